@@ -1,0 +1,25 @@
+// Package api gathers the kinds that cross the wire: Volcano's, with our
+// optional additions.
+package api
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// AddToScheme registers every kind of ours in s.
+func AddToScheme(s *runtime.Scheme) error {
+	for _, add := range []func(*runtime.Scheme) error{
+		batchv1alpha1.AddToScheme,
+		busv1alpha1.AddToScheme,
+		schedulingv1beta1.AddToScheme,
+	} {
+		if err := add(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}

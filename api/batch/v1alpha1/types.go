@@ -1,0 +1,334 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+)
+
+// Job is a set of tasks whose pods are scheduled, run and ended as one.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:path=jobs,scope=Namespaced,shortName=vcjob;vj
+// +kubebuilder:printcolumn:name="STATUS",type=string,JSONPath=`.status.state.phase`
+// +kubebuilder:printcolumn:name="minAvailable",type=integer,JSONPath=`.status.minAvailable`
+// +kubebuilder:printcolumn:name="RUNNINGS",type=integer,JSONPath=`.status.running`
+// +kubebuilder:printcolumn:name="AGE",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="QUEUE",type=string,priority=1,JSONPath=`.spec.queue`
+type Job struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +optional
+	Spec JobSpec `json:"spec,omitempty"`
+	// +optional
+	Status JobStatus `json:"status,omitempty"`
+}
+
+// JobList is a list of Jobs.
+//
+// +kubebuilder:object:root=true
+type JobList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Job `json:"items"`
+}
+
+// JobSpec is what a user wants of a Job.
+type JobSpec struct {
+	// SchedulerName is the scheduler of all pods whose template names none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	SchedulerName string `json:"schedulerName,omitempty"`
+	// MinAvailable is the least number of pods that must run at once: the gang. 0 means the sum of the tasks' minimums.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MinAvailable int32 `json:"minAvailable,omitempty"`
+	// Volumes are mounted into every container of every task.
+	// +optional
+	Volumes []VolumeSpec `json:"volumes,omitempty"`
+	// Tasks are the roles of the job, each with a pod template and a number of replicas.
+	// +optional
+	// +kubebuilder:validation:MinItems=1
+	Tasks []TaskSpec `json:"tasks,omitempty"`
+	// Policies answer events of any task that has no policy of its own for them.
+	// +optional
+	Policies []LifecyclePolicy `json:"policies,omitempty"`
+	// Plugins by name, each with its arguments: svc, ssh, env, …
+	// +optional
+	Plugins map[string][]string `json:"plugins,omitempty"`
+	// RunningEstimate is how long the job is expected to run.
+	// +optional
+	RunningEstimate *metav1.Duration `json:"runningEstimate,omitempty"`
+	// Queue that the job is submitted to.
+	// +optional
+	// +kubebuilder:default=default
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	Queue string `json:"queue,omitempty"`
+	// MaxRetry is how often the job may restart before it is Failed.
+	// +optional
+	// +kubebuilder:default=3
+	// +kubebuilder:validation:Minimum=0
+	MaxRetry int32 `json:"maxRetry,omitempty"`
+	// TTLSecondsAfterFinished is how long a finished job is kept. Unset: for ever.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+	// PriorityClassName of the job and of pods whose template names none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+	// MinSuccess is how many succeeded pods complete the job.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	MinSuccess *int32 `json:"minSuccess,omitempty"`
+	// NetworkTopology is how close to each other the pods must be placed.
+	// +optional
+	NetworkTopology *NetworkTopologySpec `json:"networkTopology,omitempty"`
+}
+
+// NetworkTopologyMode says whether the topology must be kept or only preferred.
+//
+// +kubebuilder:validation:Enum=hard;soft
+type NetworkTopologyMode string
+
+// The network topology modes.
+const (
+	HardNetworkTopologyMode NetworkTopologyMode = "hard"
+	SoftNetworkTopologyMode NetworkTopologyMode = "soft"
+)
+
+// NetworkTopologySpec bounds how far apart pods may be placed, in tiers of HyperNodes.
+type NetworkTopologySpec struct {
+	// +optional
+	// +kubebuilder:default=hard
+	Mode NetworkTopologyMode `json:"mode,omitempty"`
+	// HighestTierAllowed is the highest tier of HyperNode that may hold all the pods.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	HighestTierAllowed *int `json:"highestTierAllowed,omitempty"`
+	// HighestTierName is the same by the tier's name.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	HighestTierName string `json:"highestTierName,omitempty"`
+}
+
+// VolumeSpec is a volume of the job: a claim that exists, or one to be made.
+type VolumeSpec struct {
+	// MountPath in every container.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:Pattern=`^[^:]*$`
+	MountPath string `json:"mountPath"`
+	// VolumeClaimName names a claim that exists.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	VolumeClaimName string `json:"volumeClaimName,omitempty"`
+	// VolumeClaim describes a claim that is made for this job.
+	// +optional
+	VolumeClaim *corev1.PersistentVolumeClaimSpec `json:"volumeClaim,omitempty"`
+}
+
+// JobEvent is the reason of a Kubernetes event about a Job.
+type JobEvent string
+
+// The reasons of events about Jobs.
+const (
+	CommandIssued   JobEvent = "CommandIssued"
+	PluginError     JobEvent = "PluginError"
+	PVCError        JobEvent = "PVCError"
+	PodGroupError   JobEvent = "PodGroupError"
+	ExecuteAction   JobEvent = "ExecuteAction"
+	JobStatusError  JobEvent = "JobStatusError"
+	PodGroupPending JobEvent = "PodGroupPending"
+)
+
+// LifecyclePolicy answers an event, several events or an exit code with an action.
+type LifecyclePolicy struct {
+	// +optional
+	Action busv1alpha1.Action `json:"action,omitempty"`
+	// +optional
+	// +kubebuilder:validation:Enum=*;PodPending;PodRunning;PodFailed;PodEvicted;Unknown;TaskCompleted;OutOfSync;CommandIssued;JobUpdated;TaskFailed
+	Event busv1alpha1.Event `json:"event,omitempty"`
+	// +optional
+	// +kubebuilder:validation:items:Enum=*;PodPending;PodRunning;PodFailed;PodEvicted;Unknown;TaskCompleted;OutOfSync;CommandIssued;JobUpdated;TaskFailed
+	Events []busv1alpha1.Event `json:"events,omitempty"`
+	// ExitCode of a failed pod's container; not together with an event. 0 is no failure.
+	// +optional
+	ExitCode *int32 `json:"exitCode,omitempty"`
+	// Timeout delays the action; it is dropped when the event is undone before.
+	// +optional
+	Timeout *metav1.Duration `json:"timeout,omitempty"`
+}
+
+// NumaPolicy is how a task's pods want their CPUs placed on NUMA nodes.
+//
+// +kubebuilder:validation:Enum=none;best-effort;restricted;single-numa-node
+type NumaPolicy string
+
+// The NUMA policies.
+const (
+	None           NumaPolicy = "none"
+	BestEffort     NumaPolicy = "best-effort"
+	Restricted     NumaPolicy = "restricted"
+	SingleNumaNode NumaPolicy = "single-numa-node"
+)
+
+// TaskSpec is one role of a job.
+type TaskSpec struct {
+	// Name of the task; pods are named <job>-<task>-<index>.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name,omitempty"`
+	// Replicas is the number of pods.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Replicas int32 `json:"replicas,omitempty"`
+	// MinAvailable is the least number of pods of this task in the gang. Unset: all replicas.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MinAvailable *int32 `json:"minAvailable,omitempty"`
+	// Template of the pods.
+	// +optional
+	Template corev1.PodTemplateSpec `json:"template,omitempty"`
+	// Policies of this task; they come before the job's.
+	// +optional
+	Policies []LifecyclePolicy `json:"policies,omitempty"`
+	// +optional
+	TopologyPolicy NumaPolicy `json:"topologyPolicy,omitempty"`
+	// MaxRetry is how many container restarts make the event TaskFailed. 0 means 3, -1 no limit.
+	// +optional
+	// +kubebuilder:default=3
+	MaxRetry int32 `json:"maxRetry,omitempty"`
+	// DependsOn names tasks that must be ready before this one's pods are created.
+	// +optional
+	DependsOn *DependsOn `json:"dependsOn,omitempty"`
+	// PartitionPolicy cuts the task's pods into groups that are placed together.
+	// +optional
+	PartitionPolicy *PartitionPolicySpec `json:"partitionPolicy,omitempty"`
+}
+
+// PartitionPolicySpec cuts the replicas of a task into totalPartitions groups of partitionSize.
+type PartitionPolicySpec struct {
+	// +kubebuilder:validation:Minimum=1
+	TotalPartitions int32 `json:"totalPartitions"`
+	// +kubebuilder:validation:Minimum=1
+	PartitionSize int32 `json:"partitionSize"`
+	// +optional
+	NetworkTopology *NetworkTopologySpec `json:"networkTopology,omitempty"`
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	MinPartitions int32 `json:"minPartitions,omitempty"`
+}
+
+// Iteration says how many of the named tasks must be ready.
+//
+// +kubebuilder:validation:Enum=any;all
+type Iteration string
+
+// The iterations.
+const (
+	IterationAny Iteration = "any"
+	IterationAll Iteration = "all"
+)
+
+// DependsOn names the tasks that a task waits for.
+type DependsOn struct {
+	// +optional
+	Name []string `json:"name,omitempty"`
+	// +optional
+	Iteration Iteration `json:"iteration,omitempty"`
+}
+
+// JobPhase is where a job is in its life.
+//
+// +kubebuilder:validation:Enum=Pending;Aborting;Aborted;Running;Restarting;Completing;Completed;Terminating;Terminated;Failed
+type JobPhase string
+
+// The phases. Aborted, Completed, Terminated and Failed are at rest; of them only Aborted can be left (resume).
+const (
+	Pending     JobPhase = "Pending"
+	Aborting    JobPhase = "Aborting"
+	Aborted     JobPhase = "Aborted"
+	Running     JobPhase = "Running"
+	Restarting  JobPhase = "Restarting"
+	Completing  JobPhase = "Completing"
+	Completed   JobPhase = "Completed"
+	Terminating JobPhase = "Terminating"
+	Terminated  JobPhase = "Terminated"
+	Failed      JobPhase = "Failed"
+)
+
+// JobState is the phase of a job, with why and since when.
+type JobState struct {
+	// +optional
+	Phase JobPhase `json:"phase,omitempty"`
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// +optional
+	Message string `json:"message,omitempty"`
+	// +optional
+	LastTransitionTime metav1.Time `json:"lastTransitionTime,omitempty"`
+}
+
+// TaskState counts the pods of a task by phase.
+type TaskState struct {
+	// +optional
+	Phase map[corev1.PodPhase]int32 `json:"phase,omitempty"`
+}
+
+// JobStatus is what the job controller saw.
+type JobStatus struct {
+	// +optional
+	State JobState `json:"state,omitempty"`
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MinAvailable int32 `json:"minAvailable,omitempty"`
+	// +optional
+	TaskStatusCount map[string]TaskState `json:"taskStatusCount,omitempty"`
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Pending int32 `json:"pending,omitempty"`
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Running int32 `json:"running,omitempty"`
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Succeeded int32 `json:"succeeded,omitempty"`
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Failed int32 `json:"failed,omitempty"`
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Terminating int32 `json:"terminating,omitempty"`
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Unknown int32 `json:"unknown,omitempty"`
+	// Version counts the kills of this job; events of pods of an older version are not answered by policies.
+	// +optional
+	Version int32 `json:"version,omitempty"`
+	// +optional
+	RetryCount int32 `json:"retryCount,omitempty"`
+	// RunningDuration is the time from creation to the last change of phase.
+	// +optional
+	RunningDuration *metav1.Duration `json:"runningDuration,omitempty"`
+	// ControlledResources names what was made for the job: plugin-<name>, volume-pvc-<name>.
+	// +optional
+	ControlledResources map[string]string `json:"controlledResources,omitempty"`
+	// Conditions are the phases that the job went through, oldest first, each once.
+	// +optional
+	// +patchMergeKey=status
+	// +patchStrategy=merge
+	Conditions []JobCondition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"status"`
+}
+
+// JobCondition says when a job entered a phase last.
+type JobCondition struct {
+	Status JobPhase `json:"status"`
+	// +optional
+	LastTransitionTime *metav1.Time `json:"lastTransitionTime,omitempty"`
+}

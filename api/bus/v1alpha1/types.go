@@ -1,0 +1,76 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Action is what a controller is told to do, by a policy of a job or by a Command.
+type Action string
+
+// The actions that users may write, and below them those that controllers use among themselves.
+const (
+	AbortJobAction         Action = "AbortJob"         // stop all pods, keep the job: it can be resumed
+	RestartJobAction       Action = "RestartJob"       // stop all pods and start them again
+	RestartTaskAction      Action = "RestartTask"      // the same for one task
+	RestartPodAction       Action = "RestartPod"       // the same for one pod
+	RestartPartitionAction Action = "RestartPartition" // the same for one partition of a task
+	TerminateJobAction     Action = "TerminateJob"     // stop all pods for good
+	CompleteJobAction      Action = "CompleteJob"      // declare the job completed, stop what still runs
+	ResumeJobAction        Action = "ResumeJob"        // start an aborted job again
+
+	SyncJobAction    Action = "SyncJob"
+	EnqueueAction    Action = "EnqueueJob"
+	SyncQueueAction  Action = "SyncQueue"
+	OpenQueueAction  Action = "OpenQueue"
+	CloseQueueAction Action = "CloseQueue"
+)
+
+// Event is what happened to a job, a task or a pod; policies answer events with actions.
+type Event string
+
+// The events that policies may name, and below them the internal ones.
+const (
+	AnyEvent           Event = "*"
+	PodPendingEvent    Event = "PodPending" // with a timeout: the pod stays pending for that long
+	PodRunningEvent    Event = "PodRunning"
+	PodFailedEvent     Event = "PodFailed"
+	PodEvictedEvent    Event = "PodEvicted" // the pod was deleted, by whomever but the controller
+	JobUnknownEvent    Event = "Unknown"    // the pod group lost part of its pods after having run
+	TaskCompletedEvent Event = "TaskCompleted"
+	TaskFailedEvent    Event = "TaskFailed" // the restarts of a task reached its maxRetry
+	JobUpdatedEvent    Event = "JobUpdated"
+
+	OutOfSyncEvent     Event = "OutOfSync"
+	CommandIssuedEvent Event = "CommandIssued"
+)
+
+// Command tells a controller to act on its target once; it is deleted when it is taken up.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=commands,scope=Namespaced
+type Command struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Action to take.
+	// +optional
+	Action string `json:"action,omitempty"`
+	// TargetObject is what to act on: a Job of this namespace, or a Queue.
+	// +optional
+	TargetObject *metav1.OwnerReference `json:"target,omitempty"`
+	// Reason is one word that says why.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// Message says why, for people.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// CommandList is a list of Commands.
+//
+// +kubebuilder:object:root=true
+type CommandList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Command `json:"items"`
+}

@@ -1,0 +1,74 @@
+// Package keys lists the labels and annotations that parts of the system know each other's objects by.
+//
+// Keys under volcano.sh/, scheduling.volcano.sh/ and scheduling.k8s.io/ are Volcano's; ours begin with vc-batch.dev/.
+package keys
+
+// On pods.
+const (
+	// GroupName is the annotation that names the PodGroup of a pod.
+	GroupName = "scheduling.k8s.io/group-name"
+	// PodQueueName is the annotation that names the queue of a plain pod, of its owner or its namespace.
+	PodQueueName = "scheduling.volcano.sh/queue-name"
+	// GroupMinMember is the annotation on a workload: minMember of the PodGroup made for its pods.
+	GroupMinMember = "scheduling.volcano.sh/group-min-member"
+
+	JobName       = "volcano.sh/job-name"
+	JobNamespace  = "volcano.sh/job-namespace"
+	TaskSpec      = "volcano.sh/task-spec"
+	TaskIndex     = "volcano.sh/task-index"
+	PartitionID   = "volcano.sh/partition-id"
+	QueueName     = "volcano.sh/queue-name"
+	JobVersion    = "volcano.sh/job-version"
+	JobRetryCount = "volcano.sh/job-retry-count"
+	TemplateUID   = "volcano.sh/template-uid"
+	NumaPolicy    = "volcano.sh/numa-topology-policy"
+	TaskPriority  = "volcano.sh/task-priority"
+	// OutOfSync marks a pod that a controller stops itself: its end is no event for policies.
+	OutOfSync = "volcano.sh/controller-out-of-sync"
+)
+
+// On pods and PodGroups.
+const (
+	Preemptable         = "volcano.sh/preemptable"
+	CooldownTime        = "volcano.sh/cooldown-time"
+	RevocableZone       = "volcano.sh/revocable-zone"
+	JDBMinAvailable     = "volcano.sh/jdb-min-available"
+	JDBMaxUnavailable   = "volcano.sh/jdb-max-unavailable"
+	NetworkTopologyMode = "volcano.sh/network-topology-mode"
+	NetworkTopologyTier = "volcano.sh/network-topology-highest-tier"
+)
+
+// On jobs.
+const (
+	// JobType is the label that job lists show as JobType.
+	JobType       = "volcano.sh/job-type"
+	JobForwarding = "volcano.sh/job-forwarding"
+)
+
+// On queues.
+const (
+	ClosedByParent   = "volcano.sh/closed-by-parent"
+	Hierarchy        = "volcano.sh/hierarchy"
+	HierarchyWeights = "volcano.sh/hierarchy-weights"
+)
+
+// VolcanoPrefix begins the annotations that a PodGroup takes over from its Job.
+const VolcanoPrefix = "volcano.sh/"
+
+// OurPrefix begins our own keys.
+const OurPrefix = "vc-batch.dev/"
+
+// NodeKind is the label on the nodes of vc-local: process or simulated.
+const NodeKind = OurPrefix + "node-kind"
+
+// PodGroupNamePrefix begins the names of PodGroups made for plain pods.
+const PodGroupNamePrefix = "podgroup-"
+
+// DefaultSchedulerName is the scheduler name that we answer to.
+const DefaultSchedulerName = "volcano"
+
+// DefaultQueue is the queue of those who name none; RootQueue is the parent of all.
+const (
+	DefaultQueue = "default"
+	RootQueue    = "root"
+)

@@ -1,0 +1,91 @@
+// Package reason is the one table of the reasons that the system gives: in status, events, conditions, the
+// command line and the dashboard.
+package reason
+
+// Code names a reason: one CamelCase word, stable, fit for scripts.
+type Code string
+
+// Reason is what the system says for a Code.
+type Reason struct {
+	Code Code
+	// Sentence says what is the case.
+	Sentence string
+	// Hint says what a person could do.
+	Hint string
+	// Slurm is the spelling in squeue's REASON column.
+	Slurm string
+}
+
+// Why a gang waits, or a node cannot take a pod.
+const (
+	NotEnoughPods        Code = "NotEnoughPods"
+	NotEnqueued          Code = "NotEnqueued"
+	QueueMissing         Code = "QueueMissing"
+	QueueClosed          Code = "QueueClosed"
+	QueueNotLeaf         Code = "QueueNotLeaf"
+	OverCapability       Code = "OverCapability"
+	OverDeserved         Code = "OverDeserved"
+	NotReclaimable       Code = "NotReclaimable"
+	GangDoesNotFit       Code = "GangDoesNotFit"
+	WaitingForVictims    Code = "WaitingForVictims"
+	BehindOthers         Code = "BehindOthers"
+	NoNodes              Code = "NoNodes"
+	SchedulingGated      Code = "SchedulingGated"
+	InsufficientResource Code = "InsufficientResource"
+	TooManyPods          Code = "TooManyPods"
+	NodeUnschedulable    Code = "NodeUnschedulable"
+	NodeNotReady         Code = "NodeNotReady"
+	UntoleratedTaint     Code = "UntoleratedTaint"
+	NodeSelectorMismatch Code = "NodeSelectorMismatch"
+	NodeAffinityMismatch Code = "NodeAffinityMismatch"
+	PodAffinityMismatch  Code = "PodAffinityMismatch"
+	TopologySpread       Code = "TopologySpread"
+	PortInUse            Code = "PortInUse"
+	VolumeUnavailable    Code = "VolumeUnavailable"
+	TooLarge             Code = "TooLarge"
+)
+
+// Table holds every reason, in the order of the documentation.
+var Table = []Reason{
+	{NotEnoughPods, "fewer pods exist than the gang needs", "wait for the controller, or lower minAvailable", "Resources"},
+	{NotEnqueued, "the gang is not yet let into its queue", "wait until the queue has room for its minimum", "Resources"},
+	{QueueMissing, "the queue does not exist", "create the queue, or submit to another one (vcctl queue list)", "Reservation"},
+	{QueueClosed, "the queue is closed", "open the queue (vcctl queue operate NAME --action open), or submit to another one", "PartitionDown"},
+	{QueueNotLeaf, "the queue has children; only its leaves take jobs", "submit to one of its children", "PartitionConfig"},
+	{OverCapability, "the queue would exceed its capability", "ask for less, wait for jobs of this queue to end, or raise the capability", "QOSGrpResourceLimit"},
+	{OverDeserved, "the queue holds its share already", "wait for jobs of this queue to end, or submit to another queue", "QOSGrpResourceLimit"},
+	{NotReclaimable, "what is missing is held by queues that do not give back", "wait for their jobs to end, or make those queues reclaimable", "Resources"},
+	{GangDoesNotFit, "not all members of the gang fit at once", "lower minAvailable or the requests, or add nodes", "Resources"},
+	{WaitingForVictims, "room is being made: evicted pods are ending", "wait until they have ended", "Resources"},
+	{BehindOthers, "others are before it in the queue", "wait, or raise its priority", "Priority"},
+	{NoNodes, "the cluster has no nodes", "add a node", "Resources"},
+	{SchedulingGated, "its pods carry scheduling gates", "wait until what set the gates removes them", "JobHeldUser"},
+	{InsufficientResource, "too little is free on the node", "ask for less, or wait", "Resources"},
+	{TooManyPods, "the node holds as many pods as it may", "add nodes", "Resources"},
+	{NodeUnschedulable, "the node is cordoned", "uncordon it", "ReqNodeNotAvail"},
+	{NodeNotReady, "the node is not ready", "look at the node", "ReqNodeNotAvail"},
+	{UntoleratedTaint, "the node has a taint that the pod does not tolerate", "add a toleration", "ReqNodeNotAvail"},
+	{NodeSelectorMismatch, "the node's labels do not match the node selector", "correct the selector, or label a node", "BadConstraints"},
+	{NodeAffinityMismatch, "the node does not match the node affinity", "correct the affinity, or label a node", "BadConstraints"},
+	{PodAffinityMismatch, "the pod's affinity to other pods is not met", "correct the affinity, or wait for those pods", "BadConstraints"},
+	{TopologySpread, "the pod would break its topology spread", "relax maxSkew, or add nodes", "BadConstraints"},
+	{PortInUse, "a host port is taken", "wait, or use another port", "Resources"},
+	{VolumeUnavailable, "a volume cannot be used there", "create the claim, or correct it", "BurstBufferResources"},
+	{TooLarge, "no node is large enough even when empty", "ask for less per pod", "Resources"},
+}
+
+var byCode = func() map[Code]Reason {
+	m := make(map[Code]Reason, len(Table))
+	for _, r := range Table {
+		m[r.Code] = r
+	}
+	return m
+}()
+
+// Get gives the entry of a code. An unknown code is its own sentence.
+func Get(c Code) Reason {
+	if r, ok := byCode[c]; ok {
+		return r
+	}
+	return Reason{Code: c, Sentence: string(c)}
+}

@@ -1,0 +1,93 @@
+package v1beta1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Explanation says why a gang waits, in words and in numbers. It is written once, and again only when its
+// meaning changes.
+type Explanation struct {
+	// Reason is a code of the table in api/reason, for example InsufficientResources.
+	Reason string `json:"reason"`
+	// Message is the whole answer in one or two sentences.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// Hint says what would help.
+	// +optional
+	Hint string `json:"hint,omitempty"`
+	// Since is when the gang began to wait for this reason.
+	// +optional
+	Since *metav1.Time `json:"since,omitempty"`
+	// Members counts the gang's pods.
+	// +optional
+	Members *ExplainedMembers `json:"members,omitempty"`
+	// NodeCount is the number of nodes that were looked at.
+	// +optional
+	NodeCount int32 `json:"nodeCount,omitempty"`
+	// Nodes tallies, per first failing reason, the nodes that could not take a pod of this gang; most first.
+	// +optional
+	// +listType=atomic
+	Nodes []ExplainedNodes `json:"nodes,omitempty"`
+	// Short lists what is missing and by how much.
+	// +optional
+	// +listType=atomic
+	Short []Shortage `json:"short,omitempty"`
+	// Queue is how the gang's queue stands.
+	// +optional
+	Queue *ExplainedQueue `json:"queue,omitempty"`
+}
+
+// ExplainedMembers counts the pods of a waiting gang.
+type ExplainedMembers struct {
+	// Min is how many must start together.
+	Min int32 `json:"min"`
+	// Exist is how many pods there are.
+	Exist int32 `json:"exist"`
+	// Running is how many have a node already.
+	// +optional
+	Running int32 `json:"running,omitempty"`
+	// Fit is how many could be placed now, those that run included.
+	Fit int32 `json:"fit"`
+}
+
+// ExplainedNodes counts the nodes that failed for one reason.
+type ExplainedNodes struct {
+	// Reason is a code of the table in api/reason, for example InsufficientResources or UntoleratedTaint.
+	Reason string `json:"reason"`
+	// Detail is what of the reason: the resource, the taint, the selector.
+	// +optional
+	Detail string `json:"detail,omitempty"`
+	// Count of nodes.
+	Count int32 `json:"count"`
+	// ShortBy is how much the nearest of these nodes lacks, when the reason is an amount.
+	// +optional
+	ShortBy string `json:"shortBy,omitempty"`
+}
+
+// Shortage is a resource that is missing for the whole gang.
+type Shortage struct {
+	// Resource name.
+	Resource corev1.ResourceName `json:"resource"`
+	// Scope is where it is missing: nodes, queue or cluster.
+	Scope string `json:"scope"`
+	// Asked, Available and ShortBy are quantities.
+	Asked string `json:"asked"`
+	// +optional
+	Available string `json:"available,omitempty"`
+	ShortBy   string `json:"shortBy"`
+}
+
+// ExplainedQueue is how the queue of a waiting gang stands.
+type ExplainedQueue struct {
+	Name string `json:"name"`
+	// +optional
+	Allocated corev1.ResourceList `json:"allocated,omitempty"`
+	// +optional
+	Deserved corev1.ResourceList `json:"deserved,omitempty"`
+	// +optional
+	Capability corev1.ResourceList `json:"capability,omitempty"`
+	// Position of the gang among those that wait in its queue, from 1.
+	// +optional
+	Position int32 `json:"position,omitempty"`
+}

@@ -1,0 +1,28 @@
+package zz
+
+import (
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/olekukonko/tablewriter"
+	_ "github.com/rogpeppe/go-internal/testscript"
+	_ "github.com/spf13/cobra"
+	_ "github.com/virtual-kubelet/virtual-kubelet/node"
+	_ "github.com/virtual-kubelet/virtual-kubelet/node/api"
+	_ "github.com/vishvananda/netlink"
+	_ "go.etcd.io/etcd/server/v3/embed"
+	_ "golang.org/x/sync/errgroup"
+	_ "k8s.io/api/core/v1"
+	_ "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	_ "k8s.io/cli-runtime/pkg/genericclioptions"
+	_ "k8s.io/client-go/kubernetes"
+	_ "k8s.io/client-go/plugin/pkg/client/auth"
+	_ "k8s.io/kubectl/pkg/cmd/exec"
+	_ "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	_ "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	_ "k8s.io/kubernetes/pkg/scheduler/framework/plugins"
+	_ "k8s.io/kubectl/pkg/cmd"
+	_ "pgregory.net/rapid"
+	_ "sigs.k8s.io/controller-runtime"
+	_ "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	_ "volcano.sh/apis/pkg/apis/bus/v1alpha1"
+	_ "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+)
