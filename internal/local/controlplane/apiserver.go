@@ -1,0 +1,135 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/kubernetes"
+	cliflag "k8s.io/component-base/cli/flag"
+	apiserverapp "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	apiserveroptions "k8s.io/kubernetes/cmd/kube-apiserver/app/options"
+)
+
+const (
+	serviceNetwork        = "10.96.0.0/16"
+	serviceNetworkFirstIP = "10.96.0.1"
+	frontProxyUser        = "vc-local-front-proxy-client"
+	mastersGroup          = "system:masters"
+	issuer                = "https://kubernetes.default.svc.cluster.local"
+	// inflight is generous: the only clients are on this machine, and a
+	// benchmark must meet the limits of the machine, not ours.
+	inflight = "3000"
+	// readyPoll is how often a starting part is asked whether it is ready.
+	readyPoll = 50 * time.Millisecond
+)
+
+// apiServerFlags are the command-line flags of kube-apiserver.
+func apiServerFlags(p *PKI, etcdEndpoint string, port int) []string {
+	return []string{
+		"--etcd-servers=" + etcdEndpoint,
+		"--bind-address=127.0.0.1",
+		"--secure-port=" + strconv.Itoa(port),
+		// The address is only announced in the endpoints of the service
+		// `kubernetes`, and those may not name a loopback address: none.
+		"--advertise-address=127.0.0.1",
+		"--endpoint-reconciler-type=none",
+		"--tls-cert-file=" + p.path("apiserver.crt"),
+		"--tls-private-key-file=" + p.path("apiserver.key"),
+		"--client-ca-file=" + p.CACert(),
+		"--anonymous-auth=false",
+		"--authorization-mode=Node,RBAC",
+		"--allow-privileged=true",
+		"--service-cluster-ip-range=" + serviceNetwork,
+		"--service-account-issuer=" + issuer,
+		"--service-account-key-file=" + p.path("service-account.key"),
+		"--service-account-signing-key-file=" + p.path("service-account.key"),
+		"--requestheader-client-ca-file=" + p.path("front-proxy-ca.crt"),
+		"--requestheader-allowed-names=" + frontProxyUser,
+		"--requestheader-username-headers=X-Remote-User",
+		"--requestheader-group-headers=X-Remote-Group",
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--proxy-client-cert-file=" + p.path("front-proxy-client.crt"),
+		"--proxy-client-key-file=" + p.path("front-proxy-client.key"),
+		"--kubelet-certificate-authority=" + p.CACert(),
+		"--kubelet-client-certificate=" + p.KubeletClientCert(),
+		"--kubelet-client-key=" + p.KubeletClientKey(),
+		"--kubelet-preferred-address-types=InternalIP,Hostname",
+		"--enable-priority-and-fairness=false",
+		"--max-requests-inflight=" + inflight,
+		"--max-mutating-requests-inflight=" + inflight,
+		"--profiling=false",
+		"--disable-admission-plugins=" + strings.Join([]string{
+			// Nobody signs certificates here.
+			"CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction", "ClusterTrustBundleAttest",
+		}, ","),
+	}
+}
+
+// startAPIServer runs kube-apiserver until ctx ends; the channel delivers what
+// it returned. It is not ready yet.
+func startAPIServer(ctx context.Context, flags []string) (<-chan error, error) {
+	options := apiserveroptions.NewServerRunOptions()
+	if err := parseFlags("kube-apiserver", options.Flags(), flags); err != nil {
+		return nil, err
+	}
+	if err := options.GenericServerRunOptions.ComponentGlobalsRegistry.Set(); err != nil {
+		return nil, fmt.Errorf("kube-apiserver: %w", err)
+	}
+	completed, err := options.Complete(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("kube-apiserver: %w", err)
+	}
+	if errs := completed.Validate(); len(errs) > 0 {
+		return nil, fmt.Errorf("kube-apiserver: %w", errors.Join(errs...))
+	}
+	done := make(chan error, 1)
+	go func() { done <- apiserverapp.Run(ctx, completed) }()
+	return done, nil
+}
+
+// waitForAPIServer returns when the API server says that it is ready.
+func waitForAPIServer(ctx context.Context, client kubernetes.Interface, died <-chan error) error {
+	var last error
+	for {
+		request, cancel := context.WithTimeout(ctx, 5*time.Second)
+		body, err := client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(request)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if last = err; len(body) > 0 {
+			last = fmt.Errorf("%w: %s", err, strings.TrimSpace(string(body)))
+		}
+		select {
+		case err := <-died:
+			return fmt.Errorf("kube-apiserver ended while it started: %w", orUnknown(err))
+		case <-ctx.Done():
+			return fmt.Errorf("kube-apiserver is not ready: %w", last)
+		case <-time.After(readyPoll):
+		}
+	}
+}
+
+// parseFlags sets component flags as its command line would.
+func parseFlags(component string, sets cliflag.NamedFlagSets, flags []string) error {
+	all := pflag.NewFlagSet(component, pflag.ContinueOnError)
+	for _, set := range sets.FlagSets {
+		all.AddFlagSet(set)
+	}
+	if err := all.Parse(flags); err != nil {
+		return fmt.Errorf("%s: %w", component, err)
+	}
+	return nil
+}
+
+func orUnknown(err error) error {
+	if err == nil {
+		return errors.New("no reason given; see the log")
+	}
+	return err
+}

@@ -1,0 +1,103 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/component-base/configz"
+	kcmapp "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	kcmoptions "k8s.io/kubernetes/cmd/kube-controller-manager/app/options"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/names"
+)
+
+// idleControllers serve what one machine does not have: clouds, certificate
+// requests, joining nodes, attachable disks, autoscaling by metrics.
+var idleControllers = []string{
+	names.BootstrapSignerController,
+	names.TokenCleanerController,
+	names.NodeIpamController,
+	names.CertificateSigningRequestSigningController,
+	names.CertificateSigningRequestApprovingController,
+	names.CertificateSigningRequestCleanerController,
+	names.PodCertificateRequestCleanerController,
+	names.KubeAPIServerClusterTrustBundlePublisherController,
+	names.PersistentVolumeAttachDetachController,
+	names.PersistentVolumeExpanderController,
+	names.HorizontalPodAutoscalerController,
+	names.TTLController,
+	names.LegacyServiceAccountTokenCleanerController,
+	names.StorageVersionGarbageCollectorController,
+	names.StorageVersionMigratorController,
+	names.SELinuxWarningController,
+	names.EndpointSliceMirroringController,
+}
+
+// controllerManagerFlags are the command-line flags of kube-controller-manager.
+func controllerManagerFlags(p *PKI, kubeconfig string) []string {
+	return []string{
+		"--kubeconfig=" + kubeconfig,
+		"--bind-address=127.0.0.1",
+		"--secure-port=0",
+		"--leader-elect=false",
+		"--controllers=*,-" + strings.Join(idleControllers, ",-"),
+		"--root-ca-file=" + p.CACert(),
+		"--service-account-private-key-file=" + p.path("service-account.key"),
+		"--service-cluster-ip-range=" + serviceNetwork,
+		// One client for all: a service account for each would cost a second
+		// at start and a connection each.
+		"--use-service-account-credentials=false",
+		"--kube-api-qps=500",
+		"--kube-api-burst=1000",
+		"--controller-shutdown-timeout=5s",
+		"--profiling=false",
+	}
+}
+
+// startControllerManager runs kube-controller-manager until ctx ends; the
+// channel delivers what it returned.
+func startControllerManager(ctx context.Context, flags []string) (<-chan error, error) {
+	options, err := kcmoptions.NewKubeControllerManagerOptions()
+	if err != nil {
+		return nil, fmt.Errorf("kube-controller-manager: %w", err)
+	}
+	known, disabled, aliases := kcmapp.KnownControllers(), kcmapp.ControllersDisabledByDefault(), kcmapp.ControllerAliases()
+	if err := parseFlags("kube-controller-manager", options.Flags(known, disabled, aliases), flags); err != nil {
+		return nil, err
+	}
+	config, err := options.Config(ctx, known, disabled, aliases)
+	if err != nil {
+		return nil, fmt.Errorf("kube-controller-manager: %w", err)
+	}
+	// The configuration page is registered by name, once a process; an
+	// earlier control plane of this process may have left its own.
+	configz.Delete(kcmapp.ConfigzName)
+	done := make(chan error, 1)
+	go func() { done <- kcmapp.Run(ctx, config.Complete()) }()
+	return done, nil
+}
+
+// waitForControllers returns when the controllers have made the service
+// account that every pod of namespace `default` needs.
+func waitForControllers(ctx context.Context, client kubernetes.Interface, died <-chan error) error {
+	for {
+		_, err := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
+		if err == nil {
+			return nil
+		}
+		if !apierrors.IsNotFound(err) && ctx.Err() == nil {
+			return fmt.Errorf("kube-controller-manager: %w", err)
+		}
+		select {
+		case err := <-died:
+			return fmt.Errorf("kube-controller-manager ended while it started: %w", orUnknown(err))
+		case <-ctx.Done():
+			return fmt.Errorf("kube-controller-manager has not made the service account default/default: %w", ctx.Err())
+		case <-time.After(readyPoll):
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+)
+
+const (
+	// longestSocketPath leaves room below the 108 bytes that Linux allows.
+	longestSocketPath = 100
+	// etcdQuotaBytes is the size the database may grow to; a benchmark with
+	// hundreds of thousands of pods needs more than etcd's own 2 GiB.
+	etcdQuotaBytes = 8 << 30
+	// etcdLargestRequestBytes lets big Jobs and ConfigMaps pass.
+	etcdLargestRequestBytes = 8 << 20
+)
+
+// store is a running etcd of one member.
+type store struct {
+	server    *embed.Etcd
+	socketDir string
+	socket    string
+}
+
+// startStore runs etcd on a unix socket and waits until it accepts writes.
+func startStore(ctx context.Context, dir string, noSync bool, log zapcore.WriteSyncer) (*store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	socketDir, err := socketDirectory(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &store{socketDir: socketDir, socket: filepath.Join(socketDir, "client.sock")}
+	s.server, err = embed.StartEtcd(etcdConfig(dir, socketDir, noSync, log))
+	if err != nil {
+		return nil, fmt.Errorf("etcd: %w", err)
+	}
+	select {
+	case <-s.server.Server.ReadyNotify():
+		return s, nil
+	case err := <-s.server.Err():
+		s.stop()
+		return nil, fmt.Errorf("etcd: %w", err)
+	case <-ctx.Done():
+		s.stop()
+		return nil, fmt.Errorf("etcd: %w", ctx.Err())
+	}
+}
+
+func etcdConfig(dir, socketDir string, noSync bool, log zapcore.WriteSyncer) *embed.Config {
+	client := url.URL{Scheme: "unix", Path: filepath.Join(socketDir, "client.sock")}
+	// A member needs addresses to announce; nobody listens on or asks for these.
+	nowhere := url.URL{Scheme: "http", Host: "127.0.0.1:1"}
+	cfg := embed.NewConfig()
+	cfg.Name = "vc-local"
+	cfg.Dir = filepath.Join(dir, "data")
+	cfg.ListenClientUrls = []url.URL{client}
+	cfg.AdvertiseClientUrls = []url.URL{nowhere}
+	cfg.ListenPeerUrls = nil
+	cfg.AdvertisePeerUrls = []url.URL{nowhere}
+	cfg.InitialCluster = cfg.Name + "=" + nowhere.String()
+	cfg.QuotaBackendBytes = etcdQuotaBytes
+	cfg.MaxRequestBytes = etcdLargestRequestBytes
+	// The raft log is kept in memory between snapshots; nobody but this
+	// member ever reads it, so it is kept short.
+	cfg.SnapshotCount = 2000
+	cfg.SnapshotCatchUpEntries = 100
+	cfg.UnsafeNoFsync = noSync
+	cfg.EnableGRPCGateway = false
+	cfg.Metrics = "basic"
+	// One member beats for nobody: slower ticks save idle wake-ups.
+	cfg.TickMs, cfg.ElectionMs = 500, 5000
+	cfg.WarningApplyDuration = time.Second
+	encoder := zapcore.NewConsoleEncoder(zap.NewProductionEncoderConfig())
+	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.New(zapcore.NewCore(encoder, log, zap.WarnLevel)))
+	return cfg
+}
+
+// socketDirectory is where etcd's sockets go: beside its data, or, when that
+// path is too long for a socket, a new directory under the system's own
+// temporary one.
+func socketDirectory(dir string) (string, error) {
+	if len(filepath.Join(dir, "client.sock")) <= longestSocketPath {
+		absolute, err := filepath.Abs(dir)
+		if err == nil && len(filepath.Join(absolute, "client.sock")) <= longestSocketPath {
+			return absolute, nil
+		}
+	}
+	return os.MkdirTemp("", "vc-local-etcd-")
+}
+
+// endpoint is the address for etcd's clients.
+func (s *store) endpoint() string { return "unix://" + s.socket }
+
+// failed delivers the error of an etcd that died by itself.
+func (s *store) failed() <-chan error { return s.server.Err() }
+
+func (s *store) stop() {
+	s.server.Close()
+	// Only a directory made for the sockets is empty now.
+	_ = errors.Join(os.Remove(s.socket), os.Remove(s.socketDir))
+}

@@ -1,0 +1,94 @@
+package controlplane
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"k8s.io/klog/v2"
+)
+
+// logLimitBytes is the size at which a log file is put aside; one older file
+// is kept, so a log takes at most twice as much.
+const logLimitBytes = 32 << 20
+
+// LogFile is a file that grows to a limit, is then renamed to NAME.1, and
+// begins anew. Write never fails: a full disk loses log lines and nothing else.
+// Safe for use by many goroutines.
+type LogFile struct {
+	path string
+
+	mu      sync.Mutex
+	file    *os.File
+	written int64
+}
+
+// OpenLogFile appends to the file at path, making it and its directory.
+func OpenLogFile(path string) (*LogFile, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	l := &LogFile{path: path}
+	return l, l.open()
+}
+
+func (l *LogFile) open() error {
+	file, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	l.file, l.written = file, 0
+	if info, err := file.Stat(); err == nil {
+		l.written = info.Size()
+	}
+	return nil
+}
+
+// Write implements io.Writer; it reports every write as complete.
+func (l *LogFile) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return len(p), nil
+	}
+	if l.written > logLimitBytes {
+		_ = l.file.Close()
+		l.file = nil
+		_ = os.Rename(l.path, l.path+".1")
+		if l.open() != nil {
+			return len(p), nil
+		}
+	}
+	n, _ := l.file.Write(p)
+	l.written += int64(n)
+	return len(p), nil
+}
+
+// Sync implements zap's WriteSyncer.
+func (l *LogFile) Sync() error { return nil }
+
+// Close ends the file; later writes are dropped.
+func (l *LogFile) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	err := l.file.Close()
+	l.file = nil
+	return err
+}
+
+// SendKlogTo makes klog, the log of everything Kubernetes, write to w only.
+// klog is global: call it before anything that logs has started.
+func SendKlogTo(w *LogFile) {
+	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
+	klog.InitFlags(flags)
+	for name, value := range map[string]string{
+		"logtostderr": "false", "alsologtostderr": "false", "stderrthreshold": "FATAL", "one_output": "true", "v": "0",
+	} {
+		_ = flags.Set(name, value)
+	}
+	klog.SetOutput(w)
+}

@@ -1,0 +1,232 @@
+package controlplane
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	authorityLifetime   = 20 * 365 * 24 * time.Hour
+	certificateLifetime = 5 * 365 * 24 * time.Hour
+	// clockSkew is how far certificates are dated back, so that a client
+	// whose clock is a little behind accepts them.
+	clockSkew = time.Hour
+)
+
+// PKI is the certificate authority of one cluster and the files made by it.
+// All keys are ECDSA P-256: they are made in less than a millisecond.
+type PKI struct {
+	// Dir holds the PEM files; mode 0700.
+	Dir string
+
+	root, frontProxy authority
+}
+
+// authority signs certificates.
+type authority struct {
+	cert *x509.Certificate
+	key  crypto.Signer
+}
+
+// CACert is the path of the PEM file of the authority that signs the
+// certificates of servers and of clients.
+func (p *PKI) CACert() string { return p.path("ca.crt") }
+
+// KubeletClientCert is the path of the certificate that the API server shows
+// to a node when it asks for logs or an exec.
+func (p *PKI) KubeletClientCert() string { return p.path("apiserver-kubelet-client.crt") }
+
+// KubeletClientKey is the path of the key of KubeletClientCert.
+func (p *PKI) KubeletClientKey() string { return p.path("apiserver-kubelet-client.key") }
+
+// Serving makes a server certificate for the given host names and IP
+// addresses, and its key; both PEM.
+func (p *PKI) Serving(name string, hosts ...string) (certPEM, keyPEM []byte, err error) {
+	template := &x509.Certificate{
+		Subject:     pkix.Name{CommonName: name},
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	for _, host := range hosts {
+		if ip := net.ParseIP(host); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, host)
+		}
+	}
+	return p.root.issue(template)
+}
+
+// Client makes a client certificate that the API server takes for the given
+// user and groups, and its key; both PEM.
+func (p *PKI) Client(user string, groups ...string) (certPEM, keyPEM []byte, err error) {
+	return p.root.issue(clientTemplate(user, groups...))
+}
+
+func clientTemplate(user string, groups ...string) *x509.Certificate {
+	return &x509.Certificate{
+		Subject:     pkix.Name{CommonName: user, Organization: groups},
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+}
+
+func (p *PKI) path(name string) string { return filepath.Join(p.Dir, name) }
+
+// loadPKI opens the authority kept in dir, or makes it, and writes what the
+// API server reads from files. extraHosts are more names for its certificate.
+func loadPKI(dir string, extraHosts []string) (*PKI, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	p := &PKI{Dir: dir}
+	var err error
+	if p.root, err = loadAuthority(p.path("ca"), "vc-local"); err != nil {
+		return nil, err
+	}
+	if p.frontProxy, err = loadAuthority(p.path("front-proxy-ca"), "vc-local-front-proxy"); err != nil {
+		return nil, err
+	}
+	if err := ensureKey(p.path("service-account.key")); err != nil {
+		return nil, err
+	}
+	hosts := append([]string{
+		"127.0.0.1", "localhost", serviceNetworkFirstIP,
+		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
+	}, extraHosts...)
+	serving := func() ([]byte, []byte, error) { return p.Serving("kube-apiserver", hosts...) }
+	kubelet := func() ([]byte, []byte, error) { return p.Client("kube-apiserver-kubelet-client", mastersGroup) }
+	proxy := func() ([]byte, []byte, error) { return p.frontProxy.issue(clientTemplate(frontProxyUser)) }
+	return p, errors.Join(
+		p.writePair("apiserver", serving),
+		p.writePair("apiserver-kubelet-client", kubelet),
+		p.writePair("front-proxy-client", proxy),
+	)
+}
+
+func (p *PKI) writePair(name string, issue func() (certPEM, keyPEM []byte, err error)) error {
+	certPEM, keyPEM, err := issue()
+	if err != nil {
+		return fmt.Errorf("certificate %q: %w", name, err)
+	}
+	return errors.Join(
+		os.WriteFile(p.path(name+".crt"), certPEM, 0o600),
+		os.WriteFile(p.path(name+".key"), keyPEM, 0o600),
+	)
+}
+
+// issue completes the template (serial number, dates, a fresh key) and signs it.
+func (a authority) issue(template *x509.Certificate) (certPEM, keyPEM []byte, err error) {
+	key, keyPEM, err := newKey()
+	if err != nil {
+		return nil, nil, err
+	}
+	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)); err != nil {
+		return nil, nil, err
+	}
+	template.NotBefore = time.Now().Add(-clockSkew)
+	template.NotAfter = time.Now().Add(certificateLifetime)
+	template.BasicConstraintsValid = true
+	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), keyPEM, nil
+}
+
+// loadAuthority reads base.crt and base.key, or makes them when there are none.
+func loadAuthority(base, name string) (authority, error) {
+	certPEM, err := os.ReadFile(base + ".crt")
+	if errors.Is(err, fs.ErrNotExist) {
+		return newAuthority(base, name)
+	}
+	if err != nil {
+		return authority{}, err
+	}
+	keyPEM, err := os.ReadFile(base + ".key")
+	if err != nil {
+		return authority{}, err
+	}
+	certBlock, _ := pem.Decode(certPEM)
+	keyBlock, _ := pem.Decode(keyPEM)
+	if certBlock == nil || keyBlock == nil {
+		return authority{}, fmt.Errorf("authority %s.crt or .key is damaged: not PEM", base)
+	}
+	cert, err := x509.ParseCertificate(certBlock.Bytes)
+	if err != nil {
+		return authority{}, fmt.Errorf("authority %s.crt: %w", base, err)
+	}
+	key, err := x509.ParseECPrivateKey(keyBlock.Bytes)
+	if err != nil {
+		return authority{}, fmt.Errorf("authority %s.key: %w", base, err)
+	}
+	return authority{cert: cert, key: key}, nil
+}
+
+// newAuthority makes a self-signed authority and keeps it. The key is written
+// first: a start that was killed between the two files is simply done again.
+func newAuthority(base, name string) (authority, error) {
+	key, keyPEM, err := newKey()
+	if err != nil {
+		return authority{}, err
+	}
+	template := &x509.Certificate{
+		SerialNumber:          big.NewInt(1),
+		Subject:               pkix.Name{CommonName: name},
+		NotBefore:             time.Now().Add(-clockSkew),
+		NotAfter:              time.Now().Add(authorityLifetime),
+		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature | x509.KeyUsageCRLSign,
+		BasicConstraintsValid: true,
+		IsCA:                  true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return authority{}, err
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return authority{}, err
+	}
+	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	if err := errors.Join(os.WriteFile(base+".key", keyPEM, 0o600), os.WriteFile(base+".crt", certPEM, 0o600)); err != nil {
+		return authority{}, err
+	}
+	return authority{cert: cert, key: key}, nil
+}
+
+// ensureKey makes a private key at path unless there is one.
+func ensureKey(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	_, keyPEM, err := newKey()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, keyPEM, 0o600)
+}
+
+func newKey() (*ecdsa.PrivateKey, []byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return key, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), nil
+}
