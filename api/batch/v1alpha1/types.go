@@ -21,7 +21,7 @@ type Job struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// +optional
+	// +kubebuilder:validation:Required
 	Spec JobSpec `json:"spec,omitempty"`
 	// +optional
 	Status JobStatus `json:"status,omitempty"`
@@ -37,6 +37,12 @@ type JobList struct {
 }
 
 // JobSpec is what a user wants of a Job.
+//
+// The limits on the length of lists are ours, not Volcano's: they bound the cost of the rules.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || !has(self.tasks) || self.minAvailable <= self.tasks.map(t, has(t.replicas) ? t.replicas : 0).sum()",fieldPath=".minAvailable",message="job 'minAvailable' should not be greater than total replicas in tasks"
+// +kubebuilder:validation:XValidation:rule="optionalOldSelf.hasValue() || !has(self.volumes) || self.volumes.all(v, !(has(v.volumeClaim) && has(v.volumeClaimName) && v.volumeClaimName != ''))",optionalOldSelf=true,fieldPath=".volumes",message="volumeClaim and volumeClaimName exclude each other: name a claim that exists, or describe one to be made"
+// +kubebuilder:validation:XValidation:rule="!has(self.tasks) || !has(oldSelf.tasks) || size(self.tasks) == size(oldSelf.tasks)",fieldPath=".tasks",message="job updates may not add or remove tasks"
 type JobSpec struct {
 	// SchedulerName is the scheduler of all pods whose template names none.
 	// +optional
@@ -48,16 +54,23 @@ type JobSpec struct {
 	MinAvailable int32 `json:"minAvailable,omitempty"`
 	// Volumes are mounted into every container of every task.
 	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:XValidation:rule="self.all(v, self.exists_one(o, o.mountPath == v.mountPath))",message="duplicated mountPath"
 	Volumes []VolumeSpec `json:"volumes,omitempty"`
 	// Tasks are the roles of the job, each with a pod template and a number of replicas.
-	// +optional
+	// +kubebuilder:validation:Required
 	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=500
+	// +kubebuilder:validation:XValidation:rule="self.all(t, !has(t.name) || self.exists_one(o, has(o.name) && o.name == t.name))",message="duplicated task name"
 	Tasks []TaskSpec `json:"tasks,omitempty"`
 	// Policies answer events of any task that has no policy of its own for them.
 	// +optional
+	// +kubebuilder:validation:MaxItems=64
 	Policies []LifecyclePolicy `json:"policies,omitempty"`
 	// Plugins by name, each with its arguments: svc, ssh, env, …
 	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(p, p in ['ssh', 'svc', 'env', 'tensorflow', 'mpi', 'pytorch', 'hcclrank', 'ray'])",message="unable to find job plugin: known are ssh, svc, env, tensorflow, mpi, pytorch, hcclrank, ray"
 	Plugins map[string][]string `json:"plugins,omitempty"`
 	// RunningEstimate is how long the job is expected to run.
 	// +optional
@@ -80,6 +93,7 @@ type JobSpec struct {
 	// PriorityClassName of the job and of pods whose template names none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 	// MinSuccess is how many succeeded pods complete the job.
 	// +optional
@@ -102,6 +116,8 @@ const (
 )
 
 // NetworkTopologySpec bounds how far apart pods may be placed, in tiers of HyperNodes.
+//
+// +kubebuilder:validation:XValidation:rule="!(has(self.highestTierAllowed) && has(self.highestTierName) && self.highestTierName != '')",message="must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously"
 type NetworkTopologySpec struct {
 	// +optional
 	// +kubebuilder:default=hard
@@ -113,18 +129,23 @@ type NetworkTopologySpec struct {
 	// HighestTierName is the same by the tier's name.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	HighestTierName string `json:"highestTierName,omitempty"`
 }
 
 // VolumeSpec is a volume of the job: a claim that exists, or one to be made.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.volumeClaim) || (has(self.volumeClaimName) && self.volumeClaimName != '')",message="either VolumeClaim or VolumeClaimName must be specified"
 type VolumeSpec struct {
 	// MountPath in every container.
 	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=4096
 	// +kubebuilder:validation:Pattern=`^[^:]*$`
 	MountPath string `json:"mountPath"`
 	// VolumeClaimName names a claim that exists.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	VolumeClaimName string `json:"volumeClaimName,omitempty"`
 	// VolumeClaim describes a claim that is made for this job.
 	// +optional
@@ -146,17 +167,25 @@ const (
 )
 
 // LifecyclePolicy answers an event, several events or an exit code with an action.
+//
+// +kubebuilder:validation:XValidation:rule="!(has(self.exitCode) && (has(self.event) || (has(self.events) && size(self.events) > 0)))",message="must not specify event and exitCode simultaneously"
+// +kubebuilder:validation:XValidation:rule="has(self.exitCode) || has(self.event) || (has(self.events) && size(self.events) > 0)",message="either event and exitCode should be specified"
 type LifecyclePolicy struct {
-	// +optional
+	// Action to take.
+	// +kubebuilder:validation:Required
 	Action busv1alpha1.Action `json:"action,omitempty"`
+	// Event that is answered.
 	// +optional
 	// +kubebuilder:validation:Enum=*;PodPending;PodRunning;PodFailed;PodEvicted;Unknown;TaskCompleted;OutOfSync;CommandIssued;JobUpdated;TaskFailed
 	Event busv1alpha1.Event `json:"event,omitempty"`
+	// Events that are answered.
 	// +optional
+	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:Enum=*;PodPending;PodRunning;PodFailed;PodEvicted;Unknown;TaskCompleted;OutOfSync;CommandIssued;JobUpdated;TaskFailed
 	Events []busv1alpha1.Event `json:"events,omitempty"`
 	// ExitCode of a failed pod's container; not together with an event. 0 is no failure.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self != 0",message="0 is not a valid error code"
 	ExitCode *int32 `json:"exitCode,omitempty"`
 	// Timeout delays the action; it is dropped when the event is undone before.
 	// +optional
@@ -177,6 +206,9 @@ const (
 )
 
 // TaskSpec is one role of a job.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || self.minAvailable <= (has(self.replicas) ? self.replicas : 0)",fieldPath=".minAvailable",message="'minAvailable' is greater than 'replicas'"
+// +kubebuilder:validation:XValidation:rule="!has(self.partitionPolicy) || self.partitionPolicy.totalPartitions * self.partitionPolicy.partitionSize == (has(self.replicas) ? self.replicas : 0)",fieldPath=".partitionPolicy",message="'replicas' are not equal to totalPartitions*partitionSize"
 type TaskSpec struct {
 	// Name of the task; pods are named <job>-<task>-<index>.
 	// +optional
@@ -196,12 +228,15 @@ type TaskSpec struct {
 	Template corev1.PodTemplateSpec `json:"template,omitempty"`
 	// Policies of this task; they come before the job's.
 	// +optional
+	// +kubebuilder:validation:MaxItems=64
 	Policies []LifecyclePolicy `json:"policies,omitempty"`
+	// TopologyPolicy is how the pods want their CPUs placed on NUMA nodes.
 	// +optional
 	TopologyPolicy NumaPolicy `json:"topologyPolicy,omitempty"`
 	// MaxRetry is how many container restarts make the event TaskFailed. 0 means 3, -1 no limit.
 	// +optional
 	// +kubebuilder:default=3
+	// +kubebuilder:validation:Minimum=-1
 	MaxRetry int32 `json:"maxRetry,omitempty"`
 	// DependsOn names tasks that must be ready before this one's pods are created.
 	// +optional
@@ -238,7 +273,9 @@ const (
 
 // DependsOn names the tasks that a task waits for.
 type DependsOn struct {
+	// Name of the tasks.
 	// +optional
+	// +kubebuilder:validation:MaxItems=500
 	Name []string `json:"name,omitempty"`
 	// +optional
 	Iteration Iteration `json:"iteration,omitempty"`

@@ -4,7 +4,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Action is what a controller is told to do, by a policy of a job or by a Command.
+// Action is what a controller is told to do, by a policy of a job or by a Command. Policies may name only the first
+// eight.
+//
+// +kubebuilder:validation:Enum=AbortJob;RestartJob;RestartTask;RestartPod;RestartPartition;TerminateJob;CompleteJob;ResumeJob
 type Action string
 
 // The actions that users may write, and below them those that controllers use among themselves.

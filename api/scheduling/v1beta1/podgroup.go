@@ -43,6 +43,8 @@ type PodGroupSpec struct {
 	MinMember int32 `json:"minMember,omitempty"`
 	// MinTaskMember is the same per task.
 	// +optional
+	// +kubebuilder:validation:MaxProperties=500
+	// +kubebuilder:validation:XValidation:rule="self.all(t, self[t] >= 0)",message="a task's minimum must not be negative"
 	MinTaskMember map[string]int32 `json:"minTaskMember,omitempty"`
 	// +optional
 	// +kubebuilder:default=default
@@ -51,6 +53,7 @@ type PodGroupSpec struct {
 	Queue string `json:"queue,omitempty"`
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 	// MinResources is what minMember pods ask for; a gang is let in when its queue has room for it.
 	// +optional
@@ -59,6 +62,7 @@ type PodGroupSpec struct {
 	NetworkTopology *NetworkTopologySpec `json:"networkTopology,omitempty"`
 	// SubGroupPolicy cuts the gang into gangs of its own.
 	// +optional
+	// +kubebuilder:validation:MaxItems=500
 	SubGroupPolicy []SubGroupPolicySpec `json:"subGroupPolicy,omitempty"`
 }
 
@@ -99,6 +103,8 @@ const (
 )
 
 // NetworkTopologySpec bounds how far apart pods may be placed, in tiers of HyperNodes.
+//
+// +kubebuilder:validation:XValidation:rule="!(has(self.highestTierAllowed) && has(self.highestTierName) && self.highestTierName != '')",message="must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously"
 type NetworkTopologySpec struct {
 	// +optional
 	// +kubebuilder:default=hard
@@ -108,6 +114,7 @@ type NetworkTopologySpec struct {
 	HighestTierAllowed *int `json:"highestTierAllowed,omitempty"`
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$`
 	HighestTierName string `json:"highestTierName,omitempty"`
 }
 

@@ -13,7 +13,12 @@ import (
 // +kubebuilder:printcolumn:name="PARENT",type=string,JSONPath=`.spec.parent`
 // +kubebuilder:printcolumn:name="STATE",type=string,JSONPath=`.status.state`
 // +kubebuilder:printcolumn:name="WEIGHT",type=integer,JSONPath=`.spec.weight`
+// +kubebuilder:printcolumn:name="PENDING",type=integer,JSONPath=`.status.pending`
+// +kubebuilder:printcolumn:name="INQUEUE",type=integer,JSONPath=`.status.inqueue`
+// +kubebuilder:printcolumn:name="RUNNING",type=integer,JSONPath=`.status.running`
+// +kubebuilder:printcolumn:name="COMPLETED",type=integer,priority=1,JSONPath=`.status.completed`
 // +kubebuilder:printcolumn:name="AGE",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.parent) || self.spec.parent != self.metadata.name",fieldPath=".spec.parent",message="a queue cannot use itself as parent"
 type Queue struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -34,6 +39,9 @@ type QueueList struct {
 }
 
 // QueueSpec is what a queue may have and owes.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.guarantee) || !has(self.guarantee.resource) || self.guarantee.resource.all(r, has(self.deserved) && r in self.deserved && quantity(string(self.deserved[r])).compareTo(quantity(string(self.guarantee.resource[r]))) >= 0)",fieldPath=".deserved",message="deserved must be at least the guarantee, for each resource that is guaranteed"
+// +kubebuilder:validation:XValidation:rule="!has(self.deserved) || !has(self.capability) || self.deserved.all(r, !(r in self.capability) || quantity(string(self.deserved[r])).compareTo(quantity(string(self.capability[r]))) <= 0)",fieldPath=".deserved",message="deserved must not exceed the capability"
 type QueueSpec struct {
 	// Weight is the queue's part of what it shares with its siblings.
 	// +optional
@@ -171,5 +179,6 @@ type QueueStatus struct {
 	Reservation Reservation `json:"reservation,omitempty"`
 	// Allocated is what the queue's pods hold, children included.
 	// +optional
+	// +nullable
 	Allocated corev1.ResourceList `json:"allocated"`
 }

@@ -1,0 +1,60 @@
+// Package deploy holds what a cluster needs to run vc: the CRDs, the rights of each component, the Deployments of
+// vcd and the Service of its webhooks, as objects and as one file, install.yaml.
+//
+//	In:   package api (by `make generate`), the tables of rights in this package
+//	Out:  CRDs, RBAC, Objects as data; install.yaml and crds/ for people
+//
+// # Invariants
+//
+//   - install.yaml and crds/ are generated; a test compares them with the objects.
+//   - A component has the rights that its code uses and no others; the tables say which code.
+package deploy
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+)
+
+//go:generate ../hack/generate.sh
+
+// Namespace is where vc is installed.
+const Namespace = "volcano-system"
+
+//go:embed crds/*.yaml
+var crdFiles embed.FS
+
+// InstallYAML is install.yaml: the CRDs and Objects, in an order in which they can be applied.
+//
+//go:embed install.yaml
+var InstallYAML []byte
+
+// CRDs gives our CustomResourceDefinitions, fresh copies on every call.
+func CRDs() []*apiextensionsv1.CustomResourceDefinition {
+	paths, err := fs.Glob(crdFiles, "crds/*.yaml")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	crds := make([]*apiextensionsv1.CustomResourceDefinition, 0, len(paths))
+	for _, path := range paths {
+		data, err := crdFiles.ReadFile(path)
+		if err != nil {
+			panic(fmt.Errorf("embedded %s: %w", path, err))
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.UnmarshalStrict(data, crd); err != nil {
+			panic(fmt.Errorf("embedded %s: %w", path, err))
+		}
+		crds = append(crds, crd)
+	}
+	return crds
+}
+
+// Objects gives everything of the installation but the CRDs, in an order in which they can be created.
+func Objects() []runtime.Object {
+	return RBAC()
+}
