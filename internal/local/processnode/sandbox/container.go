@@ -1,0 +1,286 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/vc-batch/vc/internal/local/processnode/shim"
+)
+
+// ErrGone says that the container has ended.
+var ErrGone = errors.New("container has ended")
+
+// Exit is how a process ended.
+type Exit struct {
+	Code   int // 128+signal if a signal ended it
+	Signal int // 0 if none did
+	// StartError says why the process never ran; Code is then 126, 127 or 128.
+	StartError string
+}
+
+// Level is how much of a container's surroundings the kernel lets us make.
+type Level int
+
+// The levels, best first.
+const (
+	LevelFull  Level = iota // root: all namespaces
+	LevelUser               // a user namespace gives mounts, process ids and host name; the network is the machine's
+	LevelPlain              // none: a plain process
+)
+
+// Container is a running container.
+type Container struct {
+	level   Level
+	mu      sync.Mutex
+	socket  int
+	closed  bool
+	init    *os.Process
+	nextID  int
+	waiting map[int]*Process // execs, by id
+	main    *Process
+	root    shim.Root
+}
+
+// Process is the main process of a container or one started beside it.
+type Process struct {
+	ID      int
+	started chan struct{}
+	done    chan struct{}
+	exit    Exit // valid after done is closed
+	once    sync.Once
+}
+
+// Done is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Exit is how it ended; call it after Done.
+func (p *Process) Exit() Exit { return p.exit }
+
+func newProcess(id int) *Process {
+	return &Process{ID: id, started: make(chan struct{}), done: make(chan struct{})}
+}
+
+func (p *Process) finish(exit Exit) {
+	p.once.Do(func() {
+		p.exit = exit
+		close(p.done)
+	})
+}
+
+// Files are a process's stdin, stdout and stderr.
+type Files [3]*os.File
+
+// Start starts a container. joinGroups is called with the init's process id before anything of the container runs; it may be
+// nil. The error is of the machine (fork, socket); a container that cannot be built or run exits with StartError.
+func Start(level Level, spec *shim.Container, namespaces Namespaces, files Files, joinGroups func(pid int) error) (*Container, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("socket of the container's init: %w", err)
+	}
+	child := os.NewFile(uintptr(pair[1]), "init")
+	process, err := fork(level, child, namespaces)
+	_ = child.Close()
+	if err != nil {
+		_ = unix.Close(pair[0])
+		return nil, err
+	}
+	c := &Container{level: level, socket: pair[0], init: process, waiting: map[int]*Process{}, main: newProcess(0)}
+	if joinGroups != nil {
+		if err := joinGroups(process.Pid); err != nil {
+			c.Kill()
+			go c.listen()
+			return nil, err
+		}
+	}
+	err = shim.Send(c.socket, shim.Request{Op: shim.OpStart, Container: spec}, int(files[0].Fd()), int(files[1].Fd()), int(files[2].Fd()))
+	go c.listen()
+	if err != nil {
+		c.Kill()
+		return nil, err
+	}
+	select {
+	case <-c.main.started:
+	case <-c.main.done:
+	}
+	return c, nil
+}
+
+func fork(level Level, socket *os.File, namespaces Namespaces) (*os.Process, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	attributes := &os.ProcAttr{
+		Dir: "/", Env: []string{}, Files: []*os.File{null, null, os.Stderr, socket}, Sys: sysProcAttr(level),
+	}
+	s, err := theSpawner()
+	if err != nil {
+		return nil, err
+	}
+	var process *os.Process
+	s.do(func() {
+		back, joinErr := s.join(namespaces)
+		defer back()
+		if err = joinErr; err == nil {
+			process, err = os.StartProcess("/proc/self/exe", []string{shim.Argv0}, attributes)
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("container's init: %w", err)
+	}
+	return process, nil
+}
+
+func sysProcAttr(level Level) *syscall.SysProcAttr {
+	attributes := &syscall.SysProcAttr{Setsid: true}
+	switch level {
+	case LevelFull:
+		attributes.Cloneflags = syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS
+	case LevelUser:
+		attributes.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC
+		attributes.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+		attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	case LevelPlain:
+		// Without a process-id namespace the death of the init would leave its children: it must see the closed
+		// socket and kill them itself.
+		return attributes
+	}
+	attributes.Pdeathsig = syscall.SIGKILL
+	return attributes
+}
+
+// listen delivers the init's events until it is gone.
+func (c *Container) listen() {
+	for {
+		var event shim.Event
+		if _, err := shim.Receive(c.socket, &event); err != nil {
+			break
+		}
+		c.deliver(event)
+	}
+	state, err := c.init.Wait()
+	exit := Exit{Code: 128 + int(syscall.SIGKILL), Signal: int(syscall.SIGKILL)}
+	if err == nil {
+		if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			exit = Exit{Code: 128 + int(status.Signal()), Signal: int(status.Signal())}
+		}
+	}
+	c.mu.Lock()
+	c.closed = true
+	_ = unix.Close(c.socket)
+	execs := c.waiting
+	c.waiting = map[int]*Process{}
+	c.mu.Unlock()
+	c.main.finish(exit)
+	for _, process := range execs {
+		process.finish(exit)
+	}
+}
+
+func (c *Container) deliver(event shim.Event) {
+	c.mu.Lock()
+	process := c.main
+	if event.ID != 0 {
+		process = c.waiting[event.ID]
+	}
+	if event.Kind == shim.EventStarted && event.ID == 0 {
+		c.root = event.Root
+	}
+	if event.Kind != shim.EventStarted && event.ID != 0 {
+		delete(c.waiting, event.ID)
+	}
+	c.mu.Unlock()
+	if process == nil {
+		return
+	}
+	switch event.Kind {
+	case shim.EventStarted:
+		close(process.started)
+	case shim.EventFailed:
+		process.finish(Exit{Code: event.Code, StartError: event.Message})
+	case shim.EventExited:
+		// The main process's end is told when the init is gone as well: only then is nothing of the container left.
+		if event.ID == 0 {
+			<-waitGone(c.init)
+		}
+		process.finish(Exit{Code: event.Code, Signal: event.Signal})
+	}
+}
+
+// waitGone is closed when the process is a zombie or gone, without reaping it.
+func waitGone(process *os.Process) <-chan struct{} {
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		var info unix.Siginfo
+		for {
+			err := unix.Waitid(unix.P_PID, process.Pid, &info, unix.WEXITED|unix.WNOWAIT, nil)
+			if err != unix.EINTR {
+				return
+			}
+		}
+	}()
+	return gone
+}
+
+// Main is the container's main process.
+func (c *Container) Main() *Process { return c.main }
+
+// Root is how the container's root was made; valid once Start returned.
+func (c *Container) Root() shim.Root {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.root
+}
+
+// Pid is the init's process id as the machine sees it.
+func (c *Container) Pid() int { return c.init.Pid }
+
+// Exec starts a process beside the main one.
+func (c *Container) Exec(process shim.Process, files Files) (*Process, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, ErrGone
+	}
+	c.nextID++
+	started := newProcess(c.nextID)
+	c.waiting[started.ID] = started
+	request := shim.Request{Op: shim.OpExec, ID: started.ID, Process: &process}
+	if err := shim.Send(c.socket, request, int(files[0].Fd()), int(files[1].Fd()), int(files[2].Fd())); err != nil {
+		delete(c.waiting, started.ID)
+		return nil, ErrGone
+	}
+	return started, nil
+}
+
+// Signal sends a signal to a process of the container; of an exec, to its whole session.
+func (c *Container) Signal(process *Process, signal syscall.Signal) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return ErrGone
+	}
+	return shim.Send(c.socket, shim.Request{Op: shim.OpSignal, ID: process.ID, Signal: int(signal)})
+}
+
+// Kill ends the whole container at once.
+func (c *Container) Kill() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	if c.level == LevelPlain {
+		// The init's death would leave its children behind; at the end of its stream it kills them and ends.
+		_ = unix.Shutdown(c.socket, unix.SHUT_WR)
+		return
+	}
+	_ = c.init.Signal(syscall.SIGKILL)
+}

@@ -1,0 +1,91 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/vc-batch/vc/internal/local/processnode/shim"
+)
+
+// Permitted is what this machine lets us do.
+type Permitted struct {
+	Level  Level
+	Root   shim.Root
+	Shared bool // network and IPC namespaces can be made
+	// Missing has one sentence for each thing that is not permitted.
+	Missing []string
+}
+
+// Probe finds out by starting containers in a scratch directory, best level first.
+func Probe(scratch string) Permitted {
+	levels := []Level{LevelUser, LevelPlain}
+	if os.Geteuid() == 0 {
+		levels = []Level{LevelFull, LevelUser, LevelPlain}
+	}
+	for _, level := range levels {
+		root, ok := tryLevel(level, scratch)
+		if !ok {
+			continue
+		}
+		permitted := Permitted{Level: level, Root: root}
+		if level == LevelFull {
+			if namespaces, err := NewNamespaces(true); err == nil {
+				namespaces.Close()
+				permitted.Shared = true
+			}
+		}
+		permitted.Missing = missing(permitted)
+		return permitted
+	}
+	return Permitted{Level: LevelPlain, Root: shim.RootNone, Missing: missing(Permitted{Level: LevelPlain, Root: shim.RootNone})}
+}
+
+func tryLevel(level Level, scratch string) (shim.Root, bool) {
+	directory, err := os.MkdirTemp(scratch, "probe-")
+	if err != nil {
+		return "", false
+	}
+	defer os.RemoveAll(directory)
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return "", false
+	}
+	defer null.Close()
+	spec := &shim.Container{
+		Root: shim.RootOverlay, Dir: filepath.Join(directory, "c"), OwnPID: true, Hostname: "probe",
+		Process: shim.Process{Args: []string{"/bin/sh", "-c", ":"}, Env: []string{}},
+	}
+	if level == LevelPlain {
+		spec.Root, spec.OwnPID, spec.Hostname = shim.RootNone, false, ""
+	}
+	container, err := Start(level, spec, Namespaces{}, Files{null, null, null}, nil)
+	if err != nil {
+		return "", false
+	}
+	<-container.Main().Done()
+	return container.Root(), container.Main().Exit().Code == 0
+}
+
+func missing(p Permitted) []string {
+	var lines []string
+	switch p.Level {
+	case LevelUser:
+		lines = append(lines, "not root: pods share the machine's network and addresses, and resource limits are not enforced")
+	case LevelPlain:
+		lines = append(lines, "namespaces are not permitted: pods are plain processes; they see the machine's files and network, volumes are not mounted "+
+			"(VC_VOLUMES names their directory), and names of other pods do not resolve")
+	case LevelFull:
+		if !p.Shared {
+			lines = append(lines, "network namespaces are not permitted: pods share the machine's network and addresses")
+		}
+	}
+	switch p.Root {
+	case shim.RootMemory:
+		lines = append(lines, "the state directory's file system cannot hold an overlay: what pods write to their root is kept in memory")
+	case shim.RootShared:
+		if p.Level != LevelPlain {
+			lines = append(lines, "overlay mounts are not permitted: what pods write outside their volumes is written to the machine's own files")
+		}
+	}
+	return lines
+}

@@ -1,0 +1,144 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// spawner is the thread that is the parent of every init. The kernel sends the parent-death signal when the *thread* that
+// forked ends, so it must be one that never does.
+type spawner struct {
+	work chan func()
+	home int // network namespace of the machine
+}
+
+var theSpawner = sync.OnceValues(func() (*spawner, error) {
+	s := &spawner{work: make(chan func())}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked
+		home, err := unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		s.home = home
+		started <- err
+		for f := range s.work {
+			f()
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("network namespace of the machine: %w", err)
+	}
+	return s, nil
+})
+
+// do runs f on the thread and waits for it.
+func (s *spawner) do(f func()) {
+	done := make(chan struct{})
+	s.work <- func() {
+		defer close(done)
+		f()
+	}
+	<-done
+}
+
+// Namespaces are the ones that the containers of a pod share. They exist as long as a process is in them or the files are open.
+type Namespaces struct {
+	Net *os.File // nil: the machine's network
+	IPC *os.File // nil: each container has its own or the machine's
+}
+
+// NewNamespaces makes a pod's network (unless the machine's is wanted) and IPC namespaces.
+func NewNamespaces(ownNet bool) (Namespaces, error) {
+	s, err := theSpawner()
+	if err != nil {
+		return Namespaces{}, err
+	}
+	var made Namespaces
+	var failure error
+	s.do(func() {
+		home, err := unix.Open("/proc/thread-self/ns/ipc", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			failure = err
+			return
+		}
+		defer func() {
+			_ = unix.Setns(home, unix.CLONE_NEWIPC)
+			_ = unix.Setns(s.home, unix.CLONE_NEWNET)
+			_ = unix.Close(home)
+		}()
+		flags := unix.CLONE_NEWIPC
+		if ownNet {
+			flags |= unix.CLONE_NEWNET
+		}
+		if failure = unix.Unshare(flags); failure != nil {
+			failure = fmt.Errorf("namespaces of the pod: %w", failure)
+			return
+		}
+		if made.IPC, failure = os.Open("/proc/thread-self/ns/ipc"); failure != nil || !ownNet {
+			return
+		}
+		made.Net, failure = os.Open("/proc/thread-self/ns/net")
+	})
+	if failure != nil {
+		made.Close()
+		return Namespaces{}, failure
+	}
+	return made, nil
+}
+
+// Close lets the namespaces go; they end with the last process in them.
+func (n Namespaces) Close() {
+	for _, file := range []*os.File{n.Net, n.IPC} {
+		if file != nil {
+			_ = file.Close()
+		}
+	}
+}
+
+// Enter runs f on a thread of its own inside the network namespace: sockets opened there belong to the pod. Without a
+// namespace of its own f runs in the machine's.
+func (n Namespaces) Enter(f func() error) error {
+	if n.Net == nil {
+		return f()
+	}
+	result := make(chan error)
+	go func() {
+		runtime.LockOSThread() // not unlocked: the thread ends with the goroutine and takes the namespace with it
+		if err := unix.Setns(int(n.Net.Fd()), unix.CLONE_NEWNET); err != nil {
+			result <- fmt.Errorf("network namespace of the pod: %w", err)
+			return
+		}
+		result <- f()
+	}()
+	return <-result
+}
+
+// join moves the spawner's thread into the namespaces for one fork and returns the way back.
+func (s *spawner) join(n Namespaces) (func(), error) {
+	var undo []func()
+	back := func() {
+		for _, f := range undo {
+			f()
+		}
+	}
+	if n.IPC != nil {
+		home, err := unix.Open("/proc/thread-self/ns/ipc", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return back, err
+		}
+		undo = append(undo, func() { _ = unix.Setns(home, unix.CLONE_NEWIPC); _ = unix.Close(home) })
+		if err := unix.Setns(int(n.IPC.Fd()), unix.CLONE_NEWIPC); err != nil {
+			return back, err
+		}
+	}
+	if n.Net != nil {
+		undo = append(undo, func() { _ = unix.Setns(s.home, unix.CLONE_NEWNET) })
+		if err := unix.Setns(int(n.Net.Fd()), unix.CLONE_NEWNET); err != nil {
+			return back, err
+		}
+	}
+	return back, nil
+}

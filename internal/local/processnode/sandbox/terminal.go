@@ -1,0 +1,44 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// Terminal is a pseudo terminal: the node holds Master, the process has Slave as its three files.
+type Terminal struct {
+	Master *os.File
+	Slave  *os.File
+}
+
+// OpenTerminal makes a pseudo terminal.
+func OpenTerminal() (*Terminal, error) {
+	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("pseudo terminal: %w", err)
+	}
+	file := os.NewFile(uintptr(master), "/dev/ptmx")
+	if err := unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0); err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("pseudo terminal: %w", err)
+	}
+	number, err := unix.IoctlGetInt(master, unix.TIOCGPTN)
+	if err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("pseudo terminal: %w", err)
+	}
+	slave, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("pseudo terminal: %w", err)
+	}
+	return &Terminal{Master: file, Slave: slave}, nil
+}
+
+// Resize tells the processes on the terminal its size in characters.
+func (t *Terminal) Resize(width, height uint16) {
+	_ = unix.IoctlSetWinsize(int(t.Master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: width, Row: height})
+}

@@ -1,0 +1,235 @@
+package shim
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// prSetChildSubreaper makes orphaned descendants children of this process (prctl).
+const prSetChildSubreaper = 36
+
+func init() { Main() }
+
+// Main becomes the container's init when the program was started as one, and never returns then. Otherwise it does nothing.
+func Main() {
+	if len(os.Args) == 0 || os.Args[0] != Argv0 {
+		return
+	}
+	runtime.LockOSThread()
+	debug.SetGCPercent(20)
+	debug.SetMemoryLimit(8 << 20)
+	syscall.CloseOnExec(SocketFD)
+	serve()
+	os.Exit(0)
+}
+
+// server is the init's state.
+type server struct {
+	mu        sync.Mutex
+	processes map[int]int // process id → request id; 0 is the main process
+	mainPid   int         // 0 while a container without a command waits
+	env       []string    // of the main process, for exec
+	ownPID    bool
+}
+
+func serve() {
+	s := &server{processes: map[int]int{}}
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
+	children := make(chan os.Signal, 1)
+	signal.Notify(children, syscall.SIGCHLD)
+	// Signals that a process inside sends to everybody must not end the init. They are caught, not ignored: ignored ones
+	// would stay ignored in the processes it starts.
+	others := make(chan os.Signal, 16)
+	signal.Notify(others, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE)
+	go func() {
+		for range others {
+		}
+	}()
+	go func() {
+		for range children {
+			s.reap()
+		}
+	}()
+	for {
+		var request Request
+		files, err := Receive(SocketFD, &request)
+		if err != nil {
+			killAll(s.ownPID)
+			return
+		}
+		s.handle(request, files)
+		for _, file := range files {
+			_ = syscall.Close(file)
+		}
+	}
+}
+
+func (s *server) handle(request Request, files []int) {
+	switch request.Op {
+	case OpStart:
+		s.startMain(request.Container, files)
+	case OpExec:
+		s.startExec(request, files)
+	case OpSignal:
+		s.signal(request.ID, syscall.Signal(request.Signal))
+	}
+}
+
+// startMain builds the root and starts the main process; the init ends when either fails.
+func (s *server) startMain(container *Container, files []int) {
+	s.ownPID = container.OwnPID
+	root, err := buildRoot(container)
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	process := container.Process
+	if len(process.Args) == 0 {
+		report(Event{Kind: EventStarted, Root: root, Pid: os.Getpid()})
+		return
+	}
+	if root != RootNone && process.Dir != "" {
+		// A working directory that does not exist is made, as container runtimes do.
+		_ = os.MkdirAll(process.Dir, 0o755)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pid, err := spawn(process, files)
+	if err != nil {
+		report(Event{Kind: EventFailed, Code: CodeCannotStart, Message: err.Error()})
+		killAll(s.ownPID)
+		os.Exit(0)
+	}
+	s.processes[pid], s.mainPid = 0, pid
+	report(Event{Kind: EventStarted, Root: root, Pid: pid})
+}
+
+func (s *server) fail(err error) {
+	report(Event{Kind: EventFailed, Code: CodeCannotStart, Message: err.Error()})
+	os.Exit(0)
+}
+
+func (s *server) startExec(request Request, files []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pid, err := spawn(*request.Process, files)
+	if err != nil {
+		code := CodeNotRunnable
+		if os.IsNotExist(err) {
+			code = CodeNotFound
+		}
+		report(Event{Kind: EventFailed, ID: request.ID, Code: code, Message: err.Error()})
+		return
+	}
+	s.processes[pid] = request.ID
+	report(Event{Kind: EventStarted, ID: request.ID, Pid: pid})
+}
+
+// signal sends to one process; of an exec the whole session is meant, because nobody else ends what it left behind.
+func (s *server) signal(id int, sig syscall.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id == 0 && s.mainPid == 0 {
+		if sig == syscall.SIGTERM || sig == syscall.SIGINT {
+			s.finish(0, 0)
+		}
+		if sig == syscall.SIGKILL {
+			s.finish(128+int(sig), int(sig))
+		}
+		return
+	}
+	for pid, process := range s.processes {
+		if process != id {
+			continue
+		}
+		if id != 0 {
+			_ = syscall.Kill(-pid, sig)
+		}
+		_ = syscall.Kill(pid, sig)
+	}
+}
+
+// reap collects every dead child; the death of the main process is the container's.
+func (s *server) reap() {
+	for {
+		var status syscall.WaitStatus
+		s.mu.Lock()
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		if err == syscall.EINTR {
+			s.mu.Unlock()
+			continue
+		}
+		if err != nil || pid <= 0 {
+			s.mu.Unlock()
+			return
+		}
+		if id, known := s.processes[pid]; known {
+			delete(s.processes, pid)
+			code, sig := exitOf(status)
+			if id == 0 {
+				s.finish(code, sig)
+			}
+			report(Event{Kind: EventExited, ID: id, Code: code, Signal: sig})
+		}
+		s.mu.Unlock()
+	}
+}
+
+// finish kills what is left, reports the main process's end and ends the init.
+func (s *server) finish(code, sig int) {
+	killAll(s.ownPID)
+	report(Event{Kind: EventExited, ID: 0, Code: code, Signal: sig})
+	os.Exit(0)
+}
+
+func exitOf(status syscall.WaitStatus) (code, sig int) {
+	if status.Signaled() {
+		return 128 + int(status.Signal()), int(status.Signal())
+	}
+	return status.ExitStatus(), 0
+}
+
+func report(event Event) {
+	if err := Send(SocketFD, event); err != nil {
+		killAll(false)
+		os.Exit(1)
+	}
+}
+
+// killAll ends every process that the init can answer for, and waits until none is left.
+func killAll(ownPID bool) {
+	for range 1000 {
+		if ownPID {
+			_ = syscall.Kill(-1, syscall.SIGKILL)
+		} else {
+			for _, pid := range childrenOf(os.Getpid()) {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		// Killed parents hand their children to this sub-reaper, so the next round finds them.
+		if _, err := syscall.Wait4(-1, nil, 0, nil); err == syscall.ECHILD {
+			return
+		}
+	}
+}
+
+func childrenOf(pid int) []int {
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	var pids []int
+	for _, task := range tasks {
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, task.Name()))
+		for _, field := range strings.Fields(string(text)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, child)
+			}
+		}
+	}
+	return pids
+}

@@ -1,0 +1,233 @@
+package shim
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"syscall"
+)
+
+// oldRoot is where the machine's root stays reachable inside the new one while mounts are made.
+const oldRoot = "/.vc-machine"
+
+// buildRoot makes the container's view of the file system and moves the process into it. It returns the way that worked.
+func buildRoot(c *Container) (Root, error) {
+	if c.Hostname != "" {
+		_ = syscall.Sethostname([]byte(c.Hostname))
+	}
+	if c.Root == RootNone || c.Root == "" {
+		return RootNone, nil
+	}
+	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		return "", fmt.Errorf("mount propagation: %w", err)
+	}
+	root := filepath.Join(c.Dir, "root")
+	way, layers, err := mountRoot(c, root)
+	if err != nil {
+		return "", err
+	}
+	if way == RootShared {
+		return way, mountInside(c, "")
+	}
+	mountSubRoots(c, root, layers)
+	if err := pivot(root); err != nil {
+		return "", err
+	}
+	if err := mountInside(c, oldRoot); err != nil {
+		return "", err
+	}
+	if err := syscall.Unmount(oldRoot, syscall.MNT_DETACH); err != nil {
+		return "", fmt.Errorf("machine's root: %w", err)
+	}
+	_ = os.Remove(oldRoot)
+	if c.ReadOnly {
+		if err := syscall.Mount("", "/", "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""); err != nil {
+			return "", fmt.Errorf("read-only root: %w", err)
+		}
+	}
+	return way, nil
+}
+
+// mountRoot tries the ways from the asked one downwards. layers is the directory in which overlays keep their changes.
+func mountRoot(c *Container, root string) (way Root, layers string, err error) {
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return "", "", err
+	}
+	if c.Root == RootOverlay {
+		if err = overlay("/", filepath.Join(c.Dir, "layers"), "main", root); err == nil {
+			return RootOverlay, filepath.Join(c.Dir, "layers"), nil
+		}
+	}
+	if c.Root == RootOverlay || c.Root == RootMemory {
+		layers = filepath.Join(c.Dir, "memory")
+		if mkdirErr := os.MkdirAll(layers, 0o700); mkdirErr == nil {
+			if err = syscall.Mount("tmpfs", layers, "tmpfs", 0, "mode=700"); err == nil {
+				if err = overlay("/", layers, "main", root); err == nil {
+					return RootMemory, layers, nil
+				}
+				_ = syscall.Unmount(layers, syscall.MNT_DETACH)
+			}
+		}
+	}
+	return RootShared, "", nil
+}
+
+// overlay mounts lower at target so that changes go to layers/name.
+func overlay(lower, layers, name, target string) error {
+	upper, work := filepath.Join(layers, name, "upper"), filepath.Join(layers, name, "work")
+	for _, directory := range []string{upper, work} {
+		if err := os.MkdirAll(directory, 0o755); err != nil {
+			return err
+		}
+	}
+	base := "lowerdir=" + escapeOption(lower) + ",upperdir=" + escapeOption(upper) + ",workdir=" + escapeOption(work)
+	var err error
+	// volatile spares the syncs of an upper that nobody reads after the container; userxattr is what user namespaces may.
+	for _, extra := range []string{",volatile", "", ",volatile,userxattr", ",userxattr"} {
+		if err = syscall.Mount("overlay", target, "overlay", 0, base+extra); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("overlay over %s: %w", lower, err)
+}
+
+func escapeOption(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `,`, `\,`, `:`, `\:`).Replace(path)
+}
+
+// mountSubRoots makes the machine's other file systems visible; one that cannot be overlaid is shown read-only.
+func mountSubRoots(c *Container, root, layers string) {
+	for i, path := range c.SubRoots {
+		target := filepath.Join(root, path)
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
+		if info.IsDir() && overlay(path, layers, fmt.Sprintf("sub%d", i), target) == nil {
+			continue
+		}
+		if syscall.Mount(path, target, "", syscall.MS_BIND, "") == nil {
+			_ = syscall.Mount("", target, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, "")
+		}
+	}
+}
+
+func pivot(root string) error {
+	if err := os.MkdirAll(root+oldRoot, 0o700); err != nil {
+		return err
+	}
+	if err := syscall.PivotRoot(root, root+oldRoot); err != nil {
+		return fmt.Errorf("pivot to the container's root: %w", err)
+	}
+	return os.Chdir("/")
+}
+
+// mountInside makes /dev, /proc, /sys, the masks and the volumes. machine is the prefix of the machine's root.
+func mountInside(c *Container, machine string) error {
+	if machine != "" {
+		if err := bind(machine+"/dev", "/dev", false); err != nil {
+			return err
+		}
+		mountSys(c, machine)
+	}
+	if err := mountProc(c, machine); err != nil {
+		return err
+	}
+	_ = syscall.Mount("shm", "/dev/shm", "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, "mode=1777")
+	for _, directory := range c.Masked {
+		if info, err := os.Stat(directory); err == nil && info.IsDir() && machine != "" {
+			_ = syscall.Mount("masked", directory, "tmpfs", syscall.MS_RDONLY|syscall.MS_NOSUID|syscall.MS_NODEV, "size=4k,mode=000")
+		}
+	}
+	mounts := append([]Mount(nil), c.Mounts...)
+	// A mount inside another's directory comes after it.
+	sort.SliceStable(mounts, func(i, j int) bool {
+		return strings.Count(filepath.Clean(mounts[i].Target), "/") < strings.Count(filepath.Clean(mounts[j].Target), "/")
+	})
+	for _, mount := range mounts {
+		if err := mountVolume(mount, machine); err != nil {
+			return fmt.Errorf("mount at %s: %w", mount.Target, err)
+		}
+	}
+	return nil
+}
+
+// mountProc shows the container's own processes. Where a new proc is refused (user namespaces inside containers), the
+// machine's serves: it shows too much and is better than none.
+func mountProc(c *Container, machine string) error {
+	if c.OwnPID {
+		if err := syscall.Mount("proc", "/proc", "proc", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, ""); err == nil {
+			return nil
+		}
+	}
+	if machine == "" {
+		return nil
+	}
+	return bind(machine+"/proc", "/proc", false)
+}
+
+func mountSys(c *Container, machine string) {
+	if c.OwnNet {
+		if syscall.Mount("sysfs", "/sys", "sysfs", syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC|syscall.MS_RDONLY, "") == nil {
+			return
+		}
+	}
+	_ = bind(machine+"/sys", "/sys", false)
+}
+
+func mountVolume(m Mount, machine string) error {
+	if m.Source == "" {
+		if err := os.MkdirAll(m.Target, 0o755); err != nil {
+			return err
+		}
+		return syscall.Mount("tmpfs", m.Target, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, m.Options)
+	}
+	source := machine + m.Source
+	info, err := os.Stat(source)
+	if err != nil {
+		return err
+	}
+	if err := makeTarget(m.Target, info.IsDir()); err != nil {
+		return err
+	}
+	return bind(source, m.Target, m.ReadOnly)
+}
+
+func makeTarget(target string, directory bool) error {
+	if _, err := os.Stat(target); err == nil {
+		return nil
+	}
+	if directory {
+		return os.MkdirAll(target, 0o755)
+	}
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		return err
+	}
+	// A dangling link (/etc/resolv.conf of some systems) cannot be mounted over.
+	if _, err := os.Lstat(target); err == nil {
+		_ = os.Remove(target)
+	}
+	file, err := os.OpenFile(target, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+func bind(source, target string, readOnly bool) error {
+	if err := syscall.Mount(source, target, "", syscall.MS_BIND|syscall.MS_REC, ""); err != nil {
+		return fmt.Errorf("bind %s: %w", source, err)
+	}
+	if !readOnly {
+		return nil
+	}
+	// A remount must keep the flags that the source was mounted with, or user namespaces refuse it.
+	var stat syscall.Statfs_t
+	flags := uintptr(syscall.MS_REMOUNT | syscall.MS_BIND | syscall.MS_RDONLY)
+	if syscall.Statfs(target, &stat) == nil {
+		flags |= uintptr(stat.Flags) & (syscall.MS_NOSUID | syscall.MS_NODEV | syscall.MS_NOEXEC)
+	}
+	return syscall.Mount("", target, "", flags, "")
+}
