@@ -1,0 +1,249 @@
+package model
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// NodeFrom reads a node.
+func NodeFrom(node *corev1.Node) NodeSet {
+	set := NodeSet{
+		Name:          node.Name,
+		Labels:        node.Labels,
+		Taints:        node.Spec.Taints,
+		Unschedulable: node.Spec.Unschedulable,
+		Allocatable:   amounts(node.Status.Allocatable, floor),
+	}
+	if len(node.Status.Images) > 0 {
+		set.Images = make(map[string]int64, len(node.Status.Images))
+		for _, image := range node.Status.Images {
+			for _, name := range image.Names {
+				set.Images[normalizeImage(name)] = image.SizeBytes
+			}
+		}
+	}
+	return set
+}
+
+// TaskFrom reads a pod. ours says whether it names one of our schedulers.
+func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
+	set := TaskSet{
+		UID:         pod.UID,
+		Namespace:   pod.Namespace,
+		Name:        pod.Name,
+		Created:     pod.CreationTimestamp.Time,
+		Labels:      pod.Labels,
+		Ours:        ours,
+		Group:       pod.Annotations[keys.GroupName],
+		Node:        pod.Spec.NodeName,
+		Status:      statusFrom(pod),
+		Role:        either(pod, keys.TaskSpec),
+		Index:       -1,
+		Priority:    priorityFrom(pod),
+		Gated:       len(pod.Spec.SchedulingGates) > 0,
+		Preemptable: either(pod, keys.Preemptable) != "false",
+		Critical: pod.Namespace == metav1.NamespaceSystem ||
+			pod.Spec.PriorityClassName == "system-cluster-critical" || pod.Spec.PriorityClassName == "system-node-critical",
+		Never: pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever,
+		Shape: shapeFrom(pod),
+	}
+	set.Index = indexFrom(pod)
+	for i := range pod.Status.Conditions {
+		if cond := &pod.Status.Conditions[i]; cond.Type == corev1.PodScheduled && cond.Status == corev1.ConditionFalse {
+			set.Condition = PodCondition{Reason: cond.Reason, Message: cond.Message}
+		}
+	}
+	return set
+}
+
+// either is an annotation, else the label of the same key.
+func either(pod *corev1.Pod, key string) string {
+	if v, ok := pod.Annotations[key]; ok {
+		return v
+	}
+	return pod.Labels[key]
+}
+
+func statusFrom(pod *corev1.Pod) Status {
+	switch {
+	case pod.Status.Phase == corev1.PodSucceeded:
+		return Succeeded
+	case pod.Status.Phase == corev1.PodFailed:
+		return Failed
+	case pod.DeletionTimestamp != nil:
+		return Releasing
+	case pod.Status.Phase == corev1.PodRunning:
+		return Running
+	case pod.Status.Phase == corev1.PodUnknown:
+		return Unknown
+	case pod.Spec.NodeName != "":
+		return Bound
+	}
+	return Pending
+}
+
+// priorityFrom is the pod's priority (1 when unset, as in Volcano), or the
+// annotation's that overrides it inside the scheduler.
+func priorityFrom(pod *corev1.Pod) int32 {
+	if v, err := strconv.ParseInt(pod.Annotations[keys.TaskPriority], 10, 32); err == nil {
+		return int32(v)
+	}
+	if pod.Spec.Priority != nil {
+		return *pod.Spec.Priority
+	}
+	return 1
+}
+
+// indexFrom is the task-index label or the number at the end of the name.
+func indexFrom(pod *corev1.Pod) int {
+	text := either(pod, keys.TaskIndex)
+	if text == "" {
+		text = pod.Name[strings.LastIndexByte(pod.Name, '-')+1:]
+	}
+	if n, err := strconv.Atoi(text); err == nil && n >= 0 {
+		return n
+	}
+	return -1
+}
+
+func shapeFrom(pod *corev1.Pod) ShapeSpec {
+	spec := &pod.Spec
+	shape := ShapeSpec{
+		Requests:     requestsFrom(pod),
+		NodeSelector: spec.NodeSelector,
+		Tolerations:  spec.Tolerations,
+		Ports:        portsFrom(spec),
+	}
+	for i := range spec.Containers {
+		if image := spec.Containers[i].Image; image != "" {
+			shape.Images = append(shape.Images, normalizeImage(image))
+		}
+	}
+	slices.Sort(shape.Images)
+	if a := spec.Affinity; a != nil {
+		shape.NodeAffinity, shape.PodAffinity, shape.PodAntiAffinity = a.NodeAffinity, a.PodAffinity, a.PodAntiAffinity
+	}
+	shape.Spread = spec.TopologySpreadConstraints
+	if shape.PodAffinity != nil || shape.PodAntiAffinity != nil || len(shape.Spread) > 0 {
+		shape.Namespace, shape.Labels = pod.Namespace, pod.Labels
+	}
+	shape.Unsupported = unsupported(spec)
+	return shape
+}
+
+func requestsFrom(pod *corev1.Pod) []Amount {
+	list := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{UseStatusResources: pod.Spec.NodeName != ""})
+	out := amounts(list, ceil)
+	out = slices.DeleteFunc(out, func(a Amount) bool { return a.Value == 0 || a.Name == corev1.ResourcePods })
+	out = append(out, Amount{Name: corev1.ResourcePods, Value: 1})
+	slices.SortFunc(out, byName)
+	return out
+}
+
+func portsFrom(spec *corev1.PodSpec) []Port {
+	var ports []Port
+	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range containers {
+			for _, p := range containers[i].Ports {
+				number := p.HostPort
+				if number == 0 && spec.HostNetwork {
+					number = p.ContainerPort
+				}
+				if number == 0 {
+					continue
+				}
+				port := Port{IP: p.HostIP, Protocol: p.Protocol, Number: number}
+				if port.IP == "0.0.0.0" || port.IP == "::" {
+					port.IP = ""
+				}
+				if port.Protocol == "" {
+					port.Protocol = corev1.ProtocolTCP
+				}
+				ports = append(ports, port)
+			}
+		}
+	}
+	return ports
+}
+
+// unsupported names what of a pod the engine does not judge yet.
+func unsupported(spec *corev1.PodSpec) []string {
+	var out []string
+	if len(spec.ResourceClaims) > 0 {
+		out = append(out, "resource claims")
+	}
+	for i := range spec.Volumes {
+		if v := &spec.Volumes[i]; v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
+			out = append(out, "volume claims")
+			break
+		}
+	}
+	return out
+}
+
+// GangFrom reads a PodGroup.
+func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
+	set := GangSet{
+		UID:             pg.UID,
+		Namespace:       pg.Namespace,
+		Name:            pg.Name,
+		Created:         pg.CreationTimestamp.Time,
+		ResourceVersion: pg.ResourceVersion,
+		Queue:           pg.Spec.Queue,
+		MinMember:       int(max(pg.Spec.MinMember, 0)),
+		PriorityClass:   pg.Spec.PriorityClassName,
+		Annotations:     pg.Annotations,
+		Status:          *pg.Status.DeepCopy(),
+	}
+	if len(pg.Spec.MinTaskMember) > 0 {
+		set.MinTaskMember = make(map[string]int, len(pg.Spec.MinTaskMember))
+		for role, n := range pg.Spec.MinTaskMember {
+			set.MinTaskMember[role] = int(n)
+		}
+	}
+	if pg.Spec.MinResources != nil {
+		set.HasMinResources = true
+		set.MinResources = amounts(*pg.Spec.MinResources, ceil)
+	}
+	if pg.Spec.NetworkTopology != nil {
+		set.Unsupported = append(set.Unsupported, "networkTopology")
+	}
+	if len(pg.Spec.SubGroupPolicy) > 0 {
+		set.Unsupported = append(set.Unsupported, "subGroupPolicy")
+	}
+	return set
+}
+
+// QueueFrom reads a queue.
+func QueueFrom(q *schedulingv1beta1.Queue) QueueSet {
+	return QueueSet{
+		Name:        q.Name,
+		UID:         q.UID,
+		Created:     q.CreationTimestamp.Time,
+		Weight:      q.Spec.Weight,
+		Priority:    q.Spec.Priority,
+		Reclaimable: q.Spec.Reclaimable == nil || *q.Spec.Reclaimable,
+		Open:        q.Status.State == "" || q.Status.State == schedulingv1beta1.QueueStateOpen,
+		State:       string(q.Status.State),
+		Parent:      q.Spec.Parent,
+		Fifo:        q.Spec.DequeueStrategy == schedulingv1beta1.DequeueStrategyFIFO,
+		Capability:  amounts(q.Spec.Capability, floor),
+		Guarantee:   amounts(q.Spec.Guarantee.Resource, floor),
+		Deserved:    amounts(q.Spec.Deserved, floor),
+		Status:      q.Status,
+	}
+}
+
+// PriorityClassFrom reads a PriorityClass.
+func PriorityClassFrom(class *schedulingv1.PriorityClass) PriorityClassSet {
+	return PriorityClassSet{Name: class.Name, Value: class.Value, GlobalDefault: class.GlobalDefault}
+}

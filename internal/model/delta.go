@@ -1,0 +1,144 @@
+package model
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// Delta is one change of what is known. Deltas are made by the …From
+// converters or written by hand; Cluster.Apply carries them out.
+type Delta interface{ apply(c *Cluster) }
+
+// NodeSet adds or replaces a node.
+type NodeSet struct {
+	Name          string
+	Labels        map[string]string
+	Taints        []corev1.Taint
+	Unschedulable bool
+	Allocatable   []Amount
+	Images        map[string]int64 // name → bytes
+}
+
+// NodeGone removes a node. Its tasks stay known and are counted again when the
+// node comes back.
+type NodeGone struct{ Name string }
+
+// TaskSet adds or replaces a pod.
+type TaskSet struct {
+	UID       types.UID
+	Namespace string
+	Name      string
+	Created   time.Time
+	Labels    map[string]string
+	Ours      bool   // names one of our schedulers
+	Group     string // PodGroup name in the same namespace; "" = none
+	Node      string // "" = not bound
+	Status    Status
+	Role      string
+	Index     int // pod's number inside its role, -1 = none
+	Priority  int32
+	Gated     bool
+	// Preemptable false protects the pod from eviction.
+	Preemptable bool
+	// Critical pods (system classes, kube-system) are never evicted.
+	Critical bool
+	// Never is preemptionPolicy Never: the pod may not cause evictions.
+	Never bool
+	Shape ShapeSpec
+	// Condition is the PodScheduled condition as last seen.
+	Condition PodCondition
+}
+
+// PodCondition is the part of PodScheduled that we may write.
+type PodCondition struct {
+	Reason  string
+	Message string
+}
+
+// TaskGone removes a pod. UID "" removes whichever pod has the name.
+type TaskGone struct {
+	Namespace, Name string
+	UID             types.UID
+}
+
+// GangSet adds or replaces a PodGroup.
+type GangSet struct {
+	UID             types.UID
+	Namespace, Name string
+	Created         time.Time
+	ResourceVersion string
+	Queue           string // "" = default queue
+	MinMember       int
+	MinTaskMember   map[string]int
+	MinResources    []Amount
+	HasMinResources bool
+	PriorityClass   string
+	Annotations     map[string]string
+	Status          schedulingv1beta1.PodGroupStatus
+	// Unsupported names what the spec asks for and the engine does not do yet.
+	Unsupported []string
+}
+
+// GangGone removes a PodGroup. UID "" removes whichever has the name.
+type GangGone struct {
+	Namespace, Name string
+	UID             types.UID
+}
+
+// QueueSet adds or replaces a queue.
+type QueueSet struct {
+	Name        string
+	UID         types.UID
+	Created     time.Time
+	Weight      int32
+	Priority    int32
+	Reclaimable bool
+	Open        bool
+	State       string
+	Parent      string
+	Fifo        bool
+	Capability  []Amount
+	Guarantee   []Amount
+	Deserved    []Amount
+	Status      schedulingv1beta1.QueueStatus
+}
+
+// QueueGone removes a queue.
+type QueueGone struct{ Name string }
+
+// PriorityClassSet adds or replaces a PriorityClass.
+type PriorityClassSet struct {
+	Name          string
+	Value         int32
+	GlobalDefault bool
+}
+
+// PriorityClassGone removes a PriorityClass.
+type PriorityClassGone struct{ Name string }
+
+// BindFailed takes an assumed binding back: the pod is Pending again.
+// Retry at once is right for a conflict; the outbox delays the delta otherwise.
+type BindFailed struct {
+	UID types.UID
+	Err string
+}
+
+// EvictFailed takes an assumed eviction back.
+type EvictFailed struct {
+	UID types.UID
+	Err string
+}
+
+// GangStatusFailed says that a PodGroup status was not written, so the next
+// cycle writes it again.
+type GangStatusFailed struct{ UID types.UID }
+
+// QueueStatusFailed says that a queue status was not written.
+type QueueStatusFailed struct{ Name string }
+
+// PodConditionFailed says that a pod's condition was not written.
+type PodConditionFailed struct{ UID types.UID }

@@ -1,0 +1,225 @@
+package model
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// Gang is a PodGroup and its pods. It exists before its PodGroup does, when a
+// pod names one; Known tells.
+type Gang struct {
+	Known           bool
+	UID             types.UID
+	Namespace, Name string
+	Created         time.Time
+	Queue           *Queue
+	MinMember       int
+	MinTaskMember   map[string]int
+	MinResources    Request
+	HasMinResources bool
+	PriorityClass   string
+	Priority        int32
+	Annotations     map[string]string
+	Unsupported     []string
+
+	Tasks []*Task // no order
+	Count [statuses]int
+	// PendingBestEffort counts pending tasks that ask for nothing; Gated those with gates.
+	PendingBestEffort int
+	Gated             int
+	Sums              Sums
+	// Status is as last seen or, once we decided one, as decided.
+	Status schedulingv1beta1.PodGroupStatus
+	// ours: Status was decided here, and the API's older versions do not count.
+	ours bool
+	// unwritten: the last status did not reach the API.
+	unwritten bool
+
+	// Gen is the generation of the last change of anything here.
+	Gen uint64
+	// Spec is the generation of the last change of the PodGroup's spec or of which tasks exist.
+	Spec uint64
+	// stale: the queue's sums do not yet have this gang's.
+	stale bool
+	// contributed is what the queue's sums have of this gang.
+	contributed Sums
+	queued      *Queue // whose sums have it
+	dirty       bool   // in the change log
+}
+
+// Sums are the resource sums of a gang or a queue.
+type Sums struct {
+	Allocated Vec // held: binding, bound, running, and promised
+	Pending   Vec // asked by pending tasks without gates
+	Inqueue   Vec // let in and not yet held
+	Elastic   Vec // held beyond the minimum
+}
+
+func (s *Sums) add(o *Sums, sign int64) {
+	s.Allocated.AddVec(o.Allocated, sign)
+	s.Pending.AddVec(o.Pending, sign)
+	s.Inqueue.AddVec(o.Inqueue, sign)
+	s.Elastic.AddVec(o.Elastic, sign)
+}
+
+func (s *Sums) copyFrom(o *Sums) {
+	s.Allocated = append(s.Allocated[:0], o.Allocated...)
+	s.Pending = append(s.Pending[:0], o.Pending...)
+	s.Inqueue = append(s.Inqueue[:0], o.Inqueue...)
+	s.Elastic = append(s.Elastic[:0], o.Elastic...)
+}
+
+// Key is namespace/name.
+func (g *Gang) Key() string { return g.Namespace + "/" + g.Name }
+
+// Unwritten says whether the status as decided did not reach the API.
+func (g *Gang) Unwritten() bool { return g.unwritten }
+
+// Decided says whether Status was decided here rather than read.
+func (g *Gang) Decided() bool { return g.ours }
+
+// AllocatedTasks counts tasks that hold a node.
+func (g *Gang) AllocatedTasks() int { return g.Count[Binding] + g.Count[Bound] + g.Count[Running] }
+
+// Ready counts the tasks that are placed or done well.
+func (g *Gang) Ready() int { return g.AllocatedTasks() + g.Count[Succeeded] }
+
+// gang returns the gang of a key, an unknown new one if there is none.
+func (c *Cluster) gang(namespace, name string) *Gang {
+	key := namespace + "/" + name
+	if g := c.Gangs[key]; g != nil {
+		return g
+	}
+	g := &Gang{Namespace: namespace, Name: name}
+	c.Gangs[key] = g
+	return g
+}
+
+func (c *Cluster) dropEmpty(g *Gang) {
+	if !g.Known && len(g.Tasks) == 0 && c.Gangs[g.Key()] == g {
+		delete(c.Gangs, g.Key())
+	}
+}
+
+func (d GangSet) apply(c *Cluster) {
+	g := c.gang(d.Namespace, d.Name)
+	if g.Known && g.UID != d.UID { // recreated under the same name
+		g.ours, g.unwritten = false, false
+		g.Status = schedulingv1beta1.PodGroupStatus{}
+		delete(c.gangUIDs, g.UID)
+	}
+	g.Known, g.UID, g.Created = true, d.UID, d.Created
+	c.gangUIDs[d.UID] = g
+	queue := d.Queue
+	if queue == "" {
+		queue = c.DefaultQueue
+	}
+	if q := c.queue(queue); g.Queue != q {
+		g.Queue = q
+	}
+	g.MinMember, g.MinTaskMember = d.MinMember, d.MinTaskMember
+	g.MinResources, g.HasMinResources = c.Resources.Request(d.MinResources), d.HasMinResources
+	c.grow()
+	g.PriorityClass, g.Annotations, g.Unsupported = d.PriorityClass, d.Annotations, d.Unsupported
+	g.Priority = c.classPriority(d.PriorityClass)
+	if !g.ours {
+		g.Status = d.Status
+	}
+	g.Spec = c.next()
+	c.touchGang(g)
+}
+
+func (d GangGone) apply(c *Cluster) {
+	g := c.Gangs[d.Namespace+"/"+d.Name]
+	if g == nil || !g.Known || d.UID != "" && d.UID != g.UID {
+		return
+	}
+	delete(c.gangUIDs, g.UID)
+	g.Known, g.ours, g.unwritten = false, false, false
+	g.UID = ""
+	g.Spec = c.next()
+	c.touchGang(g)
+	for _, t := range g.Tasks {
+		if t.Status == Pipelined {
+			c.place(t, NoNode, Pending)
+		}
+	}
+	c.dropEmpty(g)
+}
+
+// count adds sign× the task to the gang's counts and sums.
+func (c *Cluster) count(g *Gang, t *Task, sign int) {
+	g.Count[t.Status] += sign
+	switch {
+	case t.Status.Allocated() || t.Status == Pipelined:
+		g.Sums.Allocated.Add(t.Shape.Request, int64(sign))
+	case t.Status == Pending && t.Gated:
+		g.Gated += sign
+	case t.Status == Pending:
+		if t.Shape.BestEffort {
+			g.PendingBestEffort += sign
+		}
+		if !t.Shape.Impossible {
+			g.Sums.Pending.Add(t.Shape.Request, int64(sign))
+		}
+	}
+	c.touchGang(g)
+}
+
+// touchGang marks a gang as changed: its queue's sums and its status are looked
+// at again.
+func (c *Cluster) touchGang(g *Gang) {
+	g.Gen = c.next()
+	if !g.stale {
+		g.stale = true
+		c.stale = append(c.stale, g)
+	}
+	c.gangLog.add(g, g.Gen)
+}
+
+// refresh brings the sums of queues up to date with the gangs that changed.
+func (c *Cluster) refresh() {
+	for _, g := range c.stale {
+		g.stale = false
+		if g.queued != nil {
+			g.queued.Sums.add(&g.contributed, -1)
+			g.queued.Gangs--
+			g.queued.Gen = c.next()
+			g.queued = nil
+		}
+		if !g.Known {
+			continue
+		}
+		g.derive()
+		g.contributed.copyFrom(&g.Sums)
+		q := g.Queue
+		q.Sums.add(&g.contributed, 1)
+		q.Gangs++
+		q.Gen = c.next()
+		g.queued = q
+	}
+	c.stale = c.stale[:0]
+}
+
+// derive computes the parts of Sums that follow from phase and minResources.
+func (g *Gang) derive() {
+	g.Sums.Inqueue.zero()
+	g.Sums.Elastic.zero()
+	reserving := g.Status.Phase == schedulingv1beta1.PodGroupInqueue ||
+		g.Status.Phase == schedulingv1beta1.PodGroupRunning && g.AllocatedTasks() >= g.MinMember
+	if reserving {
+		for _, t := range g.MinResources {
+			if missing := t.Value - g.Sums.Allocated.Get(int(t.Index)); missing > 0 {
+				g.Sums.Inqueue.Add(Request{{Index: t.Index, Value: missing}}, 1)
+			}
+		}
+	}
+	for i, held := range g.Sums.Allocated {
+		if extra := held - g.MinResources.Get(i); extra > 0 {
+			g.Sums.Elastic.Add(Request{{Index: int32(i), Value: extra}}, 1)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// NodeID is a row of Nodes. Rows of removed nodes are used again.
+type NodeID int32
+
+// NoNode is the NodeID of a task that is on no node.
+const NoNode NodeID = -1
+
+// Nodes is a structure of arrays: one row a node, Stride values a row. A row can
+// exist before its node does (a pod that names it came first) and stay after it
+// is gone, until its last task is; Alive tells.
+type Nodes struct {
+	Stride int
+	// Alloc is what the node has, Used what its tasks ask for (releasing ones
+	// included), Releasing the part of Used that is about to end, Pipelined what
+	// is promised to tasks that wait for it.
+	Alloc, Used, Releasing, Pipelined []int64
+
+	Name    []string
+	Alive   []bool
+	Info    []*NodeInfo
+	Tasks   [][]*Task // on the node, pipelined ones included; no order
+	Changed []uint64  // generation of the last change of amounts, ports or tasks
+	Labeled []uint64  // generation of the last change of labels, taints, images, existence
+
+	byName map[string]NodeID
+	free   []NodeID
+}
+
+// NodeInfo is what of a node does not depend on its tasks. It is replaced, never
+// changed.
+type NodeInfo struct {
+	Labels        map[string]string
+	Taints        []corev1.Taint
+	Unschedulable bool
+	Images        map[string]int64
+	Node          *corev1.Node // name and labels, for the affinity matchers
+}
+
+// Len is the number of rows, dead ones included.
+func (n *Nodes) Len() int { return len(n.Name) }
+
+// Row returns the values of a node in one of the arrays.
+func (n *Nodes) Row(values []int64, id NodeID) []int64 {
+	return values[int(id)*n.Stride : (int(id)+1)*n.Stride]
+}
+
+// Find returns the row of a name.
+func (n *Nodes) Find(name string) (NodeID, bool) {
+	id, ok := n.byName[name]
+	return id, ok
+}
+
+// widen makes room for more resources in each row.
+func (n *Nodes) widen(stride int) {
+	if stride <= n.Stride {
+		return
+	}
+	for _, array := range []*[]int64{&n.Alloc, &n.Used, &n.Releasing, &n.Pipelined} {
+		wide := make([]int64, n.Len()*stride)
+		for i := range n.Name {
+			copy(wide[i*stride:], (*array)[i*n.Stride:(i+1)*n.Stride])
+		}
+		*array = wide
+	}
+	n.Stride = stride
+}
+
+// nodeRow returns the row of a name, a dead new one if there is none.
+func (c *Cluster) nodeRow(name string) NodeID {
+	n := &c.Nodes
+	if id, ok := n.byName[name]; ok {
+		return id
+	}
+	if k := len(n.free); k > 0 {
+		id := n.free[k-1]
+		n.free = n.free[:k-1]
+		n.Name[id] = name
+		n.byName[name] = id
+		return id
+	}
+	id := NodeID(n.Len())
+	n.Name = append(n.Name, name)
+	n.Alive = append(n.Alive, false)
+	n.Info = append(n.Info, nil)
+	n.Tasks = append(n.Tasks, nil)
+	n.Changed = append(n.Changed, 0)
+	n.Labeled = append(n.Labeled, 0)
+	for _, array := range []*[]int64{&n.Alloc, &n.Used, &n.Releasing, &n.Pipelined} {
+		*array = append(*array, make([]int64, n.Stride)...)
+	}
+	n.byName[name] = id
+	return id
+}
+
+// recycle frees the row of a dead node without tasks.
+func (c *Cluster) recycle(id NodeID) {
+	n := &c.Nodes
+	if n.Alive[id] || len(n.Tasks[id]) > 0 || n.Name[id] == "" {
+		return
+	}
+	delete(n.byName, n.Name[id])
+	n.Name[id] = ""
+	n.Info[id] = nil
+	for _, array := range []*[]int64{&n.Alloc, &n.Used, &n.Releasing, &n.Pipelined} {
+		clear(n.Row(*array, id))
+	}
+	n.free = append(n.free, id)
+}
+
+func (d NodeSet) apply(c *Cluster) {
+	id := c.nodeRow(d.Name)
+	n := &c.Nodes
+	request := c.Resources.Request(d.Allocatable)
+	c.grow()
+	row := n.Row(n.Alloc, id)
+	fresh := make([]int64, n.Stride)
+	for _, t := range request {
+		fresh[t.Index] = t.Value
+	}
+	if !slices.Equal(row, fresh) || !n.Alive[id] {
+		if n.Alive[id] {
+			c.Total.AddVec(row, -1)
+		}
+		copy(row, fresh)
+		c.Total.AddVec(row, 1)
+		c.touch(id)
+		c.TotalGen = c.next()
+	}
+	info := &NodeInfo{Labels: d.Labels, Taints: d.Taints, Unschedulable: d.Unschedulable, Images: d.Images}
+	if !n.Alive[id] || !info.same(n.Info[id]) {
+		info.Node = nodeObject(d.Name, d.Labels)
+		n.Info[id] = info
+		n.Labeled[id] = c.next()
+		c.touch(id)
+	}
+	if !n.Alive[id] {
+		n.Alive[id] = true
+		c.NodeCount++
+		c.NodeSetGen = c.next()
+	}
+}
+
+func (i *NodeInfo) same(old *NodeInfo) bool {
+	if old == nil || i.Unschedulable != old.Unschedulable || len(i.Labels) != len(old.Labels) || len(i.Taints) != len(old.Taints) || len(i.Images) != len(old.Images) {
+		return false
+	}
+	for k, v := range i.Labels {
+		if w, ok := old.Labels[k]; !ok || w != v {
+			return false
+		}
+	}
+	for k, v := range i.Images {
+		if w, ok := old.Images[k]; !ok || w != v {
+			return false
+		}
+	}
+	for k := range i.Taints {
+		a, b := &i.Taints[k], &old.Taints[k]
+		if a.Key != b.Key || a.Value != b.Value || a.Effect != b.Effect {
+			return false
+		}
+	}
+	return true
+}
+
+func (d NodeGone) apply(c *Cluster) {
+	n := &c.Nodes
+	id, ok := n.byName[d.Name]
+	if !ok || !n.Alive[id] {
+		return
+	}
+	n.Alive[id] = false
+	c.NodeCount--
+	c.Total.AddVec(n.Row(n.Alloc, id), -1)
+	c.TotalGen, c.NodeSetGen, n.Labeled[id] = c.next(), c.next(), c.next()
+	c.touch(id)
+	for _, t := range slices.Clone(n.Tasks[id]) {
+		if t.Status == Pipelined { // the promised room is gone
+			c.place(t, NoNode, Pending)
+		}
+	}
+	c.recycle(id)
+}
+
+// Order returns the live rows by node name.
+func (n *Nodes) Order(buffer []NodeID) []NodeID {
+	order := buffer[:0]
+	for i, alive := range n.Alive {
+		if alive {
+			order = append(order, NodeID(i))
+		}
+	}
+	slices.SortFunc(order, func(a, b NodeID) int { return strings.Compare(n.Name[a], n.Name[b]) })
+	return order
+}
+
+// Ports that tasks of a node hold, bound and promised ones.
+func (n *Nodes) Ports(id NodeID, visit func(t *Task, p Port) bool) {
+	for _, t := range n.Tasks[id] {
+		for _, p := range t.Shape.Ports {
+			if !visit(t, p) {
+				return
+			}
+		}
+	}
+}

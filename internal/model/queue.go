@@ -1,0 +1,235 @@
+package model
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// Queue is a queue and the sums over its gangs. It exists before its object
+// does, when a gang names it; Known tells.
+type Queue struct {
+	Known       bool
+	Name        string
+	UID         types.UID
+	Created     time.Time
+	Weight      int32
+	Priority    int32
+	Reclaimable bool
+	Open        bool
+	State       string
+	Parent      string
+	Fifo        bool
+	Capability  Request
+	Guarantee   Request
+	Deserved    Request
+	// HasCapability lists the resources that Capability names, zero ones included.
+	HasCapability []int32
+
+	Sums  Sums
+	Gangs int // known ones
+	// Published is the status as last written or read.
+	Published QueuePublished
+	Gen       uint64
+}
+
+// QueuePublished is what the scheduler writes of a queue.
+type QueuePublished struct {
+	Allocated, Deserved       corev1.ResourceList
+	Share                     float64
+	Pending, Inqueue, Running int
+	Decided                   bool // written by this process
+}
+
+func (c *Cluster) queue(name string) *Queue {
+	if q := c.Queues[name]; q != nil {
+		return q
+	}
+	q := &Queue{Name: name}
+	c.Queues[name] = q
+	c.QueueSetGen = c.next()
+	return q
+}
+
+func (d QueueSet) apply(c *Cluster) {
+	q := c.queue(d.Name)
+	if !q.Published.Decided || q.UID != d.UID {
+		q.Published = QueuePublished{Allocated: d.Status.Allocated}
+	}
+	q.Known, q.UID, q.Created = true, d.UID, d.Created
+	q.Weight, q.Priority = max(d.Weight, 1), d.Priority
+	q.Reclaimable, q.Open, q.State, q.Parent, q.Fifo = d.Reclaimable, d.Open, d.State, d.Parent, d.Fifo
+	q.Capability = c.Resources.Request(d.Capability)
+	q.HasCapability = q.HasCapability[:0]
+	for _, a := range d.Capability {
+		q.HasCapability = append(q.HasCapability, int32(c.Resources.Index(string(a.Name))))
+	}
+	q.Guarantee = c.Resources.Request(d.Guarantee)
+	q.Deserved = c.Resources.Request(d.Deserved)
+	c.grow()
+	q.Gen = c.next()
+	c.QueueSetGen = c.next()
+}
+
+func (d QueueGone) apply(c *Cluster) {
+	q := c.Queues[d.Name]
+	if q == nil || !q.Known {
+		return
+	}
+	q.Known, q.Open = false, false
+	q.Gen = c.next()
+	c.QueueSetGen = c.next()
+	if q.Gangs == 0 {
+		c.refresh()
+		if q.Gangs == 0 && !c.referenced(q) {
+			delete(c.Queues, d.Name)
+		}
+	}
+}
+
+// referenced says whether a gang names the queue.
+func (c *Cluster) referenced(q *Queue) bool {
+	for _, g := range c.Gangs {
+		if g.Queue == q {
+			return true
+		}
+	}
+	return false
+}
+
+func (d PriorityClassSet) apply(c *Cluster) {
+	c.classes[d.Name] = d
+	c.rankGangs()
+}
+
+func (d PriorityClassGone) apply(c *Cluster) {
+	delete(c.classes, d.Name)
+	c.rankGangs()
+}
+
+// classPriority is the value of a class, the global default for "" and for one
+// that does not exist.
+func (c *Cluster) classPriority(name string) int32 {
+	if class, ok := c.classes[name]; ok && name != "" {
+		return class.Value
+	}
+	return c.defaultPriority()
+}
+
+func (c *Cluster) defaultPriority() int32 {
+	best, found := int32(0), false
+	for _, class := range c.classes {
+		// Of several defaults the API uses the lowest; so do we.
+		if class.GlobalDefault && (!found || class.Value < best) {
+			best, found = class.Value, true
+		}
+	}
+	return best
+}
+
+func (c *Cluster) rankGangs() {
+	for _, g := range c.Gangs {
+		if p := c.classPriority(g.PriorityClass); g.Known && p != g.Priority {
+			g.Priority = p
+			c.touchGang(g)
+		}
+	}
+}
+
+func (d GangStatusFailed) apply(c *Cluster) {
+	if g := c.gangUIDs[d.UID]; g != nil {
+		g.unwritten = true
+		c.touchGang(g)
+	}
+}
+
+func (d QueueStatusFailed) apply(c *Cluster) {
+	if q := c.Queues[d.Name]; q != nil {
+		q.Published = QueuePublished{}
+		q.Gen = c.next()
+	}
+}
+
+func (d PodConditionFailed) apply(c *Cluster) {
+	if t := c.tasks[d.UID]; t != nil {
+		t.Condition = PodCondition{}
+		if t.Gang != nil {
+			c.touchGang(t.Gang)
+		}
+	}
+}
+
+func (d BindFailed) apply(c *Cluster) {
+	if t := c.tasks[d.UID]; t != nil && t.assumedNode != NoNode {
+		t.assumedNode = NoNode
+		c.place(t, t.seen.node, t.seen.status)
+	}
+}
+
+func (d EvictFailed) apply(c *Cluster) {
+	if t := c.tasks[d.UID]; t != nil && t.assumedEvicted {
+		t.assumedEvicted = false
+		node, status := t.settle()
+		c.place(t, node, status)
+	}
+}
+
+// AssumeBound notes that a pod will be bound to a node.
+func (c *Cluster) AssumeBound(uid types.UID, node string) {
+	if t := c.tasks[uid]; t != nil && (t.Status == Pending || t.Status == Pipelined) {
+		t.assumedNode = c.nodeRow(node)
+		c.place(t, t.assumedNode, Binding)
+	}
+}
+
+// AssumeEvicted notes that a pod will be deleted.
+func (c *Cluster) AssumeEvicted(uid types.UID) {
+	if t := c.tasks[uid]; t != nil && t.Status.Allocated() {
+		t.assumedEvicted = true
+		c.place(t, t.Node, Releasing)
+	}
+}
+
+// AssumeNominated reserves room for a pod on a node; "" gives it up.
+func (c *Cluster) AssumeNominated(uid types.UID, node string) {
+	t := c.tasks[uid]
+	switch {
+	case t == nil:
+	case node == "" && t.Status == Pipelined:
+		c.place(t, NoNode, Pending)
+	case node != "" && (t.Status == Pending || t.Status == Pipelined):
+		c.place(t, c.nodeRow(node), Pipelined)
+	}
+}
+
+// AssumeGangStatus notes the status that a PodGroup will have.
+func (c *Cluster) AssumeGangStatus(uid types.UID, status schedulingv1beta1.PodGroupStatus) {
+	if g := c.gangUIDs[uid]; g != nil {
+		changed := g.Status.Phase != status.Phase
+		g.Status, g.ours, g.unwritten = status, true, false
+		if changed {
+			c.touchGang(g)
+		}
+	}
+}
+
+// AssumePodCondition notes the condition that a pod will have.
+func (c *Cluster) AssumePodCondition(uid types.UID, condition PodCondition) {
+	if t := c.tasks[uid]; t != nil {
+		t.Condition = condition
+	}
+}
+
+// AssumeQueueStatus notes the status that a queue will have.
+func (c *Cluster) AssumeQueueStatus(name string, published QueuePublished) {
+	if q := c.Queues[name]; q != nil {
+		published.Decided = true
+		q.Published = published
+	}
+}
+
+// EndAssume brings the sums up to date after the Assume… calls.
+func (c *Cluster) EndAssume() { c.refresh() }

@@ -1,0 +1,250 @@
+package model
+
+import (
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Indexes of the resources that every Cluster knows from the start.
+const (
+	CPU = iota
+	Memory
+	Pods
+	Storage
+	fixedResources
+)
+
+// MaxAmount bounds every request. A node never has as much, so a pod asking
+// for more than anyone has cannot overflow its way in.
+const MaxAmount = int64(1) << 50
+
+// Amount is a quantity of one named resource, before interning.
+type Amount struct {
+	Name  corev1.ResourceName
+	Value int64
+}
+
+// Term is a quantity of one interned resource.
+type Term struct {
+	Index int32
+	Value int64
+}
+
+// Request is a sparse vector: terms by ascending index, values above zero.
+type Request []Term
+
+// Get returns the value at a resource index, 0 when it is not there.
+func (r Request) Get(index int) int64 {
+	for _, t := range r {
+		if int(t.Index) == index {
+			return t.Value
+		}
+	}
+	return 0
+}
+
+// Empty says whether nothing but the pod's own slot is asked for.
+func (r Request) Empty() bool {
+	for _, t := range r {
+		if t.Index != Pods && t.Value > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Resources interns resource names to small indexes. Indexes are given in order
+// of first sight, so nothing that is decided may depend on their order.
+type Resources struct {
+	names []string
+	index map[string]int
+}
+
+func newResources() *Resources {
+	r := &Resources{index: map[string]int{}}
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage} {
+		r.Index(string(name))
+	}
+	return r
+}
+
+// Len is the number of names known.
+func (r *Resources) Len() int { return len(r.names) }
+
+// Name of an index.
+func (r *Resources) Name(index int) string { return r.names[index] }
+
+// Index of a name; a new name gets the next index.
+func (r *Resources) Index(name string) int {
+	i, ok := r.index[name]
+	if !ok {
+		i = len(r.names)
+		r.names = append(r.names, name)
+		r.index[name] = i
+	}
+	return i
+}
+
+// Request interns amounts; zero and negative ones are left out.
+func (r *Resources) Request(amounts []Amount) Request {
+	out := make(Request, 0, len(amounts))
+	for _, a := range amounts {
+		if a.Value > 0 {
+			out = append(out, Term{Index: int32(r.Index(string(a.Name))), Value: a.Value})
+		}
+	}
+	slices.SortFunc(out, func(a, b Term) int { return int(a.Index - b.Index) })
+	return out
+}
+
+// Vec is a dense vector over the interned resources; a missing tail is zero.
+type Vec []int64
+
+// Get returns the value at an index, 0 beyond the end.
+func (v Vec) Get(index int) int64 {
+	if index < len(v) {
+		return v[index]
+	}
+	return 0
+}
+
+// Add grows the vector as needed and adds sign×request.
+func (v *Vec) Add(r Request, sign int64) {
+	for _, t := range r {
+		v.grow(int(t.Index) + 1)
+		(*v)[t.Index] += sign * t.Value
+	}
+}
+
+// AddVec adds sign×other.
+func (v *Vec) AddVec(other Vec, sign int64) {
+	v.grow(len(other))
+	for i, x := range other {
+		(*v)[i] += sign * x
+	}
+}
+
+func (v *Vec) grow(n int) {
+	for len(*v) < n {
+		*v = append(*v, 0)
+	}
+}
+
+func (v Vec) zero() {
+	for i := range v {
+		v[i] = 0
+	}
+}
+
+// Zero says whether every value is zero.
+func (v Vec) Zero() bool {
+	for _, x := range v {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Clone copies the vector.
+func (v Vec) Clone() Vec { return slices.Clone(v) }
+
+// counted says whether a name is a resource that nodes can have: cpu, memory,
+// pods, ephemeral-storage, huge pages, extended resources. Quota spellings
+// (requests.cpu, limits.memory, count/pods) are not.
+func counted(name corev1.ResourceName) bool {
+	switch name {
+	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage:
+		return true
+	}
+	for i := 0; i < len(name); i++ {
+		if name[i] == '/' {
+			return len(name) < 6 || name[:6] != "count/"
+		}
+	}
+	return len(name) > 10 && name[:10] == "hugepages-" || len(name) > 20 && name[:20] == "attachable-volumes-c"
+}
+
+// ceil converts a quantity to the model's unit, rounded up and clamped to
+// [0, MaxAmount].
+func ceil(name corev1.ResourceName, q resource.Quantity) int64 {
+	limit := MaxAmount
+	if name == corev1.ResourceCPU {
+		limit /= 1000
+	}
+	if q.CmpInt64(limit) >= 0 {
+		return MaxAmount
+	}
+	if q.Sign() <= 0 {
+		return 0
+	}
+	if name == corev1.ResourceCPU {
+		return q.MilliValue()
+	}
+	return q.Value()
+}
+
+// floor is ceil rounded down and below MaxAmount: what a node has.
+func floor(name corev1.ResourceName, q resource.Quantity) int64 {
+	v := min(ceil(name, q), MaxAmount-1)
+	if v <= 0 {
+		return 0
+	}
+	if name == corev1.ResourceCPU {
+		if resource.NewMilliQuantity(v, resource.DecimalSI).Cmp(q) > 0 && v < MaxAmount-1 {
+			v--
+		}
+		return v
+	}
+	if q.CmpInt64(v) < 0 {
+		v--
+	}
+	return v
+}
+
+// Amounts converts a resource list, sorted by name; round is up for requests.
+func amounts(list corev1.ResourceList, convert func(corev1.ResourceName, resource.Quantity) int64) []Amount {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]Amount, 0, len(list))
+	for name, q := range list {
+		if counted(name) {
+			out = append(out, Amount{Name: name, Value: convert(name, q)})
+		}
+	}
+	slices.SortFunc(out, byName)
+	return out
+}
+
+func byName(a, b Amount) int {
+	if a.Name < b.Name {
+		return -1
+	}
+	if a.Name > b.Name {
+		return 1
+	}
+	return 0
+}
+
+// Quantity turns a model amount back into an API quantity.
+func Quantity(name string, value int64) resource.Quantity {
+	switch corev1.ResourceName(name) {
+	case corev1.ResourceCPU:
+		return *resource.NewMilliQuantity(value, resource.DecimalSI)
+	case corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
+		return *resource.NewQuantity(value, resource.BinarySI)
+	}
+	return *resource.NewQuantity(value, resource.DecimalSI)
+}
+
+// saturating addition of two non-negative amounts, never above MaxAmount.
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b || a+b > MaxAmount {
+		return MaxAmount
+	}
+	return a + b
+}

@@ -1,0 +1,199 @@
+package model
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+)
+
+// Port is a host port that a pod takes. IP "" means every address.
+type Port struct {
+	IP       string
+	Protocol corev1.Protocol
+	Number   int32
+}
+
+// Conflicts says whether two ports cannot live on one node.
+func (p Port) Conflicts(q Port) bool {
+	return p.Number == q.Number && p.Protocol == q.Protocol && (p.IP == q.IP || p.IP == "" || q.IP == "")
+}
+
+// ShapeSpec is everything of a pod that matters for where it may run. Pods with
+// equal specs share one Shape and are judged once.
+type ShapeSpec struct {
+	Requests     []Amount // includes pods: 1
+	NodeSelector map[string]string
+	NodeAffinity *corev1.NodeAffinity
+	Tolerations  []corev1.Toleration
+	Ports        []Port
+	Images       []string
+	// The rest is set only for pods that have such rules; these depend on what
+	// else runs where, so their shapes take the slow path.
+	PodAffinity     *corev1.PodAffinity
+	PodAntiAffinity *corev1.PodAntiAffinity
+	Spread          []corev1.TopologySpreadConstraint
+	Namespace       string
+	Labels          map[string]string
+	// Unsupported lists what the pod asks for that the engine does not judge.
+	Unsupported []string
+	key         string
+}
+
+// Key is equal for equal specs.
+func (s *ShapeSpec) Key() string {
+	if s.key != "" {
+		return s.key
+	}
+	b := make([]byte, 0, 192)
+	for _, a := range s.Requests {
+		b = append(append(b, a.Name...), '=')
+		b = append(strconv.AppendInt(b, a.Value, 10), ';')
+	}
+	b = appendMap(append(b, '|'), s.NodeSelector)
+	for _, p := range s.Ports {
+		b = append(append(append(b, p.IP...), '/'), p.Protocol...)
+		b = append(strconv.AppendInt(append(b, ':'), int64(p.Number), 10), ';')
+	}
+	for _, image := range s.Images {
+		b = append(append(b, image...), ';')
+	}
+	b = appendJSON(b, "na", s.NodeAffinity != nil, s.NodeAffinity)
+	b = appendJSON(b, "to", len(s.Tolerations) > 0, s.Tolerations)
+	b = appendJSON(b, "pa", s.PodAffinity != nil, s.PodAffinity)
+	b = appendJSON(b, "aa", s.PodAntiAffinity != nil, s.PodAntiAffinity)
+	b = appendJSON(b, "sp", len(s.Spread) > 0, s.Spread)
+	b = append(append(append(b, '|'), s.Namespace...), '|')
+	b = appendMap(b, s.Labels)
+	for _, u := range s.Unsupported {
+		b = append(append(b, u...), ';')
+	}
+	s.key = string(b)
+	return s.key
+}
+
+func appendMap(b []byte, m map[string]string) []byte {
+	if len(m) == 0 {
+		return append(b, '|')
+	}
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		b = append(append(append(append(b, k...), '='), m[k]...), ';')
+	}
+	return append(b, '|')
+}
+
+func appendJSON(b []byte, label string, present bool, v any) []byte {
+	if !present {
+		return b
+	}
+	j, err := json.Marshal(v) // API types: always marshals
+	if err != nil {
+		j = []byte(err.Error())
+	}
+	return append(append(append(b, label...), j...), '|')
+}
+
+// Shape is an interned ShapeSpec with its requests as a sparse vector.
+type Shape struct {
+	ID  int32
+	Key string
+	ShapeSpec
+	Request Request
+	// BestEffort: asks for nothing but a pod slot.
+	BestEffort bool
+	// Impossible: asks for more of something than any node can ever have.
+	Impossible bool
+	// Slow: pod affinity or topology spread; placing depends on other pods.
+	Slow bool
+	// Required is the node selector and required node affinity; nil = none.
+	Required *nodeaffinity.RequiredNodeAffinity
+	// Preferred is the preferred node affinity; nil = none.
+	Preferred *nodeaffinity.PreferredSchedulingTerms
+	// MalformedAffinity is the error of an affinity that cannot be read; such a shape fits nowhere.
+	MalformedAffinity string
+
+	tasks int // live tasks of this shape
+}
+
+func (c *Cluster) shape(spec ShapeSpec) *Shape {
+	key := spec.Key()
+	if s, ok := c.shapes[key]; ok {
+		return s
+	}
+	s := &Shape{ID: int32(len(c.Shapes)), Key: key, ShapeSpec: spec, Request: c.Resources.Request(spec.Requests)}
+	s.BestEffort = s.Request.Empty()
+	s.Slow = spec.PodAffinity != nil || spec.PodAntiAffinity != nil || len(spec.Spread) > 0
+	for _, t := range s.Request {
+		if t.Value >= MaxAmount {
+			s.Impossible = true
+		}
+	}
+	s.readAffinity()
+	if n := len(c.freeShapes); n > 0 {
+		s.ID = c.freeShapes[n-1]
+		c.freeShapes = c.freeShapes[:n-1]
+		c.Shapes[s.ID] = s
+	} else {
+		c.Shapes = append(c.Shapes, s)
+	}
+	c.shapes[key] = s
+	c.grow()
+	return s
+}
+
+// release forgets a shape that no task has any more. Its ID may be used again,
+// with another Shape pointer.
+func (c *Cluster) release(s *Shape) {
+	s.tasks--
+	if s.tasks == 0 {
+		delete(c.shapes, s.Key)
+		c.Shapes[s.ID] = nil
+		c.freeShapes = append(c.freeShapes, s.ID)
+	}
+}
+
+func (s *Shape) readAffinity() {
+	if len(s.NodeSelector) > 0 || s.NodeAffinity != nil && s.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		pod := &corev1.Pod{Spec: corev1.PodSpec{NodeSelector: s.NodeSelector}}
+		if s.NodeAffinity != nil {
+			pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: s.NodeAffinity}
+			if req := s.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution; req != nil {
+				if _, err := nodeaffinity.NewNodeSelector(req); err != nil {
+					s.MalformedAffinity = err.Error()
+				}
+			}
+		}
+		r := nodeaffinity.GetRequiredNodeAffinity(pod)
+		s.Required = &r
+	}
+	if s.NodeAffinity != nil && len(s.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) > 0 {
+		p, err := nodeaffinity.NewPreferredSchedulingTerms(s.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+		if err != nil {
+			s.MalformedAffinity = err.Error()
+			return
+		}
+		s.Preferred = p
+	}
+}
+
+// normalizeImage adds the tag that a name without one means.
+func normalizeImage(name string) string {
+	if strings.LastIndexByte(name, ':') <= strings.LastIndexByte(name, '/') {
+		return name + ":latest"
+	}
+	return name
+}
+
+// nodeObject is as much of a node as the affinity matchers read.
+func nodeObject(name string, labels map[string]string) *corev1.Node {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+}

@@ -1,0 +1,207 @@
+package model
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Task is one pod.
+type Task struct {
+	UID       types.UID
+	Namespace string
+	Name      string
+	Created   time.Time
+	Labels    map[string]string
+	Ours      bool
+	Role      string
+	Index     int
+	Priority  int32
+	Gated     bool
+
+	Preemptable bool
+	Critical    bool
+	Never       bool
+
+	Shape  *Shape
+	Gang   *Gang // nil: in none
+	Node   NodeID
+	Status Status
+	// Condition is PodScheduled=False as last seen or decided.
+	Condition PodCondition
+
+	// What we decided and the API has not confirmed yet.
+	assumedNode    NodeID
+	assumedEvicted bool
+	seen           seenTask
+
+	nodePos int
+	gangPos int
+}
+
+// seenTask is what the last API object said, to fall back to.
+type seenTask struct {
+	node   NodeID
+	status Status
+}
+
+// Assumed says whether the task's binding is decided but not confirmed.
+func (t *Task) Assumed() bool { return t.assumedNode != NoNode }
+
+// Key is namespace/name.
+func (t *Task) Key() string { return t.Namespace + "/" + t.Name }
+
+func (d TaskSet) apply(c *Cluster) {
+	key := d.Namespace + "/" + d.Name
+	t := c.tasks[d.UID]
+	if old := c.taskNames[key]; old != nil && old != t { // recreated under the same name
+		c.dropTask(old)
+	}
+	if t == nil {
+		t = &Task{UID: d.UID, Namespace: d.Namespace, Name: d.Name, Node: NoNode, assumedNode: NoNode, nodePos: -1, gangPos: -1}
+		t.seen.node = NoNode
+		c.tasks[d.UID] = t
+		c.taskNames[key] = t
+	}
+	c.unlink(t)
+	if t.Shape == nil || t.Shape.Key != d.Shape.Key() {
+		if t.Shape != nil {
+			c.release(t.Shape)
+		}
+		t.Shape = c.shape(d.Shape)
+		t.Shape.tasks++
+	}
+	t.Created, t.Labels, t.Ours, t.Role, t.Index, t.Priority, t.Gated = d.Created, d.Labels, d.Ours, d.Role, d.Index, d.Priority, d.Gated
+	t.Preemptable, t.Critical, t.Never = d.Preemptable, d.Critical, d.Never
+	t.Condition = d.Condition
+	t.seen = seenTask{node: NoNode, status: d.Status}
+	if d.Node != "" {
+		t.seen.node = c.nodeRow(d.Node)
+	}
+	before := t.Gang
+	t.Gang = nil
+	if d.Ours && d.Group != "" {
+		t.Gang = c.gang(d.Namespace, d.Group)
+	}
+	if before != nil && before != t.Gang {
+		c.dropEmpty(before)
+	}
+	node, status := t.settle()
+	c.link(t, node, status)
+}
+
+// settle merges what the API says with what was assumed.
+func (t *Task) settle() (NodeID, Status) {
+	node, status := t.seen.node, t.seen.status
+	if node != NoNode || status.Ended() {
+		t.assumedNode = NoNode // confirmed, or overtaken
+	} else if t.assumedNode != NoNode {
+		node, status = t.assumedNode, Binding
+		if t.seen.status == Releasing {
+			status = Releasing
+		}
+	} else if t.Status == Pipelined && status == Pending && t.Node != NoNode {
+		node, status = t.Node, Pipelined
+	}
+	if status == Releasing || status.Ended() {
+		t.assumedEvicted = false
+	}
+	if t.assumedEvicted && node != NoNode {
+		status = Releasing
+	}
+	return node, status
+}
+
+func (d TaskGone) apply(c *Cluster) {
+	t := c.taskNames[d.Namespace+"/"+d.Name]
+	if t == nil || d.UID != "" && d.UID != t.UID {
+		t = c.tasks[d.UID]
+	}
+	if t != nil {
+		c.dropTask(t)
+	}
+}
+
+func (c *Cluster) dropTask(t *Task) {
+	c.unlink(t)
+	if t.Gang != nil {
+		g := t.Gang
+		t.Gang = nil
+		c.dropEmpty(g)
+	}
+	if t.Shape != nil {
+		c.release(t.Shape)
+	}
+	delete(c.tasks, t.UID)
+	if c.taskNames[t.Key()] == t {
+		delete(c.taskNames, t.Key())
+	}
+	if t.Node != NoNode {
+		c.recycle(t.Node)
+	}
+}
+
+// place moves a task to a node and status; node is NoNode for Pending.
+func (c *Cluster) place(t *Task, node NodeID, status Status) {
+	c.unlink(t)
+	c.link(t, node, status)
+}
+
+// link enters the task into its node's and gang's sums.
+func (c *Cluster) link(t *Task, node NodeID, status Status) {
+	t.Node, t.Status = node, status
+	if node != NoNode && !status.Ended() {
+		c.account(t, 1)
+		n := &c.Nodes
+		t.nodePos = len(n.Tasks[node])
+		n.Tasks[node] = append(n.Tasks[node], t)
+	}
+	if g := t.Gang; g != nil {
+		if t.gangPos < 0 {
+			t.gangPos = len(g.Tasks)
+			g.Tasks = append(g.Tasks, t)
+		}
+		c.count(g, t, 1)
+	}
+}
+
+// unlink is the reverse of link, but for the fields of the task itself.
+func (c *Cluster) unlink(t *Task) {
+	if t.nodePos >= 0 {
+		c.account(t, -1)
+		list := c.Nodes.Tasks[t.Node]
+		last := list[len(list)-1]
+		list[t.nodePos], last.nodePos = last, t.nodePos
+		list[len(list)-1] = nil
+		c.Nodes.Tasks[t.Node] = list[:len(list)-1]
+		t.nodePos = -1
+	}
+	if g := t.Gang; g != nil && t.gangPos >= 0 {
+		c.count(g, t, -1)
+		last := g.Tasks[len(g.Tasks)-1]
+		g.Tasks[t.gangPos], last.gangPos = last, t.gangPos
+		g.Tasks[len(g.Tasks)-1] = nil
+		g.Tasks = g.Tasks[:len(g.Tasks)-1]
+		t.gangPos = -1
+	}
+}
+
+// account adds sign×request to the sums of the task's node.
+func (c *Cluster) account(t *Task, sign int64) {
+	n := &c.Nodes
+	base := int(t.Node) * n.Stride
+	for _, term := range t.Shape.Request {
+		v := sign * term.Value
+		i := base + int(term.Index)
+		switch {
+		case t.Status == Pipelined:
+			n.Pipelined[i] += v
+		case t.Status.OnNode():
+			n.Used[i] += v
+			if t.Status == Releasing {
+				n.Releasing[i] += v
+			}
+		}
+	}
+	c.touch(t.Node)
+}

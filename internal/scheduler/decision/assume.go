@@ -1,0 +1,32 @@
+package decision
+
+import "github.com/vc-batch/vc/internal/model"
+
+// Assume tells the model that the decisions will be carried out. Call it after
+// every Cycle, before the next delta is applied.
+func Assume(c *model.Cluster, d *Decisions) {
+	for i := range d.Evicts {
+		c.AssumeEvicted(d.Evicts[i].Pod.UID)
+	}
+	for i := range d.Nominations {
+		c.AssumeNominated(d.Nominations[i].Pod.UID, d.Nominations[i].Node)
+	}
+	for i := range d.Binds {
+		c.AssumeBound(d.Binds[i].Pod.UID, d.Binds[i].Node)
+	}
+	for i := range d.Gangs {
+		c.AssumeGangStatus(d.Gangs[i].Gang.UID, d.Gangs[i].Status)
+	}
+	for i := range d.PodConditions {
+		p := &d.PodConditions[i]
+		c.AssumePodCondition(p.Pod.UID, model.PodCondition{Reason: p.Reason, Message: p.Message})
+	}
+	for i := range d.Queues {
+		q := &d.Queues[i]
+		c.AssumeQueueStatus(q.Queue, model.QueuePublished{
+			Allocated: q.Allocated, Deserved: q.Deserved, Share: q.Share,
+			Pending: q.Pending, Inqueue: q.Inqueue, Running: q.Running,
+		})
+	}
+	c.EndAssume()
+}

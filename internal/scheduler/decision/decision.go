@@ -1,0 +1,124 @@
+// Package decision is the result of a cycle, as data. Nothing here does
+// anything: the outbox carries it out, and Assume tells the model that it will.
+package decision
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// Object names an API object.
+type Object struct {
+	Namespace string
+	Name      string
+	UID       types.UID
+}
+
+// Key is namespace/name.
+func (o Object) Key() string {
+	if o.Namespace == "" {
+		return o.Name
+	}
+	return o.Namespace + "/" + o.Name
+}
+
+// Bind says that a pod shall run on a node. Binds of one gang follow each other.
+type Bind struct {
+	Pod  Object
+	Node string
+	Gang Object // zero UID: the pod has no gang
+	// GangRemaining is how many binds of the same gang follow this one in the
+	// same Decisions: the outbox finishes gangs that are nearly complete first.
+	GangRemaining int
+}
+
+// Evict says that a pod must leave.
+type Evict struct {
+	Pod    Object
+	Gang   Object
+	Node   string
+	Reason string // one word: reclaim, preempt
+	// Message tells the evicted side who wanted the room, whose queue, and why.
+	Message   string
+	Preemptor Object // the gang that gets the room
+	// PreemptorMessage tells the other side the same.
+	PreemptorMessage string
+}
+
+// Nomination reserves room that is being released for a pod. Node "" gives the
+// reservation up.
+type Nomination struct {
+	Pod  Object
+	Node string
+	// Publish is set when status.nominatedNodeName should say so (after an eviction).
+	Publish bool
+}
+
+// GangStatus is the complete new status of a PodGroup, to be written because
+// its meaning changed.
+type GangStatus struct {
+	Gang   Object
+	Status schedulingv1beta1.PodGroupStatus
+}
+
+// QueueStatus is what the scheduler knows of a queue; only on change.
+type QueueStatus struct {
+	Queue     string
+	Allocated corev1.ResourceList
+	Deserved  corev1.ResourceList
+	// Share is the greatest part used of what the queue deserves, 0 when it has no share.
+	Share   float64
+	Pending int // gangs
+	Inqueue int
+	Running int
+}
+
+// PodCondition is PodScheduled=False for a pod that waits; only on change.
+type PodCondition struct {
+	Pod     Object
+	Reason  string
+	Message string
+}
+
+// Event is an event to record on a PodGroup, only when its meaning changed.
+type Event struct {
+	Gang    Object
+	Type    string // Normal | Warning
+	Reason  string
+	Message string
+}
+
+// Stats are the cycle's figures for metrics; they influence nothing.
+type Stats struct {
+	GangsTried  int
+	GangsPlaced int
+	GangsParked int
+	TasksPlaced int
+	Victims     int
+}
+
+// Decisions is what one cycle decided. Slices are in the order decided.
+type Decisions struct {
+	Binds         []Bind
+	Evicts        []Evict
+	Nominations   []Nomination
+	Gangs         []GangStatus
+	Queues        []QueueStatus
+	PodConditions []PodCondition
+	Events        []Event
+	// Again asks for another cycle at once (after Assume), because what was
+	// decided may let others go on.
+	Again bool
+	// WakeAt asks for a cycle at that time although nothing changed; zero: none.
+	WakeAt time.Time
+	Stats  Stats
+}
+
+// Empty says whether there is nothing to carry out.
+func (d *Decisions) Empty() bool {
+	return len(d.Binds)+len(d.Evicts)+len(d.Nominations)+len(d.Gangs)+len(d.Queues)+len(d.PodConditions)+len(d.Events) == 0
+}
