@@ -1,0 +1,85 @@
+package e2e
+
+import (
+	"context"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// history is every event of every pod of a cluster, as a watch told them.
+type history struct {
+	mu     sync.Mutex
+	events []watch.Event
+}
+
+// record watches pods until the test ends.
+func (c *cluster) record() *history {
+	c.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	w, err := c.WithWatch.Watch(ctx, &corev1.PodList{})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	h := &history{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for e := range w.ResultChan() {
+			h.mu.Lock()
+			h.events = append(h.events, e)
+			h.mu.Unlock()
+		}
+	}()
+	c.t.Cleanup(func() { w.Stop(); cancel(); <-done })
+	return h
+}
+
+// holder is the gang of a pod that holds room on a node, or "".
+func holder(p *corev1.Pod) string {
+	if p.Spec.NodeName == "" || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+		return ""
+	}
+	return p.Labels[keys.JobName]
+}
+
+// each replays the history: after every event, f sees how many pods of each job hold room.
+func (h *history) each(f func(holding map[string]int)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	pods := map[string]*corev1.Pod{}
+	for _, e := range h.events {
+		p, ok := e.Object.(*corev1.Pod)
+		if !ok {
+			continue
+		}
+		if e.Type == watch.Deleted {
+			delete(pods, string(p.UID))
+		} else {
+			pods[string(p.UID)] = p
+		}
+		holding := map[string]int{}
+		for _, p := range pods {
+			if job := holder(p); job != "" {
+				holding[job]++
+			}
+		}
+		f(holding)
+	}
+}
+
+// deleted names the pods that were deleted, in order.
+func (h *history) deleted() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var names []string
+	for _, e := range h.events {
+		if p, ok := e.Object.(*corev1.Pod); ok && e.Type == watch.Deleted {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}

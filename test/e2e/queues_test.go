@@ -1,0 +1,90 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// fourCores is scenarios/README's cluster of the queue stories: one node of 4 cpu.
+func fourCores(t *testing.T) *cluster {
+	t.Helper()
+	return startCluster(t, "--process-nodes", "1", "--node-cpu", "4", "--node-memory", "8Gi")
+}
+
+func TestScenario01TwoQueuesShareByWeight(t *testing.T) {
+	c := fourCores(t)
+	c.create(queue("test1", "weight: 1") + queue("test2", "weight: 3"))
+	c.create(single("job1", "test1", "1").String() + single("job2", "test2", "3").String())
+	c.running("job1", 1, 30*time.Second)
+	c.running("job2", 1, 30*time.Second)
+}
+
+func TestScenario02AQueueTakesBackWhatItDeservesAndNoMore(t *testing.T) {
+	c := fourCores(t)
+	c.create(queue("test1", "weight: 1"))
+	c.create(single("job1", "test1", "1").String() + single("job2", "test1", "3").String())
+	c.running("job1", 1, 30*time.Second)
+	c.running("job2", 1, 30*time.Second)
+	before := c.jobPods("job1")["job1-main-0"].UID
+	h := c.record()
+
+	c.create(queue("test2", "weight: 3") + single("job3", "test2", "3").String())
+	c.running("job3", 1, 30*time.Second)
+
+	// The victim is told why it waits; by then whatever else would be evicted had its chance.
+	c.waits("job2", 30*time.Second, "test1")
+	if diff := cmp.Diff([]string{"job2-main-0"}, h.deleted()); diff != "" {
+		t.Errorf("victims (-want +got):\n%s", diff)
+	}
+	job1 := c.running("job1", 1, 10*time.Second)["job1-main-0"]
+	if job1.UID != before || job1.Status.ContainerStatuses[0].RestartCount != 0 {
+		t.Errorf("job1 did not keep running: pod %s became %s", before, job1.UID)
+	}
+	c.running("job3", 1, 10*time.Second)
+}
+
+func TestScenario03CapabilityIsALimitAndTheReasonNamesIt(t *testing.T) {
+	c := fourCores(t)
+	c.create(queue("test1", "capability: {cpu: 2}"))
+	c.create(single("job1", "test1", "1").String())
+	c.running("job1", 1, 30*time.Second)
+	c.create(single("job2", "test1", "3").String())
+
+	c.waits("job2", 20*time.Second, "test1", "capability", "cpu", "3", "2")
+	view := c.vcctl("job", "view", "job2")
+	if err := containsAll(view, "Pending", "capability"); err != nil {
+		t.Errorf("vcctl job view: %v", err)
+	}
+	if phase := c.job("job2").Status.State.Phase; phase != batchv1alpha1.Pending {
+		t.Errorf("job2 is %s", phase)
+	}
+	for name := range c.jobPods("job2") {
+		t.Errorf("pod %s was made for a job that is not let in", name)
+	}
+}
+
+func TestScenario04WhatIsNotReclaimableStays(t *testing.T) {
+	c := fourCores(t)
+	c.create(queue("test1", "weight: 1, reclaimable: false"))
+	c.create(single("job1", "test1", "1").String() + single("job2", "test1", "2").String())
+	c.running("job1", 1, 30*time.Second)
+	c.running("job2", 1, 30*time.Second)
+	h := c.record()
+
+	c.create(queue("test2", "weight: 1") + single("job3", "test2", "2").String())
+	c.waits("job3", 20*time.Second, "test1", "not give back")
+	if got := h.deleted(); len(got) > 0 {
+		t.Errorf("evicted: %v", got)
+	}
+	c.eventually(10*time.Second, "job3 is Pending", func() error {
+		if p := c.job("job3").Status.State.Phase; p != batchv1alpha1.Pending {
+			return fmt.Errorf("it is %s", p)
+		}
+		return nil
+	})
+}
