@@ -18,7 +18,7 @@ const maxResourceNames = int64(64)
 const maxQuantityLength = int64(64)
 
 // notNegative is the rule for every list of resources that a user writes.
-const notNegative = "self.all(r, quantity(string(self[r])).sign() >= 0)"
+const notNegative = "self.all(r, quantity(string(self[r])).compareTo(quantity('0')) >= 0)"
 
 // foreignTypes are the properties whose schema is Kubernetes' own: kept whole, so that the API server answers a
 // misspelt field of a pod template as it does for a Deployment, but without Kubernetes' texts. With them the CRD of

@@ -41,7 +41,7 @@ type JobList struct {
 // The limits on the length of lists are ours, not Volcano's: they bound the cost of the rules.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || !has(self.tasks) || self.minAvailable <= self.tasks.map(t, has(t.replicas) ? t.replicas : 0).sum()",fieldPath=".minAvailable",message="job 'minAvailable' should not be greater than total replicas in tasks"
-// +kubebuilder:validation:XValidation:rule="optionalOldSelf.hasValue() || !has(self.volumes) || self.volumes.all(v, !(has(v.volumeClaim) && has(v.volumeClaimName) && v.volumeClaimName != ''))",optionalOldSelf=true,fieldPath=".volumes",message="volumeClaim and volumeClaimName exclude each other: name a claim that exists, or describe one to be made"
+// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || !has(self.volumes) || self.volumes.all(v, !(has(v.volumeClaim) && has(v.volumeClaimName) && v.volumeClaimName != ''))",optionalOldSelf=true,fieldPath=".volumes",message="volumeClaim and volumeClaimName exclude each other: name a claim that exists, or describe one to be made"
 // +kubebuilder:validation:XValidation:rule="!has(self.tasks) || !has(oldSelf.tasks) || size(self.tasks) == size(oldSelf.tasks)",fieldPath=".tasks",message="job updates may not add or remove tasks"
 type JobSpec struct {
 	// SchedulerName is the scheduler of all pods whose template names none.
@@ -61,7 +61,7 @@ type JobSpec struct {
 	// +kubebuilder:validation:Required
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=500
-	// +kubebuilder:validation:XValidation:rule="self.all(t, !has(t.name) || self.exists_one(o, has(o.name) && o.name == t.name))",message="duplicated task name"
+	// +kubebuilder:validation:XValidation:rule="[self.filter(t, has(t.name)).map(t, t.name)].all(names, names.all(n, names.indexOf(n) == names.lastIndexOf(n)))",message="duplicated task name",messageExpression="'duplicated task name ' + [self.filter(t, has(t.name)).map(t, t.name)].map(names, names.filter(n, names.indexOf(n) != names.lastIndexOf(n)))[0][0]"
 	Tasks []TaskSpec `json:"tasks,omitempty"`
 	// Policies answer events of any task that has no policy of its own for them.
 	// +optional

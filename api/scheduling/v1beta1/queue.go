@@ -55,7 +55,9 @@ type QueueSpec struct {
 	// Reclaimable says whether others may take back what the queue holds beyond what it deserves. Unset: yes.
 	// +optional
 	Reclaimable *bool `json:"reclaimable,omitempty"`
+	// ExtendClusters are clusters that the queue extends to; kept for compatibility.
 	// +optional
+	// +kubebuilder:validation:MaxItems=64
 	ExtendClusters []Cluster `json:"extendClusters,omitempty"`
 	// Guarantee is kept free for this queue.
 	// +optional
