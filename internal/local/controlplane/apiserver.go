@@ -66,13 +66,15 @@ func apiServerFlags(p *PKI, etcdEndpoint string, port int) []string {
 		"--disable-admission-plugins=" + strings.Join([]string{
 			// Nobody signs certificates here.
 			"CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction", "ClusterTrustBundleAttest",
+			// Nodes here are ready when they are made; a taint would cost a write a node.
+			"TaintNodesByCondition",
 		}, ","),
 	}
 }
 
-// startAPIServer runs kube-apiserver until ctx ends; the channel delivers what
-// it returned. It is not ready yet.
-func startAPIServer(ctx context.Context, flags []string) (<-chan error, error) {
+// newAPIServer prepares a kube-apiserver; what it returns runs it until its
+// context ends.
+func newAPIServer(ctx context.Context, flags []string) (func(context.Context) error, error) {
 	options := apiserveroptions.NewServerRunOptions()
 	if err := parseFlags("kube-apiserver", options.Flags(), flags); err != nil {
 		return nil, err
@@ -87,13 +89,11 @@ func startAPIServer(ctx context.Context, flags []string) (<-chan error, error) {
 	if errs := completed.Validate(); len(errs) > 0 {
 		return nil, fmt.Errorf("kube-apiserver: %w", errors.Join(errs...))
 	}
-	done := make(chan error, 1)
-	go func() { done <- apiserverapp.Run(ctx, completed) }()
-	return done, nil
+	return func(ctx context.Context) error { return apiserverapp.Run(ctx, completed) }, nil
 }
 
 // waitForAPIServer returns when the API server says that it is ready.
-func waitForAPIServer(ctx context.Context, client kubernetes.Interface, died <-chan error) error {
+func waitForAPIServer(ctx context.Context, client kubernetes.Interface, server *part) error {
 	var last error
 	for {
 		request, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -106,8 +106,8 @@ func waitForAPIServer(ctx context.Context, client kubernetes.Interface, died <-c
 			last = fmt.Errorf("%w: %s", err, strings.TrimSpace(string(body)))
 		}
 		select {
-		case err := <-died:
-			return fmt.Errorf("kube-apiserver ended while it started: %w", orUnknown(err))
+		case <-server.done:
+			return server.ended()
 		case <-ctx.Done():
 			return fmt.Errorf("kube-apiserver is not ready: %w", last)
 		case <-time.After(readyPoll):
@@ -125,11 +125,4 @@ func parseFlags(component string, sets cliflag.NamedFlagSets, flags []string) er
 		return fmt.Errorf("%s: %w", component, err)
 	}
 	return nil
-}
-
-func orUnknown(err error) error {
-	if err == nil {
-		return errors.New("no reason given; see the log")
-	}
-	return err
 }

@@ -51,16 +51,19 @@ func controllerManagerFlags(p *PKI, kubeconfig string) []string {
 		// One client for all: a service account for each would cost a second
 		// at start and a connection each.
 		"--use-service-account-credentials=false",
-		"--kube-api-qps=500",
-		"--kube-api-burst=1000",
+		"--kube-api-qps=1000",
+		"--kube-api-burst=2000",
+		// Nodes live in this very process: when they stop beating, so does
+		// this. Seldom heartbeats are what lets 5,000 of them fit.
+		"--node-monitor-grace-period=10m",
 		"--controller-shutdown-timeout=5s",
 		"--profiling=false",
 	}
 }
 
-// startControllerManager runs kube-controller-manager until ctx ends; the
-// channel delivers what it returned.
-func startControllerManager(ctx context.Context, flags []string) (<-chan error, error) {
+// newControllerManager prepares a kube-controller-manager; what it returns
+// runs it until its context ends.
+func newControllerManager(flags []string) (func(context.Context) error, error) {
 	options, err := kcmoptions.NewKubeControllerManagerOptions()
 	if err != nil {
 		return nil, fmt.Errorf("kube-controller-manager: %w", err)
@@ -69,21 +72,21 @@ func startControllerManager(ctx context.Context, flags []string) (<-chan error, 
 	if err := parseFlags("kube-controller-manager", options.Flags(known, disabled, aliases), flags); err != nil {
 		return nil, err
 	}
-	config, err := options.Config(ctx, known, disabled, aliases)
-	if err != nil {
-		return nil, fmt.Errorf("kube-controller-manager: %w", err)
-	}
 	// The configuration page is registered by name, once a process; an
 	// earlier control plane of this process may have left its own.
 	configz.Delete(kcmapp.ConfigzName)
-	done := make(chan error, 1)
-	go func() { done <- kcmapp.Run(ctx, config.Complete()) }()
-	return done, nil
+	return func(ctx context.Context) error {
+		config, err := options.Config(ctx, known, disabled, aliases)
+		if err != nil {
+			return err
+		}
+		return kcmapp.Run(ctx, config.Complete())
+	}, nil
 }
 
 // waitForControllers returns when the controllers have made the service
 // account that every pod of namespace `default` needs.
-func waitForControllers(ctx context.Context, client kubernetes.Interface, died <-chan error) error {
+func waitForControllers(ctx context.Context, client kubernetes.Interface, manager *part) error {
 	for {
 		_, err := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
 		if err == nil {
@@ -93,8 +96,8 @@ func waitForControllers(ctx context.Context, client kubernetes.Interface, died <
 			return fmt.Errorf("kube-controller-manager: %w", err)
 		}
 		select {
-		case err := <-died:
-			return fmt.Errorf("kube-controller-manager ended while it started: %w", orUnknown(err))
+		case <-manager.done:
+			return manager.ended()
 		case <-ctx.Done():
 			return fmt.Errorf("kube-controller-manager has not made the service account default/default: %w", ctx.Err())
 		case <-time.After(readyPoll):

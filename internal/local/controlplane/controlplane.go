@@ -48,12 +48,11 @@ type ControlPlane struct {
 	log        *LogFile
 	store      *store
 
-	apiServer  <-chan error
-	controller <-chan error
-	apiCtx     context.CancelFunc
-	managerCtx context.CancelFunc
+	apiServer *part
+	manager   *part
 
 	stopOnce sync.Once
+	stopping chan struct{}
 	done     chan struct{}
 
 	mu  sync.Mutex
@@ -82,6 +81,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	c := &ControlPlane{
 		server:     fmt.Sprintf("https://127.0.0.1:%d", port),
 		kubeconfig: o.Kubeconfig,
+		stopping:   make(chan struct{}),
 		done:       make(chan struct{}),
 	}
 	if err := c.start(ctx, o, port); err != nil {
@@ -134,12 +134,11 @@ func (c *ControlPlane) start(ctx context.Context, o Options, port int) error {
 }
 
 func (c *ControlPlane) startServer(starting context.Context, port int) error {
-	var ctx context.Context
-	ctx, c.apiCtx = context.WithCancel(context.Background())
-	var err error
-	if c.apiServer, err = startAPIServer(ctx, apiServerFlags(c.pki, c.store.endpoint(), port)); err != nil {
+	run, err := newAPIServer(starting, apiServerFlags(c.pki, c.store.endpoint(), port))
+	if err != nil {
 		return err
 	}
+	c.apiServer = startPart("kube-apiserver", run)
 	client, err := kubernetes.NewForConfig(c.RESTConfig())
 	if err != nil {
 		return err
@@ -152,32 +151,29 @@ func (c *ControlPlane) startManager(starting context.Context) error {
 	if err := writeKubeconfig(c.pki, kubeconfig, c.server, "system:kube-controller-manager", mastersGroup); err != nil {
 		return err
 	}
-	var ctx context.Context
-	ctx, c.managerCtx = context.WithCancel(context.Background())
-	var err error
-	if c.controller, err = startControllerManager(ctx, controllerManagerFlags(c.pki, kubeconfig)); err != nil {
+	run, err := newControllerManager(controllerManagerFlags(c.pki, kubeconfig))
+	if err != nil {
 		return err
 	}
+	c.manager = startPart("kube-controller-manager", run)
 	client, err := kubernetes.NewForConfig(c.RESTConfig())
 	if err != nil {
 		return err
 	}
-	return waitForControllers(starting, client, c.controller)
+	return waitForControllers(starting, client, c.manager)
 }
 
 // watch stops everything when ctx ends or a part dies by itself.
 func (c *ControlPlane) watch(ctx context.Context) {
 	select {
 	case <-ctx.Done():
-	case <-c.done:
+	case <-c.stopping:
 	case err := <-c.store.failed():
-		c.fail(fmt.Errorf("etcd ended: %w", orUnknown(err)))
-	case err := <-c.apiServer:
-		c.apiServer = nil
-		c.fail(fmt.Errorf("kube-apiserver ended: %w", orUnknown(err)))
-	case err := <-c.controller:
-		c.controller = nil
-		c.fail(fmt.Errorf("kube-controller-manager ended: %w", orUnknown(err)))
+		c.fail(fmt.Errorf("etcd ended: %w", err))
+	case <-c.apiServer.done:
+		c.fail(c.apiServer.ended())
+	case <-c.manager.done:
+		c.fail(c.manager.ended())
 	}
 	c.Stop()
 }
@@ -228,32 +224,16 @@ func (c *ControlPlane) Err() error {
 // more than once; every call returns when all is over.
 func (c *ControlPlane) Stop() {
 	c.stopOnce.Do(func() {
-		stopPart(c.managerCtx, c.controller)
-		stopPart(c.apiCtx, c.apiServer)
+		close(c.stopping)
+		if err := errors.Join(c.manager.stop(), c.apiServer.stop()); err != nil && c.Err() == nil {
+			c.fail(err)
+		}
 		if c.store != nil {
 			c.store.stop()
 		}
 		close(c.done)
 	})
 	<-c.done
-}
-
-// stopTimeout is how long a part may take to end; then it is left to the end
-// of the process.
-const stopTimeout = 15 * time.Second
-
-func stopPart(cancel context.CancelFunc, ended <-chan error) {
-	if cancel == nil {
-		return
-	}
-	cancel()
-	if ended == nil {
-		return
-	}
-	select {
-	case <-ended:
-	case <-time.After(stopTimeout):
-	}
 }
 
 // choosePort returns a port that nobody listens on.
