@@ -1,0 +1,219 @@
+package simnode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Fleet serves all simulated nodes of a cluster. One fleet a cluster: two would
+// do the same writes twice, harmlessly.
+type Fleet struct {
+	config Config
+	client kubernetes.Interface
+	log    logr.Logger
+	table  *table
+	roster *roster
+	writer *writer
+	events chan eventJob
+	ready  chan struct{}
+}
+
+// eventJob is a report of bad annotations that waits for a writer.
+type eventJob struct {
+	pod      types.NamespacedName
+	uid      types.UID
+	problems []problem
+}
+
+// New checks the configuration and makes a fleet of it. It does no I/O.
+func New(config Config) (*Fleet, error) {
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	client, err := clientOf(config)
+	if err != nil {
+		return nil, err
+	}
+	if config.Writers <= 0 {
+		config.Writers = defaultWriters
+	}
+	f := &Fleet{
+		config: config, client: client, log: config.Logger,
+		events: make(chan eventJob, 1000), ready: make(chan struct{}),
+	}
+	f.table = newTable(config.StartDelay, time.Now, f.queueReport)
+	f.writer = &writer{client: client, table: f.table, log: f.log}
+	f.roster = &roster{
+		client: client, log: f.log, fallback: config.complete(Spec{}),
+		served: f.table.serve, gone: f.table.forget,
+		nodes: map[string]*member{},
+	}
+	return f, nil
+}
+
+func clientOf(config Config) (kubernetes.Interface, error) {
+	if config.Client != nil {
+		return config.Client, nil
+	}
+	own := rest.CopyConfig(config.RESTConfig)
+	own.QPS, own.RateLimiter = -1, nil
+	own.ContentType = runtime.ContentTypeProtobuf
+	own.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	own.UserAgent = component
+	client, err := kubernetes.NewForConfig(own)
+	if err != nil {
+		return nil, fmt.Errorf("simulated nodes: client: %w", err)
+	}
+	return client, nil
+}
+
+// Ready is closed when every node of the configuration exists and takes pods.
+func (f *Fleet) Ready() <-chan struct{} { return f.ready }
+
+// Nodes are the names of the nodes that the fleet serves now, in no order.
+func (f *Fleet) Nodes() []string { return f.roster.names() }
+
+// Add makes nodes; see AddNodes. What a spec leaves open is the fleet's.
+func (f *Fleet) Add(ctx context.Context, specs ...Spec) error {
+	complete := make([]Spec, len(specs))
+	for i, spec := range specs {
+		complete[i] = f.config.complete(spec)
+	}
+	return AddNodes(ctx, f.client, nil, complete...)
+}
+
+// Remove deletes nodes and the pods on them; see RemoveNodes.
+func (f *Fleet) Remove(ctx context.Context, names ...string) error {
+	return RemoveNodes(ctx, f.client, names...)
+}
+
+// Run makes the configured nodes and serves all there are until ctx ends. The
+// nodes stay in the API; a fleet that runs later goes on with them.
+func (f *Fleet) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var parts sync.WaitGroup
+	defer parts.Wait()
+	defer cancel()
+	start := func(part func(context.Context)) { parts.Go(func() { part(ctx) }) }
+
+	nodes := newSynced(f.roster)
+	start(func(ctx context.Context) { f.reflect(nodes, &corev1.Node{}, f.nodeSource()).RunWithContext(ctx) })
+	select { // the pods of a node that is served already find it served
+	case <-nodes.done:
+	case <-ctx.Done():
+		return nil
+	}
+	start(func(ctx context.Context) { f.reflect(f.table, &corev1.Pod{}, f.podSource()).RunWithContext(ctx) })
+	start(f.dispatch)
+	start(f.roster.beat)
+	start(f.sendReports)
+
+	if err := AddNodes(ctx, f.client, f.config.Progress, f.config.specs()...); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	close(f.ready)
+	<-ctx.Done()
+	return nil
+}
+
+func (f *Fleet) reflect(store cache.ReflectorStore, kind runtime.Object, source *cache.ListWatch) *cache.Reflector {
+	lw := cache.ToListWatcherWithWatchListSemantics(source, f.client)
+	return cache.NewReflectorWithOptions(lw, kind, store, cache.ReflectorOptions{Logger: &f.log, Name: component})
+}
+
+// nodeSource watches the simulated nodes only.
+func (f *Fleet) nodeSource() *cache.ListWatch {
+	only := labels.Set{KindLabel: KindSimulated}.AsSelector().String()
+	nodes := f.client.CoreV1().Nodes()
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			o.LabelSelector = only
+			return nodes.List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			o.LabelSelector = only
+			return nodes.Watch(ctx, o)
+		},
+	}
+}
+
+// podSource watches the pods that are bound to any node: a selector cannot name
+// thousands of nodes, and what is not the fleet's costs only the decoding.
+func (f *Fleet) podSource() *cache.ListWatch {
+	const bound = "spec.nodeName!="
+	pods := f.client.CoreV1().Pods(metav1.NamespaceAll)
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			o.FieldSelector = bound
+			return pods.List(ctx, o)
+		},
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			o.FieldSelector = bound
+			return pods.Watch(ctx, o)
+		},
+	}
+}
+
+// dispatch hands each entry that is due to a writer, at most Writers at a time.
+func (f *Fleet) dispatch(ctx context.Context) {
+	var writers errgroup.Group
+	writers.SetLimit(f.config.Writers)
+	defer func() { _ = writers.Wait() }()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		e, wait := f.table.take()
+		if e != nil {
+			writers.Go(func() error { f.writer.handle(ctx, e); return nil })
+			continue
+		}
+		if wait < 0 {
+			wait = time.Hour
+		}
+		timer.Reset(wait)
+		select {
+		case <-ctx.Done():
+		case <-f.table.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// queueReport leaves a report for sendReports; with too many waiting it is logged.
+func (f *Fleet) queueReport(pod types.NamespacedName, uid types.UID, problems []problem) {
+	select {
+	case f.events <- eventJob{pod: pod, uid: uid, problems: problems}:
+	default:
+		f.log.Error(errors.New("too many reports are waiting"), "simulated pod: event dropped", "pod", pod)
+	}
+}
+
+func (f *Fleet) sendReports(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case job := <-f.events:
+			f.writer.report(ctx, job.pod, job.uid, job.problems)
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package simnode
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+)
+
+// roster is the set of nodes that the fleet serves. It is the store behind the
+// node watch, and renews the nodes' leases.
+type roster struct {
+	client   kubernetes.Interface
+	log      logr.Logger
+	fallback Spec // capacity of a node that somebody made without one
+	served   func(node, address string)
+	gone     func(node string)
+
+	mu    sync.Mutex
+	nodes map[string]*member
+}
+
+// member is one node of the roster.
+type member struct {
+	uid     types.UID
+	renewAt time.Time
+	version string // resource version of the lease; "": not known
+	sick    bool   // its Ready condition is not True
+}
+
+// Add, Update, Delete, Replace and Resync make the roster a cache.ReflectorStore.
+
+// Add takes in a node that the watch shows for the first time.
+func (r *roster) Add(obj any) error { return r.Update(obj) }
+
+// Update takes in a node as it is now.
+func (r *roster) Update(obj any) error {
+	node, ok := obj.(*corev1.Node)
+	if !ok {
+		return fmt.Errorf("node roster: %T is not a node", obj)
+	}
+	if node.Labels[KindLabel] != KindSimulated {
+		r.drop(node.Name)
+		return nil
+	}
+	r.mu.Lock()
+	m := r.nodes[node.Name]
+	if m == nil || m.uid != node.UID {
+		// Spread evenly over the interval, by a number that stays with the name:
+		// a fleet that starts with 5,000 nodes must not renew them all at once.
+		offset := time.Duration(draw(node.Name, "lease", 0) * float64(HeartbeatInterval))
+		m = &member{uid: node.UID, renewAt: time.Now().Add(offset)}
+		r.nodes[node.Name] = m
+	}
+	m.sick = !isReady(node)
+	r.mu.Unlock()
+	r.served(node.Name, internalIP(node))
+	return nil
+}
+
+// Delete forgets a node.
+func (r *roster) Delete(obj any) error {
+	node, ok := obj.(*corev1.Node)
+	if !ok {
+		return fmt.Errorf("node roster: %T is not a node", obj)
+	}
+	r.drop(node.Name)
+	return nil
+}
+
+// Replace makes the roster hold exactly the nodes of list.
+func (r *roster) Replace(list []any, _ string) error {
+	listed := make(map[string]bool, len(list))
+	for _, obj := range list {
+		if node, ok := obj.(*corev1.Node); ok {
+			listed[node.Name] = true
+		}
+		if err := r.Update(obj); err != nil {
+			return err
+		}
+	}
+	for _, name := range r.names() {
+		if !listed[name] {
+			r.drop(name)
+		}
+	}
+	return nil
+}
+
+// Resync does nothing.
+func (r *roster) Resync() error { return nil }
+
+func (r *roster) drop(name string) {
+	r.mu.Lock()
+	_, known := r.nodes[name]
+	delete(r.nodes, name)
+	r.mu.Unlock()
+	if known {
+		r.gone(name)
+	}
+}
+
+func (r *roster) names() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	names := make([]string, 0, len(r.nodes))
+	for name := range r.nodes {
+		names = append(names, name)
+	}
+	return names
+}
+
+// beat renews the leases that are due and heals nodes, once a second, until ctx ends.
+func (r *roster) beat(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		var group errgroup.Group
+		group.SetLimit(heartbeatWriters)
+		due, sick := r.due(time.Now())
+		for _, name := range due {
+			group.Go(func() error { r.renew(ctx, name); return nil })
+		}
+		for _, name := range sick {
+			group.Go(func() error { r.heal(ctx, name); return nil })
+		}
+		_ = group.Wait()
+	}
+}
+
+// due are the nodes whose lease is to be renewed at now, and those that are not ready.
+func (r *roster) due(now time.Time) (renew, sick []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name, m := range r.nodes {
+		if !m.renewAt.After(now) {
+			renew = append(renew, name)
+		}
+		if m.sick {
+			sick = append(sick, name)
+		}
+	}
+	return renew, sick
+}
+
+// renew renews one node's lease. A renewal that fails comes round again in a
+// tenth of the interval, long before the lease ends.
+func (r *roster) renew(ctx context.Context, name string) {
+	r.mu.Lock()
+	m := r.nodes[name]
+	if m == nil {
+		r.mu.Unlock()
+		return
+	}
+	uid, version := m.uid, m.version
+	r.mu.Unlock()
+
+	version, err := r.writeLease(ctx, name, uid, version)
+	wait := HeartbeatInterval
+	if err != nil {
+		wait = HeartbeatInterval / 10
+		if ctx.Err() == nil {
+			r.log.Error(err, "simulated node: lease", "node", name)
+		}
+	}
+	r.mu.Lock()
+	m.version, m.renewAt = version, time.Now().Add(wait)
+	r.mu.Unlock()
+}
+
+// writeLease updates the lease of the version last seen, or finds or makes it.
+func (r *roster) writeLease(ctx context.Context, name string, uid types.UID, version string) (string, error) {
+	leases := r.client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
+	lease := leaseObject(name, uid, time.Now())
+	if version != "" {
+		lease.ResourceVersion = version
+		updated, err := leases.Update(ctx, lease, metav1.UpdateOptions{})
+		if err == nil {
+			return updated.ResourceVersion, nil
+		}
+		if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+			return version, err
+		}
+		lease.ResourceVersion = ""
+	}
+	created, err := leases.Create(ctx, lease, metav1.CreateOptions{})
+	if err == nil {
+		return created.ResourceVersion, nil
+	}
+	if !apierrors.IsAlreadyExists(err) {
+		return "", err
+	}
+	present, err := leases.Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return "", err
+	}
+	lease.ResourceVersion = present.ResourceVersion
+	updated, err := leases.Update(ctx, lease, metav1.UpdateOptions{})
+	if err != nil {
+		return "", err
+	}
+	return updated.ResourceVersion, nil
+}
+
+// leaseObject is a node's lease, owned by the node so that it goes with it.
+func leaseObject(name string, uid types.UID, now time.Time) *coordinationv1.Lease {
+	seconds := int32(LeaseDuration / time.Second)
+	renewed := metav1.NewMicroTime(now)
+	return &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: corev1.NamespaceNodeLease,
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: name, UID: uid}},
+		},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: &name, LeaseDurationSeconds: &seconds, RenewTime: &renewed},
+	}
+}
+
+// heal makes a node ready again that somebody made not ready: the node lifecycle
+// controller does so after the machine slept longer than a lease lasts, and
+// whoever applies a bare Node object leaves it without any status.
+func (r *roster) heal(ctx context.Context, name string) {
+	if err := r.healNode(ctx, name); err != nil && ctx.Err() == nil {
+		r.log.Error(err, "simulated node: status", "node", name)
+	}
+}
+
+func (r *roster) healNode(ctx context.Context, name string) error {
+	node, err := r.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if isReady(node) {
+		return nil
+	}
+	spec := r.fallback
+	spec.Name = name
+	if len(node.Status.Capacity) > 0 {
+		spec.Capacity = node.Status.Capacity
+	}
+	r.log.Info("simulated node made ready again", "node", name)
+	return patchNodeStatus(ctx, r.client, name, readyStatus(spec, time.Now()))
+}

@@ -1,0 +1,277 @@
+package simnode
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/retry"
+)
+
+const (
+	kubeletVersion = "v1.36.3-simulated"
+	defaultPods    = "110"
+)
+
+// AddNodes makes simulated nodes, ready for pods as soon as a fleet runs
+// somewhere. It returns when all of them exist without the not-ready taint. A
+// node of the name that is simulated already gets the new capacity, labels and
+// taints; one that is not is an error. progress, if not nil, is called with the
+// number done, from several goroutines but never at the same time.
+func AddNodes(ctx context.Context, client kubernetes.Interface, progress func(done, total int), specs ...Spec) error {
+	if err := validateSpecs(specs); err != nil {
+		return err
+	}
+	counted := newCounter(len(specs), progress)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(defaultWriters)
+	for _, spec := range specs {
+		group.Go(func() error {
+			if err := addNode(ctx, client, Config{}.complete(spec)); err != nil {
+				return fmt.Errorf("simulated node %s: %w", spec.Name, err)
+			}
+			counted.add()
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func addNode(ctx context.Context, client kubernetes.Interface, spec Spec) error {
+	want := nodeObject(spec, time.Now())
+	node, err := client.CoreV1().Nodes().Create(ctx, want, metav1.CreateOptions{})
+	if err == nil && sameTaints(node.Spec.Taints, spec.Taints) {
+		return nil
+	}
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	return retry.OnError(retry.DefaultBackoff, apierrors.IsConflict, func() error {
+		node, err := client.CoreV1().Nodes().Get(ctx, spec.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		return bringTo(ctx, client, node, want)
+	})
+}
+
+// bringTo writes what of an existing node differs from what is wanted.
+func bringTo(ctx context.Context, client kubernetes.Interface, node, want *corev1.Node) error {
+	if node.Labels[KindLabel] != KindSimulated {
+		return errors.New("exists already and is not a simulated node")
+	}
+	if !sameTaints(node.Spec.Taints, want.Spec.Taints) || !contains(node.Labels, want.Labels) {
+		changed := node.DeepCopy()
+		changed.Spec.Taints = want.Spec.Taints
+		maps.Copy(changed.Labels, want.Labels)
+		updated, err := client.CoreV1().Nodes().Update(ctx, changed, metav1.UpdateOptions{})
+		if err != nil {
+			return err
+		}
+		node = updated
+	}
+	if isReady(node) && sameResources(node.Status.Capacity, want.Status.Capacity) {
+		return nil
+	}
+	return patchNodeStatus(ctx, client, node.Name, want.Status)
+}
+
+func patchNodeStatus(ctx context.Context, client kubernetes.Interface, name string, status corev1.NodeStatus) error {
+	body, err := json.Marshal(map[string]any{"status": status})
+	if err != nil {
+		return fmt.Errorf("status patch: %w", err)
+	}
+	_, err = client.CoreV1().Nodes().Patch(ctx, name, types.StrategicMergePatchType, body, metav1.PatchOptions{}, "status")
+	return err
+}
+
+// RemoveNodes deletes simulated nodes, and ends and deletes the pods on them. A
+// node that does not exist is no error; one that is not simulated is.
+func RemoveNodes(ctx context.Context, client kubernetes.Interface, names ...string) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(defaultWriters)
+	for _, name := range names {
+		group.Go(func() error {
+			if err := removeNode(ctx, client, name); err != nil {
+				return fmt.Errorf("simulated node %s: %w", name, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func removeNode(ctx context.Context, client kubernetes.Interface, name string) error {
+	node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if node.Labels[KindLabel] != KindSimulated {
+		return errors.New("is not a simulated node")
+	}
+	if err := client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	pods, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{
+		FieldSelector: fields.OneTermEqualSelector("spec.nodeName", name).String()})
+	if err != nil {
+		return err
+	}
+	for i := range pods.Items {
+		if pod := &pods.Items[i]; pod.Spec.NodeName == name {
+			if err := losePod(ctx, client, pod); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// losePod marks a pod as the pod garbage collector of Kubernetes marks the pods
+// of a node that is gone, and deletes it.
+func losePod(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) error {
+	pods := client.CoreV1().Pods(pod.Namespace)
+	if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+		body, err := json.Marshal(map[string]any{
+			"metadata": map[string]any{"uid": pod.UID},
+			"status": map[string]any{"phase": corev1.PodFailed, "conditions": []corev1.PodCondition{{
+				Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "DeletionByPodGC",
+				Message: "PodGC: node no longer exists", LastTransitionTime: metav1.NewTime(time.Now())}}},
+		})
+		if err != nil {
+			return fmt.Errorf("pod %s/%s: status patch: %w", pod.Namespace, pod.Name, err)
+		}
+		if _, err := pods.Patch(ctx, pod.Name, types.StrategicMergePatchType, body, metav1.PatchOptions{}, "status"); err != nil &&
+			!apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			return fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
+		}
+	}
+	err := pods.Delete(ctx, pod.Name, deleteNow(pod.UID))
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	return nil
+}
+
+// nodeObject is a simulated node, complete with a status that says it is ready.
+func nodeObject(spec Spec, now time.Time) *corev1.Node {
+	labels := map[string]string{
+		KindLabel:                 KindSimulated,
+		corev1.LabelHostname:      spec.Name,
+		corev1.LabelOSStable:      "linux",
+		corev1.LabelArchStable:    runtime.GOARCH,
+		"beta.kubernetes.io/os":   "linux", // else the node lifecycle controller writes these two
+		"beta.kubernetes.io/arch": runtime.GOARCH,
+	}
+	maps.Copy(labels, spec.Labels)
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: spec.Name, Labels: labels},
+		Spec:       corev1.NodeSpec{Taints: spec.Taints},
+		Status:     readyStatus(spec, now),
+	}
+}
+
+func readyStatus(spec Spec, now time.Time) corev1.NodeStatus {
+	capacity := spec.Capacity.DeepCopy()
+	if _, ok := capacity[corev1.ResourcePods]; !ok {
+		capacity[corev1.ResourcePods] = resource.MustParse(defaultPods)
+	}
+	since := metav1.NewTime(now)
+	condition := func(kind corev1.NodeConditionType, status corev1.ConditionStatus, reason, message string) corev1.NodeCondition {
+		return corev1.NodeCondition{Type: kind, Status: status, Reason: reason, Message: message,
+			LastHeartbeatTime: since, LastTransitionTime: since}
+	}
+	return corev1.NodeStatus{
+		Capacity: capacity, Allocatable: capacity.DeepCopy(),
+		Conditions: []corev1.NodeCondition{
+			condition(corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "the node is simulated"),
+			condition(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "the node is simulated"),
+			condition(corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID", "the node is simulated"),
+			condition(corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "the node is simulated"),
+		},
+		Addresses: []corev1.NodeAddress{
+			{Type: corev1.NodeInternalIP, Address: nodeAddress(spec.Name)},
+			{Type: corev1.NodeHostName, Address: spec.Name},
+		},
+		NodeInfo: corev1.NodeSystemInfo{
+			MachineID: spec.Name, KubeletVersion: kubeletVersion, OSImage: "simulated", ContainerRuntimeVersion: "simulated://1",
+			OperatingSystem: "linux", Architecture: runtime.GOARCH, KernelVersion: "simulated",
+		},
+	}
+}
+
+// nodeAddress is an address of the range reserved for benchmarks, 198.18.0.0/15,
+// chosen by the node's name. Nothing listens there, so two nodes may share one.
+func nodeAddress(name string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	n := h.Sum32()
+	return fmt.Sprintf("198.%d.%d.%d", 18+n>>16&1, n>>8&255, n&255)
+}
+
+func isReady(node *corev1.Node) bool {
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+func internalIP(node *corev1.Node) string {
+	for _, address := range node.Status.Addresses {
+		if address.Type == corev1.NodeInternalIP {
+			return address.Address
+		}
+	}
+	return ""
+}
+
+func sameTaints(have, want []corev1.Taint) bool {
+	if len(have) != len(want) {
+		return false
+	}
+	for i := range have {
+		if !have[i].MatchTaint(&want[i]) || have[i].Value != want[i].Value {
+			return false
+		}
+	}
+	return true
+}
+
+func sameResources(have, want corev1.ResourceList) bool {
+	if len(have) != len(want) {
+		return false
+	}
+	for name, quantity := range want {
+		if other, ok := have[name]; !ok || other.Cmp(quantity) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func contains(have, want map[string]string) bool {
+	for key, value := range want {
+		if have[key] != value {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,163 @@
+package simnode
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Annotations with which a pod says what it would have done, had it run.
+const (
+	// AnnotationRunTime is how long the containers run: "30s", or "10s-60s" to
+	// draw a time by the pod's uid. A pod without it runs until it is deleted,
+	// or, if it names an exit code or a failure rate, ends as soon as it started.
+	AnnotationRunTime = "vc-batch.dev/sim-run-time"
+	// AnnotationExitCode is the containers' exit code, 0 … 255. With a failure
+	// rate it is the code of a run that fails.
+	AnnotationExitCode = "vc-batch.dev/sim-exit-code"
+	// AnnotationFailureRate is the share of runs that fail: "0.05" or "5%". Which
+	// ones is drawn by the pod's uid and the number of its restarts.
+	AnnotationFailureRate = "vc-batch.dev/sim-failure-rate"
+	// AnnotationStartDelay is the time from binding to Running: "2s", or "never".
+	AnnotationStartDelay = "vc-batch.dev/sim-start-delay"
+	// AnnotationStopTime is how long the containers take to stop when the pod is
+	// deleted; after the grace period they are killed.
+	AnnotationStopTime = "vc-batch.dev/sim-stop-time"
+)
+
+// script is what a pod's annotations say, with defaults filled in.
+type script struct {
+	startDelay time.Duration // Never: stays Pending
+	runMin     time.Duration // Never: runs until deleted
+	runMax     time.Duration
+	exitCode   int32
+	failRate   float64 // below 0: no draw, every run ends with exitCode
+	stopTime   time.Duration
+}
+
+// problem is one annotation that could not be read.
+type problem struct {
+	key, value string
+	want       string // what would have been right
+	instead    string // what happens now
+}
+
+func (p problem) String() string {
+	return fmt.Sprintf("annotation %s: %q is not %s; it is ignored: %s", p.key, p.value, p.want, p.instead)
+}
+
+// parseScript reads a pod's annotations. What cannot be read is ignored and reported.
+func parseScript(annotations map[string]string, startDelay time.Duration) (script, []problem) {
+	s := script{startDelay: startDelay, runMin: Never, runMax: Never, failRate: -1}
+	var problems []problem
+	read := func(key, want, instead string, set func(string) bool) bool {
+		value, ok := annotations[key]
+		if !ok {
+			return false
+		}
+		if set(strings.TrimSpace(value)) {
+			return true
+		}
+		problems = append(problems, problem{key: key, value: value, want: want, instead: instead})
+		return false
+	}
+	read(AnnotationStartDelay, "a duration such as 2s, or never", "the pod starts as the fleet's pods do", func(v string) (ok bool) {
+		delay, err := ParseStart(v)
+		if err == nil {
+			s.startDelay = delay
+		}
+		return err == nil
+	})
+	hasCode := read(AnnotationExitCode, "a whole number from 0 to 255", "the pod ends with exit code 0", func(v string) bool {
+		code, err := strconv.ParseUint(v, 10, 8)
+		if err == nil {
+			s.exitCode = int32(code)
+		}
+		return err == nil
+	})
+	hasRate := read(AnnotationFailureRate, "a share such as 0.05 or 5%, from 0 to 1", "no run fails by chance", func(v string) bool {
+		rate, ok := parseShare(v)
+		if ok {
+			s.failRate = rate
+		}
+		return ok
+	})
+	if hasCode || hasRate {
+		s.runMin, s.runMax = 0, 0
+	}
+	read(AnnotationRunTime, "a duration such as 30s or a range such as 10s-60s", "the pod runs until it is deleted", func(v string) bool {
+		low, high, ok := parseRange(v)
+		if !ok {
+			low, high = Never, Never
+		}
+		s.runMin, s.runMax = low, high
+		return ok
+	})
+	read(AnnotationStopTime, "a duration such as 5s", "the pod stops at once when it is deleted", func(v string) bool {
+		stop, err := time.ParseDuration(v)
+		if err != nil || stop < 0 {
+			return false
+		}
+		s.stopTime = stop
+		return true
+	})
+	return s, problems
+}
+
+// parseShare reads "0.05" or "5%" as 0.05.
+func parseShare(text string) (float64, bool) {
+	number, percent := strings.CutSuffix(text, "%")
+	share, err := strconv.ParseFloat(number, 64)
+	if percent {
+		share /= 100
+	}
+	return share, err == nil && share >= 0 && share <= 1
+}
+
+// parseRange reads "30s" as 30s to 30s, and "10s-60s" as what it says.
+func parseRange(text string) (low, high time.Duration, ok bool) {
+	from, to, isRange := strings.Cut(text, "-")
+	if !isRange {
+		to = from
+	}
+	low, errLow := time.ParseDuration(from)
+	high, errHigh := time.ParseDuration(to)
+	return low, high, errLow == nil && errHigh == nil && low >= 0 && low <= high
+}
+
+// run is the length of a pod's run; ok is false when it ends only by deletion.
+func (s script) run(uid string, restarts int32) (length time.Duration, ok bool) {
+	if s.runMin < 0 {
+		return 0, false
+	}
+	spread := float64(s.runMax - s.runMin)
+	return s.runMin + time.Duration(spread*draw(uid, "run", restarts)), true
+}
+
+// exit is the code with which a run ends.
+func (s script) exit(uid string, restarts int32) int32 {
+	if s.failRate < 0 {
+		return s.exitCode
+	}
+	if draw(uid, "fail", restarts) >= s.failRate {
+		return 0
+	}
+	return max(s.exitCode, 1)
+}
+
+// draw is a number in [0, 1) that depends on its arguments only.
+func draw(uid, what string, restarts int32) float64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s/%s/%d", uid, what, restarts)
+	x := h.Sum64()
+	// FNV leaves the high bits of similar texts similar; these steps (the
+	// finalizer of splitmix64) spread every bit over all of them.
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	x ^= x >> 31
+	return float64(x>>11) / (1 << 53)
+}

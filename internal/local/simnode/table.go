@@ -1,0 +1,318 @@
+package simnode
+
+import (
+	"container/heap"
+	"fmt"
+	"net/netip"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// table holds the record of every bound pod whose life goes on, and knows which
+// of them has something to do next. It is the store behind the pod watch, so
+// nothing else of a pod is kept.
+//
+// Invariant: a record is in the due heap exactly if its node is served, nobody
+// works on it and it has a next step.
+type table struct {
+	startDelay time.Duration
+	now        func() time.Time
+	report     func(types.NamespacedName, types.UID, []problem) // bad annotations, once a pod
+
+	mu     sync.Mutex
+	pods   map[types.NamespacedName]*entry
+	served map[string]string // node name ─▶ its address
+	due    dueHeap
+	wake   chan struct{} // holds one token when the heap's head may have changed
+	lastIP uint32        // number of addresses given away
+}
+
+// entry is a record in the table.
+type entry struct {
+	record
+	at       time.Time // when its next step is due
+	index    int       // in the heap; -1: not in it
+	busy     bool      // a writer has it
+	tries    int       // failed writes of the present step
+	problems []problem // not reported yet
+}
+
+func newTable(startDelay time.Duration, now func() time.Time, report func(types.NamespacedName, types.UID, []problem)) *table {
+	return &table{
+		startDelay: startDelay, now: now, report: report,
+		pods: map[types.NamespacedName]*entry{}, served: map[string]string{}, wake: make(chan struct{}, 1),
+	}
+}
+
+// Add, Update, Delete, Replace and Resync make the table a cache.ReflectorStore.
+
+// Add takes in a pod that the watch shows for the first time.
+func (t *table) Add(obj any) error { return t.Update(obj) }
+
+// Update takes in a pod as it is now.
+func (t *table) Update(obj any) error {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return fmt.Errorf("pod table: %T is not a pod", obj)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.put(pod)
+	return nil
+}
+
+// Delete forgets a pod.
+func (t *table) Delete(obj any) error {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		return fmt.Errorf("pod table: %T is not a pod", obj)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.drop(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
+	return nil
+}
+
+// Replace makes the table know exactly the pods of list.
+func (t *table) Replace(list []any, _ string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	listed := make(map[types.NamespacedName]bool, len(list))
+	for _, obj := range list {
+		if pod, ok := obj.(*corev1.Pod); ok {
+			listed[types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}] = true
+			t.put(pod)
+		}
+	}
+	for name := range t.pods {
+		if !listed[name] {
+			t.drop(name)
+		}
+	}
+	return nil
+}
+
+// Resync does nothing: the table repeats what failed by itself.
+func (t *table) Resync() error { return nil }
+
+// put takes in a pod. Of a pod it knows it learns only that it is being deleted
+// or was ended by somebody else: the rest of the status is the table's own.
+func (t *table) put(pod *corev1.Pod) {
+	if pod.Spec.NodeName == "" {
+		return
+	}
+	name := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
+	e := t.pods[name]
+	if e != nil && e.uid != pod.UID {
+		t.drop(name)
+		e = nil
+	}
+	if e == nil {
+		fresh, problems := observe(pod, t.startDelay, t.now())
+		if fresh.stage == ended && fresh.deletedAt.IsZero() {
+			return // nothing will happen to it until it is deleted
+		}
+		e = &entry{record: fresh, index: -1}
+		t.pods[name] = e
+		t.lastIP = max(t.lastIP, addressNumber(fresh.podIP))
+		if fresh.stage == waiting { // later they were reported already
+			e.problems = problems
+		}
+	} else {
+		e.observeDeletion(pod, t.now())
+		if p := pod.Status.Phase; p == corev1.PodSucceeded || p == corev1.PodFailed {
+			e.stage = ended
+		}
+	}
+	t.schedule(e)
+}
+
+func (t *table) drop(name types.NamespacedName) {
+	if e := t.pods[name]; e != nil {
+		t.unschedule(e)
+		delete(t.pods, name)
+	}
+}
+
+// schedule puts an entry where the invariant wants it.
+func (t *table) schedule(e *entry) {
+	what, at := e.next()
+	_, served := t.served[e.node]
+	if served && len(e.problems) > 0 {
+		t.report(e.name, e.uid, e.problems)
+		e.problems = nil
+	}
+	if what == stepNone && e.stage == ended {
+		t.drop(e.name)
+		return
+	}
+	if what == stepNone || !served || e.busy {
+		t.unschedule(e)
+		return
+	}
+	if e.tries > 0 {
+		at = t.now().Add(retryAfter(e.tries))
+	}
+	e.at = at
+	if e.index < 0 {
+		heap.Push(&t.due, e)
+	} else {
+		heap.Fix(&t.due, e.index)
+	}
+	if e.index == 0 {
+		select {
+		case t.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (t *table) unschedule(e *entry) {
+	if e.index >= 0 {
+		heap.Remove(&t.due, e.index)
+	}
+}
+
+// retryAfter is the pause before a write is tried again.
+func retryAfter(tries int) time.Duration {
+	return min(time.Duration(1<<min(tries, 6))*50*time.Millisecond, 3*time.Second)
+}
+
+// take hands out the next entry that is due, marked busy; with none it says how
+// long to wait for one, or a negative time when there is nothing to wait for.
+func (t *table) take() (*entry, time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.due) == 0 {
+		return nil, -1
+	}
+	head := t.due[0]
+	if wait := head.at.Sub(t.now()); wait > 0 {
+		return nil, wait
+	}
+	heap.Pop(&t.due)
+	head.busy = true
+	return head, 0
+}
+
+// begin computes the step that a busy entry is to take now: the record as it
+// will be, and the address of its node.
+func (t *table) begin(e *entry) (what step, after record, hostIP string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	what, at := e.next()
+	if what == stepNone || at.After(now) { // changed while it waited for a writer
+		return stepNone, record{}, ""
+	}
+	after = e.record.take(what, now)
+	if after.podIP == "" && after.stage == running {
+		after.podIP = t.address()
+	}
+	return what, after, t.served[e.node]
+}
+
+// finish takes a busy entry back. A deletion that was seen meanwhile is kept.
+func (t *table) finish(e *entry, after record, result outcome) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e.busy = false
+	if t.pods[e.name] != e {
+		return // deleted, or made anew under its name
+	}
+	switch result {
+	case gone:
+		t.drop(e.name)
+		return
+	case failed:
+		e.tries++
+	case written:
+		after.deletedAt, after.killAt = e.deletedAt, e.killAt
+		if e.stage != ended || after.stage == ended {
+			e.record = after
+		}
+		e.tries = 0
+	}
+	t.schedule(e)
+}
+
+// podRange is where the addresses of simulated pods come from.
+var podRange = netip.MustParsePrefix("100.64.0.0/10")
+
+// address is a pod address that the table has not given away before. It is of
+// the range for addresses behind a provider's translation: 100.64.0.0/10.
+func (t *table) address() string {
+	t.lastIP++
+	n := t.lastIP & (1<<22 - 1)
+	return fmt.Sprintf("100.%d.%d.%d", 64+n>>16, n>>8&255, n&255)
+}
+
+// addressNumber is the number behind an address that a table gave away, else 0.
+func addressNumber(text string) uint32 {
+	ip, err := netip.ParseAddr(text)
+	if err != nil || !podRange.Contains(ip) {
+		return 0
+	}
+	b := ip.As4()
+	return uint32(b[1]-64)<<16 | uint32(b[2])<<8 | uint32(b[3])
+}
+
+// serve starts (or goes on) serving a node's pods.
+func (t *table) serve(node, address string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old, known := t.served[node]
+	t.served[node] = address
+	if known && old == address {
+		return
+	}
+	for _, e := range t.pods {
+		if e.node == node {
+			t.schedule(e)
+		}
+	}
+}
+
+// forget stops serving a node's pods.
+func (t *table) forget(node string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.served, node)
+	for _, e := range t.pods {
+		if e.node == node {
+			t.unschedule(e)
+		}
+	}
+}
+
+// dueHeap orders entries by the time of their next step, then by name, so that
+// equal times come in a fixed order.
+type dueHeap []*entry
+
+func (h dueHeap) Len() int { return len(h) }
+func (h dueHeap) Less(i, j int) bool {
+	if !h[i].at.Equal(h[j].at) {
+		return h[i].at.Before(h[j].at)
+	}
+	return h[i].name.String() < h[j].name.String()
+}
+func (h dueHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+func (h *dueHeap) Push(x any) {
+	e := x.(*entry)
+	e.index = len(*h)
+	*h = append(*h, e)
+}
+func (h *dueHeap) Pop() any {
+	old := *h
+	last := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	last.index = -1
+	return last
+}
