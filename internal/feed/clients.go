@@ -1,0 +1,70 @@
+package feed
+
+import (
+	"fmt"
+	"net"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// clients are the REST clients of the API groups that are watched.
+type clients struct {
+	core, scheduling, ours rest.Interface
+}
+
+func newClients(config *rest.Config) (*clients, error) {
+	typed, err := kubernetes.NewForConfig(coreConfig(config))
+	if err != nil {
+		return nil, fmt.Errorf("client for core kinds: %w", err)
+	}
+	ours, err := rest.RESTClientFor(ourConfig(config))
+	if err != nil {
+		return nil, fmt.Errorf("client for %s: %w", schedulingv1beta1.GroupVersion, err)
+	}
+	return &clients{core: typed.CoreV1().RESTClient(), scheduling: typed.SchedulingV1().RESTClient(), ours: ours}, nil
+}
+
+// watchConfig is a copy without rate limit and deadline, on a connection of its
+// own, so that long lists and watches do not stand in the way of writes.
+func watchConfig(config *rest.Config) *rest.Config {
+	own := rest.CopyConfig(config)
+	own.QPS, own.RateLimiter, own.Timeout = -1, nil, 0
+	if own.Dial == nil {
+		own.Dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	}
+	return own
+}
+
+func coreConfig(config *rest.Config) *rest.Config {
+	own := watchConfig(config)
+	own.ContentType = "application/vnd.kubernetes.protobuf"
+	own.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
+	return own
+}
+
+func ourConfig(config *rest.Config) *rest.Config {
+	own := watchConfig(config)
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schedulingv1beta1.GroupVersion)
+	if err := schedulingv1beta1.AddToScheme(scheme); err != nil {
+		panic(fmt.Sprintf("kinds of %s do not register: %v", schedulingv1beta1.GroupVersion, err))
+	}
+	own.ContentType, own.AcceptContentTypes = "application/json", "application/json"
+	own.APIPath = "/apis"
+	own.GroupVersion = &schedulingv1beta1.GroupVersion
+	own.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	return own
+}
+
+// relistBackoff is short: a scheduler that knows nothing new decides nothing new.
+func relistBackoff() *wait.Backoff {
+	return &wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 6, Cap: 5 * time.Second}
+}

@@ -1,0 +1,140 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// Options are what a Feed needs.
+type Options struct {
+	Config *rest.Config
+	// SchedulerNames are those whose pods are ours to place.
+	SchedulerNames []string
+	// Log of the zero value discards.
+	Log logr.Logger
+}
+
+// Feed delivers deltas. Make one with New for each term of leadership.
+type Feed struct {
+	log     logr.Logger
+	watches []watch
+
+	mu     sync.Mutex
+	inbox  []model.Delta
+	signal chan struct{}
+
+	unsynced atomic.Int32
+	synced   chan struct{}
+}
+
+// watch is one kind that is listened to.
+type watch struct {
+	kind   string
+	source cache.ListerWatcher
+	sample any
+	store  cache.ReflectorStore
+}
+
+// New prepares the watches; nothing is asked before Run.
+func New(o Options) (*Feed, error) {
+	clients, err := newClients(o.Config)
+	if err != nil {
+		return nil, err
+	}
+	f := newFeed(o.Log)
+	ours := func(p *corev1.Pod) bool { return slices.Contains(o.SchedulerNames, p.Spec.SchedulerName) }
+	list := func(c cache.Getter, resource string) cache.ListerWatcher {
+		return cache.NewListWatchFromClient(c, resource, "", fields.Everything())
+	}
+	f.add("Node", list(clients.core, "nodes"), &corev1.Node{}, nodeSink(f))
+	f.add("PriorityClass", list(clients.scheduling, "priorityclasses"), &schedulingv1.PriorityClass{}, priorityClassSink(f))
+	f.add("Queue", list(clients.ours, "queues"), &schedulingv1beta1.Queue{}, queueSink(f))
+	f.add("PodGroup", list(clients.ours, "podgroups"), &schedulingv1beta1.PodGroup{}, gangSink(f))
+	f.add("Pod", list(clients.core, "pods"), &corev1.Pod{}, podSink(f, ours))
+	return f, nil
+}
+
+func newFeed(log logr.Logger) *Feed {
+	if log.GetSink() == nil {
+		log = logr.Discard()
+	}
+	return &Feed{log: log, signal: make(chan struct{}, 1), synced: make(chan struct{})}
+}
+
+func (f *Feed) add(kind string, source cache.ListerWatcher, sample any, store cache.ReflectorStore) {
+	f.unsynced.Add(1)
+	f.watches = append(f.watches, watch{kind: kind, source: source, sample: sample, store: store})
+}
+
+// Run listens until ctx is done.
+func (f *Feed) Run(ctx context.Context) {
+	var running sync.WaitGroup
+	for _, w := range f.watches {
+		log := f.log.WithValues("kind", w.kind)
+		r := cache.NewReflectorWithOptions(w.source, w.sample, w.store, cache.ReflectorOptions{
+			Name: "scheduler/" + w.kind, Logger: &log, Backoff: relistBackoff(),
+		})
+		running.Go(func() { r.RunWithContext(ctx) })
+	}
+	running.Wait()
+}
+
+// Synced is closed when every kind has been listed once.
+func (f *Feed) Synced() <-chan struct{} { return f.synced }
+
+// Signal holds one token while deltas may wait.
+func (f *Feed) Signal() <-chan struct{} { return f.signal }
+
+// Put queues deltas of another origin, such as failed writes.
+func (f *Feed) Put(deltas ...model.Delta) {
+	if len(deltas) == 0 {
+		return
+	}
+	f.mu.Lock()
+	f.inbox = append(f.inbox, deltas...)
+	f.mu.Unlock()
+	select {
+	case f.signal <- struct{}{}:
+	default:
+	}
+}
+
+// Drain takes all deltas that wait, in order. It hands the caller's empty slice
+// over as the next inbox, so that two slices take turns.
+func (f *Feed) Drain(spare []model.Delta) []model.Delta {
+	clear(spare[:cap(spare)])
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	deltas := f.inbox
+	f.inbox = spare[:0]
+	return deltas
+}
+
+func (f *Feed) kindSynced() {
+	if f.unsynced.Add(-1) == 0 {
+		close(f.synced)
+	}
+}
+
+// String names the kinds, for logs.
+func (f *Feed) String() string {
+	kinds := make([]string, len(f.watches))
+	for i, w := range f.watches {
+		kinds[i] = w.kind
+	}
+	return fmt.Sprintf("feed of %v", kinds)
+}

@@ -1,0 +1,143 @@
+package feed
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// sink is where a reflector of one kind puts objects: it turns them into deltas
+// and remembers only which names it has reported.
+type sink[T metav1.Object] struct {
+	feed   *Feed
+	set    func(T) (model.Delta, bool) // false: the object does not concern us
+	gone   func(types.NamespacedName, types.UID) model.Delta
+	seen   map[types.NamespacedName]types.UID
+	listed bool
+}
+
+func newSink[T metav1.Object](f *Feed, set func(T) (model.Delta, bool), gone func(types.NamespacedName, types.UID) model.Delta) *sink[T] {
+	return &sink[T]{feed: f, set: set, gone: gone, seen: map[types.NamespacedName]types.UID{}}
+}
+
+var _ cache.ReflectorStore = (*sink[*corev1.Pod])(nil)
+
+// Add takes a new object.
+func (s *sink[T]) Add(obj any) error {
+	s.feed.Put(s.take(nil, obj)...)
+	return nil
+}
+
+// Update takes a changed object.
+func (s *sink[T]) Update(obj any) error { return s.Add(obj) }
+
+// Delete takes the last state of an object that is no more.
+func (s *sink[T]) Delete(obj any) error {
+	o, ok := obj.(T)
+	if !ok {
+		return nil
+	}
+	name := nameOf(o)
+	if uid, known := s.seen[name]; known {
+		delete(s.seen, name)
+		s.feed.Put(s.gone(name, uid))
+	}
+	return nil
+}
+
+// Replace takes a whole list; what it lacks is gone.
+func (s *sink[T]) Replace(objects []any, _ string) error {
+	here := make(map[types.NamespacedName]struct{}, len(objects))
+	for _, obj := range objects {
+		if o, ok := obj.(T); ok {
+			here[nameOf(o)] = struct{}{}
+		}
+	}
+	var deltas []model.Delta
+	for name, uid := range s.seen {
+		if _, ok := here[name]; !ok {
+			delete(s.seen, name)
+			deltas = append(deltas, s.gone(name, uid))
+		}
+	}
+	for _, obj := range objects {
+		deltas = s.take(deltas, obj)
+	}
+	s.feed.Put(deltas...)
+	if !s.listed {
+		s.listed = true
+		s.feed.kindSynced()
+	}
+	return nil
+}
+
+// Resync has no meaning here: nothing is kept that could be sent again.
+func (s *sink[T]) Resync() error { return nil }
+
+func (s *sink[T]) take(deltas []model.Delta, obj any) []model.Delta {
+	o, ok := obj.(T)
+	if !ok {
+		return deltas
+	}
+	delta, concerns := s.set(o)
+	if !concerns {
+		return deltas
+	}
+	name, uid := nameOf(o), o.GetUID()
+	if before, known := s.seen[name]; known && before != uid {
+		deltas = append(deltas, s.gone(name, before))
+	}
+	s.seen[name] = uid
+	return append(deltas, delta)
+}
+
+func nameOf(o metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
+}
+
+func nodeSink(f *Feed) cache.ReflectorStore {
+	return newSink(f,
+		func(n *corev1.Node) (model.Delta, bool) { return model.NodeFrom(n), true },
+		func(n types.NamespacedName, _ types.UID) model.Delta { return model.NodeGone{Name: n.Name} })
+}
+
+func queueSink(f *Feed) cache.ReflectorStore {
+	return newSink(f,
+		func(q *schedulingv1beta1.Queue) (model.Delta, bool) { return model.QueueFrom(q), true },
+		func(n types.NamespacedName, _ types.UID) model.Delta { return model.QueueGone{Name: n.Name} })
+}
+
+func priorityClassSink(f *Feed) cache.ReflectorStore {
+	return newSink(f,
+		func(p *schedulingv1.PriorityClass) (model.Delta, bool) { return model.PriorityClassFrom(p), true },
+		func(n types.NamespacedName, _ types.UID) model.Delta { return model.PriorityClassGone{Name: n.Name} })
+}
+
+func gangSink(f *Feed) cache.ReflectorStore {
+	return newSink(f,
+		func(g *schedulingv1beta1.PodGroup) (model.Delta, bool) { return model.GangFrom(g), true },
+		func(n types.NamespacedName, uid types.UID) model.Delta {
+			return model.GangGone{Namespace: n.Namespace, Name: n.Name, UID: uid}
+		})
+}
+
+// podSink takes our pods and those of others that hold room on a node.
+func podSink(f *Feed, ours func(*corev1.Pod) bool) cache.ReflectorStore {
+	return newSink(f,
+		func(p *corev1.Pod) (model.Delta, bool) {
+			mine := ours(p)
+			if !mine && p.Spec.NodeName == "" {
+				return nil, false
+			}
+			return model.TaskFrom(p, mine), true
+		},
+		func(n types.NamespacedName, uid types.UID) model.Delta {
+			return model.TaskGone{Namespace: n.Namespace, Name: n.Name, UID: uid}
+		})
+}

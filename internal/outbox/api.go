@@ -1,0 +1,140 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// FieldManager owns what the scheduler applies.
+const FieldManager = "vc-scheduler"
+
+// API is what the outbox asks of the API server. Patches are JSON.
+type API interface {
+	Bind(ctx context.Context, b *corev1.Binding) error
+	// PodNode tells which pod has the name now and where it is bound.
+	PodNode(ctx context.Context, namespace, name string) (uid types.UID, node string, err error)
+	PatchPodStatus(ctx context.Context, namespace, name string, patch []byte) error
+	DeletePod(ctx context.Context, namespace, name string, uid types.UID) error
+	PatchPodGroup(ctx context.Context, namespace, name string, patch []byte) error
+	// ApplyQueueStatus applies on the server's side, as FieldManager.
+	ApplyQueueStatus(ctx context.Context, name string, patch []byte) error
+	CreateEvent(ctx context.Context, e *corev1.Event) error
+	PatchEvent(ctx context.Context, namespace, name string, patch []byte) error
+}
+
+const (
+	// connections to the API server for binds: one HTTP/2 connection serialises
+	// its frames; a few share that work without costing the server much.
+	connections = 4
+	callTimeout = 15 * time.Second
+	protobuf    = "application/vnd.kubernetes.protobuf"
+)
+
+// clients is API over client-go.
+type clients struct {
+	core  []corev1client.CoreV1Interface
+	ours  rest.Interface
+	round atomic.Uint32
+}
+
+// NewAPI makes the clients. Client-side rate limits are lifted: the outbox
+// adapts to the server itself.
+func NewAPI(config *rest.Config) (API, error) {
+	c := &clients{}
+	for range connections {
+		one, err := corev1client.NewForConfig(ownConnection(config))
+		if err != nil {
+			return nil, fmt.Errorf("client for core/v1: %w", err)
+		}
+		c.core = append(c.core, one)
+	}
+	ours, err := rest.RESTClientFor(schedulingConfig(config))
+	if err != nil {
+		return nil, fmt.Errorf("client for %s: %w", schedulingv1beta1.GroupVersion, err)
+	}
+	c.ours = ours
+	return c, nil
+}
+
+// ownConnection is a copy of config that shares no connection with others.
+func ownConnection(config *rest.Config) *rest.Config {
+	own := rest.CopyConfig(config)
+	own.QPS, own.RateLimiter, own.Timeout = -1, nil, callTimeout
+	own.ContentType = protobuf
+	own.AcceptContentTypes = protobuf + ",application/json"
+	if own.Dial == nil {
+		// client-go shares transports of equal configurations; a dial function makes one of its own.
+		own.Dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	}
+	return own
+}
+
+func schedulingConfig(config *rest.Config) *rest.Config {
+	own := rest.CopyConfig(config)
+	own.QPS, own.RateLimiter, own.Timeout = -1, nil, callTimeout
+	own.ContentType, own.AcceptContentTypes = "application/json", "application/json"
+	own.APIPath = "/apis"
+	own.GroupVersion = &schedulingv1beta1.GroupVersion
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schedulingv1beta1.GroupVersion)
+	own.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	return own
+}
+
+func (c *clients) pods(namespace string) corev1client.PodInterface {
+	return c.core[int(c.round.Add(1))%len(c.core)].Pods(namespace)
+}
+
+func (c *clients) Bind(ctx context.Context, b *corev1.Binding) error {
+	return c.pods(b.Namespace).Bind(ctx, b, metav1.CreateOptions{})
+}
+
+func (c *clients) PodNode(ctx context.Context, namespace, name string) (types.UID, string, error) {
+	pod, err := c.pods(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return "", "", err
+	}
+	return pod.UID, pod.Spec.NodeName, nil
+}
+
+func (c *clients) PatchPodStatus(ctx context.Context, namespace, name string, patch []byte) error {
+	_, err := c.pods(namespace).Patch(ctx, name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager}, "status")
+	return err
+}
+
+func (c *clients) DeletePod(ctx context.Context, namespace, name string, uid types.UID) error {
+	return c.pods(namespace).Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+}
+
+func (c *clients) PatchPodGroup(ctx context.Context, namespace, name string, patch []byte) error {
+	return c.ours.Patch(types.MergePatchType).Namespace(namespace).Resource("podgroups").Name(name).
+		Param("fieldManager", FieldManager).Body(patch).Do(ctx).Error()
+}
+
+func (c *clients) ApplyQueueStatus(ctx context.Context, name string, patch []byte) error {
+	return c.ours.Patch(types.ApplyPatchType).Resource("queues").Name(name).SubResource("status").
+		Param("fieldManager", FieldManager).Param("force", "true").Body(patch).Do(ctx).Error()
+}
+
+func (c *clients) CreateEvent(ctx context.Context, e *corev1.Event) error {
+	_, err := c.core[0].Events(e.Namespace).Create(ctx, e, metav1.CreateOptions{})
+	return err
+}
+
+func (c *clients) PatchEvent(ctx context.Context, namespace, name string, patch []byte) error {
+	_, err := c.core[0].Events(namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
+	return err
+}

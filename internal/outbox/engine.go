@@ -1,0 +1,209 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+)
+
+// ErrFenced is why a write was given up after leadership was lost.
+var ErrFenced = errors.New("leadership is no longer held")
+
+// engine moves writes from the queues to the server with bounded parallelism.
+type engine struct {
+	log     logr.Logger
+	fence   func() error
+	observe func(w *write, took time.Duration, outcome string)
+
+	mu       sync.Mutex
+	wake     *sync.Cond
+	queues   *queues
+	limiter  *limiter
+	inFlight int
+	idle     idleGate
+	resting  int // writes between two attempts
+	closed   bool
+}
+
+// writesMin and writesMax bound how many writes may be in flight together.
+const (
+	writesMin = 4
+	writesMax = 64
+)
+
+func newEngine(log logr.Logger, fence func() error, observe func(*write, time.Duration, string)) *engine {
+	e := &engine{log: log, fence: fence, observe: observe, queues: newQueues(), limiter: newLimiter(writesMin, writesMax)}
+	e.wake = sync.NewCond(&e.mu)
+	return e
+}
+
+// put queues writes. After the engine has stopped they are dropped: whoever
+// leads next decides anew.
+func (e *engine) put(writes ...*write) {
+	now := time.Now()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return
+	}
+	for _, w := range writes {
+		w.queued = now
+		e.queues.put(w)
+	}
+	e.wakeFor(len(writes))
+}
+
+// wakeFor wakes as many workers as can find something to do.
+func (e *engine) wakeFor(writes int) {
+	for range min(writes, e.limiter.allowed()-e.inFlight) {
+		e.wake.Signal()
+	}
+}
+
+// run works until ctx is done; it returns when no write is in flight any more.
+func (e *engine) run(ctx context.Context) {
+	var workers sync.WaitGroup
+	for range writesMax {
+		workers.Go(func() { e.work(ctx) })
+	}
+	workers.Go(func() { e.openIdleLane(ctx) })
+	<-ctx.Done()
+	e.mu.Lock()
+	e.closed = true
+	e.wake.Broadcast()
+	e.mu.Unlock()
+	workers.Wait()
+}
+
+func (e *engine) work(ctx context.Context) {
+	for {
+		w := e.take()
+		if w == nil {
+			return
+		}
+		e.carryOut(ctx, w)
+	}
+}
+
+// take blocks until a write may leave; nil when the engine stops.
+func (e *engine) take() *write {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for {
+		if e.closed {
+			return nil
+		}
+		if e.inFlight < e.limiter.allowed() {
+			if w := e.queues.next(e.idle.open()); w != nil {
+				e.inFlight++
+				e.idle.left(w, time.Now())
+				return w
+			}
+		}
+		e.wake.Wait()
+	}
+}
+
+func (e *engine) carryOut(ctx context.Context, w *write) {
+	if err := e.fence(); err != nil {
+		e.release(w)
+		e.giveUp(w, ErrFenced)
+		return
+	}
+	w.attempt++
+	start := time.Now()
+	err := w.send(ctx)
+	now := time.Now()
+	took := now.Sub(start)
+	if stopped(ctx) && err != nil {
+		e.release(w)
+		return // what happened to it is for the next leader to see
+	}
+
+	v := judge(err)
+	e.mu.Lock()
+	e.inFlight--
+	if v == overload || v == transient {
+		e.limiter.overloaded(now)
+	} else {
+		e.limiter.answered(now, took)
+	}
+	retry := (v == overload || v == transient) && w.attempt < maxAttempts
+	superseded := false
+	if !retry || w.lane == statusLane || w.lane == idleLane {
+		superseded = e.queues.finished(w)
+	}
+	if retry && !superseded {
+		e.queues.busy[w.key] = true // nobody else may write this object meanwhile
+		e.resting++
+	}
+	e.wakeFor(2)
+	e.mu.Unlock()
+
+	switch {
+	case v == done:
+		e.observe(w, took, "ok")
+		settle(w, nil)
+	case retry && superseded:
+		e.observe(w, took, "superseded")
+	case retry:
+		e.observe(w, took, "retried")
+		e.restThenRequeue(ctx, w, err)
+	default:
+		e.observe(w, took, "refused")
+		e.giveUp(w, err)
+	}
+}
+
+// restThenRequeue puts w back after a pause, unless something newer of its key arrived.
+func (e *engine) restThenRequeue(ctx context.Context, w *write, err error) {
+	pause := pauseAfter(w.attempt, err)
+	e.log.V(2).Info("Write will be repeated", "write", w.key, "attempt", w.attempt, "pause", pause, "reason", err.Error())
+	timer := time.NewTimer(pause)
+	go func() {
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.resting--
+		if newer := e.queues.finished(w); newer || e.closed {
+			return
+		}
+		e.queues.put(w)
+		e.wakeFor(1)
+	}()
+}
+
+// release frees the place of a write that was not tried to its end.
+func (e *engine) release(w *write) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.inFlight--
+	e.queues.finished(w)
+}
+
+func (e *engine) giveUp(w *write, err error) {
+	e.log.V(1).Info("Write was given up", "write", w.key, "attempts", w.attempt, "reason", err.Error())
+	settle(w, err)
+}
+
+func settle(w *write, err error) {
+	if w.settled != nil {
+		w.settled(err)
+	}
+}
+
+// empty reports whether nothing waits, rests or is in flight; pod events do not count.
+func (e *engine) empty() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.inFlight == 0 && e.resting == 0 &&
+		e.queues.waiting(evictLane)+e.queues.waiting(bindLane)+e.queues.waiting(statusLane) == 0
+}

@@ -1,0 +1,124 @@
+package outbox
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+func podRef(o decision.Object) corev1.ObjectReference {
+	return corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: o.Namespace, Name: o.Name, UID: o.UID}
+}
+
+func podGroupRef(o decision.Object) corev1.ObjectReference {
+	return corev1.ObjectReference{
+		APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "PodGroup",
+		Namespace: o.Namespace, Name: o.Name, UID: o.UID,
+	}
+}
+
+// event records what happened to an object. The same event again within
+// seriesWindow only counts up the one there is.
+func (o *Outbox) event(l lane, about corev1.ObjectReference, kind, reason, message string, now time.Time) *write {
+	stamp := metav1.NewTime(now)
+	e := &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: about.Namespace,
+			Name:      about.Name + "." + strconv.FormatInt(now.UnixNano(), 16),
+		},
+		InvolvedObject: about,
+		Type:           kind, Reason: reason, Message: message,
+		FirstTimestamp: stamp, LastTimestamp: stamp, Count: 1,
+		Source:              corev1.EventSource{Component: o.o.SchedulerName},
+		ReportingController: o.o.SchedulerName,
+	}
+	return &write{
+		lane: l, key: "event/" + string(about.UID) + "/" + kind + "/" + reason + "/" + message,
+		send: func(ctx context.Context) error { return o.record(ctx, e) },
+	}
+}
+
+func (o *Outbox) record(ctx context.Context, e *corev1.Event) error {
+	if e.InvolvedObject.Kind == "Pod" && e.Reason == reasonScheduled {
+		return existsIsDone(o.o.API.CreateEvent(ctx, e)) // once in a pod's life: nothing to remember
+	}
+	key := seriesKey{e.InvolvedObject.UID, e.Type, e.Reason, e.Message}
+	if name, count, ok := o.events.again(key, e.LastTimestamp.Time); ok {
+		patch := mustJSON(map[string]any{"count": count, "lastTimestamp": e.LastTimestamp})
+		err := o.o.API.PatchEvent(ctx, e.Namespace, name, patch)
+		if !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	if err := existsIsDone(o.o.API.CreateEvent(ctx, e)); err != nil {
+		return err
+	}
+	o.events.began(key, e.Name, e.LastTimestamp.Time)
+	return nil
+}
+
+// existsIsDone: an event's name is made once, so a second one of its name is our own.
+func existsIsDone(err error) error {
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+const (
+	seriesWindow = 10 * time.Minute
+	// seriesMost is how many series are remembered; then all are forgotten at
+	// once, which costs a few events more and no memory.
+	seriesMost = 4096
+)
+
+type seriesKey struct {
+	about                 types.UID
+	kind, reason, message string
+}
+
+type series struct {
+	name  string
+	count int32
+	last  time.Time
+}
+
+// eventLog remembers the events of late, so that a repetition becomes a count.
+type eventLog struct {
+	mu     sync.Mutex
+	series map[seriesKey]*series
+}
+
+func newEventLog() *eventLog { return &eventLog{series: map[seriesKey]*series{}} }
+
+// again counts a repetition; not ok when there is nothing to repeat.
+func (l *eventLog) again(key seriesKey, now time.Time) (name string, count int32, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, ok := l.series[key]
+	if !ok || now.Sub(s.last) > seriesWindow {
+		return "", 0, false
+	}
+	s.count++
+	s.last = now
+	return s.name, s.count, true
+}
+
+func (l *eventLog) began(key seriesKey, name string, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.series) >= seriesMost {
+		clear(l.series)
+	}
+	l.series[key] = &series{name: name, count: 1, last: now}
+}

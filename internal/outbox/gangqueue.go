@@ -1,0 +1,112 @@
+package outbox
+
+import "container/heap"
+
+// gangQueue orders writes by the gang they belong to: the gang with the fewest
+// left comes first, so that gangs are completed rather than all begun; every
+// fourth write is taken from the gang that waits longest.
+type gangQueue struct {
+	byNeed  needHeap
+	gangs   map[string]*gangWrites
+	oldest  []*gangWrites // by arrival; emptied entries are skipped lazily
+	seq     uint64
+	taken   uint64
+	waiting int
+}
+
+// gangWrites are the writes of one gang that still wait.
+type gangWrites struct {
+	gang   string
+	seq    uint64
+	index  int // in the heap; -1 when it left
+	writes []*write
+}
+
+// agedEvery is how often the longest waiting gang is served whatever its size.
+const agedEvery = 4
+
+func newGangQueue() *gangQueue {
+	return &gangQueue{gangs: map[string]*gangWrites{}}
+}
+
+func (q *gangQueue) push(w *write) {
+	q.waiting++
+	if g, ok := q.gangs[w.gang]; ok {
+		g.writes = append(g.writes, w)
+		heap.Fix(&q.byNeed, g.index)
+		return
+	}
+	q.seq++
+	g := &gangWrites{gang: w.gang, seq: q.seq, writes: []*write{w}}
+	q.gangs[w.gang] = g
+	q.oldest = append(q.oldest, g)
+	heap.Push(&q.byNeed, g)
+}
+
+// pop returns nil when nothing waits.
+func (q *gangQueue) pop() *write {
+	if q.waiting == 0 {
+		return nil
+	}
+	q.taken++
+	g := q.byNeed[0]
+	if q.taken%agedEvery == 0 {
+		g = q.longestWaiting()
+	}
+	w := g.writes[0]
+	g.writes[0] = nil
+	g.writes = g.writes[1:]
+	q.waiting--
+	if len(g.writes) > 0 {
+		heap.Fix(&q.byNeed, g.index)
+		return w
+	}
+	heap.Remove(&q.byNeed, g.index)
+	delete(q.gangs, g.gang)
+	if len(q.gangs) == 0 {
+		q.oldest = q.oldest[:0]
+	}
+	return w
+}
+
+func (q *gangQueue) longestWaiting() *gangWrites {
+	for q.oldest[0].index < 0 {
+		q.oldest[0] = nil
+		q.oldest = q.oldest[1:]
+	}
+	return q.oldest[0]
+}
+
+// needHeap is a heap of gangs by writes left, then by arrival.
+type needHeap []*gangWrites
+
+func (h needHeap) Len() int { return len(h) }
+
+func (h needHeap) Less(i, j int) bool {
+	if len(h[i].writes) != len(h[j].writes) {
+		return len(h[i].writes) < len(h[j].writes)
+	}
+	return h[i].seq < h[j].seq
+}
+
+func (h needHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+
+// Push is heap.Interface's; x is a *gangWrites.
+func (h *needHeap) Push(x any) {
+	g := x.(*gangWrites)
+	g.index = len(*h)
+	*h = append(*h, g)
+}
+
+// Pop is heap.Interface's; it returns a *gangWrites.
+func (h *needHeap) Pop() any {
+	last := len(*h) - 1
+	g := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	g.index = -1
+	return g
+}

@@ -1,0 +1,81 @@
+package outbox
+
+import (
+	"context"
+	"time"
+)
+
+// idleGate decides when idle writes (pod events, pod conditions) may leave, so
+// that they never compete with binding: freely once there has been quiet for a
+// while, and one by one when they have become old.
+type idleGate struct {
+	budget   int
+	lastBusy time.Time
+	recent   int // binds and evictions that left since the last tick
+}
+
+const (
+	idleTick = 50 * time.Millisecond
+	// quietAfter is how long no stream of binds may have been seen before idle
+	// writes flow freely.
+	quietAfter = 250 * time.Millisecond
+	// streamOf is how many binds in one tick count as a stream.
+	streamOf = 4
+	// freely and drip are idle writes a tick: 400 and 20 a second.
+	freely, drip = 20, 1
+	oldIdle      = 5 * time.Second
+	// idleMost is how many idle writes may wait; the oldest are dropped beyond it.
+	idleMost = 20000
+)
+
+func (g *idleGate) open() bool { return g.budget > 0 }
+
+// left takes note of a write on its way out.
+func (g *idleGate) left(w *write, now time.Time) {
+	switch w.lane {
+	case idleLane:
+		g.budget--
+	case bindLane, evictLane:
+		g.recent++
+		if g.recent >= streamOf {
+			g.lastBusy = now
+		}
+	}
+}
+
+// tick sets the budget until the next tick.
+func (g *idleGate) tick(now time.Time, q *queues) {
+	g.recent, g.budget = 0, 0
+	head := q.idle.head()
+	if head == nil {
+		return
+	}
+	urgent := q.waiting(bindLane) + q.waiting(evictLane)
+	switch {
+	case urgent == 0 && now.Sub(g.lastBusy) >= quietAfter:
+		g.budget = freely
+	case now.Sub(head.queued) >= oldIdle:
+		g.budget = drip
+	}
+}
+
+// openIdleLane opens the gate from time to time until ctx is done.
+func (e *engine) openIdleLane(ctx context.Context) {
+	ticker := time.NewTicker(idleTick)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			e.mu.Lock()
+			for e.queues.idle.len() > idleMost {
+				w := e.queues.idle.take()
+				e.observe(w, 0, "dropped")
+			}
+			e.idle.tick(now, e.queues)
+			e.wakeFor(e.idle.budget)
+			e.mu.Unlock()
+		}
+	}
+}

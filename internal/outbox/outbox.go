@@ -1,0 +1,102 @@
+package outbox
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+// Options are what an Outbox needs. API, SchedulerName and Report are required.
+type Options struct {
+	API API
+	// SchedulerName is the source of events and the first word of eviction messages.
+	SchedulerName string
+	// Report takes the deltas of writes that were given up. It must not block.
+	Report func(model.Delta)
+	// Fence returns an error when this process may no longer write. Nil: always open.
+	Fence func() error
+	// Observe is told of every attempt, by lane, for metrics. Nil: nobody is.
+	Observe func(Attempt)
+	// Log of the zero value discards.
+	Log logr.Logger
+}
+
+// Attempt is one try of a write.
+type Attempt struct {
+	Lane    string        // evict, bind, status, idle
+	Outcome string        // ok, retried, superseded, refused, dropped
+	Took    time.Duration // the call alone
+	Waited  time.Duration // from Put to the end of the call
+}
+
+// Outbox carries out decisions. Make one with New for each term of leadership.
+type Outbox struct {
+	o      Options
+	engine *engine
+	events *eventLog
+}
+
+// New makes an outbox; nothing is written before Run.
+func New(o Options) *Outbox {
+	if o.Fence == nil {
+		o.Fence = func() error { return nil }
+	}
+	if o.Observe == nil {
+		o.Observe = func(Attempt) {}
+	}
+	if o.Log.GetSink() == nil {
+		o.Log = logr.Discard()
+	}
+	observe := func(w *write, took time.Duration, outcome string) {
+		o.Observe(Attempt{Lane: w.lane.String(), Outcome: outcome, Took: took, Waited: time.Since(w.queued)})
+	}
+	return &Outbox{o: o, engine: newEngine(o.Log, o.Fence, observe), events: newEventLog()}
+}
+
+// Run writes until ctx is done; it returns when the last call has ended. What
+// still waits then is dropped: whoever leads next decides it anew.
+func (o *Outbox) Run(ctx context.Context) { o.engine.run(ctx) }
+
+// Idle reports whether everything that was put, but for pod events, has been settled.
+func (o *Outbox) Idle() bool { return o.engine.empty() }
+
+// Put queues the effects of one cycle. It does not block.
+func (o *Outbox) Put(d *decision.Decisions) {
+	now := time.Now()
+	writes := make([]*write, 0, len(d.Binds)+2*len(d.Evicts)+len(d.Gangs)+len(d.Queues)+len(d.PodConditions)+len(d.Events))
+	for i := range d.Evicts {
+		writes = append(writes, o.evict(&d.Evicts[i], now)...)
+	}
+	for i := range d.Binds {
+		writes = append(writes, o.bind(&d.Binds[i]))
+	}
+	for i := range d.Gangs {
+		writes = append(writes, o.gangStatus(&d.Gangs[i]))
+	}
+	for i := range d.Queues {
+		writes = append(writes, o.queueStatus(&d.Queues[i]))
+	}
+	for i := range d.Nominations {
+		if d.Nominations[i].Publish {
+			writes = append(writes, o.nomination(&d.Nominations[i]))
+		}
+	}
+	for i := range d.PodConditions {
+		writes = append(writes, o.podCondition(&d.PodConditions[i], now))
+	}
+	for i := range d.Events {
+		e := &d.Events[i]
+		writes = append(writes, o.event(statusLane, podGroupRef(e.Gang), e.Type, e.Reason, e.Message, now))
+	}
+	o.engine.put(writes...)
+}
+
+// patiently reports a failure after a rest, so that a decision that is refused
+// again and again is not taken again and again in a tight loop.
+func (o *Outbox) patiently(err error, delta model.Delta) {
+	time.AfterFunc(reportAfter(err), func() { o.o.Report(delta) })
+}
