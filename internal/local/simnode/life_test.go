@@ -49,6 +49,7 @@ func TestLife(t *testing.T) {
 		change      func(*corev1.Pod)
 		want        []string
 		code        int32
+		endless     bool // only the beginning of the story is compared
 	}{
 		"a pod that says nothing runs": {policy: corev1.RestartPolicyNever, want: []string{"0s Running"}},
 		"a run that ends well succeeds": {
@@ -59,13 +60,13 @@ func TestLife(t *testing.T) {
 			want: []string{"0s Running", "1s Failed"}, code: 7},
 		"a failure is tried again with growing pauses": {
 			policy: corev1.RestartPolicyOnFailure, annotations: map[string]string{AnnotationRunTime: "1s", AnnotationExitCode: "1"},
-			want: []string{"0s Running", "1s Running", "11s Running", "12s Running", "32s Running", "33s Running"}, code: 1},
+			want: []string{"0s Running", "1s Running", "11s Running", "12s Running", "32s Running", "33s Running"}, code: 1, endless: true},
 		"a success is not tried again on failure": {
 			policy: corev1.RestartPolicyOnFailure, annotations: map[string]string{AnnotationRunTime: "1s"},
 			want: []string{"0s Running", "1s Succeeded"}},
 		"restart always runs a success again": {
 			policy: corev1.RestartPolicyAlways, annotations: map[string]string{AnnotationRunTime: "20s"},
-			want: []string{"0s Running", "20s Running", "30s Running", "50s Running"}},
+			want: []string{"0s Running", "20s Running", "30s Running", "50s Running"}, endless: true},
 		"a pod that never starts stays as it is": {
 			policy: corev1.RestartPolicyNever, annotations: map[string]string{AnnotationStartDelay: "never"}},
 		"a deadline ends a pod": {
@@ -97,12 +98,9 @@ func TestLife(t *testing.T) {
 				c.change(pod)
 			}
 			r, _ := observe(pod, 0, birth)
-			got := live(&r, 40*time.Second)
-			if len(c.want) == 4 { // restart always goes on for ever
-				got = got[:min(len(got), 4)]
-			}
-			if len(got) > 6 {
-				got = got[:6]
+			got := live(&r, time.Minute)
+			if c.endless {
+				got = got[:len(c.want)]
 			}
 			compare(t, c.want, got)
 			if r.exitCode != c.code {
