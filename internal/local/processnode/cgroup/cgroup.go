@@ -1,0 +1,227 @@
+package cgroup
+
+import (
+	"bufio"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// mountPoint is where control groups are found.
+const mountPoint = "/sys/fs/cgroup"
+
+// Manager makes groups for one cluster.
+type Manager struct {
+	version     int
+	memory, cpu string // parent directories; "" if the controller is not to be had; the same one in version 2
+	// Missing says in a sentence which limits cannot be enforced, "" if all can.
+	Missing string
+}
+
+func clusterName(cluster string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(cluster))
+	return fmt.Sprintf("vc-%08x", h.Sum32())
+}
+
+// Open finds out which controllers this process may use.
+func Open(cluster string) *Manager {
+	name := clusterName(cluster)
+	m := &Manager{version: 1}
+	if _, err := os.Stat(filepath.Join(mountPoint, "cgroup.controllers")); err == nil {
+		m.version = 2
+		m.memory, m.cpu = openUnified(name)
+	} else {
+		m.memory, m.cpu = openV1("memory", name), openV1("cpu", name)
+	}
+	switch {
+	case m.memory == "" && m.cpu == "":
+		m.Missing = "control groups are not permitted: limits on memory and cpu are not enforced"
+	case m.memory == "":
+		m.Missing = "the memory control group is not permitted: limits on memory are not enforced"
+	case m.cpu == "":
+		m.Missing = "the cpu control group is not permitted: limits on cpu are not enforced"
+	}
+	return m
+}
+
+func openUnified(name string) (memory, cpu string) {
+	directory := filepath.Join(mountPoint, name)
+	for _, controller := range []string{"memory", "cpu"} {
+		_ = os.WriteFile(filepath.Join(mountPoint, "cgroup.subtree_control"), []byte("+"+controller), 0)
+	}
+	if os.Mkdir(directory, 0o755) != nil && !isDirectory(directory) {
+		return "", ""
+	}
+	if os.WriteFile(filepath.Join(directory, "cgroup.subtree_control"), []byte("+memory"), 0) == nil {
+		memory = directory
+	}
+	if os.WriteFile(filepath.Join(directory, "cgroup.subtree_control"), []byte("+cpu"), 0) == nil {
+		cpu = directory
+	}
+	return memory, cpu
+}
+
+func openV1(controller, name string) string {
+	// Below our own group our pods count against whatever limits us.
+	for _, parent := range []string{ownGroup(controller), "/"} {
+		base := filepath.Join(mountPoint, controller, parent)
+		if !isDirectory(base) {
+			continue
+		}
+		directory := filepath.Join(base, name)
+		if err := os.Mkdir(directory, 0o755); err == nil || isDirectory(directory) {
+			return directory
+		}
+	}
+	return ""
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// ownGroup is the path of this process in a hierarchy of version 1.
+func ownGroup(controller string) string {
+	file, err := os.Open("/proc/self/cgroup")
+	if err != nil {
+		return "/"
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		fields := strings.SplitN(lines.Text(), ":", 3)
+		if len(fields) == 3 {
+			for name := range strings.SplitSeq(fields[1], ",") {
+				if name == controller {
+					return fields[2]
+				}
+			}
+		}
+	}
+	return "/"
+}
+
+// Group is the group of one container.
+type Group struct {
+	version     int
+	directories []string
+	memory      string
+}
+
+// Make makes a group with limits. Where nothing is limited, or nothing can be, the group is empty and harmless.
+func (m *Manager) Make(name string, limits Limits) (*Group, error) {
+	g := &Group{version: m.version}
+	type part struct {
+		parent   string
+		settings []setting
+	}
+	parts := []part{{m.memory, memorySettings(m.version, limits)}, {m.cpu, cpuSettings(m.version, limits)}}
+	for i, p := range parts {
+		if p.parent == "" || len(p.settings) == 0 {
+			continue
+		}
+		directory := filepath.Join(p.parent, name)
+		if err := os.Mkdir(directory, 0o755); err != nil && !os.IsExist(err) {
+			return g, fmt.Errorf("control group: %w", err)
+		}
+		if len(g.directories) == 0 || g.directories[0] != directory {
+			g.directories = append(g.directories, directory)
+		}
+		if i == 0 {
+			g.memory = directory
+		}
+		for _, s := range p.settings {
+			if err := os.WriteFile(filepath.Join(directory, s.file), []byte(s.value), 0); err != nil && !s.optional {
+				g.Remove()
+				return nil, fmt.Errorf("control group: %w", err)
+			}
+		}
+	}
+	return g, nil
+}
+
+// Join moves a process into the group.
+func (g *Group) Join(pid int) error {
+	for _, directory := range g.directories {
+		if err := os.WriteFile(filepath.Join(directory, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0); err != nil {
+			return fmt.Errorf("control group: %w", err)
+		}
+	}
+	return nil
+}
+
+// OutOfMemory tells whether the kernel has killed a process of the group because of its limit on memory.
+func (g *Group) OutOfMemory() bool {
+	if g.memory == "" {
+		return false
+	}
+	file := "memory.oom_control"
+	if g.version == 2 {
+		file = "memory.events"
+	}
+	text, err := os.ReadFile(filepath.Join(g.memory, file))
+	return err == nil && countOf(string(text), "oom_kill") > 0
+}
+
+func countOf(text, key string) int64 {
+	for line := range strings.SplitSeq(text, "\n") {
+		name, value, _ := strings.Cut(line, " ")
+		if name == key {
+			count, _ := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+			return count
+		}
+	}
+	return 0
+}
+
+// Remove deletes the group. The kernel needs a moment after the last process before it lets go.
+func (g *Group) Remove() {
+	for _, directory := range g.directories {
+		removeGroup(directory)
+	}
+}
+
+func removeGroup(directory string) {
+	for wait := time.Millisecond; wait < time.Second; wait *= 2 {
+		if err := os.Remove(directory); err == nil || os.IsNotExist(err) {
+			return
+		}
+		time.Sleep(wait)
+	}
+}
+
+// Directories are where the cluster's groups are; Remove wants them, because a later process may be in another group and not
+// find them.
+func (m *Manager) Directories() []string {
+	var directories []string
+	for _, directory := range []string{m.memory, m.cpu} {
+		if directory != "" {
+			directories = append(directories, directory)
+		}
+	}
+	return directories
+}
+
+// Remove deletes all groups below directories.
+func Remove(directories []string) {
+	for _, directory := range directories {
+		if !strings.HasPrefix(filepath.Base(directory), "vc-") || !strings.HasPrefix(directory, mountPoint+"/") {
+			continue
+		}
+		entries, err := os.ReadDir(directory)
+		if err != nil {
+			continue
+		}
+		for _, entry := range entries {
+			if entry.IsDir() {
+				removeGroup(filepath.Join(directory, entry.Name()))
+			}
+		}
+		removeGroup(directory)
+	}
+}

@@ -1,0 +1,218 @@
+package environ
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Facts are what the node knows beside the pod's object.
+type Facts struct {
+	HostIP      string
+	PodIP       string
+	Allocatable corev1.ResourceList // of the node: the value of a limit that is not set
+}
+
+// Sources look up the objects that a pod refers to. The error for a missing object is a NotFound of the API.
+type Sources struct {
+	ConfigMap func(name string) (*corev1.ConfigMap, error)
+	Secret    func(name string) (*corev1.Secret, error)
+	NotFound  func(error) bool
+}
+
+// Make computes a container's environment. services come first and are overridden by everything the container says.
+// Keys of a ConfigMap that cannot be a variable are left out.
+func Make(pod *corev1.Pod, container *corev1.Container, services []string, facts Facts, sources Sources) (env []string, err error) {
+	b := &builder{pod: pod, container: container, facts: facts, sources: sources, services: toMap(services), values: map[string]string{}}
+	for i := range container.EnvFrom {
+		if err := b.addAll(&container.EnvFrom[i]); err != nil {
+			return nil, err
+		}
+	}
+	for i := range container.Env {
+		if err := b.add(&container.Env[i]); err != nil {
+			return nil, err
+		}
+	}
+	for _, line := range services {
+		key, _, _ := strings.Cut(line, "=")
+		if _, overridden := b.values[key]; !overridden {
+			env = append(env, line)
+		}
+	}
+	for _, key := range b.order {
+		env = append(env, key+"="+b.values[key])
+	}
+	return env, nil
+}
+
+type builder struct {
+	pod       *corev1.Pod
+	container *corev1.Container
+	facts     Facts
+	sources   Sources
+	services  map[string]string
+	values    map[string]string
+	order     []string
+}
+
+func (b *builder) set(key, value string) {
+	if _, known := b.values[key]; !known {
+		b.order = append(b.order, key)
+	}
+	b.values[key] = value
+}
+
+func (b *builder) lookup(key string) (string, bool) {
+	if value, ok := b.values[key]; ok {
+		return value, true
+	}
+	value, ok := b.services[key]
+	return value, ok
+}
+
+func (b *builder) addAll(source *corev1.EnvFromSource) error {
+	data := map[string]string{}
+	switch {
+	case source.ConfigMapRef != nil:
+		object, err := b.sources.ConfigMap(source.ConfigMapRef.Name)
+		if err != nil {
+			return b.missing(err, source.ConfigMapRef.Optional)
+		}
+		data = object.Data
+	case source.SecretRef != nil:
+		object, err := b.sources.Secret(source.SecretRef.Name)
+		if err != nil {
+			return b.missing(err, source.SecretRef.Optional)
+		}
+		for key, value := range object.Data {
+			data[key] = string(value)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		if name := source.Prefix + key; isVariable(name) {
+			b.set(name, data[key])
+		}
+	}
+	return nil
+}
+
+func (b *builder) add(variable *corev1.EnvVar) error {
+	if variable.ValueFrom == nil {
+		b.set(variable.Name, Expand(variable.Value, b.lookup))
+		return nil
+	}
+	value, found, err := b.value(variable.ValueFrom)
+	if err != nil {
+		return fmt.Errorf("env %s: %w", variable.Name, err)
+	}
+	if found {
+		b.set(variable.Name, value)
+	}
+	return nil
+}
+
+func (b *builder) value(from *corev1.EnvVarSource) (value string, found bool, err error) {
+	switch {
+	case from.FieldRef != nil:
+		value, err = Field(b.pod, from.FieldRef.FieldPath, b.facts)
+		return value, true, err
+	case from.ResourceFieldRef != nil:
+		value, err = ResourceField(b.pod, b.container, from.ResourceFieldRef, b.facts)
+		return value, true, err
+	case from.ConfigMapKeyRef != nil:
+		ref := from.ConfigMapKeyRef
+		object, err := b.sources.ConfigMap(ref.Name)
+		if err != nil {
+			return "", false, b.missing(err, ref.Optional)
+		}
+		if value, ok := object.Data[ref.Key]; ok {
+			return value, true, nil
+		}
+		return "", false, noKey(ref.Key, "ConfigMap", b.pod.Namespace, ref.Name, ref.Optional)
+	case from.SecretKeyRef != nil:
+		ref := from.SecretKeyRef
+		object, err := b.sources.Secret(ref.Name)
+		if err != nil {
+			return "", false, b.missing(err, ref.Optional)
+		}
+		if value, ok := object.Data[ref.Key]; ok {
+			return string(value), true, nil
+		}
+		return "", false, noKey(ref.Key, "Secret", b.pod.Namespace, ref.Name, ref.Optional)
+	}
+	return "", false, fmt.Errorf("source of a kind that process nodes do not know")
+}
+
+func (b *builder) missing(err error, optional *bool) error {
+	if optional != nil && *optional && b.sources.NotFound(err) {
+		return nil
+	}
+	return err
+}
+
+func noKey(key, kind, namespace, name string, optional *bool) error {
+	if optional != nil && *optional {
+		return nil
+	}
+	return fmt.Errorf("couldn't find key %s in %s %s/%s", key, kind, namespace, name)
+}
+
+// isVariable tells whether a key of a ConfigMap can be a variable's name: printable ASCII without "=".
+func isVariable(name string) bool {
+	for i := range len(name) {
+		if name[i] < ' ' || name[i] > '~' || name[i] == '=' {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// Services are the variables that describe the API server and, if all is set, the services of the pod's namespace.
+func Services(pod *corev1.Pod, services []*corev1.Service) []string {
+	all := pod.Spec.EnableServiceLinks == nil || *pod.Spec.EnableServiceLinks
+	var env []string
+	for _, service := range services {
+		master := service.Namespace == corev1.NamespaceDefault && service.Name == "kubernetes"
+		if !master && (!all || service.Namespace != pod.Namespace) {
+			continue
+		}
+		if service.Spec.ClusterIP == "" || service.Spec.ClusterIP == corev1.ClusterIPNone || len(service.Spec.Ports) == 0 {
+			continue
+		}
+		env = append(env, serviceVariables(service)...)
+	}
+	return env
+}
+
+func serviceVariables(service *corev1.Service) []string {
+	name := strings.ToUpper(strings.ReplaceAll(service.Name, "-", "_"))
+	address := service.Spec.ClusterIP
+	first := service.Spec.Ports[0]
+	env := []string{
+		name + "_SERVICE_HOST=" + address,
+		fmt.Sprintf("%s_SERVICE_PORT=%d", name, first.Port),
+	}
+	for _, port := range service.Spec.Ports {
+		if port.Name != "" {
+			suffix := strings.ToUpper(strings.ReplaceAll(port.Name, "-", "_"))
+			env = append(env, fmt.Sprintf("%s_SERVICE_PORT_%s=%d", name, suffix, port.Port))
+		}
+	}
+	for i, port := range service.Spec.Ports {
+		protocol := strings.ToLower(string(port.Protocol))
+		if protocol == "" {
+			protocol = "tcp"
+		}
+		url := fmt.Sprintf("%s://%s:%d", protocol, address, port.Port)
+		prefix := fmt.Sprintf("%s_PORT_%d_%s", name, port.Port, strings.ToUpper(protocol))
+		if i == 0 {
+			env = append(env, name+"_PORT="+url)
+		}
+		env = append(env, prefix+"="+url, prefix+"_PROTO="+protocol, fmt.Sprintf("%s_PORT=%d", prefix, port.Port), prefix+"_ADDR="+address)
+	}
+	return env
+}

@@ -1,0 +1,119 @@
+package environ
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+)
+
+var errAbsent = errors.New("absent")
+
+func testSources() Sources {
+	return Sources{
+		ConfigMap: func(name string) (*corev1.ConfigMap, error) {
+			if name != "cm" {
+				return nil, errAbsent
+			}
+			return &corev1.ConfigMap{Data: map[string]string{"a": "1", "b": "2", "no=var": "3"}}, nil
+		},
+		Secret: func(name string) (*corev1.Secret, error) {
+			if name != "s" {
+				return nil, errAbsent
+			}
+			return &corev1.Secret{Data: map[string][]byte{"pw": []byte("x")}}, nil
+		},
+		NotFound: func(err error) bool { return errors.Is(err, errAbsent) },
+	}
+}
+
+func TestMake(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n", Labels: map[string]string{"app": "x"}}}
+	field := func(path string) *corev1.EnvVarSource {
+		return &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}
+	}
+	cases := map[string]struct {
+		container corev1.Container
+		services  []string
+		want      []string
+		err       string
+	}{
+		"a value refers to an earlier one and to a service": {
+			container: corev1.Container{Env: []corev1.EnvVar{{Name: "A", Value: "1"}, {Name: "B", Value: "$(A)-$(S)-$(C)-$$(A)"}, {Name: "C", Value: "3"}}},
+			services:  []string{"S=svc"}, want: []string{"S=svc", "A=1", "B=1-svc-$(C)-$(A)", "C=3"},
+		},
+		"fields of the pod": {
+			container: corev1.Container{Env: []corev1.EnvVar{{Name: "N", ValueFrom: field("metadata.name")}, {Name: "L", ValueFrom: field("metadata.labels['app']")}, {Name: "I", ValueFrom: field("status.podIP")}}},
+			want:      []string{"N=p", "L=x", "I=10.0.0.2"},
+		},
+		"all of a ConfigMap with a prefix, and the container's own value wins": {
+			container: corev1.Container{
+				EnvFrom: []corev1.EnvFromSource{{Prefix: "X_", ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "cm"}}}},
+				Env:     []corev1.EnvVar{{Name: "X_b", Value: "mine"}},
+			},
+			want: []string{"X_a=1", "X_b=mine"},
+		},
+		"an optional Secret that is missing": {
+			container: corev1.Container{EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "none"}, Optional: ptr.To(true)}}}},
+		},
+		"a ConfigMap that is missing": {
+			container: corev1.Container{EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "none"}}}}},
+			err:       "absent",
+		},
+		"a key that is missing": {
+			container: corev1.Container{Env: []corev1.EnvVar{{Name: "K", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "s"}, Key: "zz"}}}}},
+			err:       "env K: couldn't find key zz in Secret n/s",
+		},
+		"limits in units, and the node's where none is set": {
+			container: corev1.Container{
+				Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1500m")}},
+				Env: []corev1.EnvVar{
+					{Name: "CPU", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu"}}},
+					{Name: "MEM", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.memory", Divisor: resource.MustParse("1Mi")}}},
+				},
+			},
+			want: []string{"CPU=2", "MEM=1024"},
+		},
+	}
+	facts := Facts{PodIP: "10.0.0.2", Allocatable: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := Make(pod, &c.container, c.services, facts, testSources())
+			if (err == nil) != (c.err == "") || (err != nil && err.Error() != c.err) {
+				t.Fatalf("error %v, want %q", err, c.err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestServices(t *testing.T) {
+	kubernetes := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"}, Spec: corev1.ServiceSpec{ClusterIP: "10.96.0.1", Ports: []corev1.ServicePort{{Name: "https", Port: 443}}}}
+	headless := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "job"}, Spec: corev1.ServiceSpec{ClusterIP: "None", Ports: []corev1.ServicePort{{Port: 1}}}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "n"}, Spec: corev1.PodSpec{EnableServiceLinks: ptr.To(false)}}
+	want := []string{
+		"KUBERNETES_SERVICE_HOST=10.96.0.1", "KUBERNETES_SERVICE_PORT=443", "KUBERNETES_SERVICE_PORT_HTTPS=443", "KUBERNETES_PORT=tcp://10.96.0.1:443",
+		"KUBERNETES_PORT_443_TCP=tcp://10.96.0.1:443", "KUBERNETES_PORT_443_TCP_PROTO=tcp", "KUBERNETES_PORT_443_TCP_PORT=443", "KUBERNETES_PORT_443_TCP_ADDR=10.96.0.1",
+	}
+	if diff := cmp.Diff(want, Services(pod, []*corev1.Service{kubernetes, headless})); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestExpandLeavesTextWithoutDollarsAlone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.String().Draw(t, "text")
+		escaped := strings.ReplaceAll(text, "$", "$$")
+		if got := Expand(escaped, func(string) (string, bool) { return "!", true }); got != text {
+			t.Fatalf("got %q, want %q", got, text)
+		}
+	})
+}

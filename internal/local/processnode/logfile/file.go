@@ -1,0 +1,131 @@
+package logfile
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Streams of a line.
+const (
+	Stdout = "stdout"
+	Stderr = "stderr"
+)
+
+// maxLineBytes is where a line without an end is cut into parts (tag P), as container runtimes do.
+const maxLineBytes = 16 << 10
+
+// File is the log of one attempt of a container, while it runs.
+type File struct {
+	mu      sync.Mutex
+	file    *os.File
+	now     func() time.Time
+	changed chan struct{} // closed and replaced at every write
+	closed  bool
+	writers sync.WaitGroup
+}
+
+// Create opens the file for writing; an older one of the same attempt is continued.
+func Create(path string, now func() time.Time) (*File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	return &File{file: file, now: now, changed: make(chan struct{})}, nil
+}
+
+// Stream returns a writer for one of the streams. Close it to write a last line that has no end.
+func (f *File) Stream(name string) *Stream { return &Stream{file: f, name: name} }
+
+// Stream writes one stream of a container into its log.
+type Stream struct {
+	file *File
+	name string
+	rest []byte // a line whose end has not come yet
+}
+
+// Write never fails the container: a full disk loses lines, not the process.
+func (s *Stream) Write(data []byte) (int, error) {
+	size := len(data)
+	var out bytes.Buffer
+	stamp := s.file.now().Format(time.RFC3339Nano)
+	for len(data) > 0 {
+		end := bytes.IndexByte(data, '\n')
+		if end >= 0 {
+			writeLine(&out, stamp, s.name, "F", s.rest, data[:end])
+			s.rest, data = s.rest[:0], data[end+1:]
+			continue
+		}
+		s.rest = append(s.rest, data...)
+		data = nil
+		for len(s.rest) >= maxLineBytes {
+			writeLine(&out, stamp, s.name, "P", s.rest[:maxLineBytes], nil)
+			s.rest = append(s.rest[:0], s.rest[maxLineBytes:]...)
+		}
+	}
+	s.file.append(out.Bytes())
+	return size, nil
+}
+
+// Close writes what is left of the last line.
+func (s *Stream) Close() error {
+	if len(s.rest) > 0 {
+		var out bytes.Buffer
+		writeLine(&out, s.file.now().Format(time.RFC3339Nano), s.name, "P", s.rest, nil)
+		s.rest = nil
+		s.file.append(out.Bytes())
+	}
+	return nil
+}
+
+func writeLine(out *bytes.Buffer, stamp, stream, tag string, parts ...[]byte) {
+	out.WriteString(stamp)
+	out.WriteByte(' ')
+	out.WriteString(stream)
+	out.WriteByte(' ')
+	out.WriteString(tag)
+	out.WriteByte(' ')
+	for _, part := range parts {
+		out.Write(part)
+	}
+	out.WriteByte('\n')
+}
+
+func (f *File) append(lines []byte) {
+	if len(lines) == 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	_, _ = f.file.Write(lines)
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// Close ends the log; followers read to its end and stop.
+func (f *File) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	f.closed = true
+	_ = f.file.Close()
+	close(f.changed)
+}
+
+// state returns a channel that is closed at the next write, and whether there will be none.
+func (f *File) state() (<-chan struct{}, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.changed, f.closed
+}

@@ -1,0 +1,241 @@
+package network
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"syscall"
+
+	"github.com/vishvananda/netlink"
+)
+
+// pool is where subnets are taken from: 1024 of 4094 addresses each.
+var pool = netip.MustParsePrefix("10.64.0.0/10")
+
+const subnetBits = 20
+
+// Bridge connects the pods of a cluster with each other and with the machine.
+type Bridge struct {
+	Name    string
+	Gateway netip.Addr // the machine's own address on the bridge
+	Subnet  netip.Prefix
+
+	mu   sync.Mutex
+	next netip.Addr
+	used map[netip.Addr]bool
+	link netlink.Link
+}
+
+func hashOf(text string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(text))
+	return h.Sum32()
+}
+
+// BridgeName is the name of the bridge of a cluster.
+func BridgeName(cluster string) string { return fmt.Sprintf("vcb%08x", hashOf(cluster)) }
+
+// Open makes the cluster's bridge, or takes the one that an earlier process left.
+func Open(cluster string) (*Bridge, error) {
+	name := BridgeName(cluster)
+	b := &Bridge{Name: name, used: map[netip.Addr]bool{}}
+	link, err := netlink.LinkByName(name)
+	var absent netlink.LinkNotFoundError
+	switch {
+	case err == nil:
+		b.link = link
+		b.Subnet = subnetOf(link)
+	case !errors.As(err, &absent):
+		return nil, fmt.Errorf("bridge %s: %w", name, err)
+	default:
+		attributes := netlink.NewLinkAttrs()
+		attributes.Name = name
+		if err := netlink.LinkAdd(&netlink.Bridge{LinkAttrs: attributes}); err != nil {
+			return nil, fmt.Errorf("bridge %s: %w", name, err)
+		}
+		if b.link, err = netlink.LinkByName(name); err != nil {
+			return nil, fmt.Errorf("bridge %s: %w", name, err)
+		}
+	}
+	if !b.Subnet.IsValid() {
+		if err := b.address(cluster); err != nil {
+			_ = netlink.LinkDel(b.link)
+			return nil, err
+		}
+	}
+	if err := netlink.LinkSetUp(b.link); err != nil {
+		return nil, fmt.Errorf("bridge %s: %w", name, err)
+	}
+	b.Gateway = b.Subnet.Masked().Addr().Next()
+	b.next = b.Gateway
+	b.used[b.Gateway] = true
+	return b, nil
+}
+
+func subnetOf(link netlink.Link) netip.Prefix {
+	addresses, err := netlink.AddrList(link, netlink.FAMILY_V4)
+	if err != nil || len(addresses) == 0 {
+		return netip.Prefix{}
+	}
+	prefix, err := netip.ParsePrefix(addresses[0].IPNet.String())
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return prefix.Masked()
+}
+
+func (b *Bridge) address(cluster string) error {
+	routes, err := netlink.RouteList(nil, netlink.FAMILY_V4)
+	if err != nil {
+		return fmt.Errorf("routes of the machine: %w", err)
+	}
+	var taken []netip.Prefix
+	for _, route := range routes {
+		if route.Dst == nil {
+			continue
+		}
+		if prefix, err := netip.ParsePrefix(route.Dst.String()); err == nil && prefix.Bits() > 0 {
+			taken = append(taken, prefix)
+		}
+	}
+	subnet, ok := chooseSubnet(hashOf(cluster), taken)
+	if !ok {
+		return fmt.Errorf("bridge %s: no subnet of %s is free on this machine", b.Name, pool)
+	}
+	b.Subnet = subnet
+	gateway := netip.PrefixFrom(subnet.Addr().Next(), subnetBits)
+	parsed, err := netlink.ParseAddr(gateway.String())
+	if err != nil {
+		return err
+	}
+	if err := netlink.AddrAdd(b.link, parsed); err != nil {
+		return fmt.Errorf("bridge %s: address %s: %w", b.Name, gateway, err)
+	}
+	return nil
+}
+
+// chooseSubnet takes the first subnet, from the one that the hash names, that overlaps none of the taken ones.
+func chooseSubnet(hash uint32, taken []netip.Prefix) (netip.Prefix, bool) {
+	count := uint32(1) << (subnetBits - pool.Bits())
+	first := pool.Addr().As4()
+	base := uint32(first[0])<<24 | uint32(first[1])<<16
+	for i := range count {
+		number := base + ((hash+i)%count)<<(32-subnetBits)
+		address := netip.AddrFrom4([4]byte{byte(number >> 24), byte(number >> 16), byte(number >> 8), byte(number)})
+		subnet := netip.PrefixFrom(address, subnetBits)
+		free := true
+		for _, other := range taken {
+			free = free && !other.Overlaps(subnet)
+		}
+		if free {
+			return subnet, true
+		}
+	}
+	return netip.Prefix{}, false
+}
+
+// Reserve gives an address; Release gives it back.
+func (b *Bridge) Reserve() (netip.Addr, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for range 1 << (32 - subnetBits) {
+		b.next = b.next.Next()
+		if !b.Subnet.Contains(b.next.Next()) { // the last one is the broadcast address
+			b.next = b.Gateway.Next()
+		}
+		if !b.used[b.next] {
+			b.used[b.next] = true
+			return b.next, nil
+		}
+	}
+	return netip.Addr{}, fmt.Errorf("bridge %s: all addresses of %s are in use", b.Name, b.Subnet)
+}
+
+// Release gives an address back.
+func (b *Bridge) Release(address netip.Addr) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.used, address)
+}
+
+// Attach connects a network namespace to the bridge as eth0 with the address, and service (if valid) as an address of its loopback.
+func (b *Bridge) Attach(namespace *os.File, address, service netip.Addr) error {
+	attributes := netlink.NewLinkAttrs()
+	attributes.Name = fmt.Sprintf("vcp%08x", hashOf(b.Name+address.String()))
+	attributes.MasterIndex = b.link.Attrs().Index
+	attributes.Flags = net.FlagUp
+	fd := netlink.NsFd(int(namespace.Fd()))
+	pair := &netlink.Veth{LinkAttrs: attributes, PeerName: "eth0", PeerNamespace: fd}
+	err := netlink.LinkAdd(pair)
+	if errors.Is(err, syscall.EEXIST) {
+		// The kernel has not yet removed the pair of the pod that had this address before.
+		_ = netlink.LinkDel(pair)
+		err = netlink.LinkAdd(pair)
+	}
+	if err != nil {
+		return fmt.Errorf("network of the pod: %w", err)
+	}
+	inside, err := netlink.NewHandleAt(nsHandle(namespace), syscall.NETLINK_ROUTE)
+	if err != nil {
+		return fmt.Errorf("network of the pod: %w", err)
+	}
+	defer inside.Close()
+	if err := b.configure(inside, address, service); err != nil {
+		return fmt.Errorf("network of the pod: %w", err)
+	}
+	return nil
+}
+
+func (b *Bridge) configure(inside *netlink.Handle, address, service netip.Addr) error {
+	loopback, err := inside.LinkByName("lo")
+	if err != nil {
+		return err
+	}
+	if err := inside.LinkSetUp(loopback); err != nil {
+		return err
+	}
+	if service.IsValid() {
+		if err := addAddress(inside, loopback, netip.PrefixFrom(service, service.BitLen())); err != nil {
+			return err
+		}
+	}
+	link, err := inside.LinkByName("eth0")
+	if err != nil {
+		return err
+	}
+	if err := addAddress(inside, link, netip.PrefixFrom(address, subnetBits)); err != nil {
+		return err
+	}
+	if err := inside.LinkSetUp(link); err != nil {
+		return err
+	}
+	return inside.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Gw: b.Gateway.AsSlice()})
+}
+
+func addAddress(inside *netlink.Handle, link netlink.Link, prefix netip.Prefix) error {
+	parsed, err := netlink.ParseAddr(prefix.String())
+	if err != nil {
+		return err
+	}
+	return inside.AddrAdd(link, parsed)
+}
+
+// Remove deletes the cluster's bridge, if it is there.
+func Remove(cluster string) error {
+	link, err := netlink.LinkByName(BridgeName(cluster))
+	var absent netlink.LinkNotFoundError
+	if errors.As(err, &absent) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := netlink.LinkDel(link); err != nil {
+		return fmt.Errorf("bridge %s: %w", BridgeName(cluster), err)
+	}
+	return nil
+}

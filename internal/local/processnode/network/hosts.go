@@ -1,0 +1,58 @@
+package network
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Name is how one pod is called.
+type Name struct {
+	Namespace string
+	Hostname  string
+	Subdomain string // "" has no name that others can use
+	Address   string
+}
+
+// Alias is an extra line of a hosts file that the pod itself asks for.
+type Alias struct {
+	Address string
+	Names   []string
+}
+
+// Hosts is the text of a pod's /etc/hosts: itself, and every pod of its namespace that has a subdomain, under the names that a
+// cluster's DNS would give it. The short host name is added for the pods of its own subdomain.
+func Hosts(own Name, all []Name, aliases []Alias) string {
+	var out strings.Builder
+	out.WriteString("# Written by the process node, and again whenever a pod comes or goes.\n")
+	out.WriteString("127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n")
+	if own.Address != "" {
+		names := own.Hostname
+		if own.Subdomain != "" {
+			names = strings.Join(fullNames(own), " ") + " " + own.Hostname
+		}
+		fmt.Fprintf(&out, "%s\t%s\n", own.Address, names)
+	}
+	others := slices.DeleteFunc(slices.Clone(all), func(other Name) bool {
+		return other.Namespace != own.Namespace || other.Subdomain == "" || other.Address == "" || other.Address == own.Address
+	})
+	slices.SortFunc(others, func(a, b Name) int {
+		return strings.Compare(a.Subdomain+"\x00"+a.Hostname+"\x00"+a.Address, b.Subdomain+"\x00"+b.Hostname+"\x00"+b.Address)
+	})
+	for _, other := range others {
+		names := fullNames(other)
+		if other.Subdomain == own.Subdomain {
+			names = append(names, other.Hostname)
+		}
+		fmt.Fprintf(&out, "%s\t%s\n", other.Address, strings.Join(names, " "))
+	}
+	for _, alias := range aliases {
+		fmt.Fprintf(&out, "%s\t%s\n", alias.Address, strings.Join(alias.Names, " "))
+	}
+	return out.String()
+}
+
+func fullNames(n Name) []string {
+	short := n.Hostname + "." + n.Subdomain
+	return []string{short + "." + n.Namespace + ".svc.cluster.local", short, short + "." + n.Namespace, short + "." + n.Namespace + ".svc"}
+}

@@ -1,0 +1,193 @@
+package volume
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/local/processnode/environ"
+)
+
+// File is one file of a projected volume.
+type File struct {
+	Data []byte
+	Mode int32 // permission bits
+}
+
+// Files are a volume's files by their path relative to the volume.
+type Files map[string]File
+
+// Sources look up what volumes refer to. The error for a missing object is one for which NotFound is true.
+type Sources struct {
+	ConfigMap func(name string) (*corev1.ConfigMap, error)
+	Secret    func(name string) (*corev1.Secret, error)
+	// Token makes a token of the pod's service account; an empty audience is the API server's.
+	Token func(audience string, expirationSeconds int64) (string, error)
+	// Claim finds the volume that the claim of the pod's namespace is bound to.
+	Claim    func(name string) (*corev1.PersistentVolume, error)
+	NotFound func(error) bool
+}
+
+const defaultMode int32 = 0o644
+
+func modeOf(modes ...*int32) int32 {
+	for _, mode := range modes {
+		if mode != nil {
+			return *mode
+		}
+	}
+	return defaultMode
+}
+
+func fromConfigMap(object *corev1.ConfigMap, items []corev1.KeyToPath, mode *int32, optional bool) (Files, error) {
+	data := map[string][]byte{}
+	for key, value := range object.Data {
+		data[key] = []byte(value)
+	}
+	for key, value := range object.BinaryData {
+		data[key] = value
+	}
+	return pick(data, items, mode, optional, "ConfigMap "+object.Name)
+}
+
+func fromSecret(object *corev1.Secret, items []corev1.KeyToPath, mode *int32, optional bool) (Files, error) {
+	return pick(object.Data, items, mode, optional, "Secret "+object.Name)
+}
+
+// pick takes the listed keys, or all of them if none is listed.
+func pick(data map[string][]byte, items []corev1.KeyToPath, mode *int32, optional bool, name string) (Files, error) {
+	files := Files{}
+	if len(items) == 0 {
+		for key, value := range data {
+			files[key] = File{Data: value, Mode: modeOf(mode)}
+		}
+		return files, nil
+	}
+	for _, item := range items {
+		value, ok := data[item.Key]
+		if !ok {
+			if optional {
+				continue
+			}
+			return nil, fmt.Errorf("%s has no key %q", name, item.Key)
+		}
+		if err := files.add(item.Path, File{Data: value, Mode: modeOf(item.Mode, mode)}); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// add refuses paths that leave the volume.
+func (f Files) add(name string, file File) error {
+	clean := path.Clean(name)
+	if name == "" || path.IsAbs(name) || clean == ".." || strings.HasPrefix(clean, "../") {
+		return fmt.Errorf("path %q is not inside the volume", name)
+	}
+	f[clean] = file
+	return nil
+}
+
+func fromDownward(pod *corev1.Pod, items []corev1.DownwardAPIVolumeFile, mode *int32, facts environ.Facts) (Files, error) {
+	files := Files{}
+	for _, item := range items {
+		var text string
+		var err error
+		switch {
+		case item.FieldRef != nil:
+			text, err = environ.Field(pod, item.FieldRef.FieldPath, facts)
+		case item.ResourceFieldRef != nil:
+			text, err = environ.ResourceField(pod, nil, item.ResourceFieldRef, facts)
+		}
+		if err == nil {
+			err = files.add(item.Path, File{Data: []byte(text), Mode: modeOf(item.Mode, mode)})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// project computes the files of a volume, and ok=false if the volume is not of a kind that has any.
+func project(pod *corev1.Pod, v *corev1.Volume, facts environ.Facts, sources Sources) (files Files, ok bool, err error) {
+	switch {
+	case v.ConfigMap != nil:
+		files, err = configMapFiles(v.ConfigMap.Name, v.ConfigMap.Items, v.ConfigMap.DefaultMode, v.ConfigMap.Optional, sources)
+	case v.Secret != nil:
+		files, err = secretFiles(v.Secret.SecretName, v.Secret.Items, v.Secret.DefaultMode, v.Secret.Optional, sources)
+	case v.DownwardAPI != nil:
+		files, err = fromDownward(pod, v.DownwardAPI.Items, v.DownwardAPI.DefaultMode, facts)
+	case v.Projected != nil:
+		files, err = projectedFiles(pod, v.Projected, facts, sources)
+	default:
+		return nil, false, nil
+	}
+	return files, true, err
+}
+
+func configMapFiles(name string, items []corev1.KeyToPath, mode *int32, optional *bool, sources Sources) (Files, error) {
+	may := optional != nil && *optional
+	object, err := sources.ConfigMap(name)
+	if err != nil {
+		if may && sources.NotFound(err) {
+			return Files{}, nil
+		}
+		return nil, err
+	}
+	return fromConfigMap(object, items, mode, may)
+}
+
+func secretFiles(name string, items []corev1.KeyToPath, mode *int32, optional *bool, sources Sources) (Files, error) {
+	may := optional != nil && *optional
+	object, err := sources.Secret(name)
+	if err != nil {
+		if may && sources.NotFound(err) {
+			return Files{}, nil
+		}
+		return nil, err
+	}
+	return fromSecret(object, items, mode, may)
+}
+
+func projectedFiles(pod *corev1.Pod, source *corev1.ProjectedVolumeSource, facts environ.Facts, sources Sources) (Files, error) {
+	all := Files{}
+	for _, part := range source.Sources {
+		var files Files
+		var err error
+		switch {
+		case part.ConfigMap != nil:
+			files, err = configMapFiles(part.ConfigMap.Name, part.ConfigMap.Items, source.DefaultMode, part.ConfigMap.Optional, sources)
+		case part.Secret != nil:
+			files, err = secretFiles(part.Secret.Name, part.Secret.Items, source.DefaultMode, part.Secret.Optional, sources)
+		case part.DownwardAPI != nil:
+			files, err = fromDownward(pod, part.DownwardAPI.Items, source.DefaultMode, facts)
+		case part.ServiceAccountToken != nil:
+			files, err = tokenFile(part.ServiceAccountToken, source.DefaultMode, sources)
+		default:
+			err = fmt.Errorf("projected source of a kind that process nodes do not know")
+		}
+		if err != nil {
+			return nil, err
+		}
+		for name, file := range files {
+			all[name] = file
+		}
+	}
+	return all, nil
+}
+
+func tokenFile(source *corev1.ServiceAccountTokenProjection, mode *int32, sources Sources) (Files, error) {
+	seconds := int64(3600)
+	if source.ExpirationSeconds != nil {
+		seconds = *source.ExpirationSeconds
+	}
+	token, err := sources.Token(source.Audience, seconds)
+	if err != nil {
+		return nil, fmt.Errorf("service account token: %w", err)
+	}
+	files := Files{}
+	return files, files.add(source.Path, File{Data: []byte(token), Mode: modeOf(mode)})
+}
