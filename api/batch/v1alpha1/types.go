@@ -41,7 +41,7 @@ type JobList struct {
 // The limits on the length of lists are ours, not Volcano's: they bound the cost of the rules.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || !has(self.tasks) || self.minAvailable <= self.tasks.map(t, has(t.replicas) ? t.replicas : 0).sum()",fieldPath=".minAvailable",message="job 'minAvailable' should not be greater than total replicas in tasks"
-// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || !has(self.volumes) || self.volumes.all(v, !(has(v.volumeClaim) && has(v.volumeClaimName) && v.volumeClaimName != ''))",optionalOldSelf=true,fieldPath=".volumes",message="volumeClaim and volumeClaimName exclude each other: name a claim that exists, or describe one to be made"
+// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || !has(self.volumes) || self.volumes.all(v, !(has(v.volumeClaim) && has(v.volumeClaimName) && size(v.volumeClaimName) > 0))",optionalOldSelf=true,fieldPath=".volumes",message="volumeClaim and volumeClaimName exclude each other: name a claim that exists, or describe one to be made"
 // +kubebuilder:validation:XValidation:rule="!has(self.tasks) || !has(oldSelf.tasks) || size(self.tasks) == size(oldSelf.tasks)",fieldPath=".tasks",message="job updates may not add or remove tasks"
 type JobSpec struct {
 	// SchedulerName is the scheduler of all pods whose template names none.
@@ -117,7 +117,7 @@ const (
 
 // NetworkTopologySpec bounds how far apart pods may be placed, in tiers of HyperNodes.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.highestTierAllowed) && has(self.highestTierName) && self.highestTierName != '')",message="must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously"
+// +kubebuilder:validation:XValidation:rule="!(has(self.highestTierAllowed) && has(self.highestTierName) && size(self.highestTierName) > 0)",message="must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously"
 type NetworkTopologySpec struct {
 	// +optional
 	// +kubebuilder:default=hard
@@ -135,7 +135,7 @@ type NetworkTopologySpec struct {
 
 // VolumeSpec is a volume of the job: a claim that exists, or one to be made.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.volumeClaim) || (has(self.volumeClaimName) && self.volumeClaimName != '')",message="either VolumeClaim or VolumeClaimName must be specified"
+// +kubebuilder:validation:XValidation:rule="has(self.volumeClaim) || (has(self.volumeClaimName) && size(self.volumeClaimName) > 0)",message="either VolumeClaim or VolumeClaimName must be specified"
 type VolumeSpec struct {
 	// MountPath in every container.
 	// +kubebuilder:validation:MinLength=1

@@ -104,7 +104,7 @@ const (
 
 // NetworkTopologySpec bounds how far apart pods may be placed, in tiers of HyperNodes.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.highestTierAllowed) && has(self.highestTierName) && self.highestTierName != '')",message="must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously"
+// +kubebuilder:validation:XValidation:rule="!(has(self.highestTierAllowed) && has(self.highestTierName) && size(self.highestTierName) > 0)",message="must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously"
 type NetworkTopologySpec struct {
 	// +optional
 	// +kubebuilder:default=hard

@@ -1,0 +1,107 @@
+package v1alpha1
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// DefaultMaxRetry is how often a job restarts, and a task's containers, when nothing is said.
+const DefaultMaxRetry = 3
+
+// impliedPlugins are the plugins that others cannot do without.
+var impliedPlugins = map[string][]string{
+	PluginTensorFlow: {PluginService},
+	PluginMPI:        {PluginService, PluginSSH},
+	PluginPyTorch:    {PluginService},
+	PluginRay:        {PluginService},
+}
+
+// The plugins of a job.
+const (
+	PluginSSH        = "ssh"
+	PluginService    = "svc"
+	PluginEnv        = "env"
+	PluginTensorFlow = "tensorflow"
+	PluginMPI        = "mpi"
+	PluginPyTorch    = "pytorch"
+	PluginHCCLRank   = "hcclrank"
+	PluginRay        = "ray"
+)
+
+// PluginNames lists the plugins of a job.
+var PluginNames = []string{PluginSSH, PluginService, PluginEnv, PluginTensorFlow, PluginMPI, PluginPyTorch, PluginHCCLRank, PluginRay}
+
+// DefaultJob fills in what a Job leaves open; an empty schedulerName means volcano. Doing it twice changes nothing.
+func DefaultJob(job *Job, schedulerName string) {
+	spec := &job.Spec
+	if schedulerName == "" {
+		schedulerName = keys.DefaultSchedulerName
+	}
+	if spec.Queue == "" {
+		spec.Queue = keys.DefaultQueue
+	}
+	if spec.SchedulerName == "" {
+		spec.SchedulerName = schedulerName
+	}
+	if spec.MaxRetry == 0 {
+		spec.MaxRetry = DefaultMaxRetry
+	}
+	for i := range spec.Tasks {
+		defaultTask(&spec.Tasks[i], i)
+	}
+	if spec.MinAvailable == 0 {
+		spec.MinAvailable = sumOfMinimums(spec.Tasks)
+	}
+	for plugin := range spec.Plugins {
+		for _, implied := range impliedPlugins[plugin] {
+			if _, ok := spec.Plugins[implied]; !ok {
+				spec.Plugins[implied] = []string{}
+			}
+		}
+	}
+}
+
+// DefaultTaskName is the name of the task at that index when it has none.
+func DefaultTaskName(index int) string {
+	return "default" + strconv.Itoa(index)
+}
+
+func defaultTask(task *TaskSpec, index int) {
+	if task.Name == "" {
+		task.Name = DefaultTaskName(index)
+	}
+	if pod := &task.Template.Spec; pod.HostNetwork && pod.DNSPolicy == "" {
+		pod.DNSPolicy = corev1.DNSClusterFirstWithHostNet
+	}
+	if task.MinAvailable == nil {
+		task.MinAvailable = new(defaultMinimum(task))
+	}
+	if task.MaxRetry == 0 {
+		task.MaxRetry = DefaultMaxRetry
+	}
+}
+
+func defaultMinimum(task *TaskSpec) int32 {
+	if policy := task.PartitionPolicy; policy != nil && policy.MinPartitions > 0 {
+		return policy.MinPartitions * policy.PartitionSize
+	}
+	return task.Replicas
+}
+
+// sumOfMinimums is the gang of a job that names none. A sum too large for the field is cut; validation then refuses
+// the replicas.
+func sumOfMinimums(tasks []TaskSpec) int32 {
+	var sum int64
+	for i := range tasks {
+		if minimum := tasks[i].MinAvailable; minimum != nil {
+			sum += int64(*minimum)
+		} else {
+			sum += int64(tasks[i].Replicas)
+		}
+	}
+	const most = 1<<31 - 1
+	return int32(max(min(sum, most), 0))
+}

@@ -1,0 +1,123 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// onlyThese is Volcano's text for a change of what may not change.
+const onlyThese = "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` and `PriorityClassName`"
+
+// ValidateJobUpdate says what is wrong with a changed Job. Only minAvailable, the tasks' replicas and minAvailable
+// and priorityClassName may change. A spec that did not change is not judged: its job must be able to end.
+func ValidateJobUpdate(old, updated *Job) field.ErrorList {
+	if apiequality.Semantic.DeepEqual(old.Spec, updated.Spec) {
+		return nil
+	}
+	spec := field.NewPath("spec")
+	if before, after := len(old.Spec.Tasks), len(updated.Spec.Tasks); before != after {
+		return field.ErrorList{field.Forbidden(spec.Child("tasks"), fmt.Sprintf("job updates may not add or remove tasks: there were %d and would be %d", before, after))}
+	}
+	// Defaults are no change: an object written back as the user first wrote it must pass.
+	before, after := fixedPart(old), fixedPart(updated)
+	var errs field.ErrorList
+	for _, path := range differences(reflect.ValueOf(before), reflect.ValueOf(after), spec) {
+		errs = append(errs, field.Forbidden(path, onlyThese))
+	}
+	for i := range updated.Spec.Tasks {
+		task, at := &updated.Spec.Tasks[i], spec.Child("tasks").Index(i)
+		errs = append(errs, validateTaskNumbers(updated, task, at)...)
+		errs = append(errs, validatePartitions(updated, task, at)...)
+		errs = append(errs, validateTaskName(updated, task, at.Child("name"))...)
+	}
+	errs = append(errs, validateScalars(&updated.Spec, spec)...)
+	return append(errs, validateTotals(updated, spec)...)
+}
+
+// fixedPart is the part of a spec that may not change, with its defaults.
+func fixedPart(job *Job) JobSpec {
+	job = job.DeepCopy()
+	DefaultJob(job, job.Spec.SchedulerName)
+	spec := job.Spec
+	spec.MinAvailable = 0
+	spec.PriorityClassName = ""
+	for i := range spec.Tasks {
+		spec.Tasks[i].Replicas = 0
+		spec.Tasks[i].MinAvailable = nil
+	}
+	for i := range spec.Volumes {
+		if spec.Volumes[i].VolumeClaim != nil {
+			spec.Volumes[i].VolumeClaimName = "" // the controller fills it in
+		}
+	}
+	return spec
+}
+
+// differences gives the paths of the JSON fields in which two values of one type differ, the deepest there are.
+func differences(a, b reflect.Value, path *field.Path) []*field.Path {
+	if apiequality.Semantic.DeepEqual(a.Interface(), b.Interface()) {
+		return nil
+	}
+	switch a.Kind() {
+	case reflect.Pointer:
+		if !a.IsNil() && !b.IsNil() {
+			return differences(a.Elem(), b.Elem(), path)
+		}
+	case reflect.Slice:
+		if a.Len() == b.Len() && a.Type().Elem().Kind() == reflect.Struct {
+			var paths []*field.Path
+			for i := range a.Len() {
+				paths = append(paths, differences(a.Index(i), b.Index(i), path.Index(i))...)
+			}
+			return paths
+		}
+	case reflect.Struct:
+		if paths := structDifferences(a, b, path); len(paths) > 0 {
+			return paths
+		}
+	case reflect.Map:
+		if a.Type().Key().Kind() == reflect.String {
+			return mapDifferences(a, b, path)
+		}
+	}
+	return []*field.Path{path}
+}
+
+func structDifferences(a, b reflect.Value, path *field.Path) []*field.Path {
+	var paths []*field.Path
+	for i := range a.NumField() {
+		member := a.Type().Field(i)
+		if !member.IsExported() {
+			return nil // not made of JSON fields: a quantity, a time
+		}
+		name, options, _ := strings.Cut(member.Tag.Get("json"), ",")
+		at := path
+		if name != "" && !slices.Contains(strings.Split(options, ","), "inline") {
+			at = path.Child(name)
+		}
+		paths = append(paths, differences(a.Field(i), b.Field(i), at)...)
+	}
+	return paths
+}
+
+func mapDifferences(a, b reflect.Value, path *field.Path) []*field.Path {
+	var changed []string
+	for _, key := range append(a.MapKeys(), b.MapKeys()...) {
+		before, after := a.MapIndex(key), b.MapIndex(key)
+		same := before.IsValid() == after.IsValid() && apiequality.Semantic.DeepEqual(before.Interface(), after.Interface())
+		if !same && !slices.Contains(changed, key.String()) {
+			changed = append(changed, key.String())
+		}
+	}
+	slices.Sort(changed)
+	paths := make([]*field.Path, len(changed))
+	for i, key := range changed {
+		paths[i] = path.Key(key)
+	}
+	return paths
+}

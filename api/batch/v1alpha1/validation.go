@@ -1,0 +1,310 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// QueueLookup is what validation wants to know of the queues that there are.
+type QueueLookup = schedulingv1beta1.QueueLookup
+
+const (
+	// MaxTasks is how many tasks a job may have; the CRD says so too.
+	MaxTasks = 500
+	// maxReplicas is the largest sum of replicas: what status can count.
+	maxReplicas = 1<<31 - 1
+	// namesInMessage is how many names a message lists at most.
+	namesInMessage = 10
+	// tierPair is the text of Volcano for the two ways to name a tier, used together.
+	tierPair = "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously"
+)
+
+// ValidateJob says what is wrong with a new Job, each error with its field. The job has been defaulted. Without
+// queues nothing is said of its queue.
+func ValidateJob(job *Job, queues QueueLookup) field.ErrorList {
+	spec := field.NewPath("spec")
+	if len(job.Spec.Tasks) == 0 {
+		return field.ErrorList{field.Required(spec.Child("tasks"), "No task specified in job spec")}
+	}
+	if n := len(job.Spec.Tasks); n > MaxTasks {
+		return field.ErrorList{field.Invalid(spec.Child("tasks"), n, fmt.Sprintf(
+			"job has %d tasks and %d is the most; pods that are alike are replicas of one task", n, MaxTasks))}
+	}
+	errs := validateScalars(&job.Spec, spec)
+	errs = append(errs, validateTasks(job, spec.Child("tasks"))...)
+	errs = append(errs, validateTotals(job, spec)...)
+	errs = append(errs, validatePolicies(job.Spec.Policies, spec.Child("policies"))...)
+	errs = append(errs, validatePlugins(&job.Spec, spec.Child("plugins"))...)
+	errs = append(errs, validateVolumes(job.Spec.Volumes, spec.Child("volumes"))...)
+	errs = append(errs, validateDependencies(job.Spec.Tasks, spec.Child("tasks"))...)
+	errs = append(errs, schedulingv1beta1.ValidateDisruptionBudget(job.Annotations, field.NewPath("metadata", "annotations"))...)
+	if queues != nil {
+		errs = append(errs, validateQueue(job.Spec.Queue, spec.Child("queue"), queues)...)
+	}
+	return errs
+}
+
+// validateScalars looks at the job's own numbers and names.
+func validateScalars(spec *JobSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if spec.MinAvailable < 0 {
+		errs = append(errs, negative(path.Child("minAvailable"), spec.MinAvailable))
+	}
+	if spec.MaxRetry < 0 {
+		errs = append(errs, negative(path.Child("maxRetry"), spec.MaxRetry))
+	}
+	if spec.MinSuccess != nil && *spec.MinSuccess < 1 {
+		errs = append(errs, field.Invalid(path.Child("minSuccess"), *spec.MinSuccess, "must be greater than or equal to 1"))
+	}
+	if spec.TTLSecondsAfterFinished != nil && *spec.TTLSecondsAfterFinished < 0 {
+		errs = append(errs, negative(path.Child("ttlSecondsAfterFinished"), *spec.TTLSecondsAfterFinished))
+	}
+	if spec.PriorityClassName != "" {
+		for _, text := range validation.IsDNS1123Subdomain(spec.PriorityClassName) {
+			errs = append(errs, field.Invalid(path.Child("priorityClassName"), spec.PriorityClassName, text))
+		}
+	}
+	return append(errs, validateTopology(spec.NetworkTopology, path.Child("networkTopology"))...)
+}
+
+// validateTotals compares the job's minimum with the replicas of all tasks.
+func validateTotals(job *Job, path *field.Path) field.ErrorList {
+	total := totalReplicas(job)
+	if total > maxReplicas {
+		return field.ErrorList{field.Invalid(path.Child("tasks"), total, fmt.Sprintf("tasks have %d replicas together and %d is the most", total, maxReplicas))}
+	}
+	if total < int64(job.Spec.MinAvailable) {
+		return field.ErrorList{field.Invalid(path.Child("minAvailable"), job.Spec.MinAvailable, fmt.Sprintf(
+			"job 'minAvailable' should not be greater than total replicas in tasks; they are %d: lower it or raise replicas", total))}
+	}
+	return nil
+}
+
+func totalReplicas(job *Job) int64 {
+	var total int64
+	for i := range job.Spec.Tasks {
+		total += int64(job.Spec.Tasks[i].Replicas)
+	}
+	return total
+}
+
+func validateTasks(job *Job, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	first := map[string]int{}
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
+		at := path.Index(i)
+		if earlier, ok := first[task.Name]; ok {
+			errs = append(errs, field.Invalid(at.Child("name"), task.Name, fmt.Sprintf(
+				"duplicated task name %s: it is the name of tasks[%d]", task.Name, earlier)))
+		} else {
+			first[task.Name] = i
+		}
+		errs = append(errs, validateTask(job, task, at)...)
+	}
+	return errs
+}
+
+func validateTask(job *Job, task *TaskSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	errs = append(errs, validateTaskName(job, task, path.Child("name"))...)
+	errs = append(errs, validateTaskNumbers(job, task, path)...)
+	if task.MaxRetry < -1 {
+		errs = append(errs, field.Invalid(path.Child("maxRetry"), task.MaxRetry, "must be greater than or equal to -1, which is no limit"))
+	}
+	errs = append(errs, validatePolicies(task.Policies, path.Child("policies"))...)
+	errs = append(errs, validatePartitions(job, task, path)...)
+	errs = append(errs, validateTemplate(&task.Template, path.Child("template"))...)
+	return append(errs, validateNuma(task, path)...)
+}
+
+// validateTaskNumbers wants replicas and minimum to be at least nothing, and the minimum within the replicas.
+func validateTaskNumbers(job *Job, task *TaskSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if task.Replicas < 0 {
+		errs = append(errs, negative(path.Child("replicas"), task.Replicas))
+	}
+	switch minimum := task.MinAvailable; {
+	case minimum == nil:
+	case *minimum < 0:
+		errs = append(errs, negative(path.Child("minAvailable"), *minimum))
+	case *minimum > task.Replicas:
+		errs = append(errs, field.Invalid(path.Child("minAvailable"), *minimum, fmt.Sprintf(
+			"'minAvailable' is greater than 'replicas' in task: %s, job: %s; replicas are %d: lower minAvailable or raise replicas", task.Name, job.Name, task.Replicas)))
+	}
+	return errs
+}
+
+// validateTaskName wants a name that can be part of the names of pods, and of their host names where these are set.
+func validateTaskName(job *Job, task *TaskSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, text := range validation.IsDNS1123Label(task.Name) {
+		errs = append(errs, field.Invalid(path, task.Name, text))
+	}
+	if len(errs) > 0 || job.Name == "" {
+		return errs
+	}
+	pod := job.Name + "-" + task.Name + "-" + strconv.Itoa(int(max(task.Replicas-1, 0)))
+	if len(pod) > validation.DNS1123LabelMaxLength {
+		return append(errs, field.Invalid(path, task.Name, fmt.Sprintf(
+			"its last pod would be named %s, %d characters long, and %d is the most: shorten the name of the job or of the task",
+			pod, len(pod), validation.DNS1123LabelMaxLength)))
+	}
+	if _, ok := job.Spec.Plugins[PluginService]; ok && strings.Contains(job.Name, ".") {
+		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), job.Name,
+			"plugin svc makes host names of it, and these have no dots"))
+	}
+	return errs
+}
+
+func validateTopology(topology *NetworkTopologySpec, path *field.Path) field.ErrorList {
+	if topology == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	if topology.HighestTierAllowed != nil && topology.HighestTierName != "" {
+		errs = append(errs, field.Invalid(path, topology.HighestTierName, tierPair))
+	}
+	if topology.HighestTierAllowed != nil && *topology.HighestTierAllowed < 0 {
+		errs = append(errs, field.Invalid(path.Child("highestTierAllowed"), *topology.HighestTierAllowed, "must not be negative"))
+	}
+	return errs
+}
+
+// validatePartitions wants the partitions to be the replicas, and the least partitions the least pods.
+func validatePartitions(job *Job, task *TaskSpec, path *field.Path) field.ErrorList {
+	policy := task.PartitionPolicy
+	if policy == nil {
+		return nil
+	}
+	at := path.Child("partitionPolicy")
+	var errs field.ErrorList
+	if policy.TotalPartitions <= 0 {
+		errs = append(errs, field.Invalid(at.Child("totalPartitions"), policy.TotalPartitions, "must be greater than 0"))
+	}
+	if policy.PartitionSize <= 0 {
+		errs = append(errs, field.Invalid(at.Child("partitionSize"), policy.PartitionSize, "must be greater than 0"))
+	}
+	if policy.MinPartitions < 0 {
+		errs = append(errs, negative(at.Child("minPartitions"), policy.MinPartitions))
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	size := int64(policy.PartitionSize)
+	if pods := int64(policy.TotalPartitions) * size; pods != int64(task.Replicas) {
+		errs = append(errs, field.Invalid(path.Child("replicas"), task.Replicas, fmt.Sprintf(
+			"'Replicas' are not equal to TotalPartitions*PartitionSize in task: %s, job: %s; these are %d", task.Name, job.Name, pods)))
+	}
+	if least := int64(policy.MinPartitions) * size; task.MinAvailable != nil && policy.MinPartitions > 0 && least != int64(*task.MinAvailable) {
+		errs = append(errs, field.Invalid(path.Child("minAvailable"), *task.MinAvailable, fmt.Sprintf(
+			"'MinAvailable' is not equal to MinPartitions*PartitionSize in task: %s, job: %s; these are %d", task.Name, job.Name, least)))
+	}
+	return append(errs, validateTopology(policy.NetworkTopology, at.Child("networkTopology"))...)
+}
+
+// validateNuma wants whole CPUs in every container of a task that asks for a NUMA policy.
+func validateNuma(task *TaskSpec, path *field.Path) field.ErrorList {
+	if task.TopologyPolicy == "" || task.TopologyPolicy == None {
+		return nil
+	}
+	var errs field.ErrorList
+	check := func(containers []corev1.Container, path *field.Path) {
+		for i := range containers {
+			resources := containers[i].Resources
+			cpu, ok := resources.Requests[corev1.ResourceCPU]
+			if !ok {
+				cpu = resources.Limits[corev1.ResourceCPU]
+			}
+			if cpu.MilliValue() == 0 || cpu.MilliValue()%1000 != 0 {
+				errs = append(errs, field.Invalid(path.Index(i).Child("resources", "requests").Key("cpu"), cpu.String(), fmt.Sprintf(
+					"the cpu request isn't an integer, and topologyPolicy %s wants whole CPUs", task.TopologyPolicy)))
+			}
+		}
+	}
+	pod := path.Child("template", "spec")
+	check(task.Template.Spec.InitContainers, pod.Child("initContainers"))
+	check(task.Template.Spec.Containers, pod.Child("containers"))
+	return errs
+}
+
+// validatePlugins wants plugins that there are, and the tasks that they are told of.
+func validatePlugins(spec *JobSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range sortedKeys(spec.Plugins) {
+		if !slices.Contains(PluginNames, name) {
+			errs = append(errs, field.Invalid(path.Key(name), name, fmt.Sprintf(
+				"unable to find job plugin: %s; known are %s", name, strings.Join(PluginNames, ", "))))
+		}
+	}
+	arguments, ok := spec.Plugins[PluginMPI]
+	if !ok {
+		return errs
+	}
+	master := argument(arguments, "master", "master")
+	if !slices.ContainsFunc(spec.Tasks, func(t TaskSpec) bool { return t.Name == master }) {
+		errs = append(errs, field.Invalid(path.Key(PluginMPI), strings.Join(arguments, " "), fmt.Sprintf(
+			"The specified mpi master task was not found: no task is named %q; name it with --master", master)))
+	}
+	return errs
+}
+
+// argument reads --name=value or --name value out of a plugin's arguments.
+func argument(arguments []string, name, otherwise string) string {
+	value := otherwise
+	for i, word := range arguments {
+		flag, ok := strings.CutPrefix(word, "-")
+		if !ok {
+			continue
+		}
+		flag = strings.TrimPrefix(flag, "-")
+		if rest, ok := strings.CutPrefix(flag, name+"="); ok {
+			value = rest
+		} else if flag == name && i+1 < len(arguments) {
+			value = arguments[i+1]
+		}
+	}
+	return value
+}
+
+// validateQueue wants a queue that takes jobs: there, open and a leaf.
+func validateQueue(name string, path *field.Path, queues QueueLookup) field.ErrorList {
+	if name == keys.RootQueue {
+		return field.ErrorList{field.Invalid(path, name, "can not submit job to root queue; name one of its leaves")}
+	}
+	queue, ok := queues.Queue(name)
+	if !ok {
+		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+			"unable to find job queue: queue %q does not exist; open queues: %s", name, openQueues(queues)))}
+	}
+	if !queue.IsOpen() {
+		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+			"can only submit job to queue with state `Open`, queue `%s` status is `%s`; open queues: %s", name, queue.Status.State, openQueues(queues)))}
+	}
+	if children := queues.Children(name); len(children) > 0 {
+		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+			"can only submit job to leaf queue, queue `%s` has %d child queues: %s",
+			name, len(children), strings.Join(children[:min(len(children), namesInMessage)], ", ")))}
+	}
+	return nil
+}
+
+func openQueues(queues QueueLookup) string {
+	if names := schedulingv1beta1.OpenQueueNames(queues, namesInMessage); len(names) > 0 {
+		return strings.Join(names, ", ")
+	}
+	return "none"
+}
+
+func negative(path *field.Path, value int32) *field.Error {
+	return field.Invalid(path, value, "must not be negative")
+}

@@ -1,0 +1,60 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+)
+
+// JobWarnings lists what is allowed in a defaulted Job and yet most likely not meant.
+func JobWarnings(job *Job) []string {
+	var warnings []string
+	if total := totalReplicas(job); job.Spec.MinSuccess != nil && int64(*job.Spec.MinSuccess) > total {
+		warnings = append(warnings, fmt.Sprintf("spec.minSuccess: %d pods cannot succeed, there are only %d", *job.Spec.MinSuccess, total))
+	}
+	warnings = append(warnings, endlessWarnings(job)...)
+	warnings = append(warnings, timeoutWarnings(job.Spec.Policies, "spec.policies")...)
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
+		at := fmt.Sprintf("spec.tasks[%d]", i)
+		warnings = append(warnings, timeoutWarnings(task.Policies, at+".policies")...)
+		if other := task.Template.Spec.SchedulerName; other != "" && other != job.Spec.SchedulerName {
+			warnings = append(warnings, fmt.Sprintf("%s.template.spec.schedulerName: %q schedules this task, and %q the rest of the job; they cannot start together",
+				at, other, job.Spec.SchedulerName))
+		}
+	}
+	return warnings
+}
+
+// endlessWarnings finds a job that nothing can end: all its containers are always started again.
+func endlessWarnings(job *Job) []string {
+	policies := slices.Clone(job.Spec.Policies)
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
+		if restart := task.Template.Spec.RestartPolicy; restart != "" && restart != corev1.RestartPolicyAlways {
+			return nil
+		}
+		if task.Template.Spec.ActiveDeadlineSeconds != nil {
+			return nil
+		}
+		policies = append(policies, task.Policies...)
+	}
+	if len(policies) > 0 {
+		return nil
+	}
+	return []string{"spec.tasks[*].template.spec.restartPolicy: Always, in every task: containers that end are started again and the job never completes; OnFailure or Never lets it end"}
+}
+
+// timeoutWarnings finds policies for pending pods without a time after which they are meant.
+func timeoutWarnings(policies []LifecyclePolicy, at string) []string {
+	var warnings []string
+	for i := range policies {
+		if policies[i].Timeout == nil && slices.Contains(policies[i].AnsweredEvents(), busv1alpha1.PodPendingEvent) {
+			warnings = append(warnings, fmt.Sprintf("%s[%d].timeout: without it the event PodPending is never answered", at, i))
+		}
+	}
+	return warnings
+}

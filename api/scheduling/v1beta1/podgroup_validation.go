@@ -1,0 +1,89 @@
+package v1beta1
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// namesInMessage is how many names a message lists at most.
+const namesInMessage = 10
+
+// tierPair is the text of Volcano for the two ways to name a tier, used together.
+const tierPair = "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously"
+
+// ValidatePodGroup says what is wrong with a new PodGroup. Without queues nothing is said of its queue.
+func ValidatePodGroup(pg *PodGroup, queues QueueLookup) field.ErrorList {
+	var errs field.ErrorList
+	spec := field.NewPath("spec")
+	if pg.Spec.MinMember < 0 {
+		errs = append(errs, field.Invalid(spec.Child("minMember"), pg.Spec.MinMember, "must not be negative"))
+	}
+	for _, task := range sortedKeys(pg.Spec.MinTaskMember) {
+		if least := pg.Spec.MinTaskMember[task]; least < 0 {
+			errs = append(errs, field.Invalid(spec.Child("minTaskMember").Key(task), least, "must not be negative"))
+		}
+	}
+	if pg.Spec.MinResources != nil {
+		errs = append(errs, ValidateResources(*pg.Spec.MinResources, spec.Child("minResources"))...)
+	}
+	errs = append(errs, validateTopology(pg.Spec.NetworkTopology, spec.Child("networkTopology"), tierPair)...)
+	for i, group := range pg.Spec.SubGroupPolicy {
+		text := fmt.Sprintf("in subGroupPolicy '%s': %s", group.Name, tierPair)
+		errs = append(errs, validateTopology(group.NetworkTopology, spec.Child("subGroupPolicy").Index(i).Child("networkTopology"), text)...)
+	}
+	if queues != nil {
+		errs = append(errs, validatePodGroupQueue(pg.Spec.Queue, spec.Child("queue"), queues)...)
+	}
+	return errs
+}
+
+// ValidatePodGroupUpdate says what is wrong with a changed PodGroup. Only what changed is looked at: a group whose
+// queue was closed meanwhile must still be able to end.
+func ValidatePodGroupUpdate(old, updated *PodGroup, queues QueueLookup) field.ErrorList {
+	if old.Spec.Queue == updated.Spec.Queue {
+		queues = nil
+	}
+	return ValidatePodGroup(updated, queues)
+}
+
+func validateTopology(topology *NetworkTopologySpec, path *field.Path, text string) field.ErrorList {
+	if topology == nil || topology.HighestTierAllowed == nil || topology.HighestTierName == "" {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, topology.HighestTierName, text)}
+}
+
+// validatePodGroupQueue wants a queue that takes gangs: there, open and a leaf.
+func validatePodGroupQueue(name string, path *field.Path, queues QueueLookup) field.ErrorList {
+	if name == "" {
+		return nil
+	}
+	queue, ok := queues.Queue(name)
+	switch {
+	case !ok:
+		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+			"unable to find queue: queue %q does not exist; open queues: %s", name, listOr(OpenQueueNames(queues, namesInMessage), "none")))}
+	case !queue.IsOpen():
+		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+			"can only submit PodGroup to queue with state `Open`, queue `%s` status is `%s`", name, queue.Status.State))}
+	case name == keys.RootQueue:
+		return field.ErrorList{field.Invalid(path, name, "can not submit PodGroup to root queue")}
+	}
+	if children := queues.Children(name); len(children) > 0 {
+		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+			"can only submit PodGroup to leaf queue, queue `%s` has %d child queues: %s",
+			name, len(children), strings.Join(children[:min(len(children), namesInMessage)], ", ")))}
+	}
+	return nil
+}
+
+func listOr(names []string, otherwise string) string {
+	if len(names) == 0 {
+		return otherwise
+	}
+	return strings.Join(names, ", ")
+}

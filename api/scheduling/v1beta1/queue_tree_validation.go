@@ -1,0 +1,190 @@
+package v1beta1
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// validateQueuePlace wants a parent that there is, that leads to root in few steps, and that holds no pods itself.
+func validateQueuePlace(q *Queue, queues QueueLookup) field.ErrorList {
+	path := field.NewPath("spec", "parent")
+	name := q.Spec.Parent
+	if q.Name == keys.RootQueue {
+		if name != "" {
+			return field.ErrorList{field.Invalid(path, name, "root queue has no parent")}
+		}
+		return nil
+	}
+	if name == "" || name == keys.RootQueue {
+		return nil
+	}
+	if name == q.Name {
+		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf("queue %s cannot use itself as parent", q.Name))}
+	}
+	parent, ok := queues.Queue(name)
+	if !ok {
+		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf("parent queue %q does not exist; create it first", name))}
+	}
+	chain, err := ancestors(q, queues)
+	if err != nil {
+		return field.ErrorList{field.Invalid(path, name, err.Error())}
+	}
+	if depth := len(chain) + subtreeDepth(q.Name, queues, MaxQueueDepth); depth > MaxQueueDepth {
+		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+			"queue %s would make the tree %d queues deep, and %d is the most", q.Name, depth, MaxQueueDepth))}
+	}
+	held := parent.Status.Allocated[corev1.ResourcePods]
+	if others := without(queues.Children(name), q.Name); len(others) == 0 && held.Sign() > 0 {
+		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+			"queue %s cannot be the parent queue of queue %s because it has allocated Pods: %s", name, q.Name, held.String()))}
+	}
+	return nil
+}
+
+// ancestors gives the queues above q and below root, nearest first; a circle is an error.
+func ancestors(q *Queue, queues QueueLookup) ([]*Queue, error) {
+	var chain []*Queue
+	seen := map[string]bool{q.Name: true}
+	names := []string{q.Name}
+	for name := q.ParentName(); name != keys.RootQueue && name != ""; {
+		names = append(names, name)
+		if seen[name] {
+			return nil, fmt.Errorf("queues would form a circle: %s", strings.Join(names, " -> "))
+		}
+		seen[name] = true
+		parent, ok := queues.Queue(name)
+		if !ok {
+			return chain, nil
+		}
+		chain = append(chain, parent)
+		name = parent.ParentName()
+	}
+	return chain, nil
+}
+
+// subtreeDepth counts the levels from name downwards, itself included; it looks no further than limit.
+func subtreeDepth(name string, queues QueueLookup, limit int) int {
+	deepest := 0
+	if limit > 0 {
+		for _, child := range queues.Children(name) {
+			deepest = max(deepest, subtreeDepth(child, queues, limit-1))
+		}
+	}
+	return deepest + 1
+}
+
+// validateQueueAmounts compares a queue with those above, beside and below it.
+func validateQueueAmounts(q *Queue, queues QueueLookup) field.ErrorList {
+	if q.Name == keys.RootQueue {
+		return nil
+	}
+	errs := validateAgainstAncestors(q, queues)
+	if parent, ok := queues.Queue(q.ParentName()); ok && parent.Name != keys.RootQueue {
+		family := append(lookupAll(without(queues.Children(parent.Name), q.Name), queues), q)
+		errs = append(errs, validateSums(parent, family, "the children of queue "+parent.Name+" would have")...)
+	}
+	children := lookupAll(without(queues.Children(q.Name), q.Name), queues)
+	if len(children) == 0 {
+		return errs
+	}
+	errs = append(errs, validateSums(q, children, "the children of this queue have")...)
+	for _, child := range children {
+		errs = append(errs, validateCapabilityBelow(q, child, queues, MaxQueueDepth)...)
+	}
+	return errs
+}
+
+// validateAgainstAncestors wants, per resource, no more capability than the nearest ancestor that limits it.
+func validateAgainstAncestors(q *Queue, queues QueueLookup) field.ErrorList {
+	chain, err := ancestors(q, queues)
+	if err != nil {
+		return field.ErrorList{field.Invalid(field.NewPath("spec", "parent"), q.Spec.Parent, err.Error())}
+	}
+	var errs field.ErrorList
+	for _, r := range sortedKeys(q.Spec.Capability) {
+		own := q.Spec.Capability[r]
+		for _, above := range chain {
+			limit, ok := above.Spec.Capability[r]
+			if !ok || limit.Sign() <= 0 {
+				continue
+			}
+			if own.Cmp(limit) > 0 {
+				errs = append(errs, field.Invalid(field.NewPath("spec", "capability").Key(string(r)), own.String(),
+					fmt.Sprintf("capability[%s] must be <= the capability of queue %s above, %s", r, above.Name, limit.String())))
+			}
+			break
+		}
+	}
+	return errs
+}
+
+// validateSums wants that children are promised no more together than their parent.
+func validateSums(parent *Queue, children []*Queue, whose string) field.ErrorList {
+	guarantee, deserved := corev1.ResourceList{}, corev1.ResourceList{}
+	for _, child := range children {
+		addTo(guarantee, child.Spec.Guarantee.Resource)
+		addTo(deserved, child.Spec.Deserved)
+	}
+	errs := sumErrors(guarantee, parent.Spec.Guarantee.Resource, field.NewPath("spec", "guarantee", "resource"), whose, "guarantee", parent.Name)
+	return append(errs, sumErrors(deserved, parent.Spec.Deserved, field.NewPath("spec", "deserved"), whose, "deserved", parent.Name)...)
+}
+
+func sumErrors(sum, limit corev1.ResourceList, path *field.Path, whose, what, parent string) field.ErrorList {
+	var errs field.ErrorList
+	for _, r := range exceeding(sum, limit, true) {
+		total, most := sum[r], limit[r]
+		errs = append(errs, field.Invalid(path.Key(string(r)), total.String(),
+			fmt.Sprintf("%s %s of %s together, and queue %s has %s", whose, total.String(), what, parent, most.String())))
+	}
+	return errs
+}
+
+// validateCapabilityBelow wants at least the capability of every queue below, per branch where it is first named.
+func validateCapabilityBelow(q, below *Queue, queues QueueLookup, limit int) field.ErrorList {
+	var errs field.ErrorList
+	open := corev1.ResourceList{} // not named by below: its children may
+	for _, r := range sortedKeys(q.Spec.Capability) {
+		own := q.Spec.Capability[r]
+		lower, ok := below.Spec.Capability[r]
+		switch {
+		case !ok:
+			open[r] = own
+		case own.Cmp(lower) < 0:
+			errs = append(errs, field.Invalid(field.NewPath("spec", "capability").Key(string(r)), own.String(),
+				fmt.Sprintf("capability[%s] must be >= the capability of queue %s below, %s", r, below.Name, lower.String())))
+		}
+	}
+	if len(open) == 0 || limit == 0 {
+		return errs
+	}
+	rest := &Queue{ObjectMeta: q.ObjectMeta, Spec: QueueSpec{Capability: open}}
+	for _, child := range lookupAll(without(queues.Children(below.Name), q.Name), queues) {
+		errs = append(errs, validateCapabilityBelow(rest, child, queues, limit-1)...)
+	}
+	return errs
+}
+
+func lookupAll(names []string, queues QueueLookup) []*Queue {
+	found := make([]*Queue, 0, len(names))
+	for _, name := range names {
+		if q, ok := queues.Queue(name); ok {
+			found = append(found, q)
+		}
+	}
+	return found
+}
+
+func without(names []string, name string) []string {
+	kept := make([]string, 0, len(names))
+	for _, n := range names {
+		if n != name {
+			kept = append(kept, n)
+		}
+	}
+	return kept
+}

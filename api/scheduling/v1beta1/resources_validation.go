@@ -1,0 +1,69 @@
+package v1beta1
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// ValidateResources wants names of resources, quantities of at least nothing, and whole numbers of what cannot be cut.
+func ValidateResources(list corev1.ResourceList, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range sortedKeys(list) {
+		quantity := list[name]
+		for _, text := range validation.IsQualifiedName(string(name)) {
+			errs = append(errs, field.Invalid(path.Key(string(name)), string(name), "is no name of a resource: "+text))
+		}
+		if quantity.Sign() < 0 {
+			errs = append(errs, field.Invalid(path.Key(string(name)), quantity.String(), "must be greater than or equal to 0"))
+		}
+		if isIndivisible(name) && quantity.MilliValue()%1000 != 0 {
+			errs = append(errs, field.Invalid(path.Key(string(name)), quantity.String(), "must be an integer"))
+		}
+	}
+	return errs
+}
+
+// isIndivisible says whether a resource comes in whole pieces: extended resources (devices) and pods.
+func isIndivisible(name corev1.ResourceName) bool {
+	if name == corev1.ResourcePods {
+		return true
+	}
+	domain, _, qualified := strings.Cut(string(name), "/")
+	return qualified && domain != "kubernetes.io" && !strings.HasSuffix(domain, ".kubernetes.io")
+}
+
+// exceeding gives the resources of which a has more than b, sorted. A resource that b does not name is none of b's,
+// or without limit, as missingIsZero says.
+func exceeding(a, b corev1.ResourceList, missingIsZero bool) []corev1.ResourceName {
+	var names []corev1.ResourceName
+	for name, quantity := range a {
+		limit, named := b[name]
+		if !named && !missingIsZero {
+			continue
+		}
+		if quantity.Cmp(limit) > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// addTo adds list to sum.
+func addTo(sum, list corev1.ResourceList) {
+	for name, quantity := range list {
+		total := sum[name]
+		total.Add(quantity)
+		sum[name] = total
+	}
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+	return slices.Sorted(maps.Keys(m))
+}
