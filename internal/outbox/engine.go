@@ -173,10 +173,9 @@ func (e *engine) restThenRequeue(ctx context.Context, w *write, err error) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.resting--
-		if newer := e.queues.finished(w); newer || e.closed {
-			return
+		if newer := e.queues.finished(w); !newer {
+			e.queues.put(w)
 		}
-		e.queues.put(w)
 		e.wakeFor(1)
 	}()
 }
@@ -187,6 +186,7 @@ func (e *engine) release(w *write) {
 	defer e.mu.Unlock()
 	e.inFlight--
 	e.queues.finished(w)
+	e.wakeFor(1)
 }
 
 func (e *engine) giveUp(w *write, err error) {
