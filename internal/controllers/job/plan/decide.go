@@ -1,0 +1,114 @@
+package plan
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+)
+
+// decision is what is asked of the job now.
+type decision struct {
+	action  bus.Action // SyncJob when nothing is asked
+	why     string     // one sentence for people
+	targets []string   // what a targeted restart is about
+	command *bus.Command
+}
+
+var nothing = decision{action: bus.SyncJobAction}
+
+// decide finds what is asked: by the oldest command, else by the first event that a policy answers.
+func (b *builder) decide() decision {
+	commanded, ok := b.decideCommand()
+	do := respond(b.phase(), commanded.action)
+	if ok && !do.sync && !do.hold {
+		return commanded
+	}
+	asked := nothing
+	switch {
+	case b.phase() == batch.Pending, b.phase() == batch.Running, b.phase() == batch.Restarting && len(targetsOf(&b.job.Status)) > 0:
+		asked = b.decideEvent()
+	}
+	if ok && !do.hold {
+		asked.command = commanded.command // it asks for what is so already: it is done
+	}
+	return asked
+}
+
+// commandable are the actions that a command can ask for.
+var commandable = []bus.Action{
+	bus.AbortJobAction, bus.RestartJobAction, bus.TerminateJobAction, bus.CompleteJobAction, bus.ResumeJobAction,
+}
+
+// decideCommand takes up the oldest command; those that nobody could carry out are deleted with a word.
+func (b *builder) decideCommand() (decision, bool) {
+	for _, c := range b.in.Commands {
+		action := bus.Action(c.Action)
+		if respond(b.phase(), action).hold {
+			b.again(retryAfter)
+			return decision{action: action}, true
+		}
+		if action == bus.SyncJobAction || action == bus.EnqueueAction || slices.Contains(commandable, action) {
+			b.event(corev1.EventTypeNormal, string(batch.CommandIssued),
+				"Start to execute command %s, and clean it up to make sure executed not more than once.", c.Action)
+			why := "command " + c.Name
+			if c.Message != "" {
+				why += ": " + c.Message
+			}
+			return decision{action: action, why: why, command: c}, true
+		}
+		b.event(corev1.EventTypeWarning, string(batch.CommandIssued), "Command %s ignored: action %q cannot be asked of a whole job; can be: %v",
+			c.Name, c.Action, commandable)
+		b.write(DeleteCommand{Command: c})
+	}
+	return nothing, false
+}
+
+// decideEvent finds the first event with an answer that is due. Events with the same answer are answered together; those whose answer is delayed are looked at again in time.
+func (b *builder) decideEvent() decision {
+	chosen := nothing
+	for _, e := range b.events() {
+		a, ok := resolve(b.job, &e)
+		if !ok || !b.effective(a, &e) {
+			continue
+		}
+		if e.inferred && !b.in.Fresh {
+			b.plan.Refresh = true // a late cache looks the same: see for sure before stopping anything
+			return nothing
+		}
+		if a.delay > 0 {
+			if e.inferred {
+				continue // nobody knows since when
+			}
+			if left := e.at.Add(a.delay).Sub(b.in.Now); left > 0 {
+				b.again(left)
+				b.keepLost(e.lost)
+				continue
+			}
+		}
+		switch {
+		case chosen.action == bus.SyncJobAction:
+			chosen = decision{action: a.action, why: e.text, targets: targetsFor(b.job, a.action, &e)}
+		case chosen.action == a.action && targeted(a.action):
+			chosen.targets = mergeTargets(chosen.targets, targetsFor(b.job, a.action, &e))
+		}
+	}
+	return chosen
+}
+
+// effective says whether an answer would do anything in this phase.
+func (b *builder) effective(a answer, e *event) bool {
+	if targeted(a.action) {
+		return len(targetsFor(b.job, a.action, e)) > 0
+	}
+	do := respond(b.phase(), a.action)
+	return !do.sync && !do.hold && a.action != bus.ResumeJobAction
+}
+
+// keepLost takes back that these lost pods are answered.
+func (b *builder) keepLost(uids []types.UID) {
+	b.plan.Answered = slices.DeleteFunc(b.plan.Answered, func(u types.UID) bool { return slices.Contains(uids, u) })
+}

@@ -1,0 +1,246 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// defaultTaskRetry is how many container restarts fail a task that says nothing.
+const defaultTaskRetry = 3
+
+// event is something that happened to the job and that a policy may answer.
+type event struct {
+	kind  bus.Event
+	at    time.Time
+	task  int     // -1: of the whole job
+	where []Place // the pods concerned
+	codes []int32 // exit codes of the failed containers
+	lost  []types.UID
+	text  string
+	// inferred: seen only by comparing numbers.
+	inferred bool
+}
+
+// rank orders events of the same second: what ends the job well comes before what its end breaks.
+var rank = map[bus.Event]int{
+	bus.TaskCompletedEvent: 0, bus.PodFailedEvent: 1, bus.PodEvictedEvent: 2, bus.TaskFailedEvent: 3, bus.JobUnknownEvent: 4, bus.PodPendingEvent: 5,
+}
+
+// hasPolicies says whether any event is answered at all.
+func hasPolicies(job *batch.Job) bool {
+	if len(job.Spec.Policies) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return len(t.Policies) > 0 })
+}
+
+// events lists what happened to the present version of the job and is still to be seen, in the order in which it is answered.
+func (b *builder) events() []event {
+	if !hasPolicies(b.job) {
+		return nil
+	}
+	list := b.podEvents()
+	list = append(list, b.lostEvents()...)
+	list = append(list, b.taskEvents()...)
+	if pg := b.in.PodGroup; pg != nil && pg.Status.Phase == scheduling.PodGroupUnknown && b.groupIsCurrent() {
+		list = append(list, event{kind: bus.JobUnknownEvent, at: b.in.Now, task: -1, text: "some of the pods of the gang are gone"})
+	}
+	slices.SortStableFunc(list, func(x, y event) int {
+		return cmp.Or(x.at.Compare(y.at), cmp.Compare(rank[x.kind], rank[y.kind]))
+	})
+	return list
+}
+
+// podEvents are PodFailed, PodEvicted and PodPending of pods that are there.
+func (b *builder) podEvents() []event {
+	var list []event
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		if !m.inRange || m.version != b.job.Status.Version || m.marked || m.ours {
+			continue
+		}
+		e := event{task: m.place.Task, where: []Place{m.place}}
+		switch {
+		case m.gone && Evicted(m.pod):
+			e.kind, e.at = bus.PodEvictedEvent, toldToGo(m.pod)
+			e.text = fmt.Sprintf("pod %s was evicted", m.pod.Name)
+		case m.phase() == corev1.PodFailed:
+			e.kind, e.at, e.codes = bus.PodFailedEvent, finishedAt(m.pod), exitCodes(m.pod)
+			e.text = fmt.Sprintf("pod %s failed%s", m.pod.Name, exitText(e.codes))
+		case m.live() && (m.phase() == corev1.PodPending || m.phase() == ""):
+			e.kind, e.at = bus.PodPendingEvent, m.pod.CreationTimestamp.Time
+			e.text = fmt.Sprintf("pod %s is pending", m.pod.Name)
+		default:
+			continue
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// lostEvents are evictions whose pod is gone: seen to vanish, or missing from what status counts.
+func (b *builder) lostEvents() []event {
+	var list []event
+	seen := make(map[int]int32, len(b.job.Spec.Tasks))
+	for _, l := range b.in.Lost {
+		task := b.task(l.Task)
+		if task < 0 || l.Version != b.job.Status.Version || l.Index >= b.job.Spec.Tasks[task].Replicas {
+			continue
+		}
+		place := Place{Task: task, Index: l.Index}
+		if m := b.census.taken[place]; m == nil || m.pod.UID == l.UID {
+			seen[task]++
+		} else if m.phase() == corev1.PodRunning {
+			continue // it is back: a delayed answer is off
+		}
+		e := event{kind: bus.PodEvictedEvent, at: l.At, task: task, where: []Place{place}, lost: []types.UID{l.UID},
+			text: fmt.Sprintf("pod %s was evicted", l.Name)}
+		if l.Failed {
+			e.kind, e.codes, e.text = bus.PodFailedEvent, l.Codes, fmt.Sprintf("pod %s failed%s", l.Name, exitText(l.Codes))
+		}
+		list = append(list, e)
+	}
+	for task := range b.job.Spec.Tasks {
+		if missing := b.missing(task) - seen[task]; missing > 0 {
+			list = append(list, event{kind: bus.PodEvictedEvent, at: b.in.Now, task: task, inferred: true, where: b.holes(task),
+				text: fmt.Sprintf("%d of the pods of task %s were evicted", missing, b.job.Spec.Tasks[task].Name)})
+		}
+	}
+	return list
+}
+
+// missing is how many pods of a task that status counts are neither there nor explained by a finished pod that was deleted.
+func (b *builder) missing(task int) int32 {
+	spec := &b.job.Spec.Tasks[task]
+	var then, finishedThen, now, finishedNow int32
+	for phase, n := range b.job.Status.TaskStatusCount[spec.Name].Phase {
+		then += n
+		if phase == corev1.PodSucceeded || phase == corev1.PodFailed {
+			finishedThen += n
+		}
+	}
+	if then == 0 {
+		return 0
+	}
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		if m.place.Task != task || !m.inRange {
+			continue
+		}
+		// A pod that goes away is an event of its own, or was stopped by us: then status does not count it.
+		if m.gone && (m.marked || m.version < b.job.Status.Version) {
+			continue
+		}
+		now++
+		if m.finished() {
+			finishedNow++
+		}
+	}
+	return min(then, spec.Replicas) - now - max(0, finishedThen-finishedNow)
+}
+
+// holes are the places of a task without a pod.
+func (b *builder) holes(task int) []Place {
+	var holes []Place
+	for i := int32(0); i < b.job.Spec.Tasks[task].Replicas; i++ {
+		if b.census.taken[Place{task, i}] == nil {
+			holes = append(holes, Place{task, i})
+		}
+	}
+	return holes
+}
+
+// taskEvents are TaskCompleted and TaskFailed.
+func (b *builder) taskEvents() []event {
+	type tally struct {
+		succeeded, restarts int32
+		current             bool
+		last                time.Time
+		restarted           []Place
+	}
+	tallies := make([]tally, len(b.job.Spec.Tasks))
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		if !m.inRange || m.gone || m.marked {
+			continue
+		}
+		t := &tallies[m.place.Task]
+		switch {
+		case m.phase() == corev1.PodSucceeded:
+			t.succeeded++
+			t.current = t.current || m.version == b.job.Status.Version
+			if at := finishedAt(m.pod); at.After(t.last) {
+				t.last = at
+			}
+		case m.live() && m.version == b.job.Status.Version:
+			if n := restarts(m.pod); n > 0 {
+				t.restarts += n
+				t.restarted = append(t.restarted, m.place)
+			}
+		}
+	}
+	var list []event
+	for task := range tallies {
+		t, spec := &tallies[task], &b.job.Spec.Tasks[task]
+		if spec.Replicas > 0 && t.succeeded >= spec.Replicas && t.current {
+			list = append(list, event{kind: bus.TaskCompletedEvent, at: t.last, task: task, text: fmt.Sprintf("task %s completed", spec.Name)})
+		}
+		limit := cmp.Or(spec.MaxRetry, defaultTaskRetry)
+		if spec.Replicas > 0 && limit > 0 && t.restarts >= limit {
+			list = append(list, event{kind: bus.TaskFailedEvent, at: b.in.Now, task: task, where: t.restarted,
+				text: fmt.Sprintf("containers of task %s restarted %d times, the limit is %d", spec.Name, t.restarts, limit)})
+		}
+	}
+	return list
+}
+
+func restarts(pod *corev1.Pod) int32 {
+	var n int32
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			n += statuses[i].RestartCount
+		}
+	}
+	return n
+}
+
+// finishedAt is when the last container of a finished pod ended; without that, when the pod was made.
+func finishedAt(pod *corev1.Pod) time.Time {
+	at := pod.CreationTimestamp.Time
+	for i := range pod.Status.ContainerStatuses {
+		if t := pod.Status.ContainerStatuses[i].State.Terminated; t != nil && t.FinishedAt.After(at) {
+			at = t.FinishedAt.Time
+		}
+	}
+	return at
+}
+
+// exitCodes are those of all containers that ended badly, each once.
+func exitCodes(pod *corev1.Pod) []int32 {
+	var codes []int32
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		for i := range statuses {
+			t := statuses[i].State.Terminated
+			if t != nil && t.ExitCode != 0 && !slices.Contains(codes, t.ExitCode) {
+				codes = append(codes, t.ExitCode)
+			}
+		}
+	}
+	return codes
+}
+
+func exitText(codes []int32) string {
+	if len(codes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" with exit code %d", codes[0])
+}

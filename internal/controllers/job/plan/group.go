@@ -1,0 +1,132 @@
+package plan
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/usage"
+)
+
+// GroupName is the name of a job's PodGroup.
+func GroupName(job *batch.Job) string { return job.Name + "-" + string(job.UID) }
+
+// newGroup is the PodGroup of the job's present version.
+func newGroup(job *batch.Job, priorities map[string]int32) *scheduling.PodGroup {
+	annotations := maps.Clone(job.Annotations)
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	delete(annotations, corev1.LastAppliedConfigAnnotation) // or kubectl apply of the job would take the group for its own
+	annotations[keys.JobVersion] = strconv.Itoa(int(job.Status.Version))
+	return &scheduling.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{Name: GroupName(job), Namespace: job.Namespace, Labels: maps.Clone(job.Labels), Annotations: annotations,
+			OwnerReferences: []metav1.OwnerReference{kit.Owner(job)}},
+		Spec:   groupSpec(job, priorities),
+		Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending},
+	}
+}
+
+// groupIsCurrent says whether the PodGroup is that of the present version, not one whose deletion was cut off by a crash. One without a
+// version was made by somebody else and always is.
+func (b *builder) groupIsCurrent() bool {
+	version, err := strconv.Atoi(b.in.PodGroup.Annotations[keys.JobVersion])
+	return err != nil || int32(version) >= b.job.Status.Version
+}
+
+func groupSpec(job *batch.Job, priorities map[string]int32) scheduling.PodGroupSpec {
+	resources := minResources(job, priorities)
+	spec := scheduling.PodGroupSpec{
+		MinMember: job.Spec.MinAvailable, MinTaskMember: map[string]int32{}, Queue: job.Spec.Queue,
+		PriorityClassName: job.Spec.PriorityClassName, MinResources: &resources, NetworkTopology: topology(job.Spec.NetworkTopology),
+	}
+	for i := range job.Spec.Tasks {
+		t := &job.Spec.Tasks[i]
+		spec.MinTaskMember[t.Name] = minTaskMember(t)
+		if p := t.PartitionPolicy; p != nil {
+			size, least := p.PartitionSize, p.MinPartitions
+			spec.SubGroupPolicy = append(spec.SubGroupPolicy, scheduling.SubGroupPolicySpec{
+				Name: t.Name, SubGroupSize: &size, MinSubGroups: &least, NetworkTopology: topology(p.NetworkTopology),
+				LabelSelector:  &metav1.LabelSelector{MatchLabels: map[string]string{keys.TaskSpec: t.Name}},
+				MatchLabelKeys: []string{keys.PartitionID},
+			})
+		}
+	}
+	return spec
+}
+
+func minTaskMember(t *batch.TaskSpec) int32 {
+	if t.MinAvailable != nil {
+		return *t.MinAvailable
+	}
+	if p := t.PartitionPolicy; p != nil && p.MinPartitions*p.PartitionSize != 0 {
+		return p.MinPartitions * p.PartitionSize
+	}
+	return t.Replicas
+}
+
+func topology(t *batch.NetworkTopologySpec) *scheduling.NetworkTopologySpec {
+	if t == nil {
+		return nil
+	}
+	return &scheduling.NetworkTopologySpec{
+		Mode:               cmp.Or(scheduling.NetworkTopologyMode(t.Mode), scheduling.HardNetworkTopologyMode),
+		HighestTierAllowed: t.HighestTierAllowed, HighestTierName: t.HighestTierName,
+	}
+}
+
+// refreshed is the spec that an existing PodGroup should have; changed says whether it differs. Minimums of tasks are added and changed, never
+// removed; queue and topology stay.
+func refreshed(group *scheduling.PodGroup, job *batch.Job, priorities map[string]int32) (spec scheduling.PodGroupSpec, changed bool) {
+	want := groupSpec(job, priorities)
+	spec = *group.Spec.DeepCopy()
+	spec.PriorityClassName, spec.MinMember, spec.MinResources = want.PriorityClassName, want.MinMember, want.MinResources
+	if spec.MinTaskMember == nil {
+		spec.MinTaskMember = map[string]int32{}
+	}
+	maps.Copy(spec.MinTaskMember, want.MinTaskMember)
+	spec.SubGroupPolicy = want.SubGroupPolicy
+	return spec, !equality.Semantic.DeepEqual(spec, group.Spec)
+}
+
+// minResources is what the smallest set of pods that may start asks for: those of the tasks of highest priority first.
+func minResources(job *batch.Job, priorities map[string]int32) corev1.ResourceList {
+	order := make([]*batch.TaskSpec, len(job.Spec.Tasks))
+	for i := range order {
+		order[i] = &job.Spec.Tasks[i]
+	}
+	slices.SortStableFunc(order, func(x, y *batch.TaskSpec) int {
+		return cmp.Compare(priorities[y.Template.Spec.PriorityClassName], priorities[x.Template.Spec.PriorityClassName])
+	})
+	taken := make([]int32, len(order))
+	left := job.Spec.MinAvailable
+	take := func(i int, upTo int32) {
+		n := max(0, min(left, upTo-taken[i]))
+		taken[i] += n
+		left -= n
+	}
+	if job.Spec.MinAvailable >= taskMinimums(job) {
+		for i, t := range order {
+			take(i, taskMinimum(t))
+		}
+	}
+	for i, t := range order {
+		take(i, t.Replicas)
+	}
+	total := corev1.ResourceList{}
+	for i, t := range order {
+		if taken[i] > 0 {
+			usage.Add(total, usage.Pod(&t.Template.Spec), taken[i])
+		}
+	}
+	return total
+}

@@ -1,0 +1,192 @@
+package plan
+
+import (
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+)
+
+// kill says which pods a step stops.
+type kill int
+
+const (
+	killNothing kill = iota
+	killLive         // all but the finished ones
+	killAll          // the finished ones too
+	killTarget       // those of one task, partition or pod
+)
+
+// step is the answer of a phase to an action.
+type step struct {
+	// next is the phase entered at once; empty: stay.
+	next batch.JobPhase
+	kill kill
+	// retry: it counts as a restart.
+	retry bool
+	// sync: go on with the job as it is.
+	sync bool
+	// hold: not now. A command waits until the phase is over.
+	hold bool
+}
+
+// targeted says whether an action restarts a part of the job only.
+func targeted(a bus.Action) bool {
+	return a == bus.RestartTaskAction || a == bus.RestartPodAction || a == bus.RestartPartitionAction
+}
+
+// respond is the state table: what an action does in a phase. The conditions under which a phase is left by itself are in settle.
+func respond(phase batch.JobPhase, a bus.Action) step {
+	switch phase {
+	case "", batch.Pending, batch.Running:
+		return respondActive(a)
+	case batch.Restarting:
+		return respondRestarting(a)
+	case batch.Aborting, batch.Aborted:
+		if a == bus.ResumeJobAction {
+			return step{next: batch.Restarting, kill: killLive, retry: true}
+		}
+		return step{kill: killLive}
+	default: // Completing, Terminating and the phases at rest
+		return step{kill: killLive}
+	}
+}
+
+func respondActive(a bus.Action) step {
+	switch a {
+	case bus.RestartJobAction:
+		return step{next: batch.Restarting, kill: killAll, retry: true}
+	case bus.RestartTaskAction, bus.RestartPodAction, bus.RestartPartitionAction:
+		return step{next: batch.Restarting, kill: killTarget, retry: true}
+	case bus.AbortJobAction:
+		return step{next: batch.Aborting, kill: killLive}
+	case bus.CompleteJobAction:
+		return step{next: batch.Completing, kill: killLive}
+	case bus.TerminateJobAction:
+		return step{next: batch.Terminating, kill: killLive}
+	default:
+		return step{sync: true}
+	}
+}
+
+// respondRestarting: a restart under way is finished before anything else is done.
+func respondRestarting(a bus.Action) step {
+	switch a {
+	case bus.RestartTaskAction, bus.RestartPodAction, bus.RestartPartitionAction:
+		return step{kill: killTarget}
+	case bus.AbortJobAction, bus.CompleteJobAction, bus.TerminateJobAction:
+		return step{kill: killAll, hold: true}
+	default:
+		return step{kill: killAll}
+	}
+}
+
+// AtRest says whether a job in this phase has ended.
+func AtRest(phase batch.JobPhase) bool {
+	switch phase {
+	case batch.Completed, batch.Failed, batch.Terminated, batch.Aborted:
+		return true
+	}
+	return false
+}
+
+// settle is the phase that a job enters by itself, given its pods; the present one when nothing changes. why is one sentence for people.
+func settle(job *batch.Job, n *counters) (phase batch.JobPhase, why string) {
+	switch job.Status.State.Phase {
+	case "", batch.Pending:
+		if job.Spec.MinAvailable <= n.running+n.succeeded+n.failed {
+			return batch.Running, "minAvailable pods have started"
+		}
+		return batch.Pending, ""
+	case batch.Running:
+		return settleRunning(job, n)
+	case batch.Restarting:
+		return settleRestarting(job, n)
+	case batch.Aborting:
+		return whenQuiet(n, batch.Aborting, batch.Aborted)
+	case batch.Completing:
+		return whenQuiet(n, batch.Completing, batch.Completed)
+	case batch.Terminating:
+		return whenQuiet(n, batch.Terminating, batch.Terminated)
+	}
+	return job.Status.State.Phase, ""
+}
+
+func whenQuiet(n *counters, now, then batch.JobPhase) (batch.JobPhase, string) {
+	if n.live() > 0 {
+		return now, ""
+	}
+	return then, "all pods have ended"
+}
+
+func settleRunning(job *batch.Job, n *counters) (batch.JobPhase, string) {
+	total := replicas(job)
+	if total == 0 {
+		return batch.Running, "" // scaled to nothing: waits to be scaled up
+	}
+	if want := job.Spec.MinSuccess; want != nil && n.succeeded >= *want {
+		return batch.Completed, "minSuccess pods succeeded"
+	}
+	if n.succeeded+n.failed == total {
+		return settleEnded(job, n)
+	}
+	if n.pending > total-job.Spec.MinAvailable {
+		return batch.Pending, "fewer than minAvailable pods are left"
+	}
+	return batch.Running, ""
+}
+
+// settleEnded judges a job whose pods have all ended.
+func settleEnded(job *batch.Job, n *counters) (batch.JobPhase, string) {
+	if job.Spec.MinAvailable >= taskMinimums(job) {
+		for i := range job.Spec.Tasks {
+			t := &job.Spec.Tasks[i]
+			if t.MinAvailable != nil && n.tasks[t.Name].Phase["Succeeded"] < *t.MinAvailable {
+				return batch.Failed, "of task " + t.Name + " fewer than its minAvailable pods succeeded"
+			}
+		}
+	}
+	if want := job.Spec.MinSuccess; want != nil && n.succeeded < *want {
+		return batch.Failed, "fewer than minSuccess pods succeeded"
+	}
+	if n.succeeded >= job.Spec.MinAvailable {
+		return batch.Completed, "all pods have ended, at least minAvailable of them well"
+	}
+	return batch.Failed, "fewer than minAvailable pods succeeded"
+}
+
+func settleRestarting(job *batch.Job, n *counters) (batch.JobPhase, string) {
+	if lastRetry(job) {
+		return batch.Failed, "it was restarted maxRetry times"
+	}
+	if replicas(job)-n.terminating >= job.Spec.MinAvailable {
+		return batch.Pending, "the pods are being started again"
+	}
+	return batch.Restarting, ""
+}
+
+// lastRetry says whether the restart under way was one too many. A resumption by a person is never that.
+func lastRetry(job *batch.Job) bool {
+	return job.Status.RetryCount >= job.Spec.MaxRetry && job.Status.State.Reason != string(bus.ResumeJobAction)
+}
+
+func replicas(job *batch.Job) int32 {
+	var n int32
+	for i := range job.Spec.Tasks {
+		n += job.Spec.Tasks[i].Replicas
+	}
+	return n
+}
+
+func taskMinimums(job *batch.Job) int32 {
+	var n int32
+	for i := range job.Spec.Tasks {
+		n += taskMinimum(&job.Spec.Tasks[i])
+	}
+	return n
+}
+
+func taskMinimum(t *batch.TaskSpec) int32 {
+	if t.MinAvailable != nil {
+		return *t.MinAvailable
+	}
+	return t.Replicas
+}

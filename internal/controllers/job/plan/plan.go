@@ -1,0 +1,237 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin"
+)
+
+// Compute says what to do about a job now.
+func Compute(in Input) Plan {
+	b := newBuilder(&in)
+	if b.job.DeletionTimestamp != nil {
+		return b.plan // what it owns is collected with it
+	}
+	asked := b.decide() // 1. Does a command or a policy ask for something?
+	if b.plan.Refresh {
+		return Plan{Job: b.job, Refresh: true}
+	}
+	do := respond(b.phase(), asked.action) // 2. What does this phase answer?
+	switch {
+	case do.next != "":
+		b.enter(do, asked) // 3a. Another phase: write it down, then stop pods.
+	case do.sync:
+		b.sync() // 3b. Nothing special: make what is there what is wanted.
+	case b.phase() == batch.Restarting:
+		b.restart(asked) // 3c. Finish the restart that was begun.
+	case AtRest(b.phase()):
+		b.rest() // 3d. Ended: clean up and count.
+	default:
+		b.stop() // 3e. Ending: wait until all pods have ended.
+	}
+	if asked.command != nil {
+		b.write(DeleteCommand{Command: asked.command}) // 4. Only now: a command survives a crash.
+	}
+	return b.plan
+}
+
+// builder collects a plan.
+type builder struct {
+	in        *Input
+	job       *batch.Job // a copy with its defaults
+	census    *census
+	plugins   plugin.Set
+	pluginErr error
+	plan      Plan
+}
+
+func newBuilder(in *Input) *builder {
+	job := in.Job.DeepCopy()
+	batch.DefaultJob(job, "")
+	b := &builder{in: in, job: job, plan: Plan{Job: job}}
+	b.census = takeCensus(job, in)
+	b.plugins, b.pluginErr = plugin.For(job)
+	for _, l := range in.Lost {
+		if l.Version < job.Status.Version || b.phase() != batch.Restarting {
+			b.plan.Answered = append(b.plan.Answered, l.UID) // decide takes back those whose answer is delayed
+		}
+	}
+	return b
+}
+
+func (b *builder) phase() batch.JobPhase {
+	if p := b.job.Status.State.Phase; p != "" {
+		return p
+	}
+	return batch.Pending
+}
+
+func (b *builder) task(name string) int {
+	return slices.IndexFunc(b.job.Spec.Tasks, func(t batch.TaskSpec) bool { return t.Name == name })
+}
+
+func (b *builder) write(w ...Write) { b.plan.Writes = append(b.plan.Writes, w...) }
+
+func (b *builder) event(kind, reason, format string, args ...any) {
+	b.plan.Events = append(b.plan.Events, Event{Type: kind, Reason: reason, Message: fmt.Sprintf(format, args...)})
+}
+
+// again asks for another plan after d at the latest.
+func (b *builder) again(d time.Duration) {
+	d = max(d, time.Millisecond)
+	if b.plan.RequeueAfter == 0 || d < b.plan.RequeueAfter {
+		b.plan.RequeueAfter = d
+	}
+}
+
+// enter writes the new phase down and only then stops pods, so that a crash in between leaves a phase that goes on stopping them.
+func (b *builder) enter(do step, asked decision) {
+	status := b.job.Status.DeepCopy()
+	if do.retry {
+		status.RetryCount++
+	}
+	if do.kill != killTarget {
+		status.Version++
+	}
+	setPhase(b.job, status, do.next, string(asked.action), asked.why, b.in.Now)
+	delete(status.ControlledResources, targetKey)
+	switch do.kill {
+	case killTarget:
+		setTargets(status, asked.targets)
+		b.markTargets(asked.targets)
+	case killAll:
+		// The pods of the last try are left for inspection.
+		b.markStops(b.job.Status.RetryCount >= b.job.Spec.MaxRetry-1)
+	default:
+		b.markStops(true)
+	}
+	b.event(corev1.EventTypeNormal, string(batch.ExecuteAction), "Start to execute action %s: %s", asked.action, asked.why)
+	b.count(status)
+	b.writeStatus(status)
+	b.stopPods()
+	if do.next == batch.Restarting && do.kill != killTarget && b.in.PodGroup != nil {
+		b.write(DeleteGroup{Group: b.in.PodGroup})
+	}
+}
+
+// stop goes on with Aborting, Completing and Terminating.
+func (b *builder) stop() {
+	b.markStops(true)
+	b.settle()
+	b.stopPods()
+}
+
+// rest keeps what is true of an ended job true, and deletes it when its time has come.
+func (b *builder) rest() {
+	status := b.job.Status.DeepCopy()
+	if left, ok := b.timeToLive(); ok {
+		if left <= 0 {
+			b.write(DeleteJob{})
+			return
+		}
+		b.again(left)
+	}
+	b.markStops(true)
+	b.stopPods()
+	before := len(status.ControlledResources)
+	maps.DeleteFunc(status.ControlledResources, func(key, _ string) bool { return isPluginKey(key) })
+	if len(status.ControlledResources) != before {
+		b.write(RemoveObjects{})
+	}
+	if b.in.PodGroup != nil && b.in.PodGroup.DeletionTimestamp == nil {
+		b.write(DeleteGroup{Group: b.in.PodGroup})
+	}
+	b.count(status)
+	b.writeStatus(status)
+}
+
+// timeToLive is how long the ended job is still kept.
+func (b *builder) timeToLive() (time.Duration, bool) {
+	ttl, since := b.job.Spec.TTLSecondsAfterFinished, b.job.Status.State.LastTransitionTime
+	if ttl == nil || since.IsZero() || b.phase() == batch.Aborted {
+		return 0, false
+	}
+	return since.Add(time.Duration(*ttl) * time.Second).Sub(b.in.Now), true
+}
+
+// restart goes on with a restart: stops the pods it is about and then lets the job start again.
+func (b *builder) restart(asked decision) {
+	status := b.job.Status.DeepCopy()
+	switch targets := targetsOf(status); {
+	case targeted(asked.action):
+		targets = mergeTargets(targets, asked.targets)
+		setTargets(status, targets)
+		b.markTargets(targets)
+	case asked.action == bus.RestartJobAction && asked.command == nil && len(targets) > 0:
+		// A part was being restarted when something called for the whole.
+		status.Version++
+		status.State.Reason, status.State.Message = string(asked.action), asked.why
+		delete(status.ControlledResources, targetKey)
+		b.job.Status.Version = status.Version
+		b.markOutdated()
+	case len(targets) > 0:
+		b.markTargets(targets)
+	default:
+		b.markOutdated()
+	}
+	if b.stopping() {
+		b.count(status)
+		b.writeStatus(status)
+		b.stopPods()
+		return
+	}
+	if b.in.PodGroup != nil && b.in.PodGroup.DeletionTimestamp == nil && !b.groupIsCurrent() {
+		b.write(DeleteGroup{Group: b.in.PodGroup})
+	}
+	b.settle()
+}
+
+// markStops chooses the pods of an ending job.
+func (b *builder) markStops(keepFinished bool) {
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		m.stop = !m.gone && (m.live() || !keepFinished)
+	}
+}
+
+// markOutdated chooses the pods of the versions before the restart.
+func (b *builder) markOutdated() {
+	keepFinished := b.job.Status.State.Reason == string(bus.ResumeJobAction) || b.job.Status.RetryCount >= b.job.Spec.MaxRetry
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		m.stop = !m.gone && m.version < b.job.Status.Version && (m.live() || !keepFinished)
+	}
+}
+
+// stopping says whether this plan stops any pod.
+func (b *builder) stopping() bool {
+	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.stop })
+}
+
+// stopPods writes the ends of the chosen pods. Those whose end could be taken for an eviction are marked first: pods of the present version
+// in a phase that goes on with that version.
+func (b *builder) stopPods() {
+	var mark, stop []*corev1.Pod
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		if m.stop {
+			stop = append(stop, m.pod)
+		}
+		if m.stopMark && !m.marked && (m.gone || !m.finished()) {
+			mark = append(mark, m.pod)
+		}
+	}
+	if len(mark) > 0 {
+		b.write(MarkPods{Pods: mark})
+	}
+	if len(stop) > 0 {
+		b.write(DeletePods{Pods: stop})
+	}
+}

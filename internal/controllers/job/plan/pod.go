@@ -1,0 +1,131 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+)
+
+// Pod builds the pod of a place, for a job with its defaults filled in (Plan.Job). forwarding says that the job's queue reaches into other
+// clusters.
+func Pod(job *batch.Job, plugins plugin.Set, place Place, forwarding bool) *corev1.Pod {
+	task := &job.Spec.Tasks[place.Task]
+	template := task.Template.DeepCopy()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: kit.PodName(job, place.Task, place.Index), Namespace: job.Namespace,
+			OwnerReferences: []metav1.OwnerReference{kit.Owner(job)},
+			Labels:          template.Labels, Annotations: template.Annotations, Finalizers: template.Finalizers,
+		},
+		Spec: template.Spec,
+	}
+	if pod.Spec.SchedulerName == "" {
+		pod.Spec.SchedulerName = job.Spec.SchedulerName
+	}
+	if pod.Spec.PriorityClassName == "" {
+		pod.Spec.PriorityClassName = job.Spec.PriorityClassName
+	}
+	label(pod, job, task, place.Index, forwarding)
+	annotate(pod, job, task, place.Index, forwarding)
+	mountVolumes(pod, job)
+	plugins.Pod(pod, job, place.Task, place.Index)
+	return pod
+}
+
+func label(pod *corev1.Pod, job *batch.Job, task *batch.TaskSpec, index int32, forwarding bool) {
+	if pod.Labels == nil {
+		pod.Labels = map[string]string{}
+	}
+	l := pod.Labels
+	l[keys.TaskIndex] = strconv.Itoa(int(index))
+	l[keys.JobName] = job.Name
+	l[keys.TaskSpec] = task.Name
+	l[keys.JobNamespace] = job.Namespace
+	l[keys.QueueName] = job.Spec.Queue
+	copyKeys(l, job.Labels, keys.Preemptable, keys.CooldownTime)
+	if p := task.PartitionPolicy; p != nil {
+		l[keys.PartitionID] = strconv.Itoa(int(partition(task, index)))
+	}
+	if forwarding {
+		l[keys.JobForwarding] = "true"
+	}
+}
+
+func annotate(pod *corev1.Pod, job *batch.Job, task *batch.TaskSpec, index int32, forwarding bool) {
+	if pod.Annotations == nil {
+		pod.Annotations = map[string]string{}
+	}
+	a := pod.Annotations
+	a[keys.TaskIndex] = strconv.Itoa(int(index))
+	a[keys.TaskSpec] = task.Name
+	a[keys.GroupName] = GroupName(job)
+	a[keys.JobName] = job.Name
+	a[keys.QueueName] = job.Spec.Queue
+	a[keys.JobVersion] = strconv.Itoa(int(job.Status.Version))
+	a[keys.TemplateUID] = job.Name + "-" + task.Name
+	a[keys.JobRetryCount] = strconv.Itoa(int(job.Status.RetryCount))
+	if task.TopologyPolicy != "" {
+		a[keys.NumaPolicy] = string(task.TopologyPolicy)
+	}
+	copyKeys(a, job.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone)
+	if _, set := job.Annotations[keys.JDBMinAvailable]; set {
+		copyKeys(a, job.Annotations, keys.JDBMinAvailable)
+	} else {
+		copyKeys(a, job.Annotations, keys.JDBMaxUnavailable)
+	}
+	if forwarding {
+		a[keys.JobForwarding] = "true"
+	}
+}
+
+func copyKeys(to, from map[string]string, names ...string) {
+	for _, name := range names {
+		if value, set := from[name]; set {
+			to[name] = value
+		}
+	}
+}
+
+// partition is the number of the partition of an index.
+func partition(task *batch.TaskSpec, index int32) int32 {
+	if task.PartitionPolicy == nil || task.PartitionPolicy.PartitionSize <= 0 {
+		return 0
+	}
+	return index / task.PartitionPolicy.PartitionSize
+}
+
+// mountVolumes mounts the job's volumes into the containers, each claim once.
+func mountVolumes(pod *corev1.Pod, job *batch.Job) {
+	mounted := map[string]bool{}
+	for i := range job.Spec.Volumes {
+		claim := ClaimName(job, i)
+		if mounted[claim] {
+			continue
+		}
+		mounted[claim] = true
+		name := fmt.Sprintf("%s-%s", job.Name, suffix(string(job.UID), "volume", claim))
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
+		}})
+		for c := range pod.Spec.Containers {
+			container := &pod.Spec.Containers[c]
+			container.VolumeMounts = append(container.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: job.Spec.Volumes[i].MountPath})
+		}
+	}
+}
+
+// suffix is twelve letters and digits that follow from the parts: the same after a crash, where a random one would be another.
+func suffix(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "/")))
+	return strings.ToLower(base32.HexEncoding.EncodeToString(sum[:]))[:12]
+}

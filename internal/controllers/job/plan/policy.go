@@ -1,0 +1,51 @@
+package plan
+
+import (
+	"slices"
+	"time"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+)
+
+// answer is the action that a policy gives to an event, and after which delay.
+type answer struct {
+	action bus.Action
+	delay  time.Duration
+}
+
+// resolve finds the answer to an event: the first policy that matches, the task's before the job's.
+func resolve(job *batch.Job, e *event) (answer, bool) {
+	if e.task >= 0 {
+		if a, ok := firstMatch(job.Spec.Tasks[e.task].Policies, e); ok {
+			return a, true
+		}
+	}
+	return firstMatch(job.Spec.Policies, e)
+}
+
+func firstMatch(policies []batch.LifecyclePolicy, e *event) (answer, bool) {
+	for i := range policies {
+		p := &policies[i]
+		if !matches(p, e) {
+			continue
+		}
+		a := answer{action: p.Action}
+		if p.Timeout != nil {
+			a.delay = p.Timeout.Duration
+		}
+		return a, true
+	}
+	return answer{}, false
+}
+
+func matches(p *batch.LifecyclePolicy, e *event) bool {
+	if p.ExitCode != nil {
+		return *p.ExitCode != 0 && slices.Contains(e.codes, *p.ExitCode)
+	}
+	if e.kind == bus.PodPendingEvent && p.Timeout == nil {
+		return false // every pod is pending at first; only staying so is an event
+	}
+	named := func(event bus.Event) bool { return event == e.kind || event == bus.AnyEvent }
+	return named(p.Event) || slices.ContainsFunc(p.Events, named)
+}

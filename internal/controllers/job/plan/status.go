@@ -1,0 +1,81 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// pluginKey and claimKey are the prefixes of what status.controlledResources lists.
+const (
+	pluginKey = "plugin-"
+	claimKey  = "volume-pvc-"
+)
+
+func isPluginKey(key string) bool { return strings.HasPrefix(key, pluginKey) }
+
+// setPhase moves a status to a phase: the time, the reason, the list of phases gone through.
+func setPhase(job *batch.Job, status *batch.JobStatus, phase batch.JobPhase, reason, message string, now time.Time) {
+	at := metav1.NewTime(now)
+	status.State = batch.JobState{Phase: phase, Reason: reason, Message: message, LastTransitionTime: at}
+	status.Conditions = slices.DeleteFunc(status.Conditions, func(c batch.JobCondition) bool { return c.Status == phase })
+	status.Conditions = append(status.Conditions, batch.JobCondition{Status: phase, LastTransitionTime: &at})
+	if !job.CreationTimestamp.IsZero() {
+		status.RunningDuration = &metav1.Duration{Duration: now.Sub(job.CreationTimestamp.Time)}
+	}
+}
+
+// count sets the counters of a status.
+func (b *builder) count(status *batch.JobStatus) counters {
+	n := b.census.count(b.job)
+	status.Pending, status.Running, status.Succeeded = n.pending, n.running, n.succeeded
+	status.Failed, status.Terminating, status.Unknown = n.failed, n.terminating, n.unknown
+	status.TaskStatusCount = n.tasks
+	status.MinAvailable = b.job.Spec.MinAvailable
+	return n
+}
+
+// settle counts, moves to the phase that follows by itself, and writes the status.
+func (b *builder) settle() *batch.JobStatus {
+	status := b.job.Status.DeepCopy()
+	n := b.count(status)
+	phase, why := settle(b.job, &n)
+	if phase != status.State.Phase {
+		reason := status.State.Reason // an ended job still says what ended it
+		if phase == batch.Pending || phase == batch.Running || b.phase() == batch.Restarting {
+			reason = ""
+		}
+		if message := status.State.Message; reason != "" && message != "" {
+			why = message
+		}
+		setPhase(b.job, status, phase, reason, why, b.in.Now)
+		delete(status.ControlledResources, targetKey)
+	}
+	b.writeStatus(status)
+	return status
+}
+
+// writeStatus writes a status if it says something new.
+func (b *builder) writeStatus(status *batch.JobStatus) {
+	old := &b.in.Job.Status
+	if len(status.ControlledResources) == 0 {
+		status.ControlledResources = nil
+	}
+	if len(status.TaskStatusCount) == 0 {
+		status.TaskStatusCount = nil
+	}
+	if equality.Semantic.DeepEqual(old, status) {
+		return
+	}
+	if status.State.Phase != old.State.Phase {
+		b.plan.Entered = status.State.Phase
+	}
+	lazy := status.State == old.State && status.Version == old.Version && !b.stopping() &&
+		equality.Semantic.DeepEqual(status.ControlledResources, old.ControlledResources)
+	b.write(WriteStatus{Status: *status, Lazy: lazy})
+}

@@ -1,0 +1,209 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// retryAfter is when a job is tried again that waits for something that is not watched.
+const retryAfter = 5 * time.Second
+
+// sync makes what is there what is wanted: objects, the PodGroup and, once the scheduler has let that in, pods.
+func (b *builder) sync() {
+	b.markUnwanted()
+	status := b.job.Status.DeepCopy()
+	if status.State.Phase == "" {
+		setPhase(b.job, status, batch.Pending, "", "", b.in.Now)
+	}
+	n := b.count(status)
+	if phase, why := settle(b.job, &n); phase != b.phase() {
+		setPhase(b.job, status, phase, "", why, b.in.Now)
+	}
+	b.listResources(status)
+	problem := b.obstacle()
+	if status.State.Phase == batch.Pending && (problem != nil || status.State.Reason != "") {
+		status.State.Reason, status.State.Message = problem.reason(), problem.message()
+	}
+	b.writeStatus(status)
+	b.stopPods()
+	if AtRest(status.State.Phase) {
+		return // the plan of that phase cleans up
+	}
+	if problem != nil {
+		b.event(corev1.EventTypeWarning, problem.code, "%s", problem.text)
+		b.again(retryAfter)
+		return
+	}
+	b.syncGroup()
+}
+
+// obstacle is what keeps a job from being started at all.
+type obstacle struct{ code, text string }
+
+func (o *obstacle) reason() string {
+	if o == nil {
+		return ""
+	}
+	return o.code
+}
+
+func (o *obstacle) message() string {
+	if o == nil {
+		return ""
+	}
+	return o.text
+}
+
+func (b *builder) obstacle() *obstacle {
+	if b.in.Queue == nil {
+		return &obstacle{string(batch.PodGroupError), fmt.Sprintf("queue %s does not exist", b.job.Spec.Queue)}
+	}
+	if b.pluginErr != nil {
+		return &obstacle{string(batch.PluginError), b.pluginErr.Error()}
+	}
+	if b.in.PodGroup == nil {
+		if name := b.absentClaim(); name != "" {
+			return &obstacle{string(batch.PVCError), fmt.Sprintf("pvc %s is not found, the job will be in the Pending state until the PVC is created", name)}
+		}
+	}
+	return nil
+}
+
+// listResources names in the status what this sync makes.
+func (b *builder) listResources(status *batch.JobStatus) {
+	add := func(key, value string) {
+		if status.ControlledResources == nil {
+			status.ControlledResources = map[string]string{}
+		}
+		status.ControlledResources[key] = value
+	}
+	for _, name := range b.plugins.Names() {
+		add(pluginKey+name, name)
+	}
+	for _, name := range ClaimNames(b.job) {
+		add(claimKey+name, name)
+	}
+}
+
+// markUnwanted chooses pods beyond the replicas, live pods of older versions, and pods that were marked but not deleted before a crash.
+func (b *builder) markUnwanted() {
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		if m.place.Task < 0 || m.gone {
+			continue
+		}
+		beyond := !m.inRange
+		m.stop = beyond || m.live() && (m.version < b.job.Status.Version || m.marked)
+		m.stopMark = beyond
+	}
+}
+
+// syncGroup brings the PodGroup, the plugins' objects and the pods up to date, in the order in which each needs the former.
+func (b *builder) syncGroup() {
+	group := b.in.PodGroup
+	switch {
+	case group != nil && group.DeletionTimestamp != nil:
+		return // its end starts the next plan
+	case group != nil && !b.groupIsCurrent():
+		b.write(DeleteGroup{Group: group})
+		return
+	case group == nil:
+		b.planVolumes()
+		b.ensureObjects()
+		b.write(CreateGroup{Group: newGroup(b.job, b.in.Priorities)})
+		return
+	}
+	b.ensureObjects()
+	if spec, changed := refreshed(group, b.job, b.in.Priorities); changed {
+		b.write(PatchGroup{Group: group, Spec: spec})
+	}
+	b.tellWaiting(group)
+	if group.Status.Phase == "" || group.Status.Phase == scheduling.PodGroupPending {
+		return // pods are made when the scheduler has let the group in
+	}
+	if places := b.wantedPlaces(); len(places) > 0 {
+		b.write(CreatePods{Places: places})
+	}
+}
+
+func (b *builder) ensureObjects() {
+	if len(b.plugins.Names()) > 0 {
+		b.write(EnsureObjects{Key: fmt.Sprintf("%d/%d", b.job.Generation, b.job.Status.Version)})
+	}
+}
+
+// tellWaiting records why the group is not scheduled, in the words of its newest condition.
+func (b *builder) tellWaiting(group *scheduling.PodGroup) {
+	var newest *scheduling.PodGroupCondition
+	for i := range group.Status.Conditions {
+		c := &group.Status.Conditions[i]
+		if c.Status == corev1.ConditionTrue && (newest == nil || !c.LastTransitionTime.Before(&newest.LastTransitionTime)) {
+			newest = c
+		}
+	}
+	if newest != nil && newest.Type != scheduling.PodGroupScheduledType {
+		b.event(corev1.EventTypeWarning, string(batch.PodGroupPending), "PodGroup %s:%s unschedulable, reason: %s", group.Namespace, group.Name, newest.Message)
+	}
+}
+
+// wantedPlaces are the places without a pod whose task may start.
+func (b *builder) wantedPlaces() []Place {
+	var places []Place
+	for task := range b.job.Spec.Tasks {
+		if b.dependenciesMet(task) {
+			places = append(places, b.holes(task)...)
+		}
+	}
+	return places
+}
+
+// dependenciesMet says whether the tasks that a task waits for are ready: all of them, or one of several with iteration any.
+func (b *builder) dependenciesMet(task int) bool {
+	d := b.job.Spec.Tasks[task].DependsOn
+	if d == nil || len(d.Name) == 0 {
+		return true
+	}
+	met := 0
+	for _, name := range d.Name {
+		if b.ready(b.task(name)) {
+			met++
+		}
+	}
+	if d.Iteration == batch.IterationAny && len(d.Name) > 1 {
+		return met > 0
+	}
+	return met == len(d.Name)
+}
+
+// ready says whether a task has as many pods as its minAvailable that succeeded or run with all containers ready.
+func (b *builder) ready(task int) bool {
+	if task < 0 {
+		return false
+	}
+	var n int32
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		if m.place.Task != task || !m.inRange || m.gone || m.stop {
+			continue
+		}
+		if m.phase() == corev1.PodSucceeded || m.phase() == corev1.PodRunning && containersReady(m.pod) {
+			n++
+		}
+	}
+	least := b.job.Spec.Tasks[task].MinAvailable
+	return least == nil || n >= *least
+}
+
+func containersReady(pod *corev1.Pod) bool {
+	for i := range pod.Status.ContainerStatuses {
+		if !pod.Status.ContainerStatuses[i].Ready {
+			return false
+		}
+	}
+	return len(pod.Status.ContainerStatuses) > 0
+}

@@ -1,0 +1,59 @@
+package plan
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+)
+
+// ClaimName is the claim of the job's volume i: the one it names, or one that follows from the job's UID.
+func ClaimName(job *batch.Job, i int) string {
+	if name := job.Spec.Volumes[i].VolumeClaimName; name != "" {
+		return name
+	}
+	return fmt.Sprintf("%s-pvc-%s", job.Name, suffix(string(job.UID), "claim", fmt.Sprint(i)))
+}
+
+// ClaimNames are the claims that a job mounts.
+func ClaimNames(job *batch.Job) []string {
+	names := make([]string, len(job.Spec.Volumes))
+	for i := range names {
+		names[i] = ClaimName(job, i)
+	}
+	return names
+}
+
+// absentClaim is a claim that the job mounts but does not describe, and that does not exist; empty when there is none.
+func (b *builder) absentClaim() string {
+	for i := range b.job.Spec.Volumes {
+		if name := ClaimName(b.job, i); b.job.Spec.Volumes[i].VolumeClaim == nil && !b.in.Claims[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// planVolumes names and makes the claims that the job describes.
+func (b *builder) planVolumes() {
+	unnamed := false
+	var claims []Write
+	named := make([]batch.VolumeSpec, len(b.job.Spec.Volumes))
+	for i := range b.job.Spec.Volumes {
+		v := b.job.Spec.Volumes[i].DeepCopy()
+		unnamed = unnamed || v.VolumeClaimName == ""
+		v.VolumeClaimName = ClaimName(b.job, i)
+		named[i] = *v
+		if v.VolumeClaim != nil && !b.in.Claims[v.VolumeClaimName] {
+			claims = append(claims, CreateClaim{Claim: &corev1.PersistentVolumeClaim{
+				ObjectMeta: kit.Meta(b.job, v.VolumeClaimName), Spec: *v.VolumeClaim,
+			}})
+		}
+	}
+	if unnamed {
+		b.write(NameClaims{Volumes: named})
+	}
+	b.write(claims...)
+}

@@ -1,0 +1,34 @@
+// Package env is the job plugin that tells each container the index of its pod within the task.
+package env
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+)
+
+// Name in spec.plugins.
+const Name = "env"
+
+// The variables; the first is what older images read.
+const (
+	OldTaskIndex = "VK_TASK_INDEX"
+	TaskIndex    = "VC_TASK_INDEX"
+)
+
+type plugin struct{}
+
+// New makes the plugin; it takes no arguments.
+func New([]string) (kit.Plugin, error) { return plugin{}, nil }
+
+func (plugin) Pod(pod *corev1.Pod, _ *batch.Job, _ int, index int32) {
+	value := strconv.Itoa(int(index))
+	kit.EachContainer(pod, func(c *corev1.Container) {
+		c.Env = append(c.Env, corev1.EnvVar{Name: OldTaskIndex, Value: value}, corev1.EnvVar{Name: TaskIndex, Value: value})
+	})
+}
+
+func (plugin) Objects(*batch.Job) []kit.Object { return nil }

@@ -1,0 +1,93 @@
+// Package kit is what job plugins are made of: the interface they fulfil and the helpers they share.
+//
+// A plugin is pure: it says how a new pod differs and which API objects the job needs; the controller writes them.
+package kit
+
+import (
+	"fmt"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// Plugin adds something to the pods of a job, or beside them.
+type Plugin interface {
+	// Pod changes a pod that is about to be created: the one at index of the task job.Spec.Tasks[task].
+	Pod(pod *corev1.Pod, job *batch.Job, task int, index int32)
+	// Objects are the API objects that the job needs beside its pods, for its present spec.
+	Objects(job *batch.Job) []Object
+}
+
+// Object is one API object of a plugin.
+type Object struct {
+	// Wanted is the object as it should be, as far as the plugin can know without looking.
+	Wanted client.Object
+	// Merge says what to write. existing is what is there: nil when nothing is. The result is what should be there and whether that differs
+	// from existing. random is read only by plugins that make keys.
+	Merge func(existing client.Object, random io.Reader) (write client.Object, changed bool, err error)
+}
+
+// Create is a Merge for objects that never change once they are there.
+func Create(wanted client.Object) Object {
+	return Object{Wanted: wanted, Merge: func(existing client.Object, _ io.Reader) (client.Object, bool, error) {
+		return wanted, existing == nil, nil
+	}}
+}
+
+// Meta is the metadata of an object owned by the job.
+func Meta(job *batch.Job, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Name: name, Namespace: job.Namespace,
+		OwnerReferences: []metav1.OwnerReference{Owner(job)},
+	}
+}
+
+// Owner is the controller reference to a job.
+func Owner(job *batch.Job) metav1.OwnerReference {
+	return *metav1.NewControllerRef(job, batch.GroupVersion.WithKind("Job"))
+}
+
+// PodName is the name of a job's pod.
+func PodName(job *batch.Job, task int, index int32) string {
+	return fmt.Sprintf("%s-%s-%d", job.Name, job.Spec.Tasks[task].Name, index)
+}
+
+// Host is a pod's name in the network of its job.
+type Host struct {
+	Name      string // the host name
+	Subdomain string // the headless service
+}
+
+// FQDN is the name that other pods of the namespace resolve.
+func (h Host) FQDN() string { return h.Name + "." + h.Subdomain }
+
+// Hosts lists the hosts of a task, one an index; a template that fixes the host name has one host only.
+func Hosts(job *batch.Job, task int) []Host {
+	spec := &job.Spec.Tasks[task]
+	subdomain := spec.Template.Spec.Subdomain
+	if subdomain == "" {
+		subdomain = job.Name
+	}
+	if fixed := spec.Template.Spec.Hostname; fixed != "" && spec.Replicas > 0 {
+		return []Host{{Name: fixed, Subdomain: subdomain}}
+	}
+	hosts := make([]Host, 0, spec.Replicas)
+	for i := int32(0); i < spec.Replicas; i++ {
+		hosts = append(hosts, Host{Name: PodName(job, task, i), Subdomain: subdomain})
+	}
+	return hosts
+}
+
+// EachContainer calls f for all containers and init containers of a pod.
+func EachContainer(pod *corev1.Pod, f func(*corev1.Container)) {
+	for i := range pod.Spec.Containers {
+		f(&pod.Spec.Containers[i])
+	}
+	for i := range pod.Spec.InitContainers {
+		f(&pod.Spec.InitContainers[i])
+	}
+}

@@ -1,0 +1,146 @@
+// Package ssh is the job plugin that lets the pods of a job log in to each other without a password: one key pair for the job, in a
+// Secret mounted as the .ssh directory, with a config that knows every host of the job.
+package ssh
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+)
+
+// Name in spec.plugins.
+const Name = "ssh"
+
+// The keys of the Secret, which are also the names of the files.
+const (
+	PrivateKey     = "id_rsa"
+	PublicKey      = "id_rsa.pub"
+	AuthorizedKeys = "authorized_keys"
+	Config         = "config"
+)
+
+const (
+	defaultPath = "/root/.ssh"
+	defaultPort = 22
+	keyBits     = 2048
+)
+
+type plugin struct {
+	path       string
+	privateKey string
+	publicKey  string
+	port       int
+}
+
+// New parses the plugin's arguments.
+func New(args []string) (kit.Plugin, error) {
+	p := &plugin{}
+	flags := flag.NewFlagSet(Name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&p.path, "ssh-key-file-path", defaultPath, "")
+	flags.StringVar(&p.privateKey, "ssh-private-key", "", "")
+	flags.StringVar(&p.publicKey, "ssh-public-key", "", "")
+	flags.IntVar(&p.port, "ssh-port", defaultPort, "")
+	err := flags.Parse(args)
+	if p.port < 1 || p.port > 65535 {
+		p.port = defaultPort
+	}
+	if err != nil {
+		return p, fmt.Errorf("plugin ssh: arguments: %w", err) // not the arguments themselves: there may be a private key among them
+	}
+	return p, nil
+}
+
+// SecretName is the name of the job's keys.
+func SecretName(job *batch.Job) string { return job.Name + "-ssh" }
+
+func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, _ int, _ int32) {
+	mode := int32(0o600)
+	if p.path != defaultPath {
+		mode = 0o644 // another user's home: sshd of that user must be able to read it
+	}
+	source := &corev1.SecretVolumeSource{SecretName: SecretName(job), DefaultMode: &mode}
+	for _, key := range []string{PrivateKey, PublicKey, AuthorizedKeys, Config} {
+		source.Items = append(source.Items, corev1.KeyToPath{Key: key, Path: ".ssh/" + key})
+	}
+	name := SecretName(job)
+	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{Secret: source}})
+	kit.EachContainer(pod, func(c *corev1.Container) {
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: p.path, SubPath: ".ssh"})
+	})
+}
+
+func (p *plugin) Objects(job *batch.Job) []kit.Object {
+	wanted := &corev1.Secret{ObjectMeta: kit.Meta(job, SecretName(job))}
+	config := p.config(job)
+	return []kit.Object{{Wanted: wanted, Merge: func(existing client.Object, random io.Reader) (client.Object, bool, error) {
+		if there, ok := existing.(*corev1.Secret); ok {
+			return refresh(there, config)
+		}
+		data, err := p.keys(random)
+		if err != nil {
+			return nil, false, err
+		}
+		data[Config] = config
+		secret := wanted.DeepCopy()
+		secret.Data = data
+		return secret, true, nil
+	}}}
+}
+
+// refresh keeps the keys, which running pods hold, and brings the list of hosts up to date.
+func refresh(there *corev1.Secret, config []byte) (client.Object, bool, error) {
+	if bytes.Equal(there.Data[Config], config) {
+		return there, false, nil
+	}
+	update := there.DeepCopy()
+	update.Data[Config] = config
+	return update, true, nil
+}
+
+// keys returns the user's pair, or a new one.
+func (p *plugin) keys(random io.Reader) (map[string][]byte, error) {
+	if p.privateKey != "" && p.publicKey != "" {
+		public := []byte(p.publicKey)
+		return map[string][]byte{PrivateKey: []byte(p.privateKey), PublicKey: public, AuthorizedKeys: public}, nil
+	}
+	if random == nil {
+		random = rand.Reader
+	}
+	key, err := rsa.GenerateKey(random, keyBits)
+	if err != nil {
+		return nil, fmt.Errorf("plugin ssh: new key: %w", err)
+	}
+	public, err := ssh.NewPublicKey(&key.PublicKey)
+	if err != nil {
+		return nil, fmt.Errorf("plugin ssh: public key: %w", err)
+	}
+	private := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	line := ssh.MarshalAuthorizedKey(public)
+	return map[string][]byte{PrivateKey: private, PublicKey: line, AuthorizedKeys: line}, nil
+}
+
+// config is the client's configuration: every host of the job by its short name.
+func (p *plugin) config(job *batch.Job) []byte {
+	var b strings.Builder
+	b.WriteString("StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n")
+	for i := range job.Spec.Tasks {
+		for _, h := range kit.Hosts(job, i) {
+			fmt.Fprintf(&b, "Host %s\n  HostName %s\n  Port %d\n", h.Name, h.FQDN(), p.port)
+		}
+	}
+	return []byte(b.String())
+}

@@ -1,0 +1,179 @@
+// Package svc is the job plugin that lets the pods of a job find each other by name: a headless Service, host lists as files below
+// /etc/volcano and in variables, and a NetworkPolicy that admits nobody but the job itself.
+package svc
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+)
+
+// Name in spec.plugins.
+const Name = "svc"
+
+// MountPath is where the host lists are.
+const MountPath = "/etc/volcano"
+
+// maxEnvBytes bounds a host list that is also given as a variable: Linux refuses to start a process with one string over 128 KiB.
+const maxEnvBytes = 96 << 10
+
+// maxDataBytes bounds the ConfigMap: the API server refuses more than 1 MiB.
+const maxDataBytes = 900 << 10
+
+type plugin struct {
+	publishNotReady bool
+	noNetworkPolicy bool
+	hostsEnv        bool
+}
+
+// New parses the plugin's arguments.
+func New(args []string) (kit.Plugin, error) {
+	p := &plugin{}
+	flags := flag.NewFlagSet(Name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.BoolVar(&p.publishNotReady, "publish-not-ready-addresses", false, "")
+	flags.BoolVar(&p.noNetworkPolicy, "disable-network-policy", false, "")
+	flags.BoolVar(&p.hostsEnv, "inject-hosts-env", true, "")
+	if err := flags.Parse(args); err != nil {
+		return p, fmt.Errorf("plugin svc: arguments %q: %w", args, err)
+	}
+	return p, nil
+}
+
+// ConfigMapName is the name of the job's host lists.
+func ConfigMapName(job *batch.Job) string { return job.Name + "-svc" }
+
+func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, _ int, _ int32) {
+	if pod.Spec.Hostname == "" {
+		pod.Spec.Hostname = pod.Name
+	}
+	if pod.Spec.Subdomain == "" {
+		pod.Spec.Subdomain = job.Name
+	}
+	name := ConfigMapName(job)
+	variables := p.variables(job)
+	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}},
+	}})
+	kit.EachContainer(pod, func(c *corev1.Container) {
+		c.Env = append(c.Env, variables...)
+		c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: MountPath})
+	})
+}
+
+// variables are references to the ConfigMap's keys. A list too long for a process's environment is left to the file.
+func (p *plugin) variables(job *batch.Job) []corev1.EnvVar {
+	if !p.hostsEnv {
+		return nil
+	}
+	var variables []corev1.EnvVar
+	for i := range job.Spec.Tasks {
+		if listBytes(job, i) <= maxEnvBytes {
+			variables = append(variables, reference(job, hostsKey(job, i)))
+		}
+		variables = append(variables, reference(job, numKey(job, i)))
+	}
+	return variables
+}
+
+func reference(job *batch.Job, key string) corev1.EnvVar {
+	return corev1.EnvVar{Name: key, ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
+		LocalObjectReference: corev1.LocalObjectReference{Name: ConfigMapName(job)}, Key: key,
+	}}}
+}
+
+func taskKey(job *batch.Job, task int) string {
+	return strings.ReplaceAll(job.Spec.Tasks[task].Name, "-", "_")
+}
+
+func hostsKey(job *batch.Job, task int) string {
+	return "VC_" + strings.ToUpper(taskKey(job, task)) + "_HOSTS"
+}
+
+func numKey(job *batch.Job, task int) string {
+	return "VC_" + strings.ToUpper(taskKey(job, task)) + "_NUM"
+}
+
+// listBytes bounds the length of a task's host list from above without making it: pods ask once each.
+func listBytes(job *batch.Job, task int) int {
+	spec := &job.Spec.Tasks[task]
+	longest := kit.PodName(job, task, spec.Replicas)
+	return int(spec.Replicas) * (len(longest) + len(job.Name) + len(spec.Template.Spec.Subdomain) + 2)
+}
+
+// Data is the content of the job's ConfigMap.
+func Data(job *batch.Job) map[string]string {
+	data, size := map[string]string{}, 0
+	for i := range job.Spec.Tasks {
+		size += 2 * listBytes(job, i)
+	}
+	for i := range job.Spec.Tasks {
+		hosts := kit.Hosts(job, i)
+		names := make([]string, len(hosts))
+		for k, h := range hosts {
+			names[k] = h.FQDN()
+		}
+		data[taskKey(job, i)+".host"] = strings.Join(names, "\n")
+		data[numKey(job, i)] = strconv.Itoa(len(names))
+		if size <= maxDataBytes || listBytes(job, i) <= maxEnvBytes {
+			data[hostsKey(job, i)] = strings.Join(names, ",")
+		}
+	}
+	return data
+}
+
+func (p *plugin) Objects(job *batch.Job) []kit.Object {
+	objects := []kit.Object{configMap(job), kit.Create(p.service(job))}
+	if !p.noNetworkPolicy {
+		objects = append(objects, kit.Create(networkPolicy(job)))
+	}
+	return objects
+}
+
+func configMap(job *batch.Job) kit.Object {
+	wanted := &corev1.ConfigMap{ObjectMeta: kit.Meta(job, ConfigMapName(job)), Data: Data(job)}
+	return kit.Object{Wanted: wanted, Merge: func(existing client.Object, _ io.Reader) (client.Object, bool, error) {
+		there, ok := existing.(*corev1.ConfigMap)
+		if !ok {
+			return wanted, true, nil
+		}
+		if maps.Equal(there.Data, wanted.Data) {
+			return there, false, nil
+		}
+		update := there.DeepCopy()
+		update.Data = wanted.Data
+		return update, true, nil
+	}}
+}
+
+// selector chooses the pods of the job.
+func selector(job *batch.Job) map[string]string {
+	return map[string]string{keys.JobName: job.Name, keys.JobNamespace: job.Namespace}
+}
+
+func (p *plugin) service(job *batch.Job) *corev1.Service {
+	return &corev1.Service{ObjectMeta: kit.Meta(job, job.Name), Spec: corev1.ServiceSpec{
+		ClusterIP: corev1.ClusterIPNone, Selector: selector(job), PublishNotReadyAddresses: p.publishNotReady,
+	}}
+}
+
+func networkPolicy(job *batch.Job) *networkingv1.NetworkPolicy {
+	own := metav1.LabelSelector{MatchLabels: selector(job)}
+	return &networkingv1.NetworkPolicy{ObjectMeta: kit.Meta(job, job.Name), Spec: networkingv1.NetworkPolicySpec{
+		PodSelector: own,
+		Ingress:     []networkingv1.NetworkPolicyIngressRule{{From: []networkingv1.NetworkPolicyPeer{{PodSelector: &own}}}},
+		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
+	}}
+}

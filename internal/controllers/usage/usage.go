@@ -1,0 +1,71 @@
+// Package usage says what one pod counts for in a quota, in Kubernetes' quota keys.
+package usage
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	resourcehelper "k8s.io/component-helpers/resource"
+)
+
+// countPods is the quota key for the number of pod objects.
+const countPods corev1.ResourceName = "count/pods"
+
+// Pod returns the quota usage of a pod with this spec: cpu, memory and ephemeral-storage each plain and with the prefixes requests. and
+// limits.; other resources plain and with requests.; pods and count/pods are 1. Init containers are maxed, overhead is included.
+func Pod(spec *corev1.PodSpec) corev1.ResourceList {
+	pod := &corev1.Pod{Spec: withRequests(spec)}
+	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
+	limits := resourcehelper.PodLimits(pod, resourcehelper.PodResourcesOptions{})
+	one := resource.MustParse("1")
+	total := corev1.ResourceList{corev1.ResourcePods: one, countPods: one}
+	for name, quantity := range requests {
+		total[name] = quantity
+		if !strings.HasPrefix(string(name), "requests.") {
+			total["requests."+name] = quantity
+		}
+	}
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
+		if quantity, set := limits[name]; set {
+			total["limits."+name] = quantity
+		}
+	}
+	return total
+}
+
+// withRequests copies what matters of the spec and sets each request that is missing to its limit, as the API server does with real pods
+// but not with templates.
+func withRequests(spec *corev1.PodSpec) corev1.PodSpec {
+	return corev1.PodSpec{
+		Overhead: spec.Overhead, Resources: spec.Resources,
+		Containers: fillRequests(spec.Containers), InitContainers: fillRequests(spec.InitContainers),
+	}
+}
+
+func fillRequests(containers []corev1.Container) []corev1.Container {
+	filled := make([]corev1.Container, len(containers))
+	for i, c := range containers {
+		requests := corev1.ResourceList{}
+		for name, quantity := range c.Resources.Limits {
+			requests[name] = quantity
+		}
+		for name, quantity := range c.Resources.Requests {
+			requests[name] = quantity
+		}
+		filled[i] = corev1.Container{Name: c.Name, RestartPolicy: c.RestartPolicy,
+			Resources: corev1.ResourceRequirements{Requests: requests, Limits: c.Resources.Limits}}
+	}
+	return filled
+}
+
+// Add adds n times what is in one to total.
+func Add(total, one corev1.ResourceList, n int32) {
+	for name, quantity := range one {
+		sum := total[name]
+		times := quantity.DeepCopy()
+		times.Mul(int64(n))
+		sum.Add(times)
+		total[name] = sum
+	}
+}
