@@ -1,0 +1,231 @@
+package lifecycle
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Verb is what to do with a container.
+type Verb int
+
+// What can be done with a container.
+const (
+	Start Verb = iota
+	StopGently
+	Kill
+)
+
+// Action is one thing to do.
+type Action struct {
+	Verb      Verb
+	Container *Container
+	Until     time.Time // of StopGently: when the Kill comes
+}
+
+// Next moves the state on and returns what is to be done now and when to ask again at the latest (zero: when something happens).
+func (p *Pod) Next(now time.Time, policy BackOff) (actions []Action, wake time.Time) {
+	d := &decision{pod: p, now: now, policy: policy}
+	if p.stop == nil {
+		d.checkDeadline()
+	}
+	switch {
+	case p.stop != nil:
+		d.stopEverything(p.stop.By)
+	default:
+		d.advance()
+	}
+	d.killOverdue()
+	return d.actions, d.wake
+}
+
+type decision struct {
+	pod     *Pod
+	now     time.Time
+	policy  BackOff
+	actions []Action
+	wake    time.Time
+}
+
+func (d *decision) wakeAt(t time.Time) {
+	if d.wake.IsZero() || t.Before(d.wake) {
+		d.wake = t
+	}
+}
+
+func (d *decision) checkDeadline() {
+	seconds := d.pod.API.Spec.ActiveDeadlineSeconds
+	if seconds == nil || d.pod.finished {
+		return
+	}
+	deadline := d.pod.StartedAt.Add(time.Duration(*seconds) * time.Second)
+	if d.now.Before(deadline) {
+		d.wakeAt(deadline)
+		return
+	}
+	d.pod.stop = &Stop{By: d.now.Add(d.grace()), Reason: ReasonDeadline}
+}
+
+func (d *decision) grace() time.Duration {
+	if seconds := d.pod.API.Spec.TerminationGracePeriodSeconds; seconds != nil {
+		return time.Duration(*seconds) * time.Second
+	}
+	return 30 * time.Second
+}
+
+// advance starts what may start and finds out whether the pod is over.
+func (d *decision) advance() {
+	p := d.pod
+	if !p.Prepared {
+		return
+	}
+	if !p.ready && !p.finished {
+		p.ready = d.initialize()
+	}
+	if p.ready && !p.finished {
+		over := true
+		for _, c := range p.Containers {
+			if c.Kind == Main {
+				over = d.keepUp(c) && over
+			}
+		}
+		for _, c := range p.Containers {
+			if c.Kind == Sidecar && !over {
+				d.keepUp(c)
+			}
+		}
+		p.finished = over
+	}
+	if p.finished || p.failed {
+		p.finished = true
+		d.stopEverything(d.now.Add(d.grace()))
+	}
+}
+
+// initialize goes through the init containers in order; true when the main ones may start.
+func (d *decision) initialize() bool {
+	for _, c := range d.pod.Containers {
+		switch c.Kind {
+		case Init:
+			if c.Stage == Ended && c.End.Code == 0 {
+				continue
+			}
+			if d.keepUp(c) {
+				d.pod.failed = true
+			}
+			return false
+		case Sidecar:
+			d.keepUp(c)
+			if !c.Started {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// keepUp starts the container if it is its time; true when it will never start again.
+func (d *decision) keepUp(c *Container) bool {
+	if c.Stage == Ended {
+		if !d.restarts(c) {
+			return true
+		}
+		d.scheduleRestart(c)
+	}
+	if c.Stage != Waiting {
+		return false
+	}
+	if d.now.Before(c.notBefore) {
+		d.wakeAt(c.notBefore)
+		return false
+	}
+	if c.restarting {
+		c.restarting = false
+		c.Attempt++
+		c.Last, c.End = c.End, nil
+	}
+	c.Stage, c.stopBy, c.killed = Starting, time.Time{}, false
+	d.actions = append(d.actions, Action{Verb: Start, Container: c})
+	return false
+}
+
+func (d *decision) restarts(c *Container) bool {
+	switch c.Kind {
+	case Sidecar:
+		return true
+	case Init:
+		// An init container that succeeded is asked about only before the others ran.
+		return c.End.Code != 0 && d.pod.API.Spec.RestartPolicy != corev1.RestartPolicyNever
+	}
+	switch d.pod.API.Spec.RestartPolicy {
+	case corev1.RestartPolicyNever:
+		return false
+	case corev1.RestartPolicyOnFailure:
+		return c.End.Code != 0
+	}
+	return true
+}
+
+// scheduleRestart makes an ended container wait: not at all the first time, then ever longer while it keeps ending soon.
+func (d *decision) scheduleRestart(c *Container) {
+	c.Stage, c.restarting = Waiting, true
+	if c.End.FinishedAt.Sub(c.End.StartedAt) >= backOffForgiveAfter {
+		c.backOff = 0
+	}
+	c.notBefore = c.End.FinishedAt.Add(c.backOff)
+	c.waitReason, c.waitMessage = "", ""
+	if c.backOff > 0 {
+		c.waitReason = ReasonBackOff
+		c.waitMessage = "back-off " + c.backOff.String() + " restarting failed container=" + c.Spec.Name + " pod=" + d.pod.API.Name + "_" + d.pod.API.Namespace
+		c.backOff = min(2*c.backOff, d.policy.Max)
+		return
+	}
+	c.backOff = d.policy.Base
+}
+
+// stopEverything stops main containers at once and, when they are gone, sidecars from the last to the first.
+func (d *decision) stopEverything(by time.Time) {
+	mains := false
+	for _, c := range d.pod.Containers {
+		if c.Kind != Sidecar && c.active() {
+			mains = true
+			d.stop(c, by)
+		}
+	}
+	for i := len(d.pod.Containers) - 1; i >= 0 && !mains; i-- {
+		if c := d.pod.Containers[i]; c.Kind == Sidecar && c.active() {
+			d.stop(c, by)
+			return
+		}
+	}
+}
+
+func (d *decision) stop(c *Container, by time.Time) {
+	if c.Stage == Running {
+		c.Stage, c.stopBy = Stopping, by
+		d.actions = append(d.actions, Action{Verb: StopGently, Container: c, Until: by})
+	}
+}
+
+// Restart stops one container because it is not alive; its restart policy says whether it comes again.
+func (p *Pod) Restart(c *Container, grace time.Duration, now time.Time) (Action, bool) {
+	if c.Stage != Running {
+		return Action{}, false
+	}
+	c.Stage, c.stopBy = Stopping, now.Add(grace)
+	return Action{Verb: StopGently, Container: c, Until: c.stopBy}, true
+}
+
+func (d *decision) killOverdue() {
+	for _, c := range d.pod.Containers {
+		if c.Stage != Stopping || c.killed {
+			continue
+		}
+		if d.now.Before(c.stopBy) {
+			d.wakeAt(c.stopBy)
+			continue
+		}
+		c.killed = true
+		d.actions = append(d.actions, Action{Verb: Kill, Container: c})
+	}
+}

@@ -1,0 +1,229 @@
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ImageID is what a container's status says in place of an image's digest.
+const ImageID = "not-pulled://this-machine"
+
+// Status is the pod's status now. What others write (qosClass, conditions that are not the kubelet's) is kept from the API's.
+func (p *Pod) Status(now time.Time) corev1.PodStatus {
+	status := *p.API.Status.DeepCopy()
+	status.ObservedGeneration = p.API.Generation
+	status.HostIP, status.HostIPs = p.HostIP, nil
+	if p.HostIP != "" {
+		status.HostIPs = []corev1.HostIP{{IP: p.HostIP}}
+	}
+	if p.PodIP != "" {
+		status.PodIP, status.PodIPs = p.PodIP, []corev1.PodIP{{IP: p.PodIP}}
+	}
+	start := metav1.NewTime(p.StartedAt.Truncate(time.Second))
+	status.StartTime = &start
+	status.InitContainerStatuses, status.ContainerStatuses = nil, nil
+	for _, c := range p.Containers {
+		if c.Kind == Main {
+			status.ContainerStatuses = append(status.ContainerStatuses, p.containerStatus(c))
+		} else {
+			status.InitContainerStatuses = append(status.InitContainerStatuses, p.containerStatus(c))
+		}
+	}
+	status.Phase = p.phase()
+	status.Reason, status.Message = "", ""
+	if p.stop != nil && p.stop.Reason == ReasonDeadline {
+		status.Reason, status.Message = ReasonDeadline, messageDeadline
+	}
+	p.setConditions(&status, now)
+	return status
+}
+
+func (p *Pod) phase() corev1.PodPhase {
+	deadline := p.stop != nil && p.stop.Reason == ReasonDeadline
+	if p.Finished() {
+		return p.finalPhase(deadline)
+	}
+	if !p.ready {
+		return corev1.PodPending
+	}
+	for _, c := range p.Containers {
+		if c.Kind == Main && c.End == nil && c.Last == nil && (c.Stage == Waiting || c.Stage == Starting) {
+			return corev1.PodPending
+		}
+	}
+	return corev1.PodRunning
+}
+
+func (p *Pod) finalPhase(deadline bool) corev1.PodPhase {
+	if deadline || p.failed {
+		return corev1.PodFailed
+	}
+	for _, c := range p.Containers {
+		if c.Kind == Main && (c.End == nil || c.End.Code != 0) {
+			return corev1.PodFailed
+		}
+	}
+	return corev1.PodSucceeded
+}
+
+func (p *Pod) containerStatus(c *Container) corev1.ContainerStatus {
+	started := c.Stage == Running && c.Started
+	if c.Stage == Stopping {
+		started = c.Started
+	}
+	status := corev1.ContainerStatus{
+		Name: c.Spec.Name, Image: c.Spec.Image, RestartCount: int32(c.Attempt), Started: &started,
+		Ready: p.isReady(c), State: p.state(c),
+	}
+	if c.ID != "" {
+		status.ImageID, status.ContainerID = ImageID, c.ID
+	}
+	if last := c.lastEnd(); last != nil {
+		status.LastTerminationState.Terminated = last.terminated()
+	}
+	return status
+}
+
+// lastEnd is the end of the attempt before the one that State tells of.
+func (c *Container) lastEnd() *End {
+	if c.Stage == Waiting && c.waitReason != "" && c.End != nil {
+		return c.End
+	}
+	return c.Last
+}
+
+func (p *Pod) isReady(c *Container) bool {
+	switch c.Kind {
+	case Init:
+		return c.Stage == Ended && c.End.Code == 0
+	default:
+		return c.Stage == Running && c.Started && c.Healthy
+	}
+}
+
+func (p *Pod) state(c *Container) corev1.ContainerState {
+	switch {
+	case c.Stage == Running || c.Stage == Stopping:
+		return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: seconds(c.StartedAt)}}
+	case c.Stage == Ended || (c.Stage == Waiting && c.waitReason == "" && c.End != nil):
+		return corev1.ContainerState{Terminated: c.End.terminated()}
+	}
+	waiting := &corev1.ContainerStateWaiting{Reason: c.waitReason, Message: c.waitMessage}
+	if waiting.Reason == "" {
+		waiting.Reason = ReasonCreating
+		if c.Kind == Main && !p.ready && p.hasInit() {
+			waiting.Reason = ReasonInitializing
+		}
+	}
+	return corev1.ContainerState{Waiting: waiting}
+}
+
+func (p *Pod) hasInit() bool { return len(p.API.Spec.InitContainers) > 0 }
+
+func (e *End) terminated() *corev1.ContainerStateTerminated {
+	return &corev1.ContainerStateTerminated{
+		ExitCode: int32(e.Code), Signal: int32(e.Signal), Reason: e.Reason, Message: e.Message,
+		StartedAt: seconds(e.StartedAt), FinishedAt: seconds(e.FinishedAt), ContainerID: e.ID,
+	}
+}
+
+func seconds(t time.Time) metav1.Time {
+	if t.IsZero() {
+		return metav1.Time{}
+	}
+	return metav1.NewTime(t.Truncate(time.Second))
+}
+
+func (p *Pod) setConditions(status *corev1.PodStatus, now time.Time) {
+	ended := status.Phase == corev1.PodSucceeded || status.Phase == corev1.PodFailed
+	p.set(status, now, corev1.PodReadyToStartContainers, p.Prepared && !ended, "", "")
+	if status.Phase == corev1.PodSucceeded || p.ready {
+		reason := ""
+		if status.Phase == corev1.PodSucceeded {
+			reason = "PodCompleted"
+		}
+		p.set(status, now, corev1.PodInitialized, true, reason, "")
+	} else {
+		p.set(status, now, corev1.PodInitialized, !p.hasInit(), notIf(!p.hasInit(), "ContainersNotInitialized"),
+			notIf(!p.hasInit(), "containers with incomplete status: ["+strings.Join(p.names(func(c *Container) bool { return c.Kind != Main && !p.isReady(c) }), " ")+"]"))
+	}
+	ready, reason, message := p.readiness(status)
+	p.set(status, now, corev1.ContainersReady, ready, reason, message)
+	if ready {
+		ready, reason, message = p.gates(status)
+	}
+	p.set(status, now, corev1.PodReady, ready, reason, message)
+	p.set(status, now, corev1.PodScheduled, true, "", "")
+}
+
+func notIf(ok bool, text string) string {
+	if ok {
+		return ""
+	}
+	return text
+}
+
+func (p *Pod) readiness(status *corev1.PodStatus) (ready bool, reason, message string) {
+	switch status.Phase {
+	case corev1.PodSucceeded:
+		return false, "PodCompleted", ""
+	case corev1.PodFailed:
+		return false, "PodFailed", ""
+	}
+	unready := p.names(func(c *Container) bool { return c.Kind != Init && !p.isReady(c) })
+	if len(unready) == 0 {
+		return true, "", ""
+	}
+	return false, "ContainersNotReady", fmt.Sprintf("containers with unready status: [%s]", strings.Join(unready, " "))
+}
+
+// gates asks the conditions that others set whether the pod is ready.
+func (p *Pod) gates(status *corev1.PodStatus) (ready bool, reason, message string) {
+	for _, gate := range p.API.Spec.ReadinessGates {
+		ok := false
+		for _, condition := range status.Conditions {
+			ok = ok || (condition.Type == gate.ConditionType && condition.Status == corev1.ConditionTrue)
+		}
+		if !ok {
+			return false, "ReadinessGatesNotReady", fmt.Sprintf("corresponding condition of pod readiness gate %q is not True", gate.ConditionType)
+		}
+	}
+	return true, "", ""
+}
+
+func (p *Pod) names(which func(*Container) bool) []string {
+	var names []string
+	for _, c := range p.Containers {
+		if which(c) {
+			names = append(names, c.Spec.Name)
+		}
+	}
+	return names
+}
+
+// set writes a condition; the time of the transition changes only with the status.
+func (p *Pod) set(status *corev1.PodStatus, now time.Time, kind corev1.PodConditionType, value bool, reason, message string) {
+	fresh := corev1.PodCondition{Type: kind, Status: corev1.ConditionFalse, Reason: reason, Message: message, LastTransitionTime: seconds(now), ObservedGeneration: p.API.Generation}
+	if value {
+		fresh.Status = corev1.ConditionTrue
+	}
+	for i := range status.Conditions {
+		old := &status.Conditions[i]
+		if old.Type != kind {
+			continue
+		}
+		if kind == corev1.PodScheduled {
+			return // the scheduler's word
+		}
+		if old.Status == fresh.Status {
+			fresh.LastTransitionTime = old.LastTransitionTime
+		}
+		*old = fresh
+		return
+	}
+	status.Conditions = append(status.Conditions, fresh)
+}
