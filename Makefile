@@ -1,0 +1,65 @@
+# Everything one does with this project by name; `make help` lists it.
+# CI runs the same names, so a red check is repeated by typing its name.
+
+SHELL      := /bin/sh
+# A clone that belongs to another user must build too: no version control stamps.
+export GOFLAGS ?= -buildvcs=false
+GO         ?= go
+TOOL       := $(GO) tool -modfile=tools.mod
+BIN        := bin
+FUZZTIME   ?= 10s
+# Packages whose tests start an API server, or link one.
+HEAVY      := /test/e2e|/test/bench|/internal/local$$|/internal/local/controlplane|/internal/local/processnode$$|/cmd/vc-local|/deploy$$
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo demo-down test test-unit test-race scenarios e2e bench fuzz lint generate verify vulncheck clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## the programs, into bin/
+	@hack/build.sh $(BIN)
+
+demo: ## a real cluster on this machine, a distributed job on it, and its result
+	@hack/demo.sh up
+
+demo-down: ## stop the demo's cluster and remove all it left
+	@hack/demo.sh down
+
+test: ## everything a submission must pass
+	@hack/test.sh ./...
+
+test-unit: ## what needs no API server
+	@hack/test.sh $$($(GO) list ./... | grep -E -v '$(HEAVY)')
+
+test-race: ## the same under the race detector
+	@CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -E -v '$(HEAVY)')
+
+scenarios: ## the scheduler's stories as text; make scenarios REWRITE=1 writes their outcomes anew
+	@$(GO) test ./test/scenarios/... $(if $(REWRITE),-rewrite)
+
+e2e: ## the seeds' scenarios with real processes on a real API server
+	@$(GO) test -count=1 -timeout 30m -v ./test/e2e/...
+
+bench: ## time from submitting to the last bind, beside a bare loop of creates and binds
+	@VC_BENCH=1 $(GO) test -count=1 -timeout 30m -v ./test/bench/...
+
+fuzz: ## every fuzz test for FUZZTIME (10s)
+	@hack/fuzz.sh $(FUZZTIME)
+
+lint: ## golangci-lint, as .golangci.yml says (a cold build of it takes minutes)
+	@$(TOOL) golangci-lint run ./...
+
+generate: ## CRDs, deep copies, deploy/install.yaml
+	@hack/generate.sh
+
+verify: generate ## generated files, formatting and go.mod are as they would be made anew
+	@git diff --exit-code -- api deploy docs
+	@test -z "$$(gofmt -l api cmd deploy examples internal test)" || { gofmt -l api cmd deploy examples internal test; exit 1; }
+	@$(GO) mod tidy -diff
+
+vulncheck: ## known vulnerabilities in what is called (asks the online database)
+	@$(TOOL) govulncheck ./...
+
+clean: ## remove what build made
+	@rm -rf $(BIN)

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Builds the programs into the directory $1 (bin), with a line of progress: a cold
+# build compiles the whole API server and takes some minutes.
+set -eu
+cd "$(dirname "$0")/.."
+bin=${1:-bin}
+mkdir -p "$bin"
+command -v go >/dev/null || { echo "error: go is not installed
+hint:  install Go $(awk '/^go /{print $2}' go.mod) or later: https://go.dev/dl" >&2; exit 1; }
+
+version=$(git describe --tags --always --dirty 2>/dev/null || echo unknown)
+commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
+pkg=github.com/vc-batch/vc/internal/cli/version
+flags="-s -w -X $pkg.Version=$version -X $pkg.GitSHA=$commit -X $pkg.BuiltAt=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+programs="./cmd/vc-local ./cmd/vcd ./cmd/vcctl ./cmd/kubectl-vc ./examples/wordcount k8s.io/kubernetes/cmd/kubectl"
+
+hack/progress.sh "modules" 0 sh -c "go list -deps $programs >$bin/.deps"
+total=$(wc -l <"$bin/.deps")
+rm -f "$bin/.deps"
+hack/progress.sh "build" "$total" go build -v -ldflags "$flags" -o "$bin/" $programs

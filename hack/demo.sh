@@ -1,0 +1,89 @@
+#!/bin/sh
+# The demo: `hack/demo.sh up` builds, starts a cluster in .demo, runs a distributed
+# word count on it and shows it; `hack/demo.sh down` removes all of that.
+set -eu
+cd "$(dirname "$0")/.."
+root=$PWD
+dir=$root/.demo
+bin=$root/bin
+workers=4
+
+say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+[ -t 1 ] || say() { printf '\n%s\n' "$*"; }
+run() { printf '$ %s\n' "$*"; "$@"; }
+
+down() {
+	if [ -x "$bin/vc-local" ]; then
+		"$bin/vc-local" down --dir "$dir" --purge
+	elif [ -e "$dir" ]; then
+		echo "error: $dir exists, but bin/vc-local, which could stop what runs there, does not" >&2
+		echo "hint:  make build, then make demo-down" >&2
+		exit 1
+	fi
+	rm -rf "$dir"
+	echo "the demo's cluster and everything in $dir are gone; bin/ stays (make clean removes it)"
+}
+
+up() {
+	say "1. Build"
+	hack/build.sh "$bin"
+	PATH=$bin:$PATH
+	export KUBECONFIG=$dir/kubeconfig
+
+	say "2. A cluster on this machine"
+	run vc-local up --dir "$dir" --process-nodes 2 --detach
+
+	say "3. A distributed job: one master, $workers workers, the words of the file LICENSE"
+	vcctl job delete wordcount --wait --ignore-not-found >/dev/null 2>&1 || true
+	kubectl delete configmap wordcount-text --ignore-not-found >/dev/null
+	run kubectl create configmap wordcount-text --from-file=text.txt=LICENSE
+	sed "s|@BIN@|$bin|" examples/wordcount/job.yaml >"$dir/wordcount.yaml"
+	run vcctl job run -f "$dir/wordcount.yaml"
+	wait_for_job
+
+	say "4. Its result"
+	run kubectl logs wordcount-master-0 | tee "$dir/result"
+	"$bin/wordcount" local -text LICENSE >"$dir/expected"
+	if ! grep -v '^\$' "$dir/result" | tail -n "$(wc -l <"$dir/expected")" | cmp -s - "$dir/expected"; then
+		echo "error: the workers counted something else than one process does:" >&2
+		cat "$dir/expected" >&2
+		exit 1
+	fi
+	echo "(the same as one process counts alone: checked)"
+
+	say "5. What people look at"
+	run vcctl job list
+	run vcctl top --once
+	say "6. How to go on"
+	cat <<END
+  export KUBECONFIG=$KUBECONFIG PATH=$bin:\$PATH
+  vcctl job view wordcount                          # the job, its tasks, what happened to it
+  kubectl get nodes,pods -o wide                    # it is a cluster like any other
+  vcctl queue list
+  kubectl apply -f examples/scenarios/distcc.yaml   # a job as Volcano's users write it
+  vc-local nodes add --simulated 100 --dir $dir     # a hundred machines that are not there
+  make demo-down                                    # remove all of this
+END
+}
+
+wait_for_job() {
+	left=240
+	while [ "$left" -gt 0 ]; do
+		phase=$(kubectl get jobs.batch.volcano.sh wordcount -o 'jsonpath={.status.state.phase}' 2>/dev/null || true)
+		case $phase in
+		Completed) echo "job wordcount: Completed"; return ;;
+		Failed | Aborted | Terminated) left=0 ;;
+		*) left=$((left - 1)); sleep 0.5 ;;
+		esac
+	done
+	echo "error: job wordcount is ${phase:-not there} instead of Completed" >&2
+	vcctl job view wordcount >&2 || true
+	echo "hint:  the cluster still runs; make demo-down removes it" >&2
+	exit 1
+}
+
+case ${1:-} in
+up) up ;;
+down) down ;;
+*) echo "usage: hack/demo.sh up|down" >&2; exit 2 ;;
+esac
