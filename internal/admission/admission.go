@@ -1,0 +1,223 @@
+package admission
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/vc-batch/vc/api/keys"
+)
+
+const (
+	// DefaultListenAddress is where the webhooks listen when nothing is said.
+	DefaultListenAddress = ":8443"
+	// renewalRetry is how long a failed renewal of the certificate waits. There is a third of its life left by then.
+	renewalRetry = time.Minute
+	// renewalCheck is the longest time between two looks at the certificate; other replicas may have renewed it.
+	renewalCheck = 12 * time.Hour
+	// drainTime is how long requests may take that are under way when the server is stopped.
+	drainTime = 10 * time.Second
+)
+
+// Options say where the webhooks listen and how the API server reaches them.
+type Options struct {
+	// ListenAddress is host:port; port 0 takes a free one. Default DefaultListenAddress.
+	ListenAddress string
+	// URL is how the API server reaches the webhooks, without a path. Empty, and without a Service, it is
+	// https://ListenAddress: right where the API server runs on this machine.
+	URL string
+	// ServiceNamespace and ServiceName name the Service in front of the webhooks, in place of a URL. The certificate
+	// is then kept in a Secret of that namespace, for all replicas.
+	ServiceNamespace, ServiceName string
+	// SchedulerNames are the schedulers whose pods are ours; the first is the default of jobs. Default volcano.
+	SchedulerNames []string
+	// Ready is called once when the webhooks are served and installed. May be nil.
+	Ready func()
+	// Now is the clock of the certificates. Default time.Now.
+	Now func() time.Time
+}
+
+// withDefaults fills in and checks the options.
+func (o Options) withDefaults() (Options, error) {
+	if o.ListenAddress == "" {
+		o.ListenAddress = DefaultListenAddress
+	}
+	if len(o.SchedulerNames) == 0 {
+		o.SchedulerNames = []string{keys.DefaultSchedulerName}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if (o.ServiceName == "") != (o.ServiceNamespace == "") {
+		return o, errors.New("admission: the webhooks' Service wants both a name and a namespace")
+	}
+	if o.ServiceName != "" && o.URL != "" {
+		return o, errors.New("admission: webhooks are reached by a URL or by a Service, not by both")
+	}
+	if o.URL != "" {
+		if parsed, err := url.Parse(o.URL); err != nil || parsed.Scheme != "https" || parsed.Host == "" {
+			return o, fmt.Errorf("admission: webhook URL %q: want https://host[:port]", o.URL)
+		}
+	}
+	return o, nil
+}
+
+// Run serves the webhooks until ctx ends and keeps their configurations and certificate up to date. It returns nil
+// when it was told to stop. The configurations stay: our kinds are refused while nobody can check them.
+func Run(ctx context.Context, config *rest.Config, options Options) error {
+	options, err := options.withDefaults()
+	if err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("admission: client: %w", err)
+	}
+	queues, err := newQueueCache(config)
+	if err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", options.ListenAddress)
+	if err != nil {
+		return fmt.Errorf("admission: listen on %s: %w", options.ListenAddress, err)
+	}
+	where, hosts, err := endpoint(options, listener.Addr())
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	keeper := newCertificateKeeper(options, client, hosts)
+	hooks := &hooks{queues: queues, namespaces: client.CoreV1().Namespaces(), defaultScheduler: options.SchedulerNames[0]}
+	handler, err := hooks.handler()
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	return serve(ctx, &service{
+		listener: listener, handler: handler, keeper: keeper, queues: queues,
+		install: func(ctx context.Context, caBundle []byte) error {
+			return install(ctx, client.AdmissionregistrationV1(), configurations(where, caBundle, options.SchedulerNames))
+		},
+		ready: options.Ready,
+		now:   options.Now,
+	})
+}
+
+// service is what runs: the server, the queue cache and the renewal of the certificate.
+type service struct {
+	listener net.Listener
+	handler  http.Handler
+	keeper   *certificateKeeper
+	queues   *queueCache
+	install  func(ctx context.Context, caBundle []byte) error
+	ready    func()
+	now      func() time.Time
+}
+
+func serve(ctx context.Context, s *service) error {
+	group, ctx := errgroup.WithContext(ctx)
+	server := &http.Server{
+		Handler:           s.handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog:          nil,
+		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.keeper.get},
+	}
+	if _, err := s.keeper.refresh(ctx); err != nil {
+		return errors.Join(fmt.Errorf("admission: certificate: %w", err), s.listener.Close())
+	}
+	group.Go(func() error { return s.queues.run(ctx) })
+	group.Go(func() error {
+		if err := server.ServeTLS(s.listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("admission: serve: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		<-ctx.Done()
+		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+		defer cancel()
+		return server.Shutdown(drain)
+	})
+	group.Go(func() error { return s.maintain(ctx) })
+	return group.Wait()
+}
+
+// maintain installs the webhooks, says that they are ready, and renews their certificate in time.
+func (s *service) maintain(ctx context.Context) error {
+	log := klog.FromContext(ctx).WithName("admission")
+	if !s.queues.wait(ctx) {
+		return nil
+	}
+	installed := false
+	for {
+		next, err := s.keeper.refresh(ctx)
+		if err == nil {
+			err = s.install(ctx, s.keeper.caBundle())
+		}
+		wait := min(max(next.Sub(s.now()), renewalRetry), renewalCheck)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && !installed:
+			return fmt.Errorf("admission: install webhooks: %w", err)
+		case err != nil:
+			log.Error(err, "Certificate of the webhooks could not be renewed, trying again", "after", renewalRetry)
+			wait = renewalRetry
+		case !installed:
+			installed = true
+			log.Info("Webhooks are served and installed", "address", s.listener.Addr().String())
+			if s.ready != nil {
+				s.ready()
+			}
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+	}
+}
+
+// target is how the API server reaches the webhooks: a URL without a path, or a Service.
+type target struct {
+	url                           string
+	serviceNamespace, serviceName string
+}
+
+// endpoint says how the API server reaches a listener at address, and for which hosts the certificate must be.
+func endpoint(options Options, address net.Addr) (target, []string, error) {
+	if options.ServiceName != "" {
+		name, namespace := options.ServiceName, options.ServiceNamespace
+		return target{serviceNamespace: namespace, serviceName: name}, []string{
+			name + "." + namespace + ".svc", name + "." + namespace + ".svc.cluster.local", name + "." + namespace,
+		}, nil
+	}
+	if options.URL != "" {
+		parsed, err := url.Parse(options.URL)
+		if err != nil {
+			return target{}, nil, fmt.Errorf("admission: webhook URL: %w", err)
+		}
+		return target{url: "https://" + parsed.Host}, []string{parsed.Hostname()}, nil
+	}
+	host, port, err := net.SplitHostPort(address.String())
+	if err != nil {
+		return target{}, nil, fmt.Errorf("admission: address %s: %w", address, err)
+	}
+	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
+		if host, err = os.Hostname(); err != nil {
+			return target{}, nil, fmt.Errorf("admission: host name for the webhooks' URL: %w", err)
+		}
+	}
+	return target{url: "https://" + net.JoinHostPort(host, port)}, []string{host}, nil
+}

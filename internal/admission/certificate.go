@@ -1,0 +1,150 @@
+package admission
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"time"
+)
+
+const (
+	caLifetime      = 10 * 365 * 24 * time.Hour
+	servingLifetime = 365 * 24 * time.Hour
+	// clockSkew is how far the API server's clock may be behind ours.
+	clockSkew = 5 * time.Minute
+
+	pemCertificate = "CERTIFICATE"
+	pemPrivateKey  = "EC PRIVATE KEY"
+)
+
+// certificates are an authority of our own and one serving certificate signed by it, all PEM.
+// CABundle may hold more than one authority: the previous one stays while clients may still meet its certificates.
+type certificates struct {
+	CABundle []byte
+	Cert     []byte
+	Key      []byte
+}
+
+// issue makes a new authority and a serving certificate for hosts (DNS names or addresses).
+// The authority's key is not kept: the next rotation makes a new authority.
+func issue(now time.Time, hosts []string) (certificates, error) {
+	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return certificates{}, fmt.Errorf("authority key: %w", err)
+	}
+	caTemplate, err := certificateTemplate("vc-admission-ca", now, caLifetime)
+	if err != nil {
+		return certificates{}, err
+	}
+	caTemplate.IsCA = true
+	caTemplate.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
+	caDER, err := x509.CreateCertificate(rand.Reader, caTemplate, caTemplate, caKey.Public(), caKey)
+	if err != nil {
+		return certificates{}, fmt.Errorf("authority certificate: %w", err)
+	}
+
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return certificates{}, fmt.Errorf("serving key: %w", err)
+	}
+	template, err := certificateTemplate("vc-admission", now, servingLifetime)
+	if err != nil {
+		return certificates{}, err
+	}
+	template.KeyUsage = x509.KeyUsageDigitalSignature
+	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	for _, host := range hosts {
+		if ip := net.ParseIP(host); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, host)
+		}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, caTemplate, key.Public(), caKey)
+	if err != nil {
+		return certificates{}, fmt.Errorf("serving certificate: %w", err)
+	}
+	keyDER, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return certificates{}, fmt.Errorf("serving key: %w", err)
+	}
+	return certificates{
+		CABundle: pem.EncodeToMemory(&pem.Block{Type: pemCertificate, Bytes: caDER}),
+		Cert:     pem.EncodeToMemory(&pem.Block{Type: pemCertificate, Bytes: der}),
+		Key:      pem.EncodeToMemory(&pem.Block{Type: pemPrivateKey, Bytes: keyDER}),
+	}, nil
+}
+
+func certificateTemplate(name string, now time.Time, lifetime time.Duration) (*x509.Certificate, error) {
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return nil, fmt.Errorf("serial number: %w", err)
+	}
+	return &x509.Certificate{
+		SerialNumber:          serial,
+		Subject:               pkix.Name{CommonName: name, Organization: []string{"vc-batch.dev"}},
+		NotBefore:             now.Add(-clockSkew),
+		NotAfter:              now.Add(lifetime),
+		BasicConstraintsValid: true,
+	}, nil
+}
+
+// renewAt says when the serving certificate is to be replaced: after two thirds of its life.
+// The zero time means now: it cannot be read, or it is not valid for one of hosts.
+func (c certificates) renewAt(hosts []string) time.Time {
+	leaf, err := c.leaf()
+	if err != nil {
+		return time.Time{}
+	}
+	for _, host := range hosts {
+		if leaf.VerifyHostname(host) != nil {
+			return time.Time{}
+		}
+	}
+	return leaf.NotBefore.Add(leaf.NotAfter.Sub(leaf.NotBefore) * 2 / 3)
+}
+
+func (c certificates) leaf() (*x509.Certificate, error) {
+	pair, err := c.keyPair()
+	if err != nil {
+		return nil, err
+	}
+	return x509.ParseCertificate(pair.Certificate[0])
+}
+
+func (c certificates) keyPair() (tls.Certificate, error) {
+	pair, err := tls.X509KeyPair(c.Cert, c.Key)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("serving certificate: %w", err)
+	}
+	return pair, nil
+}
+
+// succeed returns next with the authorities of c that are still valid added to its bundle, newest first, so that
+// replicas that still serve the old certificate are trusted until they have taken the new one.
+func (c certificates) succeed(next certificates, now time.Time) certificates {
+	bundle := append([]byte(nil), next.CABundle...)
+	const keep = 2
+	kept := 0
+	for rest := c.CABundle; kept < keep; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		ca, err := x509.ParseCertificate(block.Bytes)
+		if err != nil || now.After(ca.NotAfter) {
+			continue
+		}
+		bundle = append(bundle, pem.EncodeToMemory(block)...)
+		kept++
+	}
+	next.CABundle = bundle
+	return next
+}

@@ -1,0 +1,234 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	admissionregistrationv1client "k8s.io/client-go/kubernetes/typed/admissionregistration/v1"
+	"k8s.io/client-go/util/retry"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// ConfigurationPrefix begins the names of our webhook configurations. They are Volcano's names, so that what an
+// earlier Volcano left behind is taken over and refuses nothing on behalf of a service that is gone.
+const ConfigurationPrefix = "volcano-admission-service-"
+
+// webhookTimeoutSeconds is how long the API server waits for us.
+const webhookTimeoutSeconds = 10
+
+// notOfOurJobs leaves out PodGroups that the job controller makes: the Job was checked.
+const notOfOurJobs = `!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(o, ` +
+	`has(o.controller) && o.controller && o.kind == 'Job' && o.apiVersion.startsWith('batch.volcano.sh/'))`
+
+// rule is one webhook: which objects are sent to which path.
+type rule struct {
+	path       string
+	groups     string
+	version    string
+	resource   string
+	scope      admissionregistrationv1.ScopeType
+	operations []admissionregistrationv1.OperationType
+	failOpen   bool
+	conditions []admissionregistrationv1.MatchCondition
+}
+
+// mutatingRules default our kinds. They fail open, see the package's comment.
+func mutatingRules() []rule {
+	job, queue, group := ourKinds()
+	job.path, job.operations, job.failOpen = pathMutateJob, createAndUpdate(), true
+	queue.path, queue.operations, queue.failOpen = pathMutateQueue, createAndUpdate(), true
+	group.path, group.operations, group.failOpen = pathMutatePodGroup, create(), true
+	return []rule{job, queue, group}
+}
+
+// validatingRules check our kinds, and of pods those that carry a disruption budget and are ours to schedule.
+func validatingRules(schedulerNames []string) []rule {
+	job, queue, group := ourKinds()
+	job.path, job.operations = pathValidateJob, createAndUpdate()
+	queue.path, queue.operations = pathValidateQueue, append(createAndUpdate(), admissionregistrationv1.Delete)
+	group.path, group.operations = pathValidatePodGroup, create()
+	quoted := make([]string, len(schedulerNames))
+	for i, name := range schedulerNames {
+		quoted[i] = fmt.Sprintf("%q", name)
+	}
+	pod := rule{
+		path: pathValidatePod, groups: "", version: "v1", resource: "pods", scope: admissionregistrationv1.NamespacedScope,
+		operations: create(), failOpen: true,
+		conditions: []admissionregistrationv1.MatchCondition{
+			{Name: "our-scheduler", Expression: fmt.Sprintf("object.spec.schedulerName in [%s]", strings.Join(quoted, ", "))},
+			{Name: "has-a-disruption-budget", Expression: fmt.Sprintf("has(object.metadata.annotations) && ('%s' in object.metadata.annotations || '%s' in object.metadata.annotations)",
+				keys.JDBMinAvailable, keys.JDBMaxUnavailable)},
+		},
+	}
+	return []rule{job, queue, group, pod}
+}
+
+func ourKinds() (job, queue, group rule) {
+	job = rule{groups: batchv1alpha1.GroupName, version: batchv1alpha1.GroupVersion.Version, resource: "jobs", scope: admissionregistrationv1.NamespacedScope}
+	queue = rule{groups: schedulingv1beta1.GroupName, version: schedulingv1beta1.GroupVersion.Version, resource: "queues", scope: admissionregistrationv1.ClusterScope}
+	group = rule{groups: schedulingv1beta1.GroupName, version: schedulingv1beta1.GroupVersion.Version, resource: "podgroups", scope: admissionregistrationv1.NamespacedScope}
+	group.conditions = []admissionregistrationv1.MatchCondition{{Name: "not-of-our-jobs", Expression: notOfOurJobs}}
+	return job, queue, group
+}
+
+func create() []admissionregistrationv1.OperationType {
+	return []admissionregistrationv1.OperationType{admissionregistrationv1.Create}
+}
+
+func createAndUpdate() []admissionregistrationv1.OperationType {
+	return append(create(), admissionregistrationv1.Update)
+}
+
+// webhookConfigurations is everything that is installed.
+type webhookConfigurations struct {
+	mutating   []*admissionregistrationv1.MutatingWebhookConfiguration
+	validating []*admissionregistrationv1.ValidatingWebhookConfiguration
+}
+
+// configurations describes our webhooks at where, trusted by caBundle.
+func configurations(where target, caBundle []byte, schedulerNames []string) webhookConfigurations {
+	var all webhookConfigurations
+	for _, r := range mutatingRules() {
+		all.mutating = append(all.mutating, &admissionregistrationv1.MutatingWebhookConfiguration{
+			ObjectMeta: r.meta(),
+			Webhooks: []admissionregistrationv1.MutatingWebhook{{
+				Name:                    r.name(),
+				ClientConfig:            where.client(r.path, caBundle),
+				Rules:                   r.rules(),
+				FailurePolicy:           r.failurePolicy(),
+				MatchPolicy:             new(admissionregistrationv1.Equivalent),
+				NamespaceSelector:       ordinaryNamespaces(),
+				ObjectSelector:          &metav1.LabelSelector{},
+				SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
+				TimeoutSeconds:          new(int32(webhookTimeoutSeconds)),
+				AdmissionReviewVersions: []string{"v1"},
+				ReinvocationPolicy:      new(admissionregistrationv1.NeverReinvocationPolicy),
+				MatchConditions:         r.conditions,
+			}},
+		})
+	}
+	for _, r := range validatingRules(schedulerNames) {
+		all.validating = append(all.validating, &admissionregistrationv1.ValidatingWebhookConfiguration{
+			ObjectMeta: r.meta(),
+			Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+				Name:                    r.name(),
+				ClientConfig:            where.client(r.path, caBundle),
+				Rules:                   r.rules(),
+				FailurePolicy:           r.failurePolicy(),
+				MatchPolicy:             new(admissionregistrationv1.Equivalent),
+				NamespaceSelector:       ordinaryNamespaces(),
+				ObjectSelector:          &metav1.LabelSelector{},
+				SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
+				TimeoutSeconds:          new(int32(webhookTimeoutSeconds)),
+				AdmissionReviewVersions: []string{"v1"},
+				MatchConditions:         r.conditions,
+			}},
+		})
+	}
+	return all
+}
+
+// name is that of Volcano's webhook: mutatejob.volcano.sh for /jobs/mutate.
+func (r rule) name() string {
+	noun, verb, _ := strings.Cut(strings.TrimPrefix(r.path, "/"), "/")
+	return verb + strings.TrimSuffix(noun, "s") + ".volcano.sh"
+}
+
+func (r rule) meta() metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: ConfigurationPrefix + strings.ReplaceAll(strings.TrimPrefix(r.path, "/"), "/", "-")}
+}
+
+func (r rule) rules() []admissionregistrationv1.RuleWithOperations {
+	return []admissionregistrationv1.RuleWithOperations{{
+		Operations: r.operations,
+		Rule: admissionregistrationv1.Rule{
+			APIGroups: []string{r.groups}, APIVersions: []string{r.version}, Resources: []string{r.resource}, Scope: &r.scope,
+		},
+	}}
+}
+
+func (r rule) failurePolicy() *admissionregistrationv1.FailurePolicyType {
+	if r.failOpen {
+		return new(admissionregistrationv1.Ignore)
+	}
+	return new(admissionregistrationv1.Fail)
+}
+
+// ordinaryNamespaces leaves out the system's own.
+func ordinaryNamespaces() *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{
+		Key: "kubernetes.io/metadata.name", Operator: metav1.LabelSelectorOpNotIn, Values: []string{metav1.NamespaceSystem},
+	}}}
+}
+
+// client says how the API server calls one webhook.
+func (t target) client(path string, caBundle []byte) admissionregistrationv1.WebhookClientConfig {
+	if t.url != "" {
+		return admissionregistrationv1.WebhookClientConfig{URL: new(t.url + path), CABundle: caBundle}
+	}
+	return admissionregistrationv1.WebhookClientConfig{CABundle: caBundle, Service: &admissionregistrationv1.ServiceReference{
+		Namespace: t.serviceNamespace, Name: t.serviceName, Path: &path, Port: new(int32(443)),
+	}}
+}
+
+// install creates the configurations, or makes those that there are what they should be.
+func install(ctx context.Context, client admissionregistrationv1client.AdmissionregistrationV1Interface, all webhookConfigurations) error {
+	for _, want := range all.mutating {
+		err := createOrCorrect(ctx, client.MutatingWebhookConfigurations(), want, func(have *admissionregistrationv1.MutatingWebhookConfiguration) bool {
+			same := apiequality.Semantic.DeepEqual(have.Webhooks, want.Webhooks)
+			have.Webhooks = want.Webhooks
+			return same
+		})
+		if err != nil {
+			return fmt.Errorf("mutating webhook configuration %s: %w", want.Name, err)
+		}
+	}
+	for _, want := range all.validating {
+		err := createOrCorrect(ctx, client.ValidatingWebhookConfigurations(), want, func(have *admissionregistrationv1.ValidatingWebhookConfiguration) bool {
+			same := apiequality.Semantic.DeepEqual(have.Webhooks, want.Webhooks)
+			have.Webhooks = want.Webhooks
+			return same
+		})
+		if err != nil {
+			return fmt.Errorf("validating webhook configuration %s: %w", want.Name, err)
+		}
+	}
+	return nil
+}
+
+// configurationClient is what the two typed clients have in common.
+type configurationClient[T metav1.Object] interface {
+	Get(ctx context.Context, name string, options metav1.GetOptions) (T, error)
+	Create(ctx context.Context, object T, options metav1.CreateOptions) (T, error)
+	Update(ctx context.Context, object T, options metav1.UpdateOptions) (T, error)
+}
+
+// createOrCorrect creates want; when it exists, correct changes it and says whether nothing had to be changed.
+func createOrCorrect[T metav1.Object](ctx context.Context, client configurationClient[T], want T, correct func(T) bool) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		have, err := client.Get(ctx, want.GetName(), metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			_, err = client.Create(ctx, want, metav1.CreateOptions{})
+			if !apierrors.IsAlreadyExists(err) {
+				return err
+			}
+			have, err = client.Get(ctx, want.GetName(), metav1.GetOptions{})
+		}
+		if err != nil {
+			return err
+		}
+		if correct(have) {
+			return nil
+		}
+		_, err = client.Update(ctx, have, metav1.UpdateOptions{})
+		return err
+	})
+}

@@ -1,0 +1,140 @@
+package admission
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+)
+
+// SecretName is the Secret that holds the webhooks' certificate when they are behind a Service.
+const SecretName = "volcano-admission-certificate"
+
+// caBundleKey is the Secret's key of the authorities; the others are those of a TLS Secret.
+const caBundleKey = "ca.crt"
+
+// writeAttempts is how often a Secret is written that others write at the same time.
+const writeAttempts = 5
+
+// certificateKeeper keeps one certificate valid: in memory, or in a Secret that replicas share.
+type certificateKeeper struct {
+	hosts   []string
+	now     func() time.Time
+	secrets corev1client.SecretInterface // nil: in memory only
+
+	bundle  atomic.Pointer[certificates]
+	serving atomic.Pointer[tls.Certificate]
+}
+
+func newCertificateKeeper(options Options, client kubernetes.Interface, hosts []string) *certificateKeeper {
+	keeper := &certificateKeeper{hosts: hosts, now: options.Now}
+	if options.ServiceNamespace != "" {
+		keeper.secrets = client.CoreV1().Secrets(options.ServiceNamespace)
+	}
+	return keeper
+}
+
+// get answers TLS handshakes.
+func (k *certificateKeeper) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	if pair := k.serving.Load(); pair != nil {
+		return pair, nil
+	}
+	return nil, errors.New("no certificate yet")
+}
+
+// caBundle gives the authorities that clients are to trust.
+func (k *certificateKeeper) caBundle() []byte {
+	if held := k.bundle.Load(); held != nil {
+		return held.CABundle
+	}
+	return nil
+}
+
+// refresh takes over what the Secret holds, renews it when it is time, and says when that will be again.
+func (k *certificateKeeper) refresh(ctx context.Context) (time.Time, error) {
+	if k.secrets == nil {
+		return k.refreshInMemory()
+	}
+	for range writeAttempts {
+		next, err := k.refreshSecret(ctx)
+		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+			return next, err
+		}
+	}
+	return time.Time{}, fmt.Errorf("secret %s: others keep changing it", SecretName)
+}
+
+func (k *certificateKeeper) refreshInMemory() (time.Time, error) {
+	now := k.now()
+	var held certificates
+	if current := k.bundle.Load(); current != nil {
+		held = *current
+	}
+	if due := held.renewAt(k.hosts); now.Before(due) {
+		return due, nil
+	}
+	fresh, err := issue(now, k.hosts)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return k.use(held.succeed(fresh, now))
+}
+
+func (k *certificateKeeper) refreshSecret(ctx context.Context) (time.Time, error) {
+	now := k.now()
+	secret, err := k.secrets.Get(ctx, SecretName, metav1.GetOptions{})
+	missing := apierrors.IsNotFound(err)
+	if err != nil && !missing {
+		return time.Time{}, err
+	}
+	var held certificates
+	if !missing {
+		held = certificates{CABundle: secret.Data[caBundleKey], Cert: secret.Data[corev1.TLSCertKey], Key: secret.Data[corev1.TLSPrivateKeyKey]}
+		if now.Before(held.renewAt(k.hosts)) {
+			return k.use(held)
+		}
+	}
+	fresh, err := issue(now, k.hosts)
+	if err != nil {
+		return time.Time{}, err
+	}
+	next := held.succeed(fresh, now)
+	data := map[string][]byte{caBundleKey: next.CABundle, corev1.TLSCertKey: next.Cert, corev1.TLSPrivateKeyKey: next.Key}
+	if missing {
+		_, err = k.secrets.Create(ctx, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Name: SecretName},
+			Type:       corev1.SecretTypeTLS,
+			Data:       data,
+		}, metav1.CreateOptions{})
+	} else {
+		secret = secret.DeepCopy()
+		secret.Data = data
+		_, err = k.secrets.Update(ctx, secret, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	return k.use(next)
+}
+
+// use serves certs from now on.
+func (k *certificateKeeper) use(certs certificates) (time.Time, error) {
+	if held := k.bundle.Load(); held == nil || !bytes.Equal(held.Cert, certs.Cert) {
+		pair, err := certs.keyPair()
+		if err != nil {
+			return time.Time{}, err
+		}
+		k.serving.Store(&pair)
+	}
+	k.bundle.Store(&certs)
+	return certs.renewAt(k.hosts), nil
+}

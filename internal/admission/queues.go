@@ -1,0 +1,151 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/vc-batch/vc/api"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// byParent is the index of queues by the name of their parent.
+const byParent = "parent"
+
+// liveReadTimeout bounds the read of one queue while a request waits.
+const liveReadTimeout = 5 * time.Second
+
+// queueCache is a watch on the queues, and a live read for those that it may not know yet.
+type queueCache struct {
+	client   rest.Interface
+	informer cache.SharedIndexInformer
+}
+
+func newQueueCache(config *rest.Config) (*queueCache, error) {
+	scheme := runtime.NewScheme()
+	if err := api.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("admission: scheme: %w", err)
+	}
+	metav1.AddToGroupVersion(scheme, schedulingv1beta1.GroupVersion)
+	config = rest.CopyConfig(config)
+	config.GroupVersion = &schedulingv1beta1.GroupVersion
+	config.APIPath = "/apis"
+	config.ContentType = runtime.ContentTypeJSON
+	config.AcceptContentTypes = runtime.ContentTypeJSON
+	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	client, err := rest.RESTClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("admission: client of queues: %w", err)
+	}
+	watch := cache.NewListWatchFromClient(client, "queues", metav1.NamespaceAll, nil)
+	informer := cache.NewSharedIndexInformer(watch, &schedulingv1beta1.Queue{}, 0, cache.Indexers{
+		byParent: func(object any) ([]string, error) {
+			if queue, ok := object.(*schedulingv1beta1.Queue); ok && queue.ParentName() != "" {
+				return []string{queue.ParentName()}, nil
+			}
+			return nil, nil
+		},
+	})
+	if err := informer.SetTransform(func(object any) (any, error) {
+		if accessor, err := meta.Accessor(object); err == nil {
+			accessor.SetManagedFields(nil)
+		}
+		return object, nil
+	}); err != nil {
+		return nil, fmt.Errorf("admission: queues: %w", err)
+	}
+	return &queueCache{client: client, informer: informer}, nil
+}
+
+// run watches until ctx ends.
+func (c *queueCache) run(ctx context.Context) error {
+	c.informer.RunWithContext(ctx)
+	return nil
+}
+
+// wait returns true when the cache holds all queues, false when ctx ended before.
+func (c *queueCache) wait(ctx context.Context) bool {
+	return cache.WaitForCacheSync(ctx.Done(), c.informer.HasSynced)
+}
+
+// lookup gives the queues for one request.
+func (c *queueCache) lookup(ctx context.Context) *queueLookup {
+	return &queueLookup{
+		known: c.informer.GetIndexer(),
+		live:  map[string]*schedulingv1beta1.Queue{},
+		read:  func(name string) (*schedulingv1beta1.Queue, error) { return c.read(ctx, name) },
+	}
+}
+
+// read gives a queue as the API server has it, nil when there is none.
+func (c *queueCache) read(ctx context.Context, name string) (*schedulingv1beta1.Queue, error) {
+	ctx, cancel := context.WithTimeout(ctx, liveReadTimeout)
+	defer cancel()
+	queue := &schedulingv1beta1.Queue{}
+	err := c.client.Get().Resource("queues").Name(name).Do(ctx).Into(queue)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("queue %q: %w", name, err)
+	}
+	return queue, nil
+}
+
+// queueLookup answers one request; it is not for concurrent use. A queue that the watch has not brought yet, or that
+// it says is not open, is read from the API server before anybody is refused: one manifest often makes a queue and a
+// job for it.
+type queueLookup struct {
+	known cache.Indexer
+	live  map[string]*schedulingv1beta1.Queue // nil: there is none
+	read  func(name string) (*schedulingv1beta1.Queue, error)
+	err   error // of a read; what was looked up then is not to be trusted
+}
+
+var _ schedulingv1beta1.QueueLookup = (*queueLookup)(nil)
+
+func (l *queueLookup) Queue(name string) (*schedulingv1beta1.Queue, bool) {
+	if object, ok, err := l.known.GetByKey(name); err == nil && ok {
+		if queue, ok := object.(*schedulingv1beta1.Queue); ok && queue.IsOpen() {
+			return queue, true
+		}
+	}
+	queue, asked := l.live[name]
+	if !asked {
+		var err error
+		if queue, err = l.read(name); err != nil {
+			l.err = err
+		}
+		l.live[name] = queue
+	}
+	return queue, queue != nil
+}
+
+func (l *queueLookup) Children(name string) []string {
+	children, err := l.known.IndexKeys(byParent, name)
+	if err != nil {
+		return nil
+	}
+	slices.Sort(children)
+	return children
+}
+
+func (l *queueLookup) Queues() []*schedulingv1beta1.Queue {
+	objects := l.known.List()
+	queues := make([]*schedulingv1beta1.Queue, 0, len(objects))
+	for _, object := range objects {
+		if queue, ok := object.(*schedulingv1beta1.Queue); ok {
+			queues = append(queues, queue)
+		}
+	}
+	return queues
+}
