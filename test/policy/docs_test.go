@@ -1,0 +1,92 @@
+package policy
+
+import (
+	"bufio"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// link matches a Markdown link's target.
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	for _, document := range documents(t) {
+		text, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range link.FindAllStringSubmatch(string(text), -1) {
+			target, _, _ := strings.Cut(match[1], "#")
+			if target == "" || strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(document), target)); err != nil {
+				t.Errorf("%s: link to %s, which does not exist", document, match[1])
+			}
+		}
+	}
+}
+
+// target matches a make target that a document tells people to type.
+var target = regexp.MustCompile("`make ([a-z-]+)")
+
+func TestDocumentsNameTargetsThatExist(t *testing.T) {
+	t.Parallel()
+	targets := makeTargets(t)
+	for _, document := range documents(t) {
+		text, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range target.FindAllStringSubmatch(string(text), -1) {
+			if !slices.Contains(targets, match[1]) {
+				t.Errorf("%s: `make %s`, but the Makefile has no such target", document, match[1])
+			}
+		}
+	}
+}
+
+// documents are the Markdown files of the repository.
+func documents(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && path != root && strings.HasPrefix(entry.Name(), ".") {
+			return fs.SkipDir
+		}
+		if err == nil && strings.HasSuffix(path, ".md") {
+			all = append(all, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) == 0 {
+		t.Fatal("no documents found")
+	}
+	return all
+}
+
+func makeTargets(t *testing.T) []string {
+	t.Helper()
+	file, err := os.Open(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	var targets []string
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		name, rest, ok := strings.Cut(lines.Text(), ":")
+		if ok && !strings.HasPrefix(rest, "=") && name != "" && !strings.ContainsAny(name, " \t#.$") {
+			targets = append(targets, name)
+		}
+	}
+	return targets
+}

@@ -1,0 +1,71 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+)
+
+// rule says what the packages below a directory may not import. Directories and
+// imports are prefixes; an import without a dot in its first part is ours.
+type rule struct {
+	of     string   // directories that the rule is about
+	except []string // directories below them that it is not about
+	deny   []string // what they may not import
+	allow  []string // exceptions to deny
+	tests  bool     // the rule holds for tests too
+	why    string
+}
+
+// The arrows of docs/architecture.md ("The house"), as a table.
+var rules = []rule{
+	{of: "api", deny: []string{"internal", "cmd", "deploy"}, why: "api is what crosses the wire; everyone may use it, so it uses nobody"},
+	{of: "internal/model", deny: []string{"internal", "cmd", "k8s.io/client-go", "k8s.io/klog", "sigs.k8s.io/controller-runtime", "log", "net/http"},
+		allow: []string{"internal/model"}, why: "the model is plain data"},
+	{of: "internal/scheduler", except: []string{"internal/scheduler/kube"},
+		deny:  []string{"internal", "cmd", "k8s.io/client-go", "k8s.io/klog", "k8s.io/kubernetes", "sigs.k8s.io/controller-runtime", "log", "net", "os", "math/rand"},
+		allow: []string{"internal/model", "internal/scheduler", "internal/explain"}, why: "deciding code knows api and model only: no client, no clock, no logger"},
+	{of: "internal/explain", deny: []string{"internal", "cmd", "k8s.io/client-go", "k8s.io/klog", "sigs.k8s.io/controller-runtime", "log", "net", "os", "math/rand"},
+		allow: []string{"internal/model", "internal/scheduler", "internal/explain"}, why: "explaining is deciding code"},
+	{of: "internal/cli", deny: []string{"internal/tui", "internal/outbox", "internal/controllers", "internal/local"}, why: "the command line reaches the system through the API only"},
+	{of: "internal/tui", deny: []string{"internal/cli", "internal/outbox", "internal/controllers", "internal/local"}, why: "the dashboard reaches the system through the API only"},
+	{of: ".", except: []string{"cmd/vc-local", "internal/local", "test"}, deny: []string{"internal/local"}, why: "only vc-local and tests run clusters"},
+	{of: ".", except: []string{"cmd", "internal/cli", "internal/slurm/cmd", "internal/local", "test"}, deny: []string{"github.com/spf13/cobra"}, tests: true, why: "commands live in cmd and cli"},
+	{of: "internal/local", deny: []string{"github.com/spf13/cobra"}, why: "commands live in cmd and cli"},
+	{of: ".", except: []string{"internal/render"}, deny: []string{"github.com/olekukonko/tablewriter"}, tests: true, why: "tables are made by internal/render"},
+	{of: ".", except: []string{"internal/render", "internal/tui"}, deny: []string{"charm.land", "github.com/charmbracelet"}, tests: true, why: "the terminal belongs to render and tui"},
+	{of: ".", except: []string{"test"}, deny: []string{"volcano.sh/apis"}, why: "Volcano's own types are used in tests only, to prove that ours carry the same bytes"},
+	{of: ".", except: []string{"internal/local", "internal/scheduler/kube", "internal/admission", "test", "cmd/vc-local"}, deny: []string{"k8s.io/kubernetes"}, why: "only the embedded control plane, the adapter and the check of pod templates carry Kubernetes itself"},
+	{of: "internal/feed", deny: []string{"internal/outbox", "internal/controllers", "internal/daemon"}, why: "watches come in, writes go out, by different doors"},
+	{of: "internal/outbox", deny: []string{"internal/feed", "internal/controllers", "internal/daemon"}, why: "watches come in, writes go out, by different doors"},
+}
+
+func TestImportsFlowOneWay(t *testing.T) {
+	t.Parallel()
+	for _, s := range everySource(t) {
+		for _, r := range rules {
+			if (s.test && !r.tests) || (r.of != "." && !under(s.dir, r.of)) || underAny(s.dir, r.except) {
+				continue
+			}
+			for _, path := range s.imports {
+				path = strings.TrimPrefix(path, module)
+				if underAny(path, r.deny) && !underAny(path, r.allow) {
+					t.Errorf("%s imports %s: %s", s.path, path, r.why)
+				}
+			}
+		}
+	}
+}
+
+func TestTheRulesCatchWhatTheyForbid(t *testing.T) {
+	t.Parallel()
+	for _, r := range rules {
+		for _, path := range r.deny {
+			if underAny(path, r.allow) {
+				t.Errorf("the rule of %s (%s) forbids and allows %s", r.of, r.why, path)
+			}
+		}
+		if r.why == "" {
+			t.Errorf("the rule of %s has no reason", r.of)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package policy
+
+import (
+	"go/ast"
+	"slices"
+	"testing"
+)
+
+// pure are the directories of code that only decides: a function of what it is
+// given, the same every time.
+var pure = []string{"api", "internal/model", "internal/scheduler", "internal/explain"}
+
+// impure are the exceptions among them.
+var impure = []string{"internal/scheduler/kube"}
+
+// impureCalls are the calls that make a result depend on more than the arguments.
+var impureCalls = map[string][]string{
+	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
+	"rand": {"Int", "Intn", "IntN", "N", "Float64", "Perm", "Shuffle", "Read"},
+	"os":   {"Getenv", "ReadFile", "Open", "Create"},
+}
+
+func TestDecidingCodeOnlyDecides(t *testing.T) {
+	t.Parallel()
+	for _, s := range everySource(t) {
+		if s.test || !underAny(s.dir, pure) || underAny(s.dir, impure) || ast.IsGenerated(s.file) {
+			continue
+		}
+		ast.Inspect(s.file, func(node ast.Node) bool {
+			switch n := node.(type) {
+			case *ast.GoStmt:
+				t.Errorf("%s: starts a goroutine", s.fset.Position(n.Pos()))
+			case *ast.SelectStmt:
+				t.Errorf("%s: selects among channels", s.fset.Position(n.Pos()))
+			case *ast.SelectorExpr:
+				if pkg, ok := n.X.(*ast.Ident); ok && slices.Contains(impureCalls[pkg.Name], n.Sel.Name) {
+					t.Errorf("%s: uses %s.%s", s.fset.Position(n.Pos()), pkg.Name, n.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
