@@ -44,6 +44,7 @@ type Options struct {
 type ControlPlane struct {
 	pki        *PKI
 	server     string
+	port       int
 	kubeconfig string
 	log        *LogFile
 	store      *store
@@ -80,6 +81,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	}
 	c := &ControlPlane{
 		server:     fmt.Sprintf("https://127.0.0.1:%d", port),
+		port:       port,
 		kubeconfig: o.Kubeconfig,
 		stopping:   make(chan struct{}),
 		done:       make(chan struct{}),
@@ -245,3 +247,12 @@ func choosePort(wanted int) (int, error) {
 	defer listener.Close()
 	return listener.Addr().(*net.TCPAddr).Port, nil
 }
+
+// PortFree says whether nobody listens on the port of 127.0.0.1 now.
+func PortFree(port int) bool {
+	_, err := choosePort(port)
+	return err == nil
+}
+
+// Port of the API server.
+func (c *ControlPlane) Port() int { return c.port }

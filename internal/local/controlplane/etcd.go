@@ -24,6 +24,9 @@ const (
 	etcdLargestRequestBytes = 8 << 20
 )
 
+// clientSocket is etcd's only socket.
+const clientSocket = "client.sock"
+
 // store is a running etcd of one member.
 type store struct {
 	server    *embed.Etcd
@@ -36,11 +39,11 @@ func startStore(ctx context.Context, dir string, noSync bool, log zapcore.WriteS
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	socketDir, err := socketDirectory(dir)
+	socketDir, _, err := SocketDir(dir, clientSocket)
 	if err != nil {
 		return nil, err
 	}
-	s := &store{socketDir: socketDir, socket: filepath.Join(socketDir, "client.sock")}
+	s := &store{socketDir: socketDir, socket: filepath.Join(socketDir, clientSocket)}
 	s.server, err = embed.StartEtcd(etcdConfig(dir, socketDir, noSync, log))
 	if err != nil {
 		return nil, fmt.Errorf("etcd: %w", err)
@@ -58,7 +61,7 @@ func startStore(ctx context.Context, dir string, noSync bool, log zapcore.WriteS
 }
 
 func etcdConfig(dir, socketDir string, noSync bool, log zapcore.WriteSyncer) *embed.Config {
-	client := url.URL{Scheme: "unix", Path: filepath.Join(socketDir, "client.sock")}
+	client := url.URL{Scheme: "unix", Path: filepath.Join(socketDir, clientSocket)}
 	// A member needs addresses to announce; nobody listens on or asks for these.
 	nowhere := url.URL{Scheme: "http", Host: "127.0.0.1:1"}
 	cfg := embed.NewConfig()
@@ -87,17 +90,16 @@ func etcdConfig(dir, socketDir string, noSync bool, log zapcore.WriteSyncer) *em
 	return cfg
 }
 
-// socketDirectory is where etcd's sockets go: beside its data, or, when that
-// path is too long for a socket, a new directory under the system's own
-// temporary one.
-func socketDirectory(dir string) (string, error) {
-	if len(filepath.Join(dir, "client.sock")) <= longestSocketPath {
-		absolute, err := filepath.Abs(dir)
-		if err == nil && len(filepath.Join(absolute, "client.sock")) <= longestSocketPath {
-			return absolute, nil
-		}
+// SocketDir is where a unix socket of the given name goes: into dir, or, when
+// that path is too long for a socket, into a new private directory under the
+// system's temporary one. made says that it is a new one.
+func SocketDir(dir, name string) (path string, made bool, err error) {
+	absolute, err := filepath.Abs(dir)
+	if err == nil && len(filepath.Join(absolute, name)) <= longestSocketPath {
+		return absolute, false, nil
 	}
-	return os.MkdirTemp("", "vc-local-etcd-")
+	path, err = os.MkdirTemp("", "vc-local-")
+	return path, true, err
 }
 
 // endpoint is the address for etcd's clients.

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/vc-batch/vc/internal/local"
+	"github.com/vc-batch/vc/internal/local/controlplane"
+)
+
+// progressVariable tells a detached process that file descriptor 3 is a pipe
+// to the process that waits until it is ready.
+const progressVariable = "VC_LOCAL_PROGRESS"
+
+const progressDescriptor = 3
+
+// wireEvent is one line on that pipe.
+type wireEvent struct {
+	Part    string        `json:"part,omitempty"`
+	Seconds float64       `json:"seconds,omitempty"`
+	Note    string        `json:"note,omitempty"`
+	Up      *local.Record `json:"up,omitempty"`
+	Error   string        `json:"error,omitempty"`
+	Hint    string        `json:"hint,omitempty"`
+}
+
+// wireReporter reports to the waiting process.
+type wireReporter struct {
+	mu   sync.Mutex
+	pipe *os.File
+}
+
+func wireFromEnvironment() *wireReporter {
+	if os.Getenv(progressVariable) == "" {
+		return nil
+	}
+	_ = os.Unsetenv(progressVariable) // Not for pods' processes,
+	syscall.CloseOnExec(progressDescriptor)
+	return &wireReporter{pipe: os.NewFile(progressDescriptor, "progress")}
+}
+
+func (w *wireReporter) send(e wireEvent) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.pipe != nil {
+		_ = json.NewEncoder(w.pipe).Encode(e) // Who no longer waits need not know.
+	}
+}
+
+func (w *wireReporter) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.pipe != nil {
+		_ = w.pipe.Close()
+		w.pipe = nil
+	}
+}
+
+func (w *wireReporter) Ready(part string, took time.Duration) {
+	w.send(wireEvent{Part: part, Seconds: took.Seconds()})
+}
+
+func (w *wireReporter) Note(line string) { w.send(wireEvent{Note: line}) }
+
+func (w *wireReporter) Up(record local.Record) {
+	w.send(wireEvent{Up: &record})
+	w.close()
+}
+
+// end passes on how the process ended, to whoever still waits; the error goes
+// to the log in any case.
+func (w *wireReporter) end(err error) error {
+	if err != nil {
+		e := wireEvent{Error: err.Error()}
+		var human *local.Error
+		if errors.As(err, &human) {
+			e.Error, e.Hint = human.What, human.Hint
+		}
+		w.send(e)
+	}
+	w.close()
+	return err
+}
+
+// detach runs this same command in a session of its own and returns when it
+// is ready, or with why it is not.
+func detach(ctx context.Context, dir local.Dir, out, errOut io.Writer) error {
+	child, pipe, err := startDetached(dir)
+	if err != nil {
+		return err
+	}
+	defer pipe.Close()
+	stopWatching := context.AfterFunc(ctx, func() { _ = child.Signal(syscall.SIGTERM) })
+	defer stopWatching()
+
+	text := &textReporter{out: out, errOut: errOut, begun: time.Now()}
+	lines := bufio.NewScanner(pipe)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var e wireEvent
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			continue
+		}
+		switch {
+		case ctx.Err() != nil:
+			// It is being stopped: nothing it says matters any more.
+		case e.Up != nil:
+			fmt.Fprintf(errOut, "everything ready %.1fs; it runs as process %d until vc-local down\n", time.Since(text.begun).Seconds(), e.Up.PID)
+			text.Up(*e.Up)
+			return child.Release()
+		case e.Error != "":
+			_, _ = child.Wait()
+			return &local.Error{What: e.Error, Hint: e.Hint}
+		case e.Note != "":
+			text.Note(e.Note)
+		case e.Part != "":
+			text.Ready(e.Part, time.Duration(e.Seconds*float64(time.Second)))
+		}
+	}
+	state, err := child.Wait()
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	return &local.Error{What: fmt.Sprintf("the cluster ended while it started: %s%s", endOf(state, err), lastLines(dir.ProcessLog())), Hint: "see " + dir.ProcessLog() + " and " + dir.ControlPlaneLog()}
+}
+
+// startDetached starts the process; what it prints goes to its log.
+func startDetached(dir local.Dir) (*os.Process, *os.File, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := dir.Create(); err != nil {
+		return nil, nil, err
+	}
+	log, err := controlplane.OpenLogFile(dir.ProcessLog())
+	if err != nil {
+		return nil, nil, err
+	}
+	_ = log.Close()
+	output, err := os.OpenFile(dir.ProcessLog(), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer output.Close()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer writer.Close()
+	isDetach := func(arg string) bool { return arg == "--detach" || strings.HasPrefix(arg, "--detach=") }
+	cmd := exec.Command(program, slices.DeleteFunc(slices.Clone(os.Args[1:]), isDetach)...)
+	cmd.Stdout, cmd.Stderr = output, output
+	cmd.ExtraFiles = []*os.File{writer}
+	cmd.Env = append(os.Environ(), progressVariable+"=3")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		_ = reader.Close()
+		return nil, nil, fmt.Errorf("%s cannot be started: %w", program, err)
+	}
+	return cmd.Process, reader, nil
+}
+
+func endOf(state *os.ProcessState, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return state.String()
+}
+
+// lastLines are the last few lines of a log, to be shown below an error.
+func lastLines(path string) string {
+	data, err := os.ReadFile(path)
+	if err != nil || len(data) == 0 {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	return "\n" + strings.Join(lines[max(0, len(lines)-5):], "\n")
+}
+
+// shellQuote makes a word that a shell reads as text.
+func shellQuote(text string) string {
+	plain := func(r rune) bool {
+		return r == '/' || r == '.' || r == '-' || r == '_' || r == '=' || r == '+' || r == ':' || r == ',' || r == '@' ||
+			'0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	}
+	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vc-batch/vc/internal/local"
+)
+
+func newDown() *cobra.Command {
+	var path string
+	var purge bool
+	cmd := &cobra.Command{
+		Use:   "down",
+		Short: "Stop the cluster and clean up after it",
+		Long: `Stop the cluster, end what runs on its process nodes, and remove the mounts and
+networks that a killed process may have left. The state is kept for the next
+up, unless --purge says otherwise or the cluster was ephemeral.`,
+		Example: `  vc-local down
+  vc-local down --purge`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := local.NewDir(path)
+			if err != nil {
+				return err
+			}
+			stopped, err := local.Down(cmd.Context(), dir, purge)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), downText(dir, stopped))
+			return nil
+		},
+	}
+	dirFlag(cmd, &path)
+	cmd.Flags().BoolVar(&purge, "purge", false, "remove the cluster's state too")
+	return cmd
+}
+
+func downText(dir local.Dir, stopped local.Stopped) string {
+	text := "nothing was running in " + string(dir)
+	switch {
+	case stopped.Killed:
+		text = "stopped the cluster in " + string(dir) + "; it did not end by itself and was killed"
+	case stopped.WasRunning:
+		text = "stopped the cluster in " + string(dir)
+	}
+	if stopped.Purged {
+		return text + "; its state is removed"
+	}
+	return text
+}

@@ -1,0 +1,121 @@
+// Command vc-local is a whole cluster on this machine, in one process: a real
+// Kubernetes API, nodes that run pods as processes or only simulate them, and
+// vc's scheduler, controllers and admission.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vc-batch/vc/internal/local"
+	"github.com/vc-batch/vc/internal/local/processnode"
+)
+
+// Exit codes: done, error (also of usage), interrupted.
+const (
+	exitOK          = 0
+	exitError       = 1
+	exitInterrupted = 130
+)
+
+func main() {
+	// First of all: this binary is also the first process of every container.
+	processnode.ShimMain()
+	tuneMemory()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// tuneMemory makes the collector work a little harder than usual: most of the
+// heap is caches that live on, and nobody wants them twice.
+func tuneMemory() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+}
+
+const gcPercent = 60
+
+// run is the program without its process: arguments in, exit code out.
+func run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	root := newRoot(out, errOut)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if errors.Is(err, errInterrupted) {
+		return exitInterrupted
+	}
+	if err != nil {
+		report(errOut, err)
+		return exitError
+	}
+	return exitOK
+}
+
+// errInterrupted says that the user stopped the command; he knows.
+var errInterrupted = errors.New("interrupted")
+
+func newRoot(out, errOut io.Writer) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "vc-local",
+		Short: "A whole cluster on this machine, in one process",
+		Long: `vc-local runs a real Kubernetes API server with vc's scheduler, controllers and
+admission on this machine, in one process. Its nodes run what pods say as
+processes of this machine, or only simulate them, by the thousand.`,
+		Example: `  # Start a cluster, use it, stop it; its state is kept
+  vc-local up --detach
+  export KUBECONFIG=~/.local/state/vc-local/kubeconfig
+  vc-local down
+
+  # A thousand simulated nodes, gone when it stops
+  vc-local up --ephemeral --process-nodes 0 --simulated-nodes 1000`,
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(out)
+	root.SetErr(errOut)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
+	root.AddCommand(newUp(), newDown(), newStatus(), newNodes())
+	return root
+}
+
+// usageError points to the help of the command.
+func usageError(cmd *cobra.Command, err error) error {
+	return &local.Error{What: err.Error(), Hint: fmt.Sprintf("see %s --help", cmd.CommandPath()), Err: err}
+}
+
+// noArgs refuses arguments and names the first.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError(cmd, fmt.Errorf("argument %q is not understood", args[0]))
+	}
+	return nil
+}
+
+// report prints an error and what to do about it.
+func report(errOut io.Writer, err error) {
+	var human *local.Error
+	if !errors.As(err, &human) {
+		human = &local.Error{What: err.Error()}
+		if strings.HasPrefix(human.What, "unknown command") {
+			human.Hint = "see vc-local --help"
+		}
+	}
+	indent := func(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n       ") }
+	fmt.Fprintf(errOut, "error: %s\n", indent(human.What))
+	if human.Hint != "" {
+		fmt.Fprintf(errOut, "hint:  %s\n", indent(human.Hint))
+	}
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vc-batch/vc/internal/local"
+)
+
+// nodeFlags describe a node that is made by number.
+type nodeFlags struct {
+	cpu, memory       string
+	resources, labels []string
+	taints            []string
+}
+
+func (f nodeFlags) spec(kind string, count int) (local.NodeSpec, error) {
+	spec := local.NodeSpec{Kind: kind, Count: &count, CPU: f.cpu, Memory: f.memory, Taints: f.taints}
+	var err error
+	if spec.Resources, err = local.ParsePairs("resource", f.resources); err != nil {
+		return spec, &local.Error{What: err.Error(), Hint: "for example nvidia.com/gpu=4"}
+	}
+	if spec.Labels, err = local.ParsePairs("label", f.labels); err != nil {
+		return spec, &local.Error{What: err.Error(), Hint: "for example zone=a"}
+	}
+	return spec, nil
+}
+
+func newNodes() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "nodes",
+		Short: "Add, remove and list the nodes of a running cluster",
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newNodesAdd(), newNodesRemove(), newNodesList())
+	return cmd
+}
+
+func newNodesAdd() *cobra.Command {
+	var path, name, file string
+	var process, simulated int
+	var node nodeFlags
+	cmd := &cobra.Command{
+		Use:   "add --process N | --simulated N | --nodes-file FILE",
+		Short: "Add nodes and wait until they accept pods",
+		Example: `  vc-local nodes add --process 1 --cpu 2 --memory 4Gi
+  vc-local nodes add --simulated 100 --cpu 8 --memory 32Gi --resource nvidia.com/gpu=4
+  vc-local nodes add --process 1 --name big --label zone=a`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			specs, err := specsToAdd(cmd, file, name, process, simulated, node)
+			if err != nil {
+				return err
+			}
+			client, err := clientFor(path)
+			if err != nil {
+				return err
+			}
+			names, err := client.AddNodes(cmd.Context(), specs)
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				fmt.Fprintf(cmd.OutOrStdout(), "node/%s added\n", name)
+			}
+			return nil
+		},
+	}
+	dirFlag(cmd, &path)
+	flags := cmd.Flags()
+	flags.IntVar(&process, "process", 0, "`number` of process nodes")
+	flags.IntVar(&simulated, "simulated", 0, "`number` of simulated nodes")
+	flags.StringVar(&file, "nodes-file", "", "YAML `file` that lists nodes; see vc-local up --help")
+	flags.StringVar(&name, "name", "", "`name` of the node; of several: what their names begin with")
+	flags.StringVar(&node.cpu, "cpu", "", "cpu of each node")
+	flags.StringVar(&node.memory, "memory", "", "memory of each node")
+	flags.StringArrayVar(&node.resources, "resource", nil, "further resource of each node as `NAME=QUANTITY`; may be repeated")
+	flags.StringArrayVar(&node.labels, "label", nil, "label of each node as `KEY=VALUE`; may be repeated")
+	flags.StringArrayVar(&node.taints, "taint", nil, "taint of each node as `KEY=VALUE:EFFECT`; may be repeated")
+	return cmd
+}
+
+func specsToAdd(cmd *cobra.Command, file, name string, process, simulated int, node nodeFlags) ([]local.NodeSpec, error) {
+	if process < 0 || simulated < 0 {
+		return nil, usageError(cmd, fmt.Errorf("the number of nodes is negative"))
+	}
+	if name != "" && process > 0 && simulated > 0 {
+		return nil, usageError(cmd, fmt.Errorf("--name names either process or simulated nodes, not both"))
+	}
+	var specs []local.NodeSpec
+	if file != "" {
+		var err error
+		if specs, err = local.ReadNodesFile(file); err != nil {
+			return nil, err
+		}
+	}
+	for kind, count := range map[string]int{local.KindProcess: process, local.KindSimulated: simulated} {
+		if count == 0 {
+			continue
+		}
+		spec, err := node.spec(kind, count)
+		if err != nil {
+			return nil, err
+		}
+		spec.Name = name
+		specs = append(specs, spec)
+	}
+	if len(specs) == 0 {
+		return nil, usageError(cmd, fmt.Errorf("no node is asked for: give --process N, --simulated N or --nodes-file FILE"))
+	}
+	if _, err := local.Expand(specs, nil); err != nil {
+		return nil, usageError(cmd, fmt.Errorf("nodes%w", err))
+	}
+	return specs, nil
+}
+
+func newNodesRemove() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:     "remove NAME...",
+		Short:   "Remove nodes, and what runs on them",
+		Example: `  vc-local nodes remove node-2`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError(cmd, fmt.Errorf("no node is named"))
+			}
+			client, err := clientFor(path)
+			if err != nil {
+				return err
+			}
+			for _, name := range args {
+				name = strings.TrimPrefix(name, "node/")
+				if err := client.RemoveNode(cmd.Context(), name); err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "node/%s removed\n", name)
+			}
+			return nil
+		},
+	}
+	dirFlag(cmd, &path)
+	return cmd
+}
+
+func newNodesList() *cobra.Command {
+	var path, format string
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the nodes",
+		Example: `  vc-local nodes list -o json`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkFormat(format); err != nil {
+				return err
+			}
+			client, err := clientFor(path)
+			if err != nil {
+				return err
+			}
+			status, err := client.Status(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if format == "json" {
+				return printJSON(cmd.OutOrStdout(), status.Nodes)
+			}
+			return printNodes(cmd.OutOrStdout(), status.Nodes)
+		},
+	}
+	dirFlag(cmd, &path)
+	formatFlag(cmd, &format)
+	return cmd
+}
+
+// clientFor reaches the process that runs the cluster of a directory.
+func clientFor(path string) (*local.Client, error) {
+	dir, err := local.NewDir(path)
+	if err != nil {
+		return nil, err
+	}
+	record, running, err := local.Find(dir)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !running:
+		return nil, &local.Error{What: fmt.Sprintf("no cluster runs in %s", dir), Hint: "start it with: vc-local up --detach, or name another --dir"}
+	case !record.Ready:
+		return nil, &local.Error{What: fmt.Sprintf("the cluster in %s is still starting", dir), Hint: "try again in a few seconds"}
+	}
+	return local.NewClient(record), nil
+}

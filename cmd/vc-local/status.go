@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/vc-batch/vc/internal/local"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// mostRows is how many nodes are listed for a person.
+const mostRows = 30
+
+func newStatus() *cobra.Command {
+	var path, format string
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show whether the cluster runs, its parts and its nodes",
+		Example: `  vc-local status
+  vc-local status -o json`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkFormat(format); err != nil {
+				return err
+			}
+			dir, err := local.NewDir(path)
+			if err != nil {
+				return err
+			}
+			status, err := local.Look(cmd.Context(), dir)
+			if err != nil {
+				return err
+			}
+			if format == "json" {
+				return printJSON(cmd.OutOrStdout(), status)
+			}
+			return printStatus(cmd.OutOrStdout(), status)
+		},
+	}
+	dirFlag(cmd, &path)
+	formatFlag(cmd, &format)
+	return cmd
+}
+
+func formatFlag(cmd *cobra.Command, format *string) {
+	cmd.Flags().StringVarP(format, "output", "o", "", "`format`: json, or nothing for people")
+}
+
+func checkFormat(format string) error {
+	if format == "" || format == "json" {
+		return nil
+	}
+	return &local.Error{What: fmt.Sprintf("output format %q is not known", format), Hint: "use -o json, or no -o"}
+}
+
+func printJSON(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+func printStatus(out io.Writer, s local.Status) error {
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(out, "%-12s %s\n", name+":", fmt.Sprintf(format, args...))
+	}
+	if s.PID == 0 {
+		line("State", "%s", s.State)
+	} else {
+		line("State", "%s (process %d, for %s)", s.State, s.PID, duration.HumanDuration(time.Since(*s.Since)))
+	}
+	line("Directory", "%s", s.Dir)
+	if s.Note != "" {
+		line("Note", "%s", s.Note)
+	}
+	if s.Server == "" {
+		return nil
+	}
+	line("API server", "%s (Kubernetes %s)", s.Server, s.Kubernetes)
+	line("Kubeconfig", "%s", s.Kubeconfig)
+	line("Memory", "%d MiB", s.MemoryBytes>>20)
+	for i, part := range s.Components {
+		name := ""
+		if i == 0 {
+			name = "Parts:"
+		}
+		fmt.Fprintf(out, "%-12s %s: %s\n", name, part.Name, part.State)
+	}
+	fmt.Fprintln(out)
+	return printNodes(out, s.Nodes)
+}
+
+func printNodes(out io.Writer, nodes []local.NodeStatus) error {
+	if len(nodes) == 0 {
+		_, err := fmt.Fprintln(out, "no nodes; add some with: vc-local nodes add --process 1")
+		return err
+	}
+	table := render.Table{Header: []string{"NODE", "KIND", "READY", "CPU", "MEMORY", "PODS"}}
+	for _, node := range nodes[:min(len(nodes), mostRows)] {
+		table.Rows = append(table.Rows, []string{node.Name, node.Kind, yesNo(node.Ready), node.CPU, node.Memory, fmt.Sprint(node.Pods)})
+	}
+	if err := table.Fprint(out); err != nil {
+		return err
+	}
+	if more := len(nodes) - mostRows; more > 0 {
+		fmt.Fprintf(out, "and %d more: -o json lists all\n", more)
+	}
+	return nil
+}
+
+func yesNo(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
+}

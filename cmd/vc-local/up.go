@@ -1,0 +1,289 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/vc-batch/vc/internal/local"
+	"github.com/vc-batch/vc/internal/local/simnode"
+)
+
+// upOptions are the flags of `vc-local up`.
+type upOptions struct {
+	dir            string
+	port           int
+	kubeconfig     string
+	processNodes   int
+	simulatedNodes int
+	node           nodeFlags
+	nodesFile      string
+	simulatedStart string
+	components     string
+	schedulerConf  string
+	detach         bool
+	ephemeral      bool
+
+	changed func(flag string) bool
+	out     io.Writer
+	errOut  io.Writer
+}
+
+func newUp() *cobra.Command {
+	o := &upOptions{}
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Start the cluster",
+		Long: `Start the cluster and keep it running until it is stopped, or, with --detach,
+return when everything is ready. What is not said by a flag is as in the last
+run; in the first run there is one process node, sized as this machine.
+
+A file for --nodes-file is a YAML list:
+  - {name: 192.168.23.24, kind: process, cpu: 3920m, memory: 6265300Ki}
+  - {kind: simulated, count: 100, cpu: "8", memory: 32Gi, resources: {nvidia.com/gpu: "4"},
+     labels: {zone: a}, taints: ["dedicated=train:NoSchedule"]}`,
+		Example: `  vc-local up --detach
+  vc-local up --process-nodes 4 --node-cpu 3920m --node-memory 6265300Ki
+  vc-local up --ephemeral --process-nodes 0 --simulated-nodes 1000 --node-resource nvidia.com/gpu=8
+  vc-local up --components api     # control plane and nodes only: bring your own scheduler`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.changed = func(flag string) bool { return cmd.Flags().Changed(flag) }
+			o.out, o.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return o.run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	dirFlag(cmd, &o.dir)
+	flags.IntVar(&o.port, "port", 0, "`port` of the API server on 127.0.0.1; 0: the last one, or a free one")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "one more `file` to write the kubeconfig to; yours is never touched")
+	flags.IntVar(&o.processNodes, "process-nodes", 1, "`number` of nodes that run pods as processes")
+	flags.IntVar(&o.simulatedNodes, "simulated-nodes", 0, "`number` of nodes that only simulate pods")
+	flags.StringVar(&o.node.cpu, "node-cpu", "", "cpu of each node (default: this machine's; simulated: 8)")
+	flags.StringVar(&o.node.memory, "node-memory", "", "memory of each node (default: this machine's; simulated: 32Gi)")
+	flags.StringArrayVar(&o.node.resources, "node-resource", nil, "further resource of each node as `NAME=QUANTITY`; may be repeated")
+	flags.StringArrayVar(&o.node.labels, "node-label", nil, "label of each node as `KEY=VALUE`; may be repeated")
+	flags.StringVar(&o.nodesFile, "nodes-file", "", "YAML `file` that lists nodes (see above)")
+	flags.StringVar(&o.simulatedStart, "simulated-start", "0s", "how long simulated nodes take to start a pod: a `duration`, or never")
+	flags.StringVar(&o.components, "components", local.ComponentsAll, "`what` runs beside control plane and nodes: all, or api for nothing")
+	flags.StringVar(&o.schedulerConf, "scheduler-conf", "", "volcano-scheduler.conf `file` (default: built in)")
+	flags.BoolVar(&o.detach, "detach", false, "return when everything is ready")
+	flags.BoolVar(&o.ephemeral, "ephemeral", false, "do not wait for the disk, and remove everything on down")
+	return cmd
+}
+
+func dirFlag(cmd *cobra.Command, dir *string) {
+	cmd.Flags().StringVar(dir, "dir", "", "`directory` of the cluster's state (default $XDG_STATE_HOME/vc-local or ~/.local/state/vc-local)")
+}
+
+func (o *upOptions) run(ctx context.Context) error {
+	dir, err := local.NewDir(o.dir)
+	if err != nil {
+		return err
+	}
+	progress := o.reporter()
+	err = o.up(ctx, dir, progress)
+	if wire, ok := progress.(*wireReporter); ok {
+		return wire.end(err)
+	}
+	return err
+}
+
+func (o *upOptions) up(ctx context.Context, dir local.Dir, progress local.Reporter) error {
+	if err := dir.Check(); err != nil {
+		return err
+	}
+	if record, running, err := local.Find(dir); err != nil {
+		return err
+	} else if running {
+		return o.alreadyRunning(ctx, dir, record, progress)
+	}
+	settings, err := o.settings(dir)
+	if err != nil {
+		return err
+	}
+	if o.detach {
+		return detach(ctx, dir, o.out, o.errOut)
+	}
+	err = local.Run(ctx, settings, progress)
+	if errors.Is(err, local.ErrRunning) {
+		return o.alreadyRunning(ctx, dir, local.Record{}, progress)
+	}
+	return err
+}
+
+// settings are those of the last run with what the flags change.
+func (o *upOptions) settings(dir local.Dir) (local.Settings, error) {
+	s, again, err := local.LoadSettings(dir)
+	if err != nil {
+		return s, err
+	}
+	if o.changed("port") {
+		if o.port < 0 || o.port > 65535 {
+			return s, &local.Error{What: fmt.Sprintf("port %d is not between 1 and 65535", o.port), Hint: "leave --port away to have a free one chosen"}
+		}
+		s.Port, s.PortAsked = o.port, o.port != 0
+	}
+	if s.Ephemeral = o.ephemeral; s.Ephemeral {
+		if err := local.CheckEphemeral(dir); err != nil {
+			return s, err
+		}
+	}
+	if s.SimulatedStart, err = o.start(s.SimulatedStart); err != nil {
+		return s, err
+	}
+	if err := o.setFiles(&s); err != nil {
+		return s, err
+	}
+	if o.changed("components") {
+		s.Components = o.components
+	}
+	if s.Components != local.ComponentsAll && s.Components != local.ComponentsAPI {
+		return s, &local.Error{What: fmt.Sprintf("--components %q is neither all nor api", s.Components), Hint: "all runs vc's scheduler, controllers and admission; api runs none of them"}
+	}
+	if !again || o.nodesNamed() {
+		s.Nodes, err = o.nodes()
+	}
+	return s, err
+}
+
+func (o *upOptions) start(last time.Duration) (time.Duration, error) {
+	if !o.changed("simulated-start") {
+		return last, nil
+	}
+	start, err := simnode.ParseStart(o.simulatedStart)
+	if err != nil {
+		return 0, &local.Error{What: fmt.Sprintf("--simulated-start %q is neither a duration nor never", o.simulatedStart), Hint: "for example --simulated-start 5s"}
+	}
+	return start, nil
+}
+
+// setFiles checks the files that flags name and makes their paths absolute.
+func (o *upOptions) setFiles(s *local.Settings) error {
+	var err error
+	if o.changed("kubeconfig") {
+		s.Kubeconfig = ""
+		if o.kubeconfig != "" {
+			if s.Kubeconfig, err = filepath.Abs(o.kubeconfig); err != nil {
+				return err
+			}
+		}
+	}
+	if err := local.CheckKubeconfig(s.Kubeconfig); err != nil {
+		return err
+	}
+	if o.changed("scheduler-conf") {
+		s.SchedulerConf = ""
+		if o.schedulerConf != "" {
+			if s.SchedulerConf, err = filepath.Abs(o.schedulerConf); err != nil {
+				return err
+			}
+		}
+	}
+	if s.SchedulerConf == "" {
+		return nil
+	}
+	return local.CheckSchedulerConf(s.SchedulerConf)
+}
+
+func (o *upOptions) nodesNamed() bool {
+	for _, flag := range []string{"process-nodes", "simulated-nodes", "node-cpu", "node-memory", "node-resource", "node-label", "nodes-file"} {
+		if o.changed(flag) {
+			return true
+		}
+	}
+	return false
+}
+
+// nodes are those of the nodes file and of the counting flags together.
+func (o *upOptions) nodes() ([]local.Node, error) {
+	specs := []local.NodeSpec{}
+	if o.nodesFile != "" {
+		var err error
+		if specs, err = local.ReadNodesFile(o.nodesFile); err != nil {
+			return nil, err
+		}
+		if !o.changed("process-nodes") {
+			o.processNodes = 0 // The file says it all.
+		}
+	}
+	for _, counted := range []struct {
+		flag, kind string
+		count      int
+	}{{"process-nodes", local.KindProcess, o.processNodes}, {"simulated-nodes", local.KindSimulated, o.simulatedNodes}} {
+		if counted.count < 0 {
+			return nil, &local.Error{What: fmt.Sprintf("--%s %d is negative", counted.flag, counted.count), Hint: "0 is none"}
+		}
+		if counted.count > 0 {
+			spec, err := o.node.spec(counted.kind, counted.count)
+			if err != nil {
+				return nil, err
+			}
+			specs = append(specs, spec)
+		}
+	}
+	nodes, err := local.Expand(specs, nil)
+	if err != nil {
+		return nil, &local.Error{What: "nodes" + err.Error(), Hint: "see vc-local up --help", Err: err}
+	}
+	return append([]local.Node{}, nodes...), nil
+}
+
+// alreadyRunning says so, when the cluster is ready or has become ready.
+func (o *upOptions) alreadyRunning(ctx context.Context, dir local.Dir, record local.Record, progress local.Reporter) error {
+	for !record.Ready {
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return errInterrupted
+		}
+		var running bool
+		var err error
+		if record, running, err = local.Find(dir); err != nil {
+			return err
+		} else if !running {
+			return &local.Error{What: fmt.Sprintf("the cluster in %s was being started by another process, which ended", dir), Hint: "see " + dir.ControlPlaneLog() + " and try again"}
+		}
+	}
+	progress.Note(fmt.Sprintf("the cluster in %s is running already (process %d, for %s)", dir, record.PID, duration.HumanDuration(time.Since(record.Started))))
+	if o.nodesNamed() {
+		progress.Note("flags about nodes have no effect on it: use vc-local nodes add")
+	}
+	progress.Up(record)
+	return nil
+}
+
+// reporter tells a person, or the process that waits for this one.
+func (o *upOptions) reporter() local.Reporter {
+	if wire := wireFromEnvironment(); wire != nil {
+		return wire
+	}
+	return &textReporter{out: o.out, errOut: o.errOut, begun: time.Now()}
+}
+
+// textReporter prints progress for a person. What a script wants is on
+// stdout, what only a person wants on stderr.
+type textReporter struct {
+	out, errOut io.Writer
+	begun       time.Time
+}
+
+func (t *textReporter) Ready(part string, took time.Duration) {
+	fmt.Fprintf(t.errOut, "%s ready %.1fs\n", part, took.Seconds())
+}
+
+func (t *textReporter) Note(line string) { fmt.Fprintln(t.errOut, "note: "+line) }
+
+func (t *textReporter) Up(record local.Record) {
+	if record.PID == os.Getpid() {
+		fmt.Fprintf(t.errOut, "everything ready %.1fs; Ctrl-C stops it\n", time.Since(t.begun).Seconds())
+	}
+	fmt.Fprintf(t.out, "export KUBECONFIG=%s\n", shellQuote(record.Kubeconfig))
+}

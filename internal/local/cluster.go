@@ -1,0 +1,227 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+
+	"github.com/vc-batch/vc/internal/local/controlplane"
+	"github.com/vc-batch/vc/internal/local/processnode"
+)
+
+// cluster is what one Run holds.
+type cluster struct {
+	settings Settings
+	report   Reporter
+	record   Record
+
+	plane   *controlplane.ControlPlane
+	client  kubernetes.Interface
+	nodes   *nodeSet
+	daemon  *daemonPart
+	volumes *volumes
+	control *controlServer
+}
+
+// ErrRunning is returned by Run when another process runs the cluster already.
+var ErrRunning = errors.New("the cluster is running already")
+
+// Run brings a cluster up, tells the reporter, and keeps it up until ctx ends
+// or a part of it dies. It returns when everything has ended: nil after ctx
+// ended, otherwise why the cluster could not start or go on.
+func Run(ctx context.Context, s Settings, report Reporter) (err error) {
+	if err := s.Dir.Create(); err != nil {
+		return err
+	}
+	held, err := takeLock(s.Dir)
+	if errors.Is(err, errLocked) {
+		return ErrRunning
+	}
+	if err != nil {
+		return err
+	}
+	defer held.release()
+
+	// A process that was killed may have left mounts and networks.
+	if err := processnode.Cleanup(s.Dir.nodesDir()); err != nil {
+		report.Note(fmt.Sprintf("leftovers of the last run stay: %v", err))
+	}
+	if wasEphemeral(s.Dir) {
+		if err := s.Dir.clear(); err != nil {
+			return err
+		}
+	}
+	c := &cluster{settings: s, report: report, record: Record{PID: os.Getpid(), Started: time.Now()}}
+	if err := s.Dir.writeRecord(c.record); err != nil {
+		return explainDisk(s.Dir, err)
+	}
+	defer func() { err = errors.Join(err, c.tidy()) }()
+	// Before anything else is written: `down` must know what to remove.
+	if _, kept, _ := LoadSettings(s.Dir); !kept {
+		if err := s.save(); err != nil {
+			return explainDisk(s.Dir, err)
+		}
+	}
+	err = c.start(ctx)
+	if err == nil {
+		err = c.wait(ctx)
+	}
+	c.stop()
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// start brings up the parts, each when those it needs are ready.
+func (c *cluster) start(ctx context.Context) error {
+	if err := c.startControlPlane(ctx); err != nil { // 1. The API server and its controllers.
+		return err
+	}
+	begun := time.Now()
+	if err := installCRDs(ctx, c.plane.RESTConfig()); err != nil { // 2. Our kinds.
+		return err
+	}
+	c.report.Ready("kinds", time.Since(begun))
+
+	c.daemon = startDaemon(c.settings, c.plane) // 3. Our scheduler, controllers and admission, meanwhile:
+	var err error
+	if c.nodes, err = newNodeSet(c.settings, c.plane, c.report); err != nil {
+		return err
+	}
+	if err := c.nodes.start(ctx, c.settings.Nodes); err != nil { // 4. nodes,
+		return err
+	}
+	if c.volumes, err = startVolumes(ctx, c.client, c.settings.Dir.volumesDir()); err != nil { // 5. volumes.
+		return err
+	}
+	if err := c.daemon.waitReady(ctx, c.report); err != nil {
+		return err
+	}
+	if c.control, err = startControl(c); err != nil { // 6. Answers to status and nodes.
+		return err
+	}
+	return c.announce()
+}
+
+func (c *cluster) startControlPlane(ctx context.Context) error {
+	port, err := c.choosePort()
+	if err != nil {
+		return err
+	}
+	c.plane, err = controlplane.Start(ctx, controlplane.Options{
+		Dir:       string(c.settings.Dir),
+		Port:      port,
+		Ephemeral: c.settings.Ephemeral,
+		Progress:  c.report.Ready,
+	})
+	if err != nil {
+		return c.explainStart(err)
+	}
+	c.settings.Port = c.plane.Port()
+	c.client, err = kubernetes.NewForConfig(c.plane.RESTConfig())
+	return err
+}
+
+// choosePort is the port that was asked for, else the last one, else a free one.
+func (c *cluster) choosePort() (int, error) {
+	port := c.settings.Port
+	if port == 0 || controlplane.PortFree(port) {
+		return port, nil
+	}
+	if c.settings.PortAsked {
+		return 0, hinted("give another --port, or none to have a free one chosen", "port %d of 127.0.0.1 is in use", port)
+	}
+	c.report.Note(fmt.Sprintf("port %d, used last time, is taken: another one is chosen, and the kubeconfig changes", port))
+	return 0, nil
+}
+
+func (c *cluster) explainStart(err error) error {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, controlplane.ErrPortInUse):
+		return hinted("give another --port, or none to have a free one chosen", "%v", err)
+	}
+	if full := c.settings.Dir.checkRoom(); full != nil {
+		return full
+	}
+	return hinted("see "+c.settings.Dir.ControlPlaneLog()+"; a damaged state is removed with: vc-local down --purge --dir "+string(c.settings.Dir),
+		"the control plane does not start: %v", err)
+}
+
+// explainDisk says that a disk is full where a write error means that.
+func explainDisk(d Dir, err error) error {
+	if full := d.checkRoom(); full != nil {
+		return full
+	}
+	return hinted("see whether you may write in "+string(d), "%v", err)
+}
+
+// announce lets others find the running cluster.
+func (c *cluster) announce() error {
+	c.settings.Complete = true
+	if err := c.settings.save(); err != nil {
+		return explainDisk(c.settings.Dir, err)
+	}
+	c.record.Ready = true
+	c.record.Server = c.plane.Server()
+	c.record.Kubeconfig = c.plane.KubeconfigPath()
+	c.record.Socket = c.control.path
+	if c.settings.Kubeconfig != "" {
+		if err := copyKubeconfig(c.plane.KubeconfigPath(), c.settings.Kubeconfig); err != nil {
+			return err
+		}
+		c.record.Kubeconfig = c.settings.Kubeconfig
+	}
+	if err := c.settings.Dir.writeRecord(c.record); err != nil {
+		return explainDisk(c.settings.Dir, err)
+	}
+	c.report.Up(c.record)
+	return nil
+}
+
+// wait returns when the cluster is to end: nil when ctx says so.
+func (c *cluster) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-c.plane.Done():
+		if err := c.plane.Err(); err != nil {
+			return hinted("see "+c.settings.Dir.ControlPlaneLog(), "the control plane died: %v", err)
+		}
+		return nil
+	}
+}
+
+// stop ends the parts in reverse order. Parts that never started are nil.
+func (c *cluster) stop() {
+	c.control.stop()
+	c.daemon.stop()
+	c.volumes.stop()
+	c.nodes.stop()
+	if c.plane != nil {
+		c.plane.Stop()
+	}
+	klog.Flush()
+}
+
+// tidy leaves the directory as a stopped cluster's is; an ephemeral one goes.
+func (c *cluster) tidy() error {
+	err := os.Remove(c.settings.Dir.recordFile())
+	if c.settings.Ephemeral {
+		if c.settings.Kubeconfig != "" {
+			_ = os.Remove(c.settings.Kubeconfig)
+		}
+		err = errors.Join(processnode.Cleanup(c.settings.Dir.nodesDir()), c.settings.Dir.remove())
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}

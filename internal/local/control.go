@@ -1,0 +1,173 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/vc-batch/vc/internal/local/controlplane"
+)
+
+// controlServer answers `status` and `nodes` on a unix socket. Whoever may
+// enter the directory may ask; nobody else can.
+type controlServer struct {
+	path    string
+	tempDir string
+	server  *http.Server
+}
+
+// refusal is how an error crosses the socket.
+type refusal struct {
+	What string `json:"what"`
+	Hint string `json:"hint,omitempty"`
+}
+
+// startControl answers for c until stop.
+func startControl(c *cluster) (*controlServer, error) {
+	dir, made, err := controlplane.SocketDir(string(c.settings.Dir), "control.sock")
+	if err != nil {
+		return nil, err
+	}
+	s := &controlServer{path: filepath.Join(dir, "control.sock")}
+	if made {
+		s.tempDir = dir
+	}
+	_ = os.Remove(s.path) // A killed process left it; we hold the lock.
+	listener, err := net.Listen("unix", s.path)
+	if err != nil {
+		return nil, fmt.Errorf("control socket: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /status", answer(func(r *http.Request) (any, error) { return c.status(r.Context()) }))
+	mux.HandleFunc("POST /nodes", answer(func(r *http.Request) (any, error) { return c.addNodes(r) }))
+	mux.HandleFunc("DELETE /nodes/{name}", answer(func(r *http.Request) (any, error) {
+		return []string{}, c.nodes.remove(r.Context(), r.PathValue("name"))
+	}))
+	s.server = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = s.server.Serve(listener) }()
+	return s, nil
+}
+
+func (s *controlServer) stop() {
+	if s == nil {
+		return
+	}
+	_ = s.server.Close()
+	if s.tempDir != "" {
+		_ = os.RemoveAll(s.tempDir)
+	}
+}
+
+// addNodes runs the nodes of the request and returns their names.
+func (c *cluster) addNodes(r *http.Request) ([]string, error) {
+	var specs []NodeSpec
+	if err := json.NewDecoder(r.Body).Decode(&specs); err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	statuses, err := c.nodeStatuses(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	taken := map[string]bool{}
+	for _, node := range statuses {
+		taken[node.Name] = true
+	}
+	nodes, err := Expand(specs, taken)
+	if err != nil {
+		return nil, hinted("vc-local nodes list shows the nodes there are", "nodes%v", err)
+	}
+	names := []string{}
+	for _, node := range nodes {
+		names = append(names, node.Name)
+	}
+	return names, c.nodes.add(r.Context(), nodes)
+}
+
+func answer(handle func(*http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		value, err := handle(r)
+		w.Header().Set("Content-Type", "application/json")
+		if err != nil {
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			value = asRefusal(err)
+		}
+		_ = json.NewEncoder(w).Encode(value)
+	}
+}
+
+func asRefusal(err error) refusal {
+	var human *Error
+	if errors.As(err, &human) {
+		return refusal{What: human.What, Hint: human.Hint}
+	}
+	return refusal{What: err.Error()}
+}
+
+// Client talks to the process that runs a cluster.
+type Client struct {
+	record Record
+	http   http.Client
+}
+
+// NewClient makes a client for the process of a record that Find returned.
+func NewClient(record Record) *Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", record.Socket)
+	}
+	return &Client{record: record, http: http.Client{Transport: &http.Transport{DialContext: dial}}}
+}
+
+// Status asks how the cluster is.
+func (c *Client) Status(ctx context.Context) (Status, error) {
+	var status Status
+	return status, c.ask(ctx, http.MethodGet, "/status", nil, &status)
+}
+
+// AddNodes runs more nodes and returns their names when all accept pods.
+func (c *Client) AddNodes(ctx context.Context, specs []NodeSpec) ([]string, error) {
+	var names []string
+	return names, c.ask(ctx, http.MethodPost, "/nodes", specs, &names)
+}
+
+// RemoveNode takes a node away, and what runs on it with it.
+func (c *Client) RemoveNode(ctx context.Context, name string) error {
+	return c.ask(ctx, http.MethodDelete, "/nodes/"+name, nil, nil)
+}
+
+func (c *Client) ask(ctx context.Context, method, path string, body, result any) error {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, "http://vc-local"+path, bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return hinted("stop it with: vc-local down", "process %d runs the cluster but does not answer: %v", c.record.PID, err)
+	}
+	defer response.Body.Close()
+	if data, err = io.ReadAll(response.Body); err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		var refused refusal
+		if err := json.Unmarshal(data, &refused); err != nil || refused.What == "" {
+			refused.What = fmt.Sprintf("process %d answered %s", c.record.PID, response.Status)
+		}
+		return &Error{What: refused.What, Hint: refused.Hint}
+	}
+	if result == nil {
+		return nil
+	}
+	return json.Unmarshal(data, result)
+}

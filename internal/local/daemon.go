@@ -1,0 +1,152 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"github.com/vc-batch/vc/internal/daemon"
+	"github.com/vc-batch/vc/internal/local/controlplane"
+)
+
+const (
+	// daemonReadyTimeout is how long the daemon may take until all of its
+	// components work.
+	daemonReadyTimeout = 60 * time.Second
+	// longestBackOff is the longest pause before a daemon that ended is started again.
+	longestBackOff = 30 * time.Second
+	// steadyAfter is how long a daemon must have run for its next end to be
+	// taken as the first.
+	steadyAfter = time.Minute
+)
+
+// daemonPart is vcd inside this process. Nil when it is not wanted.
+type daemonPart struct {
+	begun   time.Time
+	options daemon.Options
+	cancel  context.CancelFunc
+	done    chan struct{}
+	// failed delivers the first error, if it comes before everything was ready.
+	failed chan error
+	ready  chan struct{}
+
+	mu     sync.Mutex
+	states map[string]string
+}
+
+// startDaemon runs scheduler, controllers and admission, unless the settings
+// want none of them. It does not wait.
+func startDaemon(s Settings, plane *controlplane.ControlPlane) *daemonPart {
+	if s.Components == ComponentsAPI {
+		return nil
+	}
+	d := &daemonPart{
+		begun: time.Now(), done: make(chan struct{}), failed: make(chan error, 1), ready: make(chan struct{}),
+		states: map[string]string{},
+	}
+	for _, component := range daemon.Components() {
+		d.states[component] = stateStarting
+	}
+	d.options = daemon.Options{Config: plane.RESTConfig(), SchedulerConf: s.SchedulerConf, Ready: d.componentReady}
+	d.options.Admission.ListenAddress = "127.0.0.1:0"
+	var ctx context.Context
+	ctx, d.cancel = context.WithCancel(context.Background())
+	go d.run(klog.NewContext(ctx, klog.Background().WithName("vcd")))
+	return d
+}
+
+// run keeps the daemon running: pods must not be left without a scheduler
+// because of one error.
+func (d *daemonPart) run(ctx context.Context) {
+	defer close(d.done)
+	pause := time.Second
+	for {
+		begun := time.Now()
+		err := daemon.Run(ctx, d.options)
+		if ctx.Err() != nil {
+			return
+		}
+		klog.FromContext(ctx).Error(err, "Daemon ended and is started again", "after", pause)
+		d.setAll(fmt.Sprintf("restarting: %v", err))
+		select {
+		case d.failed <- err:
+		default:
+		}
+		if time.Since(begun) > steadyAfter {
+			pause = time.Second
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+		pause = min(2*pause, longestBackOff)
+	}
+}
+
+func (d *daemonPart) componentReady(component string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.states[component] = stateReady
+	for _, state := range d.states {
+		if state != stateReady {
+			return
+		}
+	}
+	select {
+	case <-d.ready:
+	default:
+		close(d.ready)
+	}
+}
+
+func (d *daemonPart) setAll(state string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for component := range d.states {
+		d.states[component] = state
+	}
+}
+
+// componentStates says how each component is.
+func (d *daemonPart) componentStates() map[string]string {
+	if d == nil {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	states := map[string]string{}
+	for component, state := range d.states {
+		states[component] = state
+	}
+	return states
+}
+
+// waitReady returns when all components work, or why they never will.
+func (d *daemonPart) waitReady(ctx context.Context, report Reporter) error {
+	if d == nil {
+		return nil
+	}
+	select {
+	case <-d.ready:
+		report.Ready("vcd (scheduler, controllers, admission)", time.Since(d.begun))
+		return nil
+	case err := <-d.failed:
+		return fmt.Errorf("vcd does not start: %w", err)
+	case <-time.After(daemonReadyTimeout):
+		return fmt.Errorf("vcd is not ready after %s: %v", daemonReadyTimeout, d.componentStates())
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (d *daemonPart) stop() {
+	if d == nil {
+		return
+	}
+	d.cancel()
+	<-d.done
+}

@@ -1,0 +1,182 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// stateVersion names the layout of the directory and the Kubernetes minor
+// version whose data it holds. Both must be the same for a restart.
+const stateVersion = "vc-local state 1, kubernetes 1.36"
+
+// leastFreeBytes is the room a cluster needs to start: etcd's files are
+// allocated in steps of 64 MB, and logs and pods' files come on top.
+const leastFreeBytes = 512 << 20
+
+// Dir is the directory of one cluster.
+type Dir string
+
+// DefaultDir is $XDG_STATE_HOME/vc-local, or ~/.local/state/vc-local.
+func DefaultDir() (Dir, error) {
+	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
+		return Dir(filepath.Join(state, "vc-local")), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", hinted("set HOME or XDG_STATE_HOME, or give --dir", "the home directory is not known: %v", err)
+	}
+	return Dir(filepath.Join(home, ".local", "state", "vc-local")), nil
+}
+
+// NewDir makes a path given by a person absolute.
+func NewDir(path string) (Dir, error) {
+	if path == "" {
+		return DefaultDir()
+	}
+	absolute, err := filepath.Abs(path)
+	return Dir(absolute), err
+}
+
+func (d Dir) join(names ...string) string {
+	return filepath.Join(append([]string{string(d)}, names...)...)
+}
+
+// Kubeconfig is the administrator's kubeconfig.
+func (d Dir) Kubeconfig() string { return d.join("kubeconfig") }
+
+// ProcessLog holds what the detached process wrote to its terminal.
+func (d Dir) ProcessLog() string { return d.join("log", "vc-local.log") }
+
+// ControlPlaneLog holds what everything inside logs.
+func (d Dir) ControlPlaneLog() string { return d.join("log", "control-plane.log") }
+
+func (d Dir) versionFile() string  { return d.join("version") }
+func (d Dir) lockFile() string     { return d.join("lock") }
+func (d Dir) recordFile() string   { return d.join("run.json") }
+func (d Dir) settingsFile() string { return d.join("settings.json") }
+func (d Dir) nodesDir() string     { return d.join("nodes") }
+func (d Dir) volumesDir() string   { return d.join("volumes") }
+
+// Check says whether a cluster may be kept here: the directory is absent,
+// empty, or ours and of this version.
+func (d Dir) Check() error {
+	ours, err := d.owned()
+	if err != nil || ours {
+		return err
+	}
+	entries, err := os.ReadDir(string(d))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, syscall.ENOTDIR):
+		return hinted("give another --dir", "%s is not a directory", d)
+	case err != nil:
+		return hinted("give a --dir that you may read and write", "%s cannot be read: %v", d, err)
+	case len(entries) > 0:
+		return hinted("give a --dir that is empty or does not exist yet", "%s holds files that are not of vc-local (for example %q)", d, entries[0].Name())
+	}
+	return nil
+}
+
+// owned says whether the directory is ours, and refuses another version.
+func (d Dir) owned() (bool, error) {
+	content, err := os.ReadFile(d.versionFile())
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		return false, nil
+	case err != nil:
+		return false, hinted("give a --dir that you may read and write", "%s cannot be read: %v", d.versionFile(), err)
+	}
+	found := strings.TrimSpace(string(content))
+	if !strings.HasPrefix(found, "vc-local state ") {
+		return false, hinted("give another --dir", "%s is not a version file of vc-local (it says %q)", d.versionFile(), shorten(found))
+	}
+	if found != stateVersion {
+		return true, hinted(fmt.Sprintf("use the vc-local that made it, or remove it with: vc-local down --purge --dir %s", d),
+			"%s is of another version: it says %q, this vc-local needs %q", d, shorten(found), stateVersion)
+	}
+	return true, nil
+}
+
+func shorten(text string) string {
+	if len(text) > 60 {
+		return text[:60] + "…"
+	}
+	return text
+}
+
+// Create makes the directory and its version file, and checks that there is
+// room on its disk.
+func (d Dir) Create() error {
+	if err := d.Check(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return hinted("give a --dir that you may write", "%s cannot be made: %v", d, err)
+	}
+	if err := os.Chmod(string(d), 0o700); err != nil {
+		return hinted("give a --dir that belongs to you", "%s cannot be made private: %v", d, err)
+	}
+	if err := d.checkRoom(); err != nil {
+		return err
+	}
+	if ours, _ := d.owned(); ours {
+		return nil
+	}
+	if err := os.WriteFile(d.versionFile(), []byte(stateVersion+"\n"), 0o600); err != nil {
+		return hinted("give a --dir that you may write", "%s cannot be written: %v", d.versionFile(), err)
+	}
+	return nil
+}
+
+func (d Dir) checkRoom() error {
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(string(d), &disk); err != nil {
+		return nil // Some file systems cannot tell; etcd will.
+	}
+	free := disk.Bavail * uint64(disk.Bsize)
+	if free >= leastFreeBytes {
+		return nil
+	}
+	return hinted(fmt.Sprintf("free some space there, or give a --dir on another disk; at least %d MiB are needed", leastFreeBytes>>20),
+		"the disk of %s is full: %d MiB are left", d, free>>20)
+}
+
+// remove deletes the directory if it is ours, of whatever version.
+func (d Dir) remove() error {
+	content, err := os.ReadFile(d.versionFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !strings.HasPrefix(string(content), "vc-local state ") {
+		return hinted("remove it by hand if you are sure", "%s is not a directory of vc-local", d)
+	}
+	if err := d.clear(); err != nil {
+		return err
+	}
+	return os.RemoveAll(string(d))
+}
+
+// clear empties the directory but for the version file and the lock, so that a
+// removal that was cut short can be repeated.
+func (d Dir) clear() error {
+	entries, err := os.ReadDir(string(d))
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, entry := range entries {
+		if path := d.join(entry.Name()); path != d.versionFile() && path != d.lockFile() {
+			failed = append(failed, os.RemoveAll(path))
+		}
+	}
+	return errors.Join(failed...)
+}

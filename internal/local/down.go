@@ -1,0 +1,118 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/vc-batch/vc/internal/local/processnode"
+)
+
+const (
+	// gentleStop is how long a cluster may take to end by itself. Pods get
+	// their grace periods in it.
+	gentleStop = 60 * time.Second
+	// stopPoll is how often an ending process is looked at.
+	stopPoll = 50 * time.Millisecond
+)
+
+// Stopped says what Down found and did.
+type Stopped struct {
+	// WasRunning: a process ran and has ended.
+	WasRunning bool
+	// Killed: it had to be killed.
+	Killed bool
+	// Purged: the directory is gone.
+	Purged bool
+}
+
+// Down ends the cluster of a directory and removes what it may have left:
+// processes, mounts, networks. It is no error when nothing runs. purge removes
+// the directory too.
+func Down(ctx context.Context, d Dir, purge bool) (Stopped, error) {
+	var result Stopped
+	if ours, err := d.owned(); err != nil && !ours || !ours {
+		return result, err // Nothing there, or nothing of ours: left alone.
+	} else if err != nil && !purge {
+		return result, err // Of another version: only to be removed.
+	}
+	settings, _, _ := LoadSettings(d)
+	var err error
+	if result.WasRunning, result.Killed, err = endProcess(ctx, d); err != nil {
+		return result, err
+	}
+	if _, err := os.Stat(string(d)); errors.Is(err, os.ErrNotExist) {
+		result.Purged = true // It was ephemeral and removed itself.
+		return result, nil
+	}
+	held, err := takeLock(d)
+	if err != nil {
+		return result, hinted("try again", "the cluster in %s was started again meanwhile: %v", d, err)
+	}
+	defer held.release()
+	if err := processnode.Cleanup(d.nodesDir()); err != nil {
+		return result, hinted("run vc-local down once more, with the rights that ran the cluster", "leftovers of process nodes stay: %v", err)
+	}
+	_ = os.Remove(d.recordFile())
+	_ = os.Remove(d.join("control.sock"))
+	if !purge && !settings.Ephemeral {
+		return result, nil
+	}
+	if settings.Kubeconfig != "" && CheckKubeconfig(settings.Kubeconfig) == nil {
+		_ = os.Remove(settings.Kubeconfig)
+	}
+	if err := d.remove(); err != nil {
+		return result, hinted("remove it by hand", "%s cannot be removed whole: %v", d, err)
+	}
+	result.Purged = true
+	return result, nil
+}
+
+// endProcess asks the running process to end, and kills it when it does not.
+func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error) {
+	record, running, err := Find(d)
+	if err != nil || !running {
+		return false, false, err
+	}
+	for record.PID == 0 { // It has only just locked the directory.
+		select {
+		case <-time.After(stopPoll):
+		case <-ctx.Done():
+			return true, false, ctx.Err()
+		}
+		if record, running, err = Find(d); err != nil || !running {
+			return true, false, err
+		}
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		killed = signal == syscall.SIGKILL
+		if err := syscall.Kill(record.PID, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return true, killed, hinted("stop it as the user who started it", "process %d cannot be stopped: %v", record.PID, err)
+		}
+		ended, err := waitUnlocked(ctx, d, gentleStop)
+		if err != nil || ended {
+			return true, killed, err
+		}
+	}
+	return true, true, hinted("look at it with: ps -fp "+fmt.Sprint(record.PID), "process %d does not end, not even killed", record.PID)
+}
+
+// waitUnlocked waits until no process holds the lock of the directory.
+func waitUnlocked(ctx context.Context, d Dir, atMost time.Duration) (bool, error) {
+	deadline := time.Now().Add(atMost)
+	for time.Now().Before(deadline) {
+		held, err := locked(d)
+		if err != nil || !held {
+			return !held, err
+		}
+		select {
+		case <-time.After(stopPoll):
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,45 @@
+package local
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/vc-batch/vc/internal/local/controlplane"
+)
+
+// CheckKubeconfig says whether the kubeconfig may be written to path: there is
+// nothing, or one that vc-local wrote. Nobody's own kubeconfig is ever touched.
+func CheckKubeconfig(path string) error {
+	if path == "" {
+		return nil
+	}
+	config, err := clientcmd.LoadFromFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return hinted("give --kubeconfig a file that does not exist", "%s exists and is not a kubeconfig of vc-local: %v", path, err)
+	}
+	if _, ours := config.AuthInfos[controlplane.AdminUser]; ours && len(config.Clusters) == 1 && len(config.AuthInfos) == 1 {
+		return nil
+	}
+	return hinted("give --kubeconfig a file that does not exist", "%s is a kubeconfig that vc-local did not write; it stays as it is", path)
+}
+
+func copyKubeconfig(from, to string) error {
+	if err := CheckKubeconfig(to); err != nil {
+		return err
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, data, 0o600)); err != nil {
+		return hinted("give --kubeconfig a file that you may write", "%v", err)
+	}
+	return nil
+}

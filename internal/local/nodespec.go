@@ -1,0 +1,240 @@
+package local
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+)
+
+// The kinds of node.
+const (
+	// KindProcess runs what pods say as processes of this machine.
+	KindProcess = "process"
+	// KindSimulated only plays pods' phases by the clock.
+	KindSimulated = "simulated"
+)
+
+// mostNodes is more than a machine can hold; more is a slip of the finger.
+const mostNodes = 50000
+
+// NodeSpec asks for one node, or for Count equal ones: an entry of a nodes file.
+type NodeSpec struct {
+	// Name of the node; with Count above 1 the beginning of the names, which
+	// end in -1, -2, …. Empty: node-N or sim-N, the next free numbers.
+	Name string `json:"name,omitempty"`
+	// Kind is process (when empty) or simulated.
+	Kind string `json:"kind,omitempty"`
+	// Count is 1 when nil; 0 is no node.
+	Count *int `json:"count,omitempty"`
+	// CPU and Memory are quantities; empty means as this machine for a process
+	// node, 8 and 32Gi for a simulated one.
+	CPU    string `json:"cpu,omitempty"`
+	Memory string `json:"memory,omitempty"`
+	// Resources are further ones by name, for example nvidia.com/gpu: "4" or pods: "500".
+	Resources map[string]string `json:"resources,omitempty"`
+	Labels    map[string]string `json:"labels,omitempty"`
+	// Taints are written as kubectl writes them: key=value:NoSchedule or key:NoExecute.
+	Taints []string `json:"taints,omitempty"`
+}
+
+// Node is one node to run.
+type Node struct {
+	Name     string
+	Kind     string
+	Capacity corev1.ResourceList
+	Labels   map[string]string
+	Taints   []corev1.Taint
+}
+
+// ReadNodesFile reads a YAML list of NodeSpec; fields it does not know are errors.
+func ReadNodesFile(path string) ([]NodeSpec, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, hinted("give the path of a YAML file, see vc-local up --help", "nodes file: %v", err)
+	}
+	specs, err := ParseNodes(data)
+	if err != nil {
+		return nil, hinted("a nodes file is a YAML list: - {name: a, kind: process, cpu: \"4\", memory: 8Gi}", "nodes file %s: %v", path, err)
+	}
+	return specs, nil
+}
+
+// ParseNodes reads the text of a nodes file and checks every entry.
+func ParseNodes(data []byte) ([]NodeSpec, error) {
+	var specs []NodeSpec
+	if err := yaml.UnmarshalStrict(data, &specs); err != nil {
+		return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "error unmarshaling JSON: "))
+	}
+	if len(specs) == 0 {
+		return nil, fmt.Errorf("no node in it")
+	}
+	if _, err := Expand(specs, nil); err != nil {
+		return nil, err
+	}
+	return specs, nil
+}
+
+// Expand turns specs into single nodes with names of their own. taken are
+// names that exist already. Errors name the entry and the field.
+func Expand(specs []NodeSpec, taken map[string]bool) ([]Node, error) {
+	used := map[string]bool{}
+	for name := range taken {
+		used[name] = true
+	}
+	// Names that are written out go first, so that a numbered one never takes them.
+	for i, spec := range specs {
+		for _, name := range spec.givenNames() {
+			if used[name] {
+				return nil, fmt.Errorf("[%d].name: there is a node %q already", i, name)
+			}
+			used[name] = true
+		}
+	}
+	var nodes []Node
+	for i, spec := range specs {
+		at := field.NewPath("").Index(i)
+		template, err := spec.template(at)
+		if err != nil {
+			return nil, err
+		}
+		names := spec.givenNames()
+		if names == nil {
+			names = nextNames(template.Kind, spec.count(), used)
+		}
+		for _, name := range names {
+			node := template
+			node.Name = name
+			nodes = append(nodes, node)
+		}
+	}
+	if len(nodes) > mostNodes {
+		return nil, fmt.Errorf("%d nodes are too many; at most %d", len(nodes), mostNodes)
+	}
+	return nodes, nil
+}
+
+func (s NodeSpec) count() int {
+	if s.Count == nil {
+		return 1
+	}
+	return *s.Count
+}
+
+// givenNames are the names the spec itself gives; nil when they are to be numbered.
+func (s NodeSpec) givenNames() []string {
+	if s.Name == "" {
+		return nil
+	}
+	if s.count() == 1 {
+		return []string{s.Name}
+	}
+	names := []string{}
+	for n := 1; n <= min(s.count(), mostNodes+1); n++ {
+		names = append(names, fmt.Sprintf("%s-%d", s.Name, n))
+	}
+	return names
+}
+
+func nextNames(kind string, count int, used map[string]bool) []string {
+	prefix := "node-"
+	if kind == KindSimulated {
+		prefix = "sim-"
+	}
+	names := []string{}
+	for n := 1; len(names) < min(count, mostNodes+1); n++ {
+		if name := fmt.Sprintf("%s%d", prefix, n); !used[name] {
+			used[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// template is the node without its name.
+func (s NodeSpec) template(at *field.Path) (Node, error) {
+	node := Node{Kind: s.Kind, Labels: s.Labels, Capacity: corev1.ResourceList{}}
+	if node.Kind == "" {
+		node.Kind = KindProcess
+	}
+	if node.Kind != KindProcess && node.Kind != KindSimulated {
+		return node, fmt.Errorf("%s: %q is neither process nor simulated", at.Child("kind"), s.Kind)
+	}
+	if s.count() < 0 {
+		return node, fmt.Errorf("%s: %d is negative", at.Child("count"), s.count())
+	}
+	if reasons := validation.IsDNS1123Subdomain(s.Name); s.Name != "" && len(reasons) > 0 {
+		return node, fmt.Errorf("%s: %q: %s", at.Child("name"), s.Name, reasons[0])
+	}
+	if errs := metav1validation.ValidateLabels(s.Labels, at.Child("labels")); len(errs) > 0 {
+		return node, errs[0]
+	}
+	if err := s.capacity(at, node.Capacity); err != nil {
+		return node, err
+	}
+	for i, text := range s.Taints {
+		taint, err := ParseTaint(text)
+		if err != nil {
+			return node, fmt.Errorf("%s: %w", at.Child("taints").Index(i), err)
+		}
+		node.Taints = append(node.Taints, taint)
+	}
+	return node, nil
+}
+
+func (s NodeSpec) capacity(at *field.Path, list corev1.ResourceList) error {
+	quantities := map[string]string{}
+	for name, text := range s.Resources {
+		quantities[name] = text
+	}
+	for name, text := range map[corev1.ResourceName]string{corev1.ResourceCPU: s.CPU, corev1.ResourceMemory: s.Memory} {
+		if text != "" {
+			quantities[string(name)] = text
+		}
+	}
+	for name, text := range quantities {
+		if reasons := validation.IsQualifiedName(name); len(reasons) > 0 {
+			return fmt.Errorf("%s: resource name %q: %s", at.Child("resources"), name, reasons[0])
+		}
+		quantity, err := resource.ParseQuantity(text)
+		if err != nil {
+			return fmt.Errorf("%s: %q is not a quantity such as 500m, 4 or 8Gi", at.Child(name), text)
+		}
+		if quantity.Sign() < 0 {
+			return fmt.Errorf("%s: %s is negative", at.Child(name), text)
+		}
+		list[corev1.ResourceName(name)] = quantity
+	}
+	return nil
+}
+
+// ParseTaint reads key=value:Effect or key:Effect.
+func ParseTaint(text string) (corev1.Taint, error) {
+	key, effect, found := strings.Cut(text, ":")
+	key, value, _ := strings.Cut(key, "=")
+	taint := corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
+	known := taint.Effect == corev1.TaintEffectNoSchedule || taint.Effect == corev1.TaintEffectPreferNoSchedule || taint.Effect == corev1.TaintEffectNoExecute
+	if !found || !known || len(validation.IsQualifiedName(key)) > 0 || len(validation.IsValidLabelValue(value)) > 0 {
+		return taint, fmt.Errorf("taint %q is not KEY[=VALUE]:NoSchedule, :PreferNoSchedule or :NoExecute", text)
+	}
+	return taint, nil
+}
+
+// ParsePairs reads NAME=VALUE words; what says what a pair is, for the error.
+func ParsePairs(what string, words []string) (map[string]string, error) {
+	pairs := map[string]string{}
+	for _, word := range words {
+		name, value, found := strings.Cut(word, "=")
+		if !found || name == "" {
+			return nil, fmt.Errorf("%s %q is not NAME=VALUE", what, word)
+		}
+		pairs[name] = value
+	}
+	return pairs, nil
+}

@@ -1,0 +1,149 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/internal/local/simnode"
+)
+
+// The states of a cluster and of its parts.
+const (
+	stateAbsent   = "absent"   // there is no directory
+	stateStopped  = "stopped"  // there is one, and nothing runs
+	stateStarting = "starting" // on its way up
+	stateReady    = "ready"    // a part that works
+	stateRunning  = "running"  // a cluster that works
+)
+
+// Status is what `vc-local status` shows; its JSON is for scripts.
+type Status struct {
+	// State is absent, stopped, starting or running.
+	State      string     `json:"state"`
+	Dir        string     `json:"dir"`
+	PID        int        `json:"pid,omitempty"`
+	Since      *time.Time `json:"since,omitempty"`
+	Server     string     `json:"server,omitempty"`
+	Kubeconfig string     `json:"kubeconfig,omitempty"`
+	Kubernetes string     `json:"kubernetes,omitempty"`
+	Ephemeral  bool       `json:"ephemeral,omitempty"`
+	// MemoryBytes is the memory that the process holds now.
+	MemoryBytes int64 `json:"memoryBytes,omitempty"`
+	// Note says what a person should know, for example that a process was killed.
+	Note       string       `json:"note,omitempty"`
+	Components []PartStatus `json:"components,omitempty"`
+	Nodes      []NodeStatus `json:"nodes,omitempty"`
+}
+
+// PartStatus is the state of one part.
+type PartStatus struct {
+	Name  string `json:"name"`
+	State string `json:"state"`
+}
+
+// NodeStatus is one node as the API server has it.
+type NodeStatus struct {
+	Name   string `json:"name"`
+	Kind   string `json:"kind"`
+	Ready  bool   `json:"ready"`
+	CPU    string `json:"cpu"`
+	Memory string `json:"memory"`
+	// Pods is the number of pods on it that have not ended.
+	Pods int `json:"pods"`
+}
+
+// Look says how the cluster of a directory is, running or not.
+func Look(ctx context.Context, d Dir) (Status, error) {
+	status := Status{State: stateAbsent, Dir: string(d)}
+	ours, err := d.owned()
+	if err != nil || !ours {
+		return status, err
+	}
+	record, running, err := Find(d)
+	if err != nil {
+		return status, err
+	}
+	switch {
+	case running && record.Ready:
+		return NewClient(record).Status(ctx)
+	case running:
+		status.State, status.PID, status.Since = stateStarting, record.PID, &record.Started
+	default:
+		status.State = stateStopped
+		if left, err := d.readRecord(); err == nil {
+			status.Note = fmt.Sprintf("process %d ended without cleaning up (killed?); `vc-local up` or `vc-local down` puts that right; log: %s", left.PID, d.ControlPlaneLog())
+		}
+	}
+	return status, nil
+}
+
+// status is the state of a running cluster, from inside.
+func (c *cluster) status(ctx context.Context) (Status, error) {
+	status := Status{
+		State: stateRunning, Dir: string(c.settings.Dir), PID: c.record.PID, Since: &c.record.Started,
+		Server: c.record.Server, Kubeconfig: c.record.Kubeconfig, Ephemeral: c.settings.Ephemeral,
+		MemoryBytes: residentBytes(),
+	}
+	version, err := c.client.Discovery().ServerVersion()
+	if err != nil {
+		return status, err
+	}
+	status.Kubernetes = version.GitVersion
+	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager"} {
+		status.Components = append(status.Components, PartStatus{Name: name, State: stateReady})
+	}
+	for name, state := range c.daemon.componentStates() {
+		status.Components = append(status.Components, PartStatus{Name: "vcd " + name, State: state})
+	}
+	slices.SortStableFunc(status.Components[3:], func(a, b PartStatus) int { return strings.Compare(a.Name, b.Name) })
+	status.Nodes, err = c.nodeStatuses(ctx)
+	return status, err
+}
+
+func (c *cluster) nodeStatuses(ctx context.Context) ([]NodeStatus, error) {
+	nodes, err := c.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	pods, err := c.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{
+		ResourceVersion: "0",
+		FieldSelector:   "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed",
+	})
+	if err != nil {
+		return nil, err
+	}
+	count := map[string]int{}
+	for _, pod := range pods.Items {
+		count[pod.Spec.NodeName]++
+	}
+	statuses := make([]NodeStatus, 0, len(nodes.Items))
+	for _, node := range nodes.Items {
+		statuses = append(statuses, NodeStatus{
+			Name: node.Name, Kind: node.Labels[simnode.KindLabel], Ready: nodeReady(&node),
+			CPU:    capacityText(node.Status.Allocatable, corev1.ResourceCPU),
+			Memory: capacityText(node.Status.Allocatable, corev1.ResourceMemory),
+			Pods:   count[node.Name],
+		})
+	}
+	return statuses, nil
+}
+
+// residentBytes is the memory of this process, 0 where the system does not tell.
+func residentBytes() int64 {
+	data, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, resident int64
+	if _, err := fmt.Sscan(string(data), &size, &resident); err != nil {
+		return 0
+	}
+	return resident * int64(os.Getpagesize())
+}
