@@ -1,0 +1,88 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// workers of the bare loop.
+const workers = 50
+
+// podSpec is the pod of every measurement.
+func podSpec(scheduler string) corev1.PodSpec {
+	return corev1.PodSpec{
+		SchedulerName: scheduler,
+		RestartPolicy: corev1.RestartPolicyNever,
+		Containers: []corev1.Container{{
+			Name: "main", Image: "busybox", Command: []string{"sleep", "1000"},
+			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+				corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi"),
+			}},
+		}},
+	}
+}
+
+// bareTimes are the two halves of the bare loop.
+type bareTimes struct{ create, bind time.Duration }
+
+func (b bareTimes) sum() time.Duration { return b.create + b.bind }
+
+// bareLoop creates pods and then binds them round robin, as fast as it can.
+func bareLoop(t *testing.T, client kubernetes.Interface, namespace string, pods int, nodes []string) bareTimes {
+	t.Helper()
+	makeNamespace(t, client, namespace)
+	spec := podSpec("nobody")
+	var times bareTimes
+	times.create = inParallel(t, pods, func(ctx context.Context, i int) error {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("bare-%d", i)}, Spec: spec}
+		_, err := client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
+		return err
+	})
+	times.bind = inParallel(t, pods, func(ctx context.Context, i int) error {
+		return client.CoreV1().Pods(namespace).Bind(ctx, &corev1.Binding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("bare-%d", i)},
+			Target:     corev1.ObjectReference{Kind: "Node", Name: nodes[i%len(nodes)]},
+		}, metav1.CreateOptions{})
+	})
+	return times
+}
+
+func inParallel(t *testing.T, count int, do func(ctx context.Context, i int) error) time.Duration {
+	t.Helper()
+	group, ctx := errgroup.WithContext(t.Context())
+	next := make(chan int)
+	began := time.Now()
+	for range workers {
+		group.Go(func() error {
+			for i := range next {
+				if err := do(ctx, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	group.Go(func() error {
+		defer close(next)
+		for i := range count {
+			select {
+			case next <- i:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	if err := group.Wait(); err != nil {
+		t.Fatalf("bare loop: %v", err)
+	}
+	return time.Since(began)
+}

@@ -1,0 +1,170 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+)
+
+// podWatch counts pods by namespace, as seen by a watch of its own that runs
+// during all measurements alike.
+type podWatch struct {
+	mu   sync.Mutex
+	pods map[types.NamespacedName]string // node
+	by   map[string]*counts
+}
+
+type counts struct {
+	exist, bound int
+	lastBound    time.Time
+	nodes        map[string]int
+}
+
+func watchPods(ctx context.Context, t *testing.T, config *rest.Config) *podWatch {
+	t.Helper()
+	own := rest.CopyConfig(config)
+	client := kubernetes.NewForConfigOrDie(own)
+	w := &podWatch{pods: map[types.NamespacedName]string{}, by: map[string]*counts{}}
+	source := cache.NewListWatchFromClient(client.CoreV1().RESTClient(), "pods", "", fields.Everything())
+	go cache.NewReflector(source, &corev1.Pod{}, w, 0).RunWithContext(ctx)
+	return w
+}
+
+func (w *podWatch) count(namespace string) counts {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c := w.by[namespace]; c != nil {
+		return *c
+	}
+	return counts{}
+}
+
+// Add, Update, Delete, Replace and Resync are a reflector's store.
+func (w *podWatch) Add(obj any) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.set(obj.(*corev1.Pod))
+	return nil
+}
+
+func (w *podWatch) Update(obj any) error { return w.Add(obj) }
+
+func (w *podWatch) Delete(obj any) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := obj.(*corev1.Pod)
+	w.remove(types.NamespacedName{Namespace: p.Namespace, Name: p.Name})
+	return nil
+}
+
+func (w *podWatch) Replace(all []any, _ string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for name := range w.pods {
+		w.remove(name)
+	}
+	for _, obj := range all {
+		w.set(obj.(*corev1.Pod))
+	}
+	return nil
+}
+
+func (w *podWatch) Resync() error { return nil }
+
+func (w *podWatch) set(p *corev1.Pod) {
+	name := types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
+	c := w.by[p.Namespace]
+	if c == nil {
+		c = &counts{nodes: map[string]int{}}
+		w.by[p.Namespace] = c
+	}
+	before, known := w.pods[name]
+	if !known {
+		c.exist++
+	}
+	if before == "" && p.Spec.NodeName != "" {
+		c.bound++
+		c.lastBound = time.Now()
+		c.nodes[p.Spec.NodeName]++
+	}
+	w.pods[name] = p.Spec.NodeName
+}
+
+func (w *podWatch) remove(name types.NamespacedName) {
+	node, known := w.pods[name]
+	if !known {
+		return
+	}
+	delete(w.pods, name)
+	c := w.by[name.Namespace]
+	c.exist--
+	if node != "" {
+		c.bound--
+		c.nodes[node]--
+	}
+}
+
+// overCommitted names a node that holds more pods of a namespace than fit.
+func (w *podWatch) overCommitted(namespace string, most int) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for node, pods := range w.by[namespace].nodes {
+		if pods > most {
+			return fmt.Sprintf("%s holds %d pods, %d fit", node, pods, most)
+		}
+	}
+	return ""
+}
+
+// cpuTime is the processor time that a process has used, user and system.
+func cpuTime(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), ") ")
+	fields := strings.Fields(rest)
+	user, err1 := strconv.Atoi(fields[11])
+	system, err2 := strconv.Atoi(fields[12])
+	if err1 != nil || err2 != nil {
+		t.Fatalf("/proc/%d/stat: %v %v", pid, err1, err2)
+	}
+	const tick = 10 * time.Millisecond // USER_HZ is 100 wherever Go runs on Linux
+	return time.Duration(user+system) * tick
+}
+
+// resident is the memory that a process holds, in MiB.
+func resident(pid int) int {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, _ := strconv.Atoi(strings.Fields(rest)[0])
+			return kib / 1024
+		}
+	}
+	return 0
+}
+
+func healthy(url string) bool {
+	client := http.Client{Timeout: time.Second}
+	response, err := client.Get(url)
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
