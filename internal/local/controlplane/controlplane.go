@@ -101,6 +101,9 @@ func (c *ControlPlane) start(ctx context.Context, o Options, port int) error {
 		return err
 	}
 	SendKlogTo(c.log)
+	if err := stampVersion(); err != nil {
+		return err
+	}
 	// Both components apply logging settings; the same ones twice are fine.
 	logsapi.ReapplyHandling = logsapi.ReapplyHandlingIgnoreUnchanged
 	// Warnings of the API server about what these components ask for concern nobody here.

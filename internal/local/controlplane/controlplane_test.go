@@ -27,6 +27,23 @@ func TestControlPlane(t *testing.T) {
 	}
 	t.Logf("resident: %s", residentMemory())
 
+	t.Run("clients are told the version of Kubernetes", func(t *testing.T) {
+		version, err := client.Discovery().ServerVersion()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if version.GitVersion != Kubernetes {
+			t.Errorf("got %s, want %s", version.GitVersion, Kubernetes)
+		}
+		requirements, err := os.ReadFile("../../../go.mod")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(requirements), "k8s.io/kubernetes "+Kubernetes+"\n") {
+			t.Errorf("go.mod requires another version of k8s.io/kubernetes than %s", Kubernetes)
+		}
+	})
+
 	t.Run("a stranger with a certificate may do nothing", func(t *testing.T) {
 		config, err := c.ConfigFor("somebody")
 		if err != nil {

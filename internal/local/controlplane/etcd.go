@@ -39,6 +39,7 @@ func startStore(ctx context.Context, dir string, noSync bool, log zapcore.WriteS
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
+	etcdClientLog = etcdLogger(log)
 	socketDir, _, err := SocketDir(dir, clientSocket)
 	if err != nil {
 		return nil, err
@@ -85,8 +86,8 @@ func etcdConfig(dir, socketDir string, noSync bool, log zapcore.WriteSyncer) *em
 	// quick start.
 	cfg.TickMs, cfg.ElectionMs = 20, 100
 	cfg.WarningApplyDuration = time.Second
-	encoder := zapcore.NewConsoleEncoder(zap.NewProductionEncoderConfig())
-	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.New(zapcore.NewCore(encoder, log, zap.WarnLevel)))
+	cfg.WarningUnaryRequestDuration = time.Second
+	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(etcdLogger(log))
 	return cfg
 }
 

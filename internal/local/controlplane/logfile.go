@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -91,4 +92,8 @@ func SendKlogTo(w *LogFile) {
 		_ = flags.Set(name, value)
 	}
 	klog.SetOutput(w)
+	klog.OsExit = func(code int) {
+		fmt.Fprintf(os.Stderr, "error: a part of the control plane cannot go on\nhint:  see the end of %s\n", w.path)
+		os.Exit(code)
+	}
 }
