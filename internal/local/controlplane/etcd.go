@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
-	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 )
 
