@@ -169,7 +169,7 @@ func (b *builder) restart(asked decision) {
 		targets = mergeTargets(targets, asked.targets)
 		setTargets(status, targets)
 		b.markTargets(targets)
-	case asked.action == bus.RestartJobAction && asked.command == nil && len(targets) > 0:
+	case asked.action == bus.RestartJobAction && len(targets) > 0:
 		// A part was being restarted when something called for the whole.
 		status.Version++
 		status.State.Reason, status.State.Message = string(asked.action), asked.why
@@ -181,7 +181,7 @@ func (b *builder) restart(asked decision) {
 	default:
 		b.markOutdated()
 	}
-	if b.stopping() {
+	if b.stopping() || b.marking() {
 		b.count(status)
 		b.writeStatus(status)
 		b.stopPods()
@@ -215,6 +215,16 @@ func (b *builder) stopping() bool {
 	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.stop })
 }
 
+// mustMark: the pod's end would be taken for an eviction.
+func (m *member) mustMark() bool {
+	return m.stopMark && !m.marked && !m.ours && (m.gone || !m.finished())
+}
+
+// marking says whether this plan marks any pod.
+func (b *builder) marking() bool {
+	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.mustMark() })
+}
+
 // stopPods writes the ends of the chosen pods. Those whose end could be taken for an eviction are marked first: pods of the present version
 // in a phase that goes on with that version.
 func (b *builder) stopPods() {
@@ -224,7 +234,7 @@ func (b *builder) stopPods() {
 		if m.stop {
 			stop = append(stop, m.pod)
 		}
-		if m.stopMark && !m.marked && (m.gone || !m.finished()) {
+		if m.mustMark() {
 			mark = append(mark, m.pod)
 		}
 	}

@@ -1,0 +1,66 @@
+package controllers
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// CacheOptions are those of the manager whose cache the controllers read: objects are cut down to what the controllers look at, so that
+// a hundred thousand pods fit.
+func CacheOptions() cache.Options {
+	slim := func(f func(any)) cache.ByObject {
+		return cache.ByObject{Transform: transform(f)}
+	}
+	return cache.Options{
+		DefaultTransform: transform(func(any) {}),
+		ByObject: map[client.Object]cache.ByObject{
+			&corev1.Pod{}: slim(func(o any) {
+				if pod, ok := o.(*corev1.Pod); ok {
+					slimPod(pod)
+				}
+			}),
+			&appsv1.ReplicaSet{}: slim(func(o any) {
+				if set, ok := o.(*appsv1.ReplicaSet); ok {
+					set.Spec.Template = corev1.PodTemplateSpec{}
+				}
+			}),
+			&appsv1.StatefulSet{}: slim(func(o any) {
+				if set, ok := o.(*appsv1.StatefulSet); ok {
+					set.Spec.Template, set.Spec.VolumeClaimTemplates = corev1.PodTemplateSpec{}, nil
+				}
+			}),
+		},
+	}
+}
+
+// transform drops the managed fields and then what f drops.
+func transform(f func(any)) toolscache.TransformFunc {
+	strip := cache.TransformStripManagedFields()
+	return func(o any) (any, error) {
+		o, err := strip(o)
+		if err == nil {
+			f(o)
+		}
+		return o, err
+	}
+}
+
+// slimPod drops the spec of a job's pod, which the job knows better, and the details of the others' status.
+func slimPod(pod *corev1.Pod) {
+	pod.Status.Conditions = nil
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			s := &statuses[i]
+			statuses[i] = corev1.ContainerStatus{Name: s.Name, State: s.State, Ready: s.Ready, RestartCount: s.RestartCount}
+		}
+	}
+	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil && owner.Kind == "Job" && owner.APIVersion == batch.GroupVersion.String() {
+		pod.Spec = corev1.PodSpec{SchedulerName: pod.Spec.SchedulerName, NodeName: pod.Spec.NodeName}
+	}
+}

@@ -1,0 +1,79 @@
+package controllers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/controllers/index"
+	"github.com/vc-batch/vc/internal/controllers/job"
+	"github.com/vc-batch/vc/internal/controllers/podgroup"
+	"github.com/vc-batch/vc/internal/controllers/queue"
+)
+
+// eventSource is the component that events name.
+const eventSource = "vc-controller-manager"
+
+// Options of the controllers; the zero value is good.
+type Options struct {
+	// SchedulerNames are the schedulers whose pods are ours; empty means volcano.
+	SchedulerNames []string
+	// JobReconcilers is how many jobs are reconciled at once; 0 means 8.
+	JobReconcilers int
+	// Writers is how many writes of pods are in flight at once, all jobs together; 0 means 64.
+	Writers int
+	// QPS bounds the requests a second of the controllers; 0 means that only the API server bounds them.
+	QPS float32
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Add registers all controllers with a manager. Its scheme must hold the kinds of Kubernetes and ours, its cache should be made with
+// CacheOptions. They start with the manager, when it leads.
+func Add(mgr manager.Manager, o Options) error {
+	if len(o.SchedulerNames) == 0 {
+		o.SchedulerNames = []string{keys.DefaultSchedulerName}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if err := index.Register(context.Background(), mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	api, err := newClient(mgr, o.QPS)
+	if err != nil {
+		return err
+	}
+	// Volcano's clients look for the component in the events of the old API.
+	recorder := mgr.GetEventRecorderFor(eventSource) //nolint:staticcheck // see above
+	reconcilers := cmp.Or(o.JobReconcilers, 8)
+	if err := job.Add(mgr, job.Options{Cache: mgr.GetCache(), API: api, Recorder: recorder, Reconcilers: reconcilers,
+		Writers: cmp.Or(o.Writers, 64), Now: o.Now}); err != nil {
+		return err
+	}
+	if err := podgroup.Add(mgr, podgroup.Options{Cache: mgr.GetCache(), API: api, Schedulers: o.SchedulerNames, Reconcilers: reconcilers}); err != nil {
+		return err
+	}
+	return queue.Add(mgr, queue.Options{Cache: mgr.GetCache(), API: api, Recorder: recorder})
+}
+
+// newClient is a client of the controllers' own: it reads past the cache, and no limit of the manager's client slows it down.
+func newClient(mgr manager.Manager, qps float32) (client.Client, error) {
+	config := rest.CopyConfig(mgr.GetConfig())
+	config.RateLimiter = nil
+	config.QPS, config.Burst = -1, 0
+	if qps > 0 {
+		config.QPS, config.Burst = qps, int(2*qps)
+	}
+	c, err := client.New(config, client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+	if err != nil {
+		return nil, fmt.Errorf("client of the controllers: %w", err)
+	}
+	return c, nil
+}

@@ -1,0 +1,81 @@
+// Package index names the indexes that the controllers keep over the manager's cache, so that a reconcile reads what concerns it and
+// nothing else.
+package index
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// The indexes.
+const (
+	PodController = "vc.controllerUID" // pods by the UID of their controller
+	CommandTarget = "vc.target"        // commands by Target(kind, name)
+	GroupQueue    = "vc.queue"         // PodGroups by queue
+	QueueParent   = "vc.parent"        // queues by parent, root when they name none
+)
+
+// Index is one of them.
+type Index struct {
+	Object client.Object
+	Name   string
+	Values client.IndexerFunc
+}
+
+// All lists the indexes.
+func All() []Index {
+	return []Index{
+		{&corev1.Pod{}, PodController, func(o client.Object) []string {
+			if owner := metav1.GetControllerOfNoCopy(o); owner != nil {
+				return []string{string(owner.UID)}
+			}
+			return nil
+		}},
+		{&bus.Command{}, CommandTarget, func(o client.Object) []string {
+			if target := o.(*bus.Command).TargetObject; target != nil {
+				return []string{Target(target.Kind, target.Name)}
+			}
+			return nil
+		}},
+		{&scheduling.PodGroup{}, GroupQueue, func(o client.Object) []string { return []string{QueueOf(o.(*scheduling.PodGroup))} }},
+		{&scheduling.Queue{}, QueueParent, func(o client.Object) []string {
+			q := o.(*scheduling.Queue)
+			switch {
+			case q.Name == keys.RootQueue:
+				return nil
+			case q.Spec.Parent == "":
+				return []string{keys.RootQueue}
+			}
+			return []string{q.Spec.Parent}
+		}},
+	}
+}
+
+// Target is the value of CommandTarget.
+func Target(kind, name string) string { return kind + "/" + name }
+
+// QueueOf is the queue that a PodGroup is in.
+func QueueOf(group *scheduling.PodGroup) string {
+	if group.Spec.Queue == "" {
+		return keys.DefaultQueue
+	}
+	return group.Spec.Queue
+}
+
+// Register makes all indexes; before the cache starts.
+func Register(ctx context.Context, indexer client.FieldIndexer) error {
+	for _, i := range All() {
+		if err := indexer.IndexField(ctx, i.Object, i.Name, i.Values); err != nil {
+			return fmt.Errorf("index %s: %w", i.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/controllers/job/plan"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin"
+)
+
+// statusInterval is the least time between two writes of a status that say nothing but other numbers.
+const statusInterval = 300 * time.Millisecond
+
+// application is a plan being carried out.
+type application struct {
+	*Reconciler
+	job     *batch.Job // as read, then as last written
+	in      *plan.Input
+	plan    *plan.Plan
+	known   *recollection
+	plugins plugin.Set
+	// later is when to come back for what was put off.
+	later time.Duration
+}
+
+// failure is a write that failed, with the reason of the event that tells it.
+type failure struct {
+	reason string
+	err    error
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+func fail(reason string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &failure{reason: reason, err: err}
+}
+
+// write carries out one write. Doing it a second time is harmless.
+func (a *application) write(ctx context.Context, w plan.Write) error {
+	switch w := w.(type) {
+	case plan.WriteStatus:
+		return fail(string(batch.JobStatusError), a.writeStatus(ctx, w))
+	case plan.NameClaims:
+		return fail(string(batch.PVCError), a.nameClaims(ctx, w))
+	case plan.CreateClaim:
+		return fail(string(batch.PVCError), ignoreExists(a.api.Create(ctx, w.Claim)))
+	case plan.EnsureObjects:
+		return fail(string(batch.PluginError), a.ensureObjects(ctx, w))
+	case plan.RemoveObjects:
+		return fail(string(batch.PluginError), a.removeObjects(ctx))
+	case plan.CreateGroup:
+		return fail(string(batch.PodGroupError), ignoreExists(a.api.Create(ctx, w.Group)))
+	case plan.PatchGroup:
+		return fail(string(batch.PodGroupError), a.patchGroup(ctx, w))
+	case plan.DeleteGroup:
+		a.known.groupGone = w.Group.UID
+		return fail(string(batch.PodGroupError), a.delete(ctx, w.Group))
+	case plan.MarkPods:
+		return fail(failedDelete, a.writers.each(ctx, len(w.Pods), func(i int) error { return a.markPod(ctx, w.Pods[i]) }))
+	case plan.DeletePods:
+		return fail(failedDelete, a.writers.each(ctx, len(w.Pods), func(i int) error { return a.deletePod(ctx, w.Pods[i]) }))
+	case plan.CreatePods:
+		return fail(failedCreate, a.writers.each(ctx, len(w.Places), func(i int) error { return a.createPod(ctx, w.Places[i]) }))
+	case plan.DeleteCommand:
+		return fail(string(batch.CommandIssued), a.delete(ctx, w.Command))
+	case plan.DeleteJob:
+		return a.deleteJob(ctx)
+	}
+	return fmt.Errorf("write %T is not known", w)
+}
+
+func ignoreExists(err error) error {
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// delete deletes exactly this object. One that is gone, or was replaced by another of its name, is fine.
+func (a *application) delete(ctx context.Context, o client.Object) error {
+	uid := o.GetUID()
+	err := a.api.Delete(ctx, o, client.Preconditions{UID: &uid})
+	if apierrors.IsConflict(err) {
+		return nil
+	}
+	return client.IgnoreNotFound(err)
+}
+
+func (a *application) writeStatus(ctx context.Context, w plan.WriteStatus) error {
+	now := a.now()
+	if wait := statusInterval - now.Sub(a.known.lastStatus); w.Lazy && wait > 0 {
+		a.later = wait
+		return nil
+	}
+	update := a.job.DeepCopy()
+	update.Status = w.Status
+	if err := a.api.Status().Update(ctx, update); err != nil {
+		return fmt.Errorf("status of job %s: %w", a.job.Name, err)
+	}
+	a.job = update
+	a.known.lastStatus = now
+	a.known.wrote(update.ResourceVersion, now)
+	return nil
+}
+
+func (a *application) nameClaims(ctx context.Context, w plan.NameClaims) error {
+	update := a.job.DeepCopy()
+	update.Spec.Volumes = w.Volumes
+	patch := client.MergeFromWithOptions(a.job, client.MergeFromWithOptimisticLock{})
+	if err := a.api.Patch(ctx, update, patch); err != nil {
+		return fmt.Errorf("volumes of job %s: %w", a.job.Name, err)
+	}
+	a.job = update
+	a.known.wrote(update.ResourceVersion, a.now())
+	return nil
+}
+
+// patchGroup changes the spec only: the status is the scheduler's.
+func (a *application) patchGroup(ctx context.Context, w plan.PatchGroup) error {
+	update := w.Group.DeepCopy()
+	update.Spec = w.Spec
+	return client.IgnoreNotFound(a.api.Patch(ctx, update, client.MergeFrom(w.Group)))
+}
+
+// podRef is enough of a pod to write to it: cached pods are cut down and shared.
+func podRef(pod *corev1.Pod) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}}
+}
+
+// markPod annotates exactly this pod: with another UID in it the patch is a conflict.
+func (a *application) markPod(ctx context.Context, pod *corev1.Pod) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": pod.UID, "annotations": map[string]string{keys.OutOfSync: "true"},
+	}})
+	if err != nil {
+		return err
+	}
+	err = a.api.Patch(ctx, podRef(pod), client.RawPatch(types.MergePatchType, patch))
+	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		return err
+	}
+	if pod.DeletionTimestamp != nil {
+		a.known.podKilled(pod.UID, a.now())
+	}
+	return nil
+}
+
+func (a *application) deletePod(ctx context.Context, pod *corev1.Pod) error {
+	if err := a.delete(ctx, podRef(pod)); err != nil {
+		return err
+	}
+	a.known.podKilled(pod.UID, a.now())
+	return nil
+}
+
+func (a *application) createPod(ctx context.Context, place plan.Place) error {
+	forwarding := a.in.Queue != nil && len(a.in.Queue.Spec.ExtendClusters) > 0
+	pod := plan.Pod(a.plan.Job, a.plugins, place, forwarding)
+	err := a.api.Create(ctx, pod)
+	if apierrors.IsAlreadyExists(err) {
+		return a.adopt(ctx, pod)
+	}
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("pod %s: %w", pod.Name, err)
+	}
+	a.known.podCreated(pod, a.now())
+	creationLatency.Observe(float64(a.now().Sub(a.job.CreationTimestamp.Time).Milliseconds()))
+	return nil
+}
+
+// adopt finds out whose the pod is that holds the name. Ours: the cache is only late.
+func (a *application) adopt(ctx context.Context, wanted *corev1.Pod) error {
+	var there corev1.Pod
+	err := a.api.Get(ctx, client.ObjectKeyFromObject(wanted), &there)
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("pod %s: its name was taken a moment ago", wanted.Name)
+	case err != nil:
+		return fmt.Errorf("pod %s: %w", wanted.Name, err)
+	case metav1.IsControlledBy(&there, a.job):
+		a.known.podCreated(&there, a.now())
+		return nil
+	case there.DeletionTimestamp != nil:
+		return fmt.Errorf("pod %s: an older pod of this name is still going away", wanted.Name)
+	}
+	return fmt.Errorf("pod %s: the name belongs to a pod that is not this job's; delete that pod or rename the job", wanted.Name)
+}
+
+func (a *application) deleteJob(ctx context.Context) error {
+	foreground := metav1.DeletePropagationForeground
+	uid, version := a.job.UID, a.job.ResourceVersion
+	err := a.api.Delete(ctx, a.job, &client.DeleteOptions{
+		PropagationPolicy: &foreground, Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &version},
+	})
+	return client.IgnoreNotFound(err)
+}

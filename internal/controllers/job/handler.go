@@ -1,0 +1,98 @@
+package job
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/job/plan"
+)
+
+// coalesce is how long the first event of a pod waits for those of its siblings.
+const coalesce = 20 * time.Millisecond
+
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// owner is the job that controls an object.
+func owner(o client.Object) (types.UID, reconcile.Request, bool) {
+	ref := metav1.GetControllerOfNoCopy(o)
+	if ref == nil || ref.Kind != "Job" || ref.APIVersion != batch.GroupVersion.String() {
+		return "", reconcile.Request{}, false
+	}
+	return ref.UID, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: ref.Name}}, true
+}
+
+// pods tells memory of pods and wakes their job.
+func (r *Reconciler) pods() handler.EventHandler {
+	wake := func(o client.Object, q queue, tell func(*recollection, *corev1.Pod)) {
+		uid, request, ok := owner(o)
+		if !ok {
+			return
+		}
+		if known := r.memory.known(uid); known != nil {
+			tell(known, o.(*corev1.Pod))
+		}
+		q.AddAfter(request, coalesce)
+	}
+	seen := func(m *recollection, pod *corev1.Pod) { m.podSeen(pod) }
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { wake(e.Object, q, seen) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
+			if matters(e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)) {
+				wake(e.ObjectNew, q, seen)
+			}
+		},
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) {
+			wake(e.Object, q, func(m *recollection, pod *corev1.Pod) { m.podGone(pod, r.now()) })
+		},
+	}
+}
+
+// matters says whether a plan could see the difference between two states of a pod.
+func matters(old, pod *corev1.Pod) bool {
+	if old.Status.Phase != pod.Status.Phase || (old.DeletionTimestamp == nil) != (pod.DeletionTimestamp == nil) ||
+		plan.Marked(old) != plan.Marked(pod) || len(old.Status.ContainerStatuses) != len(pod.Status.ContainerStatuses) ||
+		len(old.Status.InitContainerStatuses) != len(pod.Status.InitContainerStatuses) {
+		return true
+	}
+	differ := func(x, y []corev1.ContainerStatus) bool {
+		for i := range x {
+			if x[i].Ready != y[i].Ready || x[i].RestartCount != y[i].RestartCount || (x[i].State.Terminated == nil) != (y[i].State.Terminated == nil) {
+				return true
+			}
+		}
+		return false
+	}
+	return differ(old.Status.ContainerStatuses, pod.Status.ContainerStatuses) ||
+		differ(old.Status.InitContainerStatuses, pod.Status.InitContainerStatuses)
+}
+
+// groups wakes the job of a PodGroup: its owner, or for one made by hand the job of its name.
+func groups(_ context.Context, o client.Object) []reconcile.Request {
+	if _, request, ok := owner(o); ok {
+		return []reconcile.Request{request}
+	}
+	if metav1.GetControllerOfNoCopy(o) != nil {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(o)}}
+}
+
+// commands wakes the job that a command is for.
+func commands(_ context.Context, o client.Object) []reconcile.Request {
+	target := o.(*bus.Command).TargetObject
+	if target == nil || target.Kind != "Job" || target.APIVersion != batch.GroupVersion.String() {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: target.Name}}}
+}

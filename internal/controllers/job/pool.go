@@ -1,0 +1,47 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// pool bounds the writes in flight, those of all jobs together.
+type pool chan struct{}
+
+func newPool(writers int) pool { return make(pool, writers) }
+
+// each calls f for 0..n-1 in parallel and returns the first errors, joined. After an error that would meet all the others too, no more
+// calls are begun.
+func (p pool) each(ctx context.Context, n int, f func(i int) error) error {
+	var next atomic.Int64
+	var hopeless atomic.Bool
+	var mu sync.Mutex
+	var problems []error
+	var wg sync.WaitGroup
+	for range min(n, cap(p)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && !hopeless.Load() && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				p <- struct{}{}
+				err := f(i)
+				<-p
+				if err == nil {
+					continue
+				}
+				mu.Lock()
+				if len(problems) < 3 {
+					problems = append(problems, err)
+				}
+				mu.Unlock()
+				if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+					hopeless.Store(true)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(append(problems, ctx.Err())...)
+}

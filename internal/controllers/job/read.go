@@ -1,0 +1,164 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/index"
+	"github.com/vc-batch/vc/internal/controllers/job/plan"
+)
+
+// read collects what the plan of a job follows from.
+func (r *Reconciler) read(ctx context.Context, job *batch.Job, known *recollection, now time.Time) (plan.Input, error) {
+	in := plan.Input{Job: job, Now: now, Priorities: map[string]int32{}}
+	var pods corev1.PodList
+	err := r.cache.List(ctx, &pods, client.InNamespace(job.Namespace), client.MatchingFields{index.PodController: string(job.UID)},
+		client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return in, fmt.Errorf("pods of job %s: %w", job.Name, err)
+	}
+	in.Pods = pointers(pods.Items)
+	known.complete(&in)
+	if in.PodGroup, err = r.group(ctx, job, known); err != nil {
+		return in, err
+	}
+	if in.Queue, err = r.queue(ctx, job); err != nil {
+		return in, err
+	}
+	if err = r.priorities(ctx, job, in.Priorities); err != nil {
+		return in, err
+	}
+	if in.PodGroup == nil && !plan.AtRest(job.Status.State.Phase) {
+		if in.Claims, err = r.claims(ctx, job); err != nil {
+			return in, err
+		}
+	}
+	in.Commands, err = r.commands(ctx, job)
+	return in, err
+}
+
+func pointers(pods []corev1.Pod) []*corev1.Pod {
+	list := make([]*corev1.Pod, len(pods))
+	for i := range pods {
+		list[i] = &pods[i]
+	}
+	return list
+}
+
+// refresh reads the pods past the cache.
+func (r *Reconciler) refresh(ctx context.Context, in *plan.Input) error {
+	var pods corev1.PodList
+	if err := r.api.List(ctx, &pods, client.InNamespace(in.Job.Namespace), client.MatchingLabels{keys.JobName: in.Job.Name}); err != nil {
+		return fmt.Errorf("pods of job %s: %w", in.Job.Name, err)
+	}
+	in.Pods = slices.DeleteFunc(pointers(pods.Items), func(p *corev1.Pod) bool { return !metav1.IsControlledBy(p, in.Job) })
+	in.Fresh = true
+	return nil
+}
+
+// group finds the PodGroup of the job, by its name or by the name that older versions gave.
+func (r *Reconciler) group(ctx context.Context, job *batch.Job, known *recollection) (*scheduling.PodGroup, error) {
+	for _, name := range []string{plan.GroupName(job), job.Name} {
+		var group scheduling.PodGroup
+		err := r.cache.Get(ctx, types.NamespacedName{Namespace: job.Namespace, Name: name}, &group)
+		switch {
+		case apierrors.IsNotFound(err):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("podgroup %s: %w", name, err)
+		case metav1.GetControllerOf(&group) != nil && !metav1.IsControlledBy(&group, job):
+			continue
+		}
+		if group.UID == known.groupGone && group.DeletionTimestamp == nil {
+			group.DeletionTimestamp = &metav1.Time{Time: r.now()} // deleted, only the cache does not show it yet
+		}
+		return &group, nil
+	}
+	return nil, nil
+}
+
+func (r *Reconciler) queue(ctx context.Context, job *batch.Job) (*scheduling.Queue, error) {
+	name := job.Spec.Queue
+	if name == "" {
+		name = keys.DefaultQueue
+	}
+	var queue scheduling.Queue
+	err := r.cache.Get(ctx, types.NamespacedName{Name: name}, &queue)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("queue %s: %w", name, err)
+	}
+	return &queue, nil
+}
+
+// priorities reads the values of the PriorityClasses that the tasks name; one that does not exist counts 0.
+func (r *Reconciler) priorities(ctx context.Context, job *batch.Job, values map[string]int32) error {
+	for i := range job.Spec.Tasks {
+		name := job.Spec.Tasks[i].Template.Spec.PriorityClassName
+		if _, read := values[name]; read || name == "" {
+			continue
+		}
+		var class schedulingv1.PriorityClass
+		if err := r.cache.Get(ctx, types.NamespacedName{Name: name}, &class); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("priorityclass %s: %w", name, err)
+		}
+		values[name] = class.Value
+	}
+	return nil
+}
+
+// claims says which of the claims of a job exist. They are not watched: only a job that starts asks.
+func (r *Reconciler) claims(ctx context.Context, job *batch.Job) (map[string]bool, error) {
+	exist := map[string]bool{}
+	for _, name := range plan.ClaimNames(job) {
+		var claim corev1.PersistentVolumeClaim
+		err := r.api.Get(ctx, types.NamespacedName{Namespace: job.Namespace, Name: name}, &claim)
+		if client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("pvc %s: %w", name, err)
+		}
+		exist[name] = err == nil
+	}
+	return exist, nil
+}
+
+// commands for the job, oldest first. The cache only says that there may be some: a command that was carried out is deleted, and must not be
+// found a second time.
+func (r *Reconciler) commands(ctx context.Context, job *batch.Job) ([]*bus.Command, error) {
+	var cached bus.CommandList
+	err := r.cache.List(ctx, &cached, client.InNamespace(job.Namespace), client.MatchingFields{index.CommandTarget: index.Target("Job", job.Name)})
+	if err != nil {
+		return nil, fmt.Errorf("commands for job %s: %w", job.Name, err)
+	}
+	var live []*bus.Command
+	for i := range cached.Items {
+		var c bus.Command
+		err := r.api.Get(ctx, client.ObjectKeyFromObject(&cached.Items[i]), &c)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("command %s: %w", cached.Items[i].Name, err)
+		}
+		t := c.TargetObject
+		if c.DeletionTimestamp == nil && t != nil && t.APIVersion == batch.GroupVersion.String() && (t.UID == "" || t.UID == job.UID) {
+			live = append(live, &c)
+		}
+	}
+	slices.SortStableFunc(live, func(x, y *bus.Command) int { return x.CreationTimestamp.Compare(y.CreationTimestamp.Time) })
+	return live, nil
+}

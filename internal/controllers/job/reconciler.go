@@ -1,0 +1,160 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/job/plan"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin"
+)
+
+// The reasons of events about pods.
+const (
+	failedCreate = "FailedCreate"
+	failedDelete = "FailedDelete"
+)
+
+// maxBackoff bounds the time between two tries of a job whose writes fail.
+const maxBackoff = 30 * time.Second
+
+// Options of the controller.
+type Options struct {
+	Cache       client.Reader // what the watches feed
+	API         client.Client // reads past the cache, and all writes
+	Recorder    record.EventRecorder
+	Reconcilers int // jobs at once
+	Writers     int // pod writes in flight, all jobs together
+	Now         func() time.Time
+}
+
+// Reconciler carries out plans of jobs.
+type Reconciler struct {
+	cache    client.Reader
+	api      client.Client
+	recorder record.EventRecorder
+	writers  pool
+	memory   *memory
+	now      func() time.Time
+}
+
+// New makes a Reconciler that is not connected to a manager.
+func New(o Options) *Reconciler {
+	registerMetrics()
+	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers), memory: newMemory(), now: o.Now}
+}
+
+// Add registers the controller of jobs.
+func Add(mgr manager.Manager, o Options) error {
+	r := New(o)
+	err := ctrl.NewControllerManagedBy(mgr).Named("job-controller").
+		For(&batch.Job{}).
+		Watches(&corev1.Pod{}, r.pods()).
+		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(groups)).
+		Watches(&bus.Command{}, handler.EnqueueRequestsFromMapFunc(commands)).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: o.Reconcilers,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, maxBackoff),
+		}).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("job controller: %w", err)
+	}
+	return nil
+}
+
+// Reconcile reads a job, plans and writes.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	job := &batch.Job{}
+	if err := r.cache.Get(ctx, request.NamespacedName, job); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.memory.gone(request.NamespacedName)
+			dropMetrics(request.Namespace, request.Name)
+			return reconcile.Result{}, nil
+		}
+		return reconcile.Result{}, fmt.Errorf("job %s: %w", request.Name, err)
+	}
+	known := r.memory.named(request.NamespacedName, job.UID)
+	now := r.now()
+	if known.late(job.ResourceVersion, now) {
+		return reconcile.Result{RequeueAfter: 5 * time.Millisecond}, nil
+	}
+	in, err := r.read(ctx, job, known, now) // 1. What is there?
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	p := plan.Compute(in) // 2. What is to be done?
+	if p.Refresh {
+		if err := r.refresh(ctx, &in); err != nil {
+			return reconcile.Result{}, err
+		}
+		p = plan.Compute(in)
+	}
+	return r.apply(ctx, &in, &p, known) // 3. Do it.
+}
+
+// apply carries out a plan, up to the first write that fails.
+func (r *Reconciler) apply(ctx context.Context, in *plan.Input, p *plan.Plan, known *recollection) (reconcile.Result, error) {
+	a := &application{Reconciler: r, job: in.Job, in: in, plan: p, known: known}
+	a.plugins, _ = plugin.For(p.Job) // what is wrong with them is in the plan
+	for _, w := range p.Writes {
+		if err := a.write(ctx, w); err != nil {
+			return a.failed(ctx, err)
+		}
+	}
+	known.answered(p.Answered)
+	if p.Entered != "" {
+		countEntered(p.Job, p.Entered)
+		log.FromContext(ctx).V(1).Info("Job entered a phase", "phase", p.Entered, "retries", a.job.Status.RetryCount)
+	}
+	for _, e := range p.Events {
+		a.tell(e)
+	}
+	result := reconcile.Result{RequeueAfter: p.RequeueAfter}
+	if a.later > 0 && (result.RequeueAfter == 0 || a.later < result.RequeueAfter) {
+		result.RequeueAfter = a.later
+	}
+	return result, nil
+}
+
+// failed tells people of a write that failed; a conflict only means that the cache was late.
+func (a *application) failed(ctx context.Context, err error) (reconcile.Result, error) {
+	if apierrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: coalesce}, nil
+	}
+	if ctx.Err() != nil {
+		return reconcile.Result{}, err
+	}
+	var f *failure
+	if errors.As(err, &f) {
+		a.tell(plan.Event{Type: corev1.EventTypeWarning, Reason: f.reason, Message: err.Error()})
+	}
+	return reconcile.Result{}, err
+}
+
+// tell records an event. A warning is told again only in other words.
+func (a *application) tell(e plan.Event) {
+	if e.Type == corev1.EventTypeWarning {
+		if a.known.told[e.Reason] == e.Message {
+			return
+		}
+		a.known.told[e.Reason] = e.Message
+	}
+	a.recorder.Event(a.job, e.Type, e.Reason, e.Message)
+}

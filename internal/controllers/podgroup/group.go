@@ -1,0 +1,134 @@
+package podgroup
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/usage"
+)
+
+// NameOf is the name of the PodGroup of a plain pod: after its controller, else after itself.
+func NameOf(pod *corev1.Pod) string {
+	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+		return nameFor(owner.UID)
+	}
+	return nameFor(pod.UID)
+}
+
+func nameFor(uid types.UID) string { return keys.PodGroupNamePrefix + string(uid) }
+
+// groupFor is the PodGroup of a plain pod. inherited are the annotations of the pod's owners, those of the first owner first in rank.
+func groupFor(pod *corev1.Pod, inherited map[string]string) *scheduling.PodGroup {
+	group := &scheduling.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: NameOf(pod), Namespace: pod.Namespace, OwnerReferences: owners(pod),
+			Annotations: annotations(pod, inherited), Labels: map[string]string{},
+		},
+		Spec: scheduling.PodGroupSpec{
+			MinMember: minMember(inherited), Queue: pod.Annotations[keys.PodQueueName], PriorityClassName: pod.Spec.PriorityClassName,
+			NetworkTopology: topology(pod.Annotations),
+		},
+		Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending},
+	}
+	if group.Spec.Queue == "" {
+		group.Spec.Queue = inherited[keys.PodQueueName]
+	}
+	if group.Spec.Queue == "" {
+		group.Spec.Queue = keys.DefaultQueue
+	}
+	take(group.Labels, pod.Labels, keys.Preemptable, keys.CooldownTime)
+	resources := corev1.ResourceList{}
+	usage.Add(resources, usage.Pod(&pod.Spec), group.Spec.MinMember)
+	group.Spec.MinResources = &resources
+	return group
+}
+
+// owners of the group are those of the pod, or the pod itself when it has no controller.
+func owners(pod *corev1.Pod) []metav1.OwnerReference {
+	if metav1.GetControllerOfNoCopy(pod) != nil {
+		return pod.OwnerReferences
+	}
+	return []metav1.OwnerReference{*metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod"))}
+}
+
+func annotations(pod *corev1.Pod, inherited map[string]string) map[string]string {
+	a := map[string]string{}
+	for key, value := range inherited {
+		if strings.HasPrefix(key, keys.VolcanoPrefix) {
+			a[key] = value
+		}
+	}
+	take(a, pod.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone)
+	if _, set := pod.Annotations[keys.JDBMinAvailable]; set {
+		take(a, pod.Annotations, keys.JDBMinAvailable)
+	} else {
+		take(a, pod.Annotations, keys.JDBMaxUnavailable)
+	}
+	return a
+}
+
+func take(to, from map[string]string, names ...string) {
+	for _, name := range names {
+		if value, set := from[name]; set {
+			to[name] = value
+		}
+	}
+}
+
+func minMember(annotations map[string]string) int32 {
+	n, err := strconv.ParseInt(annotations[keys.GroupMinMember], 10, 32)
+	if err != nil || n < 0 {
+		return 1
+	}
+	return int32(n)
+}
+
+// topology reads the network topology from a pod's annotations; nil when there is none in them.
+func topology(a map[string]string) *scheduling.NetworkTopologySpec {
+	mode, hasMode := a[keys.NetworkTopologyMode]
+	tier, err := strconv.Atoi(a[keys.NetworkTopologyTier])
+	if !hasMode && err != nil {
+		return nil
+	}
+	t := &scheduling.NetworkTopologySpec{Mode: scheduling.HardNetworkTopologyMode}
+	if strings.EqualFold(mode, string(scheduling.SoftNetworkTopologyMode)) {
+		t.Mode = scheduling.SoftNetworkTopologyMode
+	}
+	if err == nil {
+		t.HighestTierAllowed = &tier
+	}
+	return t
+}
+
+// inherit adds the annotations of one more owner; earlier owners win.
+func inherit(to, from map[string]string) {
+	for key, value := range from {
+		if _, set := to[key]; !set {
+			to[key] = value
+		}
+	}
+}
+
+// refreshed is an existing group with what its pod and owner say now; changed says whether that is new. Keys that others set stay.
+func refreshed(there, wanted *scheduling.PodGroup) (update *scheduling.PodGroup, changed bool) {
+	update = there.DeepCopy()
+	update.Spec.MinMember, update.Spec.Queue = wanted.Spec.MinMember, wanted.Spec.Queue
+	update.Spec.PriorityClassName, update.Spec.MinResources = wanted.Spec.PriorityClassName, wanted.Spec.MinResources
+	update.Spec.NetworkTopology = wanted.Spec.NetworkTopology
+	if update.Annotations == nil {
+		update.Annotations = map[string]string{}
+	}
+	if update.Labels == nil {
+		update.Labels = map[string]string{}
+	}
+	maps.Copy(update.Annotations, wanted.Annotations)
+	maps.Copy(update.Labels, wanted.Labels)
+	return update, differ(there, update)
+}

@@ -1,0 +1,124 @@
+package queue
+
+import (
+	"fmt"
+
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// counts of PodGroups by phase.
+type counts struct{ pending, inqueue, running, unknown, completed int32 }
+
+func (c counts) total() int32 { return c.pending + c.inqueue + c.running + c.unknown + c.completed }
+
+func count(groups []scheduling.PodGroup) counts {
+	var c counts
+	for i := range groups {
+		switch groups[i].Status.Phase {
+		case scheduling.PodGroupInqueue:
+			c.inqueue++
+		case scheduling.PodGroupRunning:
+			c.running++
+		case scheduling.PodGroupUnknown:
+			c.unknown++
+		case scheduling.PodGroupCompleted:
+			c.completed++
+		default:
+			c.pending++
+		}
+	}
+	return c
+}
+
+// plan is what to write about one queue.
+type plan struct {
+	parent string // to set; empty: as it is
+	// closedByParent is the annotation to set; empty: as it is.
+	closedByParent string
+	state          scheduling.QueueState
+	counts         counts
+	// refusal says why the command was not followed.
+	refusal string
+}
+
+// compute decides about one queue: its parent (nil when it has none or that does not exist), how many PodGroups of which phase it holds, and
+// what a command asks for (empty: nothing).
+func compute(q, parent *scheduling.Queue, c counts, asked bus.Action) plan {
+	p := plan{counts: c}
+	if q.Name != keys.RootQueue && q.Spec.Parent == "" {
+		p.parent = keys.RootQueue
+	}
+	closing := scheduling.QueueStateClosing
+	if c.total() == 0 {
+		closing = scheduling.QueueStateClosed
+	}
+	p.state = settle(q.Status.State, closing)
+	switch asked {
+	case bus.OpenQueueAction:
+		p.refusal = refuseOpen(q, parent)
+		if p.refusal == "" {
+			p.state, p.closedByParent = scheduling.QueueStateOpen, unset(q)
+		}
+	case bus.CloseQueueAction:
+		if q.Name == keys.RootQueue {
+			p.refusal = "queue root cannot be closed"
+			break
+		}
+		p.state = closing
+		if q.Status.State == scheduling.QueueStateClosed {
+			p.state = scheduling.QueueStateClosed
+		}
+		p.closedByParent = unset(q) // closed for its own sake: it stays closed when the parent opens
+	default:
+		p.follow(q, parent, closing)
+	}
+	return p
+}
+
+// settle is the state that a queue has by itself. closing is Closed when it holds nothing, else Closing.
+func settle(state, closing scheduling.QueueState) scheduling.QueueState {
+	switch state {
+	case "", scheduling.QueueStateOpen:
+		return scheduling.QueueStateOpen
+	case scheduling.QueueStateClosing:
+		return closing
+	case scheduling.QueueStateClosed:
+		return scheduling.QueueStateClosed
+	}
+	return scheduling.QueueStateUnknown
+}
+
+// follow closes and opens a queue with its parent.
+func (p *plan) follow(q, parent *scheduling.Queue, closing scheduling.QueueState) {
+	if parent == nil || q.Name == keys.RootQueue {
+		return
+	}
+	byParent := q.Annotations[keys.ClosedByParent] == "true"
+	switch {
+	case closed(parent) && !closed(q):
+		p.state, p.closedByParent = closing, "true"
+	case !closed(parent) && parent.Status.State != scheduling.QueueStateUnknown && closed(q) && byParent:
+		p.state, p.closedByParent = scheduling.QueueStateOpen, "false"
+	}
+}
+
+func refuseOpen(q, parent *scheduling.Queue) string {
+	if parent != nil && parent.Name != keys.RootQueue && closed(parent) {
+		return fmt.Sprintf("queue %s cannot be opened: its parent %s is %s; open that first", q.Name, parent.Name, parent.Status.State)
+	}
+	return ""
+}
+
+func closed(q *scheduling.Queue) bool {
+	return q.Status.State == scheduling.QueueStateClosed || q.Status.State == scheduling.QueueStateClosing
+}
+
+// unset is the value that takes the annotation back, empty when it is not there.
+func unset(q *scheduling.Queue) string {
+	if q.Annotations[keys.ClosedByParent] == "true" {
+		return "false"
+	}
+	return ""
+}

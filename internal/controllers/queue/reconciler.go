@@ -1,0 +1,299 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/index"
+)
+
+// coalesce is how long the first change of a PodGroup waits for others of its queue.
+const coalesce = 100 * time.Millisecond
+
+var (
+	// byPhase are the gauges of PodGroups, one a phase, because Volcano's dashboards know them so.
+	byPhase = map[string]*prometheus.GaugeVec{}
+
+	registerMetrics = sync.OnceFunc(func() {
+		for _, phase := range []string{"inqueue", "pending", "running", "unknown", "completed"} {
+			byPhase[phase] = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+				Name: "volcano_queue_pod_group_" + phase + "_count", Help: "PodGroups of a queue in the phase " + phase + ".",
+			}, []string{"queue_name"})
+			metrics.Registry.MustRegister(byPhase[phase])
+		}
+	})
+)
+
+// Options of the controller.
+type Options struct {
+	Cache    client.Reader // what the watches feed
+	API      client.Client // reads past the cache, and all writes
+	Recorder record.EventRecorder
+}
+
+// Reconciler keeps queues.
+type Reconciler struct {
+	cache    client.Reader
+	api      client.Client
+	recorder record.EventRecorder
+}
+
+// New makes a Reconciler that is not connected to a manager.
+func New(o Options) *Reconciler {
+	registerMetrics()
+	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder}
+}
+
+// Add registers the controller of queues.
+func Add(mgr manager.Manager, o Options) error {
+	r := New(o)
+	err := ctrl.NewControllerManagedBy(mgr).Named("queue-controller").
+		For(&scheduling.Queue{}).
+		Watches(&scheduling.Queue{}, handler.EnqueueRequestsFromMapFunc(r.children)).
+		Watches(&scheduling.PodGroup{}, groupHandler()).
+		Watches(&bus.Command{}, handler.EnqueueRequestsFromMapFunc(commanded)).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("queue controller: %w", err)
+	}
+	return nil
+}
+
+func request(name string) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Name: name}}
+}
+
+// children wakes the queues below a queue: they open and close with it.
+func (r *Reconciler) children(ctx context.Context, o client.Object) []reconcile.Request {
+	var list scheduling.QueueList
+	if err := r.cache.List(ctx, &list, client.MatchingFields{index.QueueParent: o.GetName()}); err != nil {
+		return nil
+	}
+	requests := make([]reconcile.Request, len(list.Items))
+	for i := range requests {
+		requests[i] = request(list.Items[i].Name)
+	}
+	return requests
+}
+
+// groupHandler wakes a queue when a PodGroup comes, goes, or changes its phase or queue.
+func groupHandler() handler.EventHandler {
+	type workQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	wake := func(o client.Object, q workQueue) {
+		q.AddAfter(request(index.QueueOf(o.(*scheduling.PodGroup))), coalesce)
+	}
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q workQueue) { wake(e.Object, q) },
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q workQueue) { wake(e.Object, q) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q workQueue) {
+			old, group := e.ObjectOld.(*scheduling.PodGroup), e.ObjectNew.(*scheduling.PodGroup)
+			if old.Status.Phase != group.Status.Phase || old.Spec.Queue != group.Spec.Queue {
+				wake(old, q)
+				wake(group, q)
+			}
+		},
+	}
+}
+
+func isQueueCommand(c *bus.Command) bool {
+	return c.TargetObject != nil && c.TargetObject.Kind == "Queue" && c.TargetObject.APIVersion == scheduling.GroupVersion.String()
+}
+
+func commanded(_ context.Context, o client.Object) []reconcile.Request {
+	if c := o.(*bus.Command); isQueueCommand(c) {
+		return []reconcile.Request{request(c.TargetObject.Name)}
+	}
+	return nil
+}
+
+// Reconcile brings one queue up to date and follows the oldest command for it.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	var q scheduling.Queue
+	if err := r.cache.Get(ctx, req.NamespacedName, &q); err != nil {
+		if apierrors.IsNotFound(err) {
+			dropMetrics(req.Name)
+		}
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	parent, held, err := r.surroundings(ctx, &q)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	command, more, err := r.command(ctx, &q)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	var asked bus.Action
+	if command != nil {
+		asked = bus.Action(command.Action)
+	}
+	p := compute(&q, parent, count(held), asked)
+	if err := r.write(ctx, &q, &p); err != nil {
+		return reconcile.Result{}, err
+	}
+	exportMetrics(q.Name, p.counts)
+	if command != nil {
+		r.tell(&q, command, &p)
+		uid := command.UID
+		err := r.api.Delete(ctx, command, client.Preconditions{UID: &uid})
+		if client.IgnoreNotFound(err) != nil {
+			return reconcile.Result{}, fmt.Errorf("command %s: %w", command.Name, err)
+		}
+	}
+	if more {
+		return reconcile.Result{RequeueAfter: time.Millisecond}, nil
+	}
+	return reconcile.Result{}, nil
+}
+
+// surroundings are the parent of a queue and the PodGroups in it.
+func (r *Reconciler) surroundings(ctx context.Context, q *scheduling.Queue) (*scheduling.Queue, []scheduling.PodGroup, error) {
+	var held scheduling.PodGroupList
+	if err := r.cache.List(ctx, &held, client.MatchingFields{index.GroupQueue: q.Name}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, nil, fmt.Errorf("podgroups of queue %s: %w", q.Name, err)
+	}
+	name := q.Spec.Parent
+	if name == "" {
+		name = keys.RootQueue
+	}
+	if q.Name == keys.RootQueue {
+		return nil, held.Items, nil
+	}
+	var parent scheduling.Queue
+	err := r.cache.Get(ctx, types.NamespacedName{Name: name}, &parent)
+	if apierrors.IsNotFound(err) {
+		return nil, held.Items, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("queue %s: %w", name, err)
+	}
+	return &parent, held.Items, nil
+}
+
+// command is the oldest command for a queue, read past the cache so that none is followed twice; nil when there is none. more says that there
+// are others.
+func (r *Reconciler) command(ctx context.Context, q *scheduling.Queue) (oldest *bus.Command, more bool, err error) {
+	var cached bus.CommandList
+	if err := r.cache.List(ctx, &cached, client.MatchingFields{index.CommandTarget: index.Target("Queue", q.Name)}); err != nil {
+		return nil, false, fmt.Errorf("commands for queue %s: %w", q.Name, err)
+	}
+	slices.SortStableFunc(cached.Items, func(x, y bus.Command) int { return x.CreationTimestamp.Compare(y.CreationTimestamp.Time) })
+	for i := range cached.Items {
+		if !isQueueCommand(&cached.Items[i]) {
+			continue
+		}
+		var c bus.Command
+		err := r.api.Get(ctx, client.ObjectKeyFromObject(&cached.Items[i]), &c)
+		if apierrors.IsNotFound(err) || err == nil && c.DeletionTimestamp != nil {
+			continue
+		}
+		if err != nil {
+			return nil, false, fmt.Errorf("command %s: %w", cached.Items[i].Name, err)
+		}
+		return &c, i < len(cached.Items)-1, nil
+	}
+	return nil, false, nil
+}
+
+// write writes what a plan changes. The state comes first: a command counts as followed once that is written.
+func (r *Reconciler) write(ctx context.Context, q *scheduling.Queue, p *plan) error {
+	status := map[string]any{}
+	if q.Status.State != p.state {
+		status["state"] = p.state
+	}
+	for name, n := range map[string][2]int32{
+		"pending": {q.Status.Pending, p.counts.pending}, "inqueue": {q.Status.Inqueue, p.counts.inqueue}, "running": {q.Status.Running, p.counts.running},
+		"unknown": {q.Status.Unknown, p.counts.unknown}, "completed": {q.Status.Completed, p.counts.completed},
+	} {
+		if n[0] != n[1] {
+			status[name] = n[1]
+		}
+	}
+	meta := map[string]any{}
+	if p.closedByParent != "" && q.Annotations[keys.ClosedByParent] != p.closedByParent {
+		meta["metadata"] = map[string]any{"annotations": map[string]string{keys.ClosedByParent: p.closedByParent}}
+	}
+	if p.parent != "" {
+		meta["spec"] = map[string]any{"parent": p.parent}
+	}
+	// The annotation goes first: a queue closed without it would stay closed when its parent opens.
+	if err := r.patch(ctx, q, meta, false); err != nil {
+		return err
+	}
+	if len(status) == 0 {
+		return nil
+	}
+	return r.patch(ctx, q, map[string]any{"status": status}, true)
+}
+
+func (r *Reconciler) patch(ctx context.Context, q *scheduling.Queue, content map[string]any, status bool) error {
+	if len(content) == 0 {
+		return nil
+	}
+	data, err := json.Marshal(content)
+	if err != nil {
+		return err
+	}
+	target := &scheduling.Queue{}
+	target.Name = q.Name
+	patch := client.RawPatch(types.MergePatchType, data)
+	if status {
+		err = r.api.Status().Patch(ctx, target, patch)
+	} else {
+		err = r.api.Patch(ctx, target, patch)
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("queue %s: %w", q.Name, err)
+	}
+	return nil
+}
+
+// tell records what became of a command.
+func (r *Reconciler) tell(q *scheduling.Queue, c *bus.Command, p *plan) {
+	switch {
+	case p.refusal != "":
+		r.recorder.Event(q, corev1.EventTypeWarning, c.Action, p.refusal)
+	case c.Action == string(bus.OpenQueueAction):
+		r.recorder.Event(q, corev1.EventTypeNormal, c.Action, "Open queue succeed")
+	case c.Action == string(bus.CloseQueueAction):
+		r.recorder.Event(q, corev1.EventTypeNormal, c.Action, "Close queue succeed")
+	default:
+		r.recorder.Eventf(q, corev1.EventTypeWarning, "CommandIssued", "Command %s ignored: action %q cannot be asked of a queue; can be: %s, %s",
+			c.Name, c.Action, bus.OpenQueueAction, bus.CloseQueueAction)
+	}
+}
+
+func exportMetrics(queue string, c counts) {
+	for phase, n := range map[string]int32{
+		"inqueue": c.inqueue, "pending": c.pending, "running": c.running, "unknown": c.unknown, "completed": c.completed,
+	} {
+		byPhase[phase].WithLabelValues(queue).Set(float64(n))
+	}
+}
+
+func dropMetrics(queue string) {
+	for _, gauge := range byPhase {
+		gauge.DeleteLabelValues(queue)
+	}
+}
