@@ -1,0 +1,16 @@
+// Command kubectl-vc is vcctl as a plugin of kubectl: `kubectl vc job list`.
+package main
+
+import (
+	"context"
+	"os"
+
+	_ "k8s.io/client-go/plugin/pkg/client/auth"
+
+	"github.com/vc-batch/vc/internal/cli/iostreams"
+	"github.com/vc-batch/vc/internal/cli/root"
+)
+
+func main() {
+	os.Exit(root.Main(context.Background(), "kubectl vc", os.Args[1:], iostreams.System()))
+}

@@ -1,0 +1,16 @@
+// Command vcctl runs batch jobs on Kubernetes and shows where they stand.
+package main
+
+import (
+	"context"
+	"os"
+
+	_ "k8s.io/client-go/plugin/pkg/client/auth"
+
+	"github.com/vc-batch/vc/internal/cli/iostreams"
+	"github.com/vc-batch/vc/internal/cli/root"
+)
+
+func main() {
+	os.Exit(root.Main(context.Background(), root.ProgramName(os.Args[0]), os.Args[1:], iostreams.System()))
+}

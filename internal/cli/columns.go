@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/jsonpath"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Column is one column of a list of T.
+type Column[T any] struct {
+	// Title in capitals.
+	Title string
+	// Wide columns are shown with -o wide only.
+	Wide bool
+	// Volatile columns change by time alone; a watch does not print a row for them.
+	Volatile bool
+	// Text of the cell; it may be coloured.
+	Text func(T) string
+	// Compare orders rows for --sort-by; nil compares the texts.
+	Compare func(a, b T) int
+}
+
+// customColumns prints objects as -o custom-columns=TITLE:path,… asks.
+type customColumns struct {
+	titles  []string
+	paths   []*jsonpath.JSONPath
+	quiet   bool
+	printed bool
+}
+
+func newCustomColumns(spec string, noHeaders bool) (*customColumns, error) {
+	c := &customColumns{quiet: noHeaders}
+	for part := range strings.SplitSeq(spec, ",") {
+		title, path, found := strings.Cut(part, ":")
+		if !found || title == "" || path == "" {
+			return nil, Errorf("write custom-columns=NAME:.metadata.name,QUEUE:.spec.queue", "custom-columns: %q is not TITLE:path", part)
+		}
+		parsed, err := parsePath(path)
+		if err != nil {
+			return nil, err
+		}
+		c.titles = append(c.titles, title)
+		c.paths = append(c.paths, parsed)
+	}
+	return c, nil
+}
+
+// parsePath reads a jsonpath with or without braces and the leading dot.
+func parsePath(path string) (*jsonpath.JSONPath, error) {
+	text := strings.TrimSpace(path)
+	if !strings.HasPrefix(text, "{") {
+		text = "{." + strings.TrimPrefix(strings.TrimPrefix(text, "."), "$.") + "}"
+	}
+	parsed := jsonpath.New(path).AllowMissingKeys(true)
+	if err := parsed.Parse(text); err != nil {
+		return nil, Errorf("an example of a path: {.metadata.name}", "jsonpath %q: %v", path, err)
+	}
+	return parsed, nil
+}
+
+// PrintObj prints one row, and the titles before the first.
+func (c *customColumns) PrintObj(object runtime.Object, out io.Writer) error {
+	if !c.printed && !c.quiet {
+		fmt.Fprintln(out, strings.Join(c.titles, "   "))
+	}
+	c.printed = true
+	plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return err
+	}
+	cells := make([]string, len(c.paths))
+	for i, path := range c.paths {
+		if cells[i] = pathText(path, plain); cells[i] == "" {
+			cells[i] = "<none>"
+		}
+		cells[i] += strings.Repeat(" ", max(0, len(c.titles[i])-len(cells[i])))
+	}
+	_, err = fmt.Fprintln(out, strings.TrimRight(strings.Join(cells, "   "), " "))
+	return err
+}
+
+func pathText(path *jsonpath.JSONPath, object any) string {
+	var text strings.Builder
+	if err := path.Execute(&text, object); err != nil {
+		return ""
+	}
+	return text.String()
+}
+
+// sortRows orders items by the column or path named in by.
+func sortRows[T client.Object](items []T, columns []Column[T], by string) error {
+	if by == "" {
+		return nil
+	}
+	for _, column := range columns {
+		if strings.EqualFold(column.Title, by) {
+			slices.SortStableFunc(items, func(a, b T) int {
+				if column.Compare != nil {
+					return column.Compare(a, b)
+				}
+				return natural(column.Text(a), column.Text(b))
+			})
+			return nil
+		}
+	}
+	if !strings.ContainsAny(by, ".{") {
+		titles := make([]string, len(columns))
+		for i, column := range columns {
+			titles[i] = strings.ToLower(column.Title)
+		}
+		hint := "columns: " + strings.Join(titles, ", ") + "; or a jsonpath such as {.metadata.name}"
+		if near := Nearest(strings.ToLower(by), titles); near != "" {
+			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+		}
+		return Errorf(hint, "--sort-by: no column %q", by)
+	}
+	return sortByPath(items, by)
+}
+
+func sortByPath[T client.Object](items []T, by string) error {
+	path, err := parsePath(by)
+	if err != nil {
+		return err
+	}
+	keys := map[string]string{}
+	for _, item := range items {
+		plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(item)
+		if err != nil {
+			return err
+		}
+		keys[objectKey(item)] = pathText(path, plain)
+	}
+	slices.SortStableFunc(items, func(a, b T) int { return natural(keys[objectKey(a)], keys[objectKey(b)]) })
+	return nil
+}
+
+func objectKey(object client.Object) string { return object.GetNamespace() + "/" + object.GetName() }
+
+// natural compares numbers as numbers and everything else as text.
+func natural(a, b string) int {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	if errX == nil && errY == nil {
+		return cmp.Compare(x, y)
+	}
+	return cmp.Compare(a, b)
+}

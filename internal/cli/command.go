@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Text removes the indentation and outer blank lines of a help text written as
+// a raw string, so that help can be read in the source.
+func Text(raw string) string {
+	lines := strings.Split(strings.Trim(raw, "\n"), "\n")
+	indent := -1
+	for _, line := range lines {
+		if rest := strings.TrimLeft(line, "\t "); rest != "" {
+			if by := len(line) - len(rest); indent < 0 || by < indent {
+				indent = by
+			}
+		}
+	}
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line[min(max(indent, 0), len(line)):], " \t")
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
+// Examples is Text indented by two blanks, with PROGRAM replaced by how the user called us.
+func (f *Factory) Examples(raw string) string {
+	text := strings.ReplaceAll(Text(raw), "vcctl ", f.Program+" ")
+	return strings.ReplaceAll("  "+strings.ReplaceAll(text, "\n", "\n  "), "\n  \n", "\n\n")
+}
+
+// Group makes a command that only holds others; called alone it shows its help,
+// called with an unknown word it says so.
+func Group(f *Factory, use, short, long string, aliases ...string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Aliases: aliases, Short: short, Long: Text(long),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return UnknownCommand(f, cmd, args[0])
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+}
+
+// UnknownCommand says that a word is no command, and which one may be meant.
+func UnknownCommand(f *Factory, parent *cobra.Command, word string) error {
+	var names []string
+	for _, sub := range parent.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	hint := fmt.Sprintf("see '%s --help'", Path(f, parent))
+	if near := Nearest(word, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	} else if len(names) > 0 && parent.HasParent() {
+		hint = fmt.Sprintf("commands: %s; %s", strings.Join(names, ", "), hint)
+	}
+	return Errorf(hint, "unknown command %q for %q", word, Path(f, parent))
+}
+
+// Path is the command as the user types it.
+func Path(f *Factory, cmd *cobra.Command) string {
+	path := cmd.CommandPath()
+	if rest, found := strings.CutPrefix(path, cmd.Root().Name()); found {
+		return f.Program + rest
+	}
+	return path
+}
+
+// UsageError is an error about flags or arguments, with where to read on.
+func UsageError(f *Factory, cmd *cobra.Command, format string, args ...any) *Error {
+	return Errorf(fmt.Sprintf("see '%s --help'", Path(f, cmd)), format, args...)
+}
+
+// Selection is how a command is told which objects it is about: names, a label
+// selector, or all of a namespace.
+type Selection struct {
+	Names    []string
+	Selector string
+	All      bool
+	// OldName is what -N of Volcano's vcctl gave.
+	OldName string
+}
+
+// AddFlags adds -l, --all and the hidden -N.
+func (s *Selection) AddFlags(cmd *cobra.Command, kind string) {
+	cmd.Flags().StringVarP(&s.Selector, "selector", "l", "", "Label selector, for example team=nlp,stage!=test")
+	cmd.Flags().BoolVar(&s.All, "all", false, "All "+kind+" of the namespace")
+	s.AddOldName(cmd)
+}
+
+// AddOldName adds only the hidden -N of Volcano's vcctl.
+func (s *Selection) AddOldName(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&s.OldName, "name", "N", "", "Name of the object")
+	cmd.Flags().Lookup("name").Hidden = true
+}
+
+// Complete takes the arguments over and warns about old flags.
+func (s *Selection) Complete(f *Factory, args []string) {
+	for _, arg := range args {
+		s.Names = append(s.Names, BareName(arg))
+	}
+	if s.OldName != "" {
+		f.Deprecated("--name (-N)", "the name as an argument")
+		s.Names = append(s.Names, s.OldName)
+	}
+}
+
+// Old says whether the command was called the way of Volcano's vcctl.
+func (s *Selection) Old() bool { return s.OldName != "" }
+
+// Wide says whether more than named objects may be meant.
+func (s *Selection) Wide() bool { return s.All || s.Selector != "" }
+
+// Labels returns the parsed selector.
+func (s *Selection) Labels() (client.ListOption, error) { return ParseSelector(s.Selector) }
+
+// ParseSelector reads a label selector; the empty one selects everything.
+func ParseSelector(text string) (client.ListOption, error) {
+	if text == "" {
+		return nil, nil
+	}
+	selector, err := labels.Parse(text)
+	if err != nil {
+		return nil, Errorf("examples: team=nlp  team!=nlp  'team in (nlp,cv)'  team", "label selector %q: %v", text, err)
+	}
+	return client.MatchingLabelsSelector{Selector: selector}, nil
+}
+
+// BareName strips the kind from KIND/NAME.
+func BareName(arg string) string {
+	if _, name, found := strings.Cut(arg, "/"); found {
+		return name
+	}
+	return arg
+}
+
+// Deprecated writes the one line that an old flag gets.
+func (f *Factory) Deprecated(old, instead string) {
+	f.Warnf("%s is Volcano's old spelling and keeps working; better: %s", old, instead)
+}
+
+// JobType is what Volcano's tables show as JobType: a label of the job, or Batch.
+func JobType(label string) string {
+	if label == "" {
+		return "Batch"
+	}
+	return label
+}

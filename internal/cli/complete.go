@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// Completion must not be felt: it gives up after completionTime and offers
+// completionNames names at most.
+const (
+	completionTime  = time.Second
+	completionNames = 500
+)
+
+// Completer is what cobra calls to complete an argument or a flag.
+type Completer = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective)
+
+// CompleteJobs offers the names of the jobs of the namespace.
+func (f *Factory) CompleteJobs() Completer {
+	return f.completeKind(batchv1alpha1.GroupVersion.WithKind("Job"), true)
+}
+
+// CompleteQueues offers the names of the queues.
+func (f *Factory) CompleteQueues() Completer {
+	return f.completeKind(schedulingv1beta1.GroupVersion.WithKind("Queue"), false)
+}
+
+// CompleteNamespaces offers the names of the namespaces.
+func (f *Factory) CompleteNamespaces() Completer {
+	return f.completeKind(corev1.SchemeGroupVersion.WithKind("Namespace"), false)
+}
+
+// CompleteContexts offers the contexts of the kubeconfig.
+func (f *Factory) CompleteContexts() Completer {
+	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		raw, err := f.Config.ToRawKubeConfigLoader().RawConfig()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var names []string
+		for name := range raw.Contexts {
+			names = append(names, name)
+		}
+		return offer(names, nil, prefix)
+	}
+}
+
+// Values offers a fixed set of words.
+func Values(words ...string) Completer {
+	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return offer(words, nil, prefix)
+	}
+}
+
+func offer(names, taken []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	kept := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return !strings.HasPrefix(name, prefix) || slices.Contains(taken, name)
+	})
+	slices.Sort(kept)
+	return kept[:min(len(kept), completionNames)], cobra.ShellCompDirectiveNoFileComp
+}
+
+func (f *Factory) completeKind(gvk schema.GroupVersionKind, namespaced bool) Completer {
+	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(context.Background(), completionTime)
+		defer cancel()
+		names, err := f.Names(ctx, gvk, namespaced)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return offer(names, args, prefix)
+	}
+}
+
+// Names returns up to completionNames names of a kind, from metadata alone.
+func (f *Factory) Names(ctx context.Context, gvk schema.GroupVersionKind, namespaced bool) ([]string, error) {
+	c, err := f.Client()
+	if err != nil {
+		return nil, err
+	}
+	options := []client.ListOption{client.Limit(completionNames)}
+	if namespaced {
+		namespace, err := f.Namespace()
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, client.InNamespace(namespace))
+	}
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	if err := c.List(ctx, list, options...); err != nil {
+		return nil, err
+	}
+	names := make([]string, len(list.Items))
+	for i := range list.Items {
+		names[i] = list.Items[i].Name
+	}
+	return names, nil
+}

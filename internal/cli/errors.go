@@ -1,0 +1,282 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Exit codes; the same table is printed by `vcctl help exit-codes`.
+const (
+	ExitOK          = 0
+	ExitError       = 1
+	ExitCancelled   = 2
+	ExitForbidden   = 4
+	ExitPending     = 8
+	ExitInterrupted = 130
+)
+
+// Error is an error for a person: what is wrong and what to do about it.
+type Error struct {
+	// What is wrong: lower case, object first, without a full stop.
+	What string
+	// Hint says what to do; it may be empty.
+	Hint string
+	// Code is the exit code; 0 means ExitError.
+	Code int
+	// Err is the cause, for errors.Is and As.
+	Err error
+}
+
+func (e *Error) Error() string { return e.What }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf makes an Error with a hint.
+func Errorf(hint, format string, args ...any) *Error {
+	return &Error{What: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// Cancelled is returned when the user said no at a prompt.
+var Cancelled = &Error{What: "cancelled: nothing was changed", Code: ExitCancelled}
+
+// ExitStatus ends the command with a code and without a word: everything that
+// had to be said has been.
+type ExitStatus int
+
+func (e ExitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// Report prints err as error and hint lines and returns the exit code. Joined
+// errors are printed one by one; the code is that of the first.
+func Report(out io.Writer, err error, where Connection) int {
+	if err == nil {
+		return ExitOK
+	}
+	code := 0
+	for _, one := range flatten(err) {
+		var status ExitStatus
+		if errors.As(one, &status) {
+			code = firstCode(code, int(status))
+			continue
+		}
+		human := Humanize(one, where)
+		fmt.Fprintf(out, "error: %s\n", indent(human.What, "       "))
+		if human.Hint != "" {
+			fmt.Fprintf(out, "hint:  %s\n", indent(human.Hint, "       "))
+		}
+		code = firstCode(code, human.Code)
+	}
+	return firstCode(code, ExitError)
+}
+
+func firstCode(codes ...int) int {
+	for _, code := range codes {
+		if code != 0 {
+			return code
+		}
+	}
+	return 0
+}
+
+func indent(text, by string) string {
+	return strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+by)
+}
+
+func flatten(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, one := range joined.Unwrap() {
+			all = append(all, flatten(one)...)
+		}
+		return all
+	}
+	return []error{err}
+}
+
+// Connection names the cluster that a command talked to, for error texts.
+type Connection struct {
+	Server  string
+	Context string
+	User    string
+	// Named says that the context was asked for by flag or environment.
+	Program string
+}
+
+// Humanize turns any error into one for a person; an *Error stays as it is.
+func Humanize(err error, where Connection) *Error {
+	var human *Error
+	if errors.As(err, &human) {
+		if human.Code == 0 {
+			with := *human
+			with.Code = codeOf(err)
+			return &with
+		}
+		return human
+	}
+	if errors.Is(err, context.Canceled) {
+		return &Error{What: "interrupted", Code: ExitInterrupted, Err: err}
+	}
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		return humanizeStatus(err, where)
+	}
+	return humanizeTransport(err, where)
+}
+
+// codeOf returns the exit code that belongs to the cause of err.
+func codeOf(err error) int {
+	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+		return ExitForbidden
+	}
+	return ExitError
+}
+
+func humanizeStatus(err error, where Connection) *Error {
+	message := statusMessage(err)
+	human := &Error{What: message, Code: ExitError, Err: err}
+	switch {
+	case apierrors.IsUnauthorized(err):
+		human.Code = ExitForbidden
+		human.What = fmt.Sprintf("not authenticated at %s%s (401)", where.Server, where.inContext())
+		human.Hint = "the credentials are missing, wrong or expired; log in again, or choose another --context"
+	case apierrors.IsForbidden(err):
+		human.Code = ExitForbidden
+		human.What = "forbidden: " + message + " (403)"
+		if denied := DeniedBy(err); denied != "" {
+			human.What, human.Hint, human.Code = message, "", ExitError
+			break
+		}
+		human.Hint = "ask for a RoleBinding that allows this, or choose another namespace (-n) or --context"
+	case apierrors.IsNotFound(err) && strings.Contains(message, "the server could not find the requested resource"):
+		human.What = fmt.Sprintf("the cluster %s%s does not know this kind of object", where.Server, where.inContext())
+		human.Hint = "vc is not installed there: kubectl apply -f deploy/install.yaml, or start one with `vc-local up`"
+	case apierrors.IsTooManyRequests(err):
+		human.Hint = "the API server is busy; try again in a moment"
+	case apierrors.IsTimeout(err), apierrors.IsServerTimeout(err):
+		human.Hint = "the API server did not answer in time; try again, or raise --request-timeout"
+	}
+	return human
+}
+
+// statusMessage is the server's text without the words every client adds.
+func statusMessage(err error) string {
+	message := err.Error()
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && status.Status().Message != "" {
+		message = status.Status().Message
+	}
+	if _, text, found := strings.Cut(message, " denied the request: "); found && strings.HasPrefix(message, "admission webhook ") {
+		return text
+	}
+	return message
+}
+
+// DeniedBy returns the name of the admission webhook that refused, or "".
+func DeniedBy(err error) string {
+	rest, found := strings.CutPrefix(err.Error(), "admission webhook \"")
+	if !found {
+		return ""
+	}
+	name, _, _ := strings.Cut(rest, "\"")
+	return name
+}
+
+func (c Connection) inContext() string {
+	if c.Context == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (context %q)", c.Context)
+}
+
+func (c Connection) contextFlag() string {
+	if c.Context == "" {
+		return ""
+	}
+	return " --context " + c.Context
+}
+
+func humanizeTransport(err error, where Connection) *Error {
+	human := &Error{What: err.Error(), Code: ExitError, Err: err}
+	var dial *net.OpError
+	var request *url.Error
+	switch {
+	case clientcmd.IsEmptyConfig(err), strings.Contains(err.Error(), "invalid configuration: no configuration has been provided"):
+		human.What = "no cluster is configured"
+		human.Hint = "set KUBECONFIG or --kubeconfig, or start a cluster on this machine with `vc-local up`"
+	case clientcmd.IsContextNotFound(err), strings.Contains(err.Error(), "does not exist") && strings.Contains(err.Error(), "context"):
+		human.Hint = "kubectl config get-contexts lists the contexts there are"
+	case errors.As(err, &dial), errors.As(err, &request), os.IsTimeout(err), errors.Is(err, context.DeadlineExceeded):
+		human.What = fmt.Sprintf("cannot reach the API server %s%s: %s", where.Server, where.inContext(), rootCause(err))
+		human.Hint = "is it running, and is this the right cluster? try: kubectl cluster-info" + where.contextFlag()
+		if strings.Contains(err.Error(), "x509:") {
+			human.Hint = "the server's certificate is not signed by the CA of this kubeconfig; is it the kubeconfig of this cluster?"
+		}
+	case meta.IsNoMatchError(err):
+		human.Hint = "the cluster does not know this kind: is vc installed there (kubectl apply -f deploy/install.yaml), is apiVersion right?"
+	}
+	return human
+}
+
+func rootCause(err error) string {
+	var request *url.Error
+	if errors.As(err, &request) {
+		err = request.Err
+	}
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Err != nil {
+		err = dial.Err
+	}
+	if os.IsTimeout(err) || errors.Is(err, context.DeadlineExceeded) {
+		return "i/o timeout"
+	}
+	return err.Error()
+}
+
+// Nearest returns the candidate that word most likely meant: at most two edits
+// away; "" when none is.
+func Nearest(word string, candidates []string) string {
+	best, bestDistance := "", 3
+	sorted := slices.Sorted(slices.Values(candidates))
+	for _, candidate := range sorted {
+		if d := distance(word, candidate); d < bestDistance && d < max(len(word), 2) {
+			best, bestDistance = candidate, d
+		}
+	}
+	return best
+}
+
+// distance counts insertions, deletions, substitutions and swaps of neighbours.
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	rows := make([][]int, len(x)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(y)+1)
+		rows[i][0] = i
+	}
+	for j := range y {
+		rows[0][j+1] = j + 1
+	}
+	for i := 1; i <= len(x); i++ {
+		for j := 1; j <= len(y); j++ {
+			cost := 1
+			if x[i-1] == y[j-1] {
+				cost = 0
+			}
+			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(x)][len(y)]
+}

@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/resource"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/api"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli/iostreams"
+)
+
+// The client's rate: generous for a person and for a script, still a limit.
+const (
+	clientQPS   = 50
+	clientBurst = 300
+	// dialTimeout bounds the wait for an API server that does not answer at all.
+	dialTimeout = 10 * time.Second
+	// PageSize is the number of objects asked for in one request of a list.
+	PageSize = 500
+)
+
+// Factory makes what commands need, when they first need it: nothing here
+// reads a kubeconfig or opens a connection before it is asked.
+type Factory struct {
+	Streams *iostreams.Streams
+	// Config holds kubectl's connection flags.
+	Config *genericclioptions.ConfigFlags
+	// Now is the clock.
+	Now func() time.Time
+	// Program is how the user called us: "vcctl" or "kubectl vc".
+	Program string
+
+	once      sync.Once
+	rest      *rest.Config
+	client    client.WithWatch
+	clientErr error
+}
+
+// NewFactory returns a factory over the given streams.
+func NewFactory(program string, streams *iostreams.Streams) *Factory {
+	f := &Factory{
+		Streams: streams,
+		Config:  genericclioptions.NewConfigFlags(true).WithDiscoveryQPS(clientQPS).WithDiscoveryBurst(clientBurst),
+		Now:     time.Now,
+		Program: program,
+	}
+	// What this fills in differs between machines and would be printed by --help.
+	f.Config.WithWrapConfigFn(f.tune)
+	f.Config.WithWarningPrinter(f.ioStreams())
+	return f
+}
+
+func (f *Factory) ioStreams() genericiooptions.IOStreams {
+	return genericiooptions.IOStreams{In: f.Streams.In, Out: f.Streams.Out, ErrOut: f.Streams.Err}
+}
+
+func (f *Factory) tune(config *rest.Config) *rest.Config {
+	config.QPS, config.Burst = clientQPS, clientBurst
+	config.UserAgent = "vcctl " + rest.DefaultKubernetesUserAgent()
+	if config.Dial == nil {
+		config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
+	}
+	config.WarningHandler = rest.NewWarningWriter(warningLines{f}, rest.WarningWriterOptions{Deduplicate: true})
+	return config
+}
+
+// warningLines turns client-go's "Warning: …" lines into ours.
+type warningLines struct{ f *Factory }
+
+func (w warningLines) Write(line []byte) (int, error) {
+	const theirs = "Warning: "
+	if len(line) > len(theirs) && string(line[:len(theirs)]) == theirs {
+		_, err := fmt.Fprintf(w.f.Streams.Err, "warning: %s", line[len(theirs):])
+		return len(line), err
+	}
+	return w.f.Streams.Err.Write(line)
+}
+
+// Warnf writes one warning line to the error stream.
+func (f *Factory) Warnf(format string, args ...any) {
+	fmt.Fprintf(f.Streams.Err, "warning: "+format+"\n", args...)
+}
+
+// Scheme knows our kinds and Kubernetes' own.
+var Scheme = sync.OnceValue(func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	utilruntime.Must(scheme.AddToScheme(s))
+	utilruntime.Must(api.AddToScheme(s))
+	return s
+})
+
+// knownKinds knows the kinds that commands read and write by type, so that no
+// discovery is needed for them.
+func knownKinds() meta.RESTMapper {
+	m := meta.NewDefaultRESTMapper(nil)
+	add := func(gv schema.GroupVersion, scope meta.RESTScope, kinds ...string) {
+		for _, kind := range kinds {
+			m.Add(gv.WithKind(kind), scope)
+		}
+	}
+	add(corev1.SchemeGroupVersion, meta.RESTScopeNamespace, "Pod", "Event", "ConfigMap", "Secret", "Service", "PersistentVolumeClaim")
+	add(corev1.SchemeGroupVersion, meta.RESTScopeRoot, "Node", "Namespace")
+	add(batchv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Job")
+	add(busv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Command")
+	add(schedulingv1beta1.GroupVersion, meta.RESTScopeNamespace, "PodGroup")
+	add(schedulingv1beta1.GroupVersion, meta.RESTScopeRoot, "Queue")
+	return m
+}
+
+// lazyMapper answers for the kinds we know and asks the cluster about others.
+type lazyMapper struct {
+	meta.RESTMapper
+	f *Factory
+}
+
+func (m lazyMapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	if mapping, err := m.RESTMapper.RESTMapping(gk, versions...); err == nil {
+		return mapping, nil
+	}
+	discovered, err := m.f.Config.ToRESTMapper()
+	if err != nil {
+		return nil, err
+	}
+	return discovered.RESTMapping(gk, versions...)
+}
+
+func (m lazyMapper) RESTMappings(gk schema.GroupKind, versions ...string) ([]*meta.RESTMapping, error) {
+	mapping, err := m.RESTMapping(gk, versions...)
+	if err != nil {
+		return nil, err
+	}
+	return []*meta.RESTMapping{mapping}, nil
+}
+
+// Mapper maps kinds to resources; only kinds we do not know need the cluster.
+func (f *Factory) Mapper() meta.RESTMapper { return lazyMapper{RESTMapper: knownKinds(), f: f} }
+
+func (f *Factory) connect() {
+	f.rest, f.clientErr = f.Config.ToRESTConfig()
+	if f.clientErr != nil {
+		return
+	}
+	f.client, f.clientErr = client.NewWithWatch(f.rest, client.Options{
+		Scheme: Scheme(), Mapper: f.Mapper(), FieldOwner: "vcctl", FieldValidation: "Warn",
+	})
+}
+
+// Client returns the typed client for our kinds and the core ones above.
+func (f *Factory) Client() (client.WithWatch, error) {
+	f.once.Do(f.connect)
+	return f.client, f.clientErr
+}
+
+// RESTConfig returns how to reach the cluster.
+func (f *Factory) RESTConfig() (*rest.Config, error) {
+	f.once.Do(f.connect)
+	return f.rest, f.clientErr
+}
+
+// Clientset returns Kubernetes' own client, for logs and discovery.
+func (f *Factory) Clientset() (kubernetes.Interface, error) {
+	config, err := f.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	return kubernetes.NewForConfig(config)
+}
+
+// Namespace returns the namespace of the flag, else of the context.
+func (f *Factory) Namespace() (string, error) {
+	namespace, _, err := f.Config.ToRawKubeConfigLoader().Namespace()
+	return namespace, err
+}
+
+// NamespaceGiven says whether the namespace was named by flag.
+func (f *Factory) NamespaceGiven() bool {
+	return f.Config.Namespace != nil && *f.Config.Namespace != ""
+}
+
+// Builder returns a reader of files, directories, URLs and standard input.
+func (f *Factory) Builder() *resource.Builder { return resource.NewBuilder(f.Config) }
+
+// Where describes the connection for error texts; it never fails.
+func (f *Factory) Where() Connection {
+	where := Connection{Program: f.Program}
+	if f.rest != nil {
+		where.Server = f.rest.Host
+	}
+	raw, err := f.Config.ToRawKubeConfigLoader().RawConfig()
+	if err != nil {
+		return where
+	}
+	where.Context = raw.CurrentContext
+	if f.Config.Context != nil && *f.Config.Context != "" {
+		where.Context = *f.Config.Context
+	}
+	if current := raw.Contexts[where.Context]; current != nil {
+		where.User = current.AuthInfo
+		if cluster := raw.Clusters[current.Cluster]; cluster != nil && where.Server == "" {
+			where.Server = cluster.Server
+		}
+	}
+	return where
+}

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/resource"
+)
+
+// Files is -f and --recursive: files, directories, URLs, standard input.
+type Files struct {
+	Names     []string
+	Recursive bool
+}
+
+// AddFlags adds -f, -R and their long names.
+func (s *Files) AddFlags(cmd *cobra.Command) {
+	s.AddFilename(cmd)
+	cmd.Flags().BoolVarP(&s.Recursive, "recursive", "R", false, "Read the directories below the given ones, too")
+}
+
+// AddFilename adds -f alone.
+func (s *Files) AddFilename(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVarP(&s.Names, "filename", "f", nil, "File, directory or URL with YAML or JSON; - is standard input; may be repeated")
+	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json")
+}
+
+// Given says whether any file was named.
+func (s *Files) Given() bool { return len(s.Names) > 0 }
+
+// FileObject is an object with where it was read.
+type FileObject struct {
+	Object *unstructured.Unstructured
+	// Source is the file, the URL, or "standard input".
+	Source string
+}
+
+// Read reads all objects of all files, in their order; nothing is sent anywhere.
+func (s *Files) Read(f *Factory) ([]FileObject, error) {
+	var problems []error
+	for _, name := range s.Names {
+		if isURL(name) || name == "-" {
+			continue
+		}
+		if _, err := os.Stat(name); err != nil && !strings.ContainsAny(name, "*?[") {
+			problems = append(problems, Errorf("", "file %q: %v", name, errors.Unwrap(err)))
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	builder := f.Builder().Unstructured().Local().ContinueOnError().Flatten()
+	stdin := slices.Contains(s.Names, "-")
+	if files := slices.DeleteFunc(slices.Clone(s.Names), func(name string) bool { return name == "-" }); len(files) > 0 {
+		builder = builder.FilenameParam(false, &resource.FilenameOptions{Filenames: files, Recursive: s.Recursive})
+	}
+	if stdin {
+		builder = builder.Stream(io.NopCloser(f.Streams.In), "standard input")
+	}
+	infos, err := builder.Do().Infos()
+	if err != nil {
+		return nil, fileError(err)
+	}
+	if len(infos) == 0 {
+		return nil, Errorf("files must end with .yaml, .yml or .json when a directory is given", "no objects in %s", strings.Join(s.Names, ", "))
+	}
+	objects := make([]FileObject, 0, len(infos))
+	for _, info := range infos {
+		object, ok := info.Object.(*unstructured.Unstructured)
+		if !ok {
+			return nil, Errorf("", "%s: %T is not an object", info.Source, info.Object)
+		}
+		objects = append(objects, FileObject{Object: object, Source: info.Source})
+	}
+	return objects, nil
+}
+
+func isURL(name string) bool {
+	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
+}
+
+// fileError turns the builder's aggregate into a list of errors.
+func fileError(err error) error {
+	list, ok := err.(interface{ Errors() []error })
+	if !ok {
+		return Errorf("is it valid YAML or JSON with apiVersion and kind?", "%v", err)
+	}
+	var problems []error
+	for _, one := range list.Errors() {
+		problems = append(problems, fileError(one))
+	}
+	return errors.Join(problems...)
+}
+
+// InFile adds to an error where the object came from.
+func InFile(err error, object FileObject) error {
+	if err == nil || object.Source == "" {
+		return err
+	}
+	human := *Humanize(err, Connection{})
+	where := fmt.Sprintf("%s %q in %s", strings.ToLower(object.Object.GetKind()), object.Object.GetName(), object.Source)
+	if human.Hint != "" {
+		human.Hint += "   "
+	}
+	human.Hint += "(" + where + ")"
+	human.Err = err
+	return &human
+}
+
+// Place gives every namespaced object that names no namespace the one of the
+// command, and refuses one that names another than the flag. Kinds that only
+// the cluster knows are looked up there when ask is set.
+func Place(f *Factory, objects []FileObject, ask bool) error {
+	namespace, err := f.Namespace()
+	if err != nil {
+		return err
+	}
+	known, mapper := knownKinds(), f.Mapper()
+	var problems []error
+	for _, object := range objects {
+		gvk := object.Object.GroupVersionKind()
+		mapping, err := known.RESTMapping(gvk.GroupKind(), gvk.Version)
+		if err != nil && ask {
+			mapping, err = mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+		}
+		if err != nil {
+			if ask {
+				problems = append(problems, InFile(err, object))
+			}
+			continue
+		}
+		if mapping.Scope.Name() != meta.RESTScopeNameNamespace {
+			continue
+		}
+		switch own := object.Object.GetNamespace(); {
+		case own == "":
+			object.Object.SetNamespace(namespace)
+		case f.NamespaceGiven() && own != namespace:
+			problems = append(problems, InFile(Errorf("remove -n, or the namespace from the file",
+				"namespace of the object is %q, but -n says %q", own, namespace), object))
+		}
+	}
+	return errors.Join(problems...)
+}

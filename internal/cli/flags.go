@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// DryRun is --dry-run: none, client or server.
+type DryRun struct{ Mode string }
+
+// AddFlag adds --dry-run.
+func (d *DryRun) AddFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&d.Mode, "dry-run", "none", "none, client (send nothing) or server (the server checks and keeps nothing)")
+	cmd.Flags().Lookup("dry-run").NoOptDefVal = "client"
+	_ = cmd.RegisterFlagCompletionFunc("dry-run", Values("none", "client", "server"))
+}
+
+// Validate refuses a mode that does not exist.
+func (d *DryRun) Validate() error {
+	switch d.Mode {
+	case "none", "client", "server", "":
+		return nil
+	}
+	return Errorf("one of: none, client, server", "--dry-run: %q is not known", d.Mode)
+}
+
+// Client says whether nothing is to be sent.
+func (d *DryRun) Client() bool { return d.Mode == "client" }
+
+// Server says whether the server only checks.
+func (d *DryRun) Server() bool { return d.Mode == "server" }
+
+// Any says whether nothing is to be changed.
+func (d *DryRun) Any() bool { return d.Client() || d.Server() }
+
+// Suffix is what a success line ends with.
+func (d *DryRun) Suffix() string {
+	switch {
+	case d.Client():
+		return " (dry run)"
+	case d.Server():
+		return " (server dry run)"
+	}
+	return ""
+}
+
+// CreateOptions are those of a create request.
+func (d *DryRun) CreateOptions() []client.CreateOption {
+	if d.Server() {
+		return []client.CreateOption{client.DryRunAll}
+	}
+	return nil
+}
+
+// PatchOptions are those of a patch request.
+func (d *DryRun) PatchOptions() []client.PatchOption {
+	if d.Server() {
+		return []client.PatchOption{client.DryRunAll}
+	}
+	return nil
+}
+
+// DeleteOptions are those of a delete request.
+func (d *DryRun) DeleteOptions() []client.DeleteOption {
+	if d.Server() {
+		return []client.DeleteOption{client.DryRunAll}
+	}
+	return nil
+}
+
+// Wait is --wait and --timeout.
+type Wait struct {
+	Wait    bool
+	Timeout time.Duration
+}
+
+// AddFlags adds --wait and --timeout.
+func (w *Wait) AddFlags(cmd *cobra.Command, byDefault bool, usage string) {
+	cmd.Flags().BoolVar(&w.Wait, "wait", byDefault, usage)
+	cmd.Flags().DurationVar(&w.Timeout, "timeout", 0, "How long to wait at most, for example 10m; 0 is for ever")
+}
+
+// TimedOut is the error of a wait that ended before what it waited for.
+func (w *Wait) TimedOut(what, state string) error {
+	return &Error{What: fmt.Sprintf("%s is not there yet after %s: %s", what, w.Timeout, state), Hint: "it goes on; raise --timeout to wait longer", Code: ExitPending}
+}

@@ -1,0 +1,85 @@
+// Package iostreams is what a command knows about the terminal it talks to:
+// where to read and write, how wide it is, and whether colour is wanted.
+// Commands never touch os.Stdout; tests hand in buffers and a width.
+package iostreams
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Streams are the input and output of one command.
+type Streams struct {
+	In  io.Reader
+	Out io.Writer
+	Err io.Writer
+	// InTTY and OutTTY say whether a person sits there.
+	InTTY, OutTTY bool
+	// Width of the terminal in cells; 0 when Out is none.
+	Width int
+	// Env looks a variable of the environment up.
+	Env func(string) string
+	// ColorMode is auto, always or never.
+	ColorMode string
+}
+
+// System returns the streams of this process.
+func System() Streams {
+	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, ColorMode: "auto"}
+	s.InTTY = term.IsTerminal(int(os.Stdin.Fd()))
+	s.OutTTY = term.IsTerminal(int(os.Stdout.Fd()))
+	if s.OutTTY {
+		s.Width = 80
+		if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
+			s.Width = width
+		}
+	}
+	return s
+}
+
+// Test returns streams over buffers. A width above 0 makes the output a
+// terminal of that width; the environment is empty and colours are off.
+func Test(input string, width int) (streams Streams, out, errOut *bytes.Buffer) {
+	out, errOut = &bytes.Buffer{}, &bytes.Buffer{}
+	return Streams{
+		In: strings.NewReader(input), Out: out, Err: errOut,
+		OutTTY: width > 0, InTTY: width > 0, Width: width,
+		Env: func(string) string { return "" }, ColorMode: "never",
+	}, out, errOut
+}
+
+// Color says whether the output is to be coloured: the flag first, then
+// NO_COLOR, CLICOLOR_FORCE, CLICOLOR and TERM, then whether it is a terminal.
+func (s *Streams) Color() bool {
+	switch s.ColorMode {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	if s.Env("NO_COLOR") != "" {
+		return false
+	}
+	if force := s.Env("CLICOLOR_FORCE"); force != "" && force != "0" {
+		return true
+	}
+	return s.OutTTY && s.Env("TERM") != "dumb" && s.Env("CLICOLOR") != "0"
+}
+
+// Unicode says whether block characters may be drawn.
+func (s *Streams) Unicode() bool {
+	if !s.OutTTY || s.Env("TERM") == "dumb" || s.Env("TERM") == "linux" {
+		return false
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if value := s.Env(name); value != "" {
+			value = strings.ToLower(value)
+			return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
+		}
+	}
+	return false
+}

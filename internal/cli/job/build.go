@@ -1,0 +1,201 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// recipe is a job as it is described by flags.
+type recipe struct {
+	name, namespace   string
+	image             string
+	command           []string
+	queue             string
+	replicas, min     int32
+	minGiven          bool
+	cpu, memory       string
+	gpus              int64
+	gpuResource       string
+	timeLimit         time.Duration
+	env               []string
+	labels            []string
+	nodeSelector      []string
+	workDir           string
+	restart           string
+	priority          string
+	scheduler         string
+	plugins           []string
+	maxRetry          int32
+	maxRetryGiven     bool
+	ttl               time.Duration
+	ttlGiven          bool
+	task              string
+	requests, limits  string
+	old               bool
+	oldRequestsOrLims bool
+}
+
+// build makes the job that a recipe describes.
+func build(r *recipe) (*batchv1alpha1.Job, error) {
+	resources, err := r.resources()
+	if err != nil {
+		return nil, err
+	}
+	env, err := r.envVars()
+	if err != nil {
+		return nil, err
+	}
+	labels, err := pairs("--labels", r.labels)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := pairs("--node-selector", r.nodeSelector)
+	if err != nil {
+		return nil, err
+	}
+	container := corev1.Container{
+		Name: r.task, Image: r.image, Command: r.command, WorkingDir: r.workDir, Env: env,
+		Resources: resources, ImagePullPolicy: corev1.PullIfNotPresent,
+	}
+	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		Containers: []corev1.Container{container}, RestartPolicy: corev1.RestartPolicy(r.restart), NodeSelector: nodes,
+	}}
+	if r.timeLimit > 0 {
+		seconds := int64(r.timeLimit.Round(time.Second) / time.Second)
+		template.Spec.ActiveDeadlineSeconds = &seconds
+	}
+	job := &batchv1alpha1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: r.name, Namespace: r.namespace, Labels: labels},
+		Spec: batchv1alpha1.JobSpec{
+			Queue: r.queue, SchedulerName: r.scheduler, PriorityClassName: r.priority, MinAvailable: r.replicas,
+			Tasks: []batchv1alpha1.TaskSpec{{Name: r.task, Replicas: r.replicas, Template: template}},
+		},
+	}
+	r.options(job)
+	return job, nil
+}
+
+// options sets what is left to the server's defaults unless it was said.
+func (r *recipe) options(job *batchv1alpha1.Job) {
+	task := &job.Spec.Tasks[0]
+	if r.minGiven || r.old {
+		job.Spec.MinAvailable = r.min
+		if r.min < r.replicas {
+			least := r.min
+			task.MinAvailable = &least
+		}
+	}
+	if r.old {
+		task.MinAvailable = nil
+		task.Template.Labels = map[string]string{keys.JobName: r.name}
+		task.Template.Spec.Containers[0].Name = r.name
+	}
+	if r.maxRetryGiven {
+		job.Spec.MaxRetry = r.maxRetry
+	}
+	if r.ttlGiven {
+		seconds := int32(r.ttl / time.Second)
+		job.Spec.TTLSecondsAfterFinished = &seconds
+	}
+	for _, plugin := range r.plugins {
+		if job.Spec.Plugins == nil {
+			job.Spec.Plugins = map[string][]string{}
+		}
+		name, args, _ := strings.Cut(plugin, "=")
+		job.Spec.Plugins[name] = strings.Fields(args)
+	}
+}
+
+// resources are what the container asks for, from --cpu, --memory and --gpus, or
+// from the old --requests and --limits.
+func (r *recipe) resources() (corev1.ResourceRequirements, error) {
+	if r.old || r.oldRequestsOrLims {
+		requests, err := resourceList("--requests", r.requests)
+		if err != nil {
+			return corev1.ResourceRequirements{}, err
+		}
+		limits, err := resourceList("--limits", r.limits)
+		return corev1.ResourceRequirements{Requests: requests, Limits: limits}, err
+	}
+	var problems []string
+	all := corev1.ResourceRequirements{Requests: corev1.ResourceList{}}
+	set := func(flag string, name corev1.ResourceName, text string, limit bool) {
+		if text == "" {
+			return
+		}
+		amount, err := resource.ParseQuantity(text)
+		if err != nil || amount.Sign() < 0 {
+			problems = append(problems, fmt.Sprintf("%s: %q is not an amount", flag, text))
+			return
+		}
+		all.Requests[name] = amount
+		if limit {
+			if all.Limits == nil {
+				all.Limits = corev1.ResourceList{}
+			}
+			all.Limits[name] = amount
+		}
+	}
+	set("--cpu", corev1.ResourceCPU, r.cpu, false)
+	set("--memory", corev1.ResourceMemory, r.memory, true)
+	if r.gpus > 0 {
+		set("--gpus", corev1.ResourceName(r.gpuResource), fmt.Sprint(r.gpus), true)
+	}
+	if len(problems) > 0 {
+		return all, cli.Errorf("examples: --cpu 500m  --cpu 4  --memory 512Mi  --memory 16Gi", "%s", strings.Join(problems, "; "))
+	}
+	return all, nil
+}
+
+// resourceList reads cpu=1000m,memory=100Mi.
+func resourceList(flag, text string) (corev1.ResourceList, error) {
+	list := corev1.ResourceList{}
+	for part := range strings.SplitSeq(text, ",") {
+		if strings.TrimSpace(part) == "" {
+			continue
+		}
+		name, amount, found := strings.Cut(part, "=")
+		quantity, err := resource.ParseQuantity(strings.TrimSpace(amount))
+		if !found || err != nil || quantity.Sign() < 0 {
+			return nil, cli.Errorf("an example: "+flag+" cpu=1000m,memory=100Mi", "%s: %q is not NAME=AMOUNT", flag, part)
+		}
+		list[corev1.ResourceName(strings.TrimSpace(name))] = quantity
+	}
+	return list, nil
+}
+
+func (r *recipe) envVars() ([]corev1.EnvVar, error) {
+	var env []corev1.EnvVar
+	for _, pair := range r.env {
+		name, value, found := strings.Cut(pair, "=")
+		if !found || name == "" {
+			return nil, cli.Errorf("an example: --env MODE=fast", "--env: %q is not NAME=VALUE", pair)
+		}
+		env = append(env, corev1.EnvVar{Name: name, Value: value})
+	}
+	return env, nil
+}
+
+func pairs(flag string, texts []string) (map[string]string, error) {
+	var all map[string]string
+	for _, text := range texts {
+		key, value, found := strings.Cut(text, "=")
+		if !found || key == "" {
+			return nil, cli.Errorf("an example: "+flag+" team=nlp", "%s: %q is not KEY=VALUE", flag, text)
+		}
+		if all == nil {
+			all = map[string]string{}
+		}
+		all[key] = value
+	}
+	return all, nil
+}

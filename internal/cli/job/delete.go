@@ -1,0 +1,169 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// deleteOptions are the inputs of `vcctl job delete`.
+type deleteOptions struct {
+	f         *cli.Factory
+	out       cli.Output
+	sel       cli.Selection
+	confirm   cli.Confirm
+	dryRun    cli.DryRun
+	wait      cli.Wait
+	files     cli.Files
+	ignoreNot bool
+}
+
+func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) *cobra.Command {
+	o := &deleteOptions{f: f}
+	cmd := &cobra.Command{
+		Use:     "delete NAME...",
+		Aliases: []string{"rm"},
+		Short:   "Delete jobs and their pods",
+		Long: cli.Text(`
+			Delete jobs: their pods are stopped, and job, pods and logs are gone. Deleting
+			by label or all of a namespace asks first. With -f every object of the files
+			is deleted, jobs or not.`),
+		Example: f.Examples(`
+			# Named jobs
+			vcctl job delete train eval
+
+			# What a file created
+			vcctl job delete -f job.yaml
+
+			# All jobs with a label, without a question
+			vcctl job delete -l team=nlp --yes`),
+		ValidArgsFunction: f.CompleteJobs(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.sel.Complete(f, args)
+			if o.files.Given() {
+				if len(o.sel.Names) > 0 || o.sel.Wide() {
+					return cli.UsageError(f, cmd, "files together with names or a selector: say one of them")
+				}
+				return run(cmd.Context(), o)
+			}
+			if err := needSelection(f, cmd, &o.sel, "job name is mandatory to delete a particular job"); err != nil {
+				return err
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	o.sel.AddFlags(cmd, "jobs")
+	o.confirm.AddFlag(cmd)
+	o.dryRun.AddFlag(cmd)
+	o.wait.AddFlags(cmd, true, "Wait until the jobs are gone")
+	o.files.AddFlags(cmd)
+	o.out.AddFormat(cmd, false)
+	cmd.Flags().BoolVar(&o.ignoreNot, "ignore-not-found", false, "A job that does not exist is no error")
+	return cmd
+}
+
+func remove(ctx context.Context, o *deleteOptions) error {
+	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
+		return err
+	}
+	if o.files.Given() {
+		return o.removeFiles(ctx)
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	jobs, problem := selected(ctx, o.f, c, &o.sel)
+	if o.ignoreNot {
+		problem = nil
+	}
+	if o.sel.Wide() && len(jobs) > 0 && !o.dryRun.Any() {
+		if err := o.confirm.Ask(o.f, "delete "+countOf(len(jobs), "job"), names(jobs)); err != nil {
+			return err
+		}
+	}
+	if o.sel.Wide() && len(jobs) == 0 && problem == nil {
+		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
+	}
+	problems := []error{problem}
+	var deleted []*batchv1alpha1.Job
+	for _, job := range jobs {
+		if err := o.one(ctx, c, job); err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		deleted = append(deleted, job)
+	}
+	if o.wait.Wait && !o.dryRun.Any() {
+		for _, job := range deleted {
+			problems = append(problems, o.waitGone(ctx, c, job))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (o *deleteOptions) one(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
+	if !o.dryRun.Client() {
+		options := append(o.dryRun.DeleteOptions(), client.PropagationPolicy("Background"), client.Preconditions{UID: &job.UID})
+		if err := c.Delete(ctx, job, options...); err != nil && !(o.ignoreNot && apierrors.IsNotFound(err)) {
+			return err
+		}
+	}
+	if o.sel.Old() && !o.out.Machine() {
+		_, err := fmt.Fprintf(o.f.Streams.Out, "delete job %s successfully\n", job.Name)
+		return err
+	}
+	return cli.PrintName(o.f, &o.out, job, "deleted"+o.dryRun.Suffix())
+}
+
+func (o *deleteOptions) waitGone(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
+	limited, cancel := withTimeout(ctx, o.wait)
+	defer cancel()
+	err := follow(limited, c, client.ObjectKeyFromObject(job), job.UID, func(*batchv1alpha1.Job) (bool, error) { return false, nil })
+	switch {
+	case errors.Is(err, errGone):
+		return nil
+	case limited.Err() != nil && ctx.Err() == nil:
+		return o.wait.TimedOut("the deletion of job "+job.Name, "the object still exists")
+	}
+	return err
+}
+
+// removeFiles deletes every object that the files hold.
+func (o *deleteOptions) removeFiles(ctx context.Context) error {
+	objects, err := o.files.Read(o.f)
+	if err != nil {
+		return err
+	}
+	if err := cli.Place(o.f, objects, !o.dryRun.Client()); err != nil {
+		return err
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, object := range objects {
+		if !o.dryRun.Client() {
+			err := c.Delete(ctx, object.Object, append(o.dryRun.DeleteOptions(), client.PropagationPolicy("Background"))...)
+			if apierrors.IsNotFound(err) && o.ignoreNot {
+				continue
+			}
+			if err != nil {
+				problems = append(problems, cli.InFile(err, object))
+				continue
+			}
+		}
+		if err := cli.PrintName(o.f, &o.out, object.Object, "deleted"+o.dryRun.Suffix()); err != nil {
+			return err
+		}
+	}
+	return errors.Join(problems...)
+}

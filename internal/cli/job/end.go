@@ -1,0 +1,91 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+func lower(kind string) string { return strings.ToLower(kind) }
+
+// untilEnd waits for the end of the jobs that were created, with --attach
+// printing what their pods say, and returns what became of them.
+func (o *runOptions) untilEnd(ctx context.Context, created []cli.FileObject) error {
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	limited, cancel := withTimeout(ctx, o.wait)
+	defer cancel()
+	var problems []error
+	for _, object := range created {
+		job, isJob, err := typedJob(object)
+		if err != nil || !isJob {
+			problems = append(problems, err)
+			continue
+		}
+		if o.attach {
+			logs := &logsOptions{f: o.f, follow: true, tail: -1, prefix: true, job: job}
+			problems = append(problems, stream(limited, logs, c))
+		}
+		problems = append(problems, o.outcome(limited, ctx, c, job))
+	}
+	return errors.Join(problems...)
+}
+
+// outcome waits for the end of a job and turns it into an exit code.
+func (o *runOptions) outcome(limited, whole context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
+	last := job
+	err := follow(limited, c, client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
+		last = now
+		return finished(phaseOf(now)) || phaseOf(now) == batchv1alpha1.Aborted, nil
+	})
+	switch {
+	case errors.Is(err, errGone):
+		return cli.Errorf("", "job %q was deleted while it was waited for", job.Name)
+	case limited.Err() != nil && whole.Err() == nil:
+		return o.wait.TimedOut("job "+job.Name, string(phaseOf(last)))
+	case err != nil:
+		return err
+	case phaseOf(last) == batchv1alpha1.Completed:
+		if !o.attach {
+			fmt.Fprintf(o.f.Streams.Err, "job %q completed\n", job.Name)
+		}
+		return nil
+	}
+	failed := cli.Errorf("vcctl job view "+job.Name+"; vcctl job logs "+job.Name, "job %q ended as %s", job.Name, phaseOf(last))
+	if w := explain(last, nil); w.short() != "" {
+		failed.What += ": " + w.short()
+	}
+	if pods, err := podsOf(whole, c, last); err == nil && o.attach {
+		failed.Code = exitCode(pods)
+	}
+	return failed
+}
+
+// exitCode is that of the container that failed first; 0 when none did.
+func exitCode(pods []*corev1.Pod) int {
+	var first *corev1.ContainerStateTerminated
+	for _, pod := range pods {
+		for _, status := range pod.Status.ContainerStatuses {
+			ended := status.State.Terminated
+			if ended == nil || ended.ExitCode == 0 {
+				continue
+			}
+			if first == nil || ended.FinishedAt.Before(&first.FinishedAt) {
+				first = ended
+			}
+		}
+	}
+	if first == nil {
+		return 0
+	}
+	return int(first.ExitCode)
+}

@@ -1,0 +1,137 @@
+package job
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// phaseOf returns the phase of a job; a job that no controller saw yet is Pending.
+func phaseOf(job *batchv1alpha1.Job) batchv1alpha1.JobPhase {
+	if job.Status.State.Phase == "" {
+		return batchv1alpha1.Pending
+	}
+	return job.Status.State.Phase
+}
+
+// finished says whether the job has come to rest for good; a suspended one can still be resumed.
+func finished(phase batchv1alpha1.JobPhase) bool {
+	switch phase {
+	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated:
+		return true
+	}
+	return false
+}
+
+// active says whether pods of the job run or are meant to.
+func active(phase batchv1alpha1.JobPhase) bool {
+	return !finished(phase) && phase != batchv1alpha1.Aborted
+}
+
+// replicas is the number of pods that the job wants.
+func replicas(job *batchv1alpha1.Job) int32 {
+	var sum int32
+	for i := range job.Spec.Tasks {
+		sum += job.Spec.Tasks[i].Replicas
+	}
+	return sum
+}
+
+// minimum is the number of pods that must run together.
+func minimum(job *batchv1alpha1.Job) int32 {
+	if job.Spec.MinAvailable > 0 {
+		return job.Spec.MinAvailable
+	}
+	var sum int32
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
+		if task.MinAvailable != nil {
+			sum += *task.MinAvailable
+		} else {
+			sum += task.Replicas
+		}
+	}
+	return sum
+}
+
+// ready is the number of pods that run or have succeeded.
+func ready(job *batchv1alpha1.Job) int32 { return job.Status.Running + job.Status.Succeeded }
+
+// gpus is the number of GPUs that all pods of the job ask for together.
+func gpus(job *batchv1alpha1.Job) int64 {
+	var sum int64
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
+		for _, container := range task.Template.Spec.Containers {
+			sum += int64(task.Replicas) * gpusOf(container.Resources)
+		}
+	}
+	return sum
+}
+
+func gpusOf(resources corev1.ResourceRequirements) int64 {
+	var sum int64
+	seen := map[corev1.ResourceName]bool{}
+	for _, list := range []corev1.ResourceList{resources.Requests, resources.Limits} {
+		for name, amount := range list {
+			if isGPU(string(name)) && !seen[name] {
+				seen[name] = true
+				sum += amount.Value()
+			}
+		}
+	}
+	return sum
+}
+
+// isGPU says whether a resource counts whole GPUs, whoever makes them. Memory and
+// percentages of GPUs are not counted.
+func isGPU(name string) bool {
+	_, kind, found := strings.Cut(name, "/")
+	return found && (kind == "gpu" || kind == "gpu-number" || kind == "vgpu-number" || strings.HasPrefix(kind, "mig-"))
+}
+
+// enteredPhase returns when the job entered a phase last.
+func enteredPhase(job *batchv1alpha1.Job, phase batchv1alpha1.JobPhase) time.Time {
+	var last time.Time
+	for _, condition := range job.Status.Conditions {
+		if condition.Status == phase && condition.LastTransitionTime != nil {
+			last = condition.LastTransitionTime.Time
+		}
+	}
+	if last.IsZero() && job.Status.State.Phase == phase {
+		last = job.Status.State.LastTransitionTime.Time
+	}
+	return last
+}
+
+// runtimeOf is how long the job has run, or ran; 0 when it has not started.
+func runtimeOf(job *batchv1alpha1.Job, now time.Time) time.Duration {
+	start := enteredPhase(job, batchv1alpha1.Running)
+	if start.IsZero() {
+		return 0
+	}
+	end := now
+	if phase := phaseOf(job); phase != batchv1alpha1.Running && !job.Status.State.LastTransitionTime.IsZero() {
+		end = job.Status.State.LastTransitionTime.Time
+	}
+	return max(0, end.Sub(start))
+}
+
+// shortPod is the name of a pod without that of its job: task-index.
+func shortPod(job, pod string) string {
+	return strings.TrimPrefix(pod, job+"-")
+}
+
+// pluginNames lists the job's plugins in order.
+func pluginNames(job *batchv1alpha1.Job) []string {
+	var names []string
+	for name := range job.Spec.Plugins {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,304 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// listOptions are the inputs of `vcctl job list`.
+type listOptions struct {
+	f             *cli.Factory
+	out           cli.Output
+	names         []string
+	allNamespaces bool
+	labels        string
+	nameOrLabels  string
+	queues        []string
+	phases        []string
+	scheduler     string
+	compat        bool
+}
+
+func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cobra.Command {
+	o := &listOptions{f: f}
+	cmd := &cobra.Command{
+		Use:     "list [NAME...]",
+		Aliases: []string{"ls", "get"},
+		Short:   "List jobs: phase, pods, runtime, and why they wait",
+		Long: cli.Text(`
+			List the jobs of a namespace, or of all.
+
+			READY is the number of pods that run or have succeeded, of those that must
+			run together. TASKS is the number of pods in all. REASON says why a job
+			waits or why it failed. --queue and --phase filter here, at the client.`),
+		Example: f.Examples(`
+			# The jobs of this namespace
+			vcctl job list
+
+			# What waits in two queues, wherever it is
+			vcctl job list -A --queue research,infer --phase Pending
+
+			# Follow a job; a row is added whenever something changes
+			vcctl job list train -w
+
+			# For a script
+			vcctl job list -l team=nlp -o jsonpath='{.items[*].metadata.name}'
+
+			# The table of Volcano's vcctl
+			vcctl job list --compat`),
+		ValidArgsFunction: f.CompleteJobs(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, arg := range args {
+				o.names = append(o.names, cli.BareName(arg))
+			}
+			if o.scheduler != "" && cmd.Flags().Lookup("scheduler").Changed {
+				f.Deprecated("--scheduler (-S)", "-o json and jq, or a label and -l")
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "The jobs of all namespaces")
+	flags.StringVarP(&o.labels, "labels", "l", "", "Label selector, for example team=nlp,stage!=test")
+	flags.StringVar(&o.nameOrLabels, "selector", "", "Label selector; a bare word is a part of the name, as with Volcano's vcctl")
+	flags.StringSliceVarP(&o.queues, "queue", "q", nil, "Only jobs of these queues (filtered at the client)")
+	flags.StringSliceVar(&o.phases, "phase", nil, "Only jobs in these phases (filtered at the client)")
+	flags.StringVarP(&o.scheduler, "scheduler", "S", "", "Only jobs of this scheduler")
+	flags.BoolVar(&o.compat, "compat", false, "Print the table that Volcano's vcctl prints")
+	for _, old := range []string{"scheduler", "selector"} {
+		flags.Lookup(old).Hidden = true
+	}
+	o.out.AddList(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
+	_ = cmd.RegisterFlagCompletionFunc("phase", cli.Values(phases...))
+	return cmd
+}
+
+var phases = []string{"Pending", "Running", "Restarting", "Aborting", "Aborted", "Completing", "Completed", "Terminating", "Terminated", "Failed"}
+
+// selector puts -l and --selector together. Volcano's --selector is a part of
+// the name; a label selector has an operator.
+func (o *listOptions) selector() (labels client.ListOption, partOfName string, err error) {
+	text := o.labels
+	if o.nameOrLabels != "" {
+		if strings.ContainsAny(o.nameOrLabels, "=!(, ") {
+			text = strings.Trim(text+","+o.nameOrLabels, ",")
+		} else {
+			o.f.Deprecated("--selector WORD as a part of the name", "names as arguments, or -l")
+			partOfName = o.nameOrLabels
+		}
+	}
+	labels, err = cli.ParseSelector(text)
+	return labels, partOfName, err
+}
+
+func (o *listOptions) validate() error {
+	for i, phase := range o.phases {
+		at := slices.IndexFunc(phases, func(known string) bool { return strings.EqualFold(known, phase) })
+		if at < 0 {
+			hint := "phases: " + strings.Join(phases, ", ")
+			if near := cli.Nearest(phase, phases); near != "" {
+				hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+			}
+			return cli.Errorf(hint, "--phase: %q is no phase of a job", phase)
+		}
+		o.phases[i] = phases[at]
+	}
+	return nil
+}
+
+func list(ctx context.Context, o *listOptions) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	labels, partOfName, err := o.selector()
+	if err != nil {
+		return err
+	}
+	namespace, err := o.f.Namespace()
+	if err != nil {
+		return err
+	}
+	if o.allNamespaces {
+		namespace = ""
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	r := &reasons{c: c, namespace: namespace, wide: o.out.Wide()}
+	l := &cli.List[*batchv1alpha1.Job]{
+		Kind: "jobs", New: func() client.ObjectList { return &batchv1alpha1.JobList{} },
+		Columns: columns(o.f, r), Namespace: namespace, AllNamespaces: o.allNamespaces,
+		Names: o.names, Selector: labels, Single: len(o.names) == 1, FreeText: true,
+		Keep:    func(job *batchv1alpha1.Job) bool { return o.keeps(job, partOfName) },
+		Prepare: r.prepare, Touched: r.touched,
+	}
+	if o.compat && !o.out.Machine() {
+		l.Plain = func(jobs []*batchv1alpha1.Job) error { return compatTable(o.f.Streams.Out, jobs, o.allNamespaces) }
+		l.Prepare = nil
+	}
+	return l.Run(ctx, o.f, &o.out)
+}
+
+func (o *listOptions) keeps(job *batchv1alpha1.Job, partOfName string) bool {
+	return (len(o.queues) == 0 || slices.Contains(o.queues, orElse(job.Spec.Queue, keys.DefaultQueue))) &&
+		(len(o.phases) == 0 || slices.Contains(o.phases, string(phaseOf(job)))) &&
+		(o.scheduler == "" || job.Spec.SchedulerName == o.scheduler) &&
+		strings.Contains(job.Name, partOfName)
+}
+
+// columns are those of `job list`.
+func columns(f *cli.Factory, r *reasons) []cli.Column[*batchv1alpha1.Job] {
+	type job = *batchv1alpha1.Job
+	style := render.Style{Enabled: f.Streams.Color()}
+	byNumber := func(number func(job) int64) func(a, b job) int {
+		return func(a, b job) int { return cmp.Compare(number(a), number(b)) }
+	}
+	return []cli.Column[job]{
+		{Title: "NAME", Text: func(j job) string { return j.Name }},
+		{Title: "QUEUE", Text: func(j job) string { return orElse(j.Spec.Queue, keys.DefaultQueue) }},
+		{Title: "PHASE", Text: func(j job) string { return style.Phase(string(phaseOf(j))) }},
+		{Title: "READY", Text: func(j job) string { return fmt.Sprintf("%d/%d", ready(j), minimum(j)) },
+			Compare: byNumber(func(j job) int64 { return int64(ready(j)) })},
+		{Title: "TASKS", Text: func(j job) string { return strconv.Itoa(int(replicas(j))) }},
+		{Title: "GPU", Text: func(j job) string { return dashed(gpus(j)) }, Compare: byNumber(gpus)},
+		{Title: "RUNTIME", Volatile: true, Text: func(j job) string { return runtimeText(j, f.Now()) },
+			Compare: byNumber(func(j job) int64 { return int64(runtimeOf(j, f.Now())) })},
+		{Title: "AGE", Volatile: true, Text: func(j job) string { return render.Age(f.Now(), j.CreationTimestamp.Time) },
+			Compare: byNumber(func(j job) int64 { return -j.CreationTimestamp.Unix() })},
+		{Title: "NODES", Wide: true, Text: func(j job) string { return dashed(int64(r.nodes[jobKey(j)])) }},
+		{Title: "PRIORITY", Wide: true, Text: func(j job) string { return orElse(j.Spec.PriorityClassName, "-") }},
+		{Title: "RETRIES", Wide: true, Text: func(j job) string { return fmt.Sprintf("%d/%d", j.Status.RetryCount, j.Spec.MaxRetry) }},
+		{Title: "REASON", Text: func(j job) string { return orElse(explain(j, r.groups[j.UID]).short(), "-") }},
+	}
+}
+
+func dashed(n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func runtimeText(job *batchv1alpha1.Job, now time.Time) string {
+	if enteredPhase(job, batchv1alpha1.Running).IsZero() {
+		return "-"
+	}
+	return render.Duration(runtimeOf(job, now))
+}
+
+// reasons knows the PodGroups of the jobs that are listed, and with -o wide on
+// how many nodes they are.
+type reasons struct {
+	c         client.WithWatch
+	namespace string
+	wide      bool
+	groups    map[types.UID]*schedulingv1beta1.PodGroup
+	nodes     map[string]int
+}
+
+// prepare reads the PodGroups when any of the jobs may wait. Who may not read
+// them still gets a list.
+func (r *reasons) prepare(ctx context.Context, jobs []*batchv1alpha1.Job) error {
+	if r.wide {
+		if err := r.countNodes(ctx, jobs); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(jobs, func(job *batchv1alpha1.Job) bool { return active(phaseOf(job)) }) {
+		return nil
+	}
+	if len(jobs) == 1 {
+		group, err := groupOf(ctx, r.c, jobs[0])
+		if r.groups == nil {
+			r.groups = map[types.UID]*schedulingv1beta1.PodGroup{}
+		}
+		if group != nil {
+			r.groups[jobs[0].UID] = group
+		}
+		return ignoreForbidden(err)
+	}
+	groups, err := groupsByOwner(ctx, r.c, r.namespace)
+	r.groups = groups
+	return ignoreForbidden(err)
+}
+
+func ignoreForbidden(err error) error {
+	if apierrors.IsForbidden(err) {
+		return nil
+	}
+	return err
+}
+
+// countNodes counts the nodes under each job that has pods.
+func (r *reasons) countNodes(ctx context.Context, jobs []*batchv1alpha1.Job) error {
+	r.nodes = map[string]int{}
+	options := []client.ListOption{client.InNamespace(r.namespace), client.HasLabels{keys.JobName}}
+	if len(jobs) == 1 {
+		options = []client.ListOption{client.InNamespace(jobs[0].Namespace), client.MatchingLabels{keys.JobName: jobs[0].Name}}
+	}
+	seen := map[[3]string]bool{}
+	page := &corev1.PodList{}
+	err := cli.Pages(ctx, r.c, page, func() error {
+		for i := range page.Items {
+			pod := &page.Items[i]
+			key := [3]string{pod.Namespace, pod.Labels[keys.JobName], pod.Spec.NodeName}
+			if pod.Spec.NodeName != "" && !seen[key] {
+				seen[key] = true
+				r.nodes[key[0]+"/"+key[1]]++
+			}
+		}
+		return nil
+	}, options...)
+	return ignoreForbidden(err)
+}
+
+func jobKey(job *batchv1alpha1.Job) string { return job.Namespace + "/" + job.Name }
+
+// touched follows the PodGroups and names the jobs whose reason may have changed.
+func (r *reasons) touched(ctx context.Context) (<-chan types.NamespacedName, error) {
+	watcher, err := r.c.Watch(ctx, &schedulingv1beta1.PodGroupList{}, client.InNamespace(r.namespace))
+	if apierrors.IsForbidden(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	changes := make(chan types.NamespacedName)
+	go func() {
+		defer watcher.Stop()
+		for event := range watcher.ResultChan() {
+			group, ok := event.Object.(*schedulingv1beta1.PodGroup)
+			if !ok || event.Type == watch.Bookmark {
+				continue
+			}
+			for _, owner := range group.OwnerReferences {
+				select {
+				case changes <- types.NamespacedName{Namespace: group.Namespace, Name: owner.Name}:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	}()
+	return changes, nil
+}

@@ -1,0 +1,212 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// logsOptions are the inputs of `vcctl job logs`.
+type logsOptions struct {
+	f          *cli.Factory
+	name       string
+	tasks      []string
+	container  string
+	follow     bool
+	previous   bool
+	failed     bool
+	timestamps bool
+	prefix     bool
+	tail       int64
+	since      time.Duration
+	most       int
+
+	// job is the job once it is known.
+	job *batchv1alpha1.Job
+}
+
+func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cobra.Command {
+	o := &logsOptions{f: f}
+	var oldName string
+	cmd := &cobra.Command{
+		Use:     "logs NAME",
+		Aliases: []string{"log"},
+		Short:   "Print what the pods of a job say, in one stream",
+		Long: cli.Text(`
+			Print what the pods of a job say. Every line begins with the task and the index
+			of its pod. With -f the stream follows all pods, those that start later, too,
+			and ends with the job.`),
+		Example: f.Examples(`
+			# All pods of a job
+			vcctl job logs train
+
+			# Follow the workers, from their last ten lines on
+			vcctl job logs train -t worker -f --tail 10
+
+			# One pod, without the prefix
+			vcctl job logs train -t master-0 --prefix=false
+
+			# What the containers said before they were started again
+			vcctl job logs train --previous`),
+		ValidArgsFunction: f.CompleteJobs(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return cli.UsageError(f, cmd, "one job at a time; %d were given", len(args))
+			}
+			if o.name = oldName; len(args) == 1 {
+				o.name = cli.BareName(args[0])
+			}
+			if o.name == "" {
+				return cli.UsageError(f, cmd, "the name of a job is missing")
+			}
+			if o.follow && o.previous {
+				return cli.UsageError(f, cmd, "--follow together with --previous: what has ended cannot be followed")
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVarP(&o.tasks, "task", "t", nil, "Only pods of these tasks (worker), or these pods (worker-3)")
+	flags.StringVarP(&o.container, "container", "c", "", "Only this container (default: all of a pod)")
+	flags.BoolVarP(&o.follow, "follow", "f", false, "Go on until the job has ended; pods that start later are followed, too")
+	flags.BoolVarP(&o.previous, "previous", "p", false, "What the containers said before their last restart")
+	flags.BoolVar(&o.failed, "failed", false, "Only pods that failed")
+	flags.BoolVar(&o.timestamps, "timestamps", false, "Begin every line with its time")
+	flags.BoolVar(&o.prefix, "prefix", true, "Begin every line with task and index")
+	flags.Int64Var(&o.tail, "tail", -1, "Only the last lines of each container; -1 is all")
+	flags.DurationVar(&o.since, "since", 0, "Only lines younger than this, for example 5m")
+	flags.IntVar(&o.most, "max-log-requests", 100, "How many containers may be followed at once")
+	flags.StringVarP(&oldName, "name", "N", "", "Name of the job")
+	flags.Lookup("name").Hidden = true
+	_ = cmd.RegisterFlagCompletionFunc("task", o.completeTasks)
+	return cmd
+}
+
+// completeTasks offers the tasks of the job that is named already.
+func (o *logsOptions) completeTasks(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	namespace, err := o.f.Namespace()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	job := &batchv1alpha1.Job{}
+	if c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: cli.BareName(args[0])}, job) != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return taskNames(job), cobra.ShellCompDirectiveNoFileComp
+}
+
+func taskNames(job *batchv1alpha1.Job) []string {
+	names := make([]string, len(job.Spec.Tasks))
+	for i := range job.Spec.Tasks {
+		names[i] = job.Spec.Tasks[i].Name
+	}
+	return names
+}
+
+func logs(ctx context.Context, o *logsOptions) error {
+	namespace, err := o.f.Namespace()
+	if err != nil {
+		return err
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	if o.job, err = getJob(ctx, o.f, c, namespace, o.name); err != nil {
+		return err
+	}
+	if err := o.checkTasks(); err != nil {
+		return err
+	}
+	return stream(ctx, o, c)
+}
+
+// checkTasks refuses a task that the job does not have.
+func (o *logsOptions) checkTasks() error {
+	names := taskNames(o.job)
+	var problems []error
+	for _, task := range o.tasks {
+		if slices.ContainsFunc(names, func(name string) bool { return task == name || isPodOf(task, name) }) {
+			continue
+		}
+		hint := "tasks: " + strings.Join(names, ", ")
+		if near := cli.Nearest(task, names); near != "" {
+			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+		}
+		problems = append(problems, cli.Errorf(hint, "job %q has no task %q", o.job.Name, task))
+	}
+	return errors.Join(problems...)
+}
+
+// isPodOf says whether short is TASK-INDEX of the task.
+func isPodOf(short, task string) bool {
+	index, found := strings.CutPrefix(short, task+"-")
+	return found && index != "" && strings.Trim(index, "0123456789") == ""
+}
+
+// wants says whether the pod is among those that were asked for.
+func (o *logsOptions) wants(pod *corev1.Pod) bool {
+	if o.failed && pod.Status.Phase != corev1.PodFailed {
+		return false
+	}
+	return len(o.tasks) == 0 || slices.Contains(o.tasks, taskOf(pod)) || slices.Contains(o.tasks, shortPod(o.job.Name, pod.Name))
+}
+
+// source is one container's life: its log is one stream.
+type source struct {
+	pod       *corev1.Pod
+	container string
+	restarts  int32
+	// label is what its lines begin with.
+	label string
+}
+
+func (s source) key() string { return fmt.Sprintf("%s/%s/%d", s.pod.UID, s.container, s.restarts) }
+
+// sources are the containers of a pod that have something to say, and a note
+// about each that has not.
+func (o *logsOptions) sources(pod *corev1.Pod) (found []source, notes []string) {
+	statuses := append(slices.Clone(pod.Status.InitContainerStatuses), pod.Status.ContainerStatuses...)
+	short := shortPod(o.job.Name, pod.Name)
+	several := len(pod.Spec.Containers)+len(pod.Spec.InitContainers) > 1
+	if len(statuses) == 0 {
+		return nil, []string{fmt.Sprintf("%s has not started (%s)", short, cli.PodStatus(pod))}
+	}
+	for _, status := range statuses {
+		if o.container != "" && status.Name != o.container {
+			continue
+		}
+		label := short
+		if several {
+			label += "/" + status.Name
+		}
+		switch {
+		case o.previous && status.LastTerminationState.Terminated == nil:
+			notes = append(notes, label+" was not restarted: there is nothing previous")
+		case !o.previous && status.State.Running == nil && status.State.Terminated == nil && status.LastTerminationState.Terminated == nil:
+			notes = append(notes, fmt.Sprintf("%s has not started (%s)", label, cli.PodStatus(pod)))
+		default:
+			found = append(found, source{pod: pod, container: status.Name, restarts: status.RestartCount, label: label})
+		}
+	}
+	return found, notes
+}

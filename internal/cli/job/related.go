@@ -1,0 +1,161 @@
+package job
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// getJob reads one job; when there is none, a name close to it is offered.
+func getJob(ctx context.Context, f *cli.Factory, c client.Client, namespace, name string) (*batchv1alpha1.Job, error) {
+	job := &batchv1alpha1.Job{}
+	err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, job)
+	if apierrors.IsNotFound(err) && !strings.Contains(err.Error(), "could not find the requested resource") {
+		return nil, noJob(ctx, f, namespace, name)
+	}
+	return job, err
+}
+
+func noJob(ctx context.Context, f *cli.Factory, namespace, name string) error {
+	names, err := f.Names(ctx, batchv1alpha1.GroupVersion.WithKind("Job"), true)
+	if err != nil {
+		names = nil
+	}
+	missing := cli.NotFound("job", name, namespace, names)
+	if missing.Hint == "" {
+		missing.Hint = "vcctl job list shows those of this namespace, -A those of all"
+	}
+	return missing
+}
+
+// groupOf finds the PodGroup of a job: by its usual name, else by its owner. It
+// is nil when there is none.
+func groupOf(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*schedulingv1beta1.PodGroup, error) {
+	for _, name := range []string{job.Name + "-" + string(job.UID), job.Name} {
+		group := &schedulingv1beta1.PodGroup{}
+		err := c.Get(ctx, types.NamespacedName{Namespace: job.Namespace, Name: name}, group)
+		if err == nil && ownedBy(group, job.UID) {
+			return group, nil
+		}
+		if err != nil && !apierrors.IsNotFound(err) {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+func ownedBy(object metav1.Object, uid types.UID) bool {
+	for _, owner := range object.GetOwnerReferences() {
+		if owner.UID == uid {
+			return true
+		}
+	}
+	return false
+}
+
+// groupsByOwner lists the PodGroups of a namespace ("" for all) by the UID of their owner.
+func groupsByOwner(ctx context.Context, c client.Client, namespace string) (map[types.UID]*schedulingv1beta1.PodGroup, error) {
+	groups := map[types.UID]*schedulingv1beta1.PodGroup{}
+	page := &schedulingv1beta1.PodGroupList{}
+	err := cli.Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			group := page.Items[i]
+			for _, owner := range group.OwnerReferences {
+				groups[owner.UID] = &group
+			}
+		}
+		return nil
+	}, client.InNamespace(namespace))
+	return groups, err
+}
+
+// podsOf lists the pods of a job, in the order of its tasks and of their index.
+func podsOf(ctx context.Context, c client.Client, job *batchv1alpha1.Job) ([]*corev1.Pod, error) {
+	var pods []*corev1.Pod
+	page := &corev1.PodList{}
+	err := cli.Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			pods = append(pods, page.Items[i].DeepCopy())
+		}
+		return nil
+	}, client.InNamespace(job.Namespace), client.MatchingLabels{keys.JobName: job.Name})
+	sortPods(job, pods)
+	return pods, err
+}
+
+func sortPods(job *batchv1alpha1.Job, pods []*corev1.Pod) {
+	order := map[string]int{}
+	for i := range job.Spec.Tasks {
+		order[job.Spec.Tasks[i].Name] = i
+	}
+	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
+		if d := order[taskOf(a)] - order[taskOf(b)]; d != 0 {
+			return d
+		}
+		if d := len(a.Name) - len(b.Name); d != 0 && taskOf(a) == taskOf(b) {
+			return d
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+}
+
+// taskOf is the name of the task that a pod belongs to.
+func taskOf(pod *corev1.Pod) string {
+	if task := pod.Labels[keys.TaskSpec]; task != "" {
+		return task
+	}
+	return pod.Annotations[keys.TaskSpec]
+}
+
+// maxPodEvents is the number of pods whose events are asked for one by one.
+const maxPodEvents = 20
+
+// eventsOf collects the events about the given objects, oldest first. Events are
+// found by the UID of what they are about, so namesakes of the past stay out.
+func eventsOf(ctx context.Context, c client.Client, namespace string, about ...client.Object) ([]corev1.Event, error) {
+	var events []corev1.Event
+	for i, object := range about {
+		if i > maxPodEvents {
+			break
+		}
+		page := &corev1.EventList{}
+		selector := fields.OneTermEqualSelector("involvedObject.uid", string(object.GetUID()))
+		err := cli.Pages(ctx, c, page, func() error {
+			events = append(events, page.Items...)
+			return nil
+		}, client.InNamespace(namespace), client.MatchingFieldsSelector{Selector: selector})
+		if apierrors.IsForbidden(err) {
+			return events, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(events, func(a, b corev1.Event) int { return eventTime(&a).Time.Compare(eventTime(&b).Time) })
+	return events, nil
+}
+
+// eventTime is when an event happened last, in whichever field its writer put that.
+func eventTime(event *corev1.Event) metav1.Time {
+	switch {
+	case event.Series != nil && !event.Series.LastObservedTime.IsZero():
+		return metav1.Time{Time: event.Series.LastObservedTime.Time}
+	case !event.LastTimestamp.IsZero():
+		return event.LastTimestamp
+	case !event.EventTime.IsZero():
+		return metav1.Time{Time: event.EventTime.Time}
+	}
+	return event.CreationTimestamp
+}

@@ -1,0 +1,269 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// runOptions are the inputs of `vcctl job run`.
+type runOptions struct {
+	f       *cli.Factory
+	out     cli.Output
+	files   cli.Files
+	dryRun  cli.DryRun
+	wait    cli.Wait
+	attach  bool
+	oldName string
+	recipe  recipe
+}
+
+func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra.Command {
+	o := &runOptions{f: f}
+	cmd := &cobra.Command{
+		Use:     "run [NAME] [-- COMMAND...]",
+		Aliases: []string{"submit", "create"},
+		Short:   "Submit a job, from flags or from files",
+		Long: cli.Text(`
+			Submit a job: described by flags, or read from files. Files may hold any number
+			of objects of any kind (queues, config maps, jobs, …), in YAML or JSON; they are
+			checked as the server would check them before the first one is sent.
+
+			The pods of a job start together: all of them, or as many as --min says.`),
+		Example: f.Examples(`
+			# Three pods that start together, each with a cpu
+			vcctl job run hello --image busybox --replicas 3 -- sh -c 'echo hello from $HOSTNAME'
+
+			# Eight workers with a GPU each, four are enough to begin; wait for the end
+			vcctl job run train --image pytorch --replicas 8 --min 4 --gpus 1 --memory 16Gi --queue research --time 12h --wait -- python train.py
+
+			# From a file, a directory, a URL or a pipe
+			vcctl job run -f job.yaml
+			vcctl job run -f jobs/ --recursive
+			cat job.yaml | vcctl job run -f -
+
+			# See the object, or let the server check it, without running it
+			vcctl job run hello --image busybox --dry-run=client -o yaml
+			vcctl job run -f job.yaml --dry-run=server`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd, args); err != nil {
+				return err
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	o.addFlags(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
+	_ = cmd.RegisterFlagCompletionFunc("restart", cli.Values("Never", "OnFailure", "Always"))
+	_ = cmd.RegisterFlagCompletionFunc("plugin", cli.Values("svc", "ssh", "env"))
+	return cmd
+}
+
+func (o *runOptions) addFlags(cmd *cobra.Command) {
+	r, flags := &o.recipe, cmd.Flags()
+	flags.StringVarP(&r.image, "image", "i", "busybox", "Image of the container")
+	flags.StringVarP(&r.queue, "queue", "q", "", "Queue to submit to (default \"default\")")
+	flags.Int32VarP(&r.replicas, "replicas", "r", 1, "Number of pods")
+	flags.Int32VarP(&r.min, "min", "m", 1, "Number of pods that must start together (default: all)")
+	flags.Lookup("min").DefValue = "0"
+	flags.StringVar(&r.cpu, "cpu", "1", "CPU that each pod asks for")
+	flags.StringVar(&r.memory, "memory", "", "Memory that each pod asks for, and its limit")
+	flags.Int64Var(&r.gpus, "gpus", 0, "GPUs of each pod")
+	flags.StringVar(&r.gpuResource, "gpu-resource", "nvidia.com/gpu", "Name of the resource that --gpus asks for")
+	flags.DurationVar(&r.timeLimit, "time", 0, "Longest time that a pod may run, for example 90m; 0 is no limit")
+	flags.StringArrayVarP(&r.env, "env", "e", nil, "Variable of the environment, NAME=VALUE; may be repeated")
+	flags.StringSliceVar(&r.labels, "labels", nil, "Labels of the job, KEY=VALUE,…")
+	flags.StringSliceVar(&r.nodeSelector, "node-selector", nil, "Labels that a node must have, KEY=VALUE,…")
+	flags.StringVar(&r.workDir, "workdir", "", "Working directory")
+	flags.StringVar(&r.restart, "restart", "Never", "When a container is started again: Never, OnFailure or Always")
+	flags.StringVar(&r.priority, "priority-class", "", "Priority class of the job")
+	flags.StringSliceVar(&r.plugins, "plugin", nil, "Job plugins, NAME or NAME=ARGS: svc, ssh, env")
+	flags.Int32Var(&r.maxRetry, "max-retry", 3, "How often the job may be restarted")
+	flags.DurationVar(&r.ttl, "ttl", 0, "How long the finished job is kept (default: for ever)")
+	flags.StringVar(&r.task, "task", "main", "Name of the task; pods are called NAME-TASK-INDEX")
+	flags.StringVarP(&r.scheduler, "scheduler", "S", "", "Name of the scheduler (default \"volcano\")")
+	flags.StringVarP(&o.oldName, "name", "N", "", "Name of the job")
+	flags.StringVar(&r.requests, "requests", "cpu=1000m,memory=100Mi", "Requests of each pod")
+	flags.StringVarP(&r.limits, "limits", "L", "cpu=1000m,memory=100Mi", "Limits of each pod")
+	for _, old := range []string{"name", "requests", "limits", "scheduler"} {
+		flags.Lookup(old).Hidden = true
+	}
+	flags.VarP(&recursiveOrRequests{o}, "recursive", "R", "Read the directories below the given ones, too")
+	flags.Lookup("recursive").NoOptDefVal = "true"
+	o.files.AddFilename(cmd)
+	o.dryRun.AddFlag(cmd)
+	o.wait.AddFlags(cmd, false, "Wait until the job has ended; fail when it fails")
+	flags.BoolVar(&o.attach, "attach", false, "Print what the pods say until the job has ended; exit with the code of the pod that failed first")
+	o.out.AddFormat(cmd, false)
+}
+
+// recursiveOrRequests is -R: kubectl's --recursive, and Volcano's --requests
+// when a list of resources follows.
+type recursiveOrRequests struct{ o *runOptions }
+
+func (v *recursiveOrRequests) String() string {
+	if v.o == nil || !v.o.files.Recursive {
+		return "false"
+	}
+	return "true"
+}
+
+func (v *recursiveOrRequests) Type() string { return "bool" }
+
+func (v *recursiveOrRequests) Set(text string) error {
+	switch {
+	case text == "true", text == "false":
+		v.o.files.Recursive = text == "true"
+	case strings.Contains(text, "="):
+		v.o.recipe.requests, v.o.recipe.oldRequestsOrLims = text, true
+	default:
+		return fmt.Errorf("%q is neither true, false nor NAME=AMOUNT", text)
+	}
+	return nil
+}
+
+// complete puts arguments and flags together.
+func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
+	r := &o.recipe
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		args, r.command = args[:at], args[at:]
+	}
+	if len(args) > 0 && o.files.Recursive && strings.Contains(args[0], "=") {
+		// -R cpu=1,memory=1Gi: with a blank between, the shell's words come apart.
+		o.files.Recursive = false
+		r.requests, r.oldRequestsOrLims = args[0], true
+		args = args[1:]
+	}
+	for _, old := range []struct{ flag, instead string }{
+		{"name", "the name as an argument"}, {"limits", "--cpu and --memory"}, {"requests", "--cpu and --memory"},
+	} {
+		if cmd.Flags().Lookup(old.flag).Changed {
+			r.old = r.old || old.flag == "name"
+			r.oldRequestsOrLims = r.oldRequestsOrLims || old.flag != "name"
+			o.f.Deprecated("--"+old.flag, old.instead)
+		}
+	}
+	if len(args) > 0 {
+		r.name, args = cli.BareName(args[0]), args[1:]
+	}
+	r.name = orElse(o.oldName, r.name)
+	r.minGiven = cmd.Flags().Lookup("min").Changed
+	r.maxRetryGiven = cmd.Flags().Lookup("max-retry").Changed
+	r.ttlGiven = cmd.Flags().Lookup("ttl").Changed
+	return o.checkUsage(cmd, args)
+}
+
+func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
+	switch {
+	case len(rest) > 0:
+		return cli.Errorf(fmt.Sprintf("write -- before the command: %s %s -- %s", cli.Path(o.f, cmd), o.recipe.name, strings.Join(rest, " ")),
+			"%q: more than one name", strings.Join(append([]string{o.recipe.name}, rest...), " "))
+	case o.files.Given() && o.recipe.name != "" && !o.recipe.old:
+		return cli.UsageError(o.f, cmd, "a name together with -f: say one of them")
+	case !o.files.Given() && o.recipe.name == "":
+		return cli.Errorf(fmt.Sprintf("%s NAME --image IMAGE -- COMMAND, or -f FILE; see '%s --help'", cli.Path(o.f, cmd), cli.Path(o.f, cmd)),
+			"job name cannot be left blank")
+	case o.files.Given() && len(o.recipe.command) > 0:
+		return cli.UsageError(o.f, cmd, "a command together with -f: the command stands in the file")
+	}
+	return nil
+}
+
+func run(ctx context.Context, o *runOptions) error {
+	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
+		return err
+	}
+	objects, err := o.objects()
+	if err != nil {
+		return err
+	}
+	if err := check(ctx, o.f, objects, !o.dryRun.Client()); err != nil {
+		return err
+	}
+	created, err := o.create(ctx, inOrder(objects))
+	if err != nil || o.dryRun.Any() || (!o.wait.Wait && !o.attach) {
+		return err
+	}
+	return o.untilEnd(ctx, created)
+}
+
+// objects reads the files, or makes the job that the flags describe.
+func (o *runOptions) objects() ([]cli.FileObject, error) {
+	if o.files.Given() {
+		objects, err := o.files.Read(o.f)
+		if err != nil {
+			return nil, err
+		}
+		return objects, cli.Place(o.f, objects, !o.dryRun.Client())
+	}
+	namespace, err := o.f.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	o.recipe.namespace = namespace
+	job, err := build(&o.recipe)
+	if err != nil {
+		return nil, err
+	}
+	object, err := untyped(job)
+	return []cli.FileObject{{Object: object}}, err
+}
+
+// create sends the objects one by one; one that fails does not stop the rest.
+func (o *runOptions) create(ctx context.Context, objects []cli.FileObject) ([]cli.FileObject, error) {
+	var c client.Client
+	if !o.dryRun.Client() {
+		var err error
+		if c, err = o.f.Client(); err != nil {
+			return nil, err
+		}
+	}
+	var created []cli.FileObject
+	var problems []error
+	for _, object := range objects {
+		if !o.dryRun.Client() {
+			if err := c.Create(ctx, object.Object, o.dryRun.CreateOptions()...); err != nil {
+				problems = append(problems, cli.InFile(whyNotCreated(ctx, o.f, c, object.Object, err), object))
+				continue
+			}
+		}
+		created = append(created, object)
+		if !o.out.Machine() {
+			problems = append(problems, o.say(object))
+		}
+	}
+	if o.out.Machine() && len(created) > 0 {
+		all := make([]client.Object, len(created))
+		for i := range created {
+			all[i] = created[i].Object
+		}
+		problems = append(problems, o.out.Print(o.f, all, true))
+	}
+	return created, errors.Join(problems...)
+}
+
+func (o *runOptions) say(object cli.FileObject) error {
+	if o.recipe.old && !o.files.Given() {
+		_, err := fmt.Fprintf(o.f.Streams.Out, "run job %s successfully\n", object.Object.GetName())
+		return err
+	}
+	return cli.PrintName(o.f, nil, object.Object, "created"+o.dryRun.Suffix())
+}
+
+// typedJob returns the object as a Job when it is one.
+func typedJob(object cli.FileObject) (*batchv1alpha1.Job, bool, error) {
+	if object.Object.GroupVersionKind() != batchv1alpha1.GroupVersion.WithKind("Job") {
+		return nil, false, nil
+	}
+	job := &batchv1alpha1.Job{}
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object.Object, job)
+	return job, true, err
+}

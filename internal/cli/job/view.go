@@ -1,0 +1,351 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// viewOptions are the inputs of `vcctl job view`.
+type viewOptions struct {
+	f      *cli.Factory
+	out    cli.Output
+	sel    cli.Selection
+	events bool
+}
+
+func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cobra.Command {
+	o := &viewOptions{f: f}
+	cmd := &cobra.Command{
+		Use:     "view NAME...",
+		Aliases: []string{"describe", "show"},
+		Short:   "Show a job: tasks, pods, events, and why it waits",
+		Long: cli.Text(`
+			Show all there is to know about a job: its tasks, its pods, the phases it went
+			through, the last events about it, its pod group and its pods; and at the end,
+			when it waits, why, and what would help.`),
+		Example: f.Examples(`
+			# One job
+			vcctl job view train
+
+			# The object itself
+			vcctl job view train -o yaml
+
+			# Without the events
+			vcctl job view train --events=false`),
+		ValidArgsFunction: f.CompleteJobs(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.sel.Complete(f, args)
+			if len(o.sel.Names) == 0 && o.sel.Selector == "" {
+				return cli.Errorf(fmt.Sprintf("%s NAME; `vcctl job list` shows the names", cli.Path(f, cmd)),
+					"job name (specified by --name or -N) is mandatory to view a particular job")
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.events, "events", true, "Show the last events")
+	cmd.Flags().StringVarP(&o.sel.Selector, "selector", "l", "", "Show the jobs that match this label selector")
+	o.sel.AddOldName(cmd)
+	o.out.AddFormat(cmd, false)
+	return cmd
+}
+
+// sheet is all that `job view` shows about one job.
+type sheet struct {
+	job    *batchv1alpha1.Job
+	group  *schedulingv1beta1.PodGroup
+	pods   []*corev1.Pod
+	events []corev1.Event
+}
+
+func view(ctx context.Context, o *viewOptions) error {
+	if err := o.out.Validate(); err != nil {
+		return err
+	}
+	namespace, err := o.f.Namespace()
+	if err != nil {
+		return err
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	jobs, err := o.jobs(ctx, c, namespace)
+	var objects []client.Object
+	for i, job := range jobs {
+		if o.out.Machine() {
+			objects = append(objects, job)
+			continue
+		}
+		s, readErr := read(ctx, c, job, o.events)
+		if readErr != nil {
+			return errors.Join(err, readErr)
+		}
+		if i > 0 {
+			fmt.Fprintln(o.f.Streams.Out)
+		}
+		if writeErr := s.write(o.f); writeErr != nil {
+			return writeErr
+		}
+	}
+	if len(objects) > 0 {
+		return errors.Join(err, o.out.Print(o.f, objects, len(objects) == 1))
+	}
+	return err
+}
+
+// jobs reads the named jobs, or those of the selector; it returns what it found beside the errors.
+func (o *viewOptions) jobs(ctx context.Context, c client.Client, namespace string) ([]*batchv1alpha1.Job, error) {
+	var jobs []*batchv1alpha1.Job
+	var problems []error
+	for _, name := range o.sel.Names {
+		job, err := getJob(ctx, o.f, c, namespace, name)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		jobs = append(jobs, job)
+	}
+	if o.sel.Selector != "" {
+		labels, err := o.sel.Labels()
+		if err != nil {
+			return nil, err
+		}
+		page := &batchv1alpha1.JobList{}
+		err = cli.Pages(ctx, c, page, func() error {
+			for i := range page.Items {
+				jobs = append(jobs, page.Items[i].DeepCopy())
+			}
+			return nil
+		}, client.InNamespace(namespace), labels)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return jobs, errors.Join(problems...)
+}
+
+func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events bool) (*sheet, error) {
+	s := &sheet{job: job}
+	var err error
+	if s.group, err = groupOf(ctx, c, job); ignoreForbidden(err) != nil {
+		return nil, err
+	}
+	if s.pods, err = podsOf(ctx, c, job); ignoreForbidden(err) != nil {
+		return nil, err
+	}
+	if !events {
+		return s, nil
+	}
+	about := []client.Object{job}
+	if s.group != nil {
+		about = append(about, s.group)
+	}
+	for _, pod := range s.pods {
+		about = append(about, pod)
+	}
+	s.events, err = eventsOf(ctx, c, job.Namespace, about...)
+	return s, err
+}
+
+// maxEvents is how many events are shown, the last ones.
+const maxEvents = 20
+
+func (s *sheet) write(f *cli.Factory) error {
+	now := f.Now()
+	style := render.Style{Enabled: f.Streams.Color()}
+	s.facts(f, style, now)
+	sections := []struct {
+		title string
+		table render.Table
+	}{
+		{"Tasks", s.taskTable()},
+		{"Pods", s.podTable(style, now)},
+		{"Phases", s.phaseTable(now)},
+		{"Events", s.eventTable(now)},
+	}
+	for _, section := range sections {
+		if len(section.table.Rows) == 0 {
+			continue
+		}
+		section.table.MaxWidth = f.Streams.Width
+		if err := writeSection(f, style, section.title, &section.table); err != nil {
+			return err
+		}
+	}
+	s.writeWhy(f, style)
+	return nil
+}
+
+func writeSection(f *cli.Factory, style render.Style, title string, table *render.Table) error {
+	if _, err := fmt.Fprintf(f.Streams.Out, "\n%s\n", style.Bold(title+":")); err != nil {
+		return err
+	}
+	table.MaxWidth = max(0, table.MaxWidth-2)
+	return table.Fprint(&indenter{out: f.Streams.Out})
+}
+
+func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
+	job := s.job
+	fact := func(name, value string) {
+		fmt.Fprintf(f.Streams.Out, "%-13s%s\n", name+":", value)
+	}
+	fact("Name", job.Name)
+	fact("Namespace", job.Namespace)
+	phase := style.Phase(string(phaseOf(job)))
+	if job.DeletionTimestamp != nil {
+		phase += " (being deleted)"
+	}
+	fact("Phase", phase)
+	fact("Queue", orElse(job.Spec.Queue, keys.DefaultQueue))
+	fact("Scheduler", orElse(job.Spec.SchedulerName, keys.DefaultSchedulerName))
+	if job.Spec.PriorityClassName != "" {
+		fact("Priority", job.Spec.PriorityClassName)
+	}
+	fact("Created", fmt.Sprintf("%s (%s ago)", job.CreationTimestamp.Format(time.RFC3339), render.Age(now, job.CreationTimestamp.Time)))
+	fact("Runtime", runtimeText(job, now))
+	fact("Ready", fmt.Sprintf("%d of %d pods; %d must run together", ready(job), replicas(job), minimum(job)))
+	if n := gpus(job); n > 0 {
+		fact("GPUs", strconv.FormatInt(n, 10))
+	}
+	fact("Retries", fmt.Sprintf("%d of %d", job.Status.RetryCount, job.Spec.MaxRetry))
+	if names := pluginNames(job); len(names) > 0 {
+		fact("Plugins", strings.Join(names, ", "))
+	}
+	if s.group != nil {
+		fact("Pod group", s.group.Name+" "+style.Phase(string(s.group.Status.Phase)))
+	}
+}
+
+func (s *sheet) taskTable() render.Table {
+	table := render.Table{Header: []string{"NAME", "REPLICAS", "MIN", "PENDING", "RUNNING", "SUCCEEDED", "FAILED", "REQUESTS", "IMAGE"}, FreeText: true}
+	for i := range s.job.Spec.Tasks {
+		task := &s.job.Spec.Tasks[i]
+		least := task.Replicas
+		if task.MinAvailable != nil {
+			least = *task.MinAvailable
+		}
+		count := s.job.Status.TaskStatusCount[task.Name].Phase
+		row := []string{task.Name, text(task.Replicas), text(least), text(count[corev1.PodPending]), text(count[corev1.PodRunning]),
+			text(count[corev1.PodSucceeded]), text(count[corev1.PodFailed])}
+		requests, images := corev1.ResourceList{}, []string{}
+		for _, container := range task.Template.Spec.Containers {
+			images = append(images, container.Image)
+			addRequests(requests, container.Resources)
+		}
+		table.Rows = append(table.Rows, append(row, orElse(resourceText(requests), "-"), orElse(strings.Join(images, ", "), "-")))
+	}
+	return table
+}
+
+func addRequests(sum corev1.ResourceList, resources corev1.ResourceRequirements) {
+	add := func(name corev1.ResourceName) {
+		amount, given := resources.Requests[name]
+		if !given {
+			amount = resources.Limits[name]
+		}
+		total := sum[name]
+		total.Add(amount)
+		sum[name] = total
+	}
+	names := map[corev1.ResourceName]bool{}
+	for name := range resources.Requests {
+		names[name] = true
+	}
+	for name := range resources.Limits {
+		names[name] = true
+	}
+	for name := range names {
+		add(name)
+	}
+}
+
+func text(n int32) string { return strconv.Itoa(int(n)) }
+
+func (s *sheet) podTable(style render.Style, now time.Time) render.Table {
+	table := render.Table{Header: []string{"NAME", "READY", "STATUS", "RESTARTS", "AGE", "NODE", "IP"}}
+	for _, pod := range s.pods {
+		table.Rows = append(table.Rows, []string{pod.Name, cli.PodReady(pod), style.Phase(cli.PodStatus(pod)), cli.PodRestarts(pod, now),
+			render.Age(now, pod.CreationTimestamp.Time), orElse(pod.Spec.NodeName, "-"), orElse(pod.Status.PodIP, "-")})
+	}
+	return table
+}
+
+func (s *sheet) phaseTable(now time.Time) render.Table {
+	table := render.Table{Header: []string{"PHASE", "SINCE", "AGO"}}
+	for _, condition := range s.job.Status.Conditions {
+		if condition.LastTransitionTime == nil {
+			continue
+		}
+		at := condition.LastTransitionTime.Time
+		table.Rows = append(table.Rows, []string{string(condition.Status), at.Format(time.RFC3339), render.Age(now, at)})
+	}
+	return table
+}
+
+func (s *sheet) eventTable(now time.Time) render.Table {
+	table := render.Table{Header: []string{"AGE", "TYPE", "REASON", "OBJECT", "MESSAGE"}, FreeText: true}
+	events := s.events
+	if len(events) > maxEvents {
+		events = events[len(events)-maxEvents:]
+	}
+	for i := range events {
+		event := &events[i]
+		age := render.Age(now, eventTime(event).Time)
+		if count := eventCount(event); count > 1 {
+			age += fmt.Sprintf(" (x%d)", count)
+		}
+		table.Rows = append(table.Rows, []string{age, event.Type, event.Reason,
+			strings.ToLower(event.InvolvedObject.Kind) + "/" + shortPod(s.job.Name, event.InvolvedObject.Name), event.Message})
+	}
+	return table
+}
+
+func eventCount(event *corev1.Event) int32 {
+	if event.Series != nil {
+		return event.Series.Count
+	}
+	return event.Count
+}
+
+// writeWhy ends the sheet with the reason in words, when there is one.
+func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
+	w := explain(s.job, s.group)
+	if w.Code == "" && w.Message == "" {
+		return
+	}
+	title := "Why it waits:"
+	switch phase := phaseOf(s.job); {
+	case finished(phase):
+		title = "Why it ended:"
+	case phase == batchv1alpha1.Running:
+		title = "What still waits:"
+	case phase == batchv1alpha1.Aborted:
+		title = "Why it rests:"
+	}
+	out := f.Streams.Out
+	fmt.Fprintf(out, "\n%s\n  %s\n", style.Bold(title), w.short())
+	for _, line := range w.Numbers {
+		fmt.Fprintf(out, "  - %s\n", line)
+	}
+	if s.group != nil && s.group.Status.Explanation == nil && slices.Contains([]batchv1alpha1.JobPhase{batchv1alpha1.Pending, batchv1alpha1.Restarting}, phaseOf(s.job)) {
+		fmt.Fprintln(out, "  - the scheduler gave no explanation of its own; this is what the pod group's conditions say")
+	}
+	if w.Hint != "" {
+		fmt.Fprintf(out, "  What would help: %s\n", w.Hint)
+	}
+}

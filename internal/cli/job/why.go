@@ -1,0 +1,165 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// why says why a job does not run as a whole.
+type why struct {
+	// Code is one word; see api/reason.
+	Code string
+	// Message is a sentence, Hint what would help.
+	Message, Hint string
+	// Numbers are lines with the scheduler's counts.
+	Numbers []string
+}
+
+// short is the reason for a column: the word and the sentence.
+func (w why) short() string {
+	switch {
+	case w.Message == "":
+		return w.Code
+	case w.Code == "" || strings.HasPrefix(w.Message, w.Code):
+		return w.Message
+	}
+	return w.Code + ": " + w.Message
+}
+
+// explain finds the reason: the scheduler's explanation first, then the
+// conditions any scheduler of Volcano's kind writes, then what the controller
+// said. A job that runs or ended well has none.
+func explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) why {
+	phase := phaseOf(job)
+	switch {
+	case phase == batchv1alpha1.Aborted:
+		return why{Code: "Suspended", Message: "the job is suspended; its pods are stopped", Hint: "vcctl job resume " + job.Name}
+	case phase == batchv1alpha1.Completed:
+		return why{}
+	case finished(phase):
+		return why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
+	case group == nil && phase == batchv1alpha1.Pending:
+		return why{Code: "NoPodGroup", Message: orElse(job.Status.State.Message, "no controller has taken the job up yet"),
+			Hint: "if this lasts, is the controller running? (vcd controllers)"}
+	case group == nil:
+		return why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
+	}
+	if e := group.Status.Explanation; e != nil && e.Reason != "" {
+		return fromExplanation(e)
+	}
+	if phase == batchv1alpha1.Running {
+		return why{}
+	}
+	if w, found := fromConditions(group); found {
+		return w
+	}
+	if group.Status.Phase == "" {
+		return why{Code: "NotSeen", Message: fmt.Sprintf("scheduler %q has not looked at the job yet", orElse(job.Spec.SchedulerName, "volcano")),
+			Hint: "if this lasts, is the scheduler running? (vcd scheduler)"}
+	}
+	return why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
+}
+
+func fromExplanation(e *schedulingv1beta1.Explanation) why {
+	entry := reason.Get(reason.Code(e.Reason))
+	return why{
+		Code:    e.Reason,
+		Message: orElse(e.Message, entry.Sentence),
+		Hint:    orElse(e.Hint, entry.Hint),
+		Numbers: numbers(e),
+	}
+}
+
+// numbers are the explanation's counts, a line a fact.
+func numbers(e *schedulingv1beta1.Explanation) []string {
+	var lines []string
+	if m := e.Members; m != nil {
+		lines = append(lines, fmt.Sprintf("needs %d pods at once; %d exist, %d run, %d fit now", m.Min, m.Exist, m.Running, m.Fit))
+	}
+	if q := e.Queue; q != nil {
+		line := "queue " + q.Name
+		if q.Position > 0 {
+			line += fmt.Sprintf(", position %d", q.Position)
+		}
+		for _, part := range []struct {
+			name string
+			list corev1.ResourceList
+		}{{"allocated", q.Allocated}, {"deserved", q.Deserved}, {"capability", q.Capability}} {
+			if len(part.list) > 0 {
+				line += "; " + part.name + " " + resourceText(part.list)
+			}
+		}
+		lines = append(lines, line)
+	}
+	for _, s := range e.Short {
+		line := fmt.Sprintf("%s: %s short in the %s (asked %s", s.Resource, s.ShortBy, orElse(s.Scope, "cluster"), s.Asked)
+		if s.Available != "" {
+			line += ", available " + s.Available
+		}
+		lines = append(lines, line+")")
+	}
+	if len(e.Nodes) > 0 {
+		lines = append(lines, nodeTally(e))
+	}
+	return lines
+}
+
+func nodeTally(e *schedulingv1beta1.Explanation) string {
+	var parts []string
+	for _, n := range e.Nodes {
+		part := fmt.Sprintf("%d %s", n.Count, n.Reason)
+		if n.Detail != "" {
+			part += " " + n.Detail
+		}
+		if n.ShortBy != "" {
+			part += " (nearest lacks " + n.ShortBy + ")"
+		}
+		parts = append(parts, part)
+	}
+	if e.NodeCount > 0 {
+		return fmt.Sprintf("of %d nodes: %s", e.NodeCount, strings.Join(parts, "; "))
+	}
+	return "nodes: " + strings.Join(parts, "; ")
+}
+
+// fromConditions reads what a scheduler without explanations leaves behind.
+func fromConditions(group *schedulingv1beta1.PodGroup) (why, bool) {
+	for _, condition := range slices.Backward(group.Status.Conditions) {
+		if condition.Type == schedulingv1beta1.PodGroupUnschedulableType && condition.Status == corev1.ConditionTrue {
+			return why{Code: condition.Reason, Message: condition.Message}, true
+		}
+	}
+	return why{}, false
+}
+
+// resourceText writes a list of resources in a fixed order: cpu, memory, the rest by name.
+func resourceText(list corev1.ResourceList) string {
+	var names []string
+	for name := range list {
+		names = append(names, string(name))
+	}
+	rank := map[string]string{"cpu": "0", "memory": "1"}
+	slices.SortFunc(names, func(a, b string) int {
+		return strings.Compare(orElse(rank[a], "2"+a), orElse(rank[b], "2"+b))
+	})
+	parts := make([]string, len(names))
+	for i, name := range names {
+		amount := list[corev1.ResourceName(name)]
+		parts[i] = name + " " + amount.String()
+	}
+	return strings.Join(parts, ", ")
+}
+
+func orElse(text, other string) string {
+	if text != "" {
+		return text
+	}
+	return other
+}

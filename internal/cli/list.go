@@ -1,0 +1,342 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// List is a command that lists objects of type T.
+type List[T client.Object] struct {
+	// Kind in the plural, for texts: "jobs".
+	Kind string
+	// New makes an empty list of the right type.
+	New func() client.ObjectList
+	// Columns of the table; the namespace is added in front when it is needed.
+	Columns []Column[T]
+	// Namespace to look in; empty with AllNamespaces or for cluster-wide kinds.
+	Namespace     string
+	AllNamespaces bool
+	// Names keeps only these, and complains about those that are missing.
+	Names []string
+	// Selector is a label selector.
+	Selector client.ListOption
+	// Keep filters at the client; nil keeps all.
+	Keep func(T) bool
+	// Single prints a lone object without a List around it.
+	Single bool
+	// FreeText says that the last column may be shortened on a terminal.
+	FreeText bool
+	// Prepare reads what the rows of a table need besides the objects.
+	Prepare func(ctx context.Context, items []T) error
+	// Touched delivers the keys of objects whose row may have changed though the object did not.
+	Touched func(ctx context.Context) (<-chan types.NamespacedName, error)
+	// Plain, when set, prints the table instead of Columns.
+	Plain func(items []T) error
+}
+
+// Run lists, prints and, with -w, watches.
+func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	c, err := f.Client()
+	if err != nil {
+		return err
+	}
+	items, version, err := l.fetch(ctx, c)
+	if err != nil {
+		return err
+	}
+	missing := l.missing(items)
+	if err := sortRows(items, l.Columns, o.SortBy); err != nil {
+		return err
+	}
+	printer := &rowPrinter[T]{list: l, f: f, o: o, rows: map[string]string{}}
+	if !o.WatchOnly && (len(items) > 0 || missing == nil) {
+		if err := printer.first(ctx, items); err != nil {
+			return err
+		}
+	}
+	if !o.Watch && !o.WatchOnly {
+		return missing
+	}
+	if missing != nil && len(items) == 0 {
+		return missing
+	}
+	for _, item := range items {
+		printer.remember(item)
+	}
+	return printer.watch(ctx, c, version)
+}
+
+func (l *List[T]) options() []client.ListOption {
+	var options []client.ListOption
+	if l.Namespace != "" && !l.AllNamespaces {
+		options = append(options, client.InNamespace(l.Namespace))
+	}
+	if l.Selector != nil {
+		options = append(options, l.Selector)
+	}
+	if len(l.Names) == 1 {
+		options = append(options, client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", l.Names[0])})
+	}
+	return options
+}
+
+// fetch lists in pages and returns what is to be shown, with the version to watch from.
+func (l *List[T]) fetch(ctx context.Context, c client.Client) ([]T, string, error) {
+	list := l.New()
+	var items []T
+	err := Pages(ctx, c, list, func() error {
+		objects, err := Objects(list)
+		for _, object := range objects {
+			if item, ok := object.(T); ok && l.keeps(item) {
+				items = append(items, item)
+			}
+		}
+		return err
+	}, l.options()...)
+	return items, list.GetResourceVersion(), err
+}
+
+// Pages lists page by page and calls visit after each; list holds the page.
+func Pages(ctx context.Context, c client.Reader, list client.ObjectList, visit func() error, options ...client.ListOption) error {
+	more := ""
+	for {
+		page := append(slices.Clone(options), client.Limit(PageSize), client.Continue(more))
+		if err := c.List(ctx, list, page...); err != nil {
+			return err
+		}
+		if err := visit(); err != nil {
+			return err
+		}
+		if more = list.GetContinue(); more == "" {
+			return nil
+		}
+	}
+}
+
+func (l *List[T]) keeps(item T) bool {
+	if len(l.Names) > 0 && !slices.Contains(l.Names, item.GetName()) {
+		return false
+	}
+	return l.Keep == nil || l.Keep(item)
+}
+
+func (l *List[T]) missing(items []T) error {
+	var all []error
+	for _, name := range l.Names {
+		if slices.ContainsFunc(items, func(item T) bool { return item.GetName() == name }) {
+			continue
+		}
+		all = append(all, NotFound(strings.TrimSuffix(l.Kind, "s"), name, l.Namespace, nil))
+	}
+	return errors.Join(all...)
+}
+
+// NotFound says that an object does not exist; a name close to it is offered.
+func NotFound(kind, name, namespace string, there []string) *Error {
+	e := &Error{What: fmt.Sprintf("%s %q does not exist", kind, name)}
+	if namespace != "" {
+		e.What = fmt.Sprintf("%s %q does not exist in namespace %q", kind, name, namespace)
+	}
+	if near := Nearest(name, there); near != "" {
+		e.Hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return e
+}
+
+// rowPrinter prints a list and later the rows of it that changed.
+type rowPrinter[T client.Object] struct {
+	list   *List[T]
+	f      *Factory
+	o      *Output
+	widths []int
+	// rows holds, by key, what a row said last, without its volatile cells.
+	rows map[string]string
+	last map[string]T
+}
+
+func (p *rowPrinter[T]) columns() []Column[T] {
+	var columns []Column[T]
+	if p.list.AllNamespaces {
+		columns = append(columns, Column[T]{Title: "NAMESPACE", Text: func(item T) string { return item.GetNamespace() }})
+	}
+	for _, column := range p.list.Columns {
+		if !column.Wide || p.o.Wide() {
+			columns = append(columns, column)
+		}
+	}
+	return columns
+}
+
+func (p *rowPrinter[T]) first(ctx context.Context, items []T) error {
+	if p.o.Machine() {
+		objects := make([]client.Object, len(items))
+		for i, item := range items {
+			objects[i] = item
+		}
+		return p.o.Print(p.f, objects, p.list.Single)
+	}
+	if p.list.Prepare != nil {
+		if err := p.list.Prepare(ctx, items); err != nil {
+			return err
+		}
+	}
+	if len(items) == 0 {
+		if p.o.Watch {
+			return nil
+		}
+		return p.empty()
+	}
+	if p.list.Plain != nil {
+		return p.list.Plain(items)
+	}
+	return p.table(items, p.o.NoHeaders)
+}
+
+func (p *rowPrinter[T]) empty() error {
+	if p.list.Plain != nil {
+		_, err := fmt.Fprintln(p.f.Streams.Out, "No resources found")
+		return err
+	}
+	where := ""
+	if p.list.Namespace != "" && !p.list.AllNamespaces {
+		where = fmt.Sprintf(" in %s namespace", p.list.Namespace)
+	}
+	_, err := fmt.Fprintf(p.f.Streams.Err, "No resources found%s.\n", where)
+	return err
+}
+
+func (p *rowPrinter[T]) table(items []T, noHeader bool) error {
+	columns := p.columns()
+	table := render.Table{NoHeader: noHeader, MinWidths: p.widths, FreeText: p.list.FreeText}
+	if !p.o.Wide() {
+		table.MaxWidth = p.f.Streams.Width
+	}
+	for _, column := range columns {
+		table.Header = append(table.Header, column.Title)
+	}
+	for _, item := range items {
+		row := make([]string, len(columns))
+		for i, column := range columns {
+			row[i] = column.Text(item)
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	p.widths = table.Widths()
+	if p.list.FreeText && len(p.widths) > 0 {
+		p.widths[len(p.widths)-1] = 0
+	}
+	return table.Fprint(p.f.Streams.Out)
+}
+
+// remember notes what the row of item says; it reports whether that is new.
+func (p *rowPrinter[T]) remember(item T) bool {
+	var said strings.Builder
+	for _, column := range p.columns() {
+		if !column.Volatile {
+			said.WriteString(column.Text(item) + "\x00")
+		}
+	}
+	if p.last == nil {
+		p.last = map[string]T{}
+	}
+	key := objectKey(item)
+	changed := p.rows[key] != said.String()
+	p.rows[key], p.last[key] = said.String(), item
+	return changed
+}
+
+// watch follows changes until the context ends.
+func (p *rowPrinter[T]) watch(ctx context.Context, c client.WithWatch, version string) error {
+	var touched <-chan types.NamespacedName
+	if p.list.Touched != nil && !p.o.Machine() {
+		var err error
+		if touched, err = p.list.Touched(ctx); err != nil {
+			return err
+		}
+	}
+	for ctx.Err() == nil {
+		options := append(p.list.options(), &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true}})
+		watcher, err := c.Watch(ctx, p.list.New(), options...)
+		if err != nil {
+			return err
+		}
+		version, err = p.follow(ctx, watcher, touched, version)
+		watcher.Stop()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *rowPrinter[T]) follow(ctx context.Context, watcher watch.Interface, touched <-chan types.NamespacedName, version string) (string, error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return version, nil
+		case key := <-touched:
+			if item, known := p.last[key.Namespace+"/"+key.Name]; known && p.remember(item) {
+				if err := p.table([]T{item}, true); err != nil {
+					return version, err
+				}
+			}
+		case event, open := <-watcher.ResultChan():
+			if !open {
+				return version, nil
+			}
+			if event.Type == watch.Error {
+				err := apierrors.FromObject(event.Object)
+				if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+					return "", nil
+				}
+				return version, err
+			}
+			item, ok := event.Object.(T)
+			if !ok {
+				continue
+			}
+			version = item.GetResourceVersion()
+			if err := p.changed(ctx, event.Type, item); err != nil {
+				return version, err
+			}
+		}
+	}
+}
+
+func (p *rowPrinter[T]) changed(ctx context.Context, kind watch.EventType, item T) error {
+	if kind == watch.Bookmark || !p.list.keeps(item) {
+		return nil
+	}
+	if p.o.Machine() {
+		return p.o.Print(p.f, []client.Object{item}, true)
+	}
+	if kind == watch.Deleted {
+		delete(p.rows, objectKey(item))
+		delete(p.last, objectKey(item))
+		return p.table([]T{item}, true)
+	}
+	if p.list.Prepare != nil {
+		if err := p.list.Prepare(ctx, []T{item}); err != nil {
+			return err
+		}
+	}
+	if !p.remember(item) {
+		return nil
+	}
+	return p.table([]T{item}, len(p.widths) > 0 || p.o.NoHeaders)
+}

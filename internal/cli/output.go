@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+// Output is the flags that say how a result is printed.
+type Output struct {
+	flags *genericclioptions.PrintFlags
+	// NoHeaders, SortBy, Watch and WatchOnly are those of lists.
+	NoHeaders bool
+	SortBy    string
+	Watch     bool
+	WatchOnly bool
+}
+
+// formats are what -o takes; those that end with "=" want a value.
+var formats = []string{"wide", "json", "yaml", "name", "jsonpath=", "jsonpath-file=", "go-template=", "go-template-file=", "custom-columns="}
+
+// AddFormat adds -o and what belongs to it.
+func (o *Output) AddFormat(cmd *cobra.Command, wide bool) {
+	o.flags = genericclioptions.NewPrintFlags("").WithTypeSetter(Scheme())
+	o.flags.AddFlags(cmd)
+	output := cmd.Flags().Lookup("output")
+	output.Usage = "Format: json, yaml, name, jsonpath=…, go-template=…, custom-columns=…"
+	choices := formats[1:]
+	if wide {
+		output.Usage = "Format: wide, json, yaml, name, jsonpath=…, go-template=…, custom-columns=…"
+		choices = formats
+	}
+	for _, name := range []string{"template", "allow-missing-template-keys", "show-managed-fields"} {
+		cmd.Flags().Lookup(name).Hidden = true
+	}
+	_ = cmd.RegisterFlagCompletionFunc("output", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return choices, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// AddList adds the flags that every list has.
+func (o *Output) AddList(cmd *cobra.Command) {
+	o.AddFormat(cmd, true)
+	cmd.Flags().BoolVar(&o.NoHeaders, "no-headers", false, "Leave the line of titles away")
+	cmd.Flags().StringVar(&o.SortBy, "sort-by", "", "Sort by the name of a column, or by a jsonpath such as {.metadata.name}")
+	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", false, "After the list, print a row whenever one changes")
+	cmd.Flags().BoolVar(&o.WatchOnly, "watch-only", false, "Print changes only, without the list before them")
+}
+
+// Format returns what -o says.
+func (o *Output) Format() string { return *o.flags.OutputFormat }
+
+// Machine says whether the output is for programs: anything but a table.
+func (o *Output) Machine() bool {
+	templated := o.flags.TemplatePrinterFlags.TemplateArgument
+	return (o.Format() != "" && o.Format() != "wide") || (templated != nil && *templated != "")
+}
+
+// Wide says whether the table shows all its columns.
+func (o *Output) Wide() bool { return o.Format() == "wide" }
+
+// Printer returns the printer of a machine format.
+func (o *Output) Printer() (printers.ResourcePrinter, error) {
+	if spec, found := strings.CutPrefix(o.Format(), "custom-columns="); found {
+		return newCustomColumns(spec, o.NoHeaders)
+	}
+	printer, err := o.flags.ToPrinter()
+	if genericclioptions.IsNoCompatiblePrinterError(err) {
+		names := make([]string, len(formats))
+		for i, format := range formats {
+			names[i] = strings.TrimSuffix(format, "=")
+		}
+		hint := "formats: " + strings.Join(names, ", ")
+		if near := Nearest(o.Format(), names); near != "" {
+			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+		}
+		return nil, Errorf(hint, "output format %q is not known", o.Format())
+	}
+	if err != nil {
+		return nil, Errorf("see `kubectl get --help` for examples of -o", "output format %q: %v", o.Format(), err)
+	}
+	return printer, nil
+}
+
+// Validate refuses a format that does not exist before anything is asked.
+func (o *Output) Validate() error {
+	if !o.Machine() {
+		return nil
+	}
+	_, err := o.Printer()
+	return err
+}
+
+// Print prints objects for programs: one as it is, several as a List.
+func (o *Output) Print(f *Factory, objects []client.Object, single bool) error {
+	printer, err := o.Printer()
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if err := SetKind(object); err != nil {
+			return err
+		}
+	}
+	if single && len(objects) == 1 {
+		return printer.PrintObj(objects[0], f.Streams.Out)
+	}
+	if _, custom := printer.(*customColumns); custom || o.Format() == "name" {
+		for _, object := range objects {
+			if err := printer.PrintObj(object, f.Streams.Out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	list := &metav1.List{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "List"}, Items: []runtime.RawExtension{}}
+	for _, object := range objects {
+		if !o.showManagedFields() {
+			object.SetManagedFields(nil)
+		}
+		list.Items = append(list.Items, runtime.RawExtension{Object: object})
+	}
+	return printer.PrintObj(list, f.Streams.Out)
+}
+
+func (o *Output) showManagedFields() bool { return o.flags.JSONYamlPrintFlags.ShowManagedFields }
+
+// SetKind writes apiVersion and kind into an object that was read by type.
+func SetKind(object client.Object) error {
+	gvk, err := apiutil.GVKForObject(object, Scheme())
+	if err != nil {
+		return err
+	}
+	object.GetObjectKind().SetGroupVersionKind(gvk)
+	return nil
+}
+
+// PrintName writes the success line of an action: "job.batch.volcano.sh/x suspended".
+// With -o name it is the name alone; another format prints the object.
+func PrintName(f *Factory, o *Output, object client.Object, done string) error {
+	if o != nil && o.Machine() {
+		return o.Print(f, []client.Object{object}, true)
+	}
+	name, err := QualifiedName(object)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f.Streams.Out, "%s %s\n", name, done)
+	return err
+}
+
+// QualifiedName returns kind.group/name in lower case, as kubectl prints it.
+func QualifiedName(object client.Object) (string, error) {
+	gvk := object.GetObjectKind().GroupVersionKind()
+	if gvk.Empty() {
+		var err error
+		if gvk, err = apiutil.GVKForObject(object, Scheme()); err != nil {
+			return "", err
+		}
+	}
+	kind := strings.ToLower(gvk.Kind)
+	if gvk.Group != "" {
+		kind += "." + gvk.Group
+	}
+	return kind + "/" + object.GetName(), nil
+}
+
+// Objects returns the items of a typed list as pointers.
+func Objects(list client.ObjectList) ([]client.Object, error) {
+	items, err := meta.ExtractList(list)
+	if err != nil {
+		return nil, err
+	}
+	objects := make([]client.Object, 0, len(items))
+	for _, item := range items {
+		if object, ok := item.(client.Object); ok {
+			objects = append(objects, object)
+		}
+	}
+	return slices.Clip(objects), nil
+}

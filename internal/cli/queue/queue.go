@@ -1,0 +1,106 @@
+// Package queue is `vcctl queue`: list queues with what they hold, make them,
+// change them, open and close them.
+//
+//	In:   arguments; Queues from the API server, counts and use from their status
+//	Out:  tables; Queues created, patched and deleted; Commands that open and close
+//
+// PodGroups are never listed: what a queue holds is in its status.
+package queue
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// New returns `vcctl queue` with all its verbs.
+func New(f *cli.Factory) *cobra.Command {
+	cmd := cli.Group(f, "queue", "List, make, change, open and close queues", `
+		Work with queues (queues.scheduling.volcano.sh): what jobs are submitted to, and
+		what resources are shared by. Queues belong to the whole cluster.`, "queues", "q")
+	cmd.AddCommand(
+		newList(f, list), newGet(f, list), newCreate(f, create), newUpdate(f, update),
+		newOpen(f, operate), newClose(f, operate), newOperate(f, operate), newDelete(f, remove),
+	)
+	return cmd
+}
+
+// target is the names that a command is about. Volcano's vcctl takes the name
+// as -n, which is the namespace everywhere else; queues have none.
+type target struct {
+	names []string
+	// old says that the name was given as -n or --name.
+	old     bool
+	oldName string
+}
+
+func (t *target) addFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&t.oldName, "name", "", "Name of the queue")
+	cmd.Flags().Lookup("name").Hidden = true
+}
+
+func (t *target) complete(f *cli.Factory, args []string) {
+	for _, arg := range args {
+		t.names = append(t.names, cli.BareName(arg))
+	}
+	if len(t.names) > 0 {
+		return
+	}
+	name := t.oldName
+	if name == "" && f.NamespaceGiven() {
+		name = *f.Config.Namespace
+	}
+	if name == "" {
+		return
+	}
+	f.Deprecated("--name (-n) for the name of a queue", "the name as an argument")
+	t.names, t.old = []string{name}, true
+}
+
+// getQueue reads a queue; when there is none, a name close to it is offered.
+func getQueue(ctx context.Context, f *cli.Factory, c client.Client, name string) (*schedulingv1beta1.Queue, error) {
+	queue := &schedulingv1beta1.Queue{}
+	err := c.Get(ctx, types.NamespacedName{Name: name}, queue)
+	if apierrors.IsNotFound(err) && !strings.Contains(err.Error(), "could not find the requested resource") {
+		return nil, noQueue(ctx, f, name)
+	}
+	return queue, err
+}
+
+func noQueue(ctx context.Context, f *cli.Factory, name string) error {
+	names, err := f.Names(ctx, schedulingv1beta1.GroupVersion.WithKind("Queue"), false)
+	missing := cli.NotFound("queue", name, "", names)
+	if err == nil && len(names) > 0 {
+		if missing.Hint != "" {
+			missing.Hint += " "
+		}
+		missing.Hint += "queues: " + strings.Join(names[:min(len(names), 10)], ", ")
+	}
+	return missing
+}
+
+// resourceList reads cpu=2,memory=4Gi.
+func resourceList(flag, text string) (corev1.ResourceList, error) {
+	if text == "" {
+		return nil, nil
+	}
+	list := corev1.ResourceList{}
+	for part := range strings.SplitSeq(text, ",") {
+		name, amount, found := strings.Cut(strings.TrimSpace(part), "=")
+		quantity, err := resource.ParseQuantity(amount)
+		if !found || err != nil {
+			return nil, cli.Errorf("an example: "+flag+" cpu=16,memory=64Gi,nvidia.com/gpu=8", "%s: %q is not NAME=AMOUNT", flag, part)
+		}
+		list[corev1.ResourceName(name)] = quantity
+	}
+	return list, nil
+}

@@ -1,0 +1,210 @@
+// Package root puts the commands of all nouns into one tree, and runs it: as
+// vcctl, or as the kubectl plugin "kubectl vc".
+package root
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/completion"
+	"github.com/vc-batch/vc/internal/cli/iostreams"
+	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/cli/queue"
+	"github.com/vc-batch/vc/internal/cli/top"
+	"github.com/vc-batch/vc/internal/cli/version"
+)
+
+// Main runs the command line and returns the exit code. Program is "vcctl" or "kubectl vc".
+func Main(ctx context.Context, program string, args []string, streams iostreams.Streams) int {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	f := cli.NewFactory(program, &streams)
+	cmd := New(f)
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(ctx)
+	if ctx.Err() != nil && err == nil {
+		return cli.ExitInterrupted
+	}
+	if brokenPipe(err) {
+		return cli.ExitOK
+	}
+	if err == nil {
+		return cli.ExitOK
+	}
+	return cli.Report(streams.Err, err, f.Where())
+}
+
+// brokenPipe says that the reader of our output went away, as `| head` does.
+func brokenPipe(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "write /dev/stdout") && strings.Contains(err.Error(), syscall.EPIPE.Error())
+}
+
+// New returns the whole command tree.
+func New(f *cli.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   strings.ReplaceAll(f.Program, " ", "-"),
+		Short: "Run and watch batch jobs on Kubernetes",
+		Long: cli.Text(`
+			Run batch jobs on Kubernetes, see where they stand, and why they wait.
+
+			Jobs and queues are Volcano's objects (batch.volcano.sh, scheduling.volcano.sh):
+			everything here can be done with kubectl, too, only with more typing.
+			The cluster and the namespace come from your kubeconfig, as with kubectl.`),
+		Example: f.Examples(`
+			# A job of three pods that start together
+			vcctl job run hello --image busybox --replicas 3 -- sh -c 'echo hello from $HOSTNAME'
+
+			# Where it stands, what it said, and the cluster at a glance
+			vcctl job list
+			vcctl job logs hello -f
+			vcctl top --once`),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return cli.UnknownCommand(f, cmd, args[0])
+		},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnvironment(f, cmd) },
+	}
+	if strings.Contains(f.Program, " ") {
+		cmd.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: f.Program}
+	}
+	cmd.SetOut(f.Streams.Out)
+	cmd.SetErr(f.Streams.Err)
+	cmd.SetIn(f.Streams.In)
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(f, cmd, err) })
+	cmd.CompletionOptions.DisableDefaultCmd = true
+	cmd.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "tool", Title: "This tool:"})
+	addGroup(cmd, "work", job.New(f), queue.New(f), top.New(f))
+	addGroup(cmd, "tool", version.New(f), completion.New(f), newOptions(f))
+	addTopics(cmd)
+	cmd.SetHelpCommandGroupID("tool")
+	addRootFlags(f, cmd)
+	cmd.SetUsageTemplate(usageTemplate)
+	return cmd
+}
+
+func addGroup(parent *cobra.Command, group string, children ...*cobra.Command) {
+	for _, child := range children {
+		child.GroupID = group
+		parent.AddCommand(child)
+	}
+}
+
+// addRootFlags adds kubectl's connection flags, ours, and Volcano's old names.
+func addRootFlags(f *cli.Factory, cmd *cobra.Command) {
+	flags := cmd.PersistentFlags()
+	f.Config.AddFlags(flags)
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if flag.Name == "cache-dir" {
+			flag.DefValue = "$HOME/.kube/cache"
+		}
+		if flag.Usage != "" && flag.Name == "namespace" {
+			flag.Usage = "Namespace to work in (default: that of the context)"
+		}
+	})
+	flags.StringVar(&f.Streams.ColorMode, "color", f.Streams.ColorMode, "When to use colour: auto, always or never")
+	flags.StringVarP(f.Config.KubeConfig, "kubeconfig-file", "k", "", "Old spelling of --kubeconfig")
+	flags.StringVar(f.Config.APIServer, "master", "", "Old spelling of --server")
+	flags.VarP(&verbosity{}, "v", "v", "Log level of the client; 6 shows its requests")
+	for _, old := range []string{"kubeconfig-file", "master"} {
+		flags.Lookup(old).Hidden = true
+	}
+	_ = cmd.RegisterFlagCompletionFunc("namespace", f.CompleteNamespaces())
+	_ = cmd.RegisterFlagCompletionFunc("context", f.CompleteContexts())
+	_ = cmd.RegisterFlagCompletionFunc("color", cli.Values("auto", "always", "never"))
+}
+
+// verbosity passes -v on to klog, which the client logs through.
+type verbosity struct{ level string }
+
+func (v *verbosity) String() string { return v.level }
+func (v *verbosity) Type() string   { return "level" }
+func (v *verbosity) Set(level string) error {
+	v.level = level
+	var all klogFlags
+	klog.InitFlags(all.set())
+	return all.flags.Set("v", level)
+}
+
+// fromEnvironment sets every flag of the root that was not given from VCCTL_<NAME>.
+func fromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
+	var problem error
+	cmd.Root().PersistentFlags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed || flag.Hidden || problem != nil {
+			return
+		}
+		name := "VCCTL_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
+		value := f.Streams.Env(name)
+		if value == "" {
+			return
+		}
+		if err := flag.Value.Set(value); err != nil {
+			problem = cli.Errorf("it stands for --"+flag.Name, "environment variable %s=%q: %v", name, value, err)
+		}
+	})
+	if problem != nil {
+		return problem
+	}
+	if !slices.Contains([]string{"auto", "always", "never"}, f.Streams.ColorMode) {
+		return cli.Errorf("one of: auto, always, never", "--color: %q is not known", f.Streams.ColorMode)
+	}
+	return nil
+}
+
+func flagError(f *cli.Factory, cmd *cobra.Command, err error) error {
+	hint := fmt.Sprintf("see '%s --help'", cli.Path(f, cmd))
+	if word, found := strings.CutPrefix(err.Error(), "unknown flag: --"); found {
+		var names []string
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+		if near := cli.Nearest(word, names); near != "" {
+			hint = fmt.Sprintf("did you mean --%s? %s", near, hint)
+		}
+	}
+	return &cli.Error{What: err.Error(), Hint: hint, Err: err}
+}
+
+// newOptions prints the flags that every command has, as kubectl options does.
+func newOptions(f *cli.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use:   "options",
+		Short: "Show the flags that every command takes",
+		Long:  "Show the flags that every command takes: kubectl's connection flags, colour and verbosity.",
+		Example: f.Examples(`
+			# All of them
+			vcctl options
+
+			# The same flags on any command
+			vcctl job list --context prod -n nlp`),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := io.WriteString(f.Streams.Out, "These flags may be given to any command:\n\n"+cmd.Root().PersistentFlags().FlagUsages())
+			return err
+		},
+	}
+}
+
+// ProgramName says how the user called this binary: a name of the form
+// kubectl-vc is a plugin of kubectl and shows itself as "kubectl vc".
+func ProgramName(argv0 string) string {
+	base := strings.TrimSuffix(filepath.Base(argv0), ".exe")
+	if rest, found := strings.CutPrefix(base, "kubectl-"); found {
+		return "kubectl " + strings.ReplaceAll(rest, "_", "-")
+	}
+	return "vcctl"
+}

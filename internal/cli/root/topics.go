@@ -1,0 +1,64 @@
+package root
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// usageTemplate is cobra's, but for the global flags, which would bury the
+// command's own: `options` shows them.
+const usageTemplate = `Usage:{{if .Runnable}}
+  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} [command]{{end}}{{if gt (len .Aliases) 0}}
+
+Aliases:
+  {{.NameAndAliases}}{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{if eq (len .Groups) 0}}
+
+Commands:{{range $cmds}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{else}}{{range $group := .Groups}}
+
+{{.Title}}{{range $cmds}}{{if (and (eq .GroupID $group.ID) (or .IsAvailableCommand (eq .Name "help")))}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{end}}{{if and .HasAvailableLocalFlags .HasParent}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasHelpSubCommands}}
+
+Topics:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
+  {{rpad .CommandPath .CommandPathPadding}} {{.Short}}{{end}}{{end}}{{end}}
+
+Flags for every command: "{{.Root.CommandPath}} options".{{if .HasAvailableSubCommands}} About a command: "{{.CommandPath}} [command] --help".{{end}}
+`
+
+// addTopics adds the help pages that belong to no command.
+func addTopics(root *cobra.Command) {
+	topic := func(use, short, long string) {
+		root.AddCommand(&cobra.Command{Use: use, Short: short, Long: cli.Text(long)})
+	}
+	topic("formats", "What -o takes", `
+		-o json, yaml          the whole object; several come as a List
+		-o name                kind.group/name, one a line, for xargs and kubectl
+		-o wide                the table with all its columns
+		-o jsonpath=…          kubectl's jsonpath: -o jsonpath='{.status.state.phase}'
+		-o go-template=…       a Go template over the object
+		-o custom-columns=…    TITLE:path,…: -o custom-columns=NAME:.metadata.name,QUEUE:.spec.queue
+
+		A table for a terminal and for a pipe has the same columns; on a terminal a
+		last column of free text is shortened to the width, elsewhere nothing is.
+		Scripts should use -o json, name or jsonpath.`)
+	topic("environment", "Variables that are read", `
+		KUBECONFIG             the kubeconfig files, as for kubectl
+		VCCTL_<FLAG>           any global flag: VCCTL_NAMESPACE=nlp, VCCTL_CONTEXT=prod
+		NO_COLOR, CLICOLOR=0   no colour; CLICOLOR_FORCE=1 colours a pipe, too
+		TERM=dumb              no colour and no block characters`)
+	topic("exit-codes", "What the exit code says", `
+		0     done
+		1     an error, wrong usage included
+		2     you said no at a prompt; nothing was changed
+		4     not authenticated, or forbidden
+		8     not yet: a wait timed out and the job is alive
+		130   interrupted`)
+}
