@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/vc-batch/vc/internal/daemon"
+)
+
+// usageError is a mistake on the command line of a command.
+type usageError struct {
+	err     error
+	command string
+}
+
+func (u *usageError) Error() string { return u.err.Error() }
+
+func (u *usageError) Unwrap() error { return u.err }
+
+// connectError is an API server that cannot be found.
+type connectError struct{ err error }
+
+func (c *connectError) Error() string { return c.err.Error() }
+
+func (c *connectError) Unwrap() error { return c.err }
+
+func usageHint(err error) string {
+	var connect *connectError
+	if errors.As(err, &connect) {
+		return "give --kubeconfig FILE, or set KUBECONFIG"
+	}
+	var usage *usageError
+	if errors.As(err, &usage) {
+		return "see " + usage.command + " --help"
+	}
+	return ""
+}
+
+func newCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "vcd",
+		Short: "The daemon of the batch system",
+		Long: `vcd schedules, controls and admits batch workloads of Kubernetes.
+
+Each part runs as a process of its own or together with the others ("vcd all").
+Of several processes that run the same part, one works and the others stand by.`,
+		SilenceUsage: true, SilenceErrors: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Errorf("command %q is not known; known are scheduler, controllers, admission, all, version", args[0]), "vcd"}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return &usageError{errors.New("no command given"), "vcd"}
+		},
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{err, cmd.CommandPath()} })
+	root.AddCommand(
+		newPart("scheduler", "Place gangs of pods on nodes", scheduling, daemon.Scheduler),
+		newPart("controllers", "Make and follow the pods of jobs; keep PodGroups and Queues", controlling, daemon.Controllers),
+		newPart("admission", "Default and check jobs, queues and PodGroups at the door", admitting, daemon.Admission),
+		newPart("all", "Run scheduler, controllers and admission in one process", scheduling|controlling|admitting, daemon.Components()...),
+		newVersion(),
+	)
+	return root
+}
+
+func newPart(name, short string, kinds parts, components ...string) *cobra.Command {
+	f := &flags{}
+	cmd := &cobra.Command{
+		Use:   name,
+		Short: short,
+		Example: strings.Join([]string{
+			"  # in a cluster, with the rights of deploy/install.yaml",
+			"  vcd " + name,
+			"  # from outside, alone",
+			"  vcd " + name + " --kubeconfig ~/.kube/config --leader-elect=false",
+		}, "\n"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Errorf("argument %q is not expected", args[0]), cmd.CommandPath()}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := f.options(components)
+			if err != nil {
+				return err
+			}
+			return daemon.Run(cmd.Context(), o)
+		},
+	}
+	f.bind(cmd.Flags(), kinds)
+	return cmd
+}
+
+// connect finds the API server: by flag, by $KUBECONFIG, by the pod's own
+// account, or by ~/.kube/config.
+func connect(kubeconfig, master string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	overrides := &clientcmd.ConfigOverrides{}
+	overrides.ClusterInfo.Server = master
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("connection to the API server: %w", err)
+	}
+	return rest.AddUserAgent(config, "vcd"), nil
+}
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			version, revision := "devel", "unknown"
+			if info, ok := debug.ReadBuildInfo(); ok {
+				if v := info.Main.Version; v != "" && v != "(devel)" {
+					version = v
+				}
+				for _, s := range info.Settings {
+					if s.Key == "vcs.revision" {
+						revision = s.Value
+					}
+				}
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "vcd %s (revision %s)\n", version, revision)
+			return err
+		},
+	}
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
+
+	"github.com/vc-batch/vc/api/keys"
+
+	"github.com/vc-batch/vc/internal/daemon"
+)
+
+// parts says which components' flags a command has.
+type parts int
+
+const (
+	scheduling parts = 1 << iota
+	controlling
+	admitting
+)
+
+// flags are the command line of one command; names are Volcano's where it has
+// the flag.
+type flags struct {
+	kubeconfig, master string
+
+	leaderElect    bool
+	leaseNamespace string
+	leaseDuration  time.Duration
+	renewDeadline  time.Duration
+	retryPeriod    time.Duration
+
+	metricsAddress string
+	enableMetrics  bool
+	healthAddress  string
+	enableHealth   bool
+	pprof          bool
+
+	schedulerNames []string
+	schedulerConf  string
+	period         time.Duration
+	defaultQueue   string
+
+	webhookAddress string
+	webhookURL     string
+	webhookService string
+}
+
+func (f *flags) bind(fs *pflag.FlagSet, p parts) {
+	fs.SortFlags = false
+	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "path of a kubeconfig; without it $KUBECONFIG, then the pod's own account")
+	fs.StringVar(&f.master, "master", "", "address of the API server, instead of the kubeconfig's")
+	fs.StringSliceVar(&f.schedulerNames, "scheduler-name", []string{keys.DefaultSchedulerName}, "spec.schedulerName of the pods that are ours; may be given several times")
+	if p&scheduling != 0 {
+		fs.StringVar(&f.schedulerConf, "scheduler-conf", "", "path of volcano-scheduler.conf; it is read again when it changes; without it the built-in configuration")
+		fs.DurationVar(&f.period, "schedule-period", time.Second, "longest time between two cycles; changes are acted on at once")
+		fs.StringVar(&f.defaultQueue, "default-queue", keys.DefaultQueue, "queue of what names none; made when missing")
+	}
+	if p&admitting != 0 {
+		fs.StringVar(&f.webhookAddress, "webhook-listen-address", ":8443", "address on which webhooks are served")
+		fs.StringVar(&f.webhookURL, "webhook-url", "", "https URL by which the API server reaches the webhooks, when not by a service")
+		fs.StringVar(&f.webhookService, "webhook-service", "", "NAMESPACE/NAME of the service by which the API server reaches the webhooks; without it and --webhook-url the listen address is used")
+	}
+	if p&(scheduling|controlling) != 0 {
+		fs.BoolVar(&f.leaderElect, "leader-elect", true, "of several processes let one work at a time")
+		fs.StringVar(&f.leaseNamespace, "leader-elect-resource-namespace", daemon.Namespace, "namespace of the leases")
+		fs.DurationVar(&f.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long the others wait for a leader that is silent")
+		fs.DurationVar(&f.renewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long a leader that cannot renew goes on")
+		fs.DurationVar(&f.retryPeriod, "leader-elect-retry-period", 2*time.Second, "time between two attempts to lead or to renew")
+	}
+	fs.StringVar(&f.metricsAddress, "listen-address", ":8080", "address of /metrics")
+	fs.BoolVar(&f.enableMetrics, "enable-metrics", true, "serve /metrics")
+	fs.StringVar(&f.healthAddress, "healthz-address", ":11251", "address of /healthz and /readyz")
+	fs.BoolVar(&f.enableHealth, "enable-healthz", true, "serve /healthz and /readyz")
+	fs.BoolVar(&f.pprof, "enable-pprof", false, "serve Go's profiles under /debug/pprof on the address of /metrics")
+	bindVerbosity(fs)
+	f.bindObsolete(fs, p)
+}
+
+// bindVerbosity takes over klog's -v, the one of its flags that people use.
+func bindVerbosity(fs *pflag.FlagSet) {
+	all := flag.NewFlagSet("klog", flag.ContinueOnError)
+	klog.InitFlags(all)
+	v := pflag.PFlagFromGoFlag(all.Lookup("v"))
+	v.Usage = "log verbosity: 0 what a person must know, 1 a job or cycle, 2 a gang, 4 a node"
+	fs.AddFlag(v)
+}
+
+// bindObsolete accepts flags of Volcano's that mean something else or nothing
+// here, so that its command lines keep working; each is named when it is used.
+func (f *flags) bindObsolete(fs *pflag.FlagSet, p parts) {
+	ignored := func(name, why string) {
+		fs.String(name, "", why)
+		deprecate(fs, name, "it is ignored: "+why)
+	}
+	const adapts = "writes adapt to what the API server can take"
+	ignored("kube-api-qps", adapts)
+	ignored("kube-api-burst", adapts)
+	if p&(scheduling|controlling) != 0 {
+		fs.StringVar(&f.leaseNamespace, "lock-object-namespace", daemon.Namespace, "namespace of the leases")
+		deprecate(fs, "lock-object-namespace", "use --leader-elect-resource-namespace")
+	}
+	if p&scheduling != 0 {
+		const all = "every node is looked at"
+		ignored("minimum-feasible-nodes", all)
+		ignored("minimum-percentage-nodes-to-find", all)
+		ignored("percentage-nodes-to-find", all)
+		ignored("node-worker-threads", "one goroutine keeps the model")
+	}
+	if p&controlling != 0 {
+		const one = "jobs, queues and PodGroups share their workers"
+		ignored("worker-threads", one)
+		ignored("worker-threads-for-podgroup", one)
+		ignored("worker-threads-for-queue", one)
+	}
+}
+
+// deprecate hides a flag and makes its use say why.
+func deprecate(fs *pflag.FlagSet, name, message string) {
+	if err := fs.MarkDeprecated(name, message); err != nil {
+		panic(err) // the flag was not added: a fault of the build
+	}
+}
+
+// options turns the flags into the daemon's options.
+func (f *flags) options(components []string) (daemon.Options, error) {
+	config, err := connect(f.kubeconfig, f.master)
+	if err != nil {
+		return daemon.Options{}, &connectError{err}
+	}
+	if f.period < 0 {
+		return daemon.Options{}, fmt.Errorf("--schedule-period %s: must not be negative", f.period)
+	}
+	if f.leaderElect && (f.leaseDuration <= f.renewDeadline || f.renewDeadline <= 2*f.retryPeriod) {
+		return daemon.Options{}, fmt.Errorf("--leader-elect-lease-duration %s, --leader-elect-renew-deadline %s, --leader-elect-retry-period %s: each must be clearly longer than the next",
+			f.leaseDuration, f.renewDeadline, f.retryPeriod)
+	}
+	o := daemon.Options{
+		Config: config, Components: components,
+		LeaderElect: f.leaderElect, LeaseNamespace: f.leaseNamespace,
+		LeaseDuration: f.leaseDuration, RenewDeadline: f.renewDeadline, RetryPeriod: f.retryPeriod,
+		SchedulerConf: f.schedulerConf, SchedulerNames: f.schedulerNames, DefaultQueue: f.defaultQueue,
+		SchedulePeriod: f.period, Pprof: f.pprof,
+	}
+	if f.enableMetrics {
+		o.MetricsAddress = f.metricsAddress
+	}
+	if f.enableHealth {
+		o.HealthAddress = f.healthAddress
+	}
+	o.Admission.ListenAddress = f.webhookAddress
+	o.Admission.URL = f.webhookURL
+	if f.webhookService != "" {
+		namespace, name, ok := strings.Cut(f.webhookService, "/")
+		if !ok || namespace == "" || name == "" {
+			return o, fmt.Errorf("--webhook-service %q: must be NAMESPACE/NAME", f.webhookService)
+		}
+		if f.webhookURL != "" {
+			return o, errors.New("--webhook-service and --webhook-url: only one of them can be given")
+		}
+		o.Admission.ServiceNamespace, o.Admission.ServiceName = namespace, name
+	}
+	return o, nil
+}

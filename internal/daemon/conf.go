@@ -1,0 +1,103 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/vc-batch/vc/internal/scheduler"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+)
+
+// confPoll is how often the scheduler's file is looked at. Reading it is
+// cheaper than watching a directory of symbolic links, which is what a mounted
+// ConfigMap is, and cannot miss a change.
+const confPoll = 2 * time.Second
+
+// confFile is the scheduler's configuration file and the last good content of it.
+type confFile struct {
+	path string
+	log  logr.Logger
+	last []byte
+	good *config.Config
+}
+
+// load reads the file for the start: then it must be there and valid.
+func (f *confFile) load() error {
+	if f.path == "" {
+		f.good = config.Default()
+		return nil
+	}
+	data, err := os.ReadFile(f.path)
+	if err != nil {
+		return withHint(fmt.Errorf("scheduler configuration: %w", err), "give the path of a file with --scheduler-conf, or leave it out for the built-in configuration")
+	}
+	if _, err := f.take(data); err != nil {
+		return withHint(err, "correct the file, or leave --scheduler-conf out for the built-in configuration")
+	}
+	return nil
+}
+
+// take makes the content the current one if it is good.
+func (f *confFile) take(data []byte) (*scheduler.Engine, error) {
+	f.last = data
+	c, warnings, err := config.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("scheduler configuration %s: %w", f.path, err)
+	}
+	engine, err := scheduler.New(c)
+	if err != nil {
+		return nil, fmt.Errorf("scheduler configuration %s: %w", f.path, err)
+	}
+	for _, w := range warnings {
+		f.log.Info("Scheduler configuration has an oddity", "file", f.path, "warning", fmt.Sprint(w))
+	}
+	f.good = c
+	return engine, nil
+}
+
+// engine makes an engine of the last good content.
+func (f *confFile) engine() (*scheduler.Engine, error) {
+	e, err := scheduler.New(f.good)
+	if err != nil {
+		return nil, fmt.Errorf("scheduler configuration: %w", err)
+	}
+	return e, nil
+}
+
+// follow sends an engine whenever the file has changed to something valid.
+func (f *confFile) follow(ctx context.Context, engines chan<- *scheduler.Engine) {
+	if f.path == "" {
+		return
+	}
+	ticker := time.NewTicker(confPoll)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		data, err := os.ReadFile(f.path)
+		if err != nil || bytes.Equal(data, f.last) {
+			continue // a file being replaced may be missing for a moment
+		}
+		engine, err := f.take(data)
+		if err != nil {
+			confReloads.WithLabelValues("refused").Inc()
+			f.log.Error(err, "Scheduler configuration is refused; the last good one stays")
+			continue
+		}
+		confReloads.WithLabelValues("taken").Inc()
+		f.log.Info("Scheduler configuration is taken over", "file", f.path)
+		select {
+		case engines <- engine:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"context"
+
+	"github.com/go-logr/logr"
+
+	"github.com/vc-batch/vc/internal/scheduler"
+)
+
+const goodConf = "actions: \"enqueue, allocate\"\ntiers:\n- plugins:\n  - name: gang\n"
+
+func TestConfigurationFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "volcano-scheduler.conf")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := (&confFile{path: path, log: logr.Discard()}).load(); err == nil || Hint(err) == "" {
+		t.Errorf("a missing file at the start: got %v, want an error with a hint", err)
+	}
+	write("actions: \"fly\"\n")
+	if err := (&confFile{path: path, log: logr.Discard()}).load(); err == nil || Hint(err) == "" {
+		t.Errorf("an unknown action at the start: got %v, want an error with a hint", err)
+	}
+	write(goodConf)
+	f := &confFile{path: path, log: logr.Discard()}
+	if err := f.load(); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		engines := make(chan *scheduler.Engine, 10)
+		go f.follow(ctx, engines)
+		steps := []struct {
+			what, text string
+			engines    int
+		}{
+			{"the same content makes no new engine", goodConf, 0},
+			{"an invalid file is refused", "actions: \"fly\"\n", 0},
+			{"a changed one is taken", goodConf + "  - name: priority\n", 1},
+		}
+		for _, s := range steps {
+			write(s.text)
+			time.Sleep(2 * confPoll)
+			synctest.Wait()
+			if len(engines) != s.engines {
+				t.Errorf("%s: %d new engines, want %d", s.what, len(engines), s.engines)
+			}
+		}
+		stop()
+	})
+	if f.good == nil || len(f.last) == 0 {
+		t.Error("the last good content is not kept")
+	}
+}

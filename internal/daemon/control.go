@@ -1,0 +1,78 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/vc-batch/vc/api"
+
+	"github.com/vc-batch/vc/internal/controllers"
+)
+
+const (
+	controllersLease = "vc-controller-manager"
+	drainTime        = 10 * time.Second
+)
+
+// newScheme knows Kubernetes' kinds and ours.
+func newScheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
+		if err := add(s); err != nil {
+			panic(fmt.Sprintf("API kinds do not register: %v", err)) // a fault of the build, not of its use
+		}
+	}
+	return s
+}
+
+// runControllers leads the controllers, term after term.
+func runControllers(ctx context.Context, o *Options, log logr.Logger) error {
+	var once sync.Once
+	return terms(ctx, o, controllersLease, log, func(ctx context.Context, _ func() error) error {
+		return controlTerm(ctx, o, log, func() { once.Do(func() { o.Ready(Controllers) }) })
+	})
+}
+
+// controlTerm runs one manager; its caches begin empty.
+func controlTerm(ctx context.Context, o *Options, log logr.Logger, ready func()) error {
+	mgr, err := manager.New(o.Config, manager.Options{
+		Scheme: newScheme(),
+		Logger: log,
+		Cache:  controllers.CacheOptions(),
+		// The daemon has its own endpoints and its own election.
+		Metrics:                 metricsserver.Options{BindAddress: "0"},
+		HealthProbeBindAddress:  "0",
+		GracefulShutdownTimeout: ptr.To(drainTime),
+		// A second term in one process registers the same names again.
+		Controller: ctrlconfig.Controller{SkipNameValidation: ptr.To(true)},
+	})
+	if err != nil {
+		return fmt.Errorf("controller manager: %w", err)
+	}
+	if err := controllers.Add(mgr, o.Controllers); err != nil {
+		return fmt.Errorf("controllers: %w", err)
+	}
+	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		if mgr.GetCache().WaitForCacheSync(ctx) {
+			ready()
+		}
+		return nil
+	}))
+	if err != nil {
+		return fmt.Errorf("controller manager: %w", err)
+	}
+	if err := mgr.Start(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("controller manager: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+
+	"github.com/vc-batch/vc/internal/admission"
+)
+
+// adoptLog gives controller-runtime the log of everybody else, once a process.
+var adoptLog = sync.OnceFunc(func() { ctrllog.SetLogger(klog.Background()) })
+
+// Run runs the components until ctx is done and all of them have stopped, which
+// is success, or until one of them cannot go on.
+func Run(ctx context.Context, o Options) error {
+	o, err := o.withDefaults()
+	if err != nil {
+		return err
+	}
+	adoptLog()
+	log := klog.FromContext(ctx)
+	o.Config = rest.CopyConfig(o.Config)
+	o.Config.QPS, o.Config.RateLimiter = -1, nil
+
+	h := newHealth(o.Components)
+	tell := o.Ready
+	o.Ready = func(component string) {
+		h.started(component)
+		log.Info("Component is ready", "component", component)
+		tell(component)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	if err := serveEndpoints(ctx, group, &o, h); err != nil {
+		return err
+	}
+	group.Go(func() error { return runComponents(ctx, &o, h, log) })
+	return group.Wait()
+}
+
+// serveEndpoints starts what Options ask for. When one address cannot be had
+// nothing else has been started but listeners, and these end with the process.
+func serveEndpoints(ctx context.Context, group *errgroup.Group, o *Options, h *health) error {
+	if o.MetricsAddress != "" {
+		run, err := serve(o.MetricsAddress, "metrics", "--listen-address", metricsHandler(o.Pprof))
+		if err != nil {
+			return err
+		}
+		group.Go(func() error { return run(ctx) })
+	}
+	if o.HealthAddress != "" {
+		run, err := serve(o.HealthAddress, "health", "--healthz-address", h.handler())
+		if err != nil {
+			return err
+		}
+		group.Go(func() error { return run(ctx) })
+	}
+	return nil
+}
+
+func runComponents(ctx context.Context, o *Options, h *health, log logr.Logger) error {
+	if err := awaitKinds(ctx, o.Config, log); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, component := range o.Components {
+		log := log.WithName(component)
+		if o.LeaderElect && component != Admission {
+			h.started(component) // standing by is all that is asked of it
+		}
+		group.Go(func() error {
+			var err error
+			switch component {
+			case Scheduler:
+				err = runScheduler(ctx, o, h, log)
+			case Controllers:
+				err = runControllers(ctx, o, log)
+			case Admission:
+				err = runAdmission(ctx, o)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", component, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func runAdmission(ctx context.Context, o *Options) error {
+	options := o.Admission
+	ready := options.Ready
+	options.Ready = func() {
+		if ready != nil {
+			ready()
+		}
+		o.Ready(Admission)
+	}
+	return admission.Run(ctx, o.Config, options)
+}
+
+// hintFor tells an API server that lacks our kinds from one that cannot be asked.
+func hintFor(err error) string {
+	if apierrors.IsNotFound(err) {
+		return "install the kinds first: kubectl apply -f deploy/install.yaml"
+	}
+	return "check --kubeconfig and --master, and that the API server is reachable: kubectl version"
+}
+
+const (
+	kindsTries = 60
+	kindsPause = time.Second
+)
+
+// awaitKinds waits until the API server serves our kinds, which it may be about
+// to when everything is installed at once.
+func awaitKinds(ctx context.Context, config *rest.Config, log logr.Logger) error {
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return fmt.Errorf("client for discovery: %w", err)
+	}
+	groups := []string{
+		schedulingv1beta1.GroupVersion.String(), batchv1alpha1.GroupVersion.String(), busv1alpha1.GroupVersion.String(),
+	}
+	for try := range kindsTries {
+		var missing string
+		for _, g := range groups {
+			if _, err = client.ServerResourcesForGroupVersion(g); err != nil {
+				missing = g
+				break
+			}
+		}
+		if missing == "" {
+			return nil
+		}
+		if try == 0 {
+			log.Info("Waiting for the API server to serve our kinds", "group", missing, "reason", err.Error())
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(kindsPause):
+		}
+		if try == kindsTries-1 {
+			return withHint(fmt.Errorf("group %s: %w", missing, err), hintFor(err))
+		}
+	}
+	return nil
+}

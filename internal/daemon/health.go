@@ -1,0 +1,88 @@
+package daemon
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// health knows whether the scheduler's loop is alive and which components are ready.
+type health struct {
+	mu      sync.Mutex
+	last    time.Time     // of the last cycle
+	allowed time.Duration // longest time between cycles; 0: the loop need not run
+	waiting map[string]bool
+}
+
+func newHealth(components []string) *health {
+	h := &health{waiting: map[string]bool{}}
+	for _, c := range components {
+		h.waiting[c] = true
+	}
+	return h
+}
+
+func (h *health) beat(now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.last = now
+}
+
+// watch begins to expect a cycle every so often.
+func (h *health) watch(allowed time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.last, h.allowed = time.Now(), allowed
+}
+
+func (h *health) unwatch() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.allowed = 0
+}
+
+// started says that a component serves, or stands by for its turn to lead.
+func (h *health) started(component string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.waiting, component)
+}
+
+// live is nil unless the scheduler's loop is stuck.
+func (h *health) live(now time.Time) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.allowed > 0 && now.Sub(h.last) > h.allowed {
+		return fmt.Errorf("scheduler: no cycle for %s", now.Sub(h.last).Round(time.Second))
+	}
+	return nil
+}
+
+// ready is nil when every component has started and the loop lives.
+func (h *health) ready(now time.Time) error {
+	h.mu.Lock()
+	for c := range h.waiting {
+		h.mu.Unlock()
+		return fmt.Errorf("%s: not started yet", c)
+	}
+	h.mu.Unlock()
+	return h.live(now)
+}
+
+func (h *health) handler() http.Handler {
+	mux := http.NewServeMux()
+	answer := func(check func(time.Time) error) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			if err := check(time.Now()); err != nil {
+				http.Error(w, err.Error(), http.StatusServiceUnavailable)
+				return
+			}
+			fmt.Fprintln(w, "ok")
+		}
+	}
+	mux.HandleFunc("/healthz", answer(h.live))
+	mux.HandleFunc("/livez", answer(h.live))
+	mux.HandleFunc("/readyz", answer(h.ready))
+	return mux
+}

@@ -1,0 +1,118 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// errNotLeader is what a closed fence says.
+var errNotLeader = errors.New("this process does not lead")
+
+// term is what runs while a component leads. It must end soon after ctx does.
+// fence returns an error once writing is no longer allowed, which may be
+// noticed before ctx ends: after the process itself had been stopped for a while.
+type term func(ctx context.Context, fence func() error) error
+
+// election says who leads a component.
+type election struct {
+	client    kubernetes.Interface
+	lease     string
+	namespace string
+	identity  string
+	duration  time.Duration
+	renew     time.Duration
+	retry     time.Duration
+	log       logr.Logger
+}
+
+func newElection(o *Options, lease string, log logr.Logger) (*election, error) {
+	config := rest.CopyConfig(o.Config)
+	config.Timeout = o.RenewDeadline / 2 // a call that hangs must not cost the term
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("client for leases: %w", err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return &election{
+		client: client, lease: lease, namespace: o.LeaseNamespace,
+		identity: host + "_" + string(uuid.NewUUID()),
+		duration: o.LeaseDuration, renew: o.RenewDeadline, retry: o.RetryPeriod,
+		log: log.WithValues("lease", o.LeaseNamespace+"/"+lease),
+	}, nil
+}
+
+// lead waits to be elected, runs one term, and gives the lease back after it.
+// It returns nil when ctx ended first or the term was lost.
+func (e *election) lead(ctx context.Context, run term) error {
+	electing, stopElecting := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopElecting()
+	elected := make(chan struct{})
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: &resourcelock.LeaseLock{
+			LeaseMeta:  metaFor(e.namespace, e.lease),
+			Client:     e.client.CoordinationV1(),
+			LockConfig: resourcelock.ResourceLockConfig{Identity: e.identity},
+		},
+		LeaseDuration: e.duration, RenewDeadline: e.renew, RetryPeriod: e.retry,
+		ReleaseOnCancel: true, Name: e.lease,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(context.Context) { close(elected) },
+			OnStoppedLeading: func() {},
+			OnNewLeader:      func(who string) { e.log.V(1).Info("Leader seen", "leader", who, "self", who == e.identity) },
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("election of %s: %w", e.lease, err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		elector.Run(electing)
+	}()
+
+	select {
+	case <-ctx.Done():
+		stopElecting()
+		<-ended
+		return nil
+	case <-ended:
+		return nil
+	case <-elected:
+	}
+	e.log.Info("Leadership won", "identity", e.identity)
+	leading, stopLeading := context.WithCancel(ctx)
+	defer stopLeading()
+	go func() {
+		<-ended
+		stopLeading()
+	}()
+	err = run(leading, e.fence(elector))
+	stopElecting() // after the last write: whoever comes next finds nothing in flight
+	<-ended
+	e.log.Info("Leadership ended")
+	return err
+}
+
+// fence is closed as soon as the last renewal is older than the renew deadline,
+// though the lease itself lasts longer: the difference is for clocks and calls in flight.
+func (e *election) fence(elector *leaderelection.LeaderElector) func() error {
+	return func() error {
+		if !elector.IsLeader() || elector.Check(e.renew-e.duration) != nil {
+			return errNotLeader
+		}
+		return nil
+	}
+}

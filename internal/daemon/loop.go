@@ -1,0 +1,108 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+// source is where deltas come from: the feed.
+type source interface {
+	Signal() <-chan struct{}
+	Drain(spare []model.Delta) []model.Delta
+}
+
+// decider is the engine: a pure function of time and model.
+type decider interface {
+	Cycle(now time.Time, c *model.Cluster) decision.Decisions
+}
+
+// sinkOf is where decisions go: the outbox.
+type effects interface {
+	Put(d *decision.Decisions)
+}
+
+// loop is the scheduler's one goroutine: changes in, decisions out.
+type loop struct {
+	source  source
+	effects effects
+	engine  decider
+	engines <-chan *scheduler.Engine // replacements after a reload
+	cluster *model.Cluster
+	period  time.Duration
+	beat    func(time.Time) // told at every cycle, for health
+	log     logr.Logger
+
+	spare []model.Delta
+	took  time.Duration // of the last cycle
+	wake  time.Time     // when the engine asked to be called though nothing changed
+}
+
+// Bounds of the coalescing window: what arrives within it is decided together.
+// It grows with the cost of a cycle, so that deciding never takes more than
+// about a third of the time.
+const (
+	windowMin = 2 * time.Millisecond
+	windowMax = 50 * time.Millisecond
+)
+
+// run cycles until ctx is done. The source must have been synced.
+func (l *loop) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		again := l.cycle(time.Now())
+		if !again {
+			l.rest(ctx)
+		}
+	}
+}
+
+// cycle applies what changed, decides, assumes, and hands over.
+func (l *loop) cycle(now time.Time) (again bool) {
+	select {
+	case <-l.source.Signal(): // for what is drained here
+	default:
+	}
+	deltas := l.source.Drain(l.spare)
+	l.cluster.Apply(deltas...)
+	d := l.engine.Cycle(now, l.cluster)
+	decision.Assume(l.cluster, &d)
+	l.effects.Put(&d)
+	l.took = time.Since(now)
+	l.wake = d.WakeAt
+	l.spare = deltas[:0]
+	l.beat(now)
+	observeCycle(len(deltas), &d, l.took)
+	if len(d.Binds)+len(d.Evicts) > 0 {
+		l.log.V(1).Info("Cycle decided", "binds", len(d.Binds), "evictions", len(d.Evicts),
+			"changes", len(deltas), "took", l.took)
+	}
+	return d.Again
+}
+
+// rest waits for the next reason to cycle, and then a little longer for what
+// comes with it.
+func (l *loop) rest(ctx context.Context) {
+	silence := l.period
+	if !l.wake.IsZero() {
+		silence = max(0, min(silence, time.Until(l.wake)))
+	}
+	timer := time.NewTimer(silence)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case engine := <-l.engines:
+		l.engine = engine
+	case <-timer.C:
+	case <-l.source.Signal():
+		timer.Reset(min(max(windowMin, 3*l.took), windowMax))
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+	}
+}

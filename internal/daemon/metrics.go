@@ -1,0 +1,119 @@
+package daemon
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/vc-batch/vc/internal/outbox"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+// Volcano's names where we have the numbers; vc_ names for what only we have.
+var (
+	millisecondBuckets = prometheus.ExponentialBuckets(0.05, 2, 18) // 50 µs to 6.5 s
+
+	cycleLatency = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "volcano_e2e_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
+		Help: "Time of one scheduling cycle, from taking the changes to handing over the decisions.",
+	})
+	attempts = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "volcano_schedule_attempts_total",
+		Help: "Gangs tried, by result: scheduled, or unschedulable for now.",
+	}, []string{"result"})
+	victims = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "volcano_pod_preemption_victims", Help: "Pods evicted by the last cycle that evicted any.",
+	})
+	preemptions = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "volcano_total_preemption_attempts", Help: "Cycles that evicted pods to make room.",
+	})
+	waitingGangs = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "volcano_unschedule_job_count", Help: "Gangs that wait because they cannot run now.",
+	})
+	stageLatency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "volcano_scheduling_stage_duration_milliseconds", Buckets: millisecondBuckets,
+		Help: "Time of one call to the API server, by stage.",
+	}, []string{"stage"})
+	bindLatency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "volcano_task_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
+		Help: "Time from the decision on a pod to the answer of the API server, by stage.",
+	}, []string{"stage"})
+
+	queueAllocated = queueGauges("allocated", "What the queue's pods hold")
+	queueDeserved  = queueGauges("deserved", "What the queue deserves")
+	queueShare     = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "volcano_queue_share", Help: "Greatest part used of what the queue deserves.",
+	}, []string{"queue_name"})
+
+	writes = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "vc_outbox_writes_total", Help: "Writes of the scheduler, by lane and outcome.",
+	}, []string{"lane", "outcome"})
+	changes = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "vc_model_changes_total", Help: "Changes taken in by the scheduler's model.",
+	})
+	confReloads = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "vc_scheduler_conf_reloads_total", Help: "Changes of the scheduler's configuration file, taken or refused.",
+	}, []string{"result"})
+)
+
+func init() {
+	metrics.Registry.MustRegister(cycleLatency, attempts, victims, preemptions, waitingGangs, stageLatency, bindLatency,
+		queueShare, writes, changes, confReloads)
+	for _, g := range []*resourceGauges{queueAllocated, queueDeserved} {
+		metrics.Registry.MustRegister(g.cpu, g.memory, g.scalar)
+	}
+}
+
+// resourceGauges are Volcano's three gauges of an amount of a queue.
+type resourceGauges struct{ cpu, memory, scalar *prometheus.GaugeVec }
+
+func queueGauges(what, help string) *resourceGauges {
+	gauge := func(unit string, labels ...string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "volcano_queue_" + what + "_" + unit, Help: help + ".",
+		}, append([]string{"queue_name"}, labels...))
+	}
+	return &resourceGauges{gauge("milli_cpu"), gauge("memory_bytes"), gauge("scalar_resources", "resource")}
+}
+
+func (g *resourceGauges) set(queue string, amounts corev1.ResourceList) {
+	g.cpu.WithLabelValues(queue).Set(float64(amounts.Cpu().MilliValue()))
+	g.memory.WithLabelValues(queue).Set(float64(amounts.Memory().Value()))
+	for name, q := range amounts {
+		if name != corev1.ResourceCPU && name != corev1.ResourceMemory {
+			g.scalar.WithLabelValues(queue, string(name)).Set(q.AsApproximateFloat64())
+		}
+	}
+}
+
+func observeCycle(deltas int, d *decision.Decisions, took time.Duration) {
+	changes.Add(float64(deltas))
+	if d.Stats.GangsTried > 0 || deltas > 0 {
+		cycleLatency.Observe(milliseconds(took))
+	}
+	attempts.WithLabelValues("scheduled").Add(float64(d.Stats.GangsPlaced))
+	attempts.WithLabelValues("unschedulable").Add(float64(d.Stats.GangsTried - d.Stats.GangsPlaced))
+	waitingGangs.Set(float64(d.Stats.GangsParked))
+	if d.Stats.Victims > 0 {
+		victims.Set(float64(d.Stats.Victims))
+		preemptions.Inc()
+	}
+	for i := range d.Queues {
+		q := &d.Queues[i]
+		queueAllocated.set(q.Queue, q.Allocated)
+		queueDeserved.set(q.Queue, q.Deserved)
+		queueShare.WithLabelValues(q.Queue).Set(q.Share)
+	}
+}
+
+func observeWrite(a outbox.Attempt) {
+	writes.WithLabelValues(a.Lane, a.Outcome).Inc()
+	if a.Lane == "bind" && a.Outcome == "ok" {
+		stageLatency.WithLabelValues("Bind").Observe(milliseconds(a.Took))
+		bindLatency.WithLabelValues("Bind").Observe(milliseconds(a.Waited))
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

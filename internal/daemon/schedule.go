@@ -1,0 +1,82 @@
+package daemon
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/vc-batch/vc/internal/feed"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/outbox"
+	"github.com/vc-batch/vc/internal/scheduler"
+)
+
+// schedulerLease is named as Volcano's, so that the two never schedule at once
+// by accident.
+const schedulerLease = "vc-scheduler"
+
+// runScheduler leads the scheduler, term after term.
+func runScheduler(ctx context.Context, o *Options, h *health, log logr.Logger) error {
+	conf := &confFile{path: o.SchedulerConf, log: log}
+	if err := conf.load(); err != nil {
+		return err // at the start a bad file is an error; later it is only refused
+	}
+	var once sync.Once
+	return terms(ctx, o, schedulerLease, log, func(ctx context.Context, fence func() error) error {
+		return scheduleTerm(ctx, o, conf, fence, h, log, func() { once.Do(func() { o.Ready(Scheduler) }) })
+	})
+}
+
+// scheduleTerm builds everything anew, waits for the whole truth, and cycles.
+func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() error, h *health, log logr.Logger, ready func()) error {
+	engine, err := conf.engine()
+	if err != nil {
+		return err
+	}
+	if err := ensureQueues(ctx, o, log); err != nil {
+		return err
+	}
+	in, err := feed.New(feed.Options{Config: o.Config, SchedulerNames: o.SchedulerNames, Log: log})
+	if err != nil {
+		return err
+	}
+	api, err := outbox.NewAPI(o.Config)
+	if err != nil {
+		return err
+	}
+	out := outbox.New(outbox.Options{
+		API: api, SchedulerName: o.SchedulerNames[0], Fence: fence, Log: log,
+		Report:  func(d model.Delta) { in.Put(d) },
+		Observe: observeWrite,
+	})
+
+	ctx, stop := context.WithCancel(ctx)
+	var parts sync.WaitGroup
+	defer parts.Wait()
+	defer stop()
+	engines := make(chan *scheduler.Engine)
+	parts.Go(func() { in.Run(ctx) })
+	parts.Go(func() { out.Run(ctx) })
+	parts.Go(func() { conf.follow(ctx, engines) })
+
+	began := time.Now()
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-in.Synced():
+	}
+	log.Info("Scheduler has read the cluster", "took", time.Since(began))
+	cluster := model.New()
+	cluster.DefaultQueue = o.DefaultQueue
+	l := &loop{
+		source: in, effects: out, engine: engine, engines: engines, cluster: cluster,
+		period: o.SchedulePeriod, beat: h.beat, log: log,
+	}
+	h.watch(10*o.SchedulePeriod + 30*time.Second)
+	defer h.unwatch()
+	ready()
+	l.run(ctx)
+	return nil
+}

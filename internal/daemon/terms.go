@@ -1,0 +1,65 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func metaFor(namespace, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: namespace, Name: name}
+}
+
+const (
+	restShort = time.Second
+	restLong  = 30 * time.Second
+	// goodTerm is how long a term must have lasted for its end to be no sign of trouble.
+	goodTerm = time.Minute
+)
+
+// terms runs term after term until ctx ends. A term that fails is followed by
+// another after a rest; each begins with nothing but the API's truth.
+func terms(ctx context.Context, o *Options, lease string, log logr.Logger, run term) error {
+	lead := func(ctx context.Context, run term) error { return run(ctx, func() error { return ctx.Err() }) }
+	if o.LeaderElect {
+		e, err := newElection(o, lease, log)
+		if err != nil {
+			return err
+		}
+		lead = e.lead
+	}
+	rest := restShort
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := lead(ctx, func(ctx context.Context, fence func() error) error { return guarded(ctx, fence, run) })
+		if ctx.Err() != nil {
+			break
+		}
+		if err == nil || time.Since(began) > goodTerm {
+			rest = restShort
+		}
+		if err != nil {
+			log.Error(err, "Term ended early; the next one begins after a rest", "rest", rest)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(rest):
+		}
+		rest = min(2*rest, restLong)
+	}
+	return nil
+}
+
+// guarded turns a panic into the error that ends the term.
+func guarded(ctx context.Context, fence func() error, run term) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return run(ctx, fence)
+}
