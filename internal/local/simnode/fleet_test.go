@@ -209,7 +209,7 @@ func TestANodeThatSomebodyMadeNotReadyIsHealed(t *testing.T) {
 func TestANodeIsFreeOfTheNotReadyTaint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset(&corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: "sim-1", Labels: nodeObject(Spec{Name: "sim-1"}, time.Now()).Labels},
+			ObjectMeta: metav1.ObjectMeta{Name: "sim-1", Labels: nodeObject(Config{}.complete(Spec{Name: "sim-1"}), time.Now()).Labels},
 			Spec:       corev1.NodeSpec{Taints: []corev1.Taint{{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}}},
 		}, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "real"}})
 		own := corev1.Taint{Key: "own", Effect: corev1.TaintEffectNoSchedule}
