@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
@@ -46,7 +47,7 @@ func newQueueCache(config *rest.Config) (*queueCache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("admission: client of queues: %w", err)
 	}
-	watch := cache.NewListWatchFromClient(client, "queues", metav1.NamespaceAll, nil)
+	watch := cache.NewListWatchFromClient(client, "queues", metav1.NamespaceAll, fields.Everything())
 	informer := cache.NewSharedIndexInformer(watch, &schedulingv1beta1.Queue{}, 0, cache.Indexers{
 		byParent: func(object any) ([]string, error) {
 			if queue, ok := object.(*schedulingv1beta1.Queue); ok && queue.ParentName() != "" {

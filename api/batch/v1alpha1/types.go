@@ -40,7 +40,7 @@ type JobList struct {
 //
 // The limits on the length of lists are ours, not Volcano's: they bound the cost of the rules.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || !has(self.tasks) || self.minAvailable <= self.tasks.map(t, has(t.replicas) ? t.replicas : 0).sum()",fieldPath=".minAvailable",message="job 'minAvailable' should not be greater than total replicas in tasks"
+// +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || !has(self.tasks) || self.minAvailable <= self.tasks.map(t, has(t.replicas) ? t.replicas : 0).sum()",fieldPath=".minAvailable",message="job 'minAvailable' should not be greater than total replicas in tasks",messageExpression=`"job 'minAvailable' %d should not be greater than total replicas in tasks, %d".format([self.minAvailable, self.tasks.map(t, has(t.replicas) ? t.replicas : 0).sum()])`
 // +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || !has(self.volumes) || self.volumes.all(v, !(has(v.volumeClaim) && has(v.volumeClaimName) && size(v.volumeClaimName) > 0))",optionalOldSelf=true,fieldPath=".volumes",message="volumeClaim and volumeClaimName exclude each other: name a claim that exists, or describe one to be made"
 // +kubebuilder:validation:XValidation:rule="!has(self.tasks) || !has(oldSelf.tasks) || size(self.tasks) == size(oldSelf.tasks)",fieldPath=".tasks",message="job updates may not add or remove tasks"
 type JobSpec struct {
@@ -207,7 +207,7 @@ const (
 
 // TaskSpec is one role of a job.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || self.minAvailable <= (has(self.replicas) ? self.replicas : 0)",fieldPath=".minAvailable",message="'minAvailable' is greater than 'replicas'"
+// +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || self.minAvailable <= (has(self.replicas) ? self.replicas : 0)",fieldPath=".minAvailable",message="'minAvailable' is greater than 'replicas'",messageExpression=`"'minAvailable' %d is greater than 'replicas' %d".format([self.minAvailable, has(self.replicas) ? self.replicas : 0])`
 // +kubebuilder:validation:XValidation:rule="!has(self.partitionPolicy) || self.partitionPolicy.totalPartitions * self.partitionPolicy.partitionSize == (has(self.replicas) ? self.replicas : 0)",fieldPath=".partitionPolicy",message="'replicas' are not equal to totalPartitions*partitionSize"
 type TaskSpec struct {
 	// Name of the task; pods are named <job>-<task>-<index>.

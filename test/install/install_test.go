@@ -1,0 +1,135 @@
+package install
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/api"
+	"github.com/vc-batch/vc/deploy"
+	"github.com/vc-batch/vc/internal/local/controlplane"
+)
+
+// patience is how long anything may take on a busy machine.
+const patience = time.Minute
+
+// plane is the one control plane of this package's tests, with install.yaml applied.
+var plane *controlplane.ControlPlane
+
+func TestMain(m *testing.M) {
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (int, error) {
+	dir, err := os.MkdirTemp("", "vc-install-")
+	if err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(dir)
+	plane, err = controlplane.Start(context.Background(), controlplane.Options{Dir: dir, Ephemeral: true})
+	if err != nil {
+		return 1, err
+	}
+	defer plane.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := apply(ctx, plane.RESTConfig(), deploy.InstallYAML); err != nil {
+		return 1, err
+	}
+	return m.Run(), nil
+}
+
+// apply does what `kubectl apply -f` does: in the order of the file, waiting for a kind until the server knows it.
+func apply(ctx context.Context, config *rest.Config, manifest []byte) error {
+	objects, err := decode(manifest)
+	if err != nil {
+		return err
+	}
+	all, err := newClient(config)
+	if err != nil {
+		return err
+	}
+	for _, object := range objects {
+		err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+			err := all.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test"), client.ForceOwnership)
+			if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+				return false, nil
+			}
+			return err == nil, err
+		})
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	return nil
+}
+
+func decode(manifest []byte) ([]*unstructured.Unstructured, error) {
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), 4096)
+	var objects []*unstructured.Unstructured
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(object)
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(object.Object) > 0 {
+			objects = append(objects, object)
+		}
+	}
+}
+
+// newClient is a client for all kinds, ours and Kubernetes'.
+func newClient(config *rest.Config) (client.Client, error) {
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), api.AddToScheme(scheme)); err != nil {
+		return nil, err
+	}
+	return client.New(config, client.Options{Scheme: scheme})
+}
+
+// admin is a client that may do everything.
+func admin(t *testing.T) client.Client {
+	t.Helper()
+	c, err := newClient(plane.RESTConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// eventually waits until check is content, and gives its last complaint when it never is.
+func eventually(t *testing.T, check func(ctx context.Context) error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		last = check(ctx)
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("%v: %v", err, last)
+	}
+}
