@@ -16,14 +16,20 @@ type nodeFlags struct {
 	taints            []string
 }
 
-func (f nodeFlags) spec(kind string, count int) (local.NodeSpec, error) {
+// spec is what the flags ask for; prefix is how they begin on the command line.
+func (f nodeFlags) spec(prefix, kind string, count int) (local.NodeSpec, error) {
 	spec := local.NodeSpec{Kind: kind, Count: &count, CPU: f.cpu, Memory: f.memory, Taints: f.taints}
-	var err error
-	if spec.Resources, err = local.ParsePairs("resource", f.resources); err != nil {
-		return spec, &local.Error{What: err.Error(), Hint: "for example nvidia.com/gpu=4"}
+	for flag, text := range map[string]string{"cpu": f.cpu, "memory": f.memory} {
+		if _, err := local.ParseQuantity(text); err != nil && text != "" {
+			return spec, &local.Error{What: prefix + flag + ": " + err.Error(), Hint: "for example " + prefix + "cpu 4 " + prefix + "memory 8Gi"}
+		}
 	}
-	if spec.Labels, err = local.ParsePairs("label", f.labels); err != nil {
-		return spec, &local.Error{What: err.Error(), Hint: "for example zone=a"}
+	var err error
+	if spec.Resources, err = local.ParsePairs(f.resources); err != nil {
+		return spec, &local.Error{What: prefix + "resource: " + err.Error(), Hint: "for example " + prefix + "resource nvidia.com/gpu=4"}
+	}
+	if spec.Labels, err = local.ParsePairs(f.labels); err != nil {
+		return spec, &local.Error{What: prefix + "label: " + err.Error(), Hint: "for example " + prefix + "label zone=a"}
 	}
 	return spec, nil
 }
@@ -101,7 +107,7 @@ func specsToAdd(cmd *cobra.Command, file, name string, process, simulated int, n
 		if count == 0 {
 			continue
 		}
-		spec, err := node.spec(kind, count)
+		spec, err := node.spec("--", kind, count)
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +118,7 @@ func specsToAdd(cmd *cobra.Command, file, name string, process, simulated int, n
 		return nil, usageError(cmd, fmt.Errorf("no node is asked for: give --process N, --simulated N or --nodes-file FILE"))
 	}
 	if _, err := local.Expand(specs, nil); err != nil {
-		return nil, usageError(cmd, fmt.Errorf("nodes%w", err))
+		return nil, usageError(cmd, err)
 	}
 	return specs, nil
 }

@@ -222,7 +222,7 @@ func (o *upOptions) nodes() ([]local.Node, error) {
 			return nil, &local.Error{What: fmt.Sprintf("--%s %d is negative", counted.flag, counted.count), Hint: "0 is none"}
 		}
 		if counted.count > 0 {
-			spec, err := o.node.spec(counted.kind, counted.count)
+			spec, err := o.node.spec("--node-", counted.kind, counted.count)
 			if err != nil {
 				return nil, err
 			}
@@ -231,7 +231,7 @@ func (o *upOptions) nodes() ([]local.Node, error) {
 	}
 	nodes, err := local.Expand(specs, nil)
 	if err != nil {
-		return nil, &local.Error{What: "nodes" + err.Error(), Hint: "see vc-local up --help", Err: err}
+		return nil, &local.Error{What: err.Error(), Hint: "see vc-local up --help", Err: err}
 	}
 	return append([]local.Node{}, nodes...), nil
 }

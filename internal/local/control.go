@@ -82,7 +82,7 @@ func (c *cluster) addNodes(r *http.Request) ([]string, error) {
 	}
 	nodes, err := Expand(specs, taken)
 	if err != nil {
-		return nil, hinted("vc-local nodes list shows the nodes there are", "nodes%v", err)
+		return nil, hinted("vc-local nodes list shows the nodes there are", "%v", err)
 	}
 	names := []string{}
 	for _, node := range nodes {

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 
@@ -18,21 +21,31 @@ import (
 // installCRDs makes our kinds known to the API server, or brings them up to
 // date, and returns when it serves them.
 func installCRDs(ctx context.Context, config *rest.Config) error {
+	config = rest.CopyConfig(config)
+	config.ContentType = runtime.ContentTypeProtobuf // These are big, and JSON is slow.
 	client, err := apiextensions.NewForConfig(config)
 	if err != nil {
 		return err
 	}
 	crds := client.ApiextensionsV1().CustomResourceDefinitions()
-	for _, crd := range deploy.CRDs() {
-		_, err := crds.Create(ctx, crd, metav1.CreateOptions{})
-		if apierrors.IsAlreadyExists(err) {
-			err = updateCRD(ctx, client, crd)
-		}
-		if err != nil {
-			return fmt.Errorf("kind %s: %w", crd.Name, err)
-		}
+	wanted := deploy.CRDs()
+	group, groupCtx := errgroup.WithContext(ctx)
+	for _, crd := range wanted {
+		group.Go(func() error {
+			_, err := crds.Create(groupCtx, crd, metav1.CreateOptions{})
+			if apierrors.IsAlreadyExists(err) {
+				err = updateCRD(groupCtx, client, crd)
+			}
+			if err != nil {
+				return fmt.Errorf("kind %s: %w", crd.Name, err)
+			}
+			return nil
+		})
 	}
-	for _, crd := range deploy.CRDs() {
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, crd := range wanted {
 		err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
 			got, err := crds.Get(ctx, crd.Name, metav1.GetOptions{})
 			return err == nil && established(got), err
@@ -50,7 +63,13 @@ func updateCRD(ctx context.Context, client apiextensions.Interface, want *apiext
 	if err != nil {
 		return err
 	}
+	// An update, even to the same, makes the server check every rule of the
+	// schema anew, which takes it a while.
 	want = want.DeepCopy()
+	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(want)
+	if equality.Semantic.DeepEqual(got.Spec, want.Spec) {
+		return nil
+	}
 	want.ResourceVersion = got.ResourceVersion
 	_, err = crds.Update(ctx, want, metav1.UpdateOptions{})
 	return err

@@ -92,17 +92,20 @@ func Expand(specs []NodeSpec, taken map[string]bool) ([]Node, error) {
 	for i, spec := range specs {
 		for _, name := range spec.givenNames() {
 			if used[name] {
-				return nil, fmt.Errorf("[%d].name: there is a node %q already", i, name)
+				return nil, fmt.Errorf("nodes[%d].name: there is a node %q already", i, name)
 			}
 			used[name] = true
 		}
 	}
 	var nodes []Node
 	for i, spec := range specs {
-		at := field.NewPath("").Index(i)
+		at := field.NewPath("nodes").Index(i)
 		template, err := spec.template(at)
 		if err != nil {
 			return nil, err
+		}
+		if reasons := validation.IsDNS1123Subdomain(spec.Name); spec.Name != "" && len(reasons) > 0 {
+			return nil, fmt.Errorf("%s: %q is not a name for a node: lower case letters, digits, '-' and '.', at most 253", at.Child("name"), spec.Name)
 		}
 		names := spec.givenNames()
 		if names == nil {
@@ -169,9 +172,6 @@ func (s NodeSpec) template(at *field.Path) (Node, error) {
 	if s.count() < 0 {
 		return node, fmt.Errorf("%s: %d is negative", at.Child("count"), s.count())
 	}
-	if reasons := validation.IsDNS1123Subdomain(s.Name); s.Name != "" && len(reasons) > 0 {
-		return node, fmt.Errorf("%s: %q: %s", at.Child("name"), s.Name, reasons[0])
-	}
 	if errs := metav1validation.ValidateLabels(s.Labels, at.Child("labels")); len(errs) > 0 {
 		return node, errs[0]
 	}
@@ -202,16 +202,25 @@ func (s NodeSpec) capacity(at *field.Path, list corev1.ResourceList) error {
 		if reasons := validation.IsQualifiedName(name); len(reasons) > 0 {
 			return fmt.Errorf("%s: resource name %q: %s", at.Child("resources"), name, reasons[0])
 		}
-		quantity, err := resource.ParseQuantity(text)
+		quantity, err := ParseQuantity(text)
 		if err != nil {
-			return fmt.Errorf("%s: %q is not a quantity such as 500m, 4 or 8Gi", at.Child(name), text)
-		}
-		if quantity.Sign() < 0 {
-			return fmt.Errorf("%s: %s is negative", at.Child(name), text)
+			return fmt.Errorf("%s: %w", at.Child(name), err)
 		}
 		list[corev1.ResourceName(name)] = quantity
 	}
 	return nil
+}
+
+// ParseQuantity reads an amount of a resource, which is not negative.
+func ParseQuantity(text string) (resource.Quantity, error) {
+	quantity, err := resource.ParseQuantity(text)
+	if err != nil {
+		return quantity, fmt.Errorf("%q is not a quantity such as 500m, 4 or 8Gi", text)
+	}
+	if quantity.Sign() < 0 {
+		return quantity, fmt.Errorf("%s is negative", text)
+	}
+	return quantity, nil
 }
 
 // ParseTaint reads key=value:Effect or key:Effect.
@@ -226,13 +235,13 @@ func ParseTaint(text string) (corev1.Taint, error) {
 	return taint, nil
 }
 
-// ParsePairs reads NAME=VALUE words; what says what a pair is, for the error.
-func ParsePairs(what string, words []string) (map[string]string, error) {
+// ParsePairs reads NAME=VALUE words.
+func ParsePairs(words []string) (map[string]string, error) {
 	pairs := map[string]string{}
 	for _, word := range words {
 		name, value, found := strings.Cut(word, "=")
 		if !found || name == "" {
-			return nil, fmt.Errorf("%s %q is not NAME=VALUE", what, word)
+			return nil, fmt.Errorf("%q is not NAME=VALUE", word)
 		}
 		pairs[name] = value
 	}
