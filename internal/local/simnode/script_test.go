@@ -104,7 +104,7 @@ func TestDrawsDependOnTheirArgumentsOnly(t *testing.T) {
 		if !ok || first != second || first < s.runMin || first > s.runMax {
 			t.Fatalf("run of %s to %s: %s, then %s", s.runMin, s.runMax, first, second)
 		}
-		if s.exit(uid, restarts) != s.exit(uid, restarts) {
+		if once, again := s.exit(uid, restarts), s.exit(uid, restarts); once != again {
 			t.Fatal("two draws of the same run differ")
 		}
 	})
