@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,9 +27,7 @@ func (b *builder) sync() {
 	}
 	b.listResources(status)
 	problem := b.obstacle()
-	if status.State.Phase == batch.Pending && (problem != nil || status.State.Reason != "") {
-		status.State.Reason, status.State.Message = problem.reason(), problem.message()
-	}
+	b.sayWhyPending(status, problem)
 	b.writeStatus(status)
 	b.stopPods()
 	if AtRest(status.State.Phase) {
@@ -40,6 +39,38 @@ func (b *builder) sync() {
 		return
 	}
 	b.syncGroup()
+}
+
+// waitingForTask is the reason of a pending job whose tasks wait for each other.
+const waitingForTask = "WaitingForTask"
+
+// sayWhyPending writes into the state of a pending job what it waits for, as far as that is not the scheduler.
+func (b *builder) sayWhyPending(status *batch.JobStatus, problem *obstacle) {
+	if status.State.Phase != batch.Pending {
+		return
+	}
+	if problem == nil && b.in.PodGroup != nil && admitted(b.in.PodGroup) {
+		problem = b.unmetDependency()
+	}
+	if problem != nil || status.State.Reason != "" {
+		status.State.Reason, status.State.Message = problem.reason(), problem.message()
+	}
+}
+
+// unmetDependency is the first task that is not started because of others.
+func (b *builder) unmetDependency() *obstacle {
+	for task := range b.job.Spec.Tasks {
+		t := &b.job.Spec.Tasks[task]
+		if t.DependsOn != nil && len(b.holes(task)) > 0 && !b.dependenciesMet(task) {
+			return &obstacle{waitingForTask, fmt.Sprintf("task %s waits until %s is ready", t.Name, strings.Join(t.DependsOn.Name, ", "))}
+		}
+	}
+	return nil
+}
+
+// admitted says whether the scheduler has let the group in.
+func admitted(group *scheduling.PodGroup) bool {
+	return group.Status.Phase != "" && group.Status.Phase != scheduling.PodGroupPending
 }
 
 // obstacle is what keeps a job from being started at all.
@@ -123,7 +154,7 @@ func (b *builder) syncGroup() {
 		b.write(PatchGroup{Group: group, Spec: spec})
 	}
 	b.tellWaiting(group)
-	if group.Status.Phase == "" || group.Status.Phase == scheduling.PodGroupPending {
+	if !admitted(group) {
 		return // pods are made when the scheduler has let the group in
 	}
 	if places := b.wantedPlaces(); len(places) > 0 {

@@ -1,0 +1,299 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/vc-batch/vc/api"
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/job/plan"
+)
+
+var scheme = func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
+		if err := add(s); err != nil {
+			panic(err)
+		}
+	}
+	return s
+}()
+
+// world is a cluster around one job: the API, caches that follow it late, and everybody else who acts in it.
+type world struct {
+	api        *fakeAPI
+	cached     store
+	position   map[string]int // how much of the history the cache has seen, by kind
+	reconciler *Reconciler
+	clock      time.Time
+	job        types.NamespacedName
+	pods       handler.EventHandler
+	trace      []string
+	// upsets counts what may restart the job: evictions, failures, commands.
+	upsets int
+}
+
+type lateCache struct{ w *world }
+
+func (c lateCache) Get(_ context.Context, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+	return c.w.cached.get(key, o)
+}
+
+func (c lateCache) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	return c.w.cached.list(list, opts...)
+}
+
+// deaf is a work queue that nobody listens to: the test decides when to reconcile.
+type deaf struct{ queue }
+
+func (deaf) AddAfter(reconcile.Request, time.Duration) {}
+
+func newWorld(job *batch.Job) *world {
+	w := &world{cached: store{}, position: map[string]int{}, clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	w.api = newFakeAPI(scheme, func() time.Time { return w.clock })
+	w.job = client.ObjectKeyFromObject(job)
+	w.api.put(&scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
+	w.api.put(job)
+	w.start()
+	return w
+}
+
+// start begins a new life of the process: no memory, a cache filled from what the API served last to anybody.
+func (w *world) start() {
+	w.api.writesLeft = -1
+	w.reconciler = New(Options{Cache: lateCache{w}, API: w.api, Recorder: silent{}, Writers: 1, Now: func() time.Time { return w.clock }})
+	w.pods = w.reconciler.pods()
+}
+
+type silent struct{}
+
+func (silent) Event(runtime.Object, string, string, string)                                      {}
+func (silent) Eventf(runtime.Object, string, string, string, ...any)                             {}
+func (silent) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {}
+
+var _ record.EventRecorder = silent{}
+
+// see lets the cache of one kind catch up by n changes of that kind.
+func (w *world) see(kind string, n int) {
+	for i := w.position[kind]; i < len(w.api.history) && n > 0; i++ {
+		w.position[kind] = i + 1
+		c := w.api.history[i]
+		if c.kind != kind {
+			continue
+		}
+		n--
+		w.observe(c)
+	}
+}
+
+func (w *world) observe(c change) {
+	ctx := context.Background()
+	if c.object == nil {
+		delete(w.cached, storeKey(c.kind, client.ObjectKeyFromObject(c.old)))
+		if c.kind == "Pod" {
+			w.pods.Delete(ctx, event.DeleteEvent{Object: c.old}, deaf{})
+		}
+		return
+	}
+	w.cached[storeKey(c.kind, client.ObjectKeyFromObject(c.object))] = c.object
+	if c.kind != "Pod" {
+		return
+	}
+	if c.old == nil {
+		w.pods.Create(ctx, event.CreateEvent{Object: c.object}, deaf{})
+	} else {
+		w.pods.Update(ctx, event.UpdateEvent{ObjectOld: c.old, ObjectNew: c.object}, deaf{})
+	}
+}
+
+var watched = []string{"Job", "Pod", "PodGroup", "Queue", "Command"}
+
+func (w *world) seeAll() {
+	for _, kind := range watched {
+		w.see(kind, len(w.api.history))
+	}
+}
+
+// reconcile runs the controller once; it dies after some writes when writes is not negative.
+func (w *world) reconcile(writes int, lostReply bool) error {
+	w.api.writes = nil
+	w.api.writesLeft, w.api.lostReply = writes, lostReply
+	_, err := w.reconciler.Reconcile(context.Background(), reconcile.Request{NamespacedName: w.job})
+	w.note("reconcile: %s: %v", strings.Join(w.api.writes, ", "), err)
+	crashed := w.api.writesLeft == 0
+	w.api.writesLeft = -1
+	if crashed {
+		w.note("crash")
+		w.start()
+		return nil
+	}
+	if errors.Is(err, errCrashed) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+func (w *world) note(format string, args ...any) {
+	w.trace = append(w.trace, fmt.Sprintf(format, args...))
+}
+
+// truth is the job as the API has it.
+func (w *world) truth() *batch.Job {
+	var job batch.Job
+	if w.api.objects.get(w.job, &job) != nil {
+		return nil
+	}
+	return &job
+}
+
+func (w *world) podNames() []string {
+	var names []string
+	for key, o := range w.api.objects {
+		if strings.HasPrefix(key, "Pod ") {
+			names = append(names, o.GetName())
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (w *world) pod(name string) *corev1.Pod {
+	pod, _ := w.api.objects[storeKey("Pod", types.NamespacedName{Namespace: w.job.Namespace, Name: name})].(*corev1.Pod)
+	return pod
+}
+
+// kubelet moves a pod one step: Pending, Running, then an end with this exit code; one that goes away ends and vanishes.
+func (w *world) kubelet(name string, exitCode int32) {
+	pod := w.pod(name)
+	if pod == nil {
+		return
+	}
+	update := pod.DeepCopy()
+	switch {
+	case pod.DeletionTimestamp != nil && finished(pod):
+		w.api.remove(pod)
+		w.note("kubelet: %s vanishes", name)
+		return
+	case pod.Status.Phase == "" || pod.Status.Phase == corev1.PodPending:
+		update.Status.Phase = corev1.PodRunning
+		update.Status.ContainerStatuses = []corev1.ContainerStatus{{Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+	case pod.Status.Phase == corev1.PodRunning:
+		update.Status.Phase = corev1.PodSucceeded
+		if exitCode != 0 {
+			update.Status.Phase = corev1.PodFailed
+			if pod.DeletionTimestamp == nil {
+				w.upsets++
+			}
+		}
+		update.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+			ExitCode: exitCode, FinishedAt: metav1.NewTime(w.clock),
+		}}}}
+	default:
+		return
+	}
+	w.api.put(update)
+	w.note("kubelet: %s is %s", name, update.Status.Phase)
+}
+
+func finished(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// evict deletes a pod by another hand.
+func (w *world) evict(name string) {
+	if pod := w.pod(name); pod != nil && pod.DeletionTimestamp == nil {
+		w.upsets++ // of a finished one too: when nobody has seen it finish, it counts as evicted
+		w.api.doom(pod)
+		w.note("somebody deletes %s", name)
+	}
+}
+
+// schedule lets the PodGroup in.
+func (w *world) schedule(phase scheduling.PodGroupPhase) {
+	job := w.truth()
+	if job == nil {
+		return
+	}
+	key := storeKey("PodGroup", types.NamespacedName{Namespace: job.Namespace, Name: plan.GroupName(job)})
+	if group, ok := w.api.objects[key].(*scheduling.PodGroup); ok && group.Status.Phase != phase {
+		update := group.DeepCopy()
+		update.Status.Phase = phase
+		w.api.put(update)
+		if phase == scheduling.PodGroupUnknown {
+			w.upsets++
+		}
+		w.note("scheduler: group is %s", phase)
+	}
+}
+
+func (w *world) command(n int, action bus.Action) {
+	w.upsets++
+	w.api.put(&bus.Command{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.job.Namespace, Name: fmt.Sprintf("command-%d", n)}, Action: string(action),
+		TargetObject: &metav1.OwnerReference{APIVersion: batch.GroupVersion.String(), Kind: "Job", Name: w.job.Name},
+	})
+	w.note("command %s", action)
+}
+
+// scale sets the replicas of a task.
+func (w *world) scale(task int, replicas int32) {
+	job := w.truth()
+	if job == nil {
+		return
+	}
+	update := job.DeepCopy()
+	update.Spec.Tasks[task].Replicas = replicas
+	update.Spec.Tasks[task].MinAvailable = &replicas
+	update.Generation++
+	update.Spec.MinAvailable = 0
+	for i := range update.Spec.Tasks {
+		update.Spec.MinAvailable += update.Spec.Tasks[i].Replicas
+	}
+	w.api.put(update)
+	w.note("task %d has %d replicas", task, replicas)
+}
+
+// calm lets everybody act until nothing changes any more: every pod ends well, nothing crashes, caches are up to date.
+func (w *world) calm() error {
+	for range 200 {
+		before := len(w.api.history)
+		w.seeAll()
+		if err := w.reconcile(-1, false); err != nil {
+			return err
+		}
+		w.schedule(scheduling.PodGroupInqueue)
+		w.clock = w.clock.Add(time.Second)
+		for _, name := range w.podNames() {
+			w.kubelet(name, 0)
+		}
+		if len(w.api.history) == before {
+			w.clock = w.clock.Add(2 * forget) // whatever is delayed is due now
+			w.seeAll()
+			if err := w.reconcile(-1, false); err != nil {
+				return err
+			}
+			if len(w.api.history) == before {
+				return nil
+			}
+		}
+	}
+	return errors.New("it never comes to rest")
+}
