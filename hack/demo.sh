@@ -34,15 +34,16 @@ up() {
 	run vc-local up --dir "$dir" --process-nodes 2 --detach
 
 	say "3. A distributed job: one master, $workers workers, the words of the file LICENSE"
-	vcctl job delete wordcount --wait --ignore-not-found >/dev/null 2>&1 || true
-	kubectl delete configmap wordcount-text --ignore-not-found >/dev/null
-	run kubectl create configmap wordcount-text --from-file=text.txt=LICENSE
-	sed "s|@BIN@|$bin|" examples/wordcount/job.yaml >"$dir/wordcount.yaml"
-	run vcctl job run -f "$dir/wordcount.yaml"
-	wait_for_job
+	manifest >"$dir/wordcount.yaml"
+	vcctl job delete -f "$dir/wordcount.yaml" --ignore-not-found >/dev/null
+	run vcctl job run -f "$dir/wordcount.yaml" --wait --timeout 3m || {
+		vcctl job view wordcount >&2 || true
+		echo "hint:  the cluster still runs; make demo-down removes it" >&2
+		exit 1
+	}
 
 	say "4. Its result"
-	run kubectl logs wordcount-master-0 | tee "$dir/result"
+	run vcctl job logs wordcount --task master-0 --prefix=false | tee "$dir/result"
 	"$bin/wordcount" local -text LICENSE >"$dir/expected"
 	if ! grep -v '^\$' "$dir/result" | tail -n "$(wc -l <"$dir/expected")" | cmp -s - "$dir/expected"; then
 		echo "error: the workers counted something else than one process does:" >&2
@@ -66,20 +67,12 @@ up() {
 END
 }
 
-wait_for_job() {
-	left=240
-	while [ "$left" -gt 0 ]; do
-		phase=$(kubectl get jobs.batch.volcano.sh wordcount -o 'jsonpath={.status.state.phase}' 2>/dev/null || true)
-		case $phase in
-		Completed) echo "job wordcount: Completed"; return ;;
-		Failed | Aborted | Terminated) left=0 ;;
-		*) left=$((left - 1)); sleep 0.5 ;;
-		esac
-	done
-	echo "error: job wordcount is ${phase:-not there} instead of Completed" >&2
-	vcctl job view wordcount >&2 || true
-	echo "hint:  the cluster still runs; make demo-down removes it" >&2
-	exit 1
+# manifest is the job, with the directory of its program, and the text that it counts.
+manifest() {
+	printf "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: wordcount-text}\ndata:\n  text.txt: |2\n"
+	sed "s|^|    |" LICENSE
+	echo "---"
+	sed "s|@BIN@|$bin|" examples/wordcount/job.yaml
 }
 
 case ${1:-} in
