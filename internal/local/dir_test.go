@@ -1,0 +1,116 @@
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDirIsCheckedBeforeItIsUsed(t *testing.T) {
+	cases := map[string]struct {
+		prepare func(t *testing.T, path string)
+		want    string // part of the error; empty: fine
+	}{
+		"a directory that does not exist is fine": {prepare: func(*testing.T, string) {}},
+		"an empty directory is fine":              {prepare: func(t *testing.T, path string) { mkdir(t, path) }},
+		"our own directory is fine":               {prepare: func(t *testing.T, path string) { write(t, path, "version", stateVersion+"\n") }},
+		"somebody's files are refused":            {prepare: func(t *testing.T, path string) { write(t, path, "thesis.tex", "") }, want: `holds files that are not of vc-local (for example "thesis.tex")`},
+		"another version is refused by name": {
+			prepare: func(t *testing.T, path string) { write(t, path, "version", "vc-local state 0, kubernetes 1.30") },
+			want:    `it says "vc-local state 0, kubernetes 1.30", this vc-local needs "` + stateVersion + `"`,
+		},
+		"a version file of another program is refused": {
+			prepare: func(t *testing.T, path string) { write(t, path, "version", "13") },
+			want:    `is not a version file of vc-local (it says "13")`,
+		},
+		"a file is refused": {
+			prepare: func(t *testing.T, path string) { write(t, filepath.Dir(path), filepath.Base(path), "") },
+			want:    "is not a directory",
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "state")
+			c.prepare(t, path)
+			err := Dir(path).Check()
+			wantError(t, err, c.want)
+			if c.want == "" {
+				if err := Dir(path).Create(); err != nil {
+					t.Errorf("Create: %v", err)
+				}
+				if err := Dir(path).Create(); err != nil {
+					t.Errorf("Create once more: %v", err)
+				}
+			}
+		})
+	}
+}
+
+func TestOnlyOurDirectoryIsRemoved(t *testing.T) {
+	t.Run("somebody's directory stays whole, purge or not", func(t *testing.T) {
+		path := t.TempDir()
+		write(t, path, "thesis.tex", "years of work")
+		stopped, err := Down(t.Context(), Dir(path), true)
+		if err != nil || stopped.Purged {
+			t.Errorf("got %+v, %v", stopped, err)
+		}
+		if _, err := os.Stat(filepath.Join(path, "thesis.tex")); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("ours of another version is kept by down and removed by purge", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "state")
+		write(t, path, "version", "vc-local state 0, kubernetes 1.30")
+		write(t, path, "etcd", "data")
+		_, err := Down(t.Context(), Dir(path), false)
+		wantError(t, err, "is of another version")
+		stopped, err := Down(t.Context(), Dir(path), true)
+		if err != nil || !stopped.Purged {
+			t.Errorf("got %+v, %v", stopped, err)
+		}
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Errorf("the directory is still there: %v", err)
+		}
+	})
+}
+
+func TestDefaultDirFollowsXDG(t *testing.T) {
+	t.Setenv("HOME", "/home/mei")
+	t.Setenv("XDG_STATE_HOME", "")
+	if d, err := DefaultDir(); err != nil || d != "/home/mei/.local/state/vc-local" {
+		t.Errorf("without XDG_STATE_HOME: %s, %v", d, err)
+	}
+	t.Setenv("XDG_STATE_HOME", "/state")
+	if d, err := DefaultDir(); err != nil || d != "/state/vc-local" {
+		t.Errorf("with XDG_STATE_HOME: %s, %v", d, err)
+	}
+}
+
+func mkdir(t *testing.T, path string) {
+	t.Helper()
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, dir, name, content string) {
+	t.Helper()
+	mkdir(t, dir)
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantError checks that the error says what is wanted; nothing wanted is no error.
+func wantError(t *testing.T, err error, want string) {
+	t.Helper()
+	switch {
+	case want == "" && err != nil:
+		t.Errorf("got error %q, want none", err)
+	case want != "" && err == nil:
+		t.Errorf("got no error, want %q", want)
+	case want != "" && !strings.Contains(err.Error(), want):
+		t.Errorf("got error %q, want %q in it", err, want)
+	}
+}
