@@ -33,6 +33,8 @@ type Gang struct {
 	Sums              Sums
 	// Status is as last seen or, once we decided one, as decided.
 	Status schedulingv1beta1.PodGroupStatus
+	// StatusAt is when Status was last decided here; zero: never.
+	StatusAt time.Time
 	// ours: Status was decided here, and the API's older versions do not count.
 	ours bool
 	// unwritten: the last status did not reach the API.
@@ -108,7 +110,7 @@ func (d GangSet) apply(c *Cluster) {
 	g := c.gang(d.Namespace, d.Name)
 	if g.Known && g.UID != d.UID { // recreated under the same name
 		g.ours, g.unwritten = false, false
-		g.Status = schedulingv1beta1.PodGroupStatus{}
+		g.Status, g.StatusAt = schedulingv1beta1.PodGroupStatus{}, time.Time{}
 		delete(c.gangUIDs, g.UID)
 	}
 	g.Known, g.UID, g.Created = true, d.UID, d.Created

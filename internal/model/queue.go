@@ -36,12 +36,11 @@ type Queue struct {
 	Gen       uint64
 }
 
-// QueuePublished is what the scheduler writes of a queue.
+// QueuePublished is what the scheduler told of a queue.
 type QueuePublished struct {
-	Allocated, Deserved       corev1.ResourceList
-	Share                     float64
-	Pending, Inqueue, Running int
-	Decided                   bool // written by this process
+	Allocated, Deserved corev1.ResourceList
+	Decided             bool      // told by this process
+	At                  time.Time // when
 }
 
 func (c *Cluster) queue(name string) *Queue {
@@ -206,8 +205,9 @@ func (c *Cluster) AssumeNominated(uid types.UID, node string) {
 }
 
 // AssumeGangStatus notes the status that a PodGroup will have.
-func (c *Cluster) AssumeGangStatus(uid types.UID, status schedulingv1beta1.PodGroupStatus) {
+func (c *Cluster) AssumeGangStatus(uid types.UID, status schedulingv1beta1.PodGroupStatus, at time.Time) {
 	if g := c.gangUIDs[uid]; g != nil {
+		g.StatusAt = at
 		changed := g.Status.Phase != status.Phase
 		g.Status, g.ours, g.unwritten = status, true, false
 		if changed {

@@ -88,6 +88,12 @@ func (r *Resources) Index(name string) int {
 	return i
 }
 
+// Find returns the index of a name that is known.
+func (r *Resources) Find(name string) (index int, ok bool) {
+	index, ok = r.index[name]
+	return index, ok
+}
+
 // Request interns amounts; zero and negative ones are left out.
 func (r *Resources) Request(amounts []Amount) Request {
 	out := make(Request, 0, len(amounts))

@@ -15,7 +15,7 @@ func Assume(c *model.Cluster, d *Decisions) {
 		c.AssumeBound(d.Binds[i].Pod.UID, d.Binds[i].Node)
 	}
 	for i := range d.Gangs {
-		c.AssumeGangStatus(d.Gangs[i].Gang.UID, d.Gangs[i].Status)
+		c.AssumeGangStatus(d.Gangs[i].Gang.UID, d.Gangs[i].Status, d.Now)
 	}
 	for i := range d.PodConditions {
 		p := &d.PodConditions[i]
@@ -23,10 +23,7 @@ func Assume(c *model.Cluster, d *Decisions) {
 	}
 	for i := range d.Queues {
 		q := &d.Queues[i]
-		c.AssumeQueueStatus(q.Queue, model.QueuePublished{
-			Allocated: q.Allocated, Deserved: q.Deserved, Share: q.Share,
-			Pending: q.Pending, Inqueue: q.Inqueue, Running: q.Running,
-		})
+		c.AssumeQueueStatus(q.Queue, model.QueuePublished{Allocated: q.Allocated, Deserved: q.Deserved, At: d.Now})
 	}
 	c.EndAssume()
 }

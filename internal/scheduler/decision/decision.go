@@ -71,10 +71,7 @@ type QueueStatus struct {
 	Allocated corev1.ResourceList
 	Deserved  corev1.ResourceList
 	// Share is the greatest part used of what the queue deserves, 0 when it has no share.
-	Share   float64
-	Pending int // gangs
-	Inqueue int
-	Running int
+	Share float64
 }
 
 // PodCondition is PodScheduled=False for a pod that waits; only on change.
@@ -103,6 +100,8 @@ type Stats struct {
 
 // Decisions is what one cycle decided. Slices are in the order decided.
 type Decisions struct {
+	// Now is the time the cycle was given.
+	Now           time.Time
 	Binds         []Bind
 	Evicts        []Evict
 	Nominations   []Nomination

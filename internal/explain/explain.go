@@ -1,0 +1,231 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+// Nodes shown in an explanation, by reason; the rest are summed up.
+const maxReasons = 8
+
+// Explanation is the whole answer, without the time since when.
+func Explanation(v *Verdict, q *queue.Queue, resources *model.Resources) *schedulingv1beta1.Explanation {
+	e := &schedulingv1beta1.Explanation{
+		Reason:  string(v.Code),
+		Message: Sentence(v),
+		Hint:    hint(v),
+		Members: &schedulingv1beta1.ExplainedMembers{
+			Min: int32(v.Members.Min), Exist: int32(v.Members.Exist), Running: int32(v.Members.Held), Fit: int32(v.Members.Fit),
+		},
+		NodeCount: int32(v.Tally.Looked),
+	}
+	for i, c := range v.Tally.Counts {
+		if i == maxReasons {
+			break
+		}
+		n := schedulingv1beta1.ExplainedNodes{Reason: string(c.Reason), Detail: c.Detail, Count: int32(c.Nodes)}
+		if c.Short > 0 {
+			n.ShortBy = amount(c.Detail, float64(c.Short))
+			if len(e.Short) < maxReasons {
+				e.Short = append(e.Short, shortOnNodes(v, c.Detail, c.Short, resources))
+			}
+		}
+		e.Nodes = append(e.Nodes, n)
+	}
+	if l := v.Limit; l != nil && l.Resource != "" {
+		e.Short = append([]schedulingv1beta1.Shortage{limitShortage(l)}, e.Short...)
+	}
+	if q != nil {
+		e.Queue = queueStands(q, resources)
+	}
+	return e
+}
+
+// shortOnNodes is what the next pod lacks on the nearest node.
+func shortOnNodes(v *Verdict, resource string, short int64, resources *model.Resources) schedulingv1beta1.Shortage {
+	s := schedulingv1beta1.Shortage{Resource: corev1.ResourceName(resource), Scope: "nodes", ShortBy: amount(resource, float64(short))}
+	if i, ok := resources.Find(resource); ok && v.Task != nil {
+		asked := v.Task.Shape.Request.Get(i)
+		s.Asked, s.Available = amount(resource, float64(asked)), amount(resource, float64(max(asked-short, 0)))
+	}
+	return s
+}
+
+func limitShortage(l *Limit) schedulingv1beta1.Shortage {
+	scope := "queue"
+	if l.Cluster {
+		scope = "cluster"
+	}
+	free := max(l.Limit-l.Held, 0)
+	return schedulingv1beta1.Shortage{
+		Resource: corev1.ResourceName(l.Resource), Scope: scope,
+		Asked: amount(l.Resource, l.Asked), Available: amount(l.Resource, free), ShortBy: amount(l.Resource, max(l.Asked-free, 0)),
+	}
+}
+
+func queueStands(q *queue.Queue, resources *model.Resources) *schedulingv1beta1.ExplainedQueue {
+	return &schedulingv1beta1.ExplainedQueue{
+		Name:       q.Name,
+		Allocated:  List(q.Allocated, resources),
+		Deserved:   List(q.Deserved, resources),
+		Capability: List(q.Capability, resources),
+	}
+}
+
+// List turns a ledger vector into an API list: positive, finite amounts, without
+// the number of pods.
+func List(values []float64, resources *model.Resources) corev1.ResourceList {
+	var list corev1.ResourceList
+	for i, v := range values {
+		if v < 0.5 || math.IsInf(v, 1) || i == model.Pods {
+			continue
+		}
+		if list == nil {
+			list = corev1.ResourceList{}
+		}
+		name := resources.Name(i)
+		list[corev1.ResourceName(name)] = model.Quantity(name, int64(math.Floor(v+0.001)))
+	}
+	return list
+}
+
+func amount(resource string, value float64) string {
+	q := model.Quantity(resource, int64(math.Ceil(value-0.001)))
+	return q.String()
+}
+
+// Sentence is the answer in words, with numbers.
+func Sentence(v *Verdict) string {
+	m := v.Members
+	sentence := reason.Get(v.Code).Sentence
+	switch v.Code {
+	case reason.NotEnoughPods:
+		if v.Role != "" {
+			return fmt.Sprintf("%s: of task %s", sentence, v.Role)
+		}
+		return fmt.Sprintf("%s: %d of %d", sentence, m.Exist, m.Min)
+	case reason.QueueMissing, reason.QueueClosed:
+		return fmt.Sprintf("%s: %s", sentence, v.Limit.Queue)
+	case reason.OverCapability, reason.OverDeserved:
+		return fmt.Sprintf("%s: %s", limited(v), gap(v.Limit))
+	case reason.NotReclaimable:
+		return fmt.Sprintf("%s: queue %s does not give back (%s)", sentence, strings.Join(v.Blocker, ", "), tally(v))
+	case reason.WaitingForVictims, reason.BehindOthers:
+		if len(v.Blocker) > 0 {
+			return fmt.Sprintf("%s: %s", sentence, strings.Join(v.Blocker, ", "))
+		}
+	case reason.GangDoesNotFit, reason.TooLarge:
+		if v.Limit != nil && v.Limit.Cluster {
+			return fmt.Sprintf("%s: the cluster is too small: %s", sentence, gap(v.Limit))
+		}
+		return fmt.Sprintf("%s: %d of %d fit; %s", sentence, m.Fit, max(m.Min, m.Held+1), tally(v))
+	}
+	return sentence
+}
+
+// limited names the queue and what of it is the limit.
+func limited(v *Verdict) string {
+	if v.Code == reason.OverDeserved {
+		return fmt.Sprintf("queue %s holds its share already", v.Limit.Queue)
+	}
+	return fmt.Sprintf("queue %s would exceed its capability", v.Limit.Queue)
+}
+
+func gap(l *Limit) string {
+	return fmt.Sprintf("%s %s asked, %s in use, limit %s", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Held), amount(l.Resource, l.Limit))
+}
+
+// tally is "0/5 nodes are available: 3 Insufficient cpu, 2 …", the form that
+// kube-scheduler's readers know.
+func tally(v *Verdict) string {
+	t := &v.Tally
+	if t.Looked == 0 {
+		return "no nodes"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d/%d nodes have room for one more", t.Fit, t.Looked)
+	for i, c := range t.Counts {
+		separator := ", "
+		if i == 0 {
+			separator = ": "
+		}
+		if i == maxReasons {
+			b.WriteString(", …")
+			break
+		}
+		fmt.Fprintf(&b, "%s%d %s", separator, c.Nodes, c.Reason)
+		if c.Detail != "" {
+			fmt.Fprintf(&b, " %s", c.Detail)
+		}
+		if c.Short > 0 {
+			fmt.Fprintf(&b, " (short by %s)", amount(c.Detail, float64(c.Short)))
+		}
+	}
+	return b.String()
+}
+
+func hint(v *Verdict) string {
+	h := reason.Get(v.Code).Hint
+	m := v.Members
+	if v.Code == reason.GangDoesNotFit && v.Limit == nil && m.Fit > 0 && m.Fit < m.Min && m.Held == 0 {
+		return fmt.Sprintf("minAvailable %d would start now; or lower the requests, or add nodes", m.Fit)
+	}
+	if v.Detail != "" {
+		return v.Detail
+	}
+	return h
+}
+
+// Condition is the message of the Unschedulable condition, in Volcano's form.
+func Condition(v *Verdict) string {
+	unready := max(v.Members.Min-v.Members.Held, 0)
+	return fmt.Sprintf("%d/%d tasks in gang unschedulable: %s", unready, v.Members.Total, Sentence(v))
+}
+
+// Pod is the message of a waiting pod's condition. It has no numbers that move.
+func Pod(v *Verdict) string {
+	switch v.Code {
+	case reason.OverCapability, reason.OverDeserved:
+		return limited(v)
+	case reason.QueueMissing, reason.QueueClosed, reason.NotReclaimable:
+		return Sentence(&Verdict{Code: v.Code, Limit: v.Limit, Blocker: v.Blocker})
+	}
+	return reason.Get(v.Code).Sentence
+}
+
+// Same says whether two explanations mean the same; numbers of nodes and amounts
+// may differ.
+func Same(a, b *schedulingv1beta1.Explanation) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return meaning(a) == meaning(b)
+}
+
+func meaning(e *schedulingv1beta1.Explanation) string {
+	var b strings.Builder
+	b.WriteString(e.Reason)
+	if e.Members != nil {
+		fmt.Fprintf(&b, "|%d", e.Members.Min)
+	}
+	if e.Reason == string(reason.NotEnoughPods) && e.Members != nil {
+		fmt.Fprintf(&b, " of %d", e.Members.Exist)
+	}
+	if e.Queue != nil {
+		b.WriteString("|" + e.Queue.Name)
+	}
+	for _, s := range e.Short {
+		if s.Scope != "nodes" {
+			fmt.Fprintf(&b, "|%s %s %s", s.Scope, s.Resource, s.Asked)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,52 @@
+// Package explain turns what the filters counted into words and numbers: why a
+// gang waits, in which queue, what is short and by how much, what would help.
+//
+//	In:   Verdict, filled while deciding
+//	Out:  schedulingv1beta1.Explanation, the message of the condition, the event
+//
+// # Invariants
+//
+//   - Pure: equal verdicts give equal words.
+//   - Key is equal for verdicts that mean the same, though numbers may differ.
+package explain
+
+import (
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/fit"
+)
+
+// Verdict is why a gang waits. Code "" means that it does not.
+type Verdict struct {
+	Code    reason.Code
+	Members Members
+	// Task is the one that was judged, with the tally of nodes.
+	Task  *model.Task
+	Tally fit.Tally
+	// Limit is set when a queue's limit is the reason.
+	Limit *Limit
+	// Asked is what the members that have to start together ask for.
+	Asked model.Vec
+	// Blocker is what else is in the way, by name: queues that do not give back.
+	Blocker []string
+	// Role is the task whose pods are too few.
+	Role string
+	// Detail is more text for people, for example what is not supported.
+	Detail string
+}
+
+// Members counts the pods of a gang.
+type Members struct {
+	Min, Exist, Total, Held, Fit, Pending int
+}
+
+// Limit is a limit of a queue that is in the way.
+type Limit struct {
+	Queue    string
+	Resource string
+	Asked    float64 // by this gang
+	Held     float64 // by the queue, what is let in included
+	Limit    float64
+	// Cluster: it is what the cluster has (minus guarantees), not what the queue may have.
+	Cluster bool
+}

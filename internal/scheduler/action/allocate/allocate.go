@@ -1,0 +1,74 @@
+// Package allocate gives nodes to gangs: the queue whose turn it is, in it the
+// gang whose turn it is, its minimum at once, then one task a turn.
+package allocate
+
+import (
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Action is the action allocate.
+type Action struct{}
+
+// Name is allocate.
+func (Action) Name() string { return "allocate" }
+
+// Run gives turns until nobody wants or gets more.
+func (Action) Run(s *session.Session) {
+	promised(s)
+	turns := s.Turns(s.Ready, func(j *session.Job) bool { return len(j.Reserved)+len(j.Promised) == 0 && wants(s, j) })
+	for {
+		turn, job, ok := turns.Next()
+		if !ok {
+			return
+		}
+		if v := s.Rules.IsOverused(turn.Queue()); v.Code != "" { // 1. A queue that has its share gets no more.
+			s.Blocked(job, v)
+			for _, other := range turn.Rest() {
+				s.Blocked(other, v)
+			}
+			continue
+		}
+		outcome := s.Round(job, nil, false) // 2. The gang is placed whole, or not at all.
+		switch {
+		case outcome == session.Kept && len(job.Pending) > 0:
+			turns.Back(turn, job) // 3. It wants more: after those whose turn comes before.
+		case outcome == session.Failed && turn.Queue().Fifo && !job.Satisfied():
+			s.Behind(turn.Rest(), job) // 4. A strict queue waits for its first.
+		default:
+			turns.Back(turn, nil)
+		}
+	}
+}
+
+// promised tries the gangs first that have room promised: it is theirs, and it
+// counts as held by their queue already.
+func promised(s *session.Session) {
+	turns := s.Turns(s.Ready, func(j *session.Job) bool { return len(j.Reserved) > 0 })
+	for {
+		turn, job, ok := turns.Next()
+		if !ok {
+			return
+		}
+		if wants(s, job) {
+			s.Round(job, nil, false)
+		} else {
+			s.GiveUp(job)
+		}
+		turns.Back(turn, nil)
+	}
+}
+
+// wants says whether a gang may be tried.
+func wants(s *session.Session, j *session.Job) bool {
+	if !s.Enqueues {
+		s.LetIn(j)
+	}
+	if !j.LetIn() || len(j.Pending) == 0 && j.Satisfied() || !s.Gate(j) {
+		return false
+	}
+	if v := s.Rules.Valid(j); v.Code != "" {
+		s.Verdict(j, v)
+		return false
+	}
+	return len(j.Pending) > 0
+}

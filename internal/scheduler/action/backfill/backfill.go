@@ -1,0 +1,45 @@
+// Package backfill places tasks that ask for nothing: they take nobody's share,
+// so the limits of their queue do not hold them back.
+package backfill
+
+import (
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Action is the action backfill.
+type Action struct{}
+
+// Name is backfill.
+func (Action) Name() string { return "backfill" }
+
+// Run places what remains of best-effort tasks, gang by gang.
+func (Action) Run(s *session.Session) {
+	turns := s.Turns(s.Ready, func(j *session.Job) bool { return wants(s, j) })
+	for {
+		turn, job, ok := turns.Next()
+		if !ok {
+			return
+		}
+		for len(job.Pending) > 0 && s.Round(job, bestEffort, true) == session.Kept {
+			continue
+		}
+		turns.Back(turn, nil)
+	}
+}
+
+func bestEffort(t *model.Task) bool { return t.Shape.BestEffort && t.Status == model.Pending }
+
+// wants says whether best-effort tasks alone could bring the gang on.
+func wants(s *session.Session, j *session.Job) bool {
+	if !j.LetIn() || !j.Tryable(s) || j.Gang.PendingBestEffort == 0 {
+		return false
+	}
+	n := 0
+	for _, t := range j.Pending {
+		if bestEffort(t) {
+			n++
+		}
+	}
+	return n > 0 && n >= j.Need()
+}

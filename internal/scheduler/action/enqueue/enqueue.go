@@ -1,0 +1,46 @@
+// Package enqueue lets gangs into their queues: only then are their pods created
+// and tried. A gang that its queue has no room for waits outside.
+package enqueue
+
+import (
+	"slices"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Action is the action enqueue.
+type Action struct{}
+
+// Name is enqueue.
+func (Action) Name() string { return "enqueue" }
+
+// Run looks at the pending gangs, in the order of queues and gangs.
+func (Action) Run(s *session.Session) {
+	var pending []*session.Job
+	for _, j := range s.Ready {
+		if !j.LetIn() && s.Gate(j) {
+			pending = append(pending, j)
+		}
+	}
+	slices.SortFunc(pending, func(a, b *session.Job) int {
+		if a.In != b.In {
+			return s.Rules.CompareQueues(a.In, b.In)
+		}
+		return s.Rules.CompareJobs(a, b)
+	})
+	for _, j := range pending {
+		if j.HasMinResources {
+			if v := s.Rules.MayEnqueue(j); v.Code != "" {
+				v.Members = s.Members(j, 0)
+				s.Verdict(j, v)
+				continue
+			}
+			for _, enqueued := range s.Rules.Enqueued {
+				enqueued(j)
+			}
+		}
+		j.Phase = schedulingv1beta1.PodGroupInqueue
+		s.Touch(j)
+	}
+}

@@ -1,0 +1,78 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Arguments of a policy or an action, as read from YAML.
+type Arguments map[string]any
+
+// Int reads a whole number. A value of another kind keeps the default and is
+// reported.
+func (a Arguments) Int(key string, def int, warn func(string)) int {
+	switch v := a[key].(type) {
+	case nil:
+		return def
+	case float64:
+		if v == float64(int(v)) {
+			return int(v)
+		}
+	case int:
+		return v
+	case int64:
+		return int(v)
+	}
+	report(warn, key, "a whole number", a[key])
+	return def
+}
+
+// Float reads a number.
+func (a Arguments) Float(key string, def float64, warn func(string)) float64 {
+	switch v := a[key].(type) {
+	case nil:
+		return def
+	case float64:
+		return v
+	case int:
+		return float64(v)
+	case int64:
+		return float64(v)
+	}
+	report(warn, key, "a number", a[key])
+	return def
+}
+
+// Bool reads true or false, as text too.
+func (a Arguments) Bool(key string, def bool, warn func(string)) bool {
+	switch v := a[key].(type) {
+	case nil:
+		return def
+	case bool:
+		return v
+	case string:
+		if b, err := strconv.ParseBool(v); err == nil {
+			return b
+		}
+	}
+	report(warn, key, "true or false", a[key])
+	return def
+}
+
+// String reads text.
+func (a Arguments) String(key, def string, warn func(string)) string {
+	switch v := a[key].(type) {
+	case nil:
+		return def
+	case string:
+		return v
+	}
+	report(warn, key, "text", a[key])
+	return def
+}
+
+func report(warn func(string), key, want string, have any) {
+	if warn != nil {
+		warn(fmt.Sprintf("argument %s: want %s, have %v; the default is used", key, want, have))
+	}
+}

@@ -1,0 +1,238 @@
+// Package config reads the scheduler's configuration, Volcano's
+// volcano-scheduler.conf.
+//
+//	In:   YAML
+//	Out:  Config, warnings for a person, or an error; on an error keep the last good one
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Config says which actions run in which order, and which policies decide, tier
+// by tier.
+type Config struct {
+	Actions []string
+	Tiers   []Tier
+	// Configurations are arguments of actions, by action name.
+	Configurations map[string]Arguments
+}
+
+// Tier is a set of policies of equal rank; earlier tiers go first.
+type Tier struct {
+	Plugins []Plugin
+}
+
+// Plugin is one policy with its switches and arguments.
+type Plugin struct {
+	Name string
+	// Switches are the enable… keys that were given.
+	Switches  map[string]bool
+	Arguments Arguments
+}
+
+// Enabled says whether a switch is on; one that was not given is on unless it is
+// one of those that Volcano has off.
+func (p *Plugin) Enabled(key string) bool {
+	if v, ok := p.Switches[key]; ok {
+		return v
+	}
+	return key != "enableHierarchy" && key != "enabledClusterOrder"
+}
+
+// Switches are the keys that turn one hook of a policy on or off, in Volcano's
+// spelling.
+var Switches = []string{
+	"enableJobOrder", "enableHierarchy", "enableJobReady", "enableJobPipelined", "enableTaskOrder", "enablePreemptable",
+	"enableReclaimable", "enablePreemptive", "enableQueueOrder", "enabledClusterOrder", "enablePredicate", "enableBestNode",
+	"enableNodeOrder", "enableTargetJob", "enableReservedNodes", "enableJobEnqueued", "enabledVictim", "enableJobStarving",
+	"enabledOverused", "enabledAllocatable", "enabledHyperNodeOrder", "enabledSubJobReady", "enabledSubJobPipelined",
+	"enabledSubJobOrder", "enabledHyperNodeGradient",
+}
+
+// Actions that exist; false: known, not built yet.
+var knownActions = map[string]bool{
+	"enqueue": true, "allocate": true, "backfill": true, "reclaim": true,
+	"preempt": false, "gangpreempt": false, "gangreclaim": false, "shuffle": false,
+}
+
+// Policies that exist; false: known, not built yet.
+var knownPlugins = map[string]bool{
+	"gang": true, "priority": true, "conformance": true, "proportion": true, "predicates": true, "nodeorder": true, "binpack": true,
+	"drf": false, "deviceshare": false, "resource-strategy-fit": false, "tdm": false, "overcommit": false, "sla": false,
+	"task-topology": false, "numa-aware": false, "cdp": false, "rescheduling": false, "usage": false, "pdb": false,
+	"nodegroup": false, "network-topology-aware": false, "capacity": false, "extender": false, "resourcequota": false,
+}
+
+// Default is what runs without a file: Volcano's default, with reclaim, so that
+// queues get back what they deserve out of the box.
+func Default() *Config {
+	return &Config{
+		Actions: []string{"enqueue", "allocate", "backfill", "reclaim"},
+		Tiers: []Tier{
+			{Plugins: []Plugin{{Name: "priority"}, {Name: "gang"}, {Name: "conformance"}}},
+			{Plugins: []Plugin{{Name: "predicates"}, {Name: "proportion"}, {Name: "nodeorder"}, {Name: "binpack"}}},
+		},
+	}
+}
+
+type file struct {
+	Actions        string           `json:"actions"`
+	Tiers          []fileTier       `json:"tiers"`
+	Configurations []fileAction     `json:"configurations"`
+	Metrics        map[string]any   `json:"metrics"`
+	Plugins        []map[string]any `json:"plugins"`
+}
+
+type fileTier struct {
+	Plugins []map[string]any `json:"plugins"`
+}
+
+type fileAction struct {
+	Name      string         `json:"name"`
+	Arguments map[string]any `json:"arguments"`
+}
+
+// Parse reads a configuration file. Warnings name what is accepted and has no
+// effect; the order of both is the file's.
+func Parse(data []byte) (*Config, []string, error) {
+	var f file
+	if err := yaml.Unmarshal(data, &f); err != nil {
+		return nil, nil, fmt.Errorf("scheduler configuration is no valid YAML of the expected form: %w", err)
+	}
+	cfg := &Config{Configurations: map[string]Arguments{}}
+	var warnings []string
+	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+	if err := cfg.readActions(f.Actions, warn); err != nil {
+		return nil, warnings, err
+	}
+	for i, tier := range f.Tiers {
+		var t Tier
+		for k, raw := range tier.Plugins {
+			p, ok, err := readPlugin(raw, fmt.Sprintf("tiers[%d].plugins[%d]", i, k), warn)
+			if err != nil {
+				return nil, warnings, err
+			}
+			if ok {
+				t.Plugins = append(t.Plugins, p)
+			}
+		}
+		if err := checkTier(tier, i); err != nil {
+			return nil, warnings, err
+		}
+		cfg.Tiers = append(cfg.Tiers, t)
+	}
+	if len(f.Plugins) > 0 {
+		warn("plugins: policies belong under tiers[].plugins; those at the top are ignored")
+	}
+	if len(f.Tiers) == 0 {
+		warn("tiers: none given, so no policy decides: no gangs, no shares, no filters but free resources")
+	}
+	for i, c := range f.Configurations {
+		if _, ok := knownActions[c.Name]; !ok {
+			warn("configurations[%d].name: %q is no action; ignored", i, c.Name)
+			continue
+		}
+		cfg.Configurations[c.Name] = Arguments(c.Arguments)
+	}
+	if len(f.Metrics) > 0 {
+		warn("metrics: a source of real load is only used by policy usage, which is not available yet; ignored")
+	}
+	return cfg, warnings, nil
+}
+
+func (cfg *Config) readActions(text string, warn func(string, ...any)) error {
+	for _, name := range strings.Split(text, ",") {
+		name = strings.TrimSpace(name)
+		built, known := knownActions[name]
+		switch {
+		case name == "" && strings.TrimSpace(text) == "":
+			return fmt.Errorf("actions: empty; name at least one of %s", names(knownActions))
+		case !known:
+			return fmt.Errorf("actions: %q is no action; known are %s", name, names(knownActions))
+		case slices.Contains(cfg.Actions, name):
+			warn("actions: %s is named twice; the second is ignored", name)
+		case !built:
+			warn("actions: %s is not available yet; the others run without it", name)
+		default:
+			cfg.Actions = append(cfg.Actions, name)
+		}
+	}
+	return nil
+}
+
+// readPlugin reads one policy; ok is false for one that has no effect.
+func readPlugin(raw map[string]any, where string, warn func(string, ...any)) (p Plugin, ok bool, err error) {
+	name, isText := raw["name"].(string)
+	if !isText || name == "" {
+		return p, false, fmt.Errorf("%s.name: missing", where)
+	}
+	built, known := knownPlugins[name]
+	if !known {
+		warn("%s: %q is no policy; known are %s; ignored", where, name, names(knownPlugins))
+		return p, false, nil
+	}
+	p = Plugin{Name: name, Switches: map[string]bool{}}
+	keys := make([]string, 0, len(raw))
+	for key := range raw {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		switch value := raw[key].(type) {
+		case bool:
+			if slices.Contains(Switches, key) {
+				p.Switches[key] = value
+				continue
+			}
+			warn("%s.%s: no such switch; ignored", where, key)
+		case map[string]any:
+			if key == "arguments" {
+				p.Arguments = Arguments(value)
+				continue
+			}
+			warn("%s.%s: not expected; ignored", where, key)
+		default:
+			if slices.Contains(Switches, key) {
+				return p, false, fmt.Errorf("%s.%s: want true or false, have %v", where, key, value)
+			}
+			if key != "name" && value != nil {
+				warn("%s.%s: not expected; ignored", where, key)
+			}
+		}
+	}
+	if !built {
+		warn("%s: policy %s is not available yet; the others decide without it", where, name)
+	}
+	return p, built, nil
+}
+
+// checkTier refuses what Volcano refuses.
+func checkTier(t fileTier, i int) error {
+	hierarchy, proportion := false, false
+	for _, raw := range t.Plugins {
+		switch raw["name"] {
+		case "drf":
+			hierarchy = raw["enableHierarchy"] == true
+		case "proportion":
+			proportion = true
+		}
+	}
+	if hierarchy && proportion {
+		return fmt.Errorf("tiers[%d]: drf with enableHierarchy and proportion order queues by different rules; put them into different tiers", i)
+	}
+	return nil
+}
+
+func names(m map[string]bool) string {
+	list := make([]string, 0, len(m))
+	for name := range m {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}

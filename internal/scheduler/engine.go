@@ -1,0 +1,77 @@
+// Package scheduler decides which gang runs where.
+//
+//	nodes, pods, PodGroups, queues ─▶ model ─▶ Engine.Cycle ─▶ decision.Decisions ─▶ outbox
+//
+//	In:   model.Cluster, the time
+//	Out:  decision.Decisions, data
+//
+// # Invariants
+//
+//   - Pure: the same model at the same time gives the same decisions, whatever the engine saw before: what an
+//     engine remembers only saves work.
+//   - The model is not changed; call decision.Assume to tell it what was decided.
+//
+// # Concurrency
+//
+// An Engine and its Cluster belong to one goroutine; none is started.
+package scheduler
+
+import (
+	"time"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/shape"
+)
+
+// Engine runs cycles.
+type Engine struct {
+	// Warnings are about arguments of policies that could not be read.
+	Warnings []string
+
+	actions  []session.Action
+	policies []session.Policy
+	enqueues bool
+
+	view   place.Overlay
+	judge  shape.Judge
+	ledger queue.Ledger
+	book   book
+}
+
+// New makes an engine from a configuration.
+func New(cfg *config.Config) (*Engine, error) {
+	e := &Engine{}
+	e.book.reset()
+	if err := e.configure(cfg); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Cycle decides what is to be done now. c is read, not changed.
+func (e *Engine) Cycle(now time.Time, c *model.Cluster) decision.Decisions {
+	s := e.open(now, c) // 1. What do we know, and what changed since?
+	for _, policy := range e.policies {
+		policy.Open(s) // 2. What does each queue deserve? Which rules hold?
+	}
+	e.book.update(s) // 3. Which gangs could be helped by what changed?
+	for _, action := range e.actions {
+		action.Run(s) // 4. Let in, place, fill up, take back: in the order configured.
+	}
+	e.book.settle(s)   // 5. Who still waits, and for what?
+	return e.report(s) // 6. Binds, evictions, statuses: data for the outbox.
+}
+
+func (e *Engine) open(now time.Time, c *model.Cluster) *session.Session {
+	e.view.Sync(c)
+	e.judge.Open(&e.view, c.Resources, c.Shapes)
+	e.ledger.Open(c)
+	s := session.Open(now, c, &e.view, &e.judge, &e.ledger, e.book.job)
+	s.Enqueues = e.enqueues
+	return s
+}

@@ -1,0 +1,138 @@
+// Package fit answers one question: could a task of this shape run on this node,
+// and if not, why.
+//
+//	In:   model.Shape, a node of the overlay
+//	Out:  "" or the reason.Code of the first filter that says no; Tally counts them over all nodes
+//
+// # Invariants
+//
+//   - Filters run in one order: cordon, affinity, taints (static), then pod count, ports, amounts.
+//   - Every live node is either fit or counted once in the Tally, under the first filter that rejected it.
+package fit
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/place"
+)
+
+// Filters are the switches of policy predicates. The resources a pod asks for are
+// always checked.
+type Filters struct {
+	Cordon   bool // spec.unschedulable
+	Affinity bool // node selector and required node affinity
+	Taints   bool
+	Ports    bool
+	PodRules bool // pod affinity and anti-affinity
+	Spread   bool // topology spread
+}
+
+const unschedulableTaint = "node.kubernetes.io/unschedulable"
+
+// Static judges what does not depend on what runs on the node. detail says what
+// of the reason, for people.
+func (f *Filters) Static(s *model.Shape, info *model.NodeInfo) (code reason.Code, detail string) {
+	if s.MalformedAffinity != "" {
+		return reason.NodeAffinityMismatch, s.MalformedAffinity
+	}
+	if f.Cordon && info.Unschedulable && !tolerates(s, &corev1.Taint{Key: unschedulableTaint, Effect: corev1.TaintEffectNoSchedule}) {
+		return reason.NodeUnschedulable, ""
+	}
+	if f.Affinity && s.Required != nil {
+		if ok, err := s.Required.Match(info.Node); err != nil || !ok {
+			return affinityReason(s, info)
+		}
+	}
+	if f.Taints {
+		for i := range info.Taints {
+			taint := &info.Taints[i]
+			if taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerates(s, taint) {
+				return taintReason(taint)
+			}
+		}
+	}
+	return "", ""
+}
+
+func affinityReason(s *model.Shape, info *model.NodeInfo) (reason.Code, string) {
+	var missing []string
+	for k, v := range s.NodeSelector {
+		if info.Labels[k] != v {
+			missing = append(missing, k+"="+v)
+		}
+	}
+	if len(missing) == 0 {
+		return reason.NodeAffinityMismatch, ""
+	}
+	slices.Sort(missing)
+	return reason.NodeSelectorMismatch, strings.Join(missing, ",")
+}
+
+func taintReason(taint *corev1.Taint) (reason.Code, string) {
+	if taint.Key == corev1.TaintNodeNotReady || taint.Key == corev1.TaintNodeUnreachable {
+		return reason.NodeNotReady, ""
+	}
+	return reason.UntoleratedTaint, taint.ToString()
+}
+
+func tolerates(s *model.Shape, taint *corev1.Taint) bool {
+	for i := range s.Tolerations {
+		if s.Tolerations[i].ToleratesTaint(klog.Logger{}, taint, false) {
+			return true
+		}
+	}
+	return false
+}
+
+// Intolerable counts the node's PreferNoSchedule taints that the shape does not
+// tolerate.
+func Intolerable(s *model.Shape, info *model.NodeInfo) int {
+	n := 0
+	for i := range info.Taints {
+		if info.Taints[i].Effect == corev1.TaintEffectPreferNoSchedule && !tolerates(s, &info.Taints[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// Dynamic says whether the node has room and ports now.
+func (f *Filters) Dynamic(o *place.Overlay, id model.NodeID, s *model.Shape) bool {
+	return o.Fits(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.PortsFree(id, s.Ports, nil))
+}
+
+// Later is Dynamic for room that is being released; ports of releasing tasks
+// count as free.
+func (f *Filters) Later(o *place.Overlay, id model.NodeID, s *model.Shape) bool {
+	return o.WillFit(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.PortsFree(id, s.Ports, leaving))
+}
+
+func leaving(t *model.Task) bool { return t.Status == model.Releasing }
+
+// Room says which dynamic filter rejects a node, and for an amount which
+// resource and how much is missing.
+func (f *Filters) Room(o *place.Overlay, id model.NodeID, s *model.Shape) (code reason.Code, index int, short int64) {
+	base := int(id) * o.Nodes.Stride
+	free := func(i int) int64 { return min(o.Idle[base+i], o.Future[base+i]) }
+	if s.Request.Get(model.Pods) > free(model.Pods) {
+		return reason.TooManyPods, model.Pods, 0
+	}
+	if f.Ports && len(s.Ports) > 0 && !o.PortsFree(id, s.Ports, nil) {
+		return reason.PortInUse, 0, 0
+	}
+	for _, t := range s.Request {
+		if missing := t.Value - free(int(t.Index)); missing > 0 {
+			if t.Value > o.Nodes.Alloc[base+int(t.Index)] {
+				return reason.TooLarge, int(t.Index), missing
+			}
+			return reason.InsufficientResource, int(t.Index), missing
+		}
+	}
+	return "", 0, 0
+}

@@ -1,0 +1,48 @@
+package place
+
+import "github.com/vc-batch/vc/internal/model"
+
+// Changes is the log of nodes whose row changed. Readers remember how far they
+// have read and replay the rest; a node that changed again later is skipped, so
+// a replay costs at most one look a node.
+type Changes struct {
+	entries []model.NodeID
+	last    []int64 // per node: position of its newest entry
+	base    int64   // position of entries[0]
+}
+
+func (c *Changes) reset(nodes int) {
+	c.base += int64(len(c.entries)) + 1
+	c.entries = c.entries[:0]
+	c.last = make([]int64, nodes)
+	for i := range c.last {
+		c.last[i] = -1
+	}
+}
+
+func (c *Changes) add(id model.NodeID) {
+	if limit := 4*len(c.last) + 1024; len(c.entries) >= limit {
+		half := len(c.entries) / 2
+		c.base += int64(half)
+		c.entries = append(c.entries[:0], c.entries[half:]...)
+	}
+	c.last[id] = c.base + int64(len(c.entries))
+	c.entries = append(c.entries, id)
+}
+
+// End is the position after the newest entry.
+func (c *Changes) End() int64 { return c.base + int64(len(c.entries)) }
+
+// Since calls visit once for every node that changed at or after a position.
+// It returns false, without a call, when the log does not reach back so far.
+func (c *Changes) Since(position int64, visit func(model.NodeID)) bool {
+	if position < c.base {
+		return false
+	}
+	for i := position - c.base; i < int64(len(c.entries)); i++ {
+		if id := c.entries[i]; c.last[id] == c.base+i {
+			visit(id)
+		}
+	}
+	return true
+}

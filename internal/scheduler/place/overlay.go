@@ -1,0 +1,307 @@
+// Package place is where a cycle tries things: an overlay of the nodes' free
+// room with an undo log, so that a gang is placed whole or undone whole.
+//
+//	In:   model.Cluster (read only)
+//	Out:  Idle and Future per node, as they would be after what was tried so far
+//
+// # Invariants
+//
+//   - After Rollback(m) every value is what it was when Mark returned m.
+//   - Sync makes the overlay equal to the model, touching only rows that differ.
+//   - Idle and Future change only together with an entry in the change log.
+//
+// # Concurrency
+//
+// An Overlay belongs to one engine.
+package place
+
+import (
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// Overlay is the nodes' room during a cycle. Rows are nodes by model.NodeID, with
+// the model's stride.
+type Overlay struct {
+	Nodes *model.Nodes
+	// Idle is what nobody uses; Future is Idle plus what is being released minus
+	// what is promised. A task may start only where it fits into both.
+	Idle, Future []int64
+	// Order lists the live nodes by name, Rank is the reverse (-1: not alive).
+	// Equal choices are decided by it.
+	Order []model.NodeID
+	Rank  []int32
+
+	Changes Changes
+	// Grown lists the nodes that got more room or new labels in the last Sync.
+	Grown []model.NodeID
+	// Touched says whether the last Sync saw any change of any node or of its tasks.
+	Touched bool
+	// Releasing counts the nodes where something is being released.
+	Releasing int
+	// Epoch changes when the set of nodes or the width of a row does.
+	Epoch uint64
+
+	undo      []entry
+	ports     []heldPort
+	moved     []model.NodeID
+	isMoved   []bool
+	syncedGen uint64
+	nodeSet   uint64
+	releasing []bool
+	everSync  bool
+}
+
+type kind uint8
+
+const (
+	take kind = iota
+	promise
+	release
+	free
+	hold
+)
+
+// entry is one step that can be undone.
+type entry struct {
+	node model.NodeID
+	kind kind
+	task *model.Task
+}
+
+type heldPort struct {
+	node model.NodeID
+	task *model.Task
+}
+
+// Labeled is the model generation up to which labels and taints were seen.
+func (o *Overlay) Labeled() uint64 { return o.syncedGen }
+
+// Sync makes the overlay equal to the model.
+func (o *Overlay) Sync(c *model.Cluster) {
+	o.Nodes = &c.Nodes
+	o.undo, o.ports, o.Grown, o.Touched = o.undo[:0], o.ports[:0], o.Grown[:0], false
+	stale := o.moved
+	for _, id := range stale {
+		o.isMoved[id] = false
+	}
+	o.moved = o.moved[:0]
+	if !o.everSync || o.nodeSet != c.NodeSetGen || len(o.isMoved) != c.Nodes.Len() {
+		o.rebuild(c)
+		return
+	}
+	for _, id := range stale {
+		o.refresh(id)
+	}
+	if !c.NodesSince(o.syncedGen, o.refresh) {
+		for id := range c.Nodes.Name {
+			o.refresh(model.NodeID(id))
+		}
+	}
+	o.syncedGen = c.Gen()
+}
+
+// rebuild starts over: the set of nodes changed.
+func (o *Overlay) rebuild(c *model.Cluster) {
+	n := c.Nodes.Len()
+	o.everSync = true
+	o.nodeSet = c.NodeSetGen
+	o.Epoch++
+	o.Idle, o.Future = resize(o.Idle, n*c.Nodes.Stride), resize(o.Future, n*c.Nodes.Stride)
+	o.isMoved, o.releasing = make([]bool, n), make([]bool, n)
+	o.Rank = make([]int32, n)
+	for i := range o.Rank {
+		o.Rank[i] = -1
+	}
+	o.Order = c.Nodes.Order(o.Order)
+	o.Releasing = 0
+	for rank, id := range o.Order {
+		o.Rank[id] = int32(rank)
+		o.load(id)
+	}
+	o.Changes.reset(n)
+	// Whatever was parked may fit now.
+	o.Grown = append(o.Grown[:0], o.Order...)
+	o.Touched = true
+	o.syncedGen = c.Gen()
+}
+
+func resize(v []int64, n int) []int64 {
+	if cap(v) < n {
+		return make([]int64, n)
+	}
+	v = v[:n]
+	clear(v)
+	return v
+}
+
+// load computes a row from the model and says whether it grew or shrank.
+func (o *Overlay) load(id model.NodeID) (grew, changed bool) {
+	n := o.Nodes
+	base := int(id) * n.Stride
+	releasing := false
+	for i := base; i < base+n.Stride; i++ {
+		idle := n.Alloc[i] - n.Used[i]
+		future := idle + n.Releasing[i] - n.Pipelined[i]
+		releasing = releasing || n.Releasing[i] > 0
+		if idle != o.Idle[i] || future != o.Future[i] {
+			changed = true
+			grew = grew || idle > o.Idle[i] || future > o.Future[i]
+			o.Idle[i], o.Future[i] = idle, future
+		}
+	}
+	if releasing != o.releasing[id] {
+		o.releasing[id] = releasing
+		if releasing {
+			o.Releasing++
+		} else {
+			o.Releasing--
+		}
+	}
+	return grew, changed
+}
+
+// refresh reloads one row. A row that this cycle's predecessor had filled and
+// that did not stay filled has grown, as well as one where something ended.
+func (o *Overlay) refresh(id model.NodeID) {
+	if o.Rank[id] < 0 {
+		return
+	}
+	grew, changed := o.load(id)
+	relabeled := o.Nodes.Labeled[id] > o.syncedGen
+	if changed || relabeled {
+		o.Changes.add(id)
+	}
+	if grew || relabeled {
+		o.Grown = append(o.Grown, id)
+	}
+	o.Touched = true
+}
+
+func (o *Overlay) note(id model.NodeID) {
+	if !o.isMoved[id] {
+		o.isMoved[id] = true
+		o.moved = append(o.moved, id)
+	}
+	o.Changes.add(id)
+}
+
+func (o *Overlay) add(values []int64, id model.NodeID, r model.Request, sign int64) {
+	base := int(id) * o.Nodes.Stride
+	for _, t := range r {
+		values[base+int(t.Index)] += sign * t.Value
+	}
+}
+
+// Take gives a node's idle room to a task.
+func (o *Overlay) Take(id model.NodeID, t *model.Task) { o.do(entry{id, take, t}) }
+
+// Promise gives room that is being released to a task.
+func (o *Overlay) Promise(id model.NodeID, t *model.Task) { o.do(entry{id, promise, t}) }
+
+// Withdraw takes a promise back that the model knows of (the task is Pipelined).
+func (o *Overlay) Withdraw(id model.NodeID, t *model.Task) { o.do(entry{id, free, t}) }
+
+// Evict counts a running task's room as being released.
+func (o *Overlay) Evict(id model.NodeID, t *model.Task) { o.do(entry{id, release, t}) }
+
+// Spare undoes one Evict without undoing what came after it.
+func (o *Overlay) Spare(id model.NodeID, t *model.Task) { o.do(entry{id, hold, t}) }
+
+func (o *Overlay) do(e entry) {
+	o.carry(e, 1)
+	o.undo = append(o.undo, e)
+	if len(e.task.Shape.Ports) > 0 && (e.kind == take || e.kind == promise) {
+		o.ports = append(o.ports, heldPort{e.node, e.task})
+	}
+}
+
+func (o *Overlay) carry(e entry, sign int64) {
+	r := e.task.Shape.Request
+	switch e.kind {
+	case take:
+		o.add(o.Idle, e.node, r, -sign)
+		o.add(o.Future, e.node, r, -sign)
+	case promise, hold:
+		o.add(o.Future, e.node, r, -sign)
+	case release, free:
+		o.add(o.Future, e.node, r, sign)
+	}
+	o.note(e.node)
+}
+
+// Mark returns the present point, to roll back to.
+func (o *Overlay) Mark() int { return len(o.undo) }
+
+// Rollback undoes everything after a mark, last first.
+func (o *Overlay) Rollback(mark int) {
+	for i := len(o.undo) - 1; i >= mark; i-- {
+		e := o.undo[i]
+		o.carry(e, -1)
+		if len(e.task.Shape.Ports) > 0 && (e.kind == take || e.kind == promise) {
+			o.ports = o.ports[:len(o.ports)-1]
+		}
+	}
+	o.undo = o.undo[:mark]
+}
+
+// Fits says whether a request fits into both what is idle and what will be.
+func (o *Overlay) Fits(id model.NodeID, r model.Request) bool {
+	base := int(id) * o.Nodes.Stride
+	for _, t := range r {
+		i := base + int(t.Index)
+		if t.Value > o.Idle[i] || t.Value > o.Future[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// WillFit says whether a request fits once what is being released is free.
+func (o *Overlay) WillFit(id model.NodeID, r model.Request) bool {
+	base := int(id) * o.Nodes.Stride
+	for _, t := range r {
+		if t.Value > o.Future[base+int(t.Index)] {
+			return false
+		}
+	}
+	return true
+}
+
+// PortsFree says whether none of a task's host ports is held on a node, by tasks
+// of the model (those that the ignore function accepts aside) or of this cycle.
+func (o *Overlay) PortsFree(id model.NodeID, ports []model.Port, ignore func(*model.Task) bool) bool {
+	ok := true
+	o.Nodes.Ports(id, func(t *model.Task, held model.Port) bool {
+		if ignore != nil && ignore(t) {
+			return true
+		}
+		ok = ok && !conflicts(held, ports)
+		return ok
+	})
+	for i := range o.ports {
+		if o.ports[i].node == id {
+			for _, held := range o.ports[i].task.Shape.Ports {
+				ok = ok && !conflicts(held, ports)
+			}
+		}
+	}
+	return ok
+}
+
+func conflicts(held model.Port, ports []model.Port) bool {
+	for _, p := range ports {
+		if p.Conflicts(held) {
+			return true
+		}
+	}
+	return false
+}
+
+// Each visits the tasks that this cycle took or was promised room for, in order.
+func (o *Overlay) Each(visit func(id model.NodeID, t *model.Task)) {
+	for i := range o.undo {
+		if k := o.undo[i].kind; k == take || k == promise {
+			visit(o.undo[i].node, o.undo[i].task)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+// Package gang places gangs whole: a PodGroup gets its minimum, per task too, or
+// nothing.
+//
+//	In:   minMember, minTaskMember, the pods that exist
+//	Out:  rules JobValid and JobOrder, and that minimums count
+package gang
+
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Policy is the policy gang.
+type Policy struct{ conf config.Plugin }
+
+// New returns the policy.
+func New(conf config.Plugin) *Policy { return &Policy{conf} }
+
+// Name is gang.
+func (*Policy) Name() string { return "gang" }
+
+// Open registers the rules.
+func (p *Policy) Open(s *session.Session) {
+	s.Rules.Gang = s.Rules.Gang || p.conf.Enabled("enableJobReady")
+	s.Rules.JobValid = append(s.Rules.JobValid, func(j *session.Job) explain.Verdict { return valid(s, j) })
+	if p.conf.Enabled("enableJobOrder") {
+		s.Rules.JobOrder = append(s.Rules.JobOrder, unreadyFirst)
+	}
+}
+
+// unreadyFirst lets gangs without their minimum go before those that only want more.
+func unreadyFirst(a, b *session.Job) int {
+	x, y := a.Need() == 0, b.Need() == 0
+	switch {
+	case x == y:
+		return 0
+	case x:
+		return 1
+	}
+	return -1
+}
+
+// valid says whether enough pods exist.
+func valid(s *session.Session, j *session.Job) explain.Verdict {
+	if role := shortRole(j); role != "" {
+		return explain.Verdict{Code: reason.NotEnoughPods, Role: role, Members: s.Members(j, 0)}
+	}
+	if possible(j) < j.MinMember {
+		code := reason.NotEnoughPods
+		if possible(j)+j.Gated >= j.MinMember {
+			code = reason.SchedulingGated
+		}
+		return explain.Verdict{Code: code, Members: s.Members(j, 0)}
+	}
+	return explain.Verdict{}
+}
+
+// possible counts the tasks that are placed, ended well, or could be placed.
+func possible(j *session.Job) int { return j.ReadyTasks() + len(j.Pending) }
+
+// shortRole names a role that has fewer pods than its minimum, the first by name.
+func shortRole(j *session.Job) string {
+	needs := j.RoleNeeds()
+	if len(needs) == 0 {
+		return ""
+	}
+	for _, t := range j.Pending {
+		needs[t.Role]--
+	}
+	var short []string
+	for role, n := range needs {
+		if n > 0 && j.MinTaskMember[role] > 0 {
+			short = append(short, role)
+		}
+	}
+	if len(short) == 0 {
+		return ""
+	}
+	return slices.Min(short)
+}

@@ -1,0 +1,40 @@
+// Package predicates switches Kubernetes' own placing rules on: cordons, node
+// selectors and affinity, taints, host ports, pod affinity, topology spread.
+// What a pod asks for must always be there.
+package predicates
+
+import (
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/shape"
+)
+
+// Policy is the policy predicates.
+type Policy struct {
+	conf config.Plugin
+	warn func(string)
+}
+
+// New returns the policy; warn receives arguments that cannot be read.
+func New(conf config.Plugin, warn func(string)) *Policy { return &Policy{conf, warn} }
+
+// Name is predicates.
+func (*Policy) Name() string { return "predicates" }
+
+// Open registers nothing: filters belong to the judge.
+func (*Policy) Open(*session.Session) {}
+
+// Configure sets the filters.
+func (p *Policy) Configure(j *shape.Judge) {
+	if !p.conf.Enabled("enablePredicate") {
+		return
+	}
+	on := func(key string) bool { return p.conf.Arguments.Bool(key, true, p.warn) }
+	f := &j.Filters
+	f.Cordon = true
+	f.Affinity = on("predicate.NodeAffinityEnable")
+	f.Taints = on("predicate.TaintTolerationEnable")
+	f.Ports = on("predicate.NodePortsEnable")
+	f.PodRules = on("predicate.PodAffinityEnable")
+	f.Spread = on("predicate.PodTopologySpreadEnable")
+}

@@ -1,0 +1,189 @@
+// Package proportion shares the cluster among queues by weight.
+//
+//	In:   weights, guarantees, capabilities, what queues hold and ask for
+//	Out:  Deserved and RealCapability per queue; rules QueueOrder, Overused, Allocatable, Enqueueable, Preemptive, GivesBack
+//
+// # Invariants
+//
+//   - A queue never holds more than its capability, nor more than what the guarantees of others leave.
+//   - What a queue deserves is between its guarantee and what it asks for.
+//   - The sum of what is deserved is at most the cluster plus guarantees that nobody uses.
+package proportion
+
+import (
+	"cmp"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Policy is the policy proportion.
+type Policy struct{ conf config.Plugin }
+
+// New returns the policy.
+func New(conf config.Plugin) *Policy { return &Policy{conf} }
+
+// Name is proportion.
+func (*Policy) Name() string { return "proportion" }
+
+// Open shares the cluster and registers the rules.
+func (p *Policy) Open(s *session.Session) {
+	Share(s.Ledger)
+	r := &s.Rules
+	rules := rules{resources: s.Cluster.Resources, ledger: s.Ledger}
+	if p.conf.Enabled("enableQueueOrder") {
+		r.QueueOrder = append(r.QueueOrder, func(a, b *queue.Queue) int {
+			return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Share, b.Share))
+		})
+	}
+	if p.conf.Enabled("enabledOverused") {
+		r.Overused = append(r.Overused, rules.overused)
+	}
+	if p.conf.Enabled("enabledAllocatable") {
+		r.Allocatable = append(r.Allocatable, rules.allocatable)
+	}
+	if p.conf.Enabled("enableJobEnqueued") {
+		r.Enqueueable = append(r.Enqueueable, rules.enqueueable)
+		r.Enqueued = append(r.Enqueued, func(j *session.Job) {
+			for _, t := range j.MinResources {
+				j.In.Inqueue[t.Index] += float64(t.Value)
+			}
+		})
+	}
+	if p.conf.Enabled("enablePreemptive") {
+		r.Preemptive = append(r.Preemptive, rules.preemptive)
+	}
+	if p.conf.Enabled("enableReclaimable") {
+		r.GivesBack = append(r.GivesBack, rules.givesBack)
+	}
+}
+
+type rules struct {
+	resources *model.Resources
+	ledger    *queue.Ledger
+}
+
+// capability is limit for RealCapability: where the cluster itself is smaller
+// than what the queue's own capability allows, the cluster is the reason.
+func (r rules) capability(q *queue.Queue, index int, asked model.Request, held float64) explain.Verdict {
+	v := r.limit(reason.OverCapability, q, index, asked, held, q.RealCapability[index])
+	if q.Capability[index] > q.RealCapability[index] {
+		v.Code, v.Limit.Cluster = reason.GangDoesNotFit, true
+	}
+	return v
+}
+
+// limit fills a verdict about the first resource in the way.
+func (r rules) limit(code reason.Code, q *queue.Queue, index int, asked model.Request, held float64, limit float64) explain.Verdict {
+	return explain.Verdict{Code: code, Limit: &explain.Limit{
+		Queue: q.Name, Resource: r.resources.Name(index), Asked: float64(asked.Get(index)), Held: held, Limit: limit,
+	}}
+}
+
+// overused says that the queue holds all it deserves, of everything. One that
+// asks for nothing countable (best-effort pods) is not.
+func (r rules) overused(q *queue.Queue) explain.Verdict {
+	some := -1
+	for i, d := range q.Deserved {
+		if i == model.Pods {
+			continue
+		}
+		if d > q.Allocated[i]+queue.Epsilon {
+			return explain.Verdict{}
+		}
+		if d > 0 && some < 0 {
+			some = i
+		}
+	}
+	if some < 0 {
+		return explain.Verdict{}
+	}
+	return r.limit(reason.OverDeserved, q, some, nil, q.Allocated[some], q.Deserved[some])
+}
+
+// allocatable says whether the queue may hold so much more: within its
+// capability, within what it deserves.
+func (r rules) allocatable(q *queue.Queue, asked model.Request) explain.Verdict {
+	if !q.Open {
+		return explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
+	}
+	if i := queue.Over(r.resources, q.Allocated, asked, q.RealCapability); i >= 0 {
+		return r.capability(q, i, asked, q.Allocated[i])
+	}
+	if i := over(r.resources, q.Allocated, asked, q.Deserved); i >= 0 {
+		v := r.limit(reason.OverDeserved, q, i, asked, q.Allocated[i], q.Deserved[i])
+		if q.Deserved[i] >= r.ledger.Total[i]-queue.Epsilon {
+			v.Code, v.Limit.Cluster = reason.GangDoesNotFit, true
+		}
+		return v
+	}
+	return explain.Verdict{}
+}
+
+// over is queue.Over without the number of pods, which is nobody's share.
+func over(resources *model.Resources, held []float64, asked model.Request, limit []float64) int {
+	best := -1
+	for _, t := range asked {
+		i := int(t.Index)
+		if i != model.Pods && held[i]+float64(t.Value) > limit[i]+queue.Epsilon && (best < 0 || resources.Name(i) < resources.Name(best)) {
+			best = i
+		}
+	}
+	return best
+}
+
+// enqueueable says whether the gang's minimum fits the queue beside what is
+// held and let in already.
+func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
+	q := j.In
+	if !q.Open {
+		return session.Reject, explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
+	}
+	best := -1
+	for _, t := range j.MinResources {
+		i := int(t.Index)
+		if float64(t.Value)+r.claimed(q, i) > q.RealCapability[i]+queue.Epsilon && (best < 0 || r.resources.Name(i) < r.resources.Name(best)) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return session.Permit, explain.Verdict{}
+	}
+	return session.Reject, r.capability(q, best, j.MinResources, r.claimed(q, best))
+}
+
+// claimed is what the queue holds and has let in, without what it can do without.
+func (r rules) claimed(q *queue.Queue, i int) float64 {
+	return q.Allocated[i] + q.Inqueue[i] - q.Elastic[i]
+}
+
+// preemptive says whether the queue stays within what it deserves with the tasks.
+func (r rules) preemptive(q *queue.Queue, tasks []*model.Task) explain.Verdict {
+	var sum model.Vec
+	for _, t := range tasks {
+		sum.Add(t.Shape.Request, 1)
+	}
+	asked := make(model.Request, 0, len(sum))
+	for i, v := range sum {
+		if v > 0 {
+			asked = append(asked, model.Term{Index: int32(i), Value: v})
+		}
+	}
+	return r.allocatable(q, asked)
+}
+
+// givesBack says whether the queue holds more than it deserves of something
+// that is asked for.
+func (r rules) givesBack(q *queue.Queue, asked model.Request) bool {
+	for _, t := range asked {
+		i := int(t.Index)
+		if i != model.Pods && q.Allocated[i] > q.Deserved[i]+queue.Epsilon {
+			return true
+		}
+	}
+	return false
+}

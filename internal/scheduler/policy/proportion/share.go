@@ -1,0 +1,90 @@
+package proportion
+
+import (
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+// Share sets RealCapability and Deserved of every queue.
+//
+// The cluster is poured out by weight, round by round: a queue that has what it
+// asks for (or may have) takes part no more, and what it left goes into the next
+// round. Queues without gangs take no part, but their guarantees do.
+func Share(l *queue.Ledger) {
+	n := len(l.Total)
+	guaranteed := make([]float64, n)
+	for _, q := range l.Queues {
+		for _, t := range q.Guarantee {
+			guaranteed[t.Index] += float64(t.Value)
+		}
+	}
+	var open []*queue.Queue
+	for _, q := range l.Queues {
+		for i := range q.RealCapability {
+			rest := max(l.Total[i]-guaranteed[i], 0) + float64(q.Guarantee.Get(i))
+			q.RealCapability[i] = min(q.Capability[i], rest)
+		}
+		if q.Gangs > 0 {
+			open = append(open, q)
+		}
+	}
+	pour(l.Total, open)
+	for _, q := range l.Queues {
+		q.SetShare()
+	}
+}
+
+// pour gives out the total.
+func pour(total []float64, open []*queue.Queue) {
+	remaining := append([]float64(nil), total...)
+	before := make([]float64, len(total))
+	for len(open) > 0 {
+		weights := 0.0
+		for _, q := range open {
+			weights += float64(max(q.Weight, 1))
+		}
+		change := make([]float64, len(total)) // all queues of a round see the same remaining
+		unmet := open[:0]
+		moved := false
+		for _, q := range open {
+			copy(before, q.Deserved)
+			give(q, remaining, float64(max(q.Weight, 1))/weights)
+			changed := false
+			for i := range change {
+				delta := q.Deserved[i] - before[i]
+				change[i] += delta
+				changed = changed || delta > queue.Epsilon || delta < -queue.Epsilon
+			}
+			moved = moved || changed
+			if changed && !within(q.Request, q.Deserved) {
+				unmet = append(unmet, q)
+			}
+		}
+		empty := true
+		for i := range remaining {
+			remaining[i] -= change[i]
+			empty = empty && remaining[i] < queue.Epsilon
+		}
+		if empty || !moved {
+			return
+		}
+		open = unmet
+	}
+}
+
+// give adds a queue's part of what remains, within its limits.
+func give(q *queue.Queue, remaining []float64, part float64) {
+	for i := range q.Deserved {
+		d := q.Deserved[i] + max(remaining[i], 0)*part
+		d = min(d, q.RealCapability[i], q.Request[i])
+		q.Deserved[i] = max(d, float64(q.Guarantee.Get(i)))
+	}
+}
+
+func within(a, b []float64) bool {
+	for i := range a {
+		if a[i] > b[i]+queue.Epsilon {
+			return false
+		}
+	}
+	return true
+}

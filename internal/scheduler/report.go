@@ -1,0 +1,176 @@
+package scheduler
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// report turns what the cycle did into decisions.
+func (e *Engine) report(s *session.Session) decision.Decisions {
+	out := &s.Out
+	out.Now = s.Now
+	for _, j := range s.Bound {
+		binds(s, j)
+	}
+	slices.SortFunc(s.Touched, func(a, b *session.Job) int {
+		if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Gang.Name, b.Gang.Name)
+	})
+	for _, j := range s.Touched {
+		nominations(s, j)
+		if at := e.tell(s, j); !at.IsZero() {
+			e.book.due[j] = at
+		} else {
+			delete(e.book.due, j)
+		}
+		j.Clear()
+	}
+	for _, at := range e.book.due {
+		out.WakeAt = soonest(out.WakeAt, at)
+	}
+	e.tellQueues(s)
+	out.Stats.GangsTried, out.Stats.GangsPlaced = s.Tried, s.Won
+	out.Stats.GangsParked, out.Stats.TasksPlaced = len(e.book.waiting), len(out.Binds)
+	out.Again = letIn(out)
+	return *out
+}
+
+// letIn says whether a gang changed phase with pods to place at once; otherwise
+// what follows comes back as events.
+func letIn(d *decision.Decisions) bool { return len(d.Evicts) > 0 }
+
+func object(g *model.Gang) decision.Object {
+	return decision.Object{Namespace: g.Namespace, Name: g.Name, UID: g.UID}
+}
+
+func pod(t *model.Task) decision.Object {
+	return decision.Object{Namespace: t.Namespace, Name: t.Name, UID: t.UID}
+}
+
+func binds(s *session.Session, j *session.Job) {
+	gang := object(j.Gang)
+	for i, p := range j.Placed {
+		s.Out.Binds = append(s.Out.Binds, decision.Bind{
+			Pod: pod(p.Task), Node: s.View.Nodes.Name[p.Node], Gang: gang, GangRemaining: len(j.Placed) - i - 1,
+		})
+	}
+}
+
+// nominations promises room, and gives up promises that are neither kept nor
+// renewed.
+func nominations(s *session.Session, j *session.Job) {
+	if len(j.Promised)+len(j.Released) == 0 {
+		return
+	}
+	kept := map[*model.Task]bool{}
+	for _, p := range j.Placed {
+		kept[p.Task] = true
+	}
+	for _, p := range j.Promised {
+		kept[p.Task] = true
+		if p.Task.Status == model.Pipelined && p.Task.Node == p.Node {
+			continue
+		}
+		s.Out.Nominations = append(s.Out.Nominations, decision.Nomination{
+			Pod: pod(p.Task), Node: s.View.Nodes.Name[p.Node], Publish: len(s.Out.Evicts) > 0,
+		})
+	}
+	for _, t := range j.Released {
+		if !kept[t] {
+			s.Out.Nominations = append(s.Out.Nominations, decision.Nomination{Pod: pod(t)})
+		}
+	}
+}
+
+// tell writes the gang's status, its event and its pods' conditions when their
+// meaning changed. It returns when to look again.
+func (e *Engine) tell(s *session.Session, j *session.Job) time.Time {
+	status, write, again := statusOf(s, j)
+	if write {
+		s.Out.Gangs = append(s.Out.Gangs, decision.GangStatus{Gang: object(j.Gang), Status: status})
+		if event := eventOf(j, &status); event.Reason != "" {
+			s.Out.Events = append(s.Out.Events, event)
+		}
+	}
+	if at := podConditions(s, j); !at.IsZero() {
+		again = soonest(again, at)
+	}
+	return again
+}
+
+// eventOf is the event that goes with a status, none when the gang waits for
+// the same reason as before.
+func eventOf(j *session.Job, status *schedulingv1beta1.PodGroupStatus) decision.Event {
+	switch {
+	case status.Phase == schedulingv1beta1.PodGroupRunning && j.Status.Phase != schedulingv1beta1.PodGroupRunning:
+		return decision.Event{Gang: object(j.Gang), Type: corev1.EventTypeNormal, Reason: "Scheduled", Message: "pod group is ready"}
+	case status.Explanation == nil || explain.Same(status.Explanation, j.Status.Explanation):
+		return decision.Event{}
+	}
+	return decision.Event{
+		Gang: object(j.Gang), Type: corev1.EventTypeWarning, Reason: string(schedulingv1beta1.PodGroupUnschedulableType),
+		Message: explain.Condition(&j.Verdict),
+	}
+}
+
+// podConditions tells the pods of a gang that has waited for a while why.
+func podConditions(s *session.Session, j *session.Job) (again time.Time) {
+	v := &j.Verdict
+	if v.Code == "" || v.Code == reason.NotEnoughPods || len(j.Pending) == 0 {
+		return time.Time{}
+	}
+	if ripe := j.Since.Add(patience); s.Now.Before(ripe) {
+		return ripe
+	}
+	condition := model.PodCondition{Reason: corev1.PodReasonUnschedulable, Message: explain.Pod(v)}
+	for _, t := range j.Pending {
+		if t.Condition != condition {
+			s.Out.PodConditions = append(s.Out.PodConditions, decision.PodCondition{Pod: pod(t), Reason: condition.Reason, Message: condition.Message})
+		}
+	}
+	return time.Time{}
+}
+
+// tellQueues writes what queues hold, when it changed, not more often than
+// counts of gangs.
+func (e *Engine) tellQueues(s *session.Session) {
+	for _, q := range s.Ledger.Queues {
+		if !q.Known {
+			continue
+		}
+		allocated := explain.List(q.Allocated, s.Cluster.Resources)
+		deserved := explain.List(q.Deserved, s.Cluster.Resources)
+		old := &q.Published
+		if equality.Semantic.DeepEqual(allocated, old.Allocated) && (equality.Semantic.DeepEqual(deserved, old.Deserved) || old.Decided && s.Now.Sub(old.At) < countsEvery) {
+			continue
+		}
+		if old.Decided && s.Now.Sub(old.At) < countsEvery {
+			s.Out.WakeAt = soonest(s.Out.WakeAt, old.At.Add(countsEvery))
+			continue
+		}
+		s.Out.Queues = append(s.Out.Queues, decision.QueueStatus{
+			Queue: q.Name, Allocated: allocated, Deserved: deserved, Share: finite(q.Share),
+		})
+	}
+}
+
+func finite(v float64) float64 {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return 0
+	}
+	return v
+}

@@ -1,0 +1,162 @@
+// Package score says which of the nodes that fit is best for a shape.
+//
+//	In:   a node's row in the overlay, the shape's request, the weights that policies gave
+//	Out:  an int32, higher is better, in thousandths of a point
+//
+// Scores of 0 to 100 points a term, times its weight, as in kube-scheduler and
+// Volcano; two terms are normalised over the nodes that pass the static
+// filters, not over those that have room at the moment, so that a score depends
+// on its own node only.
+package score
+
+import (
+	"math"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/place"
+)
+
+// Weights of the terms; 0 leaves a term out.
+type Weights struct {
+	LeastRequested float64
+	MostRequested  float64
+	Balanced       float64
+	NodeAffinity   float64
+	Taints         float64
+	ImageLocality  float64
+	PodAffinity    float64
+	Spread         float64
+	Binpack        Binpack
+}
+
+// Binpack prefers nodes that are nearly full.
+type Binpack struct {
+	Weight float64
+	// Resources is the weight per resource name.
+	Resources map[string]float64
+}
+
+// Unit is one point.
+const Unit = 1000
+
+// limit keeps the sum of the terms inside int32.
+const limit = math.MaxInt32 / 4
+
+// Request is what the dynamic terms need of a shape, with weights looked up once.
+type Request struct {
+	cpu, memory float64 // asked, with kube-scheduler's defaults for pods that ask for nothing
+	pack        []packed
+	packTotal   float64
+}
+
+type packed struct {
+	index  int
+	value  float64
+	weight float64
+}
+
+// Defaults of kube-scheduler for scoring pods that ask for nothing.
+const (
+	defaultMilliCPU    = 100
+	defaultMemoryBytes = 200 << 20
+)
+
+// Prepare looks up a shape's part.
+func (w *Weights) Prepare(resources *model.Resources, s *model.Shape) Request {
+	r := Request{cpu: float64(s.Request.Get(model.CPU)), memory: float64(s.Request.Get(model.Memory))}
+	if r.cpu == 0 {
+		r.cpu = defaultMilliCPU
+	}
+	if r.memory == 0 {
+		r.memory = defaultMemoryBytes
+	}
+	if w.Binpack.Weight == 0 {
+		return r
+	}
+	for _, t := range s.Request {
+		if weight := w.Binpack.Resources[resources.Name(int(t.Index))]; weight > 0 {
+			r.pack = append(r.pack, packed{int(t.Index), float64(t.Value), weight})
+			r.packTotal += weight
+		}
+	}
+	return r
+}
+
+// Dynamic scores the terms that depend on what the node has left.
+func (w *Weights) Dynamic(o *place.Overlay, id model.NodeID, r *Request) int32 {
+	base := int(id) * o.Nodes.Stride
+	cpu := fraction(o.Nodes.Alloc[base+model.CPU], o.Idle[base+model.CPU], r.cpu)
+	memory := fraction(o.Nodes.Alloc[base+model.Memory], o.Idle[base+model.Memory], r.memory)
+	points := 0.0
+	if w.LeastRequested != 0 {
+		points += w.LeastRequested * ((1-cpu)*50 + (1-memory)*50)
+	}
+	if w.MostRequested != 0 {
+		points += w.MostRequested * (cpu*50 + memory*50)
+	}
+	if w.Balanced != 0 {
+		points += w.Balanced * (1 - math.Abs(cpu-memory)/2) * 100
+	}
+	if r.packTotal > 0 {
+		points += w.Binpack.Weight * r.packing(o, base)
+	}
+	return toInt(points)
+}
+
+func toInt(points float64) int32 { return int32(min(max(points*Unit, 0), limit)) }
+
+// fraction is the part of a resource in use after the pod came, 0 to 1.
+func fraction(alloc, idle int64, asked float64) float64 {
+	if alloc <= 0 {
+		return 1
+	}
+	return min((float64(alloc-idle)+asked)/float64(alloc), 1)
+}
+
+func (r *Request) packing(o *place.Overlay, base int) float64 {
+	sum := 0.0
+	for _, p := range r.pack {
+		alloc, idle := float64(o.Nodes.Alloc[base+p.index]), float64(o.Idle[base+p.index])
+		if alloc == 0 {
+			continue
+		}
+		used := alloc - idle + p.value
+		if used > alloc {
+			return 0
+		}
+		sum += p.weight * used / alloc
+	}
+	return sum / r.packTotal * 100
+}
+
+// Normalise turns raw values of 0 to most into 0 to 100 points times weight;
+// reversed: the least raw value is best.
+func Normalise(raw, most int64, weight float64, reversed bool) int32 {
+	points := 0.0
+	if most > 0 {
+		points = float64(raw) / float64(most) * 100
+	}
+	if reversed {
+		points = 100 - points
+	}
+	return toInt(points * weight)
+}
+
+const (
+	minImage = 23 << 20
+	maxImage = 1000 << 20
+)
+
+// Images scores how much of the shape's images the node has already.
+func (w *Weights) Images(s *model.Shape, info *model.NodeInfo) int32 {
+	if w.ImageLocality == 0 || len(info.Images) == 0 {
+		return 0
+	}
+	var sum int64
+	for _, name := range s.Images {
+		sum += info.Images[name]
+	}
+	most := int64(maxImage) * int64(max(len(s.Images), 1))
+	sum = min(max(sum, minImage), most)
+	return toInt(w.ImageLocality * float64(sum-minImage) / float64(most-minImage) * 100)
+}

@@ -1,0 +1,74 @@
+package session
+
+import (
+	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// Gate says whether the job's queue exists and takes gangs; if not the job has
+// its verdict. A closed queue lets nobody in, and those inside get no more nodes.
+func (s *Session) Gate(j *Job) bool {
+	switch {
+	case !j.In.Known:
+		s.Verdict(j, explain.Verdict{Code: reason.QueueMissing, Limit: &explain.Limit{Queue: j.In.Name}, Members: s.members(j, 0)})
+	case !j.In.Open:
+		s.Verdict(j, explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: j.In.Name}, Members: s.members(j, 0)})
+	default:
+		return true
+	}
+	s.GiveUp(j)
+	return false
+}
+
+// GiveUp ends the job's reservations without placing anything.
+func (s *Session) GiveUp(j *Job) {
+	s.withdraw(j)
+	s.giveUp(j)
+}
+
+// Tryable is Gate and validity without a verdict.
+func (j *Job) Tryable(s *Session) bool {
+	return j.In.Known && j.In.Open && s.Rules.Valid(j).Code == ""
+}
+
+// LetIn lets a gang into its queue unasked: no action does it.
+func (s *Session) LetIn(j *Job) {
+	if !j.LetIn() && j.In.Known && j.In.Open {
+		j.Phase = schedulingv1beta1.PodGroupInqueue
+		s.Touch(j)
+	}
+}
+
+// Blocked gives a verdict about the queue to one of its gangs.
+func (s *Session) Blocked(j *Job, v explain.Verdict) {
+	if v.Limit != nil { // the same limit, this gang's amount
+		limit := *v.Limit
+		if index, ok := s.Cluster.Resources.Find(limit.Resource); ok {
+			limit.Asked = float64(s.firstAsked(j).Get(index))
+		}
+		v.Limit = &limit
+	}
+	v.Members = s.members(j, 0)
+	s.Verdict(j, v)
+}
+
+// firstAsked is what the tasks that have to start together ask for.
+func (s *Session) firstAsked(j *Job) (sum model.Vec) {
+	n := max(j.Need(), 1)
+	for i, t := range j.Pending {
+		if i == n {
+			break
+		}
+		sum.Add(t.Shape.Request, 1)
+	}
+	return sum
+}
+
+// Behind tells the rest of a strict queue whom they wait for.
+func (s *Session) Behind(rest []*Job, head *Job) {
+	for _, j := range rest {
+		s.Verdict(j, explain.Verdict{Code: reason.BehindOthers, Members: s.members(j, 0), Blocker: []string{head.Key()}})
+	}
+}

@@ -1,0 +1,64 @@
+package session
+
+import (
+	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// Wants says whether the gang could use a cycle: it is not let in, or has tasks
+// without a node, or fewer than its minimum.
+func (j *Job) Wants() bool {
+	return j.Phase == schedulingv1beta1.PodGroupPending || len(j.Pending) > 0 || !j.Satisfied() && j.Phase != schedulingv1beta1.PodGroupCompleted
+}
+
+// NothingWanted clears the reason to wait.
+func (j *Job) NothingWanted() { j.Verdict = explain.Verdict{} }
+
+// Loaded says whether the job is in step with its gang.
+func (j *Job) Loaded() bool { return j.seen == j.Gen }
+
+// Unload makes the next Load start over.
+func (j *Job) Unload() { j.seen = 0 }
+
+// Changed says whether the cycle did something to the job, so that it differs
+// from its gang.
+func (j *Job) Changed() bool {
+	return len(j.Placed)+len(j.Promised)+len(j.Released)+j.Evicted > 0 || j.Phase != j.Status.Phase
+}
+
+// Refresh brings in what can change without the gang: its queue's ledger entry.
+func (j *Job) Refresh(s *Session) { j.In = s.Ledger.Of(j.Gang.Queue) }
+
+// Park puts the job aside until something changes that could help.
+func (j *Job) Park(queueVersion uint64) {
+	j.Parked = true
+	j.QueueStamp = queueVersion
+	j.ParkedShapes = nil
+	switch j.Verdict.Code {
+	case reason.GangDoesNotFit, reason.NotReclaimable, reason.WaitingForVictims, reason.TooLarge, reason.NoNodes:
+		if j.LetIn() {
+			j.ParkedShapes = j.Shapes()
+		}
+	}
+}
+
+// QueueBound says whether a change of its queue could help the job. One that
+// waits for its own pods, or for nodes, is helped by those only.
+func (j *Job) QueueBound() bool {
+	return j.ParkedShapes == nil && j.Verdict.Code != reason.NotEnoughPods && j.Verdict.Code != reason.SchedulingGated || j.In.Fifo
+}
+
+// NodesHelp says whether one of the nodes that grew could take a task of a shape.
+func (s *Session) NodesHelp(shape *model.Shape) bool {
+	if shape.Slow || len(shape.Ports) > 0 || s.Cluster.Shapes[shape.ID] != shape {
+		return true
+	}
+	for _, id := range s.View.Grown {
+		if s.View.WillFit(id, shape.Request) && s.Judge.Allowed(shape, id) {
+			return true
+		}
+	}
+	return false
+}

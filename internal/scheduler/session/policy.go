@@ -1,0 +1,26 @@
+package session
+
+import "github.com/vc-batch/vc/internal/scheduler/shape"
+
+// Policy takes part in deciding. One value serves all cycles of an engine; it
+// registers its rules anew in every cycle and keeps no state between cycles that
+// could change a decision.
+type Policy interface {
+	// Name is Volcano's name of the policy.
+	Name() string
+	// Open registers rules and prepares what they need. The ledger holds the
+	// queue's sums; no gang has been looked at yet.
+	Open(s *Session)
+}
+
+// Judging is a policy that sets filters or score weights, once.
+type Judging interface {
+	Policy
+	Configure(j *shape.Judge)
+}
+
+// Action is one step of a cycle.
+type Action interface {
+	Name() string
+	Run(s *Session)
+}

@@ -1,0 +1,370 @@
+package session
+
+import (
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// Outcome of a round.
+type Outcome int
+
+// The outcomes of a round.
+const (
+	Failed   Outcome = iota // nothing kept
+	Kept                    // tasks placed, to be bound
+	Reserved                // the gang fits once what is being released is free; its room is promised
+)
+
+// Filter says which tasks take part in a round; nil: all.
+type Filter func(*model.Task) bool
+
+// Round places as many of a job's tasks as bring it to its minimum or, when it
+// has that, one more. Whole or nothing: on Failed the session is as before and
+// the job's verdict says why. free: the queue's limits do not count (backfill).
+func (s *Session) Round(j *Job, filter Filter, free bool) Outcome {
+	s.Tried++
+	if v, known := s.known(j); known && filter == nil {
+		s.Verdict(j, v)
+		return Failed
+	}
+	if filter == nil {
+		s.withdraw(j)
+	}
+	mark := s.View.Mark()
+	r := round{s: s, job: j, filter: filter, free: free, placed: s.roundsOf[:0]}
+	r.run()
+	s.roundsOf = r.placed
+	switch {
+	case r.enough() && len(r.placed) > 0 && r.promises == 0:
+		s.keep(j, r.placed)
+		return Kept
+	case r.enough() && len(r.placed) > 0 && filter == nil:
+		s.reserve(j, r.placed)
+		return Reserved
+	}
+	v := r.verdict()
+	s.remember(j, &r, v)
+	r.undo(mark)
+	if filter == nil {
+		s.giveUp(j)
+	}
+	s.Verdict(j, v)
+	return Failed
+}
+
+// Try runs a round and undoes it whatever comes out: would the gang fit now?
+func (s *Session) Try(j *Job) bool {
+	mark := s.View.Mark()
+	r := round{s: s, job: j, placed: s.roundsOf[:0]}
+	r.run()
+	s.roundsOf = r.placed
+	ok := r.enough() && len(r.placed) > 0
+	r.undo(mark)
+	return ok
+}
+
+// known looks whether a gang like this one failed in this cycle already.
+func (s *Session) known(j *Job) (explain.Verdict, bool) {
+	if len(j.Reserved) > 0 || len(j.Pending) == 0 || len(j.MinTaskMember) > 0 {
+		return explain.Verdict{}, false
+	}
+	m, ok := s.memo[j.Pending[0].Shape]
+	if !ok || max(j.Need(), 1) < m.need || len(j.Pending) > 1 && j.Pending[len(j.Pending)-1].Shape != j.Pending[0].Shape || len(j.Shapes()) != 1 {
+		return explain.Verdict{}, false
+	}
+	v := m.verdict
+	v.Members = s.members(j, v.Members.Fit-v.Members.Held)
+	return v, true
+}
+
+func (s *Session) remember(j *Job, r *round, v explain.Verdict) {
+	if r.queueVerdict.Code != "" || r.filter != nil || len(j.Reserved) > 0 || len(j.MinTaskMember) > 0 || len(r.failed) != 1 || len(j.Shapes()) != 1 {
+		return
+	}
+	need := max(j.Need(), 1)
+	if m, ok := s.memo[r.failed[0]]; !ok || need < m.need {
+		s.memo[r.failed[0]] = failed{need: need, verdict: v}
+	}
+}
+
+// Forget drops what was learned about failing gangs: room has been made.
+func (s *Session) Forget() { clear(s.memo) }
+
+// withdraw takes back, for the time of a round, what the job was promised.
+func (s *Session) withdraw(j *Job) {
+	for _, t := range j.Reserved {
+		s.View.Withdraw(t.Node, t)
+		j.In.Hold(t.Shape.Request, -1)
+	}
+}
+
+// keep commits a round: the tasks will be bound.
+func (s *Session) keep(j *Job, placed []Placed) {
+	if len(j.Placed)+len(j.Promised) == 0 {
+		s.Bound = append(s.Bound, j)
+	}
+	j.Placed = append(j.Placed, placed...)
+	s.Won++
+	j.dropPending(placed)
+	s.giveUp(j)
+	j.Verdict = explain.Verdict{}
+	s.Touch(j)
+}
+
+// reserve commits a round whose tasks have to wait for room that is being
+// released.
+func (s *Session) reserve(j *Job, placed []Placed) {
+	if len(j.Placed)+len(j.Promised) == 0 {
+		s.Bound = append(s.Bound, j)
+	}
+	j.Promised = append(j.Promised, placed...)
+	j.dropPending(placed)
+	s.giveUp(j)
+	v := explain.Verdict{Code: reason.WaitingForVictims, Members: s.members(j, len(placed))}
+	s.Verdict(j, v)
+}
+
+// giveUp ends the job's old reservations: what they were for has been placed
+// anew, or cannot be placed there any more.
+func (s *Session) giveUp(j *Job) {
+	if len(j.Reserved) > 0 {
+		s.Touch(j)
+	}
+	j.Released = append(j.Released, j.Reserved...)
+	j.Reserved = j.Reserved[:0]
+}
+
+func (j *Job) dropPending(placed []Placed) {
+	prefix := 0
+	for prefix < len(placed) && j.Pending[prefix] == placed[prefix].Task {
+		prefix++
+	}
+	if prefix == len(placed) {
+		j.Pending = j.Pending[prefix:]
+		return
+	}
+	gone := make(map[*model.Task]bool, len(placed))
+	for _, p := range placed {
+		gone[p.Task] = true
+	}
+	rest := make([]*model.Task, 0, len(j.Pending)-len(placed))
+	for _, t := range j.Pending {
+		if !gone[t] {
+			rest = append(rest, t)
+		}
+	}
+	j.Pending = rest
+}
+
+// members counts for an explanation; more is what could be placed now.
+func (s *Session) members(j *Job, more int) explain.Members {
+	held := j.AllocatedTasks() + len(j.Placed)
+	exist := 0
+	for status, n := range j.Count {
+		if !model.Status(status).Ended() && model.Status(status) != model.Releasing || model.Status(status) == model.Succeeded {
+			exist += n
+		}
+	}
+	return explain.Members{Min: j.MinMember, Exist: exist, Total: len(j.Tasks), Held: held, Fit: held + more, Pending: len(j.Pending)}
+}
+
+// Members is members for callers outside.
+func (s *Session) Members(j *Job, more int) explain.Members { return s.members(j, more) }
+
+// round is one try at placing a gang.
+type round struct {
+	s      *Session
+	job    *Job
+	filter Filter
+	free   bool
+
+	placed       []Placed
+	promises     int
+	failed       []*model.Shape
+	queueVerdict explain.Verdict
+	nodeVerdict  explain.Verdict
+	roleNeeds    map[string]int
+	need         int
+	extra        bool // the gang has its minimum: one more task is enough
+}
+
+func (r *round) run() {
+	r.roleNeeds = r.job.RoleNeeds()
+	r.need = r.job.Need()
+	if !r.s.Rules.Gang {
+		r.need, r.roleNeeds = 0, nil
+	}
+	r.extra = r.need == 0 && len(r.roleNeeds) == 0
+	if len(r.roleNeeds) > 0 {
+		r.pass(func(t *model.Task) bool { return r.roleNeeds[t.Role] > 0 })
+	}
+	done := make(map[*model.Task]bool, 0)
+	if len(r.placed) > 0 {
+		for _, p := range r.placed {
+			done[p.Task] = true
+		}
+	}
+	if r.enough() && len(r.placed) > 0 {
+		return
+	}
+	r.pass(func(t *model.Task) bool { return len(done) == 0 || !done[t] })
+}
+
+// pass tries the tasks that take part, in order, until there are enough.
+func (r *round) pass(partOf func(*model.Task) bool) {
+	for _, t := range r.job.Pending {
+		if len(r.placed) > 0 && r.enough() {
+			return
+		}
+		if r.filter != nil && !r.filter(t) || !partOf(t) || r.hasFailed(t.Shape) {
+			continue
+		}
+		r.try(t)
+	}
+}
+
+func (r *round) hasFailed(s *model.Shape) bool {
+	for _, f := range r.failed {
+		if f == s {
+			return true
+		}
+	}
+	return false
+}
+
+// enough says whether the round may end well.
+func (r *round) enough() bool {
+	if r.extra {
+		return len(r.placed) > 0
+	}
+	for _, n := range r.roleNeeds {
+		if n > 0 {
+			return false
+		}
+	}
+	return len(r.placed) >= r.need
+}
+
+// try places one task or notes why not.
+func (r *round) try(t *model.Task) {
+	s, q := r.s, r.job.In
+	if !r.free {
+		if v := s.Rules.MayAllocate(q, t.Shape.Request); v.Code != "" {
+			r.blocked(t, v)
+			r.failed = append(r.failed, t.Shape)
+			return
+		}
+	}
+	node, later, ok := s.find(t)
+	if later && r.extra { // more than the minimum is not worth keeping room for
+		ok = false
+	}
+	if !ok {
+		if r.nodeVerdict.Code == "" {
+			r.nodeVerdict = s.judge(t)
+		}
+		r.failed = append(r.failed, t.Shape)
+		return
+	}
+	if later {
+		r.promises++
+		s.View.Promise(node, t)
+	} else {
+		s.View.Take(node, t)
+	}
+	s.placedRule(t, node)
+	q.Hold(t.Shape.Request, 1)
+	r.placed = append(r.placed, Placed{t, node})
+	if n, ok := r.roleNeeds[t.Role]; ok {
+		r.roleNeeds[t.Role] = n - 1
+	}
+}
+
+// blocked notes a limit of the queue that is in the way. Where the limit is the
+// whole cluster, the nodes are what is short, and they say it better.
+func (r *round) blocked(t *model.Task, v explain.Verdict) {
+	if v.Limit != nil && v.Limit.Cluster {
+		if r.nodeVerdict.Code == "" {
+			if n := r.s.judge(t); n.Tally.Fit == 0 {
+				r.nodeVerdict = n
+				return
+			}
+		} else {
+			return
+		}
+	}
+	if r.queueVerdict.Code == "" {
+		r.queueVerdict = v
+	}
+}
+
+func (r *round) undo(mark int) {
+	for i := len(r.placed) - 1; i >= 0; i-- {
+		r.s.unplacedRule(r.placed[i].Task, r.placed[i].Node)
+		r.job.In.Hold(r.placed[i].Task.Shape.Request, -1)
+	}
+	r.s.View.Rollback(mark)
+}
+
+// verdict says why the round failed.
+func (r *round) verdict() explain.Verdict {
+	v := r.nodeVerdict
+	if v.Code == "" || r.queueVerdict.Code != "" && len(r.placed) == 0 {
+		if r.queueVerdict.Code != "" {
+			v = r.queueVerdict
+		}
+	}
+	v.Members = r.s.members(r.job, len(r.placed))
+	v.Asked = r.asked()
+	return v
+}
+
+// asked is what the tasks together ask for that the round wanted to place.
+func (r *round) asked() model.Vec {
+	var sum model.Vec
+	n := 0
+	limit := max(r.need, 1)
+	for _, t := range r.job.Pending {
+		if r.filter != nil && !r.filter(t) {
+			continue
+		}
+		if n == limit {
+			break
+		}
+		sum.Add(t.Shape.Request, 1)
+		n++
+	}
+	return sum
+}
+
+// find returns the best node for a task; later: its room is still being released.
+func (s *Session) find(t *model.Task) (node model.NodeID, later, ok bool) {
+	if t.Shape.Impossible {
+		return model.NoNode, false, false
+	}
+	if s.needsRules(t) {
+		return s.findByRules(t)
+	}
+	if node, ok = s.Judge.Best(t.Shape); ok {
+		return node, false, true
+	}
+	if s.View.Releasing == 0 && !s.evicting() {
+		return model.NoNode, false, false
+	}
+	node, ok = s.Judge.BestLater(t.Shape, nil)
+	return node, true, ok
+}
+
+// judge says why a task fits nowhere.
+func (s *Session) judge(t *model.Task) explain.Verdict {
+	if len(s.View.Order) == 0 {
+		return explain.Verdict{Code: reason.NoNodes}
+	}
+	tally := s.Judge.Filters.Nodes(s.View, s.Cluster.Resources, t.Shape, s.ruleJudge(t))
+	v := explain.Verdict{Code: reason.GangDoesNotFit, Tally: tally, Task: t}
+	if len(tally.Counts) == 1 && tally.Counts[0].Reason == reason.TooLarge {
+		v.Code = reason.TooLarge
+	}
+	return v
+}

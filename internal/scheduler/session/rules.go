@@ -1,0 +1,148 @@
+package session
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+// Vote is a policy's say about letting a gang in.
+type Vote int
+
+// The votes: a Reject ends it, a Permit ends it at the end of its tier, an
+// Abstain leaves it to the others.
+const (
+	Reject  Vote = -1
+	Abstain Vote = 0
+	Permit  Vote = 1
+)
+
+// Rules are what policies registered, in the order of tiers and policies. Orders:
+// the first that is not 0 decides. Checks: all must agree; a verdict with a
+// Code is a no.
+type Rules struct {
+	JobOrder   []func(a, b *Job) int
+	QueueOrder []func(a, b *queue.Queue) int
+	TaskOrder  []func(a, b *model.Task) int
+
+	JobValid    []func(*Job) explain.Verdict
+	Overused    []func(*queue.Queue) explain.Verdict
+	Allocatable []func(*queue.Queue, model.Request) explain.Verdict
+	Enqueueable []func(*Job) (Vote, explain.Verdict)
+	Enqueued    []func(*Job)
+
+	// Preemptive says whether a queue may take so much from others.
+	Preemptive []func(*queue.Queue, []*model.Task) explain.Verdict
+	// Protected says that a task may not be evicted, whoever wants its room.
+	Protected []func(*model.Task) bool
+	// GivesBack says whether a queue holds more than it deserves of what is asked,
+	// after so much was taken from it already.
+	GivesBack []func(q *queue.Queue, asked model.Request) bool
+	// Gang says that minimums count: gangs are placed whole.
+	Gang bool
+}
+
+// CompareJobs orders the gangs of a queue.
+func (r *Rules) CompareJobs(a, b *Job) int {
+	for _, f := range r.JobOrder {
+		if c := f(a, b); c != 0 {
+			return c
+		}
+	}
+	return compareJobs(a, b)
+}
+
+// CompareQueues orders the queues.
+func (r *Rules) CompareQueues(a, b *queue.Queue) int {
+	for _, f := range r.QueueOrder {
+		if c := f(a, b); c != 0 {
+			return c
+		}
+	}
+	return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Name, b.Name))
+}
+
+// compareTasks orders the tasks of a gang.
+func (r *Rules) compareTasks(a, b *model.Task) int {
+	for _, f := range r.TaskOrder {
+		if c := f(a, b); c != 0 {
+			return c
+		}
+	}
+	return cmp.Or(cmp.Compare(a.Index, b.Index), a.Created.Compare(b.Created), strings.Compare(a.Name, b.Name))
+}
+
+// CompareTasks orders the tasks of a gang.
+func (r *Rules) CompareTasks(a, b *model.Task) int { return r.compareTasks(a, b) }
+
+// Valid says why a gang cannot be tried at all; Code "" when it can.
+func (r *Rules) Valid(j *Job) explain.Verdict { return first(r.JobValid, j) }
+
+// IsOverused says why a queue gets nothing more.
+func (r *Rules) IsOverused(q *queue.Queue) explain.Verdict { return first(r.Overused, q) }
+
+func first[T any](checks []func(T) explain.Verdict, subject T) explain.Verdict {
+	for _, f := range checks {
+		if v := f(subject); v.Code != "" {
+			return v
+		}
+	}
+	return explain.Verdict{}
+}
+
+// MayAllocate says why a queue may not hold so much more.
+func (r *Rules) MayAllocate(q *queue.Queue, asked model.Request) explain.Verdict {
+	for _, f := range r.Allocatable {
+		if v := f(q, asked); v.Code != "" {
+			return v
+		}
+	}
+	return explain.Verdict{}
+}
+
+// MayEnqueue says why a gang may not enter its queue.
+func (r *Rules) MayEnqueue(j *Job) explain.Verdict {
+	for _, f := range r.Enqueueable {
+		switch vote, v := f(j); vote {
+		case Reject:
+			return v
+		case Permit:
+			return explain.Verdict{}
+		}
+	}
+	return explain.Verdict{}
+}
+
+// MayTake says why a queue may not take room from others for these tasks.
+func (r *Rules) MayTake(q *queue.Queue, tasks []*model.Task) explain.Verdict {
+	for _, f := range r.Preemptive {
+		if v := f(q, tasks); v.Code != "" {
+			return v
+		}
+	}
+	return explain.Verdict{}
+}
+
+// IsProtected says whether a task may never be evicted.
+func (r *Rules) IsProtected(t *model.Task) bool {
+	for _, f := range r.Protected {
+		if f(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// MayLose says whether a queue gives back of what is asked. Without a policy
+// that knows, none does.
+func (r *Rules) MayLose(q *queue.Queue, asked model.Request) bool {
+	for _, f := range r.GivesBack {
+		if !f(q, asked) {
+			return false
+		}
+	}
+	return len(r.GivesBack) > 0
+}

@@ -1,0 +1,99 @@
+// Package session is one cycle at work: the overlay, the ledger, the gangs that
+// could be helped, and the rules that policies registered. Actions drive it.
+//
+//	In:   model.Cluster (read only), now, rules
+//	Out:  decision.Decisions
+//
+// # Invariants
+//
+//   - A gang below its minimum is committed with its minimum or leaves no trace.
+//   - The overlay and the ledger always tell the same: what one holds the other does.
+//   - The model is not changed.
+//
+// # Concurrency
+//
+// A session belongs to the engine that opened it.
+package session
+
+import (
+	"time"
+
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/shape"
+)
+
+// Session is one cycle.
+type Session struct {
+	Now     time.Time
+	Cluster *model.Cluster
+	View    *place.Overlay
+	Judge   *shape.Judge
+	Ledger  *queue.Ledger
+	Out     decision.Decisions
+	Rules   Rules
+	// Enqueues says that action enqueue is configured; without it every gang is let in at once.
+	Enqueues bool
+
+	// Ready are the gangs to look at this cycle: those that are not parked.
+	Ready []*Job
+	// Touched are the jobs whose status is looked at when the cycle closes.
+	Touched []*Job
+	// Bound are the jobs that got nodes, in the order of their first.
+	Bound []*Job
+	// AllWaiting are all gangs that want more than they have, parked ones included.
+	AllWaiting []*Job
+	// ReclaimStamp changes when a queue does: evictions may be possible now that were not before.
+	ReclaimStamp uint64
+
+	jobOf    func(*model.Gang) *Job
+	memo     map[*model.Shape]failed
+	roundsOf []Placed // scratch
+	gangs    map[*model.Queue][]*model.Gang
+	blockers map[*model.Queue][]string
+	// Tried and Won count rounds.
+	Tried, Won int
+	rules      podRules
+	// Trying counts the victims of the plan that is being tried.
+	Trying int
+}
+
+// failed remembers that a single-shape gang did not fit in this cycle: one that
+// needs as many or more will not either.
+type failed struct {
+	need    int
+	verdict explain.Verdict
+}
+
+// Open starts a cycle on an overlay, judge and ledger that are in step with the
+// model.
+func Open(now time.Time, c *model.Cluster, view *place.Overlay, judge *shape.Judge, ledger *queue.Ledger, jobOf func(*model.Gang) *Job) *Session {
+	return &Session{
+		Now: now, Cluster: c, View: view, Judge: judge, Ledger: ledger, jobOf: jobOf,
+		memo: map[*model.Shape]failed{},
+	}
+}
+
+// Job returns the session's view of a gang, nil for one that it does not follow.
+func (s *Session) Job(g *model.Gang) *Job { return s.jobOf(g) }
+
+// Verdict gives the job a reason to wait. The first one of a cycle stays, unless
+// a later one knows better.
+func (s *Session) Verdict(j *Job, v explain.Verdict) {
+	j.Verdict = v
+	s.Touch(j)
+}
+
+// Touch has the job's status looked at when the cycle closes.
+func (s *Session) Touch(j *Job) {
+	if !j.Touched {
+		j.Touched = true
+		s.Touched = append(s.Touched, j)
+	}
+}
+
+// evicting says whether this cycle is trying evictions.
+func (s *Session) evicting() bool { return s.Trying > 0 }

@@ -1,0 +1,206 @@
+package scheduler
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+const (
+	// countsEvery is how often a status is written when only its counts changed,
+	// numbersEvery when only the numbers of its explanation did.
+	countsEvery  = time.Second
+	numbersEvery = time.Minute
+	// patience is how long a gang may wait for its pods to be created, and a pod
+	// for its node, before that is told.
+	patience = 900 * time.Millisecond
+)
+
+// statusOf is what the PodGroup's status should be. again is when to look again
+// although nothing changes; write says whether it differs enough to be written.
+func statusOf(s *session.Session, j *session.Job) (status schedulingv1beta1.PodGroupStatus, write bool, again time.Time) {
+	status = schedulingv1beta1.PodGroupStatus{
+		Phase:     phaseOf(j),
+		Running:   int32(j.Count[model.Running]),
+		Succeeded: int32(j.Count[model.Succeeded]),
+		Failed:    int32(j.Count[model.Failed]),
+	}
+	verdict, again := ripe(s, j)
+	status.Conditions = conditionsOf(s, j, status.Phase, verdict)
+	old := &j.Status
+	status.Explanation = explanationOf(s, j, verdict)
+	numbersOnly := explain.Same(status.Explanation, old.Explanation)
+	if !again.IsZero() { // too early to tell: what was told before stays
+		status.Explanation, status.Conditions = old.Explanation, old.Conditions
+	} else if numbersOnly && status.Explanation != nil && !equality.Semantic.DeepEqual(status.Explanation, old.Explanation) {
+		if s.Now.Sub(j.StatusAt) < numbersEvery {
+			status.Explanation = old.Explanation
+		}
+	}
+	if equality.Semantic.DeepEqual(&status, old) {
+		return status, j.Unwritten(), again
+	}
+	if onlyCounts(&status, old) && !j.StatusAt.IsZero() && s.Now.Sub(j.StatusAt) < countsEvery {
+		return status, false, soonest(again, j.StatusAt.Add(countsEvery))
+	}
+	return status, true, again
+}
+
+func soonest(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func onlyCounts(a, b *schedulingv1beta1.PodGroupStatus) bool {
+	x, y := *a, *b
+	x.Running, x.Succeeded, x.Failed = y.Running, y.Succeeded, y.Failed
+	return equality.Semantic.DeepEqual(&x, &y)
+}
+
+// ripe is the job's verdict, or none and a later time when it is too early to
+// tell: pods that are being created are not missing.
+func ripe(s *session.Session, j *session.Job) (explain.Verdict, time.Time) {
+	kind := string(j.Verdict.Code)
+	if kind != j.SinceFor {
+		j.SinceFor, j.Since = kind, s.Now
+	}
+	if j.Verdict.Code == reason.NotEnoughPods && s.Now.Sub(j.Since) < patience {
+		return explain.Verdict{}, j.Since.Add(patience)
+	}
+	return j.Verdict, time.Time{}
+}
+
+// phaseOf follows what the API says of the pods, not what is about to be.
+func phaseOf(j *session.Job) schedulingv1beta1.PodGroupPhase {
+	ended := j.Count[model.Succeeded] + j.Count[model.Failed]
+	scheduled := j.Count[model.Bound] + j.Count[model.Running] + ended
+	for _, t := range j.Tasks {
+		if t.Status == model.Releasing && t.Node != model.NoNode {
+			scheduled++
+		}
+	}
+	waits := j.Verdict.Code != "" && j.Need() > 0
+	switch {
+	case j.Phase == schedulingv1beta1.PodGroupCompleted && len(j.Tasks) == 0:
+		return schedulingv1beta1.PodGroupCompleted
+	case j.Count[model.Running] > 0 && waits:
+		return schedulingv1beta1.PodGroupUnknown
+	case scheduled > 0 && scheduled >= j.MinMember && ended == scheduled && ended == len(j.Tasks):
+		return schedulingv1beta1.PodGroupCompleted
+	case scheduled > 0 && scheduled >= j.MinMember:
+		return schedulingv1beta1.PodGroupRunning
+	case j.Phase == schedulingv1beta1.PodGroupInqueue:
+		return schedulingv1beta1.PodGroupInqueue
+	case j.Phase == schedulingv1beta1.PodGroupUnknown && j.Count[model.Running] > 0:
+		return schedulingv1beta1.PodGroupUnknown
+	}
+	return schedulingv1beta1.PodGroupPending
+}
+
+// conditionsOf brings the two conditions up to date: at most one is True, and
+// one whose meaning stays keeps its time and id.
+func conditionsOf(s *session.Session, j *session.Job, phase schedulingv1beta1.PodGroupPhase, v explain.Verdict) []schedulingv1beta1.PodGroupCondition {
+	old := j.Status.Conditions
+	started := phase == schedulingv1beta1.PodGroupRunning || phase == schedulingv1beta1.PodGroupCompleted
+	switch {
+	case started:
+		return set(s, j, old, schedulingv1beta1.PodGroupCondition{
+			Type: schedulingv1beta1.PodGroupScheduledType, Reason: schedulingv1beta1.PodGroupReadyReason,
+		})
+	case v.Code != "" && !j.Satisfied():
+		return set(s, j, old, schedulingv1beta1.PodGroupCondition{
+			Type: schedulingv1beta1.PodGroupUnschedulableType, Reason: conditionReason(v), Message: explain.Condition(&v),
+		})
+	}
+	return old
+}
+
+// conditionReason is Volcano's word for a verdict.
+func conditionReason(v explain.Verdict) string {
+	switch {
+	case v.Code == reason.NotEnoughPods && v.Role != "":
+		return schedulingv1beta1.NotEnoughPodsOfTaskReason
+	case v.Code == reason.NotEnoughPods:
+		return schedulingv1beta1.NotEnoughPodsReason
+	}
+	return schedulingv1beta1.NotEnoughResourcesReason
+}
+
+// set makes one condition True and the others of ours False.
+func set(s *session.Session, j *session.Job, old []schedulingv1beta1.PodGroupCondition, c schedulingv1beta1.PodGroupCondition) []schedulingv1beta1.PodGroupCondition {
+	c.Status = corev1.ConditionTrue
+	c.LastTransitionTime = metav1.NewTime(s.Now)
+	c.TransitionID = transition(j, s.Now, string(c.Type))
+	out := make([]schedulingv1beta1.PodGroupCondition, 0, len(old)+1)
+	found := false
+	for _, o := range old {
+		switch {
+		case o.Type == c.Type && found:
+			continue // a second one of a type is a mistake of the past
+		case o.Type == c.Type:
+			found = true
+			if o.Status == corev1.ConditionTrue {
+				c.LastTransitionTime, c.TransitionID = o.LastTransitionTime, o.TransitionID
+				if o.Reason == c.Reason && sameMessage(s, j, &o, &c) {
+					c.Message = o.Message
+				}
+			}
+			out = append(out, c)
+		case o.Status == corev1.ConditionTrue && (o.Type == schedulingv1beta1.PodGroupScheduledType || o.Type == schedulingv1beta1.PodGroupUnschedulableType):
+			o.Status = corev1.ConditionFalse
+			o.LastTransitionTime = metav1.NewTime(s.Now)
+			out = append(out, o)
+		default:
+			out = append(out, o)
+		}
+	}
+	if !found {
+		out = append(out, c)
+	}
+	return out
+}
+
+// sameMessage says whether a condition's old message still says it: the
+// explanation beside it means the same and its numbers are young.
+func sameMessage(s *session.Session, j *session.Job, old, fresh *schedulingv1beta1.PodGroupCondition) bool {
+	if old.Type != schedulingv1beta1.PodGroupUnschedulableType {
+		return old.Message == fresh.Message
+	}
+	e := explain.Explanation(&j.Verdict, j.In, s.Cluster.Resources)
+	return explain.Same(e, j.Status.Explanation) && s.Now.Sub(j.StatusAt) < numbersEvery
+}
+
+// transition is an id in the form of a UID, the same for the same gang, time and
+// kind.
+func transition(j *session.Job, now time.Time, kind string) string {
+	sum := sha256.Sum256([]byte(string(j.UID) + "\x00" + now.UTC().Format(time.RFC3339Nano) + "\x00" + kind))
+	h := hex.EncodeToString(sum[:16])
+	return fmt.Sprintf("%s-%s-%s-%s-%s", h[:8], h[8:12], h[12:16], h[16:20], h[20:])
+}
+
+// explanationOf is the explanation of a verdict, nil when nothing waits.
+func explanationOf(s *session.Session, j *session.Job, v explain.Verdict) *schedulingv1beta1.Explanation {
+	if v.Code == "" {
+		return nil
+	}
+	e := explain.Explanation(&v, j.In, s.Cluster.Resources)
+	since := metav1.NewTime(j.Since.Truncate(time.Second))
+	if old := j.Status.Explanation; old != nil && old.Since != nil && old.Reason == e.Reason {
+		since = *old.Since
+	}
+	e.Since = &since
+	return e
+}

@@ -1,0 +1,350 @@
+// Package make builds API objects for tests, in one line each:
+//
+//	make.Node("a").CPU("4").Memory("8Gi").Obj()
+//	make.Pod("train-0").Gang("train").CPU("1").Obj()
+//	make.Gang("train").Min(4).Queue("research").Obj()
+//	make.Queue("research").Weight(3).Obj()
+//
+// Objects get a UID made from kind and name and a creation time that counts up
+// with the order in which they are made per builder call of Age.
+package make
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// Epoch is the creation time of everything that has no other.
+var Epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Namespace is the namespace of everything that has no other.
+const Namespace = "default"
+
+// NodeBuilder builds a node.
+type NodeBuilder struct{ node corev1.Node }
+
+// Node is a node with room for 110 pods and nothing else.
+func Node(name string) *NodeBuilder {
+	b := &NodeBuilder{}
+	b.node.Name = name
+	b.node.UID = types.UID("node-" + name)
+	b.node.Labels = map[string]string{corev1.LabelHostname: name}
+	b.node.Status.Allocatable = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("110")}
+	return b
+}
+
+// CPU sets how much cpu it has.
+func (b *NodeBuilder) CPU(q string) *NodeBuilder { return b.Resource("cpu", q) }
+
+// Memory sets how much memory it has.
+func (b *NodeBuilder) Memory(q string) *NodeBuilder { return b.Resource("memory", q) }
+
+// GPU sets how many nvidia.com/gpu it has.
+func (b *NodeBuilder) GPU(n int) *NodeBuilder {
+	return b.Resource("nvidia.com/gpu", fmt.Sprint(n))
+}
+
+// Resource sets how much of a resource it has.
+func (b *NodeBuilder) Resource(name, q string) *NodeBuilder {
+	b.node.Status.Allocatable[corev1.ResourceName(name)] = resource.MustParse(q)
+	return b
+}
+
+// Label sets a label.
+func (b *NodeBuilder) Label(key, value string) *NodeBuilder {
+	b.node.Labels[key] = value
+	return b
+}
+
+// Taint adds a taint.
+func (b *NodeBuilder) Taint(key, value string, effect corev1.TaintEffect) *NodeBuilder {
+	b.node.Spec.Taints = append(b.node.Spec.Taints, corev1.Taint{Key: key, Value: value, Effect: effect})
+	return b
+}
+
+// Cordon makes it unschedulable.
+func (b *NodeBuilder) Cordon() *NodeBuilder {
+	b.node.Spec.Unschedulable = true
+	return b
+}
+
+// Obj is the node.
+func (b *NodeBuilder) Obj() *corev1.Node { return &b.node }
+
+// PodBuilder builds a pod.
+type PodBuilder struct{ pod corev1.Pod }
+
+// Pod is a pending pod of our scheduler with one container.
+func Pod(name string) *PodBuilder {
+	b := &PodBuilder{}
+	b.pod.Name, b.pod.Namespace = name, Namespace
+	b.pod.UID = types.UID("pod-" + name)
+	b.pod.CreationTimestamp = metav1.NewTime(Epoch)
+	b.pod.Annotations, b.pod.Labels = map[string]string{}, map[string]string{}
+	b.pod.Spec.SchedulerName = keys.DefaultSchedulerName
+	b.pod.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{}}}}
+	b.pod.Status.Phase = corev1.PodPending
+	return b
+}
+
+// Namespace sets the namespace.
+func (b *PodBuilder) Namespace(ns string) *PodBuilder {
+	b.pod.Namespace = ns
+	b.pod.UID = types.UID("pod-" + ns + "-" + b.pod.Name)
+	return b
+}
+
+// Gang sets the PodGroup it belongs to.
+func (b *PodBuilder) Gang(name string) *PodBuilder {
+	b.pod.Annotations[keys.GroupName] = name
+	return b
+}
+
+// Role sets the task of the job it belongs to.
+func (b *PodBuilder) Role(role string) *PodBuilder {
+	b.pod.Annotations[keys.TaskSpec] = role
+	return b
+}
+
+// CPU sets how much cpu it asks for.
+func (b *PodBuilder) CPU(q string) *PodBuilder { return b.Resource("cpu", q) }
+
+// Memory sets how much memory it asks for.
+func (b *PodBuilder) Memory(q string) *PodBuilder { return b.Resource("memory", q) }
+
+// GPU sets how many nvidia.com/gpu it asks for.
+func (b *PodBuilder) GPU(n int) *PodBuilder {
+	return b.Resource("nvidia.com/gpu", fmt.Sprint(n))
+}
+
+// Resource sets how much of a resource it asks for.
+func (b *PodBuilder) Resource(name, q string) *PodBuilder {
+	b.pod.Spec.Containers[0].Resources.Requests[corev1.ResourceName(name)] = resource.MustParse(q)
+	return b
+}
+
+// Label sets a label.
+func (b *PodBuilder) Label(key, value string) *PodBuilder {
+	b.pod.Labels[key] = value
+	return b
+}
+
+// Annotation sets an annotation.
+func (b *PodBuilder) Annotation(key, value string) *PodBuilder {
+	b.pod.Annotations[key] = value
+	return b
+}
+
+// Select adds to the node selector.
+func (b *PodBuilder) Select(key, value string) *PodBuilder {
+	if b.pod.Spec.NodeSelector == nil {
+		b.pod.Spec.NodeSelector = map[string]string{}
+	}
+	b.pod.Spec.NodeSelector[key] = value
+	return b
+}
+
+// Tolerate adds a toleration for a key with any value.
+func (b *PodBuilder) Tolerate(key string) *PodBuilder {
+	b.pod.Spec.Tolerations = append(b.pod.Spec.Tolerations, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists})
+	return b
+}
+
+// HostPort takes a host port.
+func (b *PodBuilder) HostPort(port int32) *PodBuilder {
+	c := &b.pod.Spec.Containers[0]
+	c.Ports = append(c.Ports, corev1.ContainerPort{HostPort: port, ContainerPort: port, Protocol: corev1.ProtocolTCP})
+	return b
+}
+
+// Priority sets the pod's priority.
+func (b *PodBuilder) Priority(n int32) *PodBuilder {
+	b.pod.Spec.Priority = &n
+	return b
+}
+
+// Affinity sets the affinity.
+func (b *PodBuilder) Affinity(a *corev1.Affinity) *PodBuilder {
+	b.pod.Spec.Affinity = a
+	return b
+}
+
+// Spread adds a topology spread constraint over a node label, on the pod's own labels.
+func (b *PodBuilder) Spread(key string, skew int32) *PodBuilder {
+	b.pod.Spec.TopologySpreadConstraints = append(b.pod.Spec.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
+		MaxSkew: skew, TopologyKey: key, WhenUnsatisfiable: corev1.DoNotSchedule,
+		LabelSelector: &metav1.LabelSelector{MatchLabels: b.pod.Labels},
+	})
+	return b
+}
+
+// Gate adds a scheduling gate.
+func (b *PodBuilder) Gate(name string) *PodBuilder {
+	b.pod.Spec.SchedulingGates = append(b.pod.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: name})
+	return b
+}
+
+// On binds it to a node.
+func (b *PodBuilder) On(node string) *PodBuilder {
+	b.pod.Spec.NodeName = node
+	return b
+}
+
+// Phase sets its phase.
+func (b *PodBuilder) Phase(p corev1.PodPhase) *PodBuilder {
+	b.pod.Status.Phase = p
+	return b
+}
+
+// Age sets how long after Epoch it was created.
+func (b *PodBuilder) Age(d time.Duration) *PodBuilder {
+	b.pod.CreationTimestamp = metav1.NewTime(Epoch.Add(d))
+	return b
+}
+
+// Obj is the pod.
+func (b *PodBuilder) Obj() *corev1.Pod { return &b.pod }
+
+// GangBuilder builds a PodGroup.
+type GangBuilder struct{ pg schedulingv1beta1.PodGroup }
+
+// Gang is a PodGroup of queue default with a minimum of 1.
+func Gang(name string) *GangBuilder {
+	b := &GangBuilder{}
+	b.pg.Name, b.pg.Namespace = name, Namespace
+	b.pg.UID = types.UID("gang-" + name)
+	b.pg.CreationTimestamp = metav1.NewTime(Epoch)
+	b.pg.Spec.MinMember = 1
+	b.pg.Spec.Queue = keys.DefaultQueue
+	return b
+}
+
+// Namespace sets the namespace.
+func (b *GangBuilder) Namespace(ns string) *GangBuilder {
+	b.pg.Namespace = ns
+	return b
+}
+
+// Min sets minMember.
+func (b *GangBuilder) Min(n int) *GangBuilder {
+	b.pg.Spec.MinMember = int32(n)
+	return b
+}
+
+// MinTask sets the minimum of one task.
+func (b *GangBuilder) MinTask(role string, n int) *GangBuilder {
+	if b.pg.Spec.MinTaskMember == nil {
+		b.pg.Spec.MinTaskMember = map[string]int32{}
+	}
+	b.pg.Spec.MinTaskMember[role] = int32(n)
+	return b
+}
+
+// Queue sets the queue.
+func (b *GangBuilder) Queue(name string) *GangBuilder {
+	b.pg.Spec.Queue = name
+	return b
+}
+
+// MinResource adds to minResources.
+func (b *GangBuilder) MinResource(name, q string) *GangBuilder {
+	if b.pg.Spec.MinResources == nil {
+		b.pg.Spec.MinResources = &corev1.ResourceList{}
+	}
+	(*b.pg.Spec.MinResources)[corev1.ResourceName(name)] = resource.MustParse(q)
+	return b
+}
+
+// PriorityClass sets the priority class.
+func (b *GangBuilder) PriorityClass(name string) *GangBuilder {
+	b.pg.Spec.PriorityClassName = name
+	return b
+}
+
+// Phase sets the phase.
+func (b *GangBuilder) Phase(p schedulingv1beta1.PodGroupPhase) *GangBuilder {
+	b.pg.Status.Phase = p
+	return b
+}
+
+// Age sets how long after Epoch it was created.
+func (b *GangBuilder) Age(d time.Duration) *GangBuilder {
+	b.pg.CreationTimestamp = metav1.NewTime(Epoch.Add(d))
+	return b
+}
+
+// Obj is the PodGroup.
+func (b *GangBuilder) Obj() *schedulingv1beta1.PodGroup { return &b.pg }
+
+// QueueBuilder builds a queue.
+type QueueBuilder struct{ q schedulingv1beta1.Queue }
+
+// Queue is an open queue of weight 1.
+func Queue(name string) *QueueBuilder {
+	b := &QueueBuilder{}
+	b.q.Name = name
+	b.q.UID = types.UID("queue-" + name)
+	b.q.CreationTimestamp = metav1.NewTime(Epoch)
+	b.q.Spec.Weight = 1
+	b.q.Status.State = schedulingv1beta1.QueueStateOpen
+	return b
+}
+
+// Weight sets the weight.
+func (b *QueueBuilder) Weight(n int32) *QueueBuilder {
+	b.q.Spec.Weight = n
+	return b
+}
+
+// Capability limits a resource.
+func (b *QueueBuilder) Capability(name, q string) *QueueBuilder {
+	if b.q.Spec.Capability == nil {
+		b.q.Spec.Capability = corev1.ResourceList{}
+	}
+	b.q.Spec.Capability[corev1.ResourceName(name)] = resource.MustParse(q)
+	return b
+}
+
+// Guarantee keeps a resource free for it.
+func (b *QueueBuilder) Guarantee(name, q string) *QueueBuilder {
+	if b.q.Spec.Guarantee.Resource == nil {
+		b.q.Spec.Guarantee.Resource = corev1.ResourceList{}
+	}
+	b.q.Spec.Guarantee.Resource[corev1.ResourceName(name)] = resource.MustParse(q)
+	return b
+}
+
+// Reclaimable says whether it gives back.
+func (b *QueueBuilder) Reclaimable(yes bool) *QueueBuilder {
+	b.q.Spec.Reclaimable = &yes
+	return b
+}
+
+// Priority sets the priority.
+func (b *QueueBuilder) Priority(n int32) *QueueBuilder {
+	b.q.Spec.Priority = n
+	return b
+}
+
+// Fifo makes it strict.
+func (b *QueueBuilder) Fifo() *QueueBuilder {
+	b.q.Spec.DequeueStrategy = schedulingv1beta1.DequeueStrategyFIFO
+	return b
+}
+
+// State sets its state.
+func (b *QueueBuilder) State(s schedulingv1beta1.QueueState) *QueueBuilder {
+	b.q.Status.State = s
+	return b
+}
+
+// Obj is the queue.
+func (b *QueueBuilder) Obj() *schedulingv1beta1.Queue { return &b.q }
