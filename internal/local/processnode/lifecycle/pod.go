@@ -107,22 +107,56 @@ type Pod struct {
 
 // New is a pod of which nothing has run.
 func New(pod *corev1.Pod, now time.Time) *Pod {
-	p := &Pod{API: pod, StartedAt: now}
+	p := &Pod{API: pod.DeepCopy(), StartedAt: now}
 	if pod.Status.StartTime != nil {
 		p.StartedAt = pod.Status.StartTime.Time
 	}
-	for i := range pod.Spec.InitContainers {
-		spec := &pod.Spec.InitContainers[i]
+	for i := range p.API.Spec.InitContainers {
+		spec := &p.API.Spec.InitContainers[i]
 		kind := Init
 		if spec.RestartPolicy != nil && *spec.RestartPolicy == corev1.ContainerRestartPolicyAlways {
 			kind = Sidecar
 		}
 		p.Containers = append(p.Containers, &Container{Spec: spec, Kind: kind})
 	}
-	for i := range pod.Spec.Containers {
-		p.Containers = append(p.Containers, &Container{Spec: &pod.Spec.Containers[i], Kind: Main})
+	for i := range p.API.Spec.Containers {
+		p.Containers = append(p.Containers, &Container{Spec: &p.API.Spec.Containers[i], Kind: Main})
 	}
 	return p
+}
+
+// Update takes over a newer object from the API. Of its status only what others write is taken: the rest is older than what
+// this state says.
+func (p *Pod) Update(api *corev1.Pod) {
+	fresh := api.DeepCopy()
+	own := p.API.Status
+	fresh.Status.Conditions = mergeConditions(own.Conditions, api.Status.Conditions)
+	p.API = fresh
+}
+
+// OwnCondition tells whether a condition is the node's to write.
+func OwnCondition(kind corev1.PodConditionType) bool {
+	switch kind {
+	case corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.ContainersReady, corev1.PodReady:
+		return true
+	}
+	return false
+}
+
+// mergeConditions takes the node's conditions from own and all others from api.
+func mergeConditions(own, api []corev1.PodCondition) []corev1.PodCondition {
+	var merged []corev1.PodCondition
+	for _, condition := range own {
+		if OwnCondition(condition.Type) {
+			merged = append(merged, condition)
+		}
+	}
+	for _, condition := range api {
+		if !OwnCondition(condition.Type) {
+			merged = append(merged, condition)
+		}
+	}
+	return merged
 }
 
 // Find returns the container of a name, or nil.

@@ -12,7 +12,8 @@ import (
 // ImageID is what a container's status says in place of an image's digest.
 const ImageID = "not-pulled://this-machine"
 
-// Status is the pod's status now. What others write (qosClass, conditions that are not the kubelet's) is kept from the API's.
+// Status is the pod's status now. What others write (qosClass, conditions that are not the kubelet's) is kept from the API's. The
+// conditions are remembered, so that their times of transition stay.
 func (p *Pod) Status(now time.Time) corev1.PodStatus {
 	status := *p.API.Status.DeepCopy()
 	status.ObservedGeneration = p.API.Generation
@@ -39,6 +40,7 @@ func (p *Pod) Status(now time.Time) corev1.PodStatus {
 		status.Reason, status.Message = ReasonDeadline, messageDeadline
 	}
 	p.setConditions(&status, now)
+	p.API.Status.Conditions = append([]corev1.PodCondition(nil), status.Conditions...)
 	return status
 }
 

@@ -16,7 +16,7 @@ type Terminal struct {
 
 // OpenTerminal makes a pseudo terminal.
 func OpenTerminal() (*Terminal, error) {
-	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("pseudo terminal: %w", err)
 	}
@@ -40,5 +40,12 @@ func OpenTerminal() (*Terminal, error) {
 
 // Resize tells the processes on the terminal its size in characters.
 func (t *Terminal) Resize(width, height uint16) {
-	_ = unix.IoctlSetWinsize(int(t.Master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: width, Row: height})
+	// Not Fd(): it would make the master blocking, and a read of it impossible to end.
+	raw, err := t.Master.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) {
+		_ = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Col: width, Row: height})
+	})
 }

@@ -1,0 +1,188 @@
+package processnode
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/local/processnode/lifecycle"
+	"github.com/vc-batch/vc/internal/local/processnode/probe"
+	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
+)
+
+// accompany runs the postStart hook and the probes of a running container until ctx ends with it.
+func (a *attempt) accompany(ctx context.Context, c *lifecycle.Container) {
+	if a.spec.Lifecycle != nil && a.spec.Lifecycle.PostStart != nil {
+		if err := a.hook(ctx, a.spec.Lifecycle.PostStart); err != nil && ctx.Err() == nil {
+			a.worker.node.event(a.pod, corev1.EventTypeWarning, "FailedPostStartHook", "PostStartHook failed: "+err.Error())
+			a.worker.post(func() { a.restart(c, nil) })
+			return
+		}
+	}
+	if a.spec.StartupProbe != nil && !a.awaitStartup(ctx, c) {
+		return
+	}
+	a.worker.post(func() {
+		if a.current(c) {
+			c.Started = true
+		}
+	})
+	if a.spec.LivenessProbe != nil {
+		go probe.Run(ctx, a.spec.LivenessProbe, a.target(), func(result probe.Result, message string) {
+			if result == probe.Failure {
+				a.unhealthy("Liveness", message)
+				a.worker.post(func() { a.restart(c, a.spec.LivenessProbe.TerminationGracePeriodSeconds) })
+			}
+		})
+	}
+	if a.spec.ReadinessProbe != nil {
+		go probe.Run(ctx, a.spec.ReadinessProbe, a.target(), func(result probe.Result, message string) {
+			if result == probe.Failure {
+				a.unhealthy("Readiness", message)
+			}
+			a.worker.post(func() {
+				if a.current(c) {
+					c.Healthy = result == probe.Success
+				}
+			})
+		})
+	}
+}
+
+// awaitStartup waits for the startup probe; false if the container failed it or is over.
+func (a *attempt) awaitStartup(ctx context.Context, c *lifecycle.Container) bool {
+	asking, cancel := context.WithCancel(ctx)
+	defer cancel()
+	passed := false
+	probe.Run(asking, a.spec.StartupProbe, a.target(), func(result probe.Result, message string) {
+		passed = result == probe.Success
+		if !passed {
+			a.unhealthy("Startup", message)
+			a.worker.post(func() { a.restart(c, a.spec.StartupProbe.TerminationGracePeriodSeconds) })
+		}
+		cancel()
+	})
+	return passed
+}
+
+func (a *attempt) unhealthy(which, message string) {
+	a.worker.node.event(a.pod, corev1.EventTypeWarning, "Unhealthy", which+" probe failed: "+message)
+}
+
+// current tells whether the attempt is still the container's; worker's goroutine only.
+func (a *attempt) current(c *lifecycle.Container) bool {
+	return a.worker.attempt(c.Spec.Name) == a && c.Stage == lifecycle.Running
+}
+
+// restart stops the container; its restart policy does the rest. Worker's goroutine only.
+func (a *attempt) restart(c *lifecycle.Container, graceSeconds *int64) {
+	if !a.current(c) || a.worker.pod.Stopping() {
+		return
+	}
+	if graceSeconds == nil {
+		graceSeconds = a.pod.Spec.TerminationGracePeriodSeconds
+	}
+	grace := 30 * time.Second
+	if graceSeconds != nil {
+		grace = time.Duration(*graceSeconds) * time.Second
+	}
+	if action, ok := a.worker.pod.Restart(c, grace, time.Now()); ok {
+		a.worker.carryOut(action)
+	}
+}
+
+func (a *attempt) target() probe.Target {
+	a.worker.mu.Lock()
+	defer a.worker.mu.Unlock()
+	address := a.worker.node.hostIP
+	if a.worker.surround != nil {
+		address = a.worker.surround.address
+	}
+	return probe.Target{Address: address, Ports: a.spec.Ports, Exec: a.check}
+}
+
+// hook runs a handler of the container's lifecycle.
+func (a *attempt) hook(ctx context.Context, handler *corev1.LifecycleHandler) error {
+	switch {
+	case handler.Exec != nil:
+		return a.check(ctx, handler.Exec.Command)
+	case handler.HTTPGet != nil:
+		return probe.Get(ctx, handler.HTTPGet, a.target())
+	case handler.Sleep != nil:
+		sleepContext(ctx, time.Duration(handler.Sleep.Seconds)*time.Second)
+		return nil
+	}
+	return errors.New("hook says neither exec, httpGet nor sleep")
+}
+
+// maxCheckOutput is how much a failing command's output goes into an event.
+const maxCheckOutput = 1 << 10
+
+// check runs a command in the container; a code other than 0 is an error with what it printed.
+func (a *attempt) check(ctx context.Context, command []string) error {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer read.Close()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		_ = write.Close()
+		return err
+	}
+	process := a.process
+	process.Args, process.TTY = command, false
+	started, err := a.container.Exec(process, sandbox.Files{null, write, write})
+	_ = null.Close()
+	_ = write.Close()
+	if err != nil {
+		return err
+	}
+	var output bytes.Buffer
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		copyLimited(&output, read, maxCheckOutput)
+	}()
+	select {
+	case <-started.Done():
+	case <-ctx.Done():
+		_ = a.container.Signal(started, syscall.SIGKILL)
+		<-started.Done()
+	}
+	// What the command left running may hold the pipe.
+	_ = read.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+	<-copied
+	if ctx.Err() == context.DeadlineExceeded {
+		return fmt.Errorf("command timed out: %q", strings.Join(command, " "))
+	}
+	exit := started.Exit()
+	if exit.StartError != "" {
+		return errors.New(exit.StartError)
+	}
+	if exit.Code != 0 {
+		return fmt.Errorf("exit code %d: %s", exit.Code, strings.TrimSpace(output.String()))
+	}
+	return nil
+}
+
+// copyLimited keeps the first bytes and reads the rest to nowhere, so that the writer is not stopped.
+func copyLimited(out *bytes.Buffer, in *os.File, limit int) {
+	buffer := make([]byte, 4<<10)
+	for {
+		n, err := in.Read(buffer)
+		if room := limit - out.Len(); room > 0 {
+			out.Write(buffer[:min(n, room)])
+		}
+		if err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package processnode
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
+)
+
+// findAPIService asks for the address under which pods expect the API server. It appears a moment after the API server is up;
+// without it pods simply do not reach the API.
+func (n *Node) findAPIService(ctx context.Context) {
+	for range 50 {
+		service, err := n.client.CoreV1().Services(metav1.NamespaceDefault).Get(ctx, "kubernetes", metav1.GetOptions{})
+		if err == nil && len(service.Spec.Ports) > 0 {
+			if address, err := netip.ParseAddr(service.Spec.ClusterIP); err == nil {
+				n.apiService = netip.AddrPortFrom(address, uint16(service.Spec.Ports[0].Port))
+			}
+			return
+		}
+		if !sleepContext(ctx, 100*time.Millisecond) {
+			return
+		}
+	}
+	n.config.Log.Info("Service kubernetes not found: pods will not reach the API server")
+}
+
+// serveAPI listens on the service's address inside the pod and passes connections on to the API server, which listens on the
+// machine's loopback only. nil if that is not possible: few pods need it.
+func (n *Node) serveAPI(namespaces sandbox.Namespaces) net.Listener {
+	target := apiAddress(n.config.REST.Host)
+	if !n.apiService.IsValid() || target == "" {
+		return nil
+	}
+	var listener net.Listener
+	err := namespaces.Enter(func() (err error) {
+		listener, err = net.Listen("tcp", n.apiService.String())
+		return err
+	})
+	if err != nil {
+		return nil
+	}
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go pass(connection, target)
+		}
+	}()
+	return listener
+}
+
+func apiAddress(host string) string {
+	if !strings.Contains(host, "://") {
+		host = "https://" + host
+	}
+	parsed, err := url.Parse(host)
+	if err != nil || parsed.Hostname() == "" {
+		return ""
+	}
+	port := parsed.Port()
+	if port == "" {
+		port = "443"
+	}
+	return net.JoinHostPort(parsed.Hostname(), port)
+}
+
+func pass(inside net.Conn, target string) {
+	defer inside.Close()
+	outside, err := net.DialTimeout("tcp", target, 5*time.Second)
+	if err != nil {
+		return
+	}
+	defer outside.Close()
+	splice(inside, outside)
+}
+
+// closeWriter is a connection of which one direction can be closed.
+type closeWriter interface{ CloseWrite() error }
+
+// splice copies both directions until both have ended.
+func splice(a, b io.ReadWriter) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = io.Copy(a, b)
+		halfClose(a)
+	}()
+	_, _ = io.Copy(b, a)
+	halfClose(b)
+	<-done
+}
+
+func halfClose(w io.Writer) {
+	if half, ok := w.(closeWriter); ok {
+		_ = half.CloseWrite()
+		return
+	}
+	if closer, ok := w.(io.Closer); ok {
+		_ = closer.Close()
+	}
+}

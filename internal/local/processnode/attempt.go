@@ -1,0 +1,204 @@
+package processnode
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/local/processnode/cgroup"
+	"github.com/vc-batch/vc/internal/local/processnode/lifecycle"
+	"github.com/vc-batch/vc/internal/local/processnode/logfile"
+	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
+	"github.com/vc-batch/vc/internal/local/processnode/shim"
+)
+
+// drainTime is how long output is read after the last process that could write is gone.
+const drainTime = 2 * time.Second
+
+// attempt is one run of a container.
+type attempt struct {
+	worker    *worker
+	spec      *corev1.Container
+	pod       *corev1.Pod
+	number    int
+	id        string
+	process   shim.Process // what exec inherits
+	container *sandbox.Container
+	group     *cgroup.Group
+	log       *logfile.File
+	streams   *streams
+	directory string // of the container's root and termination message
+	startedAt time.Time
+
+	probesMu     sync.Mutex
+	cancelProbes context.CancelFunc
+}
+
+// configError is a configuration that refers to something that is not there; the kubelet tries such containers again.
+type configError struct{ err error }
+
+func (e configError) Error() string { return e.err.Error() }
+func (e configError) Unwrap() error { return e.err }
+
+// start starts a container and posts how that went.
+func (w *worker) start(c *lifecycle.Container, number int, api *corev1.Pod) {
+	a, err := w.launch(c.Spec, number, api)
+	var configuration configError
+	switch {
+	case errors.As(err, &configuration):
+		w.node.event(api, corev1.EventTypeWarning, "Failed", "Error: "+err.Error())
+		w.post(func() { c.CannotConfigure(lifecycle.ReasonConfigError, err.Error(), time.Now()) })
+	case err != nil:
+		w.node.event(api, corev1.EventTypeWarning, "Failed", "Error: "+err.Error())
+		now := time.Now()
+		w.post(func() {
+			c.Over(lifecycle.End{Code: shim.CodeCannotStart, Reason: lifecycle.ReasonStartError, Message: err.Error(), StartedAt: now, FinishedAt: now})
+		})
+	default:
+		w.post(func() {
+			w.setAttempt(c.Spec.Name, a)
+			c.Began(a.id, a.startedAt)
+			go w.await(c, a)
+			if a.failedToStart() == "" {
+				a.begun(c)
+			}
+		})
+	}
+}
+
+// failedToStart is the reason why the main process never ran, if it did not.
+func (a *attempt) failedToStart() string {
+	select {
+	case <-a.container.Main().Done():
+		return a.container.Main().Exit().StartError
+	default:
+		return ""
+	}
+}
+
+// begun tells that the container runs, and starts what goes along with it.
+func (a *attempt) begun(c *lifecycle.Container) {
+	a.worker.node.event(a.pod, corev1.EventTypeNormal, "Started", "Started container "+a.spec.Name)
+	if len(a.process.Args) == 0 {
+		a.worker.node.event(a.pod, corev1.EventTypeWarning, "NoCommand", "Container "+a.spec.Name+" has no command: the image "+a.spec.Image+
+			" is not pulled on a process node, so its entrypoint is not known. The container waits until it is stopped. Set command (or args) to run something")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	a.probesMu.Lock()
+	a.cancelProbes = cancel
+	a.probesMu.Unlock()
+	go a.accompany(ctx, c)
+}
+
+func (a *attempt) stopProbes() {
+	a.probesMu.Lock()
+	defer a.probesMu.Unlock()
+	if a.cancelProbes != nil {
+		a.cancelProbes()
+	}
+}
+
+// await posts the attempt's end.
+func (w *worker) await(c *lifecycle.Container, a *attempt) {
+	<-a.container.Main().Done()
+	a.stopProbes()
+	a.streams.drain(drainTime)
+	a.log.Close()
+	exit := a.container.Main().Exit()
+	end := lifecycle.End{Code: exit.Code, Signal: exit.Signal, StartedAt: a.startedAt, FinishedAt: time.Now(), ID: a.id}
+	switch {
+	case exit.StartError != "":
+		end.Reason, end.Message = lifecycle.ReasonStartError, exit.StartError
+		w.node.event(a.pod, corev1.EventTypeWarning, "Failed", "Error: "+exit.StartError)
+	case exit.Code == 0:
+		end.Reason = lifecycle.ReasonCompleted
+	case a.group.OutOfMemory():
+		end.Reason = lifecycle.ReasonOOMKilled
+	default:
+		end.Reason = lifecycle.ReasonError
+	}
+	if end.Message == "" {
+		end.Message = a.terminationMessage(exit.Code != 0)
+	}
+	a.group.Remove()
+	removeTree(a.directory)
+	w.post(func() {
+		w.setAttempt(c.Spec.Name, nil)
+		c.Over(end)
+		if !w.pod.Stopping() && end.Code != 0 && c.Attempt > 0 {
+			w.node.event(a.pod, corev1.EventTypeWarning, "BackOff", "Back-off restarting failed container "+c.Spec.Name+" in pod "+a.pod.Name)
+		}
+	})
+}
+
+// The limits of a termination message are the kubelet's.
+const (
+	maxMessageBytes  = 4096
+	fallbackBytes    = 2048
+	fallbackLines    = 80
+	terminationFile  = "termination"
+	defaultLogTarget = "/dev/termination-log"
+)
+
+// terminationMessage is what the container left for the reader of its status.
+func (a *attempt) terminationMessage(failed bool) string {
+	text := readHead(a.terminationPath(), maxMessageBytes)
+	if text == "" && failed && a.spec.TerminationMessagePolicy == corev1.TerminationMessageFallbackToLogsOnError {
+		var out strings.Builder
+		options := logfile.Options{Tail: fallbackLines, LimitBytes: -1}
+		if logfile.Read(context.Background(), a.worker.logPath(a.spec.Name, a.number), nil, options, &out) == nil {
+			text = out.String()
+			if len(text) > fallbackBytes {
+				text = text[len(text)-fallbackBytes:]
+			}
+		}
+	}
+	return strings.ToValidUTF8(text, "?")
+}
+
+func readHead(path string, limit int64) string {
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, limit))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// stop asks the container to end: its hook first, then the signal. The worker kills it when its time is over.
+func (a *attempt) stop(until time.Time) {
+	if a.spec.Lifecycle != nil && a.spec.Lifecycle.PreStop != nil {
+		ctx, cancel := context.WithDeadline(context.Background(), until)
+		if err := a.hook(ctx, a.spec.Lifecycle.PreStop); err != nil {
+			a.worker.node.event(a.pod, corev1.EventTypeWarning, "FailedPreStopHook", "PreStopHook failed: "+err.Error())
+		}
+		cancel()
+	}
+	_ = a.container.Signal(a.container.Main(), a.stopSignal())
+}
+
+func (a *attempt) stopSignal() syscall.Signal {
+	if a.spec.Lifecycle != nil && a.spec.Lifecycle.StopSignal != nil {
+		if signal, ok := signals[string(*a.spec.Lifecycle.StopSignal)]; ok {
+			return signal
+		}
+	}
+	return syscall.SIGTERM
+}
+
+// signals are the stop signals that make sense to ask for.
+var signals = map[string]syscall.Signal{
+	"SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT, "SIGQUIT": syscall.SIGQUIT, "SIGHUP": syscall.SIGHUP, "SIGKILL": syscall.SIGKILL,
+	"SIGUSR1": syscall.SIGUSR1, "SIGUSR2": syscall.SIGUSR2, "SIGABRT": syscall.SIGABRT, "SIGALRM": syscall.SIGALRM, "SIGWINCH": syscall.SIGWINCH,
+}

@@ -1,0 +1,48 @@
+package processnode
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/local/processnode/cgroup"
+	"github.com/vc-batch/vc/internal/local/processnode/network"
+)
+
+// Cleanup removes what a process that was killed may have left of the nodes whose state is below nodesDir: the bridge, control
+// groups, the roots and volumes of pods. Processes, mounts and addresses need no cleaning: the kernel removed them with the
+// process. Logs stay; they go with the directory. It is idempotent and must not be called while a node runs.
+func Cleanup(nodesDir string) error {
+	absolute, err := filepath.Abs(nodesDir)
+	if err != nil {
+		return err
+	}
+	machinesMu.Lock()
+	delete(machines, absolute)
+	machinesMu.Unlock()
+	text, _ := os.ReadFile(filepath.Join(absolute, groupsFile))
+	cgroup.Remove(strings.Fields(string(text)))
+	_ = os.Remove(filepath.Join(absolute, groupsFile))
+	var failure error
+	if os.Geteuid() == 0 {
+		failure = network.Remove(absolute)
+	}
+	if memory := memoryDirectory(absolute); memory != "" {
+		removeTree(memory)
+	}
+	pods, _ := filepath.Glob(filepath.Join(absolute, "*", "pods", "*"))
+	for _, pod := range pods {
+		for _, name := range []string{"containers", "volumes", "etc"} {
+			removeTree(filepath.Join(pod, name))
+		}
+	}
+	scratch, _ := filepath.Glob(filepath.Join(absolute, "probe-*"))
+	for _, directory := range scratch {
+		removeTree(directory)
+	}
+	if errors.Is(failure, os.ErrPermission) {
+		return nil
+	}
+	return failure
+}

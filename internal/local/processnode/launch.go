@@ -1,0 +1,174 @@
+package processnode
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/local/processnode/cgroup"
+	"github.com/vc-batch/vc/internal/local/processnode/environ"
+	"github.com/vc-batch/vc/internal/local/processnode/logfile"
+	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
+	"github.com/vc-batch/vc/internal/local/processnode/shim"
+)
+
+// keptLogs is how many attempts' logs a container keeps: the current one's and the one before's.
+const keptLogs = 2
+
+func (w *worker) logPath(container string, number int) string {
+	return logPath(w.dir, container, number)
+}
+
+func logPath(podDir, container string, number int) string {
+	return filepath.Join(podDir, "logs", container, strconv.Itoa(number)+".log")
+}
+
+// launch starts one attempt of a container.
+func (w *worker) launch(spec *corev1.Container, number int, api *corev1.Pod) (*attempt, error) {
+	w.mu.Lock()
+	surround := w.surround
+	w.mu.Unlock()
+	if surround == nil {
+		return nil, errors.New("the pod is going away")
+	}
+	a := &attempt{
+		worker: w, spec: spec, pod: api, number: number, startedAt: time.Now(),
+		id:        fmt.Sprintf("process://%s/%s/%d", w.uid, spec.Name, number),
+		directory: filepath.Join(w.dir, "containers", spec.Name+"-"+strconv.Itoa(number)),
+	}
+	if err := a.configure(surround); err != nil {
+		return nil, configError{err}
+	}
+	description, err := a.describe(surround)
+	if err != nil {
+		return nil, configError{err}
+	}
+	if err := a.open(); err != nil {
+		return nil, err
+	}
+	if a.group, err = w.node.machine.groups.Make(fmt.Sprintf("%s-%s-%d", w.uid, spec.Name, number), cgroup.LimitsOf(spec.Resources)); err != nil {
+		w.node.event(api, corev1.EventTypeWarning, "LimitsNotEnforced", err.Error())
+		a.group = &cgroup.Group{}
+	}
+	a.container, err = sandbox.Start(w.node.machine.permitted.Level, description, surround.namespaces, a.streams.files, a.group.Join)
+	a.streams.started()
+	if err != nil {
+		a.streams.drain(0)
+		a.log.Close()
+		a.group.Remove()
+		return nil, err
+	}
+	return a, nil
+}
+
+// configure computes environment, arguments and identity.
+func (a *attempt) configure(surround *surroundings) error {
+	node := a.worker.node
+	env, err := environ.Make(a.pod, a.spec, surround.services, surround.facts(), node.lookups.environSources(node.ctx, a.pod.Namespace))
+	if err != nil {
+		return err
+	}
+	env = append([]string{"HOSTNAME=" + surround.hostname}, env...)
+	if node.machine.permitted.Root == shim.RootNone {
+		env = append(env, "VC_VOLUMES="+filepath.Join(a.worker.dir, "volumes"))
+	}
+	if a.spec.TTY {
+		env = append([]string{"TERM=xterm"}, env...)
+	}
+	a.process = shim.Process{
+		Args: append(environ.Arguments(a.spec.Command, env), environ.Arguments(a.spec.Args, env)...),
+		Env:  env, Dir: a.spec.WorkingDir, TTY: a.spec.TTY,
+	}
+	return identify(&a.process, a.pod.Spec.SecurityContext, a.spec.SecurityContext)
+}
+
+// identify says as whom the process runs: the container's word before the pod's. Only root may become somebody else; others
+// run everything as themselves.
+func identify(process *shim.Process, pod *corev1.PodSecurityContext, container *corev1.SecurityContext) error {
+	var nonRoot *bool
+	if pod != nil {
+		process.UID, process.GID, nonRoot = pod.RunAsUser, pod.RunAsGroup, pod.RunAsNonRoot
+		process.Groups = append(process.Groups, pod.SupplementalGroups...)
+		if pod.FSGroup != nil {
+			process.Groups = append(process.Groups, *pod.FSGroup)
+		}
+	}
+	if container != nil {
+		if container.RunAsUser != nil {
+			process.UID = container.RunAsUser
+		}
+		if container.RunAsGroup != nil {
+			process.GID = container.RunAsGroup
+		}
+		if container.RunAsNonRoot != nil {
+			nonRoot = container.RunAsNonRoot
+		}
+	}
+	if os.Geteuid() != 0 {
+		process.UID, process.GID, process.Groups = nil, nil, nil
+		return nil
+	}
+	if nonRoot != nil && *nonRoot && (process.UID == nil || *process.UID == 0) {
+		return errors.New("container has runAsNonRoot and would run as root: set runAsUser")
+	}
+	return nil
+}
+
+// describe says how the container's surroundings are made.
+func (a *attempt) describe(surround *surroundings) (*shim.Container, error) {
+	node := a.worker.node
+	permitted := node.machine.permitted
+	mounts, err := surround.mounts(a.worker, a.spec, a.process.Env)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(a.directory, 0o755); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(a.terminationPath(), nil, 0o666); err != nil {
+		return nil, err
+	}
+	// The file is the container's to write, whoever it runs as.
+	if err := os.Chmod(a.terminationPath(), 0o666); err != nil {
+		return nil, err
+	}
+	target := a.spec.TerminationMessagePath
+	if target == "" {
+		target = defaultLogTarget
+	}
+	description := &shim.Container{
+		Root: permitted.Root, Dir: a.directory, SubRoots: node.machine.roots, Masked: node.masked(),
+		OwnPID: permitted.Level != sandbox.LevelPlain, OwnNet: surround.namespaces.Net != nil,
+		Mounts: append(mounts, shim.Mount{Source: a.terminationPath(), Target: target}), Process: a.process,
+	}
+	if permitted.Level != sandbox.LevelPlain && !a.pod.Spec.HostNetwork {
+		description.Hostname = surround.hostname
+	}
+	if context := a.spec.SecurityContext; context != nil && context.ReadOnlyRootFilesystem != nil {
+		description.ReadOnly = *context.ReadOnlyRootFilesystem
+	}
+	return description, nil
+}
+
+func (a *attempt) terminationPath() string { return filepath.Join(a.directory, terminationFile) }
+
+// open opens the log and the streams.
+func (a *attempt) open() error {
+	path := a.worker.logPath(a.spec.Name, a.number)
+	log, err := logfile.Create(path, time.Now)
+	if err != nil {
+		return err
+	}
+	_ = os.Remove(a.worker.logPath(a.spec.Name, a.number-keptLogs))
+	a.log = log
+	a.streams, err = openStreams(a.spec, log)
+	if err != nil {
+		log.Close()
+	}
+	return err
+}

@@ -1,0 +1,201 @@
+package processnode
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/gorilla/mux"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/local/processnode/logfile"
+)
+
+// httpError is an error with the status code that the client sees.
+type httpError struct {
+	code int
+	text string
+}
+
+func (e httpError) Error() string { return e.text }
+
+// serveLogs answers `kubectl logs`.
+func (n *Node) serveLogs(w http.ResponseWriter, r *http.Request) {
+	vars := mux.Vars(r)
+	err := n.writeLogs(w, r, vars["namespace"], vars["pod"], vars["container"])
+	var known httpError
+	switch {
+	case errors.As(err, &known):
+		http.Error(w, known.text, known.code)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
+}
+
+func (n *Node) writeLogs(w http.ResponseWriter, r *http.Request, namespace, name, container string) error {
+	request, err := parseLogRequest(r.URL.Query(), time.Now())
+	if err != nil {
+		return httpError{http.StatusBadRequest, err.Error()}
+	}
+	source, err := n.findLog(namespace, name, container, request.previous)
+	if err != nil {
+		return err
+	}
+	live := source.live
+	if !request.follow {
+		live = nil
+	}
+	w.Header().Set("Content-Type", "text/plain")
+	out := flushing{w}
+	out.flush()
+	err = logfile.Read(r.Context(), source.path, live, request.options, out)
+	if errors.Is(err, os.ErrNotExist) {
+		// The container printed nothing, or its log was made by another machine.
+		return nil
+	}
+	return err
+}
+
+// flushing sends every line at once.
+type flushing struct{ http.ResponseWriter }
+
+func (f flushing) flush() {
+	if flusher, ok := f.ResponseWriter.(http.Flusher); ok {
+		flusher.Flush()
+	}
+}
+
+func (f flushing) Write(data []byte) (int, error) {
+	n, err := f.ResponseWriter.Write(data)
+	f.flush()
+	return n, err
+}
+
+// logRequest is what a client asks for.
+type logRequest struct {
+	options          logfile.Options
+	follow, previous bool
+}
+
+func parseLogRequest(query url.Values, now time.Time) (logRequest, error) {
+	request := logRequest{options: logfile.Options{Tail: -1, LimitBytes: -1}}
+	number := func(key string, minimum int64, set func(int64)) error {
+		text := query.Get(key)
+		if text == "" {
+			return nil
+		}
+		value, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || value < minimum {
+			return fmt.Errorf("%s: %q is not a number of at least %d", key, text, minimum)
+		}
+		set(value)
+		return nil
+	}
+	flag := func(key string, target *bool) error {
+		text := query.Get(key)
+		if text == "" {
+			return nil
+		}
+		value, err := strconv.ParseBool(text)
+		if err != nil {
+			return fmt.Errorf("%s: %q is neither true nor false", key, text)
+		}
+		*target = value
+		return nil
+	}
+	err := errors.Join(
+		number("tailLines", 0, func(v int64) { request.options.Tail = v }),
+		number("limitBytes", 1, func(v int64) { request.options.LimitBytes = v }),
+		number("sinceSeconds", 1, func(v int64) { request.options.Since = now.Add(-time.Duration(v) * time.Second) }),
+		flag("follow", &request.follow), flag("previous", &request.previous), flag("timestamps", &request.options.Timestamps),
+	)
+	if text := query.Get("sinceTime"); text != "" && err == nil {
+		request.options.Since, err = time.Parse(time.RFC3339, text)
+	}
+	switch query.Get("stream") {
+	case "Stdout":
+		request.options.Stream = logfile.Stdout
+	case "Stderr":
+		request.options.Stream = logfile.Stderr
+	}
+	return request, err
+}
+
+// logSource is one attempt's log.
+type logSource struct {
+	path string
+	live *logfile.File // nil when the attempt is over
+}
+
+func (n *Node) findLog(namespace, name, container string, previous bool) (logSource, error) {
+	object, exists, err := n.pods.GetStore().GetByKey(namespace + "/" + name)
+	pod, ok := object.(*corev1.Pod)
+	if err != nil || !exists || !ok {
+		return logSource{}, httpError{http.StatusNotFound, fmt.Sprintf("pod %q is not on node %s", namespace+"/"+name, n.config.Name)}
+	}
+	status := containerStatus(pod, container)
+	current := -1
+	if status != nil && status.ContainerID != "" {
+		current = int(status.RestartCount)
+	}
+	n.mu.Lock()
+	w := n.workers[pod.UID]
+	n.mu.Unlock()
+	var running *attempt
+	if w != nil {
+		if running = w.attempt(container); running != nil {
+			current = running.number
+		}
+	}
+	if !hasContainer(pod, container) {
+		return logSource{}, httpError{http.StatusNotFound, fmt.Sprintf("container %q in pod %q is not available", container, name)}
+	}
+	if previous {
+		path := logPath(n.podDir(pod.UID), container, current-1)
+		if _, err := os.Stat(path); current < 1 || err != nil {
+			return logSource{}, httpError{http.StatusBadRequest, fmt.Sprintf("previous terminated container %q in pod %q not found", container, name)}
+		}
+		return logSource{path: path}, nil
+	}
+	if current < 0 {
+		return logSource{}, httpError{http.StatusBadRequest, fmt.Sprintf("container %q in pod %q is waiting to start: %s", container, name, waitingReason(status))}
+	}
+	source := logSource{path: logPath(n.podDir(pod.UID), container, current)}
+	if running != nil {
+		source.live = running.log
+	}
+	return source, nil
+}
+
+func containerStatus(pod *corev1.Pod, name string) *corev1.ContainerStatus {
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		for i := range list {
+			if list[i].Name == name {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+func hasContainer(pod *corev1.Pod, name string) bool {
+	for _, list := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+		for i := range list {
+			if list[i].Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func waitingReason(status *corev1.ContainerStatus) string {
+	if status != nil && status.State.Waiting != nil {
+		return status.State.Waiting.Reason
+	}
+	return "ContainerCreating"
+}

@@ -1,0 +1,76 @@
+package processnode
+
+import (
+	"os"
+	"strings"
+	"syscall"
+)
+
+// realFileSystems are the types whose mounts a pod should find where the machine has them. Everything else (proc, sysfs, tmpfs,
+// control groups, …) a container gets anew or not at all.
+var realFileSystems = map[string]bool{
+	"ext2": true, "ext3": true, "ext4": true, "xfs": true, "btrfs": true, "zfs": true, "f2fs": true, "overlay": true, "nfs": true, "nfs4": true,
+	"9p": true, "virtiofs": true, "fuseblk": true, "vfat": true, "exfat": true, "bcachefs": true, "squashfs": true, "cifs": true,
+}
+
+// otherRoots lists the mount points of real file systems beside the root, without those inside the state directory.
+func otherRoots(exclude string) []string {
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil
+	}
+	return parseRoots(string(text), exclude)
+}
+
+func parseRoots(mountinfo, exclude string) []string {
+	var roots []string
+	seen := map[string]bool{"/": true}
+	for line := range strings.SplitSeq(mountinfo, "\n") {
+		before, after, ok := strings.Cut(line, " - ")
+		fields, kind := strings.Fields(before), strings.Fields(after)
+		if !ok || len(fields) < 5 || len(kind) < 1 || !realFileSystems[kind[0]] {
+			continue
+		}
+		point := unescape(fields[4])
+		switch {
+		case seen[point], point == exclude, strings.HasPrefix(point, exclude+"/"), strings.HasPrefix(point, "/proc/"), strings.HasPrefix(point, "/sys/"):
+			continue
+		case point == "/etc/hosts" || point == "/etc/hostname" || point == "/etc/resolv.conf":
+			continue // the pod gets its own
+		}
+		seen[point] = true
+		roots = append(roots, point)
+	}
+	return roots
+}
+
+// unescape undoes the kernel's octal escapes of blanks in mountinfo.
+func unescape(path string) string {
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(path)
+}
+
+// fileSystemOf names the type of the file system mounted at exactly this path, "" if none is.
+func fileSystemOf(path string) string {
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return ""
+	}
+	kind := ""
+	for line := range strings.SplitSeq(string(text), "\n") {
+		before, after, ok := strings.Cut(line, " - ")
+		fields, types := strings.Fields(before), strings.Fields(after)
+		if ok && len(fields) >= 5 && len(types) >= 1 && unescape(fields[4]) == path {
+			kind = types[0] // the last one mounted is the one that is seen
+		}
+	}
+	return kind
+}
+
+// diskBytes is the size of the file system that holds a path.
+func diskBytes(path string) int64 {
+	var stat syscall.Statfs_t
+	if syscall.Statfs(path, &stat) != nil {
+		return 0
+	}
+	return int64(stat.Blocks) * stat.Bsize
+}

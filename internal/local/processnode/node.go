@@ -1,0 +1,345 @@
+package processnode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	vknode "github.com/virtual-kubelet/virtual-kubelet/node"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+)
+
+// leaveGrace is how long pods' processes have to end by themselves when the node's process is asked to end.
+const leaveGrace = time.Second
+
+// statusInterval is how often the node's status is written although nothing changed; the lease is the heartbeat.
+const statusInterval = time.Hour
+
+// leaseSeconds is how long a lease lasts; it is renewed every quarter of it.
+const leaseSeconds = 40
+
+// Node is a process node.
+type Node struct {
+	config     Config
+	client     kubernetes.Interface
+	machine    *machine
+	lookups    *lookups
+	capacity   corev1.ResourceList
+	hostIP     string
+	apiService netip.AddrPort // where pods expect the API server; invalid if unknown
+	recorder   record.EventRecorder
+	pods       cache.SharedIndexInformer
+	ready      chan struct{}
+	ctx        context.Context // of Run
+
+	mu      sync.Mutex
+	workers map[types.UID]*worker
+	ended   map[types.UID]bool // over, and still in the API
+	running sync.WaitGroup
+}
+
+// New checks the configuration and finds out what the machine permits. It writes nothing to the API.
+func New(config Config) (*Node, error) {
+	if err := config.complete(); err != nil {
+		return nil, err
+	}
+	quick := rest.CopyConfig(config.REST)
+	if quick.QPS == 0 {
+		quick.QPS, quick.Burst = 200, 400
+	}
+	quick.ContentType = "application/vnd.kubernetes.protobuf"
+	client, err := kubernetes.NewForConfig(quick)
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", config.Name, err)
+	}
+	if err := os.MkdirAll(filepath.Join(config.Dir, "pods"), 0o700); err != nil {
+		return nil, fmt.Errorf("node %s: state directory: %w", config.Name, err)
+	}
+	shared, err := machineOf(filepath.Dir(config.Dir))
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", config.Name, err)
+	}
+	if config.Warn != nil {
+		for _, line := range shared.missing {
+			config.Warn(line)
+		}
+	}
+	return &Node{
+		config: config, client: client, machine: shared, lookups: &lookups{client: client}, capacity: capacityOf(config), hostIP: "127.0.0.1",
+		ready: make(chan struct{}), workers: map[types.UID]*worker{}, ended: map[types.UID]bool{},
+	}, nil
+}
+
+// Name of the node.
+func (n *Node) Name() string { return n.config.Name }
+
+// Ready is closed when the node is Ready in the API and runs pods.
+func (n *Node) Ready() <-chan struct{} { return n.ready }
+
+func (n *Node) podDir(uid types.UID) string {
+	return filepath.Join(n.config.Dir, "pods", string(uid))
+}
+
+func (n *Node) masked() []string {
+	return append([]string{n.machine.directory}, n.config.Mask...)
+}
+
+func (n *Node) event(pod *corev1.Pod, kind, reason, message string) {
+	n.recorder.Event(pod, kind, reason, message)
+}
+
+// Run is the node until ctx ends. Then it ends its pods' processes and returns.
+func (n *Node) Run(ctx context.Context) error {
+	// Work for pods goes on while they leave.
+	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	n.ctx = inner
+	broadcaster := record.NewBroadcaster()
+	defer broadcaster.Shutdown()
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: n.client.CoreV1().Events("")})
+	n.recorder = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "kubelet", Host: n.config.Name})
+
+	listener, err := net.Listen("tcp", n.config.Listen)
+	if err != nil {
+		return fmt.Errorf("node %s: kubelet port: %w", n.config.Name, err)
+	}
+	stopServing := n.serve(listener)
+	defer stopServing()
+	n.findAPIService(ctx)
+	if err := n.watchPods(ctx); err != nil {
+		return err
+	}
+	failed := n.register(ctx, listener.Addr().(*net.TCPAddr).Port)
+	select {
+	case <-ctx.Done():
+		err = nil
+	case err = <-failed:
+		if ctx.Err() != nil {
+			err = nil
+		}
+	}
+	n.leave()
+	return err
+}
+
+// watchPods starts the informer and the workers of what is there already.
+func (n *Node) watchPods(ctx context.Context) error {
+	selector := "spec.nodeName=" + n.config.Name
+	list := cache.NewFilteredListWatchFromClient(n.client.CoreV1().RESTClient(), "pods", metav1.NamespaceAll, func(options *metav1.ListOptions) {
+		options.FieldSelector = selector
+	})
+	n.pods = cache.NewSharedIndexInformer(list, &corev1.Pod{}, 0, cache.Indexers{})
+	if err := n.pods.SetTransform(stripManagedFields); err != nil {
+		return fmt.Errorf("node %s: %w", n.config.Name, err)
+	}
+	go n.pods.Run(ctx.Done())
+	if !cache.WaitForCacheSync(ctx.Done(), n.pods.HasSynced) {
+		return nil
+	}
+	n.removeStrangers()
+	_, err := n.pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(object any) { n.handle(object.(*corev1.Pod)) },
+		UpdateFunc: func(old, object any) {
+			// A name that was deleted and made again between two looks comes as one update.
+			if before := old.(*corev1.Pod); before.UID != object.(*corev1.Pod).UID {
+				n.vanished(before)
+			}
+			n.handle(object.(*corev1.Pod))
+		},
+		DeleteFunc: func(object any) {
+			if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
+				object = unknown.Obj
+			}
+			if pod, ok := object.(*corev1.Pod); ok {
+				n.vanished(pod)
+			}
+		},
+	})
+	return err
+}
+
+func stripManagedFields(object any) (any, error) {
+	if pod, ok := object.(*corev1.Pod); ok {
+		pod.ManagedFields = nil
+	}
+	return object, nil
+}
+
+// handle takes a pod's object as it is now.
+func (n *Node) handle(pod *corev1.Pod) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if w, ok := n.workers[pod.UID]; ok {
+		w.post(func() { w.update(pod) })
+		return
+	}
+	over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	switch {
+	case n.ctx.Err() != nil || isMirror(pod):
+	case (over || n.ended[pod.UID]) && pod.DeletionTimestamp != nil:
+		go n.deletePod(pod)
+	case over || n.ended[pod.UID]:
+		n.ended[pod.UID] = true
+	default:
+		w := newWorker(n, pod)
+		if pod.DeletionTimestamp != nil {
+			w.update(pod)
+		}
+		n.workers[pod.UID] = w
+		n.running.Go(func() {
+			w.run(n.ctx)
+			n.workerEnded(w)
+		})
+	}
+}
+
+// isMirror tells of pods that are the shadow of another kubelet's static pods.
+func isMirror(pod *corev1.Pod) bool {
+	_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
+	return mirror
+}
+
+// workerEnded forgets a worker and looks at the pod's object once more: what came last, the worker may not have seen.
+func (n *Node) workerEnded(w *worker) {
+	n.mu.Lock()
+	delete(n.workers, w.uid)
+	if !w.gone && !w.leaving {
+		n.ended[w.uid] = true
+	}
+	n.mu.Unlock()
+	if w.leaving {
+		return
+	}
+	key := w.pod.API.Namespace + "/" + w.pod.API.Name
+	object, exists, _ := n.pods.GetStore().GetByKey(key)
+	pod, ok := object.(*corev1.Pod)
+	switch {
+	case w.deleting && !w.gone:
+		n.deletePod(w.pod.API)
+	case exists && ok && pod.UID == w.uid:
+		n.handle(pod)
+	default:
+		n.forget(w.uid)
+	}
+}
+
+// vanished ends a pod whose object is gone.
+func (n *Node) vanished(pod *corev1.Pod) {
+	n.mu.Lock()
+	w, ok := n.workers[pod.UID]
+	n.mu.Unlock()
+	if ok {
+		w.post(w.vanish)
+		return
+	}
+	n.forget(pod.UID)
+}
+
+// forget removes what is left of a pod: its logs.
+func (n *Node) forget(uid types.UID) {
+	n.mu.Lock()
+	delete(n.ended, uid)
+	n.mu.Unlock()
+	removeTree(n.podDir(uid))
+}
+
+// deletePod lets the API server delete the object, now that nothing of the pod is left.
+func (n *Node) deletePod(pod *corev1.Pod) {
+	options := metav1.DeleteOptions{GracePeriodSeconds: new(int64), Preconditions: &metav1.Preconditions{UID: &pod.UID}}
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 10*time.Second) {
+		err := n.client.CoreV1().Pods(pod.Namespace).Delete(n.ctx, pod.Name, options)
+		if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+			return
+		}
+		if !sleepContext(n.ctx, wait) {
+			return
+		}
+	}
+}
+
+// removeStrangers deletes the directories of pods that are not in the API any more, and what others left of their roots.
+func (n *Node) removeStrangers() {
+	known := map[string]bool{}
+	for _, object := range n.pods.GetStore().List() {
+		known[string(object.(*corev1.Pod).UID)] = true
+	}
+	entries, _ := os.ReadDir(filepath.Join(n.config.Dir, "pods"))
+	for _, entry := range entries {
+		directory := filepath.Join(n.config.Dir, "pods", entry.Name())
+		if !known[entry.Name()] {
+			removeTree(directory)
+			continue
+		}
+		removeTree(filepath.Join(directory, "containers"))
+	}
+}
+
+// leave ends all pods' processes and waits for that.
+func (n *Node) leave() {
+	n.mu.Lock()
+	for _, w := range n.workers {
+		w.post(func() { w.leave(leaveGrace) })
+	}
+	n.mu.Unlock()
+	n.running.Wait()
+}
+
+// register makes the node known and keeps its lease; the channel carries the error that ends it.
+func (n *Node) register(ctx context.Context, port int) <-chan error {
+	failed := make(chan error, 1)
+	provider := vknode.NaiveNodeProvider{}
+	controller, err := vknode.NewNodeController(provider, n.object(port), n.client.CoreV1().Nodes(),
+		vknode.WithNodeEnableLeaseV1(n.client.CoordinationV1().Leases(corev1.NamespaceNodeLease), leaseSeconds),
+		vknode.WithNodeStatusUpdateInterval(statusInterval))
+	if err != nil {
+		failed <- fmt.Errorf("node %s: %w", n.config.Name, err)
+		return failed
+	}
+	go func() {
+		err := controller.Run(ctx)
+		if err == nil {
+			err = errors.New("registration ended")
+		}
+		failed <- fmt.Errorf("node %s: %w", n.config.Name, err)
+	}()
+	go func() {
+		select {
+		case <-controller.Ready():
+		case <-ctx.Done():
+			return
+		}
+		if err := n.removeNotReadyTaint(ctx); err != nil {
+			n.config.Log.Error(err, "Taint of the new node not removed")
+		}
+		close(n.ready)
+	}()
+	return failed
+}
+
+// Remove deletes the node and its lease from the API. Call it after Run.
+func (n *Node) Remove(ctx context.Context) error {
+	err := n.client.CoreV1().Nodes().Delete(ctx, n.config.Name, metav1.DeleteOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("node %s: %w", n.config.Name, err)
+	}
+	err = n.client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Delete(ctx, n.config.Name, metav1.DeleteOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("node %s: lease: %w", n.config.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package processnode
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/gorilla/mux"
+	"github.com/virtual-kubelet/virtual-kubelet/node/api"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// apiServerName is the common name of the certificate that the API server shows to nodes.
+const apiServerName = "kube-apiserver-kubelet-client"
+
+// adminGroup may do everything in a cluster.
+const adminGroup = "system:masters"
+
+// streamIdle is how long an exec, attach or port-forward may be silent; the kubelet's four hours.
+const streamIdle = 4 * time.Hour
+
+// serve answers the API server on the kubelet's port until the returned function is called.
+func (n *Node) serve(listener net.Listener) (stop func()) {
+	if len(n.config.Serving.Certificate) == 0 || n.config.ClientCA == nil {
+		n.config.Log.Info("Node has no serving certificate: no logs, exec, attach and port-forward")
+		return func() { _ = listener.Close() }
+	}
+	configuration := &tls.Config{
+		Certificates: []tls.Certificate{n.config.Serving}, ClientCAs: n.config.ClientCA, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"http/1.1"},
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	server := &http.Server{
+		Handler: onlyAPIServer(n.handler()), ReadHeaderTimeout: 30 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	go func() { _ = server.Serve(tls.NewListener(listener, configuration)) }()
+	return func() {
+		cancel()
+		_ = server.Close()
+	}
+}
+
+// onlyAPIServer refuses everybody whose certificate is of the cluster but is not the API server's or an administrator's: what the
+// port offers is decided by the API server's authorization, not here.
+func onlyAPIServer(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+			http.Error(w, "a client certificate is needed", http.StatusUnauthorized)
+			return
+		}
+		subject := r.TLS.PeerCertificates[0].Subject
+		if subject.CommonName != apiServerName && !slices.Contains(subject.Organization, adminGroup) {
+			http.Error(w, "user "+subject.CommonName+" may not use a node's port", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (n *Node) handler() http.Handler {
+	streaming := api.PodHandler(api.PodHandlerConfig{
+		RunInContainer: n.exec, AttachToContainer: n.attach, PortForward: n.portForward,
+		GetPods: n.listPods, GetPodsFromKubernetes: n.listPods, StreamIdleTimeout: streamIdle, StreamCreationTimeout: streamIdle,
+	}, true)
+	router := mux.NewRouter()
+	router.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) })
+	// virtual-kubelet's own log handler cannot tell --tail=0 from none.
+	router.HandleFunc("/containerLogs/{namespace}/{pod}/{container}", n.serveLogs).Methods(http.MethodGet)
+	router.PathPrefix("/").Handler(streaming)
+	return router
+}
+
+func (n *Node) listPods(context.Context) ([]*corev1.Pod, error) {
+	var pods []*corev1.Pod
+	for _, object := range n.pods.GetStore().List() {
+		pods = append(pods, object.(*corev1.Pod))
+	}
+	return pods, nil
+}

@@ -1,0 +1,154 @@
+package processnode
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+
+	"github.com/vc-batch/vc/internal/local/processnode/lifecycle"
+)
+
+// statusWriter writes one pod's status: always the latest, one write at a time, again and again until the API server takes it.
+type statusWriter struct {
+	node      *Node
+	namespace string
+	name      string
+	uid       types.UID
+
+	mu      sync.Mutex
+	wanted  *corev1.PodStatus
+	final   bool          // no other status will come
+	changed chan struct{} // of capacity 1
+
+	written corev1.PodStatus // what the API server has, as far as we know
+}
+
+func newStatusWriter(n *Node, api *corev1.Pod) *statusWriter {
+	return &statusWriter{
+		node: n, namespace: api.Namespace, name: api.Name, uid: api.UID, changed: make(chan struct{}, 1), written: ownPart(api.Status),
+	}
+}
+
+// ownPart is the status without the conditions of others, which the node neither adds nor removes.
+func ownPart(status corev1.PodStatus) corev1.PodStatus {
+	own := *status.DeepCopy()
+	own.Conditions = nil
+	for _, condition := range status.Conditions {
+		if lifecycle.OwnCondition(condition.Type) {
+			own.Conditions = append(own.Conditions, condition)
+		}
+	}
+	return own
+}
+
+func (s *statusWriter) want(status corev1.PodStatus) {
+	own := ownPart(status)
+	s.mu.Lock()
+	s.wanted = &own
+	s.mu.Unlock()
+	s.wake()
+}
+
+// finish makes run return once the last wanted status is written.
+func (s *statusWriter) finish() {
+	s.mu.Lock()
+	s.final = true
+	s.mu.Unlock()
+	s.wake()
+}
+
+func (s *statusWriter) wake() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// run writes until finish and the last write, or until ctx ends or the pod is gone.
+func (s *statusWriter) run(ctx context.Context) {
+	wait := 50 * time.Millisecond
+	for {
+		s.mu.Lock()
+		wanted, final := s.wanted, s.final
+		s.mu.Unlock()
+		if wanted != nil && !apiequality.Semantic.DeepEqual(*wanted, s.written) {
+			err := s.write(ctx, *wanted)
+			if ctx.Err() != nil || s.isGone(ctx, err) {
+				return
+			}
+			if err != nil {
+				s.node.config.Log.V(1).Info("Status of the pod not written, trying again", "pod", s.namespace+"/"+s.name, "err", err.Error())
+				if !sleepContext(ctx, wait) {
+					return
+				}
+				wait = min(2*wait, 5*time.Second)
+				continue
+			}
+			wait = 50 * time.Millisecond
+			continue
+		}
+		if final {
+			return
+		}
+		select {
+		case <-s.changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// isGone tells whether an error means that the pod is deleted, or made again under the same name with another UID.
+func (s *statusWriter) isGone(ctx context.Context, err error) bool {
+	if !apierrors.IsConflict(err) {
+		return apierrors.IsNotFound(err)
+	}
+	now, err := s.node.client.CoreV1().Pods(s.namespace).Get(ctx, s.name, metav1.GetOptions{})
+	return apierrors.IsNotFound(err) || (err == nil && now.UID != s.uid)
+}
+
+func (s *statusWriter) write(ctx context.Context, status corev1.PodStatus) error {
+	patch, err := statusPatch(s.uid, s.written, status)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	if _, err := s.node.client.CoreV1().Pods(s.namespace).Patch(ctx, s.name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status"); err != nil {
+		return err
+	}
+	s.written = status
+	return nil
+}
+
+// statusPatch is the difference between two statuses of a pod, valid for that pod only.
+func statusPatch(uid types.UID, old, fresh corev1.PodStatus) ([]byte, error) {
+	before, err := json.Marshal(corev1.Pod{Status: old})
+	if err != nil {
+		return nil, err
+	}
+	after, err := json.Marshal(corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: uid}, Status: fresh})
+	if err != nil {
+		return nil, err
+	}
+	return strategicpatch.CreateTwoWayMergePatch(before, after, corev1.Pod{})
+}
+
+func sleepContext(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,143 @@
+package processnode
+
+import (
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/local/processnode/logfile"
+	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
+)
+
+// streams carry what a container's main process reads and writes: into the log, and to whoever is attached.
+type streams struct {
+	files    sandbox.Files     // the process's ends; closed once it has them
+	terminal *sandbox.Terminal // nil without tty
+	stdin    io.WriteCloser    // nil if the container wants none
+	once     bool              // stdin closes with the first attachment
+	readers  []*os.File
+	copying  sync.WaitGroup
+
+	mu       sync.Mutex
+	attached map[*attachment]bool
+}
+
+// attachment is one client that sees what the container prints.
+type attachment struct {
+	stdout, stderr io.Writer
+}
+
+func openStreams(spec *corev1.Container, log *logfile.File) (*streams, error) {
+	s := &streams{once: spec.StdinOnce, attached: map[*attachment]bool{}}
+	if spec.TTY {
+		terminal, err := sandbox.OpenTerminal()
+		if err != nil {
+			return nil, err
+		}
+		s.terminal = terminal
+		s.files = sandbox.Files{terminal.Slave, terminal.Slave, terminal.Slave}
+		if spec.Stdin {
+			s.stdin = terminal.Master
+		}
+		s.copy(terminal.Master, log.Stream(logfile.Stdout), false)
+		return s, nil
+	}
+	if err := s.openStdin(spec.Stdin); err != nil {
+		return nil, err
+	}
+	for i, name := range []string{logfile.Stdout, logfile.Stderr} {
+		read, write, err := os.Pipe()
+		if err != nil {
+			s.started()
+			return nil, err
+		}
+		s.files[i+1] = write
+		s.copy(read, log.Stream(name), i == 1)
+	}
+	return s, nil
+}
+
+func (s *streams) openStdin(wanted bool) error {
+	if !wanted {
+		null, err := os.Open(os.DevNull)
+		s.files[0] = null
+		return err
+	}
+	read, write, err := os.Pipe()
+	s.files[0], s.stdin = read, write
+	return err
+}
+
+// started closes the process's ends of the streams.
+func (s *streams) started() {
+	for i, file := range s.files {
+		if file != nil && (i == 0 || file != s.files[0]) {
+			_ = file.Close()
+		}
+	}
+}
+
+func (s *streams) copy(from *os.File, log *logfile.Stream, isStderr bool) {
+	s.readers = append(s.readers, from)
+	s.copying.Go(func() {
+		defer log.Close()
+		buffer := make([]byte, 32<<10)
+		for {
+			n, err := from.Read(buffer)
+			if n > 0 {
+				_, _ = log.Write(buffer[:n])
+				s.tee(buffer[:n], isStderr)
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+}
+
+func (s *streams) tee(data []byte, isStderr bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for a := range s.attached {
+		out := a.stdout
+		if isStderr {
+			out = a.stderr
+		}
+		if out == nil {
+			continue
+		}
+		if _, err := out.Write(data); err != nil {
+			delete(s.attached, a)
+		}
+	}
+}
+
+func (s *streams) attach(a *attachment) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.attached[a] = true
+}
+
+func (s *streams) detach(a *attachment) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.attached, a)
+}
+
+// drain waits until everything that was written is in the log, but not longer than limit, and closes the streams.
+func (s *streams) drain(limit time.Duration) {
+	deadline := time.Now().Add(limit)
+	for _, reader := range s.readers {
+		_ = reader.SetReadDeadline(deadline)
+	}
+	s.copying.Wait()
+	for _, reader := range s.readers {
+		_ = reader.Close()
+	}
+	if s.stdin != nil && s.terminal == nil {
+		_ = s.stdin.Close()
+	}
+}

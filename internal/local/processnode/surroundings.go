@@ -1,0 +1,285 @@
+package processnode
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/local/processnode/environ"
+	"github.com/vc-batch/vc/internal/local/processnode/network"
+	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
+	"github.com/vc-batch/vc/internal/local/processnode/shim"
+	"github.com/vc-batch/vc/internal/local/processnode/volume"
+)
+
+// surroundings are what the containers of a pod share: network, volumes, names.
+type surroundings struct {
+	node       *Node
+	pod        *corev1.Pod
+	namespaces sandbox.Namespaces
+	reserved   netip.Addr // invalid: the machine's network
+	address    string
+	hostname   string
+	volumes    volume.Set
+	services   []string // environment
+	proxy      net.Listener
+	cancel     context.CancelFunc // of what keeps volumes fresh
+
+	tokensMu sync.Mutex
+	tokens   map[string]token // by audience and lifetime
+}
+
+// token is a service account's token and when it should be replaced.
+type token struct {
+	text    string
+	renewAt time.Time
+}
+
+// tokenFor makes a token, or gives the one it has until most of its time is over.
+func (s *surroundings) tokenFor(ctx context.Context, audience string, seconds int64) (string, error) {
+	s.tokensMu.Lock()
+	defer s.tokensMu.Unlock()
+	key := fmt.Sprintf("%s/%d", audience, seconds)
+	if kept, ok := s.tokens[key]; ok && time.Now().Before(kept.renewAt) {
+		return kept.text, nil
+	}
+	text, err := s.node.lookups.token(ctx, s.pod, audience, seconds)
+	if err != nil {
+		return "", err
+	}
+	if s.tokens == nil {
+		s.tokens = map[string]token{}
+	}
+	s.tokens[key] = token{text: text, renewAt: time.Now().Add(time.Duration(seconds) * time.Second * 8 / 10)}
+	return text, nil
+}
+
+// sources are what volumes ask.
+func (s *surroundings) sources(ctx context.Context) volume.Sources {
+	sources := s.node.lookups.volumeSources(ctx, s.pod.Namespace)
+	sources.Token = func(audience string, seconds int64) (string, error) { return s.tokenFor(ctx, audience, seconds) }
+	return sources
+}
+
+// prepare makes the surroundings, trying again until it works or ctx ends, and posts them.
+func (w *worker) prepare(ctx context.Context, api *corev1.Pod) {
+	s := &surroundings{node: w.node, pod: api, hostname: hostnameOf(api), cancel: func() {}}
+	wait := 200 * time.Millisecond
+	said := ""
+	for {
+		err := s.make(ctx, w)
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			s.release()
+			return
+		}
+		// The same reason is told once a time, not at every try.
+		if text := err.Error(); text != said {
+			w.node.event(api, corev1.EventTypeWarning, "FailedMount", text)
+			said = text
+		}
+		if !sleepContext(ctx, wait) {
+			s.release()
+			return
+		}
+		wait = min(2*wait, 5*time.Second)
+	}
+	w.post(func() {
+		if w.pod.Stopping() {
+			s.release()
+			return
+		}
+		w.mu.Lock()
+		w.surround = s
+		w.mu.Unlock()
+		w.pod.Prepared, w.pod.PodIP = true, s.address
+		s.keepFresh(w)
+	})
+}
+
+func hostnameOf(pod *corev1.Pod) string {
+	name := pod.Spec.Hostname
+	if name == "" {
+		name = pod.Name
+	}
+	// The kernel and DNS allow 63 characters.
+	if len(name) > 63 {
+		name = strings.TrimRight(name[:63], "-.")
+	}
+	return name
+}
+
+// make does what is not done yet; it may be called again after an error.
+func (s *surroundings) make(ctx context.Context, w *worker) error {
+	if s.address == "" {
+		if err := s.connect(); err != nil {
+			return err
+		}
+	}
+	services, err := s.node.lookups.services(ctx, s.pod.Namespace)
+	if err != nil {
+		return fmt.Errorf("services of the namespace: %w", err)
+	}
+	s.services = environ.Services(s.pod, services)
+	if err := s.writeEtc(w); err != nil {
+		return err
+	}
+	s.volumes, err = volume.Prepare(s.pod, filepath.Join(w.dir, "volumes"), w.memoryDir(), s.facts(), s.sources(ctx))
+	return err
+}
+
+// connect gives the pod its network.
+func (s *surroundings) connect() error {
+	machine := s.node.machine
+	own := machine.bridge != nil && !s.pod.Spec.HostNetwork
+	if machine.permitted.Shared {
+		namespaces, err := sandbox.NewNamespaces(own)
+		if err != nil {
+			return err
+		}
+		s.namespaces = namespaces
+	}
+	if !own {
+		s.address = s.node.hostIP
+		return nil
+	}
+	address, err := machine.bridge.Reserve()
+	if err == nil {
+		s.reserved = address
+		err = machine.bridge.Attach(s.namespaces.Net, address, s.node.apiService.Addr())
+	}
+	if err != nil {
+		s.disconnect()
+		return err
+	}
+	s.address = address.String()
+	s.proxy = s.node.serveAPI(s.namespaces)
+	return nil
+}
+
+func (s *surroundings) disconnect() {
+	if s.proxy != nil {
+		_ = s.proxy.Close()
+		s.proxy = nil
+	}
+	s.namespaces.Close()
+	s.namespaces = sandbox.Namespaces{}
+	if s.reserved.IsValid() {
+		s.node.machine.bridge.Release(s.reserved)
+		s.reserved = netip.Addr{}
+	}
+	s.address = ""
+}
+
+func (s *surroundings) facts() environ.Facts {
+	return environ.Facts{HostIP: s.node.hostIP, PodIP: s.address, Allocatable: s.node.capacity}
+}
+
+// writeEtc writes the files of /etc that a pod has of its own.
+func (s *surroundings) writeEtc(w *worker) error {
+	etc := filepath.Join(w.dir, "etc")
+	if err := os.MkdirAll(etc, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(etc, "hostname"), []byte(s.hostname+"\n"), 0o644); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(etc, "resolv.conf"), []byte(resolvConf(s.pod)), 0o644); err != nil {
+		return err
+	}
+	entry := &hostsEntry{
+		name: network.Name{Namespace: s.pod.Namespace, Hostname: s.hostname, Subdomain: s.pod.Spec.Subdomain, Address: s.address},
+		file: filepath.Join(etc, "hosts"),
+	}
+	for _, alias := range s.pod.Spec.HostAliases {
+		entry.aliases = append(entry.aliases, network.Alias{Address: alias.IP, Names: alias.Hostnames})
+	}
+	return s.node.machine.register(s.pod.UID, entry)
+}
+
+// resolvConf is the machine's, or what the pod's dnsConfig says.
+func resolvConf(pod *corev1.Pod) string {
+	text := ""
+	if pod.Spec.DNSPolicy != corev1.DNSNone {
+		machine, _ := os.ReadFile("/etc/resolv.conf")
+		text = string(machine)
+	}
+	config := pod.Spec.DNSConfig
+	if config == nil {
+		return text
+	}
+	var more strings.Builder
+	for _, server := range config.Nameservers {
+		more.WriteString("nameserver " + server + "\n")
+	}
+	if len(config.Searches) > 0 {
+		more.WriteString("search " + strings.Join(config.Searches, " ") + "\n")
+	}
+	for _, option := range config.Options {
+		more.WriteString("options " + option.Name)
+		if option.Value != nil {
+			more.WriteString(":" + *option.Value)
+		}
+		more.WriteString("\n")
+	}
+	return text + more.String()
+}
+
+// mounts are the files of /etc and the container's volumes.
+func (s *surroundings) mounts(w *worker, container *corev1.Container, env []string) ([]shim.Mount, error) {
+	mounts, err := s.volumes.Mounts(container, func(expression string) (string, error) {
+		return environ.Arguments([]string{expression}, env)[0], nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	taken := map[string]bool{}
+	for _, m := range mounts {
+		taken[m.Target] = true
+	}
+	for _, name := range []string{"hosts", "hostname", "resolv.conf"} {
+		if target := "/etc/" + name; !taken[target] {
+			mounts = append(mounts, shim.Mount{Source: filepath.Join(w.dir, "etc", name), Target: target})
+		}
+	}
+	return mounts, nil
+}
+
+// refreshEvery is how often the API server is asked whether a projected volume shows something else now.
+const refreshEvery = time.Minute
+
+// keepFresh writes projected volumes again while the pod lives.
+func (s *surroundings) keepFresh(w *worker) {
+	projected := false
+	for _, v := range s.volumes {
+		projected = projected || v.Projected
+	}
+	if !projected {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	go func() {
+		for sleepContext(ctx, refreshEvery) {
+			// What cannot be read now stays as it is; the next time will tell.
+			_, _ = volume.Prepare(s.pod, filepath.Join(w.dir, "volumes"), w.memoryDir(), s.facts(), s.sources(ctx))
+		}
+	}()
+}
+
+// release gives everything back.
+func (s *surroundings) release() {
+	s.cancel()
+	s.node.machine.unregister(s.pod.UID)
+	s.disconnect()
+}

@@ -1,0 +1,218 @@
+package processnode
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/internal/local/processnode/lifecycle"
+)
+
+// worker owns one pod: it alone changes the pod's state, everybody else posts to it.
+type worker struct {
+	node *Node
+	uid  types.UID
+	dir  string
+
+	inboxMu sync.Mutex
+	inbox   []func()
+	signal  chan struct{} // of capacity 1: something is in the inbox
+
+	// The rest belongs to the worker's goroutine, but for mu, which guards what logs, exec and attach look at.
+	pod      *lifecycle.Pod
+	writer   *statusWriter
+	deleting bool // the API's object waits for us to go
+	gone     bool // the API's object is not there any more
+	leaving  bool // the node's process ends: nothing is written any more
+
+	mu       sync.Mutex
+	attempts map[string]*attempt // running ones, by container
+	surround *surroundings       // nil until prepared
+}
+
+func newWorker(n *Node, api *corev1.Pod) *worker {
+	w := &worker{
+		node: n, uid: api.UID, dir: n.podDir(api.UID), signal: make(chan struct{}, 1), attempts: map[string]*attempt{},
+		pod: lifecycle.Restore(api, time.Now()),
+	}
+	w.pod.HostIP = n.hostIP
+	w.writer = newStatusWriter(n, api)
+	return w
+}
+
+// post runs f on the worker's goroutine.
+func (w *worker) post(f func()) {
+	w.inboxMu.Lock()
+	w.inbox = append(w.inbox, f)
+	w.inboxMu.Unlock()
+	select {
+	case w.signal <- struct{}{}:
+	default:
+	}
+}
+
+func (w *worker) takeInbox() []func() {
+	w.inboxMu.Lock()
+	defer w.inboxMu.Unlock()
+	taken := w.inbox
+	w.inbox = nil
+	return taken
+}
+
+// run is the worker's goroutine. It returns when nothing of the pod is left on this machine but its logs.
+func (w *worker) run(ctx context.Context) {
+	writing, stopWriting := context.WithCancel(ctx)
+	defer stopWriting()
+	var writer sync.WaitGroup
+	writer.Go(func() { w.writer.run(writing) })
+	preparing, stopPreparing := context.WithCancel(ctx)
+	defer stopPreparing()
+	if !w.pod.Stopping() {
+		go w.prepare(preparing, w.pod.API.DeepCopy())
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		for _, f := range w.takeInbox() {
+			f()
+		}
+		now := time.Now()
+		actions, wake := w.pod.Next(now, w.node.config.backOff())
+		for _, action := range actions {
+			w.carryOut(action)
+		}
+		if !w.leaving && !w.gone {
+			w.writer.want(w.pod.Status(now))
+		}
+		if w.pod.Finished() {
+			break
+		}
+		waitFor(timer, wake, now)
+		select {
+		case <-w.signal:
+		case <-timer.C:
+		}
+	}
+	stopPreparing()
+	w.cleanUp()
+	if w.leaving || w.gone {
+		stopWriting()
+	} else {
+		w.writer.finish()
+	}
+	writer.Wait()
+}
+
+// waitFor sets the timer to a time; zero is far away.
+func waitFor(timer *time.Timer, wake, now time.Time) {
+	d := time.Hour
+	if !wake.IsZero() {
+		d = max(wake.Sub(now), 0)
+	}
+	timer.Reset(d)
+}
+
+// carryOut starts an action; its outcome is posted.
+func (w *worker) carryOut(action lifecycle.Action) {
+	c := action.Container
+	switch action.Verb {
+	case lifecycle.Start:
+		go w.start(c, c.Attempt, w.pod.API.DeepCopy())
+	case lifecycle.StopGently:
+		if a := w.attempt(c.Spec.Name); a != nil {
+			w.node.event(w.pod.API, corev1.EventTypeNormal, "Killing", "Stopping container "+c.Spec.Name)
+			a.stopProbes()
+			go a.stop(action.Until)
+		}
+	case lifecycle.Kill:
+		if a := w.attempt(c.Spec.Name); a != nil {
+			a.container.Kill()
+		}
+	}
+}
+
+// attempt is the running attempt of a container, or nil.
+func (w *worker) attempt(name string) *attempt {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.attempts[name]
+}
+
+func (w *worker) setAttempt(name string, a *attempt) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if a == nil {
+		delete(w.attempts, name)
+		return
+	}
+	w.attempts[name] = a
+}
+
+// update takes over a newer object from the API.
+func (w *worker) update(api *corev1.Pod) {
+	w.pod.Update(api)
+	if api.DeletionTimestamp == nil {
+		return
+	}
+	w.deleting = true
+	grace := time.Duration(0)
+	if api.DeletionGracePeriodSeconds != nil {
+		grace = time.Duration(*api.DeletionGracePeriodSeconds) * time.Second
+	}
+	w.pod.StopAll(lifecycle.Stop{By: time.Now().Add(grace)})
+}
+
+// vanish ends the pod because its object is gone from the API.
+func (w *worker) vanish() {
+	w.gone = true
+	w.pod.StopAll(lifecycle.Stop{By: time.Now()})
+}
+
+// leave ends the pod's processes because the node's process ends; the API is not told, the next start does that.
+func (w *worker) leave(grace time.Duration) {
+	w.leaving = true
+	w.pod.StopAll(lifecycle.Stop{By: time.Now().Add(grace)})
+}
+
+// cleanUp gives back what the pod had, but for its logs.
+func (w *worker) cleanUp() {
+	w.mu.Lock()
+	surround := w.surround
+	w.surround = nil
+	w.mu.Unlock()
+	if surround != nil {
+		surround.release()
+	}
+	for _, name := range []string{"volumes", "containers", "etc"} {
+		removeTree(filepath.Join(w.dir, name))
+	}
+	if memory := w.memoryDir(); memory != "" {
+		removeTree(memory)
+	}
+}
+
+func (w *worker) memoryDir() string {
+	if w.node.machine.memory == "" {
+		return ""
+	}
+	return filepath.Join(w.node.machine.memory, string(w.uid))
+}
+
+// removeTree deletes a directory, including the closed ones that overlays leave.
+func removeTree(directory string) {
+	if os.RemoveAll(directory) == nil {
+		return
+	}
+	_ = filepath.WalkDir(directory, func(path string, entry os.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	_ = os.RemoveAll(directory)
+}
