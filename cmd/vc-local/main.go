@@ -87,7 +87,7 @@ processes of this machine, or only simulate them, by the thousand.`,
 	root.SetOut(out)
 	root.SetErr(errOut)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
-	root.AddCommand(newUp(), newDown(), newStatus(), newNodes())
+	root.AddCommand(newUp(runUp), newDown(), newStatus(), newNodes())
 	return root
 }
 

@@ -36,7 +36,8 @@ type upOptions struct {
 	errOut  io.Writer
 }
 
-func newUp() *cobra.Command {
+// newUp makes the command; run is what it does with its flags.
+func newUp(run func(context.Context, *upOptions) error) *cobra.Command {
 	o := &upOptions{}
 	cmd := &cobra.Command{
 		Use:   "up",
@@ -57,7 +58,7 @@ A file for --nodes-file is a YAML list:
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.changed = func(flag string) bool { return cmd.Flags().Changed(flag) }
 			o.out, o.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
-			return o.run(cmd.Context())
+			return run(cmd.Context(), o)
 		},
 	}
 	flags := cmd.Flags()
@@ -83,7 +84,8 @@ func dirFlag(cmd *cobra.Command, dir *string) {
 	cmd.Flags().StringVar(dir, "dir", "", "`directory` of the cluster's state (default $XDG_STATE_HOME/vc-local or ~/.local/state/vc-local)")
 }
 
-func (o *upOptions) run(ctx context.Context) error {
+// runUp brings the cluster up, here or detached.
+func runUp(ctx context.Context, o *upOptions) error {
 	dir, err := local.NewDir(o.dir)
 	if err != nil {
 		return err

@@ -237,6 +237,9 @@ func ParseTaint(text string) (corev1.Taint, error) {
 
 // ParsePairs reads NAME=VALUE words.
 func ParsePairs(words []string) (map[string]string, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
 	pairs := map[string]string{}
 	for _, word := range words {
 		name, value, found := strings.Cut(word, "=")
