@@ -24,6 +24,9 @@ import (
 	"github.com/vc-batch/vc/internal/local/controlplane"
 )
 
+// waitLimit is how long anything may take here before it counts as broken.
+const waitLimit = 20 * time.Second
+
 // One control plane serves all tests; each has a namespace of its own.
 var (
 	plane  *controlplane.ControlPlane
@@ -171,7 +174,7 @@ func get(t *testing.T, ns, name string) *corev1.Pod {
 func until(t *testing.T, ns, name, what string, check func(*corev1.Pod) bool) *corev1.Pod {
 	t.Helper()
 	var last *corev1.Pod
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, waitLimit, true, func(context.Context) (bool, error) {
 		last = get(t, ns, name)
 		return last != nil && check(last), nil
 	})

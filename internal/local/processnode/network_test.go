@@ -1,0 +1,69 @@
+package processnode
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// TestJobPodsFindEachOther is what sshd on port 22 in every pod needs: names that resolve, ports that do not collide, on two nodes.
+func TestJobPodsFindEachOther(t *testing.T) {
+	node, _ := startNode(t, "net-a")
+	startNode(t, "net-b")
+	if node.machine.bridge == nil {
+		t.Skip("no bridge on this machine: ", node.machine.missing)
+	}
+	ns := namespace(t)
+	member := func(name, node, script string) *corev1.Pod {
+		return shell(name, node, script, func(pod *corev1.Pod) { pod.Spec.Hostname, pod.Spec.Subdomain = name, "job" })
+	}
+	const serve = `python3 -c '
+import socket
+s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind(("", 22)); s.listen()
+while True:
+    c, _ = s.accept(); c.sendall(("I am " + socket.gethostname() + "\n").encode()); c.close()
+'`
+	create(t, ns, member("worker-0", "net-a", serve))
+	create(t, ns, member("worker-1", "net-b", serve))
+	create(t, ns, member("master", "net-a", `
+		python3 - <<'END'
+import socket, time
+for name in ("worker-0.job", "worker-1.job.`+ns+`.svc.cluster.local", "worker-1"):
+    for attempt in range(100):
+        try:
+            print(socket.create_connection((name, 22), 5).recv(100).decode().strip())
+            break
+        except OSError as e:
+            last = e
+            time.sleep(0.1)
+    else:
+        print(name, last)
+END`))
+	untilPhase(t, ns, "master", corev1.PodSucceeded)
+	if got := logs(t, ns, "master", corev1.PodLogOptions{}); got != "I am worker-0\nI am worker-1\nI am worker-1\n" {
+		t.Errorf("got %q", got)
+	}
+	remove(t, ns, "worker-1", 0)
+	eventually(t, waitLimit, "the name of a deleted pod to go", func() bool {
+		create(t, ns, member("look", "net-a", "cat /etc/hosts"))
+		untilPhase(t, ns, "look", corev1.PodSucceeded)
+		text := logs(t, ns, "look", corev1.PodLogOptions{})
+		remove(t, ns, "look", 0)
+		eventually(t, waitLimit, "pod look to go", func() bool { return get(t, ns, "look") == nil })
+		return strings.Contains(text, "worker-0.job") && !strings.Contains(text, "worker-1.job")
+	})
+}
+
+func TestPodReachesTheAPIServer(t *testing.T) {
+	node, _ := startNode(t, "api")
+	if node.machine.bridge == nil {
+		t.Skip("no bridge on this machine: ", node.machine.missing)
+	}
+	ns := namespace(t)
+	create(t, ns, shell("caller", "api", `
+		d=/var/run/secrets/kubernetes.io/serviceaccount
+		curl -sS --max-time 5 --cacert $d/ca.crt -H "Authorization: Bearer $(cat $d/token)" https://$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT/api/v1/namespaces/$(cat $d/namespace)/pods`))
+	untilPhase(t, ns, "caller", corev1.PodSucceeded)
+	contains(t, logs(t, ns, "caller", corev1.PodLogOptions{}), "system:serviceaccount:"+ns+":default", "Forbidden")
+}
