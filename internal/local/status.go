@@ -59,6 +59,9 @@ type NodeStatus struct {
 	Pods int `json:"pods"`
 }
 
+// endingGrace is how long a process that no longer answers may take to be gone.
+const endingGrace = 2 * time.Second
+
 // Look says how the cluster of a directory is, running or not.
 func Look(ctx context.Context, d Dir) (Status, error) {
 	status := Status{State: stateAbsent, Dir: string(d)}
@@ -70,9 +73,18 @@ func Look(ctx context.Context, d Dir) (Status, error) {
 	if err != nil {
 		return status, err
 	}
+	if running && record.Ready {
+		answer, err := NewClient(record).Status(ctx)
+		if err == nil {
+			return answer, nil
+		}
+		// It may just be ending.
+		if ended, _ := waitUnlocked(ctx, d, endingGrace); !ended {
+			return status, err
+		}
+		running = false
+	}
 	switch {
-	case running && record.Ready:
-		return NewClient(record).Status(ctx)
 	case running:
 		status.State, status.PID, status.Since = stateStarting, record.PID, &record.Started
 	default:
