@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/jsonpath"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/render"
 )
 
 // Column is one column of a list of T.
@@ -27,16 +29,15 @@ type Column[T any] struct {
 	Compare func(a, b T) int
 }
 
-// customColumns prints objects as -o custom-columns=TITLE:path,… asks.
+// customColumns prints objects as -o custom-columns=TITLE:path,… asks. Rows are
+// kept until Flush, so that the columns stand below each other.
 type customColumns struct {
-	titles  []string
-	paths   []*jsonpath.JSONPath
-	quiet   bool
-	printed bool
+	table render.Table
+	paths []*jsonpath.JSONPath
 }
 
 func newCustomColumns(spec string, noHeaders bool) (*customColumns, error) {
-	c := &customColumns{quiet: noHeaders}
+	c := &customColumns{table: render.Table{NoHeader: noHeaders}}
 	for part := range strings.SplitSeq(spec, ",") {
 		title, path, found := strings.Cut(part, ":")
 		if !found || title == "" || path == "" {
@@ -46,7 +47,7 @@ func newCustomColumns(spec string, noHeaders bool) (*customColumns, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.titles = append(c.titles, title)
+		c.table.Header = append(c.table.Header, title)
 		c.paths = append(c.paths, parsed)
 	}
 	return c, nil
@@ -65,26 +66,22 @@ func parsePath(path string) (*jsonpath.JSONPath, error) {
 	return parsed, nil
 }
 
-// PrintObj prints one row, and the titles before the first.
-func (c *customColumns) PrintObj(object runtime.Object, out io.Writer) error {
-	if !c.printed && !c.quiet {
-		fmt.Fprintln(out, strings.Join(c.titles, "   "))
-	}
-	c.printed = true
+// PrintObj adds one row.
+func (c *customColumns) PrintObj(object runtime.Object, _ io.Writer) error {
 	plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
 		return err
 	}
-	cells := make([]string, len(c.paths))
+	row := make([]string, len(c.paths))
 	for i, path := range c.paths {
-		if cells[i] = pathText(path, plain); cells[i] == "" {
-			cells[i] = "<none>"
-		}
-		cells[i] += strings.Repeat(" ", max(0, len(c.titles[i])-len(cells[i])))
+		row[i] = render.OrNone(pathText(path, plain))
 	}
-	_, err = fmt.Fprintln(out, strings.TrimRight(strings.Join(cells, "   "), " "))
-	return err
+	c.table.Rows = append(c.table.Rows, row)
+	return nil
 }
+
+// Flush prints the rows.
+func (c *customColumns) Flush(out io.Writer) error { return c.table.Fprint(out) }
 
 func pathText(path *jsonpath.JSONPath, object any) string {
 	var text strings.Builder

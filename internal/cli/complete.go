@@ -83,6 +83,17 @@ func (f *Factory) completeKind(gvk schema.GroupVersionKind, namespaced bool) Com
 	}
 }
 
+// Suggest returns a function for List.Suggest: the names of a kind, or none.
+func (f *Factory) Suggest(gvk schema.GroupVersionKind, namespaced bool) func(context.Context) []string {
+	return func(ctx context.Context) []string {
+		names, err := f.Names(ctx, gvk, namespaced)
+		if err != nil {
+			return []string{}
+		}
+		return names
+	}
+}
+
 // Names returns up to completionNames names of a kind, from metadata alone.
 func (f *Factory) Names(ctx context.Context, gvk schema.GroupVersionKind, namespaced bool) ([]string, error) {
 	c, err := f.Client()

@@ -40,6 +40,9 @@ func (c *Confirm) Ask(f *Factory, what string, effects []string) error {
 	if err != nil && err != io.EOF {
 		return err
 	}
+	if !strings.HasSuffix(answer, "\n") {
+		fmt.Fprintln(s.Err)
+	}
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":
 		return nil

@@ -221,6 +221,9 @@ func humanizeTransport(err error, where Connection) *Error {
 		if strings.Contains(err.Error(), "x509:") {
 			human.Hint = "the server's certificate is not signed by the CA of this kubeconfig; is it the kubeconfig of this cluster?"
 		}
+	case errors.Is(err, os.ErrNotExist) && strings.Contains(err.Error(), "stat "):
+		human.What = "kubeconfig: " + err.Error()
+		human.Hint = "set KUBECONFIG or --kubeconfig to a file that exists, or start a cluster on this machine with `vc-local up`"
 	case meta.IsNoMatchError(err):
 		human.Hint = "the cluster does not know this kind: is vc installed there (kubectl apply -f deploy/install.yaml), is apiVersion right?"
 	}

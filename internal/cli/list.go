@@ -34,16 +34,26 @@ type List[T client.Object] struct {
 	Selector client.ListOption
 	// Keep filters at the client; nil keeps all.
 	Keep func(T) bool
+	// Suggest returns the names there are, to say which one may be meant; it may be nil.
+	Suggest func(context.Context) []string
 	// Single prints a lone object without a List around it.
 	Single bool
 	// FreeText says that the last column may be shortened on a terminal.
 	FreeText bool
 	// Prepare reads what the rows of a table need besides the objects.
 	Prepare func(ctx context.Context, items []T) error
-	// Touched delivers the keys of objects whose row may have changed though the object did not.
-	Touched func(ctx context.Context) (<-chan types.NamespacedName, error)
+	// Touched delivers what changes rows though their objects did not change.
+	Touched func(ctx context.Context) (<-chan Touch, error)
 	// Plain, when set, prints the table instead of Columns.
 	Plain func(items []T) error
+}
+
+// Touch is news about something that the row of an object is made of.
+type Touch struct {
+	// Key of the object whose row it is.
+	Key types.NamespacedName
+	// Apply takes the news in; it is called by the one who prints.
+	Apply func()
 }
 
 // Run lists, prints and, with -w, watches.
@@ -59,7 +69,7 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 	if err != nil {
 		return err
 	}
-	missing := l.missing(items)
+	missing := l.missing(ctx, items)
 	if err := sortRows(items, l.Columns, o.SortBy); err != nil {
 		return err
 	}
@@ -135,13 +145,17 @@ func (l *List[T]) keeps(item T) bool {
 	return l.Keep == nil || l.Keep(item)
 }
 
-func (l *List[T]) missing(items []T) error {
+func (l *List[T]) missing(ctx context.Context, items []T) error {
 	var all []error
+	var there []string
 	for _, name := range l.Names {
 		if slices.ContainsFunc(items, func(item T) bool { return item.GetName() == name }) {
 			continue
 		}
-		all = append(all, NotFound(strings.TrimSuffix(l.Kind, "s"), name, l.Namespace, nil))
+		if there == nil && l.Suggest != nil {
+			there = l.Suggest(ctx)
+		}
+		all = append(all, NotFound(strings.TrimSuffix(l.Kind, "s"), name, l.Namespace, there))
 	}
 	return errors.Join(all...)
 }
@@ -262,7 +276,7 @@ func (p *rowPrinter[T]) remember(item T) bool {
 
 // watch follows changes until the context ends.
 func (p *rowPrinter[T]) watch(ctx context.Context, c client.WithWatch, version string) error {
-	var touched <-chan types.NamespacedName
+	var touched <-chan Touch
 	if p.list.Touched != nil && !p.o.Machine() {
 		var err error
 		if touched, err = p.list.Touched(ctx); err != nil {
@@ -284,12 +298,14 @@ func (p *rowPrinter[T]) watch(ctx context.Context, c client.WithWatch, version s
 	return nil
 }
 
-func (p *rowPrinter[T]) follow(ctx context.Context, watcher watch.Interface, touched <-chan types.NamespacedName, version string) (string, error) {
+func (p *rowPrinter[T]) follow(ctx context.Context, watcher watch.Interface, touched <-chan Touch, version string) (string, error) {
 	for {
 		select {
 		case <-ctx.Done():
 			return version, nil
-		case key := <-touched:
+		case touch := <-touched:
+			key := touch.Key
+			touch.Apply()
 			if item, known := p.last[key.Namespace+"/"+key.Name]; known && p.remember(item) {
 				if err := p.table([]T{item}, true); err != nil {
 					return version, err

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
@@ -111,14 +112,15 @@ func (o *Output) Print(f *Factory, objects []client.Object, single bool) error {
 			return err
 		}
 	}
-	if single && len(objects) == 1 {
-		return printer.PrintObj(objects[0], f.Streams.Out)
-	}
-	if _, custom := printer.(*customColumns); custom || o.Format() == "name" {
+	columns, custom := printer.(*customColumns)
+	if custom || o.Format() == "name" || (single && len(objects) == 1) {
 		for _, object := range objects {
 			if err := printer.PrintObj(object, f.Streams.Out); err != nil {
 				return err
 			}
+		}
+		if custom {
+			return columns.Flush(f.Streams.Out)
 		}
 		return nil
 	}
@@ -133,6 +135,41 @@ func (o *Output) Print(f *Factory, objects []client.Object, single bool) error {
 }
 
 func (o *Output) showManagedFields() bool { return o.flags.JSONYamlPrintFlags.ShowManagedFields }
+
+// Untyped turns an object into what a person would write: with its kind, and
+// without an empty status or the other fields that only a server fills in.
+func Untyped(object client.Object) (*unstructured.Unstructured, error) {
+	if err := SetKind(object); err != nil {
+		return nil, err
+	}
+	plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return nil, err
+	}
+	delete(plain, "status")
+	prune(plain)
+	return &unstructured.Unstructured{Object: plain}, nil
+}
+
+// prune removes creation times that are not set and empty objects below spec.
+func prune(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		if at, there := value["creationTimestamp"]; there && at == nil {
+			delete(value, "creationTimestamp")
+		}
+		for key, child := range value {
+			prune(child)
+			if empty, isMap := child.(map[string]any); isMap && len(empty) == 0 && key != "emptyDir" {
+				delete(value, key)
+			}
+		}
+	case []any:
+		for _, child := range value {
+			prune(child)
+		}
+	}
+}
 
 // SetKind writes apiVersion and kind into an object that was read by type.
 func SetKind(object client.Object) error {

@@ -20,25 +20,6 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// untyped turns a job into what is sent: without its empty status.
-func untyped(job *batchv1alpha1.Job) (*unstructured.Unstructured, error) {
-	plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
-	if err != nil {
-		return nil, err
-	}
-	object := &unstructured.Unstructured{Object: plain}
-	object.SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("Job"))
-	unstructured.RemoveNestedField(object.Object, "status")
-	unstructured.RemoveNestedField(object.Object, "metadata", "creationTimestamp")
-	tasks, _, _ := unstructured.NestedSlice(object.Object, "spec", "tasks")
-	for _, task := range tasks {
-		if task, ok := task.(map[string]any); ok {
-			unstructured.RemoveNestedField(task, "template", "metadata", "creationTimestamp")
-		}
-	}
-	return object, unstructured.SetNestedSlice(object.Object, tasks, "spec", "tasks")
-}
-
 // check applies defaults and rules to the jobs and queues among the objects, as
 // the server's admission will, with the same words. What is sent stays as it was.
 func check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool) error {
@@ -74,32 +55,19 @@ func check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bo
 func fieldError(problem *field.Error, job *batchv1alpha1.Job, queues []*schedulingv1beta1.Queue) error {
 	e := cli.Errorf("", "%s", problem.Error())
 	if problem.Field == "spec.queue" && queues != nil {
-		names, open := queueNames(queues)
-		if near := cli.Nearest(job.Spec.Queue, names); near != "" && near != job.Spec.Queue {
-			e.Hint = fmt.Sprintf("did you mean %q? ", near)
+		if near := cli.Nearest(job.Spec.Queue, queueNames(queues)); near != "" && near != job.Spec.Queue {
+			e.Hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		e.Hint += "open queues: " + open
 	}
 	return e
 }
 
-func queueNames(queues []*schedulingv1beta1.Queue) (all []string, open string) {
-	for _, queue := range queues {
-		all = append(all, queue.Name)
+func queueNames(queues []*schedulingv1beta1.Queue) []string {
+	names := make([]string, len(queues))
+	for i, queue := range queues {
+		names[i] = queue.Name
 	}
-	slices.Sort(all)
-	for _, name := range all {
-		at := slices.IndexFunc(queues, func(q *schedulingv1beta1.Queue) bool { return q.Name == name })
-		state := queues[at].Status.State
-		if name == "root" || (state != "" && state != schedulingv1beta1.QueueStateOpen) {
-			continue
-		}
-		if open != "" {
-			open += ", "
-		}
-		open += name
-	}
-	return all, open
+	return names
 }
 
 func queuesIn(objects []cli.FileObject) []*schedulingv1beta1.Queue {

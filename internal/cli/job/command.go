@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,6 +34,8 @@ type verb struct {
 	done   string
 	// phases are those that the job has when the Command has taken effect.
 	phases []batchv1alpha1.JobPhase
+	// already is what is said, and all that is done, for a job in a phase where there is nothing to do.
+	already func(batchv1alpha1.JobPhase) string
 	// refuse says why a job in this phase cannot be acted on; "" when it can.
 	refuse func(batchv1alpha1.JobPhase) string
 	note   string
@@ -45,6 +48,12 @@ func newSuspend(f *cli.Factory, run func(context.Context, *commandOptions) error
 		refuse: func(phase batchv1alpha1.JobPhase) string {
 			if finished(phase) {
 				return "it has ended; there is nothing to suspend"
+			}
+			return ""
+		},
+		already: func(phase batchv1alpha1.JobPhase) string {
+			if phase == batchv1alpha1.Aborted || phase == batchv1alpha1.Aborting {
+				return "suspended already"
 			}
 			return ""
 		},
@@ -67,6 +76,12 @@ func newResume(f *cli.Factory, run func(context.Context, *commandOptions) error)
 		refuse: func(phase batchv1alpha1.JobPhase) string {
 			if finished(phase) {
 				return "it has ended; run it anew"
+			}
+			return ""
+		},
+		already: func(phase batchv1alpha1.JobPhase) string {
+			if phase != batchv1alpha1.Aborted && phase != batchv1alpha1.Aborting {
+				return "is not suspended"
 			}
 			return ""
 		},
@@ -125,6 +140,14 @@ func issue(ctx context.Context, o *commandOptions) error {
 		return err
 	}
 	jobs, problem := selected(ctx, o.f, c, &o.sel)
+	if o.sel.Wide() {
+		jobs = slices.DeleteFunc(jobs, func(job *batchv1alpha1.Job) bool {
+			return o.verb.refuse(phaseOf(job)) != "" || o.verb.already(phaseOf(job)) != ""
+		})
+		if len(jobs) == 0 && problem == nil {
+			fmt.Fprintf(o.f.Streams.Err, "No job to %s.\n", o.verb.name)
+		}
+	}
 	if o.sel.Wide() && len(jobs) > 0 && !o.dryRun.Any() {
 		if err := o.confirm.Ask(o.f, fmt.Sprintf("%s %s", o.verb.name, countOf(len(jobs), "job")), names(jobs)); err != nil {
 			return err
@@ -153,6 +176,9 @@ func issue(ctx context.Context, o *commandOptions) error {
 func (o *commandOptions) one(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
 	if why := o.verb.refuse(phaseOf(job)); why != "" {
 		return cli.Errorf("vcctl job view "+job.Name, "job %q is %s: %s", job.Name, phaseOf(job), why)
+	}
+	if already := o.verb.already(phaseOf(job)); already != "" {
+		return cli.PrintName(o.f, &o.out, job, already)
 	}
 	if !o.dryRun.Client() {
 		if err := c.Create(ctx, commandFor(job, o.verb.action), o.dryRun.CreateOptions()...); err != nil {

@@ -150,6 +150,7 @@ func list(ctx context.Context, o *listOptions) error {
 		Columns: columns(o.f, r), Namespace: namespace, AllNamespaces: o.allNamespaces,
 		Names: o.names, Selector: labels, Single: len(o.names) == 1, FreeText: true,
 		Keep:    func(job *batchv1alpha1.Job) bool { return o.keeps(job, partOfName) },
+		Suggest: o.f.Suggest(batchv1alpha1.GroupVersion.WithKind("Job"), true),
 		Prepare: r.prepare, Touched: r.touched,
 	}
 	if o.compat && !o.out.Machine() {
@@ -188,7 +189,7 @@ func columns(f *cli.Factory, r *reasons) []cli.Column[*batchv1alpha1.Job] {
 		{Title: "NODES", Wide: true, Text: func(j job) string { return dashed(int64(r.nodes[jobKey(j)])) }},
 		{Title: "PRIORITY", Wide: true, Text: func(j job) string { return orElse(j.Spec.PriorityClassName, "-") }},
 		{Title: "RETRIES", Wide: true, Text: func(j job) string { return fmt.Sprintf("%d/%d", j.Status.RetryCount, j.Spec.MaxRetry) }},
-		{Title: "REASON", Text: func(j job) string { return orElse(explain(j, r.groups[j.UID]).short(), "-") }},
+		{Title: "REASON", Text: func(j job) string { return orElse(r.why(j).short(), "-") }},
 	}
 }
 
@@ -214,6 +215,24 @@ type reasons struct {
 	wide      bool
 	groups    map[types.UID]*schedulingv1beta1.PodGroup
 	nodes     map[string]int
+	// unreadable says that PodGroups may not be read.
+	unreadable bool
+}
+
+// learn notes the PodGroup of a job.
+func (r *reasons) learn(job types.UID, group *schedulingv1beta1.PodGroup) {
+	if r.groups == nil {
+		r.groups = map[types.UID]*schedulingv1beta1.PodGroup{}
+	}
+	r.groups[job] = group
+}
+
+// why is the reason of one job, as far as it may be known.
+func (r *reasons) why(job *batchv1alpha1.Job) why {
+	if r.unreadable && active(phaseOf(job)) {
+		return why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
+	}
+	return explain(job, r.groups[job.UID])
 }
 
 // prepare reads the PodGroups when any of the jobs may wait. Who may not read
@@ -229,16 +248,14 @@ func (r *reasons) prepare(ctx context.Context, jobs []*batchv1alpha1.Job) error 
 	}
 	if len(jobs) == 1 {
 		group, err := groupOf(ctx, r.c, jobs[0])
-		if r.groups == nil {
-			r.groups = map[types.UID]*schedulingv1beta1.PodGroup{}
-		}
 		if group != nil {
-			r.groups[jobs[0].UID] = group
+			r.learn(jobs[0].UID, group)
 		}
+		r.unreadable = apierrors.IsForbidden(err)
 		return ignoreForbidden(err)
 	}
 	groups, err := groupsByOwner(ctx, r.c, r.namespace)
-	r.groups = groups
+	r.groups, r.unreadable = groups, apierrors.IsForbidden(err)
 	return ignoreForbidden(err)
 }
 
@@ -275,7 +292,7 @@ func (r *reasons) countNodes(ctx context.Context, jobs []*batchv1alpha1.Job) err
 func jobKey(job *batchv1alpha1.Job) string { return job.Namespace + "/" + job.Name }
 
 // touched follows the PodGroups and names the jobs whose reason may have changed.
-func (r *reasons) touched(ctx context.Context) (<-chan types.NamespacedName, error) {
+func (r *reasons) touched(ctx context.Context) (<-chan cli.Touch, error) {
 	watcher, err := r.c.Watch(ctx, &schedulingv1beta1.PodGroupList{}, client.InNamespace(r.namespace))
 	if apierrors.IsForbidden(err) {
 		return nil, nil
@@ -283,7 +300,7 @@ func (r *reasons) touched(ctx context.Context) (<-chan types.NamespacedName, err
 	if err != nil {
 		return nil, err
 	}
-	changes := make(chan types.NamespacedName)
+	changes := make(chan cli.Touch)
 	go func() {
 		defer watcher.Stop()
 		for event := range watcher.ResultChan() {
@@ -293,7 +310,10 @@ func (r *reasons) touched(ctx context.Context) (<-chan types.NamespacedName, err
 			}
 			for _, owner := range group.OwnerReferences {
 				select {
-				case changes <- types.NamespacedName{Namespace: group.Namespace, Name: owner.Name}:
+				case changes <- cli.Touch{
+					Key:   types.NamespacedName{Namespace: group.Namespace, Name: owner.Name},
+					Apply: func() { r.learn(owner.UID, group) },
+				}:
 				case <-ctx.Done():
 					return
 				}

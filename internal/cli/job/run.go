@@ -2,12 +2,12 @@ package job
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -154,6 +154,9 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		r.name, args = cli.BareName(args[0]), args[1:]
 	}
+	if r.oldRequestsOrLims && !cmd.Flags().Lookup("requests").Changed && cmd.Flags().Lookup("recursive").Changed {
+		o.f.Deprecated("-R with resources", "--cpu and --memory")
+	}
 	r.name = orElse(o.oldName, r.name)
 	r.minGiven = cmd.Flags().Lookup("min").Changed
 	r.maxRetryGiven = cmd.Flags().Lookup("max-retry").Changed
@@ -213,7 +216,7 @@ func (o *runOptions) objects() ([]cli.FileObject, error) {
 	if err != nil {
 		return nil, err
 	}
-	object, err := untyped(job)
+	object, err := cli.Untyped(job)
 	return []cli.FileObject{{Object: object}}, err
 }
 
@@ -264,6 +267,15 @@ func typedJob(object cli.FileObject) (*batchv1alpha1.Job, bool, error) {
 		return nil, false, nil
 	}
 	job := &batchv1alpha1.Job{}
-	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object.Object, job)
+	// Through JSON, because its errors name the field.
+	text, err := object.Object.MarshalJSON()
+	if err != nil {
+		return nil, true, err
+	}
+	err = json.Unmarshal(text, job)
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		err = fmt.Errorf("%s: is a %s, must be a %s", wrong.Field, wrong.Value, wrong.Type)
+	}
 	return job, true, err
 }

@@ -310,9 +310,21 @@ func (s *sheet) eventTable(now time.Time) render.Table {
 			age += fmt.Sprintf(" (x%d)", count)
 		}
 		table.Rows = append(table.Rows, []string{age, event.Type, event.Reason,
-			strings.ToLower(event.InvolvedObject.Kind) + "/" + shortPod(s.job.Name, event.InvolvedObject.Name), event.Message})
+			s.objectOf(event), event.Message})
 	}
 	return table
+}
+
+// objectOf names what an event is about, as short as the job allows.
+func (s *sheet) objectOf(event *corev1.Event) string {
+	about := event.InvolvedObject
+	switch {
+	case about.UID == s.job.UID:
+		return "job"
+	case s.group != nil && about.UID == s.group.UID:
+		return "pod group"
+	}
+	return shortPod(s.job.Name, about.Name)
 }
 
 func eventCount(event *corev1.Event) int32 {

@@ -35,6 +35,9 @@ func (s *spec) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&s.deserved, "deserved", "", "What the queue deserves: cpu=8,memory=32Gi")
 }
 
+// maxWeight is the most that the API takes.
+const maxWeight = 65535
+
 // apply sets those fields whose flags were given.
 func (s *spec) apply(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (changed bool, err error) {
 	given := func(name string) bool {
@@ -42,8 +45,11 @@ func (s *spec) apply(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (change
 		changed = changed || isGiven
 		return isGiven
 	}
+	var problems []error
 	if given("weight") {
-		q.Weight = s.weight
+		if q.Weight = s.weight; s.weight < 1 || s.weight > maxWeight {
+			problems = append(problems, cli.Errorf("", "--weight: %d is not between 1 and %d", s.weight, maxWeight))
+		}
 	}
 	if given("parent") {
 		q.Parent = s.parent
@@ -54,7 +60,6 @@ func (s *spec) apply(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (change
 	if given("reclaimable") {
 		q.Reclaimable = &s.reclaimable
 	}
-	var problems []error
 	if given("capability") {
 		q.Capability, err = resourceList("--capability", s.capability)
 		problems = append(problems, err)
@@ -156,6 +161,13 @@ func (o *createOptions) one(ctx context.Context, name string) error {
 	}
 	if o.target.old && !o.out.Machine() {
 		return nil
+	}
+	if o.dryRun.Client() {
+		plain, err := cli.Untyped(queue)
+		if err != nil {
+			return err
+		}
+		return cli.PrintName(o.f, &o.out, plain, "created"+o.dryRun.Suffix())
 	}
 	return cli.PrintName(o.f, &o.out, queue, "created"+o.dryRun.Suffix())
 }

@@ -99,6 +99,7 @@ func list(ctx context.Context, o *listOptions) error {
 	l := &cli.List[*schedulingv1beta1.Queue]{
 		Kind: "queues", New: func() client.ObjectList { return &schedulingv1beta1.QueueList{} },
 		Columns: columns(o.f), Names: o.target.names, Selector: labels, Single: len(o.target.names) == 1,
+		Suggest: o.f.Suggest(schedulingv1beta1.GroupVersion.WithKind("Queue"), false),
 	}
 	if o.compat && !o.out.Machine() {
 		l.Plain = o.compatTable

@@ -30,25 +30,21 @@ import (
 func Main(ctx context.Context, program string, args []string, streams iostreams.Streams) int {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	f := cli.NewFactory(program, &streams)
+	return Run(ctx, cli.NewFactory(program, &streams), args)
+}
+
+// Run is Main with a factory of the caller's, without signals.
+func Run(ctx context.Context, f *cli.Factory, args []string) int {
 	cmd := New(f)
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(ctx)
-	if ctx.Err() != nil && err == nil {
+	switch {
+	case ctx.Err() != nil:
 		return cli.ExitInterrupted
-	}
-	if brokenPipe(err) {
+	case err == nil:
 		return cli.ExitOK
 	}
-	if err == nil {
-		return cli.ExitOK
-	}
-	return cli.Report(streams.Err, err, f.Where())
-}
-
-// brokenPipe says that the reader of our output went away, as `| head` does.
-func brokenPipe(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "write /dev/stdout") && strings.Contains(err.Error(), syscall.EPIPE.Error())
+	return cli.Report(f.Streams.Err, err, f.Where())
 }
 
 // New returns the whole command tree.

@@ -1,0 +1,309 @@
+package clitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/version"
+)
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+	refused := s.refusal(r)
+	s.mu.Unlock()
+	if refused != nil {
+		write(w, int(refused.Code), refused)
+		return
+	}
+	if s.discovery(w, r) {
+		return
+	}
+	if pod, found := strings.CutSuffix(r.URL.Path, "/log"); found {
+		s.log(w, pod)
+		return
+	}
+	if r.URL.Query().Get("watch") != "" {
+		s.watch(w, r)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch r.Method {
+	case http.MethodGet:
+		s.get(w, r)
+	case http.MethodPost:
+		s.create(w, r)
+	case http.MethodPatch:
+		s.patch(w, r)
+	case http.MethodDelete:
+		s.delete(w, r)
+	default:
+		s.fail(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, r.Method)
+	}
+}
+
+func (s *Server) refusal(r *http.Request) *metav1.Status {
+	for key, status := range s.refuse {
+		method, path, _ := strings.Cut(key, " ")
+		if (method == "*" || method == r.Method) && strings.HasPrefix(r.URL.Path, path) {
+			return status
+		}
+	}
+	return nil
+}
+
+func (s *Server) fail(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
+	write(w, code, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
+		Code: int32(code), Reason: reason, Message: message})
+}
+
+// groups are what the server claims to serve.
+var groups = []string{"batch.volcano.sh/v1alpha1", "scheduling.volcano.sh/v1beta1", "bus.volcano.sh/v1alpha1"}
+
+func (s *Server) discovery(w http.ResponseWriter, r *http.Request) bool {
+	switch r.URL.Path {
+	case "/version":
+		write(w, http.StatusOK, version.Info{Major: "1", Minor: "36", GitVersion: "v1.36.3"})
+	case "/api":
+		write(w, http.StatusOK, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}})
+	case "/apis":
+		list := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
+		for _, gv := range groups {
+			group, v, _ := strings.Cut(gv, "/")
+			one := metav1.GroupVersionForDiscovery{GroupVersion: gv, Version: v}
+			list.Groups = append(list.Groups, metav1.APIGroup{Name: group, Versions: []metav1.GroupVersionForDiscovery{one}, PreferredVersion: one})
+		}
+		write(w, http.StatusOK, list)
+	case "/api/v1":
+		write(w, http.StatusOK, metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "v1",
+			APIResources: []metav1.APIResource{{Name: "serviceaccounts", Kind: "ServiceAccount", Namespaced: true, Verbs: metav1.Verbs{"create"}}}})
+	default:
+		if gv, found := strings.CutPrefix(r.URL.Path, "/apis/"); found && slices.Contains(groups, gv) {
+			write(w, http.StatusOK, metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: gv})
+			return true
+		}
+		return false
+	}
+	return true
+}
+
+// isObject says whether a path names an object and not a collection.
+func isObject(path string) bool {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	rest := parts[2:]
+	if parts[0] == "apis" {
+		rest = parts[3:]
+	}
+	if len(rest) > 1 && rest[0] == "namespaces" && len(rest) != 2 {
+		rest = rest[2:]
+	}
+	return len(rest) == 2
+}
+
+func (s *Server) get(w http.ResponseWriter, r *http.Request) {
+	if isObject(r.URL.Path) {
+		object, there := s.objects[r.URL.Path]
+		if !there {
+			s.notFound(w, r)
+			return
+		}
+		write(w, http.StatusOK, object)
+		return
+	}
+	query := r.URL.Query()
+	var items []map[string]any
+	for _, key := range s.below(r.URL.Path) {
+		if matches(s.objects[key], query) {
+			items = append(items, s.objects[key])
+		}
+	}
+	meta := map[string]any{"resourceVersion": strconv.Itoa(s.version)}
+	start, _ := strconv.Atoi(query.Get("continue"))
+	end := len(items)
+	if limit, _ := strconv.Atoi(query.Get("limit")); limit > 0 && start+limit < end {
+		end = start + limit
+		meta["continue"] = strconv.Itoa(end)
+	}
+	items = items[start:end]
+	list := map[string]any{"apiVersion": "v1", "kind": "List", "metadata": meta, "items": items}
+	if items == nil {
+		list["items"] = []any{}
+	}
+	if strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadataList") {
+		list["apiVersion"], list["kind"] = "meta.k8s.io/v1", "PartialObjectMetadataList"
+		list["items"] = metadataOnly(items)
+	} else if len(items) > 0 {
+		list["apiVersion"], list["kind"] = items[0]["apiVersion"], fmt.Sprint(items[0]["kind"], "List")
+	} else {
+		list["apiVersion"], list["kind"] = emptyList(r.URL.Path)
+	}
+	write(w, http.StatusOK, list)
+}
+
+// emptyList is the kind of a list that has nothing to tell it by.
+func emptyList(path string) (apiVersion, kind string) {
+	kinds := map[string]string{"jobs": "Job", "queues": "Queue", "podgroups": "PodGroup", "pods": "Pod", "nodes": "Node", "events": "Event", "commands": "Command"}
+	_, resource, _ := cutLast(path, "/")
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	if parts[0] == "api" {
+		return parts[1], kinds[resource] + "List"
+	}
+	return parts[1] + "/" + parts[2], kinds[resource] + "List"
+}
+
+func metadataOnly(items []map[string]any) []map[string]any {
+	only := []map[string]any{}
+	for _, item := range items {
+		only = append(only, map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": item["metadata"]})
+	}
+	return only
+}
+
+func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
+	parent, name, _ := cutLast(r.URL.Path, "/")
+	_, resource, _ := cutLast(parent, "/")
+	s.fail(w, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s %q not found", resource, name))
+}
+
+func body(r *http.Request) (map[string]any, error) {
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	var object map[string]any
+	err = json.Unmarshal(text, &object)
+	return object, err
+}
+
+func (s *Server) create(w http.ResponseWriter, r *http.Request) {
+	object, err := body(r)
+	if err != nil {
+		s.fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		return
+	}
+	meta := object["metadata"].(map[string]any)
+	if name, _ := meta["name"].(string); name == "" {
+		meta["name"] = fmt.Sprintf("%s%05d", meta["generateName"], s.version)
+	}
+	path := r.URL.Path + "/" + meta["name"].(string)
+	if _, there := s.objects[path]; there {
+		_, resource, _ := cutLast(r.URL.Path, "/")
+		s.fail(w, http.StatusConflict, metav1.StatusReasonAlreadyExists, fmt.Sprintf("%s %q already exists", resource, meta["name"]))
+		return
+	}
+	if r.URL.Query().Get("dryRun") == "" {
+		s.put(path, object)
+	}
+	write(w, http.StatusCreated, object)
+}
+
+func (s *Server) patch(w http.ResponseWriter, r *http.Request) {
+	object, there := s.objects[r.URL.Path]
+	change, err := body(r)
+	switch {
+	case !there:
+		s.notFound(w, r)
+		return
+	case err != nil:
+		s.fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		return
+	}
+	merged := merge(object, change).(map[string]any)
+	if r.URL.Query().Get("dryRun") == "" {
+		s.put(r.URL.Path, merged)
+	}
+	write(w, http.StatusOK, merged)
+}
+
+// merge is a JSON merge patch.
+func merge(old, change any) any {
+	changes, isMap := change.(map[string]any)
+	if !isMap {
+		return change
+	}
+	merged := map[string]any{}
+	if before, ok := old.(map[string]any); ok {
+		for key, value := range before {
+			merged[key] = value
+		}
+	}
+	for key, value := range changes {
+		if value == nil {
+			delete(merged, key)
+			continue
+		}
+		merged[key] = merge(merged[key], value)
+	}
+	return merged
+}
+
+func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("dryRun") == "" {
+		if text, err := body(r); err == nil && text["dryRun"] != nil {
+			write(w, http.StatusOK, metav1.Status{Status: metav1.StatusSuccess})
+			return
+		}
+		if !s.drop(r.URL.Path) {
+			s.notFound(w, r)
+			return
+		}
+	}
+	write(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
+}
+
+func (s *Server) log(w http.ResponseWriter, path string) {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	s.mu.Lock()
+	text, there := s.logs[parts[3]+"/"+parts[5]]
+	s.mu.Unlock()
+	if !there {
+		s.fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, "no log")
+		return
+	}
+	_, _ = io.WriteString(w, text)
+}
+
+// watch sends what changed since the asked version: everything there is when
+// none is asked, then every change to come.
+func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
+	changes := make(chan change, 1000)
+	query := r.URL.Query()
+	since, _ := strconv.Atoi(query.Get("resourceVersion"))
+	s.mu.Lock()
+	for _, key := range s.below(r.URL.Path) {
+		object := s.objects[key]
+		at, _ := strconv.Atoi(object["metadata"].(map[string]any)["resourceVersion"].(string))
+		if at > since {
+			changes <- change{"ADDED", key, object}
+		}
+	}
+	s.watchers = append(s.watchers, changes)
+	s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	w.(http.Flusher).Flush()
+	encoder := json.NewEncoder(w)
+	prefix, resource, _ := cutLast(r.URL.Path, "/")
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case c := <-changes:
+			parent, _, _ := cutLast(c.path, "/")
+			if !strings.HasPrefix(parent, prefix) || !strings.HasSuffix(parent, "/"+resource) || !matches(c.object, query) {
+				continue
+			}
+			s.mu.Lock()
+			_ = encoder.Encode(map[string]any{"type": c.kind, "object": c.object})
+			s.mu.Unlock()
+			w.(http.Flusher).Flush()
+		}
+	}
+}

@@ -1,0 +1,250 @@
+// Package clitest is an API server in memory, small enough to read, for the
+// tests of the command line: objects as JSON, lists in pages, watches, label and
+// field selectors, dry runs, pod logs, and failures on request. It decides
+// nothing: what controllers would do, tests do through Set.
+package clitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// Server is the API server. Create it with Start.
+type Server struct {
+	t    testing.TB
+	http *httptest.Server
+
+	mu       sync.Mutex
+	version  int
+	objects  map[string]map[string]any
+	watchers []chan change
+	logs     map[string]string
+	refuse   map[string]*metav1.Status
+	requests []string
+}
+
+type change struct {
+	kind   string
+	path   string
+	object map[string]any
+}
+
+// Start starts a server that ends with the test.
+func Start(t testing.TB, objects ...client.Object) *Server {
+	s := &Server{t: t, objects: map[string]map[string]any{}, logs: map[string]string{}, refuse: map[string]*metav1.Status{}}
+	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(func() {
+		s.http.CloseClientConnections()
+		s.http.Close()
+	})
+	s.Set(objects...)
+	return s
+}
+
+// URL is the server's address.
+func (s *Server) URL() string { return s.http.URL }
+
+// Kubeconfig writes a kubeconfig for the server and returns its path. The
+// context is "test", its namespace the given one.
+func (s *Server) Kubeconfig(namespace string) string {
+	path := filepath.Join(s.t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: %q}}]
+contexts: [{name: test, context: {cluster: c, user: mei, namespace: %q}}]
+users: [{name: mei, user: {}}]
+current-context: test
+`, s.URL(), namespace)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	return path
+}
+
+// plurals of the kinds that tests use; others add an s.
+var plurals = map[string]string{}
+
+func resourceOf(kind string) string {
+	if plural, ok := plurals[kind]; ok {
+		return plural
+	}
+	return strings.ToLower(kind) + "s"
+}
+
+func collection(gvk schema.GroupVersionKind, namespace string) string {
+	path := "/apis/" + gvk.Group + "/" + gvk.Version
+	if gvk.Group == "" {
+		path = "/api/" + gvk.Version
+	}
+	if namespace != "" {
+		path += "/namespaces/" + namespace
+	}
+	return path + "/" + resourceOf(gvk.Kind)
+}
+
+// Set puts objects into the store as they are, and tells the watchers.
+func (s *Server) Set(objects ...client.Object) {
+	s.t.Helper()
+	for _, object := range objects {
+		object = object.DeepCopyObject().(client.Object)
+		if err := cli.SetKind(object); err != nil {
+			s.t.Fatal(err)
+		}
+		plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		path := collection(object.GetObjectKind().GroupVersionKind(), object.GetNamespace()) + "/" + object.GetName()
+		s.mu.Lock()
+		s.put(path, plain)
+		s.mu.Unlock()
+	}
+}
+
+// Remove deletes an object and tells the watchers.
+func (s *Server) Remove(object client.Object) {
+	s.t.Helper()
+	if err := cli.SetKind(object); err != nil {
+		s.t.Fatal(err)
+	}
+	path := collection(object.GetObjectKind().GroupVersionKind(), object.GetNamespace()) + "/" + object.GetName()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drop(path)
+}
+
+// Log sets what a container said; pod is namespace/name.
+func (s *Server) Log(pod, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.logs[pod] = text
+}
+
+// Refuse answers every request of this method below this path with a status.
+func (s *Server) Refuse(method, path string, code int, reason metav1.StatusReason, message string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refuse[method+" "+path] = &metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
+		Code: int32(code), Reason: reason, Message: message,
+	}
+}
+
+// Objects returns what is stored below a path, in the order of the paths.
+func (s *Server) Objects(path string) []map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []map[string]any
+	for _, key := range s.below(path) {
+		found = append(found, s.objects[key])
+	}
+	return found
+}
+
+// Requests returns the requests so far: "GET /api/v1/nodes".
+func (s *Server) Requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+func (s *Server) put(path string, object map[string]any) {
+	kind := "ADDED"
+	if _, there := s.objects[path]; there {
+		kind = "MODIFIED"
+	}
+	s.version++
+	meta := object["metadata"].(map[string]any)
+	meta["resourceVersion"] = strconv.Itoa(s.version)
+	if meta["uid"] == nil {
+		meta["uid"] = fmt.Sprintf("uid-%d", s.version)
+	}
+	s.objects[path] = object
+	s.tell(change{kind, path, object})
+}
+
+func (s *Server) drop(path string) bool {
+	object, there := s.objects[path]
+	if !there {
+		return false
+	}
+	delete(s.objects, path)
+	s.version++
+	s.tell(change{"DELETED", path, object})
+	return true
+}
+
+func (s *Server) tell(c change) {
+	for _, watcher := range s.watchers {
+		select {
+		case watcher <- c:
+		default:
+		}
+	}
+}
+
+// below lists the paths of the objects of a collection; a collection without a
+// namespace holds those of all.
+func (s *Server) below(path string) []string {
+	prefix, resource, _ := cutLast(path, "/")
+	var keys []string
+	for key := range s.objects {
+		parent, _, _ := cutLast(key, "/")
+		if parent == path || (strings.HasPrefix(parent, prefix+"/namespaces/") && strings.HasSuffix(parent, "/"+resource)) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func cutLast(text, sep string) (before, after string, found bool) {
+	if at := strings.LastIndex(text, sep); at >= 0 {
+		return text[:at], text[at+len(sep):], true
+	}
+	return text, "", false
+}
+
+func matches(object map[string]any, query url.Values) bool {
+	item := unstructured.Unstructured{Object: object}
+	selector, err := labels.Parse(query.Get("labelSelector"))
+	if err != nil || !selector.Matches(labels.Set(item.GetLabels())) {
+		return false
+	}
+	field, err := fields.ParseSelector(query.Get("fieldSelector"))
+	if err != nil {
+		return false
+	}
+	set := fields.Set{}
+	for _, requirement := range field.Requirements() {
+		value, _, _ := unstructured.NestedString(object, strings.Split(requirement.Field, ".")...)
+		set[requirement.Field] = value
+	}
+	return field.Matches(set)
+}
+
+func write(w http.ResponseWriter, code int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(value)
+}

@@ -1,0 +1,190 @@
+package root
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/internal/cli/clitest"
+)
+
+const jobFile = `apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: fresh}
+spec: {weight: 1}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: script}
+data:
+  run.sh: |
+    echo one
+    ---
+    echo two
+---
+{"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "filed"},
+ "spec": {"queue": "fresh", "minAvailable": 1, "tasks": [{"name": "main", "replicas": 1, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}}]}}
+`
+
+const badFile = `apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: bad}
+spec:
+  queue: reserch
+  minAvailable: 5
+  tasks:
+  - name: main
+    replicas: 1
+    template: {spec: {restartPolicy: Never, containers: [{name: main, image: busybox}]}}
+`
+
+func stored(path string, want int) func(*testing.T, *clitest.Server) {
+	return func(t *testing.T, server *clitest.Server) {
+		t.Helper()
+		if got := server.Objects(path); len(got) != want {
+			t.Errorf("%s holds %d objects, want %d: %v", path, len(got), want, got)
+		}
+	}
+}
+
+const (
+	jobPath     = "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs"
+	commandPath = "/apis/bus.volcano.sh/v1alpha1/namespaces/nlp/commands"
+)
+
+func TestJobListGolden(t *testing.T) {
+	t.Parallel()
+	golden(t, "job-list", []run{
+		{about: "into a pipe nothing is shortened", args: "job list"},
+		{about: "on a terminal the reason is shortened", args: "job list", width: 100},
+		{about: "a narrow terminal", args: "job list", width: 60},
+		{about: "colour", args: "job list train eval", width: 120, color: true},
+		{about: "all columns", args: "job list -o wide", width: 80},
+		{about: "all namespaces, without titles", args: "job list -A --no-headers"},
+		{about: "named jobs", args: "job list train job/done vj/eval"},
+		{about: "some named jobs are missing", args: "job list train nosuch"},
+		{about: "filters", args: "job list --queue research,default --phase pending"},
+		{about: "by label", args: "job list -l team=nlp"},
+		{about: "sorted by a column, by number", args: "job list --sort-by gpu"},
+		{about: "sorted by a path", args: "job list --sort-by {.metadata.creationTimestamp}"},
+		{about: "names for scripts", args: "job list -o name"},
+		{about: "a path for scripts", args: "job list done -o jsonpath={.status.state.phase}"},
+		{about: "a path over a list", argv: []string{"job", "list", "-o", "jsonpath={.items[*].metadata.name}"}},
+		{about: "columns of one's own", args: "job list -o custom-columns=NAME:.metadata.name,QUEUE:.spec.queue"},
+		{about: "an object", args: "job list done -o json"},
+		{about: "Volcano's table", args: "job list --compat"},
+		{about: "Volcano's table of all namespaces", args: "job list --compat --all-namespaces"},
+		{about: "Volcano's selector is a part of the name", args: "job list --selector a --compat"},
+		{about: "no jobs", args: "job list -n empty"},
+		{about: "no jobs, Volcano's way", args: "job list -n empty --compat"},
+		{about: "a namespace from the environment", args: "job list", env: map[string]string{"VCCTL_NAMESPACE": "cv"}},
+		{about: "a format that does not exist", args: "job list -o jsn"},
+		{about: "a phase that does not exist", args: "job list --phase Runing"},
+		{about: "a column that does not exist", args: "job list --sort-by ege"},
+		{about: "a bad selector", args: "job list -l team===x"},
+		{about: "an unknown flag", args: "job list --watc"},
+		{about: "forbidden", args: "job list", prepare: func(s *clitest.Server) {
+			s.Refuse("GET", "/apis/batch.volcano.sh", 403, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh is forbidden: User "mei" cannot list resource "jobs"`)
+		}},
+		{about: "expired credentials", args: "job list", prepare: func(s *clitest.Server) {
+			s.Refuse("GET", "/apis/batch.volcano.sh", 401, metav1.StatusReasonUnauthorized, "Unauthorized")
+		}},
+		{about: "a cluster without vc", args: "job list", prepare: func(s *clitest.Server) {
+			s.Refuse("GET", "/apis/batch.volcano.sh", 404, metav1.StatusReasonNotFound, "the server could not find the requested resource")
+		}},
+		{about: "pod groups may not be read: the list still comes", args: "job list train eval", prepare: func(s *clitest.Server) {
+			s.Refuse("GET", "/apis/scheduling.volcano.sh", 403, metav1.StatusReasonForbidden, "no")
+		}},
+		{about: "a context that does not exist", args: "job list --context nosuch"},
+		{about: "an API server that is not there", args: "job list --server http://127.0.0.1:1"},
+		{about: "a kubeconfig that is not there", args: "job list --kubeconfig /nosuch/kubeconfig", noCluster: true},
+	})
+}
+
+func TestJobViewGolden(t *testing.T) {
+	t.Parallel()
+	golden(t, "job-view", []run{
+		{about: "a running job", args: "job view train"},
+		{about: "a waiting job ends with the reason", args: "job view eval", width: 100},
+		{about: "a waiting job under a scheduler without explanations", args: "job view plain"},
+		{about: "a failed job", args: "job view broken"},
+		{about: "a suspended job", args: "job view paused"},
+		{about: "two jobs, without events", args: "job view done broken --events=false"},
+		{about: "the object", args: "job view done -o yaml"},
+		{about: "Volcano's spelling", args: "job view -N done"},
+		{about: "a near miss", args: "job view trian"},
+		{about: "no name", args: "job view"},
+		{about: "an unknown verb", args: "job vew train"},
+	})
+}
+
+func TestJobRunGolden(t *testing.T) {
+	t.Parallel()
+	golden(t, "job-run", []run{
+		{about: "from flags", argv: []string{"job", "run", "hello", "--image", "busybox", "--replicas", "3", "--", "sh", "-c", "echo hi"}, check: stored(jobPath, 7)},
+		{about: "from flags, looked at", argv: []string{"job", "run", "big", "--image", "pytorch", "--replicas", "8", "--min", "4", "--gpus", "1", "--memory", "16Gi",
+			"--queue", "research", "--time", "12h", "--env", "MODE=fast", "--plugin", "svc,ssh", "--dry-run=client", "-o", "yaml", "--", "python", "train.py"}, check: stored(jobPath, 6)},
+		{about: "Volcano's flags and Volcano's words", args: "job run -N old -n cv -i busybox -m 1 -r 2 -R cpu=500m,memory=50Mi -L cpu=500m,memory=50Mi -S volcano",
+			check: stored("/apis/batch.volcano.sh/v1alpha1/namespaces/cv/jobs", 2)},
+		{about: "Volcano's flags, looked at", args: "job run --name old --requests=cpu=2 --dry-run=client -o json"},
+		{about: "many kinds from standard input, queues first", args: "job run -f -", input: jobFile, check: stored(jobPath, 7)},
+		{about: "the server only checks", args: "job run -f - --dry-run=server", input: jobFile, check: stored(jobPath, 6)},
+		{about: "two mistakes are both told, and nothing is sent", args: "job run -f -", input: badFile, check: stored(jobPath, 6)},
+		{about: "the same without a cluster", args: "job run -f - --dry-run=client", input: badFile, noCluster: true},
+		{about: "a closed queue", args: "job run x --queue archive", check: stored(jobPath, 6)},
+		{about: "a job that exists", args: "job run train"},
+		{about: "the webhook refuses", args: "job run x", prepare: func(s *clitest.Server) {
+			s.Refuse("POST", "/apis/batch", 403, metav1.StatusReasonForbidden, `admission webhook "validatejob.volcano.sh" denied the request: spec.tasks: too odd`)
+		}},
+		{about: "forbidden", args: "job run x", prepare: func(s *clitest.Server) {
+			s.Refuse("POST", "/apis/batch", 403, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh is forbidden: User "mei" cannot create resource "jobs" in the namespace "nlp"`)
+		}},
+		{about: "no name", args: "job run"},
+		{about: "a command without --", args: "job run x python train.py"},
+		{about: "a name and a file", args: "job run x -f y.yaml"},
+		{about: "no such file", args: "job run -f nosuch.yaml"},
+		{about: "no YAML", args: "job run -f -", input: "{{{"},
+		{about: "an object without a kind", args: "job run -f -", input: "a: b\n"},
+		{about: "a wrong type", args: "job run -f -", input: "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: x}\nspec: {minAvailable: many}\n"},
+		{about: "an amount that is none", args: "job run x --cpu many --memory -1"},
+		{about: "a dry run of a kind that does not exist", args: "job run x --dry-run=sever"},
+		{about: "the namespace of the file against -n", args: "job run -f - -n cv", input: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: nlp}\n"},
+		{about: "a kind that the cluster does not know", args: "job run -f -", input: "apiVersion: x.example.com/v1\nkind: Thing\nmetadata: {name: x}\n"},
+	})
+}
+
+func TestJobCommandsGolden(t *testing.T) {
+	t.Parallel()
+	golden(t, "job-commands", []run{
+		{about: "suspend", args: "job suspend train", check: stored(commandPath, 1)},
+		{about: "suspend, Volcano's way, is silent", args: "job suspend -N train", check: stored(commandPath, 1)},
+		{about: "suspend two, some of which cannot be", args: "job suspend train done nosuch", check: stored(commandPath, 1)},
+		{about: "suspend by label without a terminal needs --yes", args: "job suspend -l team=nlp", check: stored(commandPath, 0)},
+		{about: "suspend what is suspended", args: "job suspend paused", check: stored(commandPath, 0)},
+		{about: "resume what runs", args: "job resume train", check: stored(commandPath, 0)},
+		{about: "resume all finds the suspended one", args: "job resume --all --yes", check: stored(commandPath, 1)},
+		{about: "suspend all, asked and declined", args: "job suspend --all", width: 80, input: "n\n", check: stored(commandPath, 0)},
+		{about: "a dry run", args: "job suspend train --dry-run=client", check: stored(commandPath, 0)},
+		{about: "resume", args: "job resume paused", check: stored(commandPath, 1)},
+		{about: "resume a job that has ended", args: "job resume done"},
+		{about: "waiting has an end", args: "job resume paused --wait --timeout 50ms"},
+		{about: "delete", args: "job delete train", check: stored(jobPath, 5)},
+		{about: "delete, Volcano's way", args: "job delete -N train -n nlp", check: stored(jobPath, 5)},
+		{about: "delete by label, asked and agreed", args: "job delete -l team=nlp", width: 80, input: "y\n", check: stored(jobPath, 5)},
+		{about: "delete all without a terminal needs --yes", args: "job delete --all", check: stored(jobPath, 6)},
+		{about: "delete what a file made", args: "job delete -f - --ignore-not-found", input: "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: train}\n", check: stored(jobPath, 5)},
+		{about: "a server dry run", args: "job delete train --dry-run=server", check: stored(jobPath, 6)},
+		{about: "delete what is not there", args: "job delete trian"},
+		{about: "delete what is not there, on purpose", args: "job delete trian --ignore-not-found"},
+		{about: "nothing named", args: "job delete"},
+		{about: "names and a label", args: "job delete train -l a=b"},
+		{about: "logs of all pods", args: "job logs train"},
+		{about: "logs in colour", args: "job logs train -t worker-0", color: true},
+		{about: "logs of one pod, bare", args: "job logs train -t worker-1 --prefix=false"},
+		{about: "logs of a waiting job", args: "job logs eval"},
+		{about: "logs of a job without pods", args: "job logs plain"},
+		{about: "logs of a task that does not exist", args: "job logs train -t wrker"},
+		{about: "logs of no job", args: "job logs nosuch"},
+		{about: "logs of two jobs", args: "job logs train eval"},
+	})
+}

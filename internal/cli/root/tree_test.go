@@ -1,0 +1,251 @@
+package root
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/iostreams"
+)
+
+func newTree(program string) *cobra.Command {
+	streams, _, _ := iostreams.Test("", 0)
+	return New(cli.NewFactory(program, &streams))
+}
+
+// leaves calls visit with every command that does something.
+func leaves(cmd *cobra.Command, visit func(*cobra.Command)) {
+	for _, sub := range cmd.Commands() {
+		if sub.IsAdditionalHelpTopicCommand() || sub.Name() == "help" {
+			continue
+		}
+		if !sub.HasSubCommands() {
+			visit(sub)
+		}
+		leaves(sub, visit)
+	}
+}
+
+// examplesOf returns the command lines in a command's examples, as words.
+func examplesOf(cmd *cobra.Command) [][]string {
+	var lines [][]string
+	for line := range strings.SplitSeq(cmd.Example, "\n") {
+		at := strings.Index(line, "vcctl ")
+		if at < 0 || strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		text, _, _ := strings.Cut(line[at+len("vcctl "):], " >")
+		text, _, _ = strings.Cut(text, " | ")
+		lines = append(lines, words(strings.TrimSuffix(strings.TrimSpace(text), ")")))
+	}
+	return lines
+}
+
+// words splits as a shell does, quotes included.
+func words(line string) []string {
+	var all []string
+	var word strings.Builder
+	quote, open := rune(0), false
+	for _, r := range line + " " {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote, open = r, true
+		case quote == 0 && r == ' ':
+			if open || word.Len() > 0 {
+				all = append(all, word.String())
+			}
+			word.Reset()
+			open = false
+		default:
+			word.WriteRune(r)
+		}
+	}
+	return all
+}
+
+func TestEveryCommandHasHelpAndExamples(t *testing.T) {
+	t.Parallel()
+	leaves(newTree("vcctl"), func(cmd *cobra.Command) {
+		if cmd.Short == "" || cmd.Long == "" {
+			t.Errorf("%s has no short or no long help", cmd.CommandPath())
+		}
+		if strings.HasSuffix(cmd.Short, ".") {
+			t.Errorf("%s: the short help ends with a full stop", cmd.CommandPath())
+		}
+		if n := len(examplesOf(cmd)); n < 2 {
+			t.Errorf("%s has %d examples, want 2 at least", cmd.CommandPath(), n)
+		}
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+			if flag.Usage == "" {
+				t.Errorf("%s --%s has no usage", cmd.CommandPath(), flag.Name)
+			}
+		})
+	})
+}
+
+// TestConventions holds the tree against the table of conventions: which
+// commands print formats, watch, take files, dry-run, ask and complete.
+func TestConventions(t *testing.T) {
+	t.Parallel()
+	want := map[string][]string{
+		"job run":       {"output", "filename", "recursive", "dry-run", "wait", "timeout", "attach", "queue"},
+		"job list":      {"output", "watch", "all-namespaces", "labels", "no-headers", "sort-by", "compat"},
+		"job view":      {"output", "selector"},
+		"job logs":      {"follow", "task", "previous", "tail", "since", "failed", "timestamps"},
+		"job suspend":   {"output", "selector", "dry-run", "wait", "timeout", "yes"},
+		"job resume":    {"output", "selector", "dry-run", "wait", "timeout", "yes"},
+		"job delete":    {"output", "selector", "filename", "dry-run", "wait", "timeout", "yes"},
+		"queue list":    {"output", "watch", "selector", "no-headers", "sort-by"},
+		"queue get":     {"output", "watch"},
+		"queue create":  {"output", "dry-run", "weight", "capability"},
+		"queue update":  {"output", "dry-run", "weight", "capability"},
+		"queue open":    {"output", "dry-run", "yes"},
+		"queue close":   {"output", "dry-run", "yes"},
+		"queue operate": {"output", "dry-run", "yes", "action", "weight"},
+		"queue delete":  {"output", "selector", "dry-run", "yes"},
+		"top":           {"once", "all-namespaces"},
+		"version":       {"output", "client"},
+	}
+	completes := []string{"job list", "job view", "job logs", "job suspend", "job resume", "job delete",
+		"queue list", "queue get", "queue update", "queue open", "queue close", "queue operate", "queue delete"}
+	root := newTree("vcctl")
+	for path, flags := range want {
+		cmd, _, err := root.Find(strings.Fields(path))
+		if err != nil || cmd.CommandPath() != "vcctl "+path {
+			t.Errorf("no command %q", path)
+			continue
+		}
+		for _, flag := range flags {
+			if cmd.Flags().Lookup(flag) == nil {
+				t.Errorf("%s has no --%s", path, flag)
+			}
+		}
+	}
+	for _, path := range completes {
+		if cmd, _, err := root.Find(strings.Fields(path)); err != nil || cmd.ValidArgsFunction == nil {
+			t.Errorf("%s completes no live names", path)
+		}
+	}
+	for _, flag := range []string{"kubeconfig", "context", "cluster", "user", "namespace", "server", "as", "as-group", "token", "request-timeout", "color"} {
+		if root.PersistentFlags().Lookup(flag) == nil {
+			t.Errorf("the root has no --%s", flag)
+		}
+	}
+}
+
+// TestExamplesRun runs every example of every help text against the cluster of
+// the goldens. What is tried is the command line, so a name that is not there
+// is fine and a wrong flag is not.
+func TestExamplesRun(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "jobs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"job.yaml", "jobs/job.yaml"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(jobFile), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	check := func(cmd *cobra.Command) {
+		for _, example := range examplesOf(cmd) {
+			server := clitest.Start(t, cluster()...)
+			logs(server)
+			for i, word := range example {
+				if word == "--wait" || word == "-f" && cmd.Name() == "logs" || word == "-w" && !strings.Contains(cmd.CommandPath(), "queue operate") {
+					example[i] = "--timeout=100ms"
+					if word != "--wait" {
+						example[i] = "--color=never"
+					}
+				}
+			}
+			got := run{argv: example, input: jobFile}.do(t, server)
+			for _, bad := range []string{"--help'", "unknown", "is not known", "flag"} {
+				if got.code != 0 && strings.Contains(got.err, bad) {
+					t.Errorf("%s: the example `vcctl %s` fails: %s", cmd.CommandPath(), strings.Join(example, " "), got.err)
+				}
+			}
+		}
+	}
+	root := newTree("vcctl")
+	check(root)
+	leaves(root, check)
+}
+
+func TestPluginShowsItselfAsKubectlVC(t *testing.T) {
+	t.Parallel()
+	streams, out, errOut := iostreams.Test("", 0)
+	f := cli.NewFactory("kubectl vc", &streams)
+	if code := Run(t.Context(), f, []string{"job", "list", "--help"}); code != 0 {
+		t.Fatalf("exit %d: %s", code, errOut)
+	}
+	for _, want := range []string{"kubectl vc job list [NAME...]", "  kubectl vc job list -A"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("help has no %q:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out.String(), "  vcctl ") {
+		t.Errorf("help speaks of vcctl:\n%s", out)
+	}
+	Run(t.Context(), f, []string{"job", "lits"})
+	if want := `for "kubectl vc job"`; !strings.Contains(errOut.String(), want) {
+		t.Errorf("error has no %q: %s", want, errOut)
+	}
+}
+
+func TestProgramName(t *testing.T) {
+	t.Parallel()
+	for argv0, want := range map[string]string{
+		"/usr/bin/vcctl": "vcctl", "/home/x/bin/kubectl-vc": "kubectl vc", "kubectl-my_batch": "kubectl my-batch", "renamed": "vcctl",
+	} {
+		if got := ProgramName(argv0); got != want {
+			t.Errorf("ProgramName(%q) = %q, want %q", argv0, got, want)
+		}
+	}
+}
+
+// Help asks nobody: no kubeconfig, no home, no cluster, and quickly.
+func TestHelpNeedsNothing(t *testing.T) {
+	start := time.Now()
+	leaves(newTree("vcctl"), func(cmd *cobra.Command) {
+		streams, out, errOut := iostreams.Test("", 0)
+		f := cli.NewFactory("vcctl", &streams)
+		missing := "/nosuch/kubeconfig"
+		f.Config.KubeConfig = &missing
+		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+		if code := Run(t.Context(), f, args); code != 0 || !strings.Contains(out.String(), "Usage:") {
+			t.Errorf("vcctl %s: exit %d\n%s%s", strings.Join(args, " "), code, out, errOut)
+		}
+	})
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("all help texts took %s", took)
+	}
+}
+
+func TestCompletionScriptsAreShellScripts(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash here")
+	}
+	streams, out, _ := iostreams.Test("", 0)
+	if code := Run(t.Context(), cli.NewFactory("vcctl", &streams), []string{"completion", "bash"}); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	check := exec.CommandContext(t.Context(), bash, "-n")
+	check.Stdin = bytes.NewReader(out.Bytes())
+	if text, err := check.CombinedOutput(); err != nil {
+		t.Errorf("bash -n: %v\n%s", err, text)
+	}
+}
