@@ -1,0 +1,25 @@
+// Package scenarios tells how the scheduler behaves, as stories: a file says what
+// happens and what is decided. `go test ./test/scenarios -rewrite` writes the
+// answers anew.
+//
+// A story is commands, each with lines of its own, an answer after "----" and an
+// empty line. Comments begin with "#".
+//
+//	nodes              one node a line: NAME cpu=4 memory=8Gi gpu=2 label:zone=x taint:key=value:NoSchedule cordon
+//	remove node NAME
+//	queue NAME         weight=3 priority=1 cap:cpu=2 guarantee:cpu=1 reclaimable=false state=Closed fifo parent=root
+//	remove queue NAME
+//	class NAME value=100
+//	submit NAME        queue=q tasks=8 min=8 cpu=1 memory=1Gi gpu=1 minres:cpu=8 role=ps select:zone=x tolerate=key port=80
+//	                   label:app=x spread:zone=1 anti:hostname near:zone class=high priority=5 gate=x nopods;
+//	                   a name again adds tasks to the gang
+//	pod NAME           node=a cpu=2: a running pod of another scheduler
+//	cycle [N]          one cycle, N cycles, two seconds each; nothing is confirmed
+//	settle             cycles until nothing more is decided; bound pods run, evicted ones are gone
+//	stop POD… | finish GANG… | fail GANG… | delete GANG…
+//	bindfail POD…      the API refused the binding
+//	show GANG…         phase, condition, explanation
+//	shares             what queues hold and deserve
+//	config             the lines are the scheduler's configuration
+//	restart            a new engine and a new model of what the API knows
+package scenarios

@@ -1,0 +1,40 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+// say puts decisions into lines. Binds of one gang to one node share a line.
+func (w *world) say(d *decision.Decisions) []string {
+	var out []string
+	for i := 0; i < len(d.Binds); {
+		k := i
+		var names []string
+		for ; k < len(d.Binds) && d.Binds[k].Node == d.Binds[i].Node && d.Binds[k].Gang == d.Binds[i].Gang; k++ {
+			names = append(names, d.Binds[k].Pod.Name)
+		}
+		out = append(out, fmt.Sprintf("bind %s to %s", strings.Join(names, " "), d.Binds[i].Node))
+		i = k
+	}
+	for _, e := range d.Evicts {
+		out = append(out, fmt.Sprintf("evict %s from %s for %s: %s", e.Pod.Name, e.Node, e.Preemptor.Name, e.Message))
+	}
+	for _, n := range d.Nominations {
+		if n.Node == "" {
+			out = append(out, fmt.Sprintf("release %s", n.Pod.Name))
+			continue
+		}
+		out = append(out, fmt.Sprintf("promise %s to %s", n.Node, n.Pod.Name))
+	}
+	for _, g := range d.Gangs {
+		line := fmt.Sprintf("%s is %s", g.Gang.Name, g.Status.Phase)
+		if e := g.Status.Explanation; e != nil {
+			line += ", waits: " + e.Message
+		}
+		out = append(out, line)
+	}
+	return out
+}

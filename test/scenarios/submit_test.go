@@ -1,0 +1,125 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/test/make"
+)
+
+// submit makes a PodGroup and its pods.
+func (w *world) submit(args []string) []string {
+	name := args[0]
+	words := map[string]string{}
+	for _, word := range args[1:] {
+		key, value := pair(word)
+		words[key] = value
+	}
+	tasks := 1
+	if v, ok := words["tasks"]; ok {
+		tasks = number(w, v)
+	}
+	w.made++
+	created := metav1.NewTime(make.Epoch.Add(time.Duration(w.made) * time.Second))
+	if w.gangs[name] == nil {
+		w.makeGang(name, words, tasks, created)
+	}
+	if _, ok := words["nopods"]; ok {
+		return []string{"submitted " + name}
+	}
+	role, prefix := words["role"], name
+	if role != "" {
+		prefix += "-" + role
+	}
+	first := 0
+	for w.pods[fmt.Sprintf("%s-%d", prefix, first)] != nil {
+		first++
+	}
+	for i := range tasks {
+		w.makePod(fmt.Sprintf("%s-%d", prefix, first+i), name, args[1:], created)
+	}
+	return []string{fmt.Sprintf("submitted %s, %d pods", name, tasks)}
+}
+
+func (w *world) makeGang(name string, words map[string]string, tasks int, created metav1.Time) {
+	b := make.Gang(name).Min(tasks)
+	for key, value := range words {
+		kind, rest, _ := strings.Cut(key, ":")
+		switch kind {
+		case "min":
+			b.Min(number(w, value))
+		case "mintask":
+			b.MinTask(rest, number(w, value))
+		case "queue":
+			b.Queue(value)
+		case "class":
+			b.PriorityClass(value)
+		case "minres":
+			b.MinResource(long(rest), value)
+		}
+	}
+	g := b.Obj()
+	g.CreationTimestamp = created
+	g.UID = types.UID(fmt.Sprintf("gang-%s-%d", name, w.made))
+	w.gangs[name] = g
+	w.model.Apply(model.GangFrom(g))
+}
+
+func (w *world) makePod(name, gang string, words []string, created metav1.Time) {
+	b := make.Pod(name).Gang(gang)
+	b.Obj().UID = types.UID(fmt.Sprintf("pod-%s-%d", name, w.made))
+	b.Obj().CreationTimestamp = created
+	for _, word := range words { // labels first: spread selects by them
+		if key, value := pair(word); strings.HasPrefix(key, "label:") {
+			b.Label(key[len("label:"):], value)
+		}
+	}
+	affinity := &corev1.Affinity{}
+	for _, word := range words {
+		key, value := pair(word)
+		kind, rest, _ := strings.Cut(key, ":")
+		switch kind {
+		case "tasks", "min", "mintask", "queue", "class", "minres", "nopods", "label":
+		case "role":
+			b.Role(value)
+		case "select":
+			b.Select(rest, value)
+		case "tolerate":
+			b.Tolerate(value)
+		case "port":
+			b.HostPort(int32(number(w, value)))
+		case "spread":
+			b.Spread(rest, int32(number(w, value)))
+		case "priority":
+			b.Priority(int32(number(w, value)))
+		case "gate":
+			b.Gate(value)
+		case "protected":
+			b.Annotation("volcano.sh/preemptable", "false")
+		case "anti":
+			affinity.PodAntiAffinity = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms(b.Obj().Labels, rest)}
+		case "near":
+			affinity.PodAffinity = &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms(b.Obj().Labels, rest)}
+		default:
+			b.Resource(long(key), value)
+		}
+	}
+	if affinity.PodAffinity != nil || affinity.PodAntiAffinity != nil {
+		b.Affinity(affinity)
+	}
+	w.pods[name] = b.Obj()
+	w.update(b.Obj())
+}
+
+func terms(labels map[string]string, key string) []corev1.PodAffinityTerm {
+	if key == "hostname" {
+		key = corev1.LabelHostname
+	}
+	return []corev1.PodAffinityTerm{{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: labels}}}
+}
