@@ -1,0 +1,269 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin"
+)
+
+func TestAJobIsStartedStepByStep(t *testing.T) {
+	t.Parallel()
+	svc := func(j *batch.Job) { j.Spec.Plugins = map[string][]string{"svc": {}, "env": {}} }
+	tests := map[string]struct {
+		in   *story
+		want []string
+	}{
+		"a new job gets a status, objects and a group": {
+			given("").with(svc), []string{"status Pending v0 r0", "EnsureObjects", "CreateGroup"}},
+		"no pods while the scheduler has not let the group in": {
+			given(batch.Pending).group(scheduling.PodGroupPending).counted(), nil},
+		"pods then": {
+			given(batch.Pending).group(scheduling.PodGroupInqueue).counted(), []string{"create w-0 w-1"}},
+		"only those that are missing": {
+			given(batch.Pending).group(scheduling.PodGroupInqueue).pod("w", 1, corev1.PodPending).counted(), []string{"create w-0"}},
+		"none at a place whose pod still goes away": {
+			given(batch.Pending).with(func(j *batch.Job) { j.Status.Version = 1 }).group(scheduling.PodGroupInqueue).
+				pod("w", 0, corev1.PodRunning, ofVersion(0), goingAway).pod("w", 1, corev1.PodRunning).counted(), nil},
+		"a live pod of an older version is stopped": {
+			given(batch.Pending).with(func(j *batch.Job) { j.Status.Version = 1 }).group(scheduling.PodGroupInqueue).
+				pod("w", 0, corev1.PodRunning, ofVersion(0)).pod("w", 1, corev1.PodRunning), []string{"status Pending v1 r0", "delete w-0"}},
+		"a finished one is kept": {
+			given(batch.Running).with(func(j *batch.Job) { j.Status.Version = 1 }).group(scheduling.PodGroupInqueue).
+				pod("w", 0, corev1.PodSucceeded, ofVersion(0)).pod("w", 1, corev1.PodRunning).counted(), nil},
+		"a pod marked before a crash is stopped after it": {
+			given(batch.Running).group(scheduling.PodGroupInqueue).pod("w", 0, corev1.PodRunning).
+				pod("w", 1, corev1.PodRunning, func(p *corev1.Pod) { p.Annotations[keys.OutOfSync] = "true" }),
+			[]string{"status Running v0 r0", "delete w-1"}},
+		"the group of an older version is replaced": {
+			given(batch.Pending).group(scheduling.PodGroupRunning).with(func(j *batch.Job) { j.Status.Version = 1 }).counted(),
+			[]string{"DeleteGroup"}},
+		"scaled up": {
+			given(batch.Running).group(scheduling.PodGroupRunning).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning).
+				with(func(j *batch.Job) { two := int32(2); j.Spec.Tasks[0].Replicas, j.Spec.Tasks[0].MinAvailable = 3, &two }).counted(),
+			[]string{"create w-2"}},
+		"scaled down, the highest index first": {
+			given(batch.Running).group(scheduling.PodGroupRunning).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning).
+				with(func(j *batch.Job) { j.Spec.Tasks[0].Replicas = 1 }),
+			[]string{"status Running v0 r0", "mark w-1", "delete w-1", "PatchGroup"}},
+		"nothing to do": {
+			given(batch.Running).group(scheduling.PodGroupRunning).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning).counted(), nil},
+		"a finished job at rest costs nothing": {
+			given(batch.Completed).pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodSucceeded).counted(), nil},
+		"a finished job stops what still runs and cleans up": {
+			given(batch.Completed).with(svc).with(func(j *batch.Job) {
+				j.Status.ControlledResources = map[string]string{"plugin-svc": "svc", "volume-pvc-x": "x"}
+			}).group(scheduling.PodGroupRunning).pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodRunning),
+			[]string{"delete w-1", "RemoveObjects", "DeleteGroup", "status Completed v0 r0"}},
+		"a job that is being deleted is left alone": {
+			given(batch.Running).with(func(j *batch.Job) { j.DeletionTimestamp = &metav1.Time{Time: noon} }), nil},
+		"a finished job is deleted when its time has come": {
+			given(batch.Failed).with(func(j *batch.Job) {
+				ttl := int32(10)
+				j.Spec.TTLSecondsAfterFinished, j.Status.State.LastTransitionTime = &ttl, metav1.NewTime(noon.Add(-10*time.Second))
+			}), []string{"DeleteJob"}},
+		"an aborted one is not": {
+			given(batch.Aborted).with(func(j *batch.Job) {
+				ttl := int32(10)
+				j.Spec.TTLSecondsAfterFinished, j.Status.State.LastTransitionTime = &ttl, metav1.NewTime(noon.Add(-time.Hour))
+			}).counted(), nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := Compute(test.in.Input)
+			var did []string
+			for _, w := range lazyAside(digest(&p)) {
+				if w != "EnsureObjects" || test.in.PodGroup == nil {
+					did = append(did, w)
+				}
+			}
+			if diff := cmp.Diff(test.want, did); diff != "" {
+				t.Errorf("plan (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhatKeepsAJobPendingIsSaid(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		in              *story
+		reason, message string
+	}{
+		"no queue": {
+			func() *story { s := given(""); s.Queue = nil; return s }(), "PodGroupError", "queue default does not exist"},
+		"an unknown plugin": {
+			given("").with(func(j *batch.Job) { j.Spec.Plugins = map[string][]string{"magic": {}} }), "PluginError", "plugin magic is not known"},
+		"a claim that nobody made": {
+			given("").with(func(j *batch.Job) { j.Spec.Volumes = []batch.VolumeSpec{{MountPath: "/d", VolumeClaimName: "data"}} }),
+			"PVCError", "pvc data is not found"},
+		"a task that waits for another": {
+			given(batch.Pending).task("x", 1).with(func(j *batch.Job) { j.Spec.Tasks[1].DependsOn = &batch.DependsOn{Name: []string{"w"}} }).
+				group(scheduling.PodGroupInqueue), "WaitingForTask", "task x waits until w is ready"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := Compute(test.in.Input)
+			state := status(test.in, &p).State
+			if state.Phase != batch.Pending || state.Reason != test.reason || !strings.HasPrefix(state.Message, test.message) {
+				t.Errorf("state %+v", state)
+			}
+		})
+	}
+}
+
+func TestDependencies(t *testing.T) {
+	t.Parallel()
+	dependent := func(iteration batch.Iteration, on ...string) *story {
+		s := given(batch.Pending).task("v", 1).task("x", 1)
+		s.Job.Spec.Tasks[2].DependsOn = &batch.DependsOn{Name: on, Iteration: iteration}
+		return s.group(scheduling.PodGroupInqueue)
+	}
+	tests := map[string]struct {
+		in    *story
+		start bool
+	}{
+		"not before its pods are ready": {dependent("", "w").pod("w", 0, corev1.PodRunning, ready).pod("w", 1, corev1.PodRunning), false},
+		"when all are ready":            {dependent("", "w").pod("w", 0, corev1.PodRunning, ready).pod("w", 1, corev1.PodRunning, ready), true},
+		"a succeeded pod is ready":      {dependent("", "v").pod("v", 0, corev1.PodSucceeded), true},
+		"minAvailable of them are enough": {
+			dependent("", "w").with(func(j *batch.Job) { one := int32(1); j.Spec.Tasks[0].MinAvailable = &one }).pod("w", 0, corev1.PodRunning, ready), true},
+		"all of several":              {dependent(batch.IterationAll, "w", "v").pod("v", 0, corev1.PodRunning, ready), false},
+		"any of several":              {dependent(batch.IterationAny, "w", "v").pod("v", 0, corev1.PodRunning, ready), true},
+		"any of one is all of one":    {dependent(batch.IterationAny, "w").pod("w", 0, corev1.PodRunning, ready), false},
+		"a task that does not exist":  {dependent("", "nobody"), false},
+		"a pod that goes does not do": {dependent("", "v").pod("v", 0, corev1.PodRunning, ready, goingAway), false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := Compute(test.in.Input)
+			got := strings.Contains(strings.Join(digest(&p), "\n"), " x-0")
+			if got != test.start {
+				t.Errorf("started %v, want %v: %v", got, test.start, digest(&p))
+			}
+		})
+	}
+}
+
+func TestAJobsVolumesAreNamedAndMadeOnce(t *testing.T) {
+	t.Parallel()
+	in := given("").with(func(j *batch.Job) {
+		j.Spec.Volumes = []batch.VolumeSpec{{MountPath: "/a", VolumeClaim: &corev1.PersistentVolumeClaimSpec{}}, {MountPath: "/b", VolumeClaimName: "there"}}
+	})
+	in.Claims = map[string]bool{"there": true}
+	made := ClaimName(in.Job, 0)
+	p := Compute(in.Input)
+	want := []string{"status Pending v0 r0", "NameClaims", "claim " + made, "CreateGroup"}
+	if diff := cmp.Diff(want, digest(&p)); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+	// After a crash between naming and making, the same claim is made.
+	in.Job.Spec.Volumes[0].VolumeClaimName = made
+	p = Compute(in.Input)
+	if diff := cmp.Diff([]string{"status Pending v0 r0", "claim " + made, "CreateGroup"}, digest(&p)); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+	pod := Pod(in.defaulted(), plugin.Set{}, Place{}, false)
+	if n := len(pod.Spec.Volumes); n != 2 || pod.Spec.Containers[0].VolumeMounts[0].MountPath != "/a" {
+		t.Errorf("%d volumes, mounts %v", n, pod.Spec.Containers[0].VolumeMounts)
+	}
+}
+
+func TestAPodSaysWhoseItIs(t *testing.T) {
+	t.Parallel()
+	job := given(batch.Pending).with(func(j *batch.Job) {
+		j.Status.Version, j.Status.RetryCount = 2, 1
+		j.Spec.PriorityClassName = "high"
+		j.Annotations = map[string]string{keys.Preemptable: "true", keys.JDBMinAvailable: "1", keys.JDBMaxUnavailable: "2"}
+		j.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 1, PartitionSize: 2}
+		j.Spec.Tasks[0].TopologyPolicy = batch.SingleNumaNode
+	}).defaulted()
+	pod := Pod(job, plugin.Set{}, Place{Task: 0, Index: 1}, false)
+	wantLabels := map[string]string{keys.TaskIndex: "1", keys.JobName: "j", keys.TaskSpec: "w", keys.JobNamespace: "ns", keys.QueueName: "default", keys.PartitionID: "0"}
+	wantAnnotations := map[string]string{keys.TaskIndex: "1", keys.TaskSpec: "w", keys.GroupName: "j-u", keys.JobName: "j", keys.QueueName: "default",
+		keys.JobVersion: "2", keys.TemplateUID: "j-w", keys.JobRetryCount: "1", keys.NumaPolicy: "single-numa-node", keys.Preemptable: "true", keys.JDBMinAvailable: "1"}
+	if diff := cmp.Diff(wantLabels, pod.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(wantAnnotations, pod.Annotations); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
+	}
+	if pod.Name != "j-w-1" || pod.Spec.SchedulerName != "volcano" || pod.Spec.PriorityClassName != "high" || !metav1.IsControlledBy(pod, job) {
+		t.Errorf("pod %s of %s, priority %s, owners %v", pod.Name, pod.Spec.SchedulerName, pod.Spec.PriorityClassName, pod.OwnerReferences)
+	}
+}
+
+func TestAGroupAsksForTheSmallestSetThatMayStart(t *testing.T) {
+	t.Parallel()
+	cpu := func(j *batch.Job, task int, quantity, class string) {
+		spec := &j.Spec.Tasks[task].Template.Spec
+		spec.PriorityClassName = class
+		spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(quantity)}
+	}
+	base := func(minAvailable int32, minimums ...int32) *batch.Job {
+		return given("").task("x", 3).with(func(j *batch.Job) {
+			cpu(j, 0, "1", "low")
+			cpu(j, 1, "10", "high")
+			j.Spec.MinAvailable = minAvailable
+			for i := range minimums {
+				j.Spec.Tasks[i].MinAvailable = &minimums[i]
+			}
+		}).defaulted()
+	}
+	priorities := map[string]int32{"low": 1, "high": 2}
+	tests := map[string]struct {
+		job  *batch.Job
+		want string
+	}{
+		"all of it":                              {base(5), "32"},
+		"the tasks of high priority first":       {base(2), "20"},
+		"the minimums first, then what is left":  {base(3, 1, 1), "21"},
+		"no more than minAvailable":              {base(1, 1, 0), "1"},
+		"fewer than the minimums: only priority": {base(1, 1, 1), "10"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := minResources(test.job, priorities)
+			if q := got[corev1.ResourceCPU]; q.String() != test.want {
+				t.Errorf("cpu %s, want %s", q.String(), test.want)
+			}
+		})
+	}
+}
+
+func TestTheGroupFollowsTheJob(t *testing.T) {
+	t.Parallel()
+	in := running()
+	if _, changed := refreshed(in.PodGroup, in.defaulted(), nil); changed {
+		t.Fatal("a new group is out of date")
+	}
+	job := in.with(func(j *batch.Job) { one := int32(1); j.Spec.Tasks[0].MinAvailable, j.Spec.MinAvailable = &one, 1 }).defaulted()
+	spec, changed := refreshed(in.PodGroup, job, nil)
+	if !changed || spec.MinMember != 1 || spec.MinTaskMember["w"] != 1 {
+		t.Errorf("changed %v, spec %+v", changed, spec)
+	}
+}
+
+func TestCountersOfAFinishedJobStayTrue(t *testing.T) {
+	t.Parallel()
+	in := given(batch.Completing).with(func(j *batch.Job) { j.Status.Version = 1 }).
+		pod("w", 0, corev1.PodSucceeded, ofVersion(0)).pod("w", 1, corev1.PodFailed, ofVersion(0))
+	p := Compute(in.Input)
+	s := status(in, &p)
+	if s.State.Phase != batch.Completed || s.Succeeded != 1 || s.Failed != 1 || s.TaskStatusCount["w"].Phase[corev1.PodSucceeded] != 1 {
+		t.Errorf("status %+v", s)
+	}
+}
