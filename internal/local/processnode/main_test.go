@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 
 	"github.com/vc-batch/vc/internal/local/controlplane"
@@ -37,7 +38,25 @@ var (
 
 func TestMain(m *testing.M) {
 	ShimMain()
+	if name := os.Getenv(asNode); name != "" {
+		os.Exit(runAsNode(name))
+	}
 	os.Exit(runTests(m))
+}
+
+// asNode is the variable that makes the test's program run a node and nothing else, so that it can be killed.
+const asNode = "VC_TEST_RUN_AS_NODE"
+
+func runAsNode(name string) int {
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	if err == nil {
+		var node *Node
+		if node, err = New(Config{Name: name, REST: config, Dir: os.Getenv("VC_TEST_DIR")}); err == nil {
+			err = node.Run(context.Background())
+		}
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 1
 }
 
 func runTests(m *testing.M) int {
@@ -61,8 +80,8 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// startNode runs a node for a test and returns how to stop it (which also happens at the test's end).
-func startNode(t *testing.T, name string, change ...func(*Config)) (*Node, func()) {
+// testConfig is a node with the certificates that make logs and exec work.
+func testConfig(t *testing.T, name string) Config {
 	t.Helper()
 	certificate, key, err := plane.PKI().Serving(name, "127.0.0.1", name)
 	if err != nil {
@@ -77,17 +96,27 @@ func startNode(t *testing.T, name string, change ...func(*Config)) (*Node, func(
 	if err != nil || !authority.AppendCertsFromPEM(text) {
 		t.Fatal("no CA", err)
 	}
-	config := Config{
+	return Config{
 		Name: name, REST: admin, Dir: filepath.Join(base, "nodes", name), Mask: []string{base}, Serving: serving, ClientCA: authority,
 		BackOffBase: 300 * time.Millisecond, Warn: func(line string) { t.Log("limit:", line) },
 	}
-	for _, f := range change {
-		f(&config)
-	}
-	node, err := New(config)
+}
+
+// startNode runs a node for a test and returns how to stop it (which also happens at the test's end). change sees it before it runs.
+func startNode(t *testing.T, name string, change ...func(*Node)) (*Node, func()) {
+	t.Helper()
+	node, err := New(testConfig(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, f := range change {
+		f(node)
+	}
+	return node, runNode(t, node)
+}
+
+func runNode(t *testing.T, node *Node) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- node.Run(ctx) }()
@@ -99,7 +128,7 @@ func startNode(t *testing.T, name string, change ...func(*Config)) (*Node, func(
 		t.Fatal("node is not ready")
 	}
 	stopped := false
-	stop := func() {
+	stop = func() {
 		if !stopped {
 			stopped = true
 			cancel()
@@ -109,7 +138,7 @@ func startNode(t *testing.T, name string, change ...func(*Config)) (*Node, func(
 		}
 	}
 	t.Cleanup(stop)
-	return node, stop
+	return stop
 }
 
 // namespace makes a namespace that has its default service account.

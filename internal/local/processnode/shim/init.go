@@ -1,7 +1,9 @@
 package shim
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime"
@@ -122,7 +124,7 @@ func (s *server) startExec(request Request, files []int) {
 	pid, err := spawn(*request.Process, files)
 	if err != nil {
 		code := CodeNotRunnable
-		if os.IsNotExist(err) {
+		if errors.Is(err, fs.ErrNotExist) {
 			code = CodeNotFound
 		}
 		report(Event{Kind: EventFailed, ID: request.ID, Code: code, Message: err.Error()})

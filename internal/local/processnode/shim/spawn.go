@@ -14,8 +14,8 @@ import (
 // defaultPath is the PATH of a process that has none.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// spawn starts a process with the given files as stdin, stdout and stderr. A program that does not exist gives an error for
-// which os.IsNotExist is true.
+// spawn starts a process with the given files as stdin, stdout and stderr. A program that does not exist gives an error
+// that is fs.ErrNotExist.
 func spawn(process Process, files []int) (int, error) {
 	if len(files) < 3 {
 		return 0, fmt.Errorf("process %q: %d files instead of 3", process.Args, len(files))
