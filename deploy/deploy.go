@@ -56,5 +56,7 @@ func CRDs() []*apiextensionsv1.CustomResourceDefinition {
 
 // Objects gives everything of the installation but the CRDs, in an order in which they can be created.
 func Objects() []runtime.Object {
-	return RBAC()
+	objects := RBAC()
+	objects = append(objects, policies()...)
+	return append(objects, workloads()...)
 }

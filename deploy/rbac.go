@@ -1,6 +1,207 @@
 package deploy
 
-import "k8s.io/apimachinery/pkg/runtime"
+import (
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
 
-// RBAC gives the rights.
-func RBAC() []runtime.Object { return nil }
+// The service accounts of the components.
+const (
+	SchedulerAccount   = "vc-scheduler"
+	ControllersAccount = "vc-controllers"
+	AdmissionAccount   = "vc-admission"
+)
+
+// API groups.
+const (
+	core         = ""
+	batchGroup   = "batch.volcano.sh"
+	busGroup     = "bus.volcano.sh"
+	gangGroup    = "scheduling.volcano.sh"
+	hookGroup    = "admissionregistration.k8s.io"
+	leaseGroup   = "coordination.k8s.io"
+	appsGroup    = "apps"
+	kubeJobs     = "batch"
+	networkGroup = "networking.k8s.io"
+	classGroup   = "scheduling.k8s.io"
+)
+
+// component is one service account and what it may do.
+type component struct {
+	account string
+	// cluster are rights in every namespace, own those in our own namespace.
+	cluster, own []rbacv1.PolicyRule
+}
+
+// rule gives verbs on resources of a group.
+func rule(group string, resources []string, verbs ...string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
+}
+
+// only narrows a rule to objects of these names.
+func only(r rbacv1.PolicyRule, names ...string) rbacv1.PolicyRule {
+	r.ResourceNames = names
+	return r
+}
+
+func of(resources ...string) []string { return resources }
+
+var watched = []string{"get", "list", "watch"}
+
+// lease lets a component be elected; a name cannot be asked for on create.
+func lease(name string) []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		rule(leaseGroup, of("leases"), "create"),
+		only(rule(leaseGroup, of("leases"), "get", "update"), name),
+	}
+}
+
+// components lists who may do what.
+func components() []component {
+	return []component{
+		{
+			account: SchedulerAccount,
+			cluster: []rbacv1.PolicyRule{
+				// internal/feed
+				rule(core, of("nodes", "pods"), watched...),
+				rule(classGroup, of("priorityclasses"), watched...),
+				rule(gangGroup, of("podgroups", "queues"), watched...),
+				// internal/outbox: binds, evictions, conditions, statuses, events
+				rule(core, of("pods/binding"), "create"),
+				rule(core, of("pods"), "delete"),
+				rule(core, of("pods/status"), "patch"),
+				rule(core, of("events"), "create", "patch"),
+				rule(gangGroup, of("podgroups", "queues/status"), "patch"),
+				// internal/daemon: the root queue and the default queue
+				rule(gangGroup, of("queues"), "create"),
+			},
+			own: lease("vc-scheduler"),
+		},
+		{
+			account: ControllersAccount,
+			cluster: []rbacv1.PolicyRule{
+				// internal/controllers/job
+				rule(batchGroup, of("jobs"), append(watched, "patch", "delete")...),
+				rule(batchGroup, of("jobs/status"), "update"),
+				rule(batchGroup, of("jobs/finalizers"), "update"), // owner references that block deletion
+				rule(core, of("pods"), append(watched, "create", "patch", "delete")...),
+				rule(core, of("persistentvolumeclaims"), "get", "create"),
+				rule(classGroup, of("priorityclasses"), watched...),
+				// its plugins svc and ssh; secrets are read by the name of the job's own
+				rule(core, of("services", "configmaps", "secrets"), "get", "create", "update", "delete"),
+				rule(networkGroup, of("networkpolicies"), "get", "create", "update", "delete"),
+				// internal/controllers/podgroup
+				rule(gangGroup, of("podgroups"), append(watched, "create", "patch", "delete")...),
+				rule(core, of("pods/finalizers"), "update"),
+				rule(appsGroup, of("replicasets", "statefulsets"), watched...),
+				rule(appsGroup, of("daemonsets"), "get"),
+				rule(kubeJobs, of("jobs"), "get"),
+				// internal/controllers/queue
+				rule(gangGroup, of("queues"), append(watched, "patch")...),
+				rule(gangGroup, of("queues/status"), "patch"),
+				// all of them
+				rule(busGroup, of("commands"), append(watched, "delete")...),
+				rule(core, of("events"), "create", "patch"),
+			},
+			own: lease("vc-controller-manager"),
+		},
+		{
+			account: AdmissionAccount,
+			cluster: []rbacv1.PolicyRule{
+				// internal/admission: queues and namespaces that objects name, and its own configurations
+				rule(gangGroup, of("queues"), watched...),
+				rule(core, of("namespaces"), "get"),
+				rule(hookGroup, of("mutatingwebhookconfigurations", "validatingwebhookconfigurations"), "create"),
+				only(rule(hookGroup, of("mutatingwebhookconfigurations"), "get", "update"),
+					"volcano-admission-service-jobs-mutate", "volcano-admission-service-queues-mutate", "volcano-admission-service-podgroups-mutate"),
+				only(rule(hookGroup, of("validatingwebhookconfigurations"), "get", "update"),
+					"volcano-admission-service-jobs-validate", "volcano-admission-service-queues-validate",
+					"volcano-admission-service-podgroups-validate", "volcano-admission-service-pods-validate"),
+			},
+			own: []rbacv1.PolicyRule{
+				rule(core, of("secrets"), "create"),
+				only(rule(core, of("secrets"), "get", "update"), "volcano-admission-certificate"),
+			},
+		},
+	}
+}
+
+// RBAC gives our namespace, the service accounts with their rights, and the roles of people.
+func RBAC() []runtime.Object {
+	objects := []runtime.Object{namespace()}
+	for _, c := range components() {
+		objects = append(objects, c.objects()...)
+	}
+	return append(objects, people()...)
+}
+
+func namespace() *corev1.Namespace {
+	return &corev1.Namespace{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+		ObjectMeta: metav1.ObjectMeta{Name: Namespace, Labels: map[string]string{
+			"pod-security.kubernetes.io/enforce": "restricted",
+		}},
+	}
+}
+
+func (c component) objects() []runtime.Object {
+	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: c.account, Namespace: Namespace}}
+	return []runtime.Object{
+		&corev1.ServiceAccount{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"}, ObjectMeta: ownMeta(c.account)},
+		clusterRole(c.account, nil, c.cluster),
+		clusterRoleBinding(c.account, subjects),
+		&rbacv1.Role{TypeMeta: rbacType("Role"), ObjectMeta: ownMeta(c.account), Rules: c.own},
+		&rbacv1.RoleBinding{
+			TypeMeta: rbacType("RoleBinding"), ObjectMeta: ownMeta(c.account), Subjects: subjects,
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: c.account},
+		},
+	}
+}
+
+// people are roles that Kubernetes' own roles for people take in: who may edit or view a namespace may do so with
+// jobs, and everybody may see the queues, which belong to no namespace.
+func people() []runtime.Object {
+	aggregated := func(roles ...string) map[string]string {
+		labels := map[string]string{}
+		for _, role := range roles {
+			labels["rbac.authorization.k8s.io/aggregate-to-"+role] = "true"
+		}
+		return labels
+	}
+	everything := []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
+	return []runtime.Object{
+		clusterRole("volcano-user", aggregated("edit", "admin"), []rbacv1.PolicyRule{
+			rule(batchGroup, of("jobs"), everything...),
+			rule(gangGroup, of("podgroups"), everything...),
+			rule(busGroup, of("commands"), everything...),
+		}),
+		clusterRole("volcano-viewer", aggregated("view", "edit", "admin"), []rbacv1.PolicyRule{
+			rule(batchGroup, of("jobs", "jobs/status"), watched...),
+			rule(gangGroup, of("podgroups"), watched...),
+			rule(busGroup, of("commands"), watched...),
+		}),
+		clusterRole("volcano-queue-viewer", nil, []rbacv1.PolicyRule{rule(gangGroup, of("queues"), watched...)}),
+		clusterRoleBinding("volcano-queue-viewer", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
+	}
+}
+
+func ownMeta(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: name, Namespace: Namespace}
+}
+
+func rbacType(kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: kind}
+}
+
+func clusterRole(name string, labels map[string]string, rules []rbacv1.PolicyRule) *rbacv1.ClusterRole {
+	return &rbacv1.ClusterRole{TypeMeta: rbacType("ClusterRole"), ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Rules: rules}
+}
+
+func clusterRoleBinding(name string, subjects []rbacv1.Subject) *rbacv1.ClusterRoleBinding {
+	return &rbacv1.ClusterRoleBinding{
+		TypeMeta: rbacType("ClusterRoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: name}, Subjects: subjects,
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+	}
+}

@@ -1,0 +1,45 @@
+package deploy
+
+import (
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// commandPolicyName names the policy about Commands and its binding.
+const commandPolicyName = "volcano-command-policy"
+
+// policies gives rules of the API server's own. A Command lives in a namespace, yet it can open and close a Queue,
+// which belongs to nobody: who sends one must be allowed to change that Queue.
+func policies() []runtime.Object {
+	kind := func(kind string) metav1.TypeMeta {
+		return metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: kind}
+	}
+	return []runtime.Object{
+		&admissionregistrationv1.ValidatingAdmissionPolicy{
+			TypeMeta: kind("ValidatingAdmissionPolicy"), ObjectMeta: metav1.ObjectMeta{Name: commandPolicyName},
+			Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
+				FailurePolicy: new(admissionregistrationv1.Fail),
+				MatchConstraints: &admissionregistrationv1.MatchResources{
+					ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+						Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
+						Rule:       admissionregistrationv1.Rule{APIGroups: []string{busGroup}, APIVersions: []string{"v1alpha1"}, Resources: []string{"commands"}},
+					}}},
+				},
+				Validations: []admissionregistrationv1.Validation{{
+					Expression: `!has(object.target) || object.target.kind != 'Queue' || ` +
+						`authorizer.group('` + gangGroup + `').resource('queues').name(object.target.name).check('update').allowed()`,
+					MessageExpression: `'user "' + request.userInfo.username + '" cannot update queues.` + gangGroup + ` "' + object.target.name + '", and so not command it'`,
+					Reason:            new(metav1.StatusReasonForbidden),
+				}},
+			},
+		},
+		&admissionregistrationv1.ValidatingAdmissionPolicyBinding{
+			TypeMeta: kind("ValidatingAdmissionPolicyBinding"), ObjectMeta: metav1.ObjectMeta{Name: commandPolicyName},
+			Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+				PolicyName:        commandPolicyName,
+				ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
+			},
+		},
+	}
+}

@@ -1,0 +1,156 @@
+package deploy
+
+import (
+	_ "embed"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Image is what the Deployments run; deploy/Dockerfile makes it.
+const Image = "ghcr.io/vc-batch/vcd:latest"
+
+// AdmissionService is the Service in front of the webhooks, by Volcano's name.
+const AdmissionService = "volcano-admission-service"
+
+const (
+	configMapName = "volcano-scheduler-configmap"
+	configKey     = "volcano-scheduler.conf"
+	configDir     = "/etc/volcano"
+	webhookPort   = 8443
+	metricsPort   = 8080
+	healthPort    = 11251
+	nameLabel     = "app.kubernetes.io/name"
+)
+
+// schedulerConf is what the scheduler is told; Volcano's file of Volcano's name.
+//
+//go:embed volcano-scheduler.conf
+var schedulerConf string
+
+// deployment is one component as it runs in a cluster.
+type deployment struct {
+	account string
+	args    []string
+	ports   []corev1.ContainerPort
+	config  bool
+	// memory is asked for and is the limit.
+	cpu, memory resource.Quantity
+}
+
+func deployments() []deployment {
+	return []deployment{
+		{
+			account: AdmissionAccount,
+			args:    []string{"admission", "--webhook-service=" + Namespace + "/" + AdmissionService},
+			ports:   []corev1.ContainerPort{{Name: "webhook", ContainerPort: webhookPort}},
+			cpu:     resource.MustParse("100m"), memory: resource.MustParse("256Mi"),
+		},
+		{
+			account: ControllersAccount, args: []string{"controllers"},
+			cpu: resource.MustParse("200m"), memory: resource.MustParse("1Gi"),
+		},
+		{
+			account: SchedulerAccount, args: []string{"scheduler", "--scheduler-conf=" + configDir + "/" + configKey}, config: true,
+			cpu: resource.MustParse("500m"), memory: resource.MustParse("2Gi"),
+		},
+	}
+}
+
+// workloads gives what runs: Deployments, the Service of the webhooks, the scheduler's configuration.
+func workloads() []runtime.Object {
+	objects := []runtime.Object{
+		&corev1.ConfigMap{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: ownMeta(configMapName),
+			Data: map[string]string{configKey: schedulerConf},
+		},
+		&corev1.Service{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: ownMeta(AdmissionService),
+			Spec: corev1.ServiceSpec{
+				Selector: map[string]string{nameLabel: AdmissionAccount},
+				Ports:    []corev1.ServicePort{{Name: "https", Port: 443, TargetPort: intstr.FromString("webhook")}},
+			},
+		},
+	}
+	for _, d := range deployments() {
+		objects = append(objects, d.object(), d.budget())
+	}
+	return objects
+}
+
+func (d deployment) labels() map[string]string {
+	return map[string]string{nameLabel: d.account, "app.kubernetes.io/part-of": "vc"}
+}
+
+func (d deployment) object() *appsv1.Deployment {
+	meta := ownMeta(d.account)
+	meta.Labels = d.labels()
+	selector := &metav1.LabelSelector{MatchLabels: map[string]string{nameLabel: d.account}}
+	return &appsv1.Deployment{
+		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: meta,
+		Spec: appsv1.DeploymentSpec{
+			// One works and one stands by; of admission both work.
+			Replicas: new(int32(2)),
+			Selector: selector,
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: d.labels()},
+				Spec:       d.pod(selector),
+			},
+		},
+	}
+}
+
+func (d deployment) pod(selector *metav1.LabelSelector) corev1.PodSpec {
+	ports := append(d.ports, corev1.ContainerPort{Name: "metrics", ContainerPort: metricsPort}, corev1.ContainerPort{Name: "health", ContainerPort: healthPort})
+	probe := func(path string) *corev1.Probe {
+		return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromString("health")}}}
+	}
+	spec := corev1.PodSpec{
+		ServiceAccountName: d.account,
+		PriorityClassName:  "system-cluster-critical",
+		// Not scheduled by what it is itself.
+		SchedulerName: corev1.DefaultSchedulerName,
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsNonRoot: new(true), RunAsUser: new(int64(65532)), RunAsGroup: new(int64(65532)),
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{
+			MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: selector,
+		}},
+		Containers: []corev1.Container{{
+			Name: "vcd", Image: Image, Args: d.args, Ports: ports,
+			LivenessProbe: probe("/healthz"), ReadinessProbe: probe("/readyz"),
+			Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceCPU: d.cpu, corev1.ResourceMemory: d.memory},
+				Limits:   corev1.ResourceList{corev1.ResourceMemory: d.memory},
+			},
+			SecurityContext: &corev1.SecurityContext{
+				AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
+				Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			},
+		}},
+	}
+	if d.config {
+		spec.Volumes = []corev1.Volume{{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: configMapName},
+		}}}}
+		spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "config", MountPath: configDir, ReadOnly: true}}
+	}
+	return spec
+}
+
+// budget keeps one of the two up while nodes are drained.
+func (d deployment) budget() *policyv1.PodDisruptionBudget {
+	return &policyv1.PodDisruptionBudget{
+		TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}, ObjectMeta: ownMeta(d.account),
+		Spec: policyv1.PodDisruptionBudgetSpec{
+			MaxUnavailable: new(intstr.FromInt32(1)),
+			Selector:       &metav1.LabelSelector{MatchLabels: map[string]string{nameLabel: d.account}},
+		},
+	}
+}
