@@ -120,7 +120,7 @@ func (c *clients) DeletePod(ctx context.Context, namespace, name string, uid typ
 }
 
 func (c *clients) PatchPodGroup(ctx context.Context, namespace, name string, patch []byte) error {
-	return c.ours.Patch(types.MergePatchType).Namespace(namespace).Resource("podgroups").Name(name).
+	return c.ours.Patch(types.JSONPatchType).Namespace(namespace).Resource("podgroups").Name(name).
 		Param("fieldManager", FieldManager).Body(patch).Do(ctx).Error()
 }
 

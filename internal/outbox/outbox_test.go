@@ -212,12 +212,17 @@ func TestManyRefusalsForLackOfCapacityLowerTheNumberInFlight(t *testing.T) {
 	inBubble(t, &fakeAPI{takes: 10 * time.Millisecond}, func(t *testing.T, r *rig) {
 		r.Put(&decision.Decisions{Binds: binds("g", 20000)})
 		after(3 * time.Second)
-		high := r.engine.limiter.allowed()
+		allowed := func() int {
+			r.engine.mu.Lock()
+			defer r.engine.mu.Unlock()
+			return r.engine.limiter.allowed()
+		}
+		high := allowed()
 		r.api.mu.Lock()
 		r.api.answer = func(string, int) error { return busy }
 		r.api.mu.Unlock()
 		after(3 * time.Second)
-		if low := r.engine.limiter.allowed(); high <= startWrites || low != writesMin {
+		if low := allowed(); high <= startWrites || low != writesMin {
 			t.Errorf("in flight: %d while all went well (want more than %d), %d when refused (want %d)", high, startWrites, low, writesMin)
 		}
 	})
