@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -255,5 +256,34 @@ func eventually(t *testing.T, what string, holds func() bool) {
 			t.Fatalf("not within a minute: %s", what)
 		}
 		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func TestAStartThatIsInterruptedLeavesNothingRunning(t *testing.T) {
+	p := newProgram(t)
+	cmd := exec.Command(os.Args[0], "up", "--detach", "--process-nodes=0", "--dir", p.dir)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// etcd is ready, the API server is on its way: the worst moment.
+	if _, err := stderr.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, stderr) }()
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit %d, want %d", code, exitInterrupted)
+	}
+	if status := p.status(); status.State != "stopped" || status.Note != "" {
+		log, _ := os.ReadFile(p.dir + "/log/vc-local.log")
+		t.Errorf("status %+v\n%s", status, log)
 	}
 }

@@ -91,6 +91,9 @@ func Look(ctx context.Context, d Dir) (Status, error) {
 		status.State = stateStopped
 		if left, err := d.readRecord(); err == nil {
 			status.Note = fmt.Sprintf("process %d ended without cleaning up (killed?); `vc-local up` or `vc-local down` puts that right; log: %s", left.PID, d.ControlPlaneLog())
+			if full := d.checkRoom(); full != nil {
+				status.Note += "; " + full.Error()
+			}
 		}
 	}
 	return status, nil

@@ -148,7 +148,15 @@ func (c *ControlPlane) startServer(starting context.Context, port int) error {
 	if err != nil {
 		return err
 	}
-	return waitForAPIServer(starting, client, c.apiServer)
+	err = waitForAPIServer(starting, client, c.apiServer)
+	if starting.Err() != nil {
+		// An API server that is stopped before it has started for good takes
+		// the whole process with it: let it finish first.
+		patience, cancel := context.WithTimeout(context.WithoutCancel(starting), stopTimeout)
+		defer cancel()
+		_ = waitForAPIServer(patience, client, c.apiServer)
+	}
+	return err
 }
 
 func (c *ControlPlane) startManager(starting context.Context) error {
