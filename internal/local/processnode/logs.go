@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gorilla/mux"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/internal/local/processnode/logfile"
@@ -25,8 +24,7 @@ func (e httpError) Error() string { return e.text }
 
 // serveLogs answers `kubectl logs`.
 func (n *Node) serveLogs(w http.ResponseWriter, r *http.Request) {
-	vars := mux.Vars(r)
-	err := n.writeLogs(w, r, vars["namespace"], vars["pod"], vars["container"])
+	err := n.writeLogs(w, r, r.PathValue("namespace"), r.PathValue("pod"), r.PathValue("container"))
 	var known httpError
 	switch {
 	case errors.As(err, &known):

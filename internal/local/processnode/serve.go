@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gorilla/mux"
 	"github.com/virtual-kubelet/virtual-kubelet/node/api"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -65,11 +64,11 @@ func (n *Node) handler() http.Handler {
 		RunInContainer: n.exec, AttachToContainer: n.attach, PortForward: n.portForward,
 		GetPods: n.listPods, GetPodsFromKubernetes: n.listPods, StreamIdleTimeout: streamIdle, StreamCreationTimeout: streamIdle,
 	}, true)
-	router := mux.NewRouter()
-	router.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) })
+	router := http.NewServeMux()
+	router.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) })
 	// virtual-kubelet's own log handler cannot tell --tail=0 from none.
-	router.HandleFunc("/containerLogs/{namespace}/{pod}/{container}", n.serveLogs).Methods(http.MethodGet)
-	router.PathPrefix("/").Handler(streaming)
+	router.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", n.serveLogs)
+	router.Handle("/", streaming)
 	return router
 }
 
