@@ -33,7 +33,9 @@ func (o *runOptions) untilEnd(ctx context.Context, created []cli.FileObject) err
 		}
 		if o.attach {
 			logs := &logsOptions{f: o.f, follow: true, tail: -1, prefix: true, job: job}
-			problems = append(problems, stream(limited, logs, c))
+			if err := stream(limited, logs, c); limited.Err() == nil {
+				problems = append(problems, err)
+			}
 		}
 		problems = append(problems, o.outcome(limited, ctx, c, job))
 	}

@@ -64,7 +64,24 @@ func explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) why {
 		return why{Code: "NotSeen", Message: fmt.Sprintf("scheduler %q has not looked at the job yet", orElse(job.Spec.SchedulerName, "volcano")),
 			Hint: "if this lasts, is the scheduler running? (vcd scheduler)"}
 	}
-	return why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
+	return fromPhases(job, group)
+}
+
+// fromPhases says what little the phases tell, when nobody said more.
+func fromPhases(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) why {
+	if job.Status.State.Message != "" || phaseOf(job) != batchv1alpha1.Pending {
+		return why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
+	}
+	switch group.Status.Phase {
+	case schedulingv1beta1.PodGroupPending:
+		entry := reason.Get(reason.NotEnqueued)
+		return why{Code: string(entry.Code), Message: entry.Sentence, Hint: entry.Hint}
+	case schedulingv1beta1.PodGroupInqueue:
+		return why{Code: "Starting", Message: "the gang is let in; its pods are being made and placed"}
+	case schedulingv1beta1.PodGroupRunning:
+		return why{Code: "Starting", Message: "the pods have their nodes and are starting"}
+	}
+	return why{}
 }
 
 func fromExplanation(e *schedulingv1beta1.Explanation) why {
