@@ -1,0 +1,344 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/deploy"
+	"github.com/vc-batch/vc/internal/admission"
+	"github.com/vc-batch/vc/internal/daemon"
+	"github.com/vc-batch/vc/internal/local/simnode"
+)
+
+// TestTheDaemonWorksWithTheRightsOfInstallYAML runs each component of vcd as the service account that its Deployment
+// has, with a token of that account, and takes a job and its queue through their lives. No request may be forbidden.
+func TestTheDaemonWorksWithTheRightsOfInstallYAML(t *testing.T) {
+	c := admin(t)
+	refused := &forbidden{}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	stop := func() { cancel(); running.Wait() }
+	defer stop()
+	removeWebhooks(t)
+
+	// Behind a Service the certificate is in a Secret; nothing can reach that Service here, so a second start has a URL.
+	serviceCtx, stopService := context.WithCancel(ctx)
+	serviceDone := start(t, serviceCtx, refused, daemon.Admission, admission.Options{
+		ListenAddress: "127.0.0.1:0", ServiceNamespace: deploy.Namespace, ServiceName: deploy.AdmissionService,
+	})
+	stopService()
+	<-serviceDone
+	secret := &corev1.Secret{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: deploy.Namespace, Name: admission.SecretName}, secret); err != nil || len(secret.Data["ca.crt"]) == 0 {
+		t.Errorf("the webhooks' certificate is not in its Secret: %v", err)
+	}
+	for _, component := range daemon.Components() {
+		done := start(t, ctx, refused, component, admission.Options{ListenAddress: "127.0.0.1:0"})
+		running.Go(func() { <-done })
+	}
+	fleet, err := simnode.New(simnode.Config{RESTConfig: plane.RESTConfig(), Count: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	running.Go(func() {
+		if err := fleet.Run(ctx); err != nil {
+			t.Errorf("nodes: %v", err)
+		}
+	})
+
+	t.Run("a job and all that is made for it", func(t *testing.T) { jobLife(t, c) })
+	if t.Failed() {
+		describe(t, c)
+	}
+	t.Run("a plain pod", func(t *testing.T) { plainPod(t, c) })
+	t.Run("a queue that is closed and opened", func(t *testing.T) { queueLife(t, c) })
+	t.Run("the status that the scheduler writes of queues", func(t *testing.T) {
+		eventually(t, func(ctx context.Context) error {
+			queue := &schedulingv1beta1.Queue{}
+			if err := c.Get(ctx, client.ObjectKey{Name: "default"}, queue); err != nil {
+				return err
+			}
+			if cpu := queue.Status.Allocated[corev1.ResourceCPU]; cpu.IsZero() {
+				return fmt.Errorf("nothing is allocated: %v", queue.Status)
+			}
+			return nil
+		})
+	})
+	stop()
+	for _, request := range refused.all() {
+		t.Errorf("forbidden: %s", request)
+	}
+}
+
+// start runs a component as its own account and returns when it works. The channel is closed when it has ended.
+func start(t *testing.T, ctx context.Context, refused *forbidden, component string, hooks admission.Options) <-chan struct{} {
+	t.Helper()
+	account := map[string]string{
+		daemon.Scheduler: deploy.SchedulerAccount, daemon.Controllers: deploy.ControllersAccount, daemon.Admission: deploy.AdmissionAccount,
+	}[component]
+	ready, done := make(chan struct{}), make(chan struct{})
+	failed := make(chan error, 1)
+	options := daemon.Options{
+		Config: as(t, account, refused), Components: []string{component}, LeaderElect: true, LeaseNamespace: deploy.Namespace,
+		Admission: hooks, Ready: func(string) { close(ready) },
+	}
+	go func() {
+		defer close(done)
+		failed <- daemon.Run(ctx, options)
+	}()
+	select {
+	case <-ready:
+	case err := <-failed:
+		t.Fatalf("%s ended: %v", component, err)
+	}
+	return done
+}
+
+// as is a connection with a token of a service account of ours.
+func as(t *testing.T, account string, refused *forbidden) *rest.Config {
+	t.Helper()
+	c := admin(t)
+	request := &authenticationv1.TokenRequest{}
+	of := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: deploy.Namespace, Name: account}}
+	if err := c.SubResource("token").Create(t.Context(), of, request); err != nil {
+		t.Fatalf("token of %s: %v", account, err)
+	}
+	config := rest.AnonymousClientConfig(plane.RESTConfig())
+	config.BearerToken = request.Status.Token
+	config.QPS = -1
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			response, err := next.RoundTrip(r)
+			if err == nil && response.StatusCode == http.StatusForbidden {
+				refused.add(account + ": " + r.Method + " " + r.URL.Path)
+			}
+			return response, err
+		})
+	})
+	return config
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// forbidden collects requests that RBAC refused.
+type forbidden struct {
+	mu       sync.Mutex
+	requests []string
+}
+
+func (f *forbidden) add(request string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !slices.Contains(f.requests, request) {
+		f.requests = append(f.requests, request)
+	}
+}
+
+func (f *forbidden) all() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.requests)
+}
+
+func jobLife(t *testing.T, c client.Client) {
+	job := newJob("whole", func(j *batchv1alpha1.Job) {
+		j.Spec.Plugins = map[string][]string{"svc": {}, "ssh": {}, "env": {}}
+		j.Spec.Tasks[0].Template.Spec.Containers[0].Resources.Requests = quantities("1")
+		j.Spec.Volumes = []batchv1alpha1.VolumeSpec{{MountPath: "/data", VolumeClaim: &corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		}}}
+	})
+	if err := c.Create(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	phase(t, c, job, batchv1alpha1.Running)
+	scale(t, c, job, 3)
+	command(t, c, "Job", job, busv1alpha1.AbortJobAction)
+	phase(t, c, job, batchv1alpha1.Aborted)
+	command(t, c, "Job", job, busv1alpha1.ResumeJobAction)
+	phase(t, c, job, batchv1alpha1.Running)
+}
+
+func scale(t *testing.T, c client.Client, job *batchv1alpha1.Job, replicas int32) {
+	t.Helper()
+	eventually(t, func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(job), job); err != nil {
+			return err
+		}
+		job.Spec.Tasks[0].Replicas = replicas
+		return c.Update(ctx, job)
+	})
+	eventually(t, func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(job), job); err != nil {
+			return err
+		}
+		if job.Status.Running != replicas {
+			return fmt.Errorf("%d of %d pods run", job.Status.Running, replicas)
+		}
+		return nil
+	})
+}
+
+func phase(t *testing.T, c client.Client, job *batchv1alpha1.Job, want batchv1alpha1.JobPhase) {
+	t.Helper()
+	eventually(t, func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(job), job); err != nil {
+			return err
+		}
+		if job.Status.State.Phase != want {
+			return fmt.Errorf("job %s is %s and not %s: %+v", job.Name, job.Status.State.Phase, want, job.Status)
+		}
+		return nil
+	})
+}
+
+func command(t *testing.T, c client.Client, kind string, target client.Object, action busv1alpha1.Action) {
+	t.Helper()
+	if err := c.Create(t.Context(), newCommand(kind, target, action)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newCommand(kind string, target client.Object, action busv1alpha1.Action) *busv1alpha1.Command {
+	version := batchv1alpha1.GroupVersion.String()
+	if kind == "Queue" {
+		version = schedulingv1beta1.GroupVersion.String()
+	}
+	return &busv1alpha1.Command{
+		ObjectMeta:   metav1.ObjectMeta{GenerateName: "test-", Namespace: "default"},
+		Action:       string(action),
+		TargetObject: &metav1.OwnerReference{APIVersion: version, Kind: kind, Name: target.GetName(), UID: target.GetUID()},
+	}
+}
+
+func plainPod(t *testing.T, c client.Client) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "plain", Namespace: "default"}, Spec: newJob("").Spec.Tasks[0].Template.Spec}
+	pod.Spec.SchedulerName = keys.DefaultSchedulerName
+	pod.Spec.Containers[0].Resources.Requests = quantities("1")
+	if err := c.Create(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
+			return err
+		}
+		if pod.Status.Phase != corev1.PodRunning {
+			return fmt.Errorf("the pod is %s", pod.Status.Phase)
+		}
+		return nil
+	})
+	if err := c.Delete(t.Context(), pod); err != nil {
+		t.Error(err)
+	}
+}
+
+func queueLife(t *testing.T, c client.Client) {
+	queue := &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "life"}, Spec: schedulingv1beta1.QueueSpec{Weight: 1}}
+	if err := c.Create(t.Context(), queue); err != nil {
+		t.Fatal(err)
+	}
+	state := func(want schedulingv1beta1.QueueState) {
+		t.Helper()
+		eventually(t, func(ctx context.Context) error {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(queue), queue); err != nil {
+				return err
+			}
+			if queue.Status.State != want || queue.Spec.Parent != keys.RootQueue {
+				return fmt.Errorf("queue is %q below %q", queue.Status.State, queue.Spec.Parent)
+			}
+			return nil
+		})
+	}
+	state(schedulingv1beta1.QueueStateOpen)
+	command(t, c, "Queue", queue, busv1alpha1.CloseQueueAction)
+	state(schedulingv1beta1.QueueStateClosed)
+	command(t, c, "Queue", queue, busv1alpha1.OpenQueueAction)
+	state(schedulingv1beta1.QueueStateOpen)
+}
+
+func TestOnlyWhoMayUpdateAQueueMayCommandIt(t *testing.T) {
+	removeWebhooks(t)
+	user, err := plane.ConfigFor("mei")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mei, err := newClient(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := admin(t)
+	bind(t, c, "mei", "edit")
+	makeQueue(t, c, "default", schedulingv1beta1.QueueStateOpen)
+	queue, job := &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, newJob("any")
+	job.UID = "u"
+	eventually(t, func(ctx context.Context) error { return c.Get(ctx, client.ObjectKeyFromObject(queue), queue) })
+	eventually(t, func(ctx context.Context) error {
+		err := mei.Create(ctx, newCommand("Queue", queue, busv1alpha1.CloseQueueAction))
+		if err == nil {
+			return errors.New("anybody may close a queue")
+		}
+		if !strings.Contains(err.Error(), `user "mei" cannot update queues.scheduling.volcano.sh "default"`) || !apierrors.IsForbidden(err) {
+			return err
+		}
+		return nil
+	})
+	if err := mei.Create(t.Context(), newCommand("Job", job, busv1alpha1.AbortJobAction)); err != nil {
+		t.Errorf("a command to a job: %v", err)
+	}
+	if err := mei.Get(t.Context(), client.ObjectKeyFromObject(queue), queue); err != nil {
+		t.Errorf("a look at a queue: %v", err)
+	}
+	if err := c.Create(t.Context(), newCommand("Queue", queue, "Nothing")); err != nil {
+		t.Errorf("a command of who may: %v", err)
+	}
+}
+
+// bind gives a user a cluster role in the namespace default.
+func bind(t *testing.T, c client.Client, user, role string) {
+	t.Helper()
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: user + "-" + role, Namespace: "default"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+	}
+	if err := c.Create(t.Context(), binding); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// describe logs what there is, for a failure.
+func describe(t *testing.T, c client.Client) {
+	t.Helper()
+	groups, events := &schedulingv1beta1.PodGroupList{}, &corev1.EventList{}
+	if err := errors.Join(c.List(t.Context(), groups), c.List(t.Context(), events)); err != nil {
+		t.Log(err)
+	}
+	for _, group := range groups.Items {
+		t.Logf("%s: %+v", group.Name, group.Status)
+	}
+	for _, event := range events.Items {
+		t.Logf("%s %s: %s %s", event.InvolvedObject.Kind, event.InvolvedObject.Name, event.Reason, event.Message)
+	}
+}
