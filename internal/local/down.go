@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -94,10 +95,23 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 		}
 		ended, err := waitUnlocked(ctx, d, gentleStop)
 		if err != nil || ended {
+			waitGone(ctx, record.PID)
 			return true, killed, err
 		}
 	}
 	return true, true, hinted("look at it with: ps -fp "+fmt.Sprint(record.PID), "process %d does not end, not even killed", record.PID)
+}
+
+// waitGone gives a process that has let go of its directory the moment that it
+// still needs to end.
+func waitGone(ctx context.Context, pid int) {
+	for deadline := time.Now().Add(endingGrace); time.Now().Before(deadline) && ctx.Err() == nil; {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			return // Gone, or it only waits to be reaped.
+		}
+		time.Sleep(stopPoll)
+	}
 }
 
 // waitUnlocked waits until no process holds the lock of the directory.
