@@ -49,6 +49,7 @@ type world struct {
 	trace      []string
 	// upsets counts what may restart the job: evictions, failures, commands.
 	upsets int
+	events []string
 }
 
 type lateCache struct{ w *world }
@@ -79,13 +80,16 @@ func newWorld(job *batch.Job) *world {
 // start begins a new life of the process: no memory, a cache filled from what the API served last to anybody.
 func (w *world) start() {
 	w.api.writesLeft = -1
-	w.reconciler = New(Options{Cache: lateCache{w}, API: w.api, Recorder: silent{}, Writers: 1, Now: func() time.Time { return w.clock }})
+	w.reconciler = New(Options{Cache: lateCache{w}, API: w.api, Recorder: silent{&w.events}, Writers: 1, Now: func() time.Time { return w.clock }})
 	w.pods = w.reconciler.pods()
 }
 
-type silent struct{}
+// silent keeps events to itself.
+type silent struct{ events *[]string }
 
-func (silent) Event(runtime.Object, string, string, string)                                      {}
+func (s silent) Event(_ runtime.Object, kind, reason, message string) {
+	*s.events = append(*s.events, kind+" "+reason+": "+message)
+}
 func (silent) Eventf(runtime.Object, string, string, string, ...any)                             {}
 func (silent) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {}
 

@@ -238,6 +238,10 @@ func TestARestartOfAPartIsFinishedAfterACrash(t *testing.T) {
 	if diff := cmp.Diff([]string{"status Restarting v0 r1", "mark w-0 w-1", "delete w-0"}, digest(&p)); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
+	p = Compute(restarting().pod("w", 0, corev1.PodRunning, goingAway).Input)
+	if diff := cmp.Diff([]string{"status Restarting v0 r1", "mark w-0"}, digest(&p)); diff != "" {
+		t.Errorf("a pod that goes already is still to be marked (-want +got):\n%s", diff)
+	}
 	in := restarting()
 	in.Job.Spec.MinAvailable = 1
 	p = Compute(in.Input)

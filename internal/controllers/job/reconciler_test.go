@@ -1,0 +1,208 @@
+package job
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+func simpleJob(replicas int32, policies ...batch.LifecyclePolicy) *batch.Job {
+	return &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job"}, Spec: batch.JobSpec{
+		Queue: "default", Policies: policies, Tasks: []batch.TaskSpec{{Name: "w", Replicas: replicas,
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}},
+	}}
+}
+
+// turn lets the named caches catch up and reconciles; it returns the writes.
+func (w *world) turn(t *testing.T, kinds ...string) []string {
+	t.Helper()
+	for _, kind := range kinds {
+		w.see(kind, len(w.api.history))
+	}
+	if err := w.reconcile(-1, false); err != nil {
+		t.Fatal(err)
+	}
+	w.clock = w.clock.Add(time.Second)
+	return w.api.writes
+}
+
+// begun is a world whose job has all its pods running, and whose caches know it.
+func begun(t *testing.T, job *batch.Job) *world {
+	t.Helper()
+	w := newWorld(job)
+	w.turn(t, watched...)
+	w.schedule(scheduling.PodGroupInqueue)
+	w.turn(t, watched...)
+	for _, name := range w.podNames() {
+		w.kubelet(name, 0)
+	}
+	w.turn(t, watched...)
+	w.turn(t, watched...)
+	if phase := w.truth().Status.State.Phase; phase != batch.Running {
+		t.Fatalf("phase %s:\n%s", phase, strings.Join(w.trace, "\n"))
+	}
+	return w
+}
+
+func TestOwnWritesAreKnownBeforeTheCacheShowsThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(simpleJob(2))
+	w.turn(t, watched...)
+	w.schedule(scheduling.PodGroupInqueue)
+	if diff := cmp.Diff([]string{"create Pod job-w-0", "create Pod job-w-1"}, w.turn(t, "Job", "PodGroup")); diff != "" {
+		t.Errorf("first (-want +got):\n%s", diff)
+	}
+	if writes := w.turn(t, "Job", "PodGroup"); slices.ContainsFunc(writes, func(s string) bool { return strings.HasPrefix(s, "create") }) {
+		t.Errorf("created again: %v", writes)
+	}
+}
+
+func TestAStoppedPodIsNotAnsweredTwice(t *testing.T) {
+	t.Parallel()
+	w := begun(t, simpleJob(1, batch.LifecyclePolicy{Event: bus.PodFailedEvent, Action: bus.RestartPodAction}))
+	w.kubelet("job-w-0", 1)
+	w.turn(t, watched...) // Restarting, pod deleted
+	for range 4 {
+		w.turn(t, "Job", "PodGroup") // the cache of pods still shows the failed one
+	}
+	if n := w.truth().Status.RetryCount; n != 1 {
+		t.Errorf("%d restarts for one failure:\n%s", n, strings.Join(w.trace, "\n"))
+	}
+}
+
+func TestACommandIsCarriedOutOnceAlthoughTheCacheStillShowsIt(t *testing.T) {
+	t.Parallel()
+	w := begun(t, simpleJob(1))
+	w.command(1, bus.RestartJobAction)
+	for range 5 {
+		w.turn(t, watched...)
+		w.kubelet("job-w-0", 0)
+		w.schedule(scheduling.PodGroupInqueue)
+	}
+	w.cached[storeKey("Command", types.NamespacedName{Namespace: "ns", Name: "command-1"})] = &bus.Command{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "command-1"}, Action: string(bus.RestartJobAction),
+		TargetObject: &metav1.OwnerReference{APIVersion: batch.GroupVersion.String(), Kind: "Job", Name: "job"},
+	}
+	w.turn(t)
+	if n := w.truth().Status.RetryCount; n != 1 {
+		t.Errorf("%d restarts for one command", n)
+	}
+}
+
+func TestAnEvictionWhileTheControllerWasAwayIsAnswered(t *testing.T) {
+	t.Parallel()
+	w := begun(t, simpleJob(2, batch.LifecyclePolicy{Event: bus.PodEvictedEvent, Action: bus.RestartJobAction}))
+	w.turn(t, watched...)
+	w.api.remove(w.pod("job-w-1"))
+	w.cached = store{} // a new process: it never sees the deletion, only that the pod is not there
+	for _, kind := range watched {
+		w.position[kind] = len(w.api.history)
+	}
+	for key, o := range w.api.objects {
+		w.cached[key] = o
+	}
+	w.start()
+	w.turn(t)
+	if s := w.truth().Status; s.State.Phase != batch.Restarting || s.RetryCount != 1 {
+		t.Errorf("phase %s, %d restarts", s.State.Phase, s.RetryCount)
+	}
+}
+
+func TestAPodNameTakenByAnotherIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(simpleJob(1))
+	w.api.put(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job-w-0"}})
+	w.turn(t, watched...)
+	w.schedule(scheduling.PodGroupInqueue)
+	w.seeAll()
+	if err := w.reconcile(-1, false); err == nil || !strings.Contains(err.Error(), "not this job's") {
+		t.Errorf("error %v", err)
+	}
+	if !slices.ContainsFunc(w.events, func(e string) bool { return strings.HasPrefix(e, "Warning FailedCreate: pod job-w-0") }) {
+		t.Errorf("events %v", w.events)
+	}
+}
+
+func TestPluginObjectsLiveAsLongAsTheJobRuns(t *testing.T) {
+	t.Parallel()
+	job := simpleJob(2)
+	job.Spec.Plugins = map[string][]string{"svc": {}, "ssh": {}}
+	w := begun(t, job)
+	name := types.NamespacedName{Namespace: "ns", Name: "job-ssh"}
+	secret, _ := w.api.objects[storeKey("Secret", name)].(*corev1.Secret)
+	if secret == nil {
+		t.Fatalf("no secret:\n%s", strings.Join(w.trace, "\n"))
+	}
+	w.scale(0, 3)
+	w.turn(t, watched...)
+	hosts := w.api.objects[storeKey("ConfigMap", types.NamespacedName{Namespace: "ns", Name: "job-svc"})].(*corev1.ConfigMap).Data["w.host"]
+	if hosts != "job-w-0.job\njob-w-1.job\njob-w-2.job" {
+		t.Errorf("hosts after scaling up: %q", hosts)
+	}
+	scaled := w.api.objects[storeKey("Secret", name)].(*corev1.Secret)
+	if !strings.Contains(string(scaled.Data["config"]), "Host job-w-2\n") || string(scaled.Data["id_rsa"]) != string(secret.Data["id_rsa"]) {
+		t.Error("scaling up should add the host and keep the key")
+	}
+	w.command(1, bus.RestartJobAction)
+	if err := w.calm(); err != nil {
+		t.Fatal(err)
+	}
+	for key := range w.api.objects {
+		if strings.HasPrefix(key, "Secret") || strings.HasPrefix(key, "Service") || strings.HasPrefix(key, "NetworkPolicy") || strings.HasPrefix(key, "ConfigMap") {
+			t.Errorf("%s is left behind", key)
+		}
+	}
+	if strings.Contains(strings.Join(w.trace, "\n"), "delete Secret job-ssh, create Secret") {
+		t.Error("the restart made new keys")
+	}
+}
+
+func TestTheStatusIsNotWrittenForEveryPod(t *testing.T) {
+	t.Parallel()
+	w := newWorld(simpleJob(3))
+	w.turn(t, watched...)
+	w.schedule(scheduling.PodGroupInqueue)
+	w.turn(t, watched...)
+	writes := 0
+	for _, name := range w.podNames()[:2] {
+		w.kubelet(name, 0)
+		w.seeAll()
+		if err := w.reconcile(-1, false); err != nil {
+			t.Fatal(err)
+		}
+		writes += len(w.api.writes)
+		w.clock = w.clock.Add(time.Millisecond)
+	}
+	if writes > 1 {
+		t.Errorf("%d writes within a few milliseconds", writes)
+	}
+	w.turn(t, watched...)
+	w.clock = w.clock.Add(time.Second)
+	w.turn(t, watched...)
+	if n := w.truth().Status.Running; n != 2 {
+		t.Errorf("status counts %d running pods, 2 are", n)
+	}
+}
+
+func TestAWarningIsToldOnce(t *testing.T) {
+	t.Parallel()
+	job := simpleJob(1)
+	job.Spec.Queue = "nowhere"
+	w := newWorld(job)
+	for range 5 {
+		w.turn(t, watched...)
+	}
+	if diff := cmp.Diff([]string{"Warning PodGroupError: queue nowhere does not exist"}, w.events); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
