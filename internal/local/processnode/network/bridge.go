@@ -210,10 +210,9 @@ func (b *Bridge) configure(inside *netlink.Handle, address, service netip.Addr) 
 	if err := addAddress(inside, link, netip.PrefixFrom(address, subnetBits)); err != nil {
 		return err
 	}
-	if err := inside.LinkSetUp(link); err != nil {
-		return err
-	}
-	return inside.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Gw: b.Gateway.AsSlice()})
+	// There is no route beyond the bridge: without address translation, which would change the machine's own network, nothing
+	// from outside could answer, and "network is unreachable" at once is better than a time-out.
+	return inside.LinkSetUp(link)
 }
 
 func addAddress(inside *netlink.Handle, link netlink.Link, prefix netip.Prefix) error {

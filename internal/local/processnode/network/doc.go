@@ -9,5 +9,6 @@
 //     machine already routes elsewhere is passed over.
 //   - Nothing is written down: addresses live as long as the process that gave them, as the pods do, and the kernel removes a
 //     veth pair with its namespace. Only the bridge stays; Remove takes it away.
+//   - Pods reach each other and the machine at the bridge's address, nothing else; a pod that needs more asks for hostNetwork.
 //   - An address is given again only after all others were.
 package network
