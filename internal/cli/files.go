@@ -100,12 +100,20 @@ func fileError(err error) error {
 }
 
 // InFile adds to an error where the object came from.
-func InFile(err error, object FileObject) error {
+func InFile(err error, object FileObject) error { return InFileAt(err, object, "") }
+
+// InFileAt adds to an error about a field where that stands.
+func InFileAt(err error, object FileObject, field string) error {
 	if err == nil || object.Source == "" {
 		return err
 	}
 	human := *Humanize(err, Connection{})
 	where := fmt.Sprintf("%s %q in %s", strings.ToLower(object.Object.GetKind()), object.Object.GetName(), object.Source)
+	if text, readErr := os.ReadFile(object.Source); readErr == nil {
+		if line := LineOf(text, object.Object.GetKind(), object.Object.GetName(), field); line > 0 {
+			where += fmt.Sprintf(", line %d", line)
+		}
+	}
 	if human.Hint != "" {
 		human.Hint += "   "
 	}

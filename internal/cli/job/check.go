@@ -45,7 +45,7 @@ func check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bo
 			lookup = schedulingv1beta1.NewQueueLookup(queues...)
 		}
 		for _, one := range batchv1alpha1.ValidateJob(job, lookup) {
-			problems = append(problems, cli.InFile(fieldError(one, job, queues), object))
+			problems = append(problems, cli.InFileAt(fieldError(one, job, queues), object, one.Field))
 		}
 	}
 	return errors.Join(problems...)

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// LineOf finds the line on which a field of an object stands in a text of YAML
+// or JSON documents. The object is known by kind and name, the field by its path
+// (spec.tasks[1].replicas); where the field is missing, the nearest object
+// around it counts. It is 0 when the object is not found.
+func LineOf(text []byte, kind, name, path string) int {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var document yaml.Node
+		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) || err != nil {
+			return 0
+		}
+		if len(document.Content) == 0 {
+			continue
+		}
+		root := document.Content[0]
+		if scalar(root, "kind") != kind || scalar(child(root, "metadata"), "name") != name {
+			continue
+		}
+		return lineBelow(root, path)
+	}
+}
+
+func lineBelow(node *yaml.Node, path string) int {
+	line := node.Line
+	for _, step := range steps(path) {
+		next, at := node, 0
+		if index, err := strconv.Atoi(step); err == nil && node.Kind == yaml.SequenceNode && index < len(node.Content) {
+			next = node.Content[index]
+			at = next.Line
+		} else if key, value := pair(node, step); value != nil {
+			next, at = value, key.Line
+		} else {
+			break
+		}
+		node, line = next, at
+	}
+	return line
+}
+
+// steps splits spec.tasks[1].template.labels[a.b/c] into its parts.
+func steps(path string) []string {
+	var parts []string
+	for path != "" {
+		switch {
+		case path[0] == '.':
+			path = path[1:]
+		case path[0] == '[':
+			inside, rest, found := strings.Cut(path[1:], "]")
+			if !found {
+				return append(parts, inside)
+			}
+			parts, path = append(parts, inside), rest
+		default:
+			end := strings.IndexAny(path, ".[")
+			if end < 0 {
+				end = len(path)
+			}
+			parts, path = append(parts, path[:end]), path[end:]
+		}
+	}
+	return parts
+}
+
+func pair(node *yaml.Node, name string) (key, value *yaml.Node) {
+	if node == nil || node.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == name {
+			return node.Content[i], node.Content[i+1]
+		}
+	}
+	return nil, nil
+}
+
+func child(node *yaml.Node, name string) *yaml.Node {
+	_, value := pair(node, name)
+	return value
+}
+
+func scalar(node *yaml.Node, name string) string {
+	if value := child(node, name); value != nil {
+		return value.Value
+	}
+	return ""
+}
