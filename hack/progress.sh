@@ -4,7 +4,7 @@
 # a line every 15 seconds. Lines that are not steps are passed on when the command
 # fails.
 #
-#	hack/progress.sh LABEL TOTAL command...        TOTAL 0: not known
+#	hack/progress.sh LABEL TOTAL command...        TOTAL 0: not known, and steps are called lines
 set -u
 label=$1 total=$2
 shift 2
@@ -17,8 +17,8 @@ trap 'kill "$work" 2>/dev/null; rm -f "$log"; exit 130' INT TERM
 say() {
 	steps=$(wc -l <"$log")
 	now=$(($(date +%s) - start))
-	if [ "$total" -gt 0 ]; then of="/$total"; else of=; fi
-	[ "$steps" -gt 0 ] && what="$steps$of packages, " || what=
+	if [ "$total" -gt 0 ]; then of=" of at most $total packages, "; else of=" lines, "; fi
+	if [ "$steps" -gt 0 ]; then what="$steps$of"; else what=; fi
 	line="$label: ${what}$((now / 60))m$((now % 60))s"
 	if [ -t 2 ]; then printf '\r\033[K%s' "$line" >&2; else printf '%s\n' "$line" >&2; fi
 }
