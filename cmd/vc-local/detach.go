@@ -76,6 +76,7 @@ func (w *wireReporter) Note(line string) { w.send(wireEvent{Note: line}) }
 func (w *wireReporter) Up(record local.Record) {
 	w.send(wireEvent{Up: &record})
 	w.close()
+	go settleMemory()
 }
 
 // end passes on how the process ended, to whoever still waits; the error goes

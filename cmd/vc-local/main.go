@@ -30,22 +30,31 @@ const (
 func main() {
 	// First of all: this binary is also the first process of every container.
 	processnode.ShimMain()
-	tuneMemory()
+	tuneMemory(gcPercentStarting)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// tuneMemory makes the collector work a little harder than usual: most of the
-// heap is caches that live on, and nobody wants them twice.
-func tuneMemory() {
+// A start makes much garbage, and collecting it takes a good part of its time;
+// afterwards most of the heap is caches that live on, and nobody wants them twice.
+const (
+	gcPercentStarting = 300
+	gcPercentRunning  = 60
+)
+
+func tuneMemory(percent int) {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		debug.SetGCPercent(percent)
 	}
 }
 
-const gcPercent = 60
+// settleMemory ends the lavish time of the start.
+func settleMemory() {
+	tuneMemory(gcPercentRunning)
+	debug.FreeOSMemory()
+}
 
 // run is the program without its process: arguments in, exit code out.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {

@@ -192,7 +192,11 @@ func (o *upOptions) setFiles(s *local.Settings) error {
 	if s.SchedulerConf == "" {
 		return nil
 	}
-	return local.CheckSchedulerConf(s.SchedulerConf)
+	warnings, err := local.CheckSchedulerConf(s.SchedulerConf)
+	for _, warning := range warnings {
+		fmt.Fprintln(o.errOut, "warning: scheduler configuration: "+warning)
+	}
+	return err
 }
 
 func (o *upOptions) nodesNamed() bool {
@@ -285,6 +289,7 @@ func (t *textReporter) Note(line string) { fmt.Fprintln(t.errOut, "note: "+line)
 
 func (t *textReporter) Up(record local.Record) {
 	if record.PID == os.Getpid() {
+		go settleMemory()
 		fmt.Fprintf(t.errOut, "everything ready %.1fs; Ctrl-C stops it\n", time.Since(t.begun).Seconds())
 	}
 	fmt.Fprintf(t.out, "export KUBECONFIG=%s\n", shellQuote(record.Kubeconfig))

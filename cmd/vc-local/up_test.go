@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -159,6 +160,7 @@ func settingsOf(t *testing.T, dir local.Dir, args ...string) (local.Settings, er
 		got, err = o.settings(dir)
 		return err
 	})
+	cmd.SetErr(io.Discard)
 	cmd.SetArgs(args)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	err := cmd.Execute()

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
 // What runs beside the control plane and the nodes.
@@ -79,10 +81,15 @@ func CheckEphemeral(d Dir) error {
 		"%s holds a cluster that is to be kept; --ephemeral would remove it", d)
 }
 
-// CheckSchedulerConf says whether the scheduler's configuration file can be used.
-func CheckSchedulerConf(path string) error {
-	if _, err := os.ReadFile(path); err != nil {
-		return hinted("give --scheduler-conf the path of a volcano-scheduler.conf", "scheduler configuration: %v", err)
+// CheckSchedulerConf says whether the scheduler's configuration file can be
+// used, and what in it has no effect.
+func CheckSchedulerConf(path string) (warnings []string, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, hinted("give --scheduler-conf the path of a volcano-scheduler.conf", "scheduler configuration: %v", err)
 	}
-	return nil
+	if _, warnings, err = config.Parse(data); err != nil {
+		return nil, hinted("mend the file, or leave --scheduler-conf away to use the built-in configuration", "scheduler configuration %s: %v", path, err)
+	}
+	return warnings, nil
 }
