@@ -239,7 +239,7 @@ func TestARestartOfAPartIsFinishedAfterACrash(t *testing.T) {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
 	p = Compute(restarting().pod("w", 0, corev1.PodRunning, goingAway).Input)
-	if diff := cmp.Diff([]string{"status Restarting v0 r1", "mark w-0"}, digest(&p)); diff != "" {
+	if diff := cmp.Diff([]string{"mark w-0"}, lazyAside(digest(&p))); diff != "" {
 		t.Errorf("a pod that goes already is still to be marked (-want +got):\n%s", diff)
 	}
 	in := restarting()

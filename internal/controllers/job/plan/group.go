@@ -20,8 +20,8 @@ import (
 // GroupName is the name of a job's PodGroup.
 func GroupName(job *batch.Job) string { return job.Name + "-" + string(job.UID) }
 
-// newGroup is the PodGroup of the job's present version.
-func newGroup(job *batch.Job, priorities map[string]int32) *scheduling.PodGroup {
+// newGroup is the PodGroup of the job's present version; starts says which tasks may have pods now.
+func newGroup(job *batch.Job, priorities map[string]int32, starts func(task int) bool) *scheduling.PodGroup {
 	annotations := maps.Clone(job.Annotations)
 	if annotations == nil {
 		annotations = map[string]string{}
@@ -31,7 +31,7 @@ func newGroup(job *batch.Job, priorities map[string]int32) *scheduling.PodGroup 
 	return &scheduling.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Name: GroupName(job), Namespace: job.Namespace, Labels: maps.Clone(job.Labels), Annotations: annotations,
 			OwnerReferences: []metav1.OwnerReference{kit.Owner(job)}},
-		Spec:   groupSpec(job, priorities),
+		Spec:   groupSpec(job, priorities, starts),
 		Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending},
 	}
 }
@@ -43,14 +43,21 @@ func (b *builder) groupIsCurrent() bool {
 	return err != nil || int32(version) >= b.job.Status.Version
 }
 
-func groupSpec(job *batch.Job, priorities map[string]int32) scheduling.PodGroupSpec {
+// groupSpec is the gang that can exist now. Tasks that wait for others are no part of it yet: a gang that counted on them would never start,
+// and then they would not either. What the whole job needs at least is in minResources from the beginning.
+func groupSpec(job *batch.Job, priorities map[string]int32, starts func(task int) bool) scheduling.PodGroupSpec {
 	resources := minResources(job, priorities)
+	var possible int32
 	spec := scheduling.PodGroupSpec{
-		MinMember: job.Spec.MinAvailable, MinTaskMember: map[string]int32{}, Queue: job.Spec.Queue,
+		MinTaskMember: map[string]int32{}, Queue: job.Spec.Queue,
 		PriorityClassName: job.Spec.PriorityClassName, MinResources: &resources, NetworkTopology: topology(job.Spec.NetworkTopology),
 	}
 	for i := range job.Spec.Tasks {
 		t := &job.Spec.Tasks[i]
+		if !starts(i) {
+			continue
+		}
+		possible += t.Replicas
 		spec.MinTaskMember[t.Name] = minTaskMember(t)
 		if p := t.PartitionPolicy; p != nil {
 			size, least := p.PartitionSize, p.MinPartitions
@@ -61,6 +68,7 @@ func groupSpec(job *batch.Job, priorities map[string]int32) scheduling.PodGroupS
 			})
 		}
 	}
+	spec.MinMember = min(job.Spec.MinAvailable, possible)
 	return spec
 }
 
@@ -84,14 +92,17 @@ func topology(t *batch.NetworkTopologySpec) *scheduling.NetworkTopologySpec {
 	}
 }
 
-// refreshed is the spec that an existing PodGroup should have; changed says whether it differs. Minimums of tasks are added and changed, never
-// removed; queue and topology stay.
-func refreshed(group *scheduling.PodGroup, job *batch.Job, priorities map[string]int32) (spec scheduling.PodGroupSpec, changed bool) {
-	want := groupSpec(job, priorities)
+// refreshed is the spec that an existing PodGroup should have; changed says whether it differs. Minimums of tasks that are
+// not the job's stay, and so do queue and topology.
+func refreshed(group *scheduling.PodGroup, job *batch.Job, priorities map[string]int32, starts func(task int) bool) (spec scheduling.PodGroupSpec, changed bool) {
+	want := groupSpec(job, priorities, starts)
 	spec = *group.Spec.DeepCopy()
 	spec.PriorityClassName, spec.MinMember, spec.MinResources = want.PriorityClassName, want.MinMember, want.MinResources
 	if spec.MinTaskMember == nil {
 		spec.MinTaskMember = map[string]int32{}
+	}
+	for i := range job.Spec.Tasks {
+		delete(spec.MinTaskMember, job.Spec.Tasks[i].Name)
 	}
 	maps.Copy(spec.MinTaskMember, want.MinTaskMember)
 	spec.SubGroupPolicy = want.SubGroupPolicy

@@ -63,7 +63,7 @@ func (s *story) pod(task string, index int, phase corev1.PodPhase, changes ...fu
 }
 
 func (s *story) group(phase scheduling.PodGroupPhase) *story {
-	s.PodGroup = newGroup(s.defaulted(), nil)
+	s.PodGroup = newGroup(s.defaulted(), nil, always)
 	s.PodGroup.UID = "uid-group"
 	s.PodGroup.Status.Phase = phase
 	return s
@@ -160,3 +160,5 @@ func status(in *story, p *Plan) *batch.JobStatus {
 	}
 	return last
 }
+
+func always(int) bool { return true }

@@ -26,7 +26,7 @@ func setPhase(job *batch.Job, status *batch.JobStatus, phase batch.JobPhase, rea
 	status.Conditions = slices.DeleteFunc(status.Conditions, func(c batch.JobCondition) bool { return c.Status == phase })
 	status.Conditions = append(status.Conditions, batch.JobCondition{Status: phase, LastTransitionTime: &at})
 	if !job.CreationTimestamp.IsZero() {
-		status.RunningDuration = &metav1.Duration{Duration: now.Sub(job.CreationTimestamp.Time)}
+		status.RunningDuration = &metav1.Duration{Duration: now.Sub(job.CreationTimestamp.Time).Truncate(time.Second)}
 	}
 }
 

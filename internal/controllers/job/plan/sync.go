@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -146,11 +147,11 @@ func (b *builder) syncGroup() {
 	case group == nil:
 		b.planVolumes()
 		b.ensureObjects()
-		b.write(CreateGroup{Group: newGroup(b.job, b.in.Priorities)})
+		b.write(CreateGroup{Group: newGroup(b.job, b.in.Priorities, b.starts)})
 		return
 	}
 	b.ensureObjects()
-	if spec, changed := refreshed(group, b.job, b.in.Priorities); changed {
+	if spec, changed := refreshed(group, b.job, b.in.Priorities, b.starts); changed {
 		b.write(PatchGroup{Group: group, Spec: spec})
 	}
 	b.tellWaiting(group)
@@ -191,6 +192,12 @@ func (b *builder) wantedPlaces() []Place {
 		}
 	}
 	return places
+}
+
+// starts says whether a task may have pods now, or has some already.
+func (b *builder) starts(task int) bool {
+	return b.dependenciesMet(task) ||
+		slices.ContainsFunc(b.census.members, func(m member) bool { return m.place.Task == task && m.inRange && !m.gone })
 }
 
 // dependenciesMet says whether the tasks that a task waits for are ready: all of them, or one of several with iteration any.

@@ -247,11 +247,11 @@ func TestAGroupAsksForTheSmallestSetThatMayStart(t *testing.T) {
 func TestTheGroupFollowsTheJob(t *testing.T) {
 	t.Parallel()
 	in := running()
-	if _, changed := refreshed(in.PodGroup, in.defaulted(), nil); changed {
+	if _, changed := refreshed(in.PodGroup, in.defaulted(), nil, always); changed {
 		t.Fatal("a new group is out of date")
 	}
 	job := in.with(func(j *batch.Job) { one := int32(1); j.Spec.Tasks[0].MinAvailable, j.Spec.MinAvailable = &one, 1 }).defaulted()
-	spec, changed := refreshed(in.PodGroup, job, nil)
+	spec, changed := refreshed(in.PodGroup, job, nil, always)
 	if !changed || spec.MinMember != 1 || spec.MinTaskMember["w"] != 1 {
 		t.Errorf("changed %v, spec %+v", changed, spec)
 	}
@@ -265,5 +265,34 @@ func TestCountersOfAFinishedJobStayTrue(t *testing.T) {
 	s := status(in, &p)
 	if s.State.Phase != batch.Completed || s.Succeeded != 1 || s.Failed != 1 || s.TaskStatusCount["w"].Phase[corev1.PodSucceeded] != 1 {
 		t.Errorf("status %+v", s)
+	}
+}
+
+func TestAGangCountsOnlyTasksThatMayStart(t *testing.T) {
+	t.Parallel()
+	in := given(batch.Pending).task("x", 3).with(func(j *batch.Job) { j.Spec.Tasks[1].DependsOn = &batch.DependsOn{Name: []string{"w"}} })
+	group := func() *scheduling.PodGroup {
+		p := Compute(in.Input)
+		for _, w := range p.Writes {
+			switch w := w.(type) {
+			case CreateGroup:
+				return w.Group
+			case PatchGroup:
+				group := w.Group.DeepCopy()
+				group.Spec = w.Spec
+				return group
+			}
+		}
+		t.Fatalf("no group: %v", digest(&p))
+		return nil
+	}
+	in.PodGroup = group()
+	if diff := cmp.Diff(map[string]int32{"w": 2}, in.PodGroup.Spec.MinTaskMember); diff != "" || in.PodGroup.Spec.MinMember != 2 {
+		t.Errorf("minMember %d at first, of tasks (-want +got):\n%s", in.PodGroup.Spec.MinMember, diff)
+	}
+	in.PodGroup.Status.Phase = scheduling.PodGroupRunning
+	in.pod("w", 0, corev1.PodRunning, ready).pod("w", 1, corev1.PodRunning, ready)
+	if diff := cmp.Diff(map[string]int32{"w": 2, "x": 3}, group().Spec.MinTaskMember); diff != "" || group().Spec.MinMember != 5 {
+		t.Errorf("minMember %d then, of tasks (-want +got):\n%s", group().Spec.MinMember, diff)
 	}
 }
