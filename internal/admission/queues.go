@@ -48,14 +48,7 @@ func newQueueCache(config *rest.Config) (*queueCache, error) {
 		return nil, fmt.Errorf("admission: client of queues: %w", err)
 	}
 	watch := cache.NewListWatchFromClient(client, "queues", metav1.NamespaceAll, fields.Everything())
-	informer := cache.NewSharedIndexInformer(watch, &schedulingv1beta1.Queue{}, 0, cache.Indexers{
-		byParent: func(object any) ([]string, error) {
-			if queue, ok := object.(*schedulingv1beta1.Queue); ok && queue.ParentName() != "" {
-				return []string{queue.ParentName()}, nil
-			}
-			return nil, nil
-		},
-	})
+	informer := cache.NewSharedIndexInformer(watch, &schedulingv1beta1.Queue{}, 0, cache.Indexers{byParent: parentOf})
 	if err := informer.SetTransform(func(object any) (any, error) {
 		if accessor, err := meta.Accessor(object); err == nil {
 			accessor.SetManagedFields(nil)
@@ -65,6 +58,14 @@ func newQueueCache(config *rest.Config) (*queueCache, error) {
 		return nil, fmt.Errorf("admission: queues: %w", err)
 	}
 	return &queueCache{client: client, informer: informer}, nil
+}
+
+// parentOf indexes queues by their parent.
+func parentOf(object any) ([]string, error) {
+	if queue, ok := object.(*schedulingv1beta1.Queue); ok && queue.ParentName() != "" {
+		return []string{queue.ParentName()}, nil
+	}
+	return nil, nil
 }
 
 // run watches until ctx ends.

@@ -70,6 +70,7 @@ func TestTheDaemonWorksWithTheRightsOfInstallYAML(t *testing.T) {
 		describe(t, c)
 	}
 	t.Run("a plain pod", func(t *testing.T) { plainPod(t, c) })
+	t.Run("a pod that is too large", func(t *testing.T) { largePod(t, c) })
 	t.Run("a queue that is closed and opened", func(t *testing.T) { queueLife(t, c) })
 	t.Run("the status that the scheduler writes of queues", func(t *testing.T) {
 		eventually(t, func(ctx context.Context) error {
@@ -252,6 +253,26 @@ func plainPod(t *testing.T, c client.Client) {
 	if err := c.Delete(t.Context(), pod); err != nil {
 		t.Error(err)
 	}
+}
+
+func largePod(t *testing.T, c client.Client) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "large", Namespace: "default"}, Spec: newJob("").Spec.Tasks[0].Template.Spec}
+	pod.Spec.SchedulerName = keys.DefaultSchedulerName
+	pod.Spec.Containers[0].Resources.Requests = quantities("1k")
+	if err := c.Create(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
+			return err
+		}
+		for _, condition := range pod.Status.Conditions {
+			if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
+				return nil
+			}
+		}
+		return fmt.Errorf("no condition says that it is not scheduled: %v", pod.Status.Conditions)
+	})
 }
 
 func queueLife(t *testing.T, c client.Client) {

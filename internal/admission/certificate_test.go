@@ -1,0 +1,193 @@
+package admission
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+)
+
+var (
+	epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	hosts = []string{"volcano-admission-service.volcano-system.svc", "127.0.0.1"}
+)
+
+func TestACertificateIsTrustedForItsHostsAndItsTime(t *testing.T) {
+	t.Parallel()
+	certs, err := issue(epoch, hosts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := certs.leaf()
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(certs.CABundle)
+	for name, test := range map[string]struct {
+		host string
+		at   time.Time
+		good bool
+	}{
+		"its service":             {hosts[0], epoch, true},
+		"its address":             {hosts[1], epoch, true},
+		"a clock that is behind":  {hosts[0], epoch.Add(-time.Minute), true},
+		"shortly before its end":  {hosts[0], epoch.Add(servingLifetime - time.Minute), true},
+		"after its end":           {hosts[0], epoch.Add(servingLifetime + time.Minute), false},
+		"the name of another one": {"other.svc", epoch, false},
+	} {
+		_, err := leaf.Verify(x509.VerifyOptions{DNSName: test.host, Roots: roots, CurrentTime: test.at})
+		if (err == nil) != test.good {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestACertificateIsRenewedAfterTwoThirdsOfItsLifeAndForNewHosts(t *testing.T) {
+	t.Parallel()
+	certs, err := issue(epoch, hosts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	due := certs.renewAt(hosts)
+	if due.Before(epoch.Add(servingLifetime/2)) || due.After(epoch.Add(servingLifetime*3/4)) {
+		t.Errorf("due at %s", due)
+	}
+	if due := certs.renewAt([]string{"elsewhere"}); !due.IsZero() {
+		t.Errorf("a certificate for other hosts is due at %s, want now", due)
+	}
+	if due := (certificates{Cert: []byte("nonsense")}).renewAt(hosts); !due.IsZero() {
+		t.Errorf("nonsense is due at %s, want now", due)
+	}
+}
+
+func TestReplicasShareOneCertificateThroughTheSecret(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset()
+	options := Options{ServiceNamespace: "volcano-system", Now: func() time.Time { return epoch }}
+	keepers := make([]*certificateKeeper, 5)
+	var starting sync.WaitGroup
+	for i := range keepers {
+		keepers[i] = newCertificateKeeper(options, client, hosts)
+		starting.Go(func() {
+			if _, err := keepers[i].refresh(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	starting.Wait()
+	for _, keeper := range keepers[1:] {
+		if !bytes.Equal(keeper.caBundle(), keepers[0].caBundle()) {
+			t.Fatal("two replicas have two authorities")
+		}
+	}
+}
+
+func TestAfterARenewalTheOldAuthorityIsStillTrusted(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string]Options{"in memory": {}, "in a Secret": {ServiceNamespace: "volcano-system"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now := epoch
+			options.Now = func() time.Time { return now }
+			keeper := newCertificateKeeper(options, fake.NewClientset(), hosts)
+			due, err := keeper.refresh(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := keeper.caBundle()
+			now = due.Add(-time.Minute)
+			if _, err := keeper.refresh(context.Background()); err != nil || !bytes.Equal(first, keeper.caBundle()) {
+				t.Fatalf("renewed too early: %v", err)
+			}
+			now = due
+			if _, err := keeper.refresh(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			second := keeper.caBundle()
+			if bytes.Equal(first, second) || !bytes.HasSuffix(second, first) {
+				t.Error("want a new authority and the old one after it")
+			}
+			for range 4 {
+				now = now.Add(servingLifetime)
+				if _, err := keeper.refresh(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n := authorities(keeper.caBundle()); n != 3 {
+				t.Errorf("%d authorities are trusted after some years, want 3", n)
+			}
+		})
+	}
+}
+
+func TestASecretOfOthersIsReplacedWhenItIsOfNoUse(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset(&corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "volcano-system", Name: SecretName},
+		Data:       map[string][]byte{"tls.crt": []byte("x"), "tls.key": []byte("y")},
+	})
+	keeper := newCertificateKeeper(Options{ServiceNamespace: "volcano-system", Now: func() time.Time { return epoch }}, client, hosts)
+	if _, err := keeper.refresh(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if pair, err := keeper.get(nil); err != nil || len(pair.Certificate) == 0 {
+		t.Errorf("nothing is served: %v", err)
+	}
+}
+
+func TestWhereTheAPIServerFindsTheWebhooks(t *testing.T) {
+	t.Parallel()
+	address := func(text string) net.Addr {
+		a, err := net.ResolveTCPAddr("tcp", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	for name, test := range map[string]struct {
+		options Options
+		listen  string
+		url     string
+		host    string
+	}{
+		"at the address that is listened on": {Options{}, "127.0.0.1:4567", "https://127.0.0.1:4567", "127.0.0.1"},
+		"at a URL":                           {Options{URL: "https://door.example:8443/"}, "0.0.0.0:1", "https://door.example:8443", "door.example"},
+		"behind a Service":                   {Options{ServiceName: "s", ServiceNamespace: "n"}, "0.0.0.0:1", "", "s.n.svc"},
+	} {
+		where, hosts, err := endpoint(test.options, address(test.listen))
+		if err != nil || where.url != test.url || hosts[0] != test.host {
+			t.Errorf("%s: %+v %v %v", name, where, hosts, err)
+		}
+	}
+}
+
+func TestOptionsThatCannotBe(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string]Options{
+		"a Service without a namespace": {ServiceName: "s"},
+		"a Service and a URL":           {ServiceName: "s", ServiceNamespace: "n", URL: "https://x"},
+		"a URL without https":           {URL: "http://x"},
+		"a URL without a host":          {URL: "https://"},
+	} {
+		if _, err := options.withDefaults(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func authorities(bundle []byte) int {
+	n := 0
+	for block, rest := pem.Decode(bundle); block != nil; block, rest = pem.Decode(rest) {
+		n++
+	}
+	return n
+}

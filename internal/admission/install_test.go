@@ -1,0 +1,75 @@
+package admission
+
+import (
+	"context"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+)
+
+func TestWhatIsInstalled(t *testing.T) {
+	t.Parallel()
+	all := configurations(target{url: "https://127.0.0.1:1"}, []byte("ca"), []string{"volcano", "mine"})
+	names := map[string]admissionregistrationv1.FailurePolicyType{}
+	for _, c := range all.mutating {
+		names[c.Name+" "+c.Webhooks[0].Name] = *c.Webhooks[0].FailurePolicy
+	}
+	for _, c := range all.validating {
+		names[c.Name+" "+c.Webhooks[0].Name] = *c.Webhooks[0].FailurePolicy
+	}
+	for name, want := range map[string]admissionregistrationv1.FailurePolicyType{
+		"volcano-admission-service-jobs-mutate mutatejob.volcano.sh":               admissionregistrationv1.Ignore,
+		"volcano-admission-service-queues-mutate mutatequeue.volcano.sh":           admissionregistrationv1.Ignore,
+		"volcano-admission-service-podgroups-mutate mutatepodgroup.volcano.sh":     admissionregistrationv1.Ignore,
+		"volcano-admission-service-jobs-validate validatejob.volcano.sh":           admissionregistrationv1.Fail,
+		"volcano-admission-service-queues-validate validatequeue.volcano.sh":       admissionregistrationv1.Fail,
+		"volcano-admission-service-podgroups-validate validatepodgroup.volcano.sh": admissionregistrationv1.Fail,
+		"volcano-admission-service-pods-validate validatepod.volcano.sh":           admissionregistrationv1.Ignore,
+	} {
+		if names[name] != want {
+			t.Errorf("%s: want %s, got %q", name, want, names[name])
+		}
+		delete(names, name)
+	}
+	if len(names) > 0 {
+		t.Errorf("unexpected: %v", names)
+	}
+	for _, c := range all.validating {
+		if c.Webhooks[0].Rules[0].Resources[0] == "pods" && len(c.Webhooks[0].MatchConditions) == 0 {
+			t.Error("every pod of the cluster would be sent to us")
+		}
+	}
+}
+
+func TestWhatAnEarlierVolcanoLeftIsTakenOver(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	client := fake.NewClientset(&admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "volcano-admission-service-jobs-validate", Labels: map[string]string{"kept": "yes"}},
+		Webhooks:   []admissionregistrationv1.ValidatingWebhook{{Name: "validatejob.volcano.sh"}, {Name: "old"}},
+	})
+	api := client.AdmissionregistrationV1()
+	for _, bundle := range []string{"first", "second", "second"} {
+		if err := install(ctx, api, configurations(target{url: "https://127.0.0.1:1"}, []byte(bundle), []string{"volcano"})); err != nil {
+			t.Fatal(err)
+		}
+		got, err := api.ValidatingWebhookConfigurations().Get(ctx, "volcano-admission-service-jobs-validate", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Webhooks) != 1 || string(got.Webhooks[0].ClientConfig.CABundle) != bundle || got.Labels["kept"] != "yes" {
+			t.Errorf("after %s: %+v", bundle, got)
+		}
+	}
+	client.ClearActions()
+	if err := install(ctx, api, configurations(target{url: "https://127.0.0.1:1"}, []byte("second"), []string{"volcano"})); err != nil {
+		t.Fatal(err)
+	}
+	for _, action := range client.Actions() {
+		if action.GetVerb() != "get" {
+			t.Errorf("nothing changed, and yet: %s", action.GetVerb())
+		}
+	}
+}
