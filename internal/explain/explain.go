@@ -175,11 +175,18 @@ func tally(v *Verdict) string {
 func hint(v *Verdict) string {
 	h := reason.Get(v.Code).Hint
 	m := v.Members
+	if v.Detail != "" {
+		return v.Detail
+	}
 	if v.Code == reason.GangDoesNotFit && v.Limit == nil && m.Fit > 0 && m.Fit < m.Min && m.Held == 0 {
 		return fmt.Sprintf("minAvailable %d would start now; or lower the requests, or add nodes", m.Fit)
 	}
-	if v.Detail != "" {
-		return v.Detail
+	if len(v.Tally.Counts) > 0 && v.Limit == nil {
+		switch first := v.Tally.Counts[0]; first.Reason {
+		case reason.InsufficientResource, reason.TooManyPods:
+		default: // most nodes are ruled out by something that waiting does not change
+			return reason.Get(first.Reason).Hint
+		}
 	}
 	return h
 }

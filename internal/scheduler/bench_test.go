@@ -13,11 +13,11 @@ import (
 
 // mix is one load: so many shapes, gangs of a size, queues.
 type mix struct {
-	name                       string
+	name                        string
 	nodes, shapes, gang, queues int
-	pods                       int
-	conf                       string
-	floor                      float64 // decided pods a second, on one core
+	pods                        int
+	conf                        string
+	floor                       float64 // decided pods a second, on one core
 }
 
 // spreading makes nodes equal in use, the dear case for rankings: every placed

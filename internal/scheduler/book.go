@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"math"
 	"time"
 
 	"github.com/vc-batch/vc/internal/model"
@@ -23,11 +22,15 @@ type book struct {
 	reclaim uint64
 }
 
-// stamp is what of a queue lets its gangs hope again when it changes.
+// stamp is how a queue stood at the end of the last cycle. When it stands better
+// its gangs hope again.
 type stamp struct {
-	gen                uint64
-	deserved, capacity []float64
 	version            uint64
+	known, open        bool
+	allocated, inqueue []float64 // less is better
+	deserved, capacity []float64 // more is better
+	elastic            []float64
+	gen                uint64
 }
 
 func (b *book) reset() {
@@ -110,34 +113,50 @@ func (b *book) leave(j *session.Job) {
 	delete(b.at, j)
 }
 
-// stampQueues gives every queue that changed a new version.
+// stampQueues gives every queue that stands better than before a new version.
 func (b *book) stampQueues(s *session.Session) {
 	for _, q := range s.Ledger.Queues {
 		old := b.stamps[q]
-		if old.version != 0 && old.gen == q.Gen && equal(old.deserved, q.Deserved) && equal(old.capacity, q.RealCapability) {
-			continue
+		if old.gen != q.Gen {
+			b.reclaim++
+			old.gen = q.Gen
 		}
-		b.reclaim++
-		b.stamps[q] = stamp{
-			gen:      q.Gen,
-			deserved: append(old.deserved[:0], q.Deserved...),
-			capacity: append(old.capacity[:0], q.RealCapability...),
-			version:  old.version + 1,
+		better := old.version == 0 || old.known != q.Known || old.open != q.Open ||
+			less(q.Allocated, old.allocated) || less(q.Inqueue, old.inqueue) ||
+			less(old.deserved, q.Deserved) || less(old.capacity, q.RealCapability) || less(old.elastic, q.Elastic)
+		if better {
+			old.version++
 		}
+		if better || less(q.Deserved, old.deserved) {
+			b.reclaim++
+		}
+		b.stamps[q] = old
 	}
 	s.ReclaimStamp = b.reclaim
 }
 
-func equal(a, b []float64) bool {
-	if len(a) != len(b) {
-		return false
+// keepStamps remembers how the queues stand after the cycle.
+func (b *book) keepStamps(s *session.Session) {
+	for _, q := range s.Ledger.Queues {
+		old := b.stamps[q]
+		old.known, old.open = q.Known, q.Open
+		old.allocated = append(old.allocated[:0], q.Allocated...)
+		old.inqueue = append(old.inqueue[:0], q.Inqueue...)
+		old.deserved = append(old.deserved[:0], q.Deserved...)
+		old.capacity = append(old.capacity[:0], q.RealCapability...)
+		old.elastic = append(old.elastic[:0], q.Elastic...)
+		b.stamps[q] = old
 	}
-	for i := range a {
-		if a[i] != b[i] && math.Abs(a[i]-b[i]) > queue.Epsilon {
-			return false
+}
+
+// less says whether a is less than b anywhere.
+func less(a, b []float64) bool {
+	for i := range min(len(a), len(b)) {
+		if a[i] < b[i]-queue.Epsilon {
+			return true
 		}
 	}
-	return true
+	return len(a) != len(b)
 }
 
 // wake fills the session: parked gangs stay out unless a node grew that could
@@ -179,6 +198,7 @@ func (b *book) nodesHelp(s *session.Session, j *session.Job, helped map[*model.S
 
 // settle parks what could not be placed.
 func (b *book) settle(s *session.Session) {
+	b.keepStamps(s)
 	for _, j := range s.Touched {
 		if j.Changed() {
 			b.dirty = append(b.dirty, j)

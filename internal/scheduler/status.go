@@ -102,7 +102,7 @@ func phaseOf(j *session.Job) schedulingv1beta1.PodGroupPhase {
 		return schedulingv1beta1.PodGroupCompleted
 	case scheduled > 0 && scheduled >= j.MinMember:
 		return schedulingv1beta1.PodGroupRunning
-	case j.Phase == schedulingv1beta1.PodGroupInqueue:
+	case j.Phase == schedulingv1beta1.PodGroupInqueue, j.LetIn() && j.MinMember > 0 && j.Satisfied():
 		return schedulingv1beta1.PodGroupInqueue
 	case j.Phase == schedulingv1beta1.PodGroupUnknown && j.Count[model.Running] > 0:
 		return schedulingv1beta1.PodGroupUnknown

@@ -17,11 +17,12 @@ func Reclaim(s *session.Session, j *session.Job) bool {
 	if len(tasks) == 0 || slices.ContainsFunc(tasks, func(t *model.Task) bool { return t.Never || t.Shape.Impossible }) {
 		return false
 	}
-	if v := s.Rules.MayTake(j.In, tasks); v.Code != "" {
+	if v := s.Rules.MayTake(j.In, j.MinimumRequest()); v.Code != "" {
 		return false
 	}
-	units, blockers := victims(s, j, request(tasks), j.Shapes())
-	p := &plan{s: s, taker: j, units: units, asked: request(tasks)}
+	asked := j.MinimumRequest()
+	units, blockers := victims(s, j, asked, j.Shapes())
+	p := &plan{s: s, taker: j, units: units, asked: asked}
 	if chosen, ok := p.choose(); ok {
 		p.commit(chosen)
 		return true
@@ -38,21 +39,6 @@ func Reclaim(s *session.Session, j *session.Job) bool {
 	s.Verdict(j, v)
 	s.NoteBlockers(j.In.Queue, v)
 	return false
-}
-
-// request is the sum of what tasks ask for.
-func request(tasks []*model.Task) model.Request {
-	var sum model.Vec
-	for _, t := range tasks {
-		sum.Add(t.Shape.Request, 1)
-	}
-	var r model.Request
-	for i, v := range sum {
-		if v > 0 {
-			r = append(r, model.Term{Index: int32(i), Value: v})
-		}
-	}
-	return r
 }
 
 // plan is one search for victims. While it searches the overlay and the ledger
@@ -96,7 +82,7 @@ func (p *plan) mayGo(i int, strict bool) bool {
 	if !strict {
 		return true
 	}
-	lost := request(u.tasks)
+	lost := session.Sum(u.tasks)
 	for _, t := range p.asked {
 		k := int(t.Index)
 		if k != model.Pods && lost.Get(k) > 0 && u.from.Allocated[k]-float64(lost.Get(k)) < u.from.Deserved[k]-0.1 {
@@ -191,7 +177,7 @@ func (p *plan) commit(chosen []int) {
 		}
 	}
 	s.Forget()
-	s.Round(j, nil, false)
+	s.Round(j, nil, session.Share)
 	if len(chosen) > 0 {
 		v := j.Verdict
 		v.Code = reason.WaitingForVictims

@@ -47,6 +47,9 @@ func victims(s *session.Session, taker *session.Job, asked model.Request, shapes
 		}
 		var surplus, whole []unit
 		for _, g := range gangs[q.Queue] {
+			if j := s.Job(g); len(j.Placed)+len(j.Promised) > 0 { // it grows in this very cycle
+				continue
+			}
 			mine, rest := split(s, g, q, shapes)
 			surplus = append(surplus, mine...)
 			whole = append(whole, rest...)

@@ -104,16 +104,14 @@ func Intolerable(s *model.Shape, info *model.NodeInfo) int {
 
 // Dynamic says whether the node has room and ports now.
 func (f *Filters) Dynamic(o *place.Overlay, id model.NodeID, s *model.Shape) bool {
-	return o.Fits(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.PortsFree(id, s.Ports, nil))
+	return o.Fits(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.PortsFree(id, s.Ports, false))
 }
 
 // Later is Dynamic for room that is being released; ports of releasing tasks
 // count as free.
 func (f *Filters) Later(o *place.Overlay, id model.NodeID, s *model.Shape) bool {
-	return o.WillFit(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.PortsFree(id, s.Ports, leaving))
+	return o.WillFit(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.PortsFree(id, s.Ports, true))
 }
-
-func leaving(t *model.Task) bool { return t.Status == model.Releasing }
 
 // Room says which dynamic filter rejects a node, and for an amount which
 // resource and how much is missing.
@@ -123,7 +121,7 @@ func (f *Filters) Room(o *place.Overlay, id model.NodeID, s *model.Shape) (code 
 	if s.Request.Get(model.Pods) > free(model.Pods) {
 		return reason.TooManyPods, model.Pods, 0
 	}
-	if f.Ports && len(s.Ports) > 0 && !o.PortsFree(id, s.Ports, nil) {
+	if f.Ports && len(s.Ports) > 0 && !o.PortsFree(id, s.Ports, false) {
 		return reason.PortInUse, 0, 0
 	}
 	for _, t := range s.Request {

@@ -43,6 +43,7 @@ type Overlay struct {
 
 	undo      []entry
 	ports     []heldPort
+	evicted   map[*model.Task]bool // tasks with host ports that this cycle evicts
 	moved     []model.NodeID
 	isMoved   []bool
 	syncedGen uint64
@@ -79,7 +80,15 @@ func (o *Overlay) Labeled() uint64 { return o.syncedGen }
 // Sync makes the overlay equal to the model.
 func (o *Overlay) Sync(c *model.Cluster) {
 	o.Nodes = &c.Nodes
-	o.undo, o.ports, o.Grown, o.Touched = o.undo[:0], o.ports[:0], o.Grown[:0], false
+	o.Grown, o.Touched = o.Grown[:0], false
+	for i := range o.undo { // room that the last cycle made, after others had looked for it
+		if e := &o.undo[i]; (e.kind == release || e.kind == free) && int(e.node) < len(o.Rank) && o.Rank[e.node] >= 0 {
+			o.Grown = append(o.Grown, e.node)
+			o.Touched = true
+		}
+	}
+	o.undo, o.ports = o.undo[:0], o.ports[:0]
+	clear(o.evicted)
 	stale := o.moved
 	for _, id := range stale {
 		o.isMoved[id] = false
@@ -182,7 +191,9 @@ func (o *Overlay) note(id model.NodeID) {
 		o.isMoved[id] = true
 		o.moved = append(o.moved, id)
 	}
-	o.Changes.add(id)
+	if o.Rank[id] >= 0 { // pods of a node that is gone may still be evicted
+		o.Changes.add(id)
+	}
 }
 
 func (o *Overlay) add(values []int64, id model.NodeID, r model.Request, sign int64) {
@@ -226,6 +237,12 @@ func (o *Overlay) carry(e entry, sign int64) {
 	case release, free:
 		o.add(o.Future, e.node, r, sign)
 	}
+	if len(e.task.Shape.Ports) > 0 && (e.kind == release || e.kind == hold) {
+		if o.evicted == nil {
+			o.evicted = map[*model.Task]bool{}
+		}
+		o.evicted[e.task] = (e.kind == release) == (sign > 0)
+	}
 	o.note(e.node)
 }
 
@@ -268,11 +285,12 @@ func (o *Overlay) WillFit(id model.NodeID, r model.Request) bool {
 }
 
 // PortsFree says whether none of a task's host ports is held on a node, by tasks
-// of the model (those that the ignore function accepts aside) or of this cycle.
-func (o *Overlay) PortsFree(id model.NodeID, ports []model.Port, ignore func(*model.Task) bool) bool {
+// of the model or of this cycle. later: those of tasks that are leaving are free.
+// What is only promised holds no port.
+func (o *Overlay) PortsFree(id model.NodeID, ports []model.Port, later bool) bool {
 	ok := true
 	o.Nodes.Ports(id, func(t *model.Task, held model.Port) bool {
-		if ignore != nil && ignore(t) {
+		if t.Status == model.Pipelined || later && (t.Status == model.Releasing || o.evicted[t]) {
 			return true
 		}
 		ok = ok && !conflicts(held, ports)

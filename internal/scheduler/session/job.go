@@ -49,7 +49,9 @@ type Job struct {
 	Since    time.Time
 	SinceFor string
 
-	seen uint64
+	seen       uint64
+	minimum    model.Request
+	minimumGen uint64
 }
 
 // Placed is a task and its node.

@@ -36,18 +36,53 @@ func (j *Job) Park(queueVersion uint64) {
 	j.Parked = true
 	j.QueueStamp = queueVersion
 	j.ParkedShapes = nil
-	switch j.Verdict.Code {
-	case reason.GangDoesNotFit, reason.NotReclaimable, reason.WaitingForVictims, reason.TooLarge, reason.NoNodes:
-		if j.LetIn() {
-			j.ParkedShapes = j.Shapes()
-		}
+	if j.LetIn() && j.QueueBound() {
+		j.ParkedShapes = j.Shapes()
 	}
 }
 
+// Possible says whether every task of the job could run somewhere if the nodes
+// were empty.
+func (s *Session) Possible(j *Job) bool {
+	for _, shape := range j.Shapes() {
+		if !s.Judge.Possible(shape) {
+			return false
+		}
+	}
+	return true
+}
+
 // QueueBound says whether a change of its queue could help the job. One that
-// waits for its own pods, or for nodes, is helped by those only.
+// waits for its own pods is helped by those only. A gang of several shapes can
+// be held up by nodes and by its queue at once, so both wake it.
 func (j *Job) QueueBound() bool {
-	return j.ParkedShapes == nil && j.Verdict.Code != reason.NotEnoughPods && j.Verdict.Code != reason.SchedulingGated || j.In.Fifo
+	return j.Verdict.Code != reason.NotEnoughPods && j.Verdict.Code != reason.SchedulingGated
+}
+
+// Keeps says whether the tasks have what they were promised still, as a promise
+// or for good.
+func (j *Job) Keeps(tasks []*model.Task) bool {
+	kept := 0
+	for _, list := range [][]Placed{j.Placed, j.Promised} {
+		for _, p := range list {
+			if p.Task.Status == model.Pipelined && p.Task.Node == p.Node {
+				kept++
+			}
+		}
+	}
+	return kept == len(tasks)
+}
+
+// WakeForNodes makes parked gangs ready that wait for nodes: room that was
+// promised became free.
+func (s *Session) WakeForNodes() {
+	for _, j := range s.AllWaiting {
+		if j.Parked && len(j.ParkedShapes) > 0 {
+			j.Parked = false
+			j.Refresh(s)
+			s.Ready = append(s.Ready, j)
+		}
+	}
 }
 
 // NodesHelp says whether one of the nodes that grew could take a task of a shape.

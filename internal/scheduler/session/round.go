@@ -4,6 +4,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/fit"
 )
 
 // Outcome of a round.
@@ -16,13 +17,23 @@ const (
 	Reserved                // the gang fits once what is being released is free; its room is promised
 )
 
+// Limits says which limits of the queue count in a round.
+type Limits int
+
+// The limits: all; the queue's capability, but not its share; none.
+const (
+	Share Limits = iota
+	Capability
+	NoLimits
+)
+
 // Filter says which tasks take part in a round; nil: all.
 type Filter func(*model.Task) bool
 
 // Round places as many of a job's tasks as bring it to its minimum or, when it
 // has that, one more. Whole or nothing: on Failed the session is as before and
-// the job's verdict says why. free: the queue's limits do not count (backfill).
-func (s *Session) Round(j *Job, filter Filter, free bool) Outcome {
+// the job's verdict says why.
+func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 	s.Tried++
 	if v, known := s.known(j); known && filter == nil {
 		s.Verdict(j, v)
@@ -32,7 +43,7 @@ func (s *Session) Round(j *Job, filter Filter, free bool) Outcome {
 		s.withdraw(j)
 	}
 	mark := s.View.Mark()
-	r := round{s: s, job: j, filter: filter, free: free, placed: s.roundsOf[:0]}
+	r := round{s: s, job: j, filter: filter, limits: limits, placed: s.roundsOf[:0]}
 	r.run()
 	s.roundsOf = r.placed
 	switch {
@@ -70,7 +81,7 @@ func (s *Session) known(j *Job) (explain.Verdict, bool) {
 		return explain.Verdict{}, false
 	}
 	m, ok := s.memo[j.Pending[0].Shape]
-	if !ok || max(j.Need(), 1) < m.need || len(j.Pending) > 1 && j.Pending[len(j.Pending)-1].Shape != j.Pending[0].Shape || len(j.Shapes()) != 1 {
+	if !ok || s.needsRules(j.Pending[0]) || max(j.Need(), 1) < m.need || len(j.Pending) > 1 && j.Pending[len(j.Pending)-1].Shape != j.Pending[0].Shape || len(j.Shapes()) != 1 {
 		return explain.Verdict{}, false
 	}
 	v := m.verdict
@@ -177,7 +188,7 @@ type round struct {
 	s      *Session
 	job    *Job
 	filter Filter
-	free   bool
+	limits Limits
 
 	placed       []Placed
 	promises     int
@@ -249,8 +260,8 @@ func (r *round) enough() bool {
 // try places one task or notes why not.
 func (r *round) try(t *model.Task) {
 	s, q := r.s, r.job.In
-	if !r.free {
-		if v := s.Rules.MayAllocate(q, t.Shape.Request); v.Code != "" {
+	if r.limits != NoLimits {
+		if v := s.Rules.MayAllocate(q, t.Shape.Request); v.Code != "" && (r.limits == Share || v.Code != reason.OverDeserved) {
 			r.blocked(t, v)
 			r.failed = append(r.failed, t.Shape)
 			return
@@ -356,6 +367,21 @@ func (s *Session) find(t *model.Task) (node model.NodeID, later, ok bool) {
 	return node, true, ok
 }
 
+// tooLarge says whether waiting cannot help: wherever the pod may go, it is
+// larger than the node.
+func tooLarge(t *fit.Tally) bool {
+	found := false
+	for _, c := range t.Counts {
+		switch c.Reason {
+		case reason.TooLarge:
+			found = true
+		case reason.InsufficientResource, reason.TooManyPods, reason.PortInUse:
+			return false
+		}
+	}
+	return found && t.Fit == 0
+}
+
 // judge says why a task fits nowhere.
 func (s *Session) judge(t *model.Task) explain.Verdict {
 	if len(s.View.Order) == 0 {
@@ -363,7 +389,7 @@ func (s *Session) judge(t *model.Task) explain.Verdict {
 	}
 	tally := s.Judge.Filters.Nodes(s.View, s.Cluster.Resources, t.Shape, s.ruleJudge(t))
 	v := explain.Verdict{Code: reason.GangDoesNotFit, Tally: tally, Task: t}
-	if len(tally.Counts) == 1 && tally.Counts[0].Reason == reason.TooLarge {
+	if tooLarge(&tally) {
 		v.Code = reason.TooLarge
 	}
 	return v

@@ -35,7 +35,7 @@ type Rules struct {
 	Enqueued    []func(*Job)
 
 	// Preemptive says whether a queue may take so much from others.
-	Preemptive []func(*queue.Queue, []*model.Task) explain.Verdict
+	Preemptive []func(*queue.Queue, model.Request) explain.Verdict
 	// Protected says that a task may not be evicted, whoever wants its room.
 	Protected []func(*model.Task) bool
 	// GivesBack says whether a queue holds more than it deserves of what is asked,
@@ -116,10 +116,10 @@ func (r *Rules) MayEnqueue(j *Job) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// MayTake says why a queue may not take room from others for these tasks.
-func (r *Rules) MayTake(q *queue.Queue, tasks []*model.Task) explain.Verdict {
+// MayTake says why a queue may not take room from others for so much.
+func (r *Rules) MayTake(q *queue.Queue, asked model.Request) explain.Verdict {
 	for _, f := range r.Preemptive {
-		if v := f(q, tasks); v.Code != "" {
+		if v := f(q, asked); v.Code != "" {
 			return v
 		}
 	}

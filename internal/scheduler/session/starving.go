@@ -32,6 +32,29 @@ func (j *Job) Minimum() []*model.Task {
 	return out
 }
 
+// MinimumRequest is what the tasks of Minimum ask for together.
+func (j *Job) MinimumRequest() model.Request {
+	if j.minimumGen != j.Gen || len(j.Placed)+len(j.Promised) > 0 {
+		j.minimum, j.minimumGen = Sum(j.Minimum()), j.Gen
+	}
+	return j.minimum
+}
+
+// Sum is what tasks ask for together.
+func Sum(tasks []*model.Task) model.Request {
+	var sum model.Vec
+	for _, t := range tasks {
+		sum.Add(t.Shape.Request, 1)
+	}
+	var r model.Request
+	for i, v := range sum {
+		if v > 0 {
+			r = append(r, model.Term{Index: int32(i), Value: v})
+		}
+	}
+	return r
+}
+
 // Starving are the jobs that could not be placed and for which evictions may be
 // tried: those of this cycle, and parked ones when queues have changed since.
 func (s *Session) Starving() []*Job {

@@ -89,6 +89,26 @@ func (j *Judge) Allowed(s *model.Shape, id model.NodeID) bool {
 	return rank >= 0 && j.ranking(s).static[rank] != unfit
 }
 
+// Possible says whether the shape could run on some node if it were empty.
+func (j *Judge) Possible(s *model.Shape) bool {
+	r := j.ranking(s)
+	for rank, id := range j.overlay.Order {
+		if r.static[rank] != unfit && fits(s.Request, j.overlay.Nodes.Row(j.overlay.Nodes.Alloc, id)) {
+			return true
+		}
+	}
+	return false
+}
+
+func fits(r model.Request, row []int64) bool {
+	for _, t := range r {
+		if t.Value > row[t.Index] {
+			return false
+		}
+	}
+	return true
+}
+
 // BestLater returns the best node whose room will do once what is being released
 // is free.
 func (j *Judge) BestLater(s *model.Shape, also func(model.NodeID) bool) (model.NodeID, bool) {

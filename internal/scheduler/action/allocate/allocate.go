@@ -3,6 +3,9 @@
 package allocate
 
 import (
+	"slices"
+
+	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -19,7 +22,7 @@ func (Action) Run(s *session.Session) {
 	for {
 		turn, job, ok := turns.Next()
 		if !ok {
-			return
+			break
 		}
 		if v := s.Rules.IsOverused(turn.Queue()); v.Code != "" { // 1. A queue that has its share gets no more.
 			s.Blocked(job, v)
@@ -28,7 +31,7 @@ func (Action) Run(s *session.Session) {
 			}
 			continue
 		}
-		outcome := s.Round(job, nil, false) // 2. The gang is placed whole, or not at all.
+		outcome := s.Round(job, nil, session.Share) // 2. The gang is placed whole, or not at all.
 		switch {
 		case outcome == session.Kept && len(job.Pending) > 0:
 			turns.Back(turn, job) // 3. It wants more: after those whose turn comes before.
@@ -37,6 +40,41 @@ func (Action) Run(s *session.Session) {
 		default:
 			turns.Back(turn, nil)
 		}
+	}
+	lend(s) // 5. What nobody with a right to it waits for may be used beyond the share.
+}
+
+// lend lets gangs start that are larger than what their queue deserves, when no
+// gang within its queue's share waits for nodes. Else two queues, each with a
+// gang larger than its half, would leave the cluster idle for ever. The queue
+// owes what it borrowed: others reclaim it when they want it.
+func lend(s *session.Session) {
+	var over, within []*session.Job
+	for _, j := range s.AllWaiting {
+		if !j.LetIn() || j.Need() == 0 || len(j.Placed)+len(j.Promised) > 0 || !j.Tryable(s) {
+			continue
+		}
+		switch s.Rules.MayTake(j.In, j.MinimumRequest()).Code {
+		case "":
+			within = append(within, j)
+		case reason.OverDeserved:
+			over = append(over, j)
+		}
+	}
+	if len(over) == 0 || slices.ContainsFunc(within, s.Possible) {
+		return
+	}
+	turns := s.Turns(over, func(*session.Job) bool { return true })
+	for {
+		turn, job, ok := turns.Next()
+		if !ok {
+			return
+		}
+		before := job.Verdict
+		if s.Round(job, nil, session.Capability) == session.Failed {
+			s.Verdict(job, before)
+		}
+		turns.Back(turn, nil)
 	}
 }
 
@@ -49,10 +87,14 @@ func promised(s *session.Session) {
 		if !ok {
 			return
 		}
+		held := slices.Clone(job.Reserved)
 		if wants(s, job) {
-			s.Round(job, nil, false)
+			s.Round(job, nil, session.Share)
 		} else {
 			s.GiveUp(job)
+		}
+		if !job.Keeps(held) {
+			s.WakeForNodes()
 		}
 		turns.Back(turn, nil)
 	}

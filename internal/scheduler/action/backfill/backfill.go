@@ -21,7 +21,7 @@ func (Action) Run(s *session.Session) {
 		if !ok {
 			return
 		}
-		for len(job.Pending) > 0 && s.Round(job, bestEffort, true) == session.Kept {
+		for len(job.Pending) > 0 && s.Round(job, bestEffort, session.NoLimits) == session.Kept {
 			continue
 		}
 		turns.Back(turn, nil)

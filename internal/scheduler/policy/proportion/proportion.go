@@ -55,7 +55,7 @@ func (p *Policy) Open(s *session.Session) {
 		})
 	}
 	if p.conf.Enabled("enablePreemptive") {
-		r.Preemptive = append(r.Preemptive, rules.preemptive)
+		r.Preemptive = append(r.Preemptive, rules.allocatable)
 	}
 	if p.conf.Enabled("enableReclaimable") {
 		r.GivesBack = append(r.GivesBack, rules.givesBack)
@@ -85,14 +85,15 @@ func (r rules) limit(code reason.Code, q *queue.Queue, index int, asked model.Re
 }
 
 // overused says that the queue holds all it deserves, of everything. One that
-// asks for nothing countable (best-effort pods) is not.
+// asks for nothing countable (best-effort pods) is not, nor one that holds the
+// whole cluster: there the nodes are what is short.
 func (r rules) overused(q *queue.Queue) explain.Verdict {
 	some := -1
 	for i, d := range q.Deserved {
 		if i == model.Pods {
 			continue
 		}
-		if d > q.Allocated[i]+queue.Epsilon {
+		if d > q.Allocated[i]+queue.Epsilon || d > 0 && d >= r.ledger.Total[i]-queue.Epsilon {
 			return explain.Verdict{}
 		}
 		if d > 0 && some < 0 {
@@ -159,21 +160,6 @@ func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 // claimed is what the queue holds and has let in, without what it can do without.
 func (r rules) claimed(q *queue.Queue, i int) float64 {
 	return q.Allocated[i] + q.Inqueue[i] - q.Elastic[i]
-}
-
-// preemptive says whether the queue stays within what it deserves with the tasks.
-func (r rules) preemptive(q *queue.Queue, tasks []*model.Task) explain.Verdict {
-	var sum model.Vec
-	for _, t := range tasks {
-		sum.Add(t.Shape.Request, 1)
-	}
-	asked := make(model.Request, 0, len(sum))
-	for i, v := range sum {
-		if v > 0 {
-			asked = append(asked, model.Term{Index: int32(i), Value: v})
-		}
-	}
-	return r.allocatable(q, asked)
 }
 
 // givesBack says whether the queue holds more than it deserves of something

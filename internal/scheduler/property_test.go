@@ -1,0 +1,272 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/make"
+)
+
+// random is a cluster to which random things happen, as the API would tell them.
+type random struct {
+	t      *rapid.T
+	engine *Engine
+	model  *model.Cluster
+	now    time.Time
+	nodes  map[string]*corev1.Node
+	pods   map[string]*corev1.Pod
+	gangs  map[string]*schedulingv1beta1.PodGroup
+	queues []*schedulingv1beta1.Queue
+	made   int
+}
+
+func newRandom(t *rapid.T) *random {
+	e, err := New(config.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &random{
+		t: t, engine: e, model: model.New(), now: make.Epoch,
+		nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{}, gangs: map[string]*schedulingv1beta1.PodGroup{},
+	}
+	for i := range rapid.IntRange(1, 3).Draw(t, "queues") {
+		b := make.Queue(fmt.Sprintf("q%d", i)).Weight(int32(rapid.IntRange(1, 3).Draw(t, "weight"))).
+			Reclaimable(rapid.IntRange(0, 3).Draw(t, "gives") > 0)
+		if rapid.IntRange(0, 2).Draw(t, "capped") == 0 {
+			b.Capability("cpu", fmt.Sprint(rapid.IntRange(0, 12).Draw(t, "cap")))
+		}
+		r.queues = append(r.queues, b.Obj())
+		r.model.Apply(model.QueueFrom(b.Obj()))
+	}
+	for range rapid.IntRange(1, 5).Draw(t, "nodes") {
+		r.addNode()
+	}
+	return r
+}
+
+func (r *random) addNode() {
+	r.made++
+	b := make.Node(fmt.Sprintf("n%d", r.made%7)).
+		CPU(fmt.Sprint(rapid.IntRange(0, 8).Draw(r.t, "cpu"))).
+		Memory(fmt.Sprintf("%dGi", rapid.IntRange(1, 8).Draw(r.t, "memory"))).
+		Resource("pods", fmt.Sprint(rapid.IntRange(1, 9).Draw(r.t, "slots"))).
+		Label("zone", rapid.SampledFrom([]string{"x", "y"}).Draw(r.t, "zone"))
+	if rapid.IntRange(0, 4).Draw(r.t, "tainted") == 0 {
+		b.Taint("dedicated", "", corev1.TaintEffectNoSchedule)
+	}
+	r.nodes[b.Obj().Name] = b.Obj()
+	r.model.Apply(model.NodeFrom(b.Obj()))
+}
+
+func (r *random) addGang() {
+	r.made++
+	t := r.t
+	name := fmt.Sprintf("g%d", r.made)
+	tasks := rapid.IntRange(1, 6).Draw(t, "tasks")
+	g := make.Gang(name).Min(rapid.IntRange(1, tasks).Draw(t, "min")).
+		Queue(r.queues[rapid.IntRange(0, len(r.queues)-1).Draw(t, "queue")].Name).Age(time.Duration(r.made) * time.Second).Obj()
+	g.UID = types.UID(name)
+	r.gangs[name] = g
+	r.model.Apply(model.GangFrom(g))
+	shapes := rapid.IntRange(1, 2).Draw(t, "shapes")
+	for i := range tasks {
+		b := make.Pod(fmt.Sprintf("%s-%d", name, i)).Gang(name)
+		if cpu := rapid.IntRange(0, 4).Draw(t, "cpu"); cpu > 0 && i%shapes == 0 {
+			b.CPU(fmt.Sprint(cpu))
+		} else {
+			b.CPU("1").Memory("1Gi")
+		}
+		switch rapid.IntRange(0, 9).Draw(t, "kind") {
+		case 0:
+			b.Select("zone", "x")
+		case 1:
+			b.HostPort(80)
+		case 2:
+			b.Tolerate("dedicated")
+		case 3:
+			b.Label("app", "a").Spread("zone", 1)
+		}
+		r.pods[b.Obj().Name] = b.Obj()
+		r.model.Apply(model.TaskFrom(b.Obj(), true))
+	}
+}
+
+func (r *random) names() []string {
+	var out []string
+	for name := range r.pods {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// happen lets something happen outside.
+func (r *random) happen() {
+	switch rapid.IntRange(0, 9).Draw(r.t, "event") {
+	case 0:
+		r.addNode()
+	case 1:
+		if len(r.nodes) > 1 {
+			name := rapid.SampledFrom(sortedKeys(r.nodes)).Draw(r.t, "node")
+			delete(r.nodes, name)
+			r.model.Apply(model.NodeGone{Name: name})
+		}
+	case 2, 3:
+		if names := r.names(); len(names) > 0 {
+			p := r.pods[rapid.SampledFrom(names).Draw(r.t, "pod")]
+			if p.Spec.NodeName != "" {
+				p.Status.Phase = corev1.PodSucceeded
+				r.model.Apply(model.TaskFrom(p, true))
+			}
+		}
+	case 4:
+		if names := r.names(); len(names) > 0 {
+			r.drop(rapid.SampledFrom(names).Draw(r.t, "pod"))
+		}
+	default:
+		r.addGang()
+	}
+}
+
+func (r *random) drop(name string) {
+	p := r.pods[name]
+	delete(r.pods, name)
+	r.model.Apply(model.TaskGone{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
+}
+
+func sortedKeys[T any](m map[string]T) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// decide runs a cycle, checks it, and lets the API carry it out, some of it late
+// or never.
+func (r *random) decide() {
+	r.now = r.now.Add(2 * time.Second)
+	before := r.load()
+	fresh, err := New(config.Default())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	again := fresh.Cycle(r.now, r.model)
+	d := r.engine.Cycle(r.now, r.model)
+	same := cmp.Options{cmpopts.IgnoreFields(decision.Nomination{}, "Publish")}
+	if diff := cmp.Diff(again.Binds, d.Binds); diff != "" {
+		r.t.Fatalf("an engine without a past binds differently (-fresh +old):\n%s%s", diff, r.state())
+	}
+	if diff := cmp.Diff(again.Evicts, d.Evicts); diff != "" {
+		r.t.Fatalf("an engine without a past evicts differently (-fresh +old):\n%s", diff)
+	}
+	if diff := cmp.Diff(again.Nominations, d.Nominations, same...); diff != "" {
+		r.t.Fatalf("an engine without a past promises differently (-fresh +old):\n%s", diff)
+	}
+	decision.Assume(r.model, &d)
+	r.check(&d, before)
+	for _, b := range d.Binds {
+		p := r.pods[b.Pod.Name]
+		switch rapid.IntRange(0, 9).Draw(r.t, "bind") {
+		case 0:
+			r.model.Apply(model.BindFailed{UID: p.UID, Err: "conflict"})
+		case 1: // still on its way
+		default:
+			p.Spec.NodeName, p.Status.Phase = b.Node, corev1.PodRunning
+			r.model.Apply(model.TaskFrom(p, true))
+		}
+	}
+	for _, e := range d.Evicts {
+		if rapid.IntRange(0, 3).Draw(r.t, "leaves") > 0 {
+			r.drop(e.Pod.Name)
+		}
+	}
+}
+
+// use is what nodes and queues hold.
+type use struct {
+	over   map[string]bool    // nodes that hold more than they have
+	queues map[string]float64 // cpu held
+}
+
+func (r *random) load() use {
+	u := use{over: map[string]bool{}, queues: map[string]float64{}}
+	n := &r.model.Nodes
+	for id, name := range n.Name {
+		for i := range n.Stride {
+			if k := id*n.Stride + i; n.Alive[id] && n.Used[k] > n.Alloc[k] {
+				u.over[name] = true
+			}
+		}
+	}
+	for name, q := range r.model.Queues {
+		u.queues[name] = float64(q.Sums.Allocated.Get(model.CPU))
+	}
+	return u
+}
+
+func (r *random) check(d *decision.Decisions, before use) {
+	after := r.load()
+	bound := map[types.UID]bool{}
+	for _, b := range d.Binds {
+		bound[b.Gang.UID] = true
+		if after.over[b.Node] && !before.over[b.Node] {
+			r.t.Fatalf("node %s holds more than it has after %+v", b.Node, b)
+		}
+		p := r.pods[b.Pod.Name]
+		if p.Spec.NodeName != "" {
+			r.t.Fatalf("pod %s is bound twice", b.Pod.Name)
+		}
+	}
+	for name, g := range r.gangs {
+		if m := r.model.Gangs["default/"+name]; bound[g.UID] && m.Ready() < int(g.Spec.MinMember) {
+			r.t.Fatalf("gang %s is bound in part: %d of %d", name, m.Ready(), g.Spec.MinMember)
+		}
+	}
+	for _, q := range r.queues {
+		limit, capped := q.Spec.Capability["cpu"]
+		if held := after.queues[q.Name]; capped && held > float64(limit.MilliValue()) && held > before.queues[q.Name] {
+			r.t.Fatalf("queue %s holds %v over its capability %s", q.Name, held, limit.String())
+		}
+	}
+}
+
+// TestInvariants lets random things happen and checks every cycle: no node holds
+// more than it has (I1), no gang is bound in part (I2), no queue exceeds its
+// capability (I3), no pod is bound twice (I6), an engine without a past decides
+// the same (I11).
+func TestInvariants(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := newRandom(t)
+		for range rapid.IntRange(1, 25).Draw(t, "steps") {
+			r.happen()
+			if rapid.IntRange(0, 2).Draw(t, "cycle") > 0 {
+				r.decide()
+			}
+		}
+		r.decide()
+	})
+}
+
+// state tells what the engine remembers of its gangs, for a failure's text.
+func (r *random) state() string {
+	out := ""
+	for _, name := range sortedKeys(r.gangs) {
+		j := r.engine.book.jobs[r.model.Gangs["default/"+name]]
+		out += fmt.Sprintf("%s parked=%v phase=%s pending=%d need=%d shapes=%d queue=%s: %s %+v\n", name, j.Parked, j.Phase, len(j.Pending), j.Need(), len(j.ParkedShapes), j.In.Name, j.Verdict.Code, j.Verdict.Limit)
+	}
+	return out
+}
