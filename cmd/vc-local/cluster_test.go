@@ -133,7 +133,15 @@ func TestAClusterIsStartedUsedRestartedAndRemoved(t *testing.T) {
 			t.Errorf("add printed %q", added)
 		}
 		p.must("nodes", "add", "--process=1")
+		runPod(t, client, "goes", "node-2")
+		runPod(t, client, "stays", "node-1")
 		p.must("nodes", "remove", "sim-2", "node-2")
+		if _, err := client.CoreV1().Pods("default").Get(t.Context(), "goes", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			t.Errorf("the pod of the node that was removed: %v", err)
+		}
+		if pod, err := client.CoreV1().Pods("default").Get(t.Context(), "stays", metav1.GetOptions{}); err != nil || pod.Status.Phase != corev1.PodRunning {
+			t.Errorf("the pod of another node: %v, %v", pod.Status.Phase, err)
+		}
 		if _, refused, code := p.run("nodes", "add", "--simulated=1", "--name=big"); code != 1 || !strings.Contains(refused, `there is a node "big" already`) {
 			t.Errorf("a name twice: exit %d, %s", code, refused)
 		}
@@ -193,6 +201,22 @@ func TestAnEphemeralClusterLeavesNothing(t *testing.T) {
 		t.Errorf("the directory is still there: %v", err)
 	}
 	eventually(t, "the process is gone", func() bool { return !alive(pid) })
+}
+
+// runPod runs a pod on a process node until it is running.
+func runPod(t *testing.T, client kubernetes.Interface, name, node string) {
+	t.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	pod.Spec.NodeName = node
+	pod.Spec.Containers = []corev1.Container{{Name: "c", Image: "none", Command: []string{"sleep", "1000"}}}
+	pods := client.CoreV1().Pods("default")
+	if _, err := pods.Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "pod "+name+" runs", func() bool {
+		got, err := pods.Get(t.Context(), name, metav1.GetOptions{})
+		return err == nil && got.Status.Phase == corev1.PodRunning
+	})
 }
 
 func wantNodes(t *testing.T, p program, want ...string) {

@@ -2,9 +2,7 @@ package local
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -16,20 +14,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
 	"github.com/vc-batch/vc/internal/local/controlplane"
-	"github.com/vc-batch/vc/internal/local/processnode"
 	"github.com/vc-batch/vc/internal/local/simnode"
 )
-
-// kindProcess is the value of simnode.KindLabel on process nodes.
-const kindProcess = "process"
-
-// nodeReadyTimeout is how long a node may take until it accepts pods.
-const nodeReadyTimeout = 90 * time.Second
 
 // nodeSet runs the nodes of a cluster. The API is its only memory: at a start
 // without nodes named, it goes on with those the API server knows.
@@ -49,14 +39,6 @@ type nodeSet struct {
 	mu      sync.Mutex
 	process map[string]*processRun
 	warned  bool
-}
-
-// processRun is a process node and its goroutine.
-type processRun struct {
-	node   *processnode.Node
-	cancel context.CancelFunc
-	done   chan struct{}
-	err    error
 }
 
 func newNodeSet(s Settings, plane *controlplane.ControlPlane, report Reporter) (*nodeSet, error) {
@@ -150,11 +132,10 @@ func (s *nodeSet) forget(ctx context.Context, existing, wanted []Node) error {
 			continue
 		}
 		group.Go(func() error {
-			err := s.client.CoreV1().Nodes().Delete(ctx, node.Name, metav1.DeleteOptions{})
-			if apierrors.IsNotFound(err) {
-				return nil
+			if node.Kind == KindSimulated {
+				return simnode.RemoveNodes(ctx, s.client, node.Name)
 			}
-			return err
+			return s.forgetProcess(ctx, node.Name)
 		})
 	}
 	return group.Wait()
@@ -191,93 +172,6 @@ func simulatedSpec(node Node) simnode.Spec {
 	return simnode.Spec{Name: node.Name, Capacity: capacity, Labels: node.Labels, Taints: node.Taints}
 }
 
-func (s *nodeSet) addProcess(ctx context.Context, nodes []Node) error {
-	if len(nodes) == 0 {
-		return nil
-	}
-	begun := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, nodeReadyTimeout)
-	defer cancel()
-	for _, node := range nodes {
-		if err := s.runProcess(node); err != nil {
-			return fmt.Errorf("process node %s: %w", node.Name, err)
-		}
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	for _, node := range nodes {
-		group.Go(func() error { return s.waitProcess(ctx, node.Name) })
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	s.report.Ready(plural(len(nodes), "process node"), time.Since(begun))
-	return nil
-}
-
-// runProcess starts a process node.
-func (s *nodeSet) runProcess(node Node) error {
-	certPEM, keyPEM, err := s.plane.PKI().Serving(node.Name, "127.0.0.1", "localhost", node.Name)
-	if err != nil {
-		return err
-	}
-	serving, err := tls.X509KeyPair(certPEM, keyPEM)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.process[node.Name] != nil {
-		return errors.New("runs already")
-	}
-	n, err := processnode.New(processnode.Config{
-		Name: node.Name, REST: s.plane.RESTConfig(), Dir: s.dir.join("nodes", node.Name), Mask: []string{string(s.dir)},
-		Capacity: node.Capacity, Labels: node.Labels, Taints: node.Taints,
-		Serving: serving, ClientCA: s.authority,
-		Log: klog.Background().WithName("node").WithValues("node", node.Name), Warn: s.warn(),
-	})
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(s.ctx)
-	run := &processRun{node: n, cancel: cancel, done: make(chan struct{})}
-	s.process[node.Name] = run
-	go func() {
-		defer close(run.done)
-		run.err = n.Run(ctx)
-	}()
-	return nil
-}
-
-// warn passes on what the machine does not permit, from the first node only:
-// it is the same for all. The caller holds mu.
-func (s *nodeSet) warn() func(string) {
-	if s.warned {
-		return func(string) {}
-	}
-	s.warned = true
-	return s.report.Note
-}
-
-// waitProcess returns when the API server has the node as one that takes pods.
-func (s *nodeSet) waitProcess(ctx context.Context, name string) error {
-	run := s.running(name)
-	select {
-	case <-run.node.Ready():
-	case <-run.done:
-		return fmt.Errorf("process node %s ended: %w", name, run.err)
-	case <-ctx.Done():
-		return fmt.Errorf("process node %s is not ready: %w", name, ctx.Err())
-	}
-	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		node, err := s.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-		return err == nil && acceptsPods(node), err
-	})
-	if err != nil {
-		return fmt.Errorf("process node %s is not ready: %w", name, err)
-	}
-	return nil
-}
-
 func acceptsPods(node *corev1.Node) bool {
 	for _, taint := range node.Spec.Taints {
 		if taint.Key == corev1.TaintNodeNotReady || taint.Key == corev1.TaintNodeUnreachable {
@@ -296,12 +190,6 @@ func nodeReady(node *corev1.Node) bool {
 	return false
 }
 
-func (s *nodeSet) running(name string) *processRun {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.process[name]
-}
-
 // remove takes a node away, and what runs on it with it.
 func (s *nodeSet) remove(ctx context.Context, name string) error {
 	node, err := s.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
@@ -314,16 +202,7 @@ func (s *nodeSet) remove(ctx context.Context, name string) error {
 	if node.Labels[simnode.KindLabel] == simnode.KindSimulated {
 		return s.fleet.Remove(ctx, name)
 	}
-	s.mu.Lock()
-	run := s.process[name]
-	delete(s.process, name)
-	s.mu.Unlock()
-	if run == nil {
-		return hinted("remove it with: kubectl delete node "+name, "node %q is not one of this process", name)
-	}
-	run.cancel()
-	<-run.done
-	return run.node.Remove(ctx)
+	return s.removeProcess(ctx, name)
 }
 
 // stop ends all nodes; what runs on process nodes ends with them.

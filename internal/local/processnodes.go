@@ -1,0 +1,194 @@
+package local
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/klog/v2"
+
+	"github.com/vc-batch/vc/internal/local/processnode"
+)
+
+const (
+	// nodeReadyTimeout is how long a node may take until it accepts pods.
+	nodeReadyTimeout = 90 * time.Second
+	// drainTimeout is how long the pods of a node that is removed may take to
+	// end by themselves; then they are killed with the node.
+	drainTimeout = 40 * time.Second
+)
+
+// processRun is a process node and its goroutine.
+type processRun struct {
+	node   *processnode.Node
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error
+}
+
+func (s *nodeSet) addProcess(ctx context.Context, nodes []Node) error {
+	if len(nodes) == 0 {
+		return nil
+	}
+	begun := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, nodeReadyTimeout)
+	defer cancel()
+	for _, node := range nodes {
+		if err := s.runProcess(node); err != nil {
+			return fmt.Errorf("process node %s: %w", node.Name, err)
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, node := range nodes {
+		group.Go(func() error { return s.waitProcess(ctx, node.Name) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	s.report.Ready(plural(len(nodes), "process node"), time.Since(begun))
+	return nil
+}
+
+// runProcess starts a process node.
+func (s *nodeSet) runProcess(node Node) error {
+	certPEM, keyPEM, err := s.plane.PKI().Serving(node.Name, "127.0.0.1", "localhost", node.Name)
+	if err != nil {
+		return err
+	}
+	serving, err := tls.X509KeyPair(certPEM, keyPEM)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process[node.Name] != nil {
+		return errors.New("runs already")
+	}
+	n, err := processnode.New(processnode.Config{
+		Name: node.Name, REST: s.plane.RESTConfig(), Dir: s.dir.join("nodes", node.Name), Mask: []string{string(s.dir)},
+		Capacity: node.Capacity, Labels: node.Labels, Taints: node.Taints,
+		Serving: serving, ClientCA: s.authority,
+		Log: klog.Background().WithName("node").WithValues("node", node.Name), Warn: s.warn(),
+	})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	run := &processRun{node: n, cancel: cancel, done: make(chan struct{})}
+	s.process[node.Name] = run
+	go func() {
+		defer close(run.done)
+		run.err = n.Run(ctx)
+	}()
+	return nil
+}
+
+// warn passes on what the machine does not permit, from the first node only:
+// it is the same for all. The caller holds mu.
+func (s *nodeSet) warn() func(string) {
+	if s.warned {
+		return func(string) {}
+	}
+	s.warned = true
+	return s.report.Note
+}
+
+// waitProcess returns when the API server has the node as one that takes pods.
+func (s *nodeSet) waitProcess(ctx context.Context, name string) error {
+	run := s.running(name)
+	select {
+	case <-run.node.Ready():
+	case <-run.done:
+		return fmt.Errorf("process node %s ended: %w", name, run.err)
+	case <-ctx.Done():
+		return fmt.Errorf("process node %s is not ready: %w", name, ctx.Err())
+	}
+	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		node, err := s.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+		return err == nil && acceptsPods(node), err
+	})
+	if err != nil {
+		return fmt.Errorf("process node %s is not ready: %w", name, err)
+	}
+	return nil
+}
+
+func (s *nodeSet) running(name string) *processRun {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.process[name]
+}
+
+// removeProcess ends the pods of a process node as a drain would, then the node.
+func (s *nodeSet) removeProcess(ctx context.Context, name string) error {
+	s.mu.Lock()
+	run := s.process[name]
+	delete(s.process, name)
+	s.mu.Unlock()
+	if run == nil {
+		return hinted("remove it with: kubectl delete node "+name, "node %q is not one of this process", name)
+	}
+	err := s.drain(ctx, name)
+	run.cancel()
+	<-run.done
+	return errors.Join(err, run.node.Remove(ctx), s.forgetProcess(ctx, name))
+}
+
+// drain closes a node to new pods, deletes those on it, and waits for their end.
+func (s *nodeSet) drain(ctx context.Context, name string) error {
+	cordon := []byte(`{"spec":{"unschedulable":true}}`)
+	if _, err := s.client.CoreV1().Nodes().Patch(ctx, name, types.StrategicMergePatchType, cordon, metav1.PatchOptions{}); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
+	defer cancel()
+	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		left, err := s.deletePods(ctx, name, metav1.DeleteOptions{})
+		return left == 0, err
+	})
+	if wait.Interrupted(err) {
+		return nil // They are killed with the node.
+	}
+	return err
+}
+
+// forgetProcess removes a node that does not run, and the pods the API server
+// believes to be on it.
+func (s *nodeSet) forgetProcess(ctx context.Context, name string) error {
+	err := s.client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	_, err = s.deletePods(ctx, name, *metav1.NewDeleteOptions(0))
+	return err
+}
+
+// deletePods deletes the pods of a node, once each, and counts those still there.
+func (s *nodeSet) deletePods(ctx context.Context, name string, options metav1.DeleteOptions) (left int, err error) {
+	pods, err := s.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + name})
+	if err != nil {
+		return 0, err
+	}
+	atOnce := options.GracePeriodSeconds != nil
+	for _, pod := range pods.Items {
+		if owner := metav1.GetControllerOf(&pod); owner != nil && owner.Kind == "DaemonSet" && !atOnce {
+			continue // It would come back at once; it goes with the node.
+		}
+		left++
+		if pod.DeletionTimestamp != nil && !atOnce {
+			continue
+		}
+		err := s.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return 0, err
+		}
+	}
+	return left, nil
+}
