@@ -164,7 +164,9 @@ func (a *attempt) open() error {
 	if err != nil {
 		return err
 	}
-	_ = os.Remove(a.worker.logPath(a.spec.Name, a.number-keptLogs))
+	old := a.worker.logPath(a.spec.Name, a.number-keptLogs)
+	_ = os.Remove(old)
+	_ = os.Remove(old + logfile.OldSuffix)
 	a.log = log
 	a.streams, err = openStreams(a.spec, log)
 	if err != nil {

@@ -67,3 +67,31 @@ func TestPodReachesTheAPIServer(t *testing.T) {
 	untilPhase(t, ns, "caller", corev1.PodSucceeded)
 	contains(t, logs(t, ns, "caller", corev1.PodLogOptions{}), "system:serviceaccount:"+ns+":default", "Forbidden")
 }
+
+func TestContainersOfAPodShareItsNetwork(t *testing.T) {
+	node, _ := startNode(t, "share")
+	ns := namespace(t)
+	const connect = `python3 -c '
+import socket, time
+for i in range(100):
+    try:
+        print(socket.create_connection(("127.0.0.1", 7070), 5).recv(9).decode()); break
+    except OSError:
+        time.sleep(0.05)
+else:
+    raise SystemExit(1)'`
+	create(t, ns, shell("two", "share", connect, func(pod *corev1.Pod) {
+		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: "server", Image: "none", Command: []string{"python3", "-c", `
+import socket
+s = socket.create_server(("127.0.0.1", 7070)); c, _ = s.accept(); c.sendall(b"inside"); c.close()`}})
+	}))
+	if untilPhase(t, ns, "two", corev1.PodSucceeded); logs(t, ns, "two", corev1.PodLogOptions{Container: "main"}) != "inside\n" {
+		t.Error("one container does not reach the other")
+	}
+	create(t, ns, shell("host", "share", "curl -sk --max-time 5 "+admin.Host+"/version", func(pod *corev1.Pod) { pod.Spec.HostNetwork = true }))
+	pod := untilPhase(t, ns, "host", corev1.PodSucceeded)
+	contains(t, logs(t, ns, "host", corev1.PodLogOptions{}), "{")
+	if pod.Status.PodIP != node.hostIP {
+		t.Errorf("address %s of a pod on the machine's network", pod.Status.PodIP)
+	}
+}

@@ -50,6 +50,7 @@ type Node struct {
 	mu      sync.Mutex
 	workers map[types.UID]*worker
 	ended   map[types.UID]bool // over, and still in the API
+	leaving bool               // no worker starts any more
 	running sync.WaitGroup
 }
 
@@ -103,7 +104,7 @@ func (n *Node) event(pod *corev1.Pod, kind, reason, message string) {
 	n.recorder.Event(pod, kind, reason, message)
 }
 
-// Run is the node until ctx ends. Then it ends its pods' processes and returns.
+// Run is the node until ctx ends. Then it ends its pods' processes and returns. A Node runs once.
 func (n *Node) Run(ctx context.Context) error {
 	// Work for pods goes on while they leave.
 	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -190,7 +191,7 @@ func (n *Node) handle(pod *corev1.Pod) {
 	}
 	over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	switch {
-	case n.ctx.Err() != nil || isMirror(pod):
+	case n.leaving || isMirror(pod):
 	case (over || n.ended[pod.UID]) && pod.DeletionTimestamp != nil:
 		go n.deletePod(pod)
 	case over || n.ended[pod.UID]:
@@ -292,6 +293,7 @@ func (n *Node) removeStrangers() {
 // leave ends all pods' processes and waits for that.
 func (n *Node) leave() {
 	n.mu.Lock()
+	n.leaving = true
 	for _, w := range n.workers {
 		w.post(func() { w.leave(leaveGrace) })
 	}

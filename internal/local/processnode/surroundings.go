@@ -272,7 +272,7 @@ func (s *surroundings) keepFresh(w *worker) {
 	go func() {
 		for sleepContext(ctx, refreshEvery) {
 			// What cannot be read now stays as it is; the next time will tell.
-			_, _ = volume.Prepare(s.pod, filepath.Join(w.dir, "volumes"), w.memoryDir(), s.facts(), s.sources(ctx))
+			_, _ = volume.Prepare(w.latest.Load(), filepath.Join(w.dir, "volumes"), w.memoryDir(), s.facts(), s.sources(ctx))
 		}
 	}()
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,6 +31,8 @@ type worker struct {
 	gone     bool // the API's object is not there any more
 	leaving  bool // the node's process ends: nothing is written any more
 
+	latest atomic.Pointer[corev1.Pod] // the API's object as last seen
+
 	mu       sync.Mutex
 	attempts map[string]*attempt // running ones, by container
 	surround *surroundings       // nil until prepared
@@ -40,6 +43,7 @@ func newWorker(n *Node, api *corev1.Pod) *worker {
 		node: n, uid: api.UID, dir: n.podDir(api.UID), signal: make(chan struct{}, 1), attempts: map[string]*attempt{},
 		pod: lifecycle.Restore(api, time.Now()),
 	}
+	w.latest.Store(api)
 	w.pod.HostIP = n.hostIP
 	w.writer = newStatusWriter(n, api)
 	return w
@@ -155,6 +159,7 @@ func (w *worker) setAttempt(name string, a *attempt) {
 
 // update takes over a newer object from the API.
 func (w *worker) update(api *corev1.Pod) {
+	w.latest.Store(api)
 	w.pod.Update(api)
 	if api.DeletionTimestamp == nil {
 		return

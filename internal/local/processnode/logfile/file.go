@@ -18,14 +18,23 @@ const (
 // maxLineBytes is where a line without an end is cut into parts (tag P), as container runtimes do.
 const maxLineBytes = 16 << 10
 
+// maxFileBytes is when a file is put aside and a new one begun. One older file is kept.
+const maxFileBytes = 10 << 20
+
+// OldSuffix is added to the name of a file that was put aside.
+const OldSuffix = ".old"
+
 // File is the log of one attempt of a container, while it runs.
 type File struct {
+	path    string
+	limit   int64
 	mu      sync.Mutex
+	size    int64
+	turns   int // how often a new file was begun
 	file    *os.File
 	now     func() time.Time
 	changed chan struct{} // closed and replaced at every write
 	closed  bool
-	writers sync.WaitGroup
 }
 
 // Create opens the file for writing; an older one of the same attempt is continued.
@@ -37,7 +46,11 @@ func Create(path string, now func() time.Time) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	return &File{file: file, now: now, changed: make(chan struct{})}, nil
+	f := &File{path: path, limit: maxFileBytes, file: file, now: now, changed: make(chan struct{})}
+	if info, err := file.Stat(); err == nil {
+		f.size = info.Size()
+	}
+	return f, nil
 }
 
 // Stream returns a writer for one of the streams. Close it to write a last line that has no end.
@@ -106,9 +119,27 @@ func (f *File) append(lines []byte) {
 	if f.closed {
 		return
 	}
-	_, _ = f.file.Write(lines)
+	n, _ := f.file.Write(lines)
+	if f.size += int64(n); f.size >= f.limit {
+		f.turn()
+	}
 	close(f.changed)
 	f.changed = make(chan struct{})
+}
+
+// turn puts the file aside and begins a new one. If that fails, the old one grows on.
+func (f *File) turn() {
+	if os.Rename(f.path, f.path+OldSuffix) != nil {
+		return
+	}
+	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		_ = os.Rename(f.path+OldSuffix, f.path)
+		return
+	}
+	_ = f.file.Close()
+	f.file, f.size = file, 0
+	f.turns++
 }
 
 // Close ends the log; followers read to its end and stop.
@@ -123,9 +154,9 @@ func (f *File) Close() {
 	close(f.changed)
 }
 
-// state returns a channel that is closed at the next write, and whether there will be none.
-func (f *File) state() (<-chan struct{}, bool) {
+// state returns a channel that is closed at the next write, how many files were put aside, and whether nothing more will come.
+func (f *File) state() (changed <-chan struct{}, turns int, closed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.changed, f.closed
+	return f.changed, f.turns, f.closed
 }

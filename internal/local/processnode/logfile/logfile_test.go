@@ -113,3 +113,53 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		}
 	})
 }
+
+func TestALongLogIsPutAsideAndStillRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "0.log")
+	file, err := Create(path, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.limit = 1000
+	stream := file.Stream(Stdout)
+	read, write := io.Pipe()
+	followed := make(chan string)
+	go func() {
+		text, _ := io.ReadAll(read)
+		followed <- string(text)
+	}()
+	var want strings.Builder
+	for i := range 30 { // some 45 bytes each: one turn
+		line := "line " + time.Duration(i).String() + "\n"
+		want.WriteString(line)
+		_, _ = io.WriteString(stream, line)
+		if i == 0 {
+			go func() {
+				_ = Read(context.Background(), path, file, Options{Tail: -1, LimitBytes: -1}, write)
+				_ = write.Close()
+			}()
+		}
+	}
+	read2 := func(tail int64) string {
+		var got bytes.Buffer
+		if err := Read(context.Background(), path, nil, Options{Tail: tail, LimitBytes: -1}, &got); err != nil {
+			t.Fatal(err)
+		}
+		return got.String()
+	}
+	if got := read2(-1); got != want.String() {
+		t.Errorf("all: got %q", got)
+	}
+	for _, tail := range []int64{1, 10, 25, 30, 100} {
+		if got, lines := read2(tail), min(tail, 30); int64(strings.Count(got, "\n")) != lines || !strings.HasSuffix(want.String(), got) {
+			t.Errorf("tail %d: got %q", tail, got)
+		}
+	}
+	file.Close()
+	if got := <-followed; got != want.String() {
+		t.Errorf("followed: got %q", got)
+	}
+	if file.turns != 1 {
+		t.Errorf("%d turns", file.turns)
+	}
+}

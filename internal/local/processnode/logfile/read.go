@@ -22,39 +22,102 @@ type Options struct {
 // errLimit ends reading when LimitBytes have been written.
 var errLimit = errors.New("limit of bytes reached")
 
-// Read copies a log to out. If live is not nil, it follows until the log is closed or ctx ends.
+// Read copies a log to out, from the file that was put aside to the current one. If live is not nil, it follows until the log
+// is closed or ctx ends.
 func Read(ctx context.Context, path string, live *File, options Options, out io.Writer) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if options.Tail >= 0 {
-		start, err := tailOffset(file, options.Tail)
-		if err != nil {
-			return err
-		}
-		if _, err := file.Seek(start, io.SeekStart); err != nil {
-			return err
-		}
-	}
 	p := &printer{out: out, options: options, left: options.LimitBytes}
-	err = follow(ctx, file, live, p)
+	err := read(ctx, path, live, p)
 	if errors.Is(err, errLimit) {
 		return nil
 	}
 	return err
 }
 
-func follow(ctx context.Context, file *os.File, live *File, p *printer) error {
+func read(ctx context.Context, path string, live *File, p *printer) error {
+	file, turns, err := open(path, live)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	missing, err := seekTail(file, p.options.Tail)
+	if err != nil {
+		return err
+	}
+	if missing != 0 {
+		if err := readOld(path+OldSuffix, missing, p); err != nil {
+			return err
+		}
+	}
+	for {
+		again, err := follow(ctx, file, live, turns, p)
+		if err != nil || !again {
+			return err
+		}
+		// What was written between two turns is lost to a reader that is slower than ten megabytes.
+		_ = file.Close()
+		if file, turns, err = open(path, live); err != nil {
+			return err
+		}
+	}
+}
+
+// open opens the current file and says which one it is.
+func open(path string, live *File) (file *os.File, turns int, err error) {
+	for {
+		before := 0
+		if live != nil {
+			_, before, _ = live.state()
+		}
+		if file, err = os.Open(path); err != nil || live == nil {
+			return file, before, err
+		}
+		if _, after, _ := live.state(); after == before {
+			return file, after, nil
+		}
+		_ = file.Close() // a new one was begun just now
+	}
+}
+
+// seekTail moves to where the last lines begin and says how many of them the file has not (negative: all of another are wanted).
+func seekTail(file *os.File, lines int64) (missing int64, err error) {
+	if lines < 0 {
+		return lines, nil
+	}
+	start, found, err := tailOffset(file, lines)
+	if err != nil {
+		return 0, err
+	}
+	_, err = file.Seek(start, io.SeekStart)
+	return lines - found, err
+}
+
+// readOld prints the last lines of the file that was put aside, if there is one.
+func readOld(path string, lines int64, p *printer) error {
+	file, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if _, err := seekTail(file, lines); err != nil {
+		return err
+	}
+	_, err = follow(context.Background(), file, nil, 0, p)
+	return err
+}
+
+// follow prints a file to its end, and what is added while the log lives; again means that it goes on in a new file.
+func follow(ctx context.Context, file *os.File, live *File, turns int, p *printer) (again bool, err error) {
 	reader := bufio.NewReaderSize(file, 64<<10)
 	var partial []byte
 	for {
 		// The state is taken before reading: a write after the read then closes the channel that is waited for.
 		var changed <-chan struct{}
-		ended := true
+		ended, now := true, turns
 		if live != nil {
-			changed, ended = live.state()
+			changed, now, ended = live.state()
 		}
 		for {
 			line, err := reader.ReadBytes('\n')
@@ -63,20 +126,23 @@ func follow(ctx context.Context, file *os.File, live *File, p *printer) error {
 				break
 			}
 			if err != nil {
-				return err
+				return false, err
 			}
 			if err := p.print(partial); err != nil {
-				return err
+				return false, err
 			}
 			partial = partial[:0]
 		}
+		if now != turns {
+			return true, nil
+		}
 		if ended {
-			return nil
+			return false, nil
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil
+			return false, nil
 		}
 	}
 }
@@ -138,29 +204,28 @@ func ParseLine(raw []byte) (line Line, ok bool) {
 	return Line{Time: stamp, Stamp: fields[0], Stream: string(fields[1]), Partial: string(fields[2]) == "P", Text: fields[3]}, true
 }
 
-// tailOffset finds where the last n lines of the file begin.
-func tailOffset(file *os.File, n int64) (int64, error) {
+// tailOffset finds where the last n lines of the file begin, and how many there are of them.
+func tailOffset(file *os.File, n int64) (offset, found int64, err error) {
 	end, err := file.Seek(0, io.SeekEnd)
-	if err != nil || n == 0 {
-		return end, err
+	if err != nil || n == 0 || end == 0 {
+		return end, 0, err
 	}
 	const block = 64 << 10
 	buffer := make([]byte, block)
-	seen := int64(0)
 	for position := end; position > 0; {
 		size := min(block, position)
 		position -= size
 		if _, err := file.ReadAt(buffer[:size], position); err != nil && err != io.EOF {
-			return 0, err
+			return 0, 0, err
 		}
 		for i := size - 1; i >= 0; i-- {
 			if buffer[i] != '\n' || position+i == end-1 {
 				continue
 			}
-			if seen++; seen == n {
-				return position + i + 1, nil
+			if found++; found == n {
+				return position + i + 1, found, nil
 			}
 		}
 	}
-	return 0, nil
+	return 0, found + 1, nil
 }
