@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -72,7 +73,7 @@ func Report(out io.Writer, err error, where Connection) int {
 		human := Humanize(one, where)
 		fmt.Fprintf(out, "error: %s\n", indent(human.What, "       "))
 		if human.Hint != "" {
-			fmt.Fprintf(out, "hint:  %s\n", indent(human.Hint, "       "))
+			fmt.Fprintf(out, "hint:  %s\n", indent(where.asTyped(human.Hint), "       "))
 		}
 		code = firstCode(code, human.Code)
 	}
@@ -108,7 +109,7 @@ type Connection struct {
 	Server  string
 	Context string
 	User    string
-	// Named says that the context was asked for by flag or environment.
+	// Program is how the user calls us: "vcctl" or "kubectl vc".
 	Program string
 }
 
@@ -151,12 +152,11 @@ func humanizeStatus(err error, where Connection) *Error {
 		human.Hint = "the credentials are missing, wrong or expired; log in again, or choose another --context"
 	case apierrors.IsForbidden(err):
 		human.Code = ExitForbidden
-		human.What = "forbidden: " + message + " (403)"
 		if denied := DeniedBy(err); denied != "" {
 			human.What, human.Hint, human.Code = message, "", ExitError
 			break
 		}
-		human.Hint = "ask for a RoleBinding that allows this, or choose another namespace (-n) or --context"
+		human.What, human.Hint = forbidden(message)
 	case apierrors.IsNotFound(err) && strings.Contains(message, "the server could not find the requested resource"):
 		human.What = fmt.Sprintf("the cluster %s%s does not know this kind of object", where.Server, where.inContext())
 		human.Hint = "vc is not installed there: kubectl apply -f deploy/install.yaml, or start one with `vc-local up`"
@@ -166,6 +166,27 @@ func humanizeStatus(err error, where Connection) *Error {
 		human.Hint = "the API server did not answer in time; try again, or raise --request-timeout"
 	}
 	return human
+}
+
+// cannot is what the API server says when RBAC does not allow something.
+var cannot = regexp.MustCompile(`User "([^"]*)" cannot (\w+) resource "([^"]*)" in API group "([^"]*)" (?:at the cluster scope|in the namespace "([^"]*)")`)
+
+// forbidden shortens the API server's sentence to who may not do what where.
+func forbidden(message string) (what, hint string) {
+	parts := cannot.FindStringSubmatch(message)
+	if parts == nil {
+		return "forbidden: " + message + " (403)", "ask for a RoleBinding that allows this, or choose another namespace (-n) or --context"
+	}
+	user, action, resource, group, namespace := parts[1], parts[2], parts[3], parts[4], parts[5]
+	if group != "" {
+		resource += "." + group
+	}
+	if namespace == "" {
+		return fmt.Sprintf("forbidden: user %q cannot %s %s of the cluster (403)", user, action, resource),
+			"ask for a ClusterRoleBinding that allows this, or choose another --context"
+	}
+	return fmt.Sprintf("forbidden: user %q cannot %s %s in namespace %q (403)", user, action, resource, namespace),
+		fmt.Sprintf("ask for a RoleBinding that allows this in %q, or choose another namespace (-n) or --context", namespace)
 }
 
 // statusMessage is the server's text without the words every client adds.
@@ -189,6 +210,14 @@ func DeniedBy(err error) string {
 	}
 	name, _, _ := strings.Cut(rest, "\"")
 	return name
+}
+
+// asTyped writes commands in a hint the way the user calls us.
+func (c Connection) asTyped(hint string) string {
+	if c.Program == "" || c.Program == "vcctl" {
+		return hint
+	}
+	return strings.ReplaceAll(hint, "vcctl ", c.Program+" ")
 }
 
 func (c Connection) inContext() string {

@@ -194,6 +194,16 @@ func (f *Factory) NamespaceGiven() bool {
 	return f.Config.Namespace != nil && *f.Config.Namespace != ""
 }
 
+// Typed returns a command of ours as the user would type it: with -n when that
+// was given.
+func (f *Factory) Typed(command string) string {
+	text := f.Program + " " + command
+	if f.NamespaceGiven() {
+		text += " -n " + *f.Config.Namespace
+	}
+	return text
+}
+
 // Builder returns a reader of files, directories, URLs and standard input.
 func (f *Factory) Builder() *resource.Builder { return resource.NewBuilder(f.Config) }
 

@@ -175,7 +175,7 @@ func issue(ctx context.Context, o *commandOptions) error {
 
 func (o *commandOptions) one(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
 	if why := o.verb.refuse(phaseOf(job)); why != "" {
-		return cli.Errorf("vcctl job view "+job.Name, "job %q is %s: %s", job.Name, phaseOf(job), why)
+		return cli.Errorf(o.f.Typed("job view "+job.Name), "job %q is %s: %s", job.Name, phaseOf(job), why)
 	}
 	if already := o.verb.already(phaseOf(job)); already != "" {
 		return cli.PrintName(o.f, &o.out, job, already)

@@ -62,14 +62,56 @@ func (o *runOptions) outcome(limited, whole context.Context, c client.WithWatch,
 		}
 		return nil
 	}
-	failed := cli.Errorf("vcctl job view "+job.Name+"; vcctl job logs "+job.Name, "job %q ended as %s", job.Name, phaseOf(last))
-	if w := explain(last, nil); w.short() != "" {
+	return o.failure(whole, c, last)
+}
+
+// failure says how a job ended, and which containers failed.
+func (o *runOptions) failure(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
+	failed := cli.Errorf(o.f.Typed("job view "+job.Name)+"; "+o.f.Typed("job logs "+job.Name), "job %q ended as %s", job.Name, phaseOf(job))
+	if w := explain(job, nil); w.short() != "" {
 		failed.What += ": " + w.short()
 	}
-	if pods, err := podsOf(whole, c, last); err == nil && o.attach {
+	pods, err := podsOf(ctx, c, job)
+	if err != nil {
+		return failed
+	}
+	for _, line := range failures(job, pods) {
+		failed.What += "\n" + line
+	}
+	if o.attach {
 		failed.Code = exitCode(pods)
 	}
 	return failed
+}
+
+// maxFailures is how many failed containers are named.
+const maxFailures = 5
+
+// failures names the containers that failed, with their exit codes.
+func failures(job *batchv1alpha1.Job, pods []*corev1.Pod) []string {
+	var lines []string
+	more := 0
+	for _, pod := range pods {
+		for _, status := range append(pod.Status.InitContainerStatuses[:len(pod.Status.InitContainerStatuses):len(pod.Status.InitContainerStatuses)], pod.Status.ContainerStatuses...) {
+			ended := status.State.Terminated
+			if ended == nil || ended.ExitCode == 0 {
+				continue
+			}
+			if len(lines) == maxFailures {
+				more++
+				continue
+			}
+			line := fmt.Sprintf("%s: container %s exited with code %d", shortPod(job.Name, pod.Name), status.Name, ended.ExitCode)
+			if ended.Reason != "" && ended.Reason != "Error" {
+				line += " (" + ended.Reason + ")"
+			}
+			lines = append(lines, line)
+		}
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return lines
 }
 
 // exitCode is that of the container that failed first; 0 when none did.

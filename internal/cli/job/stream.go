@@ -95,7 +95,7 @@ func (s *streamer) once(ctx context.Context, c client.Client) error {
 		return s.noPods(ctx, c)
 	}
 	if !s.printed && len(notes) > 0 {
-		return cli.Errorf("vcctl job view "+s.o.job.Name+" says why; vcctl job logs "+s.o.job.Name+" -f waits", "no logs yet: %s", joined(notes))
+		return cli.Errorf(s.o.f.Typed("job view "+s.o.job.Name)+" says why; "+s.o.f.Typed("job logs "+s.o.job.Name)+" -f waits", "no logs yet: %s", joined(notes))
 	}
 	for _, note := range notes {
 		fmt.Fprintln(s.o.f.Streams.Err, note)

@@ -337,7 +337,10 @@ func eventCount(event *corev1.Event) int32 {
 // writeWhy ends the sheet with the reason in words, when there is one.
 func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 	w := explain(s.job, s.group)
-	if w.Code == "" && w.Message == "" {
+	if finished(phaseOf(s.job)) && phaseOf(s.job) != batchv1alpha1.Completed {
+		w.Numbers = failures(s.job, s.pods)
+	}
+	if w.Code == "" && w.Message == "" && len(w.Numbers) == 0 {
 		return
 	}
 	title := "Why it waits:"
@@ -350,7 +353,10 @@ func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 		title = "Why it rests:"
 	}
 	out := f.Streams.Out
-	fmt.Fprintf(out, "\n%s\n  %s\n", style.Bold(title), w.short())
+	fmt.Fprintf(out, "\n%s\n", style.Bold(title))
+	if w.short() != "" {
+		fmt.Fprintf(out, "  %s\n", w.short())
+	}
 	for _, line := range w.Numbers {
 		fmt.Fprintf(out, "  - %s\n", line)
 	}
@@ -358,6 +364,6 @@ func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 		fmt.Fprintln(out, "  - the scheduler gave no explanation of its own; this is what the pod group's conditions say")
 	}
 	if w.Hint != "" {
-		fmt.Fprintf(out, "  What would help: %s\n", w.Hint)
+		fmt.Fprintf(out, "  What would help: %s\n", strings.ReplaceAll(w.Hint, "vcctl ", f.Program+" "))
 	}
 }

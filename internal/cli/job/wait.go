@@ -80,7 +80,7 @@ func waitForPhase(ctx context.Context, f *cli.Factory, c client.WithWatch, job *
 			return true, nil
 		}
 		if finished(last) {
-			return false, cli.Errorf("vcctl job view "+job.Name, "job %q ended as %s instead of being %s", job.Name, last, done)
+			return false, cli.Errorf(f.Typed("job view "+job.Name), "job %q ended as %s instead of being %s", job.Name, last, done)
 		}
 		return false, nil
 	})

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,8 +33,9 @@ func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) 
 		Aliases: []string{"rm"},
 		Short:   "Delete queues",
 		Long: cli.Text(`
-			Delete queues. The server refuses to delete the default queue, one with children,
-			and one in which jobs run or wait; close it first and wait until it is empty.`),
+			Delete queues. The server refuses to delete the default queue and one that has
+			children. A queue in which jobs run or wait can be deleted, and its jobs then
+			wait for ever: this asks first. Better close it, and wait until it is empty.`),
 		Example: f.Examples(`
 			# One queue
 			vcctl queue delete research
@@ -74,11 +76,35 @@ func remove(ctx context.Context, o *deleteOptions) error {
 			return err
 		}
 	}
+	if o.labels == "" {
+		if err := o.askWhenBusy(ctx, c); err != nil {
+			return err
+		}
+	}
 	var problems []error
 	for _, name := range o.target.names {
 		problems = append(problems, o.one(ctx, c, name))
 	}
 	return errors.Join(problems...)
+}
+
+// askWhenBusy asks before queues are deleted that jobs run or wait in. Volcano's
+// vcctl never asked: called its way, neither do we.
+func (o *deleteOptions) askWhenBusy(ctx context.Context, c client.Client) error {
+	if o.confirm.Yes || o.dryRun.Any() || o.target.old {
+		return nil
+	}
+	var effects []string
+	for _, name := range o.target.names {
+		queue := &schedulingv1beta1.Queue{}
+		if c.Get(ctx, client.ObjectKey{Name: name}, queue) == nil && busy(queue) != "" {
+			effects = append(effects, fmt.Sprintf("queue %s: %s lose their queue", name, busy(queue)))
+		}
+	}
+	if len(effects) == 0 {
+		return nil
+	}
+	return o.confirm.Ask(o.f, "delete "+strings.Join(o.target.names, ", "), effects)
 }
 
 // find names the queues of the selector, and asks.

@@ -172,15 +172,23 @@ func (o *operateOptions) ask(queues []*schedulingv1beta1.Queue) error {
 	}
 	var effects []string
 	for _, q := range queues {
-		s := &q.Status
-		if busy := s.Running + s.Inqueue + s.Pending; busy > 0 {
-			effects = append(effects, fmt.Sprintf("queue %s: %d running, %d waiting pod groups stay; nothing new is taken", q.Name, s.Running, s.Inqueue+s.Pending))
+		if busy(q) != "" {
+			effects = append(effects, fmt.Sprintf("queue %s: %s stay, nothing new is taken", q.Name, busy(q)))
 		}
 	}
 	if len(effects) == 0 {
 		return nil
 	}
 	return o.confirm.Ask(o.f, "close "+strings.Join(o.target.names, ", "), effects)
+}
+
+// busy says how many pod groups run and wait in a queue; "" when none do.
+func busy(q *schedulingv1beta1.Queue) string {
+	running, waiting := q.Status.Running, q.Status.Inqueue+q.Status.Pending
+	if running+waiting == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d running and %d waiting pod groups", running, waiting)
 }
 
 func (o *operateOptions) one(ctx context.Context, c client.Client, queue *schedulingv1beta1.Queue) error {

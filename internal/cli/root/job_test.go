@@ -137,7 +137,7 @@ func TestJobRunGolden(t *testing.T) {
 			s.Refuse("POST", "/apis/batch", 403, metav1.StatusReasonForbidden, `admission webhook "validatejob.volcano.sh" denied the request: spec.tasks: too odd`)
 		}},
 		{about: "forbidden", args: "job run x", prepare: func(s *clitest.Server) {
-			s.Refuse("POST", "/apis/batch", 403, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh is forbidden: User "mei" cannot create resource "jobs" in the namespace "nlp"`)
+			s.Refuse("POST", "/apis/batch", 403, metav1.StatusReasonForbidden, `jobs.batch.volcano.sh is forbidden: User "mei" cannot create resource "jobs" in API group "batch.volcano.sh" in the namespace "nlp"`)
 		}},
 		{about: "no name", args: "job run"},
 		{about: "a command without --", args: "job run x python train.py"},

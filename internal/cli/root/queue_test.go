@@ -50,6 +50,8 @@ func TestQueueGolden(t *testing.T) {
 		{about: "delete", args: "queue delete archive", check: stored(queuePath, 2)},
 		{about: "delete, Volcano's way, is silent", args: "queue delete -n archive", check: stored(queuePath, 2)},
 		{about: "delete what is not there", args: "queue delete archiv", check: stored(queuePath, 3)},
+		{about: "delete a queue in use needs --yes", args: "queue delete research", check: stored(queuePath, 3)},
+		{about: "delete a queue in use, agreed", args: "queue delete research -y", check: stored(queuePath, 2)},
 		{about: "delete by label needs --yes", args: "queue delete -l !team", check: stored(queuePath, 3)},
 		{about: "the webhook refuses a delete", args: "queue delete default", prepare: func(s *clitest.Server) {
 			s.Refuse("DELETE", queuePath, 403, metav1.StatusReasonForbidden, `admission webhook "validatequeue.volcano.sh" denied the request: the default queue stays`)
@@ -86,7 +88,7 @@ func TestTopAndToolsGolden(t *testing.T) {
 			}
 		}},
 		{about: "nodes may not be read", args: "top --once", prepare: func(s *clitest.Server) {
-			s.Refuse("GET", "/api/v1/nodes", 403, metav1.StatusReasonForbidden, `nodes is forbidden: User "mei" cannot list resource "nodes"`)
+			s.Refuse("GET", "/api/v1/nodes", 403, metav1.StatusReasonForbidden, `nodes is forbidden: User "mei" cannot list resource "nodes" in API group "" at the cluster scope`)
 		}},
 		{about: "completion of a shell that does not exist", args: "completion tcsh"},
 		{about: "an unknown command", args: "jbo list"},

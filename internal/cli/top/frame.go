@@ -29,7 +29,9 @@ func (p *frame) write(out io.Writer, now time.Time, width int, namespaces bool) 
 	var text strings.Builder
 	text.WriteString("Nodes:\n")
 	nodes := p.nodeTable(width)
-	if len(p.nodes) == 0 {
+	if p.hidden != "" {
+		text.WriteString("not shown: " + p.hidden + "\n")
+	} else if len(p.nodes) == 0 {
 		text.WriteString("No resources found\n")
 	} else if err := nodes.Fprint(&text); err != nil {
 		return err

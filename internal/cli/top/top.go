@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -64,6 +65,8 @@ type frame struct {
 	// pods and jobs are those of the namespace.
 	pods []*corev1.Pod
 	jobs []*batchv1alpha1.Job
+	// hidden says why the nodes are not shown; "" when they are.
+	hidden string
 }
 
 func run(ctx context.Context, o *options) error {
@@ -89,30 +92,14 @@ func run(ctx context.Context, o *options) error {
 // the sums only, and only those that still hold something.
 func read(ctx context.Context, c client.Client, namespace string) (*frame, error) {
 	picture := &frame{}
-	nodes := &corev1.NodeList{}
-	err := cli.Pages(ctx, c, nodes, func() error {
-		for i := range nodes.Items {
-			picture.nodes = append(picture.nodes, nodes.Items[i].DeepCopy())
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	pods := &corev1.PodList{}
-	running := fields.AndSelectors(fields.OneTermNotEqualSelector("status.phase", "Succeeded"), fields.OneTermNotEqualSelector("status.phase", "Failed"),
-		fields.OneTermNotEqualSelector("spec.nodeName", ""))
-	err = cli.Pages(ctx, c, pods, func() error {
-		for i := range pods.Items {
-			picture.all = append(picture.all, slim(&pods.Items[i]))
-		}
-		return nil
-	}, client.MatchingFieldsSelector{Selector: running})
-	if err != nil {
+	if err := picture.readNodes(ctx, c); apierrors.IsForbidden(err) {
+		picture.nodes, picture.all = nil, nil
+		picture.hidden = cli.Humanize(err, cli.Connection{}).What
+	} else if err != nil {
 		return nil, err
 	}
 	own := &corev1.PodList{}
-	err = cli.Pages(ctx, c, own, func() error {
+	err := cli.Pages(ctx, c, own, func() error {
 		for i := range own.Items {
 			picture.pods = append(picture.pods, own.Items[i].DeepCopy())
 		}
@@ -129,6 +116,30 @@ func read(ctx context.Context, c client.Client, namespace string) (*frame, error
 		return nil
 	}, client.InNamespace(namespace))
 	return picture, err
+}
+
+// readNodes reads the nodes and what is asked for on them. Many users may do
+// neither; they still get their pods and jobs.
+func (p *frame) readNodes(ctx context.Context, c client.Client) error {
+	nodes := &corev1.NodeList{}
+	err := cli.Pages(ctx, c, nodes, func() error {
+		for i := range nodes.Items {
+			p.nodes = append(p.nodes, nodes.Items[i].DeepCopy())
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	pods := &corev1.PodList{}
+	running := fields.AndSelectors(fields.OneTermNotEqualSelector("status.phase", "Succeeded"), fields.OneTermNotEqualSelector("status.phase", "Failed"),
+		fields.OneTermNotEqualSelector("spec.nodeName", ""))
+	return cli.Pages(ctx, c, pods, func() error {
+		for i := range pods.Items {
+			p.all = append(p.all, slim(&pods.Items[i]))
+		}
+		return nil
+	}, client.MatchingFieldsSelector{Selector: running})
 }
 
 // slim keeps of a pod what the sums need.
