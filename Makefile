@@ -8,8 +8,6 @@ GO         ?= go
 TOOL       := $(GO) tool -modfile=tools.mod
 BIN        := bin
 FUZZTIME   ?= 10s
-# Packages whose tests start an API server, or link one.
-HEAVY      := /test/e2e|/test/bench|/internal/local$$|/internal/local/controlplane|/internal/local/processnode$$|/cmd/vc-local|/deploy$$
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo demo-down test test-unit test-race scenarios e2e bench fuzz lint generate verify vulncheck clean
@@ -27,13 +25,13 @@ demo-down: ## stop the demo's cluster and remove all it left
 	@hack/demo.sh down
 
 test: ## everything a submission must pass
-	@hack/test.sh ./...
+	@hack/test.sh all
 
 test-unit: ## what needs no API server
-	@hack/test.sh $$($(GO) list ./... | grep -E -v '$(HEAVY)')
+	@hack/test.sh unit
 
 test-race: ## the same under the race detector
-	@CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -E -v '$(HEAVY)')
+	@CGO_ENABLED=1 TESTFLAGS=-race hack/test.sh unit
 
 scenarios: ## the scheduler's stories as text; make scenarios REWRITE=1 writes their outcomes anew
 	@$(GO) test ./test/scenarios/... $(if $(REWRITE),-rewrite)

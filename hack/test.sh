@@ -1,9 +1,22 @@
 #!/bin/sh
-# Compiles the packages with a line of progress, then tests them. The last lines
-# are go test's own.
+# Compiles the packages with a line of progress, then tests them: first those that
+# need no API server, side by side; then those that start clusters, one after
+# another, so that they do not disturb each other's times. The last lines are go
+# test's own.
+#
+#	hack/test.sh unit|all
 set -eu
 cd "$(dirname "$0")/.."
-hack/progress.sh "modules" 0 go list -deps -test "$@" >/dev/null
-hack/progress.sh "compile" 0 go build -v "$@"
-hack/progress.sh "vet" 0 go vet "$@"
-exec go test -vet=off -timeout 35m ${TESTFLAGS:-} "$@"
+what=${1:-all}
+heavy='/test/(e2e|bench|install)$|/internal/local$|/internal/local/(controlplane|processnode)$|/cmd/vc-local$'
+
+hack/progress.sh "modules" 0 go list -deps -test ./... >/dev/null
+hack/progress.sh "compile" 0 go build -v ./...
+hack/progress.sh "vet" 0 go vet ./...
+
+code=0
+go test -vet=off -timeout 10m ${TESTFLAGS:-} $(go list ./... | grep -E -v "$heavy") || code=$?
+if [ "$what" = all ]; then
+	go test -vet=off -p 1 -timeout 30m ${TESTFLAGS:-} $(go list ./... | grep -E "$heavy") || code=$?
+fi
+exit $code
