@@ -12,8 +12,27 @@ type Reason struct {
 	Sentence string
 	// Hint says what a person could do.
 	Hint string
-	// Slurm is the spelling in squeue's REASON column.
+	// Slurm is the spelling in squeue's REASON column; SlurmFor is more exact where it depends on the resource.
 	Slurm string
+}
+
+// qosLimit is Slurm's spelling for a limit of a group, with the resource left open.
+const qosLimit = "QOSResourceLimit"
+
+// SlurmFor is the spelling in squeue's REASON column when resource is what is short: cpu, memory, pods or a device.
+func (r Reason) SlurmFor(resource string) string {
+	switch {
+	case r.Slurm != qosLimit || resource == "":
+		return r.Slurm
+	case resource == "cpu":
+		return "QOSGrpCpuLimit"
+	case resource == "memory":
+		return "QOSGrpMemLimit"
+	case resource == "pods":
+		return "QOSGrpJobsLimit"
+	default:
+		return "QOSGrpGRES"
+	}
 }
 
 // Why a gang waits, or a node cannot take a pod.
@@ -49,11 +68,11 @@ const (
 var Table = []Reason{
 	{NotEnoughPods, "fewer pods exist than the gang needs", "wait for the controller, or lower minAvailable", "Resources"},
 	{NotEnqueued, "the gang is not yet let into its queue", "wait until the queue has room for its minimum", "Resources"},
-	{QueueMissing, "the queue does not exist", "create the queue, or submit to another one (vcctl queue list)", "Reservation"},
-	{QueueClosed, "the queue is closed", "open the queue (vcctl queue operate NAME --action open), or submit to another one", "PartitionDown"},
-	{QueueNotLeaf, "the queue has children; only its leaves take jobs", "submit to one of its children", "PartitionConfig"},
-	{OverCapability, "the queue would exceed its capability", "ask for less, wait for jobs of this queue to end, or raise the capability", "QOSGrpResourceLimit"},
-	{OverDeserved, "the queue holds its share already", "wait for jobs of this queue to end, or submit to another queue", "QOSGrpResourceLimit"},
+	{QueueMissing, "the queue does not exist", "create the queue, or submit to another one (vcctl queue list)", "PartitionDown"},
+	{QueueClosed, "the queue is closed", "open the queue (vcctl queue operate NAME --action open), or submit to another one", "PartitionInactive"},
+	{QueueNotLeaf, "the queue has children; only its leaves take jobs", "submit to one of its children", "PartitionInactive"},
+	{OverCapability, "the queue would exceed its capability", "ask for less, wait for jobs of this queue to end, or raise the capability", qosLimit},
+	{OverDeserved, "the queue holds its share already", "wait for jobs of this queue to end, or submit to another queue", qosLimit},
 	{NotReclaimable, "what is missing is held by queues that do not give back", "wait for their jobs to end, or make those queues reclaimable", "Resources"},
 	{GangDoesNotFit, "not all members of the gang fit at once", "lower minAvailable or the requests, or add nodes", "Resources"},
 	{WaitingForVictims, "room is being made: evicted pods are ending", "wait until they have ended", "Resources"},
