@@ -40,7 +40,7 @@ func main() {
 // A start makes much garbage, and collecting it takes a good part of its time;
 // afterwards most of the heap is caches that live on, and nobody wants them twice.
 const (
-	gcPercentStarting = 300
+	gcPercentStarting = 200
 	gcPercentRunning  = 60
 )
 
