@@ -1,0 +1,40 @@
+package policy
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vc-batch/vc/api/reason"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write generated documents anew")
+
+// TestTheReasonsAreDocumented holds docs/reasons.md to the table in api/reason.
+func TestTheReasonsAreDocumented(t *testing.T) {
+	t.Parallel()
+	var page strings.Builder
+	page.WriteString("# Reasons\n\nWhy a gang waits, and why a node cannot take a pod: what `status.explanation`, events, conditions and `vcctl` say. Made from\n" +
+		"[`api/reason`](../api/reason); `go test ./test/policy -rewrite` writes it anew.\n\n| Code | Sentence | What helps | Slurm says |\n|---|---|---|---|\n")
+	for _, r := range reason.Table {
+		fmt.Fprintf(&page, "| `%s` | %s | %s | `%s` |\n", r.Code, r.Sentence, r.Hint, r.Slurm)
+	}
+	path := filepath.Join(root, "docs", "reasons.md")
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(page.String(), string(have)); diff != "" {
+		t.Errorf("docs/reasons.md is not what the table says (-table +document); go test ./test/policy -rewrite:\n%s", diff)
+	}
+}
