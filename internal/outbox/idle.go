@@ -18,12 +18,12 @@ const (
 	idleTick = 50 * time.Millisecond
 	// quietAfter is how long no stream of binds may have been seen before idle
 	// writes flow freely.
-	quietAfter = 250 * time.Millisecond
+	quietAfter = time.Second
 	// streamOf is how many binds in one tick count as a stream.
 	streamOf = 4
 	// freely and drip are idle writes a tick: 400 and 20 a second.
 	freely, drip = 20, 1
-	oldIdle      = 5 * time.Second
+	oldIdle      = 10 * time.Second
 	// idleMost is how many idle writes may wait; the oldest are dropped beyond it.
 	idleMost = 20000
 )

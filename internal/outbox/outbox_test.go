@@ -24,7 +24,7 @@ func one(pod string) *decision.Decisions {
 func TestABindThatSucceedsIsReportedToNobodyAndHasAnEvent(t *testing.T) {
 	inBubble(t, &fakeAPI{}, func(t *testing.T, r *rig) {
 		r.Put(one("p"))
-		after(time.Second)
+		after(3 * time.Second)
 		want := []string{"bind p n1", "event p Scheduled"}
 		if diff := cmp.Diff(want, r.api.seen()); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
@@ -125,7 +125,7 @@ func TestAForbiddenBindIsReportedOnlyAfterARest(t *testing.T) {
 		if got := r.reports(); len(got) != 0 {
 			t.Errorf("reported after half a second: %v", got)
 		}
-		after(time.Second)
+		after(3 * time.Second)
 		if got := r.reports(); len(got) != 1 {
 			t.Errorf("reports: %v, want one", got)
 		}
@@ -143,7 +143,7 @@ func TestOnlyTheLatestStatusOfAGangIsWritten(t *testing.T) {
 				after(time.Millisecond) // the first is in flight now
 			}
 		}
-		after(time.Second)
+		after(3 * time.Second)
 		want := []string{`podgroup g {"running":1}`, `podgroup g {"running":5}`}
 		if diff := cmp.Diff(want, r.api.seen()); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
@@ -270,7 +270,7 @@ func TestAnEvictionTellsBothSidesAndDeletesThatVeryPod(t *testing.T) {
 			Pod: object("v"), Gang: object("victims"), Reason: "reclaim", Message: "queue b takes back its share",
 			Preemptor: object("taker"), PreemptorMessage: "room is made",
 		}}})
-		after(time.Second)
+		after(3 * time.Second)
 		got := r.api.seen()
 		slices.Sort(got)
 		want := []string{"condition v", "delete v v", "event taker Evict", "event v Evict", "event victims Evict"}
@@ -284,7 +284,7 @@ func TestTheSameEventAgainIsCounted(t *testing.T) {
 	inBubble(t, &fakeAPI{}, func(t *testing.T, r *rig) {
 		for range 3 {
 			r.Put(&decision.Decisions{Events: []decision.Event{{Gang: object("g"), Type: corev1.EventTypeWarning, Reason: "Unschedulable", Message: "m"}}})
-			after(time.Second)
+			after(3 * time.Second)
 		}
 		want := []string{"event g Unschedulable", "event again 2", "event again 3"}
 		if diff := cmp.Diff(want, r.api.seen()); diff != "" {
@@ -296,7 +296,7 @@ func TestTheSameEventAgainIsCounted(t *testing.T) {
 func TestAQueueStatusNamesOnlyWhatIsOurs(t *testing.T) {
 	inBubble(t, &fakeAPI{}, func(t *testing.T, r *rig) {
 		r.Put(&decision.Decisions{Queues: []decision.QueueStatus{{Queue: "q"}}})
-		after(time.Second)
+		after(3 * time.Second)
 		want := []string{`queue q {"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue","metadata":{"name":"q"},"status":{"allocated":{}}}`}
 		if diff := cmp.Diff(want, r.api.seen()); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
