@@ -223,9 +223,6 @@ func meaning(e *schedulingv1beta1.Explanation) string {
 	if e.Members != nil {
 		fmt.Fprintf(&b, "|%d", e.Members.Min)
 	}
-	if e.Reason == string(reason.NotEnoughPods) && e.Members != nil {
-		fmt.Fprintf(&b, " of %d", e.Members.Exist)
-	}
 	if e.Queue != nil {
 		b.WriteString("|" + e.Queue.Name)
 	}

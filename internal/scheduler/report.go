@@ -68,6 +68,29 @@ func binds(s *session.Session, j *session.Job) {
 			Pod: pod(p.Task), Node: s.View.Nodes.Name[p.Node], Gang: gang, GangRemaining: len(j.Placed) - i - 1,
 		})
 	}
+	if disregarded := disregarded(j); len(disregarded) > 0 && j.AllocatedTasks() == 0 {
+		s.Out.Events = append(s.Out.Events, decision.Event{
+			Gang: gang, Type: corev1.EventTypeWarning, Reason: "NotJudged",
+			Message: "placed without regard to " + strings.Join(disregarded, ", ") + ": not available yet",
+		})
+	}
+}
+
+// disregarded names what the gang or its placed pods ask for that no policy
+// judges yet.
+func disregarded(j *session.Job) []string {
+	names := slices.Clone(j.Unsupported)
+	for i, p := range j.Placed {
+		if i > 0 && p.Task.Shape == j.Placed[i-1].Task.Shape {
+			continue
+		}
+		for _, name := range p.Task.Shape.Unsupported {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // nominations promises room, and gives up promises that are neither kept nor

@@ -77,8 +77,14 @@ func ripe(s *session.Session, j *session.Job) (explain.Verdict, time.Time) {
 	if kind != j.SinceFor {
 		j.SinceFor, j.Since = kind, s.Now
 	}
-	if j.Verdict.Code == reason.NotEnoughPods && s.Now.Sub(j.Since) < patience {
-		return explain.Verdict{}, j.Since.Add(patience)
+	if j.Verdict.Code != reason.NotEnoughPods {
+		return j.Verdict, time.Time{}
+	}
+	if exist := j.Verdict.Members.Exist; exist != j.SinceExist || j.SinceExistAt.Before(j.Since) {
+		j.SinceExist, j.SinceExistAt = exist, s.Now
+	}
+	if ripe := j.SinceExistAt.Add(patience); s.Now.Before(ripe) { // they are still coming
+		return explain.Verdict{}, ripe
 	}
 	return j.Verdict, time.Time{}
 }

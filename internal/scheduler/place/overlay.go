@@ -36,6 +36,8 @@ type Overlay struct {
 	Grown []model.NodeID
 	// Touched says whether the last Sync saw any change of any node or of its tasks.
 	Touched bool
+	// LabelsChanged is the model generation of the last change of labels or taints seen.
+	LabelsChanged uint64
 	// Releasing counts the nodes where something is being released.
 	Releasing int
 	// Epoch changes when the set of nodes or the width of a row does.
@@ -179,6 +181,9 @@ func (o *Overlay) refresh(id model.NodeID) {
 	relabeled := o.Nodes.Labeled[id] > o.syncedGen
 	if changed || relabeled {
 		o.Changes.add(id)
+	}
+	if relabeled {
+		o.LabelsChanged = max(o.LabelsChanged, o.Nodes.Labeled[id])
 	}
 	if grew || relabeled {
 		o.Grown = append(o.Grown, id)

@@ -48,6 +48,9 @@ type Job struct {
 	// Since is when it began to wait for the present reason.
 	Since    time.Time
 	SinceFor string
+	// SinceExistAt is when the number of its pods last changed, to SinceExist.
+	SinceExistAt time.Time
+	SinceExist   int
 
 	seen       uint64
 	minimum    model.Request

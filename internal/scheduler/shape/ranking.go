@@ -153,9 +153,12 @@ func (j *Judge) ranking(s *model.Shape) *Ranking {
 		return r
 	}
 	stale := false
+	relabeled := j.overlay.LabelsChanged > r.labeled
+	// Many changes are dearer one by one up the tree than the whole tree once.
+	bulk := j.overlay.Changes.End()-r.position > int64(r.leaves/32)
 	replayed := j.overlay.Changes.Since(r.position, func(id model.NodeID) {
 		rank := j.overlay.Rank[id]
-		if j.overlay.Nodes.Labeled[id] > r.labeled {
+		if relabeled && j.overlay.Nodes.Labeled[id] > r.labeled {
 			if r.prefers {
 				stale = true
 				return
@@ -164,15 +167,29 @@ func (j *Judge) ranking(s *model.Shape) *Ranking {
 			// A preference may have come up that all nodes are measured by.
 			stale = stale || fit.Intolerable(s, j.overlay.Nodes.Info[id]) > 0
 		}
-		r.set(int(rank), j.judge(r, rank, id))
+		if value := j.judge(r, rank, id); bulk {
+			r.tree[r.leaves+int(rank)] = value
+		} else {
+			r.set(int(rank), value)
+		}
 	})
 	if !replayed || stale {
 		j.build(r)
 		return r
 	}
+	if bulk {
+		r.decide()
+	}
 	r.position = j.overlay.Changes.End()
 	r.labeled = max(r.labeled, j.overlay.Labeled())
 	return r
+}
+
+// decide computes every inner value from the leaves.
+func (r *Ranking) decide() {
+	for i := r.leaves - 1; i >= 1; i-- {
+		r.tree[i] = max(r.tree[2*i], r.tree[2*i+1])
+	}
 }
 
 // forget drops the ranking that was not used for longest when there are too many.
@@ -219,9 +236,7 @@ func (j *Judge) build(r *Ranking) {
 	for rank, id := range o.Order {
 		r.tree[r.leaves+rank] = j.judge(r, int32(rank), id)
 	}
-	for i := r.leaves - 1; i >= 1; i-- {
-		r.tree[i] = max(r.tree[2*i], r.tree[2*i+1])
-	}
+	r.decide()
 	r.position = o.Changes.End()
 	r.epoch = o.Epoch
 }
