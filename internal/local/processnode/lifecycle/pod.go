@@ -134,10 +134,11 @@ func (p *Pod) Update(api *corev1.Pod) {
 	p.API = fresh
 }
 
-// OwnCondition tells whether a condition is the node's to write.
+// OwnCondition tells whether a condition is the node's to write. PodScheduled is written only if the API has none: a pod that was
+// made with a node's name has met no scheduler.
 func OwnCondition(kind corev1.PodConditionType) bool {
 	switch kind {
-	case corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.ContainersReady, corev1.PodReady:
+	case corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.ContainersReady, corev1.PodReady, corev1.PodScheduled:
 		return true
 	}
 	return false
