@@ -28,6 +28,12 @@ const webhookTimeoutSeconds = 10
 const notOfOurJobs = `!has(object.metadata.ownerReferences) || !object.metadata.ownerReferences.exists(o, ` +
 	`has(o.controller) && o.controller && o.kind == 'Job' && o.apiVersion.startsWith('batch.volcano.sh/'))`
 
+// specChanged leaves out updates that are none of ours: labels, owners, finalizers. So garbage collection goes on
+// while nobody can check specs. A queue's place in the hierarchy may be in its annotations.
+const specChanged = `request.operation != 'UPDATE' || !has(object.spec) || !has(oldObject.spec) || object.spec != oldObject.spec || ` +
+	`['` + keys.Hierarchy + `', '` + keys.HierarchyWeights + `'].exists(k, ` +
+	`object.metadata.?annotations[?k].orValue('') != oldObject.metadata.?annotations[?k].orValue(''))`
+
 // rule is one webhook: which objects are sent to which path.
 type rule struct {
 	path       string
@@ -75,6 +81,8 @@ func ourKinds() (job, queue, group rule) {
 	job = rule{groups: batchv1alpha1.GroupName, version: batchv1alpha1.GroupVersion.Version, resource: "jobs", scope: admissionregistrationv1.NamespacedScope}
 	queue = rule{groups: schedulingv1beta1.GroupName, version: schedulingv1beta1.GroupVersion.Version, resource: "queues", scope: admissionregistrationv1.ClusterScope}
 	group = rule{groups: schedulingv1beta1.GroupName, version: schedulingv1beta1.GroupVersion.Version, resource: "podgroups", scope: admissionregistrationv1.NamespacedScope}
+	job.conditions = []admissionregistrationv1.MatchCondition{{Name: "spec-changed", Expression: specChanged}}
+	queue.conditions = job.conditions
 	group.conditions = []admissionregistrationv1.MatchCondition{{Name: "not-of-our-jobs", Expression: notOfOurJobs}}
 	return job, queue, group
 }

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -141,6 +142,7 @@ func TestTheDoor(t *testing.T) {
 	stop()
 	t.Run("with vcd stopped", func(t *testing.T) {
 		refusals(t, c, false)
+		whatNobodyHasToCheck(t, c)
 		err := c.Create(t.Context(), newJob("good-but-unchecked"))
 		if err == nil || !strings.Contains(err.Error(), "validatejob.volcano.sh") {
 			t.Errorf("a job that nobody can check: want a refusal that names the webhook, got %v", err)
@@ -218,6 +220,32 @@ func updates(t *testing.T, c client.Client) {
 	if err == nil || !strings.Contains(err.Error(), "spec.tasks[0].template.spec.containers[0].image: Forbidden: job updates may not change fields other than") {
 		t.Errorf("another image: %v", err)
 	}
+}
+
+// whatNobodyHasToCheck may happen while vcd is stopped: labels, finalizers and garbage collection.
+func whatNobodyHasToCheck(t *testing.T, c client.Client) {
+	for _, object := range []client.Object{
+		&batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "good", Namespace: "default"}},
+		&schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}},
+	} {
+		if err := c.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`))); err != nil {
+			t.Errorf("a label: %v", err)
+		}
+		hierarchy := []byte(`{"metadata":{"annotations":{"volcano.sh/hierarchy":"root/a"}}}`)
+		if err := c.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, hierarchy)); err == nil {
+			t.Error("a place in the hierarchy: nobody checked it")
+		}
+	}
+	job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "good", Namespace: "default"}}
+	if err := c.Delete(t.Context(), job, client.PropagationPolicy(metav1.DeletePropagationForeground)); err != nil {
+		t.Errorf("deletion: %v", err)
+	}
+	eventually(t, func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(job), job); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("the job is still there: %v", err)
+		}
+		return nil
+	})
 }
 
 func queuesAndGroups(t *testing.T, c client.Client) {

@@ -41,15 +41,6 @@ func ValidatePodGroup(pg *PodGroup, queues QueueLookup) field.ErrorList {
 	return errs
 }
 
-// ValidatePodGroupUpdate says what is wrong with a changed PodGroup. Only what changed is looked at: a group whose
-// queue was closed meanwhile must still be able to end.
-func ValidatePodGroupUpdate(old, updated *PodGroup, queues QueueLookup) field.ErrorList {
-	if old.Spec.Queue == updated.Spec.Queue {
-		queues = nil
-	}
-	return ValidatePodGroup(updated, queues)
-}
-
 func validateTopology(topology *NetworkTopologySpec, path *field.Path, text string) field.ErrorList {
 	if topology == nil || topology.HighestTierAllowed == nil || topology.HighestTierName == "" {
 		return nil

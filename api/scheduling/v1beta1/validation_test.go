@@ -201,10 +201,6 @@ func TestPodGroups(t *testing.T) {
 			}
 		})
 	}
-	closedMeanwhile := &PodGroup{Spec: PodGroupSpec{Queue: "shut"}}
-	if errs := ValidatePodGroupUpdate(closedMeanwhile, closedMeanwhile, queues); len(errs) > 0 {
-		t.Errorf("a group in a queue that was closed meanwhile: %v", errs.ToAggregate())
-	}
 }
 
 func TestDefaults(t *testing.T) {
