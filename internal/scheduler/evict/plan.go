@@ -22,7 +22,7 @@ func Reclaim(s *session.Session, j *session.Job) bool {
 	}
 	asked := j.MinimumRequest()
 	units, blockers := victims(s, j, asked, j.Shapes())
-	p := &plan{s: s, taker: j, units: units, asked: asked}
+	p := &plan{s: s, taker: j, units: units, asked: asked, times: map[*model.Task]int{}}
 	if chosen, ok := p.choose(); ok {
 		p.commit(chosen)
 		return true
@@ -49,6 +49,7 @@ type plan struct {
 	units []unit
 	asked model.Request
 	out   []bool
+	times map[*model.Task]int // in how many units a task is out
 }
 
 // choose finds a set of units without any of which the gang would not fit.
@@ -82,7 +83,7 @@ func (p *plan) mayGo(i int, strict bool) bool {
 	if !strict {
 		return true
 	}
-	lost := session.Sum(u.tasks)
+	lost := session.Sum(p.still(u.tasks))
 	for _, t := range p.asked {
 		k := int(t.Index)
 		if k != model.Pods && lost.Get(k) > 0 && u.from.Allocated[k]-float64(lost.Get(k)) < u.from.Deserved[k]-0.1 {
@@ -90,6 +91,17 @@ func (p *plan) mayGo(i int, strict bool) bool {
 		}
 	}
 	return true
+}
+
+// still are the tasks that are not out.
+func (p *plan) still(tasks []*model.Task) []*model.Task {
+	var in []*model.Task
+	for _, t := range tasks {
+		if p.times[t] == 0 {
+			in = append(in, t)
+		}
+	}
+	return in
 }
 
 // shrink puts units back, dearest first, as long as the gang fits without them:
@@ -138,21 +150,27 @@ func (p *plan) restore(order []int) {
 	}
 }
 
+// evict marks a unit out. A surplus task is part of its gang's whole as well: it
+// is out while any of its units is.
 func (p *plan) evict(i int) {
 	p.out[i] = true
 	for _, t := range p.units[i].tasks {
-		p.s.View.Evict(t.Node, t)
-		p.units[i].from.Hold(t.Shape.Request, -1)
-		p.s.Trying++
+		if p.times[t]++; p.times[t] == 1 {
+			p.s.View.Evict(t.Node, t)
+			p.units[i].from.Hold(t.Shape.Request, -1)
+			p.s.Trying++
+		}
 	}
 }
 
 func (p *plan) spare(i int) {
 	p.out[i] = false
 	for _, t := range p.units[i].tasks {
-		p.s.View.Spare(t.Node, t)
-		p.units[i].from.Hold(t.Shape.Request, 1)
-		p.s.Trying--
+		if p.times[t]--; p.times[t] == 0 {
+			p.s.View.Spare(t.Node, t)
+			p.units[i].from.Hold(t.Shape.Request, 1)
+			p.s.Trying--
+		}
 	}
 }
 
@@ -163,6 +181,10 @@ func (p *plan) commit(chosen []int) {
 	for _, i := range chosen {
 		u := &p.units[i]
 		for _, t := range u.tasks {
+			if p.times[t] == 0 { // said already
+				continue
+			}
+			p.times[t] = 0
 			s.Out.Evicts = append(s.Out.Evicts, decision.Evict{
 				Pod:       decision.Object{Namespace: t.Namespace, Name: t.Name, UID: t.UID},
 				Gang:      decision.Object{Namespace: u.gang.Namespace, Name: u.gang.Name, UID: u.gang.UID},

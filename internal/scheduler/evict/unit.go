@@ -21,12 +21,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// unit is what is evicted together: one surplus task, or the rest of a gang.
+// unit is what is evicted together: one surplus task, or a whole gang.
 type unit struct {
 	gang  *model.Gang
 	from  *queue.Queue
 	tasks []*model.Task
-	whole bool
 }
 
 // victims lists the units of all queues that give back, cheapest first: queues
@@ -60,8 +59,8 @@ func victims(s *session.Session, taker *session.Job, asked model.Request, shapes
 	return units, blockers
 }
 
-// split divides what a gang could lose into its surplus, task by task, and the
-// rest as one. A gang with a task that may not be evicted only has surplus.
+// split divides what a gang could lose into its surplus, task by task, and all
+// of it as one. A gang with a task that may not be evicted only has surplus.
 func split(s *session.Session, g *model.Gang, q *queue.Queue, shapes []*model.Shape) (surplus, whole []unit) {
 	var running []*model.Task
 	intact := true
@@ -78,7 +77,7 @@ func split(s *session.Session, g *model.Gang, q *queue.Queue, shapes []*model.Sh
 	slices.SortFunc(running, func(a, b *model.Task) int { return s.Rules.CompareTasks(b, a) })
 	spare := g.Ready() - g.MinMember
 	roles := roleSpare(g)
-	var rest []*model.Task
+	rest := 0
 	for _, t := range running {
 		left, limited := roles[t.Role]
 		if spare > 0 && (!limited || left > 0) && useful(s, t, shapes) {
@@ -89,10 +88,10 @@ func split(s *session.Session, g *model.Gang, q *queue.Queue, shapes []*model.Sh
 			}
 			continue
 		}
-		rest = append(rest, t)
+		rest++
 	}
-	if intact && len(rest) > 0 && slices.ContainsFunc(rest, func(t *model.Task) bool { return useful(s, t, shapes) }) {
-		whole = append(whole, unit{gang: g, from: q, tasks: rest, whole: true})
+	if intact && rest > 0 && slices.ContainsFunc(running, func(t *model.Task) bool { return useful(s, t, shapes) }) {
+		whole = append(whole, unit{gang: g, from: q, tasks: running})
 	}
 	return surplus, whole
 }
