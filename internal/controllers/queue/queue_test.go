@@ -1,0 +1,185 @@
+package queue
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/vc-batch/vc/api"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/index"
+)
+
+func testQueue(name string, state scheduling.QueueState, annotations ...string) *scheduling.Queue {
+	q := &scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{}}, Spec: scheduling.QueueSpec{Parent: "root"}}
+	q.Status.State = state
+	if name == keys.RootQueue {
+		q.Spec.Parent = ""
+	}
+	for _, a := range annotations {
+		q.Annotations[keys.ClosedByParent] = a
+	}
+	return q
+}
+
+func TestEveryRowOfTheStateTable(t *testing.T) {
+	t.Parallel()
+	const open, closing, closed, unknown = scheduling.QueueStateOpen, scheduling.QueueStateClosing, scheduling.QueueStateClosed, scheduling.QueueStateUnknown
+	rows := []struct {
+		state           scheduling.QueueState
+		action          bus.Action
+		empty, occupied scheduling.QueueState
+	}{
+		{"", "", open, open}, {open, "", open, open}, {closing, "", closed, closing}, {closed, "", closed, closed}, {unknown, "", unknown, unknown},
+		{"", bus.OpenQueueAction, open, open}, {open, bus.OpenQueueAction, open, open}, {closing, bus.OpenQueueAction, open, open},
+		{closed, bus.OpenQueueAction, open, open}, {unknown, bus.OpenQueueAction, open, open},
+		{"", bus.CloseQueueAction, closed, closing}, {open, bus.CloseQueueAction, closed, closing}, {closing, bus.CloseQueueAction, closed, closing},
+		{closed, bus.CloseQueueAction, closed, closed}, {unknown, bus.CloseQueueAction, closed, closing},
+		{open, "Nonsense", open, open},
+	}
+	for _, row := range rows {
+		for _, held := range []counts{{}, {completed: 1}} {
+			want := row.empty
+			if held.total() > 0 {
+				want = row.occupied
+			}
+			if got := compute(testQueue("q", row.state), nil, held, row.action); got.state != want {
+				t.Errorf("%q asked for %q with %d groups: %s, want %s", row.state, row.action, held.total(), got.state, want)
+			}
+		}
+	}
+}
+
+func TestAQueueFollowsItsParent(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		queue, parent *scheduling.Queue
+		asked         bus.Action
+		state         scheduling.QueueState
+		annotation    string
+	}{
+		"closed with it": {testQueue("q", "Open"), testQueue("p", "Closing"), "", "Closed", "true"},
+		"opened with it": {testQueue("q", "Closed", "true"), testQueue("p", "Open"), "", "Open", "false"},
+		"not opened when it was closed for itself": {testQueue("q", "Closed"), testQueue("p", "Open"), "", "Closed", ""},
+		"closed for itself from now on":            {testQueue("q", "Closed", "true"), testQueue("p", "Closed"), bus.CloseQueueAction, "Closed", "false"},
+		"not opened under a closed one":            {testQueue("q", "Closed"), testQueue("p", "Closed"), bus.OpenQueueAction, "Closed", ""},
+		"opened under root whatever its state":     {testQueue("q", "Closed"), testQueue("root", "Closed"), bus.OpenQueueAction, "Open", ""},
+		"root is never closed":                     {testQueue("root", "Open"), nil, bus.CloseQueueAction, "Open", ""},
+		"a parent that does not exist is nothing":  {testQueue("q", "Open"), nil, "", "Open", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := compute(test.queue, test.parent, counts{}, test.asked)
+			if p.state != test.state || p.closedByParent != test.annotation {
+				t.Errorf("state %s, annotation %q; want %s, %q", p.state, p.closedByParent, test.state, test.annotation)
+			}
+		})
+	}
+}
+
+// setup is a reconciler over a fake API with these objects.
+func setup(t *testing.T, objects ...client.Object) (*Reconciler, client.Client, *record.FakeRecorder) {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&scheduling.Queue{})
+	for _, i := range index.All() {
+		b = b.WithIndex(i.Object, i.Name, i.Values)
+	}
+	c := b.Build()
+	recorder := record.NewFakeRecorder(10)
+	return New(Options{Cache: c, API: c, Recorder: recorder}), c, recorder
+}
+
+func reconcileQueue(t *testing.T, r *Reconciler, c client.Client, name string) *scheduling.Queue {
+	t.Helper()
+	if _, err := r.Reconcile(context.Background(), request(name)); err != nil {
+		t.Fatal(err)
+	}
+	var q scheduling.Queue
+	if err := c.Get(context.Background(), client.ObjectKey{Name: name}, &q); err != nil {
+		t.Fatal(err)
+	}
+	return &q
+}
+
+func TestANewQueueIsOpenBelowRoot(t *testing.T) {
+	t.Parallel()
+	r, c, _ := setup(t, &scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "q"}})
+	q := reconcileQueue(t, r, c, "q")
+	if q.Spec.Parent != "root" || q.Status.State != scheduling.QueueStateOpen {
+		t.Errorf("parent %q, state %q", q.Spec.Parent, q.Status.State)
+	}
+}
+
+func TestTheCountsAreThoseOfTheGroups(t *testing.T) {
+	t.Parallel()
+	objects := []client.Object{testQueue("default", "Open")}
+	for name, phase := range map[string]scheduling.PodGroupPhase{"a": "", "b": "Pending", "c": "Inqueue", "d": "Running", "e": "Unknown", "f": "Completed"} {
+		objects = append(objects, &scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns"}, Status: scheduling.PodGroupStatus{Phase: phase}})
+	}
+	objects = append(objects, &scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "ns"}, Spec: scheduling.PodGroupSpec{Queue: "other"}})
+	r, c, _ := setup(t, objects...)
+	s := reconcileQueue(t, r, c, "default").Status
+	if diff := cmp.Diff([]int32{2, 1, 1, 1, 1}, []int32{s.Pending, s.Inqueue, s.Running, s.Unknown, s.Completed}); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+}
+
+func TestACommandClosesAQueueOnce(t *testing.T) {
+	t.Parallel()
+	command := &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(bus.CloseQueueAction),
+		TargetObject: &metav1.OwnerReference{APIVersion: scheduling.GroupVersion.String(), Kind: "Queue", Name: "q"}}
+	group := &scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: "g", Namespace: "ns"}, Spec: scheduling.PodGroupSpec{Queue: "q"}}
+	child := testQueue("child", "Open")
+	child.Spec.Parent = "q"
+	r, c, recorder := setup(t, testQueue("q", "Open"), child, command, group)
+	if q := reconcileQueue(t, r, c, "q"); q.Status.State != scheduling.QueueStateClosing {
+		t.Errorf("state %s with a group in it", q.Status.State)
+	}
+	if event := <-recorder.Events; event != "Normal CloseQueue Close queue succeed" {
+		t.Errorf("event %q", event)
+	}
+	if err := c.Get(context.Background(), client.ObjectKeyFromObject(command), command); err == nil {
+		t.Error("the command is still there")
+	}
+	if err := c.Delete(context.Background(), group); err != nil {
+		t.Fatal(err)
+	}
+	if q := reconcileQueue(t, r, c, "q"); q.Status.State != scheduling.QueueStateClosed {
+		t.Errorf("state %s without groups", q.Status.State)
+	}
+	if q := reconcileQueue(t, r, c, "child"); q.Status.State != scheduling.QueueStateClosed || q.Annotations[keys.ClosedByParent] != "true" {
+		t.Errorf("the child is %s, annotations %v", q.Status.State, q.Annotations)
+	}
+}
+
+func TestARefusedCommandSaysWhy(t *testing.T) {
+	t.Parallel()
+	command := &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(bus.OpenQueueAction),
+		TargetObject: &metav1.OwnerReference{APIVersion: scheduling.GroupVersion.String(), Kind: "Queue", Name: "child"}}
+	child := testQueue("child", "Closed", "true")
+	child.Spec.Parent = "p"
+	r, c, recorder := setup(t, testQueue("p", "Closed"), child, command)
+	if q := reconcileQueue(t, r, c, "child"); q.Status.State != scheduling.QueueStateClosed {
+		t.Errorf("state %s", q.Status.State)
+	}
+	if event := <-recorder.Events; !strings.Contains(event, "its parent p is Closed") {
+		t.Errorf("event %q", event)
+	}
+}
