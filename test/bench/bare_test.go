@@ -38,7 +38,6 @@ func (b bareTimes) sum() time.Duration { return b.create + b.bind }
 // bareLoop creates pods and then binds them round robin, as fast as it can.
 func bareLoop(t *testing.T, client kubernetes.Interface, namespace string, pods int, nodes []string) bareTimes {
 	t.Helper()
-	makeNamespace(t, client, namespace)
 	spec := podSpec("nobody")
 	var times bareTimes
 	times.create = inParallel(t, pods, func(ctx context.Context, i int) error {

@@ -3,8 +3,10 @@ package bench
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -145,6 +147,39 @@ func cpuTime(t *testing.T, pid int) time.Duration {
 	}
 	const tick = 10 * time.Millisecond // USER_HZ is 100 wherever Go runs on Linux
 	return time.Duration(user+system) * tick
+}
+
+// cpuOf is the processor time of this process, the control plane's, and of vcd.
+func cpuOf(t *testing.T, daemon *vcd) time.Duration {
+	t.Helper()
+	return cpuTime(t, os.Getpid()) + cpuTime(t, daemon.process.Process.Pid)
+}
+
+// profile takes a processor profile of vcd while something is measured, if
+// VC_BENCH_PROFILE names a directory for it.
+func (v *vcd) profile(t *testing.T, name string) (wait func()) {
+	dir := os.Getenv("VC_BENCH_PROFILE")
+	if dir == "" {
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		response, err := http.Get("http://127.0.0.1:18080/debug/pprof/profile?seconds=10")
+		if err != nil {
+			t.Errorf("profile: %v", err)
+			return
+		}
+		defer response.Body.Close()
+		data, err := io.ReadAll(response.Body)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name+".pprof"), data, 0o600)
+		}
+		if err != nil {
+			t.Errorf("profile: %v", err)
+		}
+	}()
+	return func() { <-done }
 }
 
 // resident is the memory that a process holds, in MiB.
