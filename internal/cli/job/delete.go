@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -111,7 +113,7 @@ func remove(ctx context.Context, o *deleteOptions) error {
 
 func (o *deleteOptions) one(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
 	if !o.dryRun.Client() {
-		options := append(o.dryRun.DeleteOptions(), client.PropagationPolicy("Background"), client.Preconditions{UID: &job.UID})
+		options := append(o.dryRun.DeleteOptions(), client.PropagationPolicy(o.propagation()), client.Preconditions{UID: &job.UID})
 		if err := c.Delete(ctx, job, options...); err != nil && !(o.ignoreNot && apierrors.IsNotFound(err)) {
 			return err
 		}
@@ -121,6 +123,15 @@ func (o *deleteOptions) one(ctx context.Context, c client.Client, job *batchv1al
 		return err
 	}
 	return cli.PrintName(o.f, &o.out, job, "deleted"+o.dryRun.Suffix())
+}
+
+// propagation makes the job outlive its pods when we wait for it: when it is
+// gone, so are they, and their names are free.
+func (o *deleteOptions) propagation() metav1.DeletionPropagation {
+	if o.wait.Wait {
+		return metav1.DeletePropagationForeground
+	}
+	return metav1.DeletePropagationBackground
 }
 
 func (o *deleteOptions) waitGone(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
@@ -150,11 +161,14 @@ func (o *deleteOptions) removeFiles(ctx context.Context) error {
 		return err
 	}
 	var problems []error
-	for _, object := range objects {
+	for _, object := range slices.Backward(inOrder(objects)) {
 		if !o.dryRun.Client() {
-			err := c.Delete(ctx, object.Object, append(o.dryRun.DeleteOptions(), client.PropagationPolicy("Background"))...)
+			err := c.Delete(ctx, object.Object, append(o.dryRun.DeleteOptions(), client.PropagationPolicy(o.propagation()))...)
 			if apierrors.IsNotFound(err) && o.ignoreNot {
 				continue
+			}
+			if err == nil {
+				err = o.waitJobGone(ctx, c, object)
 			}
 			if err != nil {
 				problems = append(problems, cli.InFile(err, object))
@@ -166,4 +180,13 @@ func (o *deleteOptions) removeFiles(ctx context.Context) error {
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// waitJobGone waits for a deleted job of a file; other kinds are not waited for.
+func (o *deleteOptions) waitJobGone(ctx context.Context, c client.WithWatch, object cli.FileObject) error {
+	job, isJob, err := typedJob(object)
+	if err != nil || !isJob || !o.wait.Wait || o.dryRun.Any() {
+		return err
+	}
+	return o.waitGone(ctx, c, job)
 }
