@@ -58,5 +58,6 @@ func CRDs() []*apiextensionsv1.CustomResourceDefinition {
 func Objects() []runtime.Object {
 	objects := RBAC()
 	objects = append(objects, policies()...)
+	objects = append(objects, webhooks()...)
 	return append(objects, workloads()...)
 }

@@ -9,6 +9,40 @@ import (
 // commandPolicyName names the policy about Commands and its binding.
 const commandPolicyName = "volcano-command-policy"
 
+// The webhook configurations, by Volcano's names. They are installed empty: vcd fills them in, with the authority that
+// it made itself, and needs no right to create others; removing what was installed removes them too.
+var (
+	mutatingConfigurations = []string{
+		"volcano-admission-service-jobs-mutate",
+		"volcano-admission-service-podgroups-mutate",
+		"volcano-admission-service-queues-mutate",
+	}
+	validatingConfigurations = []string{
+		"volcano-admission-service-jobs-validate",
+		"volcano-admission-service-podgroups-validate",
+		"volcano-admission-service-pods-validate",
+		"volcano-admission-service-queues-validate",
+	}
+)
+
+func webhooks() []runtime.Object {
+	kind := func(kind string) metav1.TypeMeta {
+		return metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: kind}
+	}
+	var objects []runtime.Object
+	for _, name := range mutatingConfigurations {
+		objects = append(objects, &admissionregistrationv1.MutatingWebhookConfiguration{
+			TypeMeta: kind("MutatingWebhookConfiguration"), ObjectMeta: metav1.ObjectMeta{Name: name},
+		})
+	}
+	for _, name := range validatingConfigurations {
+		objects = append(objects, &admissionregistrationv1.ValidatingWebhookConfiguration{
+			TypeMeta: kind("ValidatingWebhookConfiguration"), ObjectMeta: metav1.ObjectMeta{Name: name},
+		})
+	}
+	return objects
+}
+
 // policies gives rules of the API server's own. A Command lives in a namespace, yet it can open and close a Queue,
 // which belongs to nobody: who sends one must be allowed to change that Queue.
 func policies() []runtime.Object {

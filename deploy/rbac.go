@@ -113,12 +113,8 @@ func components() []component {
 				// internal/admission: queues and namespaces that objects name, and its own configurations
 				rule(gangGroup, of("queues"), watched...),
 				rule(core, of("namespaces"), "get"),
-				rule(hookGroup, of("mutatingwebhookconfigurations", "validatingwebhookconfigurations"), "create"),
-				only(rule(hookGroup, of("mutatingwebhookconfigurations"), "get", "update"),
-					"volcano-admission-service-jobs-mutate", "volcano-admission-service-queues-mutate", "volcano-admission-service-podgroups-mutate"),
-				only(rule(hookGroup, of("validatingwebhookconfigurations"), "get", "update"),
-					"volcano-admission-service-jobs-validate", "volcano-admission-service-queues-validate",
-					"volcano-admission-service-podgroups-validate", "volcano-admission-service-pods-validate"),
+				only(rule(hookGroup, of("mutatingwebhookconfigurations"), "get", "update"), mutatingConfigurations...),
+				only(rule(hookGroup, of("validatingwebhookconfigurations"), "get", "update"), validatingConfigurations...),
 			},
 			own: []rbacv1.PolicyRule{
 				rule(core, of("secrets"), "create"),

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -39,6 +41,9 @@ func TestTheDaemonWorksWithTheRightsOfInstallYAML(t *testing.T) {
 	stop := func() { cancel(); running.Wait() }
 	defer stop()
 	removeWebhooks(t)
+	if err := apply(t.Context(), plane.RESTConfig(), deploy.InstallYAML); err != nil {
+		t.Fatal(err)
+	}
 
 	// Behind a Service the certificate is in a Secret; nothing can reach that Service here, so a second start has a URL.
 	serviceCtx, stopService := context.WithCancel(ctx)
@@ -55,6 +60,7 @@ func TestTheDaemonWorksWithTheRightsOfInstallYAML(t *testing.T) {
 		done := start(t, ctx, refused, component, admission.Options{ListenAddress: "127.0.0.1:0"})
 		running.Go(func() { <-done })
 	}
+	everyWebhookIsFilledIn(t, c)
 	fleet, err := simnode.New(simnode.Config{RESTConfig: plane.RESTConfig(), Count: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -87,6 +93,30 @@ func TestTheDaemonWorksWithTheRightsOfInstallYAML(t *testing.T) {
 	stop()
 	for _, request := range refused.all() {
 		t.Errorf("forbidden: %s", request)
+	}
+}
+
+// everyWebhookIsFilledIn finds no configuration of install.yaml that vcd has left empty, and none that is not in it.
+func everyWebhookIsFilledIn(t *testing.T, c client.Client) {
+	t.Helper()
+	mutating, validating := &admissionregistrationv1.MutatingWebhookConfigurationList{}, &admissionregistrationv1.ValidatingWebhookConfigurationList{}
+	if err := errors.Join(c.List(t.Context(), mutating), c.List(t.Context(), validating)); err != nil {
+		t.Fatal(err)
+	}
+	hooks := map[string]int{}
+	for _, configuration := range mutating.Items {
+		hooks[configuration.Name] = len(configuration.Webhooks)
+	}
+	for _, configuration := range validating.Items {
+		hooks[configuration.Name] = len(configuration.Webhooks)
+	}
+	for name, n := range hooks {
+		if n != 1 || !bytes.Contains(deploy.InstallYAML, []byte("name: "+name+"\n")) {
+			t.Errorf("%s has %d webhooks, or is not in install.yaml", name, n)
+		}
+	}
+	if len(hooks) != 7 {
+		t.Errorf("want 7 webhook configurations, got %v", hooks)
 	}
 }
 
