@@ -55,6 +55,7 @@ type fakeAPI struct {
 	// lostReply: the last write before the death is carried out, only nobody hears of it.
 	lostReply bool
 	writes    []string
+	refuse    map[string]error
 }
 
 func newFakeAPI(scheme *runtime.Scheme, now func() time.Time) *fakeAPI {
@@ -64,6 +65,9 @@ func newFakeAPI(scheme *runtime.Scheme, now func() time.Time) *fakeAPI {
 // begin counts a write; an error means that it does not happen. done is called after it happened.
 func (f *fakeAPI) begin(what string) (done func() error, err error) {
 	f.writes = append(f.writes, what)
+	if err := f.refuse[what]; err != nil {
+		return nil, err
+	}
 	switch {
 	case f.writesLeft < 0:
 		return func() error { return nil }, nil

@@ -38,6 +38,8 @@ type recollection struct {
 	written    uint64 // resourceVersion of our last write of the job
 	writtenAt  time.Time
 	groupGone  types.UID // PodGroup that we deleted
+	trouble    *plan.Trouble
+	rejected   int // how often in a row the API server found fault with what we sent
 
 	mu      sync.Mutex
 	created map[types.UID]created

@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -14,13 +13,14 @@ type pool chan struct{}
 
 func newPool(writers int) pool { return make(pool, writers) }
 
-// each calls f for 0..n-1 in parallel and returns the first errors, joined. After an error that would meet all the others too, no more
-// calls are begun.
+// each calls f for 0..n-1 in parallel and returns the error of the lowest i, so that the same trouble has the same words each time. After an
+// error that would meet all the others too, no more calls are begun.
 func (p pool) each(ctx context.Context, n int, f func(i int) error) error {
 	var next atomic.Int64
 	var hopeless atomic.Bool
 	var mu sync.Mutex
-	var problems []error
+	var first error
+	lowest := n
 	var wg sync.WaitGroup
 	for range min(n, cap(p)) {
 		wg.Go(func() {
@@ -32,16 +32,24 @@ func (p pool) each(ctx context.Context, n int, f func(i int) error) error {
 					continue
 				}
 				mu.Lock()
-				if len(problems) < 3 {
-					problems = append(problems, err)
+				if i < lowest {
+					lowest, first = i, err
 				}
 				mu.Unlock()
-				if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+				if apierrors.IsForbidden(err) || neverAccepted(err) {
 					hopeless.Store(true)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	return errors.Join(append(problems, ctx.Err())...)
+	if first == nil {
+		return ctx.Err()
+	}
+	return first
+}
+
+// neverAccepted says whether the API server finds fault with the object itself.
+func neverAccepted(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
 }

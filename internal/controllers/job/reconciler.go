@@ -31,6 +31,9 @@ const (
 	failedDelete = "FailedDelete"
 )
 
+// maxRejected is how often the API server may find fault with what a job asks for before the job is terminated. Anything else is tried for ever.
+const maxRejected = 5
+
 // maxBackoff bounds the time between two tries of a job whose writes fail.
 const maxBackoff = 30 * time.Second
 
@@ -118,6 +121,7 @@ func (r *Reconciler) apply(ctx context.Context, in *plan.Input, p *plan.Plan, kn
 			return a.failed(ctx, err)
 		}
 	}
+	known.trouble, known.rejected = nil, 0
 	known.answered(p.Answered)
 	if p.Entered != "" {
 		countEntered(p.Job, p.Entered)
@@ -141,9 +145,13 @@ func (a *application) failed(ctx context.Context, err error) (reconcile.Result, 
 	if ctx.Err() != nil {
 		return reconcile.Result{}, err
 	}
+	if neverAccepted(err) {
+		a.known.rejected++
+	}
 	var f *failure
 	if errors.As(err, &f) {
 		a.tell(plan.Event{Type: corev1.EventTypeWarning, Reason: f.reason, Message: err.Error()})
+		a.known.trouble = &plan.Trouble{Reason: f.reason, Message: err.Error(), Hopeless: a.known.rejected >= maxRejected}
 	}
 	return reconcile.Result{}, err
 }

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -8,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -204,5 +207,46 @@ func TestAWarningIsToldOnce(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"Warning PodGroupError: queue nowhere does not exist"}, w.events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func TestTroubleIsWrittenWherePeopleLook(t *testing.T) {
+	t.Parallel()
+	w := newWorld(simpleJob(1))
+	w.turn(t, watched...)
+	w.schedule(scheduling.PodGroupInqueue)
+	quota := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "job-w-0", errors.New("exceeded quota"))
+	w.api.refuse = map[string]error{"create Pod job-w-0": quota}
+	for range 2 * maxRejected {
+		w.seeAll()
+		if err := w.reconcile(-1, false); err == nil {
+			t.Fatal("the refusal is not returned, so nobody tries again")
+		}
+	}
+	state := w.truth().Status.State
+	if state.Phase != batch.Pending || state.Reason != "FailedCreate" || !strings.Contains(state.Message, "exceeded quota") {
+		t.Errorf("state %+v", state)
+	}
+	w.api.refuse = nil
+	w.turn(t, watched...)
+	w.turn(t, watched...)
+	if state := w.truth().Status.State; state.Reason != "" {
+		t.Errorf("state %+v when the trouble is over", state)
+	}
+}
+
+func TestAJobWhosePodsAreNeverAcceptedIsTerminated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(simpleJob(1))
+	w.turn(t, watched...)
+	w.schedule(scheduling.PodGroupInqueue)
+	w.api.refuse = map[string]error{"create Pod job-w-0": apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "job-w-0", nil)}
+	for range maxRejected + 3 {
+		w.seeAll()
+		_ = w.reconcile(-1, false)
+	}
+	state := w.truth().Status.State
+	if state.Phase != batch.Terminated || !strings.Contains(state.Message, "is invalid") {
+		t.Errorf("state %+v", state)
 	}
 }

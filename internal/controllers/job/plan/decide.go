@@ -27,6 +27,9 @@ func (b *builder) decide() decision {
 	if ok && !do.sync && !do.hold {
 		return commanded
 	}
+	if t := b.in.Trouble; t != nil && t.Hopeless && (b.phase() == batch.Pending || b.phase() == batch.Running) {
+		return decision{action: bus.TerminateJobAction, why: t.Message}
+	}
 	asked := nothing
 	switch {
 	case b.phase() == batch.Pending, b.phase() == batch.Running, b.phase() == batch.Restarting && len(targetsOf(&b.job.Status)) > 0:

@@ -31,6 +31,8 @@ type Input struct {
 	Lost []Lost
 	// Killed are pods whose deletion was asked for, whatever a late cache says of them.
 	Killed map[types.UID]bool
+	// Trouble is why the last try to carry out a plan failed; nil when it did not.
+	Trouble *Trouble
 	// Fresh says that Pods were read past any cache. A plan that rests on missing pods asks for it (Plan.Refresh).
 	Fresh bool
 	// Now is the time of the plan.
@@ -69,6 +71,13 @@ func LostFrom(pod *corev1.Pod, now time.Time) (lost Lost, ok bool) {
 		return lost, true
 	}
 	return Lost{}, false
+}
+
+// Trouble is a write that failed.
+type Trouble struct {
+	Reason, Message string
+	// Hopeless: the API server will never accept it, however often it is tried.
+	Hopeless bool
 }
 
 // Place is where a pod belongs: a task, by its position in spec.tasks, and an index in it.

@@ -50,6 +50,9 @@ func (b *builder) sayWhyPending(status *batch.JobStatus, problem *obstacle) {
 	if status.State.Phase != batch.Pending {
 		return
 	}
+	if t := b.in.Trouble; problem == nil && t != nil {
+		problem = &obstacle{t.Reason, t.Message}
+	}
 	if problem == nil && b.in.PodGroup != nil && admitted(b.in.PodGroup) {
 		problem = b.unmetDependency()
 	}
@@ -169,7 +172,8 @@ func (b *builder) ensureObjects() {
 	}
 }
 
-// tellWaiting records why the group is not scheduled, in the words of its newest condition.
+// tellWaiting records why the group is not scheduled, in the words of its newest condition. That pods are missing is nothing to tell: they are
+// being made.
 func (b *builder) tellWaiting(group *scheduling.PodGroup) {
 	var newest *scheduling.PodGroupCondition
 	for i := range group.Status.Conditions {
@@ -178,7 +182,10 @@ func (b *builder) tellWaiting(group *scheduling.PodGroup) {
 			newest = c
 		}
 	}
-	if newest != nil && newest.Type != scheduling.PodGroupScheduledType {
+	if newest == nil || newest.Reason == scheduling.NotEnoughPodsReason || newest.Reason == scheduling.NotEnoughPodsOfTaskReason {
+		return
+	}
+	if newest.Type != scheduling.PodGroupScheduledType {
 		b.event(corev1.EventTypeWarning, string(batch.PodGroupPending), "PodGroup %s:%s unschedulable, reason: %s", group.Namespace, group.Name, newest.Message)
 	}
 }

@@ -1,0 +1,24 @@
+package plan
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+)
+
+// BenchmarkPlan is the price of looking at a running job of 1,000 pods in which nothing is to be done.
+func BenchmarkPlan(b *testing.B) {
+	in := given(batch.Running).group("Running").policy(bus.PodEvictedEvent, bus.RestartJobAction)
+	in.Job.Spec.Tasks[0].Replicas = 1000
+	for i := range 1000 {
+		in.pod("w", i, corev1.PodRunning, ready)
+	}
+	in.counted()
+	b.ReportAllocs()
+	for b.Loop() {
+		Compute(in.Input)
+	}
+}
