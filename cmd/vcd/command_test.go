@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vc-batch/vc/internal/daemon"
+)
+
+const kubeconfig = `apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: u, user: {token: t}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+current-context: x
+`
+
+// parsed gives the options that a command line of `vcd NAME` leads to.
+func parsed(t *testing.T, p parts, arguments ...string) (daemon.Options, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(path, []byte(kubeconfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := &flags{}
+	cmd := newPart("test", "", p, daemon.Components()...)
+	cmd.ResetFlags()
+	f.bind(cmd.Flags(), p)
+	cmd.Flags().SetOutput(&bytes.Buffer{})
+	if err := cmd.Flags().Parse(append([]string{"--kubeconfig", path}, arguments...)); err != nil {
+		return daemon.Options{}, err
+	}
+	return f.options(daemon.Components())
+}
+
+func TestFlags(t *testing.T) {
+	all := scheduling | controlling | admitting
+	cases := map[string]struct {
+		arguments []string
+		check     func(o daemon.Options) any
+		want      any
+	}{
+		"by default metrics and health are served and one leads": {
+			check: func(o daemon.Options) any { return []any{o.MetricsAddress, o.HealthAddress, o.LeaderElect, o.Pprof} },
+			want:  []any{":8080", ":11251", true, false},
+		},
+		"what is not enabled has no address": {
+			arguments: []string{"--enable-metrics=false", "--enable-healthz=false"},
+			check:     func(o daemon.Options) any { return o.MetricsAddress + o.HealthAddress },
+			want:      "",
+		},
+		"several scheduler names": {
+			arguments: []string{"--scheduler-name", "volcano", "--scheduler-name=batch"},
+			check:     func(o daemon.Options) any { return o.SchedulerNames },
+			want:      []string{"volcano", "batch"},
+		},
+		"the period of a cycle": {
+			arguments: []string{"--schedule-period=250ms"},
+			check:     func(o daemon.Options) any { return o.SchedulePeriod },
+			want:      250 * time.Millisecond,
+		},
+		"the service before the webhooks": {
+			arguments: []string{"--webhook-service=volcano-system/admission"},
+			check:     func(o daemon.Options) any { return []string{o.Admission.ServiceNamespace, o.Admission.ServiceName} },
+			want:      []string{"volcano-system", "admission"},
+		},
+		"a command line of Volcano's is understood": {
+			arguments: []string{
+				"--kube-api-qps=2000", "--kube-api-burst=2000", "--lock-object-namespace=vs", "--node-worker-threads=20",
+				"--worker-threads=50", "--percentage-nodes-to-find=10", "--enable-healthz=true", "--enable-metrics=true", "-v=3",
+			},
+			check: func(o daemon.Options) any { return o.LeaseNamespace },
+			want:  "vs",
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			o, err := parsed(t, all, c.arguments...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, c.check(o)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFlagsThatCannotBe(t *testing.T) {
+	cases := map[string]struct {
+		arguments []string
+		says      string
+	}{
+		"a lease shorter than its renewal": {[]string{"--leader-elect-lease-duration=5s"}, "--leader-elect-lease-duration 5s"},
+		"a negative period":                {[]string{"--schedule-period=-1s"}, "--schedule-period -1s"},
+		"a service without a namespace":    {[]string{"--webhook-service=admission"}, "must be NAMESPACE/NAME"},
+		"a service and a URL":              {[]string{"--webhook-service=a/b", "--webhook-url=https://x"}, "only one of them"},
+		"a flag that nobody knows":         {[]string{"--frobnicate"}, "frobnicate"},
+		"a duration that is none":          {[]string{"--schedule-period=fast"}, "schedule-period"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := parsed(t, scheduling|controlling|admitting, c.arguments...)
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v, want an error that says %q", err, c.says)
+			}
+		})
+	}
+}
+
+func TestMistakesOnTheCommandLineHaveAHint(t *testing.T) {
+	cases := map[string]struct {
+		arguments  []string
+		says, hint string
+	}{
+		"no command":         {nil, "no command given", "see vcd --help"},
+		"an unknown command": {[]string{"schedule"}, `command "schedule" is not known`, "see vcd --help"},
+		"an unknown flag":    {[]string{"scheduler", "--x"}, "unknown flag: --x", "see vcd scheduler --help"},
+		"an argument":        {[]string{"all", "now"}, `argument "now" is not expected`, "see vcd all --help"},
+		"a webhook flag of the scheduler": {
+			[]string{"scheduler", "--webhook-url=https://x"}, "unknown flag: --webhook-url", "see vcd scheduler --help"},
+		"a kubeconfig that is not there": {
+			[]string{"all", "--kubeconfig=/nowhere/config"}, "/nowhere/config", "give --kubeconfig FILE, or set KUBECONFIG"},
+		"an impossible component configuration": {
+			[]string{"scheduler", "--kubeconfig=KUBECONFIG", "--enable-metrics=false", "--enable-healthz=false", "--healthz-address=x", "--enable-healthz", "--leader-elect=false"},
+			"health on x", `choose another address with --healthz-address, or "" for none`},
+	}
+	path := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(path, []byte(kubeconfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			cmd := newCommand()
+			arguments := []string{}
+			for _, a := range c.arguments {
+				arguments = append(arguments, strings.Replace(a, "KUBECONFIG", path, 1))
+			}
+			cmd.SetArgs(arguments)
+			var out bytes.Buffer
+			cmd.SetOut(&out)
+			cmd.SetErr(&out)
+			err := cmd.ExecuteContext(t.Context())
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Fatalf("got %v, want an error that says %q", err, c.says)
+			}
+			if hint := hintOf(err); hint != c.hint {
+				t.Errorf("hint %q, want %q", hint, c.hint)
+			}
+			if out.Len() > 0 {
+				t.Errorf("printed: %s", out.String())
+			}
+		})
+	}
+}
