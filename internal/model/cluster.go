@@ -31,6 +31,7 @@ type Cluster struct {
 	freeShapes []int32
 	classes    map[string]PriorityClassSet
 	stale      []*Gang
+	dead       []NodeID // rows that may be free
 	nodeLog    changeLog[NodeID]
 	gangLog    changeLog[*Gang]
 	gen        uint64

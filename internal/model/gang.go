@@ -204,6 +204,10 @@ func (c *Cluster) refresh() {
 		g.queued = q
 	}
 	c.stale = c.stale[:0]
+	for _, id := range c.dead {
+		c.recycle(id)
+	}
+	c.dead = c.dead[:0]
 }
 
 // derive computes the parts of Sums that follow from phase and minResources.

@@ -79,6 +79,7 @@ func (c *Cluster) nodeRow(name string) NodeID {
 	if id, ok := n.byName[name]; ok {
 		return id
 	}
+	defer func() { c.dead = append(c.dead, n.byName[name]) }() // until something is on it
 	if k := len(n.free); k > 0 {
 		id := n.free[k-1]
 		n.free = n.free[:k-1]
@@ -187,7 +188,7 @@ func (d NodeGone) apply(c *Cluster) {
 			c.place(t, NoNode, Pending)
 		}
 	}
-	c.recycle(id)
+	c.dead = append(c.dead, id)
 }
 
 // Order returns the live rows by node name.

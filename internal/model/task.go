@@ -75,7 +75,7 @@ func (d TaskSet) apply(c *Cluster) {
 	t.Preemptable, t.Critical, t.Never = d.Preemptable, d.Critical, d.Never
 	t.Condition = d.Condition
 	t.seen = seenTask{node: NoNode, status: d.Status}
-	if d.Node != "" {
+	if d.Node != "" && !d.Status.Ended() {
 		t.seen.node = c.nodeRow(d.Node)
 	}
 	before := t.Gang
@@ -136,9 +136,6 @@ func (c *Cluster) dropTask(t *Task) {
 	if c.taskNames[t.Key()] == t {
 		delete(c.taskNames, t.Key())
 	}
-	if t.Node != NoNode {
-		c.recycle(t.Node)
-	}
 }
 
 // place moves a task to a node and status; node is NoNode for Pending.
@@ -175,6 +172,9 @@ func (c *Cluster) unlink(t *Task) {
 		list[len(list)-1] = nil
 		c.Nodes.Tasks[t.Node] = list[:len(list)-1]
 		t.nodePos = -1
+		if len(list) == 1 && !c.Nodes.Alive[t.Node] {
+			c.dead = append(c.dead, t.Node)
+		}
 	}
 	if g := t.Gang; g != nil && t.gangPos >= 0 {
 		c.count(g, t, -1)

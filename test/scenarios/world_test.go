@@ -406,4 +406,3 @@ func list(l corev1.ResourceList) string {
 	}
 	return strings.Join(parts, ",")
 }
-

@@ -1,4 +1,5 @@
-// Package nodeorder weighs kube-scheduler's scores.
+// Package nodeorder weighs kube-scheduler's scores: how much of a node is asked
+// for, how evenly, preferred affinity and taints, images that are there already.
 package nodeorder
 
 import (
