@@ -191,16 +191,31 @@ func (a *application) adopt(ctx context.Context, wanted *corev1.Pod) error {
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(wanted), &there)
 	switch {
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("pod %s: its name was taken a moment ago", wanted.Name)
+		return soon{fmt.Errorf("pod %s: its name was taken a moment ago", wanted.Name)}
 	case err != nil:
 		return fmt.Errorf("pod %s: %w", wanted.Name, err)
 	case metav1.IsControlledBy(&there, a.job):
 		a.known.podCreated(&there, a.now())
 		return nil
 	case there.DeletionTimestamp != nil:
-		return fmt.Errorf("pod %s: an older pod of this name is still going away", wanted.Name)
+		return soon{fmt.Errorf("pod %s: an older pod of this name is still going away", wanted.Name)}
+	case a.leftBehind(&there):
+		if err := a.delete(ctx, &there); err != nil {
+			return err
+		}
+		return soon{fmt.Errorf("pod %s: that of an older job of this name is being removed", wanted.Name)}
 	}
 	return fmt.Errorf("pod %s: the name belongs to a pod that is not this job's; delete that pod or rename the job", wanted.Name)
+}
+
+// soon is an error that passes by itself in a moment.
+type soon struct{ error }
+
+// leftBehind says whether an object belongs to an older job of the same name, which cannot exist any more: the garbage collector has only not
+// got round to it.
+func (a *application) leftBehind(o client.Object) bool {
+	uid, request, ok := owner(o)
+	return ok && uid != a.job.UID && request.Name == a.job.Name && request.Namespace == a.job.Namespace
 }
 
 func (a *application) deleteJob(ctx context.Context) error {

@@ -76,12 +76,14 @@ func (m *memory) known(uid types.UID) *recollection {
 	return m.jobs[uid]
 }
 
-// gone forgets the job of this name.
-func (m *memory) gone(name types.NamespacedName) {
+// gone forgets the job of this name and returns its UID, empty when it was not known.
+func (m *memory) gone(name types.NamespacedName) types.UID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.jobs, m.names[name])
+	uid := m.names[name]
+	delete(m.jobs, uid)
 	delete(m.names, name)
+	return uid
 }
 
 // podSeen: the cache shows the pod.

@@ -33,8 +33,14 @@ func (a *application) ensureObject(ctx context.Context, o kit.Object) error {
 	if err != nil {
 		return err
 	}
+	if there != nil && a.leftBehind(there) {
+		if err := a.delete(ctx, there); err != nil {
+			return err
+		}
+		return soon{fmt.Errorf("%T %s: that of an older job of this name is being removed", o.Wanted, o.Wanted.GetName())}
+	}
 	if there != nil && metav1.GetControllerOf(there) != nil && !metav1.IsControlledBy(there, a.job) {
-		return fmt.Errorf("%T %s belongs to another; if that is an older job of this name, it will go soon", o.Wanted, o.Wanted.GetName())
+		return fmt.Errorf("%T %s: the name belongs to an object that is not this job's", o.Wanted, o.Wanted.GetName())
 	}
 	write, changed, err := o.Merge(there, rand.Reader)
 	if err != nil || !changed {

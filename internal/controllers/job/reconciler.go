@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -21,6 +22,7 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/index"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
 )
@@ -33,6 +35,9 @@ const (
 
 // maxRejected is how often the API server may find fault with what a job asks for before the job is terminated. Anything else is tried for ever.
 const maxRejected = 5
+
+// soonAfter is when to try again what stands in the way only for a moment.
+const soonAfter = 200 * time.Millisecond
 
 // maxBackoff bounds the time between two tries of a job whose writes fail.
 const maxBackoff = 30 * time.Second
@@ -87,9 +92,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	job := &batch.Job{}
 	if err := r.cache.Get(ctx, request.NamespacedName, job); err != nil {
 		if apierrors.IsNotFound(err) {
-			r.memory.gone(request.NamespacedName)
 			dropMetrics(request.Namespace, request.Name)
-			return reconcile.Result{}, nil
+			return reconcile.Result{}, r.sweep(ctx, request.NamespacedName)
 		}
 		return reconcile.Result{}, fmt.Errorf("job %s: %w", request.Name, err)
 	}
@@ -142,6 +146,10 @@ func (a *application) failed(ctx context.Context, err error) (reconcile.Result, 
 	if apierrors.IsConflict(err) {
 		return reconcile.Result{RequeueAfter: coalesce}, nil
 	}
+	if passing := (soon{}); errors.As(err, &passing) {
+		log.FromContext(ctx).V(1).Info("Waiting for a name", "why", err.Error())
+		return reconcile.Result{RequeueAfter: soonAfter}, nil
+	}
 	if ctx.Err() != nil {
 		return reconcile.Result{}, err
 	}
@@ -165,4 +173,36 @@ func (a *application) tell(e plan.Event) {
 		a.known.told[e.Reason] = e.Message
 	}
 	a.recorder.Event(a.job, e.Type, e.Reason, e.Message)
+}
+
+// sweep stops the pods of a job that was deleted, without waiting for the garbage collector, which gets to know a new kind only after
+// half a minute. Whatever changed since the cache saw it, perhaps to outlive its job, is left to the collector.
+func (r *Reconciler) sweep(ctx context.Context, name types.NamespacedName) error {
+	uid := r.memory.gone(name)
+	if uid == "" {
+		return nil
+	}
+	var pods corev1.PodList
+	if err := r.cache.List(ctx, &pods, client.InNamespace(name.Namespace), client.MatchingFields{index.PodController: string(uid)}); err != nil {
+		return fmt.Errorf("pods of job %s: %w", name.Name, err)
+	}
+	left := make([]client.Object, 0, len(pods.Items)+1)
+	for i := range pods.Items {
+		left = append(left, &pods.Items[i])
+	}
+	var group scheduling.PodGroup
+	if r.cache.Get(ctx, types.NamespacedName{Namespace: name.Namespace, Name: name.Name + "-" + string(uid)}, &group) == nil {
+		left = append(left, &group)
+	}
+	return r.writers.each(ctx, len(left), func(i int) error {
+		if left[i].GetDeletionTimestamp() != nil {
+			return nil
+		}
+		id, version := left[i].GetUID(), left[i].GetResourceVersion()
+		err := r.api.Delete(ctx, left[i], client.Preconditions{UID: &id, ResourceVersion: &version})
+		if apierrors.IsConflict(err) {
+			return nil
+		}
+		return client.IgnoreNotFound(err)
+	})
 }

@@ -250,3 +250,34 @@ func TestAJobWhosePodsAreNeverAcceptedIsTerminated(t *testing.T) {
 		t.Errorf("state %+v", state)
 	}
 }
+
+func TestAJobTakesOverTheNamesOfAnOlderOne(t *testing.T) {
+	t.Parallel()
+	job := simpleJob(1)
+	job.Spec.Plugins = map[string][]string{"svc": {}}
+	w := begun(t, job)
+	w.api.remove(w.truth())
+	job = job.DeepCopy()
+	w.api.put(job)
+	if err := w.calm(); err != nil {
+		t.Fatal(err)
+	}
+	pod, now := w.pod("job-w-0"), w.truth()
+	if pod == nil || !metav1.IsControlledBy(pod, now) || now.Status.State.Phase != batch.Completed {
+		t.Errorf("job %s, pod %v:\n%s", now.Status.State.Phase, pod, strings.Join(w.trace, "\n"))
+	}
+}
+
+func TestThePodsOfADeletedJobAreStopped(t *testing.T) {
+	t.Parallel()
+	w := begun(t, simpleJob(2))
+	orphan := w.pod("job-w-1").DeepCopy()
+	w.api.remove(w.truth())
+	w.seeAll()
+	orphan.OwnerReferences = nil // somebody kept it, and the cache does not know yet
+	w.api.put(orphan)
+	w.turn(t)
+	if w.pod("job-w-0").DeletionTimestamp == nil || w.pod("job-w-1").DeletionTimestamp != nil {
+		t.Errorf("job-w-0 should go, job-w-1 should stay:\n%s", strings.Join(w.trace, "\n"))
+	}
+}
