@@ -1,0 +1,141 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParse(t *testing.T) {
+	cases := map[string]struct {
+		yaml     string
+		actions  []string
+		plugins  []string
+		warnings []string // parts of them, in order
+		err      string
+	}{
+		"Volcano's default file loads, what is missing is named": {
+			yaml: `
+actions: "enqueue, allocate, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+    enablePreemptable: false
+  - name: conformance
+- plugins:
+  - name: overcommit
+  - name: drf
+    enablePreemptable: false
+  - name: predicates
+  - name: proportion
+  - name: nodeorder
+  - name: binpack
+`,
+			actions:  []string{"enqueue", "allocate", "backfill"},
+			plugins:  []string{"priority", "gang", "conformance", "predicates", "proportion", "nodeorder", "binpack"},
+			warnings: []string{"policy overcommit is not available yet", "policy drf is not available yet"},
+		},
+		"an unknown action is refused with the known ones": {
+			yaml: `actions: "enqueue, alocate"`, err: `"alocate" is no action; known are allocate`,
+		},
+		"no action at all is refused":  {yaml: `tiers: []`, err: "actions: empty"},
+		"text that is no YAML":         {yaml: "actions: [", err: "no valid YAML"},
+		"a plugin without a name":      {yaml: "actions: allocate\ntiers: [{plugins: [{nam: gang}]}]", err: "tiers[0].plugins[0].name: missing"},
+		"a switch that is not boolean": {yaml: "actions: allocate\ntiers: [{plugins: [{name: gang, enableJobOrder: maybe}]}]", err: "tiers[0].plugins[0].enableJobOrder: want true or false"},
+		"drf with hierarchy beside proportion": {
+			yaml: "actions: allocate\ntiers: [{plugins: [{name: drf, enableHierarchy: true}, {name: proportion}]}]", err: "different tiers",
+		},
+		"unknown switches and policies are ignored, and said to be": {
+			yaml: "actions: allocate\ntiers: [{plugins: [{name: gang, enableMagic: true}, {name: magic}]}]", actions: []string{"allocate"}, plugins: []string{"gang"},
+			warnings: []string{"enableMagic: no such switch", `"magic" is no policy`},
+		},
+		"an action that is not available yet is named": {
+			yaml: "actions: allocate, preempt\ntiers: []", actions: []string{"allocate"}, warnings: []string{"preempt is not available yet", "tiers: none given"},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			cfg, warnings, err := Parse([]byte(c.yaml))
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) {
+					t.Fatalf("error %v, want one with %q", err, c.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var plugins []string
+			for _, tier := range cfg.Tiers {
+				for _, p := range tier.Plugins {
+					plugins = append(plugins, p.Name)
+				}
+			}
+			if diff := cmp.Diff(c.actions, cfg.Actions) + cmp.Diff(c.plugins, plugins); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			if len(warnings) != len(c.warnings) {
+				t.Fatalf("warnings %q, want %q", warnings, c.warnings)
+			}
+			for i, want := range c.warnings {
+				if !strings.Contains(warnings[i], want) {
+					t.Errorf("warning %q, want one with %q", warnings[i], want)
+				}
+			}
+		})
+	}
+}
+
+func TestSwitches(t *testing.T) {
+	p := Plugin{Switches: map[string]bool{"enableJobOrder": false, "enableHierarchy": true}}
+	for key, want := range map[string]bool{
+		"enableJobOrder": false, "enableHierarchy": true, "enableQueueOrder": true, "enabledClusterOrder": false,
+	} {
+		if got := p.Enabled(key); got != want {
+			t.Errorf("%s is %v, want %v", key, got, want)
+		}
+	}
+}
+
+func TestArguments(t *testing.T) {
+	var warnings []string
+	warn := func(text string) { warnings = append(warnings, text) }
+	a := Arguments{"whole": 3.0, "part": 1.5, "text": "true", "word": "many"}
+	if a.Int("whole", 0, warn) != 3 || a.Float("part", 0, warn) != 1.5 || !a.Bool("text", false, warn) || a.String("word", "", warn) != "many" || a.Int("none", 7, warn) != 7 {
+		t.Error("a value that is right is not read")
+	}
+	if len(warnings) > 0 {
+		t.Errorf("warnings %q", warnings)
+	}
+	if a.Int("part", 5, warn) != 5 || a.Bool("word", true, warn) != true || a.Float("word", 2, warn) != 2 || len(warnings) != 3 {
+		t.Errorf("a value of another kind: want the default and a warning each, have %q", warnings)
+	}
+}
+
+// FuzzParse feeds anything to the parser: no panic, and what it accepts names
+// only actions and policies that exist.
+func FuzzParse(f *testing.F) {
+	f.Add("actions: allocate\ntiers:\n- plugins:\n  - name: gang\n    arguments: {a: 1}\n")
+	f.Add("actions: \"enqueue, allocate\"\nconfigurations:\n- name: allocate\n  arguments: {x: y}\n")
+	f.Add("tiers: [[]]")
+	f.Fuzz(func(t *testing.T, text string) {
+		cfg, _, err := Parse([]byte(text))
+		if err != nil {
+			return
+		}
+		for _, name := range cfg.Actions {
+			if !knownActions[name] {
+				t.Fatalf("action %q", name)
+			}
+		}
+		for _, tier := range cfg.Tiers {
+			for _, p := range tier.Plugins {
+				if !knownPlugins[p.Name] {
+					t.Fatalf("policy %q", p.Name)
+				}
+			}
+		}
+	})
+}

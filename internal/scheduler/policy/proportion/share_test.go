@@ -1,0 +1,100 @@
+package proportion
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/test/make"
+)
+
+// want is a queue of a case: what it is, what it asks for, what it deserves.
+type want struct {
+	queue    *make.QueueBuilder
+	asks     int // cores
+	deserves float64
+}
+
+func ledger(cores int, queues []want) *queue.Ledger {
+	c := model.New()
+	c.Apply(model.NodeFrom(make.Node("n").CPU(fmt.Sprint(cores)).Resource("pods", "1000").Obj()))
+	for _, w := range queues {
+		q := w.queue.Obj()
+		c.Apply(model.QueueFrom(q))
+		if w.asks == 0 {
+			continue
+		}
+		c.Apply(model.GangFrom(make.Gang(q.Name).Queue(q.Name).Obj()))
+		for i := range w.asks {
+			c.Apply(model.TaskFrom(make.Pod(fmt.Sprintf("%s-%d", q.Name, i)).Gang(q.Name).CPU("1").Obj(), true))
+		}
+	}
+	l := &queue.Ledger{}
+	l.Open(c)
+	Share(l)
+	return l
+}
+
+func TestShare(t *testing.T) {
+	cases := map[string]struct {
+		cores  int
+		queues []want
+	}{
+		"by weight, when all want more than there is": {4, []want{{make.Queue("a"), 9, 1000}, {make.Queue("b").Weight(3), 9, 3000}}},
+		"what one does not want goes to the others":   {8, []want{{make.Queue("a"), 1, 1000}, {make.Queue("b"), 9, 3500}, {make.Queue("c"), 9, 3500}}},
+		"a queue without gangs takes no part":         {4, []want{{make.Queue("a"), 9, 4000}, {make.Queue("b"), 0, 0}}},
+		"a capability bounds, the rest is shared on":  {8, []want{{make.Queue("a").Capability("cpu", "2"), 9, 2000}, {make.Queue("b"), 9, 6000}}},
+		"a guarantee of others is out of reach":       {8, []want{{make.Queue("a"), 9, 5000}, {make.Queue("b").Guarantee("cpu", "3"), 0, 3000}}},
+		"more asked than there is, thirds":            {10, []want{{make.Queue("a"), 9, 10000. / 3}, {make.Queue("b"), 9, 10000. / 3}, {make.Queue("c"), 9, 10000. / 3}}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			l := ledger(c.cores, c.queues)
+			for i, w := range c.queues {
+				got := l.Queues[i].Deserved[model.CPU]
+				if w.asks == 0 {
+					continue
+				}
+				if got < w.deserves-1 || got > w.deserves+1 {
+					t.Errorf("queue %s deserves %v, want %v", l.Queues[i].Name, got, w.deserves)
+				}
+			}
+		})
+	}
+}
+
+// TestShareLimits checks what always holds: nobody deserves more than it asks
+// for (but for its guarantee), or than it may have; without guarantees no more
+// than there is is given, and nothing is left while somebody could have it.
+func TestShareLimits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cores := rapid.IntRange(0, 20).Draw(t, "cores")
+		var queues []want
+		for i := range rapid.IntRange(1, 6).Draw(t, "queues") {
+			b := make.Queue(fmt.Sprintf("q%d", i)).Weight(int32(rapid.IntRange(1, 9).Draw(t, "weight")))
+			if rapid.Bool().Draw(t, "capped") {
+				b.Capability("cpu", fmt.Sprint(rapid.IntRange(1, 10).Draw(t, "cap")))
+			}
+			queues = append(queues, want{queue: b, asks: rapid.IntRange(0, 12).Draw(t, "asks")})
+		}
+		l := ledger(cores, queues)
+		sum, hungry := 0.0, false
+		for _, q := range l.Queues {
+			d := q.Deserved[model.CPU]
+			sum += d
+			if d > q.Request[model.CPU]+1 || d > q.RealCapability[model.CPU]+1 {
+				t.Fatalf("queue %s deserves %v of %v asked, limit %v", q.Name, d, q.Request[model.CPU], q.RealCapability[model.CPU])
+			}
+			hungry = hungry || d < min(q.Request[model.CPU], q.RealCapability[model.CPU])-1
+		}
+		if sum > float64(cores*1000)+1 {
+			t.Fatalf("%v given of %d", sum, cores*1000)
+		}
+		if hungry && sum < float64(cores*1000)-1 {
+			t.Fatalf("%v given of %d though somebody wants more", sum, cores*1000)
+		}
+	})
+}
