@@ -116,6 +116,10 @@ func Sentence(v *Verdict) string {
 		return fmt.Sprintf("%s: %s", sentence, v.Limit.Queue)
 	case reason.OverCapability, reason.OverDeserved:
 		return fmt.Sprintf("%s: %s", limited(v), gap(v.Limit))
+	case reason.NotEnqueued:
+		if v.Limit != nil {
+			return fmt.Sprintf("%s: %s", sentence, gap(v.Limit))
+		}
 	case reason.NotReclaimable:
 		return fmt.Sprintf("%s: queue %s does not give back (%s)", sentence, strings.Join(v.Blocker, ", "), tally(v))
 	case reason.WaitingForVictims, reason.BehindOthers:

@@ -41,8 +41,11 @@ func statusOf(s *session.Session, j *session.Job) (status schedulingv1beta1.PodG
 	old := &j.Status
 	status.Explanation = explanationOf(s, j, verdict)
 	numbersOnly := explain.Same(status.Explanation, old.Explanation)
-	if !again.IsZero() { // too early to tell: what was told before stays
-		status.Explanation, status.Conditions = old.Explanation, old.Conditions
+	if !again.IsZero() { // too early to tell: what was told of missing pods stays
+		status.Explanation, status.Conditions = nil, old.Conditions
+		if e := old.Explanation; e != nil && e.Reason == string(reason.NotEnoughPods) {
+			status.Explanation = e
+		}
 	} else if numbersOnly && status.Explanation != nil && !equality.Semantic.DeepEqual(status.Explanation, old.Explanation) {
 		if s.Now.Sub(j.StatusAt) < numbersEvery {
 			status.Explanation = old.Explanation

@@ -154,7 +154,11 @@ func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 	if best < 0 {
 		return session.Permit, explain.Verdict{}
 	}
-	return session.Reject, r.capability(q, best, j.MinResources, r.claimed(q, best))
+	v := r.capability(q, best, j.MinResources, r.claimed(q, best))
+	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // full, not too small
+		v.Code = reason.NotEnqueued
+	}
+	return session.Reject, v
 }
 
 // claimed is what the queue holds and has let in, without what it can do without.
