@@ -24,6 +24,8 @@ import (
 const (
 	kubeletVersion = "v1.36.3-simulated"
 	defaultPods    = "110"
+	// closedPort is one on which no machine serves anything.
+	closedPort = 1
 )
 
 // AddNodes makes simulated nodes, ready for pods as soon as a fleet runs
@@ -209,6 +211,7 @@ func readyStatus(spec Spec, now time.Time) corev1.NodeStatus {
 			{Type: corev1.NodeInternalIP, Address: nodeAddress(spec.Name)},
 			{Type: corev1.NodeHostName, Address: spec.Name},
 		},
+		DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: closedPort}},
 		NodeInfo: corev1.NodeSystemInfo{
 			MachineID: spec.Name, KubeletVersion: kubeletVersion, OSImage: "simulated", ContainerRuntimeVersion: "simulated://1",
 			OperatingSystem: "linux", Architecture: runtime.GOARCH, KernelVersion: "simulated",
@@ -216,13 +219,14 @@ func readyStatus(spec Spec, now time.Time) corev1.NodeStatus {
 	}
 }
 
-// nodeAddress is an address of the range reserved for benchmarks, 198.18.0.0/15,
-// chosen by the node's name. Nothing listens there, so two nodes may share one.
+// nodeAddress is a loopback address chosen by the node's name, so that whoever asks
+// such a node for a log is refused at once and does not wait for nobody. Nothing
+// listens there, so two nodes may share one.
 func nodeAddress(name string) string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))
 	n := h.Sum32()
-	return fmt.Sprintf("198.%d.%d.%d", 18+n>>16&1, n>>8&255, n&255)
+	return fmt.Sprintf("127.%d.%d.%d", 64+n>>16&63, n>>8&255, n&255)
 }
 
 func isReady(node *corev1.Node) bool {
