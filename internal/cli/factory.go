@@ -157,9 +157,24 @@ func (f *Factory) connect() {
 	if f.clientErr != nil {
 		return
 	}
+	if f.clientErr = f.configured(); f.clientErr != nil {
+		return
+	}
 	f.client, f.clientErr = client.NewWithWatch(f.rest, client.Options{
 		Scheme: Scheme(), Mapper: f.Mapper(), FieldOwner: "vcctl", FieldValidation: "Warn",
 	})
+}
+
+// configured refuses client-go's last resort, http://localhost:8080, which is
+// hardly ever what somebody without a kubeconfig means.
+func (f *Factory) configured() error {
+	if f.rest.Host != "http://localhost:8080" && f.rest.Host != "localhost:8080" || *f.Config.APIServer != "" {
+		return nil
+	}
+	if raw, err := f.Config.ToRawKubeConfigLoader().RawConfig(); err != nil || len(raw.Clusters) > 0 {
+		return err
+	}
+	return Errorf("set KUBECONFIG or --kubeconfig, or start a cluster on this machine with `vc-local up`", "no cluster is configured")
 }
 
 // Client returns the typed client for our kinds and the core ones above.

@@ -97,6 +97,7 @@ func TestJobListGolden(t *testing.T) {
 		}},
 		{about: "a context that does not exist", args: "job list --context nosuch"},
 		{about: "an API server that is not there", args: "job list --server http://127.0.0.1:1"},
+		{about: "no kubeconfig at all", args: "job list --kubeconfig /dev/null", noCluster: true},
 		{about: "a kubeconfig that is not there", args: "job list --kubeconfig /nosuch/kubeconfig", noCluster: true},
 	})
 }
