@@ -128,7 +128,7 @@ func (w *worker) await(c *lifecycle.Container, a *attempt) {
 		end.Message = a.terminationMessage(exit.Code != 0)
 	}
 	a.group.Remove()
-	removeTree(a.directory)
+	sandbox.RemoveTree(a.directory)
 	w.post(func() {
 		w.setAttempt(c.Spec.Name, nil)
 		c.Over(end)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/local/processnode/cgroup"
 	"github.com/vc-batch/vc/internal/local/processnode/network"
+	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
 // Cleanup removes what a process that was killed may have left of the nodes whose state is below nodesDir: the bridge, control
@@ -29,17 +30,17 @@ func Cleanup(nodesDir string) error {
 		failure = network.Remove(absolute)
 	}
 	if memory := memoryDirectory(absolute); memory != "" {
-		removeTree(memory)
+		sandbox.RemoveTree(memory)
 	}
 	pods, _ := filepath.Glob(filepath.Join(absolute, "*", "pods", "*"))
 	for _, pod := range pods {
 		for _, name := range []string{"containers", "volumes", "etc"} {
-			removeTree(filepath.Join(pod, name))
+			sandbox.RemoveTree(filepath.Join(pod, name))
 		}
 	}
 	scratch, _ := filepath.Glob(filepath.Join(absolute, "probe-*"))
 	for _, directory := range scratch {
-		removeTree(directory)
+		sandbox.RemoveTree(directory)
 	}
 	if errors.Is(failure, os.ErrPermission) {
 		return nil

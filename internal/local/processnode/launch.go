@@ -143,7 +143,7 @@ func (a *attempt) describe(surround *surroundings) (*shim.Container, error) {
 	}
 	description := &shim.Container{
 		Root: permitted.Root, Dir: a.directory, SubRoots: node.machine.roots, Masked: node.masked(),
-		OwnPID: permitted.Level != sandbox.LevelPlain, OwnNet: surround.namespaces.Net != nil,
+		OwnPID: permitted.Level != sandbox.LevelPlain, OwnUser: permitted.Level == sandbox.LevelUser, OwnNet: surround.namespaces.Net != nil,
 		Mounts: append(mounts, shim.Mount{Source: a.terminationPath(), Target: target}), Process: a.process,
 	}
 	if permitted.Level != sandbox.LevelPlain && !a.pod.Spec.HostNetwork {

@@ -192,8 +192,12 @@ func hasContainer(pod *corev1.Pod, name string) bool {
 }
 
 func waitingReason(status *corev1.ContainerStatus) string {
-	if status != nil && status.State.Waiting != nil {
+	switch {
+	case status == nil:
+	case status.State.Waiting != nil:
 		return status.State.Waiting.Reason
+	case status.State.Terminated != nil:
+		return status.State.Terminated.Reason + ": " + status.State.Terminated.Message
 	}
 	return "ContainerCreating"
 }

@@ -22,6 +22,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
+
+	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
 // leaveGrace is how long pods' processes have to end by themselves when the node's process is asked to end.
@@ -256,7 +258,7 @@ func (n *Node) forget(uid types.UID) {
 	n.mu.Lock()
 	delete(n.ended, uid)
 	n.mu.Unlock()
-	removeTree(n.podDir(uid))
+	sandbox.RemoveTree(n.podDir(uid))
 }
 
 // deletePod lets the API server delete the object, now that nothing of the pod is left.
@@ -283,10 +285,10 @@ func (n *Node) removeStrangers() {
 	for _, entry := range entries {
 		directory := filepath.Join(n.config.Dir, "pods", entry.Name())
 		if !known[entry.Name()] {
-			removeTree(directory)
+			sandbox.RemoveTree(directory)
 			continue
 		}
-		removeTree(filepath.Join(directory, "containers"))
+		sandbox.RemoveTree(filepath.Join(directory, "containers"))
 	}
 }
 

@@ -1,6 +1,7 @@
 package processnode
 
 import (
+	"os"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -58,8 +59,10 @@ func TestPodSeesItsVolumesAndEnvironment(t *testing.T) {
 	}))
 	pod := untilPhase(t, ns, "p", corev1.PodSucceeded)
 	text := logs(t, ns, "p", corev1.PodLogOptions{})
-	contains(t, text, "w0\nw1\nsecret\napp=\"demo\"\n440\nfrom-init: ready 1\nread-only\n", "tmpfs", "p "+pod.Status.PodIP+" 1 1 /made/for/me zero p-$(NOPE)\n", "4242")
-	t.Log(text)
+	contains(t, text, "w0\nw1\nsecret\napp=\"demo\"\n", "from-init: ready 1\nread-only\n", "tmpfs", "p "+pod.Status.PodIP+" 1 1 /made/for/me zero p-$(NOPE)\n")
+	if os.Geteuid() == 0 {
+		contains(t, text, "\n440\n", "4242")
+	}
 }
 
 func TestMissingReferencesAreWaitedFor(t *testing.T) {
@@ -92,8 +95,8 @@ func TestMissingReferencesAreWaitedFor(t *testing.T) {
 
 func TestMemoryLimitKills(t *testing.T) {
 	node, _ := startNode(t, "oom")
-	if node.machine.groups.Missing != "" {
-		t.Skip(node.machine.groups.Missing)
+	if len(node.machine.groups.Directories()) < 2 {
+		t.Skip("limits are not enforced here: ", node.machine.missing)
 	}
 	ns := namespace(t)
 	create(t, ns, shell("eater", "oom", "x=$(head -c 300000000 /dev/zero | tr '\\0' x); echo ${#x}", func(pod *corev1.Pod) {

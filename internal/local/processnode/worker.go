@@ -2,7 +2,6 @@ package processnode
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -12,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vc-batch/vc/internal/local/processnode/lifecycle"
+	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
 // worker owns one pod: it alone changes the pod's state, everybody else posts to it.
@@ -194,10 +194,10 @@ func (w *worker) cleanUp() {
 		surround.release()
 	}
 	for _, name := range []string{"volumes", "containers", "etc"} {
-		removeTree(filepath.Join(w.dir, name))
+		sandbox.RemoveTree(filepath.Join(w.dir, name))
 	}
 	if memory := w.memoryDir(); memory != "" {
-		removeTree(memory)
+		sandbox.RemoveTree(memory)
 	}
 }
 
@@ -206,18 +206,4 @@ func (w *worker) memoryDir() string {
 		return ""
 	}
 	return filepath.Join(w.node.machine.memory, string(w.uid))
-}
-
-// removeTree deletes a directory, including the closed ones that overlays leave.
-func removeTree(directory string) {
-	if os.RemoveAll(directory) == nil {
-		return
-	}
-	_ = filepath.WalkDir(directory, func(path string, entry os.DirEntry, err error) error {
-		if entry != nil && entry.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(directory)
 }

@@ -40,19 +40,33 @@ func Probe(scratch string) Permitted {
 	return Permitted{Level: LevelPlain, Root: shim.RootNone, Missing: missing(Permitted{Level: LevelPlain, Root: shim.RootNone})}
 }
 
+// RemoveTree deletes a directory with everything in it, including the closed directories that overlays leave.
+func RemoveTree(directory string) {
+	if os.RemoveAll(directory) == nil {
+		return
+	}
+	_ = filepath.WalkDir(directory, func(path string, entry os.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	_ = os.RemoveAll(directory)
+}
+
 func tryLevel(level Level, scratch string) (shim.Root, bool) {
 	directory, err := os.MkdirTemp(scratch, "probe-")
 	if err != nil {
 		return "", false
 	}
-	defer os.RemoveAll(directory)
+	defer RemoveTree(directory)
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return "", false
 	}
 	defer null.Close()
 	spec := &shim.Container{
-		Root: shim.RootOverlay, Dir: filepath.Join(directory, "c"), OwnPID: true, Hostname: "probe",
+		Root: shim.RootOverlay, Dir: filepath.Join(directory, "c"), OwnPID: true, OwnUser: level == LevelUser, Hostname: "probe",
 		Process: shim.Process{Args: []string{"/bin/sh", "-c", ":"}, Env: []string{}},
 	}
 	if level == LevelPlain {
@@ -70,7 +84,7 @@ func missing(p Permitted) []string {
 	var lines []string
 	switch p.Level {
 	case LevelUser:
-		lines = append(lines, "not root: pods share the machine's network and addresses, and resource limits are not enforced")
+		lines = append(lines, "not root: pods share the machine's network and addresses, resource limits are not enforced, and root's files cannot be changed")
 	case LevelPlain:
 		lines = append(lines, "namespaces are not permitted: pods are plain processes; they see the machine's files and network, volumes are not mounted "+
 			"(VC_VOLUMES names their directory), and names of other pods do not resolve")

@@ -15,9 +15,10 @@ import (
 func run(t *testing.T, spec *shim.Container, during func(*Container)) (string, Exit) {
 	t.Helper()
 	permitted := Probe(t.TempDir())
-	spec.Root, spec.OwnPID = permitted.Root, permitted.Level != LevelPlain
+	spec.Root, spec.OwnPID, spec.OwnUser = permitted.Root, permitted.Level != LevelPlain, permitted.Level == LevelUser
 	if spec.Dir == "" {
 		spec.Dir = t.TempDir()
+		t.Cleanup(func() { RemoveTree(spec.Dir) })
 	}
 	read, write, err := os.Pipe()
 	if err != nil {

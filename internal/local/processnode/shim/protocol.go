@@ -76,6 +76,7 @@ type Root string
 const (
 	RootOverlay Root = "overlay" // overlay over the machine's root, changes kept in Upper
 	RootMemory  Root = "memory"  // the same, changes kept in memory because Upper's file system cannot hold them
+	RootPieces  Root = "pieces"  // a root in memory with an overlay over each of the machine's top directories that allows one
 	RootShared  Root = "shared"  // the machine's root itself, with the volumes mounted over it
 	RootNone    Root = "none"    // no mounts at all
 )
@@ -89,6 +90,7 @@ type Container struct {
 	ReadOnly bool     // the root cannot be written
 	Hostname string
 	OwnNet   bool // the network namespace is the pod's: mount a sysfs of its own
+	OwnUser  bool // in a user namespace: overlays keep their marks in user attributes
 	OwnPID   bool // the init is the first of a process-id namespace
 	Mounts   []Mount
 	Process  Process

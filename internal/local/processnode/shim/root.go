@@ -31,7 +31,7 @@ func buildRoot(c *Container) (Root, error) {
 	if way == RootShared {
 		return way, mountInside(c, "")
 	}
-	mountSubRoots(c, root, layers)
+	mountSubRoots(c, root, layers, way)
 	if err := pivot(root); err != nil {
 		return "", err
 	}
@@ -55,27 +55,88 @@ func mountRoot(c *Container, root string) (way Root, layers string, err error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return "", "", err
 	}
-	if c.Root == RootOverlay {
-		if err = overlay("/", filepath.Join(c.Dir, "layers"), "main", root); err == nil {
-			return RootOverlay, filepath.Join(c.Dir, "layers"), nil
+	disk := filepath.Join(c.Dir, "layers")
+	switch c.Root {
+	case RootOverlay:
+		if overlay("/", disk, "main", root, c.OwnUser) == nil {
+			return RootOverlay, disk, nil
 		}
-	}
-	if c.Root == RootOverlay || c.Root == RootMemory {
-		layers = filepath.Join(c.Dir, "memory")
-		if mkdirErr := os.MkdirAll(layers, 0o700); mkdirErr == nil {
-			if err = syscall.Mount("tmpfs", layers, "tmpfs", 0, "mode=700"); err == nil {
-				if err = overlay("/", layers, "main", root); err == nil {
-					return RootMemory, layers, nil
-				}
-				_ = syscall.Unmount(layers, syscall.MNT_DETACH)
+		fallthrough
+	case RootMemory:
+		if layers, ok := memoryLayers(c); ok {
+			if overlay("/", layers, "main", root, c.OwnUser) == nil {
+				return RootMemory, layers, nil
 			}
+			_ = syscall.Unmount(layers, syscall.MNT_DETACH)
+		}
+		fallthrough
+	case RootPieces:
+		if mountPieces(c, root, disk) == nil {
+			return RootPieces, disk, nil
 		}
 	}
 	return RootShared, "", nil
 }
 
+// memoryLayers makes room in memory for what overlays change.
+func memoryLayers(c *Container) (string, bool) {
+	layers := filepath.Join(c.Dir, "memory")
+	if os.MkdirAll(layers, 0o700) != nil {
+		return "", false
+	}
+	return layers, syscall.Mount("tmpfs", layers, "tmpfs", 0, "mode=700") == nil
+}
+
+// freshDirectories are empty in a root made of pieces: they are mounted later, or hold what is of the moment.
+var freshDirectories = map[string]os.FileMode{
+	"proc": 0o755, "sys": 0o755, "dev": 0o755, "run": 0o755, "tmp": 0o777 | os.ModeSticky, "lost+found": 0o700,
+}
+
+// mountPieces makes a root in memory. In a user namespace an overlay over the whole root is refused, because it would uncover what
+// other mounts hide; over a directory without mounts in it, it is not. A directory that cannot be read is shown empty.
+func mountPieces(c *Container, root, layers string) error {
+	if err := syscall.Mount("tmpfs", root, "tmpfs", 0, "mode=755"); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir("/")
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		source, target := "/"+name, filepath.Join(root, name)
+		if mode, fresh := freshDirectories[name]; fresh {
+			if err := os.Mkdir(target, 0o755); err == nil {
+				_ = os.Chmod(target, mode)
+			}
+			continue
+		}
+		switch {
+		case entry.Type()&os.ModeSymlink != 0:
+			if link, err := os.Readlink(source); err == nil {
+				_ = os.Symlink(link, target)
+			}
+		case entry.IsDir():
+			mountPiece(c, source, target, layers, name)
+		}
+	}
+	return nil
+}
+
+func mountPiece(c *Container, source, target, layers, name string) {
+	if os.Mkdir(target, 0o755) != nil {
+		return
+	}
+	if _, err := os.ReadDir(source); err != nil {
+		return
+	}
+	if overlay(source, layers, "piece-"+name, target, c.OwnUser) != nil {
+		_ = syscall.Mount(source, target, "", syscall.MS_BIND|syscall.MS_REC, "")
+	}
+}
+
 // overlay mounts lower at target so that changes go to layers/name.
-func overlay(lower, layers, name, target string) error {
+func overlay(lower, layers, name, target string, ownUser bool) error {
 	upper, work := filepath.Join(layers, name, "upper"), filepath.Join(layers, name, "work")
 	for _, directory := range []string{upper, work} {
 		if err := os.MkdirAll(directory, 0o755); err != nil {
@@ -83,9 +144,13 @@ func overlay(lower, layers, name, target string) error {
 		}
 	}
 	base := "lowerdir=" + escapeOption(lower) + ",upperdir=" + escapeOption(upper) + ",workdir=" + escapeOption(work)
+	// volatile spares the syncs of an upper that nobody reads after the container.
+	extras := []string{",volatile", ""}
+	if ownUser {
+		extras = []string{",volatile,userxattr", ",userxattr"}
+	}
 	var err error
-	// volatile spares the syncs of an upper that nobody reads after the container; userxattr is what user namespaces may.
-	for _, extra := range []string{",volatile", "", ",volatile,userxattr", ",userxattr"} {
+	for _, extra := range extras {
 		if err = syscall.Mount("overlay", target, "overlay", 0, base+extra); err == nil {
 			return nil
 		}
@@ -98,14 +163,17 @@ func escapeOption(path string) string {
 }
 
 // mountSubRoots makes the machine's other file systems visible; one that cannot be overlaid is shown read-only.
-func mountSubRoots(c *Container, root, layers string) {
+func mountSubRoots(c *Container, root, layers string, way Root) {
 	for i, path := range c.SubRoots {
 		target := filepath.Join(root, path)
 		info, err := os.Stat(path)
 		if err != nil {
 			continue
 		}
-		if info.IsDir() && overlay(path, layers, fmt.Sprintf("sub%d", i), target) == nil {
+		if way == RootPieces {
+			_ = os.MkdirAll(target, 0o755) // of a directory that is shown empty
+		}
+		if info.IsDir() && overlay(path, layers, fmt.Sprintf("sub%d", i), target, c.OwnUser) == nil {
 			continue
 		}
 		if syscall.Mount(path, target, "", syscall.MS_BIND, "") == nil {
