@@ -35,7 +35,6 @@ type streamer struct {
 	seen    map[string]bool
 	active  int
 	printed bool
-	failed  error
 	work    sync.WaitGroup
 }
 
@@ -148,7 +147,7 @@ func (s *streamer) follow(ctx context.Context, c client.WithWatch) error {
 	if ctx.Err() == nil {
 		s.work.Wait()
 	}
-	return errors.Join(err, s.failed)
+	return err
 }
 
 // watchPods starts a stream for every container that starts, until the job has
@@ -254,7 +253,7 @@ func (s *streamer) copy(ctx context.Context, from source, follow bool) error {
 	if err != nil {
 		return err
 	}
-	defer body.Close()
+	defer func() { _ = body.Close() }()
 	prefix := s.prefixOf(from.label)
 	lines := bufio.NewReader(body)
 	for {

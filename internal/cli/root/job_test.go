@@ -79,7 +79,7 @@ func TestJobListGolden(t *testing.T) {
 		{about: "no jobs, Volcano's way", args: "job list -n empty --compat"},
 		{about: "a namespace from the environment", args: "job list", env: map[string]string{"VCCTL_NAMESPACE": "cv"}},
 		{about: "a format that does not exist", args: "job list -o jsn"},
-		{about: "a phase that does not exist", args: "job list --phase Runing"},
+		{about: "a phase that does not exist", args: "job list --phase Runnin"},
 		{about: "a column that does not exist", args: "job list --sort-by ege"},
 		{about: "a bad selector", args: "job list -l team===x"},
 		{about: "an unknown flag", args: "job list --watc"},
