@@ -1,0 +1,50 @@
+package controllers
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+func TestTheCacheKeepsOnlyWhatControllersLookAt(t *testing.T) {
+	t.Parallel()
+	pod := func(owners ...metav1.OwnerReference) *corev1.Pod {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "p", OwnerReferences: owners, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}}},
+			Spec:       corev1.PodSpec{SchedulerName: "volcano", Containers: []corev1.Container{{Name: "c"}}},
+			Status: corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{RestartCount: 2, Image: "i",
+				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3}}}}},
+		}
+	}
+	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", UID: "u"}}
+	tests := map[string]struct {
+		pod        *corev1.Pod
+		containers int
+	}{
+		"a job's pod without its spec": {pod(*metav1.NewControllerRef(job, batch.GroupVersion.WithKind("Job"))), 0},
+		"a plain pod with its spec":    {pod(), 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for kind, options := range CacheOptions().ByObject {
+				if _, isPod := kind.(*corev1.Pod); !isPod {
+					continue
+				}
+				if _, err := options.Transform(test.pod); err != nil {
+					t.Fatal(err)
+				}
+			}
+			status := test.pod.Status.ContainerStatuses[0]
+			if len(test.pod.Spec.Containers) != test.containers || test.pod.Spec.SchedulerName != "volcano" || test.pod.ManagedFields != nil {
+				t.Errorf("spec %+v", test.pod.Spec)
+			}
+			if status.RestartCount != 2 || status.State.Terminated.ExitCode != 3 || status.Image != "" {
+				t.Errorf("status %+v", status)
+			}
+		})
+	}
+}
