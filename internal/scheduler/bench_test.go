@@ -8,6 +8,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
 )
 
@@ -106,4 +107,68 @@ func (m mix) load(t testing.TB) (*Engine, *model.Cluster) {
 		}
 	}
 	return e, c
+}
+
+// greedy is a cluster of 500 nodes with 8 devices each, all held by gangs of one
+// queue, and a gang of another queue that deserves half of them.
+func greedy(t testing.TB, members int) (*Engine, *model.Cluster) {
+	e, err := New(config.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := model.New()
+	c.Apply(model.QueueFrom(make.Queue("greedy").Obj()), model.QueueFrom(make.Queue("poor").Obj()))
+	for i := range 500 {
+		node := fmt.Sprintf("node-%04d", i)
+		c.Apply(model.NodeFrom(make.Node(node).CPU("64").Memory("256Gi").GPU(8).Obj()))
+		gang := fmt.Sprintf("g%04d", i)
+		c.Apply(model.GangFrom(make.Gang(gang).Min(4).Queue("greedy").Phase("Running").Obj()))
+		for k := range 4 {
+			c.Apply(model.TaskFrom(make.Pod(fmt.Sprintf("%s-%d", gang, k)).Gang(gang).GPU(2).CPU("1").On(node).Phase("Running").Obj(), true))
+		}
+	}
+	c.Apply(model.GangFrom(make.Gang("taker").Min(members).Queue("poor").Phase("Inqueue").Obj()))
+	for i := range members {
+		c.Apply(model.TaskFrom(make.Pod(fmt.Sprintf("taker-%d", i)).Gang("taker").GPU(2000/members).CPU("1").Obj(), true))
+	}
+	return e, c
+}
+
+// BenchmarkReclaim plans the freeing of 2,000 devices for gangs of 250 and of
+// 2,000 members.
+func BenchmarkReclaim(b *testing.B) {
+	for _, members := range []int{250, 2000} {
+		b.Run(fmt.Sprint(members), func(b *testing.B) {
+			for range b.N {
+				b.StopTimer()
+				e, c := greedy(b, members)
+				b.StartTimer()
+				d := e.Cycle(make.Epoch, c)
+				b.ReportMetric(float64(len(d.Evicts)), "victims")
+			}
+		})
+	}
+}
+
+// BenchmarkWhyNot is the time to say why a new gang cannot run on a full cluster
+// of 5,000 nodes.
+func BenchmarkWhyNot(b *testing.B) {
+	m := mix{nodes: 5000, shapes: 1, gang: 1, queues: 1, pods: 0}
+	e, c := m.load(b)
+	for i := range 5000 {
+		c.Apply(model.TaskFrom(make.Pod(fmt.Sprintf("full-%d", i)).CPU("64").On(fmt.Sprintf("node-%04d", i)).Phase("Running").Obj(), false))
+	}
+	e.Cycle(make.Epoch, c)
+	for i := range b.N {
+		name := fmt.Sprintf("new-%d", i)
+		c.Apply(model.GangFrom(make.Gang(name).Min(8).Queue("q00").Obj()))
+		for k := range 8 {
+			c.Apply(model.TaskFrom(make.Pod(fmt.Sprintf("%s-%d", name, k)).Gang(name).CPU(fmt.Sprintf("%dm", 1000+i)).Obj(), true))
+		}
+		d := e.Cycle(make.Epoch.Add(time.Duration(i)*time.Second), c)
+		decision.Assume(c, &d)
+		if len(d.Gangs) == 0 || d.Gangs[0].Status.Explanation == nil {
+			b.Fatal("no explanation")
+		}
+	}
 }

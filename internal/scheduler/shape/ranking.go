@@ -36,6 +36,7 @@ type Ranking struct {
 	labeled  uint64 // model generation the static part was made at
 	used     uint64 // last use, to forget the least recently used
 	prefers  bool   // a static term is normalised over all nodes
+	later    bool   // judged by the room that will be, not by what is idle
 }
 
 // Judge holds what all rankings share.
@@ -45,8 +46,9 @@ type Judge struct {
 
 	overlay   *place.Overlay
 	resources *model.Resources
-	rankings  map[*model.Shape]*Ranking
-	clock     uint64
+	// by shape: [0] by what is idle, [1] by what will be.
+	rankings [2]map[*model.Shape]*Ranking
+	clock    uint64
 }
 
 // maxTreeBytes bounds the memory of all rankings together.
@@ -55,21 +57,25 @@ const maxTreeBytes = 96 << 20
 // Open makes the judge look at an overlay.
 func (j *Judge) Open(o *place.Overlay, resources *model.Resources, shapes []*model.Shape) {
 	j.overlay, j.resources = o, resources
-	if j.rankings == nil {
-		j.rankings = map[*model.Shape]*Ranking{}
-	}
-	if len(j.rankings) > len(shapes)/2+64 {
-		for s := range j.rankings {
+	for i := range j.rankings {
+		if j.rankings[i] == nil {
+			j.rankings[i] = map[*model.Shape]*Ranking{}
+		}
+		if len(j.rankings[i]) <= len(shapes)/2+64 {
+			continue
+		}
+		for s := range j.rankings[i] {
 			if int(s.ID) >= len(shapes) || shapes[s.ID] != s {
-				delete(j.rankings, s)
+				delete(j.rankings[i], s)
 			}
 		}
 	}
 }
 
 // Best returns the best node for a shape, false when it fits nowhere now.
-func (j *Judge) Best(s *model.Shape) (model.NodeID, bool) {
-	r := j.ranking(s)
+func (j *Judge) Best(s *model.Shape) (model.NodeID, bool) { return j.best(j.ranking(s, false)) }
+
+func (j *Judge) best(r *Ranking) (model.NodeID, bool) {
 	if len(j.overlay.Order) == 0 || r.tree[1] == unfit {
 		return model.NoNode, false
 	}
@@ -86,12 +92,12 @@ func (j *Judge) Best(s *model.Shape) (model.NodeID, bool) {
 // Allowed says whether the static filters let the shape onto a node.
 func (j *Judge) Allowed(s *model.Shape, id model.NodeID) bool {
 	rank := j.overlay.Rank[id]
-	return rank >= 0 && j.ranking(s).static[rank] != unfit
+	return rank >= 0 && j.ranking(s, false).static[rank] != unfit
 }
 
 // Possible says whether the shape could run on some node if it were empty.
 func (j *Judge) Possible(s *model.Shape) bool {
-	r := j.ranking(s)
+	r := j.ranking(s, false)
 	for rank, id := range j.overlay.Order {
 		if r.static[rank] != unfit && fits(s.Request, j.overlay.Nodes.Row(j.overlay.Nodes.Alloc, id)) {
 			return true
@@ -112,13 +118,13 @@ func fits(r model.Request, row []int64) bool {
 // BestLater returns the best node whose room will do once what is being released
 // is free.
 func (j *Judge) BestLater(s *model.Shape, also func(model.NodeID) bool) (model.NodeID, bool) {
-	r := j.ranking(s)
+	r := j.ranking(s, true)
+	if also == nil {
+		return j.best(r)
+	}
 	best, found := int32(-1), model.NoNode
 	for rank, id := range j.overlay.Order {
-		if r.static[rank] == unfit || !j.Filters.Later(j.overlay, id, s) || also != nil && !also(id) {
-			continue
-		}
-		if v := r.static[rank] + j.Weights.Dynamic(j.overlay, id, &r.request); v > best {
+		if v := r.tree[r.leaves+rank]; v > best && also(id) {
 			best, found = v, id
 		}
 	}
@@ -127,7 +133,7 @@ func (j *Judge) BestLater(s *model.Shape, also func(model.NodeID) bool) (model.N
 
 // Each visits the nodes that fit now, by name, with their scores.
 func (j *Judge) Each(s *model.Shape, visit func(id model.NodeID, points int32)) {
-	r := j.ranking(s)
+	r := j.ranking(s, false)
 	for rank, id := range j.overlay.Order {
 		if v := r.tree[r.leaves+rank]; v != unfit {
 			visit(id, v)
@@ -136,13 +142,14 @@ func (j *Judge) Each(s *model.Shape, visit func(id model.NodeID, points int32)) 
 }
 
 // ranking brings the shape's ranking up to date.
-func (j *Judge) ranking(s *model.Shape) *Ranking {
+func (j *Judge) ranking(s *model.Shape, later bool) *Ranking {
 	j.clock++
-	r := j.rankings[s]
+	of := j.rankings[which(later)]
+	r := of[s]
 	if r == nil {
 		j.forget()
-		r = &Ranking{Shape: s, request: j.Weights.Prepare(j.resources, s)}
-		j.rankings[s] = r
+		r = &Ranking{Shape: s, later: later, request: j.Weights.Prepare(j.resources, s)}
+		of[s] = r
 	}
 	r.used = j.clock
 	if r.epoch != j.overlay.Epoch || r.tree == nil {
@@ -192,24 +199,38 @@ func (r *Ranking) decide() {
 	}
 }
 
+func which(later bool) int {
+	if later {
+		return 1
+	}
+	return 0
+}
+
 // forget drops the ranking that was not used for longest when there are too many.
 func (j *Judge) forget() {
 	each := 12*len(j.overlay.Order) + 1
-	if len(j.rankings) < 8 || len(j.rankings)*each < maxTreeBytes {
+	if n := len(j.rankings[0]) + len(j.rankings[1]); n < 8 || n*each < maxTreeBytes {
 		return
 	}
 	var oldest *Ranking
-	for _, r := range j.rankings {
-		if oldest == nil || r.used < oldest.used {
-			oldest = r
+	for i := range j.rankings {
+		for _, r := range j.rankings[i] {
+			if oldest == nil || r.used < oldest.used {
+				oldest = r
+			}
 		}
 	}
-	delete(j.rankings, oldest.Shape)
+	delete(j.rankings[which(oldest.later)], oldest.Shape)
 }
 
 // judge gives a node's whole score.
 func (j *Judge) judge(r *Ranking, rank int32, id model.NodeID) int32 {
-	if r.static[rank] == unfit || !j.Filters.Dynamic(j.overlay, id, r.Shape) {
+	switch {
+	case r.static[rank] == unfit:
+		return unfit
+	case !r.later && !j.Filters.Dynamic(j.overlay, id, r.Shape):
+		return unfit
+	case r.later && !j.Filters.Later(j.overlay, id, r.Shape):
 		return unfit
 	}
 	return r.static[rank] + j.Weights.Dynamic(j.overlay, id, &r.request)
