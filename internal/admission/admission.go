@@ -5,12 +5,14 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"time"
 
+	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -98,7 +100,7 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	}
 	keeper := newCertificateKeeper(options, client, hosts)
 	hooks := &hooks{queues: queues, namespaces: client.CoreV1().Namespaces(), defaultScheduler: options.SchedulerNames[0]}
-	handler, err := hooks.handler()
+	handler, err := hooks.handler(klog.FromContext(ctx).WithName("admission"))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -128,8 +130,9 @@ func serve(ctx context.Context, s *service) error {
 	server := &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          nil,
-		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.keeper.get},
+		// Handshakes that fail are the caller's trouble, and loud while a new authority makes its way.
+		ErrorLog:  slog.NewLogLogger(logr.ToSlogHandler(klog.FromContext(ctx).WithName("admission")), slog.LevelDebug),
+		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.keeper.get},
 	}
 	if _, err := s.keeper.refresh(ctx); err != nil {
 		return errors.Join(fmt.Errorf("admission: certificate: %w", err), s.listener.Close())
@@ -158,35 +161,33 @@ func (s *service) maintain(ctx context.Context) error {
 		return nil
 	}
 	installed := false
-	for {
+	for ctx.Err() == nil {
 		next, err := s.keeper.refresh(ctx)
 		if err == nil {
 			err = s.install(ctx, s.keeper.caBundle())
 		}
 		wait := min(max(next.Sub(s.now()), renewalRetry), renewalCheck)
 		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil && !installed:
-			return fmt.Errorf("admission: install webhooks: %w", err)
-		case err != nil:
-			log.Error(err, "Certificate of the webhooks could not be renewed, trying again", "after", renewalRetry)
-			wait = renewalRetry
-		case !installed:
+		case err == nil && !installed:
 			installed = true
 			log.Info("Webhooks are served and installed", "address", s.listener.Addr().String())
 			if s.ready != nil {
 				s.ready()
 			}
+		case err != nil && installed:
+			log.Error(err, "Certificate of the webhooks could not be renewed, trying again", "after", renewalRetry)
+			wait = renewalRetry
+		case err != nil && ctx.Err() == nil:
+			return fmt.Errorf("admission: install webhooks: %w", err)
 		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
-			return nil
 		case <-timer.C:
 		}
+		timer.Stop()
 	}
+	return nil
 }
 
 // target is how the API server reaches the webhooks: a URL without a path, or a Service.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/go-logr/logr"
 	"gomodules.xyz/jsonpatch/v2"
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -47,7 +48,7 @@ type hooks struct {
 }
 
 // handler serves every webhook at its path.
-func (h *hooks) handler() (http.Handler, error) {
+func (h *hooks) handler(log logr.Logger) (http.Handler, error) {
 	mux := http.NewServeMux()
 	for path, handle := range map[string]admission.HandlerFunc{
 		pathMutateJob:        h.mutateJob,
@@ -58,7 +59,7 @@ func (h *hooks) handler() (http.Handler, error) {
 		pathValidatePodGroup: h.validatePodGroup,
 		pathValidatePod:      h.validatePod,
 	} {
-		hook, err := admission.StandaloneWebhook(&admission.Webhook{Handler: handle}, admission.StandaloneOptions{MetricsPath: path})
+		hook, err := admission.StandaloneWebhook(&admission.Webhook{Handler: handle}, admission.StandaloneOptions{Logger: log, MetricsPath: path})
 		if err != nil {
 			return nil, fmt.Errorf("admission: webhook %s: %w", path, err)
 		}

@@ -242,7 +242,7 @@ func whatNobodyHasToCheck(t *testing.T, c client.Client) {
 	}
 	eventually(t, func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(job), job); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("the job is still there: %v", err)
+			return fmt.Errorf("the job is still there: %w", err)
 		}
 		return nil
 	})
