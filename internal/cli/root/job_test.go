@@ -1,14 +1,19 @@
 package root
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vc-batch/vc/internal/cli/clitest"
 )
 
-const jobFile = `apiVersion: scheduling.volcano.sh/v1beta1
+const jobFile = `{"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "filed"},
+ "spec": {"queue": "fresh", "minAvailable": 1, "tasks": [{"name": "main", "replicas": 1, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}}]}}
+---
+apiVersion: scheduling.volcano.sh/v1beta1
 kind: Queue
 metadata: {name: fresh}
 spec: {weight: 1}
@@ -21,9 +26,6 @@ data:
     echo one
     ---
     echo two
----
-{"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "filed"},
- "spec": {"queue": "fresh", "minAvailable": 1, "tasks": [{"name": "main", "replicas": 1, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}}]}}
 `
 
 const badFile = `apiVersion: batch.volcano.sh/v1alpha1
@@ -51,6 +53,30 @@ const (
 	jobPath     = "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs"
 	commandPath = "/apis/bus.volcano.sh/v1alpha1/namespaces/nlp/commands"
 )
+
+// commanded checks the wire contract of Commands: one is stored, aimed at its
+// job by an owner reference.
+func commanded(action, prefix string) func(*testing.T, *clitest.Server) {
+	return func(t *testing.T, server *clitest.Server) {
+		t.Helper()
+		commands := server.Objects(commandPath)
+		if len(commands) != 1 {
+			t.Fatalf("%d commands, want 1", len(commands))
+		}
+		command := commands[0]
+		meta := command["metadata"].(map[string]any)
+		owners, _ := meta["ownerReferences"].([]any)
+		if command["action"] != action || !strings.HasPrefix(meta["name"].(string), prefix) || len(owners) != 1 {
+			t.Fatalf("command %v, want action %s, name %s… and an owner", command, action, prefix)
+		}
+		if diff := cmp.Diff(owners[0], command["target"]); diff != "" {
+			t.Errorf("the target is not the owner: %s", diff)
+		}
+		if target := command["target"].(map[string]any); target["kind"] != "Job" || target["uid"] == "" || target["controller"] != true {
+			t.Errorf("target %v", target)
+		}
+	}
+}
 
 func TestJobListGolden(t *testing.T) {
 	t.Parallel()
@@ -157,7 +183,7 @@ func TestJobRunGolden(t *testing.T) {
 func TestJobCommandsGolden(t *testing.T) {
 	t.Parallel()
 	golden(t, "job-commands", []run{
-		{about: "suspend", args: "job suspend train", check: stored(commandPath, 1)},
+		{about: "suspend", args: "job suspend train", check: commanded("AbortJob", "train-abortjob-")},
 		{about: "suspend, Volcano's way, is silent", args: "job suspend -N train", check: stored(commandPath, 1)},
 		{about: "suspend two, some of which cannot be", args: "job suspend train done nosuch", check: stored(commandPath, 1)},
 		{about: "suspend by label without a terminal needs --yes", args: "job suspend -l team=nlp", check: stored(commandPath, 0)},
@@ -166,7 +192,7 @@ func TestJobCommandsGolden(t *testing.T) {
 		{about: "resume all finds the suspended one", args: "job resume --all --yes", check: stored(commandPath, 1)},
 		{about: "suspend all, asked and declined", args: "job suspend --all", width: 80, input: "n\n", check: stored(commandPath, 0)},
 		{about: "a dry run", args: "job suspend train --dry-run=client", check: stored(commandPath, 0)},
-		{about: "resume", args: "job resume paused", check: stored(commandPath, 1)},
+		{about: "resume", args: "job resume paused", check: commanded("ResumeJob", "paused-resumejob-")},
 		{about: "resume a job that has ended", args: "job resume done"},
 		{about: "waiting has an end", args: "job resume paused --wait --timeout 50ms"},
 		{about: "delete", args: "job delete train", check: stored(jobPath, 5)},

@@ -136,12 +136,13 @@ func TestLogsFollowPodsThatComeLater(t *testing.T) {
 	server.Log("nlp/train-worker-7", "late\n")
 	server.Set(pod(train, 7, "192.168.63.50"))
 	out.wait(t, "worker-7 | late\n")
+	server.Set(pod(train, 7, "192.168.63.50")) // news about a pod that is followed already
 	train.Status.State.Phase = batchv1alpha1.Completed
 	server.Set(train)
 	select {
 	case code := <-done:
-		if code != 0 {
-			t.Errorf("exit %d:\n%s", code, out)
+		if code != 0 || strings.Count(out.String(), "late") != 1 {
+			t.Errorf("exit %d, and what worker-7 said is printed %d times:\n%s", code, strings.Count(out.String(), "late"), out)
 		}
 	case <-time.After(10 * time.Second):
 		t.Fatal("logs -f does not end with the job")
