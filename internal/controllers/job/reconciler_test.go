@@ -72,11 +72,19 @@ func TestOwnWritesAreKnownBeforeTheCacheShowsThem(t *testing.T) {
 
 func TestAStoppedPodIsNotAnsweredTwice(t *testing.T) {
 	t.Parallel()
-	w := begun(t, simpleJob(1, batch.LifecyclePolicy{Event: bus.PodFailedEvent, Action: bus.RestartPodAction}))
+	job, one := simpleJob(2, batch.LifecyclePolicy{Event: bus.PodFailedEvent, Action: bus.RestartPodAction}), int32(1)
+	job.Spec.MinAvailable, job.Spec.Tasks[0].MinAvailable = 1, &one
+	w := begun(t, job)
 	w.kubelet("job-w-0", 1)
 	w.turn(t, watched...) // Restarting, pod deleted
 	for range 4 {
 		w.turn(t, "Job", "PodGroup") // the cache of pods still shows the failed one
+	}
+	if phase := w.truth().Status.State.Phase; phase != batch.Running {
+		t.Errorf("phase %s: what was deleted need not be seen to be gone", phase)
+	}
+	for range 3 {
+		w.turn(t, watched...)
 	}
 	if n := w.truth().Status.RetryCount; n != 1 {
 		t.Errorf("%d restarts for one failure:\n%s", n, strings.Join(w.trace, "\n"))
@@ -279,5 +287,22 @@ func TestThePodsOfADeletedJobAreStopped(t *testing.T) {
 	w.turn(t)
 	if w.pod("job-w-0").DeletionTimestamp == nil || w.pod("job-w-1").DeletionTimestamp != nil {
 		t.Errorf("job-w-0 should go, job-w-1 should stay:\n%s", strings.Join(w.trace, "\n"))
+	}
+}
+
+func TestAnAnsweredEvictionIsForgotten(t *testing.T) {
+	t.Parallel()
+	w := begun(t, simpleJob(2, batch.LifecyclePolicy{Event: bus.PodEvictedEvent, Action: bus.RestartTaskAction}))
+	w.api.remove(w.pod("job-w-1")) // gone at once, by force
+	for range 6 {
+		w.turn(t, watched...)
+		for _, name := range w.podNames() {
+			if pod := w.pod(name); pod.DeletionTimestamp != nil || pod.Status.Phase == "" {
+				w.kubelet(name, 0)
+			}
+		}
+	}
+	if s := w.truth().Status; s.RetryCount != 1 || s.State.Phase != batch.Running {
+		t.Errorf("%d restarts for one eviction, phase %s:\n%s", s.RetryCount, s.State.Phase, strings.Join(w.trace, "\n"))
 	}
 }

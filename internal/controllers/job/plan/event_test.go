@@ -145,15 +145,15 @@ func TestPoliciesAnswerEvents(t *testing.T) {
 			[]string{"status Pending v0 r0"}},
 		"restart of a pod stops that pod": {
 			replacePod(running(), 1, corev1.PodFailed).policy(bus.PodFailedEvent, bus.RestartPodAction),
-			[]string{"status Restarting v0 r1", "delete w-1"}},
+			[]string{"status Restarting v0 r1", "mark w-1", "delete w-1"}},
 		"restart of a task stops its pods, marked": {
 			replacePod(running(), 1, corev1.PodFailed).policy(bus.PodFailedEvent, bus.RestartTaskAction),
-			[]string{"status Restarting v0 r1", "mark w-0", "delete w-0 w-1"}},
+			[]string{"status Restarting v0 r1", "mark w-0 w-1", "delete w-0 w-1"}},
 		"restart of a partition stops the pods of the partition": {
 			replacePod(running().with(func(j *batch.Job) {
 				j.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 2, PartitionSize: 1}
 			}), 1, corev1.PodFailed).policy(bus.PodFailedEvent, bus.RestartPartitionAction),
-			[]string{"status Restarting v0 r1", "delete w-1"}},
+			[]string{"status Restarting v0 r1", "mark w-1", "delete w-1"}},
 		"restart of an evicted pod marks it, lest it be answered twice": {
 			replacePod(running(), 1, corev1.PodRunning, goingAway).policy(bus.PodEvictedEvent, bus.RestartPodAction),
 			[]string{"status Restarting v0 r1", "mark w-1"}},

@@ -215,9 +215,9 @@ func (b *builder) stopping() bool {
 	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.stop })
 }
 
-// mustMark: the pod's end would be taken for an eviction.
+// mustMark: the pod's end would be taken for an eviction, or for a failure that nobody answered.
 func (m *member) mustMark() bool {
-	return m.stopMark && !m.marked && !m.ours && (m.gone || !m.finished())
+	return m.stopMark && !m.marked && !m.ours
 }
 
 // marking says whether this plan marks any pod.
