@@ -49,7 +49,6 @@ type Gang struct {
 	// contributed is what the queue's sums have of this gang.
 	contributed Sums
 	queued      *Queue // whose sums have it
-	dirty       bool   // in the change log
 }
 
 // Sums are the resource sums of a gang or a queue.

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -211,7 +210,7 @@ func floor(name corev1.ResourceName, q resource.Quantity) int64 {
 	return v
 }
 
-// Amounts converts a resource list, sorted by name; round is up for requests.
+// amounts converts a resource list, sorted by name.
 func amounts(list corev1.ResourceList, convert func(corev1.ResourceName, resource.Quantity) int64) []Amount {
 	if len(list) == 0 {
 		return nil
@@ -245,12 +244,4 @@ func Quantity(name string, value int64) resource.Quantity {
 		return *resource.NewQuantity(value, resource.BinarySI)
 	}
 	return *resource.NewQuantity(value, resource.DecimalSI)
-}
-
-// saturating addition of two non-negative amounts, never above MaxAmount.
-func plus(a, b int64) int64 {
-	if a > math.MaxInt64-b || a+b > MaxAmount {
-		return MaxAmount
-	}
-	return a + b
 }
