@@ -4,7 +4,6 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/fit"
 )
 
 // Outcome of a round.
@@ -73,99 +72,6 @@ func (s *Session) Try(j *Job) bool {
 	ok := r.enough() && len(r.placed) > 0
 	r.undo(mark)
 	return ok
-}
-
-// known looks whether a gang like this one failed in this cycle already.
-func (s *Session) known(j *Job) (explain.Verdict, bool) {
-	if len(j.Reserved) > 0 || len(j.Pending) == 0 || len(j.MinTaskMember) > 0 {
-		return explain.Verdict{}, false
-	}
-	m, ok := s.memo[j.Pending[0].Shape]
-	if !ok || s.needsRules(j.Pending[0]) || max(j.Need(), 1) < m.need || len(j.Pending) > 1 && j.Pending[len(j.Pending)-1].Shape != j.Pending[0].Shape || len(j.Shapes()) != 1 {
-		return explain.Verdict{}, false
-	}
-	v := m.verdict
-	v.Members = s.members(j, v.Members.Fit-v.Members.Held)
-	return v, true
-}
-
-func (s *Session) remember(j *Job, r *round, v explain.Verdict) {
-	if r.queueVerdict.Code != "" || r.filter != nil || len(j.Reserved) > 0 || len(j.MinTaskMember) > 0 || len(r.failed) != 1 || len(j.Shapes()) != 1 {
-		return
-	}
-	need := max(j.Need(), 1)
-	if m, ok := s.memo[r.failed[0]]; !ok || need < m.need {
-		s.memo[r.failed[0]] = failed{need: need, verdict: v}
-	}
-}
-
-// Forget drops what was learned about failing gangs: room has been made.
-func (s *Session) Forget() { clear(s.memo) }
-
-// withdraw takes back, for the time of a round, what the job was promised.
-func (s *Session) withdraw(j *Job) {
-	for _, t := range j.Reserved {
-		s.View.Withdraw(t.Node, t)
-		j.In.Hold(t.Shape.Request, -1)
-	}
-}
-
-// keep commits a round: the tasks will be bound.
-func (s *Session) keep(j *Job, placed []Placed) {
-	if len(j.Placed)+len(j.Promised) == 0 {
-		s.Bound = append(s.Bound, j)
-	}
-	j.Placed = append(j.Placed, placed...)
-	s.Won++
-	j.dropPending(placed)
-	s.giveUp(j)
-	j.Verdict = explain.Verdict{}
-	s.Touch(j)
-}
-
-// reserve commits a round whose tasks have to wait for room that is being
-// released.
-func (s *Session) reserve(j *Job, placed []Placed) {
-	if len(j.Placed)+len(j.Promised) == 0 {
-		s.Bound = append(s.Bound, j)
-	}
-	j.Promised = append(j.Promised, placed...)
-	j.dropPending(placed)
-	s.giveUp(j)
-	v := explain.Verdict{Code: reason.WaitingForVictims, Members: s.members(j, len(placed))}
-	s.Verdict(j, v)
-}
-
-// giveUp ends the job's old reservations: what they were for has been placed
-// anew, or cannot be placed there any more.
-func (s *Session) giveUp(j *Job) {
-	if len(j.Reserved) > 0 {
-		s.Touch(j)
-	}
-	j.Released = append(j.Released, j.Reserved...)
-	j.Reserved = j.Reserved[:0]
-}
-
-func (j *Job) dropPending(placed []Placed) {
-	prefix := 0
-	for prefix < len(placed) && j.Pending[prefix] == placed[prefix].Task {
-		prefix++
-	}
-	if prefix == len(placed) {
-		j.Pending = j.Pending[prefix:]
-		return
-	}
-	gone := make(map[*model.Task]bool, len(placed))
-	for _, p := range placed {
-		gone[p.Task] = true
-	}
-	rest := make([]*model.Task, 0, len(j.Pending)-len(placed))
-	for _, t := range j.Pending {
-		if !gone[t] {
-			rest = append(rest, t)
-		}
-	}
-	j.Pending = rest
 }
 
 // members counts for an explanation; more is what could be placed now.
@@ -347,50 +253,4 @@ func (r *round) asked() model.Vec {
 		n++
 	}
 	return sum
-}
-
-// find returns the best node for a task; later: its room is still being released.
-func (s *Session) find(t *model.Task) (node model.NodeID, later, ok bool) {
-	if t.Shape.Impossible {
-		return model.NoNode, false, false
-	}
-	if s.needsRules(t) {
-		return s.findByRules(t)
-	}
-	if node, ok = s.Judge.Best(t.Shape); ok {
-		return node, false, true
-	}
-	if s.View.Releasing == 0 && !s.evicting() {
-		return model.NoNode, false, false
-	}
-	node, ok = s.Judge.BestLater(t.Shape, nil)
-	return node, true, ok
-}
-
-// tooLarge says whether waiting cannot help: wherever the pod may go, it is
-// larger than the node.
-func tooLarge(t *fit.Tally) bool {
-	found := false
-	for _, c := range t.Counts {
-		switch c.Reason {
-		case reason.TooLarge:
-			found = true
-		case reason.InsufficientResource, reason.TooManyPods, reason.PortInUse:
-			return false
-		}
-	}
-	return found && t.Fit == 0
-}
-
-// judge says why a task fits nowhere.
-func (s *Session) judge(t *model.Task) explain.Verdict {
-	if len(s.View.Order) == 0 {
-		return explain.Verdict{Code: reason.NoNodes}
-	}
-	tally := s.Judge.Filters.Nodes(s.View, s.Cluster.Resources, t.Shape, s.ruleJudge(t))
-	v := explain.Verdict{Code: reason.GangDoesNotFit, Tally: tally, Task: t}
-	if tooLarge(&tally) {
-		v.Code = reason.TooLarge
-	}
-	return v
 }

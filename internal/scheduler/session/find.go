@@ -1,0 +1,54 @@
+package session
+
+import (
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/fit"
+)
+
+// find returns the best node for a task; later: its room is still being released.
+func (s *Session) find(t *model.Task) (node model.NodeID, later, ok bool) {
+	if t.Shape.Impossible {
+		return model.NoNode, false, false
+	}
+	if s.needsRules(t) {
+		return s.findByRules(t)
+	}
+	if node, ok = s.Judge.Best(t.Shape); ok {
+		return node, false, true
+	}
+	if s.View.Releasing == 0 && !s.evicting() {
+		return model.NoNode, false, false
+	}
+	node, ok = s.Judge.BestLater(t.Shape, nil)
+	return node, true, ok
+}
+
+// tooLarge says whether waiting cannot help: wherever the pod may go, it is
+// larger than the node.
+func tooLarge(t *fit.Tally) bool {
+	found := false
+	for _, c := range t.Counts {
+		switch c.Reason {
+		case reason.TooLarge:
+			found = true
+		case reason.InsufficientResource, reason.TooManyPods, reason.PortInUse:
+			return false
+		}
+	}
+	return found && t.Fit == 0
+}
+
+// judge says why a task fits nowhere.
+func (s *Session) judge(t *model.Task) explain.Verdict {
+	if len(s.View.Order) == 0 {
+		return explain.Verdict{Code: reason.NoNodes}
+	}
+	tally := s.Judge.Filters.Nodes(s.View, s.Cluster.Resources, t.Shape, s.ruleJudge(t))
+	v := explain.Verdict{Code: reason.GangDoesNotFit, Tally: tally, Task: t}
+	if tooLarge(&tally) {
+		v.Code = reason.TooLarge
+	}
+	return v
+}

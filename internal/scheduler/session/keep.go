@@ -1,0 +1,73 @@
+package session
+
+import (
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// withdraw takes back, for the time of a round, what the job was promised.
+func (s *Session) withdraw(j *Job) {
+	for _, t := range j.Reserved {
+		s.View.Withdraw(t.Node, t)
+		j.In.Hold(t.Shape.Request, -1)
+	}
+}
+
+// keep commits a round: the tasks will be bound.
+func (s *Session) keep(j *Job, placed []Placed) {
+	if len(j.Placed)+len(j.Promised) == 0 {
+		s.Bound = append(s.Bound, j)
+	}
+	j.Placed = append(j.Placed, placed...)
+	s.Won++
+	j.dropPending(placed)
+	s.giveUp(j)
+	j.Verdict = explain.Verdict{}
+	s.Touch(j)
+}
+
+// reserve commits a round whose tasks have to wait for room that is being
+// released.
+func (s *Session) reserve(j *Job, placed []Placed) {
+	if len(j.Placed)+len(j.Promised) == 0 {
+		s.Bound = append(s.Bound, j)
+	}
+	j.Promised = append(j.Promised, placed...)
+	j.dropPending(placed)
+	s.giveUp(j)
+	v := explain.Verdict{Code: reason.WaitingForVictims, Members: s.members(j, len(placed))}
+	s.Verdict(j, v)
+}
+
+// giveUp ends the job's old reservations: what they were for has been placed
+// anew, or cannot be placed there any more.
+func (s *Session) giveUp(j *Job) {
+	if len(j.Reserved) > 0 {
+		s.Touch(j)
+	}
+	j.Released = append(j.Released, j.Reserved...)
+	j.Reserved = j.Reserved[:0]
+}
+
+func (j *Job) dropPending(placed []Placed) {
+	prefix := 0
+	for prefix < len(placed) && j.Pending[prefix] == placed[prefix].Task {
+		prefix++
+	}
+	if prefix == len(placed) {
+		j.Pending = j.Pending[prefix:]
+		return
+	}
+	gone := make(map[*model.Task]bool, len(placed))
+	for _, p := range placed {
+		gone[p.Task] = true
+	}
+	rest := make([]*model.Task, 0, len(j.Pending)-len(placed))
+	for _, t := range j.Pending {
+		if !gone[t] {
+			rest = append(rest, t)
+		}
+	}
+	j.Pending = rest
+}
