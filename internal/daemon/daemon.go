@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -74,6 +75,13 @@ func serveEndpoints(ctx context.Context, group *errgroup.Group, o *Options, h *h
 func runComponents(ctx context.Context, o *Options, h *health, log logr.Logger) error {
 	if err := awaitKinds(ctx, o.Config, log); err != nil {
 		return err
+	}
+	if slices.Contains(o.Components, Scheduler) {
+		// Before admission is there, so that the first job that it sees finds its
+		// queue. Where this cannot be done now the scheduler's term tries on.
+		if err := ensureQueues(ctx, o, 1, log); err != nil {
+			log.V(1).Info("Queues cannot be made yet", "reason", err.Error())
+		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, component := range o.Components {

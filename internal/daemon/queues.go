@@ -21,8 +21,8 @@ const (
 )
 
 // ensureQueues makes the root queue and the default queue where they are
-// missing. An admission webhook that is not up yet is waited for.
-func ensureQueues(ctx context.Context, o *Options, log logr.Logger) error {
+// missing. With several tries, an admission webhook that is not up yet is waited for.
+func ensureQueues(ctx context.Context, o *Options, tries int, log logr.Logger) error {
 	c, err := client.New(o.Config, client.Options{Scheme: newScheme()})
 	if err != nil {
 		return fmt.Errorf("client for queues: %w", err)
@@ -31,7 +31,7 @@ func ensureQueues(ctx context.Context, o *Options, log logr.Logger) error {
 		newQueue(keys.RootQueue, "", false),
 		newQueue(o.DefaultQueue, keys.RootQueue, true),
 	} {
-		if err := ensureQueue(ctx, c, q, log); err != nil {
+		if err := ensureQueue(ctx, c, q, tries, log); err != nil {
 			return err
 		}
 	}
@@ -45,9 +45,9 @@ func newQueue(name, parent string, reclaimable bool) *schedulingv1beta1.Queue {
 	}
 }
 
-func ensureQueue(ctx context.Context, c client.Client, q *schedulingv1beta1.Queue, log logr.Logger) error {
+func ensureQueue(ctx context.Context, c client.Client, q *schedulingv1beta1.Queue, tries int, log logr.Logger) error {
 	var err error
-	for try := range queueTries {
+	for try := range tries {
 		if try > 0 {
 			select {
 			case <-ctx.Done():

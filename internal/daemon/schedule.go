@@ -35,7 +35,7 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 	if err != nil {
 		return err
 	}
-	if err := ensureQueues(ctx, o, log); err != nil {
+	if err := ensureQueues(ctx, o, queueTries, log); err != nil {
 		return err
 	}
 	in, err := feed.New(feed.Options{Config: o.Config, SchedulerNames: o.SchedulerNames, Log: log})
