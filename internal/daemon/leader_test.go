@@ -86,7 +86,7 @@ func TestALeaderThatCannotRenewStopsBeforeItsLeaseEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		left := func(at time.Time) time.Duration { return endOf(lease).Sub(at) }
-		if left(lastWrite) < 3*time.Second || left(cancelledAt) < 3*time.Second {
+		if left(lastWrite) < 2*time.Second || left(cancelledAt) < 2*time.Second {
 			t.Errorf("wrote until %s before the end of the lease and ended %s before it, want some seconds", left(lastWrite), left(cancelledAt))
 		}
 	})
