@@ -83,3 +83,28 @@ func (h *history) deleted() []string {
 	}
 	return names
 }
+
+// starting replays the history: after every event, f sees the jobs some of whose n pods were given a node, and some never yet.
+func (h *history) starting(n int, f func(partly map[string]int)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	bound := map[string]map[string]bool{}
+	for _, e := range h.events {
+		p, ok := e.Object.(*corev1.Pod)
+		if !ok || p.Spec.NodeName == "" || p.Labels[keys.JobName] == "" {
+			continue
+		}
+		job := p.Labels[keys.JobName]
+		if bound[job] == nil {
+			bound[job] = map[string]bool{}
+		}
+		bound[job][p.Name] = true
+		partly := map[string]int{}
+		for job, pods := range bound {
+			if len(pods) < n {
+				partly[job] = len(pods)
+			}
+		}
+		f(partly)
+	}
+}
