@@ -38,17 +38,20 @@ type loop struct {
 	beat    func(time.Time) // told at every cycle, for health
 	log     logr.Logger
 
-	spare []model.Delta
-	took  time.Duration // of the last cycle
-	wake  time.Time     // when the engine asked to be called though nothing changed
+	spare  []model.Delta
+	took   time.Duration // of the last cycle
+	window time.Duration // the next coalescing window, but for the cost of a cycle
+	wake   time.Time     // when the engine asked to be called though nothing changed
 }
 
 // Bounds of the coalescing window: what arrives within it is decided together.
 // It grows with the cost of a cycle, so that deciding never takes more than
-// about a third of the time.
+// about a third of the time, and, up to windowDull, while changes stream in that
+// lead to nothing, such as the pods of a gang being created one by one.
 const (
-	windowMin = 2 * time.Millisecond
-	windowMax = 50 * time.Millisecond
+	windowMin  = 2 * time.Millisecond
+	windowDull = 16 * time.Millisecond
+	windowMax  = 50 * time.Millisecond
 )
 
 // run cycles until ctx is done. The source must have been synced.
@@ -73,6 +76,7 @@ func (l *loop) cycle(now time.Time) (again bool) {
 	decision.Assume(l.cluster, &d)
 	l.effects.Put(&d)
 	l.took = time.Since(now)
+	l.window = nextWindow(l.window, len(deltas) > 0 && d.Empty())
 	l.wake = d.WakeAt
 	l.spare = deltas[:0]
 	l.beat(now)
@@ -82,6 +86,15 @@ func (l *loop) cycle(now time.Time) (again bool) {
 			"changes", len(deltas), "took", l.took)
 	}
 	return d.Again
+}
+
+// nextWindow doubles while changes lead to nothing and is short again after a
+// decision or a silence.
+func nextWindow(window time.Duration, dull bool) time.Duration {
+	if !dull {
+		return windowMin
+	}
+	return min(max(2*window, windowMin), windowDull)
 }
 
 // rest waits for the next reason to cycle, and then a little longer for what
@@ -99,7 +112,7 @@ func (l *loop) rest(ctx context.Context) {
 		l.engine = engine
 	case <-timer.C:
 	case <-l.source.Signal():
-		timer.Reset(min(max(windowMin, 3*l.took), windowMax))
+		timer.Reset(min(max(l.window, 3*l.took), windowMax))
 		select {
 		case <-ctx.Done():
 		case <-timer.C:

@@ -125,6 +125,19 @@ func TestTheLoopRests(t *testing.T) {
 			},
 			want: []time.Duration{0, 130 * ms},
 		},
+		"the window grows while changes lead to nothing, until the next silence": {
+			test: func(h *hand) {
+				time.Sleep(100 * ms)
+				for range 60 {
+					h.put(model.NodeGone{Name: "a"})
+					time.Sleep(ms)
+				}
+				time.Sleep(1900 * ms)
+				h.put(model.NodeGone{Name: "a"})
+				time.Sleep(5 * ms)
+			},
+			want: []time.Duration{0, 102 * ms, 107 * ms, 115 * ms, 131 * ms, 147 * ms, 163 * ms, 1163 * ms, 2062 * ms},
+		},
 		"an engine that wants to go on is called at once": {
 			engine: script{answer: func(call int) decision.Decisions { return decision.Decisions{Again: call < 3} }},
 			test:   func(*hand) { time.Sleep(500 * ms) },
