@@ -136,11 +136,9 @@ func (d Dir) Create() error {
 
 func (d Dir) checkRoom() error {
 	var disk syscall.Statfs_t
-	if err := syscall.Statfs(string(d), &disk); err != nil {
-		return nil // Some file systems cannot tell; etcd will.
-	}
+	cannotTell := syscall.Statfs(string(d), &disk) != nil // Some file systems cannot; then etcd will.
 	free := disk.Bavail * uint64(disk.Bsize)
-	if free >= leastFreeBytes {
+	if cannotTell || free >= leastFreeBytes {
 		return nil
 	}
 	return hinted(fmt.Sprintf("free some space there, or give a --dir on another disk; at least %d MiB are needed", leastFreeBytes>>20),

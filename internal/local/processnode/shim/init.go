@@ -37,7 +37,6 @@ type server struct {
 	mu        sync.Mutex
 	processes map[int]int // process id → request id; 0 is the main process
 	mainPid   int         // 0 while a container without a command waits
-	env       []string    // of the main process, for exec
 	ownPID    bool
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -211,9 +211,8 @@ func mountInside(c *Container, machine string) error {
 	}
 	mounts := append([]Mount(nil), c.Mounts...)
 	// A mount inside another's directory comes after it.
-	sort.SliceStable(mounts, func(i, j int) bool {
-		return strings.Count(filepath.Clean(mounts[i].Target), "/") < strings.Count(filepath.Clean(mounts[j].Target), "/")
-	})
+	depth := func(m Mount) int { return strings.Count(filepath.Clean(m.Target), "/") }
+	slices.SortStableFunc(mounts, func(a, b Mount) int { return depth(a) - depth(b) })
 	for _, mount := range mounts {
 		if err := mountVolume(mount, machine); err != nil {
 			return fmt.Errorf("mount at %s: %w", mount.Target, err)
