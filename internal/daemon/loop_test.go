@@ -144,7 +144,7 @@ func TestTheLoopRests(t *testing.T) {
 				h.put(model.NodeGone{Name: "a"})
 				time.Sleep(5 * ms)
 			},
-			want: tenths(0, 1021, 1062, 1144, 1309, 1469, 11469, 20441),
+			want: tenths(0, 1021, 1062, 1144, 1308, 1469, 11469, 20441),
 		},
 		"an engine that wants to go on is called at once": {
 			engine: script{answer: func(call int) decision.Decisions { return decision.Decisions{Again: call < 3} }},
