@@ -129,8 +129,8 @@ func hintFor(err error) string {
 }
 
 const (
-	kindsTries = 60
-	kindsPause = time.Second
+	kindsTries = 600
+	kindsPause = 100 * time.Millisecond
 )
 
 // awaitKinds waits until the API server serves our kinds, which it may be about

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	queueTries = 60
-	queuePause = time.Second
+	queueTries = 600
+	queuePause = 100 * time.Millisecond
 )
 
 // ensureQueues makes the root queue and the default queue where they are

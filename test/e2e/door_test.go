@@ -43,7 +43,7 @@ func refusals() map[string]struct {
 		"no task at all": {
 			tasks("tasks: []"), []string{"tasks"}, true},
 		"ten thousand tasks": {
-			tasks("tasks: [" + strings.Repeat("{replicas: 1, "+tmpl+"}, ", 9999) + "{replicas: 1, " + tmpl + "}]"), []string{"tasks"}, true},
+			tasks("tasks: [" + strings.Repeat("{replicas: 1, "+tmpl+"}, ", 9999) + "{replicas: 1, " + tmpl + "}]"), []string{"spec.tasks", "10000", "500"}, true},
 		"a queue with a negative weight": {
 			"apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: bad}\nspec: {weight: -1}\n", []string{"weight", "-1"}, true},
 		"a queue that guarantees more than it may hold": {
@@ -90,6 +90,9 @@ func TestWithoutVcdTheCRDStillRefusesWhatItCan(t *testing.T) {
 			r := c.run(bad.manifest, "kubectl", "create", "-f", "-")
 			if r.code == 0 {
 				t.Errorf("accepted: %s", r.stdout)
+			}
+			if err := containsAll(r.stderr, bad.words...); err != nil {
+				t.Errorf("%.600v", err)
 			}
 		})
 	}

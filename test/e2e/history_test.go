@@ -5,7 +5,10 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 
 	"github.com/vc-batch/vc/api/keys"
 )
@@ -16,14 +19,27 @@ type history struct {
 	events []watch.Event
 }
 
-// record watches pods until the test ends.
-func (c *cluster) record() *history {
+// watchPods tells everything that happens to pods from now on. It takes up again where the API server cut it off.
+func (c *cluster) watchPods() watch.Interface {
 	c.t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	w, err := c.WithWatch.Watch(ctx, &corev1.PodList{})
+	pods := c.kube.CoreV1().Pods("")
+	now, err := pods.List(context.Background(), metav1.ListOptions{})
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	w, err := watchtools.NewRetryWatcherWithContext(context.Background(), now.ResourceVersion, &cache.ListWatch{
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return pods.Watch(ctx, o) },
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return w
+}
+
+// record keeps what happens to pods until the test ends.
+func (c *cluster) record() *history {
+	c.t.Helper()
+	w := c.watchPods()
 	h := &history{}
 	done := make(chan struct{})
 	go func() {
@@ -34,7 +50,7 @@ func (c *cluster) record() *history {
 			h.mu.Unlock()
 		}
 	}()
-	c.t.Cleanup(func() { w.Stop(); cancel(); <-done })
+	c.t.Cleanup(func() { w.Stop(); <-done })
 	return h
 }
 

@@ -40,6 +40,7 @@ type recollection struct {
 	groupGone  types.UID // PodGroup that we deleted
 	trouble    *plan.Trouble
 	rejected   int // how often in a row the API server found fault with what we sent
+	conflicts  int // how often in a row a write met a newer object
 
 	mu      sync.Mutex
 	created map[types.UID]created

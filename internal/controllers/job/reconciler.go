@@ -125,7 +125,7 @@ func (r *Reconciler) apply(ctx context.Context, in *plan.Input, p *plan.Plan, kn
 			return a.failed(ctx, err)
 		}
 	}
-	known.trouble, known.rejected = nil, 0
+	known.trouble, known.rejected, known.conflicts = nil, 0, 0
 	known.answered(p.Answered)
 	if p.Entered != "" {
 		countEntered(p.Job, p.Entered)
@@ -141,9 +141,14 @@ func (r *Reconciler) apply(ctx context.Context, in *plan.Input, p *plan.Plan, kn
 	return result, nil
 }
 
+// maxConflicts is how many conflicts in a row a late cache explains. More come from elsewhere: quota admission
+// answers so too.
+const maxConflicts = 5
+
 // failed tells people of a write that failed; a conflict only means that the cache was late.
 func (a *application) failed(ctx context.Context, err error) (reconcile.Result, error) {
-	if apierrors.IsConflict(err) {
+	if apierrors.IsConflict(err) && a.known.conflicts < maxConflicts {
+		a.known.conflicts++
 		return reconcile.Result{RequeueAfter: coalesce}, nil
 	}
 	if passing := (soon{}); errors.As(err, &passing) {

@@ -169,6 +169,16 @@ func TestACommandClosesAQueueOnce(t *testing.T) {
 	}
 }
 
+func TestACommandForAnEarlierQueueOfTheSameNameIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	command := &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(bus.CloseQueueAction),
+		TargetObject: &metav1.OwnerReference{APIVersion: scheduling.GroupVersion.String(), Kind: "Queue", Name: "q", UID: "earlier"}}
+	r, c, _ := setup(t, testQueue("q", "Open"), command)
+	if q := reconcileQueue(t, r, c, "q"); q.Status.State != scheduling.QueueStateOpen {
+		t.Errorf("state %s", q.Status.State)
+	}
+}
+
 func TestARefusedCommandSaysWhy(t *testing.T) {
 	t.Parallel()
 	command := &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(bus.OpenQueueAction),

@@ -200,7 +200,7 @@ func (r *Reconciler) command(ctx context.Context, q *scheduling.Queue) (oldest *
 	}
 	slices.SortStableFunc(cached.Items, func(x, y bus.Command) int { return x.CreationTimestamp.Compare(y.CreationTimestamp.Time) })
 	for i := range cached.Items {
-		if !isQueueCommand(&cached.Items[i]) {
+		if !isQueueCommand(&cached.Items[i]) || !meant(&cached.Items[i], q) {
 			continue
 		}
 		var c bus.Command
@@ -214,6 +214,11 @@ func (r *Reconciler) command(ctx context.Context, q *scheduling.Queue) (oldest *
 		return &c, i < len(cached.Items)-1, nil
 	}
 	return nil, false, nil
+}
+
+// meant says whether a command is for this queue and not for an earlier one of its name.
+func meant(c *bus.Command, q *scheduling.Queue) bool {
+	return c.TargetObject.UID == "" || c.TargetObject.UID == q.UID
 }
 
 // write writes what a plan changes. The state comes first: a command counts as followed once that is written.
