@@ -12,6 +12,9 @@ import (
 // ErrFenced is why a write was given up after leadership was lost.
 var ErrFenced = errors.New("leadership is no longer held")
 
+// errReplaced is why a bind or an eviction was given up for a newer write of its pod.
+var errReplaced = errors.New("a newer write of the same pod took its place")
+
 // engine moves writes from the queues to the server with bounded parallelism.
 type engine struct {
 	log     logr.Logger
@@ -43,17 +46,26 @@ func newEngine(log logr.Logger, fence func() error, observe func(*write, time.Du
 // put queues writes. After the engine has stopped they are dropped: whoever
 // leads next decides anew.
 func (e *engine) put(writes ...*write) {
-	now := time.Now()
+	for _, w := range e.enqueue(writes, time.Now()) {
+		e.giveUp(w, errReplaced)
+	}
+}
+
+// enqueue returns the writes whose place was taken and whose outcome is owed.
+func (e *engine) enqueue(writes []*write, now time.Time) (replaced []*write) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return
+		return nil
 	}
 	for _, w := range writes {
 		w.queued = now
-		e.queues.put(w)
+		if old := e.queues.put(w); old != nil && old.owed() {
+			replaced = append(replaced, old)
+		}
 	}
 	e.wakeFor(len(writes))
+	return replaced
 }
 
 // wakeFor wakes as many workers as can find something to do.
@@ -158,7 +170,8 @@ func (e *engine) carryOut(ctx context.Context, w *write) {
 	}
 }
 
-// restThenRequeue puts w back after a pause, unless something newer of its key arrived.
+// restThenRequeue puts w back after a pause, unless something newer and as urgent
+// of its key arrived.
 func (e *engine) restThenRequeue(ctx context.Context, w *write, err error) {
 	pause := pauseAfter(w.attempt, err)
 	e.log.V(2).Info("Write will be repeated", "write", w.key, "attempt", w.attempt, "pause", pause, "reason", err.Error())
@@ -171,12 +184,17 @@ func (e *engine) restThenRequeue(ctx context.Context, w *write, err error) {
 		case <-timer.C:
 		}
 		e.mu.Lock()
-		defer e.mu.Unlock()
 		e.resting--
-		if newer := e.queues.finished(w); !newer {
-			e.queues.put(w)
-		}
+		queued := e.queues.again(w)
 		e.wakeFor(1)
+		e.mu.Unlock()
+		if queued {
+			return
+		}
+		e.observe(w, 0, "superseded")
+		if w.owed() {
+			e.giveUp(w, errReplaced)
+		}
 	}()
 }
 

@@ -34,7 +34,7 @@ func (o *Outbox) event(l lane, about corev1.ObjectReference, kind, reason, messa
 	e := &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: about.Namespace,
-			Name:      about.Name + "." + strconv.FormatInt(now.UnixNano(), 16),
+			Name:      o.events.name(about.Name, now),
 		},
 		InvolvedObject: about,
 		Type:           kind, Reason: reason, Message: message,
@@ -97,9 +97,18 @@ type series struct {
 type eventLog struct {
 	mu     sync.Mutex
 	series map[seriesKey]*series
+	made   uint64 // names so far
 }
 
 func newEventLog() *eventLog { return &eventLog{series: map[seriesKey]*series{}} }
+
+// name makes a name that no other event has: the events of one Put share their time.
+func (l *eventLog) name(object string, now time.Time) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.made++
+	return object + "." + strconv.FormatInt(now.UnixNano(), 16) + "." + strconv.FormatUint(l.made, 16)
+}
 
 // again counts a repetition; not ok when there is nothing to repeat.
 func (l *eventLog) again(key seriesKey, now time.Time) (name string, count int32, ok bool) {

@@ -25,6 +25,7 @@ type fakeAPI struct {
 	takes  time.Duration
 	answer func(call string, nth int) error
 	bound  map[string]string // pod to node, as the server sees it
+	events map[string]string // name to message, as the server keeps them
 	flying int
 	most   int // calls in flight at once
 }
@@ -95,7 +96,19 @@ func (f *fakeAPI) ApplyQueueStatus(ctx context.Context, name string, patch []byt
 }
 
 func (f *fakeAPI) CreateEvent(ctx context.Context, e *corev1.Event) error {
-	return f.call(ctx, "event "+e.InvolvedObject.Name+" "+e.Reason)
+	if err := f.call(ctx, "event "+e.InvolvedObject.Name+" "+e.Reason); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, exists := f.events[e.Name]; exists {
+		return apierrors.NewAlreadyExists(schema.GroupResource{Resource: "events"}, e.Name)
+	}
+	if f.events == nil {
+		f.events = map[string]string{}
+	}
+	f.events[e.Name] = e.Message
+	return nil
 }
 
 func (f *fakeAPI) PatchEvent(ctx context.Context, _, _ string, patch []byte) error {

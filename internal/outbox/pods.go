@@ -83,9 +83,15 @@ func (o *Outbox) evict(e *decision.Evict, now time.Time) []*write {
 	writes := []*write{{
 		lane: evictLane, key: podKey(pod),
 		send: func(ctx context.Context) error {
-			if err := o.o.API.PatchPodStatus(ctx, pod.Namespace, pod.Name, patch); err != nil {
-				return goneIsDone(err)
+			err := o.o.API.PatchPodStatus(ctx, pod.Namespace, pod.Name, patch)
+			switch {
+			case apierrors.IsNotFound(err):
+				return nil
+			case err != nil && !apierrors.IsConflict(err):
+				return err
 			}
+			// A conflict may be a successor of the same name or only a busy pod: the
+			// deletion, which names the uid, tells them apart.
 			return goneIsDone(o.o.API.DeletePod(ctx, pod.Namespace, pod.Name, pod.UID))
 		},
 		settled: func(err error) {
@@ -117,7 +123,7 @@ func (o *Outbox) podCondition(p *decision.PodCondition, now time.Time) *write {
 	return &write{
 		lane: idleLane, key: podKey(pod),
 		send: func(ctx context.Context) error {
-			return goneIsDone(o.o.API.PatchPodStatus(ctx, pod.Namespace, pod.Name, patch))
+			return missingIsDone(o.o.API.PatchPodStatus(ctx, pod.Namespace, pod.Name, patch))
 		},
 		settled: func(err error) {
 			if err != nil {
@@ -140,7 +146,7 @@ func (o *Outbox) nomination(n *decision.Nomination) *write {
 	return &write{
 		lane: statusLane, key: "nomination/" + pod.Key(),
 		send: func(ctx context.Context) error {
-			return goneIsDone(o.o.API.PatchPodStatus(ctx, pod.Namespace, pod.Name, patch))
+			return missingIsDone(o.o.API.PatchPodStatus(ctx, pod.Namespace, pod.Name, patch))
 		},
 	}
 }
@@ -152,8 +158,8 @@ func condition(kind corev1.PodConditionType, status corev1.ConditionStatus, reas
 	}
 }
 
-// goneIsDone takes a missing object, or another one of the same name, for success:
-// there is nothing left to write to.
+// goneIsDone is about a deletion by uid: a missing pod, or another one of the
+// same name, is success.
 func goneIsDone(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil

@@ -41,6 +41,11 @@ type write struct {
 	queued  time.Time
 }
 
+// owed says whether somebody waits for the outcome, so that the write must be
+// settled even when another takes its place. A status or a remark needs not: the
+// newer one says all there is to say.
+func (w *write) owed() bool { return w.lane == evictLane || w.lane == bindLane }
+
 // queues hold what waits. A status or idle write replaces a waiting one of its key.
 type queues struct {
 	evicts   fifo
@@ -124,6 +129,25 @@ func (q *queues) finished(w *write) (newer bool) {
 		q.put(later)
 	}
 	return ok
+}
+
+// again queues w, which has failed and rested, unless a write as urgent of its
+// key came meanwhile. A less urgent one waits until w is done.
+func (q *queues) again(w *write) bool {
+	later, ok := q.after[w.key]
+	switch {
+	case !ok:
+		q.finished(w)
+		q.put(w)
+	case later.lane <= w.lane:
+		q.finished(w)
+		return false
+	case w.lane == evictLane:
+		q.evicts.put(w) // its key stays busy, which holds later back
+	default:
+		q.binds.push(w)
+	}
+	return true
 }
 
 // waiting is the number of writes of a lane that wait.
