@@ -53,8 +53,8 @@ func (f *confFile) take(data []byte) (*scheduler.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scheduler configuration %s: %w", f.path, err)
 	}
-	for _, w := range warnings {
-		f.log.Info("Scheduler configuration has an oddity", "file", f.path, "warning", fmt.Sprint(w))
+	for _, w := range append(warnings, engine.Warnings...) {
+		f.log.Info("Scheduler configuration has an oddity", "file", f.path, "warning", w)
 	}
 	f.good = c
 	return engine, nil

@@ -3,6 +3,7 @@ package daemon
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"context"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 
 	"github.com/vc-batch/vc/internal/scheduler"
 )
@@ -59,5 +61,20 @@ func TestConfigurationFile(t *testing.T) {
 	})
 	if f.good == nil || len(f.last) == 0 {
 		t.Error("the last good content is not kept")
+	}
+}
+
+func TestWhatHasNoEffectIsLogged(t *testing.T) {
+	var lines []string
+	log := funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})
+	f := &confFile{path: "volcano-scheduler.conf", log: log}
+	text := "actions: allocate\ntiers: [{plugins: [{name: magic}, {name: proportion, arguments: {nonsense: 5}}]}]\n"
+	if _, err := f.take([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"is no policy", "proportion: nonsense has no effect"} {
+		if len(lines) != 2 || !strings.Contains(lines[i], want) {
+			t.Errorf("logged %q, want two lines, the one at %d with %q", lines, i, want)
+		}
 	}
 }

@@ -10,14 +10,20 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 // Nodes shown in an explanation, by reason; the rest are summed up.
 const maxReasons = 8
 
-// Explanation is the whole answer, without the time since when.
-func Explanation(v *Verdict, q *queue.Queue, resources *model.Resources) *schedulingv1beta1.Explanation {
+// Standing is how a queue stands: amounts by resource index, +Inf where nothing
+// limits.
+type Standing struct {
+	Name                            string
+	Allocated, Deserved, Capability []float64
+}
+
+// Explanation is the whole answer, without the time since when. q may be nil.
+func Explanation(v *Verdict, q *Standing, resources *model.Resources) *schedulingv1beta1.Explanation {
 	e := &schedulingv1beta1.Explanation{
 		Reason:  string(v.Code),
 		Message: Sentence(v),
@@ -71,7 +77,7 @@ func limitShortage(l *Limit) schedulingv1beta1.Shortage {
 	}
 }
 
-func queueStands(q *queue.Queue, resources *model.Resources) *schedulingv1beta1.ExplainedQueue {
+func queueStands(q *Standing, resources *model.Resources) *schedulingv1beta1.ExplainedQueue {
 	return &schedulingv1beta1.ExplainedQueue{
 		Name:       q.Name,
 		Allocated:  List(q.Allocated, resources),
@@ -92,15 +98,18 @@ func List(values []float64, resources *model.Resources) corev1.ResourceList {
 			list = corev1.ResourceList{}
 		}
 		name := resources.Name(i)
-		list[corev1.ResourceName(name)] = model.Quantity(name, int64(math.Floor(v+0.001)))
+		list[corev1.ResourceName(name)] = model.Quantity(name, whole(math.Floor(v+0.001)))
 	}
 	return list
 }
 
 func amount(resource string, value float64) string {
-	q := model.Quantity(resource, int64(math.Ceil(value-0.001)))
+	q := model.Quantity(resource, whole(math.Ceil(value-0.001)))
 	return q.String()
 }
+
+// whole is what an API quantity can say of it: sums of bounded sums may be more.
+func whole(v float64) int64 { return int64(min(v, float64(model.MaxSum))) }
 
 // Sentence is the answer in words, with numbers.
 func Sentence(v *Verdict) string {

@@ -13,7 +13,6 @@ package explain
 import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/fit"
 )
 
 // Verdict is why a gang waits. Code "" means that it does not.
@@ -22,7 +21,7 @@ type Verdict struct {
 	Members Members
 	// Task is the one that was judged, with the tally of nodes.
 	Task  *model.Task
-	Tally fit.Tally
+	Tally Tally
 	// Limit is set when a queue's limit is the reason.
 	Limit *Limit
 	// Asked is what the members that have to start together ask for.

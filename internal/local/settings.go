@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
@@ -88,8 +89,16 @@ func CheckSchedulerConf(path string) (warnings []string, err error) {
 	if err != nil {
 		return nil, hinted("give --scheduler-conf the path of a volcano-scheduler.conf", "scheduler configuration: %v", err)
 	}
-	if _, warnings, err = config.Parse(data); err != nil {
-		return nil, hinted("mend the file, or leave --scheduler-conf away to use the built-in configuration", "scheduler configuration %s: %v", path, err)
+	refused := func(err error) error {
+		return hinted("mend the file, or leave --scheduler-conf away to use the built-in configuration", "scheduler configuration %s: %v", path, err)
 	}
-	return warnings, nil
+	conf, warnings, err := config.Parse(data)
+	if err != nil {
+		return nil, refused(err)
+	}
+	engine, err := scheduler.New(conf)
+	if err != nil {
+		return nil, refused(err)
+	}
+	return append(warnings, engine.Warnings...), nil
 }

@@ -16,7 +16,7 @@ type Cluster struct {
 	Resources *Resources
 	Nodes     Nodes
 	NodeCount int
-	Total     Vec // what all live nodes have
+	Total     Vec // what all live nodes have, at most MaxSum
 	Shapes    []*Shape
 	Gangs     map[string]*Gang  // by namespace/name, unknown ones included
 	Queues    map[string]*Queue // by name, unknown ones included
@@ -35,6 +35,7 @@ type Cluster struct {
 	nodeLog    changeLog[NodeID]
 	gangLog    changeLog[*Gang]
 	gen        uint64
+	total      exact // what Total is made from
 }
 
 // New returns an empty cluster.

@@ -212,7 +212,7 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 	}
 	if pg.Spec.MinResources != nil {
 		set.HasMinResources = true
-		set.MinResources = amounts(*pg.Spec.MinResources, ceil)
+		set.MinResources = amounts(*pg.Spec.MinResources, ceilSum)
 	}
 	if pg.Spec.NetworkTopology != nil {
 		set.Unsupported = append(set.Unsupported, "networkTopology")
@@ -236,9 +236,9 @@ func QueueFrom(q *schedulingv1beta1.Queue) QueueSet {
 		State:       string(q.Status.State),
 		Parent:      q.Spec.Parent,
 		Fifo:        q.Spec.DequeueStrategy == schedulingv1beta1.DequeueStrategyFIFO,
-		Capability:  amounts(q.Spec.Capability, floor),
-		Guarantee:   amounts(q.Spec.Guarantee.Resource, floor),
-		Deserved:    amounts(q.Spec.Deserved, floor),
+		Capability:  amounts(q.Spec.Capability, floorSum),
+		Guarantee:   amounts(q.Spec.Guarantee.Resource, floorSum),
+		Deserved:    amounts(q.Spec.Deserved, floorSum),
 		Status:      q.Status,
 	}
 }

@@ -10,7 +10,9 @@
 // # Units
 //
 // Quantities are int64: milli-cores for cpu, bytes for memory and storage,
-// pieces for everything else. Requests are rounded up, capacities down.
+// pieces for everything else. Requests are rounded up, capacities down. One pod or
+// node has at most MaxAmount, a sum or a queue's limit at most MaxSum: sums are kept
+// in 128 bits and bounded where they are read.
 //
 // # Invariants
 //

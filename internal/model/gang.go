@@ -30,7 +30,9 @@ type Gang struct {
 	// PendingBestEffort counts pending tasks that ask for nothing; Gated those with gates.
 	PendingBestEffort int
 	Gated             int
-	Sums              Sums
+	// Sums are bounded by MaxSum; held and asked are what they are made from.
+	Sums        Sums
+	held, asked exact
 	// Status is as last seen or, once we decided one, as decided.
 	Status schedulingv1beta1.PodGroupStatus
 	// StatusAt is when Status was last decided here; zero: never.
@@ -51,19 +53,12 @@ type Gang struct {
 	queued      *Queue // whose sums have it
 }
 
-// Sums are the resource sums of a gang or a queue.
+// Sums are the resource sums of a gang or a queue, none above MaxSum.
 type Sums struct {
 	Allocated Vec // held: binding, bound, running, and promised
 	Pending   Vec // asked by pending tasks without gates
 	Inqueue   Vec // let in and not yet held
 	Elastic   Vec // held beyond the minimum
-}
-
-func (s *Sums) add(o *Sums, sign int64) {
-	s.Allocated.AddVec(o.Allocated, sign)
-	s.Pending.AddVec(o.Pending, sign)
-	s.Inqueue.AddVec(o.Inqueue, sign)
-	s.Elastic.AddVec(o.Elastic, sign)
 }
 
 func (s *Sums) copyFrom(o *Sums) {
@@ -156,7 +151,7 @@ func (c *Cluster) count(g *Gang, t *Task, sign int) {
 	g.Count[t.Status] += sign
 	switch {
 	case t.Status.Allocated() || t.Status == Pipelined:
-		g.Sums.Allocated.Add(t.Shape.Request, int64(sign))
+		g.held.add(t.Shape.Request, int64(sign))
 	case t.Status == Pending && t.Gated:
 		g.Gated += sign
 	case t.Status == Pending:
@@ -164,7 +159,7 @@ func (c *Cluster) count(g *Gang, t *Task, sign int) {
 			g.PendingBestEffort += sign
 		}
 		if !t.Shape.Impossible {
-			g.Sums.Pending.Add(t.Shape.Request, int64(sign))
+			g.asked.add(t.Shape.Request, int64(sign))
 		}
 	}
 	c.touchGang(g)
@@ -186,7 +181,8 @@ func (c *Cluster) refresh() {
 	for _, g := range c.stale {
 		g.stale = false
 		if g.queued != nil {
-			g.queued.Sums.add(&g.contributed, -1)
+			g.queued.sums.add(&g.contributed, -1)
+			g.queued.sums.into(&g.queued.Sums)
 			g.queued.Gangs--
 			g.queued.Gen = c.next()
 			g.queued = nil
@@ -197,7 +193,8 @@ func (c *Cluster) refresh() {
 		g.derive()
 		g.contributed.copyFrom(&g.Sums)
 		q := g.Queue
-		q.Sums.add(&g.contributed, 1)
+		q.sums.add(&g.contributed, 1)
+		q.sums.into(&q.Sums)
 		q.Gangs++
 		q.Gen = c.next()
 		g.queued = q
@@ -209,8 +206,11 @@ func (c *Cluster) refresh() {
 	c.dead = c.dead[:0]
 }
 
-// derive computes the parts of Sums that follow from phase and minResources.
+// derive computes Sums: what the tasks hold and ask for, and what follows from
+// phase and minResources.
 func (g *Gang) derive() {
+	g.held.into(&g.Sums.Allocated)
+	g.asked.into(&g.Sums.Pending)
 	g.Sums.Inqueue.zero()
 	g.Sums.Elastic.zero()
 	reserving := g.Status.Phase == schedulingv1beta1.PodGroupInqueue ||
@@ -218,13 +218,13 @@ func (g *Gang) derive() {
 	if reserving {
 		for _, t := range g.MinResources {
 			if missing := t.Value - g.Sums.Allocated.Get(int(t.Index)); missing > 0 {
-				g.Sums.Inqueue.Add(Request{{Index: t.Index, Value: missing}}, 1)
+				g.Sums.Inqueue.Add(Request{{Index: t.Index, Value: missing}})
 			}
 		}
 	}
 	for i, held := range g.Sums.Allocated {
 		if extra := held - g.MinResources.Get(i); extra > 0 {
-			g.Sums.Elastic.Add(Request{{Index: int32(i), Value: extra}}, 1)
+			g.Sums.Elastic.Add(Request{{Index: int32(i), Value: extra}})
 		}
 	}
 }

@@ -316,6 +316,9 @@ func FuzzQuantity(f *testing.F) {
 			if up < 0 || down < 0 || up > MaxAmount || down >= MaxAmount || down > up {
 				t.Fatalf("%s of %s: request %d, capacity %d", text, name, up, down)
 			}
+			if up, down := ceilSum(name, q), floorSum(name, q); up < 0 || down < 0 || up > MaxSum || down > up {
+				t.Fatalf("%s of %s: minimum %d, limit %d", text, name, up, down)
+			}
 		}
 	})
 }

@@ -128,10 +128,11 @@ func (d NodeSet) apply(c *Cluster) {
 	}
 	if !slices.Equal(row, fresh) || !n.Alive[id] {
 		if n.Alive[id] {
-			c.Total.AddVec(row, -1)
+			c.total.addVec(row, -1)
 		}
 		copy(row, fresh)
-		c.Total.AddVec(row, 1)
+		c.total.addVec(row, 1)
+		c.total.into(&c.Total)
 		c.touch(id)
 		c.TotalGen = c.next()
 	}
@@ -180,7 +181,8 @@ func (d NodeGone) apply(c *Cluster) {
 	}
 	n.Alive[id] = false
 	c.NodeCount--
-	c.Total.AddVec(n.Row(n.Alloc, id), -1)
+	c.total.addVec(n.Row(n.Alloc, id), -1)
+	c.total.into(&c.Total)
 	c.TotalGen, c.NodeSetGen, n.Labeled[id] = c.next(), c.next(), c.next()
 	c.touch(id)
 	for _, t := range slices.Clone(n.Tasks[id]) {

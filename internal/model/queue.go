@@ -30,7 +30,8 @@ type Queue struct {
 	HasCapability []int32
 
 	Sums  Sums
-	Gangs int // known ones
+	sums  exactSums // what Sums is made from
+	Gangs int       // known ones
 	// Published is the status as last written or read.
 	Published QueuePublished
 	Gen       uint64

@@ -16,9 +16,14 @@ const (
 	fixedResources
 )
 
-// MaxAmount bounds every request. A node never has as much, so a pod asking
-// for more than anyone has cannot overflow its way in.
-const MaxAmount = int64(1) << 50
+const (
+	// MaxAmount bounds every request of a pod. A node never has as much, so a pod
+	// asking for more than anyone has cannot overflow its way in.
+	MaxAmount = int64(1) << 50
+	// MaxSum bounds what many pods or nodes have together, and what is said of
+	// them: a queue's limits, a gang's minimum. Two of them still add up.
+	MaxSum = int64(1) << 62
+)
 
 // Amount is a quantity of one named resource, before interning.
 type Amount struct {
@@ -116,19 +121,11 @@ func (v Vec) Get(index int) int64 {
 	return 0
 }
 
-// Add grows the vector as needed and adds sign×request.
-func (v *Vec) Add(r Request, sign int64) {
+// Add grows the vector as needed and adds the request, up to MaxSum.
+func (v *Vec) Add(r Request) {
 	for _, t := range r {
 		v.grow(int(t.Index) + 1)
-		(*v)[t.Index] += sign * t.Value
-	}
-}
-
-// AddVec adds sign×other.
-func (v *Vec) AddVec(other Vec, sign int64) {
-	v.grow(len(other))
-	for i, x := range other {
-		(*v)[i] += sign * x
+		(*v)[t.Index] = min((*v)[t.Index]+t.Value, MaxSum)
 	}
 }
 
@@ -173,15 +170,25 @@ func counted(name corev1.ResourceName) bool {
 	return len(name) > 10 && name[:10] == "hugepages-" || len(name) > 20 && name[:20] == "attachable-volumes-c"
 }
 
-// ceil converts a quantity to the model's unit, rounded up and clamped to
-// [0, MaxAmount].
-func ceil(name corev1.ResourceName, q resource.Quantity) int64 {
-	limit := MaxAmount
+// rounding converts a quantity to the model's unit.
+type rounding func(corev1.ResourceName, resource.Quantity) int64
+
+// What pods ask for: up, at most MaxAmount. What a node has: down, below
+// MaxAmount. What gangs ask for and queues may have: at most MaxSum.
+func ceil(name corev1.ResourceName, q resource.Quantity) int64     { return up(name, q, MaxAmount) }
+func floor(name corev1.ResourceName, q resource.Quantity) int64    { return down(name, q, MaxAmount-1) }
+func ceilSum(name corev1.ResourceName, q resource.Quantity) int64  { return up(name, q, MaxSum) }
+func floorSum(name corev1.ResourceName, q resource.Quantity) int64 { return down(name, q, MaxSum) }
+
+// up converts a quantity to the model's unit, rounded up and clamped to
+// [0, bound].
+func up(name corev1.ResourceName, q resource.Quantity, bound int64) int64 {
+	limit := bound
 	if name == corev1.ResourceCPU {
 		limit /= 1000
 	}
 	if q.CmpInt64(limit) >= 0 {
-		return MaxAmount
+		return bound
 	}
 	if q.Sign() <= 0 {
 		return 0
@@ -192,14 +199,14 @@ func ceil(name corev1.ResourceName, q resource.Quantity) int64 {
 	return q.Value()
 }
 
-// floor is ceil rounded down and below MaxAmount: what a node has.
-func floor(name corev1.ResourceName, q resource.Quantity) int64 {
-	v := min(ceil(name, q), MaxAmount-1)
+// down is up, but rounded down.
+func down(name corev1.ResourceName, q resource.Quantity, bound int64) int64 {
+	v := up(name, q, bound)
 	if v <= 0 {
 		return 0
 	}
 	if name == corev1.ResourceCPU {
-		if resource.NewMilliQuantity(v, resource.DecimalSI).Cmp(q) > 0 && v < MaxAmount-1 {
+		if resource.NewMilliQuantity(v, resource.DecimalSI).Cmp(q) > 0 && v < bound {
 			v--
 		}
 		return v
@@ -211,7 +218,7 @@ func floor(name corev1.ResourceName, q resource.Quantity) int64 {
 }
 
 // amounts converts a resource list, sorted by name.
-func amounts(list corev1.ResourceList, convert func(corev1.ResourceName, resource.Quantity) int64) []Amount {
+func amounts(list corev1.ResourceList, convert rounding) []Amount {
 	if len(list) == 0 {
 		return nil
 	}

@@ -2,6 +2,8 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/vc-batch/vc/internal/scheduler/action/allocate"
 	"github.com/vc-batch/vc/internal/scheduler/action/backfill"
@@ -37,6 +39,11 @@ var policies = map[string]func(config.Plugin, func(string)) session.Policy{
 	"binpack":     func(p config.Plugin, warn func(string)) session.Policy { return binpack.New(p, warn) },
 }
 
+func (e *Engine) warn(format string, args ...any) {
+	e.Warnings = append(e.Warnings, fmt.Sprintf(format, args...))
+}
+
+// configure takes actions and policies, and warns of what has no effect.
 func (e *Engine) configure(cfg *config.Config) error {
 	for _, name := range cfg.Actions {
 		a, ok := actions[name]
@@ -46,13 +53,21 @@ func (e *Engine) configure(cfg *config.Config) error {
 		e.actions = append(e.actions, a)
 		e.enqueues = e.enqueues || name == "enqueue"
 	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Configurations)) {
+		for _, key := range slices.Sorted(maps.Keys(cfg.Configurations[name])) {
+			e.warn("configurations: %s: %s has no effect: the action reads no arguments", name, key)
+		}
+	}
 	for _, tier := range cfg.Tiers {
 		for _, plugin := range tier.Plugins {
 			build, ok := policies[plugin.Name]
 			if !ok {
 				return fmt.Errorf("policy %q: not known", plugin.Name)
 			}
-			p := build(plugin, func(text string) { e.Warnings = append(e.Warnings, plugin.Name+": "+text) })
+			p := build(plugin, func(text string) { e.warn("%s: %s", plugin.Name, text) })
+			for _, key := range plugin.Unread(p.Reads()) {
+				e.warn("%s: %s has no effect: the policy does not read it", plugin.Name, key)
+			}
 			e.policies = append(e.policies, p)
 			if j, ok := p.(session.Judging); ok {
 				j.Configure(&e.judge)

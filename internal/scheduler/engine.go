@@ -30,7 +30,7 @@ import (
 
 // Engine runs cycles.
 type Engine struct {
-	// Warnings are about arguments of policies that could not be read.
+	// Warnings are about what of the configuration could not be read or has no effect.
 	Warnings []string
 
 	actions  []session.Action

@@ -14,6 +14,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -188,7 +189,7 @@ func sameMessage(s *session.Session, j *session.Job, old, fresh *schedulingv1bet
 	if old.Type != schedulingv1beta1.PodGroupUnschedulableType {
 		return old.Message == fresh.Message
 	}
-	e := explain.Explanation(&j.Verdict, j.In, s.Cluster.Resources)
+	e := explain.Explanation(&j.Verdict, standing(j.In), s.Cluster.Resources)
 	return explain.Same(e, j.Status.Explanation) && s.Now.Sub(j.StatusAt) < numbersEvery
 }
 
@@ -205,11 +206,19 @@ func explanationOf(s *session.Session, j *session.Job, v explain.Verdict) *sched
 	if v.Code == "" {
 		return nil
 	}
-	e := explain.Explanation(&v, j.In, s.Cluster.Resources)
+	e := explain.Explanation(&v, standing(j.In), s.Cluster.Resources)
 	since := metav1.NewTime(j.Since.Truncate(time.Second))
 	if old := j.Status.Explanation; old != nil && old.Since != nil && old.Reason == e.Reason {
 		since = *old.Since
 	}
 	e.Since = &since
 	return e
+}
+
+// standing is what is told of a queue; nil of none.
+func standing(q *queue.Queue) *explain.Standing {
+	if q == nil {
+		return nil
+	}
+	return &explain.Standing{Name: q.Name, Allocated: q.Allocated, Deserved: q.Deserved, Capability: q.Capability}
 }

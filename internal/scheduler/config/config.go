@@ -3,10 +3,15 @@
 //
 //	In:   YAML
 //	Out:  Config, warnings for a person, or an error; on an error keep the last good one
+//
+// # Concurrency
+//
+// Pure functions. A Config is not changed after Parse: several engines may read it.
 package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,6 +30,28 @@ type Config struct {
 // Tier is a set of policies of equal rank; earlier tiers go first.
 type Tier struct {
 	Plugins []Plugin
+}
+
+// Reads is what a policy heeds of its entry; everything else has no effect.
+type Reads struct {
+	Switches  []string
+	Arguments []string
+}
+
+// Unread names the switches and arguments that were given and are not read,
+// sorted, switches first.
+func (p *Plugin) Unread(reads Reads) []string {
+	return append(without(p.Switches, reads.Switches), without(p.Arguments, reads.Arguments)...)
+}
+
+func without[V any](given map[string]V, read []string) []string {
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(read, key) {
+			out = append(out, key)
+		}
+	}
+	return out
 }
 
 // Plugin is one policy with its switches and arguments.

@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/klog/v2"
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
@@ -83,9 +82,24 @@ func taintReason(taint *corev1.Taint) (reason.Code, string) {
 
 func tolerates(s *model.Shape, taint *corev1.Taint) bool {
 	for i := range s.Tolerations {
-		if s.Tolerations[i].ToleratesTaint(klog.Logger{}, taint, false) {
+		if covers(&s.Tolerations[i], taint) {
 			return true
 		}
+	}
+	return false
+}
+
+// covers is Toleration.ToleratesTaint, which wants a logger. Comparing operators
+// are off, as they are in Kubernetes by default.
+func covers(t *corev1.Toleration, taint *corev1.Taint) bool {
+	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
+		return false
+	}
+	switch t.Operator {
+	case "", corev1.TolerationOpEqual:
+		return t.Value == taint.Value
+	case corev1.TolerationOpExists:
+		return true
 	}
 	return false
 }

@@ -5,8 +5,13 @@
 //	Out:  Ledger, changed along with what the cycle places, and undone with it
 //
 // Amounts are float64 in the model's units, as shares divide them; whole
-// numbers stay exact. The number of pods takes part only where a capability
-// names it: a queue shall not be held back by counting its pods.
+// numbers up to 2^53 stay exact, larger ones to 16 digits. The number of pods
+// takes part only where a capability names it: a queue shall not be held back by
+// counting its pods.
+//
+// # Concurrency
+//
+// A Ledger belongs to one engine.
 package queue
 
 import (

@@ -4,7 +4,6 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/fit"
 )
 
 // find returns the best node for a task; later: its room is still being released.
@@ -27,7 +26,7 @@ func (s *Session) find(t *model.Task) (node model.NodeID, later, ok bool) {
 
 // tooLarge says whether waiting cannot help: wherever the pod may go, it is
 // larger than the node.
-func tooLarge(t *fit.Tally) bool {
+func tooLarge(t *explain.Tally) bool {
 	found := false
 	for _, c := range t.Counts {
 		switch c.Reason {

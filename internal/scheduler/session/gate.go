@@ -61,7 +61,7 @@ func (s *Session) firstAsked(j *Job) (sum model.Vec) {
 		if i == n {
 			break
 		}
-		sum.Add(t.Shape.Request, 1)
+		sum.Add(t.Shape.Request)
 	}
 	return sum
 }

@@ -1,6 +1,9 @@
 package session
 
-import "github.com/vc-batch/vc/internal/scheduler/shape"
+import (
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/shape"
+)
 
 // Policy takes part in deciding. One value serves all cycles of an engine; it
 // registers its rules anew in every cycle and keeps no state between cycles that
@@ -8,6 +11,8 @@ import "github.com/vc-batch/vc/internal/scheduler/shape"
 type Policy interface {
 	// Name is Volcano's name of the policy.
 	Name() string
+	// Reads says which switches and arguments of its entry have an effect.
+	Reads() config.Reads
 	// Open registers rules and prepares what they need. The ledger holds the
 	// queue's sums; no gang has been looked at yet.
 	Open(s *Session)

@@ -249,7 +249,7 @@ func (r *round) asked() model.Vec {
 		if n == limit {
 			break
 		}
-		sum.Add(t.Shape.Request, 1)
+		sum.Add(t.Shape.Request)
 		n++
 	}
 	return sum

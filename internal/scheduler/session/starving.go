@@ -44,7 +44,7 @@ func (j *Job) MinimumRequest() model.Request {
 func Sum(tasks []*model.Task) model.Request {
 	var sum model.Vec
 	for _, t := range tasks {
-		sum.Add(t.Shape.Request, 1)
+		sum.Add(t.Shape.Request)
 	}
 	var r model.Request
 	for i, v := range sum {

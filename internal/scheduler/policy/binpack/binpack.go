@@ -22,6 +22,19 @@ func New(conf config.Plugin, warn func(string)) *Policy { return &Policy{conf, w
 // Name is binpack.
 func (*Policy) Name() string { return "binpack" }
 
+// Reads says which switches and arguments have an effect; weights of resources
+// only where binpack.resources names them.
+func (p *Policy) Reads() config.Reads {
+	reads := config.Reads{
+		Switches:  []string{"enableNodeOrder"},
+		Arguments: []string{"binpack.weight", "binpack.cpu", "binpack.memory", "binpack.resources"},
+	}
+	for _, name := range p.resources(nil) {
+		reads.Arguments = append(reads.Arguments, "binpack.resources."+name)
+	}
+	return reads
+}
+
 // Open registers nothing: weights belong to the judge.
 func (*Policy) Open(*session.Session) {}
 
@@ -40,9 +53,18 @@ func (p *Policy) Configure(j *shape.Judge) {
 	b := &j.Weights.Binpack
 	b.Weight = weight("binpack.weight")
 	b.Resources = map[string]float64{"cpu": weight("binpack.cpu"), "memory": weight("binpack.memory")}
-	for _, name := range strings.Split(p.conf.Arguments.String("binpack.resources", "", p.warn), ",") {
+	for _, name := range p.resources(p.warn) {
+		b.Resources[name] = weight("binpack.resources." + name)
+	}
+}
+
+// resources are the names that binpack.resources lists.
+func (p *Policy) resources(warn func(string)) []string {
+	var names []string
+	for _, name := range strings.Split(p.conf.Arguments.String("binpack.resources", "", warn), ",") {
 		if name = strings.TrimSpace(name); name != "" {
-			b.Resources[name] = weight("binpack.resources." + name)
+			names = append(names, name)
 		}
 	}
+	return names
 }

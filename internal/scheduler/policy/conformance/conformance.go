@@ -17,6 +17,11 @@ func New(conf config.Plugin) *Policy { return &Policy{conf} }
 // Name is conformance.
 func (*Policy) Name() string { return "conformance" }
 
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{Switches: []string{"enableReclaimable", "enablePreemptable"}}
+}
+
 // Open registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	if p.conf.Enabled("enableReclaimable") || p.conf.Enabled("enablePreemptable") {

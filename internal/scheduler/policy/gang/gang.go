@@ -23,6 +23,11 @@ func New(conf config.Plugin) *Policy { return &Policy{conf} }
 // Name is gang.
 func (*Policy) Name() string { return "gang" }
 
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{Switches: []string{"enableJobReady", "enableJobOrder"}}
+}
+
 // Open registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	s.Rules.Gang = s.Rules.Gang || p.conf.Enabled("enableJobReady")

@@ -20,6 +20,18 @@ func New(conf config.Plugin, warn func(string)) *Policy { return &Policy{conf, w
 // Name is nodeorder.
 func (*Policy) Name() string { return "nodeorder" }
 
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{
+		Switches: []string{"enableNodeOrder"},
+		Arguments: []string{
+			"leastrequested.weight", "mostrequested.weight", "balancedresource.weight",
+			"nodeaffinity.weight", "podaffinity.weight", "tainttoleration.weight",
+			"imagelocality.weight", "podtopologyspread.weight",
+		},
+	}
+}
+
 // Open registers nothing: weights belong to the judge.
 func (*Policy) Open(*session.Session) {}
 

@@ -21,6 +21,17 @@ func New(conf config.Plugin, warn func(string)) *Policy { return &Policy{conf, w
 // Name is predicates.
 func (*Policy) Name() string { return "predicates" }
 
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{
+		Switches: []string{"enablePredicate"},
+		Arguments: []string{
+			"predicate.NodeAffinityEnable", "predicate.TaintTolerationEnable", "predicate.NodePortsEnable",
+			"predicate.PodAffinityEnable", "predicate.PodTopologySpreadEnable",
+		},
+	}
+}
+
 // Open registers nothing: filters belong to the judge.
 func (*Policy) Open(*session.Session) {}
 

@@ -21,6 +21,11 @@ func New(conf config.Plugin) *Policy { return &Policy{conf} }
 // Name is priority.
 func (*Policy) Name() string { return "priority" }
 
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{Switches: []string{"enableTaskOrder", "enableJobOrder"}}
+}
+
 // Open registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	if p.conf.Enabled("enableTaskOrder") {

@@ -8,6 +8,11 @@
 //   - A queue never holds more than its capability, nor more than what the guarantees of others leave.
 //   - What a queue deserves is between its guarantee and what it asks for.
 //   - The sum of what is deserved is at most the cluster plus guarantees that nobody uses.
+//
+// # Concurrency
+//
+// A Policy keeps nothing between cycles; the session and the ledger it writes to
+// belong to the engine's goroutine.
 package proportion
 
 import (
@@ -29,6 +34,14 @@ func New(conf config.Plugin) *Policy { return &Policy{conf} }
 
 // Name is proportion.
 func (*Policy) Name() string { return "proportion" }
+
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{Switches: []string{
+		"enableQueueOrder", "enabledOverused", "enabledAllocatable",
+		"enableJobEnqueued", "enablePreemptive", "enableReclaimable",
+	}}
+}
 
 // Open shares the cluster and registers the rules.
 func (p *Policy) Open(s *session.Session) {

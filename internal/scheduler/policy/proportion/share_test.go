@@ -66,6 +66,30 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// TestShareOfHugeRequests adds up more than an int64 holds: the queue still
+// deserves what there is, and another's guarantee beyond 1Pi counts whole.
+func TestShareOfHugeRequests(t *testing.T) {
+	c := model.New()
+	for i := range 4 {
+		c.Apply(model.NodeFrom(make.Node(fmt.Sprintf("n%d", i)).CPU("4").Memory("900Ti").Resource("pods", "110").Obj()))
+	}
+	c.Apply(model.QueueFrom(make.Queue("greedy").Obj()), model.QueueFrom(make.Queue("other").Guarantee("memory", "2Pi").Obj()))
+	c.Apply(model.GangFrom(make.Gang("g").Queue("greedy").Obj()))
+	for i := range 9000 {
+		c.Apply(model.TaskFrom(make.Pod(fmt.Sprintf("p-%d", i)).Gang("g").Memory("1000Ti").Obj(), true))
+	}
+	l := &queue.Ledger{}
+	l.Open(c)
+	Share(l)
+	greedy, other := l.Queues[0], l.Queues[1]
+	if want := float64(3600-2048) * (1 << 40); greedy.Deserved[model.Memory] != want {
+		t.Errorf("the greedy queue deserves %v, want %v", greedy.Deserved[model.Memory], want)
+	}
+	if want := float64(2 << 50); other.RealCapability[model.Memory] < want {
+		t.Errorf("the guarantee reaches to %v, want at least %v", other.RealCapability[model.Memory], want)
+	}
+}
+
 // TestShareLimits checks what always holds: nobody deserves more than it asks
 // for (but for its guarantee), or than it may have; without guarantees no more
 // than there is is given, and nothing is left while somebody could have it.

@@ -1,0 +1,50 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/vc-batch/vc/api/reason"
+)
+
+// Count is how many nodes one filter rejected.
+type Count struct {
+	Reason reason.Code
+	Detail string // resource, taint, selector
+	Nodes  int
+	// Short is how much the nearest of them lacks, in the model's unit; 0 when
+	// the reason is no amount.
+	Short int64
+}
+
+// Tally counts, over all live nodes, why a shape does not fit.
+type Tally struct {
+	Looked int
+	Fit    int
+	Counts []Count // most nodes first
+}
+
+// Add counts one node.
+func (t *Tally) Add(code reason.Code, detail string, short int64) {
+	t.Looked++
+	if code == "" {
+		t.Fit++
+		return
+	}
+	for i := range t.Counts {
+		c := &t.Counts[i]
+		if c.Reason == code && c.Detail == detail {
+			c.Nodes++
+			c.Short = min(c.Short, short)
+			return
+		}
+	}
+	t.Counts = append(t.Counts, Count{Reason: code, Detail: detail, Nodes: 1, Short: short})
+}
+
+// Sort orders the counts: most nodes first, then by name.
+func (t *Tally) Sort() {
+	slices.SortFunc(t.Counts, func(a, b Count) int {
+		return cmp.Or(-cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Detail, b.Detail))
+	})
+}

@@ -1,0 +1,25 @@
+package fit
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	"pgregory.net/rapid"
+)
+
+// TestTolerationsMeanWhatKubernetesSays compares with the API's own function.
+func TestTolerationsMeanWhatKubernetesSays(t *testing.T) {
+	words := rapid.SampledFrom([]string{"", "a", "b", "1"})
+	effects := rapid.SampledFrom([]corev1.TaintEffect{"", corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute})
+	operators := rapid.SampledFrom([]corev1.TolerationOperator{"", corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, "Other"})
+	rapid.Check(t, func(t *rapid.T) {
+		toleration := corev1.Toleration{
+			Key: words.Draw(t, "key"), Value: words.Draw(t, "value"), Effect: effects.Draw(t, "effect"), Operator: operators.Draw(t, "operator"),
+		}
+		taint := corev1.Taint{Key: words.Draw(t, "taint key"), Value: words.Draw(t, "taint value"), Effect: effects.Draw(t, "taint effect")}
+		if got, want := covers(&toleration, &taint), toleration.ToleratesTaint(klog.Logger{}, &taint, false); got != want {
+			t.Fatalf("%+v covers %+v: %v, want %v", toleration, taint, got, want)
+		}
+	})
+}

@@ -1,0 +1,21 @@
+package session
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/test/make"
+)
+
+// A sum that overflowed would be negative and look as if nothing were asked for.
+func TestSumOfHugeTasksIsBounded(t *testing.T) {
+	c := model.New()
+	c.Apply(model.GangFrom(make.Gang("g").Obj()))
+	for i := range 9000 {
+		c.Apply(model.TaskFrom(make.Pod(fmt.Sprintf("p-%d", i)).Gang("g").Memory("1000Ti").Obj(), true))
+	}
+	if got := Sum(c.Gangs[make.Namespace+"/g"].Tasks).Get(model.Memory); got != model.MaxSum {
+		t.Errorf("sum %d, want the bound %d", got, model.MaxSum)
+	}
+}
