@@ -15,8 +15,8 @@ hack/progress.sh "compile" 0 go build -v ./...
 hack/progress.sh "vet" 0 go vet ./...
 
 code=0
-go test -vet=off -timeout 10m ${TESTFLAGS:-} $(go list ./... | grep -E -v "$heavy") || code=$?
+go run ./hack/testlog -vet=off -timeout 10m ${TESTFLAGS:-} $(go list ./... | grep -E -v "$heavy") || code=$?
 if [ "$what" = all ]; then
-	go test -vet=off -p 1 -timeout 30m ${TESTFLAGS:-} $(go list ./... | grep -E "$heavy") || code=$?
+	go run ./hack/testlog -vet=off -p 1 -timeout 40m ${TESTFLAGS:-} $(go list ./... | grep -E "$heavy") || code=$?
 fi
 exit $code

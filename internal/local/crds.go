@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -13,10 +14,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/vc-batch/vc/deploy"
 )
+
+// installNamespace makes the namespace that deploy/install.yaml makes on other clusters: leases live there.
+func installNamespace(ctx context.Context, config *rest.Config) error {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: deploy.Namespace}}
+	_, err = client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("namespace %s: %w", deploy.Namespace, err)
+	}
+	return nil
+}
 
 // installCRDs makes our kinds known to the API server, or brings them up to
 // date, and returns when it serves them.
@@ -30,6 +46,7 @@ func installCRDs(ctx context.Context, config *rest.Config) error {
 	crds := client.ApiextensionsV1().CustomResourceDefinitions()
 	wanted := deploy.CRDs()
 	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error { return installNamespace(groupCtx, config) })
 	for _, crd := range wanted {
 		group.Go(func() error {
 			_, err := crds.Create(groupCtx, crd, metav1.CreateOptions{})

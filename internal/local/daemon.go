@@ -6,8 +6,10 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/daemon"
 	"github.com/vc-batch/vc/internal/local/controlplane"
 )
@@ -50,7 +52,11 @@ func startDaemon(s Settings, plane *controlplane.ControlPlane) *daemonPart {
 	for _, component := range daemon.Components() {
 		d.states[component] = stateStarting
 	}
-	d.options = daemon.Options{Config: plane.RESTConfig(), SchedulerConf: s.SchedulerConf, Ready: d.componentReady}
+	// There is no kube-scheduler here: pods and Deployments that name no scheduler are ours too.
+	d.options = daemon.Options{
+		Config: plane.RESTConfig(), SchedulerConf: s.SchedulerConf, Ready: d.componentReady,
+		SchedulerNames: []string{keys.DefaultSchedulerName, corev1.DefaultSchedulerName},
+	}
 	d.options.Admission.ListenAddress = "127.0.0.1:0"
 	var ctx context.Context
 	ctx, d.cancel = context.WithCancel(context.Background())

@@ -154,6 +154,10 @@ func TestKubectlAgainstAProcessNode(t *testing.T) {
 			t.Errorf("followed %q", got)
 		}
 	})
+	t.Run("pods that name no scheduler run too: there is no other here", func(t *testing.T) {
+		c.kubectl("create", "deployment", "web", "--image=none:local", "--replicas=2", "--", "sleep", "600")
+		c.kubectl("rollout", "status", "deployment/web", "--timeout=30s")
+	})
 	t.Run("a plain pod of another scheduler is not ours", func(t *testing.T) {
 		c.create(strings.Replace(podYAML("stranger", "Never", "true", ""), "schedulerName: volcano", "schedulerName: other", 1))
 		if p := c.pod("stranger"); p.Spec.NodeName != "" || len(p.Annotations) > 0 {
