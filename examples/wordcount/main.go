@@ -3,11 +3,13 @@
 // the workers, and merges what they counted. Master and workers find each other
 // through the hosts file that the job plugin svc writes.
 //
-//	wordcount worker [-listen :7070]
+//	wordcount worker [-listen :PORT]
 //	wordcount master -text FILE [-hosts /etc/volcano/worker.host] [-top 10]
 //	wordcount local  -text FILE [-top 10]
 //
 // One connection a worker, one JSON message each way: lines there, counts back.
+// A worker's port is 7070 plus its index, which the job plugin env puts into
+// VC_TASK_INDEX, so that workers that share one machine's network do not collide.
 package main
 
 import (
@@ -18,12 +20,17 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
 
-const defaultPort = "7070"
+// firstPort is the port of worker 0.
+const firstPort = 7070
+
+// indexVariable holds the index of a pod in its task.
+const indexVariable = "VC_TASK_INDEX"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -39,7 +46,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return fmt.Errorf("no role given: want master, worker or local")
 	}
 	flags := flag.NewFlagSet("wordcount "+args[0], flag.ContinueOnError)
-	listen := flags.String("listen", ":"+defaultPort, "address that a worker serves")
+	listen := flags.String("listen", "", "`address` that a worker serves (default: all, port 7070 + VC_TASK_INDEX)")
 	text := flags.String("text", "/data/text", "file whose words are counted")
 	hosts := flags.String("hosts", "/etc/volcano/worker.host", "file with one worker's host name a line")
 	patience := flags.Duration("patience", 2*time.Minute, "how long to wait for a worker to answer")
@@ -49,6 +56,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	switch args[0] {
 	case "worker":
+		if *listen == "" {
+			index, err := indexOf(os.Getenv(indexVariable))
+			if err != nil {
+				return fmt.Errorf("worker: %w", err)
+			}
+			*listen = ":" + portOf(index)
+		}
 		listener, err := net.Listen("tcp", *listen)
 		if err != nil {
 			return fmt.Errorf("worker: %w", err)
@@ -65,6 +79,30 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return nil
 	}
 	return fmt.Errorf("role %q: want master, worker or local", args[0])
+}
+
+// indexOf reads the index of a worker; outside of a job there is none, and that is 0.
+func indexOf(text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	index, err := strconv.Atoi(text)
+	if err != nil || index < 0 || index > 1<<16-1-firstPort {
+		return 0, fmt.Errorf("%s=%q: want a number from 0 to %d", indexVariable, text, 1<<16-1-firstPort)
+	}
+	return index, nil
+}
+
+// portOf is where the worker of an index listens.
+func portOf(index int) string { return strconv.Itoa(firstPort + index) }
+
+// addressOf is where the worker answers that is in line index of the hosts file: the plugin svc lists the pods of a task in the
+// order of their indices. A line may name a port itself.
+func addressOf(index int, host string) string {
+	if strings.Contains(host, ":") {
+		return host
+	}
+	return net.JoinHostPort(host, portOf(index))
 }
 
 // master deals the text out to the workers, and prints who did what and the result.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"strings"
 	"sync"
 	"time"
 )
@@ -71,7 +70,7 @@ func askAll(ctx context.Context, workers []string, parts [][]string) ([]answer, 
 	errs := make([]error, len(workers))
 	var asked sync.WaitGroup
 	for i, worker := range workers {
-		asked.Go(func() { answers[i], errs[i] = askUntilAnswered(ctx, worker, question{Lines: parts[i]}) })
+		asked.Go(func() { answers[i], errs[i] = askUntilAnswered(ctx, addressOf(i, worker), question{Lines: parts[i]}) })
 	}
 	asked.Wait()
 	for _, err := range errs {
@@ -83,25 +82,21 @@ func askAll(ctx context.Context, workers []string, parts [][]string) ([]answer, 
 }
 
 // askUntilAnswered asks again while the worker may still be starting.
-func askUntilAnswered(ctx context.Context, worker string, q question) (answer, error) {
+func askUntilAnswered(ctx context.Context, address string, q question) (answer, error) {
 	for {
-		reply, err := ask(ctx, worker, q)
+		reply, err := ask(ctx, address, q)
 		if err == nil {
 			return reply, nil
 		}
 		select {
 		case <-ctx.Done():
-			return answer{}, fmt.Errorf("worker %s: %w", worker, err)
+			return answer{}, fmt.Errorf("worker %s: %w", address, err)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }
 
-func ask(ctx context.Context, worker string, q question) (answer, error) {
-	address := worker
-	if !strings.Contains(worker, ":") {
-		address = net.JoinHostPort(worker, defaultPort)
-	}
+func ask(ctx context.Context, address string, q question) (answer, error) {
 	dialer := net.Dialer{Timeout: 2 * time.Second}
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {

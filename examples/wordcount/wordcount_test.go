@@ -44,6 +44,26 @@ func TestManyWorkersCountWhatOneCounts(t *testing.T) {
 	}
 }
 
+func TestWorkersOfOneMachineHavePortsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ variable, host, want string }{
+		"outside of a job":         {"", "localhost", "localhost:7070"},
+		"worker 0":                 {"0", "wordcount-worker-0.wordcount", "wordcount-worker-0.wordcount:7070"},
+		"worker 3":                 {"3", "wordcount-worker-3.wordcount", "wordcount-worker-3.wordcount:7073"},
+		"a port that the line has": {"3", "127.0.0.1:99", "127.0.0.1:99"},
+	} {
+		index, err := indexOf(c.variable)
+		if got := addressOf(index, c.host); err != nil || got != c.want {
+			t.Errorf("%s: %s, %v; want %s", name, got, err, c.want)
+		}
+	}
+	for _, wrong := range []string{"x", "-1", "60000"} {
+		if index, err := indexOf(wrong); err == nil {
+			t.Errorf("%q is index %d", wrong, index)
+		}
+	}
+}
+
 func TestDealingAndMergingLosesNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -236,7 +236,7 @@ func TestNodeRestartIsHonest(t *testing.T) {
 	remove(t, ns, "deleted", 30)
 	startNode(t, "back")
 	end := terminated(untilPhase(t, ns, "never", corev1.PodFailed))
-	if end == nil || end.ExitCode != 137 || end.Reason != "ContainerStatusUnknown" {
+	if end == nil || end.ExitCode != 137 || end.Reason != "NodeStopped" {
 		t.Errorf("never: %+v", end)
 	}
 	until(t, ns, "always", "restarted", func(pod *corev1.Pod) bool {

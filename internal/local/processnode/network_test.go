@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/internal/local/processnode/cgroup"
 )
 
 // TestJobPodsFindEachOther is what sshd on port 22 in every pod needs: names that resolve, ports that do not collide, on two nodes.
@@ -53,6 +56,35 @@ END`))
 		eventually(t, waitLimit, "pod look to go", func() bool { return get(t, ns, "look") == nil })
 		return strings.Contains(text, "worker-0.job") && !strings.Contains(text, "worker-1.job")
 	})
+}
+
+// TestNamesOnTheSharedNetwork is what a node without rights to a bridge has: one address for all, and still every name.
+func TestNamesOnTheSharedNetwork(t *testing.T) {
+	startNode(t, "shared", func(n *Node) {
+		n.machine = &machine{directory: n.machine.directory, permitted: n.machine.permitted, groups: &cgroup.Manager{}, names: map[types.UID]*hostsEntry{}}
+	})
+	ns := namespace(t)
+	member := func(name, script string) *corev1.Pod {
+		return shell(name, "shared", script, func(pod *corev1.Pod) { pod.Spec.Hostname, pod.Spec.Subdomain = name, "job" })
+	}
+	create(t, ns, member("master", `
+		for name in worker-0.job worker-1.job.`+ns+`.svc.cluster.local worker-1; do
+			until getent hosts $name >/dev/null; do sleep 0.05; done
+		done
+		echo found
+		while getent hosts worker-1.job >/dev/null; do sleep 0.05; done
+		getent hosts worker-0.job >/dev/null && echo gone`))
+	create(t, ns, member("worker-0", "sleep 1000"))
+	create(t, ns, member("worker-1", "sleep 1000"))
+	eventually(t, waitLimit, "the names of pods that came later", func() bool {
+		pod := get(t, ns, "master")
+		return pod.Status.Phase == corev1.PodRunning && strings.Contains(logs(t, ns, "master", corev1.PodLogOptions{}), "found")
+	})
+	remove(t, ns, "worker-1", 0)
+	untilPhase(t, ns, "master", corev1.PodSucceeded)
+	if got := logs(t, ns, "master", corev1.PodLogOptions{}); got != "found\ngone\n" {
+		t.Errorf("got %q", got)
+	}
 }
 
 func TestPodReachesTheAPIServer(t *testing.T) {

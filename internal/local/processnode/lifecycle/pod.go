@@ -38,7 +38,7 @@ const (
 	ReasonCreating      = "ContainerCreating"
 	ReasonInitializing  = "PodInitializing"
 	ReasonBackOff       = "CrashLoopBackOff"
-	ReasonUnknown       = "ContainerStatusUnknown"
+	ReasonNodeStopped   = "NodeStopped"
 	ReasonDeadline      = "DeadlineExceeded"
 	messageDeadline     = "Pod was active on the node longer than the specified deadline"
 	configRetry         = 2 * time.Second

@@ -66,8 +66,8 @@ func (c *Container) restore(status *corev1.ContainerStatus, now time.Time) bool 
 	case status.State.Running != nil:
 		c.Stage = Ended
 		c.End = &End{
-			Code: 137, Reason: ReasonUnknown, ID: status.ContainerID, StartedAt: status.State.Running.StartedAt.Time, FinishedAt: now,
-			Message: "the node's process ended, and the container's processes with it",
+			Code: 137, Reason: ReasonNodeStopped, ID: status.ContainerID, StartedAt: status.State.Running.StartedAt.Time, FinishedAt: now,
+			Message: "the node's process ended while the container ran",
 		}
 		return true
 	case c.Last != nil:

@@ -33,13 +33,14 @@ func Hosts(own Name, all []Name, aliases []Alias) string {
 		}
 		fmt.Fprintf(&out, "%s\t%s\n", own.Address, names)
 	}
+	// Pods that share the machine's network have one address: only the whole name tells a pod from the others.
 	others := slices.DeleteFunc(slices.Clone(all), func(other Name) bool {
-		return other.Namespace != own.Namespace || other.Subdomain == "" || other.Address == "" || other.Address == own.Address
+		return other.Namespace != own.Namespace || other.Subdomain == "" || other.Address == "" || other == own
 	})
 	slices.SortFunc(others, func(a, b Name) int {
 		return strings.Compare(a.Subdomain+"\x00"+a.Hostname+"\x00"+a.Address, b.Subdomain+"\x00"+b.Hostname+"\x00"+b.Address)
 	})
-	for _, other := range others {
+	for _, other := range slices.Compact(others) {
 		names := fullNames(other)
 		if other.Subdomain == own.Subdomain {
 			names = append(names, other.Hostname)

@@ -35,6 +35,26 @@ func TestHosts(t *testing.T) {
 	}
 }
 
+// TestHostsOfPodsThatShareTheMachinesNetwork is a node without rights: all pods have one address, and only names tell them apart.
+func TestHostsOfPodsThatShareTheMachinesNetwork(t *testing.T) {
+	pod := func(hostname string) Name {
+		return Name{Namespace: "n", Hostname: hostname, Subdomain: "job", Address: "127.0.0.1"}
+	}
+	own := pod("job-w-0")
+	// job-w-1 is there twice: the old one goes while its successor comes.
+	all := []Name{pod("job-w-1"), own, pod("job-m-0"), pod("job-w-1"), {Namespace: "n", Hostname: "nameless", Address: "127.0.0.1"}}
+	want := `# Written by the process node, and again whenever a pod comes or goes.
+127.0.0.1	localhost
+::1	localhost ip6-localhost ip6-loopback
+127.0.0.1	job-w-0.job.n.svc.cluster.local job-w-0.job job-w-0.job.n job-w-0.job.n.svc job-w-0
+127.0.0.1	job-m-0.job.n.svc.cluster.local job-m-0.job job-m-0.job.n job-m-0.job.n.svc job-m-0
+127.0.0.1	job-w-1.job.n.svc.cluster.local job-w-1.job job-w-1.job.n job-w-1.job.n.svc job-w-1
+`
+	if diff := cmp.Diff(want, Hosts(own, all, nil)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestChooseSubnetAvoidsWhatIsTaken(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var taken []netip.Prefix
