@@ -3,9 +3,10 @@
 # word count on it and shows it; `hack/demo.sh down` removes all of that.
 set -eu
 cd "$(dirname "$0")/.."
-# A test sets these two: its own directory, and programs that are built already.
+# A test sets these: its own directory, programs that are built already, its patience.
 dir=${DEMO_DIR:-$PWD/.demo}
 bin=${DEMO_BIN:-$PWD/bin}
+timeout=${DEMO_TIMEOUT:-3m}
 workers=4
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
@@ -38,9 +39,8 @@ up() {
 	say "3. A distributed job: one master, $workers workers, the words of the file LICENSE"
 	manifest >"$dir/wordcount.yaml"
 	vcctl job delete -f "$dir/wordcount.yaml" --ignore-not-found >/dev/null
-	run vcctl job run -f "$dir/wordcount.yaml" --wait --timeout 3m || {
-		vcctl job view wordcount >&2 || true
-		echo "hint:  the cluster still runs; make demo-down removes it" >&2
+	run vcctl job run -f "$dir/wordcount.yaml" --wait --timeout "$timeout" || {
+		explain >&2
 		exit 1
 	}
 
@@ -61,12 +61,28 @@ up() {
 	cat <<END
   export KUBECONFIG=$KUBECONFIG PATH=$bin:\$PATH
   vcctl job view wordcount                          # the job, its tasks, what happened to it
-  kubectl get nodes,pods -o wide                    # it is a cluster like any other
   vcctl queue list
-  kubectl apply -f examples/scenarios/distcc.yaml   # a job as Volcano's users write it
-  vc-local nodes add --simulated 100 --dir $dir     # a hundred machines that are not there
+  vcctl job run -f examples/scenarios/distcc.yaml   # a job as Volcano's users write it
+  kubectl get nodes,pods -o wide                    # if you like kubectl: it is a cluster like any other
+  vc-local nodes add --simulated 100 --dir $dir     # a hundred machines that are not there; they take ordinary jobs, too,
+                                                    # but not with: vcctl job run --node-selector vc-batch.dev/node-kind=process
+  vc-local nodes remove --simulated all --dir $dir  # without them again
   make demo-down                                    # remove all of this
 END
+}
+
+# explain shows why the job does not end: its pods, how often they were started again,
+# and what they said, the time before too.
+explain() {
+	say "The job did not complete. How it stands:"
+	vcctl job view wordcount || true
+	say "What its pods said last"
+	vcctl job logs wordcount --tail 10 || true
+	say "What they said before they were started again"
+	vcctl job logs wordcount --tail 10 --previous || true
+	echo
+	echo "hint:  look above for a pod with restarts or an error in its log;"
+	echo "       the cluster still runs: export KUBECONFIG=$KUBECONFIG; make demo-down removes it"
 }
 
 # manifest is the job, with the directory of its program, and the text that it counts.
