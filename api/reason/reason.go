@@ -64,6 +64,16 @@ const (
 	TooLarge             Code = "TooLarge"
 )
 
+// Why a job failed: what became of the first of its pods that failed.
+const (
+	PodFailed        Code = "PodFailed"
+	DeadlineExceeded Code = "DeadlineExceeded"
+	StartError       Code = "StartError"
+	OOMKilled        Code = "OOMKilled"
+	Evicted          Code = "Evicted"
+	NodeStopped      Code = "NodeStopped"
+)
+
 // Table holds every reason, in the order of the documentation.
 var Table = []Reason{
 	{NotEnoughPods, "fewer pods exist than the gang needs", "wait for the controller, or lower minAvailable", "Resources"},
@@ -91,6 +101,12 @@ var Table = []Reason{
 	{PortInUse, "a host port is taken", "wait, or use another port", "Resources"},
 	{VolumeUnavailable, "a volume cannot be used there", "create the claim, or correct it", "BurstBufferResources"},
 	{TooLarge, "no node is large enough even when empty", "ask for less per pod", "Resources"},
+	{PodFailed, "a pod failed", "look at what it wrote (vcctl job logs)", "NonZeroExitCode"},
+	{DeadlineExceeded, "a pod was over its time limit", "raise activeDeadlineSeconds, or do less in one pod", "TimeLimit"},
+	{StartError, "a container could not start", "correct its command or image", "JobLaunchFailure"},
+	{OOMKilled, "a container used more memory than it may", "raise its memory limit", "OutOfMemory"},
+	{Evicted, "a node stopped a pod because it ran short itself", "request what the pod uses", "NodeFail"},
+	{NodeStopped, "the node was stopped while a pod ran", "submit the job again, or let a policy restart it", "NodeDown"},
 }
 
 var byCode = func() map[Code]Reason {

@@ -194,14 +194,13 @@ func refusals(t *testing.T, c client.Client, webhooks bool) {
 
 func aGoodJobIsDefaulted(t *testing.T, c client.Client) {
 	job := newJob("good")
-	job.Spec.Plugins = map[string][]string{batchv1alpha1.PluginPyTorch: {}}
 	job.Spec.Tasks[0].Name = ""
 	if err := c.Create(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
 	spec := job.Spec
 	if spec.Queue != "default" || spec.SchedulerName != "volcano" || spec.MaxRetry != 3 || spec.MinAvailable != 2 ||
-		spec.Tasks[0].Name != "default0" || *spec.Tasks[0].MinAvailable != 2 || spec.Plugins["svc"] == nil {
+		spec.Tasks[0].Name != "default0" || *spec.Tasks[0].MinAvailable != 2 {
 		t.Errorf("not defaulted: %+v", spec)
 	}
 }

@@ -19,7 +19,7 @@ var impliedPlugins = map[string][]string{
 	PluginRay:        {PluginService},
 }
 
-// The plugins of a job.
+// The plugins of a job, as Volcano names them.
 const (
 	PluginSSH        = "ssh"
 	PluginService    = "svc"
@@ -31,8 +31,9 @@ const (
 	PluginRay        = "ray"
 )
 
-// PluginNames lists the plugins of a job.
-var PluginNames = []string{PluginSSH, PluginService, PluginEnv, PluginTensorFlow, PluginMPI, PluginPyTorch, PluginHCCLRank, PluginRay}
+// PluginNames lists the plugins that this version serves; a job with another one is refused, as it would never start.
+// The CRD says so too.
+var PluginNames = []string{PluginService, PluginSSH, PluginEnv}
 
 // DefaultJob fills in what a Job leaves open; an empty schedulerName means volcano. Doing it twice changes nothing.
 func DefaultJob(job *Job, schedulerName string) {

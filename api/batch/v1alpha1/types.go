@@ -70,7 +70,7 @@ type JobSpec struct {
 	// Plugins by name, each with its arguments: svc, ssh, env, …
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(p, p in ['ssh', 'svc', 'env', 'tensorflow', 'mpi', 'pytorch', 'hcclrank', 'ray'])",message="unable to find job plugin: known are ssh, svc, env, tensorflow, mpi, pytorch, hcclrank, ray"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, p in ['svc', 'ssh', 'env'])",message="unable to find job plugin: this version serves svc, ssh and env only",messageExpression="'unable to find job plugin: ' + self.map(p, p).filter(p, !(p in ['svc', 'ssh', 'env']))[0] + '; this version serves svc, ssh and env only'"
 	Plugins map[string][]string `json:"plugins,omitempty"`
 	// RunningEstimate is how long the job is expected to run.
 	// +optional

@@ -92,6 +92,7 @@ func TestWarnings(t *testing.T) {
 		want   int
 	}{
 		"nothing odd":                     {nil, 0},
+		"nothing will run":                {func(j *Job) { j.Spec.Tasks[0].Replicas = 0 }, 1},
 		"more successes than pods":        {func(j *Job) { j.Spec.MinSuccess = new(int32(5)) }, 1},
 		"a job without an end":            {func(j *Job) { j.Spec.Tasks[0].Template.Spec.RestartPolicy = "" }, 1},
 		"an end by a policy":              {func(j *Job) { j.Spec.Tasks[0].Template.Spec.RestartPolicy = ""; policies(j, event("TaskCompleted")) }, 0},

@@ -237,13 +237,13 @@ func validateNuma(task *TaskSpec, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// validatePlugins wants plugins that there are, and the tasks that they are told of.
+// validatePlugins wants plugins that this version serves, and the tasks that they are told of.
 func validatePlugins(spec *JobSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range sortedKeys(spec.Plugins) {
 		if !slices.Contains(PluginNames, name) {
 			errs = append(errs, field.Invalid(path.Key(name), name, fmt.Sprintf(
-				"unable to find job plugin: %s; known are %s", name, strings.Join(PluginNames, ", "))))
+				"unable to find job plugin: %s; this version serves svc, ssh and env only", name)))
 		}
 	}
 	arguments, ok := spec.Plugins[PluginMPI]

@@ -76,6 +76,7 @@ func TestBadJobs(t *testing.T) {
 			j.Spec.Plugins = map[string][]string{"svc": nil}
 		}, "metadata.name", "plugin svc makes host names"},
 		"an unknown plugin":             {func(j *Job) { j.Spec.Plugins = map[string][]string{"scp": nil} }, "spec.plugins[scp]", "unable to find job plugin: scp"},
+		"a plugin not yet served":       {func(j *Job) { j.Spec.Plugins = map[string][]string{"pytorch": nil} }, "spec.plugins[pytorch]", "unable to find job plugin: pytorch; this version serves svc, ssh and env only"},
 		"mpi without its master":        {func(j *Job) { j.Spec.Plugins = map[string][]string{"mpi": {"--master=boss"}} }, "spec.plugins[mpi]", `The specified mpi master task was not found: no task is named "boss"`},
 		"both kinds of tier":            {func(j *Job) { j.Spec.NetworkTopology = twoTiers() }, "spec.networkTopology", tierPair},
 		"both kinds of tier for a part": {func(j *Job) { j.Spec.Tasks[0].PartitionPolicy = partitions(1, 2, 0, twoTiers()) }, "spec.tasks[0].partitionPolicy.networkTopology", tierPair},
@@ -152,9 +153,11 @@ func TestGoodJobs(t *testing.T) {
 			policies(j, LifecyclePolicy{Event: "PodFailed", Events: []busv1alpha1.Event{"PodFailed"}, Action: "RestartJob"})
 		},
 		"events and codes side by side": func(j *Job) { policies(j, event("PodFailed"), event("PodEvicted"), code(3)) },
-		"mpi with a master of its own":  func(j *Job) { j.Spec.Plugins = map[string][]string{"mpi": {"--worker=worker", "--master", "master"}} },
-		"partitions that add up":        func(j *Job) { j.Spec.Tasks[0].PartitionPolicy = partitions(2, 1, 1, nil) },
-		"a dependency":                  func(j *Job) { depend(j, 1, "master") },
+		"all plugins that are served": func(j *Job) {
+			j.Spec.Plugins = map[string][]string{"svc": nil, "ssh": nil, "env": nil}
+		},
+		"partitions that add up": func(j *Job) { j.Spec.Tasks[0].PartitionPolicy = partitions(2, 1, 1, nil) },
+		"a dependency":           func(j *Job) { depend(j, 1, "master") },
 		"whole cpus under NUMA, by limits": func(j *Job) {
 			j.Spec.Tasks[0].TopologyPolicy = BestEffort
 			container(j).Resources.Limits = list("cpu", "2")
@@ -167,6 +170,18 @@ func TestGoodJobs(t *testing.T) {
 				t.Error(errs.ToAggregate())
 			}
 		})
+	}
+}
+
+// TestPluginsNotYetServed: the controllers would never start such a job, so it is refused, once.
+func TestPluginsNotYetServed(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{PluginTensorFlow, PluginMPI, PluginPyTorch, PluginRay, PluginHCCLRank} {
+		job := jobOf(func(j *Job) { j.Spec.Plugins = map[string][]string{name: {"--worker=worker", "--master", "master"}} }, "master", "worker")
+		DefaultJob(job, "")
+		if errs := ValidateJob(job, nil); len(errs) != 1 || !strings.Contains(errs[0].Detail, "unable to find job plugin: "+name+"; this version serves svc, ssh and env only") {
+			t.Errorf("%s: %v", name, errs)
+		}
 	}
 }
 

@@ -11,8 +11,12 @@ import (
 
 // JobWarnings lists what is allowed in a defaulted Job and yet most likely not meant.
 func JobWarnings(job *Job) []string {
+	total := totalReplicas(job)
+	if total == 0 {
+		return []string{"spec.tasks[*].replicas: 0, in every task: nothing will run, and the job never ends, until a task is scaled up"}
+	}
 	var warnings []string
-	if total := totalReplicas(job); job.Spec.MinSuccess != nil && int64(*job.Spec.MinSuccess) > total {
+	if job.Spec.MinSuccess != nil && int64(*job.Spec.MinSuccess) > total {
 		warnings = append(warnings, fmt.Sprintf("spec.minSuccess: %d pods cannot succeed, there are only %d", *job.Spec.MinSuccess, total))
 	}
 	warnings = append(warnings, endlessWarnings(job)...)

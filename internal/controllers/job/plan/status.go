@@ -44,13 +44,13 @@ func (b *builder) count(status *batch.JobStatus) counters {
 func (b *builder) settle() *batch.JobStatus {
 	status := b.job.Status.DeepCopy()
 	n := b.count(status)
-	phase, why := settle(b.job, &n)
+	phase, code, why := b.judge(&n)
 	if phase != status.State.Phase {
 		reason := status.State.Reason // an ended job still says what ended it
 		if phase == batch.Pending || phase == batch.Running || b.phase() == batch.Restarting {
-			reason = ""
+			reason = code
 		}
-		if message := status.State.Message; reason != "" && message != "" {
+		if message := status.State.Message; reason != code && message != "" {
 			why = message
 		}
 		setPhase(b.job, status, phase, reason, why, b.in.Now)

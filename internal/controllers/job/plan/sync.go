@@ -23,8 +23,8 @@ func (b *builder) sync() {
 		setPhase(b.job, status, batch.Pending, "", "", b.in.Now)
 	}
 	n := b.count(status)
-	if phase, why := settle(b.job, &n); phase != b.phase() {
-		setPhase(b.job, status, phase, "", why, b.in.Now)
+	if phase, code, why := b.judge(&n); phase != b.phase() {
+		setPhase(b.job, status, phase, code, why, b.in.Now)
 	}
 	b.listResources(status)
 	problem := b.obstacle()

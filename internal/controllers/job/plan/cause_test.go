@@ -1,0 +1,93 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/reason"
+)
+
+// endedBy is the end of a pod's container as a node reports it.
+func endedBy(code int32, why, message string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		ended(code, 0)(pod)
+		t := pod.Status.ContainerStatuses[0].State.Terminated
+		t.Reason, t.Message = why, message
+	}
+}
+
+// saidOf is what a node reports of a pod as a whole.
+func saidOf(why, message string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) { pod.Status.Reason, pod.Status.Message = why, message }
+}
+
+func limited(seconds int64) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) { pod.Spec.ActiveDeadlineSeconds = &seconds }
+}
+
+// beside puts a container that ended well before the one there is.
+func beside(pod *corev1.Pod) {
+	pod.Spec.Containers = []corev1.Container{{Name: "helper"}, {Name: "main"}}
+	pod.Status.ContainerStatuses[0].Name = "main"
+	well := corev1.ContainerStatus{Name: "helper", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}
+	pod.Status.ContainerStatuses = append([]corev1.ContainerStatus{well}, pod.Status.ContainerStatuses...)
+}
+
+func TestAFailedJobNamesTheCauseFirst(t *testing.T) {
+	t.Parallel()
+	const failed, well = corev1.PodFailed, corev1.PodSucceeded
+	running := func() *story { return given(batch.Running) }
+	tests := map[string]struct {
+		in      *story
+		code    reason.Code
+		message string
+	}{
+		"an exit code":                   {running().pod("w", 0, failed, ended(3, 0)).pod("w", 1, failed, ended(4, 0)), reason.PodFailed, "w-0 exited with code 3"},
+		"the lowest index, however seen": {running().pod("w", 1, failed, ended(4, 0)).pod("w", 0, failed, ended(3, 0)), reason.PodFailed, "w-0 exited with code 3"},
+		"the first task": {running().task("a", 1).pod("a", 0, failed, ended(4, 0)).pod("w", 0, failed, ended(3, 0)).pod("w", 1, failed, ended(3, 0)),
+			reason.PodFailed, "w-0 exited with code 3"},
+		"the rule follows when some went well": {running().pod("w", 0, well).pod("w", 1, failed, ended(3, 0)), reason.PodFailed,
+			"w-1 exited with code 3; of task w fewer than its minAvailable pods succeeded"},
+		"a time limit": {running().pod("w", 0, failed, endedBy(137, "Error", ""), saidOf("DeadlineExceeded", "Pod was active"), limited(2)).pod("w", 1, failed),
+			reason.DeadlineExceeded, "w-0 was over its time limit of 2s"},
+		"a long time limit": {running().pod("w", 0, failed, saidOf("DeadlineExceeded", ""), limited(3600)).pod("w", 1, failed),
+			reason.DeadlineExceeded, "w-0 was over its time limit of 1h"},
+		"a program that is not there": {running().pod("w", 0, failed, endedBy(128, "StartError", "exec nope: not found\nmore")).pod("w", 1, failed),
+			reason.StartError, "w-0 could not start: exec nope: not found"},
+		"too much memory":       {running().pod("w", 0, failed, endedBy(137, "OOMKilled", "")).pod("w", 1, failed), reason.OOMKilled, "w-0 used more memory than it may"},
+		"a node that was ended": {running().pod("w", 0, failed, endedBy(137, "NodeStopped", "the node's process ended")).pod("w", 1, failed), reason.NodeStopped, "w-0: the node was stopped"},
+		"pressure on the node":  {running().pod("w", 0, failed, saidOf("Evicted", "low on memory")).pod("w", 1, failed), reason.Evicted, "w-0 was evicted by its node: low on memory"},
+		"a node that refuses":   {running().pod("w", 0, failed, saidOf("OutOfcpu", "no cpu")).pod("w", 1, failed), reason.PodFailed, "w-0 failed (OutOfcpu): no cpu"},
+		"nothing known":         {running().pod("w", 0, failed).pod("w", 1, failed), reason.PodFailed, "w-0 failed"},
+		"one container of several": {running().pod("w", 0, failed, ended(3, 0), beside).pod("w", 1, failed), reason.PodFailed,
+			"w-0 container main exited with code 3"},
+		"one restart too many": {given(batch.Restarting).with(func(j *batch.Job) {
+			j.Status.RetryCount, j.Status.Version, j.Status.State.Reason = 3, 3, string(bus.RestartJobAction)
+		}).pod("w", 0, failed, ended(3, 0), ofVersion(2)), reason.PodFailed, "w-0 exited with code 3; it was restarted maxRetry times"},
+		"no pod to name": {given(batch.Restarting).with(func(j *batch.Job) { j.Status.RetryCount, j.Status.Version = 3, 3 }), "", "it was restarted maxRetry times"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := Compute(test.in.Input)
+			state := status(test.in, &p).State
+			if state.Phase != batch.Failed || state.Reason != string(test.code) || state.Message != test.message {
+				t.Errorf("got %s %q %q, want %q %q", state.Phase, state.Reason, state.Message, test.code, test.message)
+			}
+			if test.code != "" && reason.Get(test.code).Hint == "" {
+				t.Errorf("%s is not in the table of reasons", test.code)
+			}
+		})
+	}
+}
+
+func TestTheWordsOfANodeAreCutForAColumn(t *testing.T) {
+	t.Parallel()
+	if got := []rune(saying(strings.Repeat("ä", 500))); len(got) != mostOfMessage+len(": ") || got[len(got)-1] != '…' {
+		t.Errorf("%d characters: %s", len(got), string(got))
+	}
+}
