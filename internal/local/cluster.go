@@ -80,30 +80,24 @@ func Run(ctx context.Context, s Settings, report Reporter) (err error) {
 
 // start brings up the parts, each when those it needs are ready.
 func (c *cluster) start(ctx context.Context) error {
-	if err := c.startControlPlane(ctx); err != nil { // 1. The API server and its controllers.
+	if err := c.startControlPlane(ctx); err != nil { // 1. The API server, our kinds, Kubernetes' controllers.
 		return err
 	}
-	begun := time.Now()
-	if err := installCRDs(ctx, c.plane.RESTConfig()); err != nil { // 2. Our kinds.
-		return err
-	}
-	c.report.Ready("kinds", time.Since(begun))
-
-	c.daemon = startDaemon(c.settings, c.plane) // 3. Our scheduler, controllers and admission, meanwhile:
+	c.daemon = startDaemon(c.settings, c.plane) // 2. Our scheduler, controllers and admission, meanwhile:
 	var err error
 	if c.nodes, err = newNodeSet(c.settings, c.plane, c.report); err != nil {
 		return err
 	}
-	if err := c.nodes.start(ctx, c.settings.Nodes); err != nil { // 4. nodes,
+	if err := c.nodes.start(ctx, c.settings.Nodes); err != nil { // 3. nodes,
 		return err
 	}
-	if c.volumes, err = startVolumes(ctx, c.client, c.settings.Dir.volumesDir()); err != nil { // 5. volumes.
+	if c.volumes, err = startVolumes(ctx, c.client, c.settings.Dir.volumesDir()); err != nil { // 4. volumes.
 		return err
 	}
 	if err := c.daemon.waitReady(ctx, c.report); err != nil {
 		return err
 	}
-	if c.control, err = startControl(c); err != nil { // 6. Answers to status and nodes.
+	if c.control, err = startControl(c); err != nil { // 5. Answers to status and nodes.
 		return err
 	}
 	return c.announce()
@@ -118,6 +112,7 @@ func (c *cluster) startControlPlane(ctx context.Context) error {
 		Dir:       string(c.settings.Dir),
 		Port:      port,
 		Ephemeral: c.settings.Ephemeral,
+		Kinds:     installCRDs,
 		Progress:  c.report.Ready,
 	})
 	if err != nil {

@@ -36,6 +36,10 @@ type Options struct {
 	// ExtraHosts are more names and addresses under which the API server may
 	// be reached, for its certificate.
 	ExtraHosts []string
+	// Kinds installs what kube-controller-manager should know from its first
+	// moment; may be nil. Of kinds that come later its garbage collector hears
+	// only at its next look around, half a minute on.
+	Kinds func(context.Context, *rest.Config) error
 	// Progress is told when a part is ready and how long it took; may be nil.
 	Progress func(part string, took time.Duration)
 }
@@ -129,6 +133,14 @@ func (c *ControlPlane) start(ctx context.Context, o Options, port int) error {
 		return err
 	}
 	o.Progress("kube-apiserver", time.Since(begun))
+
+	if o.Kinds != nil {
+		begun = time.Now()
+		if err := o.Kinds(starting, c.RESTConfig()); err != nil {
+			return err
+		}
+		o.Progress("kinds", time.Since(begun))
+	}
 
 	begun = time.Now()
 	if err := c.startManager(starting); err != nil {
