@@ -14,7 +14,7 @@ pkg=github.com/vc-batch/vc/internal/cli/version
 flags="-s -w -X $pkg.Version=$version -X $pkg.GitSHA=$commit -X $pkg.BuiltAt=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
 programs="./cmd/vc-local ./cmd/vcd ./cmd/vcctl ./cmd/kubectl-vc ./examples/wordcount k8s.io/kubernetes/cmd/kubectl"
 
-hack/progress.sh "modules" 0 sh -c "go list -deps $programs >$bin/.deps"
+hack/progress.sh "modules" downloaded sh -c "go list -deps $programs >$bin/.deps"
 total=$(wc -l <"$bin/.deps")
 rm -f "$bin/.deps"
 hack/progress.sh "build" "$total" go build -v -ldflags "$flags" -o "$bin/" $programs

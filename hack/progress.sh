@@ -4,7 +4,7 @@
 # a line every 15 seconds. Lines that are not steps are passed on when the command
 # fails.
 #
-#	hack/progress.sh LABEL TOTAL command...        TOTAL 0: not known, and steps are called lines
+#	hack/progress.sh LABEL TOTAL command...        TOTAL may be a word for the steps, when their number is not known
 set -u
 label=$1 total=$2
 shift 2
@@ -17,7 +17,7 @@ trap 'kill "$work" 2>/dev/null; rm -f "$log"; exit 130' INT TERM
 say() {
 	steps=$(wc -l <"$log")
 	now=$(($(date +%s) - start))
-	if [ "$total" -gt 0 ]; then of=" of at most $total packages, "; else of=" lines, "; fi
+	case $total in *[!0-9]*) of=" $total, " ;; *) of=" of at most $total packages, " ;; esac
 	if [ "$steps" -gt 0 ]; then what="$steps$of"; else what=; fi
 	line="$label: ${what}$((now / 60))m$((now % 60))s"
 	if [ -t 2 ]; then printf '\r\033[K%s' "$line" >&2; else printf '%s\n' "$line" >&2; fi

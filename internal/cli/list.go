@@ -73,7 +73,7 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 	if err := sortRows(items, l.Columns, o.SortBy); err != nil {
 		return err
 	}
-	printer := &rowPrinter[T]{list: l, f: f, o: o, rows: map[string]string{}}
+	printer := &rowPrinter[T]{list: l, f: f, o: o, rows: map[string]string{}, titled: o.NoHeaders}
 	if !o.WatchOnly && (len(items) > 0 || missing == nil) {
 		if err := printer.first(ctx, items); err != nil {
 			return err
@@ -178,6 +178,8 @@ type rowPrinter[T client.Object] struct {
 	f      *Factory
 	o      *Output
 	widths []int
+	// titled says that the titles are printed, or not wanted.
+	titled bool
 	// rows holds, by key, what a row said last, without its volatile cells.
 	rows map[string]string
 	last map[string]T
@@ -218,7 +220,7 @@ func (p *rowPrinter[T]) first(ctx context.Context, items []T) error {
 	if p.list.Plain != nil {
 		return p.list.Plain(items)
 	}
-	return p.table(items, p.o.NoHeaders)
+	return p.table(items)
 }
 
 func (p *rowPrinter[T]) empty() error {
@@ -234,9 +236,10 @@ func (p *rowPrinter[T]) empty() error {
 	return err
 }
 
-func (p *rowPrinter[T]) table(items []T, noHeader bool) error {
+// table prints rows, the first ones under the titles.
+func (p *rowPrinter[T]) table(items []T) error {
 	columns := p.columns()
-	table := render.Table{NoHeader: noHeader, MinWidths: p.widths, FreeText: p.list.FreeText}
+	table := render.Table{NoHeader: p.titled, MinWidths: p.widths, FreeText: p.list.FreeText}
 	if !p.o.Wide() {
 		table.MaxWidth = p.f.Streams.Width
 	}
@@ -250,7 +253,7 @@ func (p *rowPrinter[T]) table(items []T, noHeader bool) error {
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	p.widths = table.Widths()
+	p.titled, p.widths = true, table.Widths()
 	if p.list.FreeText && len(p.widths) > 0 {
 		p.widths[len(p.widths)-1] = 0
 	}
@@ -307,7 +310,7 @@ func (p *rowPrinter[T]) follow(ctx context.Context, watcher watch.Interface, tou
 			key := touch.Key
 			touch.Apply()
 			if item, known := p.last[key.Namespace+"/"+key.Name]; known && p.remember(item) {
-				if err := p.table([]T{item}, true); err != nil {
+				if err := p.table([]T{item}); err != nil {
 					return version, err
 				}
 			}
@@ -344,7 +347,7 @@ func (p *rowPrinter[T]) changed(ctx context.Context, kind watch.EventType, item 
 	if kind == watch.Deleted {
 		delete(p.rows, objectKey(item))
 		delete(p.last, objectKey(item))
-		return p.table([]T{item}, true)
+		return p.table([]T{item})
 	}
 	if p.list.Prepare != nil {
 		if err := p.list.Prepare(ctx, []T{item}); err != nil {
@@ -354,5 +357,5 @@ func (p *rowPrinter[T]) changed(ctx context.Context, kind watch.EventType, item 
 	if !p.remember(item) {
 		return nil
 	}
-	return p.table([]T{item}, len(p.widths) > 0 || p.o.NoHeaders)
+	return p.table([]T{item})
 }

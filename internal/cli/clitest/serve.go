@@ -10,7 +10,11 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/vc-batch/vc/internal/cli"
 )
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
@@ -188,6 +192,10 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
 		return
 	}
+	if err := unknownFields(object, r.URL.Query().Get("fieldValidation")); err != nil {
+		s.fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		return
+	}
 	meta := object["metadata"].(map[string]any)
 	if name, _ := meta["name"].(string); name == "" {
 		meta["name"] = fmt.Sprintf("%s%05d", meta["generateName"], s.version)
@@ -202,6 +210,22 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		s.put(path, object)
 	}
 	write(w, http.StatusCreated, object)
+}
+
+// unknownFields is what the server says with fieldValidation=Strict.
+func unknownFields(object map[string]any, validation string) error {
+	if validation != "Strict" {
+		return nil
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	codecs := serializer.NewCodecFactory(cli.Scheme(), serializer.EnableStrict)
+	if _, _, err = codecs.UniversalDeserializer().Decode(text, nil, nil); runtime.IsStrictDecodingError(err) {
+		return fmt.Errorf("%s in version %q cannot be handled as a %s: %w", object["kind"], object["apiVersion"], object["kind"], err)
+	}
+	return nil
 }
 
 func (s *Server) patch(w http.ResponseWriter, r *http.Request) {

@@ -134,6 +134,9 @@ func inOrder(objects []cli.FileObject) []cli.FileObject {
 
 // whyNotCreated says more about an object that exists already.
 func whyNotCreated(ctx context.Context, f *cli.Factory, c client.Client, object *unstructured.Unstructured, err error) error {
+	if unknown := cli.UnknownFields(object, err); unknown != nil {
+		return unknown
+	}
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}

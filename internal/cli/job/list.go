@@ -215,6 +215,8 @@ type reasons struct {
 	wide      bool
 	groups    map[types.UID]*schedulingv1beta1.PodGroup
 	nodes     map[string]int
+	// stuck holds, with -o wide, the first pod of a job that does not get to work.
+	stuck map[string]trouble
 	// unreadable says that PodGroups may not be read.
 	unreadable bool
 }
@@ -232,7 +234,11 @@ func (r *reasons) why(job *batchv1alpha1.Job) why {
 	if r.unreadable && active(phaseOf(job)) {
 		return why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
 	}
-	return explain(job, r.groups[job.UID])
+	w := explain(job, r.groups[job.UID])
+	if one, found := r.stuck[jobKey(job)]; found && active(phaseOf(job)) {
+		w, _ = w.giveWay([]trouble{one}, job.Name)
+	}
+	return w
 }
 
 // prepare reads the PodGroups when any of the jobs may wait. Who may not read
@@ -268,7 +274,7 @@ func ignoreForbidden(err error) error {
 
 // countNodes counts the nodes under each job that has pods.
 func (r *reasons) countNodes(ctx context.Context, jobs []*batchv1alpha1.Job) error {
-	r.nodes = map[string]int{}
+	r.nodes, r.stuck = map[string]int{}, map[string]trouble{}
 	options := []client.ListOption{client.InNamespace(r.namespace), client.HasLabels{keys.JobName}}
 	if len(jobs) == 1 {
 		options = []client.ListOption{client.InNamespace(jobs[0].Namespace), client.MatchingLabels{keys.JobName: jobs[0].Name}}
@@ -278,6 +284,7 @@ func (r *reasons) countNodes(ctx context.Context, jobs []*batchv1alpha1.Job) err
 	err := cli.Pages(ctx, r.c, page, func() error {
 		for i := range page.Items {
 			pod := &page.Items[i]
+			r.note(pod)
 			key := [3]string{pod.Namespace, pod.Labels[keys.JobName], pod.Spec.NodeName}
 			if pod.Spec.NodeName != "" && !seen[key] {
 				seen[key] = true
@@ -287,6 +294,18 @@ func (r *reasons) countNodes(ctx context.Context, jobs []*batchv1alpha1.Job) err
 		return nil
 	}, options...)
 	return ignoreForbidden(err)
+}
+
+// note keeps the first trouble of a job.
+func (r *reasons) note(pod *corev1.Pod) {
+	key := pod.Namespace + "/" + pod.Labels[keys.JobName]
+	if _, known := r.stuck[key]; known {
+		return
+	}
+	if one, found := troubleOf(pod, nil); found {
+		one.pod = pod.DeepCopy()
+		r.stuck[key] = one
+	}
 }
 
 func jobKey(job *batchv1alpha1.Job) string { return job.Namespace + "/" + job.Name }

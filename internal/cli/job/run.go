@@ -20,6 +20,7 @@ type runOptions struct {
 	out     cli.Output
 	files   cli.Files
 	dryRun  cli.DryRun
+	fields  cli.FieldValidation
 	wait    cli.Wait
 	attach  bool
 	oldName string
@@ -100,6 +101,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	flags.Lookup("recursive").NoOptDefVal = "true"
 	o.files.AddFilename(cmd)
 	o.dryRun.AddFlag(cmd)
+	o.fields.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the job has ended; fail when it fails")
 	flags.BoolVar(&o.attach, "attach", false, "Print what the pods say until the job has ended; exit with the code of the pod that failed first")
 	o.out.AddFormat(cmd, false)
@@ -181,7 +183,7 @@ func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 }
 
 func run(ctx context.Context, o *runOptions) error {
-	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
+	if err := errors.Join(o.out.Validate(), o.dryRun.Validate(), o.fields.Validate()); err != nil {
 		return err
 	}
 	objects, err := o.objects()
@@ -228,6 +230,7 @@ func (o *runOptions) create(ctx context.Context, objects []cli.FileObject) ([]cl
 		if c, err = o.f.Client(); err != nil {
 			return nil, err
 		}
+		c = o.fields.Client(c)
 	}
 	var created []cli.FileObject
 	var problems []error

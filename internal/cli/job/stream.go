@@ -77,6 +77,7 @@ func (s *streamer) once(ctx context.Context, c client.Client) error {
 	}
 	var notes []string
 	var problems []error
+	nowhere := &simulated{kind: map[string]string{}}
 	for _, pod := range pods {
 		if !s.o.wants(pod) {
 			continue
@@ -85,7 +86,11 @@ func (s *streamer) once(ctx context.Context, c client.Client) error {
 		notes = append(notes, more...)
 		for _, source := range sources {
 			s.printed = true
-			if err := s.copy(ctx, source, false); err != nil {
+			spoken, err := s.copy(ctx, source, false)
+			switch {
+			case err == nil && !spoken && s.o.tail != 0:
+				notes = append(notes, s.whySilent(ctx, c, source)...)
+			case err != nil && !nowhere.holds(ctx, c, source.pod):
 				problems = append(problems, fmt.Errorf("%s: %w", source.label, err))
 			}
 		}
@@ -99,7 +104,7 @@ func (s *streamer) once(ctx context.Context, c client.Client) error {
 	for _, note := range notes {
 		fmt.Fprintln(s.o.f.Streams.Err, note)
 	}
-	return errors.Join(problems...)
+	return errors.Join(append(problems, nowhere.problem(s.o))...)
 }
 
 func joined(notes []string) string {
@@ -166,7 +171,7 @@ func (s *streamer) watchPods(ctx context.Context, c client.WithWatch, ended <-ch
 		if err != nil {
 			return err
 		}
-		over, err := s.podEvents(ctx, watcher, ended, &version)
+		over, err := s.podEvents(ctx, c, watcher, ended, &version)
 		watcher.Stop()
 		if over && (err == nil || errors.Is(err, errGone)) {
 			_, lookErr := s.look(ctx, c)
@@ -182,12 +187,12 @@ func (s *streamer) look(ctx context.Context, c client.Client) (version string, e
 	list := &corev1.PodList{}
 	err = c.List(ctx, list, client.InNamespace(s.o.job.Namespace), client.MatchingLabels{keys.JobName: s.o.job.Name})
 	for i := range list.Items {
-		s.start(ctx, &list.Items[i])
+		s.start(ctx, c, &list.Items[i])
 	}
 	return list.ResourceVersion, err
 }
 
-func (s *streamer) podEvents(ctx context.Context, watcher watch.Interface, ended <-chan error, version *string) (over bool, err error) {
+func (s *streamer) podEvents(ctx context.Context, c client.Client, watcher watch.Interface, ended <-chan error, version *string) (over bool, err error) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -201,13 +206,13 @@ func (s *streamer) podEvents(ctx context.Context, watcher watch.Interface, ended
 				return false, nil
 			}
 			*version = pod.ResourceVersion
-			s.start(ctx, pod)
+			s.start(ctx, c, pod)
 		}
 	}
 }
 
 // start follows those containers of a pod that are not followed yet.
-func (s *streamer) start(ctx context.Context, pod *corev1.Pod) {
+func (s *streamer) start(ctx context.Context, c client.Client, pod *corev1.Pod) {
 	if !s.o.wants(pod) {
 		return
 	}
@@ -228,7 +233,10 @@ func (s *streamer) start(ctx context.Context, pod *corev1.Pod) {
 			continue
 		}
 		s.work.Go(func() {
-			err := s.copy(ctx, source, true)
+			_, err := s.copy(ctx, source, true)
+			if err != nil && (&simulated{kind: map[string]string{}}).holds(ctx, c, source.pod) {
+				err = errors.New(nothingRuns(source.pod))
+			}
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.active--
@@ -239,8 +247,8 @@ func (s *streamer) start(ctx context.Context, pod *corev1.Pod) {
 	}
 }
 
-// copy prints one container's log, line by line.
-func (s *streamer) copy(ctx context.Context, from source, follow bool) error {
+// copy prints one container's log, line by line; it reports whether there was any.
+func (s *streamer) copy(ctx context.Context, from source, follow bool) (spoken bool, err error) {
 	options := &corev1.PodLogOptions{Container: from.container, Follow: follow, Previous: s.o.previous, Timestamps: s.o.timestamps}
 	if s.o.tail >= 0 {
 		options.TailLines = &s.o.tail
@@ -251,7 +259,7 @@ func (s *streamer) copy(ctx context.Context, from source, follow bool) error {
 	}
 	body, err := s.client.CoreV1().Pods(from.pod.Namespace).GetLogs(from.pod.Name, options).Stream(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = body.Close() }()
 	prefix := s.prefixOf(from.label)
@@ -262,15 +270,16 @@ func (s *streamer) copy(ctx context.Context, from source, follow bool) error {
 			if line[len(line)-1] != '\n' {
 				line = append(line, '\n')
 			}
+			spoken = true
 			if err := s.print(prefix, line); err != nil {
-				return err
+				return spoken, err
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			return nil
+			return spoken, nil
 		}
 		if err != nil {
-			return err
+			return spoken, err
 		}
 	}
 }

@@ -232,7 +232,7 @@ func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
 }
 
 func (s *sheet) taskTable() render.Table {
-	table := render.Table{Header: []string{"NAME", "REPLICAS", "MIN", "PENDING", "RUNNING", "SUCCEEDED", "FAILED", "REQUESTS", "IMAGE"}, FreeText: true}
+	table := render.Table{Header: []string{"NAME", "REPLICAS", "MIN", "PENDING", "RUNNING", "SUCCEEDED", "FAILED", "RESTARTS", "REQUESTS", "IMAGE"}, FreeText: true}
 	for i := range s.job.Spec.Tasks {
 		task := &s.job.Spec.Tasks[i]
 		least := task.Replicas
@@ -241,7 +241,7 @@ func (s *sheet) taskTable() render.Table {
 		}
 		count := s.job.Status.TaskStatusCount[task.Name].Phase
 		row := []string{task.Name, text(task.Replicas), text(least), text(count[corev1.PodPending]), text(count[corev1.PodRunning]),
-			text(count[corev1.PodSucceeded]), text(count[corev1.PodFailed])}
+			text(count[corev1.PodSucceeded]), text(count[corev1.PodFailed]), text(restartsOfTask(s.pods, task.Name))}
 		requests, images := corev1.ResourceList{}, []string{}
 		for _, container := range task.Template.Spec.Containers {
 			images = append(images, container.Image)
@@ -336,7 +336,12 @@ func eventCount(event *corev1.Event) int32 {
 
 // writeWhy ends the sheet with the reason in words, when there is one.
 func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
-	w := explain(s.job, s.group)
+	w, fromPods := explain(s.job, s.group), false
+	if active(phaseOf(s.job)) {
+		troubles := troublesOf(s.pods, s.events)
+		w, fromPods = w.giveWay(troubles, s.job.Name)
+		w.Numbers = append(w.Numbers, troubleLines(s.job, troubles)...)
+	}
 	if finished(phaseOf(s.job)) && phaseOf(s.job) != batchv1alpha1.Completed {
 		w.Numbers = failures(s.job, s.pods)
 	}
@@ -360,7 +365,7 @@ func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 	for _, line := range w.Numbers {
 		fmt.Fprintf(out, "  - %s\n", line)
 	}
-	if s.group != nil && s.group.Status.Explanation == nil && slices.Contains([]batchv1alpha1.JobPhase{batchv1alpha1.Pending, batchv1alpha1.Restarting}, phaseOf(s.job)) {
+	if !fromPods && s.group != nil && s.group.Status.Explanation == nil && slices.Contains([]batchv1alpha1.JobPhase{batchv1alpha1.Pending, batchv1alpha1.Restarting}, phaseOf(s.job)) {
 		fmt.Fprintln(out, "  - the scheduler gave no explanation of its own; this is what the pod group's conditions say")
 	}
 	if w.Hint != "" {

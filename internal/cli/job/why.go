@@ -20,6 +20,8 @@ type why struct {
 	Message, Hint string
 	// Numbers are lines with the scheduler's counts.
 	Numbers []string
+	// explained says that this is the scheduler's own explanation.
+	explained bool
 }
 
 // short is the reason for a column: the word and the sentence.
@@ -90,7 +92,7 @@ func fromExplanation(e *schedulingv1beta1.Explanation) why {
 		Code:    e.Reason,
 		Message: orElse(e.Message, entry.Sentence),
 		Hint:    orElse(e.Hint, entry.Hint),
-		Numbers: numbers(e),
+		Numbers: numbers(e), explained: true,
 	}
 }
 
@@ -98,7 +100,7 @@ func fromExplanation(e *schedulingv1beta1.Explanation) why {
 func numbers(e *schedulingv1beta1.Explanation) []string {
 	var lines []string
 	if m := e.Members; m != nil {
-		lines = append(lines, fmt.Sprintf("needs %d pods at once; %d exist, %d run, %d fit now", m.Min, m.Exist, m.Running, m.Fit))
+		lines = append(lines, fmt.Sprintf("needs %d pods at once; %d exist, %d have a node, %d fit now", m.Min, m.Exist, m.Running, m.Fit))
 	}
 	if q := e.Queue; q != nil {
 		line := "queue " + q.Name

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 )
@@ -139,15 +141,25 @@ func operate(ctx context.Context, o *operateOptions) error {
 	if err != nil {
 		return err
 	}
+	rootErr := o.leaveRoot()
 	queues, problem := o.queues(ctx, c)
 	if err := o.ask(queues); err != nil {
 		return err
 	}
-	problems := []error{problem}
+	problems := []error{problem, rootErr}
 	for _, queue := range queues {
 		problems = append(problems, o.one(ctx, c, queue))
 	}
 	return errors.Join(problems...)
+}
+
+// leaveRoot takes the root queue from those to close: its controller keeps it open.
+func (o *operateOptions) leaveRoot() error {
+	if o.action != "close" || !slices.Contains(o.target.names, keys.RootQueue) {
+		return nil
+	}
+	o.target.names = slices.DeleteFunc(o.target.names, func(name string) bool { return name == keys.RootQueue })
+	return cli.Errorf("close the queues below it instead; vcctl queue list shows them", "queue %q cannot be closed: it is what all queues stand under", keys.RootQueue)
 }
 
 func (o *operateOptions) queues(ctx context.Context, c client.Client) ([]*schedulingv1beta1.Queue, error) {

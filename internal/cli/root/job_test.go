@@ -3,10 +3,15 @@ package root
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 )
 
@@ -39,6 +44,61 @@ spec:
     replicas: 1
     template: {spec: {restartPolicy: Never, containers: [{name: main, image: busybox}]}}
 `
+
+const typoFile = `apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: typo}
+spec:
+  minAvailble: 1
+  tasks:
+  - name: main
+    replicas: 1
+    template: {spec: {restartPolicy: Never, contaners: [], containers: [{name: main, image: busybox}]}}
+`
+
+// crashing turns pods of the job train into ones that do not stay up, under a
+// scheduler that is content.
+func crashing(s *clitest.Server) {
+	train := newJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
+	broken := pod(train, 1, "192.168.51.67")
+	broken.Status.ContainerStatuses[0] = corev1.ContainerStatus{Name: "main", RestartCount: 14, State: corev1.ContainerState{
+		Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 40s restarting failed container"}},
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: ago(20 * time.Second)}}}
+	s.Set(broken)
+}
+
+// unmounted gives the waiting job plain a pod whose volume cannot be mounted.
+func unmounted(s *clitest.Server) {
+	plain := newJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
+	stuck := pod(plain, 0, "192.168.51.67")
+	stuck.Status.Phase = corev1.PodPending
+	stuck.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}}}
+	placed := group(plain, schedulingv1beta1.PodGroupRunning, nil)
+	s.Set(stuck, placed,
+		event("stuck.1", stuck, "Warning", "FailedMount", "configmap \"old\" not found", 20*time.Second),
+		event("stuck.2", stuck, "Warning", "FailedMount", "configmap \"words\" not found", 10*time.Second),
+		event("stuck.3", stuck, "Warning", "FailedScheduling", "no node was free", 5*time.Second))
+}
+
+// onSimulatedNode puts the node under the job's pods that the server knows no log of.
+func onSimulatedNode(s *clitest.Server) {
+	train := newJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
+	there := node("sim-16")
+	there.Labels = map[string]string{keys.NodeKind: "simulated"}
+	s.Set(there, pod(train, 8, "sim-16"))
+}
+
+// neverStarted gives the job train a pod whose program is missing, and one without a command.
+func neverStarted(s *clitest.Server) {
+	train := newJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
+	missing, idle := pod(train, 3, "192.168.23.24"), pod(train, 4, "192.168.23.24")
+	missing.Status.Phase = corev1.PodFailed
+	missing.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: 127, Reason: "StartError", Message: "exec trian: executable file not found in $PATH"}}
+	s.Set(missing, idle, event("idle.1", idle, "Warning", "NoCommand", "Container main has no command: the container waits until it is stopped", time.Minute))
+	s.Log("nlp/train-worker-3", "")
+	s.Log("nlp/train-worker-4", "")
+}
 
 func stored(path string, want int) func(*testing.T, *clitest.Server) {
 	return func(t *testing.T, server *clitest.Server) {
@@ -86,6 +146,7 @@ func TestJobListGolden(t *testing.T) {
 		{about: "a narrow terminal", args: "job list", width: 60},
 		{about: "colour", args: "job list train eval", width: 120, color: true},
 		{about: "all columns", args: "job list -o wide", width: 80},
+		{about: "all columns know of pods that crash or do not start", args: "job list train plain -o wide", prepare: func(s *clitest.Server) { crashing(s); unmounted(s) }},
 		{about: "all namespaces, without titles", args: "job list -A --no-headers"},
 		{about: "named jobs", args: "job list train job/done vj/eval"},
 		{about: "some named jobs are missing", args: "job list train nosuch"},
@@ -134,6 +195,8 @@ func TestJobViewGolden(t *testing.T) {
 		{about: "a running job", args: "job view train"},
 		{about: "a waiting job ends with the reason", args: "job view eval", width: 100},
 		{about: "a waiting job under a scheduler without explanations", args: "job view plain"},
+		{about: "a job that waits for its pods to start tells what the node said last", args: "job view plain", prepare: unmounted},
+		{about: "a job whose pods crash says so", args: "job view train", prepare: crashing},
 		{about: "a failed job", args: "job view broken"},
 		{about: "a suspended job", args: "job view paused"},
 		{about: "two jobs, without events", args: "job view done broken --events=false"},
@@ -158,6 +221,9 @@ func TestJobRunGolden(t *testing.T) {
 		{about: "the server only checks", args: "job run -f - --dry-run=server", input: jobFile, check: stored(jobPath, 6)},
 		{about: "two mistakes are both told, and nothing is sent", args: "job run -f -", input: badFile, check: stored(jobPath, 6)},
 		{about: "the same without a cluster", args: "job run -f - --dry-run=client", input: badFile, noCluster: true},
+		{about: "a field that does not exist is refused, with what was meant", args: "job run -f -", input: typoFile, check: stored(jobPath, 6)},
+		{about: "a field that does not exist, let through", args: "job run -f - --validate=false", input: typoFile, check: stored(jobPath, 7)},
+		{about: "a way to validate that does not exist", args: "job run x --validate=strickt", check: stored(jobPath, 6)},
 		{about: "a closed queue", args: "job run x --queue archive", check: stored(jobPath, 6)},
 		{about: "a job that exists", args: "job run train"},
 		{about: "the webhook refuses", args: "job run x", prepare: func(s *clitest.Server) {
@@ -208,6 +274,10 @@ func TestJobCommandsGolden(t *testing.T) {
 		{about: "logs of all pods", args: "job logs train"},
 		{about: "logs in colour", args: "job logs train -t worker-0", color: true},
 		{about: "logs of one pod, bare", args: "job logs train -t worker-1 --prefix=false"},
+		{about: "logs of a pod on a simulated node", args: "job logs train -t worker-8", prepare: onSimulatedNode},
+		{about: "logs of pods some of which are on a simulated node", args: "job logs train", prepare: onSimulatedNode},
+		{about: "logs of a program that is missing", args: "job logs train -t worker-3", prepare: neverStarted},
+		{about: "logs of a container without a command", args: "job logs train -t worker-4", prepare: neverStarted},
 		{about: "logs of a waiting job", args: "job logs eval"},
 		{about: "logs of a job without pods", args: "job logs plain"},
 		{about: "logs of a task that does not exist", args: "job logs train -t wrker"},

@@ -111,19 +111,33 @@ func TestWatchSeesAReasonThatChangedInThePodGroup(t *testing.T) {
 	stop()
 }
 
-func TestWatchOfNothingBeginsWithTheFirstRow(t *testing.T) {
+func TestWatchOfNothingBeginsWithTheTitles(t *testing.T) {
 	t.Parallel()
-	server := clitest.Start(t)
-	out, stop, _ := start(t, server, "queue", "list", "-w")
-	for len(server.Requests()) < 2 { // list, then watch
-		time.Sleep(time.Millisecond)
+	cases := map[string]struct {
+		args  []string
+		first client.Object
+	}{
+		"queues":                  {[]string{"queue", "list", "-w"}, newQueue("default", 1, schedulingv1beta1.QueueStateOpen, nil)},
+		"jobs":                    {[]string{"job", "list", "-w"}, newJob("plain", "default", batchv1alpha1.Pending, 0)},
+		"jobs in all namespaces":  {[]string{"job", "list", "-A", "-w"}, newJob("plain", "default", batchv1alpha1.Pending, 0)},
+		"jobs, only what changes": {[]string{"job", "list", "--watch-only"}, newJob("plain", "default", batchv1alpha1.Pending, 0)},
 	}
-	server.Set(newQueue("default", 1, schedulingv1beta1.QueueStateOpen, nil))
-	out.wait(t, "default")
-	if !strings.HasPrefix(out.String(), "NAME") {
-		t.Errorf("no titles:\n%s", out)
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t)
+			out, stop, _ := start(t, server, c.args...)
+			for len(server.Requests()) < 2 { // list, then watch
+				time.Sleep(time.Millisecond)
+			}
+			server.Set(c.first)
+			out.wait(t, "default")
+			if !strings.HasPrefix(out.String(), "NAME") {
+				t.Errorf("no titles:\n%s", out)
+			}
+			stop()
+		})
 	}
-	stop()
 }
 
 func TestLogsFollowPodsThatComeLater(t *testing.T) {

@@ -39,6 +39,8 @@ func TestQueueGolden(t *testing.T) {
 		{about: "close a queue in use needs --yes", args: "queue close research", check: stored(queueCommandPath, 0)},
 		{about: "close a queue in use, agreed", args: "queue close research --yes", check: stored(queueCommandPath, 1)},
 		{about: "close an empty queue", args: "queue close default", check: stored(queueCommandPath, 1)},
+		{about: "close the root queue", args: "queue close root", check: stored(queueCommandPath, 0)},
+		{about: "operate: close the root queue, and some other", args: "queue operate root default -a close", check: stored(queueCommandPath, 1)},
 		{about: "open", args: "queue open archive", check: stored(queueCommandPath, 1)},
 		{about: "operate: close, Volcano's way", args: "queue operate -n research -a close", check: stored(queueCommandPath, 1)},
 		{about: "operate: update", args: "queue operate research -a update -w 4"},

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// FieldValidation is --validate: what the server does about fields that it does
+// not know. The words are kubectl's.
+type FieldValidation struct {
+	// Mode is strict, warn or ignore once Validate has run.
+	Mode string
+}
+
+// AddFlag adds --validate.
+func (v *FieldValidation) AddFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&v.Mode, "validate", "strict", "What to do about fields that the server does not know: strict (refuse), warn, or ignore")
+	cmd.Flags().Lookup("validate").NoOptDefVal = "strict"
+	_ = cmd.RegisterFlagCompletionFunc("validate", Values("strict", "warn", "ignore"))
+}
+
+// Validate refuses an unknown mode and turns true and false into one.
+func (v *FieldValidation) Validate() error {
+	switch v.Mode {
+	case "true", "":
+		v.Mode = "strict"
+	case "false":
+		v.Mode = "ignore"
+	case "strict", "warn", "ignore":
+	default:
+		return Errorf("--validate=strict, warn or ignore", "--validate: %q is none of strict, warn and ignore", v.Mode)
+	}
+	return nil
+}
+
+// Client returns c with every write validated this way.
+func (v *FieldValidation) Client(c client.Client) client.Client {
+	return client.WithFieldValidation(c, client.FieldValidation(strings.ToUpper(v.Mode[:1])+v.Mode[1:]))
+}
+
+var (
+	unknownField   = regexp.MustCompile(`unknown field "([^"]+)"`)
+	duplicateField = regexp.MustCompile(`duplicate field "([^"]+)"`)
+)
+
+// UnknownFields words the server's strict decoding error: which fields of the
+// object it does not know, and which ones were likely meant. It is nil for any
+// other error.
+func UnknownFields(object *unstructured.Unstructured, err error) error {
+	if err == nil || !strings.Contains(err.Error(), "strict decoding error") {
+		return nil
+	}
+	var what, hints []string
+	for _, found := range unknownField.FindAllStringSubmatch(err.Error(), -1) {
+		what = append(what, fmt.Sprintf("unknown field %q", found[1]))
+		if near := nearestField(object, found[1]); near != "" {
+			hints = append(hints, fmt.Sprintf("did you mean %q?", near))
+		}
+	}
+	for _, found := range duplicateField.FindAllStringSubmatch(err.Error(), -1) {
+		what = append(what, fmt.Sprintf("field %q stands there twice", found[1]))
+	}
+	if len(what) == 0 {
+		return nil
+	}
+	hints = append(hints, "--validate=false submits it without such fields")
+	return &Error{What: strings.Join(what, ", "), Hint: strings.Join(hints, " "), Err: err}
+}
+
+// nearestField is the known field beside an unknown one whose name is close; "" when
+// none is, or the kind is not ours to know.
+func nearestField(object *unstructured.Unstructured, path string) string {
+	known, err := Scheme().New(object.GroupVersionKind())
+	if err != nil {
+		return ""
+	}
+	at := reflect.TypeOf(known)
+	parts := strings.Split(path, ".")
+	for _, part := range parts[:len(parts)-1] {
+		name, index, _ := strings.Cut(part, "[")
+		next, found := fieldsOf(at)[name]
+		if !found {
+			return ""
+		}
+		if at = next; index != "" {
+			at = bare(at)
+			if at.Kind() != reflect.Slice && at.Kind() != reflect.Map {
+				return ""
+			}
+			at = at.Elem()
+		}
+	}
+	names := []string{}
+	for name := range fieldsOf(at) {
+		names = append(names, name)
+	}
+	last := parts[len(parts)-1]
+	slices.Sort(names)
+	if same := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, last) }); same >= 0 {
+		return names[same]
+	}
+	return Nearest(last, names)
+}
+
+// bare is the type that a pointer points to.
+func bare(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+// fieldsOf are the fields of a struct by their name in JSON, those of inlined ones too.
+func fieldsOf(t reflect.Type) map[string]reflect.Type {
+	t = bare(t)
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	all := map[string]reflect.Type{}
+	for i := range t.NumField() {
+		one := t.Field(i)
+		name, _, _ := strings.Cut(one.Tag.Get("json"), ",")
+		switch {
+		case name == "" && one.Anonymous:
+			for inner, kind := range fieldsOf(one.Type) {
+				all[inner] = kind
+			}
+		case name != "" && name != "-":
+			all[name] = one.Type
+		}
+	}
+	return all
+}

@@ -1,0 +1,92 @@
+package job
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// kindSimulated is the value of keys.NodeKind on nodes that are not there.
+const kindSimulated = "simulated"
+
+// simulated collects the pods whose log cannot be had because nothing runs on
+// their node.
+type simulated struct {
+	// kind is keys.NodeKind of the nodes that were asked for.
+	kind map[string]string
+	pods []*corev1.Pod
+}
+
+// holds says whether the pod is on a simulated node, and remembers it then. A
+// node that cannot be read is not.
+func (s *simulated) holds(ctx context.Context, c client.Client, pod *corev1.Pod) bool {
+	kind, known := s.kind[pod.Spec.NodeName]
+	if !known {
+		node := &corev1.Node{}
+		if c.Get(ctx, types.NamespacedName{Name: pod.Spec.NodeName}, node) == nil {
+			kind = node.Labels[keys.NodeKind]
+		}
+		s.kind[pod.Spec.NodeName] = kind
+	}
+	if kind != kindSimulated {
+		return false
+	}
+	if len(s.pods) == 0 || s.pods[len(s.pods)-1] != pod {
+		s.pods = append(s.pods, pod)
+	}
+	return true
+}
+
+func nothingRuns(pod *corev1.Pod) string {
+	return fmt.Sprintf("pod %s is on simulated node %s: nothing runs there, so there is no log", pod.Name, pod.Spec.NodeName)
+}
+
+// problem is one error about all of them; nil when there are none.
+func (s *simulated) problem(o *logsOptions) error {
+	if len(s.pods) == 0 {
+		return nil
+	}
+	hint := "vcctl job run --node-selector " + keys.NodeKind + "=process (in a file: nodeSelector of the pod template) keeps a job off simulated nodes"
+	if len(s.pods) == 1 {
+		return cli.Errorf(hint, "%s", nothingRuns(s.pods[0]))
+	}
+	where := make([]string, len(s.pods))
+	for i, pod := range s.pods {
+		where[i] = shortPod(o.job.Name, pod.Name) + " on " + pod.Spec.NodeName
+	}
+	return cli.Errorf(hint, "%d pods are on simulated nodes: nothing runs there, so there is no log (%s)", len(s.pods), joined(where))
+}
+
+// whySilent says why a container that wrote nothing did so, when that is known:
+// it never started, or its node warned of it.
+func (s *streamer) whySilent(ctx context.Context, c client.Client, from source) []string {
+	for _, status := range containerStatuses(from.pod) {
+		if status.Name != from.container {
+			continue
+		}
+		ended := status.State.Terminated
+		if ended == nil {
+			ended = status.LastTerminationState.Terminated
+		}
+		if ended != nil && (ended.Reason == "StartError" || ended.Reason == "ContainerCannotRun") {
+			return []string{fmt.Sprintf("%s has said nothing, it could not start (%s): %s", from.label, ended.Reason, oneLine(ended.Message))}
+		}
+		if ended != nil && ended.ExitCode == 0 {
+			return nil
+		}
+	}
+	events, err := eventsOf(ctx, c, from.pod.Namespace, from.pod)
+	if err != nil {
+		return nil
+	}
+	if warning := newestWarning(from.pod, events); warning != nil {
+		return []string{fmt.Sprintf("%s has said nothing (%s): %s", from.label, warning.Reason, oneLine(warning.Message))}
+	}
+	return nil
+}
