@@ -146,6 +146,19 @@ func TestAClusterIsStartedUsedRestartedAndRemoved(t *testing.T) {
 			t.Errorf("a name twice: exit %d, %s", code, refused)
 		}
 		wantNodes(t, p, "big", "node-1", "sim-1")
+		if added, _ := p.must("nodes", "add", "--simulated=12", "--name=many"); added != "12 nodes added: many-1 ... many-12\n" {
+			t.Errorf("add printed %q", added)
+		}
+		if removed, _ := p.must("nodes", "remove", "--simulated=12"); removed != "12 nodes removed: many-2 ... sim-1\n" {
+			t.Errorf("remove printed %q", removed)
+		}
+		wantNodes(t, p, "big", "many-1", "node-1")
+		removed, refused, code := p.run("nodes", "remove", "nowhere", "many-1")
+		if removed != "node/many-1 removed\n" || code != 1 || !strings.Contains(refused, `node "nowhere" does not exist`) {
+			t.Errorf("a missing one: exit %d, %q, %s", code, removed, refused)
+		}
+		p.must("nodes", "add", "--simulated=1")
+		wantNodes(t, p, "big", "node-1", "sim-1")
 	})
 	t.Run("a killed process is noticed, and up goes on with its data", func(t *testing.T) {
 		if err := syscall.Kill(p.status().PID, syscall.SIGKILL); err != nil {
@@ -166,7 +179,9 @@ func TestAClusterIsStartedUsedRestartedAndRemoved(t *testing.T) {
 	})
 	t.Run("a claim gets a volume", func(t *testing.T) { claimIsBound(t, p.client(export)) })
 
-	p.must("down")
+	if told, _ := p.must("down"); !strings.Contains(told, "\n1 running pod was stopped; jobs that do not restart") {
+		t.Errorf("down printed %q", told)
+	}
 	if status := p.status(); status.State != "stopped" || status.Note != "" {
 		t.Errorf("after down: %+v", status)
 	}

@@ -16,7 +16,14 @@ func newDown() *cobra.Command {
 		Short: "Stop the cluster and clean up after it",
 		Long: `Stop the cluster, end what runs on its process nodes, and remove the mounts and
 networks that a killed process may have left. The state is kept for the next
-up, unless --purge says otherwise or the cluster was ephemeral.`,
+up, unless --purge says otherwise or the cluster was ephemeral.
+
+Running pods of process nodes get a second to end, then they are killed. At the
+next up they are found to have been stopped (exit code 137, reason NodeStopped):
+containers with restartPolicy Always or OnFailure start again on the same node;
+pods with Never are Failed, and so are their jobs, unless a policy such as
+PodFailed: RestartJob says otherwise. Pods that wait go on waiting, and
+simulated pods go on where they were.`,
 		Example: `  vc-local down
   vc-local down --purge`,
 		Args: noArgs,
@@ -38,6 +45,7 @@ up, unless --purge says otherwise or the cluster was ephemeral.`,
 	return cmd
 }
 
+// downText says what was done, and what it means for who comes back.
 func downText(dir local.Dir, stopped local.Stopped) string {
 	text := "nothing was running in " + string(dir)
 	switch {
@@ -47,7 +55,18 @@ func downText(dir local.Dir, stopped local.Stopped) string {
 		text = "stopped the cluster in " + string(dir)
 	}
 	if stopped.Purged {
-		return text + "; its state is removed"
+		text += "; its state is removed"
 	}
-	return text
+	switch stopped.Pods {
+	case 0:
+		return text
+	case 1:
+		text += "\n1 running pod was stopped"
+	default:
+		text += fmt.Sprintf("\n%d running pods were stopped", stopped.Pods)
+	}
+	if stopped.Purged {
+		return text
+	}
+	return text + "; jobs that do not restart their pods will be Failed when the cluster is up again"
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -69,9 +68,7 @@ func newNodesAdd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, name := range names {
-				fmt.Fprintf(cmd.OutOrStdout(), "node/%s added\n", name)
-			}
+			printDone(cmd.OutOrStdout(), names, "added")
 			return nil
 		},
 	}
@@ -121,34 +118,6 @@ func specsToAdd(cmd *cobra.Command, file, name string, process, simulated int, n
 		return nil, usageError(cmd, err)
 	}
 	return specs, nil
-}
-
-func newNodesRemove() *cobra.Command {
-	var path string
-	cmd := &cobra.Command{
-		Use:     "remove NAME...",
-		Short:   "Remove nodes, and what runs on them",
-		Example: `  vc-local nodes remove node-2`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError(cmd, fmt.Errorf("no node is named"))
-			}
-			client, err := clientFor(path)
-			if err != nil {
-				return err
-			}
-			for _, name := range args {
-				name = strings.TrimPrefix(name, "node/")
-				if err := client.RemoveNode(cmd.Context(), name); err != nil {
-					return err
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "node/%s removed\n", name)
-			}
-			return nil
-		},
-	}
-	dirFlag(cmd, &path)
-	return cmd
 }
 
 func newNodesList() *cobra.Command {

@@ -117,7 +117,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"an output format":              {"status -o yaml", "error: output format \"yaml\" is not known\nhint:  use -o json, or no -o\n"},
 		"no nodes to add":               {"nodes add", "error: no node is asked for"},
 		"nodes of no cluster":           {"nodes add --process 1", "error: no cluster runs in "},
-		"no node to remove":             {"nodes remove", "error: no node is named\nhint:  see vc-local nodes remove --help\n"},
+		"no node to remove":             {"nodes remove", "error: no node is named: give NAME..., --process N|all or --simulated N|all\nhint:  see vc-local nodes remove --help\n"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -26,6 +26,8 @@ type Stopped struct {
 	WasRunning bool
 	// Killed: it had to be killed.
 	Killed bool
+	// Pods is how many pods ran on its process nodes, and were stopped.
+	Pods int
 	// Purged: the directory is gone.
 	Purged bool
 }
@@ -41,9 +43,13 @@ func Down(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 		return result, err // Of another version: only to be removed.
 	}
 	settings, _, _ := LoadSettings(d)
+	pods := runningPods(ctx, d)
 	var err error
 	if result.WasRunning, result.Killed, err = endProcess(ctx, d); err != nil {
 		return result, err
+	}
+	if result.WasRunning {
+		result.Pods = pods
 	}
 	if _, err := os.Stat(string(d)); errors.Is(err, os.ErrNotExist) {
 		result.Purged = true // It was ephemeral and removed itself.
@@ -70,6 +76,31 @@ func Down(ctx context.Context, d Dir, purge bool) (Stopped, error) {
 	}
 	result.Purged = true
 	return result, nil
+}
+
+// countTimeout is how long a cluster that is to be stopped may take to say what runs on it.
+const countTimeout = 2 * time.Second
+
+// runningPods is how many pods end with the process: those of process nodes. Simulated ones go on at the next start. A cluster
+// that does not answer has none that could be told of.
+func runningPods(ctx context.Context, d Dir) int {
+	ctx, cancel := context.WithTimeout(ctx, countTimeout)
+	defer cancel()
+	record, running, err := Find(d)
+	if err != nil || !running || !record.Ready {
+		return 0
+	}
+	status, err := NewClient(record).Status(ctx)
+	if err != nil {
+		return 0
+	}
+	count := 0
+	for _, node := range status.Nodes {
+		if node.Kind == KindProcess {
+			count += node.Pods
+		}
+	}
+	return count
 }
 
 // endProcess asks the running process to end, and kills it when it does not.

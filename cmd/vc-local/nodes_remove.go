@@ -1,0 +1,177 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vc-batch/vc/internal/local"
+)
+
+// allNodes is the word for every node of a kind.
+const allNodes = "all"
+
+func newNodesRemove() *cobra.Command {
+	var path, process, simulated string
+	cmd := &cobra.Command{
+		Use:   "remove NAME... | --process N|all | --simulated N|all",
+		Short: "Remove nodes, and what runs on them",
+		Long: `Remove nodes, and what runs on them. Of nodes that are counted and not named,
+those with the highest numbers go first. A node that cannot be removed does not
+keep the others: it is reported at the end.`,
+		Example: `  vc-local nodes remove node-2
+  vc-local nodes remove --simulated 50
+  vc-local nodes remove --simulated all --process 1`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			wanted := removal{process: process, simulated: simulated}
+			for _, arg := range args {
+				wanted.names = append(wanted.names, strings.TrimPrefix(arg, "node/"))
+			}
+			if err := wanted.check(); err != nil {
+				return usageError(cmd, err)
+			}
+			client, err := clientFor(path)
+			if err != nil {
+				return err
+			}
+			names, err := wanted.list(cmd.Context(), client)
+			if err != nil {
+				return err
+			}
+			return removeNodes(cmd.Context(), cmd.OutOrStdout(), names, client.RemoveNode)
+		},
+	}
+	dirFlag(cmd, &path)
+	cmd.Flags().StringVar(&process, "process", "", "`number` of process nodes, or all")
+	cmd.Flags().StringVar(&simulated, "simulated", "", "`number` of simulated nodes, or all")
+	return cmd
+}
+
+// removal says which nodes are to go.
+type removal struct {
+	names              []string
+	process, simulated string // a number, all, or ""
+}
+
+// check refuses what cannot be meant, before anything is removed.
+func (r removal) check() error {
+	if len(r.names) == 0 && r.process == "" && r.simulated == "" {
+		return errors.New("no node is named: give NAME..., --process N|all or --simulated N|all")
+	}
+	if slices.Contains(r.names, "") {
+		return errors.New("a node's name is empty")
+	}
+	for _, flag := range []struct{ name, text string }{{"--process", r.process}, {"--simulated", r.simulated}} {
+		if n, err := strconv.Atoi(flag.text); flag.text != "" && flag.text != allNodes && (err != nil || n < 1) {
+			return fmt.Errorf("%s %q: want a number of nodes, or %s", flag.name, flag.text, allNodes)
+		}
+	}
+	return nil
+}
+
+// list names the nodes, each once.
+func (r removal) list(ctx context.Context, client *local.Client) ([]string, error) {
+	if r.process == "" && r.simulated == "" {
+		return r.pick(nil)
+	}
+	status, err := client.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.pick(status.Nodes)
+}
+
+// pick chooses from the nodes there are: those with the highest numbers first, and none that is named beside.
+func (r removal) pick(nodes []local.NodeStatus) ([]string, error) {
+	var picked []string
+	for _, name := range r.names {
+		if !slices.Contains(picked, name) {
+			picked = append(picked, name)
+		}
+	}
+	for _, kind := range []struct{ name, count string }{{local.KindProcess, r.process}, {local.KindSimulated, r.simulated}} {
+		if kind.count == "" {
+			continue
+		}
+		var there []string
+		for _, node := range nodes {
+			if node.Kind == kind.name && !slices.Contains(r.names, node.Name) {
+				there = append(there, node.Name)
+			}
+		}
+		slices.SortFunc(there, func(a, b string) int { return compareNumbered(b, a) })
+		if n, err := strconv.Atoi(kind.count); err == nil {
+			if n > len(there) {
+				return nil, &local.Error{
+					What: fmt.Sprintf("%d %s nodes are to be removed, but there are %d", n, kind.name, len(there)),
+					Hint: fmt.Sprintf("nothing was removed; --%s %s removes those there are", kind.name, allNodes),
+				}
+			}
+			there = there[:n]
+		}
+		picked = append(picked, there...)
+	}
+	return picked, nil
+}
+
+// compareNumbered orders names by what is before their number, then by the number: sim-9 is before sim-10.
+func compareNumbered(a, b string) int {
+	stemA, stemB := strings.TrimRight(a, "0123456789"), strings.TrimRight(b, "0123456789")
+	numberA, numberB := strings.TrimLeft(a[len(stemA):], "0"), strings.TrimLeft(b[len(stemB):], "0")
+	return cmp.Or(strings.Compare(stemA, stemB), cmp.Compare(len(numberA), len(numberB)), strings.Compare(numberA, numberB), strings.Compare(a, b))
+}
+
+// removeNodes removes one after the other; those that cannot be removed are the error at the end.
+func removeNodes(ctx context.Context, out io.Writer, names []string, remove func(context.Context, string) error) error {
+	var removed []string
+	failure := &local.Error{}
+	for _, name := range names {
+		err := remove(ctx, name)
+		if err == nil {
+			removed = append(removed, name)
+			continue
+		}
+		if ctx.Err() != nil {
+			printDone(out, removed, "removed")
+			return errInterrupted
+		}
+		// All of them fail with the same words when the cluster itself does not answer.
+		if text := err.Error(); !strings.Contains(failure.What, text) {
+			failure.What += text + "\n"
+		}
+		var human *local.Error
+		if errors.As(err, &human) && failure.Hint == "" {
+			failure.Hint = human.Hint
+		}
+	}
+	printDone(out, removed, "removed")
+	if failure.What != "" {
+		return failure
+	}
+	if len(names) == 0 {
+		fmt.Fprintln(out, "there are no such nodes: nothing was removed")
+	}
+	return nil
+}
+
+// maxLines is how many nodes get a line each.
+const maxLines = 10
+
+// printDone says what was done to nodes: a line each, or one line for many.
+func printDone(out io.Writer, names []string, done string) {
+	if len(names) > maxLines {
+		sorted := slices.SortedFunc(slices.Values(names), compareNumbered)
+		fmt.Fprintf(out, "%d nodes %s: %s ... %s\n", len(names), done, sorted[0], sorted[len(sorted)-1])
+		return
+	}
+	for _, name := range names {
+		fmt.Fprintf(out, "node/%s %s\n", name, done)
+	}
+}
