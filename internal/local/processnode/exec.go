@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -63,7 +64,7 @@ func (n *Node) exec(ctx context.Context, namespace, pod, container string, comma
 	started, err := a.container.Exec(process, session.files)
 	session.closeFiles()
 	if err != nil {
-		session.drain(0)
+		_ = session.drain(ctx, 0)
 		return fmt.Errorf("container %q: %w", container, err)
 	}
 	select {
@@ -72,7 +73,9 @@ func (n *Node) exec(ctx context.Context, namespace, pod, container string, comma
 		_ = a.container.Signal(started, syscall.SIGKILL)
 		<-started.Done()
 	}
-	session.drain(drainTime)
+	if err := session.drain(ctx, drainTime); errors.Is(err, errViewerStalled) {
+		return err
+	}
 	return exitError(started.Exit(), client)
 }
 
@@ -100,7 +103,8 @@ type session struct {
 	readers  []*os.File
 	closers  []io.Closer
 	copying  sync.WaitGroup
-	ended    chan struct{} // nil without a terminal
+	viewer   *viewer
+	ended    chan struct{} // closed when the process has ended
 }
 
 // follow passes the sizes of the client's window on until done.
@@ -116,32 +120,34 @@ func follow(terminal *sandbox.Terminal, sizes <-chan api.TermSize, done <-chan s
 }
 
 func openSession(client api.AttachIO) (*session, error) {
-	s := &session{}
+	s := &session{ended: make(chan struct{}), viewer: newViewer(writerOf(client.Stdout()), writerOf(client.Stderr()))}
 	if client.TTY() {
 		terminal, err := sandbox.OpenTerminal()
 		if err != nil {
+			s.viewer.drop(err)
 			return nil, err
 		}
 		s.terminal = terminal
 		s.files = sandbox.Files{terminal.Slave, terminal.Slave, terminal.Slave}
-		s.ended = make(chan struct{})
 		go follow(terminal, client.Resize(), s.ended)
 		s.feed(terminal.Master, client.Stdin(), false)
-		s.collect(terminal.Master, client.Stdout())
+		s.collect(terminal.Master, false)
 		return s, nil
 	}
 	if err := s.openStdin(client.Stdin()); err != nil {
+		s.viewer.drop(err)
 		return nil, err
 	}
-	for i, out := range []io.Writer{client.Stdout(), client.Stderr()} {
+	for i := range 2 {
 		read, write, err := os.Pipe()
 		if err != nil {
 			s.closeFiles()
-			s.drain(0)
+			s.viewer.drop(err)
+			_ = s.drain(context.Background(), 0)
 			return nil, err
 		}
 		s.files[i+1] = write
-		s.collect(read, out)
+		s.collect(read, i == 1)
 	}
 	return s, nil
 }
@@ -175,13 +181,20 @@ func (s *session) feed(to *os.File, from io.Reader, closeAtEnd bool) {
 	}()
 }
 
-func (s *session) collect(from *os.File, to io.Writer) {
+// collect shows the client what the process prints. The process waits for its client, but its end does not.
+func (s *session) collect(from *os.File, isStderr bool) {
 	s.readers = append(s.readers, from)
 	s.copying.Go(func() {
-		if to == nil {
-			to = io.Discard
+		buffer := make([]byte, 32<<10)
+		for {
+			n, err := from.Read(buffer)
+			if n > 0 {
+				s.viewer.put(slices.Clone(buffer[:n]), isStderr, 0, s.ended)
+			}
+			if err != nil {
+				return
+			}
 		}
-		_, _ = io.Copy(to, from)
 	})
 }
 
@@ -193,22 +206,22 @@ func (s *session) closeFiles() {
 	}
 }
 
-// drain reads to the end of the output, not longer than limit: a process left in the background may hold it open.
-func (s *session) drain(limit time.Duration) {
+// drain reads to the end of the output, not longer than limit: a process left in the background may hold it open. Then it waits
+// until the client has taken everything, as long as it takes something.
+func (s *session) drain(ctx context.Context, limit time.Duration) error {
+	close(s.ended)
 	deadline := time.Now().Add(limit)
 	for _, reader := range s.readers {
 		_ = reader.SetReadDeadline(deadline)
 	}
 	s.copying.Wait()
-	if s.ended != nil {
-		close(s.ended)
-	}
 	for _, reader := range s.readers {
 		_ = reader.Close()
 	}
 	for _, closer := range s.closers {
 		_ = closer.Close()
 	}
+	return s.viewer.finish(ctx)
 }
 
 // attach connects a client with a container's main process until one of them ends.
@@ -217,7 +230,6 @@ func (n *Node) attach(ctx context.Context, namespace, pod, container string, cli
 	if err != nil {
 		return err
 	}
-	viewer := &attachment{stdout: writerOf(client.Stdout()), stderr: writerOf(client.Stderr())}
 	if in := client.Stdin(); in != nil && a.streams.stdin != nil {
 		go func() {
 			_, _ = io.Copy(a.streams.stdin, in)
@@ -231,14 +243,21 @@ func (n *Node) attach(ctx context.Context, namespace, pod, container string, cli
 		defer close(over)
 		go follow(a.streams.terminal, client.Resize(), over)
 	}
+	viewer := newViewer(writerOf(client.Stdout()), writerOf(client.Stderr()))
 	a.streams.attach(viewer)
 	defer a.streams.detach(viewer)
 	select {
 	case <-ctx.Done():
+		viewer.drop(ctx.Err())
 		return nil
+	case <-viewer.over:
+		return viewer.finish(ctx)
 	case <-a.container.Main().Done():
 	}
 	a.streams.copying.Wait()
+	if err := viewer.finish(ctx); errors.Is(err, errViewerStalled) {
+		return err
+	}
 	return exitError(a.container.Main().Exit(), client)
 }
 

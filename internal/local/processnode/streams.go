@@ -2,7 +2,9 @@ package processnode
 
 import (
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,18 +22,14 @@ type streams struct {
 	once     bool              // stdin closes with the first attachment
 	readers  []*os.File
 	copying  sync.WaitGroup
+	draining chan struct{} // closed when the process has ended
 
 	mu       sync.Mutex
-	attached map[*attachment]bool
-}
-
-// attachment is one client that sees what the container prints.
-type attachment struct {
-	stdout, stderr io.Writer
+	attached map[*viewer]bool
 }
 
 func openStreams(spec *corev1.Container, log *logfile.File) (*streams, error) {
-	s := &streams{once: spec.StdinOnce, attached: map[*attachment]bool{}}
+	s := &streams{once: spec.StdinOnce, draining: make(chan struct{}), attached: map[*viewer]bool{}}
 	if spec.TTY {
 		terminal, err := sandbox.OpenTerminal()
 		if err != nil {
@@ -98,37 +96,36 @@ func (s *streams) copy(from *os.File, log *logfile.Stream, isStderr bool) {
 	})
 }
 
+// tee shows what was read to the viewers. The lock is not held meanwhile: one that stalls must not keep others from coming and going.
 func (s *streams) tee(data []byte, isStderr bool) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for a := range s.attached {
-		out := a.stdout
-		if isStderr {
-			out = a.stderr
-		}
-		if out == nil {
-			continue
-		}
-		if _, err := out.Write(data); err != nil {
-			delete(s.attached, a)
-		}
+	viewers := slices.Collect(maps.Keys(s.attached))
+	s.mu.Unlock()
+	if len(viewers) == 0 {
+		return
+	}
+	data = slices.Clone(data)
+	for _, v := range viewers {
+		v.put(data, isStderr, viewerPatience, s.draining)
 	}
 }
 
-func (s *streams) attach(a *attachment) {
+func (s *streams) attach(v *viewer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.attached[a] = true
+	s.attached[v] = true
 }
 
-func (s *streams) detach(a *attachment) {
+func (s *streams) detach(v *viewer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.attached, a)
+	delete(s.attached, v)
 }
 
-// drain waits until everything that was written is in the log, but not longer than limit, and closes the streams.
+// drain waits until everything that was written is in the log, but not longer than limit, and closes the streams. It waits for no
+// viewer.
 func (s *streams) drain(limit time.Duration) {
+	close(s.draining)
 	deadline := time.Now().Add(limit)
 	for _, reader := range s.readers {
 		_ = reader.SetReadDeadline(deadline)
