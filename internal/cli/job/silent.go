@@ -26,21 +26,26 @@ type simulated struct {
 // holds says whether the pod is on a simulated node, and remembers it then. A
 // node that cannot be read is not.
 func (s *simulated) holds(ctx context.Context, c client.Client, pod *corev1.Pod) bool {
-	kind, known := s.kind[pod.Spec.NodeName]
-	if !known {
-		node := &corev1.Node{}
-		if c.Get(ctx, types.NamespacedName{Name: pod.Spec.NodeName}, node) == nil {
-			kind = node.Labels[keys.NodeKind]
-		}
-		s.kind[pod.Spec.NodeName] = kind
-	}
-	if kind != kindSimulated {
+	if s.kindOf(ctx, c, pod.Spec.NodeName) != kindSimulated {
 		return false
 	}
 	if len(s.pods) == 0 || s.pods[len(s.pods)-1] != pod {
 		s.pods = append(s.pods, pod)
 	}
 	return true
+}
+
+// kindOf is the kind of a node; a node is read once.
+func (s *simulated) kindOf(ctx context.Context, c client.Client, name string) string {
+	kind, known := s.kind[name]
+	if !known && name != "" {
+		node := &corev1.Node{}
+		if c.Get(ctx, types.NamespacedName{Name: name}, node) == nil {
+			kind = node.Labels[keys.NodeKind]
+		}
+		s.kind[name] = kind
+	}
+	return kind
 }
 
 func nothingRuns(pod *corev1.Pod) string {

@@ -70,6 +70,8 @@ type sheet struct {
 	group  *schedulingv1beta1.PodGroup
 	pods   []*corev1.Pod
 	events []corev1.Event
+	// simulated says which of the pods' nodes are known to be.
+	simulated map[string]bool
 }
 
 func view(ctx context.Context, o *viewOptions) error {
@@ -148,6 +150,7 @@ func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events b
 	if s.pods, err = podsOf(ctx, c, job); ignoreForbidden(err) != nil {
 		return nil, err
 	}
+	s.markSimulated(ctx, c)
 	if !events {
 		return s, nil
 	}
@@ -160,6 +163,29 @@ func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events b
 	}
 	s.events, err = eventsOf(ctx, c, job.Namespace, about...)
 	return s, err
+}
+
+// maxNodes is how many nodes are asked for what they are.
+const maxNodes = 10
+
+// markSimulated notes which of the first few nodes under the job are simulated;
+// who may not read nodes does not get to know.
+func (s *sheet) markSimulated(ctx context.Context, c client.Client) {
+	s.simulated = map[string]bool{}
+	nodes := &simulated{kind: map[string]string{}}
+	for _, pod := range s.pods {
+		if len(nodes.kind) == maxNodes {
+			return
+		}
+		s.simulated[pod.Spec.NodeName] = nodes.kindOf(ctx, c, pod.Spec.NodeName) == kindSimulated
+	}
+}
+
+func (s *sheet) nodeOf(pod *corev1.Pod) string {
+	if s.simulated[pod.Spec.NodeName] {
+		return pod.Spec.NodeName + " (simulated)"
+	}
+	return orElse(pod.Spec.NodeName, "-")
 }
 
 // maxEvents is how many events are shown, the last ones.
@@ -280,7 +306,7 @@ func (s *sheet) podTable(style render.Style, now time.Time) render.Table {
 	table := render.Table{Header: []string{"NAME", "READY", "STATUS", "RESTARTS", "AGE", "NODE", "IP"}}
 	for _, pod := range s.pods {
 		table.Rows = append(table.Rows, []string{pod.Name, cli.PodReady(pod), style.Phase(cli.PodStatus(pod)), cli.PodRestarts(pod, now),
-			render.Age(now, pod.CreationTimestamp.Time), orElse(pod.Spec.NodeName, "-"), orElse(pod.Status.PodIP, "-")})
+			render.Age(now, pod.CreationTimestamp.Time), s.nodeOf(pod), orElse(pod.Status.PodIP, "-")})
 	}
 	return table
 }

@@ -197,6 +197,7 @@ func TestJobViewGolden(t *testing.T) {
 		{about: "a waiting job under a scheduler without explanations", args: "job view plain"},
 		{about: "a job that waits for its pods to start tells what the node said last", args: "job view plain", prepare: unmounted},
 		{about: "a job whose pods crash says so", args: "job view train", prepare: crashing},
+		{about: "a pod on a simulated node is marked", args: "job view train --events=false", prepare: onSimulatedNode},
 		{about: "a failed job", args: "job view broken"},
 		{about: "a suspended job", args: "job view paused"},
 		{about: "two jobs, without events", args: "job view done broken --events=false"},
