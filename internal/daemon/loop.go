@@ -22,7 +22,7 @@ type decider interface {
 	Cycle(now time.Time, c *model.Cluster) decision.Decisions
 }
 
-// sinkOf is where decisions go: the outbox.
+// effects is where decisions go: the outbox.
 type effects interface {
 	Put(d *decision.Decisions)
 }

@@ -100,8 +100,8 @@ func observeCycle(deltas int, d *decision.Decisions, took time.Duration) {
 		victims.Set(float64(d.Stats.Victims))
 		preemptions.Inc()
 	}
-	for i := range d.Queues {
-		q := &d.Queues[i]
+	for i := range d.Stats.Queues {
+		q := &d.Stats.Queues[i]
 		queueAllocated.set(q.Queue, q.Allocated)
 		queueDeserved.set(q.Queue, q.Deserved)
 		queueShare.WithLabelValues(q.Queue).Set(q.Share)

@@ -31,6 +31,7 @@ type stamp struct {
 	deserved, capacity []float64 // more is better
 	elastic            []float64
 	gen                uint64
+	figures            figures // as last given to metrics
 }
 
 func (b *book) reset() {

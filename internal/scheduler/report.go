@@ -14,6 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -45,13 +46,9 @@ func (e *Engine) report(s *session.Session) decision.Decisions {
 	e.tellQueues(s)
 	out.Stats.GangsTried, out.Stats.GangsPlaced = s.Tried, s.Won
 	out.Stats.GangsParked, out.Stats.TasksPlaced = len(e.book.waiting), len(out.Binds)
-	out.Again = letIn(out)
+	out.Again = len(out.Evicts) > 0 // assumed, they may show more room; all else comes back as a change
 	return *out
 }
-
-// letIn says whether a gang changed phase with pods to place at once; otherwise
-// what follows comes back as events.
-func letIn(d *decision.Decisions) bool { return len(d.Evicts) > 0 }
 
 func object(g *model.Gang) decision.Object {
 	return decision.Object{Namespace: g.Namespace, Name: g.Name, UID: g.UID}
@@ -175,20 +172,43 @@ func (e *Engine) tellQueues(s *session.Session) {
 		if !q.Known {
 			continue
 		}
+		e.count(s, q)
 		allocated := explain.List(q.Allocated, s.Cluster.Resources)
-		deserved := explain.List(q.Deserved, s.Cluster.Resources)
 		old := &q.Published
-		if equality.Semantic.DeepEqual(allocated, old.Allocated) && (equality.Semantic.DeepEqual(deserved, old.Deserved) || old.Decided && s.Now.Sub(old.At) < countsEvery) {
+		if equality.Semantic.DeepEqual(allocated, old.Allocated) {
 			continue
 		}
 		if old.Decided && s.Now.Sub(old.At) < countsEvery {
 			s.Out.WakeAt = soonest(s.Out.WakeAt, old.At.Add(countsEvery))
 			continue
 		}
-		s.Out.Queues = append(s.Out.Queues, decision.QueueStatus{
-			Queue: q.Name, Allocated: allocated, Deserved: deserved, Share: finite(q.Share),
-		})
+		s.Out.Queues = append(s.Out.Queues, decision.QueueStatus{Queue: q.Name, Allocated: allocated})
 	}
+}
+
+// figures are what metrics were told of a queue.
+type figures struct {
+	told                bool
+	allocated, deserved []float64
+	share               float64
+}
+
+// count gives a queue's figures to metrics when they changed. It decides nothing.
+func (e *Engine) count(s *session.Session, q *queue.Queue) {
+	stamp := e.book.stamps[q]
+	old := &stamp.figures
+	share := finite(q.Share)
+	if old.told && old.share == share && slices.Equal(old.allocated, q.Allocated) && slices.Equal(old.deserved, q.Deserved) {
+		return
+	}
+	old.told, old.share = true, share
+	old.allocated = append(old.allocated[:0], q.Allocated...)
+	old.deserved = append(old.deserved[:0], q.Deserved...)
+	e.book.stamps[q] = stamp
+	s.Out.Stats.Queues = append(s.Out.Stats.Queues, decision.QueueFigures{
+		Queue: q.Name, Share: share,
+		Allocated: explain.List(q.Allocated, s.Cluster.Resources), Deserved: explain.List(q.Deserved, s.Cluster.Resources),
+	})
 }
 
 func finite(v float64) float64 {

@@ -30,6 +30,7 @@ type world struct {
 	nodes   map[string]*corev1.Node
 	pods    map[string]*corev1.Pod
 	gangs   map[string]*schedulingv1beta1.PodGroup
+	figures map[string]decision.QueueFigures
 	queues  map[string]*schedulingv1beta1.Queue
 	classes map[string]*schedulingk8s.PriorityClass
 	made    int
@@ -39,7 +40,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{
 		t: t, cfg: config.Default(), now: make.Epoch,
 		nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{},
-		gangs: map[string]*schedulingv1beta1.PodGroup{}, queues: map[string]*schedulingv1beta1.Queue{},
+		gangs: map[string]*schedulingv1beta1.PodGroup{}, figures: map[string]decision.QueueFigures{}, queues: map[string]*schedulingv1beta1.Queue{},
 		classes: map[string]*schedulingk8s.PriorityClass{},
 	}
 	w.queues["default"] = make.Queue("default").Obj()
@@ -331,6 +332,9 @@ func (w *world) cycle() decision.Decisions {
 	w.now = w.now.Add(2 * time.Second)
 	d := w.engine.Cycle(w.now, w.model)
 	decision.Assume(w.model, &d)
+	for _, q := range d.Stats.Queues {
+		w.figures[q.Queue] = q
+	}
 	for i := range d.Gangs {
 		w.gangs[d.Gangs[i].Gang.Name].Status = d.Gangs[i].Status
 	}
@@ -388,8 +392,8 @@ func (w *world) shares() []string {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		p := w.model.Queues[name].Published
-		out = append(out, fmt.Sprintf("%s allocated %s deserved %s", name, list(p.Allocated), list(p.Deserved)))
+		q := w.figures[name]
+		out = append(out, fmt.Sprintf("%s allocated %s deserved %s", name, list(q.Allocated), list(q.Deserved)))
 	}
 	return out
 }

@@ -23,7 +23,7 @@ func Assume(c *model.Cluster, d *Decisions) {
 	}
 	for i := range d.Queues {
 		q := &d.Queues[i]
-		c.AssumeQueueStatus(q.Queue, model.QueuePublished{Allocated: q.Allocated, Deserved: q.Deserved, At: d.Now})
+		c.AssumeQueueStatus(q.Queue, model.QueuePublished{Allocated: q.Allocated, At: d.Now})
 	}
 	c.EndAssume()
 }

@@ -65,13 +65,10 @@ type GangStatus struct {
 	Status schedulingv1beta1.PodGroupStatus
 }
 
-// QueueStatus is what the scheduler knows of a queue; only on change.
+// QueueStatus is the part of a queue's status that is the scheduler's; only on change.
 type QueueStatus struct {
 	Queue     string
 	Allocated corev1.ResourceList
-	Deserved  corev1.ResourceList
-	// Share is the greatest part used of what the queue deserves, 0 when it has no share.
-	Share float64
 }
 
 // PodCondition is PodScheduled=False for a pod that waits; only on change.
@@ -96,6 +93,15 @@ type Stats struct {
 	GangsParked int
 	TasksPlaced int
 	Victims     int
+	Queues      []QueueFigures // those that changed
+}
+
+// QueueFigures are how a queue stands.
+type QueueFigures struct {
+	Queue               string
+	Allocated, Deserved corev1.ResourceList
+	// Share is the greatest part used of what the queue deserves, 0 when it has no share.
+	Share float64
 }
 
 // Decisions is what one cycle decided. Slices are in the order decided.
