@@ -30,6 +30,7 @@ type wireEvent struct {
 	Part    string        `json:"part,omitempty"`
 	Seconds float64       `json:"seconds,omitempty"`
 	Note    string        `json:"note,omitempty"`
+	Warning string        `json:"warning,omitempty"`
 	Up      *local.Record `json:"up,omitempty"`
 	Error   string        `json:"error,omitempty"`
 	Hint    string        `json:"hint,omitempty"`
@@ -72,6 +73,8 @@ func (w *wireReporter) Ready(part string, took time.Duration) {
 }
 
 func (w *wireReporter) Note(line string) { w.send(wireEvent{Note: line}) }
+
+func (w *wireReporter) Warn(line string) { w.send(wireEvent{Warning: line}) }
 
 func (w *wireReporter) Up(record local.Record) {
 	w.send(wireEvent{Up: &record})
@@ -123,6 +126,8 @@ func detach(ctx context.Context, dir local.Dir, out, errOut io.Writer) error {
 		case e.Error != "":
 			_, _ = child.Wait()
 			return &local.Error{What: e.Error, Hint: e.Hint}
+		case e.Warning != "":
+			text.Warn(e.Warning)
 		case e.Note != "":
 			text.Note(e.Note)
 		case e.Part != "":

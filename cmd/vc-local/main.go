@@ -37,10 +37,11 @@ func main() {
 	os.Exit(code)
 }
 
-// A start makes much garbage, and collecting it takes a good part of its time;
+// A start makes much garbage, and collecting it takes a good part of its time:
+// 130 takes 0.2 s longer than 200, and its peak is 530 MiB instead of 620;
 // afterwards most of the heap is caches that live on, and nobody wants them twice.
 const (
-	gcPercentStarting = 200
+	gcPercentStarting = 130
 	gcPercentRunning  = 60
 )
 

@@ -18,9 +18,9 @@ type nodeFlags struct {
 // spec is what the flags ask for; prefix is how they begin on the command line.
 func (f nodeFlags) spec(prefix, kind string, count int) (local.NodeSpec, error) {
 	spec := local.NodeSpec{Kind: kind, Count: &count, CPU: f.cpu, Memory: f.memory, Taints: f.taints}
-	for flag, text := range map[string]string{"cpu": f.cpu, "memory": f.memory} {
-		if _, err := local.ParseQuantity(text); err != nil && text != "" {
-			return spec, &local.Error{What: prefix + flag + ": " + err.Error(), Hint: "for example " + prefix + "cpu 4 " + prefix + "memory 8Gi"}
+	for _, quantity := range []struct{ flag, text string }{{"cpu", f.cpu}, {"memory", f.memory}} {
+		if _, err := local.ParseQuantity(quantity.text); err != nil && quantity.text != "" {
+			return spec, &local.Error{What: prefix + quantity.flag + ": " + err.Error(), Hint: "for example " + prefix + "cpu 4 " + prefix + "memory 8Gi"}
 		}
 	}
 	var err error
@@ -100,11 +100,14 @@ func specsToAdd(cmd *cobra.Command, file, name string, process, simulated int, n
 			return nil, err
 		}
 	}
-	for kind, count := range map[string]int{local.KindProcess: process, local.KindSimulated: simulated} {
-		if count == 0 {
+	for _, counted := range []struct {
+		kind  string
+		count int
+	}{{local.KindProcess, process}, {local.KindSimulated, simulated}} {
+		if counted.count == 0 {
 			continue
 		}
-		spec, err := node.spec("--", kind, count)
+		spec, err := node.spec("--", counted.kind, counted.count)
 		if err != nil {
 			return nil, err
 		}

@@ -7,9 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/vc-batch/vc/internal/local"
@@ -32,6 +34,7 @@ type upOptions struct {
 	ephemeral      bool
 
 	changed func(flag string) bool
+	given   []string // the flags of the command line, sorted
 	out     io.Writer
 	errOut  io.Writer
 }
@@ -57,6 +60,7 @@ A file for --nodes-file is a YAML list:
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.changed = func(flag string) bool { return cmd.Flags().Changed(flag) }
+			cmd.Flags().Visit(func(flag *pflag.Flag) { o.given = append(o.given, flag.Name) })
 			o.out, o.errOut = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			return run(cmd.Context(), o)
 		},
@@ -98,7 +102,7 @@ func runUp(ctx context.Context, o *upOptions) error {
 	return err
 }
 
-func (o *upOptions) up(ctx context.Context, dir local.Dir, progress local.Reporter) error {
+func (o *upOptions) up(ctx context.Context, dir local.Dir, progress reporter) error {
 	if err := dir.Check(); err != nil {
 		return err
 	}
@@ -243,7 +247,7 @@ func (o *upOptions) nodes() ([]local.Node, error) {
 }
 
 // alreadyRunning says so, when the cluster is ready or has become ready.
-func (o *upOptions) alreadyRunning(ctx context.Context, dir local.Dir, record local.Record, progress local.Reporter) error {
+func (o *upOptions) alreadyRunning(ctx context.Context, dir local.Dir, record local.Record, progress reporter) error {
 	for !record.Ready {
 		select {
 		case <-time.After(100 * time.Millisecond):
@@ -259,15 +263,39 @@ func (o *upOptions) alreadyRunning(ctx context.Context, dir local.Dir, record lo
 		}
 	}
 	progress.Note(fmt.Sprintf("the cluster in %s is running already (process %d, for %s)", dir, record.PID, duration.HumanDuration(time.Since(record.Started))))
-	if o.nodesNamed() {
-		progress.Note("flags about nodes have no effect on it: use vc-local nodes add")
+	if warning := o.withoutEffect(); warning != "" {
+		progress.Warn(warning)
 	}
 	progress.Up(record)
 	return nil
 }
 
+// withoutEffect names the flags that change nothing about a cluster that runs; empty if there are none.
+func (o *upOptions) withoutEffect() string {
+	var flags []string
+	for _, flag := range o.given {
+		if flag != "dir" && flag != "detach" {
+			flags = append(flags, "--"+flag)
+		}
+	}
+	switch {
+	case len(flags) == 0:
+		return ""
+	case o.nodesNamed():
+		return "without effect on a running cluster: " + strings.Join(flags, ", ") + " (stop it first with vc-local down, or change its nodes with vc-local nodes)"
+	}
+	return "without effect on a running cluster: " + strings.Join(flags, ", ") + " (stop it first with vc-local down)"
+}
+
+// reporter is what tells of a start and of what is ignored.
+type reporter interface {
+	local.Reporter
+	// Warn says what has not been done as it was asked; one line.
+	Warn(line string)
+}
+
 // reporter tells a person, or the process that waits for this one.
-func (o *upOptions) reporter() local.Reporter {
+func (o *upOptions) reporter() reporter {
 	if wire := wireFromEnvironment(); wire != nil {
 		return wire
 	}
@@ -286,6 +314,8 @@ func (t *textReporter) Ready(part string, took time.Duration) {
 }
 
 func (t *textReporter) Note(line string) { fmt.Fprintln(t.errOut, "note: "+line) }
+
+func (t *textReporter) Warn(line string) { fmt.Fprintln(t.errOut, "warning: "+line) }
 
 func (t *textReporter) Up(record local.Record) {
 	if record.PID == os.Getpid() {

@@ -38,7 +38,7 @@ func Run(ctx context.Context, s Settings, report Reporter) (err error) {
 	if err := s.Dir.Create(); err != nil {
 		return err
 	}
-	held, err := takeLock(s.Dir)
+	held, err := takeOver(s.Dir)
 	if errors.Is(err, errLocked) {
 		return ErrRunning
 	}
@@ -56,7 +56,7 @@ func Run(ctx context.Context, s Settings, report Reporter) (err error) {
 			return err
 		}
 	}
-	c := &cluster{settings: s, report: report, record: Record{PID: os.Getpid(), Started: time.Now()}}
+	c := &cluster{settings: s, report: report, record: ownRecord()}
 	if err := s.Dir.writeRecord(c.record); err != nil {
 		return explainDisk(s.Dir, err)
 	}
@@ -76,6 +76,12 @@ func Run(ctx context.Context, s Settings, report Reporter) (err error) {
 		return nil
 	}
 	return err
+}
+
+// ownRecord is the first record of this process.
+func ownRecord() Record {
+	start, _ := processStart(os.Getpid())
+	return Record{PID: os.Getpid(), Started: time.Now(), ProcessStart: start}
 }
 
 // start brings up the parts, each when those it needs are ready.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 
@@ -109,7 +108,10 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 	if err != nil || !running {
 		return false, false, err
 	}
-	for record.PID == 0 { // It has only just locked the directory.
+	for deadline := time.Now().Add(gentleStop); record.PID == 0; { // It has only just locked the directory.
+		if time.Now().After(deadline) {
+			return true, false, hinted("run vc-local down where the cluster was started (not from another container)", "the process that runs the cluster in %s is not found", d)
+		}
 		select {
 		case <-time.After(stopPoll):
 		case <-ctx.Done():
@@ -119,28 +121,42 @@ func endProcess(ctx context.Context, d Dir) (wasRunning, killed bool, err error)
 			return true, false, err
 		}
 	}
+	// The handle is of one process for ever; only then is it seen whether it is the right one.
+	process, err := os.FindProcess(record.PID)
+	if err != nil {
+		return true, false, err
+	}
+	defer func() { _ = process.Release() }()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		killed = signal == syscall.SIGKILL
-		if err := syscall.Kill(record.PID, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+		if err := signalRecorded(process, record, signal); err != nil {
 			return true, killed, hinted("stop it as the user who started it", "process %d cannot be stopped: %v", record.PID, err)
 		}
 		ended, err := waitUnlocked(ctx, d, gentleStop)
 		if err != nil || ended {
-			waitGone(ctx, record.PID)
+			waitGone(ctx, record)
 			return true, killed, err
 		}
 	}
 	return true, true, hinted("look at it with: ps -fp "+fmt.Sprint(record.PID), "process %d does not end, not even killed", record.PID)
 }
 
+// signalRecorded signals the process that wrote the record; one that has got
+// its PID since is left alone.
+func signalRecorded(process *os.Process, record Record, signal syscall.Signal) error {
+	if !record.alive() {
+		return nil
+	}
+	if err := process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
+}
+
 // waitGone gives a process that has let go of its directory the moment that it
 // still needs to end.
-func waitGone(ctx context.Context, pid int) {
-	for deadline := time.Now().Add(endingGrace); time.Now().Before(deadline) && ctx.Err() == nil; {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || strings.Contains(string(stat), ") Z ") {
-			return // Gone, or it only waits to be reaped.
-		}
+func waitGone(ctx context.Context, record Record) {
+	for deadline := time.Now().Add(endingGrace); time.Now().Before(deadline) && ctx.Err() == nil && record.alive(); {
 		time.Sleep(stopPoll)
 	}
 }
