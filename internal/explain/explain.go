@@ -15,6 +15,9 @@ import (
 // Nodes shown in an explanation, by reason; the rest are summed up.
 const maxReasons = 8
 
+// maxSharers bounds the queues named that share a resource.
+const maxSharers = 3
+
 // Standing is how a queue stands: amounts by resource index, +Inf where nothing
 // limits.
 type Standing struct {
@@ -47,6 +50,9 @@ func Explanation(v *Verdict, q *Standing, resources *model.Resources) *schedulin
 		e.Nodes = append(e.Nodes, n)
 	}
 	if l := v.Limit; l != nil && l.Resource != "" {
+		if l.Node { // what is free now does not matter
+			e.Short = nil
+		}
 		e.Short = append([]schedulingv1beta1.Shortage{limitShortage(l)}, e.Short...)
 	}
 	if q != nil {
@@ -67,10 +73,13 @@ func shortOnNodes(v *Verdict, resource string, short int64, resources *model.Res
 
 func limitShortage(l *Limit) schedulingv1beta1.Shortage {
 	scope := "queue"
-	if l.Cluster {
+	switch {
+	case l.Cluster:
 		scope = "cluster"
+	case l.Node:
+		scope = "nodes"
 	}
-	free := max(l.Limit-l.Held, 0)
+	free := max(l.Limit-l.Held-l.Promised+l.Spare, 0)
 	return schedulingv1beta1.Shortage{
 		Resource: corev1.ResourceName(l.Resource), Scope: scope,
 		Asked: amount(l.Resource, l.Asked), Available: amount(l.Resource, free), ShortBy: amount(l.Resource, max(l.Asked-free, 0)),
@@ -123,8 +132,10 @@ func Sentence(v *Verdict) string {
 		return fmt.Sprintf("%s: %d of %d", sentence, m.Exist, m.Min)
 	case reason.QueueMissing, reason.QueueClosed:
 		return fmt.Sprintf("%s: %s", sentence, v.Limit.Queue)
-	case reason.OverCapability, reason.OverDeserved:
+	case reason.OverCapability:
 		return fmt.Sprintf("%s: %s", limited(v), gap(v.Limit))
+	case reason.OverDeserved:
+		return fmt.Sprintf("%s: %s", limited(v), share(v.Limit))
 	case reason.NotEnqueued:
 		if v.Limit != nil {
 			return fmt.Sprintf("%s: %s", sentence, gap(v.Limit))
@@ -139,6 +150,9 @@ func Sentence(v *Verdict) string {
 		if v.Limit != nil && v.Limit.Cluster {
 			return fmt.Sprintf("%s: the cluster is too small: %s", sentence, gap(v.Limit))
 		}
+		if v.Limit != nil && v.Limit.Node {
+			return fmt.Sprintf("%s: %s", sentence, largest(v))
+		}
 		return fmt.Sprintf("%s: %d of %d fit; %s", sentence, m.Fit, max(m.Min, m.Held+1), tally(v))
 	}
 	return sentence
@@ -147,13 +161,70 @@ func Sentence(v *Verdict) string {
 // limited names the queue and what of it is the limit.
 func limited(v *Verdict) string {
 	if v.Code == reason.OverDeserved {
-		return fmt.Sprintf("queue %s holds its share already", v.Limit.Queue)
+		return fmt.Sprintf("queue %s would exceed its share", v.Limit.Queue)
 	}
 	return fmt.Sprintf("queue %s would exceed its capability", v.Limit.Queue)
 }
 
-func gap(l *Limit) string {
-	return fmt.Sprintf("%s %s asked, %s in use, limit %s", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Held), amount(l.Resource, l.Limit))
+func gap(l *Limit) string { return fmt.Sprintf("%s, limit %s", used(l), amount(l.Resource, l.Limit)) }
+
+// used is what is asked and what is gone already.
+func used(l *Limit) string {
+	s := fmt.Sprintf("%s %s asked, %s in use", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Held))
+	if l.Spare > 0 {
+		s += fmt.Sprintf(" (%s beyond minimums)", amount(l.Resource, l.Spare))
+	}
+	if l.Promised > 0 {
+		s += fmt.Sprintf(", %s promised to gangs let in before", amount(l.Resource, l.Promised))
+	}
+	return s
+}
+
+// share says what the queue's share is and why it is not more.
+func share(l *Limit) string {
+	s := fmt.Sprintf("%s, its share is %s", used(l), amount(l.Resource, l.Limit))
+	if l.Total <= 0 {
+		return s
+	}
+	s += " of " + amount(l.Resource, l.Total)
+	var weight, weights int32
+	var others []string
+	for _, o := range l.Sharers {
+		weights += o.Weight
+		if o.Queue == l.Queue {
+			weight = o.Weight
+			continue
+		}
+		switch len(others) {
+		case maxSharers:
+			others = append(others, "…")
+		case maxSharers + 1:
+		default:
+			others = append(others, fmt.Sprintf("%s (%s)", o.Queue, amount(l.Resource, o.Share)))
+		}
+	}
+	if weight == 0 || len(others) == 0 {
+		return s
+	}
+	return fmt.Sprintf("%s by weight %d of %d; others that want theirs: %s", s, weight, weights, strings.Join(others, ", "))
+}
+
+// largest compares a pod with the largest node, and says what of the nodes it
+// may not use at all.
+func largest(v *Verdict) string {
+	l, each, use := v.Limit, "", ""
+	if v.Task == nil && v.Members.Min > 1 {
+		each = " by a pod on average"
+	}
+	ruledOut := ""
+	for _, c := range v.Tally.Counts {
+		switch c.Reason {
+		case reason.TooLarge, reason.InsufficientResource, reason.TooManyPods, reason.PortInUse:
+		default:
+			use, ruledOut = " that it may use", "; "+tally(v)
+		}
+	}
+	return fmt.Sprintf("%s %s asked%s, the largest node%s has %s%s", l.Resource, amount(l.Resource, l.Asked), each, use, amount(l.Resource, l.Limit), ruledOut)
 }
 
 // tally is "0/5 nodes are available: 3 Insufficient cpu, 2 …", the form that
@@ -190,6 +261,14 @@ func hint(v *Verdict) string {
 	m := v.Members
 	if v.Detail != "" {
 		return v.Detail
+	}
+	switch {
+	case v.Code == reason.OverDeserved && v.Limit.Held > 0:
+		return "wait until jobs of this queue end or other queues ask for less, raise its weight, or ask for less"
+	case v.Code == reason.OverDeserved:
+		return "wait until other queues ask for less, raise this queue's weight, or ask for less"
+	case v.Code == reason.TooLarge && v.Limit != nil && v.Limit.Node && v.Limit.Limit > 0:
+		return fmt.Sprintf("ask for at most %s %s per pod, or add a larger node", v.Limit.Resource, amount(v.Limit.Resource, v.Limit.Limit))
 	}
 	if v.Code == reason.GangDoesNotFit && v.Limit == nil && m.Fit > 0 && m.Fit < m.Min && m.Held == 0 {
 		return fmt.Sprintf("minAvailable %d would start now; or lower the requests, or add nodes", m.Fit)

@@ -44,8 +44,24 @@ type Limit struct {
 	Queue    string
 	Resource string
 	Asked    float64 // by this gang
-	Held     float64 // by the queue, what is let in included
-	Limit    float64
+	Held     float64 // by the queue's pods
+	// Promised is reserved for gangs of the queue that are let in and have no nodes
+	// yet; Spare is what of Held the queue can do without.
+	Promised, Spare float64
+	Limit           float64
 	// Cluster: it is what the cluster has (minus guarantees), not what the queue may have.
 	Cluster bool
+	// Node: it is what the largest node has that the pod may use; no queue's.
+	Node bool
+	// Total is what the cluster has and Sharers are the queues that share it, this
+	// one included, greatest share first; where the limit is a share.
+	Total   float64
+	Sharers []Sharer
+}
+
+// Sharer is a queue with its share of a resource.
+type Sharer struct {
+	Queue  string
+	Weight int32
+	Share  float64
 }

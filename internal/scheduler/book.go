@@ -20,7 +20,14 @@ type book struct {
 	seen    uint64                     // generation of the model at the last cycle
 	stamps  map[*queue.Queue]stamp     // of the queues at the last cycle
 	reclaim uint64
+	nodes   nodesStamp // at the last cycle
+	// eased are queues where a gang turned out never to start: what it reserved is free.
+	eased map[*queue.Queue]bool
 }
+
+// nodesStamp changes with the nodes' number, sizes, labels and taints: what
+// decides whether a pod is too large for all of them.
+type nodesStamp struct{ epoch, total, labels uint64 }
 
 // stamp is how a queue stood at the end of the last cycle. When it stands better
 // its gangs hope again.
@@ -39,6 +46,7 @@ func (b *book) reset() {
 	b.at = map[*session.Job]int{}
 	b.stamps = map[*queue.Queue]stamp{}
 	b.due = map[*session.Job]time.Time{}
+	b.eased = map[*queue.Queue]bool{}
 }
 
 func (b *book) job(g *model.Gang) *session.Job { return b.jobs[g] }
@@ -52,6 +60,7 @@ func (b *book) update(s *session.Session) {
 		look(j.Gang)
 	}
 	b.dirty = b.dirty[:0]
+	clear(b.eased)
 	if b.seen == 0 || !s.Cluster.GangsSince(b.seen, look) {
 		for g := range b.jobs {
 			look(g)
@@ -86,6 +95,11 @@ func (b *book) look(s *session.Session, g *model.Gang) {
 	j.Load(s)
 	s.Touch(j)
 	j.Parked = false
+	if idle := s.HoldsForNothing(j); idle != j.Idle {
+		if j.Idle = idle; idle {
+			b.eased[j.In] = true
+		}
+	}
 	if j.Wants() {
 		b.enter(j)
 	} else {
@@ -122,7 +136,7 @@ func (b *book) stampQueues(s *session.Session) {
 			b.reclaim++
 			old.gen = q.Gen
 		}
-		better := old.version == 0 || old.known != q.Known || old.open != q.Open ||
+		better := old.version == 0 || b.eased[q] || old.known != q.Known || old.open != q.Open ||
 			less(q.Allocated, old.allocated) || less(q.Inqueue, old.inqueue) ||
 			less(old.deserved, q.Deserved) || less(old.capacity, q.RealCapability) || less(old.elastic, q.Elastic)
 		if better {
@@ -161,11 +175,14 @@ func less(a, b []float64) bool {
 }
 
 // wake fills the session: parked gangs stay out unless a node grew that could
-// take one of their tasks, or their queue changed.
+// take one of their tasks, their queue changed, or a node of another size came.
 func (b *book) wake(s *session.Session) {
 	helped := map[*model.Shape]bool{}
+	nodes := nodesStamp{s.View.Epoch, s.Cluster.TotalGen, s.View.LabelsChanged}
+	resized := nodes != b.nodes
+	b.nodes = nodes
 	for _, j := range b.waiting {
-		if j.Parked && (b.stamps[j.In].version != j.QueueStamp && j.QueueBound() || s.View.Touched && b.nodesHelp(s, j, helped)) {
+		if j.Parked && (resized && j.SizeBound() || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() || s.View.Touched && b.nodesHelp(s, j, helped)) {
 			j.Parked = false
 		}
 		if !j.Parked {

@@ -24,21 +24,6 @@ func (s *Session) find(t *model.Task) (node model.NodeID, later, ok bool) {
 	return node, true, ok
 }
 
-// tooLarge says whether waiting cannot help: wherever the pod may go, it is
-// larger than the node.
-func tooLarge(t *explain.Tally) bool {
-	found := false
-	for _, c := range t.Counts {
-		switch c.Reason {
-		case reason.TooLarge:
-			found = true
-		case reason.InsufficientResource, reason.TooManyPods, reason.PortInUse:
-			return false
-		}
-	}
-	return found && t.Fit == 0
-}
-
 // judge says why a task fits nowhere.
 func (s *Session) judge(t *model.Task) explain.Verdict {
 	if len(s.View.Order) == 0 {
@@ -46,8 +31,8 @@ func (s *Session) judge(t *model.Task) explain.Verdict {
 	}
 	tally := s.Judge.Filters.Nodes(s.View, s.Cluster.Resources, t.Shape, s.ruleJudge(t))
 	v := explain.Verdict{Code: reason.GangDoesNotFit, Tally: tally, Task: t}
-	if tooLarge(&tally) {
-		v.Code = reason.TooLarge
+	if size := s.sizeOf(t.Shape); size.tooLarge {
+		v.Code, v.Limit = reason.TooLarge, size.limit
 	}
 	return v
 }

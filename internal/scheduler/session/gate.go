@@ -43,6 +43,10 @@ func (s *Session) LetIn(j *Job) {
 
 // Blocked gives a verdict about the queue to one of its gangs.
 func (s *Session) Blocked(j *Job, v explain.Verdict) {
+	if never, ok := s.Never(j); ok { // the queue's turn would not help
+		s.Verdict(j, never)
+		return
+	}
 	if v.Limit != nil { // the same limit, this gang's amount
 		limit := *v.Limit
 		if index, ok := s.Cluster.Resources.Find(limit.Resource); ok {

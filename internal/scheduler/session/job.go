@@ -38,6 +38,8 @@ type Job struct {
 	Touched bool
 	// Parked: nothing changed that could help since it failed.
 	Parked bool
+	// Idle: it was let in and can never start, so that its reservation does not count.
+	Idle bool
 	// ParkedShapes are what it still needs nodes for; nil when nodes cannot help.
 	ParkedShapes []*model.Shape
 	// ReclaimStamp is the session's at the last try to evict for it.

@@ -59,6 +59,10 @@ func (j *Job) QueueBound() bool {
 	return j.Verdict.Code != reason.NotEnoughPods && j.Verdict.Code != reason.SchedulingGated
 }
 
+// SizeBound says whether the nodes' sizes could be the reason that the job, or
+// another one that is before it, waits.
+func (j *Job) SizeBound() bool { return !j.LetIn() || j.Verdict.Code == reason.TooLarge }
+
 // Keeps says whether the tasks have what they were promised still, as a promise
 // or for good.
 func (j *Job) Keeps(tasks []*model.Task) bool {

@@ -201,6 +201,12 @@ func (r *round) try(t *model.Task) {
 // blocked notes a limit of the queue that is in the way. Where the limit is the
 // whole cluster, the nodes are what is short, and they say it better.
 func (r *round) blocked(t *model.Task, v explain.Verdict) {
+	if r.s.TooLarge(t.Shape) {
+		if r.nodeVerdict.Code == "" {
+			r.nodeVerdict = r.s.judge(t)
+		}
+		return
+	}
 	if v.Limit != nil && v.Limit.Cluster {
 		if r.nodeVerdict.Code == "" {
 			if n := r.s.judge(t); n.Tally.Fit == 0 {
@@ -230,6 +236,11 @@ func (r *round) verdict() explain.Verdict {
 	if v.Code == "" || r.queueVerdict.Code != "" && len(r.placed) == 0 {
 		if r.queueVerdict.Code != "" {
 			v = r.queueVerdict
+		}
+	}
+	if v.Code != reason.TooLarge {
+		if never, ok := r.s.Never(r.job); ok {
+			v = never
 		}
 	}
 	v.Members = r.s.members(r.job, len(r.placed))

@@ -54,6 +54,9 @@ type Session struct {
 	roundsOf []Placed // scratch
 	gangs    map[*model.Queue][]*model.Gang
 	blockers map[*model.Queue][]string
+	sizes    map[*model.Shape]size
+	largest  []int64
+	idle     map[*queue.Queue][]float64
 	// Tried and Won count rounds.
 	Tried, Won int
 	rules      podRules

@@ -1,5 +1,6 @@
 // Package enqueue lets gangs into their queues: only then are their pods created
-// and tried. A gang that its queue has no room for waits outside.
+// and tried. A gang that its queue has no room for waits outside, and so does one
+// that no node is large enough for.
 package enqueue
 
 import (
@@ -30,6 +31,10 @@ func (Action) Run(s *session.Session) {
 		return s.Rules.CompareJobs(a, b)
 	})
 	for _, j := range pending {
+		if v, never := s.Never(j); never { // inside it would only take the room of others
+			s.Verdict(j, v)
+			continue
+		}
 		if j.HasMinResources {
 			if v := s.Rules.MayEnqueue(j); v.Code != "" {
 				v.Members = s.Members(j, 0)

@@ -17,6 +17,7 @@ package proportion
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
@@ -47,7 +48,7 @@ func (*Policy) Reads() config.Reads {
 func (p *Policy) Open(s *session.Session) {
 	Share(s.Ledger)
 	r := &s.Rules
-	rules := rules{resources: s.Cluster.Resources, ledger: s.Ledger}
+	rules := rules{resources: s.Cluster.Resources, ledger: s.Ledger, idle: s.Idle, sharers: map[int][]explain.Sharer{}}
 	if p.conf.Enabled("enableQueueOrder") {
 		r.QueueOrder = append(r.QueueOrder, func(a, b *queue.Queue) int {
 			return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Share, b.Share))
@@ -78,6 +79,10 @@ func (p *Policy) Open(s *session.Session) {
 type rules struct {
 	resources *model.Resources
 	ledger    *queue.Ledger
+	// idle is what gangs that can never start have reserved in a queue.
+	idle func(*queue.Queue) []float64
+	// sharers are who has a share of a resource, greatest first, once asked for.
+	sharers map[int][]explain.Sharer
 }
 
 // capability is limit for RealCapability: where the cluster itself is smaller
@@ -116,7 +121,7 @@ func (r rules) overused(q *queue.Queue) explain.Verdict {
 	if some < 0 {
 		return explain.Verdict{}
 	}
-	return r.limit(reason.OverDeserved, q, some, nil, q.Allocated[some], q.Deserved[some])
+	return r.deserved(q, some, nil)
 }
 
 // allocatable says whether the queue may hold so much more: within its
@@ -129,7 +134,7 @@ func (r rules) allocatable(q *queue.Queue, asked model.Request) explain.Verdict 
 		return r.capability(q, i, asked, q.Allocated[i])
 	}
 	if i := over(r.resources, q.Allocated, asked, q.Deserved); i >= 0 {
-		v := r.limit(reason.OverDeserved, q, i, asked, q.Allocated[i], q.Deserved[i])
+		v := r.deserved(q, i, asked)
 		if q.Deserved[i] >= r.ledger.Total[i]-queue.Epsilon {
 			v.Code, v.Limit.Cluster = reason.GangDoesNotFit, true
 		}
@@ -157,26 +162,68 @@ func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 	if !q.Open {
 		return session.Reject, explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
 	}
-	best := -1
-	for _, t := range j.MinResources {
-		i := int(t.Index)
-		if float64(t.Value)+r.claimed(q, i) > q.RealCapability[i]+queue.Epsilon && (best < 0 || r.resources.Name(i) < r.resources.Name(best)) {
-			best = i
+	best := r.overClaimed(q, j.MinResources, nil)
+	var idle []float64
+	if best >= 0 { // a second look costs something, so only now
+		if idle = r.idle(q); idle != nil {
+			best = r.overClaimed(q, j.MinResources, idle)
 		}
 	}
 	if best < 0 {
 		return session.Permit, explain.Verdict{}
 	}
-	v := r.capability(q, best, j.MinResources, r.claimed(q, best))
+	v := r.capability(q, best, j.MinResources, q.Allocated[best])
+	v.Limit.Promised, v.Limit.Spare = promised(q, best, idle), q.Elastic[best]
 	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // full, not too small
 		v.Code = reason.NotEnqueued
 	}
 	return session.Reject, v
 }
 
-// claimed is what the queue holds and has let in, without what it can do without.
-func (r rules) claimed(q *queue.Queue, i int) float64 {
-	return q.Allocated[i] + q.Inqueue[i] - q.Elastic[i]
+// overClaimed returns the first resource, by name, of which asked does not fit
+// beside what the queue holds and has let in, without what it can do without;
+// -1 when all does.
+func (r rules) overClaimed(q *queue.Queue, asked model.Request, idle []float64) int {
+	best := -1
+	for _, t := range asked {
+		i := int(t.Index)
+		claimed := q.Allocated[i] + promised(q, i, idle) - q.Elastic[i]
+		if float64(t.Value)+claimed > q.RealCapability[i]+queue.Epsilon && (best < 0 || r.resources.Name(i) < r.resources.Name(best)) {
+			best = i
+		}
+	}
+	return best
+}
+
+// promised is what is reserved for gangs that were let in and may start some day.
+func promised(q *queue.Queue, i int, idle []float64) float64 {
+	if i < len(idle) {
+		return max(q.Inqueue[i]-idle[i], 0)
+	}
+	return q.Inqueue[i]
+}
+
+// deserved is limit for the queue's share, with who has the rest.
+func (r rules) deserved(q *queue.Queue, index int, asked model.Request) explain.Verdict {
+	v := r.limit(reason.OverDeserved, q, index, asked, q.Allocated[index], q.Deserved[index])
+	v.Limit.Total, v.Limit.Sharers = r.ledger.Total[index], r.sharersOf(index)
+	return v
+}
+
+// sharersOf lists the queues that have a share of a resource.
+func (r rules) sharersOf(index int) []explain.Sharer {
+	list, known := r.sharers[index]
+	if known {
+		return list
+	}
+	for _, q := range r.ledger.Queues {
+		if q.Deserved[index] > queue.Epsilon {
+			list = append(list, explain.Sharer{Queue: q.Name, Weight: max(q.Weight, 1), Share: q.Deserved[index]})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b explain.Sharer) int { return cmp.Compare(b.Share, a.Share) })
+	r.sharers[index] = list
+	return list
 }
 
 // givesBack says whether the queue holds more than it deserves of something

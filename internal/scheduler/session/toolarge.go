@@ -1,0 +1,163 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+// size is what was found out about a shape in this cycle: nodes do not change
+// within one.
+type size struct {
+	tooLarge bool
+	limit    *explain.Limit // the first resource that no node has enough of; nil: none has all at once
+}
+
+// TooLarge says whether a shape is larger than every node that its selector,
+// affinity and tolerations let it use, were they empty. One that no node is for
+// is not too large: it is in the wrong place.
+func (s *Session) TooLarge(shape *model.Shape) bool { return s.sizeOf(shape).tooLarge }
+
+func (s *Session) sizeOf(shape *model.Shape) size {
+	if known, ok := s.sizes[shape]; ok {
+		return known
+	}
+	var found size
+	if !s.Judge.Possible(shape) {
+		found = s.measure(shape)
+	}
+	if s.sizes == nil {
+		s.sizes = map[*model.Shape]size{}
+	}
+	s.sizes[shape] = found
+	return found
+}
+
+// measure compares a shape that fits no empty node with the nodes it may use.
+func (s *Session) measure(shape *model.Shape) size {
+	nodes := &s.Cluster.Nodes
+	most := make([]int64, nodes.Stride)
+	allowed := false
+	for _, id := range s.View.Order {
+		if !s.Judge.Allowed(shape, id) {
+			continue
+		}
+		allowed = true
+		for i, v := range nodes.Row(nodes.Alloc, id) {
+			most[i] = max(most[i], v)
+		}
+	}
+	if !allowed {
+		return size{}
+	}
+	return size{tooLarge: true, limit: s.larger(shape.Request, 1, most)}
+}
+
+// larger is the first resource, by name, of which a pod asks for more than the
+// largest node has, when parts pods ask for asked.
+func (s *Session) larger(asked model.Request, parts int, most []int64) *explain.Limit {
+	var limit *explain.Limit
+	for _, t := range asked {
+		name, has := s.Cluster.Resources.Name(int(t.Index)), float64(most[t.Index])
+		if each := float64(t.Value) / float64(parts); each > has+queue.Epsilon && (limit == nil || name < limit.Resource) {
+			limit = &explain.Limit{Resource: name, Asked: each, Limit: has, Node: true}
+		}
+	}
+	return limit
+}
+
+// Never says why a gang cannot start however long it waits: so many of its pods
+// are larger than every node that the rest is less than its minimum.
+func (s *Session) Never(j *Job) (explain.Verdict, bool) {
+	if j.Need() == 0 || len(s.View.Order) == 0 {
+		return explain.Verdict{}, false
+	}
+	if len(j.Tasks) < j.MinMember {
+		return s.neverByMinimum(j)
+	}
+	large, first := 0, (*model.Task)(nil)
+	for _, t := range j.Pending {
+		if !s.TooLarge(t.Shape) {
+			continue
+		}
+		large++
+		if first == nil {
+			first = t
+		}
+	}
+	if len(j.Tasks)-large >= j.MinMember {
+		return explain.Verdict{}, false
+	}
+	v := s.judge(first)
+	v.Members = s.members(j, 0)
+	return v, true
+}
+
+// neverByMinimum judges a gang whose pods do not exist yet by their average.
+// That needs to know how many pods minResources is for. It is minMember only
+// where minMember is less than the sum of the roles' minimums: the PodGroup of a
+// job whose tasks wait for others asks for all of them and counts the first, and
+// a Spark driver's asks for its executors too.
+func (s *Session) neverByMinimum(j *Job) (explain.Verdict, bool) {
+	sum := 0
+	for _, n := range j.MinTaskMember {
+		sum += n
+	}
+	if !j.HasMinResources || j.AllocatedTasks() > 0 || sum <= j.MinMember {
+		return explain.Verdict{}, false
+	}
+	limit := s.larger(j.MinResources, j.MinMember, s.largestNode())
+	if limit == nil {
+		return explain.Verdict{}, false
+	}
+	return explain.Verdict{Code: reason.TooLarge, Limit: limit, Members: s.members(j, 0)}, true
+}
+
+// largestNode is the most that any node has, by resource.
+func (s *Session) largestNode() []int64 {
+	if s.largest == nil {
+		nodes := &s.Cluster.Nodes
+		s.largest = make([]int64, nodes.Stride)
+		for _, id := range s.View.Order {
+			for i, v := range nodes.Row(nodes.Alloc, id) {
+				s.largest[i] = max(s.largest[i], v)
+			}
+		}
+	}
+	return s.largest
+}
+
+// HoldsForNothing says whether the gang has room reserved in its queue and can
+// never start.
+func (s *Session) HoldsForNothing(j *Job) bool {
+	if !j.LetIn() || j.AllocatedTasks() > 0 || !slices.ContainsFunc(j.Sums.Inqueue, func(v int64) bool { return v > 0 }) {
+		return false
+	}
+	_, never := s.Never(j)
+	return never
+}
+
+// Idle is what gangs that can never start have reserved in a queue, by resource;
+// nil: nothing.
+func (s *Session) Idle(q *queue.Queue) []float64 {
+	if s.idle == nil {
+		s.idle = map[*queue.Queue][]float64{}
+		for _, j := range s.AllWaiting {
+			if !s.HoldsForNothing(j) {
+				continue
+			}
+			sum := s.idle[j.In]
+			if sum == nil {
+				sum = make([]float64, s.Cluster.Resources.Len())
+			}
+			for i, v := range j.Sums.Inqueue {
+				sum[i] += float64(v)
+			}
+			s.idle[j.In] = sum
+		}
+	}
+	return s.idle[q]
+}
