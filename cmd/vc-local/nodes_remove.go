@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/vc-batch/vc/internal/local"
 )
@@ -128,19 +129,28 @@ func compareNumbered(a, b string) int {
 	return cmp.Or(strings.Compare(stemA, stemB), cmp.Compare(len(numberA), len(numberB)), strings.Compare(numberA, numberB), strings.Compare(a, b))
 }
 
-// removeNodes removes one after the other; those that cannot be removed are the error at the end.
+// atOnce is how many nodes are removed at the same time: each spends most of its time waiting.
+const atOnce = 32
+
+// removeNodes removes nodes, and tells in their order how that went; those that cannot be removed are the error at the end.
 func removeNodes(ctx context.Context, out io.Writer, names []string, remove func(context.Context, string) error) error {
+	errs := make([]error, len(names))
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for i, name := range names {
+		group.Go(func() error {
+			errs[i] = remove(ctx, name)
+			return nil
+		})
+	}
+	_ = group.Wait()
 	var removed []string
 	failure := &local.Error{}
-	for _, name := range names {
-		err := remove(ctx, name)
+	for i, name := range names {
+		err := errs[i]
 		if err == nil {
 			removed = append(removed, name)
 			continue
-		}
-		if ctx.Err() != nil {
-			printDone(out, removed, "removed")
-			return errInterrupted
 		}
 		// All of them fail with the same words when the cluster itself does not answer.
 		if text := err.Error(); !strings.Contains(failure.What, text) {
@@ -152,6 +162,9 @@ func removeNodes(ctx context.Context, out io.Writer, names []string, remove func
 		}
 	}
 	printDone(out, removed, "removed")
+	if ctx.Err() != nil && failure.What != "" {
+		return errInterrupted
+	}
 	if failure.What != "" {
 		return failure
 	}
