@@ -134,12 +134,17 @@ func (d Dir) Create() error {
 	return nil
 }
 
-func (d Dir) checkRoom() error {
+// freeBytes is the room on the directory's disk; false where the file system cannot tell.
+func (d Dir) freeBytes() (uint64, bool) {
 	var disk syscall.Statfs_t
-	cannotTell := syscall.Statfs(string(d), &disk) != nil // Some file systems cannot; then etcd will.
-	free := disk.Bavail * uint64(disk.Bsize)
-	if cannotTell || free >= leastFreeBytes {
-		return nil
+	err := syscall.Statfs(string(d), &disk)
+	return disk.Bavail * uint64(disk.Bsize), err == nil
+}
+
+func (d Dir) checkRoom() error {
+	free, told := d.freeBytes()
+	if !told || free >= leastFreeBytes {
+		return nil // Where nobody can tell, etcd will.
 	}
 	return hinted(fmt.Sprintf("free some space there, or give a --dir on another disk; at least %d MiB are needed", leastFreeBytes>>20),
 		"the disk of %s is full: %d MiB are left", d, free>>20)
