@@ -26,8 +26,9 @@ import (
 	"github.com/vc-batch/vc/internal/local/controlplane"
 )
 
-// patience is how long anything may take on a busy machine.
-const patience = 20 * time.Second
+// patience is how long anything may take on a busy machine. The garbage collector looks for new kinds every half minute,
+// and on such a cluster ours are new to it.
+const patience = 60 * time.Second
 
 // plane is the one control plane of this package's tests, with install.yaml applied.
 var plane *controlplane.ControlPlane
