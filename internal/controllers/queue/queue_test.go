@@ -169,6 +169,40 @@ func TestACommandClosesAQueueOnce(t *testing.T) {
 	}
 }
 
+// lateCache shows a queue as it was once.
+type lateCache struct {
+	client.Reader
+	queue *scheduling.Queue
+}
+
+func (l lateCache) Get(ctx context.Context, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
+	if q, ok := o.(*scheduling.Queue); ok && key.Name == l.queue.Name {
+		l.queue.DeepCopyInto(q)
+		return nil
+	}
+	return l.Reader.Get(ctx, key, o, options...)
+}
+
+func TestALateCacheClosesNoQueueThatWasJustOpened(t *testing.T) {
+	t.Parallel()
+	r, c, _ := setup(t, testQueue("q", "Open"))
+	r.cache = lateCache{Reader: c, queue: testQueue("q", "Closing")}
+	if q := reconcileQueue(t, r, c, "q"); q.Status.State != scheduling.QueueStateOpen {
+		t.Errorf("state %s", q.Status.State)
+	}
+}
+
+func TestACommandIsFollowedThoughTheCacheIsLate(t *testing.T) {
+	t.Parallel()
+	command := &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(bus.OpenQueueAction),
+		TargetObject: &metav1.OwnerReference{APIVersion: scheduling.GroupVersion.String(), Kind: "Queue", Name: "q"}}
+	r, c, _ := setup(t, testQueue("q", "Closed"), command)
+	r.cache = lateCache{Reader: c, queue: testQueue("q", "Open")}
+	if q := reconcileQueue(t, r, c, "q"); q.Status.State != scheduling.QueueStateOpen {
+		t.Errorf("state %s", q.Status.State)
+	}
+}
+
 func TestACommandForAnEarlierQueueOfTheSameNameIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	command := &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(bus.CloseQueueAction),

@@ -31,6 +31,9 @@ import (
 // coalesce is how long the first change of a PodGroup waits for others of its queue.
 const coalesce = 100 * time.Millisecond
 
+// soon is when a write is tried again that met a newer queue.
+const soon = 20 * time.Millisecond
+
 var (
 	// byPhase are the gauges of PodGroups, one a phase, because Volcano's dashboards know them so.
 	byPhase = map[string]*prometheus.GaugeVec{}
@@ -149,7 +152,20 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		asked = bus.Action(command.Action)
 	}
 	p := compute(&q, parent, count(held), asked)
-	if err := r.write(ctx, &q, &p); err != nil {
+	exact := command != nil || p.state != q.Status.State
+	if exact {
+		// A state is decided from what the API server holds, not from a cache that may not yet show our own last write:
+		// else a queue that was opened a moment ago is closed again.
+		if err := r.api.Get(ctx, req.NamespacedName, &q); err != nil {
+			return reconcile.Result{}, client.IgnoreNotFound(err)
+		}
+		p = compute(&q, parent, count(held), asked)
+	}
+	err = r.write(ctx, &q, &p, exact)
+	if apierrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: soon}, nil
+	}
+	if err != nil {
 		return reconcile.Result{}, err
 	}
 	exportMetrics(q.Name, p.counts)
@@ -221,8 +237,9 @@ func meant(c *bus.Command, q *scheduling.Queue) bool {
 	return c.TargetObject.UID == "" || c.TargetObject.UID == q.UID
 }
 
-// write writes what a plan changes. The state comes first: a command counts as followed once that is written.
-func (r *Reconciler) write(ctx context.Context, q *scheduling.Queue, p *plan) error {
+// write writes what a plan changes; exactly: only over the version of q that was read, else the error is a conflict. The state comes first: a
+// command counts as followed once that is written.
+func (r *Reconciler) write(ctx context.Context, q *scheduling.Queue, p *plan, exactly bool) error {
 	status := map[string]any{}
 	if q.Status.State != p.state {
 		status["state"] = p.state
@@ -246,10 +263,17 @@ func (r *Reconciler) write(ctx context.Context, q *scheduling.Queue, p *plan) er
 	if err := r.patch(ctx, q, meta, false); err != nil {
 		return err
 	}
+	if exactly && len(meta) > 0 && len(status) > 0 {
+		exactly = false // Our own patch, just now, made a newer version; nobody else writes states.
+	}
 	if len(status) == 0 {
 		return nil
 	}
-	return r.patch(ctx, q, map[string]any{"status": status}, true)
+	content := map[string]any{"status": status}
+	if exactly {
+		content["metadata"] = map[string]any{"resourceVersion": q.ResourceVersion}
+	}
+	return r.patch(ctx, q, content, true)
 }
 
 func (r *Reconciler) patch(ctx context.Context, q *scheduling.Queue, content map[string]any, status bool) error {
