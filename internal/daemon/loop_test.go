@@ -88,11 +88,12 @@ func looping(t *testing.T, engine *script, test func(h *hand)) (calls []time.Dur
 const ms = time.Millisecond
 
 // tenths are times in tenths of a millisecond.
-func tenths(times ...time.Duration) []time.Duration {
-	for i := range times {
-		times[i] *= ms / 10
+func tenths(times ...int) []time.Duration {
+	out := make([]time.Duration, len(times))
+	for i, n := range times {
+		out[i] = time.Duration(n) * ms / 10
 	}
-	return times
+	return out
 }
 
 func TestTheLoopRests(t *testing.T) {
