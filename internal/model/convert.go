@@ -21,6 +21,7 @@ func NodeFrom(node *corev1.Node) NodeSet {
 		Labels:        node.Labels,
 		Taints:        node.Spec.Taints,
 		Unschedulable: node.Spec.Unschedulable,
+		Annotations:   policyAnnotations(node.Annotations),
 		Allocatable:   amounts(node.Status.Allocatable, floor),
 	}
 	if len(node.Status.Images) > 0 {
@@ -53,8 +54,9 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 		Preemptable: either(pod, keys.Preemptable) != "false",
 		Critical: pod.Namespace == metav1.NamespaceSystem ||
 			pod.Spec.PriorityClassName == "system-cluster-critical" || pod.Spec.PriorityClassName == "system-node-critical",
-		Never: pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever,
-		Shape: shapeFrom(pod),
+		Never:       pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever,
+		Shape:       shapeFrom(pod),
+		Annotations: policyAnnotations(pod.Annotations),
 	}
 	set.Index = indexFrom(pod)
 	for i := range pod.Status.Conditions {
@@ -63,6 +65,30 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 		}
 	}
 	return set
+}
+
+// routine are annotations of ours that no policy reads; most pods have them.
+var routine = map[string]bool{
+	keys.GroupName: true, keys.JobName: true, keys.JobNamespace: true, keys.TaskSpec: true, keys.TaskIndex: true, keys.QueueName: true,
+	keys.JobVersion: true, keys.JobRetryCount: true, keys.TemplateUID: true, keys.JobType: true, keys.PodQueueName: true,
+}
+
+// policyAnnotations are those that policies may read: Volcano's, ours and the
+// vendors' of devices. Others are not kept, as there may be many large ones.
+func policyAnnotations(all map[string]string) map[string]string {
+	var kept map[string]string
+	for key, value := range all {
+		prefix, _, _ := strings.Cut(key, "/")
+		switch {
+		case routine[key]:
+		case strings.HasSuffix(prefix, "volcano.sh"), prefix == "vc-batch.dev", prefix == "nvidia.com", strings.HasPrefix(key, "sla-"):
+			if kept == nil {
+				kept = map[string]string{}
+			}
+			kept[key] = value
+		}
+	}
+	return kept
 }
 
 // either is an annotation, else the label of the same key.
@@ -239,6 +265,8 @@ func QueueFrom(q *schedulingv1beta1.Queue) QueueSet {
 		Capability:  amounts(q.Spec.Capability, floorSum),
 		Guarantee:   amounts(q.Spec.Guarantee.Resource, floorSum),
 		Deserved:    amounts(q.Spec.Deserved, floorSum),
+		Annotations: policyAnnotations(q.Annotations),
+		Affinity:    q.Spec.Affinity,
 		Status:      q.Status,
 	}
 }

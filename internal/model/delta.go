@@ -20,7 +20,8 @@ type NodeSet struct {
 	Taints        []corev1.Taint
 	Unschedulable bool
 	Allocatable   []Amount
-	Images        map[string]int64 // name → bytes
+	Images        map[string]int64  // name → bytes
+	Annotations   map[string]string // those that policies may read
 }
 
 // NodeGone removes a node. Its tasks stay known and are counted again when the
@@ -49,6 +50,8 @@ type TaskSet struct {
 	// Never is preemptionPolicy Never: the pod may not cause evictions.
 	Never bool
 	Shape ShapeSpec
+	// Annotations are those that policies may read.
+	Annotations map[string]string
 	// Condition is the PodScheduled condition as last seen.
 	Condition PodCondition
 }
@@ -104,6 +107,8 @@ type QueueSet struct {
 	Capability  []Amount
 	Guarantee   []Amount
 	Deserved    []Amount
+	Annotations map[string]string // those that policies may read
+	Affinity    *schedulingv1beta1.Affinity
 	Status      schedulingv1beta1.QueueStatus
 }
 

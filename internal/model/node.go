@@ -1,6 +1,7 @@
 package model
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,7 +42,8 @@ type NodeInfo struct {
 	Taints        []corev1.Taint
 	Unschedulable bool
 	Images        map[string]int64
-	Node          *corev1.Node // name and labels, for the affinity matchers
+	Annotations   map[string]string // those that policies may read
+	Node          *corev1.Node      // name and labels, for the affinity matchers
 }
 
 // Len is the number of rows, dead ones included.
@@ -136,7 +138,7 @@ func (d NodeSet) apply(c *Cluster) {
 		c.touch(id)
 		c.TotalGen = c.next()
 	}
-	info := &NodeInfo{Labels: d.Labels, Taints: d.Taints, Unschedulable: d.Unschedulable, Images: d.Images}
+	info := &NodeInfo{Labels: d.Labels, Taints: d.Taints, Unschedulable: d.Unschedulable, Images: d.Images, Annotations: d.Annotations}
 	if !n.Alive[id] || !info.same(n.Info[id]) {
 		info.Node = nodeObject(d.Name, d.Labels)
 		n.Info[id] = info
@@ -158,6 +160,9 @@ func (i *NodeInfo) same(old *NodeInfo) bool {
 		if w, ok := old.Labels[k]; !ok || w != v {
 			return false
 		}
+	}
+	if !maps.Equal(i.Annotations, old.Annotations) {
+		return false
 	}
 	for k, v := range i.Images {
 		if w, ok := old.Images[k]; !ok || w != v {

@@ -26,6 +26,8 @@ type Queue struct {
 	Capability  Request
 	Guarantee   Request
 	Deserved    Request
+	Annotations map[string]string
+	Affinity    *schedulingv1beta1.Affinity
 	// HasCapability lists the resources that Capability names, zero ones included.
 	HasCapability []int32
 
@@ -69,6 +71,7 @@ func (d QueueSet) apply(c *Cluster) {
 	}
 	q.Guarantee = c.Resources.Request(d.Guarantee)
 	q.Deserved = c.Resources.Request(d.Deserved)
+	q.Annotations, q.Affinity = d.Annotations, d.Affinity
 	c.grow()
 	q.Gen = c.next()
 	c.QueueSetGen = c.next()

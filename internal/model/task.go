@@ -27,6 +27,8 @@ type Task struct {
 	Gang   *Gang // nil: in none
 	Node   NodeID
 	Status Status
+	// Annotations are those that policies may read; not to be changed.
+	Annotations map[string]string
 	// Condition is PodScheduled=False as last seen or decided.
 	Condition PodCondition
 
@@ -73,7 +75,7 @@ func (d TaskSet) apply(c *Cluster) {
 	}
 	t.Created, t.Labels, t.Ours, t.Role, t.Index, t.Priority, t.Gated = d.Created, d.Labels, d.Ours, d.Role, d.Index, d.Priority, d.Gated
 	t.Preemptable, t.Critical, t.Never = d.Preemptable, d.Critical, d.Never
-	t.Condition = d.Condition
+	t.Annotations, t.Condition = d.Annotations, d.Condition
 	t.seen = seenTask{node: NoNode, status: d.Status}
 	if d.Node != "" && !d.Status.Ended() {
 		t.seen.node = c.nodeRow(d.Node)

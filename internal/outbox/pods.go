@@ -26,7 +26,7 @@ const (
 func podKey(o decision.Object) string { return "pod/" + o.Namespace + "/" + o.Name }
 
 func (o *Outbox) bind(b *decision.Bind) *write {
-	pod, node := b.Pod, b.Node
+	pod, node, notes := b.Pod, b.Node, b.Annotations
 	gang := b.Gang.Key()
 	if b.Gang.UID == "" {
 		gang = podKey(pod)
@@ -35,7 +35,7 @@ func (o *Outbox) bind(b *decision.Bind) *write {
 		lane: bindLane, key: podKey(pod), gang: gang,
 		send: func(ctx context.Context) error {
 			err := o.o.API.Bind(ctx, &corev1.Binding{
-				ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
+				ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Annotations: notes},
 				Target:     corev1.ObjectReference{Kind: "Node", Name: node},
 			})
 			if apierrors.IsConflict(err) {

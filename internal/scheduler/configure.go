@@ -4,40 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
-	"github.com/vc-batch/vc/internal/scheduler/action/allocate"
-	"github.com/vc-batch/vc/internal/scheduler/action/backfill"
-	"github.com/vc-batch/vc/internal/scheduler/action/enqueue"
-	"github.com/vc-batch/vc/internal/scheduler/action/reclaim"
 	"github.com/vc-batch/vc/internal/scheduler/config"
-	"github.com/vc-batch/vc/internal/scheduler/policy/binpack"
-	"github.com/vc-batch/vc/internal/scheduler/policy/conformance"
-	"github.com/vc-batch/vc/internal/scheduler/policy/gang"
-	"github.com/vc-batch/vc/internal/scheduler/policy/nodeorder"
-	"github.com/vc-batch/vc/internal/scheduler/policy/predicates"
-	"github.com/vc-batch/vc/internal/scheduler/policy/priority"
-	"github.com/vc-batch/vc/internal/scheduler/policy/proportion"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
-
-// actions by Volcano's names.
-var actions = map[string]session.Action{
-	"enqueue":  enqueue.Action{},
-	"allocate": allocate.Action{},
-	"backfill": backfill.Action{},
-	"reclaim":  reclaim.Action{},
-}
-
-// policies by Volcano's names.
-var policies = map[string]func(config.Plugin, func(string)) session.Policy{
-	"gang":        func(p config.Plugin, _ func(string)) session.Policy { return gang.New(p) },
-	"priority":    func(p config.Plugin, _ func(string)) session.Policy { return priority.New(p) },
-	"conformance": func(p config.Plugin, _ func(string)) session.Policy { return conformance.New(p) },
-	"proportion":  func(p config.Plugin, _ func(string)) session.Policy { return proportion.New(p) },
-	"predicates":  func(p config.Plugin, warn func(string)) session.Policy { return predicates.New(p, warn) },
-	"nodeorder":   func(p config.Plugin, warn func(string)) session.Policy { return nodeorder.New(p, warn) },
-	"binpack":     func(p config.Plugin, warn func(string)) session.Policy { return binpack.New(p, warn) },
-}
 
 func (e *Engine) warn(format string, args ...any) {
 	e.Warnings = append(e.Warnings, fmt.Sprintf(format, args...))
@@ -48,31 +19,67 @@ func (e *Engine) configure(cfg *config.Config) error {
 	for _, name := range cfg.Actions {
 		a, ok := actions[name]
 		if !ok {
-			return fmt.Errorf("action %q: not known", name)
+			e.warn("actions: %s is not available; the others run without it", name)
+			continue
 		}
 		e.actions = append(e.actions, a)
 		e.enqueues = e.enqueues || name == "enqueue"
 	}
-	for _, name := range slices.Sorted(maps.Keys(cfg.Configurations)) {
-		for _, key := range slices.Sorted(maps.Keys(cfg.Configurations[name])) {
-			e.warn("configurations: %s: %s has no effect: the action reads no arguments", name, key)
-		}
+	if len(e.actions) == 0 {
+		return fmt.Errorf("actions: none of %s is available", strings.Join(cfg.Actions, ", "))
 	}
-	for _, tier := range cfg.Tiers {
+	e.configureActions(cfg)
+	for i, tier := range cfg.Tiers {
 		for _, plugin := range tier.Plugins {
-			build, ok := policies[plugin.Name]
-			if !ok {
-				return fmt.Errorf("policy %q: not known", plugin.Name)
-			}
-			p := build(plugin, func(text string) { e.warn("%s: %s", plugin.Name, text) })
-			for _, key := range plugin.Unread(p.Reads()) {
-				e.warn("%s: %s has no effect: the policy does not read it", plugin.Name, key)
-			}
-			e.policies = append(e.policies, p)
-			if j, ok := p.(session.Judging); ok {
-				j.Configure(&e.judge)
-			}
+			e.configurePolicy(i, plugin)
 		}
 	}
 	return nil
+}
+
+// configureActions gives the actions their arguments.
+func (e *Engine) configureActions(cfg *config.Config) {
+	for _, name := range slices.Sorted(maps.Keys(cfg.Configurations)) {
+		arguments := cfg.Configurations[name]
+		var reads []string
+		for i, a := range e.actions {
+			c, ok := a.(session.Configurable)
+			if !ok || a.Name() != name {
+				continue
+			}
+			reads = c.Reads()
+			e.actions[i] = c.Configured(arguments, func(text string) { e.warn("configurations: %s: %s", name, text) })
+		}
+		for _, key := range slices.Sorted(maps.Keys(arguments)) {
+			switch {
+			case len(reads) == 0:
+				e.warn("configurations: %s: %s has no effect: the action reads no arguments", name, key)
+			case !slices.Contains(reads, key):
+				e.warn("configurations: %s: %s has no effect: the action reads only %s", name, key, strings.Join(reads, ", "))
+			}
+		}
+	}
+}
+
+// configurePolicy adds a policy to a tier.
+func (e *Engine) configurePolicy(tier int, plugin config.Plugin) {
+	build, ok := policies[plugin.Name]
+	if !ok {
+		e.warn("%s: %q is no policy; known are %s; ignored", plugin.Where, plugin.Name, strings.Join(Policies(), ", "))
+		return
+	}
+	p := build(plugin, func(text string) { e.warn("%s: %s", plugin.Name, text) })
+	for _, key := range plugin.Unread(p.Reads()) {
+		e.warn("%s: %s has no effect: the policy does not read it", plugin.Name, key)
+	}
+	e.policies = append(e.policies, tiered{p, tier})
+	if j, ok := p.(session.Judging); ok {
+		j.Configure(&e.judge)
+	}
+}
+
+// tiered is a policy and the number of its tier.
+type tiered struct {
+	session.Policy
+	tier int
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -81,7 +82,7 @@ tiers: [{plugins: [{name: nodeorder, arguments: {leastrequested.weight: many}}]}
 func TestPoliciesReadWhatTheySay(t *testing.T) {
 	call := regexp.MustCompile(`Enabled\("(\w+)"\)`)
 	for name, build := range policies {
-		files, err := filepath.Glob(filepath.Join("policy", name, "*.go"))
+		files, err := filepath.Glob(filepath.Join("policy", strings.ReplaceAll(name, "-", ""), "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no source of %s: %v", name, err)
 		}

@@ -34,7 +34,7 @@ type Engine struct {
 	Warnings []string
 
 	actions  []session.Action
-	policies []session.Policy
+	policies []tiered
 	enqueues bool
 
 	view   place.Overlay
@@ -57,6 +57,7 @@ func New(cfg *config.Config) (*Engine, error) {
 func (e *Engine) Cycle(now time.Time, c *model.Cluster) decision.Decisions {
 	s := e.open(now, c) // 1. What do we know, and what changed since?
 	for _, policy := range e.policies {
+		s.Rules.Tier = policy.tier
 		policy.Open(s) // 2. What does each queue deserve? Which rules hold?
 	}
 	e.book.update(s) // 3. Which gangs could be helped by what changed?

@@ -63,6 +63,7 @@ func binds(s *session.Session, j *session.Job) {
 	for i, p := range j.Placed {
 		s.Out.Binds = append(s.Out.Binds, decision.Bind{
 			Pod: pod(p.Task), Node: s.View.Nodes.Name[p.Node], Gang: gang, GangRemaining: len(j.Placed) - i - 1,
+			Annotations: s.Annotations(j, p.Task, p.Node),
 		})
 	}
 	if disregarded := disregarded(j); len(disregarded) > 0 && j.AllocatedTasks() == 0 {

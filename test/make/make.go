@@ -76,6 +76,15 @@ func (b *NodeBuilder) Cordon() *NodeBuilder {
 	return b
 }
 
+// Annotation sets an annotation.
+func (b *NodeBuilder) Annotation(key, value string) *NodeBuilder {
+	if b.node.Annotations == nil {
+		b.node.Annotations = map[string]string{}
+	}
+	b.node.Annotations[key] = value
+	return b
+}
+
 // Obj is the node.
 func (b *NodeBuilder) Obj() *corev1.Node { return &b.node }
 
@@ -281,6 +290,15 @@ func (b *GangBuilder) Age(d time.Duration) *GangBuilder {
 	return b
 }
 
+// Annotation sets an annotation.
+func (b *GangBuilder) Annotation(key, value string) *GangBuilder {
+	if b.pg.Annotations == nil {
+		b.pg.Annotations = map[string]string{}
+	}
+	b.pg.Annotations[key] = value
+	return b
+}
+
 // Obj is the PodGroup.
 func (b *GangBuilder) Obj() *schedulingv1beta1.PodGroup { return &b.pg }
 
@@ -343,6 +361,30 @@ func (b *QueueBuilder) Fifo() *QueueBuilder {
 // State sets its state.
 func (b *QueueBuilder) State(s schedulingv1beta1.QueueState) *QueueBuilder {
 	b.q.Status.State = s
+	return b
+}
+
+// Annotation sets an annotation.
+func (b *QueueBuilder) Annotation(key, value string) *QueueBuilder {
+	if b.q.Annotations == nil {
+		b.q.Annotations = map[string]string{}
+	}
+	b.q.Annotations[key] = value
+	return b
+}
+
+// Deserved sets spec.deserved of a resource.
+func (b *QueueBuilder) Deserved(name, q string) *QueueBuilder {
+	if b.q.Spec.Deserved == nil {
+		b.q.Spec.Deserved = corev1.ResourceList{}
+	}
+	b.q.Spec.Deserved[corev1.ResourceName(name)] = resource.MustParse(q)
+	return b
+}
+
+// Parent sets spec.parent.
+func (b *QueueBuilder) Parent(name string) *QueueBuilder {
+	b.q.Spec.Parent = name
 	return b
 }
 

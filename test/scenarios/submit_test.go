@@ -62,6 +62,8 @@ func (w *world) makeGang(name string, words map[string]string, tasks int, create
 			b.PriorityClass(value)
 		case "minres":
 			b.MinResource(long(rest), value)
+		case "groupnote":
+			b.Annotation(rest, value)
 		}
 	}
 	g := b.Obj()
@@ -85,7 +87,9 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 		key, value := pair(word)
 		kind, rest, _ := strings.Cut(key, ":")
 		switch kind {
-		case "tasks", "min", "mintask", "queue", "class", "minres", "nopods", "label":
+		case "tasks", "min", "mintask", "queue", "class", "minres", "nopods", "label", "groupnote":
+		case "note":
+			b.Annotation(rest, value)
 		case "role":
 			b.Role(value)
 		case "select":

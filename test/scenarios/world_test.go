@@ -162,6 +162,8 @@ func (w *world) setNodes(lines []string) []string {
 				b.Taint(name, v, corev1.TaintEffect(effect))
 			case "cordon":
 				b.Cordon()
+			case "note":
+				b.Annotation(name, value)
 			default:
 				b.Resource(key, value)
 			}
@@ -200,6 +202,12 @@ func (w *world) queue(args []string) []string {
 			b.Capability(long(name), value)
 		case "guarantee":
 			b.Guarantee(long(name), value)
+		case "deserved":
+			b.Deserved(long(name), value)
+		case "parent":
+			b.Parent(value)
+		case "note":
+			b.Annotation(name, value)
 		case "reclaimable":
 			b.Reclaimable(value == "true")
 		case "state":

@@ -57,6 +57,8 @@ func without[V any](given map[string]V, read []string) []string {
 // Plugin is one policy with its switches and arguments.
 type Plugin struct {
 	Name string
+	// Where is its place in the file, such as tiers[0].plugins[2]; "" when it comes from no file.
+	Where string
 	// Switches are the enable… keys that were given.
 	Switches  map[string]bool
 	Arguments Arguments
@@ -81,19 +83,8 @@ var Switches = []string{
 	"enabledSubJobOrder", "enabledHyperNodeGradient",
 }
 
-// Actions that exist; false: known, not built yet.
-var knownActions = map[string]bool{
-	"enqueue": true, "allocate": true, "backfill": true, "reclaim": true,
-	"preempt": false, "gangpreempt": false, "gangreclaim": false, "shuffle": false,
-}
-
-// Policies that exist; false: known, not built yet.
-var knownPlugins = map[string]bool{
-	"gang": true, "priority": true, "conformance": true, "proportion": true, "predicates": true, "nodeorder": true, "binpack": true,
-	"drf": false, "deviceshare": false, "resource-strategy-fit": false, "tdm": false, "overcommit": false, "sla": false,
-	"task-topology": false, "numa-aware": false, "cdp": false, "rescheduling": false, "usage": false, "pdb": false,
-	"nodegroup": false, "network-topology-aware": false, "capacity": false, "extender": false, "resourcequota": false,
-}
+// knownActions by Volcano's names.
+var knownActions = []string{"enqueue", "allocate", "backfill", "preempt", "reclaim", "gangpreempt", "gangreclaim", "shuffle"}
 
 // Default is what runs without a file: Volcano's default, with reclaim, so that
 // queues get back what they deserve out of the box.
@@ -140,13 +131,11 @@ func Parse(data []byte) (*Config, []string, error) {
 	for i, tier := range f.Tiers {
 		var t Tier
 		for k, raw := range tier.Plugins {
-			p, ok, err := readPlugin(raw, fmt.Sprintf("tiers[%d].plugins[%d]", i, k), warn)
+			p, err := readPlugin(raw, fmt.Sprintf("tiers[%d].plugins[%d]", i, k), warn)
 			if err != nil {
 				return nil, warnings, err
 			}
-			if ok {
-				t.Plugins = append(t.Plugins, p)
-			}
+			t.Plugins = append(t.Plugins, p)
 		}
 		if err := checkTier(tier, i); err != nil {
 			return nil, warnings, err
@@ -160,7 +149,7 @@ func Parse(data []byte) (*Config, []string, error) {
 		warn("tiers: none given, so no policy decides: no gangs, no shares, no filters but free resources")
 	}
 	for i, c := range f.Configurations {
-		if _, ok := knownActions[c.Name]; !ok {
+		if !slices.Contains(knownActions, c.Name) {
 			warn("configurations[%d].name: %q is no action; ignored", i, c.Name)
 			continue
 		}
@@ -175,16 +164,13 @@ func Parse(data []byte) (*Config, []string, error) {
 func (cfg *Config) readActions(text string, warn func(string, ...any)) error {
 	for _, name := range strings.Split(text, ",") {
 		name = strings.TrimSpace(name)
-		built, known := knownActions[name]
 		switch {
 		case name == "" && strings.TrimSpace(text) == "":
 			return fmt.Errorf("actions: empty; name at least one of %s", names(knownActions))
-		case !known:
+		case !slices.Contains(knownActions, name):
 			return fmt.Errorf("actions: %q is no action; known are %s", name, names(knownActions))
 		case slices.Contains(cfg.Actions, name):
 			warn("actions: %s is named twice; the second is ignored", name)
-		case !built:
-			warn("actions: %s is not available yet; the others run without it", name)
 		default:
 			cfg.Actions = append(cfg.Actions, name)
 		}
@@ -192,18 +178,13 @@ func (cfg *Config) readActions(text string, warn func(string, ...any)) error {
 	return nil
 }
 
-// readPlugin reads one policy; ok is false for one that has no effect.
-func readPlugin(raw map[string]any, where string, warn func(string, ...any)) (p Plugin, ok bool, err error) {
+// readPlugin reads one policy. Whether there is one of its name the engine says.
+func readPlugin(raw map[string]any, where string, warn func(string, ...any)) (p Plugin, err error) {
 	name, isText := raw["name"].(string)
 	if !isText || name == "" {
-		return p, false, fmt.Errorf("%s.name: missing", where)
+		return p, fmt.Errorf("%s.name: missing", where)
 	}
-	built, known := knownPlugins[name]
-	if !known {
-		warn("%s: %q is no policy; known are %s; ignored", where, name, names(knownPlugins))
-		return p, false, nil
-	}
-	p = Plugin{Name: name, Switches: map[string]bool{}}
+	p = Plugin{Name: name, Where: where, Switches: map[string]bool{}}
 	keys := make([]string, 0, len(raw))
 	for key := range raw {
 		keys = append(keys, key)
@@ -225,17 +206,14 @@ func readPlugin(raw map[string]any, where string, warn func(string, ...any)) (p 
 			warn("%s.%s: not expected; ignored", where, key)
 		default:
 			if slices.Contains(Switches, key) {
-				return p, false, fmt.Errorf("%s.%s: want true or false, have %v", where, key, value)
+				return p, fmt.Errorf("%s.%s: want true or false, have %v", where, key, value)
 			}
 			if key != "name" && value != nil {
 				warn("%s.%s: not expected; ignored", where, key)
 			}
 		}
 	}
-	if !built {
-		warn("%s: policy %s is not available yet; the others decide without it", where, name)
-	}
-	return p, built, nil
+	return p, nil
 }
 
 // checkTier refuses what Volcano refuses.
@@ -255,11 +233,8 @@ func checkTier(t fileTier, i int) error {
 	return nil
 }
 
-func names(m map[string]bool) string {
-	list := make([]string, 0, len(m))
-	for name := range m {
-		list = append(list, name)
-	}
+func names(list []string) string {
+	list = slices.Clone(list)
 	slices.Sort(list)
 	return strings.Join(list, ", ")
 }

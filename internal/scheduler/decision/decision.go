@@ -34,6 +34,8 @@ type Bind struct {
 	// GangRemaining is how many binds of the same gang follow this one in the
 	// same Decisions: the outbox finishes gangs that are nearly complete first.
 	GangRemaining int
+	// Annotations are written to the pod along with its binding.
+	Annotations map[string]string
 }
 
 // Evict says that a pod must leave.

@@ -7,12 +7,12 @@ import (
 )
 
 // find returns the best node for a task; later: its room is still being released.
-func (s *Session) find(t *model.Task) (node model.NodeID, later, ok bool) {
+func (s *Session) find(j *Job, t *model.Task) (node model.NodeID, later, ok bool) {
 	if t.Shape.Impossible {
 		return model.NoNode, false, false
 	}
-	if s.needsRules(t) {
-		return s.findByRules(t)
+	if rules := s.nodeRules(j, t); len(rules) > 0 || s.needsRules(t) {
+		return s.findByRules(j, t, rules)
 	}
 	if node, ok = s.Judge.Best(t.Shape); ok {
 		return node, false, true
@@ -20,16 +20,16 @@ func (s *Session) find(t *model.Task) (node model.NodeID, later, ok bool) {
 	if s.View.Releasing == 0 && !s.evicting() {
 		return model.NoNode, false, false
 	}
-	node, ok = s.Judge.BestLater(t.Shape, nil)
+	node, ok = s.Judge.BestLater(t.Shape)
 	return node, true, ok
 }
 
 // judge says why a task fits nowhere.
-func (s *Session) judge(t *model.Task) explain.Verdict {
+func (s *Session) judge(j *Job, t *model.Task) explain.Verdict {
 	if len(s.View.Order) == 0 {
 		return explain.Verdict{Code: reason.NoNodes}
 	}
-	tally := s.Judge.Filters.Nodes(s.View, s.Cluster.Resources, t.Shape, s.ruleJudge(t))
+	tally := s.Judge.Filters.Nodes(s.View, s.Cluster.Resources, t.Shape, s.ruleJudge(j, t))
 	v := explain.Verdict{Code: reason.GangDoesNotFit, Tally: tally, Task: t}
 	if size := s.sizeOf(t.Shape); size.tooLarge {
 		v.Code, v.Limit = reason.TooLarge, size.limit

@@ -10,7 +10,7 @@ func (s *Session) known(j *Job) (explain.Verdict, bool) {
 		return explain.Verdict{}, false
 	}
 	m, ok := s.memo[j.Pending[0].Shape]
-	if !ok || s.needsRules(j.Pending[0]) || max(j.Need(), 1) < m.need || len(j.Pending) > 1 && j.Pending[len(j.Pending)-1].Shape != j.Pending[0].Shape || len(j.Shapes()) != 1 {
+	if !ok || s.needsRules(j.Pending[0]) || s.RuledBy(j, j.Pending[0]) || max(j.Need(), 1) < m.need || len(j.Pending) > 1 && j.Pending[len(j.Pending)-1].Shape != j.Pending[0].Shape || len(j.Shapes()) != 1 {
 		return explain.Verdict{}, false
 	}
 	v := m.verdict

@@ -360,29 +360,51 @@ func (s *Session) spreadOver(shape *model.Shape, term *podTerm, info *model.Node
 	return true
 }
 
-// findByRules is find for tasks whose place depends on other pods.
-func (s *Session) findByRules(t *model.Task) (model.NodeID, bool, bool) {
-	r := s.rulesOf(t.Shape)
-	best, bestPoints := model.NoNode, int64(math.MinInt64)
-	s.Judge.Each(t.Shape, func(id model.NodeID, points int32) {
-		if code, _ := s.allows(t, r, id); code != "" {
-			return
-		}
-		if p := int64(points) + s.preference(r, id); p > bestPoints {
-			best, bestPoints = id, p
-		}
-	})
-	if best != model.NoNode {
-		return best, false, true
+// findByRules is find for tasks whose place depends on other pods, or on what
+// policies say of nodes.
+func (s *Session) findByRules(j *Job, t *model.Task, rules []NodeRule) (model.NodeID, bool, bool) {
+	if node, ok := s.bestByRules(j, t, rules, false); ok {
+		return node, false, true
 	}
 	if s.View.Releasing == 0 && !s.evicting() {
 		return model.NoNode, false, false
 	}
-	node, ok := s.Judge.BestLater(t.Shape, func(id model.NodeID) bool {
-		code, _ := s.allows(t, r, id)
-		return code == ""
-	})
+	node, ok := s.bestByRules(j, t, rules, true)
 	return node, true, ok
+}
+
+// bestByRules looks at every node that has room, by name.
+func (s *Session) bestByRules(j *Job, t *model.Task, rules []NodeRule, later bool) (model.NodeID, bool) {
+	var r *shapeRules
+	if s.needsRules(t) {
+		r = s.rulesOf(t.Shape)
+	}
+	nodes, points := s.candidates[:0], s.points[:0]
+	s.Judge.Each(t.Shape, later, func(id model.NodeID, score int32) {
+		sum := float64(score) / 1000
+		if r != nil {
+			if code, _ := s.allows(t, r, id); code != "" {
+				return
+			}
+			sum += float64(s.preference(r, id)) / 1000
+		}
+		if code, _ := allowedBy(rules, j, t, id, later); code != "" {
+			return
+		}
+		nodes, points = append(nodes, id), append(points, sum)
+	})
+	s.candidates, s.points = nodes, points
+	if len(nodes) == 0 {
+		return model.NoNode, false
+	}
+	rankBy(rules, j, t, nodes, points)
+	best := 0
+	for i := range points {
+		if points[i] > points[best] {
+			best = i
+		}
+	}
+	return nodes[best], true
 }
 
 // preference scores preferred affinity and soft spread: points as they are, so
@@ -405,10 +427,21 @@ func (s *Session) preference(r *shapeRules, id model.NodeID) int64 {
 }
 
 // ruleJudge is allows for the tally; nil when the task has no such rules.
-func (s *Session) ruleJudge(t *model.Task) func(model.NodeID) (reason.Code, string) {
-	if !s.needsRules(t) {
+func (s *Session) ruleJudge(j *Job, t *model.Task) func(model.NodeID) (reason.Code, string) {
+	rules := s.nodeRules(j, t)
+	var r *shapeRules
+	if s.needsRules(t) {
+		r = s.rulesOf(t.Shape)
+	}
+	if r == nil && len(rules) == 0 {
 		return nil
 	}
-	r := s.rulesOf(t.Shape)
-	return func(id model.NodeID) (reason.Code, string) { return s.allows(t, r, id) }
+	return func(id model.NodeID) (reason.Code, string) {
+		if r != nil {
+			if code, detail := s.allows(t, r, id); code != "" {
+				return code, detail
+			}
+		}
+		return allowedBy(rules, j, t, id, false)
+	}
 }

@@ -29,3 +29,12 @@ type Action interface {
 	Name() string
 	Run(s *Session)
 }
+
+// Configurable is an action that reads arguments.
+type Configurable interface {
+	Action
+	// Reads names the arguments that have an effect.
+	Reads() []string
+	// Configured is the action with its arguments; warn receives those that cannot be read.
+	Configured(arguments config.Arguments, warn func(string)) Action
+}

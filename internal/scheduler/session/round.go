@@ -173,13 +173,13 @@ func (r *round) try(t *model.Task) {
 			return
 		}
 	}
-	node, later, ok := s.find(t)
+	node, later, ok := s.find(r.job, t)
 	if later && r.extra { // more than the minimum is not worth keeping room for
 		ok = false
 	}
 	if !ok {
 		if r.nodeVerdict.Code == "" {
-			r.nodeVerdict = s.judge(t)
+			r.nodeVerdict = s.judge(r.job, t)
 		}
 		r.failed = append(r.failed, t.Shape)
 		return
@@ -191,6 +191,7 @@ func (r *round) try(t *model.Task) {
 		s.View.Take(node, t)
 	}
 	s.placedRule(t, node)
+	s.followPlaced(r.job, t, node, 1)
 	q.Hold(t.Shape.Request, 1)
 	r.placed = append(r.placed, Placed{t, node})
 	if n, ok := r.roleNeeds[t.Role]; ok {
@@ -203,13 +204,13 @@ func (r *round) try(t *model.Task) {
 func (r *round) blocked(t *model.Task, v explain.Verdict) {
 	if r.s.TooLarge(t.Shape) {
 		if r.nodeVerdict.Code == "" {
-			r.nodeVerdict = r.s.judge(t)
+			r.nodeVerdict = r.s.judge(r.job, t)
 		}
 		return
 	}
 	if v.Limit != nil && v.Limit.Cluster {
 		if r.nodeVerdict.Code == "" {
-			if n := r.s.judge(t); n.Tally.Fit == 0 {
+			if n := r.s.judge(r.job, t); n.Tally.Fit == 0 {
 				r.nodeVerdict = n
 				return
 			}
@@ -224,6 +225,7 @@ func (r *round) blocked(t *model.Task, v explain.Verdict) {
 
 func (r *round) undo(mark int) {
 	for i := len(r.placed) - 1; i >= 0; i-- {
+		r.s.followPlaced(r.job, r.placed[i].Task, r.placed[i].Node, -1)
 		r.s.unplacedRule(r.placed[i].Task, r.placed[i].Node)
 		r.job.In.Hold(r.placed[i].Task.Shape.Request, -1)
 	}

@@ -24,6 +24,9 @@ const (
 // the first that is not 0 decides. Checks: all must agree; a verdict with a
 // Code is a no.
 type Rules struct {
+	// Tier is the tier of the policy that registers now. What votes tier by tier notes it.
+	Tier int
+
 	JobOrder   []func(a, b *Job) int
 	QueueOrder []func(a, b *queue.Queue) int
 	TaskOrder  []func(a, b *model.Task) int
@@ -31,7 +34,7 @@ type Rules struct {
 	JobValid    []func(*Job) explain.Verdict
 	Overused    []func(*queue.Queue) explain.Verdict
 	Allocatable []func(*queue.Queue, model.Request) explain.Verdict
-	Enqueueable []func(*Job) (Vote, explain.Verdict)
+	Enqueueable []Voter
 	Enqueued    []func(*Job)
 
 	// Preemptive says whether a queue may take so much from others.
@@ -43,6 +46,23 @@ type Rules struct {
 	GivesBack []func(q *queue.Queue, asked model.Request) bool
 	// Gang says that minimums count: gangs are placed whole.
 	Gang bool
+
+	// Nodes are what policies say of single nodes beyond the judge's filters and weights.
+	Nodes []NodeRule
+	// Guards and Entitlements judge evictions: see Attack.
+	Guards       []func(*Attack) Guard
+	Entitlements []Entitlement
+}
+
+// Voter is a policy's vote on letting a gang in.
+type Voter struct {
+	Tier int
+	Vote func(*Job) (Vote, explain.Verdict)
+}
+
+// Vote registers a vote on letting a gang in.
+func (r *Rules) Vote(f func(*Job) (Vote, explain.Verdict)) {
+	r.Enqueueable = append(r.Enqueueable, Voter{r.Tier, f})
 }
 
 // CompareJobs orders the gangs of a queue.
@@ -103,14 +123,19 @@ func (r *Rules) MayAllocate(q *queue.Queue, asked model.Request) explain.Verdict
 	return explain.Verdict{}
 }
 
-// MayEnqueue says why a gang may not enter its queue.
+// MayEnqueue says why a gang may not enter its queue: any Reject is a no; a
+// Permit in a tier is a yes that later tiers are not asked about.
 func (r *Rules) MayEnqueue(j *Job) explain.Verdict {
-	for _, f := range r.Enqueueable {
-		switch vote, v := f(j); vote {
+	permitted := false
+	for i, voter := range r.Enqueueable {
+		if permitted && voter.Tier != r.Enqueueable[i-1].Tier {
+			break
+		}
+		switch vote, v := voter.Vote(j); vote {
 		case Reject:
 			return v
 		case Permit:
-			return explain.Verdict{}
+			permitted = true
 		}
 	}
 	return explain.Verdict{}

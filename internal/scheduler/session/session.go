@@ -52,11 +52,14 @@ type Session struct {
 	jobOf    func(*model.Gang) *Job
 	memo     map[*model.Shape]failed
 	roundsOf []Placed // scratch
-	gangs    map[*model.Queue][]*model.Gang
-	blockers map[*model.Queue][]string
-	sizes    map[*model.Shape]size
-	largest  []int64
-	idle     map[*queue.Queue][]float64
+	// scratch of bestByRules
+	candidates []model.NodeID
+	points     []float64
+	gangs      map[*model.Queue][]*model.Gang
+	blockers   map[*model.Queue][]string
+	sizes      map[*model.Shape]size
+	largest    []int64
+	idle       map[*queue.Queue][]float64
 	// Tried and Won count rounds.
 	Tried, Won int
 	rules      podRules

@@ -91,7 +91,7 @@ func (s *Session) Never(j *Job) (explain.Verdict, bool) {
 	if len(j.Tasks)-large >= j.MinMember {
 		return explain.Verdict{}, false
 	}
-	v := s.judge(first)
+	v := s.judge(j, first)
 	v.Members = s.members(j, 0)
 	return v, true
 }

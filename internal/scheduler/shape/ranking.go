@@ -117,23 +117,12 @@ func fits(r model.Request, row []int64) bool {
 
 // BestLater returns the best node whose room will do once what is being released
 // is free.
-func (j *Judge) BestLater(s *model.Shape, also func(model.NodeID) bool) (model.NodeID, bool) {
-	r := j.ranking(s, true)
-	if also == nil {
-		return j.best(r)
-	}
-	best, found := int32(-1), model.NoNode
-	for rank, id := range j.overlay.Order {
-		if v := r.tree[r.leaves+rank]; v > best && also(id) {
-			best, found = v, id
-		}
-	}
-	return found, found != model.NoNode
-}
+func (j *Judge) BestLater(s *model.Shape) (model.NodeID, bool) { return j.best(j.ranking(s, true)) }
 
-// Each visits the nodes that fit now, by name, with their scores.
-func (j *Judge) Each(s *model.Shape, visit func(id model.NodeID, points int32)) {
-	r := j.ranking(s, false)
+// Each visits the nodes that fit now (later: once what is being released is
+// free), by name, with their scores.
+func (j *Judge) Each(s *model.Shape, later bool, visit func(id model.NodeID, points int32)) {
+	r := j.ranking(s, later)
 	for rank, id := range j.overlay.Order {
 		if v := r.tree[r.leaves+rank]; v != unfit {
 			visit(id, v)

@@ -61,7 +61,7 @@ func (p *Policy) Open(s *session.Session) {
 		r.Allocatable = append(r.Allocatable, rules.allocatable)
 	}
 	if p.conf.Enabled("enableJobEnqueued") {
-		r.Enqueueable = append(r.Enqueueable, rules.enqueueable)
+		r.Vote(rules.enqueueable)
 		r.Enqueued = append(r.Enqueued, func(j *session.Job) {
 			for _, t := range j.MinResources {
 				j.In.Inqueue[t.Index] += float64(t.Value)

@@ -1,0 +1,60 @@
+package scheduler
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/vc-batch/vc/internal/scheduler/action/allocate"
+	"github.com/vc-batch/vc/internal/scheduler/action/backfill"
+	"github.com/vc-batch/vc/internal/scheduler/action/enqueue"
+	"github.com/vc-batch/vc/internal/scheduler/action/reclaim"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/policy/binpack"
+	"github.com/vc-batch/vc/internal/scheduler/policy/conformance"
+	"github.com/vc-batch/vc/internal/scheduler/policy/gang"
+	"github.com/vc-batch/vc/internal/scheduler/policy/nodeorder"
+	"github.com/vc-batch/vc/internal/scheduler/policy/predicates"
+	"github.com/vc-batch/vc/internal/scheduler/policy/priority"
+	"github.com/vc-batch/vc/internal/scheduler/policy/proportion"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// actions by Volcano's names.
+var actions = map[string]session.Action{
+	"enqueue":  enqueue.Action{},
+	"allocate": allocate.Action{},
+	"backfill": backfill.Action{},
+	"reclaim":  reclaim.Action{},
+}
+
+// Builder makes a policy from its entry in the configuration. What cannot be
+// read there goes to warn.
+type Builder func(entry config.Plugin, warn func(string)) session.Policy
+
+// policies by Volcano's names, and those that Register added.
+var policies = map[string]Builder{
+	"gang":        func(p config.Plugin, _ func(string)) session.Policy { return gang.New(p) },
+	"priority":    func(p config.Plugin, _ func(string)) session.Policy { return priority.New(p) },
+	"conformance": func(p config.Plugin, _ func(string)) session.Policy { return conformance.New(p) },
+	"proportion":  func(p config.Plugin, _ func(string)) session.Policy { return proportion.New(p) },
+	"predicates":  func(p config.Plugin, warn func(string)) session.Policy { return predicates.New(p, warn) },
+	"nodeorder":   func(p config.Plugin, warn func(string)) session.Policy { return nodeorder.New(p, warn) },
+	"binpack":     func(p config.Plugin, warn func(string)) session.Policy { return binpack.New(p, warn) },
+}
+
+// Register adds a policy under a name, before the first engine is made. A name
+// that is taken is refused.
+func Register(name string, build Builder) error {
+	if name == "" || build == nil {
+		return fmt.Errorf("policy %q: a name and a builder are needed", name)
+	}
+	if _, taken := policies[name]; taken {
+		return fmt.Errorf("policy %q: there is one of that name already", name)
+	}
+	policies[name] = build
+	return nil
+}
+
+// Policies lists the names of all policies, sorted.
+func Policies() []string { return slices.Sorted(maps.Keys(policies)) }
