@@ -65,12 +65,20 @@ func (e *Engine) configureActions(cfg *config.Config) {
 func (e *Engine) configurePolicy(tier int, plugin config.Plugin) {
 	build, ok := policies[plugin.Name]
 	if !ok {
+		if instead, ok := config.Vendor(plugin.Name); ok {
+			e.warn("%s: %s belongs to a vendor's cloud and has no meaning here: %s", plugin.Where, plugin.Name, instead)
+			return
+		}
 		e.warn("%s: %q is no policy; known are %s; ignored", plugin.Where, plugin.Name, strings.Join(Policies(), ", "))
 		return
 	}
 	p := build(plugin, func(text string) { e.warn("%s: %s", plugin.Name, text) })
 	for _, key := range plugin.Unread(p.Reads()) {
-		e.warn("%s: %s has no effect: the policy does not read it", plugin.Name, key)
+		why, vendors := config.VendorArgument(key)
+		if !vendors {
+			why = "the policy does not read it"
+		}
+		e.warn("%s: %s has no effect: %s", plugin.Name, key, why)
 	}
 	e.policies = append(e.policies, tiered{p, tier})
 	if j, ok := p.(session.Judging); ok {

@@ -25,6 +25,8 @@ type Config struct {
 	Tiers   []Tier
 	// Configurations are arguments of actions, by action name.
 	Configurations map[string]Arguments
+	// Metrics is the source of the nodes' real load.
+	Metrics Metrics
 }
 
 // Tier is a set of policies of equal rank; earlier tiers go first.
@@ -118,13 +120,17 @@ type fileAction struct {
 // Parse reads a configuration file. Warnings name what is accepted and has no
 // effect; the order of both is the file's.
 func Parse(data []byte) (*Config, []string, error) {
-	var f file
-	if err := yaml.Unmarshal(data, &f); err != nil {
-		return nil, nil, fmt.Errorf("scheduler configuration is no valid YAML of the expected form: %w", err)
-	}
-	cfg := &Config{Configurations: map[string]Arguments{}}
 	var warnings []string
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+	data, err := unwrap(data, warn)
+	if err != nil {
+		return nil, warnings, err
+	}
+	var f file
+	if err := yaml.Unmarshal(data, &f); err != nil {
+		return nil, warnings, fmt.Errorf("scheduler configuration is no valid YAML of the expected form: %w", err)
+	}
+	cfg := &Config{Configurations: map[string]Arguments{}}
 	if err := cfg.readActions(f.Actions, warn); err != nil {
 		return nil, warnings, err
 	}
@@ -142,6 +148,9 @@ func Parse(data []byte) (*Config, []string, error) {
 		}
 		cfg.Tiers = append(cfg.Tiers, t)
 	}
+	if err := cfg.checkTogether(warn); err != nil {
+		return nil, warnings, err
+	}
 	if len(f.Plugins) > 0 {
 		warn("plugins: policies belong under tiers[].plugins; those at the top are ignored")
 	}
@@ -155,8 +164,8 @@ func Parse(data []byte) (*Config, []string, error) {
 		}
 		cfg.Configurations[c.Name] = Arguments(c.Arguments)
 	}
-	if len(f.Metrics) > 0 {
-		warn("metrics: a source of real load is only used by policy usage, which is not available yet; ignored")
+	if cfg.Metrics, err = readMetrics(f.Metrics, warn); err != nil {
+		return nil, warnings, err
 	}
 	return cfg, warnings, nil
 }
@@ -229,6 +238,28 @@ func checkTier(t fileTier, i int) error {
 	}
 	if hierarchy && proportion {
 		return fmt.Errorf("tiers[%d]: drf with enableHierarchy and proportion order queues by different rules; put them into different tiers", i)
+	}
+	return nil
+}
+
+// checkTogether refuses policies that contradict each other, and drops those
+// that are named twice.
+func (cfg *Config) checkTogether(warn func(string, ...any)) error {
+	first := map[string]string{}
+	for i := range cfg.Tiers {
+		kept := cfg.Tiers[i].Plugins[:0]
+		for _, p := range cfg.Tiers[i].Plugins {
+			if where, twice := first[p.Name]; twice {
+				warn("%s: %s is named at %s already; this one is ignored", p.Where, p.Name, where)
+				continue
+			}
+			first[p.Name] = p.Where
+			kept = append(kept, p)
+		}
+		cfg.Tiers[i].Plugins = kept
+	}
+	if byWeight, byAmount := first["proportion"], first["capacity"]; byWeight != "" && byAmount != "" {
+		return fmt.Errorf("%s proportion and %s capacity: both say what a queue deserves, by weight and by amount; keep one of them", byWeight, byAmount)
 	}
 	return nil
 }

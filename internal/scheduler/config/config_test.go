@@ -37,6 +37,30 @@ tiers:
 			actions: []string{"enqueue", "allocate", "backfill"},
 			plugins: []string{"priority", "gang", "conformance", "overcommit", "drf", "predicates", "proportion", "nodeorder", "binpack"},
 		},
+		"the ConfigMap around it": {
+			yaml: "kind: ConfigMap\ndata:\n  default-scheduler.conf: |\n    actions: \"allocate\"\n    tiers: [{plugins: [{name: gang}]}]\n", actions: []string{"allocate"},
+			plugins: []string{"gang"}, warnings: []string{"data[default-scheduler.conf]: read"},
+		},
+		"a ConfigMap without a configuration": {yaml: "kind: ConfigMap\ndata: {other: x}", err: "no key volcano-scheduler.conf or default-scheduler.conf in data"},
+		"a vendor's add-on parameters": {
+			yaml:    `{"ca_cert": "", "default_scheduler_conf": {"actions": "allocate, backfill, preempt", "tiers": [{"plugins": [{"name": "priority"}, {"name": "cce-gpu"}]}]}, "server_key": ""}`,
+			actions: []string{"allocate", "backfill", "preempt"}, plugins: []string{"priority", "cce-gpu"}, warnings: []string{"default_scheduler_conf: read"},
+		},
+		"a policy named twice counts once": {
+			yaml: "actions: allocate\ntiers: [{plugins: [{name: gang}]}, {plugins: [{name: gang}]}]", actions: []string{"allocate"}, plugins: []string{"gang"},
+			warnings: []string{"tiers[1].plugins[0]: gang is named at tiers[0].plugins[0] already"},
+		},
+		"proportion beside capacity": {
+			yaml: "actions: allocate\ntiers: [{plugins: [{name: proportion}]}, {plugins: [{name: capacity}]}]", err: "keep one of them",
+		},
+		"a source of metrics that is none": {yaml: "actions: allocate\nmetrics: {type: guesses}\ntiers: [{plugins: [{name: gang}]}]", err: `metrics.type: "guesses" is no source`},
+		"a source of metrics without an address": {
+			yaml: "actions: allocate\nmetrics: {type: prometheus, address: here}\ntiers: [{plugins: [{name: gang}]}]", err: "metrics.address: want http://",
+		},
+		"an interval of metrics that is no time": {
+			yaml:    "actions: allocate\nmetrics: {type: prometheus, address: 'http://p:9090', interval: often}\ntiers: [{plugins: [{name: gang}]}]",
+			actions: []string{"allocate"}, plugins: []string{"gang"}, warnings: []string{"metrics.interval: want a time"},
+		},
 		"an unknown action is refused with the known ones": {
 			yaml: `actions: "enqueue, alocate"`, err: `"alocate" is no action; known are allocate`,
 		},
@@ -120,6 +144,8 @@ func FuzzParse(f *testing.F) {
 	f.Add("actions: allocate\ntiers:\n- plugins:\n  - name: gang\n    arguments: {a: 1}\n")
 	f.Add("actions: \"enqueue, allocate\"\nconfigurations:\n- name: allocate\n  arguments: {x: y}\n")
 	f.Add("tiers: [[]]")
+	f.Add("kind: ConfigMap\ndata: {volcano-scheduler.conf: 'actions: allocate'}")
+	f.Add("default_scheduler_conf: {actions: allocate}\nmetrics: {type: prometheus, address: 'http://x', interval: 1s}")
 	f.Fuzz(func(t *testing.T, text string) {
 		cfg, _, err := Parse([]byte(text))
 		if err != nil {

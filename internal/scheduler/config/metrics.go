@@ -1,0 +1,86 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Metrics says where figures of the nodes' real load come from, as under
+// metrics: in Volcano's file. The zero value: from nowhere.
+type Metrics struct {
+	// Type is prometheus, prometheus_adaptor or elasticsearch; "" for none.
+	Type string
+	// Address of the source, such as http://prometheus.monitoring:9090.
+	Address string
+	// Interval between two looks, 30 s when not given.
+	Interval time.Duration
+	// InsecureSkipVerify takes any certificate of the source.
+	InsecureSkipVerify bool
+	// Elastic says how to ask Elasticsearch.
+	Elastic Elastic
+}
+
+// Elastic are the keys of an Elasticsearch source.
+type Elastic struct {
+	Index, Username, Password, HostnameField string
+}
+
+const defaultInterval = 30 * time.Second
+
+// metricsTypes by Volcano's names.
+var metricsTypes = []string{"prometheus", "prometheus_adaptor", "elasticsearch"}
+
+// readMetrics reads the section. A source that cannot be asked is an error: the
+// policies that need it would silently judge nothing.
+func readMetrics(raw map[string]any, warn func(string, ...any)) (Metrics, error) {
+	m := Metrics{Interval: defaultInterval, Elastic: Elastic{Index: "metricbeat-*", HostnameField: "host.hostname"}}
+	if len(raw) == 0 {
+		return Metrics{}, nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(raw)) {
+		text := strings.TrimSpace(fmt.Sprint(raw[key]))
+		switch key {
+		case "type":
+			m.Type = text
+		case "address":
+			m.Address = text
+		case "interval":
+			d, err := time.ParseDuration(text)
+			if err != nil || d <= 0 {
+				warn("metrics.interval: want a time such as 30s, have %q; 30s is used", text)
+				continue
+			}
+			m.Interval = d
+		case "tls.insecureSkipVerify":
+			m.InsecureSkipVerify = text == "true"
+		case "elasticsearch.index":
+			m.Elastic.Index = text
+		case "elasticsearch.username":
+			m.Elastic.Username = text
+		case "elasticsearch.password":
+			m.Elastic.Password = text
+		case "elasticsearch.hostnameFieldName":
+			m.Elastic.HostnameField = text
+		default:
+			warn("metrics.%s: not expected; ignored", key)
+		}
+	}
+	return m, m.check()
+}
+
+func (m *Metrics) check() error {
+	if !slices.Contains(metricsTypes, m.Type) {
+		return fmt.Errorf("metrics.type: %q is no source of metrics; known are %s", m.Type, names(metricsTypes))
+	}
+	if m.Type == "prometheus_adaptor" && m.Address == "" {
+		return nil // the API server itself is asked
+	}
+	if u, err := url.Parse(m.Address); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("metrics.address: want http://HOST[:PORT] or https://…, have %q", m.Address)
+	}
+	return nil
+}
