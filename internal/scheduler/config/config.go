@@ -88,18 +88,6 @@ var Switches = []string{
 // knownActions by Volcano's names.
 var knownActions = []string{"enqueue", "allocate", "backfill", "preempt", "reclaim", "gangpreempt", "gangreclaim", "shuffle"}
 
-// Default is what runs without a file: Volcano's default, with reclaim, so that
-// queues get back what they deserve out of the box.
-func Default() *Config {
-	return &Config{
-		Actions: []string{"enqueue", "allocate", "backfill", "reclaim"},
-		Tiers: []Tier{
-			{Plugins: []Plugin{{Name: "priority"}, {Name: "gang"}, {Name: "conformance"}}},
-			{Plugins: []Plugin{{Name: "predicates"}, {Name: "proportion"}, {Name: "nodeorder"}, {Name: "binpack"}}},
-		},
-	}
-}
-
 type file struct {
 	Actions        string           `json:"actions"`
 	Tiers          []fileTier       `json:"tiers"`

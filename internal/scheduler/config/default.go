@@ -1,0 +1,27 @@
+package config
+
+import "fmt"
+
+// DefaultText is the configuration that runs without a file: Volcano's default,
+// with reclaim, so that queues get back what they deserve out of the box.
+const DefaultText = `actions: "enqueue, allocate, backfill, reclaim"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+  - name: conformance
+- plugins:
+  - name: predicates
+  - name: proportion
+  - name: nodeorder
+  - name: binpack
+`
+
+// Default is DefaultText, read.
+func Default() *Config {
+	cfg, warnings, err := Parse([]byte(DefaultText))
+	if err != nil || len(warnings) > 0 {
+		panic(fmt.Sprintf("the built-in configuration: %v %q", err, warnings)) // a test reads it
+	}
+	return cfg
+}
