@@ -5,6 +5,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/vc-batch/vc/api/keys"
 )
 
 // The service accounts of the components.
@@ -77,7 +79,10 @@ func components() []component {
 				// internal/daemon: the root queue and the default queue
 				rule(gangGroup, of("queues"), "create"),
 			},
-			own: lease("vc-scheduler"),
+			// internal/daemon: how its configuration stands
+			own: append(lease("vc-scheduler"),
+				rule(core, of("configmaps"), "create"),
+				only(rule(core, of("configmaps"), "get", "update"), keys.ConfigurationName)),
 		},
 		{
 			account: ControllersAccount,

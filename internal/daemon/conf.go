@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -24,12 +25,17 @@ type confFile struct {
 	log  logr.Logger
 	last []byte
 	good *config.Config
+	// state is how the configuration stands, teller who is told; nil: nobody.
+	state  confState
+	teller *confTeller
 }
 
 // load reads the file for the start: then it must be there and valid.
 func (f *confFile) load() error {
 	if f.path == "" {
 		f.good = config.Default()
+		f.state = confState{text: config.DefaultText, source: "the built-in configuration"}
+		confValid.Set(1)
 		return nil
 	}
 	data, err := os.ReadFile(f.path)
@@ -57,6 +63,8 @@ func (f *confFile) take(data []byte) (*scheduler.Engine, error) {
 		f.log.Info("Scheduler configuration has an oddity", "file", f.path, "warning", w)
 	}
 	f.good = c
+	f.state = confState{text: string(data), source: f.path, warnings: slices.Concat(warnings, engine.Warnings)}
+	confValid.Set(1)
 	return engine, nil
 }
 
@@ -71,6 +79,7 @@ func (f *confFile) engine() (*scheduler.Engine, error) {
 
 // follow sends an engine whenever the file has changed to something valid.
 func (f *confFile) follow(ctx context.Context, engines chan<- *scheduler.Engine) {
+	f.teller.tell(ctx, f.state)
 	if f.path == "" {
 		return
 	}
@@ -89,11 +98,15 @@ func (f *confFile) follow(ctx context.Context, engines chan<- *scheduler.Engine)
 		engine, err := f.take(data)
 		if err != nil {
 			confReloads.WithLabelValues("refused").Inc()
+			confValid.Set(0)
 			f.log.Error(err, "Scheduler configuration is refused; the last good one stays")
+			f.state.refused = err.Error()
+			f.teller.tell(ctx, f.state)
 			continue
 		}
 		confReloads.WithLabelValues("taken").Inc()
 		f.log.Info("Scheduler configuration is taken over", "file", f.path)
+		f.teller.tell(ctx, f.state)
 		select {
 		case engines <- engine:
 		case <-ctx.Done():

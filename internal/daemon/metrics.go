@@ -53,6 +53,9 @@ var (
 	changes = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "vc_model_changes_total", Help: "Changes taken in by the scheduler's model.",
 	})
+	confValid = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "vc_scheduler_conf_valid", Help: "1 when the scheduler's configuration file as it is now is in force, 0 when it was refused and an older one is.",
+	})
 	confReloads = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "vc_scheduler_conf_reloads_total", Help: "Changes of the scheduler's configuration file, taken or refused.",
 	}, []string{"result"})
@@ -60,7 +63,7 @@ var (
 
 func init() {
 	metrics.Registry.MustRegister(cycleLatency, attempts, victims, preemptions, waitingGangs, stageLatency, bindLatency,
-		queueShare, writes, changes, confReloads)
+		queueShare, writes, changes, confReloads, confValid)
 	for _, g := range []*resourceGauges{queueAllocated, queueDeserved} {
 		metrics.Registry.MustRegister(g.cpu, g.memory, g.scalar)
 	}

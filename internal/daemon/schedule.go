@@ -42,6 +42,9 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 	if err != nil {
 		return err
 	}
+	if conf.teller, err = newConfTeller(o.Config, o.LeaseNamespace, schedulerLease, log); err != nil {
+		return err
+	}
 	api, err := outbox.NewAPI(o.Config)
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/completion"
+	"github.com/vc-batch/vc/internal/cli/conf"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/cli/queue"
@@ -87,7 +88,7 @@ func New(f *cli.Factory) *cobra.Command {
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "tool", Title: "This tool:"})
 	addGroup(cmd, "work", job.New(f), queue.New(f), top.New(f))
-	addGroup(cmd, "tool", version.New(f), completion.New(f), newOptions(f))
+	addGroup(cmd, "tool", conf.New(f), version.New(f), completion.New(f), newOptions(f))
 	addTopics(cmd)
 	cmd.SetHelpCommandGroupID("tool")
 	addRootFlags(f, cmd)

@@ -1,0 +1,215 @@
+package conf
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/scheduler"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+)
+
+type checkOptions struct {
+	f         *cli.Factory
+	file      string
+	namespace string
+	format    string
+	strict    bool
+}
+
+// Report is the answer, for -o json and yaml.
+type Report struct {
+	// Source is the file, or where the running scheduler has its configuration from.
+	Source string `json:"source"`
+	// Valid: the scheduler takes it, or, of the running scheduler, did not refuse its file as it is now.
+	Valid bool `json:"valid"`
+	// Error is why it does not.
+	Error string `json:"error,omitempty"`
+	// Warnings are what has no effect.
+	Warnings []string `json:"warnings,omitempty"`
+	// Actions and Tiers are what is in force, or would be.
+	Actions []string   `json:"actions,omitempty"`
+	Tiers   [][]string `json:"tiers,omitempty"`
+}
+
+func newCheck(f *cli.Factory, run func(context.Context, *checkOptions) error) *cobra.Command {
+	o := &checkOptions{f: f}
+	cmd := &cobra.Command{
+		Use:   "check [-f FILE]",
+		Short: "Say what is wrong with a configuration, or which one is in force",
+		Long: cli.Text(`
+			With -f, read a volcano-scheduler.conf (or the ConfigMap that holds one) as the
+			scheduler would, and say what is wrong in it and what of it has no effect. The
+			cluster is not asked.
+
+			Without -f, say which configuration the running scheduler decides by, and
+			whether it has refused its file as it is now.
+
+			The exit code is 1 when the configuration is refused, with --strict also when
+			something in it has no effect.`),
+		Example: f.Examples(`
+			# A file, before it is put in place
+			vcctl config check -f volcano-scheduler.conf
+
+			# What the running scheduler decides by
+			vcctl config check
+
+			# In a pipeline: what has no effect is an error, too
+			vcctl config check --strict -f volcano-scheduler.conf`),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.UsageError(f, cmd, "argument %q is not expected; a file goes with -f", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.format != "" && o.format != "json" && o.format != "yaml" {
+				return cli.UsageError(f, cmd, "--output: %q is neither json nor yaml", o.format)
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.file, "filename", "f", "", "File to check; - is standard input")
+	flags.StringVar(&o.namespace, "scheduler-namespace", "volcano-system", "Namespace that the scheduler runs in")
+	flags.StringVarP(&o.format, "output", "o", "", "Format: json or yaml")
+	flags.BoolVar(&o.strict, "strict", false, "Fail when something has no effect")
+	_ = cmd.RegisterFlagCompletionFunc("output", cli.Values("json", "yaml"))
+	return cmd
+}
+
+func check(ctx context.Context, o *checkOptions) error {
+	report, err := o.report(ctx)
+	if err != nil {
+		return err
+	}
+	if err := o.print(report); err != nil {
+		return err
+	}
+	switch {
+	case !report.Valid && o.file == "":
+		return cli.Errorf("mend the file; the scheduler looks at it every few seconds",
+			"the scheduler refuses its configuration as it is now: %s; an older one is in force", report.Error)
+	case !report.Valid:
+		return cli.Errorf("mend it, and check again; the scheduler would keep its present configuration", "%s: %s", report.Source, report.Error)
+	case o.strict && len(report.Warnings) > 0:
+		return cli.Errorf("remove what has no effect, or leave --strict away", "%s: %s", report.Source, count(len(report.Warnings)))
+	}
+	return nil
+}
+
+func count(n int) string {
+	if n == 1 {
+		return "1 warning"
+	}
+	return fmt.Sprintf("%d warnings", n)
+}
+
+func (o *checkOptions) report(ctx context.Context) (Report, error) {
+	if o.file == "" {
+		return o.running(ctx)
+	}
+	source, data := o.file, []byte(nil)
+	var err error
+	if source == "-" {
+		source = "standard input"
+		data, err = io.ReadAll(o.f.Streams.In)
+	} else {
+		data, err = os.ReadFile(source)
+	}
+	if err != nil {
+		if inner := errors.Unwrap(err); inner != nil {
+			err = inner
+		}
+		return Report{}, cli.Errorf("give -f the path of a volcano-scheduler.conf", "file %q: %v", source, err)
+	}
+	return Judge(source, data), nil
+}
+
+// Judge reads a configuration as the scheduler would.
+func Judge(source string, data []byte) Report {
+	r := Report{Source: source}
+	cfg, warnings, err := config.Parse(data)
+	if err != nil {
+		r.Error, r.Warnings = err.Error(), warnings
+		return r
+	}
+	engine, err := scheduler.New(cfg)
+	if err != nil {
+		r.Error, r.Warnings = err.Error(), warnings
+		return r
+	}
+	r.Valid, r.Actions, r.Warnings = true, cfg.Actions, append(warnings, engine.Warnings...)
+	for _, tier := range cfg.Tiers {
+		names := []string{}
+		for _, p := range tier.Plugins {
+			names = append(names, p.Name)
+		}
+		r.Tiers = append(r.Tiers, names)
+	}
+	return r
+}
+
+// running is what the scheduler says of itself.
+func (o *checkOptions) running(ctx context.Context) (Report, error) {
+	c, err := o.f.Client()
+	if err != nil {
+		return Report{}, err
+	}
+	var state corev1.ConfigMap
+	key := client.ObjectKey{Namespace: o.namespace, Name: keys.ConfigurationName}
+	if err := c.Get(ctx, key, &state); err != nil {
+		if apierrors.IsNotFound(err) {
+			return Report{}, cli.Errorf("start it, name its namespace with --scheduler-namespace, or check a file with -f",
+				"no scheduler has told its configuration in namespace %s", o.namespace)
+		}
+		return Report{}, err
+	}
+	r := Judge(state.Data[keys.ConfigurationSource], []byte(state.Data[keys.ConfigurationText]))
+	r.Warnings = nil
+	if text := state.Data[keys.ConfigurationWarnings]; text != "" {
+		r.Warnings = strings.Split(text, "\n")
+	}
+	r.Error = state.Data[keys.ConfigurationRefused]
+	r.Valid = r.Error == ""
+	return r, nil
+}
+
+func (o *checkOptions) print(r Report) error {
+	out := o.f.Streams.Out
+	switch o.format {
+	case "json":
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "    ")
+		return encoder.Encode(r)
+	case "yaml":
+		text, err := yaml.Marshal(r)
+		if err == nil {
+			_, err = out.Write(text)
+		}
+		return err
+	}
+	for _, w := range r.Warnings {
+		o.f.Warnf("%s", w)
+	}
+	if len(r.Actions) == 0 {
+		return nil
+	}
+	fmt.Fprintf(out, "Source:   %s\nActions:  %s\n", r.Source, strings.Join(r.Actions, ", "))
+	for i, tier := range r.Tiers {
+		fmt.Fprintf(out, "Tier %d:   %s\n", i+1, strings.Join(tier, ", "))
+	}
+	return nil
+}

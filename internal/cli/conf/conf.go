@@ -1,0 +1,19 @@
+// Package conf is `vcctl config`: the scheduler's configuration, before it is
+// put in place and as it is in force.
+package conf
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// New returns `vcctl config`.
+func New(f *cli.Factory) *cobra.Command {
+	cmd := cli.Group(f, "config", "Check the scheduler's configuration", cli.Text(`
+		The scheduler's configuration (volcano-scheduler.conf): which actions run, and
+		which policies decide. A changed file is taken over without a restart; one that
+		is wrong is refused, and the last good one stays in force.`))
+	cmd.AddCommand(newCheck(f, check))
+	return cmd
+}

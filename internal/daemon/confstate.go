@@ -1,0 +1,115 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// confState is how the configuration stands, for people.
+type confState struct {
+	text, source string
+	warnings     []string
+	refused      string // why the file as it is now was not taken
+}
+
+// confTeller tells how the configuration stands: in a ConfigMap that `vcctl
+// config check` reads, and in an event on it when that changes.
+type confTeller struct {
+	client    client.Client
+	namespace string
+	component string
+	log       logr.Logger
+}
+
+func newConfTeller(config *rest.Config, namespace, component string, log logr.Logger) (*confTeller, error) {
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("client for the configuration's state: %w", err)
+	}
+	return &confTeller{client: c, namespace: namespace, component: component, log: log}, nil
+}
+
+// tell writes the state when it differs from what is written. That it cannot is
+// no reason to stop scheduling: it is logged.
+func (t *confTeller) tell(ctx context.Context, s confState) {
+	if t == nil {
+		return
+	}
+	changed, err := t.write(ctx, s)
+	if err == nil && changed {
+		err = t.event(ctx, s)
+	}
+	if err != nil && ctx.Err() == nil {
+		t.log.Error(err, "State of the scheduler configuration cannot be told", "configMap", t.namespace+"/"+keys.ConfigurationName)
+	}
+}
+
+func (t *confTeller) write(ctx context.Context, s confState) (changed bool, err error) {
+	data := map[string]string{keys.ConfigurationText: s.text, keys.ConfigurationSource: s.source}
+	if len(s.warnings) > 0 {
+		data[keys.ConfigurationWarnings] = strings.Join(s.warnings, "\n")
+	}
+	if s.refused != "" {
+		data[keys.ConfigurationRefused] = s.refused
+	}
+	fresh := &corev1.ConfigMap{ObjectMeta: metaFor(t.namespace, keys.ConfigurationName), Data: data}
+	var old corev1.ConfigMap
+	err = t.client.Get(ctx, client.ObjectKeyFromObject(fresh), &old)
+	switch {
+	case apierrors.IsNotFound(err):
+		return true, t.client.Create(ctx, fresh)
+	case err != nil:
+		return false, err
+	case equalData(old.Data, data):
+		return false, nil
+	}
+	old.Data = data
+	return true, t.client.Update(ctx, &old)
+}
+
+func equalData(a, b map[string]string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for k, v := range a {
+		if w, ok := b[k]; !ok || v != w {
+			return false
+		}
+	}
+	return true
+}
+
+// maxMessage is the API server's limit of an event's message.
+const maxMessage = 1024
+
+func (t *confTeller) event(ctx context.Context, s confState) error {
+	kind, why, message := corev1.EventTypeNormal, "ConfigurationTaken", "the scheduler decides by "+s.source
+	if len(s.warnings) > 0 {
+		kind = corev1.EventTypeWarning
+		message += fmt.Sprintf("; %d parts have no effect, the first: %s", len(s.warnings), s.warnings[0])
+	}
+	if s.refused != "" {
+		kind, why, message = corev1.EventTypeWarning, "ConfigurationRefused", s.refused+"; the last good configuration stays in force"
+	}
+	if len(message) > maxMessage {
+		message = message[:maxMessage-3] + "..."
+	}
+	now := metav1.NewTime(time.Now())
+	return t.client.Create(ctx, &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Namespace: t.namespace, GenerateName: keys.ConfigurationName + "-"},
+		InvolvedObject: corev1.ObjectReference{APIVersion: "v1", Kind: "ConfigMap", Namespace: t.namespace, Name: keys.ConfigurationName},
+		Type:           kind, Reason: why, Message: message, Count: 1, FirstTimestamp: now, LastTimestamp: now,
+		Source: corev1.EventSource{Component: t.component}, ReportingController: t.component,
+	})
+}
