@@ -62,6 +62,7 @@ const (
 	PortInUse            Code = "PortInUse"
 	VolumeUnavailable    Code = "VolumeUnavailable"
 	TooLarge             Code = "TooLarge"
+	ByPolicy             Code = "ByPolicy"
 )
 
 // Why a job failed: what became of the first of its pods that failed.
@@ -100,6 +101,7 @@ var Table = []Reason{
 	{TopologySpread, "the pod would break its topology spread", "relax maxSkew, or add nodes", "BadConstraints"},
 	{PortInUse, "a host port is taken", "wait, or use another port", "Resources"},
 	{VolumeUnavailable, "a volume cannot be used there", "create the claim, or correct it", "BurstBufferResources"},
+	{ByPolicy, "a policy of this cluster keeps the pod off", "ask who runs the cluster", "AdminComment"},
 	{TooLarge, "no node is large enough even when empty", "ask for less per pod", "Resources"},
 	{PodFailed, "a pod failed", "look at what it wrote (vcctl job logs)", "NonZeroExitCode"},
 	{DeadlineExceeded, "a pod was over its time limit", "raise activeDeadlineSeconds, or do less in one pod", "TimeLimit"},

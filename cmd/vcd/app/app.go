@@ -1,0 +1,60 @@
+// Package app is the program vcd, to be run as it is or with policies of one's
+// own compiled in:
+//
+//	func main() { app.Main(app.WithPolicy("licence", licence.New)) }
+//
+// Package plugin holds what such a policy needs.
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs may name the clouds' ways to log in
+
+	"github.com/vc-batch/vc/internal/daemon"
+	"github.com/vc-batch/vc/internal/scheduler"
+	"github.com/vc-batch/vc/plugin"
+)
+
+// Option adds something to the program.
+type Option func() error
+
+// WithPolicy adds a scheduling policy under a name, by which the scheduler's
+// configuration switches it on.
+func WithPolicy(name string, build plugin.Builder) Option {
+	return func() error { return scheduler.Register(name, scheduler.Builder(build)) }
+}
+
+// Main runs the program and ends the process.
+func Main(options ...Option) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	if err := run(ctx, options); err != nil {
+		fmt.Fprintf(os.Stderr, "error: %v\n", err)
+		if hint := hintOf(err); hint != "" {
+			fmt.Fprintf(os.Stderr, "hint:  %s\n", hint)
+		}
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, options []Option) error {
+	for _, option := range options {
+		if err := option(); err != nil {
+			return err
+		}
+	}
+	return newCommand().ExecuteContext(ctx)
+}
+
+func hintOf(err error) string {
+	if hint := daemon.Hint(err); hint != "" {
+		return hint
+	}
+	return usageHint(err)
+}
