@@ -7,6 +7,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
@@ -15,6 +16,7 @@ func AddToScheme(s *runtime.Scheme) error {
 	for _, add := range []func(*runtime.Scheme) error{
 		batchv1alpha1.AddToScheme,
 		busv1alpha1.AddToScheme,
+		nodeinfov1alpha1.AddToScheme,
 		schedulingv1beta1.AddToScheme,
 	} {
 		if err := add(s); err != nil {

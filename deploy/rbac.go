@@ -22,6 +22,7 @@ const (
 	batchGroup   = "batch.volcano.sh"
 	busGroup     = "bus.volcano.sh"
 	gangGroup    = "scheduling.volcano.sh"
+	nodeGroup    = "nodeinfo.volcano.sh"
 	hookGroup    = "admissionregistration.k8s.io"
 	leaseGroup   = "coordination.k8s.io"
 	appsGroup    = "apps"
@@ -67,9 +68,10 @@ func components() []component {
 			account: SchedulerAccount,
 			cluster: []rbacv1.PolicyRule{
 				// internal/feed
-				rule(core, of("nodes", "pods"), watched...),
+				rule(core, of("namespaces", "nodes", "pods"), watched...),
 				rule(classGroup, of("priorityclasses"), watched...),
 				rule(gangGroup, of("podgroups", "queues"), watched...),
+				rule(nodeGroup, of("numatopologies"), watched...),
 				// internal/outbox: binds, evictions, conditions, statuses, events
 				rule(core, of("pods/binding"), "create"),
 				rule(core, of("pods"), "delete"),

@@ -7,17 +7,19 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // clients are the REST clients of the API groups that are watched.
 type clients struct {
-	core, scheduling, ours rest.Interface
+	core, scheduling, ours, nodeinfo rest.Interface
 }
 
 func newClients(config *rest.Config) (*clients, error) {
@@ -25,11 +27,15 @@ func newClients(config *rest.Config) (*clients, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client for core kinds: %w", err)
 	}
-	ours, err := rest.RESTClientFor(ourConfig(config))
+	ours, err := rest.RESTClientFor(ourConfig(config, schedulingv1beta1.GroupVersion, schedulingv1beta1.AddToScheme))
 	if err != nil {
 		return nil, fmt.Errorf("client for %s: %w", schedulingv1beta1.GroupVersion, err)
 	}
-	return &clients{core: typed.CoreV1().RESTClient(), scheduling: typed.SchedulingV1().RESTClient(), ours: ours}, nil
+	nodeinfo, err := rest.RESTClientFor(ourConfig(config, nodeinfov1alpha1.GroupVersion, nodeinfov1alpha1.AddToScheme))
+	if err != nil {
+		return nil, fmt.Errorf("client for %s: %w", nodeinfov1alpha1.GroupVersion, err)
+	}
+	return &clients{nodeinfo: nodeinfo, core: typed.CoreV1().RESTClient(), scheduling: typed.SchedulingV1().RESTClient(), ours: ours}, nil
 }
 
 // watchConfig is a copy without rate limit and deadline, on a connection of its
@@ -50,16 +56,17 @@ func coreConfig(config *rest.Config) *rest.Config {
 	return own
 }
 
-func ourConfig(config *rest.Config) *rest.Config {
+// ourConfig is for one group of ours.
+func ourConfig(config *rest.Config, group schema.GroupVersion, add func(*runtime.Scheme) error) *rest.Config {
 	own := watchConfig(config)
 	scheme := runtime.NewScheme()
-	metav1.AddToGroupVersion(scheme, schedulingv1beta1.GroupVersion)
-	if err := schedulingv1beta1.AddToScheme(scheme); err != nil {
-		panic(fmt.Sprintf("kinds of %s do not register: %v", schedulingv1beta1.GroupVersion, err))
+	metav1.AddToGroupVersion(scheme, group)
+	if err := add(scheme); err != nil {
+		panic(fmt.Sprintf("kinds of %s do not register: %v", group, err))
 	}
 	own.ContentType, own.AcceptContentTypes = "application/json", "application/json"
 	own.APIPath = "/apis"
-	own.GroupVersion = &schedulingv1beta1.GroupVersion
+	own.GroupVersion = &group
 	own.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	return own
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 
 	"github.com/vc-batch/vc/internal/model"
@@ -61,9 +62,11 @@ func New(o Options) (*Feed, error) {
 		return cache.NewListWatchFromClient(c, resource, "", fields.Everything())
 	}
 	f.add("Node", list(clients.core, "nodes"), &corev1.Node{}, nodeSink(f))
+	f.add("Namespace", list(clients.core, "namespaces"), &corev1.Namespace{}, namespaceSink(f))
 	f.add("PriorityClass", list(clients.scheduling, "priorityclasses"), &schedulingv1.PriorityClass{}, priorityClassSink(f))
 	f.add("Queue", list(clients.ours, "queues"), &schedulingv1beta1.Queue{}, queueSink(f))
 	f.add("PodGroup", list(clients.ours, "podgroups"), &schedulingv1beta1.PodGroup{}, gangSink(f))
+	f.add("Numatopology", optional(list(clients.nodeinfo, "numatopologies"), &nodeinfov1alpha1.NumatopologyList{}), &nodeinfov1alpha1.Numatopology{}, numaSink(f))
 	f.add("Pod", list(clients.core, "pods"), &corev1.Pod{}, podSink(f, ours))
 	return f, nil
 }

@@ -20,6 +20,12 @@ type Cluster struct {
 	Shapes    []*Shape
 	Gangs     map[string]*Gang  // by namespace/name, unknown ones included
 	Queues    map[string]*Queue // by name, unknown ones included
+	Numa      map[string]*Numa  // cpu topologies by node name, also of nodes that are not known
+
+	// Namespaces are the labels of the namespaces that exist, by name.
+	Namespaces map[string]map[string]string
+	// NamespaceGen is the generation of the last change of them.
+	NamespaceGen uint64
 
 	// Generations of the last change of the sum of all nodes, of which nodes exist, of queues' specs.
 	TotalGen, NodeSetGen, QueueSetGen uint64
@@ -45,6 +51,8 @@ func New() *Cluster {
 		Resources:    newResources(),
 		Gangs:        map[string]*Gang{},
 		Queues:       map[string]*Queue{},
+		Numa:         map[string]*Numa{},
+		Namespaces:   map[string]map[string]string{},
 		tasks:        map[types.UID]*Task{},
 		taskNames:    map[string]*Task{},
 		gangUIDs:     map[types.UID]*Gang{},

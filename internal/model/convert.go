@@ -23,6 +23,7 @@ func NodeFrom(node *corev1.Node) NodeSet {
 		Unschedulable: node.Spec.Unschedulable,
 		Annotations:   policyAnnotations(node.Annotations),
 		Allocatable:   amounts(node.Status.Allocatable, floor),
+		Devices:       sharedDevices(node.Status.Capacity, floor),
 	}
 	if len(node.Status.Images) > 0 {
 		set.Images = make(map[string]int64, len(node.Status.Images))
@@ -59,6 +60,9 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 		Annotations: policyAnnotations(pod.Annotations),
 	}
 	set.Index = indexFrom(pod)
+	if pod.Status.StartTime != nil {
+		set.Started = pod.Status.StartTime.Time
+	}
 	for i := range pod.Status.Conditions {
 		if cond := &pod.Status.Conditions[i]; cond.Type == corev1.PodScheduled && cond.Status == corev1.ConditionFalse {
 			set.Condition = PodCondition{Reason: cond.Reason, Message: cond.Message}
@@ -163,6 +167,7 @@ func shapeFrom(pod *corev1.Pod) ShapeSpec {
 		shape.Namespace, shape.Labels = pod.Namespace, pod.Labels
 	}
 	shape.Unsupported = unsupported(spec)
+	detail(&shape, pod)
 	return shape
 }
 

@@ -22,6 +22,7 @@ type NodeSet struct {
 	Allocatable   []Amount
 	Images        map[string]int64  // name → bytes
 	Annotations   map[string]string // those that policies may read
+	Devices       []Amount          // capacity of devices that pods share, unhealthy ones included
 }
 
 // NodeGone removes a node. Its tasks stay known and are counted again when the
@@ -52,6 +53,7 @@ type TaskSet struct {
 	Shape ShapeSpec
 	// Annotations are those that policies may read.
 	Annotations map[string]string
+	Started     time.Time // taken up by the kubelet; zero: not yet
 	// Condition is the PodScheduled condition as last seen.
 	Condition PodCondition
 }

@@ -29,7 +29,9 @@ type Nodes struct {
 	Info    []*NodeInfo
 	Tasks   [][]*Task // on the node, pipelined ones included; no order
 	Changed []uint64  // generation of the last change of amounts, ports or tasks
-	Labeled []uint64  // generation of the last change of labels, taints, images, existence
+	Labeled []uint64  // generation of the last change of labels, taints, images, cpu topology, real load, existence
+	// Usage is the real load as last measured.
+	Usage []NodeUsage
 
 	byName map[string]NodeID
 	free   []NodeID
@@ -43,6 +45,7 @@ type NodeInfo struct {
 	Unschedulable bool
 	Images        map[string]int64
 	Annotations   map[string]string // those that policies may read
+	Devices       []Amount          // capacity of devices that pods share, unhealthy ones included
 	Node          *corev1.Node      // name and labels, for the affinity matchers
 }
 
@@ -96,6 +99,7 @@ func (c *Cluster) nodeRow(name string) NodeID {
 	n.Tasks = append(n.Tasks, nil)
 	n.Changed = append(n.Changed, 0)
 	n.Labeled = append(n.Labeled, 0)
+	n.Usage = append(n.Usage, NodeUsage{})
 	for _, array := range []*[]int64{&n.Alloc, &n.Used, &n.Releasing, &n.Pipelined} {
 		*array = append(*array, make([]int64, n.Stride)...)
 	}
@@ -112,6 +116,7 @@ func (c *Cluster) recycle(id NodeID) {
 	delete(n.byName, n.Name[id])
 	n.Name[id] = ""
 	n.Info[id] = nil
+	n.Usage[id] = NodeUsage{}
 	for _, array := range []*[]int64{&n.Alloc, &n.Used, &n.Releasing, &n.Pipelined} {
 		clear(n.Row(*array, id))
 	}
@@ -138,7 +143,7 @@ func (d NodeSet) apply(c *Cluster) {
 		c.touch(id)
 		c.TotalGen = c.next()
 	}
-	info := &NodeInfo{Labels: d.Labels, Taints: d.Taints, Unschedulable: d.Unschedulable, Images: d.Images, Annotations: d.Annotations}
+	info := &NodeInfo{Labels: d.Labels, Taints: d.Taints, Unschedulable: d.Unschedulable, Images: d.Images, Annotations: d.Annotations, Devices: d.Devices}
 	if !n.Alive[id] || !info.same(n.Info[id]) {
 		info.Node = nodeObject(d.Name, d.Labels)
 		n.Info[id] = info
@@ -161,7 +166,7 @@ func (i *NodeInfo) same(old *NodeInfo) bool {
 			return false
 		}
 	}
-	if !maps.Equal(i.Annotations, old.Annotations) {
+	if !maps.Equal(i.Annotations, old.Annotations) || !slices.Equal(i.Devices, old.Devices) {
 		return false
 	}
 	for k, v := range i.Images {

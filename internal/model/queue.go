@@ -168,6 +168,7 @@ func (d PodConditionFailed) apply(c *Cluster) {
 func (d BindFailed) apply(c *Cluster) {
 	if t := c.tasks[d.UID]; t != nil && t.assumedNode != NoNode {
 		t.assumedNode = NoNode
+		t.annotate()
 		c.place(t, t.seen.node, t.seen.status)
 	}
 }

@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/vc-batch/vc/api/keys"
 )
 
 // Indexes of the resources that every Cluster knows from the start.
@@ -161,6 +163,8 @@ func counted(name corev1.ResourceName) bool {
 	switch name {
 	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage:
 		return true
+	case keys.VGPUMemoryPercentage: // parts of cards of different size do not add up
+		return false
 	}
 	for i := 0; i < len(name); i++ {
 		if name[i] == '/' {

@@ -39,6 +39,14 @@ type ShapeSpec struct {
 	Spread          []corev1.TopologySpreadConstraint
 	Namespace       string
 	Labels          map[string]string
+	// Containers are kept for pods whose place depends on single containers: see Container.
+	Containers []Container
+	// Pinned: of class Guaranteed with whole cpus in a container, so that the kubelet may give it cpus of its own.
+	Pinned bool
+	// Limits of the pod; 0: none.
+	LimitMilliCPU, LimitMemoryBytes int64
+	// Notes are the annotations that say where the pod may or should run.
+	Notes map[string]string
 	// Unsupported lists what the pod asks for that the engine does not judge.
 	Unsupported []string
 	key         string
@@ -72,6 +80,7 @@ func (s *ShapeSpec) Key() string {
 	for _, u := range s.Unsupported {
 		b = append(append(b, u...), ';')
 	}
+	b = s.appendDetails(b)
 	s.key = string(b)
 	return s.key
 }

@@ -29,12 +29,15 @@ type Task struct {
 	Status Status
 	// Annotations are those that policies may read; not to be changed.
 	Annotations map[string]string
+	// Started is when the kubelet took the pod up; zero: not yet.
+	Started time.Time
 	// Condition is PodScheduled=False as last seen or decided.
 	Condition PodCondition
 
 	// What we decided and the API has not confirmed yet.
 	assumedNode    NodeID
 	assumedEvicted bool
+	assumedNotes   map[string]string // annotations that go out with the binding
 	seen           seenTask
 
 	nodePos int
@@ -45,6 +48,7 @@ type Task struct {
 type seenTask struct {
 	node   NodeID
 	status Status
+	notes  map[string]string
 }
 
 // Assumed says whether the task's binding is decided but not confirmed.
@@ -75,8 +79,8 @@ func (d TaskSet) apply(c *Cluster) {
 	}
 	t.Created, t.Labels, t.Ours, t.Role, t.Index, t.Priority, t.Gated = d.Created, d.Labels, d.Ours, d.Role, d.Index, d.Priority, d.Gated
 	t.Preemptable, t.Critical, t.Never = d.Preemptable, d.Critical, d.Never
-	t.Annotations, t.Condition = d.Annotations, d.Condition
-	t.seen = seenTask{node: NoNode, status: d.Status}
+	t.Annotations, t.Started, t.Condition = d.Annotations, d.Started, d.Condition
+	t.seen = seenTask{node: NoNode, status: d.Status, notes: d.Annotations}
 	if d.Node != "" && !d.Status.Ended() {
 		t.seen.node = c.nodeRow(d.Node)
 	}
@@ -89,6 +93,7 @@ func (d TaskSet) apply(c *Cluster) {
 		c.dropEmpty(before)
 	}
 	node, status := t.settle()
+	t.annotate()
 	c.link(t, node, status)
 }
 

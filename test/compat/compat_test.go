@@ -18,11 +18,13 @@ import (
 	"sigs.k8s.io/randfill"
 	volcanobatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	volcanobus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
+	volcanonodeinfo "volcano.sh/apis/pkg/apis/nodeinfo/v1alpha1"
 	volcanoscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	"github.com/vc-batch/vc/api"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
@@ -39,6 +41,12 @@ func kinds() map[string]kind {
 		"JobList":     {ours: reflect.TypeFor[batchv1alpha1.JobList](), theirs: reflect.TypeFor[volcanobatch.JobList]()},
 		"Command":     {ours: reflect.TypeFor[busv1alpha1.Command](), theirs: reflect.TypeFor[volcanobus.Command]()},
 		"CommandList": {ours: reflect.TypeFor[busv1alpha1.CommandList](), theirs: reflect.TypeFor[volcanobus.CommandList]()},
+		"Numatopology": {ours: reflect.TypeFor[nodeinfov1alpha1.Numatopology](), theirs: reflect.TypeFor[volcanonodeinfo.Numatopology](), added: []string{
+			"spec.podAllocations", // Volcano's master: whose cpus are out of numares already
+		}},
+		"NumatopologyList": {ours: reflect.TypeFor[nodeinfov1alpha1.NumatopologyList](), theirs: reflect.TypeFor[volcanonodeinfo.NumatopologyList](), added: []string{
+			"items[].spec.podAllocations",
+		}},
 		"PodGroup": {ours: reflect.TypeFor[schedulingv1beta1.PodGroup](), theirs: reflect.TypeFor[volcanoscheduling.PodGroup](), added: []string{
 			"status.explanation", // ours: why a gang waits
 		}},
@@ -73,7 +81,7 @@ func TestGroupsVersionsAndKindsAreVolcanos(t *testing.T) {
 	ours, theirs := runtime.NewScheme(), runtime.NewScheme()
 	for _, err := range []error{
 		api.AddToScheme(ours),
-		volcanobatch.AddToScheme(theirs), volcanobus.AddToScheme(theirs), volcanoscheduling.AddToScheme(theirs),
+		volcanobatch.AddToScheme(theirs), volcanobus.AddToScheme(theirs), volcanonodeinfo.AddToScheme(theirs), volcanoscheduling.AddToScheme(theirs),
 	} {
 		if err != nil {
 			t.Fatal(err)

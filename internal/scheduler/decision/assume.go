@@ -13,6 +13,7 @@ func Assume(c *model.Cluster, d *Decisions) {
 	}
 	for i := range d.Binds {
 		c.AssumeBound(d.Binds[i].Pod.UID, d.Binds[i].Node)
+		c.AssumeAnnotated(d.Binds[i].Pod.UID, d.Binds[i].Annotations)
 	}
 	for i := range d.Gangs {
 		c.AssumeGangStatus(d.Gangs[i].Gang.UID, d.Gangs[i].Status, d.Now)

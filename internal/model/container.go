@@ -1,0 +1,195 @@
+package model
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// Container is what one container asks for. Only pods have them here that ask
+// for devices which are shared, or are Pinned: all of theirs, in the pod's order,
+// init containers first.
+type Container struct {
+	Name string
+	// Init: it ends before the others start. Sidecar: an init container that stays.
+	Init, Sidecar bool
+	MilliCPU      int64
+	Devices       []Amount // shared ones only
+}
+
+// Device is how much of a shared device's resource a container asks for.
+func (c *Container) Device(name corev1.ResourceName) (value int64, asked bool) {
+	for _, a := range c.Devices {
+		if a.Name == name {
+			return a.Value, true
+		}
+	}
+	return 0, false
+}
+
+// IsSharedDevice says whether a resource is of devices that pods share, which
+// only policy deviceshare can judge.
+func IsSharedDevice(name corev1.ResourceName) bool {
+	return name == keys.GPUMemory || name == keys.GPUNumber || strings.HasPrefix(string(name), "volcano.sh/vgpu-")
+}
+
+// sharedDevices are the amounts of shared devices in a list, by name.
+func sharedDevices(list corev1.ResourceList, convert rounding) []Amount {
+	var out []Amount
+	for name, q := range list {
+		if IsSharedDevice(name) {
+			out = append(out, Amount{Name: name, Value: convert(name, q)})
+		}
+	}
+	slices.SortFunc(out, byName)
+	return out
+}
+
+// placing are the annotations of pods that say where they may or should run.
+var placing = []string{
+	keys.VGPUUseType, keys.VGPUNoUseType, keys.VGPUUseUUID, keys.VGPUNoUseUUID, keys.VGPUMode, keys.VGPUPodGroupPolicy,
+	keys.NumaPolicy, keys.RevocableZone, keys.StrategyType, keys.StrategyWeight,
+}
+
+// detail adds to a shape what only some pods have.
+func detail(shape *ShapeSpec, pod *corev1.Pod) {
+	spec := &pod.Spec
+	if shares := sharing(spec); shares || pinned(pod) {
+		shape.Pinned = pinned(pod)
+		shape.Containers = append(containers(spec.InitContainers, true), containers(spec.Containers, false)...)
+	}
+	for _, key := range placing {
+		if value, ok := pod.Annotations[key]; ok {
+			if shape.Notes == nil {
+				shape.Notes = map[string]string{}
+			}
+			shape.Notes[key] = value
+		}
+	}
+	if !limited(spec) {
+		return
+	}
+	limits := resourcehelper.PodLimits(pod, resourcehelper.PodResourcesOptions{})
+	shape.LimitMilliCPU = ceil(corev1.ResourceCPU, limits[corev1.ResourceCPU])
+	shape.LimitMemoryBytes = ceil(corev1.ResourceMemory, limits[corev1.ResourceMemory])
+}
+
+func limited(spec *corev1.PodSpec) bool {
+	has := func(c corev1.Container) bool { return len(c.Resources.Limits) > 0 }
+	return spec.Resources != nil || slices.ContainsFunc(spec.Containers, has) || slices.ContainsFunc(spec.InitContainers, has)
+}
+
+func sharing(spec *corev1.PodSpec) bool {
+	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range list {
+			for _, asked := range []corev1.ResourceList{list[i].Resources.Limits, list[i].Resources.Requests} {
+				for name := range asked {
+					if IsSharedDevice(name) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+func containers(list []corev1.Container, init bool) []Container {
+	out := make([]Container, 0, len(list))
+	for i := range list {
+		c := &list[i]
+		sidecar := init && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+		made := Container{Name: c.Name, Init: init && !sidecar, Sidecar: sidecar}
+		made.MilliCPU = ceil(corev1.ResourceCPU, c.Resources.Requests[corev1.ResourceCPU])
+		if made.MilliCPU == 0 {
+			made.MilliCPU = ceil(corev1.ResourceCPU, c.Resources.Limits[corev1.ResourceCPU])
+		}
+		made.Devices = sharedDevices(c.Resources.Limits, ceil)
+		for _, a := range sharedDevices(c.Resources.Requests, ceil) {
+			if _, has := made.Device(a.Name); !has {
+				made.Devices = append(made.Devices, a)
+			}
+		}
+		slices.SortFunc(made.Devices, byName)
+		out = append(out, made)
+	}
+	return out
+}
+
+// pinned says whether a pod is of class Guaranteed and has a container that asks
+// for whole cpus.
+func pinned(pod *corev1.Pod) bool {
+	class := pod.Status.QOSClass
+	if class != "" && class != corev1.PodQOSGuaranteed {
+		return false
+	}
+	whole := false
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			limits, requests := list[i].Resources.Limits, list[i].Resources.Requests
+			for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+				limit, ok := limits[name]
+				request, given := requests[name]
+				if class == "" && (!ok || limit.Sign() <= 0 || given && request.Cmp(limit) != 0) {
+					return false
+				}
+			}
+			cpu := limits[corev1.ResourceCPU]
+			milli := ceil(corev1.ResourceCPU, cpu)
+			whole = whole || milli > 0 && milli%1000 == 0
+		}
+	}
+	return whole
+}
+
+// appendDetails adds what only some pods have to a shape's key.
+func (s *ShapeSpec) appendDetails(b []byte) []byte {
+	if s.LimitMilliCPU|s.LimitMemoryBytes != 0 {
+		b = append(strconv.AppendInt(append(b, "|lc"...), s.LimitMilliCPU, 10), 'm')
+		b = strconv.AppendInt(b, s.LimitMemoryBytes, 10)
+	}
+	if len(s.Notes) > 0 {
+		b = appendMap(append(b, "|no"...), s.Notes)
+	}
+	if len(s.Containers) == 0 {
+		return b
+	}
+	b = strconv.AppendBool(append(b, "|co"...), s.Pinned)
+	for i := range s.Containers {
+		c := &s.Containers[i]
+		b = append(append(append(b, '|'), c.Name...), '=')
+		b = strconv.AppendBool(strconv.AppendBool(b, c.Init), c.Sidecar)
+		b = strconv.AppendInt(append(b, ','), c.MilliCPU, 10)
+		for _, a := range c.Devices {
+			b = append(append(append(b, ';'), a.Name...), '=')
+			b = strconv.AppendInt(b, a.Value, 10)
+		}
+	}
+	return b
+}
+
+// annotate sets the annotations: as last seen, and while a binding is assumed
+// those that go out with it.
+func (t *Task) annotate() {
+	t.Annotations = t.seen.notes
+	if t.assumedNode == NoNode {
+		t.assumedNotes = nil
+		return
+	}
+	if len(t.assumedNotes) == 0 {
+		return
+	}
+	all := make(map[string]string, len(t.seen.notes)+len(t.assumedNotes))
+	for k, v := range t.seen.notes {
+		all[k] = v
+	}
+	for k, v := range t.assumedNotes {
+		all[k] = v
+	}
+	t.Annotations = all
+}
