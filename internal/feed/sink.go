@@ -107,6 +107,12 @@ func nodeSink(f *Feed) cache.ReflectorStore {
 		func(n types.NamespacedName, _ types.UID) model.Delta { return model.NodeGone{Name: n.Name} })
 }
 
+func namespaceSink(f *Feed) cache.ReflectorStore {
+	return newSink(f,
+		func(n *corev1.Namespace) (model.Delta, bool) { return model.NamespaceFrom(n), true },
+		func(n types.NamespacedName, _ types.UID) model.Delta { return model.NamespaceGone{Name: n.Name} })
+}
+
 func queueSink(f *Feed) cache.ReflectorStore {
 	return newSink(f,
 		func(q *schedulingv1beta1.Queue) (model.Delta, bool) { return model.QueueFrom(q), true },
