@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -79,7 +78,8 @@ func (m *Metrics) check() error {
 	if m.Type == "prometheus_adaptor" && m.Address == "" {
 		return nil // the API server itself is asked
 	}
-	if u, err := url.Parse(m.Address); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	scheme, host, _ := strings.Cut(m.Address, "://")
+	if scheme != "http" && scheme != "https" || host == "" || strings.ContainsAny(host, " \t") {
 		return fmt.Errorf("metrics.address: want http://HOST[:PORT] or https://…, have %q", m.Address)
 	}
 	return nil
