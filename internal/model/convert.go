@@ -164,7 +164,7 @@ func shapeFrom(pod *corev1.Pod) ShapeSpec {
 	}
 	shape.Spread = spec.TopologySpreadConstraints
 	if shape.PodAffinity != nil || shape.PodAntiAffinity != nil || len(shape.Spread) > 0 {
-		shape.Namespace, shape.Labels = pod.Namespace, pod.Labels
+		shape.Namespace, shape.Labels = pod.Namespace, ownLabels(&shape, pod.Labels)
 	}
 	shape.Unsupported = unsupported(spec)
 	detail(&shape, pod)

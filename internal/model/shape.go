@@ -38,7 +38,8 @@ type ShapeSpec struct {
 	PodAntiAffinity *corev1.PodAntiAffinity
 	Spread          []corev1.TopologySpreadConstraint
 	Namespace       string
-	Labels          map[string]string
+	// Labels are those that the rules above ask about.
+	Labels map[string]string
 	// Containers are kept for pods whose place depends on single containers: see Container.
 	Containers []Container
 	// Pinned: of class Guaranteed with whole cpus in a container, so that the kubelet may give it cpus of its own.

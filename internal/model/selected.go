@@ -1,0 +1,61 @@
+package model
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ownLabels are those of a pod's labels that its own affinity and spread rules
+// ask about. The others (a pod's number in its job is one) must not make a shape
+// of its own out of every pod; what other pods ask about is matched pod by pod.
+func ownLabels(s *ShapeSpec, labels map[string]string) map[string]string {
+	var own map[string]string
+	keep := func(key string) {
+		value, has := labels[key]
+		if !has {
+			return
+		}
+		if own == nil {
+			own = map[string]string{}
+		}
+		own[key] = value
+	}
+	eachSelector(s, func(selector *metav1.LabelSelector) {
+		if selector == nil {
+			return
+		}
+		for key := range selector.MatchLabels {
+			keep(key)
+		}
+		for i := range selector.MatchExpressions {
+			keep(selector.MatchExpressions[i].Key)
+		}
+	})
+	for i := range s.Spread {
+		for _, key := range s.Spread[i].MatchLabelKeys {
+			keep(key)
+		}
+	}
+	return own
+}
+
+// eachSelector visits the label selectors of the shape's affinity and spread rules.
+func eachSelector(s *ShapeSpec, visit func(*metav1.LabelSelector)) {
+	terms := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
+		for i := range required {
+			visit(required[i].LabelSelector)
+		}
+		for i := range preferred {
+			visit(preferred[i].PodAffinityTerm.LabelSelector)
+		}
+	}
+	if a := s.PodAffinity; a != nil {
+		terms(a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	if a := s.PodAntiAffinity; a != nil {
+		terms(a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	for i := range s.Spread {
+		visit(s.Spread[i].LabelSelector)
+	}
+}
