@@ -27,6 +27,9 @@ type Cluster struct {
 	// NamespaceGen is the generation of the last change of them.
 	NamespaceGen uint64
 
+	// Attachable are the volumes and devices that pods attach.
+	Attachable Attachable
+
 	// Generations of the last change of the sum of all nodes, of which nodes exist, of queues' specs.
 	TotalGen, NodeSetGen, QueueSetGen uint64
 
@@ -60,6 +63,7 @@ func New() *Cluster {
 		classes:      map[string]PriorityClassSet{},
 	}
 	c.Nodes.byName = map[string]NodeID{}
+	c.Attachable = newAttachable()
 	c.Nodes.Stride = 8
 	return c
 }

@@ -166,6 +166,7 @@ func shapeFrom(pod *corev1.Pod) ShapeSpec {
 	if shape.PodAffinity != nil || shape.PodAntiAffinity != nil || len(shape.Spread) > 0 {
 		shape.Namespace, shape.Labels = pod.Namespace, ownLabels(&shape, pod.Labels)
 	}
+	shape.Attached = attachedFrom(pod)
 	shape.Unsupported = unsupported(spec)
 	detail(&shape, pod)
 	return shape
@@ -206,7 +207,7 @@ func portsFrom(spec *corev1.PodSpec) []Port {
 	return ports
 }
 
-// unsupported names what of a pod the engine does not judge yet.
+// unsupported names what of a pod only Kubernetes' own plugins judge.
 func unsupported(spec *corev1.PodSpec) []string {
 	var out []string
 	if len(spec.ResourceClaims) > 0 {

@@ -169,6 +169,7 @@ func (d BindFailed) apply(c *Cluster) {
 	if t := c.tasks[d.UID]; t != nil && t.assumedNode != NoNode {
 		t.assumedNode = NoNode
 		t.annotate()
+		c.forgetAttached(t)
 		c.place(t, t.seen.node, t.seen.status)
 	}
 }

@@ -48,7 +48,10 @@ type ShapeSpec struct {
 	LimitMilliCPU, LimitMemoryBytes int64
 	// Notes are the annotations that say where the pod may or should run.
 	Notes map[string]string
-	// Unsupported lists what the pod asks for that the engine does not judge.
+	// Attached is as much of the pod as Kubernetes' own plugins for volumes and
+	// devices read; nil: it has none. Not to be changed.
+	Attached *corev1.Pod
+	// Unsupported lists what the pod asks for that only those plugins judge.
 	Unsupported []string
 	key         string
 }
@@ -78,6 +81,7 @@ func (s *ShapeSpec) Key() string {
 	b = appendJSON(b, "sp", len(s.Spread) > 0, s.Spread)
 	b = append(append(append(b, '|'), s.Namespace...), '|')
 	b = appendMap(b, s.Labels)
+	b = appendJSON(b, "at", s.Attached != nil, s.Attached)
 	for _, u := range s.Unsupported {
 		b = append(append(b, u...), ';')
 	}
@@ -131,7 +135,8 @@ type Shape struct {
 	// MalformedAffinity is the error of an affinity that cannot be read; such a shape fits nowhere.
 	MalformedAffinity string
 
-	tasks int // live tasks of this shape
+	volumeClaims []string
+	tasks        int // live tasks of this shape
 }
 
 func (c *Cluster) shape(spec ShapeSpec) *Shape {
@@ -147,6 +152,7 @@ func (c *Cluster) shape(spec ShapeSpec) *Shape {
 			s.Impossible = true
 		}
 	}
+	s.volumeClaims = volumeClaimsOf(spec.Attached)
 	s.readAffinity()
 	if n := len(c.freeShapes); n > 0 {
 		s.ID = c.freeShapes[n-1]

@@ -70,6 +70,9 @@ func (d TaskSet) apply(c *Cluster) {
 		c.taskNames[key] = t
 	}
 	c.unlink(t)
+	if d.Status.Ended() {
+		c.forgetAttached(t)
+	}
 	if t.Shape == nil || t.Shape.Key != d.Shape.Key() {
 		if t.Shape != nil {
 			c.release(t.Shape)
@@ -131,6 +134,7 @@ func (d TaskGone) apply(c *Cluster) {
 
 func (c *Cluster) dropTask(t *Task) {
 	c.unlink(t)
+	c.forgetAttached(t)
 	if t.Gang != nil {
 		g := t.Gang
 		t.Gang = nil
@@ -159,6 +163,7 @@ func (c *Cluster) link(t *Task, node NodeID, status Status) {
 		n := &c.Nodes
 		t.nodePos = len(n.Tasks[node])
 		n.Tasks[node] = append(n.Tasks[node], t)
+		c.Attachable.useClaims(t, 1)
 	}
 	if g := t.Gang; g != nil {
 		if t.gangPos < 0 {
@@ -178,6 +183,7 @@ func (c *Cluster) unlink(t *Task) {
 		list[t.nodePos], last.nodePos = last, t.nodePos
 		list[len(list)-1] = nil
 		c.Nodes.Tasks[t.Node] = list[:len(list)-1]
+		c.Attachable.useClaims(t, -1)
 		t.nodePos = -1
 		if len(list) == 1 && !c.Nodes.Alive[t.Node] {
 			c.dead = append(c.dead, t.Node)

@@ -1,0 +1,74 @@
+package model
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/storage/ephemeral"
+)
+
+// attachedFrom is as much of a pod as Kubernetes' plugins for volumes and
+// devices read; nil when it has nothing for them. Pods whose claims bear their
+// own names keep their own identity, so that they are judged one by one.
+func attachedFrom(pod *corev1.Pod) *corev1.Pod {
+	own := false
+	part := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace}}
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		if !attaches(v) {
+			continue
+		}
+		own = own || v.Ephemeral != nil
+		part.Spec.Volumes = append(part.Spec.Volumes, withoutTemplate(v))
+	}
+	for i := range pod.Spec.ResourceClaims {
+		own = own || pod.Spec.ResourceClaims[i].ResourceClaimTemplateName != nil
+	}
+	part.Spec.ResourceClaims = pod.Spec.ResourceClaims
+	part.Status.ResourceClaimStatuses = pod.Status.ResourceClaimStatuses
+	if len(part.Spec.Volumes)+len(part.Spec.ResourceClaims) == 0 {
+		return nil
+	}
+	if own {
+		part.Name, part.UID = pod.Name, pod.UID
+	}
+	return part
+}
+
+// attaches says whether a volume is judged at all: claims, and the volumes that
+// cannot be on a node twice or count against what a node can attach.
+func attaches(v *corev1.Volume) bool {
+	return v.PersistentVolumeClaim != nil || v.Ephemeral != nil ||
+		v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.AzureDisk != nil || v.Cinder != nil ||
+		v.ISCSI != nil || v.RBD != nil || v.PortworxVolume != nil
+}
+
+func withoutTemplate(v *corev1.Volume) corev1.Volume {
+	if v.Ephemeral == nil {
+		return *v
+	}
+	return corev1.Volume{Name: v.Name, VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}
+}
+
+// volumeClaimsOf are the keys of the volume claims that a pod uses, sorted.
+func volumeClaimsOf(part *corev1.Pod) []string {
+	if part == nil {
+		return nil
+	}
+	var claims []string
+	for i := range part.Spec.Volumes {
+		switch v := &part.Spec.Volumes[i]; {
+		case v.PersistentVolumeClaim != nil:
+			claims = append(claims, part.Namespace+"/"+v.PersistentVolumeClaim.ClaimName)
+		case v.Ephemeral != nil:
+			claims = append(claims, part.Namespace+"/"+ephemeral.VolumeClaimName(part, v))
+		}
+	}
+	slices.Sort(claims)
+	return slices.Compact(claims)
+}
+
+// VolumeClaims are the keys of the volume claims that pods of the shape use; not
+// to be changed.
+func (s *Shape) VolumeClaims() []string { return s.volumeClaims }

@@ -1,0 +1,240 @@
+package model
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	storagehelpers "k8s.io/component-helpers/storage/volume"
+)
+
+// Attachable is what pods attach: volumes and devices. Only Kubernetes' own
+// plugins read it, so it holds API objects as they are.
+type Attachable struct {
+	VolumeClaims Objects[*corev1.PersistentVolumeClaim]
+	Volumes      Objects[*corev1.PersistentVolume]
+	Classes      Objects[*storagev1.StorageClass]
+	CSINodes     Objects[*storagev1.CSINode]
+	CSIDrivers   Objects[*storagev1.CSIDriver]
+	Capacities   Objects[*storagev1.CSIStorageCapacity]
+	Attachments  Objects[*storagev1.VolumeAttachment]
+
+	DeviceClaims  Objects[*resourcev1.ResourceClaim]
+	Slices        Objects[*resourcev1.ResourceSlice]
+	DeviceClasses Objects[*resourcev1.DeviceClass]
+
+	// Gen is the generation of the last change of any of them.
+	Gen uint64
+
+	users map[string][]*Task // tasks on nodes by the key of a volume claim
+}
+
+func newAttachable() Attachable {
+	var a Attachable
+	a.Volumes.groupsOf = volumeGroups
+	a.Attachments.groupsOf = func(v *storagev1.VolumeAttachment) []string { return []string{v.Spec.NodeName} }
+	a.Slices.groupsOf = sliceGroups
+	return a
+}
+
+// Groups that volumes and slices are looked up by.
+const (
+	anyHost = "*"
+	free    = "free "
+	claimed = "claimed "
+)
+
+// FreeVolumes is the group of unclaimed volumes of a storage class that a node
+// with this host name might reach; "*" are those that no host name decides.
+func FreeVolumes(class, host string) string { return free + class + " " + host }
+
+// ClaimedVolumes is the group of volumes that refer to a claim.
+func ClaimedVolumes(claim string) string { return claimed + claim }
+
+// AnyHost is the host of FreeVolumes and the node of NodeSlices that stands for
+// what other things than a name decide.
+const AnyHost = anyHost
+
+// volumeGroups puts a volume where claims that could use it look.
+func volumeGroups(pv *corev1.PersistentVolume) []string {
+	if ref := pv.Spec.ClaimRef; ref != nil {
+		return []string{ClaimedVolumes(ref.Namespace + "/" + ref.Name)}
+	}
+	class := storagehelpers.GetPersistentVolumeClass(pv)
+	hosts := hostsOf(pv.Spec.NodeAffinity)
+	if hosts == nil {
+		return []string{FreeVolumes(class, anyHost)}
+	}
+	groups := make([]string, len(hosts))
+	for i, host := range hosts {
+		groups[i] = FreeVolumes(class, host)
+	}
+	return groups
+}
+
+// hostsOf are the host names that a volume's node affinity names; nil: it names none.
+func hostsOf(affinity *corev1.VolumeNodeAffinity) []string {
+	if affinity == nil || affinity.Required == nil || len(affinity.Required.NodeSelectorTerms) == 0 {
+		return nil
+	}
+	var hosts []string
+	for i := range affinity.Required.NodeSelectorTerms {
+		named := false
+		for _, e := range affinity.Required.NodeSelectorTerms[i].MatchExpressions {
+			if e.Key == corev1.LabelHostname && e.Operator == corev1.NodeSelectorOpIn && len(e.Values) > 0 {
+				hosts, named = append(hosts, e.Values...), true
+				break
+			}
+		}
+		if !named {
+			return nil
+		}
+	}
+	return hosts
+}
+
+// sliceGroups puts a slice of devices under its node, or where every node looks.
+func sliceGroups(s *resourcev1.ResourceSlice) []string {
+	if s.Spec.NodeName != nil && *s.Spec.NodeName != "" && len(s.Spec.SharedCounters) == 0 {
+		return []string{*s.Spec.NodeName}
+	}
+	return []string{anyHost}
+}
+
+// UsersOf are the tasks on nodes that use a volume claim; not to be changed.
+func (a *Attachable) UsersOf(claim string) []*Task { return a.users[claim] }
+
+// useClaims notes that a task came to a node or left it.
+func (a *Attachable) useClaims(t *Task, sign int) {
+	for _, claim := range t.Shape.VolumeClaims() {
+		list := a.users[claim]
+		if sign > 0 {
+			if a.users == nil {
+				a.users = map[string][]*Task{}
+			}
+			a.users[claim] = append(list, t)
+			continue
+		}
+		for i := range list {
+			if list[i] == t {
+				list[i] = list[len(list)-1]
+				list[len(list)-1] = nil
+				a.users[claim] = list[:len(list)-1]
+				break
+			}
+		}
+		if len(a.users[claim]) == 0 {
+			delete(a.users, claim)
+		}
+	}
+}
+
+// ObjectSet adds or replaces an object of a kind that Attachable holds; others
+// are ignored.
+type ObjectSet struct{ Object metav1.Object }
+
+func (d ObjectSet) apply(c *Cluster) {
+	a, gen := &c.Attachable, c.next()
+	a.Gen = gen
+	switch o := d.Object.(type) {
+	case *corev1.PersistentVolumeClaim:
+		a.VolumeClaims.put(o, gen)
+	case *corev1.PersistentVolume:
+		a.Volumes.put(o, gen)
+	case *storagev1.StorageClass:
+		a.Classes.put(o, gen)
+	case *storagev1.CSINode:
+		a.CSINodes.put(o, gen)
+	case *storagev1.CSIDriver:
+		a.CSIDrivers.put(o, gen)
+	case *storagev1.CSIStorageCapacity:
+		a.Capacities.put(o, gen)
+	case *storagev1.VolumeAttachment:
+		a.Attachments.put(o, gen)
+	case *resourcev1.ResourceClaim:
+		a.DeviceClaims.put(o, gen)
+	case *resourcev1.ResourceSlice:
+		a.Slices.put(o, gen)
+	case *resourcev1.DeviceClass:
+		a.DeviceClasses.put(o, gen)
+	}
+}
+
+// ObjectGone removes an object of such a kind. Object need hold no more than its
+// type, namespace and name.
+type ObjectGone struct{ Object metav1.Object }
+
+func (d ObjectGone) apply(c *Cluster) {
+	a, gen, key := &c.Attachable, c.next(), ObjectKey(d.Object)
+	a.Gen = gen
+	switch d.Object.(type) {
+	case *corev1.PersistentVolumeClaim:
+		a.VolumeClaims.drop(key, gen)
+	case *corev1.PersistentVolume:
+		a.Volumes.drop(key, gen)
+	case *storagev1.StorageClass:
+		a.Classes.drop(key, gen)
+	case *storagev1.CSINode:
+		a.CSINodes.drop(key, gen)
+	case *storagev1.CSIDriver:
+		a.CSIDrivers.drop(key, gen)
+	case *storagev1.CSIStorageCapacity:
+		a.Capacities.drop(key, gen)
+	case *storagev1.VolumeAttachment:
+		a.Attachments.drop(key, gen)
+	case *resourcev1.ResourceClaim:
+		a.DeviceClaims.drop(key, gen)
+	case *resourcev1.ResourceSlice:
+		a.Slices.drop(key, gen)
+	case *resourcev1.DeviceClass:
+		a.DeviceClasses.drop(key, gen)
+	}
+}
+
+// AssumeVolume says that a volume will be given to a claim, for a pod.
+func (c *Cluster) AssumeVolume(by types.UID, volume string, claim corev1.ObjectReference) {
+	if pv, ok := c.Attachable.Volumes.Get(volume); ok {
+		pv = pv.DeepCopy()
+		pv.Spec.ClaimRef = &claim
+		c.Attachable.Gen = c.next()
+		c.Attachable.Volumes.assume(pv, by, c.gen)
+	}
+}
+
+// AssumeProvisioned says that a volume for a claim will be made near a node, for a pod.
+func (c *Cluster) AssumeProvisioned(by types.UID, claim, node string) {
+	if pvc, ok := c.Attachable.VolumeClaims.Get(claim); ok {
+		pvc = pvc.DeepCopy()
+		metav1.SetMetaDataAnnotation(&pvc.ObjectMeta, storagehelpers.AnnSelectedNode, node)
+		c.Attachable.Gen = c.next()
+		c.Attachable.VolumeClaims.assume(pvc, by, c.gen)
+	}
+}
+
+// AssumeDevices says that a claim gets devices (nil: it has them), for a pod.
+func (c *Cluster) AssumeDevices(by types.UID, claim string, allocation *resourcev1.AllocationResult, consumer resourcev1.ResourceClaimConsumerReference) {
+	rc, ok := c.Attachable.DeviceClaims.Get(claim)
+	if !ok {
+		return
+	}
+	rc = rc.DeepCopy()
+	if allocation != nil {
+		rc.Status.Allocation = allocation
+	}
+	rc.Status.ReservedFor = append(rc.Status.ReservedFor, consumer)
+	c.Attachable.Gen = c.next()
+	c.Attachable.DeviceClaims.assume(rc, by, c.gen)
+}
+
+// forgetAttached takes back what was assumed for a pod.
+func (c *Cluster) forgetAttached(t *Task) {
+	if t.Shape == nil || t.Shape.Attached == nil {
+		return
+	}
+	a, gen := &c.Attachable, c.next()
+	volumes, claims, devices := a.Volumes.forget(t.UID, gen), a.VolumeClaims.forget(t.UID, gen), a.DeviceClaims.forget(t.UID, gen)
+	if volumes || claims || devices {
+		a.Gen = gen
+	}
+}
