@@ -62,6 +62,23 @@ const (
 	PortInUse            Code = "PortInUse"
 	VolumeUnavailable    Code = "VolumeUnavailable"
 	TooLarge             Code = "TooLarge"
+	KeptForOthers        Code = "KeptForOthers"
+	NodeOverloaded       Code = "NodeOverloaded"
+	ZoneClosed           Code = "ZoneClosed"
+	NotRevocable         Code = "NotRevocable"
+	NodeGroupMismatch    Code = "NodeGroupMismatch"
+	NodeGroupLimit       Code = "NodeGroupLimit"
+	DeviceMissing        Code = "DeviceMissing"
+	DeviceMismatch       Code = "DeviceMismatch"
+	DeviceShort          Code = "DeviceShort"
+	DeviceExclusive      Code = "DeviceExclusive"
+	DeviceLocked         Code = "DeviceLocked"
+	DeviceRequestInvalid Code = "DeviceRequestInvalid"
+	NumaUnknown          Code = "NumaUnknown"
+	NumaPolicyMismatch   Code = "NumaPolicyMismatch"
+	NumaUnaligned        Code = "NumaUnaligned"
+	ExtenderRefused      Code = "ExtenderRefused"
+	ExtenderFailed       Code = "ExtenderFailed"
 	ByPolicy             Code = "ByPolicy"
 )
 
@@ -103,6 +120,23 @@ var Table = []Reason{
 	{VolumeUnavailable, "a volume cannot be used there", "create the claim, or correct it", "BurstBufferResources"},
 	{ByPolicy, "a policy of this cluster keeps the pod off", "ask who runs the cluster", "AdminComment"},
 	{TooLarge, "no node is large enough even when empty", "ask for less per pod", "Resources"},
+	{KeptForOthers, "the node keeps cpu and memory for pods that ask for its devices", "wait, or let policy resource-strategy-fit keep less (proportional)", "Resources"},
+	{NodeOverloaded, "the node is busier than new pods may find it", "wait until its load falls, or raise the thresholds of policy usage", "Resources"},
+	{ZoneClosed, "the node is lent at certain hours only, and now is none", "wait until the zone opens (tdm.revocable-zone), or use other nodes", "ReqNodeNotAvail"},
+	{NotRevocable, "the node is lent for some hours, and the pod does not allow to be taken off it", "annotate the pods with volcano.sh/revocable-zone: \"*\", or use other nodes", "BadConstraints"},
+	{NodeGroupMismatch, "the node's group is none that the queue may use", "label a node volcano.sh/nodegroup-name, or correct the queue's affinity", "BadConstraints"},
+	{NodeGroupLimit, "the queue would exceed its limit in the node's group", "wait for jobs of this queue to end there, or raise the limit (volcano.sh/nodegroup-resource-limits)", "QOSResourceLimit"},
+	{DeviceMissing, "the node has no devices of the kind that is asked for", "look whether the device plugin runs there", "BadConstraints"},
+	{DeviceMismatch, "none of the node's cards is one that the pod accepts", "correct the annotations about type, uuid and mode of cards", "BadConstraints"},
+	{DeviceShort, "no card of the node has enough left", "ask for less of each card, or wait", "Resources"},
+	{DeviceExclusive, "the cards that are left hold pods that this one may not share a card with", "wait for those to end, or relax the rule", "Resources"},
+	{DeviceLocked, "the node is handing devices to another pod", "wait some seconds", "Resources"},
+	{DeviceRequestInvalid, "what the pod asks of devices makes no sense", "correct the limits of its containers", "BadConstraints"},
+	{NumaUnknown, "the node does not say how its cpus are arranged", "look whether the exporter of Numatopology runs there", "BadConstraints"},
+	{NumaPolicyMismatch, "the kubelet there does not place cpus as the pod wants it", "correct the annotation volcano.sh/numa-topology-policy, or use other nodes", "BadConstraints"},
+	{NumaUnaligned, "the free cpus are too scattered over NUMA nodes", "ask for fewer cpus per container, or wait", "Resources"},
+	{ExtenderRefused, "an extender refuses the node", "ask the one who runs it", "BadConstraints"},
+	{ExtenderFailed, "an extender does not answer", "look at it, or set extender.ignorable", "Resources"},
 	{PodFailed, "a pod failed", "look at what it wrote (vcctl job logs)", "NonZeroExitCode"},
 	{DeadlineExceeded, "a pod was over its time limit", "raise activeDeadlineSeconds, or do less in one pod", "TimeLimit"},
 	{StartError, "a container could not start", "correct its command or image", "JobLaunchFailure"},

@@ -30,6 +30,9 @@ type Filters struct {
 	Ports    bool
 	PodRules bool // pod affinity and anti-affinity
 	Spread   bool // topology spread
+	// Closed and Proportions are what policies say of all tasks alike.
+	Closed      []*Closing
+	Proportions []*Proportion
 }
 
 const unschedulableTaint = "node.kubernetes.io/unschedulable"
@@ -118,12 +121,18 @@ func Intolerable(s *model.Shape, info *model.NodeInfo) int {
 
 // Dynamic says whether the node has room and ports now.
 func (f *Filters) Dynamic(o *place.Overlay, id model.NodeID, s *model.Shape) bool {
+	if len(f.Closed)+len(f.Proportions) > 0 && f.bars(o, id, s, false) {
+		return false
+	}
 	return o.Fits(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.PortsFree(id, s.Ports, false))
 }
 
 // Later is Dynamic for room that is being released; ports of releasing tasks
 // count as free.
 func (f *Filters) Later(o *place.Overlay, id model.NodeID, s *model.Shape) bool {
+	if len(f.Closed)+len(f.Proportions) > 0 && f.bars(o, id, s, true) {
+		return false
+	}
 	return o.WillFit(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.PortsFree(id, s.Ports, true))
 }
 

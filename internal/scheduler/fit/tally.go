@@ -16,10 +16,17 @@ func (f *Filters) Nodes(o *place.Overlay, resources *model.Resources, s *model.S
 			t.Add(code, detail, 0)
 			continue
 		}
+		if code, detail = f.WhyClosed(id); code != "" {
+			t.Add(code, detail, 0)
+			continue
+		}
 		code, index, short := f.Room(o, id, s)
 		if code == reason.InsufficientResource || code == reason.TooLarge {
 			t.Add(code, resources.Name(index), short)
 			continue
+		}
+		if code == "" {
+			code, detail = f.Disproportion(o, id, s)
 		}
 		if code == "" && extra != nil {
 			code, detail = extra(id)

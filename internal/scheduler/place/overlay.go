@@ -38,6 +38,8 @@ type Overlay struct {
 	Touched bool
 	// LabelsChanged is the model generation of the last change of labels or taints seen.
 	LabelsChanged uint64
+	// left are the resources that somebody else judges: see Leave.
+	left []bool
 	// Releasing counts the nodes where something is being released.
 	Releasing int
 	// Epoch changes when the set of nodes or the width of a row does.
@@ -153,6 +155,9 @@ func (o *Overlay) load(id model.NodeID) (grew, changed bool) {
 	for i := base; i < base+n.Stride; i++ {
 		idle := n.Alloc[i] - n.Used[i]
 		future := idle + n.Releasing[i] - n.Pipelined[i]
+		if len(o.left) > 0 && o.Left(i-base) {
+			idle, future = model.MaxAmount, model.MaxAmount
+		}
 		releasing = releasing || n.Releasing[i] > 0
 		if idle != o.Idle[i] || future != o.Future[i] {
 			changed = true

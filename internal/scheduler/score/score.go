@@ -27,6 +27,11 @@ type Weights struct {
 	PodAffinity    float64
 	Spread         float64
 	Binpack        Binpack
+	Strategy       Strategy
+	// Loads are points of each node whatever the shape, by model.NodeID; nodes beyond the end have none.
+	Loads []float64
+	// Left are resources that another judge keeps count of: they cannot be scored here.
+	Left map[string]bool
 }
 
 // Binpack prefers nodes that are nearly full.
@@ -47,6 +52,7 @@ type Request struct {
 	cpu, memory float64 // asked, with kube-scheduler's defaults for pods that ask for nothing
 	pack        []packed
 	packTotal   float64
+	strategy    strategy
 }
 
 type packed struct {
@@ -70,10 +76,14 @@ func (w *Weights) Prepare(resources *model.Resources, s *model.Shape) Request {
 	if r.memory == 0 {
 		r.memory = defaultMemoryBytes
 	}
+	r.strategy = w.Strategy.prepare(resources, s, w.Left)
 	if w.Binpack.Weight == 0 {
 		return r
 	}
 	for _, t := range s.Request {
+		if w.Left[resources.Name(int(t.Index))] {
+			continue
+		}
 		if weight := w.Binpack.Resources[resources.Name(int(t.Index))]; weight > 0 {
 			r.pack = append(r.pack, packed{int(t.Index), float64(t.Value), weight})
 			r.packTotal += weight
@@ -99,6 +109,12 @@ func (w *Weights) Dynamic(o *place.Overlay, id model.NodeID, r *Request) int32 {
 	}
 	if r.packTotal > 0 {
 		points += w.Binpack.Weight * r.packing(o, base)
+	}
+	if r.strategy.any {
+		points += r.strategy.points(o, base)
+	}
+	if int(id) < len(w.Loads) {
+		points += w.Loads[id]
 	}
 	return toInt(points)
 }

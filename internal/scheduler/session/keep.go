@@ -10,6 +10,7 @@ import (
 func (s *Session) withdraw(j *Job) {
 	for _, t := range j.Reserved {
 		s.View.Withdraw(t.Node, t)
+		s.followPlaced(j, t, t.Node, -1)
 		j.In.Hold(t.Shape.Request, -1)
 	}
 }

@@ -23,6 +23,8 @@ type NodeRule struct {
 	// Nodes are in the order of their names.
 	Rank func(j *Job, t *model.Task, nodes []model.NodeID, points []float64)
 	// Placed follows what the cycle tries: a task took a node (1) or was undone (-1).
+	// A promise of an earlier cycle that is withdrawn counts as undone too: its task
+	// is Pipelined on that node.
 	Placed func(j *Job, t *model.Task, id model.NodeID, sign int)
 	// Evicted follows what the cycle tries to evict: counted out (1) or spared (-1).
 	Evicted func(t *model.Task, sign int)

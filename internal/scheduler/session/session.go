@@ -86,6 +86,13 @@ func Open(now time.Time, c *model.Cluster, view *place.Overlay, judge *shape.Jud
 // Job returns the session's view of a gang, nil for one that it does not follow.
 func (s *Session) Job(g *model.Gang) *Job { return s.jobOf(g) }
 
+// WakeAt asks for a cycle at that time, although nothing may have changed.
+func (s *Session) WakeAt(at time.Time) {
+	if s.Out.WakeAt.IsZero() || at.Before(s.Out.WakeAt) {
+		s.Out.WakeAt = at
+	}
+}
+
 // Verdict gives the job a reason to wait. The first one of a cycle stays, unless
 // a later one knows better.
 func (s *Session) Verdict(j *Job, v explain.Verdict) {

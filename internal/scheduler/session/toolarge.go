@@ -61,6 +61,9 @@ func (s *Session) measure(shape *model.Shape) size {
 func (s *Session) larger(asked model.Request, parts int, most []int64) *explain.Limit {
 	var limit *explain.Limit
 	for _, t := range asked {
+		if s.View.Left(int(t.Index)) {
+			continue
+		}
 		name, has := s.Cluster.Resources.Name(int(t.Index)), float64(most[t.Index])
 		if each := float64(t.Value) / float64(parts); each > has+queue.Epsilon && (limit == nil || name < limit.Resource) {
 			limit = &explain.Limit{Resource: name, Asked: each, Limit: has, Node: true}

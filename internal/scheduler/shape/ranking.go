@@ -99,20 +99,11 @@ func (j *Judge) Allowed(s *model.Shape, id model.NodeID) bool {
 func (j *Judge) Possible(s *model.Shape) bool {
 	r := j.ranking(s, false)
 	for rank, id := range j.overlay.Order {
-		if r.static[rank] != unfit && fits(s.Request, j.overlay.Nodes.Row(j.overlay.Nodes.Alloc, id)) {
+		if r.static[rank] != unfit && j.overlay.Roomy(id, s.Request) {
 			return true
 		}
 	}
 	return false
-}
-
-func fits(r model.Request, row []int64) bool {
-	for _, t := range r {
-		if t.Value > row[t.Index] {
-			return false
-		}
-	}
-	return true
 }
 
 // BestLater returns the best node whose room will do once what is being released
@@ -137,7 +128,7 @@ func (j *Judge) ranking(s *model.Shape, later bool) *Ranking {
 	r := of[s]
 	if r == nil {
 		j.forget()
-		r = &Ranking{Shape: s, later: later, request: j.Weights.Prepare(j.resources, s)}
+		r = &Ranking{Shape: s, later: later}
 		of[s] = r
 	}
 	r.used = j.clock
@@ -241,6 +232,7 @@ func (j *Judge) build(r *Ranking) {
 		r.static = make([]int32, n)
 	}
 	r.static = r.static[:n]
+	r.request = j.Weights.Prepare(j.resources, r.Shape) // names may have come up since
 	r.labeled = o.Labeled()
 	j.buildStatic(r)
 	for rank, id := range o.Order {

@@ -1,0 +1,55 @@
+package place
+
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// Leave leaves some resources to another judge: here every node has as much of
+// them as anyone asks for. It replaces what was left before.
+func (o *Overlay) Leave(indexes []int) {
+	var left []bool
+	for _, i := range indexes {
+		for len(left) <= i {
+			left = append(left, false)
+		}
+		left[i] = true
+	}
+	if slices.Equal(left, o.left) {
+		return
+	}
+	o.left = left
+	for _, id := range o.Order {
+		if _, changed := o.load(id); changed {
+			o.Stir(id, true)
+		}
+	}
+}
+
+// Left says whether a resource is left to another judge.
+func (o *Overlay) Left(index int) bool { return index < len(o.left) && o.left[index] }
+
+// Roomy says whether a node could take a request if it were empty.
+func (o *Overlay) Roomy(id model.NodeID, r model.Request) bool {
+	base := int(id) * o.Nodes.Stride
+	for _, t := range r {
+		if t.Value > o.Nodes.Alloc[base+int(t.Index)] && !o.Left(int(t.Index)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Stir has a node judged anew for reasons that are not in its row, such as the
+// time of day. better: gangs that wait may hope for it.
+func (o *Overlay) Stir(id model.NodeID, better bool) {
+	if o.Rank[id] < 0 {
+		return
+	}
+	o.Changes.add(id)
+	if better {
+		o.Grown = append(o.Grown, id)
+		o.Touched = true
+	}
+}

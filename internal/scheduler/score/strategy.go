@@ -1,0 +1,175 @@
+package score
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/place"
+)
+
+// Strategy scores each resource by a strategy of its own: some are to be spread,
+// others packed. Weight 0 leaves it out.
+type Strategy struct {
+	Weight float64
+	// Resources by name, or by prefix with a * at the end; the longest that fits counts.
+	Resources map[string]Term
+	Scarce    Scarce
+}
+
+// Term is how one resource is scored.
+type Term struct {
+	Most   bool // prefer nodes where much of it is in use; else where little is
+	Weight float64
+}
+
+// Scarce keeps pods away from nodes with scarce resources that they do not ask for. Weight 0 leaves it out.
+type Scarce struct {
+	Weight float64
+	// Resources is the weight per scarce resource name.
+	Resources map[string]float64
+}
+
+// Volcano's names of the strategies.
+const (
+	LeastAllocated = "LeastAllocated"
+	MostAllocated  = "MostAllocated"
+)
+
+// strategy is what Strategy means for one shape.
+type strategy struct {
+	any          bool
+	terms        []strategyTerm
+	total        float64 // sum of the terms' weights
+	weight       float64
+	scarce       []strategyTerm
+	scarceTotal  float64
+	scarceWeight float64
+	asked        []int32 // resources of the request, for scarce
+}
+
+type strategyTerm struct {
+	index  int
+	value  float64
+	weight float64
+	most   bool
+}
+
+// Override reads a pod's own strategy from its annotations. ok is false when it
+// has none; the error says what cannot be read.
+func Override(notes map[string]string) (own map[string]Term, ok bool, err error) {
+	kind, given := notes[keys.StrategyType]
+	if !given {
+		return nil, false, nil
+	}
+	if kind != LeastAllocated && kind != MostAllocated {
+		return nil, true, fmt.Errorf("%s: want %s or %s, have %q", keys.StrategyType, LeastAllocated, MostAllocated, kind)
+	}
+	var weights map[string]int
+	if err := json.Unmarshal([]byte(notes[keys.StrategyWeight]), &weights); err != nil {
+		return nil, true, fmt.Errorf("%s: want a JSON object of whole numbers by resource, have %q", keys.StrategyWeight, notes[keys.StrategyWeight])
+	}
+	own = map[string]Term{}
+	for name, weight := range weights {
+		own[name] = Term{Most: kind == MostAllocated, Weight: float64(max(weight, 1))}
+	}
+	return own, true, nil
+}
+
+// of finds the term of a resource: by name, else by the longest prefix.
+func (s *Strategy) of(resources map[string]Term, name string) (Term, bool) {
+	if t, ok := resources[name]; ok {
+		return t, true
+	}
+	best, found := "", Term{}
+	for pattern, t := range resources {
+		prefix, wild := strings.CutSuffix(pattern, "*")
+		if wild && prefix != "" && len(prefix) > len(best) && strings.HasPrefix(name, prefix) {
+			best, found = prefix, t
+		}
+	}
+	return found, best != ""
+}
+
+func (s *Strategy) prepare(resources *model.Resources, shape *model.Shape, left map[string]bool) strategy {
+	out := strategy{weight: s.Weight, scarceWeight: s.Scarce.Weight}
+	terms := s.Resources
+	if own, ok, err := Override(shape.Notes); ok && err == nil {
+		terms = own
+	}
+	for _, t := range shape.Request {
+		out.asked = append(out.asked, t.Index)
+		name := resources.Name(int(t.Index))
+		if term, ok := s.of(terms, name); ok && s.Weight > 0 && !left[name] {
+			out.terms = append(out.terms, strategyTerm{int(t.Index), float64(t.Value), term.Weight, term.Most})
+			out.total += term.Weight
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Scarce.Resources)) {
+		if s.Scarce.Weight <= 0 {
+			break
+		}
+		out.scarceTotal += s.Scarce.Resources[name]
+		if index, ok := resources.Find(name); ok {
+			out.scarce = append(out.scarce, strategyTerm{index: index, weight: s.Scarce.Resources[name]})
+		}
+	}
+	out.any = out.total > 0 || out.scarceTotal > 0
+	return out
+}
+
+func (s *strategy) points(o *place.Overlay, base int) float64 {
+	points := 0.0
+	if s.total > 0 {
+		points += s.weight * 100 * s.fit(o, base) / s.total
+	}
+	if s.scarceTotal > 0 {
+		points += s.scarceWeight * 100 * s.plenty(o, base)
+	}
+	return points
+}
+
+// fit is the weighted sum of how much of each resource is in use, or left, once
+// the pod came; 0 when something is more than full.
+func (s *strategy) fit(o *place.Overlay, base int) float64 {
+	sum := 0.0
+	for i := range s.terms {
+		t := &s.terms[i]
+		alloc := float64(o.Nodes.Alloc[base+t.index])
+		if alloc <= 0 {
+			continue
+		}
+		used := alloc - float64(o.Idle[base+t.index]) + t.value
+		switch {
+		case used > alloc:
+			return 0
+		case t.most:
+			sum += t.weight * used / alloc
+		default:
+			sum += t.weight * (alloc - used) / alloc
+		}
+	}
+	return sum
+}
+
+// plenty is 1 on a node without scarce resources, 0 on one that has all of them
+// or that lacks something that is asked for. A scarce resource that the pod asks
+// for itself counts as well, as in Volcano: every node that has it has it alike.
+func (s *strategy) plenty(o *place.Overlay, base int) float64 {
+	for _, index := range s.asked {
+		if o.Nodes.Alloc[base+int(index)] <= 0 {
+			return 0
+		}
+	}
+	held := 0.0
+	for i := range s.scarce {
+		if index := base + s.scarce[i].index; s.scarce[i].index < o.Nodes.Stride && o.Nodes.Alloc[index] > 0 {
+			held += s.scarce[i].weight
+		}
+	}
+	return 1 - held/s.scarceTotal
+}
