@@ -38,6 +38,13 @@ const (
 	NetworkTopologyTier = "volcano.sh/network-topology-highest-tier"
 )
 
+// RunningEstimate is our annotation on pods and PodGroups: how long a pod is expected to run, as a duration of Go (90m, 1h30m). The PodGroup of a
+// job takes it from spec.runningEstimate.
+const RunningEstimate = OurPrefix + "running-estimate"
+
+// Backfill is our annotation on queues: "true" or "false" says whether gangs behind one that cannot start may pass it when they do not delay it.
+const Backfill = OurPrefix + "backfill"
+
 // On jobs.
 const (
 	// JobType is the label that job lists show as JobType.

@@ -45,6 +45,7 @@ type Cluster struct {
 	gangLog    changeLog[*Gang]
 	gen        uint64
 	total      exact // what Total is made from
+	timed      int   // tasks and gangs whose run time is known
 }
 
 // New returns an empty cluster.

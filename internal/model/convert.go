@@ -60,6 +60,7 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 		Annotations: policyAnnotations(pod.Annotations),
 	}
 	set.Index = indexFrom(pod)
+	set.Expected = runTimeFrom(pod)
 	if pod.Status.StartTime != nil {
 		set.Started = pod.Status.StartTime.Time
 	}
@@ -74,7 +75,7 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 // routine are annotations of ours that no policy reads; most pods have them.
 var routine = map[string]bool{
 	keys.GroupName: true, keys.JobName: true, keys.JobNamespace: true, keys.TaskSpec: true, keys.TaskIndex: true, keys.QueueName: true,
-	keys.JobVersion: true, keys.JobRetryCount: true, keys.TemplateUID: true, keys.JobType: true, keys.PodQueueName: true,
+	keys.RunningEstimate: true, keys.JobVersion: true, keys.JobRetryCount: true, keys.TemplateUID: true, keys.JobType: true, keys.PodQueueName: true,
 }
 
 // policyAnnotations are those that policies may read: Volcano's, ours and the
@@ -234,6 +235,7 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 		MinMember:       int(max(pg.Spec.MinMember, 0)),
 		PriorityClass:   pg.Spec.PriorityClassName,
 		Annotations:     pg.Annotations,
+		Estimate:        estimateFrom(pg.Annotations),
 		Status:          *pg.Status.DeepCopy(),
 	}
 	if len(pg.Spec.MinTaskMember) > 0 {

@@ -54,6 +54,7 @@ type TaskSet struct {
 	// Annotations are those that policies may read.
 	Annotations map[string]string
 	Started     time.Time // taken up by the kubelet; zero: not yet
+	Expected    RunTime
 	// Condition is the PodScheduled condition as last seen.
 	Condition PodCondition
 }
@@ -83,6 +84,7 @@ type GangSet struct {
 	HasMinResources bool
 	PriorityClass   string
 	Annotations     map[string]string
+	Estimate        time.Duration // expected run time of its pods; 0: unknown
 	Status          schedulingv1beta1.PodGroupStatus
 	// Unsupported names what the spec asks for and the engine does not do yet.
 	Unsupported []string

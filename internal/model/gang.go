@@ -23,7 +23,9 @@ type Gang struct {
 	PriorityClass   string
 	Priority        int32
 	Annotations     map[string]string
-	Unsupported     []string
+	// Estimate is the expected run time of its pods; 0: unknown.
+	Estimate    time.Duration
+	Unsupported []string
 
 	Tasks []*Task // no order
 	Count [statuses]int
@@ -120,6 +122,9 @@ func (d GangSet) apply(c *Cluster) {
 	g.MinResources, g.HasMinResources = c.Resources.Request(d.MinResources), d.HasMinResources
 	c.grow()
 	g.PriorityClass, g.Annotations, g.Unsupported = d.PriorityClass, d.Annotations, d.Unsupported
+	c.countTimed(g.Estimate > 0, -1)
+	g.Estimate = d.Estimate
+	c.countTimed(g.Estimate > 0, 1)
 	g.Priority = c.classPriority(d.PriorityClass)
 	if !g.ours {
 		g.Status = d.Status
@@ -136,6 +141,8 @@ func (d GangGone) apply(c *Cluster) {
 	delete(c.gangUIDs, g.UID)
 	g.Known, g.ours, g.unwritten = false, false, false
 	g.UID = ""
+	c.countTimed(g.Estimate > 0, -1)
+	g.Estimate = 0
 	g.Spec = c.next()
 	c.touchGang(g)
 	for _, t := range g.Tasks {

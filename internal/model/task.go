@@ -31,6 +31,8 @@ type Task struct {
 	Annotations map[string]string
 	// Started is when the kubelet took the pod up; zero: not yet.
 	Started time.Time
+	// Expected is what is known of its run time: see RunTime.
+	Expected RunTime
 	// Condition is PodScheduled=False as last seen or decided.
 	Condition PodCondition
 
@@ -83,6 +85,9 @@ func (d TaskSet) apply(c *Cluster) {
 	t.Created, t.Labels, t.Ours, t.Role, t.Index, t.Priority, t.Gated = d.Created, d.Labels, d.Ours, d.Role, d.Index, d.Priority, d.Gated
 	t.Preemptable, t.Critical, t.Never = d.Preemptable, d.Critical, d.Never
 	t.Annotations, t.Started, t.Condition = d.Annotations, d.Started, d.Condition
+	c.countTimed(t.Expected.Known(), -1)
+	t.Expected = d.Expected
+	c.countTimed(t.Expected.Known(), 1)
 	t.seen = seenTask{node: NoNode, status: d.Status, notes: d.Annotations}
 	if d.Node != "" && !d.Status.Ended() {
 		t.seen.node = c.nodeRow(d.Node)
@@ -143,6 +148,7 @@ func (c *Cluster) dropTask(t *Task) {
 	if t.Shape != nil {
 		c.release(t.Shape)
 	}
+	c.countTimed(t.Expected.Known(), -1)
 	delete(c.tasks, t.UID)
 	if c.taskNames[t.Key()] == t {
 		delete(c.taskNames, t.Key())

@@ -61,11 +61,11 @@ func owners(pod *corev1.Pod) []metav1.OwnerReference {
 func annotations(pod *corev1.Pod, inherited map[string]string) map[string]string {
 	a := map[string]string{}
 	for key, value := range inherited {
-		if strings.HasPrefix(key, keys.VolcanoPrefix) {
+		if strings.HasPrefix(key, keys.VolcanoPrefix) || key == keys.RunningEstimate {
 			a[key] = value
 		}
 	}
-	take(a, pod.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone)
+	take(a, pod.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone, keys.RunningEstimate)
 	if _, set := pod.Annotations[keys.JDBMinAvailable]; set {
 		take(a, pod.Annotations, keys.JDBMinAvailable)
 	} else {

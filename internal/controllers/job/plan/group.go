@@ -27,6 +27,9 @@ func newGroup(job *batch.Job, priorities map[string]int32, starts func(task int)
 		annotations = map[string]string{}
 	}
 	delete(annotations, corev1.LastAppliedConfigAnnotation) // or kubectl apply of the job would take the group for its own
+	if estimate := job.Spec.RunningEstimate; estimate != nil && estimate.Duration > 0 {
+		annotations[keys.RunningEstimate] = estimate.Duration.String()
+	}
 	annotations[keys.JobVersion] = strconv.Itoa(int(job.Status.Version))
 	return &scheduling.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Name: GroupName(job), Namespace: job.Namespace, Labels: maps.Clone(job.Labels), Annotations: annotations,
