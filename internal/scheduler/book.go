@@ -21,6 +21,9 @@ type book struct {
 	stamps  map[*queue.Queue]stamp     // of the queues at the last cycle
 	reclaim uint64
 	nodes   nodesStamp // at the last cycle
+	// attachable is the generation of volumes and devices at the last cycle.
+	attachable uint64
+	arrived    time.Time // when a gang last got more pods than it had
 	// eased are queues where a gang turned out never to start: what it reserved is free.
 	eased map[*queue.Queue]bool
 }
@@ -93,6 +96,10 @@ func (b *book) look(s *session.Session, g *model.Gang) {
 		return // seen in this update already
 	}
 	j.Load(s)
+	if len(j.Tasks) > j.TasksSeen {
+		b.arrived = s.Now
+	}
+	j.TasksSeen = len(j.Tasks)
 	s.Touch(j)
 	j.Parked = false
 	if idle := s.HoldsForNothing(j); idle != j.Idle {
@@ -181,8 +188,10 @@ func (b *book) wake(s *session.Session) {
 	nodes := nodesStamp{s.View.Epoch, s.Cluster.TotalGen, s.View.LabelsChanged}
 	resized := nodes != b.nodes
 	b.nodes = nodes
+	attachable := s.Cluster.Attachable.Gen != b.attachable
+	b.attachable = s.Cluster.Attachable.Gen
 	for _, j := range b.waiting {
-		if j.Parked && (resized && j.SizeBound() || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() || s.View.Touched && b.nodesHelp(s, j, helped)) {
+		if j.Parked && (resized && j.SizeBound() || attachable && j.Attaching() || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() || s.View.Touched && b.nodesHelp(s, j, helped)) {
 			j.Parked = false
 		}
 		if !j.Parked {

@@ -37,15 +37,27 @@ type Engine struct {
 	policies []tiered
 	enqueues bool
 
+	attacher session.Attacher
+
 	view   place.Overlay
 	judge  shape.Judge
 	ledger queue.Ledger
 	book   book
 }
 
+// Option is what an engine is given besides its configuration.
+type Option func(*Engine)
+
+// WithAttacher has pods judged by the volumes and devices that they attach. It
+// serves one engine.
+func WithAttacher(a session.Attacher) Option { return func(e *Engine) { e.attacher = a } }
+
 // New makes an engine from a configuration.
-func New(cfg *config.Config) (*Engine, error) {
+func New(cfg *config.Config, options ...Option) (*Engine, error) {
 	e := &Engine{}
+	for _, option := range options {
+		option(e)
+	}
 	e.book.reset()
 	if err := e.configure(cfg); err != nil {
 		return nil, err
@@ -74,5 +86,6 @@ func (e *Engine) open(now time.Time, c *model.Cluster) *session.Session {
 	e.ledger.Open(c)
 	s := session.Open(now, c, &e.view, &e.judge, &e.ledger, e.book.job)
 	s.Enqueues = e.enqueues
+	s.Attacher = e.attacher
 	return s
 }

@@ -61,12 +61,16 @@ func pod(t *model.Task) decision.Object {
 func binds(s *session.Session, j *session.Job) {
 	gang := object(j.Gang)
 	for i, p := range j.Placed {
-		s.Out.Binds = append(s.Out.Binds, decision.Bind{
+		bind := decision.Bind{
 			Pod: pod(p.Task), Node: s.View.Nodes.Name[p.Node], Gang: gang, GangRemaining: len(j.Placed) - i - 1,
 			Annotations: s.Annotations(j, p.Task, p.Node),
-		})
+		}
+		if p.Task.Shape.Attached != nil && s.Attacher != nil {
+			bind.Attach = s.Attacher.Decided(p.Task, p.Node)
+		}
+		s.Out.Binds = append(s.Out.Binds, bind)
 	}
-	if disregarded := disregarded(j); len(disregarded) > 0 && j.AllocatedTasks() == 0 {
+	if disregarded := disregarded(s, j); len(disregarded) > 0 && j.AllocatedTasks() == 0 {
 		s.Out.Events = append(s.Out.Events, decision.Event{
 			Gang: gang, Type: corev1.EventTypeWarning, Reason: "NotJudged",
 			Message: "placed without regard to " + strings.Join(disregarded, ", ") + ": not available yet",
@@ -76,10 +80,10 @@ func binds(s *session.Session, j *session.Job) {
 
 // disregarded names what the gang or its placed pods ask for that no policy
 // judges yet.
-func disregarded(j *session.Job) []string {
+func disregarded(s *session.Session, j *session.Job) []string {
 	names := slices.Clone(j.Unsupported)
 	for i, p := range j.Placed {
-		if i > 0 && p.Task.Shape == j.Placed[i-1].Task.Shape {
+		if s.Attacher != nil || i > 0 && p.Task.Shape == j.Placed[i-1].Task.Shape {
 			continue
 		}
 		for _, name := range p.Task.Shape.Unsupported {
@@ -120,7 +124,7 @@ func nominations(s *session.Session, j *session.Job) {
 // tell writes the gang's status, its event and its pods' conditions when their
 // meaning changed. It returns when to look again.
 func (e *Engine) tell(s *session.Session, j *session.Job) time.Time {
-	status, write, again := statusOf(s, j)
+	status, write, again := e.statusOf(s, j)
 	if write {
 		s.Out.Gangs = append(s.Out.Gangs, decision.GangStatus{Gang: object(j.Gang), Status: status})
 		if event := eventOf(j, &status); event.Reason != "" {

@@ -14,6 +14,9 @@ func Assume(c *model.Cluster, d *Decisions) {
 	for i := range d.Binds {
 		c.AssumeBound(d.Binds[i].Pod.UID, d.Binds[i].Node)
 		c.AssumeAnnotated(d.Binds[i].Pod.UID, d.Binds[i].Annotations)
+		if d.Binds[i].Attach != nil {
+			assumeAttached(c, &d.Binds[i])
+		}
 	}
 	for i := range d.Gangs {
 		c.AssumeGangStatus(d.Gangs[i].Gang.UID, d.Gangs[i].Status, d.Now)

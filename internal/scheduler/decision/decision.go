@@ -36,6 +36,8 @@ type Bind struct {
 	GangRemaining int
 	// Annotations are written to the pod along with its binding.
 	Annotations map[string]string
+	// Attach is what comes before the bind; nil: nothing.
+	Attach *Attach
 }
 
 // Evict says that a pod must leave.

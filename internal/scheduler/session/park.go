@@ -77,6 +77,16 @@ func (j *Job) Keeps(tasks []*model.Task) bool {
 	return kept == len(tasks)
 }
 
+// Attaching says whether a change of volumes or devices could help the job.
+func (j *Job) Attaching() bool {
+	for _, shape := range j.ParkedShapes {
+		if shape.Attached != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // WakeForNodes makes parked gangs ready that wait for nodes: room that was
 // promised became free.
 func (s *Session) WakeForNodes() {
@@ -91,7 +101,7 @@ func (s *Session) WakeForNodes() {
 
 // NodesHelp says whether one of the nodes that grew could take a task of a shape.
 func (s *Session) NodesHelp(shape *model.Shape) bool {
-	if shape.Slow || len(shape.Ports) > 0 || s.Cluster.Shapes[shape.ID] != shape {
+	if shape.Slow || shape.Attached != nil || len(shape.Ports) > 0 || s.Cluster.Shapes[shape.ID] != shape {
 		return true
 	}
 	for _, id := range s.View.Grown {

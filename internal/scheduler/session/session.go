@@ -35,6 +35,8 @@ type Session struct {
 	Ledger  *queue.Ledger
 	Out     decision.Decisions
 	Rules   Rules
+	// Attacher judges what pods attach; nil: nobody does.
+	Attacher Attacher
 	// Enqueues says that action enqueue is configured; without it every gang is let in at once.
 	Enqueues bool
 
