@@ -53,8 +53,12 @@ func kinds() map[string]kind {
 		"PodGroupList": {ours: reflect.TypeFor[schedulingv1beta1.PodGroupList](), theirs: reflect.TypeFor[volcanoscheduling.PodGroupList](), added: []string{
 			"items[].status.explanation",
 		}},
-		"Queue":     {ours: reflect.TypeFor[schedulingv1beta1.Queue](), theirs: reflect.TypeFor[volcanoscheduling.Queue]()},
-		"QueueList": {ours: reflect.TypeFor[schedulingv1beta1.QueueList](), theirs: reflect.TypeFor[volcanoscheduling.QueueList]()},
+		"Queue": {ours: reflect.TypeFor[schedulingv1beta1.Queue](), theirs: reflect.TypeFor[volcanoscheduling.Queue](), added: []string{
+			"status.deserved", "status.sharePercent", "status.waiting", // ours: how the queue stands
+		}},
+		"QueueList": {ours: reflect.TypeFor[schedulingv1beta1.QueueList](), theirs: reflect.TypeFor[volcanoscheduling.QueueList](), added: []string{
+			"items[].status.deserved", "items[].status.sharePercent", "items[].status.waiting",
+		}},
 	}
 }
 

@@ -36,7 +36,47 @@ type Explanation struct {
 	// Queue is how the gang's queue stands.
 	// +optional
 	Queue *ExplainedQueue `json:"queue,omitempty"`
+	// Helps are the smallest changes that were tried and with which the gang would start; smallest first.
+	// +optional
+	// +listType=atomic
+	Helps []Help `json:"helps,omitempty"`
+	// EstimatedStart is when the gang starts at the latest, if what runs keeps its time limits and nothing is submitted that goes before it. Unset: unknown, see Estimate.
+	// +optional
+	EstimatedStart *metav1.Time `json:"estimatedStart,omitempty"`
+	// Estimate says what the estimated start rests on, or why it is unknown.
+	// +optional
+	Estimate string `json:"estimate,omitempty"`
+	// Attempts is how often the scheduler tried to place the gang since it waits for this reason, as of the last time that this was written.
+	// +optional
+	Attempts int32 `json:"attempts,omitempty"`
 }
+
+// Help is one change with which a gang would start now; it was tried on the scheduler's model.
+type Help struct {
+	// Kind is FewerMembers, SmallerPods, DropSelector, AddToleration, RaiseCapability, OtherQueue or Wait.
+	Kind string `json:"kind"`
+	// Subject is what is changed: a resource, a label, a taint, a queue.
+	// +optional
+	Subject string `json:"subject,omitempty"`
+	// From and To are the values before and after.
+	// +optional
+	From string `json:"from,omitempty"`
+	// +optional
+	To string `json:"to,omitempty"`
+	// Text is the same for people.
+	Text string `json:"text"`
+}
+
+// The kinds of Help.
+const (
+	HelpFewerMembers    = "FewerMembers"    // minMember To
+	HelpSmallerPods     = "SmallerPods"     // resource Subject: To instead of From a pod
+	HelpDropSelector    = "DropSelector"    // without the node selector Subject=From
+	HelpAddToleration   = "AddToleration"   // with a toleration for the taint Subject
+	HelpRaiseCapability = "RaiseCapability" // of queue Subject, resource=amount in From and To
+	HelpOtherQueue      = "OtherQueue"      // in queue To
+	HelpWait            = "Wait"            // until To
+)
 
 // ExplainedMembers counts the pods of a waiting gang.
 type ExplainedMembers struct {
@@ -86,8 +126,30 @@ type ExplainedQueue struct {
 	// +optional
 	Deserved corev1.ResourceList `json:"deserved,omitempty"`
 	// +optional
+	Guarantee corev1.ResourceList `json:"guarantee,omitempty"`
+	// +optional
 	Capability corev1.ResourceList `json:"capability,omitempty"`
 	// Position of the gang among those that wait in its queue, from 1.
 	// +optional
 	Position int32 `json:"position,omitempty"`
+	// Waiting is how many wait in the queue.
+	// +optional
+	Waiting int32 `json:"waiting,omitempty"`
+	// Path are the queues above this one, from the root down.
+	// +optional
+	// +listType=atomic
+	Path []ExplainedLevel `json:"path,omitempty"`
+}
+
+// ExplainedLevel is how a queue above that of a waiting gang stands.
+type ExplainedLevel struct {
+	Name string `json:"name"`
+	// +optional
+	Allocated corev1.ResourceList `json:"allocated,omitempty"`
+	// +optional
+	Deserved corev1.ResourceList `json:"deserved,omitempty"`
+	// +optional
+	Guarantee corev1.ResourceList `json:"guarantee,omitempty"`
+	// +optional
+	Capability corev1.ResourceList `json:"capability,omitempty"`
 }

@@ -183,4 +183,16 @@ type QueueStatus struct {
 	// +optional
 	// +nullable
 	Allocated corev1.ResourceList `json:"allocated"`
+	// Deserved is what the queue may hold now without giving back, by its weight, its guarantee and what others ask for.
+	// +optional
+	// +nullable
+	Deserved corev1.ResourceList `json:"deserved,omitempty"`
+	// Share is the greatest part used of what is deserved, in percent, at most 1000.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Share int32 `json:"sharePercent,omitempty"`
+	// Waiting counts the PodGroups that want more than they have.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Waiting int32 `json:"waiting,omitempty"`
 }
