@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
@@ -90,7 +91,11 @@ func (o *Outbox) Put(d *decision.Decisions) {
 	}
 	for i := range d.Events {
 		e := &d.Events[i]
-		writes = append(writes, o.event(statusLane, podGroupRef(e.Gang), e.Type, e.Reason, e.Message, now))
+		when := statusLane
+		if e.Type == corev1.EventTypeNormal {
+			when = idleLane // the status says it already: nobody waits for this
+		}
+		writes = append(writes, o.event(when, podGroupRef(e.Gang), e.Type, e.Reason, e.Message, now))
 	}
 	o.engine.put(writes...)
 }

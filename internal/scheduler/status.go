@@ -26,18 +26,22 @@ const (
 	// patience is how long a gang may wait for its pods to be created, and a pod
 	// for its node, before that is told.
 	patience = 900 * time.Millisecond
+	// arrivalPatience is how long a gang that has begun nothing may wait for its
+	// pods while pods of others keep arriving: where thousands of gangs are being
+	// made, its own are only further back in the line.
+	arrivalPatience = 10 * time.Second
 )
 
 // statusOf is what the PodGroup's status should be. again is when to look again
 // although nothing changes; write says whether it differs enough to be written.
-func statusOf(s *session.Session, j *session.Job) (status schedulingv1beta1.PodGroupStatus, write bool, again time.Time) {
+func (e *Engine) statusOf(s *session.Session, j *session.Job) (status schedulingv1beta1.PodGroupStatus, write bool, again time.Time) {
 	status = schedulingv1beta1.PodGroupStatus{
 		Phase:     phaseOf(j),
 		Running:   int32(j.Count[model.Running]),
 		Succeeded: int32(j.Count[model.Succeeded]),
 		Failed:    int32(j.Count[model.Failed]),
 	}
-	verdict, again := ripe(s, j)
+	verdict, again := e.ripe(s, j)
 	status.Conditions = conditionsOf(s, j, status.Phase, verdict)
 	old := &j.Status
 	status.Explanation = explanationOf(s, j, verdict)
@@ -76,7 +80,7 @@ func onlyCounts(a, b *schedulingv1beta1.PodGroupStatus) bool {
 
 // ripe is the job's verdict, or none and a later time when it is too early to
 // tell: pods that are being created are not missing.
-func ripe(s *session.Session, j *session.Job) (explain.Verdict, time.Time) {
+func (e *Engine) ripe(s *session.Session, j *session.Job) (explain.Verdict, time.Time) {
 	kind := string(j.Verdict.Code)
 	if kind != j.SinceFor {
 		j.SinceFor, j.Since = kind, s.Now
@@ -87,10 +91,25 @@ func ripe(s *session.Session, j *session.Job) (explain.Verdict, time.Time) {
 	if exist := j.Verdict.Members.Exist; exist != j.SinceExist || j.SinceExistAt.Before(j.Since) {
 		j.SinceExist, j.SinceExistAt = exist, s.Now
 	}
-	if ripe := j.SinceExistAt.Add(patience); s.Now.Before(ripe) { // they are still coming
+	if ripe := e.ripeAt(j); s.Now.Before(ripe) { // they are still coming
 		return explain.Verdict{}, ripe
 	}
 	return j.Verdict, time.Time{}
+}
+
+// ripeAt is when a gang's missing pods are to be told.
+func (e *Engine) ripeAt(j *session.Job) time.Time {
+	stopped := j.SinceExistAt
+	if j.ReadyTasks() == 0 && e.book.arrived.After(stopped) {
+		stopped = e.book.arrived
+		if longest := j.Since.Add(arrivalPatience - patience); stopped.After(longest) {
+			stopped = longest
+		}
+		if stopped.Before(j.SinceExistAt) {
+			stopped = j.SinceExistAt
+		}
+	}
+	return stopped.Add(patience)
 }
 
 // phaseOf follows what the API says of the pods, not what is about to be.

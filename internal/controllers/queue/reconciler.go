@@ -28,8 +28,9 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-// coalesce is how long the first change of a PodGroup waits for others of its queue.
-const coalesce = 100 * time.Millisecond
+// coalesce is how long the first change of a PodGroup waits for others of its queue: counts are for people, and a write
+// of a queue wakes all who watch queues.
+const coalesce = 500 * time.Millisecond
 
 // soon is when a write is tried again that met a newer queue.
 const soon = 20 * time.Millisecond

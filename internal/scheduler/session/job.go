@@ -53,6 +53,8 @@ type Job struct {
 	// SinceExistAt is when the number of its pods last changed, to SinceExist.
 	SinceExistAt time.Time
 	SinceExist   int
+	// TasksSeen is how many tasks it had when it was last looked at.
+	TasksSeen int
 
 	seen       uint64
 	minimum    model.Request
