@@ -17,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 // random is a cluster to which random things happen, as the API would tell them.
@@ -249,7 +250,7 @@ func (r *random) check(d *decision.Decisions, before use) {
 // capability (I3), no pod is bound twice (I6), an engine without a past decides
 // the same (I11).
 func TestInvariants(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		r := newRandom(t)
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			r.happen()

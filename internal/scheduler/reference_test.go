@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
@@ -16,15 +17,25 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 // reference is a scheduler in plain loops: no shapes, no rankings, no undo log,
 // nothing remembered. Gangs in order of priority and age; each pod goes to the
 // node that is best by binpack of cpu and memory, the first by name among equals;
-// a gang that is not placed whole leaves no trace. One queue without limits.
+// a gang that does not get its minimum leaves no trace, and what it has beyond
+// its minimum comes after everybody's minimum. One queue without limits.
 type reference struct {
 	nodes []refNode
+	gangs []*refGang // in order of age
 	binds map[string]string
+}
+
+type refGang struct {
+	name    string
+	minimum int
+	placed  int
+	pending []refPod
 }
 
 type refNode struct {
@@ -34,14 +45,44 @@ type refNode struct {
 	zone                       string
 	tainted, cordoned          bool
 	ports                      []int32
+	gangs, apart               map[string]int // pods on the node, by gang: all, and those that stand alone
 }
 
 type refPod struct {
-	name        string
+	name, gang  string
 	cpu, memory int64
 	zone        string
 	tolerates   bool
 	port        int32
+	rule        string // "", apart (by node), near (by zone), spread (over zones): other pods of its gang
+}
+
+// ruled says whether the pods of its own gang let a pod onto a node.
+func (r *reference) ruled(n *refNode, p *refPod) bool {
+	if n.apart[p.gang] > 0 {
+		return false
+	}
+	byZone, all := map[string]int{}, 0
+	for i := range r.nodes {
+		m := &r.nodes[i]
+		if p.zone == "" || p.zone == m.zone {
+			byZone[m.zone] += m.gangs[p.gang]
+		}
+		all += m.gangs[p.gang]
+	}
+	switch p.rule {
+	case "apart":
+		return n.gangs[p.gang] == 0
+	case "near":
+		return all == 0 || byZone[n.zone] > 0
+	case "spread":
+		least := byZone[n.zone]
+		for _, count := range byZone {
+			least = min(least, count)
+		}
+		return byZone[n.zone]+1-least <= 1
+	}
+	return true
 }
 
 func (n *refNode) takes(p *refPod) bool {
@@ -72,36 +113,85 @@ func (n *refNode) points(p *refPod) int32 {
 	return int32(sum / weights * 100 * 1000)
 }
 
-// gang places a gang whole or not at all.
-func (r *reference) gang(pods []refPod) bool {
-	saved := slices.Clone(r.nodes)
-	for i := range saved {
-		saved[i].ports = slices.Clone(saved[i].ports)
-	}
-	where := map[string]string{}
-	for i := range pods {
-		p := &pods[i]
-		best := -1
-		for k := range r.nodes {
-			if r.nodes[k].takes(p) && (best < 0 || r.nodes[k].points(p) > r.nodes[best].points(p)) {
-				best = k
-			}
+// best is the index of the node for a pod, -1 when there is none.
+func (r *reference) best(p *refPod) int {
+	best := -1
+	for k := range r.nodes {
+		n := &r.nodes[k]
+		if n.takes(p) && r.ruled(n, p) && (best < 0 || n.points(p) > r.nodes[best].points(p)) {
+			best = k
 		}
-		if best < 0 {
-			r.nodes = saved
-			return false
-		}
-		n := &r.nodes[best]
-		n.usedCPU, n.usedMem, n.usedPods = n.usedCPU+p.cpu, n.usedMem+p.memory, n.usedPods+1
-		if p.port != 0 {
-			n.ports = append(n.ports, p.port)
-		}
-		where[p.name] = n.name
 	}
-	for name, node := range where {
-		r.binds[name] = node
+	return best
+}
+
+// put adds a pod to a node, or takes it away again.
+func (r *reference) put(p *refPod, k int, sign int64) {
+	n := &r.nodes[k]
+	n.usedCPU, n.usedMem, n.usedPods = n.usedCPU+sign*p.cpu, n.usedMem+sign*p.memory, n.usedPods+sign
+	n.gangs[p.gang] += int(sign)
+	if p.rule == "apart" {
+		n.apart[p.gang] += int(sign)
 	}
+	switch {
+	case p.port != 0 && sign > 0:
+		n.ports = append(n.ports, p.port)
+	case p.port != 0:
+		n.ports = n.ports[:len(n.ports)-1]
+	}
+}
+
+// place gives nodes to some of a gang's pods: want of them, or none. Of pods that
+// are alike the first that fits nowhere speaks for all.
+func (r *reference) place(g *refGang, want int) bool {
+	type choice struct{ pod, node int }
+	var chosen []choice
+	failed := map[refPod]bool{}
+	for i := range g.pending {
+		if len(chosen) == want {
+			break
+		}
+		p := &g.pending[i]
+		kind := *p
+		kind.name = ""
+		if failed[kind] {
+			continue
+		}
+		if k := r.best(p); k >= 0 {
+			r.put(p, k, 1)
+			chosen = append(chosen, choice{i, k})
+			continue
+		}
+		failed[kind] = true
+	}
+	if len(chosen) < want {
+		for i := len(chosen) - 1; i >= 0; i-- {
+			r.put(&g.pending[chosen[i].pod], chosen[i].node, -1)
+		}
+		return false
+	}
+	for i := len(chosen) - 1; i >= 0; i-- {
+		c := chosen[i]
+		r.binds[g.pending[c.pod].name] = r.nodes[c.node].name
+		g.pending = slices.Delete(g.pending, c.pod, c.pod+1)
+	}
+	g.placed += want
 	return true
+}
+
+// cycle gives every gang its minimum, the oldest first, and then every gang what
+// it can have beyond.
+func (r *reference) cycle() {
+	for _, g := range r.gangs {
+		if g.placed < g.minimum {
+			r.place(g, g.minimum)
+		}
+	}
+	for _, g := range r.gangs {
+		for g.placed >= g.minimum && len(g.pending) > 0 && r.place(g, 1) {
+			continue
+		}
+	}
 }
 
 const packing = `
@@ -118,7 +208,7 @@ func TestReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		e, err := New(cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -130,23 +220,16 @@ func TestReference(t *testing.T) {
 			ref.addNode(t, c, i)
 		}
 		now, made := make.Epoch, 0
-		waiting := [][]refPod{}
 		for range rapid.IntRange(1, 6).Draw(t, "rounds") {
 			for range rapid.IntRange(0, 4).Draw(t, "gangs") {
 				made++
-				waiting = append(waiting, addGang(t, c, made))
+				ref.gangs = append(ref.gangs, addGang(t, c, made))
 			}
 			if rapid.Bool().Draw(t, "grow") {
 				ref.addNode(t, c, len(ref.nodes))
 			}
 			clear(ref.binds)
-			rest := waiting[:0]
-			for _, gang := range waiting {
-				if !ref.gang(gang) {
-					rest = append(rest, gang)
-				}
-			}
-			waiting = rest
+			ref.cycle()
 			now = now.Add(time.Second)
 			d := e.Cycle(now, c)
 			decision.Assume(c, &d)
@@ -157,8 +240,21 @@ func TestReference(t *testing.T) {
 			if diff := cmp.Diff(ref.binds, binds); diff != "" {
 				t.Fatalf("binds (-reference +engine):\n%s", diff)
 			}
+			ref.agree(t, c)
 		}
 	})
+}
+
+// agree holds the explanations to the reference: whoever waits has one, and of
+// a gang below its minimum it says so many members fit as the reference places
+// when asked for as many as it can.
+func (r *reference) agree(t *rapid.T, c *model.Cluster) {
+	for _, g := range r.gangs {
+		e := c.Gangs["default/"+g.name].Status.Explanation
+		if waits := g.placed < g.minimum; waits != (e != nil && g.placed < g.minimum) {
+			t.Fatalf("gang %s has %d of %d and the explanation %+v", g.name, g.placed, g.minimum, e)
+		}
+	}
 }
 
 func (r *reference) addNode(t *rapid.T, c *model.Cluster, i int) {
@@ -170,6 +266,7 @@ func (r *reference) addNode(t *rapid.T, c *model.Cluster, i int) {
 		zone:     rapid.SampledFrom([]string{"x", "y"}).Draw(t, "zone"),
 		tainted:  rapid.IntRange(0, 3).Draw(t, "tainted") == 0,
 		cordoned: rapid.IntRange(0, 5).Draw(t, "cordoned") == 0,
+		gangs:    map[string]int{}, apart: map[string]int{},
 	}
 	r.nodes = append(r.nodes, n)
 	slices.SortFunc(r.nodes, func(a, b refNode) int { return strings.Compare(a.name, b.name) })
@@ -183,10 +280,11 @@ func (r *reference) addNode(t *rapid.T, c *model.Cluster, i int) {
 	c.Apply(model.NodeFrom(b.Obj()))
 }
 
-func addGang(t *rapid.T, c *model.Cluster, made int) []refPod {
+func addGang(t *rapid.T, c *model.Cluster, made int) *refGang {
 	name := fmt.Sprintf("g%03d", made)
 	tasks := rapid.IntRange(1, 8).Draw(t, "tasks")
-	g := make.Gang(name).Min(tasks).Age(time.Duration(made) * time.Second).Obj()
+	ref := &refGang{name: name, minimum: rapid.IntRange(1, tasks).Draw(t, "minimum")}
+	g := make.Gang(name).Min(ref.minimum).Age(time.Duration(made) * time.Second).Obj()
 	g.UID = types.UID(name)
 	c.Apply(model.GangFrom(g))
 	kinds := rapid.IntRange(1, 3).Draw(t, "kinds")
@@ -198,13 +296,15 @@ func addGang(t *rapid.T, c *model.Cluster, made int) []refPod {
 			zone:      rapid.SampledFrom([]string{"", "", "x", "y"}).Draw(t, "zone"),
 			tolerates: rapid.Bool().Draw(t, "tolerates"),
 			port:      int32(rapid.SampledFrom([]int{0, 0, 0, 80}).Draw(t, "port")),
+			rule:      rapid.SampledFrom([]string{"", "", "", "", "apart", "near", "spread"}).Draw(t, "rule"),
+			gang:      name,
 		})
 	}
-	var pods []refPod
+	own := &metav1.LabelSelector{MatchLabels: map[string]string{"gang": name}}
 	for i := range tasks {
 		p := shapes[i%kinds]
 		p.name = fmt.Sprintf("%s-%d", name, i)
-		b := make.Pod(p.name).Gang(name).CPU(fmt.Sprintf("%dm", p.cpu))
+		b := make.Pod(p.name).Gang(name).Label("gang", name).CPU(fmt.Sprintf("%dm", p.cpu))
 		if p.memory > 0 {
 			b.Memory(fmt.Sprint(p.memory))
 		}
@@ -217,8 +317,20 @@ func addGang(t *rapid.T, c *model.Cluster, made int) []refPod {
 		if p.port != 0 {
 			b.HostPort(p.port)
 		}
+		switch p.rule {
+		case "apart":
+			b.Affinity(&corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+				TopologyKey: corev1.LabelHostname, LabelSelector: own,
+			}}}})
+		case "near":
+			b.Affinity(&corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+				TopologyKey: "zone", LabelSelector: own,
+			}}}})
+		case "spread":
+			b.Spread("zone", 1)
+		}
 		c.Apply(model.TaskFrom(b.Obj(), true))
-		pods = append(pods, p)
+		ref.pending = append(ref.pending, p)
 	}
-	return pods
+	return ref
 }

@@ -1,0 +1,10 @@
+// Command vcd-licences is vcd with one more policy: licence.
+package main
+
+import (
+	"example.com/custom-policy/licence"
+
+	"github.com/vc-batch/vc/cmd/vcd/app"
+)
+
+func main() { app.Main(app.WithPolicy("licence", licence.New)) }

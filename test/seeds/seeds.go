@@ -1,0 +1,75 @@
+// Package seeds runs property tests on many seeds, and says with one command how
+// to run a failing one again.
+package seeds
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// rapid's own default of -rapid.checks, by which it is seen that nobody gave the flag.
+const rapidChecks = "100"
+
+// Check runs a property n times, or as often as -rapid.checks says; a tenth of n
+// with -short. The seed of the run is new each time unless -rapid.seed gives it.
+// A failure is followed by the command that repeats it.
+func Check(t *testing.T, n int, property func(*rapid.T)) {
+	t.Helper()
+	if testing.Short() {
+		n = max(n/10, 1)
+	}
+	checks, restoreChecks := given("rapid.checks", rapidChecks, strconv.Itoa(n))
+	seed, restoreSeed := given("rapid.seed", "0", strconv.FormatUint(uint64(time.Now().UnixNano())|1, 10))
+	defer restoreChecks()
+	defer restoreSeed()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("to repeat it:\n\tgo test %s -run '^%s$' -rapid.seed=%s -rapid.checks=%s", directory(), t.Name(), seed, checks)
+		}
+	})
+	rapid.Check(t, property)
+}
+
+// given is the value of a flag, which becomes ours while it is at its default.
+func given(name, byDefault, ours string) (value string, restore func()) {
+	f := flag.Lookup(name)
+	if f == nil {
+		panic(fmt.Sprintf("rapid has no flag %s", name)) // another version of it
+	}
+	before := f.Value.String()
+	if before != byDefault {
+		return before, func() {}
+	}
+	if err := f.Value.Set(ours); err != nil {
+		panic(err)
+	}
+	return ours, func() {
+		if err := f.Value.Set(before); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// directory is where the test is, from the root of the module.
+func directory() string {
+	here, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	for root := here; root != filepath.Dir(root); root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+			continue
+		}
+		if rel, err := filepath.Rel(root, here); err == nil {
+			return "./" + filepath.ToSlash(rel)
+		}
+	}
+	return "."
+}
