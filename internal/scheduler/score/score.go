@@ -52,6 +52,7 @@ type Request struct {
 	cpu, memory float64 // asked, with kube-scheduler's defaults for pods that ask for nothing
 	pack        []packed
 	packTotal   float64
+	balance     []packed // what is to be used evenly; none for pods that ask for none of it
 	strategy    strategy
 }
 
@@ -77,6 +78,7 @@ func (w *Weights) Prepare(resources *model.Resources, s *model.Shape) Request {
 		r.memory = defaultMemoryBytes
 	}
 	r.strategy = w.Strategy.prepare(resources, s, w.Left)
+	r.balance = w.prepareBalance(resources, s)
 	if w.Binpack.Weight == 0 {
 		return r
 	}
@@ -104,8 +106,8 @@ func (w *Weights) Dynamic(o *place.Overlay, id model.NodeID, r *Request) int32 {
 	if w.MostRequested != 0 {
 		points += w.MostRequested * (cpu*50 + memory*50)
 	}
-	if w.Balanced != 0 {
-		points += w.Balanced * (1 - math.Abs(cpu-memory)/2) * 100
+	if w.Balanced != 0 && len(r.balance) > 0 {
+		points += w.Balanced * r.balancing(o, base)
 	}
 	if r.packTotal > 0 {
 		points += w.Binpack.Weight * r.packing(o, base)

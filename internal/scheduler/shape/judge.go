@@ -1,0 +1,127 @@
+// Package shape judges equal requests once: for every shape it keeps the nodes
+// that fit in order of their score, and replays only what changed since.
+//
+//	In:   place.Overlay and its change log, fit.Filters, score.Weights
+//	Out:  the best node for a shape, now
+//
+// # Invariants
+//
+//   - Best is the node with the highest score among those that pass every filter; the first by name among equals.
+//   - A Ranking that has replayed the log gives what a new one would give.
+package shape
+
+import (
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/fit"
+	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/score"
+)
+
+// Judge holds what all rankings share.
+type Judge struct {
+	Filters fit.Filters
+	Weights score.Weights
+
+	overlay   *place.Overlay
+	resources *model.Resources
+	statics   map[*model.Shape]*static
+	rankings  map[aspect]*Ranking
+	clock     uint64
+}
+
+// aspect is what a ranking ranks.
+type aspect struct {
+	shape *model.Shape
+	later bool  // by what will be, not by what is idle
+	view  *View // nil: by room and score alone
+}
+
+// maxTreeBytes bounds the memory of all rankings together.
+const maxTreeBytes = 96 << 20
+
+// Open makes the judge look at an overlay.
+func (j *Judge) Open(o *place.Overlay, resources *model.Resources, shapes []*model.Shape) {
+	j.overlay, j.resources = o, resources
+	if j.rankings == nil {
+		j.rankings, j.statics = map[aspect]*Ranking{}, map[*model.Shape]*static{}
+	}
+	if max(len(j.rankings)/2, len(j.statics)) <= len(shapes)/2+64 {
+		return
+	}
+	dead := func(s *model.Shape) bool { return int(s.ID) >= len(shapes) || shapes[s.ID] != s }
+	for a := range j.rankings {
+		if dead(a.shape) {
+			delete(j.rankings, a)
+		}
+	}
+	for s := range j.statics {
+		if dead(s) {
+			delete(j.statics, s)
+		}
+	}
+}
+
+// Best returns the best node for a shape, false when it fits nowhere now.
+func (j *Judge) Best(s *model.Shape) (model.NodeID, bool) {
+	return j.best(j.Ranking(s, false, nil))
+}
+
+// BestLater returns the best node whose room will do once what is being released
+// is free.
+func (j *Judge) BestLater(s *model.Shape) (model.NodeID, bool) {
+	return j.best(j.Ranking(s, true, nil))
+}
+
+func (j *Judge) best(r *Ranking) (model.NodeID, bool) {
+	if len(j.overlay.Order) == 0 || r.trees[0].top() == unfit {
+		return model.NoNode, false
+	}
+	return j.overlay.Order[r.trees[0].first()], true
+}
+
+// Allowed says whether the static filters let the shape onto a node.
+func (j *Judge) Allowed(s *model.Shape, id model.NodeID) bool {
+	rank := j.overlay.Rank[id]
+	return rank >= 0 && j.static(s).points[rank] != unfit
+}
+
+// Possible says whether the shape could run on some node if it were empty.
+func (j *Judge) Possible(s *model.Shape) bool {
+	points := j.static(s).points
+	for rank, id := range j.overlay.Order {
+		if points[rank] != unfit && j.overlay.Roomy(id, s.Request) {
+			return true
+		}
+	}
+	return false
+}
+
+// Each visits the nodes that fit now (later: once what is being released is
+// free), by name, with their scores.
+func (j *Judge) Each(s *model.Shape, later bool, visit func(id model.NodeID, points int32)) {
+	r := j.Ranking(s, later, nil)
+	for rank, id := range j.overlay.Order {
+		if v := r.trees[0].at(rank); v != unfit {
+			visit(id, v)
+		}
+	}
+}
+
+// forget drops the ranking that was not used for longest when there are too many.
+func (j *Judge) forget() {
+	each := 12*len(j.overlay.Order) + 1
+	if n := len(j.rankings); n < 8 || n*each < maxTreeBytes {
+		return
+	}
+	var oldest aspect
+	least := j.clock
+	for a, r := range j.rankings {
+		if r.used < least {
+			oldest, least = a, r.used
+		}
+	}
+	delete(j.rankings, oldest)
+	if !oldest.later && oldest.view == nil {
+		delete(j.statics, oldest.shape)
+	}
+}

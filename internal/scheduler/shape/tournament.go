@@ -1,0 +1,67 @@
+package shape
+
+import "math/bits"
+
+// unfit marks a node that does not fit.
+const unfit = int32(-1)
+
+// tournament keeps the greatest of some values: values[size:] are the leaves,
+// every inner value is the greater of its two children, values[1] is the
+// greatest of all.
+type tournament struct {
+	values []int32
+	size   int
+}
+
+// rounded is the number of leaves that a tournament over n values has.
+func rounded(n int) int { return 1 << bits.Len(uint(max(n-1, 0))) }
+
+// over makes a tournament of n values on 2*rounded(n) cells, all unfit.
+func over(cells []int32, n int) tournament {
+	for i := range cells {
+		cells[i] = unfit
+	}
+	return tournament{values: cells, size: rounded(n)}
+}
+
+func (t *tournament) at(i int) int32 { return t.values[t.size+i] }
+
+func (t *tournament) top() int32 { return t.values[1] }
+
+// set changes a leaf and what it decides.
+func (t *tournament) set(leaf int, value int32) {
+	i := t.size + leaf
+	if t.values[i] == value {
+		return
+	}
+	t.values[i] = value
+	for i /= 2; i >= 1; i /= 2 {
+		best := max(t.values[2*i], t.values[2*i+1])
+		if t.values[i] == best {
+			return
+		}
+		t.values[i] = best
+	}
+}
+
+// put changes a leaf only; decide has to follow.
+func (t *tournament) put(leaf int, value int32) { t.values[t.size+leaf] = value }
+
+// decide computes every inner value from the leaves.
+func (t *tournament) decide() {
+	for i := t.size - 1; i >= 1; i-- {
+		t.values[i] = max(t.values[2*i], t.values[2*i+1])
+	}
+}
+
+// first is the first leaf with the greatest value.
+func (t *tournament) first() int {
+	i := 1
+	for i < t.size {
+		i *= 2
+		if t.values[i] < t.values[i+1] {
+			i++
+		}
+	}
+	return i - t.size
+}
