@@ -1,13 +1,19 @@
 // Package queue is whose turn it is: what every queue holds, asks for and
-// deserves, during one cycle.
+// deserves, during one cycle, and how queues hang together.
 //
-//	In:   the model's queue sums
+//	In:   the model's queue sums and parents
 //	Out:  Ledger, changed along with what the cycle places, and undone with it
 //
 // Amounts are float64 in the model's units, as shares divide them; whole
 // numbers up to 2^53 stay exact, larger ones to 16 digits. The number of pods
 // takes part only where a capability names it: a queue shall not be held back by
 // counting its pods.
+//
+// # Invariants
+//
+//   - What a queue holds counts in all its ancestors, at every moment.
+//   - A queue whose place in the tree is wrong has a Fault and no parent: it and what is below it stand alone,
+//     and no other queue is any different for it.
 //
 // # Concurrency
 //
@@ -23,26 +29,58 @@ import (
 // Epsilon is what two amounts may differ by and still be equal.
 const Epsilon = 0.1
 
+// Sums are what gangs hold and ask for, by resource index.
+type Sums struct{ Allocated, Request, Inqueue, Elastic []float64 }
+
 // Queue is a queue during a cycle. Vectors are by resource index, all of one
 // length.
 type Queue struct {
 	*model.Queue
-	Allocated, Request, Inqueue, Elastic []float64
+	// Parent is nil at the top. Children are by name.
+	Parent   *Queue
+	Children []*Queue
+	// Level is the number of ancestors.
+	Level int
+	// Fault says why the queue has no place in the tree; "" when it has one.
+	Fault string
+	// Warnings say what of the queue contradicts its parent or itself, where its
+	// policy cares; sorted as found, the same for the same queues.
+	Warnings []string
+
+	// Sums are the queue's own gangs and those of all its descendants; Own are its own only.
+	Sums
+	Own Sums
 	// Deserved is what the queue may hold; set by the policy that shares.
 	Deserved []float64
+	// Entitled is what the queue may count on however full the cluster is: what it would deserve if it asked
+	// for as much; set by the policy that shares.
+	Entitled []float64
 	// RealCapability is the most it can ever hold; +Inf where nothing limits it.
 	RealCapability []float64
+	// Ceiling is RealCapability without regard to what the cluster has just now.
+	Ceiling []float64
 	// Capability is spec.capability; +Inf where it names nothing.
 	Capability []float64
 	// Share is the greatest part used of what is deserved, 1 = all of it.
 	Share float64
 	// Shared says that a policy set Deserved.
 	Shared bool
+
+	// Named are the resources that deserved says something of; empty: nobody told.
+	Named []bool
+
+	// flat: Share is of what the queue itself holds.
+	flat bool
+	// all: every resource counts in Share, whether named or not.
+	all    bool
+	totals []float64
 }
 
 // Ledger holds all queues that are known or have gangs, by name.
 type Ledger struct {
 	Queues []*Queue
+	// TopDown are the same queues, parents before children.
+	TopDown []*Queue
 	// Total is what the cluster has.
 	Total []float64
 
@@ -55,23 +93,34 @@ type Ledger struct {
 func (l *Ledger) Open(c *model.Cluster) {
 	n := c.Resources.Len()
 	if l.byModel == nil || l.setGen != c.QueueSetGen || len(l.Queues) != len(c.Queues) {
-		l.sorted = c.SortedQueues(l.sorted)
-		old := l.byModel
-		l.byModel = make(map[*model.Queue]*Queue, len(l.sorted))
-		l.Queues = l.Queues[:0]
-		for _, q := range l.sorted {
-			mine := old[q]
-			if mine == nil {
-				mine = &Queue{Queue: q}
-			}
-			l.byModel[q] = mine
-			l.Queues = append(l.Queues, mine)
-		}
+		l.collect(c)
+		l.arrange()
 		l.setGen = c.QueueSetGen
 	}
 	l.Total = load(l.Total, c.Total, n)
 	for _, q := range l.Queues {
 		q.open(n)
+	}
+	for i := len(l.TopDown) - 1; i >= 0; i-- {
+		if q := l.TopDown[i]; q.Parent != nil {
+			q.Parent.Sums.add(&q.Sums)
+		}
+	}
+}
+
+// collect takes the model's queues, keeping those that were known.
+func (l *Ledger) collect(c *model.Cluster) {
+	l.sorted = c.SortedQueues(l.sorted)
+	old := l.byModel
+	l.byModel = make(map[*model.Queue]*Queue, len(l.sorted))
+	l.Queues = l.Queues[:0]
+	for _, q := range l.sorted {
+		mine := old[q]
+		if mine == nil {
+			mine = &Queue{Queue: q}
+		}
+		l.byModel[q] = mine
+		l.Queues = append(l.Queues, mine)
 	}
 }
 
@@ -79,21 +128,52 @@ func (l *Ledger) Open(c *model.Cluster) {
 func (l *Ledger) Of(q *model.Queue) *Queue { return l.byModel[q] }
 
 func (q *Queue) open(n int) {
-	q.Allocated = load(q.Allocated, q.Sums.Allocated, n)
-	q.Inqueue = load(q.Inqueue, q.Sums.Inqueue, n)
-	q.Elastic = load(q.Elastic, q.Sums.Elastic, n)
-	q.Request = load(q.Request, q.Sums.Pending, n)
-	for i, v := range q.Allocated {
-		q.Request[i] += v
+	from := &q.Queue.Sums
+	q.Own.Allocated = load(q.Own.Allocated, from.Allocated, n)
+	q.Own.Inqueue = load(q.Own.Inqueue, from.Inqueue, n)
+	q.Own.Elastic = load(q.Own.Elastic, from.Elastic, n)
+	q.Own.Request = load(q.Own.Request, from.Pending, n)
+	for i, v := range q.Own.Allocated {
+		q.Own.Request[i] += v
+	}
+	if q.Leaf() { // one and the same
+		q.Sums = q.Own
+	} else {
+		q.own(n)
 	}
 	q.Deserved = load(q.Deserved, nil, n)
+	q.Entitled = load(q.Entitled, nil, n)
 	q.RealCapability = fill(q.RealCapability, n)
 	q.Capability = fill(q.Capability, n)
 	for _, index := range q.HasCapability {
 		q.Capability[index] = float64(q.Queue.Capability.Get(int(index)))
 	}
 	copy(q.RealCapability, q.Capability)
-	q.Share, q.Shared = 0, false
+	q.Ceiling = append(q.Ceiling[:0], q.Capability...)
+	q.Share, q.Shared, q.flat, q.all, q.Named = 0, false, false, false, q.Named[:0]
+	q.Warnings = nil
+}
+
+// own gives an inner queue sums apart from those of its own gangs.
+func (q *Queue) own(n int) {
+	if cap(q.totals) < 4*n {
+		q.totals = make([]float64, 4*n)
+	}
+	part := func(i int, from []float64) []float64 {
+		to := q.totals[i*n : (i+1)*n : (i+1)*n]
+		copy(to, from)
+		return to
+	}
+	q.Sums = Sums{part(0, q.Own.Allocated), part(1, q.Own.Request), part(2, q.Own.Inqueue), part(3, q.Own.Elastic)}
+}
+
+func (s *Sums) add(o *Sums) {
+	for i := range s.Allocated {
+		s.Allocated[i] += o.Allocated[i]
+		s.Request[i] += o.Request[i]
+		s.Inqueue[i] += o.Inqueue[i]
+		s.Elastic[i] += o.Elastic[i]
+	}
 }
 
 func load(v []float64, from model.Vec, n int) []float64 {
@@ -118,34 +198,76 @@ func fill(v []float64, n int) []float64 {
 	return v
 }
 
-// Hold adds sign×request to what the queue holds and updates its share.
+// Hold adds sign×request to what the queue and its ancestors hold and updates
+// their shares.
 func (q *Queue) Hold(r model.Request, sign float64) {
-	for _, t := range r {
-		q.Allocated[t.Index] += sign * float64(t.Value)
+	if !q.Leaf() {
+		add(q.Own.Allocated, r, sign)
 	}
-	if q.Shared {
-		q.Share = q.share()
+	for p := q; p != nil; p = p.Parent {
+		add(p.Allocated, r, sign)
+		if p.Shared {
+			p.Share = p.share()
+		}
 	}
 }
 
-// SetShare marks Deserved as set and computes Share.
+// Promise adds sign×request to what is reserved in the queue and its ancestors
+// for gangs that are let in.
+func (q *Queue) Promise(r model.Request, sign float64) {
+	if !q.Leaf() {
+		add(q.Own.Inqueue, r, sign)
+	}
+	for p := q; p != nil; p = p.Parent {
+		add(p.Inqueue, r, sign)
+	}
+}
+
+func add(v []float64, r model.Request, sign float64) {
+	for _, t := range r {
+		v[t.Index] += sign * float64(t.Value)
+	}
+}
+
+// SetShare marks Deserved as set and computes Share, of what the queue itself
+// holds and of all resources: for policies that know no tree.
 func (q *Queue) SetShare() {
-	q.Shared = true
+	q.Shared, q.flat, q.all = true, true, true
 	q.Share = q.share()
 }
 
+// SetNamedShare is SetShare where only what Named says counts; a queue that
+// names nothing has its full share always. flat: descendants do not count.
+func (q *Queue) SetNamedShare(flat bool) {
+	q.Shared, q.flat, q.all = true, flat, false
+	q.Share = q.share()
+}
+
+// Held is what counts as held by the queue where Share is concerned.
+func (q *Queue) Held() []float64 {
+	if q.flat {
+		return q.Own.Allocated
+	}
+	return q.Allocated
+}
+
 func (q *Queue) share() float64 {
-	share := 0.0
+	held := q.Held()
+	share, some := 0.0, q.all
 	for i, d := range q.Deserved {
-		if i == model.Pods {
+		if i == model.Pods || !q.all && !q.Named[i] {
 			continue
 		}
+		some = true
 		switch {
 		case d > Epsilon:
-			share = max(share, q.Allocated[i]/d)
-		case q.Allocated[i] > Epsilon:
+			share = max(share, held[i]/d)
+		case held[i] > Epsilon:
 			share = max(share, 1)
 		}
+	}
+	if !some {
+		return 1
 	}
 	return share
 }
@@ -161,4 +283,19 @@ func Over(resources *model.Resources, held []float64, asked model.Request, limit
 		}
 	}
 	return index
+}
+
+// Under returns a resource of which held without what tasks hold would be less
+// than a minimum; -1 when there is none. Only what the tasks hold counts.
+func Under(held []float64, tasks []*model.Task, minimum model.Request) (index int) {
+	for _, floor := range minimum {
+		lost := 0.0
+		for _, t := range tasks {
+			lost += float64(t.Shape.Request.Get(int(floor.Index)))
+		}
+		if lost > 0 && held[floor.Index]-lost < float64(floor.Value)-Epsilon {
+			return int(floor.Index)
+		}
+	}
+	return -1
 }

@@ -30,15 +30,29 @@ func (h *heap[T]) pop() (x T, ok bool) {
 	last := len(h.items) - 1
 	h.items[0] = h.items[last]
 	h.items = h.items[:last]
-	for i := 0; ; {
+	h.sink(0)
+	return x, true
+}
+
+// bringLeast puts the least item first when others than the last one popped have
+// changed since they were pushed.
+func (h *heap[T]) bringLeast() {
+	for i := len(h.items)/2 - 1; i >= 0; i-- {
+		h.sink(i)
+	}
+}
+
+// sink puts the item at i in its place among those below it.
+func (h *heap[T]) sink(i int) {
+	for {
 		least := i
 		for _, child := range [2]int{2*i + 1, 2*i + 2} {
-			if child < last && h.order(h.items[child], h.items[least]) < 0 {
+			if child < len(h.items) && h.order(h.items[child], h.items[least]) < 0 {
 				least = child
 			}
 		}
 		if least == i {
-			return x, true
+			return
 		}
 		h.items[i], h.items[least] = h.items[least], h.items[i]
 		i = least
@@ -85,6 +99,9 @@ func (s *Session) Turns(jobs []*Job, filter func(*Job) bool) *Turns {
 // Next gives the next queue and gang; both are out until Back returns them.
 func (t *Turns) Next() (*Turn, *Job, bool) {
 	for {
+		if t.s.Rules.ShareMoves { // what the last one got may have moved any of them
+			t.queues.bringLeast()
+		}
 		u, ok := t.queues.pop()
 		if !ok {
 			return nil, nil, false

@@ -30,6 +30,10 @@ type Rules struct {
 	JobOrder   []func(a, b *Job) int
 	QueueOrder []func(a, b *queue.Queue) int
 	TaskOrder  []func(a, b *model.Task) int
+	// VictimQueueOrder says which of two queues loses first to a taker.
+	VictimQueueOrder []func(taker, a, b *queue.Queue) int
+	// ShareMoves says that what one queue gets changes the order of others, as in a tree.
+	ShareMoves bool
 
 	JobValid    []func(*Job) explain.Verdict
 	Overused    []func(*queue.Queue) explain.Verdict
@@ -83,6 +87,16 @@ func (r *Rules) CompareQueues(a, b *queue.Queue) int {
 		}
 	}
 	return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Name, b.Name))
+}
+
+// CompareVictimQueues orders the queues that a taker takes from: who loses first.
+func (r *Rules) CompareVictimQueues(taker, a, b *queue.Queue) int {
+	for _, f := range r.VictimQueueOrder {
+		if c := f(taker, a, b); c != 0 {
+			return c
+		}
+	}
+	return r.CompareQueues(b, a)
 }
 
 // compareTasks orders the tasks of a gang.

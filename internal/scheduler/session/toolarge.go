@@ -143,8 +143,8 @@ func (s *Session) HoldsForNothing(j *Job) bool {
 	return never
 }
 
-// Idle is what gangs that can never start have reserved in a queue, by resource;
-// nil: nothing.
+// Idle is what gangs that can never start have reserved in a queue and below it,
+// by resource; nil: nothing.
 func (s *Session) Idle(q *queue.Queue) []float64 {
 	if s.idle == nil {
 		s.idle = map[*queue.Queue][]float64{}
@@ -152,15 +152,21 @@ func (s *Session) Idle(q *queue.Queue) []float64 {
 			if !s.HoldsForNothing(j) {
 				continue
 			}
-			sum := s.idle[j.In]
-			if sum == nil {
-				sum = make([]float64, s.Cluster.Resources.Len())
+			for q := j.In; q != nil; q = q.Parent {
+				s.addIdle(q, j.Sums.Inqueue)
 			}
-			for i, v := range j.Sums.Inqueue {
-				sum[i] += float64(v)
-			}
-			s.idle[j.In] = sum
 		}
 	}
 	return s.idle[q]
+}
+
+func (s *Session) addIdle(q *queue.Queue, reserved model.Vec) {
+	sum := s.idle[q]
+	if sum == nil {
+		sum = make([]float64, s.Cluster.Resources.Len())
+		s.idle[q] = sum
+	}
+	for i, v := range reserved {
+		sum[i] += float64(v)
+	}
 }

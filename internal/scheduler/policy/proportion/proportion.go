@@ -63,9 +63,7 @@ func (p *Policy) Open(s *session.Session) {
 	if p.conf.Enabled("enableJobEnqueued") {
 		r.Vote(rules.enqueueable)
 		r.Enqueued = append(r.Enqueued, func(j *session.Job) {
-			for _, t := range j.MinResources {
-				j.In.Inqueue[t.Index] += float64(t.Value)
-			}
+			j.In.Promise(j.MinResources, 1)
 		})
 	}
 	if p.conf.Enabled("enablePreemptive") {
@@ -73,7 +71,9 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	if p.conf.Enabled("enableReclaimable") {
 		r.GivesBack = append(r.GivesBack, rules.givesBack)
+		r.Entitle(rules.entitle, session.Reclaim, session.GangReclaim)
 	}
+	r.Guard(rules.guard)
 }
 
 type rules struct {
@@ -111,7 +111,7 @@ func (r rules) overused(q *queue.Queue) explain.Verdict {
 		if i == model.Pods {
 			continue
 		}
-		if d > q.Allocated[i]+queue.Epsilon || d > 0 && d >= r.ledger.Total[i]-queue.Epsilon {
+		if d > q.Own.Allocated[i]+queue.Epsilon || d > 0 && d >= r.ledger.Total[i]-queue.Epsilon {
 			return explain.Verdict{}
 		}
 		if d > 0 && some < 0 {
@@ -130,10 +130,10 @@ func (r rules) allocatable(q *queue.Queue, asked model.Request) explain.Verdict 
 	if !q.Open {
 		return explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
 	}
-	if i := queue.Over(r.resources, q.Allocated, asked, q.RealCapability); i >= 0 {
-		return r.capability(q, i, asked, q.Allocated[i])
+	if i := queue.Over(r.resources, q.Own.Allocated, asked, q.RealCapability); i >= 0 {
+		return r.capability(q, i, asked, q.Own.Allocated[i])
 	}
-	if i := over(r.resources, q.Allocated, asked, q.Deserved); i >= 0 {
+	if i := over(r.resources, q.Own.Allocated, asked, q.Deserved); i >= 0 {
 		v := r.deserved(q, i, asked)
 		if q.Deserved[i] >= r.ledger.Total[i]-queue.Epsilon {
 			v.Code, v.Limit.Cluster = reason.GangDoesNotFit, true
@@ -172,8 +172,8 @@ func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 	if best < 0 {
 		return session.Permit, explain.Verdict{}
 	}
-	v := r.capability(q, best, j.MinResources, q.Allocated[best])
-	v.Limit.Promised, v.Limit.Spare = promised(q, best, idle), q.Elastic[best]
+	v := r.capability(q, best, j.MinResources, q.Own.Allocated[best])
+	v.Limit.Promised, v.Limit.Spare = promised(q, best, idle), q.Own.Elastic[best]
 	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // full, not too small
 		v.Code = reason.NotEnqueued
 	}
@@ -187,7 +187,7 @@ func (r rules) overClaimed(q *queue.Queue, asked model.Request, idle []float64) 
 	best := -1
 	for _, t := range asked {
 		i := int(t.Index)
-		claimed := q.Allocated[i] + promised(q, i, idle) - q.Elastic[i]
+		claimed := q.Own.Allocated[i] + promised(q, i, idle) - q.Own.Elastic[i]
 		if float64(t.Value)+claimed > q.RealCapability[i]+queue.Epsilon && (best < 0 || r.resources.Name(i) < r.resources.Name(best)) {
 			best = i
 		}
@@ -198,14 +198,14 @@ func (r rules) overClaimed(q *queue.Queue, asked model.Request, idle []float64) 
 // promised is what is reserved for gangs that were let in and may start some day.
 func promised(q *queue.Queue, i int, idle []float64) float64 {
 	if i < len(idle) {
-		return max(q.Inqueue[i]-idle[i], 0)
+		return max(q.Own.Inqueue[i]-idle[i], 0)
 	}
-	return q.Inqueue[i]
+	return q.Own.Inqueue[i]
 }
 
 // deserved is limit for the queue's share, with who has the rest.
 func (r rules) deserved(q *queue.Queue, index int, asked model.Request) explain.Verdict {
-	v := r.limit(reason.OverDeserved, q, index, asked, q.Allocated[index], q.Deserved[index])
+	v := r.limit(reason.OverDeserved, q, index, asked, q.Own.Allocated[index], q.Deserved[index])
 	v.Limit.Total, v.Limit.Sharers = r.ledger.Total[index], r.sharersOf(index)
 	return v
 }
@@ -231,7 +231,7 @@ func (r rules) sharersOf(index int) []explain.Sharer {
 func (r rules) givesBack(q *queue.Queue, asked model.Request) bool {
 	for _, t := range asked {
 		i := int(t.Index)
-		if i != model.Pods && q.Allocated[i] > q.Deserved[i]+queue.Epsilon {
+		if i != model.Pods && q.Own.Allocated[i] > q.Deserved[i]+queue.Epsilon {
 			return true
 		}
 	}

@@ -55,7 +55,7 @@ func pour(total []float64, open []*queue.Queue) {
 				changed = changed || delta > queue.Epsilon || delta < -queue.Epsilon
 			}
 			moved = moved || changed
-			if changed && !within(q.Request, q.Deserved) {
+			if changed && !within(q.Own.Request, q.Deserved) {
 				unmet = append(unmet, q)
 			}
 		}
@@ -75,7 +75,7 @@ func pour(total []float64, open []*queue.Queue) {
 func give(q *queue.Queue, remaining []float64, part float64) {
 	for i := range q.Deserved {
 		d := q.Deserved[i] + max(remaining[i], 0)*part
-		d = min(d, q.RealCapability[i], q.Request[i])
+		d = min(d, q.RealCapability[i], q.Own.Request[i])
 		q.Deserved[i] = max(d, float64(q.Guarantee.Get(i)))
 	}
 }

@@ -1,0 +1,172 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// arrange sets parents, children and levels. A queue that names no parent hangs
+// from the queue root, where there is one.
+func (l *Ledger) arrange() {
+	byName := make(map[string]*Queue, len(l.Queues))
+	for _, q := range l.Queues {
+		if q.Known {
+			byName[q.Name] = q
+		}
+		q.Parent, q.Children, q.Level, q.Fault = nil, nil, 0, ""
+	}
+	up := make(map[*Queue]*Queue, len(l.Queues))
+	for _, q := range l.Queues {
+		if q.Known {
+			up[q] = l.above(q, byName)
+		}
+	}
+	for _, q := range l.Queues {
+		if q.Fault == "" && q.Known {
+			q.Fault = circle(q, up)
+		}
+	}
+	l.isolate(up)
+	for _, q := range l.Queues {
+		if p := up[q]; p != nil && q.Fault == "" {
+			q.Parent = p
+			p.Children = append(p.Children, q)
+		}
+	}
+	l.order()
+}
+
+// above is the parent that a queue names, nil for none.
+func (l *Ledger) above(q *Queue, byName map[string]*Queue) *Queue {
+	name := q.Queue.Parent
+	switch {
+	case q.Name == keys.RootQueue:
+		return nil
+	case name == "" || name == keys.RootQueue:
+		return byName[keys.RootQueue]
+	}
+	p := byName[name]
+	if p == nil {
+		q.Fault = fmt.Sprintf("its parent %s does not exist", name)
+	}
+	return p
+}
+
+// circle names the circle of parents that a queue is part of, "" for none.
+func circle(q *Queue, up map[*Queue]*Queue) string {
+	names := []string{q.Name}
+	for p := up[q]; p != nil; p = up[p] {
+		names = append(names, p.Name)
+		if p == q {
+			return fmt.Sprintf("its parents go round in a circle: %s", strings.Join(names, " → "))
+		}
+		if len(names) > len(up) { // above it others go round
+			break
+		}
+	}
+	return ""
+}
+
+// isolate gives those below a queue with a fault a fault too: their limits
+// cannot be told.
+func (l *Ledger) isolate(up map[*Queue]*Queue) {
+	faulty := make(map[*Queue]bool)
+	for _, q := range l.Queues {
+		faulty[q] = q.Fault != ""
+	}
+	for _, q := range l.Queues {
+		for p := up[q]; p != nil && !faulty[q]; p = up[p] {
+			if faulty[p] {
+				q.Fault = fmt.Sprintf("its ancestor %s has no place in the tree: %s", p.Name, p.Fault)
+				break
+			}
+		}
+	}
+}
+
+// order sets levels and TopDown.
+func (l *Ledger) order() {
+	l.TopDown = l.TopDown[:0]
+	for _, q := range l.Queues {
+		if q.Parent == nil {
+			l.TopDown = append(l.TopDown, q)
+		}
+	}
+	for i := 0; i < len(l.TopDown); i++ {
+		q := l.TopDown[i]
+		if q.Parent != nil {
+			q.Level = q.Parent.Level + 1
+		}
+		l.TopDown = append(l.TopDown, q.Children...)
+	}
+}
+
+// Leaf says whether the queue has no children.
+func (q *Queue) Leaf() bool { return len(q.Children) == 0 }
+
+// Within says whether the queue is below another, or that other itself.
+func (q *Queue) Within(other *Queue) bool {
+	for p := q; p != nil; p = p.Parent {
+		if p == other {
+			return true
+		}
+	}
+	return false
+}
+
+// Path lists the queue and its ancestors, topmost first.
+func (q *Queue) Path() []*Queue {
+	var path []*Queue
+	for p := q; p != nil; p = p.Parent {
+		path = append(path, p)
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// Ancestor is the n-th queue above, 1 = the parent; nil where there is none.
+func (q *Queue) Ancestor(n int) *Queue {
+	p := q
+	for ; n > 0 && p != nil; n-- {
+		p = p.Parent
+	}
+	return p
+}
+
+// Apart returns the two ancestors of queues that lie just below the deepest one
+// that they have in common, themselves included. They are the same where one
+// queue is within the other.
+func Apart(a, b *Queue) (x, y *Queue) {
+	for a.Level > b.Level && a.Parent != nil {
+		if a.Parent == b {
+			return b, b
+		}
+		a = a.Parent
+	}
+	for b.Level > a.Level && b.Parent != nil {
+		if b.Parent == a {
+			return a, a
+		}
+		b = b.Parent
+	}
+	for a != b && a.Parent != b.Parent {
+		a, b = a.Parent, b.Parent
+	}
+	return a, b
+}
+
+// CommonLevel is the level of the deepest queue that two queues are both within;
+// -1 where there is none.
+func CommonLevel(a, b *Queue) int {
+	x, y := Apart(a, b)
+	switch {
+	case x == y:
+		return x.Level
+	case x.Parent == nil:
+		return -1
+	}
+	return x.Parent.Level
+}
