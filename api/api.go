@@ -9,6 +9,7 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
 // AddToScheme registers every kind of ours in s.
@@ -18,6 +19,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		busv1alpha1.AddToScheme,
 		nodeinfov1alpha1.AddToScheme,
 		schedulingv1beta1.AddToScheme,
+		topologyv1alpha1.AddToScheme,
 	} {
 		if err := add(s); err != nil {
 			return err

@@ -23,6 +23,7 @@ const (
 	busGroup     = "bus.volcano.sh"
 	gangGroup    = "scheduling.volcano.sh"
 	nodeGroup    = "nodeinfo.volcano.sh"
+	netGroup     = "topology.volcano.sh"
 	hookGroup    = "admissionregistration.k8s.io"
 	leaseGroup   = "coordination.k8s.io"
 	appsGroup    = "apps"
@@ -72,12 +73,14 @@ func components() []component {
 				rule(classGroup, of("priorityclasses"), watched...),
 				rule(gangGroup, of("podgroups", "queues"), watched...),
 				rule(nodeGroup, of("numatopologies"), watched...),
+				rule(netGroup, of("hypernodes"), watched...),
 				// internal/outbox: binds, evictions, conditions, statuses, events
 				rule(core, of("pods/binding"), "create"),
 				rule(core, of("pods"), "delete"),
 				rule(core, of("pods/status"), "patch"),
 				rule(core, of("events"), "create", "patch"),
 				rule(gangGroup, of("podgroups", "queues/status"), "patch"),
+				rule(netGroup, of("hypernodes/status"), "patch"),
 				// internal/daemon: the root queue and the default queue
 				rule(gangGroup, of("queues"), "create"),
 			},

@@ -20,12 +20,14 @@ import (
 	volcanobus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 	volcanonodeinfo "volcano.sh/apis/pkg/apis/nodeinfo/v1alpha1"
 	volcanoscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	volcanotopology "volcano.sh/apis/pkg/apis/topology/v1alpha1"
 
 	"github.com/vc-batch/vc/api"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
 // kind pairs one of our types with Volcano's.
@@ -47,6 +49,8 @@ func kinds() map[string]kind {
 		"NumatopologyList": {ours: reflect.TypeFor[nodeinfov1alpha1.NumatopologyList](), theirs: reflect.TypeFor[volcanonodeinfo.NumatopologyList](), added: []string{
 			"items[].spec.podAllocations",
 		}},
+		"HyperNode":     {ours: reflect.TypeFor[topologyv1alpha1.HyperNode](), theirs: reflect.TypeFor[volcanotopology.HyperNode]()},
+		"HyperNodeList": {ours: reflect.TypeFor[topologyv1alpha1.HyperNodeList](), theirs: reflect.TypeFor[volcanotopology.HyperNodeList]()},
 		"PodGroup": {ours: reflect.TypeFor[schedulingv1beta1.PodGroup](), theirs: reflect.TypeFor[volcanoscheduling.PodGroup](), added: []string{
 			"status.explanation", // ours: why a gang waits
 		}},
@@ -86,6 +90,7 @@ func TestGroupsVersionsAndKindsAreVolcanos(t *testing.T) {
 	for _, err := range []error{
 		api.AddToScheme(ours),
 		volcanobatch.AddToScheme(theirs), volcanobus.AddToScheme(theirs), volcanonodeinfo.AddToScheme(theirs), volcanoscheduling.AddToScheme(theirs),
+		volcanotopology.AddToScheme(theirs),
 	} {
 		if err != nil {
 			t.Fatal(err)
