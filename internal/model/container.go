@@ -53,7 +53,7 @@ func sharedDevices(list corev1.ResourceList, convert rounding) []Amount {
 // placing are the annotations of pods that say where they may or should run.
 var placing = []string{
 	keys.VGPUUseType, keys.VGPUNoUseType, keys.VGPUUseUUID, keys.VGPUNoUseUUID, keys.VGPUMode, keys.VGPUPodGroupPolicy,
-	keys.NumaPolicy, keys.RevocableZone, keys.StrategyType, keys.StrategyWeight,
+	keys.NumaPolicy, keys.RevocableZone, keys.Preemptable, keys.StrategyType, keys.StrategyWeight,
 }
 
 // detail adds to a shape what only some pods have.

@@ -9,11 +9,14 @@ import (
 // Closing is a policy's word on which nodes take nobody at the moment. When it
 // changes, the policy has to Stir the node.
 type Closing struct {
-	At  []bool // by model.NodeID; nodes beyond the end are open
+	At  []bool                  // by model.NodeID; nodes beyond the end are open
+	For func(*model.Shape) bool // whom it is for, always the same for one shape; nil: all
 	Why func(model.NodeID) (reason.Code, string)
 }
 
-func (c *Closing) closes(id model.NodeID) bool { return int(id) < len(c.At) && c.At[id] }
+func (c *Closing) closes(id model.NodeID, s *model.Shape) bool {
+	return int(id) < len(c.At) && c.At[id] && (c.For == nil || c.For(s))
+}
 
 // Proportion keeps cpu and memory for a scarce resource: pods that do not ask for
 // it leave so much on a node for every piece of it that is idle there.
@@ -42,7 +45,7 @@ func (p *Proportion) keeps(o *place.Overlay, room []int64, id model.NodeID, s *m
 // bars says whether a policy keeps all tasks of the shape off a node.
 func (f *Filters) bars(o *place.Overlay, id model.NodeID, s *model.Shape, later bool) bool {
 	for _, c := range f.Closed {
-		if c.closes(id) {
+		if c.closes(id, s) {
 			return true
 		}
 	}
@@ -59,9 +62,9 @@ func (f *Filters) bars(o *place.Overlay, id model.NodeID, s *model.Shape, later 
 }
 
 // WhyClosed says why a node takes nobody at the moment.
-func (f *Filters) WhyClosed(id model.NodeID) (reason.Code, string) {
+func (f *Filters) WhyClosed(id model.NodeID, s *model.Shape) (reason.Code, string) {
 	for _, c := range f.Closed {
-		if c.closes(id) {
+		if c.closes(id, s) {
 			return c.Why(id)
 		}
 	}

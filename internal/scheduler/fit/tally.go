@@ -16,7 +16,7 @@ func (f *Filters) Nodes(o *place.Overlay, resources *model.Resources, s *model.S
 			t.Add(code, detail, 0)
 			continue
 		}
-		if code, detail = f.WhyClosed(id); code != "" {
+		if code, detail = f.WhyClosed(id, s); code != "" {
 			t.Add(code, detail, 0)
 			continue
 		}

@@ -28,8 +28,8 @@ type Weights struct {
 	Spread         float64
 	Binpack        Binpack
 	Strategy       Strategy
-	// Loads are points of each node whatever the shape, by model.NodeID; nodes beyond the end have none.
-	Loads []float64
+	// Bonuses are what policies say of nodes themselves.
+	Bonuses []*Bonus
 	// Left are resources that another judge keeps count of: they cannot be scored here.
 	Left map[string]bool
 }
@@ -39,6 +39,13 @@ type Binpack struct {
 	Weight float64
 	// Resources is the weight per resource name.
 	Resources map[string]float64
+}
+
+// Bonus is a policy's points for nodes. When they change, the policy has to Stir
+// the node.
+type Bonus struct {
+	Points []float64                // by model.NodeID; nodes beyond the end have none
+	For    func(*model.Shape) bool // which shapes it is for, always the same for one shape; nil: all
 }
 
 // Unit is one point.
@@ -54,6 +61,7 @@ type Request struct {
 	packTotal   float64
 	balance     []packed // what is to be used evenly; none for pods that ask for none of it
 	strategy    strategy
+	bonuses     []*Bonus
 }
 
 type packed struct {
@@ -76,6 +84,11 @@ func (w *Weights) Prepare(resources *model.Resources, s *model.Shape) Request {
 	}
 	if r.memory == 0 {
 		r.memory = defaultMemoryBytes
+	}
+	for _, b := range w.Bonuses {
+		if b.For == nil || b.For(s) {
+			r.bonuses = append(r.bonuses, b)
+		}
 	}
 	r.strategy = w.Strategy.prepare(resources, s, w.Left)
 	r.balance = w.prepareBalance(resources, s)
@@ -115,8 +128,10 @@ func (w *Weights) Dynamic(o *place.Overlay, id model.NodeID, r *Request) int32 {
 	if r.strategy.any {
 		points += r.strategy.points(o, base)
 	}
-	if int(id) < len(w.Loads) {
-		points += w.Loads[id]
+	for _, b := range r.bonuses {
+		if int(id) < len(b.Points) {
+			points += b.Points[id]
+		}
 	}
 	return toInt(points)
 }
