@@ -48,6 +48,7 @@ const (
 	GangDoesNotFit       Code = "GangDoesNotFit"
 	WaitingForVictims    Code = "WaitingForVictims"
 	BehindOthers         Code = "BehindOthers"
+	Reserved             Code = "Reserved"
 	NoNodes              Code = "NoNodes"
 	SchedulingGated      Code = "SchedulingGated"
 	InsufficientResource Code = "InsufficientResource"
@@ -61,6 +62,14 @@ const (
 	TopologySpread       Code = "TopologySpread"
 	PortInUse            Code = "PortInUse"
 	VolumeUnavailable    Code = "VolumeUnavailable"
+	VolumeNodeMismatch   Code = "VolumeNodeMismatch"
+	VolumeZoneMismatch   Code = "VolumeZoneMismatch"
+	VolumeLimit          Code = "VolumeLimit"
+	VolumeInUse          Code = "VolumeInUse"
+	NoVolume             Code = "NoVolume"
+	StorageFull          Code = "StorageFull"
+	DevicesUnavailable   Code = "DevicesUnavailable"
+	DevicesTaken         Code = "DevicesTaken"
 	TooLarge             Code = "TooLarge"
 	KeptForOthers        Code = "KeptForOthers"
 	NodeOverloaded       Code = "NodeOverloaded"
@@ -105,6 +114,7 @@ var Table = []Reason{
 	{GangDoesNotFit, "not all members of the gang fit at once", "lower minAvailable or the requests, or add nodes", "Resources"},
 	{WaitingForVictims, "room is being made: evicted pods are ending", "wait until they have ended", "Resources"},
 	{BehindOthers, "others are before it in the queue", "wait, or raise its priority", "Priority"},
+	{Reserved, "the room is kept for a gang that is before it", "give it a time limit that ends before then (runningEstimate, activeDeadlineSeconds), or wait", "Priority"},
 	{NoNodes, "the cluster has no nodes", "add a node", "Resources"},
 	{SchedulingGated, "its pods carry scheduling gates", "wait until what set the gates removes them", "JobHeldUser"},
 	{InsufficientResource, "too little is free on the node", "ask for less, or wait", "Resources"},
@@ -117,7 +127,15 @@ var Table = []Reason{
 	{PodAffinityMismatch, "the pod's affinity to other pods is not met", "correct the affinity, or wait for those pods", "BadConstraints"},
 	{TopologySpread, "the pod would break its topology spread", "relax maxSkew, or add nodes", "BadConstraints"},
 	{PortInUse, "a host port is taken", "wait, or use another port", "Resources"},
-	{VolumeUnavailable, "a volume cannot be used there", "create the claim, or correct it", "BurstBufferResources"},
+	{VolumeUnavailable, "a volume of the pod cannot be used", "create the claim, or correct it", "BurstBufferResources"},
+	{VolumeNodeMismatch, "the volume is not reachable from the node", "let the pod run where its volume is, or use another claim", "BurstBufferResources"},
+	{VolumeZoneMismatch, "the volume is in another zone than the node", "let the pod run in the volume's zone, or use another claim", "BurstBufferResources"},
+	{VolumeLimit, "the node has as many volumes attached as it can", "add nodes, or wait until pods with volumes end", "BurstBufferResources"},
+	{VolumeInUse, "another pod uses a volume that only one may use", "wait until that pod has ended", "BurstBufferResources"},
+	{NoVolume, "no volume that the node can reach fits the claim", "create a volume of the claim's class, or correct the claim", "BurstBufferResources"},
+	{StorageFull, "the storage that the node can reach has too little free", "ask for a smaller volume, or add storage", "BurstBufferResources"},
+	{DevicesUnavailable, "a device claim of the pod cannot be used", "create the claim or its device class, or correct it", "Resources"},
+	{DevicesTaken, "the node has no free devices for the pod's claims", "wait, ask for fewer devices, or add nodes that have them", "Resources"},
 	{ByPolicy, "a policy of this cluster keeps the pod off", "ask who runs the cluster", "AdminComment"},
 	{TooLarge, "no node is large enough even when empty", "ask for less per pod", "Resources"},
 	{KeptForOthers, "the node keeps cpu and memory for pods that ask for its devices", "wait, or let policy resource-strategy-fit keep less (proportional)", "Resources"},

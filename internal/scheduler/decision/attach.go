@@ -17,6 +17,8 @@ type Attach struct {
 	Devices   []DeviceClaim
 	// Timeout is how long the bind waits for its volumes.
 	Timeout time.Duration
+	// Problem fails the bind at once: what was judged did not hold to the end.
+	Problem string
 }
 
 // VolumeBinding gives a volume to a claim.

@@ -1,6 +1,6 @@
 // Package predicates switches Kubernetes' own placing rules on: cordons, node
-// selectors and affinity, taints, host ports, pod affinity, topology spread.
-// What a pod asks for must always be there.
+// selectors and affinity, taints, host ports, pod affinity, topology spread,
+// volumes and devices. What a pod asks for must always be there.
 package predicates
 
 import (
@@ -13,10 +13,14 @@ import (
 type Policy struct {
 	conf config.Plugin
 	warn func(string)
+	// attaching is what is said of volumes and devices.
+	attaching session.Attaching
 }
 
 // New returns the policy; warn receives arguments that cannot be read.
-func New(conf config.Plugin, warn func(string)) *Policy { return &Policy{conf, warn} }
+func New(conf config.Plugin, warn func(string)) *Policy {
+	return &Policy{conf, warn, attaching(conf.Arguments, warn)}
+}
 
 // Name is predicates.
 func (*Policy) Name() string { return "predicates" }
@@ -25,15 +29,20 @@ func (*Policy) Name() string { return "predicates" }
 func (*Policy) Reads() config.Reads {
 	return config.Reads{
 		Switches: []string{"enablePredicate"},
-		Arguments: []string{
+		Arguments: append([]string{
 			"predicate.NodeAffinityEnable", "predicate.TaintTolerationEnable", "predicate.NodePortsEnable",
 			"predicate.PodAffinityEnable", "predicate.PodTopologySpreadEnable",
-		},
+		}, attachingArguments...),
 	}
 }
 
-// Open registers nothing: filters belong to the judge.
-func (*Policy) Open(*session.Session) {}
+// Open registers who judges volumes and devices, if somebody does. All other
+// filters belong to the judge.
+func (p *Policy) Open(s *session.Session) {
+	if s.Attacher != nil && p.conf.Enabled("enablePredicate") {
+		s.Rules.Nodes = append(s.Rules.Nodes, s.Attacher.Open(s, p.attaching))
+	}
+}
 
 // Configure sets the filters.
 func (p *Policy) Configure(j *shape.Judge) {

@@ -1,0 +1,233 @@
+package kube
+
+import (
+	"errors"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/dynamic-resource-allocation/structured"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// devices is what the plugin for devices asks and tells: claims with what this
+// cycle gave them, slices of devices, and classes.
+type devices struct {
+	a *Adapter
+	// pending are claims that got devices in this cycle, by key, and how many
+	// tasks that took a node rely on it.
+	pending map[string]*pendingClaim
+	byUID   map[types.UID]string
+
+	inUse    *structured.AllocatedState // as of inUseGen
+	inUseGen uint64
+	inUseOf  *model.Cluster
+}
+
+type pendingClaim struct {
+	claim *resourcev1.ResourceClaim
+	users int
+}
+
+func newDevices(a *Adapter) *devices {
+	return &devices{a: a, pending: map[string]*pendingClaim{}, byUID: map[types.UID]string{}}
+}
+
+// reset forgets the cycle.
+func (d *devices) reset() {
+	if len(d.pending) > 0 {
+		clear(d.pending)
+		clear(d.byUID)
+		d.inUse = nil
+	}
+}
+
+func (d *devices) attachable() *model.Attachable { return &d.a.cluster.Attachable }
+
+// ResourceClaims gives claims.
+func (d *devices) ResourceClaims() fwk.ResourceClaimTracker { return claimTracker{d: d} }
+
+// ResourceSlices gives the devices that a node can reach.
+func (d *devices) ResourceSlices() fwk.ResourceSliceLister { return sliceLister{d} }
+
+// DeviceClasses gives classes.
+func (d *devices) DeviceClasses() fwk.DeviceClassLister { return classLister{d} }
+
+// DeviceClassResolver is for extended resources that devices stand for, which is off.
+func (d *devices) DeviceClassResolver() fwk.DeviceClassResolver { return noClass{} }
+
+// PodGroups are Kubernetes' own, which are off.
+func (d *devices) PodGroups() fwk.PodGroupLister { return noGroups{} }
+
+// get is a claim with what this cycle gave it.
+func (d *devices) get(key string) (*resourcev1.ResourceClaim, bool) {
+	if p, ok := d.pending[key]; ok {
+		return p.claim, true
+	}
+	return d.attachable().DeviceClaims.Get(key)
+}
+
+// use notes that a task relies on a claim of this cycle; release is the reverse.
+func (d *devices) use(key string) {
+	if p, ok := d.pending[key]; ok {
+		p.users++
+	}
+}
+
+func (d *devices) release(key string) {
+	p, ok := d.pending[key]
+	if !ok {
+		return
+	}
+	if p.users--; p.users <= 0 {
+		delete(d.pending, key)
+		delete(d.byUID, p.claim.UID)
+		d.inUse = nil
+	}
+}
+
+// state is which devices are taken.
+func (d *devices) state() *structured.AllocatedState {
+	claims := &d.attachable().DeviceClaims
+	if d.inUse != nil && d.inUseGen == claims.Gen && d.inUseOf == d.a.cluster {
+		return d.inUse
+	}
+	d.inUse = &structured.AllocatedState{
+		AllocatedDevices:         sets.New[structured.DeviceID](),
+		AllocatedSharedDeviceIDs: sets.New[structured.SharedDeviceID](),
+		AggregatedCapacity:       structured.NewConsumedCapacityCollection(),
+	}
+	d.inUseGen, d.inUseOf = claims.Gen, d.a.cluster
+	for _, key := range claims.Keys() {
+		if claim, ok := d.get(key); ok {
+			takeDevices(d.inUse, claim)
+		}
+	}
+	return d.inUse
+}
+
+// takeDevices adds a claim's devices to those that are taken. Devices under
+// admin access are not.
+func takeDevices(state *structured.AllocatedState, claim *resourcev1.ResourceClaim) {
+	if claim.Status.Allocation == nil {
+		return
+	}
+	for i := range claim.Status.Allocation.Devices.Results {
+		r := &claim.Status.Allocation.Devices.Results[i]
+		if r.AdminAccess != nil && *r.AdminAccess {
+			continue
+		}
+		id := structured.MakeDeviceID(r.Driver, r.Pool, r.Device)
+		if r.ShareID == nil {
+			state.AllocatedDevices.Insert(id)
+			continue
+		}
+		state.AllocatedSharedDeviceIDs.Insert(structured.MakeSharedDeviceID(id, r.ShareID))
+		if r.ConsumedCapacity != nil {
+			state.AggregatedCapacity.Insert(structured.NewDeviceConsumedCapacity(id, r.ConsumedCapacity))
+		}
+	}
+}
+
+// claimTracker is the plugin's door to claims.
+type claimTracker struct {
+	fwk.ResourceClaimTracker
+	d *devices
+}
+
+// Get finds a claim.
+func (t claimTracker) Get(namespace, name string) (*resourcev1.ResourceClaim, error) {
+	if claim, ok := t.d.get(namespace + "/" + name); ok {
+		return claim, nil
+	}
+	return nil, apierrors.NewNotFound(resourcev1.Resource("resourceclaims"), name)
+}
+
+// ListAllAllocatedDevices are the devices that are taken.
+func (t claimTracker) ListAllAllocatedDevices() (sets.Set[structured.DeviceID], error) {
+	return t.d.state().AllocatedDevices, nil
+}
+
+// GatherAllocatedState is the same with what of devices is taken.
+func (t claimTracker) GatherAllocatedState() (*structured.AllocatedState, error) {
+	return t.d.state(), nil
+}
+
+// SignalClaimPendingAllocation takes what a task that took a node is to get.
+func (t claimTracker) SignalClaimPendingAllocation(uid types.UID, claim *resourcev1.ResourceClaim) error {
+	key := model.ObjectKey(claim)
+	if _, ok := t.d.pending[key]; ok {
+		return errors.New("claim " + key + " has devices already")
+	}
+	t.d.pending[key] = &pendingClaim{claim: claim}
+	t.d.byUID[uid] = key
+	if t.d.inUse != nil {
+		takeDevices(t.d.inUse, claim)
+	}
+	return nil
+}
+
+// GetPendingAllocation is nil: a claim that got devices in this cycle has them,
+// so that the next task may share it.
+func (t claimTracker) GetPendingAllocation(types.UID) *resourcev1.AllocationResult { return nil }
+
+// sliceLister gives slices that the node in focus can reach, or that tell about
+// pools of such.
+type sliceLister struct{ d *devices }
+
+// ListWithDeviceTaintRules lists by name. Taints are those of the slices themselves.
+func (l sliceLister) ListWithDeviceTaintRules() ([]*resourcev1.ResourceSlice, error) {
+	slices := &l.d.attachable().Slices
+	var out []*resourcev1.ResourceSlice
+	for _, key := range merge(slices.In(model.AnyHost), slices.In(l.d.a.focusName())) {
+		if s, ok := slices.Get(key); ok {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+type classLister struct{ d *devices }
+
+// List gives all classes by name.
+func (l classLister) List() ([]*resourcev1.DeviceClass, error) {
+	classes := &l.d.attachable().DeviceClasses
+	var out []*resourcev1.DeviceClass
+	for _, key := range classes.Keys() {
+		if c, ok := classes.Get(key); ok {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// Get finds a class.
+func (l classLister) Get(name string) (*resourcev1.DeviceClass, error) {
+	if c, ok := l.d.attachable().DeviceClasses.Get(name); ok {
+		return c, nil
+	}
+	return nil, apierrors.NewNotFound(resourcev1.Resource("deviceclasses"), name)
+}
+
+type noClass struct{}
+
+// GetDeviceClass finds none.
+func (noClass) GetDeviceClass(corev1.ResourceName) *resourcev1.DeviceClass { return nil }
+
+type noGroups struct{}
+
+// Get finds none.
+func (noGroups) Get(_, name string) (*schedulingv1alpha2.PodGroup, error) {
+	return nil, apierrors.NewNotFound(schedulingv1alpha2.Resource("podgroups"), name)
+}
+
+// reservedFor says whether a claim is reserved for a pod.
+func reservedFor(claim *resourcev1.ResourceClaim, pod types.UID) bool {
+	return slices.ContainsFunc(claim.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == pod })
+}

@@ -1,0 +1,161 @@
+package kube
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/cache"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits"
+
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// handle is the framework as far as the plugins for volumes and devices use it.
+type handle struct {
+	fwk.Handle
+	factory informers.SharedInformerFactory
+	client  *recorder
+	devices *devices
+	a       *Adapter
+}
+
+// newHandle shows the adapter's model to plugins.
+func newHandle(a *Adapter) *handle {
+	h := &handle{factory: informers.NewSharedInformerFactory(nil, 0), client: &recorder{}, devices: newDevices(a), a: a}
+	at := func() *model.Attachable { return &a.cluster.Attachable }
+	volumes := newStore(func() *model.Objects[*corev1.PersistentVolume] { return &at().Volumes })
+	volumes.by = func(_, class string) []string { return a.reachable(class) }
+	attachments := newStore(func() *model.Objects[*storagev1.VolumeAttachment] { return &at().Attachments })
+	attachments.by = func(_, node string) []string { return at().Attachments.In(node) }
+
+	h.show(&corev1.PersistentVolume{}, volumes)
+	h.show(&storagev1.VolumeAttachment{}, attachments)
+	h.show(&corev1.PersistentVolumeClaim{}, newStore(func() *model.Objects[*corev1.PersistentVolumeClaim] { return &at().VolumeClaims }))
+	h.show(&storagev1.StorageClass{}, newStore(func() *model.Objects[*storagev1.StorageClass] { return &at().Classes }))
+	h.show(&storagev1.CSINode{}, newStore(func() *model.Objects[*storagev1.CSINode] { return &at().CSINodes }))
+	h.show(&storagev1.CSIDriver{}, newStore(func() *model.Objects[*storagev1.CSIDriver] { return &at().CSIDrivers }))
+	h.show(&storagev1.CSIStorageCapacity{}, newStore(func() *model.Objects[*storagev1.CSIStorageCapacity] { return &at().Capacities }))
+	// Asked for when a binding is carried out only, which is not done here.
+	h.show(&corev1.Pod{}, newStore(func() *model.Objects[*corev1.Pod] { return &model.Objects[*corev1.Pod]{} }))
+	h.show(&corev1.Node{}, newStore(func() *model.Objects[*corev1.Node] { return &model.Objects[*corev1.Node]{} }))
+	return h
+}
+
+func (h *handle) show(kind runtime.Object, view cache.Indexer) {
+	h.factory.InformerFor(kind, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return &informer{indexer: view} })
+}
+
+// SharedInformerFactory gives the views.
+func (h *handle) SharedInformerFactory() informers.SharedInformerFactory { return h.factory }
+
+// ClientSet gives the client that only remembers.
+func (h *handle) ClientSet() kubernetes.Interface { return h.client }
+
+// SharedDRAManager gives devices.
+func (h *handle) SharedDRAManager() fwk.SharedDRAManager { return h.devices }
+
+// SharedCSIManager gives what nodes can attach.
+func (h *handle) SharedCSIManager() fwk.CSIManager {
+	return nodevolumelimits.NewCSIManager(h.factory.Storage().V1().CSINodes().Lister())
+}
+
+// SnapshotSharedLister gives what pods use.
+func (h *handle) SnapshotSharedLister() fwk.SharedLister { return snapshot{a: h.a} }
+
+// snapshot is the cycle's state as far as the plugins ask.
+type snapshot struct {
+	fwk.SharedLister
+	a *Adapter
+}
+
+// StorageInfos tells who uses a claim.
+func (s snapshot) StorageInfos() fwk.StorageInfoLister { return storageInfos(s) }
+
+type storageInfos snapshot
+
+// IsPVCUsedByPods says whether a pod on a node uses a claim.
+func (s storageInfos) IsPVCUsedByPods(key string) bool { return s.a.claimInUse(key) }
+
+// recorder is a client that writes nothing and remembers what it was to write.
+type recorder struct {
+	kubernetes.Interface
+	corev1client.CoreV1Interface
+	volumes []*corev1.PersistentVolume
+	claims  []*corev1.PersistentVolumeClaim
+}
+
+// CoreV1 is for volumes and claims only.
+func (r *recorder) CoreV1() corev1client.CoreV1Interface { return r }
+
+// PersistentVolumes takes updates.
+func (r *recorder) PersistentVolumes() corev1client.PersistentVolumeInterface {
+	return recordVolumes{r: r}
+}
+
+// PersistentVolumeClaims takes updates.
+func (r *recorder) PersistentVolumeClaims(string) corev1client.PersistentVolumeClaimInterface {
+	return recordClaims{r: r}
+}
+
+func (r *recorder) forget() { r.volumes, r.claims = nil, nil }
+
+type recordVolumes struct {
+	corev1client.PersistentVolumeInterface
+	r *recorder
+}
+
+// Update remembers.
+func (v recordVolumes) Update(_ context.Context, pv *corev1.PersistentVolume, _ metav1.UpdateOptions) (*corev1.PersistentVolume, error) {
+	v.r.volumes = append(v.r.volumes, pv)
+	return pv, nil
+}
+
+type recordClaims struct {
+	corev1client.PersistentVolumeClaimInterface
+	r *recorder
+}
+
+// Update remembers.
+func (c recordClaims) Update(_ context.Context, pvc *corev1.PersistentVolumeClaim, _ metav1.UpdateOptions) (*corev1.PersistentVolumeClaim, error) {
+	c.r.claims = append(c.r.claims, pvc)
+	return pvc, nil
+}
+
+// nodeInfo is a node as the plugins see it: its labels and the pods on it that
+// attach something.
+type nodeInfo struct {
+	fwk.NodeInfo
+	a     *Adapter
+	id    model.NodeID
+	later bool
+	pods  []fwk.PodInfo
+	read  bool
+}
+
+// Node has name and labels.
+func (n *nodeInfo) Node() *corev1.Node { return n.a.view.Nodes.Info[n.id].Node }
+
+// GetPods are the pods on the node that attach something.
+func (n *nodeInfo) GetPods() []fwk.PodInfo {
+	if !n.read {
+		n.read = true
+		n.a.eachOn(n.id, n.later, func(t *model.Task) { n.pods = append(n.pods, podInfo{pod: t.Shape.Attached}) })
+	}
+	return n.pods
+}
+
+type podInfo struct {
+	fwk.PodInfo
+	pod *corev1.Pod
+}
+
+// GetPod is as much of the pod as matters here.
+func (p podInfo) GetPod() *corev1.Pod { return p.pod }

@@ -1,0 +1,288 @@
+package kube
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// shapeCase is what is known of a shape that attaches something.
+type shapeCase struct {
+	shape *model.Shape
+	about string // its claims, for people
+	// By what counts now, and by what will count when those have left that are leaving.
+	pods [2]podCase
+	// reach are verdicts that depend on the node's labels only, by node; as of deps.
+	reach []cell
+	deps  []uint64
+}
+
+// podCase is the verdict on a pod wherever it would go, and what the plugins
+// prepared for judging nodes.
+type podCase struct {
+	known                                           bool
+	gen, version                                    uint64
+	verdict                                         verdict
+	state                                           fwk.CycleState
+	restrictions, limits, zone, bound, free, device bool // what has to be asked of nodes
+
+	// states are the plugins' for nodes that were judged, where the node decides
+	// what is prepared.
+	states map[model.NodeID]fwk.CycleState
+}
+
+// cell is the verdict on one node.
+type cell struct {
+	labeled uint64 // generation of the node's labels that it holds for; 0: none
+	verdict verdict
+}
+
+// allows is the rule: why a node cannot take a task.
+func (a *Adapter) allows(_ *session.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
+	v := a.judge(t.Shape, id, later)
+	return v.code, v.detail
+}
+
+func (a *Adapter) judge(shape *model.Shape, id model.NodeID, later bool) verdict {
+	if a.broken != "" {
+		return verdict{reason.VolumeUnavailable, a.broken}
+	}
+	c := a.caseOf(shape)
+	p := a.podCase(c, later)
+	if p.verdict.code != "" {
+		return p.verdict
+	}
+	if p.zone || p.bound {
+		if v := a.reaches(c, p, id); v.code != "" {
+			return v
+		}
+	}
+	return a.admits(c, p, id, later)
+}
+
+func (a *Adapter) caseOf(shape *model.Shape) *shapeCase {
+	c := a.cases[shape]
+	if c == nil {
+		c = &shapeCase{shape: shape, about: about(shape)}
+		a.cases[shape] = c
+	}
+	return c
+}
+
+// about names the claims of a shape.
+func about(shape *model.Shape) string {
+	var names []string
+	for _, key := range shape.VolumeClaims() {
+		names = append(names, key[strings.IndexByte(key, '/')+1:])
+	}
+	const most = 3
+	if len(names) > most {
+		names = append(names[:most:most], "…")
+	}
+	return strings.Join(names, ",")
+}
+
+// podCase brings the verdict on the pod up to date.
+func (a *Adapter) podCase(c *shapeCase, later bool) *podCase {
+	p := &c.pods[0]
+	if later {
+		p = &c.pods[1]
+	}
+	if gen := a.cluster.Attachable.Gen; !p.known || p.gen != gen || p.version != a.version {
+		*p = podCase{known: true, gen: gen, version: a.version, state: framework.NewCycleState()}
+		a.look(c.shape, nil, later)
+		a.prepare(c, p)
+		a.lookAway()
+	}
+	return p
+}
+
+// look turns the views to one node and pod.
+func (a *Adapter) look(shape *model.Shape, node *corev1.Node, later bool) {
+	a.focus, a.focusPod, a.later = node, shape, later
+}
+
+func (a *Adapter) lookAway() { a.focus, a.focusPod, a.later = nil, nil, false }
+
+// prepare asks the plugins what they say of the pod, and what they have to be asked of nodes.
+func (a *Adapter) prepare(c *shapeCase, p *podCase) {
+	pod, plugins := c.shape.Attached, &a.plugins
+	ask := func(pl plugin, code reason.Code) (again bool) {
+		_, status := pl.PreFilter(a.ctx, p.state, pod, nil)
+		if v := podVerdict(code, status); v.code != "" && p.verdict.code == "" {
+			p.verdict = v
+		}
+		return status.IsSuccess()
+	}
+	if plugins.binding != nil && ask(plugins.binding, reason.VolumeUnavailable) {
+		p.free = a.unbound(c.shape)
+		p.bound = !p.free
+	}
+	if plugins.zone != nil {
+		p.zone = ask(plugins.zone, reason.VolumeUnavailable)
+	}
+	p.restrictions = ask(plugins.restrictions, reason.VolumeUnavailable)
+	if plugins.limits != nil {
+		p.limits = ask(plugins.limits, reason.VolumeUnavailable)
+	}
+	if plugins.devices != nil && len(pod.Spec.ResourceClaims) > 0 {
+		p.device = ask(plugins.devices, reason.DevicesUnavailable)
+	}
+}
+
+// unbound says whether a volume of the shape has still to be found or made.
+func (a *Adapter) unbound(shape *model.Shape) bool {
+	return slices.ContainsFunc(shape.VolumeClaims(), func(key string) bool {
+		claim, ok := a.cluster.Attachable.VolumeClaims.Get(key)
+		return ok && claim.Spec.VolumeName == ""
+	})
+}
+
+// reaches judges by the node's labels whether it reaches the volumes that the
+// shape has already. Verdicts are kept while volumes and labels stay.
+func (a *Adapter) reaches(c *shapeCase, p *podCase, id model.NodeID) verdict {
+	a.keepReach(c)
+	labeled := a.view.Nodes.Labeled[id]
+	if at := &c.reach[id]; at.labeled == labeled+1 {
+		return at.verdict
+	}
+	node := &nodeInfo{a: a, id: id}
+	var v verdict
+	if p.bound {
+		v = bindingVerdict(a.plugins.binding.Filter(a.ctx, p.state, c.shape.Attached, node), c.about)
+	}
+	if v.code == "" && p.zone {
+		v = nodeVerdict(reason.VolumeZoneMismatch, reason.VolumeUnavailable, a.plugins.zone.Filter(a.ctx, p.state, c.shape.Attached, node), c.about)
+	}
+	c.reach[id] = cell{labeled + 1, v}
+	return v
+}
+
+// keepReach drops kept verdicts when what they depend on has changed.
+func (a *Adapter) keepReach(c *shapeCase) {
+	at := &a.cluster.Attachable
+	same := len(c.reach) == a.view.Nodes.Len() && len(c.deps) == 2*len(c.shape.VolumeClaims())+2
+	i := 0
+	dep := func(gen uint64) {
+		if same && c.deps[i] != gen {
+			same = false
+			c.deps = c.deps[:i]
+		}
+		if !same {
+			c.deps = append(c.deps, gen)
+		}
+		i++
+	}
+	if !same {
+		c.deps = c.deps[:0]
+	}
+	dep(at.CSINodes.Gen)
+	dep(a.view.Epoch)
+	for _, key := range c.shape.VolumeClaims() {
+		dep(at.VolumeClaims.GenOf(key))
+		volume := ""
+		if claim, ok := at.VolumeClaims.Get(key); ok {
+			volume = claim.Spec.VolumeName
+		}
+		dep(at.Volumes.GenOf(volume))
+	}
+	if same {
+		return
+	}
+	if n := a.view.Nodes.Len(); len(c.reach) != n {
+		c.reach = make([]cell, n)
+	} else {
+		clear(c.reach)
+	}
+}
+
+// admits judges what changes with what else is on the node and with what is taken.
+func (a *Adapter) admits(c *shapeCase, p *podCase, id model.NodeID, later bool) verdict {
+	node, pod := &nodeInfo{a: a, id: id, later: later}, c.shape.Attached
+	if p.restrictions {
+		if v := nodeVerdict(reason.VolumeInUse, reason.VolumeUnavailable, a.plugins.restrictions.Filter(a.ctx, p.state, pod, node), c.about); v.code != "" {
+			return v
+		}
+	}
+	if p.limits {
+		if v := nodeVerdict(reason.VolumeLimit, reason.VolumeUnavailable, a.plugins.limits.Filter(a.ctx, p.state, pod, node), ""); v.code != "" {
+			return v
+		}
+	}
+	if !p.free && !p.device {
+		return verdict{}
+	}
+	state := framework.NewCycleState()
+	a.look(c.shape, node.Node(), later)
+	defer a.lookAway()
+	v := a.finds(c, p, pod, node, state)
+	if v.code == "" {
+		if p.states == nil {
+			p.states = map[model.NodeID]fwk.CycleState{}
+		}
+		p.states[id] = state
+	}
+	return v
+}
+
+// finds looks for volumes and devices that the pod could have on the node in focus.
+func (a *Adapter) finds(c *shapeCase, p *podCase, pod *corev1.Pod, node *nodeInfo, state fwk.CycleState) verdict {
+	if p.free {
+		if _, status := a.plugins.binding.PreFilter(a.ctx, state, pod, nil); !status.IsSuccess() {
+			return podVerdict(reason.VolumeUnavailable, status)
+		}
+		if v := bindingVerdict(a.plugins.binding.Filter(a.ctx, state, pod, node), c.about); v.code != "" {
+			return v
+		}
+	}
+	if p.device {
+		if _, status := a.plugins.devices.PreFilter(a.ctx, state, pod, nil); !status.IsSuccess() {
+			return podVerdict(reason.DevicesUnavailable, status)
+		}
+		return nodeVerdict(reason.DevicesTaken, reason.DevicesUnavailable, a.plugins.devices.Filter(a.ctx, state, pod, node), "")
+	}
+	return verdict{}
+}
+
+// rank adds the plugins' points to those of candidates that were judged.
+func (a *Adapter) rank(_ *session.Job, t *model.Task, nodes []model.NodeID, points []float64) {
+	c := a.cases[t.Shape]
+	if c == nil {
+		return
+	}
+	p := &c.pods[0]
+	if p.states == nil || p.version != a.version {
+		return
+	}
+	if p.free && a.plugins.binding != nil && a.conf.Points > 0 {
+		a.score(p, nodes, points, a.conf.Weight, a.plugins.binding, t.Shape.Attached)
+	}
+	if p.device {
+		a.score(p, nodes, points, 1, a.plugins.devices, t.Shape.Attached)
+	}
+}
+
+func (a *Adapter) score(p *podCase, nodes []model.NodeID, points []float64, weight float64, pl fwk.ScorePlugin, pod *corev1.Pod) {
+	scores := make(fwk.NodeScoreList, len(nodes))
+	for i, id := range nodes {
+		scores[i].Name = a.view.Nodes.Name[id]
+		if state := p.states[id]; state != nil {
+			if score, status := pl.Score(a.ctx, state, pod, &nodeInfo{a: a, id: id}); status.IsSuccess() {
+				scores[i].Score = score
+			}
+		}
+	}
+	if e := pl.ScoreExtensions(); e != nil {
+		e.NormalizeScore(a.ctx, p.state, pod, scores)
+	}
+	for i := range scores {
+		points[i] += weight * float64(scores[i].Score)
+	}
+}

@@ -1,0 +1,157 @@
+package kube
+
+import (
+	"context"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Adapter is a session.Attacher that has kube-scheduler's plugins judge.
+type Adapter struct {
+	ctx     context.Context //nolint:containedctx // the plugins ask it for a logger, which is silent; it has no end
+	handle  *handle
+	plugins plugins
+	conf    session.Attaching
+	built   bool
+	broken  string // why there are no plugins
+
+	cluster *model.Cluster
+	view    *place.Overlay
+	cases   map[*model.Shape]*shapeCase
+
+	// What the cycle did so far; version changes with it.
+	version  uint64
+	taken    map[*model.Task]*reservation
+	placed   map[model.NodeID][]*model.Task
+	evicted  map[*model.Task]bool
+	claimsOf map[string]int // tasks that took a node in this cycle, by volume claim
+
+	// focus is the node that the plugins are asked about, and the pod.
+	focus    *corev1.Node
+	focusPod *model.Shape
+	later    bool
+}
+
+// New makes an adapter for one engine.
+func New() *Adapter {
+	a := &Adapter{
+		ctx:   klog.NewContext(context.Background(), logr.Discard()),
+		cases: map[*model.Shape]*shapeCase{}, taken: map[*model.Task]*reservation{}, placed: map[model.NodeID][]*model.Task{},
+		evicted: map[*model.Task]bool{}, claimsOf: map[string]int{},
+	}
+	a.handle = newHandle(a)
+	return a
+}
+
+var _ session.Attacher = (*Adapter)(nil)
+
+// Open starts a cycle.
+func (a *Adapter) Open(s *session.Session, conf session.Attaching) session.NodeRule {
+	a.undoAll()
+	if a.cluster != s.Cluster {
+		a.cluster = s.Cluster
+		clear(a.cases)
+	}
+	a.view = s.View
+	if !a.built || a.conf != conf {
+		a.build(conf)
+	}
+	a.forgetCases()
+	return session.NodeRule{
+		Name:    "predicates",
+		Applies: func(_ *session.Job, t *model.Task) bool { return t.Shape.Attached != nil },
+		Allows:  a.allows,
+		Rank:    a.rank,
+		Placed:  func(_ *session.Job, t *model.Task, id model.NodeID, sign int) { a.follow(t, id, sign) },
+		Evicted: a.followEvicted,
+	}
+}
+
+func (a *Adapter) build(conf session.Attaching) {
+	p, err := build(a.ctx, a.handle, conf)
+	a.plugins, a.conf, a.built, a.broken = p, conf, true, ""
+	if err != nil {
+		a.broken = err.Error()
+	}
+	clear(a.cases)
+}
+
+// forgetCases drops what belongs to shapes that no task has any more.
+func (a *Adapter) forgetCases() {
+	for shape := range a.cases {
+		if int(shape.ID) >= len(a.cluster.Shapes) || a.cluster.Shapes[shape.ID] != shape {
+			delete(a.cases, shape)
+		}
+	}
+}
+
+// Decided is what has to be written before a task that took a node is bound.
+func (a *Adapter) Decided(t *model.Task, id model.NodeID) *decision.Attach {
+	r := a.taken[t]
+	if r == nil || r.node != id {
+		return nil
+	}
+	return a.effects(r)
+}
+
+// reachable are the keys of the volumes of a class that the node in focus may
+// reach and the pod in focus may claim, by name.
+func (a *Adapter) reachable(class string) []string {
+	if a.focus == nil {
+		return nil
+	}
+	volumes := &a.cluster.Attachable.Volumes
+	lists := [][]string{volumes.In(model.FreeVolumes(class, model.AnyHost))}
+	if host := a.focus.Labels[corev1.LabelHostname]; host != "" {
+		lists = append(lists, volumes.In(model.FreeVolumes(class, host)))
+	}
+	for _, claim := range a.focusPod.VolumeClaims() {
+		lists = append(lists, volumes.In(model.ClaimedVolumes(claim)))
+	}
+	return merge(lists...)
+}
+
+func (a *Adapter) focusName() string {
+	if a.focus == nil {
+		return ""
+	}
+	return a.focus.Name
+}
+
+// claimInUse says whether a pod on a node uses a volume claim.
+func (a *Adapter) claimInUse(claim string) bool {
+	if a.claimsOf[claim] > 0 {
+		return true
+	}
+	for _, t := range a.cluster.Attachable.UsersOf(claim) {
+		if a.counts(t, a.later) {
+			return true
+		}
+	}
+	return false
+}
+
+// counts says whether a task of the model uses what it attaches. later: those
+// that are leaving do not.
+func (a *Adapter) counts(t *model.Task, later bool) bool {
+	return t.Status != model.Pipelined && (!later || t.Status != model.Releasing && !a.evicted[t])
+}
+
+// eachOn visits the tasks on a node that attach something, those of this cycle last.
+func (a *Adapter) eachOn(id model.NodeID, later bool, visit func(*model.Task)) {
+	for _, t := range a.view.Nodes.Tasks[id] {
+		if t.Shape.Attached != nil && a.counts(t, later) {
+			visit(t)
+		}
+	}
+	for _, t := range a.placed[id] {
+		visit(t)
+	}
+}

@@ -1,0 +1,62 @@
+package kube
+
+import (
+	"slices"
+	"strings"
+
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding"
+
+	"github.com/vc-batch/vc/api/reason"
+)
+
+// verdict is why a pod cannot be on a node; Code "": it can.
+type verdict struct {
+	code   reason.Code
+	detail string
+}
+
+// podVerdict is a plugin's no to a pod, wherever it would go.
+func podVerdict(code reason.Code, status *fwk.Status) verdict {
+	if status.IsSuccess() || status.IsSkip() {
+		return verdict{}
+	}
+	return verdict{code, short(status.Message())}
+}
+
+// nodeVerdict is a plugin's no to a node. A plugin that could not judge says why.
+func nodeVerdict(code, broken reason.Code, status *fwk.Status, about string) verdict {
+	switch {
+	case status.IsSuccess():
+		return verdict{}
+	case status.Code() == fwk.Error:
+		return verdict{broken, short(status.Message())}
+	}
+	return verdict{code, about}
+}
+
+// bindingVerdict tells the reasons of VolumeBinding apart.
+func bindingVerdict(status *fwk.Status, about string) verdict {
+	has := func(r string) bool { return slices.Contains(status.Reasons(), r) }
+	switch {
+	case status.IsSuccess():
+		return verdict{}
+	case has(string(volumebinding.ErrReasonNodeConflict)):
+		return verdict{reason.VolumeNodeMismatch, about}
+	case has(string(volumebinding.ErrReasonBindConflict)):
+		return verdict{reason.NoVolume, about}
+	case has(string(volumebinding.ErrReasonNotEnoughSpace)):
+		return verdict{reason.StorageFull, about}
+	}
+	return verdict{reason.VolumeUnavailable, short(status.Message())}
+}
+
+// short keeps a message to what fits into a line of counts.
+func short(message string) string {
+	const limit = 200
+	message = strings.Join(strings.Fields(message), " ")
+	if len(message) > limit {
+		return strings.ToValidUTF8(message[:limit], "") + "…"
+	}
+	return message
+}

@@ -1,0 +1,198 @@
+package kube
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	storagehelpers "k8s.io/component-helpers/storage/volume"
+	"k8s.io/dynamic-resource-allocation/resourceclaim"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+// reservation is what a task that took a node in this cycle will use.
+type reservation struct {
+	task    *model.Task
+	node    model.NodeID
+	pod     *corev1.Pod
+	volumes fwk.CycleState // VolumeBinding's; nil: it has nothing to bind
+	claims  []string       // its device claims
+	problem string         // what should not have happened
+}
+
+// follow keeps in step with what the cycle tries.
+func (a *Adapter) follow(t *model.Task, id model.NodeID, sign int) {
+	if t.Shape.Attached == nil {
+		return
+	}
+	if sign > 0 {
+		a.take(t, id)
+		return
+	}
+	if r := a.taken[t]; r != nil && r.node == id {
+		a.giveBack(r)
+	}
+}
+
+func (a *Adapter) followEvicted(t *model.Task, sign int) {
+	if t.Shape.Attached == nil {
+		return
+	}
+	a.version++
+	if sign > 0 {
+		a.evicted[t] = true
+	} else {
+		delete(a.evicted, t)
+	}
+}
+
+// take reserves what a task will use on a node.
+func (a *Adapter) take(t *model.Task, id model.NodeID) {
+	r := &reservation{task: t, node: id, pod: podOf(t)}
+	c := a.caseOf(t.Shape)
+	p := a.podCase(c, false)
+	if p.verdict.code != "" {
+		p = a.podCase(c, true)
+	}
+	r.problem = p.verdict.detail
+	if r.problem == "" && (p.free || p.device) {
+		a.reserve(r, c, p)
+	}
+	a.taken[t] = r
+	a.placed[id] = append(a.placed[id], t)
+	for _, claim := range t.Shape.VolumeClaims() {
+		a.claimsOf[claim]++
+	}
+	a.version++
+}
+
+// reserve has the plugins find once more what the pod gets on the node, and hold it.
+func (a *Adapter) reserve(r *reservation, c *shapeCase, p *podCase) {
+	state, node := framework.NewCycleState(), &nodeInfo{a: a, id: r.node}
+	a.look(c.shape, node.Node(), false)
+	defer a.lookAway()
+	if v := a.finds(c, p, r.pod, node, state); v.code != "" {
+		r.problem = string(v.code) + " " + v.detail
+		return
+	}
+	if p.free {
+		if status := a.plugins.binding.Reserve(a.ctx, state, r.pod, node.Node().Name); !status.IsSuccess() {
+			r.problem = short(status.Message())
+			return
+		}
+		r.volumes = state
+	}
+	if p.device {
+		if status := a.plugins.devices.Reserve(a.ctx, state, r.pod, node.Node().Name); !status.IsSuccess() {
+			r.problem = short(status.Message())
+		}
+		r.claims = deviceClaims(r.pod)
+		for _, key := range r.claims {
+			a.handle.devices.use(key)
+		}
+	}
+}
+
+// giveBack undoes take.
+func (a *Adapter) giveBack(r *reservation) {
+	if r.volumes != nil {
+		a.plugins.binding.Unreserve(a.ctx, r.volumes, r.pod, a.view.Nodes.Name[r.node])
+	}
+	for _, key := range r.claims {
+		a.handle.devices.release(key)
+	}
+	for _, claim := range r.task.Shape.VolumeClaims() {
+		if a.claimsOf[claim]--; a.claimsOf[claim] == 0 {
+			delete(a.claimsOf, claim)
+		}
+	}
+	list := a.placed[r.node]
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i] == r.task {
+			list = append(list[:i], list[i+1:]...)
+			break
+		}
+	}
+	a.placed[r.node] = list
+	delete(a.taken, r.task)
+	a.version++
+}
+
+// undoAll forgets what the last cycle did.
+func (a *Adapter) undoAll() {
+	for _, r := range a.taken {
+		if r.volumes != nil {
+			a.plugins.binding.Unreserve(a.ctx, r.volumes, r.pod, "")
+		}
+	}
+	if len(a.taken)+len(a.evicted) > 0 {
+		a.version++
+	}
+	clear(a.taken)
+	clear(a.placed)
+	clear(a.evicted)
+	clear(a.claimsOf)
+	a.handle.devices.reset()
+}
+
+// podOf is the part of the task's pod that plugins read, with its identity.
+func podOf(t *model.Task) *corev1.Pod {
+	pod := *t.Shape.Attached
+	pod.Name, pod.UID = t.Name, t.UID
+	return &pod
+}
+
+// deviceClaims are the keys of the device claims of a pod.
+func deviceClaims(pod *corev1.Pod) []string {
+	var keys []string
+	for i := range pod.Spec.ResourceClaims {
+		if name, _, err := resourceclaim.Name(pod, &pod.Spec.ResourceClaims[i]); err == nil && name != nil {
+			keys = append(keys, pod.Namespace+"/"+*name)
+		}
+	}
+	return keys
+}
+
+// effects is a reservation as data.
+func (a *Adapter) effects(r *reservation) *decision.Attach {
+	out := &decision.Attach{Timeout: a.conf.BindTimeout, Problem: r.problem}
+	if r.volumes != nil {
+		a.volumeEffects(r, out)
+	}
+	for _, key := range r.claims {
+		claim, ok := a.handle.devices.get(key)
+		if !ok || reservedFor(claim, r.task.UID) {
+			continue
+		}
+		out.Devices = append(out.Devices, decision.DeviceClaim{
+			Claim: decision.Object{Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID}, Allocation: claim.Status.Allocation,
+		})
+	}
+	if out.Problem == "" && len(out.Volumes)+len(out.Provision)+len(out.Devices) == 0 {
+		return nil
+	}
+	return out
+}
+
+// volumeEffects has VolumeBinding write to a client that only remembers. The
+// context is at its end, so that it does not wait for what it wrote.
+func (a *Adapter) volumeEffects(r *reservation, out *decision.Attach) {
+	ctx, cancel := context.WithCancel(a.ctx)
+	cancel()
+	client := a.handle.client
+	client.forget()
+	a.plugins.binding.PreBind(ctx, r.volumes, r.pod, a.view.Nodes.Name[r.node]) // always the end of the context
+	for _, pv := range client.volumes {
+		out.Volumes = append(out.Volumes, decision.VolumeBinding{Volume: pv.Name, ResourceVersion: pv.ResourceVersion, Claim: *pv.Spec.ClaimRef})
+	}
+	for _, pvc := range client.claims {
+		out.Provision = append(out.Provision, decision.Provision{
+			Claim:           decision.Object{Namespace: pvc.Namespace, Name: pvc.Name, UID: pvc.UID},
+			ResourceVersion: pvc.ResourceVersion, Node: pvc.Annotations[storagehelpers.AnnSelectedNode],
+		})
+	}
+	client.forget()
+}

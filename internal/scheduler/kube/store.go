@@ -1,0 +1,128 @@
+package kube
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// store shows one kind of object of the model to client-go's listers. Only what
+// listers and plugins call is there; the embedded nil interface answers for the rest.
+type store[T metav1.Object] struct {
+	cache.Indexer
+	objects  func() *model.Objects[T]
+	indexers cache.Indexers
+	// by gives the keys under a value of an index; nil: there are no indexes.
+	by func(index, value string) []string
+
+	list    []any // in the order of keys, as of listGen
+	listGen uint64
+	of      *model.Objects[T]
+}
+
+func newStore[T metav1.Object](objects func() *model.Objects[T]) *store[T] {
+	return &store[T]{objects: objects, indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}}
+}
+
+// List gives all objects by key; not to be changed.
+func (s *store[T]) List() []any {
+	o := s.objects()
+	if s.of != o || s.listGen != o.Gen {
+		s.of, s.listGen, s.list = o, o.Gen, s.get(o.Keys())
+	}
+	return s.list
+}
+
+// GetByKey finds one.
+func (s *store[T]) GetByKey(key string) (any, bool, error) {
+	v, ok := s.objects().Get(key)
+	if !ok {
+		return nil, false, nil
+	}
+	return v, true, nil
+}
+
+// ByIndex gives the objects under a value of an index, by key.
+func (s *store[T]) ByIndex(index, value string) ([]any, error) {
+	if index == cache.NamespaceIndex {
+		return slices.DeleteFunc(slices.Clone(s.List()), func(v any) bool { return v.(T).GetNamespace() != value }), nil
+	}
+	if s.by == nil {
+		return nil, errors.New("index " + index + " does not exist")
+	}
+	return s.get(s.by(index, value)), nil
+}
+
+// Index is ByIndex by the value that an object has.
+func (s *store[T]) Index(index string, like any) ([]any, error) {
+	o, ok := like.(metav1.Object)
+	if !ok || index != cache.NamespaceIndex {
+		return nil, errors.New("index " + index + " does not exist")
+	}
+	return s.ByIndex(index, o.GetNamespace())
+}
+
+// GetIndexers names the indexes.
+func (s *store[T]) GetIndexers() cache.Indexers { return s.indexers }
+
+// AddIndexers takes note of names: the model knows how to look them up.
+func (s *store[T]) AddIndexers(indexers cache.Indexers) error {
+	for name, f := range indexers {
+		s.indexers[name] = f
+	}
+	return nil
+}
+
+func (s *store[T]) get(keys []string) []any {
+	o := s.objects()
+	out := make([]any, 0, len(keys))
+	for _, key := range keys {
+		if v, ok := o.Get(key); ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// merge joins sorted lists of keys.
+func merge(lists ...[]string) []string {
+	var all []string
+	for _, list := range lists {
+		if len(list) == 0 {
+			continue
+		}
+		if len(all) == 0 {
+			all = list
+			continue
+		}
+		all = append(slices.Clone(all), list...)
+		slices.SortFunc(all, strings.Compare)
+		all = slices.Compact(all)
+	}
+	return all
+}
+
+// informer is what plugins take for an informer: nothing runs, its store is a view.
+type informer struct {
+	cache.SharedIndexInformer
+	indexer cache.Indexer
+}
+
+// GetIndexer is the view.
+func (i *informer) GetIndexer() cache.Indexer { return i.indexer }
+
+// GetStore is the view.
+func (i *informer) GetStore() cache.Store { return i.indexer }
+
+// AddIndexers names indexes.
+func (i *informer) AddIndexers(indexers cache.Indexers) error { return i.indexer.AddIndexers(indexers) }
+
+// AddEventHandler does nothing: there are no events, every look is at the truth.
+func (i *informer) AddEventHandler(cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	return nil, nil //nolint:nilnil // nobody asks a registration anything here
+}

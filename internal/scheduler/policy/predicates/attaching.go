@@ -1,0 +1,102 @@
+package predicates
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Defaults of Kubernetes: how long a bind waits for its volumes, and how long
+// devices are looked for on one node.
+const (
+	bindTimeoutSeconds   = 600
+	deviceTimeoutSeconds = 10
+)
+
+// attachingArguments are read by attaching.
+var attachingArguments = []string{
+	"predicate.NodeVolumeLimitsEnable", "predicate.VolumeZoneEnable", "predicate.VolumeBindingEnable",
+	"predicate.DynamicResourceAllocationEnable",
+	"volumebinding.weight", "volumebinding.shape", "volumebinding.bindTimeoutSeconds", "dynamicresources.filterTimeoutSeconds",
+}
+
+// attaching reads what is said of volumes and devices.
+func attaching(arguments config.Arguments, warn func(string)) session.Attaching {
+	on := func(key string) bool { return arguments.Bool("predicate."+key+"Enable", true, warn) }
+	a := session.Attaching{
+		Limits: on("NodeVolumeLimits"), Zones: on("VolumeZone"), Binding: on("VolumeBinding"), Devices: on("DynamicResourceAllocation"),
+		Weight:        max(arguments.Float("volumebinding.weight", 1, warn), 0),
+		BindTimeout:   seconds(arguments, "volumebinding.bindTimeoutSeconds", bindTimeoutSeconds, warn),
+		DeviceTimeout: seconds(arguments, "dynamicresources.filterTimeoutSeconds", deviceTimeoutSeconds, warn),
+	}
+	readCurve(&a, arguments["volumebinding.shape"], func(text string) {
+		a.Points = 0
+		if warn != nil {
+			warn("argument volumebinding.shape: " + text + "; volumes give no points")
+		}
+	})
+	return a
+}
+
+// seconds reads a number of seconds that is not negative.
+func seconds(arguments config.Arguments, key string, fallback int, warn func(string)) time.Duration {
+	n := arguments.Int(key, fallback, warn)
+	const most = 24 * 60 * 60
+	if n < 0 || n > most {
+		if warn != nil {
+			warn(fmt.Sprintf("argument %s: want 0 to %d seconds, have %d; %d is used", key, most, n, fallback))
+		}
+		n = fallback
+	}
+	return time.Duration(n) * time.Second
+}
+
+// readCurve reads a list of {utilization, score}, as kube-scheduler's own shape:
+// utilization from 0 to 100, rising; score from 0 to 10.
+func readCurve(a *session.Attaching, value any, bad func(string)) {
+	if value == nil {
+		return
+	}
+	list, ok := value.([]any)
+	if !ok || len(list) == 0 {
+		bad(fmt.Sprintf("want a list of {utilization: 0-100, score: 0-10}, have %v", value))
+		return
+	}
+	for _, item := range list {
+		point, _ := item.(map[string]any)
+		p, good := curvePoint(point)
+		switch {
+		case !good:
+			bad(fmt.Sprintf("want {utilization: 0-100, score: 0-10}, have %v", item))
+			return
+		case a.Points > 0 && p.Utilization <= a.Curve[a.Points-1].Utilization:
+			bad(fmt.Sprintf("utilization %d does not rise above %d", p.Utilization, a.Curve[a.Points-1].Utilization))
+			return
+		case !a.AddPoint(p):
+			bad("too many points")
+			return
+		}
+	}
+}
+
+func curvePoint(point map[string]any) (session.CurvePoint, bool) {
+	u, okU := number(point["utilization"])
+	s, okS := number(point["score"])
+	good := okU && okS && len(point) == 2 && u >= 0 && u <= 100 && s >= 0 && s <= 10
+	return session.CurvePoint{Utilization: int32(u), Score: int32(s)}, good
+}
+
+// number reads a whole number as YAML gives it.
+func number(value any) (int, bool) {
+	switch v := value.(type) {
+	case int:
+		return v, true
+	case int64:
+		return int(v), true
+	case float64:
+		return int(v), v == float64(int(v))
+	}
+	return 0, false
+}
