@@ -11,7 +11,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/action/reclaim"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/policy/binpack"
+	"github.com/vc-batch/vc/internal/scheduler/policy/capacity"
 	"github.com/vc-batch/vc/internal/scheduler/policy/conformance"
+	"github.com/vc-batch/vc/internal/scheduler/policy/deviceshare"
 	"github.com/vc-batch/vc/internal/scheduler/policy/gang"
 	"github.com/vc-batch/vc/internal/scheduler/policy/nodeorder"
 	"github.com/vc-batch/vc/internal/scheduler/policy/predicates"
@@ -37,9 +39,11 @@ var policies = map[string]Builder{
 	"gang":        func(p config.Plugin, _ func(string)) session.Policy { return gang.New(p) },
 	"priority":    func(p config.Plugin, _ func(string)) session.Policy { return priority.New(p) },
 	"conformance": func(p config.Plugin, _ func(string)) session.Policy { return conformance.New(p) },
+	"capacity":    func(p config.Plugin, warn func(string)) session.Policy { return capacity.New(p, warn) },
 	"proportion":  func(p config.Plugin, _ func(string)) session.Policy { return proportion.New(p) },
 	"predicates":  func(p config.Plugin, warn func(string)) session.Policy { return predicates.New(p, warn) },
 	"nodeorder":   func(p config.Plugin, warn func(string)) session.Policy { return nodeorder.New(p, warn) },
+	"deviceshare": func(p config.Plugin, warn func(string)) session.Policy { return deviceshare.New(p, warn) },
 	"binpack":     func(p config.Plugin, warn func(string)) session.Policy { return binpack.New(p, warn) },
 }
 

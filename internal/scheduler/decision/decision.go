@@ -98,6 +98,7 @@ type Stats struct {
 	TasksPlaced int
 	Victims     int
 	Queues      []QueueFigures // those that changed
+	Devices     []NodeDevices  // of nodes that changed
 }
 
 // QueueFigures are how a queue stands.

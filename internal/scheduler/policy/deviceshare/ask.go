@@ -1,0 +1,196 @@
+package deviceshare
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// unset is what percentage means the same as none, in Volcano.
+const unset = 101
+
+// ask is what a pod wants of shared devices.
+type ask struct {
+	vgpu  bool // of the cards that are registered; else of the GPU share device
+	parts []part
+	// accept limits which cards will do.
+	useKinds, avoidKinds []string
+	useIDs, avoidIDs     []string
+	mode                 string
+	apart                bool // no card with another pod of the same gang
+	problem              string
+}
+
+// part is what one container wants: so many cards, and so much of each.
+type part struct {
+	cards   int64
+	memory  int64 // MiB of each card; 0: percent decides
+	percent int64 // of each card's memory
+	cores   int64
+	whole   bool // the GPU share device: cards of its own
+}
+
+// of is what the part takes of a card.
+func (p *part) of(c *card) amounts {
+	switch {
+	case p.whole:
+		return amounts{1, c.memory, wholeCard}
+	case p.memory > 0:
+		return amounts{1, p.memory, p.cores}
+	}
+	return amounts{1, (c.memory*p.percent + 99) / 100, p.cores}
+}
+
+// readAsk reads what a shape asks for; nil: nothing that is judged here.
+func (p *Policy) readAsk(s *model.Shape) *ask {
+	a := &ask{}
+	var share part
+	for i := range s.Containers {
+		c := &s.Containers[i]
+		var v, g part
+		if p.vgpu {
+			v = vgpuPart(c, a)
+		}
+		if g = sharePart(c); !p.shares(g) {
+			g = part{}
+		}
+		if c.Init || c.Sidecar {
+			if v.cards+g.cards > 0 {
+				a.fail("init container %s asks for a shared device: device plugins know of the others only", c.Name)
+			}
+			continue
+		}
+		a.parts = append(a.parts, v)
+		a.vgpu = a.vgpu || v.cards > 0
+		share.join(g)
+	}
+	switch {
+	case a.vgpu && share.cards > 0:
+		a.fail("it asks for %s and for %s or %s", keys.VGPUNumber, keys.GPUMemory, keys.GPUNumber)
+	case share.cards > 0:
+		a.parts = []part{share}
+	case !a.vgpu && a.problem == "":
+		return nil
+	}
+	if a.vgpu {
+		a.readNotes(s.Notes)
+	}
+	return a
+}
+
+// shares says whether the policy judges what a container asks of the GPU share device.
+func (p *Policy) shares(g part) bool {
+	return g.cards > 0 && (g.whole && p.number || !g.whole && p.memory)
+}
+
+func (a *ask) fail(format string, args ...any) {
+	if a.problem == "" {
+		a.problem = fmt.Sprintf(format, args...)
+	}
+}
+
+// vgpuPart is what a container asks of registered cards. Without memory it is the
+// whole card's.
+func vgpuPart(c *model.Container, a *ask) part {
+	number, _ := c.Device(keys.VGPUNumber)
+	memory, _ := c.Device(keys.VGPUMemory)
+	percent, _ := c.Device(keys.VGPUMemoryPercentage)
+	cores, _ := c.Device(keys.VGPUCores)
+	switch {
+	case number == 0 && memory+percent+cores > 0:
+		a.fail("container %s asks for parts of cards, and with %s for no card", c.Name, keys.VGPUNumber)
+	case cores > wholeCard:
+		a.fail("container %s asks for %s %d: a card has %d", c.Name, keys.VGPUCores, cores, wholeCard)
+	case percent > unset:
+		a.fail("container %s asks for %s %d: a card has 100", c.Name, keys.VGPUMemoryPercentage, percent)
+	}
+	if percent == 0 || percent >= unset {
+		percent = 100
+	}
+	return part{cards: min(number, maxCards+1), memory: memory, percent: percent, cores: min(cores, wholeCard)}
+}
+
+// sharePart is what a container asks of the GPU share device.
+func sharePart(c *model.Container) part {
+	if number, _ := c.Device(keys.GPUNumber); number > 0 {
+		return part{cards: min(number, maxCards+1), whole: true}
+	}
+	if memory, _ := c.Device(keys.GPUMemory); memory > 0 {
+		return part{cards: 1, memory: memory}
+	}
+	return part{}
+}
+
+// join makes one part of those of the GPU share device: its annotation knows pods
+// only. Whole cards include any memory.
+func (p *part) join(g part) {
+	switch {
+	case g.cards == 0:
+	case g.whole && p.whole:
+		p.cards = min(p.cards+g.cards, maxCards+1)
+	case g.whole:
+		*p = g
+	case !p.whole:
+		*p = part{cards: 1, memory: min(p.memory+g.memory, model.MaxAmount)}
+	}
+}
+
+func (a *ask) readNotes(notes map[string]string) {
+	a.useKinds, a.avoidKinds = words(notes[keys.VGPUUseType]), words(notes[keys.VGPUNoUseType])
+	a.useIDs, a.avoidIDs = words(notes[keys.VGPUUseUUID]), words(notes[keys.VGPUNoUseUUID])
+	a.mode = strings.TrimSpace(notes[keys.VGPUMode])
+	switch a.mode {
+	case "", modeHami, modeMig:
+	default:
+		a.fail("%s: want %s or %s, have %q", keys.VGPUMode, modeHami, modeMig, a.mode)
+	}
+	switch policy := notes[keys.VGPUPodGroupPolicy]; policy {
+	case "":
+	case "spread":
+		a.apart = true
+	default:
+		a.fail("%s: want spread, have %q", keys.VGPUPodGroupPolicy, policy)
+	}
+}
+
+func words(text string) []string {
+	var out []string
+	for _, w := range strings.Split(text, ",") {
+		if w = strings.TrimSpace(w); w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// accepts says whether a card is one that the pod may use at all.
+func (a *ask) accepts(c *card) bool {
+	if !a.vgpu {
+		return true
+	}
+	kind := func(names []string) bool {
+		for _, name := range names {
+			if strings.Contains(strings.ToUpper(c.kind), strings.ToUpper(name)) {
+				return true
+			}
+		}
+		return false
+	}
+	id := func(names []string) bool {
+		for _, name := range names {
+			if name == c.id {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case a.mode != "" && a.mode != c.mode, c.mode == modeMig:
+		return false
+	case len(a.useKinds) > 0 && !kind(a.useKinds), kind(a.avoidKinds):
+		return false
+	}
+	return (len(a.useIDs) == 0 || id(a.useIDs)) && !id(a.avoidIDs)
+}

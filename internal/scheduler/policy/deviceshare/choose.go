@@ -1,0 +1,202 @@
+package deviceshare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// Volcano's names of the orders in which cards are taken.
+const (
+	binpack = "binpack"
+	spread  = "spread"
+)
+
+// answer says which cards of a node a task gets, or why none.
+func (p *Policy) answer(n *node, a *ask, t *model.Task, later bool) answer {
+	if a.problem != "" {
+		return answer{code: reason.DeviceRequestInvalid, detail: a.problem}
+	}
+	cards := n.cards(a)
+	if len(cards) == 0 {
+		return answer{code: reason.DeviceMissing, detail: n.problem}
+	}
+	particular := a.apart || len(p.rules) > 0 // the answer is this task's, not its shape's
+	q := question{t.Shape, later}
+	if known, ok := n.answers[q]; ok && !particular {
+		return known
+	}
+	out := p.choose(cards, a, t, later, p.policy)
+	if out.code == reason.DeviceShort && len(a.parts) > 1 {
+		// In the order of containers it did not work out; the largest first, where they fit
+		// best, may.
+		if tight := p.choose(cards, a, t, later, ""); tight.code == "" {
+			out = tight
+		}
+	}
+	if !particular {
+		n.answers[q] = out
+	}
+	return out
+}
+
+// choose gives each container its cards. Policy "" with several containers means
+// the largest first, each where it fits best.
+func (p *Policy) choose(cards []card, a *ask, t *model.Task, later bool, policy string) answer {
+	taken := make([]amounts, len(cards))
+	for i := range cards {
+		taken[i] = cards[i].held(later)
+	}
+	order := make([]int, len(a.parts))
+	for i := range order {
+		order[i] = i
+	}
+	tight := policy == "" && len(a.parts) > 1
+	if tight {
+		slices.SortStableFunc(order, func(x, y int) int {
+			return cmp.Or(-cmp.Compare(a.parts[x].cores, a.parts[y].cores), -cmp.Compare(a.parts[x].of(&cards[0]).memory, a.parts[y].of(&cards[0]).memory))
+		})
+	}
+	g := make(grant, len(a.parts))
+	points, pieces := 0.0, 0
+	for _, i := range order {
+		part := &a.parts[i]
+		var why refusals
+		for _, k := range p.order(cards, taken, policy, tight) {
+			if int64(len(g[i])) == part.cards {
+				break
+			}
+			c := &cards[k]
+			want := part.of(c)
+			if !p.takes(c, taken[k], want, a, t, later, &why) {
+				continue
+			}
+			points += score(policy, c, taken[k], want)
+			pieces++
+			taken[k].add(want, 1)
+			g[i] = append(g[i], piece{c.id, c.kind, want})
+		}
+		if int64(len(g[i])) < part.cards {
+			return why.answer(part, len(cards))
+		}
+	}
+	out := answer{grant: g}
+	if pieces > 0 {
+		out.points = points / float64(pieces)
+	}
+	return out
+}
+
+// order is in which order cards are tried: as the policy says, else the last
+// first, as the device plugins do; whole cards of the GPU share device and its
+// memory from the first on.
+func (p *Policy) order(cards []card, taken []amounts, policy string, tight bool) []int {
+	order := make([]int, len(cards))
+	for i := range order {
+		order[i] = i
+	}
+	share := len(cards) > 0 && cards[0].slots == model.MaxAmount
+	slices.SortStableFunc(order, func(x, y int) int {
+		switch {
+		case tight:
+			return cmp.Compare(cards[x].memory-taken[x].memory, cards[y].memory-taken[y].memory)
+		case policy == binpack:
+			return -cmp.Compare(taken[x].memory, taken[y].memory)
+		case policy == spread:
+			return cmp.Compare(taken[x].slots, taken[y].slots)
+		case share:
+			return 0
+		}
+		return cmp.Compare(y, x)
+	})
+	return order
+}
+
+// refusals count why cards were not taken.
+type refusals struct{ unfit, short, exclusive, ill int }
+
+// takes says whether a card can give what is wanted, to this task.
+func (p *Policy) takes(c *card, taken, want amounts, a *ask, t *model.Task, later bool, why *refusals) bool {
+	switch {
+	case !a.accepts(c):
+		why.unfit++
+		return false
+	case !c.healthy:
+		why.ill++
+		return false
+	case taken.cores >= wholeCard, want.cores == wholeCard && taken.slots > 0, // whole cards are for one alone
+		taken.slots+1 > c.slots, taken.memory+want.memory > c.memory, taken.cores+want.cores > wholeCard:
+		why.short++
+		return false
+	case p.meets(c, a, t, later):
+		why.exclusive++
+		return false
+	}
+	return true
+}
+
+// meets says whether somebody is on a card whom the task may not share one with.
+// later: once those who are leaving are gone.
+func (p *Policy) meets(c *card, a *ask, t *model.Task, later bool) bool {
+	if !a.apart && len(p.rules) == 0 {
+		return false
+	}
+	for i := range c.holders {
+		other := c.holders[i].task
+		if other == t || later && c.holders[i].leaving {
+			continue
+		}
+		if a.apart && other.Gang != nil && other.Gang == t.Gang {
+			return true
+		}
+		for _, rule := range p.rules {
+			if rule.Matches(labels(t)) && rule.Matches(labels(other)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (r *refusals) answer(part *part, cards int) answer {
+	switch {
+	case r.short > 0:
+		return answer{code: reason.DeviceShort, detail: part.String()}
+	case r.exclusive > 0:
+		return answer{code: reason.DeviceExclusive}
+	case r.ill > 0:
+		return answer{code: reason.DeviceMismatch, detail: "cards are out of order"}
+	case r.unfit > 0:
+		return answer{code: reason.DeviceMismatch}
+	}
+	return answer{code: reason.DeviceShort, detail: fmt.Sprintf("%d cards asked, it has %d", part.cards, cards)}
+}
+
+// String says what is wanted, for people.
+func (p *part) String() string {
+	switch {
+	case p.whole:
+		return fmt.Sprintf("%d whole cards", p.cards)
+	case p.memory > 0 && p.cores > 0:
+		return fmt.Sprintf("%d × %dMi, %d%% of the cores", p.cards, p.memory, p.cores)
+	case p.memory > 0:
+		return fmt.Sprintf("%d × %dMi", p.cards, p.memory)
+	case p.cores > 0:
+		return fmt.Sprintf("%d × %d%% of the memory, %d%% of the cores", p.cards, p.percent, p.cores)
+	}
+	return fmt.Sprintf("%d × %d%% of the memory", p.cards, p.percent)
+}
+
+// score is 0 to 100 for one card: how full it gets, or whether it was empty.
+func score(policy string, c *card, taken, want amounts) float64 {
+	switch {
+	case policy == binpack && c.memory > 0:
+		return 100 * float64(taken.memory+want.memory) / float64(c.memory)
+	case policy == spread && taken.slots == 0:
+		return 100
+	}
+	return 0
+}

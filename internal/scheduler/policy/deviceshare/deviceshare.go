@@ -1,0 +1,321 @@
+// Package deviceshare places pods on single cards: parts of GPUs as the vGPU
+// device plugin registers them, and memory or whole cards of the GPU share device.
+//
+//	In:   the cards that nodes announce, the annotations of pods that hold parts of them
+//	Out:  which nodes have cards for a pod, and which cards it gets, written with its binding
+//
+// # Invariants
+//
+//   - No card has more containers, memory or cores on it than it has, whatever comes and goes, as long as nobody
+//     else binds pods to it.
+//   - What is in use follows from annotations of pods alone: a scheduler that was started anew knows the same.
+//
+// Cards in MIG mode take nobody: their geometries are not read.
+package deviceshare
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	k8slabels "k8s.io/apimachinery/pkg/labels"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/shape"
+)
+
+// lockTime is how long a node that hands out devices is waited for.
+const lockTime = 5 * time.Minute
+
+// Policy is the policy deviceshare.
+type Policy struct {
+	conf                 config.Plugin
+	memory, number, vgpu bool
+	lock                 bool
+	policy               string
+	weight               float64
+	rules                []k8slabels.Selector
+
+	s       *session.Session
+	nodes   []*node // by model.NodeID; nil: not looked at yet
+	cluster *model.Cluster
+	asks    map[*model.Shape]*ask
+	touched []model.NodeID // nodes where this cycle tried something
+	grants  map[*model.Task]grant
+	locks   session.NodeTable[time.Time] // until when a node hands out devices
+	figures session.NodeTable[bool]
+}
+
+// New returns the policy; warn receives arguments that cannot be read.
+func New(conf config.Plugin, warn func(string)) *Policy {
+	on := func(key string) bool { return conf.Arguments.Bool("deviceshare."+key, false, warn) }
+	p := &Policy{
+		conf: conf, memory: on("GPUSharingEnable"), number: on("GPUNumberEnable"), vgpu: on("VGPUEnable"), lock: on("NodeLockEnable"),
+		policy: conf.Arguments.String("deviceshare.SchedulePolicy", "", warn),
+		weight: float64(max(conf.Arguments.Int("deviceshare.ScheduleWeight", 0, warn), 0)),
+		asks:   map[*model.Shape]*ask{}, grants: map[*model.Task]grant{},
+	}
+	say := func(format string, args ...any) {
+		if warn != nil {
+			warn(fmt.Sprintf(format, args...))
+		}
+	}
+	if p.policy != "" && p.policy != binpack && p.policy != spread {
+		say("argument deviceshare.SchedulePolicy: want %s or %s, have %q; the default is used", binpack, spread, p.policy)
+		p.policy = ""
+	}
+	for _, key := range []string{"AscendMindClusterVNPUEnable", "AscendHAMiVNPUEnable"} {
+		if on(key) {
+			say("argument deviceshare.%s: Ascend cards are not judged; they count as plain resources", key)
+		}
+	}
+	p.rules = readRules(conf.Arguments["deviceshare.GPUExclusiveRules"], say)
+	return p
+}
+
+// readRules reads deviceshare.GPUExclusiveRules: a list of labels by name.
+func readRules(raw any, say func(string, ...any)) []k8slabels.Selector {
+	if raw == nil {
+		return nil
+	}
+	list, ok := raw.([]any)
+	if !ok {
+		say("argument deviceshare.GPUExclusiveRules: want a list of labels, have %v; ignored", raw)
+		return nil
+	}
+	var rules []k8slabels.Selector
+	for i, item := range list {
+		labels, ok := item.(map[string]any)
+		set := k8slabels.Set{}
+		for key, value := range labels {
+			text, isText := value.(string)
+			ok = ok && isText
+			set[key] = text
+		}
+		if !ok || len(set) == 0 {
+			say("argument deviceshare.GPUExclusiveRules[%d]: want labels and their values as text, have %v; ignored", i, item)
+			continue
+		}
+		rules = append(rules, k8slabels.SelectorFromSet(set))
+	}
+	return rules
+}
+
+// Name is deviceshare.
+func (*Policy) Name() string { return "deviceshare" }
+
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{
+		Switches: []string{"enablePredicate", "enableNodeOrder"},
+		Arguments: []string{
+			"deviceshare.GPUSharingEnable", "deviceshare.GPUNumberEnable", "deviceshare.VGPUEnable", "deviceshare.NodeLockEnable",
+			"deviceshare.SchedulePolicy", "deviceshare.ScheduleWeight", "deviceshare.GPUExclusiveRules",
+			"deviceshare.AscendMindClusterVNPUEnable", "deviceshare.AscendHAMiVNPUEnable", // said in New
+		},
+	}
+}
+
+// names are the resources that are judged here and nowhere else.
+func (p *Policy) names() (names []string) {
+	if !p.conf.Enabled("enablePredicate") {
+		return nil
+	}
+	if p.vgpu {
+		names = append(names, string(keys.VGPUNumber), string(keys.VGPUMemory), string(keys.VGPUCores))
+	}
+	if p.memory {
+		names = append(names, string(keys.GPUMemory))
+	}
+	if p.number {
+		names = append(names, string(keys.GPUNumber))
+	}
+	return names
+}
+
+// Configure leaves the resources of shared devices to this policy.
+func (p *Policy) Configure(j *shape.Judge) {
+	for _, name := range p.names() {
+		if j.Weights.Left == nil {
+			j.Weights.Left = map[string]bool{}
+		}
+		j.Weights.Left[name] = true
+	}
+}
+
+// Open registers the rule.
+func (p *Policy) Open(s *session.Session) {
+	names := p.names()
+	if len(names) == 0 {
+		return
+	}
+	p.begin(s)
+	var indexes []int
+	for _, name := range names {
+		if i, ok := s.Cluster.Resources.Find(name); ok {
+			indexes = append(indexes, i)
+		}
+	}
+	s.View.Leave(indexes)
+	if p.vgpu {
+		p.tellFigures()
+	}
+	if p.lock {
+		p.followLocks()
+	}
+	rule := session.NodeRule{
+		Name:        p.Name(),
+		Applies:     func(_ *session.Job, t *model.Task) bool { return len(t.Shape.Containers) > 0 && p.ask(t.Shape) != nil },
+		Allows:      p.allows,
+		Placed:      p.placed,
+		Evicted:     p.evicted,
+		Annotations: p.annotations,
+	}
+	if p.weight > 0 && p.policy != "" && p.conf.Enabled("enableNodeOrder") {
+		rule.Points = p.points
+	}
+	s.Rules.Nodes = append(s.Rules.Nodes, rule)
+}
+
+// begin forgets what the last cycle tried.
+func (p *Policy) begin(s *session.Session) {
+	p.s = s
+	if p.cluster != s.Cluster {
+		p.cluster, p.nodes = s.Cluster, nil
+		clear(p.asks)
+	}
+	for _, id := range p.touched {
+		p.nodes[id] = nil
+	}
+	p.touched = p.touched[:0]
+	clear(p.grants)
+	if len(p.asks) > 2*len(s.Cluster.Shapes)+64 {
+		clear(p.asks)
+	}
+}
+
+// ask is what a shape asks for; nil: nothing that is judged here.
+func (p *Policy) ask(s *model.Shape) *ask {
+	if len(s.Containers) == 0 {
+		return nil
+	}
+	a, known := p.asks[s]
+	if !known {
+		a = p.readAsk(s)
+		p.asks[s] = a
+	}
+	return a
+}
+
+// node is a node's cards as they are now.
+func (p *Policy) node(id model.NodeID) *node {
+	for len(p.nodes) <= int(id) {
+		p.nodes = append(p.nodes, nil)
+	}
+	n := p.nodes[id]
+	if n == nil || !n.dirty && n.made != p.s.Cluster.Nodes.Changed[id] {
+		n = p.load(id)
+		p.nodes[id] = n
+	}
+	return n
+}
+
+// change marks a node as one where this cycle tried something.
+func (p *Policy) change(id model.NodeID) *node {
+	n := p.node(id)
+	if !n.dirty {
+		n.dirty = true
+		p.touched = append(p.touched, id)
+	}
+	return n
+}
+
+func (p *Policy) allows(_ *session.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
+	n := p.node(id)
+	if p.lock && p.locked(id, n) {
+		return reason.DeviceLocked, ""
+	}
+	a := p.answer(n, p.ask(t.Shape), t, later)
+	return a.code, a.detail
+}
+
+func (p *Policy) points(_ *session.Job, t *model.Task, id model.NodeID) float64 {
+	return p.weight * p.answer(p.node(id), p.ask(t.Shape), t, false).points
+}
+
+// placed gives a task cards, or takes them back.
+func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int) {
+	a := p.ask(t.Shape)
+	if a == nil {
+		return
+	}
+	n := p.change(id)
+	if sign < 0 {
+		delete(p.grants, t)
+		n.drop(a, t)
+		return
+	}
+	if g, _ := p.give(n, a, t); g != nil {
+		p.grants[t] = g
+	}
+}
+
+// give enters a task on cards that are free or, if none are, on those that will be.
+func (p *Policy) give(n *node, a *ask, t *model.Task) (g grant, promised bool) {
+	for _, later := range []bool{false, true} {
+		if got := p.answer(n, a, t, later); got.code == "" {
+			n.hold(a, t, got.grant, later, false)
+			return got.grant, later
+		}
+	}
+	return nil, false
+}
+
+// guess enters a task of which it is not known which cards it has, or is to have.
+func (p *Policy) guess(n *node, t *model.Task) {
+	a := p.ask(t.Shape)
+	if t.Status != model.Pipelined {
+		if got := p.answer(n, a, t, false); got.code == "" {
+			n.hold(a, t, got.grant, false, t.Status == model.Releasing)
+		}
+		return
+	}
+	if got := p.answer(n, a, t, true); got.code == "" {
+		n.hold(a, t, got.grant, true, false)
+	}
+}
+
+func (p *Policy) evicted(t *model.Task, sign int) {
+	if a := p.ask(t.Shape); a != nil && t.Node != model.NoNode {
+		p.change(t.Node).leave(a, t, sign > 0)
+	}
+}
+
+// annotations tell the device plugin which cards the containers get.
+func (p *Policy) annotations(_ *session.Job, t *model.Task, id model.NodeID) map[string]string {
+	g := p.grants[t]
+	if g == nil {
+		return nil
+	}
+	now := strconv.FormatInt(p.s.Now.Unix(), 10)
+	if !p.ask(t.Shape).vgpu {
+		return map[string]string{
+			keys.GPUIndex:         g.indexes(),
+			keys.GPUPredicateTime: strconv.FormatInt(p.s.Now.UnixNano(), 10),
+		}
+	}
+	return map[string]string{
+		keys.VGPUNode:        p.s.View.Nodes.Name[id],
+		keys.VGPUTime:        now,
+		keys.VGPUIDs:         g.String(),
+		keys.VGPUToAllocate:  g.String(),
+		keys.DeviceBindPhase: allocating,
+		keys.DeviceBindTime:  now,
+	}
+}
+
+func labels(t *model.Task) k8slabels.Set { return t.Labels }

@@ -1,0 +1,99 @@
+package deviceshare
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// piece is a part of one card that one container gets.
+type piece struct {
+	card    string // id
+	kind    string
+	amounts amounts
+}
+
+// grant is what the containers of a pod get, in the order of its spec; those that
+// ask for nothing have an empty entry, so that the device plugin counts alike.
+type grant [][]piece
+
+// String is the form of volcano.sh/vgpu-ids-new: containers apart by semicolons,
+// each device as uuid,type,memory,cores and a colon.
+func (g grant) String() string {
+	var b strings.Builder
+	for i, pieces := range g {
+		if i > 0 {
+			b.WriteByte(';')
+		}
+		for _, p := range pieces {
+			fmt.Fprintf(&b, "%s,%s,%d,%d:", p.card, p.kind, p.amounts.memory, p.amounts.cores)
+		}
+	}
+	return b.String()
+}
+
+// parseGrant reads volcano.sh/vgpu-ids-new.
+func parseGrant(text string) (grant, error) {
+	if text == "" {
+		return nil, fmt.Errorf("empty")
+	}
+	var g grant
+	for _, container := range strings.Split(text, ";") {
+		var pieces []piece
+		for _, record := range strings.Split(container, ":") {
+			if strings.TrimSpace(record) == "" {
+				continue
+			}
+			p, err := parsePiece(record)
+			if err != nil {
+				return nil, err
+			}
+			pieces = append(pieces, p)
+		}
+		g = append(g, pieces)
+	}
+	return g, nil
+}
+
+func parsePiece(record string) (piece, error) {
+	fields := strings.Split(record, ",")
+	if len(fields) != 4 || fields[0] == "" {
+		return piece{}, fmt.Errorf("want uuid,type,memory,cores, have %q", record)
+	}
+	memory, err := whole("memory", fields[2])
+	if err != nil {
+		return piece{}, err
+	}
+	cores, err := whole("cores", fields[3])
+	if err != nil {
+		return piece{}, err
+	}
+	return piece{card: fields[0], kind: fields[1], amounts: amounts{1, memory, min(cores, wholeCard)}}, nil
+}
+
+// indexes is the form of volcano.sh/gpu-index.
+func (g grant) indexes() string {
+	var ids []string
+	for _, pieces := range g {
+		for _, p := range pieces {
+			ids = append(ids, p.card)
+		}
+	}
+	return strings.Join(ids, ",")
+}
+
+// fromIndexes makes a grant of cards of the GPU share device.
+func fromIndexes(text string, amounts amounts) (grant, error) {
+	ids, err := parseIDs(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		return nil, fmt.Errorf("empty")
+	}
+	var pieces []piece
+	for _, id := range ids {
+		pieces = append(pieces, piece{card: strconv.Itoa(id), amounts: amounts})
+	}
+	return grant{pieces}, nil
+}

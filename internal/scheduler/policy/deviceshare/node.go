@@ -1,0 +1,190 @@
+package deviceshare
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// node is the cards of a node and what is on them: from the annotations of the
+// pods that are there, and what this cycle tries.
+type node struct {
+	vgpu, share []card
+	problem     string // what of the node's word on its cards cannot be read
+
+	made    uint64 // generation of the node's row that it is from
+	dirty   bool   // this cycle tried something
+	answers map[question]answer
+}
+
+// question is what is asked of a node again and again for equal pods.
+type question struct {
+	shape *model.Shape
+	later bool
+}
+
+// answer is what a node has for a pod.
+type answer struct {
+	grant  grant
+	code   reason.Code
+	detail string
+	points float64
+}
+
+// cards are those that an ask is about.
+func (n *node) cards(a *ask) []card {
+	if a.vgpu {
+		return n.vgpu
+	}
+	return n.share
+}
+
+// load reads a node from the model.
+func (p *Policy) load(id model.NodeID) *node {
+	nodes := &p.s.Cluster.Nodes
+	info := nodes.Info[id]
+	n := &node{made: nodes.Changed[id], answers: map[question]answer{}}
+	if info == nil {
+		return n
+	}
+	if p.vgpu {
+		n.vgpu, n.problem = parseRegister(info.Annotations[keys.VGPURegister])
+	}
+	if p.memory || p.number {
+		share, problem := shareCards(info)
+		n.share = share
+		n.problem = cmp.Or(n.problem, problem)
+	}
+	if len(n.vgpu)+len(n.share) == 0 {
+		return n
+	}
+	var unknown []*model.Task
+	for _, t := range nodes.Tasks[id] {
+		a := p.ask(t.Shape)
+		if a == nil {
+			continue
+		}
+		g := p.given(a, t, nodes.Name[id])
+		if t.Status == model.Pipelined || len(g) == 0 || !n.hold(a, t, g, false, t.Status == model.Releasing) {
+			unknown = append(unknown, t)
+		}
+	}
+	// Promised tasks have no cards yet, and what strangers wrote may not be true here:
+	// they count as if they were placed now, in a fixed order.
+	slices.SortFunc(unknown, func(x, y *model.Task) int {
+		return cmp.Or(rank(x)-rank(y), strings.Compare(x.Key(), y.Key()))
+	})
+	for _, t := range unknown {
+		p.guess(n, t)
+	}
+	return n
+}
+
+// rank puts what is there before what is only promised.
+func rank(t *model.Task) int {
+	if t.Status == model.Pipelined {
+		return 1
+	}
+	return 0
+}
+
+// given is what a task's annotations say that it got on this node.
+func (p *Policy) given(a *ask, t *model.Task, node string) grant {
+	if len(a.parts) == 0 {
+		return nil
+	}
+	if !a.vgpu {
+		text, ok := t.Annotations[keys.GPUIndex]
+		if !ok {
+			return nil
+		}
+		g, err := fromIndexes(text, amounts{1, a.parts[0].memory, 0})
+		if err != nil {
+			return nil
+		}
+		return g
+	}
+	if on, told := t.Annotations[keys.VGPUNode]; told && on != node {
+		return nil // bound elsewhere than was written (gaps.md §14, #5532)
+	}
+	g, err := parseGrant(t.Annotations[keys.VGPUIDs])
+	if err != nil {
+		return nil
+	}
+	return g
+}
+
+// hold enters what a task has of cards; false when none of those cards is here.
+func (n *node) hold(a *ask, t *model.Task, g grant, promised, leaving bool) (any bool) {
+	cards := n.cards(a)
+	for _, pieces := range g {
+		for _, p := range pieces {
+			i := slices.IndexFunc(cards, func(c card) bool { return c.id == p.card })
+			if i < 0 {
+				continue
+			}
+			any = true
+			c := &cards[i]
+			h := holder{task: t, amounts: p.amounts, promised: promised, leaving: leaving}
+			if !a.vgpu && a.parts[0].whole {
+				h.amounts = amounts{1, c.memory, wholeCard}
+			}
+			c.take(h)
+		}
+	}
+	clear(n.answers)
+	return any
+}
+
+func (c *card) take(h holder) {
+	c.holders = append(c.holders, h)
+	c.count(&h, 1)
+}
+
+func (c *card) count(h *holder, sign int64) {
+	if h.promised {
+		c.promised.add(h.amounts, sign)
+		return
+	}
+	c.used.add(h.amounts, sign)
+	if h.leaving {
+		c.leaving.add(h.amounts, sign)
+	}
+}
+
+// drop takes all that a task has off a node's cards.
+func (n *node) drop(a *ask, t *model.Task) {
+	cards := n.cards(a)
+	for i := range cards {
+		c := &cards[i]
+		c.holders = slices.DeleteFunc(c.holders, func(h holder) bool {
+			if h.task == t {
+				c.count(&h, -1)
+			}
+			return h.task == t
+		})
+	}
+	clear(n.answers)
+}
+
+// leave counts what a task has as leaving, or as staying again.
+func (n *node) leave(a *ask, t *model.Task, leaving bool) {
+	cards := n.cards(a)
+	for i := range cards {
+		c := &cards[i]
+		for k := range c.holders {
+			h := &c.holders[k]
+			if h.task != t || h.promised || h.leaving == leaving {
+				continue
+			}
+			c.count(h, -1)
+			h.leaving = leaving
+			c.count(h, 1)
+		}
+	}
+	clear(n.answers)
+}
