@@ -59,6 +59,7 @@ func (f *confFile) take(data []byte) (*scheduler.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scheduler configuration %s: %w", f.path, err)
 	}
+	engine.Watch = watchStages
 	for _, w := range append(warnings, engine.Warnings...) {
 		f.log.Info("Scheduler configuration has an oddity", "file", f.path, "warning", w)
 	}
@@ -74,6 +75,7 @@ func (f *confFile) engine() (*scheduler.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scheduler configuration: %w", err)
 	}
+	e.Watch = watchStages
 	return e, nil
 }
 

@@ -19,6 +19,14 @@ var (
 		Name: "volcano_e2e_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
 		Help: "Time of one scheduling cycle, from taking the changes to handing over the decisions.",
 	})
+	policyLatency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "volcano_plugin_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
+		Help: "Time of a policy's preparation for a cycle.",
+	}, []string{"plugin", "OnSession"})
+	actionLatency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "volcano_action_scheduling_latency_milliseconds", Buckets: millisecondBuckets,
+		Help: "Time of an action in a cycle.",
+	}, []string{"action"})
 	attempts = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "volcano_schedule_attempts_total",
 		Help: "Gangs tried, by result: scheduled, or unschedulable for now.",
@@ -62,7 +70,7 @@ var (
 )
 
 func init() {
-	metrics.Registry.MustRegister(cycleLatency, attempts, victims, preemptions, waitingGangs, stageLatency, bindLatency,
+	metrics.Registry.MustRegister(cycleLatency, policyLatency, actionLatency, attempts, victims, preemptions, waitingGangs, stageLatency, bindLatency,
 		queueShare, writes, changes, confReloads, confValid)
 	for _, g := range []*resourceGauges{queueAllocated, queueDeserved} {
 		metrics.Registry.MustRegister(g.cpu, g.memory, g.scalar)
@@ -88,6 +96,19 @@ func (g *resourceGauges) set(queue string, amounts corev1.ResourceList) {
 		if name != corev1.ResourceCPU && name != corev1.ResourceMemory {
 			g.scalar.WithLabelValues(queue, string(name)).Set(q.AsApproximateFloat64())
 		}
+	}
+}
+
+// watchStages measures the stages of a cycle.
+func watchStages(stage, name string) (end func()) {
+	began := time.Now()
+	return func() {
+		took := milliseconds(time.Since(began))
+		if stage == "action" {
+			actionLatency.WithLabelValues(name).Observe(took)
+			return
+		}
+		policyLatency.WithLabelValues(name, "OnSessionOpen").Observe(took)
 	}
 }
 

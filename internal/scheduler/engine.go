@@ -33,9 +33,15 @@ type Engine struct {
 	// Warnings are about what of the configuration could not be read or has no effect.
 	Warnings []string
 
+	// Watch, when set, is told that a stage of a cycle begins, "policy" or "action"
+	// with its name, and what it returns is called when the stage ends: for figures
+	// of what takes how long. It decides nothing.
+	Watch func(stage, name string) (end func())
+
 	actions  []session.Action
 	policies []tiered
 	enqueues bool
+	easy     bool // gangs that wait get reservations where run times are known
 
 	attacher session.Attacher
 
@@ -70,14 +76,25 @@ func (e *Engine) Cycle(now time.Time, c *model.Cluster) decision.Decisions {
 	s := e.open(now, c) // 1. What do we know, and what changed since?
 	for _, policy := range e.policies {
 		s.Rules.Tier = policy.tier
+		end := e.watch("policy", policy.Name())
 		policy.Open(s) // 2. What does each queue deserve? Which rules hold?
+		end()
 	}
 	e.book.update(s) // 3. Which gangs could be helped by what changed?
 	for _, action := range e.actions {
+		end := e.watch("action", action.Name())
 		action.Run(s) // 4. Let in, place, fill up, take back: in the order configured.
+		end()
 	}
 	e.book.settle(s)   // 5. Who still waits, and for what?
 	return e.report(s) // 6. Binds, evictions, statuses: data for the outbox.
+}
+
+func (e *Engine) watch(stage, name string) (end func()) {
+	if e.Watch == nil {
+		return func() {}
+	}
+	return e.Watch(stage, name)
 }
 
 func (e *Engine) open(now time.Time, c *model.Cluster) *session.Session {
@@ -85,7 +102,7 @@ func (e *Engine) open(now time.Time, c *model.Cluster) *session.Session {
 	e.judge.Open(&e.view, c.Resources, c.Shapes)
 	e.ledger.Open(c)
 	s := session.Open(now, c, &e.view, &e.judge, &e.ledger, e.book.job)
-	s.Enqueues = e.enqueues
+	s.Enqueues, s.Easy = e.enqueues, e.easy
 	s.Attacher = e.attacher
 	return s
 }
