@@ -44,7 +44,7 @@ type Binpack struct {
 // Bonus is a policy's points for nodes. When they change, the policy has to Stir
 // the node.
 type Bonus struct {
-	Points []float64                // by model.NodeID; nodes beyond the end have none
+	Points []float64               // by model.NodeID; nodes beyond the end have none
 	For    func(*model.Shape) bool // which shapes it is for, always the same for one shape; nil: all
 }
 
