@@ -15,11 +15,12 @@ import (
 
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
 // clients are the REST clients of the API groups that are watched.
 type clients struct {
-	core, scheduling, ours, nodeinfo rest.Interface
+	core, scheduling, ours, nodeinfo, topology rest.Interface
 }
 
 func newClients(config *rest.Config) (*clients, error) {
@@ -35,7 +36,11 @@ func newClients(config *rest.Config) (*clients, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client for %s: %w", nodeinfov1alpha1.GroupVersion, err)
 	}
-	return &clients{nodeinfo: nodeinfo, core: typed.CoreV1().RESTClient(), scheduling: typed.SchedulingV1().RESTClient(), ours: ours}, nil
+	topology, err := rest.RESTClientFor(ourConfig(config, topologyv1alpha1.GroupVersion, topologyv1alpha1.AddToScheme))
+	if err != nil {
+		return nil, fmt.Errorf("client for %s: %w", topologyv1alpha1.GroupVersion, err)
+	}
+	return &clients{nodeinfo: nodeinfo, topology: topology, core: typed.CoreV1().RESTClient(), scheduling: typed.SchedulingV1().RESTClient(), ours: ours}, nil
 }
 
 // watchConfig is a copy without rate limit and deadline, on a connection of its

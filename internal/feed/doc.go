@@ -1,7 +1,7 @@
 // Package feed turns what the API server tells into deltas of the model. It
 // holds the only watches of the scheduler.
 //
-//	In:   list and watch of pods, nodes, PodGroups, Queues, PriorityClasses
+//	In:   list and watch of pods, nodes, PodGroups, Queues, PriorityClasses, Numatopologies, HyperNodes
 //	Out:  []model.Delta in the order they arrived, drained by one goroutine
 //
 // # Invariants

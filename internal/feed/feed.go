@@ -16,6 +16,7 @@ import (
 
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 
 	"github.com/vc-batch/vc/internal/model"
 )
@@ -67,6 +68,7 @@ func New(o Options) (*Feed, error) {
 	f.add("Queue", list(clients.ours, "queues"), &schedulingv1beta1.Queue{}, queueSink(f))
 	f.add("PodGroup", list(clients.ours, "podgroups"), &schedulingv1beta1.PodGroup{}, gangSink(f))
 	f.add("Numatopology", optional(list(clients.nodeinfo, "numatopologies"), &nodeinfov1alpha1.NumatopologyList{}), &nodeinfov1alpha1.Numatopology{}, numaSink(f))
+	f.add("HyperNode", optional(list(clients.topology, "hypernodes"), &topologyv1alpha1.HyperNodeList{}), &topologyv1alpha1.HyperNode{}, hyperNodeSink(f))
 	f.add("Pod", list(clients.core, "pods"), &corev1.Pod{}, podSink(f, ours))
 	return f, nil
 }

@@ -22,6 +22,8 @@ type Cluster struct {
 	Queues    map[string]*Queue // by name, unknown ones included
 	Numa      map[string]*Numa  // cpu topologies by node name, also of nodes that are not known
 
+	HyperNodes map[string]*HyperNode // by name; Topology makes a tree of them
+
 	// Namespaces are the labels of the namespaces that exist, by name.
 	Namespaces map[string]map[string]string
 	// NamespaceGen is the generation of the last change of them.
@@ -45,7 +47,11 @@ type Cluster struct {
 	gangLog    changeLog[*Gang]
 	gen        uint64
 	total      exact // what Total is made from
-	timed      int   // tasks and gangs whose run time is known
+	// topology is the tree, made from the HyperNodes as of hyperGen and the nodes as of topologyNodes.
+	topology                *Topology
+	hyperGen, topologyNodes uint64
+	topologyInfos           []nodeSeen
+	timed                   int // tasks and gangs whose run time is known
 }
 
 // New returns an empty cluster.
@@ -56,6 +62,7 @@ func New() *Cluster {
 		Gangs:        map[string]*Gang{},
 		Queues:       map[string]*Queue{},
 		Numa:         map[string]*Numa{},
+		HyperNodes:   map[string]*HyperNode{},
 		Namespaces:   map[string]map[string]string{},
 		tasks:        map[types.UID]*Task{},
 		taskNames:    map[string]*Task{},

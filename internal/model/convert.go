@@ -248,11 +248,9 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 		set.HasMinResources = true
 		set.MinResources = amounts(*pg.Spec.MinResources, ceilSum)
 	}
-	if pg.Spec.NetworkTopology != nil {
-		set.Unsupported = append(set.Unsupported, "networkTopology")
-	}
-	if len(pg.Spec.SubGroupPolicy) > 0 {
-		set.Unsupported = append(set.Unsupported, "subGroupPolicy")
+	set.Topology = topologyFrom(pg.Spec.NetworkTopology)
+	for i := range pg.Spec.SubGroupPolicy {
+		set.SubGroups = append(set.SubGroups, subGroupsFrom(&pg.Spec.SubGroupPolicy[i]))
 	}
 	return set
 }

@@ -86,6 +86,9 @@ type GangSet struct {
 	Annotations     map[string]string
 	Estimate        time.Duration // expected run time of its pods; 0: unknown
 	Status          schedulingv1beta1.PodGroupStatus
+	// Topology says how near the pods have to be to each other; nil: anywhere.
+	Topology  *TopologySpec
+	SubGroups []SubGroupPolicy
 	// Unsupported names what the spec asks for and the engine does not do yet.
 	Unsupported []string
 }

@@ -1,10 +1,12 @@
 package model
 
 import (
+	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
@@ -24,7 +26,10 @@ type Gang struct {
 	Priority        int32
 	Annotations     map[string]string
 	// Estimate is the expected run time of its pods; 0: unknown.
-	Estimate    time.Duration
+	Estimate time.Duration
+	// Topology says how near the pods have to be to each other; nil: anywhere.
+	Topology    *TopologySpec
+	SubGroups   []SubGroupPolicy
 	Unsupported []string
 
 	Tasks []*Task // no order
@@ -96,6 +101,17 @@ func (c *Cluster) gang(namespace, name string) *Gang {
 	return g
 }
 
+// AssumeAllocatedHyperNode notes that a gang's annotation will be written.
+func (c *Cluster) AssumeAllocatedHyperNode(uid types.UID, name string) {
+	if g := c.gangUIDs[uid]; g != nil {
+		g.Annotations = maps.Clone(g.Annotations)
+		if g.Annotations == nil {
+			g.Annotations = map[string]string{}
+		}
+		g.Annotations[keys.AllocatedHyperNode] = name
+	}
+}
+
 func (c *Cluster) dropEmpty(g *Gang) {
 	if !g.Known && len(g.Tasks) == 0 && c.Gangs[g.Key()] == g {
 		delete(c.Gangs, g.Key())
@@ -125,6 +141,7 @@ func (d GangSet) apply(c *Cluster) {
 	c.countTimed(g.Estimate > 0, -1)
 	g.Estimate = d.Estimate
 	c.countTimed(g.Estimate > 0, 1)
+	g.Topology, g.SubGroups = d.Topology, d.SubGroups
 	g.Priority = c.classPriority(d.PriorityClass)
 	if !g.ours {
 		g.Status = d.Status

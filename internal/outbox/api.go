@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
 // FieldManager owns what the scheduler applies.
@@ -31,6 +32,8 @@ type API interface {
 	PatchPodGroup(ctx context.Context, namespace, name string, patch []byte) error
 	// ApplyQueueStatus applies on the server's side, as FieldManager.
 	ApplyQueueStatus(ctx context.Context, name string, patch []byte) error
+	// ApplyHyperNodeStatus is the same for a HyperNode.
+	ApplyHyperNodeStatus(ctx context.Context, name string, patch []byte) error
 	CreateEvent(ctx context.Context, e *corev1.Event) error
 	PatchEvent(ctx context.Context, namespace, name string, patch []byte) error
 }
@@ -126,6 +129,11 @@ func (c *clients) PatchPodGroup(ctx context.Context, namespace, name string, pat
 
 func (c *clients) ApplyQueueStatus(ctx context.Context, name string, patch []byte) error {
 	return c.ours.Patch(types.ApplyPatchType).Resource("queues").Name(name).SubResource("status").
+		Param("fieldManager", FieldManager).Param("force", "true").Body(patch).Do(ctx).Error()
+}
+
+func (c *clients) ApplyHyperNodeStatus(ctx context.Context, name string, patch []byte) error {
+	return c.ours.Patch(types.ApplyPatchType).AbsPath("/apis", topologyv1alpha1.GroupName, topologyv1alpha1.GroupVersion.Version, "hypernodes", name, "status").
 		Param("fieldManager", FieldManager).Param("force", "true").Body(patch).Do(ctx).Error()
 }
 

@@ -95,6 +95,10 @@ func (f *fakeAPI) ApplyQueueStatus(ctx context.Context, name string, patch []byt
 	return f.call(ctx, "queue "+name+" "+string(patch))
 }
 
+func (f *fakeAPI) ApplyHyperNodeStatus(ctx context.Context, name string, patch []byte) error {
+	return f.call(ctx, "hypernode "+name+" "+string(patch))
+}
+
 func (f *fakeAPI) CreateEvent(ctx context.Context, e *corev1.Event) error {
 	if err := f.call(ctx, "event "+e.InvolvedObject.Name+" "+e.Reason); err != nil {
 		return err

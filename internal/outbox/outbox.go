@@ -78,6 +78,9 @@ func (o *Outbox) Put(d *decision.Decisions) {
 	for i := range d.Gangs {
 		writes = append(writes, o.gangStatus(&d.Gangs[i]))
 	}
+	for i := range d.HyperNodes {
+		writes = append(writes, o.hyperNodeStatus(&d.HyperNodes[i]))
+	}
 	for i := range d.Queues {
 		writes = append(writes, o.queueStatus(&d.Queues[i]))
 	}

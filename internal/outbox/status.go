@@ -2,11 +2,15 @@ package outbox
 
 import (
 	"context"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
@@ -16,10 +20,14 @@ import (
 // writer. The test operation keeps it off a successor of the same name.
 func (o *Outbox) gangStatus(g *decision.GangStatus) *write {
 	gang := g.Gang
-	patch := mustJSON([]map[string]any{
+	ops := []map[string]any{
 		{"op": "test", "path": "/metadata/uid", "value": gang.UID},
 		{"op": "add", "path": "/status", "value": &g.Status},
-	})
+	}
+	if g.HyperNode != nil {
+		ops = append(ops, hyperNodeOps(*g.HyperNode, g.Annotated)...)
+	}
+	patch := mustJSON(ops)
 	return &write{
 		lane: statusLane, key: "podgroup/" + gang.Key(),
 		send: func(ctx context.Context) error {
@@ -28,6 +36,40 @@ func (o *Outbox) gangStatus(g *decision.GangStatus) *write {
 		settled: func(err error) {
 			if err != nil {
 				o.patiently(err, model.GangStatusFailed{UID: gang.UID})
+			}
+		},
+	}
+}
+
+// hyperNodeOps note on a PodGroup in which HyperNode it is. Annotations that
+// came up since it was read are kept: the test fails, and it is written again.
+func hyperNodeOps(name string, annotated bool) []map[string]any {
+	if annotated {
+		key := strings.ReplaceAll(keys.AllocatedHyperNode, "/", "~1")
+		return []map[string]any{{"op": "add", "path": "/metadata/annotations/" + key, "value": name}}
+	}
+	return []map[string]any{
+		{"op": "test", "path": "/metadata/annotations", "value": nil},
+		{"op": "add", "path": "/metadata/annotations", "value": map[string]string{keys.AllocatedHyperNode: name}},
+	}
+}
+
+// hyperNodeStatus applies what the scheduler made of a HyperNode.
+func (o *Outbox) hyperNodeStatus(h *decision.HyperNodeStatus) *write {
+	patch := mustJSON(map[string]any{
+		"apiVersion": topologyv1alpha1.GroupVersion.String(),
+		"kind":       "HyperNode",
+		"metadata":   map[string]any{"name": h.HyperNode},
+		"status":     topologyv1alpha1.HyperNodeStatus{NodeCount: int64(h.NodeCount), Conditions: []metav1.Condition{h.Ready}},
+	})
+	return &write{
+		lane: statusLane, key: "hypernode/" + h.HyperNode,
+		send: func(ctx context.Context) error {
+			return missingIsDone(o.o.API.ApplyHyperNodeStatus(ctx, h.HyperNode, patch))
+		},
+		settled: func(err error) {
+			if err != nil {
+				o.patiently(err, model.HyperNodeStatusFailed{Name: h.HyperNode})
 			}
 		},
 	}

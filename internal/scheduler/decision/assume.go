@@ -21,6 +21,15 @@ func Assume(c *model.Cluster, d *Decisions) {
 	for i := range d.Gangs {
 		c.AssumeGangStatus(d.Gangs[i].Gang.UID, d.Gangs[i].Status, d.Now)
 	}
+	for i := range d.Gangs {
+		if h := d.Gangs[i].HyperNode; h != nil {
+			c.AssumeAllocatedHyperNode(d.Gangs[i].Gang.UID, *h)
+		}
+	}
+	for i := range d.HyperNodes {
+		h := &d.HyperNodes[i]
+		c.AssumeHyperNodeStatus(h.HyperNode, model.HyperNodePublished{NodeCount: h.NodeCount, Ready: h.Ready, Decided: true})
+	}
 	for i := range d.PodConditions {
 		p := &d.PodConditions[i]
 		c.AssumePodCondition(p.Pod.UID, model.PodCondition{Reason: p.Reason, Message: p.Message})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
@@ -67,6 +68,17 @@ type Nomination struct {
 type GangStatus struct {
 	Gang   Object
 	Status schedulingv1beta1.PodGroupStatus
+	// HyperNode is where the gang is kept, to be written as an annotation; nil: unchanged. Annotated says whether
+	// the PodGroup has annotations already.
+	HyperNode *string
+	Annotated bool
+}
+
+// HyperNodeStatus is the status of a HyperNode; only on change.
+type HyperNodeStatus struct {
+	HyperNode string
+	NodeCount int
+	Ready     metav1.Condition
 }
 
 // QueueStatus is the part of a queue's status that is the scheduler's; only on change.
@@ -118,6 +130,7 @@ type Decisions struct {
 	Nominations   []Nomination
 	Gangs         []GangStatus
 	Queues        []QueueStatus
+	HyperNodes    []HyperNodeStatus
 	PodConditions []PodCondition
 	Events        []Event
 	// Again asks for another cycle at once (after Assume), because what was
@@ -130,5 +143,5 @@ type Decisions struct {
 
 // Empty says whether there is nothing to carry out.
 func (d *Decisions) Empty() bool {
-	return len(d.Binds)+len(d.Evicts)+len(d.Nominations)+len(d.Gangs)+len(d.Queues)+len(d.PodConditions)+len(d.Events) == 0
+	return len(d.Binds)+len(d.Evicts)+len(d.Nominations)+len(d.Gangs)+len(d.Queues)+len(d.HyperNodes)+len(d.PodConditions)+len(d.Events) == 0
 }

@@ -1,0 +1,154 @@
+package model
+
+import (
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+)
+
+// HyperNode is one HyperNode object: a set of nodes that are near each other.
+// Topology makes a tree of them.
+type HyperNode struct {
+	Name     string
+	Tier     int
+	TierName string
+	Members  []HyperMember
+	// Problem is what of the object cannot be read; such a one is not used.
+	Problem string
+	// Published is its status as last read or decided.
+	Published HyperNodePublished
+
+	matched map[NodeID]bool // nodes that patterns and labels select
+}
+
+// HyperMember selects members of a HyperNode: one by name, or nodes by a pattern
+// of their names or by their labels.
+type HyperMember struct {
+	HyperNode bool // the name is a HyperNode's
+	Name      string
+	Pattern   *regexp.Regexp
+	Labels    labels.Selector
+}
+
+// HyperNodePublished is what the scheduler told of a HyperNode. The zero value: nothing.
+type HyperNodePublished struct {
+	NodeCount int
+	Ready     metav1.Condition
+	Decided   bool // here, so that older versions of the API do not count
+}
+
+// HyperNodeSet adds or replaces a HyperNode.
+type HyperNodeSet struct{ HyperNode HyperNode }
+
+// HyperNodeGone removes a HyperNode.
+type HyperNodeGone struct{ Name string }
+
+// HyperNodeStatusFailed says that a HyperNode's status was not written.
+type HyperNodeStatusFailed struct{ Name string }
+
+// HyperNodeFrom reads a HyperNode.
+func HyperNodeFrom(o *topologyv1alpha1.HyperNode) HyperNodeSet {
+	h := HyperNode{Name: o.Name, Tier: o.Spec.Tier, TierName: o.Spec.TierName}
+	h.Published.NodeCount = int(o.Status.NodeCount)
+	if c := meta.FindStatusCondition(o.Status.Conditions, topologyv1alpha1.HyperNodeReady); c != nil {
+		h.Published.Ready = *c
+	}
+	if errs := topologyv1alpha1.ValidateHyperNode(o); len(errs) > 0 {
+		texts := make([]string, len(errs))
+		for i, err := range errs {
+			texts[i] = err.Error()
+		}
+		h.Problem = strings.Join(texts, "; ")
+		return HyperNodeSet{h}
+	}
+	for i := range o.Spec.Members {
+		m := &o.Spec.Members[i]
+		member := HyperMember{HyperNode: m.Type == topologyv1alpha1.MemberTypeHyperNode}
+		switch s := &m.Selector; {
+		case s.ExactMatch != nil:
+			member.Name = s.ExactMatch.Name
+		case s.RegexMatch != nil:
+			member.Pattern = regexp.MustCompile(s.RegexMatch.Pattern) // validated
+		default:
+			member.Labels, _ = metav1.LabelSelectorAsSelector(s.LabelMatch)
+		}
+		h.Members = append(h.Members, member)
+	}
+	return HyperNodeSet{h}
+}
+
+func (d HyperNodeSet) apply(c *Cluster) {
+	h := d.HyperNode
+	old := c.HyperNodes[h.Name]
+	if old != nil && old.Published.Decided {
+		h.Published = old.Published
+	}
+	if old != nil && h.sameSpec(old) {
+		old.Published = h.Published
+		return
+	}
+	c.HyperNodes[h.Name] = &h
+	c.hyperGen = c.next()
+}
+
+func (d HyperNodeGone) apply(c *Cluster) {
+	if _, ok := c.HyperNodes[d.Name]; ok {
+		delete(c.HyperNodes, d.Name)
+		c.hyperGen = c.next()
+	}
+}
+
+func (d HyperNodeStatusFailed) apply(c *Cluster) {
+	if h := c.HyperNodes[d.Name]; h != nil {
+		h.Published = HyperNodePublished{}
+		c.hyperGen = c.next()
+	}
+}
+
+// AssumeHyperNodeStatus notes that a status will be written.
+func (c *Cluster) AssumeHyperNodeStatus(name string, published HyperNodePublished) {
+	if h := c.HyperNodes[name]; h != nil {
+		h.Published = published
+	}
+}
+
+func (h *HyperNode) sameSpec(old *HyperNode) bool {
+	if h.Tier != old.Tier || h.TierName != old.TierName || h.Problem != old.Problem || len(h.Members) != len(old.Members) {
+		return false
+	}
+	for i := range h.Members {
+		if h.Members[i].text() != old.Members[i].text() {
+			return false
+		}
+	}
+	return true
+}
+
+// text is the member in words, for comparing.
+func (m *HyperMember) text() string {
+	switch {
+	case m.HyperNode:
+		return "hyperNode " + m.Name
+	case m.Pattern != nil:
+		return "pattern " + m.Pattern.String()
+	case m.Labels != nil:
+		return "labels " + m.Labels.String()
+	}
+	return "node " + m.Name
+}
+
+// selects says whether the member's pattern or labels select a node.
+func (m *HyperMember) selects(name string, info *NodeInfo) bool {
+	switch {
+	case m.Pattern != nil:
+		return m.Pattern.MatchString(name)
+	case m.Labels != nil:
+		return m.Labels.Matches(labels.Set(info.Labels))
+	}
+	return false
+}
