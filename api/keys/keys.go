@@ -57,6 +57,9 @@ const (
 	ClosedByParent   = "volcano.sh/closed-by-parent"
 	Hierarchy        = "volcano.sh/hierarchy"
 	HierarchyWeights = "volcano.sh/hierarchy-weights"
+	// ElasticCluster is the annotation of a queue that lets gangs in up to its own limits, whatever the cluster
+	// has just now: the cluster grows with what waits.
+	ElasticCluster = OurPrefix + "elastic-cluster"
 )
 
 // VolcanoPrefix begins the annotations that a PodGroup takes over from its Job.

@@ -42,6 +42,7 @@ const (
 	QueueMissing         Code = "QueueMissing"
 	QueueClosed          Code = "QueueClosed"
 	QueueNotLeaf         Code = "QueueNotLeaf"
+	QueueInvalid         Code = "QueueInvalid"
 	OverCapability       Code = "OverCapability"
 	OverDeserved         Code = "OverDeserved"
 	NotReclaimable       Code = "NotReclaimable"
@@ -108,6 +109,7 @@ var Table = []Reason{
 	{QueueMissing, "the queue does not exist", "create the queue, or submit to another one (vcctl queue list)", "PartitionDown"},
 	{QueueClosed, "the queue is closed", "open the queue (vcctl queue operate NAME --action open), or submit to another one", "PartitionInactive"},
 	{QueueNotLeaf, "the queue has children; only its leaves take jobs", "submit to one of its children", "PartitionInactive"},
+	{QueueInvalid, "the queue has no valid place in the tree of queues", "correct its parent, or submit to another queue", "PartitionInactive"},
 	{OverCapability, "the queue would exceed its capability", "ask for less, wait for jobs of this queue to end, or raise the capability", qosLimit},
 	{OverDeserved, "the queue holds its share already", "wait for jobs of this queue to end, or submit to another queue", qosLimit},
 	{NotReclaimable, "what is missing is held by queues that do not give back", "wait for their jobs to end, or make those queues reclaimable", "Resources"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -130,8 +131,10 @@ func Sentence(v *Verdict) string {
 			return fmt.Sprintf("%s: of task %s", sentence, v.Role)
 		}
 		return fmt.Sprintf("%s: %d of %d", sentence, m.Exist, m.Min)
-	case reason.QueueMissing, reason.QueueClosed:
+	case reason.QueueMissing, reason.QueueClosed, reason.QueueNotLeaf:
 		return fmt.Sprintf("%s: %s", sentence, v.Limit.Queue)
+	case reason.QueueInvalid:
+		return fmt.Sprintf("%s: queue %s: %s", sentence, v.Limit.Queue, strings.Join(v.Blocker, ", "))
 	case reason.OverCapability:
 		return fmt.Sprintf("%s: %s", limited(v), gap(v.Limit))
 	case reason.OverDeserved:
@@ -142,6 +145,8 @@ func Sentence(v *Verdict) string {
 		}
 	case reason.NotReclaimable:
 		return fmt.Sprintf("%s: queue %s does not give back (%s)", sentence, strings.Join(v.Blocker, ", "), tally(v))
+	case reason.Reserved:
+		return fmt.Sprintf("%s: %s, from %s", sentence, strings.Join(v.Blocker, ", "), v.Until.UTC().Format(time.RFC3339))
 	case reason.WaitingForVictims, reason.BehindOthers:
 		if len(v.Blocker) > 0 {
 			return fmt.Sprintf("%s: %s", sentence, strings.Join(v.Blocker, ", "))
@@ -166,7 +171,13 @@ func limited(v *Verdict) string {
 	return fmt.Sprintf("queue %s would exceed its capability", v.Limit.Queue)
 }
 
-func gap(l *Limit) string { return fmt.Sprintf("%s, limit %s", used(l), amount(l.Resource, l.Limit)) }
+func gap(l *Limit) string {
+	s := fmt.Sprintf("%s, limit %s", used(l), amount(l.Resource, l.Limit))
+	if l.Kept > 0 {
+		s += fmt.Sprintf(" (%s is kept for the guarantees of other queues)", amount(l.Resource, l.Kept))
+	}
+	return s
+}
 
 // used is what is asked and what is gone already.
 func used(l *Limit) string {
@@ -294,7 +305,7 @@ func Pod(v *Verdict) string {
 	switch v.Code {
 	case reason.OverCapability, reason.OverDeserved:
 		return limited(v)
-	case reason.QueueMissing, reason.QueueClosed, reason.NotReclaimable:
+	case reason.QueueMissing, reason.QueueClosed, reason.QueueNotLeaf, reason.QueueInvalid, reason.NotReclaimable:
 		return Sentence(&Verdict{Code: v.Code, Limit: v.Limit, Blocker: v.Blocker})
 	}
 	return reason.Get(v.Code).Sentence

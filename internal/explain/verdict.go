@@ -11,6 +11,8 @@
 package explain
 
 import (
+	"time"
+
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 )
@@ -28,6 +30,8 @@ type Verdict struct {
 	Asked model.Vec
 	// Blocker is what else is in the way, by name: queues that do not give back.
 	Blocker []string
+	// Until is when what is in the way begins or ends, where that is known.
+	Until time.Time
 	// Role is the task whose pods are too few.
 	Role string
 	// Detail is more text for people, for example what is not supported.
@@ -49,6 +53,8 @@ type Limit struct {
 	// yet; Spare is what of Held the queue can do without.
 	Promised, Spare float64
 	Limit           float64
+	// Kept is what of the limit above it is kept for the guarantees of other queues.
+	Kept float64
 	// Cluster: it is what the cluster has (minus guarantees), not what the queue may have.
 	Cluster bool
 	// Node: it is what the largest node has that the pod may use; no queue's.

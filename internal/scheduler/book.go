@@ -36,11 +36,14 @@ type nodesStamp struct{ epoch, total, labels uint64 }
 // its gangs hope again.
 type stamp struct {
 	version            uint64
+	shifted            uint64 // changes with deserved and capacity, for better or worse
 	known, open        bool
 	allocated, inqueue []float64 // less is better
 	deserved, capacity []float64 // more is better
 	elastic            []float64
 	gen                uint64
+	fault              string
+	refused            bool    // somebody below it
 	figures            figures // as last given to metrics
 }
 
@@ -137,16 +140,22 @@ func (b *book) leave(j *session.Job) {
 
 // stampQueues gives every queue that stands better than before a new version.
 func (b *book) stampQueues(s *session.Session) {
-	for _, q := range s.Ledger.Queues {
+	raised := map[*queue.Queue]bool{}
+	for _, q := range s.Ledger.TopDown { // what an ancestor has room for helps those below
 		old := b.stamps[q]
 		if old.gen != q.Gen {
 			b.reclaim++
 			old.gen = q.Gen
 		}
-		better := old.version == 0 || b.eased[q] || old.known != q.Known || old.open != q.Open ||
+		if len(old.deserved) > 0 && (differ(q.Deserved, old.deserved) || differ(q.RealCapability, old.capacity)) {
+			old.shifted++
+		}
+		better := old.version == 0 || raised[q.Parent] || old.fault != q.Fault || b.eased[q] || old.known != q.Known || old.open != q.Open ||
 			less(q.Allocated, old.allocated) || less(q.Inqueue, old.inqueue) ||
 			less(old.deserved, q.Deserved) || less(old.capacity, q.RealCapability) || less(old.elastic, q.Elastic)
 		if better {
+			raised[q] = raised[q.Parent] || old.refused
+			old.refused = false
 			old.version++
 		}
 		if better || less(q.Deserved, old.deserved) {
@@ -161,7 +170,7 @@ func (b *book) stampQueues(s *session.Session) {
 func (b *book) keepStamps(s *session.Session) {
 	for _, q := range s.Ledger.Queues {
 		old := b.stamps[q]
-		old.known, old.open = q.Known, q.Open
+		old.known, old.open, old.fault, old.refused = q.Known, q.Open, q.Fault, old.refused || q.Refused
 		old.allocated = append(old.allocated[:0], q.Allocated...)
 		old.inqueue = append(old.inqueue[:0], q.Inqueue...)
 		old.deserved = append(old.deserved[:0], q.Deserved...)
@@ -170,6 +179,9 @@ func (b *book) keepStamps(s *session.Session) {
 		b.stamps[q] = old
 	}
 }
+
+// differ says whether two limits are not the same.
+func differ(a, b []float64) bool { return less(a, b) || less(b, a) }
 
 // less says whether a is less than b anywhere.
 func less(a, b []float64) bool {
@@ -191,7 +203,8 @@ func (b *book) wake(s *session.Session) {
 	attachable := s.Cluster.Attachable.Gen != b.attachable
 	b.attachable = s.Cluster.Attachable.Gen
 	for _, j := range b.waiting {
-		if j.Parked && (resized && j.SizeBound() || attachable && j.Attaching() || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() || s.View.Touched && b.nodesHelp(s, j, helped)) {
+		if j.Parked && (resized && j.SizeBound() || attachable && j.Attaching() || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() ||
+			b.stamps[j.In].shifted != j.ShiftStamp && len(j.ParkedShapes) > 1 || s.View.Touched && b.nodesHelp(s, j, helped)) {
 			j.Parked = false
 		}
 		if !j.Parked {
@@ -199,11 +212,25 @@ func (b *book) wake(s *session.Session) {
 			s.Ready = append(s.Ready, j)
 		}
 	}
+	if s.View.Touched || len(s.Ready) > 0 {
+		b.wakeUnsettled(s)
+	}
 	s.AllWaiting = b.waiting
 	for j, at := range b.due {
 		if !s.Now.Before(at) {
 			delete(b.due, j)
 			s.Touch(j)
+		}
+	}
+}
+
+// wakeUnsettled makes those ready that anything could help.
+func (b *book) wakeUnsettled(s *session.Session) {
+	for _, j := range b.waiting {
+		if j.Parked && j.Unsettled {
+			j.Parked = false
+			j.Refresh(s)
+			s.Ready = append(s.Ready, j)
 		}
 	}
 }
@@ -237,5 +264,6 @@ func (b *book) settle(s *session.Session) {
 			continue
 		}
 		j.Park(b.stamps[j.In].version)
+		j.ShiftStamp = b.stamps[j.In].shifted
 	}
 }

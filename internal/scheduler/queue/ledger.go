@@ -65,6 +65,8 @@ type Queue struct {
 	Share float64
 	// Shared says that a policy set Deserved.
 	Shared bool
+	// Refused says that a limit of the queue kept a gang below it out, this cycle.
+	Refused bool
 
 	// Named are the resources that deserved says something of; empty: nobody told.
 	Named []bool
@@ -151,7 +153,7 @@ func (q *Queue) open(n int) {
 	copy(q.RealCapability, q.Capability)
 	q.Ceiling = append(q.Ceiling[:0], q.Capability...)
 	q.Share, q.Shared, q.flat, q.all, q.Named = 0, false, false, false, q.Named[:0]
-	q.Warnings = nil
+	q.Warnings, q.Refused = nil, false
 }
 
 // own gives an inner queue sums apart from those of its own gangs.

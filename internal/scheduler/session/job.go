@@ -38,6 +38,9 @@ type Job struct {
 	Touched bool
 	// Parked: nothing changed that could help since it failed.
 	Parked bool
+	// Unsettled: it did not fit, but could in another state of things with less room,
+	// or with other pods elsewhere. It is tried whenever anything happens.
+	Unsettled bool
 	// Idle: it was let in and can never start, so that its reservation does not count.
 	Idle bool
 	// ParkedShapes are what it still needs nodes for; nil when nodes cannot help.
@@ -46,6 +49,9 @@ type Job struct {
 	ReclaimStamp uint64
 	// QueueStamp is the queue's stamp at the last try.
 	QueueStamp uint64
+	// ShiftStamp changes with the queue's limits. A gang of several shapes may fit a smaller limit better: its
+	// first task is then left out.
+	ShiftStamp uint64
 
 	// Since is when it began to wait for the present reason.
 	Since    time.Time

@@ -1,0 +1,175 @@
+package capacity
+
+import (
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+type verdict = explain.Verdict
+
+// placed says why a queue cannot hold gangs: it has children, or no place in the tree.
+func (r *rules) placed(q *queue.Queue) verdict {
+	switch {
+	case !r.tree || !q.Known:
+		return verdict{}
+	case q.Fault != "":
+		return verdict{Code: reason.QueueInvalid, Limit: &explain.Limit{Queue: q.Name}, Blocker: []string{q.Fault}}
+	case !q.Leaf():
+		return verdict{Code: reason.QueueNotLeaf, Limit: &explain.Limit{Queue: q.Name}}
+	}
+	return verdict{}
+}
+
+// usable is placed, and that the queue is open.
+func (r *rules) usable(q *queue.Queue) verdict {
+	if !q.Open {
+		return verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
+	}
+	return r.placed(q)
+}
+
+// allocatable says whether the queue may hold so much more, and every ancestor
+// with it. More than it deserves it may borrow.
+func (r *rules) allocatable(q *queue.Queue, asked model.Request) (v verdict) {
+	if v := r.usable(q); v.Code != "" {
+		return v
+	}
+	r.chain(q, func(p *queue.Queue) bool {
+		held := r.sums(p).Allocated
+		if i := queue.Over(r.resources, held, asked, p.RealCapability); i >= 0 {
+			v = r.blame(p, i, asked, false)
+		}
+		return v.Code == ""
+	})
+	return v
+}
+
+// blame fills a verdict about a limit: the queue's own, or that of the ancestor
+// it comes from, or what others are guaranteed. claims: what is promised counts.
+func (r *rules) blame(p *queue.Queue, i int, asked model.Request, claims bool) verdict {
+	p.Refused = true
+	limit := func(q *queue.Queue) float64 {
+		if claims {
+			return r.ceiling(q)[i]
+		}
+		return q.RealCapability[i]
+	}
+	for r.tree && p.Parent != nil && p.Capability[i] > limit(p)+queue.Epsilon && limit(p.Parent) <= limit(p)+queue.Epsilon {
+		p = p.Parent
+		p.Refused = true
+	}
+	v := verdict{Code: reason.OverCapability, Limit: &explain.Limit{
+		Queue: p.Name, Resource: r.resources.Name(i), Asked: float64(asked.Get(i)), Held: r.sums(p).Allocated[i], Limit: limit(p),
+	}}
+	switch {
+	case p.Capability[i] <= limit(p)+queue.Epsilon:
+	case r.tree && p.Parent != nil:
+		v.Limit.Kept = min(p.Capability[i], limit(p.Parent)) - limit(p)
+	default:
+		v.Code, v.Limit.Cluster = reason.GangDoesNotFit, true
+	}
+	return v
+}
+
+// ceiling is what limits whom a queue lets in. In a tree that is no matter of the
+// cluster's size, nor in a queue whose cluster grows with what waits.
+func (r *rules) ceiling(q *queue.Queue) []float64 {
+	if r.tree || q.Annotations[keys.ElasticCluster] == "true" {
+		return q.Ceiling
+	}
+	return q.RealCapability
+}
+
+// enqueueable says whether the gang's minimum fits its queue and every ancestor
+// beside what is held and let in already. Where an ancestor is full a queue still
+// lets in what it deserves: others give that back.
+func (r *rules) enqueueable(j *session.Job) (session.Vote, verdict) {
+	v := r.usable(j.In)
+	if v.Code != "" {
+		return session.Reject, v
+	}
+	var below *queue.Queue
+	r.chain(j.In, func(p *queue.Queue) bool {
+		if i := r.overClaimed(p, j.MinResources); i >= 0 && (below == nil || !r.entitled(p, below, j.MinResources)) {
+			v = r.blame(p, i, j.MinResources, true)
+			r.claims(p, i, &v)
+		}
+		below = p
+		return v.Code == ""
+	})
+	if v.Code != "" {
+		return session.Reject, v
+	}
+	return session.Permit, verdict{}
+}
+
+// claims adds what of a limit is promised and spare.
+func (r *rules) claims(p *queue.Queue, i int, v *verdict) {
+	if v.Limit.Queue != p.Name { // an ancestor's
+		for p.Name != v.Limit.Queue {
+			p = p.Parent
+		}
+	}
+	v.Limit.Promised, v.Limit.Spare = r.promised(p, i, r.idle(p)), r.sums(p).Elastic[i]
+	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // full, not too small
+		v.Code = reason.NotEnqueued
+	}
+}
+
+// overClaimed returns the first resource, by name, of which asked does not fit
+// beside what the queue holds and has let in, without what it can do without.
+func (r *rules) overClaimed(q *queue.Queue, asked model.Request) int {
+	best := r.overClaimedBut(q, asked, nil)
+	if best >= 0 { // a second look costs something, so only now
+		if idle := r.idle(q); idle != nil {
+			best = r.overClaimedBut(q, asked, idle)
+		}
+	}
+	return best
+}
+
+func (r *rules) overClaimedBut(q *queue.Queue, asked model.Request, idle []float64) int {
+	best := -1
+	limit := r.ceiling(q)
+	for _, t := range asked {
+		i := int(t.Index)
+		if r.claimed(q, i, idle)+float64(t.Value) > limit[i]+queue.Epsilon && (best < 0 || r.resources.Name(i) < r.resources.Name(best)) {
+			best = i
+		}
+	}
+	return best
+}
+
+// claimed is what a queue holds and has promised, without what it can do without.
+func (r *rules) claimed(q *queue.Queue, i int, idle []float64) float64 {
+	s := r.sums(q)
+	return s.Allocated[i] + r.promised(q, i, idle) - s.Elastic[i]
+}
+
+// promised is what is reserved for gangs that were let in and may start some day.
+func (r *rules) promised(q *queue.Queue, i int, idle []float64) float64 {
+	reserved := r.sums(q).Inqueue[i]
+	if i < len(idle) {
+		return max(reserved-idle[i], 0)
+	}
+	return reserved
+}
+
+// entitled says whether a queue would claim no more than it deserves of all that
+// its parent is short of.
+func (r *rules) entitled(parent, q *queue.Queue, asked model.Request) bool {
+	idle, limit := r.idle(parent), r.ceiling(parent)
+	mine := r.idle(q)
+	for _, t := range asked {
+		i := int(t.Index)
+		short := r.claimed(parent, i, idle)+float64(t.Value) > limit[i]+queue.Epsilon
+		if short && (!q.Named[i] || r.claimed(q, i, mine)+float64(t.Value) > q.Deserved[i]+queue.Epsilon) {
+			return false
+		}
+	}
+	return true
+}

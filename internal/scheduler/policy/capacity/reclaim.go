@@ -1,0 +1,170 @@
+package capacity
+
+import (
+	"fmt"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// preemptive says whether a queue may take so much from others: it stays within
+// its capability, and it or one of the ancestors that have a say within what they
+// deserve.
+func (r *rules) preemptive(q *queue.Queue, asked model.Request) verdict {
+	if v := r.usable(q); v.Code != "" {
+		return v
+	}
+	if i := queue.Over(r.resources, r.sums(q).Allocated, asked, q.RealCapability); i >= 0 {
+		return r.blame(q, i, asked, false)
+	}
+	over := r.overDeserved(q, asked)
+	if over < 0 {
+		return verdict{}
+	}
+	for n := 1; r.tree && n <= r.levels; n++ {
+		p := q.Ancestor(n)
+		if p == nil || p.Name == keys.RootQueue {
+			break
+		}
+		if r.overDeserved(p, asked) < 0 {
+			return verdict{}
+		}
+	}
+	return verdict{Code: reason.OverDeserved, Limit: &explain.Limit{
+		Queue: q.Name, Resource: r.resources.Name(over), Asked: float64(asked.Get(over)), Held: r.sums(q).Allocated[over], Limit: q.Deserved[over],
+	}}
+}
+
+// overDeserved returns the first resource, by name, of what is asked for that a
+// queue would hold more of than it deserves; -1 when there is none. Resources
+// that its deserved does not name do not count; a queue whose deserved names
+// nothing of what is asked for deserves none of it.
+func (r *rules) overDeserved(q *queue.Queue, asked model.Request) int {
+	best, some, first := -1, false, -1
+	held := r.sums(q).Allocated
+	for _, t := range asked {
+		i := int(t.Index)
+		if i == model.Pods {
+			continue
+		}
+		if first < 0 || r.resources.Name(i) < r.resources.Name(first) {
+			first = i
+		}
+		if !q.Named[i] {
+			continue
+		}
+		some = true
+		if held[i]+float64(t.Value) > q.Deserved[i]+queue.Epsilon && (best < 0 || r.resources.Name(i) < r.resources.Name(best)) {
+			best = i
+		}
+	}
+	if !some {
+		return first
+	}
+	return best
+}
+
+// entitle grants victims of queues that hold more than they deserve. What is
+// counted out already the ledger does not hold any more.
+func (r *rules) entitle(a *session.Attack) session.Guard {
+	return session.Guard{May: func(victims []*model.Task) (bool, string) {
+		q := r.ledger.Of(victims[0].Gang.Queue)
+		if q == nil || q == a.Taker.In {
+			return false, "it is of the same queue"
+		}
+		named := r.namesAny(q, victims)
+		if !named && !r.kin(q, a) { // what a queue has no share of it only borrows
+			return true, ""
+		}
+		if named && !r.exceeds(q, a.Asked, victims) {
+			return false, fmt.Sprintf("queue %s holds no more than it deserves", q.Name)
+		}
+		for n := 1; r.tree && n <= r.levels; n++ {
+			p := q.Ancestor(n)
+			if p == nil || p.Name == keys.RootQueue {
+				break
+			}
+			if !a.Taker.In.Within(p) && !r.exceeds(p, a.Asked, victims) {
+				return false, fmt.Sprintf("queue %s holds no more than it deserves", p.Name)
+			}
+		}
+		return named, ""
+	}}
+}
+
+// kin says whether a queue and a taker that deserves nothing of what it asks for
+// are below the same ancestor that has a say.
+func (r *rules) kin(q *queue.Queue, a *session.Attack) bool {
+	if !r.tree || r.levels == 0 {
+		return false
+	}
+	for _, t := range a.Asked {
+		if i := int(t.Index); i != model.Pods && a.Taker.In.Named[i] {
+			return false
+		}
+	}
+	for n := 1; n <= r.levels; n++ {
+		if p := q.Ancestor(n); p != nil && p.Name != keys.RootQueue && a.Taker.In.Within(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// namesAny says whether a queue's deserved names something of what tasks hold.
+func (r *rules) namesAny(q *queue.Queue, victims []*model.Task) bool {
+	for _, t := range victims {
+		for _, term := range t.Shape.Request {
+			if i := int(term.Index); i != model.Pods && q.Named[i] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// exceeds says whether a queue holds more than it deserves of something that is
+// asked for and that the victims hold.
+func (r *rules) exceeds(q *queue.Queue, asked model.Request, victims []*model.Task) bool {
+	held := r.sums(q).Allocated
+	for _, t := range asked {
+		i := int(t.Index)
+		if i == model.Pods || !q.Named[i] || held[i] <= q.Deserved[i]+queue.Epsilon {
+			continue
+		}
+		for _, victim := range victims {
+			if victim.Shape.Request.Get(i) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// guard keeps what is guaranteed to queues, at every level that the taker is not
+// below.
+func (r *rules) guard(a *session.Attack) session.Guard {
+	if a.Kind != session.Reclaim && a.Kind != session.GangReclaim {
+		return session.Guard{May: func([]*model.Task) (bool, string) { return true, "" }}
+	}
+	return session.Guard{May: func(victims []*model.Task) (ok bool, why string) {
+		q := r.ledger.Of(victims[0].Gang.Queue)
+		if q == nil {
+			return true, ""
+		}
+		r.chain(q, func(p *queue.Queue) bool {
+			if a.Taker != nil && a.Taker.In.Within(p) {
+				return false
+			}
+			if i := queue.Under(r.sums(p).Allocated, victims, p.Guarantee); i >= 0 {
+				why = fmt.Sprintf("queue %s would hold less %s than it is guaranteed", p.Name, r.resources.Name(i))
+			}
+			return why == ""
+		})
+		return why == "", why
+	}}
+}

@@ -1,0 +1,197 @@
+package capacity
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+// share sets what queues deserve and may have.
+func share(l *queue.Ledger, tree bool) {
+	guaranteed := guarantees(l, tree)
+	top := make([]float64, len(l.Total))
+	for _, q := range l.Queues {
+		if !tree && q.Known || tree && q.Known && q.Parent == nil && q.Fault == "" {
+			plus(top, guaranteed[q])
+		}
+	}
+	below := map[*queue.Queue][]float64{} // guarantees of all children
+	if tree {
+		for _, q := range l.TopDown {
+			if q.Parent != nil {
+				if below[q.Parent] == nil {
+					below[q.Parent] = make([]float64, len(l.Total))
+				}
+				plus(below[q.Parent], guaranteed[q])
+			}
+		}
+	}
+	for _, q := range l.TopDown {
+		for i := range q.RealCapability {
+			mine := guaranteed[q][i]
+			room, ceiling, all := l.Total[i], l.Total[i], top[i]
+			switch {
+			case tree && q.Parent != nil:
+				room, ceiling, all = q.Parent.RealCapability[i], q.Parent.Ceiling[i], below[q.Parent][i]
+			case tree: // nothing but the cluster is above it
+				ceiling = q.Capability[i]
+			}
+			others := max(all-mine, 0)
+			q.RealCapability[i] = min(q.Capability[i], max(room-others-mine, 0)+mine)
+			q.Ceiling[i] = min(q.Capability[i], max(ceiling-others-mine, 0)+mine)
+		}
+	}
+	deserve(l, guaranteed, tree)
+	for _, q := range l.Queues {
+		q.SetNamedShare(!tree)
+	}
+}
+
+func plus(sum, v []float64) {
+	for i := range sum {
+		sum[i] += v[i]
+	}
+}
+
+// guarantees are what is to be kept for each queue: at least what is guaranteed
+// to its children together.
+func guarantees(l *queue.Ledger, tree bool) map[*queue.Queue][]float64 {
+	all := make(map[*queue.Queue][]float64, len(l.Queues))
+	n := len(l.Total)
+	backing := make([]float64, n*len(l.Queues))
+	for k, q := range l.Queues {
+		v := backing[k*n : (k+1)*n : (k+1)*n]
+		for _, t := range q.Guarantee {
+			v[t.Index] = float64(t.Value)
+		}
+		all[q] = v
+	}
+	if !tree {
+		return all
+	}
+	for k := len(l.TopDown) - 1; k >= 0; k-- {
+		q := l.TopDown[k]
+		if q.Leaf() {
+			continue
+		}
+		sum := make([]float64, n)
+		for _, child := range q.Children {
+			plus(sum, all[child])
+		}
+		for i, v := range sum {
+			all[q][i] = max(all[q][i], v)
+		}
+	}
+	return all
+}
+
+// deserve sets Deserved: what the queue's spec says, within its capability and
+// not less than its guarantee. An inner queue that says nothing deserves what its
+// children do together.
+func deserve(l *queue.Ledger, guaranteed map[*queue.Queue][]float64, tree bool) {
+	for k := len(l.TopDown) - 1; k >= 0; k-- {
+		q := l.TopDown[k]
+		q.Named = append(q.Named[:0], make([]bool, len(l.Total))...)
+		for _, t := range q.Queue.Deserved {
+			q.Deserved[t.Index], q.Named[t.Index] = float64(t.Value), true
+		}
+		if tree && !q.Leaf() && len(q.Queue.Deserved) == 0 {
+			for _, child := range q.Children {
+				plus(q.Deserved, child.Deserved)
+				for i, named := range child.Named {
+					q.Named[i] = q.Named[i] || named
+				}
+			}
+		}
+		for i := range q.Deserved {
+			limit := q.Ceiling[i]
+			if !tree {
+				limit = q.RealCapability[i]
+			}
+			q.Deserved[i] = max(min(q.Deserved[i], limit), min(guaranteed[q][i], q.Capability[i]))
+			q.Named[i] = q.Named[i] || q.Deserved[i] > queue.Epsilon
+			q.Entitled[i] = q.Deserved[i]
+		}
+	}
+}
+
+// warnings finds what queues say against themselves and their parents. Nothing
+// fails for it: the narrower limit holds.
+func warnings(l *queue.Ledger, resources *model.Resources, tree bool) {
+	order := make([]int, resources.Len())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(resources.Name(a), resources.Name(b)) })
+	for _, q := range l.Queues {
+		if !q.Known {
+			continue
+		}
+		w := warner{q: q, resources: resources}
+		for _, i := range order {
+			w.itself(i)
+			if tree {
+				w.parent(i)
+			}
+		}
+		for _, index := range q.HasCapability {
+			if name := resources.Name(int(index)); strings.Contains(name, "deviceclass/") {
+				w.say("capability %s: quotas of device classes are not enforced", name)
+			}
+		}
+	}
+}
+
+type warner struct {
+	q         *queue.Queue
+	resources *model.Resources
+}
+
+func (w warner) say(format string, args ...any) {
+	w.q.Warnings = append(w.q.Warnings, fmt.Sprintf(format, args...))
+}
+
+func (w warner) amount(i int, v float64) string {
+	q := model.Quantity(w.resources.Name(i), int64(min(v, float64(model.MaxSum))))
+	return q.String()
+}
+
+// itself compares what the queue says of one resource.
+func (w warner) itself(i int) {
+	q, name := w.q, w.resources.Name(i)
+	guarantee, deserved := float64(q.Guarantee.Get(i)), float64(q.Queue.Deserved.Get(i))
+	if guarantee > q.Capability[i]+queue.Epsilon {
+		w.say("guarantee %s %s is more than its capability %s, which holds", name, w.amount(i, guarantee), w.amount(i, q.Capability[i]))
+	}
+	if deserved > q.Capability[i]+queue.Epsilon {
+		w.say("deserved %s %s is more than its capability %s, which holds", name, w.amount(i, deserved), w.amount(i, q.Capability[i]))
+	}
+}
+
+// parent compares the queue with its parent, and its children with it.
+func (w warner) parent(i int) {
+	q, name := w.q, w.resources.Name(i)
+	if p := q.Parent; p != nil && len(q.HasCapability) > 0 && slices.Contains(q.HasCapability, int32(i)) && q.Capability[i] > p.Capability[i]+queue.Epsilon {
+		w.say("capability %s %s is more than that of its parent %s, %s, which holds", name, w.amount(i, q.Capability[i]), p.Name, w.amount(i, p.Capability[i]))
+	}
+	if q.Leaf() {
+		return
+	}
+	deserved, guarantee := 0.0, 0.0
+	for _, child := range q.Children {
+		deserved += float64(child.Queue.Deserved.Get(i))
+		guarantee += float64(child.Guarantee.Get(i))
+	}
+	if own := float64(q.Queue.Deserved.Get(i)); own > 0 && deserved > own+queue.Epsilon {
+		w.say("its children deserve %s %s together, it deserves %s", name, w.amount(i, deserved), w.amount(i, own))
+	}
+	if own := float64(q.Guarantee.Get(i)); own > 0 && guarantee > own+queue.Epsilon {
+		w.say("its children are guaranteed %s %s together, it is guaranteed %s; theirs is kept", name, w.amount(i, guarantee), w.amount(i, own))
+	}
+	if guarantee > q.Capability[i]+queue.Epsilon {
+		w.say("its children are guaranteed %s %s together, its capability is %s, which holds", name, w.amount(i, guarantee), w.amount(i, q.Capability[i]))
+	}
+}
