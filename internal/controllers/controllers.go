@@ -24,7 +24,7 @@ const eventSource = "vc-controller-manager"
 type Options struct {
 	// SchedulerNames are the schedulers whose pods are ours; empty means volcano.
 	SchedulerNames []string
-	// JobReconcilers is how many jobs are reconciled at once; 0 means 8.
+	// JobReconcilers is how many jobs are reconciled at once; 0 means 16.
 	JobReconcilers int
 	// Writers is how many writes of pods are in flight at once, all jobs together; 0 means 64.
 	Writers int
@@ -52,7 +52,7 @@ func Add(mgr manager.Manager, o Options) error {
 	}
 	// Volcano's clients look for the component in the events of the old API.
 	recorder := mgr.GetEventRecorderFor(eventSource) //nolint:staticcheck // see above
-	reconcilers := cmp.Or(o.JobReconcilers, 8)
+	reconcilers := cmp.Or(o.JobReconcilers, 16)
 	if err := job.Add(mgr, job.Options{Cache: mgr.GetCache(), API: api, Recorder: recorder, Reconcilers: reconcilers,
 		Writers: cmp.Or(o.Writers, 64), Now: o.Now}); err != nil {
 		return err

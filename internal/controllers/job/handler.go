@@ -9,12 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
@@ -77,15 +79,45 @@ func matters(old, pod *corev1.Pod) bool {
 		differ(old.Status.InitContainerStatuses, pod.Status.InitContainerStatuses)
 }
 
-// groups wakes the job of a PodGroup: its owner, or for one made by hand the job of its name.
-func groups(_ context.Context, o client.Object) []reconcile.Request {
+// priorityLetIn is the priority of jobs that were let in and have no pods yet: what is begun is finished before more is begun,
+// so that of thousands of jobs that arrive together the first run soon.
+const priorityLetIn = 10
+
+// groups wakes the job of a PodGroup.
+func groups() handler.EventHandler {
+	wake := func(o client.Object, q queue, priority int) {
+		request, ok := jobOf(o)
+		if !ok {
+			return
+		}
+		if q, ok := q.(priorityqueue.PriorityQueue[reconcile.Request]); ok && priority != 0 {
+			q.AddWithOpts(priorityqueue.AddOpts{Priority: &priority}, request)
+			return
+		}
+		q.Add(request)
+	}
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { wake(e.Object, q, 0) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
+			priority := 0
+			if !plan.Admitted(e.ObjectOld.(*scheduling.PodGroup)) && plan.Admitted(e.ObjectNew.(*scheduling.PodGroup)) {
+				priority = priorityLetIn
+			}
+			wake(e.ObjectNew, q, priority)
+		},
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { wake(e.Object, q, 0) },
+	}
+}
+
+// jobOf is the job of a PodGroup: its owner, or for one made by hand the job of its name.
+func jobOf(o client.Object) (reconcile.Request, bool) {
 	if _, request, ok := owner(o); ok {
-		return []reconcile.Request{request}
+		return request, true
 	}
 	if metav1.GetControllerOfNoCopy(o) != nil {
-		return nil
+		return reconcile.Request{}, false
 	}
-	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(o)}}
+	return reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)}, true
 }
 
 // commands wakes the job that a command is for.

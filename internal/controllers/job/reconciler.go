@@ -74,7 +74,7 @@ func Add(mgr manager.Manager, o Options) error {
 	err := ctrl.NewControllerManagedBy(mgr).Named("job-controller").
 		For(&batch.Job{}).
 		Watches(&corev1.Pod{}, r.pods()).
-		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(groups)).
+		Watches(&scheduling.PodGroup{}, groups()).
 		Watches(&bus.Command{}, handler.EnqueueRequestsFromMapFunc(commands)).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: o.Reconcilers,

@@ -61,12 +61,14 @@ type Reconciler struct {
 	cache    client.Reader
 	api      client.Client
 	recorder record.EventRecorder
+	now      func() time.Time
+	counted  map[string]time.Time // when counts of a queue were last written; one goroutine reconciles
 }
 
 // New makes a Reconciler that is not connected to a manager.
 func New(o Options) *Reconciler {
 	registerMetrics()
-	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder}
+	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: time.Now, counted: map[string]time.Time{}}
 }
 
 // Add registers the controller of queues.
@@ -137,6 +139,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err := r.cache.Get(ctx, req.NamespacedName, &q); err != nil {
 		if apierrors.IsNotFound(err) {
 			dropMetrics(req.Name)
+			delete(r.counted, req.Name)
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -161,6 +164,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
 		p = compute(&q, parent, count(held), asked)
+	} else if wait := r.early(&q, &p); wait > 0 {
+		exportMetrics(q.Name, p.counts)
+		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	err = r.write(ctx, &q, &p, exact)
 	if apierrors.IsConflict(err) {
@@ -182,6 +188,21 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{RequeueAfter: time.Millisecond}, nil
 	}
 	return reconcile.Result{}, nil
+}
+
+// early is how long counts, which are all that a plan changes, have to wait because others were written just now: each
+// write of a queue comes back as an event, and while gangs stream through their phases it would bring forth the next.
+func (r *Reconciler) early(q *scheduling.Queue, p *plan) time.Duration {
+	s := &q.Status
+	if p.parent != "" || p.closedByParent != "" || p.counts == (counts{s.Pending, s.Inqueue, s.Running, s.Unknown, s.Completed}) {
+		return 0
+	}
+	now := r.now()
+	if wait := coalesce - now.Sub(r.counted[q.Name]); wait > 0 {
+		return wait
+	}
+	r.counted[q.Name] = now
+	return 0
 }
 
 // surroundings are the parent of a queue and the PodGroups in it.

@@ -53,7 +53,7 @@ func (b *builder) sayWhyPending(status *batch.JobStatus, problem *obstacle) {
 	if t := b.in.Trouble; problem == nil && t != nil {
 		problem = &obstacle{t.Reason, t.Message}
 	}
-	if problem == nil && b.in.PodGroup != nil && admitted(b.in.PodGroup) {
+	if problem == nil && b.in.PodGroup != nil && Admitted(b.in.PodGroup) {
 		problem = b.unmetDependency()
 	}
 	if problem != nil || status.State.Reason != "" {
@@ -72,8 +72,8 @@ func (b *builder) unmetDependency() *obstacle {
 	return nil
 }
 
-// admitted says whether the scheduler has let the group in.
-func admitted(group *scheduling.PodGroup) bool {
+// Admitted says whether the scheduler has let the group in.
+func Admitted(group *scheduling.PodGroup) bool {
 	return group.Status.Phase != "" && group.Status.Phase != scheduling.PodGroupPending
 }
 
@@ -158,7 +158,7 @@ func (b *builder) syncGroup() {
 		b.write(PatchGroup{Group: group, Spec: spec})
 	}
 	b.tellWaiting(group)
-	if !admitted(group) {
+	if !Admitted(group) {
 		return // pods are made when the scheduler has let the group in
 	}
 	if places := b.wantedPlaces(); len(places) > 0 {
