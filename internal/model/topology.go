@@ -27,8 +27,10 @@ type Domain struct {
 	Index    int
 	Parent   *Domain // nil: it is the whole cluster, or not in the tree
 	Children []*Domain
-	// Own are the nodes that are its members directly, All those below it too: live ones, by name.
+	// Own are the nodes of which it is the lowest domain, All those below it too: live ones, by name.
 	Own, All []NodeID
+	// Leaves are the domains in it, itself included, that have nodes of their own, one subtree after another.
+	Leaves []*Domain
 	// Problem says why it is not used, Lacks what of it is not, for people.
 	Problem, Lacks string
 	// Reason is the reason of its Ready condition.
@@ -296,41 +298,30 @@ func (c *Cluster) cutCycles(t *Topology) {
 	}
 }
 
-// namesTold is how many missing nodes are told by name.
-const namesTold = 3
-
-// fillDomains gives the domains their nodes, by name.
+// fillDomains gives the domains their nodes. A node that several name is in the
+// lowest of them.
 func (c *Cluster) fillDomains(t *Topology) {
 	n := &c.Nodes
 	t.lowest = make([]*Domain, n.Len())
-	for _, d := range t.Domains[:len(t.Domains)-1] {
-		h := c.HyperNodes[d.Name]
-		own, missing := maps.Clone(h.matched), []string(nil)
-		for _, m := range h.Members {
-			if m.HyperNode || m.Name == "" {
-				continue
-			}
-			if id, ok := n.byName[m.Name]; ok && n.Alive[id] {
-				own[id] = true
-			} else {
-				missing = append(missing, m.Name)
-			}
-		}
-		if more := len(missing) - namesTold; more > 0 {
-			missing = append(missing[:namesTold], fmt.Sprintf("%d more", more))
-		}
-		if len(missing) > 0 {
-			d.lacks("there is no node " + strings.Join(missing, ", "))
-		}
-		d.Own = c.byNodeName(slices.Collect(maps.Keys(own)))
-		if !d.Usable() {
-			continue
-		}
-		for _, id := range d.Own {
-			if low := t.lowest[id]; low == nil || d.Tier < low.Tier {
+	named := make([][]NodeID, len(t.Domains))
+	for i, d := range t.Domains[:t.Root.Index] {
+		named[i] = c.namedNodes(d)
+		for _, id := range named[i] {
+			if low := t.lowest[id]; d.Usable() && (low == nil || d.Tier < low.Tier) {
 				t.lowest[id] = d
 			}
 		}
+	}
+	for i, d := range t.Domains[:t.Root.Index] {
+		var elsewhere []string
+		for _, id := range named[i] {
+			if low := t.lowest[id]; low == d {
+				d.Own = append(d.Own, id)
+			} else if d.Usable() && !low.Inside(d) {
+				elsewhere = append(elsewhere, fmt.Sprintf("%s, which is in hyperNode %s", n.Name[id], low.Name))
+			}
+		}
+		d.lackNodes("node ", elsewhere)
 	}
 	for id := range n.Name {
 		if n.Alive[id] && t.lowest[id] == nil {
@@ -340,25 +331,65 @@ func (c *Cluster) fillDomains(t *Topology) {
 	t.Root.Own = c.byNodeName(t.Root.Own)
 	c.gather(t.Root)
 	t.Root.All = n.Order(nil)
-	for _, d := range t.Domains {
-		if !d.Usable() {
-			d.All = d.Own
+	for i, d := range t.Domains {
+		if !d.Usable() { // what it would have
+			d.All = named[i]
+			for _, m := range c.HyperNodes[d.Name].Members {
+				if child := t.byName[m.Name]; m.HyperNode && child != nil {
+					d.All = append(d.All, child.All...)
+				}
+			}
+			d.All = slices.Compact(c.byNodeName(d.All))
 		}
 	}
 }
 
-// gather computes All from the bottom up.
+// namedNodes are the live nodes that a domain's members name, by name.
+func (c *Cluster) namedNodes(d *Domain) []NodeID {
+	h := c.HyperNodes[d.Name]
+	ids, missing := maps.Clone(h.matched), []string(nil)
+	for _, m := range h.Members {
+		if m.HyperNode || m.Name == "" {
+			continue
+		}
+		if id, ok := c.Nodes.byName[m.Name]; ok && c.Nodes.Alive[id] {
+			ids[id] = true
+		} else {
+			missing = append(missing, m.Name)
+		}
+	}
+	d.lackNodes("there is no node ", missing)
+	return c.byNodeName(slices.Collect(maps.Keys(ids)))
+}
+
+// namesTold is how many nodes that a domain lacks are told by name.
+const namesTold = 3
+
+func (d *Domain) lackNodes(prefix string, names []string) {
+	if more := len(names) - namesTold; more > 0 {
+		names = append(names[:namesTold:namesTold], fmt.Sprintf("%d more", more))
+	}
+	if len(names) > 0 {
+		d.lacks(prefix + strings.Join(names, ", "))
+	}
+}
+
+// gather computes All and Leaves from the bottom up.
 func (c *Cluster) gather(d *Domain) {
+	if len(d.Own) > 0 {
+		d.Leaves = append(d.Leaves, d)
+	}
+	d.All = d.Own
 	if len(d.Children) == 0 {
-		d.All = d.Own
 		return
 	}
 	all := slices.Clone(d.Own)
 	for _, child := range d.Children {
 		c.gather(child)
 		all = append(all, child.All...)
+		d.Leaves = append(d.Leaves, child.Leaves...)
 	}
-	d.All = slices.Compact(c.byNodeName(all))
+	d.All = c.byNodeName(all)
 }
 
 func (c *Cluster) byNodeName(ids []NodeID) []NodeID {

@@ -9,8 +9,13 @@ import (
 
 // Nodes judges a shape on every live node.
 func (f *Filters) Nodes(o *place.Overlay, resources *model.Resources, s *model.Shape, extra func(model.NodeID) (reason.Code, string)) explain.Tally {
+	return f.NodesOf(o.Order, o, resources, s, extra)
+}
+
+// NodesOf judges a shape on some live nodes.
+func (f *Filters) NodesOf(nodes []model.NodeID, o *place.Overlay, resources *model.Resources, s *model.Shape, extra func(model.NodeID) (reason.Code, string)) explain.Tally {
 	var t explain.Tally
-	for _, id := range o.Order {
+	for _, id := range nodes {
 		code, detail := f.Static(s, o.Nodes.Info[id])
 		if code != "" {
 			t.Add(code, detail, 0)
