@@ -24,8 +24,9 @@ type Attachable struct {
 	Slices        Objects[*resourcev1.ResourceSlice]
 	DeviceClasses Objects[*resourcev1.DeviceClass]
 
-	// Gen is the generation of the last change of any of them.
-	Gen uint64
+	// Gen is the generation of the last change of any of them, UsersGen of who uses
+	// volume claims on nodes.
+	Gen, UsersGen uint64
 
 	users map[string][]*Task // tasks on nodes by the key of a volume claim
 }
@@ -106,7 +107,11 @@ func sliceGroups(s *resourcev1.ResourceSlice) []string {
 func (a *Attachable) UsersOf(claim string) []*Task { return a.users[claim] }
 
 // useClaims notes that a task came to a node or left it.
-func (a *Attachable) useClaims(t *Task, sign int) {
+func (c *Cluster) useClaims(t *Task, sign int) {
+	a := &c.Attachable
+	if len(t.Shape.VolumeClaims()) > 0 {
+		a.UsersGen = c.next()
+	}
 	for _, claim := range t.Shape.VolumeClaims() {
 		list := a.users[claim]
 		if sign > 0 {

@@ -169,7 +169,7 @@ func (c *Cluster) link(t *Task, node NodeID, status Status) {
 		n := &c.Nodes
 		t.nodePos = len(n.Tasks[node])
 		n.Tasks[node] = append(n.Tasks[node], t)
-		c.Attachable.useClaims(t, 1)
+		c.useClaims(t, 1)
 	}
 	if g := t.Gang; g != nil {
 		if t.gangPos < 0 {
@@ -189,7 +189,7 @@ func (c *Cluster) unlink(t *Task) {
 		list[t.nodePos], last.nodePos = last, t.nodePos
 		list[len(list)-1] = nil
 		c.Nodes.Tasks[t.Node] = list[:len(list)-1]
-		c.Attachable.useClaims(t, -1)
+		c.useClaims(t, -1)
 		t.nodePos = -1
 		if len(list) == 1 && !c.Nodes.Alive[t.Node] {
 			c.dead = append(c.dead, t.Node)

@@ -17,6 +17,9 @@ func (w *world) say(d *decision.Decisions) []string {
 			names = append(names, d.Binds[k].Pod.Name)
 		}
 		out = append(out, fmt.Sprintf("bind %s to %s", strings.Join(names, " "), d.Binds[i].Node))
+		for ; i < k; i++ {
+			out = append(out, sayAttach(&d.Binds[i])...)
+		}
 		i = k
 	}
 	for _, e := range d.Evicts {

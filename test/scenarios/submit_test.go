@@ -90,6 +90,10 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 		case "tasks", "min", "mintask", "queue", "class", "minres", "nopods", "label", "groupnote":
 		case "note":
 			b.Annotation(rest, value)
+		case "claim":
+			mount(b.Obj(), value)
+		case "deviceclaim":
+			useDevices(b.Obj(), value)
 		case "role":
 			b.Role(value)
 		case "select":

@@ -17,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/kube"
 	"github.com/vc-batch/vc/test/make"
 )
 
@@ -34,6 +35,7 @@ type world struct {
 	queues  map[string]*schedulingv1beta1.Queue
 	classes map[string]*schedulingk8s.PriorityClass
 	made    int
+	objects map[string]metav1.Object // volumes, devices and their kin
 }
 
 func newWorld(t *testing.T) *world {
@@ -41,7 +43,7 @@ func newWorld(t *testing.T) *world {
 		t: t, cfg: config.Default(), now: make.Epoch,
 		nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{},
 		gangs: map[string]*schedulingv1beta1.PodGroup{}, figures: map[string]decision.QueueFigures{}, queues: map[string]*schedulingv1beta1.Queue{},
-		classes: map[string]*schedulingk8s.PriorityClass{},
+		classes: map[string]*schedulingk8s.PriorityClass{}, objects: map[string]metav1.Object{},
 	}
 	w.queues["default"] = make.Queue("default").Obj()
 	w.restart()
@@ -68,6 +70,8 @@ func (w *world) do(line string, body []string) []string {
 		return w.class(args)
 	case "submit":
 		return w.submit(args)
+	case "storageclass", "volume", "claim", "attachable", "deviceclass", "devices", "deviceclaim":
+		return w.storage(words[0], args)
 	case "pod":
 		return w.foreign(args)
 	case "cycle":
@@ -101,7 +105,7 @@ func (w *world) do(line string, body []string) []string {
 }
 
 func (w *world) restart() {
-	engine, err := scheduler.New(w.cfg)
+	engine, err := scheduler.New(w.cfg, scheduler.WithAttacher(kube.New()))
 	if err != nil {
 		w.fatal("%v", err)
 	}
@@ -115,6 +119,7 @@ func (w *world) restart() {
 	for _, q := range w.queues {
 		w.model.Apply(model.QueueFrom(q))
 	}
+	w.retell()
 	for _, p := range w.pods {
 		w.model.Apply(model.TaskFrom(p, w.ours(p)))
 	}
@@ -179,6 +184,10 @@ func (w *world) remove(args []string) []string {
 	case "node":
 		delete(w.nodes, args[1])
 		w.model.Apply(model.NodeGone{Name: args[1]})
+	case "claim":
+		w.loseObject(find[*corev1.PersistentVolumeClaim](w, namespace+"/"+args[1]))
+	case "volume":
+		w.loseObject(find[*corev1.PersistentVolume](w, args[1]))
 	case "queue":
 		delete(w.queues, args[1])
 		w.model.Apply(model.QueueGone{Name: args[1]})
@@ -359,6 +368,7 @@ func (w *world) settle() []string {
 			return out
 		}
 		for _, b := range d.Binds {
+			w.attach(&b)
 			p := w.pods[b.Pod.Name]
 			p.Spec.NodeName, p.Status.Phase = b.Node, corev1.PodRunning
 			w.update(p)

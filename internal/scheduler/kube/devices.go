@@ -146,7 +146,7 @@ func (t claimTracker) Get(namespace, name string) (*resourcev1.ResourceClaim, er
 	if claim, ok := t.d.get(namespace + "/" + name); ok {
 		return claim, nil
 	}
-	return nil, apierrors.NewNotFound(resourcev1.Resource("resourceclaims"), name)
+	return nil, apierrors.NewNotFound(resourcev1.Resource("resourceclaim"), name)
 }
 
 // ListAllAllocatedDevices are the devices that are taken.

@@ -95,7 +95,7 @@ func (a *Adapter) podCase(c *shapeCase, later bool) *podCase {
 	if later {
 		p = &c.pods[1]
 	}
-	if gen := a.cluster.Attachable.Gen; !p.known || p.gen != gen || p.version != a.version {
+	if gen := max(a.cluster.Attachable.Gen, a.cluster.Attachable.UsersGen); !p.known || p.gen != gen || p.version != a.version {
 		*p = podCase{known: true, gen: gen, version: a.version, state: framework.NewCycleState()}
 		a.look(c.shape, nil, later)
 		a.prepare(c, p)
@@ -116,7 +116,7 @@ func (a *Adapter) prepare(c *shapeCase, p *podCase) {
 	pod, plugins := c.shape.Attached, &a.plugins
 	ask := func(pl plugin, code reason.Code) (again bool) {
 		_, status := pl.PreFilter(a.ctx, p.state, pod, nil)
-		if v := podVerdict(code, status); v.code != "" && p.verdict.code == "" {
+		if v := podVerdict(code, status, c.about); v.code != "" && p.verdict.code == "" {
 			p.verdict = v
 		}
 		return status.IsSuccess()
@@ -236,7 +236,7 @@ func (a *Adapter) admits(c *shapeCase, p *podCase, id model.NodeID, later bool) 
 func (a *Adapter) finds(c *shapeCase, p *podCase, pod *corev1.Pod, node *nodeInfo, state fwk.CycleState) verdict {
 	if p.free {
 		if _, status := a.plugins.binding.PreFilter(a.ctx, state, pod, nil); !status.IsSuccess() {
-			return podVerdict(reason.VolumeUnavailable, status)
+			return podVerdict(reason.VolumeUnavailable, status, c.about)
 		}
 		if v := bindingVerdict(a.plugins.binding.Filter(a.ctx, state, pod, node), c.about); v.code != "" {
 			return v
@@ -244,7 +244,7 @@ func (a *Adapter) finds(c *shapeCase, p *podCase, pod *corev1.Pod, node *nodeInf
 	}
 	if p.device {
 		if _, status := a.plugins.devices.PreFilter(a.ctx, state, pod, nil); !status.IsSuccess() {
-			return podVerdict(reason.DevicesUnavailable, status)
+			return podVerdict(reason.DevicesUnavailable, status, "")
 		}
 		return nodeVerdict(reason.DevicesTaken, reason.DevicesUnavailable, a.plugins.devices.Filter(a.ctx, state, pod, node), "")
 	}

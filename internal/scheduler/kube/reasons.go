@@ -17,9 +17,12 @@ type verdict struct {
 }
 
 // podVerdict is a plugin's no to a pod, wherever it would go.
-func podVerdict(code reason.Code, status *fwk.Status) verdict {
-	if status.IsSuccess() || status.IsSkip() {
+func podVerdict(code reason.Code, status *fwk.Status, about string) verdict {
+	switch {
+	case status.IsSuccess() || status.IsSkip():
 		return verdict{}
+	case strings.Contains(status.Message(), "unbound immediate"): // the plugin does not say which
+		return verdict{code, about + ": not bound yet"}
 	}
 	return verdict{code, short(status.Message())}
 }
@@ -47,6 +50,8 @@ func bindingVerdict(status *fwk.Status, about string) verdict {
 		return verdict{reason.NoVolume, about}
 	case has(string(volumebinding.ErrReasonNotEnoughSpace)):
 		return verdict{reason.StorageFull, about}
+	case has(string(volumebinding.ErrReasonPVNotExist)): // nor which here
+		return verdict{reason.VolumeUnavailable, about + ": bound to a volume that does not exist"}
 	}
 	return verdict{reason.VolumeUnavailable, short(status.Message())}
 }
