@@ -29,6 +29,11 @@ func (e *Engine) configure(cfg *config.Config) error {
 		return fmt.Errorf("actions: none of %s is available", strings.Join(cfg.Actions, ", "))
 	}
 	e.configureActions(cfg)
+	for _, a := range e.actions {
+		if b, ok := a.(interface{ Easy() bool }); ok {
+			e.easy = b.Easy()
+		}
+	}
 	for i, tier := range cfg.Tiers {
 		for _, plugin := range tier.Plugins {
 			e.configurePolicy(i, plugin)

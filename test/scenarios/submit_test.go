@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,6 +63,8 @@ func (w *world) makeGang(name string, words map[string]string, tasks int, create
 			b.PriorityClass(value)
 		case "minres":
 			b.MinResource(long(rest), value)
+		case "estimate":
+			b.Annotation("vc-batch.dev/running-estimate", value)
 		case "groupnote":
 			b.Annotation(rest, value)
 		}
@@ -87,9 +90,14 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 		key, value := pair(word)
 		kind, rest, _ := strings.Cut(key, ":")
 		switch kind {
-		case "tasks", "min", "mintask", "queue", "class", "minres", "nopods", "label", "groupnote":
+		case "tasks", "min", "mintask", "queue", "class", "minres", "nopods", "label", "groupnote", "estimate":
 		case "note":
 			b.Annotation(rest, value)
+		case "box":
+			box(b.Obj(), rest, value)
+		case "max":
+			limit(b.Obj(), rest, value)
+		case "guaranteed":
 		case "claim":
 			mount(b.Obj(), value)
 		case "deviceclaim":
@@ -108,6 +116,13 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 			b.Priority(int32(number(w, value)))
 		case "gate":
 			b.Gate(value)
+		case "limit":
+			length, err := time.ParseDuration(value)
+			if err != nil {
+				w.fatal("%v", err)
+			}
+			seconds := int64(length / time.Second)
+			b.Obj().Spec.ActiveDeadlineSeconds = &seconds
 		case "protected":
 			b.Annotation("volcano.sh/preemptable", "false")
 		case "anti":
@@ -120,6 +135,9 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 	}
 	if affinity.PodAffinity != nil || affinity.PodAntiAffinity != nil {
 		b.Affinity(affinity)
+	}
+	if slices.Contains(words, "guaranteed") {
+		guarantee(b.Obj())
 	}
 	w.pods[name] = b.Obj()
 	w.update(b.Obj())

@@ -10,8 +10,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingk8s "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler"
@@ -35,6 +37,7 @@ type world struct {
 	queues  map[string]*schedulingv1beta1.Queue
 	classes map[string]*schedulingk8s.PriorityClass
 	made    int
+	numas   map[string]*nodeinfov1alpha1.Numatopology
 	objects map[string]metav1.Object // volumes, devices and their kin
 }
 
@@ -44,6 +47,7 @@ func newWorld(t *testing.T) *world {
 		nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{},
 		gangs: map[string]*schedulingv1beta1.PodGroup{}, figures: map[string]decision.QueueFigures{}, queues: map[string]*schedulingv1beta1.Queue{},
 		classes: map[string]*schedulingk8s.PriorityClass{}, objects: map[string]metav1.Object{},
+		numas: map[string]*nodeinfov1alpha1.Numatopology{},
 	}
 	w.queues["default"] = make.Queue("default").Obj()
 	w.restart()
@@ -90,6 +94,18 @@ func (w *world) do(line string, body []string) []string {
 		return w.each(args, func(name string) {
 			w.model.Apply(model.BindFailed{UID: w.pods[name].UID, Err: "conflict"})
 		})
+	case "pass":
+		return w.pass(args)
+	case "explain":
+		return w.explain(args)
+	case "notes":
+		return w.notes(args)
+	case "usage":
+		return w.usage(args)
+	case "clock":
+		return w.clock(args)
+	case "numa":
+		return w.numa(args)
 	case "show":
 		return w.show(args)
 	case "shares":
@@ -115,6 +131,9 @@ func (w *world) restart() {
 	}
 	for _, n := range w.nodes {
 		w.model.Apply(model.NodeFrom(n))
+	}
+	for _, o := range w.numas {
+		w.model.Apply(model.NumaFrom(o))
 	}
 	for _, q := range w.queues {
 		w.model.Apply(model.QueueFrom(q))
@@ -169,6 +188,11 @@ func (w *world) setNodes(lines []string) []string {
 				b.Cordon()
 			case "note":
 				b.Annotation(name, value)
+			case "capacity":
+				if b.Obj().Status.Capacity == nil {
+					b.Obj().Status.Capacity = corev1.ResourceList{}
+				}
+				b.Obj().Status.Capacity[corev1.ResourceName(name)] = resource.MustParse(value)
 			default:
 				b.Resource(key, value)
 			}
@@ -221,6 +245,8 @@ func (w *world) queue(args []string) []string {
 			b.Reclaimable(value == "true")
 		case "state":
 			b.State(schedulingv1beta1.QueueState(value))
+		case "backfill":
+			b.Annotation("vc-batch.dev/backfill", value)
 		case "fifo":
 			b.Fifo()
 		default:
@@ -272,6 +298,10 @@ func (w *world) foreign(args []string) []string {
 			kind, name, _ := strings.Cut(key, ":")
 			if kind == "label" {
 				b.Label(name, value)
+				continue
+			}
+			if kind == "note" {
+				b.Annotation(name, value)
 				continue
 			}
 			b.Resource(long(key), value)
@@ -371,6 +401,8 @@ func (w *world) settle() []string {
 			w.attach(&b)
 			p := w.pods[b.Pod.Name]
 			p.Spec.NodeName, p.Status.Phase = b.Node, corev1.PodRunning
+			annotated(p, &b)
+			w.started(p)
 			w.update(p)
 		}
 		for _, e := range d.Evicts {

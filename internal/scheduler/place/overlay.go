@@ -48,6 +48,7 @@ type Overlay struct {
 	undo      []entry
 	ports     []heldPort
 	evicted   map[*model.Task]bool // tasks with host ports that this cycle evicts
+	ended     map[*model.Task]bool // tasks with host ports that a look ahead saw end
 	moved     []model.NodeID
 	isMoved   []bool
 	syncedGen uint64
@@ -64,6 +65,8 @@ const (
 	release
 	free
 	hold
+	end
+	vacate
 )
 
 // entry is one step that can be undone.
@@ -228,6 +231,16 @@ func (o *Overlay) Evict(id model.NodeID, t *model.Task) { o.do(entry{id, release
 // Spare undoes one Evict without undoing what came after it.
 func (o *Overlay) Spare(id model.NodeID, t *model.Task) { o.do(entry{id, hold, t}) }
 
+// End looks ahead to when a task has ended: its room is idle. leaving: it was being released already. Only
+// for what is rolled back.
+func (o *Overlay) End(id model.NodeID, t *model.Task, leaving bool) {
+	if leaving {
+		o.do(entry{id, vacate, t})
+		return
+	}
+	o.do(entry{id, end, t})
+}
+
 func (o *Overlay) do(e entry) {
 	o.carry(e, 1)
 	o.undo = append(o.undo, e)
@@ -246,6 +259,17 @@ func (o *Overlay) carry(e entry, sign int64) {
 		o.add(o.Future, e.node, r, -sign)
 	case release, free:
 		o.add(o.Future, e.node, r, sign)
+	case end:
+		o.add(o.Idle, e.node, r, sign)
+		o.add(o.Future, e.node, r, sign)
+	case vacate:
+		o.add(o.Idle, e.node, r, sign)
+	}
+	if len(e.task.Shape.Ports) > 0 && (e.kind == end || e.kind == vacate) {
+		if o.ended == nil {
+			o.ended = map[*model.Task]bool{}
+		}
+		o.ended[e.task] = sign > 0
 	}
 	if len(e.task.Shape.Ports) > 0 && (e.kind == release || e.kind == hold) {
 		if o.evicted == nil {
@@ -300,14 +324,14 @@ func (o *Overlay) WillFit(id model.NodeID, r model.Request) bool {
 func (o *Overlay) PortsFree(id model.NodeID, ports []model.Port, later bool) bool {
 	ok := true
 	o.Nodes.Ports(id, func(t *model.Task, held model.Port) bool {
-		if t.Status == model.Pipelined || later && (t.Status == model.Releasing || o.evicted[t]) {
+		if t.Status == model.Pipelined || o.ended[t] || later && (t.Status == model.Releasing || o.evicted[t]) {
 			return true
 		}
 		ok = ok && !conflicts(held, ports)
 		return ok
 	})
 	for i := range o.ports {
-		if o.ports[i].node == id {
+		if o.ports[i].node == id && !o.ended[o.ports[i].task] {
 			for _, held := range o.ports[i].task.Shape.Ports {
 				ok = ok && !conflicts(held, ports)
 			}

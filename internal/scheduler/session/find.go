@@ -11,13 +11,13 @@ func (s *Session) find(j *Job, t *model.Task) (node model.NodeID, later, ok bool
 	if t.Shape.Impossible {
 		return model.NoNode, false, false
 	}
-	if rules := s.nodeRules(j, t); len(rules) > 0 || s.needsRules(t) {
-		return s.findByRules(j, t, rules)
+	if rules, near := s.nodeRules(j, t), s.Neighbours.For(t); len(rules) > 0 || near != nil {
+		return s.findByRules(j, t, near, rules)
 	}
 	if node, ok = s.Judge.Best(t.Shape); ok {
 		return node, false, true
 	}
-	if s.View.Releasing == 0 && !s.evicting() {
+	if s.View.Releasing == 0 && !s.evicting() || s.looking > 0 { // what was being released is idle then
 		return model.NoNode, false, false
 	}
 	node, ok = s.Judge.BestLater(t.Shape)

@@ -56,6 +56,8 @@ type Job struct {
 	// Since is when it began to wait for the present reason.
 	Since    time.Time
 	SinceFor string
+	// Attempts is how often it was tried since.
+	Attempts int
 	// SinceExistAt is when the number of its pods last changed, to SinceExist.
 	SinceExistAt time.Time
 	SinceExist   int

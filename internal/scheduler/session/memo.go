@@ -10,7 +10,7 @@ func (s *Session) known(j *Job) (explain.Verdict, bool) {
 		return explain.Verdict{}, false
 	}
 	m, ok := s.memo[j.Pending[0].Shape]
-	if !ok || s.needsRules(j.Pending[0]) || s.RuledBy(j, j.Pending[0]) || max(j.Need(), 1) < m.need || len(j.Pending) > 1 && j.Pending[len(j.Pending)-1].Shape != j.Pending[0].Shape || len(j.Shapes()) != 1 {
+	if !ok || s.needsRules(j.Pending[0]) || s.ruledByPolicy(j, j.Pending[0]) || s.freeOf(j, true)&^m.free != 0 || max(j.Need(), 1) < m.need || len(j.Pending) > 1 && j.Pending[len(j.Pending)-1].Shape != j.Pending[0].Shape || len(j.Shapes()) != 1 {
 		return explain.Verdict{}, false
 	}
 	v := m.verdict
@@ -19,12 +19,12 @@ func (s *Session) known(j *Job) (explain.Verdict, bool) {
 }
 
 func (s *Session) remember(j *Job, r *round, v explain.Verdict) {
-	if r.queueVerdict.Code != "" || r.filter != nil || len(j.Reserved) > 0 || len(j.MinTaskMember) > 0 || len(r.failed) != 1 || len(j.Shapes()) != 1 {
+	if r.queueVerdict.Code != "" || r.filter != nil || len(j.Reserved) > 0 || len(j.MinTaskMember) > 0 || len(r.failed) != 1 || len(j.Shapes()) != 1 || s.ruledByPolicy(j, j.Pending[0]) {
 		return
 	}
 	need := max(j.Need(), 1)
 	if m, ok := s.memo[r.failed[0]]; !ok || need < m.need {
-		s.memo[r.failed[0]] = failed{need: need, verdict: v}
+		s.memo[r.failed[0]] = failed{need: need, verdict: v, free: s.freeOf(j, false)}
 	}
 }
 

@@ -33,7 +33,7 @@ func (j *Job) Refresh(s *Session) { j.In = s.Ledger.Of(j.Gang.Queue) }
 
 // Park puts the job aside until something changes that could help.
 func (j *Job) Park(queueVersion uint64) {
-	j.Parked = true
+	j.Parked = j.Verdict.Code != reason.Reserved // a reservation may end without anything that shows
 	j.QueueStamp = queueVersion
 	j.ParkedShapes = nil
 	if j.LetIn() && j.QueueBound() {

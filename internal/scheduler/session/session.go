@@ -21,6 +21,7 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/neighbour"
 	"github.com/vc-batch/vc/internal/scheduler/place"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/shape"
@@ -33,8 +34,10 @@ type Session struct {
 	View    *place.Overlay
 	Judge   *shape.Judge
 	Ledger  *queue.Ledger
-	Out     decision.Decisions
-	Rules   Rules
+	// Neighbours judge what depends on other pods.
+	Neighbours *neighbour.Book
+	Out        decision.Decisions
+	Rules      Rules
 	// Attacher judges what pods attach; nil: nobody does.
 	Attacher Attacher
 	// Enqueues says that action enqueue is configured; without it every gang is let in at once.
@@ -64,9 +67,21 @@ type Session struct {
 	idle       map[*queue.Queue][]float64
 	// Tried and Won count rounds.
 	Tried, Won int
-	rules      podRules
 	// Trying counts the victims of the plan that is being tried.
 	Trying int
+
+	// Easy says that gangs which cannot start get a reservation where that can be known.
+	Easy bool
+	// Reservations are those made in this cycle, in order.
+	Reservations []*Reservation
+	// Looked counts the tasks that were placed to look ahead.
+	Looked    int
+	looking   int // look aheads that are open
+	endings   []Ending
+	endingsAt int
+	turns     map[*Job]int         // gangs that had their turn, from 1
+	heads     map[*queue.Queue]int // gangs that a reservation was tried for
+	later     time.Time            // the time that is looked at; zero: now
 }
 
 // failed remembers that a single-shape gang did not fit in this cycle: one that
@@ -74,6 +89,7 @@ type Session struct {
 type failed struct {
 	need    int
 	verdict explain.Verdict
+	free    uint32 // reservations that did not bind it, a bit each
 }
 
 // Open starts a cycle on an overlay, judge and ledger that are in step with the

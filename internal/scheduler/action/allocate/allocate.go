@@ -18,12 +18,13 @@ func (Action) Name() string { return "allocate" }
 // Run gives turns until nobody wants or gets more.
 func (Action) Run(s *session.Session) {
 	promised(s)
-	turns := s.Turns(s.Ready, func(j *session.Job) bool { return len(j.Reserved)+len(j.Promised) == 0 && wants(s, j) })
+	turns := s.Turns(append(s.Heads(), s.Ready...), func(j *session.Job) bool { return len(j.Reserved)+len(j.Promised) == 0 && (j.Parked || wants(s, j)) })
 	for {
 		turn, job, ok := turns.Next()
 		if !ok {
 			break
 		}
+		s.TakesTurn(job)
 		if v := s.Rules.IsOverused(turn.Queue()); v.Code != "" { // 1. A queue that has its share gets no more.
 			s.Blocked(job, v)
 			for _, other := range turn.Rest() {
@@ -31,11 +32,15 @@ func (Action) Run(s *session.Session) {
 			}
 			continue
 		}
-		outcome := s.Round(job, nil, session.Share) // 2. The gang is placed whole, or not at all.
+		outcome := session.Failed // as before, when nothing changed that could help it
+		if !job.Parked {
+			outcome = s.Round(job, nil, session.Share) // 2. The gang is placed whole, or not at all.
+		}
+		reserved := outcome == session.Failed && s.Reserve(job) // Room is kept for a head whose start is known.
 		switch {
 		case outcome == session.Kept && len(job.Pending) > 0:
 			turns.Back(turn, job) // 3. It wants more: after those whose turn comes before.
-		case outcome == session.Failed && turn.Queue().Fifo && !job.Satisfied():
+		case outcome == session.Failed && turn.Queue().Fifo && !job.Satisfied() && !(reserved && session.Backfills(turn.Queue())):
 			s.Behind(turn.Rest(), job) // 4. A strict queue waits for its first.
 		default:
 			turns.Back(turn, nil)
@@ -51,7 +56,7 @@ func (Action) Run(s *session.Session) {
 func lend(s *session.Session) {
 	var over, within []*session.Job
 	for _, j := range s.AllWaiting {
-		if !j.LetIn() || j.Need() == 0 || len(j.Placed)+len(j.Promised) > 0 || !j.Tryable(s) {
+		if !j.LetIn() || j.Need() == 0 || len(j.Placed)+len(j.Promised)+len(j.Reserved) > 0 || !j.Tryable(s) {
 			continue
 		}
 		switch s.Rules.MayTake(j.In, j.MinimumRequest()).Code {

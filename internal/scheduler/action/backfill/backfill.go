@@ -1,17 +1,31 @@
 // Package backfill places tasks that ask for nothing: they take nobody's share,
-// so the limits of their queue do not hold them back.
+// so the limits of their queue do not hold them back. That it is configured also
+// says that gangs which cannot start get reservations: see session.Reserve.
 package backfill
 
 import (
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // Action is the action backfill.
-type Action struct{}
+type Action struct{ strict bool }
 
 // Name is backfill.
 func (Action) Name() string { return "backfill" }
+
+// Reads names the argument easy: whether a gang that cannot start gets a
+// reservation where run times are known. Default true.
+func (Action) Reads() []string { return []string{"easy"} }
+
+// Configured is the action with its arguments.
+func (Action) Configured(arguments config.Arguments, warn func(string)) session.Action {
+	return Action{strict: !arguments.Bool("easy", true, warn)}
+}
+
+// Easy says whether gangs that cannot start get reservations.
+func (a Action) Easy() bool { return !a.strict }
 
 // Run places what remains of best-effort tasks, gang by gang.
 func (Action) Run(s *session.Session) {

@@ -1,0 +1,331 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+const (
+	// maxReservations a cycle: one a queue, so many queues.
+	maxReservations = 16
+	// maxHeads is how many gangs of a queue are looked at for one whose start can be known.
+	maxHeads = 3
+)
+
+// Reservation is room that is kept for a gang from the time on at which it can
+// start at the latest. Others may have started in front of it only if they do not
+// delay it: they have ended by then, or fit beside it on its nodes and in its queue.
+// (EASY: Lifka, "The ANL/IBM SP Scheduling System", 1995.)
+type Reservation struct {
+	Job *Job
+	At  time.Time
+	// Placed is where it would start.
+	Placed []Placed
+
+	turn    int
+	request model.Request
+	// room is what its nodes have beside it then.
+	room map[model.NodeID][]int64
+	// ended is what queues hold less then than now.
+	ended map[*queue.Queue]model.Request
+	order []*queue.Queue // keys of ended
+}
+
+// Backfills says whether gangs of a queue may pass one that has a reservation.
+func Backfills(q *queue.Queue) bool {
+	switch q.Annotations[keys.Backfill] {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	return !q.Fifo
+}
+
+// easy says whether reservations are made: where any run time is known.
+func (s *Session) easy() bool { return s.Easy && s.Cluster.Timed() }
+
+// TakesTurn notes that a gang has its turn: those after it are behind it.
+func (s *Session) TakesTurn(j *Job) {
+	if !s.easy() {
+		return
+	}
+	if s.turns == nil {
+		s.turns = map[*Job]int{}
+	}
+	s.turns[j] = len(s.turns) + 1
+}
+
+// Reserve keeps room for a gang that did not fit at its turn, when it is the
+// first of its queue whose start can be known. It returns whether it did.
+func (s *Session) Reserve(j *Job) bool {
+	if !s.easy() || !Backfills(j.In) && !j.In.Fifo || len(s.Reservations) == maxReservations || s.heads[j.In] >= maxHeads || !s.foreseeable(j) {
+		return false
+	}
+	if s.heads == nil {
+		s.heads = map[*queue.Queue]int{}
+	}
+	s.heads[j.In]++
+	l := s.ahead()
+	r, ok := l.reserve(j)
+	l.close()
+	if !ok {
+		return false
+	}
+	s.heads[j.In] = maxHeads
+	r.turn = s.turns[j]
+	s.keepFor(r)
+	s.WakeAt(r.At.Add(time.Second)) // what was to end by then may be late
+	return true
+}
+
+// foreseeable says whether looking ahead can tell when a gang starts.
+func (s *Session) foreseeable(j *Job) bool {
+	if j.Need() == 0 || len(j.Pending) == 0 || len(j.Reserved)+len(j.Placed)+len(j.Promised) > 0 || len(j.Unsupported) > 0 {
+		return false
+	}
+	for _, shape := range j.Shapes() {
+		if shape.Slow {
+			return false
+		}
+	}
+	_, never := s.Never(j)
+	return !never
+}
+
+// reserve finds the earliest start of a gang and what is left beside it then.
+func (l *lookahead) reserve(j *Job) (*Reservation, bool) {
+	at, ok := l.earliest(j, Share)
+	if !ok {
+		return nil, false
+	}
+	s := l.s
+	mark := s.View.Mark()
+	placed, ok := l.place(j, Share)
+	if !ok { // earliest has just seen that it fits
+		return nil, false
+	}
+	r := &Reservation{Job: j, At: at, Placed: placed, room: map[model.NodeID][]int64{}}
+	var tasks []*model.Task
+	for _, p := range placed {
+		tasks = append(tasks, p.Task)
+		if r.room[p.Node] == nil {
+			idle, future := s.View.Nodes.Row(s.View.Idle, p.Node), slices.Clone(s.View.Nodes.Row(s.View.Future, p.Node))
+			for i := range future {
+				future[i] = min(future[i], idle[i])
+			}
+			r.room[p.Node] = future
+		}
+	}
+	r.request = Sum(tasks)
+	r.endsIn(l.endings)
+	(&round{s: s, job: j, placed: placed}).undo(mark)
+	return r, true
+}
+
+// endsIn sums up what ends until the reservation begins.
+func (r *Reservation) endsIn(endings []Ending) {
+	r.ended, r.order = map[*queue.Queue]model.Request{}, nil
+	for i := range endings {
+		e := &endings[i]
+		if e.At.After(r.At) {
+			return
+		}
+		if e.in != nil && !e.leaving {
+			r.count(e.in, e.Task.Shape.Request, 1)
+		}
+	}
+}
+
+// count adds to what ends in a queue until the reservation begins.
+func (r *Reservation) count(q *queue.Queue, request model.Request, sign int64) {
+	sum, known := r.ended[q]
+	if !known {
+		r.order = append(r.order, q)
+	}
+	for _, t := range request {
+		at, found := slices.BinarySearchFunc(sum, t.Index, func(o model.Term, index int32) int { return cmp.Compare(o.Index, index) })
+		if !found {
+			sum = slices.Insert(sum, at, model.Term{Index: t.Index})
+		}
+		sum[at].Value += sign * t.Value
+	}
+	r.ended[q] = sum
+}
+
+// keepFor makes a reservation count: from now on its nodes take only what does
+// not delay it.
+func (s *Session) keepFor(r *Reservation) {
+	s.Reservations = append(s.Reservations, r)
+	s.Rules.Nodes = append(s.Rules.Nodes, NodeRule{
+		Name:    "backfill",
+		Applies: func(j *Job, t *model.Task) bool { return s.bound(r, j, t) },
+		Allows: func(_ *Job, t *model.Task, id model.NodeID, _ bool) (reason.Code, string) {
+			if row, mine := r.room[id]; mine && !fitsRow(t.Shape.Request, row) {
+				return reason.Reserved, r.Job.Key()
+			}
+			return "", ""
+		},
+		Placed: func(j *Job, t *model.Task, id model.NodeID, sign int) { s.beside(r, j, t, id, int64(sign)) },
+	})
+}
+
+// bound says whether a reservation binds a task: its gang is behind, and it has
+// not ended by then.
+func (s *Session) bound(r *Reservation, j *Job, t *model.Task) bool {
+	if j == r.Job {
+		return false
+	}
+	if turn, had := s.turns[j]; had && turn < r.turn {
+		return false
+	}
+	return !s.endsBy(t, r.At)
+}
+
+// freeOf are the reservations that do not bind a gang, a bit each: any or all of
+// its tasks. Those that are not made yet bind nobody.
+func (s *Session) freeOf(j *Job, anyTask bool) uint32 {
+	free := ^uint32(0)
+	for i, r := range s.Reservations {
+		binds := func(t *model.Task) bool { return s.bound(r, j, t) }
+		frees := func(t *model.Task) bool { return !s.bound(r, j, t) }
+		if anyTask && !slices.ContainsFunc(j.Pending, frees) || !anyTask && slices.ContainsFunc(j.Pending, binds) {
+			free &^= 1 << i
+		}
+	}
+	return free
+}
+
+// ruledByPolicy is RuledBy without reservations.
+func (s *Session) ruledByPolicy(j *Job, t *model.Task) bool {
+	for _, rule := range s.Rules.Nodes[:len(s.Rules.Nodes)-len(s.Reservations)] {
+		if rule.Applies(j, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// endsBy says whether a task that starts now has ended by a time.
+func (s *Session) endsBy(t *model.Task, at time.Time) bool {
+	length, known := t.RunTime().Length()
+	return known && !s.clock().Add(length).After(at)
+}
+
+// clock is the time that is looked at: now, or later when looking ahead.
+func (s *Session) clock() time.Time {
+	if s.later.IsZero() {
+		return s.Now
+	}
+	return s.later
+}
+
+// beside follows what is placed after a reservation was made.
+func (s *Session) beside(r *Reservation, j *Job, t *model.Task, id model.NodeID, sign int64) {
+	if j == r.Job {
+		return
+	}
+	if s.endsBy(t, r.At) {
+		r.count(j.In, t.Shape.Request, sign)
+		return
+	}
+	if row, mine := r.room[id]; mine {
+		for _, term := range t.Shape.Request {
+			row[term.Index] -= sign * term.Value
+		}
+	}
+}
+
+func fitsRow(request model.Request, row []int64) bool {
+	for _, t := range request {
+		if int(t.Index) >= len(row) || t.Value > row[t.Index] {
+			return false
+		}
+	}
+	return true
+}
+
+// keptOf says that a queue's limits would not leave room for a reservation if
+// the task started now.
+func (s *Session) keptOf(j *Job, t *model.Task) explain.Verdict {
+	for _, r := range s.Reservations {
+		if !s.bound(r, j, t) {
+			continue
+		}
+		r.shift(-1)
+		v := s.Rules.MayAllocate(j.In, t.Shape.Request)
+		r.shift(1)
+		if v.Code != "" {
+			return explain.Verdict{Code: reason.Reserved, Blocker: []string{r.Job.Key()}, Until: r.At, Limit: v.Limit}
+		}
+	}
+	return explain.Verdict{}
+}
+
+// shift moves the ledger to when the reservation begins (-1) and back (1).
+func (r *Reservation) shift(sign float64) {
+	for _, q := range r.order {
+		q.Hold(r.ended[q], sign)
+	}
+	r.Job.In.Hold(r.request, -sign)
+}
+
+// reservedVerdict says for whom room is kept, when that is why a gang does not
+// fit; and since when.
+func (s *Session) reservedVerdict(v explain.Verdict) explain.Verdict {
+	if v.Code != reason.GangDoesNotFit || len(s.Reservations) == 0 {
+		return v
+	}
+	for i := range v.Tally.Counts {
+		c := &v.Tally.Counts[i]
+		if c.Reason != reason.Reserved {
+			continue
+		}
+		v.Code = reason.Reserved
+		for _, r := range s.Reservations {
+			if r.Job.Key() == c.Detail && !slices.Contains(v.Blocker, c.Detail) {
+				v.Blocker = append(v.Blocker, c.Detail)
+				if v.Until.IsZero() || r.At.Before(v.Until) {
+					v.Until = r.At
+				}
+			}
+		}
+	}
+	return v
+}
+
+// Heads are the first of each queue among the gangs that are not looked at in
+// this cycle and wait for room: whoever comes after them must know.
+func (s *Session) Heads() []*Job {
+	if !s.easy() {
+		return nil
+	}
+	first := map[*queue.Queue]*Job{}
+	var order []*queue.Queue
+	for _, j := range s.AllWaiting {
+		if !j.Parked || !j.LetIn() || j.Need() == 0 || len(j.Pending) == 0 || !j.In.Known || !j.In.Open || !s.foreseeable(j) {
+			continue
+		}
+		switch head := first[j.In]; {
+		case head == nil:
+			order = append(order, j.In)
+			first[j.In] = j
+		case s.Rules.CompareJobs(j, head) < 0:
+			first[j.In] = j
+		}
+	}
+	heads := make([]*Job, 0, len(order))
+	for _, q := range order {
+		if j := first[q]; j.Tryable(s) {
+			heads = append(heads, j)
+		}
+	}
+	return heads
+}

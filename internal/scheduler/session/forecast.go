@@ -1,0 +1,224 @@
+package session
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+const (
+	// maxForecast is how many waiting gangs are looked at to tell when they start.
+	maxForecast = 64
+	// maxLooked bounds the tasks that are placed on trial to tell it.
+	maxLooked = 20_000
+)
+
+// Forecast is when a gang starts, as far as can be told.
+type Forecast struct {
+	At    time.Time
+	Known bool
+	// Why says what it rests on, or why it is unknown.
+	Why string
+}
+
+// Texts of forecasts.
+const (
+	byLimits     = "by the time limits of what runs and what is before it"
+	noLimits     = "unknown: what it waits for has no time limit"
+	tooFar       = "unknown: too many are before it to look so far ahead"
+	neverStarts  = "unknown: it cannot start as it is"
+	otherPods    = "unknown: its place depends on what other pods do"
+	notPlaceable = "unknown: "
+)
+
+// Forecasts tells when the waiting gangs start if what runs ends at its limits
+// and nothing new arrives: it lets the time run, with the turns and reservations
+// of action allocate, on the overlay, and undoes it all.
+func (s *Session) Forecasts() map[*Job]Forecast {
+	f := &forecaster{s: s, out: map[*Job]Forecast{}}
+	for _, j := range s.AllWaiting {
+		if why := s.unforeseen(j); why != "" {
+			f.out[j] = Forecast{Why: why}
+			continue
+		}
+		f.jobs = append(f.jobs, j)
+	}
+	f.inOrder()
+	for _, j := range f.jobs[min(maxForecast, len(f.jobs)):] {
+		f.out[j] = Forecast{Why: tooFar}
+	}
+	f.jobs = f.jobs[:min(maxForecast, len(f.jobs))]
+	if len(f.jobs) == 0 {
+		return f.out
+	}
+	f.run()
+	return f.out
+}
+
+// unforeseen says why nothing can be told of a gang; "" when it can.
+func (s *Session) unforeseen(j *Job) string {
+	if !s.easy() {
+		return noLimits
+	}
+	if _, never := s.Never(j); never || j.Verdict.Code == reason.TooLarge {
+		return neverStarts
+	}
+	if !j.LetIn() || !j.In.Known || !j.In.Open || j.Need() == 0 || len(j.Pending) == 0 || !j.Tryable(s) {
+		if j.Verdict.Code == "" {
+			return notPlaceable + "it wants more than its minimum, as room allows"
+		}
+		return notPlaceable + reason.Get(j.Verdict.Code).Sentence
+	}
+	if len(j.Promised)+len(j.Reserved) > 0 {
+		return notPlaceable + reason.Get(reason.WaitingForVictims).Sentence
+	}
+	if !s.foreseeable(j) {
+		return otherPods
+	}
+	return ""
+}
+
+// forecaster lets the time run.
+type forecaster struct {
+	s     *Session
+	look  *lookahead
+	jobs  []*Job // not started
+	out   map[*Job]Forecast
+	began int // s.Looked at the beginning
+	kept  struct {
+		rules        []NodeRule
+		reservations []*Reservation
+		turns        map[*Job]int
+	}
+	heads map[*queue.Queue]*Reservation
+}
+
+// inOrder sorts the gangs as turns would begin.
+func (f *forecaster) inOrder() {
+	slices.SortFunc(f.jobs, func(a, b *Job) int {
+		if a.In != b.In {
+			return f.s.Rules.CompareQueues(a.In, b.In)
+		}
+		return f.s.Rules.CompareJobs(a, b)
+	})
+}
+
+func (f *forecaster) run() {
+	s := f.s
+	f.began = s.Looked
+	f.kept.rules, f.kept.reservations, f.kept.turns = s.Rules.Nodes, s.Reservations, s.turns
+	f.look = s.ahead()
+	f.look.endings = slices.Clone(f.look.endings)
+	f.heads = map[*queue.Queue]*Reservation{}
+	s.later = s.Now
+	for {
+		f.turns()
+		if len(f.jobs) == 0 || f.look.next == len(f.look.endings) || s.Looked-f.began > maxLooked {
+			break
+		}
+		s.later = f.look.endings[f.look.next].At
+		f.look.until(s.later)
+	}
+	why := noLimits
+	if f.look.next < len(f.look.endings) {
+		why = tooFar
+	}
+	for _, j := range f.jobs {
+		f.out[j] = Forecast{Why: why}
+	}
+	s.later = time.Time{}
+	f.look.close()
+	s.Rules.Nodes, s.Reservations, s.turns = f.kept.rules, f.kept.reservations, f.kept.turns
+}
+
+// turns gives every gang its turn at the time looked at.
+func (f *forecaster) turns() {
+	s := f.s
+	f.inOrder()
+	s.Reservations, s.turns = nil, map[*Job]int{}
+	s.Rules.Nodes = f.kept.rules[:len(f.kept.rules)-len(f.kept.reservations)]
+	s.Rules.Nodes = s.Rules.Nodes[:len(s.Rules.Nodes):len(s.Rules.Nodes)]
+	tried := map[*queue.Queue]int{}
+	blocked := map[*queue.Queue]bool{}
+	waiting := f.jobs[:0:0]
+	for _, j := range f.jobs {
+		s.TakesTurn(j)
+		if blocked[j.In] || s.Looked-f.began > maxLooked {
+			waiting = append(waiting, j)
+			continue
+		}
+		if f.start(j) {
+			continue
+		}
+		waiting = append(waiting, j)
+		reserved := f.reserve(j, tried)
+		if j.In.Fifo && !(reserved && Backfills(j.In)) {
+			blocked[j.In] = true
+		}
+	}
+	f.jobs = waiting
+}
+
+// start places a gang now, if it fits.
+func (f *forecaster) start(j *Job) bool {
+	s := f.s
+	if s.Rules.IsOverused(j.In).Code != "" {
+		return false
+	}
+	placed, ok := f.look.place(j, Share)
+	if !ok {
+		return false
+	}
+	f.out[j] = Forecast{At: s.later, Known: true, Why: byLimits}
+	if r := f.heads[j.In]; r != nil && r.Job == j {
+		delete(f.heads, j.In)
+	}
+	for _, p := range placed {
+		f.look.placed = append(f.look.placed, held{j, p})
+		length, known := p.Task.RunTime().Length()
+		if known {
+			f.insert(Ending{At: s.later.Add(length), Task: p.Task, Node: p.Node, in: j.In})
+		}
+	}
+	return true
+}
+
+// insert adds an ending that lies ahead.
+func (f *forecaster) insert(e Ending) {
+	l := f.look
+	at := l.next + sort.Search(len(l.endings)-l.next, func(i int) bool { return compareEndings(l.endings[l.next+i], e) > 0 })
+	l.endings = slices.Insert(l.endings, at, e)
+}
+
+// reserve keeps room for the first of its queue whose start can be known.
+func (f *forecaster) reserve(j *Job, tried map[*queue.Queue]int) bool {
+	s := f.s
+	if !Backfills(j.In) && !j.In.Fifo || len(s.Reservations) == maxReservations || tried[j.In] >= maxHeads {
+		return false
+	}
+	tried[j.In]++
+	r := f.heads[j.In]
+	if r == nil || r.Job != j {
+		var ok bool
+		if r, ok = f.ahead(j); !ok {
+			return false
+		}
+		f.heads[j.In] = r
+	}
+	tried[j.In] = maxHeads
+	r.turn = s.turns[j]
+	r.endsIn(f.look.endings[f.look.next:])
+	s.keepFor(r)
+	return true
+}
+
+// ahead looks further ahead for one gang, and comes back.
+func (f *forecaster) ahead(j *Job) (*Reservation, bool) {
+	l, mark, next := f.look, f.s.View.Mark(), f.look.next
+	r, ok := l.reserve(j)
+	l.back(next, mark)
+	return r, ok
+}

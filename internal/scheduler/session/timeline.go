@@ -1,0 +1,238 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+// Ending is a task on a node that ends at a known time, at the latest.
+type Ending struct {
+	At   time.Time
+	Task *model.Task
+	Node model.NodeID
+	// leaving: its room is being released already. promised: it has no room yet, only the promise of it.
+	leaving, promised bool
+	in                *queue.Queue // nil: in none
+}
+
+// Endings lists what ends at a known time, in order. What was placed in this cycle starts now. It is made
+// once a cycle and after room changed.
+func (s *Session) Endings() []Ending {
+	if s.endings != nil && s.endingsAt == s.View.Mark() {
+		return s.endings
+	}
+	s.endingsAt = s.View.Mark()
+	s.endings = append(s.endings[:0], Ending{})[:0]
+	out := map[*model.Task]bool{}
+	if len(s.Out.Evicts) > 0 {
+		for i := range s.Out.Evicts {
+			if t := s.Cluster.Task(s.Out.Evicts[i].Pod.UID); t != nil {
+				out[t] = true
+			}
+		}
+	}
+	for _, id := range s.View.Order {
+		for _, t := range s.View.Nodes.Tasks[id] {
+			e := Ending{At: s.Now, Task: t, Node: id, in: s.queueOf(t)}
+			switch {
+			case t.Status == model.Releasing || out[t]:
+				e.leaving = true
+			case t.Status == model.Pipelined:
+				e.promised = true
+				fallthrough
+			default:
+				at, known := t.End(s.Now)
+				if !known {
+					continue
+				}
+				e.At = at
+			}
+			s.endings = append(s.endings, e)
+		}
+	}
+	for _, j := range s.Bound {
+		for _, p := range j.Placed {
+			if at, known := p.Task.End(s.Now); known {
+				s.endings = append(s.endings, Ending{At: at, Task: p.Task, Node: p.Node, in: j.In})
+			}
+		}
+	}
+	slices.SortFunc(s.endings, compareEndings)
+	return s.endings
+}
+
+func (s *Session) queueOf(t *model.Task) *queue.Queue {
+	if t.Gang == nil || t.Gang.Queue == nil {
+		return nil
+	}
+	return s.Ledger.Of(t.Gang.Queue)
+}
+
+func compareEndings(a, b Ending) int {
+	return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Task.Namespace, b.Task.Namespace), strings.Compare(a.Task.Name, b.Task.Name))
+}
+
+// lookahead is the session at a later time: what ends until then has ended. It
+// changes overlay and ledger and has to be closed.
+type lookahead struct {
+	s       *Session
+	endings []Ending
+	next    int // first that has not ended
+	mark    int
+	placed  []held // by the look ahead itself
+}
+
+// held is what a task holds of a queue while looking ahead.
+type held struct {
+	job *Job
+	Placed
+}
+
+// ahead opens a look ahead. What is being released has ended.
+func (s *Session) ahead() *lookahead {
+	l := &lookahead{s: s, endings: s.Endings(), mark: s.View.Mark()}
+	s.looking++
+	l.until(s.Now)
+	return l
+}
+
+// until lets end what ends until a time.
+func (l *lookahead) until(at time.Time) {
+	for l.next < len(l.endings) && !l.endings[l.next].At.After(at) {
+		l.end(&l.endings[l.next], 1)
+		l.next++
+	}
+}
+
+// end counts a task as ended, but for the overlay when it is undone (-1): that
+// is rolled back as a whole.
+func (l *lookahead) end(e *Ending, sign float64) {
+	if sign > 0 {
+		switch {
+		case e.promised:
+			l.s.View.Withdraw(e.Node, e.Task)
+		default:
+			l.s.View.End(e.Node, e.Task, e.leaving)
+		}
+	}
+	if e.in != nil && !e.leaving { // who leaves holds nothing of its queue any more
+		e.in.Hold(e.Task.Shape.Request, -sign)
+	}
+	if len(l.s.Rules.Nodes) > 0 && !e.promised {
+		l.s.FollowEvicted(e.Task, int(sign))
+	}
+}
+
+// back undoes endings until only the first n have ended.
+func (l *lookahead) back(n, mark int) {
+	for l.next > n {
+		l.next--
+		l.end(&l.endings[l.next], -1)
+	}
+	l.s.View.Rollback(mark)
+}
+
+// close puts the session back as it was.
+func (l *lookahead) close() {
+	for i := len(l.placed) - 1; i >= 0; i-- {
+		l.unplace(&l.placed[i])
+	}
+	l.back(0, l.mark)
+	l.s.looking--
+}
+
+func (l *lookahead) unplace(h *held) {
+	l.s.followPlaced(h.job, h.Task, h.Node, -1)
+	l.s.unplacedRule(h.Task, h.Node)
+	h.job.In.Hold(h.Task.Shape.Request, -1)
+}
+
+// place puts a gang's minimum where it fits now; on false nothing changed.
+func (l *lookahead) place(j *Job, limits Limits) ([]Placed, bool) {
+	s := l.s
+	mark := s.View.Mark()
+	r := round{s: s, job: j, limits: limits, quiet: true}
+	r.run()
+	s.Looked += len(r.placed) + 1
+	if !r.enough() || len(r.placed) == 0 {
+		r.undo(mark)
+		return nil, false
+	}
+	return r.placed, true
+}
+
+// fits says whether a gang's minimum fits now.
+func (l *lookahead) fits(j *Job, limits Limits) bool {
+	mark := l.s.View.Mark()
+	placed, ok := l.place(j, limits)
+	if ok {
+		(&round{s: l.s, job: j, placed: placed}).undo(mark)
+	}
+	return ok
+}
+
+// earliest moves to the earliest time at which a gang fits; false: it never does.
+// First by steps that double, then by halves between the last two.
+func (l *lookahead) earliest(j *Job, limits Limits) (time.Time, bool) {
+	at := l.s.Now
+	if l.next > 0 {
+		at = maxTime(at, l.endings[l.next-1].At)
+	}
+	if l.fits(j, limits) {
+		return at, true
+	}
+	low, lowMark := l.next, l.s.View.Mark() // does not fit here
+	for step := 1; ; step *= 2 {
+		if low == len(l.endings) {
+			return at, false
+		}
+		high := min(low+step, len(l.endings))
+		l.until(l.endings[high-1].At)
+		high = l.next
+		if !l.fits(j, limits) {
+			low, lowMark = high, l.s.View.Mark()
+			continue
+		}
+		for l.nextTime(low) < high { // fits at high, not at low, and there are times in between
+			middle := l.nextTime((low + high) / 2)
+			if middle >= high {
+				middle = l.nextTime(low)
+			}
+			l.back(low, lowMark)
+			l.until(l.endings[middle-1].At)
+			if l.fits(j, limits) {
+				high = middle
+			} else {
+				low, lowMark = l.next, l.s.View.Mark()
+			}
+		}
+		if l.next != high {
+			l.back(min(low, l.next), lowMark)
+			l.until(l.endings[high-1].At)
+		}
+		return l.endings[high-1].At, true
+	}
+}
+
+// nextTime is the number of endings until the end of the time at which ending n
+// happens.
+func (l *lookahead) nextTime(n int) int {
+	if n >= len(l.endings) {
+		return len(l.endings)
+	}
+	at := l.endings[n].At
+	return n + sort.Search(len(l.endings)-n, func(i int) bool { return l.endings[n+i].At.After(at) })
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
