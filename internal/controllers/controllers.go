@@ -15,6 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job"
 	"github.com/vc-batch/vc/internal/controllers/podgroup"
 	"github.com/vc-batch/vc/internal/controllers/queue"
+	"github.com/vc-batch/vc/internal/governor"
 )
 
 // eventSource is the component that events name.
@@ -30,6 +31,8 @@ type Options struct {
 	Writers int
 	// QPS bounds the requests a second of the controllers; 0 means that only the API server bounds them.
 	QPS float32
+	// Pressure says when what only informs gives way to what others wait for; nil means never.
+	Pressure *governor.Governor
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -54,7 +57,7 @@ func Add(mgr manager.Manager, o Options) error {
 	recorder := mgr.GetEventRecorderFor(eventSource) //nolint:staticcheck // see above
 	reconcilers := cmp.Or(o.JobReconcilers, 16)
 	if err := job.Add(mgr, job.Options{Cache: mgr.GetCache(), API: api, Recorder: recorder, Reconcilers: reconcilers,
-		Writers: cmp.Or(o.Writers, 64), Now: o.Now}); err != nil {
+		Writers: cmp.Or(o.Writers, 64), Pressure: o.Pressure, Now: o.Now}); err != nil {
 		return err
 	}
 	if err := podgroup.Add(mgr, podgroup.Options{Cache: mgr.GetCache(), API: api, Schedulers: o.SchedulerNames, Reconcilers: reconcilers}); err != nil {

@@ -59,7 +59,9 @@ func controlTerm(ctx context.Context, o *Options, log logr.Logger, ready func())
 	if err != nil {
 		return fmt.Errorf("controller manager: %w", err)
 	}
-	if err := controllers.Add(mgr, o.Controllers); err != nil {
+	options := o.Controllers
+	options.Pressure = o.pressure
+	if err := controllers.Add(mgr, options); err != nil {
 		return fmt.Errorf("controllers: %w", err)
 	}
 	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {

@@ -36,6 +36,7 @@ func Run(ctx context.Context, o Options) error {
 	log := klog.FromContext(ctx)
 	o.Config = rest.CopyConfig(o.Config)
 	o.Config.QPS, o.Config.RateLimiter = -1, nil
+	o.pressure = watchPressure(o.Config)
 
 	h := newHealth(o.Components)
 	tell := o.Ready

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/admission"
 	"github.com/vc-batch/vc/internal/controllers"
+	"github.com/vc-batch/vc/internal/governor"
 )
 
 // The components of the daemon.
@@ -58,6 +59,8 @@ type Options struct {
 	HealthAddress string
 	// Pprof serves Go's profiles on MetricsAddress.
 	Pprof bool
+
+	pressure *governor.Governor // of all components together
 
 	// Admission and Controllers are handed to these components.
 	Admission   admission.Options

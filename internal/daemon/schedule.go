@@ -50,7 +50,7 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 		return err
 	}
 	out := outbox.New(outbox.Options{
-		API: api, SchedulerName: o.SchedulerNames[0], Fence: fence, Log: log,
+		API: api, SchedulerName: o.SchedulerNames[0], Fence: fence, Pressure: o.pressure, Log: log,
 		Report:  func(d model.Delta) { in.Put(d) },
 		Observe: observeWrite,
 	})

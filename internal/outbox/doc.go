@@ -16,6 +16,8 @@
 //   - A bind or an eviction that is given up is reported exactly once.
 //   - Gangs with the fewest binds outstanding go first, but every fourth bind
 //     belongs to the gang that has waited longest, so none starves.
+//   - Under pressure of the API server, that a gang runs is told with one write
+//     in governor.Share.
 //   - Pod events leave only while no bind waits, or slowly when they grow old.
 //
 // # Concurrency

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+
+	"github.com/vc-batch/vc/internal/governor"
 )
 
 // ErrFenced is why a write was given up after leadership was lost.
@@ -25,6 +27,7 @@ type engine struct {
 	wake     *sync.Cond
 	queues   *queues
 	limiter  *limiter
+	pressure *governor.Governor
 	inFlight int
 	idle     idleGate
 	resting  int // writes between two attempts
@@ -37,8 +40,8 @@ const (
 	writesMax = 64
 )
 
-func newEngine(log logr.Logger, fence func() error, observe func(*write, time.Duration, string)) *engine {
-	e := &engine{log: log, fence: fence, observe: observe, queues: newQueues(), limiter: newLimiter(writesMin, writesMax)}
+func newEngine(log logr.Logger, pressure *governor.Governor, fence func() error, observe func(*write, time.Duration, string)) *engine {
+	e := &engine{log: log, pressure: pressure, fence: fence, observe: observe, queues: newQueues(), limiter: newLimiter(writesMin, writesMax)}
 	e.wake = sync.NewCond(&e.mu)
 	return e
 }
@@ -109,7 +112,7 @@ func (e *engine) take() *write {
 			return nil
 		}
 		if e.inFlight < e.limiter.allowed() {
-			if w := e.queues.next(e.idle.open()); w != nil {
+			if w := e.queues.next(e.mayTell, e.idle.open()); w != nil {
 				e.inFlight++
 				e.idle.left(w, time.Now())
 				return w
@@ -118,6 +121,9 @@ func (e *engine) take() *write {
 		e.wake.Wait()
 	}
 }
+
+// mayTell reports whether what is only told may leave now.
+func (e *engine) mayTell() bool { return e.pressure.Remark(time.Now()) == 0 }
 
 func (e *engine) carryOut(ctx context.Context, w *write) {
 	if err := e.fence(); err != nil {
@@ -145,7 +151,7 @@ func (e *engine) carryOut(ctx context.Context, w *write) {
 	}
 	retry := (v == overload || v == transient) && w.attempt < maxAttempts
 	superseded := false
-	if !retry || w.lane == statusLane || w.lane == idleLane {
+	if !retry || !w.owed() {
 		superseded = e.queues.finished(w)
 	}
 	if retry && !superseded {
@@ -223,5 +229,5 @@ func (e *engine) empty() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.inFlight == 0 && e.resting == 0 &&
-		e.queues.waiting(evictLane)+e.queues.waiting(bindLane)+e.queues.waiting(statusLane) == 0
+		e.queues.waiting(evictLane)+e.queues.waiting(bindLane)+e.queues.waiting(statusLane)+e.queues.waiting(toldLane) == 0
 }

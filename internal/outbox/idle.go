@@ -26,6 +26,9 @@ const (
 	oldIdle      = 10 * time.Second
 	// idleMost is how many idle writes may wait; the oldest are dropped beyond it.
 	idleMost = 20000
+	// toldPerTick is how many workers a tick wakes to look whether what is told
+	// may leave by now.
+	toldPerTick = 50
 )
 
 func (g *idleGate) open() bool { return g.budget > 0 }
@@ -74,7 +77,7 @@ func (e *engine) openIdleLane(ctx context.Context) {
 				e.observe(w, 0, "dropped")
 			}
 			e.idle.tick(now, e.queues)
-			e.wakeFor(e.idle.budget)
+			e.wakeFor(e.idle.budget + min(e.queues.waiting(toldLane), toldPerTick))
 			e.mu.Unlock()
 		}
 	}

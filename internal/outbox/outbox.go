@@ -7,6 +7,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/vc-batch/vc/internal/governor"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
@@ -22,13 +23,15 @@ type Options struct {
 	Fence func() error
 	// Observe is told of every attempt, by lane, for metrics. Nil: nobody is.
 	Observe func(Attempt)
+	// Pressure says when what is only told gives way. Nil: never.
+	Pressure *governor.Governor
 	// Log of the zero value discards.
 	Log logr.Logger
 }
 
 // Attempt is one try of a write.
 type Attempt struct {
-	Lane    string        // evict, bind, status, idle
+	Lane    string        // evict, bind, status, told, idle
 	Outcome string        // ok, retried, superseded, refused, dropped
 	Took    time.Duration // the call alone
 	Waited  time.Duration // from Put to the end of the call
@@ -55,7 +58,7 @@ func New(o Options) *Outbox {
 	observe := func(w *write, took time.Duration, outcome string) {
 		o.Observe(Attempt{Lane: w.lane.String(), Outcome: outcome, Took: took, Waited: time.Since(w.queued)})
 	}
-	return &Outbox{o: o, engine: newEngine(o.Log, o.Fence, observe), events: newEventLog()}
+	return &Outbox{o: o, engine: newEngine(o.Log, o.Pressure, o.Fence, observe), events: newEventLog()}
 }
 
 // Run writes until ctx is done; it returns when the last call has ended. What

@@ -29,7 +29,7 @@ func (o *Outbox) gangStatus(g *decision.GangStatus) *write {
 	}
 	patch := mustJSON(ops)
 	return &write{
-		lane: statusLane, key: "podgroup/" + gang.Key(),
+		lane: laneOf(&g.Status), key: "podgroup/" + gang.Key(),
 		send: func(ctx context.Context) error {
 			return missingIsDone(o.o.API.PatchPodGroup(ctx, gang.Namespace, gang.Name, patch))
 		},
@@ -73,6 +73,16 @@ func (o *Outbox) hyperNodeStatus(h *decision.HyperNodeStatus) *write {
 			}
 		},
 	}
+}
+
+// laneOf tells a status that is waited for, by the controller that makes the
+// gang's pods or by people who want to know why it waits, from one that only says
+// what can be seen at its pods.
+func laneOf(s *schedulingv1beta1.PodGroupStatus) lane {
+	if s.Phase == schedulingv1beta1.PodGroupRunning && s.Explanation == nil {
+		return toldLane
+	}
+	return statusLane
 }
 
 // queueStatus applies the one field of a queue's status that is the

@@ -12,14 +12,15 @@ type lane int
 const (
 	evictLane lane = iota
 	bindLane
-	statusLane
-	idleLane // pod events and conditions: only when there is nothing better to do
+	statusLane // others act upon it: a gang is let in, or waits and people should know why
+	toldLane   // tells of what is so already: under pressure one write in governor.Share
+	idleLane   // pod events and conditions: only when there is nothing better to do
 	laneCount
 )
 
 // String is the lane's name in metrics and logs.
 func (l lane) String() string {
-	return [laneCount]string{"evict", "bind", "status", "idle"}[l]
+	return [laneCount]string{"evict", "bind", "status", "told", "idle"}[l]
 }
 
 // statusShare: while binds wait, one write in so many is a status.
@@ -46,11 +47,12 @@ type write struct {
 // newer one says all there is to say.
 func (w *write) owed() bool { return w.lane == evictLane || w.lane == bindLane }
 
-// queues hold what waits. A status or idle write replaces a waiting one of its key.
+// queues hold what waits. A status, told or idle write replaces a waiting one of its key.
 type queues struct {
 	evicts   fifo
 	binds    *gangQueue
 	statuses fifo
+	told     fifo
 	idle     fifo
 
 	busy  map[string]bool   // keys in flight
@@ -66,9 +68,10 @@ func newQueues() *queues {
 func (q *queues) put(w *write) (superseded *write) {
 	if q.busy[w.key] {
 		superseded = q.after[w.key]
-		if superseded != nil && superseded.lane < w.lane {
+		if superseded != nil && superseded.owed() && superseded.lane < w.lane {
 			return w // a bind or an eviction is not given up for a remark
 		}
+		inherit(w, superseded)
 		q.after[w.key] = w
 		return superseded
 	}
@@ -81,29 +84,52 @@ func (q *queues) put(w *write) (superseded *write) {
 		q.binds.push(w)
 		return nil
 	case statusLane:
-		return q.statuses.put(w)
+		if old := q.told.drop(w.key); old != nil {
+			superseded = old
+		}
+		if old := q.statuses.put(w); old != nil {
+			superseded = old
+		}
+		return superseded
+	case toldLane:
+		if q.statuses.has(w.key) { // the newer status keeps the urgent one's place
+			w.lane = statusLane
+			return q.statuses.put(w)
+		}
+		return q.told.put(w)
 	default:
 		return q.idle.put(w)
 	}
 }
 
+// inherit gives a status that takes the place of a more urgent one its urgency.
+func inherit(w, old *write) {
+	if old != nil && old.lane == statusLane && w.lane == toldLane {
+		w.lane = statusLane
+	}
+}
+
 // next takes the write that should leave now and marks its key busy; nil when
-// there is none. Idle writes are taken only when allowed.
-func (q *queues) next(idleAllowed bool) *write {
-	w := q.choose(idleAllowed)
+// there is none. Idle writes are taken only when allowed, told ones when mayTell
+// says so, which is asked only when one waits.
+func (q *queues) next(mayTell func() bool, idleAllowed bool) *write {
+	w := q.choose(mayTell, idleAllowed)
 	if w != nil {
 		q.busy[w.key] = true
 	}
 	return w
 }
 
-func (q *queues) choose(idleAllowed bool) *write {
+func (q *queues) choose(mayTell func() bool, idleAllowed bool) *write {
 	if w := q.evicts.take(); w != nil {
 		return w
 	}
 	q.turn++
 	if q.turn%statusShare == 0 {
 		if w := q.statuses.take(); w != nil {
+			return w
+		}
+		if w := q.tell(mayTell); w != nil {
 			return w
 		}
 	}
@@ -113,10 +139,20 @@ func (q *queues) choose(idleAllowed bool) *write {
 	if w := q.statuses.take(); w != nil {
 		return w
 	}
+	if w := q.tell(mayTell); w != nil {
+		return w
+	}
 	if idleAllowed {
 		return q.idle.take()
 	}
 	return nil
+}
+
+func (q *queues) tell(mayTell func() bool) *write {
+	if q.told.len() == 0 || !mayTell() {
+		return nil
+	}
+	return q.told.take()
 }
 
 // finished frees w's key and queues what was put meanwhile. It reports whether
@@ -139,7 +175,7 @@ func (q *queues) again(w *write) bool {
 	case !ok:
 		q.finished(w)
 		q.put(w)
-	case later.lane <= w.lane:
+	case later.lane <= w.lane || !w.owed():
 		q.finished(w)
 		return false
 	case w.lane == evictLane:
@@ -159,6 +195,8 @@ func (q *queues) waiting(l lane) int {
 		return q.binds.waiting
 	case statusLane:
 		return q.statuses.len()
+	case toldLane:
+		return q.told.len()
 	default:
 		return q.idle.len()
 	}
@@ -200,13 +238,22 @@ func (f *fifo) take() *write {
 	return w
 }
 
-// drop forgets the write of a key, if one waits.
-func (f *fifo) drop(key string) {
-	if at, ok := f.byKey[key]; ok {
-		f.order[at-f.base] = nil
-		delete(f.byKey, key)
-		f.skipDropped()
+func (f *fifo) has(key string) bool {
+	_, ok := f.byKey[key]
+	return ok
+}
+
+// drop forgets the write of a key and returns it, nil when none waits.
+func (f *fifo) drop(key string) *write {
+	at, ok := f.byKey[key]
+	if !ok {
+		return nil
 	}
+	w := f.order[at-f.base]
+	f.order[at-f.base] = nil
+	delete(f.byKey, key)
+	f.skipDropped()
+	return w
 }
 
 func (f *fifo) head() *write {

@@ -29,8 +29,9 @@ type application struct {
 	plan    *plan.Plan
 	known   *recollection
 	plugins plugin.Set
-	// later is when to come back for what was put off.
-	later time.Duration
+	// later is when to come back for what was put off; putOff says that this is the status.
+	later  time.Duration
+	putOff bool
 }
 
 // failure is a write that failed, with the reason of the event that tells it.
@@ -102,8 +103,8 @@ func (a *application) delete(ctx context.Context, o client.Object) error {
 
 func (a *application) writeStatus(ctx context.Context, w plan.WriteStatus) error {
 	now := a.now()
-	if wait := statusInterval - now.Sub(a.known.lastStatus); w.Lazy && wait > 0 {
-		a.later = wait
+	if wait := a.statusWait(w, now); wait > 0 {
+		a.later, a.putOff = wait, true
 		return nil
 	}
 	update := a.job.DeepCopy()
@@ -115,6 +116,35 @@ func (a *application) writeStatus(ctx context.Context, w plan.WriteStatus) error
 	a.known.lastStatus = now
 	a.known.wrote(update.ResourceVersion, now)
 	return nil
+}
+
+const (
+	// remarkLongest is how long a status that only informs may be held up by what others wait for.
+	remarkLongest = 20 * time.Second
+	// remarkLook is how often it is looked at whether the pressure has gone.
+	remarkLook = 5 * time.Second
+)
+
+// statusWait is how long a status has to wait: for others of its kind, and for what is more urgent.
+func (a *application) statusWait(w plan.WriteStatus, now time.Time) time.Duration {
+	if !w.Lazy && !w.First {
+		return 0
+	}
+	if wait := statusInterval - now.Sub(a.known.lastStatus); w.Lazy && wait > 0 {
+		return wait
+	}
+	if !a.pressure.Pressed(now) {
+		a.known.remarkAt = time.Time{}
+		return 0
+	}
+	if a.known.remarkAt.IsZero() {
+		a.known.remarkAt = now.Add(a.pressure.Reserve(now, remarkLongest))
+	}
+	if wait := a.known.remarkAt.Sub(now); wait > 0 {
+		return min(wait, remarkLook)
+	}
+	a.known.remarkAt = time.Time{}
+	return 0
 }
 
 func (a *application) nameClaims(ctx context.Context, w plan.NameClaims) error {

@@ -35,7 +35,8 @@ type recollection struct {
 	ensured    string            // the key of the last EnsureObjects
 	told       map[string]string // the last message of each reason
 	lastStatus time.Time
-	written    uint64 // resourceVersion of our last write of the job
+	remarkAt   time.Time // the place that a status has among remarks, while the API server is under pressure
+	written    uint64    // resourceVersion of our last write of the job
 	writtenAt  time.Time
 	groupGone  types.UID // PodGroup that we deleted
 	trouble    *plan.Trouble

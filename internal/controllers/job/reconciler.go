@@ -25,6 +25,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
+	"github.com/vc-batch/vc/internal/governor"
 )
 
 // The reasons of events about pods.
@@ -49,6 +50,7 @@ type Options struct {
 	Recorder    record.EventRecorder
 	Reconcilers int // jobs at once
 	Writers     int // pod writes in flight, all jobs together
+	Pressure    *governor.Governor
 	Now         func() time.Time
 }
 
@@ -59,13 +61,14 @@ type Reconciler struct {
 	recorder record.EventRecorder
 	writers  pool
 	memory   *memory
+	pressure *governor.Governor
 	now      func() time.Time
 }
 
 // New makes a Reconciler that is not connected to a manager.
 func New(o Options) *Reconciler {
 	registerMetrics()
-	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers), memory: newMemory(), now: o.Now}
+	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers), memory: newMemory(), pressure: o.Pressure, now: o.Now}
 }
 
 // Add registers the controller of jobs.
@@ -127,7 +130,7 @@ func (r *Reconciler) apply(ctx context.Context, in *plan.Input, p *plan.Plan, kn
 	}
 	known.trouble, known.rejected, known.conflicts = nil, 0, 0
 	known.answered(p.Answered)
-	if p.Entered != "" {
+	if p.Entered != "" && !a.putOff {
 		countEntered(p.Job, p.Entered)
 		log.FromContext(ctx).V(1).Info("Job entered a phase", "phase", p.Entered, "retries", a.job.Status.RetryCount)
 	}

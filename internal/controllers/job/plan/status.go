@@ -77,5 +77,6 @@ func (b *builder) writeStatus(status *batch.JobStatus) {
 	}
 	lazy := status.State == old.State && status.Version == old.Version && !b.stopping() &&
 		equality.Semantic.DeepEqual(status.ControlledResources, old.ControlledResources)
-	b.write(WriteStatus{Status: *status, Lazy: lazy})
+	first := old.State.Phase == "" && status.State.Phase == batch.Pending && status.State.Reason == "" && len(status.ControlledResources) == 0
+	b.write(WriteStatus{Status: *status, Lazy: lazy, First: first})
 }

@@ -44,6 +44,8 @@ type (
 		Status batch.JobStatus
 		// Lazy says that only counters changed and nothing depends on them: it may wait a moment.
 		Lazy bool
+		// First says that it is the first of a job of which nothing is to be told yet: it may wait too, while others do not.
+		First bool
 	}
 	// NameClaims sets the claim names of the job's volumes.
 	NameClaims struct{ Volumes []batch.VolumeSpec }

@@ -1,0 +1,78 @@
+package governor
+
+import (
+	"testing"
+	"time"
+)
+
+// busy is a governor that has seen many slow writes, one every gap.
+func busy(took, gap time.Duration) (*Governor, time.Time) {
+	g := &Governor{}
+	now := time.Unix(1000, 0)
+	for range 20 * memory {
+		now = now.Add(gap)
+		g.Answered(now, took)
+	}
+	return g, now
+}
+
+func TestARemarkIsFreeWhileTheServerAnswersQuickly(t *testing.T) {
+	g, now := busy(5*time.Millisecond, time.Millisecond)
+	for range 100 {
+		if wait := g.Remark(now); wait != 0 {
+			t.Fatalf("a remark has to wait %s", wait)
+		}
+		if wait := g.Reserve(now, time.Minute); wait != 0 {
+			t.Fatalf("a place is only free in %s", wait)
+		}
+	}
+}
+
+func TestUnderPressureOneWriteInEightIsARemark(t *testing.T) {
+	g, now := busy(200*time.Millisecond, 2*time.Millisecond)
+	remarks, writes := 0, 0
+	for range 8000 {
+		now = now.Add(2 * time.Millisecond)
+		if g.Remark(now) == 0 {
+			remarks++
+		}
+		g.Answered(now, 200*time.Millisecond)
+		writes++
+	}
+	if least, most := writes/Share*8/10, writes/Share*11/10; remarks < least || remarks > most {
+		t.Errorf("%d remarks beside %d writes, want %d to %d", remarks, writes, least, most)
+	}
+}
+
+func TestPlacesAreGivenInOrderAndNoneIsTooFarOff(t *testing.T) {
+	g, now := busy(200*time.Millisecond, 2*time.Millisecond)
+	last := time.Duration(-1)
+	for i := range 1000 {
+		wait := g.Reserve(now, 5*time.Second)
+		if wait < last || wait > 5*time.Second {
+			t.Fatalf("place %d is in %s, the one before in %s", i, wait, last)
+		}
+		last = wait
+	}
+	if last != 5*time.Second {
+		t.Errorf("the thousandth place is in %s", last)
+	}
+}
+
+func TestPressureEndsWithSilence(t *testing.T) {
+	g, now := busy(200*time.Millisecond, 2*time.Millisecond)
+	if !g.Pressed(now) {
+		t.Fatal("slow answers are no pressure")
+	}
+	if now = now.Add(stale); g.Pressed(now) || g.Remark(now) != 0 {
+		t.Error("pressure lasts though nothing has been written for a second")
+	}
+}
+
+func TestNobodyIsNeverInTheWay(t *testing.T) {
+	var g *Governor
+	g.Answered(time.Now(), time.Hour)
+	if g.Pressed(time.Now()) || g.Remark(time.Now()) != 0 || g.Reserve(time.Now(), time.Hour) != 0 {
+		t.Error("a governor that is not there holds something up")
+	}
+}
