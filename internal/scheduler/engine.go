@@ -22,6 +22,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/neighbour"
 	"github.com/vc-batch/vc/internal/scheduler/place"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -45,10 +46,11 @@ type Engine struct {
 
 	attacher session.Attacher
 
-	view   place.Overlay
-	judge  shape.Judge
-	ledger queue.Ledger
-	book   book
+	view       place.Overlay
+	judge      shape.Judge
+	neighbours neighbour.Book
+	ledger     queue.Ledger
+	book       book
 }
 
 // Option is what an engine is given besides its configuration.
@@ -104,5 +106,7 @@ func (e *Engine) open(now time.Time, c *model.Cluster) *session.Session {
 	s := session.Open(now, c, &e.view, &e.judge, &e.ledger, e.book.job)
 	s.Enqueues, s.Easy = e.enqueues, e.easy
 	s.Attacher = e.attacher
+	e.neighbours.Open(c, &e.view, &e.judge)
+	s.Neighbours = &e.neighbours
 	return s
 }

@@ -92,6 +92,16 @@ func tolerates(s *model.Shape, taint *corev1.Taint) bool {
 	return false
 }
 
+// Tolerates says whether the shape tolerates all taints that keep pods off a node.
+func Tolerates(s *model.Shape, info *model.NodeInfo) bool {
+	for i := range info.Taints {
+		if taint := &info.Taints[i]; taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerates(s, taint) {
+			return false
+		}
+	}
+	return true
+}
+
 // covers is Toleration.ToleratesTaint, which wants a logger. Comparing operators
 // are off, as they are in Kubernetes by default.
 func covers(t *corev1.Toleration, taint *corev1.Taint) bool {

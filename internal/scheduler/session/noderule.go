@@ -91,6 +91,7 @@ func (s *Session) followPlaced(j *Job, t *model.Task, id model.NodeID, sign int)
 
 // FollowEvicted tells all rules that a task is counted out, or spared.
 func (s *Session) FollowEvicted(t *model.Task, sign int) {
+	s.Neighbours.Evicted(t, sign)
 	for i := range s.Rules.Nodes {
 		if f := s.Rules.Nodes[i].Evicted; f != nil {
 			f(t, sign)

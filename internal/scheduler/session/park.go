@@ -101,7 +101,7 @@ func (s *Session) WakeForNodes() {
 
 // NodesHelp says whether one of the nodes that grew could take a task of a shape.
 func (s *Session) NodesHelp(shape *model.Shape) bool {
-	if shape.Slow || shape.Attached != nil || len(shape.Ports) > 0 || s.Cluster.Shapes[shape.ID] != shape {
+	if s.Neighbours.Relieved || shape.Slow || shape.Attached != nil || len(shape.Ports) > 0 || s.Cluster.Shapes[shape.ID] != shape {
 		return true
 	}
 	for _, id := range s.View.Grown {

@@ -1,0 +1,354 @@
+package neighbour
+
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/shape"
+)
+
+// Book keeps the counts. It lives as long as its engine.
+type Book struct {
+	// Relieved says that a pod with anti-affinity went away since the last cycle:
+	// others may fit now, on nodes where nothing changed.
+	Relieved bool
+
+	cluster *model.Cluster
+	view    *place.Overlay
+	judge   *shape.Judge
+
+	// What shapes ask about, each thing once.
+	rules       map[*model.Shape]*rules
+	matchers    map[string]*matcher
+	index       index
+	fresh       []*matcher // not counted yet
+	topologies  map[string]*topology
+	keys        []*topology
+	eligibles   map[string]*eligible
+	sets        []*eligible
+	spreads     []*tally
+	byNamespace bool // some term asks about labels of namespaces
+
+	nodes      []counted // by model.NodeID
+	seen       uint64    // generation of the model
+	namespaces uint64
+	touched    []model.NodeID // differ from the model: this cycle did something there
+	recounted  []uint64       // by model.NodeID: in which Open
+	opens      uint64
+
+	profiles  map[*model.Shape][]*Profile
+	groupings map[string]*grouping
+	scratch
+}
+
+// scratch is kept from call to call, for what it has allocated.
+type scratch struct {
+	before       []hold
+	found        []*matcher
+	lastTask     *model.Task
+	lastMatching []*matcher
+	around       []*tally
+	candidates   candidates
+}
+
+// counted is what the tallies have of a node.
+type counted struct {
+	matched []match
+	held    []hold
+	touched bool
+}
+
+type match struct {
+	m          *matcher
+	here, gone int32
+}
+
+type hold struct {
+	r          *rules
+	here, gone int32
+}
+
+// Open brings the counts in step with the model. The overlay is in step already.
+func (b *Book) Open(c *model.Cluster, view *place.Overlay, judge *shape.Judge) {
+	b.cluster, b.view, b.judge = c, view, judge
+	b.Relieved = false
+	b.lastTask = nil
+	slow := 0
+	for _, s := range c.Shapes {
+		if s != nil && s.Slow {
+			slow++
+		}
+	}
+	if slow == 0 && len(b.rules) == 0 {
+		return
+	}
+	if slow == 0 || len(b.rules) > 2*slow+64 || b.byNamespace && b.namespaces != c.NamespaceGen || b.rules == nil {
+		relieved := len(b.rules) > 0
+		b.reset()
+		b.Relieved = relieved
+	}
+	b.namespaces = c.NamespaceGen
+	if slow == 0 {
+		return
+	}
+	b.opens++
+	b.widen(c.Nodes.Len())
+	for _, s := range c.Shapes {
+		if s != nil && s.Slow && b.rules[s] == nil {
+			b.rules[s] = b.compile(s)
+		}
+	}
+	b.follow()
+	b.countFresh()
+	b.seen = c.Gen()
+}
+
+// active says whether anybody has such rules.
+func (b *Book) active() bool { return b != nil && len(b.rules) > 0 }
+
+func (b *Book) reset() {
+	relieved := b.Relieved
+	*b = Book{
+		Relieved: relieved, cluster: b.cluster, view: b.view, judge: b.judge,
+		rules: map[*model.Shape]*rules{}, matchers: map[string]*matcher{}, topologies: map[string]*topology{},
+		eligibles: map[string]*eligible{}, profiles: map[*model.Shape][]*Profile{}, groupings: map[string]*grouping{},
+	}
+}
+
+func (b *Book) widen(n int) {
+	for len(b.nodes) < n {
+		b.nodes = append(b.nodes, counted{})
+		b.recounted = append(b.recounted, 0)
+	}
+	for _, top := range b.keys {
+		for len(top.domain) < n {
+			top.domain = append(top.domain, none)
+		}
+	}
+	for _, e := range b.sets {
+		for len(e.nodes) < n {
+			e.nodes = append(e.nodes, false)
+		}
+	}
+}
+
+// info is what is known of a live node, nil of another.
+func (b *Book) info(id model.NodeID) *model.NodeInfo {
+	if !b.cluster.Nodes.Alive[id] {
+		return nil
+	}
+	return b.cluster.Nodes.Info[id]
+}
+
+// follow counts the nodes anew that changed.
+func (b *Book) follow() {
+	for _, id := range b.touched {
+		b.nodes[id].touched = false
+		b.recount(id)
+	}
+	b.touched = b.touched[:0]
+	if b.seen > 0 && b.cluster.NodesSince(b.seen, b.recount) {
+		return
+	}
+	for id := range b.nodes {
+		b.recount(model.NodeID(id))
+	}
+}
+
+// recount replaces what the tallies have of a node by what the model has.
+func (b *Book) recount(id model.NodeID) {
+	if b.recounted[id] == b.opens {
+		return
+	}
+	b.recounted[id] = b.opens
+	n := &b.nodes[id]
+	b.carry(n, id, -1)
+	if b.seen == 0 || b.cluster.Nodes.Labeled[id] > b.seen {
+		b.relabel(id)
+	}
+	before := append(b.before[:0], n.held...)
+	n.matched, n.held = n.matched[:0], n.held[:0]
+	if b.cluster.Nodes.Alive[id] {
+		for _, t := range b.cluster.Nodes.Tasks[id] {
+			if t.Status == model.Pipelined {
+				continue
+			}
+			gone := int32(0)
+			if t.Status == model.Releasing {
+				gone = 1
+			}
+			b.note(n, t, 1, gone)
+		}
+	}
+	b.carry(n, id, 1)
+	b.before = before
+	b.Relieved = b.Relieved || lost(before, n.held)
+	b.view.Stir(id, false) // pods may have changed while their sum did not
+}
+
+// lost says whether a pod with anti-affinity is there no more.
+func lost(before, after []hold) bool {
+	for _, h := range before {
+		if len(h.r.repels) == 0 {
+			continue
+		}
+		i := slices.IndexFunc(after, func(now hold) bool { return now.r == h.r })
+		if i < 0 || after[i].here < h.here {
+			return true
+		}
+	}
+	return false
+}
+
+// relabel gives a node its domains.
+func (b *Book) relabel(id model.NodeID) {
+	for _, t := range b.spreads {
+		t.enter(id, -1)
+	}
+	info := b.info(id)
+	for _, top := range b.keys {
+		top.put(id, info)
+	}
+	for _, e := range b.sets {
+		e.put(id, info)
+	}
+	for _, t := range b.spreads {
+		t.enter(id, 1)
+	}
+}
+
+// note enters a task into a node's counts.
+func (b *Book) note(n *counted, t *model.Task, by, gone int32) {
+	for _, m := range b.matching(t) {
+		n.match(m, by, gone)
+	}
+	if r := b.rules[t.Shape]; r != nil && len(r.repels)+len(r.pulls) > 0 {
+		n.hold(r, by, gone)
+	}
+}
+
+func (n *counted) match(m *matcher, by, gone int32) {
+	for i := range n.matched {
+		if n.matched[i].m == m {
+			n.matched[i].here += by
+			n.matched[i].gone += gone
+			return
+		}
+	}
+	n.matched = append(n.matched, match{m, by, gone})
+}
+
+func (n *counted) hold(r *rules, by, gone int32) {
+	for i := range n.held {
+		if n.held[i].r == r {
+			n.held[i].here += by
+			n.held[i].gone += gone
+			return
+		}
+	}
+	n.held = append(n.held, hold{r, by, gone})
+}
+
+// carry adds a node's counts to the tallies, or takes them back.
+func (b *Book) carry(n *counted, id model.NodeID, sign int32) {
+	for _, e := range n.matched {
+		for _, t := range e.m.counts {
+			t.add(id, sign*e.here, sign*e.gone)
+		}
+	}
+	for _, h := range n.held {
+		h.r.carry(id, sign*h.here, sign*h.gone)
+	}
+}
+
+// carry counts pods of the shape on a node for those that their terms are about.
+func (r *rules) carry(id model.NodeID, by, gone int32) {
+	for _, t := range r.repels {
+		t.add(id, by, gone)
+	}
+	for _, w := range r.pulls {
+		w.tally.pull(id, by, w.weight)
+	}
+}
+
+// countFresh counts for matchers that are new, on nodes that did not change.
+func (b *Book) countFresh() {
+	if len(b.fresh) == 0 {
+		return
+	}
+	var fresh index
+	for _, m := range b.fresh {
+		fresh.add(m)
+	}
+	b.fresh = nil
+	for id := range b.nodes {
+		if b.recounted[id] == b.opens || !b.cluster.Nodes.Alive[id] {
+			continue
+		}
+		n := &b.nodes[id]
+		for _, t := range b.cluster.Nodes.Tasks[id] {
+			if t.Status == model.Pipelined {
+				continue
+			}
+			gone := int32(0)
+			if t.Status == model.Releasing {
+				gone = 1
+			}
+			b.found = fresh.matching(b.cluster, t, b.found[:0])
+			for _, m := range b.found {
+				n.match(m, 1, gone)
+				for _, tally := range m.counts {
+					tally.add(model.NodeID(id), 1, gone)
+				}
+			}
+		}
+	}
+}
+
+// matching are the matchers that match a task, in the order they came up.
+func (b *Book) matching(t *model.Task) []*matcher {
+	if b.lastTask == t {
+		return b.lastMatching
+	}
+	b.lastTask = t
+	b.lastMatching = b.index.matching(b.cluster, t, b.lastMatching[:0])
+	slices.SortFunc(b.lastMatching, func(x, y *matcher) int { return x.order - y.order })
+	return b.lastMatching
+}
+
+// Placed follows what the cycle tries: a task took a node (1), or was undone (-1).
+func (b *Book) Placed(t *model.Task, id model.NodeID, sign int) {
+	if b.active() {
+		b.shift(t, id, int32(sign), 0)
+	}
+}
+
+// Evicted follows what the cycle tries: a task is counted as leaving (1), or not
+// after all (-1).
+func (b *Book) Evicted(t *model.Task, sign int) {
+	if b.active() && t.Node != model.NoNode {
+		b.shift(t, t.Node, 0, int32(sign))
+	}
+}
+
+func (b *Book) shift(t *model.Task, id model.NodeID, by, gone int32) {
+	n := &b.nodes[id]
+	changed := false
+	for _, m := range b.matching(t) {
+		changed = true
+		n.match(m, by, gone)
+		for _, tally := range m.counts {
+			tally.add(id, by, gone)
+		}
+	}
+	if r := b.rules[t.Shape]; r != nil && len(r.repels)+len(r.pulls) > 0 {
+		changed = true
+		n.hold(r, by, gone)
+		r.carry(id, by, gone)
+	}
+	if changed && !n.touched {
+		n.touched = true
+		b.touched = append(b.touched, id)
+	}
+}

@@ -1,0 +1,173 @@
+package neighbour
+
+import (
+	"math"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/score"
+)
+
+// candidates are nodes, or the first nodes of groups, that would do.
+type candidates struct {
+	nodes  []model.NodeID
+	points []float64 // in units of score.Unit
+	groups []int     // for groups: which
+	raw    []float64
+	skip   []bool
+}
+
+func (c *candidates) clear() {
+	c.nodes, c.points, c.groups = c.nodes[:0], c.points[:0], c.groups[:0]
+}
+
+// Best returns the best node for a task of the profile; false when it fits
+// nowhere. later: once what is being released is free.
+func (p *Profile) Best(later bool) (model.NodeID, bool) {
+	p.lay()
+	if p.own.problem != "" {
+		return model.NoNode, false
+	}
+	if p.layout.byNode {
+		return p.bestByNode(later)
+	}
+	return p.bestByGroup(later)
+}
+
+func (p *Profile) bestByNode(later bool) (model.NodeID, bool) {
+	c := &p.book.candidates
+	c.clear()
+	free := p.free()
+	p.book.judge.Each(p.shape, later, func(id model.NodeID, points int32) {
+		if p.all.allow(id, later, free) {
+			c.nodes, c.points = append(c.nodes, id), append(c.points, float64(points))
+		}
+	})
+	if len(c.nodes) == 0 {
+		return model.NoNode, false
+	}
+	p.Rank(c.nodes, c.points)
+	best := 0
+	for i := range c.points {
+		if c.points[i] > c.points[best] {
+			best = i
+		}
+	}
+	return c.nodes[best], true
+}
+
+func (p *Profile) bestByGroup(later bool) (model.NodeID, bool) {
+	c, b := &p.book.candidates, p.book
+	if len(b.view.Order) == 0 {
+		return model.NoNode, false
+	}
+	c.clear()
+	r := b.judge.Ranking(p.shape, later, &p.view)
+	for group := range r.Groups() {
+		points, ok := r.Top(group)
+		if !ok {
+			continue
+		}
+		first := b.view.Order[0]
+		if g := p.layout.groups; g != nil {
+			first = g.first[group]
+		}
+		if p.coarse.allow(first, later, p.layout.free) {
+			c.nodes, c.points, c.groups = append(c.nodes, first), append(c.points, float64(points)), append(c.groups, group)
+		}
+	}
+	if len(c.nodes) == 0 {
+		return model.NoNode, false
+	}
+	p.Rank(c.nodes, c.points)
+	best, rank := -math.MaxFloat64, int32(math.MaxInt32)
+	for i, points := range c.points {
+		if points < best {
+			continue
+		}
+		if at := r.First(c.groups[i]); points > best || at < rank {
+			best, rank = points, at
+		}
+	}
+	return b.view.Order[rank], true
+}
+
+// Rank adds the points of preferred affinity and soft spread to those of all
+// candidates, in units of score.Unit: raw values over the candidates, 0 to 100,
+// rounded down, as kube-scheduler has them.
+func (p *Profile) Rank(nodes []model.NodeID, points []float64) {
+	c, w := &p.book.candidates, &p.book.judge.Weights
+	for len(c.raw) < len(nodes) {
+		c.raw, c.skip = append(c.raw, 0), append(c.skip, false)
+	}
+	if w.PodAffinity != 0 && len(p.own.prefers)+len(p.pulls) > 0 {
+		p.rankAffinity(nodes, points, c.raw[:len(nodes)], w.PodAffinity)
+	}
+	if w.Spread != 0 && len(p.own.soft) > 0 {
+		p.rankSpread(nodes, points, w.Spread)
+	}
+}
+
+func (p *Profile) rankAffinity(nodes []model.NodeID, points, raw []float64, weight float64) {
+	least, most := math.Inf(1), math.Inf(-1)
+	for i, id := range nodes {
+		sum := int64(0)
+		for k := range p.own.prefers {
+			w := &p.own.prefers[k]
+			if d := w.tally.top.domain[id]; d != none {
+				sum += int64(w.weight) * int64(w.tally.here[d])
+			}
+		}
+		for _, t := range p.pulls {
+			if d := t.top.domain[id]; d != none {
+				sum += int64(t.here[d])
+			}
+		}
+		raw[i] = float64(sum)
+		least, most = min(least, raw[i]), max(most, raw[i])
+	}
+	if most <= least {
+		return
+	}
+	for i := range raw {
+		points[i] += score.Unit * weight * math.Trunc(100*((raw[i]-least)/(most-least)))
+	}
+}
+
+// rankSpread prefers domains with fewer matching pods. Nodes that lack a key of a
+// constraint get nothing.
+func (p *Profile) rankSpread(nodes []model.NodeID, points []float64, weight float64) {
+	raw, skip := p.book.candidates.raw[:len(nodes)], p.book.candidates.skip[:len(nodes)]
+	for i, id := range nodes {
+		raw[i], skip[i] = 0, false
+		for k := range p.own.soft {
+			skip[i] = skip[i] || p.own.soft[k].tally.top.domain[id] == none
+		}
+	}
+	for k := range p.own.soft {
+		s := &p.own.soft[k]
+		top := s.tally.top
+		size := top.among(nodes, skip)
+		weight := math.Log(float64(size + 2))
+		for i, id := range nodes {
+			if !skip[i] {
+				raw[i] += float64(s.count(top.domain[id]))*weight + float64(s.skew-1)
+			}
+		}
+	}
+	least, most := int64(math.MaxInt64), int64(0)
+	for i := range raw {
+		if !skip[i] {
+			v := int64(math.Round(raw[i]))
+			least, most = min(least, v), max(most, v)
+		}
+	}
+	for i := range raw {
+		switch {
+		case skip[i]:
+		case most == 0:
+			points[i] += score.Unit * weight * 100
+		default:
+			points[i] += score.Unit * weight * float64(100*(most+least-int64(math.Round(raw[i])))/most)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package neighbour
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/fit"
+)
+
+// matcher returns the one matcher of some tests.
+func (b *Book) matcher(tests ...test) *matcher {
+	parts := make([]string, len(tests))
+	for i := range tests {
+		parts[i] = tests[i].key()
+		b.byNamespace = b.byNamespace || tests[i].nsSelector != nil
+	}
+	key := strings.Join(parts, "&&")
+	if m := b.matchers[key]; m != nil {
+		return m
+	}
+	m := &matcher{tests: tests, order: len(b.matchers)}
+	b.matchers[key] = m
+	b.index.add(m)
+	b.fresh = append(b.fresh, m)
+	return m
+}
+
+// topology returns the one topology of a key, with all nodes in it.
+func (b *Book) topology(key string) *topology {
+	if t := b.topologies[key]; t != nil {
+		return t
+	}
+	t := &topology{key: key, ids: map[string]int32{}}
+	b.topologies[key] = t
+	b.keys = append(b.keys, t)
+	for id := range b.nodes {
+		t.put(model.NodeID(id), b.info(model.NodeID(id)))
+	}
+	return t
+}
+
+// counting returns the one tally of a matcher's pods.
+func (b *Book) counting(m *matcher, top *topology, among *eligible) *tally {
+	for _, t := range m.counts {
+		if t.top == top && t.among == among {
+			return t
+		}
+	}
+	t := b.tally(top, among)
+	m.counts = append(m.counts, t)
+	for id := range b.nodes { // a matcher that is fresh has no counts yet
+		for _, e := range b.nodes[id].matched {
+			if e.m == m {
+				t.add(model.NodeID(id), e.here, e.gone)
+			}
+		}
+	}
+	return t
+}
+
+// holding returns the tally of a topology in a matcher's list of terms held.
+func (b *Book) holding(list *[]*tally, top *topology) *tally {
+	for _, t := range *list {
+		if t.top == top {
+			return t
+		}
+	}
+	t := b.tally(top, nil)
+	*list = append(*list, t)
+	return t
+}
+
+func (b *Book) tally(top *topology, among *eligible) *tally {
+	t := &tally{top: top, among: among}
+	t.grow(top.domains())
+	top.tallies = append(top.tallies, t)
+	if among == nil {
+		return t
+	}
+	b.spreads = append(b.spreads, t)
+	for id := range b.nodes {
+		t.enter(model.NodeID(id), 1)
+	}
+	return t
+}
+
+// eligible returns the one set of nodes with some keys, and that a shape's
+// affinity and tolerations allow.
+func (b *Book) eligible(shape *model.Shape, keys []*topology, affinity, taints bool) *eligible {
+	affinity = affinity && shape.Required != nil
+	key := eligibleKey(shape, keys, affinity, taints)
+	if e := b.eligibles[key]; e != nil {
+		return e
+	}
+	e := &eligible{keys: slices.Clone(keys), shape: shape, affinity: affinity, taints: taints}
+	b.eligibles[key] = e
+	b.sets = append(b.sets, e)
+	for id := range b.nodes {
+		e.put(model.NodeID(id), b.info(model.NodeID(id)))
+	}
+	return e
+}
+
+func eligibleKey(shape *model.Shape, keys []*topology, affinity, taints bool) string {
+	key := ""
+	for _, top := range keys {
+		key += top.key + ","
+	}
+	if affinity && shape.Required != nil {
+		key += "|affinity of " + shape.Key
+	}
+	if taints {
+		key += "|tolerations of " + shape.Key
+	}
+	return key
+}
+
+// put decides whether a node is in the set.
+func (e *eligible) put(id model.NodeID, info *model.NodeInfo) {
+	for len(e.nodes) <= int(id) {
+		e.nodes = append(e.nodes, false)
+	}
+	e.nodes[id] = info != nil && e.has(id, info)
+}
+
+func (e *eligible) has(id model.NodeID, info *model.NodeInfo) bool {
+	for _, top := range e.keys {
+		if top.domain[id] == none {
+			return false
+		}
+	}
+	if e.affinity {
+		if ok, err := e.shape.Required.Match(info.Node); err != nil || !ok {
+			return false
+		}
+	}
+	return !e.taints || fit.Tolerates(e.shape, info)
+}

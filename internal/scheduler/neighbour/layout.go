@@ -1,0 +1,191 @@
+package neighbour
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/shape"
+)
+
+// layout says how a profile's nodes are looked at.
+type layout struct {
+	made  bool
+	epoch uint64
+	sum   uint64 // of the topologies' versions
+	// byNode: too many nodes differ, all of them are looked at.
+	byNode bool
+	groups *grouping
+
+	// What the bars of single nodes were made for.
+	free   bool
+	floors []int32
+}
+
+// grouping splits the nodes by the domains of some topologies.
+type grouping struct {
+	tops   []*topology
+	sum    uint64
+	epoch  uint64
+	groups *shape.Groups // nil: too many
+	first  []model.NodeID
+}
+
+// lay brings the layout up to date and gives the view a new stamp when single
+// nodes may be barred for other reasons than before.
+func (p *Profile) lay() {
+	l := &p.layout
+	sum := p.versions()
+	if !l.made || l.epoch != p.book.view.Epoch || l.sum != sum {
+		l.made, l.epoch, l.sum = true, p.book.view.Epoch, sum
+		p.split()
+		p.view.Stamp++
+	}
+	if l.byNode {
+		return
+	}
+	free, changed := p.free(), false
+	if len(p.fine.affinity) > 0 && free != l.free {
+		changed = true
+	}
+	l.free = free
+	for i := range p.fine.hard {
+		floor := p.fine.hard[i].floor()
+		if i >= len(l.floors) {
+			l.floors = append(l.floors, floor)
+		} else if l.floors[i] != floor {
+			l.floors[i], changed = floor, true
+		}
+	}
+	if changed {
+		p.view.Stamp++
+	}
+}
+
+func (p *Profile) versions() (sum uint64) {
+	p.each(func(t *tally) { sum += t.top.version })
+	return sum
+}
+
+// each visits all tallies that the profile looks at.
+func (p *Profile) each(visit func(*tally)) {
+	for _, list := range [][]*tally{p.all.affinity, p.all.anti, p.pulls} {
+		for _, t := range list {
+			visit(t)
+		}
+	}
+	for _, list := range [][]spread{p.all.hard, p.own.soft} {
+		for i := range list {
+			visit(list[i].tally)
+		}
+	}
+	for i := range p.own.prefers {
+		visit(p.own.prefers[i].tally)
+	}
+}
+
+// split tells what is judged group by group from what is judged node by node.
+func (p *Profile) split() {
+	p.coarse, p.fine = checks{}, checks{}
+	p.layout.floors = p.layout.floors[:0]
+	var tops []*topology
+	group := func(t *tally) {
+		if !slices.Contains(tops, t.top) {
+			tops = append(tops, t.top)
+		}
+	}
+	sort := func(list []*tally, coarse, fine *[]*tally) {
+		for _, t := range list {
+			if t.top.single() {
+				*fine = append(*fine, t)
+				continue
+			}
+			*coarse = append(*coarse, t)
+			group(t)
+		}
+	}
+	sort(p.all.affinity, &p.coarse.affinity, &p.fine.affinity)
+	sort(p.all.anti, &p.coarse.anti, &p.fine.anti)
+	for _, s := range p.all.hard {
+		if s.tally.top.single() {
+			p.fine.hard = append(p.fine.hard, s)
+			continue
+		}
+		p.coarse.hard = append(p.coarse.hard, s)
+		group(s.tally)
+	}
+	byNode := false
+	p.eachScored(func(t *tally) {
+		byNode = byNode || t.top.single()
+		group(t)
+	})
+	p.layout.byNode, p.layout.groups, p.view.Groups = byNode, nil, nil
+	if byNode || len(tops) == 0 {
+		return
+	}
+	g := p.book.grouping(tops)
+	p.layout.groups, p.view.Groups, p.layout.byNode = g, g.groups, g.groups == nil
+}
+
+// eachScored visits the tallies that give points.
+func (p *Profile) eachScored(visit func(*tally)) {
+	if p.book.judge.Weights.PodAffinity != 0 {
+		for i := range p.own.prefers {
+			visit(p.own.prefers[i].tally)
+		}
+		for _, t := range p.pulls {
+			visit(t)
+		}
+	}
+	if p.book.judge.Weights.Spread != 0 {
+		for i := range p.own.soft {
+			visit(p.own.soft[i].tally)
+		}
+	}
+}
+
+// maxGroups is the most groups that are worth it, of so many nodes.
+func maxGroups(nodes int) int { return max(nodes/8, 16) }
+
+// grouping returns the nodes split by topologies.
+func (b *Book) grouping(tops []*topology) *grouping {
+	names := make([]string, len(tops))
+	slices.SortFunc(tops, func(x, y *topology) int { return strings.Compare(x.key, y.key) })
+	var sum uint64
+	for i, top := range tops {
+		names[i] = top.key
+		sum += top.version
+	}
+	key := strings.Join(names, ",")
+	if g := b.groupings[key]; g != nil && g.sum == sum && g.epoch == b.view.Epoch {
+		return g
+	}
+	g := &grouping{tops: tops, sum: sum, epoch: b.view.Epoch}
+	g.split(b.view.Order)
+	b.groupings[key] = g
+	return g
+}
+
+func (g *grouping) split(order []model.NodeID) {
+	of := make([]int32, len(order))
+	for _, top := range g.tops {
+		ids := map[[2]int32]int32{}
+		for rank, id := range order {
+			pair := [2]int32{of[rank], top.domain[id]}
+			group, known := ids[pair]
+			if !known {
+				group = int32(len(ids))
+				ids[pair] = group
+			}
+			of[rank] = group
+		}
+	}
+	for rank, group := range of { // numbered in the order of the first node
+		if int(group) == len(g.first) {
+			g.first = append(g.first, order[rank])
+		}
+	}
+	if len(g.first) <= maxGroups(len(order)) {
+		g.groups = shape.NewGroups(of, len(g.first))
+	}
+}

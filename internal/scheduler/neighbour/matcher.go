@@ -1,0 +1,126 @@
+package neighbour
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// test is one label selector in some namespaces.
+type test struct {
+	selector   labels.Selector
+	namespaces []string // sorted
+	everywhere bool
+	nsSelector labels.Selector // by the namespaces' labels; nil: none
+}
+
+func (t *test) key() string {
+	key := t.selector.String() + "|" + strings.Join(t.namespaces, ",")
+	switch {
+	case t.everywhere:
+		return key + "|*"
+	case t.nsSelector != nil:
+		return key + "|" + t.nsSelector.String()
+	}
+	return key
+}
+
+func (t *test) matches(c *model.Cluster, namespace string, set map[string]string) bool {
+	return t.in(c, namespace) && t.selector.Matches(labels.Set(set))
+}
+
+func (t *test) in(c *model.Cluster, namespace string) bool {
+	if t.everywhere || slices.Contains(t.namespaces, namespace) {
+		return true
+	}
+	if t.nsSelector == nil {
+		return false
+	}
+	set, exists := c.Namespaces[namespace]
+	return exists && t.nsSelector.Matches(labels.Set(set))
+}
+
+// matcher finds the pods that all of its tests match. Equal ones are one.
+type matcher struct {
+	order int // of first sight
+	tests []test
+	// counts of the pods that match, by topology.
+	counts []*tally
+	// repels counts pods whose required anti-affinity has the matcher for a term,
+	// pulls adds up the weights of those that would like to be near, or not.
+	repels, pulls []*tally
+}
+
+func (m *matcher) matches(c *model.Cluster, t *model.Task) bool {
+	for i := range m.tests {
+		if !m.tests[i].matches(c, t.Namespace, t.Labels) {
+			return false
+		}
+	}
+	return true
+}
+
+// holders says whether a pod on a node has a term that could be about others.
+func (m *matcher) holders() bool { return len(m.repels)+len(m.pulls) > 0 }
+
+// pair is a label that every pod which the matcher matches has; ok is false when
+// there is none.
+func (m *matcher) pair() (key, value string, ok bool) {
+	for i := range m.tests {
+		requirements, _ := m.tests[i].selector.Requirements()
+		for k := range requirements {
+			r := &requirements[k]
+			one := r.Operator() == selection.Equals || r.Operator() == selection.DoubleEquals || r.Operator() == selection.In
+			if values := r.ValuesUnsorted(); one && len(values) == 1 {
+				return r.Key(), values[0], true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// index finds the matchers that match a task without asking all of them.
+type index struct {
+	byPair map[string]map[string][]*matcher
+	others []*matcher
+}
+
+func (x *index) add(m *matcher) {
+	key, value, ok := m.pair()
+	if !ok {
+		x.others = append(x.others, m)
+		return
+	}
+	if x.byPair == nil {
+		x.byPair = map[string]map[string][]*matcher{}
+	}
+	if x.byPair[key] == nil {
+		x.byPair[key] = map[string][]*matcher{}
+	}
+	x.byPair[key][value] = append(x.byPair[key][value], m)
+}
+
+// matching appends the matchers that match a task, in no order.
+func (x *index) matching(c *model.Cluster, t *model.Task, out []*matcher) []*matcher {
+	for _, m := range x.others {
+		if m.matches(c, t) {
+			out = append(out, m)
+		}
+	}
+	for key, values := range x.byPair {
+		value, has := t.Labels[key]
+		if !has {
+			continue
+		}
+		for _, m := range values[value] {
+			if m.matches(c, t) {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
