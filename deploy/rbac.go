@@ -30,6 +30,8 @@ const (
 	kubeJobs     = "batch"
 	networkGroup = "networking.k8s.io"
 	classGroup   = "scheduling.k8s.io"
+	storageGroup = "storage.k8s.io"
+	deviceGroup  = "resource.k8s.io"
 )
 
 // component is one service account and what it may do.
@@ -74,6 +76,12 @@ func components() []component {
 				rule(gangGroup, of("podgroups", "queues"), watched...),
 				rule(nodeGroup, of("numatopologies"), watched...),
 				rule(netGroup, of("hypernodes"), watched...),
+				// volumes and devices, and what says where they can be
+				rule(core, of("persistentvolumes", "persistentvolumeclaims"), append(watched, "patch")...),
+				rule(storageGroup, of("storageclasses", "csinodes", "csidrivers", "csistoragecapacities", "volumeattachments"), watched...),
+				rule(deviceGroup, of("resourceclaims"), append(watched, "update")...),
+				rule(deviceGroup, of("resourceclaims/status", "resourceclaims/binding"), "update", "patch"),
+				rule(deviceGroup, of("resourceslices", "deviceclasses"), watched...),
 				// internal/outbox: binds, evictions, conditions, statuses, events
 				rule(core, of("pods/binding"), "create"),
 				rule(core, of("pods"), "delete"),

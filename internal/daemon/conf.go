@@ -12,6 +12,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/kube"
 )
 
 // confPoll is how often the scheduler's file is looked at. Reading it is
@@ -55,7 +56,7 @@ func (f *confFile) take(data []byte) (*scheduler.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scheduler configuration %s: %w", f.path, err)
 	}
-	engine, err := scheduler.New(c)
+	engine, err := scheduler.New(c, scheduler.WithAttacher(kube.New()))
 	if err != nil {
 		return nil, fmt.Errorf("scheduler configuration %s: %w", f.path, err)
 	}
@@ -71,7 +72,7 @@ func (f *confFile) take(data []byte) (*scheduler.Engine, error) {
 
 // engine makes an engine of the last good content.
 func (f *confFile) engine() (*scheduler.Engine, error) {
-	e, err := scheduler.New(f.good)
+	e, err := scheduler.New(f.good, scheduler.WithAttacher(kube.New()))
 	if err != nil {
 		return nil, fmt.Errorf("scheduler configuration: %w", err)
 	}

@@ -49,8 +49,12 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 	if err != nil {
 		return err
 	}
+	attach, err := outbox.NewAttachAPI(o.Config)
+	if err != nil {
+		return err
+	}
 	out := outbox.New(outbox.Options{
-		API: api, SchedulerName: o.SchedulerNames[0], Fence: fence, Pressure: o.pressure, Log: log,
+		API: api, Attach: attach, SchedulerName: o.SchedulerNames[0], Fence: fence, Pressure: o.pressure, Log: log,
 		Report:  func(d model.Delta) { in.Put(d) },
 		Observe: observeWrite,
 	})

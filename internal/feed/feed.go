@@ -26,6 +26,8 @@ type Options struct {
 	Config *rest.Config
 	// SchedulerNames are those whose pods are ours to place.
 	SchedulerNames []string
+	// NoCSI leaves out what CSI drivers say of nodes and of storage.
+	NoCSI bool
 	// Log of the zero value discards.
 	Log logr.Logger
 }
@@ -69,6 +71,7 @@ func New(o Options) (*Feed, error) {
 	f.add("PodGroup", list(clients.ours, "podgroups"), &schedulingv1beta1.PodGroup{}, gangSink(f))
 	f.add("Numatopology", optional(list(clients.nodeinfo, "numatopologies"), &nodeinfov1alpha1.NumatopologyList{}), &nodeinfov1alpha1.Numatopology{}, numaSink(f))
 	f.add("HyperNode", optional(list(clients.topology, "hypernodes"), &topologyv1alpha1.HyperNodeList{}), &topologyv1alpha1.HyperNode{}, hyperNodeSink(f))
+	f.addAttachable(clients, list, !o.NoCSI)
 	f.add("Pod", list(clients.core, "pods"), &corev1.Pod{}, podSink(f, ours))
 	return f, nil
 }

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -15,6 +16,8 @@ import (
 // Options are what an Outbox needs. API, SchedulerName and Report are required.
 type Options struct {
 	API API
+	// Attach writes what pods attach before they are bound. Nil: such binds fail.
+	Attach AttachAPI
 	// SchedulerName is the source of events and the first word of eviction messages.
 	SchedulerName string
 	// Report takes the deltas of writes that were given up. It must not block.
@@ -42,6 +45,8 @@ type Outbox struct {
 	o      Options
 	engine *engine
 	events *eventLog
+	// attaching counts binds that wait for what they attach.
+	attaching atomic.Int32
 }
 
 // New makes an outbox; nothing is written before Run.
@@ -66,7 +71,7 @@ func New(o Options) *Outbox {
 func (o *Outbox) Run(ctx context.Context) { o.engine.run(ctx) }
 
 // Idle reports whether everything that was put, but for pod events, has been settled.
-func (o *Outbox) Idle() bool { return o.engine.empty() }
+func (o *Outbox) Idle() bool { return o.attaching.Load() == 0 && o.engine.empty() }
 
 // Put queues the effects of one cycle. It does not block.
 func (o *Outbox) Put(d *decision.Decisions) {
@@ -76,6 +81,10 @@ func (o *Outbox) Put(d *decision.Decisions) {
 		writes = append(writes, o.evict(&d.Evicts[i], now)...)
 	}
 	for i := range d.Binds {
+		if d.Binds[i].Attach != nil {
+			writes = append(writes, o.attachFirst(&d.Binds[i], now))
+			continue
+		}
 		writes = append(writes, o.bind(&d.Binds[i]))
 	}
 	for i := range d.Gangs {

@@ -27,6 +27,8 @@ type VolumeBinding struct {
 	// ResourceVersion is the volume's as it was judged; another one is a conflict.
 	ResourceVersion string
 	Claim           corev1.ObjectReference
+	// ByController: nobody but the scheduler chose the pair, so that it may be taken apart again.
+	ByController bool
 }
 
 // Provision asks for a volume for a claim, near a node.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	storagehelpers "k8s.io/component-helpers/storage/volume"
 	"k8s.io/dynamic-resource-allocation/resourceclaim"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -186,7 +187,10 @@ func (a *Adapter) volumeEffects(r *reservation, out *decision.Attach) {
 	client.forget()
 	a.plugins.binding.PreBind(ctx, r.volumes, r.pod, a.view.Nodes.Name[r.node]) // always the end of the context
 	for _, pv := range client.volumes {
-		out.Volumes = append(out.Volumes, decision.VolumeBinding{Volume: pv.Name, ResourceVersion: pv.ResourceVersion, Claim: *pv.Spec.ClaimRef})
+		out.Volumes = append(out.Volumes, decision.VolumeBinding{
+			Volume: pv.Name, ResourceVersion: pv.ResourceVersion, Claim: *pv.Spec.ClaimRef,
+			ByController: metav1.HasAnnotation(pv.ObjectMeta, storagehelpers.AnnBoundByController),
+		})
 	}
 	for _, pvc := range client.claims {
 		out.Provision = append(out.Provision, decision.Provision{

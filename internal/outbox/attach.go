@@ -1,0 +1,321 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
+	storagehelpers "k8s.io/component-helpers/storage/volume"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+// AttachAPI is what the outbox asks of the API server for pods that attach
+// volumes or devices. Patches are JSON merge patches.
+type AttachAPI interface {
+	Volume(ctx context.Context, name string) (*corev1.PersistentVolume, error)
+	PatchVolume(ctx context.Context, name string, patch []byte) error
+	VolumeClaim(ctx context.Context, namespace, name string) (*corev1.PersistentVolumeClaim, error)
+	PatchVolumeClaim(ctx context.Context, namespace, name string, patch []byte) error
+	DeviceClaim(ctx context.Context, namespace, name string) (*resourcev1.ResourceClaim, error)
+	UpdateDeviceClaim(ctx context.Context, claim *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error)
+	UpdateDeviceClaimStatus(ctx context.Context, claim *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error)
+}
+
+// Pauses between two looks whether volumes are bound.
+const (
+	firstLook = 50 * time.Millisecond
+	lastLook  = 2 * time.Second
+)
+
+// attached is a bind that has to wait for what it attaches: first that is written,
+// then looked at until it has come true, then the pod is bound.
+type attached struct {
+	o        *Outbox
+	bind     decision.Bind
+	deadline time.Time
+	pause    time.Duration
+	// What the last look found.
+	ready  bool
+	failed error
+}
+
+// attachFirst is the first of the writes that bind a pod with volumes or devices.
+func (o *Outbox) attachFirst(b *decision.Bind, now time.Time) *write {
+	a := &attached{o: o, bind: *b, deadline: now.Add(b.Attach.Timeout), pause: firstLook}
+	o.attaching.Add(1)
+	return a.write(a.request, func(err error) {
+		if err != nil {
+			a.fail(err)
+			return
+		}
+		a.next(a.waits())
+	})
+}
+
+// write is one step, in the place of the bind.
+func (a *attached) write(send func(context.Context) error, settled func(error)) *write {
+	w := a.o.bind(&a.bind)
+	w.send, w.settled = send, settled
+	return w
+}
+
+// waits says whether there is anything to wait for: devices are there at once.
+func (a *attached) waits() bool { return len(a.bind.Attach.Volumes)+len(a.bind.Attach.Provision) > 0 }
+
+// next looks again after a pause, or binds.
+func (a *attached) next(wait bool) {
+	if !wait {
+		a.o.attaching.Add(-1)
+		a.o.engine.put(a.o.bind(&a.bind))
+		return
+	}
+	pause := a.pause
+	a.pause = min(2*a.pause, lastLook)
+	time.AfterFunc(pause, func() { a.o.engine.put(a.write(a.look, a.looked)) })
+}
+
+func (a *attached) looked(err error) {
+	switch {
+	case err != nil:
+		a.fail(err)
+	case a.failed != nil:
+		a.fail(a.failed)
+	case !a.ready && time.Now().After(a.deadline):
+		a.fail(fmt.Errorf("volumes were not bound within %s", a.bind.Attach.Timeout))
+	default:
+		a.next(!a.ready)
+	}
+}
+
+// fail gives the pod back and its devices up.
+func (a *attached) fail(err error) {
+	a.o.attaching.Add(-1)
+	if len(a.bind.Attach.Devices) > 0 && !errors.Is(err, ErrFenced) {
+		a.o.engine.put(&write{lane: idleLane, key: "devices/" + a.bind.Pod.Key(), send: a.giveUpDevices})
+	}
+	a.o.patiently(err, model.BindFailed{UID: a.bind.Pod.UID, Err: err.Error()})
+}
+
+// request writes what is to come true. It may be repeated.
+func (a *attached) request(ctx context.Context) error {
+	api, at := a.o.o.Attach, a.bind.Attach
+	if at.Problem != "" {
+		return refusal(a.bind.Pod, at.Problem)
+	}
+	if api == nil {
+		return refusal(a.bind.Pod, "this scheduler writes no volumes and no device claims")
+	}
+	for i := range at.Volumes {
+		if err := a.giveVolume(ctx, &at.Volumes[i]); err != nil {
+			return fmt.Errorf("volume %s for claim %s/%s: %w", at.Volumes[i].Volume, at.Volumes[i].Claim.Namespace, at.Volumes[i].Claim.Name, err)
+		}
+	}
+	for i := range at.Provision {
+		if err := a.selectNode(ctx, &at.Provision[i]); err != nil {
+			return fmt.Errorf("claim %s: %w", at.Provision[i].Claim.Key(), err)
+		}
+	}
+	for i := range at.Devices {
+		if err := a.giveDevices(ctx, &at.Devices[i]); err != nil {
+			return fmt.Errorf("device claim %s: %w", at.Devices[i].Claim.Key(), err)
+		}
+	}
+	return nil
+}
+
+// refusal is a bind that cannot be, as a conflict: it is decided anew.
+func refusal(pod decision.Object, why string) error {
+	return apierrors.NewConflict(corev1.Resource("pods"), pod.Name, errors.New(why))
+}
+
+// giveVolume writes the claim into the volume, if nobody wrote the volume since it
+// was judged.
+func (a *attached) giveVolume(ctx context.Context, v *decision.VolumeBinding) error {
+	meta := map[string]any{"resourceVersion": v.ResourceVersion}
+	if v.ByController {
+		meta["annotations"] = map[string]string{storagehelpers.AnnBoundByController: "yes"}
+	}
+	err := a.o.o.Attach.PatchVolume(ctx, v.Volume, mustJSON(map[string]any{"metadata": meta, "spec": map[string]any{"claimRef": v.Claim}}))
+	if !apierrors.IsConflict(err) {
+		return err
+	}
+	pv, getErr := a.o.o.Attach.Volume(ctx, v.Volume)
+	if getErr != nil {
+		return getErr
+	}
+	if ref := pv.Spec.ClaimRef; ref != nil && ref.UID == v.Claim.UID {
+		return nil // the answer to an earlier try was lost
+	}
+	return err
+}
+
+// selectNode asks for a volume near the node.
+func (a *attached) selectNode(ctx context.Context, p *decision.Provision) error {
+	err := a.o.o.Attach.PatchVolumeClaim(ctx, p.Claim.Namespace, p.Claim.Name, mustJSON(map[string]any{"metadata": map[string]any{
+		"resourceVersion": p.ResourceVersion, "annotations": map[string]string{storagehelpers.AnnSelectedNode: p.Node},
+	}}))
+	if !apierrors.IsConflict(err) {
+		return err
+	}
+	claim, getErr := a.o.o.Attach.VolumeClaim(ctx, p.Claim.Namespace, p.Claim.Name)
+	if getErr != nil {
+		return getErr
+	}
+	if claim.UID == p.Claim.UID && claim.Annotations[storagehelpers.AnnSelectedNode] == p.Node {
+		return nil
+	}
+	return err
+}
+
+// giveDevices writes allocation and reservation into a device claim.
+func (a *attached) giveDevices(ctx context.Context, d *decision.DeviceClaim) error {
+	api := a.o.o.Attach
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		claim, err := api.DeviceClaim(ctx, d.Claim.Namespace, d.Claim.Name)
+		switch {
+		case err != nil:
+			return err
+		case claim.UID != d.Claim.UID || claim.DeletionTimestamp != nil:
+			return refusal(a.bind.Pod, "the claim is being deleted, or is another one of the same name")
+		case claim.Status.Allocation == nil && d.Allocation == nil:
+			return refusal(a.bind.Pod, "the claim lost its devices")
+		case claim.Status.Allocation != nil && d.Allocation != nil && !equality.Semantic.DeepEqual(claim.Status.Allocation.Devices.Results, d.Allocation.Devices.Results):
+			return refusal(a.bind.Pod, "the claim got other devices meanwhile")
+		}
+		consumer := decision.Consumer(a.bind.Pod)
+		if claim.Status.Allocation != nil && slices.Contains(claim.Status.ReservedFor, consumer) {
+			return nil
+		}
+		if claim.Status.Allocation == nil && !slices.Contains(claim.Finalizers, resourcev1.Finalizer) {
+			claim.Finalizers = append(claim.Finalizers, resourcev1.Finalizer)
+			if claim, err = api.UpdateDeviceClaim(ctx, claim); err != nil {
+				return err
+			}
+		}
+		if claim.Status.Allocation == nil {
+			claim.Status.Allocation = d.Allocation
+		}
+		claim.Status.ReservedFor = append(claim.Status.ReservedFor, consumer)
+		_, err = api.UpdateDeviceClaimStatus(ctx, claim)
+		return err
+	})
+}
+
+// giveUpDevices takes the reservations back; Kubernetes' controller frees devices
+// that nobody has reserved.
+func (a *attached) giveUpDevices(ctx context.Context) error {
+	for _, d := range a.bind.Attach.Devices {
+		err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+			claim, err := a.o.o.Attach.DeviceClaim(ctx, d.Claim.Namespace, d.Claim.Name)
+			if err != nil || claim.UID != d.Claim.UID {
+				return missingIsDone(err)
+			}
+			kept := slices.DeleteFunc(slices.Clone(claim.Status.ReservedFor), func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == a.bind.Pod.UID })
+			if len(kept) == len(claim.Status.ReservedFor) {
+				return nil
+			}
+			claim.Status.ReservedFor = kept
+			_, err = a.o.o.Attach.UpdateDeviceClaimStatus(ctx, claim)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look finds out whether all volumes are bound, and whether that can still come.
+func (a *attached) look(ctx context.Context) error {
+	a.ready, a.failed = false, nil
+	uid, node, err := a.o.o.API.PodNode(ctx, a.bind.Pod.Namespace, a.bind.Pod.Name)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && (uid != a.bind.Pod.UID || node != ""):
+		a.failed = refusal(a.bind.Pod, "the pod is gone, or bound by somebody else")
+		return nil
+	case err != nil:
+		return err
+	}
+	ready := true
+	for i := range a.bind.Attach.Volumes {
+		v := &a.bind.Attach.Volumes[i]
+		bound, err := a.volumeBound(ctx, v)
+		if err != nil {
+			return err
+		}
+		ready = ready && bound
+	}
+	for i := range a.bind.Attach.Provision {
+		made, err := a.volumeMade(ctx, &a.bind.Attach.Provision[i])
+		if err != nil {
+			return err
+		}
+		ready = ready && made
+	}
+	a.ready = ready
+	return nil
+}
+
+// boundTo says which volume a claim is bound to; "" while it is not.
+func boundTo(claim *corev1.PersistentVolumeClaim) string {
+	if !metav1.HasAnnotation(claim.ObjectMeta, storagehelpers.AnnBindCompleted) {
+		return ""
+	}
+	return claim.Spec.VolumeName
+}
+
+func (a *attached) volumeBound(ctx context.Context, v *decision.VolumeBinding) (bool, error) {
+	claim, err := a.o.o.Attach.VolumeClaim(ctx, v.Claim.Namespace, v.Claim.Name)
+	if err != nil {
+		return false, a.lost(err)
+	}
+	switch volume := boundTo(claim); volume {
+	case v.Volume:
+		return true, nil
+	case "":
+	default:
+		a.failed = refusal(a.bind.Pod, fmt.Sprintf("claim %s was bound to volume %s, not %s", v.Claim.Name, volume, v.Volume))
+		return false, nil
+	}
+	pv, err := a.o.o.Attach.Volume(ctx, v.Volume)
+	if err != nil {
+		return false, a.lost(err)
+	}
+	if ref := pv.Spec.ClaimRef; ref == nil || ref.UID != v.Claim.UID {
+		a.failed = refusal(a.bind.Pod, fmt.Sprintf("volume %s was taken from claim %s", v.Volume, v.Claim.Name))
+	}
+	return false, nil
+}
+
+func (a *attached) volumeMade(ctx context.Context, p *decision.Provision) (bool, error) {
+	claim, err := a.o.o.Attach.VolumeClaim(ctx, p.Claim.Namespace, p.Claim.Name)
+	if err != nil {
+		return false, a.lost(err)
+	}
+	if boundTo(claim) != "" {
+		return true, nil
+	}
+	if claim.Annotations[storagehelpers.AnnSelectedNode] != p.Node { // how a provisioner says that it cannot
+		a.failed = refusal(a.bind.Pod, fmt.Sprintf("no volume could be made for claim %s near %s", p.Claim.Name, p.Node))
+	}
+	return false, nil
+}
+
+// lost turns a missing object into the end of waiting.
+func (a *attached) lost(err error) error {
+	if apierrors.IsNotFound(err) {
+		a.failed = err
+		return nil
+	}
+	return err
+}
