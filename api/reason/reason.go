@@ -92,6 +92,21 @@ const (
 	ByPolicy             Code = "ByPolicy"
 )
 
+// Why a pod is not evicted for a gang that waits.
+const (
+	NotPreemptable   Code = "NotPreemptable"
+	SystemPod        Code = "SystemPod"
+	BudgetExhausted  Code = "BudgetExhausted"
+	InCooldown       Code = "InCooldown"
+	AtMinimum        Code = "AtMinimum"
+	NotLower         Code = "NotLower"
+	WouldTakeBack    Code = "WouldTakeBack"
+	NotEnoughVictims Code = "NotEnoughVictims"
+	NeverPreempts    Code = "NeverPreempts"
+	WithinShare      Code = "WithinShare"
+	Guaranteed       Code = "Guaranteed"
+)
+
 // Why a job failed: what became of the first of its pods that failed.
 const (
 	PodFailed        Code = "PodFailed"
@@ -157,6 +172,17 @@ var Table = []Reason{
 	{NumaUnaligned, "the free cpus are too scattered over NUMA nodes", "ask for fewer cpus per container, or wait", "Resources"},
 	{ExtenderRefused, "an extender refuses the node", "ask the one who runs it", "BadConstraints"},
 	{ExtenderFailed, "an extender does not answer", "look at it, or set extender.ignorable", "Resources"},
+	{NotPreemptable, "the pod or its PodGroup says that it may not be preempted", "set volcano.sh/preemptable on it, where that is right", "Resources"},
+	{SystemPod, "the pod is one that the cluster itself needs", "wait, or add nodes", "Resources"},
+	{BudgetExhausted, "a PodDisruptionBudget lets no more of its pods go", "wait until more of them are healthy, or relax the budget", "Resources"},
+	{InCooldown, "the pod has not yet run for its cooldown time", "wait until that is over", "Resources"},
+	{AtMinimum, "the gang has no more than its minimum, and may not be evicted whole", "wait, or let whole gangs go", "Resources"},
+	{NotLower, "the pod's gang has the same priority or a higher one", "raise the priority of the gang that waits", "Priority"},
+	{WouldTakeBack, "the gang would take the room back at once", "wait", "Priority"},
+	{NotEnoughVictims, "not even all pods that may be evicted make enough room", "ask for less, or add nodes", "Resources"},
+	{NeverPreempts, "the preemptionPolicy of the gang's pods is Never", "change it where others may be evicted for the gang", "Priority"},
+	{WithinShare, "the pod's queue holds no more than it deserves", "wait, or raise the share of the queue that waits", "Resources"},
+	{Guaranteed, "the pod's queue would hold less than it is guaranteed", "wait, or lower that queue's guarantee", "Resources"},
 	{PodFailed, "a pod failed", "look at what it wrote (vcctl job logs)", "NonZeroExitCode"},
 	{DeadlineExceeded, "a pod was over its time limit", "raise activeDeadlineSeconds, or do less in one pod", "TimeLimit"},
 	{StartError, "a container could not start", "correct its command or image", "JobLaunchFailure"},

@@ -36,6 +36,10 @@ type Verdict struct {
 	Role string
 	// Detail is more text for people, for example what is not supported.
 	Detail string
+	// Spared says why nobody is evicted for the gang, most pods first; nil: nobody was looked at.
+	Spared []Spared
+	// EvictedBy says who took the gang's room, and why; "" when nobody did.
+	EvictedBy string
 }
 
 // Members counts the pods of a gang.

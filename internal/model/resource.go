@@ -131,6 +131,15 @@ func (v *Vec) Add(r Request) {
 	}
 }
 
+// Sub takes a request off, not below 0.
+func (v Vec) Sub(r Request) {
+	for _, t := range r {
+		if int(t.Index) < len(v) {
+			v[t.Index] = max(v[t.Index]-t.Value, 0)
+		}
+	}
+}
+
 func (v *Vec) grow(n int) {
 	for len(*v) < n {
 		*v = append(*v, 0)

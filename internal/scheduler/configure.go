@@ -24,6 +24,7 @@ func (e *Engine) configure(cfg *config.Config) error {
 		}
 		e.actions = append(e.actions, a)
 		e.enqueues = e.enqueues || name == "enqueue"
+		e.preempts = e.preempts || name == "preempt" || name == "gangpreempt"
 	}
 	if len(e.actions) == 0 {
 		return fmt.Errorf("actions: none of %s is available", strings.Join(cfg.Actions, ", "))

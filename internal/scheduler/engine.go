@@ -42,6 +42,7 @@ type Engine struct {
 	actions  []session.Action
 	policies []tiered
 	enqueues bool
+	preempts bool
 	easy     bool // gangs that wait get reservations where run times are known
 
 	attacher session.Attacher
@@ -104,7 +105,7 @@ func (e *Engine) open(now time.Time, c *model.Cluster) *session.Session {
 	e.judge.Open(&e.view, c.Resources, c.Shapes)
 	e.ledger.Open(c)
 	s := session.Open(now, c, &e.view, &e.judge, &e.ledger, e.book.job)
-	s.Enqueues, s.Easy = e.enqueues, e.easy
+	s.Enqueues, s.Preempts, s.Easy = e.enqueues, e.preempts, e.easy
 	s.Attacher = e.attacher
 	e.neighbours.Open(c, &e.view, &e.judge)
 	s.Neighbours = &e.neighbours

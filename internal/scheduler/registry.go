@@ -8,6 +8,9 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/action/allocate"
 	"github.com/vc-batch/vc/internal/scheduler/action/backfill"
 	"github.com/vc-batch/vc/internal/scheduler/action/enqueue"
+	"github.com/vc-batch/vc/internal/scheduler/action/gangpreempt"
+	"github.com/vc-batch/vc/internal/scheduler/action/gangreclaim"
+	"github.com/vc-batch/vc/internal/scheduler/action/preempt"
 	"github.com/vc-batch/vc/internal/scheduler/action/reclaim"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/policy/binpack"
@@ -24,10 +27,13 @@ import (
 
 // actions by Volcano's names.
 var actions = map[string]session.Action{
-	"enqueue":  enqueue.Action{},
-	"allocate": allocate.Action{},
-	"backfill": backfill.Action{},
-	"reclaim":  reclaim.Action{},
+	"enqueue":     enqueue.Action{},
+	"allocate":    allocate.Action{},
+	"backfill":    backfill.Action{},
+	"reclaim":     reclaim.Action{},
+	"preempt":     preempt.Action{},
+	"gangpreempt": gangpreempt.Action{},
+	"gangreclaim": gangreclaim.Action{},
 }
 
 // Builder makes a policy from its entry in the configuration. What cannot be

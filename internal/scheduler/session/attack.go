@@ -1,6 +1,9 @@
 package session
 
 import (
+	"slices"
+
+	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 )
 
@@ -32,11 +35,17 @@ type Attack struct {
 	Asked model.Request
 }
 
-// Guard judges victims. It is made for one attack and keeps count in it.
+// Guard judges victims. It is made for one attack and keeps count in it. It is
+// asked about single tasks before anybody is out, and again when they are to go:
+// what it refuses first it would refuse later.
 type Guard struct {
 	// May says whether tasks of one gang may go together, on top of those that are
-	// out already. why is for people: who protects them.
+	// out already. why is for people: who protects them, "" where Code says it all.
 	May func(victims []*model.Task) (ok bool, why string)
+	// Code is what its refusals are called; "" is ByPolicy.
+	Code reason.Code
+	// Because says why an entitlement grants, to both sides; nil: nothing to add.
+	Because func(victims []*model.Task) string
 	// Out follows what is counted out (1) or spared again (-1); nil: nothing to count.
 	Out func(victims []*model.Task, sign int)
 }
@@ -55,11 +64,81 @@ func (r *Rules) Guard(f func(*Attack) Guard) { r.Guards = append(r.Guards, f) }
 // Entitle registers an entitlement for some kinds of attack.
 func (r *Rules) Entitle(f func(*Attack) Guard, kinds ...AttackKind) {
 	r.Entitlements = append(r.Entitlements, Entitlement{Tier: r.Tier, Grant: f, For: func(a *Attack) bool {
-		for _, kind := range kinds {
-			if a.Kind == kind {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(kinds, a.Kind)
 	}})
+}
+
+// Starve is a policy's say about which jobs others may be evicted for.
+type Starve struct {
+	Tier   int
+	Starve func(*Job) bool
+}
+
+// Starve registers it.
+func (r *Rules) Starve(f func(*Job) bool) { r.Starving = append(r.Starving, Starve{r.Tier, f}) }
+
+// Starves says whether others may be evicted for a job: all of the first tier
+// that has a say must agree. Without any it is one below its minimum.
+func (r *Rules) Starves(j *Job) bool {
+	if len(j.Pending) == 0 {
+		return false
+	}
+	for i, s := range r.Starving {
+		if s.Tier != r.Starving[0].Tier {
+			break
+		}
+		if !r.Starving[i].Starve(j) {
+			return false
+		}
+	}
+	return len(r.Starving) > 0 || j.Starving()
+}
+
+// Mover names tasks that should leave their nodes for nobody's sake, in a tier.
+type Mover struct {
+	Tier int
+	Name string
+	// Victims lists them, with the reason in words that both sides are told.
+	Victims func() (tasks []*model.Task, why string)
+	// Most is how many tasks of a gang may go at once, whatever its minimum; negative: its surplus, or all of it.
+	Most func(*model.Gang) int
+}
+
+// Shuffle registers it.
+func (r *Rules) Shuffle(m Mover) {
+	m.Tier = r.Tier
+	r.Movers = append(r.Movers, m)
+}
+
+// Tiers are the tiers that have an entitlement for an attack, in order.
+func (r *Rules) Tiers(a *Attack) []int {
+	var tiers []int
+	for _, e := range r.Entitlements {
+		if e.For(a) && !slices.Contains(tiers, e.Tier) {
+			tiers = append(tiers, e.Tier)
+		}
+	}
+	return tiers
+}
+
+// Granted makes the entitlements of a tier for an attack.
+func (r *Rules) Granted(a *Attack, tier int) []Guard {
+	var all []Guard
+	for _, e := range r.Entitlements {
+		if e.Tier == tier && e.For(a) {
+			all = append(all, e.Grant(a))
+		}
+	}
+	return all
+}
+
+// Protecting makes the guards for an attack.
+func (r *Rules) Protecting(a *Attack) []Guard {
+	all := make([]Guard, 0, len(r.Guards))
+	for _, g := range r.Guards {
+		if guard := g(a); guard.May != nil {
+			all = append(all, guard)
+		}
+	}
+	return all
 }

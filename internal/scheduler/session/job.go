@@ -30,8 +30,9 @@ type Job struct {
 	Promised []Placed
 	// Released are tasks whose reservation of an earlier cycle ended in this one.
 	Released []*model.Task
-	// Evicted counts the tasks that this cycle took from it.
+	// Evicted counts the tasks that this cycle takes from it, and Leaving are they.
 	Evicted int
+	Leaving map[*model.Task]bool
 
 	Verdict explain.Verdict
 	// Touched: the status is to be looked at when the cycle closes.
@@ -47,6 +48,8 @@ type Job struct {
 	ParkedShapes []*model.Shape
 	// ReclaimStamp is the session's at the last try to evict for it.
 	ReclaimStamp uint64
+	// AttackAt is when evictions are to be tried again although nothing changed; zero: not.
+	AttackAt time.Time
 	// QueueStamp is the queue's stamp at the last try.
 	QueueStamp uint64
 	// ShiftStamp changes with the queue's limits. A gang of several shapes may fit a smaller limit better: its
@@ -106,6 +109,7 @@ func (j *Job) Load(s *Session) {
 func (j *Job) Clear() {
 	j.Placed, j.Promised, j.Evicted = j.Placed[:0], j.Promised[:0], 0
 	j.Released = j.Released[:0]
+	clear(j.Leaving)
 	j.Touched = false
 }
 
@@ -150,7 +154,7 @@ func (j *Job) RoleNeeds() map[string]int {
 		needs[role] = n
 	}
 	for _, t := range j.Tasks {
-		if t.Status.Allocated() || t.Status == model.Succeeded {
+		if (t.Status.Allocated() || t.Status == model.Succeeded) && !j.Leaving[t] {
 			needs[t.Role]--
 		}
 	}

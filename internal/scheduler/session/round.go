@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
@@ -39,6 +41,10 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 		return Failed
 	}
 	if filter == nil {
+		if len(j.Reserved) > 0 && s.trial.Swap == nil { // what it was promised it may have
+			s.trial.Swap = slices.Clone(j.In.Allocated)
+			defer func() { s.trial.Swap = nil }()
+		}
 		s.withdraw(j)
 	}
 	mark := s.View.Mark()
@@ -167,14 +173,14 @@ func (r *round) enough() bool {
 func (r *round) try(t *model.Task) {
 	s, q := r.s, r.job.In
 	if r.limits != NoLimits {
-		if v := s.Rules.MayAllocate(q, t.Shape.Request); v.Code != "" && (r.limits == Share || v.Code != reason.OverDeserved) {
+		if v := s.Rules.MayAllocate(q, t.Shape.Request); v.Code != "" && (r.limits == Share || v.Code != reason.OverDeserved) && !s.swapped(&v, q.Allocated, t.Shape.Request) {
 			r.blocked(t, v)
 			r.failed = append(r.failed, t.Shape)
 			return
 		}
 	}
 	node, later, ok := s.find(r.job, t)
-	if later && r.extra { // more than the minimum is not worth keeping room for
+	if later && r.extra && !s.trial.Grow && t.Status != model.Pipelined { // more than the minimum is not worth keeping room for
 		ok = false
 	}
 	if !ok {

@@ -43,11 +43,6 @@ type Rules struct {
 
 	// Preemptive says whether a queue may take so much from others.
 	Preemptive []func(*queue.Queue, model.Request) explain.Verdict
-	// Protected says that a task may not be evicted, whoever wants its room.
-	Protected []func(*model.Task) bool
-	// GivesBack says whether a queue holds more than it deserves of what is asked,
-	// after so much was taken from it already.
-	GivesBack []func(q *queue.Queue, asked model.Request) bool
 	// Gang says that minimums count: gangs are placed whole.
 	Gang bool
 
@@ -56,6 +51,12 @@ type Rules struct {
 	// Guards and Entitlements judge evictions: see Attack.
 	Guards       []func(*Attack) Guard
 	Entitlements []Entitlement
+	// Starving says for whom others may be evicted: see Starves.
+	Starving []Starve
+	// Outranks says that a gang may preempt another of its queue.
+	Outranks []func(taker, victim *Job) bool
+	// Movers are who names victims for action shuffle.
+	Movers []Mover
 }
 
 // Voter is a policy's vote on letting a gang in.
@@ -77,6 +78,16 @@ func (r *Rules) CompareJobs(a, b *Job) int {
 		}
 	}
 	return compareJobs(a, b)
+}
+
+// OrderJobs is CompareJobs where policies have an order; else 0.
+func (r *Rules) OrderJobs(a, b *Job) int {
+	for _, f := range r.JobOrder {
+		if c := f(a, b); c != 0 {
+			return c
+		}
+	}
+	return 0
 }
 
 // CompareQueues orders the queues.
@@ -163,25 +174,4 @@ func (r *Rules) MayTake(q *queue.Queue, asked model.Request) explain.Verdict {
 		}
 	}
 	return explain.Verdict{}
-}
-
-// IsProtected says whether a task may never be evicted.
-func (r *Rules) IsProtected(t *model.Task) bool {
-	for _, f := range r.Protected {
-		if f(t) {
-			return true
-		}
-	}
-	return false
-}
-
-// MayLose says whether a queue gives back of what is asked. Without a policy
-// that knows, none does.
-func (r *Rules) MayLose(q *queue.Queue, asked model.Request) bool {
-	for _, f := range r.GivesBack {
-		if !f(q, asked) {
-			return false
-		}
-	}
-	return len(r.GivesBack) > 0
 }

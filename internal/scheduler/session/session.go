@@ -40,6 +40,8 @@ type Session struct {
 	Rules      Rules
 	// Attacher judges what pods attach; nil: nobody does.
 	Attacher Attacher
+	// Preempts says that an action is configured that evicts inside a queue.
+	Preempts bool
 	// Enqueues says that action enqueue is configured; without it every gang is let in at once.
 	Enqueues bool
 
@@ -61,7 +63,6 @@ type Session struct {
 	candidates []model.NodeID
 	points     []float64
 	gangs      map[*model.Queue][]*model.Gang
-	blockers   map[*model.Queue][]string
 	sizes      map[*model.Shape]size
 	largest    []int64
 	idle       map[*queue.Queue][]float64
@@ -82,6 +83,13 @@ type Session struct {
 	turns     map[*Job]int         // gangs that had their turn, from 1
 	heads     map[*queue.Queue]int // gangs that a reservation was tried for
 	later     time.Time            // the time that is looked at; zero: now
+
+	trial  Trial
+	yields map[yields][]float64
+	// starving are Starving, once asked for; attacked are those for whom evictions were tried.
+	starving      []*Job
+	starvingKnown bool
+	attacked      map[*Job]bool
 }
 
 // failed remembers that a single-shape gang did not fit in this cycle: one that

@@ -2,9 +2,8 @@ package session
 
 import (
 	"slices"
+	"time"
 
-	"github.com/vc-batch/vc/api/reason"
-	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 )
 
@@ -56,19 +55,43 @@ func Sum(tasks []*model.Task) model.Request {
 }
 
 // Starving are the jobs that could not be placed and for which evictions may be
-// tried: those of this cycle, and parked ones when queues have changed since.
+// tried: those of this cycle, and parked ones when queues have changed since or
+// what protected others has ended.
 func (s *Session) Starving() []*Job {
-	var out []*Job
-	for _, j := range s.AllWaiting {
-		if !j.Parked || j.ReclaimStamp != s.ReclaimStamp {
-			if j.Parked && j.Verdict.Code == "" {
-				continue
-			}
-			j.ReclaimStamp = s.ReclaimStamp
-			out = append(out, j)
-		}
+	if s.starvingKnown {
+		return s.starving
 	}
-	return out
+	s.starvingKnown = true
+	for _, j := range s.AllWaiting {
+		due := !j.AttackAt.IsZero() && !s.Now.Before(j.AttackAt)
+		if j.Parked && j.ReclaimStamp == s.ReclaimStamp && !due || j.Parked && j.Verdict.Code == "" {
+			continue
+		}
+		j.ReclaimStamp, j.AttackAt = s.ReclaimStamp, time.Time{}
+		s.starving = append(s.starving, j)
+	}
+	return s.starving
+}
+
+// AttackAt has evictions for a job tried again at that time, when what protects
+// others ends.
+func (s *Session) AttackAt(j *Job, at time.Time) {
+	if j.AttackAt.IsZero() || at.Before(j.AttackAt) {
+		j.AttackAt = at
+	}
+	s.WakeAt(at)
+}
+
+// FirstAttack says whether no evictions were tried for a job in this cycle yet.
+func (s *Session) FirstAttack(j *Job) bool {
+	if s.attacked[j] {
+		return false
+	}
+	if s.attacked == nil {
+		s.attacked = map[*Job]bool{}
+	}
+	s.attacked[j] = true
+	return true
 }
 
 // GangsByQueue lists the known gangs that hold nodes, by queue, those whose turn
@@ -87,39 +110,4 @@ func (s *Session) GangsByQueue() map[*model.Queue][]*model.Gang {
 		slices.SortFunc(list, func(a, b *model.Gang) int { return s.Rules.CompareJobs(s.Job(b), s.Job(a)) })
 	}
 	return s.gangs
-}
-
-// Evicted counts an eviction and makes sure that nobody plans with the task again
-// in this cycle.
-func (s *Session) Evicted(g *model.Gang) {
-	if j := s.Job(g); j != nil {
-		j.Evicted++
-		s.Touch(j)
-	}
-	s.Out.Stats.Victims++
-	for q, list := range s.gangs {
-		if q == g.Queue {
-			s.gangs[q] = slices.DeleteFunc(list, func(other *model.Gang) bool { return other == g })
-		}
-	}
-}
-
-// SameAs gives a job that was not tried the verdict that its kind got.
-func (s *Session) SameAs(j *Job) {
-	if s.blockers == nil || j.Verdict.Code != reason.GangDoesNotFit {
-		return
-	}
-	if blockers := s.blockers[j.In.Queue]; len(blockers) > 0 {
-		v := j.Verdict
-		v.Code, v.Blocker = reason.NotReclaimable, blockers
-		s.Verdict(j, v)
-	}
-}
-
-// NoteBlockers remembers which queues did not give back to a queue.
-func (s *Session) NoteBlockers(q *model.Queue, v explain.Verdict) {
-	if s.blockers == nil {
-		s.blockers = map[*model.Queue][]string{}
-	}
-	s.blockers[q] = v.Blocker
 }

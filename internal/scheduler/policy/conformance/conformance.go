@@ -3,6 +3,9 @@
 package conformance
 
 import (
+	"slices"
+
+	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -22,9 +25,14 @@ func (*Policy) Reads() config.Reads {
 	return config.Reads{Switches: []string{"enableReclaimable", "enablePreemptable"}}
 }
 
-// Open registers the rules.
+// Open registers the guard.
 func (p *Policy) Open(s *session.Session) {
-	if p.conf.Enabled("enableReclaimable") || p.conf.Enabled("enablePreemptable") {
-		s.Rules.Protected = append(s.Rules.Protected, func(t *model.Task) bool { return t.Critical })
-	}
+	s.Rules.Guard(func(a *session.Attack) session.Guard {
+		if !a.Guarding(p.conf.Enabled("enablePreemptable"), p.conf.Enabled("enableReclaimable")) {
+			return session.Guard{}
+		}
+		return session.Guard{Code: reason.SystemPod, May: func(victims []*model.Task) (bool, string) {
+			return !slices.ContainsFunc(victims, func(t *model.Task) bool { return t.Critical }), ""
+		}}
+	})
 }

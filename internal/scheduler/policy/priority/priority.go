@@ -1,12 +1,15 @@
-// Package priority lets gangs and tasks of higher priority go first.
+// Package priority lets gangs and tasks of higher priority go first, and take
+// the room of lower ones inside their queue.
 //
 //	In:   the PodGroup's priority class, the pods' priorities
-//	Out:  rules JobOrder and TaskOrder
+//	Out:  rules JobOrder and TaskOrder; an entitlement of preempt and gangpreempt; JobStarving
 package priority
 
 import (
 	"cmp"
+	"fmt"
 
+	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -23,15 +26,54 @@ func (*Policy) Name() string { return "priority" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enableTaskOrder", "enableJobOrder"}}
+	return config.Reads{Switches: []string{"enableTaskOrder", "enableJobOrder", "enablePreemptable", "enableJobStarving"}}
 }
 
 // Open registers the rules.
 func (p *Policy) Open(s *session.Session) {
+	r := &s.Rules
 	if p.conf.Enabled("enableTaskOrder") {
-		s.Rules.TaskOrder = append(s.Rules.TaskOrder, func(a, b *model.Task) int { return cmp.Compare(b.Priority, a.Priority) })
+		r.TaskOrder = append(r.TaskOrder, func(a, b *model.Task) int { return cmp.Compare(b.Priority, a.Priority) })
 	}
 	if p.conf.Enabled("enableJobOrder") {
-		s.Rules.JobOrder = append(s.Rules.JobOrder, func(a, b *session.Job) int { return cmp.Compare(b.Priority, a.Priority) })
+		r.JobOrder = append(r.JobOrder, func(a, b *session.Job) int { return cmp.Compare(b.Priority, a.Priority) })
 	}
+	if p.conf.Enabled("enablePreemptable") {
+		r.Entitle(higher, session.Preempt, session.GangPreempt)
+		r.Outranks = append(r.Outranks, func(taker, victim *session.Job) bool { return victim.Priority < taker.Priority })
+	}
+	if p.conf.Enabled("enableJobStarving") {
+		r.Starve(func(j *session.Job) bool { return len(j.Pending) > 0 })
+	}
+}
+
+// higher grants the gangs of lower priority, and of the gang itself the tasks of
+// lower priority.
+func higher(a *session.Attack) session.Guard {
+	return session.Guard{
+		Code: reason.NotLower,
+		May: func(victims []*model.Task) (bool, string) {
+			for _, v := range victims {
+				if taker, victim := compared(a, v); victim >= taker {
+					return false, ""
+				}
+			}
+			return true, ""
+		},
+		Because: func(victims []*model.Task) string {
+			taker, victim := compared(a, victims[0])
+			return fmt.Sprintf("its priority is higher (%d over %d)", taker, victim)
+		},
+	}
+}
+
+// compared are the two priorities that count.
+func compared(a *session.Attack, v *model.Task) (taker, victim int32) {
+	if v.Gang == a.Taker.Gang {
+		return a.Tasks[0].Priority, v.Priority
+	}
+	if v.Gang == nil {
+		return a.Taker.Priority, v.Priority
+	}
+	return a.Taker.Priority, v.Gang.Priority
 }

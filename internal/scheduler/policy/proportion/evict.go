@@ -3,6 +3,7 @@ package proportion
 import (
 	"fmt"
 
+	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -11,12 +12,12 @@ import (
 // entitle grants victims of queues that hold more than they deserve of what is
 // asked for. What is counted out already the ledger does not hold any more.
 func (r rules) entitle(a *session.Attack) session.Guard {
-	return session.Guard{May: func(victims []*model.Task) (bool, string) {
+	return session.Guard{Code: reason.WithinShare, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
 		if q == nil || r.givesBack(q, a.Asked) {
 			return q != nil, ""
 		}
-		return false, fmt.Sprintf("queue %s holds no more than it deserves", q.Name)
+		return false, "queue " + q.Name
 	}}
 }
 
@@ -25,13 +26,13 @@ func (r rules) guard(a *session.Attack) session.Guard {
 	if a.Kind != session.Reclaim && a.Kind != session.GangReclaim {
 		return session.Guard{May: func([]*model.Task) (bool, string) { return true, "" }}
 	}
-	return session.Guard{May: func(victims []*model.Task) (bool, string) {
+	return session.Guard{Code: reason.Guaranteed, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
 		if q == nil || len(q.Guarantee) == 0 || a.Taker != nil && a.Taker.In == q {
 			return true, ""
 		}
 		if i := queue.Under(q.Own.Allocated, victims, q.Guarantee); i >= 0 {
-			return false, fmt.Sprintf("queue %s would hold less %s than it is guaranteed", q.Name, r.resources.Name(i))
+			return false, fmt.Sprintf("queue %s, %s", q.Name, r.resources.Name(i))
 		}
 		return true, ""
 	}}

@@ -1,7 +1,7 @@
 // Package proportion shares the cluster among queues by weight.
 //
 //	In:   weights, guarantees, capabilities, what queues hold and ask for
-//	Out:  Deserved and RealCapability per queue; rules QueueOrder, Overused, Allocatable, Enqueueable, Preemptive, GivesBack
+//	Out:  Deserved and RealCapability per queue; rules QueueOrder, Overused, Allocatable, Enqueueable, Preemptive; entitlements and guards of evictions
 //
 // # Invariants
 //
@@ -70,7 +70,6 @@ func (p *Policy) Open(s *session.Session) {
 		r.Preemptive = append(r.Preemptive, rules.allocatable)
 	}
 	if p.conf.Enabled("enableReclaimable") {
-		r.GivesBack = append(r.GivesBack, rules.givesBack)
 		r.Entitle(rules.entitle, session.Reclaim, session.GangReclaim)
 	}
 	r.Guard(rules.guard)

@@ -1,0 +1,175 @@
+package evict
+
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Case is what an action looks for.
+type Case struct {
+	Kind session.AttackKind
+	// Own: the victims are tasks of the taker itself, of lower priority.
+	Own bool
+	// Surplus: gangs lose what they have beyond their minimum only.
+	Surplus bool
+	// Domains is how many domains of a gang with a network topology are looked at.
+	Domains int
+	// Within limits victims to nodes; nil: all. Set while a domain is looked at.
+	Within func(model.NodeID) bool
+}
+
+// Failure is why nobody was evicted for a gang.
+type Failure struct {
+	// Code is NotReclaimable when Blockers are in the way; "" otherwise.
+	Code     reason.Code
+	Blockers []string
+	Spared   []explain.Spared
+}
+
+// maxBarred bounds how many gangs are set aside because they would take the room
+// back, before the search is given up.
+const maxBarred = 32
+
+// For makes room for a gang. It returns whether it did, or else why not.
+func For(s *session.Session, j *session.Job, c Case) (bool, Failure) {
+	tasks := wanted(s, j)
+	switch {
+	case len(tasks) == 0:
+		return false, Failure{}
+	case slices.ContainsFunc(tasks, func(t *model.Task) bool { return t.Shape.Impossible }):
+		return false, Failure{}
+	case slices.ContainsFunc(tasks, func(t *model.Task) bool { return t.Never }):
+		return false, Failure{Spared: []explain.Spared{{Code: reason.NeverPreempts}}}
+	}
+	a := &session.Attack{Kind: c.Kind, Taker: j, Tasks: tasks, Asked: session.Sum(tasks)}
+	between := c.Kind == session.Reclaim || c.Kind == session.GangReclaim
+	if between && s.Rules.MayTake(j.In, a.Asked).Code != "" {
+		return false, Failure{}
+	}
+	failure := Failure{}
+	tiers := s.Rules.Tiers(a)
+	for _, tier := range tiers {
+		done, why := inTier(s, a, c, tier)
+		if done {
+			return true, Failure{}
+		}
+		if len(failure.Spared)+len(failure.Blockers) == 0 || tier == tiers[len(tiers)-1] {
+			failure = why
+		}
+	}
+	return false, failure
+}
+
+// wanted are the tasks that an eviction has to make room for.
+func wanted(s *session.Session, j *session.Job) []*model.Task {
+	if s.Rules.Gang && !j.Satisfied() {
+		return j.Minimum()
+	}
+	return j.Pending[:min(1, len(j.Pending))]
+}
+
+// inTier tries with the entitlements of one tier.
+func inTier(s *session.Session, a *session.Attack, c Case, tier int) (bool, Failure) {
+	grants := s.Rules.Granted(a, tier)
+	may := append(s.Rules.Protecting(a), grants...)
+	barred := map[*model.Gang]bool{}
+	var failure Failure
+	for len(barred) < maxBarred {
+		l := &lister{s: s, attack: a, c: c, may: may, shapes: shapesOf(a.Tasks), asked: a.Asked, barred: barred}
+		census := l.victims()
+		if len(barred) == 0 {
+			failure = failed(census)
+		}
+		p := &plan{
+			s: s, attack: a, c: c, units: census.units, may: may, grants: grants, tier: tier, trial: trialOf(a, c),
+			bound: newBound(s, a.Tasks, l.shapes, c.Within), out: make([]bool, len(census.units)), times: map[*model.Task]int{},
+		}
+		chosen, ok := p.best()
+		if !ok {
+			return false, failure
+		}
+		answering := p.answered(chosen)
+		if len(answering) == 0 {
+			p.commit(chosen)
+			return true, Failure{}
+		}
+		p.restore(chosen)
+		for _, g := range answering {
+			barred[g] = true
+		}
+		failure.Spared = explain.AddSpared(failure.Spared, reason.WouldTakeBack, "", len(answering))
+	}
+	return false, failure
+}
+
+// failed is what is told when the census does not lead to a plan.
+func failed(c *census) Failure {
+	f := Failure{Blockers: c.blockers, Spared: c.spared}
+	if len(c.blockers) > 0 {
+		f.Code = reason.NotReclaimable
+	}
+	if len(c.units) > 0 {
+		f.Spared = append(slices.Clip(f.Spared), explain.Spared{Code: reason.NotEnoughVictims})
+	}
+	return f
+}
+
+// trialOf says what the gang is tried with: inside a queue it may have what the
+// queue held before, however much that is.
+func trialOf(a *session.Attack, c Case) session.Trial {
+	trial := session.Trial{Grow: true}
+	if a.Kind == session.Preempt || a.Kind == session.GangPreempt {
+		trial.Swap = slices.Clone(a.Taker.In.Allocated)
+	}
+	if c.Own {
+		trial.First = a.Tasks[0]
+	}
+	return trial
+}
+
+func shapesOf(tasks []*model.Task) []*model.Shape {
+	var shapes []*model.Shape
+	for _, t := range tasks {
+		if len(shapes) == 0 || shapes[len(shapes)-1] != t.Shape && !slices.Contains(shapes, t.Shape) {
+			shapes = append(shapes, t.Shape)
+		}
+	}
+	return shapes
+}
+
+// answered lists the gangs among the victims that an earlier tier would let take
+// the room back: with them the eviction would be answered by an eviction.
+func (p *plan) answered(chosen []int) []*model.Gang {
+	var answering []*model.Gang
+	if p.c.Own {
+		return nil
+	}
+	for _, i := range chosen {
+		u := &p.units[i]
+		j := p.s.Job(u.gang)
+		if slices.Contains(answering, u.gang) || j == nil {
+			continue
+		}
+		back := &session.Attack{Kind: p.attack.Kind, Taker: j, Tasks: u.tasks, Asked: session.Sum(u.tasks)}
+		for _, tier := range p.s.Rules.Tiers(back) {
+			if tier < p.tier && grantsAll(p.s.Rules.Granted(back, tier), p.attack.Tasks) {
+				answering = append(answering, u.gang)
+				break
+			}
+		}
+	}
+	return answering
+}
+
+func grantsAll(grants []session.Guard, tasks []*model.Task) bool {
+	for k := range grants {
+		if ok, _ := grants[k].May(tasks); !ok {
+			return false
+		}
+	}
+	return true
+}

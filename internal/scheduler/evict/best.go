@@ -1,0 +1,132 @@
+package evict
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// maxAlone bounds how many gangs are tried alone instead of several.
+const maxAlone = 32
+
+// cost is what a set of victims is compared by, the lesser the better.
+type cost struct {
+	broken []int32 // priorities of the gangs that lose their minimum, highest first
+	pods   int
+	lost   time.Duration
+}
+
+func (c cost) compare(o cost) int {
+	return cmp.Or(slices.Compare(c.broken, o.broken), cmp.Compare(c.pods, o.pods), cmp.Compare(c.lost, o.lost))
+}
+
+// best finds a set of victims in the order of the units, and looks whether
+// another order breaks fewer gangs. The units chosen are out when it returns true.
+func (p *plan) best() ([]int, bool) {
+	order := make([]int, len(p.units))
+	for i := range order {
+		order[i] = i
+	}
+	chosen, ok := p.solve(order)
+	if !ok {
+		return nil, false
+	}
+	least := p.cost(chosen)
+	for _, other := range p.orders(chosen) {
+		p.restore(chosen)
+		alternative, ok := p.solve(other)
+		if ok {
+			if c := p.cost(alternative); c.compare(least) < 0 {
+				chosen, least = alternative, c
+				continue
+			}
+			p.restore(alternative)
+		}
+		for _, i := range chosen {
+			p.evict(i)
+		}
+	}
+	return chosen, true
+}
+
+func (p *plan) cost(chosen []int) cost {
+	var c cost
+	for _, i := range chosen {
+		u := &p.units[i]
+		if u.whole {
+			c.broken = append(c.broken, u.gang.Priority)
+		}
+		c.pods += len(u.tasks)
+		c.lost += u.lost
+	}
+	slices.SortFunc(c.broken, func(a, b int32) int { return cmp.Compare(b, a) })
+	return c
+}
+
+// orders are other orders worth a try when several gangs would be broken: the
+// most useful gangs first among those of one queue and priority, and each gang
+// alone of the class whose gangs are broken last.
+func (p *plan) orders(chosen []int) [][]int {
+	var broken []int
+	for _, i := range chosen {
+		if p.units[i].whole {
+			broken = append(broken, i)
+		}
+	}
+	if len(broken) < 2 {
+		return nil
+	}
+	last := p.units[broken[len(broken)-1]].class()
+	var orders [][]int
+	if len(broken) <= maxAlone {
+		orders = p.alone(last)
+	}
+	if byUse := p.mostUseful(); byUse != nil {
+		orders = append(orders, byUse)
+	}
+	return orders
+}
+
+// mostUseful is the order of units with the most useful gangs of each class
+// first; nil when that changes nothing.
+func (p *plan) mostUseful() []int {
+	order := make([]int, len(p.units))
+	for i := range order {
+		order[i] = i
+	}
+	for i := 0; i < len(order); {
+		k := i + 1
+		for k < len(order) && p.units[i].whole && p.units[k].whole && p.units[k].class() == p.units[i].class() {
+			k++
+		}
+		slices.SortStableFunc(order[i:k], func(a, b int) int { return cmp.Compare(p.units[b].use, p.units[a].use) })
+		i = k
+	}
+	if slices.IsSorted(order) {
+		return nil
+	}
+	return order
+}
+
+// alone are orders in which all that comes before a class goes first, and then
+// one gang of it: the useful ones, those that lose less first.
+func (p *plan) alone(class [2]any) [][]int {
+	var before, of []int
+	for i := range p.units {
+		switch u := &p.units[i]; {
+		case u.whole && u.class() == class:
+			of = append(of, i)
+		case len(of) == 0 && !u.whole:
+			before = append(before, i)
+		}
+	}
+	if len(of) > maxAlone {
+		slices.SortStableFunc(of, func(a, b int) int { return cmp.Compare(p.units[b].use, p.units[a].use) })
+		of = of[:maxAlone]
+	}
+	orders := make([][]int, 0, len(of))
+	for _, i := range of {
+		orders = append(orders, append(slices.Clone(before), i))
+	}
+	return orders
+}

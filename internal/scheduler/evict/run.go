@@ -1,0 +1,114 @@
+package evict
+
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// likeness is what gangs have in common of which one that comes later in the
+// order of turns can have no better luck: it is not entitled to more.
+type likeness struct {
+	queue    *model.Queue
+	shape    *model.Shape
+	priority int32
+}
+
+type attempt struct {
+	need    int
+	failure Failure
+}
+
+// Run goes through the starving gangs, in the order of queues and gangs, and
+// tries the cases for each until one makes room.
+func Run(s *session.Session, cases ...Case) {
+	failed := map[likeness]attempt{}
+	for _, j := range starving(s) {
+		key, comparable := alike(s, j)
+		if before, ok := failed[key]; ok && comparable && j.Need() >= before.need {
+			tell(s, j, before.failure)
+			continue
+		}
+		failure, done := Failure{}, false
+		for _, c := range cases {
+			if between := c.Kind == session.Reclaim || c.Kind == session.GangReclaim; between && s.Rules.IsOverused(j.In).Code != "" {
+				continue
+			}
+			var why Failure
+			if done, why = For(s, j, c); done {
+				break
+			}
+			failure = failure.and(why)
+		}
+		if done {
+			continue
+		}
+		tell(s, j, failure)
+		if comparable {
+			failed[key] = attempt{j.Need(), failure}
+		}
+	}
+}
+
+// and puts two failures together.
+func (f Failure) and(o Failure) Failure {
+	if o.Code != "" {
+		f.Code, f.Blockers = o.Code, o.Blockers
+	}
+	for _, s := range o.Spared {
+		f.Spared = explain.AddSpared(slices.Clip(f.Spared), s.Code, s.Detail, s.Pods)
+	}
+	return f
+}
+
+// starving are the gangs that others may be evicted for, those first whose turn
+// it is first.
+func starving(s *session.Session) []*session.Job {
+	var list []*session.Job
+	for _, j := range s.Starving() {
+		if j.LetIn() && len(j.Reserved)+len(j.Promised) == 0 && j.Tryable(s) && s.Rules.Starves(j) {
+			list = append(list, j)
+		}
+	}
+	slices.SortFunc(list, func(a, b *session.Job) int {
+		if a.In != b.In {
+			return s.Rules.CompareQueues(a.In, b.In)
+		}
+		return s.Rules.CompareJobs(a, b)
+	})
+	return list
+}
+
+// alike is a gang's likeness, where it is one shape's number that decides.
+func alike(s *session.Session, j *session.Job) (likeness, bool) {
+	return likeness{j.In.Queue, j.Pending[0].Shape, j.Priority},
+		len(j.Shapes()) == 1 && len(j.MinTaskMember) == 0 && !s.RuledBy(j, j.Pending[0])
+}
+
+// tell explains to a gang why nobody was evicted for it.
+func tell(s *session.Session, j *session.Job, f Failure) {
+	v := j.Verdict
+	if v.Code == "" {
+		return
+	}
+	before := v
+	if s.FirstAttack(j) {
+		v.Spared = nil
+		if v.Code == reason.NotReclaimable {
+			v.Code, v.Blocker = reason.GangDoesNotFit, nil
+		}
+	}
+	if f.Code == reason.NotReclaimable && v.Code == reason.GangDoesNotFit {
+		v.Code, v.Blocker = f.Code, f.Blockers
+	}
+	for _, spared := range f.Spared {
+		v.Spared = explain.AddSpared(slices.Clip(v.Spared), spared.Code, spared.Detail, spared.Pods)
+	}
+	explain.SortSpared(v.Spared)
+	if v.Code != before.Code || !slices.Equal(v.Blocker, before.Blocker) || !slices.Equal(v.Spared, before.Spared) {
+		s.Verdict(j, v)
+	}
+}

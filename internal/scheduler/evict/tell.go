@@ -1,0 +1,78 @@
+package evict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// commit evicts for good and promises the room to the gang.
+func (p *plan) commit(chosen []int) {
+	s, j := p.s, p.attack.Taker
+	var blockers []string
+	for _, i := range chosen {
+		u := &p.units[i]
+		why := p.because(u)
+		told := 0
+		for _, t := range u.tasks {
+			if p.times[t] == 0 { // said already
+				continue
+			}
+			p.times[t] = 0
+			told++
+			s.Out.Evicts = append(s.Out.Evicts, p.eviction(u, t, why))
+		}
+		s.Evicted(u.gang, told)
+		blockers = append(blockers, u.gang.Key())
+	}
+	s.Settle(j, p.trial)
+	v := j.Verdict
+	v.Code, v.Blocker = reason.WaitingForVictims, slices.Compact(blockers)
+	s.Verdict(j, v)
+}
+
+func (p *plan) eviction(u *unit, t *model.Task, why string) decision.Evict {
+	j := p.attack.Taker
+	e := decision.Evict{
+		Pod:       decision.Object{Namespace: t.Namespace, Name: t.Name, UID: t.UID},
+		Gang:      decision.Object{Namespace: u.gang.Namespace, Name: u.gang.Name, UID: u.gang.UID},
+		Node:      p.s.View.Nodes.Name[t.Node],
+		Reason:    string(p.attack.Kind),
+		Preemptor: decision.Object{Namespace: j.Namespace, Name: j.Gang.Name, UID: j.UID},
+	}
+	switch {
+	case p.between():
+		e.Message = fmt.Sprintf("queue %s takes back room for %s: %s", j.In.Name, j.Key(), cmp.Or(why, "queue "+u.from.Name+" holds more than it deserves"))
+		e.PreemptorMessage = fmt.Sprintf("%s of queue %s is evicted to make room for %s", t.Key(), u.from.Name, j.Key())
+	case p.c.Own:
+		e.Message = fmt.Sprintf("%s needs its room for %s: %s", j.Key(), p.attack.Tasks[0].Key(), cmp.Or(why, "that pod goes first"))
+		e.PreemptorMessage = fmt.Sprintf("%s is evicted to make room for %s of the same gang", t.Key(), p.attack.Tasks[0].Key())
+	default:
+		e.Message = fmt.Sprintf("%s of the same queue %s takes its room: %s", j.Key(), u.from.Name, cmp.Or(why, "it goes first"))
+		e.PreemptorMessage = fmt.Sprintf("%s of the same queue is evicted to make room for %s", t.Key(), j.Key())
+	}
+	return e
+}
+
+func (p *plan) between() bool {
+	return p.attack.Kind == session.Reclaim || p.attack.Kind == session.GangReclaim
+}
+
+// because is why the entitlements grant a unit.
+func (p *plan) because(u *unit) string {
+	var parts []string
+	for k := range p.grants {
+		if f := p.grants[k].Because; f != nil {
+			if text := f(u.tasks); text != "" {
+				parts = append(parts, text)
+			}
+		}
+	}
+	return strings.Join(parts, ", and ")
+}
