@@ -40,7 +40,7 @@ e2e: ## the seeds' scenarios with real processes on a real API server
 	@$(GO) test -count=1 -timeout 30m -v ./test/e2e/...
 
 bench: ## every speed and size with its floor: engine, vc-local, and from submitting to the last bind beside a bare loop
-	@VC_BENCH=1 $(GO) test -count=1 -timeout 10m -v -run TestCycleFloor ./internal/scheduler
+	@VC_BENCH=1 $(GO) test -count=1 -timeout 10m -v -run Floor ./internal/scheduler
 	@VC_BENCH=1 $(GO) test -count=1 -timeout 30m -v ./test/bench/...
 
 fuzz: ## every fuzz test for FUZZTIME (10s)
