@@ -5,7 +5,8 @@
 //	Out:  whether a remark may be written now, or when
 //
 // A remark is a write that nobody acts upon: that a gang runs, the counts of a
-// job. Under pressure one write in Share is a remark: none starves for good, and
+// job. Under pressure one write in Share is a remark, and one in Share is a remark that
+// was promised its time: none starves for good, and
 // while one waits, newer states of its object take its place.
 //
 // # Concurrency
@@ -19,9 +20,11 @@ import (
 )
 
 const (
-	// Pressure is the average answer of the API server from which on remarks give
-	// way. One that has nothing else to do answers in 2 to 10 ms.
-	Pressure = 40 * time.Millisecond
+	// Slower is how many times its quickest answers the average one of an API server
+	// has to take for remarks to give way: requests stand in line then. Below Quick
+	// nothing is pressure.
+	Slower = 4
+	Quick  = 10 * time.Millisecond
 	// Share: under pressure one write in so many is a remark.
 	Share = 8
 	// slowest and quickest bound how often remarks leave under pressure.
@@ -29,6 +32,9 @@ const (
 	quickest = time.Millisecond
 	// memory is how many writes the averages are of.
 	memory = 64
+	// forget is the time in which a quickest answer grows by as much as it is, so
+	// that a server that has become slower for good is not under pressure for ever.
+	forget = 10 * time.Minute
 	// stale is how long a silence lasts after which the averages mean nothing.
 	stale = time.Second
 )
@@ -38,9 +44,11 @@ const (
 type Governor struct {
 	mu      sync.Mutex
 	latency time.Duration // average of the last writes
+	floor   time.Duration // the quickest answers
 	gap     time.Duration // average time between two of them
 	last    time.Time
 	next    time.Time // when the next remark may leave under pressure
+	booked  time.Time // the same for those that reserve their place
 }
 
 // Answered takes note of a write and how long the API server took for it.
@@ -50,10 +58,17 @@ func (g *Governor) Answered(now time.Time, took time.Duration) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if gap := now.Sub(g.last); gap < stale {
-		g.gap += (max(gap, 0) - g.gap) / memory
+	gap := max(now.Sub(g.last), 0)
+	if !g.last.IsZero() {
+		g.floor += time.Duration(float64(g.floor) * min(gap.Seconds()/forget.Seconds(), 1))
+	}
+	if gap < stale {
+		g.gap += (gap - g.gap) / memory
 	} else {
-		g.latency, g.gap = 0, slowest/Share
+		g.latency, g.gap = took, slowest/Share
+	}
+	if g.floor == 0 || took < g.floor {
+		g.floor = took
 	}
 	g.latency += (took - g.latency) / memory
 	g.last = now
@@ -70,7 +85,7 @@ func (g *Governor) Pressed(now time.Time) bool {
 }
 
 func (g *Governor) pressed(now time.Time) bool {
-	return g.latency > Pressure && now.Sub(g.last) < stale
+	return g.latency > max(Slower*g.floor, Quick) && now.Sub(g.last) < stale
 }
 
 // Remark asks for the next place for a remark. A wait of 0 says that it may be
@@ -87,7 +102,7 @@ func (g *Governor) Remark(now time.Time) (wait time.Duration) {
 	if wait := g.next.Sub(now); wait > 0 {
 		return wait
 	}
-	g.take(now)
+	g.next = g.after(g.next, now)
 	return 0
 }
 
@@ -101,18 +116,18 @@ func (g *Governor) Reserve(now time.Time, longest time.Duration) (wait time.Dura
 	if !g.pressed(now) {
 		return 0
 	}
-	wait = max(g.next.Sub(now), 0)
+	wait = max(g.booked.Sub(now), 0)
 	if wait > longest {
 		return longest
 	}
-	g.take(now)
+	g.booked = g.after(g.booked, now)
 	return wait
 }
 
-// take moves the next place on by the time of Share writes.
-func (g *Governor) take(now time.Time) {
-	if g.next.Before(now) {
-		g.next = now
+// after is the place after one: the time of Share writes later.
+func (g *Governor) after(place, now time.Time) time.Time {
+	if place.Before(now) {
+		place = now
 	}
-	g.next = g.next.Add(min(max(g.gap*Share, quickest), slowest))
+	return place.Add(min(max(g.gap*Share, quickest), slowest))
 }

@@ -9,6 +9,7 @@ import (
 func busy(took, gap time.Duration) (*Governor, time.Time) {
 	g := &Governor{}
 	now := time.Unix(1000, 0)
+	g.Answered(now, 4*time.Millisecond)
 	for range 20 * memory {
 		now = now.Add(gap)
 		g.Answered(now, took)
@@ -25,6 +26,18 @@ func TestARemarkIsFreeWhileTheServerAnswersQuickly(t *testing.T) {
 		if wait := g.Reserve(now, time.Minute); wait != 0 {
 			t.Fatalf("a place is only free in %s", wait)
 		}
+	}
+}
+
+func TestAServerThatIsAlwaysSlowIsNotUnderPressure(t *testing.T) {
+	g := &Governor{}
+	now := time.Unix(1000, 0)
+	for range 1000 {
+		now = now.Add(time.Millisecond)
+		g.Answered(now, 50*time.Millisecond)
+	}
+	if g.Pressed(now) {
+		t.Error("50 ms are pressure for one that never took less")
 	}
 }
 

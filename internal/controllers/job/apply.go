@@ -120,7 +120,7 @@ func (a *application) writeStatus(ctx context.Context, w plan.WriteStatus) error
 
 const (
 	// remarkLongest is how long a status that only informs may be held up by what others wait for.
-	remarkLongest = 20 * time.Second
+	remarkLongest = 30 * time.Second
 	// remarkLook is how often it is looked at whether the pressure has gone.
 	remarkLook = 5 * time.Second
 )
