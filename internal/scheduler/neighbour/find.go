@@ -36,9 +36,9 @@ func (p *Profile) Best(later bool) (model.NodeID, bool) {
 func (p *Profile) bestByNode(later bool) (model.NodeID, bool) {
 	c := &p.book.candidates
 	c.clear()
-	free := p.free()
+	free, any := p.free(), len(p.all.affinity)+len(p.all.anti)+len(p.all.hard) > 0
 	p.book.judge.Each(p.shape, later, func(id model.NodeID, points int32) {
-		if p.all.allow(id, later, free) {
+		if !any || p.all.allow(id, later, free) {
 			c.nodes, c.points = append(c.nodes, id), append(c.points, float64(points))
 		}
 	})

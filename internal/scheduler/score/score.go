@@ -59,6 +59,7 @@ type Request struct {
 	cpu, memory float64 // asked, with kube-scheduler's defaults for pods that ask for nothing
 	pack        []packed
 	packTotal   float64
+	plain       bool     // balance is of cpu and memory, and the pod asks for both
 	balance     []packed // what is to be used evenly; none for pods that ask for none of it
 	strategy    strategy
 	bonuses     []*Bonus
@@ -92,6 +93,7 @@ func (w *Weights) Prepare(resources *model.Resources, s *model.Shape) Request {
 	}
 	r.strategy = w.Strategy.prepare(resources, s, w.Left)
 	r.balance = w.prepareBalance(resources, s)
+	r.plain = len(r.balance) == 2 && s.Request.Get(model.CPU) > 0 && s.Request.Get(model.Memory) > 0
 	if w.Binpack.Weight == 0 {
 		return r
 	}
@@ -110,16 +112,22 @@ func (w *Weights) Prepare(resources *model.Resources, s *model.Shape) Request {
 // Dynamic scores the terms that depend on what the node has left.
 func (w *Weights) Dynamic(o *place.Overlay, id model.NodeID, r *Request) int32 {
 	base := int(id) * o.Nodes.Stride
-	cpu := fraction(o.Nodes.Alloc[base+model.CPU], o.Idle[base+model.CPU], r.cpu)
-	memory := fraction(o.Nodes.Alloc[base+model.Memory], o.Idle[base+model.Memory], r.memory)
+	cpu := use(o.Nodes.Alloc[base+model.CPU], o.Idle[base+model.CPU])
+	memory := use(o.Nodes.Alloc[base+model.Memory], o.Idle[base+model.Memory])
+	withCPU, withMemory := cpu.with(r.cpu), memory.with(r.memory)
 	points := 0.0
 	if w.LeastRequested != 0 {
-		points += w.LeastRequested * ((1-cpu)*50 + (1-memory)*50)
+		points += w.LeastRequested * ((1-withCPU)*50 + (1-withMemory)*50)
 	}
 	if w.MostRequested != 0 {
-		points += w.MostRequested * (cpu*50 + memory*50)
+		points += w.MostRequested * (withCPU*50 + withMemory*50)
 	}
-	if w.Balanced != 0 && len(r.balance) > 0 {
+	switch {
+	case w.Balanced == 0 || len(r.balance) == 0:
+	case r.plain && cpu.each > 0 && memory.each > 0:
+		before := math.Abs(cpu.with(0)-memory.with(0)) / 2
+		points += w.Balanced * (75 + 50*(before-math.Abs(withCPU-withMemory)/2))
+	default:
 		points += w.Balanced * r.balancing(o, base)
 	}
 	if r.packTotal > 0 {
@@ -138,12 +146,23 @@ func (w *Weights) Dynamic(o *place.Overlay, id model.NodeID, r *Request) int32 {
 
 func toInt(points float64) int32 { return int32(min(max(points*Unit, 0), limit)) }
 
-// fraction is the part of a resource in use after the pod came, 0 to 1.
-func fraction(alloc, idle int64, asked float64) float64 {
+// usage is how much of a resource is in use, and what one unit is of the whole.
+type usage struct{ used, each float64 }
+
+func use(alloc, idle int64) usage {
 	if alloc <= 0 {
+		return usage{used: 1}
+	}
+	return usage{float64(alloc - idle), 1 / float64(alloc)}
+}
+
+// with is the part in use after a pod came, 0 to 1; 1 where there is none of the
+// resource.
+func (u usage) with(asked float64) float64 {
+	if u.each == 0 {
 		return 1
 	}
-	return min((float64(alloc-idle)+asked)/float64(alloc), 1)
+	return min((u.used+asked)*u.each, 1)
 }
 
 func (r *Request) packing(o *place.Overlay, base int) float64 {
