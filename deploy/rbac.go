@@ -30,6 +30,7 @@ const (
 	kubeJobs     = "batch"
 	networkGroup = "networking.k8s.io"
 	classGroup   = "scheduling.k8s.io"
+	policyGroup  = "policy"
 	storageGroup = "storage.k8s.io"
 	deviceGroup  = "resource.k8s.io"
 )
@@ -73,6 +74,7 @@ func components() []component {
 				// internal/feed
 				rule(core, of("namespaces", "nodes", "pods"), watched...),
 				rule(classGroup, of("priorityclasses"), watched...),
+				rule(policyGroup, of("poddisruptionbudgets"), watched...),
 				rule(gangGroup, of("podgroups", "queues"), watched...),
 				rule(nodeGroup, of("numatopologies"), watched...),
 				rule(netGroup, of("hypernodes"), watched...),

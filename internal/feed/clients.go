@@ -20,7 +20,7 @@ import (
 
 // clients are the REST clients of the API groups that are watched.
 type clients struct {
-	core, scheduling, storage, devices, ours, nodeinfo, topology rest.Interface
+	core, scheduling, policy, storage, devices, ours, nodeinfo, topology rest.Interface
 }
 
 func newClients(config *rest.Config) (*clients, error) {
@@ -40,7 +40,7 @@ func newClients(config *rest.Config) (*clients, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client for %s: %w", topologyv1alpha1.GroupVersion, err)
 	}
-	return &clients{storage: typed.StorageV1().RESTClient(), devices: typed.ResourceV1().RESTClient(), nodeinfo: nodeinfo, topology: topology, core: typed.CoreV1().RESTClient(), scheduling: typed.SchedulingV1().RESTClient(), ours: ours}, nil
+	return &clients{policy: typed.PolicyV1().RESTClient(), storage: typed.StorageV1().RESTClient(), devices: typed.ResourceV1().RESTClient(), nodeinfo: nodeinfo, topology: topology, core: typed.CoreV1().RESTClient(), scheduling: typed.SchedulingV1().RESTClient(), ours: ours}, nil
 }
 
 // watchConfig is a copy without rate limit and deadline, on a connection of its

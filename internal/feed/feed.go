@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/rest"
@@ -67,6 +68,7 @@ func New(o Options) (*Feed, error) {
 	f.add("Node", list(clients.core, "nodes"), &corev1.Node{}, nodeSink(f))
 	f.add("Namespace", list(clients.core, "namespaces"), &corev1.Namespace{}, namespaceSink(f))
 	f.add("PriorityClass", list(clients.scheduling, "priorityclasses"), &schedulingv1.PriorityClass{}, priorityClassSink(f))
+	f.add("PodDisruptionBudget", list(clients.policy, "poddisruptionbudgets"), &policyv1.PodDisruptionBudget{}, budgetSink(f))
 	f.add("Queue", list(clients.ours, "queues"), &schedulingv1beta1.Queue{}, queueSink(f))
 	f.add("PodGroup", list(clients.ours, "podgroups"), &schedulingv1beta1.PodGroup{}, gangSink(f))
 	f.add("Numatopology", optional(list(clients.nodeinfo, "numatopologies"), &nodeinfov1alpha1.NumatopologyList{}), &nodeinfov1alpha1.Numatopology{}, numaSink(f))

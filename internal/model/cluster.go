@@ -29,6 +29,10 @@ type Cluster struct {
 	// NamespaceGen is the generation of the last change of them.
 	NamespaceGen uint64
 
+	// Budgets are the PodDisruptionBudgets, by namespace/name; BudgetGen is the generation of the last change of them.
+	Budgets   map[string]*Budget
+	BudgetGen uint64
+
 	// Attachable are the volumes and devices that pods attach.
 	Attachable Attachable
 
@@ -69,6 +73,7 @@ func New() *Cluster {
 		gangUIDs:     map[types.UID]*Gang{},
 		shapes:       map[string]*Shape{},
 		classes:      map[string]PriorityClassSet{},
+		Budgets:      map[string]*Budget{},
 	}
 	c.Nodes.byName = map[string]NodeID{}
 	c.Attachable = newAttachable()

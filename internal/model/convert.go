@@ -60,13 +60,22 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 		Annotations: policyAnnotations(pod.Annotations),
 	}
 	set.Index = indexFrom(pod)
+	set.Nominated = pod.Status.NominatedNodeName
+	if pod.DeletionTimestamp != nil { // it has the grace period in it
+		set.LeavesBy = pod.DeletionTimestamp.Time
+	}
 	set.Expected = runTimeFrom(pod)
 	if pod.Status.StartTime != nil {
 		set.Started = pod.Status.StartTime.Time
 	}
 	for i := range pod.Status.Conditions {
-		if cond := &pod.Status.Conditions[i]; cond.Type == corev1.PodScheduled && cond.Status == corev1.ConditionFalse {
+		switch cond := &pod.Status.Conditions[i]; {
+		case cond.Type == corev1.PodScheduled && cond.Status == corev1.ConditionFalse:
 			set.Condition = PodCondition{Reason: cond.Reason, Message: cond.Message}
+		case cond.Type == corev1.PodScheduled && cond.Status == corev1.ConditionTrue:
+			set.BoundAt = cond.LastTransitionTime.Time
+		case cond.Type == corev1.PodReady:
+			set.Ready = cond.Status == corev1.ConditionTrue
 		}
 	}
 	return set

@@ -57,6 +57,13 @@ type TaskSet struct {
 	Expected    RunTime
 	// Condition is the PodScheduled condition as last seen.
 	Condition PodCondition
+	// Ready is the pod's condition, BoundAt when PodScheduled became true; zero: unknown.
+	Ready   bool
+	BoundAt time.Time
+	// Nominated is the node that the API says room is being made on, "" for none.
+	Nominated string
+	// LeavesBy is when a pod that is being deleted is to be gone; zero: it is not.
+	LeavesBy time.Time
 }
 
 // PodCondition is the part of PodScheduled that we may write.

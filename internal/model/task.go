@@ -33,6 +33,13 @@ type Task struct {
 	Started time.Time
 	// Expected is what is known of its run time: see RunTime.
 	Expected RunTime
+	// Nominated is the node that the API says room is being made on for it, "" for none.
+	Nominated string
+	// Ready is the pod's condition; BoundAt is when it was bound, zero: unknown.
+	Ready   bool
+	BoundAt time.Time
+	// LeavesBy is when a pod that is being deleted is to be gone; zero: it is not, or nobody knows.
+	LeavesBy time.Time
 	// Condition is PodScheduled=False as last seen or decided.
 	Condition PodCondition
 
@@ -65,7 +72,8 @@ func (d TaskSet) apply(c *Cluster) {
 	if old := c.taskNames[key]; old != nil && old != t { // recreated under the same name
 		c.dropTask(old)
 	}
-	if t == nil {
+	fresh := t == nil
+	if fresh {
 		t = &Task{UID: d.UID, Namespace: d.Namespace, Name: d.Name, Node: NoNode, assumedNode: NoNode, nodePos: -1, gangPos: -1}
 		t.seen.node = NoNode
 		c.tasks[d.UID] = t
@@ -85,6 +93,7 @@ func (d TaskSet) apply(c *Cluster) {
 	t.Created, t.Labels, t.Ours, t.Role, t.Index, t.Priority, t.Gated = d.Created, d.Labels, d.Ours, d.Role, d.Index, d.Priority, d.Gated
 	t.Preemptable, t.Critical, t.Never = d.Preemptable, d.Critical, d.Never
 	t.Annotations, t.Started, t.Condition = d.Annotations, d.Started, d.Condition
+	t.Ready, t.BoundAt, t.LeavesBy = d.Ready, d.BoundAt, d.LeavesBy
 	c.countTimed(t.Expected.Known(), -1)
 	t.Expected = d.Expected
 	c.countTimed(t.Expected.Known(), 1)
@@ -100,6 +109,10 @@ func (d TaskSet) apply(c *Cluster) {
 	if before != nil && before != t.Gang {
 		c.dropEmpty(before)
 	}
+	if fresh && d.Nominated != "" && t.Gang != nil && !d.Gated && d.Status == Pending && d.Node == "" {
+		t.Node, t.Status = c.nodeRow(d.Nominated), Pipelined // what was promised before a restart
+	}
+	t.Nominated = d.Nominated
 	node, status := t.settle()
 	t.annotate()
 	c.link(t, node, status)

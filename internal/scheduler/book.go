@@ -12,15 +12,19 @@ import (
 // nothing changed that could help them. It only saves work: an engine with an
 // empty book decides the same.
 type book struct {
-	jobs    map[*model.Gang]*session.Job
-	waiting []*session.Job             // want more than they have; no order
-	at      map[*session.Job]int       // position in waiting
-	dirty   []*session.Job             // not in step with the model: tried things in the last cycle
-	due     map[*session.Job]time.Time // to be reported again, then
-	seen    uint64                     // generation of the model at the last cycle
-	stamps  map[*queue.Queue]stamp     // of the queues at the last cycle
-	reclaim uint64
-	nodes   nodesStamp // at the last cycle
+	jobs       map[*model.Gang]*session.Job
+	waiting    []*session.Job             // want more than they have; no order
+	at         map[*session.Job]int       // position in waiting
+	dirty      []*session.Job             // not in step with the model: tried things in the last cycle
+	due        map[*session.Job]time.Time // to be reported again, then
+	seen       uint64                     // generation of the model at the last cycle
+	stamps     map[*queue.Queue]stamp     // of the queues at the last cycle
+	reclaim    uint64
+	budgets    uint64     // generation of the disruption budgets at the last cycle
+	seenQuotas uint64     // generation of the quotas at the last cycle
+	stirred    bool       // a queue stands better than at the last cycle
+	nodes      nodesStamp // at the last cycle
+	tree       *model.Topology
 	// attachable is the generation of volumes and devices at the last cycle.
 	attachable uint64
 	arrived    time.Time // when a gang last got more pods than it had
@@ -141,6 +145,11 @@ func (b *book) leave(j *session.Job) {
 // stampQueues gives every queue that stands better than before a new version.
 func (b *book) stampQueues(s *session.Session) {
 	raised := map[*queue.Queue]bool{}
+	if b.budgets != s.Cluster.BudgetGen { // more may be evicted than before
+		b.budgets = s.Cluster.BudgetGen
+		b.reclaim++
+	}
+	b.stirred = false
 	for _, q := range s.Ledger.TopDown { // what an ancestor has room for helps those below
 		old := b.stamps[q]
 		if old.gen != q.Gen {

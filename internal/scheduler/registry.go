@@ -15,12 +15,15 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/policy/binpack"
 	"github.com/vc-batch/vc/internal/scheduler/policy/capacity"
+	"github.com/vc-batch/vc/internal/scheduler/policy/cdp"
 	"github.com/vc-batch/vc/internal/scheduler/policy/conformance"
 	"github.com/vc-batch/vc/internal/scheduler/policy/deviceshare"
 	"github.com/vc-batch/vc/internal/scheduler/policy/gang"
 	"github.com/vc-batch/vc/internal/scheduler/policy/nodeorder"
 	"github.com/vc-batch/vc/internal/scheduler/policy/predicates"
 	"github.com/vc-batch/vc/internal/scheduler/policy/priority"
+	"github.com/vc-batch/vc/internal/scheduler/policy/overcommit"
+	"github.com/vc-batch/vc/internal/scheduler/policy/pdb"
 	"github.com/vc-batch/vc/internal/scheduler/policy/proportion"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -42,15 +45,24 @@ type Builder func(entry config.Plugin, warn func(string)) session.Policy
 
 // policies by Volcano's names, and those that Register added.
 var policies = map[string]Builder{
-	"gang":        func(p config.Plugin, _ func(string)) session.Policy { return gang.New(p) },
-	"priority":    func(p config.Plugin, _ func(string)) session.Policy { return priority.New(p) },
-	"conformance": func(p config.Plugin, _ func(string)) session.Policy { return conformance.New(p) },
-	"capacity":    func(p config.Plugin, warn func(string)) session.Policy { return capacity.New(p, warn) },
-	"proportion":  func(p config.Plugin, _ func(string)) session.Policy { return proportion.New(p) },
-	"predicates":  func(p config.Plugin, warn func(string)) session.Policy { return predicates.New(p, warn) },
-	"nodeorder":   func(p config.Plugin, warn func(string)) session.Policy { return nodeorder.New(p, warn) },
-	"deviceshare": func(p config.Plugin, warn func(string)) session.Policy { return deviceshare.New(p, warn) },
-	"binpack":     func(p config.Plugin, warn func(string)) session.Policy { return binpack.New(p, warn) },
+	"gang":          func(p config.Plugin, _ func(string)) session.Policy { return gang.New(p) },
+	"priority":      func(p config.Plugin, _ func(string)) session.Policy { return priority.New(p) },
+	"conformance":   func(p config.Plugin, _ func(string)) session.Policy { return conformance.New(p) },
+	"capacity":      func(p config.Plugin, warn func(string)) session.Policy { return capacity.New(p, warn) },
+	"overcommit":    func(p config.Plugin, warn func(string)) session.Policy { return overcommit.New(p, warn) },
+	"sla":           func(p config.Plugin, warn func(string)) session.Policy { return sla.New(p, warn) },
+	"resourcequota": func(p config.Plugin, _ func(string)) session.Policy { return resourcequota.New(p) },
+	"pdb":           func(p config.Plugin, _ func(string)) session.Policy { return pdb.New(p) },
+	"cdp":           func(p config.Plugin, _ func(string)) session.Policy { return cdp.New(p) },
+	"drf":           func(p config.Plugin, _ func(string)) session.Policy { return drf.New(p) },
+	"proportion":    func(p config.Plugin, _ func(string)) session.Policy { return proportion.New(p) },
+	"network-topology-aware": func(p config.Plugin, warn func(string)) session.Policy {
+		return networktopologyaware.New(p, warn)
+	},
+	"predicates":    func(p config.Plugin, warn func(string)) session.Policy { return predicates.New(p, warn) },
+	"nodeorder":     func(p config.Plugin, warn func(string)) session.Policy { return nodeorder.New(p, warn) },
+	"deviceshare":   func(p config.Plugin, warn func(string)) session.Policy { return deviceshare.New(p, warn) },
+	"binpack":       func(p config.Plugin, warn func(string)) session.Policy { return binpack.New(p, warn) },
 }
 
 // Register adds a policy under a name, before the first engine is made. A name

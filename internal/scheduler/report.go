@@ -116,7 +116,7 @@ func nominations(s *session.Session, j *session.Job) {
 	}
 	for _, t := range j.Released {
 		if !kept[t] {
-			s.Out.Nominations = append(s.Out.Nominations, decision.Nomination{Pod: pod(t)})
+			s.Out.Nominations = append(s.Out.Nominations, decision.Nomination{Pod: pod(t), Publish: t.Nominated != ""})
 		}
 	}
 }

@@ -39,3 +39,9 @@ func (s *Surplus) Take(t *model.Task) bool {
 	}
 	return true
 }
+
+// Broken says whether the gang had its minimum and has lost some of it: it holds
+// nodes, and too few.
+func (j *Job) Broken() bool {
+	return !j.Satisfied() && j.AllocatedTasks()-j.Evicted > 0 && len(j.Placed) == 0
+}

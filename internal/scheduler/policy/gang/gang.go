@@ -6,6 +6,8 @@
 package gang
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/vc-batch/vc/api/reason"
@@ -25,7 +27,7 @@ func (*Policy) Name() string { return "gang" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enableJobReady", "enableJobOrder"}}
+	return config.Reads{Switches: []string{"enableJobReady", "enableJobOrder", "enableJobStarving", "enablePreemptable", "enableReclaimable"}}
 }
 
 // Open registers the rules.
@@ -33,13 +35,15 @@ func (p *Policy) Open(s *session.Session) {
 	s.Rules.Gang = s.Rules.Gang || p.conf.Enabled("enableJobReady")
 	s.Rules.JobValid = append(s.Rules.JobValid, func(j *session.Job) explain.Verdict { return valid(s, j) })
 	if p.conf.Enabled("enableJobOrder") {
-		s.Rules.JobOrder = append(s.Rules.JobOrder, unreadyFirst)
+		s.Rules.JobOrder = append(s.Rules.JobOrder, neediestFirst)
 	}
 }
 
-// unreadyFirst lets gangs without their minimum go before those that only want more.
-func unreadyFirst(a, b *session.Job) int {
-	x, y := a.Need() == 0, b.Need() == 0
+// neediestFirst lets gangs that lost some of their minimum go before those that
+// have nothing yet, and these before those that only want more.
+func neediestFirst(a, b *session.Job) int { return cmp.Compare(contentment(a), contentment(b)) }
+
+func contentment(j *session.Job) int {
 	switch {
 	case x == y:
 		return 0

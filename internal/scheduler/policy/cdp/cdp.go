@@ -1,0 +1,72 @@
+// Package cdp lets pods run in peace for a while: one with the label or annotation
+// volcano.sh/cooldown-time is not evicted before it has been bound for so long.
+//
+//	In:   the pod's cooldown time, when it was bound
+//	Out:  a guard of preempt and reclaim; a cycle when the time is over for somebody who waits for it
+package cdp
+
+import (
+	"time"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Policy is the policy cdp.
+type Policy struct{ conf config.Plugin }
+
+// New returns the policy.
+func New(conf config.Plugin) *Policy { return &Policy{conf} }
+
+// Name is cdp.
+func (*Policy) Name() string { return "cdp" }
+
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{Switches: []string{"enablePreemptable", "enableReclaimable"}}
+}
+
+// Open registers the guard.
+func (p *Policy) Open(s *session.Session) {
+	s.Rules.Guard(func(a *session.Attack) session.Guard {
+		if !a.Guarding(p.conf.Enabled("enablePreemptable"), p.conf.Enabled("enableReclaimable")) {
+			return session.Guard{}
+		}
+		return session.Guard{Code: reason.InCooldown, May: func(victims []*model.Task) (bool, string) {
+			ok := true
+			for _, t := range victims {
+				if until := Until(t); s.Now.Before(until) {
+					ok = false
+					if a.Taker != nil {
+						s.AttackAt(a.Taker, until)
+					}
+				}
+			}
+			return ok, ""
+		}}
+	})
+}
+
+// Until is when a task's cooldown is over; the zero time when it has none. A
+// time that cannot be read, or is negative, is none. Of a pod that was bound at an
+// unknown time the creation counts.
+func Until(t *model.Task) time.Time {
+	text, ok := t.Labels[keys.CooldownTime]
+	if !ok {
+		if text, ok = t.Annotations[keys.CooldownTime]; !ok {
+			return time.Time{}
+		}
+	}
+	cooldown, err := time.ParseDuration(text)
+	if err != nil || cooldown <= 0 {
+		return time.Time{}
+	}
+	bound := t.BoundAt
+	if bound.IsZero() {
+		bound = t.Created
+	}
+	return bound.Add(cooldown)
+}

@@ -1,0 +1,40 @@
+package gang
+
+import (
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// keepMinimums has gangs lose no more than what they have beyond their minimum,
+// where the configuration says so in so many words: enablePreemptable: true for
+// preempt, enableReclaimable: true for reclaim. Without it whole gangs may go too:
+// else nothing could be taken from gangs at their minimum, which most are.
+func (p *Policy) keepMinimums(r *session.Rules) {
+	preempt, reclaim := p.conf.Switches["enablePreemptable"], p.conf.Switches["enableReclaimable"]
+	if !preempt && !reclaim {
+		return
+	}
+	r.Guard(func(a *session.Attack) session.Guard {
+		if a.Kind == session.Preempt && preempt || a.Kind == session.Reclaim && reclaim {
+			return surplusOnly(a)
+		}
+		return session.Guard{}
+	})
+}
+
+func surplusOnly(a *session.Attack) session.Guard {
+	out := map[*model.Gang]int{}
+	return session.Guard{
+		Code: reason.AtMinimum,
+		May: func(victims []*model.Task) (bool, string) {
+			g := victims[0].Gang
+			return g == nil || g == a.Taker.Gang || g.Ready()-out[g]-len(victims) >= g.MinMember, ""
+		},
+		Out: func(victims []*model.Task, sign int) {
+			for _, t := range victims {
+				out[t.Gang] += sign
+			}
+		},
+	}
+}

@@ -1,0 +1,130 @@
+// Package pdb keeps evictions within PodDisruptionBudgets.
+//
+//	In:   the budgets as the disruption controller reported them, the pods that are ready
+//	Out:  a guard of all kinds of eviction
+//
+// The budget's own count lags behind: pods that this scheduler told to go are
+// still in it for a moment. So a budget lets no more go than it says, and no more
+// than what is ready now without those that are leaving.
+package pdb
+
+import (
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Policy is the policy pdb.
+type Policy struct{ conf config.Plugin }
+
+// New returns the policy.
+func New(conf config.Plugin) *Policy { return &Policy{conf} }
+
+// Name is pdb.
+func (*Policy) Name() string { return "pdb" }
+
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{Switches: []string{"enablePreemptable", "enableReclaimable", "enabledVictim"}}
+}
+
+// Open registers the guard.
+func (p *Policy) Open(s *session.Session) {
+	if len(s.Cluster.Budgets) == 0 {
+		return
+	}
+	l := &ledger{cluster: s.Cluster, covering: map[*model.Task][]*account{}}
+	s.Rules.Guard(func(a *session.Attack) session.Guard {
+		on := a.Guarding(p.conf.Enabled("enablePreemptable"), p.conf.Enabled("enableReclaimable"))
+		if a.Kind == session.Shuffle {
+			on = p.conf.Enabled("enabledVictim")
+		}
+		if !on {
+			return session.Guard{}
+		}
+		return session.Guard{Code: reason.BudgetExhausted, May: l.may, Out: l.out}
+	})
+}
+
+// account is a budget during a cycle.
+type account struct {
+	*model.Budget
+	left    int
+	counted bool
+}
+
+// ledger holds all budgets of a cycle.
+type ledger struct {
+	cluster  *model.Cluster
+	accounts map[string][]*account // by namespace
+	covering map[*model.Task][]*account
+}
+
+// may says whether all budgets have room for the victims.
+func (l *ledger) may(victims []*model.Task) (bool, string) {
+	if len(victims) == 1 {
+		for _, a := range l.of(victims[0]) {
+			if a.left < 1 {
+				return false, a.Key()
+			}
+		}
+		return true, ""
+	}
+	need := map[*account]int{}
+	for _, t := range victims {
+		for _, a := range l.of(t) {
+			if need[a]++; need[a] > a.left {
+				return false, a.Key()
+			}
+		}
+	}
+	return true, ""
+}
+
+func (l *ledger) out(victims []*model.Task, sign int) {
+	for _, t := range victims {
+		for _, a := range l.of(t) {
+			a.left -= sign
+		}
+	}
+}
+
+// of are the budgets that a task counts in.
+func (l *ledger) of(t *model.Task) []*account {
+	list, known := l.covering[t]
+	if known {
+		return list
+	}
+	if l.accounts == nil {
+		l.accounts = map[string][]*account{}
+		for _, b := range l.cluster.SortedBudgets() {
+			l.accounts[b.Namespace] = append(l.accounts[b.Namespace], &account{Budget: b})
+		}
+	}
+	for _, a := range l.accounts[t.Namespace] {
+		if a.Covers(t) {
+			l.count(a)
+			list = append(list, a)
+		}
+	}
+	l.covering[t] = list
+	return list
+}
+
+// count finds out how many more may go.
+func (l *ledger) count(a *account) {
+	if a.counted {
+		return
+	}
+	a.counted = true
+	ready := 0
+	for _, tasks := range l.cluster.Nodes.Tasks {
+		for _, t := range tasks {
+			if t.Status == model.Running && t.Ready && a.Covers(t) {
+				ready++
+			}
+		}
+	}
+	a.left = max(min(a.Allowed, ready-a.Desired), 0)
+}
