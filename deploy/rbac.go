@@ -72,7 +72,7 @@ func components() []component {
 			account: SchedulerAccount,
 			cluster: []rbacv1.PolicyRule{
 				// internal/feed
-				rule(core, of("namespaces", "nodes", "pods"), watched...),
+				rule(core, of("namespaces", "nodes", "pods", "resourcequotas"), watched...),
 				rule(classGroup, of("priorityclasses"), watched...),
 				rule(policyGroup, of("poddisruptionbudgets"), watched...),
 				rule(gangGroup, of("podgroups", "queues"), watched...),

@@ -39,10 +39,15 @@ func (r Reason) SlurmFor(resource string) string {
 const (
 	NotEnoughPods        Code = "NotEnoughPods"
 	NotEnqueued          Code = "NotEnqueued"
+	NoHyperNode          Code = "NoHyperNode"
+	HyperNodeInvalid     Code = "HyperNodeInvalid"
+	SubGroupInvalid      Code = "SubGroupInvalid"
 	QueueMissing         Code = "QueueMissing"
 	QueueClosed          Code = "QueueClosed"
 	QueueNotLeaf         Code = "QueueNotLeaf"
 	QueueInvalid         Code = "QueueInvalid"
+	Overcommitted        Code = "Overcommitted"
+	OverQuota            Code = "OverQuota"
 	OverCapability       Code = "OverCapability"
 	OverDeserved         Code = "OverDeserved"
 	NotReclaimable       Code = "NotReclaimable"
@@ -121,10 +126,15 @@ const (
 var Table = []Reason{
 	{NotEnoughPods, "fewer pods exist than the gang needs", "wait for the controller, or lower minAvailable", "Resources"},
 	{NotEnqueued, "the gang is not yet let into its queue", "wait until the queue has room for its minimum", "Resources"},
+	{NoHyperNode, "no hyperNode is as near as the gang wants its pods to be", "correct networkTopology (highestTierAllowed, highestTierName), or the hyperNodes", "BadConstraints"},
+	{HyperNodeInvalid, "a hyperNode that could hold the gang cannot be used", "correct the hyperNode, or let the gang use a higher tier", "BadConstraints"},
+	{SubGroupInvalid, "a subGroupPolicy of the gang cannot be read", "correct it", "BadConstraints"},
 	{QueueMissing, "the queue does not exist", "create the queue, or submit to another one (vcctl queue list)", "PartitionDown"},
 	{QueueClosed, "the queue is closed", "open the queue (vcctl queue operate NAME --action open), or submit to another one", "PartitionInactive"},
 	{QueueNotLeaf, "the queue has children; only its leaves take jobs", "submit to one of its children", "PartitionInactive"},
 	{QueueInvalid, "the queue has no valid place in the tree of queues", "correct its parent, or submit to another queue", "PartitionInactive"},
+	{Overcommitted, "gangs that are let in ask for as much as the cluster may promise", "wait until some have started and ended, add nodes, or raise overcommit-factor", "Resources"},
+	{OverQuota, "the namespace would exceed its quota", "wait for pods of this namespace to end, ask for less, or raise the ResourceQuota", qosLimit},
 	{OverCapability, "the queue would exceed its capability", "ask for less, wait for jobs of this queue to end, or raise the capability", qosLimit},
 	{OverDeserved, "the queue holds its share already", "wait for jobs of this queue to end, or submit to another queue", qosLimit},
 	{NotReclaimable, "what is missing is held by queues that do not give back", "wait for their jobs to end, or make those queues reclaimable", "Resources"},

@@ -75,6 +75,8 @@ func shortOnNodes(v *Verdict, resource string, short int64, resources *model.Res
 func limitShortage(l *Limit) schedulingv1beta1.Shortage {
 	scope := "queue"
 	switch {
+	case l.Quota != "":
+		scope = "quota"
 	case l.Cluster:
 		scope = "cluster"
 	case l.Node:
@@ -114,6 +116,9 @@ func List(values []float64, resources *model.Resources) corev1.ResourceList {
 }
 
 func amount(resource string, value float64) string {
+	if base, _ := model.QuotaResource(resource); base != "" { // requests.cpu and the like
+		resource = base
+	}
 	q := model.Quantity(resource, whole(math.Ceil(value-0.001)))
 	return q.String()
 }
@@ -133,7 +138,14 @@ func gist(v *Verdict) string {
 		if v.Role != "" {
 			return fmt.Sprintf("%s: of task %s", sentence, v.Role)
 		}
+		if v.SubGroup != "" {
+			return fmt.Sprintf("%s: %s", sentence, v.SubGroup)
+		}
 		return fmt.Sprintf("%s: %d of %d", sentence, m.Exist, m.Min)
+	case reason.NoHyperNode, reason.SubGroupInvalid:
+		return fmt.Sprintf("%s: %s", sentence, v.Topology)
+	case reason.HyperNodeInvalid:
+		return fmt.Sprintf("%s: %s: %s", sentence, v.HyperNode, v.Topology)
 	case reason.QueueMissing, reason.QueueClosed, reason.QueueNotLeaf:
 		return fmt.Sprintf("%s: %s", sentence, v.Limit.Queue)
 	case reason.QueueInvalid:
@@ -142,6 +154,10 @@ func gist(v *Verdict) string {
 		return fmt.Sprintf("%s: %s", limited(v), gap(v.Limit))
 	case reason.OverDeserved:
 		return fmt.Sprintf("%s: %s", limited(v), share(v.Limit))
+	case reason.OverQuota:
+		return fmt.Sprintf("%s %s: %s", sentence, v.Limit.Quota, gap(v.Limit))
+	case reason.Overcommitted:
+		return fmt.Sprintf("%s: %s", sentence, gap(v.Limit))
 	case reason.NotEnqueued:
 		if v.Limit != nil {
 			return fmt.Sprintf("%s: %s", sentence, gap(v.Limit))
@@ -161,9 +177,21 @@ func gist(v *Verdict) string {
 		if v.Limit != nil && v.Limit.Node {
 			return fmt.Sprintf("%s: %s", sentence, largest(v))
 		}
-		return fmt.Sprintf("%s: %d of %d fit; %s", sentence, m.Fit, max(m.Min, m.Held+1), tally(v))
+		return fmt.Sprintf("%s: %s%d of %d fit; %s", sentence, place(v), m.Fit, max(m.Min, m.Held+1), tally(v))
 	}
 	return sentence
+}
+
+// place says where nodes were looked at, and for which part of the gang.
+func place(v *Verdict) string {
+	text := ""
+	if v.SubGroup != "" {
+		text = fmt.Sprintf("sub-group %s is short; ", v.SubGroup)
+	}
+	if v.HyperNode != "" {
+		text += fmt.Sprintf("in hyperNode %s: ", v.HyperNode)
+	}
+	return text
 }
 
 // limited names the queue and what of it is the limit.
@@ -284,7 +312,10 @@ func hint(v *Verdict) string {
 	case v.Code == reason.TooLarge && v.Limit != nil && v.Limit.Node && v.Limit.Limit > 0:
 		return fmt.Sprintf("ask for at most %s %s per pod, or add a larger node", v.Limit.Resource, amount(v.Limit.Resource, v.Limit.Limit))
 	}
-	if v.Code == reason.GangDoesNotFit && v.Limit == nil && m.Fit > 0 && m.Fit < m.Min && m.Held == 0 {
+	if v.Code == reason.GangDoesNotFit && v.Limit == nil && v.HyperNode != "" {
+		return "wait, let the gang use a higher tier (highestTierAllowed), or ask for less"
+	}
+	if v.Code == reason.GangDoesNotFit && v.Limit == nil && v.SubGroup == "" && m.Fit > 0 && m.Fit < m.Min && m.Held == 0 {
 		return fmt.Sprintf("minAvailable %d would start now; or lower the requests, or add nodes", m.Fit)
 	}
 	if len(v.Tally.Counts) > 0 && v.Limit == nil {

@@ -34,6 +34,10 @@ type Verdict struct {
 	Until time.Time
 	// Role is the task whose pods are too few.
 	Role string
+	// HyperNode is where nodes were looked at, "" = everywhere; SubGroup is the sub-group that is short.
+	HyperNode, SubGroup string
+	// Topology says what is wrong with the wish for nearness, or with the HyperNode.
+	Topology string
 	// Detail is more text for people, for example what is not supported.
 	Detail string
 	// Spared says why nobody is evicted for the gang, most pods first; nil: nobody was looked at.
@@ -50,6 +54,7 @@ type Members struct {
 // Limit is a limit of a queue that is in the way.
 type Limit struct {
 	Queue    string
+	Quota    string // the ResourceQuota of the gang's namespace that the limit is of; "" for a queue's
 	Resource string
 	Asked    float64 // by this gang
 	Held     float64 // by the queue's pods

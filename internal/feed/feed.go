@@ -70,6 +70,7 @@ func New(o Options) (*Feed, error) {
 	f.add("PriorityClass", list(clients.scheduling, "priorityclasses"), &schedulingv1.PriorityClass{}, priorityClassSink(f))
 	f.add("PodDisruptionBudget", list(clients.policy, "poddisruptionbudgets"), &policyv1.PodDisruptionBudget{}, budgetSink(f))
 	f.add("Queue", list(clients.ours, "queues"), &schedulingv1beta1.Queue{}, queueSink(f))
+	f.add("ResourceQuota", list(clients.core, "resourcequotas"), &corev1.ResourceQuota{}, quotaSink(f))
 	f.add("PodGroup", list(clients.ours, "podgroups"), &schedulingv1beta1.PodGroup{}, gangSink(f))
 	f.add("Numatopology", optional(list(clients.nodeinfo, "numatopologies"), &nodeinfov1alpha1.NumatopologyList{}), &nodeinfov1alpha1.Numatopology{}, numaSink(f))
 	f.add("HyperNode", optional(list(clients.topology, "hypernodes"), &topologyv1alpha1.HyperNodeList{}), &topologyv1alpha1.HyperNode{}, hyperNodeSink(f))

@@ -113,6 +113,14 @@ func namespaceSink(f *Feed) cache.ReflectorStore {
 		func(n types.NamespacedName, _ types.UID) model.Delta { return model.NamespaceGone{Name: n.Name} })
 }
 
+func quotaSink(f *Feed) cache.ReflectorStore {
+	return newSink(f,
+		func(q *corev1.ResourceQuota) (model.Delta, bool) { return model.QuotaFrom(q), true },
+		func(n types.NamespacedName, _ types.UID) model.Delta {
+			return model.QuotaGone{Namespace: n.Namespace, Name: n.Name}
+		})
+}
+
 func queueSink(f *Feed) cache.ReflectorStore {
 	return newSink(f,
 		func(q *schedulingv1beta1.Queue) (model.Delta, bool) { return model.QueueFrom(q), true },

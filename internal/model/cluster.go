@@ -36,6 +36,10 @@ type Cluster struct {
 	// Attachable are the volumes and devices that pods attach.
 	Attachable Attachable
 
+	// Quotas are those of namespaces, by name. QuotaGen changes with them.
+	Quotas   map[string][]Quota
+	QuotaGen uint64
+
 	// Generations of the last change of the sum of all nodes, of which nodes exist, of queues' specs.
 	TotalGen, NodeSetGen, QueueSetGen uint64
 
@@ -54,6 +58,7 @@ type Cluster struct {
 	// topology is the tree, made from the HyperNodes as of hyperGen and the nodes as of topologyNodes.
 	topology                *Topology
 	hyperGen, topologyNodes uint64
+	hyperSeen               uint64 // the last change of a HyperNode's status
 	topologyInfos           []nodeSeen
 	timed                   int // tasks and gangs whose run time is known
 }
@@ -68,12 +73,12 @@ func New() *Cluster {
 		Numa:         map[string]*Numa{},
 		HyperNodes:   map[string]*HyperNode{},
 		Namespaces:   map[string]map[string]string{},
+		Budgets:      map[string]*Budget{},
 		tasks:        map[types.UID]*Task{},
 		taskNames:    map[string]*Task{},
 		gangUIDs:     map[types.UID]*Gang{},
 		shapes:       map[string]*Shape{},
 		classes:      map[string]PriorityClassSet{},
-		Budgets:      map[string]*Budget{},
 	}
 	c.Nodes.byName = map[string]NodeID{}
 	c.Attachable = newAttachable()

@@ -256,6 +256,11 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 	if pg.Spec.MinResources != nil {
 		set.HasMinResources = true
 		set.MinResources = amounts(*pg.Spec.MinResources, ceilSum)
+		for _, a := range quotaAmounts(*pg.Spec.MinResources, ceilSum) {
+			if !counted(a.Name) {
+				set.QuotaResources = append(set.QuotaResources, a)
+			}
+		}
 	}
 	set.Topology = topologyFrom(pg.Spec.NetworkTopology)
 	for i := range pg.Spec.SubGroupPolicy {

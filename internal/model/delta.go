@@ -88,6 +88,8 @@ type GangSet struct {
 	MinMember       int
 	MinTaskMember   map[string]int
 	MinResources    []Amount
+	// QuotaResources are minResources under names that only quotas use: requests.cpu, limits.memory.
+	QuotaResources  []Amount
 	HasMinResources bool
 	PriorityClass   string
 	Annotations     map[string]string

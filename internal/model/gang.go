@@ -22,9 +22,11 @@ type Gang struct {
 	MinTaskMember   map[string]int
 	MinResources    Request
 	HasMinResources bool
-	PriorityClass   string
-	Priority        int32
-	Annotations     map[string]string
+	// QuotaResources are minResources under names that only quotas use: requests.cpu, limits.memory.
+	QuotaResources []Amount
+	PriorityClass  string
+	Priority       int32
+	Annotations    map[string]string
 	// Estimate is the expected run time of its pods; 0: unknown.
 	Estimate time.Duration
 	// Topology says how near the pods have to be to each other; nil: anywhere.
@@ -135,6 +137,7 @@ func (d GangSet) apply(c *Cluster) {
 		g.Queue = q
 	}
 	g.MinMember, g.MinTaskMember = d.MinMember, d.MinTaskMember
+	g.QuotaResources = d.QuotaResources
 	g.MinResources, g.HasMinResources = c.Resources.Request(d.MinResources), d.HasMinResources
 	c.grow()
 	g.PriorityClass, g.Annotations, g.Unsupported = d.PriorityClass, d.Annotations, d.Unsupported

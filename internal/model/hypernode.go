@@ -89,7 +89,10 @@ func (d HyperNodeSet) apply(c *Cluster) {
 		h.Published = old.Published
 	}
 	if old != nil && h.sameSpec(old) {
-		old.Published = h.Published
+		if old.Published != h.Published {
+			old.Published = h.Published
+			c.hyperSeen = c.next()
+		}
 		return
 	}
 	c.HyperNodes[h.Name] = &h
@@ -106,9 +109,12 @@ func (d HyperNodeGone) apply(c *Cluster) {
 func (d HyperNodeStatusFailed) apply(c *Cluster) {
 	if h := c.HyperNodes[d.Name]; h != nil {
 		h.Published = HyperNodePublished{}
-		c.hyperGen = c.next()
+		c.hyperSeen = c.next()
 	}
 }
+
+// HyperNodesChanged says whether a HyperNode or its status changed after a generation.
+func (c *Cluster) HyperNodesChanged(gen uint64) bool { return max(c.hyperGen, c.hyperSeen) > gen }
 
 // AssumeHyperNodeStatus notes that a status will be written.
 func (c *Cluster) AssumeHyperNodeStatus(name string, published HyperNodePublished) {

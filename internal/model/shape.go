@@ -135,6 +135,9 @@ type Shape struct {
 	// MalformedAffinity is the error of an affinity that cannot be read; such a shape fits nowhere.
 	MalformedAffinity string
 
+	// Plain is the shape without what it attaches; itself when it attaches nothing.
+	Plain *Shape
+
 	volumeClaims []string
 	tasks        int // live tasks of this shape
 }
@@ -153,6 +156,13 @@ func (c *Cluster) shape(spec ShapeSpec) *Shape {
 		}
 	}
 	s.volumeClaims = volumeClaimsOf(spec.Attached)
+	s.Plain = s
+	if spec.Attached != nil {
+		plain := spec
+		plain.Attached, plain.Unsupported, plain.key = nil, nil, ""
+		s.Plain = c.shape(plain)
+		s.Plain.tasks++
+	}
 	s.readAffinity()
 	if n := len(c.freeShapes); n > 0 {
 		s.ID = c.freeShapes[n-1]

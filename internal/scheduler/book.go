@@ -48,6 +48,7 @@ type stamp struct {
 	gen                uint64
 	fault              string
 	refused            bool    // somebody below it
+	eased              bool    // it lost something after its gangs had been tried
 	figures            figures // as last given to metrics
 }
 
@@ -144,12 +145,12 @@ func (b *book) leave(j *session.Job) {
 
 // stampQueues gives every queue that stands better than before a new version.
 func (b *book) stampQueues(s *session.Session) {
-	raised := map[*queue.Queue]bool{}
 	if b.budgets != s.Cluster.BudgetGen { // more may be evicted than before
 		b.budgets = s.Cluster.BudgetGen
 		b.reclaim++
 	}
 	b.stirred = false
+	raised := map[*queue.Queue]bool{}
 	for _, q := range s.Ledger.TopDown { // what an ancestor has room for helps those below
 		old := b.stamps[q]
 		if old.gen != q.Gen {
@@ -159,13 +160,15 @@ func (b *book) stampQueues(s *session.Session) {
 		if len(old.deserved) > 0 && (differ(q.Deserved, old.deserved) || differ(q.RealCapability, old.capacity)) {
 			old.shifted++
 		}
-		better := old.version == 0 || raised[q.Parent] || old.fault != q.Fault || b.eased[q] || old.known != q.Known || old.open != q.Open ||
+		better := old.version == 0 || raised[q.Parent] || old.fault != q.Fault || b.eased[q] || old.eased || old.known != q.Known || old.open != q.Open ||
 			less(q.Allocated, old.allocated) || less(q.Inqueue, old.inqueue) ||
 			less(old.deserved, q.Deserved) || less(old.capacity, q.RealCapability) || less(old.elastic, q.Elastic)
+		b.stirred = b.stirred || better
 		if better {
 			raised[q] = raised[q.Parent] || old.refused
 			old.refused = false
 			old.version++
+			old.eased = false
 		}
 		if better || less(q.Deserved, old.deserved) {
 			b.reclaim++
@@ -179,6 +182,7 @@ func (b *book) stampQueues(s *session.Session) {
 func (b *book) keepStamps(s *session.Session) {
 	for _, q := range s.Ledger.Queues {
 		old := b.stamps[q]
+		old.eased = s.Eased[q]
 		old.known, old.open, old.fault, old.refused = q.Known, q.Open, q.Fault, old.refused || q.Refused
 		old.allocated = append(old.allocated[:0], q.Allocated...)
 		old.inqueue = append(old.inqueue[:0], q.Inqueue...)
@@ -209,22 +213,28 @@ func (b *book) wake(s *session.Session) {
 	nodes := nodesStamp{s.View.Epoch, s.Cluster.TotalGen, s.View.LabelsChanged}
 	resized := nodes != b.nodes
 	b.nodes = nodes
+	moved := s.Tree.Topology != b.tree
+	b.tree = s.Tree.Topology
 	attachable := s.Cluster.Attachable.Gen != b.attachable
 	b.attachable = s.Cluster.Attachable.Gen
 	for _, j := range b.waiting {
-		if j.Parked && (resized && j.SizeBound() || attachable && j.Attaching() || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() ||
-			b.stamps[j.In].shifted != j.ShiftStamp && len(j.ParkedShapes) > 1 || s.View.Touched && b.nodesHelp(s, j, helped)) {
+		if j.Parked && (resized && j.SizeBound() || moved && j.Structured() || attachable && j.Attaching() || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() ||
+			b.stamps[j.In].shifted != j.ShiftStamp && len(j.ParkedShapes) > 1 || j.WholeClusterBound() && (b.stirred || s.View.Touched || s.Cluster.QuotaGen > b.seenQuotas) ||
+			s.Reached(j, j.DueAt) || s.View.Touched && b.nodesHelp(s, j, helped)) {
 			j.Parked = false
 		}
 		if !j.Parked {
 			j.Refresh(s)
+			j.DueAt = time.Time{}
 			s.Ready = append(s.Ready, j)
+		} else if !j.DueAt.IsZero() {
+			s.Out.WakeAt = soonest(s.Out.WakeAt, j.DueAt)
 		}
 	}
 	if s.View.Touched || len(s.Ready) > 0 {
 		b.wakeUnsettled(s)
 	}
-	s.AllWaiting = b.waiting
+	s.AllWaiting, b.seenQuotas = b.waiting, s.Cluster.QuotaGen
 	for j, at := range b.due {
 		if !s.Now.Before(at) {
 			delete(b.due, j)
@@ -271,6 +281,9 @@ func (b *book) settle(s *session.Session) {
 		if !j.Wants() {
 			b.leave(j)
 			continue
+		}
+		if !j.DueAt.IsZero() {
+			s.Out.WakeAt = soonest(s.Out.WakeAt, j.DueAt)
 		}
 		j.Park(b.stamps[j.In].version)
 		j.ShiftStamp = b.stamps[j.In].shifted

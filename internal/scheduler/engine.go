@@ -50,6 +50,9 @@ type Engine struct {
 	view       place.Overlay
 	judge      shape.Judge
 	neighbours neighbour.Book
+	tree       session.Tree
+	told       *model.Topology // whose HyperNodes' statuses were looked at, at toldGen
+	toldGen    uint64
 	ledger     queue.Ledger
 	book       book
 }
@@ -109,5 +112,7 @@ func (e *Engine) open(now time.Time, c *model.Cluster) *session.Session {
 	s.Attacher = e.attacher
 	e.neighbours.Open(c, &e.view, &e.judge)
 	s.Neighbours = &e.neighbours
+	e.tree.Open(c, &e.view)
+	s.Tree = &e.tree
 	return s
 }

@@ -141,20 +141,54 @@ func (r *reference) put(p *refPod, k int, sign int64) {
 	}
 }
 
-// place gives nodes to some of a gang's pods: want of them, or none. Of pods that
-// are alike the first that fits nowhere speaks for all.
+// place gives nodes to some of a gang's pods: want of them, or none. When pods of
+// some kinds find no node, it is tried again with these kinds first, once a kind
+// at most.
 func (r *reference) place(g *refGang, want int) bool {
+	var front []refPod // kinds
+	for range g.pending {
+		ok, failed := r.try(g, want, front)
+		if ok || want == 1 && g.placed >= g.minimum {
+			return ok
+		}
+		failed = slices.DeleteFunc(failed, func(kind refPod) bool { return slices.Contains(front, kind) })
+		if len(failed) == 0 {
+			return false
+		}
+		front = append(failed, front...)
+	}
+	return false
+}
+
+// kind is a pod without its name.
+func (p refPod) kind() refPod {
+	p.name = ""
+	return p
+}
+
+// try is one try at placing. Of pods that are alike the first that fits nowhere
+// speaks for all.
+func (r *reference) try(g *refGang, want int, front []refPod) (ok bool, kinds []refPod) {
+	slices.SortStableFunc(g.pending, func(a, b refPod) int {
+		x, y := slices.Index(front, a.kind()), slices.Index(front, b.kind())
+		switch {
+		case x == y:
+			return strings.Compare(a.name, b.name)
+		case x < 0:
+			return 1
+		case y < 0:
+			return -1
+		}
+		return x - y
+	})
 	type choice struct{ pod, node int }
 	var chosen []choice
-	failed := map[refPod]bool{}
 	for i := range g.pending {
 		if len(chosen) == want {
 			break
 		}
 		p := &g.pending[i]
-		kind := *p
-		kind.name = ""
-		if failed[kind] {
+		if slices.Contains(kinds, p.kind()) {
 			continue
 		}
 		if k := r.best(p); k >= 0 {
@@ -162,13 +196,13 @@ func (r *reference) place(g *refGang, want int) bool {
 			chosen = append(chosen, choice{i, k})
 			continue
 		}
-		failed[kind] = true
+		kinds = append(kinds, p.kind())
 	}
 	if len(chosen) < want {
 		for i := len(chosen) - 1; i >= 0; i-- {
 			r.put(&g.pending[chosen[i].pod], chosen[i].node, -1)
 		}
-		return false
+		return false, kinds
 	}
 	for i := len(chosen) - 1; i >= 0; i-- {
 		c := chosen[i]
@@ -176,7 +210,7 @@ func (r *reference) place(g *refGang, want int) bool {
 		g.pending = slices.Delete(g.pending, c.pod, c.pod+1)
 	}
 	g.placed += want
-	return true
+	return true, nil
 }
 
 // cycle gives every gang its minimum, the oldest first, and then every gang what

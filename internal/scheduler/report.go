@@ -44,6 +44,7 @@ func (e *Engine) report(s *session.Session) decision.Decisions {
 		out.WakeAt = soonest(out.WakeAt, at)
 	}
 	e.tellQueues(s)
+	e.tellHyperNodes(s)
 	out.Stats.GangsTried, out.Stats.GangsPlaced = s.Tried, s.Won
 	out.Stats.GangsParked, out.Stats.TasksPlaced = len(e.book.waiting), len(out.Binds)
 	out.Again = len(out.Evicts) > 0 // assumed, they may show more room; all else comes back as a change
@@ -125,8 +126,9 @@ func nominations(s *session.Session, j *session.Job) {
 // meaning changed. It returns when to look again.
 func (e *Engine) tell(s *session.Session, j *session.Job) time.Time {
 	status, write, again := e.statusOf(s, j)
-	if write {
-		s.Out.Gangs = append(s.Out.Gangs, decision.GangStatus{Gang: object(j.Gang), Status: status})
+	hyperNode := kept(s, j)
+	if write || hyperNode != nil {
+		s.Out.Gangs = append(s.Out.Gangs, decision.GangStatus{Gang: object(j.Gang), Status: status, HyperNode: hyperNode, Annotated: len(j.Annotations) > 0})
 		if event := eventOf(j, &status); event.Reason != "" {
 			s.Out.Events = append(s.Out.Events, event)
 		}

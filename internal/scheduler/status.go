@@ -160,7 +160,7 @@ func conditionsOf(s *session.Session, j *session.Job, phase schedulingv1beta1.Po
 // conditionReason is Volcano's word for a verdict.
 func conditionReason(v explain.Verdict) string {
 	switch {
-	case v.Code == reason.NotEnoughPods && v.Role != "":
+	case v.Code == reason.NotEnoughPods && (v.Role != "" || v.SubGroup != ""):
 		return schedulingv1beta1.NotEnoughPodsOfTaskReason
 	case v.Code == reason.NotEnoughPods:
 		return schedulingv1beta1.NotEnoughPodsReason

@@ -299,6 +299,18 @@ func (b *GangBuilder) Annotation(key, value string) *GangBuilder {
 	return b
 }
 
+// Topology sets networkTopology.
+func (b *GangBuilder) Topology(t *schedulingv1beta1.NetworkTopologySpec) *GangBuilder {
+	b.pg.Spec.NetworkTopology = t
+	return b
+}
+
+// SubGroups adds a subGroupPolicy.
+func (b *GangBuilder) SubGroups(p schedulingv1beta1.SubGroupPolicySpec) *GangBuilder {
+	b.pg.Spec.SubGroupPolicy = append(b.pg.Spec.SubGroupPolicy, p)
+	return b
+}
+
 // Obj is the PodGroup.
 func (b *GangBuilder) Obj() *schedulingv1beta1.PodGroup { return &b.pg }
 

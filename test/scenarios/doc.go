@@ -17,6 +17,9 @@
 //	cycle [N]          one cycle, N cycles, two seconds each; nothing is confirmed
 //	settle             cycles until nothing more is decided; bound pods run, evicted ones are gone
 //	stop POD… | finish GANG… | fail GANG… | delete GANG…
+//	settle lingering   evicted pods are there still, ending; "gone" ends them
+//	budget NAME        select=app=x allowed=1 desired=2 disrupted=POD: a PodDisruptionBudget
+//	unready POD…       they run and are not ready
 //	bindfail POD…      the API refused the binding
 //	show GANG…         phase, condition, explanation
 //	shares             what queues hold and deserve

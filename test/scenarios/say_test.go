@@ -32,10 +32,18 @@ func (w *world) say(d *decision.Decisions) []string {
 		}
 		out = append(out, fmt.Sprintf("promise %s to %s", n.Node, n.Pod.Name))
 	}
+	for _, h := range d.HyperNodes {
+		if h.Ready.Message != "" {
+			out = append(out, fmt.Sprintf("hyperNode %s has %d nodes, ready %s, %s: %s", h.HyperNode, h.NodeCount, h.Ready.Status, h.Ready.Reason, h.Ready.Message))
+		}
+	}
 	for _, g := range d.Gangs {
 		line := fmt.Sprintf("%s is %s", g.Gang.Name, g.Status.Phase)
 		if e := g.Status.Explanation; e != nil {
 			line += ", waits: " + e.Message
+		}
+		if g.HyperNode != nil {
+			line += ", in hyperNode " + *g.HyperNode
 		}
 		out = append(out, line)
 	}

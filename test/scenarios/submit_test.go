@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,6 +68,10 @@ func (w *world) makeGang(name string, words map[string]string, tasks int, create
 			b.Annotation("vc-batch.dev/running-estimate", value)
 		case "groupnote":
 			b.Annotation(rest, value)
+		case "topology":
+			b.Topology(nearness(w, value))
+		case "subgroups":
+			b.SubGroups(subGroups(w, rest, value, words["subtopology:"+rest]))
 		}
 	}
 	g := b.Obj()
@@ -90,7 +95,9 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 		key, value := pair(word)
 		kind, rest, _ := strings.Cut(key, ":")
 		switch kind {
-		case "tasks", "min", "mintask", "queue", "class", "minres", "nopods", "label", "groupnote", "estimate":
+		case "tasks", "min", "mintask", "queue", "class", "minres", "nopods", "label", "groupnote", "estimate", "topology", "subgroups", "subtopology":
+		case "partof": // pods of one part have one label
+			b.Label("part", strconv.Itoa(number(w, name[strings.LastIndex(name, "-")+1:])/number(w, value)))
 		case "note":
 			b.Annotation(rest, value)
 		case "box":
@@ -123,6 +130,11 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 			}
 			seconds := int64(length / time.Second)
 			b.Obj().Spec.ActiveDeadlineSeconds = &seconds
+		case "never":
+			never := corev1.PreemptNever
+			b.Obj().Spec.PreemptionPolicy = &never
+		case "system":
+			b.Obj().Spec.PriorityClassName = "system-cluster-critical"
 		case "protected":
 			b.Annotation("volcano.sh/preemptable", "false")
 		case "anti":

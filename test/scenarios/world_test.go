@@ -9,12 +9,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	schedulingk8s "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
@@ -25,6 +27,7 @@ import (
 
 // world is an API in memory with an engine that looks at it.
 type world struct {
+	hypers  map[string]*topologyv1alpha1.HyperNode
 	t       *testing.T
 	cfg     *config.Config
 	engine  *scheduler.Engine
@@ -36,6 +39,8 @@ type world struct {
 	figures map[string]decision.QueueFigures
 	queues  map[string]*schedulingv1beta1.Queue
 	classes map[string]*schedulingk8s.PriorityClass
+	budgets map[string]*policyv1.PodDisruptionBudget
+	quotas  map[string]*corev1.ResourceQuota
 	made    int
 	numas   map[string]*nodeinfov1alpha1.Numatopology
 	objects map[string]metav1.Object // volumes, devices and their kin
@@ -46,8 +51,8 @@ func newWorld(t *testing.T) *world {
 		t: t, cfg: config.Default(), now: make.Epoch,
 		nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{},
 		gangs: map[string]*schedulingv1beta1.PodGroup{}, figures: map[string]decision.QueueFigures{}, queues: map[string]*schedulingv1beta1.Queue{},
-		classes: map[string]*schedulingk8s.PriorityClass{}, objects: map[string]metav1.Object{},
-		numas: map[string]*nodeinfov1alpha1.Numatopology{},
+		classes: map[string]*schedulingk8s.PriorityClass{}, budgets: map[string]*policyv1.PodDisruptionBudget{}, objects: map[string]metav1.Object{},
+		numas: map[string]*nodeinfov1alpha1.Numatopology{}, quotas: map[string]*corev1.ResourceQuota{},
 	}
 	w.queues["default"] = make.Queue("default").Obj()
 	w.restart()
@@ -66,10 +71,14 @@ func (w *world) do(line string, body []string) []string {
 	switch words[0] {
 	case "nodes":
 		return w.setNodes(body)
+	case "hypernodes":
+		return w.setHyperNodes(body)
 	case "remove":
 		return w.remove(args)
 	case "queue":
 		return w.queue(args)
+	case "quota":
+		return w.quota(args)
 	case "class":
 		return w.class(args)
 	case "submit":
@@ -81,7 +90,13 @@ func (w *world) do(line string, body []string) []string {
 	case "cycle":
 		return w.cycles(args)
 	case "settle":
-		return w.settle()
+		return w.settle(args...)
+	case "gone":
+		return w.gone()
+	case "budget":
+		return w.budget(args)
+	case "unready":
+		return w.each(args, w.unready)
 	case "stop":
 		return w.each(args, func(name string) { w.dropPod(name) })
 	case "finish":
@@ -129,6 +144,9 @@ func (w *world) restart() {
 	for _, c := range w.classes {
 		w.model.Apply(model.PriorityClassFrom(c))
 	}
+	for _, q := range w.quotas {
+		w.model.Apply(model.QuotaFrom(q))
+	}
 	for _, n := range w.nodes {
 		w.model.Apply(model.NodeFrom(n))
 	}
@@ -139,6 +157,12 @@ func (w *world) restart() {
 		w.model.Apply(model.QueueFrom(q))
 	}
 	w.retell()
+	for _, h := range w.hypers {
+		w.model.Apply(model.HyperNodeFrom(h))
+	}
+	for _, b := range w.budgets {
+		w.model.Apply(model.BudgetFrom(b))
+	}
 	for _, p := range w.pods {
 		w.model.Apply(model.TaskFrom(p, w.ours(p)))
 	}
@@ -212,6 +236,9 @@ func (w *world) remove(args []string) []string {
 		w.loseObject(find[*corev1.PersistentVolumeClaim](w, namespace+"/"+args[1]))
 	case "volume":
 		w.loseObject(find[*corev1.PersistentVolume](w, args[1]))
+	case "hypernode":
+		delete(w.hypers, args[1])
+		w.model.Apply(model.HyperNodeGone{Name: args[1]})
 	case "queue":
 		delete(w.queues, args[1])
 		w.model.Apply(model.QueueGone{Name: args[1]})
@@ -384,12 +411,14 @@ func (w *world) cycle() decision.Decisions {
 	}
 	for i := range d.Gangs {
 		w.gangs[d.Gangs[i].Gang.Name].Status = d.Gangs[i].Status
+		w.annotate(&d.Gangs[i])
 	}
+	w.nominate(&d)
 	return d
 }
 
 // settle lets things happen until nothing more is decided.
-func (w *world) settle() []string {
+func (w *world) settle(how ...string) []string {
 	var out []string
 	for range 50 {
 		d := w.cycle()
@@ -403,9 +432,14 @@ func (w *world) settle() []string {
 			p.Spec.NodeName, p.Status.Phase = b.Node, corev1.PodRunning
 			annotated(p, &b)
 			w.started(p)
+			w.bound(p)
 			w.update(p)
 		}
 		for _, e := range d.Evicts {
+			if slices.Contains(how, "lingering") {
+				w.linger(e.Pod.Name)
+				continue
+			}
 			w.dropPod(e.Pod.Name)
 		}
 	}

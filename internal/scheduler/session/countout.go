@@ -58,6 +58,7 @@ func (j *Job) Held() model.Vec {
 // makes sure that nobody plans with it again in this cycle.
 func (s *Session) Evicted(g *model.Gang, tasks int) {
 	if j := s.Job(g); j != nil {
+		s.ease(j.In)
 		s.Touch(j)
 	}
 	s.Out.Stats.Victims += tasks

@@ -11,6 +11,9 @@ func (s *Session) find(j *Job, t *model.Task) (node model.NodeID, later, ok bool
 	if t.Shape.Impossible {
 		return model.NoNode, false, false
 	}
+	if s.scope != nil {
+		return s.findWithin(j, t)
+	}
 	if rules, near := s.nodeRules(j, t), s.Neighbours.For(t); len(rules) > 0 || near != nil {
 		return s.findByRules(j, t, near, rules)
 	}
@@ -29,7 +32,11 @@ func (s *Session) judge(j *Job, t *model.Task) explain.Verdict {
 	if len(s.View.Order) == 0 {
 		return explain.Verdict{Code: reason.NoNodes}
 	}
-	tally := s.Judge.Filters.Nodes(s.View, s.Cluster.Resources, t.Shape, s.ruleJudge(j, t))
+	nodes := s.View.Order
+	if s.scope != nil {
+		nodes = s.scope.domain.All
+	}
+	tally := s.Judge.Filters.NodesOf(nodes, s.View, s.Cluster.Resources, t.Shape, s.ruleJudge(j, t))
 	v := explain.Verdict{Code: reason.GangDoesNotFit, Tally: tally, Task: t}
 	if size := s.sizeOf(t.Shape); size.tooLarge {
 		v.Code, v.Limit = reason.TooLarge, size.limit

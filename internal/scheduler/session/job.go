@@ -52,6 +52,8 @@ type Job struct {
 	AttackAt time.Time
 	// QueueStamp is the queue's stamp at the last try.
 	QueueStamp uint64
+	// DueAt is when it is to be tried again although nothing changes; zero: never.
+	DueAt time.Time
 	// ShiftStamp changes with the queue's limits. A gang of several shapes may fit a smaller limit better: its
 	// first task is then left out.
 	ShiftStamp uint64
@@ -66,6 +68,9 @@ type Job struct {
 	SinceExist   int
 	// TasksSeen is how many tasks it had when it was last looked at.
 	TasksSeen int
+
+	groups  []*Group
+	groupOf map[*model.Task]*Group
 
 	seen       uint64
 	minimum    model.Request
@@ -100,6 +105,7 @@ func (j *Job) Load(s *Session) {
 			j.Pending = append(j.Pending, t)
 		}
 	}
+	j.loadGroups()
 	slices.SortFunc(j.Pending, func(a, b *model.Task) int {
 		return cmp.Or(compareBool(a.Shape.BestEffort, b.Shape.BestEffort), s.Rules.compareTasks(a, b))
 	})
@@ -169,8 +175,10 @@ func (j *Job) RoleNeeds() map[string]int {
 	return needs
 }
 
-// Satisfied says whether the gang has its minimum, roles included.
-func (j *Job) Satisfied() bool { return j.Need() == 0 && len(j.RoleNeeds()) == 0 }
+// Satisfied says whether the gang has its minimum, roles and sub-groups included.
+func (j *Job) Satisfied() bool {
+	return j.Need() == 0 && len(j.RoleNeeds()) == 0 && len(j.GroupNeeds()) == 0
+}
 
 // Starving says whether it runs with less than its minimum and has tasks to place.
 func (j *Job) Starving() bool { return !j.Satisfied() && len(j.Pending) > 0 }

@@ -4,6 +4,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 // withdraw takes back, for the time of a round, what the job was promised.
@@ -21,7 +22,9 @@ func (s *Session) keep(j *Job, placed []Placed) {
 		s.Bound = append(s.Bound, j)
 	}
 	j.Placed = append(j.Placed, placed...)
+	s.Kept = append(s.Kept, j)
 	s.Won++
+	j.holdGroups(placed)
 	j.dropPending(placed)
 	s.giveUp(j)
 	j.Verdict = explain.Verdict{}
@@ -35,6 +38,7 @@ func (s *Session) reserve(j *Job, placed []Placed) {
 		s.Bound = append(s.Bound, j)
 	}
 	j.Promised = append(j.Promised, placed...)
+	s.Kept = append(s.Kept, j)
 	j.dropPending(placed)
 	s.giveUp(j)
 	v := explain.Verdict{Code: reason.WaitingForVictims, Members: s.members(j, len(placed))}
@@ -46,9 +50,19 @@ func (s *Session) reserve(j *Job, placed []Placed) {
 func (s *Session) giveUp(j *Job) {
 	if len(j.Reserved) > 0 {
 		s.Touch(j)
+		s.ease(j.In)
 	}
 	j.Released = append(j.Released, j.Reserved...)
 	j.Reserved = j.Reserved[:0]
+}
+
+// ease notes that a queue holds less than when its gangs were tried: they have
+// to be tried again.
+func (s *Session) ease(q *queue.Queue) {
+	if s.Eased == nil {
+		s.Eased = map[*queue.Queue]bool{}
+	}
+	s.Eased[q] = true
 }
 
 func (j *Job) dropPending(placed []Placed) {

@@ -6,7 +6,7 @@ import (
 
 // known looks whether a gang like this one failed in this cycle already.
 func (s *Session) known(j *Job) (explain.Verdict, bool) {
-	if len(j.Reserved) > 0 || len(j.Pending) == 0 || len(j.MinTaskMember) > 0 {
+	if j.Structured() || s.scope != nil || len(j.Reserved) > 0 || len(j.Pending) == 0 || len(j.MinTaskMember) > 0 {
 		return explain.Verdict{}, false
 	}
 	m, ok := s.memo[j.Pending[0].Shape]
@@ -19,7 +19,7 @@ func (s *Session) known(j *Job) (explain.Verdict, bool) {
 }
 
 func (s *Session) remember(j *Job, r *round, v explain.Verdict) {
-	if r.queueVerdict.Code != "" || r.filter != nil || len(j.Reserved) > 0 || len(j.MinTaskMember) > 0 || len(r.failed) != 1 || len(j.Shapes()) != 1 || s.ruledByPolicy(j, j.Pending[0]) {
+	if j.Structured() || s.scope != nil || r.queueVerdict.Code != "" || r.filter != nil || len(j.Reserved) > 0 || len(j.MinTaskMember) > 0 || len(r.failed) != 1 || len(j.Shapes()) != 1 || s.ruledByPolicy(j, j.Pending[0]) {
 		return
 	}
 	need := max(j.Need(), 1)

@@ -17,6 +17,11 @@ type NodeRule struct {
 	// Allows says why a node cannot take a task; "" when it can. later: room, cards
 	// and cores that are being released count as free.
 	Allows func(j *Job, t *model.Task, id model.NodeID, later bool) (code reason.Code, detail string)
+	// Dear says that Allows is dear for a task, and Rank has nothing to say of it:
+	// then candidates are asked in the order of their points, until one is allowed.
+	Dear func(j *Job, t *model.Task) bool
+	// Could is a quick look before a dear Allows: false when that is sure to say no.
+	Could func(j *Job, t *model.Task, id model.NodeID, later bool) bool
 	// Points of a node for a task, 0 to 100 times the policy's weight.
 	Points func(j *Job, t *model.Task, id model.NodeID) float64
 	// Rank adds points to all candidates at once, where points depend on the others.

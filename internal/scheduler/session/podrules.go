@@ -38,14 +38,21 @@ func (s *Session) bestByRules(j *Job, t *model.Task, near *neighbour.Profile, ru
 	if len(rules) == 0 {
 		return near.Best(later)
 	}
+	var dear []NodeRule
+	if near == nil {
+		rules, dear = split(rules, j, t)
+	}
 	nodes, points := s.candidates[:0], s.points[:0]
-	s.Judge.Each(t.Shape, later, func(id model.NodeID, score int32) {
+	s.Judge.Each(t.Shape.Plain, later, func(id model.NodeID, score int32) {
 		if near != nil {
 			if code, _ := near.Allows(id, later); code != "" {
 				return
 			}
 		}
 		if code, _ := allowedBy(rules, j, t, id, later); code != "" {
+			return
+		}
+		if len(dear) > 0 && !couldBy(dear, j, t, id, later) {
 			return
 		}
 		nodes, points = append(nodes, id), append(points, float64(score))
@@ -61,6 +68,9 @@ func (s *Session) bestByRules(j *Job, t *model.Task, near *neighbour.Profile, ru
 		points[i] /= score.Unit
 	}
 	rankBy(rules, j, t, nodes, points)
+	if len(dear) > 0 {
+		return firstAllowed(dear, j, t, nodes, points, later)
+	}
 	best := 0
 	for i := range points {
 		if points[i] > points[best] {

@@ -36,7 +36,11 @@ type Filter func(*model.Task) bool
 // the job's verdict says why.
 func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 	s.Tried++
-	if v, known := s.known(j); known && filter == nil {
+	if filter == nil {
+		j.Attempts++
+	}
+	if v, known := s.known(j); known && filter == nil && (limits != Share || !s.Overdue(j)) {
+		j.Unsettled = false
 		s.Verdict(j, v)
 		return Failed
 	}
@@ -59,6 +63,10 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 		s.reserve(j, r.placed)
 		return Reserved
 	}
+	if filter == nil && limits == Share && s.Overdue(j) && r.part(mark) { // what there is already is kept for it
+		s.reserve(j, r.placed)
+		return Reserved
+	}
 	v := r.verdict()
 	s.remember(j, &r, v)
 	r.undo(mark)
@@ -78,6 +86,19 @@ func (s *Session) Try(j *Job) bool {
 	ok := r.enough() && len(r.placed) > 0
 	r.undo(mark)
 	return ok
+}
+
+// part places what can be placed of a gang that does not fit as a whole, and says
+// whether that is anything.
+func (r *round) part(mark int) bool {
+	if r.extra {
+		return false
+	}
+	if len(r.placed) == 0 { // the last of several tries was undone
+		r.again(mark)
+		r.once()
+	}
+	return len(r.placed) > 0
 }
 
 // members counts for an explanation; more is what could be placed now.
@@ -109,10 +130,17 @@ type round struct {
 	nodeVerdict  explain.Verdict
 	roleNeeds    map[string]int
 	need         int
-	extra        bool // the gang has its minimum: one more task is enough
+	extra        bool           // the gang has its minimum: one more task is enough
+	fit          int            // tasks placed by the first try
+	front        []*model.Shape // to be placed first
+	quiet        bool           // nobody asks why it fails
+	now          bool           // no waiting for what is being released
+	sub          *structure     // of a structured gang
+	slots        map[*model.Shape][]int
 }
 
-func (r *round) run() {
+// once tries the tasks that take part, once.
+func (r *round) once() {
 	r.roleNeeds = r.job.RoleNeeds()
 	r.need = r.job.Need()
 	if !r.s.Rules.Gang {
@@ -136,7 +164,7 @@ func (r *round) run() {
 
 // pass tries the tasks that take part, in order, until there are enough.
 func (r *round) pass(partOf func(*model.Task) bool) {
-	for _, t := range r.job.Pending {
+	for _, t := range r.order() {
 		if len(r.placed) > 0 && r.enough() {
 			return
 		}
@@ -161,6 +189,9 @@ func (r *round) enough() bool {
 	if r.extra {
 		return len(r.placed) > 0
 	}
+	if r.sub != nil && len(r.sub.missing) > 0 {
+		return false
+	}
 	for _, n := range r.roleNeeds {
 		if n > 0 {
 			return false
@@ -179,12 +210,17 @@ func (r *round) try(t *model.Task) {
 			return
 		}
 	}
+	if v := s.keptOf(r.job, t); v.Code != "" {
+		r.blocked(t, v)
+		r.failed = append(r.failed, t.Shape)
+		return
+	}
 	node, later, ok := s.find(r.job, t)
 	if later && r.extra && !s.trial.Grow && t.Status != model.Pipelined { // more than the minimum is not worth keeping room for
 		ok = false
 	}
 	if !ok {
-		if r.nodeVerdict.Code == "" {
+		if r.nodeVerdict.Code == "" && !r.quiet {
 			r.nodeVerdict = s.judge(r.job, t)
 		}
 		r.failed = append(r.failed, t.Shape)
@@ -208,6 +244,9 @@ func (r *round) try(t *model.Task) {
 // blocked notes a limit of the queue that is in the way. Where the limit is the
 // whole cluster, the nodes are what is short, and they say it better.
 func (r *round) blocked(t *model.Task, v explain.Verdict) {
+	if r.quiet {
+		return
+	}
 	if r.s.TooLarge(t.Shape) {
 		if r.nodeVerdict.Code == "" {
 			r.nodeVerdict = r.s.judge(r.job, t)
@@ -241,7 +280,7 @@ func (r *round) undo(mark int) {
 // verdict says why the round failed.
 func (r *round) verdict() explain.Verdict {
 	v := r.nodeVerdict
-	if v.Code == "" || r.queueVerdict.Code != "" && len(r.placed) == 0 {
+	if v.Code == "" || r.queueVerdict.Code != "" && max(r.fit, len(r.placed)) == 0 {
 		if r.queueVerdict.Code != "" {
 			v = r.queueVerdict
 		}
@@ -251,7 +290,8 @@ func (r *round) verdict() explain.Verdict {
 			v = never
 		}
 	}
-	v.Members = r.s.members(r.job, len(r.placed))
+	v = r.s.reservedVerdict(v)
+	v.Members = r.s.members(r.job, max(r.fit, len(r.placed)))
 	v.Asked = r.asked()
 	return v
 }

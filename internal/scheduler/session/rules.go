@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"strings"
+	"time"
 
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
@@ -43,8 +44,16 @@ type Rules struct {
 
 	// Preemptive says whether a queue may take so much from others.
 	Preemptive []func(*queue.Queue, model.Request) explain.Verdict
+	// Deadlines say until when a gang may have to wait; zero: no matter how long. Room
+	// is kept for one that waited longer.
+	Deadlines []func(*Job) time.Time
 	// Gang says that minimums count: gangs are placed whole.
 	Gang bool
+
+	// HyperNodeOrder are the points of a domain for a gang that asks for so much there.
+	HyperNodeOrder []func(j *Job, d *model.Domain, asked model.Request) float64
+	// MaxDomains is how many domains evictions are tried in; 0: the default.
+	MaxDomains int
 
 	// Nodes are what policies say of single nodes beyond the judge's filters and weights.
 	Nodes []NodeRule

@@ -34,6 +34,8 @@ type Session struct {
 	View    *place.Overlay
 	Judge   *shape.Judge
 	Ledger  *queue.Ledger
+	// Tree splits the nodes among the HyperNodes; nil: there are none.
+	Tree *Tree
 	// Neighbours judge what depends on other pods.
 	Neighbours *neighbour.Book
 	Out        decision.Decisions
@@ -51,11 +53,17 @@ type Session struct {
 	Touched []*Job
 	// Bound are the jobs that got nodes, in the order of their first.
 	Bound []*Job
+	// Kept are the jobs that rounds gave something to, one entry a round.
+	Kept []*Job
 	// AllWaiting are all gangs that want more than they have, parked ones included.
 	AllWaiting []*Job
 	// ReclaimStamp changes when a queue does: evictions may be possible now that were not before.
 	ReclaimStamp uint64
 
+	// Eased are queues that lost something in this cycle after their gangs were tried.
+	Eased map[*queue.Queue]bool
+
+	scope    *scope // nil: all nodes
 	jobOf    func(*model.Gang) *Job
 	memo     map[*model.Shape]failed
 	roundsOf []Placed // scratch

@@ -10,6 +10,9 @@ import (
 // Minimum are the tasks that bring the job to its minimum, in the order in which
 // a round would take them.
 func (j *Job) Minimum() []*model.Task {
+	if len(j.groups) > 0 {
+		return j.minimumWhole()
+	}
 	needs, need := j.RoleNeeds(), j.Need()
 	var out []*model.Task
 	taken := map[*model.Task]bool{}

@@ -1,7 +1,7 @@
 // Package gang places gangs whole: a PodGroup gets its minimum, per task too, or
 // nothing.
 //
-//	In:   minMember, minTaskMember, the pods that exist
+//	In:   minMember, minTaskMember, minSubGroups, the pods that exist
 //	Out:  rules JobValid and JobOrder, and that minimums count
 package gang
 
@@ -37,6 +37,10 @@ func (p *Policy) Open(s *session.Session) {
 	if p.conf.Enabled("enableJobOrder") {
 		s.Rules.JobOrder = append(s.Rules.JobOrder, neediestFirst)
 	}
+	if p.conf.Enabled("enableJobStarving") {
+		s.Rules.Starve((*session.Job).Starving)
+	}
+	p.keepMinimums(&s.Rules)
 }
 
 // neediestFirst lets gangs that lost some of their minimum go before those that
@@ -45,18 +49,21 @@ func neediestFirst(a, b *session.Job) int { return cmp.Compare(contentment(a), c
 
 func contentment(j *session.Job) int {
 	switch {
-	case x == y:
+	case j.Need() == 0:
+		return 2
+	case j.Broken():
 		return 0
-	case x:
-		return 1
 	}
-	return -1
+	return 1
 }
 
 // valid says whether enough pods exist.
 func valid(s *session.Session, j *session.Job) explain.Verdict {
 	if role := shortRole(j); role != "" {
 		return explain.Verdict{Code: reason.NotEnoughPods, Role: role, Members: s.Members(j, 0)}
+	}
+	if v := shortGroups(s, j); v.Code != "" {
+		return v
 	}
 	if possible(j) < j.MinMember {
 		code := reason.NotEnoughPods
@@ -66,6 +73,24 @@ func valid(s *session.Session, j *session.Job) explain.Verdict {
 		return explain.Verdict{Code: code, Members: s.Members(j, 0)}
 	}
 	return explain.Verdict{}
+}
+
+// shortGroups says which sub-groups have too few pods, or cannot be told.
+func shortGroups(s *session.Session, j *session.Job) explain.Verdict {
+	for i := range j.SubGroups {
+		if p := &j.SubGroups[i]; p.Problem != "" {
+			return explain.Verdict{Code: reason.SubGroupInvalid, SubGroup: p.Name, Topology: p.Name + ": " + p.Problem, Members: s.Members(j, 0)}
+		}
+	}
+	policy, group, have, short := j.ShortGroups()
+	if !short {
+		return explain.Verdict{}
+	}
+	text := fmt.Sprintf("%d of %d sub-groups of %s have their %d pods", have, policy.Min, policy.Name, policy.Size)
+	if group != nil {
+		text += fmt.Sprintf("; %s has %d", group.Name, j.Has(group))
+	}
+	return explain.Verdict{Code: reason.NotEnoughPods, SubGroup: text, Members: s.Members(j, 0)}
 }
 
 // possible counts the tasks that are placed, ended well, or could be placed.

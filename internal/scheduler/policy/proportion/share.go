@@ -1,6 +1,8 @@
 package proportion
 
 import (
+	"slices"
+
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -27,9 +29,25 @@ func Share(l *queue.Ledger) {
 			open = append(open, q)
 		}
 	}
-	pour(l.Total, open)
+	pour(l.Total, slices.Clone(open))
+	entitle(l, open)
 	for _, q := range l.Queues {
 		q.SetShare()
+	}
+}
+
+// entitle sets what each queue would deserve of what all those ask for that take
+// part, if it asked for enough.
+func entitle(l *queue.Ledger, open []*queue.Queue) {
+	weights := 0.0
+	for _, q := range open {
+		weights += float64(max(q.Weight, 1))
+	}
+	for _, q := range open {
+		for i := range q.Entitled {
+			part := l.Total[i] * float64(max(q.Weight, 1)) / weights
+			q.Entitled[i] = max(min(part, q.RealCapability[i]), float64(q.Guarantee.Get(i)), q.Deserved[i])
+		}
 	}
 }
 

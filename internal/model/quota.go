@@ -1,0 +1,97 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Quota is a ResourceQuota: what the pods of a namespace may have together, by
+// the quota's own names, such as cpu, requests.memory, limits.cpu and pods.
+// Quotas for some kinds of pods only (scopes) are not among them: which they will
+// hold for is not known before the pods are.
+type Quota struct {
+	Namespace, Name string
+	// Hard and Used are by name, in the units of the resource that the name ends in.
+	Hard, Used []Amount
+}
+
+// QuotaSet adds or replaces a ResourceQuota.
+type QuotaSet struct{ Quota }
+
+// QuotaGone removes a ResourceQuota.
+type QuotaGone struct{ Namespace, Name string }
+
+func (d QuotaSet) apply(c *Cluster) {
+	of := slices.DeleteFunc(slices.Clone(c.Quotas[d.Namespace]), func(q Quota) bool { return q.Name == d.Name })
+	if len(d.Hard) > 0 {
+		of = append(of, d.Quota)
+	}
+	slices.SortFunc(of, func(a, b Quota) int { return strings.Compare(a.Name, b.Name) })
+	c.setQuotas(d.Namespace, of)
+}
+
+func (d QuotaGone) apply(c *Cluster) {
+	of := slices.DeleteFunc(slices.Clone(c.Quotas[d.Namespace]), func(q Quota) bool { return q.Name == d.Name })
+	c.setQuotas(d.Namespace, of)
+}
+
+func (c *Cluster) setQuotas(namespace string, of []Quota) {
+	if c.Quotas == nil {
+		c.Quotas = map[string][]Quota{}
+	}
+	if len(of) == 0 {
+		delete(c.Quotas, namespace)
+	} else {
+		c.Quotas[namespace] = of
+	}
+	c.QuotaGen = c.next()
+}
+
+// QuotaFrom reads a ResourceQuota.
+func QuotaFrom(q *corev1.ResourceQuota) QuotaSet {
+	set := QuotaSet{Quota{Namespace: q.Namespace, Name: q.Name}}
+	if len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil {
+		return set
+	}
+	set.Hard = quotaAmounts(q.Spec.Hard, floorSum)
+	set.Used = quotaAmounts(q.Status.Used, ceilSum)
+	return set
+}
+
+func quotaAmounts(list corev1.ResourceList, convert rounding) []Amount {
+	var out []Amount
+	for name, q := range list {
+		if base, ok := quotaResource(name); ok {
+			out = append(out, Amount{Name: name, Value: convert(base, q)})
+		}
+	}
+	slices.SortFunc(out, byName)
+	return out
+}
+
+// quotaResource is the resource that a quota's name is about; false for things
+// that are not of pods.
+func quotaResource(name corev1.ResourceName) (base corev1.ResourceName, ok bool) {
+	text := string(name)
+	for _, prefix := range [2]string{"requests.", "limits."} {
+		if rest, cut := strings.CutPrefix(text, prefix); cut {
+			text = rest
+		}
+	}
+	if text == "count/pods" {
+		text = string(corev1.ResourcePods)
+	}
+	if strings.HasPrefix(text, "count/") || strings.Contains(text, ".storageclass.storage.k8s.io/") || !counted(corev1.ResourceName(text)) {
+		return "", false
+	}
+	return corev1.ResourceName(text), true
+}
+
+// QuotaResource is the resource that a quota's name is about, and whether it is
+// about limits rather than requests.
+func QuotaResource(name string) (resource string, limits bool) {
+	base, _ := quotaResource(corev1.ResourceName(name))
+	return string(base), strings.HasPrefix(name, "limits.")
+}

@@ -1,0 +1,54 @@
+package scheduler
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/api/keys"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// kept is the HyperNode that a gang which cares is in now, when its annotation
+// says something else; nil: it says so, or the gang is in none.
+func kept(s *session.Session, j *session.Job) *string {
+	cares := j.Topology != nil || slices.ContainsFunc(j.SubGroups, func(p model.SubGroupPolicy) bool { return p.Topology != nil })
+	if !cares || len(j.Placed) == 0 {
+		return nil
+	}
+	name := s.Around(j)
+	if name == j.Annotations[keys.AllocatedHyperNode] {
+		return nil
+	}
+	return &name
+}
+
+// tellHyperNodes writes what became of HyperNodes, where it differs from what was
+// told.
+func (e *Engine) tellHyperNodes(s *session.Session) {
+	t := s.Tree.Topology
+	if t == nil || t == e.told && !s.Cluster.HyperNodesChanged(e.toldGen) {
+		e.told = t
+		return
+	}
+	e.told, e.toldGen = t, s.Cluster.Gen()
+	for _, d := range t.Domains[:t.Root.Index] {
+		h := s.Cluster.HyperNodes[d.Name]
+		ready := metav1.Condition{Type: topologyv1alpha1.HyperNodeReady, Status: metav1.ConditionTrue, Reason: d.Reason, Message: d.Lacks}
+		if !d.Usable() {
+			ready.Status, ready.Message = metav1.ConditionFalse, d.Problem
+		}
+		old := h.Published.Ready
+		ready.LastTransitionTime = metav1.NewTime(s.Now)
+		if old.Status == ready.Status {
+			ready.LastTransitionTime = old.LastTransitionTime
+		}
+		if h.Published.NodeCount == len(d.All) && old.Status == ready.Status && old.Reason == ready.Reason && old.Message == ready.Message {
+			continue
+		}
+		s.Out.HyperNodes = append(s.Out.HyperNodes, decision.HyperNodeStatus{HyperNode: d.Name, NodeCount: len(d.All), Ready: ready})
+	}
+}

@@ -1,0 +1,179 @@
+// Package drf gives gangs, and with enableHierarchy groups of queues, equal
+// dominant shares: the greatest part of any resource of the cluster that they hold.
+//
+//	In:   what gangs hold and ask for, what the cluster has; the queues' annotations volcano.sh/hierarchy and
+//	      volcano.sh/hierarchy-weights
+//	Out:  rule JobOrder, an entitlement to preempt; with enableHierarchy QueueOrder and an entitlement to reclaim
+//
+// Ghodsi et al., "Dominant Resource Fairness" (NSDI 2011); Bhattacharya et al.,
+// "Hierarchical Scheduling for Diverse Datacenter Workloads" (SoCC 2013).
+//
+// The number of pods takes no part: it is nobody's dominant resource.
+//
+// # Concurrency
+//
+// A Policy keeps nothing between cycles.
+package drf
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// tiny is what two shares may differ by and still be equal.
+const tiny = 1e-6
+
+// Policy is the policy drf.
+type Policy struct{ conf config.Plugin }
+
+// New returns the policy.
+func New(conf config.Plugin) *Policy { return &Policy{conf} }
+
+// Name is drf.
+func (*Policy) Name() string { return "drf" }
+
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{Switches: []string{"enableJobOrder", "enablePreemptable", "enableHierarchy", "enableQueueOrder", "enableReclaimable"}}
+}
+
+// Open registers the rules.
+func (p *Policy) Open(s *session.Session) {
+	shares := &shares{total: s.Ledger.Total, held: map[*session.Job]*holding{}}
+	if p.conf.Enabled("enableJobOrder") {
+		s.Rules.JobOrder = append(s.Rules.JobOrder, func(a, b *session.Job) int { return cmp.Compare(shares.of(a), shares.of(b)) })
+	}
+	if p.conf.Enabled("enablePreemptable") {
+		s.Rules.Entitle(func(a *session.Attack) session.Guard { return shares.entitle(s, a) }, session.Preempt)
+	}
+	if !p.conf.Enabled("enableHierarchy") {
+		return
+	}
+	tree := &tree{s: s, shares: shares}
+	s.Rules.ShareMoves = true
+	if p.conf.Enabled("enableQueueOrder") {
+		s.Rules.QueueOrder = append(s.Rules.QueueOrder, func(a, b *queue.Queue) int {
+			tree.update()
+			return tree.compare(a, b)
+		})
+	}
+	if p.conf.Enabled("enableReclaimable") {
+		s.Rules.Entitle(tree.entitle, session.Reclaim)
+	}
+}
+
+// shares are the dominant shares of gangs in one cycle.
+type shares struct {
+	total []float64
+	held  map[*session.Job]*holding
+}
+
+// holding is what a gang holds, and how much of what the cycle gave it is in that.
+type holding struct {
+	gen              uint64
+	placed, promised int
+	amounts          []float64
+	share            float64
+}
+
+// of is a gang's dominant share, 0 to 1 (more where nodes went away).
+func (s *shares) of(j *session.Job) float64 { return s.holding(j).share }
+
+func (s *shares) holding(j *session.Job) *holding {
+	h := s.held[j]
+	if h == nil || h.gen != j.Gen || h.placed > len(j.Placed) || h.promised > len(j.Promised) {
+		h = &holding{gen: j.Gen, amounts: make([]float64, len(s.total))}
+		for i, v := range j.Gang.Sums.Allocated {
+			h.amounts[i] = float64(v)
+		}
+		h.share = s.dominant(h.amounts)
+		s.held[j] = h
+	}
+	if h.placed == len(j.Placed) && h.promised == len(j.Promised) {
+		return h
+	}
+	for ; h.placed < len(j.Placed); h.placed++ {
+		h.add(j.Placed[h.placed].Task)
+	}
+	for ; h.promised < len(j.Promised); h.promised++ {
+		h.add(j.Promised[h.promised].Task)
+	}
+	h.share = s.dominant(h.amounts)
+	return h
+}
+
+// add counts a task that this cycle placed; one that was promised room before is
+// in what the gang holds already.
+func (h *holding) add(t *model.Task) {
+	if t.Status != model.Pending {
+		return
+	}
+	for _, term := range t.Shape.Request {
+		h.amounts[term.Index] += float64(term.Value)
+	}
+}
+
+// dominant is the greatest part of the cluster.
+func (s *shares) dominant(amounts []float64) float64 {
+	share := 0.0
+	for i, v := range amounts {
+		switch {
+		case i == model.Pods || v <= 0:
+		case s.total[i] > 0:
+			share = max(share, v/s.total[i])
+		default:
+			share = max(share, 1)
+		}
+	}
+	return share
+}
+
+// entitle grants what leaves its gang with at least the share that the taker
+// then has. What gangs have lost already is counted.
+func (s *shares) entitle(ses *session.Session, a *session.Attack) session.Guard {
+	with := append([]float64(nil), s.holding(a.Taker).amounts...)
+	for _, t := range a.Asked {
+		with[t.Index] += float64(t.Value)
+	}
+	mine := s.dominant(with)
+	lost := map[*model.Gang][]float64{}
+	scratch := make([]float64, len(s.total))
+	return session.Guard{
+		May: func(victims []*model.Task) (bool, string) {
+			g := victims[0].Gang
+			j := ses.Job(g)
+			if j == nil {
+				return true, ""
+			}
+			copy(scratch, s.holding(j).amounts)
+			for i, v := range lost[g] {
+				scratch[i] -= v
+			}
+			for _, t := range victims {
+				for _, term := range t.Shape.Request {
+					scratch[term.Index] -= float64(term.Value)
+				}
+			}
+			if theirs := s.dominant(scratch); mine > theirs+tiny {
+				return false, fmt.Sprintf("%s would be left with a share of %.3f, less than %s gets (%.3f)", g.Key(), theirs, a.Taker.Key(), mine)
+			}
+			return true, ""
+		},
+		Out: func(victims []*model.Task, sign int) {
+			g := victims[0].Gang
+			if lost[g] == nil {
+				lost[g] = make([]float64, len(s.total))
+			}
+			for _, t := range victims {
+				for _, term := range t.Shape.Request {
+					lost[g][term.Index] += float64(sign) * float64(term.Value)
+				}
+			}
+		},
+	}
+}

@@ -1,0 +1,289 @@
+package drf
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// tree is the hierarchy that queues name in their annotations. Its leaves are gangs.
+type tree struct {
+	s      *session.Session
+	shares *shares
+	root   *node
+	paths  map[*queue.Queue][]*node // from below the root
+	leaves map[*model.Gang]*node
+	held   []float64 // by all gangs
+	seen   int       // of s.Kept
+}
+
+// node is a group of queues, a queue or a gang.
+type node struct {
+	name     string
+	weight   float64
+	parent   *node
+	children []*node
+	// amounts and request are what a gang holds and asks for in all; an inner node's
+	// amounts are what its children hold, scaled to equal shares.
+	amounts, request []float64
+	share            float64
+	saturated        bool
+}
+
+// update builds the tree once and follows what the cycle placed since.
+func (t *tree) update() {
+	if t.root == nil {
+		t.build()
+	}
+	for ; t.seen < len(t.s.Kept); t.seen++ {
+		j := t.s.Kept[t.seen]
+		if leaf := t.leaves[j.Gang]; leaf != nil {
+			t.count(leaf.amounts, -1)
+			copy(leaf.amounts, t.shares.holding(j).amounts)
+			t.count(leaf.amounts, 1)
+			t.climb(leaf)
+		}
+	}
+}
+
+func (t *tree) build() {
+	n := len(t.s.Ledger.Total)
+	t.root = t.node(nil, keys.RootQueue, 1)
+	t.paths, t.leaves = map[*queue.Queue][]*node{}, map[*model.Gang]*node{}
+	t.held = make([]float64, n)
+	for _, q := range t.s.Ledger.Queues {
+		t.paths[q] = t.path(q)
+	}
+	gangs := make([]*model.Gang, 0, len(t.s.Cluster.Gangs))
+	for _, g := range t.s.Cluster.Gangs {
+		if g.Known && len(g.Tasks) > 0 {
+			gangs = append(gangs, g)
+		}
+	}
+	slices.SortFunc(gangs, func(a, b *model.Gang) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	for _, g := range gangs {
+		t.leaf(g)
+	}
+	t.recompute(t.root)
+	t.seen = len(t.s.Kept)
+}
+
+func (t *tree) node(parent *node, name string, weight float64) *node {
+	n := &node{name: name, weight: weight, parent: parent, amounts: make([]float64, len(t.s.Ledger.Total))}
+	if parent != nil {
+		parent.children = append(parent.children, n)
+	}
+	return n
+}
+
+// path finds or makes the nodes of a queue. The first queue by name that names a
+// group says its weight.
+func (t *tree) path(q *queue.Queue) []*node {
+	names := strings.Split(q.Annotations[keys.Hierarchy], "/")
+	weights := strings.Split(q.Annotations[keys.HierarchyWeights], "/")
+	if names[0] == keys.RootQueue || names[0] == "" {
+		names, weights = names[1:], weights[min(len(weights), 1):]
+	}
+	if len(names) == 0 {
+		names = []string{q.Name}
+	}
+	var path []*node
+	at := t.root
+	for i, name := range names {
+		weight := 1.0
+		if i < len(weights) {
+			if w, err := strconv.ParseFloat(weights[i], 64); err == nil && w >= 1 && w <= 1e9 {
+				weight = w
+			}
+		}
+		k := slices.IndexFunc(at.children, func(c *node) bool { return c.name == name })
+		if k < 0 {
+			t.node(at, name, weight)
+			k = len(at.children) - 1
+		} else if at.children[k].weight != weight {
+			q.Warnings = append(q.Warnings, fmt.Sprintf("%s: the weight of %s is %g, as another queue says first", keys.HierarchyWeights, name, at.children[k].weight))
+		}
+		at = at.children[k]
+		path = append(path, at)
+	}
+	return path
+}
+
+func (t *tree) leaf(g *model.Gang) {
+	path := t.paths[t.s.Ledger.Of(g.Queue)]
+	if len(path) == 0 {
+		return
+	}
+	leaf := t.node(path[len(path)-1], g.Key(), 1)
+	leaf.request = make([]float64, len(leaf.amounts))
+	if j := t.s.Job(g); j != nil {
+		copy(leaf.amounts, t.shares.holding(j).amounts)
+	} else {
+		for i, v := range g.Sums.Allocated {
+			leaf.amounts[i] = float64(v)
+		}
+	}
+	for i := range leaf.request {
+		leaf.request[i] = float64(g.Sums.Allocated.Get(i)) + float64(g.Sums.Pending.Get(i))
+	}
+	t.leaves[g] = leaf
+	t.count(leaf.amounts, 1)
+}
+
+func (t *tree) count(amounts []float64, sign float64) {
+	for i, v := range amounts {
+		t.held[i] += sign * v
+	}
+}
+
+// demanding says whether there is something left of a resource.
+func (t *tree) demanding(i int) bool { return t.held[i] < t.shares.total[i]-queue.Epsilon }
+
+// recompute does a node and all below it.
+func (t *tree) recompute(n *node) {
+	for _, child := range n.children {
+		t.recompute(child)
+	}
+	t.one(n)
+}
+
+// climb recomputes a node and those above it.
+func (t *tree) climb(n *node) {
+	for ; n != nil; n = n.parent {
+		t.one(n)
+	}
+}
+
+// one computes a node from its children, or a leaf from what it holds.
+func (t *tree) one(n *node) {
+	if n.request != nil {
+		n.share = t.shares.dominant(n.amounts)
+		n.saturated = t.full(n)
+		return
+	}
+	least, all := 1.0, true
+	for _, c := range n.children {
+		if !c.saturated {
+			all = false
+			if c.share > 0 {
+				least = min(least, c.share)
+			}
+		}
+	}
+	clear(n.amounts)
+	for _, c := range n.children {
+		scale := 1.0
+		if !c.saturated && c.share > 0 {
+			scale = least / c.share
+		}
+		for i, v := range c.amounts {
+			n.amounts[i] += v * scale
+		}
+	}
+	n.share = t.shares.dominant(n.amounts)
+	n.saturated = all
+}
+
+// full says whether a gang can get no more: it has all it asks for of something,
+// or asks for something that is used up.
+func (t *tree) full(n *node) bool {
+	for i, asked := range n.request {
+		if i == model.Pods || asked <= 0 {
+			continue
+		}
+		if n.amounts[i] > 0 && n.amounts[i] >= asked-queue.Epsilon || !t.demanding(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// compare orders queues: at each depth those that can get more first, then the
+// smaller share by weight.
+func (t *tree) compare(a, b *queue.Queue) int {
+	x, y := t.paths[a], t.paths[b]
+	for i := range min(len(x), len(y)) {
+		l, r := x[i], y[i]
+		if l == r {
+			continue
+		}
+		if l.saturated != r.saturated {
+			if r.saturated {
+				return -1
+			}
+			return 1
+		}
+		if d := l.share/l.weight - r.share/r.weight; d < -tiny || d > tiny {
+			return cmp.Compare(d, 0)
+		}
+	}
+	return 0
+}
+
+// entitle grants victims of queues that would still come after the taker's with
+// the taker in place and the victims gone.
+func (t *tree) entitle(a *session.Attack) session.Guard {
+	t.update()
+	lost := map[*model.Gang][]float64{}
+	change := func(g *model.Gang, amounts []float64, sign float64) {
+		if leaf := t.leaves[g]; leaf != nil {
+			for i, v := range amounts {
+				leaf.amounts[i] += sign * v
+			}
+			t.count(amounts, sign)
+			t.climb(leaf)
+		}
+	}
+	sum := func(r model.Request, into []float64) []float64 {
+		for _, term := range r {
+			into[term.Index] += float64(term.Value)
+		}
+		return into
+	}
+	n := len(t.held)
+	asked := sum(a.Asked, make([]float64, n))
+	return session.Guard{
+		May: func(victims []*model.Task) (bool, string) {
+			g := victims[0].Gang
+			gone := make([]float64, n)
+			for _, v := range victims {
+				sum(v.Shape.Request, gone)
+			}
+			change(a.Taker.Gang, asked, 1)
+			for other, amounts := range lost {
+				change(other, amounts, -1)
+			}
+			change(g, gone, -1)
+			ok := t.compare(a.Taker.In, t.s.Ledger.Of(g.Queue)) < 0
+			change(g, gone, 1)
+			for other, amounts := range lost {
+				change(other, amounts, 1)
+			}
+			change(a.Taker.Gang, asked, -1)
+			if !ok {
+				return false, fmt.Sprintf("queue %s holds no greater share than queue %s would", g.Queue.Name, a.Taker.In.Name)
+			}
+			return true, ""
+		},
+		Out: func(victims []*model.Task, sign int) {
+			g := victims[0].Gang
+			if lost[g] == nil {
+				lost[g] = make([]float64, n)
+			}
+			for _, v := range victims {
+				for _, term := range v.Shape.Request {
+					lost[g][term.Index] += float64(sign) * float64(term.Value)
+				}
+			}
+		},
+	}
+}

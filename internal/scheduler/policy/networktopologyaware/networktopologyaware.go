@@ -1,0 +1,217 @@
+// Package networktopologyaware fills HyperNodes one after the other: gangs that
+// want their pods near each other get the fullest HyperNode that still holds
+// them, and pods that do not care go where HyperNodes are full already, so that
+// others stay free for gangs that need them whole.
+//
+//	In:   HyperNodes, what their nodes have and what is used of it
+//	Out:  rule HyperNodeOrder, points of nodes, how many domains evictions are tried in
+//
+// That a hard topology is kept does not depend on this policy: the engine never
+// breaks it.
+package networktopologyaware
+
+import (
+	"math"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Policy is the policy network-topology-aware.
+type Policy struct {
+	conf    config.Plugin
+	weight  float64
+	weights map[string]float64 // of resources
+	normal  bool
+	fading  float64
+	domains int
+}
+
+const resourcePrefix = "hypernode.binpack.resources."
+
+// New returns the policy; warn receives arguments that cannot be read.
+func New(conf config.Plugin, warn func(string)) *Policy {
+	a := conf.Arguments
+	weight := func(key string) float64 {
+		if v := a.Int(key, 1, warn); v >= 0 {
+			return float64(v)
+		}
+		return 1
+	}
+	p := &Policy{conf: conf, weight: weight("weight")}
+	p.weights = map[string]float64{"cpu": weight("hypernode.binpack.cpu"), "memory": weight("hypernode.binpack.memory")}
+	for _, name := range resources(conf, warn) {
+		p.weights[name] = weight(resourcePrefix + name)
+	}
+	p.normal = a.Bool("hypernode.binpack.normal-pod.enable", true, warn)
+	if p.fading = a.Float("hypernode.binpack.normal-pod.fading", 0.8, warn); p.fading < 0 || math.IsNaN(p.fading) || math.IsInf(p.fading, 0) {
+		warn("hypernode.binpack.normal-pod.fading: must not be negative; 0.8 is used")
+		p.fading = 0.8
+	}
+	if p.domains = a.Int("hypernode.gradient.evict.max-hypernodes", 8, warn); p.domains <= 0 {
+		p.domains = 8
+	}
+	return p
+}
+
+// Name is network-topology-aware.
+func (*Policy) Name() string { return "network-topology-aware" }
+
+// Reads says which switches and arguments have an effect; weights of resources
+// only where hypernode.binpack.resources names them.
+func (p *Policy) Reads() config.Reads {
+	reads := config.Reads{
+		Switches: []string{"enableNodeOrder", "enabledHyperNodeOrder"},
+		Arguments: []string{
+			"weight", "hypernode.binpack.cpu", "hypernode.binpack.memory", "hypernode.binpack.resources",
+			"hypernode.binpack.normal-pod.enable", "hypernode.binpack.normal-pod.fading", "hypernode.gradient.evict.max-hypernodes",
+		},
+	}
+	for _, name := range resources(p.conf, nil) {
+		reads.Arguments = append(reads.Arguments, resourcePrefix+name)
+	}
+	return reads
+}
+
+// resources are the names that hypernode.binpack.resources lists.
+func resources(conf config.Plugin, warn func(string)) []string {
+	var names []string
+	for _, name := range strings.Split(conf.Arguments.String("hypernode.binpack.resources", "", warn), ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Open registers the rules, where there are HyperNodes.
+func (p *Policy) Open(s *session.Session) {
+	if s.Tree.Topology == nil {
+		return
+	}
+	s.Rules.MaxDomains = p.domains
+	if p.weight == 0 {
+		return
+	}
+	f := &filling{s: s, p: p, tree: s.Tree.Topology, used: map[*model.Domain]row{}}
+	if p.conf.Enabled("enabledHyperNodeOrder") {
+		s.Rules.HyperNodeOrder = append(s.Rules.HyperNodeOrder, func(_ *session.Job, d *model.Domain, asked model.Request) float64 {
+			return f.packing(d, asked) * 100 * p.weight
+		})
+	}
+	if p.normal && p.conf.Enabled("enableNodeOrder") {
+		s.Rules.Nodes = append(s.Rules.Nodes, session.NodeRule{
+			Name:    p.Name(),
+			Applies: func(j *session.Job, _ *model.Task) bool { return !j.Structured() },
+			Rank: func(_ *session.Job, t *model.Task, nodes []model.NodeID, points []float64) {
+				f.rank(t.Shape.Request, nodes, points)
+			},
+			Placed: func(_ *session.Job, t *model.Task, id model.NodeID, sign int) { f.placed(t, id, int64(sign)) },
+			Evicted: func(t *model.Task, sign int) { f.placed(t, t.Node, -int64(sign)) },
+		})
+	}
+}
+
+// row is what a domain has and what is used of it, by resource index.
+type row struct{ alloc, used []float64 }
+
+// filling follows how full the domains are.
+type filling struct {
+	s    *session.Session
+	p    *Policy
+	tree *model.Topology
+	used map[*model.Domain]row
+}
+
+func (f *filling) row(d *model.Domain) row {
+	r, known := f.used[d]
+	if known {
+		return r
+	}
+	n := f.s.View.Nodes
+	r = row{make([]float64, n.Stride), make([]float64, n.Stride)}
+	for _, id := range d.All {
+		base := int(id) * n.Stride
+		for i := range n.Stride {
+			r.alloc[i] += float64(n.Alloc[base+i])
+			r.used[i] += float64(n.Alloc[base+i] - f.s.View.Future[base+i])
+		}
+	}
+	f.used[d] = r
+	return r
+}
+
+// placed follows what the cycle tries.
+func (f *filling) placed(t *model.Task, id model.NodeID, sign int64) {
+	for d := f.tree.Lowest(id); d != nil; d = d.Parent {
+		if r, known := f.used[d]; known {
+			for _, term := range t.Shape.Request {
+				r.used[term.Index] += float64(sign * term.Value)
+			}
+		}
+	}
+}
+
+// packing is how full a domain would be with what is asked, 0 to 1: 0 when it
+// does not hold it.
+func (f *filling) packing(d *model.Domain, asked model.Request) float64 {
+	r := f.row(d)
+	sum, weights := 0.0, 0.0
+	for _, t := range asked {
+		weight := f.p.weights[f.s.Cluster.Resources.Name(int(t.Index))]
+		if weight == 0 || r.alloc[t.Index] <= 0 {
+			continue
+		}
+		used := r.used[t.Index] + float64(t.Value)
+		if used > r.alloc[t.Index] {
+			return 0
+		}
+		sum += weight * used / r.alloc[t.Index]
+		weights += weight
+	}
+	if weights == 0 {
+		return 0
+	}
+	return sum / weights
+}
+
+// rank adds to nodes how full the HyperNodes around them are, the narrow ones
+// counting most. A node that is in none of a tier counts as in a full one: whoever
+// does not care takes it first.
+func (f *filling) rank(asked model.Request, nodes []model.NodeID, points []float64) {
+	known := map[*model.Domain]float64{}
+	for i, id := range nodes {
+		low := f.tree.Lowest(id)
+		value, ok := known[low]
+		if !ok {
+			value = f.around(low, asked)
+			known[low] = value
+		}
+		points[i] += value * 100 * f.p.weight
+	}
+}
+
+func (f *filling) around(low *model.Domain, asked model.Request) float64 {
+	lowest, ok := f.tree.LowestTier()
+	if !ok {
+		return 0
+	}
+	sum, weights := 0.0, 0.0
+	for tier := lowest; tier < f.tree.Root.Tier; tier++ {
+		weight := math.Pow(f.p.fading, float64(tier-lowest))
+		value := 1.0
+		for d := low; d != nil && d != f.tree.Root; d = d.Parent {
+			if d.Tier == tier {
+				value = f.packing(d, asked)
+			}
+		}
+		sum += weight * value
+		weights += weight
+	}
+	if weights == 0 {
+		return 0
+	}
+	return sum / weights
+}

@@ -1,0 +1,159 @@
+// Package overcommit bounds how much the gangs that are let in may ask for
+// together: the cluster times a factor. More would only be pods that wait.
+//
+//	In:   what nodes have and hold, what gangs that are let in still want
+//	Out:  rules Enqueueable and Enqueued
+//
+// # Invariants
+//
+//   - A gang with which its queue asks for no more than it may count on is let in however full the cluster is:
+//     what others hold beyond their shares can be taken back for it, and only for gangs that are let in.
+//   - What a gang holds already is not counted a second time.
+package overcommit
+
+import (
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+const (
+	factorArgument = "overcommit-factor"
+	usualFactor    = 1.2
+)
+
+// Policy is the policy overcommit.
+type Policy struct {
+	conf   config.Plugin
+	factor float64
+}
+
+// New returns the policy. A factor below 1 is not used.
+func New(conf config.Plugin, warn func(string)) *Policy {
+	factor := conf.Arguments.Float(factorArgument, usualFactor, warn)
+	if !(factor >= 1) || factor > 1e6 {
+		warn("argument overcommit-factor: want 1 or more (and at most 1000000); 1.2 is used")
+		factor = usualFactor
+	}
+	return &Policy{conf: conf, factor: factor}
+}
+
+// Name is overcommit.
+func (*Policy) Name() string { return "overcommit" }
+
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{Switches: []string{"enableJobEnqueued"}, Arguments: []string{factorArgument}}
+}
+
+// Open registers the rules. The sums are made when a gang first asks.
+func (p *Policy) Open(s *session.Session) {
+	if !p.conf.Enabled("enableJobEnqueued") {
+		return
+	}
+	g := &gate{s: s, factor: p.factor}
+	s.Rules.Vote(g.vote)
+	s.Rules.Enqueued = append(s.Rules.Enqueued, g.enqueued)
+}
+
+// gate is one cycle's count.
+type gate struct {
+	s      *session.Session
+	factor float64
+	loaded bool
+	// limit is the cluster times the factor, used what pods on nodes hold, promised what was let in and has no nodes.
+	limit, used, promised []float64
+}
+
+func (g *gate) load() {
+	if g.loaded {
+		return
+	}
+	g.loaded = true
+	n := len(g.s.Ledger.Total)
+	g.limit, g.used, g.promised = make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, v := range g.s.Ledger.Total {
+		g.limit[i] = v * g.factor
+	}
+	nodes := &g.s.Cluster.Nodes
+	for _, id := range g.s.View.Order {
+		for i, v := range nodes.Row(nodes.Used, id) {
+			if i < n {
+				g.used[i] += float64(v)
+			}
+		}
+	}
+	for _, q := range g.s.Ledger.Queues {
+		for i, v := range q.Own.Inqueue {
+			g.promised[i] += v
+		}
+		if idle := g.s.Idle(q); q.Parent == nil && idle != nil { // theirs is not needed
+			for i, v := range idle {
+				g.promised[i] -= v
+			}
+		}
+	}
+}
+
+// vote says whether the gang's minimum fits.
+func (g *gate) vote(j *session.Job) (session.Vote, explain.Verdict) {
+	if j.In.Annotations[keys.ElasticCluster] == "true" { // the cluster grows
+		return session.Abstain, explain.Verdict{}
+	}
+	g.load()
+	over := g.over(j)
+	if over < 0 || g.entitled(j) {
+		return session.Permit, explain.Verdict{}
+	}
+	return session.Reject, explain.Verdict{Code: reason.Overcommitted, Limit: &explain.Limit{
+		Queue: j.In.Name, Cluster: true, Resource: g.s.Cluster.Resources.Name(over), Asked: float64(j.MinResources.Get(over)),
+		Held: g.used[over], Promised: max(g.promised[over], 0), Limit: g.limit[over],
+	}}
+}
+
+// over is the first resource, by name, that would be promised beyond the limit; -1 when none is.
+func (g *gate) over(j *session.Job) int {
+	best, resources := -1, g.s.Cluster.Resources
+	for _, t := range j.MinResources {
+		i := int(t.Index)
+		if float64(t.Value)+max(g.promised[i], 0)+g.used[i] > g.limit[i]+queue.Epsilon && (best < 0 || resources.Name(i) < resources.Name(best)) {
+			best = i
+		}
+	}
+	return best
+}
+
+// entitled says whether the queue may count on what it would then ask for.
+func (g *gate) entitled(j *session.Job) bool {
+	q := j.In
+	if !q.Shared || len(j.MinResources) == 0 {
+		return false
+	}
+	idle := g.s.Idle(q)
+	for _, t := range j.MinResources {
+		i := int(t.Index)
+		if i == model.Pods {
+			continue
+		}
+		claimed := q.Own.Allocated[i] + q.Own.Inqueue[i] - q.Own.Elastic[i]
+		if i < len(idle) {
+			claimed -= idle[i]
+		}
+		if claimed+float64(t.Value) > q.Entitled[i]+queue.Epsilon {
+			return false
+		}
+	}
+	return true
+}
+
+// enqueued counts a gang that was let in.
+func (g *gate) enqueued(j *session.Job) {
+	g.load()
+	for _, t := range j.MinResources {
+		g.promised[t.Index] += float64(t.Value)
+	}
+}

@@ -1,0 +1,141 @@
+// Package resourcequota keeps gangs out of their queue that their namespace's
+// ResourceQuotas would not let start: their pods could not even be created.
+//
+//	In:   ResourceQuotas without scopes, what PodGroups that are let in will still ask for
+//	Out:  rules Enqueueable and Enqueued
+//
+// # Invariants
+//
+//   - What is let in fits, with all that is used and let in before, into every quota of its namespace.
+//   - Pods that exist count once: the quota has them already.
+package resourcequota
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Policy is the policy resourcequota.
+type Policy struct{ conf config.Plugin }
+
+// New returns the policy.
+func New(conf config.Plugin) *Policy { return &Policy{conf} }
+
+// Name is resourcequota.
+func (*Policy) Name() string { return "resourcequota" }
+
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{Switches: []string{"enableJobEnqueued"}}
+}
+
+// Open registers the rules.
+func (p *Policy) Open(s *session.Session) {
+	if !p.conf.Enabled("enableJobEnqueued") || len(s.Cluster.Quotas) == 0 {
+		return
+	}
+	q := &quotas{s: s}
+	s.Rules.Vote(q.vote)
+}
+
+// quotas is one cycle's count.
+type quotas struct {
+	s *session.Session
+	// inside are the gangs of namespaces with quotas whose pods do not all exist.
+	inside map[string][]*model.Gang
+}
+
+func (q *quotas) vote(j *session.Job) (session.Vote, explain.Verdict) {
+	of := q.s.Cluster.Quotas[j.Namespace]
+	for i := range of {
+		if v := q.over(&of[i], j); v.Code != "" {
+			return session.Reject, v
+		}
+	}
+	return session.Abstain, explain.Verdict{}
+}
+
+// over says which of a quota's limits, first by name, the gang's minimum would exceed.
+func (q *quotas) over(quota *model.Quota, j *session.Job) explain.Verdict {
+	for _, hard := range quota.Hard {
+		asked := q.missing(j.Gang, hard.Name)
+		if asked <= 0 {
+			continue
+		}
+		used, promised := amount(quota.Used, hard.Name), q.promised(j, hard.Name)
+		if asked+used+promised > float64(hard.Value) {
+			return explain.Verdict{Code: reason.OverQuota, Limit: &explain.Limit{
+				Queue: j.In.Name, Quota: quota.Name, Resource: string(hard.Name),
+				Asked: asked, Held: used, Promised: promised, Limit: float64(hard.Value),
+			}}
+		}
+	}
+	return explain.Verdict{}
+}
+
+// promised is what the other gangs of the namespace that are let in will still ask for.
+func (q *quotas) promised(j *session.Job, name corev1.ResourceName) float64 {
+	if q.inside == nil {
+		q.inside = map[string][]*model.Gang{}
+		for _, g := range q.s.Cluster.Gangs {
+			if g.Known && g.HasMinResources && len(q.s.Cluster.Quotas[g.Namespace]) > 0 {
+				q.inside[g.Namespace] = append(q.inside[g.Namespace], g)
+			}
+		}
+	}
+	sum := 0.0
+	for _, g := range q.inside[j.Namespace] {
+		other := q.s.Job(g)
+		if g == j.Gang || other == nil || !other.LetIn() || other.Phase == schedulingv1beta1.PodGroupCompleted {
+			continue
+		}
+		sum += q.missing(g, name)
+	}
+	return sum
+}
+
+// missing is what the pods of a gang's minimum that do not exist yet will ask for.
+func (q *quotas) missing(g *model.Gang, name corev1.ResourceName) float64 {
+	resource, limits := model.QuotaResource(string(name))
+	index, known := q.s.Cluster.Resources.Find(resource)
+	exist, held, asked := 0, 0.0, 0.0
+	for _, t := range g.Tasks {
+		if t.Status == model.Failed {
+			continue
+		}
+		exist++
+		if known {
+			held += float64(t.Shape.Request.Get(index))
+		}
+	}
+	if known {
+		asked = float64(g.MinResources.Get(index))
+	}
+	switch {
+	case index == model.Pods && known:
+		return max(max(float64(g.MinMember), asked)-float64(exist), 0)
+	case limits: // pods do not say their limits here: take them to be alike
+		asked := amount(g.QuotaResources, name)
+		return asked * max(1-float64(exist)/float64(max(g.MinMember, 1)), 0)
+	}
+	if own := amount(g.QuotaResources, corev1.ResourceName("requests."+resource)); own > 0 {
+		asked = own
+	}
+	return max(asked-held, 0)
+}
+
+// amount of a name.
+func amount(list []model.Amount, name corev1.ResourceName) float64 {
+	if i := slices.IndexFunc(list, func(a model.Amount) bool { return a.Name == name }); i >= 0 {
+		return float64(list[i].Value)
+	}
+	return 0
+}

@@ -1,0 +1,88 @@
+package session
+
+import (
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// split takes out the rules whose Allows is dear: they are asked last, best
+// candidate first. Where points depend on who else is a candidate, all have to be
+// asked at once, and there are none.
+func split(rules []NodeRule, j *Job, t *model.Task) (cheap, dear []NodeRule) {
+	for i := range rules {
+		if rules[i].Dear != nil && rules[i].Dear(j, t) {
+			dear = append(dear, rules[i])
+			continue
+		}
+		if rules[i].Rank != nil {
+			return rules, nil
+		}
+		cheap = append(cheap, rules[i])
+	}
+	return cheap, dear
+}
+
+// couldBy is a quick look before dear rules are asked.
+func couldBy(dear []NodeRule, j *Job, t *model.Task, id model.NodeID, later bool) bool {
+	for i := range dear {
+		if dear[i].Could != nil && !dear[i].Could(j, t, id, later) {
+			return false
+		}
+	}
+	return true
+}
+
+// firstAllowed asks the dear rules about the candidates, those with most points
+// first and equal ones in their order, until all rules allow one. It leaves nodes
+// and points in another order.
+func firstAllowed(dear []NodeRule, j *Job, t *model.Task, nodes []model.NodeID, points []float64, later bool) (model.NodeID, bool) {
+	h := candidates{nodes: nodes, points: points, order: make([]int32, len(nodes))}
+	for i := range h.order {
+		h.order[i] = int32(i)
+	}
+	for i := len(nodes)/2 - 1; i >= 0; i-- {
+		h.sink(i)
+	}
+	for len(h.nodes) > 0 {
+		if code, _ := allowedBy(dear, j, t, h.nodes[0], later); code == "" {
+			return h.nodes[0], true
+		}
+		last := len(h.nodes) - 1
+		h.swap(0, last)
+		h.nodes, h.points, h.order = h.nodes[:last], h.points[:last], h.order[:last]
+		h.sink(0)
+	}
+	return model.NoNode, false
+}
+
+// candidates are a heap: most points first, then the earliest.
+type candidates struct {
+	nodes  []model.NodeID
+	points []float64
+	order  []int32
+}
+
+func (h *candidates) before(i, k int) bool {
+	return h.points[i] > h.points[k] || h.points[i] == h.points[k] && h.order[i] < h.order[k]
+}
+
+func (h *candidates) swap(i, k int) {
+	h.nodes[i], h.nodes[k] = h.nodes[k], h.nodes[i]
+	h.points[i], h.points[k] = h.points[k], h.points[i]
+	h.order[i], h.order[k] = h.order[k], h.order[i]
+}
+
+func (h *candidates) sink(i int) {
+	for {
+		best := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(h.nodes); child++ {
+			if h.before(child, best) {
+				best = child
+			}
+		}
+		if best == i {
+			return
+		}
+		h.swap(i, best)
+		i = best
+	}
+}

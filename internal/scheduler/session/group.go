@@ -1,0 +1,219 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// Group is a sub-group: a gang inside a gang. Its pods are placed whole, up to its
+// size; those beyond are placed one by one.
+type Group struct {
+	Name   string
+	Policy *model.SubGroupPolicy
+	Tasks  []*model.Task
+	// Held counts the tasks that hold a node or ended well, with what this cycle placed.
+	Held int
+
+	order int // of its policy
+	index int // its place among its kind; -1: none
+}
+
+// Short is how many tasks it takes to its size.
+func (g *Group) Short() int { return max(g.Policy.Size-g.Held, 0) }
+
+// Groups are the job's sub-groups: those of the first policy first, in each by
+// their number or name.
+func (j *Job) Groups() []*Group { return j.groups }
+
+// GroupOf is the sub-group that a task is in; nil: none.
+func (j *Job) GroupOf(t *model.Task) *Group { return j.groupOf[t] }
+
+// loadGroups sorts the tasks into their groups: each into that of the first
+// policy that picks it.
+func (j *Job) loadGroups() {
+	j.groups, j.groupOf = j.groups[:0], nil
+	if len(j.SubGroups) == 0 {
+		return
+	}
+	j.groupOf = make(map[*model.Task]*Group, len(j.Tasks))
+	known := map[string]*Group{}
+	for _, t := range j.Tasks {
+		for i := range j.SubGroups {
+			p := &j.SubGroups[i]
+			name, index, ok := p.Of(t.Labels)
+			if !ok {
+				continue
+			}
+			key := string(rune('0'+i)) + name
+			g := known[key]
+			if g == nil {
+				g = &Group{Name: name, Policy: p, order: i, index: index}
+				known[key] = g
+				j.groups = append(j.groups, g)
+			}
+			g.Tasks = append(g.Tasks, t)
+			if t.Status.Allocated() || t.Status == model.Succeeded {
+				g.Held++
+			}
+			j.groupOf[t] = g
+			break
+		}
+	}
+	slices.SortFunc(j.groups, func(a, b *Group) int {
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(uint(a.index), uint(b.index)), strings.Compare(a.Name, b.Name))
+	})
+}
+
+// GroupNeeds is how many more groups of each policy have to get their size for
+// the gang to have its minimum; nil when enough have.
+func (j *Job) GroupNeeds() map[*model.SubGroupPolicy]int {
+	var needs map[*model.SubGroupPolicy]int
+	for i := range j.SubGroups {
+		p := &j.SubGroups[i]
+		missing := p.Min
+		if missing > 0 {
+			for _, g := range j.groups {
+				if g.Policy == p && g.Short() == 0 {
+					missing--
+				}
+			}
+		}
+		if missing > 0 {
+			if needs == nil {
+				needs = map[*model.SubGroupPolicy]int{}
+			}
+			needs[p] = missing
+		}
+	}
+	return needs
+}
+
+// ShortGroups names a policy that has too few groups with enough pods, and a group of it
+// that has too few when there is one. ok is false when there are enough.
+func (j *Job) ShortGroups() (policy *model.SubGroupPolicy, group *Group, have int, ok bool) {
+	needs := j.GroupNeeds()
+	if len(needs) == 0 {
+		return nil, nil, 0, false
+	}
+	pending := j.pendingByGroup()
+	for i := range j.SubGroups {
+		p := &j.SubGroups[i]
+		if needs[p] == 0 {
+			continue
+		}
+		whole := 0
+		group = nil
+		for _, g := range j.groups {
+			switch {
+			case g.Policy != p:
+			case g.Held+len(pending[g]) >= p.Size:
+				whole++
+			case group == nil:
+				group = g
+			}
+		}
+		if whole < p.Min {
+			return p, group, whole, true
+		}
+	}
+	return nil, nil, 0, false
+}
+
+// Has counts the pods of a group that hold a node, ended well, or could be placed.
+func (j *Job) Has(g *Group) int { return g.Held + len(j.pendingByGroup()[g]) }
+
+func (j *Job) pendingByGroup() map[*Group][]*model.Task {
+	pending := make(map[*Group][]*model.Task, len(j.groups))
+	for _, t := range j.Pending {
+		if g := j.groupOf[t]; g != nil {
+			pending[g] = append(pending[g], t)
+		}
+	}
+	return pending
+}
+
+// neededGroups are the groups that would bring the job to its minimum, those that
+// lack fewest pods of each policy first.
+func (j *Job) neededGroups() []*Group {
+	needs := j.GroupNeeds()
+	if len(needs) == 0 {
+		return nil
+	}
+	pending := j.pendingByGroup()
+	var out []*Group
+	for _, g := range j.inTurn() {
+		if needs[g.Policy] > 0 && g.Short() > 0 && len(pending[g]) >= g.Short() {
+			needs[g.Policy]--
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// minimumWhole is Minimum for a gang with sub-groups: of these all or nothing.
+func (j *Job) minimumWhole() []*model.Task {
+	needs, need := j.RoleNeeds(), j.Need()
+	pending, taken := j.pendingByGroup(), map[*model.Task]bool{}
+	var out []*model.Task
+	take := func(t *model.Task) {
+		if !taken[t] {
+			taken[t] = true
+			out = append(out, t)
+			needs[t.Role]--
+		}
+	}
+	unit := func(t *model.Task) {
+		if g := j.groupOf[t]; g != nil && g.Short() > 0 && !taken[pending[g][0]] {
+			for _, other := range pending[g][:min(g.Short(), len(pending[g]))] {
+				take(other)
+			}
+		} else if g == nil || g.Short() == 0 {
+			take(t)
+		}
+	}
+	if needs == nil {
+		needs = map[string]int{}
+	}
+	for _, g := range j.neededGroups() {
+		unit(pending[g][0])
+	}
+	for _, t := range j.Pending {
+		if needs[t.Role] > 0 {
+			unit(t)
+		}
+	}
+	for _, t := range j.Pending {
+		if len(out) < need {
+			unit(t)
+		}
+	}
+	return out
+}
+
+// inTurn lists the groups in the order in which they are placed: those that have
+// part of their pods first, to be made whole.
+func (j *Job) inTurn() []*Group {
+	groups := slices.Clone(j.groups)
+	slices.SortStableFunc(groups, func(a, b *Group) int {
+		return cmp.Or(cmp.Compare(a.order, b.order), compareBool(a.Held == 0, b.Held == 0))
+	})
+	return groups
+}
+
+// holdGroups follows what the cycle placed of a job.
+func (j *Job) holdGroups(placed []Placed) {
+	if len(j.groups) == 0 {
+		return
+	}
+	for _, p := range placed {
+		if g := j.groupOf[p.Task]; g != nil {
+			g.Held++
+		}
+	}
+}
+
+// Structured says whether more than numbers counts: sub-groups, or where the pods are.
+func (j *Job) Structured() bool { return j.Topology != nil || len(j.SubGroups) > 0 }

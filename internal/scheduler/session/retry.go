@@ -1,0 +1,160 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// Placing a gang pod by pod is a heuristic: pods of one shape may take the room
+// that those of another need, although all would fit in another order. So a gang
+// of several shapes that fails is tried again with the shapes first that found no
+// node, unless it is clear that no order helps.
+
+// run places what it can; when that is not enough, and another order could be
+// better, it tries others. What the last try placed is on the overlay.
+func (r *round) run() {
+	if r.job.Structured() {
+		r.structured()
+		return
+	}
+	mark := r.s.View.Mark()
+	r.once()
+	r.job.Unsettled = false
+	if len(r.placed) > 0 && r.enough() {
+		return
+	}
+	r.fit = len(r.placed)
+	shapes := r.job.Shapes()
+	if len(shapes) == 1 || r.extra {
+		r.job.Unsettled = slices.ContainsFunc(shapes, r.erratic)
+		return
+	}
+	failed := r.failed
+	r.again(mark)
+	if !r.borderline(failed, shapes) {
+		return
+	}
+	r.job.Unsettled = true
+	for range shapes {
+		var front []*model.Shape
+		for _, shape := range failed {
+			if !slices.Contains(r.front, shape) {
+				front = append(front, shape)
+			}
+		}
+		if len(front) == 0 {
+			return
+		}
+		r.front = append(front, r.front...)
+		r.again(mark)
+		r.once()
+		failed = r.failed
+		if len(r.placed) > 0 && r.enough() {
+			r.job.Unsettled = false
+			return
+		}
+	}
+}
+
+// again undoes a try and begins anew.
+func (r *round) again(mark int) {
+	r.undo(mark)
+	r.placed, r.failed, r.promises = r.placed[:0], nil, 0
+}
+
+// erratic says whether other pods can make a place better, not only worse, or
+// whether nobody knows.
+func (r *round) erratic(shape *model.Shape) bool {
+	if shape.Slow {
+		return true
+	}
+	for _, t := range r.job.Pending {
+		if t.Shape == shape {
+			return r.s.RuledBy(r.job, t)
+		}
+	}
+	return false
+}
+
+// borderline says whether each shape alone has room for so many of its pods that
+// together they would be enough. If not, no order is, and neither is one when
+// there is less room.
+func (r *round) borderline(failed, shapes []*model.Shape) bool {
+	counts := map[*model.Shape]int{}
+	total := 0
+	for _, t := range r.job.Pending {
+		if r.filter == nil || r.filter(t) {
+			counts[t.Shape]++
+			total++
+		}
+	}
+	dispensable := total - r.job.Need()
+	for _, list := range [][]*model.Shape{failed, shapes} {
+		for _, shape := range list {
+			if counts[shape] == 0 || r.erratic(shape) {
+				continue
+			}
+			dispensable -= counts[shape] - r.alone(shape, counts[shape])
+			counts[shape] = 0
+			if dispensable < 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// alone counts how many pods of a shape find a node when the gang has no others,
+// up to a number, and undoes it.
+func (r *round) alone(shape *model.Shape, most int) int {
+	s, mark := r.s, r.s.View.Mark()
+	n := 0
+	var held []*model.Task
+	for _, t := range r.job.Pending {
+		if n == most || t.Shape != shape {
+			continue
+		}
+		if r.limits != NoLimits && s.Rules.MayAllocate(r.job.In, shape.Request).Code != "" {
+			break
+		}
+		node, later, ok := s.find(r.job, t)
+		if !ok {
+			break
+		}
+		if later {
+			s.View.Promise(node, t)
+		} else {
+			s.View.Take(node, t)
+		}
+		r.job.In.Hold(shape.Request, 1)
+		held = append(held, t)
+		n++
+	}
+	for range held {
+		r.job.In.Hold(shape.Request, -1)
+	}
+	s.View.Rollback(mark)
+	return n
+}
+
+// order lists the pending tasks, those of the shapes that are to go first first.
+func (r *round) order() []*model.Task {
+	if len(r.front) == 0 {
+		return r.job.Pending
+	}
+	ordered := make([]*model.Task, 0, len(r.job.Pending))
+	for _, shape := range r.front {
+		for _, t := range r.job.Pending {
+			if t.Shape == shape {
+				ordered = append(ordered, t)
+			}
+		}
+	}
+	for _, t := range r.job.Pending {
+		if !slices.Contains(r.front, t.Shape) {
+			ordered = append(ordered, t)
+		}
+	}
+	return ordered
+}

@@ -1,0 +1,230 @@
+package session
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/place"
+	"github.com/vc-batch/vc/internal/scheduler/shape"
+)
+
+// Tree keeps, between cycles, how the nodes are split among the HyperNodes. It
+// only saves work.
+type Tree struct {
+	// Topology is nil when there are no HyperNodes.
+	Topology *model.Topology
+	view     shape.View
+	epoch    uint64
+}
+
+// Open brings the tree up to date. Every node is in the group of its lowest
+// HyperNode.
+func (t *Tree) Open(c *model.Cluster, o *place.Overlay) {
+	now := c.Topology()
+	if now == nil {
+		t.Topology, t.view.Groups = nil, nil
+		return
+	}
+	if now == t.Topology && t.epoch == o.Epoch && t.view.Groups != nil {
+		return
+	}
+	of := make([]int32, len(o.Order))
+	for rank, id := range o.Order {
+		of[rank] = int32(now.Lowest(id).Index)
+	}
+	t.Topology, t.epoch = now, o.Epoch
+	t.view.Groups = shape.NewGroups(of, len(now.Domains))
+	t.view.Stamp++
+}
+
+// Purpose is what domains are looked for.
+type Purpose int
+
+// The purposes: to place a gang, narrow domains first; to evict for it, wide ones
+// first and not too many.
+const (
+	ToAllocate Purpose = iota
+	ToEvict
+)
+
+// maxDomains is how many domains evictions are tried in, as in Volcano.
+const maxDomains = 8
+
+// Domains are the domains that a gang may be placed in, best first. nil stands
+// for the whole cluster. The verdict says why there are none.
+func (s *Session) Domains(j *Job, purpose Purpose) ([]*model.Domain, explain.Verdict) {
+	tiers, v := s.tiers(j.Topology, s.nodesOf(j, nil), nil)
+	if v.Code != "" {
+		return nil, v
+	}
+	var out []*model.Domain
+	for _, tier := range tiers {
+		s.byScore(tier, j, j.MinimumRequest())
+		out = append(out, tier...)
+	}
+	if purpose == ToEvict {
+		slices.Reverse(out)
+		if j.Topology == nil || !j.Topology.Hard {
+			return []*model.Domain{nil}, v
+		}
+		out = out[:min(len(out), cmp.Or(s.Rules.MaxDomains, maxDomains))]
+	}
+	return out, v
+}
+
+// nodesOf are the nodes that tasks of a job hold, with what this cycle placed; of
+// one group, or all of them.
+func (s *Session) nodesOf(j *Job, g *Group) []model.NodeID {
+	var nodes []model.NodeID
+	tasks := j.Tasks
+	if g != nil {
+		tasks = g.Tasks
+	}
+	for _, t := range tasks {
+		if t.Status.Allocated() && t.Node != model.NoNode {
+			nodes = append(nodes, t.Node)
+		}
+	}
+	for _, p := range j.Placed {
+		if g == nil || j.GroupOf(p.Task) == g {
+			nodes = append(nodes, p.Node)
+		}
+	}
+	return nodes
+}
+
+// around is the lowest domain that holds all nodes; nil when there are none.
+func (s *Session) around(nodes []model.NodeID) *model.Domain {
+	var d *model.Domain
+	for _, id := range nodes {
+		d = s.Tree.Topology.Common(d, s.Tree.Topology.Lowest(id))
+	}
+	return d
+}
+
+// Around is the HyperNode that holds all pods of a job; "" when none does.
+func (s *Session) Around(j *Job) string {
+	if s.Tree == nil || s.Tree.Topology == nil {
+		return ""
+	}
+	if d := s.around(s.nodesOf(j, nil)); d != nil {
+		return d.Name
+	}
+	return ""
+}
+
+// tiers are the domains, by tier from the lowest, that a topology allows for pods
+// besides those that hold nodes already. They are inside from (nil: the whole
+// cluster). No topology: from alone.
+func (s *Session) tiers(spec *model.TopologySpec, held []model.NodeID, from *model.Domain) ([][]*model.Domain, explain.Verdict) {
+	if spec == nil {
+		return [][]*model.Domain{{from}}, explain.Verdict{}
+	}
+	if s.Tree == nil || s.Tree.Topology == nil {
+		if spec.Hard && (spec.Tier != nil || spec.TierName != "") {
+			return nil, explain.Verdict{Code: reason.NoHyperNode, Topology: "there are no hyperNodes"}
+		}
+		return [][]*model.Domain{{from}}, explain.Verdict{}
+	}
+	t := s.Tree.Topology
+	if from == nil {
+		from = t.Root
+	}
+	limit, v := s.limit(spec, from)
+	if v.Code != "" {
+		return nil, v
+	}
+	var domains []*model.Domain
+	if around := s.around(held); around != nil { // what comes back stays with the others
+		for d := around; d != nil; d = d.Parent {
+			if d.Tier <= limit && d.Inside(from) {
+				domains = append(domains, d)
+			}
+		}
+		if len(domains) == 0 {
+			return nil, explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("its pods are in %s already, which is of tier %d", where(around), around.Tier)}
+		}
+	} else {
+		for _, d := range t.Domains {
+			if d.Usable() && d.Tier <= limit && d.Inside(from) && len(d.All) > 0 {
+				domains = append(domains, d)
+			}
+		}
+	}
+	if len(domains) == 0 {
+		return nil, s.noDomain(limit)
+	}
+	return byTier(domains), explain.Verdict{}
+}
+
+func where(d *model.Domain) string {
+	if d.Name == "" {
+		return "the whole cluster"
+	}
+	return "hyperNode " + d.Name
+}
+
+// limit is the highest tier that a topology allows.
+func (s *Session) limit(spec *model.TopologySpec, from *model.Domain) (int, explain.Verdict) {
+	switch {
+	case !spec.Hard:
+		return from.Tier, explain.Verdict{}
+	case spec.Tier != nil:
+		return *spec.Tier, explain.Verdict{}
+	case spec.TierName == "":
+		return from.Tier, explain.Verdict{}
+	}
+	tier, ok := s.Tree.Topology.Tiers[spec.TierName]
+	if !ok {
+		return 0, explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("no hyperNode's tier is called %s", spec.TierName)}
+	}
+	return tier, explain.Verdict{}
+}
+
+func (s *Session) noDomain(limit int) explain.Verdict {
+	for _, d := range s.Tree.Topology.Domains {
+		if !d.Usable() && d.Tier <= limit {
+			return explain.Verdict{Code: reason.HyperNodeInvalid, Topology: d.Problem, HyperNode: d.Name}
+		}
+	}
+	if lowest, ok := s.Tree.Topology.LowestTier(); ok {
+		return explain.Verdict{Code: reason.NoHyperNode, Topology: fmt.Sprintf("no hyperNode with nodes is of tier %d or below; the lowest is of tier %d", limit, lowest)}
+	}
+	return explain.Verdict{Code: reason.NoHyperNode, Topology: "no hyperNode can be used"}
+}
+
+func byTier(domains []*model.Domain) [][]*model.Domain {
+	slices.SortStableFunc(domains, func(a, b *model.Domain) int { return cmp.Compare(a.Tier, b.Tier) })
+	var tiers [][]*model.Domain
+	for i, d := range domains {
+		if i == 0 || domains[i-1].Tier != d.Tier {
+			tiers = append(tiers, nil)
+		}
+		tiers[len(tiers)-1] = append(tiers[len(tiers)-1], d)
+	}
+	return tiers
+}
+
+// byScore orders domains of a tier: the one that policies like best first, among
+// equals where the gang was before, then by name.
+func (s *Session) byScore(tier []*model.Domain, j *Job, asked model.Request) {
+	if len(tier) < 2 {
+		return
+	}
+	points := make(map[*model.Domain]float64, len(tier))
+	for _, d := range tier {
+		for _, f := range s.Rules.HyperNodeOrder {
+			points[d] += f(j, d, asked)
+		}
+	}
+	before := j.Annotations[keys.AllocatedHyperNode]
+	slices.SortFunc(tier, func(a, b *model.Domain) int {
+		return cmp.Or(cmp.Compare(points[b], points[a]), compareBool(a.Name != before, b.Name != before), strings.Compare(a.Name, b.Name))
+	})
+}

@@ -1,0 +1,261 @@
+package session
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/score"
+)
+
+// scope restricts where nodes are looked for to a domain, and fills its leaves
+// one after the other, so that a gang uses as few of them as it can.
+type scope struct {
+	domain *model.Domain
+	leaves []*model.Domain
+	// full are leaves that had no node for a shape.
+	full map[leafShape]bool
+	// now: room that is being released is not looked at.
+	now bool
+}
+
+type leafShape struct {
+	leaf  *model.Domain
+	shape *model.Shape
+	later bool
+}
+
+// Within runs f with only the nodes of a domain to be found; nil: all nodes.
+func (s *Session) Within(d *model.Domain, f func()) {
+	before := s.scope
+	s.scope = nil
+	if d != nil && s.Tree != nil {
+		s.scope = &scope{domain: d, leaves: d.Leaves}
+	}
+	f()
+	s.scope = before
+}
+
+// findWithin is find inside the scope.
+func (s *Session) findWithin(j *Job, t *model.Task) (node model.NodeID, later, ok bool) {
+	sc := s.scope
+	if node, ok = s.bestWithin(sc, j, t, s.looking > 0); ok {
+		return node, false, true
+	}
+	if sc.now || s.looking > 0 || s.View.Releasing == 0 && !s.evicting() {
+		return model.NoNode, false, false
+	}
+	node, ok = s.bestWithin(sc, j, t, true)
+	return node, true, ok
+}
+
+func (s *Session) bestWithin(sc *scope, j *Job, t *model.Task, later bool) (model.NodeID, bool) {
+	near, rules := s.Neighbours.For(t), s.nodeRules(j, t)
+	plain := near == nil && len(rules) == 0
+	view := &s.Tree.view
+	ranking := s.Judge.Ranking(t.Shape, later, view)
+	for _, leaf := range sc.leaves {
+		key := leafShape{leaf, t.Shape, later}
+		if sc.full[key] {
+			continue
+		}
+		if _, any := ranking.Top(leaf.Index); any {
+			if plain {
+				return s.View.Order[ranking.First(leaf.Index)], true
+			}
+			if node, ok := s.bestOf(leaf.Own, j, t, later); ok {
+				return node, true
+			}
+		}
+		if plain {
+			if sc.full == nil {
+				sc.full = map[leafShape]bool{}
+			}
+			sc.full[key] = true
+		}
+	}
+	return model.NoNode, false
+}
+
+// bestOf is the best of some nodes by all rules.
+func (s *Session) bestOf(among []model.NodeID, j *Job, t *model.Task, later bool) (model.NodeID, bool) {
+	near, rules := s.Neighbours.For(t), s.nodeRules(j, t)
+	ranking := s.Judge.Ranking(t.Shape, later, &s.Tree.view)
+	nodes, points := s.candidates[:0], s.points[:0]
+	for _, id := range among {
+		value, fits := ranking.At(s.View.Rank[id])
+		if !fits {
+			continue
+		}
+		if near != nil {
+			if code, _ := near.Allows(id, later); code != "" {
+				continue
+			}
+		}
+		if code, _ := allowedBy(rules, j, t, id, later); code == "" {
+			nodes, points = append(nodes, id), append(points, float64(value))
+		}
+	}
+	s.candidates, s.points = nodes, points
+	if len(nodes) == 0 {
+		return model.NoNode, false
+	}
+	if near != nil {
+		near.Rank(nodes, points)
+	}
+	for i := range points {
+		points[i] /= score.Unit
+	}
+	rankBy(rules, j, t, nodes, points)
+	best := 0
+	for i := range points {
+		if points[i] > points[best] {
+			best = i
+		}
+	}
+	return nodes[best], true
+}
+
+// slots counts, for each leaf, how many pods of a shape its nodes have room for
+// by amounts alone: at least as many as can be placed.
+func (s *Session) slots(shape *model.Shape) []int {
+	t := s.Tree.Topology
+	out := make([]int, len(t.Domains))
+	later := s.View.Releasing > 0 || s.evicting() || s.looking > 0
+	ranking := s.Judge.Ranking(shape, later, &s.Tree.view)
+	for rank, id := range s.View.Order {
+		if _, fits := ranking.At(int32(rank)); fits {
+			out[t.Lowest(id).Index] += s.times(shape, id, later)
+		}
+	}
+	return out
+}
+
+// times is how often a shape fits onto a node by amounts alone.
+func (s *Session) times(shape *model.Shape, id model.NodeID, later bool) int {
+	future, idle := s.View.Nodes.Row(s.View.Future, id), s.View.Nodes.Row(s.View.Idle, id)
+	n := int64(math.MaxInt32)
+	for _, t := range shape.Request {
+		if t.Value <= 0 {
+			continue
+		}
+		room := future[t.Index]
+		if !later {
+			room = min(room, idle[t.Index])
+		}
+		n = min(n, room/t.Value)
+	}
+	return int(max(n, 0))
+}
+
+// bound is how many of some tasks a domain has room for at most, shape by shape.
+func (r *round) bound(d *model.Domain, wanted map[*model.Shape]int) int {
+	total := 0
+	for shape, n := range wanted {
+		total += min(n, r.room(d, shape))
+	}
+	return total
+}
+
+// room is how many pods of a shape a domain has room for by amounts alone.
+func (r *round) room(d *model.Domain, shape *model.Shape) int {
+	if shape.Impossible {
+		return 0
+	}
+	by := r.slots[shape]
+	if by == nil {
+		by = r.s.slots(shape)
+		if r.slots == nil {
+			r.slots = map[*model.Shape][]int{}
+		}
+		r.slots[shape] = by
+	}
+	total := 0
+	for _, leaf := range d.Leaves {
+		total = min(total+by[leaf.Index], math.MaxInt32)
+	}
+	return total
+}
+
+// enter restricts the round to a domain and says in which order its leaves are
+// filled with n pods of a shape: those first where pods of the gang are already;
+// else the smallest subtree that holds all that is left, or the largest there is.
+func (r *round) enter(d *model.Domain, held []model.NodeID, shape *model.Shape, n int) {
+	if d == nil {
+		r.s.scope = nil
+		return
+	}
+	sc := &scope{domain: d, now: r.now, leaves: d.Leaves}
+	r.s.scope = sc
+	if len(d.Leaves) < 2 {
+		return
+	}
+	mine := map[*model.Domain]int{}
+	for _, id := range held {
+		for up := r.s.Tree.Topology.Lowest(id); up != nil; up = up.Parent {
+			mine[up]++
+		}
+	}
+	if shape != nil {
+		r.room(d, shape)
+		sc.leaves = make([]*model.Domain, 0, len(d.Leaves))
+		r.fill(d, shape, n, mine, &sc.leaves)
+		return
+	}
+	distance := func(leaf *model.Domain) int {
+		for up := leaf; up != nil; up = up.Parent {
+			if mine[up] > 0 {
+				return up.Tier
+			}
+		}
+		return math.MaxInt
+	}
+	sc.leaves = slices.Clone(d.Leaves)
+	slices.SortStableFunc(sc.leaves, func(a, b *model.Domain) int {
+		return cmp.Or(cmp.Compare(distance(a), distance(b)), -cmp.Compare(mine[a], mine[b]))
+	})
+}
+
+func (r *round) fill(d *model.Domain, shape *model.Shape, n int, mine map[*model.Domain]int, out *[]*model.Domain) int {
+	left := n
+	if len(d.Own) > 0 {
+		*out = append(*out, d)
+		left -= r.slots[shape][d.Index]
+	}
+	type part struct {
+		d    *model.Domain
+		room int
+	}
+	parts := make([]part, 0, len(d.Children))
+	for _, child := range d.Children {
+		if len(child.Leaves) > 0 {
+			parts = append(parts, part{child, r.room(child, shape)})
+		}
+	}
+	for len(parts) > 0 && left > 0 {
+		best := 0
+		for i := 1; i < len(parts); i++ {
+			a, b := parts[i], parts[best]
+			holdsA, holdsB := a.room >= left, b.room >= left
+			order := cmp.Or(-cmp.Compare(mine[a.d], mine[b.d]), compareBool(!holdsA, !holdsB))
+			if order == 0 && holdsA {
+				order = cmp.Compare(a.room, b.room)
+			} else if order == 0 {
+				order = -cmp.Compare(a.room, b.room)
+			}
+			if order < 0 {
+				best = i
+			}
+		}
+		left = r.fill(parts[best].d, shape, left, mine, out)
+		parts = slices.Delete(parts, best, best+1)
+	}
+	slices.SortStableFunc(parts, func(a, b part) int {
+		return cmp.Or(-cmp.Compare(mine[a.d], mine[b.d]), -cmp.Compare(a.room, b.room))
+	})
+	for _, p := range parts { // in case that not all of the others can be used
+		r.fill(p.d, shape, 0, mine, out)
+	}
+	return left
+}

@@ -1,0 +1,252 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/make"
+)
+
+// hyperNode makes a HyperNode of nodes or of other HyperNodes.
+func hyperNode(name string, tier int, kind topologyv1alpha1.MemberType, members ...string) model.Delta {
+	h := &topologyv1alpha1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	h.Spec.Tier = tier
+	for _, m := range members {
+		h.Spec.Members = append(h.Spec.Members, topologyv1alpha1.MemberSpec{
+			Type: kind, Selector: topologyv1alpha1.MemberSelector{ExactMatch: &topologyv1alpha1.ExactMatch{Name: m}},
+		})
+	}
+	return model.HyperNodeFrom(h)
+}
+
+const topologyConfig = `
+actions: "enqueue, allocate, backfill, reclaim"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+- plugins:
+  - name: predicates
+  - name: proportion
+  - name: nodeorder
+  - name: network-topology-aware
+`
+
+func topologyEngine(t interface{ Fatal(...any) }) *Engine {
+	cfg, _, err := config.Parse([]byte(topologyConfig))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// racks is a random cluster of racks in rows, with gangs that want to be near.
+type racks struct {
+	t      *rapid.T
+	engine *Engine
+	model  *model.Cluster
+	now    time.Time
+	gangs  map[string]*schedulingv1beta1.PodGroup
+	pods   map[string]*corev1.Pod
+	made   int
+}
+
+func newRacks(t *rapid.T) *racks {
+	r := &racks{t: t, engine: topologyEngine(t), model: model.New(), now: make.Epoch, gangs: map[string]*schedulingv1beta1.PodGroup{}, pods: map[string]*corev1.Pod{}}
+	r.model.Apply(model.QueueFrom(make.Queue("default").Obj()))
+	rows := map[int][]string{}
+	for i := range rapid.IntRange(1, 5).Draw(t, "racks") {
+		rack := fmt.Sprintf("rack%d", i)
+		var nodes []string
+		for k := range rapid.IntRange(1, 3).Draw(t, "nodes") {
+			name := fmt.Sprintf("%s-n%d", rack, k)
+			nodes = append(nodes, name)
+			r.model.Apply(model.NodeFrom(make.Node(name).CPU(fmt.Sprint(rapid.IntRange(1, 6).Draw(t, "cpu"))).Obj()))
+		}
+		r.model.Apply(hyperNode(rack, 1, topologyv1alpha1.MemberTypeNode, nodes...))
+		row := rapid.IntRange(0, 2).Draw(t, "row")
+		rows[row] = append(rows[row], rack)
+	}
+	for row, members := range rows {
+		if row > 0 {
+			r.model.Apply(hyperNode(fmt.Sprintf("row%d", row), 2, topologyv1alpha1.MemberTypeHyperNode, members...))
+		}
+	}
+	if rapid.Bool().Draw(t, "loose") {
+		r.model.Apply(model.NodeFrom(make.Node("loose").CPU("4").Obj()))
+	}
+	return r
+}
+
+func nearness(t *rapid.T) *schedulingv1beta1.NetworkTopologySpec {
+	tier := rapid.IntRange(1, 2).Draw(t, "tier")
+	switch rapid.IntRange(0, 3).Draw(t, "topology") {
+	case 0:
+		return nil
+	case 1:
+		return &schedulingv1beta1.NetworkTopologySpec{Mode: schedulingv1beta1.SoftNetworkTopologyMode}
+	}
+	return &schedulingv1beta1.NetworkTopologySpec{Mode: schedulingv1beta1.HardNetworkTopologyMode, HighestTierAllowed: &tier}
+}
+
+func (r *racks) addGang() {
+	r.made++
+	name := fmt.Sprintf("g%d", r.made)
+	tasks := rapid.IntRange(1, 8).Draw(r.t, "tasks")
+	b := make.Gang(name).Min(rapid.IntRange(1, tasks).Draw(r.t, "min")).Age(time.Duration(r.made) * time.Second).Topology(nearness(r.t))
+	size := rapid.IntRange(1, 3).Draw(r.t, "size")
+	if rapid.Bool().Draw(r.t, "grouped") {
+		n, least := int32(size), int32(rapid.IntRange(0, tasks/size).Draw(r.t, "least"))
+		b.SubGroups(schedulingv1beta1.SubGroupPolicySpec{Name: "part", SubGroupSize: &n, MinSubGroups: &least, MatchLabelKeys: []string{"part"}, NetworkTopology: nearness(r.t)})
+	}
+	g := b.Obj()
+	g.UID = types.UID(name)
+	g.Status.Phase = schedulingv1beta1.PodGroupInqueue
+	r.gangs[name] = g
+	r.model.Apply(model.GangFrom(g))
+	for i := range tasks {
+		r.addPod(name, i, size)
+	}
+}
+
+func (r *racks) addPod(gang string, i, size int) {
+	r.made++
+	b := make.Pod(fmt.Sprintf("%s-%d", gang, i)).Gang(gang).CPU(fmt.Sprint(rapid.IntRange(1, 2).Draw(r.t, "cpu"))).Label("part", strconv.Itoa(i/size))
+	b.Obj().UID = types.UID(fmt.Sprintf("%s-%d-%d", gang, i, r.made))
+	r.pods[b.Obj().Name] = b.Obj()
+	r.model.Apply(model.TaskFrom(b.Obj(), true))
+}
+
+func (r *racks) names() []string { return sortedKeys(r.pods) }
+
+// decide runs a cycle and checks it.
+func (r *racks) decide() {
+	r.now = r.now.Add(2 * time.Second)
+	fresh := topologyEngine(r.t)
+	again := fresh.Cycle(r.now, r.model)
+	before := map[string]bool{}
+	for name, p := range r.pods {
+		before[name] = p.Spec.NodeName != ""
+	}
+	d := r.engine.Cycle(r.now, r.model)
+	if diff := cmp.Diff(again.Binds, d.Binds); diff != "" {
+		r.t.Fatalf("an engine without a past binds differently (-fresh +old):\n%s", diff)
+	}
+	decision.Assume(r.model, &d)
+	bound := map[string]bool{}
+	for _, b := range d.Binds {
+		bound[b.Gang.Name] = true
+		p := r.pods[b.Pod.Name]
+		p.Spec.NodeName, p.Status.Phase = b.Node, corev1.PodRunning
+		r.model.Apply(model.TaskFrom(p, true))
+	}
+	for _, name := range sortedKeys(r.gangs) {
+		if bound[name] {
+			r.check(name, before)
+		}
+	}
+}
+
+// check looks at a gang of which pods were bound.
+func (r *racks) check(name string, before map[string]bool) {
+	g, t := r.gangs[name], r.model.Topology()
+	running := 0
+	groups := map[string][]string{}
+	var domain *model.Domain
+	fresh := true
+	for _, pod := range r.names() {
+		p := r.pods[pod]
+		if p.Annotations["scheduling.k8s.io/group-name"] != name || p.Spec.NodeName == "" {
+			continue
+		}
+		running++
+		fresh = fresh && !before[pod]
+		groups[p.Labels["part"]] = append(groups[p.Labels["part"]], pod)
+		domain = t.Common(domain, r.at(p))
+	}
+	if running < int(g.Spec.MinMember) {
+		r.t.Fatalf("gang %s starts in part: %d of %d", name, running, g.Spec.MinMember)
+	}
+	r.within(g.Spec.NetworkTopology, domain, "gang "+name)
+	if len(g.Spec.SubGroupPolicy) == 0 {
+		return
+	}
+	policy := g.Spec.SubGroupPolicy[0]
+	whole := 0
+	for _, part := range sortedKeys(groups) {
+		var around *model.Domain
+		for _, pod := range groups[part] {
+			around = t.Common(around, r.at(r.pods[pod]))
+		}
+		r.within(policy.NetworkTopology, around, "sub-group "+part+" of gang "+name)
+		if len(groups[part]) >= int(*policy.SubGroupSize) {
+			whole++
+		} else if slices.ContainsFunc(groups[part], func(pod string) bool { return !before[pod] }) {
+			r.t.Fatalf("sub-group %s of gang %s starts in part: %d of %d", part, name, len(groups[part]), *policy.SubGroupSize)
+		}
+	}
+	if whole < int(*policy.MinSubGroups) {
+		r.t.Fatalf("gang %s starts with %d of %d sub-groups", name, whole, *policy.MinSubGroups)
+	}
+}
+
+func (r *racks) at(p *corev1.Pod) *model.Domain {
+	id, _ := r.model.Nodes.Find(p.Spec.NodeName)
+	return r.model.Topology().Lowest(id)
+}
+
+func (r *racks) within(spec *schedulingv1beta1.NetworkTopologySpec, domain *model.Domain, who string) {
+	if spec != nil && spec.Mode == schedulingv1beta1.HardNetworkTopologyMode && domain.Tier > *spec.HighestTierAllowed {
+		r.t.Fatalf("%s is in %q of tier %d, allowed is %d", who, domain.Name, domain.Tier, *spec.HighestTierAllowed)
+	}
+}
+
+// TestNearEachOther lets gangs and sub-groups with hard and soft topologies come,
+// lose pods and get them back: a gang never starts in part (I2), nor does a
+// sub-group; none is spread wider than its tier; an engine without a past decides
+// the same (I11).
+func TestNearEachOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := newRacks(t)
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			switch names := r.names(); rapid.IntRange(0, 3).Draw(t, "what") {
+			case 0:
+				if len(names) > 0 { // a pod ends and comes back
+					p := r.pods[rapid.SampledFrom(names).Draw(t, "pod")]
+					r.model.Apply(model.TaskGone{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
+					r.made++
+					p = p.DeepCopy()
+					p.UID = types.UID(fmt.Sprintf("%s-again-%d", p.Name, r.made))
+					p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
+					r.pods[p.Name] = p
+					r.model.Apply(model.TaskFrom(p, true))
+				}
+			default:
+				r.addGang()
+			}
+			if rapid.Bool().Draw(t, "cycle") {
+				r.decide()
+			}
+		}
+		r.decide()
+		r.decide()
+	})
+}

@@ -1,0 +1,88 @@
+package scenarios
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+// budget makes a PodDisruptionBudget: select=app=x (select= alone: all pods, none
+// given: no pods) allowed=1 desired=2 disrupted=POD.
+func (w *world) budget(args []string) []string {
+	p := &policyv1.PodDisruptionBudget{}
+	p.Namespace, p.Name = "default", args[0]
+	for _, word := range args[1:] {
+		switch key, value := pair(word); key {
+		case "select":
+			p.Spec.Selector = &metav1.LabelSelector{}
+			if label, text, ok := strings.Cut(value, "="); ok {
+				p.Spec.Selector.MatchLabels = map[string]string{label: text}
+			}
+		case "allowed":
+			p.Status.DisruptionsAllowed = int32(number(w, value))
+		case "desired":
+			p.Status.DesiredHealthy = int32(number(w, value))
+		case "disrupted":
+			p.Status.DisruptedPods = map[string]metav1.Time{value: metav1.NewTime(w.now)}
+		default:
+			w.fatal("budget: %q: no such word", word)
+		}
+	}
+	w.budgets[args[0]] = p
+	w.model.Apply(model.BudgetFrom(p))
+	return []string{"budget " + args[0]}
+}
+
+// bound notes in a pod's conditions that it runs.
+func (w *world) bound(p *corev1.Pod) {
+	now := metav1.NewTime(w.now)
+	p.Status.Conditions = []corev1.PodCondition{
+		{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: now},
+		{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: now},
+	}
+}
+
+// unready lets pods run without being ready.
+func (w *world) unready(name string) {
+	p := w.pods[name]
+	p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
+	w.update(p)
+}
+
+// nominate keeps what the API is told of promised room.
+func (w *world) nominate(d *decision.Decisions) {
+	for _, n := range d.Nominations {
+		if p := w.pods[n.Pod.Name]; p != nil && n.Publish {
+			p.Status.NominatedNodeName = n.Node
+		}
+	}
+}
+
+// linger has an evicted pod take its time to end.
+func (w *world) linger(name string) {
+	p := w.pods[name]
+	now := metav1.NewTime(w.now)
+	p.DeletionTimestamp = &now
+	w.update(p)
+}
+
+// gone ends the pods that linger.
+func (w *world) gone() []string {
+	var names []string
+	for name, p := range w.pods {
+		if p.DeletionTimestamp != nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		w.dropPod(name)
+	}
+	return []string{"gone: " + strings.Join(names, " ")}
+}

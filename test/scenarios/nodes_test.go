@@ -1,0 +1,171 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+// box puts containers beside the first into a pod: box:NAME:RESOURCE=AMOUNT.
+func box(p *corev1.Pod, rest, value string) {
+	name, res, _ := strings.Cut(rest, ":")
+	i := slices.IndexFunc(p.Spec.Containers, func(c corev1.Container) bool { return c.Name == name })
+	if i < 0 {
+		i = len(p.Spec.Containers)
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: name, Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{}}})
+	}
+	p.Spec.Containers[i].Resources.Requests[corev1.ResourceName(long(res))] = resource.MustParse(value)
+}
+
+// guarantee limits every container to what it requests.
+func guarantee(p *corev1.Pod) {
+	for i := range p.Spec.Containers {
+		r := &p.Spec.Containers[i].Resources
+		r.Limits = r.Requests.DeepCopy()
+	}
+	p.Status.QOSClass = corev1.PodQOSGuaranteed
+}
+
+// limit sets a limit of the first container.
+func limit(p *corev1.Pod, name, value string) {
+	r := &p.Spec.Containers[0].Resources
+	if r.Limits == nil {
+		r.Limits = corev1.ResourceList{}
+	}
+	r.Limits[corev1.ResourceName(long(name))] = resource.MustParse(value)
+}
+
+// annotated writes to a pod what goes out with its binding.
+func annotated(p *corev1.Pod, b *decision.Bind) {
+	if len(b.Annotations) > 0 && p.Annotations == nil {
+		p.Annotations = map[string]string{}
+	}
+	maps.Copy(p.Annotations, b.Annotations)
+}
+
+// notes says what annotations with a prefix pods have.
+func (w *world) notes(args []string) []string {
+	var out []string
+	for _, name := range args {
+		p, ok := w.pods[name]
+		if !ok {
+			w.fatal("no pod %s", name)
+		}
+		for _, key := range slices.Sorted(maps.Keys(p.Annotations)) {
+			if strings.Contains(key, "volcano.sh/") || strings.HasPrefix(key, "vc-batch.dev/") {
+				out = append(out, fmt.Sprintf("%s %s=%s", name, key, p.Annotations[key]))
+			}
+		}
+	}
+	return out
+}
+
+// usage says how loaded a node is: usage NODE cpu=90 mem=20 [age=6m].
+func (w *world) usage(args []string) []string {
+	set := model.NodeUsageSet{Node: args[0], NodeUsage: model.NodeUsage{At: w.now}}
+	for _, word := range args[1:] {
+		key, value := pair(word)
+		switch key {
+		case "cpu":
+			set.CPUPercent = float64(number(w, value))
+		case "mem":
+			set.MemoryPercent = float64(number(w, value))
+		case "age":
+			set.At = w.now.Add(-w.duration(value))
+		default:
+			w.fatal("usage: %q: no such word", word)
+		}
+	}
+	w.model.Apply(set)
+	return []string{"usage of " + args[0]}
+}
+
+func (w *world) duration(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		w.fatal("%v", err)
+	}
+	return d
+}
+
+// clock sets the time of day, always forward: clock 22:00 [UTC].
+func (w *world) clock(args []string) []string {
+	at, err := time.Parse("15:04", args[0])
+	if err != nil {
+		w.fatal("%v", err)
+	}
+	now := w.now.UTC()
+	then := time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), 0, 0, time.UTC)
+	if !then.After(now) {
+		then = then.AddDate(0, 0, 1)
+	}
+	w.now = then
+	return []string{"it is " + then.Format("Mon 15:04")}
+}
+
+// numa says how a node's cpus are arranged: numa NODE policy=P cpus=0-3/4-7
+// [free=0-7] [reserved=1] [manager=static] [holds=POD,…]. Each part of cpus is a
+// NUMA node and a socket; two cpus make a core.
+func (w *world) numa(args []string) []string {
+	o := &nodeinfov1alpha1.Numatopology{}
+	o.Name = args[0]
+	o.Spec.Policies = map[nodeinfov1alpha1.PolicyName]string{nodeinfov1alpha1.CPUManagerPolicy: "static"}
+	o.Spec.CPUDetail = map[string]nodeinfov1alpha1.CPUInfo{}
+	free := ""
+	for _, word := range args[1:] {
+		key, value := pair(word)
+		switch key {
+		case "policy":
+			o.Spec.Policies[nodeinfov1alpha1.TopologyManagerPolicy] = value
+		case "manager":
+			o.Spec.Policies[nodeinfov1alpha1.CPUManagerPolicy] = value
+		case "cpus":
+			for numa, part := range strings.Split(value, "/") {
+				set, err := model.ParseCPUs(part)
+				if err != nil {
+					w.fatal("%v", err)
+				}
+				for i, cpu := range set.List() {
+					o.Spec.CPUDetail[strconv.Itoa(cpu)] = nodeinfov1alpha1.CPUInfo{NUMANodeID: numa, SocketID: numa, CoreID: i / 2}
+				}
+			}
+			if free == "" {
+				free = strings.ReplaceAll(value, "/", ",")
+			}
+		case "free":
+			free = value
+		case "reserved":
+			o.Spec.ResReserved = map[string]string{"cpu": value}
+		case "holds":
+			held := map[string]any{}
+			for _, name := range strings.Split(value, ",") {
+				held[string(w.pods[name].UID)] = map[string]string{}
+			}
+			raw, err := json.Marshal(held)
+			if err != nil {
+				w.fatal("%v", err)
+			}
+			o.Spec.PodAllocations = &apiextensionsv1.JSON{Raw: raw}
+		default:
+			w.fatal("numa: %q: no such word", word)
+		}
+	}
+	if free != "none" {
+		o.Spec.NumaResMap = map[string]nodeinfov1alpha1.ResourceInfo{"cpu": {Allocatable: free, Capacity: len(o.Spec.CPUDetail)}}
+	}
+	w.numas[o.Name] = o
+	w.model.Apply(model.NumaFrom(o))
+	return []string{"numa of " + o.Name}
+}
