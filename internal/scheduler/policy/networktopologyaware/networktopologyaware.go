@@ -108,7 +108,7 @@ func (p *Policy) Open(s *session.Session) {
 			Rank: func(_ *session.Job, t *model.Task, nodes []model.NodeID, points []float64) {
 				f.rank(t.Shape.Request, nodes, points)
 			},
-			Placed: func(_ *session.Job, t *model.Task, id model.NodeID, sign int) { f.placed(t, id, int64(sign)) },
+			Placed:  func(_ *session.Job, t *model.Task, id model.NodeID, sign int) { f.placed(t, id, int64(sign)) },
 			Evicted: func(t *model.Task, sign int) { f.placed(t, t.Node, -int64(sign)) },
 		})
 	}
