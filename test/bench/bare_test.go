@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 )
 
 // workers of the bare loop.
@@ -36,19 +35,20 @@ type bareTimes struct{ create, bind time.Duration }
 func (b bareTimes) sum() time.Duration { return b.create + b.bind }
 
 // bareLoop creates pods and then binds them round robin, as fast as it can.
-func bareLoop(t *testing.T, client kubernetes.Interface, namespace string, pods int, nodes []string) bareTimes {
+func (r *rig) bareLoop(t *testing.T, namespace string, pods int) bareTimes {
 	t.Helper()
+	client, annotations := r.core, r.annotations()
 	spec := podSpec("nobody")
 	var times bareTimes
 	times.create = inParallel(t, pods, func(ctx context.Context, i int) error {
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("bare-%d", i)}, Spec: spec}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("bare-%d", i), Annotations: annotations}, Spec: spec}
 		_, err := client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
 		return err
 	})
 	times.bind = inParallel(t, pods, func(ctx context.Context, i int) error {
 		return client.CoreV1().Pods(namespace).Bind(ctx, &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("bare-%d", i)},
-			Target:     corev1.ObjectReference{Kind: "Node", Name: nodes[i%len(nodes)]},
+			Target:     corev1.ObjectReference{Kind: "Node", Name: r.nodes[i%len(r.nodes)]},
 		}, metav1.CreateOptions{})
 	})
 	return times

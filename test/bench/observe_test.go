@@ -31,8 +31,9 @@ type podWatch struct {
 
 type counts struct {
 	exist, bound int
-	lastBound    time.Time
-	nodes        map[string]int
+	// firstBound and lastBound are when a bind was first and last seen.
+	firstBound, lastBound time.Time
+	nodes                 map[string]int
 }
 
 func watchPods(ctx context.Context, t *testing.T, config *rest.Config) *podWatch {
@@ -100,6 +101,9 @@ func (w *podWatch) set(p *corev1.Pod) {
 	if before == "" && p.Spec.NodeName != "" {
 		c.bound++
 		c.lastBound = time.Now()
+		if c.firstBound.IsZero() {
+			c.firstBound = c.lastBound
+		}
 		c.nodes[p.Spec.NodeName]++
 	}
 	w.pods[name] = p.Spec.NodeName
@@ -182,11 +186,15 @@ func (v *vcd) profile(t *testing.T, name string) (wait func()) {
 	return func() { <-done }
 }
 
-// resident is the memory that a process holds, in MiB.
-func resident(pid int) int {
+// resident is the memory that a process holds, in MiB, residentPeak the most it held.
+func resident(pid int) int { return statusMiB(pid, "VmRSS:") }
+
+func residentPeak(pid int) int { return statusMiB(pid, "VmHWM:") }
+
+func statusMiB(pid int, field string) int {
 	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(data)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+		if rest, ok := strings.CutPrefix(line, field); ok {
 			kib, _ := strconv.Atoi(strings.Fields(rest)[0])
 			return kib / 1024
 		}

@@ -39,6 +39,15 @@ type rig struct {
 	nodes  []string
 	path   string // kubeconfig
 	pods   *podWatch
+	start  string // when pods start after they are bound; empty: never
+}
+
+// annotations of pods say so to simulated nodes.
+func (r *rig) annotations() map[string]string {
+	if r.start == "" {
+		return nil
+	}
+	return map[string]string{simnode.AnnotationStartDelay: r.start}
 }
 
 // startRig starts a control plane with so many nodes; everything ends with the test.
@@ -163,7 +172,7 @@ func (r *rig) forceAway(t *testing.T, name string) {
 
 var inBackground = client.PropagationPolicy(metav1.DeletePropagationBackground)
 
-func inNamespace(name string) client.ListOption { return client.InNamespace(name) }
+func inNamespace(name string) client.InNamespace { return client.InNamespace(name) }
 
 func eventually(t *testing.T, within time.Duration, what string, holds func() bool) {
 	t.Helper()
@@ -182,7 +191,11 @@ type vcd struct {
 	log     string
 }
 
+// buildOnce gives the daemon: that of VC_BENCH_VCD, or one built from here.
 var buildOnce = sync.OnceValues(func() (string, error) {
+	if binary := os.Getenv("VC_BENCH_VCD"); binary != "" {
+		return binary, nil
+	}
 	dir, err := os.MkdirTemp("", "vc-bench-")
 	if err != nil {
 		return "", err

@@ -1,0 +1,139 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// TestBindPhase: pods that already wait, and how fast they are bound, beside a
+// bare loop of binds. Their PodGroups come last, so that all of them may be bound
+// from one moment on; what counts is the time from the first bind to the last.
+// The scheduler runs alone, so its processor time from the first pod's creation
+// to the last bind is its own.
+func TestBindPhase(t *testing.T) {
+	skipUnlessAsked(t)
+	for _, count := range growth(1000) {
+		t.Run(fmt.Sprintf("%d nodes", count), func(t *testing.T) {
+			r := startRig(t, count)
+			makeNamespace(t, r.core, "warm")
+			r.bareLoop(t, "warm", 300)
+			r.emptyNamespace(t, "warm")
+			daemon := r.startVCD(t, "scheduler")
+			var shares, cpus []float64
+			for round := range rounds() {
+				share, cpu := r.bindRound(t, daemon, shape{jobs: 20, pods: 100}, round)
+				shares, cpus = append(shares, share), append(cpus, cpu)
+			}
+			take(t, "bind", count, shares...)
+			take(t, "cpu", count, cpus...)
+		})
+	}
+}
+
+func (r *rig) bindRound(t *testing.T, daemon *vcd, s shape, round int) (share, cpu float64) {
+	t.Helper()
+	bare, ours := fmt.Sprintf("bare-%d", round), fmt.Sprintf("ours-%d", round)
+	makeNamespace(t, r.core, bare)
+	makeNamespace(t, r.core, ours)
+	times := r.bareLoop(t, bare, s.all())
+	r.emptyNamespace(t, bare)
+	quiet(t, daemon)
+
+	before := cpuTime(t, daemon.process.Process.Pid)
+	inParallel(t, s.all(), func(ctx context.Context, i int) error {
+		return r.createMember(ctx, ours, fmt.Sprintf("gang-%d", i/s.pods), i, podSpec("volcano"))
+	})
+	quiet(t, daemon)
+	began := time.Now()
+	for i := range s.jobs {
+		r.createGang(t, ours, fmt.Sprintf("gang-%d", i), s.pods)
+	}
+	eventually(t, 2*time.Minute, "all pods are bound", func() bool { return r.pods.count(ours).bound == s.all() })
+	cpu = (cpuTime(t, daemon.process.Process.Pid) - before).Seconds() * 1000 / float64(s.all())
+	c := r.pods.count(ours)
+	if over := r.pods.overCommitted(ours, podsPerNode); over != "" {
+		t.Error(over)
+	}
+	took := c.lastBound.Sub(c.firstBound)
+	share = times.bind.Seconds() / took.Seconds()
+	t.Logf("round %d: bare binds %s, ours %s from the first bind to the last (%s from the first PodGroup on), share %.2f, scheduler %.3f ms a pod",
+		round, short(times.bind), short(took), short(c.lastBound.Sub(began)), share, cpu)
+	r.emptyNamespace(t, ours)
+	r.removeGangs(t, ours)
+	quiet(t, daemon)
+	return share, cpu
+}
+
+// createMember makes one pod of a gang, as a controller would.
+func (r *rig) createMember(ctx context.Context, namespace, gang string, i int, spec corev1.PodSpec) error {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("pod-%d", i), Annotations: map[string]string{keys.GroupName: gang}},
+		Spec:       spec,
+	}
+	_, err := r.core.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
+	return err
+}
+
+func (r *rig) createGang(t *testing.T, namespace, name string, members int) {
+	t.Helper()
+	err := r.ours.Create(t.Context(), &schedulingv1beta1.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       schedulingv1beta1.PodGroupSpec{MinMember: int32(members), Queue: "default"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r *rig) removeGangs(t *testing.T, namespace string) {
+	t.Helper()
+	if err := r.ours.DeleteAllOf(t.Context(), &schedulingv1beta1.PodGroup{}, inNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFirstBind: how soon after the last pod of a gang of 1,000 exists the first
+// of them is bound, on an empty cluster.
+func TestFirstBind(t *testing.T) {
+	skipUnlessAsked(t)
+	const members = 1000
+	for _, count := range growth(5000) {
+		t.Run(fmt.Sprintf("%d nodes", count), func(t *testing.T) {
+			r := startRig(t, count)
+			daemon := r.startVCD(t, "scheduler")
+			var waits []float64
+			for round := range rounds() {
+				ns := fmt.Sprintf("first-%d", round)
+				makeNamespace(t, r.core, ns)
+				r.createGang(t, ns, "gang", members)
+				eventually(t, time.Minute, "the gang is let in", func() bool {
+					var g schedulingv1beta1.PodGroup
+					err := r.ours.Get(t.Context(), types.NamespacedName{Namespace: ns, Name: "gang"}, &g)
+					return err == nil && g.Status.Phase == schedulingv1beta1.PodGroupInqueue
+				})
+				inParallel(t, members, func(ctx context.Context, i int) error {
+					return r.createMember(ctx, ns, "gang", i, podSpec("volcano"))
+				})
+				exists := time.Now()
+				eventually(t, time.Minute, "all pods are bound", func() bool { return r.pods.count(ns).bound == members })
+				c := r.pods.count(ns)
+				wait := c.firstBound.Sub(exists)
+				t.Logf("round %d: first bind %s after the last pod was created, last bind %s after it", round, short(wait), short(c.lastBound.Sub(exists)))
+				waits = append(waits, wait.Seconds()*1000)
+				r.emptyNamespace(t, ns)
+				r.removeGangs(t, ns)
+				quiet(t, daemon)
+			}
+			take(t, "first", count, waits...)
+		})
+	}
+}

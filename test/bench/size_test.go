@@ -1,0 +1,75 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// podsEach is how many pods there are for a node in TestSize.
+const podsEach = 10
+
+// TestSize: what vcd, all of its parts, holds in memory with ten bound pods a
+// node, and how long it takes from its start to the bind of a pod that waited.
+// The pods are of gangs of a hundred, with their PodGroups.
+func TestSize(t *testing.T) {
+	skipUnlessAsked(t)
+	for _, count := range growth(5000) {
+		t.Run(fmt.Sprintf("%d nodes", count), func(t *testing.T) {
+			r := startRig(t, count)
+			makeNamespace(t, r.core, "full")
+			r.fill(t, count)
+			var memory, restarts []float64
+			for round := range min(rounds(), 3) {
+				ns := fmt.Sprintf("new-%d", round)
+				makeNamespace(t, r.core, ns)
+				r.createGang(t, ns, "gang", 1)
+				if err := r.createMember(t.Context(), ns, "gang", 0, smallPod()); err != nil {
+					t.Fatal(err)
+				}
+				began := time.Now()
+				daemon := r.startVCD(t, "all", "--webhook-listen-address", "127.0.0.1:0")
+				eventually(t, 2*time.Minute, "the pod that waited is bound", func() bool { return r.pods.count(ns).bound == 1 })
+				restarts = append(restarts, r.pods.count(ns).lastBound.Sub(began).Seconds())
+				quiet(t, daemon)
+				memory = append(memory, float64(resident(daemon.process.Process.Pid)))
+				t.Logf("round %d: first bind %.2f s after the start, %.0f MiB once quiet, %d MiB at most",
+					round, restarts[round], memory[round], residentPeak(daemon.process.Process.Pid))
+				daemon.stop(t)
+			}
+			take(t, "memory", count, memory...)
+			take(t, "restart", count, restarts...)
+		})
+	}
+}
+
+// smallPod fits ten times and once more on a simulated node.
+func smallPod() corev1.PodSpec {
+	spec := podSpec("volcano")
+	spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("500m")
+	spec.Containers[0].Resources.Requests[corev1.ResourceMemory] = resource.MustParse("256Mi")
+	return spec
+}
+
+// fill makes gangs of a hundred bound pods, ten a node.
+func (r *rig) fill(t *testing.T, count int) {
+	t.Helper()
+	all, spec := count*podsEach, smallPod()
+	for i := range all / 100 {
+		r.createGang(t, "full", fmt.Sprintf("gang-%d", i), 100)
+	}
+	inParallel(t, all, func(ctx context.Context, i int) error {
+		if err := r.createMember(ctx, "full", fmt.Sprintf("gang-%d", i/100), i, spec); err != nil {
+			return err
+		}
+		return r.core.CoreV1().Pods("full").Bind(ctx, &corev1.Binding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "full", Name: fmt.Sprintf("pod-%d", i)},
+			Target:     corev1.ObjectReference{Kind: "Node", Name: r.nodes[i%len(r.nodes)]},
+		}, metav1.CreateOptions{})
+	})
+}
