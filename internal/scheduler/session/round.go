@@ -64,7 +64,10 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 		return Reserved
 	}
 	if filter == nil && limits == Share && s.Overdue(j) && r.part(mark) { // what there is already is kept for it
+		v := r.verdict()
+		v.Detail = "nothing needs to be done: it has waited longer than it may, so room is kept for it as it becomes free"
 		s.reserve(j, r.placed)
+		s.Verdict(j, v)
 		return Reserved
 	}
 	v := r.verdict()
