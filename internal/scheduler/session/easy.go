@@ -206,7 +206,7 @@ func (s *Session) freeOf(j *Job, anyTask bool) uint32 {
 // ruledByPolicy is RuledBy without reservations.
 func (s *Session) ruledByPolicy(j *Job, t *model.Task) bool {
 	for _, rule := range s.Rules.Nodes[:len(s.Rules.Nodes)-len(s.Reservations)] {
-		if rule.Applies(j, t) {
+		if rule.Allows != nil && rule.Applies(j, t) {
 			return true
 		}
 	}

@@ -15,6 +15,9 @@ func (s *Session) find(j *Job, t *model.Task) (node model.NodeID, later, ok bool
 		return s.findWithin(j, t)
 	}
 	if rules, near := s.nodeRules(j, t), s.Neighbours.For(t); len(rules) > 0 || near != nil {
+		if near == nil && onlyByDomain(rules) {
+			return s.findByDomain(t, rules)
+		}
 		return s.findByRules(j, t, near, rules)
 	}
 	if node, ok = s.Judge.Best(t.Shape); ok {

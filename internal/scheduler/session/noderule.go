@@ -27,6 +27,9 @@ type NodeRule struct {
 	// Rank adds points to all candidates at once, where points depend on the others.
 	// Nodes are in the order of their names.
 	Rank func(j *Job, t *model.Task, nodes []model.NodeID, points []float64)
+	// ByDomain are points of HyperNodes, by Domain.Index: a node has those of its lowest. It is looked at first, and
+	// keeps a task that only rules of this kind apply to on a fast path.
+	ByDomain func(t *model.Task) []float64
 	// Placed follows what the cycle tries: a task took a node (1) or was undone (-1).
 	// A promise of an earlier cycle that is withdrawn counts as undone too: its task
 	// is Pipelined on that node.
@@ -48,10 +51,11 @@ func (s *Session) nodeRules(j *Job, t *model.Task) []NodeRule {
 	return out
 }
 
-// RuledBy says whether a rule applies to a task.
+// RuledBy says whether a rule has a say on which nodes a task may take, more than
+// on which are better.
 func (s *Session) RuledBy(j *Job, t *model.Task) bool {
 	for i := range s.Rules.Nodes {
-		if s.Rules.Nodes[i].Applies(j, t) {
+		if s.Rules.Nodes[i].Allows != nil && s.Rules.Nodes[i].Applies(j, t) {
 			return true
 		}
 	}
@@ -72,8 +76,14 @@ func allowedBy(rules []NodeRule, j *Job, t *model.Task, id model.NodeID, later b
 }
 
 // rankBy adds the rules' points to those of the candidates.
-func rankBy(rules []NodeRule, j *Job, t *model.Task, nodes []model.NodeID, points []float64) {
+func (s *Session) rankBy(rules []NodeRule, j *Job, t *model.Task, nodes []model.NodeID, points []float64) {
 	for i := range rules {
+		if rules[i].ByDomain != nil {
+			by := rules[i].ByDomain(t)
+			for k, id := range nodes {
+				points[k] += by[s.Tree.Topology.Lowest(id).Index]
+			}
+		}
 		if rules[i].Points != nil {
 			for k, id := range nodes {
 				points[k] += rules[i].Points(j, t, id)

@@ -67,7 +67,7 @@ func (s *Session) bestByRules(j *Job, t *model.Task, near *neighbour.Profile, ru
 	for i := range points { // policies count in whole points
 		points[i] /= score.Unit
 	}
-	rankBy(rules, j, t, nodes, points)
+	s.rankBy(rules, j, t, nodes, points)
 	if len(dear) > 0 {
 		return firstAllowed(dear, j, t, nodes, points, later)
 	}

@@ -107,7 +107,7 @@ func (s *Session) bestOf(among []model.NodeID, j *Job, t *model.Task, later bool
 	for i := range points {
 		points[i] /= score.Unit
 	}
-	rankBy(rules, j, t, nodes, points)
+	s.rankBy(rules, j, t, nodes, points)
 	best := 0
 	for i := range points {
 		if points[i] > points[best] {
@@ -258,4 +258,62 @@ func (r *round) fill(d *model.Domain, shape *model.Shape, n int, mine map[*model
 		r.fill(p.d, shape, 0, mine, out)
 	}
 	return left
+}
+
+// onlyByDomain says whether rules do no more than give points to HyperNodes.
+func onlyByDomain(rules []NodeRule) bool {
+	for i := range rules {
+		if r := &rules[i]; r.ByDomain == nil || r.Allows != nil || r.Points != nil || r.Rank != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// findByDomain is find where HyperNodes have points.
+func (s *Session) findByDomain(t *model.Task, rules []NodeRule) (node model.NodeID, later, ok bool) {
+	if node, ok = s.bestByDomain(t, rules, s.looking > 0); ok || s.looking > 0 {
+		return node, false, ok
+	}
+	if s.View.Releasing == 0 && !s.evicting() {
+		return model.NoNode, false, false
+	}
+	node, ok = s.bestByDomain(t, rules, true)
+	return node, true, ok
+}
+
+func (s *Session) bestByDomain(t *model.Task, rules []NodeRule, later bool) (model.NodeID, bool) {
+	ranking := s.Judge.Ranking(t.Shape, later, &s.Tree.view)
+	best, most := int32(-1), math.Inf(-1)
+	for i := range rules {
+		s.domainPoints(i, rules[i].ByDomain(t))
+	}
+	for _, leaf := range s.Tree.Topology.Root.Leaves {
+		top, any := ranking.Top(leaf.Index)
+		if !any {
+			continue
+		}
+		points := float64(top)/score.Unit + s.points[leaf.Index]
+		if points < most {
+			continue
+		}
+		if first := ranking.First(leaf.Index); points > most || first < best {
+			best, most = first, points
+		}
+	}
+	if best < 0 {
+		return model.NoNode, false
+	}
+	return s.View.Order[best], true
+}
+
+// domainPoints adds up what rules say of domains.
+func (s *Session) domainPoints(i int, by []float64) {
+	if i == 0 {
+		s.points = append(s.points[:0], by...)
+		return
+	}
+	for k, v := range by {
+		s.points[k] += v
+	}
 }

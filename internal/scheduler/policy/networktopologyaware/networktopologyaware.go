@@ -95,7 +95,8 @@ func (p *Policy) Open(s *session.Session) {
 	if p.weight == 0 {
 		return
 	}
-	f := &filling{s: s, p: p, tree: s.Tree.Topology, used: map[*model.Domain]row{}}
+	f := &filling{s: s, p: p, tree: s.Tree.Topology, rows: make([]row, len(s.Tree.Topology.Domains))}
+	f.weigh()
 	if p.conf.Enabled("enabledHyperNodeOrder") {
 		s.Rules.HyperNodeOrder = append(s.Rules.HyperNodeOrder, func(_ *session.Job, d *model.Domain, asked model.Request) float64 {
 			return f.packing(d, asked) * 100 * p.weight
@@ -103,13 +104,11 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	if p.normal && p.conf.Enabled("enableNodeOrder") {
 		s.Rules.Nodes = append(s.Rules.Nodes, session.NodeRule{
-			Name:    p.Name(),
-			Applies: func(j *session.Job, _ *model.Task) bool { return !j.Structured() },
-			Rank: func(_ *session.Job, t *model.Task, nodes []model.NodeID, points []float64) {
-				f.rank(t.Shape.Request, nodes, points)
-			},
-			Placed:  func(_ *session.Job, t *model.Task, id model.NodeID, sign int) { f.placed(t, id, int64(sign)) },
-			Evicted: func(t *model.Task, sign int) { f.placed(t, t.Node, -int64(sign)) },
+			Name:     p.Name(),
+			Applies:  func(j *session.Job, _ *model.Task) bool { return !j.Structured() },
+			ByDomain: func(t *model.Task) []float64 { return f.points(t.Shape.Request) },
+			Placed:   func(_ *session.Job, t *model.Task, id model.NodeID, sign int) { f.placed(t, id, int64(sign)) },
+			Evicted:  func(t *model.Task, sign int) { f.placed(t, t.Node, -int64(sign)) },
 		})
 	}
 }
@@ -122,12 +121,16 @@ type filling struct {
 	s    *session.Session
 	p    *Policy
 	tree *model.Topology
-	used map[*model.Domain]row
+	rows []row // by Domain.Index; empty: not known yet
+	// tiers are the weights of tiers, total their sum; resources those of resources by index; around the points by Domain.Index.
+	tiers             map[int]float64
+	total             float64
+	resources, around []float64
 }
 
 func (f *filling) row(d *model.Domain) row {
-	r, known := f.used[d]
-	if known {
+	r := f.rows[d.Index]
+	if r.alloc != nil {
 		return r
 	}
 	n := f.s.View.Nodes
@@ -139,14 +142,14 @@ func (f *filling) row(d *model.Domain) row {
 			r.used[i] += float64(n.Alloc[base+i] - f.s.View.Future[base+i])
 		}
 	}
-	f.used[d] = r
+	f.rows[d.Index] = r
 	return r
 }
 
 // placed follows what the cycle tries.
 func (f *filling) placed(t *model.Task, id model.NodeID, sign int64) {
 	for d := f.tree.Lowest(id); d != nil; d = d.Parent {
-		if r, known := f.used[d]; known {
+		if r := f.rows[d.Index]; r.alloc != nil {
 			for _, term := range t.Shape.Request {
 				r.used[term.Index] += float64(sign * term.Value)
 			}
@@ -160,7 +163,7 @@ func (f *filling) packing(d *model.Domain, asked model.Request) float64 {
 	r := f.row(d)
 	sum, weights := 0.0, 0.0
 	for _, t := range asked {
-		weight := f.p.weights[f.s.Cluster.Resources.Name(int(t.Index))]
+		weight := f.resources[t.Index]
 		if weight == 0 || r.alloc[t.Index] <= 0 {
 			continue
 		}
@@ -177,41 +180,42 @@ func (f *filling) packing(d *model.Domain, asked model.Request) float64 {
 	return sum / weights
 }
 
-// rank adds to nodes how full the HyperNodes around them are, the narrow ones
-// counting most. A node that is in none of a tier counts as in a full one: whoever
-// does not care takes it first.
-func (f *filling) rank(asked model.Request, nodes []model.NodeID, points []float64) {
-	known := map[*model.Domain]float64{}
-	for i, id := range nodes {
-		low := f.tree.Lowest(id)
-		value, ok := known[low]
-		if !ok {
-			value = f.around(low, asked)
-			known[low] = value
+// points are how full the HyperNodes around a node are, the narrow ones counting
+// most, by the node's lowest. A node that is in none of a tier counts as in a full
+// one: whoever does not care takes it first.
+func (f *filling) points(asked model.Request) []float64 {
+	f.walk(f.tree.Root, asked, f.total)
+	return f.around
+}
+
+// weigh gives every tier that a HyperNode has its weight.
+func (f *filling) weigh() {
+	f.around = make([]float64, len(f.tree.Domains))
+	f.tiers = map[int]float64{}
+	lowest, ok := f.tree.LowestTier()
+	for tier := lowest; ok && tier < f.tree.Root.Tier; tier++ {
+		if f.p.fading == 0 && tier > lowest {
+			break
 		}
-		points[i] += value * 100 * f.p.weight
+		f.tiers[tier] = math.Pow(f.p.fading, float64(tier-lowest))
+		f.total += f.tiers[tier]
+	}
+	f.resources = make([]float64, f.s.View.Nodes.Stride)
+	for i := range f.s.Cluster.Resources.Len() {
+		f.resources[i] = f.p.weights[f.s.Cluster.Resources.Name(i)]
 	}
 }
 
-func (f *filling) around(low *model.Domain, asked model.Request) float64 {
-	lowest, ok := f.tree.LowestTier()
-	if !ok {
-		return 0
+// walk gives a domain and those below it their points; sum has what is above, and
+// counts as full what is not.
+func (f *filling) walk(d *model.Domain, asked model.Request, sum float64) {
+	if d != f.tree.Root {
+		sum -= f.tiers[d.Tier] * (1 - f.packing(d, asked))
 	}
-	sum, weights := 0.0, 0.0
-	for tier := lowest; tier < f.tree.Root.Tier; tier++ {
-		weight := math.Pow(f.p.fading, float64(tier-lowest))
-		value := 1.0
-		for d := low; d != nil && d != f.tree.Root; d = d.Parent {
-			if d.Tier == tier {
-				value = f.packing(d, asked)
-			}
-		}
-		sum += weight * value
-		weights += weight
+	if f.total > 0 {
+		f.around[d.Index] = sum / f.total * 100 * f.p.weight
 	}
-	if weights == 0 {
-		return 0
+	for _, child := range d.Children {
+		f.walk(child, asked, sum)
 	}
-	return sum / weights
 }
