@@ -63,8 +63,21 @@ func (o *Objects[T]) Keys() []string {
 	return keys
 }
 
+// Each visits all, in no order.
+func (o *Objects[T]) Each(visit func(key string, object T)) {
+	for key, object := range o.seen {
+		if a, ok := o.assumed[key]; ok {
+			object = a.object
+		}
+		visit(key, object)
+	}
+}
+
 // In are the keys of a group, sorted; not to be changed.
 func (o *Objects[T]) In(group string) []string { return o.groups[group] }
+
+// InBytes is In without making a string.
+func (o *Objects[T]) InBytes(group []byte) []string { return o.groups[string(group)] }
 
 func (o *Objects[T]) put(object T, gen uint64) {
 	key := ObjectKey(object)

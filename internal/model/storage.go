@@ -48,7 +48,12 @@ const (
 
 // FreeVolumes is the group of unclaimed volumes of a storage class that a node
 // with this host name might reach; "*" are those that no host name decides.
-func FreeVolumes(class, host string) string { return free + class + " " + host }
+func FreeVolumes(class, host string) string { return string(AppendFreeVolumes(nil, class, host)) }
+
+// AppendFreeVolumes appends FreeVolumes to b.
+func AppendFreeVolumes(b []byte, class, host string) []byte {
+	return append(append(append(append(b, free...), class...), ' '), host...)
+}
 
 // ClaimedVolumes is the group of volumes that refer to a claim.
 func ClaimedVolumes(claim string) string { return claimed + claim }
@@ -63,7 +68,7 @@ func volumeGroups(pv *corev1.PersistentVolume) []string {
 		return []string{ClaimedVolumes(ref.Namespace + "/" + ref.Name)}
 	}
 	class := storagehelpers.GetPersistentVolumeClass(pv)
-	hosts := hostsOf(pv.Spec.NodeAffinity)
+	hosts := HostsOf(pv.Spec.NodeAffinity)
 	if hosts == nil {
 		return []string{FreeVolumes(class, anyHost)}
 	}
@@ -74,8 +79,8 @@ func volumeGroups(pv *corev1.PersistentVolume) []string {
 	return groups
 }
 
-// hostsOf are the host names that a volume's node affinity names; nil: it names none.
-func hostsOf(affinity *corev1.VolumeNodeAffinity) []string {
+// HostsOf are the host names that a volume's node affinity names; nil: it names none.
+func HostsOf(affinity *corev1.VolumeNodeAffinity) []string {
 	if affinity == nil || affinity.Required == nil || len(affinity.Required.NodeSelectorTerms) == 0 {
 		return nil
 	}

@@ -104,11 +104,12 @@ func (d *devices) state() *structured.AllocatedState {
 		AggregatedCapacity:       structured.NewConsumedCapacityCollection(),
 	}
 	d.inUseGen, d.inUseOf = claims.Gen, d.a.cluster
-	for _, key := range claims.Keys() {
-		if claim, ok := d.get(key); ok {
-			takeDevices(d.inUse, claim)
+	claims.Each(func(key string, claim *resourcev1.ResourceClaim) { // a sum: the order does not matter
+		if p, ok := d.pending[key]; ok {
+			claim = p.claim
 		}
-	}
+		takeDevices(d.inUse, claim)
+	})
 	return d.inUse
 }
 

@@ -33,6 +33,9 @@ type podCase struct {
 	state                                           fwk.CycleState
 	restrictions, limits, zone, bound, free, device bool // what has to be asked of nodes
 
+	ranks bool // its candidates have points
+	quickCase
+
 	// states are the plugins' for nodes that were judged, where the node decides
 	// what is prepared.
 	states map[model.NodeID]fwk.CycleState
@@ -58,6 +61,12 @@ func (a *Adapter) judge(shape *model.Shape, id model.NodeID, later bool) verdict
 	p := a.podCase(c, later)
 	if p.verdict.code != "" {
 		return p.verdict
+	}
+	if v := a.quick(p, id); v.code != "" {
+		if v.code != reason.DevicesTaken {
+			v.detail = c.about
+		}
+		return v
 	}
 	if p.zone || p.bound {
 		if v := a.reaches(c, p, id); v.code != "" {
@@ -135,6 +144,8 @@ func (a *Adapter) prepare(c *shapeCase, p *podCase) {
 	if plugins.devices != nil && len(pod.Spec.ResourceClaims) > 0 {
 		p.device = ask(plugins.devices, reason.DevicesUnavailable)
 	}
+	p.quickCase = a.quickCase(c.shape, p)
+	p.ranks = p.free && a.conf.Points > 0 || p.device && a.prefers(c.shape)
 }
 
 // unbound says whether a volume of the shape has still to be found or made.
@@ -258,7 +269,7 @@ func (a *Adapter) rank(_ *session.Job, t *model.Task, nodes []model.NodeID, poin
 		return
 	}
 	p := &c.pods[0]
-	if p.states == nil || p.version != a.version {
+	if !p.ranks || p.states == nil || p.version != a.version {
 		return
 	}
 	if p.free && a.plugins.binding != nil && a.conf.Points > 0 {

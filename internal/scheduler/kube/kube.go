@@ -31,7 +31,10 @@ type Adapter struct {
 	taken    map[*model.Task]*reservation
 	placed   map[model.NodeID][]*model.Task
 	evicted  map[*model.Task]bool
-	claimsOf map[string]int // tasks that took a node in this cycle, by volume claim
+	claimsOf map[string]int    // tasks that took a node in this cycle, by volume claim
+	given    map[string]string // volumes that this cycle gave to a claim
+
+	group []byte // scratch
 
 	// focus is the node that the plugins are asked about, and the pod.
 	focus    *corev1.Node
@@ -44,7 +47,7 @@ func New() *Adapter {
 	a := &Adapter{
 		ctx:   klog.NewContext(context.Background(), logr.Discard()),
 		cases: map[*model.Shape]*shapeCase{}, taken: map[*model.Task]*reservation{}, placed: map[model.NodeID][]*model.Task{},
-		evicted: map[*model.Task]bool{}, claimsOf: map[string]int{},
+		evicted: map[*model.Task]bool{}, claimsOf: map[string]int{}, given: map[string]string{},
 	}
 	a.handle = newHandle(a)
 	return a
@@ -68,6 +71,11 @@ func (a *Adapter) Open(s *session.Session, conf session.Attaching) session.NodeR
 		Name:    "predicates",
 		Applies: func(_ *session.Job, t *model.Task) bool { return t.Shape.Attached != nil },
 		Allows:  a.allows,
+		Dear:    func(_ *session.Job, t *model.Task) bool { return !a.podCase(a.caseOf(t.Shape), false).ranks },
+		Could: func(_ *session.Job, t *model.Task, id model.NodeID, later bool) bool {
+			p := a.podCase(a.caseOf(t.Shape), later)
+			return a.broken == "" && p.verdict.code == "" && a.quick(p, id).code == ""
+		},
 		Rank:    a.rank,
 		Placed:  func(_ *session.Job, t *model.Task, id model.NodeID, sign int) { a.follow(t, id, sign) },
 		Evicted: a.followEvicted,

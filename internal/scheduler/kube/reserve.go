@@ -21,7 +21,8 @@ type reservation struct {
 	pod     *corev1.Pod
 	volumes fwk.CycleState // VolumeBinding's; nil: it has nothing to bind
 	claims  []string       // its device claims
-	problem string         // what should not have happened
+	attach  decision.Attach
+	problem string // what should not have happened
 }
 
 // follow keeps in step with what the cycle tries.
@@ -85,6 +86,7 @@ func (a *Adapter) reserve(r *reservation, c *shapeCase, p *podCase) {
 			return
 		}
 		r.volumes = state
+		a.volumeEffects(r)
 	}
 	if p.device {
 		if status := a.plugins.devices.Reserve(a.ctx, state, r.pod, node.Node().Name); !status.IsSuccess() {
@@ -101,6 +103,9 @@ func (a *Adapter) reserve(r *reservation, c *shapeCase, p *podCase) {
 func (a *Adapter) giveBack(r *reservation) {
 	if r.volumes != nil {
 		a.plugins.binding.Unreserve(a.ctx, r.volumes, r.pod, a.view.Nodes.Name[r.node])
+	}
+	for _, v := range r.attach.Volumes {
+		delete(a.given, v.Volume)
 	}
 	for _, key := range r.claims {
 		a.handle.devices.release(key)
@@ -136,6 +141,7 @@ func (a *Adapter) undoAll() {
 	clear(a.placed)
 	clear(a.evicted)
 	clear(a.claimsOf)
+	clear(a.given)
 	a.handle.devices.reset()
 }
 
@@ -159,10 +165,8 @@ func deviceClaims(pod *corev1.Pod) []string {
 
 // effects is a reservation as data.
 func (a *Adapter) effects(r *reservation) *decision.Attach {
-	out := &decision.Attach{Timeout: a.conf.BindTimeout, Problem: r.problem}
-	if r.volumes != nil {
-		a.volumeEffects(r, out)
-	}
+	out := &r.attach
+	out.Timeout, out.Problem, out.Devices = a.conf.BindTimeout, r.problem, nil
 	for _, key := range r.claims {
 		claim, ok := a.handle.devices.get(key)
 		if !ok || reservedFor(claim, r.task.UID) {
@@ -180,13 +184,15 @@ func (a *Adapter) effects(r *reservation) *decision.Attach {
 
 // volumeEffects has VolumeBinding write to a client that only remembers. The
 // context is at its end, so that it does not wait for what it wrote.
-func (a *Adapter) volumeEffects(r *reservation, out *decision.Attach) {
+func (a *Adapter) volumeEffects(r *reservation) {
+	out := &r.attach
 	ctx, cancel := context.WithCancel(a.ctx)
 	cancel()
 	client := a.handle.client
 	client.forget()
 	a.plugins.binding.PreBind(ctx, r.volumes, r.pod, a.view.Nodes.Name[r.node]) // always the end of the context
 	for _, pv := range client.volumes {
+		a.given[pv.Name] = pv.Spec.ClaimRef.Namespace + "/" + pv.Spec.ClaimRef.Name
 		out.Volumes = append(out.Volumes, decision.VolumeBinding{
 			Volume: pv.Name, ResourceVersion: pv.ResourceVersion, Claim: *pv.Spec.ClaimRef,
 			ByController: metav1.HasAnnotation(pv.ObjectMeta, storagehelpers.AnnBoundByController),

@@ -54,6 +54,9 @@ type Ranking struct {
 // Ranking brings the ranking of a shape up to date. later: by the room that will
 // be, not by what is idle.
 func (j *Judge) Ranking(s *model.Shape, later bool, view *View) *Ranking {
+	if s.Plain != nil { // what a pod attaches is not judged here
+		s = s.Plain
+	}
 	j.clock++
 	key := aspect{s, later, view}
 	r := j.rankings[key]

@@ -18,6 +18,9 @@ type static struct {
 
 // static brings the shape's static part up to date.
 func (j *Judge) static(s *model.Shape) *static {
+	if s.Plain != nil { // what a pod attaches is not judged here
+		s = s.Plain
+	}
 	st := j.statics[s]
 	if st == nil {
 		st = &static{}

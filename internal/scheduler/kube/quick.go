@@ -1,0 +1,116 @@
+package kube
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagehelpers "k8s.io/component-helpers/storage/volume"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// quickCase is what rules most nodes out before a plugin is asked. It says no only
+// where the plugins would.
+type quickCase struct {
+	hosts   [][]string // by volume that is bound and names hosts: those
+	free    []freeCase // by claim that needs a volume that exists already
+	devices bool       // devices have to be found
+}
+
+// freeCase is a claim that waits for a volume.
+type freeCase struct {
+	claim, class string
+	anywhere     bool // there is one that no host name decides
+}
+
+// quickCase collects what is known of the shape's claims.
+func (a *Adapter) quickCase(shape *model.Shape, p *podCase) quickCase {
+	var q quickCase
+	if a.plugins.binding != nil {
+		for _, key := range shape.VolumeClaims() {
+			a.quickVolume(&q, key)
+		}
+	}
+	if !p.device {
+		return q
+	}
+	for _, key := range deviceClaims(shape.Attached) {
+		claim, ok := a.handle.devices.get(key)
+		q.devices = q.devices || ok && claim.Status.Allocation == nil && len(claim.Spec.Devices.Requests) > 0
+	}
+	return q
+}
+
+func (a *Adapter) quickVolume(q *quickCase, key string) {
+	at := &a.cluster.Attachable
+	claim, ok := at.VolumeClaims.Get(key)
+	if !ok {
+		return
+	}
+	if claim.Spec.VolumeName != "" {
+		if pv, ok := at.Volumes.Get(claim.Spec.VolumeName); ok {
+			if hosts := model.HostsOf(pv.Spec.NodeAffinity); hosts != nil {
+				q.hosts = append(q.hosts, hosts)
+			}
+		}
+		return
+	}
+	class, ok := at.Classes.Get(storagehelpers.GetPersistentVolumeClaimClass(claim))
+	if ok && class.Provisioner == storagehelpers.NotSupportedProvisioner && len(at.Volumes.In(model.ClaimedVolumes(key))) == 0 &&
+		claim.Annotations[storagehelpers.AnnSelectedNode] == "" {
+		c := freeCase{claim: key, class: class.Name}
+		c.anywhere = a.hasFree(class.Name, model.AnyHost, key)
+		q.free = append(q.free, c)
+	}
+}
+
+// quick rules a node out by its name; the detail is left to others.
+func (a *Adapter) quick(p *podCase, id model.NodeID) verdict {
+	q := &p.quickCase
+	if len(q.hosts)+len(q.free) > 0 {
+		host := a.view.Nodes.Info[id].Labels[corev1.LabelHostname]
+		for _, hosts := range q.hosts {
+			if !slices.Contains(hosts, host) {
+				return verdict{code: reason.VolumeNodeMismatch}
+			}
+		}
+		for i := range q.free {
+			if f := &q.free[i]; !f.anywhere && !a.hasFree(f.class, host, f.claim) {
+				return verdict{code: reason.NoVolume}
+			}
+		}
+	}
+	if q.devices {
+		devices := &a.cluster.Attachable.Slices
+		if len(devices.In(model.AnyHost)) == 0 && len(devices.In(a.view.Nodes.Name[id])) == 0 {
+			return verdict{code: reason.DevicesTaken}
+		}
+	}
+	return verdict{}
+}
+
+// hasFree says whether a class has a volume for a host that this cycle did not give
+// to another claim.
+func (a *Adapter) hasFree(class, host, claim string) bool {
+	a.group = model.AppendFreeVolumes(a.group[:0], class, host)
+	for _, volume := range a.cluster.Attachable.Volumes.InBytes(a.group) {
+		if owner, gone := a.given[volume]; !gone || owner == claim {
+			return true
+		}
+	}
+	return false
+}
+
+// prefers says whether a device claim has alternatives, so that nodes differ in
+// which of them they can give.
+func (a *Adapter) prefers(shape *model.Shape) bool {
+	for _, key := range deviceClaims(shape.Attached) {
+		claim, ok := a.handle.devices.get(key)
+		if ok && slices.ContainsFunc(claim.Spec.Devices.Requests, func(r resourcev1.DeviceRequest) bool { return len(r.FirstAvailable) > 0 }) {
+			return true
+		}
+	}
+	return false
+}
