@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	schedulingk8s "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
@@ -22,24 +24,61 @@ import (
 
 // random is a cluster to which random things happen, as the API would tell them.
 type random struct {
-	t      *rapid.T
-	engine *Engine
-	model  *model.Cluster
-	now    time.Time
-	nodes  map[string]*corev1.Node
-	pods   map[string]*corev1.Pod
-	gangs  map[string]*schedulingv1beta1.PodGroup
-	queues []*schedulingv1beta1.Queue
-	made   int
+	t   *rapid.T
+	cfg *config.Config
+	// unlimited: no policy minds the limits of queues.
+	unlimited bool
+	engine    *Engine
+	model     *model.Cluster
+	now       time.Time
+	nodes     map[string]*corev1.Node
+	pods      map[string]*corev1.Pod
+	gangs     map[string]*schedulingv1beta1.PodGroup
+	queues    []*schedulingv1beta1.Queue
+	made      int
+}
+
+// configurations that the invariants hold under, whatever happens.
+var configurations = map[string]string{
+	"default": config.DefaultText,
+	"Volcano's": `
+actions: "enqueue, allocate, preempt, backfill"
+tiers:
+- plugins: [{name: priority}, {name: gang, enablePreemptable: false}, {name: conformance}]
+- plugins: [{name: overcommit}, {name: drf, enablePreemptable: false}, {name: predicates}, {name: proportion}, {name: nodeorder}, {name: binpack}]
+`,
+	"capacity": `
+actions: "enqueue, allocate, backfill, reclaim, preempt"
+tiers:
+- plugins: [{name: priority}, {name: gang}, {name: conformance}, {name: pdb}]
+- plugins: [{name: predicates}, {name: capacity}, {name: nodeorder}]
+`,
+	"a tree of queues": `
+actions: "enqueue, allocate, backfill, gangreclaim, gangpreempt"
+tiers:
+- plugins: [{name: priority}, {name: gang}, {name: sla, arguments: {sla-waiting-time: 20s}}]
+- plugins: [{name: predicates}, {name: capacity, enableHierarchy: true}, {name: binpack}]
+`,
+	"dominant shares": `
+actions: "allocate, preempt, backfill"
+tiers:
+- plugins: [{name: gang}]
+- plugins: [{name: drf}, {name: predicates}, {name: nodeorder}]
+`,
 }
 
 func newRandom(t *rapid.T) *random {
-	e, err := New(config.Default())
-	if err != nil {
-		t.Fatal(err)
+	name := rapid.SampledFrom(slices.Sorted(maps.Keys(configurations))).Draw(t, "configuration")
+	cfg, warnings, err := config.Parse([]byte(configurations[name]))
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(name, err, warnings)
+	}
+	e, err := New(cfg)
+	if err != nil || len(e.Warnings) > 0 {
+		t.Fatal(name, err, e.Warnings)
 	}
 	r := &random{
-		t: t, engine: e, model: model.New(), now: make.Epoch,
+		cfg: cfg, unlimited: name == "dominant shares", t: t, engine: e, model: model.New(), now: make.Epoch,
 		nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{}, gangs: map[string]*schedulingv1beta1.PodGroup{},
 	}
 	for i := range rapid.IntRange(1, 3).Draw(t, "queues") {
@@ -48,8 +87,23 @@ func newRandom(t *rapid.T) *random {
 		if rapid.IntRange(0, 2).Draw(t, "capped") == 0 {
 			b.Capability("cpu", fmt.Sprint(rapid.IntRange(0, 12).Draw(t, "cap")))
 		}
+		switch rapid.IntRange(0, 3).Draw(t, "amounts") {
+		case 0:
+			b.Deserved("cpu", fmt.Sprint(rapid.IntRange(0, 8).Draw(t, "deserved")))
+		case 1:
+			b.Guarantee("cpu", fmt.Sprint(rapid.IntRange(0, 4).Draw(t, "guarantee")))
+		}
+		if i > 0 && rapid.IntRange(0, 3).Draw(t, "below") == 0 {
+			b.Parent("root")
+		}
 		r.queues = append(r.queues, b.Obj())
 		r.model.Apply(model.QueueFrom(b.Obj()))
+	}
+	r.model.Apply(model.QueueFrom(make.Queue("root").Reclaimable(false).Obj()))
+	for name, value := range map[string]int32{"low": 1, "high": 10} {
+		class := &schedulingk8s.PriorityClass{Value: value}
+		class.Name = name
+		r.model.Apply(model.PriorityClassFrom(class))
 	}
 	for range rapid.IntRange(1, 5).Draw(t, "nodes") {
 		r.addNode()
@@ -76,7 +130,11 @@ func (r *random) addGang() {
 	t := r.t
 	name := fmt.Sprintf("g%d", r.made)
 	tasks := rapid.IntRange(1, 6).Draw(t, "tasks")
-	g := make.Gang(name).Min(rapid.IntRange(1, tasks).Draw(t, "min")).
+	b := make.Gang(name)
+	if class := rapid.SampledFrom([]string{"", "low", "high"}).Draw(t, "class"); class != "" {
+		b.PriorityClass(class)
+	}
+	g := b.Min(rapid.IntRange(1, tasks).Draw(t, "min")).
 		Queue(r.queues[rapid.IntRange(0, len(r.queues)-1).Draw(t, "queue")].Name).Age(time.Duration(r.made) * time.Second).Obj()
 	g.UID = types.UID(name)
 	r.gangs[name] = g
@@ -161,7 +219,7 @@ func sortedKeys[T any](m map[string]T) []string {
 func (r *random) decide() {
 	r.now = r.now.Add(2 * time.Second)
 	before := r.load()
-	fresh, err := New(config.Default())
+	fresh, err := New(r.cfg)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -236,6 +294,9 @@ func (r *random) check(d *decision.Decisions, before use) {
 		if m := r.model.Gangs["default/"+name]; bound[g.UID] && m.Ready() < int(g.Spec.MinMember) {
 			r.t.Fatalf("gang %s is bound in part: %d of %d", name, m.Ready(), g.Spec.MinMember)
 		}
+	}
+	if r.unlimited {
+		return
 	}
 	for _, q := range r.queues {
 		limit, capped := q.Spec.Capability["cpu"]
