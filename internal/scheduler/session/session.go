@@ -93,7 +93,7 @@ type Session struct {
 	later     time.Time            // the time that is looked at; zero: now
 
 	trial  Trial
-	yields map[yields][]float64
+	yields map[ranked]model.Request
 	// starving are Starving, once asked for; attacked are those for whom evictions were tried.
 	starving      []*Job
 	starvingKnown bool

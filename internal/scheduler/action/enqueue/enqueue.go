@@ -35,17 +35,36 @@ func (Action) Run(s *session.Session) {
 			s.Verdict(j, v)
 			continue
 		}
-		if j.HasMinResources {
-			if v := s.Rules.MayEnqueue(j); v.Code != "" {
-				v.Members = s.Members(j, 0)
-				s.Verdict(j, v)
-				continue
-			}
-			for _, enqueued := range s.Rules.Enqueued {
-				enqueued(j)
+		if j.Parked && !s.Resume(j) || !admit(s, j) {
+			if s.Blocks(j) {
+				first[j.In] = j
 			}
 		}
 		j.Phase = schedulingv1beta1.PodGroupInqueue
 		s.Touch(j)
 	}
+}
+
+// admit lets a gang in, or says why not.
+func admit(s *session.Session, j *session.Job) bool {
+	if !s.Gate(j) {
+		return false
+	}
+	if v, never := s.Never(j); never { // inside it would only take the room of others
+		s.Verdict(j, v)
+		return false
+	}
+	if j.HasMinResources {
+		if v := s.MayEnqueue(j); v.Code != "" {
+			v.Members = s.Members(j, 0)
+			s.Verdict(j, v)
+			return false
+		}
+		for _, enqueued := range s.Rules.Enqueued {
+			enqueued(j)
+		}
+	}
+	j.Phase = schedulingv1beta1.PodGroupInqueue
+	s.Touch(j)
+	return true
 }

@@ -1,0 +1,88 @@
+package session
+
+import (
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// ranked is a queue and a priority in it.
+type ranked struct {
+	queue    *model.Queue
+	priority int32
+}
+
+// MayEnqueue is Rules.MayEnqueue for a gang that may preempt others of its queue:
+// what they hold is not in its way. Else a full queue would never let it in, and
+// outside it cannot preempt.
+func (s *Session) MayEnqueue(j *Job) explain.Verdict {
+	v := s.Rules.MayEnqueue(j)
+	if v.Code == "" {
+		return v
+	}
+	yields := s.Yields(j)
+	if len(yields) == 0 {
+		return v
+	}
+	j.In.Hold(yields, -1)
+	defer j.In.Hold(yields, 1)
+	if s.Rules.MayEnqueue(j).Code == "" {
+		return explain.Verdict{}
+	}
+	return v
+}
+
+// Yields is what gangs of a job's own queue hold for their minimums that it may
+// preempt; nil when nothing, or when no action preempts.
+func (s *Session) Yields(j *Job) model.Request {
+	if !s.Preempts || len(s.Rules.Outranks) == 0 {
+		return nil
+	}
+	key := ranked{j.Gang.Queue, j.Priority}
+	if sum, known := s.yields[key]; known {
+		return sum
+	}
+	var sum model.Vec
+	for _, g := range s.GangsByQueue()[j.Gang.Queue] {
+		if s.outranks(j, s.Job(g)) {
+			addYield(&sum, g)
+		}
+	}
+	if s.yields == nil {
+		s.yields = map[ranked]model.Request{}
+	}
+	s.yields[key] = request(sum)
+	return s.yields[key]
+}
+
+func (s *Session) outranks(taker, victim *Job) bool {
+	for _, f := range s.Rules.Outranks {
+		if !f(taker, victim) {
+			return false
+		}
+	}
+	return true
+}
+
+// addYield adds what a gang's tasks hold that may be evicted, without what is
+// beyond its minimum: that is in nobody's way.
+func addYield(sum *model.Vec, g *model.Gang) {
+	var held model.Vec
+	for _, t := range g.Tasks {
+		if (t.Status == model.Running || t.Status == model.Bound) && t.Preemptable && !t.Critical {
+			held.Add(t.Shape.Request)
+		}
+	}
+	held.Sub(request(g.Sums.Elastic))
+	sum.Add(request(held))
+}
+
+// request is a vector without its zeros.
+func request(v model.Vec) model.Request {
+	var r model.Request
+	for i, amount := range v {
+		if amount > 0 {
+			r = append(r, model.Term{Index: int32(i), Value: amount})
+		}
+	}
+	return r
+}
