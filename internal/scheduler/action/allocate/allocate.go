@@ -18,7 +18,17 @@ func (Action) Name() string { return "allocate" }
 // Run gives turns until nobody wants or gets more.
 func (Action) Run(s *session.Session) {
 	promised(s)
-	turns := s.Turns(append(s.Heads(), s.Ready...), func(j *session.Job) bool { return len(j.Reserved)+len(j.Promised) == 0 && (j.Parked || wants(s, j)) })
+	absent := map[*session.Job]bool{} // have no pods yet, and others wait for them all the same
+	turns := s.Turns(inTurn(s), func(j *session.Job) bool {
+		if len(j.Reserved)+len(j.Promised) > 0 {
+			return false
+		}
+		if j.Parked || wants(s, j) {
+			return true
+		}
+		absent[j] = s.Arriving(j)
+		return absent[j]
+	})
 	for {
 		turn, job, ok := turns.Next()
 		if !ok {
@@ -33,20 +43,38 @@ func (Action) Run(s *session.Session) {
 			continue
 		}
 		outcome := session.Failed // as before, when nothing changed that could help it
-		if !job.Parked {
-			outcome = s.Round(job, nil, session.Share) // 2. The gang is placed whole, or not at all.
+		if s.Resume(job) && !wants(s, job) || absent[job] {
+			// 2. It has no pods to place.
+		} else if !job.Parked {
+			outcome = s.Round(job, nil, session.Share) // 3. The gang is placed whole, or not at all.
 		}
 		reserved := outcome == session.Failed && s.Reserve(job) // Room is kept for a head whose start is known.
 		switch {
 		case outcome == session.Kept && len(job.Pending) > 0:
-			turns.Back(turn, job) // 3. It wants more: after those whose turn comes before.
-		case outcome == session.Failed && turn.Queue().Fifo && !job.Satisfied() && !(reserved && session.Backfills(turn.Queue())):
-			s.Behind(turn.Rest(), job) // 4. A strict queue waits for its first.
+			turns.Back(turn, job) // 4. It wants more: after those whose turn comes before.
+		case outcome == session.Failed && s.Blocks(job) && !(reserved && session.Backfills(turn.Queue())):
+			s.Behind(turn.Rest(), job) // 5. A strict queue waits for its first.
 		default:
 			turns.Back(turn, nil)
 		}
 	}
-	lend(s) // 5. What nobody with a right to it waits for may be used beyond the share.
+	lend(s) // 6. What nobody with a right to it waits for may be used beyond the share.
+}
+
+// inTurn are the gangs that take turns: those to look at, and others that they
+// have to wait for.
+func inTurn(s *session.Session) []*session.Job {
+	list := s.Strict(true)
+	seen := make(map[*session.Job]bool, len(list))
+	for _, j := range list {
+		seen[j] = true
+	}
+	for _, j := range s.Heads() {
+		if !seen[j] {
+			list = append(list, j)
+		}
+	}
+	return append(list, s.Ready...)
 }
 
 // lend lets gangs start that are larger than what their queue deserves, when no
@@ -56,7 +84,7 @@ func (Action) Run(s *session.Session) {
 func lend(s *session.Session) {
 	var over, within []*session.Job
 	for _, j := range s.AllWaiting {
-		if !j.LetIn() || j.Need() == 0 || len(j.Placed)+len(j.Promised)+len(j.Reserved) > 0 || !j.Tryable(s) {
+		if !j.LetIn() || j.Need() == 0 || len(j.Placed)+len(j.Promised)+len(j.Reserved) > 0 || !j.Tryable(s) || j.Verdict.Code == reason.BehindOthers {
 			continue
 		}
 		switch s.Rules.MayTake(j.In, j.MinimumRequest()).Code {
@@ -78,6 +106,9 @@ func lend(s *session.Session) {
 		before := job.Verdict
 		if s.Round(job, nil, session.Capability) == session.Failed {
 			s.Verdict(job, before)
+			if s.Blocks(job) {
+				turn.Rest()
+			}
 		}
 		turns.Back(turn, nil)
 	}

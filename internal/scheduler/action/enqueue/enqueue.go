@@ -1,12 +1,14 @@
 // Package enqueue lets gangs into their queues: only then are their pods created
 // and tried. A gang that its queue has no room for waits outside, and so does one
-// that no node is large enough for.
+// that no node is large enough for. In a strict queue nobody passes the first, unless
+// that one can never start.
 package enqueue
 
 import (
 	"slices"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -19,8 +21,8 @@ func (Action) Name() string { return "enqueue" }
 // Run looks at the pending gangs, in the order of queues and gangs.
 func (Action) Run(s *session.Session) {
 	var pending []*session.Job
-	for _, j := range s.Ready {
-		if !j.LetIn() && s.Gate(j) {
+	for _, j := range append(s.Strict(false), s.Ready...) {
+		if !j.LetIn() && (j.Parked || s.Gate(j)) {
 			pending = append(pending, j)
 		}
 	}
@@ -30,9 +32,10 @@ func (Action) Run(s *session.Session) {
 		}
 		return s.Rules.CompareJobs(a, b)
 	})
+	first := map[*queue.Queue]*session.Job{} // of strict queues, those who cannot be let in
 	for _, j := range pending {
-		if v, never := s.Never(j); never { // inside it would only take the room of others
-			s.Verdict(j, v)
+		if head := first[j.In]; head != nil {
+			s.Behind([]*session.Job{j}, head)
 			continue
 		}
 		if j.Parked && !s.Resume(j) || !admit(s, j) {
@@ -40,8 +43,6 @@ func (Action) Run(s *session.Session) {
 				first[j.In] = j
 			}
 		}
-		j.Phase = schedulingv1beta1.PodGroupInqueue
-		s.Touch(j)
 	}
 }
 

@@ -1,0 +1,116 @@
+package session
+
+import (
+	"time"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+// arrival is how long the first gang of a strict queue holds up the others while
+// its pods do not exist: they are being made, or never will be.
+const arrival = time.Minute
+
+// Strict are the gangs of strict queues that are not looked at in this cycle and
+// have their turn among those that are. inside says whether it is about those
+// that are let in, or about those that are not.
+func (s *Session) Strict(inside bool) []*Job {
+	heads := map[*queue.Queue]*Job{} // the first that is parked
+	for _, j := range s.AllWaiting {
+		if j.In.Fifo && j.Parked && j.hasTurn(inside) && (heads[j.In] == nil || s.Rules.CompareJobs(j, heads[j.In]) < 0) {
+			heads[j.In] = j
+		}
+	}
+	if len(heads) == 0 {
+		return nil
+	}
+	moved := map[*queue.Queue]bool{}
+	for _, j := range s.Ready {
+		if j.In.Fifo && j.hasTurn(inside) {
+			moved[j.In] = true
+		}
+	}
+	var out []*Job
+	for _, j := range s.AllWaiting {
+		head := heads[j.In]
+		if head != nil && j.Parked && j.hasTurn(inside) && (moved[j.In] || head.behind() || !s.Blocks(head)) {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// hasTurn says whether the gang takes turns with those inside its queue, or with
+// those at its gate.
+func (j *Job) hasTurn(inside bool) bool {
+	if !inside {
+		return !j.LetIn()
+	}
+	return j.LetIn() && !j.Satisfied() && len(j.Reserved)+len(j.Promised) == 0
+}
+
+// behind says whether the gang was not tried as others were before it.
+func (j *Job) behind() bool { return j.Verdict.Code == reason.BehindOthers }
+
+// Resume makes a gang ready that was not tried because others were before it. It
+// returns whether it did.
+func (s *Session) Resume(j *Job) bool {
+	if !j.Parked || !j.behind() {
+		return false
+	}
+	j.Parked = false
+	j.Refresh(s)
+	s.Ready = append(s.Ready, j)
+	return true
+}
+
+// Blocks says whether the others of a strict queue have to wait for a gang that
+// could not start: not when it never can, as things are, nor when somebody holds
+// it or its pods do not come.
+func (s *Session) Blocks(j *Job) bool {
+	if !j.In.Fifo || j.LetIn() && j.Satisfied() {
+		return false
+	}
+	switch j.Verdict.Code {
+	case reason.NotEnoughPods:
+		return s.Arriving(j)
+	case reason.SchedulingGated, reason.TooLarge, reason.QueueMissing, reason.QueueNotLeaf, reason.QueueInvalid:
+		return false
+	}
+	if _, never := s.Never(j); never || !s.Possible(j) {
+		return false
+	}
+	asked := j.MinResources
+	if j.LetIn() {
+		asked = j.MinimumRequest()
+	}
+	return !exceeds(asked, j.In)
+}
+
+// exceeds says whether something is more than a queue or one of its ancestors may
+// ever hold.
+func exceeds(asked model.Request, q *queue.Queue) bool {
+	for ; q != nil; q = q.Parent {
+		for _, t := range asked {
+			if float64(t.Value) > q.Capability[t.Index]+queue.Epsilon {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Arriving says whether a gang that is let in waits for pods that may still be on
+// their way.
+func (s *Session) Arriving(j *Job) bool {
+	if !j.In.Fifo || !j.LetIn() || j.Verdict.Code != reason.NotEnoughPods {
+		return false
+	}
+	told := j.Status.Explanation
+	if told == nil || told.Reason != string(reason.NotEnoughPods) || told.Since == nil {
+		s.Reached(j, s.Now.Add(arrival))
+		return true
+	}
+	return !s.Reached(j, told.Since.Add(arrival))
+}
