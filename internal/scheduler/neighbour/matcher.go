@@ -20,6 +20,9 @@ type test struct {
 
 func (t *test) key() string {
 	key := t.selector.String() + "|" + strings.Join(t.namespaces, ",")
+	if t.selector.Empty() { // everything; nothing is written like it
+		key = "*" + key
+	}
 	switch {
 	case t.everywhere:
 		return key + "|*"
