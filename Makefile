@@ -39,9 +39,8 @@ scenarios: ## the scheduler's stories as text; make scenarios REWRITE=1 writes t
 e2e: ## the seeds' scenarios with real processes on a real API server
 	@$(GO) test -count=1 -timeout 30m -v ./test/e2e/...
 
-bench: ## every speed and size with its floor: engine, vc-local, and from submitting to the last bind beside a bare loop
-	@VC_BENCH=1 $(GO) test -count=1 -timeout 10m -v -run Floor ./internal/scheduler
-	@VC_BENCH=1 $(GO) test -count=1 -timeout 30m -v ./test/bench/...
+bench: ## every speed and size with its floor, and one table; LINE=TestBindPhase takes one, GROWTH=1 more nodes, KEEP=1 writes docs
+	@GO="$(GO)" LINE="$(LINE)" GROWTH="$(GROWTH)" KEEP="$(KEEP)" hack/bench.sh
 
 fuzz: ## every fuzz test for FUZZTIME (10s)
 	@hack/fuzz.sh $(FUZZTIME)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/test/bench/figures"
 )
 
 // TestBindPhase: pods that already wait, and how fast they are bound, beside a
@@ -33,8 +34,8 @@ func TestBindPhase(t *testing.T) {
 				share, cpu := r.bindRound(t, daemon, shape{jobs: 20, pods: 100}, round)
 				shares, cpus = append(shares, share), append(cpus, cpu)
 			}
-			take(t, "bind", count, shares...)
-			take(t, "cpu", count, cpus...)
+			take(t, figures.Binds, count, shares...)
+			take(t, figures.Processor, count, cpus...)
 		})
 	}
 }
@@ -48,6 +49,7 @@ func (r *rig) bindRound(t *testing.T, daemon *vcd, s shape, round int) (share, c
 	r.emptyNamespace(t, bare)
 	quiet(t, daemon)
 
+	profiled := daemon.profile(t, ours)
 	before := cpuTime(t, daemon.process.Process.Pid)
 	inParallel(t, s.all(), func(ctx context.Context, i int) error {
 		return r.createMember(ctx, ours, fmt.Sprintf("gang-%d", i/s.pods), i, podSpec("volcano"))
@@ -59,6 +61,7 @@ func (r *rig) bindRound(t *testing.T, daemon *vcd, s shape, round int) (share, c
 	}
 	eventually(t, 2*time.Minute, "all pods are bound", func() bool { return r.pods.count(ours).bound == s.all() })
 	cpu = (cpuTime(t, daemon.process.Process.Pid) - before).Seconds() * 1000 / float64(s.all())
+	profiled()
 	c := r.pods.count(ours)
 	if over := r.pods.overCommitted(ours, podsPerNode); over != "" {
 		t.Error(over)
@@ -133,7 +136,7 @@ func TestFirstBind(t *testing.T) {
 				r.removeGangs(t, ns)
 				quiet(t, daemon)
 			}
-			take(t, "first", count, waits...)
+			take(t, figures.FirstBind, count, waits...)
 		})
 	}
 }

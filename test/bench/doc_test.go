@@ -6,9 +6,9 @@
 //	VC_BENCH=1   go test ./test/bench -v -count=1 -run TestBindPhase    # one line
 //	VC_BENCH=20x100,5000x1 VC_BENCH_ROUNDS=5 go test ./test/bench -v -count=1 -run TestWholeWay
 //
-// VC_BENCH_OUT names a file (docs/performance.csv) in which the figures are kept,
-// VC_BENCH_VCD a daemon other than one built from here, VC_BENCH_PROFILE a
-// directory for profiles of it.
+// VC_BENCH_VCD names a daemon other than one built from here, VC_BENCH_PROFILE a
+// directory for profiles of it. `make bench` shows all figures as one table, and
+// keeps them in docs with KEEP=1.
 //
 // Speed is compared, against the same API server in the same run, with a bare
 // loop of creates and then binds for as many pods of the same kind. That is what

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/test/bench/figures"
 )
 
 // podsEach is how many pods there are for a node in TestSize.
@@ -42,8 +44,8 @@ func TestSize(t *testing.T) {
 					round, restarts[round], memory[round], residentPeak(daemon.process.Process.Pid))
 				daemon.stop(t)
 			}
-			take(t, "memory", count, memory...)
-			take(t, "restart", count, restarts...)
+			take(t, figures.Memory, count, memory...)
+			take(t, figures.Restart, count, restarts...)
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/test/bench/figures"
 )
 
 const podsPerNode = 8 // a simulated node has 8 processors, a pod asks for one
@@ -85,7 +86,7 @@ func TestWholeWay(t *testing.T) {
 	list := shapes(t)
 	r, daemon := startWay(t, 1000)
 	for _, s := range list {
-		t.Run(s.String(), func(t *testing.T) { measure(t, r, daemon, "way "+s.String(), s) })
+		t.Run(s.String(), func(t *testing.T) { measure(t, r, daemon, figures.Way+s.String(), s) })
 	}
 	t.Logf("vcd holds %d MiB", resident(daemon.process.Process.Pid))
 }
@@ -96,7 +97,7 @@ func TestWholeWayStarted(t *testing.T) {
 	skipUnlessAsked(t)
 	r, daemon := startWay(t, 1000)
 	r.start = "1ms"
-	measure(t, r, daemon, "way 20x100 started", shape{20, 100})
+	measure(t, r, daemon, figures.Way+"20x100"+figures.Started, shape{20, 100})
 }
 
 // TestWholeWayGrowth: the same at other numbers of nodes.
@@ -108,7 +109,7 @@ func TestWholeWayGrowth(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%d nodes", count), func(t *testing.T) {
 			r, daemon := startWay(t, count)
-			measure(t, r, daemon, "way 20x100", shape{20, 100})
+			measure(t, r, daemon, figures.Way+"20x100", shape{20, 100})
 		})
 	}
 }

@@ -1,131 +1,143 @@
-// Package figures keeps what benchmarks measured: a CSV file from which the table
-// and the plots of docs/performance.md are made.
+// Package figures keeps what benchmarks measured. They print it, a line a figure:
+//
+//	BENCH <tab> name <tab> nodes <tab> value <tab> unit [<tab> lowest <tab> highest]
+//
+// It is kept in a CSV file, from which the table and the plots of
+// docs/performance.md are made.
 package figures
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// Better says which way a line should go.
-type Better string
-
-// The ways.
-const (
-	Higher Better = "higher"
-	Lower  Better = "lower"
-)
-
-// Line is one thing that is measured.
-type Line struct {
-	Name, What string
-	Unit       string // empty: a plain number
-	Better     Better
-	// Floor fails the benchmark, Aim is where it should be.
-	Floor, Aim float64
-}
-
-// Missed says whether a value is on the wrong side of the floor.
-func (l Line) Missed(value float64) bool {
-	return l.Better == Higher && value < l.Floor || l.Better == Lower && value > l.Floor
-}
-
 // Figure is the median of some rounds, with the extremes.
 type Figure struct {
-	Line                   string
+	Name                   string
 	Nodes                  int
 	Value, Lowest, Highest float64
+	Unit                   string
 }
 
-// Row is a figure with what its line says.
-type Row struct {
-	Line
-	Figure Figure
+// String is the line that Read finds again.
+func (f Figure) String() string {
+	return strings.Join(append([]string{"BENCH"}, f.fields()...), "\t")
 }
 
-var header = []string{"line", "nodes", "value", "lowest", "highest", "unit", "better", "floor", "aim", "what"}
+func (f Figure) fields() []string {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+	return []string{f.Name, strconv.Itoa(f.Nodes), number(f.Value), f.Unit, number(f.Lowest), number(f.Highest)}
+}
 
-// Keep writes figures into a file in place of older ones of the same line and
-// number of nodes. The order is that of lines; what is none of them comes last.
-func Keep(path string, lines []Line, taken []Figure) error {
-	rows, err := Read(path)
-	if err != nil && !os.IsNotExist(err) {
-		return err
+// parse reads fields; lowest and highest may be missing.
+func parse(fields []string) (Figure, error) {
+	if len(fields) != 4 && len(fields) != 6 {
+		return Figure{}, fmt.Errorf("%d fields, want name, nodes, value, unit, lowest, highest", len(fields))
 	}
-	for _, f := range taken {
-		row := Row{Line: Line{Name: f.Line}, Figure: f}
-		if i := slices.IndexFunc(lines, func(l Line) bool { return l.Name == f.Line }); i >= 0 {
-			row.Line = lines[i]
+	f := Figure{Name: fields[0], Unit: fields[3]}
+	var err error
+	if f.Nodes, err = strconv.Atoi(fields[1]); err != nil {
+		return Figure{}, fmt.Errorf("nodes: %w", err)
+	}
+	if f.Value, err = strconv.ParseFloat(fields[2], 64); err != nil {
+		return Figure{}, fmt.Errorf("value: %w", err)
+	}
+	f.Lowest, f.Highest = f.Value, f.Value
+	if len(fields) == 6 {
+		var err1, err2 error
+		f.Lowest, err1 = strconv.ParseFloat(fields[4], 64)
+		f.Highest, err2 = strconv.ParseFloat(fields[5], 64)
+		if err := cmp.Or(err1, err2); err != nil {
+			return Figure{}, fmt.Errorf("lowest and highest: %w", err)
 		}
-		same := func(r Row) bool { return r.Figure.Line == f.Line && r.Figure.Nodes == f.Nodes }
-		rows = append(slices.DeleteFunc(rows, same), row)
 	}
-	order := func(r Row) int {
-		if i := slices.IndexFunc(lines, func(l Line) bool { return l.Name == r.Name }); i >= 0 {
+	return f, nil
+}
+
+// Read finds the figures in the output of tests, which it passes on.
+func Read(output io.Reader, passOn io.Writer) ([]Figure, error) {
+	var all []Figure
+	lines := bufio.NewScanner(output)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		fmt.Fprintln(passOn, lines.Text())
+		_, text, ok := strings.Cut(lines.Text(), "BENCH\t")
+		if !ok {
+			continue
+		}
+		f, err := parse(strings.Split(text, "\t"))
+		if err != nil {
+			return all, fmt.Errorf("figure %q: %w", text, err)
+		}
+		all = Put(all, f)
+	}
+	return all, lines.Err()
+}
+
+// Put adds figures in place of older ones of the same name and number of nodes,
+// in the order of Lines; what is none of them comes last.
+func Put(all []Figure, fresh ...Figure) []Figure {
+	for _, f := range fresh {
+		all = append(slices.DeleteFunc(all, func(o Figure) bool { return o.Name == f.Name && o.Nodes == f.Nodes }), f)
+	}
+	order := func(f Figure) int {
+		if i := slices.IndexFunc(Lines, func(l Line) bool { return l.Name == f.Name }); i >= 0 {
 			return i
 		}
-		return len(lines)
+		return len(Lines)
 	}
-	slices.SortStableFunc(rows, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(order(a), order(b)), strings.Compare(a.Name, b.Name), cmp.Compare(a.Figure.Nodes, b.Figure.Nodes))
+	slices.SortStableFunc(all, func(a, b Figure) int {
+		return cmp.Or(cmp.Compare(order(a), order(b)), strings.Compare(a.Name, b.Name), cmp.Compare(a.Nodes, b.Nodes))
 	})
-	return write(path, rows)
+	return all
 }
 
-func write(path string, rows []Row) error {
-	var b strings.Builder
-	w := csv.NewWriter(&b)
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
-	records := [][]string{header}
-	for _, r := range rows {
-		f := r.Figure
-		records = append(records, []string{f.Line, strconv.Itoa(f.Nodes), number(f.Value), number(f.Lowest), number(f.Highest),
-			r.Unit, string(r.Better), number(r.Floor), number(r.Aim), r.What})
-	}
-	if err := w.WriteAll(records); err != nil {
-		return fmt.Errorf("figures: %w", err)
-	}
-	if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil { //nolint:gosec // a document
-		return fmt.Errorf("figures: %w", err)
-	}
-	return nil
-}
+var header = []string{"name", "nodes", "value", "unit", "lowest", "highest"}
 
-// Read reads what Keep wrote.
-func Read(path string) ([]Row, error) {
-	file, err := os.Open(path)
+// Load reads a file that Save wrote; one that does not exist has no figures.
+func Load(path string) ([]Figure, error) {
+	file, err := os.Open(path) //nolint:gosec // the caller's
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close() //nolint:errcheck // only read
 	records, err := csv.NewReader(file).ReadAll()
 	if err != nil {
-		return nil, fmt.Errorf("figures: %w", err)
+		return nil, fmt.Errorf("figures: %s: %w", path, err)
 	}
 	if len(records) == 0 || !slices.Equal(records[0], header) {
 		return nil, fmt.Errorf("figures: %s does not begin with %s", path, strings.Join(header, ","))
 	}
-	var rows []Row
-	for i, r := range records[1:] {
-		nodes, err := strconv.Atoi(r[1])
+	var all []Figure
+	for i, record := range records[1:] {
+		f, err := parse(record)
 		if err != nil {
-			return nil, fmt.Errorf("figures: %s, line %d: nodes: %w", path, i+2, err)
+			return nil, fmt.Errorf("figures: %s, record %d: %w", path, i+2, err)
 		}
-		var numbers [5]float64
-		for k, column := range []int{2, 3, 4, 7, 8} {
-			if numbers[k], err = strconv.ParseFloat(r[column], 64); err != nil {
-				return nil, fmt.Errorf("figures: %s, line %d: %s: %w", path, i+2, header[column], err)
-			}
-		}
-		rows = append(rows, Row{
-			Line:   Line{Name: r[0], What: r[9], Unit: r[5], Better: Better(r[6]), Floor: numbers[3], Aim: numbers[4]},
-			Figure: Figure{Line: r[0], Nodes: nodes, Value: numbers[0], Lowest: numbers[1], Highest: numbers[2]},
-		})
+		all = append(all, f)
 	}
-	return rows, nil
+	return all, nil
+}
+
+// Save writes figures to a file.
+func Save(path string, all []Figure) error {
+	var b strings.Builder
+	records := [][]string{header}
+	for _, f := range all {
+		records = append(records, f.fields())
+	}
+	if err := csv.NewWriter(&b).WriteAll(records); err != nil {
+		return fmt.Errorf("figures: %w", err)
+	}
+	return os.WriteFile(path, []byte(b.String()), 0o644) //nolint:gosec // a document
 }

@@ -1,0 +1,69 @@
+// Command plot reads the output of benchmarks, passes it on, and ends with one
+// table of the figures in it:
+//
+//	go test ./test/bench -v … | go run ./test/bench/plot
+//	go test ./test/bench -v … | go run ./test/bench/plot -keep docs
+//
+// With -keep it also puts them into performance.csv of that directory, and makes
+// performance.svg and the table in performance.md anew from all that is there.
+// Without any input, -keep only does the latter.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/vc-batch/vc/test/bench/figures"
+)
+
+func main() {
+	keep := flag.String("keep", "", "directory of performance.csv, .svg and .md")
+	flag.Parse()
+	if err := run(os.Stdin, os.Stdout, *keep); err != nil {
+		fmt.Fprintln(os.Stderr, "plot:", err)
+		os.Exit(1)
+	}
+}
+
+func run(in io.Reader, out io.Writer, keep string) error {
+	fresh, err := figures.Read(in, out)
+	if err != nil {
+		return err
+	}
+	if len(fresh) > 0 {
+		fmt.Fprintf(out, "\n%s", plainTable(fresh))
+	}
+	if keep == "" {
+		return nil
+	}
+	path := filepath.Join(keep, "performance.csv")
+	all, err := figures.Load(path)
+	if err != nil {
+		return err
+	}
+	all = figures.Put(all, fresh...)
+	if err := figures.Save(path, all); err != nil {
+		return err
+	}
+	return document(keep, all)
+}
+
+// document writes what is made from the figures.
+func document(dir string, all []figures.Figure) error {
+	if err := os.WriteFile(filepath.Join(dir, "performance.svg"), []byte(chart(all)), 0o644); err != nil { //nolint:gosec // a document
+		return err
+	}
+	path := filepath.Join(dir, "performance.md")
+	text, err := os.ReadFile(path) //nolint:gosec // the caller's
+	if err != nil {
+		return err
+	}
+	text, err = replaceTable(text, markdown(all))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return os.WriteFile(path, text, 0o644) //nolint:gosec // a document
+}
