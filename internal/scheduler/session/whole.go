@@ -112,14 +112,14 @@ func (r *round) structured() {
 	r.blame(near.domain)
 }
 
-// nearest is the domain that could take most of a gang.
+// nearest is the domain that could take most of a gang, the widest of equals.
 type nearest struct {
 	domain *model.Domain
 	fit    int
 }
 
 func (n *nearest) note(d *model.Domain, fit int) {
-	if fit > n.fit {
+	if fit > n.fit || fit == n.fit && d != nil && n.domain != nil && d.Tier > n.domain.Tier {
 		n.domain, n.fit = d, fit
 	}
 }
