@@ -36,6 +36,8 @@ func Explanation(v *Verdict, q *Standing, resources *model.Resources) *schedulin
 			Min: int32(v.Members.Min), Exist: int32(v.Members.Exist), Running: int32(v.Members.Held), Fit: int32(v.Members.Fit),
 		},
 		NodeCount: int32(v.Tally.Looked),
+		Spared:    spared(v.Spared),
+		EvictedBy: v.EvictedBy,
 	}
 	for i, c := range v.Tally.Counts {
 		if i == maxReasons {
@@ -360,6 +362,7 @@ func meaning(e *schedulingv1beta1.Explanation) string {
 	if e.Members != nil {
 		fmt.Fprintf(&b, "|%d", e.Members.Min)
 	}
+	fmt.Fprintf(&b, "|%s|%s", sparedWhy(e.Spared), e.EvictedBy)
 	if e.Queue != nil {
 		b.WriteString("|" + e.Queue.Name)
 	}

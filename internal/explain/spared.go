@@ -2,11 +2,11 @@ package explain
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // Spared counts pods that are not evicted for a gang, by why.
@@ -18,7 +18,7 @@ type Spared struct {
 }
 
 // maxSpared bounds the reasons that are told.
-const maxSpared = 4
+const maxSpared = 8
 
 // AddSpared counts pods under a reason.
 func AddSpared(list []Spared, code reason.Code, detail string, pods int) []Spared {
@@ -38,38 +38,24 @@ func SortSpared(list []Spared) {
 	})
 }
 
-// Untouched says why nobody is evicted, "" when nobody was looked at.
-func Untouched(list []Spared) string {
-	var parts []string
+// spared lists the reasons for the API, the first ones.
+func spared(list []Spared) []schedulingv1beta1.ExplainedSpared {
+	var out []schedulingv1beta1.ExplainedSpared
 	for i, s := range list {
 		if i == maxSpared {
-			parts = append(parts, "…")
 			break
 		}
-		part := string(s.Code)
-		if s.Pods > 0 {
-			part = fmt.Sprintf("%d %s", s.Pods, part)
-		}
-		if s.Detail != "" {
-			part += " (" + s.Detail + ")"
-		}
-		parts = append(parts, part)
+		out = append(out, schedulingv1beta1.ExplainedSpared{Reason: string(s.Code), Detail: s.Detail, Pods: int32(s.Pods)})
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "nobody is evicted for it: " + strings.Join(parts, ", ")
+	return out
 }
 
-// evictions is what a sentence ends with about evictions: why none is made, and
-// that the gang was evicted itself.
-func evictions(v *Verdict) string {
-	text := ""
-	if s := Untouched(v.Spared); s != "" {
-		text += "; " + s
+// sparedWhy is what of the reasons is no number.
+func sparedWhy(list []schedulingv1beta1.ExplainedSpared) string {
+	var parts []string
+	for _, s := range list {
+		parts = append(parts, s.Reason+" "+s.Detail)
 	}
-	if v.EvictedBy != "" {
-		text += "; it was evicted: " + v.EvictedBy
-	}
-	return text
+	slices.Sort(parts)
+	return strings.Join(parts, ",")
 }

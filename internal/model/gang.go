@@ -53,6 +53,9 @@ type Gang struct {
 
 	// Gen is the generation of the last change of anything here.
 	Gen uint64
+	// EvictedBy says who took room from the gang last, and why; "" once it got some again.
+	EvictedBy string
+
 	// Spec is the generation of the last change of the PodGroup's spec or of which tasks exist.
 	Spec uint64
 	// stale: the queue's sums do not yet have this gang's.

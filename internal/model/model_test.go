@@ -169,7 +169,7 @@ func TestAssumptions(t *testing.T) {
 	t.Run("an eviction stands until the pod is gone or it failed", func(t *testing.T) {
 		c := start()
 		c.Apply(TaskFrom(pod("p", "g", "a", "1"), true))
-		c.AssumeEvicted("p")
+		c.AssumeEvicted("p", "")
 		c.Apply(TaskFrom(pod("p", "g", "a", "1"), true))
 		if got := c.Task("p").Status; got != Releasing {
 			t.Errorf("status %v", got)
@@ -252,7 +252,7 @@ func TestSums(t *testing.T) {
 				c.AssumeNominated(types.UID(name), host)
 				c.EndAssume()
 			case 12:
-				c.AssumeEvicted(types.UID(name))
+				c.AssumeEvicted(types.UID(name), "")
 				c.EndAssume()
 			}
 			checkSums(t, c)

@@ -186,13 +186,19 @@ func (d EvictFailed) apply(c *Cluster) {
 func (c *Cluster) AssumeBound(uid types.UID, node string) {
 	if t := c.tasks[uid]; t != nil && (t.Status == Pending || t.Status == Pipelined) {
 		t.assumedNode = c.nodeRow(node)
+		if t.Gang != nil {
+			t.Gang.EvictedBy = ""
+		}
 		c.place(t, t.assumedNode, Binding)
 	}
 }
 
-// AssumeEvicted notes that a pod will be deleted.
-func (c *Cluster) AssumeEvicted(uid types.UID) {
+// AssumeEvicted notes that a pod will be deleted, and why.
+func (c *Cluster) AssumeEvicted(uid types.UID, why string) {
 	if t := c.tasks[uid]; t != nil && t.Status.Allocated() {
+		if t.Gang != nil {
+			t.Gang.EvictedBy = why
+		}
 		t.assumedEvicted = true
 		c.place(t, t.Node, Releasing)
 	}

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
@@ -85,4 +87,16 @@ func (w *world) gone() []string {
 		w.dropPod(name)
 	}
 	return []string{"gone: " + strings.Join(names, " ")}
+}
+
+// evictions tells of an explanation why nobody is evicted, and by whom the gang was.
+func evictions(e *schedulingv1beta1.Explanation) []string {
+	var out []string
+	for _, s := range e.Spared {
+		out = append(out, strings.TrimRight(fmt.Sprintf("  spared: %d %s %s", s.Pods, s.Reason, s.Detail), " "))
+	}
+	if e.EvictedBy != "" {
+		out = append(out, "  evicted by: "+e.EvictedBy)
+	}
+	return out
 }

@@ -462,6 +462,7 @@ func (w *world) show(names []string) []string {
 		for _, n := range e.Nodes {
 			out = append(out, strings.TrimRight(fmt.Sprintf("  nodes: %d %s %s %s", n.Count, n.Reason, n.Detail, n.ShortBy), " "))
 		}
+		out = append(out, evictions(e)...)
 		for _, n := range e.Short {
 			out = append(out, fmt.Sprintf("  short: %s in %s: asked %s, available %s, short by %s", n.Resource, n.Scope, n.Asked, n.Available, n.ShortBy))
 		}

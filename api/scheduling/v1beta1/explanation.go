@@ -33,6 +33,13 @@ type Explanation struct {
 	// +optional
 	// +listType=atomic
 	Short []Shortage `json:"short,omitempty"`
+	// Spared says why nobody is evicted for the gang: pods by what protects them, most first. Unset: nobody was looked at.
+	// +optional
+	// +listType=atomic
+	Spared []ExplainedSpared `json:"spared,omitempty"`
+	// EvictedBy says who took the gang's room and why, when its pods were evicted.
+	// +optional
+	EvictedBy string `json:"evictedBy,omitempty"`
 	// Queue is how the gang's queue stands.
 	// +optional
 	Queue *ExplainedQueue `json:"queue,omitempty"`
@@ -103,6 +110,18 @@ type ExplainedNodes struct {
 	// ShortBy is how much the nearest of these nodes lacks, when the reason is an amount.
 	// +optional
 	ShortBy string `json:"shortBy,omitempty"`
+}
+
+// ExplainedSpared counts pods that are not evicted for a gang, for one reason.
+type ExplainedSpared struct {
+	// Reason is a code of the table in api/reason, for example BudgetExhausted or NotLower.
+	Reason string `json:"reason"`
+	// Detail is who protects them: the budget, the queue.
+	// +optional
+	Detail string `json:"detail,omitempty"`
+	// Pods is how many; 0 when the reason is about the gang itself.
+	// +optional
+	Pods int32 `json:"pods,omitempty"`
 }
 
 // Shortage is a resource that is missing for the whole gang.

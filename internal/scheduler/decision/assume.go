@@ -6,7 +6,7 @@ import "github.com/vc-batch/vc/internal/model"
 // every Cycle, before the next delta is applied.
 func Assume(c *model.Cluster, d *Decisions) {
 	for i := range d.Evicts {
-		c.AssumeEvicted(d.Evicts[i].Pod.UID)
+		c.AssumeEvicted(d.Evicts[i].Pod.UID, d.Evicts[i].Message)
 	}
 	for i := range d.Nominations {
 		c.AssumeNominated(d.Nominations[i].Pod.UID, d.Nominations[i].Node)
@@ -38,5 +38,6 @@ func Assume(c *model.Cluster, d *Decisions) {
 		q := &d.Queues[i]
 		c.AssumeQueueStatus(q.Queue, model.QueuePublished{Allocated: q.Allocated, At: d.Now})
 	}
+	c.AssumeUsage(d.Usage)
 	c.EndAssume()
 }

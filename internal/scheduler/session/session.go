@@ -130,6 +130,7 @@ func (s *Session) WakeAt(at time.Time) {
 // Verdict gives the job a reason to wait. The first one of a cycle stays, unless
 // a later one knows better.
 func (s *Session) Verdict(j *Job, v explain.Verdict) {
+	v.EvictedBy = j.EvictedBy
 	j.Verdict = v
 	s.Touch(j)
 }
