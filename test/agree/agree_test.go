@@ -42,7 +42,7 @@ func newWorld(t *rapid.T) *world {
 		namespaces: map[string]*corev1.Namespace{}, nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{},
 	}
 	w.judge.Filters = fit.Filters{Cordon: true, Affinity: true, Taints: true, Ports: true, PodRules: true, Spread: true}
-	w.judge.Weights = score.Weights{PodAffinity: 2, Spread: 2}
+	w.judge.Weights = score.Weights{PodAffinity: float64(w.dice.n(3)), Spread: float64(w.dice.n(3))}
 	for _, name := range namespaces {
 		w.setNamespace(name)
 	}
@@ -173,11 +173,11 @@ func (w *world) best(t *model.Task) string {
 }
 
 // kubeBest is the first node by name with the most points.
-func kubeBest(k *plugins, pod *corev1.Pod, fitting []string) string {
+func (w *world) kubeBest(k *plugins, pod *corev1.Pod, fitting []string) string {
 	affinity, spread := k.scores(k.affinity, pod, fitting), k.scores(k.spread, pod, fitting)
 	best, most := "", int64(math.MinInt64)
 	for _, name := range fitting {
-		if points := 2*affinity[name] + 2*spread[name]; points > most {
+		if points := int64(w.judge.Weights.PodAffinity)*affinity[name] + int64(w.judge.Weights.Spread)*spread[name]; points > most {
 			best, most = name, points
 		}
 	}
@@ -238,7 +238,7 @@ func (w *world) compare(pod *corev1.Pod) {
 		}
 		return
 	}
-	if want := kubeBest(k, pod, fitting); best != want {
+	if want := w.kubeBest(k, pod, fitting); best != want {
 		w.t.Fatalf("best node of %s for %s: kube-scheduler's %s, ours %s\naffinity %v spread %v\n%s", fitting, pod.Name, want, best,
 			k.scores(k.affinity, pod, fitting), k.scores(k.spread, pod, fitting), w.dump(pod))
 	}

@@ -179,17 +179,12 @@ func (c compiler) spread(k *corev1.TopologySpreadConstraint, keys []*topology) {
 	top := c.b.topology(k.TopologyKey)
 	affinity := k.NodeAffinityPolicy == nil || *k.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor
 	taints := k.NodeTaintsPolicy != nil && *k.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
+	s.tally = c.b.counting(m, top, c.b.eligible(c.r.shape, keys, affinity, taints))
 	if k.WhenUnsatisfiable == corev1.DoNotSchedule {
-		s.tally = c.b.counting(m, top, c.b.eligible(c.r.shape, keys, affinity, taints))
 		c.r.hard = append(c.r.hard, s)
-		return
+	} else {
+		c.r.soft = append(c.r.soft, s)
 	}
-	among := c.b.eligible(c.r.shape, keys, affinity, taints)
-	if k.TopologyKey == corev1.LabelHostname { // a node's own pods count in any case
-		among = c.b.eligible(c.r.shape, keys, false, false)
-	}
-	s.tally = c.b.counting(m, top, among)
-	c.r.soft = append(c.r.soft, s)
 }
 
 // withLabels narrows a selector to pods that have the shape's values of some keys.
