@@ -129,10 +129,7 @@ func amount(resource string, value float64) string {
 func whole(v float64) int64 { return int64(min(v, float64(model.MaxSum))) }
 
 // Sentence is the answer in words, with numbers.
-func Sentence(v *Verdict) string { return gist(v) + evictions(v) }
-
-// gist is the reason in words.
-func gist(v *Verdict) string {
+func Sentence(v *Verdict) string {
 	m := v.Members
 	sentence := reason.Get(v.Code).Sentence
 	switch v.Code {
