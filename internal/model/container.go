@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/vc-batch/vc/api/keys"
@@ -193,3 +194,6 @@ func (t *Task) annotate() {
 	}
 	t.Annotations = all
 }
+
+// Ceil converts a quantity to the model's unit, rounded up, as a pod's request is.
+func Ceil(name corev1.ResourceName, q resource.Quantity) int64 { return ceil(name, q) }

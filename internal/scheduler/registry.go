@@ -19,8 +19,10 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/policy/conformance"
 	"github.com/vc-batch/vc/internal/scheduler/policy/deviceshare"
 	"github.com/vc-batch/vc/internal/scheduler/policy/drf"
+	"github.com/vc-batch/vc/internal/scheduler/policy/fairshare"
 	"github.com/vc-batch/vc/internal/scheduler/policy/gang"
 	"github.com/vc-batch/vc/internal/scheduler/policy/networktopologyaware"
+	"github.com/vc-batch/vc/internal/scheduler/policy/nodegroup"
 	"github.com/vc-batch/vc/internal/scheduler/policy/nodeorder"
 	"github.com/vc-batch/vc/internal/scheduler/policy/overcommit"
 	"github.com/vc-batch/vc/internal/scheduler/policy/pdb"
@@ -28,7 +30,10 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/policy/priority"
 	"github.com/vc-batch/vc/internal/scheduler/policy/proportion"
 	"github.com/vc-batch/vc/internal/scheduler/policy/resourcequota"
+	"github.com/vc-batch/vc/internal/scheduler/policy/resourcestrategyfit"
 	"github.com/vc-batch/vc/internal/scheduler/policy/sla"
+	"github.com/vc-batch/vc/internal/scheduler/policy/tdm"
+	"github.com/vc-batch/vc/internal/scheduler/policy/usage"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -59,14 +64,19 @@ var policies = map[string]Builder{
 	"pdb":           func(p config.Plugin, _ func(string)) session.Policy { return pdb.New(p) },
 	"cdp":           func(p config.Plugin, _ func(string)) session.Policy { return cdp.New(p) },
 	"drf":           func(p config.Plugin, _ func(string)) session.Policy { return drf.New(p) },
+	"fairshare":     func(p config.Plugin, warn func(string)) session.Policy { return fairshare.New(p, warn) },
 	"proportion":    func(p config.Plugin, _ func(string)) session.Policy { return proportion.New(p) },
 	"network-topology-aware": func(p config.Plugin, warn func(string)) session.Policy {
 		return networktopologyaware.New(p, warn)
 	},
-	"predicates":    func(p config.Plugin, warn func(string)) session.Policy { return predicates.New(p, warn) },
-	"nodeorder":     func(p config.Plugin, warn func(string)) session.Policy { return nodeorder.New(p, warn) },
-	"deviceshare":   func(p config.Plugin, warn func(string)) session.Policy { return deviceshare.New(p, warn) },
-	"binpack":       func(p config.Plugin, warn func(string)) session.Policy { return binpack.New(p, warn) },
+	"predicates":            func(p config.Plugin, warn func(string)) session.Policy { return predicates.New(p, warn) },
+	"nodeorder":             func(p config.Plugin, warn func(string)) session.Policy { return nodeorder.New(p, warn) },
+	"deviceshare":           func(p config.Plugin, warn func(string)) session.Policy { return deviceshare.New(p, warn) },
+	"resource-strategy-fit": func(p config.Plugin, warn func(string)) session.Policy { return resourcestrategyfit.New(p, warn) },
+	"usage":                 func(p config.Plugin, warn func(string)) session.Policy { return usage.New(p, warn) },
+	"nodegroup":             func(p config.Plugin, warn func(string)) session.Policy { return nodegroup.New(p, warn) },
+	"tdm":                   func(p config.Plugin, warn func(string)) session.Policy { return tdm.New(p, warn) },
+	"binpack":               func(p config.Plugin, warn func(string)) session.Policy { return binpack.New(p, warn) },
 }
 
 // Register adds a policy under a name, before the first engine is made. A name

@@ -1,0 +1,138 @@
+// Package nodegroup keeps queues on groups of nodes: by the affinity in the
+// queue's spec, and by limits of what a queue may hold in a group.
+//
+//	In:   node labels volcano.sh/nodegroup-name, Queue.spec.affinity, annotation volcano.sh/nodegroup-resource-limits
+//	Out:  which nodes a queue's pods may use, and which it prefers
+package nodegroup
+
+import (
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Policy is the policy nodegroup.
+type Policy struct {
+	conf            config.Plugin
+	strict, ordered bool
+
+	s        *session.Session
+	groups   session.NodeTable[string]
+	labelled int
+	held     session.NodeTable[holding]
+	rules    map[*queue.Queue]*rules
+	limits   map[*model.Queue]*limits
+	words    string // what queues said of groups in the last cycle
+	gen      uint64
+}
+
+// New returns the policy; warn receives arguments that cannot be read.
+func New(conf config.Plugin, warn func(string)) *Policy {
+	return &Policy{
+		conf:   conf,
+		strict: conf.Arguments.Bool("strict", true, warn), ordered: conf.Arguments.Bool("enablePreferredOrder", false, warn),
+		rules: map[*queue.Queue]*rules{}, limits: map[*model.Queue]*limits{},
+	}
+}
+
+// Name is nodegroup.
+func (*Policy) Name() string { return "nodegroup" }
+
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{
+		Switches:  []string{"enablePredicate", "enableNodeOrder", "enableHierarchy"},
+		Arguments: []string{"strict", "enablePreferredOrder"},
+	}
+}
+
+// Open registers the rule.
+func (p *Policy) Open(s *session.Session) {
+	p.s = s
+	clear(p.rules)
+	clear(p.limits)
+	p.groups.Update(s, func(id model.NodeID) string {
+		if info := s.Cluster.Nodes.Info[id]; info != nil {
+			return info.Labels[keys.NodeGroup]
+		}
+		return ""
+	}, func(_ model.NodeID, old, now string) {
+		if old != "" {
+			p.labelled--
+		}
+		if now != "" {
+			p.labelled++
+		}
+	})
+	p.wake()
+	for _, q := range s.Ledger.Queues {
+		p.count(q.Queue)
+	}
+	rule := session.NodeRule{Name: p.Name(), Applies: p.applies, Placed: p.placed, Evicted: p.evicted}
+	if p.conf.Enabled("enablePredicate") {
+		rule.Allows = p.allows
+	}
+	if p.conf.Enabled("enableNodeOrder") {
+		rule.Points = p.points
+	}
+	s.Rules.Nodes = append(s.Rules.Nodes, rule)
+}
+
+// wake has gangs hope again when queues say something else of groups.
+func (p *Policy) wake() {
+	if p.gen == p.s.Cluster.QueueSetGen {
+		return
+	}
+	p.gen = p.s.Cluster.QueueSetGen
+	words := wordsOf(p.s.Ledger.Queues)
+	if words == p.words {
+		return
+	}
+	p.words = words
+	p.held = session.NodeTable[holding]{} // it is about queues with limits
+	for _, id := range p.s.View.Order {
+		p.s.View.Stir(id, true)
+	}
+}
+
+func (p *Policy) applies(j *session.Job, _ *model.Task) bool {
+	return p.strict || p.labelled > 0 || !p.of(j.In).none
+}
+
+// of are a queue's rules; with enableHierarchy those of its nearest ancestor that
+// has any, where it has none.
+func (p *Policy) of(q *queue.Queue) *rules {
+	if r, ok := p.rules[q]; ok {
+		return r
+	}
+	from := q
+	if p.conf.Enabled("enableHierarchy") {
+		for from.Affinity == nil && from.Parent != nil {
+			from = from.Parent
+		}
+	}
+	r := newRules(from.Affinity, p.ordered)
+	p.rules[q] = r
+	return r
+}
+
+func (p *Policy) allows(j *session.Job, t *model.Task, id model.NodeID, _ bool) (reason.Code, string) {
+	group := p.groups.Values[id]
+	r := p.of(j.In)
+	switch {
+	case group == "" && (p.strict || !r.none):
+		return reason.NodeGroupMismatch, "none"
+	case group == "":
+		return "", ""
+	case !r.allowed(group):
+		return reason.NodeGroupMismatch, group
+	}
+	return p.within(j.In, t, group)
+}
+
+func (p *Policy) points(j *session.Job, _ *model.Task, id model.NodeID) float64 {
+	return p.of(j.In).points[p.groups.Values[id]]
+}

@@ -1,0 +1,163 @@
+// Package resourcestrategyfit scores each resource of a node by a strategy of its
+// own: some are to be spread, others packed. It keeps pods that ask for nothing
+// scarce away from nodes that have it (sra), and cpu and memory free beside
+// devices that are idle (proportional).
+package resourcestrategyfit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/fit"
+	"github.com/vc-batch/vc/internal/scheduler/score"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/shape"
+)
+
+// Policy is the policy resource-strategy-fit.
+type Policy struct {
+	conf        config.Plugin
+	strategy    score.Strategy
+	proportions []*fit.Proportion
+}
+
+// defaultWeight of the whole, and of sra when it is on.
+const defaultWeight = 10
+
+// New returns the policy; warn receives arguments that cannot be read.
+func New(conf config.Plugin, warn func(string)) *Policy {
+	r := reader{warn}
+	p := &Policy{conf: conf}
+	p.strategy.Weight = float64(max(conf.Arguments.Int("resourceStrategyFitWeight", defaultWeight, warn), 0))
+	p.strategy.Resources = r.resources(conf.Arguments["resources"])
+	p.strategy.Scarce = r.scarce(r.section("sra", conf.Arguments["sra"]))
+	p.proportions = r.proportions(r.section("proportional", conf.Arguments["proportional"]))
+	return p
+}
+
+// Name is resource-strategy-fit.
+func (*Policy) Name() string { return "resource-strategy-fit" }
+
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{
+		Switches:  []string{"enableNodeOrder", "enablePredicate"},
+		Arguments: []string{"resourceStrategyFitWeight", "resources", "sra", "proportional"},
+	}
+}
+
+// Configure sets weights and filters.
+func (p *Policy) Configure(j *shape.Judge) {
+	if p.conf.Enabled("enableNodeOrder") {
+		j.Weights.Strategy = p.strategy
+	}
+	if p.conf.Enabled("enablePredicate") {
+		j.Filters.Proportions = append(j.Filters.Proportions, p.proportions...)
+	}
+}
+
+// Open finds the scarce resources, whose numbers may have come up since.
+func (p *Policy) Open(s *session.Session) {
+	for _, o := range p.proportions {
+		o.Index = -1
+		if i, ok := s.Cluster.Resources.Find(o.Resource); ok {
+			o.Index = i
+		}
+	}
+}
+
+// reader reads arguments and says what of them makes no sense.
+type reader struct{ warn func(string) }
+
+func (r reader) say(format string, args ...any) {
+	if r.warn != nil {
+		r.warn(fmt.Sprintf(format, args...))
+	}
+}
+
+func (r reader) section(name string, raw any) config.Arguments {
+	if raw == nil {
+		return nil
+	}
+	section, ok := raw.(map[string]any)
+	if !ok {
+		r.say("argument %s: want keys and values, have %v; ignored", name, raw)
+	}
+	return section
+}
+
+// resources reads the strategy of each; without any, cpu and memory are spread.
+func (r reader) resources(raw any) map[string]score.Term {
+	out := map[string]score.Term{"cpu": {Weight: 1}, "memory": {Weight: 1}}
+	given := r.section("resources", raw)
+	if len(given) == 0 {
+		return out
+	}
+	clear(out)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		entry := r.section("resources."+name, given[name])
+		kind := entry.String("type", "", r.warn)
+		switch star := strings.IndexByte(name, '*'); {
+		case name == "*", star >= 0 && star < len(name)-1:
+			r.say("argument resources: %q: want a name, or the beginning of one with * at the end; ignored", name)
+			continue
+		case kind != score.LeastAllocated && kind != score.MostAllocated:
+			r.say("argument resources.%s.type: want %s or %s, have %q; ignored", name, score.LeastAllocated, score.MostAllocated, kind)
+			continue
+		}
+		weight := entry.Int("weight", 1, r.warn)
+		if weight <= 0 {
+			weight = 1
+		}
+		out[name] = score.Term{Most: kind == score.MostAllocated, Weight: float64(weight)}
+	}
+	return out
+}
+
+func (r reader) scarce(sra config.Arguments) (out score.Scarce) {
+	names := list(sra.String("resources", "", r.warn))
+	if !sra.Bool("enable", false, r.warn) || len(names) == 0 {
+		return out
+	}
+	out.Weight = float64(max(sra.Int("weight", defaultWeight, r.warn), 0))
+	weights := r.section("sra.resourceWeight", sra["resourceWeight"])
+	out.Resources = map[string]float64{}
+	for _, name := range names {
+		weight := weights.Int(name, 1, r.warn)
+		if weight <= 0 {
+			weight = 1
+		}
+		out.Resources[name] = float64(weight)
+	}
+	return out
+}
+
+// proportions reads how much cpu (cores) and memory (GB) is kept for each idle
+// piece of a scarce resource.
+func (r reader) proportions(section config.Arguments) (out []*fit.Proportion) {
+	if !section.Bool("enable", false, r.warn) {
+		return nil
+	}
+	rates := r.section("proportional.resourceProportion", section["resourceProportion"])
+	for _, name := range list(section.String("resources", "", r.warn)) {
+		cpu, memory := rates.Float(name+".cpu", 0, r.warn), rates.Float(name+".memory", 0, r.warn)
+		if cpu < 0 || memory < 0 || cpu == 0 && memory == 0 {
+			r.say("argument proportional.resourceProportion: %s.cpu and %s.memory: want numbers above 0; ignored", name, name)
+			continue
+		}
+		out = append(out, &fit.Proportion{Resource: name, Index: -1, MilliCPU: cpu * 1000, Memory: memory * 1e9})
+	}
+	return out
+}
+
+func list(text string) (names []string) {
+	for _, name := range strings.Split(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,200 @@
+// Package tdm lends nodes at certain hours: nodes labelled volcano.sh/revocable-zone
+// take pods that allow to be taken off them again, while their zone is open.
+//
+//	In:   zones with their hours, nodes with the name of a zone, pods that are revocable
+//	Out:  which nodes are closed now, and to whom; points for revocable pods; when zones open and close
+//
+// The hours are those of the time zone tdm.time-zone, of this machine if it is not given.
+package tdm
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/fit"
+	"github.com/vc-batch/vc/internal/scheduler/score"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/shape"
+)
+
+const (
+	zonePrefix = "tdm.revocable-zone."
+	timeZone   = "tdm.time-zone"
+	// points of a lent node for a pod that may be taken off it, as in Volcano.
+	points = 100
+)
+
+// Policy is the policy tdm.
+type Policy struct {
+	conf     config.Plugin
+	zones    map[string]zone
+	location *time.Location
+
+	s     *session.Session
+	open  map[string]bool // zones that are open now
+	nodes session.NodeTable[string]
+	// shut are lent nodes whose zone is closed; lent those whose zone is open, for pods that do not allow it.
+	shut, lent fit.Closing
+	bonus      score.Bonus
+}
+
+// New returns the policy; warn receives arguments that cannot be read.
+func New(conf config.Plugin, warn func(string)) *Policy {
+	say := func(format string, args ...any) {
+		if warn != nil {
+			warn(fmt.Sprintf(format, args...))
+		}
+	}
+	p := &Policy{conf: conf, zones: map[string]zone{}, location: time.Local, open: map[string]bool{}}
+	if name := conf.Arguments.String(timeZone, "", warn); name != "" {
+		location, err := time.LoadLocation(name)
+		if err != nil {
+			say("argument %s: %q is no time zone; that of this machine is used", timeZone, name)
+		} else {
+			p.location = location
+		}
+	}
+	for _, key := range p.zoneKeys() {
+		z, err := parseZone(conf.Arguments.String(key, "", warn))
+		if err != nil {
+			say("argument %s: %v; the zone stays closed", key, err)
+			continue
+		}
+		p.zones[strings.TrimPrefix(key, zonePrefix)] = z
+	}
+	p.shut.Why = func(id model.NodeID) (reason.Code, string) { return reason.ZoneClosed, p.nodes.Values[id] }
+	p.lent.Why = func(id model.NodeID) (reason.Code, string) { return reason.NotRevocable, p.nodes.Values[id] }
+	p.lent.For = func(s *model.Shape) bool { return !Revocable(s) }
+	p.bonus.For = Revocable
+	return p
+}
+
+func (p *Policy) zoneKeys() (found []string) {
+	for _, key := range slices.Sorted(maps.Keys(p.conf.Arguments)) {
+		if strings.HasPrefix(key, zonePrefix) {
+			found = append(found, key)
+		}
+	}
+	return found
+}
+
+// Name is tdm.
+func (*Policy) Name() string { return "tdm" }
+
+// Reads says which switches and arguments have an effect.
+func (p *Policy) Reads() config.Reads {
+	return config.Reads{
+		Switches:  []string{"enablePredicate", "enableNodeOrder", "enableJobOrder"},
+		Arguments: append(p.zoneKeys(), timeZone),
+	}
+}
+
+// Configure hands the tables to the judge.
+func (p *Policy) Configure(j *shape.Judge) {
+	if p.conf.Enabled("enablePredicate") {
+		j.Filters.Closed = append(j.Filters.Closed, &p.shut, &p.lent)
+	}
+	if p.conf.Enabled("enableNodeOrder") {
+		j.Weights.Bonuses = append(j.Weights.Bonuses, &p.bonus)
+	}
+}
+
+// Open brings the tables up to the hour, and asks to be woken at the next border.
+func (p *Policy) Open(s *session.Session) {
+	p.s = s
+	changed := p.turnClock()
+	lent := false
+	p.nodes.Update(s, func(id model.NodeID) string {
+		if info := s.Cluster.Nodes.Info[id]; info != nil {
+			return info.Labels[keys.RevocableZone]
+		}
+		return ""
+	}, func(id model.NodeID, _, _ string) { p.judge(id) })
+	for id, name := range p.nodes.Values {
+		lent = lent || name != ""
+		if changed && name != "" {
+			p.judge(model.NodeID(id))
+		}
+	}
+	if lent {
+		for _, z := range p.zones {
+			_, change := z.at(s.Now.In(p.location))
+			s.WakeAt(change)
+		}
+	}
+	if p.conf.Enabled("enableJobOrder") {
+		s.Rules.JobOrder = append(s.Rules.JobOrder, func(a, b *session.Job) int {
+			return cmp.Compare(number(Preemptable(a.Gang)), number(Preemptable(b.Gang)))
+		})
+	}
+}
+
+// turnClock sets which zones are open, and says whether that changed.
+func (p *Policy) turnClock() (changed bool) {
+	for name, z := range p.zones {
+		open, _ := z.at(p.s.Now.In(p.location))
+		changed = changed || open != p.open[name]
+		p.open[name] = open
+	}
+	return changed
+}
+
+// IsOpen says whether a node may be used now: one that is not lent, or whose zone
+// is open.
+func (p *Policy) IsOpen(id model.NodeID) bool {
+	name := p.nodes.Values[id]
+	return name == "" || p.open[name]
+}
+
+// judge fills a node's row of the tables, and tells when it differs.
+func (p *Policy) judge(id model.NodeID) {
+	for n := len(p.nodes.Values); len(p.shut.At) < n; {
+		p.shut.At, p.lent.At = append(p.shut.At, false), append(p.lent.At, false)
+		p.bonus.Points = append(p.bonus.Points, 0)
+	}
+	zoned := p.nodes.Values[id] != ""
+	shut, lent, bonus := zoned && !p.IsOpen(id), zoned && p.IsOpen(id), 0.0
+	if lent {
+		bonus = points
+	}
+	if shut != p.shut.At[id] || lent != p.lent.At[id] || bonus != p.bonus.Points[id] {
+		p.shut.At[id], p.lent.At[id], p.bonus.Points[id] = shut, lent, bonus
+		if int(id) < len(p.s.View.Rank) {
+			p.s.View.Stir(id, !shut)
+		}
+	}
+}
+
+// Revocable says whether pods of a shape may be taken off lent nodes: annotated
+// so, for any zone, or preemptable.
+func Revocable(s *model.Shape) bool {
+	if zone, given := s.Notes[keys.RevocableZone]; given {
+		return zone == "*"
+	}
+	return truth(s.Notes[keys.Preemptable])
+}
+
+// Preemptable says whether a gang declares that it may be preempted; without a
+// word it does not, other than single pods.
+func Preemptable(g *model.Gang) bool { return truth(g.Annotations[keys.Preemptable]) }
+
+func truth(text string) bool {
+	yes, err := strconv.ParseBool(text)
+	return err == nil && yes
+}
+
+func number(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,63 @@
+package usage
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+)
+
+// estimator guesses what a task will use before measurements show it.
+type estimator struct {
+	requestRatio, burstRatio  float64
+	riskThreshold, riskFactor float64
+	milliCPU, memoryBytes     int64 // of pods that ask for nothing
+}
+
+func newEstimator(a config.Arguments, warn func(string)) estimator {
+	ratio := func(key string, def float64) float64 {
+		if v := a.Float(key, def, warn); v >= 0 {
+			return v
+		}
+		return def
+	}
+	return estimator{
+		requestRatio: ratio("request_ratio", 0.7), burstRatio: ratio("burst_ratio", 0),
+		riskThreshold: ratio("risk_threshold", 0.6), riskFactor: ratio("risk_factor", 1.2),
+		milliCPU: amount(a, "be_cpu", corev1.ResourceCPU, "250m", warn), memoryBytes: amount(a, "be_mem", corev1.ResourceMemory, "200Mi", warn),
+	}
+}
+
+func amount(a config.Arguments, key string, name corev1.ResourceName, def string, warn func(string)) int64 {
+	given, present := a[key]
+	q, err := resource.ParseQuantity(fmt.Sprint(given))
+	if present && (err != nil || q.Sign() < 0) && warn != nil {
+		warn(fmt.Sprintf("argument estimator.%s: want a quantity, have %v; the default is used", key, given))
+	}
+	if !present || err != nil || q.Sign() < 0 {
+		q = resource.MustParse(def)
+	}
+	return model.Ceil(name, q)
+}
+
+// of is what a task of a shape is believed to use, in milli-cores and bytes:
+// between nothing and the greater of what it requests and what it is limited to.
+func (e *estimator) of(s *model.Shape, risky bool) (cpu, memory int64) {
+	requestCPU, requestMemory := s.Request.Get(model.CPU), s.Request.Get(model.Memory)
+	if requestCPU|requestMemory|s.LimitMilliCPU|s.LimitMemoryBytes == 0 {
+		return e.milliCPU, e.memoryBytes
+	}
+	factor := 1.0
+	if risky {
+		factor = e.riskFactor
+	}
+	one := func(request, limit int64) int64 {
+		most := max(request, limit)
+		guess := (float64(request)*e.requestRatio + float64(most-request)*e.burstRatio) * factor
+		return int64(min(max(guess, 0), float64(most)))
+	}
+	return one(requestCPU, s.LimitMilliCPU), one(requestMemory, s.LimitMemoryBytes)
+}

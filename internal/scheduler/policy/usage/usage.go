@@ -1,0 +1,235 @@
+// Package usage judges nodes by their real load: those over a threshold take
+// nobody, and among the others the least loaded are best. What was placed lately
+// does not show in measurements yet; it counts by an estimate of what it will use.
+//
+//	In:   model.Nodes.Usage, measured by whoever feeds the model
+//	Out:  closed nodes, and points for every node
+//
+// Both are tables by node that the judge reads: no pod looks at all nodes for it.
+package usage
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/fit"
+	"github.com/vc-batch/vc/internal/scheduler/score"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/internal/scheduler/shape"
+)
+
+const (
+	// stale is how old a measurement may be that is believed.
+	stale = 5 * time.Minute
+	// unseen is for how long before a measurement a pod that began then does not show in it.
+	unseen = 30 * time.Second
+)
+
+// Policy is the policy usage.
+type Policy struct {
+	conf                      config.Plugin
+	weight                    float64
+	cpuWeight, memoryWeight   float64
+	cpuPercent, memoryPercent float64
+	guess                     estimator
+
+	s       *session.Session
+	nodes   session.NodeTable[load]
+	fresh   []bool // by model.NodeID: the measurement is believed
+	closing fit.Closing
+	bonus   score.Bonus
+	tried   []model.NodeID // nodes where this cycle places something
+	placed  map[*model.Task]bool
+}
+
+// load is what is known of a node's load. shadow is an estimate of what tasks
+// will use that no measurement shows: whole numbers, so that their order does not
+// matter.
+type load struct {
+	model.NodeUsage
+	shadowCPU, shadowMemory int64
+}
+
+// New returns the policy; warn receives arguments that cannot be read.
+func New(conf config.Plugin, warn func(string)) *Policy {
+	p := &Policy{conf: conf, placed: map[*model.Task]bool{}}
+	weight := func(key string, def int) float64 {
+		v := conf.Arguments.Int(key, def, warn)
+		if v < 0 {
+			v = def
+		}
+		return float64(v)
+	}
+	p.weight, p.cpuWeight, p.memoryWeight = weight("usage.weight", 5), weight("cpu.weight", 1), weight("memory.weight", 1)
+	limits := section(conf.Arguments["thresholds"], "thresholds", warn)
+	p.cpuPercent, p.memoryPercent = limits.Float("cpu", 80, warn), limits.Float("mem", 80, warn)
+	p.guess = newEstimator(section(conf.Arguments["estimator"], "estimator", warn), warn)
+	p.closing.Why = p.why
+	return p
+}
+
+func section(raw any, name string, warn func(string)) config.Arguments {
+	out, ok := raw.(map[string]any)
+	if raw != nil && !ok && warn != nil {
+		warn(fmt.Sprintf("argument %s: want keys and values, have %v; the default is used", name, raw))
+	}
+	return out
+}
+
+// Name is usage.
+func (*Policy) Name() string { return "usage" }
+
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{
+		Switches:  []string{"enablePredicate", "enableNodeOrder"},
+		Arguments: []string{"usage.weight", "cpu.weight", "memory.weight", "thresholds", "estimator"},
+	}
+}
+
+// Configure hands the tables to the judge.
+func (p *Policy) Configure(j *shape.Judge) {
+	if p.conf.Enabled("enablePredicate") {
+		j.Filters.Closed = append(j.Filters.Closed, &p.closing)
+	}
+	if p.conf.Enabled("enableNodeOrder") && p.weight > 0 && p.cpuWeight+p.memoryWeight > 0 {
+		j.Weights.Bonuses = append(j.Weights.Bonuses, &p.bonus)
+	}
+}
+
+// Open brings the tables up to date.
+func (p *Policy) Open(s *session.Session) {
+	p.s = s
+	for _, id := range p.tried { // what the last cycle tried
+		if int(id) < len(p.nodes.Values) && int(id) < s.Cluster.Nodes.Len() {
+			p.nodes.Values[id] = p.read(id)
+			p.judge(id)
+		}
+	}
+	p.tried = p.tried[:0]
+	clear(p.placed)
+	p.nodes.Update(s, p.read, func(id model.NodeID, _, _ load) { p.judge(id) })
+	for id := range p.nodes.Values { // time passed
+		if p.believed(model.NodeID(id)) != p.fresh[id] {
+			p.judge(model.NodeID(id))
+		}
+		if p.closing.At[id] {
+			s.WakeAt(p.nodes.Values[id].At.Add(stale + time.Second))
+		}
+	}
+	s.Rules.Nodes = append(s.Rules.Nodes, session.NodeRule{
+		Name:    p.Name(),
+		Applies: func(*session.Job, *model.Task) bool { return false }, // the tables say it all
+		Placed: func(_ *session.Job, t *model.Task, id model.NodeID, sign int) {
+			if sign < 0 && !p.placed[t] {
+				return // a promise of an earlier cycle was not counted
+			}
+			p.placed[t] = sign > 0
+			p.add(t, id, int64(sign))
+		},
+	})
+}
+
+func (p *Policy) read(id model.NodeID) load {
+	nodes := &p.s.Cluster.Nodes
+	l := load{NodeUsage: nodes.Usage[id]}
+	if !nodes.Alive[id] || l.At.IsZero() {
+		return l
+	}
+	for _, t := range nodes.Tasks[id] {
+		if p.hidden(t, l.At) {
+			l.shade(&p.guess, p.risky(&l.NodeUsage), t, 1)
+		}
+	}
+	return l
+}
+
+// hidden says whether a task does not show in a measurement.
+func (p *Policy) hidden(t *model.Task, at time.Time) bool {
+	switch t.Status {
+	case model.Binding, model.Bound:
+		return true
+	case model.Running:
+		return t.Started.After(at.Add(-unseen))
+	}
+	return false
+}
+
+func (l *load) shade(e *estimator, risky bool, t *model.Task, sign int64) {
+	cpu, memory := e.of(t.Shape, risky)
+	l.shadowCPU += sign * cpu
+	l.shadowMemory += sign * memory
+}
+
+// add counts a task that the cycle places, or takes back.
+func (p *Policy) add(t *model.Task, id model.NodeID, sign int64) {
+	if int(id) >= len(p.nodes.Values) || p.nodes.Values[id].At.IsZero() {
+		return
+	}
+	l := &p.nodes.Values[id]
+	l.shade(&p.guess, p.risky(&l.NodeUsage), t, sign)
+	p.tried = append(p.tried, id)
+	p.bonus.Points[id] = p.points(id)
+}
+
+// risky says whether a node is so loaded that estimates are raised.
+func (p *Policy) risky(u *model.NodeUsage) bool {
+	sum := p.cpuWeight + p.memoryWeight
+	return sum > 0 && (p.cpuWeight*u.CPUPercent+p.memoryWeight*u.MemoryPercent)/sum/100 >= p.guess.riskThreshold
+}
+
+func (p *Policy) believed(id model.NodeID) bool {
+	l := &p.nodes.Values[id]
+	return !l.At.IsZero() && p.s.Now.Sub(l.At) <= stale
+}
+
+// judge fills a node's row of the tables, and tells when it differs.
+func (p *Policy) judge(id model.NodeID) {
+	for n := len(p.nodes.Values); len(p.fresh) < n; {
+		p.fresh = append(p.fresh, false)
+		p.closing.At = append(p.closing.At, false)
+		p.bonus.Points = append(p.bonus.Points, 0)
+	}
+	l := &p.nodes.Values[id]
+	p.fresh[id] = p.believed(id)
+	closed := p.fresh[id] && (l.CPUPercent > p.cpuPercent || l.MemoryPercent > p.memoryPercent)
+	points := p.points(id)
+	if closed != p.closing.At[id] || points != p.bonus.Points[id] {
+		opened := p.closing.At[id] && !closed
+		p.closing.At[id], p.bonus.Points[id] = closed, points
+		if int(id) < len(p.s.View.Rank) {
+			p.s.View.Stir(id, opened)
+		}
+	}
+}
+
+// points are higher for less loaded nodes; 0 where nothing is known.
+func (p *Policy) points(id model.NodeID) float64 {
+	if !p.fresh[id] {
+		return 0
+	}
+	l := &p.nodes.Values[id]
+	nodes := &p.s.Cluster.Nodes
+	base := int(id) * nodes.Stride
+	free := func(percent float64, shadow, alloc int64) float64 {
+		used := percent / 100
+		if alloc > 0 {
+			used += float64(shadow) / float64(alloc)
+		}
+		return 1 - min(max(used, 0), 1)
+	}
+	sum := p.cpuWeight*free(l.CPUPercent, l.shadowCPU, nodes.Alloc[base+model.CPU]) +
+		p.memoryWeight*free(l.MemoryPercent, l.shadowMemory, nodes.Alloc[base+model.Memory])
+	return sum / max(p.cpuWeight+p.memoryWeight, 1e-9) * 100 * p.weight
+}
+
+// why says what of a node is over its threshold.
+func (p *Policy) why(id model.NodeID) (reason.Code, string) {
+	if p.nodes.Values[id].CPUPercent > p.cpuPercent {
+		return reason.NodeOverloaded, fmt.Sprintf("cpu over %g%%", p.cpuPercent)
+	}
+	return reason.NodeOverloaded, fmt.Sprintf("memory over %g%%", p.memoryPercent)
+}
