@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	storagehelpers "k8s.io/component-helpers/storage/volume"
 	"k8s.io/klog/v2"
 
 	"github.com/vc-batch/vc/internal/model"
@@ -121,7 +122,11 @@ func (a *Adapter) reachable(class string) []string {
 		lists = append(lists, volumes.In(model.FreeVolumes(class, host)))
 	}
 	for _, claim := range a.focusPod.VolumeClaims() {
-		lists = append(lists, volumes.In(model.ClaimedVolumes(claim)))
+		for _, key := range volumes.In(model.ClaimedVolumes(claim)) {
+			if pv, ok := volumes.Get(key); ok && storagehelpers.GetPersistentVolumeClass(pv) == class {
+				lists = append(lists, []string{key})
+			}
+		}
 	}
 	return merge(lists...)
 }
