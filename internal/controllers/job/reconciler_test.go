@@ -17,6 +17,7 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/governor"
 )
 
 func simpleJob(replicas int32, policies ...batch.LifecyclePolicy) *batch.Job {
@@ -304,5 +305,39 @@ func TestAnAnsweredEvictionIsForgotten(t *testing.T) {
 	}
 	if s := w.truth().Status; s.RetryCount != 1 || s.State.Phase != batch.Running {
 		t.Errorf("%d restarts for one eviction, phase %s:\n%s", s.RetryCount, s.State.Phase, strings.Join(w.trace, "\n"))
+	}
+}
+
+// pressed is a governor whose API server answers slowly at the time now.
+func pressed(now time.Time) *governor.Governor {
+	g := &governor.Governor{}
+	for i := range 1000 {
+		g.Answered(now.Add(time.Duration(i-999)*time.Millisecond), time.Duration(1+i)*time.Millisecond)
+	}
+	return g
+}
+
+func TestUnderPressurePodsComeBeforeTheStatusOfTheJob(t *testing.T) {
+	t.Parallel()
+	w := newWorld(simpleJob(2))
+	w.reconciler.pressure = pressed(w.clock)
+	for range 10000 { // other jobs are before it
+		w.reconciler.pressure.Reserve(w.clock, time.Hour)
+	}
+	if phase := w.truth().Status.State.Phase; phase != "" {
+		t.Fatalf("phase %q", phase)
+	}
+	if diff := cmp.Diff([]string{"create PodGroup job-" + string(w.truth().UID)}, w.turn(t, watched...)); diff != "" {
+		t.Errorf("first (-want +got):\n%s", diff)
+	}
+	w.schedule(scheduling.PodGroupInqueue)
+	w.reconciler.pressure = pressed(w.clock)
+	if diff := cmp.Diff([]string{"create Pod job-w-0", "create Pod job-w-1"}, w.turn(t, watched...)); diff != "" {
+		t.Errorf("second (-want +got):\n%s", diff)
+	}
+	w.clock = w.clock.Add(time.Second) // nothing was written for a while: the pressure is gone
+	w.turn(t, watched...)
+	if s := w.truth().Status; s.State.Phase != batch.Pending || s.Pending != 2 {
+		t.Errorf("phase %q with %d pending pods, want Pending with 2", s.State.Phase, s.Pending)
 	}
 }

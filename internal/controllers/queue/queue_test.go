@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -225,5 +226,35 @@ func TestARefusedCommandSaysWhy(t *testing.T) {
 	}
 	if event := <-recorder.Events; !strings.Contains(event, "its parent p is Closed") {
 		t.Errorf("event %q", event)
+	}
+}
+
+func TestCountsAreWrittenTwiceASecondAtMost(t *testing.T) {
+	t.Parallel()
+	r, c, _ := setup(t, testQueue("default", "Open"))
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	r.now = func() time.Time { return now }
+	add := func(name string) {
+		if err := c.Create(context.Background(), &scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pending := func() int32 { return reconcileQueue(t, r, c, "default").Status.Pending }
+	add("a")
+	if n := pending(); n != 1 {
+		t.Fatalf("%d pending, want 1 at once", n)
+	}
+	add("b")
+	now = now.Add(100 * time.Millisecond)
+	if n := pending(); n != 1 {
+		t.Errorf("%d pending are told after 0.1 s", n)
+	}
+	result, err := r.Reconcile(context.Background(), request("default"))
+	if err != nil || result.RequeueAfter != 400*time.Millisecond {
+		t.Errorf("again after %s, %v; want 0.4 s", result.RequeueAfter, err)
+	}
+	now = now.Add(400 * time.Millisecond)
+	if n := pending(); n != 2 {
+		t.Errorf("%d pending are told after half a second, want 2", n)
 	}
 }

@@ -1,0 +1,94 @@
+package outbox
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+
+	"github.com/vc-batch/vc/internal/governor"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+func status(gang string, phase schedulingv1beta1.PodGroupPhase) *decision.Decisions {
+	return &decision.Decisions{Gangs: []decision.GangStatus{{
+		Gang: object(gang), Status: schedulingv1beta1.PodGroupStatus{Phase: phase},
+	}}}
+}
+
+// pressed is a governor whose API server answers slowly, a write every gap.
+func pressed(gap time.Duration) *governor.Governor {
+	g := &governor.Governor{}
+	now := time.Now()
+	g.Answered(now.Add(-1000*gap), time.Millisecond)
+	for i := range 1000 {
+		g.Answered(now.Add(time.Duration(i-999)*gap), 200*time.Millisecond)
+	}
+	return g
+}
+
+func count(calls []string, word string) int {
+	n := 0
+	for _, call := range calls {
+		if strings.Contains(call, word) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestUnderPressureThatGangsRunIsToldSlowlyAndThatOneIsLetInAtOnce(t *testing.T) {
+	api := &fakeAPI{takes: time.Millisecond}
+	inBubble(t, api, func(t *testing.T, r *rig) {
+		r.engine.pressure = pressed(10 * time.Millisecond) // one remark in 80 ms
+		for i := range 100 {
+			r.Put(status(fmt.Sprintf("runs-%d", i), schedulingv1beta1.PodGroupRunning))
+			r.Put(status(fmt.Sprintf("in-%d", i), schedulingv1beta1.PodGroupInqueue))
+		}
+		after(400 * time.Millisecond)
+		if n := count(api.seen(), "Inqueue"); n != 100 {
+			t.Errorf("%d of 100 gangs that were let in are written", n)
+		}
+		if n := count(api.seen(), "Running"); n < 2 || n > 10 {
+			t.Errorf("%d gangs that run are written in 0.4 s, want about 5", n)
+		}
+		after(10 * time.Second) // no write for a second: the pressure is gone
+		if n := count(api.seen(), "Running"); n != 100 {
+			t.Errorf("%d of 100 gangs that run are written in the end", n)
+		}
+	})
+}
+
+func TestAStatusThatOnlyTellsTakesThePlaceOfAnOlderOneAndItsUrgency(t *testing.T) {
+	q := newQueues()
+	never := func() bool { return false }
+	q.put(&write{lane: statusLane, key: "podgroup/a"})
+	newer := &write{lane: toldLane, key: "podgroup/a"}
+	q.put(newer)
+	if got := q.next(never, false); got != newer {
+		t.Fatalf("left: %+v, want the newer status", got)
+	}
+	newest := &write{lane: toldLane, key: "podgroup/a"}
+	q.put(&write{lane: statusLane, key: "podgroup/a"}) // both wait for the one in flight
+	q.put(newest)
+	q.finished(newer)
+	if got := q.next(never, false); got != newest {
+		t.Fatalf("left after it: %+v, want the newest status", got)
+	}
+}
+
+func TestAnUrgentStatusTakesThePlaceOfOneThatOnlyTells(t *testing.T) {
+	q := newQueues()
+	q.put(&write{lane: toldLane, key: "podgroup/a"})
+	urgent := &write{lane: statusLane, key: "podgroup/a"}
+	q.put(urgent)
+	if got := q.next(func() bool { return true }, false); got != urgent {
+		t.Fatalf("left: %+v, want the urgent one", got)
+	}
+	q.finished(urgent)
+	if got := q.next(func() bool { return true }, false); got != nil {
+		t.Errorf("left after it: %+v, want nothing", got)
+	}
+}
