@@ -32,6 +32,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/policy/resourcequota"
 	"github.com/vc-batch/vc/internal/scheduler/policy/resourcestrategyfit"
 	"github.com/vc-batch/vc/internal/scheduler/policy/sla"
+	"github.com/vc-batch/vc/internal/scheduler/policy/tasktopology"
 	"github.com/vc-batch/vc/internal/scheduler/policy/tdm"
 	"github.com/vc-batch/vc/internal/scheduler/policy/usage"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -69,6 +70,7 @@ var policies = map[string]Builder{
 	"network-topology-aware": func(p config.Plugin, warn func(string)) session.Policy {
 		return networktopologyaware.New(p, warn)
 	},
+	"task-topology":         func(p config.Plugin, warn func(string)) session.Policy { return tasktopology.New(p, warn) },
 	"predicates":            func(p config.Plugin, warn func(string)) session.Policy { return predicates.New(p, warn) },
 	"nodeorder":             func(p config.Plugin, warn func(string)) session.Policy { return nodeorder.New(p, warn) },
 	"deviceshare":           func(p config.Plugin, warn func(string)) session.Policy { return deviceshare.New(p, warn) },

@@ -1,0 +1,224 @@
+package tasktopology
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// bucket are pods that are best on one node.
+type bucket struct {
+	index int
+	size  int            // pods in it, with and without a node
+	roles map[string]int // its pods by task
+	on    map[model.NodeID]int
+	// waiting are its pods without a node, by shape in order of first sight.
+	shapes  []*model.Shape
+	waiting map[*model.Shape]int
+	weight  float64 // of what its pods ask for
+}
+
+// plan is how the pods of one gang are put into buckets.
+type plan struct {
+	wishes   *wishes
+	buckets  []*bucket
+	bucketOf map[*model.Task]*bucket
+	largest  int
+	// at are the gang's pods by node and task, tried ones too.
+	at    map[model.NodeID]map[string]int
+	tried map[*model.Task]bool
+}
+
+// newPlan fills the buckets: pods on one node are one; every other pod, in the
+// order of its task, goes where most are that it wants to be near.
+func newPlan(g *model.Gang, w *wishes) *plan {
+	p := &plan{wishes: w, bucketOf: map[*model.Task]*bucket{}, largest: 1, at: map[model.NodeID]map[string]int{}, tried: map[*model.Task]bool{}}
+	byNode := map[model.NodeID]*bucket{}
+	for _, t := range p.sorted(g) {
+		if bound(t) {
+			p.here(t, t.Node, 1)
+			if !w.named[t.Role] {
+				continue
+			}
+			b := byNode[t.Node]
+			if b == nil {
+				b = p.open()
+				byNode[t.Node] = b
+			}
+			b.add(t)
+			b.on[t.Node]++
+			p.bucketOf[t] = b
+			continue
+		}
+		if !w.named[t.Role] {
+			continue
+		}
+		b := p.best(t)
+		b.add(t)
+		b.wait(t, 1)
+		p.bucketOf[t] = b
+	}
+	for _, b := range p.buckets {
+		p.largest = max(p.largest, b.size)
+	}
+	return p
+}
+
+func bound(t *model.Task) bool { return t.Status.Allocated() && t.Node != model.NoNode }
+
+// sorted are the pods that run or wait: those on nodes first, then by the order
+// that was asked for, by whose place matters most, by number and name.
+func (p *plan) sorted(g *model.Gang) []*model.Task {
+	tasks := slices.DeleteFunc(slices.Clone(g.Tasks), func(t *model.Task) bool {
+		return !bound(t) && t.Status != model.Pending && t.Status != model.Pipelined
+	})
+	slices.SortFunc(tasks, func(a, b *model.Task) int {
+		return cmp.Or(-compareBool(bound(a), bound(b)), p.compareRoles(a.Role, b.Role), cmp.Compare(a.Index, b.Index), strings.Compare(a.Name, b.Name))
+	})
+	return tasks
+}
+
+func (p *plan) compareRoles(a, b string) int {
+	place := func(role string) int {
+		if n := p.wishes.order[role]; n > 0 {
+			return n
+		}
+		return math.MaxInt
+	}
+	return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(p.wishes.rank(a), p.wishes.rank(b)), strings.Compare(a, b))
+}
+
+func (p *plan) open() *bucket {
+	b := &bucket{index: len(p.buckets), roles: map[string]int{}, on: map[model.NodeID]int{}, waiting: map[*model.Shape]int{}}
+	p.buckets = append(p.buckets, b)
+	return b
+}
+
+// best is the bucket that a pod wants most to be in, the one that asks for least
+// of equals; a new one when it wants to be in none.
+func (p *plan) best(t *model.Task) *bucket {
+	var best *bucket
+	most := 0
+	for _, b := range p.buckets {
+		wants := 0
+		for role, n := range b.roles {
+			wants += n * p.wishes.wants(t.Role, role)
+		}
+		if wants < 0 {
+			continue
+		}
+		if best == nil || wants > most || wants == most && b.weight < best.weight {
+			best, most = b, wants
+		}
+	}
+	if best == nil {
+		return p.open()
+	}
+	return best
+}
+
+func (b *bucket) add(t *model.Task) {
+	b.size++
+	b.roles[t.Role]++
+	for _, term := range t.Shape.Request {
+		switch v := float64(term.Value); int(term.Index) {
+		case model.Pods:
+		case model.Memory:
+			b.weight += v / (1 << 20)
+		default:
+			b.weight += v
+		}
+	}
+}
+
+func (b *bucket) wait(t *model.Task, sign int) {
+	if _, known := b.waiting[t.Shape]; !known {
+		b.shapes = append(b.shapes, t.Shape)
+	}
+	b.waiting[t.Shape] += sign
+}
+
+func (p *plan) here(t *model.Task, id model.NodeID, sign int) {
+	if p.at[id] == nil {
+		p.at[id] = map[string]int{}
+	}
+	p.at[id][t.Role] += sign
+}
+
+// placed moves a pod onto a node and back.
+func (p *plan) placed(t *model.Task, id model.NodeID, sign int) {
+	if sign < 0 && !p.tried[t] { // a promise that was not counted
+		return
+	}
+	p.tried[t] = sign > 0
+	p.here(t, id, sign)
+	if b := p.bucketOf[t]; b != nil {
+		b.on[id] += sign
+		b.wait(t, -sign)
+	}
+}
+
+// against counts the gang's pods on a node that a pod wants to be apart from.
+func (p *plan) against(t *model.Task, id model.NodeID) int {
+	n := 0
+	for role, count := range p.at[id] {
+		if p.wishes.avoids(t.Role, role) {
+			n += count
+		}
+	}
+	return n
+}
+
+// fitting is how many pods of the bucket that have no node would fit onto one
+// together, once what is being released there is free.
+func (b *bucket) fitting(s *session.Session, id model.NodeID) int {
+	left := s.View.Nodes.Row(s.View.Future, id)
+	if len(b.shapes) > 1 {
+		left = slices.Clone(left)
+	}
+	sum := 0
+	for _, shape := range b.shapes {
+		n := int64(b.waiting[shape])
+		for _, term := range shape.Request {
+			if term.Value > 0 {
+				n = min(n, left[term.Index]/term.Value)
+			}
+		}
+		n = max(n, 0)
+		sum += int(n)
+		if len(b.shapes) > 1 {
+			for _, term := range shape.Request {
+				left[term.Index] -= n * term.Value
+			}
+		}
+	}
+	return sum
+}
+
+// compare is the order in which pods are placed: those in buckets first, larger
+// buckets first, in each by task.
+func (p *plan) compare(a, b *model.Task) int {
+	x, y := p.bucketOf[a], p.bucketOf[b]
+	switch {
+	case x == nil || y == nil:
+		return compareBool(x == nil, y == nil)
+	case x != y:
+		return cmp.Or(-cmp.Compare(x.size, y.size), cmp.Compare(x.index, y.index))
+	}
+	return p.compareRoles(a.Role, b.Role)
+}
+
+// compareBool sorts false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}

@@ -1,0 +1,112 @@
+package tasktopology
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// wishes are what the tasks of a gang want of each other, by name.
+type wishes struct {
+	near, apart         map[[2]string]bool
+	selfNear, selfApart map[string]bool
+	order               map[string]int // from 1
+	named               map[string]bool
+}
+
+// wishesOf reads the annotations of a PodGroup; nil when there are none that say
+// something.
+//
+// Groups of tasks are separated by ";", tasks by ","; a group of one task means
+// its own pods.
+func wishesOf(annotations map[string]string) *wishes {
+	affinity, anti, order := annotations[keys.TaskTopologyAffinity], annotations[keys.TaskTopologyAntiAffinity], annotations[keys.TaskTopologyOrder]
+	if affinity == "" && anti == "" && order == "" {
+		return nil
+	}
+	w := &wishes{
+		near: map[[2]string]bool{}, apart: map[[2]string]bool{}, selfNear: map[string]bool{}, selfApart: map[string]bool{},
+		order: map[string]int{}, named: map[string]bool{},
+	}
+	w.pairs(affinity, w.near, w.selfNear)
+	w.pairs(anti, w.apart, w.selfApart)
+	for _, name := range split(order, ",") {
+		w.named[name] = true
+		if w.order[name] == 0 {
+			w.order[name] = len(w.order) + 1
+		}
+	}
+	if len(w.named) == 0 {
+		return nil
+	}
+	return w
+}
+
+func (w *wishes) pairs(text string, between map[[2]string]bool, self map[string]bool) {
+	for _, group := range split(text, ";") {
+		names := split(group, ",")
+		for i, a := range names {
+			w.named[a] = true
+			if len(names) == 1 {
+				self[a] = true
+			}
+			for _, b := range names[i+1:] {
+				between[[2]string{a, b}], between[[2]string{b, a}] = true, true
+			}
+		}
+	}
+}
+
+// split cuts a list and drops what is empty or said twice.
+func split(text, separator string) []string {
+	var out []string
+	for _, word := range strings.Split(text, separator) {
+		if word = strings.TrimSpace(word); word != "" && !slices.Contains(out, word) {
+			out = append(out, word)
+		}
+	}
+	return out
+}
+
+// wants is how much two pods want to be near (1), apart (-1), or neither, by
+// their tasks.
+func (w *wishes) wants(a, b string) int {
+	sum := 0
+	if w.near[[2]string{a, b}] || a == b && w.selfNear[a] {
+		sum++
+	}
+	if w.avoids(a, b) {
+		sum--
+	}
+	return sum
+}
+
+func (w *wishes) avoids(a, b string) bool {
+	return w.apart[[2]string{a, b}] || a == b && w.selfApart[a]
+}
+
+// rank is whose place matters most: pods that want to be apart from their own kind
+// start buckets, then those that gather others.
+func (w *wishes) rank(task string) int {
+	switch {
+	case w.selfApart[task]:
+		return 0
+	case w.paired(w.near, task):
+		return 1
+	case w.selfNear[task]:
+		return 2
+	case w.paired(w.apart, task):
+		return 3
+	}
+	return 4
+}
+
+func (w *wishes) paired(pairs map[[2]string]bool, task string) bool {
+	for other := range w.named {
+		if pairs[[2]string{task, other}] {
+			return true
+		}
+	}
+	return false
+}
