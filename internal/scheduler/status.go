@@ -56,10 +56,10 @@ func (e *Engine) statusOf(s *session.Session, j *session.Job) (status scheduling
 			status.Explanation = old.Explanation
 		}
 	}
-	if equality.Semantic.DeepEqual(&status, old) {
+	if status.Phase == old.Phase && sameCounts(&status, old) && sameTold(&status, old) {
 		return status, j.Unwritten(), again
 	}
-	if onlyCounts(&status, old) && !j.StatusAt.IsZero() && s.Now.Sub(j.StatusAt) < countsEvery {
+	if status.Phase == old.Phase && sameTold(&status, old) && !j.StatusAt.IsZero() && s.Now.Sub(j.StatusAt) < countsEvery {
 		return status, false, soonest(again, j.StatusAt.Add(countsEvery))
 	}
 	return status, true, again
@@ -72,10 +72,17 @@ func soonest(a, b time.Time) time.Time {
 	return a
 }
 
-func onlyCounts(a, b *schedulingv1beta1.PodGroupStatus) bool {
-	x, y := *a, *b
-	x.Running, x.Succeeded, x.Failed = y.Running, y.Succeeded, y.Failed
-	return equality.Semantic.DeepEqual(&x, &y)
+func sameCounts(a, b *schedulingv1beta1.PodGroupStatus) bool {
+	return a.Running == b.Running && a.Succeeded == b.Succeeded && a.Failed == b.Failed
+}
+
+// sameTold compares what people are told. Most gangs are told nothing, and
+// comparing that must not cost a thing.
+func sameTold(a, b *schedulingv1beta1.PodGroupStatus) bool {
+	if len(a.Conditions)+len(b.Conditions) > 0 && !equality.Semantic.DeepEqual(a.Conditions, b.Conditions) {
+		return false
+	}
+	return a.Explanation == b.Explanation || equality.Semantic.DeepEqual(a.Explanation, b.Explanation)
 }
 
 // ripe is the job's verdict, or none and a later time when it is too early to

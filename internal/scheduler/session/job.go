@@ -73,6 +73,7 @@ type Job struct {
 	groupOf map[*model.Task]*Group
 
 	seen       uint64
+	backing    []*model.Task // of Pending, whose front is cut off as tasks are placed
 	minimum    model.Request
 	minimumGen uint64
 }
@@ -94,7 +95,10 @@ func (j *Job) Load(s *Session) {
 		return
 	}
 	j.seen = j.Gen
-	j.Pending, j.Reserved = j.Pending[:0], j.Reserved[:0]
+	if n := j.Count[model.Pending] + j.Count[model.Pipelined]; cap(j.backing) < n {
+		j.backing = make([]*model.Task, 0, n)
+	}
+	j.Pending, j.Reserved = j.backing[:0], j.Reserved[:0]
 	for _, t := range j.Tasks {
 		switch {
 		case t.Gated:
