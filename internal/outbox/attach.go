@@ -100,7 +100,7 @@ func (a *attached) looked(err error) {
 // fail gives the pod back and its devices up.
 func (a *attached) fail(err error) {
 	a.o.attaching.Add(-1)
-	if len(a.bind.Attach.Devices) > 0 && !errors.Is(err, ErrFenced) {
+	if len(a.bind.Attach.Devices) > 0 && a.o.o.Attach != nil && !errors.Is(err, ErrFenced) {
 		a.o.engine.put(&write{lane: idleLane, key: "devices/" + a.bind.Pod.Key(), send: a.giveUpDevices})
 	}
 	a.o.patiently(err, model.BindFailed{UID: a.bind.Pod.UID, Err: err.Error()})
@@ -179,36 +179,56 @@ func (a *attached) selectNode(ctx context.Context, p *decision.Provision) error 
 
 // giveDevices writes allocation and reservation into a device claim.
 func (a *attached) giveDevices(ctx context.Context, d *decision.DeviceClaim) error {
-	api := a.o.o.Attach
-	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		claim, err := api.DeviceClaim(ctx, d.Claim.Namespace, d.Claim.Name)
-		switch {
-		case err != nil:
+	var no error // final, though it reads as a conflict
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		claim, err := a.o.o.Attach.DeviceClaim(ctx, d.Claim.Namespace, d.Claim.Name)
+		if err != nil {
 			return err
-		case claim.UID != d.Claim.UID || claim.DeletionTimestamp != nil:
-			return refusal(a.bind.Pod, "the claim is being deleted, or is another one of the same name")
-		case claim.Status.Allocation == nil && d.Allocation == nil:
-			return refusal(a.bind.Pod, "the claim lost its devices")
-		case claim.Status.Allocation != nil && d.Allocation != nil && !equality.Semantic.DeepEqual(claim.Status.Allocation.Devices.Results, d.Allocation.Devices.Results):
-			return refusal(a.bind.Pod, "the claim got other devices meanwhile")
 		}
-		consumer := decision.Consumer(a.bind.Pod)
-		if claim.Status.Allocation != nil && slices.Contains(claim.Status.ReservedFor, consumer) {
+		if no = a.mayHave(claim, d); no != nil {
 			return nil
 		}
-		if claim.Status.Allocation == nil && !slices.Contains(claim.Finalizers, resourcev1.Finalizer) {
-			claim.Finalizers = append(claim.Finalizers, resourcev1.Finalizer)
-			if claim, err = api.UpdateDeviceClaim(ctx, claim); err != nil {
-				return err
-			}
-		}
-		if claim.Status.Allocation == nil {
-			claim.Status.Allocation = d.Allocation
-		}
-		claim.Status.ReservedFor = append(claim.Status.ReservedFor, consumer)
-		_, err = api.UpdateDeviceClaimStatus(ctx, claim)
-		return err
+		return a.reserve(ctx, claim, d.Allocation)
 	})
+	if err == nil {
+		err = no
+	}
+	return err
+}
+
+// mayHave says why a claim cannot be given what was decided any more.
+func (a *attached) mayHave(claim *resourcev1.ResourceClaim, d *decision.DeviceClaim) error {
+	has := claim.Status.Allocation
+	switch {
+	case claim.UID != d.Claim.UID || claim.DeletionTimestamp != nil:
+		return refusal(a.bind.Pod, "the claim is being deleted, or is another one of the same name")
+	case has == nil && d.Allocation == nil:
+		return refusal(a.bind.Pod, "the claim lost its devices")
+	case has != nil && d.Allocation != nil && !equality.Semantic.DeepEqual(has.Devices.Results, d.Allocation.Devices.Results):
+		return refusal(a.bind.Pod, "the claim got other devices meanwhile")
+	}
+	return nil
+}
+
+// reserve writes what of it is not there yet. The finalizer comes first: with it
+// nobody deletes a claim whose devices are in use.
+func (a *attached) reserve(ctx context.Context, claim *resourcev1.ResourceClaim, allocation *resourcev1.AllocationResult) (err error) {
+	consumer := decision.Consumer(a.bind.Pod)
+	if claim.Status.Allocation != nil && slices.Contains(claim.Status.ReservedFor, consumer) {
+		return nil
+	}
+	if claim.Status.Allocation == nil && !slices.Contains(claim.Finalizers, resourcev1.Finalizer) {
+		claim.Finalizers = append(claim.Finalizers, resourcev1.Finalizer)
+		if claim, err = a.o.o.Attach.UpdateDeviceClaim(ctx, claim); err != nil {
+			return err
+		}
+	}
+	if claim.Status.Allocation == nil {
+		claim.Status.Allocation = allocation
+	}
+	claim.Status.ReservedFor = append(claim.Status.ReservedFor, consumer)
+	_, err = a.o.o.Attach.UpdateDeviceClaimStatus(ctx, claim)
+	return err
 }
 
 // giveUpDevices takes the reservations back; Kubernetes' controller frees devices
