@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
@@ -168,4 +169,22 @@ func (w *world) numa(args []string) []string {
 	w.numas[o.Name] = o
 	w.model.Apply(model.NumaFrom(o))
 	return []string{"numa of " + o.Name}
+}
+
+// groups gives a queue affinity to groups of nodes.
+func groups(q *schedulingv1beta1.Queue, kind string, names []string) {
+	if q.Spec.Affinity == nil {
+		q.Spec.Affinity = &schedulingv1beta1.Affinity{NodeGroupAffinity: &schedulingv1beta1.NodeGroupAffinity{}, NodeGroupAntiAffinity: &schedulingv1beta1.NodeGroupAntiAffinity{}}
+	}
+	to, from := q.Spec.Affinity.NodeGroupAffinity, q.Spec.Affinity.NodeGroupAntiAffinity
+	switch kind {
+	case "require":
+		to.RequiredDuringSchedulingIgnoredDuringExecution = names
+	case "prefer":
+		to.PreferredDuringSchedulingIgnoredDuringExecution = names
+	case "avoid":
+		from.PreferredDuringSchedulingIgnoredDuringExecution = names
+	case "refuse":
+		from.RequiredDuringSchedulingIgnoredDuringExecution = names
+	}
 }

@@ -77,6 +77,8 @@ func (w *world) do(line string, body []string) []string {
 		return w.remove(args)
 	case "queue":
 		return w.queue(args)
+	case "usage":
+		return w.usage()
 	case "quota":
 		return w.quota(args)
 	case "class":
@@ -140,10 +142,15 @@ func (w *world) restart() {
 	if err != nil {
 		w.fatal("%v", err)
 	}
+	var used []model.UsageEntry // kept by the daemon
+	if w.model != nil {
+		used = model.SortUsage(w.model.Usage)
+	}
 	w.engine, w.model = engine, model.New()
 	for _, c := range w.classes {
 		w.model.Apply(model.PriorityClassFrom(c))
 	}
+	w.model.Apply(model.UsageSet{Entries: used})
 	for _, q := range w.quotas {
 		w.model.Apply(model.QuotaFrom(q))
 	}
@@ -268,6 +275,8 @@ func (w *world) queue(args []string) []string {
 			b.Parent(value)
 		case "note":
 			b.Annotation(name, value)
+		case "require", "prefer", "avoid", "refuse":
+			groups(b.Obj(), kind, strings.Split(value, ","))
 		case "reclaimable":
 			b.Reclaimable(value == "true")
 		case "state":
