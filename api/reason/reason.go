@@ -105,6 +105,7 @@ const (
 	InCooldown       Code = "InCooldown"
 	AtMinimum        Code = "AtMinimum"
 	NotLower         Code = "NotLower"
+	NoLowerShare     Code = "NoLowerShare"
 	WouldTakeBack    Code = "WouldTakeBack"
 	NotEnoughVictims Code = "NotEnoughVictims"
 	NeverPreempts    Code = "NeverPreempts"
@@ -188,6 +189,7 @@ var Table = []Reason{
 	{InCooldown, "the pod has not yet run for its cooldown time", "wait until that is over", "Resources"},
 	{AtMinimum, "the gang has no more than its minimum, and may not be evicted whole", "wait, or let whole gangs go", "Resources"},
 	{NotLower, "the pod's gang has the same priority or a higher one", "raise the priority of the gang that waits", "Priority"},
+	{NoLowerShare, "the pod's gang would be left with a lower dominant share than the gang that waits gets", "wait", "Priority"},
 	{WouldTakeBack, "the gang would take the room back at once", "wait", "Priority"},
 	{NotEnoughVictims, "not even all pods that may be evicted make enough room", "ask for less, or add nodes", "Resources"},
 	{NeverPreempts, "the preemptionPolicy of the gang's pods is Never", "change it where others may be evicted for the gang", "Priority"},

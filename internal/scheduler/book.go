@@ -145,6 +145,9 @@ func (b *book) leave(j *session.Job) {
 
 // stampQueues gives every queue that stands better than before a new version.
 func (b *book) stampQueues(s *session.Session) {
+	if len(s.View.Grown) > 0 {
+		b.reclaim++ // with a little more room fewer victims may do
+	}
 	if b.budgets != s.Cluster.BudgetGen { // more may be evicted than before
 		b.budgets = s.Cluster.BudgetGen
 		b.reclaim++

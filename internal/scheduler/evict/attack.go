@@ -28,6 +28,8 @@ type Failure struct {
 	Code     reason.Code
 	Blockers []string
 	Spared   []explain.Spared
+	// Nobody: of that queue and priority no gang would find anybody.
+	Nobody bool
 }
 
 // maxBarred bounds how many gangs are set aside because they would take the room
@@ -50,16 +52,18 @@ func For(s *session.Session, j *session.Job, c Case) (bool, Failure) {
 	if between && s.Rules.MayTake(j.In, a.Asked).Code != "" {
 		return false, Failure{}
 	}
-	failure := Failure{}
+	failure := Failure{Nobody: true}
 	tiers := s.Rules.Tiers(a)
 	for _, tier := range tiers {
 		done, why := inTier(s, a, c, tier)
 		if done {
 			return true, Failure{}
 		}
+		why.Nobody = why.Nobody && failure.Nobody
 		if len(failure.Spared)+len(failure.Blockers) == 0 || tier == tiers[len(tiers)-1] {
 			failure = why
 		}
+		failure.Nobody = why.Nobody
 	}
 	return false, failure
 }
@@ -83,6 +87,7 @@ func inTier(s *session.Session, a *session.Attack, c Case, tier int) (bool, Fail
 		census := l.victims()
 		if len(barred) == 0 {
 			failure = failed(census)
+			failure.Nobody = !census.some && !slices.ContainsFunc(may, func(g session.Guard) bool { return !g.Static })
 		}
 		p := &plan{
 			s: s, attack: a, c: c, units: census.units, may: may, grants: grants, tier: tier, trial: trialOf(a, c),

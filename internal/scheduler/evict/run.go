@@ -17,6 +17,12 @@ type likeness struct {
 	priority int32
 }
 
+// rank is what decides where nobody could go.
+type rank struct {
+	queue    *model.Queue
+	priority int32
+}
+
 type attempt struct {
 	need    int
 	failure Failure
@@ -25,36 +31,56 @@ type attempt struct {
 // Run goes through the starving gangs, in the order of queues and gangs, and
 // tries the cases for each until one makes room.
 func Run(s *session.Session, cases ...Case) {
-	failed := map[likeness]attempt{}
+	failed, nobody := map[likeness]attempt{}, map[rank]Failure{}
 	for _, j := range starving(s) {
+		mine := rank{j.In.Queue, j.Priority}
+		if why, ok := nobody[mine]; ok && j.AllocatedTasks() == 0 {
+			tell(s, j, why)
+			continue
+		}
 		key, comparable := alike(s, j)
 		if before, ok := failed[key]; ok && comparable && j.Need() >= before.need {
 			tell(s, j, before.failure)
 			continue
 		}
-		failure, done := Failure{}, false
-		for _, c := range cases {
-			if between := c.Kind == session.Reclaim || c.Kind == session.GangReclaim; between && s.Rules.IsOverused(j.In).Code != "" {
-				continue
-			}
-			var why Failure
-			if done, why = For(s, j, c); done {
-				break
-			}
-			failure = failure.and(why)
-		}
+		done, why := each(s, j, cases)
 		if done {
 			continue
 		}
-		tell(s, j, failure)
+		tell(s, j, why)
 		if comparable {
-			failed[key] = attempt{j.Need(), failure}
+			failed[key] = attempt{j.Need(), why}
+		}
+		if why.Nobody {
+			nobody[mine] = why
 		}
 	}
 }
 
+// each tries the cases for a gang until one makes room.
+func each(s *session.Session, j *session.Job, cases []Case) (bool, Failure) {
+	failure := Failure{Nobody: true}
+	for _, c := range cases {
+		if between := c.Kind == session.Reclaim || c.Kind == session.GangReclaim; between && s.Rules.IsOverused(j.In).Code != "" {
+			failure.Nobody = false
+			continue
+		}
+		if c.Own && j.AllocatedTasks() == 0 { // it has nothing to lose
+			continue
+		}
+		done, why := For(s, j, c)
+		if done {
+			return true, Failure{}
+		}
+		why.Nobody = why.Nobody || c.Own
+		failure = failure.and(why)
+	}
+	return false, failure
+}
+
 // and puts two failures together.
 func (f Failure) and(o Failure) Failure {
+	f.Nobody = f.Nobody && o.Nobody
 	if o.Code != "" {
 		f.Code, f.Blockers = o.Code, o.Blockers
 	}
@@ -85,7 +111,7 @@ func starving(s *session.Session) []*session.Job {
 // alike is a gang's likeness, where it is one shape's number that decides.
 func alike(s *session.Session, j *session.Job) (likeness, bool) {
 	return likeness{j.In.Queue, j.Pending[0].Shape, j.Priority},
-		len(j.Shapes()) == 1 && len(j.MinTaskMember) == 0 && !s.RuledBy(j, j.Pending[0])
+		j.AllocatedTasks() == 0 && len(j.Shapes()) == 1 && len(j.MinTaskMember) == 0 && !s.RuledBy(j, j.Pending[0])
 }
 
 // tell explains to a gang why nobody was evicted for it.

@@ -33,6 +33,8 @@ type census struct {
 	units []unit
 	// spared counts the tasks that may not go.
 	spared []explain.Spared
+	// some: there are tasks that may go, whether their room serves or not.
+	some bool
 	// blockers are the queues, by name, that would have to give and do not.
 	blockers []string
 }
@@ -140,10 +142,15 @@ func (l *lister) wouldGive(gangs []*model.Gang) bool {
 // gang divides what a gang could lose into its surplus, task by task, and all of
 // it as one. A gang with a task that may not be evicted only has surplus.
 func (l *lister) gang(g *model.Gang, q *queue.Queue, rank int) {
+	if code, ok := l.quickNo(g); ok {
+		l.spare(code, "", g.Count[model.Running]+g.Count[model.Bound])
+		return
+	}
 	running, intact := l.removable(g)
 	if len(running) == 0 {
 		return
 	}
+	l.census.some = true
 	slices.SortStableFunc(running, func(a, b *model.Task) int { return l.s.Rules.CompareTasks(b, a) })
 	if l.c.Own {
 		for _, t := range running {
@@ -178,6 +185,16 @@ func (l *lister) gang(g *model.Gang, q *queue.Queue, rank int) {
 		}
 		l.add(g, q, running, true, rank)
 	}
+}
+
+// quickNo says whether all tasks of a gang are refused.
+func (l *lister) quickNo(g *model.Gang) (reason.Code, bool) {
+	for i := range l.may {
+		if l.may[i].Gang != nil && !l.may[i].Gang(g) {
+			return cmp.Or(l.may[i].Code, reason.ByPolicy), true
+		}
+	}
+	return "", false
 }
 
 func (l *lister) add(g *model.Gang, q *queue.Queue, tasks []*model.Task, whole bool, rank int) {

@@ -44,6 +44,11 @@ type Guard struct {
 	May func(victims []*model.Task) (ok bool, why string)
 	// Code is what its refusals are called; "" is ByPolicy.
 	Code reason.Code
+	// Gang is a quick no for all tasks of a gang, with nobody out; nil: there is none.
+	Gang func(g *model.Gang) bool
+	// Static: the answers follow from the victims and the taker's queue and priority alone, so that
+	// others of that queue and priority get the same.
+	Static bool
 	// Because says why an entitlement grants, to both sides; nil: nothing to add.
 	Because func(victims []*model.Task) string
 	// Out follows what is counted out (1) or spared again (-1); nil: nothing to count.

@@ -71,7 +71,7 @@ func (r *rules) overDeserved(q *queue.Queue, asked model.Request) int {
 // entitle grants victims of queues that hold more than they deserve. What is
 // counted out already the ledger does not hold any more.
 func (r *rules) entitle(a *session.Attack) session.Guard {
-	return session.Guard{May: func(victims []*model.Task) (bool, string) {
+	return session.Guard{Code: reason.WithinShare, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
 		if q == nil || q == a.Taker.In {
 			return false, "it is of the same queue"
@@ -81,7 +81,7 @@ func (r *rules) entitle(a *session.Attack) session.Guard {
 			return true, ""
 		}
 		if named && !r.exceeds(q, a.Asked, victims) {
-			return false, fmt.Sprintf("queue %s holds no more than it deserves", q.Name)
+			return false, "queue " + q.Name
 		}
 		for n := 1; r.tree && n <= r.levels; n++ {
 			p := q.Ancestor(n)
@@ -89,7 +89,7 @@ func (r *rules) entitle(a *session.Attack) session.Guard {
 				break
 			}
 			if !a.Taker.In.Within(p) && !r.exceeds(p, a.Asked, victims) {
-				return false, fmt.Sprintf("queue %s holds no more than it deserves", p.Name)
+				return false, "queue " + p.Name
 			}
 		}
 		return named, ""
@@ -149,9 +149,9 @@ func (r *rules) exceeds(q *queue.Queue, asked model.Request, victims []*model.Ta
 // below.
 func (r *rules) guard(a *session.Attack) session.Guard {
 	if a.Kind != session.Reclaim && a.Kind != session.GangReclaim {
-		return session.Guard{May: func([]*model.Task) (bool, string) { return true, "" }}
+		return session.Guard{}
 	}
-	return session.Guard{May: func(victims []*model.Task) (ok bool, why string) {
+	return session.Guard{Code: reason.Guaranteed, May: func(victims []*model.Task) (ok bool, why string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
 		if q == nil {
 			return true, ""
@@ -161,7 +161,7 @@ func (r *rules) guard(a *session.Attack) session.Guard {
 				return false
 			}
 			if i := queue.Under(r.sums(p).Allocated, victims, p.Guarantee); i >= 0 {
-				why = fmt.Sprintf("queue %s would hold less %s than it is guaranteed", p.Name, r.resources.Name(i))
+				why = fmt.Sprintf("queue %s, %s", p.Name, r.resources.Name(i))
 			}
 			return why == ""
 		})

@@ -31,7 +31,7 @@ func (p *Policy) Open(s *session.Session) {
 		if !a.Guarding(p.conf.Enabled("enablePreemptable"), p.conf.Enabled("enableReclaimable")) {
 			return session.Guard{}
 		}
-		return session.Guard{Code: reason.SystemPod, May: func(victims []*model.Task) (bool, string) {
+		return session.Guard{Code: reason.SystemPod, Static: true, May: func(victims []*model.Task) (bool, string) {
 			return !slices.ContainsFunc(victims, func(t *model.Task) bool { return t.Critical }), ""
 		}}
 	})

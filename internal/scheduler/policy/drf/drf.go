@@ -17,8 +17,8 @@ package drf
 
 import (
 	"cmp"
-	"fmt"
 
+	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -144,6 +144,7 @@ func (s *shares) entitle(ses *session.Session, a *session.Attack) session.Guard 
 	lost := map[*model.Gang][]float64{}
 	scratch := make([]float64, len(s.total))
 	return session.Guard{
+		Code: reason.NoLowerShare,
 		May: func(victims []*model.Task) (bool, string) {
 			g := victims[0].Gang
 			j := ses.Job(g)
@@ -151,6 +152,9 @@ func (s *shares) entitle(ses *session.Session, a *session.Attack) session.Guard 
 				return true, ""
 			}
 			copy(scratch, s.holding(j).amounts)
+			if mine > s.dominant(scratch)-tiny { // it would have the right to take it back
+				return false, ""
+			}
 			for i, v := range lost[g] {
 				scratch[i] -= v
 			}
@@ -160,10 +164,11 @@ func (s *shares) entitle(ses *session.Session, a *session.Attack) session.Guard 
 				}
 			}
 			if theirs := s.dominant(scratch); mine > theirs+tiny {
-				return false, fmt.Sprintf("%s would be left with a share of %.3f, less than %s gets (%.3f)", g.Key(), theirs, a.Taker.Key(), mine)
+				return false, ""
 			}
 			return true, ""
 		},
+		Because: func([]*model.Task) string { return "its dominant share is lower" },
 		Out: func(victims []*model.Task, sign int) {
 			g := victims[0].Gang
 			if lost[g] == nil {

@@ -26,7 +26,7 @@ func (p *Policy) keepMinimums(r *session.Rules) {
 func surplusOnly(a *session.Attack) session.Guard {
 	out := map[*model.Gang]int{}
 	return session.Guard{
-		Code: reason.AtMinimum,
+		Code: reason.AtMinimum, Static: true,
 		May: func(victims []*model.Task) (bool, string) {
 			g := victims[0].Gang
 			return g == nil || g == a.Taker.Gang || g.Ready()-out[g]-len(victims) >= g.MinMember, ""

@@ -43,7 +43,7 @@ func (p *Policy) Open(s *session.Session) {
 		if !on {
 			return session.Guard{}
 		}
-		return session.Guard{Code: reason.BudgetExhausted, May: l.may, Out: l.out}
+		return session.Guard{Code: reason.BudgetExhausted, Static: true, May: l.may, Out: l.out}
 	})
 }
 

@@ -51,7 +51,8 @@ func (p *Policy) Open(s *session.Session) {
 // lower priority.
 func higher(a *session.Attack) session.Guard {
 	return session.Guard{
-		Code: reason.NotLower,
+		Code: reason.NotLower, Static: true,
+		Gang: func(g *model.Gang) bool { return g == a.Taker.Gang || g.Priority < a.Taker.Priority },
 		May: func(victims []*model.Task) (bool, string) {
 			for _, v := range victims {
 				if taker, victim := compared(a, v); victim >= taker {

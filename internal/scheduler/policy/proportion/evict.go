@@ -12,7 +12,11 @@ import (
 // entitle grants victims of queues that hold more than they deserve of what is
 // asked for. What is counted out already the ledger does not hold any more.
 func (r rules) entitle(a *session.Attack) session.Guard {
-	return session.Guard{Code: reason.WithinShare, May: func(victims []*model.Task) (bool, string) {
+	gives := func(g *model.Gang) bool {
+		q := r.ledger.Of(g.Queue)
+		return q == nil || r.givesBack(q, a.Asked)
+	}
+	return session.Guard{Code: reason.WithinShare, Gang: gives, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
 		if q == nil || r.givesBack(q, a.Asked) {
 			return q != nil, ""
@@ -24,7 +28,7 @@ func (r rules) entitle(a *session.Attack) session.Guard {
 // guard keeps the guarantees of queues from those of other queues.
 func (r rules) guard(a *session.Attack) session.Guard {
 	if a.Kind != session.Reclaim && a.Kind != session.GangReclaim {
-		return session.Guard{May: func([]*model.Task) (bool, string) { return true, "" }}
+		return session.Guard{}
 	}
 	return session.Guard{Code: reason.Guaranteed, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
