@@ -51,7 +51,7 @@ func transform(f func(any)) toolscache.TransformFunc {
 	}
 }
 
-// slimPod drops the spec of a job's pod, which the job knows better, and the details of the others' status.
+// slimPod drops the spec of a job's pod, which the job knows better, of the others all but what they ask for, and the details of the status.
 func slimPod(pod *corev1.Pod) {
 	pod.Status.Conditions = nil
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
@@ -62,5 +62,21 @@ func slimPod(pod *corev1.Pod) {
 	}
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil && owner.Kind == "Job" && owner.APIVersion == batch.GroupVersion.String() {
 		pod.Spec = corev1.PodSpec{SchedulerName: pod.Spec.SchedulerName, NodeName: pod.Spec.NodeName}
+		return
 	}
+	delete(pod.Annotations, corev1.LastAppliedConfigAnnotation)
+	pod.Spec = corev1.PodSpec{
+		SchedulerName: pod.Spec.SchedulerName, NodeName: pod.Spec.NodeName, PriorityClassName: pod.Spec.PriorityClassName,
+		Overhead: pod.Spec.Overhead, Resources: pod.Spec.Resources,
+		InitContainers: slimContainers(pod.Spec.InitContainers), Containers: slimContainers(pod.Spec.Containers),
+	}
+}
+
+func slimContainers(containers []corev1.Container) []corev1.Container {
+	slim := make([]corev1.Container, len(containers))
+	for i := range containers {
+		c := &containers[i]
+		slim[i] = corev1.Container{Name: c.Name, Resources: c.Resources, RestartPolicy: c.RestartPolicy}
+	}
+	return slim
 }

@@ -14,7 +14,8 @@ func TestTheCacheKeepsOnlyWhatControllersLookAt(t *testing.T) {
 	pod := func(owners ...metav1.OwnerReference) *corev1.Pod {
 		return &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: "p", OwnerReferences: owners, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}}},
-			Spec:       corev1.PodSpec{SchedulerName: "volcano", Containers: []corev1.Container{{Name: "c"}}},
+			Spec: corev1.PodSpec{SchedulerName: "volcano", Volumes: []corev1.Volume{{Name: "v"}},
+				Containers: []corev1.Container{{Name: "c", Image: "i"}}},
 			Status: corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{RestartCount: 2, Image: "i",
 				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3}}}}},
 		}
@@ -24,8 +25,8 @@ func TestTheCacheKeepsOnlyWhatControllersLookAt(t *testing.T) {
 		pod        *corev1.Pod
 		containers int
 	}{
-		"a job's pod without its spec": {pod(*metav1.NewControllerRef(job, batch.GroupVersion.WithKind("Job"))), 0},
-		"a plain pod with its spec":    {pod(), 1},
+		"a job's pod without its spec":      {pod(*metav1.NewControllerRef(job, batch.GroupVersion.WithKind("Job"))), 0},
+		"a plain pod with what it asks for": {pod(), 1},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -36,6 +37,11 @@ func TestTheCacheKeepsOnlyWhatControllersLookAt(t *testing.T) {
 				}
 				if _, err := options.Transform(test.pod); err != nil {
 					t.Fatal(err)
+				}
+			}
+			for _, c := range test.pod.Spec.Containers {
+				if c.Name != "c" || c.Image != "" || test.pod.Spec.Volumes != nil {
+					t.Errorf("spec %+v", test.pod.Spec)
 				}
 			}
 			status := test.pod.Status.ContainerStatuses[0]

@@ -42,6 +42,7 @@ func Run(ctx context.Context, o Options) error {
 	tell := o.Ready
 	o.Ready = func(component string) {
 		h.started(component)
+		giveBack()
 		log.Info("Component is ready", "component", component)
 		tell(component)
 	}

@@ -26,7 +26,42 @@ func newSink[T metav1.Object](f *Feed, set func(T) (model.Delta, bool), gone fun
 	return &sink[T]{feed: f, set: set, gone: gone, seen: map[types.NamespacedName]types.UID{}}
 }
 
-var _ cache.ReflectorStore = (*sink[*corev1.Pod])(nil)
+var _ cache.TransformingStore = (*sink[*corev1.Pod])(nil)
+
+// early is an object of a list that streams in, converted as it arrives: the whole
+// objects of fifty thousand pods would take hundreds of megabytes until the list
+// is complete.
+type early struct {
+	metav1.ObjectMeta
+	delta    model.Delta
+	concerns bool
+}
+
+// Transformer converts what streams in; the reflector keeps that until Replace.
+func (s *sink[T]) Transformer() cache.TransformFunc {
+	return func(obj any) (any, error) {
+		o, ok := obj.(T)
+		if !ok {
+			return obj, nil
+		}
+		e := &early{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID()}}
+		e.delta, e.concerns = s.set(o)
+		return e, nil
+	}
+}
+
+// read is what an object is called and says; ok is false for what is none of ours.
+func (s *sink[T]) read(obj any) (o metav1.Object, delta model.Delta, ok bool) {
+	if e, is := obj.(*early); is {
+		return e, e.delta, e.concerns
+	}
+	whole, is := obj.(T)
+	if !is {
+		return nil, nil, false
+	}
+	delta, ok = s.set(whole)
+	return whole, delta, ok
+}
 
 // Add takes a new object.
 func (s *sink[T]) Add(obj any) error {
@@ -55,7 +90,7 @@ func (s *sink[T]) Delete(obj any) error {
 func (s *sink[T]) Replace(objects []any, _ string) error {
 	here := make(map[types.NamespacedName]struct{}, len(objects))
 	for _, obj := range objects {
-		if o, ok := obj.(T); ok {
+		if o, ok := obj.(metav1.Object); ok {
 			here[nameOf(o)] = struct{}{}
 		}
 	}
@@ -81,12 +116,8 @@ func (s *sink[T]) Replace(objects []any, _ string) error {
 func (s *sink[T]) Resync() error { return nil }
 
 func (s *sink[T]) take(deltas []model.Delta, obj any) []model.Delta {
-	o, ok := obj.(T)
+	o, delta, ok := s.read(obj)
 	if !ok {
-		return deltas
-	}
-	delta, concerns := s.set(o)
-	if !concerns {
 		return deltas
 	}
 	name, uid := nameOf(o), o.GetUID()

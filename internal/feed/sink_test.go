@@ -105,6 +105,30 @@ func TestPods(t *testing.T) {
 	}
 }
 
+// TestAListThatStreamsIn: what the reflector converts early says the same as whole objects.
+func TestAListThatStreamsIn(t *testing.T) {
+	list := []*corev1.Pod{pod("a", "1", "volcano", "n1"), pod("b", "2", "default-scheduler", ""), pod("c", "3", "default-scheduler", "n1")}
+	f, store := podFeed()
+	must(t, store.Add(pod("z", "9", "volcano", "")))
+	streamed := cache.NewStore(cache.DeletionHandlingMetaNamespaceKeyFunc, cache.WithTransformer(store.(cache.TransformingStore).Transformer()))
+	for _, p := range list {
+		must(t, streamed.Add(p))
+	}
+	for _, obj := range streamed.List() {
+		if _, whole := obj.(*corev1.Pod); whole {
+			t.Error("a whole pod is kept until the list is complete")
+		}
+	}
+	must(t, store.Replace(streamed.List(), "1"))
+	want := []string{`set z/9 node="" ours=true`, "gone z/9", `set a/1 node="n1" ours=true`, `set c/3 node="n1" ours=false`}
+	got := words(f.Drain(nil))
+	slices.Sort(got[2:])
+	slices.Sort(want[2:])
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("deltas (-want +got):\n%s", diff)
+	}
+}
+
 func TestSyncedOnlyAfterTheFirstListOfEveryKind(t *testing.T) {
 	f, pods := podFeed()
 	nodes := nodeSink(f)

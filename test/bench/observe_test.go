@@ -186,6 +186,27 @@ func (v *vcd) profile(t *testing.T, name string) (wait func()) {
 	return func() { <-done }
 }
 
+// heap keeps a profile of what vcd holds, where VC_BENCH_PROFILE says.
+func (v *vcd) heap(t *testing.T, name string) {
+	t.Helper()
+	dir := os.Getenv("VC_BENCH_PROFILE")
+	if dir == "" {
+		return
+	}
+	response, err := http.Get("http://127.0.0.1:18080/debug/pprof/heap?gc=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".heap"), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // resident is the memory that a process holds, in MiB, residentPeak the most it held.
 func resident(pid int) int { return statusMiB(pid, "VmRSS:") }
 
