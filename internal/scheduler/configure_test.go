@@ -46,11 +46,11 @@ tiers:
 actions: allocate
 tiers:
 - plugins:
-  - {name: gang, enableJobStarving: false, enabledSubJobOrder: false}
+  - {name: gang, enableNodeOrder: false, enabledSubJobOrder: false}
   - {name: proportion, enableHierarchy: true, arguments: {nonsense: 5}}
   - {name: binpack, arguments: {binpack.resources.nvidia.com/gpu: 4}}
 `, want: []string{
-			"gang: enableJobStarving has no effect: the policy does not read it",
+			"gang: enableNodeOrder has no effect: the policy does not read it",
 			"gang: enabledSubJobOrder has no effect: the policy does not read it",
 			"proportion: enableHierarchy has no effect: the policy does not read it",
 			"proportion: nonsense has no effect: the policy does not read it",
@@ -80,7 +80,7 @@ tiers: [{plugins: [{name: nodeorder, arguments: {leastrequested.weight: many}}]}
 
 // TestPoliciesReadWhatTheySay looks for the switches in the policies' source.
 func TestPoliciesReadWhatTheySay(t *testing.T) {
-	call := regexp.MustCompile(`Enabled\("(\w+)"\)`)
+	call := regexp.MustCompile(`(?:Enabled\(|Switches\[)"(\w+)"[\])]`)
 	for name, build := range policies {
 		files, err := filepath.Glob(filepath.Join("policy", strings.ReplaceAll(name, "-", ""), "*.go"))
 		if err != nil || len(files) == 0 {

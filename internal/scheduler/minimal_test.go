@@ -20,6 +20,8 @@ type crowd struct {
 	nodes []*corev1.Node
 	gangs []crowdGang
 	taker crowdGang
+	// classes are the priority classes of the taker and the gangs; nil: all alike.
+	classes []string
 }
 
 type crowdGang struct {
@@ -34,11 +36,14 @@ type crowdGang struct {
 func (w *crowd) cluster(left map[string]bool) *model.Cluster {
 	c := model.New()
 	c.Apply(model.QueueFrom(make.Queue("greedy").Obj()), model.QueueFrom(make.Queue("poor").Obj()))
+	for name, value := range map[string]int32{"low": -10, "mid": 5, "high": 10} {
+		c.Apply(model.PriorityClassSet{Name: name, Value: value})
+	}
 	for _, n := range w.nodes {
 		c.Apply(model.NodeFrom(n))
 	}
 	for _, g := range append(w.gangs, w.taker) {
-		pg := make.Gang(g.name).Min(g.min).Queue(g.queue).Obj()
+		pg := make.Gang(g.name).Min(g.min).Queue(g.queue).PriorityClass(w.classOf(g.name)).Obj()
 		pg.UID = types.UID(g.name)
 		pg.Status.Phase = "Inqueue"
 		c.Apply(model.GangFrom(pg))
