@@ -24,6 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/policy/networktopologyaware"
 	"github.com/vc-batch/vc/internal/scheduler/policy/nodegroup"
 	"github.com/vc-batch/vc/internal/scheduler/policy/nodeorder"
+	"github.com/vc-batch/vc/internal/scheduler/policy/numaaware"
 	"github.com/vc-batch/vc/internal/scheduler/policy/overcommit"
 	"github.com/vc-batch/vc/internal/scheduler/policy/pdb"
 	"github.com/vc-batch/vc/internal/scheduler/policy/predicates"
@@ -78,6 +79,7 @@ var policies = map[string]Builder{
 	"usage":                 func(p config.Plugin, warn func(string)) session.Policy { return usage.New(p, warn) },
 	"nodegroup":             func(p config.Plugin, warn func(string)) session.Policy { return nodegroup.New(p, warn) },
 	"tdm":                   func(p config.Plugin, warn func(string)) session.Policy { return tdm.New(p, warn) },
+	"numa-aware":            func(p config.Plugin, warn func(string)) session.Policy { return numaaware.New(p, warn) },
 	"binpack":               func(p config.Plugin, warn func(string)) session.Policy { return binpack.New(p, warn) },
 }
 

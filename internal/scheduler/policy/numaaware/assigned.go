@@ -1,0 +1,54 @@
+package numaaware
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// assigned are the cpus of a pod's containers, by name.
+type assigned []containerCPUs
+
+type containerCPUs struct {
+	name string
+	cpus model.CPUSet
+}
+
+// String is the form of the annotation: main=0-3;side=8.
+func (a assigned) String() string {
+	parts := make([]string, len(a))
+	for i, c := range a {
+		parts[i] = c.name + "=" + c.cpus.String()
+	}
+	return strings.Join(parts, ";")
+}
+
+// sum is all cpus of the pod.
+func (a assigned) sum() (all model.CPUSet) {
+	for _, c := range a {
+		all = all.Union(c.cpus)
+	}
+	return all
+}
+
+// parseAssigned reads the annotation.
+func parseAssigned(text string) (assigned, error) {
+	var out assigned
+	for _, part := range strings.Split(text, ";") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		name, list, ok := strings.Cut(part, "=")
+		cpus, err := model.ParseCPUs(list)
+		if !ok || name == "" || err != nil || cpus.Empty() {
+			return nil, fmt.Errorf("want CONTAINER=CPUS;…, have %q", part)
+		}
+		if slices.ContainsFunc(out, func(c containerCPUs) bool { return c.name == name }) {
+			return nil, fmt.Errorf("container %s is there twice", name)
+		}
+		out = append(out, containerCPUs{name, cpus})
+	}
+	return out, nil
+}

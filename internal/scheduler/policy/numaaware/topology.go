@@ -1,0 +1,265 @@
+package numaaware
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// topology is a node's cpus, ready to choose from.
+type topology struct {
+	all      model.CPUSet
+	cpus     []model.LogicalCPU // ascending
+	numas    []int              // ids of NUMA nodes that have cpus, ascending
+	byNuma   []model.CPUSet     // by position in numas
+	reserved model.CPUSet
+}
+
+func newTopology(n *model.Numa) *topology {
+	t := &topology{cpus: n.CPUs}
+	for _, c := range n.CPUs {
+		if !slices.Contains(t.numas, c.Node) {
+			t.numas = append(t.numas, c.Node)
+		}
+	}
+	slices.Sort(t.numas)
+	members := make([][]int, len(t.numas))
+	var all []int
+	for _, c := range n.CPUs {
+		i, _ := slices.BinarySearch(t.numas, c.Node)
+		members[i] = append(members[i], c.ID)
+		all = append(all, c.ID)
+	}
+	for _, list := range members {
+		t.byNuma = append(t.byNuma, model.CPUs(list...))
+	}
+	t.all = model.CPUs(all...)
+	if whole := int((n.ReservedMilliCPU + 999) / 1000); whole > 0 {
+		// More reserved than there is leaves nothing.
+		t.reserved, _ = t.take(t.all, min(whole, t.all.Len()))
+	}
+	return t
+}
+
+// within are the cpus of some NUMA nodes, given by position.
+func (t *topology) within(mask uint64) model.CPUSet {
+	var out model.CPUSet
+	for i := range t.numas {
+		if mask&(1<<i) != 0 {
+			out = out.Union(t.byNuma[i])
+		}
+	}
+	return out
+}
+
+// numasOf are the NUMA nodes that a set has cpus of.
+func (t *topology) numasOf(set model.CPUSet) (mask uint64) {
+	for i := range t.numas {
+		if !set.And(t.byNuma[i]).Empty() {
+			mask |= 1 << i
+		}
+	}
+	return mask
+}
+
+// take chooses cpus as the kubelet's static policy does: whole sockets, then
+// whole cores, then single threads; those of sockets and cores that are used
+// already before those of idle ones. false: there are not so many.
+func (t *topology) take(free model.CPUSet, n int) (model.CPUSet, bool) {
+	if free.Len() < n || n < 0 {
+		return model.CPUSet{}, false
+	}
+	var out model.CPUSet
+	socketOf := func(c model.LogicalCPU) core { return core{socket: c.Socket} }
+	coreOf := func(c model.LogicalCPU) core { return core{c.Socket, c.Core} }
+	for _, key := range []func(model.LogicalCPU) core{socketOf, coreOf} {
+		for _, whole := range t.idle(free, key) {
+			if size := whole.Len(); size <= n {
+				out, free, n = out.Union(whole), free.Minus(whole), n-size
+			}
+		}
+	}
+	for _, cpu := range t.threads(free, out) {
+		if n == 0 {
+			break
+		}
+		out, n = out.Union(model.CPUs(cpu)), n-1
+	}
+	return out, true
+}
+
+// core names a core, or with number 0 a socket: a core's number is unique in its
+// socket only.
+type core struct{ socket, number int }
+
+// idle are the sockets, or cores, all of whose cpus are free; cores of the
+// sockets with the fewest free cpus first.
+func (t *topology) idle(free model.CPUSet, key func(model.LogicalCPU) core) []model.CPUSet {
+	type unit struct {
+		key     core
+		members []int
+		taken   bool
+	}
+	units := map[core]*unit{}
+	sockets := map[int]int{} // free cpus
+	var order []*unit
+	for _, c := range t.cpus {
+		k := key(c)
+		u := units[k]
+		if u == nil {
+			u = &unit{key: k}
+			units[k] = u
+			order = append(order, u)
+		}
+		u.members = append(u.members, c.ID)
+		if free.Has(c.ID) {
+			sockets[c.Socket]++
+		} else {
+			u.taken = true
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *unit) int {
+		return cmp.Or(cmp.Compare(sockets[a.key.socket], sockets[b.key.socket]), cmp.Compare(a.key.socket, b.key.socket), cmp.Compare(a.key.number, b.key.number))
+	})
+	var out []model.CPUSet
+	for _, u := range order {
+		if !u.taken {
+			out = append(out, model.CPUs(u.members...))
+		}
+	}
+	return out
+}
+
+// threads lists single free cpus: on sockets that were taken from first, then on
+// the fullest sockets and cores.
+func (t *topology) threads(free, taken model.CPUSet) []int {
+	mine, sockets, cores := map[int]int{}, map[int]int{}, map[core]int{}
+	var left []model.LogicalCPU
+	for _, c := range t.cpus {
+		if taken.Has(c.ID) {
+			mine[c.Socket]++
+		}
+		if free.Has(c.ID) {
+			sockets[c.Socket]++
+			cores[core{c.Socket, c.Core}]++
+			left = append(left, c)
+		}
+	}
+	slices.SortStableFunc(left, func(a, b model.LogicalCPU) int {
+		return cmp.Or(
+			-cmp.Compare(mine[a.Socket], mine[b.Socket]),
+			cmp.Compare(sockets[a.Socket], sockets[b.Socket]), cmp.Compare(a.Socket, b.Socket),
+			cmp.Compare(cores[core{a.Socket, a.Core}], cores[core{b.Socket, b.Core}]), cmp.Compare(a.Core, b.Core),
+			cmp.Compare(a.ID, b.ID),
+		)
+	})
+	out := make([]int, len(left))
+	for i, c := range left {
+		out[i] = c.ID
+	}
+	return out
+}
+
+// hint is a set of NUMA nodes, by position, on which so many cpus are free.
+type hint struct {
+	mask      uint64
+	preferred bool // no smaller number of NUMA nodes could ever have so many
+}
+
+// maxMasks bounds how many NUMA nodes are combined freely; with more, only
+// neighbours are.
+const maxMasks = 8
+
+// hints lists every set of NUMA nodes that has n free cpus.
+func (t *topology) hints(free model.CPUSet, n int) []hint {
+	least := 65
+	var out []hint
+	for _, mask := range t.masks() {
+		cpus := t.within(mask)
+		if cpus.Len() >= n {
+			least = min(least, bits.OnesCount64(mask))
+		}
+		if cpus.And(free).Len() >= n {
+			out = append(out, hint{mask: mask})
+		}
+	}
+	for i := range out {
+		out[i].preferred = bits.OnesCount64(out[i].mask) == least
+	}
+	return out
+}
+
+func (t *topology) masks() (masks []uint64) {
+	n := len(t.numas)
+	if n <= maxMasks {
+		for mask := uint64(1); mask < 1<<n; mask++ {
+			masks = append(masks, mask)
+		}
+		return masks
+	}
+	for size := 1; size <= n; size++ {
+		for first := 0; first+size <= n; first++ {
+			masks = append(masks, (1<<size-1)<<first)
+		}
+	}
+	return masks
+}
+
+// best is what the kubelet's topology manager picks when cpus are all that is
+// aligned: preferred before others, then the fewest NUMA nodes, then the first.
+func best(hints []hint) (hint, bool) {
+	if len(hints) == 0 {
+		return hint{}, false
+	}
+	return slices.MinFunc(hints, func(a, b hint) int {
+		switch {
+		case a.preferred != b.preferred && a.preferred:
+			return -1
+		case a.preferred != b.preferred:
+			return 1
+		}
+		return cmp.Or(cmp.Compare(bits.OnesCount64(a.mask), bits.OnesCount64(b.mask)), cmp.Compare(a.mask, b.mask))
+	}), true
+}
+
+// The kubelet's topology manager policies.
+const (
+	policyNone       = "none"
+	policyBestEffort = "best-effort"
+	policyRestricted = "restricted"
+	policySingle     = "single-numa-node"
+)
+
+// admit picks the NUMA nodes for a container under a policy; false: the kubelet
+// would refuse the pod. mask 0: any.
+func admit(policy string, hints []hint) (mask uint64, ok bool) {
+	if policy == policySingle {
+		hints = slices.DeleteFunc(slices.Clone(hints), func(h hint) bool { return bits.OnesCount64(h.mask) != 1 || !h.preferred })
+	}
+	h, found := best(hints)
+	switch policy {
+	case policyRestricted:
+		return h.mask, found && h.preferred
+	case policySingle:
+		return h.mask, found
+	case policyBestEffort:
+		return h.mask, true
+	}
+	return 0, true
+}
+
+// assign gives a container n cpus: of the NUMA nodes it was admitted to first.
+func (t *topology) assign(free model.CPUSet, mask uint64, n int) (model.CPUSet, bool) {
+	if mask == 0 {
+		return t.take(free, n)
+	}
+	near := free.And(t.within(mask))
+	first, ok := t.take(near, min(near.Len(), n))
+	if !ok {
+		return model.CPUSet{}, false
+	}
+	rest, ok := t.take(free.Minus(first), n-first.Len())
+	return first.Union(rest), ok
+}
