@@ -185,10 +185,10 @@ func (a *attached) giveDevices(ctx context.Context, d *decision.DeviceClaim) err
 		if err != nil {
 			return err
 		}
-		if no = a.mayHave(claim, d); no != nil {
-			return nil
+		if no = a.mayHave(claim, d); no == nil {
+			err = a.reserve(ctx, claim, d.Allocation)
 		}
-		return a.reserve(ctx, claim, d.Allocation)
+		return err
 	})
 	if err == nil {
 		err = no

@@ -188,8 +188,8 @@ type direct struct {
 }
 
 func (d *direct) SharedInformerFactory() informers.SharedInformerFactory { return d.factory }
-func (d *direct) ClientSet() kubernetes.Interface                         { return d.client }
-func (d *direct) SnapshotSharedLister() fwk.SharedLister                  { return d.snapshot }
+func (d *direct) ClientSet() kubernetes.Interface                        { return d.client }
+func (d *direct) SnapshotSharedLister() fwk.SharedLister                 { return d.snapshot }
 func (d *direct) SharedCSIManager() fwk.CSIManager {
 	return nodevolumelimits.NewCSIManager(d.factory.Storage().V1().CSINodes().Lister())
 }

@@ -19,9 +19,10 @@ type shapeCase struct {
 	about string // its claims, for people
 	// By what counts now, and by what will count when those have left that are leaving.
 	pods [2]podCase
-	// reach are verdicts that depend on the node's labels only, by node; as of deps.
-	reach []cell
+	// reach are verdicts that depend on the node's labels only; as of deps.
+	reach map[model.NodeID]cell
 	deps  []uint64
+	used  uint64 // the cycle that asked last
 }
 
 // podCase is the verdict on a pod wherever it would go, and what the plugins
@@ -43,7 +44,7 @@ type podCase struct {
 
 // cell is the verdict on one node.
 type cell struct {
-	labeled uint64 // generation of the node's labels that it holds for; 0: none
+	labeled uint64 // generation of the node's labels that it holds for
 	verdict verdict
 }
 
@@ -82,6 +83,7 @@ func (a *Adapter) caseOf(shape *model.Shape) *shapeCase {
 		c = &shapeCase{shape: shape, about: about(shape)}
 		a.cases[shape] = c
 	}
+	c.used = a.cycle
 	return c
 }
 
@@ -161,7 +163,7 @@ func (a *Adapter) unbound(shape *model.Shape) bool {
 func (a *Adapter) reaches(c *shapeCase, p *podCase, id model.NodeID) verdict {
 	a.keepReach(c)
 	labeled := a.view.Nodes.Labeled[id]
-	if at := &c.reach[id]; at.labeled == labeled+1 {
+	if at, ok := c.reach[id]; ok && at.labeled == labeled {
 		return at.verdict
 	}
 	node := &nodeInfo{a: a, id: id}
@@ -172,14 +174,20 @@ func (a *Adapter) reaches(c *shapeCase, p *podCase, id model.NodeID) verdict {
 	if v.code == "" && p.zone {
 		v = nodeVerdict(reason.VolumeZoneMismatch, reason.VolumeUnavailable, a.plugins.zone.Filter(a.ctx, p.state, c.shape.Attached, node), c.about)
 	}
-	c.reach[id] = cell{labeled + 1, v}
+	if a.kept++; a.kept > mostKept {
+		for _, other := range a.cases {
+			clear(other.reach)
+		}
+		a.kept = 1
+	}
+	c.reach[id] = cell{labeled, v}
 	return v
 }
 
 // keepReach drops kept verdicts when what they depend on has changed.
 func (a *Adapter) keepReach(c *shapeCase) {
 	at := &a.cluster.Attachable
-	same := len(c.reach) == a.view.Nodes.Len() && len(c.deps) == 2*len(c.shape.VolumeClaims())+2
+	same := c.reach != nil && len(c.deps) == 2*len(c.shape.VolumeClaims())+2
 	i := 0
 	dep := func(gen uint64) {
 		if same && c.deps[i] != gen {
@@ -204,13 +212,9 @@ func (a *Adapter) keepReach(c *shapeCase) {
 		}
 		dep(at.Volumes.GenOf(volume))
 	}
-	if same {
-		return
-	}
-	if n := a.view.Nodes.Len(); len(c.reach) != n {
-		c.reach = make([]cell, n)
-	} else {
-		clear(c.reach)
+	if !same {
+		a.kept -= len(c.reach)
+		c.reach = map[model.NodeID]cell{}
 	}
 }
 

@@ -27,6 +27,9 @@ type Adapter struct {
 	view    *place.Overlay
 	cases   map[*model.Shape]*shapeCase
 
+	cycle uint64
+	kept  int // verdicts in all cases
+
 	// What the cycle did so far; version changes with it.
 	version  uint64
 	taken    map[*model.Task]*reservation
@@ -92,14 +95,22 @@ func (a *Adapter) build(conf session.Attaching) {
 	clear(a.cases)
 }
 
-// forgetCases drops what belongs to shapes that no task has any more.
+// forgetCases drops what the last cycle did not ask for: most pods are placed once.
 func (a *Adapter) forgetCases() {
-	for shape := range a.cases {
-		if int(shape.ID) >= len(a.cluster.Shapes) || a.cluster.Shapes[shape.ID] != shape {
+	for shape, c := range a.cases {
+		if c.used < a.cycle {
+			a.kept -= len(c.reach)
 			delete(a.cases, shape)
+			continue
 		}
+		c.pods[0].states, c.pods[1].states = nil, nil
+		c.pods[0].known, c.pods[1].known = false, false
 	}
+	a.cycle++
 }
+
+// mostKept bounds the verdicts that are kept, at about 60 bytes each.
+const mostKept = 1 << 19
 
 // Decided is what has to be written before a task that took a node is bound.
 func (a *Adapter) Decided(t *model.Task, id model.NodeID) *decision.Attach {
