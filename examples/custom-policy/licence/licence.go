@@ -1,9 +1,9 @@
 // Package licence is a scheduling policy: programs with floating licences run at
 // most so often at a time, on whatever nodes.
 //
-//	- name: licence
-//	  arguments:
-//	    licence.matlab: 3
+//   - name: licence
+//     arguments:
+//     licence.matlab: 3
 //
 // Pods that need one say so by the label example.com/licence: matlab. A licence
 // that the configuration does not name is not to be had.
