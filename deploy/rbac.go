@@ -94,10 +94,10 @@ func components() []component {
 				// internal/daemon: the root queue and the default queue
 				rule(gangGroup, of("queues"), "create"),
 			},
-			// internal/daemon: how its configuration stands
+			// internal/daemon: how its configuration stands, and what accounts have used
 			own: append(lease("vc-scheduler"),
 				rule(core, of("configmaps"), "create"),
-				only(rule(core, of("configmaps"), "get", "update"), keys.ConfigurationName)),
+				only(rule(core, of("configmaps"), "get", "update"), keys.ConfigurationName, keys.UsageName)),
 		},
 		{
 			account: ControllersAccount,

@@ -45,6 +45,13 @@ const RunningEstimate = OurPrefix + "running-estimate"
 // Backfill is our annotation on queues: "true" or "false" says whether gangs behind one that cannot start may pass it when they do not delay it.
 const Backfill = OurPrefix + "backfill"
 
+// User is the annotation, or label, of a PodGroup that names who submitted it: whose use of the cluster counts. A
+// PodGroup takes it over from its Job.
+const User = OurPrefix + "user"
+
+// UsageName is the ConfigMap, in the scheduler's namespace, in which the scheduler keeps what accounts have used.
+const UsageName = "vc-scheduler-usage"
+
 // On jobs.
 const (
 	// JobType is the label that job lists show as JobType.

@@ -59,6 +59,11 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 		Observe: observeWrite,
 	})
 
+	used, err := newUsageKeeper(o.Config, o.LeaseNamespace, out, fence, log)
+	if err != nil {
+		return err
+	}
+
 	ctx, stop := context.WithCancel(ctx)
 	var parts sync.WaitGroup
 	defer parts.Wait()
@@ -77,8 +82,10 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 	log.Info("Scheduler has read the cluster", "took", time.Since(began))
 	cluster := model.New()
 	cluster.DefaultQueue = o.DefaultQueue
+	cluster.Apply(used.load(ctx))
+	parts.Go(func() { used.run(ctx) })
 	l := &loop{
-		source: in, effects: out, engine: engine, engines: engines, cluster: cluster,
+		source: in, effects: used, engine: engine, engines: engines, cluster: cluster,
 		period: o.SchedulePeriod, beat: h.beat, log: log,
 	}
 	h.watch(10*o.SchedulePeriod + 30*time.Second)

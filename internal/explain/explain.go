@@ -359,10 +359,10 @@ func meaning(e *schedulingv1beta1.Explanation) string {
 	if e.Members != nil {
 		fmt.Fprintf(&b, "|%d", e.Members.Min)
 	}
-	fmt.Fprintf(&b, "|%s|%s", sparedWhy(e.Spared), e.EvictedBy)
 	if e.Queue != nil {
 		b.WriteString("|" + e.Queue.Name)
 	}
+	fmt.Fprintf(&b, "|%s|%s", sparedWhy(e.Spared), e.EvictedBy)
 	for _, s := range e.Short {
 		if s.Scope != "nodes" {
 			fmt.Fprintf(&b, "|%s %s %s", s.Scope, s.Resource, s.Asked)

@@ -40,6 +40,9 @@ type Cluster struct {
 	Quotas   map[string][]Quota
 	QuotaGen uint64
 
+	// Usage is what accounts have used, as last decided or read.
+	Usage map[Account]Usage
+
 	// Generations of the last change of the sum of all nodes, of which nodes exist, of queues' specs.
 	TotalGen, NodeSetGen, QueueSetGen uint64
 

@@ -163,12 +163,7 @@ func shapeFrom(pod *corev1.Pod) ShapeSpec {
 		Tolerations:  spec.Tolerations,
 		Ports:        portsFrom(spec),
 	}
-	for i := range spec.Containers {
-		if image := spec.Containers[i].Image; image != "" {
-			shape.Images = append(shape.Images, normalizeImage(image))
-		}
-	}
-	slices.Sort(shape.Images)
+	shape.Images, shape.ContainerCount = imagesFrom(spec)
 	if a := spec.Affinity; a != nil {
 		shape.NodeAffinity, shape.PodAffinity, shape.PodAntiAffinity = a.NodeAffinity, a.PodAffinity, a.PodAntiAffinity
 	}
@@ -243,6 +238,7 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 		Queue:           pg.Spec.Queue,
 		MinMember:       int(max(pg.Spec.MinMember, 0)),
 		PriorityClass:   pg.Spec.PriorityClassName,
+		User:            userOf(pg),
 		Annotations:     pg.Annotations,
 		Estimate:        estimateFrom(pg.Annotations),
 		Status:          *pg.Status.DeepCopy(),
@@ -267,6 +263,14 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 		set.SubGroups = append(set.SubGroups, subGroupsFrom(&pg.Spec.SubGroupPolicy[i]))
 	}
 	return set
+}
+
+// userOf is who submitted a PodGroup: its annotation, else its label.
+func userOf(pg *schedulingv1beta1.PodGroup) string {
+	if user, ok := pg.Annotations[keys.User]; ok {
+		return user
+	}
+	return pg.Labels[keys.User]
 }
 
 // QueueFrom reads a queue.

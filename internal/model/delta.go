@@ -88,6 +88,8 @@ type GangSet struct {
 	MinMember       int
 	MinTaskMember   map[string]int
 	MinResources    []Amount
+	// User is who submitted it, as its annotation or label says; "" = unknown.
+	User string
 	// QuotaResources are minResources under names that only quotas use: requests.cpu, limits.memory.
 	QuotaResources  []Amount
 	HasMinResources bool

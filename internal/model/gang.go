@@ -22,6 +22,8 @@ type Gang struct {
 	MinTaskMember   map[string]int
 	MinResources    Request
 	HasMinResources bool
+	// User is who submitted it, as its annotation or label says; "" = unknown.
+	User string
 	// QuotaResources are minResources under names that only quotas use: requests.cpu, limits.memory.
 	QuotaResources []Amount
 	PriorityClass  string
@@ -51,11 +53,11 @@ type Gang struct {
 	// unwritten: the last status did not reach the API.
 	unwritten bool
 
-	// Gen is the generation of the last change of anything here.
-	Gen uint64
 	// EvictedBy says who took room from the gang last, and why; "" once it got some again.
 	EvictedBy string
 
+	// Gen is the generation of the last change of anything here.
+	Gen uint64
 	// Spec is the generation of the last change of the PodGroup's spec or of which tasks exist.
 	Spec uint64
 	// stale: the queue's sums do not yet have this gang's.
@@ -140,7 +142,7 @@ func (d GangSet) apply(c *Cluster) {
 		g.Queue = q
 	}
 	g.MinMember, g.MinTaskMember = d.MinMember, d.MinTaskMember
-	g.QuotaResources = d.QuotaResources
+	g.User, g.QuotaResources = d.User, d.QuotaResources
 	g.MinResources, g.HasMinResources = c.Resources.Request(d.MinResources), d.HasMinResources
 	c.grow()
 	g.PriorityClass, g.Annotations, g.Unsupported = d.PriorityClass, d.Annotations, d.Unsupported

@@ -33,6 +33,9 @@ type Nodes struct {
 	// Usage is the real load as last measured.
 	Usage []NodeUsage
 
+	// ImageNodes is how many live nodes have an image, by name.
+	ImageNodes map[string]int32
+
 	byName map[string]NodeID
 	free   []NodeID
 }
@@ -145,6 +148,10 @@ func (d NodeSet) apply(c *Cluster) {
 	}
 	info := &NodeInfo{Labels: d.Labels, Taints: d.Taints, Unschedulable: d.Unschedulable, Images: d.Images, Annotations: d.Annotations, Devices: d.Devices}
 	if !n.Alive[id] || !info.same(n.Info[id]) {
+		if n.Alive[id] {
+			n.countImages(n.Info[id].Images, -1)
+		}
+		n.countImages(info.Images, 1)
 		info.Node = nodeObject(d.Name, d.Labels)
 		n.Info[id] = info
 		n.Labeled[id] = c.next()
@@ -190,6 +197,7 @@ func (d NodeGone) apply(c *Cluster) {
 		return
 	}
 	n.Alive[id] = false
+	n.countImages(n.Info[id].Images, -1)
 	c.NodeCount--
 	c.total.addVec(n.Row(n.Alloc, id), -1)
 	c.total.into(&c.Total)

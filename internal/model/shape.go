@@ -31,7 +31,10 @@ type ShapeSpec struct {
 	NodeAffinity *corev1.NodeAffinity
 	Tolerations  []corev1.Toleration
 	Ports        []Port
-	Images       []string
+	// Images are those of all containers, and of volumes; ContainerCount is the
+	// number of containers, those that start first included.
+	Images         []string
+	ContainerCount int
 	// The rest is set only for pods that have such rules; these depend on what
 	// else runs where, so their shapes take the slow path.
 	PodAffinity     *corev1.PodAffinity
@@ -74,6 +77,7 @@ func (s *ShapeSpec) Key() string {
 	for _, image := range s.Images {
 		b = append(append(b, image...), ';')
 	}
+	b = append(strconv.AppendInt(b, int64(s.ContainerCount), 10), '|')
 	b = appendJSON(b, "na", s.NodeAffinity != nil, s.NodeAffinity)
 	b = appendJSON(b, "to", len(s.Tolerations) > 0, s.Tolerations)
 	b = appendJSON(b, "pa", s.PodAffinity != nil, s.PodAffinity)

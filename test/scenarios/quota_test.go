@@ -1,7 +1,9 @@
 package scenarios
 
 import (
+	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -26,4 +28,14 @@ func (w *world) quota(args []string) []string {
 	w.quotas[args[0]] = q
 	w.model.Apply(model.QuotaFrom(q))
 	return []string{"quota " + args[0]}
+}
+
+// accounts tells what accounts have used, by the half-life of an hour.
+func (w *world) accounts() []string {
+	var out []string
+	for _, e := range model.SortUsage(w.model.Usage) {
+		a := e.Account
+		out = append(out, fmt.Sprintf("queue=%s namespace=%s user=%s used %.0f, holds %.2f", a.Queue, a.Namespace, a.User, e.Usage.Now(w.now, time.Hour), e.Usage.Rate))
+	}
+	return out
 }

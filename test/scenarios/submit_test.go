@@ -29,6 +29,9 @@ func (w *world) submit(args []string) []string {
 	}
 	w.made++
 	created := metav1.NewTime(make.Epoch.Add(time.Duration(w.made) * time.Second))
+	if _, ok := words["now"]; ok { // as old as it is, not as old as the story
+		created = metav1.NewTime(w.now)
+	}
 	if w.gangs[name] == nil {
 		w.makeGang(name, words, tasks, created)
 	}
@@ -95,7 +98,7 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 		key, value := pair(word)
 		kind, rest, _ := strings.Cut(key, ":")
 		switch kind {
-		case "tasks", "min", "mintask", "queue", "class", "minres", "nopods", "label", "groupnote", "estimate", "topology", "subgroups", "subtopology":
+		case "now", "tasks", "min", "mintask", "queue", "class", "minres", "nopods", "label", "groupnote", "estimate", "topology", "subgroups", "subtopology":
 		case "partof": // pods of one part have one label
 			b.Label("part", strconv.Itoa(number(w, name[strings.LastIndex(name, "-")+1:])/number(w, value)))
 		case "note":

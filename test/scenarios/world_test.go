@@ -77,8 +77,8 @@ func (w *world) do(line string, body []string) []string {
 		return w.remove(args)
 	case "queue":
 		return w.queue(args)
-	case "usage":
-		return w.usage()
+	case "accounts":
+		return w.accounts()
 	case "quota":
 		return w.quota(args)
 	case "class":

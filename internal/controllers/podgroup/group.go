@@ -61,11 +61,11 @@ func owners(pod *corev1.Pod) []metav1.OwnerReference {
 func annotations(pod *corev1.Pod, inherited map[string]string) map[string]string {
 	a := map[string]string{}
 	for key, value := range inherited {
-		if strings.HasPrefix(key, keys.VolcanoPrefix) || key == keys.RunningEstimate {
+		if strings.HasPrefix(key, keys.VolcanoPrefix) || key == keys.RunningEstimate || key == keys.User {
 			a[key] = value
 		}
 	}
-	take(a, pod.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone, keys.RunningEstimate)
+	take(a, pod.Annotations, keys.Preemptable, keys.CooldownTime, keys.RevocableZone, keys.RunningEstimate, keys.User)
 	if _, set := pod.Annotations[keys.JDBMinAvailable]; set {
 		take(a, pod.Annotations, keys.JDBMinAvailable)
 	} else {

@@ -4,7 +4,7 @@ import "fmt"
 
 // DefaultText is the configuration that runs without a file: Volcano's default,
 // with reclaim, so that queues get back what they deserve out of the box.
-const DefaultText = `actions: "enqueue, allocate, backfill, reclaim"
+const DefaultText = `actions: "enqueue, allocate, backfill, reclaim, preempt"
 tiers:
 - plugins:
   - name: priority

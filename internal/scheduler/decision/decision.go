@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model"
 )
 
 // Object names an API object.
@@ -132,7 +133,9 @@ type Decisions struct {
 	Queues        []QueueStatus
 	HyperNodes    []HyperNodeStatus
 	PodConditions []PodCondition
-	Events        []Event
+	// Usage is what accounts have used, where what they hold changed. To be kept over restarts.
+	Usage  []model.UsageEntry
+	Events []Event
 	// Again asks for another cycle at once (after Assume), because what was
 	// decided may let others go on.
 	Again bool

@@ -199,16 +199,20 @@ const (
 	maxImage = 1000 << 20
 )
 
-// Images scores how much of the shape's images the node has already.
-func (w *Weights) Images(s *model.Shape, info *model.NodeInfo) int32 {
+// Images scores how much of the shape's images the node has already. An image
+// counts by its size and by the part of the nodes that have it: one that few have
+// shall not draw all of its pods to them. holders is how many nodes have an image.
+func (w *Weights) Images(s *model.Shape, info *model.NodeInfo, holders map[string]int32, nodes int) int32 {
 	if w.ImageLocality == 0 || len(info.Images) == 0 {
 		return 0
 	}
 	var sum int64
 	for _, name := range s.Images {
-		sum += info.Images[name]
+		if size, has := info.Images[name]; has {
+			sum += int64(float64(size) * (float64(holders[name]) / float64(nodes)))
+		}
 	}
-	most := int64(maxImage) * int64(max(len(s.Images), 1))
+	most := int64(maxImage) * int64(max(s.ContainerCount, 1))
 	sum = min(max(sum, minImage), most)
 	return toInt(w.ImageLocality * float64(sum-minImage) / float64(most-minImage) * 100)
 }

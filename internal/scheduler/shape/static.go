@@ -14,6 +14,7 @@ type static struct {
 	labeled uint64  // model generation it was made at
 	version uint64  // changes when points of nodes did that were not relabeled
 	prefers bool    // a term is normalised over all nodes
+	holders []int32 // nodes that have each of the shape's images
 }
 
 // static brings the shape's static part up to date.
@@ -43,7 +44,7 @@ func (j *Judge) relabel(s *model.Shape, st *static) {
 			continue
 		}
 		// A preference may have come up that all nodes are measured by.
-		if st.prefers || fit.Intolerable(s, j.overlay.Nodes.Info[id]) > 0 {
+		if st.prefers || !st.sameHolders(s, j.overlay.Nodes.ImageNodes) || fit.Intolerable(s, j.overlay.Nodes.Info[id]) > 0 {
 			j.buildStatic(s, st)
 			return
 		}
@@ -58,7 +59,7 @@ func (j *Judge) judgeStatic(s *model.Shape, id model.NodeID) int32 {
 	if code, _ := j.Filters.Static(s, info); code != "" {
 		return unfit
 	}
-	return j.Weights.Images(s, info) + score.Normalise(0, 0, j.Weights.Taints, true)
+	return j.images(s, info) + score.Normalise(0, 0, j.Weights.Taints, true)
 }
 
 // buildStatic judges all nodes, normalising preferences over those that pass the
@@ -70,6 +71,10 @@ func (j *Judge) buildStatic(s *model.Shape, st *static) {
 	}
 	st.points = st.points[:len(o.Order)]
 	st.epoch, st.labeled = o.Epoch, o.Labeled()
+	st.holders = st.holders[:0]
+	for _, name := range s.Images {
+		st.holders = append(st.holders, o.Nodes.ImageNodes[name])
+	}
 	st.version++
 	var mostPreferred, mostTaints int64
 	for rank, id := range o.Order {
@@ -89,10 +94,24 @@ func (j *Judge) buildStatic(s *model.Shape, st *static) {
 		}
 		info := o.Nodes.Info[id]
 		preferred, taints := preferences(s, info)
-		st.points[rank] = j.Weights.Images(s, info) +
+		st.points[rank] = j.images(s, info) +
 			score.Normalise(preferred, mostPreferred, j.Weights.NodeAffinity, false) +
 			score.Normalise(taints, mostTaints, j.Weights.Taints, true)
 	}
+}
+
+// sameHolders says whether the shape's images are on as many nodes as they were.
+func (st *static) sameHolders(s *model.Shape, now map[string]int32) bool {
+	for i, name := range s.Images {
+		if now[name] != st.holders[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (j *Judge) images(s *model.Shape, info *model.NodeInfo) int32 {
+	return j.Weights.Images(s, info, j.overlay.Nodes.ImageNodes, len(j.overlay.Order))
 }
 
 func preferences(s *model.Shape, info *model.NodeInfo) (preferred, taints int64) {

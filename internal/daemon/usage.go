@@ -1,0 +1,160 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+// usageEvery is how often what accounts have used is written down, at most. What
+// is lost in a crash is which of their pods started or ended in that time.
+const usageEvery = 30 * time.Second
+
+// usageKey is the key of the ConfigMap keys.UsageName under which all of it is,
+// as JSON: a list of model.UsageEntry.
+const usageKey = "usage"
+
+// maxUsage bounds what is written: a ConfigMap holds a mebibyte.
+const maxUsage = 900 << 10
+
+// usageKeeper keeps what accounts have used over restarts. It sits between the
+// loop and the outbox and sees every decision pass.
+type usageKeeper struct {
+	next      effects
+	client    client.Client
+	namespace string
+	fence     func() error
+	log       logr.Logger
+
+	mu    sync.Mutex
+	used  map[model.Account]model.Usage
+	dirty bool
+}
+
+func newUsageKeeper(config *rest.Config, namespace string, next effects, fence func() error, log logr.Logger) (*usageKeeper, error) {
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("client for what accounts have used: %w", err)
+	}
+	return &usageKeeper{next: next, client: c, namespace: namespace, fence: fence, log: log, used: map[model.Account]model.Usage{}}, nil
+}
+
+// load reads what was written last. That it cannot be read is no reason not to
+// schedule: then everybody begins anew.
+func (k *usageKeeper) load(ctx context.Context) model.UsageSet {
+	var stored corev1.ConfigMap
+	var entries []model.UsageEntry
+	err := k.client.Get(ctx, client.ObjectKey{Namespace: k.namespace, Name: keys.UsageName}, &stored)
+	if err == nil && stored.Data[usageKey] != "" {
+		err = json.Unmarshal([]byte(stored.Data[usageKey]), &entries)
+	}
+	if err != nil && !apierrors.IsNotFound(err) && ctx.Err() == nil {
+		k.log.Error(err, "What accounts have used cannot be read; all begin anew", "configMap", k.namespace+"/"+keys.UsageName)
+	}
+	k.note(entries)
+	k.dirty = false
+	return model.UsageSet{Entries: entries}
+}
+
+// Put notes what a cycle says of use and hands the decisions on.
+func (k *usageKeeper) Put(d *decision.Decisions) {
+	if len(d.Usage) > 0 {
+		k.note(d.Usage)
+	}
+	k.next.Put(d)
+}
+
+func (k *usageKeeper) note(entries []model.UsageEntry) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, e := range entries {
+		k.dirty = true
+		if e.Usage.Value == 0 && e.Usage.Rate == 0 {
+			delete(k.used, e.Account)
+			continue
+		}
+		k.used[e.Account] = e.Usage
+	}
+}
+
+// run writes from time to time until ctx is done, and once more then.
+func (k *usageKeeper) run(ctx context.Context) {
+	tick := time.NewTicker(usageEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			k.save(ctx)
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+			defer cancel()
+			k.save(last)
+			return
+		}
+	}
+}
+
+// save writes when something changed, and only while this process leads.
+func (k *usageKeeper) save(ctx context.Context) {
+	text, due := k.text()
+	if !due || k.fence() != nil {
+		return
+	}
+	if err := k.write(ctx, text); err != nil {
+		k.mu.Lock()
+		k.dirty = true
+		k.mu.Unlock()
+		k.log.Error(err, "What accounts have used cannot be written; it is tried again", "configMap", k.namespace+"/"+keys.UsageName)
+	}
+}
+
+// text is all of it as JSON, and whether it is to be written. Where there are too
+// many accounts, those that used least are left out.
+func (k *usageKeeper) text() (string, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.dirty {
+		return "", false
+	}
+	k.dirty = false
+	entries := model.SortUsage(k.used)
+	for {
+		data, err := json.Marshal(entries)
+		if err != nil {
+			k.log.Error(err, "What accounts have used cannot be written")
+			return "", false
+		}
+		if len(data) <= maxUsage {
+			return string(data), true
+		}
+		entries = entries[:len(entries)*maxUsage/len(data)]
+	}
+}
+
+func (k *usageKeeper) write(ctx context.Context, text string) error {
+	fresh := &corev1.ConfigMap{ObjectMeta: metaFor(k.namespace, keys.UsageName), Data: map[string]string{usageKey: text}}
+	var old corev1.ConfigMap
+	err := k.client.Get(ctx, client.ObjectKeyFromObject(fresh), &old)
+	switch {
+	case apierrors.IsNotFound(err):
+		return k.client.Create(ctx, fresh)
+	case err != nil:
+		return err
+	case old.Data[usageKey] == text:
+		return nil
+	}
+	old.Data = fresh.Data
+	return k.client.Update(ctx, &old)
+}

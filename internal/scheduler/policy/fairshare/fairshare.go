@@ -1,0 +1,189 @@
+// Package fairshare remembers who has used how much: whoever used less lately goes
+// first, and whoever waits long in the end does too.
+//
+//	In:   what accounts held and hold, the half-life of use; who submitted a gang, and when
+//	Out:  rule JobOrder, and with fairshare.queues QueueOrder; Decisions.Usage
+//
+// An account is the user that a PodGroup's vc-batch.dev/user names, in its queue;
+// the namespace where it names none. Use is measured in seconds of the whole
+// cluster, by the greatest part of any resource, and halves every half-life.
+//
+// The points of a gang, higher first (after Slurm's multifactor priority):
+//
+//	usageWeight·2^(-U·n) + ageWeight·min(waited/maxAge, 1)
+//
+// where U is the account's part of all that was used in the queue and n the
+// number of its accounts. With equal points the namespace that used less goes first.
+//
+// # Invariants
+//
+//   - What was used is in the model: a cycle says what changes, and the same model at the same time gives the
+//     same order, before and after a restart.
+//
+// # Concurrency
+//
+// A Policy keeps nothing between cycles.
+package fairshare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+const (
+	targetQueues = "fairshare.targetQueues"
+	halfLife     = "fairshare.halfLife"
+	usageWeight  = "fairshare.usageWeight"
+	ageWeight    = "fairshare.ageWeight"
+	maxAge       = "fairshare.maxAge"
+	queues       = "fairshare.queues"
+)
+
+// Policy is the policy fairshare.
+type Policy struct {
+	conf             config.Plugin
+	targets          []string // none: all queues
+	halfLife, maxAge time.Duration
+	usageWeight      float64
+	ageWeight        float64
+	amongQueues      bool
+}
+
+// New returns the policy.
+func New(conf config.Plugin, warn func(string)) *Policy {
+	a := conf.Arguments
+	p := &Policy{
+		conf: conf, halfLife: duration(a, halfLife, 4*time.Hour, warn), maxAge: duration(a, maxAge, 7*24*time.Hour, warn),
+		usageWeight: weight(a, usageWeight, 1, warn), ageWeight: weight(a, ageWeight, 0.1, warn),
+		amongQueues: a.Bool(queues, false, warn),
+	}
+	p.targets = names(a, warn)
+	return p
+}
+
+// names reads the queues that are meant: a list, or text with commas.
+func names(a config.Arguments, warn func(string)) []string {
+	var out []string
+	switch v := a[targetQueues].(type) {
+	case nil:
+	case string:
+		out = strings.Split(v, ",")
+	case []any:
+		for _, one := range v {
+			name, ok := one.(string)
+			if !ok {
+				warn(fmt.Sprintf("argument %s: want names of queues, have %v; it is ignored", targetQueues, one))
+				continue
+			}
+			out = append(out, name)
+		}
+	default:
+		warn(fmt.Sprintf("argument %s: want names of queues, have %v; all queues are meant", targetQueues, v))
+	}
+	for i := range out {
+		out[i] = strings.TrimSpace(out[i])
+	}
+	return slices.DeleteFunc(out, func(name string) bool { return name == "" })
+}
+
+func duration(a config.Arguments, key string, usual time.Duration, warn func(string)) time.Duration {
+	text := a.String(key, "", warn)
+	if text == "" {
+		return usual
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Second {
+		warn(fmt.Sprintf("argument %s: want a duration of a second or more, such as 4h, have %q; %s is used", key, text, usual))
+		return usual
+	}
+	return d
+}
+
+func weight(a config.Arguments, key string, usual float64, warn func(string)) float64 {
+	w := a.Float(key, usual, warn)
+	if !(w >= 0) || w > 1e6 {
+		warn(fmt.Sprintf("argument %s: want 0 to 1000000, have %v; %v is used", key, w, usual))
+		return usual
+	}
+	return w
+}
+
+// Name is fairshare.
+func (*Policy) Name() string { return "fairshare" }
+
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{
+		Switches:  []string{"enableJobOrder", "enableQueueOrder"},
+		Arguments: []string{targetQueues, halfLife, usageWeight, ageWeight, maxAge, queues},
+	}
+}
+
+// Open takes stock of who holds what and registers the rules.
+func (p *Policy) Open(s *session.Session) {
+	book := &book{s: s, p: p}
+	book.take()
+	if p.conf.Enabled("enableJobOrder") {
+		s.Rules.JobOrder = append(s.Rules.JobOrder, book.compare)
+	}
+	if p.amongQueues && p.conf.Enabled("enableQueueOrder") {
+		s.Rules.QueueOrder = append(s.Rules.QueueOrder, func(a, b *queue.Queue) int {
+			return cmp.Compare(book.queueUse(a), book.queueUse(b))
+		})
+	}
+}
+
+// meant says whether gangs of a queue are ordered.
+func (p *Policy) meant(queue string) bool {
+	return len(p.targets) == 0 || slices.Contains(p.targets, queue)
+}
+
+// compare orders two gangs of a queue.
+func (b *book) compare(x, y *session.Job) int {
+	if !b.p.meant(x.In.Name) {
+		return 0
+	}
+	if d := b.points(y) - b.points(x); d < -tiny || d > tiny {
+		return cmp.Compare(d, 0)
+	}
+	if d := b.used(inNamespace(x)) - b.used(inNamespace(y)); d < -tiny || d > tiny {
+		return cmp.Compare(d, 0)
+	}
+	return 0
+}
+
+// tiny is what points may differ by and still be equal: a second of a week of age is more.
+const tiny = 1e-9
+
+// points of a gang, reckoned once a cycle.
+func (b *book) points(j *session.Job) float64 {
+	points, known := b.reckoned[j]
+	if !known {
+		points = b.reckon(j)
+		b.reckoned[j] = points
+	}
+	return points
+}
+
+func (b *book) reckon(j *session.Job) float64 {
+	all := b.queues[j.In.Name]
+	points := b.p.usageWeight
+	if all.used > 0 {
+		points *= math.Exp2(-b.used(accountOf(j)) / all.used * float64(all.accounts))
+	}
+	waited := float64(max(b.s.Now.Sub(j.Created), 0)) / float64(b.p.maxAge)
+	return points + b.p.ageWeight*min(waited, 1)
+}
+
+// queueUse is what a queue has used for each of its weight.
+func (b *book) queueUse(q *queue.Queue) float64 {
+	return b.used(ofQueue(q.Name)) / float64(max(q.Weight, 1))
+}
