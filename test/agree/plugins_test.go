@@ -74,6 +74,7 @@ func newPlugins(t fataler, nodes []*corev1.Node, pods []*corev1.Pod, namespaces 
 		}
 	}
 	gates := feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate)
+	gates.EnableDRAExtendedResource = false // asks for a manager of devices
 	make := func(build func(context.Context, runtime.Object, fwk.Handle, feature.Features) (fwk.Plugin, error), args runtime.Object) fwk.Plugin {
 		plugin, err := build(p.ctx, args, h, gates)
 		if err != nil {

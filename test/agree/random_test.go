@@ -73,9 +73,9 @@ func (d *dice) node(name string) *corev1.Node {
 	if d.seldom() {
 		node.Status.Allocatable["nvidia.com/gpu"] = resource.MustParse(d.of("1", "4"))
 	}
-	for _, image := range []string{"big", "small:v1"} {
+	for _, image := range []string{"big:latest", "small:v1"} {
 		if d.seldom() {
-			node.Status.Images = append(node.Status.Images, corev1.ContainerImage{Names: []string{image}, SizeBytes: map[string]int64{"big": 900 << 20, "small:v1": 60 << 20}[image]})
+			node.Status.Images = append(node.Status.Images, corev1.ContainerImage{Names: []string{image}, SizeBytes: map[string]int64{"big:latest": 900 << 20, "small:v1": 60 << 20}[image]})
 		}
 	}
 	node.Status.Capacity = node.Status.Allocatable
@@ -207,7 +207,9 @@ func (d *dice) pod(on string) *corev1.Pod {
 	}
 	p.Spec.Containers = []corev1.Container{container}
 	if d.n(6) == 0 {
-		p.Spec.InitContainers = []corev1.Container{{Name: "i", Image: d.of("big", "other")}}
+		p.Spec.InitContainers = []corev1.Container{{Name: "i", Image: d.of("big", "other"), Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("10Mi"),
+		}}}}
 	}
 	d.rules(p)
 	return p
