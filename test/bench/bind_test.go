@@ -56,9 +56,9 @@ func (r *rig) bindRound(t *testing.T, daemon *vcd, s shape, round int) (share, c
 	})
 	quiet(t, daemon)
 	began := time.Now()
-	for i := range s.jobs {
-		r.createGang(t, ours, fmt.Sprintf("gang-%d", i), s.pods)
-	}
+	inParallel(t, s.jobs, func(ctx context.Context, i int) error {
+		return r.createGang(ctx, ours, fmt.Sprintf("gang-%d", i), s.pods)
+	})
 	eventually(t, 2*time.Minute, "all pods are bound", func() bool { return r.pods.count(ours).bound == s.all() })
 	cpu = (cpuTime(t, daemon.process.Process.Pid) - before).Seconds() * 1000 / float64(s.all())
 	profiled()
@@ -86,15 +86,12 @@ func (r *rig) createMember(ctx context.Context, namespace, gang string, i int, s
 	return err
 }
 
-func (r *rig) createGang(t *testing.T, namespace, name string, members int) {
-	t.Helper()
-	err := r.ours.Create(t.Context(), &schedulingv1beta1.PodGroup{
+// createGang makes the PodGroup of a gang.
+func (r *rig) createGang(ctx context.Context, namespace, name string, members int) error {
+	return r.ours.Create(ctx, &schedulingv1beta1.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec:       schedulingv1beta1.PodGroupSpec{MinMember: int32(members), Queue: "default"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func (r *rig) removeGangs(t *testing.T, namespace string) {
@@ -117,7 +114,7 @@ func TestFirstBind(t *testing.T) {
 			for round := range rounds() {
 				ns := fmt.Sprintf("first-%d", round)
 				makeNamespace(t, r.core, ns)
-				r.createGang(t, ns, "gang", members)
+				inParallel(t, 1, func(ctx context.Context, _ int) error { return r.createGang(ctx, ns, "gang", members) })
 				eventually(t, time.Minute, "the gang is let in", func() bool {
 					var g schedulingv1beta1.PodGroup
 					err := r.ours.Get(t.Context(), types.NamespacedName{Namespace: ns, Name: "gang"}, &g)

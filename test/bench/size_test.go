@@ -28,7 +28,9 @@ func TestSize(t *testing.T) {
 			r.fill(t, count)
 			for round := range rounds() { // before vcd checks them, as without it they are refused
 				makeNamespace(t, r.core, waiting(round))
-				r.createGang(t, waiting(round), "gang", 1)
+				if err := r.createGang(t.Context(), waiting(round), "gang", 1); err != nil {
+					t.Fatal(err)
+				}
 			}
 			var memory, restarts []float64
 			for round := range rounds() {
@@ -68,9 +70,9 @@ func smallPod() corev1.PodSpec {
 func (r *rig) fill(t *testing.T, count int) {
 	t.Helper()
 	all, spec := count*podsEach, smallPod()
-	for i := range all / 100 {
-		r.createGang(t, "full", fmt.Sprintf("gang-%d", i), 100)
-	}
+	inParallel(t, all/100, func(ctx context.Context, i int) error {
+		return r.createGang(ctx, "full", fmt.Sprintf("gang-%d", i), 100)
+	})
 	inParallel(t, all, func(ctx context.Context, i int) error {
 		if err := r.createMember(ctx, "full", fmt.Sprintf("gang-%d", i/100), i, spec); err != nil {
 			return err

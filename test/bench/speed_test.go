@@ -91,6 +91,33 @@ func TestWholeWay(t *testing.T) {
 	t.Logf("vcd holds %d MiB", resident(daemon.process.Process.Pid))
 }
 
+// TestMostOfOnePodJobs: how much of the bare loop's speed is left for jobs of one
+// pod by the API server itself, if each is created with its PodGroup and nobody
+// checks, tells or computes anything: vcd does not run.
+func TestMostOfOnePodJobs(t *testing.T) {
+	skipUnlessAsked(t)
+	r := startRig(t, 1000)
+	makeNamespace(t, r.core, "warm")
+	r.bareLoop(t, "warm", 300)
+	const jobs = 2000
+	var shares []float64
+	for n := range rounds() {
+		namespace := fmt.Sprintf("most-%d", n)
+		makeNamespace(t, r.core, namespace)
+		bare := r.bareLoop(t, namespace, jobs)
+		more := inParallel(t, jobs, func(ctx context.Context, i int) error {
+			name := fmt.Sprintf("job-%d", i)
+			if err := r.ours.Create(ctx, newJob(namespace, name, 1, nil)); err != nil {
+				return err
+			}
+			return r.createGang(ctx, namespace, name, 1)
+		})
+		t.Logf("round %d: pods %s, Jobs and PodGroups besides %s", n, short(bare.sum()), short(more))
+		shares = append(shares, bare.sum().Seconds()/(bare.sum()+more).Seconds())
+	}
+	take(t, figures.Most, len(r.nodes), shares...)
+}
+
 // TestWholeWayStarted: the same, and pods start as soon as they are bound, which
 // costs the API server two more writes a pod on either side.
 func TestWholeWayStarted(t *testing.T) {

@@ -95,6 +95,7 @@ func newPart(name, short string, kinds parts, components ...string) *cobra.Comma
 			if err != nil {
 				return err
 			}
+			go tuneMemory(cmd.Context())
 			return daemon.Run(cmd.Context(), o)
 		},
 	}

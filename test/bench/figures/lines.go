@@ -48,6 +48,7 @@ var Lines = []Line{
 	{Way + "10x500", "", Higher, 0.6, 0.85},
 	{Way + "1x5000", "", Higher, 0.6, 0.85},
 	{Way + "5000x1", "", Higher, 0.1, 0.85}, // the floor: 0.6
+	{Most, "", Higher, 0, 0},
 	{Way + "20x100" + Started, "", Higher, 0.5, 0.85},
 	{Processor, "ms", Lower, 0.5, 0.2},
 	{FirstBind, "ms", Lower, 500, 100},
@@ -60,6 +61,7 @@ const (
 	Binds     = "bound pods/s of waiting pods, share of a bare loop of binds"
 	Way       = "bare create and bind loops' time over that from submitting to the last bind, "
 	Started   = ", pods start"
+	Most      = "the same where a controller would be free: 5000x1 with nothing but creates of Jobs and PodGroups, no webhook"
 	Processor = "scheduler's processor time a bound pod"
 	FirstBind = "first bind after the last pod of a gang of 1,000 exists"
 	Memory    = "resident memory with ten pods a node"
