@@ -84,6 +84,8 @@ func components() []component {
 				rule(deviceGroup, of("resourceclaims"), append(watched, "update")...),
 				rule(deviceGroup, of("resourceclaims/status", "resourceclaims/binding"), "update", "patch"),
 				rule(deviceGroup, of("resourceslices", "deviceclasses"), watched...),
+				// internal/load: the nodes' real load, where the adaptor is asked for it
+				rule("custom.metrics.k8s.io", of("nodes/node_cpu_usage_avg", "nodes/node_memory_usage_avg"), "get"),
 				// internal/outbox: binds, evictions, conditions, statuses, events
 				rule(core, of("pods/binding"), "create"),
 				rule(core, of("pods"), "delete"),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -26,6 +27,8 @@ type confFile struct {
 	log  logr.Logger
 	last []byte
 	good *config.Config
+	// metrics is the section of that name of good, for those who follow it.
+	metrics atomic.Pointer[config.Metrics]
 	// state is how the configuration stands, teller who is told; nil: nobody.
 	state  confState
 	teller *confTeller
@@ -35,6 +38,7 @@ type confFile struct {
 func (f *confFile) load() error {
 	if f.path == "" {
 		f.good = config.Default()
+		f.metrics.Store(&f.good.Metrics)
 		f.state = confState{text: config.DefaultText, source: "the built-in configuration"}
 		confValid.Set(1)
 		return nil
@@ -65,6 +69,7 @@ func (f *confFile) take(data []byte) (*scheduler.Engine, error) {
 		f.log.Info("Scheduler configuration has an oddity", "file", f.path, "warning", w)
 	}
 	f.good = c
+	f.metrics.Store(&c.Metrics)
 	f.state = confState{text: string(data), source: f.path, warnings: slices.Concat(warnings, engine.Warnings)}
 	confValid.Set(1)
 	return engine, nil

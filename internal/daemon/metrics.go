@@ -124,6 +124,7 @@ func observeCycle(deltas int, d *decision.Decisions, took time.Duration) {
 		victims.Set(float64(d.Stats.Victims))
 		preemptions.Inc()
 	}
+	observeDevices(d.Stats.Devices)
 	for i := range d.Stats.Queues {
 		q := &d.Stats.Queues[i]
 		queueAllocated.set(q.Queue, q.Allocated)

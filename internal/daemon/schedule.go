@@ -8,9 +8,11 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/vc-batch/vc/internal/feed"
+	"github.com/vc-batch/vc/internal/load"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/outbox"
 	"github.com/vc-batch/vc/internal/scheduler"
+	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
 // schedulerLease is named as Volcano's, so that the two never schedule at once
@@ -38,7 +40,7 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 	if err := ensureQueues(ctx, o, queueTries, log); err != nil {
 		return err
 	}
-	in, err := feed.New(feed.Options{Config: o.Config, SchedulerNames: o.SchedulerNames, Log: log})
+	in, err := feed.New(feed.Options{Config: o.Config, SchedulerNames: o.SchedulerNames, NoCSI: o.NoCSI, Log: log})
 	if err != nil {
 		return err
 	}
@@ -84,6 +86,7 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 	cluster.DefaultQueue = o.DefaultQueue
 	cluster.Apply(used.load(ctx))
 	parts.Go(func() { used.run(ctx) })
+	parts.Go(func() { load.Run(ctx, func() config.Metrics { return *conf.metrics.Load() }, o.Config, in.Put, log) })
 	l := &loop{
 		source: in, effects: used, engine: engine, engines: engines, cluster: cluster,
 		period: o.SchedulePeriod, beat: h.beat, log: log,

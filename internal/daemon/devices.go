@@ -1,0 +1,48 @@
+package daemon
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+// Volcano's gauges of shared cards.
+var (
+	cardShared    = cardGauge("shared_number", "Containers that share a card")
+	cardMemory    = cardGauge("allocated_memory", "Memory of a card that is given away, in MiB")
+	cardCores     = cardGauge("allocated_cores", "Part of a card's cores that is given away, in percent")
+	cardLimit     = cardGauge("memory_limit", "Memory of a card, in MiB")
+	cardPodMemory = cardGauge("memory_allocation_for_a_certain_pod", "Memory of a card that a pod has, in MiB", "podName")
+	cardPodCores  = cardGauge("core_allocation_for_a_certain_pod", "Part of a card's cores that a pod has, in percent", "podName")
+)
+
+func cardGauge(name, help string, labels ...string) *prometheus.GaugeVec {
+	return prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "volcano_vgpu_device_" + name, Help: help + ".",
+	}, append([]string{"devID", "NodeName"}, labels...))
+}
+
+func init() {
+	metrics.Registry.MustRegister(cardShared, cardMemory, cardCores, cardLimit, cardPodMemory, cardPodCores)
+}
+
+// observeDevices replaces the series of the nodes whose cards changed.
+func observeDevices(nodes []decision.NodeDevices) {
+	for i := range nodes {
+		n := &nodes[i]
+		for _, g := range []*prometheus.GaugeVec{cardShared, cardMemory, cardCores, cardLimit, cardPodMemory, cardPodCores} {
+			g.DeletePartialMatch(prometheus.Labels{"NodeName": n.Node})
+		}
+		for _, c := range n.Cards {
+			cardShared.WithLabelValues(c.Card, n.Node).Set(float64(c.Shared))
+			cardMemory.WithLabelValues(c.Card, n.Node).Set(float64(c.MemoryMiB))
+			cardCores.WithLabelValues(c.Card, n.Node).Set(float64(c.Cores))
+			cardLimit.WithLabelValues(c.Card, n.Node).Set(float64(c.MemoryLimitMiB))
+			for _, p := range c.Pods {
+				cardPodMemory.WithLabelValues(c.Card, n.Node, p.Pod.Key()).Add(float64(p.MemoryMiB))
+				cardPodCores.WithLabelValues(c.Card, n.Node, p.Pod.Key()).Add(float64(p.Cores))
+			}
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// adaptor is Prometheus behind the API server's custom metrics.
+type adaptor struct {
+	client  *http.Client
+	address string
+}
+
+// Volcano's names of the metrics, in percent.
+const (
+	cpuMetric    = "node_cpu_usage_avg"
+	memoryMetric = "node_memory_usage_avg"
+)
+
+// Fetch asks for cpu, then for memory.
+func (a *adaptor) Fetch(ctx context.Context) (map[string]Load, error) {
+	cpu, err := a.metric(ctx, cpuMetric)
+	if err != nil {
+		return nil, err
+	}
+	memory, err := a.metric(ctx, memoryMetric)
+	if err != nil {
+		return nil, err
+	}
+	return byNode(cpu, memory), nil
+}
+
+func (a *adaptor) metric(ctx context.Context, name string) (map[string]float64, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.address+"/apis/custom.metrics.k8s.io/v1beta1/nodes/*/"+name, nil)
+	if err != nil {
+		return nil, fmt.Errorf("source of metrics: %w", err)
+	}
+	var reply struct {
+		Items []struct {
+			DescribedObject struct{ Name string }
+			Value           string
+		}
+	}
+	if err := answer(a.client, request, &reply); err != nil {
+		return nil, err
+	}
+	out := map[string]float64{}
+	for _, item := range reply.Items {
+		q, err := resource.ParseQuantity(item.Value)
+		if v, ok := percent(q.AsApproximateFloat64()); err == nil && ok {
+			out[item.DescribedObject.Name] = v
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,180 @@
+// Package load asks a source of metrics how loaded the nodes really are.
+//
+//	In:   section metrics of the scheduler's configuration: Prometheus, its adaptor behind the API server, or Elasticsearch
+//	Out:  model.NodeUsageSet for every node that the source knows, every interval
+//
+// All nodes are asked for with one question each for cpu and memory.
+//
+// # Concurrency
+//
+// Run is one goroutine; a Source belongs to it.
+package load
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+)
+
+const (
+	// answerTime bounds one question, answerSize what is read of its answer.
+	answerTime = 10 * time.Second
+	answerSize = 64 << 20
+)
+
+// Source is asked for the load of all nodes, in percent averaged over ten
+// minutes.
+type Source interface {
+	Fetch(ctx context.Context) (map[string]Load, error)
+}
+
+// Load of a node in percent.
+type Load struct{ CPU, Memory float64 }
+
+// New makes the source that a configuration names. cluster is used by the
+// adaptor only, which is asked through the API server.
+func New(m config.Metrics, cluster *rest.Config) (Source, error) {
+	client := &http.Client{Timeout: answerTime, Transport: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: answerTime}).DialContext,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: m.InsecureSkipVerify}, //nolint:gosec // asked for by tls.insecureSkipVerify
+	}}
+	address := strings.TrimSuffix(m.Address, "/")
+	switch m.Type {
+	case "prometheus":
+		return &prometheus{client, address}, nil
+	case "prometheus_adaptor":
+		own := rest.CopyConfig(cluster)
+		own.Timeout = answerTime
+		client, err := rest.HTTPClientFor(own)
+		if err != nil {
+			return nil, fmt.Errorf("client for custom metrics: %w", err)
+		}
+		if address == "" {
+			address = strings.TrimSuffix(own.Host, "/")
+		}
+		if !strings.Contains(address, "://") {
+			address = "https://" + address
+		}
+		return &adaptor{client, address}, nil
+	case "elasticsearch":
+		return &elastic{client, address, m.Elastic}, nil
+	}
+	return nil, fmt.Errorf("metrics.type: %q is no source of metrics", m.Type)
+}
+
+// look is how often Run sees whether the configuration is another one.
+const look = 2 * time.Second
+
+// Run asks again and again until ctx is done, and puts what it learns. current is
+// the configuration as it is now; with no type nothing is asked. A source that
+// fails is told of once, and once when it answers again.
+func Run(ctx context.Context, current func() config.Metrics, cluster *rest.Config, put func(...model.Delta), log logr.Logger) {
+	r := runner{cluster: cluster, put: put, log: log}
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	for {
+		r.turn(ctx, current(), time.Now())
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// runner is the state of Run.
+type runner struct {
+	cluster *rest.Config
+	put     func(...model.Delta)
+	log     logr.Logger
+
+	conf   config.Metrics
+	source Source
+	next   time.Time
+	failed bool
+}
+
+// turn asks if it is time to.
+func (r *runner) turn(ctx context.Context, m config.Metrics, now time.Time) {
+	if m != r.conf {
+		r.conf, r.source, r.next, r.failed = m, nil, time.Time{}, false
+	}
+	if m.Type == "" || now.Before(r.next) {
+		return
+	}
+	r.next = now.Add(m.Interval)
+	loads, err := r.ask(ctx)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil && !r.failed:
+		r.log.Error(err, "Real load of nodes cannot be had; policies that need it judge without after five minutes", "source", m.Type, "address", m.Address)
+	case err == nil && r.failed:
+		r.log.Info("Real load of nodes is to be had again", "source", m.Type, "nodes", len(loads))
+	}
+	r.failed = err != nil
+	deltas := make([]model.Delta, 0, len(loads))
+	for _, node := range slices.Sorted(maps.Keys(loads)) {
+		l := loads[node]
+		deltas = append(deltas, model.NodeUsageSet{Node: node, NodeUsage: model.NodeUsage{CPUPercent: l.CPU, MemoryPercent: l.Memory, At: now}})
+	}
+	r.put(deltas...)
+}
+
+func (r *runner) ask(ctx context.Context) (map[string]Load, error) {
+	if r.source == nil {
+		source, err := New(r.conf, r.cluster)
+		if err != nil {
+			return nil, err
+		}
+		r.source = source
+	}
+	return r.source.Fetch(ctx)
+}
+
+// answer sends a request and reads a JSON answer.
+func answer(client *http.Client, request *http.Request, into any) error {
+	response, err := client.Do(request)
+	if err != nil {
+		return fmt.Errorf("source of metrics: %w", err)
+	}
+	defer response.Body.Close() //nolint:errcheck // it was read
+	body, err := io.ReadAll(io.LimitReader(response.Body, answerSize))
+	if err != nil {
+		return fmt.Errorf("source of metrics: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("source of metrics: %s %s: %s: %.200s", request.Method, request.URL.Redacted(), response.Status, body)
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("source of metrics: %s: the answer is not what was expected: %w", request.URL.Redacted(), err)
+	}
+	return nil
+}
+
+// percent is a measurement that can be believed: not below 0, not NaN.
+func percent(v float64) (float64, bool) { return v, v >= 0 && v < 1e6 }
+
+// byNode joins two measurements. A node counts when both know it.
+func byNode(cpu, memory map[string]float64) map[string]Load {
+	out := make(map[string]Load, len(cpu))
+	for node, v := range cpu {
+		if m, ok := memory[node]; ok {
+			out[node] = Load{CPU: v, Memory: m}
+		}
+	}
+	return out
+}

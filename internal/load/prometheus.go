@@ -1,0 +1,77 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// prometheus is a Prometheus server with node_exporter's series, whose instance
+// is the node's name, a port behind it left aside.
+type prometheus struct {
+	client  *http.Client
+	address string
+}
+
+// The questions are Volcano's, for all nodes at once.
+const (
+	cpuQuery    = `avg_over_time(clamp_min(100 - (avg by (instance) (rate(node_cpu_seconds_total{mode="idle"}[5m])) * 100), 0)[10m:30s])`
+	memoryQuery = `100 * avg_over_time(((1 - node_memory_MemAvailable_bytes / node_memory_MemTotal_bytes))[10m:30s])`
+)
+
+// Fetch asks for cpu, then for memory.
+func (p *prometheus) Fetch(ctx context.Context) (map[string]Load, error) {
+	cpu, err := p.query(ctx, cpuQuery)
+	if err != nil {
+		return nil, err
+	}
+	memory, err := p.query(ctx, memoryQuery)
+	if err != nil {
+		return nil, err
+	}
+	return byNode(cpu, memory), nil
+}
+
+func (p *prometheus) query(ctx context.Context, query string) (map[string]float64, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address+"/api/v1/query?"+url.Values{"query": {query}}.Encode(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("source of metrics: %w", err)
+	}
+	var reply struct {
+		Status, Error string
+		Data          struct {
+			ResultType string
+			Result     []struct {
+				Metric map[string]string
+				Value  [2]any // time, value as text
+			}
+		}
+	}
+	if err := answer(p.client, request, &reply); err != nil {
+		return nil, err
+	}
+	if reply.Status != "success" || reply.Data.ResultType != "vector" {
+		return nil, fmt.Errorf("source of metrics: status %q, type %q: %s", reply.Status, reply.Data.ResultType, reply.Error)
+	}
+	out := map[string]float64{}
+	for _, r := range reply.Data.Result {
+		text, _ := r.Value[1].(string)
+		v, err := strconv.ParseFloat(text, 64)
+		if v, ok := percent(v); err == nil && ok {
+			out[nodeOf(r.Metric["instance"])] = v
+		}
+	}
+	return out, nil
+}
+
+// nodeOf is the node's name in an instance: node-1 or node-1:9100.
+func nodeOf(instance string) string {
+	host, _, err := net.SplitHostPort(instance)
+	if err != nil {
+		return instance
+	}
+	return host
+}
