@@ -21,10 +21,10 @@ import (
 
 const (
 	// Slower is how many times its quickest answers the average one of an API server
-	// has to take for remarks to give way: requests stand in line then. Below Quick
-	// nothing is pressure.
+	// has to take for remarks to give way: requests stand in line then.
 	Slower = 4
-	Quick  = 10 * time.Millisecond
+	// Quick is an average below which nothing is pressure.
+	Quick = 10 * time.Millisecond
 	// Share: under pressure one write in so many is a remark.
 	Share = 8
 	// slowest and quickest bound how often remarks leave under pressure.
