@@ -99,6 +99,8 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 		kind, rest, _ := strings.Cut(key, ":")
 		switch kind {
 		case "now", "tasks", "min", "mintask", "queue", "class", "minres", "nopods", "label", "groupnote", "estimate", "topology", "subgroups", "subtopology":
+		case "prefer", "avoid", "wish", "softspread", "image":
+			w.wishes(b.Obj(), affinity, kind, rest, value)
 		case "partof": // pods of one part have one label
 			b.Label("part", strconv.Itoa(number(w, name[strings.LastIndex(name, "-")+1:])/number(w, value)))
 		case "note":
@@ -148,7 +150,7 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 			b.Resource(long(key), value)
 		}
 	}
-	if affinity.PodAffinity != nil || affinity.PodAntiAffinity != nil {
+	if affinity.PodAffinity != nil || affinity.PodAntiAffinity != nil || affinity.NodeAffinity != nil {
 		b.Affinity(affinity)
 	}
 	if slices.Contains(words, "guaranteed") {

@@ -210,6 +210,8 @@ func (w *world) setNodes(lines []string) []string {
 			switch kind {
 			case "gpu":
 				b.Resource("nvidia.com/gpu", value)
+			case "image":
+				image(b.Obj(), name, value)
 			case "label":
 				b.Label(name, value)
 			case "taint":

@@ -31,7 +31,7 @@ func (*Policy) Reads() config.Reads {
 		Switches: []string{"enablePredicate"},
 		Arguments: append([]string{
 			"predicate.NodeAffinityEnable", "predicate.TaintTolerationEnable", "predicate.NodePortsEnable",
-			"predicate.PodAffinityEnable", "predicate.PodTopologySpreadEnable",
+			"predicate.PodAffinityEnable", "predicate.PodTopologySpreadEnable", "predicate.CacheEnable",
 		}, attachingArguments...),
 	}
 }
@@ -57,4 +57,6 @@ func (p *Policy) Configure(j *shape.Judge) {
 	f.Ports = on("predicate.NodePortsEnable")
 	f.PodRules = on("predicate.PodAffinityEnable")
 	f.Spread = on("predicate.PodTopologySpreadEnable")
+	// What this one switches on in Volcano is always on: equal pods are judged once.
+	p.conf.Arguments.Bool("predicate.CacheEnable", false, p.warn)
 }
