@@ -92,6 +92,11 @@ func (e *Engine) Cycle(now time.Time, c *model.Cluster) decision.Decisions {
 		action.Run(s) // 4. Let in, place, fill up, take back: in the order configured.
 		end()
 	}
+	for _, policy := range e.policies {
+		if closing, ok := policy.Policy.(session.Closing); ok {
+			closing.Close(s)
+		}
+	}
 	e.book.settle(s)   // 5. Who still waits, and for what?
 	return e.report(s) // 6. Binds, evictions, statuses: data for the outbox.
 }

@@ -24,6 +24,12 @@ type Judging interface {
 	Configure(j *shape.Judge)
 }
 
+// Closing is a policy that hears of the end of a cycle.
+type Closing interface {
+	Policy
+	Close(s *Session)
+}
+
 // Action is one step of a cycle.
 type Action interface {
 	Name() string

@@ -55,6 +55,15 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 	r := round{s: s, job: j, filter: filter, limits: limits, placed: s.roundsOf[:0]}
 	r.run()
 	s.roundsOf = r.placed
+	if len(r.placed) > 0 && r.enough() {
+		if v := s.Rules.MayStart(j); v.Code != "" {
+			v.Members = s.members(j, len(r.placed))
+			r.undo(mark)
+			s.giveUp(j)
+			s.Verdict(j, v)
+			return Failed
+		}
+	}
 	switch {
 	case r.enough() && len(r.placed) > 0 && r.promises == 0:
 		s.keep(j, r.placed)

@@ -36,7 +36,9 @@ type Rules struct {
 	// ShareMoves says that what one queue gets changes the order of others, as in a tree.
 	ShareMoves bool
 
-	JobValid    []func(*Job) explain.Verdict
+	JobValid []func(*Job) explain.Verdict
+	// Ready says why a gang that fits may not start all the same.
+	Ready       []func(*Job) explain.Verdict
 	Overused    []func(*queue.Queue) explain.Verdict
 	Allocatable []func(*queue.Queue, model.Request) explain.Verdict
 	Enqueueable []Voter
@@ -50,6 +52,11 @@ type Rules struct {
 	// Gang says that minimums count: gangs are placed whole.
 	Gang bool
 
+	// Groups says that sub-groups are placed whole; GroupOrder is in which order those of a policy are.
+	Groups     bool
+	GroupOrder []func(a, b *Group) int
+	// WideOnly: gangs are not kept in narrower domains than they ask for.
+	WideOnly bool
 	// HyperNodeOrder are the points of a domain for a gang that asks for so much there.
 	HyperNodeOrder []func(j *Job, d *model.Domain, asked model.Request) float64
 	// MaxDomains is how many domains evictions are tried in; 0: the default.
@@ -134,6 +141,9 @@ func (r *Rules) CompareTasks(a, b *model.Task) int { return r.compareTasks(a, b)
 
 // Valid says why a gang cannot be tried at all; Code "" when it can.
 func (r *Rules) Valid(j *Job) explain.Verdict { return first(r.JobValid, j) }
+
+// MayStart says why a gang that fits may not start all the same.
+func (r *Rules) MayStart(j *Job) explain.Verdict { return first(r.Ready, j) }
 
 // IsOverused says why a queue gets nothing more.
 func (r *Rules) IsOverused(q *queue.Queue) explain.Verdict { return first(r.Overused, q) }

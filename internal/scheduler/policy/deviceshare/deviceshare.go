@@ -73,6 +73,11 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 			say("argument deviceshare.%s: Ascend cards are not judged; they count as plain resources", key)
 		}
 	}
+	for _, key := range []string{"KnownGeometriesCMName", "KnownGeometriesCMNamespace"} {
+		if _, given := conf.Arguments["deviceshare."+key]; given {
+			say("argument deviceshare.%s has no effect: geometries of MIG are not read, and cards in MIG mode take nobody", key)
+		}
+	}
 	p.rules = readRules(conf.Arguments["deviceshare.GPUExclusiveRules"], say)
 	return p
 }
@@ -115,6 +120,7 @@ func (*Policy) Reads() config.Reads {
 		Arguments: []string{
 			"deviceshare.GPUSharingEnable", "deviceshare.GPUNumberEnable", "deviceshare.VGPUEnable", "deviceshare.NodeLockEnable",
 			"deviceshare.SchedulePolicy", "deviceshare.ScheduleWeight", "deviceshare.GPUExclusiveRules",
+			"deviceshare.KnownGeometriesCMName", "deviceshare.KnownGeometriesCMNamespace",
 			"deviceshare.AscendMindClusterVNPUEnable", "deviceshare.AscendHAMiVNPUEnable", // said in New
 		},
 	}

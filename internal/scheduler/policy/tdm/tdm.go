@@ -63,6 +63,9 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 			p.location = location
 		}
 	}
+	if on, given := conf.Switches["enableJobPipelined"]; given && !on {
+		say("enableJobPipelined: false has no effect: a gang is never placed with less than its minimum")
+	}
 	for _, key := range p.zoneKeys() {
 		z, err := parseZone(conf.Arguments.String(key, "", warn))
 		if err != nil {
@@ -93,7 +96,7 @@ func (*Policy) Name() string { return "tdm" }
 // Reads says which switches and arguments have an effect.
 func (p *Policy) Reads() config.Reads {
 	return config.Reads{
-		Switches:  []string{"enablePredicate", "enableNodeOrder", "enableJobOrder"},
+		Switches:  []string{"enablePredicate", "enableNodeOrder", "enableJobOrder", "enableJobStarving", "enableJobPipelined"}, // the last is said in New
 		Arguments: append(p.zoneKeys(), timeZone),
 	}
 }
@@ -130,6 +133,9 @@ func (p *Policy) Open(s *session.Session) {
 			_, change := z.at(s.Now.In(p.location))
 			s.WakeAt(change)
 		}
+	}
+	if p.conf.Enabled("enableJobStarving") {
+		s.Rules.Starve(func(j *session.Job) bool { return !Preemptable(j.Gang) && len(j.Pending) > 0 })
 	}
 	if p.conf.Enabled("enableJobOrder") {
 		s.Rules.JobOrder = append(s.Rules.JobOrder, func(a, b *session.Job) int {
