@@ -50,6 +50,8 @@ type Options struct {
 	SchedulerNames []string
 	// DefaultQueue takes what names no queue; empty means default.
 	DefaultQueue string
+	// NoCSI leaves out what CSI drivers say of nodes and of storage.
+	NoCSI bool
 	// SchedulePeriod is the longest time between two cycles; zero means one second.
 	SchedulePeriod time.Duration
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -236,6 +237,9 @@ func sayAttach(b *decision.Bind) []string {
 		return nil
 	}
 	var out []string
+	if d := b.Attach.Timeout; d != 10*time.Minute {
+		out = append(out, fmt.Sprintf("  %s waits at most %s", b.Pod.Name, d))
+	}
 	if b.Attach.Problem != "" {
 		out = append(out, fmt.Sprintf("  %s cannot: %s", b.Pod.Name, b.Attach.Problem))
 	}

@@ -35,6 +35,8 @@ type flags struct {
 	renewDeadline  time.Duration
 	retryPeriod    time.Duration
 
+	csiStorage bool
+
 	metricsAddress string
 	enableMetrics  bool
 	healthAddress  string
@@ -59,6 +61,7 @@ func (f *flags) bind(fs *pflag.FlagSet, p parts) {
 	if p&scheduling != 0 {
 		fs.StringVar(&f.schedulerConf, "scheduler-conf", "", "path of volcano-scheduler.conf; it is read again when it changes; without it the built-in configuration")
 		fs.DurationVar(&f.period, "schedule-period", time.Second, "longest time between two cycles; changes are acted on at once")
+		fs.BoolVar(&f.csiStorage, "csi-storage", true, "place by what CSI drivers say that nodes can attach and storage can hold")
 		fs.StringVar(&f.defaultQueue, "default-queue", keys.DefaultQueue, "queue of what names none; made when missing")
 	}
 	if p&admitting != 0 {
@@ -110,6 +113,7 @@ func (f *flags) bindObsolete(fs *pflag.FlagSet, p parts) {
 		ignored("minimum-feasible-nodes", all)
 		ignored("minimum-percentage-nodes-to-find", all)
 		ignored("percentage-nodes-to-find", all)
+		ignored("ignored-provisioners", "volumes count where a node says how many it can attach, and nowhere else")
 		ignored("node-worker-threads", "one goroutine keeps the model")
 	}
 	if p&controlling != 0 {
@@ -145,7 +149,7 @@ func (f *flags) options(components []string) (daemon.Options, error) {
 		LeaderElect: f.leaderElect, LeaseNamespace: f.leaseNamespace,
 		LeaseDuration: f.leaseDuration, RenewDeadline: f.renewDeadline, RetryPeriod: f.retryPeriod,
 		SchedulerConf: f.schedulerConf, SchedulerNames: f.schedulerNames, DefaultQueue: f.defaultQueue,
-		SchedulePeriod: f.period, Pprof: f.pprof,
+		SchedulePeriod: f.period, NoCSI: !f.csiStorage, Pprof: f.pprof,
 	}
 	if f.enableMetrics {
 		o.MetricsAddress = f.metricsAddress

@@ -114,3 +114,27 @@ func (a *Adapter) prefers(shape *model.Shape) bool {
 	}
 	return false
 }
+
+// Stamp is a sum of generations, which only grow.
+func (a *Adapter) Stamp(shape *model.Shape) uint64 {
+	at := &a.cluster.Attachable
+	var sum uint64
+	for _, key := range shape.VolumeClaims() {
+		sum += at.VolumeClaims.GenOf(key)
+		claim, ok := at.VolumeClaims.Get(key)
+		switch {
+		case !ok:
+		case claim.Spec.VolumeName != "":
+			sum += at.Volumes.GenOf(claim.Spec.VolumeName)
+		default:
+			sum += at.Volumes.Gen + at.CSIDrivers.Gen + at.Capacities.Gen
+		}
+	}
+	if len(shape.Attached.Spec.Volumes) > 0 {
+		sum += at.Classes.Gen + at.CSINodes.Gen + at.Attachments.Gen
+	}
+	if len(shape.Attached.Spec.ResourceClaims) > 0 {
+		sum += at.DeviceClaims.Gen + at.Slices.Gen + at.DeviceClasses.Gen
+	}
+	return sum
+}

@@ -16,6 +16,20 @@ type Attacher interface {
 	// Decided is what has to be written before a task that took a node in this
 	// cycle is bound; nil: nothing.
 	Decided(t *model.Task, id model.NodeID) *decision.Attach
+	// Stamp changes when volumes or devices do that could help pods of a shape.
+	Stamp(s *model.Shape) uint64
+}
+
+// AttachStamp is the sum of the stamps of what a parked job needs nodes for; it
+// changes when one of them does.
+func (s *Session) AttachStamp(j *Job) uint64 {
+	var sum uint64
+	for _, shape := range j.ParkedShapes {
+		if shape.Attached != nil && s.Attacher != nil {
+			sum += s.Attacher.Stamp(shape)
+		}
+	}
+	return sum
 }
 
 // Attaching is what policy predicates says of volumes and devices.

@@ -50,6 +50,8 @@ type Job struct {
 	ReclaimStamp uint64
 	// AttackAt is when evictions are to be tried again although nothing changed; zero: not.
 	AttackAt time.Time
+	// AttachStamp is the session's at the last try.
+	AttachStamp uint64
 	// QueueStamp is the queue's stamp at the last try.
 	QueueStamp uint64
 	// DueAt is when it is to be tried again although nothing changes; zero: never.
@@ -71,6 +73,8 @@ type Job struct {
 
 	groups  []*Group
 	groupOf map[*model.Task]*Group
+	// groupOrder is in which order they are placed.
+	groupOrder []func(a, b *Group) int
 
 	seen       uint64
 	backing    []*model.Task // of Pending, whose front is cut off as tasks are placed
@@ -109,7 +113,7 @@ func (j *Job) Load(s *Session) {
 			j.Pending = append(j.Pending, t)
 		}
 	}
-	j.loadGroups()
+	j.loadGroups(&s.Rules)
 	slices.SortFunc(j.Pending, func(a, b *model.Task) int {
 		return cmp.Or(compareBool(a.Shape.BestEffort, b.Shape.BestEffort), s.Rules.compareTasks(a, b))
 	})

@@ -77,16 +77,6 @@ func (j *Job) Keeps(tasks []*model.Task) bool {
 	return kept == len(tasks)
 }
 
-// Attaching says whether a change of volumes or devices could help the job.
-func (j *Job) Attaching() bool {
-	for _, shape := range j.ParkedShapes {
-		if shape.Attached != nil {
-			return true
-		}
-	}
-	return false
-}
-
 // WakeForNodes makes parked gangs ready that wait for nodes: room that was
 // promised became free.
 func (s *Session) WakeForNodes() {
