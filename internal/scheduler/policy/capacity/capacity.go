@@ -32,6 +32,9 @@ import (
 // reclaimLevel is how many ancestors of a queue have a say in what it may take and lose.
 const reclaimLevel = "ancestorReclaimLevel"
 
+// devices are arguments about quotas of device classes, which there are none of.
+var devices = []string{"capacity.DynamicResourceAllocationEnable", "capacity.DRAConsumableCapacityEnable"}
+
 // Policy is the policy capacity.
 type Policy struct {
 	conf   config.Plugin
@@ -41,6 +44,11 @@ type Policy struct {
 
 // New returns the policy.
 func New(conf config.Plugin, warn func(string)) *Policy {
+	for _, key := range devices {
+		if _, given := conf.Arguments[key]; given && warn != nil {
+			warn("argument " + key + ": quotas of device classes are not counted, whatever it says; limit the devices' extended resource instead")
+		}
+	}
 	return &Policy{conf: conf, tree: conf.Enabled("enableHierarchy"), levels: max(conf.Arguments.Int(reclaimLevel, 0, warn), 0)}
 }
 
@@ -53,7 +61,7 @@ func (*Policy) Reads() config.Reads {
 		Switches: []string{
 			"enableHierarchy", "enableQueueOrder", "enabledAllocatable", "enableJobEnqueued", "enablePreemptive", "enableReclaimable",
 		},
-		Arguments: []string{reclaimLevel},
+		Arguments: append([]string{reclaimLevel}, devices...),
 	}
 }
 
