@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,7 +55,8 @@ func (w *world) submit(args []string) []string {
 
 func (w *world) makeGang(name string, words map[string]string, tasks int, created metav1.Time) {
 	b := make.Gang(name).Min(tasks)
-	for key, value := range words {
+	for _, key := range slices.Sorted(maps.Keys(words)) {
+		value := words[key]
 		kind, rest, _ := strings.Cut(key, ":")
 		switch kind {
 		case "min":

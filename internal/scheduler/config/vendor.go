@@ -25,6 +25,7 @@ var vendor = map[string]string{
 
 // known arguments of a vendor that no policy of ours reads; the reason.
 var vendorArguments = map[string]string{
+	"enabledSubJobPipelined": "sub-groups are promised room together with their gang, or not at all",
 	"selectorspread.weight": "Kubernetes has replaced it by topology spread: podtopologyspread.weight",
 }
 

@@ -17,12 +17,29 @@ type Group struct {
 	// Held counts the tasks that hold a node or ended well, with what this cycle placed.
 	Held int
 
-	order int // of its policy
-	index int // its place among its kind; -1: none
+	order int  // of its policy
+	loose bool // its pods need not start together
+	index int  // its place among its kind; -1: none
 }
 
 // Short is how many tasks it takes to its size.
-func (g *Group) Short() int { return max(g.Policy.Size-g.Held, 0) }
+func (g *Group) Short() int {
+	if g.loose {
+		return 0
+	}
+	return max(g.Policy.Size-g.Held, 0)
+}
+
+// Priority is the highest of its pods'.
+func (g *Group) Priority() int32 {
+	var highest int32
+	for i, t := range g.Tasks {
+		if i == 0 || t.Priority > highest {
+			highest = t.Priority
+		}
+	}
+	return highest
+}
 
 // Groups are the job's sub-groups: those of the first policy first, in each by
 // their number or name.
@@ -33,7 +50,8 @@ func (j *Job) GroupOf(t *model.Task) *Group { return j.groupOf[t] }
 
 // loadGroups sorts the tasks into their groups: each into that of the first
 // policy that picks it.
-func (j *Job) loadGroups() {
+func (j *Job) loadGroups(rules *Rules) {
+	j.groupOrder = rules.GroupOrder
 	j.groups, j.groupOf = j.groups[:0], nil
 	if len(j.SubGroups) == 0 {
 		return
@@ -50,7 +68,7 @@ func (j *Job) loadGroups() {
 			key := string(rune('0'+i)) + name
 			g := known[key]
 			if g == nil {
-				g = &Group{Name: name, Policy: p, order: i, index: index}
+				g = &Group{Name: name, Policy: p, order: i, index: index, loose: !rules.Groups}
 				known[key] = g
 				j.groups = append(j.groups, g)
 			}
@@ -76,6 +94,9 @@ func (j *Job) GroupNeeds() map[*model.SubGroupPolicy]int {
 		missing := p.Min
 		if missing > 0 {
 			for _, g := range j.groups {
+				if g.loose {
+					return nil
+				}
 				if g.Policy == p && g.Short() == 0 {
 					missing--
 				}
@@ -193,12 +214,22 @@ func (j *Job) minimumWhole() []*model.Task {
 	return out
 }
 
-// inTurn lists the groups in the order in which they are placed: those that have
-// part of their pods first, to be made whole.
+// inTurn lists the groups in the order in which they are placed.
 func (j *Job) inTurn() []*Group {
+	if len(j.groupOrder) == 0 {
+		return j.groups
+	}
 	groups := slices.Clone(j.groups)
 	slices.SortStableFunc(groups, func(a, b *Group) int {
-		return cmp.Or(cmp.Compare(a.order, b.order), compareBool(a.Held == 0, b.Held == 0))
+		if a.order != b.order {
+			return cmp.Compare(a.order, b.order)
+		}
+		for _, f := range j.groupOrder {
+			if c := f(a, b); c != 0 {
+				return c
+			}
+		}
+		return 0
 	})
 	return groups
 }

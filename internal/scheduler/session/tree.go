@@ -160,6 +160,10 @@ func (s *Session) tiers(spec *model.TopologySpec, held []model.NodeID, from *mod
 	if len(domains) == 0 {
 		return nil, s.noDomain(limit)
 	}
+	if s.Rules.WideOnly {
+		narrow := func(d *model.Domain) bool { return slices.Contains(domains, d.Parent) }
+		domains = slices.DeleteFunc(slices.Clone(domains), narrow)
+	}
 	return byTier(domains), explain.Verdict{}
 }
 

@@ -27,7 +27,7 @@ func (*Policy) Name() string { return "gang" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enableJobReady", "enableJobOrder", "enableJobStarving", "enablePreemptable", "enableReclaimable"}}
+	return config.Reads{Switches: []string{"enabledSubJobReady", "enabledSubJobOrder", "enableJobReady", "enableJobOrder", "enableJobStarving", "enablePreemptable", "enableReclaimable"}}
 }
 
 // Open registers the rules.
@@ -36,6 +36,10 @@ func (p *Policy) Open(s *session.Session) {
 	s.Rules.JobValid = append(s.Rules.JobValid, func(j *session.Job) explain.Verdict { return valid(s, j) })
 	if p.conf.Enabled("enableJobOrder") {
 		s.Rules.JobOrder = append(s.Rules.JobOrder, neediestFirst)
+	}
+	s.Rules.Groups = s.Rules.Groups || p.conf.Enabled("enabledSubJobReady")
+	if p.conf.Enabled("enabledSubJobOrder") {
+		s.Rules.GroupOrder = append(s.Rules.GroupOrder, begunFirst)
 	}
 	if p.conf.Enabled("enableJobStarving") {
 		s.Rules.Starve((*session.Job).Starving)
@@ -47,9 +51,15 @@ func (p *Policy) Open(s *session.Session) {
 // have nothing yet, and these before those that only want more.
 func neediestFirst(a, b *session.Job) int { return cmp.Compare(contentment(a), contentment(b)) }
 
+// begunFirst makes sub-groups whole that lost pods before others start.
+func begunFirst(a, b *session.Group) int {
+	begun := func(g *session.Group) int { return min(g.Held, 1) }
+	return cmp.Compare(begun(b), begun(a))
+}
+
 func contentment(j *session.Job) int {
 	switch {
-	case j.Need() == 0:
+	case j.Need() == 0 && (len(j.SubGroups) == 0 || len(j.GroupNeeds()) == 0):
 		return 2
 	case j.Broken():
 		return 0

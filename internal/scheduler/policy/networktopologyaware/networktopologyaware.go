@@ -63,7 +63,7 @@ func (*Policy) Name() string { return "network-topology-aware" }
 // only where hypernode.binpack.resources names them.
 func (p *Policy) Reads() config.Reads {
 	reads := config.Reads{
-		Switches: []string{"enableNodeOrder", "enabledHyperNodeOrder"},
+		Switches: []string{"enableNodeOrder", "enabledHyperNodeOrder", "enabledHyperNodeGradient"},
 		Arguments: []string{
 			"weight", "hypernode.binpack.cpu", "hypernode.binpack.memory", "hypernode.binpack.resources",
 			"hypernode.binpack.normal-pod.enable", "hypernode.binpack.normal-pod.fading", "hypernode.gradient.evict.max-hypernodes",
@@ -92,6 +92,7 @@ func (p *Policy) Open(s *session.Session) {
 		return
 	}
 	s.Rules.MaxDomains = p.domains
+	s.Rules.WideOnly = !p.conf.Enabled("enabledHyperNodeGradient")
 	if p.weight == 0 {
 		return
 	}

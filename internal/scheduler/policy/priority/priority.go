@@ -26,7 +26,7 @@ func (*Policy) Name() string { return "priority" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enableTaskOrder", "enableJobOrder", "enablePreemptable", "enableJobStarving"}}
+	return config.Reads{Switches: []string{"enabledSubJobOrder", "enableTaskOrder", "enableJobOrder", "enablePreemptable", "enableJobStarving"}}
 }
 
 // Open registers the rules.
@@ -37,6 +37,9 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	if p.conf.Enabled("enableJobOrder") {
 		r.JobOrder = append(r.JobOrder, func(a, b *session.Job) int { return cmp.Compare(b.Priority, a.Priority) })
+	}
+	if p.conf.Enabled("enabledSubJobOrder") {
+		r.GroupOrder = append(r.GroupOrder, func(a, b *session.Group) int { return cmp.Compare(b.Priority(), a.Priority()) })
 	}
 	if p.conf.Enabled("enablePreemptable") {
 		r.Entitle(higher, session.Preempt, session.GangPreempt)
