@@ -26,7 +26,7 @@ var vendor = map[string]string{
 // known arguments of a vendor that no policy of ours reads; the reason.
 var vendorArguments = map[string]string{
 	"enabledSubJobPipelined": "sub-groups are promised room together with their gang, or not at all",
-	"selectorspread.weight": "Kubernetes has replaced it by topology spread: podtopologyspread.weight",
+	"selectorspread.weight":  "Kubernetes has replaced it by topology spread: podtopologyspread.weight",
 }
 
 // Vendor says whether a policy is one of a vendor's cloud, and what does its
