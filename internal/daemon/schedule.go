@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/vc-batch/vc/internal/extender"
 	"github.com/vc-batch/vc/internal/feed"
 	"github.com/vc-batch/vc/internal/load"
 	"github.com/vc-batch/vc/internal/model"
@@ -21,6 +22,9 @@ const schedulerLease = "vc-scheduler"
 
 // runScheduler leads the scheduler, term after term.
 func runScheduler(ctx context.Context, o *Options, h *health, log logr.Logger) error {
+	if err := extender.Register(); err != nil {
+		return err
+	}
 	conf := &confFile{path: o.SchedulerConf, log: log}
 	if err := conf.load(); err != nil {
 		return err // at the start a bad file is an error; later it is only refused

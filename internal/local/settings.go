@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/vc-batch/vc/internal/extender"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
@@ -94,6 +95,9 @@ func CheckSchedulerConf(path string) (warnings []string, err error) {
 	}
 	conf, warnings, err := config.Parse(data)
 	if err != nil {
+		return nil, refused(err)
+	}
+	if err := extender.Register(); err != nil {
 		return nil, refused(err)
 	}
 	engine, err := scheduler.New(conf)

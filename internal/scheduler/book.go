@@ -221,7 +221,7 @@ func (b *book) wake(s *session.Session) {
 	attachable := s.Cluster.Attachable.Gen != b.attachable
 	b.attachable = s.Cluster.Attachable.Gen
 	for _, j := range b.waiting {
-		if j.Parked && (resized && j.SizeBound() || moved && j.Structured() || attachable && s.AttachStamp(j) != j.AttachStamp || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() ||
+		if j.Parked && (s.WakeAll || resized && j.SizeBound() || moved && j.Structured() || attachable && s.AttachStamp(j) != j.AttachStamp || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() ||
 			b.stamps[j.In].shifted != j.ShiftStamp && len(j.ParkedShapes) > 1 || j.WholeClusterBound() && (b.stirred || s.View.Touched || s.Cluster.QuotaGen > b.seenQuotas) ||
 			s.Reached(j, j.DueAt) || s.View.Touched && b.nodesHelp(s, j, helped)) {
 			j.Parked = false

@@ -17,6 +17,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/extender"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
@@ -144,6 +145,10 @@ func Judge(source string, data []byte) Report {
 	cfg, warnings, err := config.Parse(data)
 	if err != nil {
 		r.Error, r.Warnings = err.Error(), warnings
+		return r
+	}
+	if err := extender.Register(); err != nil {
+		r.Error = err.Error()
 		return r
 	}
 	engine, err := scheduler.New(cfg)

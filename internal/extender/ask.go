@@ -1,0 +1,81 @@
+package extender
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+const (
+	// answerSize bounds what is read of an answer, as in Volcano.
+	answerSize = 10 << 20
+	// timeouts is how many of them all questions of a cycle may take together.
+	timeouts = 10
+)
+
+// asker posts JSON to the server, within the time that a cycle may take.
+type asker struct {
+	client  *http.Client
+	prefix  string
+	timeout time.Duration
+	until   time.Time
+}
+
+// What went wrong, in words that stay the same from question to question.
+var (
+	errLate    = errors.New("no answer in time")
+	errRefused = errors.New("no connection")
+)
+
+// begin starts a cycle's time.
+func (a *asker) begin() { a.until = time.Now().Add(timeouts * a.timeout) }
+
+// post sends body to a verb and reads the answer into reply; an empty answer
+// leaves it as it is.
+func (a *asker) post(verb string, body, reply any) error {
+	ctx, cancel := context.WithDeadline(context.Background(), a.until)
+	defer cancel()
+	if ctx.Err() != nil {
+		return errLate
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("%s: %w", verb, err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, a.prefix+"/"+verb, bytes.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", verb, err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := a.client.Do(request)
+	if err != nil {
+		var timeout net.Error
+		if errors.As(err, &timeout) && timeout.Timeout() {
+			return errLate
+		}
+		return errRefused
+	}
+	defer response.Body.Close() //nolint:errcheck // it was read
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", verb, response.Status)
+	}
+	answer, err := io.ReadAll(io.LimitReader(response.Body, answerSize+1))
+	switch {
+	case err != nil:
+		return errLate
+	case len(answer) > answerSize:
+		return fmt.Errorf("%s: the answer is larger than 10 MiB", verb)
+	case len(bytes.TrimSpace(answer)) == 0:
+		return nil
+	}
+	if err := json.Unmarshal(answer, reply); err != nil {
+		return fmt.Errorf("%s: the answer is not what was expected", verb)
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package extender
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// What is sent has the names of Volcano's structures, as far as there is the same here.
+
+type resources struct {
+	MilliCPU        float64
+	Memory          float64
+	ScalarResources map[string]float64 `json:",omitempty"` // in thousandths, as in Volcano
+}
+
+type taskInfo struct {
+	UID, Job        string
+	Name, Namespace string
+	TaskRole        string
+	Resreq          resources
+	InitResreq      resources
+	NodeName        string
+	Status          int
+	Priority        int32
+	Preemptable     bool
+	BestEffort      bool
+	Pod             *corev1.Pod // name, labels and the annotations that policies read
+}
+
+type nodeInfo struct {
+	Name        string
+	Node        *corev1.Node // name, labels, taints and the annotations that policies read
+	Allocatable resources
+	Idle        resources
+	Used        resources
+	Releasing   resources
+	Pipelined   resources
+}
+
+type jobInfo struct {
+	UID, Name, Namespace, Queue string
+	Priority                    int32
+	MinAvailable                int
+	MinResources                resources
+	TaskMinAvailable            map[string]int `json:",omitempty"`
+	Allocated, TotalRequest     resources
+	Tasks                       map[string]taskInfo
+}
+
+type queueInfo struct {
+	UID, Name string
+	Weight    int32
+	Allocated resources
+	Deserved  resources
+}
+
+// statuses are Volcano's numbers.
+var statuses = map[model.Status]int{
+	model.Pending: 1, model.Pipelined: 4, model.Binding: 8, model.Bound: 16, model.Running: 32, model.Releasing: 64,
+	model.Succeeded: 128, model.Failed: 256, model.Unknown: 512,
+}
+
+// amounts turns amounts by index into Volcano's form.
+func (p *Policy) amounts(each func(visit func(index int, value float64))) resources {
+	var r resources
+	each(func(index int, value float64) {
+		switch index {
+		case model.CPU:
+			r.MilliCPU = value
+		case model.Memory:
+			r.Memory = value
+		default:
+			if value == 0 {
+				return
+			}
+			if r.ScalarResources == nil {
+				r.ScalarResources = map[string]float64{}
+			}
+			if index != model.Pods {
+				value *= 1000
+			}
+			r.ScalarResources[p.s.Cluster.Resources.Name(index)] = value
+		}
+	})
+	return r
+}
+
+func (p *Policy) request(r model.Request) resources {
+	return p.amounts(func(visit func(int, float64)) {
+		for _, t := range r {
+			visit(int(t.Index), float64(t.Value))
+		}
+	})
+}
+
+func vector[V int64 | float64](p *Policy, values []V) resources {
+	return p.amounts(func(visit func(int, float64)) {
+		for i, v := range values {
+			if i < p.s.Cluster.Resources.Len() {
+				visit(i, float64(v))
+			}
+		}
+	})
+}
+
+func (p *Policy) task(t *model.Task) taskInfo {
+	info := taskInfo{
+		UID: string(t.UID), Name: t.Name, Namespace: t.Namespace, TaskRole: t.Role,
+		Resreq: p.request(t.Shape.Request), Status: statuses[t.Status], Priority: t.Priority, Preemptable: t.Preemptable, BestEffort: t.Shape.BestEffort,
+		Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: t.Name, Namespace: t.Namespace, UID: t.UID, Labels: t.Labels, Annotations: t.Annotations}},
+	}
+	info.InitResreq = info.Resreq
+	if t.Gang != nil {
+		info.Job = t.Gang.Key()
+	}
+	if t.Node != model.NoNode {
+		info.NodeName = p.s.Cluster.Nodes.Name[t.Node]
+	}
+	return info
+}
+
+func (p *Policy) node(id model.NodeID) nodeInfo {
+	n := &p.s.Cluster.Nodes
+	info := nodeInfo{Name: n.Name[id], Allocatable: vector(p, n.Row(n.Alloc, id)), Used: vector(p, n.Row(n.Used, id)),
+		Idle: vector(p, n.Row(p.s.View.Idle, id)), Releasing: vector(p, n.Row(n.Releasing, id)), Pipelined: vector(p, n.Row(n.Pipelined, id))}
+	if i := n.Info[id]; i != nil {
+		info.Node = &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: n.Name[id], Labels: i.Labels, Annotations: i.Annotations},
+			Spec:       corev1.NodeSpec{Unschedulable: i.Unschedulable, Taints: i.Taints},
+		}
+	}
+	return info
+}
+
+func (p *Policy) job(j *session.Job) jobInfo {
+	info := jobInfo{
+		UID: j.Key(), Name: j.Gang.Name, Namespace: j.Namespace, Queue: j.Gang.Queue.Name, Priority: j.Gang.Priority,
+		MinAvailable: j.MinMember, MinResources: p.request(j.MinResources), TaskMinAvailable: j.MinTaskMember,
+		Allocated: vector(p, j.Sums.Allocated), Tasks: map[string]taskInfo{},
+	}
+	var all model.Vec
+	for _, t := range j.Tasks {
+		info.Tasks[string(t.UID)] = p.task(t)
+		all.Add(t.Shape.Request)
+	}
+	info.TotalRequest = vector(p, all)
+	return info
+}
+
+func (p *Policy) queue(q *queue.Queue) queueInfo {
+	return queueInfo{UID: q.Name, Name: q.Name, Weight: q.Weight, Allocated: vector(p, q.Allocated), Deserved: vector(p, q.Deserved)}
+}
+
+// snapshot is what a server is told when a cycle has its first question.
+func (p *Policy) snapshot() map[string]any {
+	jobs, nodes, queues := map[string]jobInfo{}, map[string]nodeInfo{}, map[string]queueInfo{}
+	revocable := map[string]nodeInfo{}
+	var list []nodeInfo
+	for _, key := range slices.Sorted(maps.Keys(p.s.Cluster.Gangs)) {
+		if g := p.s.Cluster.Gangs[key]; g.Known {
+			if j := p.s.Job(g); j != nil {
+				jobs[key] = p.job(j)
+			}
+		}
+	}
+	for _, id := range p.s.View.Order {
+		n := p.node(id)
+		nodes[n.Name] = n
+		list = append(list, n)
+		if n.Node != nil && n.Node.Labels[keys.RevocableZone] != "" {
+			revocable[n.Name] = n
+		}
+	}
+	for _, q := range p.s.Ledger.Queues {
+		queues[q.Name] = p.queue(q)
+	}
+	return map[string]any{"Jobs": jobs, "Nodes": nodes, "Queues": queues, "NamespaceInfo": map[string]any{}, "RevocableNodes": revocable, "NodeList": list}
+}

@@ -1,0 +1,415 @@
+// Package extender is the policy extender: it asks an HTTP server of the
+// cluster's owner what it thinks of jobs, queues, nodes and victims.
+//
+//	In:   urlPrefix and a verb for each question, in the policy's arguments
+//	Out:  rules, as of every policy
+//
+// It is the one policy that makes a cycle impure: the same model at the same time
+// gives the same decisions only if the server answers the same. So it lives
+// outside of internal/scheduler, and whoever runs a scheduler with it registers
+// it. Its time is bounded: each question by httpTimeout, all of one cycle by ten
+// times that; what is asked later counts as not answered. Equal questions of one
+// cycle are asked once.
+//
+// # Concurrency
+//
+// A Policy belongs to its engine's goroutine, which waits for each answer.
+package extender
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+const name = "extender"
+
+// patience is how long after a refusal the server is asked again: what it knows
+// may change without a word to us.
+const patience = 5 * time.Second
+
+// register makes the policy known once, however many ask for it.
+var register = sync.OnceValue(func() error {
+	return scheduler.Register(name, func(p config.Plugin, warn func(string)) session.Policy { return New(p, http.DefaultTransport, warn) })
+})
+
+// Register makes the policy known to engines that are made afterwards.
+func Register() error { return register() }
+
+// Verbs by the argument that names them.
+const (
+	sessionOpen    = "onSessionOpenVerb"
+	sessionClose   = "onSessionCloseVerb"
+	predicate      = "predicateVerb"
+	prioritize     = "prioritizeVerb"
+	preemptable    = "preemptableVerb"
+	reclaimable    = "reclaimableVerb"
+	queueOverused  = "queueOverusedVerb"
+	jobEnqueueable = "jobEnqueueableVerb"
+	jobEnqueued    = "jobEnqueuedVerb"
+	jobReady       = "jobReadyVerb"
+	allocated      = "allocateFuncVerb"
+	deallocated    = "deallocateFuncVerb"
+)
+
+var verbs = []string{
+	sessionOpen, sessionClose, predicate, prioritize, preemptable, reclaimable,
+	queueOverused, jobEnqueueable, jobEnqueued, jobReady, allocated, deallocated,
+}
+
+// Policy is the policy extender.
+type Policy struct {
+	conf      config.Plugin
+	asker     asker
+	verbs     map[string]string
+	ignorable bool
+	managed   map[string]bool // resources; nil: all pods are sent
+
+	s      *session.Session
+	opened bool
+	again  time.Time        // when to ask again those who were refused; zero: none was
+	fits   map[pair]refusal // of this cycle
+	goes   map[victim]bool
+}
+
+type pair struct {
+	task *model.Task
+	node model.NodeID
+}
+
+type victim struct {
+	kind  session.AttackKind
+	taker *session.Job
+	task  *model.Task
+}
+
+type refusal struct {
+	code   reason.Code
+	detail string
+}
+
+// New returns the policy; warn receives arguments that cannot be read.
+func New(conf config.Plugin, transport http.RoundTripper, warn func(string)) *Policy {
+	text := func(key, def string) string {
+		return strings.TrimSpace(conf.Arguments.String("extender."+key, def, warn))
+	}
+	say := func(s string) {
+		if warn != nil {
+			warn(s)
+		}
+	}
+	p := &Policy{conf: conf, verbs: map[string]string{}, ignorable: conf.Arguments.Bool("extender.ignorable", false, warn)}
+	timeout, err := time.ParseDuration(text("httpTimeout", "1s"))
+	if err != nil || timeout <= 0 {
+		say("argument extender.httpTimeout: want a time such as 1s, have " + text("httpTimeout", "") + "; 1s is used")
+		timeout = time.Second
+	}
+	p.asker = asker{prefix: strings.TrimSuffix(text("urlPrefix", ""), "/"), timeout: timeout, client: &http.Client{Transport: transport, Timeout: timeout}}
+	for _, key := range verbs {
+		if verb := strings.Trim(text(key, ""), "/"); verb != "" {
+			p.verbs[key] = verb
+		}
+	}
+	if !strings.HasPrefix(p.asker.prefix, "http://") && !strings.HasPrefix(p.asker.prefix, "https://") {
+		say("argument extender.urlPrefix: want http://… or https://…; nobody is asked")
+		clear(p.verbs)
+	}
+	p.managed = managed(conf.Arguments["extender.managedResources"], say)
+	return p
+}
+
+// managed reads the list of resources: names, or objects with a name, as
+// kube-scheduler has them; or one text with commas.
+func managed(raw any, say func(string)) map[string]bool {
+	out := map[string]bool{}
+	add := func(name string) {
+		if name = strings.TrimSpace(name); name != "" {
+			out[name] = true
+		}
+	}
+	switch list := raw.(type) {
+	case nil:
+		return nil
+	case string:
+		for _, name := range strings.Split(list, ",") {
+			add(name)
+		}
+	case []any:
+		for _, item := range list {
+			if object, ok := item.(map[string]any); ok {
+				item = object["name"]
+			}
+			name, ok := item.(string)
+			if !ok {
+				say("argument extender.managedResources: want names of resources; one is ignored")
+				continue
+			}
+			add(name)
+		}
+	default:
+		say("argument extender.managedResources: want a list of names; ignored")
+		return nil
+	}
+	return out
+}
+
+// Name is extender.
+func (*Policy) Name() string { return name }
+
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	reads := config.Reads{
+		Switches: []string{
+			"enablePredicate", "enableNodeOrder", "enablePreemptable", "enableReclaimable", "enabledOverused", "enableJobEnqueued", "enableJobReady",
+		},
+		Arguments: []string{"extender.urlPrefix", "extender.httpTimeout", "extender.ignorable", "extender.managedResources"},
+	}
+	for _, key := range verbs {
+		reads.Arguments = append(reads.Arguments, "extender."+key)
+	}
+	return reads
+}
+
+func (p *Policy) on(verb, enabled string) bool {
+	return p.verbs[verb] != "" && (enabled == "" || p.conf.Enabled(enabled))
+}
+
+// Open registers the rules for which there is a verb.
+func (p *Policy) Open(s *session.Session) {
+	p.s, p.opened, p.fits, p.goes = s, false, map[pair]refusal{}, map[victim]bool{}
+	p.asker.begin()
+	switch {
+	case p.again.IsZero():
+	case s.Now.Before(p.again):
+		s.WakeAt(p.again)
+	default:
+		s.WakeAll, p.again = true, time.Time{}
+	}
+	r := &s.Rules
+	if p.on(queueOverused, "enabledOverused") {
+		r.Overused = append(r.Overused, p.overused)
+	}
+	if p.on(jobEnqueueable, "enableJobEnqueued") {
+		r.Vote(p.enqueueable)
+	}
+	if p.on(jobEnqueued, "enableJobEnqueued") {
+		r.Enqueued = append(r.Enqueued, func(j *session.Job) {
+			_ = p.ask(jobEnqueued, map[string]any{"job": p.job(j)}, &struct{}{})
+		})
+	}
+	if p.on(jobReady, "enableJobReady") {
+		r.Ready = append(r.Ready, p.ready)
+	}
+	if p.on(preemptable, "enablePreemptable") || p.on(reclaimable, "enableReclaimable") {
+		r.Guard(p.guard)
+	}
+	rule := session.NodeRule{Name: name, Applies: func(_ *session.Job, t *model.Task) bool {
+		return p.manages(t) && (p.on(predicate, "enablePredicate") || p.on(prioritize, "enableNodeOrder"))
+	}}
+	if p.on(predicate, "enablePredicate") {
+		rule.Allows = p.allows
+	}
+	if p.on(prioritize, "enableNodeOrder") {
+		rule.Rank = p.rank
+	} else {
+		rule.Dear = func(*session.Job, *model.Task) bool { return true }
+	}
+	if p.on(allocated, "") || p.on(deallocated, "") {
+		rule.Placed = p.placed
+	}
+	r.Nodes = append(r.Nodes, rule)
+}
+
+// Close tells the server that the cycle is over, if it was asked anything.
+func (p *Policy) Close(*session.Session) {
+	if p.opened && p.on(sessionClose, "") {
+		_ = p.asker.post(p.verbs[sessionClose], struct{}{}, &struct{}{})
+	}
+}
+
+// manages says whether a pod is sent at all.
+func (p *Policy) manages(t *model.Task) bool {
+	if p.managed == nil {
+		return true
+	}
+	for _, term := range t.Shape.Request {
+		if p.managed[p.s.Cluster.Resources.Name(int(term.Index))] {
+			return true
+		}
+	}
+	return false
+}
+
+// ask asks a question; before the first of a cycle the server is told of it.
+func (p *Policy) ask(verb string, body, reply any) error {
+	if !p.opened {
+		p.opened = true
+		if p.on(sessionOpen, "") {
+			_ = p.asker.post(p.verbs[sessionOpen], p.snapshot(), &struct{}{})
+		}
+	}
+	return p.asker.post(p.verbs[verb], body, reply)
+}
+
+func (p *Policy) allows(_ *session.Job, t *model.Task, id model.NodeID, _ bool) (reason.Code, string) {
+	key := pair{t, id}
+	r, known := p.fits[key]
+	if !known {
+		var reply struct {
+			Status string
+			Code   int
+		}
+		err := p.ask(predicate, map[string]any{"task": p.task(t), "node": p.node(id)}, &reply)
+		switch {
+		case err != nil && !p.ignorable:
+			r = refusal{reason.ExtenderFailed, err.Error()}
+		case err == nil && (reply.Status != "" || reply.Code != 0):
+			r = refusal{reason.ExtenderRefused, short(reply.Status)}
+		}
+		p.fits[key] = r
+		if r.code != "" {
+			p.refuse()
+		}
+	}
+	return r.code, r.detail
+}
+
+func (p *Policy) rank(_ *session.Job, t *model.Task, nodes []model.NodeID, points []float64) {
+	list := make([]nodeInfo, len(nodes))
+	for i, id := range nodes {
+		list[i] = p.node(id)
+	}
+	var reply struct {
+		NodeScore    map[string]float64
+		ErrorMessage string
+	}
+	if err := p.ask(prioritize, map[string]any{"task": p.task(t), "nodes": list}, &reply); err != nil || reply.ErrorMessage != "" {
+		return
+	}
+	for i := range nodes {
+		points[i] += reply.NodeScore[list[i].Name]
+	}
+}
+
+func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int) {
+	verb := allocated
+	if sign < 0 {
+		verb = deallocated
+	}
+	if !p.on(verb, "") || !p.manages(t) {
+		return
+	}
+	task := p.task(t)
+	task.NodeName = p.s.View.Nodes.Name[id]
+	_ = p.ask(verb, map[string]any{"task": task}, &struct{}{})
+}
+
+func (p *Policy) overused(q *queue.Queue) explain.Verdict {
+	var reply struct{ Overused bool }
+	err := p.ask(queueOverused, map[string]any{"queue": p.queue(q)}, &reply)
+	if err == nil && !reply.Overused || err != nil && p.ignorable {
+		return explain.Verdict{}
+	}
+	return p.refused(err, "queue "+q.Name+" has enough, the extender says")
+}
+
+func (p *Policy) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
+	var reply struct{ Status int }
+	switch err := p.ask(jobEnqueueable, map[string]any{"job": p.job(j)}, &reply); {
+	case err != nil && p.ignorable:
+		return session.Abstain, explain.Verdict{}
+	case err != nil || reply.Status < 0:
+		return session.Reject, p.refused(err, "the extender does not let it into its queue")
+	case reply.Status > 0:
+		return session.Permit, explain.Verdict{}
+	}
+	return session.Abstain, explain.Verdict{}
+}
+
+// ready: other than in Volcano an extender that does not answer holds the gang
+// unless it may be ignored.
+func (p *Policy) ready(j *session.Job) explain.Verdict {
+	var reply struct{ Status bool }
+	err := p.ask(jobReady, map[string]any{"job": p.job(j)}, &reply)
+	if err == nil && reply.Status || err != nil && p.ignorable {
+		return explain.Verdict{}
+	}
+	return p.refused(err, "the extender says that it is not ready")
+}
+
+// refuse has the server asked again after a while.
+func (p *Policy) refuse() {
+	if p.again.IsZero() {
+		p.again = p.s.Now.Add(patience)
+		p.s.WakeAt(p.again)
+	}
+}
+
+func (p *Policy) refused(err error, text string) explain.Verdict {
+	p.refuse()
+	if err != nil {
+		return explain.Verdict{Code: reason.ExtenderFailed, Detail: "look at the extender: " + err.Error()}
+	}
+	return explain.Verdict{Code: reason.ExtenderRefused, Detail: text}
+}
+
+// guard narrows who may be evicted: the server names those of the evictees that
+// may go. It grants nothing that no other policy grants.
+func (p *Policy) guard(a *session.Attack) session.Guard {
+	verb := ""
+	switch {
+	case (a.Kind == session.Preempt || a.Kind == session.GangPreempt) && p.on(preemptable, "enablePreemptable"):
+		verb = preemptable
+	case (a.Kind == session.Reclaim || a.Kind == session.GangReclaim) && p.on(reclaimable, "enableReclaimable"):
+		verb = reclaimable
+	}
+	if verb == "" || a.Taker == nil || len(a.Tasks) == 0 {
+		return session.Guard{Code: reason.ExtenderRefused, May: func([]*model.Task) (bool, string) { return true, "" }}
+	}
+	return session.Guard{Code: reason.ExtenderRefused, May: func(victims []*model.Task) (bool, string) {
+		for _, t := range victims {
+			if p.manages(t) && !p.mayGo(verb, a, t) {
+				return false, "the extender"
+			}
+		}
+		return true, ""
+	}}
+}
+
+func (p *Policy) mayGo(verb string, a *session.Attack, t *model.Task) bool {
+	key := victim{a.Kind, a.Taker, t}
+	if may, known := p.goes[key]; known {
+		return may
+	}
+	var reply struct {
+		Status  int
+		Victims []struct{ UID string }
+	}
+	err := p.ask(verb, map[string]any{"evictor": p.task(a.Tasks[0]), "evictees": []taskInfo{p.task(t)}}, &reply)
+	may := err != nil && p.ignorable || err == nil && reply.Status == 0 // it has nothing to say
+	if err == nil && reply.Status > 0 {
+		for _, v := range reply.Victims {
+			may = may || v.UID == string(t.UID)
+		}
+	}
+	p.goes[key] = may
+	return may
+}
+
+// short cuts a server's text to what fits into an explanation.
+func short(text string) string {
+	const most = 100
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
