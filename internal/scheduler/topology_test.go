@@ -19,6 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 // hyperNode makes a HyperNode of nodes or of other HyperNodes.
@@ -122,14 +123,19 @@ func (r *racks) addGang() {
 	g.Status.Phase = schedulingv1beta1.PodGroupInqueue
 	r.gangs[name] = g
 	r.model.Apply(model.GangFrom(g))
+	cpu := rapid.IntRange(1, 2).Draw(r.t, "cpu")
+	mixed := rapid.Bool().Draw(r.t, "mixed")
 	for i := range tasks {
-		r.addPod(name, i, size)
+		if mixed {
+			cpu = rapid.IntRange(1, 2).Draw(r.t, "cpu")
+		}
+		r.addPod(name, i, size, cpu)
 	}
 }
 
-func (r *racks) addPod(gang string, i, size int) {
+func (r *racks) addPod(gang string, i, size, cpu int) {
 	r.made++
-	b := make.Pod(fmt.Sprintf("%s-%d", gang, i)).Gang(gang).CPU(fmt.Sprint(rapid.IntRange(1, 2).Draw(r.t, "cpu"))).Label("part", strconv.Itoa(i/size))
+	b := make.Pod(fmt.Sprintf("%s-%d", gang, i)).Gang(gang).CPU(fmt.Sprint(cpu)).Label("part", strconv.Itoa(i/size))
 	b.Obj().UID = types.UID(fmt.Sprintf("%s-%d-%d", gang, i, r.made))
 	r.pods[b.Obj().Name] = b.Obj()
 	r.model.Apply(model.TaskFrom(b.Obj(), true))
@@ -161,8 +167,59 @@ func (r *racks) decide() {
 	for _, name := range sortedKeys(r.gangs) {
 		if bound[name] {
 			r.check(name, before)
+		} else {
+			r.checkWaiting(name)
 		}
 	}
+}
+
+// checkWaiting looks whether a gang of equal pods waits although a domain that it
+// allows has room for it.
+func (r *racks) checkWaiting(name string) {
+	g := r.gangs[name]
+	spec, tree := g.Spec.NetworkTopology, r.model.Topology()
+	var pods []*corev1.Pod
+	for _, pod := range r.names() {
+		if p := r.pods[pod]; p.Annotations["scheduling.k8s.io/group-name"] == name {
+			if p.Spec.NodeName != "" {
+				return
+			}
+			pods = append(pods, p)
+		}
+	}
+	if tree == nil || len(g.Spec.SubGroupPolicy) > 0 || len(pods) < int(g.Spec.MinMember) {
+		return
+	}
+	cpu := pods[0].Spec.Containers[0].Resources.Requests.Cpu().MilliValue()
+	for _, p := range pods {
+		if p.Spec.Containers[0].Resources.Requests.Cpu().MilliValue() != cpu {
+			return
+		}
+	}
+	for _, d := range tree.Domains {
+		if !d.Usable() || spec != nil && spec.Mode == schedulingv1beta1.HardNetworkTopologyMode && d.Tier > *spec.HighestTierAllowed {
+			continue
+		}
+		slots := 0
+		for _, id := range d.All {
+			n := &r.model.Nodes
+			slots += int((n.Row(n.Alloc, id)[model.CPU] - n.Row(n.Used, id)[model.CPU]) / cpu)
+		}
+		if slots >= int(g.Spec.MinMember) {
+			r.t.Fatalf("gang %s of %d pods of %d waits, though %q has room for %d", name, g.Spec.MinMember, cpu, d.Name, slots)
+		}
+	}
+}
+
+// muddle changes a HyperNode, perhaps into one that cannot be used.
+func (r *racks) muddle() {
+	name := rapid.SampledFrom([]string{"row1", "row2", "row3"}).Draw(r.t, "hyperNode")
+	if rapid.IntRange(0, 3).Draw(r.t, "gone") == 0 {
+		r.model.Apply(model.HyperNodeGone{Name: name})
+		return
+	}
+	members := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"rack0", "rack1", "rack2", "row1", "row2"}), 1, 3, rapid.ID[string]).Draw(r.t, "members")
+	r.model.Apply(hyperNode(name, 2, topologyv1alpha1.MemberTypeHyperNode, members...))
 }
 
 // check looks at a gang of which pods were bound.
@@ -220,14 +277,17 @@ func (r *racks) within(spec *schedulingv1beta1.NetworkTopologySpec, domain *mode
 }
 
 // TestNearEachOther lets gangs and sub-groups with hard and soft topologies come,
-// lose pods and get them back: a gang never starts in part (I2), nor does a
-// sub-group; none is spread wider than its tier; an engine without a past decides
+// lose pods and get them back, and HyperNodes be changed: a gang never starts in part (I2), nor does a
+// sub-group; none is spread wider than its tier; none of equal pods waits
+// though there is room for it; an engine without a past decides
 // the same (I11).
 func TestNearEachOther(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 4000, func(t *rapid.T) {
 		r := newRacks(t)
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
-			switch names := r.names(); rapid.IntRange(0, 3).Draw(t, "what") {
+			switch names := r.names(); rapid.IntRange(0, 4).Draw(t, "what") {
+			case 1:
+				r.muddle()
 			case 0:
 				if len(names) > 0 { // a pod ends and comes back
 					p := r.pods[rapid.SampledFrom(names).Draw(t, "pod")]
