@@ -165,7 +165,7 @@ func (f round) share() float64 { return float64(f.bare.sum()) / float64(f.ours) 
 
 func measure(t *testing.T, r *rig, daemon *vcd, line string, s shape) {
 	t.Helper()
-	var shares []float64
+	var shares, cpuShares []float64
 	for n := range roundsOf(s) {
 		bare, ours := fmt.Sprintf("bare-%s-%d", s, n), fmt.Sprintf("ours-%s-%d", s, n)
 		makeNamespace(t, r.core, bare)
@@ -185,8 +185,9 @@ func measure(t *testing.T, r *rig, daemon *vcd, line string, s shape) {
 		t.Logf("round %d: bare %s (create %s + bind %s), ours %s (last pod after %s), share %.2f; processor time %s and %s, share %.2f; vcd %s a pod",
 			n, short(f.bare.sum()), short(f.bare.create), short(f.bare.bind), short(f.ours), short(f.created), f.share(),
 			short(f.bareCPU), short(f.oursCPU), float64(f.bareCPU)/float64(f.oursCPU), perPod(f.vcdCPU, s))
-		shares = append(shares, f.share())
+		shares, cpuShares = append(shares, f.share()), append(cpuShares, float64(f.bareCPU)/float64(f.oursCPU))
 	}
+	take(t, line+figures.InProcessorTime, len(r.nodes), cpuShares...)
 	take(t, line, len(r.nodes), shares...)
 }
 

@@ -88,7 +88,8 @@ func Put(all []Figure, fresh ...Figure) []Figure {
 		all = append(slices.DeleteFunc(all, func(o Figure) bool { return o.Name == f.Name && o.Nodes == f.Nodes }), f)
 	}
 	order := func(f Figure) int {
-		if i := slices.IndexFunc(Lines, func(l Line) bool { return l.Name == f.Name }); i >= 0 {
+		name := strings.TrimSuffix(f.Name, InProcessorTime)
+		if i := slices.IndexFunc(Lines, func(l Line) bool { return l.Name == name }); i >= 0 {
 			return i
 		}
 		return len(Lines)
