@@ -50,11 +50,16 @@ func spared(list []Spared) []schedulingv1beta1.ExplainedSpared {
 	return out
 }
 
-// sparedWhy is what of the reasons is no number.
+// sparedWhy is what of the reasons is worth telling anew: who protects pods. That
+// others have the same rank is no news.
 func sparedWhy(list []schedulingv1beta1.ExplainedSpared) string {
 	var parts []string
 	for _, s := range list {
-		parts = append(parts, s.Reason+" "+s.Detail)
+		switch reason.Code(s.Reason) {
+		case reason.NotLower, reason.NoLowerShare, reason.WithinShare, reason.NotEnoughVictims, reason.AtMinimum, reason.ByPolicy:
+		default:
+			parts = append(parts, s.Reason+" "+s.Detail)
+		}
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, ",")

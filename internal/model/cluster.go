@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -30,7 +31,9 @@ type Cluster struct {
 	NamespaceGen uint64
 
 	// Budgets are the PodDisruptionBudgets, by namespace/name; BudgetGen is the generation of the last change of them.
-	Budgets   map[string]*Budget
+	Budgets map[string]*Budget
+	// Shuffled says when a policy last moved pods, by its name.
+	Shuffled  map[string]time.Time
 	BudgetGen uint64
 
 	// Attachable are the volumes and devices that pods attach.

@@ -12,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/action/gangreclaim"
 	"github.com/vc-batch/vc/internal/scheduler/action/preempt"
 	"github.com/vc-batch/vc/internal/scheduler/action/reclaim"
+	"github.com/vc-batch/vc/internal/scheduler/action/shuffle"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/policy/binpack"
 	"github.com/vc-batch/vc/internal/scheduler/policy/capacity"
@@ -30,6 +31,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/policy/predicates"
 	"github.com/vc-batch/vc/internal/scheduler/policy/priority"
 	"github.com/vc-batch/vc/internal/scheduler/policy/proportion"
+	"github.com/vc-batch/vc/internal/scheduler/policy/rescheduling"
 	"github.com/vc-batch/vc/internal/scheduler/policy/resourcequota"
 	"github.com/vc-batch/vc/internal/scheduler/policy/resourcestrategyfit"
 	"github.com/vc-batch/vc/internal/scheduler/policy/sla"
@@ -44,6 +46,7 @@ var actions = map[string]session.Action{
 	"enqueue":     enqueue.Action{},
 	"allocate":    allocate.Action{},
 	"backfill":    backfill.Action{},
+	"shuffle":     shuffle.Action{},
 	"reclaim":     reclaim.Action{},
 	"preempt":     preempt.Action{},
 	"gangpreempt": gangpreempt.Action{},
@@ -63,6 +66,7 @@ var policies = map[string]Builder{
 	"overcommit":    func(p config.Plugin, warn func(string)) session.Policy { return overcommit.New(p, warn) },
 	"sla":           func(p config.Plugin, warn func(string)) session.Policy { return sla.New(p, warn) },
 	"resourcequota": func(p config.Plugin, _ func(string)) session.Policy { return resourcequota.New(p) },
+	"rescheduling":  func(p config.Plugin, warn func(string)) session.Policy { return rescheduling.New(p, warn) },
 	"pdb":           func(p config.Plugin, _ func(string)) session.Policy { return pdb.New(p) },
 	"cdp":           func(p config.Plugin, _ func(string)) session.Policy { return cdp.New(p) },
 	"drf":           func(p config.Plugin, _ func(string)) session.Policy { return drf.New(p) },

@@ -5,6 +5,9 @@ import "github.com/vc-batch/vc/internal/model"
 // Assume tells the model that the decisions will be carried out. Call it after
 // every Cycle, before the next delta is applied.
 func Assume(c *model.Cluster, d *Decisions) {
+	for _, policy := range d.Shuffles {
+		c.AssumeShuffled(policy, d.Now)
+	}
 	for i := range d.Evicts {
 		c.AssumeEvicted(d.Evicts[i].Pod.UID, d.Evicts[i].Message)
 	}

@@ -127,6 +127,7 @@ type Decisions struct {
 	// Now is the time the cycle was given.
 	Now           time.Time
 	Binds         []Bind
+	Shuffles      []string // policies that moved pods
 	Evicts        []Evict
 	Nominations   []Nomination
 	Gangs         []GangStatus

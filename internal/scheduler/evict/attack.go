@@ -42,7 +42,7 @@ func For(s *session.Session, j *session.Job, c Case) (bool, Failure) {
 	switch {
 	case len(tasks) == 0:
 		return false, Failure{}
-	case slices.ContainsFunc(tasks, func(t *model.Task) bool { return t.Shape.Impossible }):
+	case slices.ContainsFunc(tasks, func(t *model.Task) bool { return t.Shape.Impossible || s.TooLarge(t.Shape) }):
 		return false, Failure{}
 	case slices.ContainsFunc(tasks, func(t *model.Task) bool { return t.Never }):
 		return false, Failure{Spared: []explain.Spared{{Code: reason.NeverPreempts}}}

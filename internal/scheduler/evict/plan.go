@@ -32,6 +32,9 @@ func (p *plan) solve(order []int) ([]int, bool) {
 			if !p.out[i] && (!strict || p.keepsShare(i)) && p.mayGo(i) {
 				p.evict(i)
 				out = append(out, i)
+				if p.c.Own && p.fits() { // with more of its own gone it would need more
+					return p.thin(out), true
+				}
 			}
 		}
 		if len(out) > 0 && p.fits() {
@@ -114,7 +117,11 @@ func (p *plan) shrink(order []int) []int {
 		}
 		low = middle + 1
 	}
-	chosen := order[:high]
+	return p.thin(order[:high])
+}
+
+// thin puts units back one by one, the last first, where the gang fits without.
+func (p *plan) thin(chosen []int) []int {
 	var kept []int
 	for k := len(chosen) - 1; k >= 0; k-- {
 		p.spare(chosen[k])

@@ -37,6 +37,7 @@ const (
 type Policy struct {
 	conf     config.Plugin
 	zones    map[string]zone
+	period   time.Duration
 	location *time.Location
 
 	s     *session.Session
@@ -66,6 +67,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	if on, given := conf.Switches["enableJobPipelined"]; given && !on {
 		say("enableJobPipelined: false has no effect: a gang is never placed with less than its minimum")
 	}
+	p.period = parsePeriod(conf.Arguments.String(evictPeriod, "", warn), say)
 	for _, key := range p.zoneKeys() {
 		z, err := parseZone(conf.Arguments.String(key, "", warn))
 		if err != nil {
@@ -96,8 +98,8 @@ func (*Policy) Name() string { return "tdm" }
 // Reads says which switches and arguments have an effect.
 func (p *Policy) Reads() config.Reads {
 	return config.Reads{
-		Switches:  []string{"enablePredicate", "enableNodeOrder", "enableJobOrder", "enableJobStarving", "enableJobPipelined"}, // the last is said in New
-		Arguments: append(p.zoneKeys(), timeZone),
+		Switches:  []string{"enablePredicate", "enableNodeOrder", "enableJobOrder", "enableJobStarving", "enablePreemptable", "enabledVictim", "enableJobPipelined"}, // the last is said in New
+		Arguments: append(p.zoneKeys(), timeZone, evictPeriod),
 	}
 }
 
@@ -136,6 +138,12 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	if p.conf.Enabled("enableJobStarving") {
 		s.Rules.Starve(func(j *session.Job) bool { return !Preemptable(j.Gang) && len(j.Pending) > 0 })
+	}
+	if p.conf.Enabled("enablePreemptable") {
+		s.Rules.Entitle(p.guests, session.Preempt)
+	}
+	if p.conf.Enabled("enabledVictim") {
+		p.move(s)
 	}
 	if p.conf.Enabled("enableJobOrder") {
 		s.Rules.JobOrder = append(s.Rules.JobOrder, func(a, b *session.Job) int {

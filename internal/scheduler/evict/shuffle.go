@@ -1,0 +1,130 @@
+package evict
+
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// Shuffle evicts the tasks that the movers of a tier name: of the first tier that
+// names any. A policy that moved something is noted, so that it keeps its period.
+func Shuffle(s *session.Session) {
+	a := &session.Attack{Kind: session.Shuffle}
+	guards := s.Rules.Protecting(a)
+	named, tier := false, 0
+	for _, mover := range s.Rules.Movers {
+		if named && mover.Tier != tier {
+			return
+		}
+		tasks, why := mover.Victims()
+		if len(tasks) == 0 {
+			continue
+		}
+		named, tier = true, mover.Tier
+		m := &moving{s: s, guards: guards, mover: mover, why: why}
+		for _, part := range byGang(tasks) {
+			m.gang(part)
+		}
+		if m.moved {
+			s.Out.Shuffles = append(s.Out.Shuffles, mover.Name)
+		}
+	}
+}
+
+// byGang puts tasks of one gang together, in the order of their first.
+func byGang(tasks []*model.Task) [][]*model.Task {
+	var parts [][]*model.Task
+	at := map[*model.Gang]int{}
+	for _, t := range tasks {
+		if t.Gang == nil || t.Status != model.Running && t.Status != model.Bound {
+			continue
+		}
+		i, known := at[t.Gang]
+		if !known {
+			i = len(parts)
+			at[t.Gang] = i
+			parts = append(parts, nil)
+		}
+		parts[i] = append(parts[i], t)
+	}
+	return parts
+}
+
+type moving struct {
+	s      *session.Session
+	guards []session.Guard
+	mover  session.Mover
+	why    string
+	moved  bool
+}
+
+// gang evicts tasks of one gang: as many as the policy allows, else the surplus
+// among them, else all of the gang.
+func (m *moving) gang(tasks []*model.Task) {
+	g := tasks[0].Gang
+	j := m.s.Job(g)
+	if j == nil || len(j.Placed)+len(j.Promised) > 0 {
+		return
+	}
+	if most := m.most(g); most >= 0 {
+		for _, t := range tasks[:min(most, len(tasks))] {
+			m.evict(j, []*model.Task{t})
+		}
+		return
+	}
+	surplus := m.s.Surplus(g)
+	taken := 0
+	for _, t := range tasks {
+		if surplus.Take(t) && m.evict(j, []*model.Task{t}) {
+			taken++
+		}
+	}
+	if taken > 0 {
+		return
+	}
+	whole := slices.DeleteFunc(slices.Clone(g.Tasks), func(t *model.Task) bool { return !t.Status.Allocated() })
+	if !slices.ContainsFunc(whole, func(t *model.Task) bool { return t.Status == model.Binding }) {
+		slices.SortStableFunc(whole, m.s.Rules.CompareTasks)
+		m.evict(j, whole)
+	}
+}
+
+func (m *moving) most(g *model.Gang) int {
+	if m.mover.Most == nil {
+		return -1
+	}
+	return m.mover.Most(g)
+}
+
+// evict takes tasks together, if all may go.
+func (m *moving) evict(j *session.Job, tasks []*model.Task) bool {
+	for _, t := range tasks {
+		if !t.Preemptable || j.Leaving[t] {
+			return false
+		}
+	}
+	for i := range m.guards {
+		if ok, _ := m.guards[i].May(tasks); !ok {
+			return false
+		}
+	}
+	for _, t := range tasks {
+		for i := range m.guards {
+			if m.guards[i].Out != nil {
+				m.guards[i].Out([]*model.Task{t}, 1)
+			}
+		}
+		m.s.CountOut(t, j.In, 1)
+		m.s.Out.Evicts = append(m.s.Out.Evicts, decision.Evict{
+			Pod:    decision.Object{Namespace: t.Namespace, Name: t.Name, UID: t.UID},
+			Gang:   decision.Object{Namespace: j.Namespace, Name: j.Gang.Name, UID: j.UID},
+			Node:   m.s.View.Nodes.Name[t.Node],
+			Reason: string(session.Shuffle), Message: m.why,
+		})
+	}
+	m.moved = true
+	m.s.Evicted(j.Gang, len(tasks))
+	return true
+}

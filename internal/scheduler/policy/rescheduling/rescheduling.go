@@ -1,0 +1,201 @@
+// Package rescheduling evens out the nodes' real load: pods of nodes that are used
+// more than they should be are evicted, while others have room for what they use.
+//
+//	In:   the nodes' measured load, the pods' requests
+//	Out:  victims for action shuffle, once in an interval
+//
+// Volcano finds its pods by name only and looks for loads of 5m where only those
+// of 10m are kept; here a pod is itself, and there is one load.
+package rescheduling
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+const (
+	defaultInterval = 5 * time.Minute
+	// stale is when a measurement does not count any more.
+	stale = 5 * time.Minute
+	// systemCritical is the value of the class system-cluster-critical, Volcano's default of thresholdPriorityClassName.
+	systemCritical = 2_000_000_000
+)
+
+// Policy is the policy rescheduling.
+type Policy struct {
+	conf       config.Plugin
+	interval   time.Duration
+	strategies []strategy
+}
+
+// strategy is lowNodeUtilization: percentages of cpu and memory; 100 where none is given.
+type strategy struct{ low, target load }
+
+// load is percentages.
+type load struct{ cpu, memory float64 }
+
+// New returns the policy; warn receives what cannot be read.
+func New(conf config.Plugin, warn func(string)) *Policy {
+	p := &Policy{conf: conf, interval: defaultInterval}
+	say := func(format string, args ...any) {
+		if warn != nil {
+			warn(fmt.Sprintf(format, args...))
+		}
+	}
+	if text := conf.Arguments.String("interval", "", warn); text != "" {
+		if d, err := time.ParseDuration(text); err == nil && d > 0 {
+			p.interval = d
+		} else {
+			say("argument interval: want a duration such as 5m, have %q; the default %s is used", text, defaultInterval)
+		}
+	}
+	if _, given := conf.Arguments["metricsPeriod"]; given {
+		say("argument metricsPeriod changes nothing: loads are averages of 10m, whatever their source")
+	}
+	list, _ := conf.Arguments["strategies"].([]any)
+	for i, item := range list {
+		fields, _ := item.(map[string]any)
+		if name, _ := fields["name"].(string); name != "lowNodeUtilization" {
+			say("argument strategies[%d].name: %v is no strategy; there is lowNodeUtilization", i, fields["name"])
+			continue
+		}
+		params, _ := fields["params"].(map[string]any)
+		for _, key := range []string{"thresholdPriorityClassName", "nodeFit"} {
+			if _, given := params[key]; given {
+				say("argument strategies[%d].params.%s changes nothing, as in Volcano", i, key)
+			}
+		}
+		p.strategies = append(p.strategies, strategy{percentages(params["thresholds"]), percentages(params["targetThresholds"])})
+	}
+	return p
+}
+
+// percentages reads cpu and memory; what is not given is 100.
+func percentages(value any) load {
+	of := config.Arguments{}
+	if fields, ok := value.(map[string]any); ok {
+		of = fields
+	}
+	return load{of.Float("cpu", 100, nil), of.Float("memory", 100, nil)}
+}
+
+// Name is rescheduling.
+func (*Policy) Name() string { return "rescheduling" }
+
+// Reads says which switches and arguments have an effect.
+func (*Policy) Reads() config.Reads {
+	return config.Reads{Switches: []string{"enabledVictim"}, Arguments: []string{"interval", "metricsPeriod", "strategies"}}
+}
+
+// Open registers the mover.
+func (p *Policy) Open(s *session.Session) {
+	if !p.conf.Enabled("enabledVictim") || len(p.strategies) == 0 {
+		return
+	}
+	last, ever := s.Cluster.Shuffled[p.Name()]
+	if ever && s.Now.Before(last.Add(p.interval)) {
+		s.WakeAt(last.Add(p.interval))
+		return
+	}
+	s.Rules.Shuffle(session.Mover{Name: p.Name(), Victims: func() ([]*model.Task, string) {
+		var all []*model.Task
+		for _, st := range p.strategies {
+			all = append(all, st.victims(s)...)
+		}
+		return all, "its node is used more than it should be, and others are hardly used"
+	}})
+}
+
+// node is one with a measured load.
+type node struct {
+	id   model.NodeID
+	used load
+}
+
+// victims walks the busiest nodes and takes pods, those of lower priority first, as
+// long as the node is above its target and the idle ones have room for them.
+func (st strategy) victims(s *session.Session) []*model.Task {
+	var low, high []node
+	for _, id := range s.View.Order {
+		u := s.Cluster.Nodes.Usage[id]
+		if u.At.IsZero() || s.Now.Sub(u.At) > stale {
+			continue
+		}
+		n := node{id, load{u.CPUPercent, u.MemoryPercent}}
+		switch {
+		case n.used.cpu > st.target.cpu || n.used.memory > st.target.memory:
+			high = append(high, n)
+		case n.used.cpu < st.low.cpu && n.used.memory < st.low.memory && !s.Cluster.Nodes.Info[id].Unschedulable:
+			low = append(low, n)
+		}
+	}
+	if len(low) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(high, func(a, b node) int { return cmp.Compare(b.used.cpu+b.used.memory, a.used.cpu+a.used.memory) })
+	room := st.room(s, low)
+	var victims []*model.Task
+	for _, n := range high {
+		victims = append(victims, st.from(s, n, &room)...)
+	}
+	return victims
+}
+
+// amounts are milli-cpu and bytes.
+type amounts struct{ cpu, memory float64 }
+
+// room is what the idle nodes may take until they reach the target.
+func (st strategy) room(s *session.Session, low []node) amounts {
+	var sum amounts
+	for _, n := range low {
+		row := s.Cluster.Nodes.Row(s.Cluster.Nodes.Alloc, n.id)
+		sum.cpu += (st.target.cpu - n.used.cpu) / 100 * float64(row[model.CPU])
+		sum.memory += (st.target.memory - n.used.memory) / 100 * float64(row[model.Memory])
+	}
+	return sum
+}
+
+// from takes pods off one node.
+func (st strategy) from(s *session.Session, n node, room *amounts) []*model.Task {
+	row := s.Cluster.Nodes.Row(s.Cluster.Nodes.Alloc, n.id)
+	tasks := slices.DeleteFunc(slices.Clone(s.Cluster.Nodes.Tasks[n.id]), func(t *model.Task) bool {
+		return t.Status != model.Running || t.Gang == nil || !t.Preemptable || t.Priority >= systemCritical
+	})
+	slices.SortFunc(tasks, func(a, b *model.Task) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(quality(a), quality(b)), cmp.Compare(a.Key(), b.Key()))
+	})
+	var victims []*model.Task
+	for _, t := range tasks {
+		cpu, memory := float64(t.Shape.Request.Get(model.CPU)), float64(t.Shape.Request.Get(model.Memory))
+		if n.used.cpu <= st.target.cpu && n.used.memory <= st.target.memory || cpu > room.cpu || memory > room.memory {
+			break
+		}
+		n.used.cpu -= part(cpu, row[model.CPU])
+		n.used.memory -= part(memory, row[model.Memory])
+		room.cpu -= cpu
+		room.memory -= memory
+		victims = append(victims, t)
+	}
+	return victims
+}
+
+func part(amount float64, of int64) float64 {
+	if of <= 0 {
+		return 0
+	}
+	return amount / float64(of) * 100
+}
+
+// quality orders pods by what they are promised: those without requests first.
+func quality(t *model.Task) int {
+	if t.Shape.BestEffort {
+		return 0
+	}
+	return 1
+}

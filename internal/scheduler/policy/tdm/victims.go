@@ -1,0 +1,112 @@
+package tdm
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+const (
+	evictPeriod = "tdm.evict.period"
+	// defaultPeriod is how often pods are taken off nodes whose zone is closed.
+	defaultPeriod = time.Minute
+)
+
+// parsePeriod reads tdm.evict.period; a text that is no duration is told.
+func parsePeriod(text string, say func(string, ...any)) time.Duration {
+	if text == "" {
+		return defaultPeriod
+	}
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return d
+	}
+	say("argument %s: want a duration such as 1m, have %q; the default %s is used", evictPeriod, text, defaultPeriod)
+	return defaultPeriod
+}
+
+// move has preemptable pods leave nodes whose zone has closed, once in a period, as
+// many of a gang as its annotations allow.
+func (p *Policy) move(s *session.Session) {
+	last, ever := s.Cluster.Shuffled[p.Name()]
+	if ever && s.Now.Before(last.Add(p.period)) {
+		s.WakeAt(last.Add(p.period))
+		return
+	}
+	s.Rules.Shuffle(session.Mover{
+		Name: p.Name(), Most: mayLose,
+		Victims: func() ([]*model.Task, string) { return p.overstaying(s), "its node is lent, and the hours are over" },
+	})
+}
+
+// overstaying are the tasks on nodes whose zone is closed.
+func (p *Policy) overstaying(s *session.Session) []*model.Task {
+	var tasks []*model.Task
+	for _, id := range s.View.Order {
+		if p.IsOpen(id) {
+			continue
+		}
+		for _, t := range s.Cluster.Nodes.Tasks[id] {
+			if t.Status == model.Running && t.Preemptable {
+				tasks = append(tasks, t)
+			}
+		}
+	}
+	slices.SortFunc(tasks, func(a, b *model.Task) int { return strings.Compare(a.Key(), b.Key()) })
+	return tasks
+}
+
+// mayLose is how many tasks a gang may lose at once by its annotations: jdb-max-unavailable,
+// a number or a part, counts those that are not running; else jdb-min-available.
+// Without them -1: its surplus, or all of it.
+func mayLose(g *model.Gang) int {
+	running := g.Count[model.Running]
+	ended := g.Count[model.Succeeded] + g.Count[model.Failed]
+	if most, ok := share(g.Annotations[keys.JDBMaxUnavailable], len(g.Tasks)); ok {
+		return max(most-(len(g.Tasks)-ended-running), 0)
+	}
+	if least, ok := share(g.Annotations[keys.JDBMinAvailable], len(g.Tasks)); ok {
+		return max(running-least, 0)
+	}
+	return -1
+}
+
+// share reads a number, or a part of all in percent, rounded up.
+func share(text string, of int) (int, bool) {
+	if digits, isPart := strings.CutSuffix(text, "%"); isPart {
+		n, err := strconv.Atoi(digits)
+		return (n*of + 99) / 100, err == nil && n >= 0
+	}
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 0
+}
+
+// guests grants preemptable pods that are not on lent nodes to gangs that may not
+// go to those: the pods can run there.
+func (p *Policy) guests(a *session.Attack) session.Guard {
+	out := map[*model.Gang]int{}
+	stays := Preemptable(a.Taker.Gang) || slices.ContainsFunc(a.Tasks, func(t *model.Task) bool { return Revocable(t.Shape) })
+	return session.Guard{
+		Code: reason.NotRevocable,
+		May: func(victims []*model.Task) (bool, string) {
+			g := victims[0].Gang
+			if most := mayLose(g); most >= 0 && out[g]+len(victims) > most {
+				return false, ""
+			}
+			return !stays && !slices.ContainsFunc(victims, func(t *model.Task) bool {
+				return !Revocable(t.Shape) || p.nodes.Values[t.Node] != ""
+			}), ""
+		},
+		Out: func(victims []*model.Task, sign int) {
+			for _, t := range victims {
+				out[t.Gang] += sign
+			}
+		},
+		Because: func([]*model.Task) string { return "its pods may run on lent nodes, those of the other gang may not" },
+	}
+}
