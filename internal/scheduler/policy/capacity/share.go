@@ -40,8 +40,8 @@ func share(l *queue.Ledger, tree bool) {
 				ceiling = q.Capability[i]
 			}
 			others := max(all-mine, 0)
-			q.RealCapability[i] = min(q.Capability[i], max(room-others-mine, 0)+mine)
-			q.Ceiling[i] = min(q.Capability[i], max(ceiling-others-mine, 0)+mine)
+			q.RealCapability[i] = min(q.Capability[i], room, max(room-others-mine, 0)+mine)
+			q.Ceiling[i] = min(q.Capability[i], ceiling, max(ceiling-others-mine, 0)+mine)
 		}
 	}
 	deserve(l, guaranteed, tree)
@@ -57,7 +57,7 @@ func plus(sum, v []float64) {
 }
 
 // guarantees are what is to be kept for each queue: at least what is guaranteed
-// to its children together.
+// to its children together, and not more than it may have.
 func guarantees(l *queue.Ledger, tree bool) map[*queue.Queue][]float64 {
 	all := make(map[*queue.Queue][]float64, len(l.Queues))
 	n := len(l.Total)
@@ -65,7 +65,7 @@ func guarantees(l *queue.Ledger, tree bool) map[*queue.Queue][]float64 {
 	for k, q := range l.Queues {
 		v := backing[k*n : (k+1)*n : (k+1)*n]
 		for _, t := range q.Guarantee {
-			v[t.Index] = float64(t.Value)
+			v[t.Index] = min(float64(t.Value), q.Capability[t.Index])
 		}
 		all[q] = v
 	}
@@ -82,7 +82,7 @@ func guarantees(l *queue.Ledger, tree bool) map[*queue.Queue][]float64 {
 			plus(sum, all[child])
 		}
 		for i, v := range sum {
-			all[q][i] = max(all[q][i], v)
+			all[q][i] = min(max(all[q][i], v), q.Capability[i])
 		}
 	}
 	return all

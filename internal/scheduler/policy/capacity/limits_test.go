@@ -1,0 +1,198 @@
+package capacity_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/make"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+const conf = `
+actions: "enqueue, allocate, backfill, reclaim"
+tiers:
+- plugins: [{name: priority}, {name: gang}]
+- plugins: [{name: predicates}, {name: capacity, enableHierarchy: true, arguments: {ancestorReclaimLevel: %d}}]
+`
+
+// spec is a queue as it was said to be; -1: says nothing.
+type spec struct {
+	name, parent   string
+	cap, guarantee int
+}
+
+// TestNoLevelIsExceeded (I3) lets random gangs come to random trees of queues,
+// some of them nonsense, and checks after every cycle: nothing that is admitted
+// takes a queue or any ancestor over its capability, or into what is guaranteed
+// to another queue; what is guaranteed is not taken away.
+func TestNoLevelIsExceeded(t *testing.T) {
+	seeds.Check(t, 3000, func(t *rapid.T) {
+		cfg, _, err := config.Parse([]byte(fmt.Sprintf(conf, rapid.IntRange(0, 2).Draw(t, "level"))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := scheduler.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := model.New()
+		total := rapid.IntRange(1, 16).Draw(t, "cores")
+		c.Apply(model.NodeFrom(make.Node("n").CPU(fmt.Sprint(total)).Resource("pods", "200").Obj()))
+		specs := tree(t, c)
+		pods := map[string]*corev1.Pod{}
+		now := make.Epoch
+		for step := range rapid.IntRange(1, 12).Draw(t, "steps") {
+			submit(t, c, specs, pods, step)
+			before := held(c, specs)
+			now = now.Add(2 * time.Second)
+			d := e.Cycle(now, c)
+			decision.Assume(c, &d)
+			check(t, specs, before, held(c, specs), total)
+			for _, b := range d.Binds {
+				p := pods[b.Pod.Name]
+				p.Spec.NodeName, p.Status.Phase = b.Node, corev1.PodRunning
+				c.Apply(model.TaskFrom(p, true))
+			}
+			for _, evicted := range d.Evicts {
+				c.Apply(model.TaskGone{Namespace: "default", Name: evicted.Pod.Name, UID: evicted.Pod.UID})
+				delete(pods, evicted.Pod.Name)
+			}
+		}
+	})
+}
+
+func tree(t *rapid.T, c *model.Cluster) map[string]spec {
+	specs := map[string]spec{"root": {name: "root", cap: -1, guarantee: 0}}
+	c.Apply(model.QueueFrom(make.Queue("root").Obj()))
+	n := rapid.IntRange(2, 7).Draw(t, "queues")
+	for i := range n {
+		s := spec{name: fmt.Sprintf("q%d", i), parent: "root", cap: rapid.IntRange(-1, 10).Draw(t, "cap"), guarantee: rapid.IntRange(0, 3).Draw(t, "guarantee")}
+		switch k := rapid.IntRange(-1, n).Draw(t, "parent"); {
+		case k == n:
+			s.parent = "missing"
+		case k >= 0:
+			s.parent = fmt.Sprintf("q%d", k) // itself and circles included
+		}
+		b := make.Queue(s.name).Parent(s.parent).Guarantee("cpu", fmt.Sprint(s.guarantee))
+		if s.cap >= 0 {
+			b.Capability("cpu", fmt.Sprint(s.cap))
+		}
+		if d := rapid.IntRange(-1, 8).Draw(t, "deserved"); d >= 0 {
+			b.Deserved("cpu", fmt.Sprint(d))
+		}
+		specs[s.name] = s
+		c.Apply(model.QueueFrom(b.Obj()))
+	}
+	return specs
+}
+
+func submit(t *rapid.T, c *model.Cluster, specs map[string]spec, pods map[string]*corev1.Pod, step int) {
+	name := fmt.Sprintf("g%d", step)
+	queue := fmt.Sprintf("q%d", rapid.IntRange(0, len(specs)-2).Draw(t, "queue"))
+	tasks := rapid.IntRange(1, 5).Draw(t, "tasks")
+	least := rapid.IntRange(1, tasks).Draw(t, "min")
+	c.Apply(model.GangFrom(make.Gang(name).Min(least).MinResource("cpu", fmt.Sprint(least)).Queue(queue).Age(time.Duration(step) * time.Second).Obj()))
+	for i := range tasks {
+		p := make.Pod(fmt.Sprintf("%s-%d", name, i)).Gang(name).CPU("1").Obj()
+		pods[p.Name] = p
+		c.Apply(model.TaskFrom(p, true))
+	}
+}
+
+// above are the queue and its ancestors; whole says that the way ends at the root.
+func above(specs map[string]spec, name string) (path []string, whole bool) {
+	for len(path) <= len(specs) {
+		path = append(path, name)
+		if name == "root" {
+			return path, true
+		}
+		s, ok := specs[name]
+		if !ok {
+			return path, false
+		}
+		name = s.parent
+	}
+	return path, false
+}
+
+// held is what queues with a place in the tree hold, descendants included.
+func held(c *model.Cluster, specs map[string]spec) map[string]int {
+	sums := map[string]int{}
+	for name := range specs {
+		own := int(c.Queues[name].Sums.Allocated.Get(model.CPU)) / 1000
+		path, whole := above(specs, name)
+		if !whole {
+			sums[name] += own
+			continue
+		}
+		for _, p := range path {
+			sums[p] += own
+		}
+	}
+	return sums
+}
+
+// kept is what is guaranteed to a queue or to those below it together.
+func kept(specs map[string]spec, name string) int {
+	sum := 0
+	for _, s := range specs {
+		if s.parent == name && s.name != name {
+			if _, whole := above(specs, s.name); whole {
+				sum += kept(specs, s.name)
+			}
+		}
+	}
+	sum = max(sum, specs[name].guarantee)
+	if limit := specs[name].cap; limit >= 0 {
+		return min(sum, limit)
+	}
+	return sum
+}
+
+func check(t *rapid.T, specs map[string]spec, before, after map[string]int, total int) {
+	for name, s := range specs {
+		path, whole := above(specs, name)
+		grew := after[name] > before[name]
+		if !whole {
+			if grew {
+				t.Fatalf("queue %s has no place in the tree (%v) and holds %d, before %d", name, path, after[name], before[name])
+			}
+			continue
+		}
+		if grew && s.cap >= 0 && after[name] > s.cap {
+			t.Fatalf("queue %s holds %d over its capability %d", name, after[name], s.cap)
+		}
+		if name == "root" || !grew {
+			continue
+		}
+		room := total // of the parent
+		if p := specs[s.parent]; p.name != "root" && p.cap >= 0 {
+			room = min(room, p.cap)
+		}
+		others := 0
+		for _, o := range specs {
+			if _, ok := above(specs, o.name); ok && o.parent == s.parent && o.name != name && o.name != "root" {
+				others += kept(specs, o.name)
+			}
+		}
+		if others+kept(specs, name) > room { // more is guaranteed than there is
+			continue
+		}
+		if after[name] > room-others {
+			t.Fatalf("queue %s holds %d of %d, of which %d are guaranteed to its siblings: %v, before %v, after %v", name, after[name], room, others, specs, before, after)
+		}
+	}
+	for name, s := range specs { // only a queue of the same branch may take below a guarantee
+		if _, whole := above(specs, name); whole && after[name] < before[name] && after[name] < min(s.guarantee, before[name]) {
+			t.Fatalf("queue %s is guaranteed %d and is left with %d of %d", name, s.guarantee, after[name], before[name])
+		}
+	}
+}
