@@ -115,38 +115,45 @@ func TestAllocationFloor(t *testing.T) {
 func TestChangeFloor(t *testing.T) {
 	measured(t)
 	for _, nodes := range sizes {
-		m := mix{nodes: nodes, shapes: 50, gang: 10, queues: 20, pods: 10 * nodes}
-		e, c := m.load(t)
-		d := e.Cycle(make.Epoch, c)
-		decision.Assume(c, &d)
-		now := make.Epoch
-		settle := func() {
-			now = now.Add(2 * time.Second)
-			d := e.Cycle(now, c)
-			decision.Assume(c, &d)
-		}
-		for range 10 {
-			settle()
-		}
-		changes := map[string]func(i int){
-			"one changed node": func(i int) {
-				c.Apply(model.NodeFrom(make.Node(fmt.Sprintf("node-%04d", i)).CPU("64").Memory("256Gi").Label("seen", fmt.Sprint(i)).Obj()))
-			},
-			"one changed pod": func(i int) {
-				c.Apply(model.TaskFrom(make.Pod(fmt.Sprintf("other-%d", i)).CPU("1").On(fmt.Sprintf("node-%04d", i)).Phase("Running").Obj(), false))
-			},
-		}
-		for _, name := range []string{"one changed node", "one changed pod"} {
-			const times = 50
-			start := time.Now()
-			for i := range times {
-				changes[name](i)
+		for _, rules := range []bool{false, true} {
+			m := mix{nodes: nodes, shapes: 50, gang: 10, queues: 20, pods: 10 * nodes, rules: rules}
+			e, c := m.load(t)
+			now := make.Epoch
+			settle := func() {
+				now = now.Add(2 * time.Second)
+				d := e.Cycle(now, c)
+				decision.Assume(c, &d)
+			}
+			for range 10 {
 				settle()
 			}
-			each := time.Since(start) / times
-			told(t, name+" in an idle cluster", nodes, each.Seconds()*1000, "ms")
-			if each > 5*time.Millisecond {
-				t.Errorf("%s: %v a cycle on %d nodes; the ceiling is 5 ms", name, each, nodes)
+			changes := []struct {
+				name string
+				do   func(i int)
+			}{
+				{"one changed node", func(i int) {
+					c.Apply(model.NodeFrom(make.Node(fmt.Sprintf("node-%04d", i)).CPU("64").Memory("256Gi").Label("zone", fmt.Sprintf("z%d", i%10)).Label("seen", "yes").Obj()))
+				}},
+				{"one changed pod", func(i int) {
+					c.Apply(model.TaskFrom(make.Pod(fmt.Sprintf("other-%d", i)).CPU("1").On(fmt.Sprintf("node-%04d", i)).Phase("Running").Obj(), false))
+				}},
+			}
+			for _, change := range changes {
+				const times = 50
+				start := time.Now()
+				for i := range times {
+					change.do(i)
+					settle()
+				}
+				each := time.Since(start) / times
+				name := change.name + " in an idle cluster"
+				if rules {
+					name += " of pods with affinity"
+				}
+				told(t, name, nodes, each.Seconds()*1000, "ms")
+				if each > 5*time.Millisecond {
+					t.Errorf("%s: %v a cycle on %d nodes; the ceiling is 5 ms", name, each, nodes)
+				}
 			}
 		}
 	}
