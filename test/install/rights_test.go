@@ -15,6 +15,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -192,13 +193,34 @@ func (f *forbidden) all() []string {
 	return slices.Clone(f.requests)
 }
 
+// shelf is a storage class with one volume, which the scheduler gives to the claim
+// of the first pod that needs it.
+const shelf = "shelf"
+
+func fillShelf(t *testing.T, c client.Client) {
+	wait := storagev1.VolumeBindingWaitForFirstConsumer
+	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: shelf}, Spec: corev1.PersistentVolumeSpec{
+		StorageClassName: shelf, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+		PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/tmp"}},
+	}}
+	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: shelf}, Provisioner: "kubernetes.io/no-provisioner", VolumeBindingMode: &wait}
+	for _, o := range []client.Object{class, volume} {
+		if err := c.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func jobLife(t *testing.T, c client.Client) {
+	fillShelf(t, c)
+	class := shelf
 	job := newJob("whole", func(j *batchv1alpha1.Job) {
 		j.Spec.Plugins = map[string][]string{"svc": {}, "ssh": {}, "env": {}}
 		j.Spec.Tasks[0].Template.Spec.Containers[0].Resources.Requests = quantities("1")
 		j.Spec.Volumes = []batchv1alpha1.VolumeSpec{{MountPath: "/data", VolumeClaim: &corev1.PersistentVolumeClaimSpec{
-			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+			StorageClassName: &class,
+			AccessModes:      []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:        corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 		}}}
 	})
 	if err := c.Create(t.Context(), job); err != nil {
