@@ -23,7 +23,11 @@ func (w *world) say(d *decision.Decisions) []string {
 		i = k
 	}
 	for _, e := range d.Evicts {
-		out = append(out, fmt.Sprintf("evict %s from %s for %s: %s", e.Pod.Name, e.Node, e.Preemptor.Name, e.Message))
+		taker := ""
+		if e.Preemptor.Name != "" {
+			taker = " for " + e.Preemptor.Name
+		}
+		out = append(out, fmt.Sprintf("evict %s from %s%s: %s", e.Pod.Name, e.Node, taker, e.Message))
 	}
 	for _, n := range d.Nominations {
 		if n.Node == "" {

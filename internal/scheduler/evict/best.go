@@ -63,9 +63,9 @@ func (p *plan) cost(chosen []int) cost {
 	return c
 }
 
-// orders are other orders worth a try when several gangs would be broken: the
-// most useful gangs first among those of one queue and priority, and each gang
-// alone of the class whose gangs are broken last.
+// orders are other orders worth a try when gangs would be broken: each gang alone
+// of the class whose gangs are broken last, and, when there are several, the most
+// useful gangs first among those of one queue and priority.
 func (p *plan) orders(chosen []int) [][]int {
 	var broken []int
 	for _, i := range chosen {
@@ -73,13 +73,16 @@ func (p *plan) orders(chosen []int) [][]int {
 			broken = append(broken, i)
 		}
 	}
-	if len(broken) < 2 {
+	if len(broken) == 0 {
 		return nil
 	}
 	last := p.units[broken[len(broken)-1]].class()
 	var orders [][]int
 	if len(broken) <= maxAlone {
 		orders = p.alone(last)
+	}
+	if len(broken) == 1 {
+		return orders
 	}
 	if byUse := p.mostUseful(); byUse != nil {
 		orders = append(orders, byUse)
