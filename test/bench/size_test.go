@@ -42,8 +42,7 @@ func TestSize(t *testing.T) {
 				daemon := r.startVCD(t, "all", "--webhook-listen-address", "127.0.0.1:0")
 				eventually(t, 2*time.Minute, "the pod that waited is bound", func() bool { return r.pods.count(ns).bound == 1 })
 				restarts = append(restarts, r.pods.count(ns).lastBound.Sub(began).Seconds())
-				time.Sleep(4 * time.Second) // vcd gives back what its start left
-				quiet(t, daemon)
+				steady(t, daemon)
 				daemon.heap(t, fmt.Sprintf("size-%d", count))
 				memory = append(memory, float64(resident(daemon.process.Process.Pid)))
 				t.Logf("round %d: first bind %.2f s after the start, %.0f MiB once quiet, %d MiB at most",
@@ -54,6 +53,19 @@ func TestSize(t *testing.T) {
 			take(t, figures.Restart, count, restarts...)
 		})
 	}
+}
+
+// steady waits until the memory of vcd has not changed by a hundredth for five
+// seconds: it gives back what its start left behind.
+func steady(t *testing.T, daemon *vcd) {
+	t.Helper()
+	last, since := 0, time.Now()
+	eventually(t, 2*time.Minute, "vcd's memory is steady", func() bool {
+		if now := resident(daemon.process.Process.Pid); max(now, last)-min(now, last) > last/100 {
+			last, since = now, time.Now()
+		}
+		return time.Since(since) > 5*time.Second
+	})
 }
 
 func waiting(round int) string { return fmt.Sprintf("new-%d", round) }
