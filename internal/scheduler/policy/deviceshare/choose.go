@@ -25,9 +25,10 @@ func (p *Policy) answer(n *node, a *ask, t *model.Task, later bool) answer {
 		return answer{code: reason.DeviceMissing, detail: n.problem}
 	}
 	particular := a.apart || len(p.rules) > 0 // the answer is this task's, not its shape's
-	q := question{t.Shape, later}
-	if known, ok := n.answers[q]; ok && !particular {
-		return known
+	for i := range n.answers {
+		if k := &n.answers[i]; k.shape == t.Shape && k.later == later && !particular {
+			return k.answer
+		}
 	}
 	out := p.choose(cards, a, t, later, p.policy)
 	if out.code == reason.DeviceShort && len(a.parts) > 1 {
@@ -38,7 +39,10 @@ func (p *Policy) answer(n *node, a *ask, t *model.Task, later bool) answer {
 		}
 	}
 	if !particular {
-		n.answers[q] = out
+		if len(n.answers) == remembered {
+			n.answers = n.answers[:0]
+		}
+		n.answers = append(n.answers, known{t.Shape, later, out})
 	}
 	return out
 }

@@ -183,6 +183,8 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	if p.weight > 0 && p.policy != "" && p.conf.Enabled("enableNodeOrder") {
 		rule.Points = p.points
+	} else { // the first of the best that has cards will do
+		rule.Dear = func(*session.Job, *model.Task) bool { return true }
 	}
 	s.Rules.Nodes = append(s.Rules.Nodes, rule)
 }

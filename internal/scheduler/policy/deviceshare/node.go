@@ -18,14 +18,18 @@ type node struct {
 
 	made    uint64 // generation of the node's row that it is from
 	dirty   bool   // this cycle tried something
-	answers map[question]answer
+	answers []known
 }
 
-// question is what is asked of a node again and again for equal pods.
-type question struct {
-	shape *model.Shape
-	later bool
+// known is an answer that was given before; gangs ask for the same again and again.
+type known struct {
+	shape  *model.Shape
+	later  bool
+	answer answer
 }
+
+// remembered is how many answers a node keeps: looking through a few is quicker than a map.
+const remembered = 8
 
 // answer is what a node has for a pod.
 type answer struct {
@@ -47,7 +51,7 @@ func (n *node) cards(a *ask) []card {
 func (p *Policy) load(id model.NodeID) *node {
 	nodes := &p.s.Cluster.Nodes
 	info := nodes.Info[id]
-	n := &node{made: nodes.Changed[id], answers: map[question]answer{}}
+	n := &node{made: nodes.Changed[id]}
 	if info == nil {
 		return n
 	}
@@ -136,7 +140,7 @@ func (n *node) hold(a *ask, t *model.Task, g grant, promised, leaving bool) (any
 			c.take(h)
 		}
 	}
-	clear(n.answers)
+	n.answers = n.answers[:0]
 	return any
 }
 
@@ -168,7 +172,7 @@ func (n *node) drop(a *ask, t *model.Task) {
 			return h.task == t
 		})
 	}
-	clear(n.answers)
+	n.answers = n.answers[:0]
 }
 
 // leave counts what a task has as leaving, or as staying again.
@@ -186,5 +190,5 @@ func (n *node) leave(a *ask, t *model.Task, leaving bool) {
 			c.count(h, 1)
 		}
 	}
-	clear(n.answers)
+	n.answers = n.answers[:0]
 }

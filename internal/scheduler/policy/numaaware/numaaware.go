@@ -50,13 +50,18 @@ type node struct {
 	taken      map[*model.Task]model.CPUSet
 	made       uint64
 	dirty      bool
-	answers    map[question]answer
+	answers    []known
 }
 
-type question struct {
-	shape *model.Shape
-	later bool
+// known is an answer that was given before; gangs ask for the same again and again.
+type known struct {
+	shape  *model.Shape
+	later  bool
+	answer answer
 }
+
+// remembered is how many answers a node keeps: looking through a few is quicker than a map.
+const remembered = 8
 
 type answer struct {
 	grant  assigned
@@ -118,7 +123,7 @@ func wanted(s *model.Shape) string {
 func (p *Policy) load(id model.NodeID) *node {
 	nodes := &p.s.Cluster.Nodes
 	n := &node{
-		numa: p.s.Cluster.Numa[nodes.Name[id]], made: nodes.Changed[id], answers: map[question]answer{},
+		numa: p.s.Cluster.Numa[nodes.Name[id]], made: nodes.Changed[id],
 		leaving: map[*model.Task]model.CPUSet{}, promised: map[*model.Task]model.CPUSet{}, taken: map[*model.Task]model.CPUSet{},
 	}
 	if n.numa == nil || n.numa.Problem != "" || len(n.numa.CPUs) == 0 {
@@ -173,7 +178,7 @@ func (p *Policy) load(id model.NodeID) *node {
 func (n *node) promise(t *model.Task, cpus model.CPUSet) {
 	n.promised[t] = cpus
 	n.later = n.later.Minus(cpus)
-	clear(n.answers)
+	n.answers = n.answers[:0]
 }
 
 // node is a node's cpus as they are now.
@@ -195,7 +200,7 @@ func (p *Policy) change(id model.NodeID) *node {
 		n.dirty = true
 		p.touched = append(p.touched, id)
 	}
-	clear(n.answers)
+	n.answers = n.answers[:0]
 	return n
 }
 
@@ -207,12 +212,16 @@ func (p *Policy) allows(_ *session.Job, t *model.Task, id model.NodeID, later bo
 // answer says whether a node's kubelet would admit pods of a shape, and with
 // which cpus.
 func (n *node) answer(s *model.Shape, later bool) answer {
-	q := question{s, later}
-	if known, ok := n.answers[q]; ok {
-		return known
+	for i := range n.answers {
+		if k := &n.answers[i]; k.shape == s && k.later == later {
+			return k.answer
+		}
 	}
 	a := n.judge(s, later)
-	n.answers[q] = a
+	if len(n.answers) == remembered {
+		n.answers = n.answers[:0]
+	}
+	n.answers = append(n.answers, known{s, later, a})
 	return a
 }
 
@@ -331,7 +340,7 @@ func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int
 			delete(n.taken, t)
 		}
 		delete(p.granted, t)
-		clear(n.answers)
+		n.answers = n.answers[:0]
 		return
 	}
 	if got := n.answer(t.Shape, false); got.code == "" && len(got.grant) > 0 {
@@ -342,7 +351,7 @@ func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int
 	} else if got := n.answer(t.Shape, true); got.code == "" && len(got.grant) > 0 {
 		n.promise(t, got.grant.sum())
 	}
-	clear(n.answers)
+	n.answers = n.answers[:0]
 }
 
 // evicted counts a task's cpus as free later, or not.
@@ -362,7 +371,7 @@ func (p *Policy) evicted(t *model.Task, sign int) {
 		n.taken[t] = cpus
 		n.later = n.later.Minus(cpus)
 	}
-	clear(n.answers)
+	n.answers = n.answers[:0]
 }
 
 func (p *Policy) annotations(_ *session.Job, t *model.Task, _ model.NodeID) map[string]string {
