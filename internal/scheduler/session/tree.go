@@ -64,12 +64,14 @@ func (s *Session) Domains(j *Job, purpose Purpose) ([]*model.Domain, explain.Ver
 		return nil, v
 	}
 	var out []*model.Domain
+	if purpose == ToEvict {
+		slices.Reverse(tiers)
+	}
 	for _, tier := range tiers {
 		s.byScore(tier, j, j.MinimumRequest())
 		out = append(out, tier...)
 	}
 	if purpose == ToEvict {
-		slices.Reverse(out)
 		if j.Topology == nil || !j.Topology.Hard {
 			return []*model.Domain{nil}, v
 		}

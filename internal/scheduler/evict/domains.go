@@ -1,0 +1,39 @@
+package evict
+
+import (
+	"cmp"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// inDomains makes room for a gang. One that has to stay inside a domain, and that
+// whole gangs may be evicted for, gets it domain by domain, the widest first.
+func inDomains(s *session.Session, j *session.Job, c Case) (done bool, why Failure) {
+	gangwise := c.Kind == session.GangPreempt || c.Kind == session.GangReclaim
+	if !gangwise || j.Topology == nil || !j.Topology.Hard {
+		return For(s, j, c)
+	}
+	domains, v := s.Domains(j, session.ToEvict)
+	if v.Code != "" {
+		return false, Failure{}
+	}
+	for i, d := range domains[:min(len(domains), cmp.Or(c.Domains, DefaultDomains))] {
+		if d != nil {
+			nodes := make(map[model.NodeID]bool, len(d.All))
+			for _, id := range d.All {
+				nodes[id] = true
+			}
+			c.Within = func(id model.NodeID) bool { return nodes[id] }
+		}
+		var failure Failure
+		s.Within(d, func() { done, failure = For(s, j, c) })
+		if done {
+			return true, Failure{}
+		}
+		if i == 0 { // the widest says it for all
+			why = failure
+		}
+	}
+	return false, why
+}
