@@ -67,9 +67,6 @@ func (m *matcher) matches(c *model.Cluster, t *model.Task) bool {
 	return true
 }
 
-// holders says whether a pod on a node has a term that could be about others.
-func (m *matcher) holders() bool { return len(m.repels)+len(m.pulls) > 0 }
-
 // pair is a label that every pod which the matcher matches has; ok is false when
 // there is none.
 func (m *matcher) pair() (key, value string, ok bool) {

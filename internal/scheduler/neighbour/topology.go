@@ -100,5 +100,4 @@ type eligible struct {
 	shape            *model.Shape
 	affinity, taints bool
 	nodes            []bool // by model.NodeID
-	users            []*tally
 }
