@@ -22,8 +22,12 @@ const maxSharers = 3
 // Standing is how a queue stands: amounts by resource index, +Inf where nothing
 // limits.
 type Standing struct {
-	Name                            string
-	Allocated, Deserved, Capability []float64
+	Name                                       string
+	Allocated, Deserved, Guarantee, Capability []float64
+	// Position of the gang among the Waiting of its queue, from 1; 0: not told.
+	Position, Waiting int
+	// Path are the queues above, from the root down.
+	Path []Standing
 }
 
 // Explanation is the whole answer, without the time since when. q may be nil.
@@ -92,12 +96,22 @@ func limitShortage(l *Limit) schedulingv1beta1.Shortage {
 }
 
 func queueStands(q *Standing, resources *model.Resources) *schedulingv1beta1.ExplainedQueue {
-	return &schedulingv1beta1.ExplainedQueue{
+	e := &schedulingv1beta1.ExplainedQueue{
 		Name:       q.Name,
 		Allocated:  List(q.Allocated, resources),
 		Deserved:   List(q.Deserved, resources),
+		Guarantee:  List(q.Guarantee, resources),
 		Capability: List(q.Capability, resources),
+		Position:   int32(q.Position),
+		Waiting:    int32(q.Waiting),
 	}
+	for _, p := range q.Path {
+		e.Path = append(e.Path, schedulingv1beta1.ExplainedLevel{
+			Name: p.Name, Allocated: List(p.Allocated, resources), Deserved: List(p.Deserved, resources),
+			Guarantee: List(p.Guarantee, resources), Capability: List(p.Capability, resources),
+		})
+	}
+	return e
 }
 
 // List turns a ledger vector into an API list: positive, finite amounts, without
@@ -330,7 +344,7 @@ func hint(v *Verdict) string {
 // Condition is the message of the Unschedulable condition, in Volcano's form.
 func Condition(v *Verdict) string {
 	unready := max(v.Members.Min-v.Members.Held, 0)
-	return fmt.Sprintf("%d/%d tasks in gang unschedulable: %s", unready, v.Members.Total, Sentence(v))
+	return fmt.Sprintf("%d/%d tasks in gang unschedulable: %s", unready, max(v.Members.Total, v.Members.Min), Sentence(v))
 }
 
 // Pod is the message of a waiting pod's condition. It has no numbers that move.
@@ -363,6 +377,14 @@ func meaning(e *schedulingv1beta1.Explanation) string {
 		b.WriteString("|" + e.Queue.Name)
 	}
 	fmt.Fprintf(&b, "|%s|%s", sparedWhy(e.Spared), e.EvictedBy)
+	if len(e.Nodes) == 1 { // all nodes say the same
+		switch n := e.Nodes[0]; reason.Code(n.Reason) {
+		case reason.VolumeUnavailable, reason.DevicesUnavailable: // names the claim
+			b.WriteString("|" + n.Reason + " " + n.Detail)
+		case reason.VolumeInUse, reason.NoVolume, reason.DevicesTaken:
+			b.WriteString("|" + n.Reason)
+		}
+	}
 	for _, s := range e.Short {
 		if s.Scope != "nodes" {
 			fmt.Fprintf(&b, "|%s %s %s", s.Scope, s.Resource, s.Asked)

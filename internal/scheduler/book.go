@@ -28,6 +28,10 @@ type book struct {
 	// attachable is the generation of volumes and devices at the last cycle.
 	attachable uint64
 	arrived    time.Time // when a gang last got more pods than it had
+	// forecasts are of the gangs that wait, as of the last look ahead; the next is made at forecastAt, where one is owed.
+	forecasts    map[*session.Job]session.Forecast
+	forecastAt   time.Time
+	owesForecast bool
 	// eased are queues where a gang turned out never to start: what it reserved is free.
 	eased map[*queue.Queue]bool
 }
@@ -292,4 +296,5 @@ func (b *book) settle(s *session.Session) {
 		j.AttachStamp = s.AttachStamp(j)
 		j.ShiftStamp = b.stamps[j.In].shifted
 	}
+	s.AllWaiting = b.waiting
 }

@@ -25,6 +25,7 @@ func (e *Engine) report(s *session.Session) decision.Decisions {
 	for _, j := range s.Bound {
 		binds(s, j)
 	}
+	e.foresee(s)
 	slices.SortFunc(s.Touched, func(a, b *session.Job) int {
 		if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
 			return c

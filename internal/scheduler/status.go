@@ -14,7 +14,6 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -42,19 +41,17 @@ func (e *Engine) statusOf(s *session.Session, j *session.Job) (status scheduling
 		Failed:    int32(j.Count[model.Failed]),
 	}
 	verdict, again := e.ripe(s, j)
-	status.Conditions = conditionsOf(s, j, status.Phase, verdict)
 	old := &j.Status
-	status.Explanation = explanationOf(s, j, verdict)
-	numbersOnly := explain.Same(status.Explanation, old.Explanation)
+	told, stale := e.explanationOf(s, j, verdict)
+	status.Explanation = told
+	status.Conditions = conditionsOf(s, j, status.Phase, verdict, told != nil && told == old.Explanation)
 	if !again.IsZero() { // too early to tell: what was told of missing pods stays
 		status.Explanation, status.Conditions = nil, old.Conditions
 		if e := old.Explanation; e != nil && e.Reason == string(reason.NotEnoughPods) {
 			status.Explanation = e
 		}
-	} else if numbersOnly && status.Explanation != nil && !equality.Semantic.DeepEqual(status.Explanation, old.Explanation) {
-		if s.Now.Sub(j.StatusAt) < numbersEvery {
-			status.Explanation = old.Explanation
-		}
+	} else if !stale.IsZero() {
+		again = stale
 	}
 	if status.Phase == old.Phase && sameCounts(&status, old) && sameTold(&status, old) {
 		return status, j.Unwritten(), again
@@ -90,7 +87,7 @@ func sameTold(a, b *schedulingv1beta1.PodGroupStatus) bool {
 func (e *Engine) ripe(s *session.Session, j *session.Job) (explain.Verdict, time.Time) {
 	kind := string(j.Verdict.Code)
 	if kind != j.SinceFor {
-		j.SinceFor, j.Since = kind, s.Now
+		j.SinceFor, j.Since, j.Attempts = kind, s.Now, max(min(j.Attempts, 1), 0)
 	}
 	if j.Verdict.Code != reason.NotEnoughPods {
 		return j.Verdict, time.Time{}
@@ -147,19 +144,20 @@ func phaseOf(j *session.Job) schedulingv1beta1.PodGroupPhase {
 }
 
 // conditionsOf brings the two conditions up to date: at most one is True, and
-// one whose meaning stays keeps its time and id.
-func conditionsOf(s *session.Session, j *session.Job, phase schedulingv1beta1.PodGroupPhase, v explain.Verdict) []schedulingv1beta1.PodGroupCondition {
+// one whose meaning stays keeps its time and id; kept: its message too, as the
+// explanation beside it does.
+func conditionsOf(s *session.Session, j *session.Job, phase schedulingv1beta1.PodGroupPhase, v explain.Verdict, kept bool) []schedulingv1beta1.PodGroupCondition {
 	old := j.Status.Conditions
 	started := phase == schedulingv1beta1.PodGroupRunning || phase == schedulingv1beta1.PodGroupCompleted
 	switch {
 	case started:
 		return set(s, j, old, schedulingv1beta1.PodGroupCondition{
 			Type: schedulingv1beta1.PodGroupScheduledType, Reason: schedulingv1beta1.PodGroupReadyReason,
-		})
+		}, kept)
 	case v.Code != "" && !j.Satisfied():
 		return set(s, j, old, schedulingv1beta1.PodGroupCondition{
 			Type: schedulingv1beta1.PodGroupUnschedulableType, Reason: conditionReason(v), Message: explain.Condition(&v),
-		})
+		}, kept)
 	}
 	return old
 }
@@ -176,7 +174,7 @@ func conditionReason(v explain.Verdict) string {
 }
 
 // set makes one condition True and the others of ours False.
-func set(s *session.Session, j *session.Job, old []schedulingv1beta1.PodGroupCondition, c schedulingv1beta1.PodGroupCondition) []schedulingv1beta1.PodGroupCondition {
+func set(s *session.Session, j *session.Job, old []schedulingv1beta1.PodGroupCondition, c schedulingv1beta1.PodGroupCondition, kept bool) []schedulingv1beta1.PodGroupCondition {
 	c.Status = corev1.ConditionTrue
 	c.LastTransitionTime = metav1.NewTime(s.Now)
 	c.TransitionID = transition(j, s.Now, string(c.Type))
@@ -190,7 +188,7 @@ func set(s *session.Session, j *session.Job, old []schedulingv1beta1.PodGroupCon
 			found = true
 			if o.Status == corev1.ConditionTrue {
 				c.LastTransitionTime, c.TransitionID = o.LastTransitionTime, o.TransitionID
-				if o.Reason == c.Reason && sameMessage(s, j, &o, &c) {
+				if o.Reason == c.Reason && kept && c.Type == schedulingv1beta1.PodGroupUnschedulableType {
 					c.Message = o.Message
 				}
 			}
@@ -209,42 +207,10 @@ func set(s *session.Session, j *session.Job, old []schedulingv1beta1.PodGroupCon
 	return out
 }
 
-// sameMessage says whether a condition's old message still says it: the
-// explanation beside it means the same and its numbers are young.
-func sameMessage(s *session.Session, j *session.Job, old, fresh *schedulingv1beta1.PodGroupCondition) bool {
-	if old.Type != schedulingv1beta1.PodGroupUnschedulableType {
-		return old.Message == fresh.Message
-	}
-	e := explain.Explanation(&j.Verdict, standing(j.In), s.Cluster.Resources)
-	return explain.Same(e, j.Status.Explanation) && s.Now.Sub(j.StatusAt) < numbersEvery
-}
-
 // transition is an id in the form of a UID, the same for the same gang, time and
 // kind.
 func transition(j *session.Job, now time.Time, kind string) string {
 	sum := sha256.Sum256([]byte(string(j.UID) + "\x00" + now.UTC().Format(time.RFC3339Nano) + "\x00" + kind))
 	h := hex.EncodeToString(sum[:16])
 	return fmt.Sprintf("%s-%s-%s-%s-%s", h[:8], h[8:12], h[12:16], h[16:20], h[20:])
-}
-
-// explanationOf is the explanation of a verdict, nil when nothing waits.
-func explanationOf(s *session.Session, j *session.Job, v explain.Verdict) *schedulingv1beta1.Explanation {
-	if v.Code == "" {
-		return nil
-	}
-	e := explain.Explanation(&v, standing(j.In), s.Cluster.Resources)
-	since := metav1.NewTime(j.Since.Truncate(time.Second))
-	if old := j.Status.Explanation; old != nil && old.Since != nil && old.Reason == e.Reason {
-		since = *old.Since
-	}
-	e.Since = &since
-	return e
-}
-
-// standing is what is told of a queue; nil of none.
-func standing(q *queue.Queue) *explain.Standing {
-	if q == nil {
-		return nil
-	}
-	return &explain.Standing{Name: q.Name, Allocated: q.Allocated, Deserved: q.Deserved, Capability: q.Capability}
 }

@@ -34,6 +34,9 @@ const (
 	notPlaceable = "unknown: "
 )
 
+// Unforeseen is the forecast of who was not looked at: no run time is known.
+var Unforeseen = Forecast{Why: noLimits}
+
 // Forecasts tells when the waiting gangs start if what runs ends at its limits
 // and nothing new arrives: it lets the time run, with the turns and reservations
 // of action allocate, on the overlay, and undoes it all.

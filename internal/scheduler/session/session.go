@@ -90,6 +90,7 @@ type Session struct {
 	looking   int // look aheads that are open
 	endings   []Ending
 	endingsAt int
+	places    map[*queue.Queue]*places
 	turns     map[*Job]int         // gangs that had their turn, from 1
 	heads     map[*queue.Queue]int // gangs that a reservation was tried for
 	later     time.Time            // the time that is looked at; zero: now

@@ -124,7 +124,7 @@ func (l *lookahead) end(e *Ending, sign float64) {
 	if e.in != nil && !e.leaving { // who leaves holds nothing of its queue any more
 		e.in.Hold(e.Task.Shape.Request, -sign)
 	}
-	if len(l.s.Rules.Nodes) > 0 && !e.promised {
+	if !e.promised {
 		l.s.FollowEvicted(e.Task, int(sign))
 	}
 }

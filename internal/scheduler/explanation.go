@@ -1,0 +1,129 @@
+package scheduler
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// front is how far in front of its queue a gang is told again when only numbers
+// of its explanation are old.
+const front = 20
+
+// explanationOf is the explanation of a verdict, nil when nothing waits: the one
+// told before as long as that still says it. again is when it will be too old,
+// although it is kept now.
+func (e *Engine) explanationOf(s *session.Session, j *session.Job, v explain.Verdict) (told *schedulingv1beta1.Explanation, again time.Time) {
+	if v.Code == "" {
+		return nil, time.Time{}
+	}
+	position, waiting := s.Place(j)
+	fresh := explain.Explanation(&v, standing(j, position, waiting), s.Cluster.Resources)
+	since := metav1.NewTime(j.Since.Truncate(time.Second))
+	old := j.Status.Explanation
+	if old != nil && old.Since != nil && old.Reason == fresh.Reason {
+		since = *old.Since
+	}
+	fresh.Since = &since
+	e.foretell(j, fresh)
+	again = e.advise(s, j, fresh, position)
+	if !explain.Same(fresh, old) {
+		fresh.Attempts = int32(j.Attempts)
+		return fresh, again
+	}
+	explain.Keep(fresh, old, s.Now)
+	switch old := j.Status.Explanation; {
+	case equality.Semantic.DeepEqual(fresh, old):
+		return old, again
+	case s.Now.Sub(j.StatusAt) < numbersEvery && !explain.Gained(fresh, old):
+		if position > 0 && position <= front {
+			again = soonest(again, j.StatusAt.Add(numbersEvery))
+		}
+		return old, again
+	}
+	fresh.Attempts = int32(j.Attempts)
+	return fresh, again
+}
+
+// foretell says when the gang starts.
+func (e *Engine) foretell(j *session.Job, to *schedulingv1beta1.Explanation) {
+	f, known := e.book.forecasts[j]
+	if !known {
+		f = session.Unforeseen
+	}
+	to.Estimate = f.Why
+	if f.Known {
+		at := metav1.NewTime(f.At.Add(time.Second - 1).Truncate(time.Second))
+		to.EstimatedStart = &at
+	}
+}
+
+// standing is what is told of a gang's queue; nil of none.
+func standing(j *session.Job, position, waiting int) *explain.Standing {
+	if j.In == nil {
+		return nil
+	}
+	st := level(j.In)
+	st.Position, st.Waiting = position, waiting
+	path := j.In.Path()
+	for _, q := range path[:len(path)-1] {
+		st.Path = append(st.Path, level(q))
+	}
+	return &st
+}
+
+func level(q *queue.Queue) explain.Standing {
+	st := explain.Standing{Name: q.Name, Allocated: q.Allocated, Deserved: q.Deserved, Capability: q.Capability}
+	for _, t := range q.Guarantee {
+		for len(st.Guarantee) <= int(t.Index) {
+			st.Guarantee = append(st.Guarantee, 0)
+		}
+		st.Guarantee[t.Index] = float64(t.Value)
+	}
+	return st
+}
+
+// foresee lets the time run to tell when the waiting gangs start. It costs, so
+// the more it looked at the longer it rests; nothing that is decided depends on it.
+func (e *Engine) foresee(s *session.Session) {
+	b := &e.book
+	if !s.Easy || !s.Cluster.Timed() {
+		clear(b.forecasts)
+		return
+	}
+	wanted := s.View.Touched || len(s.Reservations) > 0
+	for _, j := range s.Touched {
+		wanted = wanted || j.Verdict.Code != ""
+	}
+	switch {
+	case !wanted && !b.owesForecast:
+		return
+	case s.Now.Before(b.forecastAt):
+		b.owesForecast = true
+		s.WakeAt(b.forecastAt)
+		return
+	}
+	before := s.Looked
+	fresh := s.Forecasts()
+	for _, j := range s.AllWaiting {
+		if f, told := fresh[j], j.Status.Explanation; told != nil && differs(f, told) {
+			s.Touch(j)
+		}
+	}
+	b.forecasts, b.owesForecast = fresh, false
+	b.forecastAt = s.Now.Add(time.Duration(s.Looked-before)*50*time.Microsecond + time.Duration(len(s.AllWaiting))*5*time.Microsecond)
+}
+
+// differs says whether a forecast is another one than was told.
+func differs(f session.Forecast, told *schedulingv1beta1.Explanation) bool {
+	if !f.Known || told.EstimatedStart == nil {
+		return f.Known != (told.EstimatedStart != nil)
+	}
+	return f.At.Sub(told.EstimatedStart.Time).Abs() > time.Second
+}
