@@ -146,7 +146,7 @@ func (r *reference) put(p *refPod, k int, sign int64) {
 // at most.
 func (r *reference) place(g *refGang, want int) bool {
 	var front []refPod // kinds
-	for range g.pending {
+	for range len(g.pending) + 1 {
 		ok, failed := r.try(g, want, front)
 		if ok || want == 1 && g.placed >= g.minimum {
 			return ok
