@@ -64,10 +64,10 @@ func (s *Session) TakesTurn(j *Job) {
 }
 
 // Reserve keeps room for a gang that did not fit at its turn, when it is the
-// first of its queue whose start can be known. It returns whether it did.
-func (s *Session) Reserve(j *Job) bool {
+// first of its queue whose start can be known.
+func (s *Session) Reserve(j *Job) {
 	if !s.easy() || !Backfills(j.In) && !j.In.Fifo || len(s.Reservations) == maxReservations || s.heads[j.In] >= maxHeads || !s.foreseeable(j) {
-		return false
+		return
 	}
 	if s.heads == nil {
 		s.heads = map[*queue.Queue]int{}
@@ -77,13 +77,17 @@ func (s *Session) Reserve(j *Job) bool {
 	r, ok := l.reserve(j)
 	l.close()
 	if !ok {
-		return false
+		return
 	}
 	s.heads[j.In] = maxHeads
 	r.turn = s.turns[j]
 	s.keepFor(r)
 	s.WakeAt(r.At.Add(time.Second)) // what was to end by then may be late
-	return true
+}
+
+// Passable says whether gangs of a queue may pass its head: room is kept for that.
+func (s *Session) Passable(q *queue.Queue) bool {
+	return Backfills(q) && slices.ContainsFunc(s.Reservations, func(r *Reservation) bool { return r.Job.In == q })
 }
 
 // foreseeable says whether looking ahead can tell when a gang starts.

@@ -157,8 +157,8 @@ func (f *forecaster) turns() {
 			continue
 		}
 		waiting = append(waiting, j)
-		reserved := f.reserve(j, tried)
-		if j.In.Fifo && !(reserved && Backfills(j.In)) {
+		f.reserve(j, tried)
+		if j.In.Fifo && !s.Passable(j.In) {
 			blocked[j.In] = true
 		}
 	}
@@ -197,17 +197,17 @@ func (f *forecaster) insert(e Ending) {
 }
 
 // reserve keeps room for the first of its queue whose start can be known.
-func (f *forecaster) reserve(j *Job, tried map[*queue.Queue]int) bool {
+func (f *forecaster) reserve(j *Job, tried map[*queue.Queue]int) {
 	s := f.s
 	if !Backfills(j.In) && !j.In.Fifo || len(s.Reservations) == maxReservations || tried[j.In] >= maxHeads {
-		return false
+		return
 	}
 	tried[j.In]++
 	r := f.heads[j.In]
 	if r == nil || r.Job != j {
 		var ok bool
 		if r, ok = f.ahead(j); !ok {
-			return false
+			return
 		}
 		f.heads[j.In] = r
 	}
@@ -215,7 +215,6 @@ func (f *forecaster) reserve(j *Job, tried map[*queue.Queue]int) bool {
 	r.turn = s.turns[j]
 	r.endsIn(f.look.endings[f.look.next:])
 	s.keepFor(r)
-	return true
 }
 
 // ahead looks further ahead for one gang, and comes back.

@@ -91,6 +91,7 @@ type Session struct {
 	endings   []Ending
 	endingsAt int
 	places    map[*queue.Queue]*places
+	insides   map[*queue.Queue]int
 	turns     map[*Job]int         // gangs that had their turn, from 1
 	heads     map[*queue.Queue]int // gangs that a reservation was tried for
 	later     time.Time            // the time that is looked at; zero: now

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -27,8 +28,8 @@ func newGroup(job *batch.Job, priorities map[string]int32, starts func(task int)
 		annotations = map[string]string{}
 	}
 	delete(annotations, corev1.LastAppliedConfigAnnotation) // or kubectl apply of the job would take the group for its own
-	if estimate := job.Spec.RunningEstimate; estimate != nil && estimate.Duration > 0 {
-		annotations[keys.RunningEstimate] = estimate.Duration.String()
+	if estimate := runningEstimate(job); estimate > 0 {
+		annotations[keys.RunningEstimate] = estimate.String()
 	}
 	annotations[keys.JobVersion] = strconv.Itoa(int(job.Status.Version))
 	return &scheduling.PodGroup{
@@ -38,6 +39,25 @@ func newGroup(job *batch.Job, priorities map[string]int32, starts func(task int)
 		Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending},
 	}
 }
+
+// runningEstimate is how long the job says that it runs, else the longest time limit of its tasks when all have one; 0: unknown.
+func runningEstimate(job *batch.Job) time.Duration {
+	if estimate := job.Spec.RunningEstimate; estimate != nil && estimate.Duration > 0 {
+		return estimate.Duration
+	}
+	var longest time.Duration
+	for i := range job.Spec.Tasks {
+		limit := job.Spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds
+		if limit == nil || *limit <= 0 || *limit > maxEstimateSeconds {
+			return 0
+		}
+		longest = max(longest, time.Duration(*limit)*time.Second)
+	}
+	return longest
+}
+
+// maxEstimateSeconds is the longest limit that says anything: a hundred years.
+const maxEstimateSeconds = 100 * 365 * 24 * 3600
 
 // groupIsCurrent says whether the PodGroup is that of the present version, not one whose deletion was cut off by a crash. One without a
 // version was made by somebody else and always is.

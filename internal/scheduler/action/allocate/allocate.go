@@ -48,11 +48,13 @@ func (Action) Run(s *session.Session) {
 		} else if !job.Parked {
 			outcome = s.Round(job, nil, session.Share) // 3. The gang is placed whole, or not at all.
 		}
-		reserved := outcome == session.Failed && s.Reserve(job) // Room is kept for a head whose start is known.
+		if outcome == session.Failed {
+			s.Reserve(job) // Room is kept for a head whose start is known.
+		}
 		switch {
 		case outcome == session.Kept && len(job.Pending) > 0:
 			turns.Back(turn, job) // 4. It wants more: after those whose turn comes before.
-		case outcome == session.Failed && s.Blocks(job) && !(reserved && session.Backfills(turn.Queue())):
+		case outcome == session.Failed && s.Blocks(job) && !s.Passable(turn.Queue()):
 			s.Behind(turn.Rest(), job) // 5. A strict queue waits for its first.
 		default:
 			turns.Back(turn, nil)

@@ -20,6 +20,7 @@ func (Action) Name() string { return "enqueue" }
 
 // Run looks at the pending gangs, in the order of queues and gangs.
 func (Action) Run(s *session.Session) {
+	s.AtGate()
 	var pending []*session.Job
 	for _, j := range append(s.Strict(false), s.Ready...) {
 		if !j.LetIn() && (j.Parked || s.Gate(j)) {
@@ -56,7 +57,7 @@ func admit(s *session.Session, j *session.Job) bool {
 		return false
 	}
 	if j.HasMinResources {
-		if v := s.MayEnqueue(j); v.Code != "" {
+		if v := s.MayEnqueue(j); v.Code != "" && !s.LetInAhead(j, v.Code) {
 			v.Members = s.Members(j, 0)
 			s.Verdict(j, v)
 			return false
