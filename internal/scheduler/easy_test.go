@@ -1,0 +1,213 @@
+package scheduler
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/make"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+// timed is a gang of equal pods that run for minutes.
+type timed struct {
+	name                string
+	tasks, cpu, minutes int
+}
+
+// run is a simulation of gangs to their end, by the minute.
+type run struct {
+	engine  *Engine
+	model   *model.Cluster
+	now     time.Time
+	pods    map[types.UID]*corev1.Pod
+	minutes map[types.UID]int
+	started map[string]int    // gang → minute
+	told    map[string]string // gang → first estimate
+	minute  int
+}
+
+func newRun(t *rapid.T, nodes []int) *run {
+	e, err := New(config.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run{engine: e, model: model.New(), now: make.Epoch, pods: map[types.UID]*corev1.Pod{}, minutes: map[types.UID]int{}, started: map[string]int{}, told: map[string]string{}}
+	r.model.Apply(model.QueueFrom(make.Queue("default").Obj()))
+	for i, cpu := range nodes {
+		r.model.Apply(model.NodeFrom(make.Node(fmt.Sprintf("n%d", i)).CPU(fmt.Sprint(cpu)).Obj()))
+	}
+	return r
+}
+
+// submit adds a gang as the i-th.
+func (r *run) submit(i int, g timed) {
+	group := make.Gang(g.name).Min(g.tasks).Queue("default").Age(time.Duration(i) * time.Second).Obj()
+	group.UID = types.UID(g.name)
+	group.CreationTimestamp = metav1.NewTime(make.Epoch.Add(time.Duration(i) * time.Second))
+	r.model.Apply(model.GangFrom(group))
+	for k := range g.tasks {
+		p := make.Pod(fmt.Sprintf("%s-%d", g.name, k)).Gang(g.name).CPU(fmt.Sprint(g.cpu)).Obj()
+		seconds := int64(g.minutes) * 60
+		p.Spec.ActiveDeadlineSeconds = &seconds
+		r.pods[p.UID], r.minutes[p.UID] = p, g.minutes
+		r.model.Apply(model.TaskFrom(p, true))
+	}
+}
+
+// step ends what is over, decides until nothing more is decided, and goes on a minute.
+func (r *run) step() {
+	for _, p := range r.pods {
+		if p.Status.Phase == corev1.PodRunning && !p.Status.StartTime.Add(time.Duration(r.minutes[p.UID])*time.Minute).After(r.now) {
+			p.Status.Phase = corev1.PodSucceeded
+			r.model.Apply(model.TaskFrom(p, true))
+		}
+	}
+	for range 5 {
+		d := r.engine.Cycle(r.now, r.model)
+		decision.Assume(r.model, &d)
+		for _, b := range d.Binds {
+			p := r.pods[b.Pod.UID]
+			at := metav1.NewTime(r.now)
+			p.Spec.NodeName, p.Status.Phase, p.Status.StartTime = b.Node, corev1.PodRunning, &at
+			r.model.Apply(model.TaskFrom(p, true))
+			r.started[b.Gang.Name] = r.minute
+		}
+		if len(d.Binds) == 0 && len(d.Gangs) == 0 {
+			break
+		}
+	}
+	r.minute++
+	r.now = r.now.Add(time.Minute)
+}
+
+// waiting says whether a gang has not started.
+func (r *run) waiting(gangs []timed) bool {
+	for _, g := range gangs {
+		if _, started := r.started[g.name]; !started {
+			return true
+		}
+	}
+	return false
+}
+
+func drawTimed(t *rapid.T, name string, nodes []int) timed {
+	g := timed{name: name, tasks: rapid.IntRange(1, 4).Draw(t, "tasks"), cpu: rapid.IntRange(1, 4).Draw(t, "cpu"), minutes: rapid.IntRange(1, 12).Draw(t, "minutes")}
+	for { // one that fits an empty cluster
+		room := 0
+		for _, cpu := range nodes {
+			room += cpu / g.cpu
+		}
+		if room >= g.tasks {
+			return g
+		}
+		if g.cpu > 1 {
+			g.cpu--
+		} else {
+			g.tasks--
+		}
+	}
+}
+
+func drawNodes(t *rapid.T) []int {
+	nodes := [4]int{}
+	list := nodes[:rapid.IntRange(1, 4).Draw(t, "nodes")]
+	for i := range list {
+		list[i] = rapid.IntRange(1, 6).Draw(t, "cpu")
+	}
+	return list
+}
+
+// TestBackfillDoesNotDelayTheHead runs random gangs twice, with and without those
+// behind the first that cannot start: it starts no later for them.
+func TestBackfillDoesNotDelayTheHead(t *testing.T) {
+	seeds.Check(t, 2000, func(t *rapid.T) {
+		nodes := drawNodes(t)
+		var gangs []timed
+		for i := range rapid.IntRange(2, 8).Draw(t, "gangs") {
+			gangs = append(gangs, drawTimed(t, fmt.Sprintf("g%d", i), nodes))
+		}
+		// Who is the head after the first minute?
+		all := newRun(t, nodes)
+		for i, g := range gangs {
+			all.submit(i, g)
+		}
+		all.step()
+		head := -1
+		for i, g := range gangs {
+			if _, started := all.started[g.name]; !started {
+				head = i
+				break
+			}
+		}
+		if head < 0 {
+			return
+		}
+		alone := newRun(t, nodes)
+		for i, g := range gangs[:head+1] {
+			alone.submit(i, g)
+		}
+		for range 400 {
+			if !alone.waiting(gangs[:head+1]) {
+				break
+			}
+			alone.step()
+		}
+		for range 400 {
+			if _, started := all.started[gangs[head].name]; started {
+				break
+			}
+			all.step()
+		}
+		with, ok := all.started[gangs[head].name]
+		without := alone.started[gangs[head].name]
+		if !ok || with > without {
+			t.Fatalf("nodes %v, gangs %+v: %s starts at minute %d (%v), without those behind it at %d", nodes, gangs, gangs[head].name, with, ok, without)
+		}
+	})
+}
+
+// TestEstimatesAreExact: when pods end exactly at their limits and nothing new
+// comes, every gang starts when the first estimate said.
+func TestEstimatesAreExact(t *testing.T) {
+	seeds.Check(t, 2000, func(t *rapid.T) {
+		nodes := drawNodes(t)
+		r := newRun(t, nodes)
+		var gangs []timed
+		for i := range rapid.IntRange(2, 8).Draw(t, "gangs") {
+			gangs = append(gangs, drawTimed(t, fmt.Sprintf("g%d", i), nodes))
+			r.submit(i, gangs[i])
+		}
+		r.step()
+		estimates := map[string]int{}
+		for _, g := range gangs {
+			e := r.model.Gangs["default/"+g.name].Status.Explanation
+			if _, started := r.started[g.name]; started || e == nil {
+				continue
+			}
+			if e.EstimatedStart == nil {
+				t.Fatalf("nodes %v, gangs %+v: nothing is known of %s: %s", nodes, gangs, g.name, e.Estimate)
+			}
+			estimates[g.name] = int(e.EstimatedStart.Sub(make.Epoch) / time.Minute)
+		}
+		for range 400 {
+			if !r.waiting(gangs) {
+				break
+			}
+			r.step()
+		}
+		for name, minute := range estimates {
+			if r.started[name] != minute {
+				t.Fatalf("nodes %v, gangs %+v: %s was to start at minute %d and started at %d", nodes, gangs, name, minute, r.started[name])
+			}
+		}
+	})
+}
