@@ -313,7 +313,6 @@ func tally(v *Verdict) string {
 
 func hint(v *Verdict) string {
 	h := reason.Get(v.Code).Hint
-	m := v.Members
 	if v.Detail != "" {
 		return v.Detail
 	}
@@ -327,9 +326,6 @@ func hint(v *Verdict) string {
 	}
 	if v.Code == reason.GangDoesNotFit && v.Limit == nil && v.HyperNode != "" {
 		return "wait, let the gang use a higher tier (highestTierAllowed), or ask for less"
-	}
-	if v.Code == reason.GangDoesNotFit && v.Limit == nil && v.SubGroup == "" && m.Fit > 0 && m.Fit < m.Min && m.Held == 0 {
-		return fmt.Sprintf("minAvailable %d would start now; or lower the requests, or add nodes", m.Fit)
 	}
 	if len(v.Tally.Counts) > 0 && v.Limit == nil {
 		switch first := v.Tally.Counts[0]; first.Reason {

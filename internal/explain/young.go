@@ -32,9 +32,6 @@ func Keep(fresh, old *schedulingv1beta1.Explanation, now time.Time) {
 			fresh.EstimatedStart = o
 		}
 	}
-	if len(fresh.Helps) == 0 {
-		fresh.Helps = old.Helps
-	}
 }
 
 // Gained says whether a fresh explanation answers what the old one left open.

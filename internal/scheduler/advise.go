@@ -1,13 +1,70 @@
 package scheduler
 
 import (
+	"slices"
 	"time"
 
+	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// advise adds what would help, where it was tried.
-func (e *Engine) advise(_ *session.Session, _ *session.Job, _ *schedulingv1beta1.Explanation, _ int) time.Time {
+const (
+	// maxAdvised gangs a cycle are told what would help, and only while fewer tasks
+	// than maxTrials were placed for it.
+	maxAdvised = 8
+	maxTrials  = 20_000
+	// adviseAgain is when a gang is told next that was one too many.
+	adviseAgain = 500 * time.Millisecond
+	// adviceAge is how long an advice is good while the reason stays.
+	adviceAge = numbersEvery
+)
+
+// advice is what would help a gang, as tried at a time.
+type advice struct {
+	helps []explain.Help
+	code  string
+	at    time.Time
+}
+
+// advise adds what would help: tried for those in front of their queue, when the
+// reason is new or the advice is old. It returns when to look again for who was
+// left out.
+func (e *Engine) advise(s *session.Session, j *session.Job, to *schedulingv1beta1.Explanation, position int) time.Time {
+	b := &e.book
+	known, ok := b.advices[j]
+	if !ok || known.code != to.Reason || s.Now.Sub(known.at) >= adviceAge {
+		if position == 0 || position > front {
+			delete(b.advices, j)
+			return time.Time{}
+		}
+		if e.advised >= maxAdvised || s.Looked-e.looked > maxTrials {
+			if old := j.Status.Explanation; old != nil && old.Reason == to.Reason {
+				to.Helps = withoutWait(old.Helps)
+			}
+			return s.Now.Add(adviseAgain)
+		}
+		e.advised++
+		known = advice{helps: s.Helps(j), code: to.Reason, at: s.Now}
+		b.advices[j] = known
+	}
+	for _, h := range known.helps {
+		to.Helps = append(to.Helps, h.API())
+		if h.Kind == schedulingv1beta1.HelpFewerMembers && to.Reason == string(reason.GangDoesNotFit) {
+			to.Hint = "minAvailable " + h.To + " would start now; or lower the requests, or add nodes"
+		}
+	}
 	return time.Time{}
+}
+
+func withoutWait(helps []schedulingv1beta1.Help) []schedulingv1beta1.Help {
+	return slices.DeleteFunc(slices.Clone(helps), func(h schedulingv1beta1.Help) bool { return h.Kind == schedulingv1beta1.HelpWait })
+}
+
+// addWait adds that waiting helps, where it is known until when.
+func addWait(to *schedulingv1beta1.Explanation) {
+	if at := to.EstimatedStart; at != nil {
+		to.Helps = append(to.Helps, explain.Wait(at.Time).API())
+	}
 }

@@ -32,6 +32,7 @@ type book struct {
 	forecasts    map[*session.Job]session.Forecast
 	forecastAt   time.Time
 	owesForecast bool
+	advices      map[*session.Job]advice
 	// eased are queues where a gang turned out never to start: what it reserved is free.
 	eased map[*queue.Queue]bool
 }
@@ -62,6 +63,7 @@ func (b *book) reset() {
 	b.stamps = map[*queue.Queue]stamp{}
 	b.due = map[*session.Job]time.Time{}
 	b.eased = map[*queue.Queue]bool{}
+	b.advices = map[*session.Job]advice{}
 }
 
 func (b *book) job(g *model.Gang) *session.Job { return b.jobs[g] }
@@ -97,6 +99,8 @@ func (b *book) look(s *session.Session, g *model.Gang) {
 			b.leave(j)
 			delete(b.jobs, g)
 			delete(b.due, j)
+			delete(b.advices, j)
+			delete(b.forecasts, j)
 		}
 		return
 	}

@@ -129,7 +129,7 @@ func drawNodes(t *rapid.T) []int {
 // TestBackfillDoesNotDelayTheHead runs random gangs twice, with and without those
 // behind the first that cannot start: it starts no later for them.
 func TestBackfillDoesNotDelayTheHead(t *testing.T) {
-	seeds.Check(t, 2000, func(t *rapid.T) {
+	seeds.Check(t, 5000, func(t *rapid.T) {
 		nodes := drawNodes(t)
 		var gangs []timed
 		for i := range rapid.IntRange(2, 8).Draw(t, "gangs") {
@@ -178,7 +178,7 @@ func TestBackfillDoesNotDelayTheHead(t *testing.T) {
 // TestEstimatesAreExact: when pods end exactly at their limits and nothing new
 // comes, every gang starts when the first estimate said.
 func TestEstimatesAreExact(t *testing.T) {
-	seeds.Check(t, 2000, func(t *rapid.T) {
+	seeds.Check(t, 5000, func(t *rapid.T) {
 		nodes := drawNodes(t)
 		r := newRun(t, nodes)
 		var gangs []timed

@@ -43,6 +43,8 @@ type Engine struct {
 	policies []tiered
 	enqueues bool
 	preempts bool
+	advised  int  // gangs told what would help, in this cycle
+	looked   int  // tasks placed to look ahead, before it
 	easy     bool // gangs that wait get reservations where run times are known
 
 	attacher session.Attacher

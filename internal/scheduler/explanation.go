@@ -21,6 +21,7 @@ const front = 20
 // although it is kept now.
 func (e *Engine) explanationOf(s *session.Session, j *session.Job, v explain.Verdict) (told *schedulingv1beta1.Explanation, again time.Time) {
 	if v.Code == "" {
+		delete(e.book.advices, j)
 		return nil, time.Time{}
 	}
 	position, waiting := s.Place(j)
@@ -34,10 +35,12 @@ func (e *Engine) explanationOf(s *session.Session, j *session.Job, v explain.Ver
 	e.foretell(j, fresh)
 	again = e.advise(s, j, fresh, position)
 	if !explain.Same(fresh, old) {
+		addWait(fresh)
 		fresh.Attempts = int32(j.Attempts)
 		return fresh, again
 	}
 	explain.Keep(fresh, old, s.Now)
+	addWait(fresh)
 	switch old := j.Status.Explanation; {
 	case equality.Semantic.DeepEqual(fresh, old):
 		return old, again

@@ -26,6 +26,7 @@ func (e *Engine) report(s *session.Session) decision.Decisions {
 		binds(s, j)
 	}
 	e.foresee(s)
+	e.advised, e.looked = 0, s.Looked
 	slices.SortFunc(s.Touched, func(a, b *session.Job) int {
 		if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
 			return c

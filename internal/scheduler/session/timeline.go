@@ -158,7 +158,9 @@ func (l *lookahead) place(j *Job, limits Limits) ([]Placed, bool) {
 	s := l.s
 	mark := s.View.Mark()
 	r := round{s: s, job: j, limits: limits, quiet: true}
+	unsettled := j.Unsettled // what a look ahead finds says nothing of now
 	r.run()
+	j.Unsettled = unsettled
 	s.Looked += len(r.placed) + 1
 	if !r.enough() || len(r.placed) == 0 {
 		r.undo(mark)

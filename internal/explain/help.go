@@ -1,0 +1,61 @@
+package explain
+
+import (
+	"fmt"
+	"time"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// Help is a change with which a gang would start; see the kinds in the API.
+type Help struct{ Kind, Subject, From, To string }
+
+// API is the help with its text.
+func (h Help) API() schedulingv1beta1.Help {
+	return schedulingv1beta1.Help{Kind: h.Kind, Subject: h.Subject, From: h.From, To: h.To, Text: h.text()}
+}
+
+func (h Help) text() string {
+	switch h.Kind {
+	case schedulingv1beta1.HelpFewerMembers:
+		return fmt.Sprintf("with minAvailable %s instead of %s it would start now", h.To, h.From)
+	case schedulingv1beta1.HelpSmallerPods:
+		return fmt.Sprintf("with %s %s a pod instead of %s it would start now", h.Subject, h.To, h.From)
+	case schedulingv1beta1.HelpDropSelector:
+		return fmt.Sprintf("without the node selector %s=%s it would start now", h.Subject, h.From)
+	case schedulingv1beta1.HelpAddToleration:
+		return fmt.Sprintf("with a toleration of the taint %s it would start now", h.Subject)
+	case schedulingv1beta1.HelpRaiseCapability:
+		return fmt.Sprintf("with capability %s of queue %s instead of %s it would start now", h.To, h.Subject, h.From)
+	case schedulingv1beta1.HelpOtherQueue:
+		return fmt.Sprintf("in queue %s it would start now", h.To)
+	case schedulingv1beta1.HelpWait:
+		return "it starts by itself at " + h.To + " at the latest"
+	}
+	return h.Kind
+}
+
+// Wait is the help of waiting until a time.
+func Wait(until time.Time) Help {
+	return Help{Kind: schedulingv1beta1.HelpWait, To: until.UTC().Format(time.RFC3339)}
+}
+
+// Amount writes an amount in the model's unit.
+func Amount(resource string, value int64) string { return amount(resource, float64(value)) }
+
+// Round takes an amount down to one that a person would write.
+func Round(index int, value int64) int64 {
+	step := int64(1)
+	switch {
+	case index == model.CPU && value >= 1000:
+		step = 100
+	case index == model.CPU && value >= 100:
+		step = 10
+	case (index == model.Memory || index == model.Storage) && value >= 1<<30:
+		step = 64 << 20
+	case (index == model.Memory || index == model.Storage) && value >= 1<<20:
+		step = 1 << 20
+	}
+	return value / step * step
+}

@@ -1,0 +1,201 @@
+package scheduler
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"pgregory.net/rapid"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+// anew is the world as it is told again from its objects, with an engine that
+// takes nobody's room.
+func (r *random) anew() (*Engine, *model.Cluster) {
+	cfg := config.Default()
+	cfg.Actions = []string{"enqueue", "allocate", "backfill"}
+	e, err := New(cfg)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	m := model.New()
+	for _, q := range r.queues {
+		m.Apply(model.QueueFrom(q))
+	}
+	for _, name := range sortedKeys(r.nodes) {
+		m.Apply(model.NodeFrom(r.nodes[name]))
+	}
+	for _, name := range r.names() {
+		m.Apply(model.TaskFrom(r.pods[name], true))
+	}
+	for _, name := range sortedKeys(r.gangs) {
+		g := r.gangs[name].DeepCopy()
+		g.Status = *r.model.Gangs["default/"+name].Status.DeepCopy()
+		g.Status.Explanation = nil
+		m.Apply(model.GangFrom(g))
+	}
+	return e, m
+}
+
+// apply does what a help says. It returns how to take it back.
+func (r *random) apply(gang string, h schedulingv1beta1.Help) (undo func()) {
+	g := r.gangs[gang]
+	var pods []*corev1.Pod
+	for _, name := range r.names() {
+		if p := r.pods[name]; strings.HasPrefix(name, gang+"-") && p.Spec.NodeName == "" {
+			pods = append(pods, p)
+		}
+	}
+	old := map[string]*corev1.Pod{}
+	for _, p := range pods {
+		old[p.Name] = p.DeepCopy()
+	}
+	oldGang := g.DeepCopy()
+	var oldQueues []*schedulingv1beta1.Queue
+	for _, q := range r.queues {
+		oldQueues = append(oldQueues, q.DeepCopy())
+	}
+	switch h.Kind {
+	case schedulingv1beta1.HelpFewerMembers:
+		q := resource.MustParse(h.To)
+		g.Spec.MinMember = int32(q.Value())
+	case schedulingv1beta1.HelpSmallerPods:
+		for _, p := range pods {
+			p.Spec.Containers[0].Resources.Requests[corev1.ResourceName(h.Subject)] = resource.MustParse(h.To)
+		}
+	case schedulingv1beta1.HelpDropSelector:
+		for _, p := range pods {
+			delete(p.Spec.NodeSelector, h.Subject)
+		}
+	case schedulingv1beta1.HelpAddToleration:
+		rest, effect, _ := strings.Cut(h.Subject, ":")
+		key, _, _ := strings.Cut(rest, "=")
+		for _, p := range pods {
+			p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(effect)})
+		}
+	case schedulingv1beta1.HelpRaiseCapability:
+		name, amount, _ := strings.Cut(h.To, "=")
+		for _, q := range r.queues {
+			if q.Name == h.Subject {
+				q.Spec.Capability[corev1.ResourceName(name)] = resource.MustParse(amount)
+			}
+		}
+	case schedulingv1beta1.HelpOtherQueue:
+		g.Spec.Queue = h.To
+	default:
+		r.t.Fatalf("no such help: %+v", h)
+	}
+	return func() {
+		r.gangs[gang] = oldGang
+		for name, p := range old {
+			r.pods[name] = p
+		}
+		r.queues = oldQueues
+	}
+}
+
+// TestExplanationsAreTrue (I12): applying what an explanation says would help
+// makes the gang start.
+func TestExplanationsAreTrue(t *testing.T) {
+	kinds := map[string]int{}
+	seeds.Check(t, 10000, func(t *rapid.T) {
+		r := newRandom(t)
+		for range rapid.IntRange(2, 12).Draw(t, "steps") {
+			r.happen()
+			if rapid.IntRange(0, 2).Draw(t, "cycle") > 0 {
+				r.decide()
+			}
+		}
+		e, m := r.anew()
+		now := r.now.Add(time.Hour)
+		d := e.Cycle(now, m)
+		decision.Assume(m, &d)
+		if len(d.Binds) > 0 { // it goes on without help
+			return
+		}
+		for _, name := range sortedKeys(r.gangs) {
+			explanation := m.Gangs["default/"+name].Status.Explanation
+			if explanation == nil {
+				continue
+			}
+			for _, h := range explanation.Helps {
+				if h.Kind == schedulingv1beta1.HelpWait {
+					continue
+				}
+				kinds[h.Kind]++
+				undo := r.apply(name, h)
+				if !r.starts(name, now) {
+					t.Fatalf("%s waits: %s\nhelp %+v does not help\n%s", name, explanation.Message, h, telling(m)+"after:\n"+r.after(now))
+				}
+				undo()
+			}
+		}
+	})
+	t.Logf("tried: %v", kinds)
+	for _, kind := range []string{schedulingv1beta1.HelpFewerMembers, schedulingv1beta1.HelpSmallerPods, schedulingv1beta1.HelpDropSelector,
+		schedulingv1beta1.HelpAddToleration, schedulingv1beta1.HelpRaiseCapability, schedulingv1beta1.HelpOtherQueue} {
+		if kinds[kind] == 0 && !t.Failed() {
+			t.Errorf("%s was never advised", kind)
+		}
+	}
+}
+
+// telling is what was told of the gangs, for a failure's text.
+func telling(m *model.Cluster) string {
+	var b strings.Builder
+	for _, name := range sortedKeys(m.Gangs) {
+		g := m.Gangs[name]
+		fmt.Fprintf(&b, "%s in %s, minimum %d: %s", name, g.Queue.Name, g.MinMember, g.Status.Phase)
+		for _, t := range g.Tasks {
+			fmt.Fprintf(&b, "; %s %s %v %v", t.Name, t.Status, t.Shape.Requests, t.Shape.NodeSelector)
+		}
+		if e := g.Status.Explanation; e != nil {
+			b.WriteString(": " + e.Message)
+		}
+		b.WriteString("\n")
+	}
+	for id, name := range m.Nodes.Name {
+		fmt.Fprintf(&b, "%s: has %v used %v\n", name, m.Nodes.Row(m.Nodes.Alloc, model.NodeID(id)), m.Nodes.Row(m.Nodes.Used, model.NodeID(id)))
+	}
+	for _, name := range sortedKeys(m.Queues) {
+		q := m.Queues[name]
+		fmt.Fprintf(&b, "%s: weight %d capability %v gives %v\n", name, q.Weight, q.Capability, q.Reclaimable)
+	}
+	return b.String()
+}
+
+// starts says whether a gang gets nodes now in the world told anew.
+func (r *random) starts(name string, now time.Time) bool {
+	e, m := r.anew()
+	for range 3 {
+		now = now.Add(time.Second)
+		d := e.Cycle(now, m)
+		decision.Assume(m, &d)
+		for _, b := range d.Binds {
+			if b.Gang.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// after is what the world comes to, told anew, for a failure's text.
+func (r *random) after(now time.Time) string {
+	e, m := r.anew()
+	d := e.Cycle(now, m)
+	decision.Assume(m, &d)
+	out := telling(m)
+	for _, q := range e.ledger.Queues {
+		out += fmt.Sprintf("%s open=%v alloc=%v deserved=%v realcap=%v req=%v\n", q.Name, q.Open, q.Allocated, q.Deserved, q.RealCapability, q.Request)
+	}
+	return out
+}

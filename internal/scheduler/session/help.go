@@ -1,0 +1,234 @@
+package session
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+const (
+	maxHelps       = 4
+	maxOtherQueues = 8
+)
+
+// Helps are the smallest changes with which a waiting gang would start now: each
+// was tried on the session and undone. Fewer members first, then smaller pods,
+// other rules for nodes, other limits.
+func (s *Session) Helps(j *Job) []explain.Help {
+	if len(j.Promised)+len(j.Reserved)+len(j.Placed) > 0 || len(s.View.Order) == 0 {
+		return nil
+	}
+	h := &helper{s: s, j: j, v: j.Verdict}
+	switch j.Verdict.Code {
+	case reason.GangDoesNotFit, reason.TooLarge, reason.Reserved, reason.NotReclaimable, reason.OverDeserved, reason.OverCapability, reason.NotEnqueued:
+		h.fewerMembers()
+		h.smallerPods()
+		h.otherNodes()
+		h.raiseCapability()
+		h.otherQueue()
+	case reason.QueueMissing, reason.QueueClosed, reason.QueueNotLeaf, reason.QueueInvalid:
+		h.otherQueue()
+	}
+	return h.out[:min(len(h.out), maxHelps)]
+}
+
+// helper tries changes for one gang.
+type helper struct {
+	s   *Session
+	j   *Job
+	v   explain.Verdict
+	out []explain.Help
+}
+
+func (h *helper) add(kind, subject, from, to string) {
+	h.out = append(h.out, explain.Help{Kind: kind, Subject: subject, From: from, To: to})
+}
+
+// placeable says whether the gang has pods to try and may be tried.
+func (h *helper) placeable() bool {
+	return h.j.LetIn() && len(h.j.Pending) > 0 && h.j.Need() > 0 && h.j.In.Known && h.j.In.Open && h.s.Rules.Valid(h.j).Code == "" &&
+		h.s.Rules.IsOverused(h.j.In).Code == ""
+}
+
+// fits says whether the gang would start, and leaves no trace.
+func (h *helper) fits() bool {
+	unsettled := h.j.Unsettled
+	mark := h.s.View.Mark()
+	r := round{s: h.s, job: h.j, quiet: true}
+	r.run()
+	h.s.Looked += len(r.placed) + 1
+	ok := r.enough() && len(r.placed) > 0 && r.promises == 0
+	r.undo(mark)
+	h.j.Unsettled = unsettled
+	return ok
+}
+
+// fewerMembers finds the greatest minimum that fits.
+func (h *helper) fewerMembers() {
+	j := h.j
+	if !h.placeable() || j.Structured() {
+		return
+	}
+	minimum := j.MinMember
+	low, high := max(j.ReadyTasks(), 0), minimum // low fits for nothing, high does not
+	for low+1 < high {
+		middle := (low + high) / 2
+		j.Gang.MinMember = middle
+		if h.fits() {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	j.Gang.MinMember, j.minimumGen = minimum, 0
+	if low > max(j.ReadyTasks(), 0) {
+		h.add(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(minimum), strconv.Itoa(low))
+	}
+}
+
+// with says whether the gang would start with other shapes.
+func (h *helper) with(change func(*model.ShapeSpec, model.Request) model.Request) bool {
+	pending := h.j.Pending
+	variants := map[*model.Shape]*model.Shape{}
+	clones := make([]*model.Task, len(pending))
+	for i, t := range pending {
+		v := variants[t.Shape]
+		if v == nil {
+			var ok bool
+			if v, ok = t.Shape.Variant(change); !ok {
+				return false
+			}
+			variants[t.Shape] = v
+		}
+		clone := *t
+		clone.Shape = v
+		clones[i] = &clone
+	}
+	h.j.Pending = clones
+	ok := h.fits()
+	h.j.Pending = pending
+	return ok
+}
+
+// smallerPods finds the most of the short resource that a pod may ask for.
+func (h *helper) smallerPods() {
+	if !h.placeable() || len(h.j.Shapes()) != 1 {
+		return
+	}
+	shape := h.j.Pending[0].Shape
+	index, ok := h.short()
+	if !ok || shape.Slow || shape.Attached != nil || shape.Impossible {
+		return
+	}
+	asked, need := shape.Request.Get(index), h.j.Need()
+	low, high := int64(0), asked
+	for low+1 < high {
+		middle := low + (high-low)/2
+		if h.room(shape, index, middle) >= need {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	to := explain.Round(index, low)
+	if to <= 0 || !h.with(func(spec *model.ShapeSpec, request model.Request) model.Request {
+		for i := range request {
+			if int(request[i].Index) == index {
+				request[i].Value = to
+			}
+		}
+		name := corev1.ResourceName(h.s.Cluster.Resources.Name(index))
+		spec.Requests = slices.Clone(spec.Requests)
+		for i := range spec.Requests {
+			if spec.Requests[i].Name == name {
+				spec.Requests[i].Value = to
+			}
+		}
+		return request
+	}) {
+		return
+	}
+	name := h.s.Cluster.Resources.Name(index)
+	h.add(schedulingv1beta1.HelpSmallerPods, name, explain.Amount(name, asked), explain.Amount(name, to))
+}
+
+// short is the resource that most nodes are short of.
+func (h *helper) short() (index int, ok bool) {
+	for _, c := range h.v.Tally.Counts {
+		if c.Reason == reason.InsufficientResource || c.Reason == reason.TooLarge {
+			return h.s.Cluster.Resources.Find(c.Detail)
+		}
+	}
+	return 0, false
+}
+
+// room counts the pods of a shape that fit if each asked for so much of a
+// resource.
+func (h *helper) room(shape *model.Shape, index int, value int64) int {
+	s := h.s
+	pods := 0
+	for _, id := range s.View.Order {
+		if !s.Judge.Allowed(shape, id) {
+			continue
+		}
+		idle, future := s.View.Nodes.Row(s.View.Idle, id), s.View.Nodes.Row(s.View.Future, id)
+		most := int64(h.j.Need() - pods)
+		for _, t := range shape.Request {
+			each := t.Value
+			if int(t.Index) == index {
+				each = value
+			}
+			most = min(most, min(idle[t.Index], future[t.Index])/max(each, 1))
+		}
+		if pods += int(max(most, 0)); pods >= h.j.Need() {
+			break
+		}
+	}
+	return pods
+}
+
+// otherNodes tries to drop a term of the selector, or to tolerate a taint.
+func (h *helper) otherNodes() {
+	if !h.placeable() || h.v.Task == nil {
+		return
+	}
+	var taints, labels []string
+	for _, c := range h.v.Tally.Counts {
+		switch c.Reason {
+		case reason.UntoleratedTaint:
+			taints = append(taints, c.Detail)
+		case reason.NodeSelectorMismatch:
+			labels = append(labels, strings.Split(c.Detail, ",")...)
+		}
+	}
+	slices.Sort(labels)
+	for _, pair := range slices.Compact(labels) {
+		key, value, _ := strings.Cut(pair, "=")
+		if h.with(func(spec *model.ShapeSpec, r model.Request) model.Request {
+			spec.NodeSelector = maps.Clone(spec.NodeSelector)
+			delete(spec.NodeSelector, key)
+			return r
+		}) {
+			h.add(schedulingv1beta1.HelpDropSelector, key, value, "")
+		}
+	}
+	slices.Sort(taints)
+	for _, taint := range slices.Compact(taints) {
+		rest, effect, _ := strings.Cut(taint, ":")
+		key, _, _ := strings.Cut(rest, "=")
+		if h.with(func(spec *model.ShapeSpec, r model.Request) model.Request {
+			spec.Tolerations = append(slices.Clone(spec.Tolerations), corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(effect)})
+			return r
+		}) {
+			h.add(schedulingv1beta1.HelpAddToleration, taint, "", "")
+		}
+	}
+}
