@@ -12,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/test/make"
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 // crowd is a full cluster of one greedy queue, and a gang of another that wants
@@ -118,7 +119,7 @@ func (w *crowd) starts(t *rapid.T, left map[string]bool) bool {
 // minimum but not gone; and nothing is evicted for a gang that fits anyway.
 func TestReclaimIsMinimal(t *testing.T) {
 	tried, evicted := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		w := drawCrowd(t)
 		e, err := New(config.Default())
 		if err != nil {

@@ -182,7 +182,7 @@ func (w *fight) check(d *decision.Decisions, held map[string]int) {
 // eviction is answered by an eviction, and after some cycles there is peace (I8).
 func TestFightsEnd(t *testing.T) {
 	evicted := 0
-	seeds.Check(t, 2000, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		w := drawFight(t, rapid.SampledFrom([]string{"preempt", "reclaim, preempt", "preempt, reclaim", "gangpreempt, gangreclaim"}).Draw(t, "actions"))
 		for range rapid.IntRange(1, 4).Draw(t, "waves") {
 			for range rapid.IntRange(1, 4).Draw(t, "gangs") {
@@ -209,7 +209,7 @@ func TestFightsEnd(t *testing.T) {
 // and nobody of its priority goes (I7).
 func TestPreemptIsMinimal(t *testing.T) {
 	evicted := 0
-	seeds.Check(t, 3000, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		w := drawCrowd(t)
 		w.taker.queue = "greedy"
 		w.classes = []string{"high"}

@@ -112,7 +112,7 @@ func TestQueuesConvergeToWhatTheyDeserve(t *testing.T) {
 	}
 	for name, policy := range kinds {
 		t.Run(name, func(t *testing.T) {
-			seeds.Check(t, 400, func(t *rapid.T) { converge(t, name, fmt.Sprintf(shareTiers, policy)) })
+			seeds.Check(t, 10000, func(t *rapid.T) { converge(t, name, fmt.Sprintf(shareTiers, policy)) })
 		})
 	}
 }

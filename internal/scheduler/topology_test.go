@@ -282,7 +282,7 @@ func (r *racks) within(spec *schedulingv1beta1.NetworkTopologySpec, domain *mode
 // though there is room for it; an engine without a past decides
 // the same (I11).
 func TestNearEachOther(t *testing.T) {
-	seeds.Check(t, 4000, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		r := newRacks(t)
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			switch names := r.names(); rapid.IntRange(0, 4).Draw(t, "what") {

@@ -35,7 +35,7 @@ type spec struct {
 // takes a queue or any ancestor over its capability, or into what is guaranteed
 // to another queue; what is guaranteed is not taken away.
 func TestNoLevelIsExceeded(t *testing.T) {
-	seeds.Check(t, 3000, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		cfg, _, err := config.Parse([]byte(fmt.Sprintf(conf, rapid.IntRange(0, 2).Draw(t, "level"))))
 		if err != nil {
 			t.Fatal(err)
