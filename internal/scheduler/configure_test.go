@@ -51,7 +51,6 @@ tiers:
   - {name: binpack, arguments: {binpack.resources.nvidia.com/gpu: 4}}
 `, want: []string{
 			"gang: enableNodeOrder has no effect: the policy does not read it",
-			"gang: enabledSubJobOrder has no effect: the policy does not read it",
 			"proportion: enableHierarchy has no effect: the policy does not read it",
 			"proportion: nonsense has no effect: the policy does not read it",
 			"binpack: binpack.resources.nvidia.com/gpu has no effect: the policy does not read it",
