@@ -41,9 +41,10 @@ type Queue struct {
 
 // QueuePublished is what the scheduler told of a queue.
 type QueuePublished struct {
-	Allocated, Deserved corev1.ResourceList
-	Decided             bool      // told by this process
-	At                  time.Time // when
+	Allocated, Deserved   corev1.ResourceList
+	SharePercent, Waiting int32
+	Decided               bool      // told by this process
+	At                    time.Time // when
 }
 
 func (c *Cluster) queue(name string) *Queue {
@@ -59,7 +60,9 @@ func (c *Cluster) queue(name string) *Queue {
 func (d QueueSet) apply(c *Cluster) {
 	q := c.queue(d.Name)
 	if !q.Published.Decided || q.UID != d.UID {
-		q.Published = QueuePublished{Allocated: d.Status.Allocated}
+		q.Published = QueuePublished{
+			Allocated: d.Status.Allocated, Deserved: d.Status.Deserved, SharePercent: d.Status.Share, Waiting: d.Status.Waiting,
+		}
 	}
 	q.Known, q.UID, q.Created = true, d.UID, d.Created
 	q.Weight, q.Priority = max(d.Weight, 1), d.Priority

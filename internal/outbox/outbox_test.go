@@ -297,7 +297,7 @@ func TestAQueueStatusNamesOnlyWhatIsOurs(t *testing.T) {
 	inBubble(t, &fakeAPI{}, func(t *testing.T, r *rig) {
 		r.Put(&decision.Decisions{Queues: []decision.QueueStatus{{Queue: "q"}}})
 		after(3 * time.Second)
-		want := []string{`queue q {"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue","metadata":{"name":"q"},"status":{"allocated":{}}}`}
+		want := []string{`queue q {"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue","metadata":{"name":"q"},"status":{"allocated":{},"deserved":{},"sharePercent":0,"waiting":0}}`}
 		if diff := cmp.Diff(want, r.api.seen()); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
 		}

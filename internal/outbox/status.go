@@ -85,20 +85,17 @@ func laneOf(s *schedulingv1beta1.PodGroupStatus) lane {
 	return statusLane
 }
 
-// queueStatus applies the one field of a queue's status that is the
+// queueStatus applies the fields of a queue's status that are the
 // scheduler's. Being applied, it leaves the queue controller's fields alone,
 // and amounts that are no longer named disappear.
 func (o *Outbox) queueStatus(q *decision.QueueStatus) *write {
 	name := q.Queue
-	allocated := q.Allocated
-	if allocated == nil {
-		allocated = corev1.ResourceList{}
-	}
+	allocated := orNone(q.Allocated)
 	patch := mustJSON(map[string]any{
 		"apiVersion": schedulingv1beta1.GroupVersion.String(),
 		"kind":       "Queue",
 		"metadata":   map[string]any{"name": name},
-		"status":     map[string]any{"allocated": allocated},
+		"status":     map[string]any{"allocated": allocated, "deserved": orNone(q.Deserved), "sharePercent": q.SharePercent, "waiting": q.Waiting},
 	})
 	return &write{
 		lane: statusLane, key: "queue/" + name,
@@ -118,4 +115,12 @@ func missingIsDone(err error) error {
 		return nil
 	}
 	return err
+}
+
+// orNone is a list, never null.
+func orNone(list corev1.ResourceList) corev1.ResourceList {
+	if list == nil {
+		return corev1.ResourceList{}
+	}
+	return list
 }

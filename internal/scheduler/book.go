@@ -33,6 +33,9 @@ type book struct {
 	forecastAt   time.Time
 	owesForecast bool
 	advices      map[*session.Job]advice
+	// countedAt is when the gangs that wait were counted by queue; uncounted: something happened since.
+	countedAt time.Time
+	uncounted bool
 	// eased are queues where a gang turned out never to start: what it reserved is free.
 	eased map[*queue.Queue]bool
 }

@@ -174,25 +174,57 @@ func podConditions(s *session.Session, j *session.Job) (again time.Time) {
 	return time.Time{}
 }
 
-// tellQueues writes what queues hold, when it changed, not more often than
+// tellQueues writes how queues stand, when it changed, not more often than
 // counts of gangs.
 func (e *Engine) tellQueues(s *session.Session) {
+	waiting := e.countWaiting(s)
 	for _, q := range s.Ledger.Queues {
 		if !q.Known {
 			continue
 		}
 		e.count(s, q)
-		allocated := explain.List(q.Allocated, s.Cluster.Resources)
 		old := &q.Published
-		if equality.Semantic.DeepEqual(allocated, old.Allocated) {
+		fresh := decision.QueueStatus{
+			Queue: q.Name, Allocated: explain.List(q.Allocated, s.Cluster.Resources), Deserved: explain.List(q.Deserved, s.Cluster.Resources),
+			SharePercent: int32(min(math.Round(100*finite(q.Share)), maxSharePercent)), Waiting: old.Waiting,
+		}
+		if waiting != nil {
+			fresh.Waiting = waiting[q]
+		}
+		if fresh.SharePercent == old.SharePercent && fresh.Waiting == old.Waiting &&
+			equality.Semantic.DeepEqual(fresh.Allocated, old.Allocated) && equality.Semantic.DeepEqual(fresh.Deserved, old.Deserved) {
 			continue
 		}
 		if old.Decided && s.Now.Sub(old.At) < countsEvery {
 			s.Out.WakeAt = soonest(s.Out.WakeAt, old.At.Add(countsEvery))
 			continue
 		}
-		s.Out.Queues = append(s.Out.Queues, decision.QueueStatus{Queue: q.Name, Allocated: allocated})
+		s.Out.Queues = append(s.Out.Queues, fresh)
 	}
+}
+
+// maxSharePercent is told of a queue that holds much more than it deserves.
+const maxSharePercent = 1000
+
+// countWaiting counts the gangs that wait for their minimum, by queue; nil when
+// it was counted a moment ago.
+func (e *Engine) countWaiting(s *session.Session) map[*queue.Queue]int32 {
+	b := &e.book
+	if b.uncounted = b.uncounted || len(s.Touched) > 0; !b.uncounted {
+		return nil
+	}
+	if at := b.countedAt.Add(countsEvery); s.Now.Before(at) {
+		s.WakeAt(at)
+		return nil
+	}
+	b.countedAt, b.uncounted = s.Now, false
+	waiting := map[*queue.Queue]int32{}
+	for _, j := range b.waiting {
+		if j.Lacks() {
+			waiting[j.In]++
+		}
+	}
+	return waiting
 }
 
 // figures are what metrics were told of a queue.

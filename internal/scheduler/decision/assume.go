@@ -39,7 +39,9 @@ func Assume(c *model.Cluster, d *Decisions) {
 	}
 	for i := range d.Queues {
 		q := &d.Queues[i]
-		c.AssumeQueueStatus(q.Queue, model.QueuePublished{Allocated: q.Allocated, At: d.Now})
+		c.AssumeQueueStatus(q.Queue, model.QueuePublished{
+			Allocated: q.Allocated, Deserved: q.Deserved, SharePercent: q.SharePercent, Waiting: q.Waiting, At: d.Now,
+		})
 	}
 	c.AssumeUsage(d.Usage)
 	c.EndAssume()

@@ -84,8 +84,10 @@ type HyperNodeStatus struct {
 
 // QueueStatus is the part of a queue's status that is the scheduler's; only on change.
 type QueueStatus struct {
-	Queue     string
-	Allocated corev1.ResourceList
+	Queue               string
+	Allocated, Deserved corev1.ResourceList
+	// SharePercent is the greatest part used of what is deserved; Waiting counts the gangs that wait for their minimum.
+	SharePercent, Waiting int32
 }
 
 // PodCondition is PodScheduled=False for a pod that waits; only on change.

@@ -23,7 +23,7 @@ func (s *Session) Place(j *Job) (position, waiting int) {
 	if s.places == nil {
 		s.places = map[*queue.Queue]*places{}
 		for _, o := range s.AllWaiting {
-			if o == nil || !o.lacks() {
+			if o == nil || !o.Lacks() {
 				continue
 			}
 			p := s.places[o.In]
@@ -35,7 +35,7 @@ func (s *Session) Place(j *Job) (position, waiting int) {
 		}
 	}
 	p := s.places[j.In]
-	if p == nil || !j.lacks() {
+	if p == nil || !j.Lacks() {
 		return 0, 0
 	}
 	if p.asked++; p.asked <= fewPlaces {
@@ -57,5 +57,5 @@ func (s *Session) Place(j *Job) (position, waiting int) {
 	return p.at[j], len(p.jobs)
 }
 
-// lacks says whether a gang waits for its start.
-func (j *Job) lacks() bool { return !j.LetIn() || !j.Satisfied() }
+// Lacks says whether a gang waits for its start.
+func (j *Job) Lacks() bool { return !j.LetIn() || !j.Satisfied() }
