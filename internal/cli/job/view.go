@@ -397,4 +397,7 @@ func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 	if w.Hint != "" {
 		fmt.Fprintf(out, "  What would help: %s\n", strings.ReplaceAll(w.Hint, "vcctl ", f.Program+" "))
 	}
+	for _, help := range w.Helps {
+		fmt.Fprintf(out, "  - tried: %s\n", help)
+	}
 }

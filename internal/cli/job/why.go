@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -20,6 +21,8 @@ type why struct {
 	Message, Hint string
 	// Numbers are lines with the scheduler's counts.
 	Numbers []string
+	// Helps are changes that the scheduler tried, and with which the job would start.
+	Helps []string
 	// explained says that this is the scheduler's own explanation.
 	explained bool
 }
@@ -88,7 +91,12 @@ func fromPhases(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) why {
 
 func fromExplanation(e *schedulingv1beta1.Explanation) why {
 	entry := reason.Get(reason.Code(e.Reason))
+	var helps []string
+	for _, h := range e.Helps {
+		helps = append(helps, h.Text)
+	}
 	return why{
+		Helps:   helps,
 		Code:    e.Reason,
 		Message: orElse(e.Message, entry.Sentence),
 		Hint:    orElse(e.Hint, entry.Hint),
@@ -102,21 +110,7 @@ func numbers(e *schedulingv1beta1.Explanation) []string {
 	if m := e.Members; m != nil {
 		lines = append(lines, fmt.Sprintf("needs %d pods at once; %d exist, %d have a node, %d fit now", m.Min, m.Exist, m.Running, m.Fit))
 	}
-	if q := e.Queue; q != nil {
-		line := "queue " + q.Name
-		if q.Position > 0 {
-			line += fmt.Sprintf(", position %d", q.Position)
-		}
-		for _, part := range []struct {
-			name string
-			list corev1.ResourceList
-		}{{"allocated", q.Allocated}, {"deserved", q.Deserved}, {"capability", q.Capability}} {
-			if len(part.list) > 0 {
-				line += "; " + part.name + " " + resourceText(part.list)
-			}
-		}
-		lines = append(lines, line)
-	}
+	lines = append(lines, queueLines(e.Queue)...)
 	for _, s := range e.Short {
 		line := fmt.Sprintf("%s: %s short in the %s (asked %s", s.Resource, s.ShortBy, orElse(s.Scope, "cluster"), s.Asked)
 		if s.Available != "" {
@@ -126,6 +120,59 @@ func numbers(e *schedulingv1beta1.Explanation) []string {
 	}
 	if len(e.Nodes) > 0 {
 		lines = append(lines, nodeTally(e))
+	}
+	return append(lines, startLines(e)...)
+}
+
+// queueLines are the job's place in its queue, and how that and those above it stand.
+func queueLines(q *schedulingv1beta1.ExplainedQueue) []string {
+	if q == nil {
+		return nil
+	}
+	line := "queue " + q.Name
+	switch {
+	case q.Position > 0 && q.Waiting > 0:
+		line += fmt.Sprintf(", position %d of %d", q.Position, q.Waiting)
+	case q.Position > 0:
+		line += fmt.Sprintf(", position %d", q.Position)
+	}
+	lines := []string{line + standing(q.Allocated, q.Deserved, q.Guarantee, q.Capability)}
+	for _, level := range slices.Backward(q.Path) {
+		if text := standing(level.Allocated, level.Deserved, level.Guarantee, level.Capability); text != "" {
+			lines = append(lines, "above it: queue "+level.Name+text)
+		}
+	}
+	return lines
+}
+
+func standing(allocated, deserved, guarantee, capability corev1.ResourceList) string {
+	text := ""
+	for _, part := range []struct {
+		name string
+		list corev1.ResourceList
+	}{{"allocated", allocated}, {"deserved", deserved}, {"guarantee", guarantee}, {"capability", capability}} {
+		if len(part.list) > 0 {
+			text += "; " + part.name + " " + resourceText(part.list)
+		}
+	}
+	return text
+}
+
+// startLines say when the job starts and how often it was tried.
+func startLines(e *schedulingv1beta1.Explanation) []string {
+	var lines []string
+	switch {
+	case e.EstimatedStart != nil:
+		lines = append(lines, fmt.Sprintf("estimated start: %s, %s", e.EstimatedStart.UTC().Format(time.RFC3339), e.Estimate))
+	case e.Estimate != "":
+		lines = append(lines, "estimated start "+e.Estimate)
+	}
+	if e.Since != nil {
+		line := "waits for this since " + e.Since.UTC().Format(time.RFC3339)
+		if e.Attempts > 0 {
+			line += fmt.Sprintf(", tried %d times at least", e.Attempts)
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }

@@ -1,0 +1,42 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+func TestAnExplanationIsToldWhole(t *testing.T) {
+	at := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	cpu := func(n string) corev1.ResourceList { return corev1.ResourceList{"cpu": resource.MustParse(n)} }
+	w := fromExplanation(&schedulingv1beta1.Explanation{
+		Reason: "GangDoesNotFit", Since: &at, EstimatedStart: &at, Estimate: "by the time limits", Attempts: 3,
+		Queue: &schedulingv1beta1.ExplainedQueue{
+			Name: "leaf", Position: 2, Waiting: 5, Allocated: cpu("1"), Deserved: cpu("2"), Guarantee: cpu("1"), Capability: cpu("4"),
+			Path: []schedulingv1beta1.ExplainedLevel{{Name: "root"}, {Name: "team", Allocated: cpu("6"), Capability: cpu("8")}},
+		},
+		Helps: []schedulingv1beta1.Help{{Kind: "Wait", Text: "it starts by itself"}},
+	})
+	want := []string{
+		"queue leaf, position 2 of 5; allocated cpu 1; deserved cpu 2; guarantee cpu 1; capability cpu 4",
+		"above it: queue team; allocated cpu 6; capability cpu 8",
+		"estimated start: 2026-01-02T03:04:05Z, by the time limits",
+		"waits for this since 2026-01-02T03:04:05Z, tried 3 times at least",
+	}
+	if diff := cmp.Diff(want, w.Numbers); diff != "" {
+		t.Errorf("numbers (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"it starts by itself"}, w.Helps); diff != "" {
+		t.Errorf("helps (-want +got):\n%s", diff)
+	}
+	unknown := fromExplanation(&schedulingv1beta1.Explanation{Reason: "NoNodes", Estimate: "unknown: nothing runs"})
+	if diff := cmp.Diff([]string{"estimated start unknown: nothing runs"}, unknown.Numbers); diff != "" {
+		t.Errorf("numbers (-want +got):\n%s", diff)
+	}
+}
