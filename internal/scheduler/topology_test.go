@@ -253,7 +253,9 @@ func (r *racks) check(name string, before map[string]bool) {
 		for _, pod := range groups[part] {
 			around = t.Common(around, r.at(r.pods[pod]))
 		}
-		r.within(policy.NetworkTopology, around, "sub-group "+part+" of gang "+name)
+		if slices.ContainsFunc(groups[part], func(pod string) bool { return !before[pod] }) { // else the HyperNodes changed around it
+			r.within(policy.NetworkTopology, around, "sub-group "+part+" of gang "+name)
+		}
 		if len(groups[part]) >= int(*policy.SubGroupSize) {
 			whole++
 		} else if slices.ContainsFunc(groups[part], func(pod string) bool { return !before[pod] }) {

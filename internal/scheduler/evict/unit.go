@@ -174,6 +174,11 @@ func (l *lister) gang(g *model.Gang, q *queue.Queue, rank int) {
 		}
 		l.add(g, q, []*model.Task{t}, false, rank)
 	}
+	for _, group := range surplus.TakeGroups(running) { // whole, as it started
+		if slices.ContainsFunc(group, l.useful) {
+			l.add(g, q, group, false, rank)
+		}
+	}
 	switch {
 	case rest == 0 || !some:
 	case !intact || l.c.Surplus:

@@ -6,12 +6,23 @@ import "github.com/vc-batch/vc/internal/model"
 type Surplus struct {
 	spare int
 	roles map[string]int // of each role with a minimum; nil: roles do not matter
+	// groups: how many pods each sub-group has beyond its size. One that is not
+	// larger loses nobody: it would run in part.
+	groups map[*Group]int
+	of     func(*model.Task) *Group
+	job    *Job
 }
 
 // Surplus counts a gang's.
 func (s *Session) Surplus(g *model.Gang) Surplus {
 	j := s.Job(g)
 	out := Surplus{spare: j.ReadyTasks() - g.MinMember}
+	if len(j.groups) > 0 {
+		out.job, out.of, out.groups = j, j.GroupOf, make(map[*Group]int, len(j.groups))
+		for _, group := range j.groups {
+			out.groups[group] = group.Held - group.Policy.Size
+		}
+	}
 	if len(g.MinTaskMember) == 0 {
 		return out
 	}
@@ -33,9 +44,65 @@ func (s *Surplus) Take(t *model.Task) bool {
 	if s.spare <= 0 || limited && left <= 0 {
 		return false
 	}
+	if s.of != nil {
+		if g := s.of(t); g != nil && !g.loose {
+			if s.groups[g] <= 0 {
+				return false
+			}
+			s.groups[g]--
+		}
+	}
 	s.spare--
 	if limited {
 		s.roles[t.Role] = left - 1
+	}
+	return true
+}
+
+// TakeGroups counts out whole sub-groups that the gang can do without, the last
+// first, of those whose pods may all go.
+func (s *Surplus) TakeGroups(removable []*model.Task) (out [][]*model.Task) {
+	if s.job == nil {
+		return nil
+	}
+	complete := map[*model.SubGroupPolicy]int{}
+	members := map[*Group][]*model.Task{}
+	for group, beyond := range s.groups {
+		if beyond >= 0 {
+			complete[group.Policy]++
+		}
+	}
+	for _, t := range removable {
+		if g := s.of(t); g != nil {
+			members[g] = append(members[g], t)
+		}
+	}
+	for i := len(s.job.groups) - 1; i >= 0; i-- {
+		g := s.job.groups[i]
+		tasks := members[g]
+		if g.loose || s.groups[g] != 0 || len(tasks) != g.Held || len(tasks) > s.spare || complete[g.Policy] <= g.Policy.Min || !s.rolesSpare(tasks) {
+			continue
+		}
+		complete[g.Policy]--
+		s.spare -= len(tasks)
+		for _, t := range tasks {
+			if _, limited := s.roles[t.Role]; limited {
+				s.roles[t.Role]--
+			}
+		}
+		out = append(out, tasks)
+	}
+	return out
+}
+
+// rolesSpare says whether each role can lose its part of the tasks.
+func (s *Surplus) rolesSpare(tasks []*model.Task) bool {
+	need := map[string]int{}
+	for _, t := range tasks {
+		need[t.Role]++
+		if left, limited := s.roles[t.Role]; limited && need[t.Role] > left {
+			return false
+		}
 	}
 	return true
 }
