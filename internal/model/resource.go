@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -175,10 +176,13 @@ func counted(name corev1.ResourceName) bool {
 	case keys.VGPUMemoryPercentage: // parts of cards of different size do not add up
 		return false
 	}
-	for i := 0; i < len(name); i++ {
-		if name[i] == '/' {
-			return len(name) < 6 || name[:6] != "count/"
+	for _, prefix := range [...]string{"requests.", "limits.", "count/"} { // also requests.nvidia.com/gpu
+		if strings.HasPrefix(string(name), prefix) {
+			return false
 		}
+	}
+	if strings.Contains(string(name), "/") {
+		return true
 	}
 	return len(name) > 10 && name[:10] == "hugepages-" || len(name) > 20 && name[:20] == "attachable-volumes-c"
 }
