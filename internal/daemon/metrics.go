@@ -61,6 +61,13 @@ var (
 	changes = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "vc_model_changes_total", Help: "Changes taken in by the scheduler's model.",
 	})
+	startErrors = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "vc_estimated_start_error_seconds", Help: "By how much gangs that waited started after the time first foretold; negative: before it.",
+		Buckets: []float64{-3600, -600, -60, -10, 0, 1, 10, 60, 600, 3600, 36000},
+	}, []string{"queue_name"})
+	startsUnknown = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "vc_estimated_start_unknown_total", Help: "Gangs that waited and started without a time foretold.",
+	}, []string{"queue_name"})
 	confValid = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "vc_scheduler_conf_valid", Help: "1 when the scheduler's configuration file as it is now is in force, 0 when it was refused and an older one is.",
 	})
@@ -71,7 +78,7 @@ var (
 
 func init() {
 	metrics.Registry.MustRegister(cycleLatency, policyLatency, actionLatency, attempts, victims, preemptions, waitingGangs, stageLatency, bindLatency,
-		queueShare, writes, changes, confReloads, confValid)
+		queueShare, writes, changes, startErrors, startsUnknown, confReloads, confValid)
 	for _, g := range []*resourceGauges{queueAllocated, queueDeserved} {
 		metrics.Registry.MustRegister(g.cpu, g.memory, g.scalar)
 	}
@@ -125,6 +132,13 @@ func observeCycle(deltas int, d *decision.Decisions, took time.Duration) {
 		preemptions.Inc()
 	}
 	observeDevices(d.Stats.Devices)
+	for i := range d.Stats.Starts {
+		if start := &d.Stats.Starts[i]; start.Foretold {
+			startErrors.WithLabelValues(start.Queue).Observe(start.Late.Seconds())
+		} else {
+			startsUnknown.WithLabelValues(start.Queue).Inc()
+		}
+	}
 	for i := range d.Stats.Queues {
 		q := &d.Stats.Queues[i]
 		queueAllocated.set(q.Queue, q.Allocated)

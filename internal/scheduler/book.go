@@ -33,6 +33,8 @@ type book struct {
 	forecastAt   time.Time
 	owesForecast bool
 	advices      map[*session.Job]advice
+	// foretold is the first start that was told of a gang which waits.
+	foretold map[*session.Job]time.Time
 	// countedAt is when the gangs that wait were counted by queue; uncounted: something happened since.
 	countedAt time.Time
 	uncounted bool
@@ -66,7 +68,7 @@ func (b *book) reset() {
 	b.stamps = map[*queue.Queue]stamp{}
 	b.due = map[*session.Job]time.Time{}
 	b.eased = map[*queue.Queue]bool{}
-	b.advices = map[*session.Job]advice{}
+	b.advices, b.foretold = map[*session.Job]advice{}, map[*session.Job]time.Time{}
 }
 
 func (b *book) job(g *model.Gang) *session.Job { return b.jobs[g] }
@@ -104,6 +106,7 @@ func (b *book) look(s *session.Session, g *model.Gang) {
 			delete(b.due, j)
 			delete(b.advices, j)
 			delete(b.forecasts, j)
+			delete(b.foretold, j)
 		}
 		return
 	}

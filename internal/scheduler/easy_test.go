@@ -32,6 +32,7 @@ type run struct {
 	minutes map[types.UID]int
 	started map[string]int    // gang → minute
 	told    map[string]string // gang → first estimate
+	starts  []decision.Start
 	minute  int
 }
 
@@ -74,6 +75,7 @@ func (r *run) step() {
 	for range 5 {
 		d := r.engine.Cycle(r.now, r.model)
 		decision.Assume(r.model, &d)
+		r.starts = append(r.starts, d.Stats.Starts...)
 		for _, b := range d.Binds {
 			p := r.pods[b.Pod.UID]
 			at := metav1.NewTime(r.now)
@@ -203,6 +205,14 @@ func TestEstimatesAreExact(t *testing.T) {
 				break
 			}
 			r.step()
+		}
+		for _, start := range r.starts {
+			if !start.Foretold || start.Late != 0 {
+				t.Fatalf("nodes %v, gangs %+v: the record says %+v", nodes, gangs, start)
+			}
+		}
+		if len(r.starts) < len(estimates) {
+			t.Fatalf("%d starts are on record of %d that were foretold", len(r.starts), len(estimates))
 		}
 		for name, minute := range estimates {
 			if r.started[name] != minute {

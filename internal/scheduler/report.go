@@ -25,6 +25,7 @@ func (e *Engine) report(s *session.Session) decision.Decisions {
 	for _, j := range s.Bound {
 		binds(s, j)
 	}
+	e.record(s)
 	e.foresee(s)
 	e.advised, e.looked = 0, s.Looked
 	slices.SortFunc(s.Touched, func(a, b *session.Job) int {
@@ -130,6 +131,7 @@ func (e *Engine) tell(s *session.Session, j *session.Job) time.Time {
 	status, write, again := e.statusOf(s, j)
 	hyperNode := kept(s, j)
 	if write || hyperNode != nil {
+		e.remember(j, status.Explanation)
 		s.Out.Gangs = append(s.Out.Gangs, decision.GangStatus{Gang: object(j.Gang), Status: status, HyperNode: hyperNode, Annotated: len(j.Annotations) > 0})
 		if event := eventOf(j, &status); event.Reason != "" {
 			s.Out.Events = append(s.Out.Events, event)

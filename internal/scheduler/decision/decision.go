@@ -114,6 +114,15 @@ type Stats struct {
 	Victims     int
 	Queues      []QueueFigures // those that changed
 	Devices     []NodeDevices  // of nodes that changed
+	Starts      []Start        // of gangs that had been told why they wait
+}
+
+// Start compares the start of a gang that waited with what was foretold.
+type Start struct {
+	Queue string
+	// Foretold says that a time was told; Late is by how much the gang started after the first such time, negative: before.
+	Foretold bool
+	Late     time.Duration
 }
 
 // QueueFigures are how a queue stands.

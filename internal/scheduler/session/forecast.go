@@ -96,7 +96,6 @@ type forecaster struct {
 		reservations []*Reservation
 		turns        map[*Job]int
 	}
-	heads map[*queue.Queue]*Reservation
 }
 
 // inOrder sorts the gangs as turns would begin.
@@ -115,10 +114,11 @@ func (f *forecaster) run() {
 	f.kept.rules, f.kept.reservations, f.kept.turns = s.Rules.Nodes, s.Reservations, s.turns
 	f.look = s.ahead()
 	f.look.endings = slices.Clone(f.look.endings)
-	f.heads = map[*queue.Queue]*Reservation{}
 	s.later = s.Now
 	for {
-		f.turns()
+		for f.turns() && s.Looked-f.began <= maxLooked { // who starts makes reservations move
+			continue
+		}
 		if len(f.jobs) == 0 || f.look.next == len(f.look.endings) || s.Looked-f.began > maxLooked {
 			break
 		}
@@ -137,8 +137,9 @@ func (f *forecaster) run() {
 	s.Rules.Nodes, s.Reservations, s.turns = f.kept.rules, f.kept.reservations, f.kept.turns
 }
 
-// turns gives every gang its turn at the time looked at.
-func (f *forecaster) turns() {
+// turns gives every gang its turn at the time looked at, and says whether one
+// started.
+func (f *forecaster) turns() bool {
 	s := f.s
 	f.inOrder()
 	s.Reservations, s.turns = nil, map[*Job]int{}
@@ -162,7 +163,9 @@ func (f *forecaster) turns() {
 			blocked[j.In] = true
 		}
 	}
+	started := len(waiting) < len(f.jobs)
 	f.jobs = waiting
+	return started
 }
 
 // start places a gang now, if it fits.
@@ -176,9 +179,6 @@ func (f *forecaster) start(j *Job) bool {
 		return false
 	}
 	f.out[j] = Forecast{At: s.later, Known: true, Why: byLimits}
-	if r := f.heads[j.In]; r != nil && r.Job == j {
-		delete(f.heads, j.In)
-	}
 	for _, p := range placed {
 		f.look.placed = append(f.look.placed, held{j, p})
 		length, known := p.Task.RunTime().Length()
@@ -203,13 +203,9 @@ func (f *forecaster) reserve(j *Job, tried map[*queue.Queue]int) {
 		return
 	}
 	tried[j.In]++
-	r := f.heads[j.In]
-	if r == nil || r.Job != j {
-		var ok bool
-		if r, ok = f.ahead(j); !ok {
-			return
-		}
-		f.heads[j.In] = r
+	r, ok := f.ahead(j)
+	if !ok {
+		return
 	}
 	tried[j.In] = maxHeads
 	r.turn = s.turns[j]

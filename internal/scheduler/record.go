@@ -1,0 +1,35 @@
+package scheduler
+
+import (
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// record compares the start of gangs that waited with the first time that was
+// foretold, after a restart with the last one told.
+func (e *Engine) record(s *session.Session) {
+	for _, j := range s.Bound {
+		told := j.Status.Explanation
+		if told == nil || len(j.Placed) == 0 || j.Gang.Ready() >= j.MinMember {
+			continue
+		}
+		start := decision.Start{Queue: j.In.Name}
+		at, known := e.book.foretold[j]
+		if !known && told.EstimatedStart != nil {
+			at, known = told.EstimatedStart.Time, true
+		}
+		if known {
+			start.Foretold, start.Late = true, s.Now.Sub(at)
+		}
+		s.Out.Stats.Starts = append(s.Out.Stats.Starts, start)
+		delete(e.book.foretold, j)
+	}
+}
+
+// remember keeps the first time that is told of a gang.
+func (e *Engine) remember(j *session.Job, told *schedulingv1beta1.Explanation) {
+	if _, known := e.book.foretold[j]; !known && told != nil && told.EstimatedStart != nil {
+		e.book.foretold[j] = told.EstimatedStart.Time
+	}
+}
