@@ -57,7 +57,10 @@ func (e *Engine) configureActions(cfg *config.Config) {
 			e.actions[i] = c.Configured(arguments, func(text string) { e.warn("configurations: %s: %s", name, text) })
 		}
 		for _, key := range slices.Sorted(maps.Keys(arguments)) {
+			why, known := config.Meaningless(key)
 			switch {
+			case known && !slices.Contains(reads, key):
+				e.warn("configurations: %s: %s has no effect: %s", name, key, why)
 			case len(reads) == 0:
 				e.warn("configurations: %s: %s has no effect: the action reads no arguments", name, key)
 			case !slices.Contains(reads, key):
@@ -80,8 +83,8 @@ func (e *Engine) configurePolicy(tier int, plugin config.Plugin) {
 	}
 	p := build(plugin, func(text string) { e.warn("%s: %s", plugin.Name, text) })
 	for _, key := range plugin.Unread(p.Reads()) {
-		why, vendors := config.VendorArgument(key)
-		if !vendors {
+		why, known := config.Meaningless(key)
+		if !known {
 			why = "the policy does not read it"
 		}
 		e.warn("%s: %s has no effect: %s", plugin.Name, key, why)

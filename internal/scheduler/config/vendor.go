@@ -23,10 +23,12 @@ var vendor = map[string]string{
 	"networkresource":            "it knows its cloud's network interfaces only; extended resources count here like any other",
 }
 
-// known arguments of a vendor that no policy of ours reads; the reason.
-var vendorArguments = map[string]string{
-	"enabledSubJobPipelined": "sub-groups are promised room together with their gang, or not at all",
-	"selectorspread.weight":  "Kubernetes has replaced it by topology spread: podtopologyspread.weight",
+// meaningless are arguments and switches, of Volcano's or of a vendor, that nothing here reads, with why.
+var meaningless = map[string]string{
+	"predicateErrorCacheEnable": "every shape is judged once anyway",
+	"enableJobPipelined":        "a gang is promised room whole, or not at all",
+	"enabledSubJobPipelined":    "sub-groups are promised room together with their gang, or not at all",
+	"selectorspread.weight":     "Kubernetes has replaced it by topology spread: podtopologyspread.weight",
 }
 
 // Vendor says whether a policy is one of a vendor's cloud, and what does its
@@ -36,9 +38,9 @@ func Vendor(name string) (instead string, ok bool) {
 	return instead, ok
 }
 
-// VendorArgument says why an argument of a vendor's edition has no effect here.
-func VendorArgument(key string) (why string, ok bool) {
-	why, ok = vendorArguments[key]
+// Meaningless says why an argument or a switch has no effect here.
+func Meaningless(key string) (why string, ok bool) {
+	why, ok = meaningless[key]
 	return why, ok
 }
 
