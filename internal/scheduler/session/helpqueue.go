@@ -94,8 +94,12 @@ func (s *Session) lift(q *queue.Queue, index int, to float64) (undo func()) {
 	}
 }
 
-// otherQueue looks for a queue in which the gang would start.
+// otherQueue looks for a queue in which the gang would start. One that has pods
+// running would take along what they hold.
 func (h *helper) otherQueue() {
+	if h.j.AllocatedTasks() > 0 {
+		return
+	}
 	switch h.v.Code {
 	case reason.GangDoesNotFit, reason.TooLarge, reason.Reserved, reason.NotReclaimable:
 		return
