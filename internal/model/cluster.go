@@ -27,6 +27,8 @@ type Cluster struct {
 
 	// Namespaces are the labels of the namespaces that exist, by name.
 	Namespaces map[string]map[string]string
+	// EstimateGen is the generation of the last change of a gang's estimated run time.
+	EstimateGen uint64
 	// NamespaceGen is the generation of the last change of them.
 	NamespaceGen uint64
 

@@ -147,6 +147,9 @@ func (d GangSet) apply(c *Cluster) {
 	c.grow()
 	g.PriorityClass, g.Annotations, g.Unsupported = d.PriorityClass, d.Annotations, d.Unsupported
 	c.countTimed(g.Estimate > 0, -1)
+	if g.Estimate != d.Estimate {
+		c.EstimateGen = c.next()
+	}
 	g.Estimate = d.Estimate
 	c.countTimed(g.Estimate > 0, 1)
 	g.Topology, g.SubGroups = d.Topology, d.SubGroups
@@ -167,6 +170,9 @@ func (d GangGone) apply(c *Cluster) {
 	g.Known, g.ours, g.unwritten = false, false, false
 	g.UID = ""
 	c.countTimed(g.Estimate > 0, -1)
+	if g.Estimate > 0 {
+		c.EstimateGen = c.next()
+	}
 	g.Estimate = 0
 	g.Spec = c.next()
 	c.touchGang(g)

@@ -120,7 +120,7 @@ func (e *Engine) foresee(s *session.Session) {
 		}
 	}
 	b.forecasts, b.owesForecast = fresh, false
-	b.forecastAt = s.Now.Add(time.Duration(s.Looked-before)*50*time.Microsecond + time.Duration(len(s.AllWaiting))*5*time.Microsecond)
+	b.forecastAt = s.Now.Add(time.Duration(s.Looked-before)*200*time.Microsecond + time.Duration(len(s.AllWaiting))*50*time.Microsecond)
 }
 
 // differs says whether a forecast is another one than was told.

@@ -2,10 +2,10 @@ package session
 
 import (
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -13,7 +13,7 @@ const (
 	// maxForecast is how many waiting gangs are looked at to tell when they start.
 	maxForecast = 64
 	// maxLooked bounds the tasks that are placed on trial to tell it.
-	maxLooked = 20_000
+	maxLooked = 6_000
 )
 
 // Forecast is when a gang starts, as far as can be told.
@@ -91,6 +91,9 @@ type forecaster struct {
 	jobs  []*Job // not started
 	out   map[*Job]Forecast
 	began int // s.Looked at the beginning
+	// heads are the reservations since the last start: nothing else moves them.
+	heads map[*Job]*Reservation
+	slots map[*model.Shape]*slots
 	kept  struct {
 		rules        []NodeRule
 		reservations []*Reservation
@@ -114,7 +117,8 @@ func (f *forecaster) run() {
 	f.kept.rules, f.kept.reservations, f.kept.turns = s.Rules.Nodes, s.Reservations, s.turns
 	f.look = s.ahead()
 	f.look.endings = slices.Clone(f.look.endings)
-	s.later = s.Now
+	s.later, f.heads = s.Now, map[*Job]*Reservation{}
+	f.countSlots()
 	for {
 		for f.turns() && s.Looked-f.began <= maxLooked { // who starts makes reservations move
 			continue
@@ -123,7 +127,11 @@ func (f *forecaster) run() {
 			break
 		}
 		s.later = f.look.endings[f.look.next].At
+		first := f.look.next
 		f.look.until(s.later)
+		for i := first; i < f.look.next; i++ {
+			f.recount(f.look.endings[i].Node)
+		}
 	}
 	why := noLimits
 	if f.look.next < len(f.look.endings) {
@@ -171,7 +179,7 @@ func (f *forecaster) turns() bool {
 // start places a gang now, if it fits.
 func (f *forecaster) start(j *Job) bool {
 	s := f.s
-	if s.Rules.IsOverused(j.In).Code != "" {
+	if s.Rules.IsOverused(j.In).Code != "" || !f.roomy(j) {
 		return false
 	}
 	placed, ok := f.look.place(j, Share)
@@ -179,21 +187,35 @@ func (f *forecaster) start(j *Job) bool {
 		return false
 	}
 	f.out[j] = Forecast{At: s.later, Known: true, Why: byLimits}
+	clear(f.heads)
+	var more []Ending
 	for _, p := range placed {
+		f.recount(p.Node)
 		f.look.placed = append(f.look.placed, held{j, p})
 		length, known := p.Task.RunTime().Length()
 		if known {
-			f.insert(Ending{At: s.later.Add(length), Task: p.Task, Node: p.Node, in: j.In})
+			more = append(more, Ending{At: s.later.Add(length), Task: p.Task, Node: p.Node, in: j.In})
 		}
 	}
+	f.insert(more)
 	return true
 }
 
-// insert adds an ending that lies ahead.
-func (f *forecaster) insert(e Ending) {
+// insert adds endings that lie ahead.
+func (f *forecaster) insert(more []Ending) {
 	l := f.look
-	at := l.next + sort.Search(len(l.endings)-l.next, func(i int) bool { return compareEndings(l.endings[l.next+i], e) > 0 })
-	l.endings = slices.Insert(l.endings, at, e)
+	slices.SortFunc(more, compareEndings)
+	n, m := len(l.endings), len(more)
+	l.endings = slices.Grow(l.endings, m)[:n+m]
+	for at := n + m - 1; m > 0; at-- {
+		if n > l.next && compareEndings(l.endings[n-1], more[m-1]) > 0 {
+			l.endings[at] = l.endings[n-1]
+			n--
+		} else {
+			l.endings[at] = more[m-1]
+			m--
+		}
+	}
 }
 
 // reserve keeps room for the first of its queue whose start can be known.
@@ -203,9 +225,12 @@ func (f *forecaster) reserve(j *Job, tried map[*queue.Queue]int) {
 		return
 	}
 	tried[j.In]++
-	r, ok := f.ahead(j)
+	r, ok := f.heads[j], f.heads[j] != nil
 	if !ok {
-		return
+		if r, ok = f.ahead(j); !ok {
+			return
+		}
+		f.heads[j] = r
 	}
 	tried[j.In] = maxHeads
 	r.turn = s.turns[j]

@@ -86,15 +86,18 @@ type Session struct {
 	// Reservations are those made in this cycle, in order.
 	Reservations []*Reservation
 	// Looked counts the tasks that were placed to look ahead.
-	Looked    int
-	looking   int // look aheads that are open
-	endings   []Ending
-	endingsAt int
-	places    map[*queue.Queue]*places
-	insides   map[*queue.Queue]int
-	turns     map[*Job]int         // gangs that had their turn, from 1
-	heads     map[*queue.Queue]int // gangs that a reservation was tried for
-	later     time.Time            // the time that is looked at; zero: now
+	Looked  int
+	looking int // look aheads that are open
+	// EndingLog is what ends when, as of earlier cycles; nil: nothing is known yet.
+	EndingLog    *EndingLog
+	endingsKnown bool
+	endings      []Ending
+	endingsAt    int
+	places       map[*queue.Queue]*places
+	insides      map[*queue.Queue]int
+	turns        map[*Job]int         // gangs that had their turn, from 1
+	heads        map[*queue.Queue]int // gangs that a reservation was tried for
+	later        time.Time            // the time that is looked at; zero: now
 
 	trial  Trial
 	yields map[ranked]model.Request

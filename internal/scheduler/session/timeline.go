@@ -18,52 +18,144 @@ type Ending struct {
 	Node model.NodeID
 	// leaving: its room is being released already. promised: it has no room yet, only the promise of it.
 	leaving, promised bool
+	moves             bool         // the time is not fixed yet
 	in                *queue.Queue // nil: in none
 }
 
-// Endings lists what ends at a known time, in order. What was placed in this cycle starts now. It is made
-// once a cycle and after room changed.
+// EndingLog keeps what ends at a known time between cycles, in order, so that
+// only nodes which changed are looked at again. It only saves work.
+type EndingLog struct {
+	list       []Ending
+	fresh      []Ending
+	seen       uint64 // generation of the model
+	nodes      uint64 // generation of the set of nodes
+	estimates  uint64 // generation of the gangs' estimates
+	changed    []bool // by node
+	hasChanged []model.NodeID
+}
+
+// update brings the log in step with the model at a time.
+func (l *EndingLog) update(s *Session) {
+	c := s.Cluster
+	if len(l.changed) < c.Nodes.Len() {
+		l.changed = make([]bool, c.Nodes.Len())
+	}
+	change := func(id model.NodeID) {
+		if !l.changed[id] {
+			l.changed[id] = true
+			l.hasChanged = append(l.hasChanged, id)
+		}
+	}
+	if l.seen == 0 || l.nodes != c.NodeSetGen || l.estimates != c.EstimateGen || !c.NodesSince(l.seen, change) {
+		for _, id := range s.View.Order {
+			change(id)
+		}
+		l.list = l.list[:0]
+	}
+	l.seen, l.nodes, l.estimates = c.Gen(), c.NodeSetGen, c.EstimateGen
+	for i := range l.list { // those whose time is not fixed
+		if e := &l.list[i]; e.moves || !e.At.After(s.Now) {
+			change(e.Node)
+		}
+	}
+	l.fresh = l.fresh[:0]
+	for _, id := range l.hasChanged {
+		if s.View.Rank[id] >= 0 {
+			l.collect(s, id)
+		}
+	}
+	slices.SortFunc(l.fresh, compareEndings)
+	l.merge()
+	for _, id := range l.hasChanged {
+		l.changed[id] = false
+	}
+	l.hasChanged = l.hasChanged[:0]
+}
+
+// collect looks at the tasks of one node.
+func (l *EndingLog) collect(s *Session, id model.NodeID) {
+	for _, t := range s.View.Nodes.Tasks[id] {
+		e := Ending{At: s.Now, Task: t, Node: id}
+		switch {
+		case t.Status == model.Releasing:
+			e.leaving, e.moves = true, true
+		default:
+			at, known := t.End(s.Now)
+			if !known {
+				continue
+			}
+			e.At, e.promised = at, t.Status == model.Pipelined
+			e.moves = t.Started.IsZero() || t.Started.After(s.Now)
+		}
+		l.fresh = append(l.fresh, e)
+	}
+}
+
+// merge puts what was collected among the rest.
+func (l *EndingLog) merge() {
+	kept := l.list[:0]
+	for i := range l.list {
+		if !l.changed[l.list[i].Node] {
+			kept = append(kept, l.list[i])
+		}
+	}
+	n, m := len(kept), len(l.fresh)
+	kept = slices.Grow(kept, m)[:n+m]
+	for at := n + m - 1; m > 0; at-- {
+		if n > 0 && compareEndings(kept[n-1], l.fresh[m-1]) > 0 {
+			kept[at] = kept[n-1]
+			n--
+		} else {
+			kept[at] = l.fresh[m-1]
+			m--
+		}
+	}
+	l.list = kept
+}
+
+// Endings lists what ends at a known time, in order. What was placed in this
+// cycle starts now, what it evicts leaves. It is made once a cycle and after room
+// changed.
 func (s *Session) Endings() []Ending {
 	if s.endings != nil && s.endingsAt == s.View.Mark() {
 		return s.endings
 	}
-	s.endingsAt = s.View.Mark()
-	s.endings = append(s.endings[:0], Ending{})[:0]
-	out := map[*model.Task]bool{}
-	if len(s.Out.Evicts) > 0 {
-		for i := range s.Out.Evicts {
-			if t := s.Cluster.Task(s.Out.Evicts[i].Pod.UID); t != nil {
-				out[t] = true
-			}
-		}
+	if s.EndingLog == nil {
+		s.EndingLog = &EndingLog{}
 	}
-	for _, id := range s.View.Order {
-		for _, t := range s.View.Nodes.Tasks[id] {
-			e := Ending{At: s.Now, Task: t, Node: id, in: s.queueOf(t)}
-			switch {
-			case t.Status == model.Releasing || out[t]:
-				e.leaving = true
-			case t.Status == model.Pipelined:
-				e.promised = true
-				fallthrough
-			default:
-				at, known := t.End(s.Now)
-				if !known {
-					continue
-				}
-				e.At = at
-			}
-			s.endings = append(s.endings, e)
+	if !s.endingsKnown {
+		s.EndingLog.update(s)
+		s.endingsKnown = true
+	}
+	s.endingsAt = s.View.Mark()
+	out := map[*model.Task]bool{}
+	var own []Ending
+	for i := range s.Out.Evicts {
+		if t := s.Cluster.Task(s.Out.Evicts[i].Pod.UID); t != nil && t.Node != model.NoNode {
+			out[t] = true
+			own = append(own, Ending{At: s.Now, Task: t, Node: t.Node, leaving: true})
 		}
 	}
 	for _, j := range s.Bound {
 		for _, p := range j.Placed {
 			if at, known := p.Task.End(s.Now); known {
-				s.endings = append(s.endings, Ending{At: at, Task: p.Task, Node: p.Node, in: j.In})
+				own = append(own, Ending{At: at, Task: p.Task, Node: p.Node, in: j.In})
 			}
 		}
 	}
-	slices.SortFunc(s.endings, compareEndings)
+	s.endings = append(s.endings[:0], Ending{})[:0]
+	for i := range s.EndingLog.list {
+		e := s.EndingLog.list[i]
+		if len(out) > 0 && out[e.Task] {
+			continue
+		}
+		e.in = s.queueOf(e.Task)
+		s.endings = append(s.endings, e)
+	}
+	if len(own) > 0 {
+		s.endings = append(s.endings, own...)
+		slices.SortFunc(s.endings, compareEndings)
+	}
 	return s.endings
 }
 
