@@ -57,6 +57,7 @@ const (
 	Reserved             Code = "Reserved"
 	NoNodes              Code = "NoNodes"
 	SchedulingGated      Code = "SchedulingGated"
+	PodGroupMissing      Code = "PodGroupMissing"
 	InsufficientResource Code = "InsufficientResource"
 	TooManyPods          Code = "TooManyPods"
 	NodeUnschedulable    Code = "NodeUnschedulable"
@@ -145,6 +146,7 @@ var Table = []Reason{
 	{Reserved, "the room is kept for a gang that is before it", "give it a time limit that ends before then (runningEstimate, activeDeadlineSeconds), or wait", "Priority"},
 	{NoNodes, "the cluster has no nodes", "add a node", "Resources"},
 	{SchedulingGated, "its pods carry scheduling gates", "wait until what set the gates removes them", "JobHeldUser"},
+	{PodGroupMissing, "the pod's PodGroup does not exist in its namespace", "create the PodGroup there, or correct the pod's annotation scheduling.k8s.io/group-name; for pods without one, is the controller running? (vcd controllers)", "JobHeldAdmin"},
 	{InsufficientResource, "too little is free on the node", "ask for less, or wait", "Resources"},
 	{TooManyPods, "the node holds as many pods as it may", "add nodes", "Resources"},
 	{NodeUnschedulable, "the node is cordoned", "uncordon it", "ReqNodeNotAvail"},

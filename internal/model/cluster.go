@@ -68,7 +68,9 @@ type Cluster struct {
 	hyperGen, topologyNodes uint64
 	hyperSeen               uint64 // the last change of a HyperNode's status
 	topologyInfos           []nodeSeen
-	timed                   int // tasks and gangs whose run time is known
+	loose                   map[*Task]bool // pods of ours without a node that name no PodGroup
+	orphans                 map[*Gang]bool // named by pods, not known when last looked at
+	timed                   int            // tasks and gangs whose run time is known
 }
 
 // New returns an empty cluster.
@@ -83,6 +85,8 @@ func New() *Cluster {
 		Namespaces:   map[string]map[string]string{},
 		Budgets:      map[string]*Budget{},
 		tasks:        map[types.UID]*Task{},
+		loose:        map[*Task]bool{},
+		orphans:      map[*Gang]bool{},
 		taskNames:    map[string]*Task{},
 		gangUIDs:     map[types.UID]*Gang{},
 		shapes:       map[string]*Shape{},

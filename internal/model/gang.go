@@ -207,6 +207,9 @@ func (c *Cluster) count(g *Gang, t *Task, sign int) {
 // at again.
 func (c *Cluster) touchGang(g *Gang) {
 	g.Gen = c.next()
+	if !g.Known {
+		c.orphans[g] = true
+	}
 	if !g.stale {
 		g.stale = true
 		c.stale = append(c.stale, g)

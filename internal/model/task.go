@@ -106,6 +106,11 @@ func (d TaskSet) apply(c *Cluster) {
 	if d.Ours && d.Group != "" {
 		t.Gang = c.gang(d.Namespace, d.Group)
 	}
+	if d.Ours && d.Group == "" && d.Node == "" && d.Status == Pending {
+		c.loose[t] = true
+	} else {
+		delete(c.loose, t)
+	}
 	if before != nil && before != t.Gang {
 		c.dropEmpty(before)
 	}
@@ -163,6 +168,7 @@ func (c *Cluster) dropTask(t *Task) {
 	}
 	c.countTimed(t.Expected.Known(), -1)
 	delete(c.tasks, t.UID)
+	delete(c.loose, t)
 	if c.taskNames[t.Key()] == t {
 		delete(c.taskNames, t.Key())
 	}

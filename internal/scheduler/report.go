@@ -46,6 +46,7 @@ func (e *Engine) report(s *session.Session) decision.Decisions {
 	for _, at := range e.book.due {
 		out.WakeAt = soonest(out.WakeAt, at)
 	}
+	e.tellLoose(s)
 	e.tellQueues(s)
 	e.tellHyperNodes(s)
 	out.Stats.GangsTried, out.Stats.GangsPlaced = s.Tried, s.Won
