@@ -17,6 +17,6 @@ hack/progress.sh "vet" packages go vet ./...
 code=0
 go run ./hack/testlog -vet=off -timeout 30m ${TESTFLAGS:-} $(go list ./... | grep -E -v "$heavy") || code=$?
 if [ "$what" = all ]; then
-	go run ./hack/testlog -vet=off -p 1 -timeout 40m ${TESTFLAGS:-} $(go list ./... | grep -E "$heavy") || code=$?
+	go run ./hack/testlog -vet=off -count=1 -p 1 -timeout 40m ${TESTFLAGS:-} $(go list ./... | grep -E "$heavy") || code=$?
 fi
 exit $code
