@@ -96,7 +96,7 @@ func (s *Session) foreseeable(j *Job) bool {
 		return false
 	}
 	for _, shape := range j.Shapes() {
-		if shape.Slow {
+		if shape.Slow || shape.Attached != nil {
 			return false
 		}
 	}

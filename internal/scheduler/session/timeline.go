@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -321,7 +320,13 @@ func (l *lookahead) nextTime(n int) int {
 		return len(l.endings)
 	}
 	at := l.endings[n].At
-	return n + sort.Search(len(l.endings)-n, func(i int) bool { return l.endings[n+i].At.After(at) })
+	more, _ := slices.BinarySearchFunc(l.endings[n:], at, func(e Ending, at time.Time) int {
+		if e.At.After(at) {
+			return 1
+		}
+		return -1
+	})
+	return n + more
 }
 
 func maxTime(a, b time.Time) time.Time {
