@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/vc-batch/vc/internal/daemon"
+	"github.com/vc-batch/vc/internal/failpoint"
 )
 
 // usageError is a mistake on the command line of a command.
@@ -113,6 +114,9 @@ func connect(kubeconfig, master string) (*rest.Config, error) {
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("connection to the API server: %w", err)
+	}
+	if err := failpoint.Wrap(config); err != nil {
+		return nil, err
 	}
 	return rest.AddUserAgent(config, "vcd"), nil
 }
