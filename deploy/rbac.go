@@ -65,6 +65,14 @@ func lease(name string) []rbacv1.PolicyRule {
 	}
 }
 
+// jobIDs lets a component reserve numbers of jobs.
+func jobIDs() []rbacv1.PolicyRule {
+	return []rbacv1.PolicyRule{
+		rule(core, of("configmaps"), "create"),
+		only(rule(core, of("configmaps"), "get", "update"), keys.JobIDsName),
+	}
+}
+
 // components lists who may do what.
 func components() []component {
 	return []component{
@@ -127,7 +135,7 @@ func components() []component {
 				rule(busGroup, of("commands"), append(watched, "delete")...),
 				rule(core, of("events"), "create", "patch"),
 			},
-			own: lease("vc-controller-manager"),
+			own: append(lease("vc-controller-manager"), jobIDs()...),
 		},
 		{
 			account: AdmissionAccount,
@@ -135,13 +143,15 @@ func components() []component {
 				// internal/admission: queues and namespaces that objects name, and its own configurations
 				rule(gangGroup, of("queues"), watched...),
 				rule(core, of("namespaces"), "get"),
+				// jobs that others depend on, and which numbers are in use
+				rule(batchGroup, of("jobs"), "get", "list"),
 				only(rule(hookGroup, of("mutatingwebhookconfigurations"), "get", "update"), mutatingConfigurations...),
 				only(rule(hookGroup, of("validatingwebhookconfigurations"), "get", "update"), validatingConfigurations...),
 			},
-			own: []rbacv1.PolicyRule{
+			own: append([]rbacv1.PolicyRule{
 				rule(core, of("secrets"), "create"),
 				only(rule(core, of("secrets"), "get", "update"), "volcano-admission-certificate"),
-			},
+			}, jobIDs()...),
 		},
 	}
 }

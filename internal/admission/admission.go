@@ -44,6 +44,8 @@ type Options struct {
 	ServiceNamespace, ServiceName string
 	// SchedulerNames are the schedulers whose pods are ours; the first is the default of jobs. Default volcano.
 	SchedulerNames []string
+	// JobIDs numbers new jobs; nil leaves that to the controller.
+	JobIDs JobIDs
 	// Ready is called once when the webhooks are served and installed. May be nil.
 	Ready func()
 	// Now is the clock of the certificates. Default time.Now.
@@ -99,7 +101,7 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 		return errors.Join(err, listener.Close())
 	}
 	keeper := newCertificateKeeper(options, client, hosts)
-	hooks := &hooks{queues: queues, namespaces: client.CoreV1().Namespaces(), defaultScheduler: options.SchedulerNames[0]}
+	hooks := &hooks{queues: queues, namespaces: client.CoreV1().Namespaces(), defaultScheduler: options.SchedulerNames[0], ids: options.JobIDs}
 	handler, err := hooks.handler(klog.FromContext(ctx).WithName("admission"))
 	if err != nil {
 		return errors.Join(err, listener.Close())

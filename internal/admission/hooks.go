@@ -45,6 +45,7 @@ type hooks struct {
 	}
 	namespaces       namespaceGetter
 	defaultScheduler string
+	ids              JobIDs // may be nil
 }
 
 // handler serves every webhook at its path.
@@ -68,11 +69,12 @@ func (h *hooks) handler(log logr.Logger) (http.Handler, error) {
 	return mux, nil
 }
 
-func (h *hooks) mutateJob(_ context.Context, request admission.Request) admission.Response {
+func (h *hooks) mutateJob(ctx context.Context, request admission.Request) admission.Response {
 	return mutate(request, func(job *batchv1alpha1.Job) {
 		if len(job.Spec.Tasks) > 0 {
 			batchv1alpha1.DefaultJob(job, h.defaultScheduler)
 		}
+		h.number(ctx, request, job)
 	})
 }
 

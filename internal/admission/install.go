@@ -34,6 +34,12 @@ const specChanged = `request.operation != 'UPDATE' || !has(object.spec) || !has(
 	`['` + keys.Hierarchy + `', '` + keys.HierarchyWeights + `'].exists(k, ` +
 	`object.metadata.?annotations[?k].orValue('') != oldObject.metadata.?annotations[?k].orValue(''))`
 
+// jobChanged leaves out updates of jobs that are none of ours: ours are the spec, the number, and what holds a job or makes it an array.
+var jobChanged = fmt.Sprintf("request.operation != 'UPDATE' || !has(object.spec) || !has(oldObject.spec) || object.spec != oldObject.spec || "+
+	"object.metadata.?labels[?'%s'].orValue('') != oldObject.metadata.?labels[?'%s'].orValue('') || ['%s'].exists(k, "+
+	"object.metadata.?annotations[?k].orValue('') != oldObject.metadata.?annotations[?k].orValue(''))",
+	keys.JobID, keys.JobID, strings.Join(batchv1alpha1.JudgedAnnotations, "', '"))
+
 // rule is one webhook: which objects are sent to which path.
 type rule struct {
 	path       string
@@ -43,13 +49,16 @@ type rule struct {
 	scope      admissionregistrationv1.ScopeType
 	operations []admissionregistrationv1.OperationType
 	failOpen   bool
-	conditions []admissionregistrationv1.MatchCondition
+	// sideEffects: a request that is no dry run changes something besides its object.
+	sideEffects bool
+	conditions  []admissionregistrationv1.MatchCondition
 }
 
 // mutatingRules default our kinds. They fail open, see the package's comment.
 func mutatingRules() []rule {
 	job, queue, group := ourKinds()
 	job.path, job.operations, job.failOpen = pathMutateJob, createAndUpdate(), true
+	job.sideEffects = true // numbers of jobs are spent, though not by a dry run
 	queue.path, queue.operations, queue.failOpen = pathMutateQueue, createAndUpdate(), true
 	group.path, group.operations, group.failOpen = pathMutatePodGroup, create(), true
 	return []rule{job, queue, group}
@@ -81,8 +90,8 @@ func ourKinds() (job, queue, group rule) {
 	job = rule{groups: batchv1alpha1.GroupName, version: batchv1alpha1.GroupVersion.Version, resource: "jobs", scope: admissionregistrationv1.NamespacedScope}
 	queue = rule{groups: schedulingv1beta1.GroupName, version: schedulingv1beta1.GroupVersion.Version, resource: "queues", scope: admissionregistrationv1.ClusterScope}
 	group = rule{groups: schedulingv1beta1.GroupName, version: schedulingv1beta1.GroupVersion.Version, resource: "podgroups", scope: admissionregistrationv1.NamespacedScope}
-	job.conditions = []admissionregistrationv1.MatchCondition{{Name: "spec-changed", Expression: specChanged}}
-	queue.conditions = job.conditions
+	job.conditions = []admissionregistrationv1.MatchCondition{{Name: "spec-changed", Expression: jobChanged}}
+	queue.conditions = []admissionregistrationv1.MatchCondition{{Name: "spec-changed", Expression: specChanged}}
 	group.conditions = []admissionregistrationv1.MatchCondition{{Name: "not-of-our-jobs", Expression: notOfOurJobs}}
 	return job, queue, group
 }
@@ -115,7 +124,7 @@ func configurations(where target, caBundle []byte, schedulerNames []string) webh
 				MatchPolicy:             new(admissionregistrationv1.Equivalent),
 				NamespaceSelector:       ordinaryNamespaces(),
 				ObjectSelector:          &metav1.LabelSelector{},
-				SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
+				SideEffects:             r.sideEffectClass(),
 				TimeoutSeconds:          new(int32(webhookTimeoutSeconds)),
 				AdmissionReviewVersions: []string{"v1"},
 				ReinvocationPolicy:      new(admissionregistrationv1.NeverReinvocationPolicy),
@@ -161,6 +170,13 @@ func (r rule) rules() []admissionregistrationv1.RuleWithOperations {
 			APIGroups: []string{r.groups}, APIVersions: []string{r.version}, Resources: []string{r.resource}, Scope: &r.scope,
 		},
 	}}
+}
+
+func (r rule) sideEffectClass() *admissionregistrationv1.SideEffectClass {
+	if r.sideEffects {
+		return new(admissionregistrationv1.SideEffectClassNoneOnDryRun)
+	}
+	return new(admissionregistrationv1.SideEffectClassNone)
 }
 
 func (r rule) failurePolicy() *admissionregistrationv1.FailurePolicyType {

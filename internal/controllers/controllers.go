@@ -33,6 +33,8 @@ type Options struct {
 	QPS float32
 	// Pressure says when what only informs gives way to what others wait for; nil means never.
 	Pressure *governor.Governor
+	// JobIDs numbers jobs that admission has not; nil: nobody does.
+	JobIDs job.IDs
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -57,7 +59,7 @@ func Add(mgr manager.Manager, o Options) error {
 	recorder := mgr.GetEventRecorderFor(eventSource) //nolint:staticcheck // see above
 	reconcilers := cmp.Or(o.JobReconcilers, 16)
 	if err := job.Add(mgr, job.Options{Cache: mgr.GetCache(), API: api, Recorder: recorder, Reconcilers: reconcilers,
-		Writers: cmp.Or(o.Writers, 64), Pressure: o.Pressure, Now: o.Now}); err != nil {
+		Writers: cmp.Or(o.Writers, 64), Pressure: o.Pressure, IDs: o.JobIDs, Now: o.Now}); err != nil {
 		return err
 	}
 	if err := podgroup.Add(mgr, podgroup.Options{Cache: mgr.GetCache(), API: api, Schedulers: o.SchedulerNames, Reconcilers: reconcilers}); err != nil {

@@ -37,6 +37,9 @@ func Run(ctx context.Context, o Options) error {
 	o.Config = rest.CopyConfig(o.Config)
 	o.Config.QPS, o.Config.RateLimiter = -1, nil
 	o.pressure = watchPressure(o.Config)
+	if err := o.numberJobs(); err != nil {
+		return err
+	}
 
 	h := newHealth(o.Components)
 	tell := o.Ready

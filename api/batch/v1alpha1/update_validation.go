@@ -16,9 +16,14 @@ const onlyThese = "job updates may not change fields other than `minAvailable`, 
 // ValidateJobUpdate says what is wrong with a changed Job. Only minAvailable, the tasks' replicas and minAvailable
 // and priorityClassName may change. A spec that did not change is not judged: its job must be able to end.
 func ValidateJobUpdate(old, updated *Job) field.ErrorList {
+	beyond := validateSameID(old, updated)
 	if apiequality.Semantic.DeepEqual(old.Spec, updated.Spec) {
-		return nil
+		return beyond
 	}
+	return append(beyond, validateSpecUpdate(old, updated)...)
+}
+
+func validateSpecUpdate(old, updated *Job) field.ErrorList {
 	spec := field.NewPath("spec")
 	if before, after := len(old.Spec.Tasks), len(updated.Spec.Tasks); before != after {
 		return field.ErrorList{field.Forbidden(spec.Child("tasks"), fmt.Sprintf("job updates may not add or remove tasks: there were %d and would be %d", before, after))}

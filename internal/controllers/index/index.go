@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
@@ -21,6 +22,7 @@ const (
 	CommandTarget = "vc.target"        // commands by Target(kind, name)
 	GroupQueue    = "vc.queue"         // PodGroups by queue
 	QueueParent   = "vc.parent"        // queues by parent, root when they name none
+	JobNumber     = "vc.jobID"         // jobs by their number
 )
 
 // Index is one of them.
@@ -42,6 +44,12 @@ func All() []Index {
 		{&bus.Command{}, CommandTarget, func(o client.Object) []string {
 			if target := o.(*bus.Command).TargetObject; target != nil {
 				return []string{Target(target.Kind, target.Name)}
+			}
+			return nil
+		}},
+		{&batch.Job{}, JobNumber, func(o client.Object) []string {
+			if id, ok := batch.JobID(o.(*batch.Job)); ok {
+				return []string{batch.FormatJobID(id)}
 			}
 			return nil
 		}},

@@ -55,6 +55,8 @@ func (a *application) write(ctx context.Context, w plan.Write) error {
 	switch w := w.(type) {
 	case plan.WriteStatus:
 		return fail(string(batch.JobStatusError), a.writeStatus(ctx, w))
+	case plan.NumberJob:
+		return fail(jobIDError, a.numberJob(ctx, w))
 	case plan.NameClaims:
 		return fail(string(batch.PVCError), a.nameClaims(ctx, w))
 	case plan.CreateClaim:

@@ -40,8 +40,9 @@ type recollection struct {
 	writtenAt  time.Time
 	groupGone  types.UID // PodGroup that we deleted
 	trouble    *plan.Trouble
-	rejected   int // how often in a row the API server found fault with what we sent
-	conflicts  int // how often in a row a write met a newer object
+	unnumbered time.Time // until when the job goes on without a number
+	rejected   int       // how often in a row the API server found fault with what we sent
+	conflicts  int       // how often in a row a write met a newer object
 
 	mu      sync.Mutex
 	created map[types.UID]created

@@ -46,6 +46,12 @@ func (r *Reconciler) read(ctx context.Context, job *batch.Job, known *recollecti
 			return in, err
 		}
 	}
+	in.Numbers = r.ids != nil && !now.Before(known.unnumbered)
+	if in.Numbers && in.PodGroup == nil && !plan.AtRest(job.Status.State.Phase) {
+		if in.NumberTaken, err = r.numberTaken(ctx, job); err != nil {
+			return in, err
+		}
+	}
 	in.Commands, err = r.commands(ctx, job)
 	return in, err
 }

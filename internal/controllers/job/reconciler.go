@@ -28,10 +28,11 @@ import (
 	"github.com/vc-batch/vc/internal/governor"
 )
 
-// The reasons of events about pods.
+// The reasons of events about pods, and of one about the job's number.
 const (
 	failedCreate = "FailedCreate"
 	failedDelete = "FailedDelete"
+	jobIDError   = "JobIDError"
 )
 
 // maxRejected is how often the API server may find fault with what a job asks for before the job is terminated. Anything else is tried for ever.
@@ -51,6 +52,7 @@ type Options struct {
 	Reconcilers int // jobs at once
 	Writers     int // pod writes in flight, all jobs together
 	Pressure    *governor.Governor
+	IDs         IDs // numbers of jobs that have none; may be nil
 	Now         func() time.Time
 }
 
@@ -62,13 +64,14 @@ type Reconciler struct {
 	writers  pool
 	memory   *memory
 	pressure *governor.Governor
+	ids      IDs
 	now      func() time.Time
 }
 
 // New makes a Reconciler that is not connected to a manager.
 func New(o Options) *Reconciler {
 	registerMetrics()
-	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers), memory: newMemory(), pressure: o.Pressure, now: o.Now}
+	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers), memory: newMemory(), pressure: o.Pressure, ids: o.IDs, now: o.Now}
 }
 
 // Add registers the controller of jobs.

@@ -33,6 +33,8 @@ type Input struct {
 	Killed map[types.UID]bool
 	// Trouble is why the last try to carry out a plan failed; nil when it did not.
 	Trouble *Trouble
+	// Numbers says that a number for the job could be had, NumberTaken that the one it has is another job's.
+	Numbers, NumberTaken bool
 	// Fresh says that Pods were read past any cache. A plan that rests on missing pods asks for it (Plan.Refresh).
 	Fresh bool
 	// Now is the time of the plan.

@@ -52,7 +52,7 @@ func label(pod *corev1.Pod, job *batch.Job, task *batch.TaskSpec, index int32, f
 	l[keys.TaskSpec] = task.Name
 	l[keys.JobNamespace] = job.Namespace
 	l[keys.QueueName] = job.Spec.Queue
-	copyKeys(l, job.Labels, keys.Preemptable, keys.CooldownTime)
+	copyKeys(l, job.Labels, keys.Preemptable, keys.CooldownTime, keys.JobID)
 	if p := task.PartitionPolicy; p != nil {
 		l[keys.PartitionID] = strconv.Itoa(int(partition(task, index)))
 	}

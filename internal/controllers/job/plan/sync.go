@@ -34,6 +34,9 @@ func (b *builder) sync() {
 	if AtRest(status.State.Phase) {
 		return // the plan of that phase cleans up
 	}
+	if b.number() {
+		return
+	}
 	if problem != nil {
 		b.event(corev1.EventTypeWarning, problem.code, "%s", problem.text)
 		b.again(retryAfter)

@@ -1,0 +1,230 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Indices is a set of small whole numbers: the elements of an array. It is kept as runs, in order, that neither touch nor overlap, so that
+// ten thousand numbers are as cheap as one where they follow each other.
+//
+// +kubebuilder:object:generate=false
+type Indices []Run
+
+// Run is the numbers First to Last.
+//
+// +kubebuilder:object:generate=false
+type Run struct{ First, Last int32 }
+
+// MaxIndex is the largest number that a set may hold, and MaxElements how many an array may have: so large that nobody misses more, so small that a
+// set written out fits into a status.
+const (
+	MaxIndex    = 1_000_000
+	MaxElements = 10_001
+)
+
+// ParseIndices reads a set: numbers and ranges with commas between, a range with a step if wanted: 0,4,8-12 or 0-15:4. Numbers may come twice
+// and in any order. The empty text is the empty set.
+func ParseIndices(text string) (Indices, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var runs Indices
+	count := 0
+	for _, part := range strings.Split(text, ",") {
+		first, last, step, err := parseRange(strings.TrimSpace(part))
+		if err != nil {
+			return nil, err
+		}
+		if step == 1 {
+			runs = append(runs, Run{first, last})
+			continue
+		}
+		if count += int(last-first)/int(step) + 1; count > MaxIndex {
+			return nil, fmt.Errorf("%q has more than %d numbers", text, MaxIndex)
+		}
+		for i := first; i <= last; i += step {
+			runs = append(runs, Run{i, i})
+		}
+	}
+	return merge(runs), nil
+}
+
+// parseRange reads n, n-m or n-m:step.
+func parseRange(part string) (first, last, step int32, err error) {
+	span, by, stepped := strings.Cut(part, ":")
+	from, to, ranged := strings.Cut(span, "-")
+	if first, err = parseIndex(from); err != nil {
+		return 0, 0, 0, err
+	}
+	last, step = first, 1
+	if ranged {
+		if last, err = parseIndex(to); err != nil {
+			return 0, 0, 0, err
+		}
+	}
+	if stepped {
+		if step, err = parseIndex(by); err != nil {
+			return 0, 0, 0, err
+		}
+	}
+	switch {
+	case stepped && !ranged:
+		return 0, 0, 0, fmt.Errorf("%q has a step and no range: write 0-15:4", part)
+	case step == 0:
+		return 0, 0, 0, fmt.Errorf("%q has the step 0", part)
+	case last < first:
+		return 0, 0, 0, fmt.Errorf("%q runs backwards: write %d-%d", part, last, first)
+	}
+	return first, last, step, nil
+}
+
+func parseIndex(text string) (int32, error) {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a number: write numbers and ranges with commas between, as 0,4,8-12 or 0-15:4", text)
+	}
+	if n > MaxIndex {
+		return 0, fmt.Errorf("%d is larger than %d, the largest index", n, MaxIndex)
+	}
+	return int32(n), nil
+}
+
+// IndicesOf is the set of these numbers; the list is sorted by it.
+func IndicesOf(numbers []int32) Indices {
+	slices.Sort(numbers)
+	var runs Indices
+	for _, n := range numbers {
+		if last := len(runs) - 1; last >= 0 && n <= runs[last].Last+1 {
+			runs[last].Last = n
+			continue
+		}
+		runs = append(runs, Run{n, n})
+	}
+	return runs
+}
+
+// merge puts runs in order and joins those that touch.
+func merge(runs Indices) Indices {
+	slices.SortFunc(runs, func(a, b Run) int { return int(a.First) - int(b.First) })
+	merged := runs[:0]
+	for _, r := range runs {
+		if last := len(merged) - 1; last >= 0 && r.First <= merged[last].Last+1 {
+			merged[last].Last = max(merged[last].Last, r.Last)
+			continue
+		}
+		merged = append(merged, r)
+	}
+	return merged
+}
+
+// String writes the set as ParseIndices reads it, the shortest way without steps.
+func (s Indices) String() string {
+	var b strings.Builder
+	for i, r := range s {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Itoa(int(r.First)))
+		if r.Last > r.First {
+			b.WriteByte('-')
+			b.WriteString(strconv.Itoa(int(r.Last)))
+		}
+	}
+	return b.String()
+}
+
+// Count is how many numbers the set has.
+func (s Indices) Count() int {
+	n := 0
+	for _, r := range s {
+		n += int(r.Last-r.First) + 1
+	}
+	return n
+}
+
+// Has says whether a number is in the set.
+func (s Indices) Has(n int32) bool {
+	_, found := slices.BinarySearchFunc(s, n, func(r Run, n int32) int {
+		switch {
+		case r.Last < n:
+			return -1
+		case r.First > n:
+			return 1
+		}
+		return 0
+	})
+	return found
+}
+
+// All goes through the numbers, the lowest first.
+func (s Indices) All() iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for _, r := range s {
+			for n := r.First; n <= r.Last; n++ {
+				if !yield(n) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// At is the number at a position, counted from 0; ok is false when the set has no so many.
+func (s Indices) At(position int) (n int32, ok bool) {
+	for _, r := range s {
+		size := int(r.Last-r.First) + 1
+		if position < size {
+			return r.First + int32(position), position >= 0
+		}
+		position -= size
+	}
+	return 0, false
+}
+
+// Position is where a number stands in the set, the lowest at 0; -1 when it is not in it.
+func (s Indices) Position(n int32) int {
+	before := 0
+	for _, r := range s {
+		switch {
+		case n < r.First:
+			return -1
+		case n <= r.Last:
+			return before + int(n-r.First)
+		}
+		before += int(r.Last-r.First) + 1
+	}
+	return -1
+}
+
+// Union is what is in one of two sets.
+func (s Indices) Union(other Indices) Indices {
+	return merge(slices.Concat(s, other))
+}
+
+// Minus is what is in this set and not in the other.
+func (s Indices) Minus(other Indices) Indices {
+	var left Indices
+	for _, r := range s {
+		first := r.First
+		for _, o := range other {
+			if o.Last < first {
+				continue
+			}
+			if o.First > r.Last {
+				break
+			}
+			if o.First > first {
+				left = append(left, Run{first, o.First - 1})
+			}
+			first = o.Last + 1
+		}
+		if first <= r.Last {
+			left = append(left, Run{first, r.Last})
+		}
+	}
+	return left
+}

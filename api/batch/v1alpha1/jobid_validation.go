@@ -1,0 +1,19 @@
+package v1alpha1
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// validateSameID wants a job to keep its number, unless what it was is written down beside it, as the controller does where two jobs had the same one.
+func validateSameID(old, updated *Job) field.ErrorList {
+	was, is := old.Labels[keys.JobID], updated.Labels[keys.JobID]
+	if _, valid := JobID(old); !valid || was == is || updated.Annotations[keys.JobIDWas] == was {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath("metadata", "labels").Key(keys.JobID), fmt.Sprintf(
+		"the number of a job never changes, and this one's is %s: leave the label out, or as it is", was))}
+}

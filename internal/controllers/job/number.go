@@ -1,0 +1,92 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/controllers/index"
+	"github.com/vc-batch/vc/internal/controllers/job/plan"
+)
+
+// IDs hands out the numbers of jobs; jobid.Allocator is one.
+type IDs interface {
+	// Take returns the first of n numbers in a row.
+	Take(ctx context.Context, n int) (int64, error)
+}
+
+// unnumbered is how long a job goes on without a number after none could be had.
+const unnumbered = time.Minute
+
+// numberTaken says whether a job that starts has a number that an older one has too. Numbers are given at the door, so this is one that was
+// copied while nobody stood there.
+func (r *Reconciler) numberTaken(ctx context.Context, job *batch.Job) (bool, error) {
+	id, ok := batch.JobID(job)
+	if !ok {
+		return false, nil
+	}
+	var same batch.JobList
+	err := r.cache.List(ctx, &same, client.MatchingFields{index.JobNumber: batch.FormatJobID(id)}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return false, fmt.Errorf("jobs of number %d: %w", id, err)
+	}
+	for i := range same.Items {
+		if older(&same.Items[i], job) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// older orders jobs by their age; those of one second by their UID.
+func older(a, b *batch.Job) bool {
+	if a.UID == b.UID {
+		return false
+	}
+	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
+		return a.CreationTimestamp.Before(&b.CreationTimestamp)
+	}
+	return a.UID < b.UID
+}
+
+// numberJob gives the job its number. That there is none to be had is told, and is no reason not to run the job.
+func (a *application) numberJob(ctx context.Context, w plan.NumberJob) error {
+	id, err := a.ids.Take(ctx, w.Count)
+	if err != nil {
+		a.known.unnumbered = a.now().Add(unnumbered)
+		a.tell(plan.Event{Type: corev1.EventTypeWarning, Reason: jobIDError, Message: "The job goes on without a number: " + err.Error()})
+		a.comeBack(time.Millisecond)
+		return nil
+	}
+	update := a.job.DeepCopy()
+	if was, ok := batch.JobID(update); ok {
+		if update.Annotations == nil {
+			update.Annotations = map[string]string{}
+		}
+		update.Annotations[keys.JobIDWas] = batch.FormatJobID(was)
+	}
+	batch.SetJobID(update, id)
+	patch := client.MergeFromWithOptions(a.job, client.MergeFromWithOptimisticLock{})
+	if err := a.api.Patch(ctx, update, patch); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("number of job %s: %w", a.job.Name, err)
+	}
+	a.job = update
+	a.known.wrote(update.ResourceVersion, a.now())
+	return nil
+}
+
+// comeBack asks for another reconcile after d at the latest.
+func (a *application) comeBack(d time.Duration) {
+	if a.later == 0 || d < a.later {
+		a.later = d
+	}
+}

@@ -1,0 +1,27 @@
+package daemon
+
+import (
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/jobid"
+)
+
+// numberJobs makes the allocator of job ids that admission and the controllers of
+// this process share, so that its numbers rise in the order of the calls.
+func (o *Options) numberJobs() error {
+	api, err := client.New(o.Config, client.Options{Scheme: newScheme()})
+	if err != nil {
+		return withHint(fmt.Errorf("client for job ids: %w", err), hintFor(err))
+	}
+	ids := jobid.New(jobid.ConfigMap{API: api, Namespace: o.LeaseNamespace}, time.Now)
+	if o.Admission.JobIDs == nil {
+		o.Admission.JobIDs = ids
+	}
+	if o.Controllers.JobIDs == nil {
+		o.Controllers.JobIDs = ids
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package jobid
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// markKey is the key of the ConfigMap under which the mark stands, in decimal.
+const markKey = "highest"
+
+// ConfigMap is the Store of a cluster: the ConfigMap keys.JobIDsName of a namespace.
+type ConfigMap struct {
+	// API reads past any cache.
+	API       client.Client
+	Namespace string
+}
+
+// Load reads the mark.
+func (c ConfigMap) Load(ctx context.Context) (Mark, error) {
+	var stored corev1.ConfigMap
+	err := c.API.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: keys.JobIDsName}, &stored)
+	if apierrors.IsNotFound(err) {
+		return Mark{Missing: true}, nil
+	}
+	if err != nil {
+		return Mark{}, c.wrap(err)
+	}
+	value, err := strconv.ParseInt(stored.Data[markKey], 10, 64)
+	return Mark{Value: value, Version: stored.ResourceVersion, Missing: err != nil || value < 0}, nil
+}
+
+// Swap writes the mark.
+func (c ConfigMap) Swap(ctx context.Context, old Mark, to int64) (Mark, error) {
+	stored := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: keys.JobIDsName, ResourceVersion: old.Version},
+		Data:       map[string]string{markKey: strconv.FormatInt(to, 10)},
+	}
+	var err error
+	if old.Version == "" {
+		err = c.API.Create(ctx, stored)
+	} else {
+		err = c.API.Update(ctx, stored)
+	}
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err), old.Version != "" && apierrors.IsNotFound(err):
+		return Mark{}, ErrConflict
+	case err != nil:
+		return Mark{}, c.wrap(err)
+	}
+	return Mark{Value: to, Version: stored.ResourceVersion}, nil
+}
+
+// page is how many jobs are listed at once.
+const page = 500
+
+// Used looks through all jobs.
+func (c ConfigMap) Used(ctx context.Context) (int64, error) {
+	var highest int64
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(batch.GroupVersion.WithKind("JobList"))
+	for more := ""; ; {
+		err := c.API.List(ctx, list, client.HasLabels{keys.JobID}, client.Limit(page), client.Continue(more))
+		if err != nil {
+			return 0, fmt.Errorf("ids of jobs: %w", err)
+		}
+		for i := range list.Items {
+			job := &batch.Job{ObjectMeta: list.Items[i].ObjectMeta}
+			if first, ok := batch.JobID(job); ok {
+				highest = max(highest, first+int64(batch.IDsOf(job))-1)
+			}
+		}
+		if more = list.Continue; more == "" {
+			return highest, nil
+		}
+	}
+}
+
+func (c ConfigMap) wrap(err error) error {
+	text := fmt.Errorf("configmap %s/%s: %w", c.Namespace, keys.JobIDsName, err)
+	if apierrors.IsForbidden(err) {
+		return errors.Join(text, errors.New("give the component the right to get, create and update it (deploy/install.yaml does)"))
+	}
+	return text
+}
