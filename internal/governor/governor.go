@@ -26,7 +26,7 @@ const (
 	// Quick is an average below which nothing is pressure.
 	Quick = 10 * time.Millisecond
 	// Share: under pressure one write in so many is a remark.
-	Share = 8
+	Share = 32
 	// slowest and quickest bound how often remarks leave under pressure.
 	slowest  = 100 * time.Millisecond
 	quickest = time.Millisecond

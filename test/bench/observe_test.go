@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"sync"
@@ -166,6 +167,13 @@ func (v *vcd) profile(t *testing.T, name string) (wait func()) {
 	if dir == "" {
 		return func() {}
 	}
+	own, err := os.Create(filepath.Join(dir, name+".cluster.pprof"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pprof.StartCPUProfile(own); err != nil {
+		t.Errorf("profile of the cluster: %v", err)
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -183,7 +191,11 @@ func (v *vcd) profile(t *testing.T, name string) (wait func()) {
 			t.Errorf("profile: %v", err)
 		}
 	}()
-	return func() { <-done }
+	return func() {
+		pprof.StopCPUProfile()
+		_ = own.Close()
+		<-done
+	}
 }
 
 // heap keeps a profile of what vcd holds, where VC_BENCH_PROFILE says.
