@@ -40,6 +40,8 @@ const (
 	fresh = 2 * time.Second
 	// patience is how long one call waits for the store, retryAfter how long all calls are refused after an error.
 	patience, retryAfter = 2 * time.Second, 2 * time.Second
+	// margin is left where a mark was lost: what ten processes may have reserved and not handed out.
+	margin = 10 * largestBlock
 	// tries bounds how often a call begins again because others raised the mark.
 	tries = 20
 )
@@ -160,7 +162,13 @@ func (a *Allocator) base(ctx context.Context) (int64, error) {
 		return max(a.mark.Value, a.end), nil
 	}
 	used, err := a.store.Used(ctx)
-	return max(used, a.end), err
+	if err != nil {
+		return 0, err
+	}
+	if used > 0 || a.mark.Version != "" {
+		used += margin // others may still hold blocks that nobody knows of
+	}
+	return max(used, a.end), nil
 }
 
 // nextSize doubles blocks that do not last and halves those that do.
