@@ -230,10 +230,10 @@ func (r *random) decide() {
 		r.t.Fatalf("an engine without a past binds differently (-fresh +old):\n%s%s", diff, r.state())
 	}
 	if diff := cmp.Diff(again.Evicts, d.Evicts); diff != "" {
-		r.t.Fatalf("an engine without a past evicts differently (-fresh +old):\n%s", diff)
+		r.t.Fatalf("an engine without a past evicts differently (-fresh +old):\n%s%s", diff, r.state())
 	}
 	if diff := cmp.Diff(again.Nominations, d.Nominations, same...); diff != "" {
-		r.t.Fatalf("an engine without a past promises differently (-fresh +old):\n%s", diff)
+		r.t.Fatalf("an engine without a past promises differently (-fresh +old):\n%s%s", diff, r.state())
 	}
 	decision.Assume(r.model, &d)
 	r.check(&d, before)

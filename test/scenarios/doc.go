@@ -18,6 +18,7 @@
 //	settle             cycles until nothing more is decided; bound pods run, evicted ones are gone
 //	stop POD… | finish GANG… | fail GANG… | delete GANG…
 //	settle lingering   evicted pods are there still, ending; "gone" ends them
+//	linger POD…        they are deleted from outside, and are there still
 //	budget NAME        select=app=x allowed=1 desired=2 disrupted=POD: a PodDisruptionBudget
 //	unready POD…       they run and are not ready
 //	bindfail POD…      the API refused the binding

@@ -101,6 +101,8 @@ func (w *world) do(line string, body []string) []string {
 		return w.each(args, w.unready)
 	case "stop":
 		return w.each(args, func(name string) { w.dropPod(name) })
+	case "linger":
+		return w.each(args, w.linger)
 	case "finish":
 		return w.eachPod(args, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
 	case "fail":

@@ -10,7 +10,7 @@ func (s *Session) known(j *Job) (explain.Verdict, bool) {
 		return explain.Verdict{}, false
 	}
 	m, ok := s.memo[j.Pending[0].Shape]
-	if !ok || s.needsRules(j.Pending[0]) || s.ruledByPolicy(j, j.Pending[0]) || s.freeOf(j, true)&^m.free != 0 || max(j.Need(), 1) < m.need || len(j.Pending) > 1 && j.Pending[len(j.Pending)-1].Shape != j.Pending[0].Shape || len(j.Shapes()) != 1 {
+	if !ok || m.extra && !s.extra(j) || s.needsRules(j.Pending[0]) || s.ruledByPolicy(j, j.Pending[0]) || s.freeOf(j, true)&^m.free != 0 || max(j.Need(), 1) < m.need || len(j.Pending) > 1 && j.Pending[len(j.Pending)-1].Shape != j.Pending[0].Shape || len(j.Shapes()) != 1 {
 		return explain.Verdict{}, false
 	}
 	v := m.verdict
@@ -23,10 +23,14 @@ func (s *Session) remember(j *Job, r *round, v explain.Verdict) {
 		return
 	}
 	need := max(j.Need(), 1)
-	if m, ok := s.memo[r.failed[0]]; !ok || need < m.need {
-		s.memo[r.failed[0]] = failed{need: need, verdict: v, free: s.freeOf(j, false)}
+	if m, ok := s.memo[r.failed[0]]; !ok || need < m.need || m.extra && !r.extra {
+		s.memo[r.failed[0]] = failed{need: need, verdict: v, free: s.freeOf(j, false), extra: r.extra}
 	}
 }
+
+// extra says whether a job has its minimum: then it does not wait for room that
+// is being released, as those below it do.
+func (s *Session) extra(j *Job) bool { return !s.Rules.Gang || j.Need() == 0 }
 
 // Forget drops what was learned about failing gangs: room has been made.
 func (s *Session) Forget() { clear(s.memo) }

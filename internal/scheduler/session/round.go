@@ -72,14 +72,17 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 		s.reserve(j, r.placed)
 		return Reserved
 	}
-	if filter == nil && limits == Share && s.Overdue(j) && r.part(mark) { // what there is already is kept for it
-		v := r.verdict()
-		v.Detail = "nothing needs to be done: it has waited longer than it may, so room is kept for it as it becomes free"
-		s.reserve(j, r.placed)
-		s.Verdict(j, v)
-		return Reserved
-	}
 	v := r.verdict()
+	if filter == nil && limits == Share && v.Code != reason.TooLarge && s.Overdue(j) {
+		j.Unsettled = true // how much of it finds room, and where, may change with less room too
+		if r.part(mark) {  // what there is already is kept for it
+			v = r.verdict()
+			v.Detail = "nothing needs to be done: it has waited longer than it may, so room is kept for it as it becomes free"
+			s.reserve(j, r.placed)
+			s.Verdict(j, v)
+			return Reserved
+		}
+	}
 	s.remember(j, &r, v)
 	r.undo(mark)
 	if filter == nil {

@@ -113,6 +113,7 @@ type failed struct {
 	need    int
 	verdict explain.Verdict
 	free    uint32 // reservations that did not bind it, a bit each
+	extra   bool   // it had its minimum, so that room which is being released did not count
 }
 
 // Open starts a cycle on an overlay, judge and ledger that are in step with the
