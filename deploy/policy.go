@@ -18,6 +18,7 @@ var (
 		"volcano-admission-service-queues-mutate",
 	}
 	validatingConfigurations = []string{
+		"volcano-admission-service-hypernodes-validate",
 		"volcano-admission-service-jobs-validate",
 		"volcano-admission-service-podgroups-validate",
 		"volcano-admission-service-pods-validate",

@@ -101,7 +101,7 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 		return errors.Join(err, listener.Close())
 	}
 	keeper := newCertificateKeeper(options, client, hosts)
-	hooks := &hooks{queues: queues, namespaces: client.CoreV1().Namespaces(), defaultScheduler: options.SchedulerNames[0], ids: options.JobIDs}
+	hooks := &hooks{queues: queues, namespaces: client.CoreV1().Namespaces(), schedulers: options.SchedulerNames, ids: options.JobIDs}
 	handler, err := hooks.handler(klog.FromContext(ctx).WithName("admission"))
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -18,19 +18,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/check"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
 // The paths of the webhooks: Volcano's.
 const (
-	pathMutateJob        = "/jobs/mutate"
-	pathValidateJob      = "/jobs/validate"
-	pathMutateQueue      = "/queues/mutate"
-	pathValidateQueue    = "/queues/validate"
-	pathMutatePodGroup   = "/podgroups/mutate"
-	pathValidatePodGroup = "/podgroups/validate"
-	pathValidatePod      = "/pods/validate"
+	pathMutateJob         = "/jobs/mutate"
+	pathValidateJob       = "/jobs/validate"
+	pathMutateQueue       = "/queues/mutate"
+	pathValidateQueue     = "/queues/validate"
+	pathMutatePodGroup    = "/podgroups/mutate"
+	pathValidatePodGroup  = "/podgroups/validate"
+	pathValidateHyperNode = "/hypernodes/validate"
+	pathValidatePod       = "/pods/validate"
 )
 
 // namespaceGetter reads namespaces, for the queue that their annotation names.
@@ -43,22 +46,23 @@ type hooks struct {
 	queues interface {
 		lookup(ctx context.Context) *queueLookup
 	}
-	namespaces       namespaceGetter
-	defaultScheduler string
-	ids              JobIDs // may be nil
+	namespaces namespaceGetter
+	schedulers []string // whose pods are ours; the first is the default of jobs
+	ids        JobIDs   // may be nil
 }
 
 // handler serves every webhook at its path.
 func (h *hooks) handler(log logr.Logger) (http.Handler, error) {
 	mux := http.NewServeMux()
 	for path, handle := range map[string]admission.HandlerFunc{
-		pathMutateJob:        h.mutateJob,
-		pathValidateJob:      h.validateJob,
-		pathMutateQueue:      h.mutateQueue,
-		pathValidateQueue:    h.validateQueue,
-		pathMutatePodGroup:   h.mutatePodGroup,
-		pathValidatePodGroup: h.validatePodGroup,
-		pathValidatePod:      h.validatePod,
+		pathMutateJob:         h.mutateJob,
+		pathValidateJob:       h.validate(batchv1alpha1.GroupVersion.WithKind("Job")),
+		pathMutateQueue:       h.mutateQueue,
+		pathValidateQueue:     h.validateQueue,
+		pathMutatePodGroup:    h.mutatePodGroup,
+		pathValidatePodGroup:  h.validate(schedulingv1beta1.GroupVersion.WithKind("PodGroup")),
+		pathValidateHyperNode: h.validate(topologyv1alpha1.GroupVersion.WithKind("HyperNode")),
+		pathValidatePod:       h.validate(corev1.SchemeGroupVersion.WithKind("Pod")),
 	} {
 		hook, err := admission.StandaloneWebhook(&admission.Webhook{Handler: handle}, admission.StandaloneOptions{Logger: log, MetricsPath: path})
 		if err != nil {
@@ -72,72 +76,14 @@ func (h *hooks) handler(log logr.Logger) (http.Handler, error) {
 func (h *hooks) mutateJob(ctx context.Context, request admission.Request) admission.Response {
 	return mutate(request, func(job *batchv1alpha1.Job) {
 		if len(job.Spec.Tasks) > 0 {
-			batchv1alpha1.DefaultJob(job, h.defaultScheduler)
+			batchv1alpha1.DefaultJob(job, h.schedulers[0])
 		}
 		h.number(ctx, request, job)
 	})
 }
 
-func (h *hooks) validateJob(ctx context.Context, request admission.Request) admission.Response {
-	job, old, err := decode[batchv1alpha1.Job](request)
-	if err != nil {
-		return admission.Errored(http.StatusBadRequest, err)
-	}
-	// Defaulting fails open, so it may not have happened yet.
-	batchv1alpha1.DefaultJob(job, h.defaultScheduler)
-	kind := batchv1alpha1.GroupVersion.WithKind("Job").GroupKind()
-	if request.Operation == admissionv1.Update {
-		return answer(kind, job.Name, batchv1alpha1.ValidateJobUpdate(old, job))
-	}
-	queues := h.queues.lookup(ctx)
-	errs := batchv1alpha1.ValidateJob(job, queues)
-	if queues.err != nil {
-		return admission.Errored(http.StatusInternalServerError, queues.err)
-	}
-	if len(errs) == 0 {
-		errs = validateTemplates(job)
-	}
-	return answer(kind, job.Name, errs).WithWarnings(batchv1alpha1.JobWarnings(job)...)
-}
-
 func (h *hooks) mutateQueue(_ context.Context, request admission.Request) admission.Response {
 	return mutate(request, schedulingv1beta1.DefaultQueue)
-}
-
-func (h *hooks) validateQueue(ctx context.Context, request admission.Request) admission.Response {
-	kind := schedulingv1beta1.GroupVersion.WithKind("Queue").GroupKind()
-	queues := h.queues.lookup(ctx)
-	if request.Operation == admissionv1.Delete {
-		return answer(kind, request.Name, schedulingv1beta1.ValidateQueueDelete(request.Name, queues)).
-			WithWarnings(h.busyQueueWarnings(request.Name, queues)...)
-	}
-	queue, old, err := decode[schedulingv1beta1.Queue](request)
-	if err != nil {
-		return admission.Errored(http.StatusBadRequest, err)
-	}
-	schedulingv1beta1.DefaultQueue(queue)
-	var errs field.ErrorList
-	if request.Operation == admissionv1.Update {
-		errs = schedulingv1beta1.ValidateQueueUpdate(old, queue, queues)
-	} else {
-		errs = schedulingv1beta1.ValidateQueue(queue, queues)
-	}
-	if queues.err != nil {
-		return admission.Errored(http.StatusInternalServerError, queues.err)
-	}
-	return answer(kind, queue.Name, errs)
-}
-
-// busyQueueWarnings tells who deletes a queue that pods still run in.
-func (h *hooks) busyQueueWarnings(name string, queues *queueLookup) []string {
-	queue, ok := queues.Queue(name)
-	if !ok {
-		return nil
-	}
-	if pods := queue.Status.Allocated[corev1.ResourcePods]; pods.Sign() > 0 {
-		return []string{fmt.Sprintf("queue %s has allocated Pods: %s; they run on, and no new ones of their jobs are scheduled", name, pods.String())}
-	}
-	return nil
 }
 
 func (h *hooks) mutatePodGroup(ctx context.Context, request admission.Request) admission.Response {
@@ -151,28 +97,6 @@ func (h *hooks) mutatePodGroup(ctx context.Context, request admission.Request) a
 		}
 		schedulingv1beta1.DefaultPodGroup(group, namespaceQueue)
 	})
-}
-
-func (h *hooks) validatePodGroup(ctx context.Context, request admission.Request) admission.Response {
-	group, _, err := decode[schedulingv1beta1.PodGroup](request)
-	if err != nil {
-		return admission.Errored(http.StatusBadRequest, err)
-	}
-	queues := h.queues.lookup(ctx)
-	errs := schedulingv1beta1.ValidatePodGroup(group, queues)
-	if queues.err != nil {
-		return admission.Errored(http.StatusInternalServerError, queues.err)
-	}
-	return answer(schedulingv1beta1.GroupVersion.WithKind("PodGroup").GroupKind(), group.Name, errs)
-}
-
-func (h *hooks) validatePod(_ context.Context, request admission.Request) admission.Response {
-	pod, _, err := decode[corev1.Pod](request)
-	if err != nil {
-		return admission.Errored(http.StatusBadRequest, err)
-	}
-	errs := schedulingv1beta1.ValidateDisruptionBudget(pod.Annotations, field.NewPath("metadata", "annotations"))
-	return answer(corev1.SchemeGroupVersion.WithKind("Pod").GroupKind(), pod.Name, errs)
 }
 
 // decode reads the object of a request, and the one before it on update.
@@ -192,9 +116,9 @@ func decode[T any](request admission.Request) (object, old *T, err error) {
 // mutate answers with the patch that change makes. The patch is taken between two encodings of our types, so that
 // fields that these do not know are left alone.
 func mutate[T any](request admission.Request, change func(*T)) admission.Response {
-	object, _, err := decode[T](request)
-	if err != nil {
-		return admission.Errored(http.StatusBadRequest, err)
+	object, errs := check.Decode[T](request.Object.Raw)
+	if len(errs) > 0 {
+		return admission.Allowed("") // the schema, asked next, says what is wrong; what it cannot fault is told where the object is checked
 	}
 	before, err := json.Marshal(object)
 	if err != nil {

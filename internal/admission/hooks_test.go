@@ -18,7 +18,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+var (
+	jobKind   = batchv1alpha1.GroupVersion.WithKind("Job")
+	groupKind = schedulingv1beta1.GroupVersion.WithKind("PodGroup")
+	podKind   = corev1.SchemeGroupVersion.WithKind("Pod")
 )
 
 // fakeQueues is a cache of queues that is behind what the API server has.
@@ -70,7 +77,7 @@ const goodTask = `{"name":"a","replicas":2,"template":{"spec":{"restartPolicy":"
 
 func TestThePatchOfADefaultedObjectKeepsWhatWeDoNotKnow(t *testing.T) {
 	t.Parallel()
-	h := &hooks{defaultScheduler: "volcano", namespaces: namespaces{"nlp": "research"}}
+	h := &hooks{schedulers: []string{"volcano"}, namespaces: namespaces{"nlp": "research"}}
 	for name, test := range map[string]struct {
 		handle       admission.HandlerFunc
 		kind, object string
@@ -130,12 +137,12 @@ func TestJobsAtTheDoor(t *testing.T) {
 		"one of which nothing will run":   {&fakeQueues{live: []*schedulingv1beta1.Queue{queue("default", open)}}, `{"tasks":[` + strings.Replace(goodTask, `"replicas":2`, `"replicas":0`, 1) + `]}`, 0, "", 1},
 		"one with a plugin to come":       {&fakeQueues{live: []*schedulingv1beta1.Queue{queue("default", open)}}, `{"plugins":{"ray":[]},"tasks":[` + goodTask + `]}`, 422, "unable to find job plugin: ray; this version serves svc, ssh and env only", 0},
 		"one whose pods Kubernetes hates": {&fakeQueues{live: []*schedulingv1beta1.Queue{queue("default", open)}}, `{"tasks":[` + strings.Replace(goodTask, `"image":"i"`, `"image":"i","volumeMounts":[{"name":"v","mountPath":"/v"}]`, 1) + `]}`, 422, "spec.tasks[0].template.spec.containers[0].volumeMounts[0].name: Not found", 0},
-		"no JSON at all":                  {&fakeQueues{}, `7`, 400, "cannot unmarshal", 0},
+		"no object at all":                {&fakeQueues{}, `7`, 422, "spec: Invalid value: \"7\": must be an object", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := &hooks{queues: test.queues, defaultScheduler: "volcano"}
-			response := h.validateJob(t.Context(), request(admissionv1.Create, "Job", `{"metadata":{"name":"x"},"spec":`+test.spec+`}`, ""))
+			h := &hooks{queues: test.queues, schedulers: []string{"volcano"}}
+			response := h.validate(jobKind)(t.Context(), request(admissionv1.Create, "Job", `{"metadata":{"name":"x"},"spec":`+test.spec+`}`, ""))
 			requireResponse(t, response, test.code, test.what)
 			if len(response.Warnings) != test.warnings {
 				t.Errorf("want %d warnings, got %q", test.warnings, response.Warnings)
@@ -146,8 +153,8 @@ func TestJobsAtTheDoor(t *testing.T) {
 
 func TestARefusalNamesItsFieldsForClients(t *testing.T) {
 	t.Parallel()
-	h := &hooks{queues: &fakeQueues{}, defaultScheduler: "volcano"}
-	response := h.validateJob(t.Context(), request(admissionv1.Create, "Job", `{"metadata":{"name":"x"},"spec":{"minAvailable":9,"tasks":[`+goodTask+`]}}`, ""))
+	h := &hooks{queues: &fakeQueues{}, schedulers: []string{"volcano"}}
+	response := h.validate(jobKind)(t.Context(), request(admissionv1.Create, "Job", `{"metadata":{"name":"x"},"spec":{"minAvailable":9,"tasks":[`+goodTask+`]}}`, ""))
 	details := response.Result.Details
 	if details == nil || len(details.Causes) != 2 || details.Causes[0].Field != "spec.minAvailable" || details.Causes[1].Field != "spec.queue" {
 		t.Errorf("%+v", details)
@@ -159,7 +166,7 @@ func TestQueuesGroupsAndPodsAtTheDoor(t *testing.T) {
 	busy := queue("busy", "")
 	busy.Status.Allocated = corev1.ResourceList{}
 	busy.Status.Allocated[corev1.ResourcePods] = resource.MustParse("2")
-	h := &hooks{queues: &fakeQueues{cached: []*schedulingv1beta1.Queue{queue("default", ""), busy}}}
+	h := &hooks{schedulers: []string{"volcano"}, queues: &fakeQueues{cached: []*schedulingv1beta1.Queue{queue("default", ""), busy}}}
 	remove := request(admissionv1.Delete, "Queue", "", `{}`)
 	remove.Name = "default"
 	requireResponse(t, h.validateQueue(t.Context(), remove), 422, "`default` queue can not be deleted")
@@ -171,9 +178,9 @@ func TestQueuesGroupsAndPodsAtTheDoor(t *testing.T) {
 	}
 	requireResponse(t, h.validateQueue(t.Context(), request(admissionv1.Create, "Queue", `{"metadata":{"name":"x"},"spec":{"parent":"x"}}`, "")), 422, "spec.parent")
 	requireResponse(t, h.validateQueue(t.Context(), request(admissionv1.Update, "Queue", `{"metadata":{"name":"x"},"spec":{"weight":2}}`, `{"metadata":{"name":"x"},"spec":{"weight":1}}`)), 0, "")
-	requireResponse(t, h.validatePodGroup(t.Context(), request(admissionv1.Create, "PodGroup", `{"spec":{"queue":"nowhere"}}`, "")), 422, "unable to find queue")
-	pod := `{"metadata":{"annotations":{"volcano.sh/jdb-min-available":"0"}}}`
-	requireResponse(t, h.validatePod(t.Context(), request(admissionv1.Create, "Pod", pod, "")), 422, "positive integer")
+	requireResponse(t, h.validate(groupKind)(t.Context(), request(admissionv1.Create, "PodGroup", `{"spec":{"queue":"nowhere"}}`, "")), 422, "unable to find queue")
+	pod := `{"metadata":{"annotations":{"volcano.sh/jdb-min-available":"0"}},"spec":{"schedulerName":"volcano"}}`
+	requireResponse(t, h.validate(podKind)(t.Context(), request(admissionv1.Create, "Pod", pod, "")), 422, "positive integer")
 }
 
 func requireResponse(t *testing.T, response admission.Response, code int32, what string) {

@@ -15,6 +15,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
 // ConfigurationPrefix begins the names of our webhook configurations. They are Volcano's names, so that what an
@@ -70,6 +71,10 @@ func validatingRules(schedulerNames []string) []rule {
 	job.path, job.operations = pathValidateJob, createAndUpdate()
 	queue.path, queue.operations = pathValidateQueue, append(createAndUpdate(), admissionregistrationv1.Delete)
 	group.path, group.operations = pathValidatePodGroup, create()
+	hyperNode := rule{
+		path: pathValidateHyperNode, operations: createAndUpdate(), scope: admissionregistrationv1.ClusterScope,
+		groups: topologyv1alpha1.GroupName, version: topologyv1alpha1.GroupVersion.Version, resource: "hypernodes", conditions: onlySpecChanged(),
+	}
 	quoted := make([]string, len(schedulerNames))
 	for i, name := range schedulerNames {
 		quoted[i] = fmt.Sprintf("%q", name)
@@ -83,7 +88,7 @@ func validatingRules(schedulerNames []string) []rule {
 				keys.JDBMinAvailable, keys.JDBMaxUnavailable)},
 		},
 	}
-	return []rule{job, queue, group, pod}
+	return []rule{job, queue, group, hyperNode, pod}
 }
 
 func ourKinds() (job, queue, group rule) {
@@ -91,9 +96,13 @@ func ourKinds() (job, queue, group rule) {
 	queue = rule{groups: schedulingv1beta1.GroupName, version: schedulingv1beta1.GroupVersion.Version, resource: "queues", scope: admissionregistrationv1.ClusterScope}
 	group = rule{groups: schedulingv1beta1.GroupName, version: schedulingv1beta1.GroupVersion.Version, resource: "podgroups", scope: admissionregistrationv1.NamespacedScope}
 	job.conditions = []admissionregistrationv1.MatchCondition{{Name: "spec-changed", Expression: jobChanged}}
-	queue.conditions = []admissionregistrationv1.MatchCondition{{Name: "spec-changed", Expression: specChanged}}
+	queue.conditions = onlySpecChanged()
 	group.conditions = []admissionregistrationv1.MatchCondition{{Name: "not-of-our-jobs", Expression: notOfOurJobs}}
 	return job, queue, group
+}
+
+func onlySpecChanged() []admissionregistrationv1.MatchCondition {
+	return []admissionregistrationv1.MatchCondition{{Name: "spec-changed", Expression: specChanged}}
 }
 
 func create() []admissionregistrationv1.OperationType {

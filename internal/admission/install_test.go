@@ -20,13 +20,14 @@ func TestWhatIsInstalled(t *testing.T) {
 		names[c.Name+" "+c.Webhooks[0].Name] = *c.Webhooks[0].FailurePolicy
 	}
 	for name, want := range map[string]admissionregistrationv1.FailurePolicyType{
-		"volcano-admission-service-jobs-mutate mutatejob.volcano.sh":               admissionregistrationv1.Ignore,
-		"volcano-admission-service-queues-mutate mutatequeue.volcano.sh":           admissionregistrationv1.Ignore,
-		"volcano-admission-service-podgroups-mutate mutatepodgroup.volcano.sh":     admissionregistrationv1.Ignore,
-		"volcano-admission-service-jobs-validate validatejob.volcano.sh":           admissionregistrationv1.Fail,
-		"volcano-admission-service-queues-validate validatequeue.volcano.sh":       admissionregistrationv1.Fail,
-		"volcano-admission-service-podgroups-validate validatepodgroup.volcano.sh": admissionregistrationv1.Fail,
-		"volcano-admission-service-pods-validate validatepod.volcano.sh":           admissionregistrationv1.Ignore,
+		"volcano-admission-service-jobs-mutate mutatejob.volcano.sh":                 admissionregistrationv1.Ignore,
+		"volcano-admission-service-queues-mutate mutatequeue.volcano.sh":             admissionregistrationv1.Ignore,
+		"volcano-admission-service-podgroups-mutate mutatepodgroup.volcano.sh":       admissionregistrationv1.Ignore,
+		"volcano-admission-service-jobs-validate validatejob.volcano.sh":             admissionregistrationv1.Fail,
+		"volcano-admission-service-queues-validate validatequeue.volcano.sh":         admissionregistrationv1.Fail,
+		"volcano-admission-service-podgroups-validate validatepodgroup.volcano.sh":   admissionregistrationv1.Fail,
+		"volcano-admission-service-hypernodes-validate validatehypernode.volcano.sh": admissionregistrationv1.Fail,
+		"volcano-admission-service-pods-validate validatepod.volcano.sh":             admissionregistrationv1.Ignore,
 	} {
 		if names[name] != want {
 			t.Errorf("%s: want %s, got %q", name, want, names[name])

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,51 +17,83 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	apicheck "github.com/vc-batch/vc/api/check"
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/podtemplate"
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// check applies defaults and rules to the jobs and queues among the objects, as
-// the server's admission will, with the same words. What is sent stays as it was.
-func check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool) error {
-	queues := queuesIn(objects)
-	if ask && slices.ContainsFunc(objects, func(o cli.FileObject) bool { return o.Object.GetKind() == "Job" }) {
-		queues = withServerQueues(ctx, f, queues)
-	} else {
-		queues = nil
+// check applies defaults and rules to the objects of our kinds, as the server's admission will, with the same words.
+// What is sent stays as it was.
+func check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool, strictness string) error {
+	around := &apicheck.Around{Template: podtemplate.Validate}
+	var queues []*schedulingv1beta1.Queue
+	if ask && slices.ContainsFunc(objects, func(o cli.FileObject) bool { return apicheck.Judges(o.Object.GroupVersionKind()) }) {
+		queues = withServerQueues(ctx, f, queuesIn(objects))
+		around.NamespaceQueue = func(namespace string) string { return queueOfNamespace(ctx, f, namespace) }
+	}
+	if queues != nil {
+		around.Queues = schedulingv1beta1.NewQueueLookup(queues...)
 	}
 	var problems []error
 	for _, object := range objects {
-		job, isJob, err := typedJob(object)
-		if err != nil {
-			problems = append(problems, cli.InFile(cli.Errorf("a field has the wrong type", "%v", err), object))
-			continue
+		problems = append(problems, checkOne(f, object, around, queues, strictness))
+	}
+	return errors.Join(problems...)
+}
+
+// checkOne says what is wrong with one object; fields that its kind does not have are refused, told or passed over,
+// as strictness says.
+func checkOne(f *cli.Factory, object cli.FileObject, around *apicheck.Around, queues []*schedulingv1beta1.Queue, strictness string) error {
+	kind := object.Object.GroupVersionKind()
+	if !apicheck.Judges(kind) {
+		return nil
+	}
+	text, err := object.Object.MarshalJSON()
+	if err != nil {
+		return cli.InFile(err, object)
+	}
+	var problems []error
+	unknown := apicheck.UnknownFields(kind, text)
+	switch {
+	case strictness == "strict" && len(unknown) > 0:
+		problems = append(problems, cli.InFile(cli.UnknownFields(object.Object, fmt.Errorf("strict decoding error: %s", strings.Join(unknown, ", "))), object))
+	case strictness == "warn":
+		for _, one := range unknown {
+			f.Warnf("%s %q: %s", strings.ToLower(kind.Kind), object.Object.GetName(), one)
 		}
-		if !isJob {
-			continue
-		}
-		batchv1alpha1.DefaultJob(job, "")
-		var lookup schedulingv1beta1.QueueLookup
-		if queues != nil {
-			lookup = schedulingv1beta1.NewQueueLookup(queues...)
-		}
-		for _, one := range batchv1alpha1.ValidateJob(job, lookup) {
-			problems = append(problems, cli.InFileAt(fieldError(one, job, queues), object, one.Field))
-		}
+	}
+	for _, one := range apicheck.Create(kind, text, around).Errors {
+		problems = append(problems, cli.InFileAt(fieldError(one, object, queues), object, one.Field))
 	}
 	return errors.Join(problems...)
 }
 
 // fieldError is the server's text, with a hint where a better word is near.
-func fieldError(problem *field.Error, job *batchv1alpha1.Job, queues []*schedulingv1beta1.Queue) error {
+func fieldError(problem *field.Error, object cli.FileObject, queues []*schedulingv1beta1.Queue) error {
 	e := cli.Errorf("", "%s", problem.Error())
-	if problem.Field == "spec.queue" && queues != nil {
-		if near := cli.Nearest(job.Spec.Queue, queueNames(queues)); near != "" && near != job.Spec.Queue {
+	name, isText := problem.BadValue.(string)
+	if isText && strings.HasSuffix(problem.Field, "spec.queue") && queues != nil {
+		if near := cli.Nearest(name, queueNames(queues)); near != "" && near != name {
 			e.Hint = fmt.Sprintf("did you mean %q?", near)
 		}
 	}
 	return e
+}
+
+// queueOfNamespace is the queue that a namespace names for PodGroups that name none.
+func queueOfNamespace(ctx context.Context, f *cli.Factory, name string) string {
+	c, err := f.Client()
+	if err != nil {
+		return ""
+	}
+	namespace := &corev1.Namespace{}
+	if err := c.Get(ctx, types.NamespacedName{Name: name}, namespace); err != nil {
+		return ""
+	}
+	return namespace.Annotations[keys.PodQueueName]
 }
 
 func queueNames(queues []*schedulingv1beta1.Queue) []string {
@@ -141,7 +175,7 @@ func whyNotCreated(ctx context.Context, f *cli.Factory, c client.Client, object 
 		return err
 	}
 	kind, name, namespace := object.GetKind(), object.GetName(), object.GetNamespace()
-	e := &cli.Error{Err: err, What: fmt.Sprintf("%s %q already exists", lower(kind), name), Hint: "delete it, or use another name"}
+	e := &cli.Error{Err: err, What: fmt.Sprintf("%s %q already exists", strings.ToLower(kind), name), Hint: "delete it, or use another name"}
 	if namespace != "" {
 		e.What += fmt.Sprintf(" in namespace %q", namespace)
 	}

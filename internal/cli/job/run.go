@@ -190,7 +190,7 @@ func run(ctx context.Context, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := check(ctx, o.f, objects, !o.dryRun.Client()); err != nil {
+	if err := check(ctx, o.f, objects, !o.dryRun.Client(), o.fields.Mode); err != nil {
 		return err
 	}
 	created, err := o.create(ctx, inOrder(objects))

@@ -1,0 +1,166 @@
+package check
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+)
+
+// longestValue is how much of a value that does not fit is repeated in the message.
+const longestValue = 80
+
+// Decode reads an object; what does not fit its type is told field by field. Names of fields are those of the API,
+// capitals included.
+func Decode[T any](raw []byte) (*T, field.ErrorList) {
+	object := new(T)
+	err := kjson.UnmarshalCaseSensitivePreserveInts(raw, object)
+	if err == nil {
+		return object, nil
+	}
+	errs := misfits(raw, reflect.TypeFor[T](), nil)
+	if len(errs) == 0 {
+		errs = field.ErrorList{field.Invalid(field.NewPath("object"), cut(raw), err.Error())}
+	}
+	return object, errs
+}
+
+// UnknownFields names the fields of an object of a kind that the kind does not have, and those that stand there
+// twice, in the words of the API server: `unknown field "spec.replica"`. Of kinds that are not judged it knows nothing.
+func UnknownFields(kind schema.GroupVersionKind, raw []byte) []string {
+	judge, ok := judges[kind]
+	if !ok {
+		return nil
+	}
+	return judge.strange(raw)
+}
+
+func strangeFields[T any](raw []byte) []string {
+	strange, err := kjson.UnmarshalStrict(raw, new(T))
+	if err != nil {
+		return nil // told by Decode
+	}
+	texts := make([]string, len(strange))
+	for i, one := range strange {
+		texts[i] = one.Error()
+	}
+	return texts
+}
+
+var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+
+// misfits finds the fields below path that cannot be read as what t has there.
+func misfits(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
+	if string(raw) == "null" {
+		return nil
+	}
+	if t.Kind() == reflect.Pointer {
+		return misfits(raw, t.Elem(), path)
+	}
+	value := reflect.New(t)
+	err := kjson.UnmarshalCaseSensitivePreserveInts(raw, value.Interface())
+	if err == nil {
+		return nil
+	}
+	if !reflect.PointerTo(t).Implements(unmarshaler) {
+		switch t.Kind() {
+		case reflect.Struct:
+			return inStruct(raw, t, path)
+		case reflect.Map:
+			return inMap(raw, t, path)
+		case reflect.Slice:
+			if t.Elem().Kind() != reflect.Uint8 {
+				return inList(raw, t, path)
+			}
+		}
+	}
+	return field.ErrorList{field.Invalid(orObject(path), cut(raw), wanted(t, err))}
+}
+
+func inStruct(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return field.ErrorList{field.Invalid(orObject(path), cut(raw), "must be an object")}
+	}
+	var errs field.ErrorList
+	for i := range t.NumField() {
+		member := t.Field(i)
+		name, options, _ := strings.Cut(member.Tag.Get("json"), ",")
+		switch {
+		case !member.IsExported() || name == "-":
+		case slices.Contains(strings.Split(options, ","), "inline") || (name == "" && member.Anonymous):
+			errs = append(errs, misfits(raw, member.Type, path)...)
+		default:
+			if inner, ok := members[name]; ok {
+				errs = append(errs, misfits(inner, member.Type, path.Child(name))...)
+			}
+		}
+	}
+	return errs
+}
+
+func inMap(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return field.ErrorList{field.Invalid(orObject(path), cut(raw), "must be an object")}
+	}
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var errs field.ErrorList
+	for _, name := range names {
+		errs = append(errs, misfits(members[name], t.Elem(), path.Key(name))...)
+	}
+	return errs
+}
+
+func inList(raw []byte, t reflect.Type, path *field.Path) field.ErrorList {
+	var members []json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return field.ErrorList{field.Invalid(orObject(path), cut(raw), "must be a list")}
+	}
+	var errs field.ErrorList
+	for i, inner := range members {
+		errs = append(errs, misfits(inner, t.Elem(), path.Index(i))...)
+	}
+	return errs
+}
+
+// wanted says what a field of type t takes; err is why a value was not taken.
+func wanted(t reflect.Type, err error) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "must be a string"
+	case reflect.Bool:
+		return "must be true or false"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return "must be a whole number that fits the field"
+	}
+	return err.Error()
+}
+
+func orObject(path *field.Path) *field.Path {
+	if path == nil {
+		return field.NewPath("object")
+	}
+	return path
+}
+
+// cut is a JSON value as it is repeated in a message: strings without their quotes, long ones shortened.
+func cut(raw []byte) string {
+	text := string(raw)
+	var plain string
+	if json.Unmarshal(raw, &plain) == nil {
+		text = plain
+	}
+	if runes := []rune(text); len(runes) > longestValue {
+		return string(runes[:longestValue]) + "…"
+	}
+	return text
+}

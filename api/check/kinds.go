@@ -1,0 +1,113 @@
+package check
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+)
+
+// judge holds the rules of one kind, over JSON.
+type judge struct {
+	create  func(object []byte, around *Around) Verdict
+	update  func(old, object []byte, around *Around) Verdict
+	strange func(object []byte) []string
+}
+
+// judges are the kinds that have rules.
+var judges = map[schema.GroupVersionKind]judge{
+	batchv1alpha1.GroupVersion.WithKind("Job"):          of(newJob, changedJob),
+	schedulingv1beta1.GroupVersion.WithKind("Queue"):    of(newQueue, changedQueue),
+	schedulingv1beta1.GroupVersion.WithKind("PodGroup"): of(newPodGroup, nil),
+	topologyv1alpha1.GroupVersion.WithKind("HyperNode"): of(newHyperNode, changed(newHyperNode)),
+	corev1.SchemeGroupVersion.WithKind("Pod"):           of(newPod, nil),
+}
+
+// of makes a judge of typed rules; a nil update judges nothing.
+func of[T any](create func(*T, *Around) Verdict, update func(old, object *T, around *Around) Verdict) judge {
+	return judge{
+		create: func(raw []byte, around *Around) Verdict {
+			object, errs := Decode[T](raw)
+			if len(errs) > 0 {
+				return Verdict{Errors: errs}
+			}
+			return create(object, around)
+		},
+		update: func(rawOld, raw []byte, around *Around) Verdict {
+			object, errs := Decode[T](raw)
+			if len(errs) > 0 {
+				return Verdict{Errors: errs}
+			}
+			old, errs := Decode[T](rawOld)
+			if update == nil || len(errs) > 0 {
+				return Verdict{} // what is there and cannot be read may be put right by anything
+			}
+			return update(old, object, around)
+		},
+		strange: strangeFields[T],
+	}
+}
+
+// changed judges a changed object as a new one.
+func changed[T any](create func(*T, *Around) Verdict) func(old, object *T, around *Around) Verdict {
+	return func(_, object *T, around *Around) Verdict { return create(object, around) }
+}
+
+func newJob(job *batchv1alpha1.Job, around *Around) Verdict {
+	// Defaulting fails open, so it may not have happened yet.
+	batchv1alpha1.DefaultJob(job, around.schedulerNames()[0])
+	errs := batchv1alpha1.ValidateJob(job, around.Queues)
+	if len(errs) == 0 {
+		errs = around.templates(job.Spec.Tasks, field.NewPath("spec", "tasks"))
+	}
+	return Verdict{Errors: errs, Warnings: batchv1alpha1.JobWarnings(job)}
+}
+
+func changedJob(old, job *batchv1alpha1.Job, around *Around) Verdict {
+	batchv1alpha1.DefaultJob(job, around.schedulerNames()[0])
+	return Verdict{Errors: batchv1alpha1.ValidateJobUpdate(old, job)}
+}
+
+// templates asks Kubernetes about the pod templates of tasks at path.
+func (a *Around) templates(tasks []batchv1alpha1.TaskSpec, path *field.Path) field.ErrorList {
+	if a.Template == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for i := range tasks {
+		errs = append(errs, a.Template(&tasks[i].Template, path.Index(i).Child("template"))...)
+	}
+	return errs
+}
+
+func newQueue(queue *schedulingv1beta1.Queue, around *Around) Verdict {
+	schedulingv1beta1.DefaultQueue(queue)
+	return Verdict{Errors: schedulingv1beta1.ValidateQueue(queue, around.Queues)}
+}
+
+func changedQueue(old, queue *schedulingv1beta1.Queue, around *Around) Verdict {
+	schedulingv1beta1.DefaultQueue(queue)
+	return Verdict{Errors: schedulingv1beta1.ValidateQueueUpdate(old, queue, around.Queues)}
+}
+
+func newPodGroup(group *schedulingv1beta1.PodGroup, around *Around) Verdict {
+	if around.NamespaceQueue != nil {
+		schedulingv1beta1.DefaultPodGroup(group, around.NamespaceQueue(group.Namespace))
+	}
+	return Verdict{Errors: schedulingv1beta1.ValidatePodGroup(group, around.Queues)}
+}
+
+func newHyperNode(node *topologyv1alpha1.HyperNode, _ *Around) Verdict {
+	return Verdict{Errors: topologyv1alpha1.ValidateHyperNode(node)}
+}
+
+// newPod looks at the annotations of pods that are ours to schedule; everything else of them is Kubernetes' matter.
+func newPod(pod *corev1.Pod, around *Around) Verdict {
+	if !around.ours(pod.Spec.SchedulerName) {
+		return Verdict{}
+	}
+	return Verdict{Errors: schedulingv1beta1.ValidateDisruptionBudget(pod.Annotations, field.NewPath("metadata", "annotations"))}
+}
