@@ -51,7 +51,7 @@ type Evict struct {
 	// Message tells the evicted side who wanted the room, whose queue, and why.
 	Message   string
 	Preemptor Object // the gang that gets the room
-	// PreemptorMessage tells the other side the same.
+	// PreemptorMessage tells the other side what goes and why: with the first pod of each gang that loses some, "" with the others.
 	PreemptorMessage string
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
@@ -16,6 +18,7 @@ import (
 func (p *plan) commit(chosen []int) {
 	s, j := p.s, p.attack.Taker
 	var blockers []string
+	first := len(s.Out.Evicts)
 	for _, i := range chosen {
 		u := &p.units[i]
 		why := p.because(u)
@@ -31,6 +34,7 @@ func (p *plan) commit(chosen []int) {
 		s.Evicted(u.gang, told)
 		blockers = append(blockers, u.gang.Key())
 	}
+	p.tellTaker(s.Out.Evicts[first:])
 	s.Settle(j, p.trial)
 	v := j.Verdict
 	v.Code, v.Blocker = reason.WaitingForVictims, slices.Compact(blockers)
@@ -49,15 +53,40 @@ func (p *plan) eviction(u *unit, t *model.Task, why string) decision.Evict {
 	switch {
 	case p.between():
 		e.Message = fmt.Sprintf("queue %s takes back room for %s: %s", j.In.Name, j.Key(), cmp.Or(why, "queue "+u.from.Name+" holds more than it deserves"))
-		e.PreemptorMessage = fmt.Sprintf("%s of queue %s is evicted to make room for %s", t.Key(), u.from.Name, j.Key())
 	case p.c.Own:
 		e.Message = fmt.Sprintf("%s needs its room for %s: %s", j.Key(), p.attack.Tasks[0].Key(), cmp.Or(why, "that pod goes first"))
-		e.PreemptorMessage = fmt.Sprintf("%s is evicted to make room for %s of the same gang", t.Key(), p.attack.Tasks[0].Key())
 	default:
 		e.Message = fmt.Sprintf("%s of the same queue %s takes its room: %s", j.Key(), u.from.Name, cmp.Or(why, "it goes first"))
-		e.PreemptorMessage = fmt.Sprintf("%s of the same queue is evicted to make room for %s", t.Key(), j.Key())
 	}
 	return e
+}
+
+// tellTaker says to the gang that gets the room what is evicted for it and why: once a gang that loses pods, with its first.
+func (p *plan) tellTaker(evicts []decision.Evict) {
+	lost := map[types.UID]int{}
+	for i := range evicts {
+		lost[evicts[i].Gang.UID]++
+	}
+	for i := range evicts {
+		e := &evicts[i]
+		n := lost[e.Gang.UID]
+		lost[e.Gang.UID] = 0
+		switch {
+		case n == 0:
+			continue // told
+		case n == 1 || e.Gang.UID == p.attack.Taker.UID:
+			e.PreemptorMessage = fmt.Sprintf("%s evicted: %s", pods(n, e.Pod), e.Message)
+		default:
+			e.PreemptorMessage = fmt.Sprintf("%s of %s evicted: %s", pods(n, e.Pod), e.Gang.Key(), e.Message)
+		}
+	}
+}
+
+func pods(n int, one decision.Object) string {
+	if n == 1 {
+		return "pod " + one.Key()
+	}
+	return fmt.Sprintf("%d pods", n)
 }
 
 func (p *plan) between() bool {
