@@ -356,6 +356,15 @@ type JobStatus struct {
 	// ControlledResources names what was made for the job: plugin-<name>, volume-pvc-<name>.
 	// +optional
 	ControlledResources map[string]string `json:"controlledResources,omitempty"`
+	// Gate is what is known of the conditions on which the job waits before it starts. Ours.
+	// +optional
+	Gate *JobGate `json:"gate,omitempty"`
+	// Array is what became of the elements of an array. Ours.
+	// +optional
+	Array *ArrayStatus `json:"array,omitempty"`
+	// Finished are the indices that have succeeded and are not run again, by task, as 0-4,7: of jobs that ask for that. Ours.
+	// +optional
+	Finished map[string]string `json:"finished,omitempty"`
 	// Conditions are the phases that the job went through, oldest first, each once.
 	// +optional
 	// +patchMergeKey=status

@@ -1,0 +1,37 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// JobGate is what is known of the conditions on which a job waits before it starts.
+type JobGate struct {
+	// Until is the earliest time at which the job can start, where that is known.
+	// +optional
+	Until *metav1.Time `json:"until,omitempty"`
+	// Met are the dependencies that are met for good, as they are written: also when the jobs are gone.
+	// +optional
+	Met []string `json:"met,omitempty"`
+}
+
+// ArrayStatus is what became of the elements of an array, by their indices as 0-4,7. Those that are in no list wait.
+type ArrayStatus struct {
+	// Running are the elements that have pods which have not ended.
+	// +optional
+	Running string `json:"running,omitempty"`
+	// Succeeded are the elements all of whose pods have succeeded.
+	// +optional
+	Succeeded string `json:"succeeded,omitempty"`
+	// Failed are the elements whose pods have ended, not all of them well.
+	// +optional
+	Failed string `json:"failed,omitempty"`
+	// Cancelled are the elements that were cancelled before they had ended.
+	// +optional
+	Cancelled string `json:"cancelled,omitempty"`
+	// ExitCodes are the elements that failed by the exit code of their first container that failed; -1 where there is none, as when a
+	// node was lost.
+	// +optional
+	ExitCodes map[string]string `json:"exitCodes,omitempty"`
+	// Times are written when the job has ended: for every element that has ended itself, in the order of the indices, when it started and how long
+	// it ran, in seconds, as START+LENGTH with the start counted from the creation of the job; - where nobody knows. Separated by blanks.
+	// +optional
+	Times string `json:"times,omitempty"`
+}
