@@ -31,7 +31,13 @@ const (
 // ValidateJob says what is wrong with a new Job, each error with its field. The job has been defaulted. Without
 // queues nothing is said of its queue.
 func ValidateJob(job *Job, queues QueueLookup) field.ErrorList {
-	spec := field.NewPath("spec")
+	return ValidateEmbeddedJob(job, nil, queues)
+}
+
+// ValidateEmbeddedJob is ValidateJob for a job that other objects hold at a path: its metadata and spec are below it.
+// Without a name nothing is said of the names of its pods.
+func ValidateEmbeddedJob(job *Job, at *field.Path, queues QueueLookup) field.ErrorList {
+	spec := at.Child("spec")
 	if len(job.Spec.Tasks) == 0 {
 		return field.ErrorList{field.Required(spec.Child("tasks"), "No task specified in job spec")}
 	}
@@ -46,7 +52,7 @@ func ValidateJob(job *Job, queues QueueLookup) field.ErrorList {
 	errs = append(errs, validatePlugins(&job.Spec, spec.Child("plugins"))...)
 	errs = append(errs, validateVolumes(job.Spec.Volumes, spec.Child("volumes"))...)
 	errs = append(errs, validateDependencies(job.Spec.Tasks, spec.Child("tasks"))...)
-	errs = append(errs, schedulingv1beta1.ValidateDisruptionBudget(job.Annotations, field.NewPath("metadata", "annotations"))...)
+	errs = append(errs, schedulingv1beta1.ValidateDisruptionBudget(job.Annotations, at.Child("metadata", "annotations"))...)
 	if queues != nil {
 		errs = append(errs, validateQueue(job.Spec.Queue, spec.Child("queue"), queues)...)
 	}
