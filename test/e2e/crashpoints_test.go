@@ -1,0 +1,281 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/failpoint"
+)
+
+// stage is where a story is played: one job, a cluster, and a vcd that dies once.
+type stage struct {
+	*cluster
+	name string // of the job or queue, and the beginning of all names that belong to it
+	past *past
+}
+
+// past is every pod and PodGroup that ever existed, by name.
+type past struct {
+	mu     sync.Mutex
+	pods   map[string]map[string]bool
+	groups map[string]map[string]bool
+}
+
+// crashPatience is how long a story waits for each of its turns.
+const crashPatience = 60 * time.Second
+
+// outcome is what can be told of a story once it is over, with the stage's name left out.
+type outcome struct {
+	End          string         // what the story itself says of its end
+	Pods, Groups map[string]int // how often each was made
+}
+
+// TestVcdIsKilledAroundEachWrite plays stories of jobs and queues and kills vcd, with SIGKILL from inside, around a named write of each;
+// whoever looks after it starts it again, as Kubernetes would. Each has to end as it does when nobody disturbs it, with nothing made or done
+// twice, and it has to stay so when vcd was started once more.
+func TestVcdIsKilledAroundEachWrite(t *testing.T) {
+	c := startCluster(t, "--components", "api", "--process-nodes", "0", "--simulated-nodes", "4", "--node-cpu", "64", "--node-memory", "64Gi", "--simulated-start", "10ms")
+	runs := crashRuns()
+	s := &supervisor{cluster: c, binary: buildToDie(t)}
+	p := c.watchPast()
+	t.Cleanup(s.end)
+	undisturbed := map[string]outcome{}
+	left := func() {} // judges the last story again and clears it away
+	killed := 0
+	for i, r := range runs {
+		next := ""
+		if i+1 < len(runs) {
+			next = runs[i+1].point
+		}
+		began := time.Now()
+		t.Run(r.title+" "+r.point, func(t *testing.T) {
+			c := *c
+			c.t = t
+			st := &stage{cluster: &c, name: r.name, past: p}
+			s.armed(r.point, next)
+			end := r.story.play(st)
+			if r.point == "" {
+				undisturbed[r.title] = st.outcome(end)
+			} else {
+				killed++
+				c.eventually(10*time.Second, "vcd was killed there", s.died)
+				st.judge(end, undisturbed[r.title])
+			}
+			left()
+			left = func() {
+				st.judge(end, undisturbed[r.title])
+				if r.story.away != nil {
+					r.story.away(st)
+				}
+			}
+		})
+		if r.point != "" {
+			t.Logf("%5.1f s  %s, %s", time.Since(began).Seconds(), r.title, r.point)
+		}
+	}
+	t.Logf("vcd was killed at %d points", killed)
+	if killed < 25 && os.Getenv("VC_CRASHPOINTS") == "" {
+		t.Errorf("%d points, want 25 at least", killed)
+	}
+}
+
+// crashRun is a story with one point, or with none: how it ends then is what the others are measured by.
+type crashRun struct {
+	story       *crashStory
+	title, name string
+	point       string
+}
+
+// crashRuns are all stories with all of their points; $VC_CRASHPOINTS chooses those in which it occurs.
+func crashRuns() []crashRun {
+	var runs []crashRun
+	for i := range crashStories {
+		story := &crashStories[i]
+		base := strings.ReplaceAll(story.title, " ", "-")
+		chosen := []crashRun{{story: story, title: story.title, name: base + "-00"}}
+		for n, point := range story.points {
+			r := crashRun{story: story, title: story.title, name: fmt.Sprintf("%s-%02d", base, n+1)}
+			r.point = point + " " + r.name // counts only the story's own writes, not what is left of the last one
+			if strings.Contains(r.title+" "+r.point, os.Getenv("VC_CRASHPOINTS")) {
+				chosen = append(chosen, r)
+			}
+		}
+		if len(chosen) > 1 {
+			runs = append(runs, chosen...)
+		}
+	}
+	return runs
+}
+
+// outcome tells how a story ended.
+func (s *stage) outcome(end func() string) outcome {
+	return outcome{End: strings.ReplaceAll(end(), s.name, "NAME"), Pods: s.lives(s.past.pods), Groups: s.lives(s.past.groups)}
+}
+
+// judge holds a story's end against that of the undisturbed one.
+func (s *stage) judge(end func() string, want outcome) {
+	s.t.Helper()
+	s.eventually(crashPatience, s.name+" ends as if nothing had happened", func() error {
+		if diff := cmp.Diff(want, s.outcome(end)); diff != "" {
+			return fmt.Errorf("(-undisturbed +here):\n%s", diff)
+		}
+		return nil
+	})
+}
+
+// buildToDie builds a vcd that dies when it is told to.
+func buildToDie(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "vcd")
+	out, err := exec.Command("go", "build", "-tags", "failpoints", "-o", binary, "github.com/vc-batch/vc/cmd/vcd").CombinedOutput()
+	if err != nil {
+		t.Fatalf("build of vcd: %v\n%s", err, out)
+	}
+	return binary
+}
+
+// supervisor keeps vcd running: one that was killed is started again, to die at the next point.
+type supervisor struct {
+	*cluster
+	binary string
+
+	mu    sync.Mutex
+	vcd   *exec.Cmd
+	point string // where the running one dies
+	next  string
+	dead  bool // it died at the present story's point
+	over  bool
+	gone  sync.WaitGroup
+}
+
+// armed makes sure that the running vcd dies at this point, and says where the one after it will.
+func (s *supervisor) armed(point, next string) {
+	if _, err := failpoint.Parse(point); err != nil && point != "" {
+		s.t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dead, s.next = false, next
+	if s.vcd != nil && s.point != point {
+		_ = s.vcd.Process.Kill()
+		s.vcd = nil
+	}
+	if s.vcd == nil {
+		s.start(point)
+	}
+}
+
+// start runs vcd; s.mu is held.
+func (s *supervisor) start(point string) {
+	log, err := os.OpenFile(filepath.Join(s.dir, "log", "vcd-test.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	defer log.Close()
+	cmd := exec.Command(s.binary, "all", "--kubeconfig", s.kubeconfig, "--webhook-listen-address", "127.0.0.1:0",
+		"--enable-metrics=false", "--enable-healthz=false", "--leader-elect=false")
+	cmd.Env = append(os.Environ(), "VC_FAILPOINT="+point, "VC_FAILPOINT_LOG="+filepath.Join(s.dir, "log", "writes.log"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		s.t.Error(err)
+		return
+	}
+	s.vcd, s.point = cmd, point
+	s.gone.Go(func() {
+		_ = cmd.Wait()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.over || s.vcd != cmd {
+			return
+		}
+		s.vcd, s.dead = nil, true
+		s.start(s.next)
+	})
+}
+
+// died gives an error as long as vcd has not been killed at the story's point.
+func (s *supervisor) died() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.dead {
+		return errors.New("no such write was made")
+	}
+	return nil
+}
+
+func (s *supervisor) end() {
+	s.mu.Lock()
+	s.over = true
+	if s.vcd != nil {
+		_ = s.vcd.Process.Kill()
+	}
+	s.mu.Unlock()
+	s.gone.Wait()
+}
+
+// watchPast records what exists from now on.
+func (c *cluster) watchPast() *past {
+	c.t.Helper()
+	p := &past{pods: map[string]map[string]bool{}, groups: map[string]map[string]bool{}}
+	groups, err := c.Watch(context.Background(), &schedulingv1beta1.PodGroupList{})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var reading sync.WaitGroup
+	read := func(w watch.Interface, seen map[string]map[string]bool) {
+		reading.Go(func() {
+			for e := range w.ResultChan() {
+				o, ok := e.Object.(client.Object)
+				if !ok {
+					continue
+				}
+				p.mu.Lock()
+				if seen[o.GetName()] == nil {
+					seen[o.GetName()] = map[string]bool{}
+				}
+				seen[o.GetName()][string(o.GetUID())] = true
+				p.mu.Unlock()
+			}
+		})
+		c.t.Cleanup(w.Stop)
+	}
+	c.t.Cleanup(reading.Wait) // after the stops below: last in, first out
+	read(c.watchPods(), p.pods)
+	read(groups, p.groups)
+	return p
+}
+
+// lives says how often each pod or PodGroup of the stage was made, by what comes after the stage's name in theirs.
+func (s *stage) lives(seen map[string]map[string]bool) map[string]int {
+	s.past.mu.Lock()
+	defer s.past.mu.Unlock()
+	n := map[string]int{}
+	for name, uids := range seen {
+		rest, ours := strings.CutPrefix(name, s.name+"-")
+		if !ours {
+			continue
+		}
+		if len(rest) == len(uuid.NewUUID()) {
+			rest = "UID" // a PodGroup's name ends with its job's
+		}
+		n[rest] += len(uids)
+	}
+	return n
+}
