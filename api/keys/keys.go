@@ -27,6 +27,14 @@ const (
 	OutOfSync = "volcano.sh/controller-out-of-sync"
 )
 
+// On pods, for the door.
+const (
+	// ResourceGroup is the annotation on a pod that names the resource group it belongs to.
+	ResourceGroup = "volcano.sh/resource-group"
+	// QueueAllocationGate is the annotation ("true") by which a pod asks to be gated until its queue has room, and the name of that scheduling gate.
+	QueueAllocationGate = "scheduling.volcano.sh/queue-allocation-gate"
+)
+
 // On pods and PodGroups.
 const (
 	Preemptable         = "volcano.sh/preemptable"
