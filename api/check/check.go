@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
@@ -17,6 +18,10 @@ type Around struct {
 	SchedulerNames []string
 	// Queues are those that there are; nil: nothing is said of queues.
 	Queues schedulingv1beta1.QueueLookup
+	// QueueRules are the rules of queues that an installation may choose.
+	QueueRules schedulingv1beta1.QueueRules
+	// Jobs are those that there are; nil: nothing is said of jobs that others wait for.
+	Jobs batchv1alpha1.JobLookup
 	// Template is Kubernetes' own validation of a pod template at a path; it is asked when nothing else is wrong.
 	// Nil: only what package api can see of a template is judged.
 	Template func(*corev1.PodTemplateSpec, *field.Path) field.ErrorList

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
@@ -60,6 +61,7 @@ func newJob(job *batchv1alpha1.Job, around *Around) Verdict {
 	// Defaulting fails open, so it may not have happened yet.
 	batchv1alpha1.DefaultJob(job, around.schedulerNames()[0])
 	errs := batchv1alpha1.ValidateJob(job, around.Queues)
+	errs = append(errs, batchv1alpha1.ValidateDependency(job, around.Jobs)...)
 	if len(errs) == 0 {
 		errs = around.templates(job.Spec.Tasks, field.NewPath("spec", "tasks"))
 	}
@@ -68,7 +70,11 @@ func newJob(job *batchv1alpha1.Job, around *Around) Verdict {
 
 func changedJob(old, job *batchv1alpha1.Job, around *Around) Verdict {
 	batchv1alpha1.DefaultJob(job, around.schedulerNames()[0])
-	return Verdict{Errors: batchv1alpha1.ValidateJobUpdate(old, job)}
+	errs := batchv1alpha1.ValidateJobUpdate(old, job)
+	if old.Annotations[keys.Dependency] != job.Annotations[keys.Dependency] {
+		errs = append(errs, batchv1alpha1.ValidateDependency(job, around.Jobs)...)
+	}
+	return Verdict{Errors: errs}
 }
 
 // templates asks Kubernetes about the pod templates of tasks at path.
@@ -85,12 +91,12 @@ func (a *Around) templates(tasks []batchv1alpha1.TaskSpec, path *field.Path) fie
 
 func newQueue(queue *schedulingv1beta1.Queue, around *Around) Verdict {
 	schedulingv1beta1.DefaultQueue(queue)
-	return Verdict{Errors: schedulingv1beta1.ValidateQueue(queue, around.Queues)}
+	return Verdict{Errors: around.QueueRules.Validate(queue, around.Queues)}
 }
 
 func changedQueue(old, queue *schedulingv1beta1.Queue, around *Around) Verdict {
 	schedulingv1beta1.DefaultQueue(queue)
-	return Verdict{Errors: schedulingv1beta1.ValidateQueueUpdate(old, queue, around.Queues)}
+	return Verdict{Errors: around.QueueRules.ValidateUpdate(old, queue, around.Queues)}
 }
 
 func newPodGroup(group *schedulingv1beta1.PodGroup, around *Around) Verdict {

@@ -53,6 +53,7 @@ const (
 	NotReclaimable       Code = "NotReclaimable"
 	GangDoesNotFit       Code = "GangDoesNotFit"
 	WaitingForVictims    Code = "WaitingForVictims"
+	PodsLinger           Code = "PodsLinger"
 	BehindOthers         Code = "BehindOthers"
 	Reserved             Code = "Reserved"
 	NoNodes              Code = "NoNodes"
@@ -114,6 +115,17 @@ const (
 	Guaranteed       Code = "Guaranteed"
 )
 
+// Why a job that its user could see started is not: what was asked for holds it.
+const (
+	JobHeldUser              Code = "JobHeldUser"
+	JobHeldAdmin             Code = "JobHeldAdmin"
+	BeginTime                Code = "BeginTime"
+	Dependency               Code = "Dependency"
+	DependencyNeverSatisfied Code = "DependencyNeverSatisfied"
+	GateInvalid              Code = "GateInvalid"
+	JobArrayTaskLimit        Code = "JobArrayTaskLimit"
+)
+
 // Why a job failed: what became of the first of its pods that failed.
 const (
 	PodFailed        Code = "PodFailed"
@@ -142,6 +154,7 @@ var Table = []Reason{
 	{NotReclaimable, "what is missing is held by queues that do not give back", "wait for their jobs to end, or make those queues reclaimable", "Resources"},
 	{GangDoesNotFit, "not all members of the gang fit at once", "lower minAvailable or the requests, or add nodes", "Resources"},
 	{WaitingForVictims, "room is being made: evicted pods are ending", "wait until they have ended", "Resources"},
+	{PodsLinger, "the room is held by deleted pods that do not end", "look what holds them: a finalizer (kubectl get pod NAME -o yaml), or a node that is gone (then kubectl delete pod NAME --force)", "Resources"},
 	{BehindOthers, "others are before it in the queue", "wait, or raise its priority", "Priority"},
 	{Reserved, "the room is kept for a gang that is before it", "give it a time limit that ends before then (runningEstimate, activeDeadlineSeconds), or wait", "Priority"},
 	{NoNodes, "the cluster has no nodes", "add a node", "Resources"},
@@ -197,6 +210,13 @@ var Table = []Reason{
 	{NeverPreempts, "the preemptionPolicy of the gang's pods is Never", "change it where others may be evicted for the gang", "Priority"},
 	{WithinShare, "the pod's queue holds no more than it deserves", "wait, or raise the share of the queue that waits", "Resources"},
 	{Guaranteed, "the pod's queue would hold less than it is guaranteed", "wait, or lower that queue's guarantee", "Resources"},
+	{JobHeldUser, "the job is held by its user", "remove the annotation vc-batch.dev/hold to release it", "JobHeldUser"},
+	{JobHeldAdmin, "the job is held by who runs the cluster", "ask them to release it", "JobHeldAdmin"},
+	{BeginTime, "the job is not to begin yet", "wait until then, or change the annotation vc-batch.dev/begin", "BeginTime"},
+	{Dependency, "the job waits for other jobs", "wait for them, or change the annotation vc-batch.dev/dependency", "Dependency"},
+	{DependencyNeverSatisfied, "what the job waits for can never be", "change the annotation vc-batch.dev/dependency, or delete the job", "DependencyNeverSatisfied"},
+	{GateInvalid, "an annotation that says when the job may start cannot be read", "correct it", "BadConstraints"},
+	{JobArrayTaskLimit, "as many elements of the array run as may at once", "wait until one has ended, or raise the annotation vc-batch.dev/array-limit", "JobArrayTaskLimit"},
 	{PodFailed, "a pod failed", "look at what it wrote (vcctl job logs)", "NonZeroExitCode"},
 	{DeadlineExceeded, "a pod was over its time limit", "raise activeDeadlineSeconds, or do less in one pod", "TimeLimit"},
 	{StartError, "a container could not start", "correct its command or image", "JobLaunchFailure"},

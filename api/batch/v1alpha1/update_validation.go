@@ -17,6 +17,9 @@ const onlyThese = "job updates may not change fields other than `minAvailable`, 
 // and priorityClassName may change. A spec that did not change is not judged: its job must be able to end.
 func ValidateJobUpdate(old, updated *Job) field.ErrorList {
 	beyond := validateSameID(old, updated)
+	if gatesChanged(old, updated) {
+		beyond = append(beyond, validateGates(updated, field.NewPath("metadata", "annotations"))...)
+	}
 	if apiequality.Semantic.DeepEqual(old.Spec, updated.Spec) {
 		return beyond
 	}

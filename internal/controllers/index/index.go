@@ -22,7 +22,9 @@ const (
 	CommandTarget = "vc.target"        // commands by Target(kind, name)
 	GroupQueue    = "vc.queue"         // PodGroups by queue
 	QueueParent   = "vc.parent"        // queues by parent, root when they name none
-	JobNumber     = "vc.jobID"         // jobs by their number
+	JobName       = "vc.jobName"       // jobs by what a dependency calls them: Reference
+	JobTitle      = "vc.jobTitle"      // jobs by Title
+	JobAwaits     = "vc.jobAwaits"     // jobs by what they wait for: Reference or Title
 )
 
 // Index is one of them.
@@ -47,12 +49,9 @@ func All() []Index {
 			}
 			return nil
 		}},
-		{&batch.Job{}, JobNumber, func(o client.Object) []string {
-			if id, ok := batch.JobID(o.(*batch.Job)); ok {
-				return []string{batch.FormatJobID(id)}
-			}
-			return nil
-		}},
+		{&batch.Job{}, JobName, func(o client.Object) []string { return references(o.(*batch.Job)) }},
+		{&batch.Job{}, JobTitle, func(o client.Object) []string { return []string{Title(o.(*batch.Job))} }},
+		{&batch.Job{}, JobAwaits, func(o client.Object) []string { return awaited(o.(*batch.Job)) }},
 		{&scheduling.PodGroup{}, GroupQueue, func(o client.Object) []string { return []string{QueueOf(o.(*scheduling.PodGroup))} }},
 		{&scheduling.Queue{}, QueueParent, func(o client.Object) []string {
 			q := o.(*scheduling.Queue)

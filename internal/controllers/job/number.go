@@ -32,7 +32,7 @@ func (r *Reconciler) numberTaken(ctx context.Context, job *batch.Job) (bool, err
 		return false, nil
 	}
 	var same batch.JobList
-	err := r.cache.List(ctx, &same, client.MatchingFields{index.JobNumber: batch.FormatJobID(id)}, client.UnsafeDisableDeepCopy)
+	err := r.cache.List(ctx, &same, client.MatchingFields{index.JobName: index.Reference(batch.JobReference{ID: id})}, client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return false, fmt.Errorf("jobs of number %d: %w", id, err)
 	}

@@ -52,6 +52,12 @@ func (r *Reconciler) read(ctx context.Context, job *batch.Job, known *recollecti
 			return in, err
 		}
 	}
+	if in.Related, err = r.related(ctx, job); err != nil {
+		return in, err
+	}
+	if in.Awaited, err = r.awaited(ctx, job); err != nil {
+		return in, err
+	}
 	in.Commands, err = r.commands(ctx, job)
 	return in, err
 }

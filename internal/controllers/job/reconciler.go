@@ -81,6 +81,7 @@ func Add(mgr manager.Manager, o Options) error {
 		For(&batch.Job{}).
 		Watches(&corev1.Pod{}, r.pods()).
 		Watches(&scheduling.PodGroup{}, groups()).
+		Watches(&batch.Job{}, r.dependents()).
 		Watches(&bus.Command{}, handler.EnqueueRequestsFromMapFunc(commands)).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: o.Reconcilers,

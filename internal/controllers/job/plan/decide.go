@@ -30,6 +30,9 @@ func (b *builder) decide() decision {
 	if t := b.in.Trouble; t != nil && t.Hopeless && (b.phase() == batch.Pending || b.phase() == batch.Running) {
 		return decision{action: bus.TerminateJobAction, why: t.Message}
 	}
+	if kill, invalid := b.killInvalid(); invalid {
+		return kill
+	}
 	asked := nothing
 	switch {
 	case b.phase() == batch.Pending, b.phase() == batch.Running, b.phase() == batch.Restarting && len(targetsOf(&b.job.Status)) > 0:

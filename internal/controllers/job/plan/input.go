@@ -35,6 +35,10 @@ type Input struct {
 	Trouble *Trouble
 	// Numbers says that a number for the job could be had, NumberTaken that the one it has is another job's.
 	Numbers, NumberTaken bool
+	// Related are the jobs that this one depends on, those that these depend on, and those of its title; read only while it may wait for them.
+	Related []*batch.Job
+	// Awaited says that a job waits for this one.
+	Awaited bool
 	// Fresh says that Pods were read past any cache. A plan that rests on missing pods asks for it (Plan.Refresh).
 	Fresh bool
 	// Now is the time of the plan.

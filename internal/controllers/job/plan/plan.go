@@ -132,11 +132,15 @@ func (b *builder) stop() {
 func (b *builder) rest() {
 	status := b.job.Status.DeepCopy()
 	if left, ok := b.timeToLive(); ok {
-		if left <= 0 {
+		switch {
+		case left > 0:
+			b.again(left)
+		case b.in.Awaited:
+			b.again(awaitedAgain) // a job that waits for this one has to see how it ended
+		default:
 			b.write(DeleteJob{})
 			return
 		}
-		b.again(left)
 	}
 	b.markStops(true)
 	b.stopPods()

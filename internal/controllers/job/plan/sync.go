@@ -27,7 +27,11 @@ func (b *builder) sync() {
 		setPhase(b.job, status, phase, code, why, b.in.Now)
 	}
 	b.listResources(status)
-	problem := b.obstacle()
+	problem := b.hold(status)
+	held := problem != nil
+	if !held {
+		problem = b.obstacle()
+	}
 	b.sayWhyPending(status, problem)
 	b.writeStatus(status)
 	b.stopPods()
@@ -35,6 +39,10 @@ func (b *builder) sync() {
 		return // the plan of that phase cleans up
 	}
 	if b.number() {
+		return
+	}
+	if held {
+		b.retractGroup()
 		return
 	}
 	if problem != nil {

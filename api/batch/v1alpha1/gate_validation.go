@@ -1,0 +1,110 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// JobLookup is what validation wants to know of the jobs that there are.
+type JobLookup interface {
+	// Job gives the job that a reference names; nil when there is none.
+	Job(JobReference) *Job
+}
+
+// validateGates looks at what holds a job back before it starts.
+func validateGates(job *Job, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	switch held := job.Annotations[keys.Hold]; held {
+	case "", keys.HoldUser, keys.HoldAdmin:
+	default:
+		errs = append(errs, field.NotSupported(path.Key(keys.Hold), held, []string{keys.HoldUser, keys.HoldAdmin}))
+	}
+	if _, err := BeginOf(job); err != nil {
+		errs = append(errs, field.Invalid(path.Key(keys.Begin), job.Annotations[keys.Begin], err.Error()))
+	}
+	if kill := job.Annotations[keys.KillOnInvalidDependency]; kill != "" && kill != "true" && kill != "false" {
+		errs = append(errs, field.NotSupported(path.Key(keys.KillOnInvalidDependency), kill, []string{"true", "false"}))
+	}
+	d, err := DependencyOf(job)
+	if err != nil {
+		return append(errs, field.Invalid(path.Key(keys.Dependency), job.Annotations[keys.Dependency], err.Error()))
+	}
+	for _, term := range d.Terms {
+		if term.Kind != Singleton && job.Name != "" && term.Job.Names(job) {
+			errs = append(errs, field.Invalid(path.Key(keys.Dependency), term.String(), "a job that waits for itself never starts: name another one"))
+		}
+	}
+	return errs
+}
+
+// gatesChanged says whether what holds a job back is not what it was.
+func gatesChanged(old, updated *Job) bool {
+	for _, key := range []string{keys.Hold, keys.Begin, keys.Dependency, keys.KillOnInvalidDependency} {
+		if old.Annotations[key] != updated.Annotations[key] {
+			return true
+		}
+	}
+	return false
+}
+
+// ValidateDependency looks for the jobs that a job waits for. A number that no job has is refused: a job gets its number when it is made, so nobody will
+// ever have it. A name may still come. Jobs that wait for each other in a circle are refused, whichever of them comes last.
+func ValidateDependency(job *Job, jobs JobLookup) field.ErrorList {
+	d, err := DependencyOf(job)
+	if err != nil || jobs == nil || len(d.Terms) == 0 {
+		return nil
+	}
+	at := field.NewPath("metadata", "annotations").Key(keys.Dependency)
+	var errs field.ErrorList
+	for _, term := range d.Terms {
+		if term.Kind == Singleton {
+			continue
+		}
+		target := jobs.Job(term.Job)
+		if target == nil {
+			if term.Job.ID > 0 {
+				errs = append(errs, field.Invalid(at, term.String(), fmt.Sprintf(
+					"there is no job %d: vcctl job list shows the numbers; a job that is not there yet can be named", term.Job.ID)))
+			}
+			continue
+		}
+		if way := wayBack(target, job, jobs, map[string]bool{}); way != nil && !d.Any {
+			errs = append(errs, field.Invalid(at, term.String(), fmt.Sprintf(
+				"jobs would wait for each other for ever: %s, %s", job.Name, strings.Join(way, ", "))))
+		}
+	}
+	return errs
+}
+
+// wayBack is the way from a job to another along what each of them cannot start without; nil when there is none.
+func wayBack(from, to *Job, jobs JobLookup, seen map[string]bool) []string {
+	if from.Namespace == to.Namespace && from.Name == to.Name {
+		return []string{from.Name}
+	}
+	key := from.Namespace + "/" + from.Name
+	d, err := DependencyOf(from)
+	if seen[key] || err != nil || d.Any && len(d.Terms) > 1 || from.Status.State.Phase != "" && from.Status.State.Phase != Pending {
+		return nil
+	}
+	seen[key] = true
+	for _, term := range d.Terms {
+		if term.Kind == Singleton {
+			continue
+		}
+		next := jobs.Job(term.Job)
+		if term.Job.Names(to) {
+			next = to // it is about to be made
+		}
+		if next == nil {
+			continue
+		}
+		if rest := wayBack(next, to, jobs, seen); rest != nil {
+			return append([]string{from.Name}, rest...)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,386 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+)
+
+// gate is whether a job may start, and if not, why.
+type gate struct {
+	// code is empty when it may.
+	code reason.Code
+	// text is one sentence for people.
+	text string
+	// until is when to look again though nothing changed; zero: something has to change.
+	until time.Time
+	// met are the dependencies that are met for good.
+	met []string
+	// never says that the dependency can never be met.
+	never bool
+}
+
+func (g *gate) open() bool { return g.code == "" }
+
+// judgeGate says whether a job may start: nobody holds it, its time has come, what it depends on is met. others are the jobs that it depends on,
+// those that these depend on, and those of its title.
+func judgeGate(job *batch.Job, others []*batch.Job, now time.Time) gate {
+	dependency, err := batch.DependencyOf(job)
+	begin, beginErr := batch.BeginOf(job)
+	d := judgeDependency(job, dependency, others, now)
+	switch {
+	case err != nil:
+		return gate{code: reason.GateInvalid, text: fmt.Sprintf("annotation %s: %v", keys.Dependency, err)}
+	case beginErr != nil:
+		return gate{code: reason.GateInvalid, text: fmt.Sprintf("annotation %s: %v", keys.Begin, beginErr)}
+	}
+	switch held := job.Annotations[keys.Hold]; {
+	case held == keys.HoldAdmin:
+		d.code, d.text = reason.JobHeldAdmin, "it is held by who runs the cluster"
+	case held != "":
+		d.code, d.text = reason.JobHeldUser, "it is held by its user"
+	case d.never:
+	case begin.After(now):
+		d.until = begin
+		d.code, d.text = reason.BeginTime, "it is not to begin before "+begin.UTC().Format(time.RFC3339)
+	}
+	return d
+}
+
+// verdict is how one term of a dependency stands.
+type verdict struct {
+	met, never bool
+	text       string // what is missing
+	until      time.Time
+}
+
+// judgeDependency asks all terms.
+func judgeDependency(job *batch.Job, d batch.Dependency, others []*batch.Job, now time.Time) gate {
+	g := gate{}
+	var known []string
+	if job.Status.Gate != nil {
+		known = job.Status.Gate.Met
+	}
+	var waits, hopeless []string
+	met := 0
+	for _, term := range d.Terms {
+		v := verdict{met: slices.Contains(known, term.String())}
+		if !v.met {
+			v = judgeTerm(job, term, others, now)
+		}
+		switch {
+		case v.met:
+			met++
+			if term.Kind != batch.Singleton { // another of its title may come
+				g.met = append(g.met, term.String())
+			}
+		case v.never:
+			hopeless = append(hopeless, v.text)
+		default:
+			waits = append(waits, v.text)
+			if !v.until.IsZero() && (g.until.IsZero() || v.until.Before(g.until)) {
+				g.until = v.until
+			}
+		}
+	}
+	switch {
+	case len(d.Terms) == 0, d.Any && met > 0, met == len(d.Terms):
+		g.until = time.Time{}
+	case len(hopeless) > 0 && (!d.Any || len(waits) == 0):
+		g.code, g.never, g.until = reason.DependencyNeverSatisfied, true, time.Time{}
+		g.text = "its dependency can never be met: " + strings.Join(shortened(hopeless), "; ")
+	default:
+		joint := "; "
+		if d.Any {
+			joint = "; or "
+		}
+		g.code = reason.Dependency
+		g.text = "it waits until " + strings.Join(shortened(waits), joint)
+	}
+	return g
+}
+
+// mostTerms is how many terms a sentence names.
+const mostTerms = 5
+
+func shortened(texts []string) []string {
+	if len(texts) <= mostTerms {
+		return texts
+	}
+	return append(slices.Clone(texts[:mostTerms]), fmt.Sprintf("and %d more", len(texts)-mostTerms))
+}
+
+func judgeTerm(job *batch.Job, term batch.DependencyTerm, others []*batch.Job, now time.Time) verdict {
+	if term.Kind == batch.Singleton {
+		return judgeSingleton(job, others)
+	}
+	target := find(others, term.Job)
+	switch {
+	case target != nil:
+	case term.Job.ID == 0:
+		return verdict{text: fmt.Sprintf("job %s has been made and %s", term.Job, whenMet[term.Kind])}
+	case term.Kind == batch.AfterOK || term.Kind == batch.AfterCorr:
+		return verdict{never: true, text: fmt.Sprintf("job %s is gone, and nobody saw it complete", term.Job)}
+	default:
+		return verdict{met: true} // gone is ended
+	}
+	if circle := circle(job, target, others); circle != nil {
+		return verdict{never: true, text: "jobs wait for each other: " + strings.Join(circle, ", ")}
+	}
+	switch term.Kind {
+	case batch.After:
+		return judgeStart(term, target, now)
+	case batch.AfterCorr:
+		return judgeCorresponding(job, term, target)
+	}
+	return judgeEnd(term, outcomeOf(target, term.Job))
+}
+
+// whenMet ends a sentence that begins with a job.
+var whenMet = map[batch.DependencyKind]string{
+	batch.After: "has started", batch.AfterAny: "has ended", batch.AfterOK: "has completed", batch.AfterNotOK: "has ended and not completed",
+	batch.AfterCorr: "has completed the same index",
+}
+
+// find gives the job that a reference names: of several with one number the oldest, nil when there is none.
+func find(jobs []*batch.Job, r batch.JobReference) *batch.Job {
+	var found *batch.Job
+	for _, job := range jobs {
+		if r.Names(job) && (found == nil || job.CreationTimestamp.Before(&found.CreationTimestamp)) {
+			found = job
+		}
+	}
+	return found
+}
+
+// judgeSingleton waits for jobs of the same user and title that are under way or came first.
+func judgeSingleton(job *batch.Job, others []*batch.Job) verdict {
+	for _, other := range others {
+		if !batch.SameSingleton(job, other) || hasEnded(other.Status.State.Phase) || !Started(other) && !olderJob(other, job) {
+			continue
+		}
+		return verdict{text: fmt.Sprintf("job %s, of the same user and title, has ended", describe(other))}
+	}
+	return verdict{met: true}
+}
+
+// olderJob orders jobs by age, those of one second by number, then by UID.
+func olderJob(a, b *batch.Job) bool {
+	idA, _ := batch.JobID(a)
+	idB, _ := batch.JobID(b)
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(idA, idB), cmp.Compare(a.UID, b.UID)) < 0
+}
+
+// describe names a job by number and name.
+func describe(job *batch.Job) string {
+	name := job.Namespace + "/" + job.Name
+	if id, ok := batch.JobID(job); ok {
+		return batch.FormatJobID(id) + " (" + name + ")"
+	}
+	return name
+}
+
+// Started says whether a job has once run.
+func Started(job *batch.Job) bool {
+	return job.Status.State.Phase == batch.Running || slices.ContainsFunc(job.Status.Conditions, func(c batch.JobCondition) bool { return c.Status == batch.Running })
+}
+
+// hasEnded says whether a job in this phase never runs again. A suspended one may.
+func hasEnded(phase batch.JobPhase) bool {
+	return phase == batch.Completed || phase == batch.Failed || phase == batch.Terminated
+}
+
+// judgeStart is the dependency on the start of a job, or on its end when it never started.
+func judgeStart(term batch.DependencyTerm, target *batch.Job, now time.Time) verdict {
+	var since metav1.Time
+	switch {
+	case Started(target):
+		since = target.Status.State.LastTransitionTime
+		for _, c := range target.Status.Conditions {
+			if c.Status == batch.Running && c.LastTransitionTime != nil {
+				since = *c.LastTransitionTime
+			}
+		}
+	case hasEnded(target.Status.State.Phase):
+		since = target.Status.State.LastTransitionTime
+	default:
+		return verdict{text: fmt.Sprintf("job %s has started", describe(target))}
+	}
+	due := since.Add(term.Delay)
+	if due.After(now) {
+		return verdict{until: due, text: fmt.Sprintf("%s have passed since job %s started", limitText(term.Delay), describe(target))}
+	}
+	return verdict{met: true}
+}
+
+// outcome is what became of a job or an element.
+type outcome struct {
+	ended, ok bool
+	name      string
+}
+
+// outcomeOf reads it; of an array as a whole only when all elements have ended well is the outcome ok.
+func outcomeOf(target *batch.Job, r batch.JobReference) outcome {
+	o := outcome{name: describe(target), ended: hasEnded(target.Status.State.Phase), ok: target.Status.State.Phase == batch.Completed}
+	states := target.Status.Array
+	if states == nil {
+		return o
+	}
+	if !r.HasElement {
+		o.ok = o.ok && states.Failed == "" && states.Cancelled == ""
+		return o
+	}
+	o.name = fmt.Sprintf("%s, index %d,", o.name, r.Element)
+	has := func(set string) bool {
+		s, err := batch.ParseIndices(set)
+		return err == nil && s.Has(r.Element)
+	}
+	o.ok = has(states.Succeeded)
+	o.ended = o.ended || o.ok || has(states.Failed) || has(states.Cancelled)
+	return o
+}
+
+// judgeEnd is the dependency on the end of a job.
+func judgeEnd(term batch.DependencyTerm, o outcome) verdict {
+	switch {
+	case !o.ended:
+		return verdict{text: fmt.Sprintf("job %s %s", o.name, whenMet[term.Kind])}
+	case term.Kind == batch.AfterOK && !o.ok:
+		return verdict{never: true, text: fmt.Sprintf("job %s has ended and not completed", o.name)}
+	case term.Kind == batch.AfterNotOK && o.ok:
+		return verdict{never: true, text: fmt.Sprintf("job %s has completed", o.name)}
+	}
+	return verdict{met: true}
+}
+
+// judgeCorresponding opens an array as soon as one of its elements may start; which they are is asked for each. Without arrays on both sides it
+// is the dependency on the job as a whole.
+func judgeCorresponding(job *batch.Job, term batch.DependencyTerm, target *batch.Job) verdict {
+	whole := judgeEnd(batch.DependencyTerm{Kind: batch.AfterOK, Job: term.Job}, outcomeOf(target, term.Job))
+	mine, _, ok := batch.ElementsOf(job)
+	if !ok || target.Status.Array == nil || term.Job.HasElement || whole.met {
+		return whole
+	}
+	succeeded, _ := batch.ParseIndices(target.Status.Array.Succeeded)
+	if common(mine, succeeded) {
+		return verdict{met: true}
+	}
+	if whole.never {
+		return verdict{never: true, text: fmt.Sprintf("job %s has completed none of the same indices", describe(target))}
+	}
+	return verdict{text: fmt.Sprintf("job %s %s", describe(target), whenMet[batch.AfterCorr])}
+}
+
+// common says whether two sets share a number.
+func common(a, b batch.Indices) bool { return a.Minus(b).Count() < a.Count() }
+
+// circle is the way from target back to job along what jobs cannot start without; nil when there is none.
+func circle(job, target *batch.Job, others []*batch.Job) []string {
+	seen := map[string]bool{}
+	var walk func(at *batch.Job) []string
+	walk = func(at *batch.Job) []string {
+		if at.UID == job.UID {
+			return []string{describe(at)}
+		}
+		if seen[string(at.UID)] || Started(at) || hasEnded(at.Status.State.Phase) {
+			return nil
+		}
+		seen[string(at.UID)] = true
+		d, err := batch.DependencyOf(at)
+		if err != nil || d.Any && len(d.Terms) > 1 {
+			return nil
+		}
+		for _, term := range d.Terms {
+			if next := find(others, term.Job); next != nil && term.Kind != batch.Singleton {
+				if rest := walk(next); rest != nil {
+					return append([]string{describe(at)}, rest...)
+				}
+			}
+		}
+		return nil
+	}
+	if way := walk(target); way != nil {
+		return append([]string{describe(job)}, way...)
+	}
+	return nil
+}
+
+// gate is that of the job now. Once a job has pods, or has run, only a hold could still keep it from starting, and that is heeded where nothing is
+// there that it would have to stop.
+func (b *builder) gate() gate {
+	switch {
+	case b.phase() != batch.Pending || slices.ContainsFunc(b.census.members, func(m member) bool { return m.live() }):
+		return gate{}
+	case Started(b.in.Job) || b.in.PodGroup != nil:
+		held := b.in.Job.DeepCopy()
+		delete(held.Annotations, keys.Dependency)
+		delete(held.Annotations, keys.Begin)
+		return judgeGate(held, nil, b.in.Now)
+	}
+	return judgeGate(b.in.Job, b.in.Related, b.in.Now)
+}
+
+// killInvalid says whether the job is to be ended because what it depends on can never be.
+func (b *builder) killInvalid() (decision, bool) {
+	if b.in.Job.Annotations[keys.KillOnInvalidDependency] != "true" {
+		return nothing, false
+	}
+	if g := b.gate(); g.never {
+		return decision{action: bus.TerminateJobAction, why: g.text}, true
+	}
+	return nothing, false
+}
+
+// hold writes down what is known of a closed gate, and says so when it is news. It gives the obstacle that the gate is; nil when it is open.
+func (b *builder) hold(status *batch.JobStatus) *obstacle {
+	g := b.gate()
+	status.Gate = gateStatus(&g, status.Gate, Started(b.in.Job))
+	if g.open() {
+		return nil
+	}
+	if !g.until.IsZero() {
+		b.again(g.until.Sub(b.in.Now))
+	}
+	if old := b.in.Job.Status.State; old.Reason != string(g.code) || old.Message != g.text {
+		b.event(corev1.EventTypeNormal, string(g.code), "The job does not start yet: %s", g.text)
+	}
+	return &obstacle{string(g.code), g.text}
+}
+
+// retractGroup takes a job that was held before it had pods out of its queue again.
+func (b *builder) retractGroup() {
+	if group := b.in.PodGroup; group != nil && group.DeletionTimestamp == nil {
+		b.write(DeleteGroup{Group: group})
+	}
+}
+
+// gateStatus is what a status says of a gate. What was met stays met until the job has run.
+func gateStatus(g *gate, old *batch.JobGate, started bool) *batch.JobGate {
+	if started {
+		return nil
+	}
+	status := &batch.JobGate{Met: g.met}
+	if old != nil && len(g.met) == 0 {
+		status.Met = old.Met
+	}
+	if !g.until.IsZero() {
+		status.Until = &metav1.Time{Time: g.until}
+	}
+	if status.Until == nil && len(status.Met) == 0 {
+		return nil
+	}
+	return status
+}
+
+// awaitedAgain is when to look again whether a job that has outlived its time is still waited for.
+const awaitedAgain = 10 * time.Second

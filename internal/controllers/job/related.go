@@ -1,0 +1,142 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/controllers/index"
+	"github.com/vc-batch/vc/internal/controllers/job/plan"
+)
+
+// maxRelated bounds how many jobs are read for one that waits for others.
+const maxRelated = 500
+
+// related reads the jobs that a job waits for, those that they wait for, and those of its title; of jobs that wait for nobody none.
+func (r *Reconciler) related(ctx context.Context, job *batch.Job) ([]*batch.Job, error) {
+	if job.Annotations[keys.Dependency] == "" || plan.Started(job) || !pending(job) {
+		return nil, nil
+	}
+	c := collector{r: r, ctx: ctx, seen: map[types.UID]bool{job.UID: true}}
+	c.found = append(c.found, job) // a circle leads back to it
+	for i := 0; i < len(c.found) && len(c.found) < maxRelated; i++ {
+		if err := c.follow(c.found[i], i == 0); err != nil {
+			return nil, err
+		}
+	}
+	return c.found, nil
+}
+
+func pending(job *batch.Job) bool {
+	return job.Status.State.Phase == "" || job.Status.State.Phase == batch.Pending
+}
+
+// collector gathers jobs, each once.
+type collector struct {
+	r     *Reconciler
+	ctx   context.Context
+	seen  map[types.UID]bool
+	found []*batch.Job
+}
+
+// follow adds the jobs that one waits for.
+func (c *collector) follow(job *batch.Job, first bool) error {
+	d, err := batch.DependencyOf(job)
+	if err != nil || !pending(job) {
+		return nil // what cannot be read is told by the plan of that job
+	}
+	for _, term := range d.Terms {
+		switch {
+		case term.Kind != batch.Singleton:
+			err = c.add(index.JobName, index.Reference(term.Job))
+		case first:
+			err = c.add(index.JobTitle, index.Title(job))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *collector) add(name, value string) error {
+	var jobs batch.JobList
+	if err := c.r.cache.List(c.ctx, &jobs, client.MatchingFields{name: value}, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("jobs that are waited for: %w", err)
+	}
+	for i := range jobs.Items {
+		if job := &jobs.Items[i]; !c.seen[job.UID] && len(c.found) < maxRelated {
+			c.seen[job.UID] = true
+			c.found = append(c.found, job)
+		}
+	}
+	return nil
+}
+
+// awaited says whether a job that has ended, and would be deleted, is waited for.
+func (r *Reconciler) awaited(ctx context.Context, job *batch.Job) (bool, error) {
+	if !plan.AtRest(job.Status.State.Phase) || job.Spec.TTLSecondsAfterFinished == nil {
+		return false, nil
+	}
+	waiting, err := r.waiting(ctx, job)
+	return len(waiting) > 0, err
+}
+
+// waiting are the jobs that wait for one, by its number, its name or its title.
+func (r *Reconciler) waiting(ctx context.Context, job *batch.Job) ([]reconcile.Request, error) {
+	var requests []reconcile.Request
+	for _, name := range index.NamesOf(job) {
+		var jobs batch.JobList
+		if err := r.cache.List(ctx, &jobs, client.MatchingFields{index.JobAwaits: name}, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("jobs that wait for job %s: %w", job.Name, err)
+		}
+		for i := range jobs.Items {
+			if other := &jobs.Items[i]; other.UID != job.UID && pending(other) && !plan.Started(other) {
+				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(other)})
+			}
+		}
+	}
+	return requests, nil
+}
+
+// waitingTimeout bounds a look into the cache, which has none of its own.
+const waitingTimeout = time.Second
+
+// dependents wakes the jobs that wait for one whose phase, or whose elements, changed.
+func (r *Reconciler) dependents() handler.EventHandler {
+	wake := func(o client.Object, q queue) {
+		ctx, cancel := context.WithTimeout(context.Background(), waitingTimeout)
+		defer cancel()
+		requests, err := r.waiting(ctx, o.(*batch.Job))
+		if err != nil {
+			return // the cache is only asked when it is filled
+		}
+		for _, request := range requests {
+			q.Add(request)
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { wake(e.Object, q) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
+			old, job := e.ObjectOld.(*batch.Job), e.ObjectNew.(*batch.Job)
+			if old.Status.State.Phase != job.Status.State.Phase || old.Labels[keys.JobID] != job.Labels[keys.JobID] || elementsChanged(old, job) {
+				wake(job, q)
+			}
+		},
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { wake(e.Object, q) },
+	}
+}
+
+// elementsChanged says whether other elements of an array have ended.
+func elementsChanged(old, job *batch.Job) bool {
+	was, is := old.Status.Array, job.Status.Array
+	return is != nil && (was == nil || was.Succeeded != is.Succeeded || was.Failed != is.Failed || was.Cancelled != is.Cancelled)
+}
