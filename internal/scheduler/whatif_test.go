@@ -1,0 +1,130 @@
+package scheduler
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+// think lets the world think of one more gang, and hands it over without having told the model of it.
+func (r *random) think() (gang string, h Hypothesis) {
+	earlier := map[string]bool{}
+	for name := range r.pods {
+		earlier[name] = true
+	}
+	told := r.model
+	r.model = model.New() // who listens instead
+	r.addGang()
+	r.model = told
+	for _, name := range sortedKeys(r.gangs) {
+		if told.Gangs["default/"+name] != nil && told.Gangs["default/"+name].Known {
+			continue
+		}
+		gang = name
+	}
+	g := r.gangs[gang]
+	h.Make = append(h.Make, model.GangFrom(g))
+	for _, name := range r.names() {
+		if p := r.pods[name]; !earlier[name] {
+			h.Make = append(h.Make, model.TaskFrom(p, true))
+			h.Undo = append(h.Undo, model.TaskGone{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
+		}
+	}
+	h.Undo = append(h.Undo, model.GangGone{Namespace: g.Namespace, Name: g.Name, UID: g.UID})
+	return gang, h
+}
+
+// TestWhatWouldHappenIsWhatHappens thinks of a gang on a random cluster and then submits it: it starts, waits and takes room from others as was foretold, and until then nothing is different
+// for having been thought of.
+func TestWhatWouldHappenIsWhatHappens(t *testing.T) {
+	seen := map[string]int{}
+	seeds.Check(t, 2000, func(t *rapid.T) {
+		r := newRandom(t)
+		thinker, err := New(r.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			r.happen()
+			if rapid.IntRange(0, 2).Draw(t, "cycle") > 0 {
+				r.decide()
+			}
+		}
+		r.settleDown()
+		for range rapid.IntRange(1, 3).Draw(t, "thoughts") {
+			gang, h := r.think()
+			if len(r.engine.Cycle(r.now, r.model).Binds) > 0 {
+				return // the world is on the move: nothing can be foretold
+			}
+			before := telling(r.model)
+			thought := thinker.WhatIf(r.now, r.model, h)
+			if diff := cmp.Diff(before, telling(r.model)); diff != "" {
+				t.Fatalf("a thought left traces (-before +after):\n%s", diff)
+			}
+			if d := r.engine.Cycle(r.now, r.model); len(d.Binds)+len(d.Evicts) > 0 {
+				t.Fatalf("after a thought things happen: %+v", d)
+			}
+			foretold := ProspectOf(&thought, r.gangs[gang].UID)
+			r.model.Apply(h.Make...)
+			d := r.engine.Cycle(r.now, r.model)
+			happened := ProspectOf(&d, r.gangs[gang].UID)
+			if diff := cmp.Diff(foretold.Binds, happened.Binds); diff != "" {
+				t.Fatalf("%s starts otherwise than foretold (-foretold +happened):\n%s", gang, diff)
+			}
+			if diff := cmp.Diff(foretold.Evicts, happened.Evicts); diff != "" {
+				t.Fatalf("%s takes room otherwise than foretold (-foretold +happened):\n%s", gang, diff)
+			}
+			switch {
+			case foretold.Starts():
+				seen["starts"]++
+			case len(foretold.Evicts) > 0:
+				seen["takes room"]++
+			case foretold.Status != nil && foretold.Status.Explanation != nil:
+				seen["waits"]++
+			default:
+				t.Fatalf("%s neither starts nor takes room, and nobody says why it waits: %+v", gang, foretold)
+			}
+			decision.Assume(r.model, &d)
+			r.carryOut(&d)
+			r.settleDown()
+		}
+	})
+	t.Logf("foretold: %v", seen)
+	for _, kind := range []string{"starts", "takes room", "waits"} {
+		if seen[kind] == 0 && !t.Failed() {
+			t.Errorf("no gang %s", kind)
+		}
+	}
+}
+
+// carryOut lets everything that was decided come true.
+func (r *random) carryOut(d *decision.Decisions) {
+	for _, b := range d.Binds {
+		p := r.pods[b.Pod.Name]
+		p.Spec.NodeName, p.Status.Phase = b.Node, corev1.PodRunning
+		r.model.Apply(model.TaskFrom(p, true))
+	}
+	for _, e := range d.Evicts {
+		if r.pods[e.Pod.Name] != nil {
+			r.drop(e.Pod.Name)
+		}
+	}
+}
+
+// settleDown cycles until nothing happens.
+func (r *random) settleDown() {
+	for range 20 {
+		d := r.engine.Cycle(r.now, r.model)
+		decision.Assume(r.model, &d)
+		r.carryOut(&d)
+		if len(d.Binds)+len(d.Evicts) == 0 && !d.Again {
+			return
+		}
+	}
+}
