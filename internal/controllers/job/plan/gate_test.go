@@ -1,0 +1,234 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// asks adds an annotation to the job of a story.
+func (s *story) asks(key, value string) *story {
+	if s.Job.Annotations == nil {
+		s.Job.Annotations = map[string]string{}
+	}
+	s.Job.Annotations[key] = value
+	return s
+}
+
+// other adds a job that this one may wait for.
+func (s *story) other(id int64, name string, phase batch.JobPhase, changes ...func(*batch.Job)) *story {
+	other := &batch.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(noon.Add(-2 * time.Hour))},
+		Status:     batch.JobStatus{State: batch.JobState{Phase: phase, LastTransitionTime: metav1.NewTime(noon.Add(-10 * time.Minute))}},
+	}
+	batch.SetJobID(other, id)
+	for _, change := range changes {
+		change(other)
+	}
+	s.Related = append(s.Related, other)
+	return s
+}
+
+// begunAgo says that a job entered Running.
+func begunAgo(ago time.Duration) func(*batch.Job) {
+	return func(job *batch.Job) {
+		at := metav1.NewTime(noon.Add(-ago))
+		job.Status.Conditions = append(job.Status.Conditions, batch.JobCondition{Status: batch.Running, LastTransitionTime: &at})
+	}
+}
+
+func awaits(text string) func(*batch.Job) {
+	return func(job *batch.Job) { job.Annotations = map[string]string{keys.Dependency: text} }
+}
+
+func elements(states batch.ArrayStatus) func(*batch.Job) {
+	return func(job *batch.Job) { job.Status.Array = &states }
+}
+
+func titled(title string, ago time.Duration) func(*batch.Job) {
+	return func(job *batch.Job) {
+		job.Annotations = map[string]string{keys.JobTitle: title}
+		job.CreationTimestamp = metav1.NewTime(noon.Add(-ago))
+	}
+}
+
+func TestWhatAGateSays(t *testing.T) {
+	t.Parallel()
+	waiting := func(text string) *story { return given(batch.Pending).asks(keys.Dependency, text) }
+	tests := map[string]struct {
+		in    *story
+		code  reason.Code
+		text  string        // a part of it
+		until time.Duration // from noon
+		met   string
+	}{
+		"nothing is asked for":             {in: given("")},
+		"held by the user":                 {in: given("").asks(keys.Hold, "user"), code: reason.JobHeldUser, text: "by its user"},
+		"held by the administrator":        {in: given("").asks(keys.Hold, "admin"), code: reason.JobHeldAdmin, text: "who runs the cluster"},
+		"a hold nobody explains":           {in: given("").asks(keys.Hold, "yes"), code: reason.JobHeldUser},
+		"its time has not come":            {in: given("").asks(keys.Begin, "2026-11-21T12:30:00Z"), code: reason.BeginTime, text: "before 2026-11-21T12:30:00Z", until: 30 * time.Minute},
+		"its time has come":                {in: given("").asks(keys.Begin, "2026-11-21T13:00:00+01:00")},
+		"a time nobody can read":           {in: given("").asks(keys.Begin, "noon"), code: reason.GateInvalid, text: `"noon" is not a time`},
+		"a dependency nobody can read":     {in: waiting("afterwards:7"), code: reason.GateInvalid, text: "is no type of dependency"},
+		"a hold comes before a time":       {in: given("").asks(keys.Hold, "user").asks(keys.Begin, "2026-11-21T12:30:00Z"), code: reason.JobHeldUser},
+		"a time comes before others":       {in: waiting("afterok:7").asks(keys.Begin, "2026-11-21T12:30:00Z").other(7, "a", batch.Running), code: reason.BeginTime, until: 30 * time.Minute},
+		"but not before what never can be": {in: waiting("afterok:7").asks(keys.Begin, "2026-11-21T12:30:00Z").other(7, "a", batch.Failed), code: reason.DependencyNeverSatisfied},
+
+		"afterok of one that runs":       {in: waiting("afterok:7").other(7, "a", batch.Running), code: reason.Dependency, text: "job 7 (ns/a) has completed"},
+		"afterok of one that completed":  {in: waiting("afterok:7").other(7, "a", batch.Completed), met: "afterok:7"},
+		"afterok of one that failed":     {in: waiting("afterok:7").other(7, "a", batch.Failed), code: reason.DependencyNeverSatisfied, text: "job 7 (ns/a) has ended and not completed"},
+		"afterok of one that is gone":    {in: waiting("afterok:7"), code: reason.DependencyNeverSatisfied, text: "job 7 is gone"},
+		"afterok of one that was ok":     {in: waiting("afterok:7").with(func(j *batch.Job) { j.Status.Gate = &batch.JobGate{Met: []string{"afterok:7"}} }), met: "afterok:7"},
+		"afterok of one that is resting": {in: waiting("afterok:7").other(7, "a", batch.Aborted), code: reason.Dependency},
+		"afterok of a name that is none": {in: waiting("afterok:a"), code: reason.Dependency, text: "job ns/a has been made and has completed"},
+		"afterok of another namespace":   {in: waiting("afterok:elsewhere/a").other(7, "a", batch.Completed), code: reason.Dependency},
+		"afterok of an array":            {in: waiting("afterok:7").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "0-9"})), met: "afterok:7"},
+		"afterok of one that failed in part": {in: waiting("afterok:7").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "0-8", Failed: "9"})),
+			code: reason.DependencyNeverSatisfied},
+		"afterok of one element": {in: waiting("afterok:7_3").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "0-3"})), met: "afterok:7_3"},
+		"afterok of an element that waits": {in: waiting("afterok:7_4").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "0-3"})),
+			code: reason.Dependency, text: "job 7 (ns/a), index 4, has completed"},
+		"afterok of an element that failed": {in: waiting("afterok:7_4").other(7, "a", batch.Running, elements(batch.ArrayStatus{Failed: "4"})), code: reason.DependencyNeverSatisfied},
+		"afterany of one that failed":       {in: waiting("afterany:7").other(7, "a", batch.Failed), met: "afterany:7"},
+		"afterany is what a number means":   {in: waiting("7").other(7, "a", batch.Terminated), met: "afterany:7"},
+		"afterany of one that is gone":      {in: waiting("afterany:7"), met: "afterany:7"},
+		"afternotok of one that failed":     {in: waiting("afternotok:a").other(7, "a", batch.Failed), met: "afternotok:ns/a"},
+		"afternotok of a completed one":     {in: waiting("afternotok:a").other(7, "a", batch.Completed), code: reason.DependencyNeverSatisfied, text: "has completed"},
+		"after one that waits":              {in: waiting("after:7").other(7, "a", batch.Pending), code: reason.Dependency, text: "has started"},
+		"after one that runs":               {in: waiting("after:7").other(7, "a", batch.Running, begunAgo(time.Second)), met: "after:7"},
+		"after one that was cancelled":      {in: waiting("after:7").other(7, "a", batch.Terminated), met: "after:7"},
+		"after, and some minutes":           {in: waiting("after:7+10").other(7, "a", batch.Running, begunAgo(4*time.Minute)), code: reason.Dependency, text: "10m have passed", until: 6 * time.Minute},
+		"after, and the minutes are over":   {in: waiting("after:7+10").other(7, "a", batch.Running, begunAgo(10*time.Minute)), met: "after:7+10"},
+
+		"aftercorr of no arrays":       {in: waiting("aftercorr:7").other(7, "a", batch.Completed), met: "aftercorr:7"},
+		"aftercorr, one is ready":      {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "1"})), met: "aftercorr:7"},
+		"aftercorr, none is ready":     {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "5"})), code: reason.Dependency},
+		"aftercorr, none will ever be": {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "5", Failed: "0-1"})), code: reason.DependencyNeverSatisfied},
+
+		"all of two, one is missing": {in: waiting("afterok:7:8").other(7, "a", batch.Completed).other(8, "b", batch.Running), code: reason.Dependency, text: "job 8", met: "afterok:7"},
+		"all of two":                 {in: waiting("afterok:7,afterany:8").other(7, "a", batch.Completed).other(8, "b", batch.Failed), met: "afterok:7 afterany:8"},
+		"any of two":                 {in: waiting("afterok:7?afterany:8").other(7, "a", batch.Running).other(8, "b", batch.Failed), met: "afterany:8"},
+		"any of two, none yet":       {in: waiting("afterok:7?afterany:8").other(7, "a", batch.Failed).other(8, "b", batch.Running), code: reason.Dependency, text: "job 8"},
+		"any of two, none ever":      {in: waiting("afterok:7?afterok:8").other(7, "a", batch.Failed).other(8, "b", batch.Failed), code: reason.DependencyNeverSatisfied, text: "job 7"},
+
+		"singleton alone":                      {in: waiting("singleton")},
+		"singleton behind an older one":        {in: waiting("singleton").other(7, "x", batch.Pending, titled("j", 2*time.Hour)), code: reason.Dependency, text: "job 7 (ns/x), of the same user and title"},
+		"singleton before a younger one":       {in: waiting("singleton").other(7, "x", batch.Pending, titled("j", time.Minute))},
+		"singleton behind one that runs":       {in: waiting("singleton").other(7, "x", batch.Running, titled("j", time.Minute)), code: reason.Dependency},
+		"singleton after one that has ended":   {in: waiting("singleton").other(7, "x", batch.Failed, titled("j", 2*time.Hour))},
+		"singleton beside one of another user": {in: waiting("singleton").asks(keys.User, "mei").other(7, "x", batch.Running, titled("j", 2*time.Hour))},
+
+		"two that wait for each other": {in: waiting("afterok:a").other(7, "a", batch.Pending, awaits("afterany:j")),
+			code: reason.DependencyNeverSatisfied, text: "jobs wait for each other: ns/j, 7 (ns/a), ns/j"},
+		"one who could do without": {in: waiting("afterok:a").other(7, "a", batch.Pending, awaits("afterany:j?afterany:b")), code: reason.Dependency},
+
+		"one that runs is not asked":                {in: given(batch.Running).asks(keys.Hold, "user").pod("w", 0, corev1.PodRunning)},
+		"one that has run is asked only for a hold": {in: waiting("afterok:7").with(begunAgo(time.Hour)).other(7, "a", batch.Failed)},
+		"one that is let in too":                    {in: waiting("afterok:7").group(scheduling.PodGroupInqueue)},
+		"a hold takes it back":                      {in: given(batch.Pending).asks(keys.Hold, "user").group(scheduling.PodGroupInqueue), code: reason.JobHeldUser},
+		"but not when it has pods":                  {in: given(batch.Pending).asks(keys.Hold, "user").group(scheduling.PodGroupInqueue).pod("w", 0, corev1.PodPending)},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test.in.Related = append(test.in.Related, test.in.Job)
+			g := newBuilder(&test.in.Input).gate()
+			if g.code != test.code || !strings.Contains(g.text, test.text) {
+				t.Errorf("%s: %s; want %s: %s", g.code, g.text, test.code, test.text)
+			}
+			if test.until != 0 && !g.until.Equal(noon.Add(test.until)) || test.until == 0 && !g.until.IsZero() {
+				t.Errorf("until %s", g.until)
+			}
+			if met := strings.Join(g.met, " "); met != test.met {
+				t.Errorf("met: %q, want %q", met, test.met)
+			}
+			if g.never != (g.code == reason.DependencyNeverSatisfied) {
+				t.Errorf("never: %v", g.never)
+			}
+		})
+	}
+}
+
+func TestAClosedGateIsSeen(t *testing.T) {
+	t.Parallel()
+	in := given("").asks(keys.Dependency, "afterok:7,after:8+10").other(7, "a", batch.Completed).other(8, "b", batch.Running, begunAgo(time.Minute))
+	p := Compute(in.Input)
+	if diff := cmp.Diff([]string{"status Pending v0 r0"}, digest(&p)); diff != "" {
+		t.Errorf("neither group nor pods (-want +got):\n%s", diff)
+	}
+	s := status(in, &p)
+	if s.State.Reason != "Dependency" || s.State.Message != "it waits until 10m have passed since job 8 (ns/b) started" {
+		t.Errorf("%+v", s.State)
+	}
+	if s.Gate == nil || s.Gate.Until == nil || !s.Gate.Until.Equal(&metav1.Time{Time: noon.Add(9 * time.Minute)}) || len(s.Gate.Met) != 1 {
+		t.Errorf("%+v", s.Gate)
+	}
+	if p.RequeueAfter != 9*time.Minute {
+		t.Errorf("looked at again after %s", p.RequeueAfter)
+	}
+	if len(p.Events) != 1 || p.Events[0].Type != corev1.EventTypeNormal {
+		t.Errorf("%+v", p.Events)
+	}
+	in.Job.Status = *s
+	if again := Compute(in.Input); len(again.Writes) != 0 || len(again.Events) != 0 {
+		t.Errorf("said again: %v, %v", digest(&again), again.Events)
+	}
+	in.Now = noon.Add(9 * time.Minute)
+	p = Compute(in.Input)
+	if diff := cmp.Diff([]string{"status Pending v0 r0", "CreateGroup"}, digest(&p)); diff != "" {
+		t.Errorf("open (-want +got):\n%s", diff)
+	}
+	if s := status(in, &p); s.State.Reason != "" || s.Gate == nil || len(s.Gate.Met) != 2 {
+		t.Errorf("open: %+v, %+v", s.State, s.Gate)
+	}
+}
+
+func TestAJobHeldInItsQueueLeavesIt(t *testing.T) {
+	t.Parallel()
+	in := given(batch.Pending).asks(keys.Hold, "user").group(scheduling.PodGroupInqueue).counted()
+	p := Compute(in.Input)
+	if diff := cmp.Diff([]string{"status Pending v0 r0", "DeleteGroup"}, digest(&p)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAJobWhoseDependencyCannotBeMetIsEndedIfItAsksForThat(t *testing.T) {
+	t.Parallel()
+	in := given(batch.Pending).asks(keys.Dependency, "afterok:7").other(7, "a", batch.Failed)
+	if p := Compute(in.Input); status(in, &p).State.Phase != batch.Pending {
+		t.Errorf("ended unasked: %v", digest(&p))
+	}
+	in.asks(keys.KillOnInvalidDependency, "true")
+	p := Compute(in.Input)
+	if s := status(in, &p); s.State.Phase != batch.Terminating || !strings.Contains(s.State.Message, "can never be met") {
+		t.Errorf("%+v", s.State)
+	}
+}
+
+func TestAJobThatOthersWaitForOutlivesItsTime(t *testing.T) {
+	t.Parallel()
+	second := int32(1)
+	in := given(batch.Completed).with(func(j *batch.Job) {
+		j.Spec.TTLSecondsAfterFinished = &second
+		j.Status.State.LastTransitionTime = metav1.NewTime(noon.Add(-time.Hour))
+	})
+	in.counted().Awaited = true
+	if p := Compute(in.Input); len(p.Writes) != 0 || p.RequeueAfter != awaitedAgain {
+		t.Errorf("%v, again after %s", digest(&p), p.RequeueAfter)
+	}
+	in.Awaited = false
+	p := Compute(in.Input)
+	if diff := cmp.Diff([]string{"DeleteJob"}, digest(&p)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
