@@ -15,6 +15,7 @@ var (
 	mutatingConfigurations = []string{
 		"volcano-admission-service-jobs-mutate",
 		"volcano-admission-service-podgroups-mutate",
+		"volcano-admission-service-pods-mutate",
 		"volcano-admission-service-queues-mutate",
 	}
 	validatingConfigurations = []string{

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -19,6 +22,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 const (
@@ -46,6 +50,14 @@ type Options struct {
 	SchedulerNames []string
 	// JobIDs numbers new jobs; nil leaves that to the controller.
 	JobIDs JobIDs
+	// Enabled lists the paths of the webhooks that are installed, for example /jobs/validate; empty is all of them.
+	Enabled []string
+	// AdmissionConf is the file of resource groups for pods; it is read again when it changes. Empty: there are none.
+	AdmissionConf string
+	// QueueGate gates pods of ours that ask for it by annotation until the scheduler finds room in their queue.
+	QueueGate bool
+	// Queues are the rules of queues that may be chosen.
+	Queues schedulingv1beta1.QueueRules
 	// Ready is called once when the webhooks are served and installed. May be nil.
 	Ready func()
 	// Now is the clock of the certificates. Default time.Now.
@@ -62,6 +74,12 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	known := slices.Sorted(maps.Keys((&hooks{}).handlers()))
+	for _, path := range o.Enabled {
+		if !slices.Contains(known, path) {
+			return o, fmt.Errorf("admission: there is no webhook %q; there are %s", path, strings.Join(known, ", "))
+		}
 	}
 	if (o.ServiceName == "") != (o.ServiceNamespace == "") {
 		return o, errors.New("admission: the webhooks' Service wants both a name and a namespace")
@@ -92,6 +110,10 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	if err != nil {
 		return err
 	}
+	pods, err := newPodRules(options)
+	if err != nil {
+		return err
+	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", options.ListenAddress)
 	if err != nil {
 		return fmt.Errorf("admission: listen on %s: %w", options.ListenAddress, err)
@@ -101,7 +123,7 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 		return errors.Join(err, listener.Close())
 	}
 	keeper := newCertificateKeeper(options, client, hosts)
-	hooks := &hooks{queues: queues, namespaces: client.CoreV1().Namespaces(), schedulers: options.SchedulerNames, ids: options.JobIDs}
+	hooks := &hooks{queues: queues, namespaces: client.CoreV1().Namespaces(), schedulers: options.SchedulerNames, ids: options.JobIDs, pods: pods, queueRules: options.Queues}
 	handler, err := hooks.handler(klog.FromContext(ctx).WithName("admission"))
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -109,11 +131,24 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	return serve(ctx, &service{
 		listener: listener, handler: handler, keeper: keeper, queues: queues,
 		install: func(ctx context.Context, caBundle []byte) error {
-			return install(ctx, client.AdmissionregistrationV1(), configurations(where, caBundle, options.SchedulerNames))
+			mutating, validating := options.enabledRules(pods)
+			return install(ctx, client.AdmissionregistrationV1(), configurations(where, caBundle, mutating, validating))
 		},
+		pods:  pods,
 		ready: options.Ready,
 		now:   options.Now,
 	})
+}
+
+// enabledRules are the webhooks to install; those that are not wanted are switched off.
+func (o *Options) enabledRules(pods *podRules) (mutating, validating []rule) {
+	mutating, validating = append(mutatingRules(), pods.rule()), validatingRules(o.SchedulerNames)
+	for _, rules := range [][]rule{mutating, validating} {
+		for i := range rules {
+			rules[i].off = rules[i].off || len(o.Enabled) > 0 && !slices.Contains(o.Enabled, rules[i].path)
+		}
+	}
+	return mutating, validating
 }
 
 // service is what runs: the server, the queue cache and the renewal of the certificate.
@@ -122,6 +157,7 @@ type service struct {
 	handler  http.Handler
 	keeper   *certificateKeeper
 	queues   *queueCache
+	pods     *podRules
 	install  func(ctx context.Context, caBundle []byte) error
 	ready    func()
 	now      func() time.Time
@@ -152,12 +188,27 @@ func serve(ctx context.Context, s *service) error {
 		defer cancel()
 		return server.Shutdown(drain)
 	})
-	group.Go(func() error { return s.maintain(ctx) })
+	changed := make(chan struct{}, 1)
+	if s.pods.path != "" {
+		group.Go(func() error {
+			ticker := time.NewTicker(groupsPoll)
+			defer ticker.Stop()
+			s.pods.follow(ctx, ticker.C, func() {
+				select {
+				case changed <- struct{}{}:
+				default: // it is known already
+				}
+			})
+			return nil
+		})
+	}
+	group.Go(func() error { return s.maintain(ctx, changed) })
 	return group.Wait()
 }
 
-// maintain installs the webhooks, says that they are ready, and renews their certificate in time.
-func (s *service) maintain(ctx context.Context) error {
+// maintain installs the webhooks, says that they are ready, renews their certificate in time, and installs them anew
+// when they changed.
+func (s *service) maintain(ctx context.Context, changed <-chan struct{}) error {
 	log := klog.FromContext(ctx).WithName("admission")
 	if !s.queues.wait(ctx) {
 		return nil
@@ -186,6 +237,7 @@ func (s *service) maintain(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
+		case <-changed:
 		}
 		timer.Stop()
 	}

@@ -33,6 +33,7 @@ const (
 	pathMutatePodGroup    = "/podgroups/mutate"
 	pathValidatePodGroup  = "/podgroups/validate"
 	pathValidateHyperNode = "/hypernodes/validate"
+	pathMutatePod         = "/pods/mutate"
 	pathValidatePod       = "/pods/validate"
 )
 
@@ -49,12 +50,13 @@ type hooks struct {
 	namespaces namespaceGetter
 	schedulers []string // whose pods are ours; the first is the default of jobs
 	ids        JobIDs   // may be nil
+	pods       *podRules
+	queueRules schedulingv1beta1.QueueRules
 }
 
-// handler serves every webhook at its path.
-func (h *hooks) handler(log logr.Logger) (http.Handler, error) {
-	mux := http.NewServeMux()
-	for path, handle := range map[string]admission.HandlerFunc{
+// handlers are the webhooks by their paths.
+func (h *hooks) handlers() map[string]admission.HandlerFunc {
+	return map[string]admission.HandlerFunc{
 		pathMutateJob:         h.mutateJob,
 		pathValidateJob:       h.validate(batchv1alpha1.GroupVersion.WithKind("Job")),
 		pathMutateQueue:       h.mutateQueue,
@@ -63,7 +65,14 @@ func (h *hooks) handler(log logr.Logger) (http.Handler, error) {
 		pathValidatePodGroup:  h.validate(schedulingv1beta1.GroupVersion.WithKind("PodGroup")),
 		pathValidateHyperNode: h.validate(topologyv1alpha1.GroupVersion.WithKind("HyperNode")),
 		pathValidatePod:       h.validate(corev1.SchemeGroupVersion.WithKind("Pod")),
-	} {
+		pathMutatePod:         h.mutatePod,
+	}
+}
+
+// handler serves every webhook at its path.
+func (h *hooks) handler(log logr.Logger) (http.Handler, error) {
+	mux := http.NewServeMux()
+	for path, handle := range h.handlers() {
 		hook, err := admission.StandaloneWebhook(&admission.Webhook{Handler: handle}, admission.StandaloneOptions{Logger: log, MetricsPath: path})
 		if err != nil {
 			return nil, fmt.Errorf("admission: webhook %s: %w", path, err)

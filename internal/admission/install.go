@@ -53,6 +53,8 @@ type rule struct {
 	// sideEffects: a request that is no dry run changes something besides its object.
 	sideEffects bool
 	conditions  []admissionregistrationv1.MatchCondition
+	// off: nothing is sent; what an earlier vcd installed is emptied.
+	off bool
 }
 
 // mutatingRules default our kinds. They fail open, see the package's comment.
@@ -75,20 +77,25 @@ func validatingRules(schedulerNames []string) []rule {
 		path: pathValidateHyperNode, operations: createAndUpdate(), scope: admissionregistrationv1.ClusterScope,
 		groups: topologyv1alpha1.GroupName, version: topologyv1alpha1.GroupVersion.Version, resource: "hypernodes", conditions: onlySpecChanged(),
 	}
-	quoted := make([]string, len(schedulerNames))
-	for i, name := range schedulerNames {
-		quoted[i] = fmt.Sprintf("%q", name)
-	}
 	pod := rule{
 		path: pathValidatePod, groups: "", version: "v1", resource: "pods", scope: admissionregistrationv1.NamespacedScope,
 		operations: create(), failOpen: true,
 		conditions: []admissionregistrationv1.MatchCondition{
-			{Name: "our-scheduler", Expression: fmt.Sprintf("object.spec.schedulerName in [%s]", strings.Join(quoted, ", "))},
+			{Name: "our-scheduler", Expression: isOurs(schedulerNames)},
 			{Name: "has-a-disruption-budget", Expression: fmt.Sprintf("has(object.metadata.annotations) && ('%s' in object.metadata.annotations || '%s' in object.metadata.annotations)",
 				keys.JDBMinAvailable, keys.JDBMaxUnavailable)},
 		},
 	}
 	return []rule{job, queue, group, hyperNode, pod}
+}
+
+// isOurs is the expression that holds for pods of these schedulers.
+func isOurs(schedulerNames []string) string {
+	quoted := make([]string, len(schedulerNames))
+	for i, name := range schedulerNames {
+		quoted[i] = fmt.Sprintf("%q", name)
+	}
+	return fmt.Sprintf("object.spec.schedulerName in [%s]", strings.Join(quoted, ", "))
 }
 
 func ourKinds() (job, queue, group rule) {
@@ -120,12 +127,12 @@ type webhookConfigurations struct {
 }
 
 // configurations describes our webhooks at where, trusted by caBundle.
-func configurations(where target, caBundle []byte, schedulerNames []string) webhookConfigurations {
+func configurations(where target, caBundle []byte, mutating, validating []rule) webhookConfigurations {
 	var all webhookConfigurations
-	for _, r := range mutatingRules() {
-		all.mutating = append(all.mutating, &admissionregistrationv1.MutatingWebhookConfiguration{
-			ObjectMeta: r.meta(),
-			Webhooks: []admissionregistrationv1.MutatingWebhook{{
+	for _, r := range mutating {
+		configuration := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: r.meta()}
+		if !r.off {
+			configuration.Webhooks = []admissionregistrationv1.MutatingWebhook{{
 				Name:                    r.name(),
 				ClientConfig:            where.client(r.path, caBundle),
 				Rules:                   r.rules(),
@@ -138,13 +145,14 @@ func configurations(where target, caBundle []byte, schedulerNames []string) webh
 				AdmissionReviewVersions: []string{"v1"},
 				ReinvocationPolicy:      new(admissionregistrationv1.NeverReinvocationPolicy),
 				MatchConditions:         r.conditions,
-			}},
-		})
+			}}
+		}
+		all.mutating = append(all.mutating, configuration)
 	}
-	for _, r := range validatingRules(schedulerNames) {
-		all.validating = append(all.validating, &admissionregistrationv1.ValidatingWebhookConfiguration{
-			ObjectMeta: r.meta(),
-			Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+	for _, r := range validating {
+		configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: r.meta()}
+		if !r.off {
+			configuration.Webhooks = []admissionregistrationv1.ValidatingWebhook{{
 				Name:                    r.name(),
 				ClientConfig:            where.client(r.path, caBundle),
 				Rules:                   r.rules(),
@@ -156,8 +164,9 @@ func configurations(where target, caBundle []byte, schedulerNames []string) webh
 				TimeoutSeconds:          new(int32(webhookTimeoutSeconds)),
 				AdmissionReviewVersions: []string{"v1"},
 				MatchConditions:         r.conditions,
-			}},
-		})
+			}}
+		}
+		all.validating = append(all.validating, configuration)
 	}
 	return all
 }

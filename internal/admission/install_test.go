@@ -9,11 +9,27 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 )
 
+// described are the configurations that these options make.
+func described(t *testing.T, options Options, bundle string) webhookConfigurations {
+	t.Helper()
+	pods, err := newPodRules(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mutating, validating := options.enabledRules(pods)
+	return configurations(target{url: "https://127.0.0.1:1"}, []byte(bundle), mutating, validating)
+}
+
 func TestWhatIsInstalled(t *testing.T) {
 	t.Parallel()
-	all := configurations(target{url: "https://127.0.0.1:1"}, []byte("ca"), []string{"volcano", "mine"})
+	options := Options{SchedulerNames: []string{"volcano", "mine"}}
+	all := described(t, options, "ca")
 	names := map[string]admissionregistrationv1.FailurePolicyType{}
 	for _, c := range all.mutating {
+		if len(c.Webhooks) == 0 {
+			names[c.Name] = "off"
+			continue
+		}
 		names[c.Name+" "+c.Webhooks[0].Name] = *c.Webhooks[0].FailurePolicy
 	}
 	for _, c := range all.validating {
@@ -21,6 +37,7 @@ func TestWhatIsInstalled(t *testing.T) {
 	}
 	for name, want := range map[string]admissionregistrationv1.FailurePolicyType{
 		"volcano-admission-service-jobs-mutate mutatejob.volcano.sh":                 admissionregistrationv1.Ignore,
+		"volcano-admission-service-pods-mutate":                                      "off",
 		"volcano-admission-service-queues-mutate mutatequeue.volcano.sh":             admissionregistrationv1.Ignore,
 		"volcano-admission-service-podgroups-mutate mutatepodgroup.volcano.sh":       admissionregistrationv1.Ignore,
 		"volcano-admission-service-jobs-validate validatejob.volcano.sh":             admissionregistrationv1.Fail,
@@ -53,7 +70,7 @@ func TestWhatAnEarlierVolcanoLeftIsTakenOver(t *testing.T) {
 	})
 	api := client.AdmissionregistrationV1()
 	for _, bundle := range []string{"first", "second", "second"} {
-		if err := install(ctx, api, configurations(target{url: "https://127.0.0.1:1"}, []byte(bundle), []string{"volcano"})); err != nil {
+		if err := install(ctx, api, described(t, Options{SchedulerNames: []string{"volcano"}}, bundle)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := api.ValidatingWebhookConfigurations().Get(ctx, "volcano-admission-service-jobs-validate", metav1.GetOptions{})
@@ -65,7 +82,7 @@ func TestWhatAnEarlierVolcanoLeftIsTakenOver(t *testing.T) {
 		}
 	}
 	client.ClearActions()
-	if err := install(ctx, api, configurations(target{url: "https://127.0.0.1:1"}, []byte("second"), []string{"volcano"})); err != nil {
+	if err := install(ctx, api, described(t, Options{SchedulerNames: []string{"volcano"}}, "second")); err != nil {
 		t.Fatal(err)
 	}
 	for _, action := range client.Actions() {

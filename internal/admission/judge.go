@@ -19,7 +19,7 @@ import (
 func (h *hooks) validate(kind schema.GroupVersionKind) admission.HandlerFunc {
 	return func(ctx context.Context, request admission.Request) admission.Response {
 		queues := h.queues.lookup(ctx)
-		around := &check.Around{SchedulerNames: h.schedulers, Queues: queues, Template: podtemplate.Validate}
+		around := &check.Around{SchedulerNames: h.schedulers, Queues: queues, QueueRules: h.queueRules, Template: podtemplate.Validate}
 		var verdict check.Verdict
 		if request.Operation == admissionv1.Update {
 			verdict = check.Update(kind, request.OldObject.Raw, request.Object.Raw, around)
@@ -40,7 +40,7 @@ func (h *hooks) validateQueue(ctx context.Context, request admission.Request) ad
 		return h.validate(kind)(ctx, request)
 	}
 	queues := h.queues.lookup(ctx)
-	errs := schedulingv1beta1.ValidateQueueDelete(request.Name, queues)
+	errs := h.queueRules.ValidateDelete(request.Name, queues)
 	if queues.err != nil {
 		return admission.Errored(http.StatusInternalServerError, queues.err)
 	}

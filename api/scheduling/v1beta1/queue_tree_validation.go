@@ -10,8 +10,11 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// validateQueuePlace wants a parent that there is, that leads to root in few steps, and that holds no pods itself.
-func validateQueuePlace(q *Queue, queues QueueLookup) field.ErrorList {
+// deepestLook is how many levels down a tree is looked at, should queues form a circle.
+const deepestLook = 64
+
+// validatePlace wants a parent that there is, that leads to root in few steps, and that holds no pods itself.
+func (r QueueRules) validatePlace(q *Queue, queues QueueLookup) field.ErrorList {
 	path := field.NewPath("spec", "parent")
 	name := q.Spec.Parent
 	if q.Name == keys.RootQueue {
@@ -34,9 +37,9 @@ func validateQueuePlace(q *Queue, queues QueueLookup) field.ErrorList {
 	if err != nil {
 		return field.ErrorList{field.Invalid(path, name, err.Error())}
 	}
-	if depth := len(chain) + subtreeDepth(q.Name, queues, MaxQueueDepth); depth > MaxQueueDepth {
+	if depth := len(chain) + subtreeDepth(q.Name, queues, r.maxDepth()); depth > r.maxDepth() {
 		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
-			"queue %s would make the tree %d queues deep, and %d is the most", q.Name, depth, MaxQueueDepth))}
+			"queue %s would make the tree %d queues deep, and %d is the most", q.Name, depth, r.maxDepth()))}
 	}
 	held := parent.Status.Allocated[corev1.ResourcePods]
 	if others := without(queues.Children(name), q.Name); len(others) == 0 && held.Sign() > 0 {
@@ -94,7 +97,7 @@ func validateQueueAmounts(q *Queue, queues QueueLookup) field.ErrorList {
 	}
 	errs = append(errs, validateSums(q, children, "the children of this queue have")...)
 	for _, child := range children {
-		errs = append(errs, validateCapabilityBelow(q, child, queues, MaxQueueDepth)...)
+		errs = append(errs, validateCapabilityBelow(q, child, queues, deepestLook)...)
 	}
 	return errs
 }

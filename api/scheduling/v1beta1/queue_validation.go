@@ -5,36 +5,74 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// MaxQueueDepth is how many queues deep the tree below root may be.
+// MaxQueueDepth is how many queues deep the tree below root may be when nothing else is said.
 const MaxQueueDepth = 5
 
-// ValidateQueue says what is wrong with a new Queue. Without queues nothing is said of its place in the tree.
+// QueueRules are the rules of queues that an installation may choose; the zero value is what is usual.
+//
+// +kubebuilder:object:generate=false
+type QueueRules struct {
+	// MaxDepth is how many queues deep the tree below root may be; 0 means MaxQueueDepth.
+	MaxDepth int
+	// FreeRoot lets the amounts of the root queue be changed.
+	FreeRoot bool
+	// KeepBusy forbids to delete a queue in which pods run.
+	KeepBusy bool
+}
+
+func (r QueueRules) maxDepth() int {
+	if r.MaxDepth == 0 {
+		return MaxQueueDepth
+	}
+	return r.MaxDepth
+}
+
+// ValidateQueue is Validate of the usual rules.
 func ValidateQueue(q *Queue, queues QueueLookup) field.ErrorList {
+	return QueueRules{}.Validate(q, queues)
+}
+
+// ValidateQueueUpdate is ValidateUpdate of the usual rules.
+func ValidateQueueUpdate(old, updated *Queue, queues QueueLookup) field.ErrorList {
+	return QueueRules{}.ValidateUpdate(old, updated, queues)
+}
+
+// ValidateQueueDelete is ValidateDelete of the usual rules.
+func ValidateQueueDelete(name string, queues QueueLookup) field.ErrorList {
+	return QueueRules{}.ValidateDelete(name, queues)
+}
+
+// Validate says what is wrong with a new Queue. Without queues nothing is said of its place in the tree.
+func (r QueueRules) Validate(q *Queue, queues QueueLookup) field.ErrorList {
 	errs := validateQueueAlone(q)
 	if queues == nil {
 		return errs
 	}
 	errs = append(errs, validateHierarchyPath(q, queues)...)
-	if placed := validateQueuePlace(q, queues); len(placed) > 0 {
+	if placed := r.validatePlace(q, queues); len(placed) > 0 {
 		return append(errs, placed...) // without a place there is nothing to compare amounts with
 	}
 	return append(errs, validateQueueAmounts(q, queues)...)
 }
 
-// ValidateQueueUpdate says what is wrong with a changed Queue. What did not change is not judged again, so that a
+// ValidateUpdate says what is wrong with a changed Queue. What did not change is not judged again, so that a
 // queue can always be closed, labelled or deleted.
-func ValidateQueueUpdate(old, updated *Queue, queues QueueLookup) field.ErrorList {
+func (r QueueRules) ValidateUpdate(old, updated *Queue, queues QueueLookup) field.ErrorList {
 	if apiequality.Semantic.DeepEqual(old.Spec, updated.Spec) && samePath(old, updated) {
 		return nil
 	}
 	errs := validateQueueAlone(updated)
 	if updated.Name == keys.RootQueue {
+		if r.FreeRoot {
+			return errs
+		}
 		return append(errs, validateRootUpdate(old, updated)...)
 	}
 	if queues == nil {
@@ -45,7 +83,7 @@ func ValidateQueueUpdate(old, updated *Queue, queues QueueLookup) field.ErrorLis
 	}
 	moved := old.ParentName() != updated.ParentName()
 	if moved {
-		if placed := validateQueuePlace(updated, queues); len(placed) > 0 {
+		if placed := r.validatePlace(updated, queues); len(placed) > 0 {
 			return append(errs, placed...)
 		}
 	}
@@ -57,14 +95,19 @@ func ValidateQueueUpdate(old, updated *Queue, queues QueueLookup) field.ErrorLis
 	return errs
 }
 
-// ValidateQueueDelete says why the queue of that name must stay.
-func ValidateQueueDelete(name string, queues QueueLookup) field.ErrorList {
+// ValidateDelete says why the queue of that name must stay.
+func (r QueueRules) ValidateDelete(name string, queues QueueLookup) field.ErrorList {
 	path := field.NewPath("metadata", "name")
 	if name == keys.DefaultQueue || name == keys.RootQueue {
 		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf("`%s` queue can not be deleted", name))}
 	}
 	if queues == nil {
 		return nil
+	}
+	if queue, ok := queues.Queue(name); ok && r.KeepBusy {
+		if pods := queue.Status.Allocated[corev1.ResourcePods]; pods.Sign() > 0 {
+			return field.ErrorList{field.Invalid(path, name, fmt.Sprintf("queue %s cannot be deleted because it has allocated Pods: %s", name, pods.String()))}
+		}
 	}
 	if children := queues.Children(name); len(children) > 0 {
 		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf("queue %s can not be deleted because it has %d child queues: %s",

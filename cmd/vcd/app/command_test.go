@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/daemon"
 )
 
@@ -70,6 +71,19 @@ func TestFlags(t *testing.T) {
 			check:     func(o daemon.Options) any { return []string{o.Admission.ServiceNamespace, o.Admission.ServiceName} },
 			want:      []string{"volcano-system", "admission"},
 		},
+		"what the door is to do": {
+			arguments: []string{"--enabled-admission=/jobs/mutate,,/jobs/validate", "--admission-conf=/x", "--max-queue-depth=7", "--enable-root-queue-protection=false",
+				"--enable-queue-allocated-pods-check", "--feature-gates=SchedulingGatesQueueAdmission=true,Other=false"},
+			check: func(o daemon.Options) any {
+				return []any{o.Admission.Enabled, o.Admission.AdmissionConf, o.Admission.Queues, o.Admission.QueueGate}
+			},
+			want: []any{[]string{"/jobs/mutate", "/jobs/validate"}, "/x", schedulingv1beta1.QueueRules{MaxDepth: 7, FreeRoot: true, KeepBusy: true}, true},
+		},
+		"the webhook manager's spelling of the service": {
+			arguments: []string{"--webhook-namespace=volcano-system", "--webhook-service-name=volcano-admission-service", "--tls-cert-file=/c", "--port=8443", "--ca-cert-file=/x"},
+			check:     func(o daemon.Options) any { return []string{o.Admission.ServiceNamespace, o.Admission.ServiceName} },
+			want:      []string{"volcano-system", "volcano-admission-service"},
+		},
 		"a command line of Volcano's is understood": {
 			arguments: []string{
 				"--kube-api-qps=2000", "--kube-api-burst=2000", "--lock-object-namespace=vs", "--node-worker-threads=20",
@@ -101,6 +115,8 @@ func TestFlagsThatCannotBe(t *testing.T) {
 		"a negative period":                {[]string{"--schedule-period=-1s"}, "--schedule-period -1s"},
 		"a service without a namespace":    {[]string{"--webhook-service=admission"}, "must be NAMESPACE/NAME"},
 		"a service and a URL":              {[]string{"--webhook-service=a/b", "--webhook-url=https://x"}, "only one of them"},
+		"a tree of less than nothing":      {[]string{"--max-queue-depth=-1"}, "--max-queue-depth -1"},
+		"a feature gate without a value":   {[]string{"--feature-gates=X"}, `"X": want Name=true or Name=false`},
 		"a flag that nobody knows":         {[]string{"--frobnicate"}, "frobnicate"},
 		"a duration that is none":          {[]string{"--schedule-period=fast"}, "schedule-period"},
 	}

@@ -1,10 +1,8 @@
 package app
 
 import (
-	"errors"
 	"flag"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -48,9 +46,8 @@ type flags struct {
 	period         time.Duration
 	defaultQueue   string
 
-	webhookAddress string
-	webhookURL     string
-	webhookService string
+	admission admissionFlags
+	gates     featureGates
 }
 
 func (f *flags) bind(fs *pflag.FlagSet, p parts) {
@@ -65,9 +62,7 @@ func (f *flags) bind(fs *pflag.FlagSet, p parts) {
 		fs.StringVar(&f.defaultQueue, "default-queue", keys.DefaultQueue, "queue of what names none; made when missing")
 	}
 	if p&admitting != 0 {
-		fs.StringVar(&f.webhookAddress, "webhook-listen-address", ":8443", "address on which webhooks are served")
-		fs.StringVar(&f.webhookURL, "webhook-url", "", "https URL by which the API server reaches the webhooks, when not by a service")
-		fs.StringVar(&f.webhookService, "webhook-service", "", "NAMESPACE/NAME of the service by which the API server reaches the webhooks; without it and --webhook-url the listen address is used")
+		f.admission.bind(fs)
 	}
 	if p&(scheduling|controlling) != 0 {
 		fs.BoolVar(&f.leaderElect, "leader-elect", true, "of several processes let one work at a time")
@@ -81,6 +76,8 @@ func (f *flags) bind(fs *pflag.FlagSet, p parts) {
 	fs.StringVar(&f.healthAddress, "healthz-address", ":11251", "address of /healthz and /readyz")
 	fs.BoolVar(&f.enableHealth, "enable-healthz", true, "serve /healthz and /readyz")
 	fs.BoolVar(&f.pprof, "enable-pprof", false, "serve Go's profiles under /debug/pprof on the address of /metrics")
+	f.gates = featureGates{}
+	fs.Var(f.gates, "feature-gates", "Volcano's feature gates; "+queueGate+" (default false) gates pods that wait for room in their queue")
 	bindVerbosity(fs)
 	f.bindObsolete(fs, p)
 }
@@ -115,6 +112,9 @@ func (f *flags) bindObsolete(fs *pflag.FlagSet, p parts) {
 		ignored("percentage-nodes-to-find", all)
 		ignored("ignored-provisioners", "volumes count where a node says how many it can attach, and nowhere else")
 		ignored("node-worker-threads", "one goroutine keeps the model")
+	}
+	if p&admitting != 0 {
+		f.admission.bindObsolete(fs)
 	}
 	if p&controlling != 0 {
 		const one = "jobs, queues and PodGroups share their workers"
@@ -157,17 +157,8 @@ func (f *flags) options(components []string) (daemon.Options, error) {
 	if f.enableHealth {
 		o.HealthAddress = f.healthAddress
 	}
-	o.Admission.ListenAddress = f.webhookAddress
-	o.Admission.URL = f.webhookURL
-	if f.webhookService != "" {
-		namespace, name, ok := strings.Cut(f.webhookService, "/")
-		if !ok || namespace == "" || name == "" {
-			return o, fmt.Errorf("--webhook-service %q: must be NAMESPACE/NAME", f.webhookService)
-		}
-		if f.webhookURL != "" {
-			return o, errors.New("--webhook-service and --webhook-url: only one of them can be given")
-		}
-		o.Admission.ServiceNamespace, o.Admission.ServiceName = namespace, name
+	if o.Admission, err = f.admission.options(f.gates); err != nil {
+		return o, err
 	}
 	return o, nil
 }

@@ -1,0 +1,109 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/admission"
+)
+
+// queueGate is the one feature gate of Volcano's that decides something here; what the others switch is always on.
+const queueGate = "SchedulingGatesQueueAdmission"
+
+// admissionFlags are those of the webhooks.
+type admissionFlags struct {
+	address, url, service         string
+	serviceNamespace, serviceName string
+	enabled                       []string
+	conf                          string
+	queueDepth                    int
+	protectRoot, keepBusyQueues   bool
+}
+
+func (f *admissionFlags) bind(fs *pflag.FlagSet) {
+	fs.StringVar(&f.address, "webhook-listen-address", admission.DefaultListenAddress, "address on which webhooks are served")
+	fs.StringVar(&f.url, "webhook-url", "", "https URL by which the API server reaches the webhooks, when not by a service")
+	fs.StringVar(&f.service, "webhook-service", "", "NAMESPACE/NAME of the service by which the API server reaches the webhooks; without it and --webhook-url the listen address is used")
+	fs.StringSliceVar(&f.enabled, "enabled-admission", nil, "paths of the webhooks to install, for example /jobs/mutate,/jobs/validate; without it all of them")
+	fs.StringVar(&f.conf, "admission-conf", "", "path of a file of resource groups for pods; it is read again when it changes")
+	fs.IntVar(&f.queueDepth, "max-queue-depth", schedulingv1beta1.MaxQueueDepth, "how many queues deep the tree below root may be")
+	fs.BoolVar(&f.protectRoot, "enable-root-queue-protection", true, "refuse changes of the root queue's capability, deserved and guarantee")
+	fs.BoolVar(&f.keepBusyQueues, "enable-queue-allocated-pods-check", false, "refuse to delete a queue in which pods run")
+}
+
+// bindObsolete accepts the flags of Volcano's webhook manager that are spelled otherwise here, or not needed.
+func (f *admissionFlags) bindObsolete(fs *pflag.FlagSet) {
+	fs.StringVar(&f.serviceNamespace, "webhook-namespace", "", "namespace of the service before the webhooks")
+	deprecate(fs, "webhook-namespace", "use --webhook-service")
+	fs.StringVar(&f.serviceName, "webhook-service-name", "", "name of the service before the webhooks")
+	deprecate(fs, "webhook-service-name", "use --webhook-service")
+	for name, why := range map[string]string{
+		"tls-cert-file":          "certificates are made and renewed by the daemon itself",
+		"tls-private-key-file":   "certificates are made and renewed by the daemon itself",
+		"ca-cert-file":           "certificates are made and renewed by the daemon itself",
+		"port":                   "--webhook-listen-address names the port",
+		"graceful-shutdown-time": "requests under way have 10 s to end",
+	} {
+		fs.String(name, "", why)
+		deprecate(fs, name, "it is ignored: "+why)
+	}
+}
+
+// options turns the flags into those of the webhooks.
+func (f *admissionFlags) options(gates featureGates) (admission.Options, error) {
+	o := admission.Options{
+		ListenAddress: f.address, URL: f.url, AdmissionConf: f.conf, QueueGate: gates[queueGate],
+		Queues: schedulingv1beta1.QueueRules{MaxDepth: f.queueDepth, FreeRoot: !f.protectRoot, KeepBusy: f.keepBusyQueues},
+	}
+	for _, path := range f.enabled {
+		if path != "" {
+			o.Enabled = append(o.Enabled, path)
+		}
+	}
+	if f.queueDepth < 0 {
+		return o, fmt.Errorf("--max-queue-depth %d: must not be negative", f.queueDepth)
+	}
+	if f.service == "" && f.serviceNamespace != "" && f.serviceName != "" {
+		f.service = f.serviceNamespace + "/" + f.serviceName
+	}
+	if f.service == "" {
+		return o, nil
+	}
+	namespace, name, ok := strings.Cut(f.service, "/")
+	if !ok || namespace == "" || name == "" {
+		return o, fmt.Errorf("--webhook-service %q: must be NAMESPACE/NAME", f.service)
+	}
+	if f.url != "" {
+		return o, errors.New("--webhook-service and --webhook-url: only one of them can be given")
+	}
+	o.ServiceNamespace, o.ServiceName = namespace, name
+	return o, nil
+}
+
+// featureGates is --feature-gates: Name=true,Other=false. Names that we do not know, Kubernetes' among them, are taken
+// and mean nothing.
+type featureGates map[string]bool
+
+// String is the flag as it could be written.
+func (g featureGates) String() string { return "" }
+
+// Type is what --help calls the value.
+func (g featureGates) Type() string { return "Name=true|false,..." }
+
+// Set reads one flag.
+func (g featureGates) Set(text string) error {
+	for one := range strings.SplitSeq(text, ",") {
+		name, value, found := strings.Cut(strings.TrimSpace(one), "=")
+		on, err := strconv.ParseBool(value)
+		if !found || name == "" || err != nil {
+			return fmt.Errorf("%q: want Name=true or Name=false", one)
+		}
+		g[name] = on
+	}
+	return nil
+}
