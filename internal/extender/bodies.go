@@ -64,7 +64,7 @@ type queueInfo struct {
 
 // statuses are Volcano's numbers.
 var statuses = map[model.Status]int{
-	model.Pending: 1, model.Pipelined: 4, model.Binding: 8, model.Bound: 16, model.Running: 32, model.Releasing: 64,
+	model.Pending: 1, model.Pipelined: 4, model.Binding: 8, model.Bound: 16, model.Running: 32, model.Releasing: 64, model.Lingering: 64,
 	model.Succeeded: 128, model.Failed: 256, model.Unknown: 512,
 }
 

@@ -69,8 +69,12 @@ type Cluster struct {
 	hyperSeen               uint64 // the last change of a HyperNode's status
 	topologyInfos           []nodeSeen
 	loose                   map[*Task]bool // pods of ours without a node that name no PodGroup
-	orphans                 map[*Gang]bool // named by pods, not known when last looked at
-	timed                   int            // tasks and gangs whose run time is known
+	// leaving are pods that are being deleted until a known time, lingering those of which that is over.
+	leaving, lingering map[*Task]bool
+	// LingerGen is the generation of the last change of Lingering.
+	LingerGen uint64
+	orphans   map[*Gang]bool // named by pods, not known when last looked at
+	timed     int            // tasks and gangs whose run time is known
 }
 
 // New returns an empty cluster.
@@ -86,6 +90,8 @@ func New() *Cluster {
 		Budgets:      map[string]*Budget{},
 		tasks:        map[types.UID]*Task{},
 		loose:        map[*Task]bool{},
+		leaving:      map[*Task]bool{},
+		lingering:    map[*Task]bool{},
 		orphans:      map[*Gang]bool{},
 		taskNames:    map[string]*Task{},
 		gangUIDs:     map[types.UID]*Gang{},

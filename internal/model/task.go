@@ -40,6 +40,8 @@ type Task struct {
 	BoundAt time.Time
 	// LeavesBy is when a pod that is being deleted is to be gone; zero: it is not, or nobody knows.
 	LeavesBy time.Time
+	// lingers is the deadline after which it was found to linger, zero: it was not.
+	lingers time.Time
 	// Condition is PodScheduled=False as last seen or decided.
 	Condition PodCondition
 
@@ -142,6 +144,9 @@ func (t *Task) settle() (NodeID, Status) {
 	if t.assumedEvicted && node != NoNode {
 		status = Releasing
 	}
+	if status == Releasing && !t.lingers.IsZero() && t.lingers.Equal(t.LeavesBy) {
+		status = Lingering
+	}
 	return node, status
 }
 
@@ -189,6 +194,7 @@ func (c *Cluster) link(t *Task, node NodeID, status Status) {
 		t.nodePos = len(n.Tasks[node])
 		n.Tasks[node] = append(n.Tasks[node], t)
 		c.useClaims(t, 1)
+		c.trackLeaving(t, true)
 	}
 	if g := t.Gang; g != nil {
 		if t.gangPos < 0 {
@@ -202,6 +208,7 @@ func (c *Cluster) link(t *Task, node NodeID, status Status) {
 // unlink is the reverse of link, but for the fields of the task itself.
 func (c *Cluster) unlink(t *Task) {
 	if t.nodePos >= 0 {
+		c.trackLeaving(t, false)
 		c.account(t, -1)
 		list := c.Nodes.Tasks[t.Node]
 		last := list[len(list)-1]

@@ -25,6 +25,7 @@ type book struct {
 	stirred    bool       // a queue stands better than at the last cycle
 	nodes      nodesStamp // at the last cycle
 	tree       *model.Topology
+	lingering  uint64 // generation of the pods that do not end at the last cycle
 	// attachable is the generation of volumes and devices at the last cycle.
 	attachable uint64
 	arrived    time.Time // when a gang last got more pods than it had
@@ -236,8 +237,10 @@ func (b *book) wake(s *session.Session) {
 	b.tree = s.Tree.Topology
 	attachable := s.Cluster.Attachable.Gen != b.attachable
 	b.attachable = s.Cluster.Attachable.Gen
+	lingering := s.Cluster.LingerGen != b.lingering
+	b.lingering = s.Cluster.LingerGen
 	for _, j := range b.waiting {
-		if j.Parked && (s.WakeAll || resized && j.SizeBound() || moved && j.Structured() || attachable && s.AttachStamp(j) != j.AttachStamp || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() ||
+		if j.Parked && (s.WakeAll || lingering && len(j.ParkedShapes)+len(j.Reserved) > 0 || resized && j.SizeBound() || moved && j.Structured() || attachable && s.AttachStamp(j) != j.AttachStamp || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() ||
 			b.stamps[j.In].shifted != j.ShiftStamp && len(j.ParkedShapes) > 1 || j.WholeClusterBound() && (b.stirred || s.View.Touched || s.Cluster.QuotaGen > b.seenQuotas) ||
 			s.Reached(j, j.DueAt) || s.View.Touched && b.nodesHelp(s, j, helped)) {
 			j.Parked = false

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	schedulingk8s "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
@@ -249,7 +250,13 @@ func (r *random) decide() {
 		}
 	}
 	for _, e := range d.Evicts {
-		if rapid.IntRange(0, 3).Draw(r.t, "leaves") > 0 {
+		switch rapid.IntRange(0, 3).Draw(r.t, "leaves") {
+		case 0: // and some of these never do
+			by := metav1.NewTime(r.now.Add(-time.Duration(rapid.IntRange(0, 28).Draw(r.t, "slow")) * time.Second))
+			p := r.pods[e.Pod.Name]
+			p.DeletionTimestamp = &by
+			r.model.Apply(model.TaskFrom(p, true))
+		default:
 			r.drop(e.Pod.Name)
 		}
 	}

@@ -52,6 +52,7 @@ func (e *Engine) report(s *session.Session) decision.Decisions {
 	out.Stats.GangsTried, out.Stats.GangsPlaced = s.Tried, s.Won
 	out.Stats.GangsParked, out.Stats.TasksPlaced = len(e.book.waiting), len(out.Binds)
 	out.Again = len(out.Evicts) > 0 // assumed, they may show more room; all else comes back as a change
+	e.tellLingering(s)
 	return *out
 }
 

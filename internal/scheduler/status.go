@@ -121,7 +121,7 @@ func phaseOf(j *session.Job) schedulingv1beta1.PodGroupPhase {
 	ended := j.Count[model.Succeeded] + j.Count[model.Failed]
 	scheduled := j.Count[model.Bound] + j.Count[model.Running] + ended
 	for _, t := range j.Tasks {
-		if t.Status == model.Releasing && t.Node != model.NoNode {
+		if t.Status.Leaving() && t.Node != model.NoNode {
 			scheduled++
 		}
 	}

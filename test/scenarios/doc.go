@@ -23,6 +23,7 @@
 //	unready POD…       they run and are not ready
 //	bindfail POD…      the API refused the binding
 //	show GANG…         phase, condition, explanation
+//	events             those since they were last told
 //	shares             what queues hold and deserve
 //	config             the lines are the scheduler's configuration
 //	restart            a new engine and a new model of what the API knows

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -69,8 +70,8 @@ func (w *world) nominate(d *decision.Decisions) {
 // linger has an evicted pod take its time to end.
 func (w *world) linger(name string) {
 	p := w.pods[name]
-	now := metav1.NewTime(w.now)
-	p.DeletionTimestamp = &now
+	by := metav1.NewTime(w.now.Add(30 * time.Second)) // its grace period
+	p.DeletionTimestamp = &by
 	w.update(p)
 }
 

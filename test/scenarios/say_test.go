@@ -53,3 +53,13 @@ func (w *world) say(d *decision.Decisions) []string {
 	}
 	return out
 }
+
+// tellEvents tells the events since it was last called.
+func (w *world) tellEvents() []string {
+	out := make([]string, 0, len(w.events))
+	for _, e := range w.events {
+		out = append(out, fmt.Sprintf("%s %s %s: %s", e.Gang.Name, e.Type, e.Reason, e.Message))
+	}
+	w.events = nil
+	return out
+}

@@ -43,6 +43,7 @@ type world struct {
 	quotas  map[string]*corev1.ResourceQuota
 	made    int
 	numas   map[string]*nodeinfov1alpha1.Numatopology
+	events  []decision.Event         // since they were last told
 	objects map[string]metav1.Object // volumes, devices and their kin
 }
 
@@ -129,6 +130,8 @@ func (w *world) do(line string, body []string) []string {
 		return w.show(args)
 	case "shares":
 		return w.shares()
+	case "events":
+		return w.tellEvents()
 	case "config":
 		return w.configure(body)
 	case "restart":
@@ -427,6 +430,7 @@ func (w *world) cycle() decision.Decisions {
 		w.annotate(&d.Gangs[i])
 	}
 	w.nominate(&d)
+	w.events = append(w.events, d.Events...)
 	return d
 }
 
@@ -436,7 +440,7 @@ func (w *world) settle(how ...string) []string {
 	for range 50 {
 		d := w.cycle()
 		out = append(out, w.say(&d)...)
-		if len(d.Binds)+len(d.Evicts)+len(d.Gangs)+len(d.Nominations) == 0 {
+		if len(d.Binds)+len(d.Evicts)+len(d.Gangs)+len(d.Nominations)+len(d.Lingering) == 0 {
 			return out
 		}
 		for _, b := range d.Binds {

@@ -43,6 +43,9 @@ func Assume(c *model.Cluster, d *Decisions) {
 			Allocated: q.Allocated, Deserved: q.Deserved, SharePercent: q.SharePercent, Waiting: q.Waiting, At: d.Now,
 		})
 	}
+	for i := range d.Lingering {
+		c.AssumeLingering(d.Lingering[i].UID)
+	}
 	c.AssumeUsage(d.Usage)
 	c.EndAssume()
 }

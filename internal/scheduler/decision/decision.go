@@ -145,6 +145,8 @@ type Decisions struct {
 	Queues        []QueueStatus
 	HyperNodes    []HyperNodeStatus
 	PodConditions []PodCondition
+	// Lingering are pods that should have ended by now and have not: their room no longer counts as coming.
+	Lingering []Object
 	// Usage is what accounts have used, where what they hold changed. To be kept over restarts.
 	Usage  []model.UsageEntry
 	Events []Event
@@ -158,5 +160,5 @@ type Decisions struct {
 
 // Empty says whether there is nothing to carry out.
 func (d *Decisions) Empty() bool {
-	return len(d.Binds)+len(d.Evicts)+len(d.Nominations)+len(d.Gangs)+len(d.Queues)+len(d.HyperNodes)+len(d.PodConditions)+len(d.Events) == 0
+	return len(d.Binds)+len(d.Evicts)+len(d.Nominations)+len(d.Gangs)+len(d.Queues)+len(d.HyperNodes)+len(d.PodConditions)+len(d.Events)+len(d.Lingering) == 0
 }

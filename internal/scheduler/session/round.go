@@ -83,8 +83,9 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 			return Reserved
 		}
 	}
-	s.remember(j, &r, v)
 	r.undo(mark)
+	v = s.lingering(j, v, limits)
+	s.remember(j, &r, v)
 	if filter == nil {
 		s.giveUp(j)
 	}
@@ -121,7 +122,7 @@ func (s *Session) members(j *Job, more int) explain.Members {
 	held := j.AllocatedTasks() + len(j.Placed)
 	exist := 0
 	for status, n := range j.Count {
-		if !model.Status(status).Ended() && model.Status(status) != model.Releasing || model.Status(status) == model.Succeeded {
+		if !model.Status(status).Ended() && !model.Status(status).Leaving() || model.Status(status) == model.Succeeded {
 			exist += n
 		}
 	}

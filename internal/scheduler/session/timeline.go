@@ -78,6 +78,8 @@ func (l *EndingLog) collect(s *Session, id model.NodeID) {
 		switch {
 		case t.Status == model.Releasing:
 			e.leaving, e.moves = true, true
+		case t.Status == model.Lingering: // nobody knows when
+			continue
 		default:
 			at, known := t.End(s.Now)
 			if !known {

@@ -1,0 +1,53 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// tellLingering finds the pods that should have ended by now: with the next cycle
+// what was promised of their room has to be found elsewhere.
+func (e *Engine) tellLingering(s *session.Session) {
+	var found []*model.Task
+	s.Cluster.Leaving(func(t *model.Task) {
+		if at := t.LingersAt(); s.Now.Before(at) {
+			s.WakeAt(at)
+			return
+		}
+		found = append(found, t)
+	})
+	slices.SortFunc(found, func(a, b *model.Task) int { return strings.Compare(a.Key(), b.Key()) })
+	for _, t := range found {
+		s.Out.Lingering = append(s.Out.Lingering, pod(t))
+		tellPromised(s, t)
+	}
+	s.Out.Again = s.Out.Again || len(found) > 0
+}
+
+// tellPromised tells the gangs that are promised room on a pod's node that the
+// pod does not end.
+func tellPromised(s *session.Session, t *model.Task) {
+	var gangs []*model.Gang
+	for _, waiting := range s.View.Nodes.Tasks[t.Node] {
+		if g := waiting.Gang; waiting.Status == model.Pipelined && g != nil && g.Known && !slices.Contains(gangs, g) {
+			gangs = append(gangs, g)
+		}
+	}
+	slices.SortFunc(gangs, func(a, b *model.Gang) int { return strings.Compare(a.Key(), b.Key()) })
+	for _, g := range gangs {
+		s.Out.Events = append(s.Out.Events, decision.Event{
+			Gang: object(g), Type: corev1.EventTypeWarning, Reason: string(reason.PodsLinger),
+			Message: fmt.Sprintf("room is looked for elsewhere: pod %s on node %s was to end by %s and has not; %s",
+				t.Key(), s.View.Nodes.Name[t.Node], t.LeavesBy.UTC().Format(time.RFC3339), reason.Get(reason.PodsLinger).Hint),
+		})
+	}
+}

@@ -1,0 +1,41 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// lingering blames deleted pods that do not end, when a gang would fit with their
+// room, and names those whose nodes it would use.
+func (s *Session) lingering(j *Job, v explain.Verdict, limits Limits) explain.Verdict {
+	if v.Code != reason.GangDoesNotFit {
+		return v
+	}
+	tasks := slices.DeleteFunc(s.Cluster.Lingering(), func(t *model.Task) bool { return s.View.Rank[t.Node] < 0 })
+	if len(tasks) == 0 {
+		return v
+	}
+	l := s.ahead()
+	for _, t := range tasks {
+		s.View.End(t.Node, t, false)
+		s.FollowEvicted(t, 1)
+	}
+	mark := s.View.Mark()
+	if placed, ok := l.place(j, limits); ok {
+		v.Code, v.Blocker = reason.PodsLinger, nil
+		for _, t := range tasks {
+			if slices.ContainsFunc(placed, func(p Placed) bool { return p.Node == t.Node }) {
+				v.Blocker = append(v.Blocker, "pod "+t.Key()+" on node "+s.View.Nodes.Name[t.Node])
+			}
+		}
+		(&round{s: s, job: j, placed: placed}).undo(mark)
+	}
+	for _, t := range tasks {
+		s.FollowEvicted(t, -1)
+	}
+	l.close()
+	return v
+}
