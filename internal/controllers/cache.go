@@ -57,7 +57,7 @@ func slimPod(pod *corev1.Pod) {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
 			s := &statuses[i]
-			statuses[i] = corev1.ContainerStatus{Name: s.Name, State: s.State, Ready: s.Ready, RestartCount: s.RestartCount}
+			statuses[i] = corev1.ContainerStatus{Name: s.Name, State: s.State, Ready: s.Ready, RestartCount: s.RestartCount, LastTerminationState: s.LastTerminationState}
 		}
 	}
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil && owner.Kind == "Job" && owner.APIVersion == batch.GroupVersion.String() {

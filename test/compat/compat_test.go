@@ -40,10 +40,10 @@ type kind struct {
 func kinds() map[string]kind {
 	return map[string]kind{
 		"Job": {ours: reflect.TypeFor[batchv1alpha1.Job](), theirs: reflect.TypeFor[volcanobatch.Job](), added: []string{
-			"status.gate", "status.array", "status.finished", // ours: start conditions, arrays, finished work that is kept
+			"status.gate", "status.array", "status.finished", "status.userRestarts", // ours: start conditions, arrays, finished work that is kept, restarts by hand
 		}},
 		"JobList": {ours: reflect.TypeFor[batchv1alpha1.JobList](), theirs: reflect.TypeFor[volcanobatch.JobList](), added: []string{
-			"items[].status.gate", "items[].status.array", "items[].status.finished",
+			"items[].status.gate", "items[].status.array", "items[].status.finished", "items[].status.userRestarts",
 		}},
 		"Command":     {ours: reflect.TypeFor[busv1alpha1.Command](), theirs: reflect.TypeFor[volcanobus.Command]()},
 		"CommandList": {ours: reflect.TypeFor[busv1alpha1.CommandList](), theirs: reflect.TypeFor[volcanobus.CommandList]()},

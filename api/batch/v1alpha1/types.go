@@ -348,8 +348,13 @@ type JobStatus struct {
 	// Version counts the kills of this job; events of pods of an older version are not answered by policies.
 	// +optional
 	Version int32 `json:"version,omitempty"`
+	// RetryCount counts the restarts that policies asked for; spec.maxRetry is held against it.
 	// +optional
 	RetryCount int32 `json:"retryCount,omitempty"`
+	// UserRestarts counts the restarts and resumptions that people asked for by a Command. They use up no retry. Ours.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	UserRestarts int32 `json:"userRestarts,omitempty"`
 	// RunningDuration is the time from creation to the last change of phase.
 	// +optional
 	RunningDuration *metav1.Duration `json:"runningDuration,omitempty"`

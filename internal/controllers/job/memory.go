@@ -40,9 +40,10 @@ type recollection struct {
 	writtenAt  time.Time
 	groupGone  types.UID // PodGroup that we deleted
 	trouble    *plan.Trouble
-	unnumbered time.Time // until when the job goes on without a number
-	rejected   int       // how often in a row the API server found fault with what we sent
-	conflicts  int       // how often in a row a write met a newer object
+	since      map[string]time.Time // what the last plan saw, and nothing dates
+	unnumbered time.Time            // until when the job goes on without a number
+	rejected   int                  // how often in a row the API server found fault with what we sent
+	conflicts  int                  // how often in a row a write met a newer object
 
 	mu      sync.Mutex
 	created map[types.UID]created

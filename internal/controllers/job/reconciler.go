@@ -127,6 +127,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 func (r *Reconciler) apply(ctx context.Context, in *plan.Input, p *plan.Plan, known *recollection) (reconcile.Result, error) {
 	a := &application{Reconciler: r, job: in.Job, in: in, plan: p, known: known}
 	a.plugins, _ = plugin.For(p.Job) // what is wrong with them is in the plan
+	known.since = p.Since
 	for _, w := range p.Writes {
 		if err := a.write(ctx, w); err != nil {
 			return a.failed(ctx, err)

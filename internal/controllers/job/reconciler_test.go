@@ -106,7 +106,7 @@ func TestACommandIsCarriedOutOnceAlthoughTheCacheStillShowsIt(t *testing.T) {
 		TargetObject: &metav1.OwnerReference{APIVersion: batch.GroupVersion.String(), Kind: "Job", Name: "job"},
 	}
 	w.turn(t)
-	if n := w.truth().Status.RetryCount; n != 1 {
+	if n := w.truth().Status.UserRestarts; n != 1 {
 		t.Errorf("%d restarts for one command", n)
 	}
 }

@@ -35,6 +35,11 @@ type cause struct {
 // judge is settle, with the code of what led to the phase; a failure names the first pod that failed before the rule that this broke.
 func (b *builder) judge(n *counters) (phase batch.JobPhase, code, why string) {
 	phase, why = settle(b.job, n)
+	if phase == batch.Pending || phase == batch.Running {
+		if c := b.hopeless(n); c != nil {
+			return batch.Failed, string(c.code), c.text
+		}
+	}
 	if phase != batch.Failed || b.phase() == batch.Failed {
 		return phase, "", why
 	}
@@ -42,11 +47,23 @@ func (b *builder) judge(n *counters) (phase batch.JobPhase, code, why string) {
 	if first == nil {
 		return phase, "", why
 	}
-	c := causeOf(fmt.Sprintf("%s-%d", b.job.Spec.Tasks[first.place.Task].Name, first.place.Index), first.pod)
+	c := b.causeOfMember(first)
 	if b.phase() == batch.Running && n.succeeded == 0 {
 		return phase, string(c.code), c.text // nothing went well: the rule says nothing more
 	}
 	return phase, string(c.code), c.text + "; " + why
+}
+
+// causeOfMember is causeOf for a pod whose spec the cache may have dropped: the job knows it.
+func (b *builder) causeOfMember(m *member) cause {
+	task, pod := &b.job.Spec.Tasks[m.place.Task], m.pod
+	if len(pod.Spec.Containers) == 0 {
+		whole, template := *pod, &task.Template.Spec
+		whole.Spec.Containers, whole.Spec.InitContainers = template.Containers, template.InitContainers
+		whole.Spec.ActiveDeadlineSeconds = cmp.Or(pod.Spec.ActiveDeadlineSeconds, template.ActiveDeadlineSeconds)
+		pod = &whole
+	}
+	return causeOf(fmt.Sprintf("%s-%d", task.Name, m.place.Index), pod)
 }
 
 // firstFailed is the failed pod of the first task with one, the lowest index first; nil when none is counted as failed.

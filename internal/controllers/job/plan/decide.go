@@ -91,6 +91,7 @@ func (b *builder) decideEvent() decision {
 			}
 			if left := e.at.Add(a.delay).Sub(b.in.Now); left > 0 {
 				b.again(left)
+				b.delayed = true
 				b.keepLost(e.lost)
 				continue
 			}

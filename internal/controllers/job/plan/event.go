@@ -28,6 +28,8 @@ type event struct {
 	text  string
 	// inferred: seen only by comparing numbers.
 	inferred bool
+	// undated: nothing there says since when it is so; at is when it was first seen.
+	undated bool
 }
 
 // rank orders events of the same second: what ends the job well comes before what its end breaks.
@@ -52,12 +54,32 @@ func (b *builder) events() []event {
 	list = append(list, b.lostEvents()...)
 	list = append(list, b.taskEvents()...)
 	if pg := b.in.PodGroup; pg != nil && pg.Status.Phase == scheduling.PodGroupUnknown && b.groupIsCurrent() {
-		list = append(list, event{kind: bus.JobUnknownEvent, at: b.in.Now, task: -1, text: "some of the pods of the gang are gone"})
+		list = append(list, event{kind: bus.JobUnknownEvent, undated: true, task: -1, text: "some of the pods of the gang are gone"})
 	}
+	b.date(list)
 	slices.SortStableFunc(list, func(x, y event) int {
 		return cmp.Or(x.at.Compare(y.at), cmp.Compare(rank[x.kind], rank[y.kind]))
 	})
 	return list
+}
+
+// date gives undated events the time at which they were first seen.
+func (b *builder) date(list []event) {
+	for i := range list {
+		e := &list[i]
+		if !e.undated {
+			continue
+		}
+		key := fmt.Sprintf("%s/%d/%d", e.kind, e.task, b.job.Status.Version)
+		e.at = b.in.Now
+		if since, seen := b.in.Since[key]; seen {
+			e.at = since
+		}
+		if b.plan.Since == nil {
+			b.plan.Since = map[string]time.Time{}
+		}
+		b.plan.Since[key] = e.at
+	}
 }
 
 // podEvents are PodFailed, PodEvicted and PodPending of pods that are there.
@@ -196,7 +218,7 @@ func (b *builder) taskEvents() []event {
 		}
 		limit := cmp.Or(spec.MaxRetry, defaultTaskRetry)
 		if spec.Replicas > 0 && limit > 0 && t.restarts >= limit {
-			list = append(list, event{kind: bus.TaskFailedEvent, at: b.in.Now, task: task, where: t.restarted,
+			list = append(list, event{kind: bus.TaskFailedEvent, undated: true, task: task, where: t.restarted,
 				text: fmt.Sprintf("containers of task %s restarted %d times, the limit is %d", spec.Name, t.restarts, limit)})
 		}
 	}

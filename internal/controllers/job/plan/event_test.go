@@ -252,3 +252,18 @@ func TestARestartOfAPartIsFinishedAfterACrash(t *testing.T) {
 		t.Errorf("target %q is left", left)
 	}
 }
+
+func TestAnAnswerToWhatNothingDatesIsDelayedFromWhenItWasFirstSeen(t *testing.T) {
+	t.Parallel()
+	s := delayed(replacePod(running(), 1, corev1.PodRunning, restarted(3)), bus.TaskFailedEvent, bus.RestartTaskAction, time.Minute)
+	for range 3 {
+		p := Compute(s.Input)
+		if p.Entered != "" || p.RequeueAfter != noon.Add(time.Minute).Sub(s.Now) {
+			t.Fatalf("entered %q, again after %v at %v", p.Entered, p.RequeueAfter, s.Now)
+		}
+		s.Since, s.Now = p.Since, s.Now.Add(20*time.Second)
+	}
+	if p := Compute(s.Input); p.Entered != batch.Restarting {
+		t.Errorf("entered %q when the minute is over", p.Entered)
+	}
+}

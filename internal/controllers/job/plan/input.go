@@ -29,6 +29,8 @@ type Input struct {
 	Commands []*bus.Command
 	// Lost are pods that were seen to vanish and were not answered yet.
 	Lost []Lost
+	// Since says since when the events are seen that the last plan saw and that nothing dates.
+	Since map[string]time.Time
 	// Killed are pods whose deletion was asked for, whatever a late cache says of them.
 	Killed map[types.UID]bool
 	// Trouble is why the last try to carry out a plan failed; nil when it did not.

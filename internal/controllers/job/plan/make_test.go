@@ -117,6 +117,9 @@ func digest(p *Plan) []string {
 		switch w := w.(type) {
 		case WriteStatus:
 			word := fmt.Sprintf("status %s v%d r%d", w.Status.State.Phase, w.Status.Version, w.Status.RetryCount)
+			if w.Status.UserRestarts > 0 {
+				word += fmt.Sprintf(" u%d", w.Status.UserRestarts)
+			}
 			if w.Lazy {
 				word += " lazy"
 			}

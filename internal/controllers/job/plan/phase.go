@@ -20,7 +20,7 @@ type step struct {
 	// next is the phase entered at once; empty: stay.
 	next batch.JobPhase
 	kill kill
-	// retry: it counts as a restart.
+	// retry: it counts as a restart, a person's or a failure's.
 	retry bool
 	// sync: go on with the job as it is.
 	sync bool

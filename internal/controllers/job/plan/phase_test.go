@@ -132,14 +132,18 @@ func TestCommandsAndPhases(t *testing.T) {
 			[]string{"status Aborting v1 r0", "delete w-0", "done c0"}},
 		"restart stops everything and makes a new group": {
 			given(batch.Running).group("Running").pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodSucceeded).command(bus.RestartJobAction),
-			[]string{"status Restarting v1 r1", "delete w-0 w-1", "DeleteGroup", "done c0"}},
+			[]string{"status Restarting v1 r0 u1", "delete w-0 w-1", "DeleteGroup", "done c0"}},
 		"the last restart keeps what has finished": {
 			given(batch.Running).group("Running").with(func(j *batch.Job) { j.Status.RetryCount = 2 }).
+				pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodFailed).policy(bus.PodFailedEvent, bus.RestartJobAction),
+			[]string{"status Restarting v1 r3", "delete w-0", "DeleteGroup"}},
+		"a restart that a person asks for is never the last": {
+			given(batch.Running).group("Running").with(func(j *batch.Job) { j.Status.RetryCount = 2 }).
 				pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodFailed).command(bus.RestartJobAction),
-			[]string{"status Restarting v1 r3", "delete w-0", "DeleteGroup", "done c0"}},
+			[]string{"status Restarting v1 r2 u1", "delete w-0 w-1", "DeleteGroup", "done c0"}},
 		"resume starts again with what had finished kept": {
 			given(batch.Aborted).with(func(j *batch.Job) { j.Status.Version = 1 }).counted().command(bus.ResumeJobAction),
-			[]string{"status Restarting v2 r1", "done c0"}},
+			[]string{"status Restarting v2 r0 u1", "done c0"}},
 		"resume of a job that runs is done already": {
 			given(batch.Running).group("Running").pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning).counted().command(bus.ResumeJobAction),
 			[]string{"done c0"}},

@@ -49,6 +49,7 @@ type builder struct {
 	census    *census
 	plugins   plugin.Set
 	pluginErr error
+	delayed   bool // a policy has answered, and its time has not come
 	plan      Plan
 }
 
@@ -94,7 +95,10 @@ func (b *builder) again(d time.Duration) {
 // enter writes the new phase down and only then stops pods, so that a crash in between leaves a phase that goes on stopping them.
 func (b *builder) enter(do step, asked decision) {
 	status := b.job.Status.DeepCopy()
-	if do.retry {
+	switch {
+	case do.retry && asked.command != nil:
+		status.UserRestarts++ // what a person asks for is no failure
+	case do.retry:
 		status.RetryCount++
 	}
 	if do.kill != killTarget {
@@ -108,7 +112,7 @@ func (b *builder) enter(do step, asked decision) {
 		b.markTargets(asked.targets)
 	case killAll:
 		// The pods of the last try are left for inspection.
-		b.markStops(b.job.Status.RetryCount >= b.job.Spec.MaxRetry-1)
+		b.markStops(asked.command == nil && b.job.Status.RetryCount >= b.job.Spec.MaxRetry-1)
 	default:
 		b.markStops(true)
 	}
@@ -159,7 +163,7 @@ func (b *builder) rest() {
 // timeToLive is how long the ended job is still kept.
 func (b *builder) timeToLive() (time.Duration, bool) {
 	ttl, since := b.job.Spec.TTLSecondsAfterFinished, b.job.Status.State.LastTransitionTime
-	if ttl == nil || since.IsZero() || b.phase() == batch.Aborted {
+	if ttl == nil || since.IsZero() {
 		return 0, false
 	}
 	return since.Add(time.Duration(*ttl) * time.Second).Sub(b.in.Now), true

@@ -71,11 +71,11 @@ func TestAJobIsStartedStepByStep(t *testing.T) {
 				ttl := int32(10)
 				j.Spec.TTLSecondsAfterFinished, j.Status.State.LastTransitionTime = &ttl, metav1.NewTime(noon.Add(-10*time.Second))
 			}), []string{"DeleteJob"}},
-		"an aborted one is not": {
+		"so is an aborted one": {
 			given(batch.Aborted).with(func(j *batch.Job) {
 				ttl := int32(10)
 				j.Spec.TTLSecondsAfterFinished, j.Status.State.LastTransitionTime = &ttl, metav1.NewTime(noon.Add(-time.Hour))
-			}).counted(), nil},
+			}).counted(), []string{"DeleteJob"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

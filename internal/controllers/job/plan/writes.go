@@ -23,6 +23,8 @@ type Plan struct {
 	Refresh bool
 	// Answered are the lost pods that need not be given again.
 	Answered []types.UID
+	// Since is to be given to the next plan.
+	Since map[string]time.Time
 	// Entered is the phase that the job enters by this plan; empty when it stays in its phase.
 	Entered batch.JobPhase
 }

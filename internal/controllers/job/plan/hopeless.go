@@ -1,0 +1,113 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/reason"
+)
+
+// hopeless is why a job that could go on for ever must be given up: a pod that crashes again and again, or tasks that wait for what can
+// never be. nil while there is hope.
+func (b *builder) hopeless(n *counters) *cause {
+	switch b.phase() {
+	case batch.Running:
+		if c := b.exhausted(); c != nil {
+			return c
+		}
+	case batch.Pending:
+	default:
+		return nil
+	}
+	return b.stuck(n)
+}
+
+// exhausted finds a pod whose containers start again by themselves and have crashed more often than its task allows, at last after the job
+// was running: before that a pod may fail only because the others are not there yet. Tasks whose failure a policy answers are left to that.
+func (b *builder) exhausted() *cause {
+	since := b.job.Status.State.LastTransitionTime.Time
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		if !m.inRange || !m.live() || m.stop || m.marked || m.version != b.job.Status.Version {
+			continue
+		}
+		task := &b.job.Spec.Tasks[m.place.Task]
+		limit := cmp.Or(task.MaxRetry, defaultTaskRetry)
+		if limit < 0 || task.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure || restarts(m.pod) <= limit || !crashedAfter(m.pod, since) {
+			continue
+		}
+		if _, answered := resolve(b.job, &event{kind: bus.TaskFailedEvent, task: m.place.Task}); answered {
+			continue
+		}
+		name := fmt.Sprintf("%s-%d", task.Name, m.place.Index)
+		c := cause{reason.PodFailed, name + " crashed"}
+		if end := lastCrash(m.pod); end != nil {
+			c = causeOfEnd(name, end)
+		}
+		c.text += fmt.Sprintf("; its containers were restarted %d times, maxRetry of task %s is %d", restarts(m.pod), task.Name, limit)
+		return &c
+	}
+	return nil
+}
+
+// crashes calls f for the last bad end of every container.
+func crashes(pod *corev1.Pod, f func(*corev1.ContainerStateTerminated)) {
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			for _, end := range []*corev1.ContainerStateTerminated{statuses[i].State.Terminated, statuses[i].LastTerminationState.Terminated} {
+				if end != nil && end.ExitCode != 0 {
+					f(end)
+					break
+				}
+			}
+		}
+	}
+}
+
+func crashedAfter(pod *corev1.Pod, since time.Time) (after bool) {
+	crashes(pod, func(end *corev1.ContainerStateTerminated) { after = after || end.FinishedAt.After(since) })
+	return after
+}
+
+func lastCrash(pod *corev1.Pod) (last *corev1.ContainerStateTerminated) {
+	crashes(pod, func(end *corev1.ContainerStateTerminated) {
+		if last == nil || end.FinishedAt.After(last.FinishedAt.Time) {
+			last = end
+		}
+	})
+	return last
+}
+
+// stuck says that nothing will ever happen in a job that was let in: all pods have ended, and the tasks that are not complete wait for tasks
+// that will not be ready any more. An answer that is only delayed may still change that.
+func (b *builder) stuck(n *counters) *cause {
+	if b.delayed || n.live() > 0 || n.succeeded+n.failed == 0 || b.in.PodGroup == nil || !Admitted(b.in.PodGroup) || !b.groupIsCurrent() {
+		return nil
+	}
+	var waiting string
+	for task := range b.job.Spec.Tasks {
+		switch {
+		case len(b.holes(task)) == 0:
+		case b.dependenciesMet(task):
+			return nil
+		case waiting == "":
+			t := &b.job.Spec.Tasks[task]
+			waiting = fmt.Sprintf("task %s can never start: it waits for %s", t.Name, strings.Join(t.DependsOn.Name, ", "))
+		}
+	}
+	if waiting == "" {
+		return nil
+	}
+	c := cause{"", waiting}
+	if first := b.firstFailed(); first != nil {
+		c = b.causeOfMember(first)
+		c.text += "; " + waiting
+	}
+	return &c
+}
