@@ -2,7 +2,9 @@ package check
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -35,7 +37,11 @@ func of[T any](create func(*T, *Around) Verdict, update func(old, object *T, aro
 			if len(errs) > 0 {
 				return Verdict{Errors: errs}
 			}
-			return create(object, around)
+			verdict := create(object, around)
+			if meta, ok := any(object).(metav1.Object); ok {
+				verdict.Errors = append(validateName(meta), verdict.Errors...)
+			}
+			return verdict
 		},
 		update: func(rawOld, raw []byte, around *Around) Verdict {
 			object, errs := Decode[T](raw)
@@ -50,6 +56,23 @@ func of[T any](create func(*T, *Around) Verdict, update func(old, object *T, aro
 		},
 		strange: strangeFields[T],
 	}
+}
+
+// validateName says what the API server says of a name before it asks webhooks.
+func validateName(object metav1.Object) field.ErrorList {
+	path := field.NewPath("metadata", "name")
+	name := object.GetName()
+	if name == "" {
+		if object.GetGenerateName() != "" {
+			return nil
+		}
+		return field.ErrorList{field.Required(path, "name or generateName is required")}
+	}
+	var errs field.ErrorList
+	for _, text := range validation.IsDNS1123Subdomain(name) {
+		errs = append(errs, field.Invalid(path, name, text))
+	}
+	return errs
 }
 
 // changed judges a changed object as a new one.

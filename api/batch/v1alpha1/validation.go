@@ -45,7 +45,8 @@ func ValidateEmbeddedJob(job *Job, at *field.Path, queues QueueLookup) field.Err
 		return field.ErrorList{field.Invalid(spec.Child("tasks"), n, fmt.Sprintf(
 			"job has %d tasks and %d is the most; pods that are alike are replicas of one task", n, MaxTasks))}
 	}
-	errs := validateScalars(&job.Spec, spec)
+	errs := validateName(job.Name, at.Child("metadata", "name"))
+	errs = append(errs, validateScalars(&job.Spec, spec)...)
 	errs = append(errs, validateTasks(job, spec.Child("tasks"))...)
 	errs = append(errs, validateTotals(job, spec)...)
 	errs = append(errs, validatePolicies(job.Spec.Policies, spec.Child("policies"))...)
@@ -58,6 +59,15 @@ func ValidateEmbeddedJob(job *Job, at *field.Path, queues QueueLookup) field.Err
 		errs = append(errs, validateQueue(job.Spec.Queue, spec.Child("queue"), queues)...)
 	}
 	return errs
+}
+
+// validateName wants a name that fits into the labels of the job's pods.
+func validateName(name string, path *field.Path) field.ErrorList {
+	if len(name) <= validation.LabelValueMaxLength {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+		"create job with name %s validate failed [must be no more than %d characters]: it has %d", name, validation.LabelValueMaxLength, len(name)))}
 }
 
 // validateScalars looks at the job's own numbers and names.
