@@ -18,10 +18,15 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// getJob reads one job; when there is none, a name close to it is offered.
+// getJob reads one job, by its name or its number; when there is none, a name close to it is offered.
 func getJob(ctx context.Context, f *cli.Factory, c client.Client, namespace, name string) (*batchv1alpha1.Job, error) {
 	job := &batchv1alpha1.Job{}
 	err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, job)
+	if apierrors.IsNotFound(err) {
+		if numbered := byNumber(ctx, c, namespace, name); numbered != nil {
+			return numbered, nil
+		}
+	}
 	if apierrors.IsNotFound(err) && !strings.Contains(err.Error(), "could not find the requested resource") {
 		return nil, noJob(ctx, f, namespace, name)
 	}

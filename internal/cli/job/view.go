@@ -232,6 +232,7 @@ func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
 	}
 	fact("Name", job.Name)
 	fact("Namespace", job.Namespace)
+	startFacts(job, now, fact)
 	phase := style.Phase(string(phaseOf(job)))
 	if job.DeletionTimestamp != nil {
 		phase += " (being deleted)"

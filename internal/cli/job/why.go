@@ -50,6 +50,8 @@ func explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) why {
 		return why{}
 	case finished(phase):
 		return why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
+	case group == nil && phase == batchv1alpha1.Pending && job.Status.State.Reason != "":
+		return why{Code: job.Status.State.Reason, Message: job.Status.State.Message, Hint: reason.Get(reason.Code(job.Status.State.Reason)).Hint}
 	case group == nil && phase == batchv1alpha1.Pending:
 		return why{Code: "NoPodGroup", Message: orElse(job.Status.State.Message, "no controller has taken the job up yet"),
 			Hint: "if this lasts, is the controller running? (vcd controllers)"}

@@ -1,0 +1,49 @@
+package job
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// startFacts are what was asked for about the start of a job, and its number.
+func startFacts(job *batchv1alpha1.Job, now time.Time, fact func(name, value string)) {
+	if id, ok := batchv1alpha1.JobID(job); ok {
+		fact("Number", batchv1alpha1.FormatJobID(id))
+	}
+	if held := job.Annotations[keys.Hold]; held != "" {
+		fact("Held by", held)
+	}
+	if begin, err := batchv1alpha1.BeginOf(job); err == nil && !begin.IsZero() {
+		text := begin.Format(time.RFC3339)
+		if begin.After(now) {
+			text += " (in " + render.Age(begin, now) + ")"
+		}
+		fact("Begins", text)
+	}
+	if dependency := job.Annotations[keys.Dependency]; dependency != "" {
+		if gate := job.Status.Gate; gate != nil && len(gate.Met) > 0 {
+			dependency += " (met: " + strings.Join(gate.Met, ", ") + ")"
+		}
+		fact("Depends on", dependency)
+	}
+}
+
+// byNumber finds the job of a number in a namespace, when a name is one; nil when it is none, or when nobody has it.
+func byNumber(ctx context.Context, c client.Client, namespace, name string) *batchv1alpha1.Job {
+	if _, ok := batchv1alpha1.ParseJobID(name); !ok {
+		return nil
+	}
+	jobs := &batchv1alpha1.JobList{}
+	err := c.List(ctx, jobs, client.InNamespace(namespace), client.MatchingLabels{keys.JobID: name})
+	if err != nil || len(jobs.Items) != 1 {
+		return nil
+	}
+	return &jobs.Items[0]
+}
