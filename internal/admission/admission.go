@@ -122,8 +122,12 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	jobs, err := newJobReader(config)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	keeper := newCertificateKeeper(options, client, hosts)
-	hooks := &hooks{queues: queues, namespaces: client.CoreV1().Namespaces(), schedulers: options.SchedulerNames, ids: options.JobIDs, pods: pods, queueRules: options.Queues}
+	hooks := &hooks{queues: queues, jobs: jobs, namespaces: client.CoreV1().Namespaces(), schedulers: options.SchedulerNames, ids: options.JobIDs, pods: pods, queueRules: options.Queues}
 	handler, err := hooks.handler(klog.FromContext(ctx).WithName("admission"))
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -48,8 +49,9 @@ type hooks struct {
 		lookup(ctx context.Context) *queueLookup
 	}
 	namespaces namespaceGetter
-	schedulers []string // whose pods are ours; the first is the default of jobs
-	ids        JobIDs   // may be nil
+	jobs       client.Reader // past any cache; nil: nothing is said of jobs that others wait for
+	schedulers []string      // whose pods are ours; the first is the default of jobs
+	ids        JobIDs        // may be nil
 	pods       *podRules
 	queueRules schedulingv1beta1.QueueRules
 }

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -20,14 +21,18 @@ func (h *hooks) validate(kind schema.GroupVersionKind) admission.HandlerFunc {
 	return func(ctx context.Context, request admission.Request) admission.Response {
 		queues := h.queues.lookup(ctx)
 		around := &check.Around{SchedulerNames: h.schedulers, Queues: queues, QueueRules: h.queueRules, Template: podtemplate.Validate}
+		jobs := &jobLookup{ctx: ctx, reader: h.jobs}
+		if h.jobs != nil {
+			around.Jobs = jobs
+		}
 		var verdict check.Verdict
 		if request.Operation == admissionv1.Update {
 			verdict = check.Update(kind, request.OldObject.Raw, request.Object.Raw, around)
 		} else {
 			verdict = check.Create(kind, request.Object.Raw, around)
 		}
-		if queues.err != nil {
-			return admission.Errored(http.StatusInternalServerError, queues.err)
+		if err := errors.Join(queues.err, jobs.err); err != nil {
+			return admission.Errored(http.StatusInternalServerError, err)
 		}
 		return answer(kind.GroupKind(), request.Name, verdict.Errors).WithWarnings(verdict.Warnings...)
 	}

@@ -34,6 +34,9 @@ func check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bo
 		queues = withServerQueues(ctx, f, queuesIn(objects))
 		around.NamespaceQueue = func(namespace string) string { return queueOfNamespace(ctx, f, namespace) }
 	}
+	if ask {
+		around.Jobs = withServerJobs(ctx, f, objects)
+	}
 	if queues != nil {
 		around.Queues = schedulingv1beta1.NewQueueLookup(queues...)
 	}
