@@ -1,0 +1,140 @@
+package plan
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write testdata/states.txt anew; read the difference before you commit it")
+
+// partly is the phase Restarting of a job of which only a part, the pod w-0, is being restarted.
+const partly batch.JobPhase = "Restarting-"
+
+// inPhase is a job of three pods as it is found in a phase: one runs where any can, one has succeeded, one has failed.
+func inPhase(phase batch.JobPhase) *story {
+	part := phase == partly
+	if part {
+		phase = batch.Restarting
+	}
+	s := given(phase)
+	s.Job.Spec.Tasks[0].Replicas = 3
+	s.Job.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 3, PartitionSize: 1}
+	s.Job.Status.Version, s.Job.Status.RetryCount = 1, 1
+	if phase == "" {
+		s.Job.Status = batch.JobStatus{}
+	}
+	s.group("Running")
+	old := func(*corev1.Pod) {}
+	switch phase {
+	case batch.Restarting:
+		if part {
+			setTargets(&s.Job.Status, []string{"pod/w/0"})
+		} else {
+			old = ofVersion(0)
+		}
+	case batch.Aborted, batch.Completed, batch.Failed, batch.Terminated:
+		s.PodGroup = nil
+		return s.pod("w", 1, corev1.PodSucceeded).pod("w", 2, corev1.PodFailed, ended(1, 0)).counted()
+	}
+	return s.pod("w", 0, corev1.PodRunning, old).pod("w", 1, corev1.PodSucceeded, old).pod("w", 2, corev1.PodFailed, old, ended(1, 0)).counted()
+}
+
+// stateRow is what a plan writes when an action is asked for in a phase: by a command of a person, or by a policy about the failed pod.
+func stateRow(phase batch.JobPhase, by string, action bus.Action) string {
+	s := inPhase(phase)
+	if by == "command" {
+		s.command(action)
+	} else {
+		s.policy(bus.PodFailedEvent, action)
+	}
+	p := Compute(s.Input)
+	name := string(phase)
+	if name == "" {
+		name = "New"
+	}
+	did := strings.Join(lazyAside(digest(&p)), "; ")
+	return strings.TrimRight(fmt.Sprintf("%-11s %-7s %-16s %s", name, by, action, did), " ")
+}
+
+// constants are the values of the string constants of a type, in the order of the source.
+func constants(t *testing.T, file, ofType string) []string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "..", "..", "api", file), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values []string
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == ofType {
+			value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, value)
+		}
+		return true
+	})
+	if len(values) == 0 {
+		t.Fatalf("no constants of type %s in %s", ofType, file)
+	}
+	return values
+}
+
+// ofQueues are actions that jobs know nothing of.
+var ofQueues = map[string]bool{"SyncQueue": true, "OpenQueue": true, "CloseQueue": true}
+
+// TestWhatEveryActionDoesInEveryPhase holds the whole plan to testdata/states.txt: every phase and every action that the API knows, asked for by a
+// command and by a policy. A phase or an action that is added to the API, and has no row there, fails.
+func TestWhatEveryActionDoesInEveryPhase(t *testing.T) {
+	t.Parallel()
+	var rows []string
+	for _, phase := range append([]string{"", string(partly)}, constants(t, "batch/v1alpha1/types.go", "JobPhase")...) {
+		for _, by := range []string{"command", "policy"} {
+			for _, action := range constants(t, "bus/v1alpha1/types.go", "Action") {
+				if !ofQueues[action] {
+					rows = append(rows, stateRow(batch.JobPhase(phase), by, bus.Action(action)))
+				}
+			}
+		}
+	}
+	if want := 12 * 2 * 10; len(rows) != want {
+		t.Errorf("%d rows, want %d", len(rows), want)
+	}
+	file := filepath.Join("testdata", "states.txt")
+	written, err := os.ReadFile(file)
+	if err != nil && !*rewrite {
+		t.Fatal(err)
+	}
+	var want []string
+	comment, table, _ := strings.Cut(string(written), "\n\n")
+	if table != "" {
+		want = strings.Split(strings.TrimSuffix(table, "\n"), "\n")
+	}
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(comment+"\n\n"+strings.Join(rows, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+}
