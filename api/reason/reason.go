@@ -46,6 +46,7 @@ const (
 	QueueClosed          Code = "QueueClosed"
 	QueueNotLeaf         Code = "QueueNotLeaf"
 	QueueInvalid         Code = "QueueInvalid"
+	QueueContradiction   Code = "QueueContradiction"
 	Overcommitted        Code = "Overcommitted"
 	OverQuota            Code = "OverQuota"
 	OverCapability       Code = "OverCapability"
@@ -148,6 +149,7 @@ var Table = []Reason{
 	{QueueNotLeaf, "the queue has children; only its leaves take jobs", "submit to one of its children", "PartitionInactive"},
 	{QueueInvalid, "the queue has no valid place in the tree of queues", "correct its parent, or submit to another queue", "PartitionInactive"},
 	{Overcommitted, "gangs that are let in ask for as much as the cluster may promise", "wait until some have started and ended, add nodes, or raise overcommit-factor", "Resources"},
+	{QueueContradiction, "part of what the queue says has no effect", "correct it", "PartitionConfig"},
 	{OverQuota, "the namespace would exceed its quota", "wait for pods of this namespace to end, ask for less, or raise the ResourceQuota", qosLimit},
 	{OverCapability, "the queue would exceed its capability", "ask for less, wait for jobs of this queue to end, or raise the capability", qosLimit},
 	{OverDeserved, "the queue holds its share already", "wait for jobs of this queue to end, or submit to another queue", qosLimit},

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
@@ -16,7 +17,8 @@ type Queue struct {
 	Name        string
 	UID         types.UID
 	Created     time.Time
-	Weight      int32
+	Weight      int32 // at least 1; SaidWeight is what the queue says
+	SaidWeight  int32
 	Priority    int32
 	Reclaimable bool
 	Open        bool
@@ -43,8 +45,9 @@ type Queue struct {
 type QueuePublished struct {
 	Allocated, Deserved   corev1.ResourceList
 	SharePercent, Waiting int32
-	Decided               bool      // told by this process
-	At                    time.Time // when
+	Invalid               *metav1.Condition // what is wrong with the queue; nil: nothing
+	Decided               bool              // told by this process
+	At                    time.Time         // when
 }
 
 func (c *Cluster) queue(name string) *Queue {
@@ -62,10 +65,11 @@ func (d QueueSet) apply(c *Cluster) {
 	if !q.Published.Decided || q.UID != d.UID {
 		q.Published = QueuePublished{
 			Allocated: d.Status.Allocated, Deserved: d.Status.Deserved, SharePercent: d.Status.Share, Waiting: d.Status.Waiting,
+			Invalid: (&schedulingv1beta1.Queue{Status: d.Status}).Invalid(),
 		}
 	}
 	q.Known, q.UID, q.Created = true, d.UID, d.Created
-	q.Weight, q.Priority = max(d.Weight, 1), d.Priority
+	q.Weight, q.SaidWeight, q.Priority = max(d.Weight, 1), d.Weight, d.Priority
 	q.Reclaimable, q.Open, q.State, q.Parent, q.Fifo = d.Reclaimable, d.Open, d.State, d.Parent, d.Fifo
 	q.Capability = c.Resources.Request(d.Capability)
 	q.HasCapability = q.HasCapability[:0]

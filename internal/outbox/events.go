@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"sync"
@@ -27,13 +28,17 @@ func podGroupRef(o decision.Object) corev1.ObjectReference {
 	}
 }
 
+func queueRef(o decision.Object) corev1.ObjectReference {
+	return corev1.ObjectReference{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue", Name: o.Name, UID: o.UID}
+}
+
 // event records what happened to an object. The same event again within
 // seriesWindow only counts up the one there is.
 func (o *Outbox) event(l lane, about corev1.ObjectReference, kind, reason, message string, now time.Time) *write {
 	stamp := metav1.NewTime(now)
 	e := &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: about.Namespace,
+			Namespace: cmp.Or(about.Namespace, metav1.NamespaceDefault), // where events of what has no namespace are
 			Name:      o.events.name(about.Name, now),
 		},
 		InvolvedObject: about,

@@ -110,7 +110,11 @@ func (o *Outbox) Put(d *decision.Decisions) {
 		if e.Type == corev1.EventTypeNormal {
 			when = idleLane // the status says it already: nobody waits for this
 		}
-		writes = append(writes, o.event(when, podGroupRef(e.Gang), e.Type, e.Reason, e.Message, now))
+		about := podGroupRef(e.Gang)
+		if e.Queue.Name != "" {
+			about = queueRef(e.Queue)
+		}
+		writes = append(writes, o.event(when, about, e.Type, e.Reason, e.Message, now))
 	}
 	o.engine.put(writes...)
 }

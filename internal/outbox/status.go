@@ -90,12 +90,15 @@ func laneOf(s *schedulingv1beta1.PodGroupStatus) lane {
 // and amounts that are no longer named disappear.
 func (o *Outbox) queueStatus(q *decision.QueueStatus) *write {
 	name := q.Queue
-	allocated := orNone(q.Allocated)
+	status := map[string]any{"allocated": orNone(q.Allocated), "deserved": orNone(q.Deserved), "sharePercent": q.SharePercent, "waiting": q.Waiting}
+	if q.Invalid != nil {
+		status["conditions"] = []metav1.Condition{*q.Invalid}
+	}
 	patch := mustJSON(map[string]any{
 		"apiVersion": schedulingv1beta1.GroupVersion.String(),
 		"kind":       "Queue",
 		"metadata":   map[string]any{"name": name},
-		"status":     map[string]any{"allocated": allocated, "deserved": orNone(q.Deserved), "sharePercent": q.SharePercent, "waiting": q.Waiting},
+		"status":     status,
 	})
 	return &write{
 		lane: statusLane, key: "queue/" + name,

@@ -191,11 +191,12 @@ func (e *Engine) tellQueues(s *session.Session) {
 		fresh := decision.QueueStatus{
 			Queue: q.Name, Allocated: explain.List(q.Allocated, s.Cluster.Resources), Deserved: explain.List(q.Deserved, s.Cluster.Resources),
 			SharePercent: int32(min(math.Round(100*finite(q.Share)), maxSharePercent)), Waiting: old.Waiting,
+			Invalid: invalid(q, s.Now),
 		}
 		if waiting != nil {
 			fresh.Waiting = waiting[q]
 		}
-		if fresh.SharePercent == old.SharePercent && fresh.Waiting == old.Waiting &&
+		if fresh.SharePercent == old.SharePercent && fresh.Waiting == old.Waiting && fresh.Invalid == old.Invalid &&
 			equality.Semantic.DeepEqual(fresh.Allocated, old.Allocated) && equality.Semantic.DeepEqual(fresh.Deserved, old.Deserved) {
 			continue
 		}
@@ -204,6 +205,7 @@ func (e *Engine) tellQueues(s *session.Session) {
 			continue
 		}
 		s.Out.Queues = append(s.Out.Queues, fresh)
+		tellInvalid(s, q, fresh.Invalid)
 	}
 }
 

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -58,7 +59,7 @@ func (w *world) say(d *decision.Decisions) []string {
 func (w *world) tellEvents() []string {
 	out := make([]string, 0, len(w.events))
 	for _, e := range w.events {
-		out = append(out, fmt.Sprintf("%s %s %s: %s", e.Gang.Name, e.Type, e.Reason, e.Message))
+		out = append(out, fmt.Sprintf("%s %s %s: %s", cmp.Or(e.Gang.Name, e.Queue.Name), e.Type, e.Reason, e.Message))
 	}
 	w.events = nil
 	return out

@@ -429,6 +429,14 @@ func (w *world) cycle() decision.Decisions {
 		w.gangs[d.Gangs[i].Gang.Name].Status = d.Gangs[i].Status
 		w.annotate(&d.Gangs[i])
 	}
+	for i := range d.Queues {
+		if q := w.queues[d.Queues[i].Queue]; q != nil {
+			q.Status.Conditions = nil
+			if c := d.Queues[i].Invalid; c != nil {
+				q.Status.Conditions = append(q.Status.Conditions, *c)
+			}
+		}
+	}
 	w.nominate(&d)
 	w.events = append(w.events, d.Events...)
 	return d

@@ -195,4 +195,22 @@ type QueueStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Waiting int32 `json:"waiting,omitempty"`
+	// Conditions has one of type Valid, False, while something is wrong with what the queue says.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type"`
+}
+
+// QueueValid is the type of the condition that says what is wrong with a queue.
+const QueueValid = "Valid"
+
+// Invalid is the condition that says what is wrong with the queue; nil: nothing is.
+func (q *Queue) Invalid() *metav1.Condition {
+	for i := range q.Status.Conditions {
+		if c := &q.Status.Conditions[i]; c.Type == QueueValid && c.Status == metav1.ConditionFalse {
+			return c
+		}
+	}
+	return nil
 }

@@ -88,6 +88,8 @@ type QueueStatus struct {
 	Allocated, Deserved corev1.ResourceList
 	// SharePercent is the greatest part used of what is deserved; Waiting counts the gangs that wait for their minimum.
 	SharePercent, Waiting int32
+	// Invalid says what is wrong with the queue; nil: nothing.
+	Invalid *metav1.Condition
 }
 
 // PodCondition is PodScheduled=False for a pod that waits; only on change.
@@ -97,9 +99,10 @@ type PodCondition struct {
 	Message string
 }
 
-// Event is an event to record on a PodGroup, only when its meaning changed.
+// Event is an event to record on a PodGroup or a queue, only when its meaning changed.
 type Event struct {
 	Gang    Object
+	Queue   Object // what it is about, instead of a gang
 	Type    string // Normal | Warning
 	Reason  string
 	Message string

@@ -43,8 +43,8 @@ type Queue struct {
 	Level int
 	// Fault says why the queue has no place in the tree; "" when it has one.
 	Fault string
-	// Warnings say what of the queue contradicts its parent or itself, where its
-	// policy cares; sorted as found, the same for the same queues.
+	// Warnings say what of the queue contradicts itself, and, where its policy cares,
+	// its parent; sorted as found, the same for the same queues.
 	Warnings []string
 
 	// Sums are the queue's own gangs and those of all its descendants; Own are its own only.
@@ -76,6 +76,7 @@ type Queue struct {
 	// all: every resource counts in Share, whether named or not.
 	all    bool
 	totals []float64
+	said   said
 }
 
 // Ledger holds all queues that are known or have gangs, by name.
@@ -101,7 +102,7 @@ func (l *Ledger) Open(c *model.Cluster) {
 	}
 	l.Total = load(l.Total, c.Total, n)
 	for _, q := range l.Queues {
-		q.open(n)
+		q.open(n, c.Resources)
 	}
 	for i := len(l.TopDown) - 1; i >= 0; i-- {
 		if q := l.TopDown[i]; q.Parent != nil {
@@ -129,7 +130,7 @@ func (l *Ledger) collect(c *model.Cluster) {
 // Of returns the ledger's queue of a model queue.
 func (l *Ledger) Of(q *model.Queue) *Queue { return l.byModel[q] }
 
-func (q *Queue) open(n int) {
+func (q *Queue) open(n int, resources *model.Resources) {
 	from := &q.Queue.Sums
 	q.Own.Allocated = load(q.Own.Allocated, from.Allocated, n)
 	q.Own.Inqueue = load(q.Own.Inqueue, from.Inqueue, n)
@@ -153,7 +154,7 @@ func (q *Queue) open(n int) {
 	copy(q.RealCapability, q.Capability)
 	q.Ceiling = append(q.Ceiling[:0], q.Capability...)
 	q.Share, q.Shared, q.flat, q.all, q.Named = 0, false, false, false, q.Named[:0]
-	q.Warnings, q.Refused = nil, false
+	q.Warnings, q.Refused = q.ownWarnings(resources), false
 }
 
 // own gives an inner queue sums apart from those of its own gangs.

@@ -132,7 +132,6 @@ func warnings(l *queue.Ledger, resources *model.Resources, tree bool) {
 		}
 		w := warner{q: q, resources: resources}
 		for _, i := range order {
-			w.itself(i)
 			if tree {
 				w.parent(i)
 			}
@@ -157,18 +156,6 @@ func (w warner) say(format string, args ...any) {
 func (w warner) amount(i int, v float64) string {
 	q := model.Quantity(w.resources.Name(i), int64(min(v, float64(model.MaxSum))))
 	return q.String()
-}
-
-// itself compares what the queue says of one resource.
-func (w warner) itself(i int) {
-	q, name := w.q, w.resources.Name(i)
-	guarantee, deserved := float64(q.Guarantee.Get(i)), float64(q.Queue.Deserved.Get(i))
-	if guarantee > q.Capability[i]+queue.Epsilon {
-		w.say("guarantee %s %s is more than its capability %s, which holds", name, w.amount(i, guarantee), w.amount(i, q.Capability[i]))
-	}
-	if deserved > q.Capability[i]+queue.Epsilon {
-		w.say("deserved %s %s is more than its capability %s, which holds", name, w.amount(i, deserved), w.amount(i, q.Capability[i]))
-	}
 }
 
 // parent compares the queue with its parent, and its children with it.

@@ -1,0 +1,50 @@
+package scheduler
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// invalid is the condition that says what is wrong with a queue, nil when
+// nothing is: the one told before as long as that still says it.
+func invalid(q *queue.Queue, now time.Time) *metav1.Condition {
+	code, text := q.Problem()
+	if code == "" {
+		return nil
+	}
+	old, since := q.Published.Invalid, metav1.NewTime(now.Truncate(time.Second))
+	message := reason.Get(code).Sentence + ": " + text
+	if old != nil {
+		if old.Reason == string(code) && old.Message == message {
+			return old
+		}
+		since = old.LastTransitionTime // it was invalid all the time
+	}
+	return &metav1.Condition{
+		Type: schedulingv1beta1.QueueValid, Status: metav1.ConditionFalse, Reason: string(code), Message: message, LastTransitionTime: since,
+	}
+}
+
+// tellInvalid records on a queue that something else is wrong with it than
+// before, or nothing any more.
+func tellInvalid(s *session.Session, q *queue.Queue, now *metav1.Condition) {
+	old := q.Published.Invalid
+	event := decision.Event{Queue: decision.Object{Name: q.Name, UID: q.UID}, Type: corev1.EventTypeWarning}
+	switch {
+	case now == old:
+		return
+	case now == nil:
+		event.Type, event.Reason, event.Message = corev1.EventTypeNormal, "QueueValid", "nothing is wrong with the queue any more"
+	default:
+		event.Reason, event.Message = now.Reason, now.Message+"; "+reason.Get(reason.Code(now.Reason)).Hint
+	}
+	s.Out.Events = append(s.Out.Events, event)
+}

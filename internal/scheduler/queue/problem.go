@@ -1,0 +1,67 @@
+package queue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// said is what was found in a queue's own words, as of a generation of the queue.
+type said struct {
+	gen      uint64
+	warnings []string
+}
+
+// Problem says what is wrong with a queue: that it has no place in the tree, or
+// else what of it has no effect; "" when nothing is.
+func (q *Queue) Problem() (code reason.Code, text string) {
+	switch {
+	case q.Fault != "":
+		return reason.QueueInvalid, q.Fault
+	case len(q.Warnings) > 0:
+		return reason.QueueContradiction, strings.Join(q.Warnings, "; ")
+	}
+	return "", ""
+}
+
+// ownWarnings finds what a queue says against itself. Nothing fails for it: the
+// narrower limit holds.
+func (q *Queue) ownWarnings(resources *model.Resources) []string {
+	if !q.Known {
+		return nil
+	}
+	if q.said.gen != q.Gen {
+		q.said = said{q.Gen, q.contradictions(resources)}
+	}
+	return slices.Clip(q.said.warnings)
+}
+
+func (q *Queue) contradictions(resources *model.Resources) []string {
+	var found []string
+	if q.SaidWeight < 0 { // zero is what is not said
+		found = append(found, fmt.Sprintf("weight %d counts as 1", q.SaidWeight))
+	}
+	limited := slices.Clone(q.HasCapability)
+	slices.SortFunc(limited, func(a, b int32) int { return strings.Compare(resources.Name(int(a)), resources.Name(int(b))) })
+	for _, index := range slices.Compact(limited) {
+		name, limit := resources.Name(int(index)), q.Queue.Capability.Get(int(index))
+		for _, own := range []struct {
+			what   string
+			amount int64
+		}{{"guarantee", q.Guarantee.Get(int(index))}, {"deserved", q.Queue.Deserved.Get(int(index))}} {
+			if own.amount > limit {
+				found = append(found, fmt.Sprintf("%s %s %s is more than its capability %s, which holds",
+					own.what, name, quantity(name, own.amount), quantity(name, limit)))
+			}
+		}
+	}
+	return found
+}
+
+func quantity(name string, value int64) string {
+	q := model.Quantity(name, value)
+	return q.String()
+}
