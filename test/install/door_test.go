@@ -67,11 +67,11 @@ var badJobs = map[string]struct {
 }{
 	"minAvailable over replicas": {
 		func(j *batchv1alpha1.Job) { j.Spec.MinAvailable = 3 },
-		"spec.minAvailable", "job 'minAvailable' 3 should not be greater than total replicas in tasks, 2", "job 'minAvailable' 3 should not be greater than total replicas in tasks, 2",
+		"spec.minAvailable", "job 'minAvailable' should not be greater than total replicas in tasks; they are 2", "job 'minAvailable' should not be greater than total replicas in tasks; they are 2",
 	},
 	"a task's minAvailable over its replicas": {
 		func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].MinAvailable = new(int32(5)) },
-		"spec.tasks[0].minAvailable", "'minAvailable' 5 is greater than 'replicas' 2", "'minAvailable' 5 is greater than 'replicas' 2",
+		"spec.tasks[0].minAvailable", "'minAvailable' is greater than 'replicas' in task: work; replicas are 2", "'minAvailable' is greater than 'replicas' in task: work; replicas are 2",
 	},
 	"duplicate task names": {
 		func(j *batchv1alpha1.Job) { j.Spec.Tasks = append(j.Spec.Tasks, j.Spec.Tasks[0]) },
@@ -230,10 +230,11 @@ func whatNobodyHasToCheck(t *testing.T, c client.Client) {
 		if err := c.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`))); err != nil {
 			t.Errorf("a label: %v", err)
 		}
-		hierarchy := []byte(`{"metadata":{"annotations":{"volcano.sh/hierarchy":"root/a"}}}`)
-		if err := c.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, hierarchy)); err == nil {
-			t.Error("a place in the hierarchy: nobody checked it")
-		}
+	}
+	hierarchy := []byte(`{"metadata":{"annotations":{"volcano.sh/hierarchy":"root/a"}}}`)
+	def := &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	if err := c.Patch(t.Context(), def, client.RawPatch(types.MergePatchType, hierarchy)); err == nil {
+		t.Error("a place in the hierarchy: nobody checked it")
 	}
 	job := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "good", Namespace: "default"}}
 	if err := c.Delete(t.Context(), job, client.PropagationPolicy(metav1.DeletePropagationForeground)); err != nil {

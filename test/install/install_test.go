@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -33,6 +34,9 @@ const patience = 60 * time.Second
 // plane is the one control plane of this package's tests, with install.yaml applied.
 var plane *controlplane.ControlPlane
 
+// kubeconfig is the path of its administrator's kubeconfig.
+var kubeconfig string
+
 func TestMain(m *testing.M) {
 	code, err := run(m)
 	if err != nil {
@@ -48,6 +52,7 @@ func run(m *testing.M) (int, error) {
 		return 1, err
 	}
 	defer os.RemoveAll(dir)
+	kubeconfig = filepath.Join(dir, "kubeconfig")
 	plane, err = controlplane.Start(context.Background(), controlplane.Options{Dir: dir, Ephemeral: true})
 	if err != nil {
 		return 1, err

@@ -40,8 +40,8 @@ type JobList struct {
 //
 // The limits on the length of lists are ours, not Volcano's: they bound the cost of the rules.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || !has(self.tasks) || self.minAvailable <= self.tasks.map(t, has(t.replicas) ? t.replicas : 0).sum()",fieldPath=".minAvailable",message="job 'minAvailable' should not be greater than total replicas in tasks",messageExpression=`"job 'minAvailable' %d should not be greater than total replicas in tasks, %d".format([self.minAvailable, self.tasks.map(t, has(t.replicas) ? t.replicas : 0).sum()])`
-// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || !has(self.volumes) || self.volumes.all(v, !(has(v.volumeClaim) && has(v.volumeClaimName) && size(v.volumeClaimName) > 0))",optionalOldSelf=true,fieldPath=".volumes",message="volumeClaim and volumeClaimName exclude each other: name a claim that exists, or describe one to be made"
+// +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || !has(self.tasks) || self.minAvailable <= self.tasks.map(t, has(t.replicas) ? t.replicas : 0).sum()",fieldPath=".minAvailable",message="job 'minAvailable' should not be greater than total replicas in tasks",messageExpression=`"job 'minAvailable' should not be greater than total replicas in tasks; they are %d: lower it or raise replicas".format([self.tasks.map(t, has(t.replicas) ? t.replicas : 0).sum()])`
+// +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || !has(self.volumes) || self.volumes.all(v, !(has(v.volumeClaim) && has(v.volumeClaimName) && size(v.volumeClaimName) > 0))",optionalOldSelf=true,fieldPath=".volumes",message="conflict: If you want to use an existing PVC, just specify VolumeClaimName.If you want to create a new PVC, you do not need to specify VolumeClaimName"
 // +kubebuilder:validation:XValidation:rule="!has(self.tasks) || !has(oldSelf.tasks) || size(self.tasks) == size(oldSelf.tasks)",fieldPath=".tasks",message="job updates may not add or remove tasks"
 type JobSpec struct {
 	// SchedulerName is the scheduler of all pods whose template names none.
@@ -67,10 +67,10 @@ type JobSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	Policies []LifecyclePolicy `json:"policies,omitempty"`
-	// Plugins by name, each with its arguments: svc, ssh, env, …
+	// Plugins by name, each with its arguments: svc, ssh, env, tensorflow, mpi, pytorch, ray, hcclrank.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(p, p in ['svc', 'ssh', 'env'])",message="unable to find job plugin: this version serves svc, ssh and env only",messageExpression="'unable to find job plugin: ' + self.map(p, p).filter(p, !(p in ['svc', 'ssh', 'env']))[0] + '; this version serves svc, ssh and env only'"
+	// +kubebuilder:validation:XValidation:rule="self.all(p, p in ['env', 'hcclrank', 'mpi', 'pytorch', 'ray', 'ssh', 'svc', 'tensorflow'])",message="unable to find job plugin: there are env, hcclrank, mpi, pytorch, ray, ssh, svc, tensorflow",messageExpression="'unable to find job plugin: ' + self.map(p, p).filter(p, !(p in ['env', 'hcclrank', 'mpi', 'pytorch', 'ray', 'ssh', 'svc', 'tensorflow']))[0] + '; there are env, hcclrank, mpi, pytorch, ray, ssh, svc, tensorflow'"
 	Plugins map[string][]string `json:"plugins,omitempty"`
 	// RunningEstimate is how long the job is expected to run.
 	// +optional
@@ -207,8 +207,8 @@ const (
 
 // TaskSpec is one role of a job.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || self.minAvailable <= (has(self.replicas) ? self.replicas : 0)",fieldPath=".minAvailable",message="'minAvailable' is greater than 'replicas'",messageExpression=`"'minAvailable' %d is greater than 'replicas' %d".format([self.minAvailable, has(self.replicas) ? self.replicas : 0])`
-// +kubebuilder:validation:XValidation:rule="!has(self.partitionPolicy) || self.partitionPolicy.totalPartitions * self.partitionPolicy.partitionSize == (has(self.replicas) ? self.replicas : 0)",fieldPath=".partitionPolicy",message="'replicas' are not equal to totalPartitions*partitionSize"
+// +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || self.minAvailable <= (has(self.replicas) ? self.replicas : 0)",fieldPath=".minAvailable",message="'minAvailable' is greater than 'replicas'",messageExpression=`"'minAvailable' is greater than 'replicas' in task: %s; replicas are %d: lower minAvailable or raise replicas".format([has(self.name) ? self.name : "", has(self.replicas) ? self.replicas : 0])`
+// +kubebuilder:validation:XValidation:rule="!has(self.partitionPolicy) || self.partitionPolicy.totalPartitions * self.partitionPolicy.partitionSize == (has(self.replicas) ? self.replicas : 0)",fieldPath=".partitionPolicy",message="'Replicas' are not equal to TotalPartitions*PartitionSize",messageExpression=`"'Replicas' are not equal to TotalPartitions*PartitionSize in task: %s; these are %d".format([has(self.name) ? self.name : "", self.partitionPolicy.totalPartitions * self.partitionPolicy.partitionSize])`
 type TaskSpec struct {
 	// Name of the task; pods are named <job>-<task>-<index>.
 	// +optional

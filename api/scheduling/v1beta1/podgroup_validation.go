@@ -60,7 +60,7 @@ func validatePodGroupQueue(name string, path *field.Path, queues QueueLookup) fi
 			"unable to find queue: queue %q does not exist; open queues: %s", name, listOr(OpenQueueNames(queues, namesInMessage), "none")))}
 	case !queue.IsOpen():
 		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
-			"can only submit PodGroup to queue with state `Open`, queue `%s` status is `%s`", name, queue.Status.State))}
+			"can only submit PodGroup to queue with state `Open`, queue `%s` status is `%s`.", name, queue.Status.State))}
 	case name == keys.RootQueue:
 		return field.ErrorList{field.Invalid(path, name, "can not submit PodGroup to root queue")}
 	}

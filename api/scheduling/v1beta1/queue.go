@@ -18,7 +18,7 @@ import (
 // +kubebuilder:printcolumn:name="RUNNING",type=integer,JSONPath=`.status.running`
 // +kubebuilder:printcolumn:name="COMPLETED",type=integer,priority=1,JSONPath=`.status.completed`
 // +kubebuilder:printcolumn:name="AGE",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.parent) || self.spec.parent != self.metadata.name",fieldPath=".spec.parent",message="a queue cannot use itself as parent"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.parent) || self.spec.parent != self.metadata.name",fieldPath=".spec.parent",message="a queue cannot use itself as parent",messageExpression="'queue ' + self.metadata.name + ' cannot use itself as parent'"
 type Queue struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -40,8 +40,8 @@ type QueueList struct {
 
 // QueueSpec is what a queue may have and owes.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.guarantee) || !has(self.guarantee.resource) || self.guarantee.resource.all(r, has(self.deserved) && r in self.deserved && quantity(string(self.deserved[r])).compareTo(quantity(string(self.guarantee.resource[r]))) >= 0)",fieldPath=".deserved",message="deserved must be at least the guarantee, for each resource that is guaranteed"
-// +kubebuilder:validation:XValidation:rule="!has(self.deserved) || !has(self.capability) || self.deserved.all(r, !(r in self.capability) || quantity(string(self.deserved[r])).compareTo(quantity(string(self.capability[r]))) <= 0)",fieldPath=".deserved",message="deserved must not exceed the capability"
+// +kubebuilder:validation:XValidation:rule="!has(self.guarantee) || !has(self.guarantee.resource) || self.guarantee.resource.all(r, has(self.deserved) && r in self.deserved && quantity(string(self.deserved[r])).compareTo(quantity(string(self.guarantee.resource[r]))) >= 0)",fieldPath=".deserved",message="deserved[r] must be >= guarantee[r], for each resource r that is guaranteed"
+// +kubebuilder:validation:XValidation:rule="!has(self.deserved) || !has(self.capability) || self.deserved.all(r, !(r in self.capability) || quantity(string(self.deserved[r])).compareTo(quantity(string(self.capability[r]))) <= 0)",fieldPath=".deserved",message="deserved[r] must be <= capability[r], for each resource r with both"
 type QueueSpec struct {
 	// Weight is the queue's part of what it shares with its siblings.
 	// +optional

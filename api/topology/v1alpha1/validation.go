@@ -18,7 +18,7 @@ func ValidateHyperNode(h *HyperNode) field.ErrorList {
 	}
 	members := spec.Child("members")
 	if len(h.Spec.Members) == 0 {
-		errs = append(errs, field.Required(members, "a hyperNode without members holds no node"))
+		errs = append(errs, field.Required(members, "member must have at least one member: without one the hyperNode holds no node"))
 	}
 	for i := range h.Spec.Members {
 		errs = append(errs, validateMember(h.Name, &h.Spec.Members[i], members.Index(i))...)
@@ -31,10 +31,10 @@ func validateMember(self string, m *MemberSpec, path *field.Path) field.ErrorLis
 	selector := path.Child("selector")
 	switch s := &m.Selector; s.kinds() {
 	case 0:
-		return append(errs, field.Required(selector, "one of exactMatch, regexMatch and labelMatch"))
+		return append(errs, field.Required(selector, "Either ExactMatch or RegexMatch or LabelMatch must be specified"))
 	case 1:
 	default:
-		return append(errs, field.Forbidden(selector, "only one of exactMatch, regexMatch and labelMatch"))
+		return append(errs, field.Forbidden(selector, "Only one of ExactMatch, RegexMatch, or LabelMatch can be specified"))
 	}
 	switch m.Type {
 	case MemberTypeNode:

@@ -23,9 +23,9 @@ func TestValidateHyperNode(t *testing.T) {
 		"nodes by label":            {members: []MemberSpec{{Type: MemberTypeNode, Selector: MemberSelector{LabelMatch: &metav1.LabelSelector{MatchLabels: map[string]string{"rack": "1"}}}}}},
 		"a tier below zero":         {tier: -1, members: []MemberSpec{exact(MemberTypeNode, "a")}, want: "spec.tier"},
 		"no members":                {want: "spec.members"},
-		"a member selected by none": {members: []MemberSpec{{Type: MemberTypeNode}}, want: "one of exactMatch"},
+		"a member selected by none": {members: []MemberSpec{{Type: MemberTypeNode}}, want: "Either ExactMatch or RegexMatch"},
 		"a member selected twice": {members: []MemberSpec{{Type: MemberTypeNode, Selector: MemberSelector{
-			ExactMatch: &ExactMatch{Name: "a"}, RegexMatch: &RegexMatch{Pattern: "a"}}}}, want: "only one of"},
+			ExactMatch: &ExactMatch{Name: "a"}, RegexMatch: &RegexMatch{Pattern: "a"}}}}, want: "Only one of"},
 		"a pattern that is none": {members: []MemberSpec{{Type: MemberTypeNode, Selector: MemberSelector{RegexMatch: &RegexMatch{Pattern: "("}}}}, want: "regular expression"},
 		"a label selector that is none": {members: []MemberSpec{{Type: MemberTypeNode, Selector: MemberSelector{LabelMatch: &metav1.LabelSelector{
 			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Is"}}}}}}, want: "labelMatch"},
