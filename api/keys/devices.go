@@ -54,3 +54,6 @@ const (
 	NodeGroup       = "volcano.sh/nodegroup-name"
 	NodeGroupLimits = "volcano.sh/nodegroup-resource-limits"
 )
+
+// HCCLRank is the annotation on a pod with its rank among those that compute together on Ascend cards.
+const HCCLRank = "hccl/rankIndex"

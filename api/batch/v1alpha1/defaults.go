@@ -31,10 +31,6 @@ const (
 	PluginRay        = "ray"
 )
 
-// PluginNames lists the plugins that this version serves; a job with another one is refused, as it would never start.
-// The CRD says so too.
-var PluginNames = []string{PluginService, PluginSSH, PluginEnv}
-
 // DefaultJob fills in what a Job leaves open; an empty schedulerName means volcano. Doing it twice changes nothing.
 func DefaultJob(job *Job, schedulerName string) {
 	spec := &job.Spec
@@ -50,6 +46,7 @@ func DefaultJob(job *Job, schedulerName string) {
 	if spec.MaxRetry == 0 {
 		spec.MaxRetry = DefaultMaxRetry
 	}
+	defaultArray(job)
 	for i := range spec.Tasks {
 		defaultTask(&spec.Tasks[i], i)
 	}

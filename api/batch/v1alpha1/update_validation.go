@@ -17,10 +17,16 @@ const onlyThese = "job updates may not change fields other than `minAvailable`, 
 // and priorityClassName may change. A spec that did not change is not judged: its job must be able to end.
 func ValidateJobUpdate(old, updated *Job) field.ErrorList {
 	beyond := validateSameID(old, updated)
+	annotations := field.NewPath("metadata", "annotations")
 	if gatesChanged(old, updated) {
-		beyond = append(beyond, validateGates(updated, field.NewPath("metadata", "annotations"))...)
+		beyond = append(beyond, validateGates(updated, annotations)...)
 	}
-	if apiequality.Semantic.DeepEqual(old.Spec, updated.Spec) {
+	sameSpec := apiequality.Semantic.DeepEqual(old.Spec, updated.Spec)
+	if arrayChanged(old, updated) || !sameSpec {
+		beyond = append(beyond, validateSameElements(old, updated, annotations)...)
+		beyond = append(beyond, validateArray(updated, annotations)...)
+	}
+	if sameSpec {
 		return beyond
 	}
 	return append(beyond, validateSpecUpdate(old, updated)...)
@@ -44,6 +50,7 @@ func validateSpecUpdate(old, updated *Job) field.ErrorList {
 		errs = append(errs, validateTaskName(updated, task, at.Child("name"))...)
 	}
 	errs = append(errs, validateScalars(&updated.Spec, spec)...)
+	errs = append(errs, validatePluginSizes(updated, spec.Child("plugins"))...)
 	return append(errs, validateTotals(updated, spec)...)
 }
 

@@ -2,7 +2,6 @@ package v1alpha1
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -50,10 +49,11 @@ func ValidateEmbeddedJob(job *Job, at *field.Path, queues QueueLookup) field.Err
 	errs = append(errs, validateTasks(job, spec.Child("tasks"))...)
 	errs = append(errs, validateTotals(job, spec)...)
 	errs = append(errs, validatePolicies(job.Spec.Policies, spec.Child("policies"))...)
-	errs = append(errs, validatePlugins(&job.Spec, spec.Child("plugins"))...)
+	errs = append(errs, validatePlugins(job, spec.Child("plugins"))...)
 	errs = append(errs, validateVolumes(job.Spec.Volumes, spec.Child("volumes"))...)
 	errs = append(errs, validateDependencies(job.Spec.Tasks, spec.Child("tasks"))...)
 	errs = append(errs, validateGates(job, field.NewPath("metadata", "annotations"))...)
+	errs = append(errs, validateArray(job, field.NewPath("metadata", "annotations"))...)
 	errs = append(errs, schedulingv1beta1.ValidateDisruptionBudget(job.Annotations, at.Child("metadata", "annotations"))...)
 	if queues != nil {
 		errs = append(errs, validateQueue(job.Spec.Queue, spec.Child("queue"), queues)...)
@@ -252,45 +252,6 @@ func validateNuma(task *TaskSpec, path *field.Path) field.ErrorList {
 	check(task.Template.Spec.InitContainers, pod.Child("initContainers"))
 	check(task.Template.Spec.Containers, pod.Child("containers"))
 	return errs
-}
-
-// validatePlugins wants plugins that this version serves, and the tasks that they are told of.
-func validatePlugins(spec *JobSpec, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for _, name := range sortedKeys(spec.Plugins) {
-		if !slices.Contains(PluginNames, name) {
-			errs = append(errs, field.Invalid(path.Key(name), name, fmt.Sprintf(
-				"unable to find job plugin: %s; this version serves svc, ssh and env only", name)))
-		}
-	}
-	arguments, ok := spec.Plugins[PluginMPI]
-	if !ok {
-		return errs
-	}
-	master := argument(arguments, "master", "master")
-	if !slices.ContainsFunc(spec.Tasks, func(t TaskSpec) bool { return t.Name == master }) {
-		errs = append(errs, field.Invalid(path.Key(PluginMPI), strings.Join(arguments, " "), fmt.Sprintf(
-			"The specified mpi master task was not found: no task is named %q; name it with --master", master)))
-	}
-	return errs
-}
-
-// argument reads --name=value or --name value out of a plugin's arguments.
-func argument(arguments []string, name, otherwise string) string {
-	value := otherwise
-	for i, word := range arguments {
-		flag, ok := strings.CutPrefix(word, "-")
-		if !ok {
-			continue
-		}
-		flag = strings.TrimPrefix(flag, "-")
-		if rest, ok := strings.CutPrefix(flag, name+"="); ok {
-			value = rest
-		} else if flag == name && i+1 < len(arguments) {
-			value = arguments[i+1]
-		}
-	}
-	return value
 }
 
 // validateQueue wants a queue that takes jobs: there, open and a leaf.

@@ -76,7 +76,6 @@ func TestBadJobs(t *testing.T) {
 			j.Spec.Plugins = map[string][]string{"svc": nil}
 		}, "metadata.name", "plugin svc makes host names"},
 		"an unknown plugin":             {func(j *Job) { j.Spec.Plugins = map[string][]string{"scp": nil} }, "spec.plugins[scp]", "unable to find job plugin: scp"},
-		"a plugin not yet served":       {func(j *Job) { j.Spec.Plugins = map[string][]string{"pytorch": nil} }, "spec.plugins[pytorch]", "unable to find job plugin: pytorch; this version serves svc, ssh and env only"},
 		"mpi without its master":        {func(j *Job) { j.Spec.Plugins = map[string][]string{"mpi": {"--master=boss"}} }, "spec.plugins[mpi]", `The specified mpi master task was not found: no task is named "boss"`},
 		"both kinds of tier":            {func(j *Job) { j.Spec.NetworkTopology = twoTiers() }, "spec.networkTopology", tierPair},
 		"both kinds of tier for a part": {func(j *Job) { j.Spec.Tasks[0].PartitionPolicy = partitions(1, 2, 0, twoTiers()) }, "spec.tasks[0].partitionPolicy.networkTopology", tierPair},
@@ -170,18 +169,6 @@ func TestGoodJobs(t *testing.T) {
 				t.Error(errs.ToAggregate())
 			}
 		})
-	}
-}
-
-// TestPluginsNotYetServed: the controllers would never start such a job, so it is refused, once.
-func TestPluginsNotYetServed(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{PluginTensorFlow, PluginMPI, PluginPyTorch, PluginRay, PluginHCCLRank} {
-		job := jobOf(func(j *Job) { j.Spec.Plugins = map[string][]string{name: {"--worker=worker", "--master", "master"}} }, "master", "worker")
-		DefaultJob(job, "")
-		if errs := ValidateJob(job, nil); len(errs) != 1 || !strings.Contains(errs[0].Detail, "unable to find job plugin: "+name+"; this version serves svc, ssh and env only") {
-			t.Errorf("%s: %v", name, errs)
-		}
 	}
 }
 

@@ -20,6 +20,7 @@ func JobWarnings(job *Job) []string {
 		warnings = append(warnings, fmt.Sprintf("spec.minSuccess: %d pods cannot succeed, there are only %d", *job.Spec.MinSuccess, total))
 	}
 	warnings = append(warnings, endlessWarnings(job)...)
+	warnings = append(warnings, pluginWarnings(job)...)
 	warnings = append(warnings, timeoutWarnings(job.Spec.Policies, "spec.policies")...)
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]

@@ -2,33 +2,41 @@
 package plugin
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/env"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/hcclrank"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/mpi"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/pytorch"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/ray"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/ssh"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/svc"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/tensorflow"
 )
 
-var known = map[string]func(args []string) (kit.Plugin, error){
-	env.Name: env.New,
-	ssh.Name: ssh.New,
-	svc.Name: svc.New,
+// known are the plugins in the order in which they change a pod: first what lets pods find each other, so that frameworks may refer to its
+// variables; hcclrank reads what others have set.
+var known = []struct {
+	name string
+	make func(batch.PluginArguments) kit.Plugin
+}{
+	{env.Name, env.New},
+	{ssh.Name, ssh.New},
+	{svc.Name, svc.New},
+	{mpi.Name, mpi.New},
+	{pytorch.Name, pytorch.New},
+	{ray.Name, ray.New},
+	{tensorflow.Name, tensorflow.New},
+	{hcclrank.Name, hcclrank.New},
 }
 
-// Known says whether there is a plugin of this name.
-func Known(name string) bool { return known[name] != nil }
-
-// Names of all plugins, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(known)) }
-
-// Set is the plugins of one job, in the order of their names, so that equal jobs make equal pods.
+// Set is the plugins of one job, always in the same order, so that equal jobs make equal pods.
 type Set struct {
 	names   []string
 	plugins []kit.Plugin
@@ -37,21 +45,32 @@ type Set struct {
 // For makes the plugins that a job asks for. The error names the unknown ones and bad arguments; the set holds all others and is usable.
 func For(job *batch.Job) (Set, error) {
 	var set Set
-	var problems []error
-	for _, name := range slices.Sorted(maps.Keys(job.Spec.Plugins)) {
-		build := known[name]
-		if build == nil {
-			problems = append(problems, fmt.Errorf("plugin %s is not known; there are %v", name, Names()))
+	var wrong field.ErrorList
+	at := field.NewPath("spec", "plugins")
+	for _, plugin := range known {
+		words, asked := job.Spec.Plugins[plugin.name]
+		if !asked {
 			continue
 		}
-		p, err := build(job.Spec.Plugins[name])
-		if err != nil {
-			problems = append(problems, err)
-		}
-		set.names = append(set.names, name)
-		set.plugins = append(set.plugins, p)
+		arguments, errs := batch.ParsePlugin(plugin.name, words, at.Key(plugin.name))
+		wrong = append(wrong, errs...)
+		set.names = append(set.names, plugin.name)
+		set.plugins = append(set.plugins, plugin.make(arguments))
 	}
-	return set, errors.Join(problems...)
+	for _, name := range slices.Sorted(maps.Keys(job.Spec.Plugins)) {
+		if !slices.Contains(set.names, name) {
+			_, errs := batch.ParsePlugin(name, nil, at.Key(name))
+			wrong = append(wrong, errs...)
+		}
+	}
+	return set, asError(wrong)
+}
+
+func asError(wrong field.ErrorList) error {
+	if len(wrong) == 0 {
+		return nil
+	}
+	return wrong.ToAggregate()
 }
 
 // Names of the plugins in the set.

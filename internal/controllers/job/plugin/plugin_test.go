@@ -170,6 +170,7 @@ func TestSshLetsEveryPodInEverywhere(t *testing.T) {
 		t.Error("id_rsa.pub is another key than authorized_keys")
 	}
 	want := "StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n" +
+		"Host *.j\n  HostName %h\n  Port 2222\n" +
 		"Host j-ps-0\n  HostName j-ps-0.j\n  Port 2222\n" +
 		"Host j-big-worker-0\n  HostName j-big-worker-0.j\n  Port 2222\n" +
 		"Host j-big-worker-1\n  HostName j-big-worker-1.j\n  Port 2222\n"
@@ -216,7 +217,7 @@ func TestSshTakesTheUsersKeys(t *testing.T) {
 func TestAnUnknownPluginIsNamed(t *testing.T) {
 	t.Parallel()
 	set, err := For(testJob(map[string][]string{"env": {}, "magic": {}}))
-	if err == nil || !strings.Contains(err.Error(), "plugin magic is not known") {
+	if err == nil || !strings.Contains(err.Error(), "spec.plugins[magic]: Invalid value: \"magic\": unable to find job plugin: magic") {
 		t.Errorf("error %v", err)
 	}
 	if diff := cmp.Diff([]string{"env"}, set.Names()); diff != "" {

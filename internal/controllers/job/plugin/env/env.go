@@ -11,7 +11,7 @@ import (
 )
 
 // Name in spec.plugins.
-const Name = "env"
+const Name = batch.PluginEnv
 
 // The variables; the first is what older images read.
 const (
@@ -22,7 +22,7 @@ const (
 type plugin struct{}
 
 // New makes the plugin; it takes no arguments.
-func New([]string) (kit.Plugin, error) { return plugin{}, nil }
+func New(batch.PluginArguments) kit.Plugin { return plugin{} }
 
 func (plugin) Pod(pod *corev1.Pod, _ *batch.Job, _ int, index int32) {
 	value := strconv.Itoa(int(index))

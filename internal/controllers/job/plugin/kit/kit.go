@@ -6,6 +6,7 @@ package kit
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +22,9 @@ type Plugin interface {
 	// Objects are the API objects that the job needs beside its pods, for its present spec.
 	Objects(job *batch.Job) []Object
 }
+
+// MaxEnvBytes bounds what is given to a process as one variable: Linux refuses to start it with one of more than 128 KiB.
+const MaxEnvBytes = 96 << 10
 
 // Object is one API object of a plugin.
 type Object struct {
@@ -82,6 +86,34 @@ func Hosts(job *batch.Job, task int) []Host {
 	return hosts
 }
 
+// Addresses are the names that a task's pods are reached by, as Hosts lists them.
+func Addresses(job *batch.Job, task int) []string {
+	hosts := Hosts(job, task)
+	names := make([]string, len(hosts))
+	for i, h := range hosts {
+		names[i] = h.FQDN()
+	}
+	return names
+}
+
+// Address is the name that the first pod of a task is reached by.
+func Address(job *batch.Job, task int) string {
+	spec := &job.Spec.Tasks[task]
+	h := Host{Name: PodName(job, task, 0), Subdomain: job.Name}
+	if fixed := spec.Template.Spec.Hostname; fixed != "" {
+		h.Name = fixed
+	}
+	if fixed := spec.Template.Spec.Subdomain; fixed != "" {
+		h.Subdomain = fixed
+	}
+	return h.FQDN()
+}
+
+// Task is the index of the task of a name; -1 when there is none.
+func Task(job *batch.Job, name string) int {
+	return slices.IndexFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return t.Name == name })
+}
+
 // EachContainer calls f for all containers and init containers of a pod.
 func EachContainer(pod *corev1.Pod, f func(*corev1.Container)) {
 	for i := range pod.Spec.Containers {
@@ -89,5 +121,35 @@ func EachContainer(pod *corev1.Pod, f func(*corev1.Container)) {
 	}
 	for i := range pod.Spec.InitContainers {
 		f(&pod.Spec.InitContainers[i])
+	}
+}
+
+// SetEnv gives a variable to a container, after those that it has: when the template has one of that name, this one counts.
+func SetEnv(c *corev1.Container, name, value string) {
+	c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value})
+}
+
+// OpenPort adds a port to a container, unless it says already that it listens there. The port goes without the name when another port of
+// the container has that.
+func OpenPort(c *corev1.Container, name string, port int32) {
+	for i := range c.Ports {
+		if c.Ports[i].ContainerPort == port {
+			return
+		}
+		if c.Ports[i].Name == name {
+			name = ""
+		}
+	}
+	c.Ports = append(c.Ports, corev1.ContainerPort{Name: name, ContainerPort: port, Protocol: corev1.ProtocolTCP})
+}
+
+// OpenPorts does OpenPort for some containers of a pod: for the first only when the pod is in the network of its node, where two
+// containers cannot have one port.
+func OpenPorts(pod *corev1.Pod, containers []corev1.Container, name string, port int32) {
+	for i := range containers {
+		OpenPort(&containers[i], name, port)
+		if pod.Spec.HostNetwork {
+			return
+		}
 	}
 }

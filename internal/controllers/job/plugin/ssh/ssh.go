@@ -8,10 +8,8 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
-	"flag"
 	"fmt"
 	"io"
-	"strings"
 
 	"golang.org/x/crypto/ssh"
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +20,7 @@ import (
 )
 
 // Name in spec.plugins.
-const Name = "ssh"
+const Name = batch.PluginSSH
 
 // The keys of the Secret, which are also the names of the files.
 const (
@@ -42,26 +40,21 @@ type plugin struct {
 	path       string
 	privateKey string
 	publicKey  string
-	port       int
+	port       int32
 }
 
-// New parses the plugin's arguments.
-func New(args []string) (kit.Plugin, error) {
-	p := &plugin{}
-	flags := flag.NewFlagSet(Name, flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.StringVar(&p.path, "ssh-key-file-path", defaultPath, "")
-	flags.StringVar(&p.privateKey, "ssh-private-key", "", "")
-	flags.StringVar(&p.publicKey, "ssh-public-key", "", "")
-	flags.IntVar(&p.port, "ssh-port", defaultPort, "")
-	err := flags.Parse(args)
+// New makes the plugin. A port that is none is 22, as in Volcano.
+func New(arguments batch.PluginArguments) kit.Plugin {
+	p := &plugin{
+		path:       arguments.String("ssh-key-file-path"),
+		privateKey: arguments.String("ssh-private-key"),
+		publicKey:  arguments.String("ssh-public-key"),
+		port:       arguments.Int("ssh-port"),
+	}
 	if p.port < 1 || p.port > 65535 {
 		p.port = defaultPort
 	}
-	if err != nil {
-		return p, fmt.Errorf("plugin ssh: arguments: %w", err) // not the arguments themselves: there may be a private key among them
-	}
-	return p, nil
+	return p
 }
 
 // SecretName is the name of the job's keys.
@@ -87,7 +80,7 @@ func (p *plugin) Objects(job *batch.Job) []kit.Object {
 	wanted := &corev1.Secret{ObjectMeta: kit.Meta(job, SecretName(job))}
 	config := p.config(job)
 	return []kit.Object{{Wanted: wanted, Merge: func(existing client.Object, random io.Reader) (client.Object, bool, error) {
-		if there, ok := existing.(*corev1.Secret); ok {
+		if there, ok := existing.(*corev1.Secret); ok && len(there.Data[PrivateKey]) > 0 {
 			return refresh(there, config)
 		}
 		data, err := p.keys(random)
@@ -96,6 +89,9 @@ func (p *plugin) Objects(job *batch.Job) []kit.Object {
 		}
 		data[Config] = config
 		secret := wanted.DeepCopy()
+		if there, ok := existing.(*corev1.Secret); ok {
+			secret = there.DeepCopy() // one that somebody emptied
+		}
 		secret.Data = data
 		return secret, true, nil
 	}}}
@@ -131,16 +127,4 @@ func (p *plugin) keys(random io.Reader) (map[string][]byte, error) {
 	private := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	line := ssh.MarshalAuthorizedKey(public)
 	return map[string][]byte{PrivateKey: private, PublicKey: line, AuthorizedKeys: line}, nil
-}
-
-// config is the client's configuration: every host of the job by its short name.
-func (p *plugin) config(job *batch.Job) []byte {
-	var b strings.Builder
-	b.WriteString("StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n")
-	for i := range job.Spec.Tasks {
-		for _, h := range kit.Hosts(job, i) {
-			fmt.Fprintf(&b, "Host %s\n  HostName %s\n  Port %d\n", h.Name, h.FQDN(), p.port)
-		}
-	}
-	return []byte(b.String())
 }

@@ -3,8 +3,6 @@
 package svc
 
 import (
-	"flag"
-	"fmt"
 	"io"
 	"maps"
 	"strconv"
@@ -21,35 +19,29 @@ import (
 )
 
 // Name in spec.plugins.
-const Name = "svc"
+const Name = batch.PluginService
 
 // MountPath is where the host lists are.
 const MountPath = "/etc/volcano"
-
-// maxEnvBytes bounds a host list that is also given as a variable: Linux refuses to start a process with one string over 128 KiB.
-const maxEnvBytes = 96 << 10
 
 // maxDataBytes bounds the ConfigMap: the API server refuses more than 1 MiB.
 const maxDataBytes = 900 << 10
 
 type plugin struct {
 	publishNotReady bool
+	notReadyGiven   bool // somebody said so, or said not
 	noNetworkPolicy bool
 	hostsEnv        bool
 }
 
-// New parses the plugin's arguments.
-func New(args []string) (kit.Plugin, error) {
-	p := &plugin{}
-	flags := flag.NewFlagSet(Name, flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.BoolVar(&p.publishNotReady, "publish-not-ready-addresses", false, "")
-	flags.BoolVar(&p.noNetworkPolicy, "disable-network-policy", false, "")
-	flags.BoolVar(&p.hostsEnv, "inject-hosts-env", true, "")
-	if err := flags.Parse(args); err != nil {
-		return p, fmt.Errorf("plugin svc: arguments %q: %w", args, err)
+// New makes the plugin.
+func New(arguments batch.PluginArguments) kit.Plugin {
+	return &plugin{
+		publishNotReady: arguments.Bool("publish-not-ready-addresses"),
+		notReadyGiven:   arguments.Given("publish-not-ready-addresses"),
+		noNetworkPolicy: arguments.Bool("disable-network-policy"),
+		hostsEnv:        arguments.Bool("inject-hosts-env"),
 	}
-	return p, nil
 }
 
 // ConfigMapName is the name of the job's host lists.
@@ -80,7 +72,7 @@ func (p *plugin) variables(job *batch.Job) []corev1.EnvVar {
 	}
 	var variables []corev1.EnvVar
 	for i := range job.Spec.Tasks {
-		if listBytes(job, i) <= maxEnvBytes {
+		if listBytes(job, i) <= kit.MaxEnvBytes {
 			variables = append(variables, reference(job, hostsKey(job, i)))
 		}
 		variables = append(variables, reference(job, numKey(job, i)))
@@ -120,14 +112,10 @@ func Data(job *batch.Job) map[string]string {
 		size += 2 * listBytes(job, i)
 	}
 	for i := range job.Spec.Tasks {
-		hosts := kit.Hosts(job, i)
-		names := make([]string, len(hosts))
-		for k, h := range hosts {
-			names[k] = h.FQDN()
-		}
+		names := kit.Addresses(job, i)
 		data[taskKey(job, i)+".host"] = strings.Join(names, "\n")
 		data[numKey(job, i)] = strconv.Itoa(len(names))
-		if size <= maxDataBytes || listBytes(job, i) <= maxEnvBytes {
+		if size <= maxDataBytes || listBytes(job, i) <= kit.MaxEnvBytes {
 			data[hostsKey(job, i)] = strings.Join(names, ",")
 		}
 	}
@@ -165,8 +153,22 @@ func selector(job *batch.Job) map[string]string {
 
 func (p *plugin) service(job *batch.Job) *corev1.Service {
 	return &corev1.Service{ObjectMeta: kit.Meta(job, job.Name), Spec: corev1.ServiceSpec{
-		ClusterIP: corev1.ClusterIPNone, Selector: selector(job), PublishNotReadyAddresses: p.publishNotReady,
+		ClusterIP: corev1.ClusterIPNone, Selector: selector(job), PublishNotReadyAddresses: p.publishes(job),
 	}}
+}
+
+// publishes says whether names resolve before their pods are ready. What meets over the network when it starts needs that: a worker that is
+// ready only once it has met the master would wait for ever.
+func (p *plugin) publishes(job *batch.Job) bool {
+	if p.notReadyGiven {
+		return p.publishNotReady
+	}
+	for _, name := range []string{batch.PluginMPI, batch.PluginPyTorch, batch.PluginRay, batch.PluginTensorFlow} {
+		if _, ok := job.Spec.Plugins[name]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 func networkPolicy(job *batch.Job) *networkingv1.NetworkPolicy {

@@ -1,0 +1,189 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// PluginArguments are the arguments of one job plugin. An argument that was not given, or not understood, has its
+// default.
+//
+// +kubebuilder:object:generate=false
+type PluginArguments struct {
+	values map[string]string
+	given  map[string]int // at which index of the arguments
+}
+
+// String is the value of an argument.
+func (a PluginArguments) String(name string) string { return a.values[name] }
+
+// Bool is the value of an argument that is switched on or off.
+func (a PluginArguments) Bool(name string) bool {
+	on, _ := strconv.ParseBool(a.values[name])
+	return on
+}
+
+// Int is the value of an argument that is a number: a port, or seconds.
+func (a PluginArguments) Int(name string) int32 {
+	n, _ := strconv.ParseInt(a.values[name], 0, 32)
+	return int32(n)
+}
+
+// Given says whether an argument was given.
+func (a PluginArguments) Given(name string) bool {
+	_, given := a.given[name]
+	return given
+}
+
+// pluginArgument is one argument that a plugin takes, written --name=value, -name=value or as two words.
+//
+// +kubebuilder:object:generate=false
+type pluginArgument struct {
+	name      string
+	otherwise string // its default
+	wants     want
+}
+
+// want is what the value of an argument must be.
+type want int
+
+const (
+	aTask      want = iota // the name of a task
+	aContainer             // the name of a container
+	aPort
+	anyPort // a number; one that is no port means the default
+	aSwitch
+	seconds
+	anImage
+	aPath
+	aSecret // anything, and no message repeats it
+)
+
+// pluginArguments are all plugins that there are, with what they take: names and defaults are Volcano's.
+var pluginArguments = map[string][]pluginArgument{
+	PluginEnv: {},
+	PluginService: {
+		{"publish-not-ready-addresses", "false", aSwitch}, {"disable-network-policy", "false", aSwitch}, {"inject-hosts-env", "true", aSwitch},
+	},
+	PluginSSH: {
+		{"ssh-key-file-path", "/root/.ssh", aPath}, {"ssh-private-key", "", aSecret}, {"ssh-public-key", "", aSecret}, {"ssh-port", "22", anyPort},
+	},
+	PluginTensorFlow: {
+		{"ps", "ps", aTask}, {"worker", "worker", aTask}, {"chief", "chief", aTask}, {"evaluator", "evaluator", aTask}, {"port", "2222", aPort},
+	},
+	PluginMPI: {{"master", "master", aTask}, {"worker", "worker", aTask}, {"port", "22", aPort}},
+	PluginPyTorch: {
+		{"master", "master", aTask}, {"worker", "worker", aTask}, {"port", "23456", aPort},
+		{"wait-master-enabled", "false", aSwitch}, {"wait-master-timeout", "300", seconds}, {"wait-master-image", "busybox:1.36.1", anImage},
+	},
+	PluginHCCLRank: {{"master", "master", aTask}, {"worker", "worker", aTask}},
+	PluginRay: {
+		{"head", "head", aTask}, {"headContainer", "head", aContainer}, {"worker", "worker", aTask}, {"workerContainer", "worker", aContainer},
+		{"port", "6379", aPort}, {"dashboardPort", "8265", aPort}, {"clientPort", "10001", aPort},
+	},
+}
+
+// PluginNames lists the job plugins that there are; a job with another one is refused. The CRD says so too.
+var PluginNames = sortedKeys(pluginArguments)
+
+// ParsePlugin reads the arguments of a plugin, as Go's flag package does. What is wrong with them stands below at; the
+// arguments are usable all the same.
+func ParsePlugin(name string, words []string, at *field.Path) (PluginArguments, field.ErrorList) {
+	takes, known := pluginArguments[name]
+	if !known {
+		return PluginArguments{}, field.ErrorList{field.Invalid(at, name, fmt.Sprintf(
+			"unable to find job plugin: %s; there are %s", name, strings.Join(PluginNames, ", ")))}
+	}
+	a := PluginArguments{values: map[string]string{}, given: map[string]int{}}
+	for _, argument := range takes {
+		a.values[argument.name] = argument.otherwise
+	}
+	var errs field.ErrorList
+	for i := 0; i < len(words); i++ {
+		read, err := a.read(name, takes, words[i:], i, at.Index(i))
+		if err != nil {
+			errs = append(errs, err)
+		}
+		i += read - 1
+	}
+	return a, errs
+}
+
+// read takes one argument off words, the first of which has an index, and says how many words it took.
+func (a *PluginArguments) read(plugin string, takes []pluginArgument, words []string, index int, at *field.Path) (int, *field.Error) {
+	if words[0] == "" {
+		return 1, nil
+	}
+	name, value, assigned := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(words[0], "-"), "-"), "=")
+	if !strings.HasPrefix(words[0], "-") || name == "" {
+		// The word itself is not repeated: it may be a key.
+		return 1, field.Forbidden(at, fmt.Sprintf("is no argument: those of plugin %s are written --name=value; %s", plugin, listArguments(takes)))
+	}
+	i := slices.IndexFunc(takes, func(t pluginArgument) bool { return t.name == name })
+	if i < 0 {
+		name, _, _ = strings.Cut(name, " ") // what follows may be a key
+		return 1, field.Forbidden(at, fmt.Sprintf("plugin %s has no argument --%s; %s", plugin, name, listArguments(takes)))
+	}
+	read := 1
+	switch {
+	case assigned:
+	case takes[i].wants == aSwitch:
+		value = "true"
+	case len(words) == 1:
+		return 1, field.Forbidden(at, fmt.Sprintf("argument --%s needs a value: --%s=VALUE", name, name))
+	default:
+		value, read = words[1], 2
+	}
+	if text := takes[i].wants.judge(value); text != "" {
+		return read, field.Invalid(at, words[0], fmt.Sprintf("argument --%s %s", name, text))
+	}
+	a.values[name], a.given[name] = value, index
+	return read, nil
+}
+
+func listArguments(takes []pluginArgument) string {
+	if len(takes) == 0 {
+		return "it takes none"
+	}
+	names := make([]string, len(takes))
+	for i, t := range takes {
+		names[i] = "--" + t.name
+	}
+	return "there are " + strings.Join(names, ", ")
+}
+
+// judge says what is wrong with a value; nothing when it is right.
+func (w want) judge(value string) string {
+	switch w {
+	case aPort:
+		if n, err := strconv.ParseInt(value, 0, 32); err != nil || n < 1 || n > 65535 {
+			return "must be a port, from 1 to 65535"
+		}
+	case anyPort:
+		if _, err := strconv.ParseInt(value, 0, 32); err != nil {
+			return "must be a port, from 1 to 65535"
+		}
+	case aSwitch:
+		if _, err := strconv.ParseBool(value); err != nil {
+			return "must be true or false"
+		}
+	case seconds:
+		if n, err := strconv.ParseInt(value, 0, 32); err != nil || n < 1 {
+			return "must be a number of seconds, 1 at least"
+		}
+	case aPath:
+		if !strings.HasPrefix(value, "/") || strings.Contains(value, ":") {
+			return "must be a directory of the container: a path that begins with / and has no colon"
+		}
+	case aTask, aContainer, anImage:
+		if strings.TrimSpace(value) != value || value == "" {
+			return "must be a name"
+		}
+	case aSecret:
+	}
+	return ""
+}

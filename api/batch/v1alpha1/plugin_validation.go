@@ -1,0 +1,156 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+const (
+	// maxHostsBytes is how long all host lists of a job may be together: they are the data of one ConfigMap, and the
+	// API server takes no more than 1 MiB.
+	maxHostsBytes = 960 << 10
+	// maxVariableBytes is how long one variable of a process may be under Linux, less some room for what is around it.
+	maxVariableBytes = 127 << 10
+)
+
+// RayHeadSuffix makes, after the name of a job, the name of the Service in front of its Ray's head.
+const RayHeadSuffix = "-head-svc"
+
+// validatePlugins wants plugins that there are, arguments that they take, and the tasks that they cannot do without.
+func validatePlugins(job *Job, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, name := range sortedKeys(job.Spec.Plugins) {
+		at := path.Key(name)
+		arguments, wrong := ParsePlugin(name, job.Spec.Plugins[name], at)
+		errs = append(errs, wrong...)
+		switch name {
+		case PluginMPI:
+			if master := arguments.String("master"); !job.hasTask(master) {
+				errs = append(errs, field.Invalid(at, master, fmt.Sprintf(
+					"The specified mpi master task was not found: no task is named %q; name it with --master", master)))
+			}
+		case PluginRay:
+			errs = append(errs, validateRay(job, arguments, at)...)
+		}
+	}
+	return append(errs, validatePluginSizes(job, path)...)
+}
+
+func validateRay(job *Job, arguments PluginArguments, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if head := arguments.String("head"); !job.hasTask(head) {
+		errs = append(errs, field.Invalid(at, head, fmt.Sprintf("no task is named %q, and the others join Ray's head: name its task with --head", head)))
+	}
+	if service := job.Name + RayHeadSuffix; len(service) > validation.DNS1035LabelMaxLength {
+		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), job.Name, fmt.Sprintf(
+			"the Service of Ray's head would be named %s, %d characters long, and %d is the most", service, len(service), validation.DNS1035LabelMaxLength)))
+	}
+	return errs
+}
+
+// validatePluginSizes wants host lists that fit where the plugins put them.
+func validatePluginSizes(job *Job, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if _, ok := job.Spec.Plugins[PluginService]; ok {
+		if size := hostsBytes(job, 0, nil); size > maxHostsBytes {
+			errs = append(errs, field.Invalid(path.Key(PluginService), size, fmt.Sprintf(
+				"the names of the job's %d hosts are %d bytes long, and a ConfigMap takes %d of them: shorten the names of job and tasks, or make several jobs of it",
+				totalReplicas(job), size, maxHostsBytes)))
+		}
+	}
+	if words, ok := job.Spec.Plugins[PluginTensorFlow]; ok {
+		arguments, _ := ParsePlugin(PluginTensorFlow, words, nil)
+		roles := []string{arguments.String("ps"), arguments.String("worker"), arguments.String("chief"), arguments.String("evaluator")}
+		if size := hostsBytes(job, len(`"",:65535`), roles); size > maxVariableBytes {
+			errs = append(errs, field.Invalid(path.Key(PluginTensorFlow), size, fmt.Sprintf(
+				"TF_CONFIG would be %d bytes long, and Linux starts no process with a variable of more than 128 KiB: fewer replicas, or shorter names of job and tasks", size)))
+		}
+	}
+	return errs
+}
+
+// hostsBytes bounds from above how long the names of the hosts of some tasks are, one after the other with so many bytes
+// around each; nil are all tasks.
+func hostsBytes(job *Job, around int, names []string) int64 {
+	var size int64
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
+		if names != nil && !slices.Contains(names, task.Name) {
+			continue
+		}
+		subdomain := task.Template.Spec.Subdomain
+		if subdomain == "" {
+			subdomain = job.Name
+		}
+		host := len(job.Name) + len(task.Name) + len(strconv.Itoa(int(task.Replicas))) + len("--.\n") + len(subdomain)
+		hosts := int64(task.Replicas)
+		if task.Template.Spec.Hostname != "" {
+			hosts = min(hosts, 1)
+		}
+		size += hosts * int64(host+around)
+	}
+	return size
+}
+
+func (j *Job) hasTask(name string) bool {
+	return slices.ContainsFunc(j.Spec.Tasks, func(t TaskSpec) bool { return t.Name == name })
+}
+
+// pluginWarnings finds plugins that will do nothing, or something else than was meant.
+func pluginWarnings(job *Job) []string {
+	var warnings []string
+	for _, name := range sortedKeys(job.Spec.Plugins) {
+		at := fmt.Sprintf("spec.plugins[%s]", name)
+		a, _ := ParsePlugin(name, job.Spec.Plugins[name], nil)
+		for _, takes := range pluginArguments[name] {
+			index, given := a.given[takes.name]
+			if value := a.String(takes.name); given && takes.wants == aTask && !job.hasTask(value) {
+				warnings = append(warnings, fmt.Sprintf("%s[%d]: --%s: no task is named %q", at, index, takes.name, value))
+			}
+		}
+		warnings = append(warnings, idlePlugin(job, name, a, at)...)
+	}
+	return warnings
+}
+
+// idlePlugin says what a plugin leaves out for want of a task, a container or half of a key.
+func idlePlugin(job *Job, name string, a PluginArguments, at string) []string {
+	lacks := func(argument string) bool {
+		_, given := a.given[argument]
+		return !given && !job.hasTask(a.String(argument))
+	}
+	switch {
+	case name == PluginMPI && lacks("worker"):
+		return []string{at + ": no task is named worker: pods get no MPI_HOST; --worker=TASK names it"}
+	case name == PluginPyTorch && lacks("master"):
+		return []string{at + ": no task is named master: pods get no MASTER_ADDR and no RANK; --master=TASK names it"}
+	case name == PluginRay:
+		return rayWarnings(job, a, at)
+	case name == PluginSSH && (a.String("ssh-private-key") == "") != (a.String("ssh-public-key") == ""):
+		return []string{at + ": only one of --ssh-private-key and --ssh-public-key: a new pair is made instead"}
+	case name == PluginSSH && (a.Int("ssh-port") < 1 || a.Int("ssh-port") > 65535):
+		return []string{fmt.Sprintf("%s: --ssh-port: %d is no port: 22 is used", at, a.Int("ssh-port"))}
+	}
+	return nil
+}
+
+func rayWarnings(job *Job, a PluginArguments, at string) []string {
+	var warnings []string
+	for _, role := range []string{"head", "worker"} {
+		container := a.String(role + "Container")
+		for i := range job.Spec.Tasks {
+			task := &job.Spec.Tasks[i]
+			has := slices.ContainsFunc(task.Template.Spec.Containers, func(c corev1.Container) bool { return c.Name == container })
+			if task.Name == a.String(role) && !has {
+				warnings = append(warnings, fmt.Sprintf("%s: task %s has no container named %q, so Ray is not started in it; --%sContainer=NAME names it",
+					at, task.Name, container, role))
+			}
+		}
+	}
+	return warnings
+}

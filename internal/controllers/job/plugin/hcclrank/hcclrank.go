@@ -1,0 +1,73 @@
+// Package hcclrank is the job plugin for collectives on Ascend cards: each pod carries its rank in an annotation, which the device plugin
+// reads.
+package hcclrank
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+)
+
+// Name in spec.plugins.
+const Name = batch.PluginHCCLRank
+
+// rankVariable is what a rank is taken from when a container has it.
+const rankVariable = "RANK"
+
+type plugin struct{ master, worker string }
+
+// New makes the plugin.
+func New(arguments batch.PluginArguments) kit.Plugin {
+	return &plugin{master: arguments.String("master"), worker: arguments.String("worker")}
+}
+
+// Pod keeps a rank that the template gives.
+func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
+	if _, given := pod.Annotations[keys.HCCLRank]; given {
+		return
+	}
+	rank := rankOf(pod)
+	if rank == "" {
+		rank = p.rank(job, task, index)
+	}
+	if rank == "" {
+		return
+	}
+	if pod.Annotations == nil {
+		pod.Annotations = map[string]string{}
+	}
+	pod.Annotations[keys.HCCLRank] = rank
+}
+
+// rankOf is the value of the last variable RANK that a container has, which is the one that counts.
+func rankOf(pod *corev1.Pod) string {
+	for i := range pod.Spec.Containers {
+		env := pod.Spec.Containers[i].Env
+		for k := len(env) - 1; k >= 0; k-- {
+			if env[k].Name == rankVariable && env[k].Value != "" {
+				return env[k].Value
+			}
+		}
+	}
+	return ""
+}
+
+// rank counts masters first, then workers. Pods of other tasks have none.
+func (p *plugin) rank(job *batch.Job, task int, index int32) string {
+	switch job.Spec.Tasks[task].Name {
+	case p.master:
+	case p.worker:
+		if master := kit.Task(job, p.master); master >= 0 {
+			index += job.Spec.Tasks[master].Replicas
+		}
+	default:
+		return ""
+	}
+	return strconv.Itoa(int(index))
+}
+
+func (*plugin) Objects(*batch.Job) []kit.Object { return nil }

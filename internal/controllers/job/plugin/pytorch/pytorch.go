@@ -1,0 +1,80 @@
+// Package pytorch is the job plugin for torch.distributed: where the master is, how many processes there are and which of them this one is.
+// Processes of other tasks of the job are not counted.
+package pytorch
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+)
+
+// Name in spec.plugins.
+const Name = batch.PluginPyTorch
+
+// The variables that torch.distributed reads, and the name of the master's port.
+const (
+	MasterAddress = "MASTER_ADDR"
+	MasterPort    = "MASTER_PORT"
+	WorldSize     = "WORLD_SIZE"
+	Rank          = "RANK"
+	PortName      = "pytorchjob-port"
+)
+
+type plugin struct {
+	master, worker string
+	port           int32
+	wait           bool
+	waitSeconds    int32
+	waitImage      string
+}
+
+// New makes the plugin.
+func New(arguments batch.PluginArguments) kit.Plugin {
+	return &plugin{
+		master: arguments.String("master"), worker: arguments.String("worker"), port: arguments.Int("port"),
+		wait: arguments.Bool("wait-master-enabled"), waitSeconds: arguments.Int("wait-master-timeout"), waitImage: arguments.String("wait-master-image"),
+	}
+}
+
+// Pod changes nothing in a job without a master.
+func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
+	master := kit.Task(job, p.master)
+	if master < 0 {
+		return
+	}
+	world, rank := p.place(job, task, index)
+	for i := range pod.Spec.Containers {
+		c := &pod.Spec.Containers[i]
+		kit.SetEnv(c, MasterAddress, kit.Address(job, master))
+		kit.SetEnv(c, MasterPort, strconv.Itoa(int(p.port)))
+		kit.SetEnv(c, WorldSize, strconv.Itoa(int(world)))
+		if rank >= 0 {
+			kit.SetEnv(c, Rank, strconv.Itoa(int(rank)))
+		}
+	}
+	kit.OpenPorts(pod, pod.Spec.Containers, PortName, p.port)
+	if p.wait && task != master && job.Spec.Tasks[task].Name == p.worker {
+		waitForMaster(pod, kit.Address(job, master), p.port, p.waitSeconds, p.waitImage)
+	}
+}
+
+// place is how many processes there are, and the rank of one of them: masters first. A pod of another task has none, which is -1.
+func (p *plugin) place(job *batch.Job, task int, index int32) (world, rank int32) {
+	master, worker := kit.Task(job, p.master), kit.Task(job, p.worker)
+	world, rank = job.Spec.Tasks[master].Replicas, -1
+	switch {
+	case task == master:
+		rank = index
+	case task == worker:
+		rank = world + index
+	}
+	if worker >= 0 && worker != master {
+		world += job.Spec.Tasks[worker].Replicas
+	}
+	return world, rank
+}
+
+func (*plugin) Objects(*batch.Job) []kit.Object { return nil }

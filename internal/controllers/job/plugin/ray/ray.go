@@ -1,0 +1,86 @@
+// Package ray is the job plugin for Ray: the head and the workers start themselves and join, and a Service stands in front of the head for
+// clients and the dashboard.
+package ray
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+)
+
+// Name in spec.plugins.
+const Name = batch.PluginRay
+
+// The names of the head's ports.
+const (
+	GCS       = "gcs"
+	Dashboard = "dashboard"
+	Client    = "client-server"
+)
+
+type plugin struct {
+	head, headContainer, worker, workerContainer string
+	port, dashboardPort, clientPort              int32
+}
+
+// New makes the plugin.
+func New(arguments batch.PluginArguments) kit.Plugin {
+	return &plugin{
+		head: arguments.String("head"), headContainer: arguments.String("headContainer"),
+		worker: arguments.String("worker"), workerContainer: arguments.String("workerContainer"),
+		port: arguments.Int("port"), dashboardPort: arguments.Int("dashboardPort"), clientPort: arguments.Int("clientPort"),
+	}
+}
+
+type port struct {
+	name   string
+	number int32
+}
+
+func (p *plugin) ports() []port {
+	return []port{{GCS, p.port}, {Dashboard, p.dashboardPort}, {Client, p.clientPort}}
+}
+
+// Pod changes nothing in a job without a head; admission refuses one.
+func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
+	head := kit.Task(job, p.head)
+	if head < 0 {
+		return
+	}
+	for i := range pod.Spec.Containers {
+		switch c := &pod.Spec.Containers[i]; {
+		case task == head && c.Name == p.headContainer:
+			run(c, fmt.Sprintf("ray start --head --block --dashboard-host=0.0.0.0 --port=%d --dashboard-port=%d --ray-client-server-port=%d",
+				p.port, p.dashboardPort, p.clientPort))
+			for _, port := range p.ports() {
+				kit.OpenPort(c, port.name, port.number)
+			}
+		case job.Spec.Tasks[task].Name == p.worker && c.Name == p.workerContainer:
+			run(c, fmt.Sprintf("ray start --block --address=%s:%d", kit.Address(job, head), p.port))
+		}
+	}
+}
+
+// run replaces the command of a container. Its arguments are left: the shell does not read them.
+func run(c *corev1.Container, line string) { c.Command = []string{"sh", "-c", line} }
+
+// ServiceName is the name that clients of the job's Ray cluster connect to.
+func ServiceName(job *batch.Job) string { return job.Name + batch.RayHeadSuffix }
+
+func (p *plugin) Objects(job *batch.Job) []kit.Object {
+	service := &corev1.Service{ObjectMeta: kit.Meta(job, ServiceName(job)), Spec: corev1.ServiceSpec{
+		Type:     corev1.ServiceTypeClusterIP,
+		Selector: map[string]string{keys.JobName: job.Name, keys.JobNamespace: job.Namespace, keys.TaskSpec: p.head},
+	}}
+	for _, port := range p.ports() {
+		service.Spec.Ports = append(service.Spec.Ports, corev1.ServicePort{
+			Name: port.name, Port: port.number, TargetPort: intstr.FromInt32(port.number), Protocol: corev1.ProtocolTCP,
+		})
+	}
+	return []kit.Object{kit.Create(service)}
+}

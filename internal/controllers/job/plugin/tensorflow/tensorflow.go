@@ -1,0 +1,96 @@
+// Package tensorflow is the job plugin for tf.distribute: TF_CONFIG with the addresses of all roles, and which of them this pod is.
+package tensorflow
+
+import (
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+)
+
+// Name in spec.plugins.
+const Name = batch.PluginTensorFlow
+
+// Variable is what TensorFlow reads.
+const Variable = "TF_CONFIG"
+
+// cluster and config have the shape that TensorFlow reads, in a fixed order.
+type cluster struct {
+	PS        []string `json:"ps,omitempty"`
+	Worker    []string `json:"worker,omitempty"`
+	Chief     []string `json:"chief,omitempty"`
+	Evaluator []string `json:"evaluator,omitempty"`
+}
+
+type config struct {
+	Cluster cluster `json:"cluster"`
+	Task    place   `json:"task"`
+}
+
+type place struct {
+	Type  string `json:"type"`
+	Index int32  `json:"index"`
+}
+
+type plugin struct {
+	ps, worker, chief, evaluator string
+	port                         int32
+}
+
+// New makes the plugin.
+func New(arguments batch.PluginArguments) kit.Plugin {
+	return &plugin{
+		ps: arguments.String("ps"), worker: arguments.String("worker"), chief: arguments.String("chief"), evaluator: arguments.String("evaluator"),
+		port: arguments.Int("port"),
+	}
+}
+
+// Pod changes nothing in a job of one pod: TensorFlow runs alone then.
+func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
+	if len(job.Spec.Tasks) == 1 && job.Spec.Tasks[0].Replicas == 1 {
+		return
+	}
+	text, err := json.Marshal(config{
+		Cluster: cluster{PS: p.addresses(job, p.ps), Worker: p.addresses(job, p.worker), Chief: p.addresses(job, p.chief), Evaluator: p.addresses(job, p.evaluator)},
+		Task:    place{Type: p.role(job.Spec.Tasks[task].Name), Index: index},
+	})
+	if err != nil {
+		return // strings and numbers always marshal
+	}
+	for i := range pod.Spec.Containers {
+		kit.SetEnv(&pod.Spec.Containers[i], Variable, string(text))
+	}
+}
+
+// addresses are host:port of a role's pods; none when the job has no such task.
+func (p *plugin) addresses(job *batch.Job, name string) []string {
+	task := kit.Task(job, name)
+	if task < 0 {
+		return nil
+	}
+	addresses := kit.Addresses(job, task)
+	for i := range addresses {
+		addresses[i] = fmt.Sprintf("%s:%d", addresses[i], p.port)
+	}
+	return addresses
+}
+
+// role is TensorFlow's word for a task; a task that has no role keeps its name.
+func (p *plugin) role(task string) string {
+	switch task {
+	case p.ps:
+		return "ps"
+	case p.worker:
+		return "worker"
+	case p.chief:
+		return "chief"
+	case p.evaluator:
+		return "evaluator"
+	}
+	return task
+}
+
+func (*plugin) Objects(*batch.Job) []kit.Object { return nil }
