@@ -55,6 +55,7 @@ const (
 	GangDoesNotFit       Code = "GangDoesNotFit"
 	WaitingForVictims    Code = "WaitingForVictims"
 	PodsLinger           Code = "PodsLinger"
+	KeptForLost          Code = "KeptForLost"
 	BehindOthers         Code = "BehindOthers"
 	Reserved             Code = "Reserved"
 	NoNodes              Code = "NoNodes"
@@ -148,8 +149,8 @@ var Table = []Reason{
 	{QueueClosed, "the queue is closed", "open the queue (vcctl queue operate NAME --action open), or submit to another one", "PartitionInactive"},
 	{QueueNotLeaf, "the queue has children; only its leaves take jobs", "submit to one of its children", "PartitionInactive"},
 	{QueueInvalid, "the queue has no valid place in the tree of queues", "correct its parent, or submit to another queue", "PartitionInactive"},
-	{Overcommitted, "gangs that are let in ask for as much as the cluster may promise", "wait until some have started and ended, add nodes, or raise overcommit-factor", "Resources"},
 	{QueueContradiction, "part of what the queue says has no effect", "correct it", "PartitionConfig"},
+	{Overcommitted, "gangs that are let in ask for as much as the cluster may promise", "wait until some have started and ended, add nodes, or raise overcommit-factor", "Resources"},
 	{OverQuota, "the namespace would exceed its quota", "wait for pods of this namespace to end, ask for less, or raise the ResourceQuota", qosLimit},
 	{OverCapability, "the queue would exceed its capability", "ask for less, wait for jobs of this queue to end, or raise the capability", qosLimit},
 	{OverDeserved, "the queue holds its share already", "wait for jobs of this queue to end, or submit to another queue", qosLimit},
@@ -157,6 +158,7 @@ var Table = []Reason{
 	{GangDoesNotFit, "not all members of the gang fit at once", "lower minAvailable or the requests, or add nodes", "Resources"},
 	{WaitingForVictims, "room is being made: evicted pods are ending", "wait until they have ended", "Resources"},
 	{PodsLinger, "the room is held by deleted pods that do not end", "look what holds them: a finalizer (kubectl get pod NAME -o yaml), or a node that is gone (then kubectl delete pod NAME --force)", "Resources"},
+	{KeptForLost, "the room is kept for new pods of a running gang that lost some", "wait: if they do not come, the room is free then", "Resources"},
 	{BehindOthers, "others are before it in the queue", "wait, or raise its priority", "Priority"},
 	{Reserved, "the room is kept for a gang that is before it", "give it a time limit that ends before then (runningEstimate, activeDeadlineSeconds), or wait", "Priority"},
 	{NoNodes, "the cluster has no nodes", "add a node", "Resources"},

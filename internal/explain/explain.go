@@ -179,6 +179,8 @@ func Sentence(v *Verdict) string {
 		return fmt.Sprintf("%s: queue %s does not give back (%s)", sentence, strings.Join(v.Blocker, ", "), tally(v))
 	case reason.Reserved:
 		return fmt.Sprintf("%s: %s, from %s", sentence, strings.Join(v.Blocker, ", "), v.Until.UTC().Format(time.RFC3339))
+	case reason.KeptForLost:
+		return fmt.Sprintf("%s: %s, until %s", sentence, strings.Join(v.Blocker, ", "), v.Until.UTC().Format(time.RFC3339))
 	case reason.WaitingForVictims, reason.BehindOthers, reason.PodsLinger:
 		if len(v.Blocker) > 0 {
 			return fmt.Sprintf("%s: %s", sentence, strings.Join(v.Blocker, ", "))

@@ -71,6 +71,8 @@ type Cluster struct {
 	loose                   map[*Task]bool // pods of ours without a node that name no PodGroup
 	// leaving are pods that are being deleted until a known time, lingering those of which that is over.
 	leaving, lingering map[*Task]bool
+	// bereft are gangs that lost pods while they ran.
+	bereft map[*Gang]bool
 	// LingerGen is the generation of the last change of Lingering.
 	LingerGen uint64
 	orphans   map[*Gang]bool // named by pods, not known when last looked at
@@ -91,6 +93,7 @@ func New() *Cluster {
 		tasks:        map[types.UID]*Task{},
 		loose:        map[*Task]bool{},
 		leaving:      map[*Task]bool{},
+		bereft:       map[*Gang]bool{},
 		lingering:    map[*Task]bool{},
 		orphans:      map[*Gang]bool{},
 		taskNames:    map[string]*Task{},

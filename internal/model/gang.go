@@ -53,6 +53,8 @@ type Gang struct {
 	// unwritten: the last status did not reach the API.
 	unwritten bool
 
+	// Lost are the pods that it lost while it ran and that were not replaced.
+	Lost []Lost
 	// EvictedBy says who took room from the gang last, and why; "" once it got some again.
 	EvictedBy string
 
@@ -131,6 +133,8 @@ func (d GangSet) apply(c *Cluster) {
 		g.ours, g.unwritten = false, false
 		g.Status, g.StatusAt = schedulingv1beta1.PodGroupStatus{}, time.Time{}
 		delete(c.gangUIDs, g.UID)
+		g.Lost = nil
+		c.keepLost(g)
 	}
 	g.Known, g.UID, g.Created = true, d.UID, d.Created
 	c.gangUIDs[d.UID] = g
@@ -173,7 +177,8 @@ func (d GangGone) apply(c *Cluster) {
 	if g.Estimate > 0 {
 		c.EstimateGen = c.next()
 	}
-	g.Estimate = 0
+	g.Estimate, g.Lost = 0, nil
+	c.keepLost(g)
 	g.Spec = c.next()
 	c.touchGang(g)
 	for _, t := range g.Tasks {

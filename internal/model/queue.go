@@ -195,6 +195,7 @@ func (c *Cluster) AssumeBound(uid types.UID, node string) {
 		t.assumedNode = c.nodeRow(node)
 		if t.Gang != nil {
 			t.Gang.EvictedBy = ""
+			c.replace(t.Gang, node)
 		}
 		c.place(t, t.assumedNode, Binding)
 	}

@@ -81,6 +81,7 @@ func (d TaskSet) apply(c *Cluster) {
 		c.tasks[d.UID] = t
 		c.taskNames[key] = t
 	}
+	wasNode, was := t.Node, t.Status
 	c.unlink(t)
 	if d.Status.Ended() {
 		c.forgetAttached(t)
@@ -123,6 +124,9 @@ func (d TaskSet) apply(c *Cluster) {
 	node, status := t.settle()
 	t.annotate()
 	c.link(t, node, status)
+	if status.Leaving() || status == Failed {
+		c.lose(t.Gang, t, was, wasNode)
+	}
 }
 
 // settle merges what the API says with what was assumed.
@@ -161,6 +165,7 @@ func (d TaskGone) apply(c *Cluster) {
 }
 
 func (c *Cluster) dropTask(t *Task) {
+	c.lose(t.Gang, t, t.Status, t.Node)
 	c.unlink(t)
 	c.forgetAttached(t)
 	if t.Gang != nil {

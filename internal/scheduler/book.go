@@ -95,6 +95,7 @@ func (b *book) update(s *session.Session) {
 		}
 	}
 	b.seen = s.Cluster.Gen()
+	s.KeepLost()
 	b.stampQueues(s)
 	b.wake(s)
 }
@@ -254,7 +255,10 @@ func (b *book) wake(s *session.Session) {
 		}
 	}
 	if s.View.Touched || len(s.Ready) > 0 {
-		b.wakeUnsettled(s)
+		b.wakeWhere(s, func(j *session.Job) bool { return j.Unsettled })
+	}
+	if s.MayFreeKept() {
+		b.wakeWhere(s, func(j *session.Job) bool { return len(j.ParkedShapes) > 0 })
 	}
 	s.AllWaiting, b.seenQuotas = b.waiting, s.Cluster.QuotaGen
 	for j, at := range b.due {
@@ -265,10 +269,10 @@ func (b *book) wake(s *session.Session) {
 	}
 }
 
-// wakeUnsettled makes those ready that anything could help.
-func (b *book) wakeUnsettled(s *session.Session) {
+// wakeWhere makes parked gangs ready.
+func (b *book) wakeWhere(s *session.Session, which func(*session.Job) bool) {
 	for _, j := range b.waiting {
-		if j.Parked && j.Unsettled {
+		if j.Parked && which(j) {
 			j.Parked = false
 			j.Refresh(s)
 			s.Ready = append(s.Ready, j)

@@ -193,7 +193,17 @@ func (r *random) happen() {
 		}
 	case 4:
 		if names := r.names(); len(names) > 0 {
-			r.drop(rapid.SampledFrom(names).Draw(r.t, "pod"))
+			name := rapid.SampledFrom(names).Draw(r.t, "pod")
+			lost := r.pods[name]
+			r.drop(name)
+			if rapid.Bool().Draw(r.t, "again") { // its controller makes another
+				r.made++
+				p := lost.DeepCopy()
+				p.UID, p.DeletionTimestamp = types.UID(fmt.Sprintf("pod-%s-%d", name, r.made)), nil
+				p.Spec.NodeName, p.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
+				r.pods[name] = p
+				r.model.Apply(model.TaskFrom(p, true))
+			}
 		}
 	default:
 		r.addGang()

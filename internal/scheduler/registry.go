@@ -59,7 +59,7 @@ type Builder func(entry config.Plugin, warn func(string)) session.Policy
 
 // policies by Volcano's names, and those that Register added.
 var policies = map[string]Builder{
-	"gang":          func(p config.Plugin, _ func(string)) session.Policy { return gang.New(p) },
+	"gang":          func(p config.Plugin, warn func(string)) session.Policy { return gang.New(p, warn) },
 	"priority":      func(p config.Plugin, _ func(string)) session.Policy { return priority.New(p) },
 	"conformance":   func(p config.Plugin, _ func(string)) session.Policy { return conformance.New(p) },
 	"capacity":      func(p config.Plugin, warn func(string)) session.Policy { return capacity.New(p, warn) },

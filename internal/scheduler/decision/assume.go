@@ -46,6 +46,7 @@ func Assume(c *model.Cluster, d *Decisions) {
 	for i := range d.Lingering {
 		c.AssumeLingering(d.Lingering[i].UID)
 	}
+	c.AssumeMissed(d.Now)
 	c.AssumeUsage(d.Usage)
 	c.EndAssume()
 }

@@ -59,6 +59,7 @@ func Run(s *session.Session, cases ...Case) {
 
 // each tries the cases for a gang until one makes room.
 func each(s *session.Session, j *session.Job, cases []Case) (bool, Failure) {
+	defer s.UseKept(j)()
 	failure := Failure{Nobody: true}
 	for _, c := range cases {
 		if between := c.Kind == session.Reclaim || c.Kind == session.GangReclaim; between && s.Rules.IsOverused(j.In).Code != "" {

@@ -26,6 +26,7 @@ func (s *Session) Helps(j *Job) []explain.Help {
 	if len(j.Promised)+len(j.Reserved)+len(j.Placed) > 0 || len(s.View.Order) == 0 {
 		return nil
 	}
+	defer s.UseKept(j)()
 	h := &helper{s: s, j: j, v: j.Verdict}
 	switch j.Verdict.Code {
 	case reason.GangDoesNotFit, reason.TooLarge, reason.Reserved, reason.NotReclaimable, reason.OverDeserved, reason.OverCapability, reason.NotEnqueued:

@@ -56,13 +56,15 @@ func (s *Session) giveUp(j *Job) {
 	j.Reserved = j.Reserved[:0]
 }
 
-// ease notes that a queue holds less than when its gangs were tried: they have
-// to be tried again.
+// ease notes that a queue, and those above it, hold less than when their gangs
+// were tried: they have to be tried again.
 func (s *Session) ease(q *queue.Queue) {
 	if s.Eased == nil {
 		s.Eased = map[*queue.Queue]bool{}
 	}
-	s.Eased[q] = true
+	for ; q != nil; q = q.Parent {
+		s.Eased[q] = true
+	}
 }
 
 func (j *Job) dropPending(placed []Placed) {

@@ -44,6 +44,7 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 		s.Verdict(j, v)
 		return Failed
 	}
+	defer s.UseKept(j)()
 	if filter == nil {
 		if len(j.Reserved) > 0 && s.trial.Swap == nil { // what it was promised it may have
 			s.trial.Swap = slices.Clone(j.In.Allocated)
@@ -84,7 +85,7 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 		}
 	}
 	r.undo(mark)
-	v = s.lingering(j, v, limits)
+	v = s.keptFor(j, s.lingering(j, v, limits), limits)
 	s.remember(j, &r, v)
 	if filter == nil {
 		s.giveUp(j)

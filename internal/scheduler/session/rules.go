@@ -49,6 +49,8 @@ type Rules struct {
 	// Deadlines say until when a gang may have to wait; zero: no matter how long. Room
 	// is kept for one that waited longer.
 	Deadlines []func(*Job) time.Time
+	// KeepLost is how long the room of pods that a running gang lost is kept for it.
+	KeepLost time.Duration
 	// Gang says that minimums count: gangs are placed whole.
 	Gang bool
 

@@ -99,6 +99,7 @@ type Session struct {
 	heads        map[*queue.Queue]int // gangs that a reservation was tried for
 	later        time.Time            // the time that is looked at; zero: now
 
+	keeps  []*keeping // room that gangs lost, kept for them
 	trial  Trial
 	yields map[ranked]model.Request
 	// starving are Starving, once asked for; attacked are those for whom evictions were tried.

@@ -137,6 +137,7 @@ func (s *Session) Endings() []Ending {
 			own = append(own, Ending{At: s.Now, Task: t, Node: t.Node, leaving: true})
 		}
 	}
+	own = s.endKept(own)
 	for _, j := range s.Bound {
 		for _, p := range j.Placed {
 			if at, known := p.Task.End(s.Now); known {

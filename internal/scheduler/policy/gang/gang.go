@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
@@ -16,22 +17,45 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
+const (
+	// keepArgument says how long the room of pods that a running gang lost is kept for new ones; 0s: not at all.
+	keepArgument = "gang.keep-lost-room"
+	// usualKeep is long enough for a controller to make a new pod, and short for who waits.
+	usualKeep   = 30 * time.Second
+	longestKeep = time.Hour
+)
+
 // Policy is the policy gang.
-type Policy struct{ conf config.Plugin }
+type Policy struct {
+	conf config.Plugin
+	keep time.Duration
+}
 
 // New returns the policy.
-func New(conf config.Plugin) *Policy { return &Policy{conf} }
+func New(conf config.Plugin, warn func(string)) *Policy {
+	p := &Policy{conf: conf, keep: usualKeep}
+	if text := conf.Arguments.String(keepArgument, "", warn); text != "" {
+		keep, err := time.ParseDuration(text)
+		if err != nil || keep < 0 || keep > longestKeep {
+			warn(fmt.Sprintf("argument %s: want a duration from 0s to %s, have %q; %s is used", keepArgument, longestKeep, text, usualKeep))
+			keep = usualKeep
+		}
+		p.keep = keep
+	}
+	return p
+}
 
 // Name is gang.
 func (*Policy) Name() string { return "gang" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enabledSubJobReady", "enabledSubJobOrder", "enableJobReady", "enableJobOrder", "enableJobStarving", "enablePreemptable", "enableReclaimable"}}
+	return config.Reads{Switches: []string{"enabledSubJobReady", "enabledSubJobOrder", "enableJobReady", "enableJobOrder", "enableJobStarving", "enablePreemptable", "enableReclaimable"}, Arguments: []string{keepArgument}}
 }
 
 // Open registers the rules.
 func (p *Policy) Open(s *session.Session) {
+	s.Rules.KeepLost = p.keep
 	s.Rules.Gang = s.Rules.Gang || p.conf.Enabled("enableJobReady")
 	s.Rules.JobValid = append(s.Rules.JobValid, func(j *session.Job) explain.Verdict { return valid(s, j) })
 	if p.conf.Enabled("enableJobOrder") {

@@ -1,0 +1,147 @@
+package session
+
+import (
+	"slices"
+	"time"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+// A gang that runs and loses pods is broken until others have taken their places.
+// Until these exist, and some time at most, nobody else gets the room.
+
+// keeping is the room that is kept for one gang.
+type keeping struct {
+	job   *Job
+	in    *queue.Queue
+	room  []Placed // what may be kept
+	held  []Placed // what of it is
+	until time.Time
+}
+
+// KeepLost keeps the room of what gangs lost. It comes before anything is placed.
+func (s *Session) KeepLost() {
+	if !s.Rules.Gang || s.Rules.KeepLost <= 0 {
+		return
+	}
+	for _, g := range s.Cluster.Bereft() {
+		j := s.Job(g)
+		if j == nil || !j.LetIn() || j.Satisfied() || j.AllocatedTasks() == 0 {
+			continue // whole again, or it does not run any more
+		}
+		k := &keeping{job: j, in: s.Ledger.Of(g.Queue)}
+		for _, lost := range g.Lost {
+			until := lost.Since.Add(s.Rules.KeepLost)
+			if lost.Since.IsZero() {
+				until = s.Now.Add(s.Rules.KeepLost)
+			}
+			node, known := s.View.Nodes.Find(lost.Node)
+			if !known || s.View.Rank[node] < 0 || !s.Now.Before(until) {
+				continue
+			}
+			s.WakeAt(until)
+			k.room = append(k.room, Placed{lost.Task, node})
+			if k.until.IsZero() || until.Before(k.until) {
+				k.until = until
+			}
+		}
+		if len(k.room) > 0 {
+			s.keeps = append(s.keeps, k)
+			s.hold(k)
+		}
+	}
+}
+
+// hold keeps as much as the gang lacks, where there is room still.
+func (s *Session) hold(k *keeping) {
+	lacks := k.job.Need() - len(k.job.Promised)
+	for _, p := range k.room {
+		if len(k.held) >= lacks {
+			return
+		}
+		if !s.View.WillFit(p.Node, p.Task.Shape.Request) { // somebody has it
+			continue
+		}
+		s.View.Promise(p.Node, p.Task)
+		k.in.Hold(p.Task.Shape.Request, 1)
+		k.held = append(k.held, p)
+	}
+}
+
+func (s *Session) unhold(k *keeping) {
+	for _, p := range k.held {
+		s.View.Withdraw(p.Node, p.Task)
+		k.in.Hold(p.Task.Shape.Request, -1)
+	}
+	k.held = k.held[:0]
+}
+
+// UseKept lets a gang use what is kept for it, until what is returned is called.
+func (s *Session) UseKept(j *Job) (done func()) {
+	i := slices.IndexFunc(s.keeps, func(k *keeping) bool { return k.job == j && len(k.held) > 0 })
+	if i < 0 {
+		return func() {}
+	}
+	k := s.keeps[i]
+	held := len(k.held)
+	s.unhold(k)
+	return func() {
+		if s.hold(k); len(k.held) < held {
+			s.ease(k.in)
+		}
+	}
+}
+
+// MayFreeKept says whether a gang is tried in this cycle that room is kept for: what
+// it then does not need is free for others.
+func (s *Session) MayFreeKept() bool {
+	return slices.ContainsFunc(s.keeps, func(k *keeping) bool { return len(k.held) > 0 && !k.job.Parked })
+}
+
+// endKept adds to what ends when what is kept is free for all.
+func (s *Session) endKept(list []Ending) []Ending {
+	for _, k := range s.keeps {
+		for _, p := range k.held {
+			list = append(list, Ending{At: k.until, Task: p.Task, Node: p.Node, in: k.in, promised: true})
+		}
+	}
+	return list
+}
+
+// keptFor says for whom room is kept, when a gang would fit with it.
+func (s *Session) keptFor(j *Job, v explain.Verdict, limits Limits) explain.Verdict {
+	if v.Code != reason.GangDoesNotFit && v.Code != reason.OverDeserved && v.Code != reason.OverCapability {
+		return v
+	}
+	var opened []*keeping
+	for _, k := range s.keeps {
+		if len(k.held) > 0 && k.job != j {
+			opened = append(opened, k)
+		}
+	}
+	if len(opened) == 0 {
+		return v
+	}
+	for _, k := range opened {
+		s.unhold(k)
+	}
+	r := round{s: s, job: j, limits: limits, quiet: true}
+	unsettled, mark := j.Unsettled, s.View.Mark()
+	r.run()
+	j.Unsettled = unsettled
+	fits := r.enough() && len(r.placed) > 0
+	r.undo(mark)
+	for _, k := range opened {
+		s.hold(k)
+		if fits {
+			v.Code, v.Limit = reason.KeptForLost, nil
+			v.Blocker = append(v.Blocker, k.job.Key())
+			if v.Until.IsZero() || k.until.After(v.Until) {
+				v.Until = k.until
+			}
+		}
+	}
+	return v
+}
