@@ -7,6 +7,8 @@ package keys
 const (
 	// GroupName is the annotation that names the PodGroup of a pod.
 	GroupName = "scheduling.k8s.io/group-name"
+	// VolcanoGroupName is the same, in the other spelling: it counts where GroupName is not there.
+	VolcanoGroupName = "scheduling.volcano.sh/group-name"
 	// PodQueueName is the annotation that names the queue of a plain pod, of its owner or its namespace.
 	PodQueueName = "scheduling.volcano.sh/queue-name"
 	// GroupMinMember is the annotation on a workload: minMember of the PodGroup made for its pods.
@@ -60,6 +62,17 @@ const User = OurPrefix + "user"
 // UsageName is the ConfigMap, in the scheduler's namespace, in which the scheduler keeps what accounts have used.
 const UsageName = "vc-scheduler-usage"
 
+// PodGroupOf is the name of the PodGroup that a pod's annotations name, "" when they name none.
+func PodGroupOf(annotations map[string]string) string {
+	if name := annotations[GroupName]; name != "" {
+		return name
+	}
+	return annotations[VolcanoGroupName]
+}
+
+// TakenOver is our annotation on the PodGroups of plain pods: the keys, separated by commas, that they have from pods and owners, and lose with them.
+const TakenOver = OurPrefix + "taken-over"
+
 // On jobs.
 const (
 	// JobType is the label that job lists show as JobType.
@@ -72,6 +85,8 @@ const (
 	ClosedByParent   = "volcano.sh/closed-by-parent"
 	Hierarchy        = "volcano.sh/hierarchy"
 	HierarchyWeights = "volcano.sh/hierarchy-weights"
+	// QueueState is the annotation by which a queue says itself whether it is to be "Open" or "Closed"; without it the last command counts.
+	QueueState = OurPrefix + "queue-state"
 	// ElasticCluster is the annotation of a queue that lets gangs in up to its own limits, whatever the cluster
 	// has just now: the cluster grows with what waits.
 	ElasticCluster = OurPrefix + "elastic-cluster"

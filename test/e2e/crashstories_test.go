@@ -455,7 +455,7 @@ func (s *stage) queue(name string) *schedulingv1beta1.Queue {
 	s.t.Helper()
 	var q schedulingv1beta1.Queue
 	if err := s.Get(context.Background(), client.ObjectKey{Name: name}, &q); err != nil {
-		s.t.Error(err)
+		s.t.Fatal(err)
 	}
 	return &q
 }
@@ -472,5 +472,9 @@ func (s *stage) queueIs(name string, state schedulingv1beta1.QueueState) {
 
 func queuesAway(s *stage) {
 	s.t.Helper()
-	s.kubectl("delete", "queue", s.name+"-child", s.name, "--wait=false")
+	for _, name := range []string{s.name + "-child", s.name} {
+		s.eventually(crashPatience, "queue "+name+" is deleted", func() error {
+			return client.IgnoreNotFound(s.Delete(context.Background(), s.queue(name)))
+		})
+	}
 }

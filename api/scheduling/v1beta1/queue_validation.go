@@ -51,7 +51,7 @@ func ValidateQueueDelete(name string, queues QueueLookup) field.ErrorList {
 
 // Validate says what is wrong with a new Queue. Without queues nothing is said of its place in the tree.
 func (r QueueRules) Validate(q *Queue, queues QueueLookup) field.ErrorList {
-	errs := validateQueueAlone(q)
+	errs := append(validateQueueWish(q), validateQueueAlone(q)...)
 	if queues == nil {
 		return errs
 	}
@@ -65,10 +65,14 @@ func (r QueueRules) Validate(q *Queue, queues QueueLookup) field.ErrorList {
 // ValidateUpdate says what is wrong with a changed Queue. What did not change is not judged again, so that a
 // queue can always be closed, labelled or deleted.
 func (r QueueRules) ValidateUpdate(old, updated *Queue, queues QueueLookup) field.ErrorList {
-	if apiequality.Semantic.DeepEqual(old.Spec, updated.Spec) && samePath(old, updated) {
-		return nil
+	var errs field.ErrorList
+	if old.Annotations[keys.QueueState] != updated.Annotations[keys.QueueState] {
+		errs = validateQueueWish(updated)
 	}
-	errs := validateQueueAlone(updated)
+	if apiequality.Semantic.DeepEqual(old.Spec, updated.Spec) && samePath(old, updated) {
+		return errs
+	}
+	errs = append(errs, validateQueueAlone(updated)...)
 	if updated.Name == keys.RootQueue {
 		if r.FreeRoot {
 			return errs

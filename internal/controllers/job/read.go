@@ -171,6 +171,6 @@ func (r *Reconciler) commands(ctx context.Context, job *batch.Job) ([]*bus.Comma
 			live = append(live, &c)
 		}
 	}
-	slices.SortStableFunc(live, func(x, y *bus.Command) int { return x.CreationTimestamp.Compare(y.CreationTimestamp.Time) })
+	slices.SortFunc(live, func(x, y *bus.Command) int { return index.Older(x, y) })
 	return live, nil
 }

@@ -55,26 +55,40 @@ func compute(q, parent *scheduling.Queue, c counts, asked bus.Action) plan {
 		closing = scheduling.QueueStateClosed
 	}
 	p.state = settle(q.Status.State, closing)
+	if p.refusal = refuse(q, parent, asked); p.refusal != "" {
+		asked = ""
+	}
 	switch asked {
 	case bus.OpenQueueAction:
-		p.refusal = refuseOpen(q, parent)
-		if p.refusal == "" {
-			p.state, p.closedByParent = scheduling.QueueStateOpen, unset(q)
-		}
+		p.state, p.closedByParent = scheduling.QueueStateOpen, unset(q)
 	case bus.CloseQueueAction:
-		if q.Name == keys.RootQueue {
-			p.refusal = "queue root cannot be closed"
-			break
-		}
-		p.state = closing
-		if q.Status.State == scheduling.QueueStateClosed {
-			p.state = scheduling.QueueStateClosed
-		}
-		p.closedByParent = unset(q) // closed for its own sake: it stays closed when the parent opens
+		p.close(q, closing)
 	default:
 		p.follow(q, parent, closing)
 	}
 	return p
+}
+
+// refuse says why a queue does not do what a command asks.
+func refuse(q, parent *scheduling.Queue, asked bus.Action) string {
+	wish := q.Wish()
+	switch {
+	case asked == bus.CloseQueueAction && q.Name == keys.RootQueue:
+		return "queue root cannot be closed"
+	case asked == bus.OpenQueueAction && wish == scheduling.QueueStateClosed, asked == bus.CloseQueueAction && wish == scheduling.QueueStateOpen:
+		return fmt.Sprintf("queue %s says itself, by its annotation %s, that it is to be %s; change that", q.Name, keys.QueueState, wish)
+	case asked == bus.OpenQueueAction && heldShut(parent):
+		return fmt.Sprintf("queue %s cannot be opened: its parent %s is %s; open that first", q.Name, parent.Name, parent.Status.State)
+	}
+	return ""
+}
+
+// close closes a queue for its own sake: it stays closed when the parent opens.
+func (p *plan) close(q *scheduling.Queue, closing scheduling.QueueState) {
+	p.state, p.closedByParent = closing, unset(q)
+	if q.Status.State == scheduling.QueueStateClosed {
+		p.state = scheduling.QueueStateClosed
+	}
 }
 
 // settle is the state that a queue has by itself. closing is Closed when it holds nothing, else Closing.
@@ -90,25 +104,29 @@ func settle(state, closing scheduling.QueueState) scheduling.QueueState {
 	return scheduling.QueueStateUnknown
 }
 
-// follow closes and opens a queue with its parent.
+// follow closes and opens a queue as its annotation says, else with its parent.
 func (p *plan) follow(q, parent *scheduling.Queue, closing scheduling.QueueState) {
-	if parent == nil || q.Name == keys.RootQueue {
-		return
-	}
 	byParent := q.Annotations[keys.ClosedByParent] == "true"
+	opened := parent != nil && !closed(parent) && parent.Status.State != scheduling.QueueStateUnknown
 	switch {
-	case closed(parent) && !closed(q):
+	case q.Wish() == scheduling.QueueStateClosed:
+		if !closed(q) || byParent {
+			p.close(q, closing)
+		}
+	case heldShut(parent) && !closed(q):
 		p.state, p.closedByParent = closing, "true"
-	case !closed(parent) && parent.Status.State != scheduling.QueueStateUnknown && closed(q) && byParent:
+	case q.Wish() == scheduling.QueueStateOpen && p.state != scheduling.QueueStateOpen && !heldShut(parent):
+		p.state, p.closedByParent = scheduling.QueueStateOpen, unset(q)
+	case opened && closed(q) && byParent:
 		p.state, p.closedByParent = scheduling.QueueStateOpen, "false"
+	case opened && byParent && p.state == scheduling.QueueStateOpen:
+		p.closedByParent = "false" // it was opened, and a crash kept the annotation
 	}
 }
 
-func refuseOpen(q, parent *scheduling.Queue) string {
-	if parent != nil && parent.Name != keys.RootQueue && closed(parent) {
-		return fmt.Sprintf("queue %s cannot be opened: its parent %s is %s; open that first", q.Name, parent.Name, parent.Status.State)
-	}
-	return ""
+// heldShut says whether what is below this queue cannot be open. Below root everything can be.
+func heldShut(parent *scheduling.Queue) bool {
+	return parent != nil && parent.Name != keys.RootQueue && closed(parent)
 }
 
 func closed(q *scheduling.Queue) bool {

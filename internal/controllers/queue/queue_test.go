@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,6 +31,13 @@ func testQueue(name string, state scheduling.QueueState, annotations ...string) 
 	for _, a := range annotations {
 		q.Annotations[keys.ClosedByParent] = a
 	}
+	return q
+}
+
+// wishing is a queue that says itself what it is to be.
+func wishing(name string, state scheduling.QueueState, wish string) *scheduling.Queue {
+	q := testQueue(name, state)
+	q.Annotations[keys.QueueState] = wish
 	return q
 }
 
@@ -76,6 +84,14 @@ func TestAQueueFollowsItsParent(t *testing.T) {
 		"not opened under a closed one":            {testQueue("q", "Closed"), testQueue("p", "Closed"), bus.OpenQueueAction, "Closed", ""},
 		"opened under root whatever its state":     {testQueue("q", "Closed"), testQueue("root", "Closed"), bus.OpenQueueAction, "Open", ""},
 		"root is never closed":                     {testQueue("root", "Open"), nil, bus.CloseQueueAction, "Open", ""},
+		"closed as its annotation says":            {wishing("q", "Open", "Closed"), testQueue("p", "Open"), "", "Closed", ""},
+		"opened as its annotation says":            {wishing("q", "Closed", "Open"), testQueue("p", "Open"), "", "Open", ""},
+		"not opened by it under a closed parent":   {wishing("q", "Closed", "Open"), testQueue("p", "Closed"), "", "Closed", ""},
+		"a command does not outweigh it":           {wishing("q", "Closed", "Closed"), testQueue("p", "Open"), bus.OpenQueueAction, "Closed", ""},
+		"nor the other way round":                  {wishing("q", "Open", "Open"), testQueue("p", "Open"), bus.CloseQueueAction, "Open", ""},
+		"nonsense in it is nothing":                {wishing("q", "Open", "Ajar"), testQueue("p", "Open"), "", "Open", ""},
+		"root is not closed by it":                 {wishing("root", "Open", "Closed"), nil, "", "Open", ""},
+		"what a crash left of having been opened":  {testQueue("q", "Open", "true"), testQueue("p", "Open"), "", "Open", "false"},
 		"a parent that does not exist is nothing":  {testQueue("q", "Open"), nil, "", "Open", ""},
 	}
 	for name, test := range tests {
@@ -89,20 +105,30 @@ func TestAQueueFollowsItsParent(t *testing.T) {
 	}
 }
 
-// setup is a reconciler over a fake API with these objects.
-func setup(t *testing.T, objects ...client.Object) (*Reconciler, client.Client, *record.FakeRecorder) {
-	t.Helper()
+// testScheme knows the kinds of Kubernetes and ours.
+var testScheme = sync.OnceValue(func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
 		if err := add(scheme); err != nil {
-			t.Fatal(err)
+			panic(err)
 		}
 	}
-	b := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&scheduling.Queue{})
+	return scheme
+})
+
+// newFake is an API, or a cache, with the controllers' indexes.
+func newFake(scheme *runtime.Scheme) *fake.ClientBuilder {
+	b := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&scheduling.Queue{})
 	for _, i := range index.All() {
 		b = b.WithIndex(i.Object, i.Name, i.Values)
 	}
-	c := b.Build()
+	return b
+}
+
+// setup is a reconciler over a fake API with these objects.
+func setup(t *testing.T, objects ...client.Object) (*Reconciler, client.Client, *record.FakeRecorder) {
+	t.Helper()
+	c := newFake(testScheme()).WithObjects(objects...).Build()
 	recorder := record.NewFakeRecorder(10)
 	return New(Options{Cache: c, API: c, Recorder: recorder}), c, recorder
 }
@@ -256,5 +282,38 @@ func TestCountsAreWrittenTwiceASecondAtMost(t *testing.T) {
 	now = now.Add(400 * time.Millisecond)
 	if n := pending(); n != 2 {
 		t.Errorf("%d pending are told after half a second, want 2", n)
+	}
+}
+
+func TestAQueueMadeAgainKnowsItsGroups(t *testing.T) {
+	t.Parallel()
+	group := &scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: "g", Namespace: "ns"}, Spec: scheduling.PodGroupSpec{Queue: "q"}}
+	group.Status.Phase = scheduling.PodGroupRunning
+	r, c, _ := setup(t, testQueue("q", "Open"), group)
+	reconcileQueue(t, r, c, "q")
+	if err := c.Delete(context.Background(), testQueue("q", "")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Reconcile(context.Background(), request("q")); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Create(context.Background(), wishing("q", "", "Closed")); err != nil {
+		t.Fatal(err)
+	}
+	if q := reconcileQueue(t, r, c, "q"); q.Status.State != scheduling.QueueStateClosing || q.Status.Running != 1 {
+		t.Errorf("status %+v, want Closing with one that runs", q.Status)
+	}
+}
+
+func TestACommandForAQueueThatIsGoneIsNotKeptForTheNext(t *testing.T) {
+	t.Parallel()
+	command := &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(bus.CloseQueueAction),
+		TargetObject: &metav1.OwnerReference{APIVersion: scheduling.GroupVersion.String(), Kind: "Queue", Name: "q"}}
+	r, c, _ := setup(t, command)
+	if _, err := r.Reconcile(context.Background(), request("q")); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Get(context.Background(), client.ObjectKeyFromObject(command), command); err == nil {
+		t.Error("the command is still there")
 	}
 }

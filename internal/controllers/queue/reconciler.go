@@ -4,12 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
@@ -19,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
@@ -34,20 +29,6 @@ const coalesce = 500 * time.Millisecond
 
 // soon is when a write is tried again that met a newer queue.
 const soon = 20 * time.Millisecond
-
-var (
-	// byPhase are the gauges of PodGroups, one a phase, because Volcano's dashboards know them so.
-	byPhase = map[string]*prometheus.GaugeVec{}
-
-	registerMetrics = sync.OnceFunc(func() {
-		for _, phase := range []string{"inqueue", "pending", "running", "unknown", "completed"} {
-			byPhase[phase] = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-				Name: "volcano_queue_pod_group_" + phase + "_count", Help: "PodGroups of a queue in the phase " + phase + ".",
-			}, []string{"queue_name"})
-			metrics.Registry.MustRegister(byPhase[phase])
-		}
-	})
-)
 
 // Options of the controller.
 type Options struct {
@@ -122,17 +103,6 @@ func groupHandler() handler.EventHandler {
 	}
 }
 
-func isQueueCommand(c *bus.Command) bool {
-	return c.TargetObject != nil && c.TargetObject.Kind == "Queue" && c.TargetObject.APIVersion == scheduling.GroupVersion.String()
-}
-
-func commanded(_ context.Context, o client.Object) []reconcile.Request {
-	if c := o.(*bus.Command); isQueueCommand(c) {
-		return []reconcile.Request{request(c.TargetObject.Name)}
-	}
-	return nil
-}
-
 // Reconcile brings one queue up to date and follows the oldest command for it.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var q scheduling.Queue
@@ -140,8 +110,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		if apierrors.IsNotFound(err) {
 			dropMetrics(req.Name)
 			delete(r.counted, req.Name)
+			return reconcile.Result{}, r.forgetCommands(ctx, req.Name)
 		}
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+		return reconcile.Result{}, err
 	}
 	parent, held, err := r.surroundings(ctx, &q)
 	if err != nil {
@@ -163,6 +134,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		if err := r.api.Get(ctx, req.NamespacedName, &q); err != nil {
 			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
+		if command != nil && !meant(command, &q) {
+			return reconcile.Result{RequeueAfter: soon}, nil // another queue has the name by now
+		}
 		p = compute(&q, parent, count(held), asked)
 	} else if wait := r.early(&q, &p); wait > 0 {
 		exportMetrics(q.Name, p.counts)
@@ -178,10 +152,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	exportMetrics(q.Name, p.counts)
 	if command != nil {
 		r.tell(&q, command, &p)
-		uid := command.UID
-		err := r.api.Delete(ctx, command, client.Preconditions{UID: &uid})
-		if client.IgnoreNotFound(err) != nil {
-			return reconcile.Result{}, fmt.Errorf("command %s: %w", command.Name, err)
+		if err := r.drop(ctx, command); err != nil {
+			return reconcile.Result{}, err
 		}
 	}
 	if more {
@@ -229,36 +201,6 @@ func (r *Reconciler) surroundings(ctx context.Context, q *scheduling.Queue) (*sc
 	return &parent, held.Items, nil
 }
 
-// command is the oldest command for a queue, read past the cache so that none is followed twice; nil when there is none. more says that there
-// are others.
-func (r *Reconciler) command(ctx context.Context, q *scheduling.Queue) (oldest *bus.Command, more bool, err error) {
-	var cached bus.CommandList
-	if err := r.cache.List(ctx, &cached, client.MatchingFields{index.CommandTarget: index.Target("Queue", q.Name)}); err != nil {
-		return nil, false, fmt.Errorf("commands for queue %s: %w", q.Name, err)
-	}
-	slices.SortStableFunc(cached.Items, func(x, y bus.Command) int { return x.CreationTimestamp.Compare(y.CreationTimestamp.Time) })
-	for i := range cached.Items {
-		if !isQueueCommand(&cached.Items[i]) || !meant(&cached.Items[i], q) {
-			continue
-		}
-		var c bus.Command
-		err := r.api.Get(ctx, client.ObjectKeyFromObject(&cached.Items[i]), &c)
-		if apierrors.IsNotFound(err) || err == nil && c.DeletionTimestamp != nil {
-			continue
-		}
-		if err != nil {
-			return nil, false, fmt.Errorf("command %s: %w", cached.Items[i].Name, err)
-		}
-		return &c, i < len(cached.Items)-1, nil
-	}
-	return nil, false, nil
-}
-
-// meant says whether a command is for this queue and not for an earlier one of its name.
-func meant(c *bus.Command, q *scheduling.Queue) bool {
-	return c.TargetObject.UID == "" || c.TargetObject.UID == q.UID
-}
-
 // write writes what a plan changes; exactly: only over the version of q that was read, else the error is a conflict. The state comes first: a
 // command counts as followed once that is written.
 func (r *Reconciler) write(ctx context.Context, q *scheduling.Queue, p *plan, exactly bool) error {
@@ -274,28 +216,36 @@ func (r *Reconciler) write(ctx context.Context, q *scheduling.Queue, p *plan, ex
 			status[name] = n[1]
 		}
 	}
-	meta := map[string]any{}
-	if p.closedByParent != "" && q.Annotations[keys.ClosedByParent] != p.closedByParent {
-		meta["metadata"] = map[string]any{"annotations": map[string]string{keys.ClosedByParent: p.closedByParent}}
-	}
+	before, after := map[string]any{}, map[string]any{}
 	if p.parent != "" {
-		meta["spec"] = map[string]any{"parent": p.parent}
+		before["spec"] = map[string]any{"parent": p.parent}
 	}
-	// The annotation goes first: a queue closed without it would stay closed when its parent opens.
-	if err := r.patch(ctx, q, meta, false); err != nil {
+	if p.closedByParent != "" && q.Annotations[keys.ClosedByParent] != p.closedByParent {
+		// A crash in between must leave a queue that opens with its parent: the annotation is there before the queue is closed
+		// and goes after it was opened.
+		annotation := map[string]any{"annotations": map[string]string{keys.ClosedByParent: p.closedByParent}}
+		if p.state == scheduling.QueueStateOpen {
+			after["metadata"] = annotation
+		} else {
+			before["metadata"] = annotation
+		}
+	}
+	if err := r.patch(ctx, q, before, false); err != nil {
 		return err
 	}
-	if exactly && len(meta) > 0 && len(status) > 0 {
+	if exactly && len(before) > 0 {
 		exactly = false // Our own patch, just now, made a newer version; nobody else writes states.
 	}
-	if len(status) == 0 {
-		return nil
+	if len(status) > 0 {
+		content := map[string]any{"status": status}
+		if exactly {
+			content["metadata"] = map[string]any{"resourceVersion": q.ResourceVersion}
+		}
+		if err := r.patch(ctx, q, content, true); err != nil {
+			return err
+		}
 	}
-	content := map[string]any{"status": status}
-	if exactly {
-		content["metadata"] = map[string]any{"resourceVersion": q.ResourceVersion}
-	}
-	return r.patch(ctx, q, content, true)
+	return r.patch(ctx, q, after, false)
 }
 
 func (r *Reconciler) patch(ctx context.Context, q *scheduling.Queue, content map[string]any, status bool) error {
@@ -318,33 +268,4 @@ func (r *Reconciler) patch(ctx context.Context, q *scheduling.Queue, content map
 		return fmt.Errorf("queue %s: %w", q.Name, err)
 	}
 	return nil
-}
-
-// tell records what became of a command.
-func (r *Reconciler) tell(q *scheduling.Queue, c *bus.Command, p *plan) {
-	switch {
-	case p.refusal != "":
-		r.recorder.Event(q, corev1.EventTypeWarning, c.Action, p.refusal)
-	case c.Action == string(bus.OpenQueueAction):
-		r.recorder.Event(q, corev1.EventTypeNormal, c.Action, "Open queue succeed")
-	case c.Action == string(bus.CloseQueueAction):
-		r.recorder.Event(q, corev1.EventTypeNormal, c.Action, "Close queue succeed")
-	default:
-		r.recorder.Eventf(q, corev1.EventTypeWarning, "CommandIssued", "Command %s ignored: action %q cannot be asked of a queue; can be: %s, %s",
-			c.Name, c.Action, bus.OpenQueueAction, bus.CloseQueueAction)
-	}
-}
-
-func exportMetrics(queue string, c counts) {
-	for phase, n := range map[string]int32{
-		"inqueue": c.inqueue, "pending": c.pending, "running": c.running, "unknown": c.unknown, "completed": c.completed,
-	} {
-		byPhase[phase].WithLabelValues(queue).Set(float64(n))
-	}
-}
-
-func dropMetrics(queue string) {
-	for _, gauge := range byPhase {
-		gauge.DeleteLabelValues(queue)
-	}
 }

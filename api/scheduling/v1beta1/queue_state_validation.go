@@ -1,0 +1,29 @@
+package v1beta1
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// Wish is the state that a queue asks for by its annotation, empty when it asks for none or for nonsense.
+func (q *Queue) Wish() QueueState {
+	switch wish := QueueState(q.Annotations[keys.QueueState]); {
+	case wish == QueueStateOpen, wish == QueueStateClosed && q.Name != keys.RootQueue:
+		return wish
+	}
+	return ""
+}
+
+// validateQueueWish says what is wrong with the state that a queue asks for by its annotation.
+func validateQueueWish(q *Queue) field.ErrorList {
+	wish, there := q.Annotations[keys.QueueState]
+	if !there || q.Wish() != "" {
+		return nil
+	}
+	path := field.NewPath("metadata", "annotations").Key(keys.QueueState)
+	if wish == string(QueueStateClosed) {
+		return field.ErrorList{field.Invalid(path, wish, "queue root cannot be closed")}
+	}
+	return field.ErrorList{field.NotSupported(path, wish, []QueueState{QueueStateOpen, QueueStateClosed})}
+}

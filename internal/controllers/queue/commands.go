@@ -1,0 +1,116 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/index"
+)
+
+func isQueueCommand(c *bus.Command) bool {
+	return c.TargetObject != nil && c.TargetObject.Kind == "Queue" && c.TargetObject.APIVersion == scheduling.GroupVersion.String()
+}
+
+func commanded(_ context.Context, o client.Object) []reconcile.Request {
+	if c := o.(*bus.Command); isQueueCommand(c) {
+		return []reconcile.Request{request(c.TargetObject.Name)}
+	}
+	return nil
+}
+
+// command is the oldest command for a queue, read past the cache so that none is followed twice; nil when there is none. more says that there
+// are others.
+func (r *Reconciler) command(ctx context.Context, q *scheduling.Queue) (oldest *bus.Command, more bool, err error) {
+	var cached bus.CommandList
+	if err := r.cache.List(ctx, &cached, client.MatchingFields{index.CommandTarget: index.Target("Queue", q.Name)}); err != nil {
+		return nil, false, fmt.Errorf("commands for queue %s: %w", q.Name, err)
+	}
+	slices.SortFunc(cached.Items, func(x, y bus.Command) int { return index.Older(&x, &y) })
+	for i := range cached.Items {
+		if !isQueueCommand(&cached.Items[i]) {
+			continue
+		}
+		if !meant(&cached.Items[i], q) {
+			if err := r.dropStray(ctx, &cached.Items[i]); err != nil {
+				return nil, false, err
+			}
+			continue
+		}
+		var c bus.Command
+		err := r.api.Get(ctx, client.ObjectKeyFromObject(&cached.Items[i]), &c)
+		if apierrors.IsNotFound(err) || err == nil && c.DeletionTimestamp != nil {
+			continue
+		}
+		if err != nil {
+			return nil, false, fmt.Errorf("command %s: %w", cached.Items[i].Name, err)
+		}
+		return &c, i < len(cached.Items)-1, nil
+	}
+	return nil, false, nil
+}
+
+// forgetCommands deletes the commands for a queue that does not exist: a later one of its name must not follow them.
+func (r *Reconciler) forgetCommands(ctx context.Context, queue string) error {
+	var left bus.CommandList
+	if err := r.cache.List(ctx, &left, client.MatchingFields{index.CommandTarget: index.Target("Queue", queue)}); err != nil {
+		return fmt.Errorf("commands for queue %s: %w", queue, err)
+	}
+	for i := range left.Items {
+		if !isQueueCommand(&left.Items[i]) {
+			continue
+		}
+		if err := r.dropStray(ctx, &left.Items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropStray deletes a command for a queue that does not exist, unless only the cache does not show that queue yet.
+func (r *Reconciler) dropStray(ctx context.Context, c *bus.Command) error {
+	var q scheduling.Queue
+	err := r.api.Get(ctx, types.NamespacedName{Name: c.TargetObject.Name}, &q)
+	if client.IgnoreNotFound(err) != nil || err == nil && meant(c, &q) {
+		return err
+	}
+	return r.drop(ctx, c)
+}
+
+// drop deletes exactly this command.
+func (r *Reconciler) drop(ctx context.Context, c *bus.Command) error {
+	uid := c.UID
+	err := r.api.Delete(ctx, c, client.Preconditions{UID: &uid})
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return fmt.Errorf("command %s: %w", c.Name, err)
+}
+
+// meant says whether a command is for this queue and not for an earlier one of its name.
+func meant(c *bus.Command, q *scheduling.Queue) bool {
+	return c.TargetObject.UID == "" || c.TargetObject.UID == q.UID
+}
+
+// tell records what became of a command.
+func (r *Reconciler) tell(q *scheduling.Queue, c *bus.Command, p *plan) {
+	switch {
+	case p.refusal != "":
+		r.recorder.Event(q, corev1.EventTypeWarning, c.Action, p.refusal)
+	case c.Action == string(bus.OpenQueueAction):
+		r.recorder.Event(q, corev1.EventTypeNormal, c.Action, "Open queue succeed")
+	case c.Action == string(bus.CloseQueueAction):
+		r.recorder.Event(q, corev1.EventTypeNormal, c.Action, "Close queue succeed")
+	default:
+		r.recorder.Eventf(q, corev1.EventTypeWarning, "CommandIssued", "Command %s ignored: action %q cannot be asked of a queue; can be: %s, %s",
+			c.Name, c.Action, bus.OpenQueueAction, bus.CloseQueueAction)
+	}
+}

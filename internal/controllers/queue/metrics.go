@@ -1,0 +1,36 @@
+package queue
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+var (
+	// byPhase are the gauges of PodGroups, one a phase, because Volcano's dashboards know them so.
+	byPhase = map[string]*prometheus.GaugeVec{}
+
+	registerMetrics = sync.OnceFunc(func() {
+		for _, phase := range []string{"inqueue", "pending", "running", "unknown", "completed"} {
+			byPhase[phase] = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+				Name: "volcano_queue_pod_group_" + phase + "_count", Help: "PodGroups of a queue in the phase " + phase + ".",
+			}, []string{"queue_name"})
+			metrics.Registry.MustRegister(byPhase[phase])
+		}
+	})
+)
+
+func exportMetrics(queue string, c counts) {
+	for phase, n := range map[string]int32{
+		"inqueue": c.inqueue, "pending": c.pending, "running": c.running, "unknown": c.unknown, "completed": c.completed,
+	} {
+		byPhase[phase].WithLabelValues(queue).Set(float64(n))
+	}
+}
+
+func dropMetrics(queue string) {
+	for _, gauge := range byPhase {
+		gauge.DeleteLabelValues(queue)
+	}
+}
