@@ -62,7 +62,7 @@ func Add(mgr manager.Manager, o Options) error {
 		Writers: cmp.Or(o.Writers, 64), Pressure: o.Pressure, IDs: o.JobIDs, Now: o.Now}); err != nil {
 		return err
 	}
-	if err := podgroup.Add(mgr, podgroup.Options{Cache: mgr.GetCache(), API: api, Schedulers: o.SchedulerNames, Reconcilers: reconcilers}); err != nil {
+	if err := podgroup.Add(mgr, podgroup.Options{Cache: mgr.GetCache(), API: api, Recorder: recorder, Schedulers: o.SchedulerNames, Reconcilers: reconcilers}); err != nil {
 		return err
 	}
 	return queue.Add(mgr, queue.Options{Cache: mgr.GetCache(), API: api, Recorder: recorder})

@@ -45,7 +45,7 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 		Created:     pod.CreationTimestamp.Time,
 		Labels:      pod.Labels,
 		Ours:        ours,
-		Group:       pod.Annotations[keys.GroupName],
+		Group:       keys.PodGroupOf(pod.Annotations),
 		Node:        pod.Spec.NodeName,
 		Status:      statusFrom(pod),
 		Role:        either(pod, keys.TaskSpec),
@@ -83,7 +83,7 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 
 // routine are annotations of ours that no policy reads; most pods have them.
 var routine = map[string]bool{
-	keys.GroupName: true, keys.JobName: true, keys.JobNamespace: true, keys.TaskSpec: true, keys.TaskIndex: true, keys.QueueName: true,
+	keys.GroupName: true, keys.VolcanoGroupName: true, keys.JobName: true, keys.JobNamespace: true, keys.TaskSpec: true, keys.TaskIndex: true, keys.QueueName: true,
 	keys.RunningEstimate: true, keys.JobVersion: true, keys.JobRetryCount: true, keys.TemplateUID: true, keys.JobType: true, keys.PodQueueName: true,
 }
 

@@ -2,6 +2,7 @@ package podgroup
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,7 +33,7 @@ func groupFor(pod *corev1.Pod, inherited map[string]string) *scheduling.PodGroup
 			Annotations: annotations(pod, inherited), Labels: map[string]string{},
 		},
 		Spec: scheduling.PodGroupSpec{
-			MinMember: minMember(inherited), Queue: pod.Annotations[keys.PodQueueName], PriorityClassName: pod.Spec.PriorityClassName,
+			MinMember: minMember(pod.Annotations, inherited), Queue: pod.Annotations[keys.PodQueueName], PriorityClassName: pod.Spec.PriorityClassName,
 			NetworkTopology: topology(pod.Annotations),
 		},
 		Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending},
@@ -44,18 +45,25 @@ func groupFor(pod *corev1.Pod, inherited map[string]string) *scheduling.PodGroup
 		group.Spec.Queue = keys.DefaultQueue
 	}
 	take(group.Labels, pod.Labels, keys.Preemptable, keys.CooldownTime)
+	if taken := slices.Sorted(maps.Keys(group.Annotations)); len(taken) > 0 {
+		group.Annotations[keys.TakenOver] = strings.Join(taken, ",")
+	}
 	resources := corev1.ResourceList{}
 	usage.Add(resources, usage.Pod(&pod.Spec), group.Spec.MinMember)
 	group.Spec.MinResources = &resources
 	return group
 }
 
-// owners of the group are those of the pod, or the pod itself when it has no controller.
+// owners of the group are those of the pod, or the pod itself when it has no controller. Nobody's deletion waits for the group's.
 func owners(pod *corev1.Pod) []metav1.OwnerReference {
-	if metav1.GetControllerOfNoCopy(pod) != nil {
-		return pod.OwnerReferences
+	refs := slices.Clone(pod.OwnerReferences)
+	if metav1.GetControllerOfNoCopy(pod) == nil {
+		refs = []metav1.OwnerReference{*metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod"))}
 	}
-	return []metav1.OwnerReference{*metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod"))}
+	for i := range refs {
+		refs[i].BlockOwnerDeletion = nil
+	}
+	return refs
 }
 
 func annotations(pod *corev1.Pod, inherited map[string]string) map[string]string {
@@ -82,8 +90,13 @@ func take(to, from map[string]string, names ...string) {
 	}
 }
 
-func minMember(annotations map[string]string) int32 {
-	n, err := strconv.ParseInt(annotations[keys.GroupMinMember], 10, 32)
+// minMember is what the owner says, else what the pod says, whose owner may be of a kind that is not looked at.
+func minMember(pod, inherited map[string]string) int32 {
+	text, said := inherited[keys.GroupMinMember]
+	if !said {
+		text = pod[keys.GroupMinMember]
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 0 {
 		return 1
 	}
@@ -119,7 +132,10 @@ func inherit(to, from map[string]string) {
 // refreshed is an existing group with what its pod and owner say now; changed says whether that is new. Keys that others set stay.
 func refreshed(there, wanted *scheduling.PodGroup) (update *scheduling.PodGroup, changed bool) {
 	update = there.DeepCopy()
-	update.Spec.MinMember, update.Spec.Queue = wanted.Spec.MinMember, wanted.Spec.Queue
+	update.Spec.MinMember = wanted.Spec.MinMember
+	if wanted.Spec.Queue != keys.DefaultQueue {
+		update.Spec.Queue = wanted.Spec.Queue // else it may be the namespace's, which admission wrote
+	}
 	update.Spec.PriorityClassName, update.Spec.MinResources = wanted.Spec.PriorityClassName, wanted.Spec.MinResources
 	update.Spec.NetworkTopology = wanted.Spec.NetworkTopology
 	if update.Annotations == nil {
@@ -127,6 +143,13 @@ func refreshed(there, wanted *scheduling.PodGroup) (update *scheduling.PodGroup,
 	}
 	if update.Labels == nil {
 		update.Labels = map[string]string{}
+	}
+	for key := range strings.SplitSeq(there.Annotations[keys.TakenOver], ",") {
+		delete(update.Annotations, key)
+	}
+	delete(update.Annotations, keys.TakenOver)
+	for _, key := range []string{keys.Preemptable, keys.CooldownTime} {
+		delete(update.Labels, key)
 	}
 	maps.Copy(update.Annotations, wanted.Annotations)
 	maps.Copy(update.Labels, wanted.Labels)

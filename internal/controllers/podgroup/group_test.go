@@ -61,7 +61,7 @@ func TestPodsOfOneOwnerShareAGroup(t *testing.T) {
 	if group.Spec.MinMember != 3 || cpu.String() != "6" || group.Spec.Queue != "q" {
 		t.Errorf("spec %+v", group.Spec)
 	}
-	if diff := cmp.Diff(map[string]string{"volcano.sh/x": "y"}, group.Annotations); diff != "" {
+	if diff := cmp.Diff(map[string]string{"volcano.sh/x": "y", keys.TakenOver: "volcano.sh/x"}, group.Annotations); diff != "" {
 		t.Errorf("annotations (-want +got):\n%s", diff)
 	}
 }
@@ -77,7 +77,7 @@ func TestAnnotationsOfThePodSpeakForTheGroup(t *testing.T) {
 		"the queue":      {map[string]string{keys.PodQueueName: "q"}, func(g *scheduling.PodGroup) any { return g.Spec.Queue }, "q"},
 		"may be evicted": {map[string]string{keys.Preemptable: "true"}, func(g *scheduling.PodGroup) any { return g.Annotations[keys.Preemptable] }, "true"},
 		"one of two budgets": {map[string]string{keys.JDBMinAvailable: "1", keys.JDBMaxUnavailable: "2"},
-			func(g *scheduling.PodGroup) any { return len(g.Annotations) }, 1},
+			func(g *scheduling.PodGroup) any { return g.Annotations[keys.TakenOver] }, keys.JDBMinAvailable},
 		"a tier alone is hard": {map[string]string{keys.NetworkTopologyTier: "2"}, func(g *scheduling.PodGroup) any { return g.Spec.NetworkTopology },
 			&scheduling.NetworkTopologySpec{Mode: "hard", HighestTierAllowed: &tier}},
 		"soft in any case": {map[string]string{keys.NetworkTopologyMode: "Soft"}, func(g *scheduling.PodGroup) any { return g.Spec.NetworkTopology },
@@ -99,7 +99,7 @@ func TestAnnotationsOfThePodSpeakForTheGroup(t *testing.T) {
 func TestMinMemberIsANumberOrOne(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int32{"": 1, "x": 1, "-1": 1, "0": 0, "7": 7} {
-		if got := minMember(map[string]string{keys.GroupMinMember: text}); got != want {
+		if got := minMember(nil, map[string]string{keys.GroupMinMember: text}); got != want {
 			t.Errorf("%q gives %d, want %d", text, got, want)
 		}
 	}

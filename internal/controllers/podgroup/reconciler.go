@@ -14,81 +14,65 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
 // Options of the controllers.
 type Options struct {
-	Cache       client.Reader // what the watches feed
-	API         client.Client // reads past the cache, and all writes
-	Schedulers  []string      // whose pods are ours
-	Reconcilers int           // objects at once
+	Cache       client.Reader        // what the watches feed
+	API         client.Client        // reads past the cache, and all writes
+	Recorder    record.EventRecorder // tells pods why they have no PodGroup; nil: nobody is told
+	Schedulers  []string             // whose pods are ours
+	Reconcilers int                  // objects at once
 }
 
 // Reconciler makes PodGroups.
 type Reconciler struct {
 	cache      client.Reader
 	api        client.Client
+	recorder   record.EventRecorder
 	schedulers []string
 }
 
 // New makes a Reconciler that is not connected to a manager.
 func New(o Options) *Reconciler {
-	return &Reconciler{cache: o.Cache, api: o.API, schedulers: o.Schedulers}
+	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, schedulers: o.Schedulers}
 }
 
-// Add registers the controllers of plain pods, ReplicaSets and StatefulSets.
-func Add(mgr manager.Manager, o Options) error {
-	r := New(o)
-	options := controller.Options{MaxConcurrentReconciles: o.Reconcilers}
-	ours := predicate.NewPredicateFuncs(func(o client.Object) bool { return r.ungrouped(o.(*corev1.Pod)) })
-	notDeleted := predicate.Funcs{DeleteFunc: func(event.DeleteEvent) bool { return false }}
-	if err := ctrl.NewControllerManagedBy(mgr).Named("pg-controller").WithOptions(options).
-		For(&corev1.Pod{}, builder.WithPredicates(ours, notDeleted)).Complete(r); err != nil {
-		return fmt.Errorf("podgroup controller: %w", err)
+// wants says whether a pod is ours to give a PodGroup, or has one of ours.
+func (r *Reconciler) wants(pod *corev1.Pod) bool {
+	if !slices.Contains(r.schedulers, pod.Spec.SchedulerName) {
+		return false
 	}
-	replicaSets := workload[*appsv1.ReplicaSet]{r, func() *appsv1.ReplicaSet { return &appsv1.ReplicaSet{} },
-		func(s *appsv1.ReplicaSet) *int32 { return s.Spec.Replicas }}
-	if err := ctrl.NewControllerManagedBy(mgr).Named("pg-replicaset-controller").WithOptions(options).
-		For(&appsv1.ReplicaSet{}, builder.WithPredicates(notDeleted)).Complete(replicaSets); err != nil {
-		return fmt.Errorf("podgroup controller of replicasets: %w", err)
-	}
-	statefulSets := workload[*appsv1.StatefulSet]{r, func() *appsv1.StatefulSet { return &appsv1.StatefulSet{} },
-		func(s *appsv1.StatefulSet) *int32 { return s.Spec.Replicas }}
-	if err := ctrl.NewControllerManagedBy(mgr).Named("pg-statefulset-controller").WithOptions(options).
-		For(&appsv1.StatefulSet{}, builder.WithPredicates(notDeleted)).Complete(statefulSets); err != nil {
-		return fmt.Errorf("podgroup controller of statefulsets: %w", err)
-	}
-	return nil
+	group := keys.PodGroupOf(pod.Annotations)
+	return group == "" || group == NameOf(pod)
 }
 
-// ungrouped says whether a pod is ours and has no PodGroup yet.
-func (r *Reconciler) ungrouped(pod *corev1.Pod) bool {
-	return slices.Contains(r.schedulers, pod.Spec.SchedulerName) && pod.Annotations[keys.GroupName] == ""
+// live says whether a pod runs or will.
+func live(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
-// Reconcile gives one pod its PodGroup.
+// Reconcile gives one pod its PodGroup, and again when that is gone.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	var pod corev1.Pod
 	if err := r.cache.Get(ctx, request.NamespacedName, &pod); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if !r.ungrouped(&pod) || pod.DeletionTimestamp != nil {
+	if !r.wants(&pod) || !live(&pod) {
 		return reconcile.Result{}, nil
 	}
 	if err := r.ensureGroup(ctx, &pod, false); err != nil {
 		return reconcile.Result{}, err
+	}
+	if keys.PodGroupOf(pod.Annotations) != "" {
+		return reconcile.Result{}, nil
 	}
 	return reconcile.Result{}, r.annotate(ctx, &pod)
 }
@@ -109,10 +93,7 @@ func (r *Reconciler) ensureGroup(ctx context.Context, pod *corev1.Pod, refresh b
 	}
 	wanted := groupFor(pod, inherited)
 	if apierrors.IsNotFound(err) {
-		if err := r.api.Create(ctx, wanted); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("podgroup %s: %w", wanted.Name, err)
-		}
-		return nil
+		return r.create(ctx, pod, wanted)
 	}
 	update, changed := refreshed(&there, wanted)
 	if !changed {
@@ -124,6 +105,18 @@ func (r *Reconciler) ensureGroup(ctx context.Context, pod *corev1.Pod, refresh b
 	return nil
 }
 
+// create makes the group of a pod; who waits for one that is refused is told why.
+func (r *Reconciler) create(ctx context.Context, pod *corev1.Pod, wanted *scheduling.PodGroup) error {
+	err := r.api.Create(ctx, wanted)
+	if err == nil || apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	if r.recorder != nil && (apierrors.IsInvalid(err) || apierrors.IsForbidden(err)) {
+		r.recorder.Event(pod, corev1.EventTypeWarning, string(batchv1alpha1.PodGroupError), err.Error())
+	}
+	return fmt.Errorf("podgroup %s: %w", wanted.Name, err)
+}
+
 func differ(x, y *scheduling.PodGroup) bool {
 	return !equality.Semantic.DeepEqual(x.Spec, y.Spec) || !maps.Equal(x.Annotations, y.Annotations) || !maps.Equal(x.Labels, y.Labels)
 }
@@ -133,21 +126,8 @@ func (r *Reconciler) inherited(ctx context.Context, pod *corev1.Pod) (map[string
 	all := map[string]string{}
 	for i := range pod.OwnerReferences {
 		ref := &pod.OwnerReferences[i]
-		var owner client.Object
-		reader := client.Reader(r.api)
-		switch ref.Kind {
-		case "ReplicaSet":
-			owner, reader = &appsv1.ReplicaSet{}, r.cache
-		case "StatefulSet":
-			owner, reader = &appsv1.StatefulSet{}, r.cache
-		case "DaemonSet":
-			owner = &appsv1.DaemonSet{}
-		case "Job":
-			if ref.APIVersion != batchv1.SchemeGroupVersion.String() {
-				continue
-			}
-			owner = &batchv1.Job{}
-		default:
+		owner, reader := r.reader(ref)
+		if owner == nil {
 			continue
 		}
 		err := reader.Get(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: ref.Name}, owner)
@@ -159,6 +139,21 @@ func (r *Reconciler) inherited(ctx context.Context, pod *corev1.Pod) (map[string
 		}
 	}
 	return all, nil
+}
+
+// reader says how an owner is read; nil when it is of a kind whose annotations do not count.
+func (r *Reconciler) reader(ref *metav1.OwnerReference) (client.Object, client.Reader) {
+	switch ref.APIVersion + " " + ref.Kind {
+	case appsv1.SchemeGroupVersion.String() + " ReplicaSet":
+		return &appsv1.ReplicaSet{}, r.cache
+	case appsv1.SchemeGroupVersion.String() + " StatefulSet":
+		return &appsv1.StatefulSet{}, r.cache
+	case appsv1.SchemeGroupVersion.String() + " DaemonSet":
+		return &appsv1.DaemonSet{}, r.api
+	case batchv1.SchemeGroupVersion.String() + " Job":
+		return &batchv1.Job{}, r.api
+	}
+	return nil, nil
 }
 
 // annotate names the PodGroup on exactly this pod.
@@ -175,44 +170,4 @@ func (r *Reconciler) annotate(ctx context.Context, pod *corev1.Pod) error {
 		return fmt.Errorf("pod %s: %w", pod.Name, err)
 	}
 	return nil
-}
-
-// workload follows a kind of workload whose pods share a PodGroup.
-type workload[T client.Object] struct {
-	*Reconciler
-	empty    func() T
-	replicas func(T) *int32
-}
-
-// Reconcile deletes the PodGroup of a workload scaled to nothing, and keeps that of the others up to date.
-func (w workload[T]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	set := w.empty()
-	if err := w.cache.Get(ctx, request.NamespacedName, set); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
-	}
-	var pods corev1.PodList
-	if err := w.cache.List(ctx, &pods, client.InNamespace(set.GetNamespace()), client.MatchingFields{index.PodController: string(set.GetUID())}); err != nil {
-		return reconcile.Result{}, fmt.Errorf("pods of %s: %w", request.Name, err)
-	}
-	if n := w.replicas(set); n != nil && *n == 0 {
-		return reconcile.Result{}, w.drop(ctx, set)
-	}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
-		grouped := pod.Annotations[keys.GroupName]
-		if pod.DeletionTimestamp == nil && slices.Contains(w.schedulers, pod.Spec.SchedulerName) && (grouped == "" || grouped == NameOf(pod)) {
-			return reconcile.Result{}, w.ensureGroup(ctx, pod, true)
-		}
-	}
-	return reconcile.Result{}, nil
-}
-
-// drop deletes the PodGroup of a workload scaled to nothing, if there is one.
-func (w workload[T]) drop(ctx context.Context, set T) error {
-	var group scheduling.PodGroup
-	err := w.cache.Get(ctx, types.NamespacedName{Namespace: set.GetNamespace(), Name: nameFor(set.GetUID())}, &group)
-	if err != nil || group.DeletionTimestamp != nil {
-		return client.IgnoreNotFound(err)
-	}
-	return client.IgnoreNotFound(w.api.Delete(ctx, &group))
 }

@@ -2,15 +2,22 @@ package podgroup
 
 import (
 	"context"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api"
@@ -82,7 +89,7 @@ func TestTheGroupOfAWorkloadFollowsIt(t *testing.T) {
 	pod := testPod(ownedBy("ReplicaSet"))
 	c := newFake(t, pod, set)
 	r := New(Options{Cache: c, API: c, Schedulers: []string{"volcano"}})
-	w := workload[*appsv1.ReplicaSet]{r, func() *appsv1.ReplicaSet { return &appsv1.ReplicaSet{} }, func(s *appsv1.ReplicaSet) *int32 { return s.Spec.Replicas }}
+	w := r.replicaSets()
 	turn := func() []scheduling.PodGroup {
 		if _, err := w.Reconcile(context.Background(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(set)}); err != nil {
 			t.Fatal(err)
@@ -104,7 +111,48 @@ func TestTheGroupOfAWorkloadFollowsIt(t *testing.T) {
 	if err := c.Update(context.Background(), set); err != nil {
 		t.Fatal(err)
 	}
+	if groups := turn(); len(groups) != 1 {
+		t.Error("the group is gone while a pod of it runs")
+	}
+	if err := c.Delete(context.Background(), pod); err != nil {
+		t.Fatal(err)
+	}
 	if groups := turn(); len(groups) != 0 {
 		t.Errorf("groups %+v of a workload scaled to nothing", groups)
+	}
+}
+
+func TestAGroupThatIsRefusedIsToldToItsPod(t *testing.T) {
+	t.Parallel()
+	pod := testPod(nil)
+	c := interceptor.NewClient(newFake(t, pod).(client.WithWatch), interceptor.Funcs{
+		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+			return apierrors.NewInvalid(schema.GroupKind{Group: "scheduling.volcano.sh", Kind: "PodGroup"}, "x", field.ErrorList{
+				field.Invalid(field.NewPath("spec", "queue"), "nowhere", "unable to find queue")})
+		},
+	})
+	recorder := record.NewFakeRecorder(1)
+	r := New(Options{Cache: c, API: c, Recorder: recorder, Schedulers: []string{"volcano"}})
+	if _, err := r.Reconcile(context.Background(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(pod)}); err == nil {
+		t.Error("it is not tried again")
+	}
+	if event := <-recorder.Events; !strings.Contains(event, "Warning PodGroupError") || !strings.Contains(event, "unable to find queue") {
+		t.Errorf("event %q", event)
+	}
+}
+
+func TestAnnotationsThatGoAreTakenBack(t *testing.T) {
+	t.Parallel()
+	pod := testPod(ownedBy("ReplicaSet"))
+	there := groupFor(pod, map[string]string{"volcano.sh/a": "1", "volcano.sh/b": "2"})
+	there.Annotations["volcano.sh/job-allocated-hypernode"] = "s0" // the scheduler's
+	there.Spec.Queue = "research"                                  // the namespace's, by admission
+	update, changed := refreshed(there, groupFor(pod, map[string]string{"volcano.sh/b": "3"}))
+	want := map[string]string{"volcano.sh/b": "3", "volcano.sh/job-allocated-hypernode": "s0", keys.TakenOver: "volcano.sh/b"}
+	if diff := cmp.Diff(want, update.Annotations); !changed || diff != "" || update.Spec.Queue != "research" {
+		t.Errorf("changed %v, queue %s (-want +got):\n%s", changed, update.Spec.Queue, diff)
+	}
+	if _, again := refreshed(update, groupFor(pod, map[string]string{"volcano.sh/b": "3"})); again {
+		t.Error("nothing changed, and yet it is written again")
 	}
 }

@@ -1,0 +1,120 @@
+package podgroup
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/index"
+)
+
+// Add registers the controllers of plain pods, ReplicaSets and StatefulSets.
+func Add(mgr manager.Manager, o Options) error {
+	r := New(o)
+	options := controller.Options{MaxConcurrentReconciles: o.Reconcilers}
+	if err := ctrl.NewControllerManagedBy(mgr).Named("pg-controller").WithOptions(options).
+		For(&corev1.Pod{}, builder.WithPredicates(r.podEvents())).
+		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(r.podsOf), builder.WithPredicates(deletions())).
+		Complete(r); err != nil {
+		return fmt.Errorf("podgroup controller: %w", err)
+	}
+	if err := addWorkload(mgr, options, r.replicaSets(), "pg-replicaset-controller", "ReplicaSet"); err != nil {
+		return err
+	}
+	return addWorkload(mgr, options, r.statefulSets(), "pg-statefulset-controller", "StatefulSet")
+}
+
+func addWorkload[T client.Object](mgr manager.Manager, options controller.Options, w workload[T], name, kind string) error {
+	if err := ctrl.NewControllerManagedBy(mgr).Named(name).WithOptions(options).
+		For(w.empty(), builder.WithPredicates(noDeletions())).
+		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(workloadOf(kind)), builder.WithPredicates(creations())).
+		Complete(w); err != nil {
+		return fmt.Errorf("podgroup controller of %ss: %w", strings.ToLower(kind), err)
+	}
+	return nil
+}
+
+// podEvents lets through the pods that have no PodGroup yet, and when they are first seen those that have one of ours:
+// it may have gone while nobody looked.
+func (r *Reconciler) podEvents() predicate.Predicate {
+	changed := func(o client.Object) bool {
+		pod, ok := o.(*corev1.Pod)
+		return ok && r.wants(pod) && keys.PodGroupOf(pod.Annotations) == ""
+	}
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool {
+			pod, ok := e.Object.(*corev1.Pod)
+			return ok && r.wants(pod)
+		},
+		UpdateFunc:  func(e event.UpdateEvent) bool { return changed(e.ObjectNew) },
+		DeleteFunc:  func(event.DeleteEvent) bool { return false },
+		GenericFunc: func(e event.GenericEvent) bool { return changed(e.Object) },
+	}
+}
+
+func noDeletions() predicate.Predicate {
+	return predicate.Funcs{DeleteFunc: func(event.DeleteEvent) bool { return false }}
+}
+
+func deletions() predicate.Predicate {
+	none := func(client.Object) bool { return false }
+	only := predicate.NewPredicateFuncs(none)
+	only.DeleteFunc = func(event.DeleteEvent) bool { return true }
+	return only
+}
+
+func creations() predicate.Predicate {
+	none := func(client.Object) bool { return false }
+	only := predicate.NewPredicateFuncs(none)
+	only.CreateFunc = func(event.CreateEvent) bool { return true }
+	return only
+}
+
+// podsOf are the pods that a PodGroup of ours was made for: when it goes they may need another one.
+func (r *Reconciler) podsOf(ctx context.Context, o client.Object) []reconcile.Request {
+	uid, ours := strings.CutPrefix(o.GetName(), keys.PodGroupNamePrefix)
+	if !ours {
+		return nil
+	}
+	var requests []reconcile.Request
+	for _, ref := range o.GetOwnerReferences() {
+		if ref.APIVersion == corev1.SchemeGroupVersion.String() && ref.Kind == "Pod" && string(ref.UID) == uid {
+			requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: ref.Name}})
+		}
+	}
+	var pods corev1.PodList
+	if err := r.cache.List(ctx, &pods, client.InNamespace(o.GetNamespace()), client.MatchingFields{index.PodController: uid}); err != nil {
+		return requests // a cache that cannot be listed was never filled
+	}
+	for i := range pods.Items {
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&pods.Items[i])})
+	}
+	return requests
+}
+
+// workloadOf is the workload of that kind that a PodGroup was made for: it may have been scaled to nothing meanwhile.
+func workloadOf(kind string) handler.MapFunc {
+	return func(_ context.Context, o client.Object) []reconcile.Request {
+		owner := metav1.GetControllerOfNoCopy(o)
+		if owner == nil || owner.Kind != kind || owner.APIVersion != appsv1.SchemeGroupVersion.String() {
+			return nil
+		}
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: owner.Name}}}
+	}
+}
