@@ -101,7 +101,7 @@ type Session struct {
 
 	keeps  []*keeping // room that gangs lost, kept for them
 	trial  Trial
-	yields map[ranked]model.Request
+	yields map[ranked]yield
 	// starving are Starving, once asked for; attacked are those for whom evictions were tried.
 	starving      []*Job
 	starvingKnown bool

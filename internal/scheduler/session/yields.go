@@ -31,26 +31,37 @@ func (s *Session) MayEnqueue(j *Job) explain.Verdict {
 	return v
 }
 
+// yield is what gangs of a queue hold that one of a priority may preempt.
+type yield struct {
+	minimums model.Request // for their minimums
+	all      model.Request
+}
+
 // Yields is what gangs of a job's own queue hold for their minimums that it may
 // preempt; nil when nothing, or when no action preempts.
-func (s *Session) Yields(j *Job) model.Request {
+func (s *Session) Yields(j *Job) model.Request { return s.yieldsTo(j).minimums }
+
+// Takeable is Yields with what these gangs hold beyond their minimums.
+func (s *Session) Takeable(j *Job) model.Request { return s.yieldsTo(j).all }
+
+func (s *Session) yieldsTo(j *Job) yield {
 	if !s.Preempts || len(s.Rules.Outranks) == 0 {
-		return nil
+		return yield{}
 	}
 	key := ranked{j.Gang.Queue, j.Priority}
 	if sum, known := s.yields[key]; known {
 		return sum
 	}
-	var sum model.Vec
+	var minimums, all model.Vec
 	for _, g := range s.GangsByQueue()[j.Gang.Queue] {
 		if s.outranks(j, s.Job(g)) {
-			addYield(&sum, g)
+			addYield(&minimums, &all, g)
 		}
 	}
 	if s.yields == nil {
-		s.yields = map[ranked]model.Request{}
+		s.yields = map[ranked]yield{}
 	}
-	s.yields[key] = request(sum)
+	s.yields[key] = yield{request(minimums), request(all)}
 	return s.yields[key]
 }
 
@@ -63,17 +74,18 @@ func (s *Session) outranks(taker, victim *Job) bool {
 	return true
 }
 
-// addYield adds what a gang's tasks hold that may be evicted, without what is
-// beyond its minimum: that is in nobody's way.
-func addYield(sum *model.Vec, g *model.Gang) {
+// addYield adds what a gang's tasks hold that may be evicted, to minimums without
+// what is beyond its minimum: that is in no queue's way.
+func addYield(minimums, all *model.Vec, g *model.Gang) {
 	var held model.Vec
 	for _, t := range g.Tasks {
 		if (t.Status == model.Running || t.Status == model.Bound) && t.Preemptable && !t.Critical {
 			held.Add(t.Shape.Request)
 		}
 	}
+	all.Add(request(held))
 	held.Sub(request(g.Sums.Elastic))
-	sum.Add(request(held))
+	minimums.Add(request(held))
 }
 
 // request is a vector without its zeros.

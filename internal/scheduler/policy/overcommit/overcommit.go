@@ -65,7 +65,7 @@ type gate struct {
 	s      *session.Session
 	factor float64
 	loaded bool
-	// limit is the cluster times the factor, used what pods on nodes hold, promised what was let in and has no nodes.
+	// limit is the cluster times the factor, used what pods on nodes hold and are promised there, promised what was let in and has no nodes.
 	limit, used, promised []float64
 }
 
@@ -81,9 +81,10 @@ func (g *gate) load() {
 	}
 	nodes := &g.s.Cluster.Nodes
 	for _, id := range g.s.View.Order {
+		leaving, coming := nodes.Row(nodes.Releasing, id), nodes.Row(nodes.Pipelined, id)
 		for i, v := range nodes.Row(nodes.Used, id) {
 			if i < n {
-				g.used[i] += float64(v)
+				g.used[i] += float64(v - leaving[i] + coming[i])
 			}
 		}
 	}
@@ -115,12 +116,13 @@ func (g *gate) vote(j *session.Job) (session.Vote, explain.Verdict) {
 	}}
 }
 
-// over is the first resource, by name, that would be promised beyond the limit; -1 when none is.
+// over is the first resource, by name, that would be promised beyond the limit; -1 when none is. What the gang
+// may take from others of its queue is not in its way: outside it could not take it.
 func (g *gate) over(j *session.Job) int {
-	best, resources := -1, g.s.Cluster.Resources
+	best, resources, yields := -1, g.s.Cluster.Resources, g.s.Takeable(j)
 	for _, t := range j.MinResources {
 		i := int(t.Index)
-		if float64(t.Value)+max(g.promised[i], 0)+g.used[i] > g.limit[i]+queue.Epsilon && (best < 0 || resources.Name(i) < resources.Name(best)) {
+		if float64(t.Value)+max(g.promised[i], 0)+g.used[i]-float64(yields.Get(i)) > g.limit[i]+queue.Epsilon && (best < 0 || resources.Name(i) < resources.Name(best)) {
 			best = i
 		}
 	}
