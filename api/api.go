@@ -7,6 +7,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
@@ -17,6 +18,7 @@ func AddToScheme(s *runtime.Scheme) error {
 	for _, add := range []func(*runtime.Scheme) error{
 		batchv1alpha1.AddToScheme,
 		busv1alpha1.AddToScheme,
+		flowv1alpha1.AddToScheme,
 		nodeinfov1alpha1.AddToScheme,
 		schedulingv1beta1.AddToScheme,
 		topologyv1alpha1.AddToScheme,

@@ -20,6 +20,9 @@ var (
 	}
 	validatingConfigurations = []string{
 		"volcano-admission-service-hypernodes-validate",
+		"volcano-admission-service-cronjobs-validate",
+		"volcano-admission-service-jobflows-validate",
+		"volcano-admission-service-jobtemplates-validate",
 		"volcano-admission-service-jobs-validate",
 		"volcano-admission-service-podgroups-validate",
 		"volcano-admission-service-pods-validate",

@@ -21,6 +21,7 @@ const (
 	core         = ""
 	batchGroup   = "batch.volcano.sh"
 	busGroup     = "bus.volcano.sh"
+	flowGroup    = "flow.volcano.sh"
 	gangGroup    = "scheduling.volcano.sh"
 	nodeGroup    = "nodeinfo.volcano.sh"
 	netGroup     = "topology.volcano.sh"
@@ -113,7 +114,7 @@ func components() []component {
 			account: ControllersAccount,
 			cluster: []rbacv1.PolicyRule{
 				// internal/controllers/job
-				rule(batchGroup, of("jobs"), append(watched, "patch", "delete")...),
+				rule(batchGroup, of("jobs"), append(watched, "create", "patch", "delete")...), // create: those of CronJobs and JobFlows
 				rule(batchGroup, of("jobs/status"), "update"),
 				rule(batchGroup, of("jobs/finalizers"), "update"), // owner references that block deletion
 				rule(core, of("pods"), append(watched, "create", "patch", "delete")...),
@@ -131,6 +132,13 @@ func components() []component {
 				// internal/controllers/queue
 				rule(gangGroup, of("queues"), append(watched, "patch")...),
 				rule(gangGroup, of("queues/status"), "patch"),
+				// internal/controllers/cronjob, jobflow, jobtemplate
+				rule(batchGroup, of("cronjobs"), watched...),
+				rule(batchGroup, of("cronjobs/status"), "update"),
+				rule(batchGroup, of("cronjobs/finalizers"), "update"),
+				rule(flowGroup, of("jobflows", "jobtemplates"), watched...),
+				rule(flowGroup, of("jobflows/status", "jobtemplates/status"), "update"),
+				rule(flowGroup, of("jobflows/finalizers"), "update"),
 				// all of them
 				rule(busGroup, of("commands"), append(watched, "delete")...),
 				rule(core, of("events"), "create", "patch"),

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
@@ -25,6 +26,9 @@ var judges = map[schema.GroupVersionKind]judge{
 	batchv1alpha1.GroupVersion.WithKind("Job"):          of(newJob, changedJob),
 	schedulingv1beta1.GroupVersion.WithKind("Queue"):    of(newQueue, changedQueue),
 	schedulingv1beta1.GroupVersion.WithKind("PodGroup"): of(newPodGroup, nil),
+	batchv1alpha1.GroupVersion.WithKind("CronJob"):      of(newCronJob, changed(newCronJob)),
+	flowv1alpha1.GroupVersion.WithKind("JobFlow"):       of(newJobFlow, changed(newJobFlow)),
+	flowv1alpha1.GroupVersion.WithKind("JobTemplate"):   of(newJobTemplate, changed(newJobTemplate)),
 	topologyv1alpha1.GroupVersion.WithKind("HyperNode"): of(newHyperNode, changed(newHyperNode)),
 	corev1.SchemeGroupVersion.WithKind("Pod"):           of(newPod, nil),
 }
@@ -98,6 +102,33 @@ func changedJob(old, job *batchv1alpha1.Job, around *Around) Verdict {
 		errs = append(errs, batchv1alpha1.ValidateDependency(job, around.Jobs)...)
 	}
 	return Verdict{Errors: errs}
+}
+
+// newCronJob judges the jobs that would be made as well: nobody sees what becomes of them at night.
+func newCronJob(cron *batchv1alpha1.CronJob, around *Around) Verdict {
+	errs := batchv1alpha1.ValidateCronJob(cron)
+	verdict := around.embedded(cron.JobOf(), field.NewPath("spec", "jobTemplate"), around.Queues)
+	verdict.Errors = append(errs, verdict.Errors...)
+	return verdict
+}
+
+func newJobFlow(flow *flowv1alpha1.JobFlow, _ *Around) Verdict {
+	return Verdict{Errors: flowv1alpha1.ValidateJobFlow(flow)}
+}
+
+// newJobTemplate judges the jobs that would be made, but for their queue: templates may be there before it.
+func newJobTemplate(template *flowv1alpha1.JobTemplate, around *Around) Verdict {
+	return around.embedded(&batchv1alpha1.Job{Spec: *template.Spec.DeepCopy()}, nil, nil)
+}
+
+// embedded judges a job that another object holds at a path.
+func (a *Around) embedded(job *batchv1alpha1.Job, at *field.Path, queues schedulingv1beta1.QueueLookup) Verdict {
+	batchv1alpha1.DefaultJob(job, a.schedulerNames()[0])
+	errs := batchv1alpha1.ValidateEmbeddedJob(job, at, queues)
+	if len(errs) == 0 {
+		errs = a.templates(job.Spec.Tasks, at.Child("spec", "tasks"))
+	}
+	return Verdict{Errors: errs, Warnings: batchv1alpha1.JobWarnings(job)}
 }
 
 // templates asks Kubernetes about the pod templates of tasks at path.

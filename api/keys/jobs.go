@@ -32,7 +32,32 @@ const (
 const (
 	// Array is the list of its elements, as 0,4,8-12 or 0-15:4.
 	Array = OurPrefix + "array"
+	// ArrayLimit is how many elements may run at once; none or 0: as many as there is room for. It may be changed at any time.
+	ArrayLimit = OurPrefix + "array-limit"
+	// ArrayCancelled lists elements that are not to run, or not to run on. It may be changed at any time.
+	ArrayCancelled = OurPrefix + "array-cancelled"
 )
+
+// On the pods of an array.
+const (
+	// ArrayIndex is the label of a pod with the element that it belongs to.
+	ArrayIndex = OurPrefix + "array-index"
+	// ElementID is the annotation of a pod with the number of its element: that of the job and as many more as elements come before.
+	ElementID = OurPrefix + "element-id"
+)
+
+// KeepFinished is the annotation of a job, "true", whose pods that have succeeded are never run again: not after a restart of the job, and not when they
+// are gone.
+const KeepFinished = OurPrefix + "keep-finished"
 
 // JobIDsName is the ConfigMap, in the daemon's namespace, in which it stands which numbers of jobs are given.
 const JobIDsName = "vc-job-ids"
+
+// What made a job.
+const (
+	// CreatedByJobTemplate and CreatedByJobFlow are labels, where they are short enough, and annotations: namespace.name.
+	CreatedByJobTemplate = "volcano.sh/createdByJobTemplate"
+	CreatedByJobFlow     = "volcano.sh/createdByJobFlow"
+	// CronJobScheduled is the annotation with the time of the schedule that the job was made for, as in RFC 3339.
+	CronJobScheduled = "volcano.sh/cronjob-scheduled-timestamp"
+)

@@ -81,6 +81,9 @@ func finishSchema(schema *apiextensionsv1.JSONSchemaProps) {
 		return
 	}
 	for name, property := range schema.Properties {
+		if name == "patch" {
+			relax(&property)
+		}
 		if slices.Contains(foreignTypes, name) {
 			description := property.Description
 			dropDescriptions(&property)
@@ -100,6 +103,23 @@ func isResourceList(schema *apiextensionsv1.JSONSchemaProps) bool {
 	values := schema.AdditionalProperties
 	return values != nil && values.Schema != nil && values.Schema.XIntOrString &&
 		strings.HasPrefix(values.Schema.Pattern, `^(\+|-)?`)
+}
+
+// relax takes from the schema of a patch what only holds of something whole: defaults, which would overwrite what is patched, what is
+// required, rules, and what makes lists mergeable on the server.
+func relax(schema *apiextensionsv1.JSONSchemaProps) {
+	schema.Default, schema.Required, schema.XValidations, schema.MinItems = nil, nil, nil, nil
+	schema.XListType, schema.XListMapKeys = nil, nil // a list by keys requires them
+	for name, property := range schema.Properties {
+		relax(&property)
+		schema.Properties[name] = property
+	}
+	if schema.Items != nil && schema.Items.Schema != nil {
+		relax(schema.Items.Schema)
+	}
+	if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
+		relax(schema.AdditionalProperties.Schema)
+	}
 }
 
 // dropDescriptions removes the texts of a schema and of all below it.

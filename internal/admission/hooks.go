@@ -20,6 +20,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/check"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
@@ -34,6 +35,9 @@ const (
 	pathMutatePodGroup    = "/podgroups/mutate"
 	pathValidatePodGroup  = "/podgroups/validate"
 	pathValidateHyperNode = "/hypernodes/validate"
+	pathValidateCronJob   = "/cronjobs/validate"
+	pathValidateJobFlow   = "/jobflows/validate"
+	pathValidateTemplate  = "/jobtemplates/validate"
 	pathMutatePod         = "/pods/mutate"
 	pathValidatePod       = "/pods/validate"
 )
@@ -66,6 +70,9 @@ func (h *hooks) handlers() map[string]admission.HandlerFunc {
 		pathMutatePodGroup:    h.mutatePodGroup,
 		pathValidatePodGroup:  h.validate(schedulingv1beta1.GroupVersion.WithKind("PodGroup")),
 		pathValidateHyperNode: h.validate(topologyv1alpha1.GroupVersion.WithKind("HyperNode")),
+		pathValidateCronJob:   h.validate(batchv1alpha1.GroupVersion.WithKind("CronJob")),
+		pathValidateJobFlow:   h.validate(flowv1alpha1.GroupVersion.WithKind("JobFlow")),
+		pathValidateTemplate:  h.validate(flowv1alpha1.GroupVersion.WithKind("JobTemplate")),
 		pathValidatePod:       h.validate(corev1.SchemeGroupVersion.WithKind("Pod")),
 		pathMutatePod:         h.mutatePod,
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
@@ -86,7 +87,14 @@ func validatingRules(schedulerNames []string) []rule {
 				keys.JDBMinAvailable, keys.JDBMaxUnavailable)},
 		},
 	}
-	return []rule{job, queue, group, hyperNode, pod}
+	cron := rule{
+		path: pathValidateCronJob, operations: createAndUpdate(), scope: admissionregistrationv1.NamespacedScope,
+		groups: batchv1alpha1.GroupName, version: batchv1alpha1.GroupVersion.Version, resource: "cronjobs", conditions: onlySpecChanged(),
+	}
+	flow, template := cron, cron
+	flow.path, flow.groups, flow.version, flow.resource = pathValidateJobFlow, flowv1alpha1.GroupName, flowv1alpha1.GroupVersion.Version, "jobflows"
+	template.path, template.groups, template.version, template.resource = pathValidateTemplate, flowv1alpha1.GroupName, flowv1alpha1.GroupVersion.Version, "jobtemplates"
+	return []rule{job, queue, group, hyperNode, cron, flow, template, pod}
 }
 
 // isOurs is the expression that holds for pods of these schedulers.

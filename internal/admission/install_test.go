@@ -36,15 +36,18 @@ func TestWhatIsInstalled(t *testing.T) {
 		names[c.Name+" "+c.Webhooks[0].Name] = *c.Webhooks[0].FailurePolicy
 	}
 	for name, want := range map[string]admissionregistrationv1.FailurePolicyType{
-		"volcano-admission-service-jobs-mutate mutatejob.volcano.sh":                 admissionregistrationv1.Ignore,
-		"volcano-admission-service-pods-mutate":                                      "off",
-		"volcano-admission-service-queues-mutate mutatequeue.volcano.sh":             admissionregistrationv1.Ignore,
-		"volcano-admission-service-podgroups-mutate mutatepodgroup.volcano.sh":       admissionregistrationv1.Ignore,
-		"volcano-admission-service-jobs-validate validatejob.volcano.sh":             admissionregistrationv1.Fail,
-		"volcano-admission-service-queues-validate validatequeue.volcano.sh":         admissionregistrationv1.Fail,
-		"volcano-admission-service-podgroups-validate validatepodgroup.volcano.sh":   admissionregistrationv1.Fail,
-		"volcano-admission-service-hypernodes-validate validatehypernode.volcano.sh": admissionregistrationv1.Fail,
-		"volcano-admission-service-pods-validate validatepod.volcano.sh":             admissionregistrationv1.Ignore,
+		"volcano-admission-service-jobs-mutate mutatejob.volcano.sh":                     admissionregistrationv1.Ignore,
+		"volcano-admission-service-pods-mutate":                                          "off",
+		"volcano-admission-service-queues-mutate mutatequeue.volcano.sh":                 admissionregistrationv1.Ignore,
+		"volcano-admission-service-podgroups-mutate mutatepodgroup.volcano.sh":           admissionregistrationv1.Ignore,
+		"volcano-admission-service-jobs-validate validatejob.volcano.sh":                 admissionregistrationv1.Fail,
+		"volcano-admission-service-queues-validate validatequeue.volcano.sh":             admissionregistrationv1.Fail,
+		"volcano-admission-service-podgroups-validate validatepodgroup.volcano.sh":       admissionregistrationv1.Fail,
+		"volcano-admission-service-hypernodes-validate validatehypernode.volcano.sh":     admissionregistrationv1.Fail,
+		"volcano-admission-service-cronjobs-validate validatecronjob.volcano.sh":         admissionregistrationv1.Fail,
+		"volcano-admission-service-jobflows-validate validatejobflow.volcano.sh":         admissionregistrationv1.Fail,
+		"volcano-admission-service-jobtemplates-validate validatejobtemplate.volcano.sh": admissionregistrationv1.Fail,
+		"volcano-admission-service-pods-validate validatepod.volcano.sh":                 admissionregistrationv1.Ignore,
 	} {
 		if names[name] != want {
 			t.Errorf("%s: want %s, got %q", name, want, names[name])

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/randfill"
 	volcanobatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	volcanobus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
+	volcanoflow "volcano.sh/apis/pkg/apis/flow/v1alpha1"
 	volcanonodeinfo "volcano.sh/apis/pkg/apis/nodeinfo/v1alpha1"
 	volcanoscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	volcanotopology "volcano.sh/apis/pkg/apis/topology/v1alpha1"
@@ -25,6 +26,7 @@ import (
 	"github.com/vc-batch/vc/api"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
@@ -45,8 +47,14 @@ func kinds() map[string]kind {
 		"JobList": {ours: reflect.TypeFor[batchv1alpha1.JobList](), theirs: reflect.TypeFor[volcanobatch.JobList](), added: []string{
 			"items[].status.gate", "items[].status.array", "items[].status.finished", "items[].status.userRestarts",
 		}},
-		"Command":     {ours: reflect.TypeFor[busv1alpha1.Command](), theirs: reflect.TypeFor[volcanobus.Command]()},
-		"CommandList": {ours: reflect.TypeFor[busv1alpha1.CommandList](), theirs: reflect.TypeFor[volcanobus.CommandList]()},
+		"CronJob":         {ours: reflect.TypeFor[batchv1alpha1.CronJob](), theirs: reflect.TypeFor[volcanobatch.CronJob]()},
+		"CronJobList":     {ours: reflect.TypeFor[batchv1alpha1.CronJobList](), theirs: reflect.TypeFor[volcanobatch.CronJobList]()},
+		"JobFlow":         {ours: reflect.TypeFor[flowv1alpha1.JobFlow](), theirs: reflect.TypeFor[volcanoflow.JobFlow]()},
+		"JobFlowList":     {ours: reflect.TypeFor[flowv1alpha1.JobFlowList](), theirs: reflect.TypeFor[volcanoflow.JobFlowList]()},
+		"JobTemplate":     {ours: reflect.TypeFor[flowv1alpha1.JobTemplate](), theirs: reflect.TypeFor[volcanoflow.JobTemplate]()},
+		"JobTemplateList": {ours: reflect.TypeFor[flowv1alpha1.JobTemplateList](), theirs: reflect.TypeFor[volcanoflow.JobTemplateList]()},
+		"Command":         {ours: reflect.TypeFor[busv1alpha1.Command](), theirs: reflect.TypeFor[volcanobus.Command]()},
+		"CommandList":     {ours: reflect.TypeFor[busv1alpha1.CommandList](), theirs: reflect.TypeFor[volcanobus.CommandList]()},
 		"Numatopology": {ours: reflect.TypeFor[nodeinfov1alpha1.Numatopology](), theirs: reflect.TypeFor[volcanonodeinfo.Numatopology](), added: []string{
 			"spec.podAllocations", // Volcano's master: whose cpus are out of numares already
 		}},
@@ -62,10 +70,10 @@ func kinds() map[string]kind {
 			"items[].status.explanation",
 		}},
 		"Queue": {ours: reflect.TypeFor[schedulingv1beta1.Queue](), theirs: reflect.TypeFor[volcanoscheduling.Queue](), added: []string{
-			"status.deserved", "status.sharePercent", "status.waiting", // ours: how the queue stands
+			"status.deserved", "status.sharePercent", "status.waiting", "status.conditions", // ours: how the queue stands
 		}},
 		"QueueList": {ours: reflect.TypeFor[schedulingv1beta1.QueueList](), theirs: reflect.TypeFor[volcanoscheduling.QueueList](), added: []string{
-			"items[].status.deserved", "items[].status.sharePercent", "items[].status.waiting",
+			"items[].status.deserved", "items[].status.sharePercent", "items[].status.waiting", "items[].status.conditions",
 		}},
 	}
 }
@@ -93,7 +101,7 @@ func TestGroupsVersionsAndKindsAreVolcanos(t *testing.T) {
 	ours, theirs := runtime.NewScheme(), runtime.NewScheme()
 	for _, err := range []error{
 		api.AddToScheme(ours),
-		volcanobatch.AddToScheme(theirs), volcanobus.AddToScheme(theirs), volcanonodeinfo.AddToScheme(theirs), volcanoscheduling.AddToScheme(theirs),
+		volcanobatch.AddToScheme(theirs), volcanobus.AddToScheme(theirs), volcanoflow.AddToScheme(theirs), volcanonodeinfo.AddToScheme(theirs), volcanoscheduling.AddToScheme(theirs),
 		volcanotopology.AddToScheme(theirs),
 	} {
 		if err != nil {

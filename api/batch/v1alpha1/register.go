@@ -24,7 +24,7 @@ func Resource(resource string) schema.GroupResource {
 }
 
 func addKnownTypes(s *runtime.Scheme) error {
-	s.AddKnownTypes(GroupVersion, &Job{}, &JobList{})
+	s.AddKnownTypes(GroupVersion, &Job{}, &JobList{}, &CronJob{}, &CronJobList{})
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }

@@ -1,0 +1,100 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// maxCronJobName leaves room for the time in the names of its jobs.
+const maxCronJobName = validation.DNS1123LabelMaxLength - 11
+
+// zonePart is a part of a time zone's name.
+var zonePart = regexp.MustCompile(`^[A-Za-z.\-_0-9+]{1,14}$`)
+
+// ParseSchedule reads the schedule of a CronJob.
+func ParseSchedule(text string) (cron.Schedule, error) {
+	schedule, err := cron.ParseStandard(text)
+	if err != nil {
+		return nil, fmt.Errorf("schedule is not a valid cron expression: %w", err)
+	}
+	return schedule, nil
+}
+
+// ValidateCronJob says what is wrong with a CronJob, new or changed, except in its template.
+func ValidateCronJob(c *CronJob) field.ErrorList {
+	var errs field.ErrorList
+	if len(c.Name) > maxCronJobName {
+		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), c.Name,
+			fmt.Sprintf("must be no more than %d characters: the names of its jobs end with the time", maxCronJobName)))
+	}
+	spec := field.NewPath("spec")
+	errs = append(errs, validateSchedule(c.Spec.Schedule, spec.Child("schedule"))...)
+	return append(errs, validateTimeZone(c.Spec.TimeZone, spec.Child("timeZone"))...)
+}
+
+// JobOf is a job as the CronJob would make it, without the time in its name.
+func (c *CronJob) JobOf() *Job {
+	template := c.Spec.JobTemplate.DeepCopy()
+	job := &Job{Spec: template.Spec}
+	job.Name, job.Namespace, job.Labels, job.Annotations = c.Name, c.Namespace, template.Labels, template.Annotations
+	return job
+}
+
+func validateSchedule(text string, path *field.Path) field.ErrorList {
+	switch {
+	case text == "":
+		return field.ErrorList{field.Required(path, "five fields: minute hour day-of-month month day-of-week, such as 30 2 * * 1-5")}
+	case strings.Contains(text, "TZ"):
+		return field.ErrorList{field.Invalid(path, text, "schedule should not contain TZ or CRON_TZ, TZ should only be set in the timeZone field")}
+	}
+	schedule, err := parseSafely(text)
+	if err != nil {
+		return field.ErrorList{field.Invalid(path, text, err.Error())}
+	}
+	// A year that is no leap year and one that is lie within the eight that follow any date, but for the turn of some centuries.
+	first := schedule.Next(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC))
+	if first.IsZero() {
+		return field.ErrorList{field.Invalid(path, text, "there is no such day: the schedule never comes")}
+	}
+	if every, ok := schedule.(cron.ConstantDelaySchedule); ok && every.Delay < time.Minute {
+		return field.ErrorList{field.Invalid(path, text, "comes more often than once a minute; jobs are named by the minute")}
+	}
+	return nil
+}
+
+// parseSafely turns what the parser panics at into an error.
+func parseSafely(text string) (schedule cron.Schedule, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = fmt.Errorf("schedule is not a valid cron expression: %v", why)
+		}
+	}()
+	return ParseSchedule(text)
+}
+
+func validateTimeZone(zone *string, path *field.Path) field.ErrorList {
+	if zone == nil {
+		return nil
+	}
+	if *zone == "" {
+		return field.ErrorList{field.Invalid(path, "", "timeZone must be nil or non-empty string, got empty string")}
+	}
+	for part := range strings.SplitSeq(*zone, "/") {
+		if part == "." || part == ".." || strings.HasPrefix(part, "-") || !zonePart.MatchString(part) {
+			return field.ErrorList{field.Invalid(path, *zone, "unknown timeZone: want a name of the tz database, such as Europe/Berlin")}
+		}
+	}
+	if strings.EqualFold(*zone, "Local") {
+		return field.ErrorList{field.Invalid(path, *zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")}
+	}
+	if _, err := time.LoadLocation(*zone); err != nil {
+		return field.ErrorList{field.Invalid(path, *zone, "invalid timeZone: "+err.Error())}
+	}
+	return nil
+}

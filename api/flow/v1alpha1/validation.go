@@ -1,0 +1,122 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// notADAG is Volcano's text for steps that wait for each other or for nobody.
+const notADAG = "jobflow Flow is not DAG"
+
+// JobName is the name of the job of a step.
+func JobName(flow *JobFlow, step string) string { return flow.Name + "-" + step }
+
+// ValidateJobFlow says what is wrong with a flow, new or changed.
+func ValidateJobFlow(flow *JobFlow) field.ErrorList {
+	path := field.NewPath("spec", "flows")
+	targets := map[string][]string{}
+	var errs field.ErrorList
+	for i := range flow.Spec.Flows {
+		step := &flow.Spec.Flows[i]
+		if _, twice := targets[step.Name]; twice {
+			errs = append(errs, field.Duplicate(path.Index(i).Child("name"), step.Name))
+		}
+		targets[step.Name] = nil
+		if step.DependsOn != nil {
+			targets[step.Name] = step.DependsOn.Targets
+		}
+		for _, why := range validation.IsDNS1123Label(JobName(flow, step.Name)) {
+			errs = append(errs, field.Invalid(path.Index(i).Child("name"), step.Name, "the step's job would be named "+JobName(flow, step.Name)+": "+why))
+		}
+	}
+	for i := range flow.Spec.Flows {
+		errs = append(errs, validateDependsOn(&flow.Spec.Flows[i], targets, path.Index(i).Child("dependsOn"))...)
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	if circle := circleOf(flow.Spec.Flows, targets); circle != nil {
+		errs = append(errs, field.Invalid(path, strings.Join(circle, " -> "), fmt.Sprintf("%s: step %s waits for itself", notADAG, circle[0])))
+	}
+	return errs
+}
+
+func validateDependsOn(step *Flow, steps map[string][]string, path *field.Path) field.ErrorList {
+	if step.DependsOn == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for i, target := range step.DependsOn.Targets {
+		if _, there := steps[target]; !there {
+			errs = append(errs, field.Invalid(path.Child("targets").Index(i), target, notADAG+": vertex is not defined: "+target+"; targets are names of steps of the same flow"))
+		}
+	}
+	probe := step.DependsOn.Probe
+	if probe == nil {
+		return errs
+	}
+	if len(step.DependsOn.Targets) == 0 {
+		errs = append(errs, field.Required(path.Child("targets"), "a probe looks at the tasks of targets"))
+	}
+	path = path.Child("probe")
+	for i, get := range probe.HttpGetList {
+		errs = append(errs, validateProbed(get.TaskName, get.Port, path.Child("httpGetList").Index(i))...)
+	}
+	for i, socket := range probe.TcpSocketList {
+		errs = append(errs, validateProbed(socket.TaskName, socket.Port, path.Child("tcpSocketList").Index(i))...)
+	}
+	phases := []string{"Pending", "Running", "Succeeded", "Failed"}
+	for i, status := range probe.TaskStatusList {
+		at := path.Child("taskStatusList").Index(i)
+		errs = append(errs, validateProbed(status.TaskName, 1, at)...)
+		if !slices.Contains(phases, status.Phase) {
+			errs = append(errs, field.NotSupported(at.Child("phase"), status.Phase, phases))
+		}
+	}
+	return errs
+}
+
+func validateProbed(task string, port int, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if task == "" {
+		errs = append(errs, field.Required(path.Child("taskName"), "name the task whose pods are looked at"))
+	}
+	for _, why := range validation.IsValidPortNum(port) {
+		errs = append(errs, field.Invalid(path.Child("port"), port, why))
+	}
+	return errs
+}
+
+// circleOf gives the first circle among steps, its first name repeated at the end, or nothing.
+func circleOf(flows []Flow, targets map[string][]string) []string {
+	done := map[string]bool{}
+	var trail []string
+	var visit func(name string) []string
+	visit = func(name string) []string {
+		if i := slices.Index(trail, name); i >= 0 {
+			return append(slices.Clone(trail[i:]), name)
+		}
+		if done[name] {
+			return nil
+		}
+		trail = append(trail, name)
+		for _, next := range targets[name] {
+			if circle := visit(next); circle != nil {
+				return circle
+			}
+		}
+		trail = trail[:len(trail)-1]
+		done[name] = true
+		return nil
+	}
+	for i := range flows {
+		if circle := visit(flows[i].Name); circle != nil {
+			return circle
+		}
+	}
+	return nil
+}
