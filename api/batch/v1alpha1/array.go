@@ -1,6 +1,11 @@
 package v1alpha1
 
-import "github.com/vc-batch/vc/api/keys"
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/vc-batch/vc/api/keys"
+)
 
 // ElementsOf gives the elements of an array, in the order in which its pods are numbered, and how many pods each has. ok is false for a job that is no
 // array, or not a valid one.
@@ -13,9 +18,68 @@ func ElementsOf(job *Job) (elements Indices, size int32, ok bool) {
 	if err != nil || len(elements) == 0 {
 		return nil, 0, false
 	}
-	size = 1
-	if p := job.Spec.Tasks[0].PartitionPolicy; p != nil && p.PartitionSize > 0 {
-		size = p.PartitionSize
+	return elements, elementSize(&job.Spec.Tasks[0]), true
+}
+
+// elementSize is how many pods an element of an array has: a partition of them, or one.
+func elementSize(task *TaskSpec) int32 {
+	if p := task.PartitionPolicy; p != nil && p.PartitionSize > 0 {
+		return p.PartitionSize
 	}
-	return elements, size, true
+	return 1
+}
+
+// ArrayLimit is how many elements of an array may run at once; 0: no limit.
+func ArrayLimit(job *Job) (int32, error) {
+	text := job.Annotations[keys.ArrayLimit]
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%q is not a number of elements: write a whole number, 0 for no limit", text)
+	}
+	return int32(n), nil
+}
+
+// ArrayCancelled are the elements that are not to run.
+func ArrayCancelled(job *Job) (Indices, error) {
+	return ParseIndices(job.Annotations[keys.ArrayCancelled])
+}
+
+// KeepsFinished says whether what has succeeded of a job is never run again.
+func KeepsFinished(job *Job) bool { return job.Annotations[keys.KeepFinished] == "true" }
+
+// WaitingElements are the elements of an array that have neither ended nor pods.
+func WaitingElements(job *Job) Indices {
+	elements, _, ok := ElementsOf(job)
+	if !ok {
+		return nil
+	}
+	if s := job.Status.Array; s != nil {
+		for _, text := range []string{s.Running, s.Succeeded, s.Failed, s.Cancelled} {
+			if set, err := ParseIndices(text); err == nil {
+				elements = elements.Minus(set)
+			}
+		}
+	}
+	return elements
+}
+
+// defaultArray fills in what follows from the elements: the replicas, and that one element can start without the others.
+func defaultArray(job *Job) {
+	elements, size, ok := ElementsOf(job)
+	if !ok {
+		return
+	}
+	task := &job.Spec.Tasks[0]
+	if n := elements.Count(); task.Replicas == 0 && n <= MaxElements {
+		task.Replicas = int32(n) * size
+	}
+	if p := task.PartitionPolicy; p != nil && p.MinPartitions == 0 && task.MinAvailable == nil {
+		p.MinPartitions = 1
+	}
+	if task.MinAvailable == nil {
+		task.MinAvailable = new(min(size, task.Replicas))
+	}
 }

@@ -200,6 +200,26 @@ func (s Indices) Position(n int32) int {
 	return -1
 }
 
+// Positions goes through the places in this set of the numbers of another, the lowest first.
+func (s Indices) Positions(other Indices) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		before, next := 0, 0
+		for _, r := range s {
+			for next < len(other) && other[next].Last < r.First {
+				next++
+			}
+			for i := next; i < len(other) && other[i].First <= r.Last; i++ {
+				for n := max(r.First, other[i].First); n <= min(r.Last, other[i].Last); n++ {
+					if !yield(before + int(n-r.First)) {
+						return
+					}
+				}
+			}
+			before += int(r.Last-r.First) + 1
+		}
+	}
+}
+
 // Union is what is in one of two sets.
 func (s Indices) Union(other Indices) Indices {
 	return merge(slices.Concat(s, other))

@@ -67,6 +67,19 @@ func TestASetIsWhatASetOfNumbersIs(t *testing.T) {
 		if x.Count() != len(inX) {
 			t.Fatalf("%s has %d numbers", x, x.Count())
 		}
+		var places []int
+		for i := range x.Positions(y) {
+			places = append(places, i)
+		}
+		var want []int
+		for n := range x.All() {
+			if y.Has(n) {
+				want = append(want, x.Position(n))
+			}
+		}
+		if !slices.Equal(places, want) {
+			t.Fatalf("%s in %s: %v, want %v", y, x, places, want)
+		}
 		position := 0
 		for n := range x.All() {
 			if at, ok := x.At(position); !ok || at != n || x.Position(n) != position {

@@ -30,6 +30,9 @@ type ArrayStatus struct {
 	// node was lost.
 	// +optional
 	ExitCodes map[string]string `json:"exitCodes,omitempty"`
+	// Reason is the code of why the elements that wait are not started, where the job itself holds them back.
+	// +optional
+	Reason string `json:"reason,omitempty"`
 	// Times are written when the job has ended: for every element that has ended itself, in the order of the indices, when it started and how long
 	// it ran, in seconds, as START+LENGTH with the start counted from the creation of the job; - where nobody knows. Separated by blanks.
 	// +optional

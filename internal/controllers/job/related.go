@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -22,7 +23,7 @@ const maxRelated = 500
 
 // related reads the jobs that a job waits for, those that they wait for, and those of its title; of jobs that wait for nobody none.
 func (r *Reconciler) related(ctx context.Context, job *batch.Job) ([]*batch.Job, error) {
-	if job.Annotations[keys.Dependency] == "" || plan.Started(job) || !pending(job) {
+	if job.Annotations[keys.Dependency] == "" || !waits(job) {
 		return nil, nil
 	}
 	c := collector{r: r, ctx: ctx, seen: map[types.UID]bool{job.UID: true}}
@@ -39,6 +40,14 @@ func pending(job *batch.Job) bool {
 	return job.Status.State.Phase == "" || job.Status.State.Phase == batch.Pending
 }
 
+// waits says whether other jobs can matter to one: until it has started, and to the elements of an array that follow those of another.
+func waits(job *batch.Job) bool {
+	if plan.AtRest(job.Status.State.Phase) {
+		return false
+	}
+	return pending(job) && !plan.Started(job) || strings.Contains(job.Annotations[keys.Dependency], string(batch.AfterCorr))
+}
+
 // collector gathers jobs, each once.
 type collector struct {
 	r     *Reconciler
@@ -50,7 +59,7 @@ type collector struct {
 // follow adds the jobs that one waits for.
 func (c *collector) follow(job *batch.Job, first bool) error {
 	d, err := batch.DependencyOf(job)
-	if err != nil || !pending(job) {
+	if err != nil || !first && !pending(job) {
 		return nil // what cannot be read is told by the plan of that job
 	}
 	for _, term := range d.Terms {
@@ -99,7 +108,7 @@ func (r *Reconciler) waiting(ctx context.Context, job *batch.Job) ([]reconcile.R
 			return nil, fmt.Errorf("jobs that wait for job %s: %w", job.Name, err)
 		}
 		for i := range jobs.Items {
-			if other := &jobs.Items[i]; other.UID != job.UID && pending(other) && !plan.Started(other) {
+			if other := &jobs.Items[i]; other.UID != job.UID && waits(other) {
 				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(other)})
 			}
 		}

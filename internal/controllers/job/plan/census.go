@@ -89,6 +89,7 @@ func takeCensus(job *batch.Job, in *Input) *census {
 // counters are the numbers of a status.
 type counters struct {
 	pending, running, succeeded, failed, terminating, unknown int32
+	cancelled                                                 int32 // places at which nothing is to run, nor has
 	tasks                                                     map[string]batch.TaskState
 }
 

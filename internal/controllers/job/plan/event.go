@@ -174,7 +174,7 @@ func (b *builder) missing(task int) int32 {
 func (b *builder) holes(task int) []Place {
 	var holes []Place
 	for i := int32(0); i < b.job.Spec.Tasks[task].Replicas; i++ {
-		if b.census.taken[Place{task, i}] == nil {
+		if b.census.taken[Place{task, i}] == nil && !b.settled(Place{task, i}) {
 			holes = append(holes, Place{task, i})
 		}
 	}
@@ -213,7 +213,8 @@ func (b *builder) taskEvents() []event {
 	var list []event
 	for task := range tallies {
 		t, spec := &tallies[task], &b.job.Spec.Tasks[task]
-		if spec.Replicas > 0 && t.succeeded >= spec.Replicas && t.current {
+		absent := b.absent(task)
+		if spec.Replicas > 0 && t.succeeded+absent.succeeded >= spec.Replicas-absent.cancelled && t.current {
 			list = append(list, event{kind: bus.TaskCompletedEvent, at: t.last, task: task, text: fmt.Sprintf("task %s completed", spec.Name)})
 		}
 		limit := cmp.Or(spec.MaxRetry, defaultTaskRetry)

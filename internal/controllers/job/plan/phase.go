@@ -92,6 +92,9 @@ func AtRest(phase batch.JobPhase) bool {
 func settle(job *batch.Job, n *counters) (phase batch.JobPhase, why string) {
 	switch job.Status.State.Phase {
 	case "", batch.Pending:
+		if n.cancelled > 0 && n.cancelled == replicas(job) {
+			return batch.Terminated, allCancelled
+		}
 		if job.Spec.MinAvailable <= n.running+n.succeeded+n.failed {
 			return batch.Running, "minAvailable pods have started"
 		}
@@ -110,6 +113,9 @@ func settle(job *batch.Job, n *counters) (phase batch.JobPhase, why string) {
 	return job.Status.State.Phase, ""
 }
 
+// allCancelled is why an array ends of which nothing has run.
+const allCancelled = "all elements of the array were cancelled"
+
 func whenQuiet(n *counters, now, then batch.JobPhase) (batch.JobPhase, string) {
 	if n.live() > 0 {
 		return now, ""
@@ -118,7 +124,10 @@ func whenQuiet(n *counters, now, then batch.JobPhase) (batch.JobPhase, string) {
 }
 
 func settleRunning(job *batch.Job, n *counters) (batch.JobPhase, string) {
-	total := replicas(job)
+	total := replicas(job) - n.cancelled
+	if total == 0 && n.cancelled > 0 {
+		return batch.Terminated, allCancelled
+	}
 	if total == 0 {
 		return batch.Running, "" // scaled to nothing: waits to be scaled up
 	}

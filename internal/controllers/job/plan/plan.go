@@ -47,6 +47,8 @@ type builder struct {
 	in        *Input
 	job       *batch.Job // a copy with its defaults
 	census    *census
+	array     *Array // nil: the job is none
+	record    record
 	plugins   plugin.Set
 	pluginErr error
 	delayed   bool // a policy has answered, and its time has not come
@@ -57,7 +59,10 @@ func newBuilder(in *Input) *builder {
 	job := in.Job.DeepCopy()
 	batch.DefaultJob(job, "")
 	b := &builder{in: in, job: job, plan: Plan{Job: job}}
+	b.array = readArray(in, job)
+	b.plan.Array = b.array
 	b.census = takeCensus(job, in)
+	b.readRecord()
 	b.plugins, b.pluginErr = plugin.For(job)
 	for _, l := range in.Lost {
 		if l.Version < job.Status.Version || b.phase() != batch.Restarting {
@@ -111,6 +116,7 @@ func (b *builder) enter(do step, asked decision) {
 		setTargets(status, asked.targets)
 		b.markTargets(asked.targets)
 	case killAll:
+		b.forgetAll()
 		// The pods of the last try are left for inspection.
 		b.markStops(asked.command == nil && b.job.Status.RetryCount >= b.job.Spec.MaxRetry-1)
 	default:
@@ -183,6 +189,7 @@ func (b *builder) restart(asked decision) {
 		status.State.Reason, status.State.Message = string(asked.action), asked.why
 		delete(status.ControlledResources, targetKey)
 		b.job.Status.Version = status.Version
+		b.forgetAll()
 		b.markOutdated()
 	case len(targets) > 0:
 		b.markTargets(targets)
@@ -205,7 +212,7 @@ func (b *builder) restart(asked decision) {
 func (b *builder) markStops(keepFinished bool) {
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		m.stop = !m.gone && (m.live() || !keepFinished)
+		m.stop = !m.gone && (m.live() || !keepFinished && !b.keeps(m))
 	}
 }
 
@@ -214,7 +221,7 @@ func (b *builder) markOutdated() {
 	keepFinished := b.job.Status.State.Reason == string(bus.ResumeJobAction) || b.job.Status.RetryCount >= b.job.Spec.MaxRetry
 	for i := range b.census.members {
 		m := &b.census.members[i]
-		m.stop = !m.gone && m.version < b.job.Status.Version && (m.live() || !keepFinished)
+		m.stop = !m.gone && m.version < b.job.Status.Version && (m.live() || !keepFinished && !b.keeps(m))
 	}
 }
 

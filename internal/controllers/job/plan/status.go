@@ -32,7 +32,10 @@ func setPhase(job *batch.Job, status *batch.JobStatus, phase batch.JobPhase, rea
 
 // count sets the counters of a status.
 func (b *builder) count(status *batch.JobStatus) counters {
+	b.forget()
 	n := b.census.count(b.job)
+	b.countAbsent(&n)
+	b.writeRecord(status)
 	status.Pending, status.Running, status.Succeeded = n.pending, n.running, n.succeeded
 	status.Failed, status.Terminating, status.Unknown = n.failed, n.terminating, n.unknown
 	status.TaskStatusCount = n.tasks

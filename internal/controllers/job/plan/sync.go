@@ -143,7 +143,7 @@ func (b *builder) markUnwanted() {
 		if m.place.Task < 0 || m.gone {
 			continue
 		}
-		beyond := !m.inRange
+		beyond := !m.inRange || m.live() && b.unwanted(m.place)
 		m.stop = beyond || m.live() && (m.version < b.job.Status.Version || m.marked)
 		m.stopMark = beyond
 	}
@@ -161,11 +161,11 @@ func (b *builder) syncGroup() {
 	case group == nil:
 		b.planVolumes()
 		b.ensureObjects()
-		b.write(CreateGroup{Group: newGroup(b.job, b.in.Priorities, b.starts)})
+		b.write(CreateGroup{Group: newGroup(b.gang(), b.in.Priorities, b.starts)})
 		return
 	}
 	b.ensureObjects()
-	if spec, changed := refreshed(group, b.job, b.in.Priorities, b.starts); changed {
+	if spec, changed := refreshed(group, b.gang(), b.in.Priorities, b.starts); changed {
 		b.write(PatchGroup{Group: group, Spec: spec})
 	}
 	b.tellWaiting(group)
@@ -209,7 +209,7 @@ func (b *builder) wantedPlaces() []Place {
 			places = append(places, b.holes(task)...)
 		}
 	}
-	return places
+	return b.limited(places)
 }
 
 // starts says whether a task may have pods now, or has some already.
@@ -251,6 +251,7 @@ func (b *builder) ready(task int) bool {
 			n++
 		}
 	}
+	n += b.absent(task).succeeded
 	least := b.job.Spec.Tasks[task].MinAvailable
 	return least == nil || n >= *least
 }

@@ -77,8 +77,8 @@ func (b *builder) markTargets(targets []string) {
 		task := &b.job.Spec.Tasks[m.place.Task]
 		if wanted["task/"+task.Name] || wanted[fmt.Sprintf("pod/%s/%d", task.Name, m.place.Index)] ||
 			task.PartitionPolicy != nil && wanted[fmt.Sprintf("partition/%s/%d", task.Name, partition(task, m.place.Index))] {
-			m.stop = !m.gone
-			m.stopMark = true
+			m.stop = !m.gone && !b.keeps(m)
+			m.stopMark = !b.keeps(m)
 		}
 	}
 }

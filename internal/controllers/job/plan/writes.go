@@ -16,6 +16,8 @@ type Plan struct {
 	// Job is the job with its defaults filled in: the one that names and pods are made from.
 	Job    *batch.Job
 	Writes []Write
+	// Array is what pods are told of the element that they are; nil when the job is no array.
+	Array  *Array
 	Events []Event
 	// RequeueAfter is when to plan again though nothing changed; 0 means never.
 	RequeueAfter time.Duration

@@ -1,0 +1,87 @@
+package v1alpha1
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// validateArray looks at what makes a job an array.
+func validateArray(job *Job, annotations *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	invalid := func(key, text string) {
+		errs = append(errs, field.Invalid(annotations.Key(key), job.Annotations[key], text))
+	}
+	if keep := job.Annotations[keys.KeepFinished]; keep != "" && keep != "true" && keep != "false" {
+		errs = append(errs, field.NotSupported(annotations.Key(keys.KeepFinished), keep, []string{"true", "false"}))
+	}
+	text, isArray := job.Annotations[keys.Array]
+	if _, err := ArrayLimit(job); err != nil {
+		invalid(keys.ArrayLimit, err.Error())
+	}
+	cancelled, err := ArrayCancelled(job)
+	if err != nil {
+		invalid(keys.ArrayCancelled, err.Error())
+	}
+	if !isArray {
+		for _, key := range []string{keys.ArrayLimit, keys.ArrayCancelled} {
+			if job.Annotations[key] != "" {
+				invalid(key, "the job is no array: name its elements in "+keys.Array)
+			}
+		}
+		return errs
+	}
+	elements, err := ParseIndices(text)
+	switch n := elements.Count(); {
+	case err != nil:
+		invalid(keys.Array, err.Error())
+	case n == 0:
+		invalid(keys.Array, "an array has one element at least: write them as 0-15 or 0,4,8-12")
+	case n > MaxElements:
+		invalid(keys.Array, fmt.Sprintf("it has %d elements and %d is the most", n, MaxElements))
+	default:
+		if unknown := cancelled.Minus(elements); len(unknown) > 0 {
+			invalid(keys.ArrayCancelled, fmt.Sprintf("%s: the array has no such elements, its elements are %s", unknown, elements))
+		}
+		errs = append(errs, validateElements(job, int32(n))...)
+	}
+	return errs
+}
+
+// validateElements wants one task with as many pods as there are elements, or as many partitions.
+func validateElements(job *Job, n int32) field.ErrorList {
+	tasks := field.NewPath("spec", "tasks")
+	if len(job.Spec.Tasks) != 1 {
+		return field.ErrorList{field.Invalid(tasks, len(job.Spec.Tasks), fmt.Sprintf(
+			"an array (%s) has one task: give an element several pods by its partitionPolicy, or make several jobs", keys.Array))}
+	}
+	task := &job.Spec.Tasks[0]
+	size := int64(elementSize(task))
+	if want := int64(n) * size; int64(task.Replicas) != want {
+		return field.ErrorList{field.Invalid(tasks.Index(0).Child("replicas"), task.Replicas, fmt.Sprintf(
+			"the array has %d elements of %d pods: leave replicas out, or write %d", n, size, want))}
+	}
+	return nil
+}
+
+// arrayChanged says whether what makes a job an array is not what it was.
+func arrayChanged(old, updated *Job) bool {
+	for _, key := range []string{keys.Array, keys.ArrayLimit, keys.ArrayCancelled, keys.KeepFinished} {
+		if old.Annotations[key] != updated.Annotations[key] {
+			return true
+		}
+	}
+	return false
+}
+
+// validateSameElements wants an array to keep its elements.
+func validateSameElements(old, updated *Job, annotations *field.Path) field.ErrorList {
+	was, is := old.Annotations[keys.Array], updated.Annotations[keys.Array]
+	if was == is {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(annotations.Key(keys.Array), fmt.Sprintf(
+		"the elements of an array never change, and this job's are %q: cancel some with %s, or make another job", was, keys.ArrayCancelled))}
+}

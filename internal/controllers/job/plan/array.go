@@ -1,0 +1,179 @@
+package plan
+
+import (
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+)
+
+// ArrayIndexVariable is the environment variable that tells a pod of an array its element.
+const ArrayIndexVariable = "VC_ARRAY_INDEX"
+
+// Array is what a job's annotations say of its elements. Elements are named by their position in the list: the pods of position p are those with
+// the indices p·size to p·size+size-1 of the one task.
+type Array struct {
+	elements batch.Indices
+	size     int32
+	limit    int32 // 0: none
+	// off are the positions that are not to run; shut those that wait for others, lost those that wait for what will never be.
+	off, shut, lost map[int]bool
+}
+
+// readArray gives the array that a job is; nil when it is none. What cannot be read has been refused at the door; here it counts as not said.
+func readArray(in *Input, job *batch.Job) *Array {
+	elements, size, ok := batch.ElementsOf(job)
+	if !ok {
+		return nil
+	}
+	a := &Array{elements: elements, size: size, off: map[int]bool{}, shut: map[int]bool{}, lost: map[int]bool{}}
+	a.limit, _ = batch.ArrayLimit(job)
+	cancelled, _ := batch.ArrayCancelled(job)
+	for p := range elements.Positions(cancelled) {
+		a.off[p] = true
+	}
+	a.correspond(in, job)
+	return a
+}
+
+// correspond shuts the elements that wait for the elements of the same index of other arrays.
+func (a *Array) correspond(in *Input, job *batch.Job) {
+	d, err := batch.DependencyOf(job)
+	if err != nil || d.Any {
+		return // when one of several is enough, the gate has opened for all elements
+	}
+	for _, term := range d.Terms {
+		if term.Kind != batch.AfterCorr || term.Job.HasElement {
+			continue
+		}
+		target := find(in.Related, term.Job)
+		if target != nil && target.Status.Array == nil && hasEnded(target.Status.State.Phase) {
+			continue // no array: the gate has judged it
+		}
+		open := map[int]bool{}
+		failed := batch.Indices(nil)
+		if target != nil && target.Status.Array != nil {
+			states := target.Status.Array
+			succeeded, _ := batch.ParseIndices(states.Succeeded)
+			for p := range a.elements.Positions(succeeded) {
+				open[p] = true
+			}
+			for _, text := range []string{states.Failed, states.Cancelled} {
+				set, _ := batch.ParseIndices(text)
+				failed = failed.Union(set)
+			}
+		}
+		over := target == nil && term.Job.ID > 0 || target != nil && hasEnded(target.Status.State.Phase)
+		for p := range a.elements.Count() {
+			a.shut[p] = a.shut[p] || !open[p]
+			a.lost[p] = a.lost[p] || !open[p] && over
+		}
+		for p := range a.elements.Positions(failed) {
+			a.lost[p] = true
+		}
+	}
+	if job.Annotations[keys.KillOnInvalidDependency] == "true" {
+		for p, lost := range a.lost {
+			a.off[p] = a.off[p] || lost
+		}
+	}
+}
+
+// position is the element of a place.
+func (a *Array) position(p Place) int { return int(p.Index / a.size) }
+
+// unwanted says whether a place is one of a cancelled element.
+func (b *builder) unwanted(p Place) bool {
+	return b.array != nil && b.array.off[b.array.position(p)]
+}
+
+// limited leaves out the places of elements that may not start now: those that wait for others, and those beyond the limit. Elements that were begun
+// are always completed.
+func (b *builder) limited(places []Place) []Place {
+	if b.array == nil {
+		return places
+	}
+	a := b.array
+	begun := map[int]bool{}
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		if m.inRange && (!m.finished() || a.size > 1) {
+			begun[a.position(m.place)] = true
+		}
+	}
+	active := b.active()
+	return slices.DeleteFunc(places, func(p Place) bool {
+		at := a.position(p)
+		if begun[at] {
+			return false
+		}
+		if a.shut[at] || a.limit > 0 && active >= int(a.limit) {
+			return true
+		}
+		begun[at] = true
+		active++
+		return false
+	})
+}
+
+// active is how many elements have pods that have not ended.
+func (b *builder) active() int {
+	seen := map[int]bool{}
+	for i := range b.census.members {
+		if m := &b.census.members[i]; m.inRange && !m.finished() {
+			seen[b.array.position(m.place)] = true
+		}
+	}
+	return len(seen)
+}
+
+// waitReason is why elements that could start do not; empty when the job does not keep them.
+func (b *builder) waitReason(waiting []int) reason.Code {
+	a := b.array
+	open, lost := 0, 0
+	for _, p := range waiting {
+		switch {
+		case a.lost[p]:
+			lost++
+		case !a.shut[p]:
+			open++
+		}
+	}
+	switch {
+	case len(waiting) == 0:
+		return ""
+	case open > 0 && a.limit > 0 && b.active() >= int(a.limit):
+		return reason.JobArrayTaskLimit
+	case open > 0:
+		return ""
+	case lost == len(waiting):
+		return reason.DependencyNeverSatisfied
+	}
+	return reason.Dependency
+}
+
+// Mark tells a pod which element of the array it is. It does nothing for a job that is no array.
+func (a *Array) Mark(pod *corev1.Pod, job *batch.Job, place Place) {
+	if a == nil {
+		return
+	}
+	at := a.position(place)
+	element, ok := a.elements.At(at)
+	if !ok {
+		return
+	}
+	index := strconv.Itoa(int(element))
+	pod.Labels[keys.ArrayIndex] = index
+	if id, ok := batch.JobID(job); ok {
+		pod.Annotations[keys.ElementID] = batch.FormatJobID(id + int64(at))
+	}
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			containers[i].Env = append(containers[i].Env, corev1.EnvVar{Name: ArrayIndexVariable, Value: index})
+		}
+	}
+}

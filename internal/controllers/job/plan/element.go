@@ -1,0 +1,142 @@
+package plan
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// element is what the pods of an element of an array say.
+type element struct {
+	live, well, badly int32 // pods
+	codes             []int32
+	first, last       time.Time // when its pods started and ended
+}
+
+// elements reads them out of the pods.
+func (b *builder) elements() []element {
+	list := make([]element, b.array.elements.Count())
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		if !m.inRange || b.array.position(m.place) >= len(list) {
+			continue
+		}
+		e := &list[b.array.position(m.place)]
+		switch {
+		case !m.finished() || m.stop:
+			e.live++
+		case m.gone:
+			continue // what is recorded of it stands
+		case m.phase() == corev1.PodSucceeded:
+			e.well++
+		default:
+			e.badly++
+			e.codes = append(e.codes, exitCodes(m.pod)...)
+		}
+		if start := m.pod.Status.StartTime; start != nil && (e.first.IsZero() || start.Time.Before(e.first)) {
+			e.first = start.Time
+		}
+		if end := finishedAt(m.pod); m.ran() && end.After(e.last) {
+			e.last = end
+		}
+	}
+	return list
+}
+
+// what is an element's state.
+type what int
+
+const (
+	waits what = iota
+	runs
+	succeeded
+	failed
+	cancelled
+)
+
+// state of the element at a position. What its pods say goes before what is recorded, and an end before a cancellation that came too late.
+func (b *builder) state(at int, e *element) what {
+	ended := e.live == 0 && e.well+e.badly == b.array.size
+	recorded := b.record.elements[at]
+	switch {
+	case e.live > 0 && !b.array.off[at]:
+		return runs
+	case ended && e.badly == 0, !ended && recorded == corev1.PodSucceeded:
+		return succeeded
+	case ended, recorded == corev1.PodFailed:
+		return failed
+	case b.array.off[at]:
+		return cancelled
+	case e.well+e.badly > 0:
+		return runs
+	}
+	return waits
+}
+
+// noCode stands for an exit code that nobody knows.
+const noCode = "-1"
+
+// arrayStatus says what became of each element.
+func (b *builder) arrayStatus(phase batch.JobPhase) *batch.ArrayStatus {
+	elements, told := b.elements(), codesOf(b.job.Status.Array)
+	sets := map[what][]int32{}
+	codes := map[string][]int32{}
+	var waiting []int
+	at := 0
+	for index := range b.array.elements.All() {
+		e := &elements[at]
+		state := b.state(at, e)
+		sets[state] = append(sets[state], index)
+		switch state {
+		case waits:
+			waiting = append(waiting, at)
+		case failed:
+			code := codeIn(told, index)
+			if len(e.codes) > 0 {
+				code = strconv.Itoa(int(e.codes[0]))
+			}
+			if code == "" {
+				code = noCode
+			}
+			codes[code] = append(codes[code], index)
+		}
+		at++
+	}
+	text := func(set []int32) string { return batch.IndicesOf(set).String() }
+	s := &batch.ArrayStatus{Running: text(sets[runs]), Succeeded: text(sets[succeeded]), Failed: text(sets[failed]), Cancelled: text(sets[cancelled])}
+	for code, list := range codes {
+		if s.ExitCodes == nil {
+			s.ExitCodes = map[string]string{}
+		}
+		s.ExitCodes[code] = text(list)
+	}
+	if AtRest(phase) {
+		s.Times = b.times(elements, slices.Concat(sets[succeeded], sets[failed]))
+	} else {
+		s.Reason = string(b.waitReason(waiting))
+	}
+	return s
+}
+
+// times are written once, when the job comes to rest: its pods may be gone the next time.
+func (b *builder) times(elements []element, ended []int32) string {
+	if old := b.job.Status.Array; old != nil && old.Times != "" && AtRest(b.job.Status.State.Phase) {
+		return old.Times
+	}
+	var words []string
+	seconds := func(d time.Duration) string { return strconv.Itoa(int(max(d, 0) / time.Second)) }
+	for at := range b.array.elements.Positions(batch.IndicesOf(ended)) {
+		e := &elements[at]
+		if e.first.IsZero() || e.last.IsZero() {
+			words = append(words, "-")
+			continue
+		}
+		words = append(words, seconds(e.first.Sub(b.job.CreationTimestamp.Time))+"+"+seconds(e.last.Sub(e.first)))
+	}
+	return strings.Join(words, " ")
+}

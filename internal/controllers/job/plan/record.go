@@ -1,0 +1,228 @@
+package plan
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// record is the finished work that a status remembers, so that it is not done again when its pods are gone: of an array what became of its
+// elements, of a job that asks for it the indices that have succeeded.
+type record struct {
+	elements []corev1.PodPhase // of an array, by position: Succeeded, Failed or nothing
+	kept     []batch.Indices   // of a job that keeps what has succeeded, by task
+}
+
+// readRecord reads it out of the status.
+func (b *builder) readRecord() {
+	r := record{kept: make([]batch.Indices, len(b.job.Spec.Tasks))}
+	if b.array != nil {
+		r.elements = make([]corev1.PodPhase, b.array.elements.Count())
+		if states := b.job.Status.Array; states != nil {
+			for phase, text := range map[corev1.PodPhase]string{corev1.PodSucceeded: states.Succeeded, corev1.PodFailed: states.Failed} {
+				set, _ := batch.ParseIndices(text)
+				for at := range b.array.elements.Positions(set) {
+					r.elements[at] = phase
+				}
+			}
+		}
+	}
+	if batch.KeepsFinished(b.job) {
+		for name, text := range b.job.Status.Finished {
+			if task := b.task(name); task >= 0 {
+				r.kept[task], _ = batch.ParseIndices(text)
+			}
+		}
+	}
+	b.record = r
+}
+
+// recorded is how a place ended whose pod need not be there any more; nothing when that is not known.
+func (b *builder) recorded(p Place) corev1.PodPhase {
+	if b.array != nil {
+		if at := b.array.position(p); at < len(b.record.elements) && b.record.elements[at] != "" {
+			return b.record.elements[at]
+		}
+	}
+	if p.Task < len(b.record.kept) && b.record.kept[p.Task].Has(p.Index) {
+		return corev1.PodSucceeded
+	}
+	return ""
+}
+
+// remembers says whether this job has such a record at all; most have not.
+func (b *builder) remembers() bool { return b.array != nil || batch.KeepsFinished(b.job) }
+
+// settled says whether nothing is to be run at a place that has no pod: it has been done, or is not to be.
+func (b *builder) settled(p Place) bool { return b.recorded(p) != "" || b.unwanted(p) }
+
+// absent are the places of a task without a pod at which nothing is to be run.
+type absent struct{ succeeded, failed, cancelled int32 }
+
+func (b *builder) absent(task int) absent {
+	var n absent
+	if !b.remembers() {
+		return n
+	}
+	for i := range b.job.Spec.Tasks[task].Replicas {
+		p := Place{task, i}
+		m := b.census.taken[p]
+		switch phase := b.recorded(p); {
+		case m == nil && phase == corev1.PodSucceeded:
+			n.succeeded++
+		case m == nil && phase == corev1.PodFailed:
+			n.failed++
+		case phase == "" && b.unwanted(p) && (m == nil || m.gone || m.stop):
+			n.cancelled++
+		}
+	}
+	return n
+}
+
+// countAbsent counts places without a pod that have been done as if their pods were there.
+func (b *builder) countAbsent(n *counters) {
+	for task := range b.job.Spec.Tasks {
+		a := b.absent(task)
+		n.succeeded += a.succeeded
+		n.failed += a.failed
+		n.cancelled += a.cancelled
+		for phase, many := range map[corev1.PodPhase]int32{corev1.PodSucceeded: a.succeeded, corev1.PodFailed: a.failed} {
+			if many == 0 {
+				continue
+			}
+			state := n.tasks[b.job.Spec.Tasks[task].Name]
+			if state.Phase == nil {
+				state.Phase = map[corev1.PodPhase]int32{}
+				n.tasks[b.job.Spec.Tasks[task].Name] = state
+			}
+			state.Phase[phase] += many
+		}
+	}
+}
+
+// forget takes back what is recorded of the places whose pods this plan stops: they are run again.
+func (b *builder) forget() {
+	if !b.remembers() {
+		return
+	}
+	again := make([][]int32, len(b.job.Spec.Tasks))
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		if !m.stop && !m.stopMark || m.place.Task < 0 {
+			continue
+		}
+		again[m.place.Task] = append(again[m.place.Task], m.place.Index)
+		if b.array != nil && m.inRange {
+			b.record.elements[b.array.position(m.place)] = ""
+		}
+	}
+	for task, indices := range again {
+		b.record.kept[task] = b.record.kept[task].Minus(batch.IndicesOf(indices))
+	}
+}
+
+// forgetAll takes back all of it but what the job wants kept: a restart of the whole job does it all again.
+func (b *builder) forgetAll() {
+	if batch.KeepsFinished(b.job) {
+		for at, phase := range b.record.elements {
+			if phase == corev1.PodFailed {
+				b.record.elements[at] = ""
+			}
+		}
+		return
+	}
+	clear(b.record.elements)
+}
+
+// keeps says whether the job wants a pod kept, because it has succeeded.
+func (b *builder) keeps(m *member) bool {
+	return m.phase() == corev1.PodSucceeded && batch.KeepsFinished(b.job)
+}
+
+// ran says whether a pod has ended by itself and stays.
+func (m *member) ran() bool { return m.finished() && !m.gone && !m.stop }
+
+// writeRecord brings what the status remembers up to date.
+func (b *builder) writeRecord(status *batch.JobStatus) {
+	status.Array, status.Finished = nil, nil
+	if b.array != nil {
+		status.Array = b.arrayStatus(status.State.Phase)
+	}
+	if !batch.KeepsFinished(b.job) {
+		return
+	}
+	ran, well := make([][]int32, len(b.job.Spec.Tasks)), make([][]int32, len(b.job.Spec.Tasks))
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		if !m.inRange || !m.ran() {
+			continue
+		}
+		ran[m.place.Task] = append(ran[m.place.Task], m.place.Index)
+		if m.phase() == corev1.PodSucceeded {
+			well[m.place.Task] = append(well[m.place.Task], m.place.Index)
+		}
+	}
+	for task := range b.job.Spec.Tasks {
+		finished := b.record.kept[task].Minus(batch.IndicesOf(ran[task])).Union(batch.IndicesOf(well[task]))
+		if len(finished) == 0 {
+			continue
+		}
+		if status.Finished == nil {
+			status.Finished = map[string]string{}
+		}
+		status.Finished[b.job.Spec.Tasks[task].Name] = finished.String()
+	}
+}
+
+// gang is the job as the scheduler is to see it: without the places at which nothing is to be run.
+func (b *builder) gang() *batch.Job {
+	job := b.job
+	for task := range b.job.Spec.Tasks {
+		n := b.absent(task)
+		gone := n.succeeded + n.failed + n.cancelled
+		if gone == 0 {
+			continue
+		}
+		if job == b.job {
+			job = b.job.DeepCopy()
+		}
+		t := &job.Spec.Tasks[task]
+		t.Replicas -= gone
+		least := taskMinimum(&b.job.Spec.Tasks[task])
+		if b.array == nil {
+			least -= n.succeeded
+			job.Spec.MinAvailable -= n.succeeded
+		}
+		t.MinAvailable = new(max(0, min(least, t.Replicas)))
+	}
+	job.Spec.MinAvailable = max(0, job.Spec.MinAvailable)
+	return job
+}
+
+// codesOf are the exit codes of the failed elements that a status tells of, by code.
+func codesOf(states *batch.ArrayStatus) map[string]batch.Indices {
+	if states == nil {
+		return nil
+	}
+	sets := make(map[string]batch.Indices, len(states.ExitCodes))
+	for code, text := range states.ExitCodes {
+		sets[code], _ = batch.ParseIndices(text)
+	}
+	return sets
+}
+
+// codeIn finds the code of an element; empty when none is told.
+func codeIn(sets map[string]batch.Indices, index int32) string {
+	var codes []string
+	for code, set := range sets {
+		if set.Has(index) {
+			codes = append(codes, code)
+		}
+	}
+	if len(codes) == 0 {
+		return ""
+	}
+	return slices.Min(codes)
+}
