@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/vc-batch/vc/internal/outbox"
@@ -49,12 +48,6 @@ var (
 		Help: "Time from the decision on a pod to the answer of the API server, by stage.",
 	}, []string{"stage"})
 
-	queueAllocated = queueGauges("allocated", "What the queue's pods hold")
-	queueDeserved  = queueGauges("deserved", "What the queue deserves")
-	queueShare     = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "volcano_queue_share", Help: "Greatest part used of what the queue deserves.",
-	}, []string{"queue_name"})
-
 	writes = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "vc_outbox_writes_total", Help: "Writes of the scheduler, by lane and outcome.",
 	}, []string{"lane", "outcome"})
@@ -78,32 +71,7 @@ var (
 
 func init() {
 	metrics.Registry.MustRegister(cycleLatency, policyLatency, actionLatency, attempts, victims, preemptions, waitingGangs, stageLatency, bindLatency,
-		queueShare, writes, changes, startErrors, startsUnknown, confReloads, confValid)
-	for _, g := range []*resourceGauges{queueAllocated, queueDeserved} {
-		metrics.Registry.MustRegister(g.cpu, g.memory, g.scalar)
-	}
-}
-
-// resourceGauges are Volcano's three gauges of an amount of a queue.
-type resourceGauges struct{ cpu, memory, scalar *prometheus.GaugeVec }
-
-func queueGauges(what, help string) *resourceGauges {
-	gauge := func(unit string, labels ...string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "volcano_queue_" + what + "_" + unit, Help: help + ".",
-		}, append([]string{"queue_name"}, labels...))
-	}
-	return &resourceGauges{gauge("milli_cpu"), gauge("memory_bytes"), gauge("scalar_resources", "resource")}
-}
-
-func (g *resourceGauges) set(queue string, amounts corev1.ResourceList) {
-	g.cpu.WithLabelValues(queue).Set(float64(amounts.Cpu().MilliValue()))
-	g.memory.WithLabelValues(queue).Set(float64(amounts.Memory().Value()))
-	for name, q := range amounts {
-		if name != corev1.ResourceCPU && name != corev1.ResourceMemory {
-			g.scalar.WithLabelValues(queue, string(name)).Set(q.AsApproximateFloat64())
-		}
-	}
+		writes, changes, startErrors, startsUnknown, confReloads, confValid)
 }
 
 // watchStages measures the stages of a cycle.
@@ -132,18 +100,16 @@ func observeCycle(deltas int, d *decision.Decisions, took time.Duration) {
 		preemptions.Inc()
 	}
 	observeDevices(d.Stats.Devices)
+	observeQueues(&d.Stats)
+	observeGangs(&d.Stats, d.Now)
+	observeEvictions(d.Evicts)
 	for i := range d.Stats.Starts {
-		if start := &d.Stats.Starts[i]; start.Foretold {
+		switch start := &d.Stats.Starts[i]; {
+		case start.Foretold:
 			startErrors.WithLabelValues(start.Queue).Observe(start.Late.Seconds())
-		} else {
+		case start.Waited:
 			startsUnknown.WithLabelValues(start.Queue).Inc()
 		}
-	}
-	for i := range d.Stats.Queues {
-		q := &d.Stats.Queues[i]
-		queueAllocated.set(q.Queue, q.Allocated)
-		queueDeserved.set(q.Queue, q.Deserved)
-		queueShare.WithLabelValues(q.Queue).Set(q.Share)
 	}
 }
 

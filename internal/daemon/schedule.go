@@ -97,6 +97,8 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 	}
 	h.watch(10*o.SchedulePeriod + 30*time.Second)
 	defer h.unwatch()
+	defer forgetGangs()
+	defer forgetQueues()
 	ready()
 	l.run(ctx)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -41,6 +42,9 @@ type book struct {
 	// countedAt is when the gangs that wait were counted by queue; uncounted: something happened since.
 	countedAt time.Time
 	uncounted bool
+	// told are the figures of gangs as last given to metrics, toldGone those that are gone since.
+	told     map[*session.Job]gangFigures
+	toldGone []decision.Object
 	// eased are queues where a gang turned out never to start: what it reserved is free.
 	eased map[*queue.Queue]bool
 }
@@ -71,6 +75,7 @@ func (b *book) reset() {
 	b.stamps = map[*queue.Queue]stamp{}
 	b.due = map[*session.Job]time.Time{}
 	b.eased = map[*queue.Queue]bool{}
+	b.told = map[*session.Job]gangFigures{}
 	b.advices, b.foretold = map[*session.Job]advice{}, map[*session.Job]time.Time{}
 }
 
@@ -111,6 +116,7 @@ func (b *book) look(s *session.Session, g *model.Gang) {
 			delete(b.advices, j)
 			delete(b.forecasts, j)
 			delete(b.foretold, j)
+			b.gone(j)
 		}
 		return
 	}

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -65,5 +66,36 @@ func TestARestartWritesNoQueueThatSaysItAlready(t *testing.T) {
 	}
 	if len(again.Stats.Queues) != 1 || again.Stats.Queues[0].Allocated.Cpu().Value() != 2 {
 		t.Errorf("metrics are told %v, want 2 CPU in default", again.Stats.Queues)
+	}
+}
+
+func TestFiguresOfAQueueAndAGangGoWithThem(t *testing.T) {
+	w := newWorld(t, model.NodeFrom(make.Node("a").CPU("4").Obj()))
+	w.model.Apply(model.QueueFrom(make.Queue("other").Weight(3).Capability("cpu", "3").Obj()))
+	w.model.Apply(gangOf("g", 1, 1, "2")...)
+	w.model.Apply(gangOf("h", 2, 2, "4")...)
+	d := w.cycle()
+	var other *decision.QueueFigures
+	for i := range d.Stats.Queues {
+		if d.Stats.Queues[i].Queue == "other" {
+			other = &d.Stats.Queues[i]
+		}
+	}
+	if other == nil || other.Weight != 3 || other.Capacity.Cpu().Value() != 3 || other.Overused {
+		t.Fatalf("of queue other metrics are told %+v", other)
+	}
+	if got := d.Stats.Gangs; len(got) != 2 || got[0].Unready != 0 || got[1].Unready != 2 || got[1].Tries == 0 {
+		t.Errorf("of the gangs metrics are told %+v, want that two pods of h have no node", got)
+	}
+	if d = w.cycle(); len(d.Stats.Gangs) == 0 || d.Stats.Gangs[0].Share != 0.5 {
+		t.Errorf("of the gang that runs metrics are told %+v, want half of the cluster", d.Stats.Gangs)
+	}
+	gang := w.model.Gangs["default/g"]
+	w.model.Apply(model.QueueGone{Name: "other"}, model.GangGone{Namespace: gang.Namespace, Name: gang.Name, UID: gang.UID})
+	if d = w.cycle(); !slices.Equal(d.Stats.QueuesGone, []string{"other"}) || len(d.Stats.GangsGone) != 1 || d.Stats.GangsGone[0].Name != gang.Name {
+		t.Errorf("gone are queues %v and gangs %v, want other and %s", d.Stats.QueuesGone, d.Stats.GangsGone, gang.Name)
+	}
+	if d = w.cycle(); len(d.Stats.QueuesGone)+len(d.Stats.GangsGone) != 0 {
+		t.Error("what is gone is told twice")
 	}
 }

@@ -10,13 +10,13 @@ import (
 // foretold, after a restart with the last one told.
 func (e *Engine) record(s *session.Session) {
 	for _, j := range s.Bound {
-		told := j.Status.Explanation
-		if told == nil || len(j.Placed) == 0 || j.Gang.Ready() >= j.MinMember {
+		if len(j.Placed) == 0 || j.Gang.Ready() >= j.MinMember {
 			continue
 		}
-		start := decision.Start{Queue: j.In.Name}
+		told := j.Status.Explanation
+		start := decision.Start{Gang: object(j.Gang), Queue: j.In.Name, Created: j.Created, Waited: told != nil}
 		at, known := e.book.foretold[j]
-		if !known && told.EstimatedStart != nil {
+		if !known && told != nil && told.EstimatedStart != nil {
 			at, known = told.EstimatedStart.Time, true
 		}
 		if known {

@@ -41,8 +41,10 @@ func (e *Engine) report(s *session.Session) decision.Decisions {
 		} else {
 			delete(e.book.due, j)
 		}
+		e.countGang(s, j)
 		j.Clear()
 	}
+	out.Stats.GangsGone = e.book.takeGone()
 	for _, at := range e.book.due {
 		out.WakeAt = soonest(out.WakeAt, at)
 	}
@@ -66,8 +68,10 @@ func pod(t *model.Task) decision.Object {
 
 func binds(s *session.Session, j *session.Job) {
 	gang := object(j.Gang)
+	check := checkOf(j)
 	for i, p := range j.Placed {
 		bind := decision.Bind{
+			Check: check,
 			Pod: pod(p.Task), Node: s.View.Nodes.Name[p.Node], Gang: gang, GangRemaining: len(j.Placed) - i - 1,
 			Annotations: s.Annotations(j, p.Task, p.Node),
 		}
@@ -82,6 +86,16 @@ func binds(s *session.Session, j *session.Job) {
 			Message: "placed without regard to " + strings.Join(disregarded, ", ") + ": not available yet",
 		})
 	}
+}
+
+// checkOf is what of the PodGroup the binds rest on. A gang with more pods than its
+// minimum may be one whose minimum was raised before they were made, and that has
+// not been heard of yet (#6010).
+func checkOf(j *session.Job) *decision.GangCheck {
+	if len(j.Tasks) <= j.MinMember {
+		return nil
+	}
+	return &decision.GangCheck{MinMember: j.MinMember, MinTaskMember: j.MinTaskMember}
 }
 
 // disregarded names what the gang or its placed pods ask for that no policy
@@ -182,6 +196,7 @@ func podConditions(s *session.Session, j *session.Job) (again time.Time) {
 // counts of gangs.
 func (e *Engine) tellQueues(s *session.Session) {
 	waiting := e.countWaiting(s)
+	e.forgetQueues(s)
 	for _, q := range s.Ledger.Queues {
 		if !q.Known {
 			continue
@@ -231,31 +246,6 @@ func (e *Engine) countWaiting(s *session.Session) map[*queue.Queue]int32 {
 		}
 	}
 	return waiting
-}
-
-// figures are what metrics were told of a queue.
-type figures struct {
-	told                bool
-	allocated, deserved []float64
-	share               float64
-}
-
-// count gives a queue's figures to metrics when they changed. It decides nothing.
-func (e *Engine) count(s *session.Session, q *queue.Queue) {
-	stamp := e.book.stamps[q]
-	old := &stamp.figures
-	share := finite(q.Share)
-	if old.told && old.share == share && slices.Equal(old.allocated, q.Allocated) && slices.Equal(old.deserved, q.Deserved) {
-		return
-	}
-	old.told, old.share = true, share
-	old.allocated = append(old.allocated[:0], q.Allocated...)
-	old.deserved = append(old.deserved[:0], q.Deserved...)
-	e.book.stamps[q] = stamp
-	s.Out.Stats.Queues = append(s.Out.Stats.Queues, decision.QueueFigures{
-		Queue: q.Name, Share: share,
-		Allocated: explain.List(q.Allocated, s.Cluster.Resources), Deserved: explain.List(q.Deserved, s.Cluster.Resources),
-	})
 }
 
 func finite(v float64) float64 {

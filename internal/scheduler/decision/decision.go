@@ -40,6 +40,15 @@ type Bind struct {
 	Annotations map[string]string
 	// Attach is what comes before the bind; nil: nothing.
 	Attach *Attach
+	// Check is what the gang's PodGroup has to say still when the bind is written; nil: it is not looked at again.
+	Check *GangCheck
+}
+
+// GangCheck is what of a PodGroup a decision rests on: minimums that have not been raised since. Binds of one gang
+// in one Decisions share it.
+type GangCheck struct {
+	MinMember     int
+	MinTaskMember map[string]int
 }
 
 // Evict says that a pod must leave.
@@ -116,13 +125,21 @@ type Stats struct {
 	TasksPlaced int
 	Victims     int
 	Queues      []QueueFigures // those that changed
+	QueuesGone  []string       // told before, and deleted
+	Gangs       []GangFigures  // those that changed
+	GangsGone   []Object       // told before, and deleted
 	Devices     []NodeDevices  // of nodes that changed
-	Starts      []Start        // of gangs that had been told why they wait
+	Starts      []Start        // of gangs that got their minimum
 }
 
-// Start compares the start of a gang that waited with what was foretold.
+// Start is a gang that got its minimum, and compares that with what was foretold.
 type Start struct {
+	Gang  Object
 	Queue string
+	// Created is when the gang came.
+	Created time.Time
+	// Waited says that it had been told why it waits.
+	Waited bool
 	// Foretold says that a time was told; Late is by how much the gang started after the first such time, negative: before.
 	Foretold bool
 	Late     time.Duration
@@ -132,7 +149,22 @@ type Start struct {
 type QueueFigures struct {
 	Queue               string
 	Allocated, Deserved corev1.ResourceList
+	// Request is what its gangs hold and ask for, Inqueue what is reserved for those that are let in, Capacity what it says it may hold,
+	// RealCapacity what it can hold beside the guarantees of others. Of the last two only what is limited is named.
+	Request, Inqueue, Capacity, RealCapacity corev1.ResourceList
+	Weight                                   int32
 	// Share is the greatest part used of what the queue deserves, 0 when it has no share.
+	Share float64
+	// Overused: it gets nothing more for now, or holds more than it deserves.
+	Overused bool
+}
+
+// GangFigures are how a gang stands.
+type GangFigures struct {
+	Gang Object
+	// Unready is how many of its minimum have no node, Tries how often it was tried since it was last told.
+	Unready, Tries int
+	// Share is the greatest part of any resource of the cluster that it holds.
 	Share float64
 }
 

@@ -1,0 +1,129 @@
+package daemon
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+// mostGangs bounds the gangs that have series of their own, so that tens of
+// thousands of small jobs do not fill memory; more are only counted.
+const mostGangs = 10_000
+
+// Volcano's metrics of single gangs. Where Volcano has the PodGroup's name alone, which is not one of a kind, the
+// namespace stands before it.
+var (
+	gangUnready = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "volcano_unschedule_task_count", Help: "Pods of a gang's minimum that have no node.",
+	}, []string{"job_id"})
+	gangTries = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "volcano_job_retry_counts", Help: "How often a gang was tried in vain.",
+	}, []string{"job_id"})
+	gangShare = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "volcano_job_share", Help: "Greatest part of any resource of the cluster that a gang holds.",
+	}, []string{"job_ns", "job_id"})
+	gangLatency = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "volcano_e2e_job_scheduling_latency_milliseconds", Buckets: prometheus.ExponentialBuckets(1, 4, 14), // 1 ms to 18 h
+		Help: "Time from a gang's creation to the decision that gives it its minimum.",
+	})
+	gangDuration = gangTime("duration", "Time from a gang's creation to the decision that gave it its minimum, in milliseconds")
+	gangCreated  = gangTime("start_time", "When a gang was created, in seconds since 1970")
+	gangPlaced   = gangTime("last_time", "When a gang last was given its minimum, in seconds since 1970")
+
+	evictionTransactions = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "volcano_eviction_transactions_total", Help: "Gangs that pods were evicted for, by action.",
+	}, []string{"action"})
+
+	gangs = map[string]bool{} // that have series
+)
+
+func gangTime(what, help string) *prometheus.GaugeVec {
+	return prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "volcano_e2e_job_scheduling_" + what, Help: help + ".",
+	}, []string{"job_name", "queue", "job_namespace"})
+}
+
+func init() {
+	metrics.Registry.MustRegister(gangUnready, gangTries, gangShare, gangLatency, gangDuration, gangCreated, gangPlaced, evictionTransactions)
+}
+
+// shown says whether a gang has series of its own.
+func shown(gang string) bool {
+	if !gangs[gang] && len(gangs) < mostGangs {
+		gangs[gang] = true
+	}
+	return gangs[gang]
+}
+
+// observeGangs brings the series of the gangs that changed up to date, and takes
+// away those of gangs that are gone.
+func observeGangs(s *decision.Stats, now time.Time) {
+	for _, gone := range s.GangsGone {
+		if gangs[gone.Key()] {
+			dropGang(gone)
+		}
+	}
+	for i := range s.Gangs {
+		g := &s.Gangs[i]
+		key := g.Gang.Key()
+		if !shown(key) {
+			continue
+		}
+		if g.Unready > 0 {
+			gangUnready.WithLabelValues(key).Set(float64(g.Unready))
+		} else {
+			gangUnready.DeleteLabelValues(key)
+		}
+		if g.Tries > 0 && g.Unready > 0 {
+			gangTries.WithLabelValues(key).Add(float64(g.Tries))
+		}
+		gangShare.WithLabelValues(g.Gang.Namespace, g.Gang.Name).Set(g.Share)
+	}
+	for i := range s.Starts {
+		start := &s.Starts[i]
+		took := milliseconds(now.Sub(start.Created))
+		gangLatency.Observe(took)
+		if shown(start.Gang.Key()) {
+			labels := []string{start.Gang.Name, start.Queue, start.Gang.Namespace}
+			gangDuration.WithLabelValues(labels...).Set(took)
+			gangCreated.WithLabelValues(labels...).Set(seconds(start.Created))
+			gangPlaced.WithLabelValues(labels...).Set(seconds(now))
+		}
+	}
+}
+
+func dropGang(g decision.Object) {
+	gangUnready.DeleteLabelValues(g.Key())
+	gangTries.DeleteLabelValues(g.Key())
+	gangShare.DeleteLabelValues(g.Namespace, g.Name)
+	for _, vec := range []*prometheus.GaugeVec{gangDuration, gangCreated, gangPlaced} {
+		vec.DeletePartialMatch(prometheus.Labels{"job_name": g.Name, "job_namespace": g.Namespace})
+	}
+	delete(gangs, g.Key())
+}
+
+// forgetGangs takes all series of gangs away: who does not lead knows nothing of them.
+func forgetGangs() {
+	for _, vec := range []interface{ Reset() }{gangUnready, gangTries, gangShare, gangDuration, gangCreated, gangPlaced} {
+		vec.Reset()
+	}
+	clear(gangs)
+}
+
+// observeEvictions counts the gangs that room is made for.
+func observeEvictions(evicts []decision.Evict) {
+	type side struct{ action, taker string }
+	seen := map[side]bool{}
+	for i := range evicts {
+		s := side{evicts[i].Reason, evicts[i].Preemptor.Key()}
+		if !seen[s] {
+			seen[s] = true
+			evictionTransactions.WithLabelValues(s.action).Inc()
+		}
+	}
+}
+
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

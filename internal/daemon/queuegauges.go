@@ -1,0 +1,147 @@
+package daemon
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+// Volcano's gauges of queues.
+var (
+	queueAmounts = []*resourceGauges{
+		queueGauges("allocated", "What the queue's pods hold", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Allocated }),
+		queueGauges("request", "What the queue's gangs hold and ask for", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Request }),
+		queueGauges("inqueue", "What is reserved for gangs that are let in and have no nodes yet", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Inqueue }),
+		queueGauges("deserved", "What the queue deserves", false, func(q *decision.QueueFigures) corev1.ResourceList { return q.Deserved }),
+		queueGauges("capacity", "What the queue says it may hold; no series where it says nothing", true, func(q *decision.QueueFigures) corev1.ResourceList { return q.Capacity }),
+		queueGauges("real_capacity", "What the queue can hold beside the guarantees of others; no series where nothing limits it", true, func(q *decision.QueueFigures) corev1.ResourceList { return q.RealCapacity }),
+	}
+	queueShare = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "volcano_queue_share", Help: "Greatest part used of what the queue deserves.",
+	}, []string{"queue_name"})
+	queueWeight = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "volcano_queue_weight", Help: "Weight of the queue.",
+	}, []string{"queue_name"})
+	queueOverused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "volcano_queue_overused", Help: "1 when the queue gets nothing more for now, or holds more than it deserves; else 0.",
+	}, []string{"queue_name"})
+)
+
+func init() {
+	metrics.Registry.MustRegister(queueShare, queueWeight, queueOverused)
+	for _, g := range queueAmounts {
+		metrics.Registry.MustRegister(g.cpu, g.memory, g.scalar)
+	}
+}
+
+// resourceGauges are Volcano's three gauges of an amount of a queue.
+type resourceGauges struct {
+	cpu, memory, scalar *prometheus.GaugeVec
+	of                  func(*decision.QueueFigures) corev1.ResourceList
+	// limit: what is not named is unlimited, not nothing.
+	limit bool
+	// scalars are the resources that have a series, by queue.
+	scalars map[string]map[corev1.ResourceName]bool
+}
+
+func queueGauges(what, help string, limit bool, of func(*decision.QueueFigures) corev1.ResourceList) *resourceGauges {
+	gauge := func(unit string, labels ...string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "volcano_queue_" + what + "_" + unit, Help: help + ".",
+		}, append([]string{"queue_name"}, labels...))
+	}
+	return &resourceGauges{
+		cpu: gauge("milli_cpu"), memory: gauge("memory_bytes"), scalar: gauge("scalar_resources", "resource"),
+		of: of, limit: limit, scalars: map[string]map[corev1.ResourceName]bool{},
+	}
+}
+
+func (g *resourceGauges) set(q *decision.QueueFigures) {
+	amounts := g.of(q)
+	one := func(vec *prometheus.GaugeVec, name corev1.ResourceName, value float64) {
+		if _, named := amounts[name]; !named && g.limit {
+			vec.DeleteLabelValues(q.Queue)
+			return
+		}
+		vec.WithLabelValues(q.Queue).Set(value)
+	}
+	one(g.cpu, corev1.ResourceCPU, float64(amounts.Cpu().MilliValue()))
+	one(g.memory, corev1.ResourceMemory, float64(amounts.Memory().Value()))
+	had := g.scalars[q.Queue]
+	for name := range had { // of which there is nothing any more
+		if _, has := amounts[name]; !has {
+			g.scalar.DeleteLabelValues(q.Queue, string(name))
+			delete(had, name)
+		}
+	}
+	for name, amount := range amounts {
+		if name == corev1.ResourceCPU || name == corev1.ResourceMemory {
+			continue
+		}
+		if had == nil {
+			had = map[corev1.ResourceName]bool{}
+			g.scalars[q.Queue] = had
+		}
+		had[name] = true
+		g.scalar.WithLabelValues(q.Queue, string(name)).Set(amount.AsApproximateFloat64())
+	}
+}
+
+func (g *resourceGauges) drop(queue string) {
+	g.cpu.DeleteLabelValues(queue)
+	g.memory.DeleteLabelValues(queue)
+	for name := range g.scalars[queue] {
+		g.scalar.DeleteLabelValues(queue, string(name))
+	}
+	delete(g.scalars, queue)
+}
+
+// observeQueues brings the series of the queues that changed up to date, and
+// takes away those of queues that are gone.
+func observeQueues(s *decision.Stats) {
+	for _, name := range s.QueuesGone {
+		dropQueue(name)
+	}
+	for i := range s.Queues {
+		q := &s.Queues[i]
+		for _, g := range queueAmounts {
+			g.set(q)
+		}
+		queueShare.WithLabelValues(q.Queue).Set(q.Share)
+		queueWeight.WithLabelValues(q.Queue).Set(float64(q.Weight))
+		queueOverused.WithLabelValues(q.Queue).Set(zeroOrOne(q.Overused))
+	}
+}
+
+func dropQueue(name string) {
+	for _, g := range queueAmounts {
+		g.drop(name)
+	}
+	for _, g := range []*prometheus.GaugeVec{queueShare, queueWeight, queueOverused} {
+		g.DeleteLabelValues(name)
+	}
+	startErrors.DeleteLabelValues(name)
+	startsUnknown.DeleteLabelValues(name)
+}
+
+// forgetQueues takes all series of queues away: who does not lead knows nothing of them.
+func forgetQueues() {
+	for _, g := range queueAmounts {
+		g.cpu.Reset()
+		g.memory.Reset()
+		g.scalar.Reset()
+		clear(g.scalars)
+	}
+	queueShare.Reset()
+	queueWeight.Reset()
+	queueOverused.Reset()
+}
+
+func zeroOrOne(v bool) float64 {
+	if v {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,139 @@
+package scheduler
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// figures are what metrics were told of a queue.
+type figures struct {
+	told                                                              bool
+	allocated, deserved, request, inqueue, capability, realCapability []float64
+	weight                                                            int32
+	share                                                             float64
+}
+
+// parts pairs what was told of a queue with how it stands.
+func (f *figures) parts(q *queue.Queue) [6]struct {
+	old *[]float64
+	now []float64
+} {
+	return [...]struct {
+		old *[]float64
+		now []float64
+	}{
+		{&f.allocated, q.Allocated}, {&f.deserved, q.Deserved}, {&f.request, q.Request}, {&f.inqueue, q.Inqueue},
+		{&f.capability, q.Capability}, {&f.realCapability, q.RealCapability},
+	}
+}
+
+// count gives a queue's figures to metrics when they changed. It decides nothing.
+func (e *Engine) count(s *session.Session, q *queue.Queue) {
+	stamp := e.book.stamps[q]
+	old := &stamp.figures
+	share := finite(q.Share)
+	same := old.told && old.share == share && old.weight == q.Weight
+	for _, part := range old.parts(q) {
+		same = same && slices.Equal(*part.old, part.now)
+	}
+	if same {
+		return
+	}
+	old.told, old.share, old.weight = true, share, q.Weight
+	for _, part := range old.parts(q) {
+		*part.old = append((*part.old)[:0], part.now...)
+	}
+	e.book.stamps[q] = stamp
+	resources := s.Cluster.Resources
+	s.Out.Stats.Queues = append(s.Out.Stats.Queues, decision.QueueFigures{
+		Queue: q.Name, Share: share, Weight: q.Weight, Overused: share > 1+queue.Epsilon/100 || s.Rules.IsOverused(q).Code != "",
+		Allocated: explain.List(q.Allocated, resources), Deserved: explain.List(q.Deserved, resources),
+		Request: explain.List(q.Request, resources), Inqueue: explain.List(q.Inqueue, resources),
+		Capacity: explain.List(q.Capability, resources), RealCapacity: explain.List(q.RealCapability, resources),
+	})
+}
+
+// forgetQueues says which queues metrics were told of are gone.
+func (e *Engine) forgetQueues(s *session.Session) {
+	b := &e.book
+	gone := func(q *queue.Queue, st *stamp) {
+		if st.figures.told {
+			s.Out.Stats.QueuesGone = append(s.Out.Stats.QueuesGone, q.Name)
+			st.figures = figures{}
+		}
+	}
+	for _, q := range s.Ledger.Queues {
+		if st := b.stamps[q]; !q.Known && st.figures.told { // gangs still name it
+			gone(q, &st)
+			b.stamps[q] = st
+		}
+	}
+	if len(b.stamps) == len(s.Ledger.Queues) {
+		return
+	}
+	for q, st := range b.stamps {
+		if s.Ledger.Of(q.Queue) != q {
+			gone(q, &st)
+			delete(b.stamps, q)
+		}
+	}
+	slices.Sort(s.Out.Stats.QueuesGone)
+}
+
+// gangFigures are what metrics were told of a gang.
+type gangFigures struct {
+	unready, attempts int
+	share             float64
+}
+
+// countGang gives a gang's figures to metrics when they changed. It decides nothing.
+func (e *Engine) countGang(s *session.Session, j *session.Job) {
+	now := gangFigures{attempts: j.Attempts, share: dominant(j.Gang.Sums.Allocated, s.Ledger.Total)}
+	if j.Verdict.Code != "" {
+		now.unready = j.Need()
+	}
+	old := e.book.told[j]
+	if now == old || !j.Known {
+		return
+	}
+	e.book.told[j] = now
+	tries := now.attempts - old.attempts
+	if tries < 0 { // it waits for another reason
+		tries = now.attempts
+	}
+	s.Out.Stats.Gangs = append(s.Out.Stats.Gangs, decision.GangFigures{Gang: object(j.Gang), Unready: now.unready, Tries: tries, Share: now.share})
+}
+
+// dominant is the greatest part of the cluster.
+func dominant(held model.Vec, total []float64) float64 {
+	share := 0.0
+	for i, v := range held {
+		if i != model.Pods && v > 0 && i < len(total) {
+			share = max(share, min(float64(v)/math.Max(total[i], 1), 1))
+		}
+	}
+	return share
+}
+
+// gone notes that a gang is no more.
+func (b *book) gone(j *session.Job) {
+	if _, told := b.told[j]; told {
+		b.toldGone = append(b.toldGone, object(j.Gang))
+		delete(b.told, j)
+	}
+}
+
+// takeGone returns those that are gone, once.
+func (b *book) takeGone() []decision.Object {
+	list := b.toldGone
+	b.toldGone = nil
+	slices.SortFunc(list, func(x, y decision.Object) int { return strings.Compare(x.Key(), y.Key()) })
+	return list
+}
