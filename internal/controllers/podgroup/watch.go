@@ -50,22 +50,14 @@ func addWorkload[T client.Object](mgr manager.Manager, options controller.Option
 	return nil
 }
 
-// podEvents lets through the pods that have no PodGroup yet, and when they are first seen those that have one of ours:
-// it may have gone while nobody looked.
+// podEvents lets through the pods that have no PodGroup yet or one of ours, which may have gone while nobody looked.
 func (r *Reconciler) podEvents() predicate.Predicate {
-	changed := func(o client.Object) bool {
+	wanted := predicate.NewPredicateFuncs(func(o client.Object) bool {
 		pod, ok := o.(*corev1.Pod)
-		return ok && r.wants(pod) && keys.PodGroupOf(pod.Annotations) == ""
-	}
-	return predicate.Funcs{
-		CreateFunc: func(e event.CreateEvent) bool {
-			pod, ok := e.Object.(*corev1.Pod)
-			return ok && r.wants(pod)
-		},
-		UpdateFunc:  func(e event.UpdateEvent) bool { return changed(e.ObjectNew) },
-		DeleteFunc:  func(event.DeleteEvent) bool { return false },
-		GenericFunc: func(e event.GenericEvent) bool { return changed(e.Object) },
-	}
+		return ok && r.wants(pod)
+	})
+	wanted.DeleteFunc = func(event.DeleteEvent) bool { return false }
+	return wanted
 }
 
 func noDeletions() predicate.Predicate {

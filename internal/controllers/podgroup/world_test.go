@@ -1,0 +1,336 @@
+package podgroup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// world is an API server of pods, ReplicaSets and PodGroups; a cache that lags behind it, kind by kind and object by
+// object; the controllers between them; and a ReplicaSet controller and a garbage collector beside them.
+type world struct {
+	t       *rapid.T
+	api     store
+	seen    store                      // what the caches hold
+	late    map[string][]client.Object // what became of objects that the caches have not heard of yet; nil: it went
+	pods    map[string]reconcile.Request
+	sets    map[string]reconcile.Request
+	r       *Reconciler
+	version int
+	uids    int
+	// failAt: the write of that number from now on fails, after it was done when failDone. 0: none does.
+	failAt   int
+	failDone bool
+}
+
+// store holds objects by kind, namespace and name.
+type store map[string]client.Object
+
+func keyOf(o client.Object) string {
+	return fmt.Sprintf("%T/%s/%s", o, o.GetNamespace(), o.GetName())
+}
+
+func newWorld(t *rapid.T) *world {
+	w := &world{t: t, api: store{}, seen: store{}, late: map[string][]client.Object{}}
+	w.restart()
+	return w
+}
+
+// restart is what is left after vcd died: nothing but what the API server has, and that is listed anew.
+func (w *world) restart() {
+	w.failAt = 0
+	w.pods, w.sets = map[string]reconcile.Request{}, map[string]reconcile.Request{}
+	w.r = New(Options{Cache: reader{w, w.seen}, API: writer{w: w}, Schedulers: []string{"volcano"}})
+	w.seen = store{}
+	w.r.cache = reader{w, w.seen}
+	w.late = map[string][]client.Object{}
+	for _, key := range w.keys(w.api) {
+		w.late[key] = []client.Object{w.api[key]}
+		w.deliver(key)
+	}
+}
+
+func (w *world) keys(s store) []string {
+	all := make([]string, 0, len(s))
+	for key := range s {
+		all = append(all, key)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// put stores an object in the API server.
+func (w *world) put(o client.Object) {
+	w.version++
+	o.SetResourceVersion(fmt.Sprint(w.version))
+	if o.GetUID() == "" {
+		w.uids++
+		o.SetUID(types.UID(fmt.Sprintf("uid-%d", w.uids)))
+		o.SetCreationTimestamp(metav1.Unix(int64(w.uids), 0))
+	}
+	w.api[keyOf(o)] = o // never changed in place: those who change it put a copy
+	w.late[keyOf(o)] = append(w.late[keyOf(o)], o)
+}
+
+func (w *world) remove(key string) {
+	delete(w.api, key)
+	w.late[key] = append(w.late[key], nil)
+}
+
+// deliver brings the caches the next thing that became of one object, and the controllers the event.
+func (w *world) deliver(key string) {
+	now := w.late[key][0]
+	if w.late[key] = w.late[key][1:]; len(w.late[key]) == 0 {
+		delete(w.late, key)
+	}
+	before, was := w.seen[key]
+	if now == nil {
+		delete(w.seen, key)
+		if was {
+			w.event(before, nil)
+		}
+		return
+	}
+	w.seen[key] = now
+	w.event(before, now)
+}
+
+// event queues what the watches would.
+func (w *world) event(before, now client.Object) {
+	about := now
+	if now == nil {
+		about = before
+	}
+	request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(about)}
+	switch about.(type) {
+	case *corev1.Pod:
+		p := w.r.podEvents()
+		if now != nil && before == nil && p.Create(event.CreateEvent{Object: now}) || now != nil && before != nil && p.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: now}) {
+			w.pods[request.String()] = request
+		}
+	case *appsv1.ReplicaSet:
+		if now != nil {
+			w.sets[request.String()] = request
+		}
+	case *scheduling.PodGroup:
+		if now == nil {
+			for _, one := range w.r.podsOf(context.Background(), before) {
+				w.pods[one.String()] = one
+			}
+		} else if before == nil {
+			for _, one := range workloadOf("ReplicaSet")(context.Background(), now) {
+				w.sets[one.String()] = one
+			}
+		}
+	}
+}
+
+// turn reconciles one object that is queued, if there is any; what fails is queued again, or lost with all else when
+// vcd dies of it.
+func (w *world) turn(choose func(n int) int) {
+	requests := slices.Concat(w.keysOf(w.pods, "pod "), w.keysOf(w.sets, "set "))
+	if len(requests) == 0 {
+		return
+	}
+	kind, name, _ := strings.Cut(requests[choose(len(requests))], " ")
+	queue := w.pods
+	var one reconcile.Reconciler = w.r
+	if kind == "set" {
+		queue, one = w.sets, w.r.replicaSets()
+	}
+	request := queue[name]
+	delete(queue, name)
+	result, err := one.Reconcile(context.Background(), request)
+	switch {
+	case errors.Is(err, errDied):
+		w.restart()
+	case err != nil || result.RequeueAfter > 0:
+		queue[name] = request
+	}
+}
+
+func (w *world) keysOf(m map[string]reconcile.Request, prefix string) []string {
+	all := make([]string, 0, len(m))
+	for key := range m {
+		all = append(all, prefix+key)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// collect deletes what has owners, none of which is there any more.
+func (w *world) collect() {
+	for _, key := range w.keys(w.api) {
+		refs := w.api[key].GetOwnerReferences()
+		if len(refs) > 0 && !slices.ContainsFunc(refs, func(ref metav1.OwnerReference) bool {
+			for _, o := range w.api {
+				if o.GetUID() == ref.UID {
+					return true
+				}
+			}
+			return false
+		}) {
+			w.remove(key)
+		}
+	}
+}
+
+// scale lets the ReplicaSet controller make one pod or delete one, when there are too few or too many.
+func (w *world) scale(set *appsv1.ReplicaSet) bool {
+	var have []*corev1.Pod
+	for _, key := range w.keys(w.api) {
+		if pod, ok := w.api[key].(*corev1.Pod); ok && metav1.IsControlledBy(pod, set) && pod.DeletionTimestamp == nil {
+			have = append(have, pod)
+		}
+	}
+	switch want := int(*set.Spec.Replicas); {
+	case len(have) < want:
+		pod := testPod(nil)
+		pod.UID, pod.Name = "", fmt.Sprintf("%s-%d", set.Name, w.uids)
+		pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
+		w.put(pod)
+	case len(have) > want:
+		pod := have[0].DeepCopy()
+		pod.DeletionTimestamp = &metav1.Time{}
+		w.put(pod)
+	default:
+		return false
+	}
+	return true
+}
+
+var errDied = errors.New("vcd died here")
+
+// write carries out a write, unless vcd dies before it; or it dies after it.
+func (w *world) write(do func() error) error {
+	if w.failAt > 0 {
+		w.failAt--
+		if w.failAt == 0 {
+			if w.failDone {
+				_ = do()
+			}
+			return errDied
+		}
+	}
+	return do()
+}
+
+// reader reads one store.
+type reader struct {
+	w *world
+	s store
+}
+
+func (r reader) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	into.SetNamespace(key.Namespace)
+	into.SetName(key.Name)
+	found, ok := r.s[keyOf(into)]
+	if !ok {
+		return apierrors.NewNotFound(schema.GroupResource{Resource: fmt.Sprintf("%T", into)}, key.Name)
+	}
+	switch into := into.(type) {
+	case *corev1.Pod:
+		found.(*corev1.Pod).DeepCopyInto(into)
+	case *appsv1.ReplicaSet:
+		found.(*appsv1.ReplicaSet).DeepCopyInto(into)
+	case *scheduling.PodGroup:
+		found.(*scheduling.PodGroup).DeepCopyInto(into)
+	default:
+		return fmt.Errorf("%T is not there", into)
+	}
+	return nil
+}
+
+func (r reader) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	o := client.ListOptions{}
+	o.ApplyOptions(options)
+	uid := strings.TrimPrefix(o.FieldSelector.String(), "vc.controllerUID=")
+	pods := list.(*corev1.PodList)
+	for _, key := range r.w.keys(r.s) {
+		if pod, ok := r.s[key].(*corev1.Pod); ok && pod.Namespace == o.Namespace {
+			if owner := metav1.GetControllerOf(pod); owner != nil && string(owner.UID) == uid {
+				pods.Items = append(pods.Items, *pod.DeepCopy())
+			}
+		}
+	}
+	return nil
+}
+
+// writer is the API server; what the controllers do not call is not there.
+type writer struct {
+	client.Client
+	w *world
+}
+
+func (a writer) Get(ctx context.Context, key client.ObjectKey, into client.Object, o ...client.GetOption) error {
+	return reader{a.w, a.w.api}.Get(ctx, key, into, o...)
+}
+
+func (a writer) Create(_ context.Context, o client.Object, _ ...client.CreateOption) error {
+	return a.w.write(func() error {
+		if _, there := a.w.api[keyOf(o)]; there {
+			return apierrors.NewAlreadyExists(schema.GroupResource{}, o.GetName())
+		}
+		a.w.put(o.DeepCopyObject().(client.Object))
+		return nil
+	})
+}
+
+func (a writer) Delete(_ context.Context, o client.Object, options ...client.DeleteOption) error {
+	return a.w.write(func() error {
+		there, ok := a.w.api[keyOf(o)]
+		if !ok {
+			return apierrors.NewNotFound(schema.GroupResource{}, o.GetName())
+		}
+		d := client.DeleteOptions{}
+		d.ApplyOptions(options)
+		if d.Preconditions != nil && d.Preconditions.UID != nil && *d.Preconditions.UID != there.GetUID() {
+			return apierrors.NewConflict(schema.GroupResource{}, o.GetName(), errors.New("another object"))
+		}
+		a.w.remove(keyOf(o))
+		return nil
+	})
+}
+
+// Patch knows the two patches that the controllers make: a merge of a PodGroup, and the annotation of a pod.
+func (a writer) Patch(_ context.Context, o client.Object, patch client.Patch, _ ...client.PatchOption) error {
+	return a.w.write(func() error {
+		there, ok := a.w.api[keyOf(o)]
+		if !ok {
+			return apierrors.NewNotFound(schema.GroupResource{}, o.GetName())
+		}
+		switch there := there.DeepCopyObject().(type) {
+		case *corev1.Pod:
+			text, err := patch.Data(o)
+			if err != nil {
+				return err
+			}
+			if !strings.Contains(string(text), `"uid":"`+string(there.UID)+`"`) {
+				return apierrors.NewConflict(schema.GroupResource{}, o.GetName(), errors.New("another pod"))
+			}
+			there.Annotations[keys.GroupName] = NameOf(there)
+			a.w.put(there)
+		case *scheduling.PodGroup:
+			update := o.(*scheduling.PodGroup)
+			there.Spec, there.Annotations, there.Labels = update.Spec, update.Annotations, update.Labels
+			a.w.put(there)
+		}
+		return nil
+	})
+}
