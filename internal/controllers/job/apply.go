@@ -52,6 +52,11 @@ func fail(reason string, err error) error {
 
 // write carries out one write. Doing it a second time is harmless.
 func (a *application) write(ctx context.Context, w plan.Write) error {
+	if _, guarded := w.(plan.WriteStatus); !guarded {
+		if err := a.fence(ctx); err != nil {
+			return err
+		}
+	}
 	switch w := w.(type) {
 	case plan.WriteStatus:
 		return fail(string(batch.JobStatusError), a.writeStatus(ctx, w))
@@ -202,6 +207,7 @@ func (a *application) deletePod(ctx context.Context, pod *corev1.Pod) error {
 func (a *application) createPod(ctx context.Context, place plan.Place) error {
 	forwarding := a.in.Queue != nil && len(a.in.Queue.Spec.ExtendClusters) > 0
 	pod := plan.Pod(a.plan.Job, a.plugins, place, forwarding)
+	a.plan.Array.Mark(pod, a.plan.Job, place)
 	err := a.api.Create(ctx, pod)
 	if apierrors.IsAlreadyExists(err) {
 		return a.adopt(ctx, pod)

@@ -38,6 +38,7 @@ type recollection struct {
 	remarkAt   time.Time // the place that a status has among remarks, while the API server is under pressure
 	written    uint64    // resourceVersion of our last write of the job
 	writtenAt  time.Time
+	fenced     bool      // the job was as the cache showed it
 	groupGone  types.UID // PodGroup that we deleted
 	trouble    *plan.Trouble
 	since      map[string]time.Time // what the last plan saw, and nothing dates
@@ -156,6 +157,9 @@ func (r *recollection) complete(in *plan.Input) {
 		in.Killed[uid] = true
 	}
 	in.Lost = in.Lost[:0]
+	if in.Doubt {
+		clear(r.lost) // perhaps answered long ago; what the status counts tells
+	}
 	for _, l := range r.lost {
 		in.Lost = append(in.Lost, l)
 	}

@@ -14,44 +14,8 @@ import (
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
+	"github.com/vc-batch/vc/test/seeds"
 )
-
-func drawPolicies(t *rapid.T, name string) []batch.LifecyclePolicy {
-	events := []bus.Event{bus.PodFailedEvent, bus.PodEvictedEvent, bus.TaskCompletedEvent, bus.JobUnknownEvent, bus.AnyEvent, bus.PodPendingEvent}
-	actions := []bus.Action{bus.RestartJobAction, bus.RestartTaskAction, bus.RestartPodAction, bus.RestartPartitionAction,
-		bus.AbortJobAction, bus.CompleteJobAction, bus.TerminateJobAction}
-	var policies []batch.LifecyclePolicy
-	for i := range rapid.IntRange(0, 2).Draw(t, name) {
-		p := batch.LifecyclePolicy{
-			Event:  rapid.SampledFrom(events).Draw(t, fmt.Sprintf("%s event %d", name, i)),
-			Action: rapid.SampledFrom(actions).Draw(t, fmt.Sprintf("%s action %d", name, i)),
-		}
-		if rapid.IntRange(0, 4).Draw(t, fmt.Sprintf("%s timeout %d", name, i)) == 0 {
-			p.Timeout = &metav1.Duration{Duration: 20 * time.Second}
-		}
-		policies = append(policies, p)
-	}
-	return policies
-}
-
-func drawJob(t *rapid.T) *batch.Job {
-	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job"}, Spec: batch.JobSpec{
-		Queue: "default", MaxRetry: rapid.Int32Range(1, 4).Draw(t, "maxRetry"), Policies: drawPolicies(t, "job policies"),
-	}}
-	if rapid.Bool().Draw(t, "svc") {
-		job.Spec.Plugins = map[string][]string{"svc": {}}
-	}
-	for i := range rapid.IntRange(1, 2).Draw(t, "tasks") {
-		task := batch.TaskSpec{Name: fmt.Sprintf("task%d", i), Replicas: rapid.Int32Range(1, 3).Draw(t, "replicas"),
-			Policies: drawPolicies(t, "task policies"),
-			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}
-		if i > 0 && rapid.Bool().Draw(t, "dependsOn") {
-			task.DependsOn = &batch.DependsOn{Name: []string{"task0"}}
-		}
-		job.Spec.Tasks = append(job.Spec.Tasks, task)
-	}
-	return job
-}
 
 // disturb does one random thing to the world.
 func disturb(t *rapid.T, w *world, i int) error {
@@ -63,7 +27,7 @@ func disturb(t *rapid.T, w *world, i int) error {
 		return rapid.SampledFrom(names).Draw(t, "pod")
 	}
 	w.clock = w.clock.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "seconds")) * time.Second)
-	switch rapid.IntRange(0, 19).Draw(t, "what") {
+	switch rapid.IntRange(0, 22).Draw(t, "what") {
 	case 0, 1, 2, 3:
 		return w.reconcile(-1, false)
 	case 4:
@@ -90,8 +54,14 @@ func disturb(t *rapid.T, w *world, i int) error {
 			w.scale(rapid.IntRange(0, len(job.Spec.Tasks)-1).Draw(t, "task"), rapid.Int32Range(1, 3).Draw(t, "replicas"))
 		}
 	case 19:
-		w.start()
-		w.note("restart")
+		w.restart(rapid.IntRange(0, 6).Draw(t, "changes back"))
+	case 20:
+		w.crash(pod())
+	case 21:
+		w.api.remove(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.job.Namespace, Name: pod()}})
+		w.upsets++
+	case 22:
+		w.again(rapid.IntRange(1, 5).Draw(t, "changes"))
 	}
 	return nil
 }
@@ -179,12 +149,11 @@ func (w *world) checkRest() error {
 }
 
 func TestAJobConvergesWhateverHappens(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(drawJob(t))
+	seeds.Check(t, 6000, func(t *rapid.T) {
+		w := newWorld(drawJob(t, true))
 		defer func() {
 			if t.Failed() {
-				t.Log(strings.Join(w.trace, "\n"))
+				t.Log(strings.Join(w.told(), "\n"))
 			}
 		}()
 		for i := range rapid.IntRange(0, 60).Draw(t, "steps") {

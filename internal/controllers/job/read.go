@@ -31,6 +31,7 @@ func (r *Reconciler) read(ctx context.Context, job *batch.Job, known *recollecti
 		return in, fmt.Errorf("pods of job %s: %w", job.Name, err)
 	}
 	in.Pods = pointers(pods.Items)
+	in.Doubt = r.doubts(job, now)
 	known.complete(&in)
 	if in.PodGroup, err = r.group(ctx, job, known); err != nil {
 		return in, err

@@ -66,12 +66,14 @@ type Reconciler struct {
 	pressure *governor.Governor
 	ids      IDs
 	now      func() time.Time
+	started  time.Time
 }
 
 // New makes a Reconciler that is not connected to a manager.
 func New(o Options) *Reconciler {
 	registerMetrics()
-	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers), memory: newMemory(), pressure: o.Pressure, ids: o.IDs, now: o.Now}
+	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers), memory: newMemory(), pressure: o.Pressure, ids: o.IDs, now: o.Now,
+		started: o.Now()}
 }
 
 // Add registers the controller of jobs.

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,6 +83,40 @@ func (w *world) start() {
 	w.api.writesLeft = -1
 	w.reconciler = New(Options{Cache: lateCache{w}, API: w.api, Recorder: silent{&w.events}, Writers: 1, Now: func() time.Time { return w.clock }})
 	w.pods = w.reconciler.pods()
+}
+
+// restart begins a new life of the process, with caches that an API server filled which is some changes behind what the old process knew.
+func (w *world) restart(back int) {
+	at := len(w.api.history)
+	for _, kind := range watched {
+		at = min(at, w.position[kind])
+	}
+	at = max(at-back, 0)
+	w.cached = store{}
+	for _, c := range w.api.history[:at] {
+		key := storeKey(c.kind, client.ObjectKeyFromObject(cmp.Or(c.object, c.old)))
+		if c.object == nil {
+			delete(w.cached, key)
+		} else {
+			w.cached[key] = c.object
+		}
+	}
+	for _, kind := range watched {
+		w.position[kind] = at
+	}
+	w.start()
+	w.note("restart, %d changes back", back)
+}
+
+// again tells of the last changes a second time that the cache has seen, as after a watch that was broken off.
+func (w *world) again(n int) {
+	for i := max(w.position["Pod"]-n, 0); i < w.position["Pod"]; i++ {
+		c := w.api.history[i]
+		if c.kind != "Pod" || c.object == nil || w.cached[storeKey("Pod", client.ObjectKeyFromObject(c.object))] == nil {
+			continue
+		}
+		w.pods.Update(context.Background(), event.UpdateEvent{ObjectOld: c.object, ObjectNew: c.object}, deaf{})
+	}
 }
 
 // silent keeps events to itself.
@@ -215,6 +250,23 @@ func (w *world) kubelet(name string, exitCode int32) {
 	}
 	w.api.put(update)
 	w.note("kubelet: %s is %s", name, update.Status.Phase)
+}
+
+// crash lets the container of a running pod end badly and start again.
+func (w *world) crash(name string) {
+	pod := w.pod(name)
+	if pod == nil || pod.Status.Phase != corev1.PodRunning || pod.DeletionTimestamp != nil {
+		return
+	}
+	update := pod.DeepCopy()
+	for i := range update.Status.ContainerStatuses {
+		s := &update.Status.ContainerStatuses[i]
+		s.RestartCount++
+		s.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: metav1.NewTime(w.clock)}
+	}
+	w.api.put(update)
+	w.upsets++
+	w.note("kubelet: %s crashed", name)
 }
 
 func finished(pod *corev1.Pod) bool {

@@ -81,7 +81,7 @@ func (b *builder) decideEvent() decision {
 		if !ok || !b.effective(a, &e) {
 			continue
 		}
-		if e.inferred && !b.in.Fresh {
+		if (e.inferred || b.in.Doubt) && !b.in.Fresh {
 			b.plan.Refresh = true // a late cache looks the same: see for sure before stopping anything
 			return nothing
 		}

@@ -43,6 +43,8 @@ type Input struct {
 	Awaited bool
 	// Fresh says that Pods were read past any cache. A plan that rests on missing pods asks for it (Plan.Refresh).
 	Fresh bool
+	// Doubt says that Pods may be as they were before this process began. Whatever would follow from an event then asks for a second look, too.
+	Doubt bool
 	// Now is the time of the plan.
 	Now time.Time
 }

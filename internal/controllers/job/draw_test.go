@@ -1,0 +1,88 @@
+package job
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+)
+
+// drawPolicies draws up to two policies; with timeouts some of them wait.
+func drawPolicies(t *rapid.T, name string, timeouts bool) []batch.LifecyclePolicy {
+	events := []bus.Event{bus.PodFailedEvent, bus.PodEvictedEvent, bus.TaskCompletedEvent, bus.JobUnknownEvent, bus.AnyEvent, bus.TaskFailedEvent}
+	if timeouts {
+		events = append(events, bus.PodPendingEvent)
+	}
+	actions := []bus.Action{bus.RestartJobAction, bus.RestartTaskAction, bus.RestartPodAction, bus.RestartPartitionAction,
+		bus.AbortJobAction, bus.CompleteJobAction, bus.TerminateJobAction}
+	var policies []batch.LifecyclePolicy
+	for range rapid.IntRange(0, 2).Draw(t, name) {
+		p := batch.LifecyclePolicy{Action: rapid.SampledFrom(actions).Draw(t, "action")}
+		if rapid.IntRange(0, 5).Draw(t, "by exit code") == 0 {
+			code := rapid.Int32Range(1, 2).Draw(t, "exit code")
+			p.ExitCode = &code
+		} else {
+			p.Event = rapid.SampledFrom(events).Draw(t, "event")
+		}
+		if timeouts && rapid.IntRange(0, 4).Draw(t, "waits") == 0 {
+			p.Timeout = &metav1.Duration{Duration: 20 * time.Second}
+		}
+		policies = append(policies, p)
+	}
+	return policies
+}
+
+// drawJob draws a job of up to three tasks with all that may matter to its life.
+func drawJob(t *rapid.T, timeouts bool) *batch.Job {
+	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job"}, Spec: batch.JobSpec{
+		Queue: "default", MaxRetry: rapid.Int32Range(1, 4).Draw(t, "maxRetry"), Policies: drawPolicies(t, "job policies", timeouts),
+	}}
+	if rapid.Bool().Draw(t, "svc") {
+		job.Spec.Plugins = map[string][]string{"svc": {}}
+	}
+	for i := range rapid.IntRange(1, 3).Draw(t, "tasks") {
+		job.Spec.Tasks = append(job.Spec.Tasks, drawTask(t, i, timeouts))
+	}
+	total := int32(0)
+	for i := range job.Spec.Tasks {
+		total += job.Spec.Tasks[i].Replicas
+	}
+	if rapid.IntRange(0, 2).Draw(t, "names minAvailable") == 0 {
+		job.Spec.MinAvailable = rapid.Int32Range(1, total).Draw(t, "minAvailable")
+	}
+	if rapid.IntRange(0, 3).Draw(t, "names minSuccess") == 0 {
+		least := rapid.Int32Range(1, total).Draw(t, "minSuccess")
+		job.Spec.MinSuccess = &least
+	}
+	return job
+}
+
+func drawTask(t *rapid.T, i int, timeouts bool) batch.TaskSpec {
+	task := batch.TaskSpec{Name: fmt.Sprintf("task%d", i), Replicas: rapid.Int32Range(1, 3).Draw(t, "replicas"),
+		Policies: drawPolicies(t, "task policies", timeouts),
+		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}
+	switch rapid.IntRange(0, 4).Draw(t, "shape") {
+	case 0:
+		task.Replicas = 4
+		task.PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 2, PartitionSize: 2, MinPartitions: rapid.Int32Range(0, 2).Draw(t, "minPartitions")}
+	case 1:
+		least := rapid.Int32Range(0, task.Replicas).Draw(t, "task minAvailable")
+		task.MinAvailable = &least
+	case 2:
+		task.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+		task.MaxRetry = rapid.SampledFrom([]int32{-1, 1, 3}).Draw(t, "task maxRetry")
+	}
+	if i > 0 && rapid.Bool().Draw(t, "waits for others") {
+		task.DependsOn = &batch.DependsOn{Name: []string{"task0"}}
+		if i > 1 && rapid.Bool().Draw(t, "for two") {
+			task.DependsOn.Name = append(task.DependsOn.Name, "task1")
+			task.DependsOn.Iteration = rapid.SampledFrom([]batch.Iteration{batch.IterationAny, batch.IterationAll, ""}).Draw(t, "iteration")
+		}
+	}
+	return task
+}

@@ -1,0 +1,272 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/job/plan"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+// input is something that happens to a job from outside. It does the same in every world that is in the same state.
+type input struct {
+	text string
+	do   func(*world)
+}
+
+// drawInputs draws what happens in a job's life, with the pods named by their places.
+func drawInputs(t *rapid.T, job *batch.Job) []input {
+	pod := func() string {
+		task := &job.Spec.Tasks[rapid.IntRange(0, len(job.Spec.Tasks)-1).Draw(t, "of task")]
+		return fmt.Sprintf("%s-%s-%d", job.Name, task.Name, rapid.Int32Range(0, task.Replicas-1).Draw(t, "index"))
+	}
+	var inputs []input
+	for i := range rapid.IntRange(1, 6).Draw(t, "inputs") {
+		switch rapid.IntRange(0, 9).Draw(t, "input") {
+		case 0, 1:
+			name, code := pod(), rapid.Int32Range(1, 3).Draw(t, "code")
+			inputs = append(inputs, input{fmt.Sprintf("%s exits with %d", name, code), func(w *world) { w.finish(name, code) }})
+		case 2, 3:
+			name := pod()
+			inputs = append(inputs, input{name + " exits with 0", func(w *world) { w.finish(name, 0) }})
+		case 4, 5:
+			name := pod()
+			inputs = append(inputs, input{"somebody deletes " + name, func(w *world) { w.evict(name) }})
+		case 6:
+			name := pod()
+			inputs = append(inputs, input{name + " crashes", func(w *world) { w.crash(name) }})
+		case 7:
+			task, replicas := rapid.IntRange(0, len(job.Spec.Tasks)-1).Draw(t, "task"), rapid.Int32Range(1, 4).Draw(t, "replicas")
+			if job.Spec.Tasks[task].PartitionPolicy == nil && job.Spec.MinAvailable == 0 {
+				inputs = append(inputs, input{fmt.Sprintf("task %d is scaled to %d", task, replicas), func(w *world) { w.scale(task, replicas) }})
+			}
+		case 8:
+			inputs = append(inputs, input{"the gang is broken", func(w *world) { w.schedule(scheduling.PodGroupUnknown) }})
+		case 9:
+			action := rapid.SampledFrom([]bus.Action{bus.AbortJobAction, bus.ResumeJobAction, bus.RestartJobAction, bus.CompleteJobAction, bus.TerminateJobAction, "Nonsense"}).Draw(t, "action")
+			inputs = append(inputs, input{"command " + string(action), func(w *world) { w.command(i, action) }})
+		}
+	}
+	return inputs
+}
+
+// finish ends a running pod.
+func (w *world) finish(name string, code int32) {
+	if pod := w.pod(name); pod != nil && pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil {
+		w.kubelet(name, code)
+	}
+}
+
+// settle lets everybody act until nothing changes: groups are let in, pods start and those that go are gone; none ends by itself. The clock is
+// where it is in every world that was given as many inputs.
+func (w *world) settle() error {
+	end := w.clock.Truncate(time.Hour).Add(time.Hour)
+	for round := 0; ; round++ {
+		before := len(w.api.history)
+		for range 3 {
+			w.clock = w.clock.Add(time.Second)
+			w.seeAll()
+			if err := w.reconcile(-1, false); err != nil {
+				return err
+			}
+		}
+		if len(w.api.history) > before && round < 100 {
+			continue // the controller first: what it could see, it has seen
+		}
+		w.schedule(scheduling.PodGroupInqueue)
+		for _, name := range w.podNames() {
+			if pod := w.pod(name); pod.DeletionTimestamp != nil || pod.Status.Phase == "" || pod.Status.Phase == corev1.PodPending {
+				w.kubelet(name, 0)
+			}
+		}
+		switch {
+		case len(w.api.history) > before && round >= 100:
+			return fmt.Errorf("it never comes to rest")
+		case len(w.api.history) > before:
+		case w.clock.Before(end):
+			w.clock = end // whatever is put off is due
+		default:
+			return w.checkQuiet()
+		}
+	}
+}
+
+// checkQuiet is what must hold when nothing happens any more, though pods still run: no hole in a job that runs, no word that is not true, and
+// no job that waits for nothing, or does not say for what.
+func (w *world) checkQuiet() error {
+	job := w.truth()
+	if err := w.checkCounters(job); err != nil {
+		return err
+	}
+	phase := job.Status.State.Phase
+	switch {
+	case plan.AtRest(phase):
+		return nil
+	case phase != batch.Pending && phase != batch.Running:
+		return fmt.Errorf("phase %s, and nothing happens", phase)
+	}
+	live := false
+	for _, name := range w.podNames() {
+		live = live || !finished(w.pod(name))
+	}
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
+		for index := range task.Replicas {
+			name := fmt.Sprintf("%s-%s-%d", job.Name, task.Name, index)
+			if w.pod(name) == nil && task.DependsOn == nil {
+				return fmt.Errorf("there is no %s in a job that is %s", name, phase)
+			}
+			if w.pod(name) == nil && !live && job.Status.State.Reason == "" {
+				return fmt.Errorf("there is no %s, nothing runs and nobody says why", name)
+			}
+		}
+	}
+	return nil
+}
+
+// checkCounters holds the status against the pods.
+func (w *world) checkCounters(job *batch.Job) error {
+	want := map[string]map[corev1.PodPhase]int32{}
+	counted := map[corev1.PodPhase]int32{}
+	for _, name := range w.podNames() {
+		pod := w.pod(name)
+		task, index, _, _ := plan.PodIdentity(pod)
+		if !slices.ContainsFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return t.Name == task && index < t.Replicas }) {
+			continue // kept from before an ended job was scaled down
+		}
+		if want[task] == nil {
+			want[task] = map[corev1.PodPhase]int32{}
+		}
+		want[task][pod.Status.Phase]++
+		counted[pod.Status.Phase]++
+	}
+	got := map[string]map[corev1.PodPhase]int32{}
+	for task, state := range job.Status.TaskStatusCount {
+		got[task] = state.Phase
+	}
+	s := &job.Status
+	if diff := cmp.Diff(want, got); diff != "" {
+		return fmt.Errorf("status counts wrongly (-truth +status):\n%s", diff)
+	}
+	if s.Running != counted[corev1.PodRunning] || s.Succeeded != counted[corev1.PodSucceeded] || s.Failed != counted[corev1.PodFailed] || s.Terminating != 0 {
+		return fmt.Errorf("status %+v, in truth %v", s, counted)
+	}
+	return nil
+}
+
+// snapshot is all that a person could see of the job and what belongs to it, but for times and unique names.
+func (w *world) snapshot() map[string]string {
+	job := w.truth()
+	s := &job.Status
+	shot := map[string]string{
+		"phase":    fmt.Sprintf("%s %s", s.State.Phase, s.State.Reason),
+		"restarts": fmt.Sprintf("%d by policies, %d by people, version %d", s.RetryCount, s.UserRestarts, s.Version),
+		"made":     fmt.Sprint(s.ControlledResources),
+	}
+	var path []string
+	for _, c := range s.Conditions {
+		path = append(path, string(c.Status))
+	}
+	slices.Sort(path) // a phase that was only passed may be entered earlier or later
+	shot["conditions"] = strings.Join(path, " ")
+	for key, o := range w.api.objects {
+		if strings.HasPrefix(key, "Event ") || strings.HasPrefix(key, "Job ") {
+			continue
+		}
+		switch o := o.(type) {
+		case *corev1.Pod:
+			_, _, version, _ := plan.PodIdentity(o)
+			shot[key] = fmt.Sprintf("%s, version %d, the %dth of its place", o.Status.Phase, version, w.madeOf(o.Name))
+		case *scheduling.PodGroup:
+			shot["PodGroup"] = fmt.Sprintf("%s %d %v", o.Status.Phase, o.Spec.MinMember, o.Spec.MinTaskMember)
+		default:
+			shot[key] = "there"
+		}
+	}
+	return shot
+}
+
+// madeOf is how many pods were made of this name.
+func (w *world) madeOf(name string) int {
+	made := map[types.UID]bool{}
+	for _, c := range w.api.history {
+		if c.kind == "Pod" && c.object != nil && c.object.GetName() == name {
+			made[c.object.GetUID()] = true
+		}
+	}
+	return len(made)
+}
+
+// trouble disturbs the view and the life of the controller, and nothing else.
+func (w *world) trouble(t *rapid.T) error {
+	for range rapid.IntRange(0, 5).Draw(t, "troubles") {
+		switch rapid.IntRange(0, 5).Draw(t, "trouble") {
+		case 0, 1:
+			w.seeAll()
+			if err := w.reconcile(rapid.IntRange(0, 6).Draw(t, "writes"), rapid.Bool().Draw(t, "lost reply")); err != nil {
+				return err
+			}
+		case 2:
+			w.see(rapid.SampledFrom(watched).Draw(t, "kind"), rapid.IntRange(1, 3).Draw(t, "changes"))
+		case 3:
+			if err := w.reconcile(-1, false); err != nil {
+				return err
+			}
+		case 4:
+			w.restart(rapid.IntRange(0, 8).Draw(t, "changes back"))
+		case 5:
+			w.again(rapid.IntRange(1, 8).Draw(t, "changes"))
+		}
+	}
+	return nil
+}
+
+// TestWhateverTheControllerMissesTheJobEndsTheSame lives the same life of a job twice: once undisturbed, once with a controller that dies between
+// any two writes, begins again on older caches, sees changes late, twice and in another order. After every input both must be the same.
+func TestWhateverTheControllerMissesTheJobEndsTheSame(t *testing.T) {
+	seeds.Check(t, 4000, func(t *rapid.T) {
+		job := drawJob(t, false)
+		calm, shaken := newWorld(job.DeepCopy()), newWorld(job.DeepCopy())
+		defer func() {
+			if t.Failed() {
+				t.Logf("undisturbed:\n%s\n\ndisturbed:\n%s", strings.Join(calm.told(), "\n"), strings.Join(shaken.told(), "\n"))
+			}
+		}()
+		for _, in := range append([]input{{"the job is made", func(*world) {}}}, drawInputs(t, job)...) {
+			for _, w := range []*world{calm, shaken} {
+				w.note("INPUT %s", in.text)
+				in.do(w)
+			}
+			if err := shaken.trouble(t); err != nil {
+				t.Fatalf("%s: %v", in.text, err)
+			}
+			for _, w := range []*world{calm, shaken} {
+				if err := w.settle(); err != nil {
+					t.Fatalf("%s: %v", in.text, err)
+				}
+				if err := w.check(); err != nil {
+					t.Fatalf("%s: %v", in.text, err)
+				}
+			}
+			if diff := cmp.Diff(calm.snapshot(), shaken.snapshot()); diff != "" {
+				t.Fatalf("after %q (-undisturbed +disturbed):\n%s", in.text, diff)
+			}
+		}
+	})
+}
+
+// told is what happened, without the turns in which nothing did.
+func (w *world) told() []string {
+	return slices.DeleteFunc(slices.Clone(w.trace), func(s string) bool { return s == "reconcile: : <nil>" })
+}
