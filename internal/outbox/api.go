@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"sync/atomic"
@@ -29,6 +30,8 @@ type API interface {
 	PodNode(ctx context.Context, namespace, name string) (uid types.UID, node string, err error)
 	PatchPodStatus(ctx context.Context, namespace, name string, patch []byte) error
 	DeletePod(ctx context.Context, namespace, name string, uid types.UID) error
+	// PodGroup reads it as it is now, not as a cache has it.
+	PodGroup(ctx context.Context, namespace, name string) (*schedulingv1beta1.PodGroup, error)
 	PatchPodGroup(ctx context.Context, namespace, name string, patch []byte) error
 	// ApplyQueueStatus applies on the server's side, as FieldManager.
 	ApplyQueueStatus(ctx context.Context, name string, patch []byte) error
@@ -120,6 +123,18 @@ func (c *clients) PatchPodStatus(ctx context.Context, namespace, name string, pa
 
 func (c *clients) DeletePod(ctx context.Context, namespace, name string, uid types.UID) error {
 	return c.pods(namespace).Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+}
+
+func (c *clients) PodGroup(ctx context.Context, namespace, name string) (*schedulingv1beta1.PodGroup, error) {
+	raw, err := c.ours.Get().Namespace(namespace).Resource("podgroups").Name(name).Do(ctx).Raw()
+	if err != nil {
+		return nil, err
+	}
+	pg := &schedulingv1beta1.PodGroup{}
+	if err := json.Unmarshal(raw, pg); err != nil {
+		return nil, fmt.Errorf("podGroup %s/%s: %w", namespace, name, err)
+	}
+	return pg, nil
 }
 
 func (c *clients) PatchPodGroup(ctx context.Context, namespace, name string, patch []byte) error {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
@@ -26,6 +27,7 @@ type fakeAPI struct {
 	answer func(call string, nth int) error
 	bound  map[string]string // pod to node, as the server sees it
 	events map[string]string // name to message, as the server keeps them
+	groups map[string]*schedulingv1beta1.PodGroup
 	flying int
 	most   int // calls in flight at once
 }
@@ -79,6 +81,19 @@ func (f *fakeAPI) PatchPodStatus(ctx context.Context, _, name string, _ []byte) 
 
 func (f *fakeAPI) DeletePod(ctx context.Context, _, name string, uid types.UID) error {
 	return f.call(ctx, "delete "+name+" "+string(uid))
+}
+
+func (f *fakeAPI) PodGroup(ctx context.Context, namespace, name string) (*schedulingv1beta1.PodGroup, error) {
+	if err := f.call(ctx, "get podgroup "+name); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	pg, ok := f.groups[name]
+	if !ok {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "podgroups"}, name)
+	}
+	return pg.DeepCopy(), nil
 }
 
 func (f *fakeAPI) PatchPodGroup(ctx context.Context, _, name string, patch []byte) error {

@@ -81,12 +81,11 @@ func (o *Outbox) Put(d *decision.Decisions) {
 		writes = append(writes, o.evict(&d.Evicts[i], now)...)
 	}
 	for i := range d.Binds {
-		if d.Binds[i].Attach != nil {
-			writes = append(writes, o.attachFirst(&d.Binds[i], now))
-			continue
+		if d.Binds[i].Check == nil {
+			writes = append(writes, o.bindOne(&d.Binds[i], now))
 		}
-		writes = append(writes, o.bind(&d.Binds[i]))
 	}
+	writes = append(writes, o.verifyFirst(d.Binds)...)
 	for i := range d.Gangs {
 		writes = append(writes, o.gangStatus(&d.Gangs[i]))
 	}

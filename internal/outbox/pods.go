@@ -25,6 +25,14 @@ const (
 // overtakes a bind or the other way round.
 func podKey(o decision.Object) string { return "pod/" + o.Namespace + "/" + o.Name }
 
+// bindOne is the first of the writes that bind a pod.
+func (o *Outbox) bindOne(b *decision.Bind, now time.Time) *write {
+	if b.Attach != nil {
+		return o.attachFirst(b, now)
+	}
+	return o.bind(b)
+}
+
 func (o *Outbox) bind(b *decision.Bind) *write {
 	pod, node, notes := b.Pod, b.Node, b.Annotations
 	gang := b.Gang.Key()
