@@ -1,0 +1,249 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin"
+)
+
+// array is a running job of these elements, whose group is let in.
+func array(elements string) *story {
+	s := given(batch.Running)
+	s.Job.Spec.Tasks[0].Replicas = 0
+	return s.asks(keys.Array, elements).group(scheduling.PodGroupRunning)
+}
+
+func (s *story) known(states batch.ArrayStatus) *story {
+	s.Job.Status.Array = &states
+	return s
+}
+
+func TestTheElementsOfAnArray(t *testing.T) {
+	t.Parallel()
+	two := func(s *story) *story {
+		s.Job.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 3, PartitionSize: 2}
+		return s
+	}
+	tests := map[string]struct {
+		in   *story
+		want string // the pods that are made
+		told batch.ArrayStatus
+	}{
+		"all start at once without a limit": {array("3,5,9"), "w-0 w-1 w-2", batch.ArrayStatus{}},
+		"no more than the limit":            {array("0-9").asks(keys.ArrayLimit, "2"), "w-0 w-1", batch.ArrayStatus{}},
+		"the next when one has ended": {array("0-9").asks(keys.ArrayLimit, "2").pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodRunning),
+			"w-2", batch.ArrayStatus{Running: "1", Succeeded: "0"}},
+		"none while the limit is reached": {array("0-9").asks(keys.ArrayLimit, "2").pod("w", 0, corev1.PodPending).pod("w", 1, corev1.PodRunning),
+			"", batch.ArrayStatus{Running: "0-1", Reason: "JobArrayTaskLimit"}},
+		"one that goes away still counts": {array("0-9").asks(keys.ArrayLimit, "1").pod("w", 0, corev1.PodRunning, goingAway),
+			"", batch.ArrayStatus{Running: "0", Reason: "JobArrayTaskLimit"}},
+		"a cancelled one is not begun": {array("3,5,9").asks(keys.ArrayCancelled, "5"), "w-0 w-2", batch.ArrayStatus{Cancelled: "5"}},
+		"one that has ended is not cancelled any more": {array("3,5,9").asks(keys.ArrayCancelled, "3").pod("w", 0, corev1.PodSucceeded),
+			"w-1 w-2", batch.ArrayStatus{Succeeded: "3"}},
+		"elements fail one by one": {array("3,5,9").pod("w", 0, corev1.PodFailed, ended(7, time.Minute)).pod("w", 1, corev1.PodFailed),
+			"w-2", batch.ArrayStatus{Failed: "3,5", ExitCodes: map[string]string{"7": "3", "-1": "5"}}},
+		"one whose pod is gone is not run again": {array("3,5,9").known(batch.ArrayStatus{Succeeded: "3", Failed: "5", ExitCodes: map[string]string{"7": "5"}}),
+			"w-2", batch.ArrayStatus{Succeeded: "3", Failed: "5", ExitCodes: map[string]string{"7": "5"}}},
+		"wide elements start whole":           {two(array("0-2")).asks(keys.ArrayLimit, "1"), "w-0 w-1", batch.ArrayStatus{}},
+		"a wide one that was begun is filled": {two(array("0-2")).asks(keys.ArrayLimit, "1").pod("w", 1, corev1.PodRunning), "w-0", batch.ArrayStatus{Running: "0", Reason: "JobArrayTaskLimit"}},
+		"a wide one has succeeded when all its pods have": {two(array("0-2")).asks(keys.ArrayLimit, "1").pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodSucceeded),
+			"w-2 w-3", batch.ArrayStatus{Succeeded: "0"}},
+		"and failed when one has": {two(array("0-2")).asks(keys.ArrayLimit, "1").pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodFailed, ended(2, 0)),
+			"w-2 w-3", batch.ArrayStatus{Failed: "0", ExitCodes: map[string]string{"2": "0"}}},
+
+		"elements follow those of another array": {array("0-3").asks(keys.Dependency, "aftercorr:7").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "1", Failed: "2"})),
+			"w-1", batch.ArrayStatus{}},
+		"the others wait": {array("0-3").asks(keys.Dependency, "aftercorr:7").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "1", Failed: "2"})).pod("w", 1, corev1.PodRunning),
+			"", batch.ArrayStatus{Running: "1", Reason: "Dependency"}},
+		"none is left that may follow": {array("2-3").asks(keys.Dependency, "aftercorr:7").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "1", Failed: "2-3"})),
+			"", batch.ArrayStatus{Reason: "DependencyNeverSatisfied"}},
+		"those that never can are cancelled where that is asked": {array("1-3").asks(keys.Dependency, "aftercorr:7").asks(keys.KillOnInvalidDependency, "true").
+			other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "1", Failed: "2"})), "w-0", batch.ArrayStatus{Cancelled: "2"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := Compute(test.in.Input)
+			made := ""
+			for _, word := range digest(&p) {
+				if after, ok := strings.CutPrefix(word, "create "); ok {
+					made = after
+				}
+			}
+			if made != test.want {
+				t.Errorf("made %q, want %q (%v)", made, test.want, digest(&p))
+			}
+			if diff := cmp.Diff(&test.told, status(test.in, &p).Array); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestACancelledElementIsStoppedAndIsNoEviction(t *testing.T) {
+	t.Parallel()
+	in := array("0-2").policy(bus.PodEvictedEvent, bus.RestartJobAction).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning).pod("w", 2, corev1.PodRunning).counted()
+	in.asks(keys.ArrayCancelled, "1")
+	p := Compute(in.Input)
+	if diff := cmp.Diff([]string{"status Running v0 r0", "mark w-1", "delete w-1"}, digest(&p)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	in.Job.Status = *status(in, &p)
+	in.Pods = in.Pods[:1]
+	in.pod("w", 2, corev1.PodSucceeded)
+	in.Pods[0].Status.Phase = corev1.PodFailed
+	p = Compute(in.Input)
+	if s := status(in, &p); s.State.Phase != batch.Completed {
+		t.Errorf("%+v", s.State)
+	}
+}
+
+func TestAnArrayOfWhichAllIsCancelledEnds(t *testing.T) {
+	t.Parallel()
+	for _, phase := range []batch.JobPhase{batch.Pending, batch.Running} {
+		in := array("0-2").asks(keys.ArrayCancelled, "0-2")
+		in.Job.Status.State.Phase = phase
+		p := Compute(in.Input)
+		if s := status(in, &p); s.State.Phase != batch.Terminated || s.State.Message != allCancelled {
+			t.Errorf("%s: %+v", phase, s.State)
+		}
+	}
+}
+
+func TestAnArrayStartsWithOneElement(t *testing.T) {
+	t.Parallel()
+	in := array("0-99").asks(keys.ArrayLimit, "5")
+	in.PodGroup = nil
+	p := Compute(in.Input)
+	for _, w := range p.Writes {
+		if g, ok := w.(CreateGroup); ok && (g.Group.Spec.MinMember != 1 || g.Group.Spec.MinTaskMember["w"] != 1) {
+			t.Errorf("%+v", g.Group.Spec)
+		}
+	}
+	if p.Job.Spec.Tasks[0].Replicas != 100 || p.Job.Spec.MinAvailable != 1 {
+		t.Errorf("%d pods, %d at least", p.Job.Spec.Tasks[0].Replicas, p.Job.Spec.MinAvailable)
+	}
+}
+
+func TestARestartRunsAnArrayAgain(t *testing.T) {
+	t.Parallel()
+	in := array("0-3").command(bus.RestartJobAction).known(batch.ArrayStatus{Succeeded: "0", Failed: "1", ExitCodes: map[string]string{"1": "1"}}).
+		pod("w", 2, corev1.PodSucceeded).pod("w", 3, corev1.PodRunning)
+	p := Compute(in.Input)
+	if s := status(in, &p).Array; s.Succeeded != "" || s.Failed != "" {
+		t.Errorf("%+v", s)
+	}
+	in.asks(keys.KeepFinished, "true")
+	in.Job.Status.Finished = map[string]string{"w": "0"}
+	p = Compute(in.Input)
+	s := status(in, &p)
+	if s.Array.Succeeded != "0,2" || s.Array.Failed != "" || s.Finished["w"] != "0,2" {
+		t.Errorf("what has succeeded is kept: %+v, %v", s.Array, s.Finished)
+	}
+	if diff := cmp.Diff([]string{"status Restarting v1 r0 u1", "delete w-3", "DeleteGroup", "done c0"}, digest(&p)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestARestartOfOnePodForgetsItsElementOnly(t *testing.T) {
+	t.Parallel()
+	in := array("0-3").policy(bus.PodFailedEvent, bus.RestartPodAction).known(batch.ArrayStatus{Succeeded: "0"}).
+		pod("w", 1, corev1.PodFailed, ended(1, 0)).pod("w", 2, corev1.PodRunning).pod("w", 3, corev1.PodRunning)
+	p := Compute(in.Input)
+	if s := status(in, &p); s.State.Phase != batch.Restarting || s.Array.Succeeded != "0" || s.Array.Failed != "" {
+		t.Errorf("%+v, %+v", s.State, s.Array)
+	}
+}
+
+func TestTheEndOfAnArrayIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	began := func(ago time.Duration) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) {
+			at := metav1.NewTime(noon.Add(-ago))
+			pod.Status.StartTime, pod.CreationTimestamp = &at, at
+		}
+	}
+	in := array("0-2").known(batch.ArrayStatus{Succeeded: "1"}).pod("w", 0, corev1.PodSucceeded, began(30*time.Minute), ended(0, 10*time.Minute)).
+		pod("w", 2, corev1.PodFailed, began(20*time.Minute), ended(9, 5*time.Minute))
+	in.Job.Status.State.Phase = batch.Completed
+	p := Compute(in.Input)
+	s := status(in, &p)
+	want := &batch.ArrayStatus{Succeeded: "0-1", Failed: "2", ExitCodes: map[string]string{"9": "2"}, Times: "1800+1200 - 2400+900"}
+	if diff := cmp.Diff(want, s.Array); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	in.Job.Status = *s
+	in.Pods = nil
+	p = Compute(in.Input)
+	if diff := cmp.Diff(want, status(in, &p).Array); diff != "" {
+		t.Errorf("its pods gone (-want +got):\n%s", diff)
+	}
+}
+
+func TestAPodOfAnArrayKnowsItsElement(t *testing.T) {
+	t.Parallel()
+	in := array("3,5,9")
+	batch.SetJobID(in.Job, 40)
+	p := Compute(in.Input)
+	pod := Pod(p.Job, plugin.Set{}, Place{0, 2}, false)
+	p.Array.Mark(pod, p.Job, Place{0, 2})
+	env := pod.Spec.Containers[0].Env
+	if pod.Labels[keys.ArrayIndex] != "9" || pod.Annotations[keys.ElementID] != "42" || pod.Labels[keys.JobID] != "40" ||
+		!slices.Contains(env, corev1.EnvVar{Name: "VC_ARRAY_INDEX", Value: "9"}) {
+		t.Errorf("%v, %v, %v", pod.Labels, pod.Annotations, env)
+	}
+}
+
+func TestFinishedWorkIsKept(t *testing.T) {
+	t.Parallel()
+	keep := func() *story {
+		return given(batch.Running).asks(keys.KeepFinished, "true").group(scheduling.PodGroupRunning)
+	}
+	in := keep().pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodRunning)
+	p := Compute(in.Input)
+	if s := status(in, &p); s.Finished["w"] != "0" {
+		t.Errorf("%v", s.Finished)
+	}
+	in = keep().pod("w", 1, corev1.PodRunning)
+	in.Job.Status.Finished = map[string]string{"w": "0"}
+	p = Compute(in.Input)
+	if s := status(in, &p); s.Succeeded != 1 || s.Finished["w"] != "0" {
+		t.Errorf("its pod gone: %+v", s)
+	}
+	for _, w := range p.Writes {
+		switch w := w.(type) {
+		case CreatePods:
+			t.Errorf("run again: %v", w.Places)
+		case PatchGroup:
+			if w.Spec.MinMember != 1 || w.Spec.MinTaskMember["w"] != 1 {
+				t.Errorf("the gang is to wait for one pod: %+v", w.Spec)
+			}
+		}
+	}
+	in.Pods[0].Status.Phase = corev1.PodSucceeded
+	p = Compute(in.Input)
+	if s := status(in, &p); s.State.Phase != batch.Completed || s.Finished["w"] != "0-1" {
+		t.Errorf("%+v, %v", s.State, s.Finished)
+	}
+}
+
+func TestWhyElementsWaitHasWords(t *testing.T) {
+	t.Parallel()
+	for _, code := range []reason.Code{reason.JobArrayTaskLimit, reason.Dependency, reason.DependencyNeverSatisfied} {
+		if reason.Get(code).Sentence == string(code) {
+			t.Errorf("%s has no sentence", code)
+		}
+	}
+}
