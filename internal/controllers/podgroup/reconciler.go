@@ -68,10 +68,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !r.wants(&pod) || !live(&pod) {
 		return reconcile.Result{}, nil
 	}
-	if err := r.ensureGroup(ctx, &pod, false); err != nil {
+	fresh := keys.PodGroupOf(pod.Annotations) == ""
+	if err := r.ensureGroup(ctx, &pod, fresh && watched(metav1.GetControllerOfNoCopy(&pod))); err != nil {
 		return reconcile.Result{}, err
 	}
-	if keys.PodGroupOf(pod.Annotations) != "" {
+	if !fresh {
 		return reconcile.Result{}, nil
 	}
 	return reconcile.Result{}, r.annotate(ctx, &pod)
@@ -154,6 +155,11 @@ func (r *Reconciler) reader(ref *metav1.OwnerReference) (client.Object, client.R
 		return &batchv1.Job{}, r.api
 	}
 	return nil, nil
+}
+
+// watched says whether a controller is of a kind that is watched, so that looking at it costs nothing.
+func watched(ref *metav1.OwnerReference) bool {
+	return ref != nil && ref.APIVersion == appsv1.SchemeGroupVersion.String() && (ref.Kind == "ReplicaSet" || ref.Kind == "StatefulSet")
 }
 
 // annotate names the PodGroup on exactly this pod.

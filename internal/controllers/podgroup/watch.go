@@ -43,7 +43,7 @@ func Add(mgr manager.Manager, o Options) error {
 func addWorkload[T client.Object](mgr manager.Manager, options controller.Options, w workload[T], name, kind string) error {
 	if err := ctrl.NewControllerManagedBy(mgr).Named(name).WithOptions(options).
 		For(w.empty(), builder.WithPredicates(noDeletions())).
-		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(workloadOf(kind)), builder.WithPredicates(creations())).
+		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(workloadOf(kind)), builder.WithPredicates(groupEvents())).
 		Complete(w); err != nil {
 		return fmt.Errorf("podgroup controller of %ss: %w", strings.ToLower(kind), err)
 	}
@@ -71,11 +71,19 @@ func deletions() predicate.Predicate {
 	return only
 }
 
-func creations() predicate.Predicate {
-	none := func(client.Object) bool { return false }
-	only := predicate.NewPredicateFuncs(none)
-	only.CreateFunc = func(event.CreateEvent) bool { return true }
-	return only
+// groupEvents lets through what a workload may have to put right: a group that it should not have, or one that says
+// something else than the workload.
+func groupEvents() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return true },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, isGroup := e.ObjectOld.(*scheduling.PodGroup)
+			now, stillGroup := e.ObjectNew.(*scheduling.PodGroup)
+			return isGroup && stillGroup && differ(before, now)
+		},
+		DeleteFunc:  func(event.DeleteEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
 }
 
 // podsOf are the pods that a PodGroup of ours was made for: when it goes they may need another one.
