@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/controllers/cronjob"
+	"github.com/vc-batch/vc/internal/controllers/hypernode"
 	"github.com/vc-batch/vc/internal/controllers/index"
 	"github.com/vc-batch/vc/internal/controllers/job"
 	"github.com/vc-batch/vc/internal/controllers/podgroup"
@@ -63,6 +65,12 @@ func Add(mgr manager.Manager, o Options) error {
 		return err
 	}
 	if err := podgroup.Add(mgr, podgroup.Options{Cache: mgr.GetCache(), API: api, Recorder: recorder, Schedulers: o.SchedulerNames, Reconcilers: reconcilers}); err != nil {
+		return err
+	}
+	if err := cronjob.Add(mgr, cronjob.Options{Cache: mgr.GetCache(), API: api, Recorder: recorder, Reconcilers: 3, Now: o.Now}); err != nil {
+		return err
+	}
+	if err := hypernode.Add(mgr, hypernode.Options{Cache: mgr.GetCache(), API: api, Recorder: recorder, ConfigMap: hypernode.ConfigMapName(), Now: o.Now}); err != nil {
 		return err
 	}
 	return queue.Add(mgr, queue.Options{Cache: mgr.GetCache(), API: api, Recorder: recorder})

@@ -27,6 +27,8 @@ const (
 	JobName       = "vc.jobName"       // jobs by what a dependency calls them: Reference
 	JobTitle      = "vc.jobTitle"      // jobs by Title
 	JobAwaits     = "vc.jobAwaits"     // jobs by what they wait for: Reference or Title
+	JobController = "vc.jobController" // jobs by the UID of their controller: a CronJob, a JobFlow
+	JobTemplate   = "vc.jobTemplate"   // jobs by the JobTemplate that they were made from, as namespace.name
 )
 
 // Index is one of them.
@@ -54,6 +56,18 @@ func All() []Index {
 		{&batch.Job{}, JobName, func(o client.Object) []string { return references(o.(*batch.Job)) }},
 		{&batch.Job{}, JobTitle, func(o client.Object) []string { return []string{Title(o.(*batch.Job))} }},
 		{&batch.Job{}, JobAwaits, func(o client.Object) []string { return awaited(o.(*batch.Job)) }},
+		{&batch.Job{}, JobController, func(o client.Object) []string {
+			if owner := metav1.GetControllerOfNoCopy(o); owner != nil {
+				return []string{string(owner.UID)}
+			}
+			return nil
+		}},
+		{&batch.Job{}, JobTemplate, func(o client.Object) []string {
+			if template := o.GetAnnotations()[keys.CreatedByJobTemplate]; template != "" {
+				return []string{template}
+			}
+			return nil
+		}},
 		{&scheduling.PodGroup{}, GroupQueue, func(o client.Object) []string { return []string{QueueOf(o.(*scheduling.PodGroup))} }},
 		{&scheduling.Queue{}, QueueParent, func(o client.Object) []string {
 			q := o.(*scheduling.Queue)

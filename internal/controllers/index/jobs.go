@@ -1,7 +1,11 @@
 package index
 
 import (
+	"context"
+	"fmt"
 	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
@@ -44,4 +48,17 @@ func awaited(job *batch.Job) []string {
 		}
 	}
 	return names
+}
+
+// JobsOf reads the jobs whose controller is owner.
+func JobsOf(ctx context.Context, cache client.Reader, owner client.Object) ([]*batch.Job, error) {
+	var list batch.JobList
+	if err := cache.List(ctx, &list, client.InNamespace(owner.GetNamespace()), client.MatchingFields{JobController: string(owner.GetUID())}); err != nil {
+		return nil, fmt.Errorf("jobs of %s: %w", owner.GetName(), err)
+	}
+	jobs := make([]*batch.Job, len(list.Items))
+	for i := range list.Items {
+		jobs[i] = &list.Items[i]
+	}
+	return jobs, nil
 }

@@ -1,0 +1,264 @@
+package cronjob
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// The reasons of events, by Volcano's names.
+const (
+	invalidSchedule    = "UnparseableSchedule"
+	invalidTimeZone    = "InvalidTimeZone"
+	tooManyMissed      = "TooManyMissedTimes"
+	missedStart        = "MissSchedule"
+	forbidConcurrent   = "ForbidConcurrent"
+	replaceConcurrent  = "ReplaceConcurrent"
+	sawCompletedJob    = "SawCompletedJob"
+	successfulCreate   = "SuccessfulCreate"
+	failedCreate       = "FailedCreate"
+	successfulDelete   = "SuccessfulDelete"
+	failedDelete       = "FailedDelete"
+	foreignJob         = "ForeignJob"
+	namespaceGoingAway = "NamespaceTerminating"
+)
+
+const (
+	// manyMissed is how many times may be missed before that is worth telling.
+	manyMissed = 100
+	// lateness is how long after a time it is looked at, so that the clock has passed it.
+	lateness = 100 * time.Millisecond
+	// widest is how far back the last time of a schedule is looked for: leap days may be eight years apart.
+	widest = 9 * 366 * 24 * time.Hour
+)
+
+// Input is everything a plan follows from. Nothing in it is changed.
+type Input struct {
+	CronJob *batch.CronJob
+	// Jobs are those whose controller is this very CronJob (by UID).
+	Jobs []*batch.Job
+	Now  time.Time
+}
+
+// Plan is what to do.
+type Plan struct {
+	// Noticed is a status to be written before anything is deleted: what is known from a job alone must not go with it. Nil: nothing is.
+	Noticed *batch.CronJobStatus
+	// Delete comes before Create: where jobs replace each other the old one goes first.
+	Delete []*batch.Job
+	// Create is the job that is due; nil: none.
+	Create *batch.Job
+	// Status as it is to be when that is done; nil: it is so.
+	Status *batch.CronJobStatus
+	Events []Event
+	// RequeueAfter is when to look again although nothing changes; 0: never.
+	RequeueAfter time.Duration
+}
+
+// Event is to be recorded on the CronJob.
+type Event struct{ Type, Reason, Message string }
+
+func (p *Plan) event(kind, reason, format string, args ...any) {
+	p.Events = append(p.Events, Event{kind, reason, fmt.Sprintf(format, args...)})
+}
+
+// Compute says what to do about a CronJob now.
+func Compute(in Input) Plan {
+	var p Plan
+	c := in.CronJob
+	if c.DeletionTimestamp != nil {
+		return p // its jobs are collected with it
+	}
+	status := c.Status.DeepCopy()
+	jobs := slices.SortedFunc(slices.Values(in.Jobs), func(a, b *batch.Job) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	p.notice(c, status, jobs)
+	p.prune(c, jobs)
+	noticed := status.DeepCopy()
+	p.makeDue(c, status, jobs, in.Now)
+	if len(p.Delete) > 0 && !noticed.LastScheduleTime.Equal(c.Status.LastScheduleTime) {
+		p.Noticed = noticed
+	}
+	slices.SortFunc(status.Active, func(a, b corev1.ObjectReference) int { return cmp.Compare(a.Name, b.Name) })
+	if !equality.Semantic.DeepEqual(*status, c.Status) {
+		p.Status = status
+	}
+	return p
+}
+
+// Ended says whether a job of this phase has ended for good.
+func Ended(phase batch.JobPhase) bool {
+	return phase == batch.Completed || phase == batch.Failed || phase == batch.Terminated
+}
+
+// notice brings the status up to date with the jobs that there are.
+func (p *Plan) notice(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job) {
+	was := map[string]bool{}
+	for _, a := range c.Status.Active {
+		was[string(a.UID)] = true
+	}
+	status.Active = nil
+	for _, j := range jobs {
+		phase := j.Status.State.Phase
+		switch {
+		case !Ended(phase):
+			status.Active = append(status.Active, reference(j))
+		case was[string(j.UID)]:
+			p.event(corev1.EventTypeNormal, sawCompletedJob, "Saw completed job: %s, status: %s", j.Name, phase)
+		}
+		if at := j.Status.State.LastTransitionTime; phase == batch.Completed && !at.IsZero() && (status.LastSuccessfulTime == nil || status.LastSuccessfulTime.Before(&at)) {
+			status.LastSuccessfulTime = &at
+		}
+		if at := scheduledFor(j); !at.IsZero() && (status.LastScheduleTime == nil || status.LastScheduleTime.Time.Before(at)) {
+			status.LastScheduleTime = &metav1.Time{Time: at}
+		}
+	}
+}
+
+func reference(j *batch.Job) corev1.ObjectReference {
+	return corev1.ObjectReference{
+		APIVersion: batch.GroupVersion.String(), Kind: "Job", Namespace: j.Namespace, Name: j.Name, UID: j.UID, ResourceVersion: "",
+	}
+}
+
+// scheduledFor is the time of the schedule that a job was made for; zero: it does not say.
+func scheduledFor(j *batch.Job) time.Time {
+	at, err := time.Parse(time.RFC3339, j.Annotations[keys.CronJobScheduled])
+	if err != nil {
+		return time.Time{}
+	}
+	return at.Local()
+}
+
+// prune deletes the oldest ended jobs beyond the limits.
+func (p *Plan) prune(c *batch.CronJob, jobs []*batch.Job) {
+	prune := func(limit *int32, fallback int, of func(batch.JobPhase) bool) {
+		keep := fallback
+		if limit != nil {
+			keep = int(*limit)
+		}
+		ended := slices.DeleteFunc(slices.Clone(jobs), func(j *batch.Job) bool {
+			return !of(j.Status.State.Phase) || j.DeletionTimestamp != nil
+		})
+		p.Delete = append(p.Delete, ended[:max(0, len(ended)-keep)]...)
+	}
+	prune(c.Spec.SuccessfulJobsHistoryLimit, 3, func(phase batch.JobPhase) bool { return phase == batch.Completed })
+	prune(c.Spec.FailedJobsHistoryLimit, 1, func(phase batch.JobPhase) bool { return phase == batch.Failed || phase == batch.Terminated })
+}
+
+// makeDue makes the job whose time has come.
+func (p *Plan) makeDue(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job, now time.Time) {
+	if c.Spec.Suspend != nil && *c.Spec.Suspend {
+		return
+	}
+	schedule, err := batch.ParseSchedule(c.Spec.Schedule)
+	if err != nil {
+		p.event(corev1.EventTypeWarning, invalidSchedule, "%s: %v; correct spec.schedule", c.Spec.Schedule, err)
+		return
+	}
+	zone := time.Local
+	if c.Spec.TimeZone != nil {
+		if zone, err = time.LoadLocation(*c.Spec.TimeZone); err != nil {
+			p.event(corev1.EventTypeWarning, invalidTimeZone, "%s: %v; correct spec.timeZone", *c.Spec.TimeZone, err)
+			return
+		}
+	}
+	now = now.In(zone)
+	if next := schedule.Next(now); !next.IsZero() {
+		p.RequeueAfter = next.Sub(now) + lateness
+	}
+	since := c.CreationTimestamp.Time
+	if status.LastScheduleTime != nil {
+		since = status.LastScheduleTime.Time
+	}
+	due, missed := lastBetween(schedule, since.In(zone), now)
+	if due.IsZero() {
+		return
+	}
+	if limit := c.Spec.StartingDeadlineSeconds; limit != nil && now.Sub(due) > time.Duration(min(*limit, int64(widest/time.Second)))*time.Second {
+		p.event(corev1.EventTypeWarning, missedStart, "Missed scheduled time to start a job: %s", due.Format(time.RFC3339))
+		return
+	}
+	if missed > manyMissed {
+		p.event(corev1.EventTypeWarning, tooManyMissed, "too many missed start times (more than %d); only the latest, %s, is made up for", manyMissed, due.Format(time.RFC3339))
+	}
+	name := jobName(c, due)
+	if slices.ContainsFunc(jobs, func(j *batch.Job) bool { return j.Name == name }) {
+		status.LastScheduleTime = &metav1.Time{Time: due.Local()} // two times in one minute: the clock was set back
+		return
+	}
+	if len(status.Active) > 0 && !p.mayStart(c, status, jobs, due) {
+		return
+	}
+	p.Create = newJob(c, name, due)
+	status.LastScheduleTime = &metav1.Time{Time: due.Local()}
+}
+
+// mayStart answers jobs that still run.
+func (p *Plan) mayStart(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job, due time.Time) bool {
+	switch c.Spec.ConcurrencyPolicy {
+	case batch.ForbidConcurrent:
+		p.event(corev1.EventTypeNormal, forbidConcurrent, "Job %s still runs and concurrencyPolicy is Forbid: that of %s waits for its end", status.Active[0].Name, due.Format(time.RFC3339))
+		return false
+	case batch.ReplaceConcurrent:
+		for _, j := range jobs {
+			if !Ended(j.Status.State.Phase) && j.DeletionTimestamp == nil {
+				p.event(corev1.EventTypeNormal, replaceConcurrent, "Job %s is replaced by that of %s", j.Name, due.Format(time.RFC3339))
+				p.Delete = append(p.Delete, j)
+			}
+		}
+		status.Active = nil
+	}
+	return true
+}
+
+// lastBetween is the latest time of a schedule after since and not after now, zero for none, and how many there are, counted to one more than manyMissed.
+func lastBetween(schedule interface{ Next(time.Time) time.Time }, since, now time.Time) (last time.Time, count int) {
+	for at := schedule.Next(since); !at.IsZero() && !at.After(now); at = schedule.Next(at) {
+		last = at
+		if count++; count > manyMissed {
+			break
+		}
+	}
+	if count <= manyMissed {
+		return last, count
+	}
+	// There are many: from how far back is it only a few?
+	for back := time.Minute; back < widest; back *= 2 {
+		from := now.Add(-back)
+		if at := schedule.Next(from); !at.IsZero() && !at.After(now) {
+			for ; !at.IsZero() && !at.After(now); at = schedule.Next(at) {
+				last = at
+			}
+			break
+		}
+	}
+	return last, count
+}
+
+func jobName(c *batch.CronJob, at time.Time) string {
+	return c.Name + "-" + strconv.FormatInt(at.Unix()/60, 10)
+}
+
+func newJob(c *batch.CronJob, name string, at time.Time) *batch.Job {
+	job := c.JobOf()
+	job.Name = name
+	job.Annotations = maps.Clone(job.Annotations)
+	if job.Annotations == nil {
+		job.Annotations = map[string]string{}
+	}
+	job.Annotations[keys.CronJobScheduled] = at.Format(time.RFC3339)
+	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(c, batch.GroupVersion.WithKind("CronJob"))}
+	return job
+}

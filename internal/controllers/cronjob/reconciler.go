@@ -1,0 +1,184 @@
+package cronjob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/index"
+	"github.com/vc-batch/vc/internal/controllers/told"
+)
+
+// Options of the controller.
+type Options struct {
+	Cache       client.Reader // what the watches feed
+	API         client.Client // reads past the cache, and all writes
+	Recorder    record.EventRecorder
+	Reconcilers int // CronJobs at once
+	Now         func() time.Time
+}
+
+// Reconciler carries out plans of CronJobs.
+type Reconciler struct {
+	cache    client.Reader
+	api      client.Client
+	recorder record.EventRecorder
+	now      func() time.Time
+	told     told.Events
+}
+
+// New makes a Reconciler that is not connected to a manager.
+func New(o Options) *Reconciler {
+	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: o.Now}
+}
+
+// Add registers the controller of CronJobs.
+func Add(mgr manager.Manager, o Options) error {
+	err := ctrl.NewControllerManagedBy(mgr).Named("cronjob-controller").
+		For(&batch.CronJob{}).
+		Owns(&batch.Job{}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: o.Reconcilers}).
+		Complete(New(o))
+	if err != nil {
+		return fmt.Errorf("cronjob controller: %w", err)
+	}
+	return nil
+}
+
+// Reconcile reads a CronJob, plans and writes.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	cron := &batch.CronJob{}
+	if err := r.cache.Get(ctx, request.NamespacedName, cron); err != nil {
+		r.told.Forget(request.NamespacedName)
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	jobs, err := index.JobsOf(ctx, r.cache, cron)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	in := Input{CronJob: cron, Jobs: jobs, Now: r.now()}
+	p := Compute(in)
+	if p.Create != nil {
+		// A cache that is late must not make a job for a time that had its job already.
+		live := &batch.CronJob{}
+		if err := r.api.Get(ctx, request.NamespacedName, live); err != nil {
+			return reconcile.Result{}, client.IgnoreNotFound(err)
+		}
+		if live.UID != cron.UID {
+			return reconcile.Result{RequeueAfter: time.Second}, nil
+		}
+		in.CronJob = live
+		p = Compute(in)
+	}
+	return r.apply(ctx, in.CronJob, &p)
+}
+
+func (r *Reconciler) apply(ctx context.Context, cron *batch.CronJob, p *Plan) (reconcile.Result, error) {
+	name := client.ObjectKeyFromObject(cron)
+	for _, e := range p.Events {
+		r.tell(name, cron, e)
+	}
+	cron = cron.DeepCopy()
+	if p.Noticed != nil {
+		if err := r.writeStatus(ctx, cron, p.Noticed); err != nil {
+			return conflictIsLater(err)
+		}
+	}
+	for _, job := range p.Delete {
+		if err := r.delete(ctx, job); err != nil {
+			r.tell(name, cron, Event{corev1.EventTypeWarning, failedDelete, fmt.Sprintf("job %s: %v", job.Name, err)})
+			return reconcile.Result{}, fmt.Errorf("cronjob %s: job %s: %w", cron.Name, job.Name, err)
+		}
+		r.tell(name, cron, Event{corev1.EventTypeNormal, successfulDelete, "Deleted job " + job.Name})
+	}
+	if p.Create != nil {
+		made, err := r.create(ctx, name, cron, p.Create)
+		if err != nil {
+			r.tell(name, cron, Event{corev1.EventTypeWarning, failedCreate, fmt.Sprintf("job %s: %v", p.Create.Name, err)})
+			return reconcile.Result{}, fmt.Errorf("cronjob %s: job %s: %w", cron.Name, p.Create.Name, err)
+		}
+		if made != nil {
+			p.Status.Active = append(p.Status.Active, reference(made))
+		}
+	}
+	if p.Status != nil {
+		if err := r.writeStatus(ctx, cron, p.Status); err != nil {
+			return conflictIsLater(err)
+		}
+	}
+	return reconcile.Result{RequeueAfter: p.RequeueAfter}, nil
+}
+
+// create makes a job. A nil job without an error: there is none to be made.
+func (r *Reconciler) create(ctx context.Context, name types.NamespacedName, cron *batch.CronJob, job *batch.Job) (*batch.Job, error) {
+	err := r.api.Create(ctx, job)
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		r.tell(name, cron, Event{corev1.EventTypeWarning, namespaceGoingAway, "no job is made: the namespace is being deleted"})
+		return nil, nil
+	case apierrors.IsAlreadyExists(err):
+		there := &batch.Job{}
+		if err := r.api.Get(ctx, client.ObjectKeyFromObject(job), there); err != nil {
+			return nil, err
+		}
+		if !metav1.IsControlledBy(there, cron) {
+			r.tell(name, cron, Event{corev1.EventTypeWarning, foreignJob,
+				fmt.Sprintf("job %s exists and is not of this CronJob: nothing is made for its time; delete it or rename the CronJob", job.Name)})
+			return nil, nil
+		}
+		if Ended(there.Status.State.Phase) {
+			return nil, nil
+		}
+		return there, nil
+	case err != nil:
+		return nil, err
+	}
+	r.tell(name, cron, Event{corev1.EventTypeNormal, successfulCreate, "Created job " + job.Name})
+	return job, nil
+}
+
+// delete deletes exactly this job, and its pods with it.
+func (r *Reconciler) delete(ctx context.Context, job *batch.Job) error {
+	background, uid := metav1.DeletePropagationBackground, job.UID
+	err := r.api.Delete(ctx, job, &client.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid}})
+	if apierrors.IsConflict(err) {
+		return nil // another one of its name
+	}
+	return client.IgnoreNotFound(err)
+}
+
+// writeStatus writes over exactly what was read, so that of two writers one has to look again.
+func (r *Reconciler) writeStatus(ctx context.Context, cron *batch.CronJob, status *batch.CronJobStatus) error {
+	cron.Status = *status
+	if err := r.api.Status().Update(ctx, cron); err != nil {
+		return fmt.Errorf("status of cronjob %s: %w", cron.Name, err)
+	}
+	return nil
+}
+
+func conflictIsLater(err error) (reconcile.Result, error) {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && status.Status().Reason == metav1.StatusReasonConflict {
+		return reconcile.Result{RequeueAfter: 20 * time.Millisecond}, nil
+	}
+	return reconcile.Result{}, client.IgnoreNotFound(err)
+}
+
+func (r *Reconciler) tell(name types.NamespacedName, cron *batch.CronJob, e Event) {
+	if r.told.New(name, e.Reason, e.Message) {
+		r.recorder.Event(cron, e.Type, e.Reason, e.Message)
+	}
+}
