@@ -68,6 +68,7 @@ func startCluster(t *testing.T, args ...string) *cluster {
 			}
 		})
 		exited <- up.Wait()
+		close(exited) // whoever asks once more is not kept waiting
 	}()
 	t.Cleanup(func() {
 		if t.Failed() {
