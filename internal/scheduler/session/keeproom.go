@@ -94,6 +94,12 @@ func (s *Session) UseKept(j *Job) (done func()) {
 	}
 }
 
+// MayUseKept says whether room is kept for a job that has pods to place: what is kept
+// does not look free to it.
+func (s *Session) MayUseKept(j *Job) bool {
+	return len(s.keeps) > 0 && len(j.Pending) > 0 && slices.ContainsFunc(s.keeps, func(k *keeping) bool { return len(k.held) > 0 && k.job == j })
+}
+
 // MayFreeKept says whether a gang is tried in this cycle that room is kept for: what
 // it then does not need is free for others.
 func (s *Session) MayFreeKept() bool {

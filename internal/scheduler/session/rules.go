@@ -61,7 +61,7 @@ type Rules struct {
 	WideOnly bool
 	// HyperNodeOrder are the points of a domain for a gang that asks for so much there.
 	HyperNodeOrder []func(j *Job, d *model.Domain, asked model.Request) float64
-	// MaxDomains is how many domains evictions are tried in; 0: the default.
+	// MaxDomains is how many domains evictions are tried in, whatever an action says; 0: that is the action's to say.
 	MaxDomains int
 
 	// Nodes are what policies say of single nodes beyond the judge's filters and weights.

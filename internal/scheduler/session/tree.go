@@ -53,9 +53,6 @@ const (
 	ToEvict
 )
 
-// maxDomains is how many domains evictions are tried in, as in Volcano.
-const maxDomains = 8
-
 // Domains are the domains that a gang may be placed in, best first. nil stands
 // for the whole cluster. The verdict says why there are none.
 func (s *Session) Domains(j *Job, purpose Purpose) ([]*model.Domain, explain.Verdict) {
@@ -75,7 +72,9 @@ func (s *Session) Domains(j *Job, purpose Purpose) ([]*model.Domain, explain.Ver
 		if j.Topology == nil || !j.Topology.Hard {
 			return []*model.Domain{nil}, v
 		}
-		out = out[:min(len(out), cmp.Or(s.Rules.MaxDomains, maxDomains))]
+		if most := s.Rules.MaxDomains; most > 0 {
+			out = out[:min(len(out), most)]
+		}
 	}
 	return out, v
 }

@@ -50,8 +50,8 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 		warn("hypernode.binpack.normal-pod.fading: must not be negative; 0.8 is used")
 		p.fading = 0.8
 	}
-	if p.domains = a.Int("hypernode.gradient.evict.max-hypernodes", 8, warn); p.domains <= 0 {
-		p.domains = 8
+	if p.domains = a.Int("hypernode.gradient.evict.max-hypernodes", 0, warn); p.domains < 0 {
+		p.domains = 0
 	}
 	return p
 }
