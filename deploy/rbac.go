@@ -16,6 +16,9 @@ const (
 	AdmissionAccount   = "vc-admission"
 )
 
+// controllersConfigMap is the configuration of the controllers, by the name of Volcano's chart.
+const controllersConfigMap = "volcano-controller-configmap"
+
 // API groups.
 const (
 	core         = ""
@@ -139,11 +142,15 @@ func components() []component {
 				rule(flowGroup, of("jobflows", "jobtemplates"), watched...),
 				rule(flowGroup, of("jobflows/status", "jobtemplates/status"), "update"),
 				rule(flowGroup, of("jobflows/finalizers"), "update"),
+				// internal/controllers/hypernode
+				rule(netGroup, of("hypernodes"), append(watched, "create", "update", "delete")...),
+				rule(core, of("nodes"), watched...),
 				// all of them
 				rule(busGroup, of("commands"), append(watched, "delete")...),
 				rule(core, of("events"), "create", "patch"),
 			},
-			own: append(lease("vc-controller-manager"), jobIDs()...),
+			own: append(append(lease("vc-controller-manager"), jobIDs()...),
+				only(rule(core, of("configmaps"), "list", "watch"), controllersConfigMap)),
 		},
 		{
 			account: AdmissionAccount,

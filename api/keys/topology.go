@@ -10,3 +10,6 @@ const (
 	TaskTopologyAntiAffinity = "volcano.sh/task-topology-anti-affinity"
 	TaskTopologyOrder        = "volcano.sh/task-topology-task-order"
 )
+
+// TopologySource is the label on HyperNodes that the controllers found: from what (label, ufm). Others are left alone.
+const TopologySource = "volcano.sh/network-topology-source"

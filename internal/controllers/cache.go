@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/hypernode"
 )
 
 // CacheOptions are those of the manager whose cache the controllers read: objects are cut down to what the controllers look at, so that
@@ -20,6 +21,7 @@ func CacheOptions() cache.Options {
 	return cache.Options{
 		DefaultTransform: transform(func(any) {}),
 		ByObject: map[client.Object]cache.ByObject{
+			&corev1.ConfigMap{}: hypernode.ConfigMapScope(),
 			&corev1.Pod{}: slim(func(o any) {
 				if pod, ok := o.(*corev1.Pod); ok {
 					slimPod(pod)

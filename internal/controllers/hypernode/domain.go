@@ -1,0 +1,139 @@
+package hypernode
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// node is what matters of a Node.
+type node struct {
+	name   string
+	labels map[string]string
+}
+
+// domain is a set of nodes that a source found to be near each other.
+type domain struct {
+	kind     string // the type of network; part of the name
+	tier     int
+	tierName string
+	// id tells domains of one kind and tier apart.
+	id string
+	// label is a label of the HyperNode ("": none). A HyperNode that is there with it is this domain, when no other has it.
+	label, value string
+	sole         bool // no other domain of this kind and tier has the label and value
+	// members are names of nodes in tier 1, else the ids of domains one tier below; sorted.
+	members []string
+}
+
+// byLabels finds the domains of a topology, lowest tier first.
+//
+// A node that lacks the label of a tier is in no domain from there on. Two domains with the same value are one, unless they are inside different
+// ones: rack 1 of hall A is not rack 1 of hall B.
+func byLabels(t topology, nodes []node) []domain {
+	chains := make([][]string, len(nodes))
+	for i := range nodes {
+		chains[i] = chain(t, nodes[i].labels)
+	}
+	around := outwards(chains)
+	found := make([]map[string]map[string]bool, len(t.labels)) // by tier: path, members
+	for i := range found {
+		found[i] = map[string]map[string]bool{}
+	}
+	for i := range nodes {
+		member := nodes[i].name
+		whole := around.complete(chains[i])
+		for tier := range whole {
+			path := join(whole[tier:])
+			if found[tier][path] == nil {
+				found[tier][path] = map[string]bool{}
+			}
+			found[tier][path][member] = true
+			member = path
+		}
+	}
+	var domains []domain
+	for tier, paths := range found {
+		same := map[string]int{}
+		for path := range paths {
+			same[innermost(path)]++
+		}
+		for _, path := range slices.Sorted(maps.Keys(paths)) {
+			domains = append(domains, domain{
+				kind: t.name, tier: tier + 1, tierName: t.labels[tier], id: path,
+				label: t.labels[tier], value: innermost(path), sole: same[innermost(path)] == 1,
+				members: slices.Sorted(maps.Keys(paths[path])),
+			})
+		}
+	}
+	return domains
+}
+
+// chain are the values of a node's labels from tier 1 outwards, up to the first that is missing.
+func chain(t topology, labels map[string]string) []string {
+	var values []string
+	for _, label := range t.labels {
+		value := labels[label]
+		if value == "" {
+			break
+		}
+		values = append(values, value)
+	}
+	return values
+}
+
+// surroundings say what is around each value of each tier: by tier and value, the paths outwards of the nodes that have it.
+type surroundings []map[string]map[string]bool
+
+func outwards(chains [][]string) surroundings {
+	var s surroundings
+	for _, c := range chains {
+		for tier := range c {
+			if len(s) == tier {
+				s = append(s, map[string]map[string]bool{})
+			}
+			if s[tier][c[tier]] == nil {
+				s[tier][c[tier]] = map[string]bool{}
+			}
+			s[tier][c[tier]][join(c[tier+1:])] = true
+		}
+	}
+	return s
+}
+
+// complete adds to a chain that stops early what the others with one of its values agree on: a node that lacks the label of the hall is in that of
+// its rack.
+func (s surroundings) complete(c []string) []string {
+	for tier := 0; tier < len(c); tier++ {
+		path := agreed(s[tier][c[tier]])
+		if path == "" {
+			continue
+		}
+		if longer := append(slices.Clone(c[:tier+1]), strings.Split(path, separator)...); len(longer) > len(c) {
+			c, tier = longer, -1 // what is known now may be known to go on
+		}
+	}
+	return c
+}
+
+// agreed is the longest of the paths when all others are the beginning of it, else "".
+func agreed(paths map[string]bool) string {
+	longest := ""
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		if longest != "" && !strings.HasPrefix(path, longest+separator) {
+			return ""
+		}
+		longest = path
+	}
+	return longest
+}
+
+// separator is no part of a label's value.
+const separator = "/"
+
+func join(values []string) string { return strings.Join(values, separator) }
+
+func innermost(path string) string {
+	value, _, _ := strings.Cut(path, separator)
+	return value
+}

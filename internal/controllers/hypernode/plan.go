@@ -1,0 +1,165 @@
+package hypernode
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/api/keys"
+	topology1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+)
+
+// writes are what makes the HyperNodes of a source those that were found, in the order in which they are to be written: inner before outer, and
+// what is left over last, outer before inner.
+type writes struct {
+	create, update []*topology1.HyperNode
+	remove         []*topology1.HyperNode
+}
+
+// plan compares what a source found with all HyperNodes that are there. Those of other sources, and those that people made, only take names.
+func plan(source string, domains []domain, there []topology1.HyperNode) writes {
+	mine, taken := map[string]*topology1.HyperNode{}, map[string]bool{}
+	for i := range there {
+		h := &there[i]
+		taken[h.Name] = true
+		if h.Labels[keys.TopologySource] == source {
+			mine[h.Name] = h
+		}
+	}
+	domains = slices.Clone(domains)
+	slices.SortStableFunc(domains, func(a, b domain) int {
+		return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(a.kind, b.kind), cmp.Compare(a.id, b.id))
+	})
+	names := nameAll(domains, mine, taken)
+	var w writes
+	for i := range domains {
+		want := domains[i].object(source, names)
+		old := mine[want.Name]
+		switch {
+		case old == nil:
+			w.create = append(w.create, want)
+		case !same(old, want):
+			changed := old.DeepCopy()
+			changed.Spec = want.Spec
+			if changed.Labels == nil {
+				changed.Labels = map[string]string{}
+			}
+			maps.Copy(changed.Labels, want.Labels)
+			w.update = append(w.update, changed)
+		}
+		delete(mine, want.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(mine)) {
+		w.remove = append(w.remove, mine[name])
+	}
+	slices.SortStableFunc(w.remove, func(a, b *topology1.HyperNode) int { return cmp.Compare(b.Spec.Tier, a.Spec.Tier) })
+	return w
+}
+
+// place is where a domain is among all of a source.
+type place struct {
+	kind string
+	tier int
+	id   string
+}
+
+// nameAll names domains: as the HyperNode is called that carries the same label, so that one which moves keeps its name and those that Volcano made
+// keep theirs; else by what it is.
+func nameAll(domains []domain, mine map[string]*topology1.HyperNode, taken map[string]bool) map[place]string {
+	names, given := map[place]string{}, map[string]bool{}
+	name := func(d *domain, n string) { names[place{d.kind, d.tier, d.id}], given[n] = n, true }
+	var rest []*domain
+	for i := range domains {
+		d := &domains[i]
+		if n := d.existing(mine, given); n != "" {
+			name(d, n)
+		} else {
+			rest = append(rest, d)
+		}
+	}
+	for _, d := range rest {
+		for salt := 0; ; salt++ {
+			n := d.newName(salt)
+			if !given[n] && (!taken[n] || mine[n] != nil && mine[n].Labels[d.label] == d.value) {
+				name(d, n)
+				break
+			}
+		}
+	}
+	return names
+}
+
+func (d *domain) prefix() string { return fmt.Sprintf("hypernode-%s-tier%d-", d.kind, d.tier) }
+
+// existing is the HyperNode that stands for this domain already.
+func (d *domain) existing(mine map[string]*topology1.HyperNode, given map[string]bool) string {
+	if !d.sole {
+		return ""
+	}
+	own := d.newName(0)
+	var candidates []string
+	for name, h := range mine {
+		if !given[name] && strings.HasPrefix(name, d.prefix()) && h.Labels[d.label] == d.value {
+			candidates = append(candidates, name)
+		}
+	}
+	slices.Sort(candidates)
+	if len(candidates) == 0 || slices.Contains(candidates, own) {
+		return "" // or by what it is
+	}
+	return candidates[0]
+}
+
+// newName is a name made of what the domain is; salt avoids names that are taken.
+func (d *domain) newName(salt int) string {
+	h := fnv.New64a()
+	identity := d.id
+	if d.sole {
+		identity = d.value
+	}
+	_, _ = fmt.Fprintf(h, "%s\x00%d\x00%s\x00%s", d.kind, d.tier, d.label, identity)
+	if salt > 0 {
+		_, _ = fmt.Fprintf(h, "\x00%d", salt)
+	}
+	digits := strconv.FormatUint(h.Sum64(), 36)
+	return d.prefix() + ("00000" + digits)[len(digits):]
+}
+
+func (d *domain) object(source string, names map[place]string) *topology1.HyperNode {
+	h := &topology1.HyperNode{
+		ObjectMeta: metav1.ObjectMeta{Name: names[place{d.kind, d.tier, d.id}], Labels: map[string]string{keys.TopologySource: source}},
+		Spec:       topology1.HyperNodeSpec{Tier: d.tier, TierName: d.tierName},
+	}
+	if d.label != "" {
+		h.Labels[d.label] = d.value
+	}
+	for _, member := range d.members {
+		kind := topology1.MemberTypeNode
+		if d.tier > 1 {
+			kind, member = topology1.MemberTypeHyperNode, names[place{d.kind, d.tier - 1, member}]
+		}
+		h.Spec.Members = append(h.Spec.Members, topology1.MemberSpec{Type: kind,
+			Selector: topology1.MemberSelector{ExactMatch: &topology1.ExactMatch{Name: member}}})
+	}
+	slices.SortFunc(h.Spec.Members, func(a, b topology1.MemberSpec) int {
+		return cmp.Compare(a.Selector.ExactMatch.Name, b.Selector.ExactMatch.Name)
+	})
+	return h
+}
+
+// same says whether an object says what it should; labels that others added do not count.
+func same(old, want *topology1.HyperNode) bool {
+	for key, value := range want.Labels {
+		if old.Labels[key] != value {
+			return false
+		}
+	}
+	return apiequality.Semantic.DeepEqual(old.Spec, want.Spec)
+}

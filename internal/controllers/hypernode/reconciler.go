@@ -1,0 +1,235 @@
+package hypernode
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/vc-batch/vc/api/keys"
+	topology1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+)
+
+// Reasons of events on the ConfigMap.
+const (
+	// ConfigInvalid: a part of the configuration is wrong, and off.
+	ConfigInvalid = "NetworkTopologyConfigInvalid"
+	// DiscoveryFailed: a source could not be asked, or what it says could not be written.
+	DiscoveryFailed = "NetworkTopologyDiscoveryFailed"
+)
+
+// coalesce is how long the first change of a node waits for others: racks come up together.
+const coalesce = 300 * time.Millisecond
+
+// Options of the controller.
+type Options struct {
+	Cache    client.Reader // what the watches feed
+	API      client.Client // reads past the cache, and all writes
+	Recorder record.EventRecorder
+	// ConfigMap holds the configuration.
+	ConfigMap types.NamespacedName
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// ConfigMapName is where Volcano's chart puts the configuration of the controllers, unless the environment says otherwise.
+func ConfigMapName() types.NamespacedName {
+	return types.NamespacedName{
+		Namespace: cmp.Or(os.Getenv("KUBE_POD_NAMESPACE"), "volcano-system"),
+		Name:      cmp.Or(os.Getenv("HELM_RELEASE_NAME"), "volcano") + "-controller-configmap",
+	}
+}
+
+// ConfigMapScope narrows the cache of ConfigMaps to the one that is read here.
+func ConfigMapScope() cache.ByObject {
+	name := ConfigMapName()
+	return cache.ByObject{
+		Field:      fields.OneTermEqualSelector(metav1.ObjectNameField, name.Name),
+		Namespaces: map[string]cache.Config{name.Namespace: {}},
+	}
+}
+
+// Reconciler keeps the HyperNodes that were found.
+type Reconciler struct {
+	Options
+	// watchNodes begins to follow nodes; nothing does before a configuration asks for it.
+	watchNodes func() error
+	watching   bool
+	ask        func(context.Context, *ufmSource, credentials) ([]port, error)
+	asked      answer
+	told       map[string]string // by reason, so that a thing is told once
+}
+
+// New makes a Reconciler that is not connected to a manager.
+func New(o Options) *Reconciler {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Reconciler{Options: o, watchNodes: func() error { return nil }, ask: askUFM, told: map[string]string{}}
+}
+
+// Add registers the controller.
+func Add(mgr manager.Manager, o Options) error {
+	r := New(o)
+	c, err := controller.New("hyperNode-controller", mgr, controller.Options{Reconciler: r, MaxConcurrentReconciles: 1})
+	if err != nil {
+		return fmt.Errorf("hypernode controller: %w", err)
+	}
+	r.watchNodes = func() error {
+		return c.Watch(source.Kind(mgr.GetCache(), nodeMeta(), delayed[*metav1.PartialObjectMetadata](), relabelled()))
+	}
+	if err := c.Watch(source.Kind(mgr.GetCache(), &corev1.ConfigMap{}, delayed[*corev1.ConfigMap]())); err != nil {
+		return fmt.Errorf("hypernode controller: %w", err)
+	}
+	// A status says nothing about what is near what.
+	spec := predicate.NewTypedPredicateFuncs(func(h *topology1.HyperNode) bool { return h.Labels[keys.TopologySource] != "" })
+	if err := c.Watch(source.Kind(mgr.GetCache(), &topology1.HyperNode{}, delayed[*topology1.HyperNode](), spec, notStatus())); err != nil {
+		return fmt.Errorf("hypernode controller: %w", err)
+	}
+	return nil
+}
+
+func nodeMeta() *metav1.PartialObjectMetadata {
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Node"))
+	return o
+}
+
+// delayed asks for the one request that there is.
+func delayed[T client.Object]() handler.TypedEventHandler[T, reconcile.Request] {
+	type workQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	wake := func(q workQueue) { q.AddAfter(reconcile.Request{}, coalesce) }
+	return handler.TypedFuncs[T, reconcile.Request]{
+		CreateFunc: func(_ context.Context, _ event.TypedCreateEvent[T], q workQueue) { wake(q) },
+		UpdateFunc: func(_ context.Context, _ event.TypedUpdateEvent[T], q workQueue) { wake(q) },
+		DeleteFunc: func(_ context.Context, _ event.TypedDeleteEvent[T], q workQueue) { wake(q) },
+	}
+}
+
+func relabelled() predicate.TypedPredicate[*metav1.PartialObjectMetadata] {
+	return predicate.TypedFuncs[*metav1.PartialObjectMetadata]{UpdateFunc: func(e event.TypedUpdateEvent[*metav1.PartialObjectMetadata]) bool {
+		return !maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels)
+	}}
+}
+
+func notStatus() predicate.TypedPredicate[*topology1.HyperNode] {
+	return predicate.TypedFuncs[*topology1.HyperNode]{UpdateFunc: func(e event.TypedUpdateEvent[*topology1.HyperNode]) bool {
+		return e.ObjectOld.Generation != e.ObjectNew.Generation || !maps.Equal(e.ObjectOld.Labels, e.ObjectNew.Labels)
+	}}
+}
+
+// Reconcile brings all HyperNodes of the sources that are on up to date.
+func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
+	var config corev1.ConfigMap
+	if err := r.Cache.Get(ctx, r.ConfigMap, &config); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	text, ok := config.Data[ConfigKey]
+	if !ok {
+		return reconcile.Result{}, nil
+	}
+	s, wrong := parse(text)
+	r.tell(&config, ConfigInvalid, wrong.ToAggregate())
+	if s.topologies == nil && s.ufm == nil {
+		return reconcile.Result{}, nil
+	}
+	nodes, err := r.nodes(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if s.topologies != nil {
+		var domains []domain
+		for _, t := range s.topologies {
+			domains = append(domains, byLabels(t, nodes)...)
+		}
+		if err := r.keep(ctx, sourceLabel, domains); err != nil {
+			r.tell(&config, DiscoveryFailed, err)
+			return reconcile.Result{}, err
+		}
+	}
+	if s.ufm == nil {
+		r.tell(&config, DiscoveryFailed, nil)
+		return reconcile.Result{}, nil
+	}
+	again, err := r.followUFM(ctx, s.ufm, nodes)
+	r.tell(&config, DiscoveryFailed, err)
+	return reconcile.Result{RequeueAfter: again}, nil
+}
+
+// nodes are all of the cluster, as far as they matter here.
+func (r *Reconciler) nodes(ctx context.Context) ([]node, error) {
+	if !r.watching {
+		if err := r.watchNodes(); err != nil {
+			return nil, fmt.Errorf("nodes: %w", err)
+		}
+		r.watching = true
+	}
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
+	if err := r.Cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("nodes: %w", err)
+	}
+	nodes := make([]node, len(list.Items))
+	for i := range list.Items {
+		nodes[i] = node{name: list.Items[i].Name, labels: list.Items[i].Labels}
+	}
+	return nodes, nil
+}
+
+// keep writes what makes the HyperNodes of a source those that were found.
+func (r *Reconciler) keep(ctx context.Context, source string, domains []domain) error {
+	var there topology1.HyperNodeList
+	if err := r.Cache.List(ctx, &there, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("hyperNodes: %w", err)
+	}
+	w := plan(source, domains, there.Items)
+	for _, h := range w.create {
+		// One that is there already is ours from before the cache knew it, or will be seen as somebody else's: it wakes us.
+		if err := r.API.Create(ctx, h); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("hyperNode %s: %w", h.Name, err)
+		}
+	}
+	for _, h := range w.update {
+		if err := r.API.Update(ctx, h); err != nil {
+			return fmt.Errorf("hyperNode %s: %w", h.Name, err)
+		}
+	}
+	for _, h := range w.remove {
+		of := client.Preconditions{UID: &h.UID}
+		if err := r.API.Delete(ctx, h, of); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("hyperNode %s: %w", h.Name, err)
+		}
+	}
+	return nil
+}
+
+// tell makes an event of what is wrong, once; nil: nothing is, any more.
+func (r *Reconciler) tell(about *corev1.ConfigMap, reason string, wrong error) {
+	text := ""
+	if wrong != nil {
+		text = wrong.Error()
+	}
+	if text != "" && text != r.told[reason] && !apierrors.IsConflict(wrong) {
+		r.Recorder.Event(about, corev1.EventTypeWarning, reason, text+"; the HyperNodes found before stay as they are")
+	}
+	r.told[reason] = text
+}

@@ -1,0 +1,240 @@
+package hypernode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/vc-batch/vc/api"
+	topology1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+)
+
+// bench is a cluster with a controller in it.
+type bench struct {
+	t      *testing.T
+	api    client.WithWatch
+	r      *Reconciler
+	events *record.FakeRecorder
+	now    time.Time
+}
+
+func newBench(t *testing.T, config string, nodes ...node) *bench {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), api.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, events: record.NewFakeRecorder(10), now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	name := ConfigMapName()
+	objects := []client.Object{&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}, Data: map[string]string{ConfigKey: config}}}
+	for _, n := range nodes {
+		objects = append(objects, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.name, Labels: n.labels}})
+	}
+	b.api = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	b.r = New(Options{Cache: b.api, API: b.api, Recorder: b.events, ConfigMap: name, Now: func() time.Time { return b.now }})
+	return b
+}
+
+func (b *bench) turn() (time.Duration, error) {
+	result, err := b.r.Reconcile(b.t.Context(), reconcile.Request{})
+	return result.RequeueAfter, err
+}
+
+func (b *bench) mustTurn() time.Duration {
+	b.t.Helper()
+	again, err := b.turn()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return again
+}
+
+func (b *bench) hyperNodes() []string {
+	b.t.Helper()
+	var list topology1.HyperNodeList
+	if err := b.api.List(b.t.Context(), &list); err != nil {
+		b.t.Fatal(err)
+	}
+	return drawn(list.Items)
+}
+
+func (b *bench) wantHyperNodes(want ...string) {
+	b.t.Helper()
+	if diff := cmp.Diff(append([]string(nil), want...), b.hyperNodes()); diff != "" {
+		b.t.Errorf("hyperNodes (-want +got):\n%s", diff)
+	}
+}
+
+func (b *bench) configure(config string) {
+	b.t.Helper()
+	var c corev1.ConfigMap
+	if err := b.api.Get(b.t.Context(), ConfigMapName(), &c); err != nil {
+		b.t.Fatal(err)
+	}
+	c.Data[ConfigKey] = config
+	if err := b.api.Update(b.t.Context(), &c); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// event is the next one, "" when there is none.
+func (b *bench) event() string {
+	select {
+	case e := <-b.events.Events:
+		return e
+	default:
+		return ""
+	}
+}
+
+// ethernet turns the topology hall on.
+func ethernet() string {
+	return labelConfig("eth", "hall", "row", "rack", "kubernetes.io/hostname")
+}
+
+func TestHyperNodesAreMadeOfLabelsAndGoWithThem(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, ethernet(), ats("a r1 w1 -", "b r2 w1 -")...)
+	b.mustTurn()
+	b.wantHyperNodes("1 rack=r1: a", "1 rack=r2: b", "2 row=w1: r1 r2")
+	if err := b.api.Delete(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}}); err != nil {
+		t.Fatal(err)
+	}
+	b.mustTurn()
+	b.wantHyperNodes("1 rack=r1: a", "2 row=w1: r1")
+	if e := b.event(); e != "" {
+		t.Errorf("event %q", e)
+	}
+}
+
+func TestAFaultyConfigurationTakesNothingAway(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, ethernet(), ats("a r1 - -")...)
+	b.mustTurn()
+	for _, config := range []string{"a: [", labelConfig("eth", "rack"), strings.Replace(ethernet(), "true", "false", 1), ""} {
+		b.configure(config)
+		b.mustTurn()
+		b.wantHyperNodes("1 rack=r1: a")
+	}
+	if e := b.event(); !strings.HasPrefix(e, "Warning "+ConfigInvalid) || !strings.Contains(e, "YAML") {
+		t.Errorf("event %q", e)
+	}
+	if e := b.event(); !strings.Contains(e, "networkTopologyTypes[eth]") {
+		t.Errorf("event %q", e)
+	}
+}
+
+func TestAFaultIsToldOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "a: [")
+	b.mustTurn()
+	b.mustTurn()
+	if b.event() == "" || b.event() != "" {
+		t.Error("the fault is not told once")
+	}
+}
+
+func TestWithoutAConfigurationNodesAreNotWatched(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "")
+	b.r.watchNodes = func() error { t.Error("nodes are watched"); return nil }
+	b.mustTurn()
+	b.configure(strings.Replace(ethernet(), "true", "false", 1))
+	b.mustTurn()
+	b.r.ConfigMap.Name = "not-there"
+	b.mustTurn()
+}
+
+func TestAHyperNodeThatCannotBeWrittenIsTold(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, ethernet(), ats("a r1 - -")...)
+	b.r.API = interceptor.NewClient(b.api, interceptor.Funcs{
+		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+			return errors.New("no room")
+		},
+	})
+	if _, err := b.turn(); err == nil {
+		t.Error("it is not tried again")
+	}
+	if e := b.event(); !strings.HasPrefix(e, "Warning "+DiscoveryFailed) || !strings.Contains(e, "no room") {
+		t.Errorf("event %q", e)
+	}
+}
+
+// ufm is a fabric manager for tests.
+type ufm struct {
+	answer string
+	status int
+	asked  int
+}
+
+func (u *ufm) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	u.asked++
+	user, password, _ := r.BasicAuth()
+	if user != "admin" || password != "secret" || r.URL.Path != "/ufmRest/resources/ports" {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	w.WriteHeader(u.status)
+	_, _ = fmt.Fprint(w, u.answer)
+}
+
+const twoLeaves = `[
+ {"description": "Computer IB Port", "system_name": "a", "peer_node_name": "l1", "tier": 4},
+ {"description": "Computer IB Port", "system_name": "b", "peer_node_name": "l2", "tier": 4},
+ {"description": "Switch IB Port", "system_name": "l1", "peer_node_name": "s1"},
+ {"description": "Switch IB Port", "system_name": "l2", "peer_node_name": "s1"}]`
+
+func TestAFabricManagerIsAskedOnceInAnInterval(t *testing.T) {
+	t.Parallel()
+	u := &ufm{answer: twoLeaves, status: http.StatusOK}
+	server := httptest.NewTLSServer(u)
+	defer server.Close()
+	config := "networkTopologyDiscovery: [{source: ufm, enabled: true, interval: 10m, credentials: {secretRef: {name: ufm, namespace: vault}}, config: {endpoint: '" +
+		server.URL + "', insecureSkipVerify: true}}]"
+	b := newBench(t, config, ats("a", "b")...)
+	if again := b.mustTurn(); again != time.Minute || !strings.Contains(b.event(), "vault/ufm") {
+		t.Errorf("without a secret it is tried again after %v", again)
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "vault", Name: "ufm"}, Data: map[string][]byte{"username": []byte("admin"), "password": []byte("secret")}}
+	if err := b.api.Create(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	if again := b.mustTurn(); again != 10*time.Minute {
+		t.Errorf("asked again after %v", again)
+	}
+	there := []string{"1 =: a", "1 =: b", "2 =:  "}
+	b.wantHyperNodes(there...)
+	b.now = b.now.Add(9 * time.Minute)
+	if again := b.mustTurn(); again != time.Minute || u.asked != 1 {
+		t.Errorf("asked %d times, again after %v", u.asked, again)
+	}
+
+	b.now = b.now.Add(time.Minute)
+	for _, bad := range []ufm{{"no JSON", http.StatusOK, 0}, {"[]", http.StatusInternalServerError, 0}} {
+		u.answer, u.status = bad.answer, bad.status
+		if again := b.mustTurn(); again != time.Minute || !strings.Contains(b.event(), "Warning "+DiscoveryFailed) {
+			t.Errorf("after an answer that is none it asks again after %v", again)
+		}
+		b.wantHyperNodes(there...)
+	}
+	u.answer, u.status = "[]", http.StatusOK
+	b.mustTurn()
+	b.wantHyperNodes()
+}

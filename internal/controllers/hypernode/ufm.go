@@ -1,0 +1,181 @@
+package hypernode
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	portsPath  = "ufmRest/resources/ports"
+	askTime    = 30 * time.Second
+	maxAnswer  = 64 << 20 // bytes: some hundred thousand ports
+	retryUFM   = time.Minute
+	hostPort   = "computer" // in descriptions of ports of hosts
+	switchPort = "switch"
+	ufmKind    = "ufm"
+)
+
+// credentials of a fabric manager.
+type credentials struct{ user, password string }
+
+// port is what matters of a port that UFM lists: of what it is, and what its cable ends at.
+type port struct {
+	Description string `json:"description"`
+	SystemName  string `json:"system_name"`
+	Peer        string `json:"peer_node_name"`
+}
+
+// answer is the last one of a fabric manager, and whose it was.
+type answer struct {
+	from  ufmSource
+	at    time.Time
+	ports []port
+}
+
+// followUFM asks when it is time, and keeps what the last answer says of the nodes that there are. It gives the time until the next question.
+func (r *Reconciler) followUFM(ctx context.Context, s *ufmSource, nodes []node) (time.Duration, error) {
+	changed := r.asked.from.endpoint == nil || r.asked.from.endpoint.String() != s.endpoint.String() || r.asked.from.insecure != s.insecure || r.asked.from.secret != s.secret
+	if due := r.asked.at.Add(s.interval).Sub(r.Now()); changed || due <= 0 {
+		ports, err := r.question(ctx, s)
+		if err != nil {
+			return min(retryUFM, s.interval), err
+		}
+		r.asked = answer{from: *s, at: r.Now(), ports: ports}
+	}
+	if err := r.keep(ctx, sourceUFM, byPorts(r.asked.ports, nodes)); err != nil {
+		return min(time.Second, s.interval), err
+	}
+	return r.asked.at.Add(s.interval).Sub(r.Now()), nil
+}
+
+func (r *Reconciler) question(ctx context.Context, s *ufmSource) ([]port, error) {
+	var secret corev1.Secret
+	key := client.ObjectKey{Namespace: s.secret.Namespace, Name: s.secret.Name}
+	if err := r.API.Get(ctx, key, &secret); err != nil {
+		return nil, fmt.Errorf("secret %s of the UFM: %w", key, err)
+	}
+	c := credentials{user: string(secret.Data["username"]), password: string(secret.Data["password"])}
+	if c.user == "" || c.password == "" {
+		return nil, fmt.Errorf("secret %s of the UFM has no username or no password; give it both keys", key)
+	}
+	return r.ask(ctx, s, c)
+}
+
+// askUFM gets the list of ports.
+func askUFM(ctx context.Context, s *ufmSource, c credentials) ([]port, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.endpoint.JoinPath(portsPath).String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("UFM %s: %w", s.endpoint.Host, err)
+	}
+	req.SetBasicAuth(c.user, c.password)
+	transport := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true,
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: s.insecure}, //nolint:gosec // whoever configures it says so
+	}
+	resp, err := (&http.Client{Transport: transport}).Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("UFM %s: %w", s.endpoint.Host, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("UFM %s answers %s", s.endpoint.Host, resp.Status)
+	}
+	var ports []port
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&ports); err != nil {
+		return nil, fmt.Errorf("UFM %s: its list of ports: %w", s.endpoint.Host, err)
+	}
+	return ports, nil
+}
+
+// byPorts finds the domains of a fabric. Tier 1: the nodes at one leaf switch, or at one group of them (hosts with several adapters are cabled to
+// a group of switches). Tier 2: the groups that reach each other through switches above.
+func byPorts(ports []port, nodes []node) []domain {
+	known := map[string]bool{}
+	for i := range nodes {
+		known[nodes[i].name] = true
+	}
+	leaves := components{} // switches that hosts share
+	hosts := map[string]map[string]bool{}
+	for _, p := range ports {
+		if p.SystemName == "" || p.Peer == "" || !strings.Contains(strings.ToLower(p.Description), hostPort) {
+			continue
+		}
+		if hosts[p.SystemName] == nil {
+			hosts[p.SystemName] = map[string]bool{}
+		}
+		hosts[p.SystemName][p.Peer] = true
+	}
+	for _, host := range slices.Sorted(maps.Keys(hosts)) {
+		switches := slices.Sorted(maps.Keys(hosts[host]))
+		for _, s := range switches {
+			leaves.unite(switches[0], s)
+		}
+	}
+	members := map[string]map[string]bool{} // by group: nodes
+	for host, switches := range hosts {
+		if !known[host] {
+			continue
+		}
+		group := leaves.find(slices.Min(slices.Collect(maps.Keys(switches))))
+		if members[group] == nil {
+			members[group] = map[string]bool{}
+		}
+		members[group][host] = true
+	}
+	spines := components{} // groups, and the switches above, that are cabled together
+	for _, p := range ports {
+		if p.SystemName != "" && p.Peer != "" && strings.Contains(strings.ToLower(p.Description), switchPort) && len(hosts[p.Peer]) == 0 {
+			spines.unite(leaves.find(p.SystemName), leaves.find(p.Peer))
+		}
+	}
+	return fabric(members, spines)
+}
+
+// fabric makes domains of groups of nodes and of what joins the groups.
+func fabric(members map[string]map[string]bool, spines components) []domain {
+	var domains []domain
+	above := map[string][]string{}
+	for _, group := range slices.Sorted(maps.Keys(members)) {
+		domains = append(domains, domain{kind: ufmKind, tier: 1, id: group, members: slices.Sorted(maps.Keys(members[group]))})
+		spine := spines.find(group)
+		above[spine] = append(above[spine], group)
+	}
+	for _, spine := range slices.Sorted(maps.Keys(above)) {
+		if groups := above[spine]; len(groups) > 1 {
+			domains = append(domains, domain{kind: ufmKind, tier: 2, id: spine, members: groups})
+		}
+	}
+	return domains
+}
+
+// components are sets of names; each is known by its least one.
+type components map[string]string
+
+func (c components) find(name string) string {
+	for c[name] != "" && c[name] != name {
+		name = c[name]
+	}
+	return name
+}
+
+func (c components) unite(a, b string) {
+	a, b = c.find(a), c.find(b)
+	if cmp.Compare(a, b) > 0 {
+		a, b = b, a
+	}
+	c[a], c[b] = a, a
+}
