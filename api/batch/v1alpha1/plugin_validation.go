@@ -12,8 +12,8 @@ import (
 
 const (
 	// maxHostsBytes is how long all host lists of a job may be together: they are the data of one ConfigMap, and the
-	// API server takes no more than 1 MiB.
-	maxHostsBytes = 960 << 10
+	// API server takes no more than 1 MiB, keys included.
+	maxHostsBytes = 900 << 10
 	// maxVariableBytes is how long one variable of a process may be under Linux, less some room for what is around it.
 	maxVariableBytes = 127 << 10
 )

@@ -64,7 +64,7 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 	o.addFlags(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
 	_ = cmd.RegisterFlagCompletionFunc("restart", cli.Values("Never", "OnFailure", "Always"))
-	_ = cmd.RegisterFlagCompletionFunc("plugin", cli.Values("svc", "ssh", "env"))
+	_ = cmd.RegisterFlagCompletionFunc("plugin", cli.Values(batchv1alpha1.PluginNames...))
 	return cmd
 }
 
@@ -86,7 +86,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&r.workDir, "workdir", "", "Working directory")
 	flags.StringVar(&r.restart, "restart", "Never", "When a container is started again: Never, OnFailure or Always")
 	flags.StringVar(&r.priority, "priority-class", "", "Priority class of the job")
-	flags.StringSliceVar(&r.plugins, "plugin", nil, "Job plugins, NAME or NAME=ARGS: svc, ssh, env")
+	flags.StringSliceVar(&r.plugins, "plugin", nil, "Job plugins, NAME or NAME=ARGS: "+strings.Join(batchv1alpha1.PluginNames, ", "))
 	flags.Int32Var(&r.maxRetry, "max-retry", 3, "How often the job may be restarted")
 	flags.DurationVar(&r.ttl, "ttl", 0, "How long the finished job is kept (default: for ever)")
 	flags.StringVar(&r.task, "task", "main", "Name of the task; pods are called NAME-TASK-INDEX")

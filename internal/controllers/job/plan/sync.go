@@ -128,7 +128,7 @@ func (b *builder) listResources(status *batch.JobStatus) {
 		}
 		status.ControlledResources[key] = value
 	}
-	for _, name := range b.plugins.Names() {
+	for _, name := range b.plugins.Recorded() {
 		add(pluginKey+name, name)
 	}
 	for _, name := range ClaimNames(b.job) {

@@ -76,6 +76,11 @@ func asError(wrong field.ErrorList) error {
 // Names of the plugins in the set.
 func (s Set) Names() []string { return s.names }
 
+// Recorded are the names of those that stand in a job's status: all but hcclrank, as in Volcano.
+func (s Set) Recorded() []string {
+	return slices.DeleteFunc(slices.Clone(s.names), func(name string) bool { return name == hcclrank.Name })
+}
+
 // Pod lets every plugin change a pod that is about to be created.
 func (s Set) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 	for _, p := range s.plugins {

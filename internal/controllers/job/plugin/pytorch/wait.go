@@ -11,9 +11,9 @@ import (
 const WaitContainer = "wait-for-master"
 
 // waitScript tries host $1, port $2 every two seconds, for $3 seconds. nc is what busybox has; images without it mostly have bash. Each try
-// has an end of its own: packets to a host that is not there yet may be dropped without an answer.
+// sends nothing, as the master would read it, and has an end of its own: packets to a host that is not there yet may be dropped without an answer.
 const waitScript = `end=$(( $(date +%s) + $3 ))
-until nc -z -w 2 "$1" "$2" 2>/dev/null || timeout 2 bash -c 'echo > "/dev/tcp/$0/$1"' "$1" "$2" 2>/dev/null; do
+until nc -z -w 2 "$1" "$2" 2>/dev/null || timeout 2 bash -c ': > "/dev/tcp/$0/$1"' "$1" "$2" 2>/dev/null; do
   if [ "$(date +%s)" -ge "$end" ]; then
     echo "the master at $1:$2 does not listen after $3 s" >&2
     exit 1

@@ -65,19 +65,36 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, _ int, _ int32) {
 	})
 }
 
-// variables are references to the ConfigMap's keys. A list too long for a process's environment is left to the file.
+// variables are references to the ConfigMap's keys.
 func (p *plugin) variables(job *batch.Job) []corev1.EnvVar {
 	if !p.hostsEnv {
 		return nil
 	}
 	var variables []corev1.EnvVar
+	fits := fitting(job)
 	for i := range job.Spec.Tasks {
-		if listBytes(job, i) <= kit.MaxEnvBytes {
+		if fits[i] {
 			variables = append(variables, reference(job, hostsKey(job, i)))
 		}
 		variables = append(variables, reference(job, numKey(job, i)))
 	}
 	return variables
+}
+
+// fitting says of which tasks the hosts are a variable, too, beside the file: not when that is too long for a process, and not when the
+// ConfigMap has no room for all of them twice.
+func fitting(job *batch.Job) []bool {
+	fits, size := make([]bool, len(job.Spec.Tasks)), 0
+	for i := range job.Spec.Tasks {
+		size += listBytes(job, i)
+	}
+	for i := range job.Spec.Tasks {
+		list := listBytes(job, i)
+		if fits[i] = list <= kit.MaxEnvBytes && size+list <= maxDataBytes; fits[i] {
+			size += list
+		}
+	}
+	return fits
 }
 
 func reference(job *batch.Job, key string) corev1.EnvVar {
@@ -107,15 +124,12 @@ func listBytes(job *batch.Job, task int) int {
 
 // Data is the content of the job's ConfigMap.
 func Data(job *batch.Job) map[string]string {
-	data, size := map[string]string{}, 0
-	for i := range job.Spec.Tasks {
-		size += 2 * listBytes(job, i)
-	}
+	data, fits := map[string]string{}, fitting(job)
 	for i := range job.Spec.Tasks {
 		names := kit.Addresses(job, i)
 		data[taskKey(job, i)+".host"] = strings.Join(names, "\n")
 		data[numKey(job, i)] = strconv.Itoa(len(names))
-		if size <= maxDataBytes || listBytes(job, i) <= kit.MaxEnvBytes {
+		if fits[i] {
 			data[hostsKey(job, i)] = strings.Join(names, ",")
 		}
 	}

@@ -1,0 +1,86 @@
+package plugin
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+// anyJob has tasks, containers and plugins in any combination, with names that plugins look for and others.
+func anyJob(t *rapid.T) *batch.Job {
+	names := []string{"master", "worker", "head", "ps", "chief", "evaluator", "odd-one"}
+	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: rapid.SampledFrom([]string{"j", "a-long-name-of-a-job"}).Draw(t, "name"), Namespace: "ns", UID: "u"}}
+	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, 5, rapid.ID).Draw(t, "tasks") {
+		task := batch.TaskSpec{Name: name, Replicas: rapid.SampledFrom([]int32{0, 1, 3, 900, 4000}).Draw(t, "replicas")}
+		pod := &task.Template.Spec
+		for _, container := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 3, rapid.ID).Draw(t, "containers") {
+			pod.Containers = append(pod.Containers, corev1.Container{Name: container})
+		}
+		pod.Hostname = rapid.SampledFrom([]string{"", "", "fixed"}).Draw(t, "hostname")
+		pod.Subdomain = rapid.SampledFrom([]string{"", "", "elsewhere"}).Draw(t, "subdomain")
+		pod.HostNetwork = rapid.Bool().Draw(t, "hostNetwork")
+		job.Spec.Tasks = append(job.Spec.Tasks, task)
+	}
+	job.Spec.Plugins = map[string][]string{}
+	for _, name := range rapid.SliceOfDistinct(rapid.SampledFrom(batch.PluginNames), rapid.ID).Draw(t, "plugins") {
+		job.Spec.Plugins[name] = rapid.SliceOfN(rapid.SampledFrom([]string{"--master=odd-one", "--worker=master", "--port=7", "--x", "--ssh-port=99999"}), 0, 3).Draw(t, "words")
+	}
+	return job
+}
+
+// TestPluginsTakeAnyJob: no combination of plugins, tasks and arguments ends the controller, and what comes out holds together: a variable
+// that refers to a key of the ConfigMap finds it, and the ConfigMap, the Secret and each variable are of a size that is taken.
+func TestPluginsTakeAnyJob(t *testing.T) {
+	t.Parallel()
+	seeds.Check(t, 300, func(t *rapid.T) {
+		job := anyJob(t)
+		set, _ := For(job)
+		data := map[string]string{}
+		for _, o := range set.Objects(job) {
+			if m, ok := o.Wanted.(*corev1.ConfigMap); ok {
+				data = m.Data
+			}
+		}
+		size := 0
+		for key, value := range data {
+			size += len(key) + len(value)
+		}
+		if size > 1<<20 {
+			t.Fatalf("a ConfigMap of %d bytes", size)
+		}
+		for task := range job.Spec.Tasks {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: kit.PodName(job, task, 0)}, Spec: *job.Spec.Tasks[task].Template.Spec.DeepCopy()}
+			set.Pod(pod, job, task, 0)
+			kit.EachContainer(pod, func(c *corev1.Container) { checkContainer(t, c, data) })
+		}
+	})
+}
+
+func checkContainer(t *rapid.T, c *corev1.Container, data map[string]string) {
+	for _, v := range c.Env {
+		value := v.Value
+		if v.ValueFrom != nil {
+			ref := v.ValueFrom.ConfigMapKeyRef
+			there := false
+			if value, there = data[ref.Key]; !there {
+				t.Fatalf("%s of %s: the ConfigMap has no %s", v.Name, c.Name, ref.Key)
+			}
+		}
+		if v.Name != "TF_CONFIG" && len(value) > 128<<10 { // a longer TF_CONFIG is refused with the job
+			t.Fatalf("%s of %s is %d bytes long", v.Name, c.Name, len(value))
+		}
+	}
+	names := map[string]bool{}
+	for _, p := range c.Ports {
+		if names[p.Name] && p.Name != "" {
+			t.Fatalf("two ports of %s are named %s", c.Name, p.Name)
+		}
+		names[p.Name] = true
+	}
+}
