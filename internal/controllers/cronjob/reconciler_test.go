@@ -90,19 +90,25 @@ func (s *site) client() client.Client {
 	})
 }
 
-// sync brings the cache up to date.
-func (s *site) sync() {
+// sync brings the cache up to date, either kind or both.
+func (s *site) sync(cronJobs, jobs bool) {
+	from := func(fresh bool) client.Reader {
+		if fresh || s.cache == nil {
+			return s.store
+		}
+		return s.cache
+	}
 	var crons batch.CronJobList
-	var jobs batch.JobList
-	if err := errors.Join(s.store.List(context.Background(), &crons), s.store.List(context.Background(), &jobs)); err != nil {
+	var all batch.JobList
+	if err := errors.Join(from(cronJobs).List(context.Background(), &crons), from(jobs).List(context.Background(), &all)); err != nil {
 		s.t.Fatal(err)
 	}
 	objects := []client.Object{}
 	for i := range crons.Items {
 		objects = append(objects, &crons.Items[i])
 	}
-	for i := range jobs.Items {
-		objects = append(objects, &jobs.Items[i])
+	for i := range all.Items {
+		objects = append(objects, &all.Items[i])
 	}
 	s.cache = builder().WithObjects(objects...).Build()
 }
@@ -144,8 +150,8 @@ func (s *site) end() {
 // TestNoTimeHasTwoJobsWhateverCrashes lets the controller die around any write and read caches that are late, while jobs end and are cleared away: no time of the schedule has
 // two jobs, and with Allow and a controller that is let live each has one.
 func TestNoTimeHasTwoJobsWhateverCrashes(t *testing.T) {
-	seeds.Check(t, 1000, func(t *rapid.T) {
-		s := &site{t: t, store: builder().Build(), now: epoch, made: map[string]int{}}
+	seeds.Check(t, 4000, func(t *rapid.T) {
+		s := &site{t: t, store: builder().Build(), now: epoch.Add(2 * time.Minute), made: map[string]int{}}
 		c := &batch.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default", UID: "cron", CreationTimestamp: metav1.NewTime(epoch)}}
 		c.Spec = batch.CronJobSpec{
 			Schedule: "*/2 * * * *", TimeZone: new("UTC"),
@@ -155,17 +161,19 @@ func TestNoTimeHasTwoJobsWhateverCrashes(t *testing.T) {
 		if err := s.store.Create(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
-		s.sync()
-		for range rapid.IntRange(1, 20).Draw(t, "steps") {
-			switch rapid.IntRange(0, 4).Draw(t, "what") {
+		s.sync(true, true)
+		for range rapid.IntRange(1, 25).Draw(t, "steps") {
+			switch rapid.IntRange(0, 7).Draw(t, "what") {
 			case 0:
 				s.now = s.now.Add(time.Minute)
-			case 1:
+			case 1, 2:
 				s.end()
-			case 2:
-				s.sync()
+			case 3:
+				s.sync(rapid.Bool().Draw(t, "CronJobs"), rapid.Bool().Draw(t, "Jobs"))
+			case 4:
+				s.sync(true, true)
 			default:
-				s.crashIn, s.after = rapid.IntRange(0, 4).Draw(t, "crash in"), rapid.Bool().Draw(t, "after")
+				s.crashIn, s.after = rapid.IntRange(0, 3).Draw(t, "crash in"), rapid.Bool().Draw(t, "after")
 				s.reconcile()
 			}
 		}
@@ -178,7 +186,7 @@ func TestNoTimeHasTwoJobsWhateverCrashes(t *testing.T) {
 			return
 		}
 		s.now = s.now.Truncate(2 * time.Minute).Add(2 * time.Minute)
-		s.sync()
+		s.sync(true, true)
 		s.reconcile()
 		if due := jobName(c, s.now); s.made[due] != 1 {
 			t.Fatalf("job %s of the last time was made %d times: %v", due, s.made[due], s.made)
