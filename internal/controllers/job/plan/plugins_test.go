@@ -29,7 +29,9 @@ func TestWhatPluginsMakeIsThereBeforeTheFirstPod(t *testing.T) {
 
 func TestPluginsAreRecordedAsVolcanoDoes(t *testing.T) {
 	t.Parallel()
-	s := given("").with(func(j *batch.Job) { j.Spec.Plugins = map[string][]string{"env": nil, "hcclrank": nil, "mpi": {"--master=w"}} })
+	s := given("").with(func(j *batch.Job) {
+		j.Spec.Plugins = map[string][]string{"env": nil, "hcclrank": nil, "mpi": {"--master=w"}}
+	})
 	p := Compute(s.Input)
 	for _, w := range p.Writes {
 		if w, ok := w.(WriteStatus); ok {

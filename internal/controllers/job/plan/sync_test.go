@@ -76,6 +76,15 @@ func TestAJobIsStartedStepByStep(t *testing.T) {
 				ttl := int32(10)
 				j.Spec.TTLSecondsAfterFinished, j.Status.State.LastTransitionTime = &ttl, metav1.NewTime(noon.Add(-time.Hour))
 			}).counted(), []string{"DeleteJob"}},
+		"where ended jobs are kept it stays": {
+			func() *story {
+				ttl := int32(10)
+				s := given(batch.Failed).with(func(j *batch.Job) {
+					j.Spec.TTLSecondsAfterFinished, j.Status.State.LastTransitionTime = &ttl, metav1.NewTime(noon.Add(-time.Hour))
+				}).counted()
+				s.KeepEnded = true
+				return s
+			}(), nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +112,7 @@ func TestWhatKeepsAJobPendingIsSaid(t *testing.T) {
 		"no queue": {
 			func() *story { s := given(""); s.Queue = nil; return s }(), "PodGroupError", "queue default does not exist"},
 		"an unknown plugin": {
-			given("").with(func(j *batch.Job) { j.Spec.Plugins = map[string][]string{"magic": {}} }), "PluginError", "plugin magic is not known"},
+			given("").with(func(j *batch.Job) { j.Spec.Plugins = map[string][]string{"magic": {}} }), "PluginError", "unable to find job plugin: magic"},
 		"a claim that nobody made": {
 			given("").with(func(j *batch.Job) { j.Spec.Volumes = []batch.VolumeSpec{{MountPath: "/d", VolumeClaimName: "data"}} }),
 			"PVCError", "pvc data is not found"},
