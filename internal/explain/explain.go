@@ -36,6 +36,7 @@ func Explanation(v *Verdict, q *Standing, resources *model.Resources) *schedulin
 		Reason:  string(v.Code),
 		Message: Sentence(v),
 		Hint:    hint(v),
+		Never:   v.Never(),
 		Members: &schedulingv1beta1.ExplainedMembers{
 			Min: int32(v.Members.Min), Exist: int32(v.Members.Exist), Running: int32(v.Members.Held), Fit: int32(v.Members.Fit),
 		},
@@ -164,12 +165,18 @@ func Sentence(v *Verdict) string {
 	case reason.QueueInvalid:
 		return fmt.Sprintf("%s: queue %s: %s", sentence, v.Limit.Queue, strings.Join(v.Blocker, ", "))
 	case reason.OverCapability:
+		if v.Never() {
+			return fmt.Sprintf("queue %s may never hold so much: %s", v.Limit.Queue, beyond(v.Limit))
+		}
 		return fmt.Sprintf("%s: %s", limited(v), gap(v.Limit))
 	case reason.OverDeserved:
 		return fmt.Sprintf("%s: %s", limited(v), share(v.Limit))
 	case reason.OverQuota:
 		return fmt.Sprintf("%s %s: %s", sentence, v.Limit.Quota, gap(v.Limit))
 	case reason.Overcommitted:
+		if v.Never() {
+			return fmt.Sprintf("the gang asks for more than the cluster may promise: %s", beyond(v.Limit))
+		}
 		return fmt.Sprintf("%s: %s", sentence, gap(v.Limit))
 	case reason.NotEnqueued:
 		if v.Limit != nil {
@@ -187,14 +194,25 @@ func Sentence(v *Verdict) string {
 		}
 	case reason.GangDoesNotFit, reason.TooLarge:
 		if v.Limit != nil && v.Limit.Cluster {
+			if v.Never() && v.Tally.Looked > 0 {
+				return fmt.Sprintf("%s: the cluster is too small: %s; %s", sentence, beyond(v.Limit), fitting(v))
+			}
+			if v.Never() {
+				return fmt.Sprintf("%s: the cluster is too small: %s", sentence, beyond(v.Limit))
+			}
 			return fmt.Sprintf("%s: the cluster is too small: %s", sentence, gap(v.Limit))
 		}
 		if v.Limit != nil && v.Limit.Node {
 			return fmt.Sprintf("%s: %s", sentence, largest(v))
 		}
-		return fmt.Sprintf("%s: %s%d of %d fit; %s", sentence, place(v), m.Fit, max(m.Min, m.Held+1), tally(v))
+		return fmt.Sprintf("%s: %s", sentence, fitting(v))
 	}
 	return sentence
+}
+
+// fitting says how many members found a node, and why the next did not.
+func fitting(v *Verdict) string {
+	return fmt.Sprintf("%s%d of %d fit; %s", place(v), v.Members.Fit, max(v.Members.Min, v.Members.Held+1), tally(v))
 }
 
 // place says where nodes were looked at, and for which part of the gang.
@@ -219,6 +237,15 @@ func limited(v *Verdict) string {
 
 func gap(l *Limit) string {
 	s := fmt.Sprintf("%s, limit %s", used(l), amount(l.Resource, l.Limit))
+	if l.Kept > 0 {
+		s += fmt.Sprintf(" (%s is kept for the guarantees of other queues)", amount(l.Resource, l.Kept))
+	}
+	return s
+}
+
+// beyond is a limit that is less than what is asked, whatever is in use.
+func beyond(l *Limit) string {
+	s := fmt.Sprintf("%s %s asked, limit %s", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Limit))
 	if l.Kept > 0 {
 		s += fmt.Sprintf(" (%s is kept for the guarantees of other queues)", amount(l.Resource, l.Kept))
 	}
@@ -319,6 +346,8 @@ func hint(v *Verdict) string {
 		return v.Detail
 	}
 	switch {
+	case v.Code != reason.TooLarge && v.Never():
+		return atMost(v)
 	case v.Code == reason.OverDeserved && v.Limit.Held > 0:
 		return "wait until jobs of this queue end or other queues ask for less, raise its weight, or ask for less"
 	case v.Code == reason.OverDeserved:
@@ -337,6 +366,21 @@ func hint(v *Verdict) string {
 		}
 	}
 	return h
+}
+
+// atMost says what helps a gang that asks for more than there is at all.
+func atMost(v *Verdict) string {
+	l := v.Limit
+	or := "or add nodes"
+	switch v.Code {
+	case reason.OverCapability:
+		or = fmt.Sprintf("raise the capability of queue %s, or submit to another queue", l.Queue)
+	case reason.OverQuota:
+		or = "or raise the ResourceQuota"
+	case reason.Overcommitted:
+		or = "add nodes, or raise overcommit-factor"
+	}
+	return fmt.Sprintf("ask for at most %s %s in all, %s", l.Resource, amount(l.Resource, l.Limit), or)
 }
 
 // Condition is the message of the Unschedulable condition, in Volcano's form.
@@ -368,6 +412,9 @@ func Same(a, b *schedulingv1beta1.Explanation) bool {
 func meaning(e *schedulingv1beta1.Explanation) string {
 	var b strings.Builder
 	b.WriteString(e.Reason)
+	if e.Never {
+		b.WriteString("|never")
+	}
 	if e.Members != nil {
 		fmt.Fprintf(&b, "|%d", e.Members.Min)
 	}

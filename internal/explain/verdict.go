@@ -11,6 +11,7 @@
 package explain
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/vc-batch/vc/api/reason"
@@ -46,6 +47,22 @@ type Verdict struct {
 	EvictedBy string
 }
 
+// Never says that no waiting helps: more is asked for than there is at all.
+func (v *Verdict) Never() bool {
+	switch v.Code {
+	case reason.TooLarge:
+		return true
+	case reason.OverCapability, reason.OverQuota, reason.Overcommitted:
+	case reason.GangDoesNotFit, reason.NotEnqueued:
+		if v.Limit == nil || !v.Limit.Cluster {
+			return false
+		}
+	default:
+		return false
+	}
+	return v.Limit != nil && cmp.Or(v.Limit.Least, v.Limit.Asked) > v.Limit.Limit+0.1
+}
+
 // Members counts the pods of a gang.
 type Members struct {
 	Min, Exist, Total, Held, Fit, Pending int
@@ -57,6 +74,7 @@ type Limit struct {
 	Quota    string // the ResourceQuota of the gang's namespace that the limit is of; "" for a queue's
 	Resource string
 	Asked    float64 // by this gang
+	Least    float64 // asked by the smallest members that would do; 0: Asked
 	Held     float64 // by the queue's pods
 	// Promised is reserved for gangs of the queue that are let in and have no nodes
 	// yet; Spare is what of Held the queue can do without.

@@ -17,7 +17,7 @@ const (
 // still says well enough, so that nothing is written for it: places far back in
 // the line, starts that moved a little, the number of attempts.
 func Keep(fresh, old *schedulingv1beta1.Explanation, now time.Time) {
-	fresh.Attempts = old.Attempts
+	fresh.Attempts, fresh.LastAttempt = old.Attempts, old.LastAttempt
 	if f, o := fresh.Queue, old.Queue; f != nil && o != nil && f.Name == o.Name && o.Position > 0 {
 		if f.Position > exactPositions && f.Position > o.Position/2 && f.Position <= 2*o.Position {
 			f.Position = o.Position

@@ -36,7 +36,7 @@ func (e *Engine) explanationOf(s *session.Session, j *session.Job, v explain.Ver
 	again = e.advise(s, j, fresh, position)
 	if !explain.Same(fresh, old) {
 		addWait(fresh)
-		fresh.Attempts = int32(j.Attempts)
+		countAttempts(j, fresh, s.Now)
 		return fresh, again
 	}
 	explain.Keep(fresh, old, s.Now)
@@ -50,14 +50,29 @@ func (e *Engine) explanationOf(s *session.Session, j *session.Job, v explain.Ver
 		}
 		return old, again
 	}
-	fresh.Attempts = int32(j.Attempts)
+	countAttempts(j, fresh, s.Now)
 	return fresh, again
+}
+
+// countAttempts tells how often the gang was tried until now. After a restart the
+// count goes on from what was told.
+func countAttempts(j *session.Job, to *schedulingv1beta1.Explanation, now time.Time) {
+	if old := j.Status.Explanation; old != nil && to.Since != nil && old.Since != nil && old.Since.Equal(to.Since) && j.Attempts < int(old.Attempts) {
+		j.Attempts += int(old.Attempts)
+	}
+	if to.Attempts = int32(j.Attempts); to.Attempts > 0 {
+		at := metav1.NewTime(now.Truncate(time.Second))
+		to.LastAttempt = &at
+	}
 }
 
 // foretell says when the gang starts.
 func (e *Engine) foretell(j *session.Job, to *schedulingv1beta1.Explanation) {
 	f, known := e.book.forecasts[j]
-	if !known {
+	switch {
+	case to.Never:
+		f = session.Hopeless
+	case !known:
 		f = session.Unforeseen
 	}
 	to.Estimate = f.Why

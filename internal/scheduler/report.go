@@ -72,7 +72,7 @@ func binds(s *session.Session, j *session.Job) {
 	for i, p := range j.Placed {
 		bind := decision.Bind{
 			Check: check,
-			Pod: pod(p.Task), Node: s.View.Nodes.Name[p.Node], Gang: gang, GangRemaining: len(j.Placed) - i - 1,
+			Pod:   pod(p.Task), Node: s.View.Nodes.Name[p.Node], Gang: gang, GangRemaining: len(j.Placed) - i - 1,
 			Annotations: s.Annotations(j, p.Task, p.Node),
 		}
 		if p.Task.Shape.Attached != nil && s.Attacher != nil {

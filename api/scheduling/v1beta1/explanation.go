@@ -16,6 +16,9 @@ type Explanation struct {
 	// Hint says what would help.
 	// +optional
 	Hint string `json:"hint,omitempty"`
+	// Never says that no waiting helps: as it is the gang can not start on this cluster, or in this queue.
+	// +optional
+	Never bool `json:"never,omitempty"`
 	// Since is when the gang began to wait for this reason.
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
@@ -53,9 +56,13 @@ type Explanation struct {
 	// Estimate says what the estimated start rests on, or why it is unknown.
 	// +optional
 	Estimate string `json:"estimate,omitempty"`
-	// Attempts is how often the scheduler tried to place the gang since it waits for this reason, as of the last time that this was written.
+	// Attempts is how often the scheduler tried to place the gang since it waits for this reason, until LastAttempt: they are written when
+	// something else is, too.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
+	// LastAttempt is when the last of Attempts was made.
+	// +optional
+	LastAttempt *metav1.Time `json:"lastAttempt,omitempty"`
 }
 
 // Help is one change with which a gang would start now; it was tried on the scheduler's model.

@@ -164,6 +164,8 @@ func standing(allocated, deserved, guarantee, capability corev1.ResourceList) st
 func startLines(e *schedulingv1beta1.Explanation) []string {
 	var lines []string
 	switch {
+	case e.Never:
+		lines = append(lines, "estimated start: never, as it is")
 	case e.EstimatedStart != nil:
 		lines = append(lines, fmt.Sprintf("estimated start: %s, %s", e.EstimatedStart.UTC().Format(time.RFC3339), e.Estimate))
 	case e.Estimate != "":
@@ -172,7 +174,10 @@ func startLines(e *schedulingv1beta1.Explanation) []string {
 	if e.Since != nil {
 		line := "waits for this since " + e.Since.UTC().Format(time.RFC3339)
 		if e.Attempts > 0 {
-			line += fmt.Sprintf(", tried %d times at least", e.Attempts)
+			line += fmt.Sprintf(", tried %d times", e.Attempts)
+			if e.LastAttempt != nil {
+				line += " until " + e.LastAttempt.UTC().Format(time.RFC3339)
+			}
 		}
 		lines = append(lines, line)
 	}

@@ -16,7 +16,7 @@ func TestAnExplanationIsToldWhole(t *testing.T) {
 	at := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	cpu := func(n string) corev1.ResourceList { return corev1.ResourceList{"cpu": resource.MustParse(n)} }
 	w := fromExplanation(&schedulingv1beta1.Explanation{
-		Reason: "GangDoesNotFit", Since: &at, EstimatedStart: &at, Estimate: "by the time limits", Attempts: 3,
+		Reason: "GangDoesNotFit", Since: &at, EstimatedStart: &at, Estimate: "by the time limits", Attempts: 3, LastAttempt: &at,
 		Queue: &schedulingv1beta1.ExplainedQueue{
 			Name: "leaf", Position: 2, Waiting: 5, Allocated: cpu("1"), Deserved: cpu("2"), Guarantee: cpu("1"), Capability: cpu("4"),
 			Path: []schedulingv1beta1.ExplainedLevel{{Name: "root"}, {Name: "team", Allocated: cpu("6"), Capability: cpu("8")}},
@@ -27,7 +27,7 @@ func TestAnExplanationIsToldWhole(t *testing.T) {
 		"queue leaf, position 2 of 5; allocated cpu 1; deserved cpu 2; guarantee cpu 1; capability cpu 4",
 		"above it: queue team; allocated cpu 6; capability cpu 8",
 		"estimated start: 2026-01-02T03:04:05Z, by the time limits",
-		"waits for this since 2026-01-02T03:04:05Z, tried 3 times at least",
+		"waits for this since 2026-01-02T03:04:05Z, tried 3 times until 2026-01-02T03:04:05Z",
 	}
 	if diff := cmp.Diff(want, w.Numbers); diff != "" {
 		t.Errorf("numbers (-want +got):\n%s", diff)

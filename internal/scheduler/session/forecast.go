@@ -29,10 +29,13 @@ const (
 	byLimits     = "by the time limits of what runs and what is before it"
 	noLimits     = "unknown: what it waits for has no time limit"
 	tooFar       = "unknown: too many are before it to look so far ahead"
-	neverStarts  = "unknown: it cannot start as it is"
+	neverStarts  = "never: it cannot start as it is"
 	otherPods    = "unknown: its place depends on what other pods do"
 	notPlaceable = "unknown: "
 )
+
+// Hopeless is the forecast of a gang that can never start.
+var Hopeless = Forecast{Why: neverStarts}
 
 // Unforeseen is the forecast of who was not looked at: no run time is known.
 var Unforeseen = Forecast{Why: noLimits}
@@ -63,11 +66,11 @@ func (s *Session) Forecasts() map[*Job]Forecast {
 
 // unforeseen says why nothing can be told of a gang; "" when it can.
 func (s *Session) unforeseen(j *Job) string {
+	if _, never := s.Never(j); never || j.Verdict.Never() {
+		return neverStarts
+	}
 	if !s.easy() {
 		return noLimits
-	}
-	if _, never := s.Never(j); never || j.Verdict.Code == reason.TooLarge {
-		return neverStarts
 	}
 	if !j.LetIn() || !j.In.Known || !j.In.Open || j.Need() == 0 || len(j.Pending) == 0 || !j.Tryable(s) {
 		if j.Verdict.Code == "" {

@@ -6,6 +6,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 // Outcome of a round.
@@ -281,8 +282,64 @@ func (r *round) blocked(t *model.Task, v explain.Verdict) {
 		}
 	}
 	if r.queueVerdict.Code == "" {
-		r.queueVerdict = v
+		r.queueVerdict = r.forAll(v)
 	}
+}
+
+// forAll turns a limit that was in the way of one task into what it means for the
+// gang: what this try had placed is asked for, not in use.
+func (r *round) forAll(v explain.Verdict) explain.Verdict {
+	if v.Limit == nil || v.Limit.Quota != "" || v.Limit.Node {
+		return v
+	}
+	index, ok := r.s.Cluster.Resources.Find(v.Limit.Resource)
+	if !ok {
+		return v
+	}
+	limit := *v.Limit
+	for _, p := range r.placed {
+		if p.Task.Status != model.Pipelined { // that has its room in the queue already
+			limit.Held -= float64(p.Task.Shape.Request.Get(index))
+		}
+	}
+	if asked := float64(r.asked().Get(index)); asked > limit.Asked {
+		limit.Asked, limit.Least = asked, r.least(index)
+	}
+	v.Limit = &limit
+	return v
+}
+
+// beyond says that the gang's minimum is more than the whole cluster has.
+func (r *round) beyond() *explain.Limit {
+	var limit *explain.Limit
+	for i, v := range r.asked() {
+		total := r.s.Ledger.Total[i]
+		if float64(v) <= total+queue.Epsilon || r.s.View.Left(i) || i == model.Pods {
+			continue
+		}
+		name := r.s.Cluster.Resources.Name(i)
+		if least := r.least(i); least > total+queue.Epsilon && (limit == nil || name < limit.Resource) {
+			limit = &explain.Limit{Queue: r.job.In.Name, Resource: name, Asked: least, Limit: total, Cluster: true}
+		}
+	}
+	return limit
+}
+
+// least is what the smallest pods that would bring the gang to its minimum ask for
+// of a resource.
+func (r *round) least(index int) float64 {
+	asked := make([]int64, 0, len(r.job.Pending))
+	for _, t := range r.job.Pending {
+		if r.filter == nil || r.filter(t) {
+			asked = append(asked, t.Shape.Request.Get(index))
+		}
+	}
+	slices.Sort(asked)
+	sum := 0.0
+	for _, v := range asked[:min(max(r.need, 1), len(asked))] {
+		sum += float64(v)
+	}
+	return sum
 }
 
 func (r *round) undo(mark int) {
@@ -308,6 +365,9 @@ func (r *round) verdict() explain.Verdict {
 		}
 	}
 	v = r.s.reservedVerdict(v)
+	if v.Code == reason.GangDoesNotFit && v.Limit == nil && r.filter == nil && !r.extra {
+		v.Limit = r.beyond()
+	}
 	v.Members = r.s.members(r.job, max(r.fit, len(r.placed)))
 	v.Asked = r.asked()
 	return v
