@@ -39,6 +39,18 @@ func hyperNodeYAML(spec string) string {
 	return "apiVersion: topology.volcano.sh/v1alpha1\nkind: HyperNode\nmetadata: {name: bad}\nspec: {" + spec + "}\n"
 }
 
+func flowYAML(flows string) string {
+	return "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: bad, namespace: default}\nspec: {flows: [" + flows + "]}\n"
+}
+
+func templateYAML(spec string) string {
+	return "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\nmetadata: {name: bad, namespace: default}\nspec: {" + spec + "}\n"
+}
+
+func cronYAML(schedule, more string) string {
+	return "apiVersion: batch.volcano.sh/v1alpha1\nkind: CronJob\nmetadata: {name: bad, namespace: default}\nspec: {schedule: '" + schedule + "'" + more + "}\n"
+}
+
 func podYAML(annotations string) string {
 	return "apiVersion: v1\nkind: Pod\nmetadata: {name: bad, namespace: default, annotations: {" + annotations + "}}\n" +
 		"spec: {schedulerName: volcano, restartPolicy: Never, containers: [{name: c, image: i}]}\n"
@@ -126,5 +138,37 @@ func refusedOthers() map[string]refused {
 		"a pattern that is none":        {section: "10", manifest: hyperNodeYAML("tier: 1, members: [{type: Node, selector: {regexMatch: {pattern: 'a('}}}]"), where: "spec.members[0].selector.regexMatch.pattern", says: []string{"regular expression"}},
 		"a member that is not selected": {section: "10", manifest: hyperNodeYAML("tier: 1, members: [{type: Node, selector: {}}]"), where: "spec.members[0].selector", says: []string{"Either ExactMatch or RegexMatch or LabelMatch must be specified"}},
 		"a member selected twice":       {section: "10", manifest: hyperNodeYAML("tier: 1, members: [{type: Node, selector: {exactMatch: {name: a}, regexMatch: {pattern: b}}}]"), where: "spec.members[0].selector", says: []string{"Only one of ExactMatch, RegexMatch, or LabelMatch can be specified"}},
+	}
+}
+
+// refusedFlows are the rows of admission.md §8 and §9, and of the jobs inside such objects.
+func refusedFlows() map[string]refused {
+	const mounts = "{name: work, replicas: 1, template: {spec: {containers: [{name: c, image: i, volumeMounts: [{name: v, mountPath: /v}]}]}}}"
+	good := ", jobTemplate: {spec: {tasks: [" + work + "]}}"
+	long := strings.Repeat("x", 53)
+	return map[string]refused{
+		"a step after nobody":           {section: "8", manifest: flowYAML("{name: a, dependsOn: {targets: [b]}}"), where: "spec.flows[0].dependsOn.targets[0]", says: []string{"jobflow Flow is not DAG: vertex is not defined: b"}},
+		"steps in a circle":             {section: "8", manifest: flowYAML("{name: a, dependsOn: {targets: [b]}}, {name: b, dependsOn: {targets: [a]}}"), where: "spec.flows", says: []string{"jobflow Flow is not DAG", "a -> b -> a"}},
+		"a step twice":                  {section: "8", manifest: flowYAML("{name: a}, {name: a}"), where: "spec.flows[1].name", says: []string{"Duplicate value"}},
+		"a probe of no port":            {section: "8", manifest: flowYAML("{name: a}, {name: b, dependsOn: {targets: [a], probe: {tcpSocketList: [{taskName: t, port: 70000}]}}}"), where: "spec.flows[1].dependsOn.probe.tcpSocketList[0].port", says: []string{"65535"}},
+		"a template of nothing":         {section: "8", manifest: templateYAML("tasks: []"), where: "spec.tasks", says: []string{"No task specified in job spec"}, kube: []string{"spec.tasks", "should have at least 1 items"}},
+		"a template Kubernetes refuses": {section: "8", manifest: templateYAML("tasks: [" + mounts + "]"), where: "spec.tasks[0].template.spec.containers[0].volumeMounts[0].name", says: []string{"Not found"}},
+		"no schedule":                   {section: "9", manifest: cronYAML("", good), where: "spec.schedule", says: []string{"equired"}, kube: []string{"spec.schedule"}},
+		"a zone in the schedule":        {section: "9", manifest: cronYAML("TZ=UTC 0 1 * * *", good), where: "spec.schedule", says: []string{"schedule should not contain TZ or CRON_TZ, TZ should only be set in the timeZone field"}},
+		"a schedule that is none":       {section: "9", manifest: cronYAML("61 * * * *", good), where: "spec.schedule", says: []string{"schedule is not a valid cron expression"}},
+		"a schedule of six fields":      {section: "9", manifest: cronYAML("0 0 1 * * *", good), where: "spec.schedule", says: []string{"schedule is not a valid cron expression"}},
+		"the 30th of February":          {section: "9", manifest: cronYAML("0 0 30 2 *", good), where: "spec.schedule", says: []string{"the schedule never comes"}},
+		"every half minute":             {section: "9", manifest: cronYAML("@every 30s", good), where: "spec.schedule", says: []string{"more often than once a minute"}},
+		"an empty zone":                 {section: "9", manifest: cronYAML("0 1 * * *", ", timeZone: ''"+good), where: "spec.timeZone", says: []string{"timeZone must be nil or non-empty string, got empty string"}},
+		"a zone that is unknown":        {section: "9", manifest: cronYAML("0 1 * * *", ", timeZone: Nowhere/Atall"+good), where: "spec.timeZone", says: []string{"invalid timeZone"}},
+		"a zone with dots":              {section: "9", manifest: cronYAML("0 1 * * *", ", timeZone: ../../etc"+good), where: "spec.timeZone", says: []string{"unknown timeZone"}},
+		"the machine's zone":            {section: "9", manifest: cronYAML("0 1 * * *", ", timeZone: LOCAL"+good), where: "spec.timeZone", says: []string{"timeZone must be an explicit time zone"}},
+		"a name without room":           {section: "9", manifest: strings.Replace(cronYAML("0 1 * * *", good), "name: bad", "name: "+long, 1), where: "metadata.name", says: []string{"must be no more than 52 characters"}},
+		"a deadline below nothing":      {section: "9", manifest: cronYAML("0 1 * * *", ", startingDeadlineSeconds: -1"+good), where: "spec.startingDeadlineSeconds", says: []string{"greater than or equal to 0"}},
+		"a policy that is none":         {section: "9", manifest: cronYAML("0 1 * * *", ", concurrencyPolicy: Sometimes"+good), where: "spec.concurrencyPolicy", says: []string{"Sometimes", "Allow", "Forbid", "Replace"}},
+		"a cron job of no queue":        {section: "9", manifest: cronYAML("0 1 * * *", ", jobTemplate: {spec: {queue: root, tasks: ["+work+"]}}"), where: "spec.jobTemplate.spec.queue", says: []string{"can not submit job to root queue"}},
+		"a cron job of a bad policy":    {section: "9", manifest: cronYAML("0 1 * * *", ", jobTemplate: {spec: {policies: [{event: OutOfSync, action: RestartJob}], tasks: ["+work+"]}}"), where: "spec.jobTemplate.spec.policies[0].event", says: []string{"invalid policy event"}},
+		"a cron job Kubernetes refuses": {section: "9", manifest: cronYAML("0 1 * * *", ", jobTemplate: {spec: {tasks: ["+mounts+"]}}"), where: "spec.jobTemplate.spec.tasks[0].template.spec.containers[0].volumeMounts[0].name", says: []string{"Not found"}},
+		"a cron job in a circle":        {section: "9", manifest: cronYAML("0 1 * * *", ", jobTemplate: {spec: {tasks: [{name: a, replicas: 1, dependsOn: {name: [a]}, "+pod+"}]}}"), where: "spec.jobTemplate.spec.tasks", says: []string{"doesn't form a directed acyclic graph(DAG)"}},
 	}
 }

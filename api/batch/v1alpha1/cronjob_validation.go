@@ -35,7 +35,24 @@ func ValidateCronJob(c *CronJob) field.ErrorList {
 	}
 	spec := field.NewPath("spec")
 	errs = append(errs, validateSchedule(c.Spec.Schedule, spec.Child("schedule"))...)
-	return append(errs, validateTimeZone(c.Spec.TimeZone, spec.Child("timeZone"))...)
+	errs = append(errs, validateTimeZone(c.Spec.TimeZone, spec.Child("timeZone"))...)
+	if seconds := c.Spec.StartingDeadlineSeconds; seconds != nil && *seconds < 0 {
+		errs = append(errs, field.Invalid(spec.Child("startingDeadlineSeconds"), *seconds, "must be greater than or equal to 0"))
+	}
+	for _, one := range []struct {
+		name  string
+		limit *int32
+	}{{"successfulJobsHistoryLimit", c.Spec.SuccessfulJobsHistoryLimit}, {"failedJobsHistoryLimit", c.Spec.FailedJobsHistoryLimit}} {
+		if one.limit != nil && *one.limit < 0 {
+			errs = append(errs, field.Invalid(spec.Child(one.name), *one.limit, "must be greater than or equal to 0"))
+		}
+	}
+	switch policy := c.Spec.ConcurrencyPolicy; policy {
+	case "", AllowConcurrent, ForbidConcurrent, ReplaceConcurrent:
+	default:
+		errs = append(errs, field.NotSupported(spec.Child("concurrencyPolicy"), policy, []ConcurrencyPolicy{AllowConcurrent, ForbidConcurrent, ReplaceConcurrent}))
+	}
+	return errs
 }
 
 // JobOf is a job as the CronJob would make it, without the time in its name.
