@@ -37,11 +37,13 @@ type Options struct {
 	Pressure *governor.Governor
 	// JobIDs numbers jobs that admission has not; nil: nobody does.
 	JobIDs job.IDs
+	// Selection says which controllers run; the zero value: all.
+	Selection Selection
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
-// Add registers all controllers with a manager. Its scheme must hold the kinds of Kubernetes and ours, its cache should be made with
+// Add registers the controllers that are selected with a manager. Its scheme must hold the kinds of Kubernetes and ours, its cache should be made with
 // CacheOptions. They start with the manager, when it leads.
 func Add(mgr manager.Manager, o Options) error {
 	if len(o.SchedulerNames) == 0 {
@@ -60,20 +62,36 @@ func Add(mgr manager.Manager, o Options) error {
 	// Volcano's clients look for the component in the events of the old API.
 	recorder := mgr.GetEventRecorderFor(eventSource) //nolint:staticcheck // see above
 	reconcilers := cmp.Or(o.JobReconcilers, 16)
-	if err := job.Add(mgr, job.Options{Cache: mgr.GetCache(), API: api, Recorder: recorder, Reconcilers: reconcilers,
-		Writers: cmp.Or(o.Writers, 64), Pressure: o.Pressure, IDs: o.JobIDs, Now: o.Now}); err != nil {
-		return err
+	cache := mgr.GetCache()
+	for _, c := range []struct {
+		name string
+		add  func() error
+	}{
+		{jobController, func() error {
+			return job.Add(mgr, job.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: reconcilers, Writers: cmp.Or(o.Writers, 64),
+				Pressure: o.Pressure, IDs: o.JobIDs, KeepEnded: !o.Selection.On(gcController), Now: o.Now})
+		}},
+		{podGroupController, func() error {
+			return podgroup.Add(mgr, podgroup.Options{Cache: cache, API: api, Recorder: recorder, Schedulers: o.SchedulerNames, Reconcilers: reconcilers})
+		}},
+		{queueController, func() error {
+			return queue.Add(mgr, queue.Options{Cache: cache, API: api, Recorder: recorder})
+		}},
+		{cronJobController, func() error {
+			return cronjob.Add(mgr, cronjob.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: 3, Now: o.Now})
+		}},
+		{hyperNodeController, func() error {
+			return hypernode.Add(mgr, hypernode.Options{Cache: cache, API: api, Recorder: recorder, ConfigMap: hypernode.ConfigMapName(), Now: o.Now})
+		}},
+	} {
+		if !o.Selection.On(c.name) {
+			continue
+		}
+		if err := c.add(); err != nil {
+			return err
+		}
 	}
-	if err := podgroup.Add(mgr, podgroup.Options{Cache: mgr.GetCache(), API: api, Recorder: recorder, Schedulers: o.SchedulerNames, Reconcilers: reconcilers}); err != nil {
-		return err
-	}
-	if err := cronjob.Add(mgr, cronjob.Options{Cache: mgr.GetCache(), API: api, Recorder: recorder, Reconcilers: 3, Now: o.Now}); err != nil {
-		return err
-	}
-	if err := hypernode.Add(mgr, hypernode.Options{Cache: mgr.GetCache(), API: api, Recorder: recorder, ConfigMap: hypernode.ConfigMapName(), Now: o.Now}); err != nil {
-		return err
-	}
-	return queue.Add(mgr, queue.Options{Cache: mgr.GetCache(), API: api, Recorder: recorder})
+	return nil
 }
 
 // newClient is a client of the controllers' own: it reads past the cache, and no limit of the manager's client slows it down.

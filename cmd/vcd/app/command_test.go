@@ -79,6 +79,14 @@ func TestFlags(t *testing.T) {
 			},
 			want: []any{[]string{"/jobs/mutate", "/jobs/validate"}, "/x", schedulingv1beta1.QueueRules{MaxDepth: 7, FreeRoot: true, KeepBusy: true}, true},
 		},
+		"all controllers but two": {
+			arguments: []string{"--controllers=*,-sharding-controller,-gc-controller", "--controllers=-cronjob-controller"},
+			check: func(o daemon.Options) any {
+				on := o.Controllers.Selection.On
+				return []bool{on("job-controller"), on("gc-controller"), on("cronjob-controller")}
+			},
+			want: []bool{true, false, false},
+		},
 		"the webhook manager's spelling of the service": {
 			arguments: []string{"--webhook-namespace=volcano-system", "--webhook-service-name=volcano-admission-service", "--tls-cert-file=/c", "--port=8443", "--ca-cert-file=/x"},
 			check:     func(o daemon.Options) any { return []string{o.Admission.ServiceNamespace, o.Admission.ServiceName} },
@@ -117,6 +125,7 @@ func TestFlagsThatCannotBe(t *testing.T) {
 		"a service and a URL":              {[]string{"--webhook-service=a/b", "--webhook-url=https://x"}, "only one of them"},
 		"a tree of less than nothing":      {[]string{"--max-queue-depth=-1"}, "--max-queue-depth -1"},
 		"a feature gate without a value":   {[]string{"--feature-gates=X"}, `"X": want Name=true or Name=false`},
+		"a controller that there is not":   {[]string{"--controllers=*,-jobs"}, `no controller "jobs"`},
 		"a flag that nobody knows":         {[]string{"--frobnicate"}, "frobnicate"},
 		"a duration that is none":          {[]string{"--schedule-period=fast"}, "schedule-period"},
 	}

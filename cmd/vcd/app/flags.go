@@ -3,6 +3,7 @@ package app
 import (
 	"flag"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 
+	"github.com/vc-batch/vc/internal/controllers"
 	"github.com/vc-batch/vc/internal/daemon"
 )
 
@@ -46,6 +48,8 @@ type flags struct {
 	period         time.Duration
 	defaultQueue   string
 
+	controllers []string
+
 	admission admissionFlags
 	gates     featureGates
 }
@@ -60,6 +64,10 @@ func (f *flags) bind(fs *pflag.FlagSet, p parts) {
 		fs.DurationVar(&f.period, "schedule-period", time.Second, "longest time between two cycles; changes are acted on at once")
 		fs.BoolVar(&f.csiStorage, "csi-storage", true, "place by what CSI drivers say that nodes can attach and storage can hold")
 		fs.StringVar(&f.defaultQueue, "default-queue", keys.DefaultQueue, "queue of what names none; made when missing")
+	}
+	if p&controlling != 0 {
+		fs.StringSliceVar(&f.controllers, "controllers", controllers.DefaultSelection(), "controllers to run: * is all of them, NAME or +NAME one more, -NAME one less; "+
+			strings.Join(controllers.Names(), ", "))
 	}
 	if p&admitting != 0 {
 		f.admission.bind(fs)
@@ -150,6 +158,9 @@ func (f *flags) options(components []string) (daemon.Options, error) {
 		LeaseDuration: f.leaseDuration, RenewDeadline: f.renewDeadline, RetryPeriod: f.retryPeriod,
 		SchedulerConf: f.schedulerConf, SchedulerNames: f.schedulerNames, DefaultQueue: f.defaultQueue,
 		SchedulePeriod: f.period, NoCSI: !f.csiStorage, Pprof: f.pprof,
+	}
+	if o.Controllers.Selection, err = controllers.Select(f.controllers); err != nil {
+		return o, err
 	}
 	if f.enableMetrics {
 		o.MetricsAddress = f.metricsAddress

@@ -23,7 +23,7 @@ import (
 
 // read collects what the plan of a job follows from.
 func (r *Reconciler) read(ctx context.Context, job *batch.Job, known *recollection, now time.Time) (plan.Input, error) {
-	in := plan.Input{Job: job, Now: now, Priorities: map[string]int32{}, Trouble: known.trouble, Since: known.since}
+	in := plan.Input{Job: job, Now: now, Priorities: map[string]int32{}, Trouble: known.trouble, Since: known.since, KeepEnded: r.keep}
 	var pods corev1.PodList
 	err := r.cache.List(ctx, &pods, client.InNamespace(job.Namespace), client.MatchingFields{index.PodController: string(job.UID)},
 		client.UnsafeDisableDeepCopy)

@@ -52,7 +52,8 @@ type Options struct {
 	Reconcilers int // jobs at once
 	Writers     int // pod writes in flight, all jobs together
 	Pressure    *governor.Governor
-	IDs         IDs // numbers of jobs that have none; may be nil
+	IDs         IDs  // numbers of jobs that have none; may be nil
+	KeepEnded   bool // delete no job after its ttlSecondsAfterFinished
 	Now         func() time.Time
 }
 
@@ -65,6 +66,7 @@ type Reconciler struct {
 	memory   *memory
 	pressure *governor.Governor
 	ids      IDs
+	keep     bool
 	now      func() time.Time
 	started  time.Time
 }
@@ -73,7 +75,7 @@ type Reconciler struct {
 func New(o Options) *Reconciler {
 	registerMetrics()
 	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers), memory: newMemory(), pressure: o.Pressure, ids: o.IDs, now: o.Now,
-		started: o.Now()}
+		keep: o.KeepEnded, started: o.Now()}
 }
 
 // Add registers the controller of jobs.

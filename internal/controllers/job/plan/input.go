@@ -39,6 +39,8 @@ type Input struct {
 	Numbers, NumberTaken bool
 	// Related are the jobs that this one depends on, those that these depend on, and those of its title; read only while it may wait for them.
 	Related []*batch.Job
+	// KeepEnded says that jobs stay whatever their ttlSecondsAfterFinished.
+	KeepEnded bool
 	// Awaited says that a job waits for this one.
 	Awaited bool
 	// Fresh says that Pods were read past any cache. A plan that rests on missing pods asks for it (Plan.Refresh).

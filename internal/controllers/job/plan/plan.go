@@ -169,7 +169,7 @@ func (b *builder) rest() {
 // timeToLive is how long the ended job is still kept.
 func (b *builder) timeToLive() (time.Duration, bool) {
 	ttl, since := b.job.Spec.TTLSecondsAfterFinished, b.job.Status.State.LastTransitionTime
-	if ttl == nil || since.IsZero() {
+	if ttl == nil || since.IsZero() || b.in.KeepEnded {
 		return 0, false
 	}
 	return since.Add(time.Duration(*ttl) * time.Second).Sub(b.in.Now), true
