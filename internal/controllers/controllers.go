@@ -15,6 +15,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/hypernode"
 	"github.com/vc-batch/vc/internal/controllers/index"
 	"github.com/vc-batch/vc/internal/controllers/job"
+	"github.com/vc-batch/vc/internal/controllers/jobflow"
+	"github.com/vc-batch/vc/internal/controllers/jobtemplate"
 	"github.com/vc-batch/vc/internal/controllers/podgroup"
 	"github.com/vc-batch/vc/internal/controllers/queue"
 	"github.com/vc-batch/vc/internal/governor"
@@ -79,6 +81,12 @@ func Add(mgr manager.Manager, o Options) error {
 		}},
 		{cronJobController, func() error {
 			return cronjob.Add(mgr, cronjob.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: 3, Now: o.Now})
+		}},
+		{jobFlowController, func() error {
+			return jobflow.Add(mgr, jobflow.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: 3, Now: o.Now})
+		}},
+		{jobTemplateController, func() error {
+			return jobtemplate.Add(mgr, jobtemplate.Options{Cache: cache, API: api})
 		}},
 		{hyperNodeController, func() error {
 			return hypernode.Add(mgr, hypernode.Options{Cache: cache, API: api, Recorder: recorder, ConfigMap: hypernode.ConfigMapName(), Now: o.Now})

@@ -62,7 +62,7 @@ type JobSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=500
 	// +kubebuilder:validation:XValidation:rule="[self.filter(t, has(t.name)).map(t, t.name)].all(names, names.all(n, names.indexOf(n) == names.lastIndexOf(n)))",message="duplicated task name",messageExpression="'duplicated task name ' + [self.filter(t, has(t.name)).map(t, t.name)].map(names, names.filter(n, names.indexOf(n) != names.lastIndexOf(n)))[0][0]"
-	Tasks []TaskSpec `json:"tasks,omitempty"`
+	Tasks []TaskSpec `json:"tasks,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 	// Policies answer events of any task that has no policy of its own for them.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64

@@ -1,0 +1,68 @@
+package jobflow
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// patched merges a patch into a spec as kubectl patch does it: what is set in the patch takes the place of what is there, tasks, containers and
+// the other lists that Kubernetes merges are matched by name, all other lists are replaced.
+func patched(spec, patch *batch.JobSpec) (*batch.JobSpec, error) {
+	original, err := json.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	change, err := json.Marshal(patch)
+	if err != nil {
+		return nil, err
+	}
+	// A typed patch says null, or an empty object, where nothing was said.
+	var tree map[string]any
+	if err := json.Unmarshal(change, &tree); err != nil {
+		return nil, err
+	}
+	if change, err = json.Marshal(withoutNothing(tree)); err != nil {
+		return nil, err
+	}
+	merged, err := strategicpatch.StrategicMergePatch(original, change, batch.JobSpec{})
+	if err != nil {
+		return nil, fmt.Errorf("cannot merge: %w", err)
+	}
+	result := &batch.JobSpec{}
+	return result, json.Unmarshal(merged, result)
+}
+
+// withoutNothing drops nulls, and objects that hold nothing else.
+func withoutNothing(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, below := range v {
+			kept := withoutNothing(below)
+			if m, ok := kept.(map[string]any); kept == nil || ok && len(m) == 0 && isWrapper(key) {
+				delete(v, key)
+				continue
+			}
+			v[key] = kept
+		}
+		return v
+	case []any:
+		for i := range v {
+			v[i] = withoutNothing(v[i])
+		}
+		return v
+	}
+	return value
+}
+
+// isWrapper names the objects that are always written, though nothing was said of them. Others mean something when they are empty: emptyDir.
+func isWrapper(key string) bool {
+	switch key {
+	case "template", "metadata", "spec", "resources":
+		return true
+	}
+	return false
+}

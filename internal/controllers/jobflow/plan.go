@@ -1,0 +1,407 @@
+package jobflow
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// The reasons of events.
+const (
+	created         = "Created"
+	failedCreate    = "FailedCreate"
+	deleted         = "Deleted"
+	noTemplate      = "TemplateNotFound"
+	badPatch        = "PatchFailed"
+	foreignJob      = "ForeignJob"
+	noSuchTask      = "TaskNotFound"
+	phaseOfFlow     = "JobFlowPhase"
+	jobGone         = "JobGone"
+	namespaceEnding = "NamespaceTerminating"
+)
+
+// probeEvery is when probes that did not hold are asked again.
+const probeEvery = time.Second
+
+// Input is everything a plan follows from. Nothing in it is changed.
+type Input struct {
+	Flow *flow.JobFlow
+	// Templates that its steps name, by name; those that are not there are missing.
+	Templates map[string]*flow.JobTemplate
+	// Jobs are those whose controller is this very flow (by UID), by name.
+	Jobs map[string]*batch.Job
+	// Gone are jobs of the flow that were seen to be deleted, as they were last.
+	Gone map[string]*batch.Job
+	// Held says what became of the probes that the last plan asked for.
+	Held map[Probe]bool
+	Now  time.Time
+}
+
+// Probe is one question about the pods of a task.
+type Probe struct {
+	Job, Task string
+	// Network is http or tcp.
+	Network string
+	Port    int
+	// Path, Header and Value are for http.
+	Path, Header, Value string
+}
+
+// Plan is what to do.
+type Plan struct {
+	Create []*batch.Job
+	Delete []*batch.Job
+	// Status as it is to be; nil: it is so.
+	Status *flow.JobFlowStatus
+	Events []Event
+	// Probes are what has to be asked before more can be said.
+	Probes []Probe
+	// RequeueAfter is when to look again although nothing changes; 0: never.
+	RequeueAfter time.Duration
+}
+
+// Event is to be recorded on the flow.
+type Event struct{ Type, Reason, Message string }
+
+func (p *planner) event(kind, reason, format string, args ...any) {
+	p.Events = append(p.Events, Event{kind, reason, fmt.Sprintf(format, args...)})
+}
+
+// Compute says what to do about a flow now.
+func Compute(in Input) Plan {
+	p := &planner{in: &in, steps: map[string]*flow.JobStatus{}}
+	if in.Flow.DeletionTimestamp != nil {
+		return Plan{} // its jobs are collected with it
+	}
+	status := in.Flow.Status.DeepCopy()
+	p.notice(status)
+	if phaseOf(p, in.Flow) != flow.Failed {
+		for i := range in.Flow.Spec.Flows {
+			p.step(&in.Flow.Spec.Flows[i])
+		}
+	}
+	p.summarize(status)
+	if status.State.Phase == flow.Succeed && in.Flow.Spec.JobRetainPolicy == flow.Delete && in.Flow.Status.State.Phase == flow.Succeed {
+		p.deleteAll() // only after it has been written down that they completed
+	}
+	if status.State.Phase != in.Flow.Status.State.Phase {
+		p.event(corev1.EventTypeNormal, phaseOfFlow, "the flow is %s: %d of %d steps completed", status.State.Phase, len(status.CompletedJobs), len(in.Flow.Spec.Flows))
+	}
+	if !equality.Semantic.DeepEqual(*status, in.Flow.Status) {
+		p.Status = status
+	}
+	return p.Plan
+}
+
+// planner collects a plan.
+type planner struct {
+	Plan
+	in *Input
+	// steps are how jobs stand or stood, by name.
+	steps map[string]*flow.JobStatus
+}
+
+// ended says whether a job of this phase has ended for good.
+func ended(phase batch.JobPhase) bool {
+	return phase == batch.Completed || phase == batch.Failed || phase == batch.Terminated
+}
+
+// notice brings the list of jobs up to date.
+func (p *planner) notice(status *flow.JobFlowStatus) {
+	known := map[string]*flow.JobStatus{}
+	for i := range status.JobStatusList {
+		known[status.JobStatusList[i].Name] = &status.JobStatusList[i]
+	}
+	var list []flow.JobStatus
+	for i := range p.in.Flow.Spec.Flows {
+		name := flow.JobName(p.in.Flow, p.in.Flow.Spec.Flows[i].Name)
+		var s flow.JobStatus
+		if old := known[name]; old != nil {
+			s = *old
+			delete(known, name)
+		}
+		job := p.in.Jobs[name]
+		if job == nil && !ended(s.State) {
+			if gone := p.in.Gone[name]; gone != nil && ended(gone.Status.State.Phase) {
+				job = gone
+			}
+		}
+		switch {
+		case job != nil:
+			p.update(&s, job)
+		case s.Name == "":
+			continue // has not begun
+		case !ended(s.State):
+			p.event(corev1.EventTypeWarning, jobGone, "job %s was deleted before it ended; it is made anew", name)
+			continue
+		}
+		list = append(list, s)
+	}
+	for i := range status.JobStatusList { // steps that are no longer in the flow
+		if s := known[status.JobStatusList[i].Name]; s != nil {
+			if job := p.in.Jobs[s.Name]; job != nil {
+				p.update(s, job)
+			}
+			list = append(list, *s)
+		}
+	}
+	status.JobStatusList = list
+	for i := range list {
+		p.steps[list[i].Name] = &list[i]
+	}
+}
+
+// update takes over how a job stands.
+func (p *planner) update(s *flow.JobStatus, job *batch.Job) {
+	phase := job.Status.State.Phase
+	if phase == "" {
+		phase = batch.Pending
+	}
+	now := metav1.NewTime(p.in.Now.Truncate(time.Second))
+	if h := s.RunningHistories; s.State != phase || !s.StartTimestamp.Equal(&job.CreationTimestamp) {
+		if len(h) > 0 && h[len(h)-1].EndTimestamp.IsZero() {
+			h = slices.Clone(h)
+			h[len(h)-1].EndTimestamp = now
+		}
+		s.RunningHistories = append(slices.Clone(h), flow.JobRunningHistory{StartTimestamp: now, State: phase})
+		if n := len(s.RunningHistories); n > maxHistories {
+			s.RunningHistories = s.RunningHistories[n-maxHistories:]
+		}
+	}
+	s.Name, s.State, s.StartTimestamp, s.RestartCount = job.Name, phase, job.CreationTimestamp, job.Status.RetryCount
+	s.EndTimestamp = metav1.Time{}
+	if ended(phase) {
+		s.EndTimestamp = job.Status.State.LastTransitionTime
+	}
+}
+
+// maxHistories bounds what is kept of a job that restarts for ever.
+const maxHistories = 50
+
+// step makes the job of a step if it is time.
+func (p *planner) step(step *flow.Flow) {
+	name := flow.JobName(p.in.Flow, step.Name)
+	if p.steps[name] != nil || !p.mayBegin(step) {
+		return
+	}
+	template := p.in.Templates[step.Name]
+	if template == nil {
+		p.event(corev1.EventTypeWarning, noTemplate, "step %s waits: there is no JobTemplate %s in namespace %s; create it", step.Name, step.Name, p.in.Flow.Namespace)
+		return
+	}
+	job, err := newJob(p.in.Flow, step, template)
+	if err != nil {
+		p.event(corev1.EventTypeWarning, badPatch, "step %s: its patch does not fit JobTemplate %s: %v", step.Name, step.Name, err)
+		return
+	}
+	p.Create = append(p.Create, job)
+}
+
+// mayBegin says whether everything that a step waits for holds.
+func (p *planner) mayBegin(step *flow.Flow) bool {
+	if step.DependsOn == nil {
+		return true
+	}
+	all := true
+	for _, target := range step.DependsOn.Targets {
+		s := p.steps[flow.JobName(p.in.Flow, target)]
+		switch {
+		case s != nil && s.State == batch.Completed:
+		case s == nil || step.DependsOn.Probe == nil || ended(s.State):
+			all = false
+		default:
+			all = p.holds(step.DependsOn.Probe, s.Name) && all
+		}
+	}
+	return all && p.probed(step)
+}
+
+// probed says whether the targets have the tasks that a probe names; a step that waits for a task of nobody would wait for ever.
+func (p *planner) probed(step *flow.Flow) bool {
+	probe := step.DependsOn.Probe
+	if probe == nil {
+		return true
+	}
+	var tasks []string
+	for _, g := range probe.HttpGetList {
+		tasks = append(tasks, g.TaskName)
+	}
+	for _, g := range probe.TcpSocketList {
+		tasks = append(tasks, g.TaskName)
+	}
+	for _, g := range probe.TaskStatusList {
+		tasks = append(tasks, g.TaskName)
+	}
+	for _, task := range tasks {
+		known := false
+		for _, target := range step.DependsOn.Targets {
+			name := flow.JobName(p.in.Flow, target)
+			job := p.in.Jobs[name]
+			// What has completed and is gone holds.
+			known = known || job == nil && p.steps[name] != nil || job != nil && taskOf(job, task) != nil
+		}
+		if !known {
+			p.event(corev1.EventTypeWarning, noSuchTask, "step %s waits: no target has a task %s, which its probe names", step.Name, task)
+			return false
+		}
+	}
+	return true
+}
+
+// holds says whether what a probe asks of the tasks of one job holds; of tasks that it does not have nothing is asked.
+func (p *planner) holds(probe *flow.Probe, name string) bool {
+	job := p.in.Jobs[name]
+	if job == nil {
+		return false
+	}
+	all := true
+	for _, s := range probe.TaskStatusList {
+		if task := taskOf(job, s.TaskName); task != nil {
+			all = all && job.Status.TaskStatusCount[task.Name].Phase[corev1.PodPhase(s.Phase)] >= needed(task)
+		}
+	}
+	for _, g := range probe.HttpGetList {
+		if taskOf(job, g.TaskName) != nil {
+			all = p.ask(Probe{Job: name, Task: g.TaskName, Network: "http", Port: g.Port, Path: g.Path, Header: g.HTTPHeader.Name, Value: g.HTTPHeader.Value}) && all
+		}
+	}
+	for _, g := range probe.TcpSocketList {
+		if taskOf(job, g.TaskName) != nil {
+			all = p.ask(Probe{Job: name, Task: g.TaskName, Network: "tcp", Port: g.Port}) && all
+		}
+	}
+	return all
+}
+
+// ask says whether a probe held; if that is not known, or it did not, it is to be asked.
+func (p *planner) ask(probe Probe) bool {
+	if p.in.Held[probe] {
+		return true
+	}
+	if !slices.Contains(p.Probes, probe) {
+		p.Probes = append(p.Probes, probe)
+	}
+	p.RequeueAfter = probeEvery
+	return false
+}
+
+func taskOf(job *batch.Job, name string) *batch.TaskSpec {
+	for i := range job.Spec.Tasks {
+		if job.Spec.Tasks[i].Name == name {
+			return &job.Spec.Tasks[i]
+		}
+	}
+	return nil
+}
+
+// needed is how many pods a task needs at least.
+func needed(t *batch.TaskSpec) int32 {
+	if t.MinAvailable != nil {
+		return max(*t.MinAvailable, 1)
+	}
+	return max(t.Replicas, 1)
+}
+
+// summarize sorts the jobs by phase and says how the flow stands.
+func (p *planner) summarize(status *flow.JobFlowStatus) {
+	status.PendingJobs, status.RunningJobs, status.FailedJobs = nil, nil, nil
+	status.CompletedJobs, status.TerminatedJobs, status.UnKnowJobs = nil, nil, nil
+	conditions := map[string]flow.Condition{}
+	for _, s := range status.JobStatusList {
+		list := &status.UnKnowJobs
+		switch s.State {
+		case batch.Pending:
+			list = &status.PendingJobs
+		case batch.Running:
+			list = &status.RunningJobs
+		case batch.Failed:
+			list = &status.FailedJobs
+		case batch.Completed:
+			list = &status.CompletedJobs
+		case batch.Terminated:
+			list = &status.TerminatedJobs
+		}
+		*list = append(*list, s.Name)
+		c := status.Conditions[s.Name]
+		if job := p.in.Jobs[s.Name]; job != nil {
+			c = flow.Condition{Phase: s.State, CreateTimestamp: job.CreationTimestamp, RunningDuration: job.Status.RunningDuration, TaskStatusCount: job.Status.TaskStatusCount}
+		}
+		c.Phase = s.State
+		conditions[s.Name] = c
+	}
+	status.Conditions = conditions
+	if len(conditions) == 0 {
+		status.Conditions = nil
+	}
+	status.State.Phase = phaseOf(p, p.in.Flow)
+}
+
+// phaseOf is how a flow as a whole stands.
+func phaseOf(p *planner, f *flow.JobFlow) flow.Phase {
+	completed, begun := 0, 0
+	for i := range f.Spec.Flows {
+		s := p.steps[flow.JobName(f, f.Spec.Flows[i].Name)]
+		if s == nil {
+			continue
+		}
+		switch s.State {
+		case batch.Failed, batch.Terminated:
+			return flow.Failed
+		case batch.Completed:
+			completed++
+			begun++
+		case batch.Pending:
+		default:
+			begun++
+		}
+	}
+	switch {
+	case completed == len(f.Spec.Flows):
+		return flow.Succeed
+	case begun > 0:
+		return flow.Running
+	}
+	return flow.Pending
+}
+
+// deleteAll clears away the jobs of a flow that succeeded.
+func (p *planner) deleteAll() {
+	for _, s := range p.in.Flow.Status.JobStatusList {
+		if job := p.in.Jobs[s.Name]; job != nil && job.DeletionTimestamp == nil {
+			p.Delete = append(p.Delete, job)
+		}
+	}
+}
+
+func newJob(f *flow.JobFlow, step *flow.Flow, template *flow.JobTemplate) (*batch.Job, error) {
+	spec := template.Spec.DeepCopy()
+	if step.Patch != nil {
+		var err error
+		if spec, err = patched(spec, &step.Patch.JobSpec); err != nil {
+			return nil, err
+		}
+	}
+	made := map[string]string{
+		keys.CreatedByJobTemplate: template.Namespace + "." + template.Name,
+		keys.CreatedByJobFlow:     f.Namespace + "." + f.Name,
+	}
+	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{
+		Name: flow.JobName(f, step.Name), Namespace: f.Namespace, Annotations: made, Labels: map[string]string{},
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(f, flow.GroupVersion.WithKind("JobFlow"))},
+	}, Spec: *spec}
+	for key, value := range made {
+		if len(validation.IsValidLabelValue(value)) == 0 {
+			job.Labels[key] = value
+		}
+	}
+	return job, nil
+}

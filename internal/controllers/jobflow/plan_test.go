@@ -1,0 +1,339 @@
+package jobflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+)
+
+var epoch = time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+
+// world carries out plans.
+type world struct {
+	t     *testing.T
+	in    Input
+	holds map[string]bool // answers of probes, as job/task
+	asked []string
+	log   []string
+}
+
+func newWorld(t *testing.T, steps ...flow.Flow) *world {
+	f := &flow.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "default", UID: "flow"}}
+	f.Spec.Flows = steps
+	w := &world{t: t, holds: map[string]bool{}}
+	w.in = Input{Flow: f, Templates: map[string]*flow.JobTemplate{}, Jobs: map[string]*batch.Job{}, Gone: map[string]*batch.Job{}, Now: epoch}
+	for _, s := range steps {
+		w.template(s.Name)
+	}
+	return w
+}
+
+func (w *world) template(name string) {
+	template := &flow.JobTemplate{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
+	template.Spec = batch.JobSpec{Queue: "default", MinAvailable: 2, Tasks: []batch.TaskSpec{{Name: "server", Replicas: 2, Template: corev1.PodTemplateSpec{
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "busybox", Command: []string{"true"}}}},
+	}}}}
+	w.in.Templates[name] = template
+}
+
+// look plans once and does what the plan says.
+func (w *world) look() Plan {
+	w.in.Now = w.in.Now.Add(time.Second)
+	w.in.Held = nil
+	p := Compute(w.in)
+	if len(p.Probes) > 0 {
+		w.in.Held = map[Probe]bool{}
+		for _, probe := range p.Probes {
+			w.asked = append(w.asked, fmt.Sprintf("%s %s/%s:%d%s", probe.Network, probe.Job, probe.Task, probe.Port, probe.Path))
+			w.in.Held[probe] = w.holds[probe.Job+"/"+probe.Task]
+		}
+		p = Compute(w.in)
+	}
+	for _, e := range p.Events {
+		w.log = append(w.log, e.Reason+": "+e.Message)
+	}
+	for _, j := range p.Create {
+		if w.in.Jobs[j.Name] != nil {
+			w.t.Errorf("job %s is made twice", j.Name)
+		}
+		j.UID, j.CreationTimestamp = types.UID(j.Name), metav1.NewTime(w.in.Now)
+		w.in.Jobs[j.Name] = j
+		w.log = append(w.log, "make "+j.Name)
+	}
+	if p.Status != nil {
+		w.in.Flow.Status = *p.Status
+	}
+	for _, j := range p.Delete {
+		delete(w.in.Jobs, j.Name)
+		w.log = append(w.log, "delete "+j.Name)
+	}
+	return p
+}
+
+// is puts a job into a phase, all its pods into theirs.
+func (w *world) is(name string, phase batch.JobPhase, pods corev1.PodPhase) {
+	j := w.in.Jobs[name]
+	if j == nil {
+		w.t.Fatalf("there is no job %s: %v", name, w.log)
+	}
+	j.Status.State.Phase, j.Status.State.LastTransitionTime = phase, metav1.NewTime(w.in.Now)
+	j.Status.TaskStatusCount = map[string]batch.TaskState{"server": {Phase: map[corev1.PodPhase]int32{pods: 2}}}
+	w.look()
+	w.look()
+}
+
+func (w *world) want(lines ...string) {
+	w.t.Helper()
+	var got []string
+	for _, line := range w.log {
+		if !strings.HasPrefix(line, phaseOfFlow) {
+			got = append(got, line)
+		}
+	}
+	if diff := cmp.Diff(lines, got); diff != "" {
+		w.t.Errorf("what happened (-want +got):\n%s", diff)
+	}
+	w.log = nil
+}
+
+func (w *world) phase(want flow.Phase) {
+	w.t.Helper()
+	if got := w.in.Flow.Status.State.Phase; got != want {
+		w.t.Errorf("the flow is %s, want %s", got, want)
+	}
+}
+
+func after(name string, targets ...string) flow.Flow {
+	return flow.Flow{Name: name, DependsOn: &flow.DependsOn{Targets: targets}}
+}
+
+func TestStepsFollowEachOther(t *testing.T) {
+	w := newWorld(t, flow.Flow{Name: "a"}, after("b", "a"), after("c", "a"), after("d", "b", "c"))
+	w.look()
+	w.want("make f-a")
+	w.phase(flow.Pending)
+	w.is("f-a", batch.Running, corev1.PodRunning)
+	w.want()
+	w.phase(flow.Running)
+	w.is("f-a", batch.Completed, corev1.PodSucceeded)
+	w.want("make f-b", "make f-c")
+	w.is("f-b", batch.Completed, corev1.PodSucceeded)
+	w.want()
+	w.phase(flow.Running)
+	w.is("f-c", batch.Completed, corev1.PodSucceeded)
+	w.want("make f-d")
+	w.is("f-d", batch.Completed, corev1.PodSucceeded)
+	w.phase(flow.Succeed)
+	s := w.in.Flow.Status
+	if diff := cmp.Diff([]string{"f-a", "f-b", "f-c", "f-d"}, s.CompletedJobs); diff != "" {
+		t.Error(diff)
+	}
+	if p := w.look(); p.Status != nil || len(p.Events) > 0 {
+		t.Errorf("a flow that is over is written again: %+v", p)
+	}
+}
+
+func TestAProbeLetsAStepBeginBeforeItsTargetsEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		probe flow.Probe
+		ready func(w *world)
+		asked []string
+	}{
+		"http": {flow.Probe{HttpGetList: []flow.HttpGet{{TaskName: "server", Path: "/ready", Port: 8080}}},
+			func(w *world) { w.holds["f-a/server"] = true }, []string{"http f-a/server:8080/ready"}},
+		"tcp": {flow.Probe{TcpSocketList: []flow.TcpSocket{{TaskName: "server", Port: 22}}},
+			func(w *world) { w.holds["f-a/server"] = true }, []string{"tcp f-a/server:22"}},
+		"status": {flow.Probe{TaskStatusList: []flow.TaskStatus{{TaskName: "server", Phase: "Running"}}},
+			func(w *world) { w.is("f-a", batch.Running, corev1.PodRunning) }, nil},
+		"completed": {flow.Probe{TaskStatusList: []flow.TaskStatus{{TaskName: "server", Phase: "Running"}}},
+			func(w *world) { w.is("f-a", batch.Completed, corev1.PodSucceeded) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := after("b", "a")
+			b.DependsOn.Probe = &c.probe
+			w := newWorld(t, flow.Flow{Name: "a"}, b)
+			w.look()
+			w.look()
+			w.want("make f-a")
+			if p := w.look(); len(c.asked) > 0 && p.RequeueAfter != probeEvery {
+				t.Errorf("a probe that does not hold is asked again after %s, want %s", p.RequeueAfter, probeEvery)
+			}
+			c.ready(w)
+			w.look()
+			w.want("make f-b")
+			if got := slices.Compact(w.asked); !slices.Equal(got, c.asked) {
+				t.Errorf("asked were %q, want %q", got, c.asked)
+			}
+		})
+	}
+}
+
+func TestAProbeOfATaskOfNobodyIsTold(t *testing.T) {
+	b := after("b", "a")
+	b.DependsOn.Probe = &flow.Probe{TaskStatusList: []flow.TaskStatus{{TaskName: "typo", Phase: "Running"}}}
+	w := newWorld(t, flow.Flow{Name: "a"}, b)
+	w.look()
+	w.look()
+	w.want("make f-a", "TaskNotFound: step b waits: no target has a task typo, which its probe names")
+}
+
+func TestAFlowFailsWithOneOfItsJobs(t *testing.T) {
+	for _, phase := range []batch.JobPhase{batch.Failed, batch.Terminated} {
+		w := newWorld(t, flow.Flow{Name: "a"}, flow.Flow{Name: "b"}, after("c", "b"))
+		w.look()
+		w.is("f-a", phase, corev1.PodFailed)
+		w.phase(flow.Failed)
+		w.is("f-b", batch.Completed, corev1.PodSucceeded)
+		w.phase(flow.Failed)
+		w.want("make f-a", "make f-b") // nothing more is begun
+	}
+}
+
+func TestASuspendedJobDoesNotEndItsFlow(t *testing.T) {
+	w := newWorld(t, flow.Flow{Name: "a"})
+	w.look()
+	w.is("f-a", batch.Aborted, "")
+	w.phase(flow.Running)
+	w.is("f-a", batch.Completed, corev1.PodSucceeded)
+	w.phase(flow.Succeed)
+}
+
+func TestAStepThatHasEndedDoesNotRunAgainWhenItsJobIsGone(t *testing.T) {
+	for _, seen := range []bool{true, false} {
+		w := newWorld(t, flow.Flow{Name: "a"}, after("b", "a"))
+		w.look()
+		w.look()
+		job := w.in.Jobs["f-a"]
+		job.Status.State.Phase = batch.Completed
+		if seen {
+			w.look() // the flow's status says so
+		} else {
+			w.in.Gone["f-a"] = job // the job was cleared away at once
+		}
+		delete(w.in.Jobs, "f-a")
+		w.look()
+		w.want("make f-a", "make f-b")
+	}
+}
+
+func TestAJobThatWasDeletedBeforeItEndedIsMadeAnew(t *testing.T) {
+	w := newWorld(t, flow.Flow{Name: "a"})
+	w.look()
+	w.is("f-a", batch.Running, corev1.PodRunning)
+	delete(w.in.Jobs, "f-a")
+	w.look()
+	w.want("make f-a", "JobGone: job f-a was deleted before it ended; it is made anew", "make f-a")
+}
+
+func TestJobsOfAFlowThatSucceededAreDeletedIfItSaysSo(t *testing.T) {
+	w := newWorld(t, flow.Flow{Name: "a"}, flow.Flow{Name: "b"})
+	w.in.Flow.Spec.JobRetainPolicy = flow.Delete
+	w.look()
+	w.is("f-a", batch.Completed, corev1.PodSucceeded)
+	w.want("make f-a", "make f-b")
+	w.is("f-b", batch.Completed, corev1.PodSucceeded)
+	w.want("delete f-a", "delete f-b")
+	w.look()
+	w.phase(flow.Succeed)
+	w.want()
+}
+
+func TestAMissingTemplateIsToldAndComesLater(t *testing.T) {
+	w := newWorld(t, flow.Flow{Name: "a"})
+	delete(w.in.Templates, "a")
+	w.look()
+	w.want("TemplateNotFound: step a waits: there is no JobTemplate a in namespace default; create it")
+	w.template("a")
+	w.look()
+	w.want("make f-a")
+}
+
+func TestStepsMayBeAddedLater(t *testing.T) {
+	w := newWorld(t, flow.Flow{Name: "a"})
+	w.look()
+	w.is("f-a", batch.Completed, corev1.PodSucceeded)
+	w.phase(flow.Succeed)
+	w.in.Flow.Spec.Flows = append(w.in.Flow.Spec.Flows, after("b", "a"))
+	w.template("b")
+	w.look()
+	w.want("make f-a", "make f-b")
+	w.look()
+	w.phase(flow.Running)
+}
+
+func TestAPatchChangesTheTemplate(t *testing.T) {
+	a := flow.Flow{Name: "a", Patch: &flow.Patch{JobSpec: batch.JobSpec{
+		Queue: "night", MinAvailable: 3,
+		Tasks: []batch.TaskSpec{
+			{Name: "server", Replicas: 3, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{
+				{Name: "main", Image: "busybox:2"}, {Name: "side", Image: "log"},
+			}}}},
+			{Name: "extra", Replicas: 1},
+		},
+	}}}
+	w := newWorld(t, a)
+	w.look()
+	got := w.in.Jobs["f-a"].Spec
+	var words []string
+	for _, task := range got.Tasks {
+		words = append(words, fmt.Sprintf("%s x%d", task.Name, task.Replicas))
+		for _, c := range task.Template.Spec.Containers {
+			words = append(words, fmt.Sprintf("%s %s %v", c.Name, c.Image, c.Command))
+		}
+	}
+	slices.Sort(words)
+	want := []string{"extra x1", "main busybox:2 [true]", "server x3", "side log []"}
+	if diff := cmp.Diff(want, words); diff != "" || got.Queue != "night" || got.MinAvailable != 3 {
+		t.Errorf("patched is queue %s, minAvailable %d, tasks (-want +got):\n%s", got.Queue, got.MinAvailable, diff)
+	}
+	if w.in.Templates["a"].Spec.Queue != "default" {
+		t.Error("the template itself was changed")
+	}
+}
+
+func TestJobsSayWhatTheyWereMadeFrom(t *testing.T) {
+	w := newWorld(t, flow.Flow{Name: "a"})
+	w.look()
+	job := w.in.Jobs["f-a"]
+	for key, want := range map[string]string{keys.CreatedByJobFlow: "default.f", keys.CreatedByJobTemplate: "default.a"} {
+		if job.Labels[key] != want || job.Annotations[key] != want {
+			t.Errorf("%s: label %q, annotation %q, want %q", key, job.Labels[key], job.Annotations[key], want)
+		}
+	}
+	if !metav1.IsControlledBy(job, w.in.Flow) {
+		t.Error("the job is not the flow's")
+	}
+}
+
+func TestHistoriesTellWhatPhasesAJobWasIn(t *testing.T) {
+	w := newWorld(t, flow.Flow{Name: "a"})
+	w.look()
+	w.is("f-a", batch.Running, corev1.PodRunning)
+	w.is("f-a", batch.Restarting, corev1.PodRunning)
+	w.is("f-a", batch.Completed, corev1.PodSucceeded)
+	var got []batch.JobPhase
+	s := w.in.Flow.Status.JobStatusList[0]
+	for i, h := range s.RunningHistories {
+		got = append(got, h.State)
+		if last := i == len(s.RunningHistories)-1; h.EndTimestamp.IsZero() != last {
+			t.Errorf("phase %s ends at %v", h.State, h.EndTimestamp)
+		}
+	}
+	if diff := cmp.Diff([]batch.JobPhase{batch.Running, batch.Restarting, batch.Completed}, got); diff != "" {
+		t.Error(diff)
+	}
+	if s.EndTimestamp.IsZero() || s.StartTimestamp.IsZero() {
+		t.Errorf("times are %v to %v", s.StartTimestamp, s.EndTimestamp)
+	}
+}

@@ -1,0 +1,133 @@
+package jobflow
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/controllers/index"
+)
+
+const (
+	// probePatience is how long a pod has to answer.
+	probePatience = time.Second
+	// probesAtOnce bounds the pods that are asked at the same time for one flow.
+	probesAtOnce = 32
+)
+
+// prober asks pods.
+type prober struct {
+	cache client.Reader
+	http  *http.Client
+}
+
+func newProber(cache client.Reader) *prober {
+	return &prober{cache: cache, http: &http.Client{
+		Timeout: probePatience,
+		// A redirection is an answer. Pods are asked one by one, seldom: connections are not kept.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport:     &http.Transport{DisableKeepAlives: true},
+	}}
+}
+
+// ask says of each probe whether it holds: every pod of the task is there, runs and answers.
+func (p *prober) ask(ctx context.Context, jobs map[string]*batch.Job, probes []Probe) (map[Probe]bool, error) {
+	held := map[Probe]bool{}
+	for _, probe := range probes {
+		addresses, err := p.addresses(ctx, jobs[probe.Job], probe.Task)
+		if err != nil {
+			return nil, err
+		}
+		held[probe] = len(addresses) > 0 && p.all(ctx, probe, addresses)
+	}
+	return held, nil
+}
+
+// addresses are those of the running pods of a task; none while one is missing.
+func (p *prober) addresses(ctx context.Context, job *batch.Job, name string) ([]string, error) {
+	if job == nil {
+		return nil, nil
+	}
+	task := taskOf(job, name)
+	if task == nil {
+		return nil, nil
+	}
+	var pods corev1.PodList
+	if err := p.cache.List(ctx, &pods, client.InNamespace(job.Namespace), client.MatchingFields{index.PodController: string(job.UID)}); err != nil {
+		return nil, err
+	}
+	var addresses []string
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if pod.Annotations[keys.TaskSpec] != name || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || pod.Status.PodIP == "" {
+			continue
+		}
+		addresses = append(addresses, pod.Status.PodIP)
+	}
+	if int32(len(addresses)) < needed(task) {
+		return nil, nil
+	}
+	return addresses, nil
+}
+
+// all asks side by side.
+func (p *prober) all(ctx context.Context, probe Probe, addresses []string) bool {
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, probesAtOnce)
+	answers := make([]bool, len(addresses))
+	for i, address := range addresses {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			answers[i] = p.one(ctx, probe, net.JoinHostPort(address, strconv.Itoa(probe.Port)))
+		})
+	}
+	wait.Wait()
+	for _, ok := range answers {
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *prober) one(ctx context.Context, probe Probe, address string) bool {
+	ctx, cancel := context.WithTimeout(ctx, probePatience)
+	defer cancel()
+	if probe.Network == "tcp" {
+		connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+		if err != nil {
+			return false
+		}
+		_ = connection.Close()
+		return true
+	}
+	path, query, _ := strings.Cut(probe.Path, "?")
+	target := url.URL{Scheme: "http", Host: address, Path: "/" + strings.TrimPrefix(path, "/"), RawQuery: query}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
+	if err != nil {
+		return false
+	}
+	if probe.Header != "" {
+		request.Header.Set(probe.Header, probe.Value)
+		if strings.EqualFold(probe.Header, "Host") {
+			request.Host = probe.Value
+		}
+	}
+	response, err := p.http.Do(request)
+	if err != nil {
+		return false
+	}
+	_ = response.Body.Close()
+	return response.StatusCode >= http.StatusOK && response.StatusCode < http.StatusBadRequest
+}

@@ -1,0 +1,88 @@
+package jobflow
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/controllers/index"
+)
+
+func TestProbesAskEveryPodOfATask(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/moved":
+			http.Redirect(w, r, "/nowhere", http.StatusFound)
+		case r.URL.Path == "/secret" && r.Header.Get("X-Key") != "open":
+			w.WriteHeader(http.StatusForbidden)
+		case r.URL.Path == "/nowhere", r.URL.Path == "/query" && r.URL.RawQuery != "a=b":
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	defer server.Close()
+	host, text, err := net.SplitHostPort(server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "f-a", Namespace: "default", UID: "job"}}
+	job.Spec.Tasks = []batch.TaskSpec{{Name: "server", Replicas: 2}}
+	pod := func(name string, phase corev1.PodPhase, ip string) *corev1.Pod {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", Annotations: map[string]string{keys.TaskSpec: "server"},
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: batch.GroupVersion.String(), Kind: "Job", Name: "f-a", UID: "job", Controller: new(true)}}},
+			Status: corev1.PodStatus{Phase: phase, PodIP: ip},
+		}
+	}
+	both := []*corev1.Pod{pod("0", corev1.PodRunning, host), pod("1", corev1.PodRunning, host)}
+	for name, c := range map[string]struct {
+		pods  []*corev1.Pod
+		probe Probe
+		want  bool
+	}{
+		"all answer":                 {both, Probe{Network: "http", Port: port, Path: "ready"}, true},
+		"a redirection is an answer": {both, Probe{Network: "http", Port: port, Path: "/moved"}, true},
+		"a query is sent":            {both, Probe{Network: "http", Port: port, Path: "/query?a=b"}, true},
+		"404 is none":                {both, Probe{Network: "http", Port: port, Path: "/nowhere"}, false},
+		"without the header":         {both, Probe{Network: "http", Port: port, Path: "/secret"}, false},
+		"with the header":            {both, Probe{Network: "http", Port: port, Path: "/secret", Header: "X-Key", Value: "open"}, true},
+		"a socket":                   {both, Probe{Network: "tcp", Port: port}, true},
+		"nobody listens":             {both, Probe{Network: "tcp", Port: 1}, false},
+		"one pod is missing":         {both[:1], Probe{Network: "tcp", Port: port}, false},
+		"one pod does not run":       {[]*corev1.Pod{both[0], pod("1", corev1.PodPending, "")}, Probe{Network: "tcp", Port: port}, false},
+		"one pod does not answer":    {[]*corev1.Pod{both[0], pod("1", corev1.PodRunning, "127.0.0.9")}, Probe{Network: "tcp", Port: port}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			scheme := runtime.NewScheme()
+			if err := corev1.AddToScheme(scheme); err != nil {
+				t.Fatal(err)
+			}
+			b := fake.NewClientBuilder().WithScheme(scheme)
+			for _, i := range index.All() {
+				if i.Name == index.PodController {
+					b = b.WithIndex(i.Object, i.Name, i.Values)
+				}
+			}
+			for _, p := range c.pods {
+				b = b.WithObjects(p)
+			}
+			c.probe.Job, c.probe.Task = "f-a", "server"
+			held, err := newProber(b.Build()).ask(t.Context(), map[string]*batch.Job{"f-a": job}, []Probe{c.probe})
+			if err != nil || held[c.probe] != c.want {
+				t.Errorf("holds: %v, %v; want %v", held[c.probe], err, c.want)
+			}
+		})
+	}
+}

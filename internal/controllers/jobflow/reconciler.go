@@ -1,0 +1,245 @@
+package jobflow
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/index"
+	"github.com/vc-batch/vc/internal/controllers/told"
+)
+
+// Options of the controller.
+type Options struct {
+	Cache       client.Reader // what the watches feed
+	API         client.Client // reads past the cache, and all writes
+	Recorder    record.EventRecorder
+	Reconcilers int // flows at once
+	Now         func() time.Time
+}
+
+// Reconciler carries out plans of JobFlows.
+type Reconciler struct {
+	cache    client.Reader
+	api      client.Client
+	recorder record.EventRecorder
+	now      func() time.Time
+	prober   *prober
+	told     told.Events
+	gone     graveyard
+}
+
+// New makes a Reconciler that is not connected to a manager.
+func New(o Options) *Reconciler {
+	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: o.Now, prober: newProber(o.Cache)}
+}
+
+// Add registers the controller of JobFlows.
+func Add(mgr manager.Manager, o Options) error {
+	r := New(o)
+	err := ctrl.NewControllerManagedBy(mgr).Named("jobflow-controller").
+		For(&flow.JobFlow{}).
+		Watches(&batch.Job{}, r.jobs()).
+		Watches(&flow.JobTemplate{}, handler.EnqueueRequestsFromMapFunc(r.users)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: o.Reconcilers}).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("jobflow controller: %w", err)
+	}
+	return nil
+}
+
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// jobs wakes the flow of a job, and remembers how jobs were that are deleted: one that is cleared away as soon as it has completed must not run again.
+func (r *Reconciler) jobs() handler.EventHandler {
+	wake := func(o client.Object, q queue) {
+		if owner := metav1.GetControllerOfNoCopy(o); owner != nil && owner.Kind == "JobFlow" {
+			q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: owner.Name}})
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { wake(e.Object, q) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) { wake(e.ObjectNew, q) },
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) {
+			if job, ok := e.Object.(*batch.Job); ok {
+				r.gone.bury(job)
+			}
+			wake(e.Object, q)
+		},
+	}
+}
+
+// users are the flows that name a template.
+func (r *Reconciler) users(ctx context.Context, template client.Object) []reconcile.Request {
+	var flows flow.JobFlowList
+	if err := r.cache.List(ctx, &flows, client.InNamespace(template.GetNamespace())); err != nil {
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range flows.Items {
+		for j := range flows.Items[i].Spec.Flows {
+			if flows.Items[i].Spec.Flows[j].Name == template.GetName() {
+				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&flows.Items[i])})
+				break
+			}
+		}
+	}
+	return requests
+}
+
+// Reconcile reads a flow, plans, asks probes, and writes.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	f := &flow.JobFlow{}
+	if err := r.cache.Get(ctx, request.NamespacedName, f); err != nil {
+		r.told.Forget(request.NamespacedName)
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	in := Input{Flow: f, Templates: map[string]*flow.JobTemplate{}, Jobs: map[string]*batch.Job{}, Gone: r.gone.of(f.UID), Now: r.now()}
+	jobs, err := index.JobsOf(ctx, r.cache, f)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	for _, job := range jobs {
+		in.Jobs[job.Name] = job
+	}
+	for i := range f.Spec.Flows {
+		template := &flow.JobTemplate{}
+		err := r.cache.Get(ctx, types.NamespacedName{Namespace: f.Namespace, Name: f.Spec.Flows[i].Name}, template)
+		if client.IgnoreNotFound(err) != nil {
+			return reconcile.Result{}, fmt.Errorf("jobtemplate %s: %w", f.Spec.Flows[i].Name, err)
+		}
+		if err == nil {
+			in.Templates[template.Name] = template
+		}
+	}
+	p := Compute(in)
+	if len(p.Probes) > 0 {
+		if in.Held, err = r.prober.ask(ctx, in.Jobs, p.Probes); err != nil {
+			return reconcile.Result{}, fmt.Errorf("probes of jobflow %s: %w", f.Name, err)
+		}
+		p = Compute(in)
+	}
+	return r.apply(ctx, f, &p)
+}
+
+func (r *Reconciler) apply(ctx context.Context, f *flow.JobFlow, p *Plan) (reconcile.Result, error) {
+	for _, e := range p.Events {
+		r.tell(f, e)
+	}
+	// Jobs are made first: a status that says less than there is comes right, one that says more would not.
+	for _, job := range p.Create {
+		if err := r.create(ctx, f, job); err != nil {
+			r.tell(f, Event{corev1.EventTypeWarning, failedCreate, fmt.Sprintf("job %s: %v", job.Name, err)})
+			return reconcile.Result{}, fmt.Errorf("jobflow %s: job %s: %w", f.Name, job.Name, err)
+		}
+	}
+	if p.Status != nil {
+		update := f.DeepCopy()
+		update.Status = *p.Status
+		if err := r.api.Status().Update(ctx, update); err != nil {
+			if apierrors.IsConflict(err) {
+				return reconcile.Result{RequeueAfter: 20 * time.Millisecond}, nil
+			}
+			return reconcile.Result{}, client.IgnoreNotFound(err)
+		}
+	}
+	for _, job := range p.Delete {
+		if err := r.delete(ctx, job); err != nil {
+			return reconcile.Result{}, fmt.Errorf("jobflow %s: job %s: %w", f.Name, job.Name, err)
+		}
+		r.tell(f, Event{corev1.EventTypeNormal, deleted, "Deleted job " + job.Name + ": the flow succeeded, and jobRetainPolicy is delete"})
+	}
+	return reconcile.Result{RequeueAfter: p.RequeueAfter}, nil
+}
+
+func (r *Reconciler) create(ctx context.Context, f *flow.JobFlow, job *batch.Job) error {
+	err := r.api.Create(ctx, job)
+	switch {
+	case err == nil:
+		r.tell(f, Event{corev1.EventTypeNormal, created, fmt.Sprintf("create a job named %s!", job.Name)})
+		return nil
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		r.tell(f, Event{corev1.EventTypeWarning, namespaceEnding, "no job is made: the namespace is being deleted"})
+		return nil
+	case !apierrors.IsAlreadyExists(err):
+		return err
+	}
+	there := &batch.Job{}
+	if err := r.api.Get(ctx, client.ObjectKeyFromObject(job), there); err != nil {
+		return err
+	}
+	if metav1.IsControlledBy(there, f) {
+		return nil // the cache is late
+	}
+	r.tell(f, Event{corev1.EventTypeWarning, foreignJob, fmt.Sprintf("job %s exists and is not of this flow: its step waits; delete it or rename the flow", job.Name)})
+	return fmt.Errorf("the name is taken by a job that is not of this flow")
+}
+
+// delete deletes exactly this job, and its pods with it.
+func (r *Reconciler) delete(ctx context.Context, job *batch.Job) error {
+	background, uid := metav1.DeletePropagationBackground, job.UID
+	err := r.api.Delete(ctx, job, &client.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid}})
+	if apierrors.IsConflict(err) {
+		return nil // another one of its name
+	}
+	return client.IgnoreNotFound(err)
+}
+
+func (r *Reconciler) tell(f *flow.JobFlow, e Event) {
+	if r.told.New(client.ObjectKeyFromObject(f), e.Reason, e.Message) {
+		r.recorder.Event(f, e.Type, e.Reason, e.Message)
+	}
+}
+
+// graveyard remembers the jobs of flows that were deleted after they had ended, as they were last.
+type graveyard struct {
+	mu   sync.Mutex
+	jobs map[types.UID]map[string]*batch.Job // by the flow's UID
+}
+
+// buried bounds what is remembered; then all is forgotten: what a flow's status says of its jobs is what counts, this is for the moment until it says it.
+const buried = 10_000
+
+func (g *graveyard) bury(job *batch.Job) {
+	owner := metav1.GetControllerOfNoCopy(job)
+	if owner == nil || owner.Kind != "JobFlow" || !ended(job.Status.State.Phase) {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.jobs == nil || len(g.jobs) > buried {
+		g.jobs = map[types.UID]map[string]*batch.Job{}
+	}
+	if g.jobs[owner.UID] == nil {
+		g.jobs[owner.UID] = map[string]*batch.Job{}
+	}
+	g.jobs[owner.UID][job.Name] = job
+}
+
+func (g *graveyard) of(flow types.UID) map[string]*batch.Job {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	of := map[string]*batch.Job{}
+	for name, job := range g.jobs[flow] {
+		of[name] = job
+	}
+	return of
+}

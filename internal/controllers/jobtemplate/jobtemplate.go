@@ -1,0 +1,91 @@
+// Package jobtemplate says on JobTemplates which jobs were made from them.
+package jobtemplate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/controllers/index"
+)
+
+// Options of the controller.
+type Options struct {
+	Cache client.Reader // what the watches feed
+	API   client.Client // all writes
+}
+
+// Reconciler writes the statuses of JobTemplates.
+type Reconciler struct {
+	cache client.Reader
+	api   client.Client
+}
+
+// New makes a Reconciler that is not connected to a manager.
+func New(o Options) *Reconciler { return &Reconciler{cache: o.Cache, api: o.API} }
+
+// Add registers the controller of JobTemplates.
+func Add(mgr manager.Manager, o Options) error {
+	comesOrGoes := predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
+	err := ctrl.NewControllerManagedBy(mgr).Named("jobtemplate-controller").
+		For(&flow.JobTemplate{}).
+		Watches(&batch.Job{}, handler.EnqueueRequestsFromMapFunc(templateOf), builder.WithPredicates(comesOrGoes)).
+		Complete(New(o))
+	if err != nil {
+		return fmt.Errorf("jobtemplate controller: %w", err)
+	}
+	return nil
+}
+
+// templateOf is the template that a job was made from.
+func templateOf(_ context.Context, job client.Object) []reconcile.Request {
+	// Names of namespaces have no dots, those of templates may.
+	namespace, name, ok := strings.Cut(job.GetAnnotations()[keys.CreatedByJobTemplate], ".")
+	if !ok || namespace != job.GetNamespace() {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
+}
+
+// Reconcile brings the list of a template's jobs up to date.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	template := &flow.JobTemplate{}
+	if err := r.cache.Get(ctx, request.NamespacedName, template); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	var jobs batch.JobList
+	if err := r.cache.List(ctx, &jobs, client.InNamespace(template.Namespace), client.MatchingFields{index.JobTemplate: template.Namespace + "." + template.Name}); err != nil {
+		return reconcile.Result{}, fmt.Errorf("jobs of jobtemplate %s: %w", template.Name, err)
+	}
+	var names []string
+	for i := range jobs.Items {
+		names = append(names, jobs.Items[i].Name)
+	}
+	slices.Sort(names)
+	if slices.Equal(names, template.Status.JobDependsOnList) {
+		return reconcile.Result{}, nil
+	}
+	update := template.DeepCopy()
+	update.Status.JobDependsOnList = names
+	err := r.api.Status().Update(ctx, update)
+	if apierrors.IsConflict(err) {
+		return reconcile.Result{RequeueAfter: 20 * time.Millisecond}, nil
+	}
+	return reconcile.Result{}, client.IgnoreNotFound(err)
+}
