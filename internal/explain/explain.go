@@ -80,18 +80,18 @@ func shortOnNodes(v *Verdict, resource string, short int64, resources *model.Res
 }
 
 func limitShortage(l *Limit) schedulingv1beta1.Shortage {
-	scope := "queue"
+	scope, of := "queue", l.Queue
 	switch {
 	case l.Quota != "":
-		scope = "quota"
+		scope, of = "quota", l.Quota
 	case l.Cluster:
-		scope = "cluster"
+		scope, of = "cluster", ""
 	case l.Node:
-		scope = "nodes"
+		scope, of = "nodes", ""
 	}
 	free := max(l.Limit-l.Held-l.Promised+l.Spare, 0)
 	return schedulingv1beta1.Shortage{
-		Resource: corev1.ResourceName(l.Resource), Scope: scope,
+		Resource: corev1.ResourceName(l.Resource), Scope: scope, Of: of,
 		Asked: amount(l.Resource, l.Asked), Available: amount(l.Resource, free), ShortBy: amount(l.Resource, max(l.Asked-free, 0)),
 	}
 }
@@ -406,14 +406,15 @@ func Same(a, b *schedulingv1beta1.Explanation) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return meaning(a) == meaning(b)
+	return Meaning(a) == Meaning(b)
 }
 
-func meaning(e *schedulingv1beta1.Explanation) string {
+// Meaning is equal for explanations that mean the same.
+func Meaning(e *schedulingv1beta1.Explanation) string {
 	var b strings.Builder
 	b.WriteString(e.Reason)
-	if e.Never {
-		b.WriteString("|never")
+	if e.Never { // the hint names the limit, which does not move by itself
+		b.WriteString("|never " + e.Hint)
 	}
 	if e.Members != nil {
 		fmt.Fprintf(&b, "|%d", e.Members.Min)
@@ -432,7 +433,7 @@ func meaning(e *schedulingv1beta1.Explanation) string {
 	}
 	for _, s := range e.Short {
 		if s.Scope != "nodes" {
-			fmt.Fprintf(&b, "|%s %s %s", s.Scope, s.Resource, s.Asked)
+			fmt.Fprintf(&b, "|%s %s %s %s", s.Scope, s.Of, s.Resource, s.Asked)
 		}
 	}
 	return b.String()

@@ -9,7 +9,11 @@ import (
 )
 
 // Help is a change with which a gang would start; see the kinds in the API.
-type Help struct{ Kind, Subject, From, To string }
+type Help struct {
+	Kind, Subject, From, To string
+	// Gate: it would be let into the queue, and whether it starts then nobody knows before its pods exist.
+	Gate bool
+}
 
 // API is the help with its text.
 func (h Help) API() schedulingv1beta1.Help {
@@ -17,19 +21,26 @@ func (h Help) API() schedulingv1beta1.Help {
 }
 
 func (h Help) text() string {
+	then := "it would start now"
+	if h.Gate {
+		then = "it would be let into its queue now"
+	}
 	switch h.Kind {
 	case schedulingv1beta1.HelpFewerMembers:
-		return fmt.Sprintf("with minAvailable %s instead of %s it would start now", h.To, h.From)
+		return fmt.Sprintf("with minAvailable %s instead of %s %s", h.To, h.From, then)
 	case schedulingv1beta1.HelpSmallerPods:
-		return fmt.Sprintf("with %s %s a pod instead of %s it would start now", h.Subject, h.To, h.From)
+		return fmt.Sprintf("with %s %s a pod instead of %s %s", h.Subject, h.To, h.From, then)
 	case schedulingv1beta1.HelpDropSelector:
-		return fmt.Sprintf("without the node selector %s=%s it would start now", h.Subject, h.From)
+		return fmt.Sprintf("without the node selector %s=%s %s", h.Subject, h.From, then)
 	case schedulingv1beta1.HelpAddToleration:
-		return fmt.Sprintf("with a toleration of the taint %s it would start now", h.Subject)
+		return fmt.Sprintf("with a toleration of the taint %s %s", h.Subject, then)
 	case schedulingv1beta1.HelpRaiseCapability:
-		return fmt.Sprintf("with capability %s of queue %s instead of %s it would start now", h.To, h.Subject, h.From)
+		return fmt.Sprintf("with capability %s of queue %s instead of %s %s", h.To, h.Subject, h.From, then)
 	case schedulingv1beta1.HelpOtherQueue:
-		return fmt.Sprintf("in queue %s it would start now", h.To)
+		if h.Gate {
+			then = "it would be let in now"
+		}
+		return fmt.Sprintf("in queue %s %s", h.To, then)
 	case schedulingv1beta1.HelpWait:
 		return "it starts by itself at " + h.To + " at the latest"
 	}

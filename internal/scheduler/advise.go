@@ -24,7 +24,7 @@ const (
 // advice is what would help a gang, as tried at a time.
 type advice struct {
 	helps []explain.Help
-	code  string
+	why   string // the meaning of what was explained then
 	at    time.Time
 }
 
@@ -34,7 +34,7 @@ type advice struct {
 func (e *Engine) advise(s *session.Session, j *session.Job, to *schedulingv1beta1.Explanation, position int) time.Time {
 	b := &e.book
 	known, ok := b.advices[j]
-	if !ok || known.code != to.Reason || s.Now.Sub(known.at) >= adviceAge {
+	if !ok || known.why != explain.Meaning(to) || s.Now.Sub(known.at) >= adviceAge {
 		if position == 0 || position > front {
 			delete(b.advices, j)
 			return time.Time{}
@@ -46,7 +46,7 @@ func (e *Engine) advise(s *session.Session, j *session.Job, to *schedulingv1beta
 			return s.Now.Add(adviseAgain)
 		}
 		e.advised++
-		known = advice{helps: s.Helps(j), code: to.Reason, at: s.Now}
+		known = advice{helps: s.Helps(j), why: explain.Meaning(to), at: s.Now}
 		b.advices[j] = known
 	}
 	for _, h := range known.helps {

@@ -135,8 +135,11 @@ type ExplainedSpared struct {
 type Shortage struct {
 	// Resource name.
 	Resource corev1.ResourceName `json:"resource"`
-	// Scope is where it is missing: nodes, queue or cluster.
+	// Scope is where it is missing: nodes, queue, quota or cluster.
 	Scope string `json:"scope"`
+	// Of is whose limit it is: the name of the queue, which may be one above the gang's, or of the ResourceQuota.
+	// +optional
+	Of string `json:"of,omitempty"`
 	// Asked, Available and ShortBy are quantities.
 	Asked string `json:"asked"`
 	// +optional

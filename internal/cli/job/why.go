@@ -114,7 +114,11 @@ func numbers(e *schedulingv1beta1.Explanation) []string {
 	}
 	lines = append(lines, queueLines(e.Queue)...)
 	for _, s := range e.Short {
-		line := fmt.Sprintf("%s: %s short in the %s (asked %s", s.Resource, s.ShortBy, orElse(s.Scope, "cluster"), s.Asked)
+		where := "the " + orElse(s.Scope, "cluster")
+		if s.Of != "" {
+			where = s.Scope + " " + s.Of
+		}
+		line := fmt.Sprintf("%s: %s short in %s (asked %s", s.Resource, s.ShortBy, where, s.Asked)
 		if s.Available != "" {
 			line += ", available " + s.Available
 		}

@@ -31,10 +31,15 @@ func (s *Session) Helps(j *Job) []explain.Help {
 	switch j.Verdict.Code {
 	case reason.GangDoesNotFit, reason.TooLarge, reason.Reserved, reason.NotReclaimable, reason.OverDeserved, reason.OverCapability, reason.NotEnqueued:
 		h.fewerMembers()
+		h.fewerOutside()
 		h.smallerPods()
+		h.smallerOutside()
 		h.otherNodes()
 		h.raiseCapability()
 		h.otherQueue()
+	case reason.OverQuota, reason.Overcommitted:
+		h.fewerOutside()
+		h.smallerOutside()
 	case reason.QueueMissing, reason.QueueClosed, reason.QueueNotLeaf, reason.QueueInvalid:
 		h.otherQueue()
 	}

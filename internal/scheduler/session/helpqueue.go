@@ -67,7 +67,7 @@ func (h *helper) raiseCapability() {
 	ok = h.starts()
 	undo()
 	if ok {
-		h.add(schedulingv1beta1.HelpRaiseCapability, q.Name,
+		h.addGate(schedulingv1beta1.HelpRaiseCapability, q.Name,
 			l.Resource+"="+explain.Amount(l.Resource, int64(from)), l.Resource+"="+explain.Amount(l.Resource, int64(to)))
 	}
 }
@@ -129,7 +129,7 @@ func (h *helper) otherQueue() {
 		j.In, j.Gang.Queue, j.Phase = own, model, phase
 		q.Deserved = deserved
 		if ok {
-			h.add(schedulingv1beta1.HelpOtherQueue, "", own.Name, q.Name)
+			h.addGate(schedulingv1beta1.HelpOtherQueue, "", own.Name, q.Name)
 			return
 		}
 	}

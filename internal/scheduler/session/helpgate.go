@@ -1,0 +1,99 @@
+package session
+
+import (
+	"slices"
+	"strconv"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// outside says whether the gang waits outside its queue, and asks for the same for
+// each of its minimum: then what fewer or smaller pods would ask for is known.
+func (h *helper) outside() bool {
+	j := h.j
+	if j.LetIn() || !j.HasMinResources || j.MinMember < 1 || j.AllocatedTasks() > 0 || j.Structured() || len(j.MinTaskMember) > 1 || len(j.Shapes()) > 1 {
+		return false
+	}
+	for _, t := range j.MinResources {
+		if t.Value%int64(j.MinMember) != 0 {
+			return false
+		}
+	}
+	return j.In.Known && j.In.Open
+}
+
+// asking says whether the gang would be let in, and would start if its pods exist,
+// with another minimum.
+func (h *helper) asking(members int, each func(index int, value int64) int64) bool {
+	j := h.j
+	minimum, request := j.Gang.MinMember, j.Gang.MinResources
+	changed := slices.Clone(request)
+	for i := range changed {
+		changed[i].Value = each(int(changed[i].Index), request[i].Value/int64(minimum)) * int64(members)
+	}
+	j.Gang.MinMember, j.Gang.MinResources, j.minimumGen = members, changed, 0
+	_, never := h.s.Never(j)
+	ok := !never && h.starts()
+	j.Gang.MinMember, j.Gang.MinResources, j.minimumGen = minimum, request, 0
+	return ok
+}
+
+func same(_ int, value int64) int64 { return value }
+
+// fewerOutside finds the greatest minimum with which the gang would be let in.
+func (h *helper) fewerOutside() {
+	if !h.outside() {
+		return
+	}
+	low, high := 0, h.j.MinMember
+	for low+1 < high {
+		if middle := (low + high) / 2; h.asking(middle, same) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	if low > 0 {
+		h.addGate(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(h.j.MinMember), strconv.Itoa(low))
+	}
+}
+
+// smallerOutside finds the most of what is short that each pod may ask for.
+func (h *helper) smallerOutside() {
+	if !h.outside() || h.v.Limit == nil || len(h.j.Pending) > 0 {
+		return
+	}
+	resources := h.s.Cluster.Resources
+	index, ok := resources.Find(h.v.Limit.Resource)
+	asked := h.j.MinResources.Get(index) / int64(h.j.MinMember)
+	if !ok || index == model.Pods || asked < 2 {
+		return
+	}
+	with := func(to int64) bool {
+		return h.asking(h.j.MinMember, func(i int, value int64) int64 {
+			if i == index {
+				return to
+			}
+			return value
+		})
+	}
+	low, high := int64(0), asked
+	for low+1 < high {
+		if middle := low + (high-low)/2; with(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	if to := explain.Round(index, low); to > 0 && with(to) {
+		name := resources.Name(index)
+		h.addGate(schedulingv1beta1.HelpSmallerPods, name, explain.Amount(name, asked), explain.Amount(name, to))
+	}
+}
+
+// addGate adds a help with which a gang is let in; without pods nobody knows more.
+func (h *helper) addGate(kind, subject, from, to string) {
+	h.out = append(h.out, explain.Help{Kind: kind, Subject: subject, From: from, To: to, Gate: len(h.j.Pending) == 0})
+}
