@@ -39,6 +39,8 @@ type Options struct {
 	Pressure *governor.Governor
 	// JobIDs numbers jobs that admission has not; nil: nobody does.
 	JobIDs job.IDs
+	// MaxRequeue is how often what the API server finds invalid is tried before the job is terminated; 0 means job.DefaultMaxRequeue, less: for ever.
+	MaxRequeue int
 	// Selection says which controllers run; the zero value: all.
 	Selection Selection
 	// Now is the clock; nil means time.Now.
@@ -71,7 +73,7 @@ func Add(mgr manager.Manager, o Options) error {
 	}{
 		{jobController, func() error {
 			return job.Add(mgr, job.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: reconcilers, Writers: cmp.Or(o.Writers, 64),
-				Pressure: o.Pressure, IDs: o.JobIDs, KeepEnded: !o.Selection.On(gcController), Now: o.Now})
+				Pressure: o.Pressure, IDs: o.JobIDs, KeepEnded: !o.Selection.On(gcController), MaxRequeue: o.MaxRequeue, Now: o.Now})
 		}},
 		{podGroupController, func() error {
 			return podgroup.Add(mgr, podgroup.Options{Cache: cache, API: api, Recorder: recorder, Schedulers: o.SchedulerNames, Reconcilers: reconcilers})

@@ -87,6 +87,16 @@ func TestFlags(t *testing.T) {
 			},
 			want: []bool{true, false, false},
 		},
+		"no limit to refusals": {
+			arguments: []string{"--max-requeue-num=-1"},
+			check:     func(o daemon.Options) any { return o.Controllers.MaxRequeue },
+			want:      -1,
+		},
+		"one refusal is enough": {
+			arguments: []string{"--max-requeue-num=0"},
+			check:     func(o daemon.Options) any { return o.Controllers.MaxRequeue },
+			want:      1,
+		},
 		"the webhook manager's spelling of the service": {
 			arguments: []string{"--webhook-namespace=volcano-system", "--webhook-service-name=volcano-admission-service", "--tls-cert-file=/c", "--port=8443", "--ca-cert-file=/x"},
 			check:     func(o daemon.Options) any { return []string{o.Admission.ServiceNamespace, o.Admission.ServiceName} },

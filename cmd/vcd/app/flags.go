@@ -12,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 
 	"github.com/vc-batch/vc/internal/controllers"
+	"github.com/vc-batch/vc/internal/controllers/job"
 	"github.com/vc-batch/vc/internal/daemon"
 )
 
@@ -49,6 +50,7 @@ type flags struct {
 	defaultQueue   string
 
 	controllers []string
+	maxRequeue  int
 
 	admission admissionFlags
 	gates     featureGates
@@ -68,6 +70,7 @@ func (f *flags) bind(fs *pflag.FlagSet, p parts) {
 	if p&controlling != 0 {
 		fs.StringSliceVar(&f.controllers, "controllers", controllers.DefaultSelection(), "controllers to run: * is all of them, NAME or +NAME one more, -NAME one less; "+
 			strings.Join(controllers.Names(), ", "))
+		fs.IntVar(&f.maxRequeue, "max-requeue-num", job.DefaultMaxRequeue, "times that the API server may refuse a job's pods as invalid before the job is terminated; negative: no limit")
 	}
 	if p&admitting != 0 {
 		f.admission.bind(fs)
@@ -158,6 +161,10 @@ func (f *flags) options(components []string) (daemon.Options, error) {
 		LeaseDuration: f.leaseDuration, RenewDeadline: f.renewDeadline, RetryPeriod: f.retryPeriod,
 		SchedulerConf: f.schedulerConf, SchedulerNames: f.schedulerNames, DefaultQueue: f.defaultQueue,
 		SchedulePeriod: f.period, NoCSI: !f.csiStorage, Pprof: f.pprof,
+	}
+	o.Controllers.MaxRequeue = f.maxRequeue
+	if f.maxRequeue == 0 {
+		o.Controllers.MaxRequeue = 1 // the first refusal is the last
 	}
 	if o.Controllers.Selection, err = controllers.Select(f.controllers); err != nil {
 		return o, err

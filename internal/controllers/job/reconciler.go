@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,8 +36,9 @@ const (
 	jobIDError   = "JobIDError"
 )
 
-// maxRejected is how often the API server may find fault with what a job asks for before the job is terminated. Anything else is tried for ever.
-const maxRejected = 5
+// DefaultMaxRequeue is how often, unless told otherwise, the API server may find fault in a row with what a job asks for before the job is
+// terminated. Whatever else goes wrong is tried for ever.
+const DefaultMaxRequeue = 15
 
 // soonAfter is when to try again what stands in the way only for a moment.
 const soonAfter = 200 * time.Millisecond
@@ -54,6 +56,7 @@ type Options struct {
 	Pressure    *governor.Governor
 	IDs         IDs  // numbers of jobs that have none; may be nil
 	KeepEnded   bool // delete no job after its ttlSecondsAfterFinished
+	MaxRequeue  int  // how often what the API server finds invalid is tried; 0 means DefaultMaxRequeue, less: for ever
 	Now         func() time.Time
 }
 
@@ -69,13 +72,15 @@ type Reconciler struct {
 	keep     bool
 	now      func() time.Time
 	started  time.Time
+	// maxRequeue is Options.MaxRequeue with its default.
+	maxRequeue int
 }
 
 // New makes a Reconciler that is not connected to a manager.
 func New(o Options) *Reconciler {
 	registerMetrics()
 	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers), memory: newMemory(), pressure: o.Pressure, ids: o.IDs, now: o.Now,
-		keep: o.KeepEnded, started: o.Now()}
+		keep: o.KeepEnded, started: o.Now(), maxRequeue: cmp.Or(o.MaxRequeue, DefaultMaxRequeue)}
 }
 
 // Add registers the controller of jobs.
@@ -176,7 +181,7 @@ func (a *application) failed(ctx context.Context, err error) (reconcile.Result, 
 	var f *failure
 	if errors.As(err, &f) {
 		a.tell(plan.Event{Type: corev1.EventTypeWarning, Reason: f.reason, Message: err.Error()})
-		a.known.trouble = &plan.Trouble{Reason: f.reason, Message: err.Error(), Hopeless: a.known.rejected >= maxRejected}
+		a.known.trouble = &plan.Trouble{Reason: f.reason, Message: err.Error(), Hopeless: a.maxRequeue > 0 && a.known.rejected >= a.maxRequeue}
 	}
 	return reconcile.Result{}, err
 }

@@ -226,7 +226,7 @@ func TestTroubleIsWrittenWherePeopleLook(t *testing.T) {
 	w.schedule(scheduling.PodGroupInqueue)
 	quota := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "job-w-0", errors.New("exceeded quota"))
 	w.api.refuse = map[string]error{"create Pod job-w-0": quota}
-	for range 2 * maxRejected {
+	for range 2 * DefaultMaxRequeue {
 		w.seeAll()
 		if err := w.reconcile(-1, false); err == nil {
 			t.Fatal("the refusal is not returned, so nobody tries again")
@@ -250,7 +250,7 @@ func TestAJobWhosePodsAreNeverAcceptedIsTerminated(t *testing.T) {
 	w.turn(t, watched...)
 	w.schedule(scheduling.PodGroupInqueue)
 	w.api.refuse = map[string]error{"create Pod job-w-0": apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "job-w-0", nil)}
-	for range maxRejected + 3 {
+	for range DefaultMaxRequeue + 3 {
 		w.seeAll()
 		_ = w.reconcile(-1, false)
 	}
