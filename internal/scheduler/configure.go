@@ -24,6 +24,10 @@ func (e *Engine) configure(cfg *config.Config) error {
 		}
 		e.actions = append(e.actions, a)
 		e.enqueues = e.enqueues || name == "enqueue"
+		switch kind := session.AttackKind(name); kind {
+		case session.Preempt, session.Reclaim, session.GangPreempt, session.GangReclaim:
+			e.attacks = append(e.attacks, kind)
+		}
 		e.preempts = e.preempts || name == "preempt" || name == "gangpreempt"
 	}
 	if len(e.actions) == 0 {

@@ -43,6 +43,7 @@ type Engine struct {
 	policies []tiered
 	enqueues bool
 	preempts bool
+	attacks  []session.AttackKind
 	endings  session.EndingLog
 	advised  int  // gangs told what would help, in this cycle
 	looked   int  // tasks placed to look ahead, before it
@@ -116,6 +117,7 @@ func (e *Engine) open(now time.Time, c *model.Cluster) *session.Session {
 	e.judge.Open(&e.view, c.Resources, c.Shapes)
 	e.ledger.Open(c)
 	s := session.Open(now, c, &e.view, &e.judge, &e.ledger, e.book.job)
+	s.Attacks = e.attacks
 	s.Enqueues, s.Preempts, s.Easy, s.EndingLog = e.enqueues, e.preempts, e.easy, &e.endings
 	s.Attacher = e.attacher
 	e.neighbours.Open(c, &e.view, &e.judge)

@@ -146,28 +146,47 @@ func shapesOf(tasks []*model.Task) []*model.Shape {
 	return shapes
 }
 
-// answered lists the gangs among the victims that an earlier tier would let take
-// the room back: with them the eviction would be answered by an eviction.
+// answered lists the gangs among the victims that would be let take the room back,
+// by an earlier tier or by the other action that evicts between the same queues:
+// with them the eviction would be answered by an eviction.
 func (p *plan) answered(chosen []int) []*model.Gang {
 	var answering []*model.Gang
 	if p.c.Own {
 		return nil
 	}
+	defer p.s.Given(p.attack.Taker, p.attack.Tasks)()
 	for _, i := range chosen {
 		u := &p.units[i]
-		j := p.s.Job(u.gang)
-		if slices.Contains(answering, u.gang) || j == nil {
-			continue
-		}
-		back := &session.Attack{Kind: p.attack.Kind, Taker: j, Tasks: u.tasks, Asked: session.Sum(u.tasks)}
-		for _, tier := range p.s.Rules.Tiers(back) {
-			if tier < p.tier && grantsAll(p.s.Rules.Granted(back, tier), p.attack.Tasks) {
-				answering = append(answering, u.gang)
-				break
-			}
+		if j := p.s.Job(u.gang); j != nil && !slices.Contains(answering, u.gang) && p.answers(j, u.tasks) {
+			answering = append(answering, u.gang)
 		}
 	}
 	return answering
+}
+
+// answers says whether a gang that lost tasks could take the room for them back.
+func (p *plan) answers(j *session.Job, tasks []*model.Task) bool {
+	for _, kind := range p.s.Attacks {
+		if !sameSide(kind, p.attack.Kind) {
+			continue
+		}
+		back := &session.Attack{Kind: kind, Taker: j, Tasks: tasks, Asked: session.Sum(tasks)}
+		for _, tier := range p.s.Rules.Tiers(back) {
+			if tier > p.tier || tier == p.tier && kind == p.attack.Kind {
+				continue
+			}
+			if grantsAll(p.s.Rules.Granted(back, tier), p.attack.Tasks) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sameSide says whether two kinds both evict inside a queue, or both between queues.
+func sameSide(a, b session.AttackKind) bool {
+	inside := func(k session.AttackKind) bool { return k == session.Preempt || k == session.GangPreempt }
+	return inside(a) == inside(b)
 }
 
 func grantsAll(grants []session.Guard, tasks []*model.Task) bool {

@@ -10,8 +10,10 @@
 //   - No unit of the victims can be put back with the gang still fitting.
 //   - A victim gang loses its surplus over its minimum, or all of itself.
 //   - A guard of any tier that says no is a no. Entitlements of one tier are never mixed with those of another.
-//   - A tier does not grant what an earlier tier would grant the other way round, and each entitlement is an order:
-//     so what was taken is never taken back without a change from outside.
+//   - A tier does not grant what an earlier tier would grant the other way round once the taker has what it wants, nor
+//     what the other action of its side would; and each entitlement is an order. So what one gang took from another
+//     is never taken back without a change from outside. Where a tier of shares comes before one of priorities, three
+//     gangs may still go round.
 //
 // # What is preferred
 //

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
@@ -18,6 +20,21 @@ func (s *Session) CountOut(t *model.Task, from *queue.Queue, sign int) {
 	s.FollowEvicted(t, sign)
 	if j := s.Job(t.Gang); j != nil {
 		j.leave(t, sign)
+	}
+}
+
+// Given counts tasks as held by their job and its queue, until what is returned is
+// called: for what would be the case after an eviction.
+func (s *Session) Given(j *Job, tasks []*model.Task) (undo func()) {
+	promised, asked := j.Promised, Sum(tasks)
+	j.Promised = slices.Clip(promised)
+	for _, t := range tasks {
+		j.Promised = append(j.Promised, Placed{t, model.NoNode})
+	}
+	j.In.Hold(asked, 1)
+	return func() {
+		j.Promised = promised
+		j.In.Hold(asked, -1)
 	}
 }
 

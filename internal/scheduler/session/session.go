@@ -44,6 +44,8 @@ type Session struct {
 	Attacher Attacher
 	// Preempts says that an action is configured that evicts inside a queue.
 	Preempts bool
+	// Attacks are the kinds of the actions that evict for gangs, as configured.
+	Attacks []AttackKind
 	// WakeAll has all parked gangs looked at again: a policy heard of something that is not in the model.
 	WakeAll bool
 	// Enqueues says that action enqueue is configured; without it every gang is let in at once.

@@ -133,50 +133,60 @@ func (s *shares) dominant(amounts []float64) float64 {
 	return share
 }
 
+// now is what a gang holds without what this cycle takes from it.
+func (s *shares) now(j *session.Job) []float64 {
+	amounts := append([]float64(nil), s.holding(j).amounts...)
+	for t := range j.Leaving {
+		add(amounts, t, -1)
+	}
+	return amounts
+}
+
+func add(amounts []float64, t *model.Task, sign float64) {
+	for _, term := range t.Shape.Request {
+		amounts[term.Index] += sign * float64(term.Value)
+	}
+}
+
 // entitle grants what leaves its gang with at least the share that the taker
 // then has. What gangs have lost already is counted.
 func (s *shares) entitle(ses *session.Session, a *session.Attack) session.Guard {
-	with := append([]float64(nil), s.holding(a.Taker).amounts...)
+	with := s.now(a.Taker)
 	for _, t := range a.Asked {
 		with[t.Index] += float64(t.Value)
 	}
 	mine := s.dominant(with)
-	lost := map[*model.Gang][]float64{}
+	left, before := map[*session.Job][]float64{}, map[*session.Job]float64{}
 	scratch := make([]float64, len(s.total))
+	look := func(g *model.Gang) *session.Job {
+		j := ses.Job(g)
+		if j != nil && left[j] == nil {
+			left[j] = s.now(j)
+			before[j] = s.dominant(left[j])
+		}
+		return j
+	}
 	return session.Guard{
 		Code: reason.NoLowerShare,
 		May: func(victims []*model.Task) (bool, string) {
-			g := victims[0].Gang
-			j := ses.Job(g)
+			j := look(victims[0].Gang)
 			if j == nil {
 				return true, ""
 			}
-			copy(scratch, s.holding(j).amounts)
-			if mine > s.dominant(scratch)-tiny { // it would have the right to take it back
+			if mine > before[j]-tiny { // it would have the right to take it back
 				return false, ""
 			}
-			for i, v := range lost[g] {
-				scratch[i] -= v
-			}
+			copy(scratch, left[j])
 			for _, t := range victims {
-				for _, term := range t.Shape.Request {
-					scratch[term.Index] -= float64(term.Value)
-				}
+				add(scratch, t, -1)
 			}
-			if theirs := s.dominant(scratch); mine > theirs+tiny {
-				return false, ""
-			}
-			return true, ""
+			return mine <= s.dominant(scratch)+tiny, ""
 		},
 		Because: func([]*model.Task) string { return "its dominant share is lower" },
 		Out: func(victims []*model.Task, sign int) {
-			g := victims[0].Gang
-			if lost[g] == nil {
-				lost[g] = make([]float64, len(s.total))
-			}
-			for _, t := range victims {
-				for _, term := range t.Shape.Request {
-					lost[g][term.Index] += float64(sign) * float64(term.Value)
+			if j := ses.Job(victims[0].Gang); j != nil && left[j] != nil {
+				for _, t := range victims {
+					add(left[j], t, -float64(sign))
 				}
 			}
 		},
