@@ -110,7 +110,7 @@ func (s surroundings) complete(c []string) []string {
 			continue
 		}
 		if longer := append(slices.Clone(c[:tier+1]), strings.Split(path, separator)...); len(longer) > len(c) {
-			c, tier = longer, -1 // what is known now may be known to go on
+			c = longer
 		}
 	}
 	return c

@@ -31,13 +31,13 @@ func ats(texts ...string) []node {
 	return nodes
 }
 
-// told is a line for each domain.
-func told(domains []domain) []string {
-	lines := make([]string, len(domains))
+// lines are a line for each domain.
+func lines(domains []domain) []string {
+	told := make([]string, len(domains))
 	for i, d := range domains {
-		lines[i] = fmt.Sprintf("%d %s: %s", d.tier, d.id, strings.Join(d.members, " "))
+		told[i] = fmt.Sprintf("%d %s: %s", d.tier, d.id, strings.Join(d.members, " "))
 	}
-	return lines
+	return told
 }
 
 func TestLabelsOfNodesMakeDomains(t *testing.T) {
@@ -70,7 +70,7 @@ func TestLabelsOfNodesMakeDomains(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want := append([]string{}, c.want...)
-			if diff := cmp.Diff(want, told(byLabels(hall, ats(c.nodes...)))); diff != "" {
+			if diff := cmp.Diff(want, lines(byLabels(hall, ats(c.nodes...)))); diff != "" {
 				t.Errorf("domains (-want +got):\n%s", diff)
 			}
 		})
@@ -100,7 +100,7 @@ func TestPortsMakeDomains(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(append([]string{}, c.want...), told(byPorts(c.ports, ats(c.nodes...)))); diff != "" {
+			if diff := cmp.Diff(append([]string{}, c.want...), lines(byPorts(c.ports, ats(c.nodes...)))); diff != "" {
 				t.Errorf("domains (-want +got):\n%s", diff)
 			}
 		})

@@ -27,6 +27,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	topology1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/told"
 )
 
 // Reasons of events on the ConfigMap.
@@ -76,7 +77,7 @@ type Reconciler struct {
 	watching   bool
 	ask        func(context.Context, *ufmSource, credentials) ([]port, error)
 	asked      answer
-	told       map[string]string // by reason, so that a thing is told once
+	told       told.Events
 }
 
 // New makes a Reconciler that is not connected to a manager.
@@ -84,7 +85,7 @@ func New(o Options) *Reconciler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Reconciler{Options: o, watchNodes: func() error { return nil }, ask: askUFM, told: map[string]string{}}
+	return &Reconciler{Options: o, watchNodes: func() error { return nil }, ask: askUFM}
 }
 
 // Add registers the controller.
@@ -224,12 +225,14 @@ func (r *Reconciler) keep(ctx context.Context, source string, domains []domain) 
 
 // tell makes an event of what is wrong, once; nil: nothing is, any more.
 func (r *Reconciler) tell(about *corev1.ConfigMap, reason string, wrong error) {
+	if apierrors.IsConflict(wrong) {
+		return // a cache that is late
+	}
 	text := ""
 	if wrong != nil {
 		text = wrong.Error()
 	}
-	if text != "" && text != r.told[reason] && !apierrors.IsConflict(wrong) {
+	if r.told.New(r.ConfigMap, reason, text) && text != "" {
 		r.Recorder.Event(about, corev1.EventTypeWarning, reason, text+"; the HyperNodes found before stay as they are")
 	}
-	r.told[reason] = text
 }

@@ -148,6 +148,13 @@ func TestAFaultIsToldOnce(t *testing.T) {
 	if b.event() == "" || b.event() != "" {
 		t.Error("the fault is not told once")
 	}
+	b.configure(ethernet())
+	b.mustTurn()
+	b.configure("a: [")
+	b.mustTurn()
+	if b.event() == "" {
+		t.Error("the fault that is back is not told")
+	}
 }
 
 func TestWithoutAConfigurationNodesAreNotWatched(t *testing.T) {
@@ -159,6 +166,18 @@ func TestWithoutAConfigurationNodesAreNotWatched(t *testing.T) {
 	b.mustTurn()
 	b.r.ConfigMap.Name = "not-there"
 	b.mustTurn()
+}
+
+func TestNodesAreWatchedOnceTheyMatter(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, ethernet())
+	watched := 0
+	b.r.watchNodes = func() error { watched++; return nil }
+	b.mustTurn()
+	b.mustTurn()
+	if watched != 1 {
+		t.Errorf("nodes are watched %d times", watched)
+	}
 }
 
 func TestAHyperNodeThatCannotBeWrittenIsTold(t *testing.T) {
