@@ -112,7 +112,7 @@ func TestWhatKeepsAJobPendingIsSaid(t *testing.T) {
 		"no queue": {
 			func() *story { s := given(""); s.Queue = nil; return s }(), "PodGroupError", "queue default does not exist"},
 		"an unknown plugin": {
-			given("").with(func(j *batch.Job) { j.Spec.Plugins = map[string][]string{"magic": {}} }), "PluginError", "unable to find job plugin: magic"},
+			given("").with(func(j *batch.Job) { j.Spec.Plugins = map[string][]string{"magic": {}} }), "PluginError", `spec.plugins[magic]: Invalid value: "magic": unable to find job plugin: magic; there are env, `},
 		"a claim that nobody made": {
 			given("").with(func(j *batch.Job) { j.Spec.Volumes = []batch.VolumeSpec{{MountPath: "/d", VolumeClaimName: "data"}} }),
 			"PVCError", "pvc data is not found"},
