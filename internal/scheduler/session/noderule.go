@@ -17,6 +17,8 @@ type NodeRule struct {
 	// Allows says why a node cannot take a task; "" when it can. later: room, cards
 	// and cores that are being released count as free.
 	Allows func(j *Job, t *model.Task, id model.NodeID, later bool) (code reason.Code, detail string)
+	// Particular says that the answer is the task's own: another of its shape may get another. nil: it is the shape's.
+	Particular func(*model.Task) bool
 	// Dear says that Allows is dear for a task, and Rank has nothing to say of it:
 	// then candidates are asked in the order of their points, until one is allowed.
 	Dear func(j *Job, t *model.Task) bool
@@ -56,6 +58,16 @@ func (s *Session) nodeRules(j *Job, t *model.Task) []NodeRule {
 func (s *Session) RuledBy(j *Job, t *model.Task) bool {
 	for i := range s.Rules.Nodes {
 		if s.Rules.Nodes[i].Allows != nil && s.Rules.Nodes[i].Applies(j, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// particular says whether a rule may answer a task otherwise than another of its shape.
+func (s *Session) particular(j *Job, t *model.Task) bool {
+	for i := range s.Rules.Nodes {
+		if r := &s.Rules.Nodes[i]; r.Particular != nil && r.Applies(j, t) && r.Particular(t) {
 			return true
 		}
 	}

@@ -186,20 +186,16 @@ func (r *round) pass(partOf func(*model.Task) bool) {
 		if len(r.placed) > 0 && r.enough() {
 			return
 		}
-		if r.filter != nil && !r.filter(t) || !partOf(t) || r.hasFailed(t.Shape) {
+		if r.filter != nil && !r.filter(t) || !partOf(t) || r.hasFailed(t) {
 			continue
 		}
 		r.try(t)
 	}
 }
 
-func (r *round) hasFailed(s *model.Shape) bool {
-	for _, f := range r.failed {
-		if f == s {
-			return true
-		}
-	}
-	return false
+// hasFailed says whether a task like this one found no place.
+func (r *round) hasFailed(t *model.Task) bool {
+	return slices.Contains(r.failed, t.Shape) && !r.s.particular(r.job, t)
 }
 
 // enough says whether the round may end well.
@@ -343,6 +339,7 @@ func (r *round) least(index int) float64 {
 }
 
 func (r *round) undo(mark int) {
+	r.s.refusals.forget()
 	for i := len(r.placed) - 1; i >= 0; i-- {
 		r.s.followPlaced(r.job, r.placed[i].Task, r.placed[i].Node, -1)
 		r.s.unplacedRule(r.placed[i].Task, r.placed[i].Node)

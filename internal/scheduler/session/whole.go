@@ -205,7 +205,7 @@ func (r *round) units(partOf func(*model.Task) bool) {
 		if len(r.placed) > 0 && r.enough() {
 			return
 		}
-		if r.filter != nil && !r.filter(t) || !partOf(t) || r.sub.done[t] || r.hasFailed(t.Shape) {
+		if r.filter != nil && !r.filter(t) || !partOf(t) || r.sub.done[t] || r.hasFailed(t) {
 			continue
 		}
 		switch g := r.job.GroupOf(t); {
@@ -364,7 +364,7 @@ func (r *round) left(nodes []model.NodeID, wanted map[*model.Shape]int) int {
 func (r *round) all(tasks []*model.Task) bool {
 	start := r.point()
 	for _, t := range tasks {
-		if r.hasFailed(t.Shape) || !r.one(t) {
+		if r.hasFailed(t) || !r.one(t) {
 			r.back(start)
 			return false
 		}

@@ -181,6 +181,9 @@ func (p *Policy) Open(s *session.Session) {
 		Evicted:     p.evicted,
 		Annotations: p.annotations,
 	}
+	if len(p.rules) > 0 {
+		rule.Particular = func(*model.Task) bool { return true }
+	}
 	if p.weight > 0 && p.policy != "" && p.conf.Enabled("enableNodeOrder") {
 		rule.Points = p.points
 	} else { // the first of the best that has cards will do
