@@ -87,16 +87,16 @@ func checkContainer(t *rapid.T, c *corev1.Container, data map[string]string) {
 
 func TestManyListsThatFitAloneDoNotFitTogether(t *testing.T) {
 	t.Parallel()
-	job := jobOf(map[string][]string{"svc": {}}, 4500, "a", "b", "c", "d", "e", "f", "g", "h", "i")
+	job := jobOf(map[string][]string{"svc": {}}, 4500, "a", "b", "c", "d", "e", "f", "g", "h", "i", "k", "l", "m", "n")
 	data := object[*corev1.ConfigMap](t, job).Data
 	size, variables := 0, 0
 	for key, value := range data {
 		size += len(key) + len(value)
-		if key == "VC_A_HOSTS" || key == "VC_I_HOSTS" {
+		if key == "VC_A_HOSTS" || key == "VC_N_HOSTS" {
 			variables++
 		}
 	}
-	if size > 1<<20 || variables != 1 || data["i.host"] == "" {
+	if size > 1<<20 || variables != 1 || data["n.host"] == "" {
 		t.Errorf("%d bytes, %d of the variables of the first and last task", size, variables)
 	}
 }
