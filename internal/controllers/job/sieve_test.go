@@ -106,6 +106,9 @@ func (w *world) settle() error {
 // no job that waits for nothing, or does not say for what.
 func (w *world) checkQuiet() error {
 	job := w.truth()
+	if job == nil {
+		return nil
+	}
 	if err := w.checkCounters(job); err != nil {
 		return err
 	}

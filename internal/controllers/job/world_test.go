@@ -51,6 +51,10 @@ type world struct {
 	// upsets counts what may restart the job: evictions, failures, commands.
 	upsets int
 	events []string
+	ids    IDs // nil: jobs have no numbers
+	// made counts the writes. life is how many more this life of the process makes, -1: it does not end by itself; lifeEndsUnheard: nobody hears of the last.
+	made, life      int
+	lifeEndsUnheard bool
 }
 
 type lateCache struct{ w *world }
@@ -69,7 +73,7 @@ type deaf struct{ queue }
 func (deaf) AddAfter(reconcile.Request, time.Duration) {}
 
 func newWorld(job *batch.Job) *world {
-	w := &world{cached: store{}, position: map[string]int{}, clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	w := &world{cached: store{}, position: map[string]int{}, life: -1, clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
 	w.api = newFakeAPI(scheme, func() time.Time { return w.clock })
 	w.job = client.ObjectKeyFromObject(job)
 	w.api.put(&scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
@@ -81,7 +85,7 @@ func newWorld(job *batch.Job) *world {
 // start begins a new life of the process: no memory, a cache filled from what the API served last to anybody.
 func (w *world) start() {
 	w.api.writesLeft = -1
-	w.reconciler = New(Options{Cache: lateCache{w}, API: w.api, Recorder: silent{&w.events}, Writers: 1, Now: func() time.Time { return w.clock }})
+	w.reconciler = New(Options{Cache: lateCache{w}, API: w.api, Recorder: silent{&w.events}, Writers: 1, IDs: w.ids, Now: func() time.Time { return w.clock }})
 	w.pods = w.reconciler.pods()
 }
 
@@ -174,12 +178,21 @@ func (w *world) seeAll() {
 // reconcile runs the controller once; it dies after some writes when writes is not negative.
 func (w *world) reconcile(writes int, lostReply bool) error {
 	w.api.writes = nil
+	lives := writes < 0
+	if lives {
+		writes, lostReply = w.life, w.lifeEndsUnheard
+	}
 	w.api.writesLeft, w.api.lostReply = writes, lostReply
 	_, err := w.reconciler.Reconcile(context.Background(), reconcile.Request{NamespacedName: w.job})
 	w.note("reconcile: %s: %v", strings.Join(w.api.writes, ", "), err)
 	crashed := w.api.writesLeft == 0
+	if lives {
+		w.life = w.api.writesLeft
+	}
+	w.made += len(w.api.writes)
 	w.api.writesLeft = -1
 	if crashed {
+		w.life = -1
 		w.note("crash")
 		w.start()
 		return nil

@@ -1,0 +1,114 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+)
+
+// lives are what jobs go through, one input after the other.
+var lives = map[string]struct {
+	policy batch.LifecyclePolicy
+	change func(*batch.Job)
+	inputs []func(*world)
+}{
+	"it completes": {inputs: []func(*world){end("job-w-0", 0), end("job-w-1", 0), end("job-x-0", 0)}},
+	"it fails":     {inputs: []func(*world){end("job-w-0", 1), end("job-w-1", 1), end("job-x-0", 0)}},
+	"it is restarted until it fails": {policy: restartOn(bus.PodFailedEvent, bus.RestartJobAction),
+		inputs: []func(*world){end("job-w-0", 1), end("job-w-1", 1), end("job-x-0", 1)}},
+	"a pod is restarted":  {policy: restartOn(bus.PodFailedEvent, bus.RestartPodAction), inputs: []func(*world){end("job-w-0", 1), end("job-x-0", 1)}},
+	"a task is restarted": {policy: restartOn(bus.PodEvictedEvent, bus.RestartTaskAction), inputs: []func(*world){gone("job-w-0"), gone("job-w-1")}},
+	"a partition is restarted": {policy: restartOn(bus.PodEvictedEvent, bus.RestartPartitionAction), inputs: []func(*world){gone("job-w-1")},
+		change: func(j *batch.Job) {
+			j.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 2, PartitionSize: 1}
+		}},
+	"a task completes it":         {policy: restartOn(bus.TaskCompletedEvent, bus.CompleteJobAction), inputs: []func(*world){end("job-x-0", 0)}},
+	"it is suspended and resumed": {inputs: []func(*world){asked(bus.AbortJobAction), asked(bus.ResumeJobAction), asked(bus.AbortJobAction)}},
+	"it is restarted by hand":     {inputs: []func(*world){asked(bus.RestartJobAction), asked(bus.TerminateJobAction)}},
+	"it is scaled":                {inputs: []func(*world){to(4), to(1), to(2)}},
+	"it is deleted in time": {inputs: []func(*world){asked(bus.CompleteJobAction)},
+		change: func(j *batch.Job) { at := int32(60); j.Spec.TTLSecondsAfterFinished = &at }},
+	"a task waits for another": {inputs: []func(*world){end("job-w-0", 0)}, change: func(j *batch.Job) { j.Spec.Tasks[1].DependsOn = &batch.DependsOn{Name: []string{"w"}} }},
+}
+
+func end(pod string, code int32) func(*world) { return func(w *world) { w.finish(pod, code) } }
+func gone(pod string) func(*world)            { return func(w *world) { w.evict(pod) } }
+func to(replicas int32) func(*world)          { return func(w *world) { w.scale(0, replicas) } }
+func asked(action bus.Action) func(*world) {
+	return func(w *world) { w.command(len(w.api.history), action) }
+}
+
+// lived is the end of a life in which the controller dies after so many writes; -1: it does not.
+func lived(t *testing.T, name string, writes int, unheard bool) *world {
+	t.Helper()
+	life := lives[name]
+	job := simpleJob(2)
+	job.Spec.Tasks = append(job.Spec.Tasks, *job.Spec.Tasks[0].DeepCopy())
+	job.Spec.Tasks[1].Name, job.Spec.Tasks[1].Replicas = "x", 1
+	job.Spec.Plugins = map[string][]string{"svc": {}}
+	job.Spec.Volumes = []batch.VolumeSpec{{MountPath: "/data", VolumeClaim: &corev1.PersistentVolumeClaimSpec{}}}
+	if life.policy.Action != "" {
+		job.Spec.Policies = []batch.LifecyclePolicy{life.policy}
+	}
+	if life.change != nil {
+		life.change(job)
+	}
+	w := newWorld(job)
+	w.life, w.lifeEndsUnheard = writes, unheard
+	for _, input := range append([]func(*world){func(*world) {}}, life.inputs...) {
+		input(w)
+		if w.truth() == nil {
+			w.seeAll()
+			w.turn(t, watched...)
+			continue
+		}
+		if err := w.settle(); err != nil {
+			t.Fatalf("%v:\n%s", err, strings.Join(w.told(), "\n"))
+		}
+	}
+	return w
+}
+
+// TestACrashAfterAnyWriteOfALifeChangesNothing kills the controller after every single write of every life, with and without the answer to the
+// last one, and compares what is there in the end.
+func TestACrashAfterAnyWriteOfALifeChangesNothing(t *testing.T) {
+	t.Parallel()
+	points := 0
+	for name := range lives {
+		undisturbed := lived(t, name, -1, false)
+		want := undisturbed.ends()
+		for n := range undisturbed.made {
+			points++
+			for _, unheard := range []bool{false, true} {
+				w := lived(t, name, n+1, unheard)
+				if diff := cmp.Diff(want, w.ends()); diff != "" {
+					t.Errorf("%s, dead after write %d (unheard: %v; -undisturbed +crashed):\n%s\n%s", name, n+1, unheard, diff, strings.Join(w.told(), "\n"))
+				}
+			}
+		}
+	}
+	if points < 250 {
+		t.Errorf("only %d points: the lives have become poor", points)
+	}
+	t.Logf("%d lives, %d points, each with and without an answer", len(lives), points)
+}
+
+// ends is snapshot, for a job that may be gone.
+func (w *world) ends() map[string]string {
+	if w.truth() != nil {
+		return w.snapshot()
+	}
+	left := map[string]string{}
+	for key, o := range w.api.objects {
+		if pod, ok := o.(*corev1.Pod); ok && pod.DeletionTimestamp == nil {
+			left[key] = fmt.Sprint(pod.Status.Phase)
+		}
+	}
+	return left
+}
