@@ -212,7 +212,7 @@ func (p *Policy) Open(s *session.Session) {
 	if p.on(preemptable, "enablePreemptable") || p.on(reclaimable, "enableReclaimable") {
 		r.Guard(p.guard)
 	}
-	rule := session.NodeRule{Name: name, Applies: func(_ *session.Job, t *model.Task) bool {
+	rule := session.NodeRule{Name: name, Remote: true, Applies: func(_ *session.Job, t *model.Task) bool {
 		return p.manages(t) && (p.on(predicate, "enablePredicate") || p.on(prioritize, "enableNodeOrder"))
 	}}
 	if p.on(predicate, "enablePredicate") {

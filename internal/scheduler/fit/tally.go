@@ -7,37 +7,48 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/place"
 )
 
+// Extra says why a node is not for a task, beyond what filters know; "" when it is. nil: nothing to say.
+type Extra func(model.NodeID) (reason.Code, string)
+
 // Nodes judges a shape on every live node.
-func (f *Filters) Nodes(o *place.Overlay, resources *model.Resources, s *model.Shape, extra func(model.NodeID) (reason.Code, string)) explain.Tally {
-	return f.NodesOf(o.Order, o, resources, s, extra)
+func (f *Filters) Nodes(o *place.Overlay, resources *model.Resources, s *model.Shape, extra Extra) explain.Tally {
+	return f.NodesOf(o.Order, o, resources, s, nil, extra)
 }
 
-// NodesOf judges a shape on some live nodes.
-func (f *Filters) NodesOf(nodes []model.NodeID, o *place.Overlay, resources *model.Resources, s *model.Shape, extra func(model.NodeID) (reason.Code, string)) explain.Tally {
+// NodesOf judges a shape on some live nodes. What policy says counts before the
+// room that a node lacks now, extra only where there is room.
+func (f *Filters) NodesOf(nodes []model.NodeID, o *place.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) explain.Tally {
 	var t explain.Tally
 	for _, id := range nodes {
-		code, detail := f.Static(s, o.Nodes.Info[id])
-		if code != "" {
-			t.Add(code, detail, 0)
-			continue
-		}
-		if code, detail = f.WhyClosed(id, s); code != "" {
-			t.Add(code, detail, 0)
-			continue
-		}
-		code, index, short := f.Room(o, id, s)
-		if code == reason.InsufficientResource || code == reason.TooLarge {
-			t.Add(code, resources.Name(index), short)
-			continue
-		}
-		if code == "" {
-			code, detail = f.Disproportion(o, id, s)
-		}
-		if code == "" && extra != nil {
-			code, detail = extra(id)
-		}
-		t.Add(code, detail, 0)
+		t.Add(f.why(id, o, resources, s, policy, extra))
 	}
 	t.Sort()
 	return t
+}
+
+// why is the first of the filters that rejects a node, with by how much.
+func (f *Filters) why(id model.NodeID, o *place.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) (code reason.Code, detail string, short int64) {
+	if code, detail = f.Static(s, o.Nodes.Info[id]); code != "" {
+		return code, detail, 0
+	}
+	if code, detail = f.WhyClosed(id, s); code != "" {
+		return code, detail, 0
+	}
+	room, index, short := f.Room(o, id, s)
+	if policy != nil && room != reason.TooLarge {
+		if code, detail = policy(id); code != "" {
+			return code, detail, 0
+		}
+	}
+	switch room {
+	case "":
+	case reason.InsufficientResource, reason.TooLarge:
+		return room, resources.Name(index), short
+	default:
+		return room, "", 0
+	}
+	if code, detail = f.Disproportion(o, id, s); code == "" && extra != nil {
+		code, detail = extra(id)
+	}
+	return code, detail, 0
 }

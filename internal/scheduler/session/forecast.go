@@ -94,7 +94,7 @@ type forecaster struct {
 	jobs  []*Job // not started
 	out   map[*Job]Forecast
 	began int // s.Looked at the beginning
-	// heads are the reservations since the last start: nothing else moves them.
+	// heads are the reservations that no start has moved.
 	heads map[*Job]*Reservation
 	slots map[*model.Shape]*slots
 	kept  struct {
@@ -182,7 +182,7 @@ func (f *forecaster) turns() bool {
 // start places a gang now, if it fits.
 func (f *forecaster) start(j *Job) bool {
 	s := f.s
-	if s.Rules.IsOverused(j.In).Code != "" || !f.roomy(j) {
+	if s.Rules.IsOverused(j.In).Code != "" || !f.roomy(j) || !s.allowed(j) {
 		return false
 	}
 	placed, ok := f.look.place(j, Share)
@@ -190,7 +190,7 @@ func (f *forecaster) start(j *Job) bool {
 		return false
 	}
 	f.out[j] = Forecast{At: s.later, Known: true, Why: byLimits}
-	clear(f.heads)
+	f.unbound(j)
 	var more []Ending
 	for _, p := range placed {
 		f.recount(p.Node)
@@ -204,20 +204,28 @@ func (f *forecaster) start(j *Job) bool {
 	return true
 }
 
+// unbound forgets the reservations of those whose turn comes after a gang that
+// starts: it had no regard for them. Those before it are as they were.
+func (f *forecaster) unbound(j *Job) {
+	for head := range f.heads {
+		if turn, had := f.s.turns[head]; !had || turn > f.s.turns[j] {
+			delete(f.heads, head)
+		}
+	}
+}
+
 // insert adds endings that lie ahead.
 func (f *forecaster) insert(more []Ending) {
 	l := f.look
 	slices.SortFunc(more, compareEndings)
-	n, m := len(l.endings), len(more)
-	l.endings = slices.Grow(l.endings, m)[:n+m]
-	for at := n + m - 1; m > 0; at-- {
-		if n > l.next && compareEndings(l.endings[n-1], more[m-1]) > 0 {
-			l.endings[at] = l.endings[n-1]
-			n--
-		} else {
-			l.endings[at] = more[m-1]
-			m--
-		}
+	n := len(l.endings)
+	l.endings = slices.Grow(l.endings, len(more))[:n+len(more)]
+	for m := len(more); m > 0; m-- { // from the last on, what comes after it moves as a whole
+		at, _ := slices.BinarySearchFunc(l.endings[l.next:n], more[m-1], compareEndings)
+		at += l.next
+		copy(l.endings[at+m:], l.endings[at:n])
+		l.endings[at+m-1] = more[m-1]
+		n = at
 	}
 }
 

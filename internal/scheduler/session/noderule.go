@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 )
@@ -24,6 +26,8 @@ type NodeRule struct {
 	Dear func(j *Job, t *model.Task) bool
 	// Could is a quick look before a dear Allows: false when that is sure to say no.
 	Could func(j *Job, t *model.Task, id model.NodeID, later bool) bool
+	// Remote says that Allows asks another process.
+	Remote bool
 	// Points of a node for a task, 0 to 100 times the policy's weight.
 	Points func(j *Job, t *model.Task, id model.NodeID) float64
 	// Rank adds points to all candidates at once, where points depend on the others.
@@ -85,6 +89,33 @@ func allowedBy(rules []NodeRule, j *Job, t *model.Task, id model.NodeID, later b
 		}
 	}
 	return "", ""
+}
+
+// lasting are reasons that do not go away when a node gets room.
+var lasting = []reason.Code{
+	reason.NodeGroupMismatch, reason.NodeOverloaded, reason.DeviceMissing, reason.DeviceMismatch, reason.DeviceRequestInvalid,
+	reason.NumaUnknown, reason.NumaPolicyMismatch, reason.ByPolicy,
+}
+
+// policyJudge says why policies keep a task off a node, whether it has room now or
+// not, for reasons that last; nil when they have no say. Who asks elsewhere is
+// asked about nodes with room only.
+func (s *Session) policyJudge(j *Job, t *model.Task) func(model.NodeID) (reason.Code, string) {
+	if t.Shape.Attached != nil {
+		return nil
+	}
+	rules := slices.DeleteFunc(s.nodeRules(j, t), func(r NodeRule) bool { return r.Allows == nil || r.Remote })
+	if len(rules) == 0 {
+		return nil
+	}
+	return func(id model.NodeID) (reason.Code, string) {
+		for i := range rules {
+			if code, detail := rules[i].Allows(j, t, id, false); slices.Contains(lasting, code) {
+				return code, detail
+			}
+		}
+		return "", ""
+	}
 }
 
 // rankBy adds the rules' points to those of the candidates.

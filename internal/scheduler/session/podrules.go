@@ -38,6 +38,9 @@ func (s *Session) bestByRules(j *Job, t *model.Task, near *neighbour.Profile, ru
 	if len(rules) == 0 {
 		return near.Best(later)
 	}
+	if near == nil && onlyRefuse(rules) {
+		return s.firstByRules(j, t, rules, later)
+	}
 	var dear []NodeRule
 	if near == nil {
 		rules, dear = split(rules, j, t)
@@ -78,6 +81,72 @@ func (s *Session) bestByRules(j *Job, t *model.Task, near *neighbour.Profile, ru
 		}
 	}
 	return nodes[best], true
+}
+
+// onlyRefuse says whether rules have no points to give: then the best node that
+// none of them refuses is the one.
+func onlyRefuse(rules []NodeRule) bool {
+	for i := range rules {
+		if r := &rules[i]; r.Points != nil || r.Rank != nil || r.ByDomain != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// firstByRules asks only the nodes that are better than the best that is allowed
+// so far. While looking ahead it remembers who refused: within a try nodes only
+// fill up.
+func (s *Session) firstByRules(j *Job, t *model.Task, rules []NodeRule, later bool) (node model.NodeID, ok bool) {
+	var refused *refusals
+	if s.looking > 0 {
+		refused = s.refusals.of(t, len(s.View.Rank))
+	}
+	best := int32(0)
+	s.Judge.Each(t.Shape.Plain, later, func(id model.NodeID, points int32) {
+		if ok && points <= best || refused.has(id) {
+			return
+		}
+		if code, _ := allowedBy(rules, j, t, id, later); code != "" {
+			refused.add(id)
+			return
+		}
+		node, best, ok = id, points, true
+	})
+	if !ok {
+		return model.NoNode, false
+	}
+	return node, true
+}
+
+// refusals are the nodes that rules kept a task off, in one try, by NodeID.
+type refusals struct {
+	like  *model.Task // of the same shape and run time
+	stamp uint32
+	at    []uint32
+}
+
+// of are the refusals of a task: those of the one before when it is alike.
+func (r *refusals) of(t *model.Task, nodes int) *refusals {
+	if len(r.at) < nodes {
+		r.at = append(r.at, make([]uint32, nodes-len(r.at))...)
+	}
+	if r.like == nil || r.like.Shape != t.Shape || r.like.RunTime() != t.RunTime() {
+		r.like = t
+		r.stamp++
+	}
+	return r
+}
+
+// forget begins another try.
+func (r *refusals) forget() { r.like = nil }
+
+func (r *refusals) has(id model.NodeID) bool { return r != nil && r.at[id] == r.stamp }
+
+func (r *refusals) add(id model.NodeID) {
+	if r != nil {
+		r.at[id] = r.stamp
+	}
 }
 
 // ruleJudge says why a node is not for a task although it has room; nil when

@@ -101,9 +101,10 @@ type Session struct {
 	heads        map[*queue.Queue]int // gangs that a reservation was tried for
 	later        time.Time            // the time that is looked at; zero: now
 
-	keeps  []*keeping // room that gangs lost, kept for them
-	trial  Trial
-	yields map[ranked]yield
+	keeps    []*keeping // room that gangs lost, kept for them
+	refusals refusals   // of the try that looks ahead
+	trial    Trial
+	yields   map[ranked]yield
 	// starving are Starving, once asked for; attacked are those for whom evictions were tried.
 	starving      []*Job
 	starvingKnown bool

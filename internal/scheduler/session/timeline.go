@@ -253,6 +253,7 @@ func (l *lookahead) place(j *Job, limits Limits) ([]Placed, bool) {
 	mark := s.View.Mark()
 	r := round{s: s, job: j, limits: limits, quiet: true}
 	unsettled := j.Unsettled // what a look ahead finds says nothing of now
+	s.refusals.forget()
 	r.run()
 	j.Unsettled = unsettled
 	s.Looked += len(r.placed) + 1
@@ -278,6 +279,9 @@ func (l *lookahead) fits(j *Job, limits Limits) bool {
 func (l *lookahead) earliest(j *Job, limits Limits) (time.Time, bool) {
 	at := l.s.Now
 	if l.next > 0 {
+		at = maxTime(at, l.endings[l.next-1].At)
+	}
+	if l.roomy(j) && l.next > 0 {
 		at = maxTime(at, l.endings[l.next-1].At)
 	}
 	if l.fits(j, limits) {

@@ -1,0 +1,117 @@
+package scheduler
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+	"github.com/vc-batch/vc/test/make"
+)
+
+// ahead is a full cluster of pods that end at known times, ten a node, and gangs of
+// 2 to 65 pods in 20 queues that wait.
+func ahead(t testing.TB, nodes, waiting int) (*Engine, *model.Cluster) {
+	e, err := New(config.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := model.New()
+	for q := range 20 {
+		c.Apply(model.QueueFrom(make.Queue(fmt.Sprintf("q%02d", q)).Obj()))
+	}
+	for i := range nodes {
+		name := fmt.Sprintf("node-%04d", i)
+		c.Apply(model.NodeFrom(make.Node(name).CPU("10").Memory("64Gi").Obj()))
+	}
+	timed := func(name, gang string, minutes int) *make.PodBuilder {
+		return make.Pod(name).Gang(gang).CPU("1").Memory("1Gi").Annotation(keys.RunningEstimate, fmt.Sprintf("%dm", minutes))
+	}
+	for g := range nodes {
+		gang := fmt.Sprintf("runs-%05d", g)
+		c.Apply(model.GangFrom(make.Gang(gang).Min(10).Queue(fmt.Sprintf("q%02d", g%20)).Phase("Running").Obj()))
+		for i := range 10 {
+			pod := timed(fmt.Sprintf("%s-%d", gang, i), gang, 10+(g*7919+i*104729)%600).On(fmt.Sprintf("node-%04d", g)).Phase(corev1.PodRunning)
+			c.Apply(model.TaskFrom(pod.Obj(), true))
+		}
+	}
+	for g := range waiting {
+		gang, members := fmt.Sprintf("waits-%04d", g), 2+g*31%64
+		c.Apply(model.GangFrom(make.Gang(gang).Min(members).Queue(fmt.Sprintf("q%02d", g%20)).Phase("Inqueue").Obj()))
+		for i := range members {
+			c.Apply(model.TaskFrom(timed(fmt.Sprintf("%s-%d", gang, i), gang, 30+g%90).Obj(), true))
+		}
+	}
+	return e, c
+}
+
+// foretelling opens a cycle as far as the look ahead and returns its session.
+func foretelling(e *Engine, now time.Time, c *model.Cluster) *session.Session {
+	s := e.open(now, c)
+	for _, policy := range e.policies {
+		s.Rules.Tier = policy.tier
+		policy.Open(s)
+	}
+	e.book.update(s)
+	for _, action := range e.actions {
+		action.Run(s)
+	}
+	return s
+}
+
+// TestForecastFloor bounds the time to tell when the waiting gangs start, where
+// everything that runs ends at a known time. What ends when is known from the cycle
+// before, as it is in a running scheduler.
+func TestForecastFloor(t *testing.T) {
+	measured(t)
+	for _, nodes := range sizes {
+		e, c := ahead(t, nodes, 200)
+		d := e.Cycle(make.Epoch, c)
+		decision.Assume(c, &d)
+		best := time.Hour
+		known := 0
+		for i := range 5 {
+			s := foretelling(e, make.Epoch.Add(time.Duration(i+1)*time.Second), c)
+			s.Endings()
+			start := spent()
+			forecasts := s.Forecasts()
+			best = min(best, spent()-start)
+			known = 0
+			for _, f := range forecasts {
+				if f.Known {
+					known++
+				}
+			}
+		}
+		told(t, "estimates of when 200 waiting gangs start, ten timed pods a node", nodes, best.Seconds()*1000, "ms")
+		if known == 0 || best > 50*time.Millisecond {
+			t.Errorf("%v for %d nodes, %d starts known; the ceiling is 50 ms", best, nodes, known)
+		}
+	}
+}
+
+// BenchmarkForecast is TestForecastFloor for profiles.
+func BenchmarkForecast(b *testing.B) {
+	e, c := ahead(b, 5000, 200)
+	d := e.Cycle(make.Epoch, c)
+	decision.Assume(c, &d)
+	s := foretelling(e, make.Epoch.Add(time.Second), c)
+	s.Endings()
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Forecasts()
+	}
+	known := 0
+	for _, f := range s.Forecasts() {
+		if f.Known {
+			known++
+		}
+	}
+	b.ReportMetric(float64(known), "known")
+}
