@@ -48,6 +48,7 @@ type Reconciler struct {
 
 // New makes a Reconciler that is not connected to a manager.
 func New(o Options) *Reconciler {
+	registerMetrics()
 	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: o.Now, prober: newProber(o.Cache)}
 }
 
@@ -160,6 +161,7 @@ func (r *Reconciler) apply(ctx context.Context, f *flow.JobFlow, p *Plan) (recon
 			}
 			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
+		countEntered(f, p.Status.State.Phase)
 	}
 	for _, job := range p.Delete {
 		if err := r.delete(ctx, job); err != nil {

@@ -1,0 +1,32 @@
+package jobflow
+
+import (
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+)
+
+// Volcano's names.
+var (
+	succeededFlows = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "volcano_jobflow_succeed_phase_count", Help: "How often a JobFlow of the namespace entered the phase Succeed.",
+	}, []string{"jobflow_namespace"})
+	failedFlows = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "volcano_jobflow_failed_phase_count", Help: "How often a JobFlow of the namespace entered the phase Failed.",
+	}, []string{"jobflow_namespace"})
+	registerMetrics = sync.OnceFunc(func() { metrics.Registry.MustRegister(succeededFlows, failedFlows) })
+)
+
+// countEntered counts a phase that was written and was another before.
+func countEntered(f *flow.JobFlow, phase flow.Phase) {
+	switch {
+	case phase == f.Status.State.Phase:
+	case phase == flow.Succeed:
+		succeededFlows.WithLabelValues(f.Namespace).Inc()
+	case phase == flow.Failed:
+		failedFlows.WithLabelValues(f.Namespace).Inc()
+	}
+}
