@@ -29,7 +29,10 @@ func (c *cluster) jobPhase(name string, phase batchv1alpha1.JobPhase, d time.Dur
 	c.t.Helper()
 	var j *batchv1alpha1.Job
 	c.eventually(d, fmt.Sprintf("job %s is %s", name, phase), func() error {
-		j = c.job(name)
+		j = &batchv1alpha1.Job{}
+		if err := c.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: name}, j); err != nil {
+			return err
+		}
 		if j.Status.State.Phase != phase {
 			return fmt.Errorf("it is %q", j.Status.State.Phase)
 		}
