@@ -31,9 +31,9 @@ const notOfOurJobs = `!has(object.metadata.ownerReferences) || !object.metadata.
 	`has(o.controller) && o.controller && o.kind == 'Job' && o.apiVersion.startsWith('batch.volcano.sh/'))`
 
 // specChanged leaves out updates that are none of ours: labels, owners, finalizers. So garbage collection goes on
-// while nobody can check specs. A queue's place in the hierarchy may be in its annotations.
+// while nobody can check specs. A queue's place in the hierarchy may be in its annotations, and whether it is to be open.
 const specChanged = `request.operation != 'UPDATE' || !has(object.spec) || !has(oldObject.spec) || object.spec != oldObject.spec || ` +
-	`['` + keys.Hierarchy + `', '` + keys.HierarchyWeights + `'].exists(k, ` +
+	`['` + keys.Hierarchy + `', '` + keys.HierarchyWeights + `', '` + keys.QueueState + `'].exists(k, ` +
 	`object.metadata.?annotations[?k].orValue('') != oldObject.metadata.?annotations[?k].orValue(''))`
 
 // jobChanged leaves out updates of jobs that are none of ours: ours are the spec, the number, and what holds a job or makes it an array.

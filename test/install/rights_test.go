@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -19,6 +20,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -26,6 +28,7 @@ import (
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/deploy"
 	"github.com/vc-batch/vc/internal/admission"
 	"github.com/vc-batch/vc/internal/daemon"
@@ -79,6 +82,8 @@ func TestTheDaemonWorksWithTheRightsOfInstallYAML(t *testing.T) {
 	t.Run("a plain pod", func(t *testing.T) { plainPod(t, c) })
 	t.Run("a pod that is too large", func(t *testing.T) { largePod(t, c) })
 	t.Run("a queue that is closed and opened", func(t *testing.T) { queueLife(t, c) })
+	t.Run("hyperNodes from labels", func(t *testing.T) { discovery(t, c) })
+	t.Run("a cron job", func(t *testing.T) { cronLife(t, c) })
 	t.Run("the status that the scheduler writes of queues", func(t *testing.T) {
 		eventually(t, func(ctx context.Context) error {
 			queue := &schedulingv1beta1.Queue{}
@@ -111,13 +116,18 @@ func everyWebhookIsFilledIn(t *testing.T, c client.Client) {
 	for _, configuration := range validating.Items {
 		hooks[configuration.Name] = len(configuration.Webhooks)
 	}
+	off := hooks["volcano-admission-service-pods-mutate"] // nothing is configured that changes pods
+	delete(hooks, "volcano-admission-service-pods-mutate")
+	if off != 0 {
+		t.Errorf("pods are sent to vcd to be changed, and it would change none")
+	}
 	for name, n := range hooks {
 		if n != 1 || !bytes.Contains(deploy.InstallYAML, []byte("name: "+name+"\n")) {
 			t.Errorf("%s has %d webhooks, or is not in install.yaml", name, n)
 		}
 	}
-	if len(hooks) != 7 {
-		t.Errorf("want 7 webhook configurations, got %v", hooks)
+	if len(hooks) != 11 {
+		t.Errorf("want 11 webhook configurations, got %v", hooks)
 	}
 }
 
@@ -325,6 +335,79 @@ func largePod(t *testing.T, c client.Client) {
 		}
 		return fmt.Errorf("no condition says that it is not scheduled: %v", pod.Status.Conditions)
 	})
+}
+
+// discovery labels a node, and configures that labels make HyperNodes.
+func discovery(t *testing.T, c client.Client) {
+	nodes := &corev1.NodeList{}
+	if err := c.List(t.Context(), nodes); err != nil || len(nodes.Items) == 0 {
+		t.Fatalf("nodes %v: %v", nodes.Items, err)
+	}
+	label := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"example.com/rack":"r1"}}}`))
+	if err := c.Patch(t.Context(), &nodes.Items[0], label); err != nil {
+		t.Fatal(err)
+	}
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: deploy.Namespace, Name: "volcano-controller-configmap"}, Data: map[string]string{
+		"volcano-controller.conf": "networkTopologyDiscovery: [{source: label, enabled: true, config: {networkTopologyTypes: " +
+			"{eth: [{nodeLabel: example.com/rack}, {nodeLabel: kubernetes.io/hostname}]}}}]",
+	}}
+	if err := c.Create(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	found := func(racks ...string) {
+		t.Helper()
+		eventually(t, func(ctx context.Context) error {
+			hyperNodes := &topologyv1alpha1.HyperNodeList{}
+			if err := c.List(ctx, hyperNodes, client.MatchingLabels{keys.TopologySource: "label"}); err != nil {
+				return err
+			}
+			var got []string
+			for i := range hyperNodes.Items {
+				got = append(got, hyperNodes.Items[i].Labels["example.com/rack"])
+			}
+			if !slices.Equal(got, racks) {
+				return fmt.Errorf("hyperNodes of %v, want %v", got, racks)
+			}
+			return nil
+		})
+	}
+	found("r1")
+	for _, then := range []string{`"r2"`, `null`} {
+		label := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"example.com/rack":`+then+`}}}`))
+		if err := c.Patch(t.Context(), &nodes.Items[0], label); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found()
+}
+
+// cronLife has a CronJob make up for a time that was missed, and deletes it.
+func cronLife(t *testing.T, c client.Client) {
+	cron := &batchv1alpha1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "cron", Namespace: "default"}, Spec: batchv1alpha1.CronJobSpec{
+		Schedule: "* * * * *", JobTemplate: batchv1alpha1.JobTemplateSpec{Spec: newJob("").Spec},
+	}}
+	if err := c.Create(t.Context(), cron); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(cron), cron); err != nil {
+			return err
+		}
+		cron.Status.LastScheduleTime = &metav1.Time{Time: time.Now().Add(-3 * time.Minute)}
+		return c.Status().Update(ctx, cron)
+	})
+	eventually(t, func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(cron), cron); err != nil {
+			return err
+		}
+		if len(cron.Status.Active) != 1 {
+			return fmt.Errorf("status %+v", cron.Status)
+		}
+		return nil
+	})
+	if err := c.Delete(t.Context(), cron); err != nil {
+		t.Error(err)
+	}
 }
 
 func queueLife(t *testing.T, c client.Client) {
