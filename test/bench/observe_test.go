@@ -34,7 +34,9 @@ type counts struct {
 	exist, bound int
 	// firstBound and lastBound are when a bind was first and last seen.
 	firstBound, lastBound time.Time
-	nodes                 map[string]int
+	// lastCreated is when a pod was last seen to come.
+	lastCreated time.Time
+	nodes       map[string]int
 }
 
 func watchPods(ctx context.Context, t *testing.T, config *rest.Config) *podWatch {
@@ -98,6 +100,7 @@ func (w *podWatch) set(p *corev1.Pod) {
 	before, known := w.pods[name]
 	if !known {
 		c.exist++
+		c.lastCreated = time.Now()
 	}
 	if before == "" && p.Spec.NodeName != "" {
 		c.bound++

@@ -68,6 +68,23 @@ func (r requests) since(earlier requests, pods int) string {
 	return strings.Join(words, ", ")
 }
 
+// writesSince are the writes between an earlier count and this one, but for what nodes tell to show that they are alive.
+func (r requests) writesSince(earlier requests) map[string]float64 {
+	written := map[string]float64{}
+	for what, n := range r {
+		verb, resource, _ := strings.Cut(what, " ")
+		resource, _, _ = strings.Cut(resource, " ")
+		if n -= earlier[what]; n == 0 || resource == "leases" || resource == "nodes/status" {
+			continue
+		}
+		switch verb {
+		case "POST", "PUT", "PATCH", "APPLY", "DELETE", "DELETECOLLECTION":
+			written[what] = n
+		}
+	}
+	return written
+}
+
 func label(labels, name string) string {
 	_, rest, _ := strings.Cut(labels, name+`="`)
 	value, _, _ := strings.Cut(rest, `"`)

@@ -54,6 +54,15 @@ var Lines = []Line{
 	{FirstBind, "ms", Lower, 500, 100},
 	{Memory, "MiB", Lower, 800, 400},
 	{Restart, "s", Lower, 10, 5},
+
+	// the same package, the controllers alone: floors are those of the issue that asked for them
+	{LargeJob, "", Higher, 0.8, 0.95},
+	{SmallJobs, "", Higher, 0.5, 0.8},
+	{Control, "ms", Lower, 0.5, 0.25},
+	{ControlSmall, "ms", Lower, 0, 0},
+	{IdleRequests, "requests", Lower, 0.5, 0.5},
+	{IdleProcessor, "ms", Lower, 200, 50},
+	{PendingWrites, "writes", Lower, 0.5, 0.5},
 }
 
 // The lines of package test/bench. Way is followed by the jobs and the pods of a job.
@@ -69,6 +78,17 @@ const (
 	FirstBind       = "first bind after the last pod of a gang of 1,000 exists"
 	Memory          = "resident memory with ten pods a node"
 	Restart         = "restart to first decision with ten pods a node"
+)
+
+// The lines about controllers.
+const (
+	LargeJob      = "bare create loop's time over that from submitting a job of 10,000 pods to the last one's creation"
+	SmallJobs     = "bare create loop's time over that until each of 1,000 jobs of one pod has it"
+	Control       = "controllers' processor time a pod, job of 10,000"
+	ControlSmall  = "controllers' processor time a pod, jobs of one"
+	IdleRequests  = "requests a minute of controllers that have a job of 10,000 finished pods"
+	IdleProcessor = "processor time a minute of controllers that have a job of 10,000 finished pods"
+	PendingWrites = "API writes a minute while 5,000 pods wait and nothing changes"
 )
 
 // LineOf is the line of a name; one that is not in the table has no floor.

@@ -1,0 +1,291 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/test/bench/figures"
+)
+
+const (
+	largeJob  = 10_000 // pods
+	smallJobs = 1_000
+	idleFor   = time.Minute
+)
+
+// TestControllers: how fast pods of jobs are made, beside a bare loop of creates, and what they cost afterwards. `vcd controllers` runs alone,
+// so its processor time is its own; a scheduler that thinks of nothing lets every PodGroup in as soon as it sees it.
+func TestControllers(t *testing.T) {
+	skipUnlessAsked(t)
+	r := startRig(t, 1)
+	makeNamespace(t, r.core, "warm")
+	r.bareLoop(t, "warm", 300)
+	r.emptyNamespace(t, "warm")
+	r.openQueue(t)
+	r.letAllIn(t)
+	daemon := r.startVCD(t, "controllers")
+
+	t.Run("1,000 jobs of one pod", func(t *testing.T) {
+		var shares, cpus []float64
+		for round := range rounds() {
+			share, cpu := r.createRound(t, daemon, shape{smallJobs, 1}, round)
+			shares, cpus = append(shares, share), append(cpus, cpu)
+			r.removeJobs(t, ourNamespace(shape{smallJobs, 1}, round))
+		}
+		take(t, figures.SmallJobs, 0, shares...)
+		take(t, figures.ControlSmall, 0, cpus...)
+	})
+	t.Run("a job of 10,000 pods", func(t *testing.T) {
+		s := shape{1, largeJob}
+		share, cpu := r.createRound(t, daemon, s, 0)
+		take(t, figures.LargeJob, 0, share)
+		take(t, figures.Control, 0, cpu)
+		r.finish(t, ourNamespace(s, 0), s.pods)
+		r.idle(t, daemon)
+	})
+}
+
+func ourNamespace(s shape, round int) string { return fmt.Sprintf("ours-%s-%d", s, round) }
+
+// createRound measures how long jobs take until all of their pods exist, beside bare creates of as many.
+func (r *rig) createRound(t *testing.T, daemon *vcd, s shape, round int) (share, cpu float64) {
+	t.Helper()
+	bare, ours := fmt.Sprintf("bare-%s-%d", s, round), ourNamespace(s, round)
+	makeNamespace(t, r.core, bare)
+	makeNamespace(t, r.core, ours)
+	alone := r.bareCreates(t, bare, s.all())
+	r.emptyNamespace(t, bare)
+	quiet(t, daemon)
+
+	profiled := daemon.profile(t, ours)
+	asked := r.requests(t)
+	before := cpuTime(t, daemon.process.Process.Pid)
+	began := time.Now()
+	var submitted time.Duration
+	inParallel(t, s.jobs, func(ctx context.Context, i int) error {
+		return r.ours.Create(ctx, newJob(ours, fmt.Sprintf("job-%d", i), s.pods, nil))
+	})
+	submitted = time.Since(began)
+	t.Cleanup(func() {
+		r.tellJob(t, ours)
+		if text, _ := os.ReadFile(daemon.log); t.Failed() {
+			t.Log(tail(string(text), 30))
+		}
+	})
+	eventually(t, 40*time.Second, fmt.Sprintf("all %d pods of %s exist", s.all(), ours), func() bool { return r.pods.count(ours).exist == s.all() })
+	took := r.pods.count(ours).lastCreated.Sub(began)
+	t.Logf("requests a pod: %s", r.requests(t).since(asked, s.all()))
+	quiet(t, daemon)
+	cpu = (cpuTime(t, daemon.process.Process.Pid) - before).Seconds() * 1000 / float64(s.all())
+	profiled()
+	share = alone.Seconds() / took.Seconds()
+	t.Logf("round %d, %s: bare creates %s, ours %s (submitted after %s), share %.2f, controllers %.3f ms a pod", round, s, short(alone), short(took), short(submitted), share, cpu)
+	return share, cpu
+}
+
+// bareCreates makes pods as fast as it can.
+func (r *rig) bareCreates(t *testing.T, namespace string, pods int) time.Duration {
+	t.Helper()
+	spec := podSpec("nobody")
+	return inParallel(t, pods, func(ctx context.Context, i int) error {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("bare-%d", i)}, Spec: spec}
+		_, err := r.core.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
+		return err
+	})
+}
+
+// openQueue makes the queue that a scheduler would have made.
+func (r *rig) openQueue(t *testing.T) {
+	t.Helper()
+	q := &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: schedulingv1beta1.QueueSpec{Weight: 1, Parent: "root"}}
+	if err := r.ours.Create(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// letAllIn lets every PodGroup in until the test ends.
+func (r *rig) letAllIn(t *testing.T) {
+	t.Helper()
+	fast := rest.CopyConfig(r.config)
+	fast.QPS = -1
+	c, err := client.NewWithWatch(fast, client.Options{Scheme: r.ours.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := c.Watch(t.Context(), &schedulingv1beta1.PodGroupList{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Stop)
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"phase": schedulingv1beta1.PodGroupInqueue}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting := make(chan *schedulingv1beta1.PodGroup, 10_000)
+	for range 16 {
+		go func() {
+			for g := range waiting {
+				// One that has gone meanwhile needs nothing.
+				_ = c.Patch(t.Context(), g, client.RawPatch(types.MergePatchType, patch))
+			}
+		}()
+	}
+	go func() {
+		defer close(waiting)
+		for e := range w.ResultChan() {
+			if g, ok := e.Object.(*schedulingv1beta1.PodGroup); ok && e.Type == watch.Added {
+				waiting <- g
+			}
+		}
+	}()
+}
+
+// finish lets all pods of a job end well and waits until the job is over.
+func (r *rig) finish(t *testing.T, namespace string, pods int) {
+	t.Helper()
+	patch := []byte(`{"status":{"phase":"Succeeded"}}`)
+	inParallel(t, pods, func(ctx context.Context, i int) error {
+		_, err := r.core.CoreV1().Pods(namespace).Patch(ctx, fmt.Sprintf("job-0-worker-%d", i), types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+		return err
+	})
+	eventually(t, 2*time.Minute, "the job is Completed", func() bool {
+		var j batchv1alpha1.Job
+		err := r.ours.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "job-0"}, &j)
+		return err == nil && j.Status.State.Phase == batchv1alpha1.Completed && int(j.Status.Succeeded) == pods
+	})
+}
+
+// idle measures what vcd does in a minute in which nothing happens.
+func (r *rig) idle(t *testing.T, daemon *vcd) {
+	t.Helper()
+	quiet(t, daemon)
+	asked, used := daemon.asked(t), cpuTime(t, daemon.process.Process.Pid)
+	waitFor(t, idleFor)
+	used = cpuTime(t, daemon.process.Process.Pid) - used
+	requests := daemon.asked(t) - asked
+	t.Logf("in %s: %.0f requests, %s of processor time", idleFor, requests, used)
+	take(t, figures.IdleRequests, 0, requests)
+	take(t, figures.IdleProcessor, 0, float64(used.Milliseconds()))
+}
+
+// TestPendingPods: 5,000 pods wait, nothing changes, and all of vcd is left alone with them for a minute. What it writes then is nothing.
+func TestPendingPods(t *testing.T) {
+	skipUnlessAsked(t)
+	const gangs, members = 40, 100
+	r := startRig(t, 2)
+	makeNamespace(t, r.core, "waiting")
+	spec := podSpec("volcano")
+	inParallel(t, gangs, func(ctx context.Context, i int) error {
+		return r.createGang(ctx, "waiting", fmt.Sprintf("gang-%d", i), members)
+	})
+	inParallel(t, gangs*members, func(ctx context.Context, i int) error {
+		return r.createMember(ctx, "waiting", fmt.Sprintf("gang-%d", i/members), i, spec)
+	})
+	daemon := r.startVCD(t, "all", "--webhook-listen-address", "127.0.0.1:0")
+	elastic := newJob("waiting", "elastic", 1000, nil) // a few of its pods get a node
+	elastic.Spec.MinAvailable = 1
+	eventually(t, time.Minute, "the job is taken", func() bool { return r.ours.Create(t.Context(), elastic.DeepCopy()) == nil })
+	eventually(t, 3*time.Minute, "5,000 pods exist, and the nodes are full", func() bool {
+		c := r.pods.count("waiting")
+		return c.exist == gangs*members+1000 && c.bound == len(r.nodes)*podsPerNode
+	})
+	r.settled(t)
+	asked, used := r.requests(t), cpuTime(t, daemon.process.Process.Pid)
+	waitFor(t, idleFor)
+	written := r.requests(t).writesSince(asked)
+	t.Logf("in %s vcd took %s of processor time; written: %v", idleFor, cpuTime(t, daemon.process.Process.Pid)-used, written)
+	sum := 0.0
+	for _, n := range written {
+		sum += n
+	}
+	take(t, figures.PendingWrites, 0, sum)
+}
+
+// settled waits until nothing has been written for ten seconds.
+func (r *rig) settled(t *testing.T) {
+	t.Helper()
+	last, since := r.requests(t), time.Now()
+	eventually(t, 5*time.Minute, "nothing is written any more", func() bool {
+		time.Sleep(500 * time.Millisecond)
+		now := r.requests(t)
+		if len(now.writesSince(last)) > 0 {
+			last, since = now, time.Now()
+		}
+		return time.Since(since) > 10*time.Second
+	})
+}
+
+// waitFor lets so much time go by: that nothing happens in it is what is measured.
+func waitFor(t *testing.T, d time.Duration) {
+	t.Helper()
+	select {
+	case <-time.After(d):
+	case <-t.Context().Done():
+	}
+}
+
+// asked is how many requests vcd has sent, by its own count.
+func (v *vcd) asked(t *testing.T) float64 {
+	t.Helper()
+	response, err := http.Get("http://127.0.0.1:18080/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	sum, lines := 0.0, bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if rest, ok := strings.CutPrefix(lines.Text(), "rest_client_requests_total{"); ok {
+			_, value, _ := strings.Cut(rest, "} ")
+			n, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += n
+		}
+	}
+	if sum == 0 {
+		t.Fatal("vcd does not count its requests")
+	}
+	return sum
+}
+
+// tellJob logs what the first job of a namespace is like when a test has failed.
+func (r *rig) tellJob(t *testing.T, namespace string) {
+	if !t.Failed() {
+		return
+	}
+	var j batchv1alpha1.Job
+	var groups schedulingv1beta1.PodGroupList
+	err1 := r.ours.Get(context.Background(), client.ObjectKey{Namespace: namespace, Name: "job-0"}, &j)
+	err2 := r.ours.List(context.Background(), &groups, inNamespace(namespace))
+	t.Logf("%d of its pods exist; job-0: %+v %v; %d PodGroups, %v", r.pods.count(namespace).exist, j.Status, err1, len(groups.Items), err2)
+	for _, g := range groups.Items[:min(1, len(groups.Items))] {
+		t.Logf("%+v", g)
+	}
+	events, err := r.core.CoreV1().Events(namespace).List(context.Background(), metav1.ListOptions{Limit: 5})
+	if err != nil {
+		t.Log(err)
+		return
+	}
+	for _, e := range events.Items {
+		t.Logf("%s %s: %s", e.InvolvedObject.Name, e.Reason, e.Message)
+	}
+}
