@@ -36,7 +36,7 @@ func TestControllers(t *testing.T) {
 	skipUnlessAsked(t)
 	r := startRig(t, 1)
 	makeNamespace(t, r.core, "warm")
-	r.bareLoop(t, "warm", 300)
+	r.bareCreates(t, "warm", 300)
 	r.emptyNamespace(t, "warm")
 	r.openQueue(t)
 	r.letAllIn(t)
