@@ -1,12 +1,8 @@
 package model
 
-import (
-	"slices"
-	"strings"
-)
-
 // Loose are the pods of ours that nobody will place as things are: they name no
-// PodGroup, or one that does not exist. By namespace and name.
+// PodGroup, or one that does not exist. In no order: there may be thousands, for
+// a moment, and few of them of interest.
 func (c *Cluster) Loose() []*Task {
 	var out []*Task
 	for t := range c.loose {
@@ -19,7 +15,6 @@ func (c *Cluster) Loose() []*Task {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b *Task) int { return strings.Compare(a.Key(), b.Key()) })
 	return out
 }
 

@@ -1,6 +1,9 @@
 package scheduler
 
 import (
+	"cmp"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,20 +23,42 @@ func (e *Engine) tellLoose(s *session.Session) {
 		clear(b.loose)
 		return
 	}
-	seen := make(map[*model.Task]time.Time, len(loose))
+	if b.loose == nil {
+		b.loose = make(map[*model.Task]time.Time, len(loose))
+	}
 	condition := model.PodCondition{Reason: corev1.PodReasonUnschedulable, Message: reason.Get(reason.PodGroupMissing).Sentence}
+	var untold []*model.Task
 	for _, t := range loose {
 		since, known := b.loose[t]
 		if !known {
 			since = s.Now
+			b.loose[t] = since
 		}
-		seen[t] = since
 		switch ripe := since.Add(patience); {
 		case s.Now.Before(ripe):
 			s.WakeAt(ripe)
 		case t.Condition != condition:
-			s.Out.PodConditions = append(s.Out.PodConditions, decision.PodCondition{Pod: pod(t), Reason: condition.Reason, Message: condition.Message})
+			untold = append(untold, t)
 		}
 	}
-	b.loose = seen
+	if len(b.loose) > len(loose) {
+		b.forgetLoose(loose)
+	}
+	slices.SortFunc(untold, byName)
+	for _, t := range untold {
+		s.Out.PodConditions = append(s.Out.PodConditions, decision.PodCondition{Pod: pod(t), Reason: condition.Reason, Message: condition.Message})
+	}
+}
+
+// forgetLoose keeps the times of those that are still loose.
+func (b *book) forgetLoose(loose []*model.Task) {
+	still := make(map[*model.Task]time.Time, len(loose))
+	for _, t := range loose {
+		still[t] = b.loose[t]
+	}
+	b.loose = still
+}
+
+func byName(a, b *model.Task) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
