@@ -85,6 +85,8 @@ type Selection struct {
 	Names    []string
 	Selector string
 	All      bool
+	// AllNamespaces widens -l and --all to the whole cluster.
+	AllNamespaces bool
 	// OldName is what -N of Volcano's vcctl gave.
 	OldName string
 }
@@ -94,6 +96,11 @@ func (s *Selection) AddFlags(cmd *cobra.Command, kind string) {
 	cmd.Flags().StringVarP(&s.Selector, "selector", "l", "", "Label selector, for example team=nlp,stage!=test")
 	cmd.Flags().BoolVar(&s.All, "all", false, "All "+kind+" of the namespace")
 	s.AddOldName(cmd)
+}
+
+// AddAllNamespaces adds -A.
+func (s *Selection) AddAllNamespaces(cmd *cobra.Command, usage string) {
+	cmd.Flags().BoolVarP(&s.AllNamespaces, "all-namespaces", "A", false, usage)
 }
 
 // AddOldName adds only the hidden -N of Volcano's vcctl.

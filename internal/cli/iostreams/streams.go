@@ -21,6 +21,10 @@ type Streams struct {
 	InTTY, OutTTY bool
 	// Width of the terminal in cells; 0 when Out is none.
 	Width int
+	// Height of the terminal in lines; 0 when it is not known.
+	Height int
+	// RunPager shows text in a pager and reports whether that could be started; nil is no pager.
+	RunPager func(command string, text []byte) bool
 	// Env looks a variable of the environment up.
 	Env func(string) string
 	// ColorMode is auto, always or never.
@@ -34,9 +38,10 @@ func System() Streams {
 	s.OutTTY = term.IsTerminal(int(os.Stdout.Fd()))
 	if s.OutTTY {
 		s.Width = 80
-		if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
-			s.Width = width
+		if width, height, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
+			s.Width, s.Height = width, height
 		}
+		s.RunPager = runPager
 	}
 	return s
 }

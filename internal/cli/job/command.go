@@ -211,23 +211,44 @@ func selected(ctx context.Context, f *cli.Factory, c client.Client, sel *cli.Sel
 	if err != nil {
 		return nil, err
 	}
-	v := &viewOptions{f: f, sel: *sel}
-	jobs, err := v.jobs(ctx, c, namespace)
-	if !sel.All || err != nil {
-		return jobs, err
+	if !sel.Wide() {
+		return namedJobs(ctx, f, c, namespace, sel.Names)
 	}
+	if sel.AllNamespaces {
+		namespace = ""
+	}
+	options := []client.ListOption{client.InNamespace(namespace)}
 	labels, err := sel.Labels()
-	if err != nil || labels != nil {
-		return jobs, err
+	if err != nil {
+		return nil, err
 	}
+	if labels != nil {
+		options = append(options, labels)
+	}
+	var jobs []*batchv1alpha1.Job
 	page := &batchv1alpha1.JobList{}
 	err = cli.Pages(ctx, c, page, func() error {
 		for i := range page.Items {
 			jobs = append(jobs, page.Items[i].DeepCopy())
 		}
 		return nil
-	}, client.InNamespace(namespace))
+	}, options...)
 	return jobs, err
+}
+
+// namedJobs reads jobs by name; it returns what it found beside the errors.
+func namedJobs(ctx context.Context, f *cli.Factory, c client.Client, namespace string, names []string) ([]*batchv1alpha1.Job, error) {
+	var jobs []*batchv1alpha1.Job
+	var problems []error
+	for _, name := range names {
+		job, err := getJob(ctx, f, c, namespace, name)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		jobs = append(jobs, job)
+	}
+	return jobs, errors.Join(problems...)
 }
 
 func names(jobs []*batchv1alpha1.Job) []string {

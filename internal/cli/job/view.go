@@ -70,6 +70,8 @@ type sheet struct {
 	group  *schedulingv1beta1.PodGroup
 	pods   []*corev1.Pod
 	events []corev1.Event
+	// unreadable says that PodGroups may not be read.
+	unreadable bool
 	// simulated says which of the pods' nodes are known to be.
 	simulated map[string]bool
 }
@@ -78,15 +80,11 @@ func view(ctx context.Context, o *viewOptions) error {
 	if err := o.out.Validate(); err != nil {
 		return err
 	}
-	namespace, err := o.f.Namespace()
-	if err != nil {
-		return err
-	}
 	c, err := o.f.Client()
 	if err != nil {
 		return err
 	}
-	jobs, err := o.jobs(ctx, c, namespace)
+	jobs, err := selected(ctx, o.f, c, &o.sel)
 	var objects []client.Object
 	for i, job := range jobs {
 		if o.out.Machine() {
@@ -110,43 +108,22 @@ func view(ctx context.Context, o *viewOptions) error {
 	return err
 }
 
-// jobs reads the named jobs, or those of the selector; it returns what it found beside the errors.
-func (o *viewOptions) jobs(ctx context.Context, c client.Client, namespace string) ([]*batchv1alpha1.Job, error) {
-	var jobs []*batchv1alpha1.Job
-	var problems []error
-	for _, name := range o.sel.Names {
-		job, err := getJob(ctx, o.f, c, namespace, name)
-		if err != nil {
-			problems = append(problems, err)
-			continue
-		}
-		jobs = append(jobs, job)
-	}
-	if o.sel.Selector != "" {
-		labels, err := o.sel.Labels()
-		if err != nil {
-			return nil, err
-		}
-		page := &batchv1alpha1.JobList{}
-		err = cli.Pages(ctx, c, page, func() error {
-			for i := range page.Items {
-				jobs = append(jobs, page.Items[i].DeepCopy())
-			}
-			return nil
-		}, client.InNamespace(namespace), labels)
-		if err != nil {
-			return nil, err
-		}
-	}
-	return jobs, errors.Join(problems...)
-}
-
 func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events bool) (*sheet, error) {
-	s := &sheet{job: job}
-	var err error
-	if s.group, err = groupOf(ctx, c, job); ignoreForbidden(err) != nil {
+	group, err := groupOf(ctx, c, job)
+	if ignoreForbidden(err) != nil {
 		return nil, err
 	}
+	s, readErr := readAround(ctx, c, job, group, events)
+	if s != nil {
+		s.unreadable = err != nil
+	}
+	return s, readErr
+}
+
+// readAround reads the pods of a job whose PodGroup is known, and the events about all of them.
+func readAround(ctx context.Context, c client.Client, job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup, events bool) (*sheet, error) {
+	s := &sheet{job: job, group: group}
+	var err error
 	if s.pods, err = podsOf(ctx, c, job); ignoreForbidden(err) != nil {
 		return nil, err
 	}
@@ -361,9 +338,17 @@ func eventCount(event *corev1.Event) int32 {
 	return event.Count
 }
 
+// cause is the reason, as far as it may be known.
+func (s *sheet) cause() why {
+	if s.unreadable && active(phaseOf(s.job)) {
+		return why{Code: s.job.Status.State.Reason, Message: s.job.Status.State.Message}
+	}
+	return explain(s.job, s.group)
+}
+
 // writeWhy ends the sheet with the reason in words, when there is one.
 func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
-	w, fromPods := explain(s.job, s.group), false
+	w, fromPods := s.cause(), false
 	if active(phaseOf(s.job)) {
 		troubles := troublesOf(s.pods, s.events)
 		w, fromPods = w.giveWay(troubles, s.job.Name)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,20 +23,14 @@ var errGone = errors.New("the job was deleted")
 // is deleted.
 func follow(ctx context.Context, c client.WithWatch, key types.NamespacedName, uid types.UID, see func(*batchv1alpha1.Job) (bool, error)) error {
 	for {
-		job := &batchv1alpha1.Job{}
-		err := c.Get(ctx, key, job)
-		if apierrors.IsNotFound(err) || (err == nil && uid != "" && job.UID != uid) {
-			return errGone
-		}
+		job, version, err := readNamed(ctx, c, key, uid)
 		if err != nil {
 			return err
 		}
 		if enough, err := see(job); enough || err != nil {
 			return err
 		}
-		watcher, err := c.Watch(ctx, &batchv1alpha1.JobList{}, client.InNamespace(key.Namespace),
-			client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", key.Name)},
-			&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: job.ResourceVersion}})
+		watcher, err := c.Watch(ctx, &batchv1alpha1.JobList{}, client.InNamespace(key.Namespace), named(key.Name), since(version))
 		if err != nil {
 			return err
 		}
@@ -47,6 +40,30 @@ func follow(ctx context.Context, c client.WithWatch, key types.NamespacedName, u
 			return err
 		}
 	}
+}
+
+// readNamed reads a job, with the version to watch it from: that of the list, for
+// the server may have forgotten what followed the version of an old job. It is
+// errGone when there is no such job, or another one of its name.
+func readNamed(ctx context.Context, c client.Client, key types.NamespacedName, uid types.UID) (*batchv1alpha1.Job, string, error) {
+	list := &batchv1alpha1.JobList{}
+	if err := c.List(ctx, list, client.InNamespace(key.Namespace), named(key.Name)); err != nil {
+		return nil, "", err
+	}
+	if len(list.Items) == 0 || (uid != "" && list.Items[0].UID != uid) {
+		return nil, "", errGone
+	}
+	return &list.Items[0], list.ResourceVersion, nil
+}
+
+// named selects the one object of a name.
+func named(name string) client.ListOption {
+	return client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", name)}
+}
+
+// since makes a watch begin after a version.
+func since(version string) client.ListOption {
+	return &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}}
 }
 
 func followWatch(ctx context.Context, watcher watch.Interface, uid types.UID, see func(*batchv1alpha1.Job) (bool, error)) (bool, error) {

@@ -114,15 +114,7 @@ func numbers(e *schedulingv1beta1.Explanation) []string {
 	}
 	lines = append(lines, queueLines(e.Queue)...)
 	for _, s := range e.Short {
-		where := "the " + orElse(s.Scope, "cluster")
-		if s.Of != "" {
-			where = s.Scope + " " + s.Of
-		}
-		line := fmt.Sprintf("%s: %s short in %s (asked %s", s.Resource, s.ShortBy, where, s.Asked)
-		if s.Available != "" {
-			line += ", available " + s.Available
-		}
-		lines = append(lines, line+")")
+		lines = append(lines, shortText(s))
 	}
 	if len(e.Nodes) > 0 {
 		lines = append(lines, nodeTally(e))

@@ -209,6 +209,39 @@ func TestJobViewGolden(t *testing.T) {
 	})
 }
 
+func TestJobExplainGolden(t *testing.T) {
+	t.Parallel()
+	golden(t, "job-explain", []run{
+		{about: "a job that waits, into a pipe", args: "job explain eval", report: true},
+		{about: "a job that waits, on a terminal", args: "job explain eval", width: 80, report: true},
+		{about: "on a wide terminal, in colour", args: "job explain eval", width: 120, color: true, report: true},
+		{about: "on a narrow terminal", args: "job explain eval", width: 40, report: true},
+		{about: "all that a scheduler may tell", args: "job explain eval", width: 80, prepare: richlyExplained, report: true},
+		{about: "under a scheduler without explanations", args: "job explain plain", width: 80, prepare: foreign, report: true},
+		{about: "a job whose pods have nodes and do not start", args: "job explain plain", prepare: unmounted, report: true},
+		{about: "a running job", args: "job explain train"},
+		{about: "a running job whose pods crash", args: "job explain train", prepare: crashing},
+		{about: "a failed job", args: "job explain broken"},
+		{about: "a job that is done", args: "job explain done"},
+		{about: "a suspended job", args: "job explain paused", report: true},
+		{about: "two jobs", args: "job explain train eval", report: true},
+		{about: "everything that waits", args: "job explain -A", report: true},
+		{about: "nothing waits", args: "job explain --all -n cv"},
+		{about: "the object", args: "job explain eval -o json", report: true},
+		{about: "the object, without an explanation", args: "job explain plain -o yaml", prepare: foreign, report: true},
+		{about: "a path", args: "job explain eval -o jsonpath={.reason}", report: true},
+		{about: "names", args: "job explain --all -o name", report: true},
+		{about: "Volcano's spelling", args: "job explain -N train"},
+		{about: "pod groups may not be read", args: "job explain eval", report: true, prepare: func(s *clitest.Server) {
+			s.Refuse("GET", "/apis/scheduling.volcano.sh", 403, metav1.StatusReasonForbidden, "no")
+		}},
+		{about: "a near miss", args: "job explain evla"},
+		{about: "no name", args: "job explain"},
+		{about: "names and all", args: "job explain eval --all"},
+		{about: "a watch of several", args: "job explain -w --all"},
+	})
+}
+
 func TestJobRunGolden(t *testing.T) {
 	t.Parallel()
 	golden(t, "job-run", []run{

@@ -102,6 +102,7 @@ func TestConventions(t *testing.T) {
 		"job run":       {"output", "filename", "recursive", "dry-run", "wait", "timeout", "attach", "queue"},
 		"job list":      {"output", "watch", "all-namespaces", "labels", "no-headers", "sort-by", "compat"},
 		"job view":      {"output", "selector"},
+		"job explain":   {"output", "watch", "all-namespaces", "selector"},
 		"job logs":      {"follow", "task", "previous", "tail", "since", "failed", "timestamps"},
 		"job suspend":   {"output", "selector", "dry-run", "wait", "timeout", "yes"},
 		"job resume":    {"output", "selector", "dry-run", "wait", "timeout", "yes"},
@@ -117,7 +118,7 @@ func TestConventions(t *testing.T) {
 		"top":           {"once", "all-namespaces"},
 		"version":       {"output", "client"},
 	}
-	completes := []string{"job list", "job view", "job logs", "job suspend", "job resume", "job delete",
+	completes := []string{"job list", "job view", "job explain", "job logs", "job suspend", "job resume", "job delete",
 		"queue list", "queue get", "queue update", "queue open", "queue close", "queue operate", "queue delete"}
 	root := newTree("vcctl")
 	for path, flags := range want {

@@ -1,0 +1,325 @@
+package job
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// Where an account comes from, as -o json says it.
+const (
+	byScheduler  = "scheduler"
+	byOthers     = "conditions and events"
+	byController = "job"
+	byPods       = "pods"
+)
+
+// account is all that `job explain` tells about one job.
+type account struct {
+	sheet
+	why    why
+	source string
+}
+
+// accountOf decides what is told: what holds pods that have their nodes comes
+// before conditions, and after the scheduler's own explanation.
+func accountOf(s *sheet) *account {
+	a := &account{sheet: *s, why: s.cause(), source: byController}
+	switch {
+	case a.why.explained:
+		a.source = byScheduler
+	case s.group != nil && active(phaseOf(s.job)):
+		a.source = byOthers
+	}
+	if active(phaseOf(s.job)) {
+		var gave bool
+		if a.why, gave = a.why.giveWay(troublesOf(s.pods, s.events), s.job.Name); gave {
+			a.source = byPods
+		}
+	}
+	return a
+}
+
+// waits says whether the job neither runs nor has ended.
+func (a *account) waits() bool {
+	phase := phaseOf(a.job)
+	return phase != batchv1alpha1.Running && phase != batchv1alpha1.Completing && phase != batchv1alpha1.Terminating && !finished(phase)
+}
+
+// explanation is the scheduler's own; nil when it gave none that still holds.
+func (a *account) explanation() *schedulingv1beta1.Explanation {
+	if !a.why.explained || a.group == nil {
+		return nil
+	}
+	return a.group.Status.Explanation
+}
+
+// headline is who is where since when: nlp/train is Pending: GangDoesNotFit (18m).
+func (a *account) headline(style render.Style, now time.Time) string {
+	text := fmt.Sprintf("%s/%s is %s", a.job.Namespace, a.job.Name, style.Phase(string(phaseOf(a.job))))
+	if a.why.Code != "" {
+		text += ": " + a.why.Code
+	}
+	return text + " (" + render.Age(now, a.since()) + ")"
+}
+
+// since is when the job came into the state that it is in.
+func (a *account) since() time.Time {
+	if e := a.explanation(); e != nil && e.Since != nil {
+		return e.Since.Time
+	}
+	if at := enteredPhase(a.job, phaseOf(a.job)); !at.IsZero() {
+		return at
+	}
+	return a.job.CreationTimestamp.Time
+}
+
+// fact is one line of the account.
+type fact struct{ name, text string }
+
+// facts are the numbers behind the reason, one line each.
+func (a *account) facts() []fact {
+	var facts []fact
+	add := func(name, text string) {
+		if text != "" {
+			facts = append(facts, fact{name, text})
+		}
+	}
+	if a.waits() {
+		add("needs", a.needs())
+	}
+	e := a.explanation()
+	if e == nil {
+		return append(facts, a.otherFacts()...)
+	}
+	add("pods", membersText(e.Members))
+	if e.Queue != nil {
+		facts = append(facts, queueFacts(e.Queue)...)
+	}
+	for _, s := range e.Short {
+		add("short", shortText(s))
+	}
+	add("nodes", nodesText(e))
+	add("evict", sparedText(e.Spared))
+	add("evicted", e.EvictedBy)
+	add("start", startText(e))
+	add("tried", triedText(e))
+	return facts
+}
+
+// needs is what the job asks for: its tasks, and how many pods must start together.
+func (a *account) needs() string {
+	var parts []string
+	for i := range a.job.Spec.Tasks {
+		task := &a.job.Spec.Tasks[i]
+		requests := corev1.ResourceList{}
+		for _, container := range task.Template.Spec.Containers {
+			addRequests(requests, container.Resources)
+		}
+		parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s x %s", countOf(int(task.Replicas), "pod"), resourceText(requests)), " x "))
+	}
+	all, least := replicas(a.job), minimum(a.job)
+	together := fmt.Sprintf("%d of %d must start together", least, all)
+	switch {
+	case least >= all && all > 1:
+		together = fmt.Sprintf("all %d or none", all)
+	case least <= 1:
+		together = "each starts when it can"
+	}
+	if all == 1 {
+		return strings.Join(parts, " + ")
+	}
+	return strings.Join(parts, " + ") + "; " + together
+}
+
+func membersText(m *schedulingv1beta1.ExplainedMembers) string {
+	if m == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d must start together; %d exist, %d have a node, %d fit now", m.Min, m.Exist, m.Running, m.Fit)
+}
+
+// queueFacts are how the job's queue and those above it stand, and its place in it.
+func queueFacts(q *schedulingv1beta1.ExplainedQueue) []fact {
+	facts := []fact{{"queue", q.Name + standing(q.Allocated, q.Deserved, q.Guarantee, q.Capability)}}
+	for _, level := range slices.Backward(q.Path) {
+		if text := standing(level.Allocated, level.Deserved, level.Guarantee, level.Capability); text != "" {
+			facts = append(facts, fact{"above it", level.Name + text})
+		}
+	}
+	switch {
+	case q.Position > 0 && q.Waiting > 0:
+		facts = append(facts, fact{"order", fmt.Sprintf("%d of %d in the queue", q.Position, q.Waiting)})
+	case q.Position > 0:
+		facts = append(facts, fact{"order", fmt.Sprintf("%d in the queue", q.Position)})
+	}
+	return facts
+}
+
+func shortText(s schedulingv1beta1.Shortage) string {
+	where := "the " + orElse(s.Scope, "cluster")
+	if s.Of != "" {
+		where = s.Scope + " " + s.Of
+	}
+	text := fmt.Sprintf("%s: %s short in %s (asked %s", s.Resource, s.ShortBy, where, s.Asked)
+	if s.Available != "" {
+		text += ", available " + s.Available
+	}
+	return text + ")"
+}
+
+func nodesText(e *schedulingv1beta1.Explanation) string {
+	if len(e.Nodes) == 0 {
+		return ""
+	}
+	return strings.TrimPrefix(nodeTally(e), "nodes: ")
+}
+
+// sparedText says why nobody is evicted for the job.
+func sparedText(spared []schedulingv1beta1.ExplainedSpared) string {
+	var parts []string
+	for _, s := range spared {
+		text := reason.Get(reason.Code(s.Reason)).Sentence
+		if s.Detail != "" {
+			text += " (" + s.Detail + ")"
+		}
+		if s.Pods > 0 {
+			text = countOf(int(s.Pods), "pod") + ": " + text
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "nobody; " + strings.Join(parts, "; ")
+}
+
+func startText(e *schedulingv1beta1.Explanation) string {
+	switch {
+	case e.Never:
+		return "never, as it is"
+	case e.EstimatedStart != nil:
+		return strings.TrimSuffix(fmt.Sprintf("%s, %s", e.EstimatedStart.UTC().Format(time.RFC3339), e.Estimate), ", ")
+	}
+	return e.Estimate
+}
+
+func triedText(e *schedulingv1beta1.Explanation) string {
+	if e.Attempts == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d times", e.Attempts)
+	if e.Attempts == 1 {
+		text = "once"
+	}
+	if e.LastAttempt != nil {
+		text += " until " + e.LastAttempt.UTC().Format(time.RFC3339)
+	}
+	return text
+}
+
+// otherFacts are what conditions, pods and events tell, where the scheduler
+// gave no explanation of its own.
+func (a *account) otherFacts() []fact {
+	var facts []fact
+	if !active(phaseOf(a.job)) {
+		for _, line := range failures(a.job, a.pods) {
+			facts = append(facts, fact{"failed", line})
+		}
+		return facts
+	}
+	for _, line := range troubleLines(a.job, troublesOf(a.pods, a.events)) {
+		facts = append(facts, fact{"pods", line})
+	}
+	for _, line := range unscheduled(a.pods) {
+		facts = append(facts, fact{"pods", line})
+	}
+	for _, line := range a.warnings() {
+		facts = append(facts, fact{"event", line})
+	}
+	if a.waits() && a.unreadable {
+		facts = append(facts, fact{"source", "you may not read pod groups here: the scheduler's explanation stands there"})
+	}
+	if a.waits() && a.source == byOthers {
+		facts = append(facts, fact{"source", fmt.Sprintf("scheduler %q gave no explanation of its own; this is what conditions and events say",
+			orElse(a.job.Spec.SchedulerName, keys.DefaultSchedulerName))})
+	}
+	return facts
+}
+
+// unscheduled counts the pods without a node by what their condition says.
+func unscheduled(pods []*corev1.Pod) []string {
+	count := map[string]int{}
+	for _, pod := range pods {
+		for _, condition := range pod.Status.Conditions {
+			if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && pod.Spec.NodeName == "" {
+				count[strings.TrimPrefix(condition.Reason+": "+oneLine(condition.Message), ": ")]++
+			}
+		}
+	}
+	var lines []string
+	for _, text := range slices.Sorted(maps.Keys(count)) {
+		lines = append(lines, fmt.Sprintf("%d without a node: %s", count[text], text))
+	}
+	return lines
+}
+
+// maxWarnings is how many different warnings are told.
+const maxWarnings = 5
+
+// warnings are the newest warnings about the job, its PodGroup and its pods, each text once.
+func (a *account) warnings() []string {
+	var lines []string
+	seen := map[string]bool{}
+	for i := range slices.Backward(a.events) {
+		event := &a.events[i]
+		text := event.Reason + ": " + oneLine(event.Message)
+		if event.Type != corev1.EventTypeWarning || seen[text] || len(lines) == maxWarnings {
+			continue
+		}
+		seen[text] = true
+		lines = append(lines, a.objectOf(event)+" "+text)
+	}
+	return lines
+}
+
+// object is the account for programs.
+func (a *account) object() (*unstructured.Unstructured, error) {
+	content := map[string]any{
+		"apiVersion": "insight.vc-batch.dev/v1alpha1", "kind": "Explanation",
+		"metadata": map[string]any{"name": a.job.Name, "namespace": a.job.Namespace},
+		"phase":    string(phaseOf(a.job)), "waits": a.waits(), "source": a.source,
+		"since": a.since().UTC().Format(time.RFC3339),
+	}
+	for name, text := range map[string]string{"reason": a.why.Code, "message": a.why.Message, "hint": a.why.Hint} {
+		if text != "" {
+			content[name] = text
+		}
+	}
+	if e := a.explanation(); e != nil {
+		plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(e)
+		if err != nil {
+			return nil, err
+		}
+		content["explanation"] = plain
+	} else if facts := a.facts(); len(facts) > 0 {
+		var lines []any
+		for _, f := range facts {
+			lines = append(lines, f.name+": "+f.text)
+		}
+		content["facts"] = lines
+	}
+	return &unstructured.Unstructured{Object: content}, nil
+}

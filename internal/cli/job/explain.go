@@ -1,0 +1,342 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// explainOptions are the inputs of `vcctl job explain`.
+type explainOptions struct {
+	f     *cli.Factory
+	out   cli.Output
+	sel   cli.Selection
+	watch bool
+}
+
+func newExplain(f *cli.Factory, run func(context.Context, *explainOptions) error) *cobra.Command {
+	o := &explainOptions{f: f}
+	cmd := &cobra.Command{
+		Use:     "explain NAME...",
+		Aliases: []string{"why"},
+		Short:   "Say why a job waits, until when, and what would help",
+		Long: cli.Text(`
+			Say why a job waits: the reason in a sentence, the numbers behind it, when it
+			is expected to start, and the changes that the scheduler tried and with which
+			the job would start now. The sentence is that of the event and of the
+			condition of the job's pod group.
+
+			The exit code is 8 while the job waits or is suspended, and 0 once it runs or
+			has ended. With --all, -A or -l every job that waits is explained. Under a
+			scheduler that gives no explanations (Volcano's own) conditions and events are
+			told instead, and this is said.`),
+		Example: f.Examples(`
+			# One job
+			vcctl job explain train
+
+			# Until it runs, whenever the answer changes
+			vcctl job explain train -w
+
+			# Everything that waits, wherever it is
+			vcctl job explain -A
+
+			# For a script: the code of the reason
+			vcctl job explain train -o jsonpath='{.reason}'`),
+		ValidArgsFunction: f.CompleteJobs(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.sel.Complete(f, args)
+			o.sel.All = o.sel.All || o.sel.AllNamespaces
+			if err := needSelection(f, cmd, &o.sel, "the name of a job is missing"); err != nil {
+				return err
+			}
+			if o.watch && (len(o.sel.Names) != 1 || o.out.Machine()) {
+				return cli.UsageError(f, cmd, "--watch is for the text about one named job")
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	o.sel.AddFlags(cmd, "jobs")
+	o.sel.AddAllNamespaces(cmd, "What waits in all namespaces")
+	o.out.AddFormat(cmd, false)
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "Say it again whenever the answer changes, until the job runs")
+	return cmd
+}
+
+func explainJobs(ctx context.Context, o *explainOptions) error {
+	if err := o.out.Validate(); err != nil {
+		return err
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	jobs, problem := selected(ctx, o.f, c, &o.sel)
+	if o.watch && problem == nil {
+		return o.follow(ctx, c, jobs[0])
+	}
+	accounts, err := o.accounts(ctx, c, jobs)
+	if err != nil {
+		return errors.Join(problem, err)
+	}
+	if err := o.print(accounts); err != nil {
+		return errors.Join(problem, err)
+	}
+	if problem == nil && slices.ContainsFunc(accounts, (*account).waits) {
+		return cli.ExitStatus(cli.ExitPending)
+	}
+	return problem
+}
+
+// manyJobs is from how many jobs on their PodGroups are listed and not read one by one.
+const manyJobs = 10
+
+// accounts reads what there is to tell; of jobs that were not named, only about those that wait.
+func (o *explainOptions) accounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*account, error) {
+	if o.sel.Wide() {
+		jobs = slices.DeleteFunc(jobs, func(job *batchv1alpha1.Job) bool { return !(&account{sheet: sheet{job: job}}).waits() })
+	}
+	if len(jobs) >= manyJobs {
+		return o.manyAccounts(ctx, c, jobs)
+	}
+	var accounts []*account
+	for _, job := range jobs {
+		a, err := readAccount(ctx, c, job)
+		if err != nil {
+			return nil, err
+		}
+		accounts = append(accounts, a)
+	}
+	return accounts, nil
+}
+
+// manyAccounts reads the PodGroups of many jobs at once, and no pods.
+func (o *explainOptions) manyAccounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*account, error) {
+	namespace := jobs[0].Namespace
+	if o.sel.AllNamespaces {
+		namespace = ""
+	}
+	groups, err := groupsByOwner(ctx, c, namespace)
+	if ignoreForbidden(err) != nil {
+		return nil, err
+	}
+	accounts := make([]*account, len(jobs))
+	for i, job := range jobs {
+		accounts[i] = accountOf(&sheet{job: job, group: groups[job.UID], unreadable: err != nil})
+	}
+	return accounts, nil
+}
+
+// readAccount reads the pods and events of a job only where the scheduler's own
+// explanation is missing.
+func readAccount(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*account, error) {
+	group, err := groupOf(ctx, c, job)
+	if ignoreForbidden(err) != nil {
+		return nil, err
+	}
+	unreadable := err != nil
+	a := accountOf(&sheet{job: job, group: group, unreadable: unreadable})
+	if a.explanation() != nil || !(active(phaseOf(job)) || phaseOf(job) == batchv1alpha1.Failed) {
+		return a, nil
+	}
+	s, err := readAround(ctx, c, job, group, true)
+	if err != nil {
+		return nil, err
+	}
+	s.unreadable = unreadable
+	return accountOf(s), nil
+}
+
+func (o *explainOptions) print(accounts []*account) error {
+	if o.out.Machine() {
+		return o.printObjects(accounts)
+	}
+	if len(accounts) == 0 {
+		if o.sel.Wide() {
+			fmt.Fprintln(o.f.Streams.Err, "No job waits.")
+		}
+		return nil
+	}
+	var text bytes.Buffer
+	for i, a := range accounts {
+		if i > 0 {
+			fmt.Fprintln(&text)
+		}
+		writeAccount(&text, a, o.f.Program, render.Style{Enabled: o.f.Streams.Color()}, o.f.Now(), o.f.Streams.Width)
+	}
+	return o.f.Streams.Page(text.Bytes())
+}
+
+func (o *explainOptions) printObjects(accounts []*account) error {
+	var objects []client.Object
+	for _, a := range accounts {
+		if o.out.Format() == "name" {
+			objects = append(objects, a.job)
+			continue
+		}
+		object, err := a.object()
+		if err != nil {
+			return err
+		}
+		objects = append(objects, object)
+	}
+	if len(objects) == 0 && !o.sel.Wide() {
+		return nil
+	}
+	return o.out.Print(o.f, objects, !o.sel.Wide() && len(o.sel.Names) == 1)
+}
+
+// nameWidth is the width of the names of facts.
+const nameWidth = 10
+
+func writeAccount(out io.Writer, a *account, program string, style render.Style, now time.Time, width int) {
+	fmt.Fprintln(out, style.Bold(a.headline(style, now)))
+	if a.why.Message != "" {
+		writeWrapped(out, "  ", "  ", a.why.Message, width)
+	}
+	for _, f := range a.facts() {
+		writeWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, f.name)), strings.Repeat(" ", nameWidth+2), f.text, width)
+	}
+	asTyped := func(text string) string { return strings.ReplaceAll(text, "vcctl ", program+" ") }
+	if a.why.Hint != "" && a.why.Code != "" {
+		writeWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, "hint")), strings.Repeat(" ", nameWidth+2), asTyped(a.why.Hint), width)
+	}
+	if len(a.why.Helps) > 0 {
+		fmt.Fprintln(out, "  would start now with:")
+	}
+	for _, help := range a.why.Helps {
+		writeWrapped(out, "    - ", "      ", asTyped(help), width)
+	}
+}
+
+// writeWrapped writes text after first, and what does not fit into width cells
+// on lines of its own after rest; a width of 0 wraps nothing.
+func writeWrapped(out io.Writer, first, rest, text string, width int) {
+	for i, line := range wrap(text, width-render.Width(rest)) {
+		if i == 0 {
+			fmt.Fprintln(out, first+line)
+			continue
+		}
+		fmt.Fprintln(out, rest+line)
+	}
+}
+
+// wrap breaks text at blanks into lines of at most width cells; words are kept whole.
+func wrap(text string, width int) []string {
+	const least = 20
+	if width < least {
+		if width <= 0 {
+			return []string{text}
+		}
+		width = least
+	}
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case render.Width(line)+1+render.Width(word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	return append(lines, line)
+}
+
+// follow prints the account whenever it says something new, until the job runs or has ended.
+func (o *explainOptions) follow(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
+	said := ""
+	for {
+		now, watchers, err := watchBoth(ctx, c, job)
+		if err != nil {
+			return err
+		}
+		said, err = o.say(ctx, c, now, said)
+		if err == nil {
+			err = nextChange(ctx, watchers)
+		}
+		for _, w := range watchers {
+			w.Stop()
+		}
+		if errors.Is(err, errOver) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// errOver ends a watch that has seen what it waited for.
+var errOver = errors.New("over")
+
+// say prints the account when it differs from what was said, and ends the watch with errOver.
+func (o *explainOptions) say(ctx context.Context, c client.Client, job *batchv1alpha1.Job, said string) (string, error) {
+	a, err := readAccount(ctx, c, job)
+	if err != nil {
+		return said, err
+	}
+	var text, timeless bytes.Buffer
+	writeAccount(&timeless, a, o.f.Program, render.Style{}, a.since(), 0)
+	if said != timeless.String() {
+		writeAccount(&text, a, o.f.Program, render.Style{Enabled: o.f.Streams.Color()}, o.f.Now(), o.f.Streams.Width)
+		if _, err := o.f.Streams.Out.Write(text.Bytes()); err != nil {
+			return said, err
+		}
+	}
+	if !a.waits() {
+		return said, errOver
+	}
+	return timeless.String(), nil
+}
+
+// watchBoth reads a job and watches it and its PodGroup from there on.
+func watchBoth(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) (*batchv1alpha1.Job, []watch.Interface, error) {
+	now, version, err := readNamed(ctx, c, client.ObjectKeyFromObject(job), job.UID)
+	if err != nil {
+		return nil, nil, err
+	}
+	group, groups := job.Name+"-"+string(job.UID), &schedulingv1beta1.PodGroupList{}
+	if found, err := groupOf(ctx, c, now); err == nil && found != nil {
+		group = found.Name
+	}
+	if err := c.List(ctx, groups, client.InNamespace(job.Namespace), named(group)); err != nil {
+		return nil, nil, err
+	}
+	onJob, err := c.Watch(ctx, &batchv1alpha1.JobList{}, client.InNamespace(job.Namespace), named(job.Name), since(version))
+	if err != nil {
+		return nil, nil, err
+	}
+	onGroup, err := c.Watch(ctx, groups, client.InNamespace(job.Namespace), named(group), since(groups.ResourceVersion))
+	if err != nil {
+		onJob.Stop()
+		return nil, nil, err
+	}
+	return now, []watch.Interface{onJob, onGroup}, nil
+}
+
+// nextChange returns when any of the watchers has news, or ends.
+func nextChange(ctx context.Context, watchers []watch.Interface) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-watchers[0].ResultChan():
+	case <-watchers[1].ResultChan():
+	}
+	return nil
+}

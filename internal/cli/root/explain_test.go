@@ -1,0 +1,59 @@
+package root
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+)
+
+// richlyExplained puts everything that a scheduler may tell into the explanation of the job eval.
+func richlyExplained(s *clitest.Server) {
+	eval := newJob("eval", "research", batchv1alpha1.Pending, 18*time.Minute)
+	e := waiting()
+	since, tried, start := ago(11*time.Minute), ago(time.Minute), ago(-40*time.Minute)
+	e.Since, e.LastAttempt, e.Attempts = &since, &tried, 12
+	e.EstimatedStart, e.Estimate = &start, "when det-finetune reaches its time limit"
+	e.Queue.Waiting = 7
+	e.Queue.Path = []schedulingv1beta1.ExplainedLevel{{Name: "root"}, {Name: "company", Allocated: amounts("cpu", "90"), Deserved: amounts("cpu", "64")}}
+	e.Spared = []schedulingv1beta1.ExplainedSpared{{Reason: "NotLower", Pods: 3}, {Reason: "BudgetExhausted", Detail: "web/front", Pods: 1}}
+	e.EvictedBy = "evicted for nlp/urgent, which has a higher priority"
+	e.Helps = []schedulingv1beta1.Help{
+		{Kind: schedulingv1beta1.HelpFewerMembers, To: "1", Text: "minAvailable: 1 instead of 2"},
+		{Kind: schedulingv1beta1.HelpSmallerPods, Text: "nvidia.com/gpu: 3 instead of 8 a pod (vcctl job run --gpus 3)"},
+	}
+	s.Set(group(eval, schedulingv1beta1.PodGroupPending, e))
+}
+
+// foreign is the job plain under Volcano's own scheduler: conditions of group and pod, and events.
+func foreign(s *clitest.Server) {
+	plain := newJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
+	one := pod(plain, 0, "")
+	one.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable",
+		Message: "0/4 nodes are unavailable: 4 Insufficient cpu."}}
+	s.Set(one, event("plain.1", group(plain, schedulingv1beta1.PodGroupPending, nil), "Warning", "Unschedulable", "queue resource quota insufficient: insufficient cpu", 10*time.Second),
+		event("plain.2", group(plain, schedulingv1beta1.PodGroupPending, nil), "Warning", "Unschedulable", "queue resource quota insufficient: insufficient cpu", 5*time.Second))
+}
+
+func TestExplainWatchSaysItAgainWhenTheAnswerChangesAndEndsWhenTheJobRuns(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, cluster()...)
+	out, _, done := start(t, server, "job", "explain", "eval", "-w")
+	out.wait(t, "1 of 2 pods fit now")
+	eval := newJob("eval", "research", batchv1alpha1.Pending, 18*time.Minute)
+	server.Set(group(eval, schedulingv1beta1.PodGroupPending, waiting())) // the same once more
+	server.Set(group(eval, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue research is closed"}))
+	out.wait(t, "queue research is closed")
+	if code := func() int {
+		eval.Status.State.Phase = batchv1alpha1.Running
+		server.Set(group(eval, schedulingv1beta1.PodGroupRunning, nil))
+		return ends(t, server, out, done, eval)
+	}(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	out.wait(t, "nlp/eval is Running")
+}
