@@ -63,6 +63,12 @@ func validateElements(job *Job, n int32) field.ErrorList {
 		return field.ErrorList{field.Invalid(tasks.Index(0).Child("replicas"), task.Replicas, fmt.Sprintf(
 			"the array has %d elements of %d pods: leave replicas out, or write %d", n, size, want))}
 	}
+	limit, err := ArrayLimit(job)
+	if most := int64(limit) * size; err == nil && limit > 0 && int64(job.Spec.MinAvailable) > most {
+		return field.ErrorList{field.Invalid(field.NewPath("spec", "minAvailable"), job.Spec.MinAvailable, fmt.Sprintf(
+			"%s lets %d elements run at once, which are %d pods: the job could never start; lower minAvailable to %d, or raise the limit",
+			keys.ArrayLimit, limit, most, most))}
+	}
 	return nil
 }
 

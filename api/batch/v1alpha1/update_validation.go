@@ -13,7 +13,7 @@ import (
 // onlyThese is Volcano's text for a change of what may not change.
 const onlyThese = "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` and `PriorityClassName`"
 
-// ValidateJobUpdate says what is wrong with a changed Job. Only minAvailable, the tasks' replicas and minAvailable
+// ValidateJobUpdate says what is wrong with a changed Job. Only minAvailable, the tasks' replicas, with them their totalPartitions, and minAvailable,
 // and priorityClassName may change. A spec that did not change is not judged: its job must be able to end.
 func ValidateJobUpdate(old, updated *Job) field.ErrorList {
 	beyond := validateSameID(old, updated)
@@ -64,6 +64,9 @@ func fixedPart(job *Job) JobSpec {
 	for i := range spec.Tasks {
 		spec.Tasks[i].Replicas = 0
 		spec.Tasks[i].MinAvailable = nil
+		if p := spec.Tasks[i].PartitionPolicy; p != nil {
+			p.TotalPartitions = 0 // goes with the replicas
+		}
 	}
 	for i := range spec.Volumes {
 		if spec.Volumes[i].VolumeClaim != nil {

@@ -66,12 +66,24 @@ func TestChangesOfAJobThatMayNotBe(t *testing.T) {
 	}
 }
 
-func TestAPartitionedTaskKeepsItsReplicas(t *testing.T) {
+func TestAPartitionedTaskIsNotScaledWithoutItsPartitions(t *testing.T) {
 	t.Parallel()
 	old := jobOf(func(j *Job) { j.Spec.Tasks[0].PartitionPolicy = partitions(2, 1, 0, nil) }, "a")
 	updated := old.DeepCopy()
 	updated.Spec.Tasks[0].Replicas = 4
 	requireError(t, ValidateJobUpdate(old, updated), "spec.tasks[0].replicas", "'Replicas' are not equal")
+}
+
+func TestAPartitionedTaskIsScaledByWholePartitions(t *testing.T) {
+	t.Parallel()
+	old := jobOf(func(j *Job) { j.Spec.Tasks[0].Replicas, j.Spec.Tasks[0].PartitionPolicy = 4, partitions(2, 2, 0, nil) }, "a")
+	updated := old.DeepCopy()
+	updated.Spec.Tasks[0].Replicas, updated.Spec.Tasks[0].PartitionPolicy.TotalPartitions = 6, 3
+	if errs := ValidateJobUpdate(old, updated); len(errs) > 0 {
+		t.Error(errs.ToAggregate())
+	}
+	updated.Spec.Tasks[0].PartitionPolicy.TotalPartitions, updated.Spec.Tasks[0].PartitionPolicy.PartitionSize = 2, 3
+	requireError(t, ValidateJobUpdate(old, updated), "spec.tasks[0].partitionPolicy.partitionSize", onlyThese)
 }
 
 func TestAnOldJobThatIsNotValidAnyMoreMayStillChangeItsLabels(t *testing.T) {

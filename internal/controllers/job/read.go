@@ -47,7 +47,7 @@ func (r *Reconciler) read(ctx context.Context, job *batch.Job, known *recollecti
 			return in, err
 		}
 	}
-	in.Numbers = r.ids != nil && !now.Before(known.unnumbered)
+	in.Numbers, in.NumbersFrom = r.ids != nil, known.unnumbered
 	if in.Numbers && in.PodGroup == nil && !plan.AtRest(job.Status.State.Phase) {
 		if in.NumberTaken, err = r.numberTaken(ctx, job); err != nil {
 			return in, err

@@ -106,29 +106,33 @@ func (b *builder) limited(places []Place) []Place {
 		}
 	}
 	active := b.active()
+	for _, p := range places {
+		if at := a.position(p); begun[at] {
+			active[at] = true // of a wide element whose other pods have finished
+		}
+	}
 	return slices.DeleteFunc(places, func(p Place) bool {
 		at := a.position(p)
-		if begun[at] {
+		if active[at] {
 			return false
 		}
-		if a.shut[at] || a.limit > 0 && active >= int(a.limit) {
+		if a.shut[at] || a.limit > 0 && len(active) >= int(a.limit) {
 			return true
 		}
-		begun[at] = true
-		active++
+		active[at] = true
 		return false
 	})
 }
 
-// active is how many elements have pods that have not ended.
-func (b *builder) active() int {
+// active are the elements that have pods that have not ended.
+func (b *builder) active() map[int]bool {
 	seen := map[int]bool{}
 	for i := range b.census.members {
 		if m := &b.census.members[i]; m.inRange && !m.finished() {
 			seen[b.array.position(m.place)] = true
 		}
 	}
-	return len(seen)
+	return seen
 }
 
 // waitReason is why elements that could start do not; empty when the job does not keep them.
@@ -146,7 +150,7 @@ func (b *builder) waitReason(waiting []int) reason.Code {
 	switch {
 	case len(waiting) == 0:
 		return ""
-	case open > 0 && a.limit > 0 && b.active() >= int(a.limit):
+	case open > 0 && a.limit > 0 && len(b.active()) >= int(a.limit):
 		return reason.JobArrayTaskLimit
 	case open > 0:
 		return ""

@@ -90,6 +90,7 @@ func takeCensus(job *batch.Job, in *Input) *census {
 type counters struct {
 	pending, running, succeeded, failed, terminating, unknown int32
 	cancelled                                                 int32 // places at which nothing is to run, nor has
+	cutShort                                                  int32 // finished pods of elements that were cancelled before all of their pods had finished
 	tasks                                                     map[string]batch.TaskState
 }
 

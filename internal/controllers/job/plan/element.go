@@ -60,7 +60,7 @@ const (
 )
 
 // state of the element at a position. What its pods say goes before what is recorded, and an end before a cancellation that came too late.
-func (b *builder) state(at int, e *element) what {
+func (b *builder) state(at int, e *element, phase batch.JobPhase) what {
 	ended := e.live == 0 && e.well+e.badly == b.array.size
 	recorded := b.record.elements[at]
 	switch {
@@ -72,10 +72,24 @@ func (b *builder) state(at int, e *element) what {
 		return failed
 	case b.array.off[at]:
 		return cancelled
-	case e.well+e.badly > 0:
+	case e.well+e.badly > 0 && !AtRest(phase): // at rest the rest of its pods was stopped: it is to be run again
 		return runs
 	}
 	return waits
+}
+
+// cutShort is how many pods have finished of elements that were cancelled before all of their pods had.
+func (b *builder) cutShort() int32 {
+	if b.array == nil || len(b.array.off) == 0 || b.array.size == 1 {
+		return 0
+	}
+	var pods int32
+	for at, e := range b.elements() {
+		if b.state(at, &e, b.phase()) == cancelled {
+			pods += e.well + e.badly
+		}
+	}
+	return pods
 }
 
 // noCode stands for an exit code that nobody knows.
@@ -90,7 +104,7 @@ func (b *builder) arrayStatus(phase batch.JobPhase) *batch.ArrayStatus {
 	at := 0
 	for index := range b.array.elements.All() {
 		e := &elements[at]
-		state := b.state(at, e)
+		state := b.state(at, e, phase)
 		sets[state] = append(sets[state], index)
 		switch state {
 		case waits:

@@ -35,8 +35,11 @@ type Input struct {
 	Killed map[types.UID]bool
 	// Trouble is why the last try to carry out a plan failed; nil when it did not.
 	Trouble *Trouble
-	// Numbers says that a number for the job could be had, NumberTaken that the one it has is another job's.
-	Numbers, NumberTaken bool
+	// Numbers says that numbers for jobs are given here, and NumbersFrom since when, or from when on, there are any; NumberTaken that the one that the
+	// job has is another's.
+	Numbers     bool
+	NumbersFrom time.Time
+	NumberTaken bool
 	// Related are the jobs that this one depends on, those that these depend on, and those of its title; read only while it may wait for them.
 	Related []*batch.Job
 	// KeepEnded says that jobs stay whatever their ttlSecondsAfterFinished.

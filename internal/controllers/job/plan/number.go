@@ -13,6 +13,10 @@ func (b *builder) number() (wait bool) {
 	if _, ok := batch.JobID(b.in.Job); ok && !b.in.NumberTaken || !b.in.Numbers {
 		return false
 	}
+	if wait := b.in.NumbersFrom.Sub(b.in.Now); wait > 0 {
+		b.again(wait)
+		return false
+	}
 	b.write(NumberJob{Count: batch.IDsOf(b.job)})
 	return b.in.PodGroup == nil
 }

@@ -92,10 +92,10 @@ func AtRest(phase batch.JobPhase) bool {
 func settle(job *batch.Job, n *counters) (phase batch.JobPhase, why string) {
 	switch job.Status.State.Phase {
 	case "", batch.Pending:
-		if n.cancelled > 0 && n.cancelled == replicas(job) {
+		if n.nothingLeft(job) {
 			return batch.Terminated, allCancelled
 		}
-		if job.Spec.MinAvailable <= n.running+n.succeeded+n.failed {
+		if n.least(job) <= n.running+n.succeeded+n.failed {
 			return batch.Running, "minAvailable pods have started"
 		}
 		return batch.Pending, ""
@@ -116,6 +116,16 @@ func settle(job *batch.Job, n *counters) (phase batch.JobPhase, why string) {
 // allCancelled is why an array ends of which nothing has run.
 const allCancelled = "all elements of the array were cancelled"
 
+// nothingLeft says whether all that the job had to do was cancelled.
+func (n *counters) nothingLeft(job *batch.Job) bool {
+	return n.cancelled > 0 && n.cancelled+n.cutShort == replicas(job)
+}
+
+// least is how many pods have to have started: minAvailable, as far as so many are not cancelled.
+func (n *counters) least(job *batch.Job) int32 {
+	return min(job.Spec.MinAvailable, replicas(job)-n.cancelled)
+}
+
 func whenQuiet(n *counters, now, then batch.JobPhase) (batch.JobPhase, string) {
 	if n.live() > 0 {
 		return now, ""
@@ -124,10 +134,10 @@ func whenQuiet(n *counters, now, then batch.JobPhase) (batch.JobPhase, string) {
 }
 
 func settleRunning(job *batch.Job, n *counters) (batch.JobPhase, string) {
-	total := replicas(job) - n.cancelled
-	if total == 0 && n.cancelled > 0 {
+	if n.nothingLeft(job) {
 		return batch.Terminated, allCancelled
 	}
+	total := replicas(job) - n.cancelled
 	if total == 0 {
 		return batch.Running, "" // scaled to nothing: waits to be scaled up
 	}
@@ -137,7 +147,7 @@ func settleRunning(job *batch.Job, n *counters) (batch.JobPhase, string) {
 	if n.succeeded+n.failed == total {
 		return settleEnded(job, n)
 	}
-	if n.pending > total-job.Spec.MinAvailable {
+	if n.pending > total-n.least(job) {
 		return batch.Pending, "fewer than minAvailable pods are left"
 	}
 	return batch.Running, ""

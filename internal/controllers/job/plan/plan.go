@@ -164,6 +164,7 @@ func (b *builder) rest() {
 	}
 	b.count(status)
 	b.writeStatus(status)
+	b.number()
 }
 
 // timeToLive is how long the ended job is still kept.

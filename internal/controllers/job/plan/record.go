@@ -83,6 +83,7 @@ func (b *builder) absent(task int) absent {
 
 // countAbsent counts places without a pod that have been done as if their pods were there.
 func (b *builder) countAbsent(n *counters) {
+	n.cutShort = b.cutShort()
 	for task := range b.job.Spec.Tasks {
 		a := b.absent(task)
 		n.succeeded += a.succeeded

@@ -1,0 +1,300 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/job/plan"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+// counter hands out numbers, some of them never.
+type counter struct{ next, failing int }
+
+func (c *counter) Take(_ context.Context, n int) (int64, error) {
+	if c.failing > 0 {
+		c.failing--
+		return 0, errors.New("no numbers today")
+	}
+	first := c.next + 1
+	c.next += n
+	return int64(first), nil
+}
+
+// arrayWorld is a world whose job is an array that may wait for another job.
+type arrayWorld struct {
+	*world
+	ids   *counter
+	limit int // the largest that was ever set; 0: none
+	// free says that there was a moment at which the job was allowed to start.
+	free bool
+	// looked is how much of the history was checked; done are the elements of which the status had said then that they have ended.
+	looked int
+	done   batch.Indices
+}
+
+var target = types.NamespacedName{Namespace: "ns", Name: "before"}
+
+func newArrayWorld(t *rapid.T) *arrayWorld {
+	job := simpleJob(0)
+	limit := rapid.IntRange(0, 3).Draw(t, "limit")
+	job.Annotations = map[string]string{
+		keys.Array:        rapid.SampledFrom([]string{"0-4", "1,3,5-7", "0-20:4", "9"}).Draw(t, "elements"),
+		keys.ArrayLimit:   strconv.Itoa(limit),
+		keys.KeepFinished: strconv.FormatBool(rapid.Bool().Draw(t, "keeps")),
+	}
+	if rapid.IntRange(0, 3).Draw(t, "wide") == 0 {
+		job.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{PartitionSize: 2, TotalPartitions: 1}
+	}
+	if limit == 0 && rapid.IntRange(0, 3).Draw(t, "all at once") == 0 {
+		elements, size, _ := batch.ElementsOf(job)
+		job.Spec.MinAvailable = int32(elements.Count()) * size
+	}
+	if rapid.Bool().Draw(t, "depends") {
+		job.Annotations[keys.Dependency] = rapid.SampledFrom([]string{"afterok:before", "afterany:before", "after:before"}).Draw(t, "dependency")
+	}
+	if rapid.Bool().Draw(t, "held") {
+		job.Annotations[keys.Hold] = keys.HoldUser
+	}
+	w := &arrayWorld{world: newWorld(job), ids: &counter{failing: rapid.IntRange(0, 2).Draw(t, "numbers fail")}, limit: limit}
+	w.world.ids = w.ids
+	w.start()
+	w.api.put(&batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: target.Namespace, Name: target.Name}, Status: batch.JobStatus{State: batch.JobState{Phase: batch.Pending}}})
+	return w
+}
+
+// annotate changes what is asked of the job.
+func (w *arrayWorld) annotate(key, value string) {
+	job := w.truth().DeepCopy()
+	job.Annotations[key] = value
+	if value == "" {
+		delete(job.Annotations, key)
+	}
+	w.api.put(job)
+	w.note("%s=%s", key, value)
+}
+
+// advance moves the job that is waited for.
+func (w *arrayWorld) advance(phase batch.JobPhase) {
+	there, ok := w.api.objects[storeKey("Job", target)].(*batch.Job)
+	if !ok || plan.AtRest(there.Status.State.Phase) {
+		return
+	}
+	other := there.DeepCopy()
+	at := metav1.NewTime(w.clock)
+	other.Status.State = batch.JobState{Phase: phase, LastTransitionTime: at}
+	other.Status.Conditions = append(other.Status.Conditions, batch.JobCondition{Status: phase, LastTransitionTime: &at})
+	w.api.put(other)
+	w.note("%s is %s", target.Name, phase)
+}
+
+// mayStart says whether the job is allowed to start as things are.
+func (w *arrayWorld) mayStart() bool {
+	job := w.truth()
+	var phase batch.JobPhase
+	if other, ok := w.api.objects[storeKey("Job", target)].(*batch.Job); ok {
+		phase = other.Status.State.Phase
+	}
+	switch job.Annotations[keys.Dependency] {
+	case "":
+		return job.Annotations[keys.Hold] == ""
+	case "afterok:before":
+		return job.Annotations[keys.Hold] == "" && phase == batch.Completed
+	case "after:before":
+		return job.Annotations[keys.Hold] == "" && phase != batch.Pending
+	}
+	return job.Annotations[keys.Hold] == "" && plan.AtRest(phase)
+}
+
+// collect deletes a finished pod of which the status tells what it came to, as the garbage collection of pods does.
+func (w *arrayWorld) collect(name string) {
+	pod := w.pod(name)
+	if pod == nil || !finished(pod) {
+		return
+	}
+	states := w.truth().Status.Array
+	index, _ := strconv.Atoi(pod.Labels[keys.ArrayIndex])
+	if states == nil || !recorded(states).Has(int32(index)) {
+		return
+	}
+	w.api.remove(pod)
+	w.note("collected %s", name)
+}
+
+// recorded are the elements that have ended.
+func recorded(states *batch.ArrayStatus) batch.Indices {
+	succeeded, _ := batch.ParseIndices(states.Succeeded)
+	failed, _ := batch.ParseIndices(states.Failed)
+	return succeeded.Union(failed)
+}
+
+func (w *arrayWorld) disturb(t *rapid.T, i int) error {
+	name := ""
+	if names := w.podNames(); len(names) > 0 {
+		name = rapid.SampledFrom(names).Draw(t, "pod")
+	}
+	w.clock = w.clock.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "seconds")) * time.Second)
+	switch rapid.IntRange(0, 19).Draw(t, "what") {
+	case 0, 1, 2:
+		return w.reconcile(-1, false)
+	case 3, 4:
+		return w.reconcile(rapid.IntRange(0, 4).Draw(t, "writes"), rapid.Bool().Draw(t, "lost reply"))
+	case 5:
+		w.see(rapid.SampledFrom(watched).Draw(t, "kind"), rapid.IntRange(1, 5).Draw(t, "changes"))
+	case 6, 7, 8:
+		w.seeAll()
+		return w.reconcile(-1, false)
+	case 9:
+		w.schedule(scheduling.PodGroupInqueue)
+	case 10, 11, 12:
+		w.kubelet(name, 0)
+	case 13:
+		w.kubelet(name, 3)
+	case 14:
+		if pod := w.pod(name); pod != nil && !finished(pod) {
+			w.evict(name)
+		}
+	case 15:
+		w.collect(name)
+	case 16:
+		w.command(i, rapid.SampledFrom([]bus.Action{bus.AbortJobAction, bus.ResumeJobAction}).Draw(t, "action"))
+	case 17:
+		switch rapid.IntRange(0, 3).Draw(t, "annotation") {
+		case 0:
+			w.annotate(keys.Hold, rapid.SampledFrom([]string{"", "user"}).Draw(t, "hold"))
+		case 1:
+			limit := rapid.IntRange(0, 3).Draw(t, "limit")
+			if w.limit != 0 {
+				w.limit = max(w.limit, limit)
+			}
+			if limit == 0 {
+				w.limit = 0
+			}
+			w.annotate(keys.ArrayLimit, strconv.Itoa(limit))
+		default:
+			elements, _, _ := batch.ElementsOf(w.truth())
+			index, _ := elements.At(rapid.IntRange(0, elements.Count()-1).Draw(t, "cancelled"))
+			cancelled, _ := batch.ArrayCancelled(w.truth())
+			w.annotate(keys.ArrayCancelled, cancelled.Union(batch.Indices{{First: index, Last: index}}).String())
+		}
+	case 18:
+		w.advance(rapid.SampledFrom([]batch.JobPhase{batch.Running, batch.Completed, batch.Failed}).Draw(t, "phase"))
+	case 19:
+		w.restart(rapid.IntRange(0, 8).Draw(t, "changes back"))
+	}
+	return nil
+}
+
+// checkArray is what must hold at any moment.
+func (w *arrayWorld) checkArray() error {
+	alive := map[string]bool{}
+	for _, name := range w.podNames() {
+		if pod := w.pod(name); !finished(pod) {
+			alive[pod.Labels[keys.ArrayIndex]] = true
+		}
+	}
+	if w.limit > 0 && len(alive) > w.limit {
+		return fmt.Errorf("%d elements are alive, and the limit was never above %d", len(alive), w.limit)
+	}
+	for ; w.looked < len(w.api.history); w.looked++ {
+		c := w.api.history[w.looked]
+		if c.kind == "Job" && c.object != nil && c.object.GetName() == w.job.Name {
+			if states := c.object.(*batch.Job).Status.Array; states != nil {
+				w.done = recorded(states)
+			}
+		}
+		w.free = w.free || w.mayStart()
+		if c.kind != "Pod" || c.old != nil || c.object == nil {
+			continue
+		}
+		if !w.free {
+			return fmt.Errorf("%s was made, and at no time was the job allowed to start", c.object.GetName())
+		}
+		index, err := strconv.Atoi(c.object.GetLabels()[keys.ArrayIndex])
+		if err != nil || w.done.Has(int32(index)) {
+			return fmt.Errorf("%s was made for element %q, which had ended", c.object.GetName(), c.object.GetLabels()[keys.ArrayIndex])
+		}
+	}
+	return w.check()
+}
+
+// checkEnd is what must hold when the job has come to rest.
+func (w *arrayWorld) checkEnd() error {
+	job := w.truth()
+	phase, states := job.Status.State.Phase, job.Status.Array
+	if !plan.AtRest(phase) || states == nil {
+		return fmt.Errorf("phase %s (%s), %+v", phase, job.Status.State.Message, states)
+	}
+	cancelled, _ := batch.ParseIndices(states.Cancelled)
+	elements, size, _ := batch.ElementsOf(job)
+	covered := recorded(states).Union(cancelled)
+	if phase != batch.Aborted && (covered.String() != elements.String() || covered.Count() != recorded(states).Count()+cancelled.Count()) {
+		return fmt.Errorf("elements %s; %+v", elements, states)
+	}
+	succeeded, _ := batch.ParseIndices(states.Succeeded)
+	failed, _ := batch.ParseIndices(states.Failed)
+	if len(succeeded.Minus(elements)) > 0 || succeeded.Minus(failed).Count() != succeeded.Count() || states.Running != "" {
+		return fmt.Errorf("%+v", states)
+	}
+	if int(job.Status.Succeeded) < succeeded.Count()*int(size) || job.Status.RetryCount != 0 {
+		return fmt.Errorf("status %+v", job.Status)
+	}
+	if id, ok := batch.JobID(job); !ok || id > int64(w.ids.next) {
+		return fmt.Errorf("number %q", job.Labels[keys.JobID])
+	}
+	for _, name := range w.podNames() {
+		pod := w.pod(name)
+		if index, err := strconv.Atoi(pod.Labels[keys.ArrayIndex]); err != nil || (pod.Status.Phase == corev1.PodSucceeded && size == 1) != (succeeded.Has(int32(index)) && size == 1) {
+			return fmt.Errorf("%s is %s; %+v", name, pod.Status.Phase, states)
+		}
+	}
+	return nil
+}
+
+func TestAnArrayComesToItsEndWhateverHappens(t *testing.T) {
+	seeds.Check(t, 4000, func(t *rapid.T) {
+		w := newArrayWorld(t)
+		defer func() {
+			if t.Failed() {
+				t.Log(strings.Join(w.told(), "\n"))
+			}
+		}()
+		for i := range rapid.IntRange(0, 80).Draw(t, "steps") {
+			if err := w.disturb(t, i); err != nil {
+				t.Fatalf("step %d: %v", i, err)
+			}
+			if err := w.checkArray(); err != nil {
+				t.Fatalf("step %d: %v", i, err)
+			}
+		}
+		w.ids.failing = 0
+		w.annotate(keys.Hold, "")
+		w.advance(batch.Completed)
+		if err := w.calm(); err != nil {
+			t.Fatalf("calm: %v (%+v)", err, w.truth().Status)
+		}
+		if err := w.checkArray(); err != nil {
+			t.Fatal(err)
+		}
+		if w.truth().Status.State.Reason == "DependencyNeverSatisfied" {
+			return // its target failed, and it says so
+		}
+		if err := w.checkEnd(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
