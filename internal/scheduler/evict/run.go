@@ -92,11 +92,13 @@ func (f Failure) and(o Failure) Failure {
 }
 
 // starving are the gangs that others may be evicted for, those first whose turn
-// it is first.
+// it is first. In a strict queue that is its first gang alone: room that is made is
+// not room that is left over, so not even those that may pass it have any made.
 func starving(s *session.Session) []*session.Job {
 	var list []*session.Job
+	line := s.Line()
 	for _, j := range s.Starving() {
-		if j.LetIn() && len(j.Reserved)+len(j.Promised) == 0 && j.Tryable(s) && s.Rules.Starves(j) {
+		if j.LetIn() && len(j.Reserved)+len(j.Promised) == 0 && j.Tryable(s) && s.Rules.Starves(j) && !line.Behind(j) {
 			list = append(list, j)
 		}
 	}

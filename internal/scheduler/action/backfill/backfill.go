@@ -1,5 +1,6 @@
 // Package backfill places tasks that ask for nothing: they take nobody's share,
-// so the limits of their queue do not hold them back. That it is configured also
+// so the limits of their queue do not hold them back, but its order does where it
+// is strict. That it is configured also
 // says that gangs which cannot start get reservations: see session.Reserve.
 package backfill
 
@@ -29,7 +30,8 @@ func (a Action) Easy() bool { return !a.strict }
 
 // Run places what remains of best-effort tasks, gang by gang.
 func (Action) Run(s *session.Session) {
-	turns := s.Turns(s.Ready, func(j *session.Job) bool { return wants(s, j) })
+	line := s.Line()
+	turns := s.Turns(s.Ready, func(j *session.Job) bool { return wants(s, j) && (s.Passable(j.In) || !line.Behind(j)) })
 	for {
 		turn, job, ok := turns.Next()
 		if !ok {
