@@ -2,6 +2,8 @@ package explain
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
@@ -41,6 +43,16 @@ func (h Help) text() string {
 			then = "it would be let in now"
 		}
 		return fmt.Sprintf("in queue %s %s", h.To, then)
+	case schedulingv1beta1.HelpCreateQueue:
+		return fmt.Sprintf("if queue %s existed %s", h.Subject, then)
+	case schedulingv1beta1.HelpOpenQueue:
+		return fmt.Sprintf("if queue %s were open %s", h.Subject, then)
+	case schedulingv1beta1.HelpHigherPriority:
+		return fmt.Sprintf("with priority %s instead of %s %s", h.To, h.From, then)
+	case schedulingv1beta1.HelpShorterRun:
+		return fmt.Sprintf("with %s of at most %s %s", h.Subject, h.To, then)
+	case schedulingv1beta1.HelpCreateClaim:
+		return fmt.Sprintf("if persistentvolumeclaim %s existed, with a volume that the nodes reach, %s", h.Subject, then)
 	case schedulingv1beta1.HelpWait:
 		return "it starts by itself at " + h.To + " at the latest"
 	}
@@ -50,6 +62,21 @@ func (h Help) text() string {
 // Wait is the help of waiting until a time.
 func Wait(until time.Time) Help {
 	return Help{Kind: schedulingv1beta1.HelpWait, To: until.UTC().Format(time.RFC3339)}
+}
+
+// RunTime writes a length as the field takes it that says how long pods run.
+func RunTime(field string, length time.Duration) string {
+	if field == schedulingv1beta1.RunTimeLimit {
+		return strconv.FormatInt(int64(length/time.Second), 10)
+	}
+	text := strings.TrimSuffix(length.String(), "m0s")
+	if len(text) < len(length.String()) {
+		text += "m"
+	}
+	if hours, whole := strings.CutSuffix(text, "h0m"); whole {
+		text = hours + "h"
+	}
+	return text
 }
 
 // Amount writes an amount in the model's unit.

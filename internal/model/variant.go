@@ -1,6 +1,11 @@
 package model
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
 
 // Variant is a shape like another but for a change of its spec or its request,
 // for trying what would help. No task has it and the cluster does not know it.
@@ -17,4 +22,28 @@ func (s *Shape) Variant(change func(spec *ShapeSpec, request Request) Request) (
 	v.Plain = v
 	v.readAffinity()
 	return v, true
+}
+
+// WithoutVolumeClaims is the shape without some of the volume claims that it uses, for trying what would help:
+// itself when it uses none of them, nil when its place depends on other pods.
+func (s *Shape) WithoutVolumeClaims(keys []string) *Shape {
+	switch {
+	case len(keys) == 0:
+		return s
+	case s.Slow || s.Impossible || s.MalformedAffinity != "":
+		return nil
+	}
+	part := s.Attached.DeepCopy()
+	part.Spec.Volumes = slices.DeleteFunc(part.Spec.Volumes, func(v corev1.Volume) bool {
+		alone := corev1.Pod{ObjectMeta: part.ObjectMeta, Spec: corev1.PodSpec{Volumes: []corev1.Volume{v}}}
+		return slices.ContainsFunc(volumeClaimsOf(&alone), func(key string) bool { return slices.Contains(keys, key) })
+	})
+	if len(part.Spec.Volumes)+len(part.Spec.ResourceClaims) == 0 {
+		return s.Plain
+	}
+	v := &Shape{}
+	*v = *s
+	v.ID, v.Attached, v.key, v.tasks = math.MaxInt32, part, "", 0
+	v.Key, v.volumeClaims = v.ShapeSpec.Key(), volumeClaimsOf(part)
+	return v
 }

@@ -2,18 +2,24 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingk8s "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/make"
 	"github.com/vc-batch/vc/test/seeds"
 )
 
@@ -27,6 +33,11 @@ func (r *random) anew() (*Engine, *model.Cluster) {
 		r.t.Fatal(err)
 	}
 	m := model.New()
+	for _, name := range sortedKeys(r.classes) {
+		class := &schedulingk8s.PriorityClass{Value: r.classes[name]}
+		class.Name = name
+		m.Apply(model.PriorityClassFrom(class))
+	}
 	for _, q := range r.queues {
 		m.Apply(model.QueueFrom(q))
 	}
@@ -90,6 +101,28 @@ func (r *random) apply(gang string, h schedulingv1beta1.Help) (undo func()) {
 		}
 	case schedulingv1beta1.HelpOtherQueue:
 		g.Spec.Queue = h.To
+	case schedulingv1beta1.HelpCreateQueue:
+		r.queues = append(slices.Clone(r.queues), make.Queue(h.Subject).Obj())
+	case schedulingv1beta1.HelpOpenQueue:
+		for _, q := range r.queues {
+			if q.Name == h.Subject {
+				q.Status.State = schedulingv1beta1.QueueStateOpen
+			}
+		}
+	case schedulingv1beta1.HelpHigherPriority:
+		value, err := strconv.ParseInt(h.To, 10, 32)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.classes["helpful"], g.Spec.PriorityClassName = int32(value), "helpful"
+	case schedulingv1beta1.HelpShorterRun:
+		for _, p := range pods {
+			if p.Spec.ActiveDeadlineSeconds != nil {
+				p.Spec.ActiveDeadlineSeconds = seconds(r.t, h)
+				continue
+			}
+			metav1.SetMetaDataAnnotation(&p.ObjectMeta, keys.RunningEstimate, h.To)
+		}
 	default:
 		r.t.Fatalf("no such help: %+v", h)
 	}
@@ -102,12 +135,41 @@ func (r *random) apply(gang string, h schedulingv1beta1.Help) (undo func()) {
 	}
 }
 
+// seconds reads a time limit as a pod takes it.
+func seconds(t *rapid.T, h schedulingv1beta1.Help) *int64 {
+	length, err := time.ParseDuration(h.To)
+	if h.Subject == schedulingv1beta1.RunTimeLimit {
+		length, err = time.ParseDuration(h.To + "s")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := int64(length / time.Second)
+	return &n
+}
+
+// enrich adds what only explanations are about: queues that keep to the order, that are closed or do not exist, and
+// run times.
+func (r *random) enrich() {
+	r.rich = true
+	for _, q := range r.queues {
+		if rapid.IntRange(0, 2).Draw(r.t, "strict") == 0 {
+			q.Spec.DequeueStrategy = schedulingv1beta1.DequeueStrategyFIFO
+		}
+		if rapid.IntRange(0, 5).Draw(r.t, "closed") == 0 {
+			q.Status.State = schedulingv1beta1.QueueStateClosed
+		}
+		r.model.Apply(model.QueueFrom(q))
+	}
+}
+
 // TestExplanationsAreTrue (I12): applying what an explanation says would help
 // makes the gang start.
 func TestExplanationsAreTrue(t *testing.T) {
 	kinds := map[string]int{}
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		r := newRandom(t)
+		r.enrich()
 		for range rapid.IntRange(2, 12).Draw(t, "steps") {
 			r.happen()
 			if rapid.IntRange(0, 2).Draw(t, "cycle") > 0 {
@@ -141,7 +203,8 @@ func TestExplanationsAreTrue(t *testing.T) {
 	})
 	t.Logf("tried: %v", kinds)
 	for _, kind := range []string{schedulingv1beta1.HelpFewerMembers, schedulingv1beta1.HelpSmallerPods, schedulingv1beta1.HelpDropSelector,
-		schedulingv1beta1.HelpAddToleration, schedulingv1beta1.HelpRaiseCapability, schedulingv1beta1.HelpOtherQueue} {
+		schedulingv1beta1.HelpAddToleration, schedulingv1beta1.HelpRaiseCapability, schedulingv1beta1.HelpOtherQueue, schedulingv1beta1.HelpCreateQueue,
+		schedulingv1beta1.HelpOpenQueue, schedulingv1beta1.HelpHigherPriority, schedulingv1beta1.HelpShorterRun} {
 		if kinds[kind] == 0 && !t.Failed() {
 			t.Errorf("%s was never advised", kind)
 		}

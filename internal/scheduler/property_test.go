@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
@@ -36,7 +37,10 @@ type random struct {
 	pods      map[string]*corev1.Pod
 	gangs     map[string]*schedulingv1beta1.PodGroup
 	queues    []*schedulingv1beta1.Queue
+	classes   map[string]int32
 	made      int
+	// rich: gangs may name a queue that does not exist, pods may have run times.
+	rich bool
 }
 
 // configurations that the invariants hold under, whatever happens.
@@ -101,7 +105,8 @@ func newRandom(t *rapid.T) *random {
 		r.model.Apply(model.QueueFrom(b.Obj()))
 	}
 	r.model.Apply(model.QueueFrom(make.Queue("root").Reclaimable(false).Obj()))
-	for name, value := range map[string]int32{"low": 1, "high": 10} {
+	r.classes = map[string]int32{"low": 1, "high": 10}
+	for name, value := range r.classes {
 		class := &schedulingk8s.PriorityClass{Value: value}
 		class.Name = name
 		r.model.Apply(model.PriorityClassFrom(class))
@@ -135,8 +140,22 @@ func (r *random) addGang() {
 	if class := rapid.SampledFrom([]string{"", "low", "high"}).Draw(t, "class"); class != "" {
 		b.PriorityClass(class)
 	}
+	queue := r.queues[rapid.IntRange(0, len(r.queues)-1).Draw(t, "queue")].Name
+	var limit *int64
+	if r.rich {
+		if rapid.IntRange(0, 9).Draw(t, "astray") == 0 {
+			queue = "nowhere"
+		}
+		switch rapid.IntRange(0, 2).Draw(t, "timed") {
+		case 0:
+			b.Annotation(keys.RunningEstimate, fmt.Sprintf("%dm", rapid.IntRange(1, 30).Draw(t, "estimate")))
+		case 1:
+			seconds := int64(rapid.IntRange(60, 1800).Draw(t, "limit"))
+			limit = &seconds
+		}
+	}
 	g := b.Min(rapid.IntRange(1, tasks).Draw(t, "min")).
-		Queue(r.queues[rapid.IntRange(0, len(r.queues)-1).Draw(t, "queue")].Name).Age(time.Duration(r.made) * time.Second).Obj()
+		Queue(queue).Age(time.Duration(r.made) * time.Second).Obj()
 	g.UID = types.UID(name)
 	r.gangs[name] = g
 	r.model.Apply(model.GangFrom(g))
@@ -158,6 +177,7 @@ func (r *random) addGang() {
 		case 3:
 			b.Label("app", "a").Spread("zone", 1)
 		}
+		b.Obj().Spec.ActiveDeadlineSeconds = limit
 		r.pods[b.Obj().Name] = b.Obj()
 		r.model.Apply(model.TaskFrom(b.Obj(), true))
 	}
@@ -238,7 +258,9 @@ func (r *random) decide() {
 	d := r.engine.Cycle(r.now, r.model)
 	same := cmp.Options{cmpopts.IgnoreFields(decision.Nomination{}, "Publish")}
 	if diff := cmp.Diff(again.Binds, d.Binds); diff != "" {
-		r.t.Fatalf("an engine without a past binds differently (-fresh +old):\n%s%s", diff, r.state())
+		old := r.state()
+		r.engine = fresh
+		r.t.Fatalf("an engine without a past binds differently (-fresh +old):\n%s%s\nthe fresh one:\n%s", diff, old, r.state())
 	}
 	if diff := cmp.Diff(again.Evicts, d.Evicts); diff != "" {
 		r.t.Fatalf("an engine without a past evicts differently (-fresh +old):\n%s%s", diff, r.state())
@@ -345,7 +367,10 @@ func (r *random) state() string {
 	out := ""
 	for _, name := range sortedKeys(r.gangs) {
 		j := r.engine.book.jobs[r.model.Gangs["default/"+name]]
-		out += fmt.Sprintf("%s parked=%v phase=%s pending=%d need=%d shapes=%d queue=%s: %s %+v\n", name, j.Parked, j.Phase, len(j.Pending), j.Need(), len(j.ParkedShapes), j.In.Name, j.Verdict.Code, j.Verdict.Limit)
+		out += fmt.Sprintf("%s parked=%v phase=%s pending=%d need=%d shapes=%d queue=%s: %s %v %+v\n", name, j.Parked, j.Phase, len(j.Pending), j.Need(), len(j.ParkedShapes), j.In.Name, j.Verdict.Code, j.Verdict.Blocker, j.Verdict.Limit)
+		if e := j.Status.Explanation; e != nil {
+			out += fmt.Sprintf("  told %s since %v, now %v\n", e.Reason, e.Since, r.now)
+		}
 	}
 	return out
 }

@@ -67,9 +67,10 @@ type Explanation struct {
 
 // Help is one change with which a gang would start now; it was tried on the scheduler's model.
 type Help struct {
-	// Kind is FewerMembers, SmallerPods, DropSelector, AddToleration, RaiseCapability, OtherQueue or Wait.
+	// Kind is FewerMembers, SmallerPods, DropSelector, AddToleration, RaiseCapability, OtherQueue, CreateQueue, OpenQueue, HigherPriority,
+	// ShorterRun, CreateClaim or Wait.
 	Kind string `json:"kind"`
-	// Subject is what is changed: a resource, a label, a taint, a queue.
+	// Subject is what is changed: a resource, a label, a taint, a queue, volume claims, a field.
 	// +optional
 	Subject string `json:"subject,omitempty"`
 	// From and To are the values before and after.
@@ -89,7 +90,18 @@ const (
 	HelpAddToleration   = "AddToleration"   // with a toleration for the taint Subject
 	HelpRaiseCapability = "RaiseCapability" // of queue Subject, resource=amount in From and To
 	HelpOtherQueue      = "OtherQueue"      // in queue To
+	HelpCreateQueue     = "CreateQueue"     // queue Subject, without limits of its own
+	HelpOpenQueue       = "OpenQueue"       // queue Subject
+	HelpHigherPriority  = "HigherPriority"  // priority To instead of From
+	HelpShorterRun      = "ShorterRun"      // Subject, the field that says how long pods run, at most To instead of From
+	HelpCreateClaim     = "CreateClaim"     // persistentvolumeclaims Subject, bound to volumes that the nodes reach
 	HelpWait            = "Wait"            // until To
+)
+
+// The fields that say how long pods run, as Subject of ShorterRun.
+const (
+	RunTimeEstimate = "runningEstimate"
+	RunTimeLimit    = "activeDeadlineSeconds"
 )
 
 // ExplainedMembers counts the pods of a waiting gang.

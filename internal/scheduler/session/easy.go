@@ -314,7 +314,7 @@ func (s *Session) Heads() []*Job {
 	first := map[*queue.Queue]*Job{}
 	var order []*queue.Queue
 	for _, j := range s.AllWaiting {
-		if !j.Parked || !j.LetIn() || j.Need() == 0 || len(j.Pending) == 0 || !j.In.Known || !j.In.Open || !s.foreseeable(j) {
+		if !j.Parked || j.behind() || !j.LetIn() || j.Need() == 0 || len(j.Pending) == 0 || !j.In.Known || !j.In.Open || !s.foreseeable(j) {
 			continue
 		}
 		switch head := first[j.In]; {

@@ -54,6 +54,9 @@ func (s *Session) Blocked(j *Job, v explain.Verdict) {
 		}
 		v.Limit = &limit
 	}
+	if !j.Satisfied() {
+		s.beyond(j, &v)
+	}
 	v.Members = s.members(j, 0)
 	s.Verdict(j, v)
 }

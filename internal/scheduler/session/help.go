@@ -29,7 +29,16 @@ func (s *Session) Helps(j *Job) []explain.Help {
 	defer s.UseKept(j)()
 	h := &helper{s: s, j: j, v: j.Verdict}
 	switch j.Verdict.Code {
-	case reason.GangDoesNotFit, reason.TooLarge, reason.Reserved, reason.NotReclaimable, reason.OverDeserved, reason.OverCapability, reason.NotEnqueued:
+	case reason.Reserved:
+		h.shorterRun()
+		h.higherPriority()
+		h.fewerMembers()
+		h.smallerPods()
+	case reason.BehindOthers:
+		h.higherPriority()
+		h.otherQueue()
+	case reason.GangDoesNotFit, reason.TooLarge, reason.NotReclaimable, reason.OverDeserved, reason.OverCapability, reason.NotEnqueued:
+		h.createClaims()
 		h.fewerMembers()
 		h.fewerOutside()
 		h.smallerPods()
@@ -40,7 +49,13 @@ func (s *Session) Helps(j *Job) []explain.Help {
 	case reason.OverQuota, reason.Overcommitted:
 		h.fewerOutside()
 		h.smallerOutside()
-	case reason.QueueMissing, reason.QueueClosed, reason.QueueNotLeaf, reason.QueueInvalid:
+	case reason.QueueMissing:
+		h.otherQueue()
+		h.ownQueue(schedulingv1beta1.HelpCreateQueue)
+	case reason.QueueClosed:
+		h.otherQueue()
+		h.ownQueue(schedulingv1beta1.HelpOpenQueue)
+	case reason.QueueNotLeaf, reason.QueueInvalid:
 		h.otherQueue()
 	}
 	return h.out[:min(len(h.out), maxHelps)]
@@ -102,17 +117,28 @@ func (h *helper) fewerMembers() {
 
 // with says whether the gang would start with other shapes.
 func (h *helper) with(change func(*model.ShapeSpec, model.Request) model.Request) bool {
+	return h.as(func(shape *model.Shape) *model.Shape {
+		if v, ok := shape.Variant(change); ok {
+			return v
+		}
+		return nil
+	})
+}
+
+// as says whether the gang would start if its tasks had other shapes; nil: there
+// is no such shape.
+func (h *helper) as(change func(*model.Shape) *model.Shape) bool {
 	pending := h.j.Pending
 	variants := map[*model.Shape]*model.Shape{}
 	clones := make([]*model.Task, len(pending))
 	for i, t := range pending {
-		v := variants[t.Shape]
-		if v == nil {
-			var ok bool
-			if v, ok = t.Shape.Variant(change); !ok {
-				return false
-			}
+		v, known := variants[t.Shape]
+		if !known {
+			v = change(t.Shape)
 			variants[t.Shape] = v
+		}
+		if v == nil {
+			return false
 		}
 		clone := *t
 		clone.Shape = v

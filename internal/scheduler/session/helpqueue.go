@@ -27,11 +27,14 @@ func (h *helper) starts() bool {
 	return len(j.Pending) > 0 && j.Need() > 0 && s.Rules.Valid(j).Code == "" && h.fits()
 }
 
-// first says whether the gang is the first of those that wait in a queue, or
+// first says whether the gang is the first of those that want more in a queue, or
 // nobody waits there. What a limit of the queue lets through goes to the first.
 func (h *helper) first(q *queue.Queue) bool {
 	for _, o := range h.s.AllWaiting {
-		if o != nil && o != h.j && o.In.Within(q) && o.Lacks() && (q != h.j.In || h.s.Rules.CompareJobs(o, h.j) < 0) {
+		if o == nil || o == h.j || !o.In.Within(q) || !o.Lacks() && len(o.Pending) == 0 {
+			continue
+		}
+		if q != h.j.In && o.Lacks() || h.s.Rules.CompareJobs(o, h.j) < 0 {
 			return false
 		}
 	}
@@ -117,12 +120,7 @@ func (h *helper) otherQueue() {
 			return
 		}
 		deserved := q.Deserved
-		q.Deserved = slices.Clone(deserved)
-		for i := range q.Deserved {
-			if i < len(q.Entitled) {
-				q.Deserved[i] = max(q.Deserved[i], q.Entitled[i])
-			}
-		}
+		q.Deserved = entitled(q)
 		model, phase := j.Gang.Queue, j.Phase
 		j.In, j.Gang.Queue = q, q.Queue
 		ok := h.starts()
@@ -133,4 +131,13 @@ func (h *helper) otherQueue() {
 			return
 		}
 	}
+}
+
+// entitled is what a queue would deserve that asks for as much.
+func entitled(q *queue.Queue) []float64 {
+	deserved := slices.Clone(q.Deserved)
+	for i := range min(len(deserved), len(q.Entitled)) {
+		deserved[i] = max(deserved[i], q.Entitled[i])
+	}
+	return deserved
 }

@@ -61,7 +61,7 @@ func (j *Job) QueueBound() bool {
 
 // SizeBound says whether the nodes' sizes could be the reason that the job, or
 // another one that is before it, waits.
-func (j *Job) SizeBound() bool { return !j.LetIn() || j.Verdict.Code == reason.TooLarge }
+func (j *Job) SizeBound() bool { return !j.LetIn() || j.Verdict.Never() }
 
 // Keeps says whether the tasks have what they were promised still, as a promise
 // or for good.

@@ -6,7 +6,6 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 // Outcome of a round.
@@ -305,38 +304,9 @@ func (r *round) forAll(v explain.Verdict) explain.Verdict {
 	return v
 }
 
-// beyond says that the gang's minimum is more than the whole cluster has.
-func (r *round) beyond() *explain.Limit {
-	var limit *explain.Limit
-	for i, v := range r.asked() {
-		total := r.s.Ledger.Total[i]
-		if float64(v) <= total+queue.Epsilon || r.s.View.Left(i) || i == model.Pods {
-			continue
-		}
-		name := r.s.Cluster.Resources.Name(i)
-		if least := r.least(i); least > total+queue.Epsilon && (limit == nil || name < limit.Resource) {
-			limit = &explain.Limit{Queue: r.job.In.Name, Resource: name, Asked: least, Limit: total, Cluster: true}
-		}
-	}
-	return limit
-}
-
 // least is what the smallest pods that would bring the gang to its minimum ask for
 // of a resource.
-func (r *round) least(index int) float64 {
-	asked := make([]int64, 0, len(r.job.Pending))
-	for _, t := range r.job.Pending {
-		if r.filter == nil || r.filter(t) {
-			asked = append(asked, t.Shape.Request.Get(index))
-		}
-	}
-	slices.Sort(asked)
-	sum := 0.0
-	for _, v := range asked[:min(max(r.need, 1), len(asked))] {
-		sum += float64(v)
-	}
-	return sum
-}
+func (r *round) least(index int) float64 { return least(r.job.Pending, r.filter, r.need, index) }
 
 func (r *round) undo(mark int) {
 	r.s.refusals.forget()
@@ -362,8 +332,8 @@ func (r *round) verdict() explain.Verdict {
 		}
 	}
 	v = r.s.reservedVerdict(v)
-	if v.Code == reason.GangDoesNotFit && v.Limit == nil && r.filter == nil && !r.extra {
-		v.Limit = r.beyond()
+	if r.filter == nil && !r.extra {
+		r.s.beyond(r.job, &v)
 	}
 	v.Members = r.s.members(r.job, max(r.fit, len(r.placed)))
 	v.Asked = r.asked()

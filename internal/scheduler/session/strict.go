@@ -27,7 +27,7 @@ func (s *Session) Strict(inside bool) []*Job {
 	}
 	moved := map[*queue.Queue]bool{}
 	for _, j := range s.Ready {
-		if j.In.Fifo && j.hasTurn(inside) {
+		if j.In.Fifo && (j.hasTurn(inside) || inside && (j.LetIn() || !s.Enqueues) && len(j.Pending) > 0) { // more than a minimum waits, too
 			moved[j.In] = true
 		}
 	}
@@ -78,7 +78,7 @@ func (s *Session) Blocks(j *Job) bool {
 	case reason.SchedulingGated, reason.TooLarge, reason.QueueMissing, reason.QueueNotLeaf, reason.QueueInvalid:
 		return false
 	}
-	if _, never := s.Never(j); never || !s.Possible(j) {
+	if _, never := s.Never(j); never || j.Verdict.Never() || !s.Possible(j) {
 		return false
 	}
 	asked := j.MinResources

@@ -99,6 +99,45 @@ func (s *Session) Never(j *Job) (explain.Verdict, bool) {
 	return v, true
 }
 
+// beyond makes the verdict that a gang does not fit, or exceeds its queue's share,
+// say so when its minimum is more than the whole cluster has.
+func (s *Session) beyond(j *Job, v *explain.Verdict) {
+	if !s.Rules.Gang || v.Code != reason.OverDeserved && (v.Code != reason.GangDoesNotFit || v.Limit != nil) {
+		return
+	}
+	var limit *explain.Limit
+	for i, sum := range s.firstAsked(j) {
+		total := s.Ledger.Total[i]
+		if float64(sum) <= total+queue.Epsilon || s.View.Left(i) || i == model.Pods {
+			continue
+		}
+		name := s.Cluster.Resources.Name(i)
+		if least := least(j.Pending, nil, j.Need(), i); least > total+queue.Epsilon && (limit == nil || name < limit.Resource) {
+			limit = &explain.Limit{Queue: j.In.Name, Resource: name, Asked: least, Limit: total, Cluster: true}
+		}
+	}
+	if limit != nil {
+		v.Code, v.Limit = reason.GangDoesNotFit, limit
+	}
+}
+
+// least is what the need smallest of the tasks that take part ask for of a
+// resource.
+func least(tasks []*model.Task, filter Filter, need, index int) float64 {
+	asked := make([]int64, 0, len(tasks))
+	for _, t := range tasks {
+		if filter == nil || filter(t) {
+			asked = append(asked, t.Shape.Request.Get(index))
+		}
+	}
+	slices.Sort(asked)
+	sum := 0.0
+	for _, v := range asked[:min(max(need, 1), len(asked))] {
+		sum += float64(v)
+	}
+	return sum
+}
+
 // neverByMinimum judges a gang whose pods do not exist yet by their average.
 // That needs to know how many pods minResources is for. It is minMember only
 // where minMember is less than the sum of the roles' minimums: the PodGroup of a

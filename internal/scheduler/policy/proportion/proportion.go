@@ -105,7 +105,7 @@ func (r rules) limit(code reason.Code, q *queue.Queue, index int, asked model.Re
 // asks for nothing countable (best-effort pods) is not, nor one that holds the
 // whole cluster: there the nodes are what is short.
 func (r rules) overused(q *queue.Queue) explain.Verdict {
-	some := -1
+	some, capped := -1, false
 	for i, d := range q.Deserved {
 		if i == model.Pods {
 			continue
@@ -113,12 +113,16 @@ func (r rules) overused(q *queue.Queue) explain.Verdict {
 		if d > q.Own.Allocated[i]+queue.Epsilon || d > 0 && d >= r.ledger.Total[i]-queue.Epsilon {
 			return explain.Verdict{}
 		}
-		if d > 0 && some < 0 {
-			some = i
+		full := d >= q.Capability[i]-queue.Epsilon // a greater share would not help
+		if d > 0 && (some < 0 || full && !capped) {
+			some, capped = i, full
 		}
 	}
-	if some < 0 {
+	switch {
+	case some < 0:
 		return explain.Verdict{}
+	case capped:
+		return r.limit(reason.OverCapability, q, some, nil, q.Own.Allocated[some], q.Capability[some])
 	}
 	return r.deserved(q, some, nil)
 }

@@ -37,15 +37,20 @@ func Share(l *queue.Ledger) {
 }
 
 // entitle sets what each queue would deserve of what all those ask for that take
-// part, if it asked for enough.
+// part, if it took part and asked for enough.
 func entitle(l *queue.Ledger, open []*queue.Queue) {
 	weights := 0.0
 	for _, q := range open {
 		weights += float64(max(q.Weight, 1))
 	}
-	for _, q := range open {
+	for _, q := range l.Queues {
+		weight := float64(max(q.Weight, 1))
+		all := weights
+		if q.Gangs == 0 {
+			all += weight
+		}
 		for i := range q.Entitled {
-			part := l.Total[i] * float64(max(q.Weight, 1)) / weights
+			part := l.Total[i] * weight / all
 			q.Entitled[i] = max(min(part, q.RealCapability[i]), float64(q.Guarantee.Get(i)), q.Deserved[i])
 		}
 	}

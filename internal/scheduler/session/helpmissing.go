@@ -1,0 +1,60 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// maxClaims is how many claims a help may ask for.
+const maxClaims = 3
+
+// ownQueue tries the gang in its queue as if that existed, or were open.
+func (h *helper) ownQueue(kind string) {
+	q := h.j.In
+	if q.Fault != "" || !h.first(q) {
+		return
+	}
+	known, open, deserved := q.Known, q.Open, q.Deserved
+	q.Known, q.Open = true, true
+	q.Deserved = entitled(q)
+	ok := h.starts()
+	q.Known, q.Open, q.Deserved = known, open, deserved
+	if ok {
+		h.addGate(kind, q.Name, "", "")
+	}
+}
+
+// createClaims tries the gang as if the volume claims that do not exist did, and
+// every node reached their volumes.
+func (h *helper) createClaims() {
+	if !h.placeable() || !slices.ContainsFunc(h.v.Tally.Counts, func(c explain.Count) bool { return c.Reason == reason.VolumeUnavailable }) {
+		return
+	}
+	claims := &h.s.Cluster.Attachable.VolumeClaims
+	var missing []string
+	without := func(shape *model.Shape) *model.Shape {
+		var gone []string
+		for _, key := range shape.VolumeClaims() {
+			if _, exists := claims.Get(key); !exists {
+				gone = append(gone, key)
+			}
+		}
+		missing = append(missing, gone...)
+		return shape.WithoutVolumeClaims(gone)
+	}
+	ok := h.as(without)
+	slices.Sort(missing)
+	names := slices.Compact(missing)
+	if !ok || len(names) == 0 || len(names) > maxClaims {
+		return
+	}
+	for i, key := range names {
+		names[i] = key[strings.IndexByte(key, '/')+1:]
+	}
+	h.add(schedulingv1beta1.HelpCreateClaim, strings.Join(names, ","), "", "")
+}

@@ -1,0 +1,116 @@
+package session
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+const (
+	// highestPriority is the greatest value that a PriorityClass of users may have.
+	highestPriority = 1_000_000_000
+	// readAfter is how old an advice about time may be when it is read and still be right.
+	readAfter = time.Minute
+)
+
+// higherPriority finds the lowest priority with which the gang would have its turn
+// before all of its queue, where that is what it lacks.
+func (h *helper) higherPriority() {
+	s, j := h.s, h.j
+	from, to := j.Gang.Priority, j.Gang.Priority
+	for _, o := range s.AllWaiting {
+		if o != nil && o != j && o.In == j.In && o.Lacks() && s.Rules.CompareJobs(o, j) < 0 {
+			to = max(to, o.Priority)
+		}
+	}
+	if to >= highestPriority {
+		return
+	}
+	to++
+	turn, had := s.turns[j]
+	j.Gang.Priority = to
+	ok := h.first(j.In) && h.passes() && h.starts()
+	j.Gang.Priority = from
+	if had {
+		s.turns[j] = turn
+	} else {
+		delete(s.turns, j)
+	}
+	if ok {
+		h.addGate(schedulingv1beta1.HelpHigherPriority, "", strconv.Itoa(int(from)), strconv.Itoa(int(to)))
+	}
+}
+
+// passes gives the gang its turn before all that room is kept for, and says
+// whether its order does.
+func (h *helper) passes() bool {
+	s, j := h.s, h.j
+	for _, r := range s.Reservations {
+		if s.binds(r, j) && (r.Job.In != j.In || s.Rules.CompareJobs(j, r.Job) > 0) {
+			return false
+		}
+	}
+	if len(s.Reservations) > 0 && s.turns != nil {
+		s.turns[j] = 0
+	}
+	return true
+}
+
+// binds says whether room that is kept for another keeps one of the gang's tasks
+// off.
+func (s *Session) binds(r *Reservation, j *Job) bool {
+	return slices.ContainsFunc(j.Pending, func(t *model.Task) bool { return s.bound(r, j, t) })
+}
+
+// shorterRun tries to end before the room is needed that is kept for others.
+func (h *helper) shorterRun() {
+	s, j := h.s, h.j
+	if h.v.Code != reason.Reserved || !h.placeable() {
+		return
+	}
+	var until time.Time
+	for _, r := range s.Reservations {
+		if s.binds(r, j) && (until.IsZero() || r.At.Before(until)) {
+			until = r.At
+		}
+	}
+	length := writable(until.Sub(s.Now) - readAfter)
+	if length <= 0 {
+		return
+	}
+	subject, from := schedulingv1beta1.RunTimeEstimate, ""
+	pending := j.Pending
+	j.Pending = make([]*model.Task, len(pending))
+	for i, t := range pending {
+		clone := *t
+		clone.Expected = model.RunTime{Estimate: length}
+		if t.Expected.Limit > 0 {
+			subject, clone.Expected = schedulingv1beta1.RunTimeLimit, model.RunTime{Limit: length}
+		}
+		if now, known := t.RunTime().Length(); known && from == "" {
+			from = explain.RunTime(subject, now)
+		}
+		j.Pending[i] = &clone
+	}
+	ok := h.fits()
+	j.Pending = pending
+	if ok {
+		h.add(schedulingv1beta1.HelpShorterRun, subject, from, explain.RunTime(subject, length))
+	}
+}
+
+// writable takes a length down to one that a person would write; 0: too short to
+// mention.
+func writable(d time.Duration) time.Duration {
+	for _, step := range []time.Duration{time.Hour, 10 * time.Minute, time.Minute} {
+		if d >= 10*step || step == time.Minute {
+			return d.Truncate(step)
+		}
+	}
+	return 0
+}
