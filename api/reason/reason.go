@@ -136,6 +136,7 @@ const (
 	OOMKilled        Code = "OOMKilled"
 	Evicted          Code = "Evicted"
 	NodeStopped      Code = "NodeStopped"
+	PodRefused       Code = "PodRefused"
 )
 
 // Table holds every reason, in the order of the documentation.
@@ -227,6 +228,7 @@ var Table = []Reason{
 	{OOMKilled, "a container used more memory than it may", "raise its memory limit", "OutOfMemory"},
 	{Evicted, "a node stopped a pod because it ran short itself", "request what the pod uses", "NodeFail"},
 	{NodeStopped, "the node was stopped while a pod ran", "submit the job again, or let a policy restart it", "NodeDown"},
+	{PodRefused, "nodes refused pods that were bound to them, again and again", "see who else puts pods on these nodes, and what their kubelets say", "JobLaunchFailure"},
 }
 
 var byCode = func() map[Code]Reason {

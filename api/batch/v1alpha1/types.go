@@ -355,6 +355,11 @@ type JobStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	UserRestarts int32 `json:"userRestarts,omitempty"`
+	// RefusedPods counts the pods of the present version that nodes did not take in after they had been bound to them, and that were made again. They
+	// use up no retry; only eight times as many as the job has pods are taken for failures. Ours.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	RefusedPods int32 `json:"refusedPods,omitempty"`
 	// RunningDuration is the time from creation to the last change of phase.
 	// +optional
 	RunningDuration *metav1.Duration `json:"runningDuration,omitempty"`

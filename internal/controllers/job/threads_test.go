@@ -1,6 +1,7 @@
 package job
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -172,5 +173,26 @@ func TestTimesOfAStatusMoveOnlyWithThePhase(t *testing.T) {
 	if now.Succeeded != 1 || !now.State.LastTransitionTime.Equal(&begun.State.LastTransitionTime) || *now.RunningDuration != *begun.RunningDuration ||
 		len(now.Conditions) != 2 || !now.Conditions[1].LastTransitionTime.Equal(begun.Conditions[1].LastTransitionTime) {
 		t.Errorf("was %+v,\nis %+v", begun, now)
+	}
+}
+
+func TestAPodThatItsNodeRefusesIsMadeAgainAndCostsTheJobNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(simpleJob(2, restartOn(bus.AnyEvent, bus.RestartJobAction)))
+	for len(w.podNames()) == 0 {
+		w.turn(t, watched...)
+		w.schedule(scheduling.PodGroupInqueue)
+	}
+	group, refused, kept := w.group(), w.pod("job-w-1").UID, w.pod("job-w-0").UID
+	w.refuse("job-w-1")
+	s := w.mustSettle(t).Status
+	if s.State.Phase != batch.Running || s.RetryCount != 0 || s.Version != 0 || s.RefusedPods != 1 {
+		t.Errorf("%s, %d retries, version %d, %d refused", s.State.Phase, s.RetryCount, s.Version, s.RefusedPods)
+	}
+	if w.group() != group || w.pod("job-w-0").UID != kept || w.pod("job-w-1").UID == refused {
+		t.Error("not just the pod that was refused was replaced")
+	}
+	if !slices.ContainsFunc(w.events, func(e string) bool { return strings.HasPrefix(e, "Warning PodRefused: w-1 was refused by its node (OutOfcpu)") }) {
+		t.Errorf("nobody says so: %q", w.events)
 	}
 }

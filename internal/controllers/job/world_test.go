@@ -282,6 +282,19 @@ func (w *world) crash(name string) {
 	w.note("kubelet: %s crashed", name)
 }
 
+// refuse lets a node refuse a pod that was bound to it.
+func (w *world) refuse(name string) {
+	pod := w.pod(name)
+	if pod == nil || pod.DeletionTimestamp != nil || pod.Status.Phase != "" && pod.Status.Phase != corev1.PodPending {
+		return
+	}
+	update := pod.DeepCopy()
+	at := metav1.NewTime(w.clock)
+	update.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "OutOfcpu", StartTime: &at}
+	w.api.put(update)
+	w.note("kubelet: %s is refused", name)
+}
+
 func finished(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }

@@ -124,11 +124,14 @@ func (b *builder) limited(places []Place) []Place {
 	})
 }
 
-// active are the elements that have pods that have not ended.
+// active are the elements that have pods that have not ended. A finished pod of a wide element that is going away will be made again, unless it is
+// known how the element ended: the element was begun, and goes on.
 func (b *builder) active() map[int]bool {
 	seen := map[int]bool{}
 	for i := range b.census.members {
-		if m := &b.census.members[i]; m.inRange && !m.finished() {
+		m := &b.census.members[i]
+		again := m.gone && b.array.size > 1 && !b.settled(m.place)
+		if m.inRange && (!m.finished() || again) {
 			seen[b.array.position(m.place)] = true
 		}
 	}

@@ -60,6 +60,8 @@ func TestTheElementsOfAnArray(t *testing.T) {
 		"a wide one that was begun is filled": {two(array("0-2")).asks(keys.ArrayLimit, "1").pod("w", 1, corev1.PodRunning), "w-0", batch.ArrayStatus{Running: "0", Reason: "JobArrayTaskLimit"}},
 		"one that lost a finished pod is filled before another is begun": {two(array("0-2")).asks(keys.ArrayLimit, "1").pod("w", 1, corev1.PodSucceeded),
 			"w-0", batch.ArrayStatus{Running: "0"}},
+		"one whose finished pod goes away still counts": {two(array("0-2")).asks(keys.ArrayLimit, "1").pod("w", 0, corev1.PodSucceeded, goingAway).pod("w", 1, corev1.PodSucceeded),
+			"", batch.ArrayStatus{Running: "0", Reason: "JobArrayTaskLimit"}},
 		"a wide one has succeeded when all its pods have": {two(array("0-2")).asks(keys.ArrayLimit, "1").pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodSucceeded),
 			"w-2 w-3", batch.ArrayStatus{Succeeded: "0"}},
 		"and failed when one has": {two(array("0-2")).asks(keys.ArrayLimit, "1").pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodFailed, ended(2, 0)),

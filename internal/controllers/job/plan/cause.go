@@ -83,6 +83,9 @@ func (b *builder) firstFailed() *member {
 
 // causeOf reads out of a failed pod why it failed. What the node says of the whole pod goes before what its containers say: their ends follow from it.
 func causeOf(name string, pod *corev1.Pod) cause {
+	if Refused(pod) {
+		return causeOfRefusal(name, pod)
+	}
 	switch pod.Status.Reason {
 	case "":
 	case nodeDeadline:

@@ -61,8 +61,10 @@ func TestAFailedJobNamesTheCauseFirst(t *testing.T) {
 		"too much memory":       {running().pod("w", 0, failed, endedBy(137, "OOMKilled", "")).pod("w", 1, failed), reason.OOMKilled, "w-0 used more memory than it may"},
 		"a node that was ended": {running().pod("w", 0, failed, endedBy(137, "NodeStopped", "the node's process ended")).pod("w", 1, failed), reason.NodeStopped, "w-0: the node was stopped"},
 		"pressure on the node":  {running().pod("w", 0, failed, saidOf("Evicted", "low on memory")).pod("w", 1, failed), reason.Evicted, "w-0 was evicted by its node: low on memory"},
-		"a node that refuses":   {running().pod("w", 0, failed, saidOf("OutOfcpu", "no cpu")).pod("w", 1, failed), reason.PodFailed, "w-0 failed (OutOfcpu): no cpu"},
-		"nothing known":         {running().pod("w", 0, failed).pod("w", 1, failed), reason.PodFailed, "w-0 failed"},
+		"a node that refuses for ever": {running().with(func(j *batch.Job) { j.Status.RefusedPods = 16 }).pod("w", 0, failed, saidOf("OutOfcpu", "no cpu")).pod("w", 1, failed),
+			reason.PodRefused, "w-0 was refused by its node (OutOfcpu): no cpu"},
+		"a node that says something else": {running().pod("w", 0, failed, saidOf("Odd", "so it is")).pod("w", 1, failed), reason.PodFailed, "w-0 failed (Odd): so it is"},
+		"nothing known":                   {running().pod("w", 0, failed).pod("w", 1, failed), reason.PodFailed, "w-0 failed"},
 		"one container of several": {running().pod("w", 0, failed, ended(3, 0), beside).pod("w", 1, failed), reason.PodFailed,
 			"w-0 container main exited with code 3"},
 		"one restart too many": {given(batch.Restarting).with(func(j *batch.Job) {

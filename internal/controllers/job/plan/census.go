@@ -20,12 +20,18 @@ type member struct {
 	marked  bool // stopped by us, by its annotation
 	gone    bool // told to go, by whomever
 	ours    bool // told to go by this process
+	refused bool // its node did not take it in: it is still to be run
 	stop    bool // this plan stops it
 	// stopMark: its end must be marked as ours, or it would look like an eviction.
 	stopMark bool
 }
 
-func (m *member) phase() corev1.PodPhase { return m.pod.Status.Phase }
+func (m *member) phase() corev1.PodPhase {
+	if m.refused {
+		return corev1.PodPending
+	}
+	return m.pod.Status.Phase
+}
 
 func (m *member) finished() bool {
 	return m.phase() == corev1.PodSucceeded || m.phase() == corev1.PodFailed
@@ -74,6 +80,7 @@ func takeCensus(job *batch.Job, in *Input) *census {
 		}
 		m := member{pod: pod, place: Place{Task: -1, Index: index}, version: version, marked: Marked(pod),
 			gone: pod.DeletionTimestamp != nil || in.Killed[pod.UID], ours: in.Killed[pod.UID]}
+		m.refused = Refused(pod) && !refusalsUsedUp(job)
 		if t, known := tasks[task]; known {
 			m.place.Task = t
 			m.inRange = index < job.Spec.Tasks[t].Replicas

@@ -71,7 +71,7 @@ type Lost struct {
 // LostFrom reads a pod that vanished. ok is false when its going is no event: it is no job's pod, we stopped it, or it had succeeded.
 func LostFrom(pod *corev1.Pod, now time.Time) (lost Lost, ok bool) {
 	task, index, version, ok := PodIdentity(pod)
-	if !ok || Marked(pod) {
+	if !ok || Marked(pod) || Refused(pod) {
 		return Lost{}, false
 	}
 	lost = Lost{UID: pod.UID, Name: pod.Name, Task: task, Index: index, Version: version, At: now}

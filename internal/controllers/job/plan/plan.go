@@ -51,7 +51,9 @@ type builder struct {
 	record    record
 	plugins   plugin.Set
 	pluginErr error
-	delayed   bool // a policy has answered, and its time has not come
+	refused   int32     // pods that this plan stops because nodes refused them
+	refusal   *obstacle // of one that is not stopped yet
+	delayed   bool      // a policy has answered, and its time has not come
 	plan      Plan
 }
 
@@ -108,6 +110,7 @@ func (b *builder) enter(do step, asked decision) {
 	}
 	if do.kill != killTarget {
 		status.Version++
+		status.RefusedPods = 0
 	}
 	setPhase(b.job, status, do.next, string(asked.action), asked.why, b.in.Now)
 	delete(status.ControlledResources, targetKey)
@@ -187,6 +190,7 @@ func (b *builder) restart(asked decision) {
 	case asked.action == bus.RestartJobAction && len(targets) > 0:
 		// A part was being restarted when something called for the whole.
 		status.Version++
+		status.RefusedPods = 0
 		status.State.Reason, status.State.Message = string(asked.action), asked.why
 		delete(status.ControlledResources, targetKey)
 		b.job.Status.Version = status.Version

@@ -18,7 +18,9 @@ const retryAfter = 5 * time.Second
 // sync makes what is there what is wanted: objects, the PodGroup and, once the scheduler has let that in, pods.
 func (b *builder) sync() {
 	b.markUnwanted()
+	b.retryRefused()
 	status := b.job.Status.DeepCopy()
+	status.RefusedPods += b.refused
 	if status.State.Phase == "" {
 		setPhase(b.job, status, batch.Pending, "", "", b.in.Now)
 	}
@@ -66,6 +68,9 @@ func (b *builder) sayWhyPending(status *batch.JobStatus, problem *obstacle) {
 	}
 	if problem == nil && b.in.PodGroup != nil && Admitted(b.in.PodGroup) {
 		problem = b.unmetDependency()
+	}
+	if problem == nil {
+		problem = b.refusal
 	}
 	if problem != nil || status.State.Reason != "" {
 		status.State.Reason, status.State.Message = problem.reason(), problem.message()

@@ -1,0 +1,100 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/reason"
+)
+
+// refusals are the reasons that a kubelet writes into a pod that it does not begin with, besides those that name a resource.
+var refusals = []string{
+	"NodeAffinity", "NodeName", "NodePorts", "NodeUnschedulable", "TaintToleration", "NodeShutdown", "InvalidNodeInfo",
+	"UnexpectedAdmissionError", "TopologyAffinityError", "SMTAlignmentError", "PodOSSelectorNodeLabelDoesNotMatch", "PodOSNotSupported",
+}
+
+const (
+	// outOf begins the reasons that name a resource: OutOfcpu, OutOfpods, OutOfnvidia.com/gpu.
+	outOf = "OutOf"
+	// notTakenIn begins what a node under pressure says to a pod that has just come; to one that ran it says something else.
+	notTakenIn = "Pod was rejected"
+)
+
+// Refused says whether a node did not take a pod in that had been bound to it: somebody else was quicker, or the node had changed. Nothing of such a
+// pod has run. It has no bearing on its job but that another pod must be made in its place.
+func Refused(pod *corev1.Pod) bool {
+	why := pod.Status.Reason
+	if pod.Status.Phase != corev1.PodFailed || !slices.Contains(refusals, why) && !strings.HasPrefix(why, outOf) &&
+		(why != nodeEvicted || !strings.HasPrefix(pod.Status.Message, notTakenIn)) {
+		return false
+	}
+	begun := func(s corev1.ContainerStatus) bool {
+		return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil || s.RestartCount > 0
+	}
+	return !slices.ContainsFunc(pod.Status.ContainerStatuses, begun) && !slices.ContainsFunc(pod.Status.InitContainerStatuses, begun)
+}
+
+// mostRefusals is how often, on an average of the job's pods, a pod is made again before its refusal counts as a failure.
+const mostRefusals = 8
+
+// refusalsUsedUp says whether nodes have refused pods of the job so often that it cannot be chance.
+func refusalsUsedUp(job *batch.Job) bool {
+	return job.Status.RefusedPods >= mostRefusals*max(1, replicas(job))
+}
+
+// refusalWait is how long a refused pod is left before it is made again: the more were refused, the longer the job waits for things to change.
+func refusalWait(job *batch.Job) time.Duration {
+	rounds := job.Status.RefusedPods / max(1, replicas(job))
+	if rounds == 0 {
+		return 0
+	}
+	return min(time.Second<<rounds, time.Minute)
+}
+
+// retryRefused chooses the refused pods whose time has come: each is stopped, and then made again.
+func (b *builder) retryRefused() {
+	wait := refusalWait(b.job)
+	var first *member
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		if !m.refused || m.gone || m.stop {
+			continue
+		}
+		if left := refusedAt(m.pod).Add(wait).Sub(b.in.Now); left > 0 {
+			b.again(left)
+			b.refusal = &obstacle{string(reason.PodRefused), b.causeOfMember(m).text + "; it is made again in a moment"}
+			continue
+		}
+		m.stop, m.stopMark = true, true
+		b.refused++
+		if first == nil || cmp.Or(cmp.Compare(m.place.Task, first.place.Task), cmp.Compare(m.place.Index, first.place.Index)) < 0 {
+			first = m
+		}
+	}
+	if first == nil {
+		return
+	}
+	text := b.causeOfMember(first).text + "; it is made again"
+	if b.refused > 1 {
+		text += fmt.Sprintf(", and %d more", b.refused-1)
+	}
+	b.event(corev1.EventTypeWarning, string(reason.PodRefused), "%s", text)
+}
+
+func causeOfRefusal(name string, pod *corev1.Pod) cause {
+	return cause{reason.PodRefused, fmt.Sprintf("%s was refused by its node (%s)%s", name, pod.Status.Reason, saying(pod.Status.Message))}
+}
+
+// refusedAt is when a node refused a pod; when it was made, where the node does not say.
+func refusedAt(pod *corev1.Pod) time.Time {
+	if pod.Status.StartTime != nil {
+		return pod.Status.StartTime.Time
+	}
+	return pod.CreationTimestamp.Time
+}
