@@ -42,6 +42,7 @@ type recipe struct {
 	requests, limits  string
 	old               bool
 	oldRequestsOrLims bool
+	limitsGiven       bool
 }
 
 // build makes the job that a recipe describes.
@@ -124,6 +125,9 @@ func (r *recipe) resources() (corev1.ResourceRequirements, error) {
 			return corev1.ResourceRequirements{}, err
 		}
 		limits, err := resourceList("--limits", r.limits)
+		if !r.limitsGiven {
+			raise(limits, requests)
+		}
 		return corev1.ResourceRequirements{Requests: requests, Limits: limits}, err
 	}
 	var problems []string
@@ -154,6 +158,17 @@ func (r *recipe) resources() (corev1.ResourceRequirements, error) {
 		return all, cli.Errorf("examples: --cpu 500m  --cpu 4  --memory 512Mi  --memory 16Gi", "%s", strings.Join(problems, "; "))
 	}
 	return all, nil
+}
+
+// raise lifts limits that nobody gave to what is requested: a lower limit would be
+// refused, and devices are had only with a limit.
+func raise(limits, requests corev1.ResourceList) {
+	for name, asked := range requests {
+		limit, limited := limits[name]
+		if limited && limit.Cmp(asked) < 0 || !limited && strings.Contains(string(name), "/") {
+			limits[name] = asked
+		}
+	}
 }
 
 // resourceList reads cpu=1000m,memory=100Mi.

@@ -27,81 +27,14 @@ type commandOptions struct {
 	verb    verb
 }
 
-// verb is what a Command does to a job.
-type verb struct {
-	name   string
-	action busv1alpha1.Action
-	done   string
-	// phases are those that the job has when the Command has taken effect.
-	phases []batchv1alpha1.JobPhase
-	// already is what is said, and all that is done, for a job in a phase where there is nothing to do.
-	already func(batchv1alpha1.JobPhase) string
-	// refuse says why a job in this phase cannot be acted on; "" when it can.
-	refuse func(batchv1alpha1.JobPhase) string
-	note   string
-}
-
-func newSuspend(f *cli.Factory, run func(context.Context, *commandOptions) error) *cobra.Command {
-	return newCommand(f, run, verb{
-		name: "suspend", action: busv1alpha1.AbortJobAction, done: "suspended",
-		phases: []batchv1alpha1.JobPhase{batchv1alpha1.Aborted},
-		refuse: func(phase batchv1alpha1.JobPhase) string {
-			if finished(phase) {
-				return "it has ended; there is nothing to suspend"
-			}
-			return ""
-		},
-		already: func(phase batchv1alpha1.JobPhase) string {
-			if phase == batchv1alpha1.Aborted || phase == batchv1alpha1.Aborting {
-				return "suspended already"
-			}
-			return ""
-		},
-		note: "pods are stopped; work since the last checkpoint is lost",
-	}, cli.Text(`
-		Suspend jobs: their pods are stopped, the job stays and can be resumed. This is
-		no pause: what the pods did since their last checkpoint is lost.`), `
-		# One job, or several
-		vcctl job suspend train
-		vcctl job suspend train eval
-
-		# All jobs with a label, and wait until their pods are gone
-		vcctl job suspend -l team=nlp --yes --wait`)
-}
-
-func newResume(f *cli.Factory, run func(context.Context, *commandOptions) error) *cobra.Command {
-	return newCommand(f, run, verb{
-		name: "resume", action: busv1alpha1.ResumeJobAction, done: "resumed",
-		phases: []batchv1alpha1.JobPhase{batchv1alpha1.Pending, batchv1alpha1.Running, batchv1alpha1.Restarting, batchv1alpha1.Completing, batchv1alpha1.Completed},
-		refuse: func(phase batchv1alpha1.JobPhase) string {
-			if finished(phase) {
-				return "it has ended; run it anew"
-			}
-			return ""
-		},
-		already: func(phase batchv1alpha1.JobPhase) string {
-			if phase != batchv1alpha1.Aborted && phase != batchv1alpha1.Aborting {
-				return "is not suspended"
-			}
-			return ""
-		},
-	}, cli.Text(`
-		Resume suspended jobs: they go back to the queue and start again as soon as
-		there is room for them.`), `
-		# One job
-		vcctl job resume train
-
-		# All suspended jobs with a label
-		vcctl job resume -l team=nlp --yes`)
-}
-
-func newCommand(f *cli.Factory, run func(context.Context, *commandOptions) error, v verb, long, examples string) *cobra.Command {
+func newCommand(f *cli.Factory, run func(context.Context, *commandOptions) error, v verb) *cobra.Command {
 	o := &commandOptions{f: f, verb: v}
 	cmd := &cobra.Command{
 		Use:               v.name + " NAME...",
-		Short:             map[string]string{"suspend": "Stop the pods of jobs, keep the jobs", "resume": "Start suspended jobs again"}[v.name],
-		Long:              long,
-		Example:           f.Examples(examples),
+		Aliases:           v.aliases,
+		Short:             v.help,
+		Long:              cli.Text(v.long),
+		Example:           f.Examples(v.examples),
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sel.Complete(f, args)
@@ -112,6 +45,7 @@ func newCommand(f *cli.Factory, run func(context.Context, *commandOptions) error
 		},
 	}
 	o.sel.AddFlags(cmd, "jobs")
+	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the job is "+v.done)
@@ -126,6 +60,8 @@ func needSelection(f *cli.Factory, cmd *cobra.Command, sel *cli.Selection, old s
 		return cli.Errorf(fmt.Sprintf("%s NAME, -l SELECTOR or --all; see '%s --help'", cli.Path(f, cmd), cli.Path(f, cmd)), "%s", old)
 	case len(sel.Names) > 0 && sel.Wide():
 		return cli.UsageError(f, cmd, "names together with --selector or --all: say one of them")
+	case sel.AllNamespaces && !sel.Wide():
+		return cli.UsageError(f, cmd, "--all-namespaces together with names: a name belongs to one namespace, say it with -n")
 	}
 	return nil
 }
@@ -149,46 +85,53 @@ func issue(ctx context.Context, o *commandOptions) error {
 		}
 	}
 	if o.sel.Wide() && len(jobs) > 0 && !o.dryRun.Any() {
-		if err := o.confirm.Ask(o.f, fmt.Sprintf("%s %s", o.verb.name, countOf(len(jobs), "job")), names(jobs)); err != nil {
+		if err := o.confirm.Ask(o.f, fmt.Sprintf("%s %s", o.verb.name, countOf(len(jobs), "job")), names(jobs, o.sel.AllNamespaces)); err != nil {
 			return err
 		}
 	}
 	problems := []error{problem}
-	var issued []*batchv1alpha1.Job
+	var told []*batchv1alpha1.Job
+	stopped := false
 	for _, job := range jobs {
-		if err := o.one(ctx, c, job); err != nil {
+		acted, err := o.one(ctx, c, job)
+		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
-		issued = append(issued, job)
+		told, stopped = append(told, job), stopped || acted
 	}
-	if o.verb.note != "" && len(issued) > 0 && !o.dryRun.Any() && !o.sel.Old() {
+	if o.verb.note != "" && stopped && !o.dryRun.Any() && !o.sel.Old() {
 		fmt.Fprintln(o.f.Streams.Err, o.verb.note)
 	}
 	if o.wait.Wait && !o.dryRun.Any() {
-		for _, job := range issued {
-			problems = append(problems, waitForPhase(ctx, o.f, c, job, o.wait, o.verb.done, o.verb.phases...))
+		for _, job := range told {
+			problems = append(problems, waitForVerb(ctx, o.f, c, job, o.wait, &o.verb))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-func (o *commandOptions) one(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
+// one issues the Command for a job, unless there is nothing to do; it reports whether it did.
+func (o *commandOptions) one(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (acted bool, err error) {
 	if why := o.verb.refuse(phaseOf(job)); why != "" {
-		return cli.Errorf(o.f.Typed("job view "+job.Name), "job %q is %s: %s", job.Name, phaseOf(job), why)
+		instead := "job view "
+		if suspended(phaseOf(job)) {
+			instead = "job resume "
+		}
+		return false, cli.Errorf(o.f.Typed(instead+job.Name), "job %q is %s: %s", job.Name, phaseOf(job), why)
 	}
 	if already := o.verb.already(phaseOf(job)); already != "" {
-		return cli.PrintName(o.f, &o.out, job, already)
+		return false, cli.PrintName(o.f, &o.out, job, already)
 	}
 	if !o.dryRun.Client() {
 		if err := c.Create(ctx, commandFor(job, o.verb.action), o.dryRun.CreateOptions()...); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if o.sel.Old() && !o.out.Machine() {
-		return nil
+		return true, nil
 	}
-	return cli.PrintName(o.f, &o.out, job, o.verb.done+o.dryRun.Suffix())
+	return true, cli.PrintName(o.f, &o.out, job, o.verb.done+o.dryRun.Suffix())
 }
 
 // commandFor is the wire contract of Volcano: owned by and aimed at the job.
@@ -251,10 +194,14 @@ func namedJobs(ctx context.Context, f *cli.Factory, c client.Client, namespace s
 	return jobs, errors.Join(problems...)
 }
 
-func names(jobs []*batchv1alpha1.Job) []string {
+func names(jobs []*batchv1alpha1.Job, qualified bool) []string {
 	all := make([]string, len(jobs))
 	for i, job := range jobs {
-		all[i] = fmt.Sprintf("%s (%s)", job.Name, phaseOf(job))
+		name := job.Name
+		if qualified {
+			name = job.Namespace + "/" + name
+		}
+		all[i] = fmt.Sprintf("%s (%s)", name, phaseOf(job))
 	}
 	return all
 }

@@ -62,6 +62,7 @@ func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) 
 		},
 	}
 	o.sel.AddFlags(cmd, "jobs")
+	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, true, "Wait until the jobs are gone")
@@ -87,7 +88,7 @@ func remove(ctx context.Context, o *deleteOptions) error {
 		problem = nil
 	}
 	if o.sel.Wide() && len(jobs) > 0 && !o.dryRun.Any() {
-		if err := o.confirm.Ask(o.f, "delete "+countOf(len(jobs), "job"), names(jobs)); err != nil {
+		if err := o.confirm.Ask(o.f, "delete "+countOf(len(jobs), "job"), names(jobs, o.sel.AllNamespaces)); err != nil {
 			return err
 		}
 	}

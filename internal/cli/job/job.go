@@ -20,8 +20,8 @@ func New(f *cli.Factory) *cobra.Command {
 		Work with jobs (jobs.batch.volcano.sh): sets of pods that are scheduled, run
 		and ended as one.`, "jobs", "j", "vj", "vcjob")
 	cmd.AddCommand(
-		newRun(f, run), newList(f, list), newView(f, view), newExplain(f, explainJobs), newLogs(f, logs),
-		newSuspend(f, issue), newResume(f, issue), newDelete(f, remove),
+		newRun(f, run), newList(f, list), newView(f, view), newExplain(f, explainJobs), newLogs(f, logs), newWait(f, await), newExec(f, execute), newAttach(f, execute),
+		newSuspend(f, issue), newResume(f, issue), newRestart(f, issue), newCancel(f, issue), newDelete(f, remove),
 	)
 	return cmd
 }

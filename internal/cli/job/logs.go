@@ -88,30 +88,32 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 	flags.IntVar(&o.most, "max-log-requests", 100, "How many containers may be followed at once")
 	flags.StringVarP(&oldName, "name", "N", "", "Name of the job")
 	flags.Lookup("name").Hidden = true
-	_ = cmd.RegisterFlagCompletionFunc("task", o.completeTasks)
+	_ = cmd.RegisterFlagCompletionFunc("task", completeTasks(f))
 	return cmd
 }
 
 // completeTasks offers the tasks of the job that is named already.
-func (o *logsOptions) completeTasks(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+func completeTasks(f *cli.Factory) cli.Completer {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		namespace, err := f.Namespace()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		c, err := f.Client()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		job := &batchv1alpha1.Job{}
+		if c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: cli.BareName(args[0])}, job) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return taskNames(job), cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	namespace, err := o.f.Namespace()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	c, err := o.f.Client()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	job := &batchv1alpha1.Job{}
-	if c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: cli.BareName(args[0])}, job) != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return taskNames(job), cobra.ShellCompDirectiveNoFileComp
 }
 
 func taskNames(job *batchv1alpha1.Job) []string {
@@ -142,19 +144,24 @@ func logs(ctx context.Context, o *logsOptions) error {
 
 // checkTasks refuses a task that the job does not have.
 func (o *logsOptions) checkTasks() error {
-	names := taskNames(o.job)
 	var problems []error
 	for _, task := range o.tasks {
-		if slices.ContainsFunc(names, func(name string) bool { return task == name || isPodOf(task, name) }) {
-			continue
-		}
-		hint := "tasks: " + strings.Join(names, ", ")
-		if near := cli.Nearest(task, names); near != "" {
-			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
-		}
-		problems = append(problems, cli.Errorf(hint, "job %q has no task %q", o.job.Name, task))
+		problems = append(problems, hasTask(o.job, task))
 	}
 	return errors.Join(problems...)
+}
+
+// hasTask is an error when the job has no task, and no pod TASK-INDEX, of that name.
+func hasTask(job *batchv1alpha1.Job, task string) error {
+	names := taskNames(job)
+	if slices.ContainsFunc(names, func(name string) bool { return task == name || isPodOf(task, name) }) {
+		return nil
+	}
+	hint := "tasks: " + strings.Join(names, ", ")
+	if near := cli.Nearest(task, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	}
+	return cli.Errorf(hint, "job %q has no task %q", job.Name, task)
 }
 
 // isPodOf says whether short is TASK-INDEX of the task.

@@ -28,17 +28,18 @@ func getJob(ctx context.Context, f *cli.Factory, c client.Client, namespace, nam
 		}
 	}
 	if apierrors.IsNotFound(err) && !strings.Contains(err.Error(), "could not find the requested resource") {
-		return nil, noJob(ctx, f, namespace, name)
+		return nil, noJob(ctx, f, namespace, name, err)
 	}
 	return job, err
 }
 
-func noJob(ctx context.Context, f *cli.Factory, namespace, name string) error {
+func noJob(ctx context.Context, f *cli.Factory, namespace, name string, cause error) error {
 	names, err := f.Names(ctx, batchv1alpha1.GroupVersion.WithKind("Job"), true)
 	if err != nil {
 		names = nil
 	}
 	missing := cli.NotFound("job", name, namespace, names)
+	missing.Err = cause
 	if missing.Hint == "" {
 		missing.Hint = "vcctl job list shows those of this namespace, -A those of all"
 	}

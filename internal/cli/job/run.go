@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -132,17 +133,20 @@ func (v *recursiveOrRequests) Set(text string) error {
 	return nil
 }
 
+// isResources says whether an argument reads as NAME=AMOUNT,…, which no name does.
+func isResources(arg string) bool { return strings.Contains(arg, "=") }
+
 // complete puts arguments and flags together.
 func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	r := &o.recipe
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
 		args, r.command = args[:at], args[at:]
 	}
-	if len(args) > 0 && o.files.Recursive && strings.Contains(args[0], "=") {
+	if at := slices.IndexFunc(args, isResources); at >= 0 && o.files.Recursive {
 		// -R cpu=1,memory=1Gi: with a blank between, the shell's words come apart.
 		o.files.Recursive = false
-		r.requests, r.oldRequestsOrLims = args[0], true
-		args = args[1:]
+		r.requests, r.oldRequestsOrLims = args[at], true
+		args = slices.Delete(slices.Clone(args), at, at+1)
 	}
 	for _, old := range []struct{ flag, instead string }{
 		{"name", "the name as an argument"}, {"limits", "--cpu and --memory"}, {"requests", "--cpu and --memory"},
@@ -162,6 +166,7 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	r.name = orElse(o.oldName, r.name)
 	r.minGiven = cmd.Flags().Lookup("min").Changed
 	r.maxRetryGiven = cmd.Flags().Lookup("max-retry").Changed
+	r.limitsGiven = cmd.Flags().Lookup("limits").Changed
 	r.ttlGiven = cmd.Flags().Lookup("ttl").Changed
 	return o.checkUsage(cmd, args)
 }

@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"errors"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -86,18 +85,18 @@ func followWatch(ctx context.Context, watcher watch.Interface, uid types.UID, se
 	}
 }
 
-// waitForPhase waits until the job is in one of the phases.
-func waitForPhase(ctx context.Context, f *cli.Factory, c client.WithWatch, job *batchv1alpha1.Job, wait cli.Wait, done string, wanted ...batchv1alpha1.JobPhase) error {
+// waitForVerb waits until a Command has taken effect on the job.
+func waitForVerb(ctx context.Context, f *cli.Factory, c client.WithWatch, job *batchv1alpha1.Job, wait cli.Wait, v *verb) error {
 	limited, cancel := withTimeout(ctx, wait)
 	defer cancel()
 	last := phaseOf(job)
 	err := follow(limited, c, client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
 		last = phaseOf(now)
-		if slices.Contains(wanted, last) {
+		if v.reached(job, now) {
 			return true, nil
 		}
 		if finished(last) {
-			return false, cli.Errorf(f.Typed("job view "+job.Name), "job %q ended as %s instead of being %s", job.Name, last, done)
+			return false, cli.Errorf(f.Typed("job view "+job.Name), "job %q ended as %s instead of being %s", job.Name, last, v.done)
 		}
 		return false, nil
 	})

@@ -104,9 +104,14 @@ func TestConventions(t *testing.T) {
 		"job view":      {"output", "selector"},
 		"job explain":   {"output", "watch", "all-namespaces", "selector"},
 		"job logs":      {"follow", "task", "previous", "tail", "since", "failed", "timestamps"},
-		"job suspend":   {"output", "selector", "dry-run", "wait", "timeout", "yes"},
-		"job resume":    {"output", "selector", "dry-run", "wait", "timeout", "yes"},
-		"job delete":    {"output", "selector", "filename", "dry-run", "wait", "timeout", "yes"},
+		"job wait":      {"output", "all-namespaces", "selector", "for", "timeout"},
+		"job exec":      {"task", "index", "container", "tty"},
+		"job attach":    {"task", "index", "container", "tty"},
+		"job suspend":   {"output", "all-namespaces", "selector", "dry-run", "wait", "timeout", "yes"},
+		"job resume":    {"output", "all-namespaces", "selector", "dry-run", "wait", "timeout", "yes"},
+		"job restart":   {"output", "all-namespaces", "selector", "dry-run", "wait", "timeout", "yes"},
+		"job cancel":    {"output", "all-namespaces", "selector", "dry-run", "wait", "timeout", "yes"},
+		"job delete":    {"output", "all-namespaces", "selector", "filename", "dry-run", "wait", "timeout", "yes"},
 		"queue list":    {"output", "watch", "selector", "no-headers", "sort-by"},
 		"queue get":     {"output", "watch"},
 		"queue create":  {"output", "dry-run", "weight", "capability"},
@@ -118,7 +123,7 @@ func TestConventions(t *testing.T) {
 		"top":           {"once", "all-namespaces"},
 		"version":       {"output", "client"},
 	}
-	completes := []string{"job list", "job view", "job explain", "job logs", "job suspend", "job resume", "job delete",
+	completes := []string{"job list", "job view", "job explain", "job logs", "job wait", "job exec", "job attach", "job suspend", "job resume", "job restart", "job cancel", "job delete",
 		"queue list", "queue get", "queue update", "queue open", "queue close", "queue operate", "queue delete"}
 	root := newTree("vcctl")
 	for path, flags := range want {

@@ -1,0 +1,352 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/util/jsonpath"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// awaitOptions are the inputs of `vcctl job wait`.
+type awaitOptions struct {
+	f    *cli.Factory
+	out  cli.Output
+	sel  cli.Selection
+	wait cli.Wait
+	aim  string
+}
+
+// aims are what --for takes.
+var aims = []string{"running", "done", "succeeded", "suspended", "deleted", "jsonpath="}
+
+func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *cobra.Command {
+	o := &awaitOptions{f: f}
+	cmd := &cobra.Command{
+		Use:   "wait NAME...",
+		Short: "Wait for jobs to run, to end, or to be gone",
+		Long: cli.Text(`
+			Wait until all the jobs are there:
+
+			  running            they run, or have run and are completed
+			  done               they have ended, well or not (the default)
+			  succeeded          they are completed; ends early when one cannot be any more
+			  suspended          their pods are stopped and can be resumed
+			  deleted            the objects are gone
+			  jsonpath={…}=TEXT  a field of each has this value
+
+			The exit code is the outcome: 0 when all is well, 1 when a job failed or ended
+			otherwise, 8 when --timeout passed first. Nothing is polled.`),
+		Example: f.Examples(`
+			# Until the end; the exit code tells how it went
+			vcctl job wait train
+
+			# Until it runs, ten minutes at most
+			vcctl job wait train --for=running --timeout 10m
+
+			# All jobs with a label
+			vcctl job wait -l team=nlp --for=succeeded
+
+			# Until three pods run
+			vcctl job wait train --for=jsonpath='{.status.running}'=3`),
+		ValidArgsFunction: f.CompleteJobs(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.sel.Complete(f, args)
+			if err := needSelection(f, cmd, &o.sel, "the name of a job is missing"); err != nil {
+				return err
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	o.sel.AddFlags(cmd, "jobs")
+	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
+	cmd.Flags().StringVar(&o.aim, "for", "done", "What to wait for: running, done, succeeded, suspended, deleted, or jsonpath={PATH}=VALUE")
+	cmd.Flags().DurationVar(&o.wait.Timeout, "timeout", 0, "How long to wait at most, for example 10m; 0 is for ever")
+	o.out.AddFormat(cmd, false)
+	_ = cmd.RegisterFlagCompletionFunc("for", cli.Values(aims...))
+	return cmd
+}
+
+// aim is what is waited for.
+type aim struct {
+	name string
+	// there says whether the job has arrived.
+	there func(*batchv1alpha1.Job) bool
+	// lost says whether it cannot arrive any more.
+	lost func(*batchv1alpha1.Job) bool
+	// gone says whether the end of the object is the arrival.
+	gone bool
+	// said is what the line of success ends with.
+	said func(*batchv1alpha1.Job) string
+}
+
+// newAim reads --for.
+func newAim(text string) (*aim, error) {
+	inEnd := func(job *batchv1alpha1.Job) bool { return finished(phaseOf(job)) }
+	is := func(phases ...batchv1alpha1.JobPhase) func(*batchv1alpha1.Job) bool {
+		return func(job *batchv1alpha1.Job) bool { return slices.Contains(phases, phaseOf(job)) }
+	}
+	phase := func(job *batchv1alpha1.Job) string { return strings.ToLower(string(phaseOf(job))) }
+	switch word := strings.ToLower(text); word {
+	case "running":
+		return &aim{name: word, there: is(batchv1alpha1.Running, batchv1alpha1.Completing, batchv1alpha1.Completed), lost: inEnd, said: phase}, nil
+	case "done", "ended":
+		return &aim{name: "done", there: is(batchv1alpha1.Completed), lost: inEnd, said: phase}, nil
+	case "succeeded", "completed":
+		return &aim{name: "succeeded", there: is(batchv1alpha1.Completed), said: phase,
+			lost: func(job *batchv1alpha1.Job) bool { return inEnd(job) || phaseOf(job) == batchv1alpha1.Aborted }}, nil
+	case "suspended":
+		return &aim{name: word, there: is(batchv1alpha1.Aborted), lost: inEnd, said: func(*batchv1alpha1.Job) string { return "suspended" }}, nil
+	case "deleted", "delete":
+		never := func(*batchv1alpha1.Job) bool { return false }
+		return &aim{name: "deleted", gone: true, there: never, lost: never, said: func(*batchv1alpha1.Job) string { return "deleted" }}, nil
+	}
+	if path, found := strings.CutPrefix(text, "jsonpath="); found {
+		return newPathAim(path)
+	}
+	hint := "one of: " + strings.Join(aims, ", ")
+	if near := cli.Nearest(text, aims); near != "" {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	}
+	return nil, cli.Errorf(hint, "--for: %q is not known", text)
+}
+
+// newPathAim reads {PATH}=VALUE, or {PATH} alone for any value at all.
+func newPathAim(text string) (*aim, error) {
+	const example = "an example: --for=jsonpath='{.status.running}'=3"
+	end := strings.LastIndex(text, "}")
+	if end < 0 {
+		return nil, cli.Errorf(example, "--for: jsonpath %q has no {…}", text)
+	}
+	path := jsonpath.New("for").AllowMissingKeys(true)
+	if err := path.Parse(text[:end+1]); err != nil {
+		return nil, cli.Errorf(example, "--for: jsonpath %q: %v", text[:end+1], err)
+	}
+	want, given := strings.CutPrefix(text[end+1:], "=")
+	if !given && text[end+1:] != "" {
+		return nil, cli.Errorf(example, "--for: %q after the path; want =VALUE", text[end+1:])
+	}
+	want = strings.Trim(want, `'"`)
+	there := func(job *batchv1alpha1.Job) bool {
+		plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
+		var value strings.Builder
+		if err != nil || path.Execute(&value, plain) != nil {
+			return false
+		}
+		return given && value.String() == want || !given && value.String() != ""
+	}
+	return &aim{name: text, there: there, said: func(*batchv1alpha1.Job) string { return "has " + text },
+		lost: func(*batchv1alpha1.Job) bool { return false }}, nil
+}
+
+func await(ctx context.Context, o *awaitOptions) error {
+	if err := o.out.Validate(); err != nil {
+		return err
+	}
+	goal, err := newAim(o.aim)
+	if err != nil {
+		return err
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	jobs, problem := selected(ctx, o.f, c, &o.sel)
+	if goal.gone && problem != nil {
+		problem = ignoreMissing(problem)
+	}
+	if o.sel.Wide() && len(jobs) == 0 && problem == nil {
+		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
+	}
+	limited, cancel := withTimeout(ctx, o.wait)
+	defer cancel()
+	w := &waiter{o: o, goal: goal, pending: map[types.UID]*batchv1alpha1.Job{}}
+	for _, job := range jobs {
+		w.pending[job.UID] = job
+	}
+	err = w.run(limited, c)
+	if limited.Err() != nil && ctx.Err() == nil {
+		err = w.timedOut()
+	}
+	return errors.Join(append([]error{problem, err}, w.problems...)...)
+}
+
+// ignoreMissing drops the errors about jobs that do not exist.
+func ignoreMissing(err error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return err
+	}
+	var left []error
+	for _, one := range joined.Unwrap() {
+		left = append(left, ignoreMissing(one))
+	}
+	return errors.Join(left...)
+}
+
+// waiter waits for many jobs with one watch.
+type waiter struct {
+	o        *awaitOptions
+	goal     *aim
+	pending  map[types.UID]*batchv1alpha1.Job
+	problems []error
+}
+
+// scope is what to list and watch: one job, a namespace, or all.
+func (w *waiter) scope() []client.ListOption {
+	var options []client.ListOption
+	namespaces := map[string]bool{}
+	for _, job := range w.pending {
+		namespaces[job.Namespace] = true
+		if len(w.pending) == 1 {
+			options = append(options, named(job.Name))
+		}
+	}
+	if len(namespaces) == 1 {
+		for namespace := range namespaces {
+			options = append(options, client.InNamespace(namespace))
+		}
+	}
+	return options
+}
+
+func (w *waiter) run(ctx context.Context, c client.WithWatch) error {
+	for len(w.pending) > 0 {
+		scope := w.scope()
+		version, err := w.look(ctx, c, scope)
+		if err != nil || len(w.pending) == 0 {
+			return err
+		}
+		watcher, err := c.Watch(ctx, &batchv1alpha1.JobList{}, append(scope, since(version))...)
+		if err != nil {
+			return err
+		}
+		err = w.follow(ctx, watcher)
+		watcher.Stop()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look sees how the jobs stand; those that are not there are gone.
+func (w *waiter) look(ctx context.Context, c client.Client, scope []client.ListOption) (version string, err error) {
+	there := map[types.UID]bool{}
+	page := &batchv1alpha1.JobList{}
+	err = cli.Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			there[page.Items[i].UID] = true
+			if err := w.see(page.Items[i].DeepCopy()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, scope...)
+	if err != nil {
+		return "", err
+	}
+	for _, uid := range w.order() {
+		if !there[uid] {
+			if err := w.gone(w.pending[uid]); err != nil {
+				return "", err
+			}
+		}
+	}
+	return page.ResourceVersion, nil
+}
+
+// order is that of the names, so that two runs say the same.
+func (w *waiter) order() []types.UID {
+	var uids []types.UID
+	for uid := range w.pending {
+		uids = append(uids, uid)
+	}
+	slices.SortFunc(uids, func(a, b types.UID) int { return strings.Compare(jobKey(w.pending[a]), jobKey(w.pending[b])) })
+	return uids
+}
+
+func (w *waiter) follow(ctx context.Context, watcher watch.Interface) error {
+	for len(w.pending) > 0 {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case event, open := <-watcher.ResultChan():
+			job, ok := event.Object.(*batchv1alpha1.Job)
+			if !open || !ok {
+				return nil
+			}
+			if w.pending[job.UID] == nil {
+				continue
+			}
+			news := w.see
+			if event.Type == watch.Deleted {
+				news = w.gone
+			}
+			if err := news(job); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// see judges a job that is waited for.
+func (w *waiter) see(job *batchv1alpha1.Job) error {
+	if w.pending[job.UID] == nil {
+		return nil
+	}
+	w.pending[job.UID] = job
+	switch {
+	case w.goal.there(job):
+		return w.arrived(job)
+	case w.goal.lost(job):
+		delete(w.pending, job.UID)
+		failed := cli.Errorf(w.o.f.Typed("job view "+job.Name), "job %q ended as %s", job.Name, phaseOf(job))
+		if !finished(phaseOf(job)) {
+			failed.What = fmt.Sprintf("job %q is %s", job.Name, phaseOf(job))
+		}
+		if text := explain(job, nil).short(); text != "" {
+			failed.What += ": " + text
+		}
+		w.problems = append(w.problems, failed)
+	}
+	return nil
+}
+
+func (w *waiter) gone(job *batchv1alpha1.Job) error {
+	if w.goal.gone {
+		return w.arrived(job)
+	}
+	delete(w.pending, job.UID)
+	w.problems = append(w.problems, cli.Errorf("", "job %q was deleted while it was waited for", job.Name))
+	return nil
+}
+
+func (w *waiter) arrived(job *batchv1alpha1.Job) error {
+	delete(w.pending, job.UID)
+	return cli.PrintName(w.o.f, &w.o.out, job, w.goal.said(job))
+}
+
+// timedOut names those that did not arrive.
+func (w *waiter) timedOut() error {
+	var late []error
+	for _, uid := range w.order() {
+		late = append(late, w.o.wait.TimedOut("job "+w.pending[uid].Name, string(phaseOf(w.pending[uid]))))
+	}
+	return errors.Join(late...)
+}

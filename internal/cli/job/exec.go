@@ -1,0 +1,278 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/httpstream"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/remotecommand"
+	"k8s.io/client-go/util/exec"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// execOptions are the inputs of `vcctl job exec` and `vcctl job attach`.
+type execOptions struct {
+	f         *cli.Factory
+	name      string
+	task      string
+	index     int
+	container string
+	stdin     bool
+	tty       bool
+	// command is empty for attach.
+	command []string
+}
+
+func newExec(f *cli.Factory, run func(context.Context, *execOptions) error) *cobra.Command {
+	o := &execOptions{f: f}
+	cmd := &cobra.Command{
+		Use:   "exec NAME [-t TASK] [-i INDEX] -- COMMAND...",
+		Short: "Run a command in a pod of a job",
+		Long: cli.Text(`
+			Run a command in a container of one pod of a job: the first that runs, or the
+			one that --task and --index name. Standard input is passed on; on a terminal
+			the command gets a terminal of this size, too. The exit code is that of the
+			command.`),
+		Example: f.Examples(`
+			# A shell in the first pod that runs
+			vcctl job exec train -- sh
+
+			# What the third worker's accelerators do
+			vcctl job exec train -t worker -i 2 -- nvidia-smi
+
+			# Without a terminal, for a script
+			vcctl job exec train --tty=false -- cat /etc/hostname > name`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at := cmd.ArgsLenAtDash()
+			if at < 0 && len(args) > 1 {
+				return cli.Errorf(fmt.Sprintf("write -- before the command: %s %s -- %s", cli.Path(f, cmd), args[0], strings.Join(args[1:], " ")),
+					"the command does not stand after --")
+			}
+			if at >= 0 {
+				args, o.command = args[:at], args[at:]
+			}
+			if len(o.command) == 0 {
+				return cli.UsageError(f, cmd, "the command is missing")
+			}
+			return o.complete(cmd, args, run)
+		},
+	}
+	o.addFlags(cmd)
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return cli.Errorf(fmt.Sprintf("what belongs to the command stands after --: %s NAME -- ls -l", cli.Path(f, cmd)), "%v", err)
+	})
+	return cmd
+}
+
+func newAttach(f *cli.Factory, run func(context.Context, *execOptions) error) *cobra.Command {
+	o := &execOptions{f: f}
+	cmd := &cobra.Command{
+		Use:   "attach NAME [-t TASK] [-i INDEX]",
+		Short: "Connect to what runs in a pod of a job",
+		Long: cli.Text(`
+			Connect this terminal to the program that runs in a container of one pod of a
+			job: the first that runs, or the one that --task and --index name. What it
+			prints from now on is shown here; what is typed reaches it when its container
+			has stdin. The exit code is that of the program when it ends meanwhile.
+			` + "`vcctl job logs -f`" + ` shows what all pods say.`),
+		Example: f.Examples(`
+			# The first pod that runs
+			vcctl job attach train
+
+			# The debugger in worker 0
+			vcctl job attach train -t worker -i 0 -c debugger`),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.complete(cmd, args, run) },
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *execOptions) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVarP(&o.task, "task", "t", "", "Task of the pod, or TASK-INDEX (default: the first pod that runs)")
+	flags.IntVarP(&o.index, "index", "i", -1, "Index of the pod in its task (default: the first that runs)")
+	flags.StringVarP(&o.container, "container", "c", "", "Container of the pod (default: its first)")
+	flags.BoolVar(&o.stdin, "stdin", true, "Pass standard input on")
+	flags.BoolVar(&o.tty, "tty", false, "Give the command a terminal (default: when this is one)")
+	flags.Lookup("tty").DefValue = ""
+	cmd.ValidArgsFunction = o.f.CompleteJobs()
+	_ = cmd.RegisterFlagCompletionFunc("task", completeTasks(o.f))
+}
+
+func (o *execOptions) complete(cmd *cobra.Command, args []string, run func(context.Context, *execOptions) error) error {
+	switch len(args) {
+	case 0:
+		return cli.UsageError(o.f, cmd, "the name of a job is missing")
+	case 1:
+		o.name = cli.BareName(args[0])
+	default:
+		return cli.UsageError(o.f, cmd, "one job at a time; %d were given", len(args))
+	}
+	s := o.f.Streams
+	switch given := cmd.Flags().Lookup("tty").Changed; {
+	case !given:
+		o.tty = o.stdin && s.InTTY && s.OutTTY
+	case o.tty && !s.InTTY:
+		o.f.Warnf("--tty: standard input is no terminal; going on without one")
+		o.tty = false
+	}
+	return run(cmd.Context(), o)
+}
+
+// execute runs exec and attach.
+func execute(ctx context.Context, o *execOptions) error {
+	namespace, err := o.f.Namespace()
+	if err != nil {
+		return err
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	job, err := getJob(ctx, o.f, c, namespace, o.name)
+	if err != nil {
+		return err
+	}
+	pod, err := o.choose(ctx, c, job)
+	if err != nil {
+		return err
+	}
+	container, err := containerOf(pod, o.container)
+	if err != nil {
+		return err
+	}
+	return o.connect(ctx, pod, container)
+}
+
+// choose picks the pod.
+func (o *execOptions) choose(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*corev1.Pod, error) {
+	if o.task != "" {
+		if err := hasTask(job, o.task); err != nil {
+			return nil, err
+		}
+	}
+	pods, err := podsOf(ctx, c, job)
+	if err != nil {
+		return nil, err
+	}
+	var states []string
+	for _, pod := range pods {
+		if !o.wants(job, pod) {
+			continue
+		}
+		if pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil {
+			return pod, nil
+		}
+		states = append(states, fmt.Sprintf("%s (%s)", shortPod(job.Name, pod.Name), cli.PodStatus(pod)))
+	}
+	e := cli.Errorf(o.f.Typed("job explain "+job.Name)+" says why; "+o.f.Typed("job wait "+job.Name+" --for=running")+" waits",
+		"no pod of job %q is running: the job is %s", job.Name, phaseOf(job))
+	if phaseOf(job) == batchv1alpha1.Running {
+		e.What, e.Hint = fmt.Sprintf("no running pod of job %q is the one that --task and --index name", job.Name), o.f.Typed("job view "+job.Name)+" shows its pods"
+	}
+	if finished(phaseOf(job)) {
+		e.Hint = o.f.Typed("job logs "+job.Name) + " shows what its pods said"
+	}
+	if len(states) > 0 {
+		e.What += "; " + joined(states)
+	}
+	return nil, e
+}
+
+func (o *execOptions) wants(job *batchv1alpha1.Job, pod *corev1.Pod) bool {
+	short := shortPod(job.Name, pod.Name)
+	if o.task != "" && o.task != taskOf(pod) && o.task != short {
+		return false
+	}
+	return o.index < 0 || strings.HasSuffix(short, "-"+strconv.Itoa(o.index))
+}
+
+// containerOf is the name of the container: the one asked for, else the one that
+// the pod names as its default, else the first.
+func containerOf(pod *corev1.Pod, name string) (string, error) {
+	var names []string
+	for _, container := range pod.Spec.Containers {
+		names = append(names, container.Name)
+	}
+	switch {
+	case name == "":
+		if chosen := pod.Annotations["kubectl.kubernetes.io/default-container"]; slices.Contains(names, chosen) {
+			return chosen, nil
+		}
+		return names[0], nil
+	case slices.Contains(names, name):
+		return name, nil
+	}
+	hint := "containers: " + strings.Join(names, ", ")
+	if near := cli.Nearest(name, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	}
+	return "", cli.Errorf(hint, "pod %q has no container %q", pod.Name, name)
+}
+
+// connect streams until the command ends, and returns its exit code as an ExitStatus.
+func (o *execOptions) connect(ctx context.Context, pod *corev1.Pod, container string) error {
+	executor, err := o.executor(pod, container)
+	if err != nil {
+		return err
+	}
+	s := o.f.Streams
+	streams := remotecommand.StreamOptions{Stdout: s.Out, Stderr: s.Err, Tty: o.tty}
+	if o.stdin {
+		streams.Stdin = s.In
+	}
+	if o.tty {
+		streams.Stderr = io.Discard
+		restore, sizes := s.Raw(ctx)
+		defer restore()
+		streams.TerminalSizeQueue = sizes
+	}
+	err = executor.StreamWithContext(ctx, streams)
+	var ended exec.CodeExitError
+	if errors.As(err, &ended) {
+		return cli.ExitStatus(ended.Code)
+	}
+	return err
+}
+
+// executor speaks WebSocket, and SPDY with servers that know nothing newer.
+func (o *execOptions) executor(pod *corev1.Pod, container string) (remotecommand.Executor, error) {
+	clientset, err := o.f.Clientset()
+	if err != nil {
+		return nil, err
+	}
+	config, err := o.f.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	request := clientset.CoreV1().RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name)
+	if len(o.command) > 0 {
+		request = request.SubResource("exec").VersionedParams(&corev1.PodExecOptions{Container: container, Command: o.command,
+			Stdin: o.stdin, Stdout: true, Stderr: !o.tty, TTY: o.tty}, scheme.ParameterCodec)
+	} else {
+		request = request.SubResource("attach").VersionedParams(&corev1.PodAttachOptions{Container: container,
+			Stdin: o.stdin, Stdout: true, Stderr: !o.tty, TTY: o.tty}, scheme.ParameterCodec)
+	}
+	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", request.URL())
+	if err != nil {
+		return nil, err
+	}
+	websocket, err := remotecommand.NewWebSocketExecutor(config, "GET", request.URL().String())
+	if err != nil {
+		return nil, err
+	}
+	return remotecommand.NewFallbackExecutor(websocket, spdy, func(err error) bool {
+		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+	})
+}
