@@ -164,8 +164,21 @@ func (p *plan) answered(chosen []int) []*model.Gang {
 	return answering
 }
 
-// answers says whether a gang that lost tasks could take the room for them back.
+// answers says whether a gang that lost tasks could take the room for them back, or for those it would ask for first.
 func (p *plan) answers(j *session.Job, tasks []*model.Task) bool {
+	if first := firstBack(j, tasks); len(first) < len(tasks) && p.mayTakeBack(j, first) {
+		return true
+	}
+	return p.mayTakeBack(j, tasks)
+}
+
+// firstBack are those of a gang's lost tasks that bring it to its minimum, or one where it has that. They come last in the
+// order in which tasks are lost.
+func firstBack(j *session.Job, lost []*model.Task) []*model.Task {
+	return lost[max(len(lost)-max(j.Need(), 1), 0):]
+}
+
+func (p *plan) mayTakeBack(j *session.Job, tasks []*model.Task) bool {
 	for _, kind := range p.s.Attacks {
 		if !sameSide(kind, p.attack.Kind) {
 			continue

@@ -31,6 +31,9 @@ func (s *Session) KeepLost() {
 		if j == nil || !j.LetIn() || j.Satisfied() || j.AllocatedTasks() == 0 {
 			continue // whole again, or it does not run any more
 		}
+		if _, v := s.tiers(j.Topology, s.nodesOf(j, nil), nil); v.Code != "" {
+			continue // the HyperNodes changed around it: no room of its own helps it
+		}
 		k := &keeping{job: j, in: s.Ledger.Of(g.Queue)}
 		for _, lost := range g.Lost {
 			until := lost.Since.Add(s.Rules.KeepLost)
