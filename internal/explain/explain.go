@@ -400,6 +400,21 @@ func Pod(v *Verdict) string {
 	return reason.Get(v.Code).Sentence
 }
 
+// PodReason is the reason of a waiting pod's condition. Autoscalers take Unschedulable for a lack of nodes, so it is
+// that only where more nodes could help; grows: they come when they are asked for, whatever else the pod waits for.
+func PodReason(v *Verdict, grows bool) string {
+	switch v.Code {
+	case reason.BehindOthers, reason.OverDeserved:
+		if grows {
+			break
+		}
+		fallthrough
+	case reason.OverCapability, reason.OverQuota, reason.QueueMissing, reason.QueueClosed, reason.QueueNotLeaf, reason.QueueInvalid:
+		return string(v.Code)
+	}
+	return corev1.PodReasonUnschedulable
+}
+
 // Same says whether two explanations mean the same; numbers of nodes and amounts
 // may differ.
 func Same(a, b *schedulingv1beta1.Explanation) bool {

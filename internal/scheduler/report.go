@@ -183,7 +183,7 @@ func podConditions(s *session.Session, j *session.Job) (again time.Time) {
 	if ripe := j.Since.Add(patience); s.Now.Before(ripe) {
 		return ripe
 	}
-	condition := model.PodCondition{Reason: corev1.PodReasonUnschedulable, Message: explain.Pod(v)}
+	condition := model.PodCondition{Reason: explain.PodReason(v, j.In.Grows()), Message: explain.Pod(v)}
 	for _, t := range j.Pending {
 		if t.Condition != condition {
 			s.Out.PodConditions = append(s.Out.PodConditions, decision.PodCondition{Pod: pod(t), Reason: condition.Reason, Message: condition.Message})

@@ -23,6 +23,8 @@
 //	unready POD…       they run and are not ready
 //	bindfail POD…      the API refused the binding
 //	show GANG…         phase, condition, explanation
+//	explain GANG…      what would help, when it starts, how its queue stands
+//	conditions GANG…   what the conditions of its waiting pods say
 //	events             those since they were last told
 //	shares             what queues hold and deserve
 //	config             the lines are the scheduler's configuration

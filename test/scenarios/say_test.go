@@ -64,3 +64,16 @@ func (w *world) tellEvents() []string {
 	w.events = nil
 	return out
 }
+
+// conditions tells what the conditions of waiting pods say: what an autoscaler reads.
+func (w *world) conditions(gangs []string) []string {
+	var out []string
+	for _, gang := range gangs {
+		for _, p := range w.podsOf(gang) {
+			if t := w.model.Task(p.UID); t != nil && t.Condition.Reason != "" {
+				out = append(out, fmt.Sprintf("%s %s: %s", p.Name, t.Condition.Reason, t.Condition.Message))
+			}
+		}
+	}
+	return out
+}

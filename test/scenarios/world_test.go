@@ -118,6 +118,8 @@ func (w *world) do(line string, body []string) []string {
 		return w.pass(args)
 	case "explain":
 		return w.explain(args)
+	case "conditions":
+		return w.conditions(args)
 	case "notes":
 		return w.notes(args)
 	case "usage":

@@ -23,6 +23,7 @@ package queue
 import (
 	"math"
 
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/model"
 )
 
@@ -78,6 +79,9 @@ type Queue struct {
 	totals []float64
 	said   said
 }
+
+// Grows says whether the cluster grows with what waits in the queue: its gangs are let in up to its own limits.
+func (q *Queue) Grows() bool { return q.Annotations[keys.ElasticCluster] == "true" }
 
 // Ledger holds all queues that are known or have gangs, by name.
 type Ledger struct {

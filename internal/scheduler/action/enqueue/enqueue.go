@@ -52,7 +52,7 @@ func admit(s *session.Session, j *session.Job) bool {
 	if !s.Gate(j) {
 		return false
 	}
-	if v, never := s.Never(j); never { // inside it would only take the room of others
+	if v, never := s.Never(j); never && !j.In.Grows() { // inside it would only take the room of others
 		s.Verdict(j, v)
 		return false
 	}

@@ -1,7 +1,6 @@
 package capacity
 
 import (
-	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
@@ -78,7 +77,7 @@ func (r *rules) blame(p *queue.Queue, i int, asked model.Request, claims bool) v
 // ceiling is what limits whom a queue lets in. In a tree that is no matter of the
 // cluster's size, nor in a queue whose cluster grows with what waits.
 func (r *rules) ceiling(q *queue.Queue) []float64 {
-	if r.tree || q.Annotations[keys.ElasticCluster] == "true" {
+	if r.tree || q.Grows() {
 		return q.Ceiling
 	}
 	return q.RealCapability

@@ -12,7 +12,6 @@
 package overcommit
 
 import (
-	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
@@ -102,7 +101,7 @@ func (g *gate) load() {
 
 // vote says whether the gang's minimum fits.
 func (g *gate) vote(j *session.Job) (session.Vote, explain.Verdict) {
-	if j.In.Annotations[keys.ElasticCluster] == "true" { // the cluster grows
+	if j.In.Grows() { // the cluster grows
 		return session.Abstain, explain.Verdict{}
 	}
 	g.load()

@@ -176,6 +176,9 @@ func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 		return session.Permit, explain.Verdict{}
 	}
 	v := r.capability(q, best, j.MinResources, q.Own.Allocated[best])
+	if q.Grows() {
+		v = r.limit(reason.OverCapability, q, best, j.MinResources, q.Own.Allocated[best], q.Capability[best])
+	}
 	v.Limit.Promised, v.Limit.Spare = promised(q, best, idle), q.Own.Elastic[best]
 	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // full, not too small
 		v.Code = reason.NotEnqueued
@@ -191,11 +194,20 @@ func (r rules) overClaimed(q *queue.Queue, asked model.Request, idle []float64) 
 	for _, t := range asked {
 		i := int(t.Index)
 		claimed := q.Own.Allocated[i] + promised(q, i, idle) - q.Own.Elastic[i]
-		if float64(t.Value)+claimed > q.RealCapability[i]+queue.Epsilon && (best < 0 || r.resources.Name(i) < r.resources.Name(best)) {
+		if float64(t.Value)+claimed > admits(q)[i]+queue.Epsilon && (best < 0 || r.resources.Name(i) < r.resources.Name(best)) {
 			best = i
 		}
 	}
 	return best
+}
+
+// admits is what limits whom a queue lets in: its own capability alone where the
+// cluster grows with what waits.
+func admits(q *queue.Queue) []float64 {
+	if q.Grows() {
+		return q.Capability
+	}
+	return q.RealCapability
 }
 
 // promised is what is reserved for gangs that were let in and may start some day.
