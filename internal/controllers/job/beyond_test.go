@@ -268,7 +268,7 @@ func (w *arrayWorld) checkEnd() error {
 }
 
 func TestAnArrayComesToItsEndWhateverHappens(t *testing.T) {
-	seeds.Check(t, 4000, func(t *rapid.T) {
+	seeds.Check(t, 10_000, func(t *rapid.T) {
 		w := newArrayWorld(t)
 		defer func() {
 			if t.Failed() {

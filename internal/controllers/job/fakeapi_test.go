@@ -173,6 +173,9 @@ func (s store) list(list client.ObjectList, opts ...client.ListOption) error {
 	return meta.SetList(list, found)
 }
 
+// indexes are those of the controllers, made once.
+var indexes = index.All()
+
 type labelSet map[string]string
 
 func (l labelSet) Has(k string) bool              { _, ok := l[k]; return ok }
@@ -184,7 +187,7 @@ func indexed(o client.Object, opts *client.ListOptions) bool {
 		return true
 	}
 	for _, requirement := range opts.FieldSelector.Requirements() {
-		for _, i := range index.All() {
+		for _, i := range indexes {
 			if i.Name == requirement.Field && !slices.Contains(i.Values(o), requirement.Value) {
 				return false
 			}

@@ -151,7 +151,7 @@ func (w *world) checkRest() error {
 }
 
 func TestAJobConvergesWhateverHappens(t *testing.T) {
-	seeds.Check(t, 6000, func(t *rapid.T) {
+	seeds.Check(t, 10_000, func(t *rapid.T) {
 		w := newWorld(drawJob(t, true))
 		defer func() {
 			if t.Failed() {

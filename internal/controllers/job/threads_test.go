@@ -192,7 +192,9 @@ func TestAPodThatItsNodeRefusesIsMadeAgainAndCostsTheJobNothing(t *testing.T) {
 	if w.group() != group || w.pod("job-w-0").UID != kept || w.pod("job-w-1").UID == refused {
 		t.Error("not just the pod that was refused was replaced")
 	}
-	if !slices.ContainsFunc(w.events, func(e string) bool { return strings.HasPrefix(e, "Warning PodRefused: w-1 was refused by its node (OutOfcpu)") }) {
+	if !slices.ContainsFunc(w.events, func(e string) bool {
+		return strings.HasPrefix(e, "Warning PodRefused: w-1 was refused by its node (OutOfcpu)")
+	}) {
 		t.Errorf("nobody says so: %q", w.events)
 	}
 }

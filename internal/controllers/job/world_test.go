@@ -55,6 +55,8 @@ type world struct {
 	// made counts the writes. life is how many more this life of the process makes, -1: it does not end by itself; lifeEndsUnheard: nobody hears of the last.
 	made, life      int
 	lifeEndsUnheard bool
+	// due is when the controller is to look at the job, as its watches and its plans have asked for; zero: never.
+	due time.Time
 }
 
 type lateCache struct{ w *world }
@@ -67,10 +69,26 @@ func (c lateCache) List(_ context.Context, list client.ObjectList, opts ...clien
 	return c.w.cached.list(list, opts...)
 }
 
-// deaf is a work queue that nobody listens to: the test decides when to reconcile.
-type deaf struct{ queue }
+// bell is the work queue of the world's job: it keeps when to look. Most tests look whenever they like.
+type bell struct {
+	queue
+	w *world
+}
 
-func (deaf) AddAfter(reconcile.Request, time.Duration) {}
+func (b bell) Add(r reconcile.Request) { b.AddAfter(r, 0) }
+
+func (b bell) AddAfter(r reconcile.Request, d time.Duration) {
+	if r.NamespacedName == b.w.job {
+		b.w.wake(d)
+	}
+}
+
+// wake asks for a look after d at the latest.
+func (w *world) wake(d time.Duration) {
+	if at := w.clock.Add(d); w.due.IsZero() || at.Before(w.due) {
+		w.due = at
+	}
+}
 
 func newWorld(job *batch.Job) *world {
 	w := &world{cached: store{}, position: map[string]int{}, life: -1, clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
@@ -87,6 +105,7 @@ func (w *world) start() {
 	w.api.writesLeft = -1
 	w.reconciler = New(Options{Cache: lateCache{w}, API: w.api, Recorder: silent{&w.events}, Writers: 1, IDs: w.ids, Now: func() time.Time { return w.clock }})
 	w.pods = w.reconciler.pods()
+	w.wake(0) // all that a new process finds is looked at
 }
 
 // restart begins a new life of the process, with caches that an API server filled which is some changes behind what the old process knew.
@@ -119,7 +138,7 @@ func (w *world) again(n int) {
 		if c.kind != "Pod" || c.object == nil || w.cached[storeKey("Pod", client.ObjectKeyFromObject(c.object))] == nil {
 			continue
 		}
-		w.pods.Update(context.Background(), event.UpdateEvent{ObjectOld: c.object, ObjectNew: c.object}, deaf{})
+		w.pods.Update(context.Background(), event.UpdateEvent{ObjectOld: c.object, ObjectNew: c.object}, bell{w: w})
 	}
 }
 
@@ -148,22 +167,33 @@ func (w *world) see(kind string, n int) {
 }
 
 func (w *world) observe(c change) {
-	ctx := context.Background()
+	name := client.ObjectKeyFromObject(cmp.Or(c.object, c.old))
 	if c.object == nil {
-		delete(w.cached, storeKey(c.kind, client.ObjectKeyFromObject(c.old)))
-		if c.kind == "Pod" {
-			w.pods.Delete(ctx, event.DeleteEvent{Object: c.old}, deaf{})
-		}
-		return
-	}
-	w.cached[storeKey(c.kind, client.ObjectKeyFromObject(c.object))] = c.object
-	if c.kind != "Pod" {
-		return
-	}
-	if c.old == nil {
-		w.pods.Create(ctx, event.CreateEvent{Object: c.object}, deaf{})
+		delete(w.cached, storeKey(c.kind, name))
 	} else {
-		w.pods.Update(ctx, event.UpdateEvent{ObjectOld: c.old, ObjectNew: c.object}, deaf{})
+		w.cached[storeKey(c.kind, name)] = c.object
+	}
+	var watch handler.EventHandler
+	switch c.kind {
+	case "Pod":
+		watch = w.pods
+	case "PodGroup":
+		watch = groups()
+	case "Command":
+		watch = handler.EnqueueRequestsFromMapFunc(commands)
+	case "Job":
+		watch = &handler.EnqueueRequestForObject{}
+	default:
+		return
+	}
+	ctx, q := context.Background(), bell{w: w}
+	switch {
+	case c.object == nil:
+		watch.Delete(ctx, event.DeleteEvent{Object: c.old}, q)
+	case c.old == nil:
+		watch.Create(ctx, event.CreateEvent{Object: c.object}, q)
+	default:
+		watch.Update(ctx, event.UpdateEvent{ObjectOld: c.old, ObjectNew: c.object}, q)
 	}
 }
 
@@ -183,7 +213,13 @@ func (w *world) reconcile(writes int, lostReply bool) error {
 		writes, lostReply = w.life, w.lifeEndsUnheard
 	}
 	w.api.writesLeft, w.api.lostReply = writes, lostReply
-	_, err := w.reconciler.Reconcile(context.Background(), reconcile.Request{NamespacedName: w.job})
+	result, err := w.reconciler.Reconcile(context.Background(), reconcile.Request{NamespacedName: w.job})
+	switch {
+	case err != nil:
+		w.wake(maxBackoff)
+	case result.RequeueAfter > 0:
+		w.wake(result.RequeueAfter)
+	}
 	w.note("reconcile: %s: %v", strings.Join(w.api.writes, ", "), err)
 	crashed := w.api.writesLeft == 0
 	if lives {
