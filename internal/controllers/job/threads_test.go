@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -173,6 +174,34 @@ func TestTimesOfAStatusMoveOnlyWithThePhase(t *testing.T) {
 	if now.Succeeded != 1 || !now.State.LastTransitionTime.Equal(&begun.State.LastTransitionTime) || *now.RunningDuration != *begun.RunningDuration ||
 		len(now.Conditions) != 2 || !now.Conditions[1].LastTransitionTime.Equal(begun.Conditions[1].LastTransitionTime) {
 		t.Errorf("was %+v,\nis %+v", begun, now)
+	}
+}
+
+func TestNothingIsRememberedOfJobsThatAreGone(t *testing.T) {
+	t.Parallel()
+	named := func() *batch.Job {
+		job := simpleJob(1)
+		job.Name = "passing" // its series are nobody else's
+		return job
+	}
+	w := newWorld(named())
+	for i := range 20 {
+		w.mustSettle(t)
+		w.finish("passing-w-0", int32(i%2))
+		w.mustSettle(t)
+		w.api.remove(w.truth())
+		for range 2 {
+			w.turn(t, watched...)
+		}
+		if jobs, names := len(w.reconciler.memory.jobs), len(w.reconciler.memory.names); jobs+names > 0 {
+			t.Fatalf("%d jobs and %d names are remembered", jobs, names)
+		}
+		w.api.put(named())
+	}
+	for _, counter := range []*prometheus.CounterVec{completedJobs, failedJobs} {
+		if counter.DeletePartialMatch(prometheus.Labels{"job_name": "ns/passing"}) > 0 {
+			t.Error("a series is left of a job that is gone")
+		}
 	}
 }
 

@@ -73,6 +73,12 @@ func TestTheElementsOfAnArray(t *testing.T) {
 			"", batch.ArrayStatus{Running: "1", Reason: "Dependency"}},
 		"none is left that may follow": {array("2-3").asks(keys.Dependency, "aftercorr:7").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "1", Failed: "2-3"})),
 			"", batch.ArrayStatus{Reason: "DependencyNeverSatisfied"}},
+		"one of several terms is enough for all": {array("0-1").asks(keys.Dependency, "aftercorr:7?afterany:8").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "1"})),
+			"w-0 w-1", batch.ArrayStatus{}},
+		"one element of another is enough for all": {array("0-1").asks(keys.Dependency, "aftercorr:7_1").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "1"})),
+			"w-0 w-1", batch.ArrayStatus{}},
+		"those of an array that is gone never come": {array("0-1").asks(keys.Dependency, "aftercorr:7"), "", batch.ArrayStatus{Reason: "DependencyNeverSatisfied"}},
+		"those of one that is to come may":          {array("0-1").asks(keys.Dependency, "aftercorr:later"), "", batch.ArrayStatus{Reason: "Dependency"}},
 		"those that never can are cancelled where that is asked": {array("1-3").asks(keys.Dependency, "aftercorr:7").asks(keys.KillOnInvalidDependency, "true").
 			other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "1", Failed: "2"})), "w-0", batch.ArrayStatus{Cancelled: "2"}},
 	}
@@ -123,6 +129,51 @@ func TestAnArrayOfWhichAllIsCancelledEnds(t *testing.T) {
 		if s := status(in, &p); s.State.Phase != batch.Terminated || s.State.Message != allCancelled {
 			t.Errorf("%s: %+v", phase, s.State)
 		}
+	}
+}
+
+func TestCancelledElementsKeepAnArrayFromNothing(t *testing.T) {
+	t.Parallel()
+	wide := func(s *story, n int32) *story {
+		s.Job.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: n, PartitionSize: 2}
+		return s
+	}
+	gang := func(s *story, phase batch.JobPhase, least int32) *story {
+		s.Job.Spec.MinAvailable, s.Job.Status.State.Phase = least, phase
+		return s
+	}
+	const well, runs = corev1.PodSucceeded, corev1.PodRunning
+	tests := map[string]struct {
+		in   *story
+		want batch.JobPhase
+	}{
+		"a wide one of which half is done":     {wide(array("9"), 1).asks(keys.ArrayCancelled, "9").pod("w", 0, well), batch.Terminated},
+		"before it has run, too":               {gang(wide(array("9"), 1).asks(keys.ArrayCancelled, "9"), batch.Pending, 0).pod("w", 0, well), batch.Terminated},
+		"beside one that is done":              {wide(array("8-9"), 2).asks(keys.ArrayCancelled, "9").pod("w", 0, well).pod("w", 1, well).pod("w", 2, well), batch.Completed},
+		"beside one that runs":                 {wide(array("8-9"), 2).asks(keys.ArrayCancelled, "9").pod("w", 0, runs).pod("w", 1, runs).pod("w", 2, well), batch.Running},
+		"a gang of more than are left starts":  {gang(array("0-2").asks(keys.ArrayCancelled, "1"), batch.Pending, 3).pod("w", 0, runs).pod("w", 2, runs), batch.Running},
+		"and runs":                             {gang(array("0-2").asks(keys.ArrayCancelled, "1"), batch.Running, 3).pod("w", 0, runs).pod("w", 2, runs), batch.Running},
+		"until one of them has to begin again": {gang(array("0-2").asks(keys.ArrayCancelled, "1"), batch.Running, 3).pod("w", 0, runs).pod("w", 2, corev1.PodPending), batch.Pending},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := Compute(test.in.Input)
+			if s := status(test.in, &p).State; s.Phase != test.want {
+				t.Errorf("%s, want %s: %s", s.Phase, test.want, s.Message)
+			}
+		})
+	}
+}
+
+func TestNoElementRunsInAnArrayAtRest(t *testing.T) {
+	t.Parallel()
+	in := array("0-1").pod("w", 0, corev1.PodSucceeded)
+	in.Job.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 2, PartitionSize: 2}
+	in.Job.Status.State.Phase = batch.Aborted
+	p := Compute(in.Input)
+	if diff := cmp.Diff(&batch.ArrayStatus{}, status(in, &p).Array); diff != "" {
+		t.Errorf("half of an element is done, and it is run again after a resumption (-want +got):\n%s", diff)
 	}
 }
 
