@@ -8,6 +8,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
@@ -19,6 +20,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		batchv1alpha1.AddToScheme,
 		busv1alpha1.AddToScheme,
 		flowv1alpha1.AddToScheme,
+		insightv1alpha1.AddToScheme,
 		nodeinfov1alpha1.AddToScheme,
 		schedulingv1beta1.AddToScheme,
 		topologyv1alpha1.AddToScheme,

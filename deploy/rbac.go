@@ -25,6 +25,7 @@ const (
 	batchGroup   = "batch.volcano.sh"
 	busGroup     = "bus.volcano.sh"
 	flowGroup    = "flow.volcano.sh"
+	insightGroup = "insight.vc-batch.dev"
 	gangGroup    = "scheduling.volcano.sh"
 	nodeGroup    = "nodeinfo.volcano.sh"
 	netGroup     = "topology.volcano.sh"
@@ -100,13 +101,17 @@ func components() []component {
 				rule("custom.metrics.k8s.io", of("nodes/node_cpu_usage_avg", "nodes/node_memory_usage_avg"), "get"),
 				// internal/outbox: binds, evictions, conditions, statuses, events
 				rule(core, of("pods/binding"), "create"),
-				rule(core, of("pods"), "delete"),
+				rule(core, of("pods"), "delete", "patch"), // patch: the gate of its queue is taken from a pod
 				rule(core, of("pods/status"), "patch"),
 				rule(core, of("events"), "create", "patch"),
 				rule(gangGroup, of("podgroups", "queues/status"), "patch"),
 				rule(netGroup, of("hypernodes/status"), "patch"),
 				// internal/daemon: the root queue and the default queue
 				rule(gangGroup, of("queues"), "create"),
+				// internal/daemon: what people ask, and what the jobs that they ask about wait for
+				rule(insightGroup, of("plans"), append(watched, "delete")...),
+				rule(insightGroup, of("plans/status"), "update"),
+				rule(batchGroup, of("jobs"), "get", "list"),
 			},
 			// internal/daemon: how its configuration stands, and what accounts have used
 			own: append(lease("vc-scheduler"),
@@ -219,6 +224,7 @@ func people() []runtime.Object {
 			rule(batchGroup, of("jobs"), everything...),
 			rule(gangGroup, of("podgroups"), everything...),
 			rule(busGroup, of("commands"), everything...),
+			rule(insightGroup, of("plans"), everything...),
 		}),
 		clusterRole("volcano-viewer", aggregated("view", "edit", "admin"), []rbacv1.PolicyRule{
 			rule(batchGroup, of("jobs", "jobs/status"), watched...),
