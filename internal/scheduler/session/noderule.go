@@ -147,8 +147,13 @@ func (s *Session) followPlaced(j *Job, t *model.Task, id model.NodeID, sign int)
 	}
 }
 
-// FollowEvicted tells all rules that a task is counted out, or spared.
+// FollowEvicted tells all rules that a task is counted out, or spared. Of one that
+// only this cycle placed they are not told: what they gave to it, its binding will
+// say, and what looks ahead counts it as still there.
 func (s *Session) FollowEvicted(t *model.Task, sign int) {
+	if t.Node == model.NoNode {
+		return
+	}
 	s.Neighbours.Evicted(t, sign)
 	for i := range s.Rules.Nodes {
 		if f := s.Rules.Nodes[i].Evicted; f != nil {

@@ -197,7 +197,7 @@ func (r *round) enter(d *model.Domain, held []model.NodeID, shape *model.Shape, 
 			mine[up]++
 		}
 	}
-	if shape != nil {
+	if shape != nil && !shape.Impossible { // there are no counts of what fits nowhere
 		r.room(d, shape)
 		sc.leaves = make([]*model.Domain, 0, len(d.Leaves))
 		r.fill(d, shape, n, mine, &sc.leaves)

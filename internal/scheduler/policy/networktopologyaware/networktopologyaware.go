@@ -189,22 +189,35 @@ func (f *filling) points(asked model.Request) []float64 {
 	return f.around
 }
 
-// weigh gives every tier that a HyperNode has its weight.
+// weigh gives every tier its weight: 1 for the lowest, fading with each step up.
+// The sum counts tiers in between that no HyperNode has, without visiting them:
+// whoever makes a HyperNode chooses the number of its tier.
 func (f *filling) weigh() {
 	f.around = make([]float64, len(f.tree.Domains))
 	f.tiers = map[int]float64{}
-	lowest, ok := f.tree.LowestTier()
-	for tier := lowest; ok && tier < f.tree.Root.Tier; tier++ {
-		if f.p.fading == 0 && tier > lowest {
-			break
+	if lowest, ok := f.tree.LowestTier(); ok {
+		for _, d := range f.tree.Domains {
+			if d != f.tree.Root {
+				f.tiers[d.Tier] = math.Pow(f.p.fading, min(float64(d.Tier-lowest), 64))
+			}
 		}
-		f.tiers[tier] = math.Pow(f.p.fading, float64(tier-lowest))
-		f.total += f.tiers[tier]
+		f.total = geometricSum(f.p.fading, float64(f.tree.Root.Tier-lowest))
 	}
 	f.resources = make([]float64, f.s.View.Nodes.Stride)
 	for i := range f.s.Cluster.Resources.Len() {
 		f.resources[i] = f.p.weights[f.s.Cluster.Resources.Name(i)]
 	}
+}
+
+// geometricSum is 1 + q + q² + … with n summands.
+func geometricSum(q, n float64) float64 {
+	if q == 1 {
+		return n
+	}
+	if q > 1 {
+		n = min(n, 64) // beyond, numbers that grow have no end
+	}
+	return (1 - math.Pow(q, n)) / (1 - q)
 }
 
 // walk gives a domain and those below it their points; sum has what is above, and
