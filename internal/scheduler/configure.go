@@ -44,6 +44,7 @@ func (e *Engine) configure(cfg *config.Config) error {
 			e.configurePolicy(i, plugin)
 		}
 	}
+	e.warnOfIdle(cfg)
 	return nil
 }
 

@@ -24,7 +24,7 @@ tiers:
 - plugins: [{name: priority}, {name: gang, enableJobOrder: false}]
 - plugins:
   - {name: predicates, arguments: {predicate.NodePortsEnable: false}}
-  - {name: proportion, enableReclaimable: false}
+  - {name: proportion}
   - {name: nodeorder, arguments: {leastrequested.weight: 3}}
   - {name: binpack, arguments: {binpack.resources: "nvidia.com/gpu", binpack.resources.nvidia.com/gpu: 4}}
 `},
@@ -59,6 +59,57 @@ tiers:
 actions: allocate
 tiers: [{plugins: [{name: nodeorder, arguments: {leastrequested.weight: many}}]}]
 `, want: []string{"nodeorder: argument leastrequested.weight: want a whole number, have many; the default is used"}},
+		"evictions that nobody grants": {yaml: `
+actions: "allocate, preempt, gangpreempt, reclaim, gangreclaim"
+tiers: [{plugins: [{name: priority, enablePreemptable: false}, {name: drf}, {name: gang}]}, {plugins: [{name: proportion, enableReclaimable: false}]}]
+`, want: []string{
+			"actions: gangpreempt evicts nobody: none of the policies is there that say who may go (priority, extender)",
+			"actions: reclaim evicts nobody: none of the policies is there that say who may go (proportion, capacity, drf with enableHierarchy, extender)",
+			"actions: gangreclaim evicts nobody: none of the policies is there that say who may go (proportion, capacity, extender)",
+		}},
+		"policies whose action is not there": {yaml: `
+actions: allocate
+metrics: {type: prometheus, address: "http://prometheus:9090"}
+tiers:
+- plugins:
+  - {name: overcommit}
+  - {name: resourcequota}
+  - {name: rescheduling, arguments: {strategies: [{name: lowNodeUtilization, params: {thresholds: {cpu: 20, pods: 20}, targetThresholds: {memory: 180}}}]}}
+`, want: []string{
+			"rescheduling: argument strategies[0].params.thresholds.pods has no effect: strategies[0].params.thresholds has only cpu, memory",
+			"rescheduling: argument strategies[0].params.targetThresholds.memory: want 0 to 100, have 180; the default is used",
+			"overcommit: has no effect without action enqueue, whose gate it is",
+			"resourcequota: has no effect without action enqueue, whose gate it is",
+			"rescheduling: has no effect without action shuffle, which evicts for it",
+		}},
+		"load without a source, devices of no kind, the order of orders": {yaml: `
+actions: "allocate, shuffle"
+tiers: [{plugins: [{name: drf}, {name: fairshare}, {name: usage}, {name: deviceshare}, {name: rescheduling, arguments: {strategies: low}}]}]
+`, want: []string{
+			"rescheduling: argument strategies: want a list, have low; ignored",
+			"rescheduling: it names no strategies, and does nothing; there is lowNodeUtilization",
+			"usage: has no effect without a source of the nodes' load: name one under metrics (type, address)",
+			"rescheduling: has no effect without a source of the nodes' load: name one under metrics (type, address)",
+			"deviceshare: no kind of device is switched on (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable), so it does nothing",
+			"fairshare: drf is before it and orders the jobs already; name fairshare first",
+		}},
+		"arguments inside arguments": {yaml: `
+actions: allocate
+metrics: {type: prometheus, address: "http://prometheus:9090"}
+tiers:
+- plugins:
+  - {name: usage, arguments: {thresholds: {cpu: -5, memory: 70}, estimator: {requestRatio: 1, burst_ratio: -1}}}
+  - {name: resource-strategy-fit, arguments: {resources: {cpu: {type: MostAllocated, wieght: 2}}, sra: {enable: true, resources: x, weigth: 3, resourceWeight: {other: 2}}, proportional: {enabled: true}}}
+`, want: []string{
+			"usage: argument thresholds.memory has no effect: thresholds has only cpu, mem",
+			"usage: argument thresholds.cpu: want 0 to 100, have -5; the default is used",
+			"usage: argument estimator.requestRatio has no effect: estimator has only request_ratio, burst_ratio, risk_threshold, risk_factor, be_cpu, be_mem",
+			"usage: argument estimator.burst_ratio: want 0 or more, have -1; the default is used",
+			"resource-strategy-fit: argument resources.cpu.wieght has no effect: resources.cpu has only type, weight",
+			"resource-strategy-fit: argument sra.weigth has no effect: sra has only enable, resources, weight, resourceWeight",
+			"resource-strategy-fit: argument sra.resourceWeight.other has no effect: sra.resourceWeight has only x",
+			"resource-strategy-fit: argument proportional.enabled has no effect: proportional has only enable, resources, resourceProportion",
+		}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -87,6 +87,9 @@ var policies = map[string]Builder{
 	"binpack":               func(p config.Plugin, warn func(string)) session.Policy { return binpack.New(p, warn) },
 }
 
+// builtIn are the policies that are not from outside; of others nobody here knows what they do.
+var builtIn = append(slices.Sorted(maps.Keys(policies)), "extender")
+
 // Register adds a policy under a name, before the first engine is made. A name
 // that is taken is refused.
 func Register(name string, build Builder) error {

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Arguments of a policy or an action, as read from YAML.
@@ -57,6 +58,36 @@ func (a Arguments) Bool(key string, def bool, warn func(string)) bool {
 	}
 	report(warn, key, "true or false", a[key])
 	return def
+}
+
+// Percent reads a number from 0 to 100.
+func (a Arguments) Percent(key string, def float64, warn func(string)) float64 {
+	v := a.Float(key, def, warn)
+	if v >= 0 && v <= 100 {
+		return v
+	}
+	report(warn, key, "0 to 100", a[key])
+	return def
+}
+
+// Unknown reports keys of a section that mean nothing there; where is what the
+// section is called, such as thresholds.
+func (a Arguments) Unknown(where string, warn func(string), known ...string) {
+	for _, key := range without(a, known) {
+		if warn != nil {
+			warn(fmt.Sprintf("argument %s.%s has no effect: %s has only %s", where, key, where, strings.Join(known, ", ")))
+		}
+	}
+}
+
+// Within is warn for what is read inside a section: it puts the section's name
+// before the key.
+func Within(where string, warn func(string)) func(string) {
+	return func(text string) {
+		if warn != nil {
+			warn(strings.Replace(text, "argument ", "argument "+where+".", 1))
+		}
+	}
 }
 
 // String reads text.

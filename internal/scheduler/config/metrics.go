@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -55,7 +56,11 @@ func readMetrics(raw map[string]any, warn func(string, ...any)) (Metrics, error)
 			}
 			m.Interval = d
 		case "tls.insecureSkipVerify":
-			m.InsecureSkipVerify = text == "true"
+			yes, err := strconv.ParseBool(text)
+			if err != nil {
+				warn("metrics.tls.insecureSkipVerify: want true or false, have %q; false is used", text)
+			}
+			m.InsecureSkipVerify = yes
 		case "elasticsearch.index":
 			m.Elastic.Index = text
 		case "elasticsearch.username":

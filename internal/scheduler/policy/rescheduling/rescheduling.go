@@ -58,7 +58,13 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	if _, given := conf.Arguments["metricsPeriod"]; given {
 		say("argument metricsPeriod changes nothing: loads are averages of 10m, whatever their source")
 	}
-	list, _ := conf.Arguments["strategies"].([]any)
+	list, isList := conf.Arguments["strategies"].([]any)
+	if given := conf.Arguments["strategies"]; given != nil && !isList {
+		say("argument strategies: want a list, have %v; ignored", given)
+	}
+	if len(list) == 0 {
+		say("it names no strategies, and does nothing; there is lowNodeUtilization")
+	}
 	for i, item := range list {
 		fields, _ := item.(map[string]any)
 		if name, _ := fields["name"].(string); name != "lowNodeUtilization" {
@@ -71,18 +77,24 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 				say("argument strategies[%d].params.%s changes nothing, as in Volcano", i, key)
 			}
 		}
-		p.strategies = append(p.strategies, strategy{percentages(params["thresholds"]), percentages(params["targetThresholds"])})
+		where := fmt.Sprintf("strategies[%d].params.", i)
+		p.strategies = append(p.strategies, strategy{
+			percentages(params["thresholds"], where+"thresholds", warn), percentages(params["targetThresholds"], where+"targetThresholds", warn),
+		})
 	}
 	return p
 }
 
 // percentages reads cpu and memory; what is not given is 100.
-func percentages(value any) load {
-	of := config.Arguments{}
-	if fields, ok := value.(map[string]any); ok {
-		of = fields
+func percentages(value any, where string, warn func(string)) load {
+	fields, ok := value.(map[string]any)
+	if value != nil && !ok && warn != nil {
+		warn(fmt.Sprintf("argument %s: want keys and values, have %v; ignored", where, value))
 	}
-	return load{of.Float("cpu", 100, nil), of.Float("memory", 100, nil)}
+	of := config.Arguments(fields)
+	of.Unknown(where, warn, "cpu", "memory")
+	inside := config.Within(where, warn)
+	return load{of.Percent("cpu", 100, inside), of.Percent("memory", 100, inside)}
 }
 
 // Name is rescheduling.

@@ -99,6 +99,7 @@ func (r reader) resources(raw any) map[string]score.Term {
 	clear(out)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		entry := r.section("resources."+name, given[name])
+		entry.Unknown("resources."+name, r.warn, "type", "weight")
 		kind := entry.String("type", "", r.warn)
 		switch star := strings.IndexByte(name, '*'); {
 		case name == "*", star >= 0 && star < len(name)-1:
@@ -118,12 +119,14 @@ func (r reader) resources(raw any) map[string]score.Term {
 }
 
 func (r reader) scarce(sra config.Arguments) (out score.Scarce) {
+	sra.Unknown("sra", r.warn, "enable", "resources", "weight", "resourceWeight")
 	names := list(sra.String("resources", "", r.warn))
 	if !sra.Bool("enable", false, r.warn) || len(names) == 0 {
 		return out
 	}
 	out.Weight = float64(max(sra.Int("weight", defaultWeight, r.warn), 0))
 	weights := r.section("sra.resourceWeight", sra["resourceWeight"])
+	weights.Unknown("sra.resourceWeight", r.warn, names...)
 	out.Resources = map[string]float64{}
 	for _, name := range names {
 		weight := weights.Int(name, 1, r.warn)
@@ -138,6 +141,7 @@ func (r reader) scarce(sra config.Arguments) (out score.Scarce) {
 // proportions reads how much cpu (cores) and memory (GB) is kept for each idle
 // piece of a scarce resource.
 func (r reader) proportions(section config.Arguments) (out []*fit.Proportion) {
+	section.Unknown("proportional", r.warn, "enable", "resources", "resourceProportion")
 	if !section.Bool("enable", false, r.warn) {
 		return nil
 	}

@@ -18,9 +18,14 @@ type estimator struct {
 }
 
 func newEstimator(a config.Arguments, warn func(string)) estimator {
+	a.Unknown("estimator", warn, "request_ratio", "burst_ratio", "risk_threshold", "risk_factor", "be_cpu", "be_mem")
 	ratio := func(key string, def float64) float64 {
-		if v := a.Float(key, def, warn); v >= 0 {
+		v := a.Float(key, def, config.Within("estimator", warn))
+		if v >= 0 {
 			return v
+		}
+		if warn != nil {
+			warn(fmt.Sprintf("argument estimator.%s: want 0 or more, have %v; the default is used", key, v))
 		}
 		return def
 	}

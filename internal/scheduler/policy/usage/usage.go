@@ -65,7 +65,9 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 	}
 	p.weight, p.cpuWeight, p.memoryWeight = weight("usage.weight", 5), weight("cpu.weight", 1), weight("memory.weight", 1)
 	limits := section(conf.Arguments["thresholds"], "thresholds", warn)
-	p.cpuPercent, p.memoryPercent = limits.Float("cpu", 80, warn), limits.Float("mem", 80, warn)
+	limits.Unknown("thresholds", warn, "cpu", "mem")
+	inside := config.Within("thresholds", warn)
+	p.cpuPercent, p.memoryPercent = limits.Percent("cpu", 80, inside), limits.Percent("mem", 80, inside)
 	p.guess = newEstimator(section(conf.Arguments["estimator"], "estimator", warn), warn)
 	p.closing.Why = p.why
 	return p

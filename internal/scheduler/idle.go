@@ -1,0 +1,87 @@
+package scheduler
+
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/internal/scheduler/config"
+)
+
+// entitling are the policies that say whom an action may evict, with the switch
+// that turns it off.
+var entitling = map[string][]struct{ policy, with string }{
+	"preempt":     {{"priority", "enablePreemptable"}, {"drf", "enablePreemptable"}, {"tdm", "enablePreemptable"}, {"extender", "enablePreemptable"}},
+	"gangpreempt": {{"priority", "enablePreemptable"}, {"extender", "enablePreemptable"}},
+	"reclaim":     {{"proportion", "enableReclaimable"}, {"capacity", "enableReclaimable"}, {"drf", "enableHierarchy"}, {"extender", "enableReclaimable"}},
+	"gangreclaim": {{"proportion", "enableReclaimable"}, {"capacity", "enableReclaimable"}, {"extender", "enableReclaimable"}},
+}
+
+// needs are what policies need to have an effect at all.
+var needs = []struct{ policy, action, text string }{
+	{"overcommit", "enqueue", "has no effect without action enqueue, whose gate it is"},
+	{"resourcequota", "enqueue", "has no effect without action enqueue, whose gate it is"},
+	{"rescheduling", "shuffle", "has no effect without action shuffle, which evicts for it"},
+}
+
+// warnOfIdle says which parts of a configuration that is right in every part do
+// nothing together.
+func (e *Engine) warnOfIdle(cfg *config.Config) {
+	given := map[string]*config.Plugin{}
+	order, foreign := []string{}, false
+	for i := range cfg.Tiers {
+		for k := range cfg.Tiers[i].Plugins {
+			p := &cfg.Tiers[i].Plugins[k]
+			given[p.Name] = p
+			order = append(order, p.Name)
+			foreign = foreign || !slices.Contains(builtIn, p.Name)
+		}
+	}
+	for _, action := range cfg.Actions {
+		if policies := entitling[action]; policies != nil && !foreign && !slices.ContainsFunc(policies, func(o struct{ policy, with string }) bool {
+			p := given[o.policy]
+			return p != nil && p.Enabled(o.with)
+		}) {
+			e.warn("actions: %s evicts nobody: none of the policies is there that say who may go (%s)", action, entitlers(action))
+		}
+	}
+	for _, need := range needs {
+		if given[need.policy] != nil && !slices.Contains(cfg.Actions, need.action) {
+			e.warn("%s: %s", need.policy, need.text)
+		}
+	}
+	for _, name := range []string{"usage", "rescheduling"} {
+		if given[name] != nil && cfg.Metrics.Type == "" {
+			e.warn("%s: has no effect without a source of the nodes' load: name one under metrics (type, address)", name)
+		}
+	}
+	if p := given["deviceshare"]; p != nil && !shares(p) {
+		e.warn("deviceshare: no kind of device is switched on (deviceshare.GPUSharingEnable, .GPUNumberEnable, .VGPUEnable), so it does nothing")
+	}
+	if drf, fair := slices.Index(order, "drf"), slices.Index(order, "fairshare"); drf >= 0 && fair > drf && given["drf"].Enabled("enableJobOrder") {
+		e.warn("fairshare: drf is before it and orders the jobs already; name fairshare first")
+	}
+}
+
+// entitlers are the policies that serve an action, with their switches.
+func entitlers(action string) string {
+	text := ""
+	for i, o := range entitling[action] {
+		if i > 0 {
+			text += ", "
+		}
+		text += o.policy
+		if o.with == "enableHierarchy" {
+			text += " with " + o.with
+		}
+	}
+	return text
+}
+
+// shares says whether deviceshare judges any kind of device.
+func shares(p *config.Plugin) bool {
+	for _, kind := range []string{"GPUSharingEnable", "GPUNumberEnable", "VGPUEnable"} {
+		if p.Arguments.Bool("deviceshare."+kind, false, nil) {
+			return true
+		}
+	}
+	return false
+}
