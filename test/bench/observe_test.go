@@ -170,6 +170,9 @@ func (v *vcd) profile(t *testing.T, name string) (wait func()) {
 	if dir == "" {
 		return func() {}
 	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	own, err := os.Create(filepath.Join(dir, name+".cluster.pprof"))
 	if err != nil {
 		t.Fatal(err)
