@@ -36,6 +36,11 @@ func (f *Factory) CompleteQueues() Completer {
 	return f.completeKind(schedulingv1beta1.GroupVersion.WithKind("Queue"), false)
 }
 
+// CompleteNodes offers the names of the nodes.
+func (f *Factory) CompleteNodes() Completer {
+	return f.completeKind(corev1.SchemeGroupVersion.WithKind("Node"), false)
+}
+
 // CompleteNamespaces offers the names of the namespaces.
 func (f *Factory) CompleteNamespaces() Completer {
 	return f.completeKind(corev1.SchemeGroupVersion.WithKind("Namespace"), false)

@@ -70,12 +70,17 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 		return err
 	}
 	missing := l.missing(ctx, items)
+	if l.Prepare != nil && (!o.Machine() || o.SortBy != "") {
+		if err := l.Prepare(ctx, items); err != nil {
+			return err
+		}
+	}
 	if err := sortRows(items, l.Columns, o.SortBy); err != nil {
 		return err
 	}
 	printer := &rowPrinter[T]{list: l, f: f, o: o, rows: map[string]string{}, titled: o.NoHeaders}
 	if !o.WatchOnly && (len(items) > 0 || missing == nil) {
-		if err := printer.first(ctx, items); err != nil {
+		if err := printer.first(items); err != nil {
 			return err
 		}
 	}
@@ -198,18 +203,13 @@ func (p *rowPrinter[T]) columns() []Column[T] {
 	return columns
 }
 
-func (p *rowPrinter[T]) first(ctx context.Context, items []T) error {
+func (p *rowPrinter[T]) first(items []T) error {
 	if p.o.Machine() {
 		objects := make([]client.Object, len(items))
 		for i, item := range items {
 			objects[i] = item
 		}
 		return p.o.Print(p.f, objects, p.list.Single)
-	}
-	if p.list.Prepare != nil {
-		if err := p.list.Prepare(ctx, items); err != nil {
-			return err
-		}
 	}
 	if len(items) == 0 {
 		if p.o.Watch {

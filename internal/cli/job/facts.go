@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
 // phaseOf returns the phase of a job; a job that no controller saw yet is Pending.
@@ -60,6 +62,28 @@ func minimum(job *batchv1alpha1.Job) int32 {
 
 // ready is the number of pods that run or have succeeded.
 func ready(job *batchv1alpha1.Job) int32 { return job.Status.Running + job.Status.Succeeded }
+
+// bound is the number of pods that have a node or have succeeded, as far as the
+// job and its PodGroup, which may be nil, tell: pods that have a node and have not
+// started yet are counted by neither, unless all that must run together have one.
+func bound(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) int32 {
+	n := ready(job)
+	if group == nil || !active(phaseOf(job)) {
+		return n
+	}
+	if e := group.Status.Explanation; e != nil && e.Members != nil {
+		n = max(n, e.Members.Running)
+	}
+	if group.Status.Phase == schedulingv1beta1.PodGroupRunning && phaseOf(job) != batchv1alpha1.Restarting {
+		n = max(n, min(minimum(job), replicas(job)))
+	}
+	return n
+}
+
+// userOf is who submitted the job, as far as it says; the annotation goes before the label.
+func userOf(job *batchv1alpha1.Job) string {
+	return orElse(job.Annotations[keys.User], job.Labels[keys.User])
+}
 
 // gpus is the number of GPUs that all pods of the job ask for together.
 func gpus(job *batchv1alpha1.Job) int64 {

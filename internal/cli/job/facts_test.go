@@ -133,3 +133,36 @@ func TestExitCodeIsThatOfTheFirstFailure(t *testing.T) {
 		t.Errorf("exit code %d, want 3", got)
 	}
 }
+
+func TestBoundPodsAreThoseWithANode(t *testing.T) {
+	t.Parallel()
+	job := func(phase batchv1alpha1.JobPhase, running, replicas int32) *batchv1alpha1.Job {
+		j := &batchv1alpha1.Job{Status: batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: phase}, Running: running}}
+		j.Spec.MinAvailable, j.Spec.Tasks = 2, []batchv1alpha1.TaskSpec{{Name: "a", Replicas: replicas}}
+		return j
+	}
+	group := func(phase schedulingv1beta1.PodGroupPhase, placed int32) *schedulingv1beta1.PodGroup {
+		return &schedulingv1beta1.PodGroup{Status: schedulingv1beta1.PodGroupStatus{Phase: phase,
+			Explanation: &schedulingv1beta1.Explanation{Members: &schedulingv1beta1.ExplainedMembers{Running: placed}}}}
+	}
+	cases := map[string]struct {
+		job   *batchv1alpha1.Job
+		group *schedulingv1beta1.PodGroup
+		want  int32
+	}{
+		"without a pod group those that run":                 {job(batchv1alpha1.Running, 3, 4), nil, 3},
+		"those the scheduler has placed of a gang":           {job(batchv1alpha1.Pending, 0, 4), group(schedulingv1beta1.PodGroupInqueue, 1), 1},
+		"the minimum, once the gang runs, though none began": {job(batchv1alpha1.Pending, 0, 4), group(schedulingv1beta1.PodGroupRunning, 0), 2},
+		"more run than must":                                 {job(batchv1alpha1.Running, 4, 4), group(schedulingv1beta1.PodGroupRunning, 0), 4},
+		"a suspended job has none":                           {job(batchv1alpha1.Aborted, 0, 4), group(schedulingv1beta1.PodGroupRunning, 0), 0},
+		"a restart begins anew":                              {job(batchv1alpha1.Restarting, 0, 4), group(schedulingv1beta1.PodGroupRunning, 0), 0},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := bound(tc.job, tc.group); got != tc.want {
+				t.Errorf("%d bound, want %d", got, tc.want)
+			}
+		})
+	}
+}

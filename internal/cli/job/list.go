@@ -33,6 +33,8 @@ type listOptions struct {
 	nameOrLabels  string
 	queues        []string
 	phases        []string
+	users         []string
+	node          string
 	scheduler     string
 	compat        bool
 }
@@ -46,9 +48,10 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 		Long: cli.Text(`
 			List the jobs of a namespace, or of all.
 
-			READY is the number of pods that run or have succeeded, of those that must
-			run together. TASKS is the number of pods in all. REASON says why a job
-			waits or why it failed. --queue and --phase filter here, at the client.`),
+			READY is the number of pods that have a node or have succeeded, of those that
+			must run together. TASKS is the number of pods in all. REASON says why a job
+			waits or why it failed. --queue, --phase, --user and --node filter here, at
+			the client. --user is whose job it is, not kubectl's user of the kubeconfig.`),
 		Example: f.Examples(`
 			# The jobs of this namespace
 			vcctl job list
@@ -81,6 +84,8 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 	flags.StringVar(&o.nameOrLabels, "selector", "", "Label selector; a bare word is a part of the name, as with Volcano's vcctl")
 	flags.StringSliceVarP(&o.queues, "queue", "q", nil, "Only jobs of these queues (filtered at the client)")
 	flags.StringSliceVar(&o.phases, "phase", nil, "Only jobs in these phases (filtered at the client)")
+	flags.StringSliceVar(&o.users, "user", nil, "Only jobs of these users, as "+keys.User+" names them (filtered at the client)")
+	flags.StringVar(&o.node, "node", "", "Only jobs with pods on this node (filtered at the client)")
 	flags.StringVarP(&o.scheduler, "scheduler", "S", "", "Only jobs of this scheduler")
 	flags.BoolVar(&o.compat, "compat", false, "Print the table that Volcano's vcctl prints")
 	for _, old := range []string{"scheduler", "selector"} {
@@ -88,6 +93,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 	}
 	o.out.AddList(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
+	_ = cmd.RegisterFlagCompletionFunc("node", f.CompleteNodes())
 	_ = cmd.RegisterFlagCompletionFunc("phase", cli.Values(phases...))
 	return cmd
 }
@@ -144,12 +150,20 @@ func list(ctx context.Context, o *listOptions) error {
 	if err != nil {
 		return err
 	}
+	var onNode map[string]bool
+	if o.node != "" {
+		if onNode, err = jobsOnNode(ctx, c, namespace, o.node); err != nil {
+			return err
+		}
+	}
 	r := &reasons{c: c, namespace: namespace, wide: o.out.Wide()}
 	l := &cli.List[*batchv1alpha1.Job]{
 		Kind: "jobs", New: func() client.ObjectList { return &batchv1alpha1.JobList{} },
 		Columns: columns(o.f, r), Namespace: namespace, AllNamespaces: o.allNamespaces,
 		Names: o.names, Selector: labels, Single: len(o.names) == 1, FreeText: true,
-		Keep:    func(job *batchv1alpha1.Job) bool { return o.keeps(job, partOfName) },
+		Keep: func(job *batchv1alpha1.Job) bool {
+			return o.keeps(job, partOfName) && (onNode == nil || onNode[jobKey(job)])
+		},
 		Suggest: o.f.Suggest(batchv1alpha1.GroupVersion.WithKind("Job"), true),
 		Prepare: r.prepare, Touched: r.touched,
 	}
@@ -163,6 +177,7 @@ func list(ctx context.Context, o *listOptions) error {
 func (o *listOptions) keeps(job *batchv1alpha1.Job, partOfName string) bool {
 	return (len(o.queues) == 0 || slices.Contains(o.queues, orElse(job.Spec.Queue, keys.DefaultQueue))) &&
 		(len(o.phases) == 0 || slices.Contains(o.phases, string(phaseOf(job)))) &&
+		(len(o.users) == 0 || slices.Contains(o.users, userOf(job))) &&
 		(o.scheduler == "" || job.Spec.SchedulerName == o.scheduler) &&
 		strings.Contains(job.Name, partOfName)
 }
@@ -178,8 +193,8 @@ func columns(f *cli.Factory, r *reasons) []cli.Column[*batchv1alpha1.Job] {
 		{Title: "NAME", Text: func(j job) string { return j.Name }},
 		{Title: "QUEUE", Text: func(j job) string { return orElse(j.Spec.Queue, keys.DefaultQueue) }},
 		{Title: "PHASE", Text: func(j job) string { return style.Phase(string(phaseOf(j))) }},
-		{Title: "READY", Text: func(j job) string { return fmt.Sprintf("%d/%d", ready(j), minimum(j)) },
-			Compare: byNumber(func(j job) int64 { return int64(ready(j)) })},
+		{Title: "READY", Text: func(j job) string { return fmt.Sprintf("%d/%d", bound(j, r.groups[j.UID]), minimum(j)) },
+			Compare: byNumber(func(j job) int64 { return int64(bound(j, r.groups[j.UID])) })},
 		{Title: "TASKS", Text: func(j job) string { return strconv.Itoa(int(replicas(j))) }},
 		{Title: "GPU", Text: func(j job) string { return dashed(gpus(j)) }, Compare: byNumber(gpus)},
 		{Title: "RUNTIME", Volatile: true, Text: func(j job) string { return runtimeText(j, f.Now()) },
@@ -187,6 +202,7 @@ func columns(f *cli.Factory, r *reasons) []cli.Column[*batchv1alpha1.Job] {
 		{Title: "AGE", Volatile: true, Text: func(j job) string { return render.Age(f.Now(), j.CreationTimestamp.Time) },
 			Compare: byNumber(func(j job) int64 { return -j.CreationTimestamp.Unix() })},
 		{Title: "NODES", Wide: true, Text: func(j job) string { return dashed(int64(r.nodes[jobKey(j)])) }},
+		{Title: "USER", Wide: true, Text: func(j job) string { return orElse(userOf(j), "-") }},
 		{Title: "PRIORITY", Wide: true, Text: func(j job) string { return orElse(j.Spec.PriorityClassName, "-") }},
 		{Title: "RETRIES", Wide: true, Text: func(j job) string { return fmt.Sprintf("%d/%d", j.Status.RetryCount, j.Spec.MaxRetry) }},
 		{Title: "REASON", Text: func(j job) string { return orElse(r.why(j).short(), "-") }},
@@ -294,6 +310,19 @@ func (r *reasons) countNodes(ctx context.Context, jobs []*batchv1alpha1.Job) err
 		return nil
 	}, options...)
 	return ignoreForbidden(err)
+}
+
+// jobsOnNode are the jobs that have pods on a node, as namespace/name.
+func jobsOnNode(ctx context.Context, c client.Client, namespace, node string) (map[string]bool, error) {
+	on := map[string]bool{}
+	page := &corev1.PodList{}
+	err := cli.Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			on[page.Items[i].Namespace+"/"+page.Items[i].Labels[keys.JobName]] = true
+		}
+		return nil
+	}, client.InNamespace(namespace), client.HasLabels{keys.JobName}, client.MatchingFields{"spec.nodeName": node})
+	return on, err
 }
 
 // note keeps the first trouble of a job.

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 )
@@ -56,4 +57,17 @@ func TestExplainWatchSaysItAgainWhenTheAnswerChangesAndEndsWhenTheJobRuns(t *tes
 		t.Errorf("exit %d", code)
 	}
 	out.wait(t, "nlp/eval is Running")
+}
+
+// owned gives the job train to mei, by its annotation.
+func owned(s *clitest.Server) {
+	train := newJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
+	train.Annotations = map[string]string{keys.User: "mei"}
+	s.Set(train)
+}
+
+// wideRunes gives the job plain a reason and a priority in Chinese.
+func wideRunes(s *clitest.Server) {
+	plain := newJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
+	s.Set(group(plain, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "队列已关闭，请联系管理员打开队列后再提交作业"}))
 }
