@@ -64,6 +64,8 @@ func (a *application) write(ctx context.Context, w plan.Write) error {
 		return fail(jobIDError, a.numberJob(ctx, w))
 	case plan.NameClaims:
 		return fail(string(batch.PVCError), a.nameClaims(ctx, w))
+	case plan.ForwardJob:
+		return fail(string(batch.JobStatusError), a.forwardJob(ctx))
 	case plan.CreateClaim:
 		return fail(string(batch.PVCError), ignoreExists(a.api.Create(ctx, w.Claim)))
 	case plan.EnsureObjects:
@@ -157,9 +159,23 @@ func (a *application) statusWait(w plan.WriteStatus, now time.Time) time.Duratio
 func (a *application) nameClaims(ctx context.Context, w plan.NameClaims) error {
 	update := a.job.DeepCopy()
 	update.Spec.Volumes = w.Volumes
+	return a.patchJob(ctx, update, "volumes")
+}
+
+func (a *application) forwardJob(ctx context.Context) error {
+	update := a.job.DeepCopy()
+	if update.Annotations == nil {
+		update.Annotations = map[string]string{}
+	}
+	update.Annotations[keys.JobForwarding] = "true"
+	return a.patchJob(ctx, update, "forwarding")
+}
+
+// patchJob writes what differs, if the job is still the one that was read.
+func (a *application) patchJob(ctx context.Context, update *batch.Job, what string) error {
 	patch := client.MergeFromWithOptions(a.job, client.MergeFromWithOptimisticLock{})
 	if err := a.api.Patch(ctx, update, patch); err != nil {
-		return fmt.Errorf("volumes of job %s: %w", a.job.Name, err)
+		return fmt.Errorf("%s of job %s: %w", what, a.job.Name, err)
 	}
 	a.job = update
 	a.known.wrote(update.ResourceVersion, a.now())
@@ -205,8 +221,10 @@ func (a *application) deletePod(ctx context.Context, pod *corev1.Pod) error {
 }
 
 func (a *application) createPod(ctx context.Context, place plan.Place) error {
-	forwarding := a.in.Queue != nil && len(a.in.Queue.Spec.ExtendClusters) > 0
-	pod := plan.Pod(a.plan.Job, a.plugins, place, forwarding)
+	pod := plan.Pod(a.plan.Job, a.plugins, place, plan.Forwarded(a.in.Queue))
+	if group := a.in.PodGroup; group != nil {
+		pod.Annotations[keys.GroupName] = group.Name // it may have the name that older versions gave
+	}
 	a.plan.Array.Mark(pod, a.plan.Job, place)
 	err := a.api.Create(ctx, pod)
 	if apierrors.IsAlreadyExists(err) {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -72,16 +71,7 @@ func (a *application) numberJob(ctx context.Context, w plan.NumberJob) error {
 		update.Annotations[keys.JobIDWas] = batch.FormatJobID(was)
 	}
 	batch.SetJobID(update, id)
-	patch := client.MergeFromWithOptions(a.job, client.MergeFromWithOptimisticLock{})
-	if err := a.api.Patch(ctx, update, patch); err != nil {
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		return fmt.Errorf("number of job %s: %w", a.job.Name, err)
-	}
-	a.job = update
-	a.known.wrote(update.ResourceVersion, a.now())
-	return nil
+	return client.IgnoreNotFound(a.patchJob(ctx, update, "number"))
 }
 
 // comeBack asks for another reconcile after d at the latest.

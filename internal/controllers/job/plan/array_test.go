@@ -54,6 +54,8 @@ func TestTheElementsOfAnArray(t *testing.T) {
 			"w-1 w-2", batch.ArrayStatus{Succeeded: "3"}},
 		"elements fail one by one": {array("3,5,9").pod("w", 0, corev1.PodFailed, ended(7, time.Minute)).pod("w", 1, corev1.PodFailed),
 			"w-2", batch.ArrayStatus{Failed: "3,5", ExitCodes: map[string]string{"7": "3", "-1": "5"}}},
+		"what a pod says goes before what is recorded": {array("3,5").known(batch.ArrayStatus{Succeeded: "3", Failed: "5", ExitCodes: map[string]string{"7": "5"}}).
+			pod("w", 0, corev1.PodFailed, ended(2, 0)).pod("w", 1, corev1.PodSucceeded), "", batch.ArrayStatus{Succeeded: "5", Failed: "3", ExitCodes: map[string]string{"2": "3"}}},
 		"one whose pod is gone is not run again": {array("3,5,9").known(batch.ArrayStatus{Succeeded: "3", Failed: "5", ExitCodes: map[string]string{"7": "5"}}),
 			"w-2", batch.ArrayStatus{Succeeded: "3", Failed: "5", ExitCodes: map[string]string{"7": "5"}}},
 		"wide elements start whole":           {two(array("0-2")).asks(keys.ArrayLimit, "1"), "w-0 w-1", batch.ArrayStatus{}},
@@ -251,10 +253,14 @@ func TestAPodOfAnArrayKnowsItsElement(t *testing.T) {
 	t.Parallel()
 	in := array("3,5,9")
 	batch.SetJobID(in.Job, 40)
+	in.Job.Spec.Tasks[0].Template.Spec.InitContainers = []corev1.Container{{Name: "before", Image: "i"}}
 	p := Compute(in.Input)
 	pod := Pod(p.Job, plugin.Set{}, Place{0, 2}, false)
 	p.Array.Mark(pod, p.Job, Place{0, 2})
 	env := pod.Spec.Containers[0].Env
+	if !slices.Equal(env, pod.Spec.InitContainers[0].Env) {
+		t.Errorf("an init container is told otherwise: %v", pod.Spec.InitContainers[0].Env)
+	}
 	if pod.Labels[keys.ArrayIndex] != "9" || pod.Annotations[keys.ElementID] != "42" || pod.Labels[keys.JobID] != "40" ||
 		!slices.Contains(env, corev1.EnvVar{Name: "VC_ARRAY_INDEX", Value: "9"}) {
 		t.Errorf("%v, %v, %v", pod.Labels, pod.Annotations, env)

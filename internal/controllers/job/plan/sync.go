@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
@@ -52,7 +53,25 @@ func (b *builder) sync() {
 		b.again(retryAfter)
 		return
 	}
+	b.forward()
 	b.syncGroup()
+}
+
+// Forwarded says whether the pods of a queue may run in other clusters.
+func Forwarded(queue *scheduling.Queue) bool {
+	return queue != nil && len(queue.Spec.ExtendClusters) > 0
+}
+
+// forward says so on the job, and on the group that is made from it.
+func (b *builder) forward() {
+	if !Forwarded(b.in.Queue) || b.job.Annotations[keys.JobForwarding] == "true" {
+		return
+	}
+	if b.job.Annotations == nil {
+		b.job.Annotations = map[string]string{}
+	}
+	b.job.Annotations[keys.JobForwarding] = "true"
+	b.write(ForwardJob{})
 }
 
 // waitingForTask is the reason of a pending job whose tasks wait for each other.

@@ -53,6 +53,8 @@ type (
 	}
 	// NameClaims sets the claim names of the job's volumes.
 	NameClaims struct{ Volumes []batch.VolumeSpec }
+	// ForwardJob says on the job that it may run in other clusters.
+	ForwardJob struct{}
 	// CreateClaim makes a PersistentVolumeClaim unless it exists.
 	CreateClaim struct{ Claim *corev1.PersistentVolumeClaim }
 	// EnsureObjects makes and refreshes the objects of the job's plugins. Key changes when they could have changed.
@@ -82,6 +84,7 @@ type (
 
 func (WriteStatus) write()   {}
 func (NameClaims) write()    {}
+func (ForwardJob) write()    {}
 func (CreateClaim) write()   {}
 func (EnsureObjects) write() {}
 func (RemoveObjects) write() {}

@@ -1,0 +1,133 @@
+package job
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+func TestAGroupOfTheNameThatOlderVersionsGaveIsUsed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(simpleJob(2))
+	w.api.put(&scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job"}, Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupInqueue}})
+	s := w.mustSettle(t).Status
+	if s.State.Phase != batch.Running || w.pod("job-w-0").Annotations[keys.GroupName] != "job" {
+		t.Errorf("%s, the pods are of group %q", s.State.Phase, w.pod("job-w-0").Annotations[keys.GroupName])
+	}
+	for key := range w.api.objects {
+		if strings.HasPrefix(key, "PodGroup ") && key != "PodGroup ns/job" {
+			t.Errorf("%s was made beside it", key)
+		}
+	}
+}
+
+func TestAGroupOfSomebodyElseThatHasTheJobsNameIsLetBe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(simpleJob(1))
+	yes := true
+	w.api.put(&scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job",
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "x", UID: "x", Controller: &yes}}}})
+	w.mustSettle(t)
+	w.finish("job-w-0", 0)
+	w.mustSettle(t)
+	if w.api.objects["PodGroup ns/job"] == nil || w.group() == "" {
+		t.Error("it was taken for the job's, and deleted with it")
+	}
+}
+
+// TestCommandsThatAreNotForTheJob are left to whom they are for.
+func TestCommandsThatAreNotForTheJob(t *testing.T) {
+	t.Parallel()
+	for name, alter := range map[string]func(*bus.Command){
+		"another job":              func(c *bus.Command) { c.TargetObject.Name = "other" },
+		"an older job of its name": func(c *bus.Command) { c.TargetObject.UID = "gone" },
+		"another kind":             func(c *bus.Command) { c.TargetObject.Kind = "Queue" },
+		"a Job of Kubernetes":      func(c *bus.Command) { c.TargetObject.APIVersion = "batch/v1" },
+		"another namespace":        func(c *bus.Command) { c.Namespace = "elsewhere" },
+		"nobody":                   func(c *bus.Command) { c.TargetObject = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := begun(t, simpleJob(1))
+			c := &bus.Command{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}, Action: string(bus.AbortJobAction),
+				TargetObject: &metav1.OwnerReference{APIVersion: batch.GroupVersion.String(), Kind: "Job", Name: "job"}}
+			alter(c)
+			w.api.put(c)
+			if phase := w.mustSettle(t).Status.State.Phase; phase != batch.Running {
+				t.Errorf("the job is %s", phase)
+			}
+			if slices.ContainsFunc(w.api.history, func(c change) bool { return c.kind == "Command" && c.object == nil }) {
+				t.Error("the command was deleted")
+			}
+		})
+	}
+}
+
+func TestAJobOfAQueueThatExtendsToOtherClustersIsMarkedAndSoAreItsPods(t *testing.T) {
+	t.Parallel()
+	w := newWorld(simpleJob(1))
+	w.api.put(&scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: scheduling.QueueSpec{ExtendClusters: []scheduling.Cluster{{Name: "far"}}}})
+	job := w.mustSettle(t)
+	if pod := w.pod("job-w-0"); job.Annotations[keys.JobForwarding] != "true" || pod.Labels[keys.JobForwarding] != "true" || pod.Annotations[keys.JobForwarding] != "true" {
+		t.Errorf("job %v, pod %v %v", job.Annotations, pod.Labels, pod.Annotations)
+	}
+}
+
+func TestJobsThatEndAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	for code, name := range []string{"volcano_job_completed_phase_count", "volcano_job_failed_phase_count"} {
+		job := simpleJob(1)
+		job.Name = "counted"
+		w := newWorld(job)
+		w.mustSettle(t)
+		w.finish("counted-w-0", int32(code))
+		w.mustSettle(t)
+		w.mustSettle(t)
+		if got := series(t, name)["ns/counted default"]; got != 1 {
+			t.Errorf("%s: counted %v times", name, got)
+		}
+	}
+}
+
+// series are the values of a counter of jobs, by their labels.
+func series(t *testing.T, name string) map[string]float64 {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, family := range families {
+		if family.GetName() != name {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			labels := m.GetLabel() // in the order of their names: job_name, queue_name
+			values[labels[0].GetValue()+" "+labels[1].GetValue()] = m.GetCounter().GetValue()
+		}
+	}
+	return values
+}
+
+func TestTheTimeToEveryPodIsMeasured(t *testing.T) {
+	t.Parallel()
+	newWorld(simpleJob(1)).mustSettle(t)
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == "volcano_controller_job_to_pod_creation_latency_milliseconds" && family.GetMetric()[0].GetHistogram().GetSampleCount() > 0 {
+			return
+		}
+	}
+	t.Error("there is no such metric")
+}
