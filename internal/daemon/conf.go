@@ -27,6 +27,8 @@ type confFile struct {
 	log  logr.Logger
 	last []byte
 	good *config.Config
+	// inForce is good, for other goroutines than that which follows the file.
+	inForce atomic.Pointer[config.Config]
 	// metrics is the section of that name of good, for those who follow it.
 	metrics atomic.Pointer[config.Metrics]
 	// state is how the configuration stands, teller who is told; nil: nobody.
@@ -39,6 +41,7 @@ func (f *confFile) load() error {
 	if f.path == "" {
 		f.good = config.Default()
 		f.metrics.Store(&f.good.Metrics)
+		f.inForce.Store(f.good)
 		f.state = confState{text: config.DefaultText, source: "the built-in configuration"}
 		confValid.Set(1)
 		return nil
@@ -70,6 +73,7 @@ func (f *confFile) take(data []byte) (*scheduler.Engine, error) {
 	}
 	f.good = c
 	f.metrics.Store(&c.Metrics)
+	f.inForce.Store(c)
 	f.state = confState{text: string(data), source: f.path, warnings: slices.Concat(warnings, engine.Warnings)}
 	confValid.Set(1)
 	return engine, nil
@@ -82,6 +86,15 @@ func (f *confFile) engine() (*scheduler.Engine, error) {
 		return nil, fmt.Errorf("scheduler configuration: %w", err)
 	}
 	e.Watch = watchStages
+	return e, nil
+}
+
+// thinker makes an engine of the last good content for thoughts: what it does is in no figures.
+func (f *confFile) thinker() (*scheduler.Engine, error) {
+	e, err := scheduler.New(f.inForce.Load(), scheduler.WithAttacher(kube.New()))
+	if err != nil {
+		return nil, fmt.Errorf("scheduler configuration: %w", err)
+	}
 	return e, nil
 }
 

@@ -37,6 +37,7 @@ type loop struct {
 	period  time.Duration
 	beat    func(time.Time) // told at every cycle, for health
 	log     logr.Logger
+	muse    muse // answers Plans between the cycles
 
 	spare  []model.Delta
 	took   time.Duration // of the last cycle
@@ -58,6 +59,7 @@ const (
 func (l *loop) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		again := l.cycle(time.Now())
+		l.think(time.Now())
 		if !again {
 			l.rest(ctx)
 		}
@@ -109,7 +111,9 @@ func (l *loop) rest(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case engine := <-l.engines:
-		l.engine = engine
+		l.engine, l.muse.engine = engine, nil
+	case q := <-l.muse.questions:
+		l.muse.asked = &q // a cycle first: what was submitted before the question is part of it
 	case <-timer.C:
 	case <-l.source.Signal():
 		timer.Reset(min(max(l.window, 3*l.took), windowMax))

@@ -69,6 +69,10 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 	if err != nil {
 		return err
 	}
+	plans, err := newPlanner(o, fence, log)
+	if err != nil {
+		return err
+	}
 
 	ctx, stop := context.WithCancel(ctx)
 	var parts sync.WaitGroup
@@ -94,7 +98,9 @@ func scheduleTerm(ctx context.Context, o *Options, conf *confFile, fence func() 
 	l := &loop{
 		source: in, effects: used, engine: engine, engines: engines, cluster: cluster,
 		period: o.SchedulePeriod, beat: h.beat, log: log,
+		muse: muse{questions: plans.questions, make: conf.thinker},
 	}
+	parts.Go(func() { plans.run(ctx) })
 	h.watch(10*o.SchedulePeriod + 30*time.Second)
 	defer h.unwatch()
 	defer forgetGangs()

@@ -33,6 +33,7 @@ func (p *Prospect) Starts() bool { return len(p.Binds) > 0 }
 func (e *Engine) WhatIf(now time.Time, c *model.Cluster, h Hypothesis) decision.Decisions {
 	c.Apply(h.Make...)
 	defer c.Apply(h.Undo...)
+	e.book.forecastAt = time.Time{} // a thought is thought to its end, whatever the one before it cost
 	return e.Cycle(now, c)
 }
 

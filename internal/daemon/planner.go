@@ -1,0 +1,238 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/prospect"
+)
+
+const (
+	// keepPlans is how long an answer stays, and how long a question is worth one.
+	keepPlans = 5 * time.Minute
+	// plansAgain is how long the kind is waited for where it is not installed.
+	plansAgain = 30 * time.Second
+	// plansPatience is how long the loop may take to come to a question.
+	plansPatience = 30 * time.Second
+)
+
+// planner answers Plans, one after the other, and deletes them when their time is over.
+type planner struct {
+	api        client.Client
+	config     *rest.Config
+	scheme     *runtime.Scheme
+	schedulers []string
+	fence      func() error
+	questions  chan question
+	now        func() time.Time
+	log        logr.Logger
+}
+
+func newPlanner(o *Options, fence func() error, log logr.Logger) (*planner, error) {
+	scheme := newScheme()
+	api, err := client.New(o.Config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("client for plans: %w", err)
+	}
+	return &planner{api: api, config: o.Config, scheme: scheme, schedulers: o.SchedulerNames, fence: fence,
+		questions: make(chan question), now: time.Now, log: log}, nil
+}
+
+// run answers until ctx ends. Where the kind is not installed nobody can ask.
+func (p *planner) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := p.serve(ctx); err != nil {
+			p.log.V(1).Info("Plans cannot be answered yet", "reason", err.Error())
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(plansAgain):
+		}
+	}
+}
+
+// serve watches Plans and works through them.
+func (p *planner) serve(ctx context.Context) error {
+	plans, err := cache.New(p.config, cache.Options{Scheme: p.scheme})
+	if err != nil {
+		return fmt.Errorf("watch of plans: %w", err)
+	}
+	informer, err := plans.GetInformer(ctx, &insightv1alpha1.Plan{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return fmt.Errorf("watch of plans: %w", err)
+	}
+	todo := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[client.ObjectKey]())
+	add := func(object any) {
+		if plan, ok := object.(*insightv1alpha1.Plan); ok {
+			todo.Add(client.ObjectKeyFromObject(plan))
+		}
+	}
+	if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, fresh any) { add(fresh) }}); err != nil {
+		return fmt.Errorf("watch of plans: %w", err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		<-ctx.Done()
+		todo.ShutDown()
+	}()
+	ended := make(chan error, 1)
+	go func() { ended <- plans.Start(ctx) }()
+	for {
+		key, over := todo.Get()
+		if over {
+			return <-ended
+		}
+		again, err := p.do(ctx, plans, key)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			p.log.V(1).Info("Plan is tried again", "plan", key, "reason", err.Error())
+			todo.AddRateLimited(key)
+		default:
+			todo.Forget(key)
+			if again > 0 {
+				todo.AddAfter(key, again)
+			}
+		}
+		todo.Done(key)
+	}
+}
+
+// do answers a Plan, or deletes it; again is when to look at it next.
+func (p *planner) do(ctx context.Context, plans client.Reader, key client.ObjectKey) (again time.Duration, err error) {
+	plan := &insightv1alpha1.Plan{}
+	if err := plans.Get(ctx, key, plan); err != nil {
+		return 0, client.IgnoreNotFound(err)
+	}
+	if plan.DeletionTimestamp != nil {
+		return 0, nil
+	}
+	since := plan.CreationTimestamp.Time
+	if at := plan.Status.AnsweredAt; at != nil {
+		since = at.Time
+	}
+	left := keepPlans - p.now().Sub(since)
+	switch {
+	case left <= 0:
+		if err := p.fence(); err != nil {
+			return 0, err
+		}
+		return 0, client.IgnoreNotFound(p.api.Delete(ctx, plan, client.Preconditions{UID: &plan.UID}))
+	case plan.Status.AnsweredAt != nil:
+		return left, nil
+	}
+	status, err := p.answer(ctx, plan)
+	if err != nil {
+		return 0, err
+	}
+	plan = plan.DeepCopy()
+	plan.Status = *status
+	if err := p.fence(); err != nil {
+		return 0, err
+	}
+	err = p.api.Status().Update(ctx, plan)
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		err = nil // it is gone, or about to be looked at again
+	}
+	return keepPlans, err
+}
+
+// answer gathers what the question needs, puts it to the loop, and gives the loop rest afterwards: thinking takes at most a third of its time.
+func (p *planner) answer(ctx context.Context, plan *insightv1alpha1.Plan) (*insightv1alpha1.PlanStatus, error) {
+	q, err := p.ask(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	answer := make(chan insightv1alpha1.PlanStatus, 1)
+	timer := time.NewTimer(plansPatience)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-timer.C:
+		return nil, fmt.Errorf("the scheduler is busy")
+	case p.questions <- question{thought: prospect.Prepare(q), answer: answer}:
+	}
+	began := p.now()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case status := <-answer:
+		defer p.rest(ctx, 2*p.now().Sub(began))
+		if status.AnsweredAt == nil {
+			at := metav1.NewTime(p.now())
+			status.AnsweredAt = &at
+		}
+		return &status, nil
+	}
+}
+
+func (p *planner) rest(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// ask reads what the objects of a Plan are judged by. Everything comes from the API server's cache: plans are no reason to burden etcd.
+func (p *planner) ask(ctx context.Context, plan *insightv1alpha1.Plan) (*prospect.Question, error) {
+	q := &prospect.Question{Plan: plan, Claims: map[string]bool{}, SchedulerNames: p.schedulers, Now: p.now()}
+	cached := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
+	queues, classes, claims := &schedulingv1beta1.QueueList{}, &schedulingv1.PriorityClassList{}, &corev1.PersistentVolumeClaimList{}
+	err := errors.Join(p.api.List(ctx, queues, cached), p.api.List(ctx, classes, cached), p.api.List(ctx, claims, cached, client.InNamespace(plan.Namespace)))
+	if err != nil {
+		return nil, fmt.Errorf("queues, priority classes and volume claims: %w", err)
+	}
+	for i := range queues.Items {
+		q.Queues = append(q.Queues, &queues.Items[i])
+	}
+	for i := range classes.Items {
+		q.Classes = append(q.Classes, &classes.Items[i])
+	}
+	for i := range claims.Items {
+		q.Claims[claims.Items[i].Name] = true
+	}
+	if !depends(plan) {
+		return q, nil
+	}
+	jobs := &batchv1alpha1.JobList{}
+	if err := p.api.List(ctx, jobs, cached); err != nil {
+		return nil, fmt.Errorf("jobs: %w", err)
+	}
+	for i := range jobs.Items {
+		q.Jobs = append(q.Jobs, &jobs.Items[i])
+	}
+	return q, nil
+}
+
+// depends says whether a planned job waits for others: only then jobs are read.
+func depends(plan *insightv1alpha1.Plan) bool {
+	for i := range plan.Spec.Objects {
+		var head struct {
+			Metadata metav1.ObjectMeta `json:"metadata"`
+		}
+		if json.Unmarshal(plan.Spec.Objects[i].Raw, &head) == nil && head.Metadata.Annotations[keys.Dependency] != "" {
+			return true
+		}
+	}
+	return false
+}

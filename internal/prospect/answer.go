@@ -1,0 +1,227 @@
+package prospect
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+// thinker is the engine that only thinks: never the one that decides.
+type thinker interface {
+	WhatIf(now time.Time, c *model.Cluster, h scheduler.Hypothesis) decision.Decisions
+}
+
+// Answer lets the engine decide as if the objects had been submitted, and leaves the model as it was.
+func (t *Thought) Answer(now time.Time, e thinker, c *model.Cluster) insight.PlanStatus {
+	at := metav1.NewTime(now)
+	status := insight.PlanStatus{AnsweredAt: &at}
+	t.nameAnew(c)
+	before := e.WhatIf(now, c, scheduler.Hypothesis{}) // what happens anyway; and a new engine has looked at everybody else
+	after := e.WhatIf(now, c, t.hypothesis(c))
+	if t.letIn(&after) { // the order of the actions may have the gangs let in at the end of a cycle
+		after = e.WhatIf(now, c, t.hypothesis(c))
+	}
+	for i := range t.items {
+		if it := &t.items[i]; it.job != nil {
+			t.tell(it, &after, c)
+		}
+	}
+	if len(t.queues) > 0 {
+		t.tellOthers(&status, &before, &after, c)
+	}
+	for i := range t.items {
+		it := &t.items[i]
+		if it.queue != nil {
+			it.answer.Message = queueMessage(&it.answer, &status)
+		}
+		status.Answers = append(status.Answers, it.answer)
+		if rank(it.answer.Verdict) > rank(status.Verdict) {
+			status.Verdict = it.answer.Verdict
+		}
+	}
+	return status
+}
+
+func rank(v insight.Verdict) int {
+	switch v {
+	case insight.VerdictStarts:
+		return 1
+	case insight.VerdictWaits:
+		return 2
+	case insight.VerdictNever:
+		return 3
+	}
+	return 0
+}
+
+// nameAnew gives pods other names whose names are taken: by those of a job of the same name that is there already.
+func (t *Thought) nameAnew(c *model.Cluster) {
+	for i := range t.items {
+		job := t.items[i].job
+		if job == nil {
+			continue
+		}
+		taken := false
+		for _, pod := range job.pods {
+			taken = taken || c.TaskNamed(pod.Namespace, pod.Name) != nil
+		}
+		for _, pod := range job.pods {
+			if taken {
+				pod.Name = string(job.group.UID) + "." + pod.Name
+			}
+		}
+	}
+}
+
+// hypothesis is the world with the planned objects in it, and the way back.
+func (t *Thought) hypothesis(c *model.Cluster) scheduler.Hypothesis {
+	var h scheduler.Hypothesis
+	add := func(do, undo model.Delta) {
+		h.Make = append(h.Make, do)
+		h.Undo = append([]model.Delta{undo}, h.Undo...)
+	}
+	for _, queue := range t.queues {
+		add(model.QueueFrom(queue), c.KeepQueue(queue.Name))
+	}
+	for i := range t.items {
+		job := t.items[i].job
+		if job == nil {
+			continue
+		}
+		for _, claim := range job.claims {
+			add(model.ObjectSet{Object: claim}, model.ObjectGone{Object: claim})
+		}
+		group := job.group
+		add(model.GangFrom(group), model.GangGone{Namespace: group.Namespace, Name: group.Name, UID: group.UID})
+		for _, pod := range job.pods {
+			add(model.TaskFrom(pod, true), model.TaskGone{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID})
+		}
+	}
+	return h
+}
+
+// letIn takes over which gangs were let in and nothing else, and says whether there are such.
+func (t *Thought) letIn(d *decision.Decisions) bool {
+	some := false
+	for i := range t.items {
+		job := t.items[i].job
+		if job == nil || job.group.Status.Phase != scheduling.PodGroupPending {
+			continue
+		}
+		p := scheduler.ProspectOf(d, job.group.UID)
+		if p.Status != nil && p.Status.Phase == scheduling.PodGroupInqueue && p.Status.Explanation == nil && !p.Starts() && len(p.Evicts) == 0 {
+			job.group.Status.Phase, some = scheduling.PodGroupInqueue, true
+		}
+	}
+	return some
+}
+
+// tell says what becomes of a job.
+func (t *Thought) tell(it *item, d *decision.Decisions, c *model.Cluster) {
+	a, group := &it.answer, it.job.group
+	a.MinMember, a.Pods = group.Spec.MinMember, int32(len(it.job.pods))
+	p := scheduler.ProspectOf(d, group.UID)
+	places := newPlacements(it.job.pods)
+	for i := range p.Binds {
+		places.add(p.Binds[i].Pod.UID, p.Binds[i].Node, false)
+	}
+	for i := range d.Nominations {
+		if n := &d.Nominations[i]; n.Node != "" {
+			places.add(n.Pod.UID, n.Node, true)
+		}
+	}
+	a.Placements, a.Starting = places.list(), places.pods
+	a.Victims, a.VictimCount = victims(p.Evicts, c)
+	if p.Status != nil {
+		a.Explanation = p.Status.Explanation
+	}
+	switch {
+	case p.Starts() && places.later == 0:
+		a.Verdict, a.Message, a.Explanation = insight.VerdictStarts, "would start now: "+places.sentence(a.Pods), nil
+	case p.Starts() || len(p.Evicts) > 0 || places.later > 0:
+		a.Verdict, a.Message = insight.VerdictStarts, "would start "+once(p.Evicts)+": "+places.sentence(a.Pods)
+	case a.Explanation != nil && a.Explanation.Never:
+		a.Verdict, a.Message = insight.VerdictNever, "can never start as it is: "+a.Explanation.Message
+	case a.Explanation != nil:
+		a.Verdict, a.Message = insight.VerdictWaits, "would wait: "+a.Explanation.Message
+	default:
+		a.Verdict, a.Message = insight.VerdictWaits, "would wait; the scheduler says nothing of it yet"
+	}
+}
+
+// once says what has to happen before the pods get their nodes.
+func once(evicts []decision.Evict) string {
+	switch len(evicts) {
+	case 0:
+		return "once pods that are leaving have left"
+	case 1:
+		return "once 1 pod that is evicted for it has left"
+	}
+	return fmt.Sprintf("once %d pods that are evicted for it have left", len(evicts))
+}
+
+// tellOthers says who else starts or goes because of what is planned.
+func (t *Thought) tellOthers(status *insight.PlanStatus, before, after *decision.Decisions, c *model.Cluster) {
+	ours, known := map[types.UID]bool{}, map[types.UID]bool{}
+	for i := range t.items {
+		if job := t.items[i].job; job != nil {
+			ours[job.group.UID] = true
+		}
+	}
+	for i := range before.Binds {
+		known[before.Binds[i].Pod.UID] = true
+	}
+	for i := range before.Evicts {
+		known[before.Evicts[i].Pod.UID] = true
+	}
+	var evicts []decision.Evict
+	for _, e := range after.Evicts {
+		if !known[e.Pod.UID] && !ours[e.Preemptor.UID] {
+			evicts = append(evicts, e)
+		}
+	}
+	status.Victims, status.VictimCount = victims(evicts, c)
+	at := map[types.UID]int{}
+	for _, b := range after.Binds {
+		if known[b.Pod.UID] || ours[b.Gang.UID] {
+			continue
+		}
+		i, seen := at[b.Gang.UID]
+		if !seen {
+			i = len(status.Starts)
+			at[b.Gang.UID] = i
+			status.Starts = append(status.Starts, startingGang(&b, c))
+		}
+		status.Starts[i].Pods++
+	}
+}
+
+// queueMessage says of a queue what it changes.
+func queueMessage(a *insight.Answer, status *insight.PlanStatus) string {
+	what := "would be created"
+	if len(a.Changes) > 0 {
+		what = strings.Join(a.Changes, ", ")
+	}
+	switch starts, goes := len(status.Starts), status.VictimCount; {
+	case starts == 0 && goes == 0:
+		return what + ": nothing that is there would start or be evicted at once"
+	default:
+		return fmt.Sprintf("%s: %s would start and %s would be evicted at once", what, counted(starts, "waiting job"), counted(int(goes), "pod"))
+	}
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

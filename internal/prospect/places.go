@@ -1,0 +1,106 @@
+package prospect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+// maxNamed bounds how many victims an answer names.
+const maxNamed = 500
+
+// placements gathers where the pods of one job go.
+type placements struct {
+	tasks       map[types.UID]string
+	count       map[insight.Placement]int32
+	pods, later int32
+}
+
+func newPlacements(pods []*corev1.Pod) *placements {
+	p := &placements{tasks: map[types.UID]string{}, count: map[insight.Placement]int32{}}
+	for _, pod := range pods {
+		p.tasks[pod.UID] = pod.Labels[keys.TaskSpec]
+	}
+	return p
+}
+
+// add notes a pod's node; pods of others are passed over.
+func (p *placements) add(pod types.UID, node string, later bool) {
+	task, ours := p.tasks[pod]
+	if !ours {
+		return
+	}
+	p.count[insight.Placement{Node: node, Task: task, Later: later}]++
+	p.pods++
+	if later {
+		p.later++
+	}
+}
+
+// list is sorted by node and task.
+func (p *placements) list() []insight.Placement {
+	list := make([]insight.Placement, 0, len(p.count))
+	for place, n := range p.count {
+		place.Pods = n
+		list = append(list, place)
+	}
+	slices.SortFunc(list, func(a, b insight.Placement) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Pods, b.Pods))
+	})
+	return list
+}
+
+// sentence counts the pods and their nodes.
+func (p *placements) sentence(all int32) string {
+	nodes := map[string]bool{}
+	for place := range p.count {
+		nodes[place.Node] = true
+	}
+	return fmt.Sprintf("%d of %s on %s", p.pods, counted(int(all), "pod"), counted(len(nodes), "node"))
+}
+
+// victims are pods that go, in the order of the decision; only the first are named.
+func victims(evicts []decision.Evict, c *model.Cluster) ([]insight.Victim, int32) {
+	var list []insight.Victim
+	for i := range evicts {
+		e := &evicts[i]
+		if len(list) == maxNamed {
+			break
+		}
+		v := insight.Victim{Namespace: e.Pod.Namespace, Pod: e.Pod.Name, Node: e.Node, Reason: e.Reason, Message: e.Message}
+		if t := c.Task(e.Pod.UID); t != nil {
+			v.Job = t.Labels[keys.JobName]
+			if t.Gang != nil && t.Gang.Queue != nil {
+				v.Queue = t.Gang.Queue.Name
+			}
+		}
+		if e.Preemptor.Name != "" {
+			v.For = e.Preemptor.Key()
+		}
+		list = append(list, v)
+	}
+	return list, int32(len(evicts))
+}
+
+// startingGang names a gang that is there.
+func startingGang(b *decision.Bind, c *model.Cluster) insight.StartingGang {
+	s := insight.StartingGang{Namespace: b.Gang.Namespace, Name: b.Gang.Name}
+	if t := c.Task(b.Pod.UID); t != nil {
+		s.Name = cmp.Or(t.Labels[keys.JobName], s.Name)
+		if t.Gang != nil && t.Gang.Queue != nil {
+			s.Queue = t.Gang.Queue.Name
+		}
+	}
+	if s.Name == "" {
+		s.Namespace, s.Name = b.Pod.Namespace, b.Pod.Name
+	}
+	return s
+}

@@ -1,0 +1,282 @@
+package prospect
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/check"
+	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/job/plan"
+	"github.com/vc-batch/vc/internal/controllers/job/plugin"
+)
+
+// Question is a Plan and what is there that its objects are judged by.
+type Question struct {
+	Plan *insight.Plan
+	// Queues that exist.
+	Queues []*scheduling.Queue
+	// Claims are the names of the volume claims of the Plan's namespace.
+	Claims map[string]bool
+	// Jobs that exist; they need to be there only if a planned job depends on some.
+	Jobs []*batch.Job
+	// SchedulerNames are those whose pods are ours; the first is the default.
+	SchedulerNames []string
+	// Classes are the PriorityClasses.
+	Classes []*schedulingv1.PriorityClass
+	Now     time.Time
+}
+
+// Thought is a question that is ready to be put to the engine.
+type Thought struct {
+	now    time.Time
+	items  []item
+	queues []*scheduling.Queue // that would change or be new
+}
+
+// item is one object of the Plan: a job or a queue.
+type item struct {
+	answer insight.Answer
+	job    *offspring        // nil: no job, or one that would be refused or held
+	queue  *scheduling.Queue // nil: no queue, or one that would be refused
+}
+
+// offspring is what the job controller would make of a job.
+type offspring struct {
+	group  *scheduling.PodGroup
+	pods   []*corev1.Pod
+	claims []*corev1.PersistentVolumeClaim
+}
+
+var (
+	jobKind   = batch.GroupVersion.WithKind("Job")
+	queueKind = scheduling.GroupVersion.WithKind("Queue")
+)
+
+// Prepare judges the objects of a Plan and makes what would be made of them.
+func Prepare(q *Question) *Thought {
+	t := &Thought{now: q.Now}
+	queues := map[string]*scheduling.Queue{}
+	for _, queue := range q.Queues {
+		queues[queue.Name] = queue
+	}
+	t.items = make([]item, len(q.Plan.Spec.Objects))
+	around := &check.Around{SchedulerNames: q.SchedulerNames, Jobs: jobSet(q.Jobs)}
+	for _, wanted := range []schema.GroupVersionKind{queueKind, jobKind} { // jobs may name the planned queues
+		around.Queues = scheduling.NewQueueLookup(slices.Collect(maps.Values(queues))...)
+		for i := range q.Plan.Spec.Objects {
+			raw := rawOf(&q.Plan.Spec.Objects[i])
+			kind, name := identify(raw)
+			it := &t.items[i]
+			it.answer.Kind, it.answer.Name = kind.Kind, name
+			switch {
+			case kind != wanted:
+				if kind != jobKind && kind != queueKind {
+					it.refuse(field.Invalid(field.NewPath("kind"), kind.String(), "plans are about Jobs and Queues"))
+				}
+			case kind == queueKind:
+				t.addQueue(it, raw, queues, around)
+			default:
+				q.addJob(it, raw, queues, around, types.UID(fmt.Sprintf("%s-%d", q.Plan.UID, i)))
+			}
+		}
+	}
+	return t
+}
+
+func rawOf(e *runtime.RawExtension) []byte {
+	if e.Raw == nil && e.Object != nil {
+		if raw, err := json.Marshal(e.Object); err == nil {
+			return raw
+		}
+	}
+	return e.Raw
+}
+
+func identify(raw []byte) (schema.GroupVersionKind, string) {
+	var head struct {
+		metav1.TypeMeta `json:",inline"`
+		Metadata        struct{ Name, GenerateName string } `json:"metadata"`
+	}
+	if json.Unmarshal(raw, &head) != nil {
+		return schema.GroupVersionKind{}, ""
+	}
+	if head.Metadata.Name == "" {
+		head.Metadata.Name = head.Metadata.GenerateName
+	}
+	return head.GroupVersionKind(), head.Metadata.Name
+}
+
+// refuse answers that the object would not be accepted.
+func (it *item) refuse(errs ...*field.Error) {
+	it.answer.Verdict = insight.VerdictNever
+	it.answer.Problems = nil
+	texts := make([]string, len(errs))
+	for i, e := range errs {
+		texts[i] = e.Error()
+		it.answer.Problems = append(it.answer.Problems, insight.Problem{Field: e.Field, Message: e.ErrorBody()})
+	}
+	it.answer.Message = "would be refused: " + strings.Join(texts, "; ")
+}
+
+// addQueue judges a new or changed queue; what it does not say of its status stays.
+func (t *Thought) addQueue(it *item, raw []byte, queues map[string]*scheduling.Queue, around *check.Around) {
+	queue, errs := check.Decode[scheduling.Queue](raw)
+	if len(errs) > 0 {
+		it.refuse(errs...)
+		return
+	}
+	scheduling.DefaultQueue(queue)
+	old := queues[queue.Name]
+	var verdict check.Verdict
+	if old == nil {
+		verdict = check.Create(queueKind, raw, around)
+	} else if before, err := json.Marshal(old); err == nil {
+		verdict = check.Update(queueKind, before, raw, around)
+	}
+	if it.answer.Warnings = verdict.Warnings; len(verdict.Errors) > 0 {
+		it.refuse(verdict.Errors...)
+		return
+	}
+	state := queue.Status.State
+	if old == nil {
+		queue.CreationTimestamp = metav1.NewTime(t.now)
+		queue.UID = types.UID("planned-" + queue.Name)
+	} else {
+		queue.UID, queue.CreationTimestamp, queue.Status = old.UID, old.CreationTimestamp, *old.Status.DeepCopy()
+		it.answer.Changes = changesOf(old, queue)
+	}
+	if state != "" && state != queue.Status.State {
+		if old != nil {
+			it.answer.Changes = append(it.answer.Changes, fmt.Sprintf("state %s -> %s", orNone(string(queue.Status.State)), state))
+		}
+		queue.Status.State = state
+	}
+	if queue.Status.State == "" {
+		queue.Status.State = scheduling.QueueStateOpen
+	}
+	queues[queue.Name] = queue
+	t.queues = append(t.queues, queue)
+	it.queue, it.answer.Verdict = queue, insight.VerdictStarts
+}
+
+// addJob judges a job and makes what the controller would make of it, first without and then with its PodGroup let in.
+func (q *Question) addJob(it *item, raw []byte, queues map[string]*scheduling.Queue, around *check.Around, uid types.UID) {
+	verdict := check.Create(jobKind, raw, around)
+	if it.answer.Warnings = verdict.Warnings; len(verdict.Errors) > 0 {
+		it.refuse(verdict.Errors...)
+		return
+	}
+	job, errs := check.Decode[batch.Job](raw)
+	if len(errs) > 0 {
+		it.refuse(errs...)
+		return
+	}
+	if job.Namespace != "" && job.Namespace != q.Plan.Namespace {
+		it.refuse(field.Invalid(field.NewPath("metadata", "namespace"), job.Namespace, "the job must be in the plan's namespace, "+q.Plan.Namespace))
+		return
+	}
+	if job.Name == "" {
+		job.Name = job.GenerateName + "planned"
+	}
+	job.Namespace, job.UID, job.Generation, job.ResourceVersion = q.Plan.Namespace, uid, 1, ""
+	job.CreationTimestamp, job.Status = metav1.NewTime(q.Now.Truncate(time.Second)), batch.JobStatus{}
+	batch.DefaultJob(job, around.SchedulerNames[0])
+	it.answer.Queue = job.Spec.Queue
+	it.job, it.answer.Message = q.offspringOf(job, queues[job.Spec.Queue])
+	if it.job == nil {
+		it.answer.Verdict = insight.VerdictWaits
+	}
+}
+
+// offspringOf is what the job controller would make of a job; nil and why, when it would make nothing yet.
+func (q *Question) offspringOf(job *batch.Job, queue *scheduling.Queue) (*offspring, string) {
+	in := plan.Input{Job: job, Queue: queue, Claims: q.Claims, Priorities: q.priorities(), Related: q.Jobs, Now: q.Now}
+	made := &offspring{}
+	first := plan.Compute(in)
+	job = first.Job
+	for _, w := range first.Writes {
+		switch w := w.(type) {
+		case plan.CreateClaim:
+			made.claims = append(made.claims, w.Claim)
+		case plan.CreateGroup:
+			made.group = w.Group
+		case plan.WriteStatus:
+			job.Status = w.Status
+		case plan.NameClaims:
+			job.Spec.Volumes = w.Volumes
+		}
+	}
+	if made.group == nil {
+		return nil, whyNothing(&first)
+	}
+	admitted := made.group.DeepCopy()
+	admitted.Status.Phase = scheduling.PodGroupInqueue
+	in.Job, in.PodGroup = job, admitted
+	second := plan.Compute(in)
+	set, err := plugin.For(second.Job)
+	if err != nil {
+		return nil, err.Error()
+	}
+	forwarding := queue != nil && len(queue.Spec.ExtendClusters) > 0
+	for _, w := range second.Writes {
+		if create, ok := w.(plan.CreatePods); ok {
+			for _, place := range create.Places {
+				pod := plan.Pod(second.Job, set, place, forwarding)
+				second.Array.Mark(pod, second.Job, place)
+				made.pods = append(made.pods, pod)
+			}
+		}
+	}
+	made.finish(job, q.Classes)
+	return made, ""
+}
+
+// jobSet finds jobs among those that exist.
+type jobSet []*batch.Job
+
+// Job implements batch.JobLookup.
+func (s jobSet) Job(r batch.JobReference) *batch.Job {
+	for _, job := range s {
+		id, _ := batch.JobID(job)
+		if r.ID > 0 && id == r.ID || r.ID == 0 && job.Namespace == r.Namespace && job.Name == r.Name {
+			return job
+		}
+	}
+	return nil
+}
+
+// whyNothing is what the controller would say of a job that it makes nothing of.
+func whyNothing(p *plan.Plan) string {
+	for _, w := range p.Writes {
+		if status, ok := w.(plan.WriteStatus); ok && status.Status.State.Message != "" {
+			return status.Status.State.Message
+		}
+	}
+	for _, e := range p.Events {
+		if e.Message != "" {
+			return e.Message
+		}
+	}
+	return "the job controller would wait before it makes pods of it"
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}

@@ -1,0 +1,73 @@
+package prospect
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// finish gives what was made the fields that the API server would give it.
+func (o *offspring) finish(job *batch.Job, classes []*schedulingv1.PriorityClass) {
+	created := job.CreationTimestamp
+	o.group.UID, o.group.CreationTimestamp = job.UID, created
+	for i, pod := range o.pods {
+		pod.UID, pod.CreationTimestamp = types.UID(fmt.Sprintf("%s-%d", job.UID, i)), created
+		pod.Status.Phase = corev1.PodPending
+		tolerateBriefly(pod, corev1.TaintNodeNotReady)
+		tolerateBriefly(pod, corev1.TaintNodeUnreachable)
+		prioritize(pod, classes)
+	}
+	for i, claim := range o.claims {
+		claim.UID, claim.CreationTimestamp = types.UID(fmt.Sprintf("%s-claim-%d", job.UID, i)), created
+		claim.Status.Phase = corev1.ClaimPending
+	}
+}
+
+// briefly is how long Kubernetes lets pods stay on a node that is not ready, unless they say.
+var briefly = int64(300)
+
+// tolerateBriefly adds the toleration that Kubernetes' admission gives every pod.
+func tolerateBriefly(pod *corev1.Pod, key string) {
+	for _, t := range pod.Spec.Tolerations {
+		if (t.Key == key || t.Key == "") && (t.Effect == corev1.TaintEffectNoExecute || t.Effect == "") {
+			return
+		}
+	}
+	pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{
+		Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &briefly,
+	})
+}
+
+// prioritize gives a pod the numbers of its PriorityClass, or of the default one: of several that with the lowest value.
+func prioritize(pod *corev1.Pod, classes []*schedulingv1.PriorityClass) {
+	var class *schedulingv1.PriorityClass
+	for _, c := range classes {
+		switch name := pod.Spec.PriorityClassName; {
+		case name == c.Name:
+			class = c
+		case name == "" && c.GlobalDefault && (class == nil || c.Value < class.Value):
+			class = c
+		}
+	}
+	value := int32(0)
+	if class != nil {
+		value = class.Value
+		if pod.Spec.PreemptionPolicy == nil {
+			pod.Spec.PreemptionPolicy = class.PreemptionPolicy
+		}
+	}
+	pod.Spec.Priority = &value
+}
+
+// priorities are the values of the classes, as the job controller knows them.
+func (q *Question) priorities() map[string]int32 {
+	values := map[string]int32{}
+	for _, class := range q.Classes {
+		values[class.Name] = class.Value
+	}
+	return values
+}
