@@ -41,6 +41,9 @@ type Cluster struct {
 	// Attachable are the volumes and devices that pods attach.
 	Attachable Attachable
 
+	// QueueGateGen is the generation of the last change of a task that a queue's gate is about.
+	QueueGateGen uint64
+
 	// Quotas are those of namespaces, by name. QuotaGen changes with them.
 	Quotas   map[string][]Quota
 	QuotaGen uint64
@@ -77,6 +80,8 @@ type Cluster struct {
 	LingerGen uint64
 	orphans   map[*Gang]bool // named by pods, not known when last looked at
 	timed     int            // tasks and gangs whose run time is known
+	// queueGates counts tasks that are to pass a queue's gate, or have.
+	queueGates int
 }
 
 // New returns an empty cluster.

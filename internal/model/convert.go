@@ -52,6 +52,7 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 		Index:       -1,
 		Priority:    priorityFrom(pod),
 		Gated:       len(pod.Spec.SchedulingGates) > 0,
+		QueueGated:  onlyQueueGate(pod.Spec.SchedulingGates),
 		Preemptable: either(pod, keys.Preemptable) != "false",
 		Critical: pod.Namespace == metav1.NamespaceSystem ||
 			pod.Spec.PriorityClassName == "system-cluster-critical" || pod.Spec.PriorityClassName == "system-node-critical",
@@ -65,6 +66,7 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 		set.LeavesBy = pod.DeletionTimestamp.Time
 	}
 	set.Expected = runTimeFrom(pod)
+	set.PriorityClass = pod.Spec.PriorityClassName
 	if pod.Status.StartTime != nil {
 		set.Started = pod.Status.StartTime.Time
 	}

@@ -43,7 +43,11 @@ type TaskSet struct {
 	Role      string
 	Index     int // pod's number inside its role, -1 = none
 	Priority  int32
-	Gated     bool
+	// PriorityClass is the pod's, "" for none.
+	PriorityClass string
+	Gated         bool
+	// QueueGated: the only gate is that of its queue.
+	QueueGated bool
 	// Preemptable false protects the pod from eviction.
 	Preemptable bool
 	// Critical pods (system classes, kube-system) are never evicted.

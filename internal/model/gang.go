@@ -197,6 +197,9 @@ func (c *Cluster) count(g *Gang, t *Task, sign int) {
 		g.held.add(t.Shape.Request, int64(sign))
 	case t.Status == Pending && t.Gated:
 		g.Gated += sign
+		if t.QueueGated && !t.Shape.Impossible { // its queue's share is to have room for it
+			g.asked.add(t.Shape.Request, int64(sign))
+		}
 	case t.Status == Pending:
 		if t.Shape.BestEffort {
 			g.PendingBestEffort += sign

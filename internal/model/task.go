@@ -17,7 +17,11 @@ type Task struct {
 	Role      string
 	Index     int
 	Priority  int32
-	Gated     bool
+	// PriorityClass is the pod's, "" for none.
+	PriorityClass string
+	Gated         bool
+	// QueueGated: its only gate is that of its queue; see AtQueueGate.
+	QueueGated bool
 
 	Preemptable bool
 	Critical    bool
@@ -49,6 +53,7 @@ type Task struct {
 	assumedNode    NodeID
 	assumedEvicted bool
 	assumedNotes   map[string]string // annotations that go out with the binding
+	ungating       bool              // its queue's gate will be taken away
 	seen           seenTask
 
 	nodePos int
@@ -94,11 +99,15 @@ func (d TaskSet) apply(c *Cluster) {
 		t.Shape.tasks++
 	}
 	t.Created, t.Labels, t.Ours, t.Role, t.Index, t.Priority, t.Gated = d.Created, d.Labels, d.Ours, d.Role, d.Index, d.Priority, d.Gated
+	if t.QueueGated = d.QueueGated; !d.Gated {
+		t.ungating = false
+	}
 	t.Preemptable, t.Critical, t.Never = d.Preemptable, d.Critical, d.Never
 	t.Annotations, t.Started, t.Condition = d.Annotations, d.Started, d.Condition
 	t.Ready, t.BoundAt, t.LeavesBy = d.Ready, d.BoundAt, d.LeavesBy
 	c.countTimed(t.Expected.Known(), -1)
 	t.Expected = d.Expected
+	t.PriorityClass = d.PriorityClass
 	c.countTimed(t.Expected.Known(), 1)
 	t.seen = seenTask{node: NoNode, status: d.Status, notes: d.Annotations}
 	if d.Node != "" && !d.Status.Ended() {
@@ -193,6 +202,7 @@ func (c *Cluster) place(t *Task, node NodeID, status Status) {
 // link enters the task into its node's and gang's sums.
 func (c *Cluster) link(t *Task, node NodeID, status Status) {
 	t.Node, t.Status = node, status
+	c.trackGate(t, 1)
 	if node != NoNode && !status.Ended() {
 		c.account(t, 1)
 		n := &c.Nodes
@@ -212,6 +222,7 @@ func (c *Cluster) link(t *Task, node NodeID, status Status) {
 
 // unlink is the reverse of link, but for the fields of the task itself.
 func (c *Cluster) unlink(t *Task) {
+	c.trackGate(t, -1)
 	if t.nodePos >= 0 {
 		c.trackLeaving(t, false)
 		c.account(t, -1)

@@ -29,6 +29,8 @@ type API interface {
 	// PodNode tells which pod has the name now and where it is bound.
 	PodNode(ctx context.Context, namespace, name string) (uid types.UID, node string, err error)
 	PatchPodStatus(ctx context.Context, namespace, name string, patch []byte) error
+	// PatchPod changes a pod itself, by a strategic merge.
+	PatchPod(ctx context.Context, namespace, name string, patch []byte) error
 	DeletePod(ctx context.Context, namespace, name string, uid types.UID) error
 	// PodGroup reads it as it is now, not as a cache has it.
 	PodGroup(ctx context.Context, namespace, name string) (*schedulingv1beta1.PodGroup, error)
@@ -118,6 +120,11 @@ func (c *clients) PodNode(ctx context.Context, namespace, name string) (types.UI
 
 func (c *clients) PatchPodStatus(ctx context.Context, namespace, name string, patch []byte) error {
 	_, err := c.pods(namespace).Patch(ctx, name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager}, "status")
+	return err
+}
+
+func (c *clients) PatchPod(ctx context.Context, namespace, name string, patch []byte) error {
+	_, err := c.pods(namespace).Patch(ctx, name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
 	return err
 }
 

@@ -79,6 +79,10 @@ func (f *fakeAPI) PatchPodStatus(ctx context.Context, _, name string, _ []byte) 
 	return f.call(ctx, "condition "+name)
 }
 
+func (f *fakeAPI) PatchPod(ctx context.Context, _, name string, patch []byte) error {
+	return f.call(ctx, "patch "+name+" "+string(patch))
+}
+
 func (f *fakeAPI) DeletePod(ctx context.Context, _, name string, uid types.UID) error {
 	return f.call(ctx, "delete "+name+" "+string(uid))
 }

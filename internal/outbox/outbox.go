@@ -86,6 +86,9 @@ func (o *Outbox) Put(d *decision.Decisions) {
 		}
 	}
 	writes = append(writes, o.verifyFirst(d.Binds)...)
+	for i := range d.Ungates {
+		writes = append(writes, o.ungate(d.Ungates[i]))
+	}
 	for i := range d.Gangs {
 		writes = append(writes, o.gangStatus(&d.Gangs[i]))
 	}

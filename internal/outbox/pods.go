@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
@@ -136,6 +137,25 @@ func (o *Outbox) podCondition(p *decision.PodCondition, now time.Time) *write {
 		settled: func(err error) {
 			if err != nil {
 				o.patiently(err, model.PodConditionFailed{UID: pod.UID})
+			}
+		},
+	}
+}
+
+// ungate takes the gate of a pod's queue away.
+func (o *Outbox) ungate(pod decision.Object) *write {
+	patch := mustJSON(map[string]any{
+		"metadata": map[string]any{"uid": pod.UID},
+		"spec":     map[string]any{"schedulingGates": []map[string]any{{"$patch": "delete", "name": keys.QueueAllocationGate}}},
+	})
+	return &write{
+		lane: statusLane, key: "gate/" + pod.Key(),
+		send: func(ctx context.Context) error {
+			return missingIsDone(o.o.API.PatchPod(ctx, pod.Namespace, pod.Name, patch))
+		},
+		settled: func(err error) {
+			if err != nil {
+				o.patiently(err, model.UngateFailed{UID: pod.UID})
 			}
 		},
 	}

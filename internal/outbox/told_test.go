@@ -6,9 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 
 	"github.com/vc-batch/vc/internal/governor"
+	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
@@ -27,6 +31,26 @@ func pressed(gap time.Duration) *governor.Governor {
 		g.Answered(now.Add(time.Duration(i-999)*gap), 200*time.Millisecond)
 	}
 	return g
+}
+
+func TestTheGateOfAQueueIsTakenFromAPodAndAFailureIsReported(t *testing.T) {
+	api := &fakeAPI{takes: time.Millisecond, answer: func(call string, _ int) error {
+		if strings.Contains(call, "refused") {
+			return apierrors.NewForbidden(pods, "refused", nil)
+		}
+		return nil
+	}}
+	inBubble(t, api, func(t *testing.T, r *rig) {
+		r.Put(&decision.Decisions{Ungates: []decision.Object{object("opened"), object("refused")}})
+		after(time.Minute)
+		want := `patch opened {"metadata":{"uid":"opened"},"spec":{"schedulingGates":[{"$patch":"delete","name":"scheduling.volcano.sh/queue-allocation-gate"}]}}`
+		if count(api.seen(), want) != 1 {
+			t.Errorf("calls %q, want %q once", api.seen(), want)
+		}
+		if diff := cmp.Diff([]model.Delta{model.UngateFailed{UID: "refused"}}, r.reports()); diff != "" {
+			t.Errorf("reported (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func count(calls []string, word string) int {

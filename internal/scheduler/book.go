@@ -23,6 +23,7 @@ type book struct {
 	reclaim    uint64
 	budgets    uint64     // generation of the disruption budgets at the last cycle
 	seenQuotas uint64     // generation of the quotas at the last cycle
+	gates      uint64     // generation of the tasks at queues' gates at the last cycle
 	stirred    bool       // a queue stands better than at the last cycle
 	nodes      nodesStamp // at the last cycle
 	tree       *model.Topology
@@ -176,6 +177,8 @@ func (b *book) stampQueues(s *session.Session) {
 		b.budgets = s.Cluster.BudgetGen
 		b.reclaim++
 	}
+	gates := b.gates != s.Cluster.QueueGateGen // what is kept for those that passed may be less
+	b.gates = s.Cluster.QueueGateGen
 	b.stirred = false
 	raised := map[*queue.Queue]bool{}
 	for _, q := range s.Ledger.TopDown { // what an ancestor has room for helps those below
@@ -187,7 +190,7 @@ func (b *book) stampQueues(s *session.Session) {
 		if len(old.deserved) > 0 && (differ(q.Deserved, old.deserved) || differ(q.RealCapability, old.capacity)) {
 			old.shifted++
 		}
-		better := old.version == 0 || raised[q.Parent] || old.fault != q.Fault || b.eased[q] || old.eased || old.known != q.Known || old.open != q.Open ||
+		better := gates || old.version == 0 || raised[q.Parent] || old.fault != q.Fault || b.eased[q] || old.eased || old.known != q.Known || old.open != q.Open ||
 			less(q.Allocated, old.allocated) || less(q.Inqueue, old.inqueue) ||
 			less(old.deserved, q.Deserved) || less(old.capacity, q.RealCapability) || less(old.elastic, q.Elastic)
 		b.stirred = b.stirred || better

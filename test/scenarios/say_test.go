@@ -30,6 +30,9 @@ func (w *world) say(d *decision.Decisions) []string {
 		}
 		out = append(out, fmt.Sprintf("evict %s from %s%s: %s", e.Pod.Name, e.Node, taker, e.Message))
 	}
+	for _, u := range d.Ungates {
+		out = append(out, "gate opened for "+u.Name)
+	}
 	for _, n := range d.Nominations {
 		if n.Node == "" {
 			out = append(out, fmt.Sprintf("release %s", n.Pod.Name))

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/test/make"
 )
@@ -128,6 +129,8 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 			b.Spread(rest, int32(number(w, value)))
 		case "priority":
 			b.Priority(int32(number(w, value)))
+		case "queuegate":
+			b.Annotation(keys.QueueAllocationGate, "true").Gate(keys.QueueAllocationGate)
 		case "gate":
 			b.Gate(value)
 		case "limit":

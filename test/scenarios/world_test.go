@@ -450,8 +450,13 @@ func (w *world) settle(how ...string) []string {
 	for range 50 {
 		d := w.cycle()
 		out = append(out, w.say(&d)...)
-		if len(d.Binds)+len(d.Evicts)+len(d.Gangs)+len(d.Nominations)+len(d.Lingering) == 0 {
+		if len(d.Binds)+len(d.Evicts)+len(d.Gangs)+len(d.Nominations)+len(d.Ungates)+len(d.Lingering) == 0 {
 			return out
+		}
+		for _, u := range d.Ungates {
+			p := w.pods[u.Name]
+			p.Spec.SchedulingGates = nil
+			w.update(p)
 		}
 		for _, b := range d.Binds {
 			w.attach(&b)

@@ -14,6 +14,9 @@ func Assume(c *model.Cluster, d *Decisions) {
 	for i := range d.Nominations {
 		c.AssumeNominated(d.Nominations[i].Pod.UID, d.Nominations[i].Node)
 	}
+	for i := range d.Ungates {
+		c.AssumeUngated(d.Ungates[i].UID)
+	}
 	for i := range d.Binds {
 		c.AssumeBound(d.Binds[i].Pod.UID, d.Binds[i].Node)
 		c.AssumeAnnotated(d.Binds[i].Pod.UID, d.Binds[i].Annotations)

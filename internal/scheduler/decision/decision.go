@@ -171,14 +171,16 @@ type GangFigures struct {
 // Decisions is what one cycle decided. Slices are in the order decided.
 type Decisions struct {
 	// Now is the time the cycle was given.
-	Now           time.Time
-	Binds         []Bind
-	Shuffles      []string // policies that moved pods
-	Evicts        []Evict
-	Nominations   []Nomination
-	Gangs         []GangStatus
-	Queues        []QueueStatus
-	HyperNodes    []HyperNodeStatus
+	Now         time.Time
+	Binds       []Bind
+	Shuffles    []string // policies that moved pods
+	Evicts      []Evict
+	Nominations []Nomination
+	Gangs       []GangStatus
+	Queues      []QueueStatus
+	HyperNodes  []HyperNodeStatus
+	// Ungates are pods whose queue has room for them: the queue's gate is to be taken away.
+	Ungates       []Object
 	PodConditions []PodCondition
 	// Lingering are pods that should have ended by now and have not: their room no longer counts as coming.
 	Lingering []Object
@@ -195,5 +197,5 @@ type Decisions struct {
 
 // Empty says whether there is nothing to carry out.
 func (d *Decisions) Empty() bool {
-	return len(d.Binds)+len(d.Evicts)+len(d.Nominations)+len(d.Gangs)+len(d.Queues)+len(d.HyperNodes)+len(d.PodConditions)+len(d.Events)+len(d.Lingering) == 0
+	return len(d.Binds)+len(d.Evicts)+len(d.Ungates)+len(d.Nominations)+len(d.Gangs)+len(d.Queues)+len(d.HyperNodes)+len(d.PodConditions)+len(d.Events)+len(d.Lingering) == 0
 }

@@ -64,11 +64,11 @@ func (s *Session) Blocked(j *Job, v explain.Verdict) {
 // firstAsked is what the tasks that have to start together ask for.
 func (s *Session) firstAsked(j *Job) (sum model.Vec) {
 	n := max(j.Need(), 1)
-	for i, t := range j.Pending {
-		if i == n {
-			break
+	for _, list := range [2][]*model.Task{j.Pending, j.AtGate} {
+		for _, t := range list[:min(n, len(list))] {
+			sum.Add(t.Shape.Request)
+			n--
 		}
-		sum.Add(t.Shape.Request)
 	}
 	return sum
 }

@@ -22,6 +22,10 @@ type Job struct {
 	// Pending are the tasks to place, in task order, best-effort ones last; tasks
 	// with gates are not among them.
 	Pending []*model.Task
+	// AtGate are tasks that wait for nothing but their queue's gate.
+	AtGate []*model.Task
+	// Passed are those that this cycle lets through.
+	Passed []*model.Task
 	// Reserved are tasks that are promised room since an earlier cycle. They are
 	// in Pending as well.
 	Reserved []*model.Task
@@ -71,6 +75,7 @@ type Job struct {
 	// TasksSeen is how many tasks it had when it was last looked at.
 	TasksSeen int
 
+	opening bool // tasks have passed their queue's gate and the API does not say so yet
 	groups  []*Group
 	groupOf map[*model.Task]*Group
 	// groupOrder is in which order they are placed.
@@ -102,10 +107,14 @@ func (j *Job) Load(s *Session) {
 	if n := j.Count[model.Pending] + j.Count[model.Pipelined]; cap(j.backing) < n {
 		j.backing = make([]*model.Task, 0, n)
 	}
-	j.Pending, j.Reserved = j.backing[:0], j.Reserved[:0]
+	j.Pending, j.Reserved, j.AtGate = j.backing[:0], j.Reserved[:0], j.AtGate[:0]
+	j.opening = false
 	for _, t := range j.Tasks {
 		switch {
+		case t.AtQueueGate():
+			j.AtGate = append(j.AtGate, t)
 		case t.Gated:
+			j.opening = j.opening || t.Ungating()
 		case t.Status == model.Pipelined:
 			j.Reserved = append(j.Reserved, t)
 			j.Pending = append(j.Pending, t)
@@ -113,6 +122,7 @@ func (j *Job) Load(s *Session) {
 			j.Pending = append(j.Pending, t)
 		}
 	}
+	slices.SortFunc(j.AtGate, s.Rules.compareTasks)
 	j.loadGroups(&s.Rules)
 	slices.SortFunc(j.Pending, func(a, b *model.Task) int {
 		return cmp.Or(compareBool(a.Shape.BestEffort, b.Shape.BestEffort), s.Rules.compareTasks(a, b))
@@ -122,7 +132,7 @@ func (j *Job) Load(s *Session) {
 // Clear forgets what the last cycle did.
 func (j *Job) Clear() {
 	j.Placed, j.Promised, j.Evicted = j.Placed[:0], j.Promised[:0], 0
-	j.Released = j.Released[:0]
+	j.Released, j.Passed = j.Released[:0], nil
 	clear(j.Leaving)
 	j.Touched = false
 }

@@ -10,7 +10,7 @@ import (
 // Wants says whether the gang could use a cycle: it is not let in, or has tasks
 // without a node, or fewer than its minimum.
 func (j *Job) Wants() bool {
-	return j.Phase == schedulingv1beta1.PodGroupPending || len(j.Pending) > 0 || !j.Satisfied() && j.Phase != schedulingv1beta1.PodGroupCompleted
+	return j.Phase == schedulingv1beta1.PodGroupPending || len(j.Pending)+len(j.AtGate) > 0 || j.Opening() || !j.Satisfied() && j.Phase != schedulingv1beta1.PodGroupCompleted
 }
 
 // NothingWanted clears the reason to wait.

@@ -217,7 +217,7 @@ func (r *round) enough() bool {
 func (r *round) try(t *model.Task) {
 	s, q := r.s, r.job.In
 	if r.limits != NoLimits {
-		if v := s.Rules.MayAllocate(q, t.Shape.Request); v.Code != "" && (r.limits == Share || v.Code != reason.OverDeserved) && !s.swapped(&v, q.Allocated, t.Shape.Request) {
+		if v := s.mayAllocate(r.job, t.Shape.Request); v.Code != "" && (r.limits == Share || v.Code != reason.OverDeserved) && !s.swapped(&v, q.Allocated, t.Shape.Request) {
 			r.blocked(t, v)
 			r.failed = append(r.failed, t.Shape)
 			return

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -23,7 +24,7 @@ func (Action) Run(s *session.Session) {
 		if len(j.Reserved)+len(j.Promised) > 0 {
 			return false
 		}
-		if j.Parked || wants(s, j) {
+		if atGate := gated(s, j); j.Parked || wants(s, j) || atGate {
 			return true
 		}
 		absent[j] = s.Arriving(j)
@@ -43,7 +44,11 @@ func (Action) Run(s *session.Session) {
 			continue
 		}
 		outcome := session.Failed // as before, when nothing changed that could help it
-		if s.Resume(job) && !wants(s, job) || absent[job] {
+		resumed, atGate := s.Resume(job), false
+		if !job.Parked && gated(s, job) {
+			atGate = pass(s, job)
+		}
+		if resumed && !wants(s, job) || absent[job] || atGate {
 			// 2. It has no pods to place.
 		} else if !job.Parked {
 			outcome = s.Round(job, nil, session.Share) // 3. The gang is placed whole, or not at all.
@@ -138,6 +143,26 @@ func promised(s *session.Session) {
 	}
 }
 
+// gated says whether the queue's gate is what pods of a gang wait for.
+func gated(s *session.Session, j *session.Job) bool {
+	if !s.Enqueues {
+		s.LetIn(j)
+	}
+	return j.LetIn() && len(j.AtGate) > 0 && s.Gate(j)
+}
+
+// pass opens the queue's gate for the pods that it has room for, and says whether the gang has none to place besides.
+func pass(s *session.Session, j *session.Job) (nothing bool) {
+	v := s.Pass(j)
+	if wants(s, j) {
+		return false
+	}
+	if v.Code != "" {
+		s.Verdict(j, v)
+	}
+	return true
+}
+
 // wants says whether a gang may be tried.
 func wants(s *session.Session, j *session.Job) bool {
 	if !s.Enqueues {
@@ -147,6 +172,9 @@ func wants(s *session.Session, j *session.Job) bool {
 		return false
 	}
 	if v := s.Rules.Valid(j); v.Code != "" {
+		if v.Code == reason.SchedulingGated && j.Opening() { // until the API says so, too
+			v = explain.Verdict{}
+		}
 		s.Verdict(j, v)
 		return false
 	}
