@@ -224,6 +224,65 @@ func TestARestartOfOnePodForgetsItsElementOnly(t *testing.T) {
 	}
 }
 
+func TestAnElementWhosePodGoesAlreadyIsRunAgainWhereThatIsAsked(t *testing.T) {
+	t.Parallel()
+	in := array("0-1").policy(bus.PodFailedEvent, bus.RestartPodAction).known(batch.ArrayStatus{Failed: "1", ExitCodes: map[string]string{"1": "1"}}).
+		pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodFailed, goingAway, ended(1, time.Minute))
+	p := Compute(in.Input)
+	if s := status(in, &p); s.State.Phase != batch.Restarting || s.Array.Failed != "" {
+		t.Errorf("%+v, %+v", s.State, s.Array)
+	}
+}
+
+func TestAGangAsksOnlyForWhatIsLeftToDo(t *testing.T) {
+	t.Parallel()
+	gang := func(s *story, least int32) *story {
+		s.Job.Spec.MinAvailable = least
+		s.PodGroup = nil
+		return s
+	}
+	kept := given(batch.Pending).asks(keys.KeepFinished, "true")
+	kept.Job.Spec.Tasks[0].Replicas, kept.Job.Status.Finished = 4, map[string]string{"w": "0-1"}
+	tests := map[string]struct {
+		in   *story
+		want int32
+	}{
+		"of an array that is to start whole": {gang(array("0-3"), 4), 4},
+		"without what was cancelled":         {gang(array("0-3").asks(keys.ArrayCancelled, "1"), 4), 3},
+		"nor what has ended":                 {gang(array("0-3").known(batch.ArrayStatus{Succeeded: "0", Failed: "2"}), 4), 2},
+		"of a job without what it keeps":     {gang(kept, 3), 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := Compute(test.in.Input)
+			for _, w := range p.Writes {
+				if w, ok := w.(CreateGroup); ok {
+					if got := w.Group.Spec.MinMember; got != test.want {
+						t.Errorf("%d, want %d", got, test.want)
+					}
+					return
+				}
+			}
+			t.Errorf("no group: %v", digest(&p))
+		})
+	}
+}
+
+func TestARestartOfATaskKeepsWhatIsToBeKept(t *testing.T) {
+	t.Parallel()
+	in := given(batch.Running).asks(keys.KeepFinished, "true").group(scheduling.PodGroupRunning).policy(bus.PodFailedEvent, bus.RestartTaskAction)
+	in.Job.Spec.Tasks[0].Replicas = 3
+	in.pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodRunning).pod("w", 2, corev1.PodFailed)
+	p := Compute(in.Input)
+	if diff := cmp.Diff([]string{"status Restarting v0 r1", "mark w-1 w-2", "delete w-1 w-2"}, digest(&p)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if s := status(in, &p); s.Finished["w"] != "0" {
+		t.Errorf("%v", s.Finished)
+	}
+}
+
 func TestTheEndOfAnArrayIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	began := func(ago time.Duration) func(*corev1.Pod) {

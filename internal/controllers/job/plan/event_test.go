@@ -192,6 +192,11 @@ func TestAPlanOnMissingPodsLooksTwice(t *testing.T) {
 	if !p.Refresh || len(p.Writes) > 0 {
 		t.Errorf("refresh %v, %v; want a look past the cache and nothing else", p.Refresh, digest(&p))
 	}
+	doubtful := replacePod(running(), 1, corev1.PodFailed).policy(bus.PodFailedEvent, bus.RestartJobAction)
+	doubtful.Doubt = true
+	if p := Compute(doubtful.Input); !p.Refresh || len(p.Writes) > 0 {
+		t.Errorf("after a start of the process: refresh %v, %v", p.Refresh, digest(&p))
+	}
 	p = Compute(without(running(), 1).Input)
 	if p.Refresh {
 		t.Error("a job without policies for it needs no second look")

@@ -99,21 +99,24 @@ func TestWhatAGateSays(t *testing.T) {
 		"afterok of an element that waits": {in: waiting("afterok:7_4").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "0-3"})),
 			code: reason.Dependency, text: "job 7 (ns/a), index 4, has completed"},
 		"afterok of an element that failed": {in: waiting("afterok:7_4").other(7, "a", batch.Running, elements(batch.ArrayStatus{Failed: "4"})), code: reason.DependencyNeverSatisfied},
-		"afterany of one that failed":       {in: waiting("afterany:7").other(7, "a", batch.Failed), met: "afterany:7"},
-		"afterany is what a number means":   {in: waiting("7").other(7, "a", batch.Terminated), met: "afterany:7"},
-		"afterany of one that is gone":      {in: waiting("afterany:7"), met: "afterany:7"},
-		"afternotok of one that failed":     {in: waiting("afternotok:a").other(7, "a", batch.Failed), met: "afternotok:ns/a"},
-		"afternotok of a completed one":     {in: waiting("afternotok:a").other(7, "a", batch.Completed), code: reason.DependencyNeverSatisfied, text: "has completed"},
-		"after one that waits":              {in: waiting("after:7").other(7, "a", batch.Pending), code: reason.Dependency, text: "has started"},
-		"after one that runs":               {in: waiting("after:7").other(7, "a", batch.Running, begunAgo(time.Second)), met: "after:7"},
-		"after one that was cancelled":      {in: waiting("after:7").other(7, "a", batch.Terminated), met: "after:7"},
-		"after, and some minutes":           {in: waiting("after:7+10").other(7, "a", batch.Running, begunAgo(4*time.Minute)), code: reason.Dependency, text: "10m have passed", until: 6 * time.Minute},
-		"after, and the minutes are over":   {in: waiting("after:7+10").other(7, "a", batch.Running, begunAgo(10*time.Minute)), met: "after:7+10"},
+		"afterok of one that was cancelled in part": {in: waiting("afterok:7").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "0-8", Cancelled: "9"})),
+			code: reason.DependencyNeverSatisfied},
+		"afterany of one that failed":     {in: waiting("afterany:7").other(7, "a", batch.Failed), met: "afterany:7"},
+		"afterany is what a number means": {in: waiting("7").other(7, "a", batch.Terminated), met: "afterany:7"},
+		"afterany of one that is gone":    {in: waiting("afterany:7"), met: "afterany:7"},
+		"afternotok of one that failed":   {in: waiting("afternotok:a").other(7, "a", batch.Failed), met: "afternotok:ns/a"},
+		"afternotok of a completed one":   {in: waiting("afternotok:a").other(7, "a", batch.Completed), code: reason.DependencyNeverSatisfied, text: "has completed"},
+		"after one that waits":            {in: waiting("after:7").other(7, "a", batch.Pending), code: reason.Dependency, text: "has started"},
+		"after one that runs":             {in: waiting("after:7").other(7, "a", batch.Running, begunAgo(time.Second)), met: "after:7"},
+		"after one that was cancelled":    {in: waiting("after:7").other(7, "a", batch.Terminated), met: "after:7"},
+		"after, and some minutes":         {in: waiting("after:7+10").other(7, "a", batch.Running, begunAgo(4*time.Minute)), code: reason.Dependency, text: "10m have passed", until: 6 * time.Minute},
+		"after, and the minutes are over": {in: waiting("after:7+10").other(7, "a", batch.Running, begunAgo(10*time.Minute)), met: "after:7+10"},
 
-		"aftercorr of no arrays":       {in: waiting("aftercorr:7").other(7, "a", batch.Completed), met: "aftercorr:7"},
-		"aftercorr, one is ready":      {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "1"})), met: "aftercorr:7"},
-		"aftercorr, none is ready":     {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "5"})), code: reason.Dependency},
-		"aftercorr, none will ever be": {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "5", Failed: "0-1"})), code: reason.DependencyNeverSatisfied},
+		"aftercorr of no arrays":        {in: waiting("aftercorr:7").other(7, "a", batch.Completed), met: "aftercorr:7"},
+		"aftercorr of one that is gone": {in: waiting("aftercorr:7").asks(keys.Array, "0-1"), code: reason.DependencyNeverSatisfied, text: "job 7 is gone"},
+		"aftercorr, one is ready":       {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "1"})), met: "aftercorr:7"},
+		"aftercorr, none is ready":      {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batch.Running, elements(batch.ArrayStatus{Succeeded: "5"})), code: reason.Dependency},
+		"aftercorr, none will ever be":  {in: waiting("aftercorr:7").asks(keys.Array, "0-1").other(7, "a", batch.Completed, elements(batch.ArrayStatus{Succeeded: "5", Failed: "0-1"})), code: reason.DependencyNeverSatisfied},
 
 		"all of two, one is missing": {in: waiting("afterok:7:8").other(7, "a", batch.Completed).other(8, "b", batch.Running), code: reason.Dependency, text: "job 8", met: "afterok:7"},
 		"all of two":                 {in: waiting("afterok:7,afterany:8").other(7, "a", batch.Completed).other(8, "b", batch.Failed), met: "afterok:7 afterany:8"},
@@ -130,7 +133,8 @@ func TestWhatAGateSays(t *testing.T) {
 
 		"two that wait for each other": {in: waiting("afterok:a").other(7, "a", batch.Pending, awaits("afterany:j")),
 			code: reason.DependencyNeverSatisfied, text: "jobs wait for each other: ns/j, 7 (ns/a), ns/j"},
-		"one who could do without": {in: waiting("afterok:a").other(7, "a", batch.Pending, awaits("afterany:j?afterany:b")), code: reason.Dependency},
+		"one that began before it waited": {in: waiting("afterok:a").other(7, "a", batch.Pending, awaits("afterany:j"), begunAgo(time.Hour)), code: reason.Dependency},
+		"one who could do without":        {in: waiting("afterok:a").other(7, "a", batch.Pending, awaits("afterany:j?afterany:b")), code: reason.Dependency},
 
 		"one that runs is not asked":                {in: given(batch.Running).asks(keys.Hold, "user").pod("w", 0, corev1.PodRunning)},
 		"one that has run is asked only for a hold": {in: waiting("afterok:7").with(begunAgo(time.Hour)).other(7, "a", batch.Failed)},
@@ -190,6 +194,22 @@ func TestAClosedGateIsSeen(t *testing.T) {
 	}
 	if s := status(in, &p); s.State.Reason != "" || s.Gate == nil || len(s.Gate.Met) != 2 {
 		t.Errorf("open: %+v, %+v", s.State, s.Gate)
+	}
+}
+
+func TestWhatWasMetStaysMetUntilTheJobHasRun(t *testing.T) {
+	t.Parallel()
+	in := given(batch.Pending).asks(keys.Dependency, "afterok:7").asks(keys.Hold, "user").group(scheduling.PodGroupInqueue)
+	in.Job.Status.Gate = &batch.JobGate{Met: []string{"afterok:7"}}
+	p := Compute(in.Input)
+	if s := status(in, &p); s.Gate == nil || len(s.Gate.Met) != 1 {
+		t.Errorf("held: %+v", s.Gate)
+	}
+	in = running().with(begunAgo(time.Minute)).asks(keys.Dependency, "afterok:7")
+	in.Job.Status.Gate = &batch.JobGate{Met: []string{"afterok:7"}}
+	p = Compute(in.Input)
+	if s := status(in, &p); s.Gate != nil {
+		t.Errorf("it runs: %+v", s.Gate)
 	}
 }
 

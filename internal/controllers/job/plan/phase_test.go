@@ -79,6 +79,9 @@ func TestAPhaseEndsByItself(t *testing.T) {
 		"failed when a task has fewer than its minimum of successes": {
 			given(batch.Running).with(func(j *batch.Job) { j.Spec.Tasks[0].MinAvailable = &two }).
 				pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodFailed), batch.Failed},
+		"a task's minimum says nothing when the job's is smaller": {
+			given(batch.Running).with(func(j *batch.Job) { j.Spec.MinAvailable, j.Spec.Tasks[0].MinAvailable = 1, &two }).
+				pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodFailed), batch.Completed},
 		"completed with one failure when minAvailable allows it": {
 			given(batch.Running).with(func(j *batch.Job) { one := int32(1); j.Spec.MinAvailable, j.Spec.Tasks[0].MinAvailable = 1, &one }).
 				pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodFailed), batch.Completed},

@@ -99,6 +99,8 @@ func TestEverySourceOfEvents(t *testing.T) {
 		"one of an older version was":                 {vanished(func(l *Lost) { l.Version = -1 }), nil},
 		"one of a task that is not the job's was":     {vanished(func(l *Lost) { l.Task = "x" }), nil},
 		"a pod vanished while nobody looked":          {without(running(), 1), []string{"PodEvicted w/1"}},
+		"a pod that had succeeded has vanished":       {without(at1(corev1.PodSucceeded, ended(0, 0)).counted(), 1), nil},
+		"a pod that had failed has, answered or not":  {without(at1(corev1.PodFailed, ended(1, 0)).counted(), 1), nil},
 		// The group.
 		"the group is broken":                     {grouped(scheduling.PodGroupUnknown), []string{"Unknown"}},
 		"the group waits":                         {grouped(scheduling.PodGroupPending), nil},

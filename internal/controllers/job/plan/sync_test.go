@@ -232,11 +232,14 @@ func TestAGroupAsksForTheSmallestSetThatMayStart(t *testing.T) {
 		}).defaulted()
 	}
 	priorities := map[string]int32{"low": 1, "high": 2}
+	equal := base(2)
+	equal.Spec.Tasks[1].Template.Spec.PriorityClassName = "low"
 	tests := map[string]struct {
 		job  *batch.Job
 		want string
 	}{
 		"all of it":                              {base(5), "32"},
+		"of equal tasks the first":               {equal, "2"},
 		"the tasks of high priority first":       {base(2), "20"},
 		"the minimums first, then what is left":  {base(3, 1, 1), "21"},
 		"no more than minAvailable":              {base(1, 1, 0), "1"},
