@@ -9,10 +9,10 @@ import (
 
 // Quota is a ResourceQuota: what the pods of a namespace may have together, by
 // the quota's own names, such as cpu, requests.memory, limits.cpu and pods.
-// Quotas for some kinds of pods only (scopes) are not among them: which they will
-// hold for is not known before the pods are.
 type Quota struct {
 	Namespace, Name string
+	// Scopes say which pods it is about, all of them together; none: all pods.
+	Scopes []QuotaScope
 	// Hard and Used are by name, in the units of the resource that the name ends in.
 	Hard, Used []Amount
 }
@@ -51,10 +51,7 @@ func (c *Cluster) setQuotas(namespace string, of []Quota) {
 
 // QuotaFrom reads a ResourceQuota.
 func QuotaFrom(q *corev1.ResourceQuota) QuotaSet {
-	set := QuotaSet{Quota{Namespace: q.Namespace, Name: q.Name}}
-	if len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil {
-		return set
-	}
+	set := QuotaSet{Quota{Namespace: q.Namespace, Name: q.Name, Scopes: scopesOf(q)}}
 	set.Hard = quotaAmounts(q.Spec.Hard, floorSum)
 	set.Used = quotaAmounts(q.Status.Used, ceilSum)
 	return set

@@ -19,6 +19,19 @@ func (w *world) quota(args []string) []string {
 	q.Spec.Hard, q.Status.Used = corev1.ResourceList{}, corev1.ResourceList{}
 	for _, word := range args[1:] {
 		key, value := pair(word)
+		switch key {
+		case "scope":
+			q.Spec.Scopes = append(q.Spec.Scopes, corev1.ResourceQuotaScope(value))
+			continue
+		case "classes": // classes=NotIn:high,low
+			operator, names, _ := strings.Cut(value, ":")
+			term := corev1.ScopedResourceSelectorRequirement{ScopeName: corev1.ResourceQuotaScopePriorityClass, Operator: corev1.ScopeSelectorOperator(operator)}
+			if names != "" {
+				term.Values = strings.Split(names, ",")
+			}
+			q.Spec.ScopeSelector = &corev1.ScopeSelector{MatchExpressions: []corev1.ScopedResourceSelectorRequirement{term}}
+			continue
+		}
 		to := q.Spec.Hard
 		if name, used := strings.CutPrefix(key, "used:"); used {
 			key, to = name, q.Status.Used

@@ -1,13 +1,15 @@
 // Package resourcequota keeps gangs out of their queue that their namespace's
 // ResourceQuotas would not let start: their pods could not even be created.
 //
-//	In:   ResourceQuotas without scopes, what PodGroups that are let in will still ask for
+//	In:   ResourceQuotas, what PodGroups that are let in will still ask for
 //	Out:  rules Enqueueable and Enqueued
 //
 // # Invariants
 //
 //   - What is let in fits, with all that is used and let in before, into every quota of its namespace.
 //   - Pods that exist count once: the quota has them already.
+//   - A quota with scopes counts for gangs whose pods it is known to be about, before these exist as far as their
+//     PodGroup tells: the priority class, and whether they ask for anything. Of the others the API server decides.
 package resourcequota
 
 import (
@@ -51,16 +53,37 @@ type quotas struct {
 	s *session.Session
 	// inside are the gangs of namespaces with quotas whose pods do not all exist.
 	inside map[string][]*model.Gang
+	// traits are those of gangs' pods, once asked for.
+	traits map[*model.Gang]model.PodTraits
 }
 
 func (q *quotas) vote(j *session.Job) (session.Vote, explain.Verdict) {
 	of := q.s.Cluster.Quotas[j.Namespace]
 	for i := range of {
+		if !q.about(&of[i], j.Gang) {
+			continue
+		}
 		if v := q.over(&of[i], j); v.Code != "" {
 			return session.Reject, v
 		}
 	}
 	return session.Abstain, explain.Verdict{}
+}
+
+// about says whether a quota is known to be about a gang's pods.
+func (q *quotas) about(quota *model.Quota, g *model.Gang) bool {
+	if len(quota.Scopes) == 0 {
+		return true
+	}
+	traits, known := q.traits[g]
+	if !known {
+		traits = g.Expects()
+		if q.traits == nil {
+			q.traits = map[*model.Gang]model.PodTraits{}
+		}
+		q.traits[g] = traits
+	}
+	return quota.Covers(&traits) == model.Yes
 }
 
 // over says which of a quota's limits, first by name, the gang's minimum would exceed.
@@ -70,7 +93,7 @@ func (q *quotas) over(quota *model.Quota, j *session.Job) explain.Verdict {
 		if asked <= 0 {
 			continue
 		}
-		used, promised := amount(quota.Used, hard.Name), q.promised(j, hard.Name)
+		used, promised := amount(quota.Used, hard.Name), q.promised(quota, j, hard.Name)
 		if asked+used+promised > float64(hard.Value) {
 			return explain.Verdict{Code: reason.OverQuota, Limit: &explain.Limit{
 				Queue: j.In.Name, Quota: quota.Name, Resource: string(hard.Name),
@@ -81,8 +104,8 @@ func (q *quotas) over(quota *model.Quota, j *session.Job) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// promised is what the other gangs of the namespace that are let in will still ask for.
-func (q *quotas) promised(j *session.Job, name corev1.ResourceName) float64 {
+// promised is what the other gangs of the namespace that are let in will still ask for of a quota.
+func (q *quotas) promised(quota *model.Quota, j *session.Job, name corev1.ResourceName) float64 {
 	if q.inside == nil {
 		q.inside = map[string][]*model.Gang{}
 		for _, g := range q.s.Cluster.Gangs {
@@ -94,7 +117,7 @@ func (q *quotas) promised(j *session.Job, name corev1.ResourceName) float64 {
 	sum := 0.0
 	for _, g := range q.inside[j.Namespace] {
 		other := q.s.Job(g)
-		if g == j.Gang || other == nil || !other.LetIn() || other.Phase == schedulingv1beta1.PodGroupCompleted {
+		if g == j.Gang || other == nil || !other.LetIn() || other.Phase == schedulingv1beta1.PodGroupCompleted || !q.about(quota, g) {
 			continue
 		}
 		sum += q.missing(g, name)

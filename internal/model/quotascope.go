@@ -1,0 +1,165 @@
+package model
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// QuotaScope is one condition of which pods a quota is about, as in a ResourceQuota.
+type QuotaScope struct {
+	Name     corev1.ResourceQuotaScope
+	Operator corev1.ScopeSelectorOperator
+	Values   []string
+}
+
+// Answer is a yes, a no, or that it is not known.
+type Answer int8
+
+// The answers.
+const (
+	No       Answer = -1
+	NotKnown Answer = 0
+	Yes      Answer = 1
+)
+
+// is turns what is known into an answer.
+func is(yes bool) Answer {
+	if yes {
+		return Yes
+	}
+	return No
+}
+
+// PodTraits are what quota scopes ask of a pod, as far as it is known.
+type PodTraits struct {
+	// Class is the pod's priority class, "" for none; ClassKnown says whether that is known.
+	Class      string
+	ClassKnown bool
+	// Terminating pods have a time limit, best-effort pods no requests or limits of cpu and memory, and crossing ones
+	// an affinity to pods of other namespaces.
+	Terminating, BestEffort, Crossing Answer
+}
+
+// Traits of a pod that exists.
+func (t *Task) Traits() PodTraits {
+	s := t.Shape
+	idle := s.Request.Get(CPU) == 0 && s.Request.Get(Memory) == 0 && s.LimitMilliCPU == 0 && s.LimitMemoryBytes == 0
+	return PodTraits{Class: t.PriorityClass, ClassKnown: true, Terminating: is(t.Expected.Limit > 0), BestEffort: is(idle), Crossing: is(s.crosses())}
+}
+
+// crosses says whether the shape has an affinity to pods of other namespaces.
+func (s *Shape) crosses() bool {
+	beyond := func(term *corev1.PodAffinityTerm) bool {
+		return len(term.Namespaces) > 0 || term.NamespaceSelector != nil
+	}
+	some := func(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) bool {
+		return slices.ContainsFunc(required, func(t corev1.PodAffinityTerm) bool { return beyond(&t) }) ||
+			slices.ContainsFunc(preferred, func(t corev1.WeightedPodAffinityTerm) bool { return beyond(&t.PodAffinityTerm) })
+	}
+	near, far := s.PodAffinity, s.PodAntiAffinity
+	return near != nil && some(near.RequiredDuringSchedulingIgnoredDuringExecution, near.PreferredDuringSchedulingIgnoredDuringExecution) ||
+		far != nil && some(far.RequiredDuringSchedulingIgnoredDuringExecution, far.PreferredDuringSchedulingIgnoredDuringExecution)
+}
+
+// Expects are the traits of the pods that a gang will have: those of the pods that it has, where these are alike, else
+// what its PodGroup says.
+func (g *Gang) Expects() PodTraits {
+	var traits PodTraits
+	some := false
+	for _, t := range g.Tasks {
+		if t.Status.Ended() {
+			continue
+		}
+		if of := t.Traits(); !some {
+			traits, some = of, true
+		} else {
+			traits.merge(&of)
+		}
+	}
+	if some {
+		return traits
+	}
+	traits = PodTraits{Class: g.PriorityClass, ClassKnown: g.PriorityClass != ""} // without one its tasks may name theirs
+	if g.HasMinResources {
+		asks := g.MinResources.Get(CPU) > 0 || g.MinResources.Get(Memory) > 0
+		for _, a := range g.QuotaResources {
+			base, _ := quotaResource(a.Name)
+			asks = asks || a.Value > 0 && (base == corev1.ResourceCPU || base == corev1.ResourceMemory)
+		}
+		traits.BestEffort = is(!asks)
+	}
+	return traits
+}
+
+// merge forgets what is not so of both.
+func (t *PodTraits) merge(o *PodTraits) {
+	t.ClassKnown = t.ClassKnown && o.ClassKnown && t.Class == o.Class
+	for _, pair := range [][2]*Answer{{&t.Terminating, &o.Terminating}, {&t.BestEffort, &o.BestEffort}, {&t.Crossing, &o.Crossing}} {
+		if *pair[0] != *pair[1] {
+			*pair[0] = NotKnown
+		}
+	}
+}
+
+// Covers says whether a quota is about pods with some traits: all of its scopes are.
+func (q *Quota) Covers(t *PodTraits) Answer {
+	all := Yes
+	for i := range q.Scopes {
+		all = min(all, q.Scopes[i].covers(t))
+		if all == No {
+			return No
+		}
+	}
+	return all
+}
+
+func (s *QuotaScope) covers(t *PodTraits) Answer {
+	switch s.Name {
+	case corev1.ResourceQuotaScopeTerminating:
+		return t.Terminating
+	case corev1.ResourceQuotaScopeNotTerminating:
+		return -t.Terminating
+	case corev1.ResourceQuotaScopeBestEffort:
+		return t.BestEffort
+	case corev1.ResourceQuotaScopeNotBestEffort:
+		return -t.BestEffort
+	case corev1.ResourceQuotaScopeCrossNamespacePodAffinity:
+		return t.Crossing
+	case corev1.ResourceQuotaScopePriorityClass:
+		if !t.ClassKnown {
+			return NotKnown
+		}
+		return is(s.selects(t.Class))
+	}
+	return No // nothing that pods have
+}
+
+// selects says whether the scope is about pods of a class. To NotIn a pod without one is not in.
+func (s *QuotaScope) selects(class string) bool {
+	switch s.Operator {
+	case corev1.ScopeSelectorOpExists:
+		return class != ""
+	case corev1.ScopeSelectorOpDoesNotExist:
+		return class == ""
+	case corev1.ScopeSelectorOpIn:
+		return class != "" && slices.Contains(s.Values, class)
+	case corev1.ScopeSelectorOpNotIn:
+		return class == "" || !slices.Contains(s.Values, class)
+	}
+	return false
+}
+
+// scopesOf are the conditions of a ResourceQuota.
+func scopesOf(q *corev1.ResourceQuota) []QuotaScope {
+	var out []QuotaScope
+	for _, name := range q.Spec.Scopes {
+		out = append(out, QuotaScope{Name: name, Operator: corev1.ScopeSelectorOpExists})
+	}
+	if q.Spec.ScopeSelector != nil {
+		for _, term := range q.Spec.ScopeSelector.MatchExpressions {
+			out = append(out, QuotaScope{Name: term.ScopeName, Operator: term.Operator, Values: term.Values})
+		}
+	}
+	return out
+}
