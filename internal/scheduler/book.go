@@ -102,6 +102,7 @@ func (b *book) update(s *session.Session) {
 	}
 	b.seen = s.Cluster.Gen()
 	s.KeepLost()
+	b.desert(s)
 	b.stampQueues(s)
 	b.wake(s)
 }
@@ -135,16 +136,30 @@ func (b *book) look(s *session.Session, g *model.Gang) {
 	j.TasksSeen = len(j.Tasks)
 	s.Touch(j)
 	j.Parked = false
-	if idle := s.HoldsForNothing(j); idle != j.Idle {
-		if j.Idle = idle; idle {
-			b.eased[j.In] = true
-		}
-	}
+	b.noteIdle(s, j)
 	if j.Wants() {
 		b.enter(j)
 	} else {
 		j.NothingWanted()
 		b.leave(j)
+	}
+}
+
+// desert looks at the gangs without pods that others no longer make room for, as time goes by.
+func (b *book) desert(s *session.Session) {
+	for _, j := range b.waiting {
+		if !j.Idle && len(j.Tasks) == 0 && j.LetIn() && s.Deserted(j) {
+			b.noteIdle(s, j)
+		}
+	}
+}
+
+// noteIdle notes whether what a gang has reserved in its queue counts.
+func (b *book) noteIdle(s *session.Session, j *session.Job) {
+	if idle := s.HoldsForNothing(j); idle != j.Idle {
+		if j.Idle = idle; idle {
+			b.eased[j.In] = true
+		}
 	}
 }
 
@@ -250,7 +265,7 @@ func (b *book) wake(s *session.Session) {
 	lingering := s.Cluster.LingerGen != b.lingering
 	b.lingering = s.Cluster.LingerGen
 	for _, j := range b.waiting {
-		if j.Parked && (s.WakeAll || lingering && len(j.ParkedShapes)+len(j.Reserved) > 0 || resized && j.SizeBound() || moved && j.Structured() || attachable && s.AttachStamp(j) != j.AttachStamp || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() ||
+		if j.Parked && (s.WakeAll || s.Outlived(j) || lingering && len(j.ParkedShapes)+len(j.Reserved) > 0 || resized && j.SizeBound() || moved && j.Structured() || attachable && s.AttachStamp(j) != j.AttachStamp || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() ||
 			b.stamps[j.In].shifted != j.ShiftStamp && len(j.ParkedShapes) > 1 || j.WholeClusterBound() && (b.stirred || s.View.Touched || s.Cluster.QuotaGen > b.seenQuotas) ||
 			s.Reached(j, j.DueAt) || s.View.Touched && (b.nodesHelp(s, j, helped) || s.MayUseKept(j))) {
 			j.Parked = false

@@ -173,16 +173,19 @@ func (s *Session) largestNode() []int64 {
 }
 
 // HoldsForNothing says whether the gang has room reserved in its queue and can
-// never start.
+// never start, or nobody makes its pods.
 func (s *Session) HoldsForNothing(j *Job) bool {
 	if !j.LetIn() || j.AllocatedTasks() > 0 || !slices.ContainsFunc(j.Sums.Inqueue, func(v int64) bool { return v > 0 }) {
 		return false
+	}
+	if s.Deserted(j) {
+		return true
 	}
 	_, never := s.Never(j)
 	return never
 }
 
-// Idle is what gangs that can never start have reserved in a queue and below it,
+// Idle is what gangs that hold for nothing have reserved in a queue and below it,
 // by resource; nil: nothing.
 func (s *Session) Idle(q *queue.Queue) []float64 {
 	if s.idle == nil {
