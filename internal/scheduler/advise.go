@@ -52,7 +52,11 @@ func (e *Engine) advise(s *session.Session, j *session.Job, to *schedulingv1beta
 	for _, h := range known.helps {
 		to.Helps = append(to.Helps, h.API())
 		if h.Kind == schedulingv1beta1.HelpFewerMembers && to.Reason == string(reason.GangDoesNotFit) {
-			to.Hint = "minAvailable " + h.To + " would start now; or lower the requests, or add nodes"
+			then := " would start now"
+			if h.Gate {
+				then = " would be let in now"
+			}
+			to.Hint = "minAvailable " + h.To + then + "; or lower the requests, or add nodes"
 		}
 	}
 	return time.Time{}
