@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,7 @@ type integration struct {
 	min    int32  // minMember of each group
 	group  string // the only group's name, where others made it
 	waits  bool   // one pod less than a gang and nobody starts
+	ranks  bool   // each pod has its rank in the annotation of plugin hcclrank
 }
 
 var integrations = map[string]integration{
@@ -47,6 +49,10 @@ var integrations = map[string]integration{
 	"sparkapplication": {pods: 3, groups: 1, min: 1, group: "spark-sparkapplication-pg"},
 	"leaderworkerset":  {pods: 6, groups: 2, min: 3},
 	"argo-workflow":    {pods: 2, groups: 1, min: 1},
+	"paddlejob":        {pods: 3, groups: 1, min: 3, group: "paddlejob", waits: true},
+	"horovod":          {pods: 3, groups: 1, min: 3},
+	"mindspore":        {pods: 4, groups: 1, min: 4, ranks: true},
+	"cromwell":         {pods: 1, groups: 1, min: 1},
 }
 
 // TestIntegrations runs every manifest of examples/integrations: the pods are made as the operators would make them,
@@ -102,6 +108,9 @@ func (i *integrating) run(file string, want integration) {
 	}
 	i.eventually(60*time.Second, fmt.Sprintf("%d pods run", want.pods), func() error { return i.allRun(want.pods) })
 	i.checkGroups(want)
+	if want.ranks {
+		i.checkRanks(want.pods)
+	}
 }
 
 func (i *integrating) read(file string) []*unstructured.Unstructured {
@@ -238,6 +247,20 @@ func (i *integrating) checkGroups(want integration) {
 	for name, pod := range i.pods(i.namespace, nil) {
 		if !names[keys.PodGroupOf(pod.Annotations)] {
 			i.t.Errorf("%s is in group %q", name, keys.PodGroupOf(pod.Annotations))
+		}
+	}
+}
+
+// checkRanks wants every rank below n to be the annotation of one pod.
+func (i *integrating) checkRanks(n int) {
+	i.t.Helper()
+	ranks := map[string]bool{}
+	for _, pod := range i.pods(i.namespace, nil) {
+		ranks[pod.Annotations["hccl/rankIndex"]] = true
+	}
+	for rank := range n {
+		if !ranks[strconv.Itoa(rank)] {
+			i.t.Errorf("no pod has rank %d: %v", rank, ranks)
 		}
 	}
 }
