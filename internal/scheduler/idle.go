@@ -48,6 +48,9 @@ func (e *Engine) warnOfIdle(cfg *config.Config) {
 			e.warn("%s: %s", need.policy, need.text)
 		}
 	}
+	if p := given["gang"]; p != nil && p.Arguments["gang.release-broken"] != nil && !slices.Contains(cfg.Actions, "shuffle") {
+		e.warn("gang: gang.release-broken has no effect without action shuffle, which evicts for it")
+	}
 	for _, name := range []string{"usage", "rescheduling"} {
 		if given[name] != nil && cfg.Metrics.Type == "" {
 			e.warn("%s: has no effect without a source of the nodes' load: name one under metrics (type, address)", name)

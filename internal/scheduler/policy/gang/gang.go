@@ -29,11 +29,13 @@ const (
 type Policy struct {
 	conf config.Plugin
 	keep time.Duration
+	// release is after how long a broken gang gives back what it holds; 0: never.
+	release time.Duration
 }
 
 // New returns the policy.
 func New(conf config.Plugin, warn func(string)) *Policy {
-	p := &Policy{conf: conf, keep: usualKeep}
+	p := &Policy{conf: conf, keep: usualKeep, release: releaseFrom(conf.Arguments, warn)}
 	if text := conf.Arguments.String(keepArgument, "", warn); text != "" {
 		keep, err := time.ParseDuration(text)
 		if err != nil || keep < 0 || keep > longestKeep {
@@ -50,7 +52,7 @@ func (*Policy) Name() string { return "gang" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enabledSubJobReady", "enabledSubJobOrder", "enableJobReady", "enableJobOrder", "enableJobStarving", "enablePreemptable", "enableReclaimable"}, Arguments: []string{keepArgument}}
+	return config.Reads{Switches: []string{"enabledSubJobReady", "enabledSubJobOrder", "enableJobReady", "enableJobOrder", "enableJobStarving", "enablePreemptable", "enableReclaimable"}, Arguments: []string{keepArgument, releaseArgument}}
 }
 
 // Open registers the rules.
@@ -69,6 +71,7 @@ func (p *Policy) Open(s *session.Session) {
 		s.Rules.Starve((*session.Job).Starving)
 	}
 	p.keepMinimums(&s.Rules)
+	p.releaseBroken(s)
 }
 
 // neediestFirst lets gangs that lost some of their minimum go before those that
