@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -14,7 +16,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -104,17 +105,19 @@ type crashRun struct {
 	point       string
 }
 
-// crashRuns are all stories with all of their points; $VC_CRASHPOINTS chooses those in which it occurs.
+// crashRuns are all stories with all of their points; $VC_CRASHPOINTS, a regular expression, chooses among them.
 func crashRuns() []crashRun {
 	var runs []crashRun
-	for i := range crashStories {
-		story := &crashStories[i]
+	wanted := regexp.MustCompile(os.Getenv("VC_CRASHPOINTS"))
+	stories := slices.Concat(crashStories, crashStoriesBeyond)
+	for i := range stories {
+		story := &stories[i]
 		base := strings.ReplaceAll(story.title, " ", "-")
 		chosen := []crashRun{{story: story, title: story.title, name: base + "-00"}}
 		for n, point := range story.points {
 			r := crashRun{story: story, title: story.title, name: fmt.Sprintf("%s-%02d", base, n+1)}
 			r.point = point + " " + r.name // counts only the story's own writes, not what is left of the last one
-			if strings.Contains(r.title+" "+r.point, os.Getenv("VC_CRASHPOINTS")) {
+			if wanted.MatchString(r.title + " " + r.point) {
 				chosen = append(chosen, r)
 			}
 		}
@@ -282,6 +285,9 @@ func (c *cluster) watchPast() *past {
 	return p
 }
 
+// drawn is what no two runs have the same: a UID, with which the name of a PodGroup ends; a minute, with which that of a CronJob's job does.
+var drawn = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9]{8}\b`)
+
 // lives says how often each pod or PodGroup of the stage was made, by what comes after the stage's name in theirs.
 func (s *stage) lives(seen map[string]map[string]bool) map[string]int {
 	s.past.mu.Lock()
@@ -292,10 +298,8 @@ func (s *stage) lives(seen map[string]map[string]bool) map[string]int {
 		if !ours {
 			continue
 		}
-		if len(rest) == len(uuid.NewUUID()) {
-			rest = "UID" // a PodGroup's name ends with its job's
-		}
-		n[rest] += len(uids)
+		rest = strings.ReplaceAll(rest, s.name, "NAME")
+		n[drawn.ReplaceAllString(rest, "*")] += len(uids)
 	}
 	return n
 }

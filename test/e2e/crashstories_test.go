@@ -66,12 +66,12 @@ var crashStories = []crashStory{
 		"after delete podgroups 1",
 		"before delete commands 1",
 		"after delete commands 1",
-		enters("before", batchv1alpha1.Pending, 1) + ` "retryCount":1`,
-		enters("after", batchv1alpha1.Pending, 1) + ` "retryCount":1`,
+		enters("before", batchv1alpha1.Pending, 1) + ` "userRestarts":1`,
+		enters("after", batchv1alpha1.Pending, 1) + ` "userRestarts":1`,
 		"after create podgroups 2",
 		"after create pods 5",
 		"before create pods/binding 4",
-		enters("after", batchv1alpha1.Running, 1) + ` "retryCount":1`,
+		enters("after", batchv1alpha1.Running, 1) + ` "userRestarts":1`,
 	}},
 	{title: "restarting a task", play: restartingATask, away: jobAway, points: []string{
 		enters("before", batchv1alpha1.Restarting, 1),
@@ -169,7 +169,7 @@ var crashStories = []crashStory{
 // simulatedTask is a task of simulated pods.
 type simulatedTask struct {
 	name     string
-	replicas int
+	replicas int    // 0: not written, as in an array
 	runTime  string // "": until it is deleted
 	policies string
 }
@@ -177,14 +177,22 @@ type simulatedTask struct {
 // submit creates the stage's job, with these lines in its spec.
 func (s *stage) submit(spec string, tasks ...simulatedTask) {
 	s.t.Helper()
+	s.create("apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: " + s.name + ", namespace: default}\n" + jobSpec(spec, tasks...))
+}
+
+// jobSpec is the spec of a job of simulated pods.
+func jobSpec(spec string, tasks ...simulatedTask) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: %s, namespace: default}\nspec:\n", s.name)
+	b.WriteString("spec:\n")
 	for line := range strings.Lines(spec) {
 		b.WriteString("  " + strings.TrimSuffix(line, "\n") + "\n")
 	}
 	b.WriteString("  tasks:\n")
 	for _, t := range tasks {
-		fmt.Fprintf(&b, "  - name: %s\n    replicas: %d\n", t.name, t.replicas)
+		fmt.Fprintf(&b, "  - name: %s\n", t.name)
+		if t.replicas > 0 {
+			fmt.Fprintf(&b, "    replicas: %d\n", t.replicas)
+		}
 		if t.policies != "" {
 			fmt.Fprintf(&b, "    policies: %s\n", t.policies)
 		}
@@ -194,14 +202,16 @@ func (s *stage) submit(spec string, tasks ...simulatedTask) {
 		}
 		b.WriteString("      spec: {restartPolicy: Never, terminationGracePeriodSeconds: 1, containers: [{name: c, image: none:local, command: [sleep, '600'], resources: {requests: {cpu: 100m}}}]}\n")
 	}
-	s.create(b.String())
+	return b.String()
 }
 
-// state tells of the job, its pods and what else it owns.
-func (s *stage) state() string {
+// state tells of the stage's job, its pods and what else it owns.
+func (s *stage) state() string { return s.stateOf(s.name) }
+
+func (s *stage) stateOf(job string) string {
 	var b strings.Builder
 	var j batchv1alpha1.Job
-	err := s.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: s.name}, &j)
+	err := s.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: job}, &j)
 	switch {
 	case apierrors.IsNotFound(err):
 		b.WriteString("no job\n")
@@ -209,15 +219,15 @@ func (s *stage) state() string {
 		return err.Error()
 	default:
 		st := j.Status
-		fmt.Fprintf(&b, "%s, retries %d, version %d; pending %d, running %d, succeeded %d, failed %d, terminating %d, unknown %d, min %d\n", st.State.Phase,
-			st.RetryCount, st.Version, st.Pending, st.Running, st.Succeeded, st.Failed, st.Terminating, st.Unknown, st.MinAvailable)
+		fmt.Fprintf(&b, "%s, retries %d and %d, version %d; pending %d, running %d, succeeded %d, failed %d, terminating %d, unknown %d, min %d\n", st.State.Phase,
+			st.RetryCount, st.UserRestarts, st.Version, st.Pending, st.Running, st.Succeeded, st.Failed, st.Terminating, st.Unknown, st.MinAvailable)
 	}
-	pods := s.jobPods(s.name)
+	pods := s.jobPods(job)
 	for _, name := range sortedNames(pods) {
 		p := pods[name]
 		fmt.Fprintf(&b, "pod %s %s going %v\n", name, p.Status.Phase, p.DeletionTimestamp != nil)
 	}
-	s.owned(&b)
+	s.owned(&b, job)
 	return b.String()
 }
 
@@ -230,8 +240,8 @@ func sortedNames(pods map[string]corev1.Pod) []string {
 	return names
 }
 
-// owned counts what else belongs to the job.
-func (s *stage) owned(b *strings.Builder) {
+// owned counts what else belongs to an object.
+func (s *stage) owned(b *strings.Builder, name string) {
 	for _, list := range []client.ObjectList{&corev1.PersistentVolumeClaimList{}, &corev1.ConfigMapList{}, &corev1.ServiceList{}, &corev1.SecretList{},
 		&schedulingv1beta1.PodGroupList{}, &busv1alpha1.CommandList{}} {
 		if err := s.List(context.Background(), list, client.InNamespace("default")); err != nil {
@@ -239,7 +249,7 @@ func (s *stage) owned(b *strings.Builder) {
 		}
 		n := 0
 		_ = meta.EachListItem(list, func(o runtime.Object) error {
-			if owner := metav1.GetControllerOf(o.(client.Object)); owner != nil && owner.Name == s.name {
+			if owner := metav1.GetControllerOf(o.(client.Object)); owner != nil && owner.Name == name {
 				n++
 			}
 			return nil
@@ -248,16 +258,21 @@ func (s *stage) owned(b *strings.Builder) {
 	}
 }
 
-// until waits until what the job's state tells begins with these words.
+// until waits until the stage's job is in a phase and so many of its pods run.
 func (s *stage) until(phase batchv1alpha1.JobPhase, live int) {
 	s.t.Helper()
-	s.eventually(crashPatience, fmt.Sprintf("%s is %s with %d live pods", s.name, phase, live), func() error {
+	s.jobIs(s.name, phase, live)
+}
+
+func (s *stage) jobIs(name string, phase batchv1alpha1.JobPhase, live int) {
+	s.t.Helper()
+	s.eventually(crashPatience, fmt.Sprintf("%s is %s with %d live pods", name, phase, live), func() error {
 		var j batchv1alpha1.Job
-		if err := s.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: s.name}, &j); err != nil {
+		if err := s.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: name}, &j); err != nil {
 			return err
 		}
 		n := 0
-		for _, p := range s.jobPods(s.name) {
+		for _, p := range s.jobPods(name) {
 			if p.DeletionTimestamp != nil {
 				return fmt.Errorf("%s is going away", p.Name)
 			}
@@ -326,12 +341,12 @@ func restarting(s *stage) func() string {
 	return s.state
 }
 
-// restarted waits until the job's status says that it was restarted so often.
+// restarted waits until the job's status says that it was restarted so often, by policies or by people.
 func (s *stage) restarted(times int32) {
 	s.t.Helper()
 	s.eventually(crashPatience, fmt.Sprintf("%s was restarted %d times", s.name, times), func() error {
-		if n := s.job(s.name).Status.RetryCount; n < times {
-			return fmt.Errorf("%d times", n)
+		if status := s.job(s.name).Status; status.RetryCount+status.UserRestarts < times {
+			return fmt.Errorf("%d and %d times", status.RetryCount, status.UserRestarts)
 		}
 		return nil
 	})
@@ -379,15 +394,8 @@ func terminating(s *stage) func() string {
 // scale sets what the job needs and how many pods task b has.
 func (s *stage) scale(replicas, minAvailable int) {
 	s.t.Helper()
-	s.eventually(crashPatience, "the job takes its new size", func() error {
-		patch := fmt.Sprintf(`[{"op":"replace","path":"/spec/minAvailable","value":%d},{"op":"replace","path":"/spec/tasks/1/replicas","value":%d},`+
-			`{"op":"add","path":"/spec/tasks/1/minAvailable","value":%d}]`, minAvailable, replicas, replicas)
-		r := s.run("", "kubectl", "patch", "jobs.batch.volcano.sh", s.name, "--type=json", "-p", patch)
-		if r.code != 0 {
-			return fmt.Errorf("%s", r.stderr)
-		}
-		return nil
-	})
+	s.changed("patch", "jobs.batch.volcano.sh", s.name, "--type=json", "-p", fmt.Sprintf(`[{"op":"replace","path":"/spec/minAvailable","value":%d},`+
+		`{"op":"replace","path":"/spec/tasks/1/replicas","value":%d},{"op":"add","path":"/spec/tasks/1/minAvailable","value":%d}]`, minAvailable, replicas, replicas))
 }
 
 func scalingUp(s *stage) func() string {
@@ -446,7 +454,7 @@ func closingAQueue(s *stage) func() string {
 			q := s.queue(name)
 			fmt.Fprintf(&b, "%s %s %v\n", name, q.Status.State, q.Annotations[keys.ClosedByParent])
 		}
-		s.owned(&b)
+		s.owned(&b, s.name)
 		return b.String()
 	}
 }
