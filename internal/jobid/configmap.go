@@ -36,7 +36,7 @@ func (c ConfigMap) Load(ctx context.Context) (Mark, error) {
 		return Mark{}, c.wrap(err)
 	}
 	value, err := strconv.ParseInt(stored.Data[markKey], 10, 64)
-	return Mark{Value: value, Version: stored.ResourceVersion, Missing: err != nil || value < 0}, nil
+	return Mark{Value: value, Version: stored.ResourceVersion, Missing: err != nil || value < 0}, nil //nolint:nilerr // what cannot be read is as good as missing
 }
 
 // Swap writes the mark.

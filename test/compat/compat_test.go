@@ -27,6 +27,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
@@ -43,9 +44,10 @@ func kinds() map[string]kind {
 	return map[string]kind{
 		"Job": {ours: reflect.TypeFor[batchv1alpha1.Job](), theirs: reflect.TypeFor[volcanobatch.Job](), added: []string{
 			"status.gate", "status.array", "status.finished", "status.userRestarts", // ours: start conditions, arrays, finished work that is kept, restarts by hand
+			"status.refusedPods", // pods that nodes refused and that were made again
 		}},
 		"JobList": {ours: reflect.TypeFor[batchv1alpha1.JobList](), theirs: reflect.TypeFor[volcanobatch.JobList](), added: []string{
-			"items[].status.gate", "items[].status.array", "items[].status.finished", "items[].status.userRestarts",
+			"items[].status.gate", "items[].status.array", "items[].status.finished", "items[].status.userRestarts", "items[].status.refusedPods",
 		}},
 		"CronJob":         {ours: reflect.TypeFor[batchv1alpha1.CronJob](), theirs: reflect.TypeFor[volcanobatch.CronJob]()},
 		"CronJobList":     {ours: reflect.TypeFor[batchv1alpha1.CronJobList](), theirs: reflect.TypeFor[volcanobatch.CronJobList]()},
@@ -109,6 +111,9 @@ func TestGroupsVersionsAndKindsAreVolcanos(t *testing.T) {
 		}
 	}
 	for kind := range ours.AllKnownTypes() {
+		if kind.Group == insightv1alpha1.GroupName {
+			continue // ours alone
+		}
 		if kind.Version != runtime.APIVersionInternal && !theirs.Recognizes(kind) {
 			t.Errorf("%s is not Volcano's", kind)
 		}

@@ -14,6 +14,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
 )
@@ -77,8 +78,7 @@ func (a *application) write(ctx context.Context, w plan.Write) error {
 	case plan.PatchGroup:
 		return fail(string(batch.PodGroupError), a.patchGroup(ctx, w))
 	case plan.DeleteGroup:
-		a.known.groupGone = w.Group.UID
-		return fail(string(batch.PodGroupError), a.delete(ctx, w.Group))
+		return fail(string(batch.PodGroupError), a.deleteGroup(ctx, w.Group))
 	case plan.MarkPods:
 		return fail(failedDelete, a.writers.each(ctx, len(w.Pods), func(i int) error { return a.markPod(ctx, w.Pods[i]) }))
 	case plan.DeletePods:
@@ -108,6 +108,15 @@ func (a *application) delete(ctx context.Context, o client.Object) error {
 		return nil
 	}
 	return client.IgnoreNotFound(err)
+}
+
+// deleteGroup deletes a PodGroup, and knows from then on that it is gone.
+func (a *application) deleteGroup(ctx context.Context, group *scheduling.PodGroup) error {
+	if err := a.delete(ctx, group); err != nil {
+		return err
+	}
+	a.known.groupGone = group.UID
+	return nil
 }
 
 func (a *application) writeStatus(ctx context.Context, w plan.WriteStatus) error {

@@ -56,6 +56,38 @@ type fakeAPI struct {
 	lostReply bool
 	writes    []string
 	refuse    map[string]error
+	// ills befall the next writes, one each; ill says that one has.
+	ills []ill
+	ill  bool
+}
+
+// ill is what may be wrong with an API server for a moment.
+type ill struct {
+	err  error // nil: nothing
+	done bool  // the write is carried out all the same
+}
+
+var ills = []ill{
+	{}, {},
+	{err: apierrors.NewTooManyRequests("slow down", 1)},
+	{err: apierrors.NewInternalError(errors.New("etcd has no leader"))},
+	{err: apierrors.NewTimeoutError("it took too long", 1)},
+	{err: apierrors.NewTimeoutError("it took too long", 1), done: true},
+	{err: apierrors.NewConflict(schema.GroupResource{Resource: "jobs"}, "job", errors.New("somebody was quicker"))},
+}
+
+// befall takes the next ill for a write. Nobody is quicker than a write that does not say what it rests on.
+func (f *fakeAPI) befall(what string) ill {
+	if len(f.ills) == 0 {
+		return ill{}
+	}
+	next := f.ills[0]
+	f.ills = f.ills[1:]
+	if apierrors.IsConflict(next.err) && what != "status of Job job" && what != "patch Job job" {
+		return ill{}
+	}
+	f.ill = f.ill || next.err != nil
+	return next
 }
 
 func newFakeAPI(scheme *runtime.Scheme, now func() time.Time) *fakeAPI {
@@ -68,9 +100,12 @@ func (f *fakeAPI) begin(what string) (done func() error, err error) {
 	if err := f.refuse[what]; err != nil {
 		return nil, err
 	}
+	ill := f.befall(what)
 	switch {
+	case ill.err != nil && !ill.done:
+		return nil, ill.err
 	case f.writesLeft < 0:
-		return func() error { return nil }, nil
+		return func() error { return ill.err }, nil
 	case f.writesLeft == 0:
 		return nil, errCrashed
 	}

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
@@ -118,13 +117,4 @@ func jobOf(o client.Object) (reconcile.Request, bool) {
 		return reconcile.Request{}, false
 	}
 	return reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)}, true
-}
-
-// commands wakes the job that a command is for.
-func commands(_ context.Context, o client.Object) []reconcile.Request {
-	target := o.(*bus.Command).TargetObject
-	if target == nil || target.Kind != "Job" || target.APIVersion != batch.GroupVersion.String() {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: target.Name}}}
 }

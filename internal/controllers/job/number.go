@@ -61,7 +61,7 @@ func (a *application) numberJob(ctx context.Context, w plan.NumberJob) error {
 		a.known.unnumbered = a.now().Add(unnumbered)
 		a.tell(plan.Event{Type: corev1.EventTypeWarning, Reason: jobIDError, Message: "The job goes on without a number: " + err.Error()})
 		a.comeBack(time.Millisecond)
-		return nil
+		return nil //nolint:nilerr // it is told, and no reason not to run the job
 	}
 	update := a.job.DeepCopy()
 	if was, ok := batch.JobID(update); ok {

@@ -46,13 +46,14 @@ func TestAGroupOfSomebodyElseThatHasTheJobsNameIsLetBe(t *testing.T) {
 // TestCommandsThatAreNotForTheJob are left to whom they are for.
 func TestCommandsThatAreNotForTheJob(t *testing.T) {
 	t.Parallel()
+	const older = "an older job of its name"
 	for name, alter := range map[string]func(*bus.Command){
-		"another job":              func(c *bus.Command) { c.TargetObject.Name = "other" },
-		"an older job of its name": func(c *bus.Command) { c.TargetObject.UID = "gone" },
-		"another kind":             func(c *bus.Command) { c.TargetObject.Kind = "Queue" },
-		"a Job of Kubernetes":      func(c *bus.Command) { c.TargetObject.APIVersion = "batch/v1" },
-		"another namespace":        func(c *bus.Command) { c.Namespace = "elsewhere" },
-		"nobody":                   func(c *bus.Command) { c.TargetObject = nil },
+		"another job":         func(c *bus.Command) { c.TargetObject.Name = "other" },
+		older:                 func(c *bus.Command) { c.TargetObject.UID = "gone" },
+		"another kind":        func(c *bus.Command) { c.TargetObject.Kind = "Queue" },
+		"a Job of Kubernetes": func(c *bus.Command) { c.TargetObject.APIVersion = "batch/v1" },
+		"another namespace":   func(c *bus.Command) { c.Namespace = "elsewhere" },
+		"nobody":              func(c *bus.Command) { c.TargetObject = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -64,10 +65,36 @@ func TestCommandsThatAreNotForTheJob(t *testing.T) {
 			if phase := w.mustSettle(t).Status.State.Phase; phase != batch.Running {
 				t.Errorf("the job is %s", phase)
 			}
-			if slices.ContainsFunc(w.api.history, func(c change) bool { return c.kind == "Command" && c.object == nil }) {
-				t.Error("the command was deleted")
+			deleted := slices.ContainsFunc(w.api.history, func(c change) bool { return c.kind == "Command" && c.object == nil })
+			if deleted != (name == older) {
+				t.Errorf("the command was deleted: %v", deleted)
 			}
 		})
+	}
+}
+
+func TestACommandForAJobThatIsGoneIsNotKeptForTheNext(t *testing.T) {
+	t.Parallel()
+	w := begun(t, simpleJob(1))
+	w.api.remove(w.truth())
+	w.command(1, bus.AbortJobAction)
+	w.turn(t, watched...)
+	if left := w.api.objects["Command ns/command-1"]; left != nil {
+		t.Error("the command is kept")
+	}
+	w.api.put(simpleJob(1))
+	if phase := w.mustSettle(t).Status.State.Phase; phase != batch.Running {
+		t.Errorf("the next job of the name is %s", phase)
+	}
+}
+
+func TestACommandForAJobThatIsNewIsKeptForIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(simpleJob(1))
+	w.command(1, bus.AbortJobAction)
+	w.turn(t, "Command") // the cache does not show the job yet
+	if phase := w.mustSettle(t).Status.State.Phase; phase != batch.Aborted {
+		t.Errorf("the job is %s", phase)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/index"
@@ -147,31 +146,4 @@ func (r *Reconciler) claims(ctx context.Context, job *batch.Job) (map[string]boo
 		exist[name] = err == nil
 	}
 	return exist, nil
-}
-
-// commands for the job, oldest first. The cache only says that there may be some: a command that was carried out is deleted, and must not be
-// found a second time.
-func (r *Reconciler) commands(ctx context.Context, job *batch.Job) ([]*bus.Command, error) {
-	var cached bus.CommandList
-	err := r.cache.List(ctx, &cached, client.InNamespace(job.Namespace), client.MatchingFields{index.CommandTarget: index.Target("Job", job.Name)})
-	if err != nil {
-		return nil, fmt.Errorf("commands for job %s: %w", job.Name, err)
-	}
-	var live []*bus.Command
-	for i := range cached.Items {
-		var c bus.Command
-		err := r.api.Get(ctx, client.ObjectKeyFromObject(&cached.Items[i]), &c)
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("command %s: %w", cached.Items[i].Name, err)
-		}
-		t := c.TargetObject
-		if c.DeletionTimestamp == nil && t != nil && t.APIVersion == batch.GroupVersion.String() && (t.UID == "" || t.UID == job.UID) {
-			live = append(live, &c)
-		}
-	}
-	slices.SortFunc(live, func(x, y *bus.Command) int { return index.Older(x, y) })
-	return live, nil
 }

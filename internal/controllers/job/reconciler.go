@@ -109,6 +109,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.cache.Get(ctx, request.NamespacedName, job); err != nil {
 		if apierrors.IsNotFound(err) {
 			dropMetrics(request.Namespace, request.Name)
+			if err := r.forgetCommands(ctx, request.NamespacedName); err != nil {
+				return reconcile.Result{}, err
+			}
 			return reconcile.Result{}, r.sweep(ctx, request.NamespacedName)
 		}
 		return reconcile.Result{}, fmt.Errorf("job %s: %w", request.Name, err)

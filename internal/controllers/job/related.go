@@ -60,7 +60,7 @@ type collector struct {
 func (c *collector) follow(job *batch.Job, first bool) error {
 	d, err := batch.DependencyOf(job)
 	if err != nil || !first && !pending(job) {
-		return nil // what cannot be read is told by the plan of that job
+		return nil //nolint:nilerr // what cannot be read is told by the plan of that job
 	}
 	for _, term := range d.Terms {
 		switch {

@@ -251,7 +251,7 @@ func (w *world) madeOf(name string) int {
 // trouble disturbs the view and the life of the controller, and nothing else.
 func (w *world) trouble(t *rapid.T) error {
 	for range rapid.IntRange(0, 5).Draw(t, "troubles") {
-		switch rapid.IntRange(0, 5).Draw(t, "trouble") {
+		switch rapid.IntRange(0, 6).Draw(t, "trouble") {
 		case 0, 1:
 			w.seeAll()
 			if err := w.reconcile(rapid.IntRange(0, 6).Draw(t, "writes"), rapid.Bool().Draw(t, "lost reply")); err != nil {
@@ -267,6 +267,15 @@ func (w *world) trouble(t *rapid.T) error {
 			w.restart(rapid.IntRange(0, 8).Draw(t, "changes back"))
 		case 5:
 			w.again(rapid.IntRange(1, 8).Draw(t, "changes"))
+		case 6:
+			for range rapid.IntRange(1, 5).Draw(t, "ills") {
+				w.api.ills = append(w.api.ills, ills[rapid.IntRange(0, len(ills)-1).Draw(t, "ill")])
+			}
+			w.note("the API server is ill")
+			w.seeAll()
+			if err := w.reconcile(-1, false); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

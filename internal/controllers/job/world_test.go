@@ -207,7 +207,7 @@ func (w *world) seeAll() {
 
 // reconcile runs the controller once; it dies after some writes when writes is not negative.
 func (w *world) reconcile(writes int, lostReply bool) error {
-	w.api.writes = nil
+	w.api.writes, w.api.ill = nil, false
 	lives := writes < 0
 	if lives {
 		writes, lostReply = w.life, w.lifeEndsUnheard
@@ -233,7 +233,7 @@ func (w *world) reconcile(writes int, lostReply bool) error {
 		w.start()
 		return nil
 	}
-	if errors.Is(err, errCrashed) || apierrors.IsConflict(err) {
+	if errors.Is(err, errCrashed) || apierrors.IsConflict(err) || w.api.ill {
 		return nil
 	}
 	return err

@@ -1,0 +1,103 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/index"
+)
+
+func isJobCommand(c *bus.Command) bool {
+	return c.TargetObject != nil && c.TargetObject.Kind == "Job" && c.TargetObject.APIVersion == batch.GroupVersion.String()
+}
+
+// commands wakes the job that a command is for.
+func commands(_ context.Context, o client.Object) []reconcile.Request {
+	c := o.(*bus.Command)
+	if !isJobCommand(c) {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: c.TargetObject.Name}}}
+}
+
+// commandsFor are those that the cache shows for a job of this name, the job or an older one of its name. Some may have been deleted.
+func (r *Reconciler) commandsFor(ctx context.Context, name types.NamespacedName) ([]bus.Command, error) {
+	var cached bus.CommandList
+	err := r.cache.List(ctx, &cached, client.InNamespace(name.Namespace), client.MatchingFields{index.CommandTarget: index.Target("Job", name.Name)})
+	if err != nil {
+		return nil, fmt.Errorf("commands for job %s: %w", name.Name, err)
+	}
+	return slices.DeleteFunc(cached.Items, func(c bus.Command) bool { return !isJobCommand(&c) }), nil
+}
+
+// commands for the job, oldest first. The cache only says that there may be some: a command that was carried out is deleted, and must not be
+// found a second time.
+func (r *Reconciler) commands(ctx context.Context, job *batch.Job) ([]*bus.Command, error) {
+	cached, err := r.commandsFor(ctx, client.ObjectKeyFromObject(job))
+	if err != nil {
+		return nil, err
+	}
+	var live []*bus.Command
+	for i := range cached {
+		if !meant(&cached[i], job) {
+			if err := r.dropStray(ctx, &cached[i]); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		var c bus.Command
+		err := r.api.Get(ctx, client.ObjectKeyFromObject(&cached[i]), &c)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("command %s: %w", cached[i].Name, err)
+		}
+		if c.DeletionTimestamp == nil && isJobCommand(&c) && meant(&c, job) {
+			live = append(live, &c)
+		}
+	}
+	slices.SortFunc(live, func(x, y *bus.Command) int { return index.Older(x, y) })
+	return live, nil
+}
+
+// meant says whether a command is for this job and not for an earlier one of its name.
+func meant(c *bus.Command, job *batch.Job) bool {
+	return c.TargetObject.UID == "" || c.TargetObject.UID == job.UID
+}
+
+// forgetCommands deletes the commands for a job that does not exist: a later one of its name must not follow them.
+func (r *Reconciler) forgetCommands(ctx context.Context, name types.NamespacedName) error {
+	left, err := r.commandsFor(ctx, name)
+	if err != nil {
+		return err
+	}
+	for i := range left {
+		if err := r.dropStray(ctx, &left[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropStray deletes a command for a job that does not exist, unless only the cache does not show that job yet.
+func (r *Reconciler) dropStray(ctx context.Context, c *bus.Command) error {
+	var job batch.Job
+	err := r.api.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: c.TargetObject.Name}, &job)
+	if client.IgnoreNotFound(err) != nil || err == nil && meant(c, &job) {
+		return err
+	}
+	uid := c.UID
+	if err := r.api.Delete(ctx, c, client.Preconditions{UID: &uid}); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("command %s: %w", c.Name, err)
+	}
+	return nil
+}
