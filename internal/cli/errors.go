@@ -24,6 +24,7 @@ const (
 	ExitCancelled   = 2
 	ExitForbidden   = 4
 	ExitPending     = 8
+	ExitNever       = 9
 	ExitInterrupted = 130
 )
 

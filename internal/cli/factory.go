@@ -22,6 +22,7 @@ import (
 	"github.com/vc-batch/vc/api"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 )
@@ -119,6 +120,7 @@ func knownKinds() meta.RESTMapper {
 	add(corev1.SchemeGroupVersion, meta.RESTScopeRoot, "Node", "Namespace")
 	add(batchv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Job")
 	add(busv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Command")
+	add(insightv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Plan")
 	add(schedulingv1beta1.GroupVersion, meta.RESTScopeNamespace, "PodGroup")
 	add(schedulingv1beta1.GroupVersion, meta.RESTScopeRoot, "Queue")
 	return m

@@ -22,6 +22,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/conf"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/cli/plan"
 	"github.com/vc-batch/vc/internal/cli/queue"
 	"github.com/vc-batch/vc/internal/cli/top"
 	"github.com/vc-batch/vc/internal/cli/version"
@@ -87,7 +88,7 @@ func New(f *cli.Factory) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(f, cmd, err) })
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "tool", Title: "This tool:"})
-	addGroup(cmd, "work", job.New(f), queue.New(f), top.New(f))
+	addGroup(cmd, "work", job.New(f), queue.New(f), plan.New(f), top.New(f))
 	addGroup(cmd, "tool", conf.New(f), version.New(f), completion.New(f), newOptions(f))
 	addTopics(cmd)
 	cmd.SetHelpCommandGroupID("tool")

@@ -59,7 +59,8 @@ func addTopics(root *cobra.Command) {
 		1     an error, wrong usage included
 		2     you said no at a prompt; nothing was changed
 		4     not authenticated, or forbidden
-		8     not yet: a wait timed out and the job is alive; explain: the job waits
+		8     not yet: a wait timed out and the job is alive; explain: the job waits; plan: it would wait
+		9     plan: it can never start on this cluster as it is
 		130   interrupted
 		N     that of the container: job run --attach, job exec, job attach`)
 }

@@ -120,6 +120,7 @@ func TestConventions(t *testing.T) {
 		"queue close":   {"output", "dry-run", "yes"},
 		"queue operate": {"output", "dry-run", "yes", "action", "weight"},
 		"queue delete":  {"output", "selector", "dry-run", "yes"},
+		"plan":          {"output", "filename", "recursive", "queue-edit", "set", "timeout"},
 		"top":           {"once", "all-namespaces"},
 		"version":       {"output", "client"},
 	}

@@ -1,0 +1,130 @@
+package plan
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// edited is the queue as it would be after --set.
+func (o *options) edited(ctx context.Context) (*cli.FileObject, error) {
+	c, err := o.f.Client()
+	if err != nil {
+		return nil, err
+	}
+	queue := &schedulingv1beta1.Queue{}
+	if err := c.Get(ctx, types.NamespacedName{Name: cli.BareName(o.queue)}, queue); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, cli.Errorf("vcctl queue list shows those that there are; a new one is planned from a file", "queue %q does not exist", o.queue)
+		}
+		return nil, err
+	}
+	for _, setting := range o.set {
+		if err := change(queue, setting); err != nil {
+			return nil, err
+		}
+	}
+	if err := cli.SetKind(queue); err != nil {
+		return nil, err
+	}
+	queue.ManagedFields = nil
+	plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(queue)
+	return &cli.FileObject{Object: &unstructured.Unstructured{Object: plain}}, err
+}
+
+// fields are what --set changes, but for limits of resources.
+const fields = "weight, priority, parent, reclaimable, state, capability.RESOURCE, deserved.RESOURCE, guarantee.RESOURCE"
+
+// change carries out one FIELD=VALUE.
+func change(queue *schedulingv1beta1.Queue, setting string) error {
+	name, value, found := strings.Cut(setting, "=")
+	if !found {
+		return cli.Errorf("for example --set weight=4", "--set %s: no FIELD=VALUE", setting)
+	}
+	if limit, of, ok := strings.Cut(name, "."); ok {
+		return changeLimit(queue, limit, corev1.ResourceName(of), value)
+	}
+	number := func() (int32, error) {
+		n, err := strconv.ParseInt(value, 10, 32)
+		if err != nil {
+			return 0, cli.Errorf("a whole number, for example 4", "--set %s: %q is no number", name, value)
+		}
+		return int32(n), nil
+	}
+	var err error
+	switch name {
+	case "weight":
+		queue.Spec.Weight, err = number()
+	case "priority":
+		queue.Spec.Priority, err = number()
+	case "parent":
+		queue.Spec.Parent = value
+	case "state":
+		return changeState(queue, value)
+	case "reclaimable":
+		yes, parseErr := strconv.ParseBool(value)
+		if parseErr != nil {
+			return cli.Errorf("true or false", "--set reclaimable: %q", value)
+		}
+		queue.Spec.Reclaimable = &yes
+	default:
+		hint := "fields: " + fields
+		if near := cli.Nearest(name, strings.Split(strings.ReplaceAll(fields, ".RESOURCE", ""), ", ")); near != "" {
+			hint = "did you mean " + near + "? " + hint
+		}
+		return cli.Errorf(hint, "--set %s: a queue has no such field", name)
+	}
+	return err
+}
+
+func changeState(queue *schedulingv1beta1.Queue, value string) error {
+	for _, state := range []schedulingv1beta1.QueueState{schedulingv1beta1.QueueStateOpen, schedulingv1beta1.QueueStateClosed} {
+		if strings.EqualFold(value, string(state)) {
+			queue.Status.State = state
+			return nil
+		}
+	}
+	return cli.Errorf("Open or Closed", "--set state: %q is no state", value)
+}
+
+func changeLimit(queue *schedulingv1beta1.Queue, limit string, of corev1.ResourceName, value string) error {
+	lists := map[string]*corev1.ResourceList{
+		"capability": &queue.Spec.Capability, "deserved": &queue.Spec.Deserved, "guarantee": &queue.Spec.Guarantee.Resource,
+	}
+	list, ok := lists[limit]
+	if !ok {
+		return cli.Errorf("fields: "+fields, "--set %s.%s: a queue has no such field", limit, of)
+	}
+	if value == "" {
+		delete(*list, of)
+		return nil
+	}
+	quantity, err := resource.ParseQuantity(value)
+	if err != nil {
+		return cli.Errorf("a quantity, for example 64 or 128Gi", "--set %s.%s: %q: %v", limit, of, value, err)
+	}
+	if *list == nil {
+		*list = corev1.ResourceList{}
+	}
+	(*list)[of] = quantity
+	return nil
+}
+
+// isUnknownKind says whether the API server does not serve a kind.
+func isUnknownKind(err error) bool {
+	if meta.IsNoMatchError(err) {
+		return true
+	}
+	return apierrors.IsNotFound(err) && strings.Contains(err.Error(), "could not find the requested resource")
+}

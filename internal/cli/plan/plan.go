@@ -1,0 +1,263 @@
+// Package plan is `vcctl plan`: what would happen if this were submitted now, as the scheduler itself says.
+package plan
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// options are the inputs of `vcctl plan`.
+type options struct {
+	f       *cli.Factory
+	out     cli.Output
+	files   cli.Files
+	queue   string
+	set     []string
+	timeout time.Duration
+}
+
+// New makes the command.
+func New(f *cli.Factory) *cobra.Command { return newPlan(f, run) }
+
+func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.Command {
+	o := &options{f: f}
+	cmd := &cobra.Command{
+		Use:   "plan -f FILE...",
+		Short: "Say what would happen if this were submitted now",
+		Long: cli.Text(`
+			Say what would become of jobs and queues if they were submitted now: whether a
+			job would start and on which nodes, whose pods would be evicted for it, or why
+			it would wait, until when about, and what would help. Nothing is submitted: the
+			scheduler itself decides on a copy of what it knows, as it would in earnest.
+
+			Files may hold any number of objects; jobs and queues are planned together, as
+			if submitted at once, and other kinds are passed over. With --queue-edit and
+			--set a change of a queue is tried: who would be evicted at once, and who could
+			start.
+
+			The exit code is 0 when everything would start, 8 when something would wait,
+			and 9 when something can never start as it is. It takes the right to create
+			plans in the namespace, which whoever may create jobs there has, too.`),
+		Example: f.Examples(`
+			# Would it start now? Where?
+			vcctl plan -f job.yaml
+
+			# Submit it only if it starts at once
+			vcctl plan -f job.yaml > /dev/null && vcctl job run -f job.yaml
+
+			# Who would start, and who would have to go, if a queue got more?
+			vcctl plan --queue-edit research --set weight=4 --set capability.cpu=64
+
+			# For a script
+			vcctl plan -f job.yaml -o jsonpath='{.status.verdict}'`),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case !o.files.Given() && o.queue == "":
+				return cli.UsageError(f, cmd, "nothing to plan: name a file with -f, or a queue with --queue-edit")
+			case (o.queue == "") != (len(o.set) == 0):
+				return cli.UsageError(f, cmd, "--queue-edit NAME and --set FIELD=VALUE go together")
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	o.files.AddFlags(cmd)
+	cmd.Flags().StringVar(&o.queue, "queue-edit", "", "Queue whose change is planned; --set says what changes")
+	cmd.Flags().StringArrayVar(&o.set, "set", nil, "FIELD=VALUE of the queue: weight, priority, parent, reclaimable, state, capability.RESOURCE, deserved.RESOURCE, guarantee.RESOURCE; an empty value removes it; may be repeated")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", 30*time.Second, "How long to wait for the scheduler's answer")
+	o.out.AddFormat(cmd, false)
+	_ = cmd.RegisterFlagCompletionFunc("queue-edit", f.CompleteQueues())
+	return cmd
+}
+
+func run(ctx context.Context, o *options) error {
+	if err := o.out.Validate(); err != nil {
+		return err
+	}
+	objects, err := o.objects(ctx)
+	if err != nil {
+		return err
+	}
+	plans, err := o.ask(ctx, objects)
+	if err != nil {
+		return err
+	}
+	if err := o.print(plans, objects); err != nil {
+		return err
+	}
+	return exitOf(plans)
+}
+
+// exitOf is 0, 8 or 9, as the worst of all answers says.
+func exitOf(plans []*insightv1alpha1.Plan) error {
+	code := cli.ExitOK
+	for _, p := range plans {
+		switch p.Status.Verdict {
+		case insightv1alpha1.VerdictNever:
+			code = cli.ExitNever
+		case insightv1alpha1.VerdictWaits:
+			code = max(code, cli.ExitPending)
+		}
+	}
+	if code == cli.ExitOK {
+		return nil
+	}
+	return cli.ExitStatus(code)
+}
+
+// objects are the jobs and queues to plan: of files, and the queue that is edited.
+func (o *options) objects(ctx context.Context) ([]cli.FileObject, error) {
+	var objects []cli.FileObject
+	if o.files.Given() {
+		read, err := o.files.Read(o.f)
+		if err != nil {
+			return nil, err
+		}
+		if err := cli.Place(o.f, read, false); err != nil {
+			return nil, err
+		}
+		for _, object := range read {
+			if isJob(object) || isQueue(object) {
+				objects = append(objects, object)
+				continue
+			}
+			o.f.Warnf("%s %q is passed over: plans are about jobs and queues", strings.ToLower(object.Object.GetKind()), object.Object.GetName())
+		}
+	}
+	if o.queue != "" {
+		edited, err := o.edited(ctx)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, *edited)
+	}
+	if len(objects) == 0 {
+		return nil, cli.Errorf("plans are about jobs (batch.volcano.sh/v1alpha1) and queues (scheduling.volcano.sh/v1beta1)", "no job and no queue in %s", strings.Join(o.files.Names, ", "))
+	}
+	return objects, nil
+}
+
+func isJob(o cli.FileObject) bool {
+	return o.Object.GroupVersionKind() == batchv1alpha1.GroupVersion.WithKind("Job")
+}
+
+func isQueue(o cli.FileObject) bool {
+	return o.Object.GroupVersionKind() == schedulingv1beta1.GroupVersion.WithKind("Queue")
+}
+
+// ask puts one plan to the scheduler for each namespace that jobs are in; queues are part of each.
+func (o *options) ask(ctx context.Context, objects []cli.FileObject) ([]*insightv1alpha1.Plan, error) {
+	var namespaces []string
+	for _, object := range objects {
+		if isJob(object) && !slices.Contains(namespaces, object.Object.GetNamespace()) {
+			namespaces = append(namespaces, object.Object.GetNamespace())
+		}
+	}
+	if len(namespaces) == 0 {
+		namespace, err := o.f.Namespace()
+		if err != nil {
+			return nil, err
+		}
+		namespaces = []string{namespace}
+	}
+	var plans []*insightv1alpha1.Plan
+	for _, namespace := range namespaces {
+		var part []runtime.RawExtension
+		for _, object := range objects {
+			if isJob(object) && object.Object.GetNamespace() != namespace {
+				continue
+			}
+			raw, err := object.Object.MarshalJSON()
+			if err != nil {
+				return nil, cli.InFile(err, object)
+			}
+			part = append(part, runtime.RawExtension{Raw: raw})
+		}
+		p, err := Ask(ctx, o.f, namespace, part, o.timeout)
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, p)
+	}
+	return plans, nil
+}
+
+// Ask puts a plan of objects to the scheduler, waits for the answer, and takes the plan away again.
+func Ask(ctx context.Context, f *cli.Factory, namespace string, objects []runtime.RawExtension, timeout time.Duration) (*insightv1alpha1.Plan, error) {
+	c, err := f.Client()
+	if err != nil {
+		return nil, err
+	}
+	p := &insightv1alpha1.Plan{Spec: insightv1alpha1.PlanSpec{Objects: objects}}
+	p.Namespace, p.GenerateName = namespace, "plan-"
+	if err := c.Create(ctx, p); err != nil {
+		return nil, whyNotAsked(err)
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeAwayTime)
+		defer cancel()
+		_ = c.Delete(ctx, p) // the scheduler deletes what is left
+	}()
+	waiting, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	answered, err := awaitAnswer(waiting, c, p)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case waiting.Err() != nil:
+		return nil, unanswered(timeout)
+	case err != nil:
+		return nil, err
+	case answered.Status.Problem != "":
+		return nil, cli.Errorf("the scheduler's log may say more", "the scheduler has no answer: %s", answered.Status.Problem)
+	}
+	return answered, nil
+}
+
+// takeAwayTime bounds the deletion of a plan that was read.
+const takeAwayTime = 5 * time.Second
+
+// awaitAnswer watches a plan until it is answered.
+func awaitAnswer(ctx context.Context, c client.WithWatch, p *insightv1alpha1.Plan) (*insightv1alpha1.Plan, error) {
+	for {
+		w, err := c.Watch(ctx, &insightv1alpha1.PlanList{}, client.InNamespace(p.Namespace), client.MatchingFields{"metadata.name": p.Name})
+		if err != nil {
+			return nil, err
+		}
+		for event := range w.ResultChan() {
+			if now, ok := event.Object.(*insightv1alpha1.Plan); ok && now.UID == p.UID && now.Status.AnsweredAt != nil {
+				w.Stop()
+				return now, nil
+			}
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// noPlans is what to do where nobody answers plans.
+const noPlans = "Volcano's own scheduler answers none; `vcctl job run -f FILE --dry-run=server` tells only what admission says"
+
+func unanswered(timeout time.Duration) error {
+	return cli.Errorf("is vc's scheduler running? "+noPlans, "nobody answered the plan within %s", timeout)
+}
+
+func whyNotAsked(err error) error {
+	if isUnknownKind(err) {
+		return &cli.Error{What: "this cluster knows no plans (insight.vc-batch.dev/v1alpha1)", Hint: "kubectl apply -f deploy/install.yaml, if vc runs there; " + noPlans, Err: errors.Unwrap(err)}
+	}
+	return err
+}

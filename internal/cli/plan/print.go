@@ -1,0 +1,233 @@
+package plan
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// maxTold is how many nodes and victims are told in text; -o json has them all.
+const maxTold = 10
+
+func (o *options) print(plans []*insightv1alpha1.Plan, objects []cli.FileObject) error {
+	if o.out.Machine() {
+		all := make([]client.Object, len(plans))
+		for i, p := range plans {
+			all[i] = p
+		}
+		return o.out.Print(o.f, all, true)
+	}
+	w := writer{program: o.f.Program, style: render.Style{Enabled: o.f.Streams.Color()}, width: o.f.Streams.Width, objects: objects}
+	for i, p := range plans {
+		for k := range p.Status.Answers {
+			if i+k > 0 {
+				fmt.Fprintln(&w.text)
+			}
+			w.answer(p, &p.Status.Answers[k])
+		}
+	}
+	return o.f.Streams.Page(w.text.Bytes())
+}
+
+// writer writes answers for people.
+type writer struct {
+	text    bytes.Buffer
+	program string
+	style   render.Style
+	width   int
+	objects []cli.FileObject
+}
+
+// answer writes one: who and what in a line, the sentence, and the numbers.
+func (w *writer) answer(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
+	for _, warning := range a.Warnings {
+		defer job.WriteFacts(&w.text, []job.Fact{{Name: "warning", Text: warning}}, w.style, w.width)
+	}
+	if a.Kind == "Queue" {
+		w.queue(p, a)
+		return
+	}
+	fmt.Fprintln(&w.text, w.style.Bold(headline(p, a)))
+	if e := a.Explanation; e != nil && e.Message != "" && a.Verdict != insightv1alpha1.VerdictStarts {
+		job.WriteSentence(&w.text, e.Message, w.width)
+	} else if e == nil && len(a.Problems) == 0 && a.Pods == 0 {
+		job.WriteSentence(&w.text, a.Message, w.width)
+	}
+	w.problems(a)
+	job.WriteFacts(&w.text, []job.Fact{
+		{Name: "pods", Text: podsText(a)},
+		{Name: "nodes", Text: placesText(a.Placements)},
+	}, w.style, w.width)
+	w.victims(a.Victims, a.VictimCount)
+	if a.Explanation != nil && a.Verdict != insightv1alpha1.VerdictStarts {
+		job.WriteExplanation(&w.text, a.Explanation, w.program, w.style, w.width)
+	}
+}
+
+// headline is the verdict: nlp/train would wait: GangDoesNotFit.
+func headline(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) string {
+	text := p.Namespace + "/" + a.Name
+	switch a.Verdict {
+	case insightv1alpha1.VerdictStarts:
+		later := slices.ContainsFunc(a.Placements, func(p insightv1alpha1.Placement) bool { return p.Later })
+		switch {
+		case a.VictimCount > 0:
+			return fmt.Sprintf("%s would start once %s evicted for it left", text, were(int(a.VictimCount)))
+		case later:
+			return text + " would start once pods that are leaving have left"
+		}
+		return text + " would start now"
+	case insightv1alpha1.VerdictNever:
+		text += " can never start as it is"
+		if len(a.Problems) > 0 {
+			return p.Namespace + "/" + a.Name + " would be refused"
+		}
+	default:
+		text += " would wait"
+	}
+	if a.Explanation != nil {
+		text += ": " + a.Explanation.Reason
+	}
+	return text
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "the 1 pod"
+	}
+	return fmt.Sprintf("the %d pods", n)
+}
+
+// problems tells what admission would say, and where that stands in the file.
+func (w *writer) problems(a *insightv1alpha1.Answer) {
+	for _, problem := range a.Problems {
+		text := strings.TrimPrefix(problem.Field+": "+problem.Message, ": ")
+		for _, object := range w.objects {
+			if object.Source == "" || object.Object.GetKind() != a.Kind || object.Object.GetName() != a.Name {
+				continue
+			}
+			if human := cli.Humanize(cli.InFileAt(cli.Errorf("", "%s", text), object, problem.Field), cli.Connection{}); human.Hint != "" {
+				text += " " + human.Hint
+			}
+			break
+		}
+		job.WriteFacts(&w.text, []job.Fact{{Name: "problem", Text: text}}, w.style, w.width)
+	}
+}
+
+func podsText(a *insightv1alpha1.Answer) string {
+	if a.Pods == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %d would get a node", a.Starting, a.Pods)
+	if a.MinMember > 1 {
+		text += fmt.Sprintf("; %d must start together", a.MinMember)
+	}
+	return text
+}
+
+// placesText names the nodes with the tasks that go there; those with most pods first.
+func placesText(places []insightv1alpha1.Placement) string {
+	sorted := slices.Clone(places)
+	slices.SortStableFunc(sorted, func(a, b insightv1alpha1.Placement) int {
+		return cmp.Or(cmp.Compare(b.Pods, a.Pods), cmp.Compare(a.Node, b.Node))
+	})
+	var parts []string
+	for i, p := range sorted {
+		if i == maxTold {
+			parts = append(parts, fmt.Sprintf("and %d more (-o yaml names all)", len(sorted)-maxTold))
+			break
+		}
+		text := fmt.Sprintf("%s: %d %s", p.Node, p.Pods, cmp.Or(p.Task, "pods"))
+		if p.Later {
+			text += " (later)"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// victims writes who would be evicted: by job, with queue and reason.
+func (w *writer) victims(victims []insightv1alpha1.Victim, all int32) {
+	if all == 0 {
+		return
+	}
+	groups := groupVictims(victims)
+	for i, g := range groups {
+		if i == maxTold {
+			job.WriteFacts(&w.text, []job.Fact{{Name: "evicts", Text: fmt.Sprintf("and pods of %d more (-o yaml names all)", len(groups)-maxTold)}}, w.style, w.width)
+			return
+		}
+		job.WriteFacts(&w.text, []job.Fact{{Name: "evicts", Text: g.text()}}, w.style, w.width)
+	}
+}
+
+// victimGroup is the victims of one job.
+type victimGroup struct {
+	first insightv1alpha1.Victim
+	pods  []string
+}
+
+func groupVictims(victims []insightv1alpha1.Victim) []*victimGroup {
+	var groups []*victimGroup
+	by := map[string]*victimGroup{}
+	for _, v := range victims {
+		key := v.Namespace + "/" + cmp.Or(v.Job, v.Pod)
+		g := by[key]
+		if g == nil {
+			g = &victimGroup{first: v}
+			by[key] = g
+			groups = append(groups, g)
+		}
+		g.pods = append(g.pods, v.Pod)
+	}
+	return groups
+}
+
+func (g *victimGroup) text() string {
+	v := &g.first
+	text := v.Namespace + "/" + v.Pod
+	if v.Job != "" {
+		text = fmt.Sprintf("%d of %s/%s", len(g.pods), v.Namespace, v.Job)
+	}
+	if v.Queue != "" {
+		text += " in queue " + v.Queue
+	}
+	if v.Message != "" {
+		return text + ": " + v.Message
+	}
+	return text + " (" + v.Reason + ")"
+}
+
+// queue writes what a change of a queue does.
+func (w *writer) queue(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
+	headline := "queue " + a.Name
+	if a.Verdict == insightv1alpha1.VerdictNever {
+		fmt.Fprintln(&w.text, w.style.Bold(headline+" would be refused"))
+		w.problems(a)
+		return
+	}
+	fmt.Fprintln(&w.text, w.style.Bold(headline))
+	job.WriteSentence(&w.text, a.Message, w.width)
+	for i, s := range p.Status.Starts {
+		if i == maxTold {
+			job.WriteFacts(&w.text, []job.Fact{{Name: "starts", Text: fmt.Sprintf("and %d more (-o yaml names all)", len(p.Status.Starts)-maxTold)}}, w.style, w.width)
+			break
+		}
+		text := fmt.Sprintf("%s/%s with %d pods", s.Namespace, s.Name, s.Pods)
+		if s.Queue != "" {
+			text += " in queue " + s.Queue
+		}
+		job.WriteFacts(&w.text, []job.Fact{{Name: "starts", Text: text}}, w.style, w.width)
+	}
+	w.victims(p.Status.Victims, p.Status.VictimCount)
+}
