@@ -33,6 +33,8 @@ type Verdict struct {
 	Blocker []string
 	// Until is when what is in the way begins or ends, where that is known.
 	Until time.Time
+	// Full says that what is kept for others is in use as well just now.
+	Full bool
 	// Role is the task whose pods are too few.
 	Role string
 	// HyperNode is where nodes were looked at, "" = everywhere; SubGroup is the sub-group that is short.

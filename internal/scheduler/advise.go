@@ -25,6 +25,7 @@ const (
 type advice struct {
 	helps []explain.Help
 	why   string // the meaning of what was explained then
+	full  bool   // what is kept for others was in use
 	at    time.Time
 }
 
@@ -34,7 +35,7 @@ type advice struct {
 func (e *Engine) advise(s *session.Session, j *session.Job, to *schedulingv1beta1.Explanation, position int) time.Time {
 	b := &e.book
 	known, ok := b.advices[j]
-	if !ok || known.why != explain.Meaning(to) || s.Now.Sub(known.at) >= adviceAge {
+	if !ok || known.why != explain.Meaning(to) || known.full != j.Verdict.Full || s.Now.Sub(known.at) >= adviceAge {
 		if position == 0 || position > front {
 			delete(b.advices, j)
 			return time.Time{}
@@ -46,7 +47,7 @@ func (e *Engine) advise(s *session.Session, j *session.Job, to *schedulingv1beta
 			return s.Now.Add(adviseAgain)
 		}
 		e.advised++
-		known = advice{helps: s.Helps(j), why: explain.Meaning(to), at: s.Now}
+		known = advice{helps: s.Helps(j), why: explain.Meaning(to), full: j.Verdict.Full, at: s.Now}
 		b.advices[j] = known
 	}
 	for _, h := range known.helps {

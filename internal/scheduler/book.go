@@ -265,7 +265,7 @@ func (b *book) wake(s *session.Session) {
 	lingering := s.Cluster.LingerGen != b.lingering
 	b.lingering = s.Cluster.LingerGen
 	for _, j := range b.waiting {
-		if j.Parked && (s.WakeAll || lingering && len(j.ParkedShapes)+len(j.Reserved) > 0 || resized && j.SizeBound() || moved && j.Structured() || attachable && s.AttachStamp(j) != j.AttachStamp || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() ||
+		if j.Parked && (s.WakeAll || s.Outlived(j) || lingering && len(j.ParkedShapes)+len(j.Reserved) > 0 || resized && j.SizeBound() || moved && j.Structured() || attachable && s.AttachStamp(j) != j.AttachStamp || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() ||
 			b.stamps[j.In].shifted != j.ShiftStamp && len(j.ParkedShapes) > 1 || j.WholeClusterBound() && (b.stirred || s.View.Touched || s.Cluster.QuotaGen > b.seenQuotas) ||
 			s.Reached(j, j.DueAt) || s.View.Touched && (b.nodesHelp(s, j, helped) || s.MayUseKept(j))) {
 			j.Parked = false

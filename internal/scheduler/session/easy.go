@@ -283,8 +283,11 @@ func (r *Reservation) shift(sign float64) {
 
 // reservedVerdict says for whom room is kept, when that is why a gang does not
 // fit; and since when.
-func (s *Session) reservedVerdict(v explain.Verdict) explain.Verdict {
+func (s *Session) reservedVerdict(j *Job, v explain.Verdict) explain.Verdict {
 	if v.Code != reason.GangDoesNotFit || len(s.Reservations) == 0 {
+		return v
+	}
+	if told := j.Status.Explanation; told != nil && told.Reason == string(reason.Reserved) && v.Limit == nil && s.lentOut(j, &v) {
 		return v
 	}
 	for i := range v.Tally.Counts {
@@ -303,6 +306,51 @@ func (s *Session) reservedVerdict(v explain.Verdict) explain.Verdict {
 		}
 	}
 	return v
+}
+
+// lentOut says that the room that a gang was told is kept for another is in use by
+// somebody who ends before that one comes: then that is what it waits for still,
+// and its reason does not change with each of those who pass.
+func (s *Session) lentOut(j *Job, v *explain.Verdict) bool {
+	if v.Task == nil || slices.ContainsFunc(v.Tally.Counts, func(c explain.Count) bool { return c.Reason == reason.Reserved }) {
+		return false
+	}
+	for _, r := range s.Reservations {
+		if s.bound(r, j, v.Task) && s.lent(r, v.Task) {
+			v.Code, v.Full, v.Until, v.Blocker = reason.Reserved, true, r.At, []string{r.Job.Key()}
+			return true
+		}
+	}
+	return false
+}
+
+// maxLent bounds the nodes of a reservation that are looked at.
+const maxLent = 16
+
+// lent says whether a task would fit on a node of a reservation when those have
+// ended that end before it, but for the reservation.
+func (s *Session) lent(r *Reservation, t *model.Task) bool {
+	looked := map[model.NodeID]bool{}
+	for _, p := range r.Placed {
+		if looked[p.Node] || !s.Judge.Allowed(t.Shape, p.Node) || fitsRow(t.Shape.Request, r.room[p.Node]) {
+			continue
+		}
+		if looked[p.Node] = true; len(looked) > maxLent {
+			return false
+		}
+		free := slices.Clone(s.View.Nodes.Row(s.View.Idle, p.Node))
+		for _, o := range s.View.Nodes.Tasks[p.Node] {
+			if at, known := o.End(s.Now); known && !at.After(r.At) {
+				for _, term := range o.Shape.Request {
+					free[term.Index] += term.Value
+				}
+			}
+		}
+		if fitsRow(t.Shape.Request, free) {
+			return true
+		}
+	}
+	return false
 }
 
 // Heads are the first of each queue among the gangs that are not looked at in

@@ -76,6 +76,10 @@ type Job struct {
 	TasksSeen int
 
 	opening bool // tasks have passed their queue's gate and the API does not say so yet
+	// Remarked is what was said of its annotations, RemarkedAt the generation of its spec then.
+	Remarked   string
+	RemarkedAt uint64
+
 	groups  []*Group
 	groupOf map[*model.Task]*Group
 	// groupOrder is in which order they are placed.

@@ -1,6 +1,9 @@
 package session
 
 import (
+	"time"
+
+	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 )
 
@@ -15,12 +18,15 @@ func (s *Session) known(j *Job) (explain.Verdict, bool) {
 	}
 	v := m.verdict
 	v.Members = s.members(j, v.Members.Fit-v.Members.Held)
-	return v, true
+	return s.reservedVerdict(j, v), true
 }
 
 func (s *Session) remember(j *Job, r *round, v explain.Verdict) {
 	if j.Structured() || s.scope != nil || r.queueVerdict.Code != "" || r.filter != nil || len(j.Reserved) > 0 || len(j.MinTaskMember) > 0 || len(r.failed) != 1 || len(j.Shapes()) != 1 || s.ruledByPolicy(j, j.Pending[0]) {
 		return
+	}
+	if v.Full { // others like it were not told that it is kept
+		v.Code, v.Full, v.Until, v.Blocker = reason.GangDoesNotFit, false, time.Time{}, nil
 	}
 	need := max(j.Need(), 1)
 	if m, ok := s.memo[r.failed[0]]; !ok || need < m.need || m.extra && !r.extra {

@@ -33,7 +33,7 @@ func (j *Job) Refresh(s *Session) { j.In = s.Ledger.Of(j.Gang.Queue) }
 
 // Park puts the job aside until something changes that could help.
 func (j *Job) Park(queueVersion uint64) {
-	j.Parked = j.Verdict.Code != reason.Reserved // a reservation may end without anything that shows
+	j.Parked = j.Verdict.Code != reason.Reserved || j.Verdict.Full // a reservation may end without anything that shows
 	j.QueueStamp = queueVersion
 	j.ParkedShapes = nil
 	if j.LetIn() && j.QueueBound() {
@@ -96,6 +96,20 @@ func (s *Session) NodesHelp(shape *model.Shape) bool {
 	}
 	for _, id := range s.View.Grown {
 		if s.View.WillFit(id, shape.Request) && s.Judge.Allowed(shape, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// Outlived says whether a parked job was told that it waits for gangs which do not
+// wait themselves any more.
+func (s *Session) Outlived(j *Job) bool {
+	if j.Verdict.Code != reason.Reserved {
+		return false
+	}
+	for _, key := range j.Verdict.Blocker {
+		if g := s.Cluster.Gangs[key]; g == nil || !g.Known || s.Job(g) == nil || !s.Job(g).Lacks() {
 			return true
 		}
 	}

@@ -331,7 +331,7 @@ func (r *round) verdict() explain.Verdict {
 			v = never
 		}
 	}
-	v = r.s.reservedVerdict(v)
+	v = r.s.reservedVerdict(r.job, v)
 	if r.filter == nil && !r.extra {
 		r.s.beyond(r.job, &v)
 	}

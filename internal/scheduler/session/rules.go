@@ -59,6 +59,8 @@ type Rules struct {
 	GroupOrder []func(a, b *Group) int
 	// WideOnly: gangs are not kept in narrower domains than they ask for.
 	WideOnly bool
+	// Remarks say what of a gang's annotations, or of its pods', a policy cannot read; each is told once.
+	Remarks []func(*Job) []string
 	// HyperNodeOrder are the points of a domain for a gang that asks for so much there.
 	HyperNodeOrder []func(j *Job, d *model.Domain, asked model.Request) float64
 	// MaxDomains is how many domains evictions are tried in, whatever an action says; 0: that is the action's to say.
