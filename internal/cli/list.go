@@ -44,6 +44,9 @@ type List[T client.Object] struct {
 	Prepare func(ctx context.Context, items []T) error
 	// Touched delivers what changes rows though their objects did not change.
 	Touched func(ctx context.Context) (<-chan Touch, error)
+	// Slim drops what no column shows from an object that is listed as a table, so that
+	// ten thousand need little memory; it may be nil.
+	Slim func(T)
 	// Plain, when set, prints the table instead of Columns.
 	Plain func(items []T) error
 }
@@ -65,6 +68,7 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 	if err != nil {
 		return err
 	}
+	l.slim(o)
 	items, version, err := l.fetch(ctx, c)
 	if err != nil {
 		return err
@@ -96,6 +100,22 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 	return printer.watch(ctx, c, version)
 }
 
+// slim makes Slim do nothing where the whole object may be asked for, and drop
+// what no table shows where it may not.
+func (l *List[T]) slim(o *Output) {
+	own := l.Slim
+	l.Slim = nil
+	if o.Machine() || strings.ContainsAny(o.SortBy, ".{") {
+		return
+	}
+	l.Slim = func(item T) {
+		item.SetManagedFields(nil)
+		if own != nil {
+			own(item)
+		}
+	}
+}
+
 func (l *List[T]) options() []client.ListOption {
 	var options []client.ListOption
 	if l.Namespace != "" && !l.AllNamespaces {
@@ -118,6 +138,9 @@ func (l *List[T]) fetch(ctx context.Context, c client.Client) ([]T, string, erro
 		objects, err := Objects(list)
 		for _, object := range objects {
 			if item, ok := object.(T); ok && l.keeps(item) {
+				if l.Slim != nil {
+					l.Slim(item)
+				}
 				items = append(items, item)
 			}
 		}

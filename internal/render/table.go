@@ -67,12 +67,27 @@ func (t *Table) Fprint(out io.Writer) error {
 	if t.FreeText && t.MaxWidth > 0 {
 		rows = t.shortened(widths)
 	}
-	var text bytes.Buffer
-	if err := t.draw(&text, rows, widths); err != nil {
-		return err
+	header := t.Header
+	if t.NoHeader {
+		header = nil
 	}
-	return writeTrimmed(out, text.Bytes())
+	for first := true; first || len(rows) > 0; first = false {
+		part := rows[:min(len(rows), maxDrawn)]
+		var text bytes.Buffer
+		if err := t.draw(&text, header, part, widths); err != nil {
+			return err
+		}
+		if err := writeTrimmed(out, text.Bytes()); err != nil {
+			return err
+		}
+		header, rows = nil, rows[len(part):]
+	}
+	return nil
 }
+
+// maxDrawn is how many rows are drawn at once: drawing takes several times the
+// memory of the rows.
+const maxDrawn = 500
 
 // shortened returns the rows with the last column cut to what the line has left.
 func (t *Table) shortened(widths []int) [][]string {
@@ -109,7 +124,7 @@ func (t *Table) gapAfter(column int) int {
 
 // draw lets tablewriter lay the cells out: no borders, no lines, left-aligned.
 // Every cell is padded to its column first, so that MinWidths hold too.
-func (t *Table) draw(out io.Writer, rows [][]string, widths []int) error {
+func (t *Table) draw(out io.Writer, header []string, rows [][]string, widths []int) error {
 	padding := make([]tw.Padding, len(widths))
 	for column := range widths {
 		padding[column] = tw.Padding{Right: strings.Repeat(" ", t.gapAfter(column)), Overwrite: true}
@@ -130,8 +145,8 @@ func (t *Table) draw(out io.Writer, rows [][]string, widths []int) error {
 			},
 		})),
 	)
-	if !t.NoHeader && len(t.Header) > 0 {
-		table.Header(padded(t.Header, widths))
+	if len(header) > 0 {
+		table.Header(padded(header, widths))
 	}
 	for _, row := range rows {
 		if err := table.Append(padded(row, widths)); err != nil {

@@ -41,6 +41,7 @@ type Server struct {
 	logs     map[string]string
 	refuse   map[string]*metav1.Status
 	requests []string
+	queries  []string
 }
 
 type change struct {
@@ -166,6 +167,13 @@ func (s *Server) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
+}
+
+// Queries returns the queries of the requests so far, one for each of Requests, unescaped.
+func (s *Server) Queries() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.queries)
 }
 
 func (s *Server) put(path string, object map[string]any) {

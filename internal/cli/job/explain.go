@@ -129,7 +129,7 @@ func (o *explainOptions) manyAccounts(ctx context.Context, c client.Client, jobs
 	if o.sel.AllNamespaces {
 		namespace = ""
 	}
-	groups, err := groupsByOwner(ctx, c, namespace)
+	groups, err := groupsByOwner(ctx, c, namespace, (*schedulingv1beta1.PodGroup).DeepCopy)
 	if ignoreForbidden(err) != nil {
 		return nil, err
 	}

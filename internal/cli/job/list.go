@@ -165,7 +165,7 @@ func list(ctx context.Context, o *listOptions) error {
 			return o.keeps(job, partOfName) && (onNode == nil || onNode[jobKey(job)])
 		},
 		Suggest: o.f.Suggest(batchv1alpha1.GroupVersion.WithKind("Job"), true),
-		Prepare: r.prepare, Touched: r.touched,
+		Prepare: r.prepare, Touched: r.touched, Slim: slimJob,
 	}
 	if o.compat && !o.out.Machine() {
 		l.Plain = func(jobs []*batchv1alpha1.Job) error { return compatTable(o.f.Streams.Out, jobs, o.allNamespaces) }
@@ -276,7 +276,7 @@ func (r *reasons) prepare(ctx context.Context, jobs []*batchv1alpha1.Job) error 
 		r.unreadable = apierrors.IsForbidden(err)
 		return ignoreForbidden(err)
 	}
-	groups, err := groupsByOwner(ctx, r.c, r.namespace)
+	groups, err := groupsByOwner(ctx, r.c, r.namespace, slimGroup)
 	r.groups, r.unreadable = groups, apierrors.IsForbidden(err)
 	return ignoreForbidden(err)
 }
@@ -310,6 +310,28 @@ func (r *reasons) countNodes(ctx context.Context, jobs []*batchv1alpha1.Job) err
 		return nil
 	}, options...)
 	return ignoreForbidden(err)
+}
+
+// slimJob keeps of a job's pods what they ask for.
+func slimJob(job *batchv1alpha1.Job) {
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
+		slim := corev1.PodSpec{Containers: make([]corev1.Container, len(task.Template.Spec.Containers))}
+		for c := range slim.Containers {
+			slim.Containers[c].Resources = task.Template.Spec.Containers[c].Resources
+		}
+		task.Template = corev1.PodTemplateSpec{Spec: slim}
+	}
+}
+
+// slimGroup keeps of a PodGroup what says why its job waits.
+func slimGroup(group *schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup {
+	slim := &schedulingv1beta1.PodGroup{Status: schedulingv1beta1.PodGroupStatus{Phase: group.Status.Phase, Conditions: group.Status.Conditions}}
+	if e := group.Status.Explanation; e != nil {
+		slim.Status.Explanation = &schedulingv1beta1.Explanation{Reason: e.Reason, Message: e.Message, Members: e.Members}
+		slim.Status.Conditions = nil
+	}
+	return slim
 }
 
 // jobsOnNode are the jobs that have pods on a node, as namespace/name.

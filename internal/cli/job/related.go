@@ -71,15 +71,17 @@ func ownedBy(object metav1.Object, uid types.UID) bool {
 	return false
 }
 
-// groupsByOwner lists the PodGroups of a namespace ("" for all) by the UID of their owner.
-func groupsByOwner(ctx context.Context, c client.Client, namespace string) (map[types.UID]*schedulingv1beta1.PodGroup, error) {
+// groupsByOwner lists the PodGroups of a namespace ("" for all) by the UID of their
+// owner; of each is kept what keep returns.
+func groupsByOwner(ctx context.Context, c client.Client, namespace string, keep func(*schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup) (map[types.UID]*schedulingv1beta1.PodGroup, error) {
 	groups := map[types.UID]*schedulingv1beta1.PodGroup{}
 	page := &schedulingv1beta1.PodGroupList{}
 	err := cli.Pages(ctx, c, page, func() error {
 		for i := range page.Items {
 			group := page.Items[i]
+			kept := keep(&group)
 			for _, owner := range group.OwnerReferences {
-				groups[owner.UID] = &group
+				groups[owner.UID] = kept
 			}
 		}
 		return nil

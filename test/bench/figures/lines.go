@@ -66,6 +66,9 @@ var Lines = []Line{
 	{IdleWrites, "writes", Lower, 0.5, 0.5},
 	{IdleProcessor, "ms", Lower, 200, 50},
 	{PendingWrites, "writes", Lower, 0.5, 0.5},
+	{ListTime, "s", Lower, 1, 0},
+	{ListMemory, "MB", Lower, 150, 0},
+	{HelpTime, "ms", Lower, 50, 0},
 }
 
 // The lines of package test/bench. Way is followed by the jobs and the pods of a job.
@@ -92,6 +95,13 @@ const (
 	IdleWrites    = "writes a minute of controllers that have a job of 10,000 finished pods"
 	IdleProcessor = "processor time a minute of controllers that have a job of 10,000 finished pods"
 	PendingWrites = "API writes a minute while 5,000 pods wait and nothing changes"
+)
+
+// The lines about the command line.
+const (
+	ListTime   = "processor time of vcctl job list of 10,000 jobs"
+	ListMemory = "largest resident memory of vcctl job list of 10,000 jobs"
+	HelpTime   = "processor time of vcctl --help"
 )
 
 // LineOf is the line of a name; one that is not in the table has no floor.

@@ -1,0 +1,107 @@
+package root
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/iostreams"
+)
+
+// TestMain lets this binary be vcctl and kubectl-vc for the scripts.
+func TestMain(m *testing.M) {
+	as := func(program string) func() {
+		return func() {
+			os.Exit(Main(context.Background(), ProgramName(program), os.Args[1:], iostreams.System()))
+		}
+	}
+	testscript.Main(m, map[string]func(){"vcctl": as("vcctl"), "kubectl-vc": as("kubectl-vc")})
+}
+
+// TestScripts runs testdata/script/*.txtar: command lines of the real program, in a
+// process of its own, against an API server in memory with the cluster of the
+// goldens. $SILENT is the address of a server that takes connections and never answers.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Setup: func(env *testscript.Env) error {
+			server := clitest.Start(t, cluster()...)
+			logs(server)
+			silent, err := silence(env)
+			if err != nil {
+				return err
+			}
+			env.Values["server"] = server
+			env.Setenv("KUBECONFIG", server.Kubeconfig("nlp"))
+			env.Setenv("SILENT", silent)
+			env.Setenv("URL", server.URL())
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": scriptExits, "refuse": scriptRefuse, "within": scriptWithin},
+	})
+}
+
+// silence starts a server that never answers.
+func silence(env *testscript.Env) (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	env.Defer(func() { _ = listener.Close() })
+	return "http://" + listener.Addr().String(), nil
+}
+
+// scriptExits is `exits CODE COMMAND…`: the command ends with just this code.
+func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("%s ended with %d, want %s", strings.Join(args[1:], " "), code, args[0])
+	}
+}
+
+// scriptRefuse is `refuse METHOD PATH CODE MESSAGE…`: the server answers so from now on.
+func scriptRefuse(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 {
+		ts.Fatalf("usage: refuse METHOD PATH CODE MESSAGE...")
+	}
+	code, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	reasons := map[int]metav1.StatusReason{http.StatusUnauthorized: metav1.StatusReasonUnauthorized, http.StatusForbidden: metav1.StatusReasonForbidden}
+	ts.Value("server").(*clitest.Server).Refuse(args[0], args[1], code, reasons[code], strings.Join(args[3:], " "))
+}
+
+// scriptWithin is `within DURATION CODE COMMAND…`: exits, in at most this time.
+func scriptWithin(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: within DURATION CODE COMMAND...")
+	}
+	most, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	began := time.Now()
+	scriptExits(ts, false, args[1:])
+	if took := time.Since(began); took > most {
+		ts.Fatalf("%s took %s, want %s at most", strings.Join(args[2:], " "), took, most)
+	}
+}

@@ -1,0 +1,150 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/test/bench/figures"
+)
+
+// TestCommandLine holds vcctl to its promises: the list of 10,000 jobs, half of
+// which wait and are explained, and help. The server's answers are made before.
+func TestCommandLine(t *testing.T) {
+	skipUnlessAsked(t)
+	program := filepath.Join(t.TempDir(), "vcctl")
+	if out, err := exec.Command("go", "build", "-o", program, "github.com/vc-batch/vc/cmd/vcctl").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	server := httptest.NewServer(pages(t, 10_000, 500))
+	t.Cleanup(server.Close)
+	const rounds = 5
+	for _, c := range []struct {
+		args   []string
+		lines  int
+		time   string
+		unit   time.Duration
+		memory string
+	}{
+		{[]string{"job", "list", "--server", server.URL, "-n", "default"}, 10_001, figures.ListTime, time.Second, figures.ListMemory},
+		{[]string{"--help"}, 0, figures.HelpTime, time.Millisecond, ""},
+	} {
+		var took, held []float64
+		for range rounds {
+			d, memory, out := runOnce(t, program, c.args...)
+			if got := bytes.Count(out, []byte("\n")); c.lines > 0 && got != c.lines {
+				t.Fatalf("vcctl %v: %d lines, want %d", c.args, got, c.lines)
+			}
+			took, held = append(took, float64(d)/float64(c.unit)), append(held, float64(memory)/1e6)
+		}
+		take(t, c.time, 0, took...)
+		if c.memory != "" {
+			take(t, c.memory, 0, held...)
+		}
+	}
+}
+
+// runOnce runs a program and gives its processor time, which on a quiet machine is
+// more than it takes and on a busy one the better guess, its largest resident memory in bytes and its output.
+func runOnce(t *testing.T, program string, args ...string) (time.Duration, int64, []byte) {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG=/dev/null", "HOME="+t.TempDir())
+	var out, problems bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s %v: %v\n%s", program, args, err, &problems)
+	}
+	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), usage.Maxrss * 1024, out.Bytes()
+}
+
+// pages answers lists of n jobs and of their PodGroups, so many a page.
+func pages(t *testing.T, n, size int) http.Handler {
+	t.Helper()
+	answers := map[string][]byte{}
+	for from := 0; from < n; from += size {
+		jobs, groups := &batchv1alpha1.JobList{}, &schedulingv1beta1.PodGroupList{}
+		jobs.APIVersion, jobs.Kind = "batch.volcano.sh/v1alpha1", "JobList"
+		groups.APIVersion, groups.Kind = "scheduling.volcano.sh/v1beta1", "PodGroupList"
+		meta := metav1.ListMeta{ResourceVersion: "1"}
+		if from+size < n {
+			meta.Continue = strconv.Itoa(from + size)
+		}
+		jobs.ListMeta, groups.ListMeta = meta, meta
+		for i := from; i < from+size; i++ {
+			job, group := listed(i)
+			jobs.Items, groups.Items = append(jobs.Items, *job), append(groups.Items, *group)
+		}
+		at := ""
+		if from > 0 {
+			at = strconv.Itoa(from)
+		}
+		for resource, list := range map[string]any{"jobs": jobs, "podgroups": groups} {
+			text, err := json.Marshal(list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers[resource+"/"+at] = text
+		}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, known := answers[filepath.Base(r.URL.Path)+"/"+r.URL.Query().Get("continue")]
+		if !known || !strings.Contains(r.URL.Path, "/namespaces/default/") {
+			http.Error(w, "no such list: "+r.URL.String(), http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(text)
+	})
+}
+
+// listed is the i-th job as the API server would tell it, with its PodGroup; every second one waits.
+func listed(i int) (*batchv1alpha1.Job, *schedulingv1beta1.PodGroup) {
+	name := fmt.Sprintf("train-%05d", i)
+	uid := types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", i))
+	now := metav1.NewTime(time.Now().Add(-time.Hour))
+	job := &batchv1alpha1.Job{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "batch.volcano.sh/v1alpha1", Kind: "Job"},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", UID: uid, CreationTimestamp: now, Labels: map[string]string{"team": "nlp", "run": name}},
+		Spec: batchv1alpha1.JobSpec{SchedulerName: "volcano", Queue: "default", MinAvailable: 4, MaxRetry: 3, Tasks: []batchv1alpha1.TaskSpec{{
+			Name: "worker", Replicas: 4, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
+				Containers: []corev1.Container{{Name: "main", Image: "registry.example.com/nlp/train:latest", Command: []string{"python", "train.py", "--config", "/etc/train.yaml"},
+					Env: []corev1.EnvVar{{Name: "MODE", Value: "fast"}, {Name: "SEED", Value: strconv.Itoa(i)}}}}}}}}},
+		Status: batchv1alpha1.JobStatus{MinAvailable: 4, Running: 4, State: batchv1alpha1.JobState{Phase: batchv1alpha1.Running, LastTransitionTime: now},
+			Conditions: []batchv1alpha1.JobCondition{{Status: batchv1alpha1.Pending, LastTransitionTime: &now}, {Status: batchv1alpha1.Running, LastTransitionTime: &now}}},
+	}
+	group := &schedulingv1beta1.PodGroup{
+		TypeMeta: metav1.TypeMeta{APIVersion: "scheduling.volcano.sh/v1beta1", Kind: "PodGroup"},
+		ObjectMeta: metav1.ObjectMeta{Name: name + "-" + string(uid), Namespace: "default", UID: "g" + uid,
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch.volcano.sh/v1alpha1", Kind: "Job", Name: name, UID: uid}}},
+		Spec:   schedulingv1beta1.PodGroupSpec{MinMember: 4, Queue: "default"},
+		Status: schedulingv1beta1.PodGroupStatus{Phase: schedulingv1beta1.PodGroupRunning},
+	}
+	if i%2 == 1 {
+		job.Status.Running, job.Status.Pending, job.Status.State.Phase = 0, 4, batchv1alpha1.Pending
+		group.Status = schedulingv1beta1.PodGroupStatus{Phase: schedulingv1beta1.PodGroupInqueue, Explanation: &schedulingv1beta1.Explanation{
+			Reason: "GangDoesNotFit", Message: "not all members of the gang fit at once: 0 of 4 fit; 0/1000 nodes have room for one more: 1000 InsufficientResource cpu (short by 1)",
+			Hint: "free resources, ask for less, or lower minAvailable", NodeCount: 1000,
+			Members: &schedulingv1beta1.ExplainedMembers{Min: 4, Exist: 4},
+			Nodes:   []schedulingv1beta1.ExplainedNodes{{Reason: "InsufficientResource", Detail: "cpu", Count: 1000, ShortBy: "1"}},
+		}}
+	}
+	return job, group
+}
