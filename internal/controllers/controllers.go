@@ -31,6 +31,10 @@ type Options struct {
 	SchedulerNames []string
 	// JobReconcilers is how many jobs are reconciled at once; 0 means 16.
 	JobReconcilers int
+	// CronJobReconcilers is how many CronJobs are reconciled at once; 0 means 3.
+	CronJobReconcilers int
+	// OwnersKeepAnnotations says that PodGroups get no annotations of the workloads whose pods they hold.
+	OwnersKeepAnnotations bool
 	// Writers is how many writes of pods are in flight at once, all jobs together; 0 means 64.
 	Writers int
 	// QPS bounds the requests a second of the controllers; 0 means that only the API server bounds them.
@@ -76,13 +80,14 @@ func Add(mgr manager.Manager, o Options) error {
 				Pressure: o.Pressure, IDs: o.JobIDs, KeepEnded: !o.Selection.On(gcController), MaxRequeue: o.MaxRequeue, Now: o.Now})
 		}},
 		{podGroupController, func() error {
-			return podgroup.Add(mgr, podgroup.Options{Cache: cache, API: api, Recorder: recorder, Schedulers: o.SchedulerNames, Reconcilers: reconcilers})
+			return podgroup.Add(mgr, podgroup.Options{Cache: cache, API: api, Recorder: recorder, Schedulers: o.SchedulerNames, Reconcilers: reconcilers,
+				OwnersKeepAnnotations: o.OwnersKeepAnnotations})
 		}},
 		{queueController, func() error {
 			return queue.Add(mgr, queue.Options{Cache: cache, API: api, Recorder: recorder})
 		}},
 		{cronJobController, func() error {
-			return cronjob.Add(mgr, cronjob.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: 3, Now: o.Now})
+			return cronjob.Add(mgr, cronjob.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: cmp.Or(o.CronJobReconcilers, 3), Now: o.Now})
 		}},
 		{jobFlowController, func() error {
 			return jobflow.Add(mgr, jobflow.Options{Cache: cache, API: api, Recorder: recorder, Reconcilers: 3, Now: o.Now})

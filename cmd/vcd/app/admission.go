@@ -42,16 +42,6 @@ func (f *admissionFlags) bindObsolete(fs *pflag.FlagSet) {
 	deprecate(fs, "webhook-namespace", "use --webhook-service")
 	fs.StringVar(&f.serviceName, "webhook-service-name", "", "name of the service before the webhooks")
 	deprecate(fs, "webhook-service-name", "use --webhook-service")
-	for name, why := range map[string]string{
-		"tls-cert-file":          "certificates are made and renewed by the daemon itself",
-		"tls-private-key-file":   "certificates are made and renewed by the daemon itself",
-		"ca-cert-file":           "certificates are made and renewed by the daemon itself",
-		"port":                   "--webhook-listen-address names the port",
-		"graceful-shutdown-time": "requests under way have 10 s to end",
-	} {
-		fs.String(name, "", why)
-		deprecate(fs, name, "it is ignored: "+why)
-	}
 }
 
 // options turns the flags into those of the webhooks.
@@ -86,7 +76,7 @@ func (f *admissionFlags) options(gates featureGates) (admission.Options, error) 
 }
 
 // featureGates is --feature-gates: Name=true,Other=false. Names that we do not know, Kubernetes' among them, are taken
-// and mean nothing.
+// and mean nothing; whoever gives them is told.
 type featureGates map[string]bool
 
 // String is the flag as it could be written.

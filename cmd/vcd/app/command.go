@@ -96,6 +96,9 @@ func newPart(name, short string, kinds parts, components ...string) *cobra.Comma
 			if err != nil {
 				return err
 			}
+			for _, line := range f.gates.ignored() {
+				cmd.PrintErrln(line)
+			}
 			go tuneMemory(cmd.Context())
 			return daemon.Run(cmd.Context(), o)
 		},

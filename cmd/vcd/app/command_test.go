@@ -92,6 +92,20 @@ func TestFlags(t *testing.T) {
 			check:     func(o daemon.Options) any { return o.Controllers.MaxRequeue },
 			want:      -1,
 		},
+		"CronJobs at once": {
+			arguments: []string{"--worker-threads-for-cronjob=7"},
+			check:     func(o daemon.Options) any { return o.Controllers.CronJobReconcilers },
+			want:      7,
+		},
+		"by default PodGroups get the annotations of workloads": {
+			check: func(o daemon.Options) any { return o.Controllers.OwnersKeepAnnotations },
+			want:  false,
+		},
+		"workloads keep their annotations": {
+			arguments: []string{"--inherit-owner-annotations=false"},
+			check:     func(o daemon.Options) any { return o.Controllers.OwnersKeepAnnotations },
+			want:      true,
+		},
 		"one refusal is enough": {
 			arguments: []string{"--max-requeue-num=0"},
 			check:     func(o daemon.Options) any { return o.Controllers.MaxRequeue },
@@ -105,7 +119,8 @@ func TestFlags(t *testing.T) {
 		"a command line of Volcano's is understood": {
 			arguments: []string{
 				"--kube-api-qps=2000", "--kube-api-burst=2000", "--lock-object-namespace=vs", "--node-worker-threads=20",
-				"--worker-threads=50", "--percentage-nodes-to-find=10", "--enable-healthz=true", "--enable-metrics=true", "-v=3",
+				"--worker-threads=50", "--worker-threads-for-gc=1", "--worker-threads-for-cronjob=3", "--worker-threads-for-podgroup=5", "--inherit-owner-annotations=true",
+				"--logtostderr", "--cache-dumper", "--leader-elect-resource-name=vc-scheduler", "--scheduler-configs=volcano:volcano:0.0:0.6:false:2:100", "--percentage-nodes-to-find=10", "--enable-healthz=true", "--enable-metrics=true", "-v=3",
 			},
 			check: func(o daemon.Options) any { return o.LeaseNamespace },
 			want:  "vs",
@@ -136,6 +151,7 @@ func TestFlagsThatCannotBe(t *testing.T) {
 		"a tree of less than nothing":      {[]string{"--max-queue-depth=-1"}, "--max-queue-depth -1"},
 		"a feature gate without a value":   {[]string{"--feature-gates=X"}, `"X": want Name=true or Name=false`},
 		"a controller that there is not":   {[]string{"--controllers=*,-jobs"}, `no controller "jobs"`},
+		"less than no CronJob at once":     {[]string{"--worker-threads-for-cronjob=-1"}, "--worker-threads-for-cronjob -1"},
 		"a flag that nobody knows":         {[]string{"--frobnicate"}, "frobnicate"},
 		"a duration that is none":          {[]string{"--schedule-period=fast"}, "schedule-period"},
 	}
@@ -146,6 +162,64 @@ func TestFlagsThatCannotBe(t *testing.T) {
 				t.Errorf("got %v, want an error that says %q", err, c.says)
 			}
 		})
+	}
+}
+
+// volcanosFlags are those of the spec's list that each component of Volcano's takes and that mean nothing, or nothing more, here.
+var volcanosFlags = map[parts]string{
+	scheduling: "--ca-cert-file=x --tls-cert-file=x --tls-private-key-file=x --resync-period=0 --minimum-feasible-nodes=100 --minimum-percentage-nodes-to-find=5 " +
+		"--percentage-nodes-to-find=0 --cache-dumper=true --cache-dump-dir=/tmp --node-worker-threads=20 --gate-removal-worker-num=5 --ignored-provisioners=x --resource-sync-timeout=60s " +
+		"--leader-elect-resource-lock=leases --leader-elect-resource-name=vc-scheduler --logtostderr --v=3",
+	controlling: "--ca-cert-file=x --tls-cert-file=x --tls-private-key-file=x --kube-api-qps=50 --kube-api-burst=100 --worker-threads=3 --worker-threads-for-cronjob=3 " +
+		"--worker-threads-for-podgroup=5 --worker-threads-for-queue=5 --worker-threads-for-gc=1 --scheduler-name=volcano --max-requeue-num=15 --healthz-address=:11251 --enable-healthz " +
+		"--enable-metrics --listen-address=:8081 --inherit-owner-annotations=true --controllers=*,-sharding-controller --shard-sync-period=60s --enable-node-event-trigger " +
+		"--sharding-configmap=x --sharding-configmap-namespace=y --scheduler-configs=x --leader-elect-resource-name=vc-controller-manager --logtostderr",
+	admitting: "--tls-cert-file=x --tls-private-key-file=x --ca-cert-file=x --port=8443 --graceful-shutdown-time=1m --webhook-namespace=a --webhook-service-name=b --logtostderr",
+}
+
+func TestEachPartTakesTheFlagsOfVolcanos(t *testing.T) {
+	for p, line := range volcanosFlags {
+		if _, err := parsed(t, p, strings.Fields(line)...); err != nil {
+			t.Errorf("part %d: %v", p, err)
+		}
+	}
+}
+
+func TestWhoGivesAFlagWithoutEffectIsTold(t *testing.T) {
+	cmd := newPart("test", "", scheduling|controlling|admitting, daemon.Components()...)
+	var out bytes.Buffer
+	cmd.Flags().SetOutput(&out)
+	if err := cmd.Flags().Parse([]string{"--worker-threads-for-gc=1", "--logtostderr"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"--worker-threads-for-gc has been deprecated, it is ignored: jobs that are over are deleted by those who follow them",
+		"--logtostderr has been deprecated, it is ignored: logs go to stderr",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("not said: %s\n%s", want, out.String())
+		}
+	}
+}
+
+func TestFeatureGatesWithoutEffectAreTold(t *testing.T) {
+	for gate, want := range map[string][]string{
+		"SchedulingGatesQueueAdmission=true": nil,
+		"WorkLoadSupport=true":               nil,
+		"CronVolcanoJobSupport=false":        {"feature gate CronVolcanoJobSupport=false is ignored: --controllers=*,-cronjob-controller leaves CronJobs alone"},
+		"CSIStorage=true":                    {"feature gate CSIStorage=true is ignored: use --csi-storage"},
+		"Zone=true,DynamicResourceAllocation=true": {
+			"feature gate DynamicResourceAllocation=true is ignored: gates of Kubernetes stand as in the version that vcd is built with",
+			"feature gate Zone=true is ignored: gates of Kubernetes stand as in the version that vcd is built with",
+		},
+	} {
+		gates := featureGates{}
+		if err := gates.Set(gate); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, gates.ignored()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", gate, diff)
+		}
 	}
 }
 

@@ -51,6 +51,8 @@ type flags struct {
 
 	controllers []string
 	maxRequeue  int
+	cronWorkers int
+	inherit     bool
 
 	admission admissionFlags
 	gates     featureGates
@@ -71,6 +73,8 @@ func (f *flags) bind(fs *pflag.FlagSet, p parts) {
 		fs.StringSliceVar(&f.controllers, "controllers", controllers.DefaultSelection(), "controllers to run: * is all of them, NAME or +NAME one more, -NAME one less; "+
 			strings.Join(controllers.Names(), ", "))
 		fs.IntVar(&f.maxRequeue, "max-requeue-num", job.DefaultMaxRequeue, "times that the API server may refuse a job's pods as invalid before the job is terminated; negative: no limit")
+		fs.IntVar(&f.cronWorkers, "worker-threads-for-cronjob", 3, "CronJobs that are worked on at once")
+		fs.BoolVar(&f.inherit, "inherit-owner-annotations", true, "give PodGroups of plain pods the annotations volcano.sh/... of their ReplicaSet, StatefulSet, DaemonSet or Job")
 	}
 	if p&admitting != 0 {
 		f.admission.bind(fs)
@@ -102,46 +106,6 @@ func bindVerbosity(fs *pflag.FlagSet) {
 	fs.AddFlag(v)
 }
 
-// bindObsolete accepts flags of Volcano's that mean something else or nothing
-// here, so that its command lines keep working; each is named when it is used.
-func (f *flags) bindObsolete(fs *pflag.FlagSet, p parts) {
-	ignored := func(name, why string) {
-		fs.String(name, "", why)
-		deprecate(fs, name, "it is ignored: "+why)
-	}
-	const adapts = "writes adapt to what the API server can take"
-	ignored("kube-api-qps", adapts)
-	ignored("kube-api-burst", adapts)
-	if p&(scheduling|controlling) != 0 {
-		fs.StringVar(&f.leaseNamespace, "lock-object-namespace", daemon.Namespace, "namespace of the leases")
-		deprecate(fs, "lock-object-namespace", "use --leader-elect-resource-namespace")
-	}
-	if p&scheduling != 0 {
-		const all = "every node is looked at"
-		ignored("minimum-feasible-nodes", all)
-		ignored("minimum-percentage-nodes-to-find", all)
-		ignored("percentage-nodes-to-find", all)
-		ignored("ignored-provisioners", "volumes count where a node says how many it can attach, and nowhere else")
-		ignored("node-worker-threads", "one goroutine keeps the model")
-	}
-	if p&admitting != 0 {
-		f.admission.bindObsolete(fs)
-	}
-	if p&controlling != 0 {
-		const one = "jobs, queues and PodGroups share their workers"
-		ignored("worker-threads", one)
-		ignored("worker-threads-for-podgroup", one)
-		ignored("worker-threads-for-queue", one)
-	}
-}
-
-// deprecate hides a flag and makes its use say why.
-func deprecate(fs *pflag.FlagSet, name, message string) {
-	if err := fs.MarkDeprecated(name, message); err != nil {
-		panic(err) // the flag was not added: a fault of the build
-	}
-}
-
 // options turns the flags into the daemon's options.
 func (f *flags) options(components []string) (daemon.Options, error) {
 	config, err := connect(f.kubeconfig, f.master)
@@ -150,6 +114,9 @@ func (f *flags) options(components []string) (daemon.Options, error) {
 	}
 	if f.period < 0 {
 		return daemon.Options{}, fmt.Errorf("--schedule-period %s: must not be negative", f.period)
+	}
+	if f.cronWorkers < 0 {
+		return daemon.Options{}, fmt.Errorf("--worker-threads-for-cronjob %d: must not be negative", f.cronWorkers)
 	}
 	if f.leaderElect && (f.leaseDuration <= f.renewDeadline || f.renewDeadline <= 2*f.retryPeriod) {
 		return daemon.Options{}, fmt.Errorf("--leader-elect-lease-duration %s, --leader-elect-renew-deadline %s, --leader-elect-retry-period %s: each must be clearly longer than the next",
@@ -166,6 +133,7 @@ func (f *flags) options(components []string) (daemon.Options, error) {
 	if f.maxRequeue == 0 {
 		o.Controllers.MaxRequeue = 1 // the first refusal is the last
 	}
+	o.Controllers.CronJobReconcilers, o.Controllers.OwnersKeepAnnotations = f.cronWorkers, !f.inherit
 	if o.Controllers.Selection, err = controllers.Select(f.controllers); err != nil {
 		return o, err
 	}

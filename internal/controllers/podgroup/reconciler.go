@@ -30,6 +30,8 @@ type Options struct {
 	Recorder    record.EventRecorder // tells pods why they have no PodGroup; nil: nobody is told
 	Schedulers  []string             // whose pods are ours
 	Reconcilers int                  // objects at once
+	// OwnersKeepAnnotations says that a PodGroup gets no annotations of its pod's owners; what they say about its least size and its queue counts.
+	OwnersKeepAnnotations bool
 }
 
 // Reconciler makes PodGroups.
@@ -38,11 +40,12 @@ type Reconciler struct {
 	api        client.Client
 	recorder   record.EventRecorder
 	schedulers []string
+	ownersKeep bool
 }
 
 // New makes a Reconciler that is not connected to a manager.
 func New(o Options) *Reconciler {
-	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, schedulers: o.Schedulers}
+	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, schedulers: o.Schedulers, ownersKeep: o.OwnersKeepAnnotations}
 }
 
 // wants says whether a pod is ours to give a PodGroup, or has one of ours.
@@ -138,6 +141,9 @@ func (r *Reconciler) inherited(ctx context.Context, pod *corev1.Pod) (map[string
 		if err == nil && owner.GetUID() == ref.UID {
 			inherit(all, owner.GetAnnotations())
 		}
+	}
+	if r.ownersKeep {
+		maps.DeleteFunc(all, func(key, _ string) bool { return key != keys.GroupMinMember && key != keys.PodQueueName })
 	}
 	return all, nil
 }

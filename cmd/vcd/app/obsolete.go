@@ -1,0 +1,124 @@
+package app
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/vc-batch/vc/internal/daemon"
+)
+
+// ignoredFlag is a flag of Volcano's that changes nothing here.
+type ignoredFlag struct {
+	name string
+	// bare says that it may stand without a value.
+	bare bool
+	why  string
+}
+
+const (
+	adapts       = "writes adapt to what the API server can take"
+	everyNode    = "every node is looked at"
+	sharedWork   = "jobs, queues and PodGroups share their workers"
+	logsToStderr = "logs go to stderr, and to nowhere else"
+	ownLeases    = "the leases are Volcano's, so that two of a kind never work at once"
+	noSharding   = "nodes are not divided among schedulers"
+	noDumps      = "the state is asked for, not dumped into files"
+	certificates = "the webhooks' certificates are made and renewed by the daemon itself, and /metrics and /healthz are plain HTTP"
+)
+
+// ignored are the flags of Volcano's that parts take and that do nothing.
+func (p parts) ignored() []ignoredFlag {
+	all := []ignoredFlag{
+		{"kube-api-qps", false, adapts}, {"kube-api-burst", false, adapts},
+		{"tls-cert-file", false, certificates}, {"tls-private-key-file", false, certificates}, {"ca-cert-file", false, certificates},
+		{"logtostderr", true, logsToStderr}, {"alsologtostderr", true, logsToStderr}, {"stderrthreshold", false, logsToStderr},
+		{"log_dir", false, logsToStderr}, {"log_file", false, logsToStderr}, {"log_file_max_size", false, logsToStderr}, {"log_backtrace_at", false, logsToStderr},
+		{"one_output", true, logsToStderr}, {"skip_headers", true, logsToStderr}, {"skip_log_headers", true, logsToStderr}, {"add_dir_header", true, logsToStderr},
+		{"vmodule", false, "-v counts for all of the daemon"},
+	}
+	if p&(scheduling|controlling) != 0 {
+		all = append(all, ignoredFlag{"leader-elect-resource-lock", false, ownLeases}, ignoredFlag{"leader-elect-resource-name", false, ownLeases})
+	}
+	if p&scheduling != 0 {
+		all = append(all,
+			ignoredFlag{"minimum-feasible-nodes", false, everyNode}, ignoredFlag{"minimum-percentage-nodes-to-find", false, everyNode},
+			ignoredFlag{"percentage-nodes-to-find", false, everyNode},
+			ignoredFlag{"ignored-provisioners", false, "volumes count where a node says how many it can attach, and nowhere else"},
+			ignoredFlag{"node-worker-threads", false, "one goroutine keeps the model"},
+			ignoredFlag{"gate-removal-worker-num", false, adapts},
+			ignoredFlag{"resync-period", false, "watches that break are taken up again, and nothing is listed twice"},
+			ignoredFlag{"resource-sync-timeout", false, "a cycle waits until everything was listed"},
+			ignoredFlag{"cache-dumper", true, noDumps}, ignoredFlag{"cache-dump-dir", false, noDumps})
+	}
+	if p&controlling != 0 {
+		all = append(all,
+			ignoredFlag{"worker-threads", false, sharedWork}, ignoredFlag{"worker-threads-for-podgroup", false, sharedWork}, ignoredFlag{"worker-threads-for-queue", false, sharedWork},
+			ignoredFlag{"worker-threads-for-gc", false, "jobs that are over are deleted by those who follow them"},
+			ignoredFlag{"scheduler-configs", false, noSharding}, ignoredFlag{"shard-sync-period", false, noSharding}, ignoredFlag{"enable-node-event-trigger", true, noSharding},
+			ignoredFlag{"sharding-configmap", false, noSharding}, ignoredFlag{"sharding-configmap-namespace", false, noSharding})
+	}
+	if p&admitting != 0 {
+		all = append(all,
+			ignoredFlag{"port", false, "--webhook-listen-address names the port"},
+			ignoredFlag{"graceful-shutdown-time", false, "requests under way have 10 s to end"})
+	}
+	return all
+}
+
+// bindObsolete accepts flags of Volcano's that mean something else or nothing
+// here, so that its command lines keep working; each is named when it is used.
+func (f *flags) bindObsolete(fs *pflag.FlagSet, p parts) {
+	for _, i := range p.ignored() {
+		fs.String(i.name, "", i.why)
+		if i.bare {
+			fs.Lookup(i.name).NoOptDefVal = "true"
+		}
+		deprecate(fs, i.name, "it is ignored: "+i.why)
+	}
+	if p&(scheduling|controlling) != 0 {
+		fs.StringVar(&f.leaseNamespace, "lock-object-namespace", daemon.Namespace, "namespace of the leases")
+		deprecate(fs, "lock-object-namespace", "use --leader-elect-resource-namespace")
+	}
+	if p&admitting != 0 {
+		f.admission.bindObsolete(fs)
+	}
+}
+
+// deprecate hides a flag and makes its use say why.
+func deprecate(fs *pflag.FlagSet, name, message string) {
+	if err := fs.MarkDeprecated(name, message); err != nil {
+		panic(err) // the flag was not added: a fault of the build
+	}
+}
+
+// alwaysOn are Volcano's feature gates that switch what is not switched here, with what to do instead.
+var alwaysOn = map[string]string{
+	"WorkLoadSupport":             "--controllers=*,-pg-controller leaves plain pods and their workloads alone",
+	"VolcanoJobSupport":           "--controllers=*,-job-controller leaves jobs alone",
+	"QueueCommandSync":            "--controllers=*,-queue-controller leaves queues alone",
+	"CronVolcanoJobSupport":       "--controllers=*,-cronjob-controller leaves CronJobs alone",
+	"PodDisruptionBudgetsSupport": "budgets count where the policy pdb is in the scheduler's configuration",
+	"PriorityClass":               "priorities count where the policy priority is in the scheduler's configuration",
+	"ResourceTopology":            "NUMA counts where the policy numaaware is in the scheduler's configuration",
+}
+
+// ignored says of each gate that was given and does nothing why that is.
+func (g featureGates) ignored() []string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(g)) {
+		instead, ours := alwaysOn[name]
+		switch {
+		case name == queueGate, ours && g[name]:
+			continue
+		case name == "CSIStorage":
+			instead = "use --csi-storage"
+		case !ours:
+			instead = "gates of Kubernetes stand as in the version that vcd is built with"
+		}
+		lines = append(lines, fmt.Sprintf("feature gate %s=%t is ignored: %s", name, g[name], instead))
+	}
+	return lines
+}
