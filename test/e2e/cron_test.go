@@ -83,8 +83,11 @@ func TestCronJobsMakeJobsAsTheirPoliciesSay(t *testing.T) {
 		t.Errorf("job %s is for %q: %v", job.Name, job.Annotations["volcano.sh/cronjob-scheduled-timestamp"], err)
 	}
 	for name, want := range map[string]func(jobs map[string]batchv1alpha1.Job) bool{
-		"allow":   func(jobs map[string]batchv1alpha1.Job) bool { return len(jobs) == 2 },
-		"replace": func(jobs map[string]batchv1alpha1.Job) bool { _, old := jobs[first["replace"]]; return len(jobs) == 1 && !old },
+		"allow": func(jobs map[string]batchv1alpha1.Job) bool { return len(jobs) == 2 },
+		"replace": func(jobs map[string]batchv1alpha1.Job) bool {
+			_, old := jobs[first["replace"]]
+			return len(jobs) == 1 && !old
+		},
 	} {
 		c.eventually(75*time.Second, name+" makes that of the next minute", func() error {
 			jobs, err := c.jobsOf(name)
