@@ -145,6 +145,7 @@ func nominations(s *session.Session, j *session.Job) {
 // meaning changed. It returns when to look again.
 func (e *Engine) tell(s *session.Session, j *session.Job) time.Time {
 	status, write, again := e.statusOf(s, j)
+	remark(s, j)
 	hyperNode := kept(s, j)
 	if write || hyperNode != nil {
 		e.remember(j, status.Explanation)

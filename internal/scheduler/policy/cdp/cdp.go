@@ -6,6 +6,7 @@
 package cdp
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/vc-batch/vc/api/keys"
@@ -31,6 +32,7 @@ func (*Policy) Reads() config.Reads {
 
 // Open registers the guard.
 func (p *Policy) Open(s *session.Session) {
+	s.Rules.Remarks = append(s.Rules.Remarks, remarks)
 	s.Rules.Guard(func(a *session.Attack) session.Guard {
 		if !a.Guarding(p.conf.Enabled("enablePreemptable"), p.conf.Enabled("enableReclaimable")) {
 			return session.Guard{}
@@ -54,11 +56,9 @@ func (p *Policy) Open(s *session.Session) {
 // time that cannot be read, or is negative, is none. Of a pod that was bound at an
 // unknown time the creation counts.
 func Until(t *model.Task) time.Time {
-	text, ok := t.Labels[keys.CooldownTime]
+	text, ok := wish(t)
 	if !ok {
-		if text, ok = t.Annotations[keys.CooldownTime]; !ok {
-			return time.Time{}
-		}
+		return time.Time{}
 	}
 	cooldown, err := time.ParseDuration(text)
 	if err != nil || cooldown <= 0 {
@@ -69,4 +69,26 @@ func Until(t *model.Task) time.Time {
 		bound = t.Created
 	}
 	return bound.Add(cooldown)
+}
+
+// wish is what a task says of its cooldown: its label, else its annotation.
+func wish(t *model.Task) (text string, given bool) {
+	if text, given = t.Labels[keys.CooldownTime]; !given {
+		text, given = t.Annotations[keys.CooldownTime]
+	}
+	return text, given
+}
+
+// remarks names cooldowns that cannot be read.
+func remarks(j *session.Job) (texts []string) {
+	for _, t := range j.Tasks {
+		text, given := wish(t)
+		if !given {
+			continue
+		}
+		if cooldown, err := time.ParseDuration(text); err != nil || cooldown < 0 {
+			texts = append(texts, fmt.Sprintf("%s: want a duration such as 10m, have %q; the pod has no cooldown", keys.CooldownTime, text))
+		}
+	}
+	return texts
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 	"github.com/vc-batch/vc/internal/scheduler/score"
@@ -61,12 +62,30 @@ func (p *Policy) Configure(j *shape.Judge) {
 
 // Open finds the scarce resources, whose numbers may have come up since.
 func (p *Policy) Open(s *session.Session) {
+	if p.conf.Enabled("enableNodeOrder") {
+		s.Rules.Remarks = append(s.Rules.Remarks, remarks)
+	}
 	for _, o := range p.proportions {
 		o.Index = -1
 		if i, ok := s.Cluster.Resources.Find(o.Resource); ok {
 			o.Index = i
 		}
 	}
+}
+
+// remarks names pods' own strategies that cannot be read.
+func remarks(j *session.Job) (texts []string) {
+	var last *model.Shape
+	for _, t := range j.Tasks {
+		if t.Shape == last {
+			continue
+		}
+		last = t.Shape
+		if _, _, err := score.Override(t.Shape.Notes); err != nil {
+			texts = append(texts, err.Error()+"; the pod is placed by the configured strategy")
+		}
+	}
+	return texts
 }
 
 // reader reads arguments and says what of them makes no sense.

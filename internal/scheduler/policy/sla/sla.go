@@ -75,9 +75,22 @@ func (p *Policy) Open(s *session.Session) {
 			return session.Abstain, explain.Verdict{}
 		})
 	}
+	s.Rules.Remarks = append(s.Rules.Remarks, remarks)
 	if p.conf.Enabled("enableJobPipelined") {
 		s.Rules.Deadlines = append(s.Rules.Deadlines, p.deadline)
 	}
+}
+
+// remarks names the annotations that are no waiting time.
+func remarks(j *session.Job) (texts []string) {
+	for _, key := range [2]string{annotation, waitingTime} {
+		if text, given := j.Annotations[key]; given {
+			if _, err := parse(text); err != nil {
+				texts = append(texts, fmt.Sprintf("%s: %v; it has no effect", key, err))
+			}
+		}
+	}
+	return texts
 }
 
 // deadline is until when the gang may have to wait; zero: for ever.

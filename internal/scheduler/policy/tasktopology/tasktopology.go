@@ -34,6 +34,7 @@ func (*Policy) Reads() config.Reads {
 // Open registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	m := &manager{s: s, weight: p.weight, plans: map[*model.Gang]*plan{}}
+	s.Rules.Remarks = append(s.Rules.Remarks, remarks)
 	if p.conf.Enabled("enableTaskOrder") {
 		s.Rules.TaskOrder = append(s.Rules.TaskOrder, m.order)
 	}

@@ -1,10 +1,12 @@
 package tasktopology
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
 // wishes are what the tasks of a gang want of each other, by name.
@@ -41,6 +43,31 @@ func wishesOf(annotations map[string]string) *wishes {
 		return nil
 	}
 	return w
+}
+
+// remarks names the tasks that the annotations speak of and the gang does not have.
+func remarks(j *session.Job) (texts []string) {
+	known := map[string]bool{}
+	for name := range j.MinTaskMember {
+		known[name] = true
+	}
+	for _, t := range j.Tasks {
+		known[t.Role] = true
+	}
+	for _, key := range []string{keys.TaskTopologyAffinity, keys.TaskTopologyAntiAffinity, keys.TaskTopologyOrder} {
+		var strange []string
+		for _, group := range split(j.Annotations[key], ";") {
+			for _, name := range split(group, ",") {
+				if !known[name] && !slices.Contains(strange, name) {
+					strange = append(strange, name)
+				}
+			}
+		}
+		if len(strange) > 0 {
+			texts = append(texts, fmt.Sprintf("%s: there is no task %s; the names are those of spec.tasks", key, strings.Join(strange, ", ")))
+		}
+	}
+	return texts
 }
 
 func (w *wishes) pairs(text string, between map[[2]string]bool, self map[string]bool) {
