@@ -148,7 +148,7 @@ func (w *arrayWorld) disturb(t *rapid.T, i int) error {
 		name = rapid.SampledFrom(names).Draw(t, "pod")
 	}
 	w.clock = w.clock.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "seconds")) * time.Second)
-	switch rapid.IntRange(0, 20).Draw(t, "what") {
+	switch rapid.IntRange(0, 21).Draw(t, "what") {
 	case 0, 1, 2:
 		return w.reconcile(-1, false)
 	case 3, 4:
@@ -195,6 +195,8 @@ func (w *arrayWorld) disturb(t *rapid.T, i int) error {
 		w.advance(rapid.SampledFrom([]batch.JobPhase{batch.Running, batch.Completed, batch.Failed}).Draw(t, "phase"))
 	case 20:
 		w.refuse(name)
+	case 21:
+		return w.illness(t)
 	case 19:
 		w.restart(rapid.IntRange(0, 8).Draw(t, "changes back"))
 	}

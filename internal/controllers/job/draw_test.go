@@ -45,6 +45,9 @@ func drawJob(t *rapid.T, timeouts bool) *batch.Job {
 	if rapid.Bool().Draw(t, "svc") {
 		job.Spec.Plugins = map[string][]string{"svc": {}}
 	}
+	if rapid.IntRange(0, 3).Draw(t, "has volumes") == 0 {
+		job.Spec.Volumes = []batch.VolumeSpec{{MountPath: "/made", VolumeClaim: &corev1.PersistentVolumeClaimSpec{}}, {MountPath: "/there", VolumeClaimName: "there"}}
+	}
 	for i := range rapid.IntRange(1, 3).Draw(t, "tasks") {
 		job.Spec.Tasks = append(job.Spec.Tasks, drawTask(t, i, timeouts))
 	}

@@ -27,7 +27,7 @@ func disturb(t *rapid.T, w *world, i int) error {
 		return rapid.SampledFrom(names).Draw(t, "pod")
 	}
 	w.clock = w.clock.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "seconds")) * time.Second)
-	switch rapid.IntRange(0, 23).Draw(t, "what") {
+	switch rapid.IntRange(0, 24).Draw(t, "what") {
 	case 0, 1, 2, 3:
 		return w.reconcile(-1, false)
 	case 4:
@@ -64,6 +64,8 @@ func disturb(t *rapid.T, w *world, i int) error {
 		w.again(rapid.IntRange(1, 5).Draw(t, "changes"))
 	case 23:
 		w.refuse(pod())
+	case 24:
+		return w.illness(t)
 	}
 	return nil
 }

@@ -268,17 +268,22 @@ func (w *world) trouble(t *rapid.T) error {
 		case 5:
 			w.again(rapid.IntRange(1, 8).Draw(t, "changes"))
 		case 6:
-			for range rapid.IntRange(1, 5).Draw(t, "ills") {
-				w.api.ills = append(w.api.ills, ills[rapid.IntRange(0, len(ills)-1).Draw(t, "ill")])
-			}
-			w.note("the API server is ill")
-			w.seeAll()
-			if err := w.reconcile(-1, false); err != nil {
+			if err := w.illness(t); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// illness lets the API server be ill for some writes.
+func (w *world) illness(t *rapid.T) error {
+	for range rapid.IntRange(1, 5).Draw(t, "ills") {
+		w.api.ills = append(w.api.ills, ills[rapid.IntRange(0, len(ills)-1).Draw(t, "ill")])
+	}
+	w.note("the API server is ill")
+	w.seeAll()
+	return w.reconcile(-1, false)
 }
 
 // TestWhateverTheControllerMissesTheJobEndsTheSame lives the same life of a job twice: once undisturbed, once with a controller that dies between

@@ -95,6 +95,7 @@ func newWorld(job *batch.Job) *world {
 	w.api = newFakeAPI(scheme, func() time.Time { return w.clock })
 	w.job = client.ObjectKeyFromObject(job)
 	w.api.put(&scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
+	w.api.put(&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: "there"}})
 	w.api.put(job)
 	w.start()
 	return w
@@ -389,8 +390,9 @@ func (w *world) scale(task int, replicas int32) {
 	w.note("task %d has %d replicas", task, replicas)
 }
 
-// calm lets everybody act until nothing changes any more: every pod ends well, nothing crashes, caches are up to date.
+// calm lets everybody act until nothing changes any more: every pod ends well, nothing crashes, the API server is well, caches are up to date.
 func (w *world) calm() error {
+	w.api.ills = nil
 	for range 200 {
 		before := len(w.api.history)
 		w.seeAll()
