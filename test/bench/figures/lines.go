@@ -42,6 +42,13 @@ var Lines = []Line{
 	{"reclaim plan that frees 2,000 GPUs for a gang of 250", "ms", Lower, 1000, 200},
 	{"reclaim plan that frees 2,000 GPUs for a gang of 2000", "ms", Lower, 1000, 200},
 
+	{"decided pods/s, 20 queues, gangs of 10, order by proportion", "pods/s", Higher, 20_000, 100_000},
+	{"decided pods/s, 20 queues, gangs of 10, order by fairshare", "pods/s", Higher, 20_000, 100_000},
+	{"decided pods/s, 20 queues, gangs of 10, order by drf with hierarchy", "pods/s", Higher, 20_000, 100_000},
+	{"one new gang beside many, order by proportion", "ms", Lower, 20, 5},
+	{"one new gang beside many, order by fairshare", "ms", Lower, 20, 5},
+	{"one new gang beside many, order by drf with hierarchy", "ms", Lower, 20, 5},
+
 	{"estimates of when 200 waiting gangs start, ten timed pods a node", "ms", Lower, 50, 50},
 
 	// package test/bench
@@ -61,6 +68,8 @@ var Lines = []Line{
 	// the same package, the controllers alone: floors are those of the issue that asked for them
 	{LargeJob, "", Higher, 0.8, 0.95},
 	{SmallJobs, "", Higher, 0.5, 0.8},
+	{SmallMost, "", Higher, 0, 0},
+	{SmallOfMost, "", Higher, 0.6, 0.8},
 	{Control, "ms", Lower, 0.5, 0.25},
 	{ControlSmall, "ms", Lower, 0, 0},
 	{IdleWrites, "writes", Lower, 0.5, 0.5},
@@ -90,6 +99,8 @@ const (
 const (
 	LargeJob      = "bare create loop's time over that from submitting a job of 10,000 pods to the last one's creation"
 	SmallJobs     = "bare create loop's time over that until each of 1,000 jobs of one pod has it"
+	SmallMost     = "the same where a controller would be free: nothing but creates of Jobs, PodGroups and pods, no vcd"
+	SmallOfMost   = "processor time of nothing but those creates over that of 1,000 jobs of one pod"
 	Control       = "controllers' processor time a pod, job of 10,000"
 	ControlSmall  = "controllers' processor time a pod, jobs of one"
 	IdleWrites    = "writes a minute of controllers that have a job of 10,000 finished pods"
