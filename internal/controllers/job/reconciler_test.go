@@ -214,7 +214,7 @@ func TestAWarningIsToldOnce(t *testing.T) {
 	for range 5 {
 		w.turn(t, watched...)
 	}
-	if diff := cmp.Diff([]string{"Warning PodGroupError: queue nowhere does not exist"}, w.events); diff != "" {
+	if diff := cmp.Diff([]string{"Warning QueueMissing: queue nowhere does not exist"}, w.events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }
@@ -244,6 +244,39 @@ func TestTroubleIsWrittenWherePeopleLook(t *testing.T) {
 	}
 }
 
+func TestADeletionThatFailsIsToldAndTriedAgain(t *testing.T) {
+	t.Parallel()
+	w := begun(t, simpleJob(2))
+	w.scale(0, 1)
+	w.api.refuse = map[string]error{"delete Pod job-w-1": apierrors.NewInternalError(errors.New("no"))}
+	w.seeAll()
+	if err := w.reconcile(-1, false); err == nil {
+		t.Fatal("the refusal is not returned, so nobody tries again")
+	}
+	if !slices.ContainsFunc(w.events, func(e string) bool { return strings.HasPrefix(e, "Warning FailedDelete: ") }) {
+		t.Errorf("%q", w.events)
+	}
+	w.api.refuse = nil
+	w.turn(t, watched...)
+	if pod := w.pod("job-w-1"); pod != nil && pod.DeletionTimestamp == nil {
+		t.Error("it is not tried again")
+	}
+}
+
+func TestNoPodsAreMadeInANamespaceThatGoes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(simpleJob(1))
+	w.turn(t, watched...)
+	w.schedule(scheduling.PodGroupInqueue)
+	going := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "job-w-0", errors.New("namespace ns is being terminated"))
+	going.ErrStatus.Details.Causes = append(going.ErrStatus.Details.Causes, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})
+	w.api.refuse = map[string]error{"create Pod job-w-0": going}
+	w.turn(t, watched...) // and no error that would be tried again and again
+	if len(w.events) > 0 {
+		t.Errorf("%q", w.events)
+	}
+}
+
 func TestAJobWhosePodsAreNeverAcceptedIsTerminated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
@@ -255,7 +288,7 @@ func TestAJobWhosePodsAreNeverAcceptedIsTerminated(t *testing.T) {
 		_ = w.reconcile(-1, false)
 	}
 	state := w.truth().Status.State
-	if state.Phase != batch.Terminated || !strings.Contains(state.Message, "is invalid") {
+	if state.Phase != batch.Terminated || !strings.HasPrefix(state.Message, "retry limit reached: ") || !strings.Contains(state.Message, "is invalid") {
 		t.Errorf("state %+v", state)
 	}
 }

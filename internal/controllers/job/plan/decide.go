@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,7 +30,7 @@ func (b *builder) decide() decision {
 		return commanded
 	}
 	if t := b.in.Trouble; t != nil && t.Hopeless && (b.phase() == batch.Pending || b.phase() == batch.Running) {
-		return decision{action: bus.TerminateJobAction, why: t.Message}
+		return decision{action: bus.TerminateJobAction, why: "retry limit reached: " + t.Message}
 	}
 	if kill, invalid := b.killInvalid(); invalid {
 		return kill
@@ -92,6 +94,7 @@ func (b *builder) decideEvent() decision {
 			if left := e.at.Add(a.delay).Sub(b.in.Now); left > 0 {
 				b.again(left)
 				b.delayed = true
+				b.tellDelay(a, &e)
 				b.keepLost(e.lost)
 				continue
 			}
@@ -104,6 +107,23 @@ func (b *builder) decideEvent() decision {
 		}
 	}
 	return chosen
+}
+
+// tellDelay records, once for all events of a kind and task, that they will be answered.
+func (b *builder) tellDelay(a answer, e *event) {
+	key := fmt.Sprintf("told/%s/%d/%d", e.kind, e.task, b.job.Status.Version)
+	if _, told := b.plan.Since[key]; told {
+		return
+	}
+	if b.plan.Since == nil {
+		b.plan.Since = map[string]time.Time{}
+	}
+	at, told := b.in.Since[key]
+	if !told {
+		at = b.in.Now
+		b.event(corev1.EventTypeNormal, string(batch.ExecuteAction), "Execute action %s after %s: %s", a.action, limitText(a.delay), e.text)
+	}
+	b.plan.Since[key] = at
 }
 
 // effective says whether an answer would do anything in this phase.

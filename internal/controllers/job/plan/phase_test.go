@@ -93,6 +93,8 @@ func TestAPhaseEndsByItself(t *testing.T) {
 				one := int32(1)
 				j.Spec.MinSuccess, j.Spec.MinAvailable, j.Spec.Tasks[0].MinAvailable = &two, 1, &one
 			}).pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodFailed), batch.Failed},
+		"running while no more wait than may": {
+			given(batch.Running).with(func(j *batch.Job) { j.Spec.MinAvailable = 1 }).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodPending), batch.Running},
 		"pending again when too many pods wait": {
 			given(batch.Running).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodPending), batch.Pending},
 		"restarting until enough pods have gone": {
@@ -100,6 +102,8 @@ func TestAPhaseEndsByItself(t *testing.T) {
 				pod("w", 0, corev1.PodRunning, ofVersion(0), goingAway), batch.Restarting},
 		"pending when they have": {
 			given(batch.Restarting).with(func(j *batch.Job) { j.Status.RetryCount, j.Status.Version = 1, 1 }), batch.Pending},
+		"pending at the last restart that maxRetry allows": {
+			given(batch.Restarting).with(func(j *batch.Job) { j.Status.RetryCount, j.Status.Version = 2, 2 }), batch.Pending},
 		"failed at the restart that maxRetry does not allow": {
 			given(batch.Restarting).with(func(j *batch.Job) { j.Status.RetryCount, j.Status.Version = 3, 3 }), batch.Failed},
 		"a person may resume as often as they like": {

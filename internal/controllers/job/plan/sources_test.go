@@ -193,6 +193,24 @@ func TestWhichPolicyAnswers(t *testing.T) {
 	}
 }
 
+func TestADelayIsToldOnceForAllPodsOfATask(t *testing.T) {
+	t.Parallel()
+	waits := func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(noon.Add(-10 * time.Second)) }
+	in := delayed(given(batch.Pending).group(scheduling.PodGroupInqueue), bus.PodPendingEvent, bus.RestartPodAction, time.Minute).
+		pod("w", 0, corev1.PodPending, waits).pod("w", 1, corev1.PodPending, waits)
+	p := Compute(in.Input)
+	want := []Event{{Type: corev1.EventTypeNormal, Reason: "ExecuteAction", Message: "Execute action RestartPod after 1m: pod j-w-0 is pending"}}
+	if diff := cmp.Diff(want, p.Events); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	in.Since, in.Now = p.Since, in.Now.Add(time.Second)
+	p = Compute(in.Input)
+	in.Since = p.Since
+	if again := Compute(in.Input); len(p.Events)+len(again.Events) > 0 {
+		t.Errorf("told again: %v, %v", p.Events, again.Events)
+	}
+}
+
 // TestDelayedAnswers goes through when the answer of a policy with a timeout is carried out, and when it is called off.
 func TestDelayedAnswers(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
@@ -131,7 +132,7 @@ func (o *obstacle) message() string {
 
 func (b *builder) obstacle() *obstacle {
 	if b.in.Queue == nil {
-		return &obstacle{string(batch.PodGroupError), fmt.Sprintf("queue %s does not exist", b.job.Spec.Queue)}
+		return &obstacle{string(reason.QueueMissing), fmt.Sprintf("queue %s does not exist", b.job.Spec.Queue)}
 	}
 	if b.pluginErr != nil {
 		return &obstacle{string(batch.PluginError), b.pluginErr.Error()}

@@ -110,7 +110,7 @@ func TestWhatKeepsAJobPendingIsSaid(t *testing.T) {
 		reason, message string
 	}{
 		"no queue": {
-			func() *story { s := given(""); s.Queue = nil; return s }(), "PodGroupError", "queue default does not exist"},
+			func() *story { s := given(""); s.Queue = nil; return s }(), "QueueMissing", "queue default does not exist"},
 		"an unknown plugin": {
 			given("").with(func(j *batch.Job) { j.Spec.Plugins = map[string][]string{"magic": {}} }), "PluginError", `spec.plugins[magic]: Invalid value: "magic": unable to find job plugin: magic; there are env, `},
 		"a claim that nobody made": {
@@ -129,6 +129,56 @@ func TestWhatKeepsAJobPendingIsSaid(t *testing.T) {
 				t.Errorf("state %+v", state)
 			}
 		})
+	}
+}
+
+func TestWhyAGroupWaitsIsToldOnItsJob(t *testing.T) {
+	t.Parallel()
+	condition := func(kind scheduling.PodGroupConditionType, status corev1.ConditionStatus, ago time.Duration, why, message string) scheduling.PodGroupCondition {
+		return scheduling.PodGroupCondition{Type: kind, Status: status, LastTransitionTime: metav1.NewTime(noon.Add(-ago)), Reason: why, Message: message}
+	}
+	const yes, no, waits, runs = corev1.ConditionTrue, corev1.ConditionFalse, scheduling.PodGroupUnschedulableType, scheduling.PodGroupScheduledType
+	type conditions = []scheduling.PodGroupCondition
+	tests := map[string]struct {
+		in   conditions
+		want string
+	}{
+		"nothing is known":              {nil, ""},
+		"it does not fit":               {conditions{condition(waits, yes, 0, "NotEnoughResources", "too few cpus")}, "PodGroup ns:j-u unschedulable, reason: too few cpus"},
+		"the newest word counts":        {conditions{condition(waits, yes, 0, "NotEnoughResources", "new"), condition(waits, yes, time.Hour, "NotEnoughResources", "old")}, "PodGroup ns:j-u unschedulable, reason: new"},
+		"it is scheduled since":         {conditions{condition(waits, yes, time.Hour, "NotEnoughResources", "old"), condition(runs, yes, 0, "", "")}, ""},
+		"what is not so does not count": {conditions{condition(waits, no, 0, "NotEnoughResources", "was so")}, ""},
+		"pods are missing":              {conditions{condition(waits, yes, 0, scheduling.NotEnoughPodsReason, "0 of 2")}, ""},
+		"pods of one task are missing":  {conditions{condition(waits, yes, 0, scheduling.NotEnoughPodsOfTaskReason, "0 of 2")}, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := given(batch.Pending).group(scheduling.PodGroupPending).counted()
+			in.PodGroup.Status.Conditions = test.in
+			p := Compute(in.Input)
+			got := ""
+			for _, e := range p.Events {
+				got += e.Message
+				if e.Type != corev1.EventTypeWarning || e.Reason != "PodGroupPending" {
+					t.Errorf("%+v", e)
+				}
+			}
+			if got != test.want {
+				t.Errorf("told %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestAPodOfWhichNobodyHearsIsCounted(t *testing.T) {
+	t.Parallel()
+	for _, phase := range []corev1.PodPhase{corev1.PodUnknown, "Odd"} {
+		in := given(batch.Running).pod("w", 0, corev1.PodRunning).pod("w", 1, phase)
+		p := Compute(in.Input)
+		if s := status(in, &p); s.Unknown != 1 || s.TaskStatusCount["w"].Phase[corev1.PodUnknown] != 1 || s.State.Phase != batch.Running {
+			t.Errorf("%s: %+v", phase, s)
+		}
 	}
 }
 
@@ -177,6 +227,9 @@ func TestAJobsVolumesAreNamedAndMadeOnce(t *testing.T) {
 	want := []string{"status Pending v0 r0", "NameClaims", "claim " + made, "CreateGroup"}
 	if diff := cmp.Diff(want, digest(&p)); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+	if claim := p.Writes[2].(CreateClaim).Claim; claim.Namespace != "ns" || !metav1.IsControlledBy(claim, in.Job) {
+		t.Errorf("claim %s/%s of %v", claim.Namespace, claim.Name, claim.OwnerReferences)
 	}
 	// After a crash between naming and making, the same claim is made.
 	in.Job.Spec.Volumes[0].VolumeClaimName = made
@@ -232,6 +285,8 @@ func TestAGroupAsksForTheSmallestSetThatMayStart(t *testing.T) {
 		}).defaulted()
 	}
 	priorities := map[string]int32{"low": 1, "high": 2}
+	unknown := base(2)
+	unknown.Spec.Tasks[1].Template.Spec.PriorityClassName = "nobody" // counts 0
 	equal := base(2)
 	equal.Spec.Tasks[1].Template.Spec.PriorityClassName = "low"
 	tests := map[string]struct {
@@ -239,6 +294,7 @@ func TestAGroupAsksForTheSmallestSetThatMayStart(t *testing.T) {
 		want string
 	}{
 		"all of it":                              {base(5), "32"},
+		"an unknown priority is the lowest":      {unknown, "2"},
 		"of equal tasks the first":               {equal, "2"},
 		"the tasks of high priority first":       {base(2), "20"},
 		"the minimums first, then what is left":  {base(3, 1, 1), "21"},

@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/diff"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// shared is what of an input a cache shares with it.
+func shared(in Input) []any {
+	return []any{in.Job, in.PodGroup, in.Queue, in.Pods, in.Related, in.Commands}
+}
+
+// copied is a deep copy of that.
+func copied(in Input) []any {
+	in.Job, in.PodGroup, in.Queue = in.Job.DeepCopy(), in.PodGroup.DeepCopy(), in.Queue.DeepCopy()
+	in.Pods, in.Related, in.Commands = slices.Clone(in.Pods), slices.Clone(in.Related), slices.Clone(in.Commands)
+	for i := range in.Pods {
+		in.Pods[i] = in.Pods[i].DeepCopy()
+	}
+	for i := range in.Related {
+		in.Related[i] = in.Related[i].DeepCopy()
+	}
+	for i := range in.Commands {
+		in.Commands[i] = in.Commands[i].DeepCopy()
+	}
+	return shared(in)
+}
+
+// TestAPlanChangesNothingThatItWasGiven, and follows from that alone: what it was given is shared with caches, and a second plan is the same.
+func TestAPlanChangesNothingThatItWasGiven(t *testing.T) {
+	t.Parallel()
+	variants := map[string]func(*story){
+		"plain":    func(*story) {},
+		"an array": func(s *story) { s.asks(keys.Array, "0-2").asks(keys.ArrayLimit, "1").asks(keys.ArrayCancelled, "1") },
+		"gated":    func(s *story) { s.asks(keys.Dependency, "afterok:7,singleton").other(7, "a", batch.Completed) },
+		"forwarded, with all that goes with a job": func(s *story) {
+			s.asks(keys.KeepFinished, "true").with(func(j *batch.Job) {
+				j.Spec.Plugins = map[string][]string{"svc": nil, "mpi": {"--master=w"}}
+				j.Spec.Volumes = []batch.VolumeSpec{{MountPath: "/a", VolumeClaim: &corev1.PersistentVolumeClaimSpec{}}}
+			})
+			s.Queue.Spec.ExtendClusters = []scheduling.Cluster{{Name: "far"}}
+		},
+	}
+	for _, phase := range append([]string{"", string(partly)}, constants(t, "batch/v1alpha1/types.go", "JobPhase")...) {
+		for name, change := range variants {
+			for _, action := range everyAction {
+				s := inPhase(batch.JobPhase(phase)).policy(bus.PodFailedEvent, action).command(action)
+				change(s)
+				s.Since = map[string]time.Time{}
+				before := copied(s.Input)
+				first := Compute(s.Input)
+				for _, place := range []Place{{0, 0}, {0, 2}} {
+					pod := Pod(first.Job, newBuilder(&s.Input).plugins, place, true)
+					first.Array.Mark(pod, first.Job, place)
+				}
+				if !equality.Semantic.DeepEqual(before, shared(s.Input)) {
+					t.Errorf("%s of a job that is %s, %s: the plan changed what it was given:\n%s", action, phase, name, diff.Diff(before, shared(s.Input)))
+				}
+				second := Compute(s.Input)
+				if a, b := fmt.Sprint(digest(&first), first.Events, first.RequeueAfter), fmt.Sprint(digest(&second), second.Events, second.RequeueAfter); a != b {
+					t.Errorf("%s of a job that is %s, %s: first %s, then %s", action, phase, name, a, b)
+				}
+			}
+		}
+	}
+}
