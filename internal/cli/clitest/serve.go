@@ -213,6 +213,11 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.URL.Query().Get("dryRun") == "" {
+		kind, _ := object["kind"].(string)
+		if change := s.onCreate[kind]; change != nil {
+			change(object)
+		}
+		s.created[kind] = append(s.created[kind], object)
 		s.put(path, object)
 	}
 	write(w, http.StatusCreated, object)

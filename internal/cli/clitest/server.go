@@ -42,6 +42,9 @@ type Server struct {
 	refuse   map[string]*metav1.Status
 	requests []string
 	queries  []string
+	// onCreate changes objects of a kind as they are created; created are those of each kind that were.
+	onCreate map[string]func(map[string]any)
+	created  map[string][]map[string]any
 }
 
 type change struct {
@@ -52,7 +55,8 @@ type change struct {
 
 // Start starts a server that ends with the test.
 func Start(t testing.TB, objects ...client.Object) *Server {
-	s := &Server{t: t, objects: map[string]map[string]any{}, logs: map[string]string{}, refuse: map[string]*metav1.Status{}}
+	s := &Server{t: t, objects: map[string]map[string]any{}, logs: map[string]string{}, refuse: map[string]*metav1.Status{},
+		onCreate: map[string]func(map[string]any){}, created: map[string][]map[string]any{}}
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(func() {
 		s.http.CloseClientConnections()
@@ -149,6 +153,20 @@ func (s *Server) Refuse(method, path string, code int, reason metav1.StatusReaso
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
 		Code: int32(code), Reason: reason, Message: message,
 	}
+}
+
+// OnCreate lets a test change every object of a kind as it is created, as those do who answer at once.
+func (s *Server) OnCreate(kind string, change func(map[string]any)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.onCreate[kind] = change
+}
+
+// Created returns the objects of a kind that were created, deleted ones included.
+func (s *Server) Created(kind string) []map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.created[kind])
 }
 
 // Objects returns what is stored below a path, in the order of the paths.

@@ -22,7 +22,7 @@ func (o *options) print(plans []*insightv1alpha1.Plan, objects []cli.FileObject)
 	if o.out.Machine() {
 		all := make([]client.Object, len(plans))
 		for i, p := range plans {
-			all[i] = p
+			all[i] = bare(p)
 		}
 		return o.out.Print(o.f, all, true)
 	}
@@ -36,6 +36,16 @@ func (o *options) print(plans []*insightv1alpha1.Plan, objects []cli.FileObject)
 		}
 	}
 	return o.f.Streams.Page(w.text.Bytes())
+}
+
+// bare is a plan without what only mattered while it was on the server, named after what it is about.
+func bare(p *insightv1alpha1.Plan) *insightv1alpha1.Plan {
+	shown := &insightv1alpha1.Plan{Spec: p.Spec, Status: p.Status}
+	shown.Namespace = p.Namespace
+	if len(p.Status.Answers) > 0 {
+		shown.Name = p.Status.Answers[0].Name
+	}
+	return shown
 }
 
 // writer writes answers for people.
@@ -81,7 +91,7 @@ func headline(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) string {
 		later := slices.ContainsFunc(a.Placements, func(p insightv1alpha1.Placement) bool { return p.Later })
 		switch {
 		case a.VictimCount > 0:
-			return fmt.Sprintf("%s would start once %s evicted for it left", text, were(int(a.VictimCount)))
+			return fmt.Sprintf("%s would start once %s evicted for it", text, havingBeen(int(a.VictimCount)))
 		case later:
 			return text + " would start once pods that are leaving have left"
 		}
@@ -100,11 +110,11 @@ func headline(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) string {
 	return text
 }
 
-func were(n int) string {
+func havingBeen(n int) string {
 	if n == 1 {
-		return "the 1 pod"
+		return "1 pod has been"
 	}
-	return fmt.Sprintf("the %d pods", n)
+	return fmt.Sprintf("%d pods have been", n)
 }
 
 // problems tells what admission would say, and where that stands in the file.

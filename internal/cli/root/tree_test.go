@@ -169,6 +169,7 @@ func TestExamplesRun(t *testing.T) {
 		for _, example := range examplesOf(cmd) {
 			server := clitest.Start(t, cluster()...)
 			logs(server)
+			oracle(starts())(server)
 			for i, word := range example {
 				if word == "--wait" || word == "-f" && cmd.Name() == "logs" || word == "-w" && !strings.Contains(cmd.CommandPath(), "queue operate") {
 					example[i] = "--timeout=100ms"
