@@ -4,10 +4,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -66,4 +68,47 @@ func switched(text, policy, key string) bool {
 		}
 		text = rest
 	}
+}
+
+// elsewhere are reasons that are shown by other tests than stories.
+var elsewhere = map[reason.Code]string{
+	reason.PodGroupMissing: "TestEveryGateHasAReasonWithinASecond",
+	reason.StorageFull:     "TestVolumesAgree",
+	reason.ExtenderRefused: "TestTheServerHasItsSay",
+	reason.ExtenderFailed:  "TestTheServerHasItsSay",
+	reason.ByPolicy:        "examples/custom-policy",
+}
+
+// TestEveryReasonToWaitHasAStory looks for the reasons of the scheduler, up to Guaranteed in the table, in the stories'
+// answers.
+func TestEveryReasonToWaitHasAStory(t *testing.T) {
+	files, err := filepath.Glob("../../test/scenarios/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no stories: %v", err)
+	}
+	shown := map[string]bool{}
+	word := regexp.MustCompile(`[A-Z][A-Za-z]+`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(string(text), "\n") {
+			if strings.HasPrefix(line, "#") {
+				continue
+			}
+			for _, w := range word.FindAllString(line, -1) {
+				shown[w] = true
+			}
+		}
+	}
+	for _, r := range reason.Table {
+		if _, known := elsewhere[r.Code]; !shown[string(r.Code)] && !known {
+			t.Errorf("%s: no story shows it", r.Code)
+		}
+		if r.Code == reason.Guaranteed {
+			return
+		}
+	}
+	t.Error("Guaranteed is not in the table of reasons: say anew where the scheduler's end")
 }

@@ -10,7 +10,7 @@
 //	queue NAME         weight=3 priority=1 cap:cpu=2 guarantee:cpu=1 reclaimable=false state=Closed fifo parent=root
 //	remove queue NAME
 //	class NAME value=100
-//	submit NAME        queue=q tasks=8 min=8 cpu=1 memory=1Gi gpu=1 minres:cpu=8 role=ps select:zone=x tolerate=key port=80
+//	submit NAME        queue=q tasks=8 min=8 cpu=1 memory=1Gi gpu=1 minres:cpu=8 role=ps select:zone=x in:zone=x tolerate=key port=80
 //	                   label:app=x spread:zone=1 anti:hostname near:zone class=high priority=5 gate=x nopods;
 //	                   a name again adds tasks to the gang
 //	pod NAME           node=a cpu=2: a running pod of another scheduler

@@ -121,6 +121,10 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 			b.Role(value)
 		case "select":
 			b.Select(rest, value)
+		case "in": // in:KEY=VALUE: required node affinity
+			affinity.NodeAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+				MatchExpressions: []corev1.NodeSelectorRequirement{{Key: rest, Operator: corev1.NodeSelectorOpIn, Values: []string{value}}},
+			}}}}
 		case "tolerate":
 			b.Tolerate(value)
 		case "port":

@@ -143,6 +143,9 @@ func (s *Session) WakeAt(at time.Time) {
 // a later one knows better.
 func (s *Session) Verdict(j *Job, v explain.Verdict) {
 	v.EvictedBy = j.EvictedBy
+	if v.Members == (explain.Members{}) { // who gave it does not know the gang
+		v.Members = s.members(j, 0)
+	}
 	j.Verdict = v
 	s.Touch(j)
 }
