@@ -29,6 +29,9 @@ func (b *builder) sync() {
 	n := b.count(status)
 	if phase, code, why := b.judge(&n); phase != b.phase() {
 		setPhase(b.job, status, phase, code, why, b.in.Now)
+		if AtRest(phase) && b.keepFinished() {
+			b.count(status)
+		}
 	}
 	b.listResources(status)
 	problem := b.hold(status)
@@ -172,6 +175,17 @@ func (b *builder) markUnwanted() {
 		m.stop = beyond || m.live() && (m.version < b.job.Status.Version || m.marked)
 		m.stopMark = beyond
 	}
+}
+
+// keepFinished takes back that finished pods are stopped: an ended job keeps them, also those beyond replicas that were lowered just before. It says
+// whether there were any.
+func (b *builder) keepFinished() (any bool) {
+	for i := range b.census.members {
+		if m := &b.census.members[i]; m.finished() && m.stop {
+			m.stop, m.stopMark, any = false, false, true
+		}
+	}
+	return any
 }
 
 // syncGroup brings the PodGroup, the plugins' objects and the pods up to date, in the order in which each needs the former.

@@ -55,6 +55,10 @@ func TestAJobIsStartedStepByStep(t *testing.T) {
 			given(batch.Running).group(scheduling.PodGroupRunning).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning).
 				with(func(j *batch.Job) { j.Spec.Tasks[0].Replicas = 1 }),
 			[]string{"status Running v0 r0", "mark w-1", "delete w-1", "PatchGroup"}},
+		"scaled down to what has ended, it keeps what has": {
+			given(batch.Running).group(scheduling.PodGroupRunning).pod("w", 0, corev1.PodSucceeded).pod("w", 1, corev1.PodSucceeded).pod("w", 2, corev1.PodRunning).
+				with(func(j *batch.Job) { j.Spec.Tasks[0].Replicas = 1 }),
+			[]string{"status Completed v0 r0", "mark w-2", "delete w-2"}},
 		"nothing to do": {
 			given(batch.Running).group(scheduling.PodGroupRunning).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning).counted(), nil},
 		"a finished job at rest costs nothing": {
