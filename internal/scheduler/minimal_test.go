@@ -21,6 +21,8 @@ type crowd struct {
 	nodes []*corev1.Node
 	gangs []crowdGang
 	taker crowdGang
+	// text is the configuration, but for its actions; "": the default one.
+	text string
 	// classes are the priority classes of the taker and the gangs; nil: all alike.
 	classes []string
 }
@@ -36,7 +38,7 @@ type crowdGang struct {
 // rivals.
 func (w *crowd) cluster(left map[string]bool) *model.Cluster {
 	c := model.New()
-	c.Apply(model.QueueFrom(make.Queue("greedy").Obj()), model.QueueFrom(make.Queue("poor").Obj()))
+	c.Apply(model.QueueFrom(make.Queue("greedy").Deserved("cpu", "1").Obj()), model.QueueFrom(make.Queue("poor").Deserved("cpu", "12").Obj()))
 	for name, value := range map[string]int32{"low": -10, "mid": 5, "high": 10} {
 		c.Apply(model.PriorityClassSet{Name: name, Value: value})
 	}
@@ -95,14 +97,38 @@ func drawCrowd(t *rapid.T) *crowd {
 	return w
 }
 
-// starts says whether the taker is bound whole by action allocate alone.
-func (w *crowd) starts(t *rapid.T, left map[string]bool) bool {
+// reclaimers are configurations in which a queue takes back what it deserves, of several kinds.
+var reclaimers = []string{"", `
+tiers:
+- plugins: [{name: priority}, {name: gang}, {name: conformance}]
+- plugins: [{name: predicates}, {name: capacity}, {name: nodeorder}]
+`, `
+tiers:
+- plugins: [{name: priority}, {name: gang}, {name: drf, enablePreemptable: false}]
+- plugins: [{name: predicates}, {name: proportion}, {name: binpack}]
+`}
+
+func (w *crowd) engine(t *rapid.T, actions ...string) *Engine {
 	cfg := config.Default()
-	cfg.Actions = []string{"allocate"}
+	if w.text != "" {
+		var err error
+		if cfg, _, err = config.Parse([]byte("actions: allocate\n" + w.text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(actions) > 0 {
+		cfg.Actions = actions
+	}
 	e, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return e
+}
+
+// starts says whether the taker is bound whole by action allocate alone.
+func (w *crowd) starts(t *rapid.T, left map[string]bool) bool {
+	e := w.engine(t, "allocate")
 	bound := 0
 	d := e.Cycle(make.Epoch, w.cluster(left))
 	for _, b := range d.Binds {
@@ -117,14 +143,13 @@ func (w *crowd) starts(t *rapid.T, left map[string]bool) bool {
 // victims have left; it would not if any one of them (a surplus pod, or a whole
 // gang) had stayed; nobody protected is touched; no gang is left below its
 // minimum but not gone; and nothing is evicted for a gang that fits anyway.
+// So it is with reclaim and gangreclaim, by weights and by amounts.
 func TestReclaimIsMinimal(t *testing.T) {
 	tried, evicted := 0, 0
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		w := drawCrowd(t)
-		e, err := New(config.Default())
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.text = rapid.SampledFrom(reclaimers).Draw(t, "configuration")
+		e := w.engine(t, "enqueue", "allocate", "backfill", rapid.SampledFrom([]string{"reclaim", "gangreclaim"}).Draw(t, "action"))
 		d := e.Cycle(make.Epoch.Add(time.Second), w.cluster(nil))
 		tried++
 		if len(d.Evicts) == 0 {

@@ -36,6 +36,14 @@ type refGang struct {
 	minimum int
 	placed  int
 	pending []refPod
+	running []refPlaced
+	// fit and most are how many of it found nodes when its minimum was last tried: at first, and in the best of all orders.
+	fit, most int
+}
+
+type refPlaced struct {
+	pod  refPod
+	node string
 }
 
 type refNode struct {
@@ -137,7 +145,8 @@ func (r *reference) put(p *refPod, k int, sign int64) {
 	case p.port != 0 && sign > 0:
 		n.ports = append(n.ports, p.port)
 	case p.port != 0:
-		n.ports = n.ports[:len(n.ports)-1]
+		i := slices.Index(n.ports, p.port)
+		n.ports = slices.Delete(n.ports, i, i+1)
 	}
 }
 
@@ -146,6 +155,7 @@ func (r *reference) put(p *refPod, k int, sign int64) {
 // at most.
 func (r *reference) place(g *refGang, want int) bool {
 	var front []refPod // kinds
+	g.fit, g.most = -1, -1
 	for range len(g.pending) + 1 {
 		ok, failed := r.try(g, want, front)
 		if ok || want == 1 && g.placed >= g.minimum {
@@ -198,6 +208,9 @@ func (r *reference) try(g *refGang, want int, front []refPod) (ok bool, kinds []
 		}
 		kinds = append(kinds, p.kind())
 	}
+	if g.most = max(g.most, len(chosen)); g.fit < 0 {
+		g.fit = len(chosen)
+	}
 	if len(chosen) < want {
 		for i := len(chosen) - 1; i >= 0; i-- {
 			r.put(&g.pending[chosen[i].pod], chosen[i].node, -1)
@@ -207,6 +220,7 @@ func (r *reference) try(g *refGang, want int, front []refPod) (ok bool, kinds []
 	for i := len(chosen) - 1; i >= 0; i-- {
 		c := chosen[i]
 		r.binds[g.pending[c.pod].name] = r.nodes[c.node].name
+		g.running = append(g.running, refPlaced{g.pending[c.pod], r.nodes[c.node].name})
 		g.pending = slices.Delete(g.pending, c.pod, c.pod+1)
 	}
 	g.placed += want
@@ -236,7 +250,8 @@ tiers:
 `
 
 // TestReference holds the engine to the reference on random clusters: the same
-// pods on the same nodes, over several cycles in which gangs come and go.
+// pods on the same nodes, over several cycles in which gangs come and go, and
+// nodes grow in number and shrink.
 func TestReference(t *testing.T) {
 	cfg, _, err := config.Parse([]byte(packing))
 	if err != nil {
@@ -255,12 +270,19 @@ func TestReference(t *testing.T) {
 		}
 		now, made := make.Epoch, 0
 		for range rapid.IntRange(1, 6).Draw(t, "rounds") {
+			if rapid.Bool().Draw(t, "grow") {
+				ref.addNode(t, c, len(ref.nodes))
+			}
+			if rapid.IntRange(0, 2).Draw(t, "shrink") == 0 {
+				ref.shrink(t, c)
+			}
+			if len(ref.gangs) > 0 && rapid.Bool().Draw(t, "end") {
+				ref.end(c, rapid.IntRange(0, len(ref.gangs)-1).Draw(t, "which"))
+			}
+			before := len(ref.gangs)
 			for range rapid.IntRange(0, 4).Draw(t, "gangs") {
 				made++
 				ref.gangs = append(ref.gangs, addGang(t, c, made))
-			}
-			if rapid.Bool().Draw(t, "grow") {
-				ref.addNode(t, c, len(ref.nodes))
 			}
 			clear(ref.binds)
 			ref.cycle()
@@ -274,16 +296,53 @@ func TestReference(t *testing.T) {
 			if diff := cmp.Diff(ref.binds, binds); diff != "" {
 				t.Fatalf("binds (-reference +engine):\n%s", diff)
 			}
-			ref.agree(t, c)
+			ref.agree(t, c, before)
 		}
 	})
 }
 
-// agree holds the explanations to the reference: whoever waits has one, and of
-// a gang below its minimum it says so many members fit as the reference places
-// when asked for as many as it can.
-func (r *reference) agree(t *rapid.T, c *model.Cluster) {
-	for _, g := range r.gangs {
+// alike says whether another gang waits for nodes for such pods.
+func (g *refGang) alike(other *refGang) bool {
+	return slices.ContainsFunc(other.pending, func(p refPod) bool {
+		a, b := p.kind(), g.pending[0].kind()
+		a.gang, b.gang = "", ""
+		return a == b
+	})
+}
+
+// end takes a gang away, and what it holds.
+func (r *reference) end(c *model.Cluster, i int) {
+	g := r.gangs[i]
+	r.gangs = slices.Delete(r.gangs, i, i+1)
+	for k := range g.running {
+		at := slices.IndexFunc(r.nodes, func(n refNode) bool { return n.name == g.running[k].node })
+		r.put(&g.running[k].pod, at, -1)
+		c.Apply(model.TaskGone{Namespace: "default", Name: g.running[k].pod.name})
+	}
+	for k := range g.pending {
+		c.Apply(model.TaskGone{Namespace: "default", Name: g.pending[k].name})
+	}
+	c.Apply(model.GangGone{Namespace: "default", Name: g.name})
+}
+
+// shrink leaves a node with less than it had, perhaps with less than it holds.
+func (r *reference) shrink(t *rapid.T, c *model.Cluster) {
+	n := &r.nodes[rapid.IntRange(0, len(r.nodes)-1).Draw(t, "node")]
+	n.cpu, n.pods = n.cpu/2, n.pods-n.pods/3
+	n.tell(c)
+}
+
+// agree holds the explanations to the reference: whoever waits has one, and of a gang that is new and below its minimum it
+// says that as many members fit as the reference finds nodes for. (What is told of older ones may be some seconds old, and
+// what is found out about one of some pods is told to those behind it that are alike.)
+func (r *reference) agree(t *rapid.T, c *model.Cluster, old int) {
+	for i, g := range r.gangs {
+		if i >= old && g.placed < g.minimum && !slices.ContainsFunc(r.gangs[:i], g.alike) {
+			told := c.Gangs["default/"+g.name].Status.Explanation
+			if told == nil || told.Members == nil || int(told.Members.Fit) < g.fit || int(told.Members.Fit) > g.most {
+				t.Fatalf("gang %s of %d: %d of it fit, %d in another order; told %+v", g.name, g.minimum, g.fit, g.most, told)
+			}
+		}
 		e := c.Gangs["default/"+g.name].Status.Explanation
 		if waits := g.placed < g.minimum; waits != (e != nil && g.placed < g.minimum) {
 			t.Fatalf("gang %s has %d of %d and the explanation %+v", g.name, g.placed, g.minimum, e)
@@ -304,6 +363,11 @@ func (r *reference) addNode(t *rapid.T, c *model.Cluster, i int) {
 	}
 	r.nodes = append(r.nodes, n)
 	slices.SortFunc(r.nodes, func(a, b refNode) int { return strings.Compare(a.name, b.name) })
+	n.tell(c)
+}
+
+// tell makes the model know the node.
+func (n *refNode) tell(c *model.Cluster) {
 	b := make.Node(n.name).CPU(fmt.Sprintf("%dm", n.cpu)).Memory(fmt.Sprint(n.memory)).Resource("pods", fmt.Sprint(n.pods)).Label("zone", n.zone)
 	if n.tainted {
 		b.Taint("t", "", corev1.TaintEffectNoSchedule)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -34,7 +35,7 @@ func Check(t *testing.T, n int, property func(*rapid.T)) {
 	defer restoreSeed()
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("to repeat it:\n\tgo test %s -run '^%s$' -rapid.seed=%s -rapid.checks=%s", directory(), t.Name(), seed, checks)
+			t.Logf("to repeat it:\n\tgo test %s -run %s -rapid.seed=%s -rapid.checks=%s", directory(), quote("^"+t.Name()+"$"), seed, checks)
 		}
 	})
 	rapid.Check(t, property)
@@ -59,6 +60,9 @@ func given(name, byDefault, ours string) (value string, restore func()) {
 		}
 	}
 }
+
+// quote makes one word of a text for a shell, whatever is in it.
+func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // directory is where the test is, from the root of the module.
 func directory() string {
