@@ -19,6 +19,7 @@ import (
 // The reasons of events, by Volcano's names.
 const (
 	invalidSchedule    = "UnparseableSchedule"
+	zoneInSchedule     = "UnsupportedSchedule"
 	invalidTimeZone    = "InvalidTimeZone"
 	tooManyMissed      = "TooManyMissedTimes"
 	missedStart        = "MissSchedule"
@@ -166,6 +167,9 @@ func (p *Plan) makeDue(c *batch.CronJob, status *batch.CronJobStatus, jobs []*ba
 	if err != nil {
 		p.event(corev1.EventTypeWarning, invalidSchedule, "%s: %v; correct spec.schedule", c.Spec.Schedule, err)
 		return
+	}
+	if batch.NamesZone(c.Spec.Schedule) {
+		p.event(corev1.EventTypeWarning, zoneInSchedule, "%s: the time zone in it is followed, but no new CronJob may have one there; set spec.timeZone instead", c.Spec.Schedule)
 	}
 	zone := time.Local
 	if c.Spec.TimeZone != nil {

@@ -234,7 +234,7 @@ func TestAStatusThatWasLostIsReadFromTheJobs(t *testing.T) {
 
 func TestABadScheduleIsToldAndNothingIsMade(t *testing.T) {
 	for _, c := range []struct{ schedule, zone, want string }{
-		{"61 * * * *", "UTC", "UnparseableSchedule"}, {"* * * * *", "Mars/Olympus", "InvalidTimeZone"},
+		{"61 * * * *", "UTC", "UnparseableSchedule"}, {"* * * * *", "Mars/Olympus", "InvalidTimeZone"}, {"TZ=", "UTC", "UnparseableSchedule"},
 	} {
 		w := newWorld(c.schedule, func(s *batch.CronJobSpec) { s.TimeZone = &c.zone })
 		w.now = epoch.Add(time.Hour)
@@ -242,5 +242,15 @@ func TestABadScheduleIsToldAndNothingIsMade(t *testing.T) {
 		if diff := cmp.Diff([]string{"09:00:00 event " + c.want}, w.log); diff != "" {
 			t.Errorf("%s %s (-want +got):\n%s", c.schedule, c.zone, diff)
 		}
+	}
+}
+
+// TestATimeZoneInTheScheduleIsFollowedAndTold: such a schedule was written before there was somebody at the door.
+func TestATimeZoneInTheScheduleIsFollowedAndTold(t *testing.T) {
+	w := newWorld("CRON_TZ=Asia/Tokyo 30 18 * * *", nil) // half past nine in Greenwich
+	w.now = epoch.Add(2 * time.Hour)
+	w.look()
+	if diff := cmp.Diff([]string{"10:00:00 event UnsupportedSchedule", "10:00:00 create 09:30"}, w.log); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

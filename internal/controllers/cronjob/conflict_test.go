@@ -1,0 +1,123 @@
+package cronjob
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// TestWhatTheAPIServerAnswers has every answer to the creation and the deletion of a job: what is told, what the status says of the time, and whether it is tried again.
+func TestWhatTheAPIServerAnswers(t *testing.T) {
+	const due = "c-29751843" // three minutes past midnight, 27 July 2026
+	jobs := schema.GroupResource{Group: batch.GroupVersion.Group, Resource: "jobs"}
+	ending := apierrors.NewForbidden(jobs, due, errors.New("the namespace is being terminated"))
+	ending.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	of := func(uid types.UID, phase batch.JobPhase) *batch.Job {
+		j := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: due, Namespace: "default", UID: "there"}}
+		if uid != "" {
+			j.OwnerReferences = []metav1.OwnerReference{{APIVersion: batch.GroupVersion.String(), Kind: "CronJob", Name: "c", UID: uid, Controller: new(true)}}
+		}
+		j.Status.State.Phase = phase
+		return j
+	}
+	old := of("cron", batch.Running)
+	old.Name, old.UID = "c-29751842", "old"
+	cases := map[string]struct {
+		policy         batch.ConcurrencyPolicy
+		cached, unseen *batch.Job // a job that the cache has, and one that only the API server has
+		create, delete error
+		events         []string
+		active         []string
+		scheduled      bool
+		again          bool
+	}{
+		"it is made": {events: []string{"Normal SuccessfulCreate Created job " + due}, active: []string{due}, scheduled: true},
+		"a job of others has the name": {unseen: of("", batch.Running), scheduled: true,
+			events: []string{"Warning ForeignJob job " + due + " exists and is not of this CronJob: nothing is made for its time; delete it or rename the CronJob"}},
+		"the job of a CronJob of the same name, which is gone, has the name": {unseen: of("another", batch.Running), scheduled: true,
+			events: []string{"Warning ForeignJob job " + due + " exists and is not of this CronJob: nothing is made for its time; delete it or rename the CronJob"}},
+		"it was made before, and runs":    {unseen: of("cron", batch.Running), active: []string{due}, scheduled: true},
+		"it was made before, and is over": {unseen: of("cron", batch.Completed), scheduled: true},
+		"the namespace is being deleted":  {create: ending, scheduled: true, events: []string{"Warning NamespaceTerminating no job is made: the namespace is being deleted"}},
+		"the API server refuses it":       {create: errors.New("no"), again: true, events: []string{"Warning FailedCreate job " + due + ": no"}},
+		"another one is replaced": {policy: batch.ReplaceConcurrent, cached: old, active: []string{due}, scheduled: true, events: []string{
+			"Normal ReplaceConcurrent Job c-29751842 is replaced by that of 2026-07-27T00:03:00Z", "Normal SuccessfulDelete Deleted job c-29751842", "Normal SuccessfulCreate Created job " + due}},
+		"another one cannot be deleted": {policy: batch.ReplaceConcurrent, cached: old, delete: errors.New("no"), again: true, events: []string{
+			"Normal ReplaceConcurrent Job c-29751842 is replaced by that of 2026-07-27T00:03:00Z", "Warning FailedDelete job c-29751842: no"}},
+		"another one is no longer what was seen": {policy: batch.ReplaceConcurrent, cached: old, delete: apierrors.NewConflict(jobs, "c-29751842", errors.New("uid")), active: []string{due}, scheduled: true,
+			events: []string{"Normal ReplaceConcurrent Job c-29751842 is replaced by that of 2026-07-27T00:03:00Z", "Normal SuccessfulDelete Deleted job c-29751842", "Normal SuccessfulCreate Created job " + due}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			now := time.Unix(29751843*60, 0).UTC()
+			cron := &batch.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default", UID: "cron", CreationTimestamp: metav1.NewTime(now.Add(-time.Minute))},
+				Spec: batch.CronJobSpec{Schedule: "* * * * *", TimeZone: new("UTC"), ConcurrencyPolicy: c.policy}}
+			seen, all := []client.Object{cron}, []client.Object{cron}
+			if c.cached != nil {
+				seen, all = append(seen, c.cached), append(all, c.cached)
+			}
+			if c.unseen != nil {
+				all = append(all, c.unseen)
+			}
+			store := builder().WithObjects(all...).Build()
+			api := interceptor.NewClient(store, interceptor.Funcs{
+				Create: func(ctx context.Context, w client.WithWatch, o client.Object, options ...client.CreateOption) error {
+					return unless(c.create, func() error { return w.Create(ctx, o, options...) })
+				},
+				Delete: func(ctx context.Context, w client.WithWatch, o client.Object, _ ...client.DeleteOption) error {
+					return unless(c.delete, func() error { return w.Delete(ctx, o) })
+				},
+			})
+			recorder := record.NewFakeRecorder(10)
+			r := New(Options{Cache: builder().WithObjects(seen...).Build(), API: api, Recorder: recorder, Now: func() time.Time { return now }})
+			_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(cron)})
+			if (err != nil) != c.again {
+				t.Errorf("error %v, to be tried again: %v", err, c.again)
+			}
+			close(recorder.Events)
+			var events []string
+			for e := range recorder.Events {
+				events = append(events, e)
+			}
+			if diff := cmp.Diff(c.events, events); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+			var after batch.CronJob
+			if err := store.Get(t.Context(), client.ObjectKeyFromObject(cron), &after); err != nil {
+				t.Fatal(err)
+			}
+			var active []string
+			for _, a := range after.Status.Active {
+				active = append(active, a.Name)
+			}
+			if diff := cmp.Diff(c.active, active); diff != "" {
+				t.Errorf("active (-want +got):\n%s", diff)
+			}
+			if at := after.Status.LastScheduleTime; (at != nil && at.Time.Equal(now)) != c.scheduled {
+				t.Errorf("lastScheduleTime is %v", at)
+			}
+		})
+	}
+}
+
+// unless is err, or what do says.
+func unless(err error, do func() error) error {
+	if err != nil {
+		return err
+	}
+	return do()
+}
