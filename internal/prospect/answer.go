@@ -27,7 +27,7 @@ func (t *Thought) Answer(now time.Time, e thinker, c *model.Cluster) insight.Pla
 	t.nameAnew(c)
 	before := e.WhatIf(now, c, scheduler.Hypothesis{}) // what happens anyway; and a new engine has looked at everybody else
 	after := e.WhatIf(now, c, t.hypothesis(c))
-	if t.letIn(&after) { // the order of the actions may have the gangs let in at the end of a cycle
+	if t.letIn(&after) {
 		after = e.WhatIf(now, c, t.hypothesis(c))
 	}
 	for i := range t.items {
@@ -102,6 +102,9 @@ func (t *Thought) hypothesis(c *model.Cluster) scheduler.Hypothesis {
 		}
 		group := job.group
 		add(model.GangFrom(group), model.GangGone{Namespace: group.Namespace, Name: group.Name, UID: group.UID})
+		if group.Status.Phase == scheduling.PodGroupPending {
+			continue // as in earnest: pods are made when their group has been let in
+		}
 		for _, pod := range job.pods {
 			add(model.TaskFrom(pod, true), model.TaskGone{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID})
 		}
@@ -109,16 +112,15 @@ func (t *Thought) hypothesis(c *model.Cluster) scheduler.Hypothesis {
 	return h
 }
 
-// letIn takes over which gangs were let in and nothing else, and says whether there are such.
+// letIn takes over which gangs were let in, and says whether there are such.
 func (t *Thought) letIn(d *decision.Decisions) bool {
 	some := false
 	for i := range t.items {
 		job := t.items[i].job
-		if job == nil || job.group.Status.Phase != scheduling.PodGroupPending {
+		if job == nil {
 			continue
 		}
-		p := scheduler.ProspectOf(d, job.group.UID)
-		if p.Status != nil && p.Status.Phase == scheduling.PodGroupInqueue && p.Status.Explanation == nil && !p.Starts() && len(p.Evicts) == 0 {
+		if p := scheduler.ProspectOf(d, job.group.UID); p.Status != nil && p.Status.Phase != scheduling.PodGroupPending {
 			job.group.Status.Phase, some = scheduling.PodGroupInqueue, true
 		}
 	}

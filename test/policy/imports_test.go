@@ -30,6 +30,8 @@ var rules = []rule{
 		allow: []string{"internal/model", "internal/scheduler/config", "internal/load"}, why: "it only brings what a source of metrics measured"},
 	{of: "internal/explain", deny: []string{"internal", "cmd", "k8s.io/client-go", "k8s.io/klog", "github.com/go-logr", "sigs.k8s.io/controller-runtime", "log", "net", "os", "math/rand"},
 		allow: []string{"internal/model", "internal/explain"}, why: "explaining is deciding code, and the engine uses it, not the other way round"},
+	{of: "internal/prospect", deny: []string{"internal", "cmd", "k8s.io/client-go", "k8s.io/klog", "github.com/go-logr", "sigs.k8s.io/controller-runtime", "log", "net", "os", "math/rand"},
+		allow: []string{"internal/model", "internal/scheduler", "internal/controllers/job/plan", "internal/controllers/job/plugin", "internal/prospect"}, why: "it brings the job controller's plan and the engine together, and both are pure"},
 	{of: "internal/controllers", deny: []string{"internal/scheduler", "internal/outbox", "internal/feed"}, why: "controllers and scheduler know of each other through the API only"},
 	{of: "internal/cli", deny: []string{"internal/tui", "internal/outbox", "internal/controllers", "internal/local"}, why: "the command line reaches the system through the API only"},
 	{of: "internal/tui", deny: []string{"internal/cli", "internal/outbox", "internal/controllers", "internal/local"}, why: "the dashboard reaches the system through the API only"},

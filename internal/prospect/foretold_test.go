@@ -1,0 +1,279 @@
+package prospect
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/make"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+// configurations that the worlds of these tests run under.
+var configurations = map[string]string{
+	"the built-in one": config.DefaultText,
+	"with preemption and reclaim": `
+actions: "enqueue, allocate, preempt, reclaim, backfill"
+tiers:
+- plugins: [{name: priority}, {name: gang, enablePreemptable: false}, {name: conformance}]
+- plugins: [{name: overcommit}, {name: drf, enablePreemptable: false}, {name: predicates}, {name: proportion}, {name: nodeorder}, {name: binpack}]
+`,
+	"placing before letting in": `
+actions: "allocate, backfill, enqueue"
+tiers:
+- plugins: [{name: priority}, {name: gang}]
+- plugins: [{name: predicates}, {name: capacity}, {name: nodeorder}]
+`,
+}
+
+// world is a cluster in which what is decided comes true at once.
+type world struct {
+	t       *rapid.T
+	cfg     *config.Config
+	engine  *scheduler.Engine
+	model   *model.Cluster
+	now     time.Time
+	queues  []*scheduling.Queue
+	classes []*schedulingv1.PriorityClass
+	pods    map[types.UID]*corev1.Pod
+	jobs    int
+}
+
+func newWorld(t *rapid.T) *world {
+	names := []string{"placing before letting in", "the built-in one", "with preemption and reclaim"}
+	cfg, _, err := config.Parse([]byte(configurations[rapid.SampledFrom(names).Draw(t, "configuration")]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := scheduler.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, cfg: cfg, engine: engine, model: model.New(), now: make.Epoch, pods: map[types.UID]*corev1.Pod{}}
+	w.addQueue(make.Queue("root").Reclaimable(false).Obj())
+	for i := range rapid.IntRange(1, 3).Draw(t, "queues") {
+		q := make.Queue(fmt.Sprintf("q%d", i)).Weight(int32(rapid.IntRange(1, 4).Draw(t, "weight")))
+		if rapid.IntRange(0, 3).Draw(t, "capped") == 0 {
+			q.Capability("cpu", strconv.Itoa(rapid.IntRange(1, 12).Draw(t, "cap")))
+		}
+		w.addQueue(q.Obj())
+	}
+	for name, value := range map[string]int32{"low": 1, "high": 100} {
+		class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value}
+		w.classes = append(w.classes, class)
+		w.model.Apply(model.PriorityClassFrom(class))
+	}
+	for i := range rapid.IntRange(1, 6).Draw(t, "nodes") {
+		node := make.Node(fmt.Sprintf("n%d", i)).CPU(strconv.Itoa(rapid.IntRange(2, 8).Draw(t, "cpu"))).Memory("64Gi")
+		if rapid.IntRange(0, 4).Draw(t, "tainted") == 0 {
+			node.Taint("team", "prod", corev1.TaintEffectNoSchedule)
+		}
+		w.model.Apply(model.NodeFrom(node.Obj()))
+	}
+	for range rapid.IntRange(0, 8).Draw(t, "jobs before") {
+		w.submit(w.draw())
+		w.settle()
+	}
+	return w
+}
+
+func (w *world) addQueue(q *scheduling.Queue) {
+	q.Status.State = scheduling.QueueStateOpen
+	w.queues = append(w.queues, q)
+	w.model.Apply(model.QueueFrom(q))
+}
+
+// draw makes a job up.
+func (w *world) draw() *batch.Job {
+	t := w.t
+	w.jobs++
+	job := &batch.Job{
+		TypeMeta:   metav1.TypeMeta{APIVersion: batch.GroupVersion.String(), Kind: "Job"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: fmt.Sprintf("job%d", w.jobs)},
+	}
+	if rapid.IntRange(0, 9).Draw(t, "stray") > 0 {
+		job.Spec.Queue = rapid.SampledFrom(w.queues[1:]).Draw(t, "queue").Name
+	} else {
+		job.Spec.Queue = "nowhere"
+	}
+	job.Spec.PriorityClassName = rapid.SampledFrom([]string{"", "low", "high"}).Draw(t, "class")
+	for i := range rapid.IntRange(1, 2).Draw(t, "tasks") {
+		task := batch.TaskSpec{Name: fmt.Sprintf("t%d", i), Replicas: int32(rapid.IntRange(1, 4).Draw(t, "replicas"))}
+		container := corev1.Container{Name: "c", Image: "i"}
+		container.Resources.Requests = corev1.ResourceList{
+			"cpu": resource.MustParse(strconv.Itoa(rapid.IntRange(1, 5).Draw(t, "asks"))),
+		}
+		task.Template.Spec.Containers = []corev1.Container{container}
+		task.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+		if rapid.IntRange(0, 3).Draw(t, "tolerant") == 0 {
+			task.Template.Spec.Tolerations = []corev1.Toleration{{Key: "team", Operator: corev1.TolerationOpExists}}
+		}
+		job.Spec.Tasks = append(job.Spec.Tasks, task)
+		job.Spec.MinAvailable += task.Replicas
+	}
+	if rapid.Bool().Draw(t, "elastic") {
+		job.Spec.MinAvailable = int32(rapid.IntRange(1, int(job.Spec.MinAvailable)).Draw(t, "least"))
+	}
+	return job
+}
+
+func (w *world) prepare(uid string, objects ...runtime.Object) *Thought {
+	p := &insight.Plan{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "plan", UID: types.UID(uid)}}
+	for _, o := range objects {
+		raw, err := json.Marshal(o)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		p.Spec.Objects = append(p.Spec.Objects, runtime.RawExtension{Raw: raw})
+	}
+	return Prepare(&Question{Plan: p, Queues: w.queues, Classes: w.classes, SchedulerNames: []string{"volcano"}, Now: w.now})
+}
+
+// happened is what became of a job.
+type happened struct {
+	Placements []insight.Placement
+	Evicted    []string
+}
+
+// submit goes the way of a real job: the PodGroup first, the pods when that is let in, and the cycles that it takes until they are judged.
+func (w *world) submit(job *batch.Job) (h happened) {
+	made := w.prepare("real-"+job.Name, job).items[0].job
+	if made == nil {
+		return h
+	}
+	w.model.Apply(model.GangFrom(made.group))
+	places := newPlacements(made.pods)
+	in := false
+	for range 6 {
+		d := w.engine.Cycle(w.now, w.model)
+		decision.Assume(w.model, &d)
+		p := scheduler.ProspectOf(&d, made.group.UID)
+		for _, b := range p.Binds {
+			places.add(b.Pod.UID, b.Node, false)
+		}
+		for _, n := range d.Nominations {
+			if n.Node != "" {
+				places.add(n.Pod.UID, n.Node, true)
+			}
+		}
+		for _, e := range p.Evicts {
+			h.Evicted = append(h.Evicted, e.Pod.Name)
+		}
+		if in || len(p.Binds)+len(p.Evicts) > 0 { // judged: what others do then because of it is another story
+			h.Placements = places.list()
+			slices.Sort(h.Evicted)
+			w.carryOut(&d)
+			return h
+		}
+		w.carryOut(&d)
+		if g := w.model.Gangs[made.group.Namespace+"/"+made.group.Name]; !in && g != nil && g.Status.Phase == scheduling.PodGroupInqueue {
+			in = true
+			for _, pod := range made.pods {
+				w.pods[pod.UID] = pod
+				w.model.Apply(model.TaskFrom(pod, true))
+			}
+		}
+	}
+	h.Placements = places.list()
+	return h
+}
+
+// carryOut lets pods run and go at once.
+func (w *world) carryOut(d *decision.Decisions) {
+	for _, b := range d.Binds {
+		if pod := w.pods[b.Pod.UID]; pod != nil {
+			pod.Spec.NodeName, pod.Status.Phase = b.Node, corev1.PodRunning
+			w.model.Apply(model.TaskFrom(pod, true))
+		}
+	}
+	for _, e := range d.Evicts {
+		w.model.Apply(model.TaskGone{Namespace: e.Pod.Namespace, Name: e.Pod.Name, UID: e.Pod.UID})
+		delete(w.pods, e.Pod.UID)
+	}
+}
+
+// settle cycles until nothing happens; it says whether that came to be.
+func (w *world) settle() bool {
+	for range 20 {
+		d := w.engine.Cycle(w.now, w.model)
+		decision.Assume(w.model, &d)
+		w.carryOut(&d)
+		if len(d.Binds)+len(d.Evicts)+len(d.Nominations) == 0 && !d.Again {
+			return true
+		}
+	}
+	return false
+}
+
+// TestWhatAPlanSaysIsWhatHappens asks about a job on a random cluster and then submits it as the job controller would.
+func TestWhatAPlanSaysIsWhatHappens(t *testing.T) {
+	seen := map[string]int{}
+	seeds.Check(t, 400, func(t *rapid.T) {
+		w := newWorld(t)
+		w.now = w.now.Add(time.Minute)
+		if !w.settle() {
+			return
+		}
+		thinker, err := scheduler.New(w.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := w.draw()
+		status := w.prepare("thought", job).Answer(w.now, thinker, w.model)
+		answer := status.Answers[0]
+		foretold := happened{Placements: answer.Placements}
+		for _, v := range answer.Victims {
+			foretold.Evicted = append(foretold.Evicted, v.Pod)
+		}
+		slices.Sort(foretold.Evicted)
+		if d := w.engine.Cycle(w.now, w.model); len(d.Binds)+len(d.Evicts) > 0 {
+			t.Fatalf("something happens for having been thought of: %+v", d)
+		}
+		came := w.submit(job)
+		if len(foretold.Placements) == 0 {
+			foretold.Placements = nil
+		}
+		if len(came.Placements) == 0 {
+			came.Placements = nil
+		}
+		if diff := cmp.Diff(foretold, came); diff != "" {
+			t.Fatalf("%s: %q; then it came otherwise (-foretold +happened):\n%s", job.Name, answer.Message, diff)
+		}
+		kind := string(answer.Verdict)
+		if answer.VictimCount > 0 {
+			kind += " by evictions"
+		}
+		if (answer.Verdict == insight.VerdictStarts) != (len(came.Placements) > 0) {
+			t.Fatalf("verdict %s, but %+v", answer.Verdict, came)
+		}
+		if answer.Verdict == insight.VerdictWaits && answer.Explanation == nil {
+			t.Fatalf("nobody says why it waits: %+v", answer)
+		}
+		seen[kind]++
+	})
+	t.Logf("foretold: %v", seen)
+	for _, kind := range []string{"Starts", "Starts by evictions", "Waits", "Never"} {
+		if seen[kind] == 0 && !t.Failed() {
+			t.Errorf("no job %s", kind)
+		}
+	}
+}
