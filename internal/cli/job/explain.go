@@ -215,7 +215,7 @@ func writeAccount(out io.Writer, a *account, program string, style render.Style,
 		writeWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, "hint")), strings.Repeat(" ", nameWidth+2), asTyped(a.why.Hint), width)
 	}
 	if len(a.why.Helps) > 0 {
-		fmt.Fprintln(out, "  would start now with:")
+		fmt.Fprintln(out, "  what would help, each by itself:")
 	}
 	for _, help := range a.why.Helps {
 		writeWrapped(out, "    - ", "      ", asTyped(help), width)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,7 @@ type logsOptions struct {
 	prefix     bool
 	tail       int64
 	since      time.Duration
+	file       string
 	most       int
 
 	// job is the job once it is known.
@@ -56,6 +58,9 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 			# One pod, without the prefix
 			vcctl job logs train -t master-0 --prefix=false
 
+			# What the failed pods said, into a file
+			vcctl job logs train --failed -o failed.log
+
 			# What the containers said before they were started again
 			vcctl job logs train --previous`),
 		ValidArgsFunction: f.CompleteJobs(),
@@ -81,6 +86,9 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 	flags.BoolVarP(&o.follow, "follow", "f", false, "Go on until the job has ended; pods that start later are followed, too")
 	flags.BoolVarP(&o.previous, "previous", "p", false, "What the containers said before their last restart")
 	flags.BoolVar(&o.failed, "failed", false, "Only pods that failed")
+	flags.BoolVar(&o.failed, "only-failed", false, "The same as --failed")
+	flags.Lookup("only-failed").Hidden = true
+	flags.StringVarP(&o.file, "output", "o", "", "Write to this file instead of standard output")
 	flags.BoolVar(&o.timestamps, "timestamps", false, "Begin every line with its time")
 	flags.BoolVar(&o.prefix, "prefix", true, "Begin every line with task and index")
 	flags.Int64Var(&o.tail, "tail", -1, "Only the last lines of each container; -1 is all")
@@ -139,7 +147,22 @@ func logs(ctx context.Context, o *logsOptions) error {
 	if err := o.checkTasks(); err != nil {
 		return err
 	}
-	return stream(ctx, o, c)
+	if o.file == "" {
+		return stream(ctx, o, c)
+	}
+	return o.toFile(func() error { return stream(ctx, o, c) })
+}
+
+// toFile lets print write to the file of --output, without colours.
+func (o *logsOptions) toFile(print func() error) error {
+	file, err := os.Create(o.file)
+	if err != nil {
+		return cli.Errorf("", "--output: %v", err)
+	}
+	streams := *o.f.Streams
+	defer func() { *o.f.Streams = streams }()
+	o.f.Streams.Out, o.f.Streams.OutTTY, o.f.Streams.ColorMode = file, false, "never"
+	return errors.Join(print(), file.Close())
 }
 
 // checkTasks refuses a task that the job does not have.

@@ -26,6 +26,7 @@ type viewOptions struct {
 	out    cli.Output
 	sel    cli.Selection
 	events bool
+	watch  bool
 }
 
 func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cobra.Command {
@@ -45,21 +46,31 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 			# The object itself
 			vcctl job view train -o yaml
 
+			# Again and again, until it has ended
+			vcctl job view train -w
+
 			# Without the events
 			vcctl job view train --events=false`),
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sel.Complete(f, args)
-			if len(o.sel.Names) == 0 && o.sel.Selector == "" {
+			if len(o.sel.Names) == 0 && !o.sel.Wide() {
 				return cli.Errorf(fmt.Sprintf("%s NAME; `vcctl job list` shows the names", cli.Path(f, cmd)),
 					"job name (specified by --name or -N) is mandatory to view a particular job")
+			}
+			if err := needSelection(f, cmd, &o.sel, ""); err != nil {
+				return err
+			}
+			if o.watch && (len(o.sel.Names) != 1 || o.out.Machine()) {
+				return cli.UsageError(f, cmd, "--watch is for the text about one named job")
 			}
 			return run(cmd.Context(), o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.events, "events", true, "Show the last events")
-	cmd.Flags().StringVarP(&o.sel.Selector, "selector", "l", "", "Show the jobs that match this label selector")
-	o.sel.AddOldName(cmd)
+	o.sel.AddFlags(cmd, "jobs")
+	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "Show the job anew whenever it changes, until it has ended")
 	o.out.AddFormat(cmd, false)
 	return cmd
 }
@@ -85,6 +96,9 @@ func view(ctx context.Context, o *viewOptions) error {
 		return err
 	}
 	jobs, err := selected(ctx, o.f, c, &o.sel)
+	if o.watch && err == nil {
+		return o.follow(ctx, c, jobs[0])
+	}
 	var objects []client.Object
 	for i, job := range jobs {
 		if o.out.Machine() {
@@ -106,6 +120,22 @@ func view(ctx context.Context, o *viewOptions) error {
 		return errors.Join(err, o.out.Print(o.f, objects, len(objects) == 1))
 	}
 	return err
+}
+
+// follow shows a job anew whenever it changes, until it has ended.
+func (o *viewOptions) follow(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
+	first := true
+	return follow(ctx, c, client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
+		s, err := read(ctx, c, now, o.events)
+		if err != nil {
+			return false, err
+		}
+		if !first {
+			fmt.Fprintln(o.f.Streams.Out)
+		}
+		first = false
+		return finished(phaseOf(now)), s.write(o.f)
+	})
 }
 
 func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events bool) (*sheet, error) {

@@ -144,6 +144,8 @@ func TestJobListGolden(t *testing.T) {
 		{about: "into a pipe nothing is shortened", args: "job list"},
 		{about: "on a terminal the reason is shortened", args: "job list", width: 100},
 		{about: "a narrow terminal", args: "job list", width: 60},
+		{about: "a terminal of 80 columns", args: "job list", width: 80},
+		{about: "a terminal of 120 columns", args: "job list", width: 120},
 		{about: "colour", args: "job list train eval", width: 120, color: true},
 		{about: "all columns", args: "job list -o wide", width: 80},
 		{about: "all columns know of pods that crash or do not start", args: "job list train plain -o wide", prepare: func(s *clitest.Server) { crashing(s); unmounted(s) }},
@@ -201,6 +203,8 @@ func TestJobViewGolden(t *testing.T) {
 	golden(t, "job-view", []run{
 		{about: "a running job", args: "job view train"},
 		{about: "a waiting job ends with the reason", args: "job view eval", width: 100},
+		{about: "the same on 80 columns", args: "job view eval", width: 80},
+		{about: "the same on 120 columns, in colour", args: "job view eval", width: 120, color: true},
 		{about: "a waiting job under a scheduler without explanations", args: "job view plain"},
 		{about: "a job that waits for its pods to start tells what the node said last", args: "job view plain", prepare: unmounted},
 		{about: "a job whose pods crash says so", args: "job view train", prepare: crashing},

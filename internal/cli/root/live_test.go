@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -243,6 +245,32 @@ func TestSuspendWaitsForThePhase(t *testing.T) {
 	train.Status.State.Phase = batchv1alpha1.Aborted
 	if code := ends(t, server, out, done, train); code != 0 {
 		t.Errorf("exit %d:\n%s", code, out)
+	}
+}
+
+func TestViewWatchShowsTheJobUntilItHasEnded(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, cluster()...)
+	out, _, done := start(t, server, "job", "view", "train", "-w", "--events=false")
+	out.wait(t, "Phase:       Running")
+	train := newJob("train", "research", batchv1alpha1.Completed, 2*time.Hour)
+	if code := ends(t, server, out, done, train); code != 0 || !strings.Contains(out.String(), "Phase:       Completed") {
+		t.Errorf("exit %d:\n%s", code, out)
+	}
+}
+
+func TestLogsGoToAFile(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, cluster()...)
+	logs(server)
+	path := filepath.Join(t.TempDir(), "log")
+	got := run{argv: []string{"job", "logs", "train", "-t", "worker-0", "-o", path}, color: true}.do(t, server)
+	text, err := os.ReadFile(path)
+	if err != nil || got.code != 0 || got.out != "" || string(text) != "worker-0 | epoch 1\nworker-0 | epoch 2\n" {
+		t.Errorf("exit %d, %v, printed %q, the file holds %q", got.code, err, got.out, text)
+	}
+	if got = (run{args: "job logs train -o /nosuch/log"}).do(t, server); got.code != 1 || !strings.Contains(got.err, "/nosuch/log") {
+		t.Errorf("exit %d: %s", got.code, got.err)
 	}
 }
 

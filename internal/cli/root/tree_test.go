@@ -101,7 +101,7 @@ func TestConventions(t *testing.T) {
 	want := map[string][]string{
 		"job run":       {"output", "filename", "recursive", "dry-run", "wait", "timeout", "attach", "queue"},
 		"job list":      {"output", "watch", "all-namespaces", "labels", "no-headers", "sort-by", "compat"},
-		"job view":      {"output", "selector"},
+		"job view":      {"output", "watch", "all-namespaces", "selector"},
 		"job explain":   {"output", "watch", "all-namespaces", "selector"},
 		"job logs":      {"follow", "task", "previous", "tail", "since", "failed", "timestamps"},
 		"job wait":      {"output", "all-namespaces", "selector", "for", "timeout"},
