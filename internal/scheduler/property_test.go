@@ -176,6 +176,8 @@ func (r *random) addGang() {
 			b.Tolerate("dedicated")
 		case 3:
 			b.Label("app", "a").Spread("zone", 1)
+		case 4:
+			b.Annotation(keys.QueueAllocationGate, "true").Gate(keys.QueueAllocationGate)
 		}
 		b.Obj().Spec.ActiveDeadlineSeconds = limit
 		r.pods[b.Obj().Name] = b.Obj()
@@ -268,8 +270,12 @@ func (r *random) decide() {
 	if diff := cmp.Diff(again.Nominations, d.Nominations, same...); diff != "" {
 		r.t.Fatalf("an engine without a past promises differently (-fresh +old):\n%s%s", diff, r.state())
 	}
+	if diff := cmp.Diff(again.Ungates, d.Ungates); diff != "" {
+		r.t.Fatalf("an engine without a past opens other gates (-fresh +old):\n%s%s", diff, r.state())
+	}
 	decision.Assume(r.model, &d)
 	r.check(&d, before)
+	r.ungate(&d)
 	for _, b := range d.Binds {
 		p := r.pods[b.Pod.Name]
 		switch rapid.IntRange(0, 9).Draw(r.t, "bind") {
@@ -290,6 +296,21 @@ func (r *random) decide() {
 			r.model.Apply(model.TaskFrom(p, true))
 		default:
 			r.drop(e.Pod.Name)
+		}
+	}
+}
+
+// ungate takes away the gates that were opened, some of them late or never.
+func (r *random) ungate(d *decision.Decisions) {
+	for _, u := range d.Ungates {
+		p := r.pods[u.Name]
+		switch {
+		case p == nil || p.UID != u.UID: // it is gone
+		case rapid.IntRange(0, 4).Draw(r.t, "gate") == 0:
+			r.model.Apply(model.UngateFailed{UID: u.UID})
+		default:
+			p.Spec.SchedulingGates = nil
+			r.model.Apply(model.TaskFrom(p, true))
 		}
 	}
 }
@@ -327,6 +348,9 @@ func (r *random) check(d *decision.Decisions, before use) {
 		p := r.pods[b.Pod.Name]
 		if p.Spec.NodeName != "" {
 			r.t.Fatalf("pod %s is bound twice", b.Pod.Name)
+		}
+		if len(p.Spec.SchedulingGates) > 0 {
+			r.t.Fatalf("pod %s is bound behind its gate", b.Pod.Name)
 		}
 	}
 	for name, g := range r.gangs {

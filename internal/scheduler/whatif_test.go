@@ -87,6 +87,8 @@ func TestWhatWouldHappenIsWhatHappens(t *testing.T) {
 				seen["takes room"]++
 			case foretold.Status != nil && foretold.Status.Explanation != nil:
 				seen["waits"]++
+			case len(thought.Ungates) > 0:
+				seen["passes its gate"]++
 			default:
 				t.Fatalf("%s neither starts nor takes room, and nobody says why it waits: %+v", gang, foretold)
 			}
@@ -115,6 +117,12 @@ func (r *random) carryOut(d *decision.Decisions) {
 			r.drop(e.Pod.Name)
 		}
 	}
+	for _, u := range d.Ungates {
+		if p := r.pods[u.Name]; p != nil {
+			p.Spec.SchedulingGates = nil
+			r.model.Apply(model.TaskFrom(p, true))
+		}
+	}
 }
 
 // settleDown cycles until nothing happens.
@@ -123,7 +131,7 @@ func (r *random) settleDown() {
 		d := r.engine.Cycle(r.now, r.model)
 		decision.Assume(r.model, &d)
 		r.carryOut(&d)
-		if len(d.Binds)+len(d.Evicts) == 0 && !d.Again {
+		if len(d.Binds)+len(d.Evicts)+len(d.Ungates) == 0 && !d.Again {
 			return
 		}
 	}
