@@ -21,6 +21,7 @@ import (
 type timed struct {
 	name                string
 	tasks, cpu, minutes int
+	apart               bool // from pods of all gangs that are
 }
 
 // run is a simulation of gangs to their end, by the minute.
@@ -59,6 +60,12 @@ func (r *run) submit(i int, g timed) {
 		p := make.Pod(fmt.Sprintf("%s-%d", g.name, k)).Gang(g.name).CPU(fmt.Sprint(g.cpu)).Obj()
 		seconds := int64(g.minutes) * 60
 		p.Spec.ActiveDeadlineSeconds = &seconds
+		if g.apart {
+			p.Labels["app"] = "apart"
+			p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+				{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "apart"}}},
+			}}}
+		}
 		r.pods[p.UID], r.minutes[p.UID] = p, g.minutes
 		r.model.Apply(model.TaskFrom(p, true))
 	}
@@ -175,6 +182,56 @@ func TestBackfillDoesNotDelayTheHead(t *testing.T) {
 			t.Fatalf("nodes %v, gangs %+v: %s starts at minute %d (%v), without those behind it at %d", nodes, gangs, gangs[head].name, with, ok, without)
 		}
 	})
+}
+
+// TestEstimatesOfGangsWithAffinity: gangs whose pods keep away from each other are told when they start, too, and start
+// then, when nothing new comes.
+func TestEstimatesOfGangsWithAffinity(t *testing.T) {
+	told, late := 0, 0
+	seeds.Check(t, 2000, func(t *rapid.T) {
+		nodes := drawNodes(t)
+		r := newRun(t, nodes)
+		var gangs []timed
+		for i := range rapid.IntRange(2, 8).Draw(t, "gangs") {
+			g := drawTimed(t, fmt.Sprintf("g%d", i), nodes)
+			if g.apart = rapid.IntRange(0, 2).Draw(t, "apart") == 0; g.apart {
+				g.tasks, g.cpu = min(g.tasks, len(nodes)), 1
+			}
+			gangs = append(gangs, g)
+			r.submit(i, g)
+		}
+		r.step()
+		estimates := map[string]int{}
+		for _, g := range gangs {
+			e := r.model.Gangs["default/"+g.name].Status.Explanation
+			if _, started := r.started[g.name]; started || e == nil {
+				continue
+			}
+			if e.EstimatedStart == nil {
+				t.Fatalf("nodes %v, gangs %+v: nothing is known of %s: %s", nodes, gangs, g.name, e.Estimate)
+			}
+			estimates[g.name] = int(e.EstimatedStart.Sub(make.Epoch) / time.Minute)
+		}
+		for range 400 {
+			if !r.waiting(gangs) {
+				break
+			}
+			r.step()
+		}
+		for name, minute := range estimates {
+			told++
+			if r.started[name] != minute {
+				late++
+				if testing.Verbose() {
+					t.Logf("nodes %v, gangs %+v: %s was to start at minute %d and started at %d", nodes, gangs, name, minute, r.started[name])
+				}
+			}
+		}
+	})
+	t.Logf("%d starts were foretold, %d were at another time", told, late)
+	if !t.Failed() && (told == 0 || late*200 > told) {
+		t.Errorf("of %d starts that were foretold %d were at another time, more than one of 200", told, late)
+	}
 }
 
 // TestEstimatesAreExact: when pods end exactly at their limits and nothing new

@@ -90,13 +90,24 @@ func (s *Session) Passable(q *queue.Queue) bool {
 	return Backfills(q) && slices.ContainsFunc(s.Reservations, func(r *Reservation) bool { return r.Job.In == q })
 }
 
-// foreseeable says whether looking ahead can tell when a gang starts.
+// foreseeable says whether room can be kept for a gang: looking ahead tells when and
+// where it starts, and what keeps that room is all that it takes.
 func (s *Session) foreseeable(j *Job) bool {
+	for _, shape := range j.Shapes() {
+		if shape.Slow {
+			return false
+		}
+	}
+	return s.simple(j)
+}
+
+// simple says whether looking ahead can tell when a gang starts.
+func (s *Session) simple(j *Job) bool {
 	if j.Need() == 0 || len(j.Pending) == 0 || len(j.Reserved)+len(j.Placed)+len(j.Promised) > 0 || len(j.Unsupported) > 0 {
 		return false
 	}
 	for _, shape := range j.Shapes() {
-		if shape.Slow || shape.Attached != nil {
+		if shape.Attached != nil {
 			return false
 		}
 	}

@@ -30,7 +30,8 @@ const (
 	noLimits     = "unknown: what it waits for has no time limit"
 	tooFar       = "unknown: too many are before it to look so far ahead"
 	neverStarts  = "never: it cannot start as it is"
-	otherPods    = "unknown: its place depends on what other pods do"
+	besidePods   = "by the time limits of what runs and what is before it; no room is kept for it, as its place depends on other pods"
+	attaches     = "unknown: its volumes or devices are looked for when it starts"
 	notPlaceable = "unknown: "
 )
 
@@ -81,8 +82,8 @@ func (s *Session) unforeseen(j *Job) string {
 	if len(j.Promised)+len(j.Reserved) > 0 {
 		return notPlaceable + reason.Get(reason.WaitingForVictims).Sentence
 	}
-	if !s.foreseeable(j) {
-		return otherPods
+	if !s.simple(j) {
+		return attaches
 	}
 	return ""
 }
@@ -190,6 +191,9 @@ func (f *forecaster) start(j *Job) bool {
 		return false
 	}
 	f.out[j] = Forecast{At: s.later, Known: true, Why: byLimits}
+	if !s.foreseeable(j) {
+		f.out[j] = Forecast{At: s.later, Known: true, Why: besidePods}
+	}
 	f.unbound(j)
 	var more []Ending
 	for _, p := range placed {
@@ -232,7 +236,7 @@ func (f *forecaster) insert(more []Ending) {
 // reserve keeps room for the first of its queue whose start can be known.
 func (f *forecaster) reserve(j *Job, tried map[*queue.Queue]int) {
 	s := f.s
-	if !Backfills(j.In) && !j.In.Fifo || len(s.Reservations) == maxReservations || tried[j.In] >= maxHeads {
+	if !Backfills(j.In) && !j.In.Fifo || len(s.Reservations) == maxReservations || tried[j.In] >= maxHeads || !s.foreseeable(j) {
 		return
 	}
 	tried[j.In]++

@@ -218,7 +218,10 @@ func (l *lookahead) end(e *Ending, sign float64) {
 	if e.in != nil && !e.leaving { // who leaves holds nothing of its queue any more
 		e.in.Hold(e.Task.Shape.Request, -sign)
 	}
-	if !e.promised {
+	switch {
+	case e.Task.Node == model.NoNode: // placed by the look ahead itself
+		l.s.Neighbours.Placed(e.Task, e.Node, -int(sign))
+	case !e.promised:
 		l.s.FollowEvicted(e.Task, int(sign))
 	}
 }
@@ -234,10 +237,10 @@ func (l *lookahead) back(n, mark int) {
 
 // close puts the session back as it was.
 func (l *lookahead) close() {
+	l.back(0, l.mark)
 	for i := len(l.placed) - 1; i >= 0; i-- {
 		l.unplace(&l.placed[i])
 	}
-	l.back(0, l.mark)
 	l.s.looking--
 }
 
