@@ -63,7 +63,7 @@ func All() []Index {
 			return nil
 		}},
 		{&batch.Job{}, JobTemplate, func(o client.Object) []string {
-			if template := o.GetAnnotations()[keys.CreatedByJobTemplate]; template != "" {
+			if template := TemplateOf(o); template != "" {
 				return []string{template}
 			}
 			return nil

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 )
 
 // Reference is the value by which a job is found that a dependency names, without the element.
@@ -61,4 +63,10 @@ func JobsOf(ctx context.Context, cache client.Reader, owner client.Object) ([]*b
 		jobs[i] = &list.Items[i]
 	}
 	return jobs, nil
+}
+
+// TemplateOf is the JobTemplate that a job was made from, as namespace.name, empty for none. The label says it, which a person may have set; where the
+// value is too long for a label the annotation does.
+func TemplateOf(job client.Object) string {
+	return cmp.Or(job.GetLabels()[keys.CreatedByJobTemplate], job.GetAnnotations()[keys.CreatedByJobTemplate])
 }

@@ -21,7 +21,6 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
-	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
@@ -42,7 +41,7 @@ func New(o Options) *Reconciler { return &Reconciler{cache: o.Cache, api: o.API}
 
 // Add registers the controller of JobTemplates.
 func Add(mgr manager.Manager, o Options) error {
-	comesOrGoes := predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
+	comesOrGoes := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return index.TemplateOf(e.ObjectOld) != index.TemplateOf(e.ObjectNew) }}
 	err := ctrl.NewControllerManagedBy(mgr).Named("jobtemplate-controller").
 		For(&flow.JobTemplate{}).
 		Watches(&batch.Job{}, handler.EnqueueRequestsFromMapFunc(templateOf), builder.WithPredicates(comesOrGoes)).
@@ -56,7 +55,7 @@ func Add(mgr manager.Manager, o Options) error {
 // templateOf is the template that a job was made from.
 func templateOf(_ context.Context, job client.Object) []reconcile.Request {
 	// Names of namespaces have no dots, those of templates may.
-	namespace, name, ok := strings.Cut(job.GetAnnotations()[keys.CreatedByJobTemplate], ".")
+	namespace, name, ok := strings.Cut(index.TemplateOf(job), ".")
 	if !ok || namespace != job.GetNamespace() {
 		return nil
 	}

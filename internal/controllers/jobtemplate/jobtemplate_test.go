@@ -1,0 +1,145 @@
+package jobtemplate
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/vc-batch/vc/api"
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/controllers/index"
+)
+
+func store(t *testing.T, objects ...client.Object) client.WithWatch {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := api.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	b := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&flow.JobTemplate{}).WithObjects(objects...)
+	for _, i := range index.All() {
+		if i.Name == index.JobTemplate {
+			b = b.WithIndex(i.Object, i.Name, i.Values)
+		}
+	}
+	return b.Build()
+}
+
+func template(name string) *flow.JobTemplate {
+	return &flow.JobTemplate{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
+}
+
+// job is one that says by label, by annotation, or by both, what it was made from.
+func job(namespace, name, label, annotation string) *batch.Job {
+	j := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: map[string]string{}, Annotations: map[string]string{}}}
+	if label != "" {
+		j.Labels[keys.CreatedByJobTemplate] = label
+	}
+	if annotation != "" {
+		j.Annotations[keys.CreatedByJobTemplate] = annotation
+	}
+	return j
+}
+
+// listed looks at whatever a job leads to, and gives what the template says then.
+func listed(t *testing.T, c client.Client, name string, woken ...client.Object) []string {
+	t.Helper()
+	r := New(Options{Cache: c, API: c})
+	for _, o := range woken {
+		for _, request := range templateOf(t.Context(), o) {
+			if _, err := r.Reconcile(t.Context(), request); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var after flow.JobTemplate
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name}, &after); err != nil {
+		t.Fatal(err)
+	}
+	return after.Status.JobDependsOnList
+}
+
+func TestATemplateListsTheJobsThatSayTheyAreOfIt(t *testing.T) {
+	for name, test := range map[string]struct {
+		template string
+		jobs     []client.Object
+		want     []string
+	}{
+		"by label and annotation, as flows make them":      {"a", []client.Object{job("default", "j", "default.a", "default.a")}, []string{"j"}},
+		"by label alone, as a person sets it":              {"a", []client.Object{job("default", "j", "default.a", "")}, []string{"j"}},
+		"by annotation, where the name is long":            {"a", []client.Object{job("default", "j", "", "default.a")}, []string{"j"}},
+		"the label counts where the two differ":            {"a", []client.Object{job("default", "j", "default.b", "default.a")}, nil},
+		"several, by name":                                 {"a", []client.Object{job("default", "y", "default.a", ""), job("default", "x", "default.a", "")}, []string{"x", "y"}},
+		"a template may have a dot in its name":            {"a.v2", []client.Object{job("default", "j", "default.a.v2", "")}, []string{"j"}},
+		"a job of another namespace says what is not so":   {"a", []client.Object{job("other", "j", "default.a", "")}, nil},
+		"a template of another namespace is another":       {"a", []client.Object{job("default", "j", "other.a", "")}, nil},
+		"jobs that say nothing are nobody's":               {"a", []client.Object{job("default", "j", "", "")}, nil},
+		"a value without a namespace names no template":    {"a", []client.Object{job("default", "j", "a", "")}, nil},
+		"the name of one template may begin that of other": {"a", []client.Object{job("default", "j", "default.ab", "")}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := store(t, append(test.jobs, template(test.template))...)
+			if diff := cmp.Diff(test.want, listed(t, c, test.template, test.jobs...)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAJobThatGoesIsNoLongerListed(t *testing.T) {
+	gone := job("default", "gone", "default.a", "")
+	c := store(t, template("a"), gone, job("default", "stays", "default.a", ""))
+	if diff := cmp.Diff([]string{"gone", "stays"}, listed(t, c, "a", gone)); diff != "" {
+		t.Fatal(diff)
+	}
+	if err := c.Delete(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"stays"}, listed(t, c, "a", gone)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheListIsWrittenOnlyWhenItChanges(t *testing.T) {
+	j := job("default", "j", "default.a", "")
+	inner := store(t, template("a"), j)
+	writes, conflicts := 0, 1
+	c := interceptor.NewClient(inner, interceptor.Funcs{
+		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, options ...client.SubResourceUpdateOption) error {
+			if conflicts > 0 {
+				conflicts--
+				return apierrors.NewConflict(schema.GroupResource{Resource: "jobtemplates"}, "a", errors.New("busy"))
+			}
+			writes++
+			return c.SubResource(sub).Update(ctx, o, options...)
+		},
+	})
+	r := New(Options{Cache: c, API: c})
+	request := templateOf(t.Context(), j)[0]
+	if result, err := r.Reconcile(t.Context(), request); err != nil || result.RequeueAfter == 0 {
+		t.Errorf("after a conflict: %v, %v; want to look again soon", result, err)
+	}
+	for range 3 {
+		if _, err := r.Reconcile(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if writes != 1 {
+		t.Errorf("%d writes, want 1", writes)
+	}
+	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "nobody"}}); err != nil {
+		t.Errorf("a template that is gone: %v", err)
+	}
+}
