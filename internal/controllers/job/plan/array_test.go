@@ -56,6 +56,8 @@ func TestTheElementsOfAnArray(t *testing.T) {
 			"w-2", batch.ArrayStatus{Failed: "3,5", ExitCodes: map[string]string{"7": "3", "-1": "5"}}},
 		"what a pod says goes before what is recorded": {array("3,5").known(batch.ArrayStatus{Succeeded: "3", Failed: "5", ExitCodes: map[string]string{"7": "5"}}).
 			pod("w", 0, corev1.PodFailed, ended(2, 0)).pod("w", 1, corev1.PodSucceeded), "", batch.ArrayStatus{Succeeded: "5", Failed: "3", ExitCodes: map[string]string{"2": "3"}}},
+		"what is recorded goes before a pod that has not ended": {array("3,5").known(batch.ArrayStatus{Succeeded: "3"}).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning),
+			"", batch.ArrayStatus{Succeeded: "3", Running: "5"}},
 		"one whose pod is gone is not run again": {array("3,5,9").known(batch.ArrayStatus{Succeeded: "3", Failed: "5", ExitCodes: map[string]string{"7": "5"}}),
 			"w-2", batch.ArrayStatus{Succeeded: "3", Failed: "5", ExitCodes: map[string]string{"7": "5"}}},
 		"wide elements start whole":           {two(array("0-2")).asks(keys.ArrayLimit, "1"), "w-0 w-1", batch.ArrayStatus{}},

@@ -59,13 +59,13 @@ const (
 	cancelled
 )
 
-// state of the element at a position. What its pods say goes before what is recorded, and an end before a cancellation that came too late.
+// state of the element at a position. What its pods came to goes before what is recorded, that before pods that have not ended, and an end before a cancellation that came too late.
 func (b *builder) state(at int, e *element, phase batch.JobPhase) what {
 	ended := e.live == 0 && e.well+e.badly == b.array.size
 	recorded := b.record.elements[at]
 	switch {
-	case e.live > 0 && !b.array.off[at]:
-		return runs
+	case e.live > 0 && !b.array.off[at] && recorded == "":
+		return runs // where it is known how it ended, a late cache shows it as it was before: a restart forgets what is recorded
 	case ended && e.badly == 0, !ended && recorded == corev1.PodSucceeded:
 		return succeeded
 	case ended, recorded == corev1.PodFailed:
