@@ -36,6 +36,9 @@ func (p *plan) commit(chosen []int) {
 	}
 	p.tellTaker(s.Out.Evicts[first:])
 	s.Settle(j, p.trial)
+	if len(j.Promised) == 0 { // nodes had room: a limit of the queue was in the way
+		return
+	}
 	v := j.Verdict
 	v.Code, v.Blocker = reason.WaitingForVictims, slices.Compact(blockers)
 	s.Verdict(j, v)
