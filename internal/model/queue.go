@@ -92,11 +92,9 @@ func (d QueueGone) apply(c *Cluster) {
 	q.Known, q.Open = false, false
 	q.Gen = c.next()
 	c.QueueSetGen = c.next()
-	if q.Gangs == 0 {
-		c.refresh()
-		if q.Gangs == 0 && !c.referenced(q) {
-			delete(c.Queues, d.Name)
-		}
+	c.refresh() // gangs may have gone in the same Apply
+	if q.Gangs == 0 && !c.referenced(q) {
+		delete(c.Queues, d.Name)
 	}
 }
 
