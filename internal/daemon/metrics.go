@@ -55,11 +55,11 @@ var (
 		Name: "vc_model_changes_total", Help: "Changes taken in by the scheduler's model.",
 	})
 	startErrors = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "vc_estimated_start_error_seconds", Help: "By how much gangs that waited started after the time first foretold; negative: before it.",
+		Name: "vc_estimated_start_error_seconds", Help: "Seconds from the start first foretold to the start itself, of gangs that waited: more than 1 is later than foretold, less than 0 earlier.",
 		Buckets: []float64{-3600, -600, -60, -10, 0, 1, 10, 60, 600, 3600, 36000},
 	}, []string{"queue_name"})
 	startsUnknown = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "vc_estimated_start_unknown_total", Help: "Gangs that waited and started without a time foretold.",
+		Name: "vc_estimated_start_unknown_total", Help: "Gangs that waited and started without a time foretold; with the count of vc_estimated_start_error_seconds these are all that waited.",
 	}, []string{"queue_name"})
 	confValid = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "vc_scheduler_conf_valid", Help: "1 when the scheduler's configuration file as it is now is in force, 0 when it was refused and an older one is.",
