@@ -24,6 +24,7 @@ const (
 	badPatch        = "PatchFailed"
 	foreignJob      = "ForeignJob"
 	noSuchTask      = "TaskNotFound"
+	noAnswer        = "ProbeUnanswered"
 	phaseOfFlow     = "JobFlowPhase"
 	jobGone         = "JobGone"
 	namespaceEnding = "NamespaceTerminating"
@@ -43,7 +44,9 @@ type Input struct {
 	Gone map[string]*batch.Job
 	// Held says what became of the probes that the last plan asked for.
 	Held map[Probe]bool
-	Now  time.Time
+	// Silent are probes that pods which run have not answered for a while.
+	Silent map[Probe]bool
+	Now    time.Time
 }
 
 // Probe is one question about the pods of a task.
@@ -177,7 +180,7 @@ func (p *planner) update(s *flow.JobStatus, job *batch.Job) {
 			s.RunningHistories = s.RunningHistories[n-maxHistories:]
 		}
 	}
-	s.Name, s.State, s.StartTimestamp, s.RestartCount = job.Name, phase, job.CreationTimestamp, job.Status.RetryCount
+	s.Name, s.State, s.StartTimestamp, s.RestartCount = job.Name, phase, job.CreationTimestamp, job.Status.RetryCount+job.Status.UserRestarts
 	s.EndTimestamp = metav1.Time{}
 	if ended(phase) {
 		s.EndTimestamp = job.Status.State.LastTransitionTime
@@ -289,9 +292,23 @@ func (p *planner) ask(probe Probe) bool {
 	}
 	if !slices.Contains(p.Probes, probe) {
 		p.Probes = append(p.Probes, probe)
+		if p.in.Silent[probe] {
+			p.event(corev1.EventTypeWarning, noAnswer, "%s", p.silence(probe))
+		}
 	}
 	p.RequeueAfter = probeEvery
 	return false
+}
+
+// silence says what may keep a probe from its answer.
+func (p *planner) silence(probe Probe) string {
+	text := fmt.Sprintf("a step waits: the pods of task %s of job %s run, and not all of them answer vcd on port %d (%s)", probe.Task, probe.Job, probe.Port, probe.Network)
+	arguments, names := p.in.Jobs[probe.Job].Spec.Plugins["svc"]
+	if names && !slices.Contains(arguments, "--disable-network-policy") && !slices.Contains(arguments, "--disable-network-policy=true") {
+		return text + "; where the cluster enforces NetworkPolicies, that of the job's plugin svc lets in nobody but the job's own pods: give svc the argument --disable-network-policy, " +
+			"or add a NetworkPolicy that lets vcd's namespace in"
+	}
+	return text + "; correct the probe's port and path, or what the task serves"
 }
 
 func taskOf(job *batch.Job, name string) *batch.TaskSpec {
@@ -365,7 +382,7 @@ func phaseOf(p *planner, f *flow.JobFlow) flow.Phase {
 		}
 	}
 	switch {
-	case completed == len(f.Spec.Flows):
+	case completed == len(f.Spec.Flows) && completed > 0:
 		return flow.Succeed
 	case begun > 0:
 		return flow.Running

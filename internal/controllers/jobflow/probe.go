@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -40,17 +41,50 @@ func newProber(cache client.Reader) *prober {
 	}}
 }
 
-// ask says of each probe whether it holds: every pod of the task is there, runs and answers.
-func (p *prober) ask(ctx context.Context, jobs map[string]*batch.Job, probes []Probe) (map[Probe]bool, error) {
-	held := map[Probe]bool{}
+// ask says of each probe whether it holds: every pod of the task is there, runs and answers. Those that do not hold although the pods run are unanswered.
+func (p *prober) ask(ctx context.Context, jobs map[string]*batch.Job, probes []Probe) (held map[Probe]bool, unanswered []Probe, err error) {
+	held = map[Probe]bool{}
 	for _, probe := range probes {
 		addresses, err := p.addresses(ctx, jobs[probe.Job], probe.Task)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		held[probe] = len(addresses) > 0 && p.all(ctx, probe, addresses)
+		if len(addresses) > 0 && !held[probe] {
+			unanswered = append(unanswered, probe)
+		}
 	}
-	return held, nil
+	return held, unanswered, nil
+}
+
+// silentAfter is how often in a row a probe is not answered before that is told.
+const silentAfter = 30
+
+// listener counts how often probes were not answered, flow by flow. The zero value is ready; any goroutine may use it.
+type listener struct {
+	mu     sync.Mutex
+	missed map[types.NamespacedName]map[Probe]int
+}
+
+// hear takes note of what a flow's probes found, and gives those that were not answered too often.
+func (l *listener) hear(flow types.NamespacedName, unanswered []Probe) map[Probe]bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.missed[flow]
+	if len(unanswered) == 0 {
+		delete(l.missed, flow)
+		return nil
+	}
+	now, silent := map[Probe]int{}, map[Probe]bool{}
+	for _, probe := range unanswered {
+		now[probe] = before[probe] + 1
+		silent[probe] = now[probe] >= silentAfter
+	}
+	if l.missed == nil {
+		l.missed = map[types.NamespacedName]map[Probe]int{}
+	}
+	l.missed[flow] = now
+	return silent
 }
 
 // addresses are those of the running pods of a task; none while one is missing.

@@ -5,14 +5,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
@@ -79,9 +82,49 @@ func TestProbesAskEveryPodOfATask(t *testing.T) {
 				b = b.WithObjects(p)
 			}
 			c.probe.Job, c.probe.Task = "f-a", "server"
-			held, err := newProber(b.Build()).ask(t.Context(), map[string]*batch.Job{"f-a": job}, []Probe{c.probe})
+			held, _, err := newProber(b.Build()).ask(t.Context(), map[string]*batch.Job{"f-a": job}, []Probe{c.probe})
 			if err != nil || held[c.probe] != c.want {
 				t.Errorf("holds: %v, %v; want %v", held[c.probe], err, c.want)
+			}
+		})
+	}
+}
+
+func TestAProbeThatIsNotAnsweredForAWhileIsTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		plugins map[string][]string
+		says    string
+	}{
+		"a job whose names resolve":             {map[string][]string{"svc": nil}, "give svc the argument --disable-network-policy"},
+		"a job with svc that lets everybody in": {map[string][]string{"svc": {"--disable-network-policy=true"}}, "correct the probe's port and path"},
+		"a job without svc":                     {nil, "correct the probe's port and path"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := after("b", "a")
+			b.DependsOn.Probe = &flow.Probe{TcpSocketList: []flow.TcpSocket{{TaskName: "server", Port: 22}}}
+			w := newWorld(t, flow.Flow{Name: "a"}, b)
+			w.in.Templates["a"].Spec.Plugins = c.plugins
+			w.look()
+			w.look()
+			probe := Probe{Job: "f-a", Task: "server", Network: "tcp", Port: 22}
+			flowName := types.NamespacedName{Namespace: "default", Name: "f"}
+			var l listener
+			told := 0
+			for n := 1; n <= silentAfter+1; n++ {
+				w.in.Held, w.in.Silent = map[Probe]bool{}, l.hear(flowName, []Probe{probe})
+				p := Compute(w.in)
+				if n < silentAfter && len(p.Events) > 0 {
+					t.Fatalf("told after %d times: %v", n, p.Events)
+				}
+				if told += len(p.Events); told > 0 && !strings.Contains(p.Events[0].Message, c.says) {
+					t.Errorf("it says %q", p.Events[0].Message)
+				}
+			}
+			if told == 0 {
+				t.Error("nobody was told")
+			}
+			if l.hear(flowName, nil); l.hear(flowName, []Probe{probe})[probe] {
+				t.Error("after an answer it is told at the next silence")
 			}
 		})
 	}

@@ -42,6 +42,7 @@ type Reconciler struct {
 	recorder record.EventRecorder
 	now      func() time.Time
 	prober   *prober
+	listener listener
 	told     told.Events
 	gone     graveyard
 }
@@ -111,6 +112,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	f := &flow.JobFlow{}
 	if err := r.cache.Get(ctx, request.NamespacedName, f); err != nil {
 		r.told.Forget(request.NamespacedName)
+		r.listener.hear(request.NamespacedName, nil)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	in := Input{Flow: f, Templates: map[string]*flow.JobTemplate{}, Jobs: map[string]*batch.Job{}, Gone: r.gone.of(f.UID), Now: r.now()}
@@ -133,9 +135,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	p := Compute(in)
 	if len(p.Probes) > 0 {
-		if in.Held, err = r.prober.ask(ctx, in.Jobs, p.Probes); err != nil {
+		var unanswered []Probe
+		if in.Held, unanswered, err = r.prober.ask(ctx, in.Jobs, p.Probes); err != nil {
 			return reconcile.Result{}, fmt.Errorf("probes of jobflow %s: %w", f.Name, err)
 		}
+		in.Silent = r.listener.hear(request.NamespacedName, unanswered)
 		p = Compute(in)
 	}
 	return r.apply(ctx, f, &p)

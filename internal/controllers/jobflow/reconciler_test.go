@@ -1,0 +1,149 @@
+package jobflow
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// oneStep is a flow of one step, its template, and the controller before them.
+func oneStep(t *testing.T, create error, objects ...client.Object) (client.WithWatch, func() ([]string, error)) {
+	t.Helper()
+	w := newWorld(t, flow.Flow{Name: "a"})
+	w.in.Flow.Spec.JobRetainPolicy = flow.Delete
+	store := storeBuilder().WithObjects(append(objects, w.in.Flow, w.in.Templates["a"])...).Build()
+	api := interceptor.NewClient(store, interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
+			if create != nil {
+				return create
+			}
+			return c.Create(ctx, o, options...)
+		},
+	})
+	recorder := record.NewFakeRecorder(20)
+	r := New(Options{Cache: store, API: api, Recorder: recorder, Now: func() time.Time { return epoch }})
+	return store, func() ([]string, error) {
+		_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "f"}})
+		var events []string
+		for len(recorder.Events) > 0 {
+			if e := <-recorder.Events; !strings.Contains(e, phaseOfFlow) {
+				events = append(events, e)
+			}
+		}
+		return events, err
+	}
+}
+
+func TestWhatTheAPIServerAnswersToAStep(t *testing.T) {
+	jobs := schema.GroupResource{Group: batch.GroupVersion.Group, Resource: "jobs"}
+	ending := apierrors.NewForbidden(jobs, "f-a", errors.New("the namespace is being terminated"))
+	ending.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	// A job of others, which says by its labels that it is the flow's (#4090).
+	foreign := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "f-a", Namespace: "default", UID: "theirs", Labels: map[string]string{keys.CreatedByJobFlow: "default.f"}}}
+	for name, c := range map[string]struct {
+		create  error
+		objects []client.Object
+		events  []string
+		again   bool
+	}{
+		"it is made":                  {events: []string{"Normal Created create a job named f-a!"}},
+		"the namespace is going away": {create: ending, events: []string{"Warning NamespaceTerminating no job is made: the namespace is being deleted"}},
+		"it is refused":               {create: errors.New("no"), again: true, events: []string{"Warning FailedCreate job f-a: no"}},
+		"a job of others has its name": {objects: []client.Object{foreign}, again: true, events: []string{
+			"Warning ForeignJob job f-a exists and is not of this flow: its step waits; delete it or rename the flow",
+			"Warning FailedCreate job f-a: the name is taken by a job that is not of this flow"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, look := oneStep(t, c.create, c.objects...)
+			events, err := look()
+			if (err != nil) != c.again {
+				t.Errorf("error %v, to be tried again: %v", err, c.again)
+			}
+			if diff := cmp.Diff(c.events, events); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAJobOfOthersWithTheLabelsOfAFlowIsNotTheFlows: it is in no list and is not deleted with the flow's jobs (#4090).
+func TestAJobOfOthersWithTheLabelsOfAFlowIsNotTheFlows(t *testing.T) {
+	labels := map[string]string{keys.CreatedByJobFlow: "default.f", keys.CreatedByJobTemplate: "default.a"}
+	foreign := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "mine", Namespace: "default", UID: "theirs", Labels: labels}}
+	foreign.Status.State.Phase = batch.Failed
+	store, look := oneStep(t, nil, foreign)
+	if _, err := look(); err != nil {
+		t.Fatal(err)
+	}
+	var job batch.Job
+	if err := store.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "f-a"}, &job); err != nil {
+		t.Fatal(err)
+	}
+	job.Status.State.Phase = batch.Completed
+	if err := store.Status().Update(t.Context(), &job); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := look(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var f flow.JobFlow
+	var left batch.JobList
+	if err := errors.Join(store.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "f"}, &f), store.List(t.Context(), &left)); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Status.JobStatusList) != 1 || f.Status.State.Phase != flow.Succeed {
+		t.Errorf("the flow is %s of %v", f.Status.State.Phase, f.Status.JobStatusList)
+	}
+	if len(left.Items) != 1 || left.Items[0].Name != "mine" {
+		t.Errorf("left are %d jobs, want the one of others", len(left.Items))
+	}
+}
+
+func TestEndsOfFlowsAreCountedUnderVolcanosNames(t *testing.T) {
+	registerMetrics()
+	f := &flow.JobFlow{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "counted"}}
+	for range 2 {
+		countEntered(f, flow.Succeed)
+	}
+	countEntered(f, flow.Failed)
+	countEntered(f, flow.Running)
+	f.Status.State.Phase = flow.Failed
+	countEntered(f, flow.Failed) // it was
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if l.GetName() == "jobflow_namespace" && l.GetValue() == "counted" {
+					got[family.GetName()] = m.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	if diff := cmp.Diff(map[string]float64{"volcano_jobflow_succeed_phase_count": 2, "volcano_jobflow_failed_phase_count": 1}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
