@@ -106,6 +106,23 @@ func TestTheElementsOfAnArray(t *testing.T) {
 	}
 }
 
+func TestALimitIsHeldAgainstPodsThatTheCacheMayNotShow(t *testing.T) {
+	t.Parallel()
+	in := array("0-9").asks(keys.ArrayLimit, "2").pod("w", 0, corev1.PodRunning)
+	in.Doubt = true
+	if p := Compute(in.Input); !p.Refresh || len(p.Writes) > 0 {
+		t.Errorf("refresh %v, %v", p.Refresh, digest(&p))
+	}
+	in.Fresh = true
+	if p := Compute(in.Input); p.Refresh || !slices.Contains(digest(&p), "create w-1") {
+		t.Errorf("refresh %v, %v", p.Refresh, digest(&p))
+	}
+	in.pod("w", 1, corev1.PodRunning).Fresh = false
+	if p := Compute(in.Input); p.Refresh {
+		t.Error("nothing is to be made, and it looks twice")
+	}
+}
+
 func TestACancelledElementIsStoppedAndIsNoEviction(t *testing.T) {
 	t.Parallel()
 	in := array("0-2").policy(bus.PodEvictedEvent, bus.RestartJobAction).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning).pod("w", 2, corev1.PodRunning).counted()

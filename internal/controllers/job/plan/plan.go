@@ -36,6 +36,9 @@ func Compute(in Input) Plan {
 	default:
 		b.stop() // 3e. Ending: wait until all pods have ended.
 	}
+	if b.plan.Refresh {
+		return Plan{Job: b.job, Refresh: true}
+	}
 	if asked.command != nil {
 		b.write(DeleteCommand{Command: asked.command}) // 4. Only now: a command survives a crash.
 	}

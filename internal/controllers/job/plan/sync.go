@@ -211,7 +211,11 @@ func (b *builder) syncGroup() {
 	if !Admitted(group) {
 		return // pods are made when the scheduler has let the group in
 	}
-	if places := b.wantedPlaces(); len(places) > 0 {
+	places := b.wantedPlaces()
+	if b.array != nil && b.array.limit > 0 && b.in.Doubt && !b.in.Fresh {
+		b.plan.Refresh = len(places) > 0 // a pod that an earlier process made counts against the limit
+	}
+	if len(places) > 0 {
 		b.write(CreatePods{Places: places})
 	}
 }
