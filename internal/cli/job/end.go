@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -12,8 +11,6 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
 )
-
-func lower(kind string) string { return strings.ToLower(kind) }
 
 // untilEnd waits for the end of the jobs that were created, with --attach
 // printing what their pods say, and returns what became of them.

@@ -3,6 +3,7 @@
 package root
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -94,7 +95,22 @@ func New(f *cli.Factory) *cobra.Command {
 	cmd.SetHelpCommandGroupID("tool")
 	addRootFlags(f, cmd)
 	cmd.SetUsageTemplate(usageTemplate)
+	cmd.SetHelpFunc(paged(f, cmd.HelpFunc()))
 	return cmd
+}
+
+// paged shows help through the pager when it is taller than the screen.
+func paged(f *cli.Factory, help func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+	return func(cmd *cobra.Command, args []string) {
+		var text bytes.Buffer
+		out := cmd.OutOrStdout()
+		cmd.SetOut(&text)
+		help(cmd, args)
+		cmd.SetOut(out)
+		if err := f.Streams.Page(text.Bytes()); err != nil {
+			cmd.PrintErrln("error:", err)
+		}
+	}
 }
 
 func addGroup(parent *cobra.Command, group string, children ...*cobra.Command) {

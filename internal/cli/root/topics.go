@@ -53,7 +53,9 @@ func addTopics(root *cobra.Command) {
 		KUBECONFIG             the kubeconfig files, as for kubectl
 		VCCTL_<FLAG>           any global flag: VCCTL_NAMESPACE=nlp, VCCTL_CONTEXT=prod
 		NO_COLOR, CLICOLOR=0   no colour; CLICOLOR_FORCE=1 colours a pipe, too
-		TERM=dumb              no colour and no block characters`)
+		TERM=dumb              no colour, no block characters and no pager
+		VCCTL_PAGER, PAGER     the pager of help and job explain, where they are taller
+		                       than the screen (default less); cat is none`)
 	topic("exit-codes", "What the exit code says", `
 		0     done
 		1     an error, wrong usage included
