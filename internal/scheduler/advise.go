@@ -26,6 +26,7 @@ type advice struct {
 	helps []explain.Help
 	why   string // the meaning of what was explained then
 	full  bool   // what is kept for others was in use
+	whole bool   // as many pods as it needs existed
 	at    time.Time
 }
 
@@ -35,7 +36,7 @@ type advice struct {
 func (e *Engine) advise(s *session.Session, j *session.Job, to *schedulingv1beta1.Explanation, position int) time.Time {
 	b := &e.book
 	known, ok := b.advices[j]
-	if !ok || known.why != explain.Meaning(to) || known.full != j.Verdict.Full || s.Now.Sub(known.at) >= adviceAge {
+	if !ok || known.why != explain.Meaning(to) || known.full != j.Verdict.Full || known.whole != whole(j) || s.Now.Sub(known.at) >= adviceAge {
 		if position == 0 || position > front {
 			delete(b.advices, j)
 			return time.Time{}
@@ -47,7 +48,7 @@ func (e *Engine) advise(s *session.Session, j *session.Job, to *schedulingv1beta
 			return s.Now.Add(adviseAgain)
 		}
 		e.advised++
-		known = advice{helps: s.Helps(j), why: explain.Meaning(to), full: j.Verdict.Full, at: s.Now}
+		known = advice{helps: s.Helps(j), why: explain.Meaning(to), full: j.Verdict.Full, whole: whole(j), at: s.Now}
 		b.advices[j] = known
 	}
 	for _, h := range known.helps {
@@ -73,3 +74,6 @@ func addWait(to *schedulingv1beta1.Explanation) {
 		to.Helps = append(to.Helps, explain.Wait(at.Time).API())
 	}
 }
+
+// whole says whether as many pods exist as the gang needs: only then is known where they fit.
+func whole(j *session.Job) bool { return j.Verdict.Members.Exist >= j.Verdict.Members.Min }
