@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,24 +41,30 @@ func TestControllers(t *testing.T) {
 	r.emptyNamespace(t, "warm")
 	makeNamespace(t, r.core, "volcano-system") // where the numbers of jobs are drawn
 	r.openQueue(t)
+	free := r.freeJobs(t, smallJobs)
 	r.letAllIn(t)
 	daemon := r.startVCD(t, "controllers")
 
 	t.Run("1,000 jobs of one pod", func(t *testing.T) {
-		var shares, cpus []float64
+		s := shape{smallJobs, 1}
+		var shares, inCPU, of, cpus []float64
 		for round := range rounds() {
-			share, cpu := r.createRound(t, daemon, shape{smallJobs, 1}, round)
-			shares, cpus = append(shares, share), append(cpus, cpu)
-			r.removeJobs(t, ourNamespace(shape{smallJobs, 1}, round))
+			c := r.createRound(t, daemon, s, round)
+			r.removeJobs(t, ourNamespace(s, round))
+			shares, inCPU = append(shares, c.share()), append(inCPU, c.shareInCPU())
+			of, cpus = append(of, free.Seconds()/c.oursCPU.Seconds()), append(cpus, c.perPod())
 		}
 		take(t, figures.SmallJobs, 0, shares...)
+		take(t, figures.SmallJobs+figures.InProcessorTime, 0, inCPU...)
+		take(t, figures.SmallOfMost, 0, of...)
 		take(t, figures.ControlSmall, 0, cpus...)
 	})
 	t.Run("a job of 10,000 pods", func(t *testing.T) {
 		s := shape{1, largeJob}
-		share, cpu := r.createRound(t, daemon, s, 0)
-		take(t, figures.LargeJob, 0, share)
-		take(t, figures.Control, 0, cpu)
+		c := r.createRound(t, daemon, s, 0)
+		take(t, figures.LargeJob, 0, c.share())
+		take(t, figures.LargeJob+figures.InProcessorTime, 0, c.shareInCPU())
+		take(t, figures.Control, 0, c.perPod())
 		r.finish(t, ourNamespace(s, 0), s.pods)
 		r.idle(t, daemon)
 	})
@@ -65,23 +72,44 @@ func TestControllers(t *testing.T) {
 
 func ourNamespace(s shape, round int) string { return fmt.Sprintf("ours-%s-%d", s, round) }
 
+// creation is what was measured in one round.
+type creation struct {
+	shape
+	bare, ours time.Duration
+	// Processor time of everything together, and of vcd alone. It hardly depends on who else uses the machine.
+	bareCPU, oursCPU, vcdCPU time.Duration
+}
+
+// share is the bare loop's time over ours: the more the better, 1 is as fast.
+func (c creation) share() float64 { return c.bare.Seconds() / c.ours.Seconds() }
+
+func (c creation) shareInCPU() float64 { return c.bareCPU.Seconds() / c.oursCPU.Seconds() }
+
+// perPod is the controllers' processor time, in milliseconds.
+func (c creation) perPod() float64 { return c.vcdCPU.Seconds() * 1000 / float64(c.all()) }
+
 // createRound measures how long jobs take until all of their pods exist, beside bare creates of as many.
-func (r *rig) createRound(t *testing.T, daemon *vcd, s shape, round int) (share, cpu float64) {
+func (r *rig) createRound(t *testing.T, daemon *vcd, s shape, round int) creation {
 	t.Helper()
+	c := creation{shape: s}
 	bare, ours := fmt.Sprintf("bare-%s-%d", s, round), ourNamespace(s, round)
 	makeNamespace(t, r.core, bare)
 	makeNamespace(t, r.core, ours)
-	alone := r.bareCreates(t, bare, s.all())
+	used := cpuOf(t, daemon)
+	c.bare = r.bareCreates(t, bare, s.all())
+	c.bareCPU = cpuOf(t, daemon) - used
 	r.emptyNamespace(t, bare)
 	quiet(t, daemon)
 
 	profiled := daemon.profile(t, ours)
 	asked := r.requests(t)
-	before := cpuTime(t, daemon.process.Process.Pid)
+	alone, all := cpuTime(t, daemon.process.Process.Pid), cpuOf(t, daemon)
 	began := time.Now()
 	var submitted time.Duration
 	inParallel(t, s.jobs, func(ctx context.Context, i int) error {
-		return r.ours.Create(ctx, newJob(ours, fmt.Sprintf("job-%d", i), s.pods, nil))
+		job := newJob(ours, fmt.Sprintf("job-%d", i), s.pods, nil)
+		batchv1alpha1.SetJobID(job, int64(1+round*s.jobs+i)) // as the door does it
+		return r.ours.Create(ctx, job)
 	})
 	submitted = time.Since(began)
 	t.Cleanup(func() {
@@ -90,15 +118,54 @@ func (r *rig) createRound(t *testing.T, daemon *vcd, s shape, round int) (share,
 			t.Log(tail(string(text), 30))
 		}
 	})
-	eventually(t, 40*time.Second, fmt.Sprintf("all %d pods of %s exist", s.all(), ours), func() bool { return r.pods.count(ours).exist == s.all() })
-	took := r.pods.count(ours).lastCreated.Sub(began)
+	eventually(t, 3*time.Minute, fmt.Sprintf("all %d pods of %s exist", s.all(), ours), func() bool { return r.pods.count(ours).exist == s.all() })
+	c.ours = r.pods.count(ours).lastCreated.Sub(began)
+	c.oursCPU = cpuOf(t, daemon) - all
 	t.Logf("requests a pod: %s", r.requests(t).since(asked, s.all()))
 	quiet(t, daemon)
-	cpu = (cpuTime(t, daemon.process.Process.Pid) - before).Seconds() * 1000 / float64(s.all())
+	c.vcdCPU = cpuTime(t, daemon.process.Process.Pid) - alone
 	profiled()
-	share = alone.Seconds() / took.Seconds()
-	t.Logf("round %d, %s: bare creates %s, ours %s (submitted after %s), share %.2f, controllers %.3f ms a pod", round, s, short(alone), short(took), short(submitted), share, cpu)
-	return share, cpu
+	t.Logf("round %d, %s: bare creates %s, ours %s (submitted after %s), share %.2f; processor time %s and %s, share %.2f; controllers %.3f ms a pod",
+		round, s, short(c.bare), short(c.ours), short(submitted), c.share(), short(c.bareCPU), short(c.oursCPU), c.shareInCPU(), c.perPod())
+	return c
+}
+
+// freeJobs makes what jobs of one pod are made of, where controllers would be free: each Job, its PodGroup, the PodGroup's phase and the pod, as fast as the API server
+// takes them, with no vcd. It gives the processor time of all this, and takes it away again.
+func (r *rig) freeJobs(t *testing.T, jobs int) time.Duration {
+	t.Helper()
+	var shares, used []float64
+	spec := podSpec("nobody")
+	for round := range rounds() {
+		namespace, bare := fmt.Sprintf("free-%d", round), fmt.Sprintf("free-bare-%d", round)
+		makeNamespace(t, r.core, namespace)
+		makeNamespace(t, r.core, bare)
+		alone := r.bareCreates(t, bare, jobs)
+		r.emptyNamespace(t, bare)
+		before := cpuTime(t, os.Getpid())
+		all := inParallel(t, jobs, func(ctx context.Context, i int) error {
+			job := newJob(namespace, fmt.Sprintf("job-%d", i), 1, nil)
+			if err := r.ours.Create(ctx, job); err != nil {
+				return err
+			}
+			if err := r.createGang(ctx, namespace, job.Name, 1); err != nil {
+				return err
+			}
+			if err := letIn(ctx, r.ours, &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: job.Name}}); err != nil {
+				return err
+			}
+			_, err := r.core.CoreV1().Pods(namespace).Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: job.Name}, Spec: spec}, metav1.CreateOptions{})
+			return err
+		})
+		cpu := cpuTime(t, os.Getpid()) - before
+		t.Logf("round %d, without vcd: bare creates %s, with a Job and a PodGroup each %s, %s of processor time", round, short(alone), short(all), short(cpu))
+		shares, used = append(shares, alone.Seconds()/all.Seconds()), append(used, cpu.Seconds())
+		r.removeGangs(t, namespace)
+		r.removeJobs(t, namespace)
+	}
+	take(t, figures.SmallMost, 0, shares...)
+	slices.Sort(used)
+	return time.Duration(used[len(used)/2] * float64(time.Second))
 }
 
 // bareCreates makes pods as fast as it can.
@@ -135,16 +202,12 @@ func (r *rig) letAllIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.Stop)
-	patch, err := json.Marshal(map[string]any{"status": map[string]any{"phase": schedulingv1beta1.PodGroupInqueue}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	waiting := make(chan *schedulingv1beta1.PodGroup, 10_000)
 	for range 16 {
 		go func() {
 			for g := range waiting {
 				// One that has gone meanwhile needs nothing.
-				_ = c.Patch(t.Context(), g, client.RawPatch(types.MergePatchType, patch))
+				_ = letIn(t.Context(), c, g)
 			}
 		}()
 	}
@@ -156,6 +219,15 @@ func (r *rig) letAllIn(t *testing.T) {
 			}
 		}
 	}()
+}
+
+// letIn lets a PodGroup in, as a scheduler does.
+func letIn(ctx context.Context, c client.Client, g *schedulingv1beta1.PodGroup) error {
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"phase": schedulingv1beta1.PodGroupInqueue}})
+	if err != nil {
+		return err
+	}
+	return c.Patch(ctx, g, client.RawPatch(types.MergePatchType, patch))
 }
 
 // finish lets all pods of a job end well and waits until the job is over.
