@@ -2,6 +2,7 @@ package check
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -26,9 +27,9 @@ var judges = map[schema.GroupVersionKind]judge{
 	batchv1alpha1.GroupVersion.WithKind("Job"):          of(newJob, changedJob),
 	schedulingv1beta1.GroupVersion.WithKind("Queue"):    of(newQueue, changedQueue),
 	schedulingv1beta1.GroupVersion.WithKind("PodGroup"): of(newPodGroup, nil),
-	batchv1alpha1.GroupVersion.WithKind("CronJob"):      of(newCronJob, changed(newCronJob)),
+	batchv1alpha1.GroupVersion.WithKind("CronJob"):      of(newCronJob, changedCronJob),
 	flowv1alpha1.GroupVersion.WithKind("JobFlow"):       of(newJobFlow, changed(newJobFlow)),
-	flowv1alpha1.GroupVersion.WithKind("JobTemplate"):   of(newJobTemplate, changed(newJobTemplate)),
+	flowv1alpha1.GroupVersion.WithKind("JobTemplate"):   of(newJobTemplate, changedJobTemplate),
 	topologyv1alpha1.GroupVersion.WithKind("HyperNode"): of(newHyperNode, changed(newHyperNode)),
 	corev1.SchemeGroupVersion.WithKind("Pod"):           of(newPod, nil),
 }
@@ -107,9 +108,30 @@ func changedJob(old, job *batchv1alpha1.Job, around *Around) Verdict {
 // newCronJob judges the jobs that would be made as well: nobody sees what becomes of them at night.
 func newCronJob(cron *batchv1alpha1.CronJob, around *Around) Verdict {
 	errs := batchv1alpha1.ValidateCronJob(cron)
-	verdict := around.embedded(cron.JobOf(), field.NewPath("spec", "jobTemplate"), around.Queues)
+	job := cron.JobOf()
+	job.Name += longestTime
+	verdict := around.embedded(job, field.NewPath("spec", "jobTemplate"), around.Queues)
 	verdict.Errors = append(errs, verdict.Errors...)
 	return verdict
+}
+
+// longestTime stands for what the names of a CronJob's jobs end with: minutes since 1970, eight digits until 2160.
+const longestTime = "-99999999"
+
+// changedCronJob leaves a template alone that is as it was: a CronJob whose queue has been closed can still be suspended.
+func changedCronJob(old, cron *batchv1alpha1.CronJob, around *Around) Verdict {
+	if equality.Semantic.DeepEqual(old.Spec.JobTemplate, cron.Spec.JobTemplate) {
+		return Verdict{Errors: batchv1alpha1.ValidateCronJob(cron)}
+	}
+	return newCronJob(cron, around)
+}
+
+// changedJobTemplate leaves what is as it was alone, whatever rules have come since.
+func changedJobTemplate(old, template *flowv1alpha1.JobTemplate, around *Around) Verdict {
+	if equality.Semantic.DeepEqual(old.Spec, template.Spec) {
+		return Verdict{}
+	}
+	return newJobTemplate(template, around)
 }
 
 func newJobFlow(flow *flowv1alpha1.JobFlow, _ *Around) Verdict {

@@ -33,8 +33,8 @@ func ValidateJob(job *Job, queues QueueLookup) field.ErrorList {
 	return ValidateEmbeddedJob(job, nil, queues)
 }
 
-// ValidateEmbeddedJob is ValidateJob for a job that other objects hold at a path: its metadata and spec are below it.
-// Without a name nothing is said of the names of its pods.
+// ValidateEmbeddedJob is ValidateJob for a job that other objects hold at a path: its annotations and spec are below
+// it, its name is made of theirs. Without a name nothing is said of the names of its pods.
 func ValidateEmbeddedJob(job *Job, at *field.Path, queues QueueLookup) field.ErrorList {
 	spec := at.Child("spec")
 	if len(job.Spec.Tasks) == 0 {
@@ -44,7 +44,7 @@ func ValidateEmbeddedJob(job *Job, at *field.Path, queues QueueLookup) field.Err
 		return field.ErrorList{field.Invalid(spec.Child("tasks"), n, fmt.Sprintf(
 			"job has %d tasks and %d is the most; pods that are alike are replicas of one task", n, MaxTasks))}
 	}
-	errs := validateName(job.Name, at.Child("metadata", "name"))
+	errs := validateName(job.Name, field.NewPath("metadata", "name"))
 	errs = append(errs, validateScalars(&job.Spec, spec)...)
 	errs = append(errs, validateTasks(job, spec.Child("tasks"))...)
 	errs = append(errs, validateTotals(job, spec)...)
@@ -52,8 +52,8 @@ func ValidateEmbeddedJob(job *Job, at *field.Path, queues QueueLookup) field.Err
 	errs = append(errs, validatePlugins(job, spec.Child("plugins"))...)
 	errs = append(errs, validateVolumes(job.Spec.Volumes, spec.Child("volumes"))...)
 	errs = append(errs, validateDependencies(job.Spec.Tasks, spec.Child("tasks"))...)
-	errs = append(errs, validateGates(job, field.NewPath("metadata", "annotations"))...)
-	errs = append(errs, validateArray(job, field.NewPath("metadata", "annotations"))...)
+	errs = append(errs, validateGates(job, at.Child("metadata", "annotations"))...)
+	errs = append(errs, validateArray(job, at.Child("metadata", "annotations"))...)
 	errs = append(errs, schedulingv1beta1.ValidateDisruptionBudget(job.Annotations, at.Child("metadata", "annotations"))...)
 	if queues != nil {
 		errs = append(errs, validateQueue(job.Spec.Queue, spec.Child("queue"), queues)...)
