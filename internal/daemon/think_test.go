@@ -65,8 +65,9 @@ func TestAQuestionIsAnsweredAfterACycleThatHasSeenWhatCameBeforeIt(t *testing.T)
 		done := make(chan struct{})
 		go func() { defer close(done); l.run(ctx) }()
 		synctest.Wait()
-		source.put(model.QueueFrom(openQueue()))
-		source.put(model.NodeFrom(build.Node("n").CPU("4").Memory("4Gi").Obj()))
+		source.mu.Lock() // heard of, and not a reason to cycle yet
+		source.inbox = append(source.inbox, model.QueueFrom(openQueue()), model.NodeFrom(build.Node("n").CPU("4").Memory("4Gi").Obj()))
+		source.mu.Unlock()
 		answer := make(chan insightv1alpha1.PlanStatus, 1)
 		questions <- question{thought: thought, answer: answer}
 		status := <-answer
