@@ -227,3 +227,6 @@ func normalizeImage(name string) string {
 func nodeObject(name string, labels map[string]string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 }
+
+// ShapeOf is the shape that pods of the cluster have by its key; nil: none has it.
+func (c *Cluster) ShapeOf(key string) *Shape { return c.shapes[key] }

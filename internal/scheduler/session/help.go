@@ -134,7 +134,7 @@ func (h *helper) as(change func(*model.Shape) *model.Shape) bool {
 	for i, t := range pending {
 		v, known := variants[t.Shape]
 		if !known {
-			v = change(t.Shape)
+			v = h.asOne(change(t.Shape), variants)
 			variants[t.Shape] = v
 		}
 		if v == nil {
@@ -148,6 +148,24 @@ func (h *helper) as(change func(*model.Shape) *model.Shape) bool {
 	ok := h.fits()
 	h.j.Pending = pending
 	return ok
+}
+
+// asOne is the shape that a pod would be of: pods that become alike are of one shape,
+// and are placed together, as they would be.
+func (h *helper) asOne(v *model.Shape, variants map[*model.Shape]*model.Shape) *model.Shape {
+	if v == nil {
+		return nil
+	}
+	same := func(o *model.Shape) bool { return o != nil && o.Key == v.Key && slices.Equal(o.Request, v.Request) }
+	if known := h.s.Cluster.ShapeOf(v.Key); same(known) {
+		return known
+	}
+	for _, t := range h.j.Pending {
+		if o := variants[t.Shape]; same(o) {
+			return o
+		}
+	}
+	return v
 }
 
 // smallerPods finds the most of the short resource that a pod may ask for.

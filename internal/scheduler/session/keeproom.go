@@ -31,8 +31,8 @@ func (s *Session) KeepLost() {
 		if j == nil || !j.LetIn() || j.Satisfied() || j.AllocatedTasks() == 0 {
 			continue // whole again, or it does not run any more
 		}
-		if _, v := s.tiers(j.Topology, s.nodesOf(j, nil), nil); v.Code != "" {
-			continue // the HyperNodes changed around it: no room of its own helps it
+		if s.stranded(j) {
+			continue // no room of its own helps it
 		}
 		k := &keeping{job: j, in: s.Ledger.Of(g.Queue)}
 		for _, lost := range g.Lost {
@@ -55,6 +55,21 @@ func (s *Session) KeepLost() {
 			s.hold(k)
 		}
 	}
+}
+
+// stranded says whether the HyperNodes changed around what a gang, or a sub-group that
+// lacks pods, still has: it is spread wider than it allows, and nothing joins it.
+func (s *Session) stranded(j *Job) bool {
+	if _, v := s.tiers(j.Topology, s.nodesOf(j, nil), nil); v.Code != "" {
+		return true
+	}
+	return slices.ContainsFunc(j.groups, func(g *Group) bool {
+		if len(g.Tasks) <= g.Held {
+			return false
+		}
+		_, v := s.tiers(g.Policy.Topology, s.nodesOf(j, g), nil)
+		return v.Code != ""
+	})
 }
 
 // hold keeps as much as the gang lacks, where there is room still.
