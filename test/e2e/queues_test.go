@@ -55,7 +55,7 @@ func TestScenario03CapabilityIsALimitAndTheReasonNamesIt(t *testing.T) {
 	c.running("job1", 1, 30*time.Second)
 	c.create(single("job2", "test1", "3").String())
 
-	c.waits("job2", 20*time.Second, "test1", "capability", "cpu", "3", "2")
+	c.waits("job2", 20*time.Second, "test1", "limit", "cpu", "3", "2")
 	view := c.vcctl("job", "view", "job2")
 	if err := containsAll(view, "Pending", "capability"); err != nil {
 		t.Errorf("vcctl job view: %v", err)
