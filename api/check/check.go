@@ -84,3 +84,12 @@ func Update(kind schema.GroupVersionKind, old, object []byte, around *Around) Ve
 	}
 	return judge.update(old, object, around)
 }
+
+// Delete judges whether the object of a kind and name may go; of kinds that may always go nothing is said.
+func Delete(kind schema.GroupVersionKind, name string, around *Around) Verdict {
+	judge, ok := judges[kind]
+	if !ok || judge.remove == nil {
+		return Verdict{}
+	}
+	return judge.remove(name, around)
+}

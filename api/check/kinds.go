@@ -1,6 +1,8 @@
 package check
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,13 +21,14 @@ import (
 type judge struct {
 	create  func(object []byte, around *Around) Verdict
 	update  func(old, object []byte, around *Around) Verdict
+	remove  func(name string, around *Around) Verdict // nil: objects of the kind may always go
 	strange func(object []byte) []string
 }
 
 // judges are the kinds that have rules.
 var judges = map[schema.GroupVersionKind]judge{
 	batchv1alpha1.GroupVersion.WithKind("Job"):          of(newJob, changedJob),
-	schedulingv1beta1.GroupVersion.WithKind("Queue"):    of(newQueue, changedQueue),
+	schedulingv1beta1.GroupVersion.WithKind("Queue"):    of(newQueue, changedQueue).removedBy(removedQueue),
 	schedulingv1beta1.GroupVersion.WithKind("PodGroup"): of(newPodGroup, nil),
 	batchv1alpha1.GroupVersion.WithKind("CronJob"):      of(newCronJob, changedCronJob),
 	flowv1alpha1.GroupVersion.WithKind("JobFlow"):       of(newJobFlow, changed(newJobFlow)),
@@ -61,6 +64,12 @@ func of[T any](create func(*T, *Around) Verdict, update func(old, object *T, aro
 		},
 		strange: strangeFields[T],
 	}
+}
+
+// removedBy adds the rule for objects that are to go.
+func (j judge) removedBy(remove func(name string, around *Around) Verdict) judge {
+	j.remove = remove
+	return j
 }
 
 // validateName says what the API server says of a name before it asks webhooks.
@@ -173,6 +182,21 @@ func newQueue(queue *schedulingv1beta1.Queue, around *Around) Verdict {
 func changedQueue(old, queue *schedulingv1beta1.Queue, around *Around) Verdict {
 	schedulingv1beta1.DefaultQueue(queue)
 	return Verdict{Errors: around.QueueRules.ValidateUpdate(old, queue, around.Queues)}
+}
+
+// removedQueue warns of a queue that pods still run in, where an installation lets it go at all.
+func removedQueue(name string, around *Around) Verdict {
+	verdict := Verdict{Errors: around.QueueRules.ValidateDelete(name, around.Queues)}
+	if around.Queues == nil || len(verdict.Errors) > 0 {
+		return verdict
+	}
+	if queue, ok := around.Queues.Queue(name); ok {
+		if pods := queue.Status.Allocated[corev1.ResourcePods]; pods.Sign() > 0 {
+			verdict.Warnings = append(verdict.Warnings, fmt.Sprintf(
+				"queue %s has allocated Pods: %s; they run on, and no new ones of their jobs are scheduled", name, pods.String()))
+		}
+	}
+	return verdict
 }
 
 func newPodGroup(group *schedulingv1beta1.PodGroup, around *Around) Verdict {

@@ -66,7 +66,7 @@ func (h *hooks) handlers() map[string]admission.HandlerFunc {
 		pathMutateJob:         h.mutateJob,
 		pathValidateJob:       h.validate(batchv1alpha1.GroupVersion.WithKind("Job")),
 		pathMutateQueue:       h.mutateQueue,
-		pathValidateQueue:     h.validateQueue,
+		pathValidateQueue:     h.validate(schedulingv1beta1.GroupVersion.WithKind("Queue")),
 		pathMutatePodGroup:    h.mutatePodGroup,
 		pathValidatePodGroup:  h.validate(schedulingv1beta1.GroupVersion.WithKind("PodGroup")),
 		pathValidateHyperNode: h.validate(topologyv1alpha1.GroupVersion.WithKind("HyperNode")),

@@ -25,6 +25,7 @@ import (
 var (
 	jobKind   = batchv1alpha1.GroupVersion.WithKind("Job")
 	groupKind = schedulingv1beta1.GroupVersion.WithKind("PodGroup")
+	queueKind = schedulingv1beta1.GroupVersion.WithKind("Queue")
 	podKind   = corev1.SchemeGroupVersion.WithKind("Pod")
 )
 
@@ -169,15 +170,15 @@ func TestQueuesGroupsAndPodsAtTheDoor(t *testing.T) {
 	h := &hooks{schedulers: []string{"volcano"}, queues: &fakeQueues{cached: []*schedulingv1beta1.Queue{queue("default", ""), busy}}}
 	remove := request(admissionv1.Delete, "Queue", "", `{}`)
 	remove.Name = "default"
-	requireResponse(t, h.validateQueue(t.Context(), remove), 422, "`default` queue can not be deleted")
+	requireResponse(t, h.validate(queueKind)(t.Context(), remove), 422, "`default` queue can not be deleted")
 	remove.Name = "busy"
-	response := h.validateQueue(t.Context(), remove)
+	response := h.validate(queueKind)(t.Context(), remove)
 	requireResponse(t, response, 0, "")
 	if len(response.Warnings) != 1 {
 		t.Errorf("want a warning that pods still run, got %q", response.Warnings)
 	}
-	requireResponse(t, h.validateQueue(t.Context(), request(admissionv1.Create, "Queue", `{"metadata":{"name":"x"},"spec":{"parent":"x"}}`, "")), 422, "spec.parent")
-	requireResponse(t, h.validateQueue(t.Context(), request(admissionv1.Update, "Queue", `{"metadata":{"name":"x"},"spec":{"weight":2}}`, `{"metadata":{"name":"x"},"spec":{"weight":1}}`)), 0, "")
+	requireResponse(t, h.validate(queueKind)(t.Context(), request(admissionv1.Create, "Queue", `{"metadata":{"name":"x"},"spec":{"parent":"x"}}`, "")), 422, "spec.parent")
+	requireResponse(t, h.validate(queueKind)(t.Context(), request(admissionv1.Update, "Queue", `{"metadata":{"name":"x"},"spec":{"weight":2}}`, `{"metadata":{"name":"x"},"spec":{"weight":1}}`)), 0, "")
 	requireResponse(t, h.validate(groupKind)(t.Context(), request(admissionv1.Create, "PodGroup", `{"spec":{"queue":"nowhere"}}`, "")), 422, "unable to find queue")
 	pod := `{"metadata":{"annotations":{"volcano.sh/jdb-min-available":"0"}},"spec":{"schedulerName":"volcano"}}`
 	requireResponse(t, h.validate(podKind)(t.Context(), request(admissionv1.Create, "Pod", pod, "")), 422, "positive integer")

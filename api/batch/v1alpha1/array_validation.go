@@ -8,8 +8,9 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// validateArray looks at what makes a job an array.
-func validateArray(job *Job, annotations *field.Path) field.ErrorList {
+// validateArray looks at what makes a job, which stands at a path, an array.
+func validateArray(job *Job, at *field.Path) field.ErrorList {
+	annotations := at.Child("metadata", "annotations")
 	var errs field.ErrorList
 	invalid := func(key, text string) {
 		errs = append(errs, field.Invalid(annotations.Key(key), job.Annotations[key], text))
@@ -45,14 +46,14 @@ func validateArray(job *Job, annotations *field.Path) field.ErrorList {
 		if unknown := cancelled.Minus(elements); len(unknown) > 0 {
 			invalid(keys.ArrayCancelled, fmt.Sprintf("%s: the array has no such elements, its elements are %s", unknown, elements))
 		}
-		errs = append(errs, validateElements(job, int32(n))...)
+		errs = append(errs, validateElements(job, int32(n), at.Child("spec"))...)
 	}
 	return errs
 }
 
 // validateElements wants one task with as many pods as there are elements, or as many partitions.
-func validateElements(job *Job, n int32) field.ErrorList {
-	tasks := field.NewPath("spec", "tasks")
+func validateElements(job *Job, n int32, spec *field.Path) field.ErrorList {
+	tasks := spec.Child("tasks")
 	if len(job.Spec.Tasks) != 1 {
 		return field.ErrorList{field.Invalid(tasks, len(job.Spec.Tasks), fmt.Sprintf(
 			"an array (%s) has one task: give an element several pods by its partitionPolicy, or make several jobs", keys.Array))}
@@ -65,7 +66,7 @@ func validateElements(job *Job, n int32) field.ErrorList {
 	}
 	limit, err := ArrayLimit(job)
 	if most := int64(limit) * size; err == nil && limit > 0 && int64(job.Spec.MinAvailable) > most {
-		return field.ErrorList{field.Invalid(field.NewPath("spec", "minAvailable"), job.Spec.MinAvailable, fmt.Sprintf(
+		return field.ErrorList{field.Invalid(spec.Child("minAvailable"), job.Spec.MinAvailable, fmt.Sprintf(
 			"%s lets %d elements run at once, which are %d pods: the job could never start; lower minAvailable to %d, or raise the limit",
 			keys.ArrayLimit, limit, most, most))}
 	}

@@ -12,8 +12,6 @@ import (
 // JobLookup is what validation wants to know of the jobs that there are.
 //
 // +kubebuilder:object:generate=false
-//
-// +kubebuilder:object:generate=false
 type JobLookup interface {
 	// Job gives the job that a reference names; nil when there is none.
 	Job(JobReference) *Job

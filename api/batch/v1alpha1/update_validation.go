@@ -24,7 +24,7 @@ func ValidateJobUpdate(old, updated *Job) field.ErrorList {
 	sameSpec := apiequality.Semantic.DeepEqual(old.Spec, updated.Spec)
 	if arrayChanged(old, updated) || !sameSpec {
 		beyond = append(beyond, validateSameElements(old, updated, annotations)...)
-		beyond = append(beyond, validateArray(updated, annotations)...)
+		beyond = append(beyond, validateArray(updated, nil)...)
 	}
 	if sameSpec {
 		return beyond

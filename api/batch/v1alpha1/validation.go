@@ -53,7 +53,7 @@ func ValidateEmbeddedJob(job *Job, at *field.Path, queues QueueLookup) field.Err
 	errs = append(errs, validateVolumes(job.Spec.Volumes, spec.Child("volumes"))...)
 	errs = append(errs, validateDependencies(job.Spec.Tasks, spec.Child("tasks"))...)
 	errs = append(errs, validateGates(job, at.Child("metadata", "annotations"))...)
-	errs = append(errs, validateArray(job, at.Child("metadata", "annotations"))...)
+	errs = append(errs, validateArray(job, at)...)
 	errs = append(errs, schedulingv1beta1.ValidateDisruptionBudget(job.Annotations, at.Child("metadata", "annotations"))...)
 	if queues != nil {
 		errs = append(errs, validateQueue(job.Spec.Queue, spec.Child("queue"), queues)...)

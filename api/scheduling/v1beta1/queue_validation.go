@@ -2,6 +2,7 @@ package v1beta1
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -26,6 +27,10 @@ type QueueRules struct {
 	// KeepBusy forbids to delete a queue in which pods run.
 	KeepBusy bool
 }
+
+// LooseQueueRules are what holds at every installation, whatever it chose: for clients, which do not know what that is.
+// What it chose its server says.
+func LooseQueueRules() QueueRules { return QueueRules{MaxDepth: deepestLook, FreeRoot: true} }
 
 func (r QueueRules) maxDepth() int {
 	if r.MaxDepth == 0 {
@@ -176,7 +181,7 @@ func validateHierarchyAnnotations(q *Queue) field.ErrorList {
 	}
 	var errs field.ErrorList
 	for _, part := range parts {
-		if weight, err := strconv.ParseFloat(part, 64); err != nil || !(weight > 0) {
+		if weight, err := strconv.ParseFloat(part, 64); err != nil || !(weight > 0) || math.IsInf(weight, 1) {
 			errs = append(errs, field.Invalid(at, weights, fmt.Sprintf("%q is no weight: a number above 0 is", part)))
 		}
 	}

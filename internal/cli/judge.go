@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/vc-batch/vc/api/check"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/podtemplate"
+)
+
+// Around is what commands judge objects by before they send them: as the server's admission does, by the queues that
+// there are. When ask is not set, or the queues cannot be read, nothing is said of them, and the server decides; so it
+// does of the rules that an installation may choose.
+func (f *Factory) Around(ctx context.Context, ask bool) *check.Around {
+	around := &check.Around{Template: podtemplate.Validate, QueueRules: schedulingv1beta1.LooseQueueRules()}
+	if !ask {
+		return around
+	}
+	if queues := f.Queues(ctx); queues != nil {
+		around.Queues = schedulingv1beta1.NewQueueLookup(queues...)
+	}
+	return around
+}
+
+// Queues reads all queues of the server; nil when they cannot be read.
+func (f *Factory) Queues(ctx context.Context) []*schedulingv1beta1.Queue {
+	c, err := f.Client()
+	if err != nil {
+		return nil
+	}
+	queues := []*schedulingv1beta1.Queue{}
+	page := &schedulingv1beta1.QueueList{}
+	err = Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			queues = append(queues, page.Items[i].DeepCopy())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return queues
+}
+
+// JudgeCreate says why an object that is to be created would be refused; nil when nothing speaks against it.
+func JudgeCreate(around *check.Around, object client.Object) error {
+	kind, err := apiutil.GVKForObject(object, Scheme())
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	return Refusals(check.Create(kind, text, around).Errors)
+}
+
+// JudgeUpdate says why a change would be refused; old is the object as it was read.
+func JudgeUpdate(around *check.Around, old, object client.Object) error {
+	kind, err := apiutil.GVKForObject(object, Scheme())
+	if err != nil {
+		return err
+	}
+	before, err := json.Marshal(old)
+	if err != nil {
+		return err
+	}
+	after, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	return Refusals(check.Update(kind, before, after, around).Errors)
+}
+
+// JudgeDelete says why an object, of which the name is enough, may not be deleted.
+func JudgeDelete(around *check.Around, object client.Object) error {
+	kind, err := apiutil.GVKForObject(object, Scheme())
+	if err != nil {
+		return err
+	}
+	return Refusals(check.Delete(kind, object.GetName(), around).Errors)
+}
+
+// Refusals gives what is wrong in the server's words, an error for each field.
+func Refusals(errs field.ErrorList) error {
+	problems := make([]error, len(errs))
+	for i, one := range errs {
+		problems[i] = Errorf("", "%s", one.Error())
+	}
+	return errors.Join(problems...)
+}
