@@ -167,16 +167,7 @@ func (*Policy) Name() string { return name }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	reads := config.Reads{
-		Switches: []string{
-			"enablePredicate", "enableNodeOrder", "enablePreemptable", "enableReclaimable", "enabledOverused", "enableJobEnqueued", "enableJobReady",
-		},
-		Arguments: []string{"extender.urlPrefix", "extender.httpTimeout", "extender.ignorable", "extender.managedResources"},
-	}
-	for _, key := range verbs {
-		reads.Arguments = append(reads.Arguments, "extender."+key)
-	}
-	return reads
+	return manual.Reads()
 }
 
 func (p *Policy) on(verb, enabled string) bool {

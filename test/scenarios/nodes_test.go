@@ -17,7 +17,44 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/make"
 )
+
+func (w *world) setNodes(lines []string) []string {
+	for _, line := range lines {
+		words := strings.Fields(line)
+		b := make.Node(words[0])
+		for _, word := range words[1:] {
+			key, value := pair(word)
+			kind, name, _ := strings.Cut(key, ":")
+			switch kind {
+			case "gpu":
+				b.Resource("nvidia.com/gpu", value)
+			case "image":
+				image(b.Obj(), name, value)
+			case "label":
+				b.Label(name, value)
+			case "taint":
+				v, effect, _ := strings.Cut(value, ":")
+				b.Taint(name, v, corev1.TaintEffect(effect))
+			case "cordon":
+				b.Cordon()
+			case "note":
+				b.Annotation(name, value)
+			case "capacity":
+				if b.Obj().Status.Capacity == nil {
+					b.Obj().Status.Capacity = corev1.ResourceList{}
+				}
+				b.Obj().Status.Capacity[corev1.ResourceName(name)] = resource.MustParse(value)
+			default:
+				b.Resource(key, value)
+			}
+		}
+		w.nodes[words[0]] = b.Obj()
+		w.model.Apply(model.NodeFrom(b.Obj()))
+	}
+	return []string{fmt.Sprintf("%d nodes", len(w.nodes))}
+}
 
 // box puts containers beside the first into a pod: box:NAME:RESOURCE=AMOUNT.
 func box(p *corev1.Pod, rest, value string) {

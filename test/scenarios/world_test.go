@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingk8s "k8s.io/api/scheduling/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
@@ -43,6 +41,7 @@ type world struct {
 	quotas  map[string]*corev1.ResourceQuota
 	made    int
 	numas   map[string]*nodeinfov1alpha1.Numatopology
+	fails   func(string)             // when a story cannot go on; nil: the test fails
 	events  []decision.Event         // since they were last told
 	objects map[string]metav1.Object // volumes, devices and their kin
 }
@@ -62,6 +61,9 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) fatal(format string, args ...any) {
 	w.t.Helper()
+	if w.fails != nil {
+		w.fails(fmt.Sprintf(format, args...))
+	}
 	w.t.Fatalf(format, args...)
 }
 
@@ -207,42 +209,6 @@ func pair(word string) (key, value string) {
 	return key, value
 }
 
-func (w *world) setNodes(lines []string) []string {
-	for _, line := range lines {
-		words := strings.Fields(line)
-		b := make.Node(words[0])
-		for _, word := range words[1:] {
-			key, value := pair(word)
-			kind, name, _ := strings.Cut(key, ":")
-			switch kind {
-			case "gpu":
-				b.Resource("nvidia.com/gpu", value)
-			case "image":
-				image(b.Obj(), name, value)
-			case "label":
-				b.Label(name, value)
-			case "taint":
-				v, effect, _ := strings.Cut(value, ":")
-				b.Taint(name, v, corev1.TaintEffect(effect))
-			case "cordon":
-				b.Cordon()
-			case "note":
-				b.Annotation(name, value)
-			case "capacity":
-				if b.Obj().Status.Capacity == nil {
-					b.Obj().Status.Capacity = corev1.ResourceList{}
-				}
-				b.Obj().Status.Capacity[corev1.ResourceName(name)] = resource.MustParse(value)
-			default:
-				b.Resource(key, value)
-			}
-		}
-		w.nodes[words[0]] = b.Obj()
-		w.model.Apply(model.NodeFrom(b.Obj()))
-	}
-	return []string{fmt.Sprintf("%d nodes", len(w.nodes))}
-}
-
 func (w *world) remove(args []string) []string {
 	switch args[0] {
 	case "node":
@@ -264,48 +230,6 @@ func (w *world) remove(args []string) []string {
 	return []string{"removed " + args[1]}
 }
 
-func (w *world) queue(args []string) []string {
-	b := make.Queue(args[0])
-	for _, word := range args[1:] {
-		key, value := pair(word)
-		kind, name, _ := strings.Cut(key, ":")
-		switch kind {
-		case "weight":
-			b.Weight(int32(number(w, value)))
-		case "priority":
-			b.Priority(int32(number(w, value)))
-		case "cap":
-			b.Capability(long(name), value)
-		case "guarantee":
-			b.Guarantee(long(name), value)
-		case "deserved":
-			b.Deserved(long(name), value)
-		case "parent":
-			b.Parent(value)
-		case "note":
-			b.Annotation(name, value)
-		case "require", "prefer", "avoid", "refuse":
-			groups(b.Obj(), kind, strings.Split(value, ","))
-		case "reclaimable":
-			b.Reclaimable(value == "true")
-		case "state":
-			b.State(schedulingv1beta1.QueueState(value))
-		case "backfill":
-			b.Annotation("vc-batch.dev/backfill", value)
-		case "fifo":
-			b.Fifo()
-		default:
-			w.fatal("queue: %q: no such word", word)
-		}
-	}
-	q := b.Obj()
-	w.made++
-	q.CreationTimestamp = metav1.NewTime(make.Epoch.Add(time.Duration(w.made) * time.Second))
-	w.queues[args[0]] = q
-	w.model.Apply(model.QueueFrom(q))
-	return []string{"queue " + args[0]}
-}
-
 func long(resource string) string {
 	if resource == "gpu" {
 		return "nvidia.com/gpu"
@@ -319,210 +243,4 @@ func number(w *world, text string) int {
 		w.fatal("%v", err)
 	}
 	return n
-}
-
-func (w *world) class(args []string) []string {
-	_, value := pair(args[1])
-	c := &schedulingk8s.PriorityClass{Value: int32(number(w, value))}
-	c.Name = args[0]
-	w.classes[c.Name] = c
-	w.model.Apply(model.PriorityClassFrom(c))
-	return []string{"class " + args[0]}
-}
-
-func (w *world) foreign(args []string) []string {
-	b := make.Pod(args[0]).Phase(corev1.PodRunning)
-	b.Obj().Spec.SchedulerName = "default-scheduler"
-	for _, word := range args[1:] {
-		switch key, value := pair(word); key {
-		case "node":
-			b.On(value)
-		case "port":
-			b.HostPort(int32(number(w, value)))
-		default:
-			kind, name, _ := strings.Cut(key, ":")
-			if kind == "label" {
-				b.Label(name, value)
-				continue
-			}
-			if kind == "note" {
-				b.Annotation(name, value)
-				continue
-			}
-			b.Resource(long(key), value)
-		}
-	}
-	w.pods[args[0]] = b.Obj()
-	w.model.Apply(model.TaskFrom(b.Obj(), false))
-	return []string{"pod " + args[0]}
-}
-
-// update tells the model what became of a pod.
-func (w *world) update(p *corev1.Pod) { w.model.Apply(model.TaskFrom(p, w.ours(p))) }
-
-func (w *world) dropPod(name string) {
-	p, ok := w.pods[name]
-	if !ok {
-		w.fatal("no pod %s", name)
-	}
-	delete(w.pods, name)
-	w.model.Apply(model.TaskGone{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
-}
-
-func (w *world) each(names []string, f func(string)) []string {
-	for _, name := range names {
-		f(name)
-	}
-	return []string{"done"}
-}
-
-func (w *world) eachPod(gangs []string, f func(*corev1.Pod)) []string {
-	for _, gang := range gangs {
-		for _, p := range w.podsOf(gang) {
-			f(p)
-			w.update(p)
-		}
-	}
-	return []string{"done"}
-}
-
-func (w *world) podsOf(gang string) []*corev1.Pod {
-	var out []*corev1.Pod
-	for _, p := range w.pods {
-		if p.Annotations["scheduling.k8s.io/group-name"] == gang {
-			out = append(out, p)
-		}
-	}
-	slices.SortFunc(out, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
-	return out
-}
-
-func (w *world) deleteGang(name string) {
-	for _, p := range w.podsOf(name) {
-		w.dropPod(p.Name)
-	}
-	g := w.gangs[name]
-	delete(w.gangs, name)
-	w.model.Apply(model.GangGone{Namespace: g.Namespace, Name: g.Name, UID: g.UID})
-}
-
-// cycles runs cycles and says what they decided.
-func (w *world) cycles(args []string) []string {
-	n := 1
-	if len(args) > 0 {
-		n = number(w, args[0])
-	}
-	var out []string
-	for range n {
-		d := w.cycle()
-		out = append(out, w.say(&d)...)
-	}
-	return out
-}
-
-func (w *world) cycle() decision.Decisions {
-	w.now = w.now.Add(2 * time.Second)
-	d := w.engine.Cycle(w.now, w.model)
-	decision.Assume(w.model, &d)
-	for _, q := range d.Stats.Queues {
-		w.figures[q.Queue] = q
-	}
-	for i := range d.Gangs {
-		w.gangs[d.Gangs[i].Gang.Name].Status = d.Gangs[i].Status
-		w.annotate(&d.Gangs[i])
-	}
-	for i := range d.Queues {
-		if q := w.queues[d.Queues[i].Queue]; q != nil {
-			q.Status.Conditions = nil
-			if c := d.Queues[i].Invalid; c != nil {
-				q.Status.Conditions = append(q.Status.Conditions, *c)
-			}
-		}
-	}
-	w.nominate(&d)
-	w.events = append(w.events, d.Events...)
-	return d
-}
-
-// settle lets things happen until nothing more is decided.
-func (w *world) settle(how ...string) []string {
-	var out []string
-	for range 50 {
-		d := w.cycle()
-		out = append(out, w.say(&d)...)
-		if len(d.Binds)+len(d.Evicts)+len(d.Gangs)+len(d.Nominations)+len(d.Ungates)+len(d.Lingering) == 0 {
-			return out
-		}
-		for _, u := range d.Ungates {
-			p := w.pods[u.Name]
-			p.Spec.SchedulingGates = nil
-			w.update(p)
-		}
-		for _, b := range d.Binds {
-			w.attach(&b)
-			p := w.pods[b.Pod.Name]
-			p.Spec.NodeName, p.Status.Phase = b.Node, corev1.PodRunning
-			annotated(p, &b)
-			w.started(p)
-			w.bound(p)
-			w.update(p)
-		}
-		for _, e := range d.Evicts {
-			if slices.Contains(how, "lingering") {
-				w.linger(e.Pod.Name)
-				continue
-			}
-			w.dropPod(e.Pod.Name)
-		}
-	}
-	return append(out, "does not settle")
-}
-
-func (w *world) show(names []string) []string {
-	var out []string
-	for _, name := range names {
-		s := &w.gangs[name].Status
-		out = append(out, fmt.Sprintf("%s %s running=%d succeeded=%d failed=%d", name, s.Phase, s.Running, s.Succeeded, s.Failed))
-		for _, c := range s.Conditions {
-			out = append(out, strings.TrimRight(fmt.Sprintf("  %s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message), ": "))
-		}
-		e := s.Explanation
-		if e == nil {
-			continue
-		}
-		out = append(out, fmt.Sprintf("  %s: %s", e.Reason, e.Message), "  hint: "+e.Hint)
-		for _, n := range e.Nodes {
-			out = append(out, strings.TrimRight(fmt.Sprintf("  nodes: %d %s %s %s", n.Count, n.Reason, n.Detail, n.ShortBy), " "))
-		}
-		out = append(out, evictions(e)...)
-		for _, n := range e.Short {
-			out = append(out, fmt.Sprintf("  short: %s in %s: asked %s, available %s, short by %s", n.Resource, n.Scope, n.Asked, n.Available, n.ShortBy))
-		}
-	}
-	return out
-}
-
-func (w *world) shares() []string {
-	var names, out []string
-	for name := range w.model.Queues {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		q := w.figures[name]
-		out = append(out, fmt.Sprintf("%s allocated %s deserved %s", name, list(q.Allocated), list(q.Deserved)))
-	}
-	return out
-}
-
-func list(l corev1.ResourceList) string {
-	var parts []string
-	for name, q := range l {
-		parts = append(parts, string(name)+"="+q.String())
-	}
-	slices.Sort(parts)
-	if len(parts) == 0 {
-		return "nothing"
-	}
-	return strings.Join(parts, ",")
 }

@@ -5,10 +5,7 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 // DefaultDomains is how many domains are looked at when nobody says.
 const DefaultDomains = 8
 
-// BundleArguments are the arguments of gangpreempt and gangreclaim.
-var BundleArguments = []string{"allowWholeBundle", "maxDomains"}
-
-// Bundles reads them: how many domains are looked at, and whether gangs lose
+// Bundles reads the arguments of gangpreempt and gangreclaim: how many domains are looked at, and whether gangs lose
 // their surplus only.
 func Bundles(arguments config.Arguments, warn func(string)) (domains int, surplus bool) {
 	domains = arguments.Int("maxDomains", DefaultDomains, warn)

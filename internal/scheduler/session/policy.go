@@ -18,6 +18,10 @@ type Policy interface {
 	Open(s *Session)
 }
 
+// Documented is a policy or an action that the reference of the configuration
+// tells of.
+type Documented interface{ Manual() config.Manual }
+
 // Judging is a policy that sets filters or score weights, once.
 type Judging interface {
 	Policy

@@ -18,7 +18,7 @@ func (Action) Name() string { return "backfill" }
 
 // Reads names the argument easy: whether a gang that cannot start gets a
 // reservation where run times are known. Default true.
-func (Action) Reads() []string { return []string{"easy"} }
+func (Action) Reads() []string { return manual.Reads().Arguments }
 
 // Configured is the action with its arguments.
 func (Action) Configured(arguments config.Arguments, warn func(string)) session.Action {

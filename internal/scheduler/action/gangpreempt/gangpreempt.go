@@ -25,7 +25,7 @@ func (a Action) Run(s *session.Session) {
 }
 
 // Reads names the arguments that have an effect.
-func (Action) Reads() []string { return evict.BundleArguments }
+func (Action) Reads() []string { return manual.Reads().Arguments }
 
 // Configured takes the arguments.
 func (a Action) Configured(arguments config.Arguments, warn func(string)) session.Action {

@@ -4,8 +4,6 @@
 package preempt
 
 import (
-	"slices"
-
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/evict"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -22,31 +20,14 @@ func (Action) Run(s *session.Session) {
 	evict.Run(s, evict.Case{Kind: session.Preempt}, evict.Case{Kind: session.Preempt, Own: true})
 }
 
-// needless are Volcano's arguments that have nothing to steer here, and why.
-var needless = map[string]string{
-	"predicateErrorCacheEnable":     "every shape is judged once anyway",
-	"enableTopologyAwarePreemption": "what pods say of each other is judged with the victims gone, always",
-	"topologyAwarePreemptWorkerNum": "deciding takes one core",
-	"minCandidateNodesPercentage":   "every node is looked at",
-	"minCandidateNodesAbsolute":     "every node is looked at",
-	"maxCandidateNodesAbsolute":     "every node is looked at",
-}
-
 // Reads names the arguments that are understood.
-func (Action) Reads() []string {
-	var keys []string
-	for key := range needless {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func (Action) Reads() []string { return manual.Reads().Arguments }
 
-// Configured says which arguments change nothing.
+// Configured says which arguments change nothing: all of them.
 func (a Action) Configured(arguments config.Arguments, warn func(string)) session.Action {
-	for _, key := range a.Reads() {
-		if _, given := arguments[key]; given {
-			warn(key + " changes nothing: " + needless[key])
+	for _, o := range manual.Arguments {
+		if _, given := arguments[o.Key]; given {
+			warn(o.Key + " changes nothing: " + o.Text)
 		}
 	}
 	return a

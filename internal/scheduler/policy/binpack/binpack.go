@@ -25,14 +25,11 @@ func (*Policy) Name() string { return "binpack" }
 // Reads says which switches and arguments have an effect; weights of resources
 // only where binpack.resources names them.
 func (p *Policy) Reads() config.Reads {
-	reads := config.Reads{
-		Switches:  []string{"enableNodeOrder"},
-		Arguments: []string{"binpack.weight", "binpack.cpu", "binpack.memory", "binpack.resources"},
-	}
+	var own []string
 	for _, name := range p.resources(nil) {
-		reads.Arguments = append(reads.Arguments, "binpack.resources."+name)
+		own = append(own, "binpack.resources."+name)
 	}
-	return reads
+	return manual.Reads(own...)
 }
 
 // Open registers nothing: weights belong to the judge.

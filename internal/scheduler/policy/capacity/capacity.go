@@ -57,12 +57,7 @@ func (*Policy) Name() string { return "capacity" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{
-		Switches: []string{
-			"enableHierarchy", "enableQueueOrder", "enabledAllocatable", "enableJobEnqueued", "enablePreemptive", "enableReclaimable",
-		},
-		Arguments: append([]string{reclaimLevel}, devices...),
-	}
+	return manual.Reads()
 }
 
 // Open says what each queue deserves and may have, and registers the rules.

@@ -27,7 +27,7 @@ func (*Policy) Name() string { return "cdp" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enablePreemptable", "enableReclaimable"}}
+	return manual.Reads()
 }
 
 // Open registers the guard.

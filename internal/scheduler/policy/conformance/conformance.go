@@ -22,7 +22,7 @@ func (*Policy) Name() string { return "conformance" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enableReclaimable", "enablePreemptable"}}
+	return manual.Reads()
 }
 
 // Open registers the guard.

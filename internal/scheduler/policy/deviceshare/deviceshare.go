@@ -115,15 +115,7 @@ func (*Policy) Name() string { return "deviceshare" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{
-		Switches: []string{"enablePredicate", "enableNodeOrder"},
-		Arguments: []string{
-			"deviceshare.GPUSharingEnable", "deviceshare.GPUNumberEnable", "deviceshare.VGPUEnable", "deviceshare.NodeLockEnable",
-			"deviceshare.SchedulePolicy", "deviceshare.ScheduleWeight", "deviceshare.GPUExclusiveRules",
-			"deviceshare.KnownGeometriesCMName", "deviceshare.KnownGeometriesCMNamespace",
-			"deviceshare.AscendMindClusterVNPUEnable", "deviceshare.AscendHAMiVNPUEnable", // said in New
-		},
-	}
+	return manual.Reads()
 }
 
 // names are the resources that are judged here and nowhere else.

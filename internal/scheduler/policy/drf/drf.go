@@ -39,7 +39,7 @@ func (*Policy) Name() string { return "drf" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enableJobOrder", "enablePreemptable", "enableHierarchy", "enableQueueOrder", "enableReclaimable"}}
+	return manual.Reads()
 }
 
 // Open registers the rules.

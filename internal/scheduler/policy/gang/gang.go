@@ -52,7 +52,7 @@ func (*Policy) Name() string { return "gang" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enabledSubJobReady", "enabledSubJobOrder", "enableJobReady", "enableJobOrder", "enableJobStarving", "enablePreemptable", "enableReclaimable"}, Arguments: []string{keepArgument, releaseArgument}}
+	return manual.Reads()
 }
 
 // Open registers the rules.

@@ -62,17 +62,11 @@ func (*Policy) Name() string { return "network-topology-aware" }
 // Reads says which switches and arguments have an effect; weights of resources
 // only where hypernode.binpack.resources names them.
 func (p *Policy) Reads() config.Reads {
-	reads := config.Reads{
-		Switches: []string{"enableNodeOrder", "enabledHyperNodeOrder", "enabledHyperNodeGradient"},
-		Arguments: []string{
-			"weight", "hypernode.binpack.cpu", "hypernode.binpack.memory", "hypernode.binpack.resources",
-			"hypernode.binpack.normal-pod.enable", "hypernode.binpack.normal-pod.fading", "hypernode.gradient.evict.max-hypernodes",
-		},
-	}
+	var own []string
 	for _, name := range resources(p.conf, nil) {
-		reads.Arguments = append(reads.Arguments, resourcePrefix+name)
+		own = append(own, resourcePrefix+name)
 	}
-	return reads
+	return manual.Reads(own...)
 }
 
 // resources are the names that hypernode.binpack.resources lists.

@@ -43,10 +43,7 @@ func (*Policy) Name() string { return "nodegroup" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{
-		Switches:  []string{"enablePredicate", "enableNodeOrder", "enableHierarchy"},
-		Arguments: []string{"strict", "enablePreferredOrder"},
-	}
+	return manual.Reads()
 }
 
 // Open registers the rule.

@@ -22,14 +22,7 @@ func (*Policy) Name() string { return "nodeorder" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{
-		Switches: []string{"enableNodeOrder"},
-		Arguments: []string{
-			"leastrequested.weight", "mostrequested.weight", "balancedresource.weight",
-			"nodeaffinity.weight", "podaffinity.weight", "tainttoleration.weight",
-			"imagelocality.weight", "podtopologyspread.weight",
-		},
-	}
+	return manual.Reads()
 }
 
 // Open registers nothing: weights belong to the judge.

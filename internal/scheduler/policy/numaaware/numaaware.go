@@ -80,7 +80,7 @@ func (*Policy) Name() string { return "numa-aware" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enablePredicate", "enableNodeOrder"}, Arguments: []string{"weight"}}
+	return manual.Reads()
 }
 
 // Open registers the rule.

@@ -46,7 +46,7 @@ func (*Policy) Name() string { return "overcommit" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enableJobEnqueued"}, Arguments: []string{factorArgument}}
+	return manual.Reads()
 }
 
 // Open registers the rules. The sums are made when a gang first asks.

@@ -26,7 +26,7 @@ func (*Policy) Name() string { return "pdb" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enablePreemptable", "enableReclaimable", "enabledVictim"}}
+	return manual.Reads()
 }
 
 // Open registers the guard.

@@ -15,13 +15,6 @@ const (
 	deviceTimeoutSeconds = 10
 )
 
-// attachingArguments are read by attaching.
-var attachingArguments = []string{
-	"predicate.NodeVolumeLimitsEnable", "predicate.VolumeZoneEnable", "predicate.VolumeBindingEnable",
-	"predicate.DynamicResourceAllocationEnable",
-	"volumebinding.weight", "volumebinding.shape", "volumebinding.bindTimeoutSeconds", "dynamicresources.filterTimeoutSeconds",
-}
-
 // attaching reads what is said of volumes and devices.
 func attaching(arguments config.Arguments, warn func(string)) session.Attaching {
 	on := func(key string) bool { return arguments.Bool("predicate."+key+"Enable", true, warn) }

@@ -27,13 +27,7 @@ func (*Policy) Name() string { return "predicates" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{
-		Switches: []string{"enablePredicate"},
-		Arguments: append([]string{
-			"predicate.NodeAffinityEnable", "predicate.TaintTolerationEnable", "predicate.NodePortsEnable",
-			"predicate.PodAffinityEnable", "predicate.PodTopologySpreadEnable", "predicate.CacheEnable",
-		}, attachingArguments...),
-	}
+	return manual.Reads()
 }
 
 // Open registers who judges volumes and devices, if somebody does. All other

@@ -26,7 +26,7 @@ func (*Policy) Name() string { return "priority" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enabledSubJobOrder", "enableTaskOrder", "enableJobOrder", "enablePreemptable", "enableJobStarving"}}
+	return manual.Reads()
 }
 
 // Open registers the rules.

@@ -38,10 +38,7 @@ func (*Policy) Name() string { return "proportion" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{
-		"enableQueueOrder", "enabledOverused", "enabledAllocatable",
-		"enableJobEnqueued", "enablePreemptive", "enableReclaimable",
-	}}
+	return manual.Reads()
 }
 
 // Open shares the cluster and registers the rules.

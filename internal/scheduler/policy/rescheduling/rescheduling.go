@@ -102,7 +102,7 @@ func (*Policy) Name() string { return "rescheduling" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enabledVictim"}, Arguments: []string{"interval", "metricsPeriod", "strategies"}}
+	return manual.Reads()
 }
 
 // Open registers the mover.

@@ -36,7 +36,7 @@ func (*Policy) Name() string { return "resourcequota" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enableJobEnqueued"}}
+	return manual.Reads()
 }
 
 // Open registers the rules.

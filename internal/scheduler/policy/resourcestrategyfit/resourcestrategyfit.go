@@ -44,10 +44,7 @@ func (*Policy) Name() string { return "resource-strategy-fit" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{
-		Switches:  []string{"enableNodeOrder", "enablePredicate"},
-		Arguments: []string{"resourceStrategyFitWeight", "resources", "sra", "proportional"},
-	}
+	return manual.Reads()
 }
 
 // Configure sets weights and filters.

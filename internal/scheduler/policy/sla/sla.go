@@ -59,7 +59,7 @@ func (*Policy) Name() string { return "sla" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enableJobOrder", "enableJobEnqueued", "enableJobPipelined"}, Arguments: []string{waitingTime}}
+	return manual.Reads()
 }
 
 // Open registers the rules.

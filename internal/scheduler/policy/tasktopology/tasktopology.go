@@ -28,7 +28,7 @@ func (*Policy) Name() string { return "task-topology" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{Switches: []string{"enableTaskOrder", "enableNodeOrder"}, Arguments: []string{"task-topology.weight"}}
+	return manual.Reads()
 }
 
 // Open registers the rules.

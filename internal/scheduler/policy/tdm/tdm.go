@@ -97,10 +97,7 @@ func (*Policy) Name() string { return "tdm" }
 
 // Reads says which switches and arguments have an effect.
 func (p *Policy) Reads() config.Reads {
-	return config.Reads{
-		Switches:  []string{"enablePredicate", "enableNodeOrder", "enableJobOrder", "enableJobStarving", "enablePreemptable", "enabledVictim", "enableJobPipelined"}, // the last is said in New
-		Arguments: append(p.zoneKeys(), timeZone, evictPeriod),
-	}
+	return manual.Reads(p.zoneKeys()...)
 }
 
 // Configure hands the tables to the judge.

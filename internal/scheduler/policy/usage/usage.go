@@ -86,10 +86,7 @@ func (*Policy) Name() string { return "usage" }
 
 // Reads says which switches and arguments have an effect.
 func (*Policy) Reads() config.Reads {
-	return config.Reads{
-		Switches:  []string{"enablePredicate", "enableNodeOrder"},
-		Arguments: []string{"usage.weight", "cpu.weight", "memory.weight", "thresholds", "estimator"},
-	}
+	return manual.Reads()
 }
 
 // Configure hands the tables to the judge.

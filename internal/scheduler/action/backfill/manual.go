@@ -1,0 +1,14 @@
+package backfill
+
+import "github.com/vc-batch/vc/internal/scheduler/config"
+
+// manual is what can be set.
+var manual = config.Manual{
+	Text: "Places pods without requests. With run times known, gangs may pass the first of their queue as long as they do not delay it.",
+	Arguments: []config.Option{
+		{Key: "easy", Default: "true", Text: "false: gangs that cannot start get no reservation, as in Volcano"},
+	},
+}
+
+// Manual is the action's part of the reference.
+func (Action) Manual() config.Manual { return manual }

@@ -1,0 +1,15 @@
+package conformance
+
+import "github.com/vc-batch/vc/internal/scheduler/config"
+
+// manual is what can be set.
+var manual = config.Manual{
+	Text: "Protects pods of the system from eviction: those of the classes system-cluster-critical and system-node-critical, and of namespace kube-system.",
+	Switches: []config.Option{
+		{Key: "enablePreemptable", Default: "true", Text: "off: not inside a queue"},
+		{Key: "enableReclaimable", Default: "true", Text: "off: not between queues"},
+	},
+}
+
+// Manual is the policy's part of the reference.
+func (*Policy) Manual() config.Manual { return manual }

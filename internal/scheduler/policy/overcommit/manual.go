@@ -1,0 +1,17 @@
+package overcommit
+
+import "github.com/vc-batch/vc/internal/scheduler/config"
+
+// manual is what can be set.
+var manual = config.Manual{
+	Text: "Lets gangs into their queues while what they ask for together is below a multiple of the cluster.",
+	Switches: []config.Option{
+		{Key: "enableJobEnqueued", Default: "true", Text: "off: it does nothing"},
+	},
+	Arguments: []config.Option{
+		{Key: "overcommit-factor", Default: "1.2", Text: "the multiple, 1 or more"},
+	},
+}
+
+// Manual is the policy's part of the reference.
+func (*Policy) Manual() config.Manual { return manual }
