@@ -1,10 +1,11 @@
-package root
+package root_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
 // Whatever shows or changes one job asks for the pods of that job, never for those
@@ -19,9 +20,9 @@ func TestOneJobNeverAsksForThePodsOfOthers(t *testing.T) {
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
-			server := clitest.Start(t, cluster()...)
-			logs(server)
-			run{args: args}.do(t, server)
+			server := clitest.Start(t, golden.Cluster()...)
+			golden.Logs(server)
+			golden.Run{Args: args}.Do(t, server)
 			queries := server.Queries()
 			for i, request := range server.Requests() {
 				switch {

@@ -1,4 +1,4 @@
-package root
+package root_test
 
 import (
 	"context"
@@ -17,14 +17,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
+	"github.com/vc-batch/vc/internal/cli/root"
 )
 
 // TestMain lets this binary be vcctl and kubectl-vc for the scripts.
 func TestMain(m *testing.M) {
 	as := func(program string) func() {
 		return func() {
-			os.Exit(Main(context.Background(), ProgramName(program), os.Args[1:], iostreams.System()))
+			os.Exit(root.Main(context.Background(), root.ProgramName(program), os.Args[1:], iostreams.System()))
 		}
 	}
 	testscript.Main(m, map[string]func(){"vcctl": as("vcctl"), "kubectl-vc": as("kubectl-vc")})
@@ -37,8 +39,8 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"),
 		Setup: func(env *testscript.Env) error {
-			server := clitest.Start(t, cluster()...)
-			logs(server)
+			server := clitest.Start(t, golden.Cluster()...)
+			golden.Logs(server)
 			silent, err := silence(env)
 			if err != nil {
 				return err

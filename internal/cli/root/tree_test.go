@@ -1,4 +1,4 @@
-package root
+package root_test
 
 import (
 	"bytes"
@@ -14,12 +14,14 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
+	"github.com/vc-batch/vc/internal/cli/root"
 )
 
 func newTree(program string) *cobra.Command {
 	streams, _, _ := iostreams.Test("", 0)
-	return New(cli.NewFactory(program, &streams))
+	return root.New(cli.NewFactory(program, &streams))
 }
 
 // leaves calls visit with every command that does something.
@@ -126,9 +128,9 @@ func TestConventions(t *testing.T) {
 	}
 	completes := []string{"job list", "job view", "job explain", "job logs", "job wait", "job exec", "job attach", "job suspend", "job resume", "job restart", "job cancel", "job delete",
 		"queue list", "queue get", "queue update", "queue open", "queue close", "queue operate", "queue delete"}
-	root := newTree("vcctl")
+	tree := newTree("vcctl")
 	for path, flags := range want {
-		cmd, _, err := root.Find(strings.Fields(path))
+		cmd, _, err := tree.Find(strings.Fields(path))
 		if err != nil || cmd.CommandPath() != "vcctl "+path {
 			t.Errorf("no command %q", path)
 			continue
@@ -140,12 +142,12 @@ func TestConventions(t *testing.T) {
 		}
 	}
 	for _, path := range completes {
-		if cmd, _, err := root.Find(strings.Fields(path)); err != nil || cmd.ValidArgsFunction == nil {
+		if cmd, _, err := tree.Find(strings.Fields(path)); err != nil || cmd.ValidArgsFunction == nil {
 			t.Errorf("%s completes no live names", path)
 		}
 	}
 	for _, flag := range []string{"kubeconfig", "context", "cluster", "user", "namespace", "server", "as", "as-group", "token", "request-timeout", "color"} {
-		if root.PersistentFlags().Lookup(flag) == nil {
+		if tree.PersistentFlags().Lookup(flag) == nil {
 			t.Errorf("the root has no --%s", flag)
 		}
 	}
@@ -160,16 +162,16 @@ func TestExamplesRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"job.yaml", "jobs/job.yaml"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(jobFile), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(golden.JobFile), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Chdir(dir)
 	check := func(cmd *cobra.Command) {
 		for _, example := range examplesOf(cmd) {
-			server := clitest.Start(t, cluster()...)
-			logs(server)
-			oracle(starts())(server)
+			server := clitest.Start(t, golden.Cluster()...)
+			golden.Logs(server)
+			golden.Answering(golden.StartsNow())(server)
 			for i, word := range example {
 				if word == "--wait" || word == "-f" && cmd.Name() == "logs" || word == "-w" && !strings.Contains(cmd.CommandPath(), "queue operate") {
 					example[i] = "--timeout=100ms"
@@ -178,24 +180,24 @@ func TestExamplesRun(t *testing.T) {
 					}
 				}
 			}
-			got := run{argv: example, input: jobFile}.do(t, server)
+			got := golden.Run{Argv: example, Input: golden.JobFile}.Do(t, server)
 			for _, bad := range []string{"--help'", "unknown", "is not known", "flag"} {
-				if got.code != 0 && strings.Contains(got.err, bad) {
-					t.Errorf("%s: the example `vcctl %s` fails: %s", cmd.CommandPath(), strings.Join(example, " "), got.err)
+				if got.Code != 0 && strings.Contains(got.Err, bad) {
+					t.Errorf("%s: the example `vcctl %s` fails: %s", cmd.CommandPath(), strings.Join(example, " "), got.Err)
 				}
 			}
 		}
 	}
-	root := newTree("vcctl")
-	check(root)
-	leaves(root, check)
+	tree := newTree("vcctl")
+	check(tree)
+	leaves(tree, check)
 }
 
 func TestPluginShowsItselfAsKubectlVC(t *testing.T) {
 	t.Parallel()
 	streams, out, errOut := iostreams.Test("", 0)
 	f := cli.NewFactory("kubectl vc", &streams)
-	if code := Run(t.Context(), f, []string{"job", "list", "--help"}); code != 0 {
+	if code := root.Run(t.Context(), f, []string{"job", "list", "--help"}); code != 0 {
 		t.Fatalf("exit %d: %s", code, errOut)
 	}
 	for _, want := range []string{"kubectl vc job list [NAME...]", "  kubectl vc job list -A"} {
@@ -206,7 +208,7 @@ func TestPluginShowsItselfAsKubectlVC(t *testing.T) {
 	if strings.Contains(out.String(), "  vcctl ") {
 		t.Errorf("help speaks of vcctl:\n%s", out)
 	}
-	Run(t.Context(), f, []string{"job", "lits"})
+	root.Run(t.Context(), f, []string{"job", "lits"})
 	if want := `for "kubectl vc job"`; !strings.Contains(errOut.String(), want) {
 		t.Errorf("error has no %q: %s", want, errOut)
 	}
@@ -217,8 +219,8 @@ func TestProgramName(t *testing.T) {
 	for argv0, want := range map[string]string{
 		"/usr/bin/vcctl": "vcctl", "/home/x/bin/kubectl-vc": "kubectl vc", "kubectl-my_batch": "kubectl my-batch", "renamed": "vcctl",
 	} {
-		if got := ProgramName(argv0); got != want {
-			t.Errorf("ProgramName(%q) = %q, want %q", argv0, got, want)
+		if got := root.ProgramName(argv0); got != want {
+			t.Errorf("root.ProgramName(%q) = %q, want %q", argv0, got, want)
 		}
 	}
 }
@@ -232,7 +234,7 @@ func TestHelpNeedsNothing(t *testing.T) {
 		missing := "/nosuch/kubeconfig"
 		f.Config.KubeConfig = &missing
 		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
-		if code := Run(t.Context(), f, args); code != 0 || !strings.Contains(out.String(), "Usage:") {
+		if code := root.Run(t.Context(), f, args); code != 0 || !strings.Contains(out.String(), "Usage:") {
 			t.Errorf("vcctl %s: exit %d\n%s%s", strings.Join(args, " "), code, out, errOut)
 		}
 	})
@@ -248,7 +250,7 @@ func TestCompletionScriptsAreShellScripts(t *testing.T) {
 		t.Skip("no bash here")
 	}
 	streams, out, _ := iostreams.Test("", 0)
-	if code := Run(t.Context(), cli.NewFactory("vcctl", &streams), []string{"completion", "bash"}); code != 0 {
+	if code := root.Run(t.Context(), cli.NewFactory("vcctl", &streams), []string{"completion", "bash"}); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
 	check := exec.CommandContext(t.Context(), bash, "-n")

@@ -1,4 +1,4 @@
-package root
+package golden
 
 import (
 	"fmt"
@@ -16,9 +16,11 @@ import (
 	"github.com/vc-batch/vc/internal/cli/clitest"
 )
 
-func ago(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
+// Ago is a moment before Now.
+func Ago(d time.Duration) metav1.Time { return metav1.NewTime(Now.Add(-d)) }
 
-func amounts(pairs ...string) corev1.ResourceList {
+// Amounts is a list of resources: Amounts("cpu", "1", "memory", "2Gi").
+func Amounts(pairs ...string) corev1.ResourceList {
 	list := corev1.ResourceList{}
 	for i := 0; i < len(pairs); i += 2 {
 		list[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
@@ -26,72 +28,73 @@ func amounts(pairs ...string) corev1.ResourceList {
 	return list
 }
 
-// cluster is what all goldens are taken of: four nodes, queues, and jobs in
-// every state, in the namespaces nlp and cv.
-func cluster() []client.Object {
+// Cluster is what all goldens are taken of: four nodes, queues, and jobs in every state, in
+// the namespaces nlp and cv. What only one noun needs is added by Run.Prepare.
+func Cluster() []client.Object {
 	objects := []client.Object{
-		newQueue("default", 1, schedulingv1beta1.QueueStateOpen, nil),
-		newQueue("research", 3, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
-			q.Spec.Capability = amounts("cpu", "16", "memory", "64Gi", "nvidia.com/gpu", "8")
-			q.Status.Allocated = amounts("cpu", "6", "memory", "12Gi", "nvidia.com/gpu", "7")
+		NewQueue("default", 1, schedulingv1beta1.QueueStateOpen, nil),
+		NewQueue("research", 3, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
+			q.Spec.Capability = Amounts("cpu", "16", "memory", "64Gi", "nvidia.com/gpu", "8")
+			q.Status.Allocated = Amounts("cpu", "6", "memory", "12Gi", "nvidia.com/gpu", "7")
 			q.Status.Running, q.Status.Pending = 1, 1
 		}),
-		newQueue("archive", 1, schedulingv1beta1.QueueStateClosed, nil),
+		NewQueue("archive", 1, schedulingv1beta1.QueueStateClosed, nil),
 	}
 	for i, used := range []string{"192.168.23.24", "192.168.51.67", "192.168.57.163", "192.168.63.50"} {
-		objects = append(objects, node(used))
+		objects = append(objects, NewNode(used))
 		objects = append(objects, filler(i, used))
 	}
 	return append(objects, jobs()...)
 }
 
 func jobs() []client.Object {
-	train := newJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
+	train := NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
 	train.Spec.Tasks[0].Replicas, train.Spec.MinAvailable = 3, 3
 	train.Spec.Plugins = map[string][]string{"svc": {}, "env": {}}
 	train.Status.Running, train.Status.MinAvailable = 3, 3
 	train.Status.TaskStatusCount = map[string]batchv1alpha1.TaskState{"worker": {Phase: map[corev1.PodPhase]int32{corev1.PodRunning: 3}}}
-	train.Status.Conditions = []batchv1alpha1.JobCondition{condition(batchv1alpha1.Pending, 2*time.Hour), condition(batchv1alpha1.Running, 90*time.Minute)}
+	train.Status.Conditions = []batchv1alpha1.JobCondition{NewCondition(batchv1alpha1.Pending, 2*time.Hour), NewCondition(batchv1alpha1.Running, 90*time.Minute)}
 
-	eval := newJob("eval", "research", batchv1alpha1.Pending, 18*time.Minute)
+	eval := NewJob("eval", "research", batchv1alpha1.Pending, 18*time.Minute)
 	eval.Spec.Tasks[0].Replicas, eval.Spec.MinAvailable = 2, 2
-	eval.Spec.Tasks[0].Template.Spec.Containers[0].Resources.Limits = amounts("nvidia.com/gpu", "8")
+	eval.Spec.Tasks[0].Template.Spec.Containers[0].Resources.Limits = Amounts("nvidia.com/gpu", "8")
 	eval.Status.Pending, eval.Status.MinAvailable = 2, 2
 
-	plain := newJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
-	done := newJob("done", "default", batchv1alpha1.Completed, 26*time.Hour)
+	plain := NewJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
+	done := NewJob("done", "default", batchv1alpha1.Completed, 26*time.Hour)
 	done.Labels = map[string]string{"team": "nlp", keys.JobType: "MPI"}
 	done.Status.Succeeded, done.Status.MinAvailable = 1, 1
-	done.Status.Conditions = []batchv1alpha1.JobCondition{condition(batchv1alpha1.Running, 25*time.Hour)}
-	done.Status.State.LastTransitionTime = ago(24 * time.Hour)
-	broken := newJob("broken", "default", batchv1alpha1.Failed, 3*time.Hour)
+	done.Status.Conditions = []batchv1alpha1.JobCondition{NewCondition(batchv1alpha1.Running, 25*time.Hour)}
+	done.Status.State.LastTransitionTime = Ago(24 * time.Hour)
+	broken := NewJob("broken", "default", batchv1alpha1.Failed, 3*time.Hour)
 	broken.Status.State.Reason, broken.Status.State.Message = "PodFailed", "task main failed: exit code 3"
 	broken.Status.Failed, broken.Status.RetryCount = 1, 3
-	paused := newJob("paused", "default", batchv1alpha1.Aborted, time.Hour)
-	elsewhere := newJob("segment", "default", batchv1alpha1.Running, 5*time.Minute)
+	paused := NewJob("paused", "default", batchv1alpha1.Aborted, time.Hour)
+	elsewhere := NewJob("segment", "default", batchv1alpha1.Running, 5*time.Minute)
 	elsewhere.Namespace = "cv"
 	elsewhere.Status.Running = 1
-	elsewhere.Status.Conditions = []batchv1alpha1.JobCondition{condition(batchv1alpha1.Running, 4*time.Minute)}
+	elsewhere.Status.Conditions = []batchv1alpha1.JobCondition{NewCondition(batchv1alpha1.Running, 4*time.Minute)}
 
 	return []client.Object{
 		train, eval, plain, done, broken, paused, elsewhere,
-		group(train, schedulingv1beta1.PodGroupRunning, nil), group(eval, schedulingv1beta1.PodGroupPending, waiting()),
-		group(plain, schedulingv1beta1.PodGroupPending, nil),
-		pod(train, 0, "192.168.23.24"), pod(train, 1, "192.168.51.67"), pod(train, 2, "192.168.51.67"), pod(eval, 0, ""),
-		event("train.1", train, "Normal", "CommandIssued", "train created", 2*time.Hour),
-		event("eval.1", group(eval, "", nil), "Warning", "Unschedulable", "1/2 pods fit", 17*time.Minute),
-		event("old.1", newJob("eval", "", "", time.Hour), "Normal", "Old", "of another job of this name", time.Minute),
+		NewGroup(train, schedulingv1beta1.PodGroupRunning, nil), NewGroup(eval, schedulingv1beta1.PodGroupPending, Waiting()),
+		NewGroup(plain, schedulingv1beta1.PodGroupPending, nil),
+		NewPod(train, 0, "192.168.23.24"), NewPod(train, 1, "192.168.51.67"), NewPod(train, 2, "192.168.51.67"), NewPod(eval, 0, ""),
+		NewEvent("train.1", train, "Normal", "CommandIssued", "train created", 2*time.Hour),
+		NewEvent("eval.1", NewGroup(eval, "", nil), "Warning", "Unschedulable", "1/2 pods fit", 17*time.Minute),
+		NewEvent("old.1", NewJob("eval", "", "", time.Hour), "Normal", "Old", "of another job of this name", time.Minute),
 	}
 }
 
-func waiting() *schedulingv1beta1.Explanation {
+// Waiting is a scheduler's explanation of a gang that is one GPU short.
+func Waiting() *schedulingv1beta1.Explanation {
 	return &schedulingv1beta1.Explanation{
 		Reason:  "GangDoesNotFit",
 		Message: "1 of 2 pods fit now; all 2 must start together",
 		Hint:    "lower minAvailable to 1, or free 1 nvidia.com/gpu",
 		Members: &schedulingv1beta1.ExplainedMembers{Min: 2, Exist: 2, Fit: 1},
-		Queue: &schedulingv1beta1.ExplainedQueue{Name: "research", Position: 1, Allocated: amounts("cpu", "6", "nvidia.com/gpu", "7"),
-			Capability: amounts("cpu", "16", "memory", "64Gi", "nvidia.com/gpu", "8")},
+		Queue: &schedulingv1beta1.ExplainedQueue{Name: "research", Position: 1, Allocated: Amounts("cpu", "6", "nvidia.com/gpu", "7"),
+			Capability: Amounts("cpu", "16", "memory", "64Gi", "nvidia.com/gpu", "8")},
 		Short:     []schedulingv1beta1.Shortage{{Resource: "nvidia.com/gpu", Scope: "queue", Asked: "16", Available: "1", ShortBy: "15"}},
 		NodeCount: 4,
 		Nodes: []schedulingv1beta1.ExplainedNodes{
@@ -101,14 +104,16 @@ func waiting() *schedulingv1beta1.Explanation {
 	}
 }
 
-func condition(phase batchv1alpha1.JobPhase, since time.Duration) batchv1alpha1.JobCondition {
-	at := ago(since)
+// NewCondition says since when a job is, or when it was, in a phase.
+func NewCondition(phase batchv1alpha1.JobPhase, since time.Duration) batchv1alpha1.JobCondition {
+	at := Ago(since)
 	return batchv1alpha1.JobCondition{Status: phase, LastTransitionTime: &at}
 }
 
-func newQueue(name string, weight int32, state schedulingv1beta1.QueueState, change func(*schedulingv1beta1.Queue)) *schedulingv1beta1.Queue {
+// NewQueue is a child of root that is two days old; change may be nil.
+func NewQueue(name string, weight int32, state schedulingv1beta1.QueueState, change func(*schedulingv1beta1.Queue)) *schedulingv1beta1.Queue {
 	q := &schedulingv1beta1.Queue{
-		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-queue-" + name), CreationTimestamp: ago(48 * time.Hour)},
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-queue-" + name), CreationTimestamp: Ago(48 * time.Hour)},
 		Spec:       schedulingv1beta1.QueueSpec{Weight: weight, Parent: "root"},
 		Status:     schedulingv1beta1.QueueStatus{State: state, Allocated: corev1.ResourceList{}},
 	}
@@ -118,21 +123,24 @@ func newQueue(name string, weight int32, state schedulingv1beta1.QueueState, cha
 	return q
 }
 
-func newJob(name, queue string, phase batchv1alpha1.JobPhase, age time.Duration) *batchv1alpha1.Job {
+// NewJob is a job of one task "worker" with one pod in the namespace nlp. Its UID comes from
+// its name and age, so that the same call makes the same job.
+func NewJob(name, queue string, phase batchv1alpha1.JobPhase, age time.Duration) *batchv1alpha1.Job {
 	task := "worker"
 	return &batchv1alpha1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", UID: types.UID(fmt.Sprintf("uid-%s-%d", name, int(age.Seconds()))), CreationTimestamp: ago(age)},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", UID: types.UID(fmt.Sprintf("uid-%s-%d", name, int(age.Seconds()))), CreationTimestamp: Ago(age)},
 		Spec: batchv1alpha1.JobSpec{
 			Queue: queue, SchedulerName: "volcano", MinAvailable: 1, MaxRetry: 3,
 			Tasks: []batchv1alpha1.TaskSpec{{Name: task, Replicas: 1, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				Containers: []corev1.Container{{Name: "main", Image: "busybox", Resources: corev1.ResourceRequirements{Requests: amounts("cpu", "1", "memory", "2Gi")}}},
+				Containers: []corev1.Container{{Name: "main", Image: "busybox", Resources: corev1.ResourceRequirements{Requests: Amounts("cpu", "1", "memory", "2Gi")}}},
 			}}}},
 		},
 		Status: batchv1alpha1.JobStatus{State: batchv1alpha1.JobState{Phase: phase}},
 	}
 }
 
-func group(of *batchv1alpha1.Job, phase schedulingv1beta1.PodGroupPhase, explanation *schedulingv1beta1.Explanation) *schedulingv1beta1.PodGroup {
+// NewGroup is the PodGroup of a job; one that waits without an explanation has Volcano's condition.
+func NewGroup(of *batchv1alpha1.Job, phase schedulingv1beta1.PodGroupPhase, explanation *schedulingv1beta1.Explanation) *schedulingv1beta1.PodGroup {
 	g := &schedulingv1beta1.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Name: of.Name + "-" + string(of.UID), Namespace: of.Namespace, UID: "group-" + of.UID,
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch.volcano.sh/v1alpha1", Kind: "Job", Name: of.Name, UID: of.UID}}},
@@ -145,10 +153,11 @@ func group(of *batchv1alpha1.Job, phase schedulingv1beta1.PodGroupPhase, explana
 	return g
 }
 
-func pod(of *batchv1alpha1.Job, index int, node string) *corev1.Pod {
+// NewPod is a pod of the task "worker"; it runs when it has a node.
+func NewPod(of *batchv1alpha1.Job, index int, node string) *corev1.Pod {
 	name := fmt.Sprintf("%s-worker-%d", of.Name, index)
 	p := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: of.Namespace, UID: types.UID("uid-" + name), CreationTimestamp: ago(89 * time.Minute),
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: of.Namespace, UID: types.UID("uid-" + name), CreationTimestamp: Ago(89 * time.Minute),
 			Labels: map[string]string{keys.JobName: of.Name, keys.TaskSpec: "worker", keys.TaskIndex: fmt.Sprint(index)}},
 		Spec:   corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "main", Image: "busybox"}}},
 		Status: corev1.PodStatus{Phase: corev1.PodPending},
@@ -160,24 +169,28 @@ func pod(of *batchv1alpha1.Job, index int, node string) *corev1.Pod {
 	return p
 }
 
-func event(name string, about client.Object, kind, reason, message string, since time.Duration) *corev1.Event {
+// NewEvent is an event about a job, a PodGroup or a pod.
+func NewEvent(name string, about client.Object, kind, reason, message string, since time.Duration) *corev1.Event {
 	word := "Job"
-	if _, ok := about.(*schedulingv1beta1.PodGroup); ok {
+	switch about.(type) {
+	case *schedulingv1beta1.PodGroup:
 		word = "PodGroup"
+	case *corev1.Pod:
+		word = "Pod"
 	}
 	return &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Name: name, Namespace: about.GetNamespace()},
 		InvolvedObject: corev1.ObjectReference{Kind: word, Name: about.GetName(), Namespace: about.GetNamespace(), UID: about.GetUID()},
-		Type:           kind, Reason: reason, Message: message, LastTimestamp: ago(since), Count: 1,
+		Type:           kind, Reason: reason, Message: message, LastTimestamp: Ago(since), Count: 1,
 	}
 }
 
-// node is one of the demo's: 3920m cpu and 6265300Ki memory.
-func node(name string) *corev1.Node {
+// NewNode is one of the demo's: 3920m cpu and 6265300Ki memory.
+func NewNode(name string) *corev1.Node {
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Status: corev1.NodeStatus{
-			Allocatable: amounts("cpu", "3920m", "memory", "6265300Ki", "pods", "110"),
+			Allocatable: Amounts("cpu", "3920m", "memory", "6265300Ki", "pods", "110"),
 			Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
 		},
 	}
@@ -189,15 +202,17 @@ func filler(index int, node string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("filler-%d", index), Namespace: "kube-system"},
 		Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "main",
-			Resources: corev1.ResourceRequirements{Requests: amounts("cpu", held[0], "memory", held[1])}}}},
+			Resources: corev1.ResourceRequirements{Requests: Amounts("cpu", held[0], "memory", held[1])}}}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},
 	}
 }
 
-func logs(server *clitest.Server) {
+// Logs gives the pods of the job train something to say.
+func Logs(server *clitest.Server) {
 	server.Log("nlp/train-worker-0", "epoch 1\nepoch 2\n")
 	server.Log("nlp/train-worker-1", "epoch 1\nno newline at the end")
 	server.Log("nlp/train-worker-2", "")
 }
 
-func uidOf(meta map[string]any) types.UID { return types.UID(meta["uid"].(string)) }
+// UIDOf is the UID in the metadata of a stored object.
+func UIDOf(meta map[string]any) types.UID { return types.UID(meta["uid"].(string)) }

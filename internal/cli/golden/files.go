@@ -1,0 +1,21 @@
+package golden
+
+// JobFile holds a job in JSON, and the queue and the config map that go with it in YAML, one
+// of them with a line --- inside a text.
+const JobFile = `{"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "filed"},
+ "spec": {"queue": "fresh", "minAvailable": 1, "tasks": [{"name": "main", "replicas": 1, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}}]}}
+---
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: fresh}
+spec: {weight: 1}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: script}
+data:
+  run.sh: |
+    echo one
+    ---
+    echo two
+`

@@ -1,0 +1,223 @@
+// Package golden shows what a command prints: it runs command lines of the whole
+// tree in this process against an API server in memory, and holds what they print
+// against text files.
+//
+//	In:   command lines, a cluster (Cluster), what is to be different (Run.Prepare)
+//	Out:  testdata/<name>.txt of the package under test; -rewrite writes it
+//
+// Every command is shown in five ways (Every): on terminals of 80 and of 120
+// columns, into a pipe, with -o json, and with an error. A test of
+// internal/cli/root walks the tree and finds commands that lack one.
+package golden
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/iostreams"
+	"github.com/vc-batch/vc/internal/cli/root"
+)
+
+// go test ./internal/cli/queue -rewrite writes the goldens of a package anew.
+var rewrite = flag.Bool("rewrite", false, "write the goldens anew")
+
+// Now is the moment at which all goldens are taken.
+var Now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// Run is one command line and how it is run.
+type Run struct {
+	// About is a sentence.
+	About string
+	// Args is split at blanks; use Argv for arguments with blanks.
+	Args string
+	Argv []string
+	// Width makes the output a terminal of so many columns; 0 is a pipe.
+	Width int
+	Color bool
+	// Input is standard input.
+	Input string
+	Env   map[string]string
+	// Prepare may change the cluster before.
+	Prepare func(*clitest.Server)
+	// Check looks at the cluster afterwards.
+	Check func(*testing.T, *clitest.Server)
+	// Report: the answer is a report, which is printed although the exit code is that of an error.
+	Report bool
+	// NoCluster runs without a kubeconfig.
+	NoCluster bool
+}
+
+// Result is what a command printed and how it ended.
+type Result struct {
+	Out, Err string
+	Code     int
+}
+
+// Command is a command that is shown in the five ways in which every one is.
+type Command struct {
+	// Args is a command line that works: "queue get research".
+	Args string
+	// Wrong is a command line that fails: "queue get reserch".
+	Wrong string
+	// NoJSON is for commands without -o FORMAT.
+	NoJSON bool
+	// Input, Prepare and Report are those of the Run.
+	Input   string
+	Prepare func(*clitest.Server)
+	Report  bool
+	// WrongPrepare changes the cluster before Wrong is run; nil is Prepare.
+	WrongPrepare func(*clitest.Server)
+}
+
+// Every makes the five runs of each command.
+func Every(commands ...Command) []Run {
+	var runs []Run
+	for _, c := range commands {
+		run := func(about, args string, width int) {
+			runs = append(runs, Run{About: about, Args: args, Width: width, Input: c.Input, Prepare: c.Prepare, Report: c.Report})
+		}
+		run("a terminal of 80 columns", c.Args, 80)
+		run("a terminal of 120 columns", c.Args, 120)
+		run("into a pipe", c.Args, 0)
+		if !c.NoJSON {
+			words, command, dashes := strings.Cut(c.Args, " -- ")
+			args := words + " -o json"
+			if dashes {
+				args += " -- " + command
+			}
+			run("for programs", args, 0)
+		}
+		before := c.WrongPrepare
+		if before == nil {
+			before = c.Prepare
+		}
+		runs = append(runs, Run{About: "an error", Args: c.Wrong, Input: c.Input, Prepare: before})
+	}
+	return runs
+}
+
+func (r Run) argvOf() []string {
+	if r.Argv != nil {
+		return r.Argv
+	}
+	return strings.Fields(r.Args)
+}
+
+// Do runs the command line against the server.
+func (r Run) Do(t testing.TB, server *clitest.Server) Result {
+	t.Helper()
+	streams, out, errOut := iostreams.Test(r.Input, r.Width)
+	streams.Env = func(name string) string { return r.Env[name] }
+	if r.Color {
+		streams.ColorMode = "always"
+	}
+	args := r.argvOf()
+	if !r.NoCluster {
+		args = append([]string{"--kubeconfig", server.Kubeconfig("nlp")}, args...)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	code := root.Run(ctx, factory(t, &streams), args)
+	clean := func(text *bytes.Buffer) string {
+		return strings.ReplaceAll(text.String(), server.URL(), "http://server")
+	}
+	return Result{clean(out), clean(errOut), code}
+}
+
+// factory is a command's, with the goldens' clock and a cache of its own.
+func factory(t testing.TB, streams *iostreams.Streams) *cli.Factory {
+	f := cli.NewFactory("vcctl", streams)
+	f.Now = func() time.Time { return Now }
+	cache := t.TempDir()
+	f.Config.CacheDir = &cache
+	return f
+}
+
+// block is how a run is written into a golden file.
+func (r Run) block(got Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", r.About)
+	line := "$ vcctl " + strings.Join(quoted(r.argvOf()), " ")
+	if r.Width > 0 {
+		line += fmt.Sprintf("    (terminal of %d columns)", r.Width)
+	}
+	b.WriteString(line + "\n")
+	b.WriteString(strings.ReplaceAll(got.Out, "\x1b", "^["))
+	if got.Err != "" {
+		b.WriteString("--- stderr\n" + got.Err)
+	}
+	if got.Code != 0 {
+		fmt.Fprintf(&b, "--- exit %d\n", got.Code)
+	}
+	return b.String() + "\n"
+}
+
+func quoted(args []string) []string {
+	all := make([]string, len(args))
+	for i, arg := range args {
+		if all[i] = arg; strings.ContainsAny(arg, " '$") {
+			all[i] = "'" + arg + "'"
+		}
+	}
+	return all
+}
+
+// Hold runs all, each against a cluster of its own, and holds what they print
+// against testdata/<name>.txt.
+func Hold(t *testing.T, name string, runs []Run) {
+	t.Helper()
+	var text strings.Builder
+	for _, r := range runs {
+		server := clitest.Start(t, Cluster()...)
+		Logs(server)
+		if r.Prepare != nil {
+			r.Prepare(server)
+		}
+		got := r.Do(t, server)
+		text.WriteString(r.block(got))
+		if got.Code != 0 && got.Code != cli.ExitPending && !r.Report && strings.TrimSpace(got.Out) != "" && !strings.Contains(r.About, "some") {
+			t.Errorf("%s: it fails and prints a result: %q", r.About, got.Out)
+		}
+		if r.Check != nil {
+			r.Check(t, server)
+		}
+	}
+	path := filepath.Join("testdata", name+".txt")
+	if *rewrite {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), text.String()); diff != "" {
+		t.Errorf("%s (-want +got), go test -rewrite writes it anew:\n%s", path, diff)
+	}
+}
+
+// Stored checks that so many objects are below a path of the server.
+func Stored(path string, want int) func(*testing.T, *clitest.Server) {
+	return func(t *testing.T, server *clitest.Server) {
+		t.Helper()
+		if got := server.Objects(path); len(got) != want {
+			t.Errorf("%s holds %d objects, want %d: %v", path, len(got), want, got)
+		}
+	}
+}

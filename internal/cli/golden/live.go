@@ -1,0 +1,86 @@
+package golden
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/iostreams"
+	"github.com/vc-batch/vc/internal/cli/root"
+)
+
+// patience bounds the wait for what a running command is to print or do.
+const patience = 10 * time.Second
+
+// Screen is what a running command prints, results and errors together; it can be waited on.
+type Screen struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	more chan struct{}
+}
+
+func newScreen() *Screen { return &Screen{more: make(chan struct{}, 1)} }
+
+// Write adds text and wakes who waits.
+func (s *Screen) Write(text []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case s.more <- struct{}{}:
+	default:
+	}
+	return s.text.Write(text)
+}
+
+func (s *Screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// Wait returns when the screen shows want.
+func (s *Screen) Wait(t *testing.T, want string) {
+	t.Helper()
+	deadline := time.After(patience)
+	for !strings.Contains(s.String(), want) {
+		select {
+		case <-s.more:
+		case <-deadline:
+			t.Fatalf("the screen never shows %q:\n%s", want, s)
+		}
+	}
+}
+
+// Start runs a command in the background; stop ends it and returns its exit code.
+func Start(t *testing.T, server *clitest.Server, args ...string) (out *Screen, stop func() int, done <-chan int) {
+	t.Helper()
+	streams, _, _ := iostreams.Test("", 0)
+	out = newScreen()
+	streams.Out, streams.Err = out, out
+	f := factory(t, &streams)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	argv := append([]string{"--kubeconfig", server.Kubeconfig("nlp")}, args...)
+	go func() { ended <- root.Run(ctx, f, argv) }()
+	t.Cleanup(cancel)
+	return out, func() int { cancel(); return <-ended }, ended
+}
+
+// Ends puts an object into the cluster and waits for a command that ends with that.
+func Ends(t *testing.T, server *clitest.Server, out *Screen, done <-chan int, last client.Object) int {
+	t.Helper()
+	server.Set(last)
+	select {
+	case code := <-done:
+		return code
+	case <-time.After(patience):
+		t.Fatalf("the command does not end:\n%s", out)
+		return 0
+	}
+}

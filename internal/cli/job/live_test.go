@@ -1,0 +1,224 @@
+package job_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+)
+
+func TestWatchAppendsRowsThatChanged(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	out, stop, _ := golden.Start(t, server, "job", "list", "-w")
+	out.Wait(t, "train")
+	plain := golden.NewJob("plain", "default", batchv1alpha1.Running, 30*time.Second)
+	plain.Status.Running = 1
+	server.Set(plain)
+	out.Wait(t, "plain    default    Running     1/1")
+	lines := strings.Count(out.String(), "\n")
+	server.Set(plain) // nothing that a row shows has changed
+	fresh := golden.NewJob("zz", "default", batchv1alpha1.Pending, 0)
+	server.Set(fresh)
+	out.Wait(t, "zz       default    Pending")
+	if got := strings.Count(out.String(), "\n"); got != lines+1 {
+		t.Errorf("%d lines were added, want 1:\n%s", got-lines, out)
+	}
+	if strings.Count(out.String(), "NAME") != 1 {
+		t.Errorf("the titles are printed again:\n%s", out)
+	}
+	if code := stop(); code != cli.ExitInterrupted {
+		t.Errorf("exit %d, want %d", code, cli.ExitInterrupted)
+	}
+}
+
+func TestWatchSeesAReasonThatChangedInThePodGroup(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	out, stop, _ := golden.Start(t, server, "job", "list", "plain", "-w")
+	out.Wait(t, "NotEnoughResources")
+	plain := golden.NewJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
+	server.Set(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
+	out.Wait(t, "QueueClosed: queue default is closed")
+	stop()
+}
+
+func TestWatchOfNothingBeginsWithTheTitles(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		args  []string
+		first client.Object
+	}{
+		"queues":                  {[]string{"queue", "list", "-w"}, golden.NewQueue("default", 1, schedulingv1beta1.QueueStateOpen, nil)},
+		"jobs":                    {[]string{"job", "list", "-w"}, golden.NewJob("plain", "default", batchv1alpha1.Pending, 0)},
+		"jobs in all namespaces":  {[]string{"job", "list", "-A", "-w"}, golden.NewJob("plain", "default", batchv1alpha1.Pending, 0)},
+		"jobs, only what changes": {[]string{"job", "list", "--watch-only"}, golden.NewJob("plain", "default", batchv1alpha1.Pending, 0)},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t)
+			out, stop, _ := golden.Start(t, server, c.args...)
+			for len(server.Requests()) < 2 { // list, then watch
+				time.Sleep(time.Millisecond)
+			}
+			server.Set(c.first)
+			out.Wait(t, "default")
+			if !strings.HasPrefix(out.String(), "NAME") {
+				t.Errorf("no titles:\n%s", out)
+			}
+			stop()
+		})
+	}
+}
+
+func TestLogsFollowPodsThatComeLater(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	golden.Logs(server)
+	out, _, done := golden.Start(t, server, "job", "logs", "train", "-f")
+	out.Wait(t, "worker-0 | epoch 2\n")
+	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
+	server.Log("nlp/train-worker-7", "late\n")
+	server.Set(golden.NewPod(train, 7, "192.168.63.50"))
+	out.Wait(t, "worker-7 | late\n")
+	server.Set(golden.NewPod(train, 7, "192.168.63.50")) // news about a pod that is followed already
+	train.Status.State.Phase = batchv1alpha1.Completed
+	server.Set(train)
+	select {
+	case code := <-done:
+		if code != 0 || strings.Count(out.String(), "late") != 1 {
+			t.Errorf("exit %d, and what worker-7 said is printed %d times:\n%s", code, strings.Count(out.String(), "late"), out)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("logs -f does not end with the job")
+	}
+}
+
+// created waits until the command has created the job, and returns it.
+func created(t *testing.T, server *clitest.Server, out *golden.Screen, name string) *batchv1alpha1.Job {
+	t.Helper()
+	out.Wait(t, "job.batch.volcano.sh/"+name+" created")
+	job := golden.NewJob(name, "default", batchv1alpha1.Running, 0)
+	for _, object := range server.Objects(jobPath) {
+		if meta := object["metadata"].(map[string]any); meta["name"] == name {
+			job.SetUID(golden.UIDOf(meta))
+		}
+	}
+	return job
+}
+
+func TestRunWaitFollowsTheJobToItsEnd(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		phase batchv1alpha1.JobPhase
+		flag  string
+		want  int
+		says  string
+	}{
+		"a job that completes":                                     {batchv1alpha1.Completed, "--wait", 0, `job "hello" completed`},
+		"a job that fails":                                         {batchv1alpha1.Failed, "--wait", 1, `job "hello" ended as Failed`},
+		"attached, the exit code is that of the pod":               {batchv1alpha1.Failed, "--attach", 42, "worker-0 | bye"},
+		"attached to a job that completes":                         {batchv1alpha1.Completed, "--attach", 0, "worker-0 | bye"},
+		"a job that is suspended has not ended, but ends the wait": {batchv1alpha1.Aborted, "--wait", 1, `ended as Aborted`},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t, golden.Cluster()...)
+			out, _, done := golden.Start(t, server, "job", "run", "hello", tc.flag)
+			job := created(t, server, out, "hello")
+			server.Log("nlp/hello-worker-0", "bye\n")
+			one := golden.NewPod(job, 0, "192.168.23.24")
+			if tc.phase == batchv1alpha1.Failed {
+				one.Status.Phase = corev1.PodFailed
+				one.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 42}}
+			}
+			server.Set(one)
+			job.Status.State.Phase = tc.phase
+			if code := golden.Ends(t, server, out, done, job); code != tc.want || !strings.Contains(out.String(), tc.says) {
+				t.Errorf("exit %d, want %d with %q:\n%s", code, tc.want, tc.says, out)
+			}
+		})
+	}
+}
+
+func TestWaitTimesOutWithItsOwnCode(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	got := golden.Run{Args: "job run hello --wait --timeout 50ms"}.Do(t, server)
+	if got.Code != cli.ExitPending || !strings.Contains(got.Err, "not there yet after 50ms") {
+		t.Errorf("exit %d: %s", got.Code, got.Err)
+	}
+}
+
+func TestSuspendWaitsForThePhase(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	out, _, done := golden.Start(t, server, "job", "suspend", "train", "--wait")
+	out.Wait(t, "train suspended")
+	train := golden.NewJob("train", "research", batchv1alpha1.Aborting, 2*time.Hour)
+	server.Set(train)
+	train.Status.State.Phase = batchv1alpha1.Aborted
+	if code := golden.Ends(t, server, out, done, train); code != 0 {
+		t.Errorf("exit %d:\n%s", code, out)
+	}
+}
+
+func TestViewWatchShowsTheJobUntilItHasEnded(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	out, _, done := golden.Start(t, server, "job", "view", "train", "-w", "--events=false")
+	out.Wait(t, "Phase:       Running")
+	train := golden.NewJob("train", "research", batchv1alpha1.Completed, 2*time.Hour)
+	if code := golden.Ends(t, server, out, done, train); code != 0 || !strings.Contains(out.String(), "Phase:       Completed") {
+		t.Errorf("exit %d:\n%s", code, out)
+	}
+}
+
+func TestLogsGoToAFile(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	golden.Logs(server)
+	path := filepath.Join(t.TempDir(), "log")
+	got := golden.Run{Argv: []string{"job", "logs", "train", "-t", "worker-0", "-o", path}, Color: true}.Do(t, server)
+	text, err := os.ReadFile(path)
+	if err != nil || got.Code != 0 || got.Out != "" || string(text) != "worker-0 | epoch 1\nworker-0 | epoch 2\n" {
+		t.Errorf("exit %d, %v, printed %q, the file holds %q", got.Code, err, got.Out, text)
+	}
+	if got = (golden.Run{Args: "job logs train -o /nosuch/log"}).Do(t, server); got.Code != 1 || !strings.Contains(got.Err, "/nosuch/log") {
+		t.Errorf("exit %d: %s", got.Code, got.Err)
+	}
+}
+
+// Ten thousand jobs are listed within a second, in pages.
+func TestTenThousandJobs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds ten thousand objects")
+	}
+	var objects []client.Object
+	for i := range 10000 {
+		objects = append(objects, golden.NewJob(fmt.Sprintf("job-%05d", i), "default", batchv1alpha1.Completed, time.Hour))
+	}
+	server := clitest.Start(t, objects...)
+	start := time.Now()
+	got := golden.Run{Args: "job list"}.Do(t, server)
+	if lines := strings.Count(got.Out, "\n"); got.Code != 0 || lines != 10001 {
+		t.Fatalf("exit %d, %d lines: %s", got.Code, lines, got.Err)
+	}
+	if n := len(server.Requests()); n != 20 {
+		t.Errorf("%d requests, want 20 pages", n)
+	}
+	t.Logf("10000 jobs in %s, this test's server included", time.Since(start))
+}

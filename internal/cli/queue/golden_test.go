@@ -1,0 +1,74 @@
+package queue_test
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+)
+
+const (
+	queuePath        = "/apis/scheduling.volcano.sh/v1beta1/queues"
+	queueCommandPath = "/apis/bus.volcano.sh/v1alpha1/namespaces/default/commands"
+)
+
+func TestQueueGolden(t *testing.T) {
+	t.Parallel()
+	golden.Hold(t, "queue", []golden.Run{
+		{About: "a list", Args: "queue list"},
+		{About: "bars on a terminal that can draw them", Args: "queue list", Width: 120, Env: map[string]string{"LANG": "zh_CN.UTF-8", "TERM": "xterm"}},
+		{About: "all columns", Args: "queue list research -o wide"},
+		{About: "names", Args: "queue list -o name"},
+		{About: "Volcano's table", Args: "queue list --compat"},
+		{About: "one queue", Args: "queue get research"},
+		{About: "one queue, Volcano's way", Args: "queue get -n research --compat"},
+		{About: "a path", Args: "queue get research -o jsonpath={.spec.capability.cpu}"},
+		{About: "the object", Args: "queue get default -o json"},
+		{About: "no name", Args: "queue get"},
+		{About: "no such queue", Args: "queue get nosuch"},
+		{About: "create", Args: "queue create fresh --weight 2 --capability cpu=4,memory=8Gi", Check: golden.Stored(queuePath, 4)},
+		{About: "create, looked at", Args: "queue create fresh --weight 2 --capability cpu=4 --dry-run=client -o yaml", Check: golden.Stored(queuePath, 3)},
+		{About: "create, Volcano's way, is silent", Args: "queue create -n fresh -w 2 -S Open", Check: golden.Stored(queuePath, 4)},
+		{About: "create what exists", Args: "queue create research"},
+		{About: "create with a bad amount", Args: "queue create fresh --capability cpu", Check: golden.Stored(queuePath, 3)},
+		{About: "create with a bad weight", Args: "queue create fresh --weight 0", Check: golden.Stored(queuePath, 3)},
+		{About: "create nothing", Args: "queue create"},
+		{About: "update", Args: "queue update research --weight 5"},
+		{About: "update nothing", Args: "queue update research"},
+		{About: "close a queue in use needs --yes", Args: "queue close research", Check: golden.Stored(queueCommandPath, 0)},
+		{About: "close a queue in use, agreed", Args: "queue close research --yes", Check: golden.Stored(queueCommandPath, 1)},
+		{About: "close an empty queue", Args: "queue close default", Check: golden.Stored(queueCommandPath, 1)},
+		{About: "close the root queue", Args: "queue close root", Check: golden.Stored(queueCommandPath, 0)},
+		{About: "operate: close the root queue, and some other", Args: "queue operate root default -a close", Check: golden.Stored(queueCommandPath, 1)},
+		{About: "open", Args: "queue open archive", Check: golden.Stored(queueCommandPath, 1)},
+		{About: "operate: close, Volcano's way", Args: "queue operate -n research -a close", Check: golden.Stored(queueCommandPath, 1)},
+		{About: "operate: update", Args: "queue operate research -a update -w 4"},
+		{About: "operate: update without a weight", Args: "queue operate research -a update"},
+		{About: "operate: no action", Args: "queue operate research"},
+		{About: "operate: an unknown action", Args: "queue operate research -a clsoe"},
+		{About: "operate: no name", Args: "queue operate -a open"},
+		{About: "operate: no such queue", Args: "queue operate reserch -a open"},
+		{About: "delete", Args: "queue delete archive", Check: golden.Stored(queuePath, 2)},
+		{About: "delete, Volcano's way, is silent", Args: "queue delete -n archive", Check: golden.Stored(queuePath, 2)},
+		{About: "delete what is not there", Args: "queue delete archiv", Check: golden.Stored(queuePath, 3)},
+		{About: "delete a queue in use needs --yes", Args: "queue delete research", Check: golden.Stored(queuePath, 3)},
+		{About: "delete a queue in use, agreed", Args: "queue delete research -y", Check: golden.Stored(queuePath, 2)},
+		{About: "delete by label needs --yes", Args: "queue delete -l !team", Check: golden.Stored(queuePath, 3)},
+		{About: "the webhook refuses a delete", Args: "queue delete default", Prepare: func(s *clitest.Server) {
+			s.Refuse("DELETE", queuePath, 403, metav1.StatusReasonForbidden, `admission webhook "validatequeue.volcano.sh" denied the request: the default queue stays`)
+		}},
+	})
+}
+
+// The counts of a queue are in its status; listing PodGroups of all namespaces
+// for them would need rights that most users do not have.
+func TestQueueListAsksForQueuesOnly(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	golden.Run{Args: "queue list"}.Do(t, server)
+	if got := server.Requests(); len(got) != 1 || got[0] != "GET "+queuePath {
+		t.Errorf("requests: %v", got)
+	}
+}

@@ -1,0 +1,42 @@
+package root_test
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+)
+
+func TestToolsGolden(t *testing.T) {
+	t.Parallel()
+	golden.Hold(t, "tools", []golden.Run{
+		{About: "the demo's three blocks", Args: "top --once"},
+		{About: "of all namespaces", Args: "top --once -A"},
+		{About: "a narrow terminal gets a row a node", Args: "top --once -n cv", Width: 60},
+		{About: "without --once", Args: "top"},
+		{About: "more than eight nodes get a row each", Args: "top --once -n empty", Prepare: func(s *clitest.Server) {
+			for _, name := range []string{"n5", "n6", "n7", "n8", "n9"} {
+				s.Set(golden.NewNode(name))
+			}
+		}},
+		{About: "nothing at all", Args: "top --once", Prepare: func(s *clitest.Server) {
+			for _, object := range golden.Cluster() {
+				s.Remove(object)
+			}
+		}},
+		{About: "nodes may not be read", Args: "top --once", Prepare: func(s *clitest.Server) {
+			s.Refuse("GET", "/api/v1/nodes", 403, metav1.StatusReasonForbidden, `nodes is forbidden: User "mei" cannot list resource "nodes" in API group "" at the cluster scope`)
+		}},
+		{About: "completion of a shell that does not exist", Args: "completion tcsh"},
+		{About: "an unknown command", Args: "jbo list"},
+		{About: "a colour that is none", Args: "job list --color blue"},
+		{About: "a bad variable", Args: "job list", Env: map[string]string{"VCCTL_INSECURE_SKIP_TLS_VERIFY": "perhaps"}},
+		{About: "live names of jobs", Args: "__complete job view t"},
+		{About: "live names of queues", Args: "__complete job list --queue re"},
+		{About: "tasks of a job", Argv: []string{"__complete", "job", "logs", "train", "-t", ""}},
+		{About: "contexts", Args: "__complete job list --context t"},
+		{About: "formats", Args: "__complete job list -o js"},
+	})
+}
