@@ -95,7 +95,7 @@ type forecaster struct {
 	jobs  []*Job // not started
 	out   map[*Job]Forecast
 	began int // s.Looked at the beginning
-	// heads are the reservations that no start has moved.
+	// heads are the reservations that no start may have moved.
 	heads map[*Job]*Reservation
 	slots map[*model.Shape]*slots
 	kept  struct {
@@ -194,7 +194,7 @@ func (f *forecaster) start(j *Job) bool {
 	if !s.foreseeable(j) {
 		f.out[j] = Forecast{At: s.later, Known: true, Why: besidePods}
 	}
-	f.unbound(j)
+	f.moves(j, placed)
 	var more []Ending
 	for _, p := range placed {
 		f.recount(p.Node)
@@ -208,11 +208,12 @@ func (f *forecaster) start(j *Job) bool {
 	return true
 }
 
-// unbound forgets the reservations of those whose turn comes after a gang that
-// starts: it had no regard for them. Those before it are as they were.
-func (f *forecaster) unbound(j *Job) {
-	for head := range f.heads {
-		if turn, had := f.s.turns[head]; !had || turn > f.s.turns[j] {
+// moves forgets the reservations that a gang which starts may move: those of whose turn comes after it, as it had no
+// regard for them, and those that it still runs beside when they begin, as the nodes are not as full as they were to be.
+func (f *forecaster) moves(j *Job, placed []Placed) {
+	for head, r := range f.heads {
+		turn, had := f.s.turns[head]
+		if !had || turn > f.s.turns[j] || slices.ContainsFunc(placed, func(p Placed) bool { return !f.s.endsBy(p.Task, r.At) }) {
 			delete(f.heads, head)
 		}
 	}
