@@ -126,6 +126,19 @@ func (s *Selection) Old() bool { return s.OldName != "" }
 // Wide says whether more than named objects may be meant.
 func (s *Selection) Wide() bool { return s.All || s.Selector != "" }
 
+// Need refuses a command that names nothing, or names and a selector; missing is what it says to the first.
+func (s *Selection) Need(f *Factory, cmd *cobra.Command, missing string) error {
+	switch {
+	case len(s.Names) == 0 && !s.Wide():
+		return Errorf(fmt.Sprintf("%s NAME, -l SELECTOR or --all; see '%s --help'", Path(f, cmd), Path(f, cmd)), "%s", missing)
+	case len(s.Names) > 0 && s.Wide():
+		return UsageError(f, cmd, "names together with --selector or --all: say one of them")
+	case s.AllNamespaces && !s.Wide():
+		return UsageError(f, cmd, "--all-namespaces together with names: a name belongs to one namespace, say it with -n")
+	}
+	return nil
+}
+
 // Labels returns the parsed selector.
 func (s *Selection) Labels() (client.ListOption, error) { return ParseSelector(s.Selector) }
 
@@ -149,8 +162,12 @@ func BareName(arg string) string {
 	return arg
 }
 
-// Deprecated writes the one line that an old flag gets.
+// Deprecated writes the one line that an old flag gets; Volcano's short programs
+// have only those.
 func (f *Factory) Deprecated(old, instead string) {
+	if f.OldProgram != "" {
+		return
+	}
 	f.Warnf("%s is Volcano's old spelling and keeps working; better: %s", old, instead)
 }
 

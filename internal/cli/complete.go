@@ -28,22 +28,22 @@ type Completer = func(cmd *cobra.Command, args []string, prefix string) ([]strin
 
 // CompleteJobs offers the names of the jobs of the namespace.
 func (f *Factory) CompleteJobs() Completer {
-	return f.completeKind(batchv1alpha1.GroupVersion.WithKind("Job"), true)
+	return f.CompleteKind(batchv1alpha1.GroupVersion.WithKind("Job"), true)
 }
 
 // CompleteQueues offers the names of the queues.
 func (f *Factory) CompleteQueues() Completer {
-	return f.completeKind(schedulingv1beta1.GroupVersion.WithKind("Queue"), false)
+	return f.CompleteKind(schedulingv1beta1.GroupVersion.WithKind("Queue"), false)
 }
 
 // CompleteNodes offers the names of the nodes.
 func (f *Factory) CompleteNodes() Completer {
-	return f.completeKind(corev1.SchemeGroupVersion.WithKind("Node"), false)
+	return f.CompleteKind(corev1.SchemeGroupVersion.WithKind("Node"), false)
 }
 
 // CompleteNamespaces offers the names of the namespaces.
 func (f *Factory) CompleteNamespaces() Completer {
-	return f.completeKind(corev1.SchemeGroupVersion.WithKind("Namespace"), false)
+	return f.CompleteKind(corev1.SchemeGroupVersion.WithKind("Namespace"), false)
 }
 
 // CompleteContexts offers the contexts of the kubeconfig.
@@ -76,7 +76,8 @@ func offer(names, taken []string, prefix string) ([]string, cobra.ShellCompDirec
 	return kept[:min(len(kept), completionNames)], cobra.ShellCompDirectiveNoFileComp
 }
 
-func (f *Factory) completeKind(gvk schema.GroupVersionKind, namespaced bool) Completer {
+// CompleteKind offers the names of the objects of a kind, of the namespace when they have one.
+func (f *Factory) CompleteKind(gvk schema.GroupVersionKind, namespaced bool) Completer {
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(context.Background(), completionTime)
 		defer cancel()

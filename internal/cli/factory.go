@@ -22,8 +22,10 @@ import (
 	"github.com/vc-batch/vc/api"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 )
 
@@ -47,11 +49,17 @@ type Factory struct {
 	Now func() time.Time
 	// Program is how the user called us: "vcctl" or "kubectl vc".
 	Program string
+	// OldProgram is the one of Volcano's short programs (vsub, vcancel, …) that the user called; "" is none.
+	OldProgram string
 
 	once      sync.Once
 	rest      *rest.Config
 	client    client.WithWatch
 	clientErr error
+
+	settingsOnce sync.Once
+	settings     *Settings
+	settingsErr  error
 }
 
 // NewFactory returns a factory over the given streams.
@@ -118,11 +126,13 @@ func knownKinds() meta.RESTMapper {
 	}
 	add(corev1.SchemeGroupVersion, meta.RESTScopeNamespace, "Pod", "Event", "ConfigMap", "Secret", "Service", "PersistentVolumeClaim")
 	add(corev1.SchemeGroupVersion, meta.RESTScopeRoot, "Node", "Namespace")
-	add(batchv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Job")
+	add(batchv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Job", "CronJob")
+	add(flowv1alpha1.GroupVersion, meta.RESTScopeNamespace, "JobFlow", "JobTemplate")
 	add(busv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Command")
 	add(insightv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Plan")
 	add(schedulingv1beta1.GroupVersion, meta.RESTScopeNamespace, "PodGroup")
 	add(schedulingv1beta1.GroupVersion, meta.RESTScopeRoot, "Queue")
+	add(topologyv1alpha1.GroupVersion, meta.RESTScopeRoot, "HyperNode")
 	return m
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -50,7 +51,7 @@ func (s *Files) Read(f *Factory) ([]FileObject, error) {
 			continue
 		}
 		if _, err := os.Stat(name); err != nil && !strings.ContainsAny(name, "*?[") {
-			problems = append(problems, Errorf("", "file %q: %v", name, errors.Unwrap(err)))
+			problems = append(problems, Errorf(otherFile(name), "file %q: %v", name, errors.Unwrap(err)))
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -80,6 +81,23 @@ func (s *Files) Read(f *Factory) ([]FileObject, error) {
 		objects = append(objects, FileObject{Object: object, Source: info.Source})
 	}
 	return objects, nil
+}
+
+// otherFile is a hint for a file that cannot be read: one with a name close to it.
+func otherFile(name string) string {
+	directory, base := filepath.Split(name)
+	entries, err := os.ReadDir(filepath.Clean(directory))
+	if err != nil {
+		return fmt.Sprintf("there is no directory %q either; relative names begin in the current directory", filepath.Clean(directory))
+	}
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i] = entry.Name()
+	}
+	if near := Nearest(base, names); near != "" {
+		return fmt.Sprintf("did you mean %q?", directory+near)
+	}
+	return "-f takes a file, a directory, a URL, or - for standard input"
 }
 
 func isURL(name string) bool {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -81,6 +82,14 @@ type Wait struct {
 func (w *Wait) AddFlags(cmd *cobra.Command, byDefault bool, usage string) {
 	cmd.Flags().BoolVar(&w.Wait, "wait", byDefault, usage)
 	cmd.Flags().DurationVar(&w.Timeout, "timeout", 0, "How long to wait at most, for example 10m; 0 is for ever")
+}
+
+// Limit is the context of a wait: it ends after --timeout, if that was given.
+func (w *Wait) Limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if w.Timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, w.Timeout)
 }
 
 // TimedOut is the error of a wait that ended before what it waited for.

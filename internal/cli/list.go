@@ -32,8 +32,12 @@ type List[T client.Object] struct {
 	Names []string
 	// Selector is a label selector.
 	Selector client.ListOption
+	// Fields is a field selector; it may be nil.
+	Fields fields.Selector
 	// Keep filters at the client; nil keeps all.
 	Keep func(T) bool
+	// Fetch, when set, reads in place of one list in pages. It returns the version to watch from, too.
+	Fetch func(ctx context.Context, c client.Client) ([]T, string, error)
 	// Suggest returns the names there are, to say which one may be meant; it may be nil.
 	Suggest func(context.Context) []string
 	// Single prints a lone object without a List around it.
@@ -47,6 +51,8 @@ type List[T client.Object] struct {
 	// Slim drops what no column shows from an object that is listed as a table, so that
 	// ten thousand need little memory; it may be nil.
 	Slim func(T)
+	// Draw, when set, may print something else than the table; it reports whether it did.
+	Draw func(items []T) (bool, error)
 	// Plain, when set, prints the table instead of Columns.
 	Plain func(items []T) error
 }
@@ -64,12 +70,20 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
+	sortable := l.Columns
+	if err := l.choose(f, o); err != nil {
+		return err
+	}
 	c, err := f.Client()
 	if err != nil {
 		return err
 	}
 	l.slim(o)
-	items, version, err := l.fetch(ctx, c)
+	fetch := l.fetch
+	if l.Fetch != nil {
+		fetch = l.Fetch
+	}
+	items, version, err := fetch(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -79,7 +93,7 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 			return err
 		}
 	}
-	if err := sortRows(items, l.Columns, o.SortBy); err != nil {
+	if err := sortRows(items, sortable, o.SortBy); err != nil {
 		return err
 	}
 	printer := &rowPrinter[T]{list: l, f: f, o: o, rows: map[string]string{}, titled: o.NoHeaders}
@@ -98,6 +112,19 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 		printer.remember(item)
 	}
 	return printer.watch(ctx, c, version)
+}
+
+// choose takes the columns that the settings name, unless the user asked for all.
+func (l *List[T]) choose(f *Factory, o *Output) error {
+	if o.Machine() || o.Wide() || len(l.Columns) == 0 {
+		return nil
+	}
+	columns, chosen, err := chosenColumns(f, l.Kind, l.Columns)
+	if chosen && l.FreeText {
+		l.FreeText = columns[len(columns)-1].Title == l.Columns[len(l.Columns)-1].Title
+	}
+	l.Columns = columns
+	return err
 }
 
 // slim makes Slim do nothing where the whole object may be asked for, and drop
@@ -124,8 +151,15 @@ func (l *List[T]) options() []client.ListOption {
 	if l.Selector != nil {
 		options = append(options, l.Selector)
 	}
+	var selectors []fields.Selector
 	if len(l.Names) == 1 {
-		options = append(options, client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", l.Names[0])})
+		selectors = append(selectors, fields.OneTermEqualSelector("metadata.name", l.Names[0]))
+	}
+	if l.Fields != nil {
+		selectors = append(selectors, l.Fields)
+	}
+	if len(selectors) > 0 {
+		options = append(options, client.MatchingFieldsSelector{Selector: fields.AndSelectors(selectors...)})
 	}
 	return options
 }
@@ -242,6 +276,11 @@ func (p *rowPrinter[T]) first(items []T) error {
 	}
 	if p.list.Plain != nil {
 		return p.list.Plain(items)
+	}
+	if p.list.Draw != nil {
+		if drawn, err := p.list.Draw(items); drawn || err != nil {
+			return err
+		}
 	}
 	return p.table(items)
 }

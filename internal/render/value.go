@@ -103,7 +103,7 @@ func (s Style) Phase(phase string) string {
 	switch phase {
 	case "Running", "Open", "Ready":
 		return s.Good(phase)
-	case "Completed", "Succeeded":
+	case "Completed", "Succeeded", "Succeed":
 		return s.Dim(phase)
 	case "Failed", "Terminated", "Aborted", "Error", "CrashLoopBackOff":
 		return s.Bad(phase)

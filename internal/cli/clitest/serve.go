@@ -159,7 +159,8 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 
 // emptyList is the kind of a list that has nothing to tell it by.
 func emptyList(path string) (apiVersion, kind string) {
-	kinds := map[string]string{"jobs": "Job", "queues": "Queue", "podgroups": "PodGroup", "pods": "Pod", "nodes": "Node", "events": "Event", "commands": "Command"}
+	kinds := map[string]string{"jobs": "Job", "queues": "Queue", "podgroups": "PodGroup", "pods": "Pod", "nodes": "Node", "events": "Event", "commands": "Command",
+		"cronjobs": "CronJob", "jobflows": "JobFlow", "jobtemplates": "JobTemplate"}
 	_, resource, _ := cutLast(path, "/")
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	if parts[0] == "api" {

@@ -19,6 +19,8 @@ type Streams struct {
 	Err io.Writer
 	// InTTY and OutTTY say whether a person sits there.
 	InTTY, OutTTY bool
+	// ErrTTY says whether progress may be shown on Err.
+	ErrTTY bool
 	// Width of the terminal in cells; 0 when Out is none.
 	Width int
 	// Height of the terminal in lines; 0 when it is not known.
@@ -36,6 +38,7 @@ func System() Streams {
 	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, ColorMode: "auto"}
 	s.InTTY = term.IsTerminal(int(os.Stdin.Fd()))
 	s.OutTTY = term.IsTerminal(int(os.Stdout.Fd()))
+	s.ErrTTY = term.IsTerminal(int(os.Stderr.Fd()))
 	if s.OutTTY {
 		s.Width = 80
 		if width, height, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {

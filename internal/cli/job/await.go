@@ -63,7 +63,7 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sel.Complete(f, args)
-			if err := needSelection(f, cmd, &o.sel, "the name of a job is missing"); err != nil {
+			if err := o.sel.Need(f, cmd, "the name of a job is missing"); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -213,7 +213,7 @@ func (w *waiter) scope() []client.ListOption {
 	for _, job := range w.pending {
 		namespaces[job.Namespace] = true
 		if len(w.pending) == 1 {
-			options = append(options, named(job.Name))
+			options = append(options, cli.Named(job.Name))
 		}
 	}
 	if len(namespaces) == 1 {
@@ -231,7 +231,7 @@ func (w *waiter) run(ctx context.Context, c client.WithWatch) error {
 		if err != nil || len(w.pending) == 0 {
 			return err
 		}
-		watcher, err := c.Watch(ctx, &batchv1alpha1.JobList{}, append(scope, since(version))...)
+		watcher, err := c.Watch(ctx, &batchv1alpha1.JobList{}, append(scope, cli.Since(version))...)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,9 @@
 package job
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +49,9 @@ type recipe struct {
 
 // build makes the job that a recipe describes.
 func build(r *recipe) (*batchv1alpha1.Job, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
 	resources, err := r.resources()
 	if err != nil {
 		return nil, err
@@ -83,6 +88,34 @@ func build(r *recipe) (*batchv1alpha1.Job, error) {
 	}
 	r.options(job)
 	return job, nil
+}
+
+// check says which flags have values that make no job.
+func (r *recipe) check() error {
+	var problems []error
+	wrong := func(hint, format string, args ...any) { problems = append(problems, cli.Errorf(hint, format, args...)) }
+	switch {
+	case r.replicas < 1:
+		wrong("a job has one pod at least, for example --replicas=3", "--replicas (-r): %d is less than 1", r.replicas)
+	case r.min > r.replicas && r.minGiven:
+		wrong("such a job could never start; lower --min or raise --replicas", "--min (-m): %d is more than --replicas, which is %d", r.min, r.replicas)
+	}
+	if r.min < 0 {
+		wrong("leave it away when all pods are to start together", "--min (-m): %d is less than 0", r.min)
+	}
+	if r.gpus < 0 {
+		wrong("leave it away for a job without GPUs", "--gpus: %d is less than 0", r.gpus)
+	}
+	if r.timeLimit < 0 {
+		wrong("for example --time=90m; leave it away for no limit", "--time: %s is less than 0", r.timeLimit)
+	}
+	if r.ttl < 0 {
+		wrong("for example --ttl=24h; leave it away to keep the job", "--ttl: %s is less than 0", r.ttl)
+	}
+	if restarts := []string{"Never", "OnFailure", "Always"}; !slices.Contains(restarts, r.restart) {
+		wrong("one of: "+strings.Join(restarts, ", "), "--restart: %q is not known", r.restart)
+	}
+	return errors.Join(problems...)
 }
 
 // options sets what is left to the server's defaults unless it was said.

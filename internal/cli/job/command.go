@@ -38,7 +38,7 @@ func newCommand(f *cli.Factory, run func(context.Context, *commandOptions) error
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sel.Complete(f, args)
-			if err := needSelection(f, cmd, &o.sel, "job name is mandatory to "+v.name+" a particular job"); err != nil {
+			if err := o.sel.Need(f, cmd, "job name is mandatory to "+v.name+" a particular job"); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -51,19 +51,6 @@ func newCommand(f *cli.Factory, run func(context.Context, *commandOptions) error
 	o.wait.AddFlags(cmd, false, "Wait until the job is "+v.done)
 	o.out.AddFormat(cmd, false)
 	return cmd
-}
-
-// needSelection refuses a command that names nothing, or names and a selector.
-func needSelection(f *cli.Factory, cmd *cobra.Command, sel *cli.Selection, old string) error {
-	switch {
-	case len(sel.Names) == 0 && !sel.Wide():
-		return cli.Errorf(fmt.Sprintf("%s NAME, -l SELECTOR or --all; see '%s --help'", cli.Path(f, cmd), cli.Path(f, cmd)), "%s", old)
-	case len(sel.Names) > 0 && sel.Wide():
-		return cli.UsageError(f, cmd, "names together with --selector or --all: say one of them")
-	case sel.AllNamespaces && !sel.Wide():
-		return cli.UsageError(f, cmd, "--all-namespaces together with names: a name belongs to one namespace, say it with -n")
-	}
-	return nil
 }
 
 // issue creates a Command for every selected job.

@@ -13,6 +13,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/submit"
 )
 
 // deleteOptions are the inputs of `vcctl job delete`.
@@ -55,7 +56,7 @@ func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) 
 				}
 				return run(cmd.Context(), o)
 			}
-			if err := needSelection(f, cmd, &o.sel, "job name is mandatory to delete a particular job"); err != nil {
+			if err := o.sel.Need(f, cmd, "job name is mandatory to delete a particular job"); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -120,7 +121,11 @@ func (o *deleteOptions) one(ctx context.Context, c client.Client, job *batchv1al
 		}
 	}
 	if o.sel.Old() && !o.out.Machine() {
-		_, err := fmt.Fprintf(o.f.Streams.Out, "delete job %s successfully\n", job.Name)
+		verb := "delete"
+		if o.f.OldProgram == "vcancel" {
+			verb = "cancel"
+		}
+		_, err := fmt.Fprintf(o.f.Streams.Out, "%s job %s successfully\n", verb, job.Name)
 		return err
 	}
 	return cli.PrintName(o.f, &o.out, job, "deleted"+o.dryRun.Suffix())
@@ -150,11 +155,8 @@ func (o *deleteOptions) waitGone(ctx context.Context, c client.WithWatch, job *b
 
 // removeFiles deletes every object that the files hold.
 func (o *deleteOptions) removeFiles(ctx context.Context) error {
-	objects, err := o.files.Read(o.f)
+	objects, err := submit.Read(o.f, &o.files, !o.dryRun.Client())
 	if err != nil {
-		return err
-	}
-	if err := cli.Place(o.f, objects, !o.dryRun.Client()); err != nil {
 		return err
 	}
 	c, err := o.f.Client()
@@ -162,7 +164,7 @@ func (o *deleteOptions) removeFiles(ctx context.Context) error {
 		return err
 	}
 	var problems []error
-	for _, object := range slices.Backward(inOrder(objects)) {
+	for _, object := range slices.Backward(submit.InOrder(objects)) {
 		if !o.dryRun.Client() {
 			err := c.Delete(ctx, object.Object, append(o.dryRun.DeleteOptions(), client.PropagationPolicy(o.propagation()))...)
 			if apierrors.IsNotFound(err) && o.ignoreNot {

@@ -30,7 +30,7 @@ func (o *runOptions) untilEnd(ctx context.Context, created []cli.FileObject) err
 		}
 		if o.attach {
 			logs := &logsOptions{f: o.f, follow: true, tail: -1, prefix: true, job: job}
-			if err := stream(limited, logs, c); limited.Err() == nil {
+			if err := stream(limited, []*logsOptions{logs}, c); limited.Err() == nil {
 				problems = append(problems, err)
 			}
 		}

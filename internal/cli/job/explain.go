@@ -60,7 +60,7 @@ func newExplain(f *cli.Factory, run func(context.Context, *explainOptions) error
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sel.Complete(f, args)
 			o.sel.All = o.sel.All || o.sel.AllNamespaces
-			if err := needSelection(f, cmd, &o.sel, "the name of a job is missing"); err != nil {
+			if err := o.sel.Need(f, cmd, "the name of a job is missing"); err != nil {
 				return err
 			}
 			if o.watch && (len(o.sel.Names) != 1 || o.out.Machine()) {
@@ -205,57 +205,21 @@ const nameWidth = 10
 func writeAccount(out io.Writer, a *account, program string, style render.Style, now time.Time, width int) {
 	fmt.Fprintln(out, style.Bold(a.headline(style, now)))
 	if a.why.Message != "" {
-		writeWrapped(out, "  ", "  ", a.why.Message, width)
+		render.WriteWrapped(out, "  ", "  ", a.why.Message, width)
 	}
 	for _, f := range a.facts() {
-		writeWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, f.name)), strings.Repeat(" ", nameWidth+2), f.text, width)
+		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, f.name)), strings.Repeat(" ", nameWidth+2), f.text, width)
 	}
 	asTyped := func(text string) string { return strings.ReplaceAll(text, "vcctl ", program+" ") }
 	if a.why.Hint != "" && a.why.Code != "" {
-		writeWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, "hint")), strings.Repeat(" ", nameWidth+2), asTyped(a.why.Hint), width)
+		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, "hint")), strings.Repeat(" ", nameWidth+2), asTyped(a.why.Hint), width)
 	}
 	if len(a.why.Helps) > 0 {
 		fmt.Fprintln(out, "  what would help, each by itself:")
 	}
 	for _, help := range a.why.Helps {
-		writeWrapped(out, "    - ", "      ", asTyped(help), width)
+		render.WriteWrapped(out, "    - ", "      ", asTyped(help), width)
 	}
-}
-
-// writeWrapped writes text after first, and what does not fit into width cells
-// on lines of its own after rest; a width of 0 wraps nothing.
-func writeWrapped(out io.Writer, first, rest, text string, width int) {
-	for i, line := range wrap(text, width-render.Width(rest)) {
-		if i == 0 {
-			fmt.Fprintln(out, first+line)
-			continue
-		}
-		fmt.Fprintln(out, rest+line)
-	}
-}
-
-// wrap breaks text at blanks into lines of at most width cells; words are kept whole.
-func wrap(text string, width int) []string {
-	const least = 20
-	if width < least {
-		if width <= 0 {
-			return []string{text}
-		}
-		width = least
-	}
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		switch {
-		case line == "":
-			line = word
-		case render.Width(line)+1+render.Width(word) <= width:
-			line += " " + word
-		default:
-			lines, line = append(lines, line), word
-		}
-	}
-	return append(lines, line)
 }
 
 // follow prints the account whenever it says something new, until the job runs or has ended.
@@ -315,14 +279,14 @@ func watchBoth(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) 
 	if found, err := groupOf(ctx, c, now); err == nil && found != nil {
 		group = found.Name
 	}
-	if err := c.List(ctx, groups, client.InNamespace(job.Namespace), named(group)); err != nil {
+	if err := c.List(ctx, groups, client.InNamespace(job.Namespace), cli.Named(group)); err != nil {
 		return nil, nil, err
 	}
-	onJob, err := c.Watch(ctx, &batchv1alpha1.JobList{}, client.InNamespace(job.Namespace), named(job.Name), since(version))
+	onJob, err := c.Watch(ctx, &batchv1alpha1.JobList{}, client.InNamespace(job.Namespace), cli.Named(job.Name), cli.Since(version))
 	if err != nil {
 		return nil, nil, err
 	}
-	onGroup, err := c.Watch(ctx, groups, client.InNamespace(job.Namespace), named(group), since(groups.ResourceVersion))
+	onGroup, err := c.Watch(ctx, groups, client.InNamespace(job.Namespace), cli.Named(group), cli.Since(groups.ResourceVersion))
 	if err != nil {
 		onJob.Stop()
 		return nil, nil, err

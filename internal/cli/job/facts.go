@@ -66,8 +66,12 @@ func ready(job *batchv1alpha1.Job) int32 { return job.Status.Running + job.Statu
 // bound is the number of pods that have a node or have succeeded, as far as the
 // job and its PodGroup, which may be nil, tell: pods that have a node and have not
 // started yet are counted by neither, unless all that must run together have one.
+// Of a completed job all count: those that had not ended were not needed any more.
 func bound(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) int32 {
 	n := ready(job)
+	if phaseOf(job) == batchv1alpha1.Completed {
+		return max(n, minimum(job))
+	}
 	if group == nil || !active(phaseOf(job)) {
 		return n
 	}

@@ -49,7 +49,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 			List the jobs of a namespace, or of all.
 
 			READY is the number of pods that have a node or have succeeded, of those that
-			must run together. TASKS is the number of pods in all. REASON says why a job
+			must run together; a completed job has all that it needed. TASKS is the number of pods in all. REASON says why a job
 			waits or why it failed. --queue, --phase, --user and --node filter here, at
 			the client. --user is whose job it is, not kubectl's user of the kubeconfig.`),
 		Example: f.Examples(`
@@ -156,7 +156,7 @@ func list(ctx context.Context, o *listOptions) error {
 			return err
 		}
 	}
-	r := &reasons{c: c, namespace: namespace, wide: o.out.Wide()}
+	r := &reasons{c: c, namespace: namespace, wide: o.out.Wide() || o.f.Shows("jobs", "NODES")}
 	l := &cli.List[*batchv1alpha1.Job]{
 		Kind: "jobs", New: func() client.ObjectList { return &batchv1alpha1.JobList{} },
 		Columns: columns(o.f, r), Namespace: namespace, AllNamespaces: o.allNamespaces,
@@ -167,7 +167,8 @@ func list(ctx context.Context, o *listOptions) error {
 		Suggest: o.f.Suggest(batchv1alpha1.GroupVersion.WithKind("Job"), true),
 		Prepare: r.prepare, Touched: r.touched, Slim: slimJob,
 	}
-	if o.compat && !o.out.Machine() {
+	old := o.scheduler != "" || partOfName != "" // called the way of Volcano's vcctl
+	if (o.compat || old || o.f.Compat()) && !o.out.Machine() && !o.out.Wide() {
 		l.Plain = func(jobs []*batchv1alpha1.Job) error { return compatTable(o.f.Streams.Out, jobs, o.allNamespaces) }
 		l.Prepare = nil
 	}

@@ -20,7 +20,7 @@ import (
 // logsOptions are the inputs of `vcctl job logs`.
 type logsOptions struct {
 	f          *cli.Factory
-	name       string
+	sel        cli.Selection
 	tasks      []string
 	container  string
 	follow     bool
@@ -35,19 +35,20 @@ type logsOptions struct {
 
 	// job is the job once it is known.
 	job *batchv1alpha1.Job
+	// of is what the labels of a job's streams begin with, where there are several jobs.
+	of string
 }
 
 func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cobra.Command {
 	o := &logsOptions{f: f}
-	var oldName string
 	cmd := &cobra.Command{
-		Use:     "logs NAME",
+		Use:     "logs NAME...",
 		Aliases: []string{"log"},
-		Short:   "Print what the pods of a job say, in one stream",
+		Short:   "Print what the pods of jobs say, in one stream",
 		Long: cli.Text(`
-			Print what the pods of a job say. Every line begins with the task and the index
-			of its pod. With -f the stream follows all pods, those that start later, too,
-			and ends with the job.`),
+			Print what the pods of jobs say. Every line begins with the task and the index
+			of its pod, and with the job when there are several. With -f the stream follows
+			all pods, those that start later, too, and ends with the jobs.`),
 		Example: f.Examples(`
 			# All pods of a job
 			vcctl job logs train
@@ -62,17 +63,15 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 			vcctl job logs train --failed -o failed.log
 
 			# What the containers said before they were started again
-			vcctl job logs train --previous`),
+			vcctl job logs train --previous
+
+			# Several jobs in one stream
+			vcctl job logs -l team=nlp -f`),
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return cli.UsageError(f, cmd, "one job at a time; %d were given", len(args))
-			}
-			if o.name = oldName; len(args) == 1 {
-				o.name = cli.BareName(args[0])
-			}
-			if o.name == "" {
-				return cli.UsageError(f, cmd, "the name of a job is missing")
+			o.sel.Complete(f, args)
+			if err := o.sel.Need(f, cmd, "the name of a job is missing"); err != nil {
+				return err
 			}
 			if o.follow && o.previous {
 				return cli.UsageError(f, cmd, "--follow together with --previous: what has ended cannot be followed")
@@ -94,8 +93,8 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 	flags.Int64Var(&o.tail, "tail", -1, "Only the last lines of each container; -1 is all")
 	flags.DurationVar(&o.since, "since", 0, "Only lines younger than this, for example 5m")
 	flags.IntVar(&o.most, "max-log-requests", 100, "How many containers may be followed at once")
-	flags.StringVarP(&oldName, "name", "N", "", "Name of the job")
-	flags.Lookup("name").Hidden = true
+	o.sel.AddFlags(cmd, "jobs")
+	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
 	_ = cmd.RegisterFlagCompletionFunc("task", completeTasks(f))
 	return cmd
 }
@@ -133,24 +132,51 @@ func taskNames(job *batchv1alpha1.Job) []string {
 }
 
 func logs(ctx context.Context, o *logsOptions) error {
-	namespace, err := o.f.Namespace()
-	if err != nil {
-		return err
-	}
 	c, err := o.f.Client()
 	if err != nil {
 		return err
 	}
-	if o.job, err = getJob(ctx, o.f, c, namespace, o.name); err != nil {
-		return err
+	jobs, problem := selected(ctx, o.f, c, &o.sel)
+	if len(jobs) == 0 {
+		if problem == nil {
+			fmt.Fprintln(o.f.Streams.Err, "No resources found.")
+		}
+		return problem
 	}
-	if err := o.checkTasks(); err != nil {
-		return err
+	parts, err := o.parts(jobs)
+	if err != nil {
+		return errors.Join(problem, err)
 	}
+	print := func() error { return errors.Join(problem, stream(ctx, parts, c)) }
 	if o.file == "" {
-		return stream(ctx, o, c)
+		return print()
 	}
-	return o.toFile(func() error { return stream(ctx, o, c) })
+	return o.toFile(print)
+}
+
+// parts are the same options for each of the jobs. A task need be one of any of several jobs.
+func (o *logsOptions) parts(jobs []*batchv1alpha1.Job) ([]*logsOptions, error) {
+	var parts []*logsOptions
+	var problems []error
+	for _, job := range jobs {
+		part := *o
+		part.job = job
+		if len(jobs) > 1 {
+			part.of = job.Name + "/"
+		}
+		if o.sel.AllNamespaces {
+			part.of = job.Namespace + "/" + job.Name + "/"
+		}
+		if err := part.checkTasks(); err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		parts = append(parts, &part)
+	}
+	if len(parts) > 0 && o.sel.Wide() {
+		return parts, nil
+	}
+	return parts, errors.Join(problems...)
 }
 
 // toFile lets print write to the file of --output, without colours.
@@ -216,7 +242,7 @@ func (s source) key() string { return fmt.Sprintf("%s/%s/%d", s.pod.UID, s.conta
 // about each that has not.
 func (o *logsOptions) sources(pod *corev1.Pod) (found []source, notes []string) {
 	statuses := append(slices.Clone(pod.Status.InitContainerStatuses), pod.Status.ContainerStatuses...)
-	short := shortPod(o.job.Name, pod.Name)
+	short := o.of + shortPod(o.job.Name, pod.Name)
 	several := len(pod.Spec.Containers)+len(pod.Spec.InitContainers) > 1
 	if len(statuses) == 0 {
 		return nil, []string{fmt.Sprintf("%s has not started (%s)", short, cli.PodStatus(pod))}

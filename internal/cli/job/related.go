@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -125,45 +124,4 @@ func taskOf(pod *corev1.Pod) string {
 		return task
 	}
 	return pod.Annotations[keys.TaskSpec]
-}
-
-// maxPodEvents is the number of pods whose events are asked for one by one.
-const maxPodEvents = 20
-
-// eventsOf collects the events about the given objects, oldest first. Events are
-// found by the UID of what they are about, so namesakes of the past stay out.
-func eventsOf(ctx context.Context, c client.Client, namespace string, about ...client.Object) ([]corev1.Event, error) {
-	var events []corev1.Event
-	for i, object := range about {
-		if i > maxPodEvents {
-			break
-		}
-		page := &corev1.EventList{}
-		selector := fields.OneTermEqualSelector("involvedObject.uid", string(object.GetUID()))
-		err := cli.Pages(ctx, c, page, func() error {
-			events = append(events, page.Items...)
-			return nil
-		}, client.InNamespace(namespace), client.MatchingFieldsSelector{Selector: selector})
-		if apierrors.IsForbidden(err) {
-			return events, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	slices.SortStableFunc(events, func(a, b corev1.Event) int { return eventTime(&a).Time.Compare(eventTime(&b).Time) })
-	return events, nil
-}
-
-// eventTime is when an event happened last, in whichever field its writer put that.
-func eventTime(event *corev1.Event) metav1.Time {
-	switch {
-	case event.Series != nil && !event.Series.LastObservedTime.IsZero():
-		return metav1.Time{Time: event.Series.LastObservedTime.Time}
-	case !event.LastTimestamp.IsZero():
-		return event.LastTimestamp
-	case !event.EventTime.IsZero():
-		return metav1.Time{Time: event.EventTime.Time}
-	}
-	return event.CreationTimestamp
 }

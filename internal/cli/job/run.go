@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/submit"
 )
 
 // runOptions are the inputs of `vcctl job run`.
@@ -195,10 +195,11 @@ func run(ctx context.Context, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := check(ctx, o.f, objects, !o.dryRun.Client(), o.fields.Mode); err != nil {
+	if err := submit.Check(ctx, o.f, objects, !o.dryRun.Client(), o.fields.Mode); err != nil {
 		return err
 	}
-	created, err := o.create(ctx, inOrder(objects))
+	sender := &submit.Sender{F: o.f, DryRun: &o.dryRun, Fields: &o.fields, Out: &o.out, Say: o.say}
+	created, err := sender.Send(ctx, objects)
 	if err != nil || o.dryRun.Any() || (!o.wait.Wait && !o.attach) {
 		return err
 	}
@@ -208,57 +209,23 @@ func run(ctx context.Context, o *runOptions) error {
 // objects reads the files, or makes the job that the flags describe.
 func (o *runOptions) objects() ([]cli.FileObject, error) {
 	if o.files.Given() {
-		objects, err := o.files.Read(o.f)
-		if err != nil {
-			return nil, err
-		}
-		return objects, cli.Place(o.f, objects, !o.dryRun.Client())
+		return submit.Read(o.f, &o.files, !o.dryRun.Client())
 	}
 	namespace, err := o.f.Namespace()
 	if err != nil {
 		return nil, err
 	}
-	o.recipe.namespace = namespace
+	settings, err := o.f.Settings()
+	if err != nil {
+		return nil, err
+	}
+	o.recipe.namespace, o.recipe.queue = namespace, orElse(o.recipe.queue, settings.Queue)
 	job, err := build(&o.recipe)
 	if err != nil {
 		return nil, err
 	}
 	object, err := cli.Untyped(job)
 	return []cli.FileObject{{Object: object}}, err
-}
-
-// create sends the objects one by one; one that fails does not stop the rest.
-func (o *runOptions) create(ctx context.Context, objects []cli.FileObject) ([]cli.FileObject, error) {
-	var c client.Client
-	if !o.dryRun.Client() {
-		var err error
-		if c, err = o.f.Client(); err != nil {
-			return nil, err
-		}
-		c = o.fields.Client(c)
-	}
-	var created []cli.FileObject
-	var problems []error
-	for _, object := range objects {
-		if !o.dryRun.Client() {
-			if err := c.Create(ctx, object.Object, o.dryRun.CreateOptions()...); err != nil {
-				problems = append(problems, cli.InFile(whyNotCreated(ctx, o.f, c, object.Object, err), object))
-				continue
-			}
-		}
-		created = append(created, object)
-		if !o.out.Machine() {
-			problems = append(problems, o.say(object))
-		}
-	}
-	if o.out.Machine() && len(created) > 0 {
-		all := make([]client.Object, len(created))
-		for i := range created {
-			all[i] = created[i].Object
-		}
-		problems = append(problems, o.out.Print(o.f, all, true))
-	}
-	return created, errors.Join(problems...)
 }
 
 func (o *runOptions) say(object cli.FileObject) error {

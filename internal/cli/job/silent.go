@@ -86,7 +86,7 @@ func (s *streamer) whySilent(ctx context.Context, c client.Client, from source) 
 			return nil
 		}
 	}
-	events, err := eventsOf(ctx, c, from.pod.Namespace, from.pod)
+	events, err := cli.EventsAbout(ctx, c, from.pod.Namespace, from.pod)
 	if err != nil {
 		return nil
 	}

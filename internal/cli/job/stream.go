@@ -24,30 +24,78 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// streamer prints the logs of many containers, a whole line at a time.
+// streamer prints the logs of a job's containers, a whole line at a time.
 type streamer struct {
 	o      *logsOptions
 	client kubernetes.Interface
-	style  render.Style
-	width  int
+	sink   *sink
 
-	mu      sync.Mutex // guards what follows and the output
+	mu      sync.Mutex // guards seen
 	seen    map[string]bool
-	active  int
 	printed bool
 	work    sync.WaitGroup
 }
 
-func stream(ctx context.Context, o *logsOptions, c client.WithWatch) error {
-	clientset, err := o.f.Clientset()
+// sink is where the lines of all jobs go.
+type sink struct {
+	out   io.Writer
+	style render.Style
+	width int
+
+	mu sync.Mutex // guards the output and the number of streams that are followed
+	// active is that number.
+	active int
+}
+
+// stream prints the logs of one or several jobs: one after the other, or all at once when they are followed.
+func stream(ctx context.Context, jobs []*logsOptions, c client.WithWatch) error {
+	clientset, err := jobs[0].f.Clientset()
 	if err != nil {
 		return err
 	}
-	s := &streamer{o: o, client: clientset, style: render.Style{Enabled: o.f.Streams.Color()}, width: labelWidth(o.job), seen: map[string]bool{}}
-	if o.follow {
-		return s.follow(ctx, c)
+	streams := jobs[0].f.Streams
+	shared := &sink{out: streams.Out, style: render.Style{Enabled: streams.Color()}}
+	for _, o := range jobs {
+		shared.width = max(shared.width, len(o.of)+labelWidth(o.job))
 	}
-	return s.once(ctx, c)
+	problems := make([]error, len(jobs))
+	var all sync.WaitGroup
+	for i, o := range jobs {
+		s := &streamer{o: o, client: clientset, sink: shared, seen: map[string]bool{}}
+		if o.follow {
+			all.Go(func() { problems[i] = s.follow(ctx, c) })
+			continue
+		}
+		problems[i] = s.once(ctx, c)
+	}
+	all.Wait()
+	return tolerate(jobs[0].f, problems)
+}
+
+// silence is the error about a job that has nothing to print yet.
+type silence struct{ of *cli.Error }
+
+func (s silence) Error() string { return s.of.What }
+func (s silence) Unwrap() error { return s.of }
+
+// tolerate turns errors about jobs that say nothing into warnings, as long as some job spoke.
+func tolerate(f *cli.Factory, problems []error) error {
+	mute := 0
+	for _, err := range problems {
+		if errors.As(err, &silence{}) {
+			mute++
+		}
+	}
+	if mute == len(problems) {
+		return errors.Join(problems...)
+	}
+	for i, err := range problems {
+		if one := (silence{}); errors.As(err, &one) {
+			f.Warnf("%s", one.of.What)
+			problems[i] = nil
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // labelWidth is how wide task-index gets, so that the lines stand below each other.
@@ -99,7 +147,7 @@ func (s *streamer) once(ctx context.Context, c client.Client) error {
 		return s.noPods(ctx, c)
 	}
 	if !s.printed && len(notes) > 0 {
-		return cli.Errorf(s.o.f.Typed("job view "+s.o.job.Name)+" says why; "+s.o.f.Typed("job logs "+s.o.job.Name)+" -f waits", "no logs yet: %s", joined(notes))
+		return silence{cli.Errorf(s.o.f.Typed("job view "+s.o.job.Name)+" says why; "+s.o.f.Typed("job logs "+s.o.job.Name)+" -f waits", "no logs yet: %s", joined(notes))}
 	}
 	for _, note := range notes {
 		fmt.Fprintln(s.o.f.Streams.Err, note)
@@ -132,7 +180,7 @@ func (s *streamer) noPods(ctx context.Context, c client.Client) error {
 	if w.short() != "" {
 		e.What += "; " + w.short()
 	}
-	return e
+	return silence{e}
 }
 
 // follow prints until the job has ended and every stream with it.
@@ -184,12 +232,14 @@ func (s *streamer) watchPods(ctx context.Context, c client.WithWatch, ended <-ch
 }
 
 func (s *streamer) look(ctx context.Context, c client.Client) (version string, err error) {
-	list := &corev1.PodList{}
-	err = c.List(ctx, list, client.InNamespace(s.o.job.Namespace), client.MatchingLabels{keys.JobName: s.o.job.Name})
-	for i := range list.Items {
-		s.start(ctx, c, &list.Items[i])
-	}
-	return list.ResourceVersion, err
+	page := &corev1.PodList{}
+	err = cli.Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			s.start(ctx, c, page.Items[i].DeepCopy())
+		}
+		return nil
+	}, client.InNamespace(s.o.job.Namespace), client.MatchingLabels{keys.JobName: s.o.job.Name})
+	return page.ResourceVersion, err
 }
 
 func (s *streamer) podEvents(ctx context.Context, c client.Client, watcher watch.Interface, ended <-chan error, version *string) (over bool, err error) {
@@ -218,33 +268,59 @@ func (s *streamer) start(ctx context.Context, c client.Client, pod *corev1.Pod) 
 	}
 	sources, _ := s.o.sources(pod)
 	for _, source := range sources {
-		s.mu.Lock()
-		fresh := !s.seen[source.key()]
-		s.seen[source.key()] = true
-		if fresh && s.active >= s.o.most && s.o.most > 0 {
-			fresh = false
-			s.o.f.Warnf("%s is not followed: more than %d streams; raise --max-log-requests, or choose tasks with -t", source.label, s.o.most)
-		}
-		if fresh {
-			s.active++
-		}
-		s.mu.Unlock()
-		if !fresh {
+		if !s.fresh(source) {
 			continue
 		}
 		s.work.Go(func() {
+			defer s.sink.leave()
 			_, err := s.copy(ctx, source, true)
 			if err != nil && (&simulated{kind: map[string]string{}}).holds(ctx, c, source.pod) {
 				err = errors.New(nothingRuns(source.pod))
 			}
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.active--
 			if err != nil && ctx.Err() == nil && !apierrors.IsNotFound(err) {
-				s.o.f.Warnf("%s: %v", source.label, err)
+				s.warn("%s: %v", source.label, err)
 			}
 		})
 	}
+}
+
+// fresh says whether a source is to be followed: it is new, and not one too many.
+func (s *streamer) fresh(source source) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen[source.key()] {
+		return false
+	}
+	s.seen[source.key()] = true
+	if s.sink.enter(s.o.most) {
+		return true
+	}
+	s.warn("%s is not followed: more than %d streams; raise --max-log-requests, or choose tasks with -t", source.label, s.o.most)
+	return false
+}
+
+// warn says something that is no line of a log.
+func (s *streamer) warn(format string, args ...any) {
+	s.sink.mu.Lock()
+	defer s.sink.mu.Unlock()
+	s.o.f.Warnf(format, args...)
+}
+
+// enter counts one more stream, unless there are as many as there may be; 0 is no limit.
+func (s *sink) enter(most int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if most > 0 && s.active >= most {
+		return false
+	}
+	s.active++
+	return true
+}
+
+func (s *sink) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active--
 }
 
 // copy prints one container's log, line by line; it reports whether there was any.
@@ -271,7 +347,7 @@ func (s *streamer) copy(ctx context.Context, from source, follow bool) (spoken b
 				line = append(line, '\n')
 			}
 			spoken = true
-			if err := s.print(prefix, line); err != nil {
+			if err := s.sink.print(prefix, line); err != nil {
 				return spoken, err
 			}
 		}
@@ -290,12 +366,12 @@ func (s *streamer) prefixOf(label string) string {
 	}
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(label))
-	return s.style.Stream(int(hash.Sum32()%6), fmt.Sprintf("%-*s |", s.width, label)) + " "
+	return s.sink.style.Stream(int(hash.Sum32()%6), fmt.Sprintf("%-*s |", s.sink.width, label)) + " "
 }
 
-func (s *streamer) print(prefix string, line []byte) error {
+func (s *sink) print(prefix string, line []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := s.o.f.Streams.Out.Write(append([]byte(prefix), line...))
+	_, err := s.out.Write(append([]byte(prefix), line...))
 	return err
 }

@@ -30,7 +30,7 @@ func WriteExplanation(out io.Writer, e *schedulingv1beta1.Explanation, program s
 		fmt.Fprintln(out, "  would start now with:")
 	}
 	for _, help := range e.Helps {
-		writeWrapped(out, "    - ", "      ", asTyped(help.Text), width)
+		render.WriteWrapped(out, "    - ", "      ", asTyped(help.Text), width)
 	}
 }
 
@@ -38,10 +38,12 @@ func WriteExplanation(out io.Writer, e *schedulingv1beta1.Explanation, program s
 func WriteFacts(out io.Writer, facts []Fact, style render.Style, width int) {
 	for _, f := range facts {
 		if f.Text != "" {
-			writeWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, f.Name)), strings.Repeat(" ", nameWidth+2), f.Text, width)
+			render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, f.Name)), strings.Repeat(" ", nameWidth+2), f.Text, width)
 		}
 	}
 }
 
 // WriteSentence writes a sentence below a headline.
-func WriteSentence(out io.Writer, text string, width int) { writeWrapped(out, "  ", "  ", text, width) }
+func WriteSentence(out io.Writer, text string, width int) {
+	render.WriteWrapped(out, "  ", "  ", text, width)
+}

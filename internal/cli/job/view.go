@@ -27,6 +27,7 @@ type viewOptions struct {
 	sel    cli.Selection
 	events bool
 	watch  bool
+	compat bool
 }
 
 func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cobra.Command {
@@ -58,7 +59,7 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 				return cli.Errorf(fmt.Sprintf("%s NAME; `vcctl job list` shows the names", cli.Path(f, cmd)),
 					"job name (specified by --name or -N) is mandatory to view a particular job")
 			}
-			if err := needSelection(f, cmd, &o.sel, ""); err != nil {
+			if err := o.sel.Need(f, cmd, ""); err != nil {
 				return err
 			}
 			if o.watch && (len(o.sel.Names) != 1 || o.out.Machine()) {
@@ -68,6 +69,7 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 		},
 	}
 	cmd.Flags().BoolVar(&o.events, "events", true, "Show the last events")
+	cmd.Flags().BoolVar(&o.compat, "compat", false, "Print what Volcano's vcctl prints")
 	o.sel.AddFlags(cmd, "jobs")
 	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "Show the job anew whenever it changes, until it has ended")
@@ -112,7 +114,11 @@ func view(ctx context.Context, o *viewOptions) error {
 		if i > 0 {
 			fmt.Fprintln(o.f.Streams.Out)
 		}
-		if writeErr := s.write(o.f); writeErr != nil {
+		write := s.write
+		if o.compat || o.sel.Old() {
+			write = s.writeCompat
+		}
+		if writeErr := write(o.f); writeErr != nil {
 			return writeErr
 		}
 	}
@@ -168,7 +174,7 @@ func readAround(ctx context.Context, c client.Client, job *batchv1alpha1.Job, gr
 	for _, pod := range s.pods {
 		about = append(about, pod)
 	}
-	s.events, err = eventsOf(ctx, c, job.Namespace, about...)
+	s.events, err = cli.EventsAbout(ctx, c, job.Namespace, about...)
 	return s, err
 }
 
@@ -195,9 +201,6 @@ func (s *sheet) nodeOf(pod *corev1.Pod) string {
 	return orElse(pod.Spec.NodeName, "-")
 }
 
-// maxEvents is how many events are shown, the last ones.
-const maxEvents = 20
-
 func (s *sheet) write(f *cli.Factory) error {
 	now := f.Now()
 	style := render.Style{Enabled: f.Streams.Color()}
@@ -216,20 +219,12 @@ func (s *sheet) write(f *cli.Factory) error {
 			continue
 		}
 		section.table.MaxWidth = f.Streams.Width
-		if err := writeSection(f, style, section.title, &section.table); err != nil {
+		if err := cli.WriteSection(f, style, section.title, &section.table); err != nil {
 			return err
 		}
 	}
 	s.writeWhy(f, style)
 	return nil
-}
-
-func writeSection(f *cli.Factory, style render.Style, title string, table *render.Table) error {
-	if _, err := fmt.Fprintf(f.Streams.Out, "\n%s\n", style.Bold(title+":")); err != nil {
-		return err
-	}
-	table.MaxWidth = max(0, table.MaxWidth-2)
-	return table.Fprint(&indenter{out: f.Streams.Out})
 }
 
 func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
@@ -252,7 +247,11 @@ func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
 	}
 	fact("Created", fmt.Sprintf("%s (%s ago)", job.CreationTimestamp.Format(time.RFC3339), render.Age(now, job.CreationTimestamp.Time)))
 	fact("Runtime", runtimeText(job, now))
-	fact("Ready", fmt.Sprintf("%d of %d pods; %d must run together", ready(job), replicas(job), minimum(job)))
+	if finished(phaseOf(job)) {
+		fact("Ended", fmt.Sprintf("%d of %d pods succeeded, %d failed", job.Status.Succeeded, replicas(job), job.Status.Failed))
+	} else {
+		fact("Ready", fmt.Sprintf("%d of %d pods; %d must run together", ready(job), replicas(job), minimum(job)))
+	}
 	if n := gpus(job); n > 0 {
 		fact("GPUs", strconv.FormatInt(n, 10))
 	}
@@ -332,21 +331,7 @@ func (s *sheet) phaseTable(now time.Time) render.Table {
 }
 
 func (s *sheet) eventTable(now time.Time) render.Table {
-	table := render.Table{Header: []string{"AGE", "TYPE", "REASON", "OBJECT", "MESSAGE"}, FreeText: true}
-	events := s.events
-	if len(events) > maxEvents {
-		events = events[len(events)-maxEvents:]
-	}
-	for i := range events {
-		event := &events[i]
-		age := render.Age(now, eventTime(event).Time)
-		if count := eventCount(event); count > 1 {
-			age += fmt.Sprintf(" (x%d)", count)
-		}
-		table.Rows = append(table.Rows, []string{age, event.Type, event.Reason,
-			s.objectOf(event), event.Message})
-	}
-	return table
+	return cli.EventTable(s.events, now, s.objectOf)
 }
 
 // objectOf names what an event is about, as short as the job allows.
@@ -359,13 +344,6 @@ func (s *sheet) objectOf(event *corev1.Event) string {
 		return "pod group"
 	}
 	return shortPod(s.job.Name, about.Name)
-}
-
-func eventCount(event *corev1.Event) int32 {
-	if event.Series != nil {
-		return event.Series.Count
-	}
-	return event.Count
 }
 
 // cause is the reason, as far as it may be known.

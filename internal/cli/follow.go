@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ErrGone says that an object was deleted while it was followed.
+var ErrGone = errors.New("the object was deleted")
+
+// Follow calls see with an object now and whenever it changes, until see says that it
+// has seen enough. It ends with ErrGone when the object, known by its UID, is deleted.
+// NewList makes an empty list of its kind.
+func Follow[T client.Object](ctx context.Context, c client.WithWatch, newList func() client.ObjectList, key types.NamespacedName, uid types.UID, see func(T) (bool, error)) error {
+	for {
+		object, version, err := ReadNamed[T](ctx, c, newList(), key, uid)
+		if err != nil {
+			return err
+		}
+		if enough, err := see(object); enough || err != nil {
+			return err
+		}
+		watcher, err := c.Watch(ctx, newList(), client.InNamespace(key.Namespace), Named(key.Name), Since(version))
+		if err != nil {
+			return err
+		}
+		enough, err := followWatch(ctx, watcher, object.GetUID(), see)
+		watcher.Stop()
+		if enough || err != nil {
+			return err
+		}
+	}
+}
+
+// ReadNamed reads an object into a list, with the version to watch it from: that of the
+// list, for the server may have forgotten what followed the version of an old object. It
+// is ErrGone when there is none of the name, or another one than that of the UID.
+func ReadNamed[T client.Object](ctx context.Context, c client.Client, list client.ObjectList, key types.NamespacedName, uid types.UID) (object T, version string, err error) {
+	if err := c.List(ctx, list, client.InNamespace(key.Namespace), Named(key.Name)); err != nil {
+		return object, "", err
+	}
+	objects, err := Objects(list)
+	if err != nil {
+		return object, "", err
+	}
+	if len(objects) == 0 || (uid != "" && objects[0].GetUID() != uid) {
+		return object, "", ErrGone
+	}
+	object, ok := objects[0].(T)
+	if !ok {
+		return object, "", ErrGone
+	}
+	return object, list.GetResourceVersion(), nil
+}
+
+// Named selects the one object of a name.
+func Named(name string) client.ListOption {
+	return client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", name)}
+}
+
+// Since makes a watch begin after a version.
+func Since(version string) client.ListOption {
+	return &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}}
+}
+
+func followWatch[T client.Object](ctx context.Context, watcher watch.Interface, uid types.UID, see func(T) (bool, error)) (bool, error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case event, open := <-watcher.ResultChan():
+			object, ok := event.Object.(T)
+			if !open || !ok {
+				return false, nil
+			}
+			if event.Type == watch.Deleted || object.GetUID() != uid {
+				return false, ErrGone
+			}
+			if enough, err := see(object); enough || err != nil {
+				return enough, err
+			}
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package iostreams
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	// busyAfter is how long something may take before it is shown that it goes on.
+	busyAfter = 500 * time.Millisecond
+	// busyEvery is how often the sign turns.
+	busyEvery = 120 * time.Millisecond
+)
+
+// Busy is a line on the error stream that shows, on a terminal and after half a
+// second, that something goes on. What is printed meanwhile through the streams
+// takes its place. Use it from one goroutine; the zero value shows nothing.
+type Busy struct {
+	streams  *Streams
+	out, err io.Writer
+	signs    []rune
+	stop     chan struct{}
+	ended    chan struct{}
+
+	mu    sync.Mutex // guards what follows and the terminal
+	text  string
+	turns int
+	shown bool
+}
+
+// Busy starts to show text; Done ends it.
+func (s *Streams) Busy(text string) *Busy {
+	if !s.ErrTTY || s.Env("TERM") == "dumb" {
+		return &Busy{}
+	}
+	b := &Busy{streams: s, out: s.Out, err: s.Err, text: text, stop: make(chan struct{}), ended: make(chan struct{}), signs: []rune(`|/-\`)}
+	if s.Unicode() {
+		b.signs = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+	}
+	s.Out, s.Err = &besides{b, b.out}, &besides{b, b.err}
+	go b.turn()
+	return b
+}
+
+// Say changes the text.
+func (b *Busy) Say(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.text = fmt.Sprintf(format, args...)
+}
+
+// Done takes the line away and gives the streams back.
+func (b *Busy) Done() {
+	if b.streams == nil {
+		return
+	}
+	close(b.stop)
+	<-b.ended
+	b.streams.Out, b.streams.Err = b.out, b.err
+	b.streams = nil
+}
+
+func (b *Busy) turn() {
+	defer close(b.ended)
+	wait := time.NewTimer(busyAfter)
+	defer wait.Stop()
+	for {
+		select {
+		case <-b.stop:
+			b.mu.Lock()
+			b.clear()
+			b.mu.Unlock()
+			return
+		case <-wait.C:
+			b.mu.Lock()
+			b.clear()
+			_, _ = fmt.Fprintf(b.err, "%c %s", b.signs[b.turns%len(b.signs)], b.text)
+			b.turns, b.shown = b.turns+1, true
+			b.mu.Unlock()
+			wait.Reset(busyEvery)
+		}
+	}
+}
+
+// clear removes the line; the caller holds the lock.
+func (b *Busy) clear() {
+	if b.shown {
+		_, _ = io.WriteString(b.err, "\r\x1b[K")
+		b.shown = false
+	}
+}
+
+// besides is a stream while Busy shows its line.
+type besides struct {
+	busy *Busy
+	to   io.Writer
+}
+
+func (w *besides) Write(text []byte) (int, error) {
+	w.busy.mu.Lock()
+	defer w.busy.mu.Unlock()
+	w.busy.clear()
+	return w.to.Write(text)
+}

@@ -1,0 +1,192 @@
+// Package jobflow is `vcctl jobflow`: jobs of which some wait for others.
+//
+//	In:   JobFlows; JobTemplates of steps that have not begun; events
+//	Out:  tables, the steps as a tree, JobFlows created and deleted
+//
+// What is said of a flow's steps is computed by pure functions (steps.go) from the flow
+// and from which templates there are.
+package jobflow
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+type jobFlow = *flowv1alpha1.JobFlow
+
+// New returns `vcctl jobflow` with all its verbs.
+func New(f *cli.Factory) *cobra.Command { return flows().Command(f) }
+
+func flows() *kind.Kind[jobFlow] {
+	return &kind.Kind[jobFlow]{
+		Noun: "jobflow", Called: "job flow", Aliases: []string{"jobflows", "jf"}, OldWord: "JobFlow", Sample: "night",
+		Short: "Jobs that wait for each other: see their steps, create and delete them",
+		Long: `
+			Work with job flows (jobflows.flow.volcano.sh): steps that each run a job, made
+			from a job template, when the steps that they depend on have completed, or when
+			a probe of them holds.`,
+		GVK: flowv1alpha1.GroupVersion.WithKind("JobFlow"),
+		New: func() jobFlow { return &flowv1alpha1.JobFlow{} }, NewList: func() client.ObjectList { return &flowv1alpha1.JobFlowList{} },
+		Columns: columns, FreeText: true, Compat: compatTable,
+		View: view,
+		Ended: func(flow jobFlow) bool {
+			return phaseOf(flow) == flowv1alpha1.Succeed || phaseOf(flow) == flowv1alpha1.Failed
+		},
+		State: func(flow jobFlow) string { return string(phaseOf(flow)) },
+		ListHelp: kind.Help{
+			Short: "List job flows: phase, steps, and what they are at",
+			Long: `
+				List job flows. STEPS is how many have completed, of all. NOW says which steps
+				run, which failed, and which wait for others.`,
+			Examples: `
+				# Those of this namespace
+				vcctl jobflow list
+
+				# Those of all namespaces, and a row again whenever one changes
+				vcctl jobflow list -A -w
+
+				# Volcano's table
+				vcctl jobflow list --compat`,
+		},
+		ViewHelp: kind.Help{
+			Short: "Show a job flow: its steps as a tree, and what each waits for",
+			Long: `
+				Show a job flow: its steps below those that they depend on, how the job of each
+				stands, what those that have not begun wait for (steps, probes, templates that
+				are missing), and the last events.`,
+			Examples: `
+				# One flow
+				vcctl jobflow view night
+
+				# Again and again, until it has ended
+				vcctl jobflow view night -w
+
+				# The object
+				vcctl jobflow view night -o yaml`,
+		},
+		CreateNote: `The job templates of the steps may be in the same files.`,
+		DeleteNote: `The jobs of a flow, and their pods, go with it.`,
+	}
+}
+
+func phaseOf(flow jobFlow) flowv1alpha1.Phase {
+	return cmp.Or(flow.Status.State.Phase, flowv1alpha1.Pending)
+}
+
+func columns(f *cli.Factory) []cli.Column[jobFlow] {
+	style := render.Style{Enabled: f.Streams.Color()}
+	return []cli.Column[jobFlow]{
+		{Title: "NAME", Text: func(flow jobFlow) string { return flow.Name }},
+		{Title: "PHASE", Text: func(flow jobFlow) string { return style.Phase(string(phaseOf(flow))) }},
+		{Title: "STEPS", Text: func(flow jobFlow) string { return fmt.Sprintf("%d/%d", completed(flow), len(flow.Spec.Flows)) },
+			Compare: func(a, b jobFlow) int { return cmp.Compare(completed(a), completed(b)) }},
+		{Title: "RUNNING", Wide: true, Text: func(flow jobFlow) string { return fmt.Sprint(len(flow.Status.RunningJobs)) }},
+		{Title: "FAILED", Wide: true, Text: func(flow jobFlow) string {
+			return fmt.Sprint(len(flow.Status.FailedJobs) + len(flow.Status.TerminatedJobs))
+		}},
+		{Title: "JOBS", Wide: true, Text: func(flow jobFlow) string { return retained(flow) }},
+		{Title: "AGE", Volatile: true, Text: func(flow jobFlow) string { return render.Age(f.Now(), flow.CreationTimestamp.Time) },
+			Compare: func(a, b jobFlow) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
+		{Title: "NOW", Text: nowOf},
+	}
+}
+
+// retained says what becomes of a flow's jobs when it has succeeded.
+func retained(flow jobFlow) string {
+	if flow.Spec.JobRetainPolicy == flowv1alpha1.Delete {
+		return "deleted"
+	}
+	return "kept"
+}
+
+// compatTable is the table of Volcano's vcctl.
+func compatTable(out io.Writer, f *cli.Factory, flows []jobFlow, _ bool) error {
+	var rows [][]string
+	for _, flow := range flows {
+		rows = append(rows, []string{flow.Name, flow.Namespace, string(flow.Status.State.Phase), render.Age(f.Now(), flow.CreationTimestamp.Time)})
+	}
+	return kind.CompatTable(out, []string{"Name", "Namespace", "Phase", "Age"}, rows, 4, 4)
+}
+
+// maxTemplates is how many templates of steps that have not begun are looked for.
+const maxTemplates = 20
+
+func view(ctx context.Context, f *cli.Factory, c client.Client, flow jobFlow, events bool) (*cli.Sheet, error) {
+	missing := map[string]bool{}
+	for i, name := range awaited(flow) {
+		if i == maxTemplates {
+			break
+		}
+		err := c.Get(ctx, client.ObjectKey{Namespace: flow.Namespace, Name: name}, &flowv1alpha1.JobTemplate{})
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err) {
+			return nil, err
+		}
+		missing[name] = apierrors.IsNotFound(err)
+	}
+	sheet := sheetOf(f, flow, missing)
+	if !events {
+		return sheet, nil
+	}
+	happened, err := cli.EventsAbout(ctx, c, flow.Namespace, flow)
+	sheet.Add("Events", cli.EventTable(happened, f.Now(), func(*corev1.Event) string { return "job flow" }))
+	return sheet, err
+}
+
+func sheetOf(f *cli.Factory, flow jobFlow, missing map[string]bool) *cli.Sheet {
+	now, style := f.Now(), render.Style{Enabled: f.Streams.Color()}
+	sheet := &cli.Sheet{}
+	sheet.Fact("Name", flow.Name)
+	sheet.Fact("Namespace", flow.Namespace)
+	sheet.Fact("Phase", style.Phase(string(phaseOf(flow)))+kind.Leaving(flow))
+	sheet.Fact("Steps", fmt.Sprintf("%d of %d completed", completed(flow), len(flow.Spec.Flows)))
+	sheet.Fact("Jobs", retained(flow)+" when all have completed")
+	sheet.Fact("Created", kind.Created(flow, now))
+	steps := stepsOf(flow, missing)
+	table := render.Table{Header: []string{"STEP", "STATE", "JOB", "RUNTIME", "RETRIES", "AFTER"}, FreeText: true}
+	for i, step := range inTree(steps) {
+		table.Rows = append(table.Rows, []string{branches(inTree(steps), i, f.Streams.Unicode()) + step.name, style.Phase(step.state),
+			step.jobText(), step.runtime(now), step.retries(), dash(step.after())})
+	}
+	sheet.Add("Steps", table)
+	var lines []string
+	for _, step := range steps {
+		if step.waits != "" {
+			lines = append(lines, step.name+": "+strings.ReplaceAll(step.waits, "vcctl ", f.Program+" "))
+		}
+	}
+	if len(lines) > 0 {
+		sheet.Sections = append(sheet.Sections, cli.Section{Title: "What waits", Write: func(out io.Writer, width int) {
+			for _, line := range lines {
+				render.WriteWrapped(out, "  ", "    ", line, width)
+			}
+		}})
+	}
+	return sheet
+}
+
+func dash(text string) string { return cmp.Or(text, "-") }
+
+// between is how long something took, or takes until now.
+func between(start, end, now time.Time) string {
+	if start.IsZero() {
+		return "-"
+	}
+	if end.IsZero() {
+		end = now
+	}
+	return render.Duration(max(0, end.Sub(start)))
+}

@@ -1,0 +1,272 @@
+package jobflow
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
+)
+
+// The states of steps that have no job.
+const (
+	stateWaiting = "Waiting"
+	stateStarts  = "Starting"
+	stateNever   = "NotRun"
+)
+
+// step is how one step of a flow stands.
+type step struct {
+	name  string
+	spec  *flowv1alpha1.Flow
+	flow  jobFlow
+	job   *flowv1alpha1.JobStatus // nil: it has not begun
+	state string
+	// waits says what it waits for, empty when it does not.
+	waits string
+	// depth in the tree, and the step that it stands below.
+	depth  int
+	parent *step
+}
+
+// stepsOf says how the steps of a flow stand, in their order there. Missing names the templates that are known not to exist.
+func stepsOf(flow jobFlow, missing map[string]bool) []*step {
+	byName := map[string]*step{}
+	var steps []*step
+	for i := range flow.Spec.Flows {
+		s := &step{name: flow.Spec.Flows[i].Name, spec: &flow.Spec.Flows[i], flow: flow, job: statusOf(flow, flow.Spec.Flows[i].Name)}
+		steps, byName[s.name] = append(steps, s), s
+	}
+	for _, s := range steps {
+		s.judge(byName, missing[s.name])
+	}
+	for _, s := range steps {
+		s.deepen(byName, map[string]bool{})
+	}
+	return steps
+}
+
+// statusOf is what the flow's status says of the job of a step; nil when nothing: it has not begun.
+func statusOf(flow jobFlow, name string) *flowv1alpha1.JobStatus {
+	job := flowv1alpha1.JobName(flow, name)
+	at := slices.IndexFunc(flow.Status.JobStatusList, func(s flowv1alpha1.JobStatus) bool { return s.Name == job })
+	if at < 0 {
+		return nil
+	}
+	return &flow.Status.JobStatusList[at]
+}
+
+func (s *step) targets() []string {
+	if s.spec.DependsOn == nil {
+		return nil
+	}
+	return s.spec.DependsOn.Targets
+}
+
+// judge finds the state of a step and what it waits for.
+func (s *step) judge(byName map[string]*step, noTemplate bool) {
+	if s.job != nil {
+		s.state = string(s.job.State)
+		if s.job.State == batchv1alpha1.Pending {
+			s.waits = fmt.Sprintf("its job waits to start; `vcctl job explain %s` says why", s.job.Name)
+		}
+		return
+	}
+	var unmet []string
+	for _, target := range s.targets() {
+		if other := byName[target]; other == nil || other.job == nil || other.job.State != batchv1alpha1.Completed {
+			unmet = append(unmet, fmt.Sprintf("%s (%s)", target, stateOf(other)))
+		}
+	}
+	failed := failedSteps(s.flow)
+	switch {
+	case len(failed) > 0:
+		s.state, s.waits = stateNever, fmt.Sprintf("it does not begin, for the flow has failed: %s; `vcctl job view %s` says why", strings.Join(failed, ", "), flowv1alpha1.JobName(s.flow, failed[0]))
+	case len(unmet) > 0:
+		s.state, s.waits = stateWaiting, "for "+strings.Join(unmet, " and ")+" to complete"
+		if probes := s.probes(); probes != "" {
+			s.waits = "for " + strings.Join(unmet, " and ") + ": until " + probes
+		}
+	case noTemplate:
+		s.state, s.waits = stateWaiting, fmt.Sprintf("there is no job template %s in namespace %s; create it: vcctl jobtemplate create -f FILE", s.name, s.flow.Namespace)
+	default:
+		s.state, s.waits = stateStarts, "its job is about to be made; if this lasts, is the controller running? (vcd controllers)"
+	}
+}
+
+func stateOf(s *step) string {
+	if s == nil {
+		return "no such step"
+	}
+	if s.job == nil {
+		return "not begun"
+	}
+	return string(s.job.State)
+}
+
+// probes says in words what must hold of the targets; empty where they must have completed.
+func (s *step) probes() string {
+	if s.spec.DependsOn == nil || s.spec.DependsOn.Probe == nil {
+		return ""
+	}
+	var parts []string
+	probe := s.spec.DependsOn.Probe
+	for _, get := range probe.HttpGetList {
+		parts = append(parts, fmt.Sprintf("task %s answers http :%d/%s", get.TaskName, get.Port, strings.TrimPrefix(get.Path, "/")))
+	}
+	for _, socket := range probe.TcpSocketList {
+		parts = append(parts, fmt.Sprintf("task %s takes connections at :%d", socket.TaskName, socket.Port))
+	}
+	for _, status := range probe.TaskStatusList {
+		parts = append(parts, fmt.Sprintf("task %s is %s", status.TaskName, status.Phase))
+	}
+	return strings.Join(parts, " and ")
+}
+
+// after is what a step depends on, in words.
+func (s *step) after() string {
+	text := strings.Join(s.targets(), ", ")
+	if probes := s.probes(); probes != "" {
+		return text + ": " + probes
+	}
+	return text
+}
+
+// failedSteps are those whose jobs ended badly.
+func failedSteps(flow jobFlow) []string {
+	return stepNames(flow, slices.Concat(flow.Status.FailedJobs, flow.Status.TerminatedJobs))
+}
+
+// stepNames are the steps of jobs that the status names.
+func stepNames(flow jobFlow, jobs []string) []string {
+	names := make([]string, len(jobs))
+	for i, job := range jobs {
+		names[i] = strings.TrimPrefix(job, flow.Name+"-")
+	}
+	return names
+}
+
+// awaited are the templates of the steps that have not begun although nothing is known to hold them.
+func awaited(flow jobFlow) []string {
+	var names []string
+	for _, s := range stepsOf(flow, nil) {
+		if s.state == stateStarts {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}
+
+func completed(flow jobFlow) int {
+	n := 0
+	for i := range flow.Spec.Flows {
+		if s := statusOf(flow, flow.Spec.Flows[i].Name); s != nil && s.State == batchv1alpha1.Completed {
+			n++
+		}
+	}
+	return n
+}
+
+// nowOf is what a flow is at, for a column.
+func nowOf(flow jobFlow) string {
+	var parts []string
+	say := func(word string, names []string) {
+		if len(names) > 0 {
+			parts = append(parts, word+" "+strings.Join(names, ", "))
+		}
+	}
+	say("failed:", failedSteps(flow))
+	say("running:", stepNames(flow, flow.Status.RunningJobs))
+	say("pending:", stepNames(flow, flow.Status.PendingJobs))
+	say("other:", stepNames(flow, flow.Status.UnKnowJobs))
+	if phaseOf(flow) != flowv1alpha1.Failed && phaseOf(flow) != flowv1alpha1.Succeed {
+		var waiting []string
+		for _, s := range stepsOf(flow, nil) {
+			if s.job == nil {
+				waiting = append(waiting, s.name)
+			}
+		}
+		say("waiting:", waiting)
+	}
+	return dash(strings.Join(parts, "; "))
+}
+
+// deepen puts a step below the one of its targets that is deepest.
+func (s *step) deepen(byName map[string]*step, on map[string]bool) int {
+	if s.depth > 0 || on[s.name] {
+		return s.depth
+	}
+	on[s.name] = true
+	for _, target := range s.targets() {
+		if other := byName[target]; other != nil && other != s {
+			if below := other.deepen(byName, on) + 1; below > s.depth {
+				s.depth, s.parent = below, other
+			}
+		}
+	}
+	delete(on, s.name)
+	return s.depth
+}
+
+// inTree orders steps so that each stands below its parent.
+func inTree(steps []*step) []*step {
+	var ordered []*step
+	var add func(parent *step)
+	add = func(parent *step) {
+		for _, s := range steps {
+			if s.parent == parent {
+				ordered = append(ordered, s)
+				add(s)
+			}
+		}
+	}
+	add(nil)
+	return ordered
+}
+
+// branches draws the lines before the name of the i-th step of a tree.
+func branches(tree []*step, i int, fancy bool) string {
+	signs := [4]string{"|- ", "`- ", "|  ", "   "}
+	if fancy {
+		signs = [4]string{"├─ ", "└─ ", "│  ", "   "}
+	}
+	text := ""
+	for s := tree[i]; s.parent != nil; s = s.parent {
+		last := !slices.ContainsFunc(tree[slices.Index(tree, s)+1:], func(other *step) bool { return other.parent == s.parent })
+		switch {
+		case s == tree[i] && last:
+			text = signs[1] + text
+		case s == tree[i]:
+			text = signs[0] + text
+		case last:
+			text = signs[3] + text
+		default:
+			text = signs[2] + text
+		}
+	}
+	return text
+}
+
+func (s *step) jobText() string {
+	if s.job == nil {
+		return "-"
+	}
+	return s.job.Name
+}
+
+func (s *step) runtime(now time.Time) string {
+	if s.job == nil {
+		return "-"
+	}
+	return between(s.job.StartTimestamp.Time, s.job.EndTimestamp.Time, now)
+}
+
+func (s *step) retries() string {
+	if s.job == nil {
+		return "-"
+	}
+	return strconv.Itoa(int(s.job.RestartCount))
+}

@@ -1,0 +1,113 @@
+package kind
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/submit"
+)
+
+// createOptions are the inputs of create.
+type createOptions[T client.Object] struct {
+	f      *cli.Factory
+	kind   *Kind[T]
+	submit submit.Options
+}
+
+func (k *Kind[T]) newCreate(f *cli.Factory, run func(context.Context, *createOptions[T]) error) *cobra.Command {
+	o := &createOptions[T]{f: f, kind: k}
+	var oldFiles []string
+	cmd := &cobra.Command{
+		Use:   "create -f FILE...",
+		Short: k.words("Create KINDS from files"),
+		Long: cli.Text(k.words(`
+			Create KINDS from files, directories, URLs or standard input, in YAML or JSON.
+			Other objects in them are created, too. Everything is checked as the server
+			would check it before the first object is sent.`) + paragraph(k.CreateNote)),
+		Example: f.Examples(k.words(`
+			# From a file
+			vcctl NOUN create -f SAMPLE.yaml
+
+			# From a pipe; the server checks, and keeps nothing
+			cat SAMPLE.yaml | vcctl NOUN create -f - --dry-run=server`)),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(oldFiles) > 0 {
+				f.Deprecated("--file", "--filename (-f)")
+				o.submit.Files.Names = append(o.submit.Files.Names, oldFiles...)
+			}
+			switch {
+			case len(args) > 0:
+				return cli.Errorf(fmt.Sprintf("%s -f FILE", cli.Path(f, cmd)), "%q: a %s is created from a file, which gives it its name", args[0], k.Called)
+			case !o.submit.Files.Given():
+				return cli.Errorf(fmt.Sprintf("%s -f FILE; - is standard input", cli.Path(f, cmd)), "the file with the %s is missing", k.Called)
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	o.submit.AddFlags(cmd)
+	addOldFiles(cmd, k.OldWord, &oldFiles)
+	return cmd
+}
+
+// paragraph is a text after a blank line.
+func paragraph(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "\n\n" + cli.Text(text)
+}
+
+// addOldFiles adds Volcano's --file where that knows the kind.
+func addOldFiles(cmd *cobra.Command, oldWord string, files *[]string) {
+	if oldWord == "" {
+		return
+	}
+	cmd.Flags().StringSliceVar(files, "file", nil, "Old spelling of --filename")
+	cmd.Flags().Lookup("file").Hidden = true
+}
+
+func create[T client.Object](ctx context.Context, o *createOptions[T]) error {
+	var say func(cli.FileObject) error
+	if o.kind.OldWord != "" {
+		say = func(object cli.FileObject) error {
+			return o.kind.say(o.f, nil, object.Object, "Created", "created", o.submit.DryRun.Suffix())
+		}
+	}
+	return submit.Run(ctx, o.f, &o.submit, o.accept, say)
+}
+
+// accept refuses files that hold nothing of the kind.
+func (o *createOptions[T]) accept(objects []cli.FileObject) error {
+	held := map[string]int{}
+	for _, object := range objects {
+		gvk := object.Object.GroupVersionKind()
+		if gvk.GroupKind() == o.kind.GVK.GroupKind() {
+			return nil
+		}
+		held[gvk.Kind+" ("+object.Object.GetAPIVersion()+")"]++
+	}
+	var kinds []string
+	for name := range held {
+		kinds = append(kinds, name)
+	}
+	slices.Sort(kinds)
+	return cli.Errorf(fmt.Sprintf("a %s begins with apiVersion: %s and kind: %s; `vcctl job run -f` creates objects of any kind", o.kind.Called, o.kind.GVK.GroupVersion(), o.kind.GVK.Kind),
+		"no %s in %s: it holds %s", o.kind.Called, strings.Join(o.submit.Files.Names, ", "), strings.Join(kinds, ", "))
+}
+
+// say writes the success line of an object: Volcano's words for the kinds that its vcctl creates and deletes, for old and
+// new calls of these cannot be told apart.
+func (k *Kind[T]) say(f *cli.Factory, out *cli.Output, object client.Object, old, done, suffix string) error {
+	if k.OldWord == "" || out != nil && out.Machine() || object.GetObjectKind().GroupVersionKind().Kind != k.GVK.Kind {
+		return cli.PrintName(f, out, object, done+suffix)
+	}
+	_, err := fmt.Fprintf(f.Streams.Out, "%s %s: %s/%s%s\n", old, k.OldWord, object.GetNamespace(), object.GetName(), suffix)
+	return err
+}

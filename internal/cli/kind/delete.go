@@ -1,0 +1,142 @@
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/submit"
+)
+
+// deleteOptions are the inputs of delete.
+type deleteOptions[T client.Object] struct {
+	f         *cli.Factory
+	kind      *Kind[T]
+	out       cli.Output
+	sel       cli.Selection
+	files     cli.Files
+	oldFiles  []string
+	confirm   cli.Confirm
+	dryRun    cli.DryRun
+	ignoreNot bool
+}
+
+func (k *Kind[T]) newDelete(f *cli.Factory, run func(context.Context, *deleteOptions[T]) error) *cobra.Command {
+	o := &deleteOptions[T]{f: f, kind: k}
+	cmd := &cobra.Command{
+		Use:     "delete NAME...",
+		Aliases: []string{"rm"},
+		Short:   k.words("Delete KINDS"),
+		Long: cli.Text(k.words(`
+			Delete KINDS. Deleting by label, or all of a namespace, asks first. With -f
+			every object of the files is deleted, whatever its kind.`) + paragraph(k.DeleteNote)),
+		Example: f.Examples(k.words(`
+			# By name
+			vcctl NOUN delete SAMPLE
+
+			# What a file created
+			vcctl NOUN delete -f SAMPLE.yaml
+
+			# All with a label, without a question
+			vcctl NOUN delete -l team=nlp --yes`)),
+		ValidArgsFunction: k.complete(f),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.sel.Complete(f, args)
+			if len(o.oldFiles) > 0 {
+				f.Deprecated("--file", "--filename (-f)")
+				o.files.Names = append(o.files.Names, o.oldFiles...)
+			}
+			if o.files.Given() {
+				if len(o.sel.Names) > 0 || o.sel.Wide() {
+					return cli.UsageError(f, cmd, "files together with names or a selector: say one of them")
+				}
+				return run(cmd.Context(), o)
+			}
+			if err := o.sel.Need(f, cmd, fmt.Sprintf("the name of a %s is missing", k.Called)); err != nil {
+				return err
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	o.sel.AddFlags(cmd, k.plural())
+	o.sel.AddAllNamespaces(cmd, k.words("With --all or -l: the KINDS of all namespaces"))
+	o.confirm.AddFlag(cmd)
+	o.dryRun.AddFlag(cmd)
+	o.files.AddFlags(cmd)
+	addOldFiles(cmd, k.OldWord, &o.oldFiles)
+	o.out.AddFormat(cmd, false)
+	cmd.Flags().BoolVar(&o.ignoreNot, "ignore-not-found", false, k.words("A KIND that does not exist is no error"))
+	return cmd
+}
+
+func remove[T client.Object](ctx context.Context, o *deleteOptions[T]) error {
+	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
+		return err
+	}
+	if o.files.Given() {
+		return o.removeFiles(ctx)
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	objects, problem := o.kind.Selected(ctx, o.f, c, &o.sel)
+	if o.ignoreNot && apierrors.IsNotFound(problem) {
+		problem = nil
+	}
+	if o.sel.Wide() && len(objects) == 0 && problem == nil {
+		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
+	}
+	if o.sel.Wide() && len(objects) > 0 && !o.dryRun.Any() {
+		if err := o.confirm.Ask(o.f, "delete "+o.kind.count(len(objects)), o.kind.described(objects, o.sel.AllNamespaces)); err != nil {
+			return err
+		}
+	}
+	problems := []error{problem}
+	for _, object := range objects {
+		uid := object.GetUID()
+		problems = append(problems, o.one(ctx, c, object, client.Preconditions{UID: &uid}))
+	}
+	return errors.Join(problems...)
+}
+
+func (o *deleteOptions[T]) one(ctx context.Context, c client.Client, object client.Object, options ...client.DeleteOption) error {
+	if !o.dryRun.Client() {
+		options = append(append(options, client.PropagationPolicy(metav1.DeletePropagationBackground)), o.dryRun.DeleteOptions()...)
+		err := c.Delete(ctx, object, options...)
+		if apierrors.IsNotFound(err) && o.ignoreNot {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := cli.SetKind(object); err != nil {
+		return err
+	}
+	return o.kind.say(o.f, &o.out, object, "Deleted", "deleted", o.dryRun.Suffix())
+}
+
+// removeFiles deletes every object that the files hold, those that need others first.
+func (o *deleteOptions[T]) removeFiles(ctx context.Context) error {
+	objects, err := submit.Read(o.f, &o.files, !o.dryRun.Client())
+	if err != nil {
+		return err
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, object := range slices.Backward(submit.InOrder(objects)) {
+		problems = append(problems, cli.InFile(o.one(ctx, c, object.Object), object))
+	}
+	return errors.Join(problems...)
+}

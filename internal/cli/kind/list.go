@@ -1,0 +1,113 @@
+package kind
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// listOptions are the inputs of list and get.
+type listOptions[T client.Object] struct {
+	f      *cli.Factory
+	kind   *Kind[T]
+	out    cli.Output
+	sel    cli.Selection
+	compat bool
+	filter func(context.Context) (Narrowed[T], error)
+}
+
+func (k *Kind[T]) newList(f *cli.Factory, run func(context.Context, *listOptions[T]) error) *cobra.Command {
+	o := &listOptions[T]{f: f, kind: k}
+	cmd := &cobra.Command{
+		Use:               "list [NAME...]",
+		Aliases:           []string{"ls"},
+		Short:             k.ListHelp.Short,
+		Long:              cli.Text(k.ListHelp.Long),
+		Example:           f.Examples(k.ListHelp.Examples),
+		ValidArgsFunction: k.complete(f),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.sel.Complete(f, args)
+			return run(cmd.Context(), o)
+		},
+	}
+	o.addFlags(cmd)
+	if k.Filter != nil {
+		o.filter = k.Filter(f, cmd)
+	}
+	return cmd
+}
+
+func (k *Kind[T]) newGet(f *cli.Factory, run func(context.Context, *listOptions[T]) error) *cobra.Command {
+	o := &listOptions[T]{f: f, kind: k}
+	cmd := &cobra.Command{
+		Use:   "get NAME...",
+		Short: k.words("Show one KIND or several as rows"),
+		Long: cli.Text(k.words(`
+			Show KINDS by name: the row of the list, or with -o the object. One that does
+			not exist is an error; so is no name, unless -l or -A says which are meant.`)),
+		Example: f.Examples(k.words(`
+			# One KIND
+			vcctl NOUN get SAMPLE
+
+			# Follow it: a row is added whenever something changes
+			vcctl NOUN get SAMPLE -w
+
+			# The object
+			vcctl NOUN get SAMPLE -o yaml`)),
+		ValidArgsFunction: k.complete(f),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.sel.Complete(f, args)
+			if len(o.sel.Names) == 0 && o.sel.Selector == "" && !o.sel.AllNamespaces {
+				return cli.Errorf(fmt.Sprintf("%s NAME; `vcctl %s list` shows the names", cli.Path(f, cmd), k.Noun), "the name of a %s is missing", k.Called)
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	o.addFlags(cmd)
+	return cmd
+}
+
+func (o *listOptions[T]) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.sel.Selector, "selector", "l", "", "Label selector, for example team=nlp,stage!=test")
+	o.sel.AddAllNamespaces(cmd, o.kind.words("The KINDS of all namespaces"))
+	o.sel.AddOldName(cmd)
+	if o.kind.Compat != nil {
+		cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the table that Volcano's vcctl prints")
+	}
+	o.out.AddList(cmd)
+}
+
+func list[T client.Object](ctx context.Context, o *listOptions[T]) error {
+	namespace, err := o.f.Namespace()
+	if err != nil {
+		return err
+	}
+	if o.sel.AllNamespaces {
+		namespace = ""
+	}
+	var narrowed Narrowed[T]
+	if o.filter != nil && len(o.sel.Names) == 0 {
+		if narrowed, err = o.filter(ctx); err != nil {
+			return err
+		}
+	}
+	labels, err := cli.ParseSelector(strings.Trim(narrowed.Labels+","+o.sel.Selector, ","))
+	if err != nil {
+		return err
+	}
+	l := &cli.List[T]{
+		Kind: o.kind.plural(), New: o.kind.NewList, Columns: o.kind.Columns(o.f), FreeText: o.kind.FreeText,
+		Namespace: namespace, AllNamespaces: o.sel.AllNamespaces,
+		Names: o.sel.Names, Selector: labels, Fields: narrowed.Fields, Keep: narrowed.Keep, Single: len(o.sel.Names) == 1,
+		Suggest: o.f.Suggest(o.kind.GVK, true),
+	}
+	if o.kind.Compat != nil && (o.compat || o.sel.Old()) && !o.out.Machine() {
+		l.Plain = func(items []T) error { return o.kind.Compat(o.f.Streams.Out, o.f, items, o.sel.AllNamespaces) }
+	}
+	return l.Run(ctx, o.f, &o.out)
+}

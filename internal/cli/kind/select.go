@@ -1,0 +1,98 @@
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// Selected reads the objects that a command is about; those that it found come beside
+// the errors about those that are missing.
+func (k *Kind[T]) Selected(ctx context.Context, f *cli.Factory, c client.Client, sel *cli.Selection) ([]T, error) {
+	namespace, err := f.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	if !sel.Wide() {
+		var found []T
+		var problems []error
+		for _, name := range sel.Names {
+			object, err := k.get(ctx, f, c, namespace, name)
+			if err != nil {
+				problems = append(problems, err)
+				continue
+			}
+			found = append(found, object)
+		}
+		return found, errors.Join(problems...)
+	}
+	if sel.AllNamespaces {
+		namespace = ""
+	}
+	options := []client.ListOption{client.InNamespace(namespace)}
+	labels, err := sel.Labels()
+	if err != nil {
+		return nil, err
+	}
+	if labels != nil {
+		options = append(options, labels)
+	}
+	return k.all(ctx, c, options...)
+}
+
+func (k *Kind[T]) all(ctx context.Context, c client.Client, options ...client.ListOption) ([]T, error) {
+	var found []T
+	page := k.NewList()
+	err := cli.Pages(ctx, c, page, func() error {
+		objects, err := cli.Objects(page)
+		for _, object := range objects {
+			if one, ok := object.DeepCopyObject().(T); ok {
+				found = append(found, one)
+			}
+		}
+		return err
+	}, options...)
+	return found, err
+}
+
+// get reads one object; when there is none, a name close to it is offered.
+func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, namespace, name string) (T, error) {
+	object := k.New()
+	err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, object)
+	if !apierrors.IsNotFound(err) || strings.Contains(err.Error(), "could not find the requested resource") {
+		return object, err
+	}
+	names, nameErr := f.Names(ctx, k.GVK, true)
+	if nameErr != nil {
+		names = nil
+	}
+	missing := cli.NotFound(k.Called, name, namespace, names)
+	missing.Err = err
+	if missing.Hint == "" {
+		missing.Hint = fmt.Sprintf("vcctl %s list shows those of this namespace, -A those of all", k.Noun)
+	}
+	return object, missing
+}
+
+// described names objects and how they stand, for the question before many are changed.
+func (k *Kind[T]) described(objects []T, qualified bool) []string {
+	all := make([]string, len(objects))
+	for i, object := range objects {
+		name := object.GetName()
+		if qualified {
+			name = object.GetNamespace() + "/" + name
+		}
+		if k.State != nil {
+			name += " (" + k.State(object) + ")"
+		}
+		all[i] = name
+	}
+	return all
+}

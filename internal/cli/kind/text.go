@@ -1,0 +1,58 @@
+package kind
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// Created is when an object was created, and how long ago that is.
+func Created(object client.Object, now time.Time) string {
+	return Moment(object.GetCreationTimestamp().Time, now)
+}
+
+// Moment is a time and how long ago, or in how long, it is; "" for none.
+func Moment(at, now time.Time) string {
+	switch {
+	case at.IsZero():
+		return ""
+	case at.After(now):
+		return fmt.Sprintf("%s (in %s)", at.Format(time.RFC3339), render.Age(at, now))
+	}
+	return fmt.Sprintf("%s (%s ago)", at.Format(time.RFC3339), render.Age(now, at))
+}
+
+// Leaving is said behind the phase of an object that is being deleted.
+func Leaving(object client.Object) string {
+	if object.GetDeletionTimestamp() != nil {
+		return " (being deleted)"
+	}
+	return ""
+}
+
+// CompatTable prints a table as Volcano's vcctl does: every column as wide as its title
+// and more cells, or its longest value and more, blanks at the end of lines included.
+func CompatTable(out io.Writer, titles []string, rows [][]string, moreThanTitle, moreThanValue int) error {
+	widths := make([]int, len(titles))
+	for column, title := range titles {
+		widths[column] = len(title) + moreThanTitle
+		for _, row := range rows {
+			widths[column] = max(widths[column], len(row[column])+moreThanValue)
+		}
+	}
+	for _, row := range append([][]string{titles}, rows...) {
+		for column, cell := range row {
+			if _, err := fmt.Fprintf(out, "%-*s", widths[column], cell); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintln(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}

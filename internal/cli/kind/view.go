@@ -1,0 +1,183 @@
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// viewOptions are the inputs of view.
+type viewOptions[T client.Object] struct {
+	f      *cli.Factory
+	kind   *Kind[T]
+	out    cli.Output
+	sel    cli.Selection
+	events bool
+	watch  bool
+	// format is Volcano's --format: yaml or json.
+	format string
+}
+
+func (k *Kind[T]) newView(f *cli.Factory, run func(context.Context, *viewOptions[T]) error) *cobra.Command {
+	o := &viewOptions[T]{f: f, kind: k}
+	cmd := &cobra.Command{
+		Use:               "view NAME...",
+		Aliases:           []string{"describe", "show"},
+		Short:             k.ViewHelp.Short,
+		Long:              cli.Text(k.ViewHelp.Long),
+		Example:           f.Examples(k.ViewHelp.Examples),
+		ValidArgsFunction: k.complete(f),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.sel.Complete(f, args)
+			if err := o.oldWays(cmd); err != nil {
+				return err
+			}
+			if err := o.sel.Need(f, cmd, fmt.Sprintf("the name of a %s is missing", k.Called)); err != nil {
+				return err
+			}
+			if o.watch && (len(o.sel.Names) != 1 || o.out.Machine() || o.format != "") {
+				return cli.UsageError(f, cmd, "--watch is for the text about one named %s", k.Called)
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().BoolVar(&o.events, "events", true, "Show the last events")
+	o.sel.AddFlags(cmd, k.plural())
+	o.sel.AddAllNamespaces(cmd, k.words("With --all or -l: the KINDS of all namespaces"))
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, k.words("Show the KIND anew whenever it changes"))
+	o.out.AddFormat(cmd, false)
+	if k.OldWord != "" {
+		cmd.Flags().StringVar(&o.format, "format", "", "Old spelling of -o: yaml or json")
+		cmd.Flags().Lookup("format").Hidden = true
+	}
+	return cmd
+}
+
+// oldWays takes Volcano's describe over: without a name it is about all of the namespace, and it prints the objects.
+func (o *viewOptions[T]) oldWays(cmd *cobra.Command) error {
+	if o.kind.OldWord == "" {
+		return nil
+	}
+	nameless := cmd.CalledAs() == "describe" && len(o.sel.Names) == 0 && !o.sel.Wide()
+	switch {
+	case o.format != "":
+		o.f.Deprecated("--format", "-o")
+	case nameless && !o.out.Machine():
+		o.f.Deprecated("describe without a name", "view --all -o yaml")
+	}
+	o.sel.All = o.sel.All || nameless
+	switch o.format {
+	case "yaml", "json":
+	case "":
+		if (nameless || o.sel.Old()) && !o.out.Machine() {
+			o.format = "yaml"
+		}
+	default:
+		return cli.Errorf("yaml or json; -o takes more, see 'vcctl help formats'", "Unsupported format: %s", o.format)
+	}
+	return nil
+}
+
+func view[T client.Object](ctx context.Context, o *viewOptions[T]) error {
+	if err := o.out.Validate(); err != nil {
+		return err
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	objects, problem := o.kind.Selected(ctx, o.f, c, &o.sel)
+	switch {
+	case o.format != "":
+		return errors.Join(problem, o.printOld(objects))
+	case o.out.Machine():
+		return errors.Join(problem, o.print(objects))
+	case o.watch && problem == nil:
+		return o.follow(ctx, c, objects[0])
+	}
+	if o.sel.Wide() && len(objects) == 0 && problem == nil {
+		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
+	}
+	for i, object := range objects {
+		sheet, err := o.kind.View(ctx, o.f, c, object, o.events)
+		if err != nil {
+			return errors.Join(problem, err)
+		}
+		if i > 0 {
+			fmt.Fprintln(o.f.Streams.Out)
+		}
+		if err := sheet.Fprint(o.f); err != nil {
+			return err
+		}
+	}
+	return problem
+}
+
+func (o *viewOptions[T]) print(found []T) error {
+	if len(found) == 0 && !o.sel.Wide() {
+		return nil
+	}
+	objects := make([]client.Object, len(found))
+	for i := range found {
+		objects[i] = found[i]
+	}
+	return o.out.Print(o.f, objects, !o.sel.Wide() && len(o.sel.Names) == 1)
+}
+
+// printOld prints objects as Volcano's describe does, but as documents that a program can tell apart.
+func (o *viewOptions[T]) printOld(objects []T) error {
+	for i, object := range objects {
+		object.SetManagedFields(nil)
+		if err := cli.SetKind(object); err != nil {
+			return err
+		}
+		plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+		if err != nil {
+			return err
+		}
+		var text []byte
+		if o.format == "json" {
+			text, err = (&unstructured.Unstructured{Object: plain}).MarshalJSON()
+		} else {
+			text, err = yaml.Marshal(plain)
+		}
+		if err != nil {
+			return err
+		}
+		if i > 0 && o.format == "yaml" {
+			fmt.Fprintln(o.f.Streams.Out, "---")
+		}
+		if _, err := o.f.Streams.Out.Write(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow shows an object anew whenever it changes.
+func (o *viewOptions[T]) follow(ctx context.Context, c client.WithWatch, object T) error {
+	first := true
+	err := cli.Follow(ctx, c, o.kind.NewList, client.ObjectKeyFromObject(object), object.GetUID(), func(now T) (bool, error) {
+		sheet, err := o.kind.View(ctx, o.f, c, now, o.events)
+		if err != nil {
+			return false, err
+		}
+		if !first {
+			fmt.Fprintln(o.f.Streams.Out)
+		}
+		first = false
+		return o.kind.Ended != nil && o.kind.Ended(now), sheet.Fprint(o.f)
+	})
+	if errors.Is(err, cli.ErrGone) {
+		return cli.Errorf("", "%s %q was deleted", o.kind.Called, object.GetName())
+	}
+	return err
+}

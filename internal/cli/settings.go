@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Settings are what a person has chosen once and for all, in a file that need not be
+// there: see SettingsFile. A variable of the environment goes before the file, a flag before both.
+type Settings struct {
+	// Queue is what `job run` submits to; VCCTL_QUEUE.
+	Queue string `json:"queue,omitempty"`
+	// Compat makes lists print the tables of Volcano's vcctl; VCCTL_COMPAT.
+	Compat bool `json:"compat,omitempty"`
+	// Color is auto, always or never; VCCTL_COLOR.
+	Color string `json:"color,omitempty"`
+	// Columns are the titles of the columns that a list shows, by the kind listed: jobs, queues, …
+	Columns map[string][]string `json:"columns,omitempty"`
+}
+
+// settingNames are the keys of the file.
+var settingNames = []string{"queue", "compat", "color", "columns"}
+
+// SettingsFile is where the settings are: $VCCTL_CONFIG, else vcctl/config.yaml below
+// $XDG_CONFIG_HOME or ~/.config; "" when nothing says where that is.
+func (f *Factory) SettingsFile() string {
+	if path := f.Streams.Env("VCCTL_CONFIG"); path != "" {
+		return path
+	}
+	dir := f.Streams.Env("XDG_CONFIG_HOME")
+	if home := f.Streams.Env("HOME"); dir == "" && home != "" {
+		dir = filepath.Join(home, ".config")
+	}
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "vcctl", "config.yaml")
+}
+
+// Settings reads them once.
+func (f *Factory) Settings() (*Settings, error) {
+	f.settingsOnce.Do(func() {
+		f.settings, f.settingsErr = f.readSettings()
+	})
+	return f.settings, f.settingsErr
+}
+
+func (f *Factory) readSettings() (*Settings, error) {
+	s := &Settings{}
+	path := f.SettingsFile()
+	text, err := os.ReadFile(path)
+	switch {
+	case path == "", errors.Is(err, fs.ErrNotExist) && f.Streams.Env("VCCTL_CONFIG") == "":
+	case err != nil:
+		return nil, Errorf("VCCTL_CONFIG names the file of settings; unset it when there is none", "settings: %v", err)
+	default:
+		if err := f.parseSettings(path, text, s); err != nil {
+			return nil, err
+		}
+	}
+	if queue := f.Streams.Env("VCCTL_QUEUE"); queue != "" {
+		s.Queue = queue
+	}
+	if compat := f.Streams.Env("VCCTL_COMPAT"); compat != "" {
+		if s.Compat, err = strconv.ParseBool(compat); err != nil {
+			return nil, Errorf("VCCTL_COMPAT=true or false", "environment variable VCCTL_COMPAT=%q is neither true nor false", compat)
+		}
+	}
+	return s, nil
+}
+
+// parseSettings reads the file; a key that it does not know is told and does nothing.
+func (f *Factory) parseSettings(path string, text []byte, s *Settings) error {
+	var found map[string]any
+	if err := yaml.Unmarshal(text, &found); err != nil {
+		return Errorf("an example: queue: research", "settings %s: %v", path, err)
+	}
+	for _, name := range sortedNames(found) {
+		if slices.Contains(settingNames, name) {
+			continue
+		}
+		hint := "settings: " + strings.Join(settingNames, ", ")
+		if near := Nearest(name, settingNames); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		f.Warnf("settings %s: %q is not known and does nothing; %s", path, name, hint)
+	}
+	if err := yaml.Unmarshal(text, s); err != nil {
+		return Errorf("an example: columns: {jobs: [name, phase, reason]}", "settings %s: %v", path, err)
+	}
+	return nil
+}
+
+func sortedNames(of map[string]any) []string {
+	var names []string
+	for name := range of {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Compat says whether lists print Volcano's tables though no flag asks for them. Settings
+// that cannot be read are told by those who need them first.
+func (f *Factory) Compat() bool {
+	s, err := f.Settings()
+	return err == nil && s.Compat
+}
+
+// Shows says whether the settings choose this column for a list.
+func (f *Factory) Shows(kind, title string) bool {
+	s, err := f.Settings()
+	return err == nil && slices.ContainsFunc(s.Columns[kind], func(chosen string) bool { return strings.EqualFold(chosen, title) })
+}
+
+// chosenColumns are the columns of a list that the settings name, in their order; all when they name none.
+func chosenColumns[T any](f *Factory, kind string, all []Column[T]) (columns []Column[T], chosen bool, err error) {
+	s, err := f.Settings()
+	if err != nil {
+		return nil, false, err
+	}
+	for _, title := range s.Columns[kind] {
+		at := slices.IndexFunc(all, func(column Column[T]) bool { return strings.EqualFold(column.Title, title) })
+		if at < 0 {
+			var titles []string
+			for _, column := range all {
+				titles = append(titles, strings.ToLower(column.Title))
+			}
+			return nil, false, Errorf("columns: "+strings.Join(titles, ", "), "settings %s: columns.%s: there is no column %q", f.SettingsFile(), kind, title)
+		}
+		column := all[at]
+		column.Wide = false
+		columns = append(columns, column)
+	}
+	if columns == nil {
+		return all, false, nil
+	}
+	return columns, true, nil
+}

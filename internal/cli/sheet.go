@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// Sheet is what a `view` shows about one object: facts, and sections below them.
+type Sheet struct {
+	Facts    []SheetFact
+	Sections []Section
+}
+
+// SheetFact is one line: a name and a text.
+type SheetFact struct{ Name, Text string }
+
+// Section is a table under a title, or a text that Write puts there.
+type Section struct {
+	Title string
+	Table render.Table
+	// Write, when set, writes the section in place of a table, for a width in cells (0: no limit).
+	Write func(out io.Writer, width int)
+}
+
+// Fact adds a line, unless its text is empty.
+func (s *Sheet) Fact(name, text string) {
+	if text != "" {
+		s.Facts = append(s.Facts, SheetFact{name, text})
+	}
+}
+
+// Add adds a table under a title; one without rows is not shown.
+func (s *Sheet) Add(title string, table render.Table) {
+	if len(table.Rows) > 0 {
+		s.Sections = append(s.Sections, Section{Title: title, Table: table})
+	}
+}
+
+// factWidth is the width of the names of facts, at least.
+const factWidth = 13
+
+// Fprint writes the sheet.
+func (s *Sheet) Fprint(f *Factory) error {
+	width := factWidth
+	for _, fact := range s.Facts {
+		width = max(width, len(fact.Name)+2)
+	}
+	for _, fact := range s.Facts {
+		if _, err := fmt.Fprintf(f.Streams.Out, "%-*s%s\n", width, fact.Name+":", fact.Text); err != nil {
+			return err
+		}
+	}
+	style := render.Style{Enabled: f.Streams.Color()}
+	for i := range s.Sections {
+		section := &s.Sections[i]
+		if section.Write != nil {
+			fmt.Fprintf(f.Streams.Out, "\n%s\n", style.Bold(section.Title+":"))
+			section.Write(f.Streams.Out, f.Streams.Width)
+			continue
+		}
+		section.Table.MaxWidth = f.Streams.Width
+		if err := WriteSection(f, style, section.Title, &section.Table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteSection writes a table under a title, indented by two blanks.
+func WriteSection(f *Factory, style render.Style, title string, table *render.Table) error {
+	if _, err := fmt.Fprintf(f.Streams.Out, "\n%s\n", style.Bold(title+":")); err != nil {
+		return err
+	}
+	table.MaxWidth = max(0, table.MaxWidth-2)
+	return table.Fprint(&indenter{out: f.Streams.Out})
+}
+
+// indenter puts two blanks before every line that is written to it.
+type indenter struct{ out io.Writer }
+
+func (i *indenter) Write(text []byte) (int, error) {
+	var indented bytes.Buffer
+	for line := range bytes.Lines(text) {
+		indented.WriteString("  ")
+		indented.Write(line)
+	}
+	_, err := i.out.Write(indented.Bytes())
+	return len(text), err
+}

@@ -1,0 +1,141 @@
+package submit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	apicheck "github.com/vc-batch/vc/api/check"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/podtemplate"
+)
+
+// Check applies defaults and rules to the objects of our kinds, as the server's admission will, with the same words.
+// What is sent stays as it was.
+func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool, strictness string) error {
+	around := &apicheck.Around{Template: podtemplate.Validate}
+	var queues []*schedulingv1beta1.Queue
+	if ask && slices.ContainsFunc(objects, func(o cli.FileObject) bool { return apicheck.Judges(o.Object.GroupVersionKind()) }) {
+		queues = withServerQueues(ctx, f, queuesIn(objects))
+		around.NamespaceQueue = func(namespace string) string { return queueOfNamespace(ctx, f, namespace) }
+	}
+	if ask {
+		around.Jobs = withServerJobs(ctx, f, objects)
+	}
+	if queues != nil {
+		around.Queues = schedulingv1beta1.NewQueueLookup(queues...)
+	}
+	var problems []error
+	for _, object := range objects {
+		problems = append(problems, checkOne(f, object, around, queues, strictness))
+	}
+	return errors.Join(problems...)
+}
+
+// checkOne says what is wrong with one object; fields that its kind does not have are refused, told or passed over,
+// as strictness says.
+func checkOne(f *cli.Factory, object cli.FileObject, around *apicheck.Around, queues []*schedulingv1beta1.Queue, strictness string) error {
+	kind := object.Object.GroupVersionKind()
+	if !apicheck.Judges(kind) {
+		return nil
+	}
+	text, err := object.Object.MarshalJSON()
+	if err != nil {
+		return cli.InFile(err, object)
+	}
+	var problems []error
+	unknown := apicheck.UnknownFields(kind, text)
+	switch {
+	case strictness == "strict" && len(unknown) > 0:
+		problems = append(problems, cli.InFile(cli.UnknownFields(object.Object, fmt.Errorf("strict decoding error: %s", strings.Join(unknown, ", "))), object))
+	case strictness == "warn":
+		for _, one := range unknown {
+			f.Warnf("%s %q: %s", strings.ToLower(kind.Kind), object.Object.GetName(), one)
+		}
+	}
+	for _, one := range apicheck.Create(kind, text, around).Errors {
+		problems = append(problems, cli.InFileAt(fieldError(one, object, queues), object, one.Field))
+	}
+	return errors.Join(problems...)
+}
+
+// fieldError is the server's text, with a hint where a better word is near.
+func fieldError(problem *field.Error, object cli.FileObject, queues []*schedulingv1beta1.Queue) error {
+	e := cli.Errorf("", "%s", problem.Error())
+	name, isText := problem.BadValue.(string)
+	if isText && strings.HasSuffix(problem.Field, "spec.queue") && queues != nil {
+		if near := cli.Nearest(name, queueNames(queues)); near != "" && near != name {
+			e.Hint = fmt.Sprintf("did you mean %q?", near)
+		}
+	}
+	return e
+}
+
+// queueOfNamespace is the queue that a namespace names for PodGroups that name none.
+func queueOfNamespace(ctx context.Context, f *cli.Factory, name string) string {
+	c, err := f.Client()
+	if err != nil {
+		return ""
+	}
+	namespace := &corev1.Namespace{}
+	if err := c.Get(ctx, types.NamespacedName{Name: name}, namespace); err != nil {
+		return ""
+	}
+	return namespace.Annotations[keys.PodQueueName]
+}
+
+func queueNames(queues []*schedulingv1beta1.Queue) []string {
+	names := make([]string, len(queues))
+	for i, queue := range queues {
+		names[i] = queue.Name
+	}
+	return names
+}
+
+func queuesIn(objects []cli.FileObject) []*schedulingv1beta1.Queue {
+	var queues []*schedulingv1beta1.Queue
+	for _, object := range objects {
+		if object.Object.GroupVersionKind() != schedulingv1beta1.GroupVersion.WithKind("Queue") {
+			continue
+		}
+		queue := &schedulingv1beta1.Queue{}
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object.Object, queue) == nil {
+			schedulingv1beta1.DefaultQueue(queue)
+			queue.Status.State = schedulingv1beta1.QueueStateOpen
+			queues = append(queues, queue)
+		}
+	}
+	return queues
+}
+
+// withServerQueues adds the queues that exist; nil when they cannot be read: then
+// the server decides.
+func withServerQueues(ctx context.Context, f *cli.Factory, queues []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
+	c, err := f.Client()
+	if err != nil {
+		return nil
+	}
+	page := &schedulingv1beta1.QueueList{}
+	err = cli.Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			queue := page.Items[i].DeepCopy()
+			if !slices.ContainsFunc(queues, func(q *schedulingv1beta1.Queue) bool { return q.Name == queue.Name }) {
+				queues = append(queues, queue)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return queues
+}

@@ -1,0 +1,171 @@
+// Package submit reads objects of any kind from files, checks them as the server's
+// admission will, and creates them: what `vcctl job run -f` and every `create -f` do.
+//
+//	In:   files, directories, URLs, standard input
+//	Out:  the objects, created; a line for each
+//
+// # Invariants
+//
+//   - Nothing is sent before everything was checked.
+//   - What others need comes first: namespaces, then queues, templates, jobs.
+package submit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// Read reads the objects of the files and gives them their namespaces; the cluster is
+// asked about kinds that we do not know when ask is set.
+func Read(f *cli.Factory, files *cli.Files, ask bool) ([]cli.FileObject, error) {
+	objects, err := files.Read(f)
+	if err != nil {
+		return nil, err
+	}
+	return objects, cli.Place(f, objects, ask)
+}
+
+// Sender creates objects and says so.
+type Sender struct {
+	F      *cli.Factory
+	DryRun *cli.DryRun
+	Fields *cli.FieldValidation
+	Out    *cli.Output
+	// Say writes the success line of an object; nil writes "kind.group/name created".
+	Say func(cli.FileObject) error
+}
+
+// Send sends the objects one by one in the order of InOrder; one that fails does not
+// stop the rest. It returns those that were created.
+func (s *Sender) Send(ctx context.Context, objects []cli.FileObject) ([]cli.FileObject, error) {
+	var c client.Client
+	if !s.DryRun.Client() {
+		var err error
+		if c, err = s.F.Client(); err != nil {
+			return nil, err
+		}
+		c = s.Fields.Client(c)
+	}
+	var created []cli.FileObject
+	var problems []error
+	for _, object := range InOrder(objects) {
+		if !s.DryRun.Client() {
+			if err := c.Create(ctx, object.Object, s.DryRun.CreateOptions()...); err != nil {
+				problems = append(problems, cli.InFile(whyNotCreated(ctx, s.F, c, object.Object, err), object))
+				continue
+			}
+		}
+		created = append(created, object)
+		if !s.Out.Machine() {
+			problems = append(problems, s.say(object))
+		}
+	}
+	if s.Out.Machine() && len(created) > 0 {
+		all := make([]client.Object, len(created))
+		for i := range created {
+			all[i] = created[i].Object
+		}
+		problems = append(problems, s.Out.Print(s.F, all, true))
+	}
+	return created, errors.Join(problems...)
+}
+
+func (s *Sender) say(object cli.FileObject) error {
+	if s.Say != nil {
+		return s.Say(object)
+	}
+	return cli.PrintName(s.F, nil, object.Object, "created"+s.DryRun.Suffix())
+}
+
+// InOrder puts what others need before them: namespaces, then queues, priority classes
+// and templates, then the rest, jobs last.
+func InOrder(objects []cli.FileObject) []cli.FileObject {
+	rank := func(kind schema.GroupVersionKind) int {
+		switch {
+		case kind.Kind == "CustomResourceDefinition":
+			return 0
+		case kind.Kind == "Namespace":
+			return 1
+		case kind.Kind == "Queue", kind.Kind == "PriorityClass", kind.Kind == "JobTemplate":
+			return 2
+		case kind == batchv1alpha1.GroupVersion.WithKind("Job"):
+			return 4
+		}
+		return 3
+	}
+	sorted := slices.Clone(objects)
+	slices.SortStableFunc(sorted, func(a, b cli.FileObject) int {
+		return rank(a.Object.GroupVersionKind()) - rank(b.Object.GroupVersionKind())
+	})
+	return sorted
+}
+
+// nouns are the kinds that have commands, by the word that they have there.
+var nouns = map[schema.GroupVersionKind]string{
+	batchv1alpha1.GroupVersion.WithKind("Job"):          "job",
+	batchv1alpha1.GroupVersion.WithKind("CronJob"):      "cronjob",
+	flowv1alpha1.GroupVersion.WithKind("JobFlow"):       "jobflow",
+	flowv1alpha1.GroupVersion.WithKind("JobTemplate"):   "jobtemplate",
+	schedulingv1beta1.GroupVersion.WithKind("PodGroup"): "podgroup",
+	schedulingv1beta1.GroupVersion.WithKind("Queue"):    "queue",
+}
+
+// whyNotCreated says more about an object that exists already.
+func whyNotCreated(ctx context.Context, f *cli.Factory, c client.Client, object *unstructured.Unstructured, err error) error {
+	if unknown := cli.UnknownFields(object, err); unknown != nil {
+		return unknown
+	}
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	kind, name, namespace := object.GetKind(), object.GetName(), object.GetNamespace()
+	e := &cli.Error{Err: err, What: fmt.Sprintf("%s %q already exists", strings.ToLower(kind), name), Hint: "delete it, or use another name"}
+	if namespace != "" {
+		e.What += fmt.Sprintf(" in namespace %q", namespace)
+	}
+	noun, ours := nouns[object.GroupVersionKind()]
+	if !ours {
+		return e
+	}
+	e.Hint = fmt.Sprintf("delete it (vcctl %s delete %s), or use another name", noun, name)
+	if namespace != "" {
+		e.Hint = fmt.Sprintf("delete it (vcctl %s delete %s -n %s), or use generateName or another name", noun, name, namespace)
+	}
+	there := &unstructured.Unstructured{}
+	there.SetGroupVersionKind(object.GroupVersionKind())
+	if c.Get(ctx, client.ObjectKeyFromObject(object), there) == nil {
+		e.What += fmt.Sprintf(" (%s)", standing(there, f.Now()))
+	}
+	return e
+}
+
+// standing is how long an object has been there, and its phase when it has one.
+func standing(object *unstructured.Unstructured, now time.Time) string {
+	text := fmt.Sprintf("created %s ago", render.Age(now, object.GetCreationTimestamp().Time))
+	phase, _, _ := unstructured.NestedString(object.Object, "status", "state", "phase")
+	if phase == "" {
+		phase, _, _ = unstructured.NestedString(object.Object, "status", "phase")
+	}
+	if phase == "" && object.GetKind() == "Job" {
+		phase = string(batchv1alpha1.Pending)
+	}
+	if phase != "" {
+		text += ", " + phase
+	}
+	return text
+}

@@ -1,0 +1,16 @@
+package render
+
+// Gauge is Bar with a mark at a part of the whole: what stands right of the mark is
+// used beyond it. A mark of 0, or one that is not below the total, is not drawn.
+func Gauge(used, mark, total float64, width int, fancy bool) string {
+	bar := []rune(Bar(used, total, width, fancy))
+	if mark <= 0 || mark >= total || len(bar) == 0 {
+		return string(bar)
+	}
+	sign := '|'
+	if fancy {
+		sign = '│'
+	}
+	bar[min(int(mark/total*float64(len(bar))), len(bar)-1)] = sign
+	return string(bar)
+}

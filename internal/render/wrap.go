@@ -1,0 +1,43 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// WriteWrapped writes text after first, and what does not fit into width cells
+// on lines of its own after rest; a width of 0 wraps nothing.
+func WriteWrapped(out io.Writer, first, rest, text string, width int) {
+	for i, line := range Wrap(text, width-Width(rest)) {
+		if i == 0 {
+			fmt.Fprintln(out, first+line)
+			continue
+		}
+		fmt.Fprintln(out, rest+line)
+	}
+}
+
+// Wrap breaks text at blanks into lines of at most width cells; words are kept whole.
+func Wrap(text string, width int) []string {
+	const least = 20
+	if width < least {
+		if width <= 0 {
+			return []string{text}
+		}
+		width = least
+	}
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case Width(line)+1+Width(word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	return append(lines, line)
+}
