@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -128,7 +129,7 @@ func (a *application) writeStatus(ctx context.Context, w plan.WriteStatus) error
 	update := a.job.DeepCopy()
 	update.Status = w.Status
 	if err := a.api.Status().Update(ctx, update); err != nil {
-		return fmt.Errorf("status of job %s: %w", a.job.Name, err)
+		return a.orGone("status", err)
 	}
 	a.job = update
 	a.known.lastStatus = now
@@ -184,11 +185,22 @@ func (a *application) forwardJob(ctx context.Context) error {
 func (a *application) patchJob(ctx context.Context, update *batch.Job, what string) error {
 	patch := client.MergeFromWithOptions(a.job, client.MergeFromWithOptimisticLock{})
 	if err := a.api.Patch(ctx, update, patch); err != nil {
-		return fmt.Errorf("%s of job %s: %w", what, a.job.Name, err)
+		return a.orGone(what, err)
 	}
 	a.job = update
 	a.known.wrote(update.ResourceVersion, a.now())
 	return nil
+}
+
+// errGone says that only the cache still shows the job.
+var errGone = errors.New("the job has been deleted")
+
+// orGone is the error of a write of the job. That the job is gone is no fault: the cache will show it, and then what is left of it is cleared away.
+func (a *application) orGone(what string, err error) error {
+	if apierrors.IsNotFound(err) {
+		return soon{errGone}
+	}
+	return fmt.Errorf("%s of job %s: %w", what, a.job.Name, err)
 }
 
 // patchGroup changes the spec only: the status is the scheduler's.

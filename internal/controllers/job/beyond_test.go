@@ -19,6 +19,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
+	"github.com/vc-batch/vc/test/fakeapi"
 	"github.com/vc-batch/vc/test/seeds"
 )
 
@@ -73,24 +74,13 @@ func newArrayWorld(t *rapid.T) *arrayWorld {
 	w := &arrayWorld{world: newWorld(job), ids: &counter{failing: rapid.IntRange(0, 2).Draw(t, "numbers fail")}, limit: limit}
 	w.world.ids = w.ids
 	w.start()
-	w.api.put(&batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: target.Namespace, Name: target.Name}, Status: batch.JobStatus{State: batch.JobState{Phase: batch.Pending}}})
+	w.api.Put(&batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: target.Namespace, Name: target.Name}, Status: batch.JobStatus{State: batch.JobState{Phase: batch.Pending}}})
 	return w
-}
-
-// annotate changes what is asked of the job.
-func (w *arrayWorld) annotate(key, value string) {
-	job := w.truth().DeepCopy()
-	job.Annotations[key] = value
-	if value == "" {
-		delete(job.Annotations, key)
-	}
-	w.api.put(job)
-	w.note("%s=%s", key, value)
 }
 
 // advance moves the job that is waited for.
 func (w *arrayWorld) advance(phase batch.JobPhase) {
-	there, ok := w.api.objects[storeKey("Job", target)].(*batch.Job)
+	there, ok := w.api.Objects[fakeapi.Key("Job", target)].(*batch.Job)
 	if !ok || plan.AtRest(there.Status.State.Phase) {
 		return
 	}
@@ -98,7 +88,7 @@ func (w *arrayWorld) advance(phase batch.JobPhase) {
 	at := metav1.NewTime(w.clock)
 	other.Status.State = batch.JobState{Phase: phase, LastTransitionTime: at}
 	other.Status.Conditions = append(other.Status.Conditions, batch.JobCondition{Status: phase, LastTransitionTime: &at})
-	w.api.put(other)
+	w.api.Put(other)
 	w.note("%s is %s", target.Name, phase)
 }
 
@@ -106,7 +96,7 @@ func (w *arrayWorld) advance(phase batch.JobPhase) {
 func (w *arrayWorld) mayStart() bool {
 	job := w.truth()
 	var phase batch.JobPhase
-	if other, ok := w.api.objects[storeKey("Job", target)].(*batch.Job); ok {
+	if other, ok := w.api.Objects[fakeapi.Key("Job", target)].(*batch.Job); ok {
 		phase = other.Status.State.Phase
 	}
 	switch job.Annotations[keys.Dependency] {
@@ -131,7 +121,7 @@ func (w *arrayWorld) collect(name string) {
 	if states == nil || !recorded(states).Has(int32(index)) {
 		return
 	}
-	w.api.remove(pod)
+	w.api.Remove(pod)
 	w.note("collected %s", name)
 }
 
@@ -214,23 +204,23 @@ func (w *arrayWorld) checkArray() error {
 	if w.limit > 0 && len(alive) > w.limit {
 		return fmt.Errorf("%d elements are alive, and the limit was never above %d", len(alive), w.limit)
 	}
-	for ; w.looked < len(w.api.history); w.looked++ {
-		c := w.api.history[w.looked]
-		if c.kind == "Job" && c.object != nil && c.object.GetName() == w.job.Name {
-			if states := c.object.(*batch.Job).Status.Array; states != nil {
+	for ; w.looked < len(w.api.History); w.looked++ {
+		c := w.api.History[w.looked]
+		if c.Kind == "Job" && c.Object != nil && c.Object.GetName() == w.job.Name {
+			if states := c.Object.(*batch.Job).Status.Array; states != nil {
 				w.done = recorded(states)
 			}
 		}
 		w.free = w.free || w.mayStart()
-		if c.kind != "Pod" || c.old != nil || c.object == nil {
+		if c.Kind != "Pod" || c.Old != nil || c.Object == nil {
 			continue
 		}
 		if !w.free {
-			return fmt.Errorf("%s was made, and at no time was the job allowed to start", c.object.GetName())
+			return fmt.Errorf("%s was made, and at no time was the job allowed to start", c.Object.GetName())
 		}
-		index, err := strconv.Atoi(c.object.GetLabels()[keys.ArrayIndex])
+		index, err := strconv.Atoi(c.Object.GetLabels()[keys.ArrayIndex])
 		if err != nil || w.done.Has(int32(index)) {
-			return fmt.Errorf("%s was made for element %q, which had ended", c.object.GetName(), c.object.GetLabels()[keys.ArrayIndex])
+			return fmt.Errorf("%s was made for element %q, which had ended", c.Object.GetName(), c.Object.GetLabels()[keys.ArrayIndex])
 		}
 	}
 	return w.check()

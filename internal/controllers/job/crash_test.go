@@ -41,7 +41,7 @@ func end(pod string, code int32) func(*world) { return func(w *world) { w.finish
 func gone(pod string) func(*world)            { return func(w *world) { w.evict(pod) } }
 func to(replicas int32) func(*world)          { return func(w *world) { w.scale(0, replicas) } }
 func asked(action bus.Action) func(*world) {
-	return func(w *world) { w.command(len(w.api.history), action) }
+	return func(w *world) { w.command(len(w.api.History), action) }
 }
 
 // lived is the end of a life in which the controller dies after so many writes; -1: it does not.
@@ -105,7 +105,7 @@ func (w *world) ends() map[string]string {
 		return w.snapshot()
 	}
 	left := map[string]string{}
-	for key, o := range w.api.objects {
+	for key, o := range w.api.Objects {
 		if pod, ok := o.(*corev1.Pod); ok && pod.DeletionTimestamp == nil {
 			left[key] = fmt.Sprint(pod.Status.Phase)
 		}

@@ -10,6 +10,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 )
 
 // drawPolicies draws up to two policies; with timeouts some of them wait.
@@ -45,6 +46,15 @@ func drawJob(t *rapid.T, timeouts bool) *batch.Job {
 	if rapid.Bool().Draw(t, "svc") {
 		job.Spec.Plugins = map[string][]string{"svc": {}}
 	}
+	if rapid.IntRange(0, 3).Draw(t, "ssh") == 0 {
+		if job.Spec.Plugins == nil {
+			job.Spec.Plugins = map[string][]string{}
+		}
+		job.Spec.Plugins["ssh"] = []string{"--ssh-private-key=given", "--ssh-public-key=too"} // making one takes a tenth of a second
+	}
+	if rapid.IntRange(0, 5).Draw(t, "begins later") == 0 {
+		job.Annotations = map[string]string{keys.Begin: epoch.Add(time.Duration(rapid.IntRange(1, 40).Draw(t, "begins after")) * time.Second).Format(time.RFC3339)}
+	}
 	if rapid.IntRange(0, 3).Draw(t, "has volumes") == 0 {
 		job.Spec.Volumes = []batch.VolumeSpec{{MountPath: "/made", VolumeClaim: &corev1.PersistentVolumeClaimSpec{}}, {MountPath: "/there", VolumeClaimName: "there"}}
 	}
@@ -61,6 +71,21 @@ func drawJob(t *rapid.T, timeouts bool) *batch.Job {
 	if rapid.IntRange(0, 3).Draw(t, "names minSuccess") == 0 {
 		least := rapid.Int32Range(1, total).Draw(t, "minSuccess")
 		job.Spec.MinSuccess = &least
+	}
+	return job
+}
+
+// drawBounds adds what may keep a job from starting for as long as somebody wants, and what takes it away when it has ended.
+func drawBounds(t *rapid.T, job *batch.Job) *batch.Job {
+	if rapid.IntRange(0, 3).Draw(t, "held") == 0 {
+		if job.Annotations == nil {
+			job.Annotations = map[string]string{}
+		}
+		job.Annotations[keys.Hold] = rapid.SampledFrom([]string{keys.HoldUser, keys.HoldAdmin}).Draw(t, "by")
+	}
+	if rapid.IntRange(0, 2).Draw(t, "is deleted in time") == 0 {
+		ttl := rapid.SampledFrom([]int32{0, 3, 60}).Draw(t, "ttlSecondsAfterFinished")
+		job.Spec.TTLSecondsAfterFinished = &ttl
 	}
 	return job
 }

@@ -71,7 +71,7 @@ func (a *application) numberJob(ctx context.Context, w plan.NumberJob) error {
 		update.Annotations[keys.JobIDWas] = batch.FormatJobID(was)
 	}
 	batch.SetJobID(update, id)
-	return client.IgnoreNotFound(a.patchJob(ctx, update, "number"))
+	return a.patchJob(ctx, update, "number")
 }
 
 // comeBack asks for another reconcile after d at the latest.

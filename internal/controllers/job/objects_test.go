@@ -12,17 +12,18 @@ import (
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/test/fakeapi"
 )
 
 func TestAGroupOfTheNameThatOlderVersionsGaveIsUsed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(2))
-	w.api.put(&scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job"}, Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupInqueue}})
+	w.api.Put(&scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job"}, Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupInqueue}})
 	s := w.mustSettle(t).Status
 	if s.State.Phase != batch.Running || w.pod("job-w-0").Annotations[keys.GroupName] != "job" {
 		t.Errorf("%s, the pods are of group %q", s.State.Phase, w.pod("job-w-0").Annotations[keys.GroupName])
 	}
-	for key := range w.api.objects {
+	for key := range w.api.Objects {
 		if strings.HasPrefix(key, "PodGroup ") && key != "PodGroup ns/job" {
 			t.Errorf("%s was made beside it", key)
 		}
@@ -33,12 +34,12 @@ func TestAGroupOfSomebodyElseThatHasTheJobsNameIsLetBe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
 	yes := true
-	w.api.put(&scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job",
+	w.api.Put(&scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job",
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "x", UID: "x", Controller: &yes}}}})
 	w.mustSettle(t)
 	w.finish("job-w-0", 0)
 	w.mustSettle(t)
-	if w.api.objects["PodGroup ns/job"] == nil || w.group() == "" {
+	if w.api.Objects["PodGroup ns/job"] == nil || w.group() == "" {
 		t.Error("it was taken for the job's, and deleted with it")
 	}
 }
@@ -61,11 +62,11 @@ func TestCommandsThatAreNotForTheJob(t *testing.T) {
 			c := &bus.Command{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}, Action: string(bus.AbortJobAction),
 				TargetObject: &metav1.OwnerReference{APIVersion: batch.GroupVersion.String(), Kind: "Job", Name: "job"}}
 			alter(c)
-			w.api.put(c)
+			w.api.Put(c)
 			if phase := w.mustSettle(t).Status.State.Phase; phase != batch.Running {
 				t.Errorf("the job is %s", phase)
 			}
-			deleted := slices.ContainsFunc(w.api.history, func(c change) bool { return c.kind == "Command" && c.object == nil })
+			deleted := slices.ContainsFunc(w.api.History, func(c fakeapi.Change) bool { return c.Kind == "Command" && c.Object == nil })
 			if deleted != (name == older) {
 				t.Errorf("the command was deleted: %v", deleted)
 			}
@@ -76,13 +77,13 @@ func TestCommandsThatAreNotForTheJob(t *testing.T) {
 func TestACommandForAJobThatIsGoneIsNotKeptForTheNext(t *testing.T) {
 	t.Parallel()
 	w := begun(t, simpleJob(1))
-	w.api.remove(w.truth())
+	w.api.Remove(w.truth())
 	w.command(1, bus.AbortJobAction)
 	w.turn(t, watched...)
-	if left := w.api.objects["Command ns/command-1"]; left != nil {
+	if left := w.api.Objects["Command ns/command-1"]; left != nil {
 		t.Error("the command is kept")
 	}
-	w.api.put(simpleJob(1))
+	w.api.Put(simpleJob(1))
 	if phase := w.mustSettle(t).Status.State.Phase; phase != batch.Running {
 		t.Errorf("the next job of the name is %s", phase)
 	}
@@ -101,7 +102,7 @@ func TestACommandForAJobThatIsNewIsKeptForIt(t *testing.T) {
 func TestAJobOfAQueueThatExtendsToOtherClustersIsMarkedAndSoAreItsPods(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
-	w.api.put(&scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: scheduling.QueueSpec{ExtendClusters: []scheduling.Cluster{{Name: "far"}}}})
+	w.api.Put(&scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: scheduling.QueueSpec{ExtendClusters: []scheduling.Cluster{{Name: "far"}}}})
 	job := w.mustSettle(t)
 	if pod := w.pod("job-w-0"); job.Annotations[keys.JobForwarding] != "true" || pod.Labels[keys.JobForwarding] != "true" || pod.Annotations[keys.JobForwarding] != "true" {
 		t.Errorf("job %v, pod %v %v", job.Annotations, pod.Labels, pod.Annotations)

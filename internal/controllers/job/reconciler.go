@@ -72,6 +72,7 @@ type Reconciler struct {
 	keep     bool
 	now      func() time.Time
 	started  time.Time
+	began    beginning
 	// maxRequeue is Options.MaxRequeue with its default.
 	maxRequeue int
 }
@@ -172,7 +173,7 @@ func (a *application) failed(ctx context.Context, err error) (reconcile.Result, 
 		return reconcile.Result{RequeueAfter: coalesce}, nil
 	}
 	if passing := (soon{}); errors.As(err, &passing) {
-		log.FromContext(ctx).V(1).Info("Waiting for a name", "why", err.Error())
+		log.FromContext(ctx).V(1).Info("Trying again in a moment", "why", err.Error())
 		return reconcile.Result{RequeueAfter: soonAfter}, nil
 	}
 	if ctx.Err() != nil {

@@ -18,6 +18,7 @@ import (
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/governor"
+	"github.com/vc-batch/vc/test/fakeapi"
 )
 
 func simpleJob(replicas int32, policies ...batch.LifecyclePolicy) *batch.Job {
@@ -31,13 +32,13 @@ func simpleJob(replicas int32, policies ...batch.LifecyclePolicy) *batch.Job {
 func (w *world) turn(t *testing.T, kinds ...string) []string {
 	t.Helper()
 	for _, kind := range kinds {
-		w.see(kind, len(w.api.history))
+		w.see(kind, len(w.api.History))
 	}
 	if err := w.reconcile(-1, false); err != nil {
 		t.Fatal(err)
 	}
 	w.clock = w.clock.Add(time.Second)
-	return w.api.writes
+	return w.api.Writes
 }
 
 // begun is a world whose job has all its pods running, and whose caches know it.
@@ -101,7 +102,7 @@ func TestACommandIsCarriedOutOnceAlthoughTheCacheStillShowsIt(t *testing.T) {
 		w.kubelet("job-w-0", 0)
 		w.schedule(scheduling.PodGroupInqueue)
 	}
-	w.cached[storeKey("Command", types.NamespacedName{Namespace: "ns", Name: "command-1"})] = &bus.Command{
+	w.cached[fakeapi.Key("Command", types.NamespacedName{Namespace: "ns", Name: "command-1"})] = &bus.Command{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "command-1"}, Action: string(bus.RestartJobAction),
 		TargetObject: &metav1.OwnerReference{APIVersion: batch.GroupVersion.String(), Kind: "Job", Name: "job"},
 	}
@@ -115,12 +116,12 @@ func TestAnEvictionWhileTheControllerWasAwayIsAnswered(t *testing.T) {
 	t.Parallel()
 	w := begun(t, simpleJob(2, batch.LifecyclePolicy{Event: bus.PodEvictedEvent, Action: bus.RestartJobAction}))
 	w.turn(t, watched...)
-	w.api.remove(w.pod("job-w-1"))
-	w.cached = store{} // a new process: it never sees the deletion, only that the pod is not there
+	w.api.Remove(w.pod("job-w-1"))
+	w.cached = fakeapi.Store{} // a new process: it never sees the deletion, only that the pod is not there
 	for _, kind := range watched {
-		w.position[kind] = len(w.api.history)
+		w.position[kind] = len(w.api.History)
 	}
-	for key, o := range w.api.objects {
+	for key, o := range w.api.Objects {
 		w.cached[key] = o
 	}
 	w.start()
@@ -133,7 +134,7 @@ func TestAnEvictionWhileTheControllerWasAwayIsAnswered(t *testing.T) {
 func TestAPodNameTakenByAnotherIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(simpleJob(1))
-	w.api.put(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job-w-0"}})
+	w.api.Put(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job-w-0"}})
 	w.turn(t, watched...)
 	w.schedule(scheduling.PodGroupInqueue)
 	w.seeAll()
@@ -151,17 +152,17 @@ func TestPluginObjectsLiveAsLongAsTheJobRuns(t *testing.T) {
 	job.Spec.Plugins = map[string][]string{"svc": {}, "ssh": {}}
 	w := begun(t, job)
 	name := types.NamespacedName{Namespace: "ns", Name: "job-ssh"}
-	secret, _ := w.api.objects[storeKey("Secret", name)].(*corev1.Secret)
+	secret, _ := w.api.Objects[fakeapi.Key("Secret", name)].(*corev1.Secret)
 	if secret == nil {
 		t.Fatalf("no secret:\n%s", strings.Join(w.trace, "\n"))
 	}
 	w.scale(0, 3)
 	w.turn(t, watched...)
-	hosts := w.api.objects[storeKey("ConfigMap", types.NamespacedName{Namespace: "ns", Name: "job-svc"})].(*corev1.ConfigMap).Data["w.host"]
+	hosts := w.api.Objects[fakeapi.Key("ConfigMap", types.NamespacedName{Namespace: "ns", Name: "job-svc"})].(*corev1.ConfigMap).Data["w.host"]
 	if hosts != "job-w-0.job\njob-w-1.job\njob-w-2.job" {
 		t.Errorf("hosts after scaling up: %q", hosts)
 	}
-	scaled := w.api.objects[storeKey("Secret", name)].(*corev1.Secret)
+	scaled := w.api.Objects[fakeapi.Key("Secret", name)].(*corev1.Secret)
 	if !strings.Contains(string(scaled.Data["config"]), "Host job-w-2\n") || string(scaled.Data["id_rsa"]) != string(secret.Data["id_rsa"]) {
 		t.Error("scaling up should add the host and keep the key")
 	}
@@ -169,7 +170,7 @@ func TestPluginObjectsLiveAsLongAsTheJobRuns(t *testing.T) {
 	if err := w.calm(); err != nil {
 		t.Fatal(err)
 	}
-	for key := range w.api.objects {
+	for key := range w.api.Objects {
 		if strings.HasPrefix(key, "Secret") || strings.HasPrefix(key, "Service") || strings.HasPrefix(key, "NetworkPolicy") || strings.HasPrefix(key, "ConfigMap") {
 			t.Errorf("%s is left behind", key)
 		}
@@ -192,7 +193,7 @@ func TestTheStatusIsNotWrittenForEveryPod(t *testing.T) {
 		if err := w.reconcile(-1, false); err != nil {
 			t.Fatal(err)
 		}
-		writes += len(w.api.writes)
+		writes += len(w.api.Writes)
 		w.clock = w.clock.Add(time.Millisecond)
 	}
 	if writes > 1 {
@@ -225,7 +226,7 @@ func TestTroubleIsWrittenWherePeopleLook(t *testing.T) {
 	w.turn(t, watched...)
 	w.schedule(scheduling.PodGroupInqueue)
 	quota := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "job-w-0", errors.New("exceeded quota"))
-	w.api.refuse = map[string]error{"create Pod job-w-0": quota}
+	w.api.Refuse = map[string]error{"create Pod job-w-0": quota}
 	for range 2 * DefaultMaxRequeue {
 		w.seeAll()
 		if err := w.reconcile(-1, false); err == nil {
@@ -236,7 +237,7 @@ func TestTroubleIsWrittenWherePeopleLook(t *testing.T) {
 	if state.Phase != batch.Pending || state.Reason != "FailedCreate" || !strings.Contains(state.Message, "exceeded quota") {
 		t.Errorf("state %+v", state)
 	}
-	w.api.refuse = nil
+	w.api.Refuse = nil
 	w.turn(t, watched...)
 	w.turn(t, watched...)
 	if state := w.truth().Status.State; state.Reason != "" {
@@ -248,7 +249,7 @@ func TestADeletionThatFailsIsToldAndTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := begun(t, simpleJob(2))
 	w.scale(0, 1)
-	w.api.refuse = map[string]error{"delete Pod job-w-1": apierrors.NewInternalError(errors.New("no"))}
+	w.api.Refuse = map[string]error{"delete Pod job-w-1": apierrors.NewInternalError(errors.New("no"))}
 	w.seeAll()
 	if err := w.reconcile(-1, false); err == nil {
 		t.Fatal("the refusal is not returned, so nobody tries again")
@@ -256,7 +257,7 @@ func TestADeletionThatFailsIsToldAndTriedAgain(t *testing.T) {
 	if !slices.ContainsFunc(w.events, func(e string) bool { return strings.HasPrefix(e, "Warning FailedDelete: ") }) {
 		t.Errorf("%q", w.events)
 	}
-	w.api.refuse = nil
+	w.api.Refuse = nil
 	w.turn(t, watched...)
 	if pod := w.pod("job-w-1"); pod != nil && pod.DeletionTimestamp == nil {
 		t.Error("it is not tried again")
@@ -270,7 +271,7 @@ func TestNoPodsAreMadeInANamespaceThatGoes(t *testing.T) {
 	w.schedule(scheduling.PodGroupInqueue)
 	going := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "job-w-0", errors.New("namespace ns is being terminated"))
 	going.ErrStatus.Details.Causes = append(going.ErrStatus.Details.Causes, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})
-	w.api.refuse = map[string]error{"create Pod job-w-0": going}
+	w.api.Refuse = map[string]error{"create Pod job-w-0": going}
 	w.turn(t, watched...) // and no error that would be tried again and again
 	if len(w.events) > 0 {
 		t.Errorf("%q", w.events)
@@ -282,7 +283,7 @@ func TestAJobWhosePodsAreNeverAcceptedIsTerminated(t *testing.T) {
 	w := newWorld(simpleJob(1))
 	w.turn(t, watched...)
 	w.schedule(scheduling.PodGroupInqueue)
-	w.api.refuse = map[string]error{"create Pod job-w-0": apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "job-w-0", nil)}
+	w.api.Refuse = map[string]error{"create Pod job-w-0": apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "job-w-0", nil)}
 	for range DefaultMaxRequeue + 3 {
 		w.seeAll()
 		_ = w.reconcile(-1, false)
@@ -298,9 +299,9 @@ func TestAJobTakesOverTheNamesOfAnOlderOne(t *testing.T) {
 	job := simpleJob(1)
 	job.Spec.Plugins = map[string][]string{"svc": {}}
 	w := begun(t, job)
-	w.api.remove(w.truth())
+	w.api.Remove(w.truth())
 	job = job.DeepCopy()
-	w.api.put(job)
+	w.api.Put(job)
 	if err := w.calm(); err != nil {
 		t.Fatal(err)
 	}
@@ -314,10 +315,10 @@ func TestThePodsOfADeletedJobAreStopped(t *testing.T) {
 	t.Parallel()
 	w := begun(t, simpleJob(2))
 	orphan := w.pod("job-w-1").DeepCopy()
-	w.api.remove(w.truth())
+	w.api.Remove(w.truth())
 	w.seeAll()
 	orphan.OwnerReferences = nil // somebody kept it, and the cache does not know yet
-	w.api.put(orphan)
+	w.api.Put(orphan)
 	w.turn(t)
 	if w.pod("job-w-0").DeletionTimestamp == nil || w.pod("job-w-1").DeletionTimestamp != nil {
 		t.Errorf("job-w-0 should go, job-w-1 should stay:\n%s", strings.Join(w.trace, "\n"))
@@ -327,7 +328,7 @@ func TestThePodsOfADeletedJobAreStopped(t *testing.T) {
 func TestAnAnsweredEvictionIsForgotten(t *testing.T) {
 	t.Parallel()
 	w := begun(t, simpleJob(2, batch.LifecyclePolicy{Event: bus.PodEvictedEvent, Action: bus.RestartTaskAction}))
-	w.api.remove(w.pod("job-w-1")) // gone at once, by force
+	w.api.Remove(w.pod("job-w-1")) // gone at once, by force
 	for range 6 {
 		w.turn(t, watched...)
 		for _, name := range w.podNames() {

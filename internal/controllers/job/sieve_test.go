@@ -17,6 +17,7 @@ import (
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
+	"github.com/vc-batch/vc/test/fakeapi"
 	"github.com/vc-batch/vc/test/seeds"
 )
 
@@ -114,11 +115,11 @@ func (w *world) settle() error { return w.settleBy(w.look) }
 func (w *world) settleBy(act func() error) error {
 	end := w.clock.Truncate(time.Hour).Add(time.Hour)
 	for round := 0; ; round++ {
-		before := len(w.api.history)
+		before := len(w.api.History)
 		if err := act(); err != nil {
 			return err
 		}
-		if len(w.api.history) > before && round < 100 {
+		if len(w.api.History) > before && round < 100 {
 			continue // the controller first: what it could see, it has seen
 		}
 		w.schedule(scheduling.PodGroupInqueue)
@@ -128,9 +129,9 @@ func (w *world) settleBy(act func() error) error {
 			}
 		}
 		switch {
-		case len(w.api.history) > before && round >= 100:
+		case len(w.api.History) > before && round >= 100:
 			return fmt.Errorf("it never comes to rest")
-		case len(w.api.history) > before:
+		case len(w.api.History) > before:
 		case w.clock.Before(end):
 			w.clock = end // whatever is put off is due
 		default:
@@ -220,7 +221,7 @@ func (w *world) snapshot() map[string]string {
 	}
 	slices.Sort(path) // a phase that was only passed may be entered earlier or later
 	shot["conditions"] = strings.Join(path, " ")
-	for key, o := range w.api.objects {
+	for key, o := range w.api.Objects {
 		if strings.HasPrefix(key, "Event ") || strings.HasPrefix(key, "Job ") {
 			continue
 		}
@@ -240,9 +241,9 @@ func (w *world) snapshot() map[string]string {
 // madeOf is how many pods were made of this name.
 func (w *world) madeOf(name string) int {
 	made := map[types.UID]bool{}
-	for _, c := range w.api.history {
-		if c.kind == "Pod" && c.object != nil && c.object.GetName() == name {
-			made[c.object.GetUID()] = true
+	for _, c := range w.api.History {
+		if c.Kind == "Pod" && c.Object != nil && c.Object.GetName() == name {
+			made[c.Object.GetUID()] = true
 		}
 	}
 	return len(made)
@@ -279,7 +280,7 @@ func (w *world) trouble(t *rapid.T) error {
 // illness lets the API server be ill for some writes.
 func (w *world) illness(t *rapid.T) error {
 	for range rapid.IntRange(1, 5).Draw(t, "ills") {
-		w.api.ills = append(w.api.ills, ills[rapid.IntRange(0, len(ills)-1).Draw(t, "ill")])
+		w.api.Ills = append(w.api.Ills, rapid.SampledFrom(fakeapi.AllIlls).Draw(t, "ill"))
 	}
 	w.note("the API server is ill")
 	w.seeAll()

@@ -85,7 +85,7 @@ func TestAPodThatIsPendingTooLongIsMadeAgainAloneAndTheGroupStays(t *testing.T) 
 
 // group is the unique name of the job's PodGroup.
 func (w *world) group() string {
-	for key, o := range w.api.objects {
+	for key, o := range w.api.Objects {
 		if strings.HasPrefix(key, "PodGroup ") {
 			return string(o.GetUID())
 		}
@@ -133,9 +133,9 @@ func TestTheEndOfAnOldJobsPodsDoesNotEndTheNewOneOfItsName(t *testing.T) {
 	policy := restartOn(bus.PodEvictedEvent, bus.TerminateJobAction)
 	w := newWorld(simpleJob(2, policy))
 	w.mustSettle(t)
-	w.api.remove(w.truth())
+	w.api.Remove(w.truth())
 	w.turn(t, watched...) // its pods are told to go
-	w.api.put(simpleJob(2, policy))
+	w.api.Put(simpleJob(2, policy))
 	s := w.mustSettle(t).Status
 	if s.State.Phase != batch.Running || s.Version != 0 || s.Running != 2 {
 		t.Errorf("%s, version %d, %d running:\n%s", s.State.Phase, s.Version, s.Running, strings.Join(w.told(), "\n"))
@@ -189,14 +189,14 @@ func TestNothingIsRememberedOfJobsThatAreGone(t *testing.T) {
 		w.mustSettle(t)
 		w.finish("passing-w-0", int32(i%2))
 		w.mustSettle(t)
-		w.api.remove(w.truth())
+		w.api.Remove(w.truth())
 		for range 2 {
 			w.turn(t, watched...)
 		}
 		if jobs, names := len(w.reconciler.memory.jobs), len(w.reconciler.memory.names); jobs+names > 0 {
 			t.Fatalf("%d jobs and %d names are remembered", jobs, names)
 		}
-		w.api.put(named())
+		w.api.Put(named())
 	}
 	for _, counter := range []*prometheus.CounterVec{completedJobs, failedJobs} {
 		if counter.DeletePartialMatch(prometheus.Labels{"job_name": "ns/passing"}) > 0 {

@@ -1,7 +1,6 @@
 package job
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +25,7 @@ import (
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
+	"github.com/vc-batch/vc/test/fakeapi"
 )
 
 var scheme = func() *runtime.Scheme {
@@ -40,8 +40,8 @@ var scheme = func() *runtime.Scheme {
 
 // world is a cluster around one job: the API, caches that follow it late, and everybody else who acts in it.
 type world struct {
-	api        *fakeAPI
-	cached     store
+	api        *fakeapi.Server
+	cached     fakeapi.Store
 	position   map[string]int // how much of the history the cache has seen, by kind
 	reconciler *Reconciler
 	clock      time.Time
@@ -61,12 +61,12 @@ type world struct {
 
 type lateCache struct{ w *world }
 
-func (c lateCache) Get(_ context.Context, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
-	return c.w.cached.get(key, o)
+func (c lateCache) Get(ctx context.Context, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+	return c.w.cached.Get(ctx, key, o)
 }
 
-func (c lateCache) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	return c.w.cached.list(list, opts...)
+func (c lateCache) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	return c.w.cached.List(ctx, list, opts...)
 }
 
 // bell is the work queue of the world's job: it keeps when to look. Most tests look whenever they like.
@@ -90,20 +90,23 @@ func (w *world) wake(d time.Duration) {
 	}
 }
 
+// epoch is when worlds begin.
+var epoch = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
 func newWorld(job *batch.Job) *world {
-	w := &world{cached: store{}, position: map[string]int{}, life: -1, clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
-	w.api = newFakeAPI(scheme, func() time.Time { return w.clock })
+	w := &world{cached: fakeapi.Store{}, position: map[string]int{}, life: -1, clock: epoch}
+	w.api = fakeapi.New(scheme, func() time.Time { return w.clock })
 	w.job = client.ObjectKeyFromObject(job)
-	w.api.put(&scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
-	w.api.put(&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: "there"}})
-	w.api.put(job)
+	w.api.Put(&scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
+	w.api.Put(&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: "there"}})
+	w.api.Put(job)
 	w.start()
 	return w
 }
 
 // start begins a new life of the process: no memory, a cache filled from what the API served last to anybody.
 func (w *world) start() {
-	w.api.writesLeft = -1
+	w.api.WritesLeft = -1
 	w.reconciler = New(Options{Cache: lateCache{w}, API: w.api, Recorder: silent{&w.events}, Writers: 1, IDs: w.ids, Now: func() time.Time { return w.clock }})
 	w.pods = w.reconciler.pods()
 	w.wake(0) // all that a new process finds is looked at
@@ -111,19 +114,14 @@ func (w *world) start() {
 
 // restart begins a new life of the process, with caches that an API server filled which is some changes behind what the old process knew.
 func (w *world) restart(back int) {
-	at := len(w.api.history)
+	at := len(w.api.History)
 	for _, kind := range watched {
 		at = min(at, w.position[kind])
 	}
 	at = max(at-back, 0)
-	w.cached = store{}
-	for _, c := range w.api.history[:at] {
-		key := storeKey(c.kind, client.ObjectKeyFromObject(cmp.Or(c.object, c.old)))
-		if c.object == nil {
-			delete(w.cached, key)
-		} else {
-			w.cached[key] = c.object
-		}
+	w.cached = fakeapi.Store{}
+	for _, c := range w.api.History[:at] {
+		w.cached.Follow(c)
 	}
 	for _, kind := range watched {
 		w.position[kind] = at
@@ -135,11 +133,11 @@ func (w *world) restart(back int) {
 // again tells of the last changes a second time that the cache has seen, as after a watch that was broken off.
 func (w *world) again(n int) {
 	for i := max(w.position["Pod"]-n, 0); i < w.position["Pod"]; i++ {
-		c := w.api.history[i]
-		if c.kind != "Pod" || c.object == nil || w.cached[storeKey("Pod", client.ObjectKeyFromObject(c.object))] == nil {
+		c := w.api.History[i]
+		if c.Kind != "Pod" || c.Object == nil || w.cached[fakeapi.KeyOf(c.Object)] == nil {
 			continue
 		}
-		w.pods.Update(context.Background(), event.UpdateEvent{ObjectOld: c.object, ObjectNew: c.object}, bell{w: w})
+		w.pods.Update(context.Background(), event.UpdateEvent{ObjectOld: c.Object, ObjectNew: c.Object}, bell{w: w})
 	}
 }
 
@@ -156,10 +154,10 @@ var _ record.EventRecorder = silent{}
 
 // see lets the cache of one kind catch up by n changes of that kind.
 func (w *world) see(kind string, n int) {
-	for i := w.position[kind]; i < len(w.api.history) && n > 0; i++ {
+	for i := w.position[kind]; i < len(w.api.History) && n > 0; i++ {
 		w.position[kind] = i + 1
-		c := w.api.history[i]
-		if c.kind != kind {
+		c := w.api.History[i]
+		if c.Kind != kind {
 			continue
 		}
 		n--
@@ -167,15 +165,10 @@ func (w *world) see(kind string, n int) {
 	}
 }
 
-func (w *world) observe(c change) {
-	name := client.ObjectKeyFromObject(cmp.Or(c.object, c.old))
-	if c.object == nil {
-		delete(w.cached, storeKey(c.kind, name))
-	} else {
-		w.cached[storeKey(c.kind, name)] = c.object
-	}
+func (w *world) observe(c fakeapi.Change) {
+	w.cached.Follow(c)
 	var watch handler.EventHandler
-	switch c.kind {
+	switch c.Kind {
 	case "Pod":
 		watch = w.pods
 	case "PodGroup":
@@ -189,12 +182,12 @@ func (w *world) observe(c change) {
 	}
 	ctx, q := context.Background(), bell{w: w}
 	switch {
-	case c.object == nil:
-		watch.Delete(ctx, event.DeleteEvent{Object: c.old}, q)
-	case c.old == nil:
-		watch.Create(ctx, event.CreateEvent{Object: c.object}, q)
+	case c.Object == nil:
+		watch.Delete(ctx, event.DeleteEvent{Object: c.Old}, q)
+	case c.Old == nil:
+		watch.Create(ctx, event.CreateEvent{Object: c.Object}, q)
 	default:
-		watch.Update(ctx, event.UpdateEvent{ObjectOld: c.old, ObjectNew: c.object}, q)
+		watch.Update(ctx, event.UpdateEvent{ObjectOld: c.Old, ObjectNew: c.Object}, q)
 	}
 }
 
@@ -202,18 +195,18 @@ var watched = []string{"Job", "Pod", "PodGroup", "Queue", "Command"}
 
 func (w *world) seeAll() {
 	for _, kind := range watched {
-		w.see(kind, len(w.api.history))
+		w.see(kind, len(w.api.History))
 	}
 }
 
 // reconcile runs the controller once; it dies after some writes when writes is not negative.
 func (w *world) reconcile(writes int, lostReply bool) error {
-	w.api.writes, w.api.ill = nil, false
+	w.api.Writes, w.api.Ill = nil, false
 	lives := writes < 0
 	if lives {
 		writes, lostReply = w.life, w.lifeEndsUnheard
 	}
-	w.api.writesLeft, w.api.lostReply = writes, lostReply
+	w.api.WritesLeft, w.api.LostReply = writes, lostReply
 	result, err := w.reconciler.Reconcile(context.Background(), reconcile.Request{NamespacedName: w.job})
 	switch {
 	case err != nil:
@@ -221,20 +214,20 @@ func (w *world) reconcile(writes int, lostReply bool) error {
 	case result.RequeueAfter > 0:
 		w.wake(result.RequeueAfter)
 	}
-	w.note("reconcile: %s: %v", strings.Join(w.api.writes, ", "), err)
-	crashed := w.api.writesLeft == 0
+	w.note("reconcile: %s: %v", strings.Join(w.api.Writes, ", "), err)
+	crashed := w.api.WritesLeft == 0
 	if lives {
-		w.life = w.api.writesLeft
+		w.life = w.api.WritesLeft
 	}
-	w.made += len(w.api.writes)
-	w.api.writesLeft = -1
+	w.made += len(w.api.Writes)
+	w.api.WritesLeft = -1
 	if crashed {
 		w.life = -1
 		w.note("crash")
 		w.start()
 		return nil
 	}
-	if errors.Is(err, errCrashed) || apierrors.IsConflict(err) || w.api.ill {
+	if errors.Is(err, fakeapi.ErrDead) || apierrors.IsConflict(err) || w.api.Ill {
 		return nil
 	}
 	return err
@@ -247,7 +240,7 @@ func (w *world) note(format string, args ...any) {
 // truth is the job as the API has it.
 func (w *world) truth() *batch.Job {
 	var job batch.Job
-	if w.api.objects.get(w.job, &job) != nil {
+	if w.api.Objects.Get(context.Background(), w.job, &job) != nil {
 		return nil
 	}
 	return &job
@@ -255,7 +248,7 @@ func (w *world) truth() *batch.Job {
 
 func (w *world) podNames() []string {
 	var names []string
-	for key, o := range w.api.objects {
+	for key, o := range w.api.Objects {
 		if strings.HasPrefix(key, "Pod ") {
 			names = append(names, o.GetName())
 		}
@@ -265,7 +258,7 @@ func (w *world) podNames() []string {
 }
 
 func (w *world) pod(name string) *corev1.Pod {
-	pod, _ := w.api.objects[storeKey("Pod", types.NamespacedName{Namespace: w.job.Namespace, Name: name})].(*corev1.Pod)
+	pod, _ := w.api.Objects[fakeapi.Key("Pod", types.NamespacedName{Namespace: w.job.Namespace, Name: name})].(*corev1.Pod)
 	return pod
 }
 
@@ -278,7 +271,7 @@ func (w *world) kubelet(name string, exitCode int32) {
 	update := pod.DeepCopy()
 	switch {
 	case pod.DeletionTimestamp != nil && finished(pod):
-		w.api.remove(pod)
+		w.api.Remove(pod)
 		w.note("kubelet: %s vanishes", name)
 		return
 	case pod.Status.Phase == "" || pod.Status.Phase == corev1.PodPending:
@@ -298,7 +291,7 @@ func (w *world) kubelet(name string, exitCode int32) {
 	default:
 		return
 	}
-	w.api.put(update)
+	w.api.Put(update)
 	w.note("kubelet: %s is %s", name, update.Status.Phase)
 }
 
@@ -314,7 +307,7 @@ func (w *world) crash(name string) {
 		s.RestartCount++
 		s.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: metav1.NewTime(w.clock)}
 	}
-	w.api.put(update)
+	w.api.Put(update)
 	w.upsets++
 	w.note("kubelet: %s crashed", name)
 }
@@ -328,7 +321,7 @@ func (w *world) refuse(name string) {
 	update := pod.DeepCopy()
 	at := metav1.NewTime(w.clock)
 	update.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "OutOfcpu", StartTime: &at}
-	w.api.put(update)
+	w.api.Put(update)
 	w.note("kubelet: %s is refused", name)
 }
 
@@ -340,7 +333,7 @@ func finished(pod *corev1.Pod) bool {
 func (w *world) evict(name string) {
 	if pod := w.pod(name); pod != nil && pod.DeletionTimestamp == nil {
 		w.upsets++ // of a finished one too: when nobody has seen it finish, it counts as evicted
-		w.api.doom(pod)
+		w.api.Doom(pod)
 		w.note("somebody deletes %s", name)
 	}
 }
@@ -351,11 +344,11 @@ func (w *world) schedule(phase scheduling.PodGroupPhase) {
 	if job == nil {
 		return
 	}
-	key := storeKey("PodGroup", types.NamespacedName{Namespace: job.Namespace, Name: plan.GroupName(job)})
-	if group, ok := w.api.objects[key].(*scheduling.PodGroup); ok && group.Status.Phase != phase {
+	key := fakeapi.Key("PodGroup", types.NamespacedName{Namespace: job.Namespace, Name: plan.GroupName(job)})
+	if group, ok := w.api.Objects[key].(*scheduling.PodGroup); ok && group.Status.Phase != phase {
 		update := group.DeepCopy()
 		update.Status.Phase = phase
-		w.api.put(update)
+		w.api.Put(update)
 		if phase == scheduling.PodGroupUnknown {
 			w.upsets++
 		}
@@ -365,7 +358,7 @@ func (w *world) schedule(phase scheduling.PodGroupPhase) {
 
 func (w *world) command(n int, action bus.Action) {
 	w.upsets++
-	w.api.put(&bus.Command{
+	w.api.Put(&bus.Command{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.job.Namespace, Name: fmt.Sprintf("command-%d", n)}, Action: string(action),
 		TargetObject: &metav1.OwnerReference{APIVersion: batch.GroupVersion.String(), Kind: "Job", Name: w.job.Name},
 	})
@@ -386,15 +379,32 @@ func (w *world) scale(task int, replicas int32) {
 	for i := range update.Spec.Tasks {
 		update.Spec.MinAvailable += update.Spec.Tasks[i].Replicas
 	}
-	w.api.put(update)
+	w.api.Put(update)
 	w.note("task %d has %d replicas", task, replicas)
+}
+
+// annotate changes what is asked of the job; nothing takes an annotation away.
+func (w *world) annotate(key, value string) {
+	job := w.truth()
+	if job == nil || job.Annotations[key] == value {
+		return
+	}
+	if job.Annotations == nil {
+		job.Annotations = map[string]string{}
+	}
+	job.Annotations[key] = value
+	if value == "" {
+		delete(job.Annotations, key)
+	}
+	w.api.Put(job)
+	w.note("%s=%s", key, value)
 }
 
 // calm lets everybody act until nothing changes any more: every pod ends well, nothing crashes, the API server is well, caches are up to date.
 func (w *world) calm() error {
-	w.api.ills = nil
+	w.api.Ills = nil
 	for range 200 {
-		before := len(w.api.history)
+		before := len(w.api.History)
 		w.seeAll()
 		if err := w.reconcile(-1, false); err != nil {
 			return err
@@ -404,13 +414,13 @@ func (w *world) calm() error {
 		for _, name := range w.podNames() {
 			w.kubelet(name, 0)
 		}
-		if len(w.api.history) == before {
+		if len(w.api.History) == before {
 			w.clock = w.clock.Add(2 * forget) // whatever is delayed is due now
 			w.seeAll()
 			if err := w.reconcile(-1, false); err != nil {
 				return err
 			}
-			if len(w.api.history) == before {
+			if len(w.api.History) == before {
 				return nil
 			}
 		}

@@ -1,0 +1,63 @@
+package job
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/job/plan"
+)
+
+// TestANewProcessStopsNothingOfAJobThatWasResumedSince: its watch of jobs is served by an API server that is behind, that of pods by one that is not.
+func TestANewProcessStopsNothingOfAJobThatWasResumedSince(t *testing.T) {
+	t.Parallel()
+	w := newWorld(simpleJob(2))
+	w.mustSettle(t)
+	w.command(1, bus.AbortJobAction)
+	w.mustSettle(t)
+	w.command(2, bus.ResumeJobAction)
+	w.mustSettle(t)
+	w.restart(0)
+	w.seeAll()
+	for _, c := range slices.Backward(w.api.History) {
+		if job, ok := c.Object.(*batch.Job); ok && job.Status.State.Phase == batch.Aborted {
+			w.cached.Follow(c)
+			break
+		}
+	}
+	if err := w.reconcile(-1, false); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.api.Writes) > 0 || len(w.podNames()) != 2 {
+		t.Errorf("it wrote: %s", strings.Join(w.api.Writes, ", "))
+	}
+}
+
+// TestAJobThatIsNewerThanAProcessIsNotReadOnceMore: an earlier process cannot have written it since.
+func TestAJobThatIsNewerThanAProcessIsNotReadOnceMore(t *testing.T) {
+	t.Parallel()
+	for name, newer := range map[string]bool{"nobody has written it since": false, "somebody has": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(simpleJob(1))
+			w.mustSettle(t)
+			w.restart(0)
+			if _, err := w.reconciler.began.before(t.Context(), w.api, "1"); err != nil { // as the first write for any other job asks
+				t.Fatal(err)
+			}
+			if newer {
+				w.annotate("a", "b")
+			}
+			w.api.Remove(&scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: plan.GroupName(w.truth())}}) // something to do
+			w.api.Reads = nil
+			if writes := w.turn(t, watched...); len(writes) == 0 || slices.Contains(w.api.Reads, "get Job job") == newer {
+				t.Errorf("read %v, wrote %v", w.api.Reads, writes)
+			}
+		})
+	}
+}
