@@ -184,13 +184,13 @@ func (s *compatSheet) conditions(conditions []batchv1alpha1.JobCondition) {
 	}
 	s.within("Conditions", func() {
 		table := tabwriter.NewWriter(&s.text, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "    Status\tTransitionTime")
+		fmt.Fprintln(table, "  Status\tTransitionTime")
 		for _, condition := range conditions {
 			since := ""
 			if at := condition.LastTransitionTime; at != nil {
 				since = at.String()
 			}
-			fmt.Fprintf(table, "    %s\t%s\n", condition.Status, since)
+			fmt.Fprintf(table, "  %s\t%s\n", condition.Status, since)
 		}
 		_ = table.Flush() // into memory
 	})

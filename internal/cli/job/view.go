@@ -275,12 +275,8 @@ func (s *sheet) taskTable() render.Table {
 		count := s.job.Status.TaskStatusCount[task.Name].Phase
 		row := []string{task.Name, text(task.Replicas), text(least), text(count[corev1.PodPending]), text(count[corev1.PodRunning]),
 			text(count[corev1.PodSucceeded]), text(count[corev1.PodFailed]), text(restartsOfTask(s.pods, task.Name))}
-		requests, images := corev1.ResourceList{}, []string{}
-		for _, container := range task.Template.Spec.Containers {
-			images = append(images, container.Image)
-			addRequests(requests, container.Resources)
-		}
-		table.Rows = append(table.Rows, append(row, orElse(resourceText(requests), "-"), orElse(strings.Join(images, ", "), "-")))
+		requests, images := asksOf(task)
+		table.Rows = append(table.Rows, append(row, requests, images))
 	}
 	return table
 }

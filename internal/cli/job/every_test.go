@@ -1,0 +1,25 @@
+package job_test
+
+import (
+	"testing"
+
+	"github.com/vc-batch/vc/internal/cli/golden"
+)
+
+// TestEveryJobCommandGolden shows each command in the five ways.
+func TestEveryJobCommandGolden(t *testing.T) {
+	t.Parallel()
+	golden.Hold(t, "every", golden.Every(
+		golden.Command{Args: "job run hello --image busybox --replicas 3 --gpus 1 -- sh -c true", Wrong: "job run hello --gpus many"},
+		golden.Command{Args: "job list", Wrong: "job list --sort-by quue"},
+		golden.Command{Args: "job view eval", Wrong: "job view evla"},
+		golden.Command{Args: "job explain eval", Wrong: "job explain evla", Report: true},
+		golden.Command{Args: "job logs train --tail 1", Wrong: "job logs trian", NoJSON: true},
+		golden.Command{Args: "job wait done paused --for=jsonpath={.status.state.phase}", Wrong: "job wait done --for=runing"},
+		golden.Command{Args: "job suspend train", Wrong: "job suspend done"},
+		golden.Command{Args: "job resume paused", Wrong: "job resume done"},
+		golden.Command{Args: "job restart train", Wrong: "job restart paused"},
+		golden.Command{Args: "job cancel train", Wrong: "job cancel trian"},
+		golden.Command{Args: "job delete train", Wrong: "job delete trian"},
+	))
+}

@@ -1,0 +1,82 @@
+package job
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// What other nouns say in the words of jobs.
+
+// GroupReason says why a gang waits, as a column does: what the scheduler explains, else what conditions tell; "" when nothing is said.
+func GroupReason(group *schedulingv1beta1.PodGroup) string {
+	if e := group.Status.Explanation; e != nil && e.Reason != "" {
+		return fromExplanation(e).short()
+	}
+	switch group.Status.Phase {
+	case schedulingv1beta1.PodGroupRunning, schedulingv1beta1.PodGroupCompleted:
+		return ""
+	}
+	w, _ := fromConditions(group)
+	return w.short()
+}
+
+// PodReason says why a pod does not run, or how it ended when that was not well; "" when all is well. Events, oldest first, may be none.
+func PodReason(pod *corev1.Pod, events []corev1.Event) string {
+	if one, found := troubleOf(pod, events); found {
+		return why{Code: one.code, Message: oneLine(one.message)}.short()
+	}
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && pod.Spec.NodeName == "" {
+			return why{Code: condition.Reason, Message: oneLine(condition.Message)}.short()
+		}
+	}
+	if pod.Status.Phase != corev1.PodFailed {
+		return ""
+	}
+	for _, status := range containerStatuses(pod) {
+		if ended := status.State.Terminated; ended != nil && ended.ExitCode != 0 {
+			return why{Code: cmp.Or(ended.Reason, "Error"), Message: strings.TrimSuffix(fmt.Sprintf("container %s ended with exit code %d: %s", status.Name, ended.ExitCode, oneLine(ended.Message)), ": ")}.short()
+		}
+	}
+	return why{Code: pod.Status.Reason, Message: oneLine(pod.Status.Message)}.short()
+}
+
+// TemplateTable is the tasks of a job that is yet to be made.
+func TemplateTable(tasks []batchv1alpha1.TaskSpec) render.Table {
+	table := render.Table{Header: []string{"NAME", "REPLICAS", "MIN", "REQUESTS", "IMAGE"}, FreeText: true}
+	for i := range tasks {
+		task := &tasks[i]
+		least := task.Replicas
+		if task.MinAvailable != nil {
+			least = *task.MinAvailable
+		}
+		requests, images := asksOf(task)
+		table.Rows = append(table.Rows, []string{task.Name, text(task.Replicas), text(least), requests, images})
+	}
+	return table
+}
+
+// asksOf is what each pod of a task asks for, and its images, as cells.
+func asksOf(task *batchv1alpha1.TaskSpec) (requests, images string) {
+	sum, names := corev1.ResourceList{}, []string{}
+	for _, container := range task.Template.Spec.Containers {
+		names = append(names, container.Image)
+		addRequests(sum, container.Resources)
+	}
+	return orElse(resourceText(sum), "-"), orElse(strings.Join(names, ", "), "-")
+}
+
+// ResourceText writes a list of resources in a fixed order: cpu, memory, the rest by name.
+func ResourceText(list corev1.ResourceList) string { return resourceText(list) }
+
+// Replicas is the number of pods that the tasks of a job have together.
+func Replicas(tasks []batchv1alpha1.TaskSpec) int32 {
+	return replicas(&batchv1alpha1.Job{Spec: batchv1alpha1.JobSpec{Tasks: tasks}})
+}
