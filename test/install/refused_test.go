@@ -10,6 +10,7 @@ type refused struct {
 	says     []string // Volcano's words, and ours
 	kube     []string // what the API server says, where its schema or a CEL rule is asked first and cannot say it all
 	kubeOnly bool     // no webhook is asked at all
+	chosen   bool     // an installation may choose the rule: only its server knows
 }
 
 const pod = "template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}"
@@ -107,6 +108,37 @@ func refusedJobs() map[string]refused {
 	}
 }
 
+// annotated is a job of one task with annotations, in YAML.
+func annotated(annotations, task string) string {
+	return strings.Replace(tasksYAML(task), "name: bad", "name: bad, annotations: {"+annotations+"}", 1)
+}
+
+// refusedAnnotations are what jobs have beyond Volcano, and the rows of admission.md §2 that no row above has.
+func refusedAnnotations() map[string]refused {
+	at := func(key string) string { return "metadata.annotations[vc-batch.dev/" + key + "]" }
+	elements := "{name: work, " + pod + "}"
+	return map[string]refused{
+		"a hold that is none":           {section: "2", manifest: annotated("vc-batch.dev/hold: perhaps", work), where: at("hold"), says: []string{"perhaps", "user", "admin"}},
+		"a begin that is no time":       {section: "2", manifest: annotated("vc-batch.dev/begin: tomorrow", work), where: at("begin"), says: []string{"is not a time"}},
+		"a dependency that is none":     {section: "2", manifest: annotated("vc-batch.dev/dependency: 'whenever:7'", work), where: at("dependency"), says: []string{"whenever"}},
+		"a dependency on no job":        {section: "2", manifest: annotated("vc-batch.dev/dependency: 'afterok:999999'", work), where: at("dependency"), says: []string{"there is no job 999999"}},
+		"a dependency on itself":        {section: "2", manifest: annotated("vc-batch.dev/dependency: 'afterok:bad'", work), where: at("dependency"), says: []string{"a job that waits for itself never starts"}},
+		"killing that is neither":       {section: "2", manifest: annotated("vc-batch.dev/kill-on-invalid-dependency: 'yes'", work), where: at("kill-on-invalid-dependency"), says: []string{"true", "false"}},
+		"an array that is none":         {section: "2", manifest: annotated("vc-batch.dev/array: some", elements), where: at("array"), says: []string{"some"}},
+		"an array of two tasks":         {section: "2", manifest: annotated("vc-batch.dev/array: 0-1", "{name: a, "+pod+"}, {name: b, "+pod+"}"), where: "spec.tasks", says: []string{"has one task"}},
+		"an array of other replicas":    {section: "2", manifest: annotated("vc-batch.dev/array: 0-4", work), where: "spec.tasks[0].replicas", says: []string{"the array has 5 elements"}},
+		"a limit that is none":          {section: "2", manifest: annotated("vc-batch.dev/array: 0-4, vc-batch.dev/array-limit: few", elements), where: at("array-limit"), says: []string{"few"}},
+		"a limit of no array":           {section: "2", manifest: annotated("vc-batch.dev/array-limit: '2'", work), where: at("array-limit"), says: []string{"the job is no array"}},
+		"cancelled but not there":       {section: "2", manifest: annotated("vc-batch.dev/array: 0-4, vc-batch.dev/array-cancelled: '7'", elements), where: at("array-cancelled"), says: []string{"the array has no such elements"}},
+		"work that is perhaps kept":     {section: "2", manifest: annotated("vc-batch.dev/keep-finished: perhaps", work), where: at("keep-finished"), says: []string{"true", "false"}},
+		"a budget that is none":         {section: "2", manifest: annotated("volcano.sh/jdb-min-available: 100%", work), where: "metadata.annotations[volcano.sh/jdb-min-available]", says: []string{"1% to 99%"}},
+		"half a cpu in an init one":     {section: "2", manifest: tasksYAML("{name: work, replicas: 1, topologyPolicy: restricted, template: {spec: {initContainers: [{name: b, image: i, resources: {limits: {cpu: 500m}}}], containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]}}}"), where: "spec.tasks[0].template.spec.initContainers[0].resources.requests[cpu]", says: []string{"the cpu request isn't an integer"}},
+		"a place with a colon":          {section: "2.3", manifest: jobYAML("volumes: [{mountPath: '/a:/b', volumeClaimName: c}], tasks: [" + work + "]"), where: "spec.volumes[0].mountPath", says: []string{"':'"}, kube: []string{"spec.volumes[0].mountPath", "should match '^[^:]*$'"}},
+		"an argument of nobody's":       {section: "2", manifest: jobYAML("plugins: {mpi: [--master=work, --workers=work]}, tasks: [" + work + "]"), where: "spec.plugins[mpi][1]", says: []string{"plugin mpi has no argument --workers"}},
+		"an array in a cron job is bad": {section: "9", manifest: cronYAML("0 1 * * *", ", jobTemplate: {metadata: {annotations: {vc-batch.dev/array: 0-4}}, spec: {tasks: ["+work+"]}}"), where: "spec.jobTemplate.spec.tasks[0].replicas", says: []string{"the array has 5 elements"}},
+	}
+}
+
 // refusedOthers are the rows of admission.md §5 to §10.
 func refusedOthers() map[string]refused {
 	return map[string]refused{
@@ -119,7 +151,7 @@ func refusedOthers() map[string]refused {
 		"a hierarchy above another":       {section: "5", manifest: strings.Replace(queueYAML("bad", ""), "name: bad", "name: bad, annotations: {volcano.sh/hierarchy: root/sci, volcano.sh/hierarchy-weights: 1/2}", 1), where: "metadata.annotations[volcano.sh/hierarchy]", says: []string{"is not allowed to be in the sub path of"}},
 		"itself as parent":                {section: "5", manifest: queueYAML("bad", "parent: bad"), where: "spec.parent", says: []string{"queue bad cannot use itself as parent"}},
 		"a parent that is not there":      {section: "5", manifest: queueYAML("bad", "parent: nowhere"), where: "spec.parent", says: []string{"nowhere"}},
-		"a tree that is too deep":         {section: "5", manifest: queueYAML("bad", "parent: deep5"), where: "spec.parent", says: []string{"6 queues deep"}},
+		"a tree that is too deep":         {section: "5", manifest: queueYAML("bad", "parent: deep5"), where: "spec.parent", says: []string{"6 queues deep"}, chosen: true},
 		"a parent in which pods run":      {section: "5", manifest: queueYAML("bad", "parent: busy"), where: "spec.parent", says: []string{"queue busy cannot be the parent queue of queue bad because it has allocated Pods: 3"}},
 		"more capability than above":      {section: "5", manifest: queueYAML("bad", "parent: org, capability: {cpu: 20}"), where: "spec.capability[cpu]", says: []string{"queue org above"}},
 		"more deserved than the parent's": {section: "5", manifest: queueYAML("bad", "parent: org, deserved: {cpu: 6}"), where: "spec.deserved[cpu]", says: []string{"queue org has 8"}},

@@ -20,13 +20,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/admission"
-	"github.com/vc-batch/vc/internal/cli/iostreams"
-	"github.com/vc-batch/vc/internal/cli/root"
 )
 
 // TestWebhookAndCommandLineSayTheSame feeds every refused object to the webhook itself, to the API server and to
@@ -38,9 +35,10 @@ func TestWebhookAndCommandLineSayTheSame(t *testing.T) {
 	defer stop()
 	surroundings(t, c)
 	all := refusedJobs()
+	maps.Copy(all, refusedAnnotations())
 	maps.Copy(all, refusedOthers())
 	maps.Copy(all, refusedFlows())
-	if len(all) < len(refusedJobs())+len(refusedOthers())+len(refusedFlows()) {
+	if len(all) < len(refusedJobs())+len(refusedAnnotations())+len(refusedOthers())+len(refusedFlows()) {
 		t.Errorf("only %d rows: a name is used twice", len(all))
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -64,7 +62,7 @@ func TestWebhookAndCommandLineSayTheSame(t *testing.T) {
 				return
 			}
 			fromHook := hookRefuses(t, c, object)
-			if !slices.Equal(fromHook, fromCLI) {
+			if !bad.chosen && !slices.Equal(fromHook, fromCLI) {
 				t.Errorf("the webhook says\n\t%s\nand vcctl\n\t%s", strings.Join(fromHook, "\n\t"), strings.Join(fromCLI, "\n\t"))
 			}
 		})
@@ -119,26 +117,21 @@ func surroundings(t *testing.T, c client.Client) {
 	}
 }
 
-// vcctlRefuses gives the errors of `vcctl job run -f -` without a word from the server, sorted.
+// vcctlRefuses gives the errors of `vcctl job run -f -`, sorted.
 func vcctlRefuses(t *testing.T, manifest string) []string {
 	t.Helper()
-	streams, out, errOut := iostreams.Test(manifest, 0)
-	code := root.Main(t.Context(), "vcctl", []string{"job", "run", "-f", "-", "--kubeconfig", kubeconfig}, streams)
-	if code == 0 || out.Len() > 0 {
-		t.Errorf("vcctl ends with %d and prints %q", code, out)
-	}
-	var found []string
-	for line := range strings.Lines(errOut.String()) {
-		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "error: "); ok {
-			found = append(found, text)
-		}
-	}
-	slices.Sort(found)
-	return found
+	return vcctlSays(t, manifest, "job", "run", "-f", "-")
 }
 
-// hookRefuses asks the validating webhook of an object's kind, as the API server would, and gives its errors, sorted.
+// hookRefuses asks the validating webhook of an object's kind about a new one, as the API server would, and gives its
+// errors, sorted.
 func hookRefuses(t *testing.T, c client.Client, object *unstructured.Unstructured) []string {
+	t.Helper()
+	return hookAnswers(t, c, object, &admissionv1.AdmissionRequest{Operation: admissionv1.Create, Object: raw(t, object)})
+}
+
+// hookAnswers sends the validating webhook of an object's kind a request about it, which it has to refuse.
+func hookAnswers(t *testing.T, c client.Client, object *unstructured.Unstructured, request *admissionv1.AdmissionRequest) []string {
 	t.Helper()
 	plural := strings.ToLower(object.GetKind()) + "s"
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
@@ -147,18 +140,16 @@ func hookRefuses(t *testing.T, c client.Client, object *unstructured.Unstructure
 		t.Fatalf("%s: %v", name, err)
 	}
 	to := configuration.Webhooks[0].ClientConfig
-	raw, err := object.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	review := review(t, *to.URL, to.CABundle, &admissionv1.AdmissionRequest{
-		UID: "1", Operation: admissionv1.Create, Name: object.GetName(), Namespace: object.GetNamespace(), Object: runtime.RawExtension{Raw: raw},
-	})
-	if review.Allowed {
+	request.UID, request.Name, request.Namespace = "1", object.GetName(), object.GetNamespace()
+	answer := review(t, *to.URL, to.CABundle, request)
+	if answer.Allowed {
 		t.Fatal("the webhook lets it in")
 	}
+	if answer.Result.Details == nil {
+		t.Fatalf("the webhook: %s", answer.Result.Message)
+	}
 	var found []string
-	for _, cause := range review.Result.Details.Causes {
+	for _, cause := range answer.Result.Details.Causes {
 		found = append(found, cause.Field+": "+cause.Message)
 	}
 	slices.Sort(found)

@@ -63,8 +63,8 @@ func ValidateDependency(job *Job, jobs JobLookup) field.ErrorList {
 	at := field.NewPath("metadata", "annotations").Key(keys.Dependency)
 	var errs field.ErrorList
 	for _, term := range d.Terms {
-		if term.Kind == Singleton {
-			continue
+		if term.Kind == Singleton || job.Name != "" && term.Job.Names(job) {
+			continue // itself: told by validateGates
 		}
 		target := jobs.Job(term.Job)
 		if target == nil {
