@@ -35,12 +35,29 @@ func (o *options) edited(ctx context.Context) (*cli.FileObject, error) {
 			return nil, err
 		}
 	}
+	plain, err := plainQueue(queue)
+	return &cli.FileObject{Object: plain}, err
+}
+
+// plainQueue is a queue as it stands in a plan.
+func plainQueue(queue *schedulingv1beta1.Queue) (*unstructured.Unstructured, error) {
+	queue = queue.DeepCopy()
 	if err := cli.SetKind(queue); err != nil {
 		return nil, err
 	}
 	queue.ManagedFields = nil
 	plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(queue)
-	return &cli.FileObject{Object: &unstructured.Unstructured{Object: plain}}, err
+	return &unstructured.Unstructured{Object: plain}, err
+}
+
+// QueueObject is a queue, as it would be after a change, for Ask.
+func QueueObject(queue *schedulingv1beta1.Queue) (runtime.RawExtension, error) {
+	plain, err := plainQueue(queue)
+	if err != nil {
+		return runtime.RawExtension{}, err
+	}
+	raw, err := plain.MarshalJSON()
+	return runtime.RawExtension{Raw: raw}, err
 }
 
 // fields are what --set changes, but for limits of resources.

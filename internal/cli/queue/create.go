@@ -10,70 +10,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/vc-batch/vc/api/check"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/render"
 )
-
-// spec is a queue as flags describe it.
-type spec struct {
-	weight                          int32
-	parent                          string
-	priority                        int32
-	reclaimable                     bool
-	capability, guarantee, deserved string
-}
-
-func (s *spec) addFlags(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.Int32VarP(&s.weight, "weight", "w", 1, "Share of the queue among its siblings")
-	flags.StringVar(&s.parent, "parent", "", "Parent queue (default \"root\")")
-	flags.Int32Var(&s.priority, "priority", 0, "Queues of higher priority come first")
-	flags.BoolVar(&s.reclaimable, "reclaimable", true, "Whether others may take back what the queue holds over its share")
-	flags.StringVar(&s.capability, "capability", "", "The most that the queue may hold: cpu=16,memory=64Gi")
-	flags.StringVar(&s.guarantee, "guarantee", "", "What is kept for the queue: cpu=2,memory=8Gi")
-	flags.StringVar(&s.deserved, "deserved", "", "What the queue deserves: cpu=8,memory=32Gi")
-}
-
-// maxWeight is the most that the API takes.
-const maxWeight = 65535
-
-// apply sets those fields whose flags were given.
-func (s *spec) apply(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (changed bool, err error) {
-	given := func(name string) bool {
-		isGiven := cmd.Flags().Lookup(name).Changed
-		changed = changed || isGiven
-		return isGiven
-	}
-	var problems []error
-	if given("weight") {
-		if q.Weight = s.weight; s.weight < 1 || s.weight > maxWeight {
-			problems = append(problems, cli.Errorf("", "--weight: %d is not between 1 and %d", s.weight, maxWeight))
-		}
-	}
-	if given("parent") {
-		q.Parent = s.parent
-	}
-	if given("priority") {
-		q.Priority = s.priority
-	}
-	if given("reclaimable") {
-		q.Reclaimable = &s.reclaimable
-	}
-	if given("capability") {
-		q.Capability, err = resourceList("--capability", s.capability)
-		problems = append(problems, err)
-	}
-	if given("guarantee") {
-		q.Guarantee.Resource, err = resourceList("--guarantee", s.guarantee)
-		problems = append(problems, err)
-	}
-	if given("deserved") {
-		q.Deserved, err = resourceList("--deserved", s.deserved)
-		problems = append(problems, err)
-	}
-	return changed, errors.Join(problems...)
-}
 
 // createOptions are the inputs of `vcctl queue create`.
 type createOptions struct {
@@ -81,7 +22,9 @@ type createOptions struct {
 	out    cli.Output
 	target target
 	dryRun cli.DryRun
-	queue  schedulingv1beta1.QueueSpec
+	wait   cli.Wait
+	// describe sets what flags say of a new queue.
+	describe func(*schedulingv1beta1.QueueSpec) error
 }
 
 func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) *cobra.Command {
@@ -93,36 +36,44 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 		Short: "Make a queue",
 		Long: cli.Text(`
 			Make a queue. Resources are shared between the queues by weight; a queue may use
-			more while others do not need it, up to its capability.`),
+			more while others do not need it, up to its capability. With -f the queues of
+			files are made; flags add to what the files say.`),
 		Example: f.Examples(`
 			# A queue with three times the share of others
 			vcctl queue create research --weight 3
 
-			# One that never holds more than 16 cpus
-			vcctl queue create small --capability cpu=16,memory=64Gi
+			# One below it that never holds more than 16 cpus
+			vcctl queue create small --parent research --capability cpu=16,memory=64Gi
 
 			# Look at the object first
-			vcctl queue create research --weight 3 --dry-run=client -o yaml`),
+			vcctl queue create research --weight 3 --dry-run=client -o yaml
+
+			# A tree of queues from a file; done when all are open
+			vcctl queue create -f queues.yaml --wait`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.target.complete(f, args)
-			if len(o.target.names) == 0 {
-				return cli.UsageError(f, cmd, "queue name must be specified")
+			if err := o.target.complete(f, cmd, args, "queue name must be specified"); err != nil {
+				return err
 			}
-			if state != "" {
+			if state != "" && len(o.target.names) > 0 {
 				f.Warnf("--state has no effect: a new queue is open; vcctl queue close %s closes it", o.target.names[0])
 			}
-			if _, err := flags.apply(cmd, &o.queue); err != nil {
+			if _, err := flags.apply(cmd, &schedulingv1beta1.QueueSpec{}); err != nil {
+				return err
+			}
+			o.describe = func(q *schedulingv1beta1.QueueSpec) error {
+				_, err := flags.apply(cmd, q)
 				return err
 			}
 			return run(cmd.Context(), o)
 		},
 	}
-	o.target.addFlag(cmd)
-	flags.addFlags(cmd)
+	o.target.addName(cmd)
+	o.target.files.AddFlags(cmd)
+	flags.addFlags(f, cmd)
 	cmd.Flags().StringVarP(&state, "state", "S", "", "State of the queue")
 	cmd.Flags().Lookup("state").Hidden = true
-	_ = cmd.RegisterFlagCompletionFunc("parent", f.CompleteQueues())
 	o.dryRun.AddFlag(cmd)
+	o.wait.AddFlags(cmd, false, "Wait until the queue is open")
 	o.out.AddFormat(cmd, false)
 	return cmd
 }
@@ -131,45 +82,108 @@ func create(ctx context.Context, o *createOptions) error {
 	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
 		return err
 	}
-	var problems []error
-	for _, name := range o.target.names {
-		problems = append(problems, o.one(ctx, name))
+	wanted, err := o.wanted()
+	if err != nil {
+		return err
 	}
-	return errors.Join(problems...)
-}
-
-func (o *createOptions) one(ctx context.Context, name string) error {
-	queue := &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: *o.queue.DeepCopy()}
-	defaulted := queue.DeepCopy()
-	schedulingv1beta1.DefaultQueue(defaulted)
+	around := o.f.Around(ctx, !o.dryRun.Client())
 	var problems []error
-	for _, problem := range schedulingv1beta1.ValidateQueue(defaulted, nil) {
-		problems = append(problems, cli.Errorf("", "%s", problem.Error()))
+	for _, one := range wanted {
+		problems = append(problems, o.judge(around, one))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	queue = defaulted
-	if !o.dryRun.Client() {
-		c, err := o.f.Client()
-		if err != nil {
-			return err
+	for _, one := range wanted {
+		if err := o.one(ctx, one.queue); err != nil {
+			problems = append(problems, cli.InFile(err, one.object))
 		}
-		if err := c.Create(ctx, queue, o.dryRun.CreateOptions()...); err != nil {
-			return o.whyNot(ctx, c, name, err)
+	}
+	return errors.Join(problems...)
+}
+
+// wanted are the queues to make: of the names, or of the files.
+func (o *createOptions) wanted() ([]filedQueue, error) {
+	var wanted []filedQueue
+	for _, name := range o.target.names {
+		wanted = append(wanted, filedQueue{queue: &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name}}})
+	}
+	if o.target.files.Given() {
+		var err error
+		if wanted, err = readQueues(o.f, &o.target.files); err != nil {
+			return nil, err
+		}
+	}
+	for _, one := range wanted {
+		if err := o.describe(&one.queue.Spec); err != nil {
+			return nil, err
+		}
+	}
+	return wanted, nil
+}
+
+// judge says what admission would, before anything is sent. Queues that are made
+// together may stand below each other: those judged before count as being there.
+func (o *createOptions) judge(around *check.Around, one filedQueue) error {
+	queue := one.queue
+	err := judgeFiled(one, func() error { return hinted(cli.JudgeCreate(around, queue), queue, around) })
+	schedulingv1beta1.DefaultQueue(queue)
+	if around.Queues != nil {
+		around.Queues = schedulingv1beta1.NewQueueLookup(append(around.Queues.Queues(), queue)...)
+	}
+	return err
+}
+
+// judgeFiled adds to what is wrong where in the file that stands.
+func judgeFiled(one filedQueue, judge func() error) error {
+	err := judge()
+	if err == nil || one.object.Object == nil {
+		return err
+	}
+	return cli.InFile(err, one.object)
+}
+
+func (o *createOptions) one(ctx context.Context, queue *schedulingv1beta1.Queue) error {
+	if o.dryRun.Client() {
+		return o.show(queue)
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	if err := c.Create(ctx, queue, o.dryRun.CreateOptions()...); err != nil {
+		return o.whyNot(ctx, c, queue.Name, err)
+	}
+	if o.wait.Wait && !o.dryRun.Any() {
+		isOpen := func(q *schedulingv1beta1.Queue) bool { return q.Status.State == schedulingv1beta1.QueueStateOpen }
+		if queue, err = await(ctx, c, &o.wait, queue, isOpen, unseen); err != nil {
+			return err
 		}
 	}
 	if o.target.old && !o.out.Machine() {
 		return nil
 	}
-	if o.dryRun.Client() {
-		plain, err := cli.Untyped(queue)
-		if err != nil {
-			return err
-		}
-		return cli.PrintName(o.f, &o.out, plain, "created"+o.dryRun.Suffix())
-	}
 	return cli.PrintName(o.f, &o.out, queue, "created"+o.dryRun.Suffix())
+}
+
+// unseen is how a new queue is that nobody has opened.
+func unseen(q *schedulingv1beta1.Queue) string {
+	if q.Status.State == "" {
+		return "no controller has seen it; is vcd running?"
+	}
+	return stateText(q)
+}
+
+// show prints a queue that nobody is sent.
+func (o *createOptions) show(queue *schedulingv1beta1.Queue) error {
+	if o.target.old && !o.out.Machine() {
+		return nil
+	}
+	plain, err := cli.Untyped(queue)
+	if err != nil {
+		return err
+	}
+	return cli.PrintName(o.f, &o.out, plain, "created"+o.dryRun.Suffix())
 }
 
 func (o *createOptions) whyNot(ctx context.Context, c client.Client, name string, err error) error {

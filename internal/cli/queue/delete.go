@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
@@ -17,13 +15,12 @@ import (
 
 // deleteOptions are the inputs of `vcctl queue delete`.
 type deleteOptions struct {
-	f         *cli.Factory
-	out       cli.Output
-	target    target
-	confirm   cli.Confirm
-	dryRun    cli.DryRun
-	labels    string
-	ignoreNot bool
+	f       *cli.Factory
+	out     cli.Output
+	target  target
+	confirm cli.Confirm
+	dryRun  cli.DryRun
+	wait    cli.Wait
 }
 
 func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) *cobra.Command {
@@ -33,32 +30,31 @@ func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) 
 		Aliases: []string{"rm"},
 		Short:   "Delete queues",
 		Long: cli.Text(`
-			Delete queues. The server refuses to delete the default queue and one that has
-			children. A queue in which jobs run or wait can be deleted, and its jobs then
-			wait for ever: this asks first. Better close it, and wait until it is empty.`),
+			Delete queues. The default queue stays, and so does one that others stand below.
+			A queue in which jobs run or wait can be deleted, and its jobs then wait for
+			ever: this asks first. Better close it, and wait until it is empty.`),
 		Example: f.Examples(`
-			# One queue
-			vcctl queue delete research
+			# One queue, when it has run empty
+			vcctl queue close research --yes --wait && vcctl queue delete research
+
+			# What a file made
+			vcctl queue delete -f queues.yaml
 
 			# All queues with a label, without a question
 			vcctl queue delete -l team=nlp --yes`),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.target.complete(f, args)
-			switch {
-			case len(o.target.names) == 0 && o.labels == "":
-				return cli.UsageError(f, cmd, "queue name must be specified")
-			case len(o.target.names) > 0 && o.labels != "":
-				return cli.UsageError(f, cmd, "names together with --selector: say one of them")
+			if err := o.target.complete(f, cmd, args, "queue name must be specified"); err != nil {
+				return err
 			}
 			return run(cmd.Context(), o)
 		},
 	}
-	o.target.addFlag(cmd)
-	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "Delete the queues that match this label selector")
-	cmd.Flags().BoolVar(&o.ignoreNot, "ignore-not-found", false, "A queue that does not exist is no error")
+	o.target.addFlags(cmd, "Delete")
+	cmd.Flags().BoolVar(&o.target.passMissing, "ignore-not-found", false, "A queue that does not exist is no error")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
+	o.wait.AddFlags(cmd, true, "Wait until the queues are gone")
 	o.out.AddFormat(cmd, false)
 	return cmd
 }
@@ -71,71 +67,88 @@ func remove(ctx context.Context, o *deleteOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.labels != "" {
-		if err := o.find(ctx, c); err != nil {
-			return err
-		}
+	queues, problem := o.target.find(ctx, o.f, c)
+	if o.target.wide() && len(queues) == 0 && problem == nil {
+		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
 	}
-	if o.labels == "" {
-		if err := o.askWhenBusy(ctx, c); err != nil {
-			return err
-		}
+	if queues, err = o.judge(ctx, queues); err != nil && len(queues) == 0 {
+		return errors.Join(problem, err)
 	}
-	var problems []error
-	for _, name := range o.target.names {
-		problems = append(problems, o.one(ctx, c, name))
+	problems := []error{problem, err}
+	if err := o.ask(ctx, queues); err != nil {
+		return err
+	}
+	for _, queue := range queues {
+		problems = append(problems, o.one(ctx, c, queue))
 	}
 	return errors.Join(problems...)
 }
 
-// askWhenBusy asks before queues are deleted that jobs run or wait in. Volcano's
-// vcctl never asked: called its way, neither do we.
-func (o *deleteOptions) askWhenBusy(ctx context.Context, c client.Client) error {
-	if o.confirm.Yes || o.dryRun.Any() || o.target.old {
-		return nil
+// judge leaves those out that admission would not let go, and says why. Children that
+// go together with their parent go before it, and do not keep it.
+func (o *deleteOptions) judge(ctx context.Context, queues []*schedulingv1beta1.Queue) ([]*schedulingv1beta1.Queue, error) {
+	around := o.f.Around(ctx, !o.dryRun.Client())
+	if around.Queues != nil {
+		queues = childrenFirst(queues, newForest(around.Queues.Queues()))
 	}
-	var effects []string
-	for _, name := range o.target.names {
-		queue := &schedulingv1beta1.Queue{}
-		if c.Get(ctx, client.ObjectKey{Name: name}, queue) == nil && busy(queue) != "" {
-			effects = append(effects, fmt.Sprintf("queue %s: %s lose their queue", name, busy(queue)))
+	var kept []*schedulingv1beta1.Queue
+	var problems []error
+	for _, queue := range queues {
+		if err := hinted(cli.JudgeDelete(around, queue), queue, around); err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		kept = append(kept, queue)
+		if around.Queues != nil {
+			around.Queues = schedulingv1beta1.NewQueueLookup(without(around.Queues.Queues(), queue.Name)...)
 		}
 	}
-	if len(effects) == 0 {
-		return nil
-	}
-	return o.confirm.Ask(o.f, "delete "+strings.Join(o.target.names, ", "), effects)
+	return kept, errors.Join(problems...)
 }
 
-// find names the queues of the selector, and asks.
-func (o *deleteOptions) find(ctx context.Context, c client.Client) error {
-	labels, err := cli.ParseSelector(o.labels)
-	if err != nil {
-		return err
-	}
-	page := &schedulingv1beta1.QueueList{}
-	err = cli.Pages(ctx, c, page, func() error {
-		for i := range page.Items {
-			o.target.names = append(o.target.names, page.Items[i].Name)
+// childrenFirst puts queues that stand below others before those.
+func childrenFirst(queues []*schedulingv1beta1.Queue, trees *forest) []*schedulingv1beta1.Queue {
+	depth := func(q *schedulingv1beta1.Queue) int {
+		n := 0
+		for at := trees.queues[q.ParentName()]; at != nil && n <= len(trees.queues); at = trees.queues[at.ParentName()] {
+			n++
 		}
-		return nil
-	}, labels)
-	if err != nil || len(o.target.names) == 0 || o.dryRun.Any() {
-		return err
+		return n
 	}
-	return o.confirm.Ask(o.f, "delete queues", o.target.names)
+	sorted := slices.Clone(queues)
+	slices.SortStableFunc(sorted, func(a, b *schedulingv1beta1.Queue) int { return depth(b) - depth(a) })
+	return sorted
 }
 
-func (o *deleteOptions) one(ctx context.Context, c client.Client, name string) error {
-	queue := &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name}}
+func without(queues []*schedulingv1beta1.Queue, name string) []*schedulingv1beta1.Queue {
+	return slices.DeleteFunc(queues, func(q *schedulingv1beta1.Queue) bool { return q.Name == name })
+}
+
+// ask asks before queues are deleted that jobs run or wait in, or that a selector chose.
+// Volcano's vcctl never asked: called its way, neither do we.
+func (o *deleteOptions) ask(ctx context.Context, queues []*schedulingv1beta1.Queue) error {
+	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {
+		return nil
+	}
+	e := &effect{f: o.f, before: queues, fate: "they lose their queue, and what waits waits for ever", unthinkable: true}
+	lines := e.lines(ctx, false)
+	return confirm(o.f, &o.confirm, &o.dryRun, "delete "+namesOf(queues), lines, o.target.wide() || len(lines) > 0, queues)
+}
+
+func (o *deleteOptions) one(ctx context.Context, c client.WithWatch, queue *schedulingv1beta1.Queue) error {
 	if !o.dryRun.Client() {
 		err := c.Delete(ctx, queue, o.dryRun.DeleteOptions()...)
 		switch {
-		case apierrors.IsNotFound(err) && o.ignoreNot:
+		case isMissing(err) && o.target.passMissing:
 			return nil
-		case apierrors.IsNotFound(err) && !strings.Contains(err.Error(), "could not find the requested resource"):
-			return noQueue(ctx, o.f, name)
+		case isMissing(err):
+			return noQueue(ctx, o.f, queue.Name)
 		case err != nil:
+			return err
+		}
+	}
+	if o.wait.Wait && !o.dryRun.Any() && !o.target.old {
+		if err := awaitGone(ctx, c, &o.wait, queue); err != nil {
 			return err
 		}
 	}

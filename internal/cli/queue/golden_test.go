@@ -1,10 +1,12 @@
 package queue_test
 
 import (
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
@@ -37,7 +39,7 @@ func TestQueueGolden(t *testing.T) {
 		{About: "create nothing", Args: "queue create"},
 		{About: "update", Args: "queue update research --weight 5"},
 		{About: "update nothing", Args: "queue update research"},
-		{About: "close a queue in use needs --yes", Args: "queue close research", Check: golden.Stored(queueCommandPath, 0)},
+		{About: "close a queue in use needs --yes", Args: "queue close research", Prepare: golden.Answering(calm()), Check: golden.Stored(queueCommandPath, 0)},
 		{About: "close a queue in use, agreed", Args: "queue close research --yes", Check: golden.Stored(queueCommandPath, 1)},
 		{About: "close an empty queue", Args: "queue close default", Check: golden.Stored(queueCommandPath, 1)},
 		{About: "close the root queue", Args: "queue close root", Check: golden.Stored(queueCommandPath, 0)},
@@ -59,6 +61,66 @@ func TestQueueGolden(t *testing.T) {
 		{About: "the webhook refuses a delete", Args: "queue delete default", Prepare: func(s *clitest.Server) {
 			s.Refuse("DELETE", queuePath, 403, metav1.StatusReasonForbidden, `admission webhook "validatequeue.volcano.sh" denied the request: the default queue stays`)
 		}},
+	})
+}
+
+const filed = `apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: fresh, labels: {team: nlp}}
+spec: {weight: 2, capability: {cpu: 8}}
+---
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: below}
+spec: {parent: fresh, capability: {cpu: 4}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+`
+
+// Every command on two terminals, into a pipe, for programs, and with an error.
+func TestEveryQueueCommandGolden(t *testing.T) {
+	t.Parallel()
+	golden.Hold(t, "every", golden.Every(
+		golden.Command{Args: "queue list", Wrong: "queue list --sort-by wieght", Prepare: family},
+		golden.Command{Args: "queue get research", Wrong: "queue get reserch"},
+		golden.Command{Args: "queue create fresh --weight 2 --parent research", Wrong: "queue create fresh --parent reserch"},
+		golden.Command{Args: "queue create -f - --dry-run=server", Wrong: "queue create -f - --parent research", Input: filed, WrongPrepare: family},
+		golden.Command{Args: "queue update research --weight 5", Wrong: "queue update research --deserved cpu=64"},
+		golden.Command{Args: "queue open archive", Wrong: "queue open archvie"},
+		golden.Command{Args: "queue close default", Wrong: "queue close root"},
+		golden.Command{Args: "queue operate default --action close", Wrong: "queue operate default --action shut"},
+		golden.Command{Args: "queue delete archive", Wrong: "queue delete default"},
+	))
+}
+
+// Queues may be told by files and by labels as well as by names.
+func TestQueuesOfFilesAndLabelsGolden(t *testing.T) {
+	t.Parallel()
+	there := func(s *clitest.Server) {
+		for _, name := range []string{"fresh", "below"} {
+			s.Set(golden.NewQueue(name, 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
+				q.Labels = map[string]string{"team": "nlp", "kept": "yes"}
+				if name == "below" {
+					q.Spec.Parent = "fresh"
+				}
+			}))
+		}
+	}
+	golden.Hold(t, "files", []golden.Run{
+		{About: "a tree is made at once", Args: "queue create -f -", Input: filed, Check: golden.Stored(queuePath, 5)},
+		{About: "with a flag that counts for all", Args: "queue create -f - --weight 7 --dry-run=client -o jsonpath={.spec.weight}", Input: filed, Check: golden.Stored(queuePath, 3)},
+		{About: "more below than above", Args: "queue create -f -", Input: strings.Replace(filed, "cpu: 4", "cpu: 16", 1), Check: golden.Stored(queuePath, 3)},
+		{About: "a file without a queue", Args: "queue create -f -", Input: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"},
+		{About: "names and a file", Args: "queue create fresh -f -", Input: filed},
+		{About: "get those of a file", Args: "queue get -f - -o name", Input: filed, Prepare: there},
+		{About: "update by a file", Args: "queue update -f - -o jsonpath={.spec.capability.cpu},{.metadata.labels.kept};", Input: filed, Prepare: there},
+		{About: "close those of a label", Args: "queue close -l team=nlp --yes", Prepare: there, Check: golden.Stored(queueCommandPath, 2)},
+		{About: "close those of a label, and nobody to ask", Args: "queue close -l team=nlp", Prepare: there, Check: golden.Stored(queueCommandPath, 0)},
+		{About: "delete those of a file, the lower one first", Args: "queue delete -f -", Input: filed, Prepare: there, Check: golden.Stored(queuePath, 3)},
+		{About: "delete the upper one only", Args: "queue delete fresh", Prepare: there, Check: golden.Stored(queuePath, 5)},
+		{About: "delete one that may not be there", Args: "queue delete nosuch archive --ignore-not-found", Check: golden.Stored(queuePath, 2)},
 	})
 }
 

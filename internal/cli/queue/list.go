@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
@@ -22,7 +19,6 @@ type listOptions struct {
 	f      *cli.Factory
 	out    cli.Output
 	target target
-	labels string
 	compat bool
 }
 
@@ -34,8 +30,10 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 		Short:   "List queues: state, jobs, and what they hold",
 		Long: cli.Text(`
 			List the queues with the number of pod groups that run in them and wait in them,
-			and what they hold of what they may (allocated/capability). USED shows the
-			resource that is nearest to its limit.`),
+			and what they hold of what they may (allocated/capability, or what the queue
+			deserves where it has no capability). USED shows the resource that is nearest to
+			its bound; what stands right of its mark | is more than the queue deserves, and
+			others may take it back. vcctl queue tree shows who borrows from whom.`),
 		Example: f.Examples(`
 			# All queues
 			vcctl queue list
@@ -53,6 +51,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 			return run(cmd.Context(), o)
 		},
 	}
+	cmd.Flags().StringVarP(&o.target.labels, "selector", "l", "", "List the queues that match this label selector")
 	o.addFlags(cmd)
 	return cmd
 }
@@ -70,38 +69,48 @@ func newGet(f *cli.Factory, run func(context.Context, *listOptions) error) *cobr
 			vcctl queue get research
 
 			# Its capability, for a script
-			vcctl queue get research -o jsonpath='{.spec.capability.cpu}'`),
+			vcctl queue get research -o jsonpath='{.spec.capability.cpu}'
+
+			# Those of a file
+			vcctl queue get -f queues.yaml`),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.target.complete(f, args)
-			if len(o.target.names) == 0 {
-				return cli.UsageError(f, cmd, "name is mandatory to get the particular queue details")
+			if err := o.target.complete(f, cmd, args, "name is mandatory to get the particular queue details"); err != nil {
+				return err
 			}
 			return run(cmd.Context(), o)
 		},
 	}
-	o.target.addFlag(cmd)
+	o.target.addFlags(cmd, "Show")
 	o.addFlags(cmd)
 	return cmd
 }
 
 func (o *listOptions) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "Label selector")
 	cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the table that Volcano's vcctl prints")
 	o.out.AddList(cmd)
 }
 
 func list(ctx context.Context, o *listOptions) error {
-	labels, err := cli.ParseSelector(o.labels)
+	if o.target.files.Given() {
+		filed, err := readQueues(o.f, &o.target.files)
+		if err != nil {
+			return err
+		}
+		for _, one := range filed {
+			o.target.names = append(o.target.names, one.queue.Name)
+		}
+	}
+	labels, err := cli.ParseSelector(o.target.labels)
 	if err != nil {
 		return err
 	}
 	l := &cli.List[*schedulingv1beta1.Queue]{
-		Kind: "queues", New: func() client.ObjectList { return &schedulingv1beta1.QueueList{} },
+		Kind: "queues", New: newQueues,
 		Columns: columns(o.f), Names: o.target.names, Selector: labels, Single: len(o.target.names) == 1,
-		Suggest: o.f.Suggest(schedulingv1beta1.GroupVersion.WithKind("Queue"), false),
+		Suggest: o.f.Suggest(kind(), false),
 	}
-	if o.compat && !o.out.Machine() {
+	if (o.compat || o.target.old || o.f.Compat()) && !o.out.Machine() && !o.out.Wide() {
 		l.Plain = o.compatTable
 	}
 	return l.Run(ctx, o.f, &o.out)
@@ -131,95 +140,64 @@ func stateOf(q *schedulingv1beta1.Queue) schedulingv1beta1.QueueState {
 	return q.Status.State
 }
 
-func columns(f *cli.Factory) []cli.Column[*schedulingv1beta1.Queue] {
-	type queue = *schedulingv1beta1.Queue
-	style := render.Style{Enabled: f.Streams.Color()}
-	number := func(title string, wide bool, n func(queue) int32) cli.Column[queue] {
-		return cli.Column[queue]{Title: title, Wide: wide, Text: func(q queue) string { return strconv.Itoa(int(n(q))) }}
+// column is one of a table of queues.
+type column = cli.Column[*schedulingv1beta1.Queue]
+
+func columns(f *cli.Factory) []column {
+	return append([]column{
+		{Title: "NAME", Text: func(q *schedulingv1beta1.Queue) string { return q.Name }},
+		stateColumn(f),
+		{Title: "PARENT", Text: func(q *schedulingv1beta1.Queue) string { return dash(q.Spec.Parent) }},
+		number("WEIGHT", func(q *schedulingv1beta1.Queue) int32 { return q.Spec.Weight }),
+		number("RUNNING", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Running }),
+		number("INQUEUE", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Inqueue }),
+		number("PENDING", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Pending }),
+		heldColumn("CPU", corev1.ResourceCPU),
+		heldColumn("MEMORY", corev1.ResourceMemory),
+		{Title: "GPU", Text: gpusOf},
+		usedColumn(f),
+	}, append(wideColumns(), column{Title: "AGE", Volatile: true, Text: func(q *schedulingv1beta1.Queue) string { return render.Age(f.Now(), q.CreationTimestamp.Time) },
+		Compare: func(a, b *schedulingv1beta1.Queue) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }})...)
+}
+
+// wideColumns are those of -o wide.
+func wideColumns() []column {
+	amounts := func(title string, list func(*schedulingv1beta1.Queue) corev1.ResourceList) column {
+		return column{Title: title, Text: func(q *schedulingv1beta1.Queue) string { return amountsText(list(q)) }}
 	}
-	amounts := func(title string, list func(queue) corev1.ResourceList) cli.Column[queue] {
-		return cli.Column[queue]{Title: title, Wide: true, Text: func(q queue) string { return amountsText(list(q)) }}
-	}
-	return []cli.Column[queue]{
-		{Title: "NAME", Text: func(q queue) string { return q.Name }},
-		{Title: "STATE", Text: func(q queue) string { return style.Phase(string(stateOf(q))) }},
-		{Title: "PARENT", Text: func(q queue) string { return dash(q.Spec.Parent) }},
-		number("WEIGHT", false, func(q queue) int32 { return q.Spec.Weight }),
-		number("RUNNING", false, func(q queue) int32 { return q.Status.Running }),
-		number("INQUEUE", false, func(q queue) int32 { return q.Status.Inqueue }),
-		number("PENDING", false, func(q queue) int32 { return q.Status.Pending }),
-		{Title: "CPU", Text: func(q queue) string { return heldOf(q, corev1.ResourceCPU) }},
-		{Title: "MEMORY", Text: func(q queue) string { return heldOf(q, corev1.ResourceMemory) }},
-		{Title: "GPU", Text: func(q queue) string { return heldOf(q, "nvidia.com/gpu") }},
-		{Title: "USED", Text: func(q queue) string { return usedBar(q, f.Streams.Unicode()) },
-			Compare: func(a, b queue) int { return cmp.Compare(usedShare(a), usedShare(b)) }},
-		number("UNKNOWN", true, func(q queue) int32 { return q.Status.Unknown }),
-		number("COMPLETED", true, func(q queue) int32 { return q.Status.Completed }),
-		number("PRIORITY", true, func(q queue) int32 { return q.Spec.Priority }),
-		{Title: "RECLAIMABLE", Wide: true, Text: func(q queue) string {
+	wide := []column{
+		number("UNKNOWN", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Unknown }),
+		number("COMPLETED", func(q *schedulingv1beta1.Queue) int32 { return q.Status.Completed }),
+		number("PRIORITY", func(q *schedulingv1beta1.Queue) int32 { return q.Spec.Priority }),
+		{Title: "RECLAIMABLE", Text: func(q *schedulingv1beta1.Queue) string {
 			return strconv.FormatBool(q.Spec.Reclaimable == nil || *q.Spec.Reclaimable)
 		}},
-		amounts("GUARANTEE", func(q queue) corev1.ResourceList { return q.Spec.Guarantee.Resource }),
-		amounts("DESERVED", func(q queue) corev1.ResourceList { return q.Spec.Deserved }),
-		amounts("CAPABILITY", func(q queue) corev1.ResourceList { return q.Spec.Capability }),
-		{Title: "AGE", Volatile: true, Text: func(q queue) string { return render.Age(f.Now(), q.CreationTimestamp.Time) },
-			Compare: func(a, b queue) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
+		{Title: "SHARE", Text: func(q *schedulingv1beta1.Queue) string { return fmt.Sprintf("%d%%", q.Status.Share) },
+			Compare: func(a, b *schedulingv1beta1.Queue) int { return cmp.Compare(a.Status.Share, b.Status.Share) }},
+		amounts("ALLOCATED", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Status.Allocated }),
+		amounts("GUARANTEE", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Spec.Guarantee.Resource }),
+		amounts("DESERVED", deserved),
+		amounts("CAPABILITY", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Spec.Capability }),
 	}
+	for i := range wide {
+		wide[i].Wide = true
+	}
+	return wide
 }
 
-func dash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
+func number(title string, n func(*schedulingv1beta1.Queue) int32) column {
+	return column{Title: title, Text: func(q *schedulingv1beta1.Queue) string { return strconv.Itoa(int(n(q))) }}
 }
 
-// heldOf is what the queue holds of a resource, and of how much when that is limited.
-func heldOf(q *schedulingv1beta1.Queue, name corev1.ResourceName) string {
-	held, holds := q.Status.Allocated[name]
-	limit, limited := q.Spec.Capability[name]
-	switch {
-	case limited:
-		return held.String() + "/" + limit.String()
-	case holds && !held.IsZero():
-		return held.String()
-	}
-	return "-"
+func heldColumn(title string, name corev1.ResourceName) column {
+	return column{Title: title, Text: func(q *schedulingv1beta1.Queue) string { return heldOf(q, name) }}
 }
 
-// usedShare is the largest share that the queue holds of what bounds it: its
-// capability, else what it deserves. It is negative when nothing bounds it.
-func usedShare(q *schedulingv1beta1.Queue) float64 {
-	share := -1.0
-	for _, bound := range []corev1.ResourceList{q.Spec.Capability, q.Spec.Deserved} {
-		for name, limit := range bound {
-			held := q.Status.Allocated[name]
-			if amount := limit.AsApproximateFloat64(); amount > 0 {
-				share = max(share, held.AsApproximateFloat64()/amount)
-			}
-		}
-		if share >= 0 {
-			return share
-		}
-	}
-	return share
+func stateColumn(f *cli.Factory) column {
+	style := render.Style{Enabled: f.Streams.Color()}
+	return column{Title: "STATE", Text: func(q *schedulingv1beta1.Queue) string { return style.Phase(string(stateOf(q))) }}
 }
 
-const barWidth = 8
-
-func usedBar(q *schedulingv1beta1.Queue, fancy bool) string {
-	share := usedShare(q)
-	if share < 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%s %3.0f%%", render.Bar(share, 1, barWidth, fancy), share*100)
-}
-
-func amountsText(list corev1.ResourceList) string {
-	var parts []string
-	for name, amount := range list {
-		parts = append(parts, string(name)+"="+amount.String())
-	}
-	slices.Sort(parts)
-	return dash(strings.Join(parts, ","))
+func usedColumn(f *cli.Factory) column {
+	return column{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string { return usedBar(q, f.Streams.Unicode()) }, Compare: byUse}
 }

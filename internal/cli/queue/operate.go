@@ -27,6 +27,7 @@ type operateOptions struct {
 	target  target
 	confirm cli.Confirm
 	dryRun  cli.DryRun
+	wait    cli.Wait
 	action  string
 	weight  int32
 }
@@ -43,13 +44,17 @@ func newOpen(f *cli.Factory, run func(context.Context, *operateOptions) error) *
 
 func newClose(f *cli.Factory, run func(context.Context, *operateOptions) error) *cobra.Command {
 	return newSwitch(f, run, "close", "Let queues take no more jobs", `
-		Close queues: they take no more jobs; what runs in them goes on. When jobs run or
-		wait in a queue, this asks first.`, `
+		Close queues, and those below them: they take no more jobs; what runs in them goes
+		on, and the queue is Closing until it is empty. When jobs run or wait in a queue,
+		this says what would become of them, as the scheduler sees it, and asks first.`, `
 		# One queue
 		vcctl queue close research
 
-		# In a script, whatever runs there
-		vcctl queue close research --yes`)
+		# In a script, whatever runs there; done when the last job has ended
+		vcctl queue close research --yes --wait
+
+		# What would it do?
+		vcctl queue close research --dry-run=server`)
 }
 
 func newSwitch(f *cli.Factory, run func(context.Context, *operateOptions) error, action, short, long, examples string) *cobra.Command {
@@ -58,21 +63,23 @@ func newSwitch(f *cli.Factory, run func(context.Context, *operateOptions) error,
 		Use: action + " NAME...", Short: short, Long: cli.Text(long), Example: f.Examples(examples),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.target.complete(f, args)
-			if len(o.target.names) == 0 {
-				return cli.UsageError(f, cmd, "queue name must be specified")
+			if err := o.target.complete(f, cmd, args, "queue name must be specified"); err != nil {
+				return err
 			}
 			return run(cmd.Context(), o)
 		},
 	}
-	o.addFlags(cmd)
+	o.addFlags(cmd, strings.ToUpper(action[:1])+action[1:], map[string]string{
+		"open": "Wait until the queues are open", "close": "Wait until the queues are closed: nothing runs or waits in them any more",
+	}[action])
 	return cmd
 }
 
-func (o *operateOptions) addFlags(cmd *cobra.Command) {
-	o.target.addFlag(cmd)
+func (o *operateOptions) addFlags(cmd *cobra.Command, verb, wait string) {
+	o.target.addFlags(cmd, verb)
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
+	o.wait.AddFlags(cmd, false, wait)
 	o.out.AddFormat(cmd, false)
 }
 
@@ -93,8 +100,10 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 			vcctl queue operate research --action update --weight 3`),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.target.complete(f, args)
-			if err := o.checkUsage(cmd); err != nil {
+			if err := o.target.complete(f, cmd, args, "queue name must be specified"); err != nil {
+				return err
+			}
+			if err := o.checkUsage(); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -103,19 +112,17 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 	cmd.Flags().StringVarP(&o.action, "action", "a", "", "open, close or update")
 	cmd.Flags().Int32VarP(&o.weight, "weight", "w", 0, "New weight, with --action update")
 	_ = cmd.RegisterFlagCompletionFunc("action", cli.Values("open", "close", "update"))
-	o.addFlags(cmd)
+	o.addFlags(cmd, "Operate on", "Wait until the queues are open, or closed")
 	return cmd
 }
 
 // checkUsage refuses with the words that scripts around Volcano's vcctl know.
-func (o *operateOptions) checkUsage(cmd *cobra.Command) error {
+func (o *operateOptions) checkUsage() error {
 	switch {
-	case len(o.target.names) == 0:
-		return cli.UsageError(o.f, cmd, "queue name must be specified")
 	case o.action == "":
 		return cli.Errorf("--action open, close or update", "action can not be null")
 	case o.action == "update" && o.weight <= 0:
-		return cli.Errorf("--weight N", "when update queue %s, weight must be specified, the value must be greater than 0", o.target.names[0])
+		return cli.Errorf("--weight N", "when update queue %s, weight must be specified, the value must be greater than 0", strings.Join(o.target.names, ", "))
 	case o.action != "open" && o.action != "close" && o.action != "update":
 		hint := "--action open, close or update"
 		if near := cli.Nearest(o.action, []string{"open", "close", "update"}); near != "" {
@@ -131,7 +138,7 @@ func operate(ctx context.Context, o *operateOptions) error {
 		return err
 	}
 	if o.action == "update" {
-		u := &updateOptions{f: o.f, out: o.out, target: o.target, dryRun: o.dryRun, change: func(q *schedulingv1beta1.QueueSpec) error {
+		u := &updateOptions{f: o.f, out: o.out, target: o.target, confirm: o.confirm, dryRun: o.dryRun, wait: o.wait, change: func(q *schedulingv1beta1.QueueSpec) error {
 			q.Weight = o.weight
 			return nil
 		}}
@@ -141,12 +148,17 @@ func operate(ctx context.Context, o *operateOptions) error {
 	if err != nil {
 		return err
 	}
-	rootErr := o.leaveRoot()
-	queues, problem := o.queues(ctx, c)
-	if err := o.ask(queues); err != nil {
+	problems := []error{o.leaveRoot()}
+	queues, problem := o.target.find(ctx, o.f, c)
+	problems = append(problems, problem)
+	queues = slices.DeleteFunc(queues, func(q *schedulingv1beta1.Queue) bool {
+		why := o.refuses(ctx, c, q)
+		problems = append(problems, why)
+		return why != nil
+	})
+	if err := o.ask(ctx, c, queues); err != nil {
 		return err
 	}
-	problems := []error{problem, rootErr}
 	for _, queue := range queues {
 		problems = append(problems, o.one(ctx, c, queue))
 	}
@@ -159,57 +171,88 @@ func (o *operateOptions) leaveRoot() error {
 		return nil
 	}
 	o.target.names = slices.DeleteFunc(o.target.names, func(name string) bool { return name == keys.RootQueue })
-	return cli.Errorf("close the queues below it instead; vcctl queue list shows them", "queue %q cannot be closed: it is what all queues stand under", keys.RootQueue)
+	return rootStays()
 }
 
-func (o *operateOptions) queues(ctx context.Context, c client.Client) ([]*schedulingv1beta1.Queue, error) {
-	var queues []*schedulingv1beta1.Queue
-	var problems []error
-	for _, name := range o.target.names {
-		queue, err := getQueue(ctx, o.f, c, name)
-		if err != nil {
-			problems = append(problems, err)
-			continue
-		}
-		queues = append(queues, queue)
-	}
-	return queues, errors.Join(problems...)
+func rootStays() error {
+	return cli.Errorf("close the queues below it instead; vcctl queue tree shows them", "queue %q cannot be closed: it is what all queues stand under", keys.RootQueue)
 }
 
-// ask asks before a queue is closed that jobs run or wait in. Volcano's vcctl
-// never asked: called its way, neither do we.
-func (o *operateOptions) ask(queues []*schedulingv1beta1.Queue) error {
-	if o.action != "close" || o.dryRun.Any() || o.target.old {
+// refuses says why the queue controller would not follow a command: it would only say so in an event.
+func (o *operateOptions) refuses(ctx context.Context, c client.Client, q *schedulingv1beta1.Queue) error {
+	closing := o.action == "close"
+	wish := q.Wish()
+	switch {
+	case closing && isRoot(q):
+		return rootStays()
+	case closing && wish == schedulingv1beta1.QueueStateOpen, !closing && wish == schedulingv1beta1.QueueStateClosed:
+		return cli.Errorf(fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState),
+			"queue %q says itself, by its annotation %s, that it is to be %s", q.Name, keys.QueueState, wish)
+	case closing || isRoot(q) || q.ParentName() == keys.RootQueue:
 		return nil
 	}
-	var effects []string
+	parent := &schedulingv1beta1.Queue{}
+	if err := c.Get(ctx, client.ObjectKey{Name: q.ParentName()}, parent); err == nil && !parent.IsOpen() {
+		return cli.Errorf("vcctl queue open "+parent.Name, "queue %q cannot be opened: its parent %s is %s; open that first", q.Name, parent.Name, parent.Status.State)
+	}
+	return nil
+}
+
+// ask asks before queues are closed that jobs run or wait in, themselves or below them, and before
+// all of a selector are opened or closed. Volcano's vcctl never asked: called its way, neither do we.
+func (o *operateOptions) ask(ctx context.Context, c client.Client, queues []*schedulingv1beta1.Queue) error {
+	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {
+		return nil
+	}
+	var lines []string
+	ask := o.target.wide()
+	if o.action == "close" && len(queues) > 0 {
+		e := &effect{f: o.f, fate: "no new ones are taken"}
+		e.before = withBelow(ctx, c, queues)
+		for _, q := range e.before {
+			after := q.DeepCopy()
+			after.Status.State = schedulingv1beta1.QueueStateClosed
+			e.after = append(e.after, after)
+		}
+		lines = e.lines(ctx, !o.dryRun.Client())
+		ask = ask || len(lines) > 0
+	}
+	return confirm(o.f, &o.confirm, &o.dryRun, o.action+" "+namesOf(queues), lines, ask, queues)
+}
+
+// withBelow adds the queues that stand below: they close with the ones above. When they
+// cannot be listed, nothing is added.
+func withBelow(ctx context.Context, c client.Client, queues []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
+	all, err := (&target{}).labelled(ctx, c)
+	if err != nil {
+		return queues
+	}
+	trees := newForest(all)
+	family := slices.Clone(queues)
 	for _, q := range queues {
-		if busy(q) != "" {
-			effects = append(effects, fmt.Sprintf("queue %s: %s stay, nothing new is taken", q.Name, busy(q)))
+		for _, below := range trees.below(q.Name) {
+			if !slices.ContainsFunc(family, func(known *schedulingv1beta1.Queue) bool { return known.Name == below.Name }) {
+				family = append(family, below)
+			}
 		}
 	}
-	if len(effects) == 0 {
-		return nil
-	}
-	return o.confirm.Ask(o.f, "close "+strings.Join(o.target.names, ", "), effects)
+	return family
 }
 
-// busy says how many pod groups run and wait in a queue; "" when none do.
-func busy(q *schedulingv1beta1.Queue) string {
-	running, waiting := q.Status.Running, q.Status.Inqueue+q.Status.Pending
-	if running+waiting == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d running and %d waiting pod groups", running, waiting)
-}
-
-func (o *operateOptions) one(ctx context.Context, c client.Client, queue *schedulingv1beta1.Queue) error {
-	action, done := busv1alpha1.OpenQueueAction, "opened"
+func (o *operateOptions) one(ctx context.Context, c client.WithWatch, queue *schedulingv1beta1.Queue) error {
+	action, done, aim := busv1alpha1.OpenQueueAction, "opened", schedulingv1beta1.QueueStateOpen
 	if o.action == "close" {
-		action, done = busv1alpha1.CloseQueueAction, "closed"
+		action, done, aim = busv1alpha1.CloseQueueAction, "closed", schedulingv1beta1.QueueStateClosed
 	}
 	if !o.dryRun.Client() {
 		if err := c.Create(ctx, commandFor(queue, action), o.dryRun.CreateOptions()...); err != nil {
+			return err
+		}
+	}
+	if o.wait.Wait && !o.dryRun.Any() {
+		var err error
+		reached := func(q *schedulingv1beta1.Queue) bool { return q.Status.State == aim }
+		if queue, err = await(ctx, c, &o.wait, queue, reached, stateText); err != nil {
 			return err
 		}
 	}

@@ -1,20 +1,23 @@
 // Package queue is `vcctl queue`: list queues with what they hold, make them,
 // change them, open and close them.
 //
-//	In:   arguments; Queues from the API server, counts and use from their status
-//	Out:  tables; Queues created, patched and deleted; Commands that open and close
+//	In:   arguments, files; Queues from the API server, counts and use from their status
+//	Out:  tables and trees; Queues created, patched and deleted; Commands that open and
+//	      close; what a change would do, as the scheduler's plan of it says
 //
 // PodGroups are never listed: what a queue holds is in its status.
 package queue
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,56 +31,32 @@ func New(f *cli.Factory) *cobra.Command {
 		Work with queues (queues.scheduling.volcano.sh): what jobs are submitted to, and
 		what resources are shared by. Queues belong to the whole cluster.`, "queues", "q")
 	cmd.AddCommand(
-		newList(f, list), newGet(f, list), newCreate(f, create), newUpdate(f, update),
+		newList(f, list), newTree(f, tree), newGet(f, list), newCreate(f, create), newUpdate(f, update),
 		newOpen(f, operate), newClose(f, operate), newOperate(f, operate), newDelete(f, remove),
 	)
 	return cmd
 }
 
-// target is the names that a command is about. Volcano's vcctl takes the name
-// as -n, which is the namespace everywhere else; queues have none.
-type target struct {
-	names []string
-	// old says that the name was given as -n or --name.
-	old     bool
-	oldName string
-}
-
-func (t *target) addFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&t.oldName, "name", "", "Name of the queue")
-	cmd.Flags().Lookup("name").Hidden = true
-}
-
-func (t *target) complete(f *cli.Factory, args []string) {
-	for _, arg := range args {
-		t.names = append(t.names, cli.BareName(arg))
-	}
-	if len(t.names) > 0 {
-		return
-	}
-	name := t.oldName
-	if name == "" && f.NamespaceGiven() {
-		name = *f.Config.Namespace
-	}
-	if name == "" {
-		return
-	}
-	f.Deprecated("--name (-n) for the name of a queue", "the name as an argument")
-	t.names, t.old = []string{name}, true
-}
+// kind of queues.
+func kind() schema.GroupVersionKind { return schedulingv1beta1.GroupVersion.WithKind("Queue") }
 
 // getQueue reads a queue; when there is none, a name close to it is offered.
 func getQueue(ctx context.Context, f *cli.Factory, c client.Client, name string) (*schedulingv1beta1.Queue, error) {
 	queue := &schedulingv1beta1.Queue{}
 	err := c.Get(ctx, types.NamespacedName{Name: name}, queue)
-	if apierrors.IsNotFound(err) && !strings.Contains(err.Error(), "could not find the requested resource") {
+	if isMissing(err) {
 		return nil, noQueue(ctx, f, name)
 	}
 	return queue, err
 }
 
+// isMissing says whether an error is that of an object that does not exist, and not of a kind that does not.
+func isMissing(err error) bool {
+	return apierrors.IsNotFound(err) && !strings.Contains(err.Error(), "could not find the requested resource")
+}
+
 func noQueue(ctx context.Context, f *cli.Factory, name string) error {
-	names, err := f.Names(ctx, schedulingv1beta1.GroupVersion.WithKind("Queue"), false)
+	names, err := f.Names(ctx, kind(), false)
 	missing := cli.NotFound("queue", name, "", names)
 	if err == nil && len(names) > 0 {
 		if missing.Hint != "" {
@@ -103,4 +82,12 @@ func resourceList(flag, text string) (corev1.ResourceList, error) {
 		list[corev1.ResourceName(name)] = quantity
 	}
 	return list, nil
+}
+
+// plural is "1 job", "2 jobs".
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

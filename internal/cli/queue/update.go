@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"maps"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,10 +14,13 @@ import (
 
 // updateOptions are the inputs of `vcctl queue update`.
 type updateOptions struct {
-	f      *cli.Factory
-	out    cli.Output
-	target target
-	dryRun cli.DryRun
+	f       *cli.Factory
+	out     cli.Output
+	target  target
+	confirm cli.Confirm
+	dryRun  cli.DryRun
+	wait    cli.Wait
+	// change sets what flags say.
 	change func(*schedulingv1beta1.QueueSpec) error
 }
 
@@ -28,25 +32,36 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 		Short: "Change the weight, the limits or the parent of queues",
 		Long: cli.Text(`
 			Change queues. Only what is named by a flag changes. A resource list replaces the
-			old one as a whole; the empty one removes it.`),
+			old one as a whole; the empty one removes it. With -f the spec becomes that of
+			the file, and labels and annotations of the file are added.
+
+			When a queue in which jobs run gets less by it, this says first who would be
+			evicted at once, as the scheduler sees it, and asks. vcctl plan --queue-edit
+			tells the same, and more, without a change.`),
 		Example: f.Examples(`
 			# Twice the share
 			vcctl queue update research --weight 2
 
 			# A limit, and none
 			vcctl queue update small --capability cpu=16,memory=64Gi
-			vcctl queue update small --capability ''`),
+			vcctl queue update small --capability ''
+
+			# Less for all queues of a team: what would that do?
+			vcctl queue update -l team=nlp --capability nvidia.com/gpu=8 --dry-run=server
+
+			# Less, and wait until the queue holds no more than that
+			vcctl queue update research --capability cpu=4 --yes --wait`),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.target.complete(f, args)
-			if len(o.target.names) == 0 {
-				return cli.UsageError(f, cmd, "queue name must be specified")
-			}
-			if changed, err := flags.apply(cmd, &schedulingv1beta1.QueueSpec{}); err != nil || !changed {
-				if err == nil {
-					err = cli.UsageError(f, cmd, "nothing to change: no flag says what")
-				}
+			if err := o.target.complete(f, cmd, args, "queue name must be specified"); err != nil {
 				return err
+			}
+			changed, err := flags.apply(cmd, &schedulingv1beta1.QueueSpec{})
+			switch {
+			case err != nil:
+				return err
+			case !changed && !o.target.files.Given():
+				return cli.UsageError(f, cmd, "nothing to change: no flag says what")
 			}
 			o.change = func(q *schedulingv1beta1.QueueSpec) error {
 				_, err := flags.apply(cmd, q)
@@ -55,12 +70,19 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 			return run(cmd.Context(), o)
 		},
 	}
-	o.target.addFlag(cmd)
-	flags.addFlags(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("parent", f.CompleteQueues())
+	o.target.addFlags(cmd, "Change")
+	flags.addFlags(f, cmd)
+	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
+	o.wait.AddFlags(cmd, false, "Wait until the queues hold no more than their capability")
 	o.out.AddFormat(cmd, false)
 	return cmd
+}
+
+// changedQueue is a queue before and after a change.
+type changedQueue struct {
+	before, after *schedulingv1beta1.Queue
+	filed         filedQueue
 }
 
 func update(ctx context.Context, o *updateOptions) error {
@@ -71,31 +93,101 @@ func update(ctx context.Context, o *updateOptions) error {
 	if err != nil {
 		return err
 	}
-	var problems []error
-	for _, name := range o.target.names {
-		problems = append(problems, o.one(ctx, c, name))
+	changes, problem := o.changes(ctx, c)
+	if problem != nil && len(changes) == 0 {
+		return problem
+	}
+	around := o.f.Around(ctx, true)
+	var refused []error
+	for _, one := range changes {
+		refused = append(refused, judgeFiled(one.filed, func() error { return hinted(cli.JudgeUpdate(around, one.before, one.after), one.after, around) }))
+	}
+	if err := errors.Join(append(refused, problem)...); errors.Join(refused...) != nil {
+		return err
+	}
+	if err := o.ask(ctx, changes); err != nil {
+		return err
+	}
+	problems := []error{problem}
+	for _, one := range changes {
+		problems = append(problems, o.one(ctx, c, one))
 	}
 	return errors.Join(problems...)
 }
 
-func (o *updateOptions) one(ctx context.Context, c client.Client, name string) error {
-	queue, err := getQueue(ctx, o.f, c, name)
-	if err != nil {
-		return err
+// changes reads the queues that are meant, and makes of each what it is to become.
+func (o *updateOptions) changes(ctx context.Context, c client.Client) ([]changedQueue, error) {
+	filed := map[string]filedQueue{}
+	if o.target.files.Given() {
+		read, err := readQueues(o.f, &o.target.files)
+		if err != nil {
+			return nil, err
+		}
+		o.target.files.Names = nil // standard input is read once
+		for _, one := range read {
+			filed[one.queue.Name] = one
+			o.target.names = append(o.target.names, one.queue.Name)
+		}
 	}
-	before := queue.DeepCopy()
-	if err := o.change(&queue.Spec); err != nil {
-		return err
+	queues, problem := o.target.find(ctx, o.f, c)
+	var changes []changedQueue
+	for _, queue := range queues {
+		one := changedQueue{before: queue, after: queue.DeepCopy(), filed: filed[queue.Name]}
+		if from := one.filed.queue; from != nil {
+			schedulingv1beta1.DefaultQueue(from)
+			one.after.Spec = *from.Spec.DeepCopy()
+			one.after.Labels, one.after.Annotations = joined(queue.Labels, from.Labels), joined(queue.Annotations, from.Annotations)
+		}
+		if err := o.change(&one.after.Spec); err != nil {
+			return nil, err
+		}
+		changes = append(changes, one)
 	}
-	var problems []error
-	for _, problem := range schedulingv1beta1.ValidateQueueUpdate(before, queue, nil) {
-		problems = append(problems, cli.Errorf("", "%s", problem.Error()))
+	return changes, problem
+}
+
+func joined(old, more map[string]string) map[string]string {
+	if len(more) == 0 {
+		return old
 	}
-	if err := errors.Join(problems...); err != nil {
-		return err
+	all := maps.Clone(more)
+	for key, value := range old {
+		if _, there := all[key]; !there {
+			all[key] = value
+		}
 	}
+	return all
+}
+
+// ask says what a change does to queues that get less by it, and asks when jobs run in
+// one, or when a selector chose the queues. Volcano's vcctl never asked: called its way, neither do we.
+func (o *updateOptions) ask(ctx context.Context, changes []changedQueue) error {
+	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {
+		return nil
+	}
+	e := &effect{f: o.f}
+	var all []*schedulingv1beta1.Queue
+	for _, one := range changes {
+		all = append(all, one.before)
+		if shrinks(one.before, one.after) {
+			e.before, e.after = append(e.before, one.before), append(e.after, one.after)
+		}
+	}
+	lines := e.lines(ctx, !o.dryRun.Client())
+	return confirm(o.f, &o.confirm, &o.dryRun, "update "+namesOf(all), lines, o.target.wide() || runs(e.before), all)
+}
+
+func (o *updateOptions) one(ctx context.Context, c client.WithWatch, change changedQueue) error {
+	queue := change.after
 	if !o.dryRun.Client() {
-		if err := c.Patch(ctx, queue, client.MergeFrom(before), o.dryRun.PatchOptions()...); err != nil {
+		if err := c.Patch(ctx, queue, client.MergeFrom(change.before), o.dryRun.PatchOptions()...); err != nil {
+			return err
+		}
+	}
+	if o.wait.Wait && !o.dryRun.Any() {
+		within := func(q *schedulingv1beta1.Queue) bool { return excess(q) == "" }
+		var err error
+		if queue, err = await(ctx, c, &o.wait, queue, within, excess); err != nil {
 			return err
 		}
 	}

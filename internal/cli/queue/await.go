@@ -1,0 +1,66 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// await waits until a queue is as it should be; reached tells, and state says in a word how it is.
+func await(ctx context.Context, c client.WithWatch, wait *cli.Wait, queue *schedulingv1beta1.Queue, reached func(*schedulingv1beta1.Queue) bool,
+	state func(*schedulingv1beta1.Queue) string) (*schedulingv1beta1.Queue, error) {
+	limited, cancel := wait.Limit(ctx)
+	defer cancel()
+	last := queue
+	err := cli.Follow(limited, c, newQueues, client.ObjectKeyFromObject(queue), queue.UID, func(now *schedulingv1beta1.Queue) (bool, error) {
+		last = now
+		return reached(now), nil
+	})
+	switch {
+	case errors.Is(err, cli.ErrGone):
+		return last, cli.Errorf("", "queue %q was deleted while it was waited for", queue.Name)
+	case limited.Err() != nil && ctx.Err() == nil:
+		return last, wait.TimedOut("queue "+queue.Name, state(last))
+	}
+	return last, err
+}
+
+// awaitGone waits until a queue does not exist any more.
+func awaitGone(ctx context.Context, c client.WithWatch, wait *cli.Wait, queue *schedulingv1beta1.Queue) error {
+	limited, cancel := wait.Limit(ctx)
+	defer cancel()
+	err := cli.Follow(limited, c, newQueues, client.ObjectKeyFromObject(queue), queue.UID, func(*schedulingv1beta1.Queue) (bool, error) { return false, nil })
+	switch {
+	case errors.Is(err, cli.ErrGone):
+		return nil
+	case limited.Err() != nil && ctx.Err() == nil:
+		return wait.TimedOut("the deletion of queue "+queue.Name, "the object still exists")
+	}
+	return err
+}
+
+// stateText is how a queue is, for who waited in vain.
+func stateText(q *schedulingv1beta1.Queue) string {
+	if text := busy(q); text != "" {
+		return fmt.Sprintf("%s, and %s", stateOf(q), text)
+	}
+	return string(stateOf(q))
+}
+
+// excess is what the queue holds over its capability, in words; "" when it is within.
+func excess(q *schedulingv1beta1.Queue) string {
+	for _, name := range resourcesOf(q) {
+		held, limit := q.Status.Allocated[name], q.Spec.Capability[name]
+		if _, limited := q.Spec.Capability[name]; limited && held.Cmp(limit) > 0 {
+			return fmt.Sprintf("it holds %s %s, and may hold %s", held.String(), cli.ShortResource(name), limit.String())
+		}
+	}
+	return ""
+}
+
+func newQueues() client.ObjectList { return &schedulingv1beta1.QueueList{} }

@@ -1,0 +1,56 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/vc-batch/vc/api/check"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// hinted adds to each refusal of a queue what to do about it.
+func hinted(err error, queue *schedulingv1beta1.Queue, around *check.Around) error {
+	if err == nil {
+		return nil
+	}
+	if many, joined := err.(interface{ Unwrap() []error }); joined {
+		var all []error
+		for _, one := range many.Unwrap() {
+			all = append(all, hinted(one, queue, around))
+		}
+		return errors.Join(all...)
+	}
+	var human *cli.Error
+	if !errors.As(err, &human) || human.Hint != "" {
+		return err
+	}
+	with := *human
+	with.Hint = hintOf(human.What, queue, around)
+	return &with
+}
+
+func hintOf(what string, queue *schedulingv1beta1.Queue, around *check.Around) string {
+	switch path, _, _ := strings.Cut(what, ":"); {
+	case path == "spec.parent":
+		var names []string
+		if around.Queues != nil {
+			for _, q := range around.Queues.Queues() {
+				names = append(names, q.Name)
+			}
+		}
+		if near := cli.Nearest(queue.Spec.Parent, names); near != "" && near != queue.Spec.Parent {
+			return fmt.Sprintf("did you mean %q?", near)
+		}
+		return "vcctl queue tree shows the queues that there are"
+	case path == "metadata.name" && queue.Name == keys.DefaultQueue:
+		return "jobs that name no queue go there; vcctl queue close default keeps them out"
+	case path == "metadata.name" && strings.Contains(what, "child queues"):
+		return "vcctl queue delete takes several names: those below go first"
+	case strings.HasPrefix(path, "spec.deserved"), strings.HasPrefix(path, "spec.capability"), strings.HasPrefix(path, "spec.guarantee"):
+		return "guarantee <= deserved <= capability, in a queue and from its parent down; vcctl queue tree -o wide shows them"
+	}
+	return ""
+}

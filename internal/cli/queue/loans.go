@@ -1,0 +1,99 @@
+package queue
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// loan is what a queue holds beyond what it deserves, of a resource that a sibling
+// deserves and does not use. Without a lender (from is empty) nobody deserves it.
+type loan struct {
+	from, to string
+	resource corev1.ResourceName
+	amount   resource.Quantity
+}
+
+// text is the amount: "2 cpu".
+func (l *loan) text() string { return l.amount.String() + " " + cli.ShortResource(l.resource) }
+
+// deserved is what a queue deserves: what the scheduler says, else what the queue itself says.
+func deserved(q *schedulingv1beta1.Queue) corev1.ResourceList {
+	if len(q.Status.Deserved) > 0 {
+		return q.Status.Deserved
+	}
+	return q.Spec.Deserved
+}
+
+// loansAmong says who of siblings borrows what of whom. Who borrows most of a resource
+// takes from who has most of it left, so that few loans tell it all. Pods are no resource here.
+func loansAmong(siblings []*schedulingv1beta1.Queue) []loan {
+	names := map[corev1.ResourceName]bool{}
+	for _, q := range siblings {
+		for name := range deserved(q) {
+			names[name] = name != corev1.ResourcePods
+		}
+	}
+	var loans []loan
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if names[name] {
+			loans = append(loans, loansOf(name, siblings)...)
+		}
+	}
+	return loans
+}
+
+// balance is how far a queue is beyond, or below, what it deserves of a resource.
+type balance struct {
+	queue string
+	left  resource.Quantity
+}
+
+func loansOf(name corev1.ResourceName, siblings []*schedulingv1beta1.Queue) []loan {
+	var over, under []balance
+	for _, q := range siblings {
+		share := deserved(q)
+		deserves, named := share[name]
+		if !named && len(share) > 0 {
+			continue // it is not what the queue shares by
+		}
+		held := q.Status.Allocated[name].DeepCopy()
+		held.Sub(deserves)
+		switch held.Sign() {
+		case 1:
+			over = append(over, balance{q.Name, held})
+		case -1:
+			held.Neg()
+			under = append(under, balance{q.Name, held})
+		}
+	}
+	largest := func(a, b balance) int { return cmp.Or(b.left.Cmp(a.left), cmp.Compare(a.queue, b.queue)) }
+	slices.SortFunc(over, largest)
+	slices.SortFunc(under, largest)
+	var loans []loan
+	for _, borrower := range over {
+		for i := range under {
+			lender := &under[i]
+			amount := borrower.left.DeepCopy()
+			if lender.left.Cmp(amount) < 0 {
+				amount = lender.left.DeepCopy()
+			}
+			if amount.Sign() <= 0 {
+				continue
+			}
+			lender.left.Sub(amount)
+			borrower.left.Sub(amount)
+			loans = append(loans, loan{from: lender.queue, to: borrower.queue, resource: name, amount: amount})
+		}
+		if borrower.left.Sign() > 0 {
+			loans = append(loans, loan{to: borrower.queue, resource: name, amount: borrower.left})
+		}
+	}
+	return loans
+}

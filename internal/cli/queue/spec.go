@@ -1,0 +1,107 @@
+package queue
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// spec is a queue as flags describe it.
+type spec struct {
+	weight                          int32
+	parent                          string
+	priority                        int32
+	reclaimable                     bool
+	capability, guarantee, deserved string
+}
+
+func (s *spec) addFlags(f *cli.Factory, cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.Int32VarP(&s.weight, "weight", "w", 1, "Share of the queue among its siblings")
+	flags.StringVar(&s.parent, "parent", "", "Parent queue (default \"root\")")
+	flags.Int32Var(&s.priority, "priority", 0, "Queues of higher priority come first")
+	flags.BoolVar(&s.reclaimable, "reclaimable", true, "Whether others may take back what the queue holds over its share")
+	flags.StringVar(&s.capability, "capability", "", "The most that the queue may hold: cpu=16,memory=64Gi")
+	flags.StringVar(&s.guarantee, "guarantee", "", "What is kept for the queue: cpu=2,memory=8Gi")
+	flags.StringVar(&s.deserved, "deserved", "", "What the queue deserves: cpu=8,memory=32Gi")
+	_ = cmd.RegisterFlagCompletionFunc("parent", f.CompleteQueues())
+}
+
+// maxWeight is the most that the API takes.
+const maxWeight = 65535
+
+// apply sets those fields whose flags were given.
+func (s *spec) apply(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (changed bool, err error) {
+	given := func(name string) bool {
+		isGiven := cmd.Flags().Lookup(name).Changed
+		changed = changed || isGiven
+		return isGiven
+	}
+	var problems []error
+	if given("weight") {
+		if q.Weight = s.weight; s.weight < 1 || s.weight > maxWeight {
+			problems = append(problems, cli.Errorf("", "--weight: %d is not between 1 and %d", s.weight, maxWeight))
+		}
+	}
+	if given("parent") {
+		q.Parent = s.parent
+	}
+	if given("priority") {
+		q.Priority = s.priority
+	}
+	if given("reclaimable") {
+		q.Reclaimable = &s.reclaimable
+	}
+	for _, one := range []struct {
+		name, text string
+		list       *corev1.ResourceList
+	}{
+		{"capability", s.capability, &q.Capability}, {"guarantee", s.guarantee, &q.Guarantee.Resource}, {"deserved", s.deserved, &q.Deserved},
+	} {
+		if given(one.name) {
+			list, err := resourceList("--"+one.name, one.text)
+			problems = append(problems, err)
+			*one.list = list
+		}
+	}
+	return changed, errors.Join(problems...)
+}
+
+// shrinks says whether a queue gets less by a change: less to hold, a lesser share, or
+// others may take from it who might not before.
+func shrinks(old, fresh *schedulingv1beta1.Queue) bool {
+	a, b := &old.Spec, &fresh.Spec
+	switch {
+	case b.Weight < a.Weight, b.Priority < a.Priority, old.ParentName() != fresh.ParentName():
+		return true
+	case gives(b) && !gives(a):
+		return true
+	}
+	return lessLimit(a.Capability, b.Capability) || lessShare(a.Deserved, b.Deserved) || lessShare(a.Guarantee.Resource, b.Guarantee.Resource)
+}
+
+func gives(q *schedulingv1beta1.QueueSpec) bool { return q.Reclaimable == nil || *q.Reclaimable }
+
+// lessLimit: a limit is new, or lower; without one there is no limit.
+func lessLimit(before, after corev1.ResourceList) bool {
+	for name, limit := range after {
+		if old, limited := before[name]; !limited || limit.Cmp(old) < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// lessShare: an amount is lower, or gone.
+func lessShare(before, after corev1.ResourceList) bool {
+	for name, old := range before {
+		if now := after[name]; now.Cmp(old) < 0 {
+			return true
+		}
+	}
+	return false
+}

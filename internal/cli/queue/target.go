@@ -1,0 +1,178 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// target is the queues that a command is about: names, those of a label, or those in
+// files. Volcano's vcctl takes the name as -n, which is the namespace everywhere else;
+// queues have none.
+type target struct {
+	names  []string
+	labels string
+	files  cli.Files
+	// passMissing: a queue that does not exist is no error.
+	passMissing bool
+	// old says that the name was given as -n or --name.
+	old     bool
+	oldName string
+}
+
+// addName adds the hidden --name of Volcano's vcctl.
+func (t *target) addName(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&t.oldName, "name", "", "Name of the queue")
+	cmd.Flags().Lookup("name").Hidden = true
+}
+
+// addFlags adds -l, -f and the hidden --name; verb is what happens to the queues.
+func (t *target) addFlags(cmd *cobra.Command, verb string) {
+	t.addName(cmd)
+	cmd.Flags().StringVarP(&t.labels, "selector", "l", "", verb+" the queues that match this label selector")
+	t.files.AddFlags(cmd)
+}
+
+// complete takes the arguments over; refusal is said when nothing tells which queues.
+func (t *target) complete(f *cli.Factory, cmd *cobra.Command, args []string, refusal string) error {
+	for _, arg := range args {
+		t.names = append(t.names, cli.BareName(arg))
+	}
+	if len(t.names) == 0 {
+		t.takeOldName(f)
+	}
+	ways := 0
+	for _, given := range []bool{len(t.names) > 0, t.labels != "", t.files.Given()} {
+		if given {
+			ways++
+		}
+	}
+	switch ways {
+	case 0:
+		return cli.UsageError(f, cmd, "%s", refusal)
+	case 1:
+		return nil
+	}
+	return cli.UsageError(f, cmd, "names, --selector and --filename together: say one of them")
+}
+
+func (t *target) takeOldName(f *cli.Factory) {
+	name := t.oldName
+	if name == "" && f.NamespaceGiven() {
+		name = *f.Config.Namespace
+	}
+	if name == "" {
+		return
+	}
+	f.Deprecated("--name (-n) for the name of a queue", "the name as an argument")
+	t.names, t.old = []string{name}, true
+}
+
+// wide says whether more than named queues may be meant.
+func (t *target) wide() bool { return t.labels != "" }
+
+// find reads the queues that are meant. Those that are there come back though others are missing.
+func (t *target) find(ctx context.Context, f *cli.Factory, c client.Client) ([]*schedulingv1beta1.Queue, error) {
+	if t.labels != "" {
+		return t.labelled(ctx, c)
+	}
+	if t.files.Given() {
+		filed, err := readQueues(f, &t.files)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range filed {
+			t.names = append(t.names, one.queue.Name)
+		}
+	}
+	var queues []*schedulingv1beta1.Queue
+	var problems []error
+	for i, name := range t.names {
+		if slices.Contains(t.names[:i], name) {
+			continue
+		}
+		queue := &schedulingv1beta1.Queue{}
+		err := c.Get(ctx, types.NamespacedName{Name: name}, queue)
+		if isMissing(err) {
+			if t.passMissing {
+				continue
+			}
+			err = noQueue(ctx, f, name)
+		}
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		queues = append(queues, queue)
+	}
+	return queues, errors.Join(problems...)
+}
+
+// labelled lists the queues of the selector; all, when there is none.
+func (t *target) labelled(ctx context.Context, c client.Client) ([]*schedulingv1beta1.Queue, error) {
+	labels, err := cli.ParseSelector(t.labels)
+	if err != nil {
+		return nil, err
+	}
+	var options []client.ListOption
+	if labels != nil {
+		options = append(options, labels)
+	}
+	var queues []*schedulingv1beta1.Queue
+	page := &schedulingv1beta1.QueueList{}
+	err = cli.Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			queues = append(queues, page.Items[i].DeepCopy())
+		}
+		return nil
+	}, options...)
+	return queues, err
+}
+
+// names of queues, joined for a sentence.
+func namesOf(queues []*schedulingv1beta1.Queue) string {
+	names := make([]string, len(queues))
+	for i, queue := range queues {
+		names[i] = queue.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// filedQueue is a queue as a file describes it.
+type filedQueue struct {
+	queue  *schedulingv1beta1.Queue
+	object cli.FileObject
+}
+
+// readQueues reads the queues of files; other kinds are passed over, with a word.
+func readQueues(f *cli.Factory, files *cli.Files) ([]filedQueue, error) {
+	objects, err := files.Read(f)
+	if err != nil {
+		return nil, err
+	}
+	var queues []filedQueue
+	for _, object := range objects {
+		if object.Object.GroupVersionKind() != kind() {
+			f.Warnf("%s %q is passed over: it is no queue", strings.ToLower(object.Object.GetKind()), object.Object.GetName())
+			continue
+		}
+		queue := &schedulingv1beta1.Queue{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object.Object, queue); err != nil {
+			return nil, cli.InFile(err, object)
+		}
+		queues = append(queues, filedQueue{queue: queue, object: object})
+	}
+	if len(queues) == 0 {
+		return nil, cli.Errorf("queues are of kind Queue, scheduling.volcano.sh/v1beta1; vcctl job run -f makes other kinds, too", "no queue in %s", strings.Join(files.Names, ", "))
+	}
+	return queues, nil
+}

@@ -1,0 +1,175 @@
+package queue
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// treeOptions are the inputs of `vcctl queue tree`.
+type treeOptions struct {
+	f      *cli.Factory
+	out    cli.Output
+	names  []string
+	labels string
+}
+
+func newTree(f *cli.Factory, run func(context.Context, *treeOptions) error) *cobra.Command {
+	o := &treeOptions{f: f}
+	cmd := &cobra.Command{
+		Use:   "tree [NAME...]",
+		Short: "Show queues below their parents: use, and who borrows from whom",
+		Long: cli.Text(`
+			Show the queues as they stand below each other; with names, the trees below
+			those. RUN and WAIT count the jobs (pod groups) that run and wait in a queue and
+			in those below it. USED shows the resource that is nearest to its bound: the
+			queue's capability, else what it deserves. What stands right of the mark | is
+			more than the queue deserves: NOTE says of which queue beside it that is
+			borrowed. It may be taken back when that one wants it.
+
+			Everything is read from the status of the queues, where the scheduler and the
+			queue controller write it once a second at most.`),
+		Example: f.Examples(`
+			# All queues
+			vcctl queue tree
+
+			# The tree below one, with what each deserves and may hold at most
+			vcctl queue tree research -o wide
+
+			# And again whenever a queue changes
+			vcctl queue tree -w`),
+		ValidArgsFunction: f.CompleteQueues(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, arg := range args {
+				o.names = append(o.names, cli.BareName(arg))
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "Show the queues that match this label selector")
+	o.out.AddList(cmd)
+	return cmd
+}
+
+// grove is the queues that a tree is drawn of, as they are now.
+type grove struct {
+	signs  branches
+	known  []*schedulingv1beta1.Queue
+	forest *forest
+	shown  func(name string) bool
+	indent map[string]string
+	found  map[string]bool // by the selector; nil: none was given
+}
+
+// plant takes queues over, in place of older ones of their names, and draws the tree anew.
+func (g *grove) plant(queues ...*schedulingv1beta1.Queue) []branch {
+	for _, q := range queues {
+		if at := slices.IndexFunc(g.known, func(old *schedulingv1beta1.Queue) bool { return old.Name == q.Name }); at >= 0 {
+			g.known[at] = q
+			continue
+		}
+		g.known = append(g.known, q)
+	}
+	g.forest = newForest(g.known)
+	rows := g.forest.draw(g.shown, g.signs)
+	g.indent = map[string]string{}
+	for _, row := range rows {
+		g.indent[row.queue.Name] = row.indent
+	}
+	return rows
+}
+
+func tree(ctx context.Context, o *treeOptions) error {
+	labels, err := cli.ParseSelector(o.labels)
+	if err != nil {
+		return err
+	}
+	g := &grove{signs: branchesFor(o.f.Streams.Unicode()), shown: func(string) bool { return true }}
+	l := &cli.List[*schedulingv1beta1.Queue]{
+		Kind: "queues", New: newQueues,
+		Columns: treeColumns(o.f, g), Selector: labels, FreeText: true, Suggest: o.f.Suggest(kind(), false),
+	}
+	if len(o.names) > 0 || labels != nil {
+		if err := o.around(ctx, g); err != nil {
+			return err
+		}
+	}
+	if len(o.names) > 0 {
+		below := func(name string) bool { return g.forest.inside(name, o.names) }
+		g.shown, l.Keep = below, func(q *schedulingv1beta1.Queue) bool {
+			g.plant(q)
+			return below(q.Name)
+		}
+	}
+	if labels != nil {
+		below, found := g.shown, map[string]bool{}
+		g.shown = func(name string) bool { return found[name] && below(name) }
+		g.found = found
+	}
+	l.Prepare = func(_ context.Context, items []*schedulingv1beta1.Queue) error {
+		g.arrange(items)
+		return nil
+	}
+	return l.Run(ctx, o.f, &o.out)
+}
+
+// around reads the queues that the ones to be shown stand among, and says when one that is named is missing.
+func (o *treeOptions) around(ctx context.Context, g *grove) error {
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	all, err := (&target{}).labelled(ctx, c)
+	if err != nil {
+		return err
+	}
+	g.plant(all...)
+	for _, name := range o.names {
+		if g.forest.queues[name] == nil {
+			return noQueue(ctx, o.f, name)
+		}
+	}
+	return nil
+}
+
+// arrange puts items into the order of the tree.
+func (g *grove) arrange(items []*schedulingv1beta1.Queue) {
+	for _, q := range items {
+		if g.found != nil {
+			g.found[q.Name] = true
+		}
+	}
+	place := map[string]int{}
+	for i, row := range g.plant(items...) {
+		place[row.queue.Name] = i
+	}
+	slices.SortStableFunc(items, func(a, b *schedulingv1beta1.Queue) int { return place[a.Name] - place[b.Name] })
+}
+
+func treeColumns(f *cli.Factory, g *grove) []column {
+	columns := []column{
+		{Title: "NAME", Text: func(q *schedulingv1beta1.Queue) string { return g.indent[q.Name] + q.Name },
+			Compare: func(a, b *schedulingv1beta1.Queue) int { return strings.Compare(a.Name, b.Name) }},
+		stateColumn(f),
+		number("RUN", func(q *schedulingv1beta1.Queue) int32 { return g.forest.sum(q, runningIn) }),
+		number("WAIT", func(q *schedulingv1beta1.Queue) int32 { return g.forest.sum(q, waitingIn) }),
+		{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string { return usedLong(q, f.Streams.Unicode()) }, Compare: byUse},
+	}
+	wide := append([]column{
+		heldColumn("CPU", corev1.ResourceCPU),
+		heldColumn("MEMORY", corev1.ResourceMemory),
+		{Title: "GPU", Text: gpusOf},
+		number("WEIGHT", func(q *schedulingv1beta1.Queue) int32 { return q.Spec.Weight }),
+	}, wideColumns()...)
+	for i := range wide {
+		wide[i].Wide = true
+	}
+	columns = append(columns, wide...)
+	return append(columns, column{Title: "NOTE", Text: func(q *schedulingv1beta1.Queue) string { return g.forest.noteOf(q) }})
+}

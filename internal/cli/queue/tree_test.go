@@ -1,0 +1,138 @@
+package queue_test
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+)
+
+// family puts a tree of queues into the cluster: eng has infra and research below it, and
+// research has borrowed two GPUs of infra and one that nobody deserves. Nothing is known of root.
+func family(s *clitest.Server) {
+	child := func(name, parent, gpus, holds string, running, waiting int32) *schedulingv1beta1.Queue {
+		return golden.NewQueue(name, 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
+			q.Spec.Parent = parent
+			q.Spec.Capability = golden.Amounts("cpu", "32", "nvidia.com/gpu", "16")
+			q.Spec.Deserved = golden.Amounts("nvidia.com/gpu", gpus)
+			q.Status.Deserved = golden.Amounts("nvidia.com/gpu", gpus)
+			q.Status.Allocated = golden.Amounts("cpu", holds, "memory", "4Gi", "nvidia.com/gpu", holds, "pods", holds)
+			q.Status.Running, q.Status.Pending, q.Status.Waiting, q.Status.Share = running, waiting, waiting, 100
+		})
+	}
+	s.Set(
+		golden.NewQueue("root", 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) { q.Spec.Parent = "" }),
+		child("eng", "root", "8", "7", 0, 0),
+		child("infra", "eng", "4", "2", 1, 2),
+		child("research", "eng", "2", "5", 2, 0),
+		golden.NewQueue("lost", 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
+			q.Spec.Parent = "nowhere"
+			q.Status.Conditions = []metav1.Condition{{Type: schedulingv1beta1.QueueValid, Status: metav1.ConditionFalse, Message: `parent queue "nowhere" does not exist`}}
+		}),
+	)
+}
+
+func TestQueueTreeGolden(t *testing.T) {
+	t.Parallel()
+	runs := golden.Every(golden.Command{Args: "queue tree", Wrong: "queue tree reserch", Prepare: family})
+	golden.Hold(t, "tree", append(runs,
+		golden.Run{About: "on a terminal that can draw it, in colour", Args: "queue tree", Width: 120, Color: true, Prepare: family, Env: map[string]string{"LANG": "en_US.UTF-8"}},
+		golden.Run{About: "on a narrow terminal", Args: "queue tree", Width: 40, Prepare: family},
+		golden.Run{About: "below one queue", Args: "queue tree eng", Width: 120, Prepare: family},
+		golden.Run{About: "all that is known", Args: "queue tree research -o wide", Prepare: family},
+		golden.Run{About: "by label: what is between is left out", Args: "queue tree -l deep=yes", Prepare: func(s *clitest.Server) {
+			family(s)
+			for _, name := range []string{"root", "infra"} {
+				s.Set(golden.NewQueue(name, 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
+					q.Labels = map[string]string{"deep": "yes"}
+					if q.Spec.Parent = "eng"; name == "root" {
+						q.Spec.Parent = ""
+					}
+				}))
+			}
+		}},
+		golden.Run{About: "in another order", Args: "queue tree --sort-by running --no-headers", Prepare: family},
+		golden.Run{About: "no queues at all", Args: "queue tree", Prepare: func(s *clitest.Server) {
+			for _, name := range []string{"default", "research", "archive"} {
+				s.Remove(golden.NewQueue(name, 1, "", nil))
+			}
+		}},
+		golden.Run{About: "queues in a circle", Args: "queue tree", Prepare: func(s *clitest.Server) {
+			for name, parent := range map[string]string{"default": "archive", "archive": "default"} {
+				s.Set(golden.NewQueue(name, 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) { q.Spec.Parent = parent }))
+			}
+		}},
+		golden.Run{About: "names to complete", Args: "__complete queue tree re"},
+	))
+}
+
+// squeezed is what a scheduler says to less for research: one of its jobs goes, one elsewhere, and one starts.
+func squeezed() insightv1alpha1.PlanStatus {
+	return insightv1alpha1.PlanStatus{
+		Verdict: insightv1alpha1.VerdictStarts,
+		Answers: []insightv1alpha1.Answer{{Kind: "Queue", Name: "research", Verdict: insightv1alpha1.VerdictStarts, Changes: []string{"capability cpu 16 -> 4"}}},
+		Starts:  []insightv1alpha1.StartingGang{{Namespace: "cv", Name: "detect", Queue: "default", Pods: 2}},
+		Victims: []insightv1alpha1.Victim{
+			{Namespace: "nlp", Pod: "train-worker-1", Job: "train", Queue: "research", Reason: "reclaim"},
+			{Namespace: "nlp", Pod: "train-worker-2", Job: "train", Queue: "research", Reason: "reclaim"},
+			{Namespace: "cv", Pod: "segment-main-0", Job: "segment", Queue: "default", Reason: "preempt"},
+		},
+		VictimCount: 3,
+	}
+}
+
+// calm is what a scheduler says to a change by which nobody has to go.
+func calm() insightv1alpha1.PlanStatus {
+	return insightv1alpha1.PlanStatus{Verdict: insightv1alpha1.VerdictStarts}
+}
+
+func TestQueueChangesAreToldFirst(t *testing.T) {
+	t.Parallel()
+	less := "queue update research --capability cpu=4"
+	golden.Hold(t, "effects", []golden.Run{
+		{About: "less for a queue in use, and nobody to ask", Args: less, Prepare: golden.Answering(squeezed()), Check: unchanged},
+		{About: "on a terminal it is asked: no", Args: less, Width: 120, Input: "n\n", Prepare: golden.Answering(squeezed()), Check: unchanged},
+		{About: "on a terminal it is asked: yes", Args: less, Width: 120, Input: "y\n", Prepare: golden.Answering(squeezed())},
+		{About: "agreed before", Args: less + " --yes", Prepare: golden.Answering(squeezed())},
+		{About: "only thought of", Args: less + " --dry-run=server", Prepare: golden.Answering(squeezed())},
+		{About: "only thought of, with nothing sent", Args: less + " --dry-run=client", Check: noPlan},
+		{About: "less, and nobody has to go", Args: less, Width: 80, Input: "y\n", Prepare: golden.Answering(calm())},
+		{About: "more is not asked about", Args: "queue update research --weight 9", Check: noPlan},
+		{About: "less for a queue that nothing runs in", Args: "queue update default --capability cpu=1", Check: noPlan},
+		{About: "less, Volcano's way", Args: "queue operate -n research -a update -w 1", Check: noPlan},
+		{About: "close", Args: "queue close research", Width: 120, Input: "y\n", Prepare: golden.Answering(squeezed())},
+		{About: "close, and those below", Args: "queue close eng", Width: 120, Input: "y\n", Prepare: func(s *clitest.Server) {
+			family(s)
+			golden.Answering(calm())(s)
+		}},
+		{About: "close, on a cluster that knows no plans", Args: "queue close research", Width: 120, Input: "y\n", Prepare: noPlans},
+		{About: "delete", Args: "queue delete research", Width: 120, Input: "y\n", Check: golden.Stored(queuePath, 2)},
+		{About: "open below a closed parent", Args: "queue open lower", Prepare: func(s *clitest.Server) {
+			s.Set(golden.NewQueue("lower", 1, schedulingv1beta1.QueueStateClosed, func(q *schedulingv1beta1.Queue) { q.Spec.Parent = "archive" }))
+		}},
+	})
+}
+
+func unchanged(t *testing.T, s *clitest.Server) {
+	t.Helper()
+	for _, request := range s.Requests() {
+		if len(request) > 5 && request[:5] == "PATCH" {
+			t.Errorf("it was changed all the same: %s", request)
+		}
+	}
+}
+
+func noPlan(t *testing.T, s *clitest.Server) {
+	t.Helper()
+	if asked := s.Created("Plan"); len(asked) > 0 {
+		t.Errorf("the scheduler was asked: %v", asked)
+	}
+}
+
+func noPlans(s *clitest.Server) {
+	s.Refuse("POST", "/apis/insight.vc-batch.dev", 404, metav1.StatusReasonNotFound, "the server could not find the requested resource")
+}
