@@ -8,15 +8,22 @@ GO         ?= go
 TOOL       := $(GO) tool -modfile=tools.mod
 BIN        := bin
 FUZZTIME   ?= 10s
+PREFIX     ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-down test test-unit test-race scenarios e2e bench fuzz lint generate verify vulncheck clean
+.PHONY: help build install docs demo demo-down test test-unit test-race scenarios e2e bench fuzz lint generate verify vulncheck clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## the programs, into bin/
 	@hack/build.sh $(BIN)
+
+install: build docs ## the command line, its completion and man pages, below PREFIX (/usr/local); UNINSTALL=1 removes them
+	@hack/install.sh $(BIN) $(PREFIX)
+
+docs: ## docs/reference and the man pages (bin/man1), from the help texts
+	@$(GO) run ./internal/cli/reference/write docs/reference $(BIN)/man1
 
 demo: ## a real cluster on this machine, a distributed job on it, and its result
 	@hack/demo.sh up

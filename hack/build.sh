@@ -18,3 +18,4 @@ hack/progress.sh "modules" downloaded sh -c "go list -deps $programs >$bin/.deps
 total=$(wc -l <"$bin/.deps")
 rm -f "$bin/.deps"
 hack/progress.sh "build" "$total" go build -v -ldflags "$flags" -o "$bin/" $programs
+hack/names.sh "$bin"

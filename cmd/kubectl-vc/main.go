@@ -12,5 +12,5 @@ import (
 )
 
 func main() {
-	os.Exit(root.Main(context.Background(), "kubectl vc", os.Args[1:], iostreams.System()))
+	os.Exit(root.Main(context.Background(), os.Args[0], os.Args[1:], iostreams.System()))
 }

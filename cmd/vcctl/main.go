@@ -15,5 +15,5 @@ import (
 func main() {
 	// What a list of ten thousand jobs needs is mostly garbage: collect it sooner.
 	debug.SetGCPercent(40)
-	os.Exit(root.Main(context.Background(), root.ProgramName(os.Args[0]), os.Args[1:], iostreams.System()))
+	os.Exit(root.Main(context.Background(), os.Args[0], os.Args[1:], iostreams.System()))
 }

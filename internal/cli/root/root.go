@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -29,16 +28,22 @@ import (
 	"github.com/vc-batch/vc/internal/cli/version"
 )
 
-// Main runs the command line and returns the exit code. Program is "vcctl" or "kubectl vc".
-func Main(ctx context.Context, program string, args []string, streams iostreams.Streams) int {
+// Main runs the command line and returns the exit code. By its name argv0 the program is
+// vcctl, a plugin of kubectl, what completes that plugin's words, or one of Volcano's short programs.
+func Main(ctx context.Context, argv0 string, args []string, streams iostreams.Streams) int {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return Run(ctx, cli.NewFactory(program, &streams), args)
+	f := cli.NewFactory(ProgramName(argv0), &streams)
+	cmd, args := treeFor(f, argv0, args)
+	return execute(ctx, f, cmd, args)
 }
 
-// Run is Main with a factory of the caller's, without signals.
+// Run runs a command line of vcctl with a factory of the caller's, without signals.
 func Run(ctx context.Context, f *cli.Factory, args []string) int {
-	cmd := New(f)
+	return execute(ctx, f, New(f), args)
+}
+
+func execute(ctx context.Context, f *cli.Factory, cmd *cobra.Command, args []string) int {
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(ctx)
 	switch {
@@ -158,7 +163,7 @@ func (v *verbosity) Set(level string) error {
 
 // fromEnvironment sets every flag of the root that was not given from VCCTL_<NAME>.
 func fromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
-	var problem error
+	settings, problem := f.Settings()
 	cmd.Root().PersistentFlags().VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed || flag.Hidden || problem != nil {
 			return
@@ -174,6 +179,9 @@ func fromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
 	})
 	if problem != nil {
 		return problem
+	}
+	if f.Streams.ColorMode == "auto" && settings.Color != "" {
+		f.Streams.ColorMode = settings.Color
 	}
 	if !slices.Contains([]string{"auto", "always", "never"}, f.Streams.ColorMode) {
 		return cli.Errorf("one of: auto, always, never", "--color: %q is not known", f.Streams.ColorMode)
@@ -211,14 +219,4 @@ func newOptions(f *cli.Factory) *cobra.Command {
 			return err
 		},
 	}
-}
-
-// ProgramName says how the user called this binary: a name of the form
-// kubectl-vc is a plugin of kubectl and shows itself as "kubectl vc".
-func ProgramName(argv0 string) string {
-	base := strings.TrimSuffix(filepath.Base(argv0), ".exe")
-	if rest, found := strings.CutPrefix(base, "kubectl-"); found {
-		return "kubectl " + strings.ReplaceAll(rest, "_", "-")
-	}
-	return "vcctl"
 }

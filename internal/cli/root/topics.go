@@ -52,10 +52,36 @@ func addTopics(root *cobra.Command) {
 	topic("environment", "Variables that are read", `
 		KUBECONFIG             the kubeconfig files, as for kubectl
 		VCCTL_<FLAG>           any global flag: VCCTL_NAMESPACE=nlp, VCCTL_CONTEXT=prod
+		VCCTL_QUEUE            the queue of job run, where --queue does not say it
+		VCCTL_COMPAT=true      lists print the tables of Volcano's vcctl
+		VCCTL_CONFIG           the file of settings, else vcctl/config.yaml below
+		                       $XDG_CONFIG_HOME or ~/.config: see help settings
 		NO_COLOR, CLICOLOR=0   no colour; CLICOLOR_FORCE=1 colours a pipe, too
 		TERM=dumb              no colour, no block characters and no pager
 		VCCTL_PAGER, PAGER     the pager of help and job explain, where they are taller
 		                       than the screen (default less); cat is none`)
+	topic("settings", "What a file may choose once and for all", `
+		~/.config/vcctl/config.yaml, which need not be there, may say:
+
+		queue: research        the queue of job run, where --queue does not say it
+		color: never           auto, always or never, as --color
+		compat: true           lists print the tables of Volcano's vcctl
+		columns:               the columns of a list, by what is listed; -o wide
+		  jobs: [name, phase]  still shows all of them
+
+		A flag goes before a variable of the environment, and that before the file.
+		VCCTL_CONFIG names another file.`)
+	topic("old-programs", "vsub, vjobs, … and other spellings of Volcano", `
+		Scripts that were written for Volcano's command line go on working:
+
+		vcctl job run -N x -i img -r 2     flags of Volcano's vcctl keep their meaning;
+		                                   a line on stderr names the better spelling
+		vsub, vjobs, vqueues, vcancel,     names of this program with Volcano's flags,
+		vsuspend, vresume                  in which -n is the name, -N the namespace
+		VCCTL_COMPAT=true                  lists print Volcano's tables
+
+		What is different: the namespace comes from the context, errors go to stderr,
+		and the exit code of an error is 1.`)
 	topic("exit-codes", "What the exit code says", `
 		0     done
 		1     an error, wrong usage included

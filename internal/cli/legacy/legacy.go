@@ -1,0 +1,263 @@
+// Package legacy is Volcano's short programs (vsub, vjobs, vqueues, vcancel,
+// vsuspend and vresume) as names of our one binary. Each takes Volcano's flags,
+// in which -n is the name and -N the namespace, and is translated into a command
+// line of vcctl, which prints Volcano's words because it is called that way.
+//
+//	In:   Volcano's flags, the VOLCANO_… variables of vsub
+//	Out:  the arguments of a vcctl command line; vqueues prints its table itself
+package legacy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// Programs are the names that this binary answers to beside vcctl's.
+var Programs = []string{"vsub", "vjobs", "vqueues", "vcancel", "vsuspend", "vresume"}
+
+// Is says whether a program of this name is one of Volcano's short ones.
+func Is(program string) bool { return slices.Contains(Programs, program) }
+
+// Exec runs a command line of vcctl.
+type Exec func(ctx context.Context, args []string) error
+
+// flags are what Volcano's short programs take; each takes some of them.
+type flags struct {
+	namespace, name, scheduler     string
+	image, requests, limits, shell string
+	replicas, min                  int32
+	allNamespaces                  bool
+	selector                       string
+	server, kubeconfig             string
+}
+
+// New returns the command of one of Programs.
+func New(f *cli.Factory, program string, exec Exec) *cobra.Command {
+	l := &flags{}
+	cmd := map[string]func(*cli.Factory, *flags, Exec) *cobra.Command{
+		"vsub": newSub, "vjobs": newJobs, "vqueues": newQueues,
+		"vcancel":  oneJob("vcancel", "cancel", "Delete a job", "delete", "cancel job train successfully"),
+		"vsuspend": oneJob("vsuspend", "suspend", "Stop the pods of a job, keep the job", "suspend", ""),
+		"vresume":  oneJob("vresume", "resume", "Start a suspended job again", "resume", ""),
+	}[program](f, l, exec)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.CompletionOptions.DisableDefaultCmd = true
+	cmd.SetOut(f.Streams.Out)
+	cmd.SetErr(f.Streams.Err)
+	cmd.SetIn(f.Streams.In)
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return cli.Errorf(seeHelp(program)+"; vcctl takes names as arguments", "argument %q is not expected: %s takes the name as -n NAME", args[0], program)
+		}
+		return nil
+	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return &cli.Error{What: err.Error(), Hint: seeHelp(program), Err: err}
+	})
+	set := cmd.Flags()
+	set.StringVarP(&l.server, "master", "s", "", "Address of the API server")
+	set.StringVarP(&l.kubeconfig, "kubeconfig", "k", "", "Kubeconfig file (default: $KUBECONFIG, ~/.kube/config)")
+	return cmd
+}
+
+func seeHelp(program string) string { return "see '" + program + " --help'" }
+
+// addJob adds the flags that say which job.
+func (l *flags) addJob(f *cli.Factory, cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&l.namespace, "namespace", "N", "", "Namespace of the job (default: that of the context)")
+	cmd.Flags().StringVarP(&l.name, "name", "n", "", "Name of the job")
+	_ = cmd.RegisterFlagCompletionFunc("namespace", f.CompleteNamespaces())
+	_ = cmd.RegisterFlagCompletionFunc("name", l.completeJobs(f))
+}
+
+// completeJobs offers the jobs of the namespace that -N names.
+func (l *flags) completeJobs(f *cli.Factory) cli.Completer {
+	names := f.CompleteJobs()
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		l.connect(f)
+		return names(cmd, args, prefix)
+	}
+}
+
+// connect hands -N, -s and -k to the factory.
+func (l *flags) connect(f *cli.Factory) {
+	*f.Config.Namespace, *f.Config.APIServer, *f.Config.KubeConfig = l.namespace, l.server, l.kubeconfig
+}
+
+// line is a command line of vcctl that begins with the connection.
+type line []string
+
+func (l *flags) line(words ...string) line {
+	var all line
+	all.add("--server", l.server)
+	all.add("--kubeconfig", l.kubeconfig)
+	all.add("--namespace", l.namespace)
+	return append(all, words...)
+}
+
+// add adds a flag that has a value.
+func (a *line) add(flag, value string) {
+	if value != "" {
+		*a = append(*a, flag+"="+value)
+	}
+}
+
+func newSub(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "vsub -n NAME [flags]",
+		Short: "Submit a job",
+		Long: cli.Text(`
+			Submit a job of one task, as Volcano's vsub does. VOLCANO_DEFAULT_IMAGE,
+			VOLCANO_DEFAULT_JOB_NAMESPACE and VOLCANO_SCHEDULER_NAME stand for --image,
+			--namespace and --scheduler where those are not given.
+
+			vcctl job run can do more: files, queues, GPUs, waiting for the end.`),
+		Example: "  # Three pods that sleep\n  vsub -n nap -r 3 -c 'sleep 10'\n\n  # In another namespace\n  vsub -n nap -N nlp -i busybox -c 'sleep 10'",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			args, err := l.submission(f)
+			if err != nil {
+				return err
+			}
+			return exec(cmd.Context(), args)
+		},
+	}
+	l.addJob(f, cmd)
+	set := cmd.Flags()
+	set.StringVarP(&l.image, "image", "i", "", "Image of the container (default \"busybox\")")
+	set.Int32VarP(&l.min, "min", "m", 1, "Number of pods that must start together")
+	set.Int32VarP(&l.replicas, "replicas", "r", 1, "Number of pods")
+	set.StringVarP(&l.requests, "requests", "R", "cpu=1000m,memory=100Mi", "Requests of each pod")
+	set.StringVarP(&l.limits, "limits", "L", "", "Limits of each pod (default \"cpu=1000m,memory=100Mi\")")
+	set.StringVarP(&l.scheduler, "scheduler", "S", "", "Name of the scheduler (default \"volcano\")")
+	set.StringVarP(&l.shell, "command", "c", "", "Command of the container, split into words as a shell does")
+	return cmd
+}
+
+// submission is vsub's command line as one of vcctl.
+func (l *flags) submission(f *cli.Factory) (line, error) {
+	if l.name == "" {
+		return nil, cli.Errorf("vsub -n NAME -c COMMAND; "+seeHelp("vsub"), "job name cannot be left blank")
+	}
+	words, err := split(l.shell)
+	if err != nil {
+		return nil, err
+	}
+	l.namespace = or(l.namespace, f.Streams.Env("VOLCANO_DEFAULT_JOB_NAMESPACE"))
+	args := l.line("job", "run", "--name="+l.name, "--replicas="+number(l.replicas), "--min="+number(l.min), "--requests="+l.requests)
+	args.add("--limits", l.limits)
+	args.add("--image", or(l.image, f.Streams.Env("VOLCANO_DEFAULT_IMAGE")))
+	args.add("--scheduler", or(l.scheduler, f.Streams.Env("VOLCANO_SCHEDULER_NAME")))
+	if len(words) > 0 {
+		args = append(append(args, "--"), words...)
+	}
+	return args, nil
+}
+
+func newJobs(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "vjobs [-n NAME] [flags]",
+		Short: "List jobs, or show one",
+		Long: cli.Text(`
+			List jobs in Volcano's table, or with -n show one job.
+
+			vcctl job list says why jobs wait, and takes label selectors.`),
+		Example: "  # The jobs of a namespace\n  vjobs -N nlp\n\n  # One job\n  vjobs -N nlp -n train",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if l.name != "" {
+				return exec(cmd.Context(), l.line("job", "view", "--name="+l.name))
+			}
+			args := l.line("job", "list", "--compat")
+			args.add("--scheduler", l.scheduler)
+			args.add("--selector", l.selector)
+			if l.allNamespaces {
+				args = append(args, "--all-namespaces")
+			}
+			return exec(cmd.Context(), args)
+		},
+	}
+	l.addJob(f, cmd)
+	set := cmd.Flags()
+	set.StringVarP(&l.scheduler, "scheduler", "S", "", "Only jobs of this scheduler")
+	set.BoolVar(&l.allNamespaces, "all-namespaces", false, "The jobs of all namespaces")
+	set.StringVar(&l.selector, "selector", "", "Only jobs with this in their name; a label selector where it has an operator")
+	return cmd
+}
+
+// oneJob makes a command about one job: program, Volcano's verb, ours, and what it says when it is done.
+func oneJob(program, verb, short, ours, says string) func(*cli.Factory, *flags, Exec) *cobra.Command {
+	return func(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
+		long := short + ", as Volcano's " + program + " does; it says nothing when it is done."
+		if says != "" {
+			long = short + ", as Volcano's " + program + " does; it says `" + says + "`."
+		}
+		cmd := &cobra.Command{
+			Use: program + " -n NAME [-N NAMESPACE]", Short: short,
+			Long:    long + "\nvcctl job " + ours + " takes several names, and selectors.",
+			Example: fmt.Sprintf("  # A job of this namespace\n  %s -n train\n\n  # A job of another one\n  %s -n train -N nlp", program, program),
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				if l.name == "" {
+					return cli.Errorf(fmt.Sprintf("%s -n NAME; %s", program, seeHelp(program)), "job name is mandatory to %s a particular job", verb)
+				}
+				return exec(cmd.Context(), l.line("job", ours, "--name="+l.name))
+			},
+		}
+		l.addJob(f, cmd)
+		return cmd
+	}
+}
+
+func number(n int32) string { return strconv.Itoa(int(n)) }
+
+func or(text, otherwise string) string {
+	if text != "" {
+		return text
+	}
+	return otherwise
+}
+
+// split takes a command apart into words as a shell does: blanks part them, quotes and
+// backslashes keep them together. Nothing is expanded.
+func split(text string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	var quote rune
+	within, escaped := false, false
+	for _, r := range text {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			within, escaped = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, within = r, true
+		case r == ' ' || r == '\t' || r == '\n':
+			if within {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			within = false
+		default:
+			word.WriteRune(r)
+			within = true
+		}
+	}
+	if quote != 0 || escaped {
+		return nil, cli.Errorf("close the quote, or write the command in a file and call that", "--command: %q ends within a quote", text)
+	}
+	if within {
+		words = append(words, word.String())
+	}
+	return words, nil
+}

@@ -1,0 +1,80 @@
+package legacy
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+func newQueues(f *cli.Factory, l *flags, _ Exec) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "vqueues [-n NAME] [flags]",
+		Short: "List queues, or show one",
+		Long: cli.Text(`
+			List the queues, or with -n one of them, in the table of Volcano's vqueues.
+			vcctl queue list shows what queues hold and may hold as well.`),
+		Example: "  # All queues\n  vqueues\n\n  # One of them\n  vqueues -n research",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l.connect(f)
+			return queues(cmd.Context(), f, l.name)
+		},
+	}
+	cmd.Flags().StringVarP(&l.name, "name", "n", "", "Name of the queue")
+	_ = cmd.RegisterFlagCompletionFunc("name", func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		l.connect(f)
+		return f.CompleteQueues()(cmd, args, prefix)
+	})
+	return cmd
+}
+
+// queues prints all queues, or the one of this name.
+func queues(ctx context.Context, f *cli.Factory, name string) error {
+	c, err := f.Client()
+	if err != nil {
+		return err
+	}
+	var all []schedulingv1beta1.Queue
+	if name != "" {
+		var one schedulingv1beta1.Queue
+		if err := c.Get(ctx, client.ObjectKey{Name: name}, &one); err != nil {
+			if there, listErr := f.Names(ctx, schedulingv1beta1.GroupVersion.WithKind("Queue"), false); apierrors.IsNotFound(err) && listErr == nil {
+				return cli.NotFound("queue", name, "", there)
+			}
+			return err
+		}
+		all = append(all, one)
+	} else {
+		page := &schedulingv1beta1.QueueList{}
+		if err := cli.Pages(ctx, c, page, func() error { all = append(all, page.Items...); return nil }); err != nil {
+			return err
+		}
+	}
+	return queueTable(f, all)
+}
+
+// queueTable is the table of Volcano's vqueues, to the blank.
+func queueTable(f *cli.Factory, all []schedulingv1beta1.Queue) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(f.Streams.Out, "No resources found")
+		return err
+	}
+	line := func(cells ...any) error {
+		_, err := fmt.Fprintf(f.Streams.Out, "%-25v%-8v%-8v%-8v%-8v%-8v%-8v\n", cells...)
+		return err
+	}
+	err := line("Name", "Weight", "State", "Inqueue", "Pending", "Running", "Unknown")
+	for i := range all {
+		if err != nil {
+			return err
+		}
+		q := &all[i]
+		err = line(q.Name, q.Spec.Weight, q.Status.State, q.Status.Inqueue, q.Status.Pending, q.Status.Running, q.Status.Unknown)
+	}
+	return err
+}

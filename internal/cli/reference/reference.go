@@ -1,0 +1,120 @@
+// Package reference makes the reference of the command line from its help texts:
+// a Markdown page for each command and topic, and man pages.
+//
+//	In:   the command tree of internal/cli/root
+//	Out:  pages by file name; the same for the same tree, to the byte
+//
+// Flags that every command takes stand on one page, that of `vcctl options`.
+package reference
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/iostreams"
+	"github.com/vc-batch/vc/internal/cli/root"
+)
+
+// tree is the whole command tree, its texts ready for Markdown and the flags that all
+// commands share hidden.
+func tree() *cobra.Command {
+	streams, _, _ := iostreams.Test("", 0)
+	streams.ColorMode = "auto" // as in iostreams.System
+	cmd := root.New(cli.NewFactory("vcctl", &streams))
+	cmd.InitDefaultHelpCmd()
+	cmd.DisableAutoGenTag = true
+	shared := cmd.PersistentFlags().FlagUsages()
+	cmd.PersistentFlags().VisitAll(func(flag *pflag.Flag) { flag.Hidden = true })
+	every(cmd, func(one *cobra.Command) {
+		text := one.Long
+		if one.CommandPath() == "vcctl options" {
+			text += "\n\n" + strings.TrimRight(shared, "\n")
+		}
+		one.Long = markdown(text)
+		one.Example = strings.TrimRight(one.Example, "\n")
+	})
+	return cmd
+}
+
+// every calls visit with each command that is not hidden, topics of help included.
+func every(cmd *cobra.Command, visit func(*cobra.Command)) {
+	visit(cmd)
+	for _, sub := range cmd.Commands() {
+		if !sub.Hidden && sub.Name() != "help" {
+			every(sub, visit)
+		}
+	}
+}
+
+// Markdown returns the pages by file name: vcctl_job_list.md.
+func Markdown() (map[string][]byte, error) {
+	pages := map[string][]byte{}
+	var problem error
+	all := tree()
+	every(all, func(cmd *cobra.Command) {
+		var page bytes.Buffer
+		if err := doc.GenMarkdown(cmd, &page); err != nil && problem == nil {
+			problem = err
+		}
+		name := strings.ReplaceAll(cmd.CommandPath(), " ", "_") + ".md"
+		if cmd == all {
+			page.WriteString(topics(all))
+		}
+		pages[name] = append(bytes.TrimRight(page.Bytes(), "\n"), '\n')
+	})
+	return pages, problem
+}
+
+// topics lists the pages that belong to no command.
+func topics(all *cobra.Command) string {
+	var text strings.Builder
+	text.WriteString("### Topics\n\n")
+	for _, sub := range all.Commands() {
+		if sub.IsAdditionalHelpTopicCommand() && sub.Name() != "help" {
+			path := sub.CommandPath()
+			text.WriteString("* [" + sub.Name() + "](" + strings.ReplaceAll(path, " ", "_") + ".md)\t - " + sub.Short + "\n")
+		}
+	}
+	return text.String()
+}
+
+// Man returns the man pages by file name: vcctl-job-list.1.
+func Man(version string, made time.Time) (map[string][]byte, error) {
+	pages := map[string][]byte{}
+	var problem error
+	every(tree(), func(cmd *cobra.Command) {
+		var page bytes.Buffer
+		header := &doc.GenManHeader{Section: "1", Source: "vc " + version, Manual: "vcctl", Date: &made}
+		if err := doc.GenMan(cmd, header, &page); err != nil && problem == nil {
+			problem = err
+		}
+		pages[strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1"] = page.Bytes()
+	})
+	return pages, problem
+}
+
+// laidOut is a line whose blanks matter: indented, or in columns.
+var laidOut = regexp.MustCompile(`^\s+\S|\S {2,}\S`)
+
+// markdown fences the paragraphs of a help text whose blanks matter, and escapes what
+// Markdown would take for a tag in the others.
+func markdown(text string) string {
+	paragraphs := strings.Split(text, "\n\n")
+	for i, paragraph := range paragraphs {
+		lines := strings.Split(paragraph, "\n")
+		if slices.ContainsFunc(lines, laidOut.MatchString) {
+			paragraphs[i] = "```\n" + paragraph + "\n```"
+			continue
+		}
+		paragraphs[i] = strings.NewReplacer("<", "\\<", ">", "\\>", "*", "\\*", "_", "\\_").Replace(paragraph)
+	}
+	return strings.Join(paragraphs, "\n\n")
+}

@@ -1,0 +1,61 @@
+// Command write writes the reference of the command line: `write MARKDOWN-DIR MAN-DIR`.
+// `make docs` calls it.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/vc-batch/vc/internal/cli/reference"
+	"github.com/vc-batch/vc/internal/cli/version"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: write MARKDOWN-DIR MAN-DIR")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func run(markdownDir, manDir string) error {
+	markdown, err := reference.Markdown()
+	if err != nil {
+		return err
+	}
+	man, err := reference.Man(version.Self().Version, time.Now())
+	if err != nil {
+		return err
+	}
+	if err := write(markdownDir, "vcctl*.md", markdown); err != nil {
+		return err
+	}
+	return write(manDir, "vcctl*.1", man)
+}
+
+// write writes pages into a directory and removes those that were there before.
+func write(dir, old string, pages map[string][]byte) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	stale, err := filepath.Glob(filepath.Join(dir, old))
+	if err != nil {
+		return err
+	}
+	for _, path := range stale {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	for name, page := range pages {
+		if err := os.WriteFile(filepath.Join(dir, name), page, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
