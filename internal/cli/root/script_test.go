@@ -26,7 +26,7 @@ import (
 func TestMain(m *testing.M) {
 	as := func(program string) func() {
 		return func() {
-			os.Exit(root.Main(context.Background(), root.ProgramName(program), os.Args[1:], iostreams.System()))
+			os.Exit(root.Main(context.Background(), program, os.Args[1:], iostreams.System()))
 		}
 	}
 	testscript.Main(m, map[string]func(){"vcctl": as("vcctl"), "kubectl-vc": as("kubectl-vc")})
