@@ -43,7 +43,10 @@ type UsageEntry struct {
 // UsageSet tells what was written down earlier, such as before a restart.
 type UsageSet struct{ Entries []UsageEntry }
 
-func (d UsageSet) apply(c *Cluster) { c.AssumeUsage(d.Entries) }
+func (d UsageSet) apply(c *Cluster) {
+	c.AssumeUsage(d.Entries)
+	c.UsageGen = c.next()
+}
 
 // AssumeUsage notes what accounts have used.
 func (c *Cluster) AssumeUsage(entries []UsageEntry) {
@@ -51,6 +54,10 @@ func (c *Cluster) AssumeUsage(entries []UsageEntry) {
 		c.Usage = map[Account]Usage{}
 	}
 	for _, e := range entries {
+		_, known := c.Usage[e.Account]
+		if stays := e.Usage.Value != 0 || e.Usage.Rate != 0; known != stays {
+			c.UsageGen = c.next()
+		}
 		if e.Usage.Value == 0 && e.Usage.Rate == 0 {
 			delete(c.Usage, e.Account)
 			continue
@@ -66,11 +73,12 @@ func SortUsage(of map[Account]Usage) []UsageEntry {
 		out = append(out, UsageEntry{a, u})
 	}
 	slices.SortFunc(out, func(a, b UsageEntry) int {
-		return cmp.Or(cmp.Compare(b.Usage.Value+b.Usage.Rate, a.Usage.Value+a.Usage.Rate), a.Account.compare(b.Account))
+		return cmp.Or(cmp.Compare(b.Usage.Value+b.Usage.Rate, a.Usage.Value+a.Usage.Rate), a.Account.Compare(b.Account))
 	})
 	return out
 }
 
-func (a Account) compare(b Account) int {
+// Compare orders accounts by queue, namespace and user.
+func (a Account) Compare(b Account) int {
 	return cmp.Or(strings.Compare(a.Queue, b.Queue), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.User, b.User))
 }

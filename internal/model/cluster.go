@@ -50,6 +50,8 @@ type Cluster struct {
 
 	// Usage is what accounts have used, as last decided or read.
 	Usage map[Account]Usage
+	// UsageGen is the generation of the last change of which accounts Usage names, and of what was read of it.
+	UsageGen uint64
 
 	// Generations of the last change of the sum of all nodes, of which nodes exist, of queues' specs.
 	TotalGen, NodeSetGen, QueueSetGen uint64

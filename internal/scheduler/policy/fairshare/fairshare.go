@@ -19,10 +19,12 @@
 //
 //   - What was used is in the model: a cycle says what changes, and the same model at the same time gives the
 //     same order, before and after a restart.
+//   - Only gangs that changed are looked at, and accounts are summed up where two gangs are to be compared: a cycle in
+//     which nothing happened costs nothing, however many gangs there are.
 //
 // # Concurrency
 //
-// A Policy keeps nothing between cycles.
+// A Policy belongs to one engine.
 package fairshare
 
 import (
@@ -55,6 +57,8 @@ type Policy struct {
 	usageWeight      float64
 	ageWeight        float64
 	amongQueues      bool
+
+	stock stock
 }
 
 // New returns the policy.
@@ -66,6 +70,7 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 		amongQueues: a.Bool(queues, false, warn),
 	}
 	p.targets = names(a, warn)
+	p.stock.p = p
 	return p
 }
 
@@ -129,8 +134,8 @@ func (*Policy) Reads() config.Reads {
 
 // Open takes stock of who holds what and registers the rules.
 func (p *Policy) Open(s *session.Session) {
-	book := &book{s: s, p: p}
-	book.take()
+	p.stock.update(s)
+	book := &book{s: s, p: p, reckoned: map[*session.Job]float64{}}
 	if p.conf.Enabled("enableJobOrder") {
 		s.Rules.JobOrder = append(s.Rules.JobOrder, book.compare)
 	}
@@ -174,7 +179,7 @@ func (b *book) points(j *session.Job) float64 {
 }
 
 func (b *book) reckon(j *session.Job) float64 {
-	all := b.queues[j.In.Name]
+	all := b.of(j.In.Name)
 	points := b.p.usageWeight
 	if all.used > 0 {
 		points *= math.Exp2(-b.used(accountOf(j)) / all.used * float64(all.accounts))

@@ -1,0 +1,215 @@
+package fairshare
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// forgotten is what a use may have come down to, in seconds of the cluster, and
+// be forgotten when nothing is held.
+const forgotten = 0.001
+
+// stock is what accounts hold, followed from cycle to cycle, so that only gangs
+// which changed are looked at. It only saves work: one that begins anew finds the
+// same.
+type stock struct {
+	p       *Policy
+	cluster *model.Cluster
+	seen    uint64    // generation of the model
+	usage   uint64    // generation of what was used
+	totals  []float64 // what the cluster had when rates were reckoned
+
+	parts    map[*model.Gang]part
+	accounts map[model.Account]*account
+	// dirty are the accounts of which Cluster.Usage may say something else than what they hold.
+	dirty map[model.Account]bool
+	// forgetAt is when the first account that holds nothing may be forgotten; zero: none.
+	forgetAt time.Time
+	// listed are all accounts, sorted; nil: not yet.
+	listed []model.Account
+}
+
+// part is what a gang has in its accounts.
+type part struct {
+	owner model.Account
+	in    []model.Account
+	held  model.Vec
+}
+
+// account is one of a queue, of a namespace in it, or of a user in it.
+type account struct {
+	held   model.Balance
+	parts  int // gangs that hold something in it
+	owners int // gangs that count for it
+	rate   float64
+}
+
+// update brings the stock in step with the model, and the model in step with it:
+// what has to be noted of use goes out with the decisions.
+func (k *stock) update(s *session.Session) {
+	c := s.Cluster
+	if k.cluster != c || !c.GangsSince(k.seen, k.look) {
+		k.begin(c)
+	}
+	k.seen = c.Gen()
+	if k.usage != c.UsageGen {
+		k.usage = c.UsageGen
+		for a := range c.Usage {
+			k.at(a)
+			k.dirty[a] = true
+		}
+		for a := range k.accounts {
+			k.dirty[a] = true
+		}
+	}
+	if !slices.Equal(k.totals, s.Ledger.Total) {
+		k.totals = append(k.totals[:0], s.Ledger.Total...)
+		for a := range k.accounts {
+			k.dirty[a] = true
+		}
+	}
+	if !k.forgetAt.IsZero() && !s.Now.Before(k.forgetAt) {
+		k.forgetAt = time.Time{}
+		for a, u := range c.Usage {
+			if u.Rate == 0 {
+				k.dirty[a] = true
+			}
+		}
+	}
+	k.settle(s)
+}
+
+// begin looks at all gangs.
+func (k *stock) begin(c *model.Cluster) {
+	k.cluster, k.usage, k.totals = c, ^uint64(0), k.totals[:0]
+	k.parts, k.accounts, k.dirty = map[*model.Gang]part{}, map[model.Account]*account{}, map[model.Account]bool{}
+	k.forgetAt, k.listed = time.Time{}, nil
+	for _, g := range c.Gangs {
+		k.look(g)
+	}
+}
+
+// at is an account, a new one if it was not known.
+func (k *stock) at(a model.Account) *account {
+	one := k.accounts[a]
+	if one == nil {
+		one = &account{}
+		k.accounts[a], k.listed = one, nil
+	}
+	return one
+}
+
+// look counts a gang that may have changed.
+func (k *stock) look(g *model.Gang) {
+	if old, known := k.parts[g]; known {
+		delete(k.parts, g)
+		k.count(&old, -1)
+	}
+	if !g.Known {
+		if g.Queue != nil { // it may have come and gone between two cycles
+			k.dirty[owner(g)], k.dirty[ofQueue(g.Queue.Name)] = true, true
+			k.dirty[model.Account{Queue: g.Queue.Name, Namespace: g.Namespace}] = true
+		}
+		return
+	}
+	now := part{owner: owner(g)}
+	if g.AllocatedTasks() > 0 && k.p.meant(g.Queue.Name) {
+		now.held = g.Sums.Allocated.Clone()
+		now.in = append(now.in, ofQueue(g.Queue.Name), model.Account{Queue: g.Queue.Name, Namespace: g.Namespace})
+		if g.User != "" {
+			now.in = append(now.in, now.owner)
+		}
+	}
+	k.parts[g] = now
+	k.count(&now, 1)
+}
+
+// count adds sign× a gang's part to its accounts.
+func (k *stock) count(p *part, sign int) {
+	k.at(p.owner).owners += sign
+	k.dirty[p.owner] = true
+	for _, a := range p.in {
+		one := k.at(a)
+		one.held.Add(p.held, int64(sign))
+		one.parts += sign
+		k.dirty[a] = true
+	}
+}
+
+// settle says of the accounts that may differ what does. Between two changes nothing needs to be said: use follows
+// from the rate.
+func (k *stock) settle(s *session.Session) {
+	if len(k.dirty) == 0 {
+		return
+	}
+	for _, a := range sorted(k.dirty) {
+		one, before := k.at(a), s.Cluster.Usage[a]
+		one.rate = k.rate(one)
+		now := before.Now(s.Now, k.p.halfLife)
+		switch {
+		case one.rate == 0 && now < forgotten && before != (model.Usage{}):
+			s.Out.Usage = append(s.Out.Usage, model.UsageEntry{Account: a})
+		case before.Rate != one.rate:
+			s.Out.Usage = append(s.Out.Usage, model.UsageEntry{Account: a, Usage: model.Usage{Value: now, At: s.Now, Rate: one.rate}})
+		default: // the model knows it
+			delete(k.dirty, a)
+			k.expire(a, one, before)
+		}
+	}
+}
+
+// expire notes when an account that holds nothing may be forgotten, and drops one of which there is nothing to know.
+func (k *stock) expire(a model.Account, one *account, u model.Usage) {
+	switch {
+	case one.rate > 0:
+	case u == (model.Usage{}):
+		if one.parts+one.owners == 0 {
+			delete(k.accounts, a)
+			k.listed = nil
+		}
+	default:
+		const longest = 100 * 365 * 24 * time.Hour
+		lasts := min(math.Log2(u.Value/forgotten)*float64(k.p.halfLife), float64(longest))
+		if at := u.At.Add(time.Duration(lasts) - time.Millisecond); k.forgetAt.IsZero() || at.Before(k.forgetAt) {
+			k.forgetAt = at
+		}
+	}
+}
+
+// rate is the part of the cluster that an account holds: the greatest of any resource, at most all of it.
+func (k *stock) rate(one *account) float64 {
+	if one.parts == 0 {
+		return 0
+	}
+	var held model.Vec
+	one.held.Into(&held)
+	share := 0.0
+	for i, x := range held {
+		if total := k.totals[i]; i != model.Pods && x > 0 && total > 0 {
+			share = max(share, float64(x)/total)
+		}
+	}
+	return min(share, 1)
+}
+
+// list are all accounts, in order.
+func (k *stock) list() []model.Account {
+	if k.listed == nil {
+		k.listed = sorted(k.accounts)
+	}
+	return k.listed
+}
+
+// sorted are the accounts in a fixed order.
+func sorted[T any](of map[model.Account]T) []model.Account {
+	out := make([]model.Account, 0, len(of))
+	for a := range of {
+		out = append(out, a)
+	}
+	slices.SortFunc(out, model.Account.Compare)
+	return out
+}
