@@ -113,7 +113,7 @@ func (s *Server) begin(what string, o client.Object, guarded bool) (done func() 
 	}, nil
 }
 
-// Put stores an object as the API server would, without counting as a write of the process under test. A new one gets a UID unless it has one.
+// Put stores an object as the API server would, without counting as a write of the process under test. A new one gets a UID and an age unless it has them.
 func (s *Server) Put(o client.Object) client.Object {
 	old := s.Objects[KeyOf(o)]
 	stored := o.DeepCopyObject().(client.Object)
@@ -124,7 +124,9 @@ func (s *Server) Put(o client.Object) client.Object {
 		if stored.GetUID() == "" {
 			stored.SetUID(types.UID(fmt.Sprintf("uid-%d", s.uids)))
 		}
-		stored.SetCreationTimestamp(metav1.NewTime(s.now()))
+		if since := stored.GetCreationTimestamp(); since.IsZero() {
+			stored.SetCreationTimestamp(metav1.NewTime(s.now()))
+		}
 		stored.SetGeneration(1)
 	}
 	s.Objects[KeyOf(stored)] = stored

@@ -90,3 +90,19 @@ func (s Store) Follow(c Change) {
 		s[KeyOf(c.Object)] = c.Object
 	}
 }
+
+// CatchUp makes what this cache shows of a kind what there is. It gives the objects that it showed and that are gone.
+func (s Store) CatchUp(now Store, kind string) (gone []client.Object) {
+	for _, key := range slices.Sorted(maps.Keys(s)) {
+		if o := s[key]; Kind(o) == kind && now[key] == nil {
+			gone = append(gone, o)
+			delete(s, key)
+		}
+	}
+	for key, o := range now {
+		if Kind(o) == kind {
+			s[key] = o
+		}
+	}
+	return gone
+}

@@ -1,8 +1,8 @@
 package cronjob
 
 import (
-	"context"
 	"errors"
+	"maps"
 	"testing"
 	"time"
 
@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/test/fakeapi"
 )
 
 // TestWhatTheAPIServerAnswers has every answer to the creation and the deletion of a job: what is told, what the status says of the time, and whether it is tried again.
@@ -66,24 +66,18 @@ func TestWhatTheAPIServerAnswers(t *testing.T) {
 			now := time.Unix(29751843*60, 0).UTC()
 			cron := &batch.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default", UID: "cron", CreationTimestamp: metav1.NewTime(now.Add(-time.Minute))},
 				Spec: batch.CronJobSpec{Schedule: "* * * * *", TimeZone: new("UTC"), ConcurrencyPolicy: c.policy}}
-			seen, all := []client.Object{cron}, []client.Object{cron}
+			api := fakeapi.New(scheme, func() time.Time { return now })
+			api.Put(cron)
 			if c.cached != nil {
-				seen, all = append(seen, c.cached), append(all, c.cached)
+				api.Put(c.cached)
 			}
+			seen := maps.Clone(api.Objects)
 			if c.unseen != nil {
-				all = append(all, c.unseen)
+				api.Put(c.unseen)
 			}
-			store := builder().WithObjects(all...).Build()
-			api := interceptor.NewClient(store, interceptor.Funcs{
-				Create: func(ctx context.Context, w client.WithWatch, o client.Object, options ...client.CreateOption) error {
-					return unless(c.create, func() error { return w.Create(ctx, o, options...) })
-				},
-				Delete: func(ctx context.Context, w client.WithWatch, o client.Object, _ ...client.DeleteOption) error {
-					return unless(c.delete, func() error { return w.Delete(ctx, o) })
-				},
-			})
+			api.Refuse = map[string]error{"create Job " + due: c.create, "delete Job c-29751842": c.delete}
 			recorder := record.NewFakeRecorder(10)
-			r := New(Options{Cache: builder().WithObjects(seen...).Build(), API: api, Recorder: recorder, Now: func() time.Time { return now }})
+			r := New(Options{Cache: seen, API: api, Recorder: recorder, Now: func() time.Time { return now }})
 			_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(cron)})
 			if (err != nil) != c.again {
 				t.Errorf("error %v, to be tried again: %v", err, c.again)
@@ -97,7 +91,7 @@ func TestWhatTheAPIServerAnswers(t *testing.T) {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
 			var after batch.CronJob
-			if err := store.Get(t.Context(), client.ObjectKeyFromObject(cron), &after); err != nil {
+			if err := api.Get(t.Context(), client.ObjectKeyFromObject(cron), &after); err != nil {
 				t.Fatal(err)
 			}
 			var active []string
@@ -112,12 +106,4 @@ func TestWhatTheAPIServerAnswers(t *testing.T) {
 			}
 		})
 	}
-}
-
-// unless is err, or what do says.
-func unless(err error, do func() error) error {
-	if err != nil {
-		return err
-	}
-	return do()
 }

@@ -2,8 +2,6 @@ package cronjob
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -13,125 +11,75 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"pgregory.net/rapid"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/vc-batch/vc/api"
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/internal/controllers/index"
+	"github.com/vc-batch/vc/test/fakeapi"
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-var errCrash = errors.New("crash")
-
 // site is an API server, a cache that may be late, and a controller that may crash before or after any write.
 type site struct {
-	t     *rapid.T
-	store client.WithWatch // what is true
-	cache client.Client    // what was true once
-	now   time.Time
-	// crashIn is after how many writes the controller dies, before or after the last of them; 0: it does not.
-	crashIn int
-	after   bool
-	// made counts the jobs that were ever made, by name.
-	made map[string]int
+	t    *rapid.T
+	api  *fakeapi.Server
+	seen fakeapi.Store
+	now  time.Time
 }
 
-func builder() *fake.ClientBuilder {
-	scheme := runtime.NewScheme()
-	if err := api.AddToScheme(scheme); err != nil {
+var scheme = func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	if err := api.AddToScheme(s); err != nil {
 		panic(err)
 	}
-	b := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&batch.Job{}, &batch.CronJob{})
-	for _, i := range index.All() {
-		if i.Name == index.JobController {
-			b = b.WithIndex(i.Object, i.Name, i.Values)
-		}
-	}
-	return b
+	return s
+}()
+
+func newSite(t *rapid.T, c *batch.CronJob) *site {
+	s := &site{t: t, seen: fakeapi.Store{}, now: epoch.Add(2 * time.Minute)}
+	s.api = fakeapi.New(scheme, func() time.Time { return s.now })
+	s.api.Guarded = true
+	s.api.Put(c)
+	s.sync(true, true)
+	return s
 }
 
-// writes lets the controller die around one write.
-func (s *site) write(do func() error) error {
-	if s.crashIn > 0 {
-		if s.crashIn--; s.crashIn == 0 {
-			if s.after {
-				if err := do(); err != nil {
-					return err
-				}
-			}
-			panic(errCrash)
+// made counts the jobs that were ever made, by name.
+func (s *site) made() map[string]int {
+	made := map[string]int{}
+	for _, c := range s.api.History {
+		if c.Kind == "Job" && c.Old == nil {
+			made[c.Object.GetName()]++
 		}
 	}
-	return do()
-}
-
-func (s *site) client() client.Client {
-	return interceptor.NewClient(s.store, interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
-			return s.write(func() error {
-				o.SetUID(types.UID(fmt.Sprintf("%s-%d", o.GetName(), s.made[o.GetName()])))
-				o.SetCreationTimestamp(metav1.NewTime(s.now))
-				err := c.Create(ctx, o, options...)
-				if err == nil {
-					s.made[o.GetName()]++
-				}
-				return err
-			})
-		},
-		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
-			return s.write(func() error { return c.Delete(ctx, o) })
-		},
-		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, o client.Object, options ...client.SubResourceUpdateOption) error {
-			return s.write(func() error { return c.SubResource(sub).Update(ctx, o, options...) })
-		},
-	})
+	return made
 }
 
 // sync brings the cache up to date, either kind or both.
 func (s *site) sync(cronJobs, jobs bool) {
-	from := func(fresh bool) client.Reader {
-		if fresh || s.cache == nil {
-			return s.store
-		}
-		return s.cache
+	if cronJobs {
+		s.seen.CatchUp(s.api.Objects, "CronJob")
 	}
-	var crons batch.CronJobList
-	var all batch.JobList
-	if err := errors.Join(from(cronJobs).List(context.Background(), &crons), from(jobs).List(context.Background(), &all)); err != nil {
-		s.t.Fatal(err)
+	if jobs {
+		s.seen.CatchUp(s.api.Objects, "Job")
 	}
-	objects := []client.Object{}
-	for i := range crons.Items {
-		objects = append(objects, &crons.Items[i])
-	}
-	for i := range all.Items {
-		objects = append(objects, &all.Items[i])
-	}
-	s.cache = builder().WithObjects(objects...).Build()
 }
 
-// reconcile runs the controller once; it may die.
-func (s *site) reconcile() {
-	defer func() {
-		if why := recover(); why != nil && !errors.Is(why.(error), errCrash) {
-			panic(why)
-		}
-		s.crashIn = 0
-	}()
-	r := New(Options{Cache: s.cache, API: s.client(), Recorder: &record.FakeRecorder{}, Now: func() time.Time { return s.now }})
+// reconcile runs a new controller once; it may die.
+func (s *site) reconcile(writes int, lostReply bool) {
+	s.api.WritesLeft, s.api.LostReply, s.api.Ill = writes, lostReply, false
+	r := New(Options{Cache: s.seen, API: s.api, Recorder: &record.FakeRecorder{}, Now: func() time.Time { return s.now }})
 	_, err := r.Reconcile(context.Background(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "c"}})
-	if err != nil && !apierrors.IsConflict(err) {
+	if err != nil && !apierrors.IsConflict(err) && s.api.WritesLeft != 0 && !s.api.Ill {
 		s.t.Fatalf("reconcile: %v", err)
 	}
+	s.api.WritesLeft = -1
 }
 
 // end lets a random job end.
 func (s *site) end() {
 	var jobs batch.JobList
-	if err := s.store.List(context.Background(), &jobs); err != nil {
+	if err := s.api.Objects.List(context.Background(), &jobs); err != nil {
 		s.t.Fatal(err)
 	}
 	for i := range jobs.Items {
@@ -141,29 +89,23 @@ func (s *site) end() {
 		}
 		j.Status.State = batch.JobState{Phase: rapid.SampledFrom([]batch.JobPhase{batch.Completed, batch.Failed, batch.Terminated}).Draw(s.t, "phase"),
 			LastTransitionTime: metav1.NewTime(s.now)}
-		if err := s.store.Status().Update(context.Background(), j); err != nil {
-			s.t.Fatal(err)
-		}
+		s.api.Put(j)
 	}
 }
 
 // TestNoTimeHasTwoJobsWhateverCrashes lets the controller die around any write and read caches that are late, while jobs end and are cleared away: no time of the schedule has
 // two jobs, and with Allow and a controller that is let live each has one.
 func TestNoTimeHasTwoJobsWhateverCrashes(t *testing.T) {
-	seeds.Check(t, 4000, func(t *rapid.T) {
-		s := &site{t: t, store: builder().Build(), now: epoch.Add(2 * time.Minute), made: map[string]int{}}
+	seeds.Check(t, 10_000, func(t *rapid.T) {
 		c := &batch.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default", UID: "cron", CreationTimestamp: metav1.NewTime(epoch)}}
 		c.Spec = batch.CronJobSpec{
 			Schedule: "*/2 * * * *", TimeZone: new("UTC"),
 			ConcurrencyPolicy:          rapid.SampledFrom([]batch.ConcurrencyPolicy{batch.AllowConcurrent, batch.ForbidConcurrent, batch.ReplaceConcurrent}).Draw(t, "policy"),
 			SuccessfulJobsHistoryLimit: new(int32(rapid.IntRange(0, 1).Draw(t, "successful"))), FailedJobsHistoryLimit: new(int32(rapid.IntRange(0, 1).Draw(t, "failed"))),
 		}
-		if err := s.store.Create(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
-		s.sync(true, true)
+		s := newSite(t, c)
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
-			switch rapid.IntRange(0, 7).Draw(t, "what") {
+			switch rapid.IntRange(0, 8).Draw(t, "what") {
 			case 0:
 				s.now = s.now.Add(time.Minute)
 			case 1, 2:
@@ -172,12 +114,16 @@ func TestNoTimeHasTwoJobsWhateverCrashes(t *testing.T) {
 				s.sync(rapid.Bool().Draw(t, "CronJobs"), rapid.Bool().Draw(t, "Jobs"))
 			case 4:
 				s.sync(true, true)
+			case 5:
+				s.api.Ills = append(s.api.Ills, rapid.SampledFrom(fakeapi.AllIlls).Draw(t, "ill"))
 			default:
-				s.crashIn, s.after = rapid.IntRange(0, 3).Draw(t, "crash in"), rapid.Bool().Draw(t, "after")
-				s.reconcile()
+				s.reconcile(rapid.IntRange(-1, 2).Draw(t, "writes"), rapid.Bool().Draw(t, "lost reply"))
 			}
 		}
-		for name, n := range s.made {
+		if err := s.api.Touched(); err != nil {
+			t.Fatal(err)
+		}
+		for name, n := range s.made() {
 			if n > 1 {
 				t.Fatalf("job %s was made %d times", name, n)
 			}
@@ -187,9 +133,10 @@ func TestNoTimeHasTwoJobsWhateverCrashes(t *testing.T) {
 		}
 		s.now = s.now.Truncate(2 * time.Minute).Add(2 * time.Minute)
 		s.sync(true, true)
-		s.reconcile()
-		if due := jobName(c, s.now); s.made[due] != 1 {
-			t.Fatalf("job %s of the last time was made %d times: %v", due, s.made[due], s.made)
+		s.api.Ills = nil
+		s.reconcile(-1, false)
+		if due := jobName(c, s.now); s.made()[due] != 1 {
+			t.Fatalf("job %s of the last time was made %d times: %v", due, s.made()[due], s.made())
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package jobflow
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -15,32 +14,28 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/test/fakeapi"
 )
 
 // oneStep is a flow of one step, its template, and the controller before them.
-func oneStep(t *testing.T, create error, objects ...client.Object) (client.WithWatch, func() ([]string, error)) {
+func oneStep(t *testing.T, create error, objects ...client.Object) (*fakeapi.Server, func() ([]string, error)) {
 	t.Helper()
 	w := newWorld(t, flow.Flow{Name: "a"})
 	w.in.Flow.Spec.JobRetainPolicy = flow.Delete
-	store := storeBuilder().WithObjects(append(objects, w.in.Flow, w.in.Templates["a"])...).Build()
-	api := interceptor.NewClient(store, interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
-			if create != nil {
-				return create
-			}
-			return c.Create(ctx, o, options...)
-		},
-	})
+	api := fakeapi.New(scheme, func() time.Time { return epoch })
+	for _, o := range append(objects, w.in.Flow, w.in.Templates["a"]) {
+		api.Put(o)
+	}
+	api.Refuse = map[string]error{"create Job f-a": create}
 	recorder := record.NewFakeRecorder(20)
-	r := New(Options{Cache: store, API: api, Recorder: recorder, Now: func() time.Time { return epoch }})
-	return store, func() ([]string, error) {
+	r := New(Options{Cache: api.Objects, API: api, Recorder: recorder, Now: func() time.Time { return epoch }})
+	return api, func() ([]string, error) {
 		_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "f"}})
 		var events []string
 		for len(recorder.Events) > 0 {
@@ -89,16 +84,16 @@ func TestAJobOfOthersWithTheLabelsOfAFlowIsNotTheFlows(t *testing.T) {
 	labels := map[string]string{keys.CreatedByJobFlow: "default.f", keys.CreatedByJobTemplate: "default.a"}
 	foreign := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "mine", Namespace: "default", UID: "theirs", Labels: labels}}
 	foreign.Status.State.Phase = batch.Failed
-	store, look := oneStep(t, nil, foreign)
+	api, look := oneStep(t, nil, foreign)
 	if _, err := look(); err != nil {
 		t.Fatal(err)
 	}
 	var job batch.Job
-	if err := store.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "f-a"}, &job); err != nil {
+	if err := api.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "f-a"}, &job); err != nil {
 		t.Fatal(err)
 	}
 	job.Status.State.Phase = batch.Completed
-	if err := store.Status().Update(t.Context(), &job); err != nil {
+	if err := api.Status().Update(t.Context(), &job); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
@@ -108,7 +103,7 @@ func TestAJobOfOthersWithTheLabelsOfAFlowIsNotTheFlows(t *testing.T) {
 	}
 	var f flow.JobFlow
 	var left batch.JobList
-	if err := errors.Join(store.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "f"}, &f), store.List(t.Context(), &left)); err != nil {
+	if err := errors.Join(api.Get(t.Context(), types.NamespacedName{Namespace: "default", Name: "f"}, &f), api.List(t.Context(), &left)); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.Status.JobStatusList) != 1 || f.Status.State.Phase != flow.Succeed {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -140,15 +139,7 @@ func (w *world) group(queue string, n int, phase scheduling.PodGroupPhase) {
 var watched = []string{"Queue", "PodGroup", "Command"}
 
 // see lets the cache of one kind catch up.
-func (w *world) see(kind string) {
-	ofKind := func(_ string, o client.Object) bool { return fakeapi.Kind(o) == kind }
-	maps.DeleteFunc(w.seen, ofKind)
-	for key, o := range w.api.Objects {
-		if ofKind(key, o) {
-			w.seen[key] = o
-		}
-	}
-}
+func (w *world) see(kind string) { w.seen.CatchUp(w.api.Objects, kind) }
 
 func (w *world) seeAll() {
 	for _, kind := range watched {
