@@ -47,6 +47,9 @@ func (r *random) anew() (*Engine, *model.Cluster) {
 	for _, name := range r.names() {
 		m.Apply(model.TaskFrom(r.pods[name], true))
 	}
+	for _, name := range sortedKeys(r.foreign) {
+		m.Apply(model.TaskFrom(r.foreign[name], false))
+	}
 	for _, name := range sortedKeys(r.gangs) {
 		g := r.gangs[name].DeepCopy()
 		g.Status = *r.model.Gangs["default/"+name].Status.DeepCopy()

@@ -35,10 +35,14 @@ type random struct {
 	now       time.Time
 	nodes     map[string]*corev1.Node
 	pods      map[string]*corev1.Pod
-	gangs     map[string]*schedulingv1beta1.PodGroup
-	queues    []*schedulingv1beta1.Queue
-	classes   map[string]int32
-	made      int
+	// foreign are pods of another scheduler, coming those of ours that are being bound, and where, going those that are evicted.
+	foreign map[string]*corev1.Pod
+	coming  map[types.UID]string
+	going   map[types.UID]bool
+	gangs   map[string]*schedulingv1beta1.PodGroup
+	queues  []*schedulingv1beta1.Queue
+	classes map[string]int32
+	made    int
 	// rich: gangs may name a queue that does not exist, pods may have run times.
 	rich bool
 }
@@ -70,6 +74,12 @@ tiers:
 - plugins: [{name: gang}]
 - plugins: [{name: drf}, {name: predicates}, {name: nodeorder}]
 `,
+	"fair shares": `
+actions: "enqueue, allocate, backfill, reclaim"
+tiers:
+- plugins: [{name: fairshare, arguments: {fairshare.halfLife: 10s, fairshare.queues: true}}, {name: gang}]
+- plugins: [{name: predicates}, {name: proportion}]
+`,
 }
 
 func newRandom(t *rapid.T) *random {
@@ -85,6 +95,7 @@ func newRandom(t *rapid.T) *random {
 	r := &random{
 		cfg: cfg, unlimited: name == "dominant shares", t: t, engine: e, model: model.New(), now: make.Epoch,
 		nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{}, gangs: map[string]*schedulingv1beta1.PodGroup{},
+		foreign: map[string]*corev1.Pod{}, coming: map[types.UID]string{}, going: map[types.UID]bool{},
 	}
 	for i := range rapid.IntRange(1, 3).Draw(t, "queues") {
 		b := make.Queue(fmt.Sprintf("q%d", i)).Weight(int32(rapid.IntRange(1, 3).Draw(t, "weight"))).
@@ -127,6 +138,9 @@ func (r *random) addNode() {
 	if rapid.IntRange(0, 4).Draw(r.t, "tainted") == 0 {
 		b.Taint("dedicated", "", corev1.TaintEffectNoSchedule)
 	}
+	if rapid.IntRange(0, 2).Draw(r.t, "cards") == 0 {
+		b.GPU(rapid.IntRange(1, 4).Draw(r.t, "gpu"))
+	}
 	r.nodes[b.Obj().Name] = b.Obj()
 	r.model.Apply(model.NodeFrom(b.Obj()))
 }
@@ -139,6 +153,9 @@ func (r *random) addGang() {
 	b := make.Gang(name)
 	if class := rapid.SampledFrom([]string{"", "low", "high"}).Draw(t, "class"); class != "" {
 		b.PriorityClass(class)
+	}
+	if user := rapid.SampledFrom([]string{"", "ann", "bob"}).Draw(t, "user"); user != "" {
+		b.Annotation(keys.User, user)
 	}
 	queue := r.queues[rapid.IntRange(0, len(r.queues)-1).Draw(t, "queue")].Name
 	var limit *int64
@@ -162,12 +179,15 @@ func (r *random) addGang() {
 	shapes := rapid.IntRange(1, 2).Draw(t, "shapes")
 	for i := range tasks {
 		b := make.Pod(fmt.Sprintf("%s-%d", name, i)).Gang(name)
-		if cpu := rapid.IntRange(0, 4).Draw(t, "cpu"); cpu > 0 && i%shapes == 0 {
+		kind := rapid.IntRange(0, 11).Draw(t, "kind")
+		switch cpu := rapid.IntRange(0, 4).Draw(t, "cpu"); {
+		case kind == asksNothing:
+		case cpu > 0 && i%shapes == 0:
 			b.CPU(fmt.Sprint(cpu))
-		} else {
+		default:
 			b.CPU("1").Memory("1Gi")
 		}
-		switch rapid.IntRange(0, 9).Draw(t, "kind") {
+		switch kind {
 		case 0:
 			b.Select("zone", "x")
 		case 1:
@@ -178,11 +198,37 @@ func (r *random) addGang() {
 			b.Label("app", "a").Spread("zone", 1)
 		case 4:
 			b.Annotation(keys.QueueAllocationGate, "true").Gate(keys.QueueAllocationGate)
+		case 5:
+			b.GPU(rapid.IntRange(1, 2).Draw(t, "cards"))
 		}
 		b.Obj().Spec.ActiveDeadlineSeconds = limit
 		r.pods[b.Obj().Name] = b.Obj()
 		r.model.Apply(model.TaskFrom(b.Obj(), true))
 	}
+}
+
+// asksNothing is the kind of pods that action backfill places.
+const asksNothing = 6
+
+// land has another scheduler put a pod somewhere, whether it has room or not, or end one.
+func (r *random) land() {
+	if names := sortedKeys(r.foreign); len(names) > 0 && rapid.Bool().Draw(r.t, "leaves again") {
+		name := rapid.SampledFrom(names).Draw(r.t, "foreign")
+		delete(r.foreign, name)
+		r.model.Apply(model.TaskGone{Namespace: "default", Name: name})
+		return
+	}
+	r.made++
+	b := make.Pod(fmt.Sprintf("f%d", r.made)).On(rapid.SampledFrom(sortedKeys(r.nodes)).Draw(r.t, "on")).Phase(corev1.PodRunning)
+	if cpu := rapid.IntRange(0, 4).Draw(r.t, "cpu"); cpu > 0 {
+		b.CPU(fmt.Sprint(cpu))
+	}
+	if rapid.IntRange(0, 3).Draw(r.t, "listens") == 0 {
+		b.HostPort(80)
+	}
+	b.Obj().Spec.SchedulerName = "default-scheduler"
+	r.foreign[b.Obj().Name] = b.Obj()
+	r.model.Apply(model.TaskFrom(b.Obj(), false))
 }
 
 func (r *random) names() []string {
@@ -196,7 +242,7 @@ func (r *random) names() []string {
 
 // happen lets something happen outside.
 func (r *random) happen() {
-	switch rapid.IntRange(0, 9).Draw(r.t, "event") {
+	switch rapid.IntRange(0, 10).Draw(r.t, "event") {
 	case 0:
 		r.addNode()
 	case 1:
@@ -227,6 +273,8 @@ func (r *random) happen() {
 				r.model.Apply(model.TaskFrom(p, true))
 			}
 		}
+	case 5:
+		r.land()
 	default:
 		r.addGang()
 	}
@@ -235,6 +283,7 @@ func (r *random) happen() {
 func (r *random) drop(name string) {
 	p := r.pods[name]
 	delete(r.pods, name)
+	delete(r.coming, p.UID)
 	r.model.Apply(model.TaskGone{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
 }
 
@@ -251,7 +300,7 @@ func sortedKeys[T any](m map[string]T) []string {
 // or never.
 func (r *random) decide() {
 	r.now = r.now.Add(2 * time.Second)
-	before := r.load()
+	before := r.truth()
 	fresh, err := New(r.cfg)
 	if err != nil {
 		r.t.Fatal(err)
@@ -273,6 +322,9 @@ func (r *random) decide() {
 	if diff := cmp.Diff(again.Ungates, d.Ungates); diff != "" {
 		r.t.Fatalf("an engine without a past opens other gates (-fresh +old):\n%s%s", diff, r.state())
 	}
+	if diff := cmp.Diff(again.Usage, d.Usage); diff != "" {
+		r.t.Fatalf("an engine without a past notes other use (-fresh +old):\n%s", diff)
+	}
 	decision.Assume(r.model, &d)
 	r.check(&d, before)
 	r.ungate(&d)
@@ -281,8 +333,10 @@ func (r *random) decide() {
 		switch rapid.IntRange(0, 9).Draw(r.t, "bind") {
 		case 0:
 			r.model.Apply(model.BindFailed{UID: p.UID, Err: "conflict"})
+			delete(r.coming, p.UID)
 		case 1: // still on its way
 		default:
+			delete(r.coming, p.UID)
 			p.Spec.NodeName, p.Status.Phase = b.Node, corev1.PodRunning
 			r.model.Apply(model.TaskFrom(p, true))
 		}
@@ -315,42 +369,27 @@ func (r *random) ungate(d *decision.Decisions) {
 	}
 }
 
-// use is what nodes and queues hold.
-type use struct {
-	over   map[string]bool    // nodes that hold more than they have
-	queues map[string]float64 // cpu held
-}
-
-func (r *random) load() use {
-	u := use{over: map[string]bool{}, queues: map[string]float64{}}
-	n := &r.model.Nodes
-	for id, name := range n.Name {
-		for i := range n.Stride {
-			if k := id*n.Stride + i; n.Alive[id] && n.Used[k] > n.Alloc[k] {
-				u.over[name] = true
-			}
-		}
-	}
-	for name, q := range r.model.Queues {
-		u.queues[name] = float64(q.Sums.Allocated.Get(model.CPU))
-	}
-	return u
-}
-
-func (r *random) check(d *decision.Decisions, before use) {
-	after := r.load()
+// check holds what was decided to what stands in the API.
+func (r *random) check(d *decision.Decisions, before truth) {
 	bound := map[types.UID]bool{}
 	for _, b := range d.Binds {
 		bound[b.Gang.UID] = true
-		if after.over[b.Node] && !before.over[b.Node] {
-			r.t.Fatalf("node %s holds more than it has after %+v", b.Node, b)
-		}
 		p := r.pods[b.Pod.Name]
-		if p.Spec.NodeName != "" {
+		if _, coming := r.coming[p.UID]; coming || p.Spec.NodeName != "" {
 			r.t.Fatalf("pod %s is bound twice", b.Pod.Name)
 		}
 		if len(p.Spec.SchedulingGates) > 0 {
 			r.t.Fatalf("pod %s is bound behind its gate", b.Pod.Name)
+		}
+		r.coming[p.UID] = b.Node
+	}
+	for _, e := range d.Evicts {
+		r.going[e.Pod.UID] = true
+	}
+	after := r.truth()
+	for _, err := range []error{r.checkNodes(d, after), r.checkModel(after)} {
+		if err != nil {
+			r.t.Fatal(err)
 		}
 	}
 	for name, g := range r.gangs {
@@ -363,14 +402,14 @@ func (r *random) check(d *decision.Decisions, before use) {
 	}
 	for _, q := range r.queues {
 		limit, capped := q.Spec.Capability["cpu"]
-		if held := after.queues[q.Name]; capped && held > float64(limit.MilliValue()) && held > before.queues[q.Name] {
-			r.t.Fatalf("queue %s holds %v over its capability %s", q.Name, held, limit.String())
+		if held := after.cpu[q.Name]; capped && held > limit.MilliValue() && held > before.cpu[q.Name] {
+			r.t.Fatalf("queue %s holds %dm over its capability %s", q.Name, held, limit.String())
 		}
 	}
 }
 
 // TestInvariants lets random things happen and checks every cycle: no node holds
-// more than it has (I1), no gang is bound in part (I2), no queue exceeds its
+// more than it has, of resources, cards, slots and ports (I1, from what stands in the API), no gang is bound in part (I2), no queue exceeds its
 // capability (I3), no pod is bound twice (I6), an engine without a past decides
 // the same (I11).
 func TestInvariants(t *testing.T) {

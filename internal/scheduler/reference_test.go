@@ -24,15 +24,25 @@ import (
 // nothing remembered. Gangs in order of priority and age; each pod goes to the
 // node that is best by binpack of cpu and memory, the first by name among equals;
 // a gang that does not get its minimum leaves no trace, and what it has beyond
-// its minimum comes after everybody's minimum. One queue without limits.
+// its minimum comes after everybody's minimum in its queue. The queues have their
+// turns one after the other; none gets more than its limit, and than there is.
 type reference struct {
-	nodes []refNode
-	gangs []*refGang // in order of age
-	binds map[string]string
+	nodes  []refNode
+	queues []*refQueue
+	gangs  []*refGang // in order of age
+	binds  map[string]string
+}
+
+type refQueue struct {
+	name      string
+	cpu       int64 // at most; -1: as much as there is
+	held      refPod
+	heldSlots int64
 }
 
 type refGang struct {
 	name    string
+	queue   *refQueue
 	minimum int
 	placed  int
 	pending []refPod
@@ -121,9 +131,24 @@ func (n *refNode) points(p *refPod) int32 {
 	return int32(sum / weights * 100 * 1000)
 }
 
+// allows says whether a queue may hold pods beside what it holds: within its limit, and within all that the nodes have.
+func (r *reference) allows(q *refQueue, p *refPod, pods int64) bool {
+	var all refNode
+	for i := range r.nodes {
+		all.cpu, all.memory, all.pods = all.cpu+r.nodes[i].cpu, all.memory+r.nodes[i].memory, all.pods+r.nodes[i].pods
+	}
+	if q.cpu >= 0 {
+		all.cpu = min(all.cpu, q.cpu)
+	}
+	return q.held.cpu+p.cpu <= all.cpu && (p.memory == 0 || q.held.memory+p.memory <= all.memory) && q.heldSlots+pods <= all.pods
+}
+
 // best is the index of the node for a pod, -1 when there is none.
-func (r *reference) best(p *refPod) int {
+func (r *reference) best(q *refQueue, p *refPod) int {
 	best := -1
+	if !r.allows(q, p, 1) {
+		return best
+	}
 	for k := range r.nodes {
 		n := &r.nodes[k]
 		if n.takes(p) && r.ruled(n, p) && (best < 0 || n.points(p) > r.nodes[best].points(p)) {
@@ -133,9 +158,10 @@ func (r *reference) best(p *refPod) int {
 	return best
 }
 
-// put adds a pod to a node, or takes it away again.
-func (r *reference) put(p *refPod, k int, sign int64) {
+// put adds a pod of a queue to a node, or takes it away again.
+func (r *reference) put(q *refQueue, p *refPod, k int, sign int64) {
 	n := &r.nodes[k]
+	q.held.cpu, q.held.memory, q.heldSlots = q.held.cpu+sign*p.cpu, q.held.memory+sign*p.memory, q.heldSlots+sign
 	n.usedCPU, n.usedMem, n.usedPods = n.usedCPU+sign*p.cpu, n.usedMem+sign*p.memory, n.usedPods+sign
 	n.gangs[p.gang] += int(sign)
 	if p.rule == "apart" {
@@ -201,8 +227,8 @@ func (r *reference) try(g *refGang, want int, front []refPod) (ok bool, kinds []
 		if slices.Contains(kinds, p.kind()) {
 			continue
 		}
-		if k := r.best(p); k >= 0 {
-			r.put(p, k, 1)
+		if k := r.best(g.queue, p); k >= 0 {
+			r.put(g.queue, p, k, 1)
 			chosen = append(chosen, choice{i, k})
 			continue
 		}
@@ -213,7 +239,7 @@ func (r *reference) try(g *refGang, want int, front []refPod) (ok bool, kinds []
 	}
 	if len(chosen) < want {
 		for i := len(chosen) - 1; i >= 0; i-- {
-			r.put(&g.pending[chosen[i].pod], chosen[i].node, -1)
+			r.put(g.queue, &g.pending[chosen[i].pod], chosen[i].node, -1)
 		}
 		return false, kinds
 	}
@@ -227,17 +253,40 @@ func (r *reference) try(g *refGang, want int, front []refPod) (ok bool, kinds []
 	return true, nil
 }
 
-// cycle gives every gang its minimum, the oldest first, and then every gang what
+// cycle gives, queue by queue, every gang its minimum, the oldest first, and then every gang what
 // it can have beyond.
 func (r *reference) cycle() {
-	for _, g := range r.gangs {
-		if g.placed < g.minimum {
-			r.place(g, g.minimum)
+	for _, q := range r.queues {
+		for _, g := range r.gangs {
+			if g.queue == q && g.placed < g.minimum {
+				r.place(g, g.minimum)
+			}
+		}
+		for _, g := range r.gangs {
+			for g.queue == q && g.placed >= g.minimum && len(g.pending) > 0 && r.place(g, 1) {
+				continue
+			}
 		}
 	}
-	for _, g := range r.gangs {
-		for g.placed >= g.minimum && len(g.pending) > 0 && r.place(g, 1) {
-			continue
+	r.lend()
+}
+
+// lend tries those once more that have nothing, and whose minimum their queue may hold: what nobody with a right to it waits
+// for anybody may use, and these queues deserve nothing. With less room another order may do.
+func (r *reference) lend() {
+	for _, q := range r.queues {
+		for _, g := range r.gangs {
+			if g.queue != q || g.placed >= g.minimum {
+				continue
+			}
+			slices.SortFunc(g.pending, func(a, b refPod) int { return strings.Compare(a.name, b.name) })
+			var all refPod
+			for _, p := range g.pending[:g.minimum] {
+				all.cpu, all.memory = all.cpu+p.cpu, all.memory+p.memory
+			}
+			if fit, most := g.fit, g.most; r.allows(q, &all, int64(g.minimum)) && !r.place(g, g.minimum) {
+				g.fit, g.most = fit, most // as it was told
+			}
 		}
 	}
 }
@@ -246,12 +295,12 @@ const packing = `
 actions: "allocate"
 tiers:
 - plugins: [{name: priority}, {name: gang}]
-- plugins: [{name: predicates}, {name: binpack}]
+- plugins: [{name: predicates}, {name: capacity}, {name: binpack}]
 `
 
 // TestReference holds the engine to the reference on random clusters: the same
-// pods on the same nodes, over several cycles in which gangs come and go, and
-// nodes grow in number and shrink.
+// pods on the same nodes, over several cycles in which gangs of two queues come and go, and
+// nodes grow in number and shrink; and as many members of those that wait fit.
 func TestReference(t *testing.T) {
 	cfg, _, err := config.Parse([]byte(packing))
 	if err != nil {
@@ -263,8 +312,10 @@ func TestReference(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := model.New()
-		c.Apply(model.QueueFrom(make.Queue("default").Obj()))
 		ref := &reference{binds: map[string]string{}}
+		for i := range rapid.IntRange(1, 2).Draw(t, "queues") {
+			ref.addQueue(t, c, i)
+		}
 		for i := range rapid.IntRange(1, 12).Draw(t, "nodes") {
 			ref.addNode(t, c, i)
 		}
@@ -282,7 +333,7 @@ func TestReference(t *testing.T) {
 			before := len(ref.gangs)
 			for range rapid.IntRange(0, 4).Draw(t, "gangs") {
 				made++
-				ref.gangs = append(ref.gangs, addGang(t, c, made))
+				ref.gangs = append(ref.gangs, addGang(t, c, made, rapid.SampledFrom(ref.queues).Draw(t, "queue")))
 			}
 			clear(ref.binds)
 			ref.cycle()
@@ -316,7 +367,7 @@ func (r *reference) end(c *model.Cluster, i int) {
 	r.gangs = slices.Delete(r.gangs, i, i+1)
 	for k := range g.running {
 		at := slices.IndexFunc(r.nodes, func(n refNode) bool { return n.name == g.running[k].node })
-		r.put(&g.running[k].pod, at, -1)
+		r.put(g.queue, &g.running[k].pod, at, -1)
 		c.Apply(model.TaskGone{Namespace: "default", Name: g.running[k].pod.name})
 	}
 	for k := range g.pending {
@@ -337,7 +388,7 @@ func (r *reference) shrink(t *rapid.T, c *model.Cluster) {
 // what is found out about one of some pods is told to those behind it that are alike.)
 func (r *reference) agree(t *rapid.T, c *model.Cluster, old int) {
 	for i, g := range r.gangs {
-		if i >= old && g.placed < g.minimum && !slices.ContainsFunc(r.gangs[:i], g.alike) {
+		if i >= old && g.placed < g.minimum && !slices.ContainsFunc(r.gangs, func(o *refGang) bool { return o != g && g.alike(o) }) {
 			told := c.Gangs["default/"+g.name].Status.Explanation
 			if told == nil || told.Members == nil || int(told.Members.Fit) < g.fit || int(told.Members.Fit) > g.most {
 				t.Fatalf("gang %s of %d: %d of it fit, %d in another order; told %+v", g.name, g.minimum, g.fit, g.most, told)
@@ -378,11 +429,23 @@ func (n *refNode) tell(c *model.Cluster) {
 	c.Apply(model.NodeFrom(b.Obj()))
 }
 
-func addGang(t *rapid.T, c *model.Cluster, made int) *refGang {
+// addQueue adds a queue, with or without a limit.
+func (r *reference) addQueue(t *rapid.T, c *model.Cluster, i int) {
+	q := &refQueue{name: fmt.Sprintf("q%d", i), cpu: -1}
+	b := make.Queue(q.name)
+	if rapid.Bool().Draw(t, "limited") {
+		q.cpu = int64(rapid.IntRange(0, 12).Draw(t, "limit")) * 500
+		b.Capability("cpu", fmt.Sprintf("%dm", q.cpu))
+	}
+	r.queues = append(r.queues, q)
+	c.Apply(model.QueueFrom(b.Obj()))
+}
+
+func addGang(t *rapid.T, c *model.Cluster, made int, q *refQueue) *refGang {
 	name := fmt.Sprintf("g%03d", made)
 	tasks := rapid.IntRange(1, 8).Draw(t, "tasks")
-	ref := &refGang{name: name, minimum: rapid.IntRange(1, tasks).Draw(t, "minimum")}
-	g := make.Gang(name).Min(ref.minimum).Age(time.Duration(made) * time.Second).Obj()
+	ref := &refGang{name: name, queue: q, minimum: rapid.IntRange(1, tasks).Draw(t, "minimum")}
+	g := make.Gang(name).Queue(q.name).Min(ref.minimum).Age(time.Duration(made) * time.Second).Obj()
 	g.UID = types.UID(name)
 	c.Apply(model.GangFrom(g))
 	kinds := rapid.IntRange(1, 3).Draw(t, "kinds")

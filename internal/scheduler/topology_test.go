@@ -47,8 +47,10 @@ tiers:
   - name: network-topology-aware
 `
 
-func topologyEngine(t interface{ Fatal(...any) }) *Engine {
-	cfg, _, err := config.Parse([]byte(topologyConfig))
+func topologyEngine(t interface{ Fatal(...any) }) *Engine { return engineOf(t, topologyConfig) }
+
+func engineOf(t interface{ Fatal(...any) }, text string) *Engine {
+	cfg, _, err := config.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +70,14 @@ type racks struct {
 	gangs  map[string]*schedulingv1beta1.PodGroup
 	pods   map[string]*corev1.Pod
 	made   int
+	// text is the configuration. rivals: gangs are of several queues and priorities, and evict each other.
+	text    string
+	rivals  int
+	evicted int
 }
 
-func newRacks(t *rapid.T) *racks {
-	r := &racks{t: t, engine: topologyEngine(t), model: model.New(), now: make.Epoch, gangs: map[string]*schedulingv1beta1.PodGroup{}, pods: map[string]*corev1.Pod{}}
+func newRacks(t *rapid.T, text string) *racks {
+	r := &racks{t: t, text: text, engine: engineOf(t, text), model: model.New(), now: make.Epoch, gangs: map[string]*schedulingv1beta1.PodGroup{}, pods: map[string]*corev1.Pod{}}
 	r.model.Apply(model.QueueFrom(make.Queue("default").Obj()))
 	rows := map[int][]string{}
 	for i := range rapid.IntRange(1, 5).Draw(t, "racks") {
@@ -118,6 +124,9 @@ func (r *racks) addGang() {
 		n, least := int32(size), int32(rapid.IntRange(0, tasks/size).Draw(r.t, "least"))
 		b.SubGroups(schedulingv1beta1.SubGroupPolicySpec{Name: "part", SubGroupSize: &n, MinSubGroups: &least, MatchLabelKeys: []string{"part"}, NetworkTopology: nearness(r.t)})
 	}
+	if r.rivals > 0 {
+		b.Queue(fmt.Sprintf("q%d", rapid.IntRange(0, r.rivals-1).Draw(r.t, "queue"))).PriorityClass(rapid.SampledFrom([]string{"low", "mid", "high"}).Draw(r.t, "class"))
+	}
 	g := b.Obj()
 	g.UID = types.UID(name)
 	g.Status.Phase = schedulingv1beta1.PodGroupInqueue
@@ -146,7 +155,7 @@ func (r *racks) names() []string { return sortedKeys(r.pods) }
 // decide runs a cycle and checks it.
 func (r *racks) decide() {
 	r.now = r.now.Add(2 * time.Second)
-	fresh := topologyEngine(r.t)
+	fresh := engineOf(r.t, r.text)
 	again := fresh.Cycle(r.now, r.model)
 	before := map[string]bool{}
 	for name, p := range r.pods {
@@ -156,6 +165,10 @@ func (r *racks) decide() {
 	if diff := cmp.Diff(again.Binds, d.Binds); diff != "" {
 		r.t.Fatalf("an engine without a past binds differently (-fresh +old):\n%s", diff)
 	}
+	if diff := cmp.Diff(again.Evicts, d.Evicts); diff != "" {
+		r.t.Fatalf("an engine without a past evicts differently (-fresh +old):\n%s", diff)
+	}
+	r.checkLosers(&d)
 	decision.Assume(r.model, &d)
 	bound := map[string]bool{}
 	for _, b := range d.Binds {
@@ -167,8 +180,60 @@ func (r *racks) decide() {
 	for _, name := range sortedKeys(r.gangs) {
 		if bound[name] {
 			r.check(name, before)
-		} else {
+		} else if r.rivals == 0 {
 			r.checkWaiting(name)
+		}
+	}
+	for _, e := range d.Evicts {
+		r.evicted++
+		r.again(e.Pod.Name)
+	}
+}
+
+// again has a pod end, and its owner make it anew.
+func (r *racks) again(name string) {
+	p := r.pods[name]
+	r.model.Apply(model.TaskGone{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
+	r.made++
+	p = p.DeepCopy()
+	p.UID = types.UID(fmt.Sprintf("%s-again-%d", p.Name, r.made))
+	p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
+	r.pods[p.Name] = p
+	r.model.Apply(model.TaskFrom(p, true))
+}
+
+// checkLosers looks at the gangs that are to lose pods: each loses what it has beyond its minimum, sub-groups whole, or all.
+func (r *racks) checkLosers(d *decision.Decisions) {
+	lost := map[string]map[string]bool{}
+	for _, e := range d.Evicts {
+		if lost[e.Gang.Name] == nil {
+			lost[e.Gang.Name] = map[string]bool{}
+		}
+		lost[e.Gang.Name][e.Pod.Name] = true
+	}
+	for _, name := range sortedKeys(lost) {
+		g, rest, parts := r.gangs[name], 0, map[string]int{}
+		for _, pod := range r.names() {
+			p := r.pods[pod]
+			if p.Annotations["scheduling.k8s.io/group-name"] == name && p.Spec.NodeName != "" && !lost[name][pod] {
+				rest++
+				parts[p.Labels["part"]]++
+			}
+		}
+		if rest > 0 && rest < int(g.Spec.MinMember) {
+			r.t.Fatalf("gang %s is left with %d of %d", name, rest, g.Spec.MinMember)
+		}
+		if rest == 0 || len(g.Spec.SubGroupPolicy) == 0 {
+			continue
+		}
+		whole := 0
+		for _, n := range parts {
+			if n >= int(*g.Spec.SubGroupPolicy[0].SubGroupSize) {
+				whole++
+			}
+		}
+		if whole < int(*g.Spec.SubGroupPolicy[0].MinSubGroups) {
+			r.t.Fatalf("gang %s is left with %d whole sub-groups of %d: %v", name, whole, *g.Spec.SubGroupPolicy[0].MinSubGroups, parts)
 		}
 	}
 }
@@ -285,21 +350,14 @@ func (r *racks) within(spec *schedulingv1beta1.NetworkTopologySpec, domain *mode
 // the same (I11).
 func TestNearEachOther(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
-		r := newRacks(t)
+		r := newRacks(t, topologyConfig)
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			switch names := r.names(); rapid.IntRange(0, 4).Draw(t, "what") {
 			case 1:
 				r.muddle()
 			case 0:
 				if len(names) > 0 { // a pod ends and comes back
-					p := r.pods[rapid.SampledFrom(names).Draw(t, "pod")]
-					r.model.Apply(model.TaskGone{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
-					r.made++
-					p = p.DeepCopy()
-					p.UID = types.UID(fmt.Sprintf("%s-again-%d", p.Name, r.made))
-					p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
-					r.pods[p.Name] = p
-					r.model.Apply(model.TaskFrom(p, true))
+					r.again(rapid.SampledFrom(names).Draw(t, "pod"))
 				}
 			default:
 				r.addGang()
@@ -311,4 +369,44 @@ func TestNearEachOther(t *testing.T) {
 		r.decide()
 		r.decide()
 	})
+}
+
+// rivalry is every action that evicts, where gangs have network topologies.
+const rivalry = `
+actions: "enqueue, allocate, backfill, %s"
+tiers:
+- plugins: [{name: priority}, {name: gang}]
+- plugins: [{name: predicates}, {name: %s}, {name: nodeorder}, {name: network-topology-aware}]
+`
+
+// TestEvictionsLeaveGangsNear has gangs and sub-groups with hard and soft topologies take room from each other, by every
+// action that evicts: who starts on the room of others is no wider than its tier either, and who loses keeps its minimum
+// with whole sub-groups, or nothing.
+func TestEvictionsLeaveGangsNear(t *testing.T) {
+	evicted := map[string]int{}
+	seeds.Check(t, 10000, func(t *rapid.T) {
+		actions := rapid.SampledFrom([]string{"preempt", "reclaim", "preempt, reclaim", "gangpreempt, gangreclaim"}).Draw(t, "actions")
+		r := newRacks(t, fmt.Sprintf(rivalry, actions, rapid.SampledFrom([]string{"proportion", "capacity"}).Draw(t, "policy")))
+		r.rivals = rapid.IntRange(1, 2).Draw(t, "queues")
+		for i := range r.rivals {
+			r.model.Apply(model.QueueFrom(make.Queue(fmt.Sprintf("q%d", i)).Deserved("cpu", fmt.Sprint(rapid.IntRange(1, 12).Draw(t, "deserved"))).Obj()))
+		}
+		for i, class := range []string{"low", "mid", "high"} {
+			r.model.Apply(model.PriorityClassSet{Name: class, Value: int32(i * 10)})
+		}
+		for range rapid.IntRange(2, 8).Draw(t, "gangs") {
+			r.addGang()
+			r.decide()
+		}
+		for range 3 {
+			r.decide()
+		}
+		evicted[actions] += r.evicted
+	})
+	t.Logf("evicted: %v", evicted)
+	for _, actions := range []string{"preempt", "reclaim", "gangpreempt, gangreclaim"} {
+		if evicted[actions] == 0 && !t.Failed() && !testing.Short() {
+			t.Errorf("nobody was ever evicted by %s", actions)
+		}
+	}
 }

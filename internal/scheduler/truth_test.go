@@ -1,0 +1,111 @@
+package scheduler
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+// truth is what stands in the API, summed up as a person would with kubectl and a pencil: no sum of the scheduler's
+// model is asked.
+type truth struct {
+	nodes map[string]*onNode
+	// cpu is what the pods of a queue hold that nobody ends.
+	cpu map[string]int64
+}
+
+// onNode is what the pods on a node ask for together.
+type onNode struct {
+	pods     int64
+	requests corev1.ResourceList
+	ports    map[int32][]string // pods that take it
+}
+
+// truth sums up pods with a node, and those that are being bound to one. Ended ones hold nothing.
+func (r *random) truth() truth {
+	u := truth{nodes: map[string]*onNode{}, cpu: map[string]int64{}}
+	for _, pods := range []map[string]*corev1.Pod{r.pods, r.foreign} {
+		for name, p := range pods {
+			node := p.Spec.NodeName
+			if to, coming := r.coming[p.UID]; coming {
+				node = to
+			}
+			if node == "" || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+				continue
+			}
+			u.at(node).add(name, p)
+			if g := r.gangs[p.Annotations[keys.GroupName]]; g != nil && p.DeletionTimestamp == nil && !r.going[p.UID] {
+				u.cpu[g.Spec.Queue] += p.Spec.Containers[0].Resources.Requests.Cpu().MilliValue()
+			}
+		}
+	}
+	return u
+}
+
+func (u *truth) at(node string) *onNode {
+	if u.nodes[node] == nil {
+		u.nodes[node] = &onNode{requests: corev1.ResourceList{}, ports: map[int32][]string{}}
+	}
+	return u.nodes[node]
+}
+
+func (n *onNode) add(name string, p *corev1.Pod) {
+	n.pods++
+	for resource, amount := range p.Spec.Containers[0].Resources.Requests {
+		sum := n.requests[resource]
+		sum.Add(amount)
+		n.requests[resource] = sum
+	}
+	for _, port := range p.Spec.Containers[0].Ports {
+		n.ports[port.HostPort] = append(n.ports[port.HostPort], name)
+	}
+}
+
+// checkNodes holds each binding to what its node has: what its pod asks for is there, beside all others.
+func (r *random) checkNodes(d *decision.Decisions, u truth) error {
+	for i := range d.Binds {
+		b := &d.Binds[i]
+		node, p, on := r.nodes[b.Node], r.pods[b.Pod.Name], u.nodes[b.Node]
+		if node == nil {
+			return fmt.Errorf("%s is bound to %s, which does not exist", b.Pod.Name, b.Node)
+		}
+		if slots := node.Status.Allocatable[corev1.ResourcePods]; on.pods > slots.Value() {
+			return fmt.Errorf("%d pods are on %s, which takes %s, after %+v", on.pods, b.Node, slots.String(), b)
+		}
+		for name, amount := range p.Spec.Containers[0].Resources.Requests {
+			has, sum := node.Status.Allocatable[name], on.requests[name]
+			if amount.Sign() > 0 && sum.Cmp(has) > 0 {
+				return fmt.Errorf("pods on %s ask for %s of %s, and it has %s, after %+v", b.Node, sum.String(), name, has.String(), b)
+			}
+		}
+		for _, port := range p.Spec.Containers[0].Ports {
+			if takers := on.ports[port.HostPort]; len(takers) > 1 {
+				return fmt.Errorf("port %d of %s is taken by %v, after %+v", port.HostPort, b.Node, takers, b)
+			}
+		}
+	}
+	return nil
+}
+
+// checkModel holds the model's own sums to the truth: what is decided by them is right only if they are.
+func (r *random) checkModel(u truth) error {
+	for name := range r.nodes {
+		id, ok := r.model.Nodes.Find(name)
+		if !ok {
+			return fmt.Errorf("the model does not know node %s", name)
+		}
+		row, on := r.model.Nodes.Row(r.model.Nodes.Used, id), u.at(name)
+		cpu, gpu := on.requests["cpu"], on.requests["nvidia.com/gpu"]
+		if row[model.CPU] != cpu.MilliValue() || row[model.Pods] != on.pods {
+			return fmt.Errorf("on %s are %d pods that ask for %s of cpu; the model says %d and %dm", name, on.pods, cpu.String(), row[model.Pods], row[model.CPU])
+		}
+		if index, known := r.model.Resources.Find("nvidia.com/gpu"); known && row[index] != gpu.Value() {
+			return fmt.Errorf("pods on %s ask for %s cards; the model says %d", name, gpu.String(), row[index])
+		}
+	}
+	return nil
+}
