@@ -5,7 +5,6 @@ package root
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -22,6 +21,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/conf"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/cli/jobflow"
+	"github.com/vc-batch/vc/internal/cli/node"
 	"github.com/vc-batch/vc/internal/cli/plan"
 	"github.com/vc-batch/vc/internal/cli/queue"
 	"github.com/vc-batch/vc/internal/cli/top"
@@ -91,10 +92,10 @@ func New(f *cli.Factory) *cobra.Command {
 	cmd.SetOut(f.Streams.Out)
 	cmd.SetErr(f.Streams.Err)
 	cmd.SetIn(f.Streams.In)
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(f, cmd, err) })
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.FlagError(f, cmd, err) })
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "tool", Title: "This tool:"})
-	addGroup(cmd, "work", job.New(f), queue.New(f), plan.New(f), top.New(f))
+	addGroup(cmd, "work", job.New(f), queue.New(f), node.New(f), plan.New(f), top.New(f), jobflow.New(f))
 	addGroup(cmd, "tool", conf.New(f), version.New(f), completion.New(f), newOptions(f))
 	addTopics(cmd)
 	cmd.SetHelpCommandGroupID("tool")
@@ -187,18 +188,6 @@ func fromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
 		return cli.Errorf("one of: auto, always, never", "--color: %q is not known", f.Streams.ColorMode)
 	}
 	return nil
-}
-
-func flagError(f *cli.Factory, cmd *cobra.Command, err error) error {
-	hint := fmt.Sprintf("see '%s --help'", cli.Path(f, cmd))
-	if word, found := strings.CutPrefix(err.Error(), "unknown flag: --"); found {
-		var names []string
-		cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
-		if near := cli.Nearest(word, names); near != "" {
-			hint = fmt.Sprintf("did you mean --%s? %s", near, hint)
-		}
-	}
-	return &cli.Error{What: err.Error(), Hint: hint, Err: err}
 }
 
 // newOptions prints the flags that every command has, as kubectl options does.

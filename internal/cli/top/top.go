@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/node"
 )
 
 // options are the inputs of `vcctl top`.
@@ -120,47 +120,10 @@ func read(ctx context.Context, c client.Client, namespace string) (*frame, error
 
 // readNodes reads the nodes and what is asked for on them. Many users may do
 // neither; they still get their pods and jobs.
-func (p *frame) readNodes(ctx context.Context, c client.Client) error {
-	nodes := &corev1.NodeList{}
-	err := cli.Pages(ctx, c, nodes, func() error {
-		for i := range nodes.Items {
-			p.nodes = append(p.nodes, nodes.Items[i].DeepCopy())
-		}
-		return nil
-	})
-	if err != nil {
+func (p *frame) readNodes(ctx context.Context, c client.Client) (err error) {
+	if p.nodes, err = node.ReadNodes(ctx, c); err != nil {
 		return err
 	}
-	pods := &corev1.PodList{}
-	running := fields.AndSelectors(fields.OneTermNotEqualSelector("status.phase", "Succeeded"), fields.OneTermNotEqualSelector("status.phase", "Failed"),
-		fields.OneTermNotEqualSelector("spec.nodeName", ""))
-	return cli.Pages(ctx, c, pods, func() error {
-		for i := range pods.Items {
-			p.all = append(p.all, slim(&pods.Items[i]))
-		}
-		return nil
-	}, client.MatchingFieldsSelector{Selector: running})
-}
-
-// slim keeps of a pod what the sums need.
-func slim(pod *corev1.Pod) *corev1.Pod {
-	kept := &corev1.Pod{}
-	kept.Spec.NodeName = pod.Spec.NodeName
-	kept.Status.Phase = pod.Status.Phase
-	kept.Status.Conditions = pod.Status.Conditions
-	kept.Spec.Overhead = pod.Spec.Overhead
-	kept.Spec.Resources = pod.Spec.Resources
-	kept.Spec.Containers = resourcesOnly(pod.Spec.Containers)
-	kept.Spec.InitContainers = resourcesOnly(pod.Spec.InitContainers)
-	return kept
-}
-
-func resourcesOnly(containers []corev1.Container) []corev1.Container {
-	kept := make([]corev1.Container, len(containers))
-	for i := range containers {
-		kept[i].Name = containers[i].Name
-		kept[i].Resources = containers[i].Resources
-		kept[i].RestartPolicy = containers[i].RestartPolicy
-	}
-	return kept
+	p.all, _, err = node.ReadPods(ctx, c, "")
+	return err
 }

@@ -1,0 +1,129 @@
+package node_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+)
+
+func forbidden(s *clitest.Server, what string) {
+	s.Refuse("GET", "/api/v1/"+what, 403, metav1.StatusReasonForbidden,
+		fmt.Sprintf(`%s is forbidden: User "mei" cannot list resource "%s" in API group "" at the cluster scope`, what, what))
+}
+
+// devices gives nodes GPUs and network cards, and pods that hold some of them.
+func devices(s *clitest.Server) {
+	gpus := golden.NewNode("192.168.23.24")
+	gpus.Labels = map[string]string{"gpu": "a100"}
+	gpus.Status.Allocatable["nvidia.com/gpu"] = golden.Amounts("n", "8")["n"]
+	gpus.Status.Allocatable["rdma/hca"] = golden.Amounts("n", "2")["n"]
+	gpus.Status.Allocatable["hugepages-1Gi"] = golden.Amounts("n", "4Gi")["n"]
+	gpus.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: "a"}, {Type: corev1.NodeInternalIP, Address: "10.0.0.4"}}
+	gpus.Spec.Taints = []corev1.Taint{{Key: "team", Value: "prod", Effect: corev1.TaintEffectNoSchedule}}
+	down := golden.NewNode("192.168.63.50")
+	down.Spec.Unschedulable = true
+	down.Status.Conditions[0].Status = corev1.ConditionUnknown
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "trainer", Namespace: "nlp", UID: "uid-trainer"},
+		Spec: corev1.PodSpec{NodeName: "192.168.23.24", Containers: []corev1.Container{{Name: "main",
+			Resources: corev1.ResourceRequirements{Requests: golden.Amounts("nvidia.com/gpu", "5", "cpu", "250m")}}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+	s.Set(gpus, down, pod)
+}
+
+func many(s *clitest.Server) {
+	for _, name := range []string{"n5", "n6", "n7", "n8", "n9"} {
+		s.Set(golden.NewNode(name))
+	}
+}
+
+func TestNodeListGolden(t *testing.T) {
+	t.Parallel()
+	golden.Hold(t, "list", append(golden.Every(golden.Command{Args: "node list", Wrong: "node list --sort-by nmae"}),
+		golden.Run{About: "devices", Args: "node list", Prepare: devices},
+		golden.Run{About: "all columns", Args: "node list -o wide", Prepare: devices},
+		golden.Run{About: "more than eight nodes get a row each", Args: "node list", Prepare: many},
+		golden.Run{About: "a narrow terminal gets a row a node", Args: "node list", Width: 40},
+		golden.Run{About: "by name", Args: "node list 192.168.51.67 192.168.57.163"},
+		golden.Run{About: "by label", Args: "node list -l gpu=a100", Prepare: devices},
+		golden.Run{About: "one that is not there", Args: "node list 192.168.23.42"},
+		golden.Run{About: "the fullest first", Args: "node list --sort-by cpu --no-headers", Prepare: devices},
+		golden.Run{About: "by what is idle", Argv: []string{"node", "list", "--sort-by", "idle cpu"}},
+		golden.Run{About: "names", Args: "node list -o name"},
+		golden.Run{About: "pods may not be read", Args: "node list", Prepare: func(s *clitest.Server) { forbidden(s, "pods") }},
+		golden.Run{About: "nor nodes", Args: "node list", Prepare: func(s *clitest.Server) { forbidden(s, "nodes") }},
+		golden.Run{About: "no nodes", Args: "node list -l gpu=none"},
+		golden.Run{About: "names to complete", Args: "__complete node list 192.168.5"},
+	))
+}
+
+// hyper is a hypernode of members: nodes, or hypernodes when they begin with a letter.
+func hyper(name string, tier int, members ...string) *topologyv1alpha1.HyperNode {
+	h := &topologyv1alpha1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: golden.Ago(time.Hour)}}
+	h.Spec.Tier = tier
+	for _, member := range members {
+		m := topologyv1alpha1.MemberSpec{Type: topologyv1alpha1.MemberTypeNode}
+		if member[0] >= 'a' {
+			m.Type = topologyv1alpha1.MemberTypeHyperNode
+		}
+		m.Selector.ExactMatch = &topologyv1alpha1.ExactMatch{Name: member}
+		h.Spec.Members = append(h.Spec.Members, m)
+	}
+	return h
+}
+
+// network is two leaves below a spine; a node in none, a leaf that is missing and one that two claim.
+func network(s *clitest.Server) {
+	devices(s)
+	spine := hyper("spine", 2, "leaf-a", "leaf-b", "leaf-c")
+	spine.Spec.TierName = "spines"
+	s.Set(spine, hyper("leaf-a", 1, "192.168.23.24", "192.168.51.67"), hyper("leaf-b", 1, "192.168.57.163", "192.168.57.164"),
+		hyper("left", 3, "shared"), hyper("right", 3, "shared"), hyper("shared", 1, "192.168.63.50"))
+	s.Set(golden.NewNode("n5"))
+}
+
+func TestHyperNodesGolden(t *testing.T) {
+	t.Parallel()
+	golden.Hold(t, "hypernodes", append(golden.Every(golden.Command{Args: "node hypernodes", Wrong: "node hypernodes leaf-x", Prepare: network}),
+		golden.Run{About: "on a terminal that can draw it", Args: "node hypernodes", Width: 120, Prepare: network, Env: map[string]string{"LANG": "en_US.UTF-8"}},
+		golden.Run{About: "with the names of nodes", Args: "node hypernodes -o wide", Prepare: network},
+		golden.Run{About: "one branch", Args: "node hypernodes leaf-b --no-headers", Prepare: network},
+		golden.Run{About: "one object", Args: "node hypernodes leaf-b -o jsonpath={.spec.tier}", Prepare: network},
+		golden.Run{About: "none", Args: "node hypernodes"},
+		golden.Run{About: "pods may not be read", Args: "node hypernodes", Prepare: func(s *clitest.Server) {
+			network(s)
+			forbidden(s, "pods")
+		}},
+		golden.Run{About: "names to complete", Args: "__complete node hypernodes leaf", Prepare: network},
+	))
+}
+
+func TestNodeListWatchFollowsNodesAndPods(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	out, stop, _ := golden.Start(t, server, "node", "list", "-w")
+	out.Wait(t, "192.168.63.50    Ready    3920m   2920m      ")
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "late", Namespace: "nlp", UID: "uid-late"},
+		Spec: corev1.PodSpec{NodeName: "192.168.63.50", Containers: []corev1.Container{{Name: "main",
+			Resources: corev1.ResourceRequirements{Requests: golden.Amounts("cpu", "2")}}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning},
+	}
+	server.Set(pod)
+	out.Wait(t, "192.168.63.50    Ready    3920m   920m       ")
+	server.Remove(pod)
+	cordoned := golden.NewNode("192.168.63.50")
+	cordoned.Spec.Unschedulable = true
+	server.Set(cordoned)
+	out.Wait(t, "192.168.63.50    Ready,SchedulingDisabled")
+	out.Wait(t, "3920m   2920m      6265300Ki   4168148Ki")
+	stop()
+}

@@ -1,0 +1,246 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// hyperOptions are the inputs of `vcctl node hypernodes`.
+type hyperOptions struct {
+	f         *cli.Factory
+	out       cli.Output
+	names     []string
+	noHeaders bool
+}
+
+func newHyperNodes(f *cli.Factory, run func(context.Context, *hyperOptions) error) *cobra.Command {
+	o := &hyperOptions{f: f}
+	cmd := &cobra.Command{
+		Use:     "hypernodes [NAME...]",
+		Aliases: []string{"hypernode", "hn"},
+		Short:   "Show the tree of hypernodes: tiers, nodes, and what is idle in each",
+		Long: cli.Text(`
+			Show which nodes are near each other: the tree that the scheduler makes of the
+			HyperNodes (topology.volcano.sh), with the tier of each, how many nodes are in
+			it, and what of those is idle together. The lower the tier, the nearer the
+			nodes. Nodes that are not ready or cordoned count as nodes, and add nothing to
+			what is idle. NOTE says what of a hypernode the scheduler cannot use, and why.
+
+			With names, only the trees below those. -o wide names the nodes; -o json prints
+			the HyperNodes.`),
+		Example: f.Examples(`
+			# The whole tree; its last line are the nodes in no hypernode
+			vcctl node hypernodes
+
+			# One branch, with the names of its nodes
+			vcctl node hypernodes leaf-1 -o wide
+
+			# The nodes that a hypernode has, for a script
+			vcctl node hypernodes leaf-1 -o jsonpath='{.status.nodeCount}'`),
+		ValidArgsFunction: f.CompleteKind(hyperKind(), false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, arg := range args {
+				o.names = append(o.names, cli.BareName(arg))
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	o.out.AddFormat(cmd, true)
+	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "Leave the line of titles away")
+	return cmd
+}
+
+func hyperNodes(ctx context.Context, o *hyperOptions) error {
+	if err := o.out.Validate(); err != nil {
+		return err
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	hypers, err := readHyperNodes(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := o.missing(hypers); err != nil {
+		return err
+	}
+	if o.out.Machine() {
+		return o.printObjects(hypers)
+	}
+	if len(hypers) == 0 {
+		_, err := fmt.Fprintln(o.f.Streams.Err, "No resources found.")
+		return err
+	}
+	nodes, err := ReadNodes(ctx, c)
+	if err != nil {
+		return err
+	}
+	pods, _, err := ReadPods(ctx, c, "")
+	unknown := apierrors.IsForbidden(err)
+	if unknown {
+		o.f.Warnf("what is idle is not known: %s", cli.Humanize(err, cli.Connection{}).What)
+	} else if err != nil {
+		return err
+	}
+	return o.draw(newNear(hypers, nodes, Rooms(nodes, pods), unknown))
+}
+
+func hyperKind() schema.GroupVersionKind { return topologyv1alpha1.GroupVersion.WithKind("HyperNode") }
+
+func readHyperNodes(ctx context.Context, c client.Client) ([]*topologyv1alpha1.HyperNode, error) {
+	var hypers []*topologyv1alpha1.HyperNode
+	page := &topologyv1alpha1.HyperNodeList{}
+	err := cli.Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			hypers = append(hypers, page.Items[i].DeepCopy())
+		}
+		return nil
+	})
+	return hypers, err
+}
+
+// missing complains about names that no hypernode has.
+func (o *hyperOptions) missing(hypers []*topologyv1alpha1.HyperNode) error {
+	names := make([]string, len(hypers))
+	for i, h := range hypers {
+		names[i] = h.Name
+	}
+	for _, name := range o.names {
+		if !slices.Contains(names, name) {
+			e := cli.NotFound("hypernode", name, "", names)
+			e.Hint = strings.TrimSpace(e.Hint + " vcctl node hypernodes shows those that there are")
+			return e
+		}
+	}
+	return nil
+}
+
+func (o *hyperOptions) printObjects(hypers []*topologyv1alpha1.HyperNode) error {
+	var objects []client.Object
+	for _, h := range hypers {
+		if len(o.names) == 0 || slices.Contains(o.names, h.Name) {
+			objects = append(objects, h)
+		}
+	}
+	return o.out.Print(o.f, objects, len(o.names) == 1)
+}
+
+// near is the tree of hypernodes as the scheduler's model has it, with the rooms of the nodes.
+type near struct {
+	names    []string // of nodes, by their number in the model
+	topology *model.Topology
+	rooms    map[string]Room
+	tiers    map[string]string // what people call the tier of a hypernode
+	unknown  bool
+}
+
+func newNear(hypers []*topologyv1alpha1.HyperNode, nodes []*corev1.Node, rooms []Room, unknown bool) *near {
+	cluster := model.New()
+	t := &near{rooms: map[string]Room{}, tiers: map[string]string{}, unknown: unknown}
+	for _, node := range nodes {
+		cluster.Apply(model.NodeFrom(node))
+	}
+	for _, h := range hypers {
+		cluster.Apply(model.HyperNodeFrom(h))
+		t.tiers[h.Name] = strconv.Itoa(h.Spec.Tier)
+		if h.Spec.TierName != "" {
+			t.tiers[h.Name] += " " + h.Spec.TierName
+		}
+	}
+	for i := range rooms {
+		t.rooms[rooms[i].name] = rooms[i]
+	}
+	t.names, t.topology = cluster.Nodes.Name, cluster.Topology()
+	return t
+}
+
+// draw prints the trees below the names, or all of it and what is in none.
+func (o *hyperOptions) draw(t *near) error {
+	table := render.Table{NoHeader: o.noHeaders, FreeText: true, Header: []string{"NAME", "TIER", "NODES", "IDLE CPU", "IDLE MEMORY", "IDLE DEVICES"}}
+	if o.out.Wide() {
+		table.Header = append(table.Header, "NODE NAMES")
+	} else {
+		table.MaxWidth = o.f.Streams.Width
+	}
+	table.Header = append(table.Header, "NOTE")
+	add := func(d *model.Domain, name, tier, indent string, ids []model.NodeID) {
+		table.Rows = append(table.Rows, t.row(o, d, indent+name, tier, ids))
+	}
+	fork, last, down := "|- ", "`- ", "|  "
+	if o.f.Streams.Unicode() {
+		fork, last, down = "├─ ", "└─ ", "│  "
+	}
+	var walk func(d *model.Domain, own, below string)
+	walk = func(d *model.Domain, own, below string) {
+		add(d, d.Name, t.tiers[d.Name], own, d.All)
+		for i, child := range byName(d.Children) {
+			if i == len(d.Children)-1 {
+				walk(child, below+last, below+"   ")
+			} else {
+				walk(child, below+fork, below+down)
+			}
+		}
+	}
+	for _, d := range t.tops(o.names) {
+		walk(d, "", "")
+	}
+	if root := t.topology.Root; len(o.names) == 0 && len(root.Own) > 0 {
+		add(root, "(none)", "-", "", root.Own)
+	}
+	return table.Fprint(o.f.Streams.Out)
+}
+
+// tops are the hypernodes to begin with: those named, else those that stand below no other, those that cannot be used included.
+func (t *near) tops(names []string) []*model.Domain {
+	var tops []*model.Domain
+	for _, d := range t.topology.Domains {
+		switch {
+		case d == t.topology.Root:
+		case len(names) > 0 && slices.Contains(names, d.Name), len(names) == 0 && (d.Parent == nil || d.Parent == t.topology.Root):
+			tops = append(tops, d)
+		}
+	}
+	return byName(tops)
+}
+
+func byName(domains []*model.Domain) []*model.Domain {
+	sorted := slices.Clone(domains)
+	slices.SortFunc(sorted, func(a, b *model.Domain) int { return cmp.Compare(a.Name, b.Name) })
+	return sorted
+}
+
+// row says what is in a hypernode, or in none.
+func (t *near) row(o *hyperOptions, d *model.Domain, name, tier string, ids []model.NodeID) []string {
+	var idle, has amounts
+	var names []string
+	for _, id := range ids {
+		room := t.rooms[t.names[id]]
+		names = append(names, t.names[id])
+		has.add(room.has, 1)
+		if room.usable {
+			idle.add(room.idle, 1)
+		}
+	}
+	row := []string{name, tier, strconv.Itoa(len(ids)), orUnknown(false, t.unknown, milliText(idle.milliCPU)),
+		orUnknown(false, t.unknown, kibText(idle.memoryBytes)), devicesText(idle, has, t.unknown)}
+	if o.out.Wide() {
+		row = append(row, cmp.Or(strings.Join(names, ","), "-"))
+	}
+	return append(row, cmp.Or(d.Problem, d.Lacks))
+}

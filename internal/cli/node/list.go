@@ -1,0 +1,268 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// listOptions are the inputs of `vcctl node list`.
+type listOptions struct {
+	f      *cli.Factory
+	out    cli.Output
+	names  []string
+	labels string
+}
+
+func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cobra.Command {
+	o := &listOptions{f: f}
+	cmd := &cobra.Command{
+		Use:     "list [NAME...]",
+		Aliases: []string{"ls", "get"},
+		Short:   "List nodes: what they have, and what of it is idle",
+		Long: cli.Text(`
+			List nodes with what they have and what of it is idle: a column a node for up to
+			eight of them, when the terminal is wide enough, else a row a node. DEVICES are
+			idle/allocatable. With -w, -o wide, --sort-by or --no-headers there is always a
+			row a node.
+
+			Idle is what a node has minus what the pods on it ask for, as the scheduler
+			counts it; it is not what they use. It takes the right to list pods; without
+			that, idle is not shown.`),
+		Example: f.Examples(`
+			# All nodes
+			vcctl node list
+
+			# Those with a label, a row each, with taints, pods and addresses
+			vcctl node list -l gpu=a100 -o wide
+
+			# The one with most cpu left comes last
+			vcctl node list --sort-by 'idle cpu'
+
+			# A row whenever something starts or ends on one of two
+			vcctl node list n1 n2 -w`),
+		ValidArgsFunction: f.CompleteNodes(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, arg := range args {
+				o.names = append(o.names, cli.BareName(arg))
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "List the nodes that match this label selector")
+	o.out.AddList(cmd)
+	return cmd
+}
+
+func list(ctx context.Context, o *listOptions) error {
+	labels, err := cli.ParseSelector(o.labels)
+	if err != nil {
+		return err
+	}
+	b := &book{f: o.f}
+	if len(o.names) == 1 {
+		b.only = o.names[0]
+	}
+	l := &cli.List[*corev1.Node]{
+		Kind: "nodes", New: func() client.ObjectList { return &corev1.NodeList{} },
+		Columns: columns(o.f, b), Names: o.names, Selector: labels, Single: len(o.names) == 1,
+		Suggest: o.f.Suggest(corev1.SchemeGroupVersion.WithKind("Node"), false), Prepare: b.prepare, Touched: b.follow,
+	}
+	if !o.out.Wide() && !o.out.Watch && !o.out.WatchOnly && o.out.SortBy == "" && !o.out.NoHeaders {
+		l.Draw = func(nodes []*corev1.Node) (bool, error) {
+			table, fits := columnsOf(b.rooms(nodes), o.f.Streams.Width)
+			if !fits {
+				return false, nil
+			}
+			return true, table.Fprint(o.f.Streams.Out)
+		}
+	}
+	return l.Run(ctx, o.f, &o.out)
+}
+
+// book knows the pods on each node, and keeps the rooms that follow from them.
+type book struct {
+	f *cli.Factory
+	// only is the one node that is asked for; empty: any.
+	only    string
+	ready   bool
+	unknown bool
+	version string
+	pods    map[string]map[types.UID]*corev1.Pod // by node
+	at      map[types.UID]string
+}
+
+// prepare reads the pods, once.
+func (b *book) prepare(ctx context.Context, _ []*corev1.Node) error {
+	if b.ready {
+		return nil
+	}
+	b.ready, b.pods, b.at = true, map[string]map[types.UID]*corev1.Pod{}, map[types.UID]string{}
+	c, err := b.f.Client()
+	if err != nil {
+		return err
+	}
+	pods, version, err := ReadPods(ctx, c, b.only)
+	if apierrors.IsForbidden(err) {
+		b.unknown = true
+		b.f.Warnf("what is idle is not known: %s", cli.Humanize(err, cli.Connection{}).What)
+		return nil
+	}
+	for _, pod := range pods {
+		b.put(pod)
+	}
+	b.version = version
+	return err
+}
+
+// put takes over a pod as it is now.
+func (b *book) put(pod *corev1.Pod) {
+	b.drop(pod.UID)
+	node := pod.Spec.NodeName
+	if node == "" {
+		return
+	}
+	if b.pods[node] == nil {
+		b.pods[node] = map[types.UID]*corev1.Pod{}
+	}
+	b.pods[node][pod.UID], b.at[pod.UID] = pod, node
+}
+
+func (b *book) drop(uid types.UID) {
+	if node, known := b.at[uid]; known {
+		delete(b.pods[node], uid)
+		delete(b.at, uid)
+	}
+}
+
+// room is that of a node.
+func (b *book) room(node *corev1.Node) Room {
+	held := &amounts{}
+	for _, pod := range b.pods[node.Name] {
+		held.add(asked(pod), 1)
+	}
+	r := roomOf(node, held)
+	r.unknown = b.unknown
+	return r
+}
+
+func (b *book) rooms(nodes []*corev1.Node) []Room {
+	rooms := make([]Room, len(nodes))
+	for i, node := range nodes {
+		rooms[i] = b.room(node)
+	}
+	return rooms
+}
+
+// follow watches the pods, so that rows change with what starts and ends on their nodes.
+func (b *book) follow(ctx context.Context) (<-chan cli.Touch, error) {
+	touches := make(chan cli.Touch)
+	if b.unknown {
+		return touches, nil
+	}
+	c, err := b.f.Client()
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		version := b.version
+		for ctx.Err() == nil {
+			var err error
+			if version, err = b.watch(ctx, c, version, touches); err != nil {
+				return // rows still follow the nodes themselves
+			}
+		}
+	}()
+	return touches, nil
+}
+
+// watch passes on what becomes of pods until the watch ends, and returns the version to go on
+// from; "" when the server does not know that any more: then it begins with all that there are.
+func (b *book) watch(ctx context.Context, c client.WithWatch, version string, touches chan<- cli.Touch) (string, error) {
+	w, err := c.Watch(ctx, &corev1.PodList{}, onNodes(b.only), cli.Since(version))
+	if err != nil {
+		return "", err
+	}
+	defer w.Stop()
+	for event := range w.ResultChan() {
+		pod, ok := event.Object.(*corev1.Pod)
+		if !ok {
+			return "", nil
+		}
+		version = pod.ResourceVersion
+		kept, gone := slim(pod), event.Type == watch.Deleted
+		touch := cli.Touch{Key: types.NamespacedName{Name: pod.Spec.NodeName}, Apply: func() {
+			if gone {
+				b.drop(kept.UID)
+				return
+			}
+			b.put(kept)
+		}}
+		select {
+		case touches <- touch:
+		case <-ctx.Done():
+			return version, ctx.Err()
+		}
+	}
+	return version, nil
+}
+
+func columns(f *cli.Factory, b *book) []cli.Column[*corev1.Node] {
+	type node = *corev1.Node
+	type column = cli.Column[node]
+	style := render.Style{Enabled: f.Streams.Color()}
+	amount := func(title string, idle bool, of func(*amounts) int64, text func(int64) string) column {
+		value := func(n node) int64 {
+			r := b.room(n)
+			if idle {
+				return of(&r.idle)
+			}
+			return of(&r.has)
+		}
+		return column{Title: title, Text: func(n node) string { return orUnknown(!idle, b.unknown, text(value(n))) },
+			Compare: func(x, y node) int { return cmp.Compare(value(x), value(y)) }}
+	}
+	cpu, memory := func(a *amounts) int64 { return a.milliCPU }, func(a *amounts) int64 { return a.memoryBytes }
+	return []column{
+		{Title: "NAME", Text: func(n node) string { return n.Name }},
+		{Title: "STATUS", Text: func(n node) string { return style.Phase(statusOf(n)) }},
+		amount("CPU", false, cpu, milliText), amount("IDLE CPU", true, cpu, milliText),
+		amount("MEMORY", false, memory, kibText), amount("IDLE MEMORY", true, memory, kibText),
+		{Title: "DEVICES", Text: func(n node) string { r := b.room(n); return devicesText(r.idle, r.has, r.unknown) }},
+		{Title: "PODS", Wide: true, Text: func(n node) string {
+			return orUnknown(false, b.unknown, strconv.Itoa(len(b.pods[n.Name]))) + "/" + n.Status.Allocatable.Pods().String()
+		}},
+		{Title: "TAINTS", Wide: true, Text: taintsText},
+		{Title: "ADDRESS", Wide: true, Text: addressOf},
+		{Title: "AGE", Wide: true, Volatile: true, Text: func(n node) string { return render.Age(f.Now(), n.CreationTimestamp.Time) },
+			Compare: func(a, b node) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
+	}
+}
+
+func taintsText(n *corev1.Node) string {
+	texts := make([]string, len(n.Spec.Taints))
+	for i := range n.Spec.Taints {
+		texts[i] = n.Spec.Taints[i].ToString()
+	}
+	return cmp.Or(strings.Join(texts, ","), "-")
+}
+
+func addressOf(n *corev1.Node) string {
+	for _, address := range n.Status.Addresses {
+		if address.Type == corev1.NodeInternalIP {
+			return address.Address
+		}
+	}
+	return "-"
+}

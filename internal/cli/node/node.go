@@ -1,0 +1,47 @@
+// Package node is `vcctl node`: what the nodes have and what of it nobody has asked for,
+// and which nodes are near each other.
+//
+//	In:   Nodes, the pods on them, HyperNodes from the API server
+//	Out:  tables and trees; rooms, which `vcctl top` shows as well
+//
+// Idle is what a node has minus what the pods on it ask for, as the scheduler counts it.
+// It is not what they use.
+package node
+
+import (
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// New returns `vcctl node` with all its verbs.
+func New(f *cli.Factory) *cobra.Command {
+	cmd := cli.Group(f, "node", "See what nodes have and have left, and which are near each other", `
+		Look at the nodes as the scheduler does: what each has, what of it is idle, and the
+		tree of hypernodes that says which of them are near each other.`, "nodes", "no")
+	cmd.AddCommand(newList(f, list), newHyperNodes(f, hyperNodes))
+	return cmd
+}
+
+// isReady says whether a node's kubelet says that it works.
+func isReady(node *corev1.Node) bool {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// statusOf is a node's state in kubectl's words.
+func statusOf(node *corev1.Node) string {
+	status := "NotReady"
+	if isReady(node) {
+		status = "Ready"
+	}
+	if node.Spec.Unschedulable {
+		status += ",SchedulingDisabled"
+	}
+	return status
+}

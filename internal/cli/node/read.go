@@ -1,0 +1,71 @@
+package node
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// onNodes selects the pods that hold something of a node: of the one named, or of any.
+func onNodes(name string) client.ListOption {
+	where := fields.OneTermNotEqualSelector("spec.nodeName", "")
+	if name != "" {
+		where = fields.OneTermEqualSelector("spec.nodeName", name)
+	}
+	return client.MatchingFieldsSelector{Selector: fields.AndSelectors(
+		fields.OneTermNotEqualSelector("status.phase", "Succeeded"), fields.OneTermNotEqualSelector("status.phase", "Failed"), where)}
+}
+
+// ReadPods lists the pods that hold something of nodes, of the one named or of all when
+// name is empty: of each what the sums need. The version is the one to watch them from.
+func ReadPods(ctx context.Context, c client.Reader, name string) (pods []*corev1.Pod, version string, err error) {
+	page := &corev1.PodList{}
+	err = cli.Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			pods = append(pods, slim(&page.Items[i]))
+		}
+		return nil
+	}, onNodes(name))
+	return pods, page.ResourceVersion, err
+}
+
+// ReadNodes lists all nodes.
+func ReadNodes(ctx context.Context, c client.Reader) ([]*corev1.Node, error) {
+	var nodes []*corev1.Node
+	page := &corev1.NodeList{}
+	err := cli.Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			nodes = append(nodes, page.Items[i].DeepCopy())
+		}
+		return nil
+	})
+	return nodes, err
+}
+
+// slim keeps of a pod what the sums need.
+func slim(pod *corev1.Pod) *corev1.Pod {
+	kept := &corev1.Pod{}
+	kept.UID = pod.UID
+	kept.Spec.NodeName = pod.Spec.NodeName
+	kept.Status.Phase = pod.Status.Phase
+	kept.Status.Conditions = pod.Status.Conditions
+	kept.Spec.Overhead = pod.Spec.Overhead
+	kept.Spec.Resources = pod.Spec.Resources
+	kept.Spec.Containers = resourcesOnly(pod.Spec.Containers)
+	kept.Spec.InitContainers = resourcesOnly(pod.Spec.InitContainers)
+	return kept
+}
+
+func resourcesOnly(containers []corev1.Container) []corev1.Container {
+	kept := make([]corev1.Container, len(containers))
+	for i := range containers {
+		kept[i].Name = containers[i].Name
+		kept[i].Resources = containers[i].Resources
+		kept[i].RestartPolicy = containers[i].RestartPolicy
+	}
+	return kept
+}
