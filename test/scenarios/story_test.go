@@ -30,6 +30,9 @@ func TestStories(t *testing.T) {
 				t.Fatal(err)
 			}
 			told := tell(t, string(text))
+			if len(text) == 0 {
+				t.Errorf("%s is empty", file)
+			}
 			if *rewrite {
 				if err := os.WriteFile(file, []byte(told), 0o644); err != nil {
 					t.Fatal(err)
