@@ -229,7 +229,7 @@ func (o *runOptions) objects() ([]cli.FileObject, error) {
 }
 
 func (o *runOptions) say(object cli.FileObject) error {
-	if o.recipe.old && !o.files.Given() {
+	if o.recipe.old && !o.files.Given() || o.f.Compat() && object.Object.GetKind() == "Job" {
 		_, err := fmt.Fprintf(o.f.Streams.Out, "run job %s successfully\n", object.Object.GetName())
 		return err
 	}

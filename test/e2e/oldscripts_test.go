@@ -1,0 +1,195 @@
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// oldLine is one line of a script that was written for Volcano's command line.
+type oldLine struct {
+	// line is for sh; $NS, $KUBECONFIG, $SERVER and $DIR are those of the test.
+	line string
+	// out and err are regular expressions that match what is printed; "" is that nothing is
+	// printed on stdout, and anything on stderr. $NS stands for the namespace.
+	out, err string
+	code     int
+	// until repeats the line until it prints what it should: the cluster needs a moment.
+	until bool
+}
+
+// oldScript is every invocation of Volcano's vcctl and short programs, in an order in which a person could type them.
+var oldScript = []oldLine{
+	{line: "vcctl version", out: `(?s)API Version: v1alpha1\nVersion: .*\nGit SHA: .*\nBuilt At: .*\nGo Version: go.*\nGo OS/Arch: linux/`},
+
+	// job run: from flags, short and long, and from a file
+	{line: "vcctl job run -n $NS -N old -i busybox -m 1 -r 2 -R cpu=100m,memory=10Mi -L cpu=200m,memory=20Mi -S volcano", out: `^run job old successfully\n$`},
+	{line: "vcctl job run --namespace $NS --name long --image busybox --min 1 --replicas 1 --requests cpu=100m,memory=10Mi --limits cpu=100m,memory=10Mi --scheduler volcano", out: `^run job long successfully\n$`},
+	{line: "vcctl job run -n $NS -f $DIR/job.yaml", out: `from-file`},
+	{line: "vcctl job run --namespace $NS --filename $DIR/job.yaml", err: `job "from-file" already exists`, code: 1},
+	{line: "sed s/from-file/second/ $DIR/job.yaml > $DIR/second.yaml; VCCTL_COMPAT=true vcctl job run -n $NS -f $DIR/second.yaml", out: `^run job second successfully\n$`},
+	{line: "vcctl job run -n $NS -i busybox", err: `job name cannot be left blank`, code: 1},
+	{line: "vcctl job run -n $NS -f $DIR/nosuch.yaml", err: `nosuch.yaml`, code: 1},
+
+	// job list
+	{line: "vcctl job list -n $NS", out: `(?m)^old `},
+	{line: "vcctl job list --namespace $NS --queue default", out: `(?m)^long `},
+	{line: "vcctl job list -n $NS -q nosuch", err: `No resources found`},
+	{line: "vcctl job list -n $NS -S volcano", out: `(?m)^Name +Creation +Phase +JobType +Replicas +Min +Pending +Running +Succeeded +Failed +Unknown +RetryCount *\n`},
+	{line: "vcctl job list -n $NS --scheduler nosuch", out: `^No resources found\n$`},
+	{line: "vcctl job list -n $NS --selector ld", out: `(?m)^Name .*\nold +\d{4}-\d\d-\d\d +\w+ +Batch +2 +1 `, until: true},
+	{line: "vcctl job list --all-namespaces --selector from-f", out: `(?m)^Namespace +Name +Creation .*\n$NS +from-file `, until: true},
+	{line: "VCCTL_COMPAT=true vcctl job list -n $NS", out: `(?m)^old +\d{4}-\d\d-\d\d +(Completed|Running|Pending) `},
+	{line: "VCCTL_COMPAT=true vcctl job list -n $NS-none", out: `^No resources found\n$`},
+
+	// job view
+	{line: "vcctl job view -n $NS -N sleeper", err: `job "sleeper" does not exist`, code: 1},
+	{line: "vcctl job view -n $NS -N old", out: `(?s)^Name:\s+old\nNamespace:\s+$NS\n.*Kind:\s+Job\n.*Status:\n.*Phase:\s+\w+\n.*Events:\nType +\s*Reason +\s*Age +\s*Form +\s*Message\n`, until: true},
+	{line: "vcctl job view --namespace $NS --name long", out: `(?m)^Name:\s+long$`},
+	{line: "vcctl job view -n $NS", err: `job name \(specified by --name or -N\) is mandatory to view a particular job`, code: 1},
+
+	// suspend and resume: silent
+	{line: "vsub -N $NS -n sleeper -i busybox -m 1 -r 1 -R cpu=100m,memory=10Mi -L cpu=100m,memory=10Mi -S volcano -c 'sh -c \"sleep 300\"'", out: `^run job sleeper successfully\n$`},
+	{line: "vjobs -N $NS -n sleeper", out: `Phase:\s+Running`, until: true},
+	{line: "vcctl job suspend -n $NS -N sleeper", err: "warning"},
+	{line: "vjobs -N $NS", out: `(?m)^sleeper +\S+ +Aborted `, until: true},
+	{line: "vcctl job resume --namespace $NS --name sleeper"},
+	{line: "vjobs -N $NS", out: `(?m)^sleeper +\S+ +Running `, until: true},
+	{line: "vsuspend -N $NS -n sleeper"},
+	{line: "vjobs --namespace $NS", out: `(?m)^sleeper +\S+ +Aborted `, until: true},
+	{line: "vresume --namespace $NS --name sleeper"},
+	{line: "vjobs -N $NS -S volcano", out: `(?m)^sleeper +\S+ +Running `, until: true},
+	{line: "vjobs --all-namespaces --selector sleep", out: `(?m)^$NS +sleeper `},
+	{line: "vcctl job suspend -n $NS", err: `job name is mandatory to suspend a particular job`, code: 1},
+	{line: "vcctl job resume -n $NS", err: `job name is mandatory to resume a particular job`, code: 1},
+	{line: "vsuspend -N $NS", err: `job name is mandatory to suspend a particular job`, code: 1},
+	{line: "vresume -N $NS", err: `job name is mandatory to resume a particular job`, code: 1},
+
+	// delete and cancel
+	{line: "vcctl job delete -n $NS -N long", out: `^delete job long successfully\n$`},
+	{line: "vcctl job delete --namespace $NS --name old", out: `^delete job old successfully\n$`},
+	{line: "vcctl job delete -n $NS -N old", err: `job "old" does not exist`, code: 1},
+	{line: "vcctl job delete -n $NS", err: `job name is mandatory to delete a particular job`, code: 1},
+	{line: "vcancel -N $NS -n sleeper", out: `^cancel job sleeper successfully\n$`},
+	{line: "vcancel -N $NS -n sleeper", err: `job "sleeper" does not exist`, code: 1},
+	{line: "vcancel", err: `job name is mandatory to cancel a particular job`, code: 1},
+
+	// vsub's environment
+	{line: "VOLCANO_DEFAULT_IMAGE=busybox VOLCANO_DEFAULT_JOB_NAMESPACE=$NS VOLCANO_SCHEDULER_NAME=volcano vsub --name env --min 1 --replicas 1 --requests cpu=100m,memory=10Mi --limits cpu=100m,memory=10Mi --command true", out: `^run job env successfully\n$`},
+	{line: "vjobs -N $NS", out: `(?m)^env `},
+	{line: "vsub -N $NS", err: `job name cannot be left blank`, code: 1},
+
+	// queues: -n is the name
+	{line: "vcctl queue create -n $NS-q -w 2 -S Open"},
+	{line: "vcctl queue create --name $NS-r --weight 3 --state Open"},
+	{line: "vcctl queue list", out: `(?m)^$NS-q `},
+	{line: "VCCTL_COMPAT=true vcctl queue list", out: `(?m)^Name +Weight +State +Parent +Inqueue +Pending +Running +Unknown +Completed *\n(.*\n)*$NS-q +2 +Open +root +0 +0 +0 +0 +0 *$`, until: true},
+	{line: "vcctl queue get -n $NS-q", out: `(?m)^Name +Weight +State +Parent .*\n$NS-q +2 +Open +root `, until: true},
+	{line: "vcctl queue get --name $NS-r", out: `(?m)^$NS-r +3 `},
+	{line: "vcctl queue get", err: `name is mandatory to get the particular queue details`, code: 1},
+	{line: "vqueues", out: `(?m)^Name +Weight +State +Inqueue +Pending +Running +Unknown *\n(.*\n)*$NS-q +2 +Open `},
+	{line: "vqueues -n $NS-r", out: `(?m)^Name .*\n$NS-r +3 +Open +0 +0 +0 +0 *\n$`, until: true},
+	{line: "vqueues --name nosuch", err: `queue "nosuch" does not exist`, code: 1},
+	{line: "vcctl queue operate -n $NS-q -a close"},
+	{line: "vqueues -n $NS-q", out: ` Closed `, until: true},
+	{line: "vcctl queue operate --name $NS-q --action open"},
+	{line: "vqueues -n $NS-q", out: ` Open `, until: true},
+	{line: "vcctl queue operate -n $NS-q -a update -w 5"},
+	{line: "vqueues -n $NS-q", out: `$NS-q +5 +Open `},
+	{line: "vcctl queue operate -n $NS-q -a update", err: `when update queue $NS-q, weight must be specified, the value must be greater than 0`, code: 1},
+	{line: "vcctl queue operate -n $NS-q", err: `action can not be null`, code: 1},
+	{line: "vcctl queue operate -n $NS-q -a shut", err: `action shut invalid, valid actions are open, close and update`, code: 1},
+	{line: "vcctl queue operate -a open", err: `queue name must be specified`, code: 1},
+	{line: "vcctl queue operate -n $NS-q -a close"},
+	{line: "vqueues -n $NS-q", out: ` Closed `, until: true},
+	{line: "vcctl queue delete -n $NS-q"},
+	{line: "vcctl queue delete", err: `queue name must be specified`, code: 1},
+
+	// how to reach the cluster
+	{line: "KUBECONFIG=/nosuch vcctl job list -n $NS -k $DIR/kubeconfig", out: `(?m)^from-file `},
+	{line: "KUBECONFIG=/nosuch vcctl job list -n $NS --kubeconfig $DIR/kubeconfig --master $SERVER", out: `(?m)^from-file `},
+	{line: "vcctl job list -n $NS -s $SERVER", out: `(?m)^from-file `},
+	{line: "KUBECONFIG=/nosuch vjobs -N $NS -k $DIR/kubeconfig -s $SERVER", out: `(?m)^from-file `},
+}
+
+const oldJob = `apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: from-file}
+spec:
+  schedulerName: volcano
+  minAvailable: 1
+  tasks:
+  - name: main
+    replicas: 1
+    template: {spec: {restartPolicy: Never, containers: [{name: main, image: busybox, command: ["true"], resources: {requests: {cpu: 100m}}}]}}
+`
+
+// TestOldScripts types every invocation of Volcano's command line against a real cluster and looks for the
+// words that scripts look for.
+func TestOldScripts(t *testing.T) {
+	c := startCluster(t, "--process-nodes", "1", "--node-cpu", "4", "--node-memory", "4Gi")
+	namespace := "old"
+	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"vsub", "vjobs", "vqueues", "vcancel", "vsuspend", "vresume"} {
+		if err := os.Symlink("vcctl", filepath.Join(binaries, name)); err != nil && !os.IsExist(err) {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, "job.yaml"), []byte(oldJob), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fill := strings.NewReplacer("$NS", namespace).Replace
+	for _, l := range oldScript {
+		r, problem := result{}, ""
+		for deadline := time.Now().Add(60 * time.Second); ; {
+			r = c.old(l.line, "NS="+namespace, "SERVER="+c.config.Host, "DIR="+c.dir)
+			problem = l.judge(r, fill)
+			if problem == "" || !l.until || time.Now().After(deadline) {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if problem != "" {
+			t.Errorf("%s\n%s\nexit %d, stdout:\n%s\nstderr:\n%s", l.line, problem, r.code, r.stdout, r.stderr)
+		}
+	}
+}
+
+// old runs a line of a script in a shell.
+func (c *cluster) old(line string, env ...string) result {
+	c.t.Helper()
+	sh := exec.CommandContext(c.t.Context(), "sh", "-c", line)
+	sh.Env = append(append(os.Environ(), "KUBECONFIG="+c.kubeconfig, "HOME="+c.dir, "PATH="+binaries+string(os.PathListSeparator)+os.Getenv("PATH")), env...)
+	var stdout, stderr bytes.Buffer
+	sh.Stdout, sh.Stderr = &stdout, &stderr
+	var exit *exec.ExitError
+	if err := sh.Run(); err != nil && !errors.As(err, &exit) {
+		c.t.Fatalf("%s: %v", line, err)
+	}
+	return result{stdout.String(), stderr.String(), sh.ProcessState.ExitCode()}
+}
+
+func (l oldLine) judge(r result, fill func(string) string) string {
+	switch {
+	case r.code != l.code:
+		return "it ends with another code"
+	case l.out == "" && r.stdout != "":
+		return "it is not silent"
+	case !regexp.MustCompile(fill(l.out)).MatchString(r.stdout):
+		return "stdout does not match " + fill(l.out)
+	case !regexp.MustCompile(fill(l.err)).MatchString(r.stderr):
+		return "stderr does not match " + fill(l.err)
+	}
+	return ""
+}
