@@ -82,7 +82,7 @@ func clientOf(config Config) (kubernetes.Interface, error) {
 	return client, nil
 }
 
-// Ready is closed when every node of the configuration exists and takes pods.
+// Ready is closed when every node of the configuration exists, takes pods, and is among Nodes.
 func (f *Fleet) Ready() <-chan struct{} { return f.ready }
 
 // Nodes are the names of the nodes that the fleet serves now, in no order.
@@ -130,7 +130,11 @@ func (f *Fleet) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	close(f.ready)
+	select { // what was made is known here only when the watch shows it
+	case <-f.roster.await(f.config.specs()):
+		close(f.ready)
+	case <-ctx.Done():
+	}
 	<-ctx.Done()
 	return nil
 }

@@ -270,3 +270,21 @@ func TestNewRefusesWhatCannotBe(t *testing.T) {
 		})
 	}
 }
+
+func TestAFleetThatIsReadyKnowsItsNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fleet, err := New(Config{Client: fake.NewClientset(), Logger: logr.Discard(), Count: 50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- fleet.Run(ctx) }()
+		<-fleet.Ready()
+		if known := len(fleet.Nodes()); known != 50 {
+			t.Errorf("the fleet is ready and knows %d of its 50 nodes", known)
+		}
+		cancel()
+		<-done
+	})
+}

@@ -25,8 +25,37 @@ type roster struct {
 	served   func(node, address string)
 	gone     func(node string)
 
-	mu    sync.Mutex
-	nodes map[string]*member
+	mu      sync.Mutex
+	nodes   map[string]*member
+	awaited map[string]bool // names that the watch has yet to show; see await
+	shown   chan struct{}   // closed when it has shown them all
+}
+
+// await gives a channel that is closed when the watch has shown the named nodes.
+func (r *roster) await(specs []Spec) <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.awaited, r.shown = map[string]bool{}, make(chan struct{})
+	for _, spec := range specs {
+		if r.nodes[spec.Name] == nil {
+			r.awaited[spec.Name] = true
+		}
+	}
+	if len(r.awaited) == 0 {
+		close(r.shown)
+	}
+	return r.shown
+}
+
+// show takes a node off what is awaited; r.mu is held.
+func (r *roster) show(name string) {
+	if !r.awaited[name] {
+		return
+	}
+	delete(r.awaited, name)
+	if len(r.awaited) == 0 {
+		close(r.shown)
+	}
 }
 
 // member is one node of the roster.
@@ -62,6 +91,7 @@ func (r *roster) Update(obj any) error {
 		r.nodes[node.Name] = m
 	}
 	m.sick = !isReady(node)
+	r.show(node.Name)
 	r.mu.Unlock()
 	r.served(node.Name, internalIP(node))
 	return nil
