@@ -201,7 +201,7 @@ var Table = []Reason{
 	{NumaUnknown, "the node does not say how its cpus are arranged", "look whether the exporter of Numatopology runs there", "BadConstraints"},
 	{NumaPolicyMismatch, "the kubelet there does not place cpus as the pod wants it", "correct the annotation volcano.sh/numa-topology-policy, or use other nodes", "BadConstraints"},
 	{NumaUnaligned, "the free cpus are too scattered over NUMA nodes", "ask for fewer cpus per container, or wait", "Resources"},
-	{ExtenderRefused, "an extender refuses the node", "ask the one who runs it", "BadConstraints"},
+	{ExtenderRefused, "an extender refuses it", "ask the one who runs it", "BadConstraints"},
 	{ExtenderFailed, "an extender does not answer", "look at it, or set extender.ignorable", "Resources"},
 	{NotPreemptable, "the pod or its PodGroup says that it may not be preempted", "set volcano.sh/preemptable on it, where that is right", "Resources"},
 	{SystemPod, "the pod is one that the cluster itself needs", "wait, or add nodes", "Resources"},

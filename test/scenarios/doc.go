@@ -27,6 +27,8 @@
 //	conditions GANG…   what the conditions of its waiting pods say
 //	events             those since they were last told
 //	shares             what queues hold and deserve
+//	opinion            the lines are verbs and answers of a server that policy extender asks at http://opinion; broken: it fails
+//	asked              the verbs that it was asked since it was last told
 //	config             the lines are the scheduler's configuration
 //	restart            a new engine and a new model of what the API knows
 package scenarios

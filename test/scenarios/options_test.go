@@ -48,6 +48,7 @@ func TestEveryOptionMattersInAStory(t *testing.T) {
 
 // optionsElsewhere are options that are shown by other tests than stories.
 var optionsElsewhere = map[string]string{
+	"policy extender: extender.httpTimeout":                    "TestTheServerHasItsSay", // it takes time
 	"policy predicates: dynamicresources.filterTimeoutSeconds": "TestAttachingIsRead",
 }
 

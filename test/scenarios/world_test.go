@@ -42,6 +42,7 @@ type world struct {
 	made    int
 	numas   map[string]*nodeinfov1alpha1.Numatopology
 	fails   func(string)             // when a story cannot go on; nil: the test fails
+	opinion *opinion                 // nil: no server is asked
 	events  []decision.Event         // since they were last told
 	objects map[string]metav1.Object // volumes, devices and their kin
 }
@@ -136,6 +137,10 @@ func (w *world) do(line string, body []string) []string {
 		return w.shares()
 	case "events":
 		return w.tellEvents()
+	case "opinion":
+		return w.answer(body)
+	case "asked":
+		return w.asked()
 	case "config":
 		return w.configure(body)
 	case "restart":
@@ -190,7 +195,7 @@ func (w *world) restart() {
 func (w *world) ours(p *corev1.Pod) bool { return p.Spec.SchedulerName == "volcano" }
 
 func (w *world) configure(body []string) []string {
-	cfg, warnings, err := config.Parse([]byte(strings.Join(body, "\n")))
+	cfg, warnings, err := config.Parse([]byte(w.opinion.address(strings.Join(body, "\n"))))
 	if err != nil {
 		return []string{"error: " + err.Error()}
 	}

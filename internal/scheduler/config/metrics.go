@@ -29,6 +29,18 @@ type Elastic struct {
 	Index, Username, Password, HostnameField string
 }
 
+// MetricsOptions are the keys of the section.
+var MetricsOptions = []Option{
+	{Key: "type", Text: "`prometheus`, `prometheus_adaptor` (by the API server's custom metrics) or `elasticsearch`"},
+	{Key: "address", Text: "where it is: http://… or https://…"},
+	{Key: "interval", Default: "30s", Text: "how often it is asked"},
+	{Key: "tls.insecureSkipVerify", Default: "false", Text: "true: any certificate will do"},
+	{Key: "elasticsearch.index", Default: "metricbeat-*", Text: "where the figures are"},
+	{Key: "elasticsearch.username", Text: "whom to ask as"},
+	{Key: "elasticsearch.password", Text: "with which password"},
+	{Key: "elasticsearch.hostnameFieldName", Default: "host.hostname", Text: "which field names the node"},
+}
+
 const defaultInterval = 30 * time.Second
 
 // metricsTypes by Volcano's names.

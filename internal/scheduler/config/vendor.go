@@ -38,6 +38,12 @@ func Vendor(name string) (instead string, ok bool) {
 	return instead, ok
 }
 
+// Vendors are the policies that Vendor knows, sorted.
+func Vendors() []string { return slices.Sorted(maps.Keys(vendor)) }
+
+// MeaninglessKeys are the keys that Meaningless knows, sorted.
+func MeaninglessKeys() []string { return slices.Sorted(maps.Keys(meaningless)) }
+
 // Meaningless says why an argument or a switch has no effect here.
 func Meaningless(key string) (why string, ok bool) {
 	why, ok = meaningless[key]
