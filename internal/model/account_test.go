@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 // TestUseFollowsFromTheRate counts in small steps what Now says at once.
 func TestUseFollowsFromTheRate(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		halfLife := time.Duration(rapid.IntRange(1, 48).Draw(t, "hours")) * time.Hour
 		u := Usage{Value: rapid.Float64Range(0, 1e6).Draw(t, "value"), At: time.Unix(0, 0), Rate: rapid.Float64Range(0, 1).Draw(t, "rate")}
 		length := time.Duration(rapid.IntRange(0, 200).Draw(t, "minutes")) * time.Minute

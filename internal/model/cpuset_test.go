@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 func TestCPUSetsAreSets(t *testing.T) {
 	numbers := rapid.SliceOf(rapid.IntRange(0, 200))
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		a, b := numbers.Draw(t, "a"), numbers.Draw(t, "b")
 		x, y := CPUs(a...), CPUs(b...)
 		for cpu := range 201 {

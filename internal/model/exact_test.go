@@ -9,11 +9,12 @@ import (
 	"pgregory.net/rapid"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 // TestWide compares sums of 128 bits with those of package big.
 func TestWide(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		var w wide
 		want := new(big.Int)
 		for _, v := range rapid.SliceOf(rapid.Int64Range(-MaxSum, MaxSum)).Draw(t, "values") {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 func quantities(pairs ...string) corev1.ResourceList {
@@ -220,7 +221,7 @@ func TestAssumptions(t *testing.T) {
 // TestSums checks after random changes that all sums are what they would be if
 // they were made anew, and that nothing is left when all is gone.
 func TestSums(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		c := New()
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			name := fmt.Sprintf("p%d", rapid.IntRange(0, 7).Draw(t, "pod"))

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
+
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 // A job's pods have their number as a label. Were it part of the shape, each pod
@@ -50,7 +52,7 @@ func TestShapesHaveTheLabelsThatTheirRulesAskAbout(t *testing.T) {
 
 // TestImageNodes: how many nodes have an image is always what counting them says.
 func TestImageNodes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		c := New()
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			name := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "node")

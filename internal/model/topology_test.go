@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/labels"
 	"pgregory.net/rapid"
+
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 // hyper reads a hyperNode from words: a name and tier, then members. /x/ is a
@@ -144,7 +146,7 @@ func TestTopology(t *testing.T) {
 // brought up to date is the one made anew, every usable domain leads up to the
 // cluster, and no domain has two parents.
 func TestTopologyIsATree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		c := New()
 		last := map[string]Delta{}
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {

@@ -138,7 +138,7 @@ func drawNodes(t *rapid.T) []int {
 // TestBackfillDoesNotDelayTheHead runs random gangs twice, with and without those
 // behind the first that cannot start: it starts no later for them.
 func TestBackfillDoesNotDelayTheHead(t *testing.T) {
-	seeds.Check(t, 5000, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		nodes := drawNodes(t)
 		var gangs []timed
 		for i := range rapid.IntRange(2, 8).Draw(t, "gangs") {
@@ -188,7 +188,7 @@ func TestBackfillDoesNotDelayTheHead(t *testing.T) {
 // then, when nothing new comes.
 func TestEstimatesOfGangsWithAffinity(t *testing.T) {
 	told, late := 0, 0
-	seeds.Check(t, 2000, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		nodes := drawNodes(t)
 		r := newRun(t, nodes)
 		var gangs []timed
@@ -237,7 +237,7 @@ func TestEstimatesOfGangsWithAffinity(t *testing.T) {
 // TestEstimatesAreExact: when pods end exactly at their limits and nothing new
 // comes, every gang starts when the first estimate said.
 func TestEstimatesAreExact(t *testing.T) {
-	seeds.Check(t, 5000, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		nodes := drawNodes(t)
 		r := newRun(t, nodes)
 		var gangs []timed

@@ -2,6 +2,8 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/test/make"
@@ -25,6 +29,8 @@ type crowd struct {
 	text string
 	// classes are the priority classes of the taker and the gangs; nil: all alike.
 	classes []string
+	// racks: the nodes are in two racks, and gangs have network topologies and sub-groups.
+	racks bool
 }
 
 type crowdGang struct {
@@ -32,6 +38,9 @@ type crowdGang struct {
 	queue string
 	min   int
 	pods  []*corev1.Pod
+	// near says how near to each other the pods have to be, parts that those of one label "part" start together; nil: no matter.
+	near  *schedulingv1beta1.NetworkTopologySpec
+	parts *schedulingv1beta1.SubGroupPolicySpec
 }
 
 // cluster builds the model without the pods that left, and without the taker's
@@ -42,11 +51,21 @@ func (w *crowd) cluster(left map[string]bool) *model.Cluster {
 	for name, value := range map[string]int32{"low": -10, "mid": 5, "high": 10} {
 		c.Apply(model.PriorityClassSet{Name: name, Value: value})
 	}
-	for _, n := range w.nodes {
+	for i, n := range w.nodes {
 		c.Apply(model.NodeFrom(n))
+		if w.racks {
+			c.Apply(hyperNode("rack-"+n.Name, 1, topologyv1alpha1.MemberTypeNode, w.nodes[i-i%2].Name, n.Name))
+			if i%2 == 1 {
+				c.Apply(model.HyperNodeGone{Name: "rack-" + w.nodes[i-1].Name})
+			}
+		}
 	}
 	for _, g := range append(w.gangs, w.taker) {
-		pg := make.Gang(g.name).Min(g.min).Queue(g.queue).PriorityClass(w.classOf(g.name)).Obj()
+		b := make.Gang(g.name).Min(g.min).Queue(g.queue).PriorityClass(w.classOf(g.name)).Topology(g.near)
+		if g.parts != nil {
+			b.SubGroups(*g.parts)
+		}
+		pg := b.Obj()
 		pg.UID = types.UID(g.name)
 		pg.Status.Phase = "Inqueue"
 		c.Apply(model.GangFrom(pg))
@@ -97,6 +116,42 @@ func drawCrowd(t *rapid.T) *crowd {
 	return w
 }
 
+// structure puts the nodes into racks of two, has the taker keep to one, or its parts, and makes whole parts of gangs.
+func (w *crowd) structure(t *rapid.T) {
+	w.racks = true
+	tier := 1
+	hard := &schedulingv1beta1.NetworkTopologySpec{Mode: schedulingv1beta1.HardNetworkTopologyMode, HighestTierAllowed: &tier}
+	if rapid.Bool().Draw(t, "near") {
+		w.taker.near = hard
+	}
+	parted := func(g *crowdGang, all bool) {
+		size := rapid.IntRange(1, 2).Draw(t, "part of")
+		whole := len(g.pods) / size
+		if whole == 0 || all && len(g.pods)%size > 0 {
+			return
+		}
+		parts, least := int32(size), int32(whole)
+		if !all {
+			least = int32(rapid.IntRange(0, whole).Draw(t, "least parts"))
+		}
+		for i, p := range g.pods {
+			p.Labels["part"] = fmt.Sprint(i / size)
+		}
+		g.parts = &schedulingv1beta1.SubGroupPolicySpec{Name: "part", SubGroupSize: &parts, MinSubGroups: &least, MatchLabelKeys: []string{"part"}}
+		if all && rapid.Bool().Draw(t, "parts near") {
+			g.parts.NetworkTopology = hard
+		}
+	}
+	for i := range w.gangs {
+		if rapid.Bool().Draw(t, "parted") {
+			parted(&w.gangs[i], false)
+		}
+	}
+	if rapid.Bool().Draw(t, "taker parted") {
+		parted(&w.taker, true)
+	}
+}
+
 // reclaimers are configurations in which a queue takes back what it deserves, of several kinds.
 var reclaimers = []string{"", `
 tiers:
@@ -143,12 +198,17 @@ func (w *crowd) starts(t *rapid.T, left map[string]bool) bool {
 // victims have left; it would not if any one of them (a surplus pod, or a whole
 // gang) had stayed; nobody protected is touched; no gang is left below its
 // minimum but not gone; and nothing is evicted for a gang that fits anyway.
-// So it is with reclaim and gangreclaim, by weights and by amounts.
+// So it is with reclaim and gangreclaim, by weights and by amounts, for gangs that have to be near each other and for whole
+// sub-groups.
 func TestReclaimIsMinimal(t *testing.T) {
 	tried, evicted := 0, 0
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		w := drawCrowd(t)
 		w.text = rapid.SampledFrom(reclaimers).Draw(t, "configuration")
+		if w.text != "" && rapid.Bool().Draw(t, "structured") {
+			w.text = strings.Replace(w.text, "{name: predicates}", "{name: predicates}, {name: network-topology-aware}", 1)
+			w.structure(t)
+		}
 		e := w.engine(t, "enqueue", "allocate", "backfill", rapid.SampledFrom([]string{"reclaim", "gangreclaim"}).Draw(t, "action"))
 		d := e.Cycle(make.Epoch.Add(time.Second), w.cluster(nil))
 		tried++
@@ -189,20 +249,70 @@ func (w *crowd) checkGang(t *rapid.T, g crowdGang, victims []string, left map[st
 	}
 	units := [][]string{victims} // a whole gang comes back whole
 	if rest > 0 {
-		units = nil
-		for _, name := range victims {
-			units = append(units, []string{name})
-		}
+		units = g.unitsOf(t, victims, left)
 	}
 	for _, unit := range units {
 		for _, name := range unit {
 			delete(left, name)
 		}
 		if w.starts(t, left) {
-			t.Fatalf("%v need not have gone", unit)
+			t.Fatalf("%v of %v need not have gone\n%s", unit, left, w)
 		}
 		for _, name := range unit {
 			left[name] = true
 		}
 	}
+}
+
+// unitsOf are what may come back of a gang that lost some of its pods: a whole sub-group, or one pod.
+func (g *crowdGang) unitsOf(t *rapid.T, victims []string, left map[string]bool) (units [][]string) {
+	part, stay := map[string]string{}, map[string]int{}
+	for _, p := range g.pods {
+		if part[p.Name] = p.Labels["part"]; !left[p.Name] {
+			stay[p.Labels["part"]]++
+		}
+	}
+	together := map[string][]string{}
+	for _, name := range victims {
+		if g.parts != nil && stay[part[name]] == 0 {
+			together[part[name]] = append(together[part[name]], name)
+			continue
+		}
+		units = append(units, []string{name})
+	}
+	for _, label := range sortedKeys(together) {
+		units = append(units, together[label])
+	}
+	if g.parts == nil {
+		return units
+	}
+	whole := 0
+	for _, n := range stay {
+		if n >= int(*g.parts.SubGroupSize) {
+			whole++
+		}
+	}
+	if whole < int(*g.parts.MinSubGroups) {
+		t.Fatalf("gang %s is left with %d of %d sub-groups", g.name, whole, *g.parts.MinSubGroups)
+	}
+	return units
+}
+
+// String tells of the crowd, for a failure's text.
+func (w *crowd) String() string {
+	var b strings.Builder
+	for _, n := range w.nodes {
+		fmt.Fprintf(&b, "%s cpu=%s\n", n.Name, n.Status.Allocatable.Cpu())
+	}
+	for _, g := range append(slices.Clone(w.gangs), w.taker) {
+		fmt.Fprintf(&b, "%s of %s min=%d class=%q near=%v", g.name, g.queue, g.min, w.classOf(g.name), g.near != nil)
+		if g.parts != nil {
+			fmt.Fprintf(&b, " parts=%d of %d near=%v", *g.parts.MinSubGroups, *g.parts.SubGroupSize, g.parts.NetworkTopology != nil)
+		}
+		for _, p := range g.pods {
+			fmt.Fprintf(&b, "; %s cpu=%s on %q part=%q protected=%q", p.Name, p.Spec.Containers[0].Resources.Requests.Cpu(), p.Spec.NodeName, p.Labels["part"], p.Annotations["volcano.sh/preemptable"])
+		}
+		b.WriteString("\n")
+	}
+	return b.String() + w.text
 }

@@ -220,9 +220,20 @@ func TestFightsEnd(t *testing.T) {
 	t.Logf("%d evictions", evicted)
 }
 
+// preempters are configurations in which a gang takes room in its queue: by priority, and by dominant shares.
+var preempters = []string{"", `
+tiers:
+- plugins: [{name: drf}, {name: gang, enableJobStarving: false}]
+- plugins: [{name: priority}, {name: predicates}, {name: network-topology-aware}]
+`, `
+tiers:
+- plugins: [{name: priority}, {name: gang}]
+- plugins: [{name: predicates}, {name: proportion}, {name: network-topology-aware}]
+`}
+
 // TestPreemptIsMinimal is TestReclaimIsMinimal inside one queue, by priority: the
 // gang starts once the victims have left, would not if one of them had stayed,
-// and nobody of its priority goes (I7).
+// and nobody of its priority goes (I7), unless by dominant shares.
 func TestPreemptIsMinimal(t *testing.T) {
 	evicted := 0
 	seeds.Check(t, 10000, func(t *rapid.T) {
@@ -232,12 +243,11 @@ func TestPreemptIsMinimal(t *testing.T) {
 		for range w.gangs {
 			w.classes = append(w.classes, rapid.SampledFrom([]string{"", "low", "mid", "high"}).Draw(t, "class"))
 		}
-		cfg := config.Default()
-		cfg.Actions = []string{"allocate", rapid.SampledFrom([]string{"preempt", "gangpreempt"}).Draw(t, "action")}
-		e, err := New(cfg)
-		if err != nil {
-			t.Fatal(err)
+		w.text = rapid.SampledFrom(preempters).Draw(t, "configuration")
+		if w.text != "" && rapid.Bool().Draw(t, "structured") {
+			w.structure(t)
 		}
+		e := w.engine(t, "allocate", rapid.SampledFrom([]string{"preempt", "gangpreempt"}).Draw(t, "action"))
 		d := e.Cycle(make.Epoch.Add(time.Second), w.cluster(nil))
 		if len(d.Evicts) == 0 {
 			return
@@ -252,7 +262,7 @@ func TestPreemptIsMinimal(t *testing.T) {
 			t.Fatalf("evicted %v: the gang starts %v with it, %v without", units, w.starts(t, left), w.starts(t, nil))
 		}
 		for i, g := range w.gangs {
-			if len(units[g.name]) > 0 && w.classes[i+1] == "high" {
+			if len(units[g.name]) > 0 && w.classes[i+1] == "high" && w.text != preempters[1] {
 				t.Fatalf("%s has the same priority and is evicted", g.name)
 			}
 			w.checkGang(t, g, units[g.name], left)

@@ -97,9 +97,14 @@ func inTier(s *session.Session, a *session.Attack, c Case, tier int) (bool, Fail
 		if !ok {
 			return false, failure
 		}
+		chosen, wide := p.elsewhere(chosen, l.shapes)
 		answering := p.answered(chosen)
 		if len(answering) == 0 {
-			p.commit(chosen)
+			if wide {
+				s.Within(nil, func() { p.commit(chosen) })
+			} else {
+				p.commit(chosen)
+			}
 			return true, Failure{}
 		}
 		p.restore(chosen)

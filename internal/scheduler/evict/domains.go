@@ -2,6 +2,7 @@ package evict
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/session"
@@ -36,4 +37,18 @@ func inDomains(s *session.Session, j *session.Job, c Case) (done bool, why Failu
 		}
 	}
 	return false, why
+}
+
+// elsewhere spares who need not go when the gang is put outside the domain that was looked at: whole gangs that go leave
+// room there, too. wide says that somebody was spared, so that the gang fits somewhere, but perhaps not in that domain.
+func (p *plan) elsewhere(chosen []int, shapes []*model.Shape) (kept []int, wide bool) {
+	outside := func(t *model.Task) bool { return !p.c.Within(t.Node) }
+	if p.c.Within == nil || !slices.ContainsFunc(chosen, func(i int) bool { return slices.ContainsFunc(p.units[i].tasks, outside) }) {
+		return chosen, false
+	}
+	p.s.Within(nil, func() {
+		p.bound = newBound(p.s, p.attack.Tasks, shapes, nil)
+		kept = p.thin(chosen)
+	})
+	return kept, len(kept) < len(chosen)
 }

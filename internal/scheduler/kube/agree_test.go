@@ -31,6 +31,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/place"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 	"github.com/vc-batch/vc/test/make"
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 // everything is the configuration with all plugins on.
@@ -275,7 +276,7 @@ func (d *direct) judge(t *rapid.T, pod *corev1.Pod) (fits map[string]bool, why m
 // the plugins say that are run directly; after a pod took a node, what both say of
 // the next one is the same too, and after it was undone it is as before.
 func TestVolumesAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 2000, func(t *rapid.T) {
 		w := drawStorage(t)
 		c := model.New()
 		for _, n := range w.nodes {

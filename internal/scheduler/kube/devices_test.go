@@ -19,6 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/place"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 	"github.com/vc-batch/vc/test/make"
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 // deviceWorld is a random cluster with devices, of nodes and of all.
@@ -123,7 +124,7 @@ func (w *deviceWorld) allocates(t *rapid.T, a *Adapter, node *corev1.Node, claim
 // TestDevicesAgree: on random devices and claims the adapter says what Kubernetes'
 // allocator says that knows all of them, also after claims got devices.
 func TestDevicesAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 2000, func(t *rapid.T) {
 		w := drawDevices(t)
 		c := model.New()
 		for _, n := range w.nodes {

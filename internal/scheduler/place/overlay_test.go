@@ -10,13 +10,14 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/test/make"
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 // TestRollback takes, promises, evicts and withdraws at random and rolls back:
 // every value is what it was, and a reader of the change log has heard of every
 // row that changed since it last read.
 func TestRollback(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		c := model.New()
 		for i := range 4 {
 			c.Apply(model.NodeFrom(make.Node(fmt.Sprintf("n%d", i)).CPU("8").Obj()))

@@ -10,12 +10,13 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/place"
 	"github.com/vc-batch/vc/internal/scheduler/score"
 	"github.com/vc-batch/vc/test/make"
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 // TestRankings: a ranking that has followed changes, by groups or not, knows the
 // same best node of each group as looking at every node does.
 func TestRankings(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		c := model.New()
 		nodes := rapid.IntRange(1, 40).Draw(t, "nodes")
 		for i := range nodes {

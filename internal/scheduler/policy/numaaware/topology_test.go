@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 // machine has some sockets with a NUMA node each, and cores of two threads: cpu n
@@ -98,7 +99,7 @@ func TestPoliciesAdmitAsTheTopologyManagerDoes(t *testing.T) {
 
 // TestTakenIsFreeAndAsMuchAsAsked: whatever is free and asked.
 func TestTakenIsFreeAndAsMuchAsAsked(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		n := machine(rapid.IntRange(1, 3).Draw(t, "sockets"), rapid.IntRange(1, 6).Draw(t, "cores"))
 		top := newTopology(n)
 		free := model.CPUs(rapid.SliceOf(rapid.IntRange(0, len(n.CPUs)-1)).Draw(t, "free")...)

@@ -9,6 +9,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 	"github.com/vc-batch/vc/test/make"
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 // want is a queue of a case: what it is, what it asks for, what it deserves.
@@ -94,7 +95,7 @@ func TestShareOfHugeRequests(t *testing.T) {
 // for (but for its guarantee), or than it may have; without guarantees no more
 // than there is is given, and nothing is left while somebody could have it.
 func TestShareLimits(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		cores := rapid.IntRange(0, 20).Draw(t, "cores")
 		var queues []want
 		for i := range rapid.IntRange(1, 6).Draw(t, "queues") {

@@ -6,6 +6,8 @@ import (
 	_ "time/tzdata" // a machine may have none
 
 	"pgregory.net/rapid"
+
+	"github.com/vc-batch/vc/test/seeds"
 )
 
 func TestZonesOpenAndClose(t *testing.T) {
@@ -52,7 +54,7 @@ func TestZonesOpenAndClose(t *testing.T) {
 // TestNothingChangesBeforeTheBorder: whatever the zone and the day, changed
 // clocks included, a zone is as it is until the time it named.
 func TestNothingChangesBeforeTheBorder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
 		location, err := time.LoadLocation(rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"}).Draw(t, "location"))
 		if err != nil {
 			t.Fatal(err)
