@@ -105,6 +105,22 @@ func flatten(err error) []error {
 	return []error{err}
 }
 
+// IgnoreMissing drops the errors about objects that do not exist.
+func IgnoreMissing(err error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return err
+	}
+	var left []error
+	for _, one := range joined.Unwrap() {
+		left = append(left, IgnoreMissing(one))
+	}
+	return errors.Join(left...)
+}
+
 // Connection names the cluster that a command talked to, for error texts.
 type Connection struct {
 	Server  string
@@ -255,9 +271,28 @@ func humanizeTransport(err error, where Connection) *Error {
 		human.What = "kubeconfig: " + err.Error()
 		human.Hint = "set KUBECONFIG or --kubeconfig to a file that exists, or start a cluster on this machine with `vc-local up`"
 	case meta.IsNoMatchError(err):
-		human.Hint = "the cluster does not know this kind: is vc installed there (kubectl apply -f deploy/install.yaml), is apiVersion right?"
+		human.Hint = unknownKind(err)
 	}
 	return human
+}
+
+// unknownKind says what to do about a kind that the cluster does not know: one of ours needs vc, or its own apiVersion, one of others theirs.
+func unknownKind(err error) string {
+	var none *meta.NoKindMatchError
+	if !errors.As(err, &none) {
+		return "the cluster does not know this kind: is apiVersion right?"
+	}
+	for kind := range Scheme().AllKnownTypes() {
+		isOurs := strings.HasSuffix(kind.Group, "volcano.sh") || strings.HasSuffix(kind.Group, "vc-batch.dev")
+		switch {
+		case kind.Kind != none.GroupKind.Kind || !isOurs:
+		case kind.Group == none.GroupKind.Group:
+			return "vc is not installed there: kubectl apply -f deploy/install.yaml"
+		default:
+			return fmt.Sprintf("did you mean apiVersion: %s?", kind.GroupVersion())
+		}
+	}
+	return "the cluster does not know this kind: what defines it is not installed there, or apiVersion is another"
 }
 
 func rootCause(err error) string {

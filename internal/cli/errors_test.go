@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 )
 
@@ -77,5 +79,27 @@ func TestText(t *testing.T) {
 	`)
 	if diff := cmp.Diff("One\n  two\n\nthree", got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestUnknownKindsHaveAHint(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[schema.GroupVersionKind]string{
+		{Group: "batch.volcano.sh", Version: "v1alpha1", Kind: "CronJob"}: "vc is not installed there: kubectl apply -f deploy/install.yaml",
+		{Group: "batch", Version: "v1alpha1", Kind: "CronJob"}:            "did you mean apiVersion: batch.volcano.sh/v1alpha1?",
+		{Group: "kubeflow.org", Version: "v1", Kind: "PyTorchJob"}:        "the cluster does not know this kind: what defines it is not installed there, or apiVersion is another",
+	} {
+		err := &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
+		if got := Humanize(err, Connection{}).Hint; got != want {
+			t.Errorf("%s: hint %q, want %q", kind, got, want)
+		}
+	}
+}
+
+func TestAnnotationsThatAreNoTextHaveAHint(t *testing.T) {
+	t.Parallel()
+	err := fileError(errors.New("unable to decode \"a.yaml\": json: cannot unmarshal number into Go struct field ObjectMeta.metadata.annotations of type string"))
+	if got, want := Humanize(err, Connection{}).Hint, `values of annotations are text: write a number in quotes, as "2" or "true"`; got != want {
+		t.Errorf("hint %q, want %q", got, want)
 	}
 }

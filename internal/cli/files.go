@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -104,11 +105,18 @@ func isURL(name string) bool {
 	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
 }
 
+// notText is what the decoder says of an annotation or label whose value is no text.
+var notText = regexp.MustCompile(`cannot unmarshal (\w+) into Go struct field \S*metadata\.(annotations|labels) of type string`)
+
 // fileError turns the builder's aggregate into a list of errors.
 func fileError(err error) error {
 	list, ok := err.(interface{ Errors() []error })
 	if !ok {
-		return Errorf("is it valid YAML or JSON with apiVersion and kind?", "%v", err)
+		hint := "is it valid YAML or JSON with apiVersion and kind?"
+		if found := notText.FindStringSubmatch(err.Error()); found != nil {
+			hint = fmt.Sprintf(`values of %s are text: write a %s in quotes, as "2" or "true"`, found[2], found[1])
+		}
+		return Errorf(hint, "%v", err)
 	}
 	var problems []error
 	for _, one := range list.Errors() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -49,9 +50,7 @@ func (s *Sheet) Fprint(f *Factory) error {
 		width = max(width, len(fact.Name)+2)
 	}
 	for _, fact := range s.Facts {
-		if _, err := fmt.Fprintf(f.Streams.Out, "%-*s%s\n", width, fact.Name+":", fact.Text); err != nil {
-			return err
-		}
+		render.WriteWrapped(f.Streams.Out, fmt.Sprintf("%-*s", width, fact.Name+":"), strings.Repeat(" ", width), fact.Text, f.Streams.Width)
 	}
 	style := render.Style{Enabled: f.Streams.Color()}
 	for i := range s.Sections {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
@@ -164,7 +163,7 @@ func await(ctx context.Context, o *awaitOptions) error {
 	}
 	jobs, problem := selected(ctx, o.f, c, &o.sel)
 	if goal.gone && problem != nil {
-		problem = ignoreMissing(problem)
+		problem = cli.IgnoreMissing(problem)
 	}
 	if o.sel.Wide() && len(jobs) == 0 && problem == nil {
 		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
@@ -180,22 +179,6 @@ func await(ctx context.Context, o *awaitOptions) error {
 		err = w.timedOut()
 	}
 	return errors.Join(append([]error{problem, err}, w.problems...)...)
-}
-
-// ignoreMissing drops the errors about jobs that do not exist.
-func ignoreMissing(err error) error {
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		return err
-	}
-	var left []error
-	for _, one := range joined.Unwrap() {
-		left = append(left, ignoreMissing(one))
-	}
-	return errors.Join(left...)
 }
 
 // waiter waits for many jobs with one watch.

@@ -117,18 +117,9 @@ func (o *listOptions) selector() (labels client.ListOption, partOfName string, e
 }
 
 func (o *listOptions) validate() error {
-	for i, phase := range o.phases {
-		at := slices.IndexFunc(phases, func(known string) bool { return strings.EqualFold(known, phase) })
-		if at < 0 {
-			hint := "phases: " + strings.Join(phases, ", ")
-			if near := cli.Nearest(phase, phases); near != "" {
-				hint = fmt.Sprintf("did you mean %q? %s", near, hint)
-			}
-			return cli.Errorf(hint, "--phase: %q is no phase of a job", phase)
-		}
-		o.phases[i] = phases[at]
-	}
-	return nil
+	var err error
+	o.phases, err = cli.Words("--phase", "phase of a job", o.phases, phases)
+	return err
 }
 
 func list(ctx context.Context, o *listOptions) error {

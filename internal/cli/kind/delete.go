@@ -88,14 +88,14 @@ func remove[T client.Object](ctx context.Context, o *deleteOptions[T]) error {
 		return err
 	}
 	objects, problem := o.kind.Selected(ctx, o.f, c, &o.sel)
-	if o.ignoreNot && apierrors.IsNotFound(problem) {
-		problem = nil
+	if o.ignoreNot {
+		problem = cli.IgnoreMissing(problem)
 	}
 	if o.sel.Wide() && len(objects) == 0 && problem == nil {
 		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
 	}
 	if o.sel.Wide() && len(objects) > 0 && !o.dryRun.Any() {
-		if err := o.confirm.Ask(o.f, "delete "+o.kind.count(len(objects)), o.kind.described(objects, o.sel.AllNamespaces)); err != nil {
+		if err := o.confirm.Ask(o.f, "delete "+o.kind.Count(len(objects)), o.kind.Described(objects, o.sel.AllNamespaces)); err != nil {
 			return err
 		}
 	}

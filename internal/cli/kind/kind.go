@@ -84,8 +84,8 @@ func (k *Kind[T]) words(text string) string {
 
 func (k *Kind[T]) plural() string { return k.Called + "s" }
 
-// count is "1 job flow" or "3 job flows".
-func (k *Kind[T]) count(n int) string {
+// Count is "1 job flow" or "3 job flows".
+func (k *Kind[T]) Count(n int) string {
 	if n == 1 {
 		return "1 " + k.Called
 	}

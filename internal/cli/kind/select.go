@@ -81,8 +81,8 @@ func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, name
 	return object, missing
 }
 
-// described names objects and how they stand, for the question before many are changed.
-func (k *Kind[T]) described(objects []T, qualified bool) []string {
+// Described names objects and how they stand, for the question before many are changed.
+func (k *Kind[T]) Described(objects []T, qualified bool) []string {
 	all := make([]string, len(objects))
 	for i, object := range objects {
 		name := object.GetName()

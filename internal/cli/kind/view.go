@@ -2,11 +2,11 @@ package kind
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -145,7 +145,8 @@ func (o *viewOptions[T]) printOld(objects []T) error {
 		}
 		var text []byte
 		if o.format == "json" {
-			text, err = (&unstructured.Unstructured{Object: plain}).MarshalJSON()
+			text, err = json.MarshalIndent(plain, "", "    ")
+			text = append(text, '\n')
 		} else {
 			text, err = yaml.Marshal(plain)
 		}

@@ -1,0 +1,238 @@
+// Package cronjob is `vcctl cronjob`: jobs that are made at the times of a schedule.
+//
+//	In:   CronJobs, their jobs, events about them
+//	Out:  tables; CronJobs created, deleted, suspended and resumed; Jobs made by hand
+//
+// When a schedule comes next is computed by a pure function (next.go).
+package cronjob
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+type cronJob = *batchv1alpha1.CronJob
+
+// New returns `vcctl cronjob` with all its verbs.
+func New(f *cli.Factory) *cobra.Command {
+	return cronJobs().Command(f, newSuspend(f, change), newResume(f, change), newTrigger(f, trigger))
+}
+
+func cronJobs() *kind.Kind[cronJob] {
+	return &kind.Kind[cronJob]{
+		Noun: "cronjob", Called: "cron job", Aliases: []string{"cronjobs", "cron", "cronvj"}, Sample: "nightly",
+		Short: "Jobs made by a schedule: see when, suspend, resume, make one now",
+		Long: `
+			Work with cron jobs (cronjobs.batch.volcano.sh): jobs that are made at the times
+			of a schedule. Kubernetes' own CronJobs (cronjobs.batch) are kubectl's.`,
+		GVK: batchv1alpha1.GroupVersion.WithKind("CronJob"),
+		New: func() cronJob { return &batchv1alpha1.CronJob{} }, NewList: func() client.ObjectList { return &batchv1alpha1.CronJobList{} },
+		Columns: columns, View: view,
+		State: func(c cronJob) string { return stateOf(c) },
+		ListHelp: kind.Help{
+			Short: "List cron jobs: schedule, last and next time, jobs that run",
+			Long: `
+				List cron jobs. ACTIVE is how many of their jobs have not ended. LAST is how long
+				ago a job was made by the schedule, NEXT in how long the next one is. A schedule
+				without a time zone is in that of the controller; it is taken for UTC unless the
+				last time says that it is that of this machine.`,
+			Examples: `
+				# Those of this namespace
+				vcctl cronjob list
+
+				# The one that comes next first, wherever it is
+				vcctl cronjob list -A --sort-by next`,
+		},
+		ViewHelp: kind.Help{
+			Short: "Show a cron job: schedule, next times, its jobs",
+			Long: `
+				Show a cron job: its schedule and the next times of it, its jobs that are still
+				there, what they would ask for, and the last events.`,
+			Examples: `
+				# One cron job
+				vcctl cronjob view nightly
+
+				# The object
+				vcctl cronjob view nightly -o yaml`,
+		},
+		DeleteNote: `The jobs of a cron job, and their pods, go with it.`,
+	}
+}
+
+func suspended(c cronJob) bool { return c.Spec.Suspend != nil && *c.Spec.Suspend }
+
+func stateOf(c cronJob) string {
+	if suspended(c) {
+		return "suspended"
+	}
+	if n := len(c.Status.Active); n > 0 {
+		return fmt.Sprintf("%d active", n)
+	}
+	return c.Spec.Schedule
+}
+
+func columns(f *cli.Factory) []cli.Column[cronJob] {
+	now := f.Now()
+	upcoming := func(c cronJob) time.Time { next, _ := nextOf(c, now); return next }
+	return []cli.Column[cronJob]{
+		{Title: "NAME", Text: func(c cronJob) string { return c.Name }},
+		{Title: "SCHEDULE", Text: func(c cronJob) string { return c.Spec.Schedule }},
+		{Title: "ZONE", Text: func(c cronJob) string { return zoneText(c) }},
+		{Title: "SUSPENDED", Text: func(c cronJob) string { return yes(suspended(c)) }},
+		{Title: "ACTIVE", Text: func(c cronJob) string { return fmt.Sprint(len(c.Status.Active)) }},
+		{Title: "LAST", Volatile: true, Text: func(c cronJob) string { return agoText(c.Status.LastScheduleTime, f.Now()) },
+			Compare: func(a, b cronJob) int { return b.Status.LastScheduleTime.Compare(timeOf(a.Status.LastScheduleTime)) }},
+		{Title: "NEXT", Volatile: true, Text: func(c cronJob) string { return nextText(c, f.Now()) },
+			Compare: func(a, b cronJob) int { return compareTimes(upcoming(a), upcoming(b)) }},
+		{Title: "POLICY", Wide: true, Text: func(c cronJob) string {
+			return string(cmp.Or(c.Spec.ConcurrencyPolicy, batchv1alpha1.AllowConcurrent))
+		}},
+		{Title: "SUCCEEDED", Wide: true, Volatile: true, Text: func(c cronJob) string { return agoText(c.Status.LastSuccessfulTime, f.Now()) }},
+		{Title: "AGE", Volatile: true, Text: func(c cronJob) string { return render.Age(f.Now(), c.CreationTimestamp.Time) },
+			Compare: func(a, b cronJob) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
+	}
+}
+
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}
+
+// compareTimes puts none behind all.
+func compareTimes(a, b time.Time) int {
+	switch {
+	case a.IsZero() && b.IsZero():
+		return 0
+	case a.IsZero():
+		return 1
+	case b.IsZero():
+		return -1
+	}
+	return a.Compare(b)
+}
+
+// nextTimes is how many of the next times a view tells.
+const nextTimes = 3
+
+func view(ctx context.Context, f *cli.Factory, c client.Client, cron cronJob, events bool) (*cli.Sheet, error) {
+	now, style := f.Now(), render.Style{Enabled: f.Streams.Color()}
+	sheet := &cli.Sheet{}
+	sheet.Fact("Name", cron.Name)
+	sheet.Fact("Namespace", cron.Namespace)
+	schedule := cron.Spec.Schedule
+	if suspended(cron) {
+		schedule += " " + style.Warn("(suspended; `"+f.Typed("cronjob resume "+cron.Name)+"` goes on)")
+	}
+	sheet.Fact("Schedule", schedule+kind.Leaving(cron))
+	sheet.Fact("Time zone", zoneFact(cron, now))
+	sheet.Fact("Last time", kind.Moment(timeOf(cron.Status.LastScheduleTime), now))
+	sheet.Fact("Last success", kind.Moment(timeOf(cron.Status.LastSuccessfulTime), now))
+	addNext(sheet, cron, now)
+	sheet.Fact("While one runs", policyText(cron.Spec.ConcurrencyPolicy))
+	if late := cron.Spec.StartingDeadlineSeconds; late != nil {
+		sheet.Fact("Latest start", render.Duration(time.Duration(*late)*time.Second)+" after its time")
+	}
+	sheet.Fact("Kept", fmt.Sprintf("%s completed, %s failed jobs", limitText(cron.Spec.SuccessfulJobsHistoryLimit, 3), limitText(cron.Spec.FailedJobsHistoryLimit, 1)))
+	sheet.Fact("Queue", cmp.Or(cron.Spec.JobTemplate.Spec.Queue, keys.DefaultQueue))
+	sheet.Fact("Created", kind.Created(cron, now))
+	jobs, err := jobsOf(ctx, c, cron)
+	if err != nil {
+		return nil, err
+	}
+	sheet.Add("Jobs", jobTable(jobs, style, now))
+	sheet.Add("Tasks of each job", job.TemplateTable(cron.Spec.JobTemplate.Spec.Tasks))
+	if !events {
+		return sheet, nil
+	}
+	happened, err := cli.EventsAbout(ctx, c, cron.Namespace, cron)
+	sheet.Add("Events", cli.EventTable(happened, now, func(*corev1.Event) string { return "cron job" }))
+	return sheet, err
+}
+
+func addNext(sheet *cli.Sheet, cron cronJob, now time.Time) {
+	if suspended(cron) {
+		return
+	}
+	next, why := nextOf(cron, now)
+	if why != "" {
+		sheet.Fact("Next time", "none: "+why)
+		return
+	}
+	for i := range nextTimes {
+		name := "Next time"
+		if i > 0 {
+			name = "Then"
+		}
+		sheet.Fact(name, kind.Moment(next, now))
+		if next, why = after(cron, now, next); why != "" {
+			return
+		}
+	}
+}
+
+func policyText(policy batchv1alpha1.ConcurrencyPolicy) string {
+	switch policy {
+	case batchv1alpha1.ForbidConcurrent:
+		return "Forbid: the next job waits for its end"
+	case batchv1alpha1.ReplaceConcurrent:
+		return "Replace: it is deleted for the next job"
+	}
+	return "Allow: the next job runs beside it"
+}
+
+func limitText(limit *int32, fallback int32) string {
+	if limit != nil {
+		fallback = *limit
+	}
+	return fmt.Sprint(fallback)
+}
+
+// jobsOf are the jobs of a cron job that are still there, newest first. Jobs carry no label that says which cron job made
+// them, so those of the namespace are listed, in pages.
+func jobsOf(ctx context.Context, c client.Client, cron cronJob) ([]*batchv1alpha1.Job, error) {
+	var jobs []*batchv1alpha1.Job
+	page := &batchv1alpha1.JobList{}
+	err := cli.Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			if owners := page.Items[i].OwnerReferences; len(owners) > 0 && owners[0].UID == cron.UID {
+				jobs = append(jobs, page.Items[i].DeepCopy())
+			}
+		}
+		return nil
+	}, client.InNamespace(cron.Namespace))
+	if apierrors.IsForbidden(err) {
+		return nil, nil
+	}
+	slices.SortStableFunc(jobs, func(a, b *batchv1alpha1.Job) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) })
+	return jobs, err
+}
+
+func jobTable(jobs []*batchv1alpha1.Job, style render.Style, now time.Time) render.Table {
+	table := render.Table{Header: []string{"NAME", "PHASE", "FOR", "AGE"}}
+	for _, j := range jobs {
+		madeFor := "by hand"
+		if at, err := time.Parse(time.RFC3339, j.Annotations[keys.CronJobScheduled]); err == nil {
+			madeFor = at.Format(time.RFC3339)
+		}
+		phase := cmp.Or(j.Status.State.Phase, batchv1alpha1.Pending)
+		table.Rows = append(table.Rows, []string{j.Name, style.Phase(string(phase)), madeFor, render.Age(now, j.CreationTimestamp.Time)})
+	}
+	return table
+}

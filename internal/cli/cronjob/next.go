@@ -1,0 +1,102 @@
+package cronjob
+
+import (
+	"time"
+
+	"github.com/robfig/cron/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+func timeOf(at *metav1.Time) time.Time {
+	if at == nil {
+		return time.Time{}
+	}
+	return at.Time
+}
+
+func agoText(at *metav1.Time, now time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	return render.Age(now, at.Time)
+}
+
+// nextOf is when the schedule comes next, or why it does not.
+func nextOf(c cronJob, now time.Time) (next time.Time, why string) {
+	if suspended(c) {
+		return time.Time{}, "it is suspended"
+	}
+	return after(c, now, now)
+}
+
+// after is the first time of the schedule after a moment, as it is seen now. The controller counts the intervals of @every
+// from the last time, or from the creation.
+func after(c cronJob, now, moment time.Time) (next time.Time, why string) {
+	schedule, err := batchv1alpha1.ParseSchedule(c.Spec.Schedule)
+	if err != nil {
+		return time.Time{}, err.Error()
+	}
+	zone, err := zoneOf(c, now)
+	if err != nil {
+		return time.Time{}, err.Error()
+	}
+	if every, ok := schedule.(cron.ConstantDelaySchedule); ok {
+		since := c.CreationTimestamp.Time
+		if last := timeOf(c.Status.LastScheduleTime); !last.IsZero() {
+			since = last
+		}
+		return since.Add(every.Delay * (max(0, moment.Sub(since))/every.Delay + 1)).In(zone), ""
+	}
+	if next = schedule.Next(moment.In(zone)); next.IsZero() {
+		return next, "the schedule never comes"
+	}
+	return next, ""
+}
+
+// zoneOf is the time zone of a schedule. One that names none is in that of the controller, which nobody tells us: it is
+// that of this machine when the last time fits the schedule there and not in UTC, else UTC.
+func zoneOf(c cronJob, now time.Time) (*time.Location, error) {
+	if c.Spec.TimeZone != nil {
+		return time.LoadLocation(*c.Spec.TimeZone)
+	}
+	last := timeOf(c.Status.LastScheduleTime)
+	if !last.IsZero() && !fits(c, last, time.UTC) && fits(c, last, now.Location()) {
+		return now.Location(), nil
+	}
+	return time.UTC, nil
+}
+
+// fits says whether a moment is a time of the schedule in a zone.
+func fits(c cronJob, moment time.Time, zone *time.Location) bool {
+	schedule, err := batchv1alpha1.ParseSchedule(c.Spec.Schedule)
+	return err == nil && schedule.Next(moment.In(zone).Add(-time.Second)).Equal(moment)
+}
+
+func nextText(c cronJob, now time.Time) string {
+	next, why := nextOf(c, now)
+	if why != "" {
+		return "-"
+	}
+	return render.Age(next, now)
+}
+
+func zoneText(c cronJob) string {
+	if c.Spec.TimeZone == nil {
+		return "-"
+	}
+	return *c.Spec.TimeZone
+}
+
+func zoneFact(c cronJob, now time.Time) string {
+	if c.Spec.TimeZone != nil {
+		return *c.Spec.TimeZone
+	}
+	zone, err := zoneOf(c, now)
+	if err != nil {
+		return ""
+	}
+	return "that of the controller, taken for " + zone.String()
+}

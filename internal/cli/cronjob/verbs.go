@@ -1,0 +1,220 @@
+package cronjob
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// verbOptions are the inputs of suspend, resume and trigger.
+type verbOptions struct {
+	f       *cli.Factory
+	out     cli.Output
+	sel     cli.Selection
+	confirm cli.Confirm
+	dryRun  cli.DryRun
+	// verb and done are words; suspend is what spec.suspend is to be.
+	verb, done string
+	suspend    bool
+	// name is that of the job that trigger makes; "" lets the server choose.
+	name string
+}
+
+func newSuspend(f *cli.Factory, run func(context.Context, *verbOptions) error) *cobra.Command {
+	return newVerb(f, run, &verbOptions{f: f, verb: "suspend", done: "suspended", suspend: true}, &cobra.Command{
+		Use:   "suspend NAME...",
+		Short: "Make no more jobs until they are resumed",
+		Long: cli.Text(`
+			Suspend cron jobs: no more jobs are made. Those that run are left alone; stop them
+			with 'vcctl job suspend' or 'vcctl job cancel'.`),
+		Example: f.Examples(`
+			# One
+			vcctl cronjob suspend nightly
+
+			# All with a label, without a question
+			vcctl cronjob suspend -l team=nlp --yes`),
+	})
+}
+
+func newResume(f *cli.Factory, run func(context.Context, *verbOptions) error) *cobra.Command {
+	return newVerb(f, run, &verbOptions{f: f, verb: "resume", done: "resumed"}, &cobra.Command{
+		Use:   "resume NAME...",
+		Short: "Make jobs by the schedule again",
+		Long: cli.Text(`
+			Resume cron jobs that are suspended. Of the times that were missed the latest is
+			made up for, unless startingDeadlineSeconds says that it is too late.`),
+		Example: f.Examples(`
+			# One
+			vcctl cronjob resume nightly
+
+			# All of the namespace
+			vcctl cronjob resume --all --yes`),
+	})
+}
+
+func newTrigger(f *cli.Factory, run func(context.Context, *verbOptions) error) *cobra.Command {
+	o := &verbOptions{f: f, verb: "trigger", done: "created"}
+	cmd := newVerb(f, run, o, &cobra.Command{
+		Use:     "trigger NAME...",
+		Aliases: []string{"run"},
+		Short:   "Make a job now, whatever the schedule says",
+		Long: cli.Text(`
+			Make a job now from the template of a cron job, also of one that is suspended. The
+			job belongs to the cron job: it counts as active, it is kept and cleared away with
+			the others, and it goes with the cron job. The schedule goes on as before.`),
+		Example: f.Examples(`
+			# One job
+			vcctl cronjob trigger nightly
+
+			# With a name, and follow what it says
+			vcctl cronjob trigger nightly --job-name nightly-again
+			vcctl job logs nightly-again -f`),
+	})
+	cmd.Flags().StringVar(&o.name, "job-name", "", "Name of the job (default: that of the cron job and something random)")
+	return cmd
+}
+
+func newVerb(f *cli.Factory, run func(context.Context, *verbOptions) error, o *verbOptions, cmd *cobra.Command) *cobra.Command {
+	cmd.ValidArgsFunction = f.CompleteKind(batchv1alpha1.GroupVersion.WithKind("CronJob"), true)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o.sel.Complete(f, args)
+		if err := o.sel.Need(f, cmd, "the name of a cron job is missing"); err != nil {
+			return err
+		}
+		if o.name != "" && len(o.sel.Names) != 1 {
+			return cli.UsageError(f, cmd, "--job-name is for one named cron job")
+		}
+		return run(cmd.Context(), o)
+	}
+	o.sel.AddFlags(cmd, "cron jobs")
+	o.sel.AddAllNamespaces(cmd, "With --all or -l: the cron jobs of all namespaces")
+	o.confirm.AddFlag(cmd)
+	o.dryRun.AddFlag(cmd)
+	o.out.AddFormat(cmd, false)
+	return cmd
+}
+
+// selected reads the cron jobs that a verb is about, without those that keep has nothing to do with, and asks when many are meant.
+func (o *verbOptions) selected(ctx context.Context, c client.Client, keep func(cronJob) bool) ([]cronJob, error) {
+	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
+		return nil, err
+	}
+	crons, problem := cronJobs().Selected(ctx, o.f, c, &o.sel)
+	if !o.sel.Wide() {
+		return crons, problem
+	}
+	crons = slices.DeleteFunc(crons, func(one cronJob) bool { return !keep(one) })
+	switch {
+	case len(crons) == 0 && problem == nil:
+		fmt.Fprintf(o.f.Streams.Err, "No cron job to %s.\n", o.verb)
+	case len(crons) > 0 && !o.dryRun.Any():
+		kind := cronJobs()
+		problem = errors.Join(problem, o.confirm.Ask(o.f, o.verb+" "+kind.Count(len(crons)), kind.Described(crons, o.sel.AllNamespaces)))
+	}
+	return crons, problem
+}
+
+// change suspends or resumes.
+func change(ctx context.Context, o *verbOptions) error {
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	crons, err := o.selected(ctx, c, func(one cronJob) bool { return suspended(one) != o.suspend })
+	if errors.Is(err, cli.Cancelled) || o.sel.Wide() && err != nil {
+		return err
+	}
+	patch, jsonErr := json.Marshal(map[string]any{"spec": map[string]any{"suspend": o.suspend}})
+	if jsonErr != nil {
+		return jsonErr
+	}
+	problems := []error{err}
+	for _, cron := range crons {
+		if suspended(cron) == o.suspend {
+			problems = append(problems, cli.PrintName(o.f, &o.out, cron, map[bool]string{true: "is suspended already", false: "is not suspended"}[o.suspend]))
+			continue
+		}
+		if !o.dryRun.Client() {
+			if err := c.Patch(ctx, cron, client.RawPatch(types.MergePatchType, patch), o.dryRun.PatchOptions()...); err != nil {
+				problems = append(problems, err)
+				continue
+			}
+		}
+		problems = append(problems, cli.PrintName(o.f, &o.out, cron, o.done+o.dryRun.Suffix()))
+	}
+	return errors.Join(problems...)
+}
+
+// trigger makes a job of each now.
+func trigger(ctx context.Context, o *verbOptions) error {
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	crons, err := o.selected(ctx, c, func(cronJob) bool { return true })
+	if errors.Is(err, cli.Cancelled) || o.sel.Wide() && err != nil {
+		return err
+	}
+	problems := []error{err}
+	for _, cron := range crons {
+		made := triggered(cron, o.name)
+		if !o.dryRun.Client() {
+			if err := c.Create(ctx, made, o.dryRun.CreateOptions()...); err != nil {
+				problems = append(problems, notMade(made, err))
+				continue
+			}
+		}
+		problems = append(problems, o.say(made))
+	}
+	return errors.Join(problems...)
+}
+
+// notMade says more about a job of a name that is taken.
+func notMade(made *batchv1alpha1.Job, err error) error {
+	if !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	e := cli.Errorf("choose another --job-name, or none: then the server makes one up", "job %q already exists in namespace %q", made.Name, made.Namespace)
+	e.Err = err
+	return e
+}
+
+// say prints the job that was made, or would be.
+func (o *verbOptions) say(made *batchv1alpha1.Job) error {
+	if o.out.Machine() {
+		object, err := cli.Untyped(made)
+		if err != nil {
+			return err
+		}
+		return o.out.Print(o.f, []client.Object{object}, true)
+	}
+	if made.Name == "" {
+		made.Name = made.GenerateName + "…"
+	}
+	return cli.PrintName(o.f, &o.out, made, o.done+o.dryRun.Suffix())
+}
+
+// byHand stands in the names of jobs that were not made by the schedule.
+const byHand = "-now-"
+
+// triggered is the job that is made by hand, of a name or, without one, of one that the server makes up.
+func triggered(cron cronJob, name string) *batchv1alpha1.Job {
+	made := cron.JobOf()
+	made.Name = name
+	if name == "" {
+		made.GenerateName = cron.Name + byHand
+	}
+	made.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(cron, batchv1alpha1.GroupVersion.WithKind("CronJob"))}
+	return made
+}

@@ -1,0 +1,134 @@
+// Package jobtemplate is `vcctl jobtemplate`: what job flows make their jobs from.
+//
+//	In:   JobTemplates and events about them
+//	Out:  tables, JobTemplates created and deleted
+package jobtemplate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/spf13/cobra"
+
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+type jobTemplate = *flowv1alpha1.JobTemplate
+
+// New returns `vcctl jobtemplate` with all its verbs.
+func New(f *cli.Factory) *cobra.Command { return templates().Command(f) }
+
+func templates() *kind.Kind[jobTemplate] {
+	return &kind.Kind[jobTemplate]{
+		Noun: "jobtemplate", Called: "job template", Aliases: []string{"jobtemplates", "jt"}, OldWord: "JobTemplate", Sample: "serve",
+		Short: "What job flows make their jobs from: see, create and delete templates",
+		Long: `
+			Work with job templates (jobtemplates.flow.volcano.sh): the jobs that steps of
+			job flows are made from.`,
+		GVK: flowv1alpha1.GroupVersion.WithKind("JobTemplate"),
+		New: func() jobTemplate { return &flowv1alpha1.JobTemplate{} }, NewList: func() client.ObjectList { return &flowv1alpha1.JobTemplateList{} },
+		Columns: columns, Compat: compatTable, View: view,
+		State: func(template jobTemplate) string { return madeText(template) },
+		ListHelp: kind.Help{
+			Short: "List job templates: what their jobs would be, and how many there are",
+			Long: `
+				List job templates. PODS and MIN are those of a job made from the template, JOBS
+				is how many were made from it and are still there.`,
+			Examples: `
+				# Those of this namespace
+				vcctl jobtemplate list
+
+				# Their jobs, by name
+				vcctl jobtemplate list -o custom-columns=NAME:.metadata.name,JOBS:.status.jobDependsOnList
+
+				# Volcano's table
+				vcctl jobtemplate list --compat`,
+		},
+		ViewHelp: kind.Help{
+			Short: "Show a job template: its tasks, and the jobs made from it",
+			Long: `
+				Show a job template: the tasks of its jobs, what they ask for, the jobs that were
+				made from it and are still there, and the last events.`,
+			Examples: `
+				# One template
+				vcctl jobtemplate view serve
+
+				# The object
+				vcctl jobtemplate view serve -o yaml`,
+		},
+		DeleteNote: `Jobs that were made from a template stay; steps of flows that have not begun wait until
+			there is one of its name again.`,
+	}
+}
+
+func madeText(template jobTemplate) string {
+	if n := len(template.Status.JobDependsOnList); n != 1 {
+		return fmt.Sprintf("%d jobs", n)
+	}
+	return "1 job"
+}
+
+func columns(f *cli.Factory) []cli.Column[jobTemplate] {
+	return []cli.Column[jobTemplate]{
+		{Title: "NAME", Text: func(t jobTemplate) string { return t.Name }},
+		{Title: "QUEUE", Text: func(t jobTemplate) string { return cmp.Or(t.Spec.Queue, keys.DefaultQueue) }},
+		{Title: "TASKS", Text: func(t jobTemplate) string { return fmt.Sprint(len(t.Spec.Tasks)) }},
+		{Title: "PODS", Text: func(t jobTemplate) string { return fmt.Sprint(job.Replicas(t.Spec.Tasks)) }},
+		{Title: "MIN", Text: func(t jobTemplate) string { return fmt.Sprint(least(t)) }},
+		{Title: "JOBS", Text: func(t jobTemplate) string { return fmt.Sprint(len(t.Status.JobDependsOnList)) }},
+		{Title: "PRIORITY", Wide: true, Text: func(t jobTemplate) string { return cmp.Or(t.Spec.PriorityClassName, "-") }},
+		{Title: "AGE", Volatile: true, Text: func(t jobTemplate) string { return render.Age(f.Now(), t.CreationTimestamp.Time) },
+			Compare: func(a, b jobTemplate) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
+	}
+}
+
+// least is how many pods of a job must start together: all when the template does not say.
+func least(t jobTemplate) int32 {
+	return cmp.Or(t.Spec.MinAvailable, job.Replicas(t.Spec.Tasks))
+}
+
+// compatTable is the table of Volcano's vcctl.
+func compatTable(out io.Writer, _ *cli.Factory, templates []jobTemplate, _ bool) error {
+	var rows [][]string
+	for _, t := range templates {
+		rows = append(rows, []string{t.Name, t.Namespace})
+	}
+	return kind.CompatTable(out, []string{"Name", "Namespace"}, rows, 4, 4)
+}
+
+// maxJobs is how many jobs of a template are named.
+const maxJobs = 20
+
+func view(ctx context.Context, f *cli.Factory, c client.Client, t jobTemplate, events bool) (*cli.Sheet, error) {
+	sheet := &cli.Sheet{}
+	sheet.Fact("Name", t.Name)
+	sheet.Fact("Namespace", t.Namespace)
+	sheet.Fact("Queue", cmp.Or(t.Spec.Queue, keys.DefaultQueue))
+	sheet.Fact("Priority", t.Spec.PriorityClassName)
+	sheet.Fact("Pods", fmt.Sprintf("%d, %d must run together", job.Replicas(t.Spec.Tasks), least(t)))
+	jobs := t.Status.JobDependsOnList
+	text := strings.Join(jobs[:min(len(jobs), maxJobs)], ", ")
+	if len(jobs) > maxJobs {
+		text += fmt.Sprintf(" and %d more", len(jobs)-maxJobs)
+	}
+	sheet.Fact("Jobs", cmp.Or(text, "none"))
+	sheet.Fact("Created", kind.Created(t, f.Now()))
+	sheet.Add("Tasks", job.TemplateTable(t.Spec.Tasks))
+	if !events {
+		return sheet, nil
+	}
+	happened, err := cli.EventsAbout(ctx, c, t.Namespace, t)
+	sheet.Add("Events", cli.EventTable(happened, f.Now(), func(*corev1.Event) string { return "job template" }))
+	return sheet, err
+}

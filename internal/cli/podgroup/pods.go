@@ -1,0 +1,99 @@
+package podgroup
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// mostPods is how many pods of a namespace are looked at to find those of a group that
+// no label tells.
+const mostPods = 4 * cli.PageSize
+
+// members are the pods of a group; more says that not all pods were looked at.
+type members struct {
+	pods []*corev1.Pod
+	more bool
+}
+
+// podsOf finds the pods of a group: those of its job by their label, one that owns it by its name, others by the annotation
+// that names the group, which no request can ask for.
+func podsOf(ctx context.Context, c client.Client, g podGroup) (members, error) {
+	owner := ownerOf(g)
+	switch {
+	case owner != nil && owner.Kind == "Pod":
+		pod := &corev1.Pod{}
+		err := c.Get(ctx, client.ObjectKey{Namespace: g.Namespace, Name: owner.Name}, pod)
+		if err != nil || pod.UID != owner.UID {
+			return members{}, ignore(err)
+		}
+		return members{pods: []*corev1.Pod{pod}}, nil
+	case owner != nil && owner.Kind == "Job" && owner.APIVersion != "batch/v1":
+		return listed(ctx, c, g, 0, client.MatchingLabels{keys.JobName: owner.Name})
+	}
+	return listed(ctx, c, g, mostPods)
+}
+
+// ignore passes over what is not there or may not be seen.
+func ignore(err error) error {
+	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+		return nil
+	}
+	return err
+}
+
+// listed looks for the group's pods among those of its namespace that options select, and at most so many; 0 is all.
+func listed(ctx context.Context, c client.Client, g podGroup, most int, options ...client.ListOption) (members, error) {
+	var found members
+	seen, next := 0, ""
+	for {
+		page := &corev1.PodList{}
+		all := append([]client.ListOption{client.InNamespace(g.Namespace), client.Limit(cli.PageSize), client.Continue(next)}, options...)
+		if err := c.List(ctx, page, all...); err != nil {
+			return found, ignore(err)
+		}
+		for i := range page.Items {
+			if keys.PodGroupOf(page.Items[i].Annotations) == g.Name || most == 0 && keys.PodGroupOf(page.Items[i].Annotations) == "" {
+				found.pods = append(found.pods, page.Items[i].DeepCopy())
+			}
+		}
+		seen, next = seen+len(page.Items), page.Continue
+		if next == "" {
+			return found, nil
+		}
+		if most > 0 && seen >= most {
+			found.more = true
+			return found, nil
+		}
+	}
+}
+
+func podTable(pods []*corev1.Pod, style render.Style, now time.Time) render.Table {
+	table := render.Table{Header: []string{"NAME", "READY", "STATUS", "RESTARTS", "AGE", "NODE"}}
+	for _, pod := range pods {
+		node := pod.Spec.NodeName
+		if node == "" {
+			node = "-"
+		}
+		table.Rows = append(table.Rows, []string{pod.Name, cli.PodReady(pod), style.Phase(cli.PodStatus(pod)), cli.PodRestarts(pod, now),
+			render.Age(now, pod.CreationTimestamp.Time), node})
+	}
+	return table
+}
+
+// objectOf names what an event is about.
+func objectOf(g podGroup) func(*corev1.Event) string {
+	return func(event *corev1.Event) string {
+		if event.InvolvedObject.UID == g.UID {
+			return "pod group"
+		}
+		return event.InvolvedObject.Name
+	}
+}

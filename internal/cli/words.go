@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Words checks words that a flag takes, capitals aside; what is one of them, such as "phase of a pod group", is for the error.
+func Words(flag, what string, given, known []string) ([]string, error) {
+	var words []string
+	for _, word := range given {
+		at := slices.IndexFunc(known, func(one string) bool { return strings.EqualFold(one, word) })
+		if at < 0 {
+			_, noun, _ := strings.Cut(flag, "--")
+			hint := noun + "s: " + strings.Join(known, ", ")
+			if near := Nearest(word, known); near != "" {
+				hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+			}
+			return nil, Errorf(hint, "%s: %q is no %s", flag, word, what)
+		}
+		words = append(words, known[at])
+	}
+	return words, nil
+}
