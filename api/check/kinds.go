@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -48,6 +49,7 @@ func of[T any](create func(*T, *Around) Verdict, update func(old, object *T, aro
 			verdict := create(object, around)
 			if meta, ok := any(object).(metav1.Object); ok {
 				verdict.Errors = append(validateName(meta), verdict.Errors...)
+				verdict.Warnings = append(verdict.Warnings, misspelt(meta.GetAnnotations(), field.NewPath("metadata", "annotations"))...)
 			}
 			return verdict
 		},
@@ -70,6 +72,19 @@ func of[T any](create func(*T, *Around) Verdict, update func(old, object *T, aro
 func (j judge) removedBy(remove func(name string, around *Around) Verdict) judge {
 	j.remove = remove
 	return j
+}
+
+// misspelt tells of annotations at a path that are ours by their prefix, and that nobody reads.
+func misspelt(annotations map[string]string, at *field.Path) []string {
+	var warnings []string
+	for _, key := range keys.Unknown(annotations) {
+		text := at.Key(key).String() + ": nothing reads this annotation"
+		if like := keys.Like(key); len(like) > 0 {
+			text += "; there are " + strings.Join(like, ", ")
+		}
+		warnings = append(warnings, text)
+	}
+	return warnings
 }
 
 // validateName says what the API server says of a name before it asks webhooks.
@@ -102,7 +117,7 @@ func newJob(job *batchv1alpha1.Job, around *Around) Verdict {
 	if len(errs) == 0 {
 		errs = around.templates(job.Spec.Tasks, field.NewPath("spec", "tasks"))
 	}
-	return Verdict{Errors: errs, Warnings: batchv1alpha1.JobWarnings(job)}
+	return Verdict{Errors: errs, Warnings: append(batchv1alpha1.JobWarnings(job), batchv1alpha1.DependencyWarnings(job, around.Jobs)...)}
 }
 
 func changedJob(old, job *batchv1alpha1.Job, around *Around) Verdict {
@@ -121,6 +136,7 @@ func newCronJob(cron *batchv1alpha1.CronJob, around *Around) Verdict {
 	job.Name += longestTime
 	verdict := around.embedded(job, field.NewPath("spec", "jobTemplate"), around.Queues)
 	verdict.Errors = append(errs, verdict.Errors...)
+	verdict.Warnings = append(verdict.Warnings, misspelt(job.Annotations, field.NewPath("spec", "jobTemplate", "metadata", "annotations"))...)
 	return verdict
 }
 
@@ -176,12 +192,16 @@ func (a *Around) templates(tasks []batchv1alpha1.TaskSpec, path *field.Path) fie
 
 func newQueue(queue *schedulingv1beta1.Queue, around *Around) Verdict {
 	schedulingv1beta1.DefaultQueue(queue)
-	return Verdict{Errors: around.QueueRules.Validate(queue, around.Queues)}
+	return Verdict{Errors: around.QueueRules.Validate(queue, around.Queues), Warnings: schedulingv1beta1.QueueWarnings(queue, around.Queues)}
 }
 
 func changedQueue(old, queue *schedulingv1beta1.Queue, around *Around) Verdict {
 	schedulingv1beta1.DefaultQueue(queue)
-	return Verdict{Errors: around.QueueRules.ValidateUpdate(old, queue, around.Queues)}
+	verdict := Verdict{Errors: around.QueueRules.ValidateUpdate(old, queue, around.Queues)}
+	if old.ParentName() != queue.ParentName() {
+		verdict.Warnings = schedulingv1beta1.QueueWarnings(queue, around.Queues)
+	}
+	return verdict
 }
 
 // removedQueue warns of a queue that pods still run in, where an installation lets it go at all.

@@ -72,7 +72,7 @@ func refusedChangesOfQueues() map[string]refusedChange {
 		"under itself":        row("org", "spec: {parent: org}", "queue update org --parent org", "spec.parent", "queue org cannot use itself as parent"),
 		"under nobody":        row("org", "spec: {parent: nowhere}", "queue update org --parent nowhere", "spec.parent", `parent queue "nowhere" does not exist`),
 		"under pods":          row("org", "spec: {parent: busy}", "queue update org --parent busy", "spec.parent", "queue busy cannot be the parent queue of queue org because it has allocated Pods: 3"),
-		"too deep":            chosen(row("org", "spec: {parent: deep4}", "queue update org --parent deep4", "spec.parent", "6 queues deep, and 5 is the most")),
+		"too deep":            chosen(row("busy", "spec: {parent: deep5}", "queue update busy --parent deep5", "spec.parent", "6 queues deep, and 5 is the most")),
 		"less deserved than the children": row("org", "spec: {deserved: {cpu: 3}}", "queue update org --deserved cpu=3", "spec.deserved[cpu]",
 			"the children of this queue have 4 of deserved together, and queue org has 3"),
 		"more deserved than the parent": row("team", "spec: {deserved: {cpu: 9}}", "queue update team --deserved cpu=9", "spec.deserved[cpu]",

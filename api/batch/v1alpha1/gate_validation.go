@@ -82,6 +82,22 @@ func ValidateDependency(job *Job, jobs JobLookup) field.ErrorList {
 	return errs
 }
 
+// DependencyWarnings tells of jobs that a new job waits for by name and that are not there: they may come, or the name is not theirs.
+func DependencyWarnings(job *Job, jobs JobLookup) []string {
+	d, err := DependencyOf(job)
+	if err != nil || jobs == nil {
+		return nil
+	}
+	at := field.NewPath("metadata", "annotations").Key(keys.Dependency)
+	var warnings []string
+	for _, term := range d.Terms {
+		if term.Kind != Singleton && term.Job.ID == 0 && !term.Job.Names(job) && jobs.Job(term.Job) == nil {
+			warnings = append(warnings, fmt.Sprintf("%s: there is no job %s yet; this one waits until there is", at, term.Job))
+		}
+	}
+	return warnings
+}
+
 // wayBack is the way from a job to another along what each of them cannot start without; nil when there is none.
 func wayBack(from, to *Job, jobs JobLookup, seen map[string]bool) []string {
 	if from.Namespace == to.Namespace && from.Name == to.Name {

@@ -10,8 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// onlyThese is Volcano's text for a change of what may not change.
+// onlyThese is Volcano's text for a change of what may not change; instead says what to do.
 const onlyThese = "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` and `PriorityClassName`"
+
+const instead = ": delete the job and run the changed one, or run it under another name"
 
 // ValidateJobUpdate says what is wrong with a changed Job. Only minAvailable, the tasks' replicas, with them their totalPartitions, and minAvailable,
 // and priorityClassName may change. A spec that did not change is not judged: its job must be able to end.
@@ -41,7 +43,7 @@ func validateSpecUpdate(old, updated *Job) field.ErrorList {
 	before, after := fixedPart(old), fixedPart(updated)
 	var errs field.ErrorList
 	for _, path := range differences(reflect.ValueOf(before), reflect.ValueOf(after), spec) {
-		errs = append(errs, field.Forbidden(path, onlyThese))
+		errs = append(errs, field.Forbidden(path, onlyThese+instead))
 	}
 	for i := range updated.Spec.Tasks {
 		task, at := &updated.Spec.Tasks[i], spec.Child("tasks").Index(i)

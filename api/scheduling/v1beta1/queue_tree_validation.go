@@ -49,6 +49,14 @@ func (r QueueRules) validatePlace(q *Queue, queues QueueLookup) field.ErrorList 
 	return nil
 }
 
+// QueueWarnings tells of what a queue in a new place does to others.
+func QueueWarnings(q *Queue, queues QueueLookup) []string {
+	if queues == nil || q.Spec.Parent != keys.DefaultQueue || len(without(queues.Children(keys.DefaultQueue), q.Name)) > 0 {
+		return nil
+	}
+	return []string{"spec.parent: queue " + keys.DefaultQueue + " gets its first child: jobs that name no queue are refused from now on, for jobs go to leaves"}
+}
+
 // ancestors gives the queues above q and below root, nearest first; a circle is an error.
 func ancestors(q *Queue, queues QueueLookup) ([]*Queue, error) {
 	var chain []*Queue

@@ -1,0 +1,40 @@
+package keys
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// ours are all keys that begin with OurPrefix.
+var ours = []string{
+	RunningEstimate, Backfill, User, TakenOver, QueueState, ElasticCluster, NodeKind, NumaCPUs, JobID, JobIDWas, JobTitle, Hold, Begin, Dependency,
+	KillOnInvalidDependency, Array, ArrayLimit, ArrayCancelled, ArrayIndex, ElementID, KeepFinished,
+}
+
+// simulation begins, after OurPrefix, what simulated nodes read of pods.
+const simulation = "sim-"
+
+// Unknown lists the keys that begin with OurPrefix and that nobody reads, sorted: most likely they are misspelt.
+func Unknown(annotations map[string]string) []string {
+	var unknown []string
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		if name, is := strings.CutPrefix(key, OurPrefix); is && !slices.Contains(ours, key) && !strings.HasPrefix(name, simulation) {
+			unknown = append(unknown, key)
+		}
+	}
+	return unknown
+}
+
+// Like lists the keys of ours that begin as key does, by two letters, sorted.
+func Like(key string) []string {
+	begin := key[:min(len(key), len(OurPrefix)+2)]
+	var like []string
+	for _, one := range ours {
+		if strings.HasPrefix(one, begin) {
+			like = append(like, one)
+		}
+	}
+	slices.Sort(like)
+	return like
+}
