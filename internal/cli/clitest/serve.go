@@ -39,6 +39,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.log(w, pod)
 		return
 	}
+	if strings.HasSuffix(r.URL.Path, "/exec") || strings.HasSuffix(r.URL.Path, "/attach") {
+		s.exec(w, r)
+		return
+	}
 	if r.URL.Query().Get("watch") != "" {
 		s.watch(w, r)
 		return
@@ -159,7 +163,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 
 // emptyList is the kind of a list that has nothing to tell it by.
 func emptyList(path string) (apiVersion, kind string) {
-	kinds := map[string]string{"jobs": "Job", "queues": "Queue", "podgroups": "PodGroup", "pods": "Pod", "nodes": "Node", "events": "Event", "commands": "Command",
+	kinds := map[string]string{"jobs": "Job", "queues": "Queue", "podgroups": "PodGroup", "pods": "Pod", "nodes": "Node", "events": "Event", "commands": "Command", "hypernodes": "HyperNode",
 		"cronjobs": "CronJob", "jobflows": "JobFlow", "jobtemplates": "JobTemplate"}
 	_, resource, _ := cutLast(path, "/")
 	parts := strings.Split(strings.Trim(path, "/"), "/")

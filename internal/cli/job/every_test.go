@@ -21,5 +21,7 @@ func TestEveryJobCommandGolden(t *testing.T) {
 		golden.Command{Args: "job restart train", Wrong: "job restart paused"},
 		golden.Command{Args: "job cancel train", Wrong: "job cancel trian"},
 		golden.Command{Args: "job delete train", Wrong: "job delete trian"},
+		golden.Command{Args: "job exec train -- echo hello", Wrong: "job exec train -t wrker -- true", NoJSON: true},
+		golden.Command{Args: "job attach train -t worker-1", Input: "typed\n", Wrong: "job attach trian", NoJSON: true},
 	))
 }

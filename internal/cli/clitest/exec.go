@@ -1,0 +1,143 @@
+package clitest
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/streaming/pkg/httpstream/wsstream"
+)
+
+// process is what runs for an exec or an attach. Its programs are words that the
+// tests need:
+//
+//	true | exit N        end with 0, or with N
+//	echo WORD...         print the words, and "to stderr" words that begin with !
+//	cat                  print what comes in, until it ends
+//	keys                 say that it listens, and print every byte that comes in, until q
+//	size                 print the size of the terminal whenever it changes, until q
+//
+// Attach finds "cat", after it has printed a line.
+type process struct {
+	tty    bool
+	in     *bufio.Reader
+	err    io.Writer
+	resize io.Reader
+
+	mu  sync.Mutex // guards out
+	out io.Writer
+}
+
+// exec answers exec and attach over WebSockets.
+func (s *Server) exec(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	on := func(name string, kind wsstream.ChannelType) wsstream.ChannelType {
+		if query.Get(name) == "true" {
+			return kind
+		}
+		return wsstream.IgnoreChannel
+	}
+	channels := []wsstream.ChannelType{on("stdin", wsstream.ReadChannel), wsstream.WriteChannel, on("stderr", wsstream.WriteChannel),
+		wsstream.WriteChannel, on("tty", wsstream.ReadChannel)}
+	protocols := map[string]wsstream.ChannelProtocolConfig{}
+	for _, version := range []string{"v5.channel.k8s.io", "v4.channel.k8s.io"} {
+		protocols[version] = wsstream.ChannelProtocolConfig{Binary: true, Channels: channels}
+	}
+	conn := wsstream.NewConn(protocols)
+	r = r.WithContext(klog.NewContext(r.Context(), logr.Discard())) // it would log that it was closed
+	_, streams, err := conn.Open(w, r)
+	if err != nil {
+		s.t.Logf("%s: %v", r.URL, err)
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	p := &process{tty: query.Get("tty") == "true", in: bufio.NewReader(streams[0]), out: streams[1], err: streams[2], resize: streams[4]}
+	command := query["command"]
+	if strings.HasSuffix(r.URL.Path, "/attach") {
+		p.say("attached to " + query.Get("container"))
+		command = []string{"cat"}
+	}
+	_ = json.NewEncoder(streams[3]).Encode(status(p.run(command)))
+}
+
+// status is how the end of a process is told.
+func status(code int) metav1.Status {
+	if code == 0 {
+		return metav1.Status{Status: metav1.StatusSuccess}
+	}
+	return metav1.Status{Status: metav1.StatusFailure, Reason: "NonZeroExitCode", Message: fmt.Sprintf("command terminated with exit code %d", code),
+		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: "ExitCode", Message: strconv.Itoa(code)}}}}
+}
+
+func (p *process) run(command []string) int {
+	switch command[0] {
+	case "true":
+	case "exit":
+		code, err := strconv.Atoi(command[1])
+		if err != nil {
+			return 1
+		}
+		return code
+	case "echo":
+		for _, word := range command[1:] {
+			if rest, toErr := strings.CutPrefix(word, "!"); toErr {
+				_, _ = io.WriteString(p.err, rest+"\n")
+			}
+		}
+		p.say(strings.Join(slices.DeleteFunc(command[1:], func(word string) bool { return strings.HasPrefix(word, "!") }), " "))
+	case "cat":
+		_, _ = io.Copy(p.out, p.in)
+	case "keys":
+		p.say("listening")
+		p.keys(func(key byte) { p.say(fmt.Sprintf("%q", key)) })
+	case "size":
+		go p.sizes()
+		p.keys(func(byte) {})
+	default:
+		p.say(command[0] + ": not found")
+		return 127
+	}
+	return 0
+}
+
+// say prints a line.
+func (p *process) say(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	end := "\n"
+	if p.tty {
+		end = "\r\n"
+	}
+	_, _ = io.WriteString(p.out, text+end)
+}
+
+// keys reads byte by byte until q, or the end.
+func (p *process) keys(pressed func(byte)) {
+	for {
+		key, err := p.in.ReadByte()
+		if err != nil || key == 'q' {
+			return
+		}
+		pressed(key)
+	}
+}
+
+func (p *process) sizes() {
+	decoder := json.NewDecoder(p.resize)
+	for {
+		var size struct{ Width, Height uint16 }
+		if err := decoder.Decode(&size); err != nil {
+			return
+		}
+		p.say(fmt.Sprintf("%d columns, %d lines", size.Width, size.Height))
+	}
+}
