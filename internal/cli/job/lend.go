@@ -80,3 +80,12 @@ func ResourceText(list corev1.ResourceList) string { return resourceText(list) }
 func Replicas(tasks []batchv1alpha1.TaskSpec) int32 {
 	return replicas(&batchv1alpha1.Job{Spec: batchv1alpha1.JobSpec{Tasks: tasks}})
 }
+
+// RequestsText is what the containers of a pod ask for together.
+func RequestsText(spec *corev1.PodSpec) string {
+	sum := corev1.ResourceList{}
+	for i := range spec.Containers {
+		addRequests(sum, spec.Containers[i].Resources)
+	}
+	return resourceText(sum)
+}

@@ -26,6 +26,8 @@ import (
 	"github.com/vc-batch/vc/internal/cli/jobtemplate"
 	"github.com/vc-batch/vc/internal/cli/node"
 	"github.com/vc-batch/vc/internal/cli/plan"
+	"github.com/vc-batch/vc/internal/cli/pod"
+	"github.com/vc-batch/vc/internal/cli/podgroup"
 	"github.com/vc-batch/vc/internal/cli/queue"
 	"github.com/vc-batch/vc/internal/cli/top"
 	"github.com/vc-batch/vc/internal/cli/version"
@@ -97,7 +99,7 @@ func New(f *cli.Factory) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.FlagError(f, cmd, err) })
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "tool", Title: "This tool:"})
-	addGroup(cmd, "work", job.New(f), queue.New(f), node.New(f), plan.New(f), top.New(f), jobflow.New(f), jobtemplate.New(f), cronjob.New(f))
+	addGroup(cmd, "work", job.New(f), queue.New(f), node.New(f), plan.New(f), top.New(f), jobflow.New(f), jobtemplate.New(f), cronjob.New(f), podgroup.New(f), pod.New(f))
 	addGroup(cmd, "tool", conf.New(f), version.New(f), completion.New(f), newOptions(f))
 	addTopics(cmd)
 	cmd.SetHelpCommandGroupID("tool")

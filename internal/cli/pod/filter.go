@@ -1,0 +1,111 @@
+package pod
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/kind"
+)
+
+// filters are what `pod list` filters by.
+type filters struct {
+	f                      *cli.Factory
+	job, task, node, queue string
+	phases                 []string
+	any                    bool
+}
+
+var phases = []string{"Pending", "Running", "Succeeded", "Failed", "Unknown"}
+
+func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context) (kind.Narrowed[*corev1.Pod], error) {
+	o := &filters{f: f}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.job, "job", "j", "", "Only pods of this job")
+	flags.StringVarP(&o.task, "task", "t", "", "Only pods of this task (filtered at the client)")
+	flags.StringVar(&o.node, "node", "", "Only pods on this node")
+	flags.StringVarP(&o.queue, "queue", "q", "", "Only pods in this queue, those of no job, too (filtered at the client)")
+	flags.StringSliceVar(&o.phases, "phase", nil, "Only pods in these phases: "+strings.Join(phases, ", "))
+	flags.BoolVar(&o.any, "any", false, "Pods that belong to no job, too")
+	_ = cmd.RegisterFlagCompletionFunc("job", f.CompleteJobs())
+	_ = cmd.RegisterFlagCompletionFunc("node", f.CompleteNodes())
+	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
+	_ = cmd.RegisterFlagCompletionFunc("phase", cli.Values(phases...))
+	return o.narrow
+}
+
+func (o *filters) narrow(ctx context.Context) (kind.Narrowed[*corev1.Pod], error) {
+	var narrowed kind.Narrowed[*corev1.Pod]
+	wanted, err := cli.Words("--phase", "phase of a pod", o.phases, phases)
+	if err != nil {
+		return narrowed, err
+	}
+	if o.job != "" && o.queue != "" {
+		if err := o.sameQueue(ctx); err != nil {
+			return narrowed, err
+		}
+	}
+	switch {
+	case o.job != "":
+		narrowed.Labels = keys.JobName + "=" + cli.BareName(o.job)
+	case o.queue == "" && !o.any:
+		narrowed.Labels = keys.JobName
+	}
+	var selectors []fields.Selector
+	if o.node != "" {
+		selectors = append(selectors, fields.OneTermEqualSelector("spec.nodeName", cli.BareName(o.node)))
+	}
+	if len(wanted) == 1 {
+		selectors = append(selectors, fields.OneTermEqualSelector("status.phase", wanted[0]))
+	}
+	if len(selectors) > 0 {
+		narrowed.Fields = fields.AndSelectors(selectors...)
+	}
+	narrowed.Keep = func(pod *corev1.Pod) bool { return o.keeps(pod, wanted) }
+	return narrowed, nil
+}
+
+func (o *filters) keeps(pod *corev1.Pod, phases []string) bool {
+	if o.task != "" && taskOf(pod) != o.task || o.queue != "" && o.job == "" && queueOf(pod) != cli.BareName(o.queue) {
+		return false
+	}
+	for _, phase := range phases {
+		if string(pod.Status.Phase) == phase {
+			return true
+		}
+	}
+	return len(phases) == 0
+}
+
+// sameQueue refuses a job that is in another queue than the one that is asked for.
+func (o *filters) sameQueue(ctx context.Context) error {
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	namespace, err := o.f.Namespace()
+	if err != nil {
+		return err
+	}
+	job := &batchv1alpha1.Job{}
+	if err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: cli.BareName(o.job)}, job); err != nil {
+		if !apierrors.IsNotFound(err) {
+			return err
+		}
+		names, _ := o.f.Names(ctx, batchv1alpha1.GroupVersion.WithKind("Job"), true)
+		return cli.NotFound("job", cli.BareName(o.job), namespace, names)
+	}
+	if in := cmp.Or(job.Spec.Queue, keys.DefaultQueue); in != cli.BareName(o.queue) {
+		return cli.Errorf("it is in queue "+in+"; leave --queue away", "the input vcjob %s does not match the queue %s", job.Name, cli.BareName(o.queue))
+	}
+	return nil
+}

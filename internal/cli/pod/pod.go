@@ -1,0 +1,223 @@
+// Package pod is `vcctl pod`: the pods of jobs.
+//
+//	In:   Pods, by job, task, node and queue; events about them
+//	Out:  tables, why a pod does not run, Pods created and deleted
+package pod
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/job"
+	"github.com/vc-batch/vc/internal/cli/kind"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// New returns `vcctl pod` with all its verbs.
+func New(f *cli.Factory) *cobra.Command { return pods().Command(f) }
+
+func pods() *kind.Kind[*corev1.Pod] {
+	return &kind.Kind[*corev1.Pod]{
+		Noun: "pod", Called: "pod", Aliases: []string{"pods", "po"}, Sample: "train-worker-0",
+		Short: "The pods of jobs: by job, task, node and queue, and why they do not run",
+		Long: `
+			Work with the pods of jobs: list them by job, task, node and queue, and see why
+			one does not run. Everything else that can be done with pods kubectl does; what
+			they say 'vcctl job logs' shows.`,
+		GVK: corev1.SchemeGroupVersion.WithKind("Pod"),
+		New: func() *corev1.Pod { return &corev1.Pod{} }, NewList: func() client.ObjectList { return &corev1.PodList{} },
+		Columns: columns, FreeText: true, Filter: filter, Compat: compatTable, View: view,
+		Ended: func(pod *corev1.Pod) bool {
+			return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+		},
+		State: cli.PodStatus,
+		ListHelp: kind.Help{
+			Short: "List the pods of jobs: task, node, status, and why they do not run",
+			Long: `
+				List the pods of jobs. Other pods are listed when they are named, and with --any.
+				REASON says why a pod waits or how it failed. --job, --node and --phase are asked
+				of the server; --task and --queue filter here, at the client.`,
+			Examples: `
+				# The pods of all jobs of this namespace
+				vcctl pod list
+
+				# Those of one task of a job, with their addresses
+				vcctl pod list --job train --task worker -o wide
+
+				# What runs on a node, whoever's it is
+				vcctl pod list -A --node node-1 --any
+
+				# Volcano's table
+				vcctl pod list --queue research --compat`,
+		},
+		ViewHelp: kind.Help{
+			Short: "Show a pod: its containers, its gang, and why it does not run",
+			Long: `
+				Show a pod: job, task and gang that it belongs to, its containers and how they
+				ended, its conditions and the last events, and why it does not run.`,
+			Examples: `
+				# One pod
+				vcctl pod view train-worker-0
+
+				# Anew whenever it changes, until it has ended
+				vcctl pod view train-worker-0 -w`,
+		},
+		CreateNote: `Pods are scheduled here that name our scheduler: schedulerName: volcano. Several that
+			are to start together belong into a job.`,
+		DeleteNote: `A pod of a job is made anew, or ends the job, as the job's policies say.`,
+	}
+}
+
+func jobOf(pod *corev1.Pod) string { return pod.Labels[keys.JobName] }
+
+func taskOf(pod *corev1.Pod) string {
+	return cmp.Or(pod.Labels[keys.TaskSpec], pod.Annotations[keys.TaskSpec])
+}
+
+// queueOf is the queue that a pod says it is in; "" when it does not.
+func queueOf(pod *corev1.Pod) string {
+	return cmp.Or(pod.Labels[keys.QueueName], pod.Annotations[keys.PodQueueName])
+}
+
+func columns(f *cli.Factory) []cli.Column[*corev1.Pod] {
+	type pod = *corev1.Pod
+	style := render.Style{Enabled: f.Streams.Color()}
+	return []cli.Column[pod]{
+		{Title: "NAME", Text: func(p pod) string { return p.Name }},
+		{Title: "JOB", Text: func(p pod) string { return cmp.Or(jobOf(p), "-") }},
+		{Title: "TASK", Text: func(p pod) string { return cmp.Or(taskOf(p), "-") }},
+		{Title: "READY", Text: cli.PodReady},
+		{Title: "STATUS", Text: func(p pod) string { return style.Phase(cli.PodStatus(p)) }},
+		{Title: "RESTARTS", Text: func(p pod) string { return cli.PodRestarts(p, f.Now()) }},
+		{Title: "NODE", Text: func(p pod) string { return cmp.Or(p.Spec.NodeName, "-") }},
+		{Title: "IP", Wide: true, Text: func(p pod) string { return cmp.Or(p.Status.PodIP, "-") }},
+		{Title: "QUEUE", Wide: true, Text: func(p pod) string { return cmp.Or(queueOf(p), "-") }},
+		{Title: "GROUP", Wide: true, Text: func(p pod) string { return cmp.Or(keys.PodGroupOf(p.Annotations), "-") }},
+		{Title: "PRIORITY", Wide: true, Text: func(p pod) string { return cmp.Or(p.Spec.PriorityClassName, "-") }},
+		{Title: "AGE", Volatile: true, Text: func(p pod) string { return render.Age(f.Now(), p.CreationTimestamp.Time) },
+			Compare: func(a, b pod) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
+		{Title: "REASON", Text: func(p pod) string { return cmp.Or(job.PodReason(p, nil), "-") }},
+	}
+}
+
+// compatTable is the table of Volcano's vcctl: by namespace and name.
+func compatTable(out io.Writer, f *cli.Factory, pods []*corev1.Pod, allNamespaces bool) error {
+	titles := []string{"Name", "Ready", "Status", "Restart", "Age"}
+	if allNamespaces {
+		titles = append([]string{"Namespace"}, titles...)
+	}
+	sorted := slices.SortedFunc(slices.Values(pods), func(a, b *corev1.Pod) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	var rows [][]string
+	for _, pod := range sorted {
+		row := []string{pod.Name, cli.PodReady(pod), cli.PodStatus(pod), cli.PodRestarts(pod, f.Now()), render.Age(f.Now(), pod.CreationTimestamp.Time)}
+		if allNamespaces {
+			row = append([]string{pod.Namespace}, row...)
+		}
+		rows = append(rows, row)
+	}
+	return kind.CompatTable(out, titles, rows, 2, 8)
+}
+
+func view(ctx context.Context, f *cli.Factory, c client.Client, pod *corev1.Pod, events bool) (*cli.Sheet, error) {
+	now, style := f.Now(), render.Style{Enabled: f.Streams.Color()}
+	sheet := &cli.Sheet{}
+	sheet.Fact("Name", pod.Name)
+	sheet.Fact("Namespace", pod.Namespace)
+	sheet.Fact("Status", style.Phase(cli.PodStatus(pod)))
+	sheet.Fact("Job", jobOf(pod))
+	sheet.Fact("Task", taskText(pod))
+	sheet.Fact("Pod group", keys.PodGroupOf(pod.Annotations))
+	sheet.Fact("Queue", queueOf(pod))
+	sheet.Fact("Scheduler", pod.Spec.SchedulerName)
+	sheet.Fact("Priority", pod.Spec.PriorityClassName)
+	sheet.Fact("Node", cmp.Or(pod.Spec.NodeName, "none yet"))
+	sheet.Fact("Nominated", pod.Status.NominatedNodeName)
+	sheet.Fact("IP", pod.Status.PodIP)
+	sheet.Fact("Requests", job.RequestsText(&pod.Spec))
+	sheet.Fact("Created", kind.Created(pod, now))
+	sheet.Add("Containers", containerTable(pod, style, f))
+	conditions := render.Table{Header: []string{"TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"}, FreeText: true}
+	for _, one := range pod.Status.Conditions {
+		conditions.Rows = append(conditions.Rows, []string{string(one.Type), string(one.Status), render.Age(now, one.LastTransitionTime.Time), cmp.Or(one.Reason, "-"), cmp.Or(one.Message, "-")})
+	}
+	sheet.Add("Conditions", conditions)
+	// Why a pod does not run may stand in its events alone.
+	happened, err := cli.EventsAbout(ctx, c, pod.Namespace, pod)
+	if err != nil {
+		return nil, err
+	}
+	if events {
+		sheet.Add("Events", cli.EventTable(happened, now, func(*corev1.Event) string { return "pod" }))
+	}
+	addWhy(sheet, f, pod, happened)
+	return sheet, nil
+}
+
+func taskText(pod *corev1.Pod) string {
+	task := taskOf(pod)
+	if index := cmp.Or(pod.Labels[keys.TaskIndex], pod.Annotations[keys.TaskIndex]); task != "" && index != "" {
+		task += ", pod " + index
+	}
+	return task
+}
+
+func containerTable(pod *corev1.Pod, style render.Style, f *cli.Factory) render.Table {
+	table := render.Table{Header: []string{"NAME", "STATE", "RESTARTS", "SINCE", "IMAGE"}, FreeText: true}
+	add := func(containers []corev1.Container, statuses []corev1.ContainerStatus, prefix string) {
+		for i := range containers {
+			state, since, restarts := "Waiting", "-", "0"
+			at := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == containers[i].Name })
+			if at >= 0 {
+				restarts = strconv.Itoa(int(statuses[at].RestartCount))
+				switch s := statuses[at].State; {
+				case s.Running != nil:
+					state, since = "Running", render.Age(f.Now(), s.Running.StartedAt.Time)
+				case s.Terminated != nil:
+					state, since = fmt.Sprintf("%s (%d)", cmp.Or(s.Terminated.Reason, "Ended"), s.Terminated.ExitCode), render.Age(f.Now(), s.Terminated.FinishedAt.Time)
+				case s.Waiting != nil:
+					state = cmp.Or(s.Waiting.Reason, state)
+				}
+			}
+			table.Rows = append(table.Rows, []string{prefix + containers[i].Name, style.Phase(state), restarts, since, containers[i].Image})
+		}
+	}
+	add(pod.Spec.InitContainers, pod.Status.InitContainerStatuses, "init: ")
+	add(pod.Spec.Containers, pod.Status.ContainerStatuses, "")
+	return table
+}
+
+// addWhy ends the sheet with why the pod does not run, when it does not.
+func addWhy(sheet *cli.Sheet, f *cli.Factory, pod *corev1.Pod, events []corev1.Event) {
+	reason := job.PodReason(pod, events)
+	if reason == "" {
+		return
+	}
+	title, hint := "Why it waits", ""
+	switch {
+	case pod.Status.Phase == corev1.PodFailed:
+		title, hint = "Why it failed", "job logs "+jobOf(pod)+" --failed"
+	case pod.Spec.NodeName == "":
+		hint = "job explain " + jobOf(pod)
+	default:
+		hint = "job logs " + jobOf(pod) + " --previous"
+	}
+	sheet.Sections = append(sheet.Sections, cli.Section{Title: title, Write: func(out io.Writer, width int) {
+		job.WriteSentence(out, reason, width)
+		if jobOf(pod) != "" {
+			job.WriteSentence(out, "More: "+f.Typed(hint), width)
+		}
+	}})
+}

@@ -1,0 +1,58 @@
+package podgroup_test
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+)
+
+// groups adds to the cluster's groups one with sub-groups and two plain pods, and one of a single pod.
+func groups(s *clitest.Server) {
+	tier, size, least := 2, int32(4), int32(2)
+	needs := golden.Amounts("cpu", "8", "memory", "16Gi")
+	spread := newGroup("spread", "research", schedulingv1beta1.PodGroupInqueue, 10*time.Minute)
+	spread.Labels = map[string]string{"team": "nlp"}
+	spread.Spec = schedulingv1beta1.PodGroupSpec{MinMember: 8, Queue: "research", PriorityClassName: "high", MinResources: &needs,
+		MinTaskMember:   map[string]int32{"ps": 2, "main": 6},
+		NetworkTopology: &schedulingv1beta1.NetworkTopologySpec{Mode: "hard", HighestTierAllowed: &tier},
+		SubGroupPolicy:  []schedulingv1beta1.SubGroupPolicySpec{{Name: "ring", SubGroupSize: &size, MinSubGroups: &least, NetworkTopology: &schedulingv1beta1.NetworkTopologySpec{Mode: "soft", HighestTierName: "rack"}}}}
+	spread.Status.Conditions = []schedulingv1beta1.PodGroupCondition{{Type: "Unschedulable", Status: "True", Reason: "NotEnoughResources", Message: "8/8 tasks in gang unschedulable", LastTransitionTime: golden.Ago(9 * time.Minute)}}
+	one := newGroup("podgroup-uid-lone", "default", schedulingv1beta1.PodGroupRunning, time.Hour)
+	one.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "lone", UID: "uid-lone"}}
+	one.Status.Running = 1
+	s.Set(spread, one, member("a", "spread"), member("b", "spread"), member("c", "other"), member("lone", "podgroup-uid-lone"))
+}
+
+func newGroup(name, queue string, phase schedulingv1beta1.PodGroupPhase, age time.Duration) *schedulingv1beta1.PodGroup {
+	return &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", CreationTimestamp: golden.Ago(age)},
+		Spec: schedulingv1beta1.PodGroupSpec{MinMember: 1, Queue: queue}, Status: schedulingv1beta1.PodGroupStatus{Phase: phase}}
+}
+
+func member(name, group string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "nlp", UID: "uid-" + "lone", CreationTimestamp: golden.Ago(time.Hour), Annotations: map[string]string{keys.GroupName: group}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
+}
+
+func TestPodGroupGoldens(t *testing.T) {
+	runs := golden.Every(
+		golden.Command{Args: "podgroup list", Wrong: "podgroup list --phase Waiting", Prepare: groups},
+		golden.Command{Args: "podgroup get spread", Wrong: "podgroup get sprad", Prepare: groups},
+		golden.Command{Args: "podgroup view spread", Wrong: "podgroup view", Prepare: groups},
+		golden.Command{Args: "podgroup create -f testdata/group.yaml", Wrong: "podgroup create -f testdata/bad.yaml", Prepare: groups},
+		golden.Command{Args: "podgroup delete spread", Wrong: "podgroup delete spraed", Prepare: groups},
+	)
+	more := func(about, args string) { runs = append(runs, golden.Run{About: about, Args: args, Prepare: groups}) }
+	more("all columns, all namespaces", "pg list -A -o wide")
+	more("in queues and phases", "podgroup list -q research,default --phase pending,inqueue")
+	more("of a job, explained", "podgroup view eval-uid-eval-1080")
+	more("of a job, not explained by the scheduler", "podgroup view plain-uid-plain-30 --events=false")
+	more("of a single pod", "podgroup view podgroup-uid-lone")
+	golden.Hold(t, "podgroup", runs)
+}
