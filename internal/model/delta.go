@@ -104,8 +104,6 @@ type GangSet struct {
 	// Topology says how near the pods have to be to each other; nil: anywhere.
 	Topology  *TopologySpec
 	SubGroups []SubGroupPolicy
-	// Unsupported names what the spec asks for and the engine does not do yet.
-	Unsupported []string
 }
 
 // GangGone removes a PodGroup. UID "" removes whichever has the name.

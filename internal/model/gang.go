@@ -32,9 +32,8 @@ type Gang struct {
 	// Estimate is the expected run time of its pods; 0: unknown.
 	Estimate time.Duration
 	// Topology says how near the pods have to be to each other; nil: anywhere.
-	Topology    *TopologySpec
-	SubGroups   []SubGroupPolicy
-	Unsupported []string
+	Topology  *TopologySpec
+	SubGroups []SubGroupPolicy
 
 	Tasks []*Task // no order
 	Count [statuses]int
@@ -149,7 +148,7 @@ func (d GangSet) apply(c *Cluster) {
 	g.User, g.QuotaResources = d.User, d.QuotaResources
 	g.MinResources, g.HasMinResources = c.Resources.Request(d.MinResources), d.HasMinResources
 	c.grow()
-	g.PriorityClass, g.Annotations, g.Unsupported = d.PriorityClass, d.Annotations, d.Unsupported
+	g.PriorityClass, g.Annotations = d.PriorityClass, d.Annotations
 	c.countTimed(g.Estimate > 0, -1)
 	if g.Estimate != d.Estimate {
 		c.EstimateGen = c.next()

@@ -98,10 +98,8 @@ func checkOf(j *session.Job) *decision.GangCheck {
 	return &decision.GangCheck{MinMember: j.MinMember, MinTaskMember: j.MinTaskMember}
 }
 
-// disregarded names what the gang or its placed pods ask for that no policy
-// judges yet.
-func disregarded(s *session.Session, j *session.Job) []string {
-	names := slices.Clone(j.Unsupported)
+// disregarded names what the gang's placed pods ask for that nobody judges.
+func disregarded(s *session.Session, j *session.Job) (names []string) {
 	for i, p := range j.Placed {
 		if s.Attacher != nil || i > 0 && p.Task.Shape == j.Placed[i-1].Task.Shape {
 			continue

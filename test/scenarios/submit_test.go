@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -148,7 +149,7 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 			never := corev1.PreemptNever
 			b.Obj().Spec.PreemptionPolicy = &never
 		case "system":
-			b.Obj().Spec.PriorityClassName = "system-cluster-critical"
+			b.Obj().Spec.PriorityClassName = cmp.Or(value, "system-cluster-critical")
 		case "protected":
 			b.Annotation("volcano.sh/preemptable", "false")
 		case "anti":

@@ -147,7 +147,7 @@ func (a *Adapter) prepare(c *shapeCase, p *podCase) {
 		p.device = ask(plugins.devices, reason.DevicesUnavailable)
 	}
 	p.quickCase = a.quickCase(c.shape, p)
-	p.ranks = p.free && a.conf.Points > 0 || p.device && a.prefers(c.shape)
+	p.ranks = !a.conf.Pointless && (p.free && a.conf.Points > 0 || p.device && a.prefers(c.shape))
 }
 
 // unbound says whether a volume of the shape has still to be found or made.

@@ -35,6 +35,8 @@ func (s *Session) AttachStamp(j *Job) uint64 {
 // Attaching is what policy predicates says of volumes and devices.
 type Attaching struct {
 	Limits, Zones, Binding, Devices bool
+	// Pointless: volumes and devices say where a pod may go, and not where it is better.
+	Pointless bool
 	// BindTimeout is how long a bind waits for its volumes, DeviceTimeout how long
 	// the search for devices on one node may take.
 	BindTimeout, DeviceTimeout time.Duration

@@ -103,7 +103,7 @@ func (s *Session) foreseeable(j *Job) bool {
 
 // simple says whether looking ahead can tell when a gang starts.
 func (s *Session) simple(j *Job) bool {
-	if j.Need() == 0 || len(j.Pending) == 0 || len(j.Reserved)+len(j.Placed)+len(j.Promised) > 0 || len(j.Unsupported) > 0 {
+	if j.Need() == 0 || len(j.Pending) == 0 || len(j.Reserved)+len(j.Placed)+len(j.Promised) > 0 {
 		return false
 	}
 	for _, shape := range j.Shapes() {

@@ -22,7 +22,11 @@ func (p *Policy) followLocks() {
 	nodes := &p.s.Cluster.Nodes
 	p.locks.Update(p.s, func(id model.NodeID) (until time.Time) {
 		for _, t := range nodes.Tasks[id] {
-			if at, is := handingOut(t); is && at.Add(lockTime).After(until) {
+			at, is := handingOut(t)
+			if at.After(p.s.Now) { // by another clock, or by nobody's: a node is not lost for it
+				at = p.s.Now
+			}
+			if is && at.Add(lockTime).After(until) {
 				until = at.Add(lockTime)
 			}
 		}

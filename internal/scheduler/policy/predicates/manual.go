@@ -7,6 +7,7 @@ var manual = config.Manual{
 	Text: "Switches Kubernetes' own placing rules on. What a pod asks for must always be there.",
 	Switches: []config.Option{
 		{Key: "enablePredicate", Default: "true", Text: "off: none of the rules counts"},
+		{Key: "enableNodeOrder", Default: "true", Text: "off: nodes get no points for volumes and devices"},
 	},
 	Arguments: []config.Option{
 		{Key: "predicate.NodeAffinityEnable", Default: "true", Text: "node selectors and required node affinity"},

@@ -19,7 +19,9 @@ type Policy struct {
 
 // New returns the policy; warn receives arguments that cannot be read.
 func New(conf config.Plugin, warn func(string)) *Policy {
-	return &Policy{conf, warn, attaching(conf.Arguments, warn)}
+	p := &Policy{conf, warn, attaching(conf.Arguments, warn)}
+	p.attaching.Pointless = !conf.Enabled("enableNodeOrder")
+	return p
 }
 
 // Name is predicates.

@@ -20,7 +20,7 @@ type Policy struct {
 
 // New returns the policy; warn receives arguments that cannot be read.
 func New(conf config.Plugin, warn func(string)) *Policy {
-	return &Policy{conf, float64(conf.Arguments.Int("task-topology.weight", 1, warn))}
+	return &Policy{conf, float64(max(conf.Arguments.Int("task-topology.weight", 1, warn), 0))}
 }
 
 // Name is task-topology.

@@ -80,7 +80,7 @@ func mayLose(g *model.Gang) int {
 func share(text string, of int) (int, bool) {
 	if digits, isPart := strings.CutSuffix(text, "%"); isPart {
 		n, err := strconv.Atoi(digits)
-		return (n*of + 99) / 100, err == nil && n >= 0
+		return (min(n, 100)*of + 99) / 100, err == nil && n >= 0
 	}
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= 0

@@ -1,0 +1,33 @@
+package tdm
+
+import "testing"
+
+func TestShare(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text string
+		of   int
+		want int
+		ok   bool
+	}{
+		"a number":                         {"3", 10, 3, true},
+		"a part":                           {"50%", 10, 5, true},
+		"a part is rounded up":             {"1%", 10, 1, true},
+		"nothing":                          {"0%", 10, 0, true},
+		"more than all is all":             {"250%", 10, 10, true},
+		"a part beyond all bounds is all":  {"9223372036854775807%", 10, 10, true},
+		"below zero":                       {"-1", 10, -1, false},
+		"a part below zero":                {"-10%", 10, -1, false},
+		"no number":                        {"some", 10, 0, false},
+		"no annotation":                    {"", 10, 0, false},
+		"a number that is no int":          {"99999999999999999999", 10, 9223372036854775807, false},
+		"a part that is no int is no part": {"99999999999999999999%", 10, 10, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got, ok := share(c.text, c.of); got != c.want && ok || ok != c.ok {
+				t.Errorf("%s of %d is %d, %v; want %d, %v", c.text, c.of, got, ok, c.want, c.ok)
+			}
+		})
+	}
+}
