@@ -10,7 +10,7 @@ hint:  install Go $(awk '/^go /{print $2}' go.mod) or later: https://go.dev/dl" 
 
 version=$(git describe --tags --always --dirty 2>/dev/null || echo unknown)
 commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
-pkg=github.com/vc-batch/vc/internal/cli/version
+pkg=github.com/vc-batch/vc/internal/build
 flags="-s -w -X $pkg.Version=$version -X $pkg.GitSHA=$commit -X $pkg.BuiltAt=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
 programs="./cmd/vc-local ./cmd/vcd ./cmd/vcctl ./cmd/kubectl-vc ./examples/wordcount k8s.io/kubernetes/cmd/kubectl"
 

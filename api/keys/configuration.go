@@ -9,5 +9,6 @@ const (
 	ConfigurationText     = "volcano-scheduler.conf" // what is in force, as it was given
 	ConfigurationSource   = "source"                 // the file it came from, or "built-in"
 	ConfigurationWarnings = "warnings"               // what of it has no effect, a line each
+	ConfigurationVersion  = "version"                // the version of the scheduler
 	ConfigurationRefused  = "refused"                // why the file as it is now was refused; absent when it was not
 )

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/build"
 )
 
 // confState is how the configuration stands, for people.
@@ -56,7 +57,7 @@ func (t *confTeller) tell(ctx context.Context, s confState) {
 }
 
 func (t *confTeller) write(ctx context.Context, s confState) (changed bool, err error) {
-	data := map[string]string{keys.ConfigurationText: s.text, keys.ConfigurationSource: s.source}
+	data := map[string]string{keys.ConfigurationText: s.text, keys.ConfigurationSource: s.source, keys.ConfigurationVersion: build.Self().Version}
 	if len(s.warnings) > 0 {
 		data[keys.ConfigurationWarnings] = strings.Join(s.warnings, "\n")
 	}

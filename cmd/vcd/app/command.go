@@ -3,13 +3,13 @@ package app
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/vc-batch/vc/internal/build"
 	"github.com/vc-batch/vc/internal/daemon"
 	"github.com/vc-batch/vc/internal/failpoint"
 )
@@ -128,18 +128,8 @@ func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			version, revision := "devel", "unknown"
-			if info, ok := debug.ReadBuildInfo(); ok {
-				if v := info.Main.Version; v != "" && v != "(devel)" {
-					version = v
-				}
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" {
-						revision = s.Value
-					}
-				}
-			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "vcd %s (revision %s)\n", version, revision)
+			self := build.Self()
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "vcd %s (revision %s)\n", self.Version, self.GitSHA)
 			return err
 		},
 	}

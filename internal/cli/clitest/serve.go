@@ -6,14 +6,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/vc-batch/vc/internal/cli"
 )
@@ -76,36 +74,6 @@ func (s *Server) refusal(r *http.Request) *metav1.Status {
 func (s *Server) fail(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
 	write(w, code, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
 		Code: int32(code), Reason: reason, Message: message})
-}
-
-// groups are what the server claims to serve.
-var groups = []string{"batch.volcano.sh/v1alpha1", "scheduling.volcano.sh/v1beta1", "bus.volcano.sh/v1alpha1"}
-
-func (s *Server) discovery(w http.ResponseWriter, r *http.Request) bool {
-	switch r.URL.Path {
-	case "/version":
-		write(w, http.StatusOK, version.Info{Major: "1", Minor: "36", GitVersion: "v1.36.3"})
-	case "/api":
-		write(w, http.StatusOK, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}})
-	case "/apis":
-		list := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
-		for _, gv := range groups {
-			group, v, _ := strings.Cut(gv, "/")
-			one := metav1.GroupVersionForDiscovery{GroupVersion: gv, Version: v}
-			list.Groups = append(list.Groups, metav1.APIGroup{Name: group, Versions: []metav1.GroupVersionForDiscovery{one}, PreferredVersion: one})
-		}
-		write(w, http.StatusOK, list)
-	case "/api/v1":
-		write(w, http.StatusOK, metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "v1",
-			APIResources: []metav1.APIResource{{Name: "serviceaccounts", Kind: "ServiceAccount", Namespaced: true, Verbs: metav1.Verbs{"create"}}}})
-	default:
-		if gv, found := strings.CutPrefix(r.URL.Path, "/apis/"); found && slices.Contains(groups, gv) {
-			write(w, http.StatusOK, metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: gv})
-			return true
-		}
-		return false
-	}
-	return true
 }
 
 // isObject says whether a path names an object and not a collection.

@@ -40,6 +40,11 @@ type Server struct {
 	watchers []chan change
 	logs     map[string]string
 	refuse   map[string]*metav1.Status
+	// claims, kubernetes and volcano are what discovery answers.
+	claims     []claim
+	kubernetes string
+	volcano    bool
+
 	requests []string
 	queries  []string
 	// onCreate changes objects of a kind as they are created; created are those of each kind that were.
@@ -55,7 +60,7 @@ type change struct {
 
 // Start starts a server that ends with the test.
 func Start(t testing.TB, objects ...client.Object) *Server {
-	s := &Server{t: t, objects: map[string]map[string]any{}, logs: map[string]string{}, refuse: map[string]*metav1.Status{},
+	s := &Server{t: t, claims: served, kubernetes: "v1.36.3", objects: map[string]map[string]any{}, logs: map[string]string{}, refuse: map[string]*metav1.Status{},
 		onCreate: map[string]func(map[string]any){}, created: map[string][]map[string]any{}}
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(func() {

@@ -2,7 +2,6 @@ package conf
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
@@ -26,7 +24,7 @@ type checkOptions struct {
 	f         *cli.Factory
 	file      string
 	namespace string
-	format    string
+	out       cli.Value
 	strict    bool
 }
 
@@ -76,8 +74,8 @@ func newCheck(f *cli.Factory, run func(context.Context, *checkOptions) error) *c
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.format != "" && o.format != "json" && o.format != "yaml" {
-				return cli.UsageError(f, cmd, "--output: %q is neither json nor yaml", o.format)
+			if err := o.out.Validate(); err != nil {
+				return err
 			}
 			return run(cmd.Context(), o)
 		},
@@ -85,9 +83,10 @@ func newCheck(f *cli.Factory, run func(context.Context, *checkOptions) error) *c
 	flags := cmd.Flags()
 	flags.StringVarP(&o.file, "filename", "f", "", "File to check; - is standard input")
 	flags.StringVar(&o.namespace, "scheduler-namespace", "volcano-system", "Namespace that the scheduler runs in")
-	flags.StringVarP(&o.format, "output", "o", "", "Format: json or yaml")
+	o.out.AddFlag(cmd)
 	flags.BoolVar(&o.strict, "strict", false, "Fail when something has no effect")
-	_ = cmd.RegisterFlagCompletionFunc("output", cli.Values("json", "yaml"))
+	_ = cmd.RegisterFlagCompletionFunc("scheduler-namespace", f.CompleteNamespaces())
+	_ = cmd.MarkFlagFilename("filename", "conf", "yaml", "yml")
 	return cmd
 }
 
@@ -193,17 +192,7 @@ func (o *checkOptions) running(ctx context.Context) (Report, error) {
 }
 
 func (o *checkOptions) print(r Report) error {
-	out := o.f.Streams.Out
-	switch o.format {
-	case "json":
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "    ")
-		return encoder.Encode(r)
-	case "yaml":
-		text, err := yaml.Marshal(r)
-		if err == nil {
-			_, err = out.Write(text)
-		}
+	if done, err := o.out.Print(o.f, r); done {
 		return err
 	}
 	for _, w := range r.Warnings {
@@ -212,6 +201,7 @@ func (o *checkOptions) print(r Report) error {
 	if len(r.Actions) == 0 {
 		return nil
 	}
+	out := o.f.Streams.Out
 	fmt.Fprintf(out, "Source:   %s\nActions:  %s\n", r.Source, strings.Join(r.Actions, ", "))
 	for i, tier := range r.Tiers {
 		fmt.Fprintf(out, "Tier %d:   %s\n", i+1, strings.Join(tier, ", "))

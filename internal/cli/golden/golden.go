@@ -17,12 +17,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/vc-batch/vc/internal/build"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
@@ -34,6 +36,11 @@ var rewrite = flag.Bool("rewrite", false, "write the goldens anew")
 
 // Now is the moment at which all goldens are taken.
 var Now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// The program that all goldens are taken of is of one version.
+func init() {
+	build.Version, build.GitSHA, build.BuiltAt = "v0.1.0", "0123abcd", "2026-03-01T12:00:00Z"
+}
 
 // Run is one command line and how it is run.
 type Run struct {
@@ -130,7 +137,7 @@ func (r Run) Do(t testing.TB, server *clitest.Server) Result {
 	defer cancel()
 	code := root.Run(ctx, factory(t, &streams), args)
 	clean := func(text *bytes.Buffer) string {
-		return strings.ReplaceAll(text.String(), server.URL(), "http://server")
+		return strings.NewReplacer(server.URL(), "http://server", runtime.Version(), "go1.x", runtime.GOOS+"/"+runtime.GOARCH, "linux/amd64").Replace(text.String())
 	}
 	return Result{clean(out), clean(errOut), code}
 }

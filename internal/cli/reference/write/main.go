@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/vc-batch/vc/internal/build"
 	"github.com/vc-batch/vc/internal/cli/reference"
-	"github.com/vc-batch/vc/internal/cli/version"
 )
 
 func main() {
@@ -28,7 +28,7 @@ func run(markdownDir, manDir string) error {
 	if err != nil {
 		return err
 	}
-	man, err := reference.Man(version.Self().Version, time.Now())
+	man, err := reference.Man(build.Self().Version, time.Now())
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,97 @@
+package clitest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/version"
+)
+
+// claim is what a server says of one group: which kinds it serves.
+type claim struct {
+	groupVersion string
+	kinds        []string
+}
+
+// served are the kinds that a server claims to serve.
+var served = []claim{
+	{"batch.volcano.sh/v1alpha1", []string{"Job", "CronJob"}},
+	{"scheduling.volcano.sh/v1beta1", []string{"PodGroup", "Queue"}},
+	{"bus.volcano.sh/v1alpha1", []string{"Command"}},
+	{"flow.volcano.sh/v1alpha1", []string{"JobFlow", "JobTemplate"}},
+	{"topology.volcano.sh/v1alpha1", []string{"HyperNode"}},
+	{"insight.vc-batch.dev/v1alpha1", []string{"Plan"}},
+}
+
+// Serve makes the server claim to serve these kinds of one group, and nothing else.
+func (s *Server) Serve(groupVersion string, kinds ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.claims = []claim{{groupVersion, kinds}}
+}
+
+// Volcano makes the server one of this version of Kubernetes, on which Volcano is installed.
+func (s *Server) Volcano(kubernetes string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kubernetes, s.volcano = kubernetes, true
+	s.claims = slices.DeleteFunc(slices.Clone(s.claims), func(c claim) bool { return strings.HasPrefix(c.groupVersion, "insight.") })
+}
+
+// discovery answers what there is; it reports whether that was asked.
+func (s *Server) discovery(w http.ResponseWriter, r *http.Request) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch r.URL.Path {
+	case "/version":
+		write(w, http.StatusOK, version.Info{Major: "1", Minor: "36", GitVersion: s.kubernetes})
+	case "/api":
+		write(w, http.StatusOK, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}})
+	case "/apis":
+		write(w, http.StatusOK, s.groupList())
+	case "/api/v1":
+		write(w, http.StatusOK, metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "v1",
+			APIResources: []metav1.APIResource{{Name: "serviceaccounts", Kind: "ServiceAccount", Namespaced: true, Verbs: metav1.Verbs{"create"}}}})
+	case "/openapi/v3":
+		write(w, http.StatusOK, map[string]any{"paths": map[string]any{"apis/scheduling.volcano.sh/v1beta1": map[string]any{"serverRelativeURL": "/openapi/v3/apis/scheduling.volcano.sh/v1beta1"}}})
+	case "/openapi/v3/apis/scheduling.volcano.sh/v1beta1":
+		fields := map[string]any{"phase": map[string]any{}}
+		if !s.volcano {
+			fields["explanation"] = map[string]any{}
+		}
+		status := map[string]any{"properties": fields}
+		write(w, http.StatusOK, map[string]any{"components": map[string]any{"schemas": map[string]any{
+			"sh.volcano.scheduling.v1beta1.PodGroup": map[string]any{"properties": map[string]any{"status": status}}}}})
+	default:
+		return s.resources(w, r)
+	}
+	return true
+}
+
+func (s *Server) groupList() metav1.APIGroupList {
+	list := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
+	for _, one := range s.claims {
+		group, v, _ := strings.Cut(one.groupVersion, "/")
+		gv := metav1.GroupVersionForDiscovery{GroupVersion: one.groupVersion, Version: v}
+		list.Groups = append(list.Groups, metav1.APIGroup{Name: group, Versions: []metav1.GroupVersionForDiscovery{gv}, PreferredVersion: gv})
+	}
+	return list
+}
+
+// resources answers which kinds a group serves.
+func (s *Server) resources(w http.ResponseWriter, r *http.Request) bool {
+	for _, one := range s.claims {
+		if r.URL.Path != "/apis/"+one.groupVersion {
+			continue
+		}
+		list := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: one.groupVersion}
+		for _, kind := range one.kinds {
+			list.APIResources = append(list.APIResources, metav1.APIResource{Name: resourceOf(kind), Kind: kind, Namespaced: kind != "Queue" && kind != "HyperNode", Verbs: metav1.Verbs{"get", "list"}})
+		}
+		write(w, http.StatusOK, list)
+		return true
+	}
+	return false
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+)
+
+// Value is -o of a command whose answer is no object of the cluster: a text, or json or yaml.
+type Value struct {
+	Format string
+}
+
+// AddFlag adds -o.
+func (v *Value) AddFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&v.Format, "output", "o", "", "Format: json or yaml")
+	_ = cmd.RegisterFlagCompletionFunc("output", Values("json", "yaml"))
+}
+
+// Validate refuses a format that does not exist.
+func (v *Value) Validate() error {
+	switch v.Format {
+	case "", "json", "yaml":
+		return nil
+	}
+	hint := "formats: json, yaml"
+	if near := Nearest(v.Format, []string{"json", "yaml"}); near != "" {
+		hint = "did you mean \"" + near + "\"? " + hint
+	}
+	return Errorf(hint, "output format %q is not known", v.Format)
+}
+
+// Print prints the answer in the format that was asked for; done is false when that is the text,
+// which the caller prints.
+func (v *Value) Print(f *Factory, answer any) (done bool, err error) {
+	switch v.Format {
+	case "json":
+		encoder := json.NewEncoder(f.Streams.Out)
+		encoder.SetIndent("", "    ")
+		return true, encoder.Encode(answer)
+	case "yaml":
+		text, err := yaml.Marshal(answer)
+		if err == nil {
+			_, err = f.Streams.Out.Write(text)
+		}
+		return true, err
+	}
+	return false, nil
+}

@@ -1,0 +1,199 @@
+package version
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// oldest is the first Kubernetes whose CRDs can hold what ours hold: rules in CEL, for everybody.
+const oldest = "1.29.0"
+
+// kinds are what the command line reads and writes.
+var kinds = []struct {
+	version schema.GroupVersion
+	kinds   []string
+}{
+	{batchv1alpha1.GroupVersion, []string{"Job", "CronJob"}},
+	{schedulingv1beta1.GroupVersion, []string{"PodGroup", "Queue"}},
+	{busv1alpha1.GroupVersion, []string{"Command"}},
+	{flowv1alpha1.GroupVersion, []string{"JobFlow", "JobTemplate"}},
+	{topologyv1alpha1.GroupVersion, []string{"HyperNode"}},
+	{insightv1alpha1.GroupVersion, []string{"Plan"}},
+}
+
+// ask reads what the cluster is. What it could read stays in info when it fails.
+func (o *options) ask(ctx context.Context, info *Info) error {
+	config, err := o.f.RESTConfig()
+	if err != nil {
+		return err
+	}
+	c, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return err
+	}
+	kubernetes, err := c.ServerVersion()
+	if err != nil {
+		return err
+	}
+	info.Server = &Server{Address: config.Host, Kubernetes: kubernetes.GitVersion, APIs: []string{}}
+	if running, err := version.ParseGeneric(kubernetes.GitVersion); err == nil && running.LessThan(version.MustParseGeneric(oldest)) {
+		info.Warnings = append(info.Warnings, fmt.Sprintf("the cluster's Kubernetes is %s; vc needs %s or later", kubernetes.GitVersion, strings.TrimSuffix(oldest, ".0")))
+	}
+	if err := info.apis(c); err != nil {
+		return err
+	}
+	if err := info.fields(c); err != nil {
+		return err
+	}
+	return o.components(ctx, info)
+}
+
+// apis notes which of our kinds are served.
+func (i *Info) apis(c discovery.DiscoveryInterface) error {
+	groups, err := c.ServerGroups()
+	if err != nil {
+		return err
+	}
+	for _, want := range kinds {
+		name := want.version.String()
+		missing := want.kinds
+		if serves(groups, name) {
+			i.Server.APIs = append(i.Server.APIs, name)
+			resources, err := c.ServerResourcesForGroupVersion(name)
+			if err != nil {
+				return err
+			}
+			missing = slices.DeleteFunc(slices.Clone(want.kinds), func(kind string) bool {
+				return slices.ContainsFunc(resources.APIResources, func(r metav1.APIResource) bool { return r.Kind == kind })
+			})
+		}
+		for _, kind := range missing {
+			i.Server.Missing = append(i.Server.Missing, kind+"."+name)
+		}
+	}
+	switch missing := i.Server.Missing; {
+	case len(i.Server.APIs) == 0:
+		i.Warnings = append(i.Warnings, "the cluster serves none of our kinds: is vc installed there (kubectl apply -f deploy/install.yaml)?")
+	case len(missing) > 0:
+		i.Warnings = append(i.Warnings, fmt.Sprintf("the cluster does not serve %s: an older vc, or Volcano's own CRDs, are installed there", strings.Join(missing, ", ")))
+	}
+	return nil
+}
+
+func serves(groups *metav1.APIGroupList, groupVersion string) bool {
+	return slices.ContainsFunc(groups.Groups, func(group metav1.APIGroup) bool {
+		return slices.ContainsFunc(group.Versions, func(v metav1.GroupVersionForDiscovery) bool { return v.GroupVersion == groupVersion })
+	})
+}
+
+// ourField is a field of PodGroups that Volcano's CRD does not have, and older ones of ours did not.
+const ourField = "explanation"
+
+// fields notes whether the PodGroups of the cluster can hold what our scheduler says in them. Every user may read
+// the schemas; a server that serves none is not blamed.
+func (i *Info) fields(c discovery.DiscoveryInterface) error {
+	if !slices.Contains(i.Server.APIs, schedulingv1beta1.GroupVersion.String()) {
+		return nil
+	}
+	paths, err := c.OpenAPIV3().Paths()
+	if err != nil || paths["apis/"+schedulingv1beta1.GroupVersion.String()] == nil {
+		return nil
+	}
+	text, err := paths["apis/"+schedulingv1beta1.GroupVersion.String()].Schema("application/json")
+	if err != nil {
+		return err
+	}
+	type properties struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	var document struct {
+		Components struct {
+			Schemas map[string]properties `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(text, &document); err != nil {
+		return err
+	}
+	for name, kind := range document.Components.Schemas {
+		var status properties
+		if !strings.HasSuffix(name, ".PodGroup") || json.Unmarshal(kind.Properties["status"], &status) != nil {
+			continue
+		}
+		if _, there := status.Properties[ourField]; !there {
+			i.Warnings = append(i.Warnings, "PodGroups of this cluster have no status."+ourField+": Volcano's CRDs, or old ones, are installed; job explain knows less")
+		}
+	}
+	return nil
+}
+
+// components notes what the parts of vc say of themselves: the scheduler in its ConfigMap, the others by the
+// images of their Deployments. Who may read neither is told nothing of them.
+func (o *options) components(ctx context.Context, info *Info) error {
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	var state corev1.ConfigMap
+	if err := c.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: keys.ConfigurationName}, &state); err == nil {
+		if told := state.Data[keys.ConfigurationVersion]; told != "" {
+			info.add("scheduler", told, "configmap "+o.namespace+"/"+state.Name)
+		}
+	}
+	set, err := o.f.Clientset()
+	if err != nil {
+		return err
+	}
+	deployments, err := set.AppsV1().Deployments(o.namespace).List(ctx, metav1.ListOptions{Limit: cli.PageSize})
+	if err != nil {
+		return nil
+	}
+	for i := range deployments.Items {
+		info.deployment(&deployments.Items[i])
+	}
+	return nil
+}
+
+// deployment adds the part of vc that a Deployment runs.
+func (i *Info) deployment(d *appsv1.Deployment) {
+	name := strings.TrimPrefix(d.Name, "volcano-")
+	known := slices.ContainsFunc(i.Server.Components, func(c Component) bool { return c.Name == name })
+	if known || name == d.Name || len(d.Spec.Template.Spec.Containers) == 0 {
+		return
+	}
+	image := d.Spec.Template.Spec.Containers[0].Image
+	tag := "latest"
+	if at := strings.LastIndex(image, ":"); at > strings.LastIndex(image, "/") {
+		tag = image[at+1:]
+	}
+	i.add(name, tag, "image "+image)
+}
+
+// add notes a component, and warns when its version is another release than this client's.
+func (i *Info) add(name, told, source string) {
+	i.Server.Components = append(i.Server.Components, Component{name, told, source})
+	theirs, errTheirs := version.ParseSemantic(told)
+	ours, errOurs := version.ParseSemantic(i.Client.Version)
+	if errTheirs == nil && errOurs == nil && (theirs.Major() != ours.Major() || theirs.Minor() != ours.Minor()) {
+		i.Warnings = append(i.Warnings, fmt.Sprintf("%s %s and this client %s are of different releases: one may not know what the other says", name, told, i.Client.Version))
+	}
+}
