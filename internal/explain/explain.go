@@ -372,6 +372,9 @@ func hint(v *Verdict) string {
 func atMost(v *Verdict) string {
 	l := v.Limit
 	or := "or add nodes"
+	if l.Kept > 0 {
+		or = "add nodes, or lower what is guaranteed to other queues"
+	}
 	switch v.Code {
 	case reason.OverCapability:
 		or = fmt.Sprintf("raise the capability of queue %s, or submit to another queue", l.Queue)
@@ -379,6 +382,9 @@ func atMost(v *Verdict) string {
 		or = "or raise the ResourceQuota"
 	case reason.Overcommitted:
 		or = "add nodes, or raise overcommit-factor"
+	}
+	if l.Limit <= 0 && l.Kept > 0 {
+		return or
 	}
 	return fmt.Sprintf("ask for at most %s %s in all, %s", l.Resource, amount(l.Resource, l.Limit), or)
 }

@@ -46,6 +46,67 @@ func TestThreadsNameTestsThatExist(t *testing.T) {
 	}
 }
 
+// scheduling are the threads of Volcano's tracker that were collected about what a scheduler does, by what they are about: issues, and pull requests as "PR n".
+var scheduling = map[string]string{
+	"preemption and reclaim": "#3332 #2034 #5925 #1195 #3567 #3291 #1772 #4817 #4607 #2622 #2612 PR 5011 #3079 #3336 #394 #3869 #4658 #3990 #4808 #5105 #5107 #3932 #4679 #5881 #4950 " +
+		"#4533 #4374 #5827 #1642 #1720 #2337 #1091 #2772 #4576",
+	"queues":                         "#1860 #921 #4492 #2881 #3255 #3684 #5911 #5001 #4235 #1096 #3725 #4261 #5048 PR 4441 #3112 #3606 #2264 #5085 #1014 PR 1079",
+	"order":                          "#4165 #688 PR 5161 #2052 #1901 #3095 #2283 #2384 #1258 #947 PR 1011 PR 298 PR 4580 #4690 #1098",
+	"gangs":                          "#2462 #5805 #6010 #3373 #4739 #2518 #2377",
+	"autoscalers, devices, topology": "#3910 #4030 #691 #4710 #5271 #3616 #4809 #4505 PR 4571 #4713 #5532 #3923 #3160 #1782 #2999 #2965 #1506 #3301 #4998 #3665 #4343 #3877",
+	"crashes and races":              "#1073 #2481 #3324 #3478 #5708 PR 5569 #1957 #628 #3445 #4609 #2821 #3852 #4745 #2700 #1417",
+}
+
+// unrowed are the threads without a row, and why.
+var unrowed = map[string]string{
+	"#1642": onlyNumber, "#1720": onlyNumber, "#2337": onlyNumber, "#1091": onlyNumber, "#4576": onlyNumber,
+	"#1957": onlyNumber, "#628": onlyNumber, "#3445": onlyNumber, "PR 5569": onlyNumber + "; that nothing stops the scheduler is TestNonsenseAnywhereDoesNoHarm",
+	"PR 1079": "a page of documentation about quotas; what it explains is in the row of #5085",
+	"PR 5161": "it adds policy fairshare, which is in the row of #4165",
+	"PR 1011": "it removes action elect, whose place reservations have taken: the row of #947", "PR 298": "it adds the action that PR 1011 removes",
+	"#4739": "it is about the PodGroup that a controller makes for a ReplicaSet",
+}
+
+const onlyNumber = "nothing but its number is known to us"
+
+// TestEveryThreadOfTheSchedulerHasARow holds docs/threads.md to the list, and the list of exceptions to what is true.
+func TestEveryThreadOfTheSchedulerHasARow(t *testing.T) {
+	page, err := os.ReadFile("../../docs/threads.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	thread := regexp.MustCompile(`(?:PR |#)\d+`)
+	rows, heading := map[string]bool{}, map[string]bool{}
+	for n, line := range strings.Split(string(page), "\n") {
+		if strings.HasPrefix(line, "## ") {
+			clear(heading)
+		}
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		if !strings.HasPrefix(line, "|") || len(cells) != 3 {
+			continue
+		}
+		if strings.Contains(cells[0], "source") && strings.TrimSpace(cells[0]) != "in the source" {
+			t.Errorf("docs/threads.md:%d: %q, want \"in the source\"", n+1, cells[0])
+		}
+		for _, name := range thread.FindAllString(cells[0], -1) {
+			if heading[name] {
+				t.Errorf("docs/threads.md:%d: %s has a row under this heading already", n+1, name)
+			}
+			rows[name], heading[name] = true, true
+		}
+	}
+	for about, list := range scheduling {
+		for _, name := range thread.FindAllString(list, -1) {
+			switch why, excepted := unrowed[name]; {
+			case excepted == rows[name] && excepted:
+				t.Errorf("%s, about %s, has a row, and a reason to have none: %s", name, about, why)
+			case !excepted && !rows[name]:
+				t.Errorf("%s, about %s, has no row in docs/threads.md", name, about)
+			}
+		}
+	}
+}
+
 // namesOfTests are those of all Go tests of the project.
 func namesOfTests(t *testing.T) map[string]bool {
 	t.Helper()

@@ -70,6 +70,7 @@ func (r *rules) blame(p *queue.Queue, i int, asked model.Request, claims bool) v
 		v.Limit.Kept = min(p.Capability[i], limit(p.Parent)) - limit(p)
 	default:
 		v.Code, v.Limit.Cluster = reason.GangDoesNotFit, true
+		v.Limit.Kept = max(min(p.Capability[i], r.ledger.Total[i])-limit(p), 0)
 	}
 	return v
 }

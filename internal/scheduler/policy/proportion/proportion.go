@@ -87,6 +87,7 @@ func (r rules) capability(q *queue.Queue, index int, asked model.Request, held f
 	v := r.limit(reason.OverCapability, q, index, asked, held, q.RealCapability[index])
 	if q.Capability[index] > q.RealCapability[index] {
 		v.Code, v.Limit.Cluster = reason.GangDoesNotFit, true
+		v.Limit.Kept = max(min(q.Capability[index], r.ledger.Total[index])-q.RealCapability[index], 0)
 	}
 	return v
 }
