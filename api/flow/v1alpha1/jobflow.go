@@ -97,17 +97,17 @@ type Patch struct {
 type Probe struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
-	HttpGetList []HttpGet `json:"httpGetList,omitempty"`
+	HTTPGetList []HTTPGet `json:"httpGetList,omitempty"`
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
-	TcpSocketList []TcpSocket `json:"tcpSocketList,omitempty"`
+	TCPSocketList []TCPSocket `json:"tcpSocketList,omitempty"`
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
 	TaskStatusList []TaskStatus `json:"taskStatusList,omitempty"`
 }
 
-// HttpGet holds when every pod of a task answers with a status from 200 to 399.
-type HttpGet struct {
+// HTTPGet holds when every pod of a task answers with a status from 200 to 399.
+type HTTPGet struct {
 	// TaskName is a task of a target's job.
 	//
 	// +kubebuilder:validation:MaxLength=253
@@ -125,8 +125,8 @@ type HttpGet struct {
 	HTTPHeader corev1.HTTPHeader `json:"httpHeader,omitempty"`
 }
 
-// TcpSocket holds when every pod of a task takes a connection.
-type TcpSocket struct {
+// TCPSocket holds when every pod of a task takes a connection.
+type TCPSocket struct {
 	// TaskName is a task of a target's job.
 	//
 	// +kubebuilder:validation:MaxLength=253

@@ -63,10 +63,10 @@ func validateDependsOn(step *Flow, steps map[string][]string, path *field.Path) 
 		errs = append(errs, field.Required(path.Child("targets"), "a probe looks at the tasks of targets"))
 	}
 	path = path.Child("probe")
-	for i, get := range probe.HttpGetList {
+	for i, get := range probe.HTTPGetList {
 		errs = append(errs, validateProbed(get.TaskName, get.Port, path.Child("httpGetList").Index(i))...)
 	}
-	for i, socket := range probe.TcpSocketList {
+	for i, socket := range probe.TCPSocketList {
 		errs = append(errs, validateProbed(socket.TaskName, socket.Port, path.Child("tcpSocketList").Index(i))...)
 	}
 	phases := []string{"Pending", "Running", "Succeeded", "Failed"}

@@ -20,8 +20,8 @@ func flows(s *clitest.Server) {
 	night := newFlow("night", flowv1alpha1.Running, 2*time.Minute)
 	night.Spec.Flows = []flowv1alpha1.Flow{
 		{Name: "serve"},
-		after("query", &flowv1alpha1.Probe{HttpGetList: []flowv1alpha1.HttpGet{{TaskName: "server", Path: "/", Port: 8123}}}, "serve"),
-		after("check", &flowv1alpha1.Probe{TcpSocketList: []flowv1alpha1.TcpSocket{{TaskName: "server", Port: 22}}, TaskStatusList: []flowv1alpha1.TaskStatus{{TaskName: "server", Phase: "Succeeded"}}}, "serve"),
+		after("query", &flowv1alpha1.Probe{HTTPGetList: []flowv1alpha1.HTTPGet{{TaskName: "server", Path: "/", Port: 8123}}}, "serve"),
+		after("check", &flowv1alpha1.Probe{TCPSocketList: []flowv1alpha1.TCPSocket{{TaskName: "server", Port: 22}}, TaskStatusList: []flowv1alpha1.TaskStatus{{TaskName: "server", Phase: "Succeeded"}}}, "serve"),
 		after("report", nil, "serve", "query"),
 		after("mail", nil, "report", "check"),
 	}

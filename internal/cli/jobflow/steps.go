@@ -114,10 +114,10 @@ func (s *step) probes() string {
 	}
 	var parts []string
 	probe := s.spec.DependsOn.Probe
-	for _, get := range probe.HttpGetList {
+	for _, get := range probe.HTTPGetList {
 		parts = append(parts, fmt.Sprintf("task %s answers http :%d/%s", get.TaskName, get.Port, strings.TrimPrefix(get.Path, "/")))
 	}
-	for _, socket := range probe.TcpSocketList {
+	for _, socket := range probe.TCPSocketList {
 		parts = append(parts, fmt.Sprintf("task %s takes connections at :%d", socket.TaskName, socket.Port))
 	}
 	for _, status := range probe.TaskStatusList {

@@ -235,10 +235,10 @@ func (p *planner) probed(step *flow.Flow) bool {
 		return true
 	}
 	var tasks []string
-	for _, g := range probe.HttpGetList {
+	for _, g := range probe.HTTPGetList {
 		tasks = append(tasks, g.TaskName)
 	}
-	for _, g := range probe.TcpSocketList {
+	for _, g := range probe.TCPSocketList {
 		tasks = append(tasks, g.TaskName)
 	}
 	for _, g := range probe.TaskStatusList {
@@ -272,12 +272,12 @@ func (p *planner) holds(probe *flow.Probe, name string) bool {
 			all = all && job.Status.TaskStatusCount[task.Name].Phase[corev1.PodPhase(s.Phase)] >= needed(task)
 		}
 	}
-	for _, g := range probe.HttpGetList {
+	for _, g := range probe.HTTPGetList {
 		if taskOf(job, g.TaskName) != nil {
 			all = p.ask(Probe{Job: name, Task: g.TaskName, Network: "http", Port: g.Port, Path: g.Path, Header: g.HTTPHeader.Name, Value: g.HTTPHeader.Value}) && all
 		}
 	}
-	for _, g := range probe.TcpSocketList {
+	for _, g := range probe.TCPSocketList {
 		if taskOf(job, g.TaskName) != nil {
 			all = p.ask(Probe{Job: name, Task: g.TaskName, Network: "tcp", Port: g.Port}) && all
 		}

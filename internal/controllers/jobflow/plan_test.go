@@ -150,9 +150,9 @@ func TestAProbeLetsAStepBeginBeforeItsTargetsEnd(t *testing.T) {
 		ready func(w *world)
 		asked []string
 	}{
-		"http": {flow.Probe{HttpGetList: []flow.HttpGet{{TaskName: "server", Path: "/ready", Port: 8080}}},
+		"http": {flow.Probe{HTTPGetList: []flow.HTTPGet{{TaskName: "server", Path: "/ready", Port: 8080}}},
 			func(w *world) { w.holds["f-a/server"] = true }, []string{"http f-a/server:8080/ready"}},
-		"tcp": {flow.Probe{TcpSocketList: []flow.TcpSocket{{TaskName: "server", Port: 22}}},
+		"tcp": {flow.Probe{TCPSocketList: []flow.TCPSocket{{TaskName: "server", Port: 22}}},
 			func(w *world) { w.holds["f-a/server"] = true }, []string{"tcp f-a/server:22"}},
 		"status": {flow.Probe{TaskStatusList: []flow.TaskStatus{{TaskName: "server", Phase: "Running"}}},
 			func(w *world) { w.is("f-a", batch.Running, corev1.PodRunning) }, nil},

@@ -101,7 +101,7 @@ func TestAProbeThatIsNotAnsweredForAWhileIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := after("b", "a")
-			b.DependsOn.Probe = &flow.Probe{TcpSocketList: []flow.TcpSocket{{TaskName: "server", Port: 22}}}
+			b.DependsOn.Probe = &flow.Probe{TCPSocketList: []flow.TCPSocket{{TaskName: "server", Port: 22}}}
 			w := newWorld(t, flow.Flow{Name: "a"}, b)
 			w.in.Templates["a"].Spec.Plugins = c.plugins
 			w.look()
