@@ -40,6 +40,8 @@ type List[T client.Object] struct {
 	Fetch func(ctx context.Context, c client.Client) ([]T, string, error)
 	// Suggest returns the names there are, to say which one may be meant; it may be nil.
 	Suggest func(context.Context) []string
+	// IgnoreDeleted says that a watch prints no row for an object that is gone.
+	IgnoreDeleted bool
 	// Single prints a lone object without a List around it.
 	Single bool
 	// FreeText says that the last column may be shortened on a terminal.
@@ -79,20 +81,11 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 		return err
 	}
 	l.slim(o)
-	fetch := l.fetch
-	if l.Fetch != nil {
-		fetch = l.Fetch
-	}
-	items, version, err := fetch(ctx, c)
+	items, version, err := l.read(ctx, f, c, o)
 	if err != nil {
 		return err
 	}
 	missing := l.missing(ctx, items)
-	if l.Prepare != nil && (!o.Machine() || o.SortBy != "") {
-		if err := l.Prepare(ctx, items); err != nil {
-			return err
-		}
-	}
 	if err := sortRows(items, sortable, o.SortBy); err != nil {
 		return err
 	}
@@ -125,6 +118,21 @@ func (l *List[T]) choose(f *Factory, o *Output) error {
 	}
 	l.Columns = columns
 	return err
+}
+
+// read lists, and reads what the rows need besides.
+func (l *List[T]) read(ctx context.Context, f *Factory, c client.Client, o *Output) (items []T, version string, err error) {
+	busy := f.Streams.Busy("reading " + l.Kind)
+	defer busy.Done()
+	fetch := l.fetch
+	if l.Fetch != nil {
+		fetch = l.Fetch
+	}
+	items, version, err = fetch(ctx, c)
+	if err == nil && l.Prepare != nil && (!o.Machine() || o.SortBy != "") {
+		err = l.Prepare(ctx, items)
+	}
+	return items, version, err
 }
 
 // slim makes Slim do nothing where the whole object may be asked for, and drop
@@ -400,7 +408,7 @@ func (p *rowPrinter[T]) follow(ctx context.Context, watcher watch.Interface, tou
 }
 
 func (p *rowPrinter[T]) changed(ctx context.Context, kind watch.EventType, item T) error {
-	if kind == watch.Bookmark || !p.list.keeps(item) {
+	if kind == watch.Bookmark || kind == watch.Deleted && p.list.IgnoreDeleted || !p.list.keeps(item) {
 		return nil
 	}
 	if p.o.Machine() {

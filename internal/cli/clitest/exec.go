@@ -28,13 +28,15 @@ import (
 //
 // Attach finds "cat", after it has printed a line.
 type process struct {
-	tty    bool
-	in     *bufio.Reader
-	err    io.Writer
-	resize io.Reader
+	tty bool
+	in  *bufio.Reader
+	err io.Writer
 
-	mu  sync.Mutex // guards out
-	out io.Writer
+	mu   sync.Mutex // guards what follows
+	out  io.Writer
+	size string
+	// shown says that sizes are printed.
+	shown bool
 }
 
 // exec answers exec and attach over WebSockets.
@@ -60,7 +62,8 @@ func (s *Server) exec(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer func() { _ = conn.Close() }()
-	p := &process{tty: query.Get("tty") == "true", in: bufio.NewReader(streams[0]), out: streams[1], err: streams[2], resize: streams[4]}
+	p := &process{tty: query.Get("tty") == "true", in: bufio.NewReader(streams[0]), out: streams[1], err: streams[2]}
+	go p.sizes(streams[4])
 	command := query["command"]
 	if strings.HasSuffix(r.URL.Path, "/attach") {
 		p.say("attached to " + query.Get("container"))
@@ -100,7 +103,7 @@ func (p *process) run(command []string) int {
 		p.say("listening")
 		p.keys(func(key byte) { p.say(fmt.Sprintf("%q", key)) })
 	case "size":
-		go p.sizes()
+		p.showSizes()
 		p.keys(func(byte) {})
 	default:
 		p.say(command[0] + ": not found")
@@ -131,13 +134,29 @@ func (p *process) keys(pressed func(byte)) {
 	}
 }
 
-func (p *process) sizes() {
-	decoder := json.NewDecoder(p.resize)
+// sizes reads the sizes of the terminal; they must be read, for keys come behind them.
+func (p *process) sizes(from io.Reader) {
+	decoder := json.NewDecoder(from)
 	for {
 		var size struct{ Width, Height uint16 }
 		if err := decoder.Decode(&size); err != nil {
 			return
 		}
-		p.say(fmt.Sprintf("%d columns, %d lines", size.Width, size.Height))
+		p.mu.Lock()
+		p.size = fmt.Sprintf("%d columns, %d lines", size.Width, size.Height)
+		if p.shown {
+			_, _ = io.WriteString(p.out, p.size+"\r\n")
+		}
+		p.mu.Unlock()
+	}
+}
+
+// showSizes prints the size that is known, and every one to come.
+func (p *process) showSizes() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shown = true
+	if p.size != "" {
+		_, _ = io.WriteString(p.out, p.size+"\r\n")
 	}
 }

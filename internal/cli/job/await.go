@@ -174,11 +174,20 @@ func await(ctx context.Context, o *awaitOptions) error {
 	for _, job := range jobs {
 		w.pending[job.UID] = job
 	}
+	busy := o.f.Streams.Busy("waiting for " + waitedFor(jobs))
 	err = w.run(limited, c)
+	busy.Done()
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = w.timedOut()
 	}
 	return errors.Join(append([]error{problem, err}, w.problems...)...)
+}
+
+func waitedFor(jobs []*batchv1alpha1.Job) string {
+	if len(jobs) == 1 {
+		return "job " + jobs[0].Name
+	}
+	return countOf(len(jobs), "job")
 }
 
 // waiter waits for many jobs with one watch.

@@ -143,6 +143,8 @@ func (o *deleteOptions) propagation() metav1.DeletionPropagation {
 func (o *deleteOptions) waitGone(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
 	limited, cancel := withTimeout(ctx, o.wait)
 	defer cancel()
+	busy := o.f.Streams.Busy("waiting until job " + job.Name + " and its pods are gone")
+	defer busy.Done()
 	err := follow(limited, c, client.ObjectKeyFromObject(job), job.UID, func(*batchv1alpha1.Job) (bool, error) { return false, nil })
 	switch {
 	case errors.Is(err, errGone):

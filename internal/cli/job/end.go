@@ -42,10 +42,13 @@ func (o *runOptions) untilEnd(ctx context.Context, created []cli.FileObject) err
 // outcome waits for the end of a job and turns it into an exit code.
 func (o *runOptions) outcome(limited, whole context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
 	last := job
+	busy := o.f.Streams.Busy("waiting for job " + job.Name)
 	err := follow(limited, c, client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
 		last = now
+		busy.Say("waiting for job %s: %s", job.Name, phaseOf(now))
 		return finished(phaseOf(now)) || phaseOf(now) == batchv1alpha1.Aborted, nil
 	})
+	busy.Done()
 	switch {
 	case errors.Is(err, errGone):
 		return cli.Errorf("", "job %q was deleted while it was waited for", job.Name)

@@ -2,10 +2,12 @@ package job
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
@@ -88,4 +90,14 @@ func RequestsText(spec *corev1.PodSpec) string {
 		addRequests(sum, spec.Containers[i].Resources)
 	}
 	return resourceText(sum)
+}
+
+// Around reads the PodGroup of a job, nil when there is none, and its pods. Who may not read them gets neither.
+func Around(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*schedulingv1beta1.PodGroup, []*corev1.Pod, error) {
+	group, err := groupOf(ctx, c, job)
+	if ignoreForbidden(err) != nil {
+		return nil, nil, err
+	}
+	pods, err := podsOf(ctx, c, job)
+	return group, pods, ignoreForbidden(err)
 }

@@ -31,8 +31,11 @@ func waitForVerb(ctx context.Context, f *cli.Factory, c client.WithWatch, job *b
 	limited, cancel := withTimeout(ctx, wait)
 	defer cancel()
 	last := phaseOf(job)
+	busy := f.Streams.Busy("waiting for job " + job.Name)
+	defer busy.Done()
 	err := follow(limited, c, client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
 		last = phaseOf(now)
+		busy.Say("waiting for job %s: %s", job.Name, last)
 		if v.reached(job, now) {
 			return true, nil
 		}

@@ -212,6 +212,8 @@ func Ask(ctx context.Context, f *cli.Factory, namespace string, objects []runtim
 	}()
 	waiting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	busy := f.Streams.Busy("asking the scheduler")
+	defer busy.Done()
 	answered, err := awaitAnswer(waiting, c, p)
 	switch {
 	case ctx.Err() != nil:

@@ -63,7 +63,12 @@ func (s *Sender) Send(ctx context.Context, objects []cli.FileObject) ([]cli.File
 	}
 	var created []cli.FileObject
 	var problems []error
-	for _, object := range InOrder(objects) {
+	busy := s.F.Streams.Busy("sending")
+	defer busy.Done()
+	for i, object := range InOrder(objects) {
+		if len(objects) > 1 {
+			busy.Say("sending %d/%d", i+1, len(objects))
+		}
 		if !s.DryRun.Client() {
 			if err := c.Create(ctx, object.Object, s.DryRun.CreateOptions()...); err != nil {
 				problems = append(problems, cli.InFile(whyNotCreated(ctx, s.F, c, object.Object, err), object))
