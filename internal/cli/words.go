@@ -13,7 +13,7 @@ func Words(flag, what string, given, known []string) ([]string, error) {
 		at := slices.IndexFunc(known, func(one string) bool { return strings.EqualFold(one, word) })
 		if at < 0 {
 			_, noun, _ := strings.Cut(flag, "--")
-			hint := noun + "s: " + strings.Join(known, ", ")
+			hint := strings.TrimSuffix(noun, "s") + "s: " + strings.Join(known, ", ")
 			if near := Nearest(word, known); near != "" {
 				hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/completion"
 	"github.com/vc-batch/vc/internal/cli/conf"
 	"github.com/vc-batch/vc/internal/cli/cronjob"
+	"github.com/vc-batch/vc/internal/cli/events"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/cli/jobflow"
@@ -99,7 +100,7 @@ func New(f *cli.Factory) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.FlagError(f, cmd, err) })
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "tool", Title: "This tool:"})
-	addGroup(cmd, "work", job.New(f), queue.New(f), node.New(f), plan.New(f), top.New(f), jobflow.New(f), jobtemplate.New(f), cronjob.New(f), podgroup.New(f), pod.New(f))
+	addGroup(cmd, "work", job.New(f), queue.New(f), node.New(f), plan.New(f), top.New(f), jobflow.New(f), jobtemplate.New(f), cronjob.New(f), podgroup.New(f), pod.New(f), events.New(f))
 	addGroup(cmd, "tool", conf.New(f), version.New(f), completion.New(f), newOptions(f))
 	addTopics(cmd)
 	cmd.SetHelpCommandGroupID("tool")

@@ -1,0 +1,254 @@
+package events
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/job"
+)
+
+// subject is a kind that events may be asked about.
+type subject struct {
+	words []string
+	gvk   schema.GroupVersionKind
+	// everywhere: the kind has no namespaces. Events about it are in the namespace default.
+	everywhere bool
+}
+
+var subjects = []subject{
+	{words: []string{"job", "jobs", "vj", "vcjob"}, gvk: batchv1alpha1.GroupVersion.WithKind("Job")},
+	{words: []string{"podgroup", "podgroups", "pg"}, gvk: schedulingv1beta1.GroupVersion.WithKind("PodGroup")},
+	{words: []string{"queue", "queues", "q"}, gvk: schedulingv1beta1.GroupVersion.WithKind("Queue"), everywhere: true},
+	{words: []string{"pod", "pods", "po"}, gvk: corev1.SchemeGroupVersion.WithKind("Pod")},
+	{words: []string{"node", "nodes", "no"}, gvk: corev1.SchemeGroupVersion.WithKind("Node"), everywhere: true},
+	{words: []string{"jobflow", "jobflows", "jf"}, gvk: flowv1alpha1.GroupVersion.WithKind("JobFlow")},
+	{words: []string{"jobtemplate", "jobtemplates", "jt"}, gvk: flowv1alpha1.GroupVersion.WithKind("JobTemplate")},
+	{words: []string{"cronjob", "cronjobs", "cron", "cronvj"}, gvk: batchv1alpha1.GroupVersion.WithKind("CronJob")},
+}
+
+func words() []string {
+	all := make([]string, len(subjects))
+	for i := range subjects {
+		all[i] = subjects[i].words[0]
+	}
+	return all
+}
+
+// reference is an object by kind and name.
+type reference struct {
+	subject    subject
+	kind, name string
+}
+
+// parse reads KIND/NAME, KIND.GROUP/NAME as other commands print it, or the name of a job.
+func parse(text string) (reference, error) {
+	word, name, found := strings.Cut(text, "/")
+	if !found {
+		word, name = "job", text
+	}
+	word, _, _ = strings.Cut(strings.ToLower(word), ".")
+	at := slices.IndexFunc(subjects, func(s subject) bool { return slices.Contains(s.words, word) })
+	switch {
+	case at < 0:
+		hint := "kinds: " + strings.Join(words(), ", ")
+		if near := cli.Nearest(word, words()); near != "" {
+			hint = fmt.Sprintf("did you mean %q? %s", near+"/"+name, hint)
+		}
+		return reference{}, cli.Errorf(hint, "%q: no events are kept about a %q", text, word)
+	case name == "":
+		return reference{}, cli.Errorf("an example: job/train", "%q: the name is missing", text)
+	}
+	return reference{subjects[at], subjects[at].gvk.Kind, name}, nil
+}
+
+// topic finds the objects that events are asked about.
+func (o *options) topic(ctx context.Context, c client.Client) (*topic, error) {
+	namespace, err := o.f.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	t := &topic{namespace: namespace}
+	switch {
+	case o.sel.Selector != "":
+		return t, o.addJobs(ctx, c, t)
+	case len(o.about) == 0:
+		t.all = true
+		if o.sel.AllNamespaces {
+			t.namespace = ""
+		}
+		return t, nil
+	}
+	namespaces := map[string]bool{}
+	for _, text := range o.about {
+		r, err := parse(text)
+		if err != nil {
+			return nil, err
+		}
+		namespaces[inNamespace(r, namespace)] = true
+		if err := o.add(ctx, c, t, r, namespace); err != nil {
+			return nil, err
+		}
+	}
+	t.namespace = ""
+	if len(namespaces) == 1 {
+		for one := range namespaces {
+			t.namespace = one
+		}
+	}
+	return t, nil
+}
+
+// inNamespace is where the events about an object are.
+func inNamespace(r reference, namespace string) string {
+	if r.subject.everywhere {
+		return metav1.NamespaceDefault
+	}
+	return namespace
+}
+
+// add takes an object into the topic, and what belongs to it.
+func (o *options) add(ctx context.Context, c client.Client, t *topic, r reference, namespace string) error {
+	key := types.NamespacedName{Namespace: namespace, Name: r.name}
+	if r.subject.everywhere {
+		key.Namespace = ""
+	}
+	made, err := cli.Scheme().New(r.subject.gvk)
+	if err != nil {
+		return err
+	}
+	object, ok := made.(client.Object)
+	if !ok {
+		return fmt.Errorf("%s is no object", r.kind)
+	}
+	err = c.Get(ctx, key, object)
+	if apierrors.IsNotFound(err) && !strings.Contains(err.Error(), "could not find the requested resource") {
+		return o.addPast(ctx, c, t, r, inNamespace(r, namespace), err)
+	}
+	if err != nil {
+		return err
+	}
+	t.uids = append(t.uids, object.GetUID())
+	return o.addBelow(ctx, c, t, object)
+}
+
+// addBelow takes in what belongs to an object.
+func (o *options) addBelow(ctx context.Context, c client.Client, t *topic, object client.Object) error {
+	switch object := object.(type) {
+	case *batchv1alpha1.Job:
+		t.jobs = append(t.jobs, client.ObjectKeyFromObject(object))
+		group, pods, err := job.Around(ctx, c, object)
+		if group != nil {
+			t.uids = append(t.uids, group.UID)
+		}
+		for _, pod := range pods {
+			t.uids = append(t.uids, pod.UID)
+		}
+		return err
+	case *flowv1alpha1.JobFlow:
+		page := &batchv1alpha1.JobList{}
+		return cli.Pages(ctx, c, page, func() error {
+			for i := range page.Items {
+				t.uids = append(t.uids, page.Items[i].UID)
+			}
+			return nil
+		}, client.InNamespace(object.Namespace), client.MatchingLabels{keys.CreatedByJobFlow: object.Namespace + "." + object.Name})
+	case *batchv1alpha1.CronJob:
+		for _, active := range object.Status.Active {
+			t.uids = append(t.uids, active.UID)
+		}
+	case *corev1.Node:
+		t.uids = append(t.uids, types.UID(object.Name)) // kubelets say their name in place of the UID
+	}
+	return nil
+}
+
+// addPast takes in an object that is gone, when there are events about one of its name.
+func (o *options) addPast(ctx context.Context, c client.Client, t *topic, r reference, namespace string, cause error) error {
+	past := &topic{namespace: namespace, past: []reference{r}}
+	if found, _, err := past.fetch(ctx, c); err == nil && len(found) > 0 {
+		o.f.Warnf("%s %q does not exist any more; these are events about what had its name", r.subject.words[0], r.name)
+		t.past = append(t.past, r)
+		return nil
+	}
+	names, err := o.f.Names(ctx, r.subject.gvk, !r.subject.everywhere)
+	if err != nil {
+		names = nil
+	}
+	where := namespace
+	if r.subject.everywhere {
+		where = ""
+	}
+	missing := cli.NotFound(r.subject.words[0], r.name, where, names)
+	missing.Err = cause
+	if missing.Hint == "" {
+		missing.Hint = "KIND/NAME, of: " + strings.Join(words(), ", ")
+	}
+	return missing
+}
+
+// addJobs takes in the jobs of the label selector.
+func (o *options) addJobs(ctx context.Context, c client.Client, t *topic) error {
+	labels, err := cli.ParseSelector(o.sel.Selector)
+	if err != nil {
+		return err
+	}
+	if o.sel.AllNamespaces {
+		t.namespace = ""
+	}
+	var jobs []*batchv1alpha1.Job
+	page := &batchv1alpha1.JobList{}
+	err = cli.Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			jobs = append(jobs, page.Items[i].DeepCopy())
+		}
+		return nil
+	}, client.InNamespace(t.namespace), labels)
+	if err != nil {
+		return err
+	}
+	for _, one := range jobs {
+		t.uids = append(t.uids, one.UID)
+		if err := o.addBelow(ctx, c, t, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// complete offers kinds, then names of the kind.
+func (o *options) complete(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	word, _, found := strings.Cut(prefix, "/")
+	if !found {
+		var kinds []string
+		for _, kind := range words() {
+			if strings.HasPrefix(kind, prefix) {
+				kinds = append(kinds, kind+"/")
+			}
+		}
+		return kinds, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	r, err := parse(word + "/x")
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names, directive := o.f.CompleteKind(r.subject.gvk, !r.subject.everywhere)(nil, nil, strings.TrimPrefix(prefix, word+"/"))
+	for i := range names {
+		names[i] = word + "/" + names[i]
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(args, name) }), directive
+}

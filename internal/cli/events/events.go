@@ -1,0 +1,149 @@
+// Package events is `vcctl events`: what happened to jobs, queues and all else, oldest first.
+//
+//	In:   Events; the objects that they are to be about, which are known by UID
+//	Out:  a table, and a row whenever something happens
+package events
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// options are the inputs of `vcctl events`.
+type options struct {
+	f     *cli.Factory
+	out   cli.Output
+	sel   cli.Selection
+	about []string
+	types []string
+}
+
+var eventTypes = []string{corev1.EventTypeNormal, corev1.EventTypeWarning}
+
+// New returns `vcctl events`.
+func New(f *cli.Factory) *cobra.Command { return newEvents(f, list) }
+
+func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra.Command {
+	o := &options{f: f}
+	cmd := &cobra.Command{
+		Use:     "events [KIND/NAME...]",
+		Aliases: []string{"event", "ev"},
+		Short:   "Show what happened: to a job and its pods, to a queue, to all",
+		Long: cli.Text(`
+			Show events, oldest first. About a job are those of its pod group and of its pods,
+			too; about a job flow and a cron job those of the jobs that are there. Events are
+			found by the UID of what they are about, so namesakes of the past stay out, unless
+			there is nothing of the name any more. COUNT is how often something happened; what
+			is said twice about one object in the same words is one row.
+
+			KIND is one of job, podgroup, queue, pod, node, jobflow, jobtemplate and cronjob;
+			without it a name is that of a job. -l selects jobs. --types filters here, at the
+			client.`),
+		Example: f.Examples(`
+			# What happened to a job, its gang and its pods
+			vcctl events --for job/train
+
+			# Go on showing what happens to it
+			vcctl events job/train -w
+
+			# Warnings about a queue, and those of the namespace
+			vcctl events queue/research --types Warning
+			vcctl events --types Warning
+
+			# For a script, everywhere
+			vcctl events -A -o json`),
+		ValidArgsFunction: o.complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.about = append(o.about, args...)
+			switch {
+			case o.sel.AllNamespaces && len(o.about) > 0:
+				return cli.UsageError(f, cmd, "--all-namespaces together with names: a name belongs to one namespace, say it with -n")
+			case o.sel.Selector != "" && len(o.about) > 0:
+				return cli.UsageError(f, cmd, "names together with --selector: say one of them")
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&o.about, "for", nil, "What the events are about, KIND/NAME; may be repeated")
+	flags.StringSliceVar(&o.types, "types", nil, "Only events of these types: Normal, Warning (filtered at the client)")
+	flags.StringVarP(&o.sel.Selector, "selector", "l", "", "Events about the jobs that match this label selector")
+	o.sel.AddAllNamespaces(cmd, "The events of all namespaces")
+	o.out.AddList(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("for", o.complete)
+	_ = cmd.RegisterFlagCompletionFunc("types", cli.Values(eventTypes...))
+	return cmd
+}
+
+func list(ctx context.Context, o *options) error {
+	wanted, err := cli.Words("--types", "type of an event", o.types, eventTypes)
+	if err != nil {
+		return err
+	}
+	if err := o.out.Validate(); err != nil {
+		return err
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	topic, err := o.topic(ctx, c)
+	if err != nil {
+		return err
+	}
+	topic.types, topic.raw, topic.wide = wanted, o.out.Machine(), o.out.Wide()
+	l := &cli.List[*corev1.Event]{
+		Kind: "events", New: func() client.ObjectList { return &corev1.EventList{} }, Columns: columns(o.f, topic), FreeText: true, IgnoreDeleted: true,
+		Namespace: topic.namespace, AllNamespaces: o.sel.AllNamespaces,
+		Keep:  func(event *corev1.Event) bool { return topic.isNews(ctx, c, event) },
+		Fetch: topic.fetch,
+	}
+	if uid, single := topic.single(); single {
+		l.Fields = fields.OneTermEqualSelector("involvedObject.uid", string(uid))
+	}
+	return l.Run(ctx, o.f, &o.out)
+}
+
+func columns(f *cli.Factory, t *topic) []cli.Column[*corev1.Event] {
+	type event = *corev1.Event
+	style := render.Style{Enabled: f.Streams.Color()}
+	return []cli.Column[event]{
+		{Title: "LAST", Volatile: true, Text: func(e event) string { return render.Age(f.Now(), cli.EventTime(e).Time) },
+			Compare: func(a, b event) int { return cli.EventTime(a).Compare(cli.EventTime(b).Time) }},
+		{Title: "COUNT", Text: func(e event) string { return fmt.Sprint(t.count(e)) }},
+		{Title: "TYPE", Text: func(e event) string {
+			if e.Type == corev1.EventTypeWarning {
+				return style.Warn(e.Type)
+			}
+			return e.Type
+		}},
+		{Title: "REASON", Text: func(e event) string { return e.Reason }},
+		{Title: "OBJECT", Text: func(e event) string {
+			if t.wide {
+				return objectText(e)
+			}
+			return ownUID.ReplaceAllString(objectText(e), "-…")
+		}},
+		{Title: "FIRST", Wide: true, Volatile: true, Text: func(e event) string { return render.Age(f.Now(), firstTime(e)) }},
+		{Title: "SOURCE", Wide: true, Text: func(e event) string { return cmp.Or(e.Source.Component, e.ReportingController, "-") }},
+		{Title: "MESSAGE", Text: func(e event) string { return strings.TrimSpace(e.Message) }},
+	}
+}
+
+// ownUID ends the names of the pod groups of jobs.
+var ownUID = regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+func objectText(e *corev1.Event) string {
+	return strings.ToLower(e.InvolvedObject.Kind) + "/" + e.InvolvedObject.Name
+}
