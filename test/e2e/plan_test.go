@@ -27,6 +27,17 @@ func (c *cluster) plan(manifest string, code int, args ...string) *insightv1alph
 	return &p.Status
 }
 
+// planEdit asks what would become of a change of a queue.
+func (c *cluster) planEdit(queue, set string) *insightv1alpha1.PlanStatus {
+	c.t.Helper()
+	text := c.must("", "vcctl", "plan", "-o", "json", "--queue-edit", queue, "--set", set)
+	var p insightv1alpha1.Plan
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		c.t.Fatalf("plan: %v\n%s", err, text)
+	}
+	return &p.Status
+}
+
 func TestWhatAPlanSaysIsWhatThenHappens(t *testing.T) {
 	c := fourCores(t)
 	c.create(queue("test1", "weight: 1"))
@@ -70,6 +81,26 @@ func TestWhatAPlanSaysIsWhatThenHappens(t *testing.T) {
 	slices.Sort(gone)
 	if diff := cmp.Diff(victims, gone); diff != "" {
 		t.Errorf("victims (-foretold +evicted):\n%s", diff)
+	}
+
+	// The queue that lost a job would take the room back if it were worth more: not for both of its jobs, of which
+	// the share would be too small, but for the one; and when it is, it does.
+	c.waits("job2", 30*time.Second)
+	if change := c.planEdit("test1", "weight=12"); change.VictimCount > 0 {
+		t.Errorf("with two jobs: %+v", change)
+	}
+	c.must("", "vcctl", "job", "delete", "job1", "--wait")
+	c.waits("job2", 30*time.Second)
+	victims = nil
+	for _, v := range c.planEdit("test1", "weight=12").Victims {
+		victims = append(victims, v.Pod)
+	}
+	before := len(h.deleted())
+	c.must("", "vcctl", "queue", "update", "test1", "--weight", "12")
+	c.running("job2", 1, 30*time.Second)
+	gone = h.deleted()[before:]
+	if diff := cmp.Diff(victims, gone); diff != "" || len(victims) == 0 {
+		t.Errorf("victims of the queue's change (-foretold +evicted):\n%s", diff)
 	}
 	var left insightv1alpha1.PlanList
 	if err := c.List(context.Background(), &left); err != nil || len(left.Items) > 0 {

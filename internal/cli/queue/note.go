@@ -32,7 +32,7 @@ func borrows(loans []loan) []string {
 			notes = append(notes, part.amounts+" over what it deserves")
 			continue
 		}
-		notes = append(notes, fmt.Sprintf("borrows %s of %s", part.amounts, part.who))
+		notes = append(notes, fmt.Sprintf("borrows %s from %s", part.amounts, part.who))
 	}
 	return notes
 }
