@@ -78,6 +78,8 @@ const (
 	// JobType is the label that job lists show as JobType.
 	JobType       = "volcano.sh/job-type"
 	JobForwarding = "volcano.sh/job-forwarding"
+	// ForwardCluster names, on a pod whose job may run in other clusters, the one that it goes to; what sends it there fills it in.
+	ForwardCluster = "volcano.sh/forward-cluster"
 )
 
 // On queues.

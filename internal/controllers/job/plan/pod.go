@@ -85,6 +85,7 @@ func annotate(pod *corev1.Pod, job *batch.Job, task *batch.TaskSpec, index int32
 	}
 	if forwarding {
 		a[keys.JobForwarding] = "true"
+		a[keys.ForwardCluster] = job.Annotations[keys.ForwardCluster]
 	}
 }
 

@@ -42,22 +42,26 @@ func TestWhatAPodTakesFromItsJob(t *testing.T) {
 		forwarding          bool
 		labels, annotations marks
 	}{
-		"nothing":                           {change: func(*batch.Job) {}},
-		"preemptable, as an annotation":     {change: annotated(keys.Preemptable, "true"), annotations: marks{keys.Preemptable: "true"}},
-		"preemptable, as a label":           {change: labelled(keys.Preemptable, "false"), labels: marks{keys.Preemptable: "false"}},
-		"its rest, as an annotation":        {change: annotated(keys.CooldownTime, "600s"), annotations: marks{keys.CooldownTime: "600s"}},
-		"its rest, as a label":              {change: labelled(keys.CooldownTime, "600s"), labels: marks{keys.CooldownTime: "600s"}},
-		"the zone that may be taken back":   {change: annotated(keys.RevocableZone, "*"), annotations: marks{keys.RevocableZone: "*"}},
-		"how many must stay":                {change: annotated(keys.JDBMinAvailable, "50%"), annotations: marks{keys.JDBMinAvailable: "50%"}},
-		"how many may go":                   {change: annotated(keys.JDBMaxUnavailable, "1"), annotations: marks{keys.JDBMaxUnavailable: "1"}},
-		"how many must stay, before that":   {change: annotated(keys.JDBMaxUnavailable, "1", keys.JDBMinAvailable, "2"), annotations: marks{keys.JDBMinAvailable: "2"}},
-		"other labels and annotations not":  {change: annotated("mine", "yes")},
-		"the job's number":                  {change: func(j *batch.Job) { batch.SetJobID(j, 42) }, labels: marks{keys.JobID: "42"}},
-		"the NUMA policy of the task":       {change: func(j *batch.Job) { j.Spec.Tasks[0].TopologyPolicy = batch.Restricted }, annotations: marks{keys.NumaPolicy: "restricted"}},
-		"the partition":                     {change: sized(1), labels: marks{keys.PartitionID: "1"}},
-		"the first partition of two":        {change: sized(2), labels: marks{keys.PartitionID: "0"}},
-		"a partition without a size":        {change: sized(0), labels: marks{keys.PartitionID: "0"}},
-		"that it may go to another cluster": {change: func(*batch.Job) {}, forwarding: true, labels: marks{keys.JobForwarding: "true"}, annotations: marks{keys.JobForwarding: "true"}},
+		"nothing":                          {change: func(*batch.Job) {}},
+		"preemptable, as an annotation":    {change: annotated(keys.Preemptable, "true"), annotations: marks{keys.Preemptable: "true"}},
+		"preemptable, as a label":          {change: labelled(keys.Preemptable, "false"), labels: marks{keys.Preemptable: "false"}},
+		"its rest, as an annotation":       {change: annotated(keys.CooldownTime, "600s"), annotations: marks{keys.CooldownTime: "600s"}},
+		"its rest, as a label":             {change: labelled(keys.CooldownTime, "600s"), labels: marks{keys.CooldownTime: "600s"}},
+		"the zone that may be taken back":  {change: annotated(keys.RevocableZone, "*"), annotations: marks{keys.RevocableZone: "*"}},
+		"how many must stay":               {change: annotated(keys.JDBMinAvailable, "50%"), annotations: marks{keys.JDBMinAvailable: "50%"}},
+		"how many may go":                  {change: annotated(keys.JDBMaxUnavailable, "1"), annotations: marks{keys.JDBMaxUnavailable: "1"}},
+		"how many must stay, before that":  {change: annotated(keys.JDBMaxUnavailable, "1", keys.JDBMinAvailable, "2"), annotations: marks{keys.JDBMinAvailable: "2"}},
+		"other labels and annotations not": {change: annotated("mine", "yes")},
+		"the job's number":                 {change: func(j *batch.Job) { batch.SetJobID(j, 42) }, labels: marks{keys.JobID: "42"}},
+		"the NUMA policy of the task":      {change: func(j *batch.Job) { j.Spec.Tasks[0].TopologyPolicy = batch.Restricted }, annotations: marks{keys.NumaPolicy: "restricted"}},
+		"the partition":                    {change: sized(1), labels: marks{keys.PartitionID: "1"}},
+		"the first partition of two":       {change: sized(2), labels: marks{keys.PartitionID: "0"}},
+		"a partition without a size":       {change: sized(0), labels: marks{keys.PartitionID: "0"}},
+		"that it may go to another cluster": {change: func(*batch.Job) {}, forwarding: true, labels: marks{keys.JobForwarding: "true"},
+			annotations: marks{keys.JobForwarding: "true", keys.ForwardCluster: ""}},
+		"to which cluster it goes": {change: annotated(keys.ForwardCluster, "far"), forwarding: true, labels: marks{keys.JobForwarding: "true"},
+			annotations: marks{keys.JobForwarding: "true", keys.ForwardCluster: "far"}},
+		"to which cluster it goes, while its queue has none": {change: annotated(keys.ForwardCluster, "far")},
 	}
 	plain := podOf(func(*batch.Job) {}, false)
 	for name, test := range tests {
@@ -67,7 +71,7 @@ func TestWhatAPodTakesFromItsJob(t *testing.T) {
 			more := func(from, than marks) marks {
 				var rest marks
 				for key, value := range from {
-					if than[key] != value {
+					if was, there := than[key]; !there || was != value {
 						if rest == nil {
 							rest = marks{}
 						}
