@@ -64,7 +64,6 @@ var unrowed = map[string]string{
 	"PR 1079": "a page of documentation about quotas; what it explains is in the row of #5085",
 	"PR 5161": "it adds policy fairshare, which is in the row of #4165",
 	"PR 1011": "it removes action elect, whose place reservations have taken: the row of #947", "PR 298": "it adds the action that PR 1011 removes",
-	"#4739": "it is about the PodGroup that a controller makes for a ReplicaSet",
 }
 
 const onlyNumber = "nothing but its number is known to us"

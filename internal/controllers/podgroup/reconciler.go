@@ -140,6 +140,7 @@ func (r *Reconciler) inherited(ctx context.Context, pod *corev1.Pod) (map[string
 		}
 		if err == nil && owner.GetUID() == ref.UID {
 			inherit(all, owner.GetAnnotations())
+			rollout(owner, pod, all)
 		}
 	}
 	if r.ownersKeep {
