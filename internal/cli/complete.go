@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
@@ -100,7 +101,7 @@ func (f *Factory) Suggest(gvk schema.GroupVersionKind, namespaced bool) func(con
 	}
 }
 
-// Names returns up to completionNames names of a kind, from metadata alone.
+// Names returns up to completionNames names of a kind, from metadata alone; of pods, those of jobs.
 func (f *Factory) Names(ctx context.Context, gvk schema.GroupVersionKind, namespaced bool) ([]string, error) {
 	c, err := f.Client()
 	if err != nil {
@@ -113,6 +114,9 @@ func (f *Factory) Names(ctx context.Context, gvk schema.GroupVersionKind, namesp
 			return nil, err
 		}
 		options = append(options, client.InNamespace(namespace))
+	}
+	if gvk == corev1.SchemeGroupVersion.WithKind("Pod") {
+		options = append(options, client.HasLabels{keys.JobName})
 	}
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))

@@ -96,6 +96,9 @@ func list[T client.Object](ctx context.Context, o *listOptions[T]) error {
 			return err
 		}
 	}
+	if _, err := cli.ParseSelector(o.sel.Selector); err != nil {
+		return err
+	}
 	labels, err := cli.ParseSelector(strings.Trim(narrowed.Labels+","+o.sel.Selector, ","))
 	if err != nil {
 		return err
