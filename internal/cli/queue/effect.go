@@ -27,61 +27,112 @@ const maxTold = 5
 // effect is a change of queues that wants to be told before it is made.
 type effect struct {
 	f *cli.Factory
-	// before are the queues as they are, after as they would be.
+	// before are the queues as they are, after as they would be, in the same order.
 	before, after []*schedulingv1beta1.Queue
+	// trees holds the queues below them, for which a change of what is above counts as well; it may be nil.
+	trees *forest
 	// fate is what becomes of what runs and waits in a queue, whatever the scheduler says; it may be empty.
 	fate string
 	// unthinkable says that no plan can be made of it: the queues would not exist any more.
 	unthinkable bool
 }
 
-// lines says, a line a queue, what runs in it and what would become of that; then who
-// else would start or go. Nothing is said of queues in which nothing runs or waits. Only
+// told is what there is to say of an effect.
+type told struct {
+	// lines: one a queue, what runs in it and what would become of that; then who else would start or go.
+	lines []string
+	// runs says that jobs run in one of the queues; evicts that the scheduler would evict somebody.
+	runs, evicts bool
+}
+
+// tell says what the effect is. Nothing is said of queues in which nothing runs or waits. Only
 // with ask the scheduler is asked; else, and when it does not answer, counts are all there is.
-func (e *effect) lines(ctx context.Context, ask bool) []string {
-	var busyOnes []*schedulingv1beta1.Queue
+func (e *effect) tell(ctx context.Context, ask bool) told {
+	var t told
+	families := map[string][]*schedulingv1beta1.Queue{}
 	for _, q := range e.before {
-		if busy(q) != "" {
-			busyOnes = append(busyOnes, q)
-		}
-	}
-	if len(busyOnes) == 0 {
-		return nil
+		families[q.Name] = e.family(q)
+		t.runs = t.runs || total(families[q.Name], runningIn) > 0
 	}
 	var answer *insightv1alpha1.PlanStatus
 	why := ""
-	if ask && !e.unthinkable {
+	if ask && !e.unthinkable && slices.ContainsFunc(e.before, func(q *schedulingv1beta1.Queue) bool { return busy(families[q.Name]...) != "" }) {
 		if p, err := e.ask(ctx); err == nil {
 			answer = &p.Status
+			t.evicts = answer.VictimCount > 0
 		} else {
 			why = "who would be evicted is not known: " + firstLine(err)
 		}
 	}
-	var lines []string
-	for _, q := range busyOnes {
-		parts := []string{fmt.Sprintf("queue %s: %s", q.Name, busy(q))}
-		if e.fate != "" {
-			parts = append(parts, e.fate)
+	for i, q := range e.before {
+		if text := busy(families[q.Name]...); text != "" {
+			t.lines = append(t.lines, e.line(q, e.after, i, families[q.Name], text, answer))
 		}
-		if answer != nil && q.Status.Running > 0 {
-			parts = append(parts, evicted(answer.Victims, func(v *insightv1alpha1.Victim) bool { return v.Queue == q.Name }, "none of them"))
+	}
+	switch {
+	case len(t.lines) == 0:
+	case answer != nil:
+		t.lines = append(t.lines, e.others(answer, families)...)
+	case why != "":
+		t.lines = append(t.lines, why)
+	}
+	return t
+}
+
+// line is what there is to say of one queue.
+func (e *effect) line(q *schedulingv1beta1.Queue, after []*schedulingv1beta1.Queue, i int, family []*schedulingv1beta1.Queue, busy string, answer *insightv1alpha1.PlanStatus) string {
+	parts := []string{fmt.Sprintf("queue %s: %s", q.Name, busy)}
+	if e.fate != "" {
+		parts = append(parts, e.fate)
+	}
+	if answer != nil && total(family, runningIn) > 0 {
+		of := func(v *insightv1alpha1.Victim) bool { return named(family, v.Queue) }
+		parts = append(parts, evicted(answer.Victims, of, "none of them"))
+	}
+	if i < len(after) {
+		if over := excess(after[i]); over != "" && over != excess(q) {
+			parts = append(parts, over+": nothing new starts before that is given back")
 		}
-		lines = append(lines, strings.Join(parts, "; "))
 	}
-	if answer != nil {
-		return append(lines, e.others(answer)...)
+	return strings.Join(parts, "; ")
+}
+
+// family is a queue and those below it, but for what has a line of its own.
+func (e *effect) family(q *schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
+	family := []*schedulingv1beta1.Queue{q}
+	if e.trees == nil {
+		return family
 	}
-	if why != "" {
-		lines = append(lines, why)
+	for _, child := range e.trees.children[q.Name] {
+		if !named(e.before, child.Name) {
+			family = append(family, e.family(child)...)
+		}
 	}
-	return lines
+	return family
+}
+
+func named(queues []*schedulingv1beta1.Queue, name string) bool {
+	return slices.ContainsFunc(queues, func(q *schedulingv1beta1.Queue) bool { return q.Name == name })
+}
+
+func total(queues []*schedulingv1beta1.Queue, count func(*schedulingv1beta1.Queue) int32) int32 {
+	var sum int32
+	for _, q := range queues {
+		sum += count(q)
+	}
+	return sum
 }
 
 // others says who in other queues would start or go.
-func (e *effect) others(answer *insightv1alpha1.PlanStatus) []string {
+func (e *effect) others(answer *insightv1alpha1.PlanStatus, families map[string][]*schedulingv1beta1.Queue) []string {
 	var lines []string
 	elsewhere := func(v *insightv1alpha1.Victim) bool {
-		return !slices.ContainsFunc(e.before, func(q *schedulingv1beta1.Queue) bool { return q.Name == v.Queue })
+		for _, family := range families {
+			if named(family, v.Queue) {
+				return false
+			}
+		}
+		return true
 	}
 	if text := evicted(answer.Victims, elsewhere, ""); text != "" {
 		lines = append(lines, "in other queues "+text)
@@ -148,19 +199,25 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// busy says how many jobs run and wait in a queue; "" when none do.
-func busy(q *schedulingv1beta1.Queue) string {
-	running, waiting := int(q.Status.Running), int(waitingIn(q))
+// busy says how many jobs run and wait in a queue and those below it; "" when none do.
+func busy(family ...*schedulingv1beta1.Queue) string {
+	running, waiting := int(total(family, runningIn)), int(total(family, waitingIn))
+	where := " in it"
+	if own := family[0]; len(family) > 1 {
+		if where = " in it and below it"; runningIn(own)+waitingIn(own) == 0 {
+			where = " below it"
+		}
+	}
 	runs := plural(running, "job runs", "jobs run")
 	switch {
 	case running == 0 && waiting == 0:
 		return ""
 	case waiting == 0:
-		return runs + " in it"
+		return runs + where
 	case running == 0:
-		return plural(waiting, "job waits", "jobs wait") + " in it"
+		return plural(waiting, "job waits", "jobs wait") + where
 	}
-	return fmt.Sprintf("%s in it and %d %s", runs, waiting, verb(int32(waiting), "waits", "wait"))
+	return fmt.Sprintf("%s%s and %d %s", runs, where, waiting, verb(int32(waiting), "waits", "wait"))
 }
 
 func firstLine(err error) string {
@@ -189,21 +246,13 @@ func (e *effect) ask(ctx context.Context) (*insightv1alpha1.Plan, error) {
 	return plan.Ask(ctx, e.f, namespace, objects, forecastTime)
 }
 
-// runs says whether jobs run in one of the queues.
-func runs(queues []*schedulingv1beta1.Queue) bool {
-	return slices.ContainsFunc(queues, func(q *schedulingv1beta1.Queue) bool { return q.Status.Running > 0 })
-}
-
-// confirm asks whether to go on when there is something to ask about: lines of effects and
-// jobs that run, or a selector that chose the queues. A dry run is told the effects, and not asked.
+// confirm asks whether to go on when there is something to ask about, or when a selector chose the
+// queues. A dry run is told the effects, and not asked.
 func confirm(f *cli.Factory, c *cli.Confirm, dryRun *cli.DryRun, what string, lines []string, ask bool, queues []*schedulingv1beta1.Queue) error {
-	switch {
-	case dryRun.Any():
+	if dryRun.Any() || !ask || len(queues) == 0 {
 		for _, line := range lines {
 			fmt.Fprintln(f.Streams.Err, line)
 		}
-		return nil
-	case !ask || len(queues) == 0:
 		return nil
 	}
 	for _, q := range queues {

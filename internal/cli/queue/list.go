@@ -3,6 +3,7 @@ package queue
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -113,7 +114,24 @@ func list(ctx context.Context, o *listOptions) error {
 	if (o.compat || o.target.old || o.f.Compat()) && !o.out.Machine() && !o.out.Wide() {
 		l.Plain = o.compatTable
 	}
-	return l.Run(ctx, o.f, &o.out)
+	return o.withNames(ctx, l.Run(ctx, o.f, &o.out))
+}
+
+// withNames adds to what is said of queues that do not exist which there are.
+func (o *listOptions) withNames(ctx context.Context, err error) error {
+	if many, joined := err.(interface{ Unwrap() []error }); joined {
+		var all []error
+		for _, one := range many.Unwrap() {
+			all = append(all, o.withNames(ctx, one))
+		}
+		return errors.Join(all...)
+	}
+	for _, name := range o.target.names {
+		if err != nil && err.Error() == cli.NotFound("queue", name, "", nil).What {
+			return noQueue(ctx, o.f, name)
+		}
+	}
+	return err
 }
 
 func (o *listOptions) compatTable(queues []*schedulingv1beta1.Queue) error {

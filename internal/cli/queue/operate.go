@@ -214,7 +214,7 @@ func (o *operateOptions) ask(ctx context.Context, c client.Client, queues []*sch
 			after.Status.State = schedulingv1beta1.QueueStateClosed
 			e.after = append(e.after, after)
 		}
-		lines = e.lines(ctx, !o.dryRun.Client())
+		lines = e.tell(ctx, !o.dryRun.Client()).lines
 		ask = ask || len(lines) > 0
 	}
 	return confirm(o.f, &o.confirm, &o.dryRun, o.action+" "+namesOf(queues), lines, ask, queues)

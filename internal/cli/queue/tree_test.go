@@ -1,6 +1,7 @@
 package queue_test
 
 import (
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -101,6 +102,12 @@ func TestQueueChangesAreToldFirst(t *testing.T) {
 		{About: "only thought of", Args: less + " --dry-run=server", Prepare: golden.Answering(squeezed())},
 		{About: "only thought of, with nothing sent", Args: less + " --dry-run=client", Check: noPlan},
 		{About: "less, and nobody has to go", Args: less, Width: 80, Input: "y\n", Prepare: golden.Answering(calm())},
+		{About: "less, and nobody has to go: a script is told, and not asked", Args: less, Prepare: golden.Answering(calm())},
+		{About: "less for a queue above one in use", Args: "queue update eng --deserved nvidia.com/gpu=7", Prepare: func(s *clitest.Server) {
+			family(s)
+			golden.Answering(calm())(s)
+		}},
+		{About: "less, and nobody answers", Args: less},
 		{About: "more is not asked about", Args: "queue update research --weight 9", Check: noPlan},
 		{About: "less for a queue that nothing runs in", Args: "queue update default --capability cpu=1", Check: noPlan},
 		{About: "less, Volcano's way", Args: "queue operate -n research -a update -w 1", Check: noPlan},
@@ -135,4 +142,54 @@ func noPlan(t *testing.T, s *clitest.Server) {
 
 func noPlans(s *clitest.Server) {
 	s.Refuse("POST", "/apis/insight.vc-batch.dev", 404, metav1.StatusReasonNotFound, "the server could not find the requested resource")
+}
+
+func TestTreeWatchRedrawsAChangedQueueInItsPlace(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	family(server)
+	out, stop, _ := golden.Start(t, server, "queue", "tree", "eng", "-w")
+	out.Wait(t, "`- research   Open    2     0      #|#.....  31% 5/16 gpu   borrows 2 gpu from infra")
+	server.Set(golden.NewQueue("research", 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) {
+		q.Spec.Parent = "eng"
+		q.Spec.Capability = golden.Amounts("nvidia.com/gpu", "16")
+		q.Status.Deserved = golden.Amounts("nvidia.com/gpu", "2")
+		q.Status.Allocated = golden.Amounts("nvidia.com/gpu", "1")
+		q.Status.Running = 1
+	}))
+	out.Wait(t, "`- research   Open    1     0      #|......   6% 1/16 gpu\n")
+	server.Set(golden.NewQueue("fresh", 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) { q.Spec.Parent = "eng" }))
+	out.Wait(t, "|- fresh      Open")
+	server.Set(golden.NewQueue("other", 1, schedulingv1beta1.QueueStateOpen, nil)) // not below eng
+	server.Set(golden.NewQueue("later", 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) { q.Spec.Parent = "fresh" }))
+	out.Wait(t, "|  `- later")
+	stop()
+	if strings.Contains(out.String(), "other") {
+		t.Errorf("a queue of another tree is shown:\n%s", out)
+	}
+}
+
+func TestCloseWaitsUntilTheQueueIsEmpty(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	out, _, done := golden.Start(t, server, "queue", "close", "research", "--yes", "--wait", "--timeout", "10s")
+	server.Set(golden.NewQueue("research", 3, schedulingv1beta1.QueueStateClosing, nil))
+	if code := golden.Ends(t, server, out, done, golden.NewQueue("research", 3, schedulingv1beta1.QueueStateClosed, nil)); code != 0 {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	out.Wait(t, "queue.scheduling.volcano.sh/research closed")
+}
+
+func TestWaitsThatEndTooEarly(t *testing.T) {
+	t.Parallel()
+	golden.Hold(t, "wait", []golden.Run{
+		{About: "it stays Closing", Args: "queue close research --yes --wait --timeout 100ms", Prepare: func(s *clitest.Server) {
+			s.Set(golden.NewQueue("research", 3, schedulingv1beta1.QueueStateClosing, func(q *schedulingv1beta1.Queue) { q.Status.Running = 2 }))
+		}},
+		{About: "nobody opens a new queue", Args: "queue create fresh --wait --timeout 100ms"},
+		{About: "it is open at once", Args: "queue open archive default --wait --timeout 100ms", Prepare: func(s *clitest.Server) {
+			s.Set(golden.NewQueue("archive", 1, schedulingv1beta1.QueueStateOpen, nil))
+		}},
+		{About: "it holds more than it may", Args: "queue update research --capability nvidia.com/gpu=4 --yes --wait --timeout 100ms"},
+	})
 }

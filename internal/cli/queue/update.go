@@ -36,8 +36,9 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 			the file, and labels and annotations of the file are added.
 
 			When a queue in which jobs run gets less by it, this says first who would be
-			evicted at once, as the scheduler sees it, and asks. vcctl plan --queue-edit
-			tells the same, and more, without a change.`),
+			evicted at once, as the scheduler sees it, and asks; a script is asked for --yes
+			only when somebody would be evicted. vcctl plan --queue-edit tells the same, and
+			more, without a change.`),
 		Example: f.Examples(`
 			# Twice the share
 			vcctl queue update research --weight 2
@@ -109,7 +110,7 @@ func update(ctx context.Context, o *updateOptions) error {
 	if err := errors.Join(append(refused, problem)...); errors.Join(refused...) != nil {
 		return err
 	}
-	if err := o.ask(ctx, changes); err != nil {
+	if err := o.ask(ctx, changes, around.Queues); err != nil {
 		return err
 	}
 	problems := []error{problem}
@@ -163,13 +164,17 @@ func joined(old, more map[string]string) map[string]string {
 	return all
 }
 
-// ask says what a change does to queues that get less by it, and asks when jobs run in
-// one, or when a selector chose the queues. Volcano's vcctl never asked: called its way, neither do we.
-func (o *updateOptions) ask(ctx context.Context, changes []changedQueue) error {
+// ask says what a change does to queues that get less by it, in which jobs run or wait, and asks
+// when jobs run; where nobody can be asked, only when somebody would be evicted. A selector always
+// asks. Volcano's vcctl never asked: called its way, neither do we.
+func (o *updateOptions) ask(ctx context.Context, changes []changedQueue, known schedulingv1beta1.QueueLookup) error {
 	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {
 		return nil
 	}
 	e := &effect{f: o.f}
+	if known != nil {
+		e.trees = newForest(known.Queues())
+	}
 	var all []*schedulingv1beta1.Queue
 	for _, one := range changes {
 		all = append(all, one.before)
@@ -177,8 +182,9 @@ func (o *updateOptions) ask(ctx context.Context, changes []changedQueue) error {
 			e.before, e.after = append(e.before, one.before), append(e.after, one.after)
 		}
 	}
-	lines := e.lines(ctx, !o.dryRun.Client())
-	return confirm(o.f, &o.confirm, &o.dryRun, "update "+namesOf(all), lines, o.target.wide() || runs(e.before), all)
+	told := e.tell(ctx, !o.dryRun.Client())
+	ask := o.target.wide() || told.runs && (o.f.Streams.InTTY || told.evicts)
+	return confirm(o.f, &o.confirm, &o.dryRun, "update "+namesOf(all), told.lines, ask, all)
 }
 
 func (o *updateOptions) one(ctx context.Context, c client.WithWatch, change changedQueue) error {

@@ -1,0 +1,117 @@
+package queue
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"pgregory.net/rapid"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+func of(pairs ...string) corev1.ResourceList {
+	if len(pairs) == 0 {
+		return nil
+	}
+	all := corev1.ResourceList{}
+	for i := 0; i < len(pairs); i += 2 {
+		all[corev1.ResourceName(pairs[i])] = resource.MustParse(pairs[i+1])
+	}
+	return all
+}
+
+func sibling(name string, deserves, holds corev1.ResourceList) *schedulingv1beta1.Queue {
+	q := &schedulingv1beta1.Queue{}
+	q.Name, q.Spec.Deserved, q.Status.Allocated = name, deserves, holds
+	return q
+}
+
+func TestWhoBorrowsOfWhom(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		queues []*schedulingv1beta1.Queue
+		want   []string
+	}{
+		"nobody who is within what it deserves": {
+			[]*schedulingv1beta1.Queue{sibling("a", of("cpu", "4"), of("cpu", "4")), sibling("b", of("cpu", "2"), of("cpu", "1"))}, nil},
+		"from who has most left first": {
+			[]*schedulingv1beta1.Queue{sibling("a", of("cpu", "1"), of("cpu", "4")), sibling("b", of("cpu", "2"), of("cpu", "1")), sibling("c", of("cpu", "3"), of("cpu", "1"))},
+			[]string{"a 2 cpu c", "a 1 cpu b"}},
+		"more than others leave": {
+			[]*schedulingv1beta1.Queue{sibling("a", of("cpu", "1"), of("cpu", "4")), sibling("b", of("cpu", "2"), of("cpu", "1"))},
+			[]string{"a 1 cpu b", "a 2 cpu "}},
+		"who deserves nothing borrows all": {
+			[]*schedulingv1beta1.Queue{sibling("a", nil, of("cpu", "1", "memory", "2Gi")), sibling("b", of("cpu", "2"), nil)},
+			[]string{"a 1 cpu b"}},
+		"what a queue does not share by is not borrowed": {
+			[]*schedulingv1beta1.Queue{sibling("a", of("nvidia.com/gpu", "2"), of("cpu", "8", "nvidia.com/gpu", "3", "pods", "4")), sibling("b", of("cpu", "9", "nvidia.com/gpu", "1"), nil)},
+			[]string{"a 1 gpu b"}},
+		"pods are no resource": {
+			[]*schedulingv1beta1.Queue{sibling("a", of("pods", "1"), of("pods", "4")), sibling("b", of("pods", "5"), nil)}, nil},
+		"parts of a cpu": {
+			[]*schedulingv1beta1.Queue{sibling("a", of("cpu", "500m"), of("cpu", "1250m")), sibling("b", of("cpu", "1"), of("cpu", "100m"))},
+			[]string{"a 750m cpu b"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, l := range loansAmong(test.queues) {
+				got = append(got, fmt.Sprintf("%s %s %s", l.to, l.text(), l.from))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("borrower, amount, lender (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What the scheduler says a queue deserves goes before what the queue itself says.
+func TestTheSchedulersWordOfWhatIsDeservedCounts(t *testing.T) {
+	t.Parallel()
+	a, b := sibling("a", of("cpu", "8"), of("cpu", "4")), sibling("b", nil, of("cpu", "1"))
+	a.Status.Deserved, b.Status.Deserved = of("cpu", "3"), of("cpu", "2")
+	if got := loansAmong([]*schedulingv1beta1.Queue{a, b}); len(got) != 1 || got[0].text() != "1 cpu" || got[0].from != "b" {
+		t.Errorf("loans: %+v", got)
+	}
+}
+
+// Loans add up: what a queue borrows is all that it holds beyond its share, and nobody lends more than it leaves.
+func TestLoansAddUp(t *testing.T) {
+	t.Parallel()
+	seeds.Check(t, 1000, func(t *rapid.T) {
+		var queues []*schedulingv1beta1.Queue
+		over, under := map[string]int64{}, map[string]int64{}
+		for i := range rapid.IntRange(1, 6).Draw(t, "queues") {
+			name := fmt.Sprint("q", i)
+			deserves, holds := rapid.Int64Range(0, 9).Draw(t, "deserves"), rapid.Int64Range(0, 9).Draw(t, "holds")
+			queues = append(queues, sibling(name, of("cpu", fmt.Sprint(deserves)), of("cpu", fmt.Sprint(holds))))
+			over[name], under[name] = max(holds-deserves, 0), max(deserves-holds, 0)
+		}
+		for _, l := range loansAmong(queues) {
+			over[l.to] -= l.amount.Value()
+			if l.from == l.to || l.amount.Sign() <= 0 {
+				t.Fatalf("a loan of nothing, or to itself: %+v", l)
+			}
+			if l.from != "" {
+				under[l.from] -= l.amount.Value()
+			}
+		}
+		unlent := int64(0)
+		for _, q := range queues {
+			if over[q.Name] != 0 || under[q.Name] < 0 {
+				t.Fatalf("%s borrows %d too little, or lends %d too much", q.Name, over[q.Name], -under[q.Name])
+			}
+			unlent += under[q.Name]
+		}
+		for _, l := range loansAmong(queues) {
+			if l.from == "" && unlent > 0 {
+				t.Fatalf("%s holds %s that nobody deserves, while %d are left", l.to, l.text(), unlent)
+			}
+		}
+	})
+}
