@@ -100,6 +100,8 @@ func (w *world) storage(kind string, args []string) []string {
 			mode = storagev1.VolumeBindingWaitForFirstConsumer
 		}
 		w.put(&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, VolumeBindingMode: &mode, Provisioner: p.take("provisioner", storagehelpers.NotSupportedProvisioner)})
+	case "storage": // storage CLASS driver=N zone=Z size=S: what its driver says it has room for there
+		w.storageRoom(name, p)
 	case "volume":
 		w.volume(name, p)
 	case "claim": // volume=NAME: bound to it
@@ -124,6 +126,15 @@ func (w *world) storage(kind string, args []string) []string {
 	}
 	p.done()
 	return []string{kind + " " + name}
+}
+
+func (w *world) storageRoom(class string, p *parameters) {
+	driver, zone, size, yes := p.take("driver", ""), p.take("zone", ""), resource.MustParse(p.take("size", "")), true
+	w.put(&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{StorageCapacity: &yes}})
+	w.put(&storagev1.CSIStorageCapacity{
+		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: class + "-" + zone}, StorageClassName: class, Capacity: &size,
+		NodeTopology: &metav1.LabelSelector{MatchLabels: map[string]string{"zone": zone}},
+	})
 }
 
 func (w *world) volume(name string, p *parameters) {

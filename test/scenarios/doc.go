@@ -12,7 +12,7 @@
 //	class NAME value=100
 //	submit NAME        queue=q tasks=8 min=8 cpu=1 memory=1Gi gpu=1 minres:cpu=8 role=ps select:zone=x in:zone=x tolerate=key port=80
 //	                   label:app=x spread:zone=1 anti:hostname near:zone class=high priority=5 gate=x nopods;
-//	                   a name again adds tasks to the gang
+//	                   a name again adds tasks to the gang; orphans: there is no PodGroup
 //	pod NAME           node=a cpu=2: a running pod of another scheduler
 //	cycle [N]          one cycle, N cycles, two seconds each; nothing is confirmed
 //	settle             cycles until nothing more is decided; bound pods run, evicted ones are gone

@@ -35,7 +35,7 @@ func (w *world) submit(args []string) []string {
 	if _, ok := words["now"]; ok { // as old as it is, not as old as the story
 		created = metav1.NewTime(w.now)
 	}
-	if w.gangs[name] == nil {
+	if _, ok := words["orphans"]; !ok && w.gangs[name] == nil {
 		w.makeGang(name, words, tasks, created)
 	}
 	if _, ok := words["nopods"]; ok {
@@ -102,7 +102,7 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 		key, value := pair(word)
 		kind, rest, _ := strings.Cut(key, ":")
 		switch kind {
-		case "now", "tasks", "min", "mintask", "queue", "class", "minres", "nopods", "label", "groupnote", "estimate", "topology", "subgroups", "subtopology":
+		case "now", "orphans", "tasks", "min", "mintask", "queue", "class", "minres", "nopods", "label", "groupnote", "estimate", "topology", "subgroups", "subtopology":
 		case "prefer", "avoid", "wish", "softspread", "image":
 			w.wishes(b.Obj(), affinity, kind, rest, value)
 		case "partof": // pods of one part have one label

@@ -89,7 +89,7 @@ func (w *world) do(line string, body []string) []string {
 		return w.class(args)
 	case "submit":
 		return w.submit(args)
-	case "storageclass", "volume", "claim", "attachable", "deviceclass", "devices", "deviceclaim":
+	case "storageclass", "storage", "volume", "claim", "attachable", "deviceclass", "devices", "deviceclaim":
 		return w.storage(words[0], args)
 	case "pod":
 		return w.foreign(args)
