@@ -37,6 +37,9 @@ type past struct {
 	groups map[string]map[string]bool
 }
 
+// fewestPoints is a little below how many points all stories have: at some somebody else may be quicker than vcd.
+const fewestPoints = 140
+
 // crashPatience is how long a story waits for each of its turns.
 const crashPatience = 40 * time.Second
 
@@ -94,8 +97,8 @@ func TestVcdIsKilledAroundEachWrite(t *testing.T) {
 		}
 	}
 	t.Logf("vcd was killed at %d points", killed)
-	if killed < 25 && os.Getenv("VC_CRASHPOINTS") == "" {
-		t.Errorf("%d points, want 25 at least", killed)
+	if killed < fewestPoints && os.Getenv("VC_CRASHPOINTS") == "" {
+		t.Errorf("%d points, want %d at least: has a story been lost?", killed, fewestPoints)
 	}
 }
 

@@ -147,8 +147,11 @@ func TestSvcMakesServiceAndPolicy(t *testing.T) {
 		t.Errorf("service %s (-want +got):\n%s", service.Name, diff)
 	}
 	policy := object[*networkingv1.NetworkPolicy](t, job)
-	if policy.Spec.Ingress[0].From[0].PodSelector.MatchLabels["volcano.sh/job-name"] != "j" || policy.Spec.PolicyTypes[0] != "Ingress" {
-		t.Errorf("policy %+v", policy.Spec)
+	ofJob := metav1.LabelSelector{MatchLabels: own}
+	alone := networkingv1.NetworkPolicySpec{PodSelector: ofJob, PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
+		Ingress: []networkingv1.NetworkPolicyIngressRule{{From: []networkingv1.NetworkPolicyPeer{{PodSelector: &ofJob}}}}}
+	if diff := cmp.Diff(alone, policy.Spec); diff != "" || policy.Name != "j" {
+		t.Errorf("policy %s (-want +got):\n%s", policy.Name, diff)
 	}
 	if object[*networkingv1.NetworkPolicy](t, testJob(map[string][]string{"svc": {"--disable-network-policy"}})) != nil {
 		t.Error("a policy although switched off")
