@@ -77,6 +77,12 @@ func TestCronJobGoldens(t *testing.T) {
 	more("without a name for the job", "cronjob trigger nightly", golden.Stored(jobs, 9))
 	more("one of a name that is there", "cronjob trigger nightly --job-name train", nil)
 	more("only tried, as it would be", "cronjob trigger nightly --dry-run=client -o yaml", golden.Stored(jobs, 8))
+	runs = append(runs, golden.Run{About: "into a queue that is closed", Args: "cronjob trigger shut", Check: golden.Stored(jobs, 8), Prepare: func(s *clitest.Server) {
+		crons(s)
+		shut := newCron("shut", "@hourly", time.Hour)
+		shut.Spec.JobTemplate.Spec.Queue = "archive"
+		s.Set(shut)
+	}})
 	more("Kubernetes' own", "cronjob create -f testdata/kubernetes.yaml --dry-run=client", nil)
 	golden.Hold(t, "cronjob", runs)
 }

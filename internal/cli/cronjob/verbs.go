@@ -166,9 +166,13 @@ func trigger(ctx context.Context, o *verbOptions) error {
 	if errors.Is(err, cli.Cancelled) || o.sel.Wide() && err != nil {
 		return err
 	}
-	problems := []error{err}
+	problems, around := []error{err}, o.f.Around(ctx, !o.dryRun.Client())
 	for _, cron := range crons {
 		made := triggered(cron, o.name)
+		if err := cli.JudgeCreate(around, made); err != nil {
+			problems = append(problems, err)
+			continue
+		}
 		if !o.dryRun.Client() {
 			if err := c.Create(ctx, made, o.dryRun.CreateOptions()...); err != nil {
 				problems = append(problems, notMade(made, err))
