@@ -184,6 +184,36 @@ func TestQueuesGroupsAndPodsAtTheDoor(t *testing.T) {
 	requireResponse(t, h.validate(podKind)(t.Context(), request(admissionv1.Create, "Pod", pod, "")), 422, "positive integer")
 }
 
+// The watch may still have a queue that is deleted, and say nothing yet of one that was moved elsewhere.
+func TestAParentMayGoRightAfterItsChildren(t *testing.T) {
+	t.Parallel()
+	below := func(name, parent string) *schedulingv1beta1.Queue {
+		q := queue(name, "")
+		q.Spec.Parent = parent
+		return q
+	}
+	cached := []*schedulingv1beta1.Queue{queue("team", ""), below("a", "team"), below("b", "team")}
+	remove := request(admissionv1.Delete, "Queue", "", `{}`)
+	remove.Name = "team"
+	for name, test := range map[string]struct {
+		live []*schedulingv1beta1.Queue
+		code int32
+		says string
+		down error
+	}{
+		"both are gone":                 {live: cached[:1]},
+		"one is gone, the other is not": {live: []*schedulingv1beta1.Queue{cached[0], cached[2]}, code: 422, says: "1 child queues: b"},
+		"one stands elsewhere now":      {live: []*schedulingv1beta1.Queue{cached[0], below("b", "other")}},
+		"the server cannot be asked":    {code: 500, says: "down", down: errors.New("down")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := &hooks{schedulers: []string{"volcano"}, queues: &fakeQueues{cached: cached, live: test.live, down: test.down}}
+			requireResponse(t, h.validate(queueKind)(t.Context(), remove), test.code, test.says)
+		})
+	}
+}
+
 func requireResponse(t *testing.T, response admission.Response, code int32, what string) {
 	t.Helper()
 	switch {

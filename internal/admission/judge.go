@@ -27,6 +27,7 @@ func (h *hooks) validate(kind schema.GroupVersionKind) admission.HandlerFunc {
 		case admissionv1.Update:
 			verdict = check.Update(kind, request.OldObject.Raw, request.Object.Raw, around)
 		case admissionv1.Delete:
+			queues.sure = true
 			verdict = check.Delete(kind, request.Name, around)
 		default:
 			verdict = check.Create(kind, request.Object.Raw, around)

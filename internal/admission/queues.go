@@ -111,6 +111,9 @@ type queueLookup struct {
 	live  map[string]*schedulingv1beta1.Queue // nil: there is none
 	read  func(name string) (*schedulingv1beta1.Queue, error)
 	err   error // of a read; what was looked up then is not to be trusted
+	// sure lets Children leave out those that the API server does not have any more: a tree is often deleted at
+	// once, the lowest first, and the watch comes after.
+	sure bool
 }
 
 var _ schedulingv1beta1.QueueLookup = (*queueLookup)(nil)
@@ -138,7 +141,20 @@ func (l *queueLookup) Children(name string) []string {
 		return nil
 	}
 	slices.Sort(children)
+	for l.sure && len(children) > 0 && !l.stillBelow(children[0], name) {
+		children = children[1:] // one that is there is reason enough not to ask for the others
+	}
 	return children
+}
+
+// stillBelow says whether the API server has a queue, below that parent; when it cannot be asked, yes.
+func (l *queueLookup) stillBelow(name, parent string) bool {
+	queue, err := l.read(name)
+	if err != nil {
+		l.err = err
+		return true
+	}
+	return queue != nil && queue.ParentName() == parent
 }
 
 func (l *queueLookup) Queues() []*schedulingv1beta1.Queue {
