@@ -188,7 +188,7 @@ func TestBackfillDoesNotDelayTheHead(t *testing.T) {
 // then, when nothing new comes.
 func TestEstimatesOfGangsWithAffinity(t *testing.T) {
 	told, late := 0, 0
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	seeds.Check(t, 5000, func(t *rapid.T) {
 		nodes := drawNodes(t)
 		r := newRun(t, nodes)
 		var gangs []timed

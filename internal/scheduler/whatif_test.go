@@ -44,7 +44,7 @@ func (r *random) think() (gang string, h Hypothesis) {
 // for having been thought of.
 func TestWhatWouldHappenIsWhatHappens(t *testing.T) {
 	seen := map[string]int{}
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	seeds.Check(t, 5000, func(t *rapid.T) {
 		r := newRandom(t)
 		thinker, err := New(r.cfg)
 		if err != nil {
