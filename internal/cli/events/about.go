@@ -85,7 +85,7 @@ func (o *options) topic(ctx context.Context, c client.Client) (*topic, error) {
 	t := &topic{namespace: namespace}
 	switch {
 	case o.sel.Selector != "":
-		return t, o.addJobs(ctx, c, t)
+		return t, o.addSelected(ctx, c, t)
 	case len(o.about) == 0:
 		t.all = true
 		if o.sel.AllNamespaces {
@@ -160,16 +160,16 @@ func (o *options) addBelow(ctx context.Context, c client.Client, t *topic, objec
 		}
 		return err
 	case *flowv1alpha1.JobFlow:
-		page := &batchv1alpha1.JobList{}
-		return cli.Pages(ctx, c, page, func() error {
-			for i := range page.Items {
-				t.uids = append(t.uids, page.Items[i].UID)
-			}
-			return nil
-		}, client.InNamespace(object.Namespace), client.MatchingLabels{keys.CreatedByJobFlow: object.Namespace + "." + object.Name})
+		return o.addJobs(ctx, c, t, client.InNamespace(object.Namespace), client.MatchingLabels{keys.CreatedByJobFlow: object.Namespace + "." + object.Name})
 	case *batchv1alpha1.CronJob:
-		for _, active := range object.Status.Active {
+		for i, active := range object.Status.Active {
 			t.uids = append(t.uids, active.UID)
+			one := &batchv1alpha1.Job{}
+			if i < mostAsked && c.Get(ctx, client.ObjectKey{Namespace: object.Namespace, Name: active.Name}, one) == nil && one.UID == active.UID {
+				if err := o.addBelow(ctx, c, t, one); err != nil {
+					return err
+				}
+			}
 		}
 	case *corev1.Node:
 		t.uids = append(t.uids, types.UID(object.Name)) // kubelets say their name in place of the UID
@@ -201,8 +201,8 @@ func (o *options) addPast(ctx context.Context, c client.Client, t *topic, r refe
 	return missing
 }
 
-// addJobs takes in the jobs of the label selector.
-func (o *options) addJobs(ctx context.Context, c client.Client, t *topic) error {
+// addSelected takes in the jobs of the label selector.
+func (o *options) addSelected(ctx context.Context, c client.Client, t *topic) error {
 	labels, err := cli.ParseSelector(o.sel.Selector)
 	if err != nil {
 		return err
@@ -210,25 +210,36 @@ func (o *options) addJobs(ctx context.Context, c client.Client, t *topic) error 
 	if o.sel.AllNamespaces {
 		t.namespace = ""
 	}
+	return o.addJobs(ctx, c, t, client.InNamespace(t.namespace), labels)
+}
+
+// addJobs takes in jobs, and of the first of them what belongs to them.
+func (o *options) addJobs(ctx context.Context, c client.Client, t *topic, options ...client.ListOption) error {
 	var jobs []*batchv1alpha1.Job
 	page := &batchv1alpha1.JobList{}
-	err = cli.Pages(ctx, c, page, func() error {
+	err := cli.Pages(ctx, c, page, func() error {
 		for i := range page.Items {
 			jobs = append(jobs, page.Items[i].DeepCopy())
 		}
 		return nil
-	}, client.InNamespace(t.namespace), labels)
+	}, options...)
 	if err != nil {
 		return err
 	}
-	for _, one := range jobs {
+	for i, one := range jobs {
 		t.uids = append(t.uids, one.UID)
+		if i >= mostJobs {
+			continue
+		}
 		if err := o.addBelow(ctx, c, t, one); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// mostJobs is of how many of several jobs the gangs and pods are looked for.
+const mostJobs = 100
 
 // complete offers kinds, then names of the kind.
 func (o *options) complete(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
