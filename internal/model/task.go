@@ -91,23 +91,9 @@ func (d TaskSet) apply(c *Cluster) {
 	if d.Status.Ended() {
 		c.forgetAttached(t)
 	}
-	if t.Shape == nil || t.Shape.Key != d.Shape.Key() {
-		if t.Shape != nil {
-			c.release(t.Shape)
-		}
-		t.Shape = c.shape(d.Shape)
-		t.Shape.tasks++
-	}
-	t.Created, t.Labels, t.Ours, t.Role, t.Index, t.Priority, t.Gated = d.Created, d.Labels, d.Ours, d.Role, d.Index, d.Priority, d.Gated
-	if t.QueueGated = d.QueueGated; !d.Gated {
-		t.ungating = false
-	}
-	t.Preemptable, t.Critical, t.Never = d.Preemptable, d.Critical, d.Never
-	t.Annotations, t.Started, t.Condition = d.Annotations, d.Started, d.Condition
-	t.Ready, t.BoundAt, t.LeavesBy = d.Ready, d.BoundAt, d.LeavesBy
+	c.reshape(t, d.Shape)
 	c.countTimed(t.Expected.Known(), -1)
-	t.Expected = d.Expected
-	t.PriorityClass = d.PriorityClass
+	t.note(&d)
 	c.countTimed(t.Expected.Known(), 1)
 	t.seen = seenTask{node: NoNode, status: d.Status, notes: d.Annotations}
 	if d.Node != "" && !d.Status.Ended() {
@@ -136,6 +122,29 @@ func (d TaskSet) apply(c *Cluster) {
 	if status.Leaving() || status == Failed {
 		c.lose(t.Gang, t, was, wasNode)
 	}
+}
+
+// note takes over what is said of a pod.
+func (t *Task) note(d *TaskSet) {
+	t.Created, t.Labels, t.Ours, t.Role, t.Index, t.Priority, t.Gated = d.Created, d.Labels, d.Ours, d.Role, d.Index, d.Priority, d.Gated
+	if t.QueueGated = d.QueueGated; !d.Gated {
+		t.ungating = false
+	}
+	t.Preemptable, t.Critical, t.Never, t.PriorityClass = d.Preemptable, d.Critical, d.Never, d.PriorityClass
+	t.Annotations, t.Started, t.Condition = d.Annotations, d.Started, d.Condition
+	t.Ready, t.BoundAt, t.LeavesBy, t.Expected = d.Ready, d.BoundAt, d.LeavesBy, d.Expected
+}
+
+// reshape gives a task the shape that it has now.
+func (c *Cluster) reshape(t *Task, now ShapeSpec) {
+	if t.Shape != nil && t.Shape.Key == now.Key() {
+		return
+	}
+	if t.Shape != nil {
+		c.release(t.Shape)
+	}
+	t.Shape = c.shape(now)
+	t.Shape.tasks++
 }
 
 // settle merges what the API says with what was assumed.

@@ -13,7 +13,8 @@
 //
 // # Concurrency
 //
-// An Engine and its Cluster belong to one goroutine; none is started.
+// An Engine and its Cluster belong to one goroutine, and to each other: another Cluster takes another Engine. None is
+// started.
 package scheduler
 
 import (

@@ -18,7 +18,8 @@ func small() ([]model.Delta, made) {
 	w := newMade()
 	deltas := []model.Delta{model.QueueFrom(make.Queue("q0").Obj()), model.QueueFrom(make.Queue("q1").Parent("q0").Obj())}
 	for i := range 2 {
-		node := make.Node(fmt.Sprintf("n%d", i)).CPU("2").Memory("4Gi").Resource("nvidia.com/gpu", "1").Obj()
+		node := make.Node(fmt.Sprintf("n%d", i)).CPU("2").Memory("4Gi").Resource("nvidia.com/gpu", "1").
+			Resource("volcano.sh/vgpu-number", "10").Resource("volcano.sh/vgpu-memory", "16000").Annotation("volcano.sh/node-vgpu-register", fmt.Sprintf("GPU-%d,10,16000,T4,true,hami-core:", i)).Obj()
 		w.nodes[node.Name] = node
 		deltas = append(deltas, model.NodeFrom(node), model.NodeUsageSet{Node: node.Name, NodeUsage: model.NodeUsage{CPUPercent: 90, MemoryPercent: 10, At: make.Epoch}})
 	}
@@ -26,7 +27,7 @@ func small() ([]model.Delta, made) {
 		gang := make.Gang(fmt.Sprintf("g%d", g)).Min(2).Queue(fmt.Sprintf("q%d", g%2)).MinResource("cpu", "2").Annotation("vc-batch.dev/user", fmt.Sprintf("u%d", g%3)).Obj()
 		deltas = append(deltas, model.GangFrom(gang))
 		for i := range 2 {
-			pod := make.Pod(fmt.Sprintf("g%d-%d", g, i)).Gang(gang.Name).CPU("1").Obj()
+			pod := make.Pod(fmt.Sprintf("g%d-%d", g, i)).Gang(gang.Name).CPU("1").Resource("volcano.sh/vgpu-number", "1").Resource("volcano.sh/vgpu-memory", "1000").Obj()
 			w.pods[pod.Name] = pod
 			deltas = append(deltas, model.TaskFrom(pod, true))
 		}

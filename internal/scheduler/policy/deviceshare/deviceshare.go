@@ -41,10 +41,8 @@ type Policy struct {
 	rules                []k8slabels.Selector
 
 	s       *session.Session
-	nodes   []*node // by model.NodeID; nil: not looked at yet
-	cluster *model.Cluster
+	nodes   session.NodeDrafts[node]
 	asks    map[*model.Shape]*ask
-	touched []model.NodeID // nodes where this cycle tried something
 	grants  map[*model.Task]grant
 	locks   session.NodeTable[time.Time] // until when a node hands out devices
 	figures session.NodeTable[bool]
@@ -187,16 +185,8 @@ func (p *Policy) Open(s *session.Session) {
 // begin forgets what the last cycle tried.
 func (p *Policy) begin(s *session.Session) {
 	p.s = s
-	if p.cluster != s.Cluster {
-		p.cluster, p.nodes = s.Cluster, nil
-		clear(p.asks)
-	}
-	for _, id := range p.touched {
-		p.nodes[id] = nil
-	}
-	p.touched = p.touched[:0]
 	clear(p.grants)
-	if len(p.asks) > 2*len(s.Cluster.Shapes)+64 {
+	if p.nodes.Open(s) || len(p.asks) > 2*len(s.Cluster.Shapes)+64 {
 		clear(p.asks)
 	}
 }
@@ -215,27 +205,10 @@ func (p *Policy) ask(s *model.Shape) *ask {
 }
 
 // node is a node's cards as they are now.
-func (p *Policy) node(id model.NodeID) *node {
-	for len(p.nodes) <= int(id) {
-		p.nodes = append(p.nodes, nil)
-	}
-	n := p.nodes[id]
-	if n == nil || !n.dirty && n.made != p.s.Cluster.Nodes.Changed[id] {
-		n = p.load(id)
-		p.nodes[id] = n
-	}
-	return n
-}
+func (p *Policy) node(id model.NodeID) *node { return p.nodes.At(id, p.load) }
 
-// change marks a node as one where this cycle tried something.
-func (p *Policy) change(id model.NodeID) *node {
-	n := p.node(id)
-	if !n.dirty {
-		n.dirty = true
-		p.touched = append(p.touched, id)
-	}
-	return n
-}
+// change is node for one where this cycle tries something.
+func (p *Policy) change(id model.NodeID) *node { return p.nodes.Change(id, p.load) }
 
 func (p *Policy) allows(_ *session.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
 	n := p.node(id)

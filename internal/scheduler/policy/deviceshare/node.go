@@ -16,8 +16,6 @@ type node struct {
 	vgpu, share []card
 	problem     string // what of the node's word on its cards cannot be read
 
-	made    uint64 // generation of the node's row that it is from
-	dirty   bool   // this cycle tried something
 	answers []known
 }
 
@@ -51,7 +49,7 @@ func (n *node) cards(a *ask) []card {
 func (p *Policy) load(id model.NodeID) *node {
 	nodes := &p.s.Cluster.Nodes
 	info := nodes.Info[id]
-	n := &node{made: nodes.Changed[id]}
+	n := &node{}
 	if info == nil {
 		return n
 	}

@@ -34,9 +34,7 @@ type Policy struct {
 	weight float64
 
 	s       *session.Session
-	cluster *model.Cluster
-	nodes   []*node // by model.NodeID; nil: not looked at yet
-	touched []model.NodeID
+	nodes   session.NodeDrafts[node]
 	granted map[*model.Task]assigned
 }
 
@@ -48,8 +46,6 @@ type node struct {
 	leaving    map[*model.Task]model.CPUSet
 	promised   map[*model.Task]model.CPUSet // to tasks that wait for those who leave
 	taken      map[*model.Task]model.CPUSet
-	made       uint64
-	dirty      bool
 	answers    []known
 }
 
@@ -86,15 +82,7 @@ func (*Policy) Reads() config.Reads {
 // Open registers the rule.
 func (p *Policy) Open(s *session.Session) {
 	p.s = s
-	if p.cluster != s.Cluster {
-		p.cluster, p.nodes = s.Cluster, nil
-	}
-	for _, id := range p.touched {
-		if int(id) < len(p.nodes) {
-			p.nodes[id] = nil
-		}
-	}
-	p.touched = p.touched[:0]
+	p.nodes.Open(s)
 	clear(p.granted)
 	if !p.conf.Enabled("enablePredicate") {
 		return
@@ -123,7 +111,7 @@ func wanted(s *model.Shape) string {
 func (p *Policy) load(id model.NodeID) *node {
 	nodes := &p.s.Cluster.Nodes
 	n := &node{
-		numa: p.s.Cluster.Numa[nodes.Name[id]], made: nodes.Changed[id],
+		numa:    p.s.Cluster.Numa[nodes.Name[id]],
 		leaving: map[*model.Task]model.CPUSet{}, promised: map[*model.Task]model.CPUSet{}, taken: map[*model.Task]model.CPUSet{},
 	}
 	if n.numa == nil || n.numa.Problem != "" || len(n.numa.CPUs) == 0 {
@@ -182,24 +170,11 @@ func (n *node) promise(t *model.Task, cpus model.CPUSet) {
 }
 
 // node is a node's cpus as they are now.
-func (p *Policy) node(id model.NodeID) *node {
-	for len(p.nodes) <= int(id) {
-		p.nodes = append(p.nodes, nil)
-	}
-	n := p.nodes[id]
-	if n == nil || !n.dirty && n.made != p.s.Cluster.Nodes.Changed[id] {
-		n = p.load(id)
-		p.nodes[id] = n
-	}
-	return n
-}
+func (p *Policy) node(id model.NodeID) *node { return p.nodes.At(id, p.load) }
 
+// change is node for one where this cycle tries something.
 func (p *Policy) change(id model.NodeID) *node {
-	n := p.node(id)
-	if !n.dirty {
-		n.dirty = true
-		p.touched = append(p.touched, id)
-	}
+	n := p.nodes.Change(id, p.load)
 	n.answers = n.answers[:0]
 	return n
 }
