@@ -48,7 +48,8 @@ func after(c cronJob, now, moment time.Time) (next time.Time, why string) {
 		if last := timeOf(c.Status.LastScheduleTime); !last.IsZero() {
 			since = last
 		}
-		return since.Add(every.Delay * (max(0, moment.Sub(since))/every.Delay + 1)).In(zone), ""
+		passed := max(0, moment.Sub(since))
+		return since.Add(passed - passed%every.Delay + every.Delay).In(zone), ""
 	}
 	if next = schedule.Next(moment.In(zone)); next.IsZero() {
 		return next, "the schedule never comes"

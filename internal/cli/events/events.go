@@ -44,7 +44,7 @@ func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra
 			Show events, oldest first. About a job are those of its pod group and of its pods,
 			too; about a job flow and a cron job those of the jobs that are there. Events are
 			found by the UID of what they are about, so namesakes of the past stay out, unless
-			there is nothing of the name any more. COUNT is how often something happened; what
+			there is nothing of the name any more: then theirs are shown. COUNT is how often something happened; what
 			is said twice about one object in the same words is one row.
 
 			KIND is one of job, podgroup, queue, pod, node, jobflow, jobtemplate and cronjob;

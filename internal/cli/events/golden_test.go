@@ -33,6 +33,7 @@ func happened(s *clitest.Server) {
 		newEvent("d", "nlp", "JobFlow", "night", night.UID, "Normal", "Created", "create a job named night-serve!", time.Minute, 1),
 		newEvent("e", "nlp", "Job", "night-serve", served.UID, "Normal", "CommandIssued", "served", 50*time.Second, 1),
 		newEvent("f", "nlp", "Job", "gone", "uid-gone", "Warning", "JobFailed", "it failed, and was deleted after its time", 3*time.Hour, 1),
+		newEvent("i", "nlp", "PodGroup", "gone-0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f", "uid-gang", "Normal", "Scheduled", "pod group is ready", 4*time.Hour, 1),
 		newEvent("g", "default", "Node", "192.168.23.24", "192.168.23.24", "Warning", "Rebooted", "node was rebooted", 4*time.Hour, 1),
 		newEvent("h", "nlp", "CronJob", "nightly", cron.UID, "Normal", "SuccessfulCreate", "Created job nightly-1", 2*time.Hour, 1))
 }

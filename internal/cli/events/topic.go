@@ -94,7 +94,12 @@ func (t *topic) wants(e *corev1.Event) bool {
 func (t *topic) isAbout(e *corev1.Event) bool {
 	about := e.InvolvedObject
 	return t.all || slices.Contains(t.uids, about.UID) ||
-		slices.ContainsFunc(t.past, func(r reference) bool { return r.kind == about.Kind && r.name == about.Name })
+		slices.ContainsFunc(t.past, func(r reference) bool { return r.kind == about.Kind && r.name == about.Name || r.wasGang(about) })
+}
+
+// wasGang says whether a job that is gone had this gang, by the name that gangs of jobs have.
+func (r reference) wasGang(about corev1.ObjectReference) bool {
+	return r.kind == "Job" && about.Kind == "PodGroup" && ownUID.ReplaceAllString(about.Name, "") == r.name && about.Name != r.name
 }
 
 // joins takes a pod or a group in that a job of the topic got since.
@@ -135,7 +140,8 @@ func (t *topic) fetch(ctx context.Context, c client.Client) ([]*corev1.Event, st
 	for _, r := range t.past {
 		selectors = append(selectors, fields.SelectorFromSet(fields.Set{"involvedObject.kind": r.kind, "involvedObject.name": r.name}))
 	}
-	if t.all || len(selectors) > mostAsked {
+	gangs := slices.ContainsFunc(t.past, func(r reference) bool { return r.kind == "Job" }) // no request can ask for these
+	if t.all || gangs || len(selectors) > mostAsked {
 		selectors = []fields.Selector{fields.Everything()}
 	}
 	var events []*corev1.Event
