@@ -2,14 +2,17 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -42,6 +45,11 @@ func (f *Factory) CompleteNodes() Completer {
 	return f.CompleteKind(corev1.SchemeGroupVersion.WithKind("Node"), false)
 }
 
+// CompletePriorityClasses offers the names of the priority classes.
+func (f *Factory) CompletePriorityClasses() Completer {
+	return f.CompleteKind(schedulingv1.SchemeGroupVersion.WithKind("PriorityClass"), false)
+}
+
 // CompleteNamespaces offers the names of the namespaces.
 func (f *Factory) CompleteNamespaces() Completer {
 	return f.CompleteKind(corev1.SchemeGroupVersion.WithKind("Namespace"), false)
@@ -49,16 +57,26 @@ func (f *Factory) CompleteNamespaces() Completer {
 
 // CompleteContexts offers the contexts of the kubeconfig.
 func (f *Factory) CompleteContexts() Completer {
+	return f.completeConfig(func(raw clientcmdapi.Config) []string { return slices.Collect(maps.Keys(raw.Contexts)) })
+}
+
+// CompleteClusters offers the clusters of the kubeconfig.
+func (f *Factory) CompleteClusters() Completer {
+	return f.completeConfig(func(raw clientcmdapi.Config) []string { return slices.Collect(maps.Keys(raw.Clusters)) })
+}
+
+// CompleteUsers offers the users of the kubeconfig.
+func (f *Factory) CompleteUsers() Completer {
+	return f.completeConfig(func(raw clientcmdapi.Config) []string { return slices.Collect(maps.Keys(raw.AuthInfos)) })
+}
+
+func (f *Factory) completeConfig(names func(clientcmdapi.Config) []string) Completer {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		raw, err := f.Config.ToRawKubeConfigLoader().RawConfig()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		var names []string
-		for name := range raw.Contexts {
-			names = append(names, name)
-		}
-		return offer(names, nil, prefix)
+		return offer(names(raw), nil, prefix)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -126,6 +127,7 @@ func knownKinds() meta.RESTMapper {
 	}
 	add(corev1.SchemeGroupVersion, meta.RESTScopeNamespace, "Pod", "Event", "ConfigMap", "Secret", "Service", "PersistentVolumeClaim")
 	add(corev1.SchemeGroupVersion, meta.RESTScopeRoot, "Node", "Namespace")
+	add(schedulingv1.SchemeGroupVersion, meta.RESTScopeRoot, "PriorityClass")
 	add(batchv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Job", "CronJob")
 	add(flowv1alpha1.GroupVersion, meta.RESTScopeNamespace, "JobFlow", "JobTemplate")
 	add(busv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Command")

@@ -114,6 +114,33 @@ var oldScript = []oldLine{
 	{line: "vcctl queue delete -n $NS-q"},
 	{line: "vcctl queue delete", err: `queue name must be specified`, code: 1},
 
+	// templates and flows
+	{line: "vcctl jobtemplate create -f $DIR/templates.yaml", out: `^Created JobTemplate: $NS/first\nCreated JobTemplate: $NS/then\n$`},
+	{line: "vcctl jobtemplate create --file $DIR/templates.yaml", err: `jobtemplate "first" already exists`, code: 1},
+	{line: "vcctl jobtemplate list -n $NS", out: `(?mi)^name .*\nfirst `},
+	{line: "VCCTL_COMPAT=true vcctl jobtemplate list --namespace $NS", out: `(?m)^Name +Namespace *\nfirst +$NS *\nthen +$NS *$`},
+	{line: "vcctl jobtemplate get -n $NS -N first", out: `(?m)^Name +Namespace *\nfirst +$NS *$`},
+	{line: "vcctl jobtemplate describe -n $NS -N first -o yaml", out: `(?m)^kind: JobTemplate\n(.*\n)*  name: first$`},
+	{line: "vcctl jobtemplate describe --namespace $NS --name first --format json", out: `"kind": "JobTemplate"`},
+	{line: "vcctl jobtemplate describe -n $NS --format xml", err: `Unsupported format: xml`, code: 1},
+	{line: "vcctl jobflow create -f $DIR/flow.yaml", out: `^Created JobFlow: $NS/flow\n$`},
+	{line: "VCCTL_COMPAT=true vcctl jobflow list -n $NS", out: `(?m)^Name +Namespace +Phase +Age *\nflow +$NS +`},
+	{line: "vcctl jobflow list --all-namespaces", out: `(?m)flow `},
+	{line: "vcctl jobflow get -n $NS -N flow", out: `(?m)^Name +Namespace +Phase +Age *\nflow +$NS +Succeed`, until: true},
+	{line: "vcctl jobflow describe -n $NS -N flow -o yaml", out: `(?m)^kind: JobFlow\n(.*\n)*  name: flow$`},
+	{line: "vcctl jobflow describe --namespace $NS --format json", out: `"kind": "JobFlow"`},
+	{line: "vcctl jobflow delete -n $NS -N flow", out: `^Deleted JobFlow: $NS/flow\n$`},
+	{line: "vcctl jobflow delete -n $NS -N flow", err: `job flow "flow" does not exist`, code: 1},
+	{line: "vcctl jobtemplate delete -n $NS -N first", out: `^Deleted JobTemplate: $NS/first\n$`},
+	{line: "vcctl jobtemplate delete --file $DIR/templates.yaml --ignore-not-found", out: `Deleted JobTemplate: $NS/then\n$`},
+
+	// pods
+	{line: "vcctl pod list -n $NS", out: `(?m)^from-file-main-0 `},
+	{line: "vcctl pod list --namespace $NS --job from-file", out: `(?m)^from-file-main-0 `},
+	{line: "VCCTL_COMPAT=true vcctl pod list -n $NS -j from-file", out: `^Name +Ready +Status +Restart +Age *\nfrom-file-main-0 +0/1 +Completed +0 +`, until: true},
+	{line: "VCCTL_COMPAT=true vcctl pod list --all-namespaces --queue default", out: `(?m)^Namespace +Name +Ready .*\n(.*\n)*$NS +from-file-main-0 `},
+	{line: "vcctl pod list -n $NS -j from-file -q nosuch", err: `the input vcjob from-file does not match the queue nosuch`, code: 1},
+
 	// how to reach the cluster
 	{line: "KUBECONFIG=/nosuch vcctl job list -n $NS -k $DIR/kubeconfig", out: `(?m)^from-file `},
 	{line: "KUBECONFIG=/nosuch vcctl job list -n $NS --kubeconfig $DIR/kubeconfig --master $SERVER", out: `(?m)^from-file `},
@@ -133,6 +160,35 @@ spec:
     template: {spec: {restartPolicy: Never, containers: [{name: main, image: busybox, command: ["true"], resources: {requests: {cpu: 100m}}}]}}
 `
 
+const oldTemplates = `apiVersion: flow.volcano.sh/v1alpha1
+kind: JobTemplate
+metadata: {name: first, namespace: old}
+spec:
+  schedulerName: volcano
+  minAvailable: 1
+  tasks:
+  - {name: main, replicas: 1, template: {spec: {restartPolicy: Never, containers: [{name: main, image: busybox, command: ["true"]}]}}}
+---
+apiVersion: flow.volcano.sh/v1alpha1
+kind: JobTemplate
+metadata: {name: then, namespace: old}
+spec:
+  schedulerName: volcano
+  minAvailable: 1
+  tasks:
+  - {name: main, replicas: 1, template: {spec: {restartPolicy: Never, containers: [{name: main, image: busybox, command: ["true"]}]}}}
+`
+
+const oldFlow = `apiVersion: flow.volcano.sh/v1alpha1
+kind: JobFlow
+metadata: {name: flow, namespace: old}
+spec:
+  jobRetainPolicy: retain
+  flows:
+  - {name: first}
+  - {name: then, dependsOn: {targets: [first]}}
+`
+
 // TestOldScripts types every invocation of Volcano's command line against a real cluster and looks for the
 // words that scripts look for.
 func TestOldScripts(t *testing.T) {
@@ -146,8 +202,10 @@ func TestOldScripts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(c.dir, "job.yaml"), []byte(oldJob), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{"job.yaml": oldJob, "templates.yaml": oldTemplates, "flow.yaml": oldFlow} {
+		if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	fill := strings.NewReplacer("$NS", namespace).Replace
 	for _, l := range oldScript {

@@ -26,7 +26,7 @@ func inForce(data map[string]string) func(*clitest.Server) {
 func TestConfigGolden(t *testing.T) {
 	t.Parallel()
 	oddities := "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n    enableMagic: true\n    arguments: {nonsense: 1}\n"
-	golden.Hold(t, "config", []golden.Run{
+	golden.Hold(t, "config", append(golden.Every(golden.Command{Args: "config check -f -", Wrong: "config check -f /nosuch.conf", Input: goodConf}), []golden.Run{
 		{About: "a file that is right", Args: "config check -f -", Input: goodConf, NoCluster: true},
 		{About: "for a program", Args: "config check -f - -o json", Input: goodConf, NoCluster: true},
 		{About: "what has no effect is a warning", Args: "config check -f -", Input: oddities, NoCluster: true},
@@ -43,5 +43,5 @@ func TestConfigGolden(t *testing.T) {
 			keys.ConfigurationText: goodConf, keys.ConfigurationSource: "/etc/volcano/volcano-scheduler.conf", keys.ConfigurationRefused: "actions: empty; name at least one",
 		})},
 		{About: "a scheduler that has not said anything", Args: "config check --scheduler-namespace nowhere"},
-	})
+	}...))
 }

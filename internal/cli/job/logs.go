@@ -88,6 +88,7 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 	flags.BoolVar(&o.failed, "only-failed", false, "The same as --failed")
 	flags.Lookup("only-failed").Hidden = true
 	flags.StringVarP(&o.file, "output", "o", "", "Write to this file instead of standard output")
+	_ = cmd.MarkFlagFilename("output")
 	flags.BoolVar(&o.timestamps, "timestamps", false, "Begin every line with its time")
 	flags.BoolVar(&o.prefix, "prefix", true, "Begin every line with task and index")
 	flags.Int64Var(&o.tail, "tail", -1, "Only the last lines of each container; -1 is all")

@@ -152,6 +152,8 @@ func addRootFlags(f *cli.Factory, cmd *cobra.Command) {
 	}
 	_ = cmd.RegisterFlagCompletionFunc("namespace", f.CompleteNamespaces())
 	_ = cmd.RegisterFlagCompletionFunc("context", f.CompleteContexts())
+	_ = cmd.RegisterFlagCompletionFunc("cluster", f.CompleteClusters())
+	_ = cmd.RegisterFlagCompletionFunc("user", f.CompleteUsers())
 	_ = cmd.RegisterFlagCompletionFunc("color", cli.Values("auto", "always", "never"))
 }
 

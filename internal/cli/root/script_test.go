@@ -16,10 +16,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
+	"github.com/vc-batch/vc/internal/cli/legacy"
 	"github.com/vc-batch/vc/internal/cli/root"
+	"github.com/vc-batch/vc/internal/render"
 )
 
 // TestMain lets this binary be vcctl and kubectl-vc for the scripts.
@@ -29,7 +32,11 @@ func TestMain(m *testing.M) {
 			os.Exit(root.Main(context.Background(), program, os.Args[1:], iostreams.System()))
 		}
 	}
-	testscript.Main(m, map[string]func(){"vcctl": as("vcctl"), "kubectl-vc": as("kubectl-vc")})
+	programs := map[string]func(){}
+	for _, name := range append([]string{"vcctl", "kubectl-vc", "kubectl_complete-vc"}, legacy.Programs...) {
+		programs[name] = as(name)
+	}
+	testscript.Main(m, programs)
 }
 
 // TestScripts runs testdata/script/*.txtar: command lines of the real program, in a
@@ -51,7 +58,8 @@ func TestScripts(t *testing.T) {
 			env.Setenv("URL", server.URL())
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": scriptExits, "refuse": scriptRefuse, "within": scriptWithin},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": scriptExits, "refuse": scriptRefuse, "within": scriptWithin,
+			"message": scriptMessage, "narrow": scriptNarrow},
 	})
 }
 
@@ -105,5 +113,33 @@ func scriptWithin(ts *testscript.TestScript, neg bool, args []string) {
 	scriptExits(ts, false, args[1:])
 	if took := time.Since(began); took > most {
 		ts.Fatalf("%s took %s, want %s at most", strings.Join(args[2:], " "), took, most)
+	}
+}
+
+// scriptMessage is `message JOB TEXT`: why the job of the goldens waits is from now on told in these words.
+func scriptMessage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: message JOB TEXT")
+	}
+	server := ts.Value("server").(*clitest.Server)
+	for _, object := range golden.Cluster() {
+		if group, ok := object.(*schedulingv1beta1.PodGroup); ok && strings.HasPrefix(group.Name, args[0]+"-") {
+			group.Status.Explanation.Message = args[1]
+			server.Set(group)
+		}
+	}
+}
+
+// scriptNarrow is `narrow COLUMNS`: no line that the last command printed is wider than the terminal was.
+func scriptNarrow(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: narrow COLUMNS")
+	}
+	most, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	for line := range strings.Lines(ts.ReadFile("stdout")) {
+		if line = strings.TrimRight(line, "\r\n"); render.Width(line) > most {
+			ts.Fatalf("%d cells wide: %s", render.Width(line), line)
+		}
 	}
 }

@@ -11,7 +11,10 @@ import (
 
 func TestToolsGolden(t *testing.T) {
 	t.Parallel()
-	golden.Hold(t, "tools", []golden.Run{
+	golden.Hold(t, "tools", append(golden.Every(
+		golden.Command{Args: "top --once", Wrong: "top", NoJSON: true},
+		golden.Command{Args: "options", Wrong: "options --nmaespace x", NoJSON: true},
+	), []golden.Run{
 		{About: "the demo's three blocks", Args: "top --once"},
 		{About: "of all namespaces", Args: "top --once -A"},
 		{About: "a narrow terminal gets a row a node", Args: "top --once -n cv", Width: 60},
@@ -38,5 +41,5 @@ func TestToolsGolden(t *testing.T) {
 		{About: "tasks of a job", Argv: []string{"__complete", "job", "logs", "train", "-t", ""}},
 		{About: "contexts", Args: "__complete job list --context t"},
 		{About: "formats", Args: "__complete job list -o js"},
-	})
+	}...))
 }

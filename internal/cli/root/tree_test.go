@@ -2,9 +2,7 @@ package root_test
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,8 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/cli/clitest"
-	"github.com/vc-batch/vc/internal/cli/golden"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/cli/root"
 )
@@ -45,9 +41,15 @@ func examplesOf(cmd *cobra.Command) [][]string {
 		if at < 0 || strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
 		}
-		text, _, _ := strings.Cut(line[at+len("vcctl "):], " >")
-		text, _, _ = strings.Cut(text, " | ")
-		lines = append(lines, words(strings.TrimSuffix(strings.TrimSpace(text), ")")))
+		for command := range strings.SplitSeq(line[at:], " && ") {
+			text, isOurs := strings.CutPrefix(command, "vcctl ")
+			if !isOurs {
+				continue
+			}
+			text, _, _ = strings.Cut(text, " >")
+			text, _, _ = strings.Cut(text, " | ")
+			lines = append(lines, words(strings.TrimSuffix(strings.TrimSpace(text), ")")))
+		}
 	}
 	return lines
 }
@@ -154,46 +156,6 @@ func TestConventions(t *testing.T) {
 			t.Errorf("the root has no --%s", flag)
 		}
 	}
-}
-
-// TestExamplesRun runs every example of every help text against the cluster of
-// the goldens. What is tried is the command line, so a name that is not there
-// is fine and a wrong flag is not.
-func TestExamplesRun(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "jobs"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"job.yaml", "jobs/job.yaml"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(golden.JobFile), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Chdir(dir)
-	check := func(cmd *cobra.Command) {
-		for _, example := range examplesOf(cmd) {
-			server := clitest.Start(t, golden.Cluster()...)
-			golden.Logs(server)
-			golden.Answering(golden.StartsNow())(server)
-			for i, word := range example {
-				if word == "--wait" || word == "-f" && cmd.Name() == "logs" || word == "-w" && !strings.Contains(cmd.CommandPath(), "queue operate") {
-					example[i] = "--timeout=100ms"
-					if word != "--wait" {
-						example[i] = "--color=never"
-					}
-				}
-			}
-			got := golden.Run{Argv: example, Input: golden.JobFile}.Do(t, server)
-			for _, bad := range []string{"--help'", "unknown", "is not known", "flag"} {
-				if got.Code != 0 && strings.Contains(got.Err, bad) {
-					t.Errorf("%s: the example `vcctl %s` fails: %s", cmd.CommandPath(), strings.Join(example, " "), got.Err)
-				}
-			}
-		}
-	}
-	tree := newTree("vcctl")
-	check(tree)
-	leaves(tree, check)
 }
 
 func TestPluginShowsItselfAsKubectlVC(t *testing.T) {

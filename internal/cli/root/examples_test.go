@@ -1,0 +1,205 @@
+package root_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/internal/cli/iostreams"
+	"github.com/vc-batch/vc/internal/cli/root"
+)
+
+// goesOn are the words by which a command is asked to follow what happens: it goes on until it is
+// interrupted, unless it has seen the end.
+var goesOn = []string{"-w", "--watch", "--watch-only", "--wait", "--attach"}
+
+// endsWith are the examples that end with another code than 0 in that cluster.
+var endsWith = map[string]int{
+	"config check":                                1,   // no scheduler has told its configuration
+	"job explain train eval":                      8,   // eval waits
+	"job explain -A":                              8,   // eval waits
+	"job exec train -- sh":                        127, // its pods have few programs
+	"job exec train -t worker -i 2 -- nvidia-smi": 127,
+	"job attach train -t worker -i 0 -c debugger": 1, // its pods have one container
+	"job logs train -t master-0 --prefix=false":   1, // it has no master
+	"job logs train --previous":                   1, // it was not restarted
+	"job logs hello -f":                           1, // the line before it, which makes it, was run elsewhere
+	"job logs nightly-again -f":                   1, // the same
+}
+
+// goesOnCode is that of an example that is interrupted by the test.
+const goesOnCode = cli.ExitInterrupted
+
+// objectsOf reads a file of objects.
+func objectsOf(t *testing.T, name string) map[string]client.Object {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	decode := serializer.NewCodecFactory(cli.Scheme()).UniversalDeserializer()
+	all := map[string]client.Object{}
+	for part := range strings.SplitSeq(string(text), "\n---\n") {
+		object, gvk, err := decode.Decode([]byte(part), nil, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		one := object.(client.Object)
+		all[gvk.Kind+"/"+one.GetName()] = one
+	}
+	return all
+}
+
+// kindOf is the kind that a noun is about.
+var kindOf = map[string]string{"job": "Job", "plan": "Job", "queue": "Queue", "podgroup": "PodGroup", "pod": "Pod", "jobflow": "JobFlow", "jobtemplate": "JobTemplate", "cronjob": "CronJob"}
+
+// TestExamplesRun runs every example of every help text: against the cluster of the goldens with
+// what else the examples name (testdata/examples.yaml), with the files that they name, at a terminal
+// where somebody says yes. Each ends with 0, or with the code that it is known for.
+func TestExamplesRun(t *testing.T) {
+	world, files := objectsOf(t, "examples.yaml"), objectsOf(t, "new.yaml")
+	conf, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", "volcano-scheduler.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("volcano-scheduler.conf", conf, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tree := newTree("vcctl")
+	run := func(cmd *cobra.Command) {
+		for _, example := range examplesOf(cmd) {
+			t.Run(strings.Join(example, " "), func(t *testing.T) {
+				e := exampleRun{t: t, cmd: cmd, words: example, world: world, files: files}
+				e.run()
+			})
+		}
+	}
+	run(tree)
+	leaves(tree, run)
+}
+
+// exampleRun is one example and what it is run in.
+type exampleRun struct {
+	t            *testing.T
+	cmd          *cobra.Command
+	words        []string
+	world, files map[string]client.Object
+}
+
+func (e *exampleRun) run() {
+	t, server := e.t, clitest.Start(e.t, golden.Cluster()...)
+	golden.Logs(server)
+	golden.Answering(golden.StartsNow())(server)
+	for _, object := range e.world {
+		server.Set(object)
+	}
+	noun, verb := e.noun()
+	file, named := e.files[kindOf[noun]+"/new"], slices.ContainsFunc(e.words, func(word string) bool { return strings.HasSuffix(word, ".yaml") || strings.HasSuffix(word, "/") })
+	if file != nil {
+		e.write(file)
+		if named && verb != "create" && verb != "run" && noun != "plan" {
+			there := file.DeepCopyObject().(client.Object)
+			if there.GetNamespace() == "" && noun != "queue" {
+				there.SetNamespace("nlp")
+			}
+			server.Set(there)
+		}
+	}
+	if len(e.words) > 2 && verb == "create" && noun == "queue" {
+		server.Remove(golden.NewQueue(e.words[2], 1, "", nil))
+	}
+	if len(e.words) > 2 && verb == "run" {
+		server.Remove(golden.NewJob(e.words[2], "default", "", 0))
+	}
+	code, out := e.end(server)
+	want := endsWith[strings.Join(e.words, " ")]
+	follows := verb == "wait" || verb == "logs" && slices.Contains(e.words, "-f") ||
+		slices.ContainsFunc(e.words, func(word string) bool { return slices.Contains(goesOn, word) })
+	if code != want && !(follows && code == goesOnCode) {
+		t.Errorf("vcctl %s ends with %d, want %d:\n%s", strings.Join(e.words, " "), code, want, out)
+	}
+}
+
+// noun and verb are the first two words that are no flags of the root.
+func (e *exampleRun) noun() (noun, verb string) {
+	noun = e.words[0]
+	if len(e.words) > 1 {
+		verb = e.words[1]
+	}
+	return noun, verb
+}
+
+// write writes the files and directories that the example names, each with this object.
+func (e *exampleRun) write(object client.Object) {
+	text, err := yaml.Marshal(object)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	for _, word := range e.words {
+		path := word
+		if strings.HasSuffix(word, "/") {
+			path += "one.yaml"
+		}
+		if !strings.HasSuffix(path, ".yaml") || strings.Contains(path, "://") {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			e.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+}
+
+// end runs the example, interrupts it when it goes on, and returns how it ended.
+func (e *exampleRun) end(server *clitest.Server) (code int, printed string) {
+	input := "y\n"
+	noun, _ := e.noun()
+	if slices.Contains(e.words, "-") {
+		text, err := yaml.Marshal(e.files[kindOf[noun]+"/new"])
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		input = string(text)
+	}
+	streams, out, errOut := iostreams.Test(input, 200)
+	f := cli.NewFactory("vcctl", &streams)
+	f.Now = func() time.Time { return golden.Now }
+	cache := e.t.TempDir()
+	f.Config.CacheDir = &cache
+	ctx, cancel := context.WithTimeout(e.t.Context(), 10*time.Second)
+	defer cancel()
+	path := server.Kubeconfig("nlp")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	prod := bytes.Replace(text, []byte("contexts: ["), []byte(`contexts: [{name: prod, context: {cluster: c, user: mei}}, `), 1)
+	if err := os.WriteFile(path, prod, 0o600); err != nil {
+		e.t.Fatal(err)
+	}
+	ended := make(chan int, 1)
+	go func() { ended <- root.Run(ctx, f, append([]string{"--kubeconfig", path}, e.words...)) }()
+	select {
+	case code = <-ended:
+	case <-time.After(500 * time.Millisecond):
+		cancel()
+		code = <-ended
+	}
+	return code, out.String() + errOut.String()
+}
