@@ -2,8 +2,10 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +53,24 @@ func newCustomColumns(spec string, noHeaders bool) (*customColumns, error) {
 		c.paths = append(c.paths, parsed)
 	}
 	return c, nil
+}
+
+// columnsOfFile reads kubectl's form of columns: a line of titles, and a line with the path below each.
+func columnsOfFile(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", Errorf(otherFile(file), "custom-columns-file: file %q: %v", file, errors.Unwrap(err))
+	}
+	titles, rest, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	names, paths := strings.Fields(titles), strings.Fields(rest)
+	if len(names) == 0 || len(names) != len(paths) {
+		return "", Errorf("a line of titles, and below it as many paths: NAME QUEUE, then .metadata.name .spec.queue",
+			"custom-columns-file %q: %d titles and %d paths", file, len(names), len(paths))
+	}
+	for i := range names {
+		names[i] += ":" + paths[i]
+	}
+	return strings.Join(names, ","), nil
 }
 
 // parsePath reads a jsonpath with or without braces and the leading dot.

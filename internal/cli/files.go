@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -42,7 +43,14 @@ type FileObject struct {
 	Object *unstructured.Unstructured
 	// Source is the file, the URL, or "standard input".
 	Source string
+	// Flags are, for an object made from flags, the flags by the beginning of the path of their field.
+	Flags map[string]string
+	// text is what standard input held.
+	text []byte
 }
+
+// standardInput is the source of what - names.
+const standardInput = "standard input"
 
 // Read reads all objects of all files, in their order; nothing is sent anywhere.
 func (s *Files) Read(f *Factory) ([]FileObject, error) {
@@ -59,12 +67,16 @@ func (s *Files) Read(f *Factory) ([]FileObject, error) {
 		return nil, err
 	}
 	builder := f.Builder().Unstructured().Local().ContinueOnError().Flatten()
-	stdin := slices.Contains(s.Names, "-")
+	var stdin []byte
 	if files := slices.DeleteFunc(slices.Clone(s.Names), func(name string) bool { return name == "-" }); len(files) > 0 {
 		builder = builder.FilenameParam(false, &resource.FilenameOptions{Filenames: files, Recursive: s.Recursive})
 	}
-	if stdin {
-		builder = builder.Stream(io.NopCloser(f.Streams.In), "standard input")
+	if slices.Contains(s.Names, "-") {
+		var err error
+		if stdin, err = io.ReadAll(f.Streams.In); err != nil {
+			return nil, Errorf("", "%s: %v", standardInput, err)
+		}
+		builder = builder.Stream(bytes.NewReader(stdin), standardInput)
 	}
 	infos, err := builder.Do().Infos()
 	if err != nil {
@@ -79,7 +91,11 @@ func (s *Files) Read(f *Factory) ([]FileObject, error) {
 		if !ok {
 			return nil, Errorf("", "%s: %T is not an object", info.Source, info.Object)
 		}
-		objects = append(objects, FileObject{Object: object, Source: info.Source})
+		one := FileObject{Object: object, Source: info.Source}
+		if one.Source == standardInput {
+			one.text = stdin
+		}
+		objects = append(objects, one)
 	}
 	return objects, nil
 }
@@ -135,7 +151,11 @@ func InFileAt(err error, object FileObject, field string) error {
 	}
 	human := *Humanize(err, Connection{})
 	where := fmt.Sprintf("%s %q in %s", strings.ToLower(object.Object.GetKind()), object.Object.GetName(), object.Source)
-	if text, readErr := os.ReadFile(object.Source); readErr == nil {
+	text, readErr := object.text, error(nil)
+	if text == nil {
+		text, readErr = os.ReadFile(object.Source)
+	}
+	if readErr == nil {
 		if line := LineOf(text, object.Object.GetKind(), object.Object.GetName(), field); line > 0 {
 			where += fmt.Sprintf(", line %d", line)
 		}

@@ -27,7 +27,7 @@ type Output struct {
 }
 
 // formats are what -o takes; those that end with "=" want a value.
-var formats = []string{"wide", "json", "yaml", "name", "jsonpath=", "jsonpath-file=", "go-template=", "go-template-file=", "custom-columns="}
+var formats = []string{"wide", "json", "yaml", "kyaml", "name", "jsonpath=", "jsonpath-as-json=", "jsonpath-file=", "go-template=", "go-template-file=", "custom-columns=", "custom-columns-file="}
 
 // AddFormat adds -o and what belongs to it.
 func (o *Output) AddFormat(cmd *cobra.Command, wide bool) {
@@ -72,6 +72,13 @@ func (o *Output) Wide() bool { return o.Format() == "wide" }
 // Printer returns the printer of a machine format.
 func (o *Output) Printer() (printers.ResourcePrinter, error) {
 	if spec, found := strings.CutPrefix(o.Format(), "custom-columns="); found {
+		return newCustomColumns(spec, o.NoHeaders)
+	}
+	if file, found := strings.CutPrefix(o.Format(), "custom-columns-file="); found {
+		spec, err := columnsOfFile(file)
+		if err != nil {
+			return nil, err
+		}
 		return newCustomColumns(spec, o.NoHeaders)
 	}
 	printer, err := o.flags.ToPrinter()

@@ -118,6 +118,18 @@ func (r *recipe) check() error {
 	return errors.Join(problems...)
 }
 
+// flagsOfFields are the flags that fill in the fields of a job.
+var flagsOfFields = map[string]string{
+	"metadata.name": "NAME", "metadata.labels": "--labels",
+	"spec.queue": "--queue", "spec.minAvailable": "--min", "spec.schedulerName": "--scheduler", "spec.priorityClassName": "--priority-class",
+	"spec.plugins": "--plugin", "spec.maxRetry": "--max-retry", "spec.ttlSecondsAfterFinished": "--ttl",
+	"spec.tasks[0].name": "--task", "spec.tasks[0].replicas": "--replicas", "spec.tasks[0].minAvailable": "--min",
+	"spec.tasks[0].template.spec.nodeSelector": "--node-selector", "spec.tasks[0].template.spec.restartPolicy": "--restart",
+	"spec.tasks[0].template.spec.activeDeadlineSeconds": "--time", "spec.tasks[0].template.spec.containers[0].name": "--task",
+	"spec.tasks[0].template.spec.containers[0].image": "--image", "spec.tasks[0].template.spec.containers[0].env": "--env",
+	"spec.tasks[0].template.spec.containers[0].workingDir": "--workdir", "spec.tasks[0].template.spec.containers[0].resources": "--cpu, --memory and --gpus",
+}
+
 // options sets what is left to the server's defaults unless it was said.
 func (r *recipe) options(job *batchv1alpha1.Job) {
 	task := &job.Spec.Tasks[0]

@@ -86,7 +86,7 @@ func remove(ctx context.Context, o *deleteOptions) error {
 	}
 	jobs, problem := selected(ctx, o.f, c, &o.sel)
 	if o.ignoreNot {
-		problem = nil
+		problem = cli.IgnoreMissing(problem)
 	}
 	if o.sel.Wide() && len(jobs) > 0 && !o.dryRun.Any() {
 		if err := o.confirm.Ask(o.f, "delete "+countOf(len(jobs), "job"), names(jobs, o.sel.AllNamespaces)); err != nil {

@@ -2,9 +2,19 @@ package job_test
 
 import (
 	"testing"
+	"time"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
+
+// listening gives worker 1 of the job train a stdin.
+func listening(s *clitest.Server) {
+	one := golden.NewPod(golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour), 1, "192.168.51.67")
+	one.Spec.Containers[0].Stdin = true
+	s.Set(one)
+}
 
 // TestEveryJobCommandGolden shows each command in the five ways.
 func TestEveryJobCommandGolden(t *testing.T) {
@@ -22,6 +32,6 @@ func TestEveryJobCommandGolden(t *testing.T) {
 		golden.Command{Args: "job cancel train", Wrong: "job cancel trian"},
 		golden.Command{Args: "job delete train", Wrong: "job delete trian"},
 		golden.Command{Args: "job exec train -- echo hello", Wrong: "job exec train -t wrker -- true", NoJSON: true},
-		golden.Command{Args: "job attach train -t worker-1", Input: "typed\n", Wrong: "job attach trian", NoJSON: true},
+		golden.Command{Args: "job attach train -t worker-1", Input: "typed\n", Prepare: listening, Wrong: "job attach trian", NoJSON: true},
 	))
 }

@@ -152,7 +152,23 @@ func execute(ctx context.Context, o *execOptions) error {
 	if err != nil {
 		return err
 	}
+	if len(o.command) == 0 {
+		o.asStarted(pod, container)
+	}
 	return o.connect(ctx, pod, container)
+}
+
+// asStarted leaves to attach what the container was started with: without a terminal of
+// its own Ctrl-C belongs to this one, and without stdin nothing can be typed.
+func (o *execOptions) asStarted(pod *corev1.Pod, container string) {
+	for i := range pod.Spec.Containers {
+		if spec := &pod.Spec.Containers[i]; spec.Name == container {
+			o.stdin, o.tty = o.stdin && spec.Stdin, o.tty && spec.TTY
+		}
+	}
+	if !o.stdin && o.f.Streams.InTTY {
+		fmt.Fprintf(o.f.Streams.Err, "container %s of pod %s has no stdin: nothing can be typed; Ctrl-C leaves it\n", container, pod.Name)
+	}
 }
 
 // choose picks the pod.

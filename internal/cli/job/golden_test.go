@@ -112,6 +112,14 @@ func commanded(action, prefix string) func(*testing.T, *clitest.Server) {
 	}
 }
 
+// completedByOne is a job of five that was complete when its master was.
+func completedByOne(s *clitest.Server) {
+	big := golden.NewJob("big", "default", batchv1alpha1.Completed, time.Hour)
+	big.Spec.Tasks[0].Replicas, big.Spec.MinAvailable = 5, 5
+	big.Status.Succeeded, big.Status.MinAvailable = 1, 5
+	s.Set(big)
+}
+
 func TestJobListGolden(t *testing.T) {
 	t.Parallel()
 	golden.Hold(t, "list", []golden.Run{
@@ -141,6 +149,14 @@ func TestJobListGolden(t *testing.T) {
 		{About: "a path for scripts", Args: "job list done -o jsonpath={.status.state.phase}"},
 		{About: "a path over a list", Argv: []string{"job", "list", "-o", "jsonpath={.items[*].metadata.name}"}},
 		{About: "columns of one's own", Args: "job list -o custom-columns=NAME:.metadata.name,QUEUE:.spec.queue"},
+		{About: "columns that a file names", Args: "job list -o custom-columns-file=testdata/two.columns --no-headers"},
+		{About: "a file of columns that do not fit", Args: "job list -o custom-columns-file=testdata/bad.columns"},
+		{About: "a file of columns that is not there", Args: "job list -o custom-columns-file=testdata/tow.columns"},
+		{About: "a path as JSON", Argv: []string{"job", "list", "done", "-o", "jsonpath-as-json={.status.state.phase}"}},
+		{About: "Kubernetes' own YAML", Args: "job list paused -o kyaml"},
+		{About: "a template", Argv: []string{"job", "list", "done", "-o", "go-template={{.metadata.name}} is {{.status.state.phase}}{{\"\\n\"}}"}},
+		{About: "on any of two nodes", Args: "job list --node 192.168.51.67,192.168.63.50"},
+		{About: "a job that a policy completed is not 1 of 5", Args: "job list big", Prepare: completedByOne},
 		{About: "an object", Args: "job list done -o json"},
 		{About: "Volcano's table", Args: "job list --compat"},
 		{About: "Volcano's table of all namespaces", Args: "job list --compat --all-namespaces"},
@@ -188,6 +204,9 @@ func TestJobViewGolden(t *testing.T) {
 		{About: "two jobs, without events", Args: "job view done broken --events=false"},
 		{About: "the object", Args: "job view done -o yaml"},
 		{About: "Volcano's spelling", Args: "job view -N done"},
+		{About: "a job that a policy completed", Args: "job view big --events=false", Prepare: completedByOne},
+		{About: "the newest job", Args: "job view @latest -o name"},
+		{About: "the newest job where there is none", Args: "job view @latest -n empty"},
 		{About: "a near miss", Args: "job view trian"},
 		{About: "no name", Args: "job view"},
 		{About: "an unknown verb", Args: "job vew train"},
@@ -246,6 +265,12 @@ func TestJobRunGolden(t *testing.T) {
 		{About: "a field that does not exist is refused, with what was meant", Args: "job run -f -", Input: typoFile, Check: golden.Stored(jobPath, 6)},
 		{About: "a field that does not exist, let through", Args: "job run -f - --validate=false", Input: typoFile, Check: golden.Stored(jobPath, 7)},
 		{About: "a way to validate that does not exist", Args: "job run x --validate=strickt", Check: golden.Stored(jobPath, 6)},
+		{About: "no such queue, from flags", Args: "job run x --queue reserch"},
+		{About: "flags that make no job are all told", Args: "job run x --replicas -1 --min -2 --gpus -1 --time -1s --ttl -1s --restart Sometimes"},
+		{About: "more at the least than there are", Args: "job run x --replicas 2 --min 3"},
+		{About: "a name that is none", Args: "job run X_1 --task Y_"},
+		{About: "a length of time that is none", Args: "job run x --time soon"},
+		{About: "a flag without its value", Args: "job run x --image"},
 		{About: "a closed queue", Args: "job run x --queue archive", Check: golden.Stored(jobPath, 6)},
 		{About: "a job that exists", Args: "job run train"},
 		{About: "the webhook refuses", Args: "job run x", Prepare: func(s *clitest.Server) {
@@ -311,6 +336,7 @@ func TestJobCommandsGolden(t *testing.T) {
 		{About: "exec in a job that has ended", Args: "job exec done -- sh"},
 		{About: "exec in a task that does not exist", Args: "job exec train -t wrker -- sh"},
 		{About: "exec in a container that does not exist", Args: "job exec train -i 1 -c mian -- sh"},
+		{About: "attach to what has no stdin", Args: "job attach train", Width: 80},
 		{About: "attach to no job", Args: "job attach trian"},
 		{About: "attach to an index that does not run", Args: "job attach train -t worker -i 7"},
 		{About: "delete", Args: "job delete train", Check: golden.Stored(jobPath, 5)},
@@ -334,6 +360,12 @@ func TestJobCommandsGolden(t *testing.T) {
 		{About: "logs of a job without pods", Args: "job logs plain"},
 		{About: "logs of a task that does not exist", Args: "job logs train -t wrker"},
 		{About: "logs of no job", Args: "job logs nosuch"},
-		{About: "logs of two jobs", Args: "job logs train eval"},
+		{About: "logs of two jobs, of which one says nothing yet", Args: "job logs train eval"},
+		{About: "logs of all jobs, in colour", Args: "job logs --all", Color: true},
+		{About: "logs of the jobs of all namespaces", Args: "job logs --all -A --tail 1"},
+		{About: "logs of jobs that have no pods", Args: "job logs plain paused"},
+		{About: "logs by a label that nobody has", Args: "job logs -l team=none"},
+		{About: "logs of a job and of a label", Args: "job logs train -l team=nlp"},
+		{About: "logs of one task of several jobs", Args: "job logs --all -t worker-0"},
 	})
 }

@@ -34,7 +34,7 @@ type listOptions struct {
 	queues        []string
 	phases        []string
 	users         []string
-	node          string
+	nodes         []string
 	scheduler     string
 	compat        bool
 }
@@ -85,7 +85,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 	flags.StringSliceVarP(&o.queues, "queue", "q", nil, "Only jobs of these queues (filtered at the client)")
 	flags.StringSliceVar(&o.phases, "phase", nil, "Only jobs in these phases (filtered at the client)")
 	flags.StringSliceVar(&o.users, "user", nil, "Only jobs of these users, as "+keys.User+" names them (filtered at the client)")
-	flags.StringVar(&o.node, "node", "", "Only jobs with pods on this node (filtered at the client)")
+	flags.StringSliceVar(&o.nodes, "node", nil, "Only jobs with pods on these nodes (filtered at the client)")
 	flags.StringVarP(&o.scheduler, "scheduler", "S", "", "Only jobs of this scheduler")
 	flags.BoolVar(&o.compat, "compat", false, "Print the table that Volcano's vcctl prints")
 	for _, old := range []string{"scheduler", "selector"} {
@@ -142,8 +142,11 @@ func list(ctx context.Context, o *listOptions) error {
 		return err
 	}
 	var onNode map[string]bool
-	if o.node != "" {
-		if onNode, err = jobsOnNode(ctx, c, namespace, o.node); err != nil {
+	for _, node := range o.nodes {
+		if onNode == nil {
+			onNode = map[string]bool{}
+		}
+		if err := jobsOnNode(ctx, c, namespace, node, onNode); err != nil {
 			return err
 		}
 	}
@@ -326,17 +329,15 @@ func slimGroup(group *schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup {
 	return slim
 }
 
-// jobsOnNode are the jobs that have pods on a node, as namespace/name.
-func jobsOnNode(ctx context.Context, c client.Client, namespace, node string) (map[string]bool, error) {
-	on := map[string]bool{}
+// jobsOnNode adds the jobs that have pods on a node, as namespace/name.
+func jobsOnNode(ctx context.Context, c client.Client, namespace, node string, on map[string]bool) error {
 	page := &corev1.PodList{}
-	err := cli.Pages(ctx, c, page, func() error {
+	return cli.Pages(ctx, c, page, func() error {
 		for i := range page.Items {
 			on[page.Items[i].Namespace+"/"+page.Items[i].Labels[keys.JobName]] = true
 		}
 		return nil
 	}, client.InNamespace(namespace), client.HasLabels{keys.JobName}, client.MatchingFields{"spec.nodeName": node})
-	return on, err
 }
 
 // note keeps the first trouble of a job.

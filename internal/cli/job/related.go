@@ -17,8 +17,36 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
+// latest stands for the newest job of the namespace.
+const latest = "@latest"
+
+// newest is the name of the newest job of a namespace; of two that are equally old, the one that is named last.
+func newest(ctx context.Context, c client.Client, namespace string) (string, error) {
+	page := &metav1.PartialObjectMetadataList{}
+	page.SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("JobList"))
+	var found metav1.PartialObjectMetadata
+	err := cli.Pages(ctx, c, page, func() error {
+		for i := range page.Items {
+			if !page.Items[i].CreationTimestamp.Before(&found.CreationTimestamp) {
+				found = page.Items[i]
+			}
+		}
+		return nil
+	}, client.InNamespace(namespace))
+	if err == nil && found.Name == "" {
+		return "", cli.Errorf("vcctl job list -A shows the jobs of all namespaces", "%s: there is no job in namespace %q", latest, namespace)
+	}
+	return found.Name, err
+}
+
 // getJob reads one job, by its name or its number; when there is none, a name close to it is offered.
 func getJob(ctx context.Context, f *cli.Factory, c client.Client, namespace, name string) (*batchv1alpha1.Job, error) {
+	if name == latest {
+		var err error
+		if name, err = newest(ctx, c, namespace); err != nil {
+			return nil, err
+		}
+	}
 	job := &batchv1alpha1.Job{}
 	err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, job)
 	if apierrors.IsNotFound(err) {

@@ -226,7 +226,7 @@ func (o *runOptions) objects() ([]cli.FileObject, error) {
 		return nil, err
 	}
 	object, err := cli.Untyped(job)
-	return []cli.FileObject{{Object: object}}, err
+	return []cli.FileObject{{Object: object, Flags: flagsOfFields}}, err
 }
 
 func (o *runOptions) say(object cli.FileObject) error {

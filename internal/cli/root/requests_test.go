@@ -1,6 +1,7 @@
 package root_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,15 +9,95 @@ import (
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
-// Whatever shows or changes one job asks for the pods of that job, never for those
-// of the namespace or of the cluster, and for events only about its objects.
+// aboutMany are command lines that are about more than the objects that they name,
+// by what they begin with; all others must not ask for what belongs to others.
+var aboutMany = []string{
+	"top", "node", "events", "queue tree", "queue list", "job list", "podgroup list", "pod list", "jobflow list", "jobtemplate list", "cronjob list", "__complete",
+	// A queue that is closed or changed is about all its jobs.
+	"queue close", "queue delete", "queue update", "queue operate",
+}
+
+// manyObjects says whether a command line is about many objects: it names none, or selects them.
+func manyObjects(args []string) bool {
+	line := strings.Join(args, " ")
+	wide := slices.ContainsFunc(args, func(arg string) bool {
+		return arg == "--all" || arg == "-A" || arg == "--all-namespaces" || arg == "-l" || strings.HasPrefix(arg, "-l=") || strings.HasPrefix(arg, "--selector")
+	})
+	if wide {
+		return true
+	}
+	if strings.HasPrefix(line, "job list ") || strings.HasPrefix(line, "job get ") || strings.HasPrefix(line, "job ls ") {
+		return len(args) < 3 || strings.HasPrefix(args[2], "-")
+	}
+	return slices.ContainsFunc(aboutMany, func(begin string) bool { return line == begin || strings.HasPrefix(line, begin+" ") })
+}
+
+// Every command line of every golden is run once more, and what it asks of the server is
+// looked at: no list is without an end, and who speaks of one object asks for the pods and
+// the events of that, never for those of a namespace or of the cluster.
+func TestNobodyAsksForWhatBelongsToOthers(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	tree := newTree("vcctl")
+	for _, one := range readGoldens(t) {
+		line := strings.Join(one.args, " ")
+		if cmd, _, err := tree.Find(one.args); seen[line] || err != nil || cmd == tree {
+			continue
+		}
+		seen[line] = true
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t, golden.Cluster()...)
+			golden.Logs(server)
+			golden.Answering(golden.StartsNow())(server)
+			golden.Run{Argv: one.args}.Do(t, server)
+			queries := server.Queries()
+			for i, request := range server.Requests() {
+				// Who names a pod that is not there is told of one with a name close to it, from one page of names.
+				nearPod := one.args[0] == "pod" && !strings.Contains(queries[i], "continue=")
+				if wrong := wrongList(request, queries[i], nearPod || manyObjects(one.args)); wrong != "" {
+					t.Errorf("%s?%s %s", request, queries[i], wrong)
+				}
+			}
+		})
+	}
+	if len(seen) < 100 {
+		t.Errorf("only %d command lines", len(seen))
+	}
+}
+
+// wrongList says what is wrong with a request; "" is nothing.
+func wrongList(request, query string, many bool) string {
+	path, isGet := strings.CutPrefix(request, "GET ")
+	plurals := []string{"pods", "events", "jobs", "podgroups", "queues", "nodes", "jobflows", "jobtemplates", "cronjobs", "hypernodes"}
+	kind := path[strings.LastIndex(path, "/")+1:]
+	if !isGet || !slices.Contains(plurals, kind) || strings.Contains(query, "watch=") {
+		return ""
+	}
+	named := strings.Contains(query, "fieldSelector=")
+	switch {
+	case !named && !strings.Contains(query, "limit="):
+		return "is a list without an end"
+	case many:
+		return ""
+	case kind == "pods" && !named && !strings.Contains(query, "labelSelector="):
+		return "lists pods of others"
+	case kind == "events" && !named:
+		return "lists events about others"
+	case !strings.Contains(path, "/namespaces/") && (kind == "pods" || kind == "podgroups"):
+		return "asks the whole cluster"
+	}
+	return ""
+}
+
+// What shows or changes one job asks for the pods of that job.
 func TestOneJobNeverAsksForThePodsOfOthers(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{
 		"job list train", "job list train -o wide", "job view train", "job view eval", "job view broken", "job explain train", "job explain plain",
 		"job explain eval", "job logs train", "job logs broken", "job wait train --for=running", "job wait done",
 		"job exec train -- true", "job attach train -t worker", "job suspend train", "job resume paused", "job restart train", "job cancel train",
-		"job delete train --wait=false", "job run x --queue research",
+		"job delete train --wait=false", "job run x --queue research", "events --for job/train", "pod list --job train",
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
@@ -26,7 +107,7 @@ func TestOneJobNeverAsksForThePodsOfOthers(t *testing.T) {
 			queries := server.Queries()
 			for i, request := range server.Requests() {
 				switch {
-				case strings.HasSuffix(request, "/pods") && !strings.Contains(queries[i], "volcano.sh/job-name="):
+				case strings.HasSuffix(request, "/pods") && !strings.Contains(queries[i], "volcano.sh/job-name=") && !strings.Contains(queries[i], "volcano.sh/job-name in (train)"):
 					t.Errorf("%s?%s lists pods of others", request, queries[i])
 				case strings.HasSuffix(request, "/events") && !strings.Contains(queries[i], "involvedObject.uid="):
 					t.Errorf("%s?%s lists events about others", request, queries[i])

@@ -16,13 +16,12 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/podtemplate"
 )
 
 // Check applies defaults and rules to the objects of our kinds, as the server's admission will, with the same words.
 // What is sent stays as it was.
 func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool, strictness string) error {
-	around := &apicheck.Around{Template: podtemplate.Validate}
+	around := f.Around(ctx, false)
 	var queues []*schedulingv1beta1.Queue
 	if ask && slices.ContainsFunc(objects, func(o cli.FileObject) bool { return apicheck.Judges(o.Object.GroupVersionKind()) }) {
 		queues = withServerQueues(ctx, f, queuesIn(objects))
@@ -77,7 +76,21 @@ func fieldError(problem *field.Error, object cli.FileObject, queues []*schedulin
 			e.Hint = fmt.Sprintf("did you mean %q?", near)
 		}
 	}
+	if flag := flagOf(problem.Field, object.Flags); flag != "" {
+		e.Hint = strings.TrimPrefix(e.Hint+"; "+flag+" sets it", "; ")
+	}
 	return e
+}
+
+// flagOf is the flag that the field was made from: that of the longest path that the field begins with.
+func flagOf(field string, flags map[string]string) string {
+	best := ""
+	for path := range flags {
+		if strings.HasPrefix(field, path) && len(path) > len(best) {
+			best = path
+		}
+	}
+	return flags[best]
 }
 
 // queueOfNamespace is the queue that a namespace names for PodGroups that name none.
@@ -120,22 +133,14 @@ func queuesIn(objects []cli.FileObject) []*schedulingv1beta1.Queue {
 // withServerQueues adds the queues that exist; nil when they cannot be read: then
 // the server decides.
 func withServerQueues(ctx context.Context, f *cli.Factory, queues []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
-	c, err := f.Client()
-	if err != nil {
+	there := f.Queues(ctx)
+	if there == nil {
 		return nil
 	}
-	page := &schedulingv1beta1.QueueList{}
-	err = cli.Pages(ctx, c, page, func() error {
-		for i := range page.Items {
-			queue := page.Items[i].DeepCopy()
-			if !slices.ContainsFunc(queues, func(q *schedulingv1beta1.Queue) bool { return q.Name == queue.Name }) {
-				queues = append(queues, queue)
-			}
+	for _, queue := range there {
+		if !slices.ContainsFunc(queues, func(q *schedulingv1beta1.Queue) bool { return q.Name == queue.Name }) {
+			queues = append(queues, queue)
 		}
-		return nil
-	})
-	if err != nil {
-		return nil
 	}
 	return queues
 }
