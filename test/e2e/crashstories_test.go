@@ -95,6 +95,10 @@ var crashStories = []crashStory{
 		"before delete configmaps 1",
 		"after delete configmaps 1",
 		"after delete services 1",
+		"before delete networkpolicies 1",
+		"after delete networkpolicies 1",
+		"before delete secrets 1",
+		"after delete secrets 1",
 		"before delete podgroups 1",
 		"after delete podgroups 1",
 	}},
@@ -366,7 +370,8 @@ func restartingATask(s *stage) func() string {
 }
 
 func completing(s *stage) func() string {
-	s.started("", simulatedTask{runTime: "300ms", policies: "[{event: TaskCompleted, action: CompleteJob}]"})
+	s.submit("minAvailable: 3\nplugins: {svc: [], ssh: []}",
+		simulatedTask{name: "a", replicas: 1, runTime: "300ms", policies: "[{event: TaskCompleted, action: CompleteJob}]"}, simulatedTask{name: "b", replicas: 2})
 	s.until(batchv1alpha1.Completed, 0)
 	return s.state
 }
