@@ -115,11 +115,12 @@ func (i *Info) fields(c discovery.DiscoveryInterface) error {
 	if !slices.Contains(i.Server.APIs, schedulingv1beta1.GroupVersion.String()) {
 		return nil
 	}
-	paths, err := c.OpenAPIV3().Paths()
-	if err != nil || paths["apis/"+schedulingv1beta1.GroupVersion.String()] == nil {
+	paths, _ := c.OpenAPIV3().Paths()
+	path := paths["apis/"+schedulingv1beta1.GroupVersion.String()]
+	if path == nil {
 		return nil
 	}
-	text, err := paths["apis/"+schedulingv1beta1.GroupVersion.String()].Schema("application/json")
+	text, err := path.Schema("application/json")
 	if err != nil {
 		return err
 	}
@@ -164,11 +165,10 @@ func (o *options) components(ctx context.Context, info *Info) error {
 		return err
 	}
 	deployments, err := set.AppsV1().Deployments(o.namespace).List(ctx, metav1.ListOptions{Limit: cli.PageSize})
-	if err != nil {
-		return nil
-	}
-	for i := range deployments.Items {
-		info.deployment(&deployments.Items[i])
+	if err == nil {
+		for i := range deployments.Items {
+			info.deployment(&deployments.Items[i])
+		}
 	}
 	return nil
 }
