@@ -104,7 +104,12 @@ func refusedJobs() map[string]refused {
 		"a volume of nothing":         {section: "2.3", manifest: jobYAML("volumes: [{mountPath: /a}], tasks: [" + work + "]"), where: "spec.volumes[0]", says: []string{"either VolumeClaim or VolumeClaimName must be specified"}},
 		"a volume of two claims": {section: "2.3", manifest: jobYAML("volumes: [{mountPath: /a, volumeClaimName: c, volumeClaim: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}], tasks: [" + work + "]"), where: "spec.volumes",
 			says: []string{"conflict: If you want to use an existing PVC, just specify VolumeClaimName.If you want to create a new PVC, you do not need to specify VolumeClaimName"}},
-		"a claim that is no name": {section: "2.3", manifest: jobYAML("volumes: [{mountPath: /a, volumeClaimName: C_}], tasks: [" + work + "]"), where: "spec.volumes[0].volumeClaimName", says: []string{"C_"}},
+		"a dot in a name with ssh":       {section: "2.3", manifest: strings.Replace(jobYAML("plugins: {ssh: []}, tasks: ["+work+"]"), "name: bad", "name: v1.2", 1), where: "metadata.name", says: []string{"the volume of plugin ssh would be named after it in its pods, and names of volumes have no dots"}},
+		"a dot in a name with volumes":   {section: "2.3", manifest: strings.Replace(jobYAML("volumes: [{mountPath: /a, volumeClaimName: c}], tasks: ["+work+"]"), "name: bad", "name: v1.2", 1), where: "metadata.name", says: []string{"its volumes would be named after it"}},
+		"51 characters with volumes":     {section: "2.3", manifest: strings.Replace(jobYAML("volumes: [{mountPath: /a, volumeClaimName: c}], tasks: ["+work+"]"), "name: bad", "name: "+long[:51], 1), where: "metadata.name", says: []string{"must be no more than 50 characters in a job with volumes"}},
+		"a volume where svc mounts":      {section: "2.3", manifest: jobYAML("plugins: {svc: []}, volumes: [{mountPath: /etc/volcano, volumeClaimName: c}], tasks: [" + work + "]"), where: "spec.volumes[0].mountPath", says: []string{"plugin svc mounts the names of the hosts there"}},
+		"a volume where a container has": {section: "2.3", manifest: jobYAML("volumes: [{mountPath: /a, volumeClaimName: c}], tasks: [{name: work, replicas: 1, template: {spec: {volumes: [{name: v, emptyDir: {}}], containers: [{name: c, image: i, volumeMounts: [{name: v, mountPath: /a}]}]}}}]"), where: "spec.tasks[0].template.spec.containers[0].volumeMounts[0].mountPath", says: []string{"spec.volumes[0] is mounted there, in every container"}},
+		"a claim that is no name":        {section: "2.3", manifest: jobYAML("volumes: [{mountPath: /a, volumeClaimName: C_}], tasks: [" + work + "]"), where: "spec.volumes[0].volumeClaimName", says: []string{"C_"}},
 	}
 }
 

@@ -51,6 +51,7 @@ func ValidateEmbeddedJob(job *Job, at *field.Path, queues QueueLookup) field.Err
 	errs = append(errs, validatePolicies(job.Spec.Policies, spec.Child("policies"))...)
 	errs = append(errs, validatePlugins(job, spec.Child("plugins"))...)
 	errs = append(errs, validateVolumes(job.Spec.Volumes, spec.Child("volumes"))...)
+	errs = append(errs, validateAdditions(job, spec)...)
 	errs = append(errs, validateDependencies(job.Spec.Tasks, spec.Child("tasks"))...)
 	errs = append(errs, validateGates(job, at.Child("metadata", "annotations"))...)
 	errs = append(errs, validateArray(job, at)...)

@@ -21,6 +21,7 @@ func JobWarnings(job *Job) []string {
 	}
 	warnings = append(warnings, endlessWarnings(job)...)
 	warnings = append(warnings, pluginWarnings(job)...)
+	warnings = append(warnings, serviceWarnings(job)...)
 	warnings = append(warnings, timeoutWarnings(job.Spec.Policies, "spec.policies")...)
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
@@ -51,6 +52,20 @@ func endlessWarnings(job *Job) []string {
 		return nil
 	}
 	return []string{"spec.tasks[*].template.spec.restartPolicy: Always, in every task: containers that end are started again and the job never completes; OnFailure or Never lets it end"}
+}
+
+// serviceWarnings finds a name that older servers take for no Service; theirs are the stricter rules of RFC 1035.
+func serviceWarnings(job *Job) []string {
+	if job.Name == "" || job.Name[0] < '0' || job.Name[0] > '9' {
+		return nil
+	}
+	for _, plugin := range []string{PluginService, PluginRay} {
+		if _, ok := job.Spec.Plugins[plugin]; ok {
+			return []string{fmt.Sprintf("metadata.name: %s begins with a digit: Kubernetes before 1.36 takes no Service of such a name, and plugin %s makes one, so that no pod would start; let the name begin with a letter",
+				job.Name, plugin)}
+		}
+	}
+	return nil
 }
 
 // timeoutWarnings finds policies for pending pods without a time after which they are meant.

@@ -22,7 +22,7 @@ import (
 const Name = batch.PluginService
 
 // MountPath is where the host lists are.
-const MountPath = "/etc/volcano"
+const MountPath = batch.ServiceMountPath
 
 // maxDataBytes bounds the ConfigMap: the API server refuses more than 1 MiB.
 const maxDataBytes = 900 << 10

@@ -1,0 +1,114 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+const (
+	// ServiceMountPath is where plugin svc puts the names of the hosts into containers.
+	ServiceMountPath = "/etc/volcano"
+	// maxNameWithVolumes leaves room, in the names of the volumes of pods, for a dash and the twelve letters that follow the job's name.
+	maxNameWithVolumes = validation.DNS1123LabelMaxLength - 13
+)
+
+// validateAdditions judges what the controller adds to the pods of a job: a pod that Kubernetes refuses for it would never be made.
+func validateAdditions(job *Job, spec *field.Path) field.ErrorList {
+	return append(validateNamesOfVolumes(job), validateMounts(job, spec)...)
+}
+
+// validateNamesOfVolumes wants a job's name that the volumes of its pods can be named after.
+func validateNamesOfVolumes(job *Job) field.ErrorList {
+	path := field.NewPath("metadata", "name")
+	var errs field.ErrorList
+	if len(job.Spec.Volumes) > 0 && len(job.Name) > maxNameWithVolumes {
+		errs = append(errs, field.Invalid(path, job.Name, fmt.Sprintf(
+			"must be no more than %d characters in a job with volumes, for these are named after it in its pods: it has %d", maxNameWithVolumes, len(job.Name))))
+	}
+	_, ssh := job.Spec.Plugins[PluginSSH]
+	if strings.Contains(job.Name, ".") && (ssh || len(job.Spec.Volumes) > 0) {
+		what := "its volumes"
+		if ssh {
+			what = "the volume of plugin ssh"
+		}
+		errs = append(errs, field.Invalid(path, job.Name, what+" would be named after it in its pods, and names of volumes have no dots: write - instead"))
+	}
+	return errs
+}
+
+// addedMount is what is mounted into the containers of every pod of a job beside the mounts of its template.
+//
+// +kubebuilder:object:generate=false
+type addedMount struct {
+	path  string
+	asked *field.Path // where the job asks for it
+	what  string
+	inits bool // into init containers, too
+}
+
+// addedMounts lists them, those of plugins first.
+func addedMounts(job *Job, spec *field.Path) []addedMount {
+	var added []addedMount
+	plugins := spec.Child("plugins")
+	if _, ok := job.Spec.Plugins[PluginService]; ok {
+		added = append(added, addedMount{ServiceMountPath, plugins.Key(PluginService), "plugin svc mounts the names of the hosts", true})
+	}
+	if words, ok := job.Spec.Plugins[PluginSSH]; ok {
+		arguments, _ := ParsePlugin(PluginSSH, words, nil)
+		added = append(added, addedMount{arguments.String("ssh-key-file-path"), plugins.Key(PluginSSH), "plugin ssh mounts its keys", true})
+	}
+	claims := map[string]bool{}
+	for i, volume := range job.Spec.Volumes {
+		if claim := volume.VolumeClaimName; claim != "" {
+			if claims[claim] {
+				continue // a claim is mounted once
+			}
+			claims[claim] = true
+		}
+		at := spec.Child("volumes").Index(i)
+		added = append(added, addedMount{volume.MountPath, at.Child("mountPath"), at.String() + " is mounted", false})
+	}
+	return added
+}
+
+// validateMounts wants a place of its own for everything that is mounted into a container.
+func validateMounts(job *Job, spec *field.Path) field.ErrorList {
+	added := addedMounts(job, spec)
+	var errs field.ErrorList
+	first := map[string]*addedMount{}
+	for i := range added {
+		mount := &added[i]
+		switch earlier, taken := first[mount.path]; {
+		case mount.path == "":
+		case !taken:
+			first[mount.path] = mount
+		case earlier.inits: // of two volumes it is told where volumes are looked at
+			errs = append(errs, field.Invalid(mount.asked, mount.path, earlier.what+" there: choose another place"))
+		}
+	}
+	for i := range job.Spec.Tasks {
+		pod, at := &job.Spec.Tasks[i].Template.Spec, spec.Child("tasks").Index(i).Child("template", "spec")
+		errs = append(errs, validateTaken(pod.InitContainers, first, true, at.Child("initContainers"))...)
+		errs = append(errs, validateTaken(pod.Containers, first, false, at.Child("containers"))...)
+	}
+	return errs
+}
+
+// validateTaken finds the mounts of containers in places where something is added.
+func validateTaken(containers []corev1.Container, added map[string]*addedMount, inits bool, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range containers {
+		for j := range containers[i].VolumeMounts {
+			place := containers[i].VolumeMounts[j].MountPath
+			if mount, taken := added[place]; taken && (mount.inits || !inits) {
+				errs = append(errs, field.Invalid(path.Index(i).Child("volumeMounts").Index(j).Child("mountPath"), place,
+					mount.what+" there, in every container: take this mount out, or choose another place"))
+			}
+		}
+	}
+	return errs
+}
