@@ -83,6 +83,9 @@ func (s *Sums) copyFrom(o *Sums) {
 	s.Elastic = append(s.Elastic[:0], o.Elastic...)
 }
 
+// Protected says whether the PodGroup says that none of its pods may be preempted.
+func (g *Gang) Protected() bool { return g.Annotations[keys.Preemptable] == "false" }
+
 // Key is namespace/name.
 func (g *Gang) Key() string { return g.Namespace + "/" + g.Name }
 

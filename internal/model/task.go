@@ -70,6 +70,9 @@ type seenTask struct {
 // Assumed says whether the task's binding is decided but not confirmed.
 func (t *Task) Assumed() bool { return t.assumedNode != NoNode }
 
+// Protected says whether no action may evict the task: it or its PodGroup says that it may not be preempted.
+func (t *Task) Protected() bool { return !t.Preemptable || t.Gang != nil && t.Gang.Protected() }
+
 // Key is namespace/name.
 func (t *Task) Key() string { return t.Namespace + "/" + t.Name }
 

@@ -101,7 +101,7 @@ func (m *moving) most(g *model.Gang) int {
 // evict takes tasks together, if all may go.
 func (m *moving) evict(j *session.Job, tasks []*model.Task) bool {
 	for _, t := range tasks {
-		if !t.Preemptable || j.Leaving[t] {
+		if t.Protected() || j.Leaving[t] {
 			return false
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
@@ -129,7 +128,7 @@ func work(s *session.Session, tasks []*model.Task) time.Duration {
 func (l *lister) wouldGive(gangs []*model.Gang) bool {
 	for _, g := range gangs {
 		for _, t := range g.Tasks {
-			if (t.Status == model.Running || t.Status == model.Bound) && t.Preemptable && l.useful(t) {
+			if (t.Status == model.Running || t.Status == model.Bound) && !t.Protected() && l.useful(t) {
 				if _, why := l.refused([]*model.Task{t}); why == nil {
 					return true
 				}
@@ -221,12 +220,11 @@ func (l *lister) add(g *model.Gang, q *queue.Queue, tasks []*model.Task, whole b
 // no other that holds a node.
 func (l *lister) removable(g *model.Gang) (running []*model.Task, intact bool) {
 	intact = true
-	kept := g.Annotations[keys.Preemptable] == "false"
 	for _, t := range g.Tasks {
 		switch {
 		case t.Status != model.Running && t.Status != model.Bound:
 			intact = intact && !t.Status.Allocated()
-		case kept || !t.Preemptable:
+		case t.Protected():
 			intact = false
 			l.spare(reason.NotPreemptable, "", 1)
 		case l.c.Own && t.Priority >= l.attack.Tasks[0].Priority:

@@ -79,7 +79,7 @@ func (s *Session) outranks(taker, victim *Job) bool {
 func addYield(minimums, all *model.Vec, g *model.Gang) {
 	var held model.Vec
 	for _, t := range g.Tasks {
-		if (t.Status == model.Running || t.Status == model.Bound) && t.Preemptable && !t.Critical {
+		if (t.Status == model.Running || t.Status == model.Bound) && !t.Protected() && !t.Critical {
 			held.Add(t.Shape.Request)
 		}
 	}

@@ -2,6 +2,7 @@ package gang
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -60,7 +61,7 @@ func (p *Policy) releaseBroken(s *session.Session) {
 
 // due says whether a gang has been broken for too long. It has been since its PodGroup says that it cannot be scheduled.
 func (p *Policy) due(s *session.Session, j *session.Job) bool {
-	if !j.Broken() || len(j.Reserved)+len(j.Promised) > 0 {
+	if !j.Broken() || len(j.Reserved)+len(j.Promised) > 0 || slices.ContainsFunc(j.Tasks, held) {
 		return false
 	}
 	for i := range j.Status.Conditions {
@@ -76,3 +77,6 @@ func (p *Policy) due(s *session.Session, j *session.Job) bool {
 	}
 	return false
 }
+
+// held says whether a task keeps its node whatever happens: its gang could only give back a part.
+func held(t *model.Task) bool { return t.Status.Allocated() && t.Protected() }

@@ -177,7 +177,7 @@ func (st strategy) room(s *session.Session, low []node) amounts {
 func (st strategy) from(s *session.Session, n node, room *amounts) []*model.Task {
 	row := s.Cluster.Nodes.Row(s.Cluster.Nodes.Alloc, n.id)
 	tasks := slices.DeleteFunc(slices.Clone(s.Cluster.Nodes.Tasks[n.id]), func(t *model.Task) bool {
-		return t.Status != model.Running || t.Gang == nil || !t.Preemptable || t.Priority >= systemCritical
+		return t.Status != model.Running || t.Gang == nil || t.Protected() || t.Priority >= systemCritical
 	})
 	slices.SortFunc(tasks, func(a, b *model.Task) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(quality(a), quality(b)), cmp.Compare(a.Key(), b.Key()))

@@ -52,7 +52,7 @@ func (p *Policy) overstaying(s *session.Session) []*model.Task {
 			continue
 		}
 		for _, t := range s.Cluster.Nodes.Tasks[id] {
-			if t.Status == model.Running && t.Preemptable {
+			if t.Status == model.Running && !t.Protected() {
 				tasks = append(tasks, t)
 			}
 		}
