@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -18,19 +19,24 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// maxRelated bounds how many jobs are read for one that waits for others.
+// maxRelated bounds how many jobs are read beyond those that a job names itself: they only show circles. Of what it names none may be missing, since
+// that would pass for a job that is gone.
 const maxRelated = 500
 
-// related reads the jobs that a job waits for, those that they wait for, and those of its title; of jobs that wait for nobody none.
+// related reads the jobs that a job waits for, some of those that these wait for, and of those of its title the one that goes first; of jobs that wait
+// for nobody none.
 func (r *Reconciler) related(ctx context.Context, job *batch.Job) ([]*batch.Job, error) {
 	if job.Annotations[keys.Dependency] == "" || !waits(job) {
 		return nil, nil
 	}
-	c := collector{r: r, ctx: ctx, seen: map[types.UID]bool{job.UID: true}}
+	c := collector{r: r, ctx: ctx, seen: map[types.UID]bool{job.UID: true}, most: math.MaxInt}
 	c.found = append(c.found, job) // a circle leads back to it
-	for i := 0; i < len(c.found) && len(c.found) < maxRelated; i++ {
+	for i := 0; i < len(c.found) && len(c.found) < c.most; i++ {
 		if err := c.follow(c.found[i], i == 0); err != nil {
 			return nil, err
+		}
+		if i == 0 {
+			c.most = len(c.found) + maxRelated
 		}
 	}
 	return c.found, nil
@@ -54,6 +60,7 @@ type collector struct {
 	ctx   context.Context
 	seen  map[types.UID]bool
 	found []*batch.Job
+	most  int // how many may be found
 }
 
 // follow adds the jobs that one waits for.
@@ -65,9 +72,9 @@ func (c *collector) follow(job *batch.Job, first bool) error {
 	for _, term := range d.Terms {
 		switch {
 		case term.Kind != batch.Singleton:
-			err = c.add(index.JobName, index.Reference(term.Job))
+			err = c.name(term.Job)
 		case first:
-			err = c.add(index.JobTitle, index.Title(job))
+			err = c.ahead(job)
 		}
 		if err != nil {
 			return err
@@ -76,18 +83,41 @@ func (c *collector) follow(job *batch.Job, first bool) error {
 	return nil
 }
 
-func (c *collector) add(name, value string) error {
-	var jobs batch.JobList
-	if err := c.r.cache.List(c.ctx, &jobs, client.MatchingFields{name: value}, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("jobs that are waited for: %w", err)
+// name adds the jobs that a reference names.
+func (c *collector) name(reference batch.JobReference) error {
+	jobs, err := c.list(index.JobName, index.Reference(reference))
+	for _, job := range jobs {
+		c.add(job)
 	}
-	for i := range jobs.Items {
-		if job := &jobs.Items[i]; !c.seen[job.UID] && len(c.found) < maxRelated {
-			c.seen[job.UID] = true
-			c.found = append(c.found, job)
-		}
+	return err
+}
+
+// ahead adds the job of the same title that goes first.
+func (c *collector) ahead(job *batch.Job) error {
+	jobs, err := c.list(index.JobTitle, index.Title(job))
+	if other := plan.Ahead(job, jobs); other != nil {
+		c.add(other)
 	}
-	return nil
+	return err
+}
+
+func (c *collector) add(job *batch.Job) {
+	if !c.seen[job.UID] && len(c.found) < c.most {
+		c.seen[job.UID] = true
+		c.found = append(c.found, job)
+	}
+}
+
+func (c *collector) list(name, value string) ([]*batch.Job, error) {
+	var list batch.JobList
+	if err := c.r.cache.List(c.ctx, &list, client.MatchingFields{name: value}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("jobs that are waited for: %w", err)
+	}
+	jobs := make([]*batch.Job, len(list.Items))
+	for i := range list.Items {
+		jobs[i] = &list.Items[i]
+	}
+	return jobs, nil
 }
 
 // awaited says whether a job that has ended, and would be deleted, is waited for.

@@ -46,11 +46,12 @@ func (a *Array) correspond(in *Input, job *batch.Job) {
 	if err != nil || d.Any {
 		return // when one of several is enough, the gate has opened for all elements
 	}
+	around := relativesOf(in.Related)
 	for _, term := range d.Terms {
 		if term.Kind != batch.AfterCorr || term.Job.HasElement {
 			continue
 		}
-		target := find(in.Related, term.Job)
+		target := around.find(term.Job)
 		if target != nil && target.Status.Array == nil && hasEnded(target.Status.State.Phase) {
 			continue // no array: the gate has judged it
 		}

@@ -67,16 +67,18 @@ type verdict struct {
 // judgeDependency asks all terms.
 func judgeDependency(job *batch.Job, d batch.Dependency, others []*batch.Job, now time.Time) gate {
 	g := gate{}
-	var known []string
+	known := map[string]bool{}
 	if job.Status.Gate != nil {
-		known = job.Status.Gate.Met
+		for _, term := range job.Status.Gate.Met {
+			known[term] = true
+		}
 	}
 	var waits, hopeless []string
-	met := 0
+	met, around := 0, relativesOf(others)
 	for _, term := range d.Terms {
-		v := verdict{met: slices.Contains(known, term.String())}
+		v := verdict{met: known[term.String()]}
 		if !v.met {
-			v = judgeTerm(job, term, others, now)
+			v = judgeTerm(job, term, around, now)
 		}
 		switch {
 		case v.met:
@@ -120,11 +122,11 @@ func shortened(texts []string) []string {
 	return append(slices.Clone(texts[:mostTerms]), fmt.Sprintf("and %d more", len(texts)-mostTerms))
 }
 
-func judgeTerm(job *batch.Job, term batch.DependencyTerm, others []*batch.Job, now time.Time) verdict {
+func judgeTerm(job *batch.Job, term batch.DependencyTerm, others *relatives, now time.Time) verdict {
 	if term.Kind == batch.Singleton {
-		return judgeSingleton(job, others)
+		return judgeSingleton(job, others.jobs)
 	}
-	target := find(others, term.Job)
+	target := others.find(term.Job)
 	switch {
 	case target != nil:
 	case term.Job.ID == 0:
@@ -134,7 +136,7 @@ func judgeTerm(job *batch.Job, term batch.DependencyTerm, others []*batch.Job, n
 	default:
 		return verdict{met: true} // gone is ended
 	}
-	if circle := circle(job, target, others); circle != nil {
+	if circle := others.circle(job, target); circle != nil {
 		return verdict{never: true, text: "jobs wait for each other: " + strings.Join(circle, ", ")}
 	}
 	switch term.Kind {
@@ -152,23 +154,9 @@ var whenMet = map[batch.DependencyKind]string{
 	batch.AfterCorr: "has completed the same index",
 }
 
-// find gives the job that a reference names: of several with one number the oldest, nil when there is none.
-func find(jobs []*batch.Job, r batch.JobReference) *batch.Job {
-	var found *batch.Job
-	for _, job := range jobs {
-		if r.Names(job) && (found == nil || job.CreationTimestamp.Before(&found.CreationTimestamp)) {
-			found = job
-		}
-	}
-	return found
-}
-
 // judgeSingleton waits for jobs of the same user and title that are under way or came first.
 func judgeSingleton(job *batch.Job, others []*batch.Job) verdict {
-	for _, other := range others {
-		if !batch.SameSingleton(job, other) || hasEnded(other.Status.State.Phase) || !Started(other) && !olderJob(other, job) {
-			continue
-		}
+	if other := Ahead(job, others); other != nil {
 		return verdict{text: fmt.Sprintf("job %s, of the same user and title, has ended", describe(other))}
 	}
 	return verdict{met: true}
@@ -283,37 +271,6 @@ func judgeCorresponding(job *batch.Job, term batch.DependencyTerm, target *batch
 
 // common says whether two sets share a number.
 func common(a, b batch.Indices) bool { return a.Minus(b).Count() < a.Count() }
-
-// circle is the way from target back to job along what jobs cannot start without; nil when there is none.
-func circle(job, target *batch.Job, others []*batch.Job) []string {
-	seen := map[string]bool{}
-	var walk func(at *batch.Job) []string
-	walk = func(at *batch.Job) []string {
-		if at.UID == job.UID {
-			return []string{describe(at)}
-		}
-		if seen[string(at.UID)] || Started(at) || hasEnded(at.Status.State.Phase) {
-			return nil
-		}
-		seen[string(at.UID)] = true
-		d, err := batch.DependencyOf(at)
-		if err != nil || d.Any && len(d.Terms) > 1 {
-			return nil
-		}
-		for _, term := range d.Terms {
-			if next := find(others, term.Job); next != nil && term.Kind != batch.Singleton {
-				if rest := walk(next); rest != nil {
-					return append([]string{describe(at)}, rest...)
-				}
-			}
-		}
-		return nil
-	}
-	if way := walk(target); way != nil {
-		return append([]string{describe(job)}, way...)
-	}
-	return nil
-}
 
 // gate is that of the job now. Once a job has pods, or has run, only a hold could still keep it from starting, and that is heeded where nothing is
 // there that it would have to stop.

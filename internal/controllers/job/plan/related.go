@@ -1,0 +1,89 @@
+package plan
+
+import (
+	"maps"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// relatives are the jobs around one that may wait for them, found by what names them: a job may name some thousands.
+type relatives struct {
+	jobs   []*batch.Job
+	byID   map[int64]*batch.Job
+	byName map[types.NamespacedName]*batch.Job
+	// dead are jobs from which no way leads back to the one that asks.
+	dead map[types.UID]bool
+}
+
+func relativesOf(jobs []*batch.Job) *relatives {
+	r := &relatives{jobs: jobs, byID: map[int64]*batch.Job{}, byName: map[types.NamespacedName]*batch.Job{}, dead: map[types.UID]bool{}}
+	for _, job := range jobs {
+		if id, ok := batch.JobID(job); ok {
+			if found := r.byID[id]; found == nil || job.CreationTimestamp.Before(&found.CreationTimestamp) {
+				r.byID[id] = job
+			}
+		}
+		name := types.NamespacedName{Namespace: job.Namespace, Name: job.Name}
+		if found := r.byName[name]; found == nil || job.CreationTimestamp.Before(&found.CreationTimestamp) {
+			r.byName[name] = job
+		}
+	}
+	return r
+}
+
+// find gives the job that a reference names: of several with one number the oldest, nil when there is none.
+func (r *relatives) find(reference batch.JobReference) *batch.Job {
+	if reference.ID > 0 {
+		return r.byID[reference.ID]
+	}
+	return r.byName[types.NamespacedName{Namespace: reference.Namespace, Name: reference.Name}]
+}
+
+// circle is the way from target back to job along what jobs cannot start without; nil when there is none.
+func (r *relatives) circle(job, target *batch.Job) []string {
+	seen := map[types.UID]bool{}
+	var walk func(at *batch.Job) []string
+	walk = func(at *batch.Job) []string {
+		if at.UID == job.UID {
+			return []string{describe(at)}
+		}
+		if r.dead[at.UID] || seen[at.UID] || Started(at) || hasEnded(at.Status.State.Phase) {
+			return nil
+		}
+		seen[at.UID] = true
+		d, err := batch.DependencyOf(at)
+		if err != nil || d.Any && len(d.Terms) > 1 {
+			return nil
+		}
+		for _, term := range d.Terms {
+			if next := r.find(term.Job); next != nil && term.Kind != batch.Singleton {
+				if rest := walk(next); rest != nil {
+					return append([]string{describe(at)}, rest...)
+				}
+			}
+		}
+		return nil
+	}
+	if way := walk(target); way != nil {
+		return append([]string{describe(job)}, way...)
+	}
+	maps.Copy(r.dead, seen)
+	return nil
+}
+
+// Ahead is the oldest of the jobs that one which asks to be the only one of its user and title waits for: those under way, and those that came
+// first. It is nil when there is none.
+func Ahead(job *batch.Job, others []*batch.Job) *batch.Job {
+	var first *batch.Job
+	for _, other := range others {
+		if !batch.SameSingleton(job, other) || hasEnded(other.Status.State.Phase) || !Started(other) && !olderJob(other, job) {
+			continue
+		}
+		if first == nil || olderJob(other, first) {
+			first = other
+		}
+	}
+	return first
+}

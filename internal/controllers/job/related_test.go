@@ -1,0 +1,123 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/controllers/job/plan"
+	"github.com/vc-batch/vc/test/fakeapi"
+)
+
+// neighbour is a job with a number that was made so many seconds after epoch.
+func neighbour(id int64, name string, phase batch.JobPhase, seconds int, annotations ...string) *batch.Job {
+	job := &batch.Job{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(epoch.Add(time.Duration(seconds) * time.Second))},
+		Status:     batch.JobStatus{State: batch.JobState{Phase: phase, LastTransitionTime: metav1.NewTime(epoch)}},
+	}
+	batch.SetJobID(job, id)
+	for i := 0; i+1 < len(annotations); i += 2 {
+		if job.Annotations == nil {
+			job.Annotations = map[string]string{}
+		}
+		job.Annotations[annotations[i]] = annotations[i+1]
+	}
+	return job
+}
+
+// among is a reconciler whose cache holds these jobs.
+func among(jobs ...*batch.Job) *Reconciler {
+	store := fakeapi.Store{}
+	for _, job := range jobs {
+		job.GetObjectKind().SetGroupVersionKind(batch.GroupVersion.WithKind("Job"))
+		store[fakeapi.KeyOf(job)] = job
+	}
+	return New(Options{Cache: store, Writers: 1, Now: func() time.Time { return epoch }})
+}
+
+func TestADependencyOnManyJobs(t *testing.T) {
+	t.Parallel()
+	const many = maxRelated + 100
+	numbers := func(kind string) string {
+		text := &strings.Builder{}
+		text.WriteString(kind)
+		for id := int64(1); id <= many; id++ {
+			fmt.Fprintf(text, ":%d", id)
+		}
+		return text.String()
+	}
+	for name, test := range map[string]struct {
+		asks   string
+		phase  func(i int) batch.JobPhase
+		titled bool
+		says   string // empty: it may start
+	}{
+		"all have completed":                     {asks: numbers("afterok"), phase: func(int) batch.JobPhase { return batch.Completed }},
+		"all have ended but the last":            {asks: numbers("afterany"), phase: lastOf(many, batch.Completed, batch.Running), says: fmt.Sprintf("job %d (ns/j%04d) has ended", many, many)},
+		"all have completed but the last":        {asks: numbers("afterok"), phase: lastOf(many, batch.Completed, batch.Running), says: fmt.Sprintf("job %d (ns/j%04d) has completed", many, many)},
+		"one of a title that has many runs":      {asks: "singleton", titled: true, phase: lastOf(many, batch.Completed, batch.Running), says: fmt.Sprintf("job %d (ns/j%04d)", many, many)},
+		"many of a title wait, the oldest first": {asks: "singleton", titled: true, phase: func(int) batch.JobPhase { return batch.Pending }, says: "job 1 (ns/j0001)"},
+		"all of a title have ended":              {asks: "singleton", titled: true, phase: func(int) batch.JobPhase { return batch.Failed }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			waiting := neighbour(many+1, "waiting", batch.Pending, many+1, keys.Dependency, test.asks, keys.JobTitle, "t")
+			jobs := []*batch.Job{waiting}
+			for i := 1; i <= many; i++ {
+				job := neighbour(int64(i), fmt.Sprintf("j%04d", i), test.phase(i), i)
+				if test.titled {
+					job.Annotations = map[string]string{keys.JobTitle: "t"}
+				}
+				jobs = append(jobs, job)
+			}
+			related, err := among(jobs...).related(t.Context(), waiting)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := plan.Compute(plan.Input{Job: waiting, Related: related, Now: epoch})
+			said := ""
+			for _, e := range p.Events {
+				if strings.Contains(e.Message, "does not start yet") {
+					said = e.Message
+				}
+			}
+			if (said == "") != (test.says == "") || !strings.Contains(said, test.says) {
+				t.Errorf("it says %q, want %q", said, test.says)
+			}
+		})
+	}
+}
+
+// lastOf gives all but the last of many one phase.
+func lastOf(many int, phase, last batch.JobPhase) func(int) batch.JobPhase {
+	return func(i int) batch.JobPhase {
+		if i == many {
+			return last
+		}
+		return phase
+	}
+}
+
+func TestOfWhatOthersWaitForOnlySomeIsRead(t *testing.T) {
+	t.Parallel()
+	text := &strings.Builder{}
+	text.WriteString("afterany")
+	for i := range 2 * maxRelated {
+		fmt.Fprintf(text, ":far-%04d", i)
+	}
+	waiting := neighbour(1, "waiting", batch.Pending, 0, keys.Dependency, "afterok:near")
+	jobs := []*batch.Job{waiting, neighbour(2, "near", batch.Pending, 0, keys.Dependency, text.String())}
+	for i := range 2 * maxRelated {
+		jobs = append(jobs, neighbour(int64(3+i), fmt.Sprintf("far-%04d", i), batch.Pending, 0))
+	}
+	related, err := among(jobs...).related(t.Context(), waiting)
+	if err != nil || len(related) != 2+maxRelated {
+		t.Errorf("%d jobs are read, %v", len(related), err)
+	}
+}
