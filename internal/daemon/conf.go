@@ -21,6 +21,9 @@ import (
 // ConfigMap is, and cannot miss a change.
 const confPoll = 2 * time.Second
 
+// confMisses is how many looks in turn a file may be missing before that is told.
+const confMisses = 5
+
 // confFile is the scheduler's configuration file and the last good content of it.
 type confFile struct {
 	path string
@@ -106,6 +109,7 @@ func (f *confFile) follow(ctx context.Context, engines chan<- *scheduler.Engine)
 	}
 	ticker := time.NewTicker(confPoll)
 	defer ticker.Stop()
+	missed := 0
 	for {
 		select {
 		case <-ctx.Done():
@@ -113,16 +117,21 @@ func (f *confFile) follow(ctx context.Context, engines chan<- *scheduler.Engine)
 		case <-ticker.C:
 		}
 		data, err := os.ReadFile(f.path)
-		if err != nil || bytes.Equal(data, f.last) {
-			continue // a file being replaced may be missing for a moment
+		if err != nil {
+			// A file being replaced may be missing for a moment.
+			if missed++; missed == confMisses {
+				f.refuse(ctx, fmt.Errorf("scheduler configuration: %w", err))
+			}
+			continue
+		}
+		back := missed >= confMisses
+		missed = 0
+		if bytes.Equal(data, f.last) && !back {
+			continue
 		}
 		engine, err := f.take(data)
 		if err != nil {
-			confReloads.WithLabelValues("refused").Inc()
-			confValid.Set(0)
-			f.log.Error(err, "Scheduler configuration is refused; the last good one stays")
-			f.state.refused = err.Error()
-			f.teller.tell(ctx, f.state)
+			f.refuse(ctx, err)
 			continue
 		}
 		confReloads.WithLabelValues("taken").Inc()
@@ -134,4 +143,13 @@ func (f *confFile) follow(ctx context.Context, engines chan<- *scheduler.Engine)
 			return
 		}
 	}
+}
+
+// refuse says aloud that the last good configuration stays, and why.
+func (f *confFile) refuse(ctx context.Context, why error) {
+	confReloads.WithLabelValues("refused").Inc()
+	confValid.Set(0)
+	f.log.Error(why, "Scheduler configuration is refused; the last good one stays")
+	f.state.refused = why.Error()
+	f.teller.tell(ctx, f.state)
 }

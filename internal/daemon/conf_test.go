@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/vc-batch/vc/internal/scheduler"
 )
@@ -44,17 +45,27 @@ func TestConfigurationFile(t *testing.T) {
 		steps := []struct {
 			what, text string
 			engines    int
+			valid      float64
 		}{
-			{"the same content makes no new engine", goodConf, 0},
-			{"an invalid file is refused", "actions: \"fly\"\n", 0},
-			{"a changed one is taken", goodConf + "  - name: priority\n", 1},
+			{"the same content makes no new engine", goodConf, 0, 1},
+			{"an invalid file is refused", "actions: \"fly\"\n", 0, 0},
+			{"a changed one is taken", goodConf + "  - name: priority\n", 1, 1},
+			{"one that is gone for good is refused", "", 1, 0},
+			{"one that is back is taken", goodConf + "  - name: priority\n", 2, 1},
 		}
 		for _, s := range steps {
-			write(s.text)
-			time.Sleep(2 * confPoll)
+			if s.text != "" {
+				write(s.text)
+			} else if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep((confMisses + 1) * confPoll)
 			synctest.Wait()
 			if len(engines) != s.engines {
 				t.Errorf("%s: %d new engines, want %d", s.what, len(engines), s.engines)
+			}
+			if valid := testutil.ToFloat64(confValid); valid != s.valid {
+				t.Errorf("%s: the metric says %v, want %v", s.what, valid, s.valid)
 			}
 		}
 		stop()

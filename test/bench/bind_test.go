@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -24,20 +25,33 @@ func TestBindPhase(t *testing.T) {
 	skipUnlessAsked(t)
 	for _, count := range growth(1000) {
 		t.Run(fmt.Sprintf("%d nodes", count), func(t *testing.T) {
-			r := startRig(t, count)
-			makeNamespace(t, r.core, "warm")
-			r.bareLoop(t, "warm", 300)
-			r.emptyNamespace(t, "warm")
-			daemon := r.startVCD(t, "scheduler")
-			var shares, cpus []float64
-			for round := range rounds() {
-				share, cpu := r.bindRound(t, daemon, shape{jobs: 20, pods: 100}, round)
-				shares, cpus = append(shares, share), append(cpus, cpu)
-			}
+			shares, cpus := startRig(t, count).bindRounds(t)
 			take(t, figures.Binds, count, shares...)
 			take(t, figures.Processor, count, cpus...)
 		})
 	}
+}
+
+// TestBindPhaseStarted: the same, and pods start as soon as they are bound, those of the bare loop, too.
+func TestBindPhaseStarted(t *testing.T) {
+	skipUnlessAsked(t)
+	r := startRig(t, 1000)
+	r.start = "1ms"
+	shares, _ := r.bindRounds(t)
+	take(t, figures.Binds+figures.Started, len(r.nodes), shares...)
+}
+
+func (r *rig) bindRounds(t *testing.T) (shares, cpus []float64) {
+	t.Helper()
+	makeNamespace(t, r.core, "warm")
+	r.bareLoop(t, "warm", 300)
+	r.emptyNamespace(t, "warm")
+	daemon := r.startVCD(t, "scheduler")
+	for round := range rounds() {
+		share, cpu := r.bindRound(t, daemon, shape{jobs: 20, pods: 100}, round)
+		shares, cpus = append(shares, share), append(cpus, cpu)
+	}
+	return shares, cpus
 }
 
 func (r *rig) bindRound(t *testing.T, daemon *vcd, s shape, round int) (share, cpu float64) {
@@ -82,6 +96,7 @@ func (r *rig) createMember(ctx context.Context, namespace, gang string, i int, s
 		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("pod-%d", i), Annotations: map[string]string{keys.GroupName: gang}},
 		Spec:       spec,
 	}
+	maps.Copy(pod.Annotations, r.annotations())
 	_, err := r.core.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
 	return err
 }

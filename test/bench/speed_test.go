@@ -121,13 +121,15 @@ func TestMostOfOnePodJobs(t *testing.T) {
 // TestWholeWayStarted: the same, and pods start as soon as they are bound, which
 // costs the API server two more writes a pod on either side.
 func TestWholeWayStarted(t *testing.T) {
-	skipUnlessAsked(t)
+	list := shapes(t)
 	r, daemon := startWay(t, 1000)
 	r.start = "1ms"
-	measure(t, r, daemon, figures.Way+"20x100"+figures.Started, shape{20, 100})
+	for _, s := range list {
+		t.Run(s.String(), func(t *testing.T) { measure(t, r, daemon, figures.Way+s.String()+figures.Started, s) })
+	}
 }
 
-// TestWholeWayGrowth: the same at other numbers of nodes.
+// TestWholeWayGrowth: the same at other numbers of nodes, with VC_BENCH_NODES.
 func TestWholeWayGrowth(t *testing.T) {
 	skipUnlessAsked(t)
 	for _, count := range growth(1000) {
@@ -136,7 +138,13 @@ func TestWholeWayGrowth(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%d nodes", count), func(t *testing.T) {
 			r, daemon := startWay(t, count)
-			measure(t, r, daemon, figures.Way+"20x100", shape{20, 100})
+			for _, s := range shapes(t) {
+				if s.all() > count*podsPerNode {
+					t.Logf("%s does not fit on %d nodes", s, count)
+					continue
+				}
+				measure(t, r, daemon, figures.Way+s.String(), s)
+			}
 		})
 	}
 }

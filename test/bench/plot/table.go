@@ -68,7 +68,7 @@ func markdown(all []figures.Figure) string {
 		line := figures.LineOf(name)
 		unit := of(all, name)[0].Unit
 		what := strings.TrimSuffix(name, ", "+unit)
-		if unit != "" && !strings.Contains(name, unit) {
+		if unit != "" && !slices.Contains(strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == ',' }), unit) {
 			what += " (" + unit + ")"
 		}
 		fmt.Fprintf(&b, "| %s |", what)
