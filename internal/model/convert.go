@@ -108,11 +108,11 @@ func policyAnnotations(all map[string]string) map[string]string {
 }
 
 // either is an annotation, else the label of the same key.
-func either(pod *corev1.Pod, key string) string {
-	if v, ok := pod.Annotations[key]; ok {
+func either(of metav1.Object, key string) string {
+	if v, ok := of.GetAnnotations()[key]; ok {
 		return v
 	}
-	return pod.Labels[key]
+	return of.GetLabels()[key]
 }
 
 func statusFrom(pod *corev1.Pod) Status {
@@ -240,7 +240,8 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 		Queue:           pg.Spec.Queue,
 		MinMember:       int(max(pg.Spec.MinMember, 0)),
 		PriorityClass:   pg.Spec.PriorityClassName,
-		User:            userOf(pg),
+		User:            either(pg, keys.User),
+		Preemptable:     either(pg, keys.Preemptable),
 		Annotations:     pg.Annotations,
 		Estimate:        estimateFrom(pg.Annotations),
 		Status:          *pg.Status.DeepCopy(),
@@ -265,14 +266,6 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 		set.SubGroups = append(set.SubGroups, subGroupsFrom(&pg.Spec.SubGroupPolicy[i]))
 	}
 	return set
-}
-
-// userOf is who submitted a PodGroup: its annotation, else its label.
-func userOf(pg *schedulingv1beta1.PodGroup) string {
-	if user, ok := pg.Annotations[keys.User]; ok {
-		return user
-	}
-	return pg.Labels[keys.User]
 }
 
 // QueueFrom reads a queue.

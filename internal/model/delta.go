@@ -99,8 +99,10 @@ type GangSet struct {
 	HasMinResources bool
 	PriorityClass   string
 	Annotations     map[string]string
-	Estimate        time.Duration // expected run time of its pods; 0: unknown
-	Status          schedulingv1beta1.PodGroupStatus
+	// Preemptable is what its annotation, else its label, says of preemption; "" = nothing.
+	Preemptable string
+	Estimate    time.Duration // expected run time of its pods; 0: unknown
+	Status      schedulingv1beta1.PodGroupStatus
 	// Topology says how near the pods have to be to each other; nil: anywhere.
 	Topology  *TopologySpec
 	SubGroups []SubGroupPolicy

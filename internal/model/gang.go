@@ -29,6 +29,8 @@ type Gang struct {
 	PriorityClass  string
 	Priority       int32
 	Annotations    map[string]string
+	// Preemptable is what its annotation, else its label, says of preemption; "" = nothing.
+	Preemptable string
 	// Estimate is the expected run time of its pods; 0: unknown.
 	Estimate time.Duration
 	// Topology says how near the pods have to be to each other; nil: anywhere.
@@ -84,7 +86,7 @@ func (s *Sums) copyFrom(o *Sums) {
 }
 
 // Protected says whether the PodGroup says that none of its pods may be preempted.
-func (g *Gang) Protected() bool { return g.Annotations[keys.Preemptable] == "false" }
+func (g *Gang) Protected() bool { return g.Preemptable == "false" }
 
 // Key is namespace/name.
 func (g *Gang) Key() string { return g.Namespace + "/" + g.Name }
@@ -151,7 +153,7 @@ func (d GangSet) apply(c *Cluster) {
 	g.User, g.QuotaResources = d.User, d.QuotaResources
 	g.MinResources, g.HasMinResources = c.Resources.Request(d.MinResources), d.HasMinResources
 	c.grow()
-	g.PriorityClass, g.Annotations = d.PriorityClass, d.Annotations
+	g.PriorityClass, g.Annotations, g.Preemptable = d.PriorityClass, d.Annotations, d.Preemptable
 	c.countTimed(g.Estimate > 0, -1)
 	if g.Estimate != d.Estimate {
 		c.EstimateGen = c.next()

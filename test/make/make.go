@@ -299,6 +299,15 @@ func (b *GangBuilder) Annotation(key, value string) *GangBuilder {
 	return b
 }
 
+// Label sets a label.
+func (b *GangBuilder) Label(key, value string) *GangBuilder {
+	if b.pg.Labels == nil {
+		b.pg.Labels = map[string]string{}
+	}
+	b.pg.Labels[key] = value
+	return b
+}
+
 // Topology sets networkTopology.
 func (b *GangBuilder) Topology(t *schedulingv1beta1.NetworkTopologySpec) *GangBuilder {
 	b.pg.Spec.NetworkTopology = t

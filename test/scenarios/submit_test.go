@@ -75,6 +75,8 @@ func (w *world) makeGang(name string, words map[string]string, tasks int, create
 			b.Annotation("vc-batch.dev/running-estimate", value)
 		case "groupnote":
 			b.Annotation(rest, value)
+		case "grouplabel":
+			b.Label(rest, value)
 		case "topology":
 			b.Topology(nearness(w, value))
 		case "subgroups":
@@ -102,7 +104,7 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 		key, value := pair(word)
 		kind, rest, _ := strings.Cut(key, ":")
 		switch kind {
-		case "now", "orphans", "tasks", "min", "mintask", "queue", "class", "minres", "nopods", "label", "groupnote", "estimate", "topology", "subgroups", "subtopology":
+		case "now", "orphans", "tasks", "min", "mintask", "queue", "class", "minres", "nopods", "label", "groupnote", "grouplabel", "estimate", "topology", "subgroups", "subtopology":
 		case "prefer", "avoid", "wish", "softspread", "image":
 			w.wishes(b.Obj(), affinity, kind, rest, value)
 		case "partof": // pods of one part have one label

@@ -196,7 +196,7 @@ func Revocable(s *model.Shape) bool {
 
 // Preemptable says whether a gang declares that it may be preempted; without a
 // word it does not, other than single pods.
-func Preemptable(g *model.Gang) bool { return truth(g.Annotations[keys.Preemptable]) }
+func Preemptable(g *model.Gang) bool { return truth(g.Preemptable) }
 
 func truth(text string) bool {
 	yes, err := strconv.ParseBool(text)
