@@ -95,6 +95,26 @@ func TestEveryQueueCommandGolden(t *testing.T) {
 	))
 }
 
+// A namespace from the environment is no queue's name, whatever is done with queues; only -n that is typed is.
+func TestTheNamespaceOfTheEnvironmentIsNoQueueGolden(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"VCCTL_NAMESPACE": "research"}
+	var runs []golden.Run
+	for _, words := range []string{"get", "create", "update --weight 5", "open", "close --yes", "operate -a close", "operate -a update -w 4", "delete --yes", "delete --dry-run=client"} {
+		runs = append(runs, golden.Run{About: words, Args: "queue " + words, Env: env, Check: untouched})
+	}
+	runs = append(runs, golden.Run{About: "-n that is typed goes before it, as Volcano's scripts say it", Args: "queue operate -n default -a close", Env: env, Check: golden.Stored(queueCommandPath, 1)},
+		golden.Run{About: "so does a name", Args: "queue get default", Env: env})
+	golden.Hold(t, "environment", runs)
+}
+
+// untouched fails when queues were made, deleted or commanded.
+func untouched(t *testing.T, s *clitest.Server) {
+	t.Helper()
+	golden.Stored(queuePath, 3)(t, s)
+	golden.Stored(queueCommandPath, 0)(t, s)
+}
+
 // Queues may be told by files and by labels as well as by names.
 func TestQueuesOfFilesAndLabelsGolden(t *testing.T) {
 	t.Parallel()

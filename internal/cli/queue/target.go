@@ -48,7 +48,7 @@ func (t *target) complete(f *cli.Factory, cmd *cobra.Command, args []string, ref
 		t.names = append(t.names, cli.BareName(arg))
 	}
 	if len(t.names) == 0 {
-		t.takeOldName(f)
+		t.takeOldName(f, cmd)
 	}
 	ways := 0
 	for _, given := range []bool{len(t.names) > 0, t.labels != "", t.files.Given()} {
@@ -65,10 +65,12 @@ func (t *target) complete(f *cli.Factory, cmd *cobra.Command, args []string, ref
 	return cli.UsageError(f, cmd, "names, --selector and --filename together: say one of them")
 }
 
-func (t *target) takeOldName(f *cli.Factory) {
+// takeOldName takes the name from --name, or from -n when that was typed: VCCTL_NAMESPACE sets the same
+// flag, and a namespace to work in must not become the queue that is made, closed or deleted.
+func (t *target) takeOldName(f *cli.Factory, cmd *cobra.Command) {
 	name := t.oldName
-	if name == "" && f.NamespaceGiven() {
-		name = *f.Config.Namespace
+	if typed := cmd.Flag("namespace"); name == "" && typed != nil && typed.Changed {
+		name = typed.Value.String()
 	}
 	if name == "" {
 		return
