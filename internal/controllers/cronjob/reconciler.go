@@ -13,11 +13,11 @@ import (
 	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/index"
 	"github.com/vc-batch/vc/internal/controllers/told"
 )
@@ -50,7 +50,7 @@ func Add(mgr manager.Manager, o Options) error {
 	err := ctrl.NewControllerManagedBy(mgr).Named("cronjob-controller").
 		For(&batch.CronJob{}).
 		Owns(&batch.Job{}).
-		WithOptions(controller.Options{MaxConcurrentReconciles: o.Reconcilers}).
+		WithOptions(backoff.Options(o.Reconcilers)).
 		Complete(New(o))
 	if err != nil {
 		return fmt.Errorf("cronjob controller: %w", err)

@@ -27,6 +27,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	topology1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/told"
 )
 
@@ -91,7 +92,9 @@ func New(o Options) *Reconciler {
 // Add registers the controller.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
-	c, err := controller.New("hyperNode-controller", mgr, controller.Options{Reconciler: r, MaxConcurrentReconciles: 1})
+	options := backoff.Options(1)
+	options.Reconciler = r
+	c, err := controller.New("hyperNode-controller", mgr, options)
 	if err != nil {
 		return fmt.Errorf("hypernode controller: %w", err)
 	}

@@ -11,10 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -23,6 +21,7 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/index"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
@@ -42,9 +41,6 @@ const DefaultMaxRequeue = 15
 
 // soonAfter is when to try again what stands in the way only for a moment.
 const soonAfter = 200 * time.Millisecond
-
-// maxBackoff bounds the time between two tries of a job whose writes fail.
-const maxBackoff = 30 * time.Second
 
 // Options of the controller.
 type Options struct {
@@ -93,10 +89,7 @@ func Add(mgr manager.Manager, o Options) error {
 		Watches(&scheduling.PodGroup{}, groups()).
 		Watches(&batch.Job{}, r.dependents()).
 		Watches(&bus.Command{}, handler.EnqueueRequestsFromMapFunc(commands)).
-		WithOptions(controller.Options{
-			MaxConcurrentReconciles: o.Reconcilers,
-			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, maxBackoff),
-		}).
+		WithOptions(backoff.Options(o.Reconcilers)).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("job controller: %w", err)

@@ -24,6 +24,7 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/test/fakeapi"
 )
@@ -210,7 +211,7 @@ func (w *world) reconcile(writes int, lostReply bool) error {
 	result, err := w.reconciler.Reconcile(context.Background(), reconcile.Request{NamespacedName: w.job})
 	switch {
 	case err != nil:
-		w.wake(maxBackoff)
+		w.wake(backoff.Longest)
 	case result.RequeueAfter > 0:
 		w.wake(result.RequeueAfter)
 	}

@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -22,6 +21,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/index"
 	"github.com/vc-batch/vc/internal/controllers/told"
 )
@@ -60,7 +60,7 @@ func Add(mgr manager.Manager, o Options) error {
 		For(&flow.JobFlow{}).
 		Watches(&batch.Job{}, r.jobs()).
 		Watches(&flow.JobTemplate{}, handler.EnqueueRequestsFromMapFunc(r.users)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: o.Reconcilers}).
+		WithOptions(backoff.Options(o.Reconcilers)).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("jobflow controller: %w", err)

@@ -21,6 +21,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
+	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
@@ -45,6 +46,7 @@ func Add(mgr manager.Manager, o Options) error {
 	err := ctrl.NewControllerManagedBy(mgr).Named("jobtemplate-controller").
 		For(&flow.JobTemplate{}).
 		Watches(&batch.Job{}, handler.EnqueueRequestsFromMapFunc(templateOf), builder.WithPredicates(comesOrGoes)).
+		WithOptions(backoff.Options(1)).
 		Complete(New(o))
 	if err != nil {
 		return fmt.Errorf("jobtemplate controller: %w", err)

@@ -12,7 +12,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -21,27 +20,27 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
 // Add registers the controllers of plain pods, ReplicaSets and StatefulSets.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
-	options := controller.Options{MaxConcurrentReconciles: o.Reconcilers}
-	if err := ctrl.NewControllerManagedBy(mgr).Named("pg-controller").WithOptions(options).
+	if err := ctrl.NewControllerManagedBy(mgr).Named("pg-controller").WithOptions(backoff.Options(o.Reconcilers)).
 		For(&corev1.Pod{}, builder.WithPredicates(r.podEvents())).
 		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(r.podsOf), builder.WithPredicates(deletions())).
 		Complete(r); err != nil {
 		return fmt.Errorf("podgroup controller: %w", err)
 	}
-	if err := addWorkload(mgr, options, r.replicaSets(), "pg-replicaset-controller", "ReplicaSet"); err != nil {
+	if err := addWorkload(mgr, o.Reconcilers, r.replicaSets(), "pg-replicaset-controller", "ReplicaSet"); err != nil {
 		return err
 	}
-	return addWorkload(mgr, options, r.statefulSets(), "pg-statefulset-controller", "StatefulSet")
+	return addWorkload(mgr, o.Reconcilers, r.statefulSets(), "pg-statefulset-controller", "StatefulSet")
 }
 
-func addWorkload[T client.Object](mgr manager.Manager, options controller.Options, w workload[T], name, kind string) error {
-	if err := ctrl.NewControllerManagedBy(mgr).Named(name).WithOptions(options).
+func addWorkload[T client.Object](mgr manager.Manager, reconcilers int, w workload[T], name, kind string) error {
+	if err := ctrl.NewControllerManagedBy(mgr).Named(name).WithOptions(backoff.Options(reconcilers)).
 		For(w.empty(), builder.WithPredicates(noDeletions())).
 		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(workloadOf(kind)), builder.WithPredicates(groupEvents())).
 		Complete(w); err != nil {

@@ -20,6 +20,7 @@ import (
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
@@ -60,6 +61,7 @@ func Add(mgr manager.Manager, o Options) error {
 		Watches(&scheduling.Queue{}, handler.EnqueueRequestsFromMapFunc(r.children)).
 		Watches(&scheduling.PodGroup{}, groupHandler()).
 		Watches(&bus.Command{}, handler.EnqueueRequestsFromMapFunc(commanded)).
+		WithOptions(backoff.Options(1)).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("queue controller: %w", err)
