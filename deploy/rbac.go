@@ -165,6 +165,7 @@ func components() []component {
 				rule(core, of("namespaces"), "get"),
 				// jobs that others depend on, and which numbers are in use
 				rule(batchGroup, of("jobs"), "get", "list"),
+				rule(flowGroup, of("jobtemplates"), "list"), // which the jobs of flows are made from
 				only(rule(hookGroup, of("mutatingwebhookconfigurations"), "get", "update"), mutatingConfigurations...),
 				only(rule(hookGroup, of("validatingwebhookconfigurations"), "get", "update"), validatingConfigurations...),
 			},

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
@@ -25,6 +26,9 @@ type Around struct {
 	// Template is Kubernetes' own validation of a pod template at a path; it is asked when nothing else is wrong.
 	// Nil: only what package api can see of a template is judged.
 	Template func(*corev1.PodTemplateSpec, *field.Path) field.ErrorList
+	// JobTemplate gives the template of a namespace that the step of a flow is made from; nil when there is none yet, or it
+	// cannot be read: of the step's job only the patch is judged then. May be nil.
+	JobTemplate func(namespace, name string) *flowv1alpha1.JobTemplate
 	// NamespaceQueue gives the queue that the namespace of an object names, or nothing. May be nil.
 	NamespaceQueue func(namespace string) string
 }

@@ -32,7 +32,7 @@ var judges = map[schema.GroupVersionKind]judge{
 	schedulingv1beta1.GroupVersion.WithKind("Queue"):    of(newQueue, changedQueue).removedBy(removedQueue),
 	schedulingv1beta1.GroupVersion.WithKind("PodGroup"): of(newPodGroup, nil),
 	batchv1alpha1.GroupVersion.WithKind("CronJob"):      of(newCronJob, changedCronJob),
-	flowv1alpha1.GroupVersion.WithKind("JobFlow"):       of(newJobFlow, changed(newJobFlow)),
+	flowv1alpha1.GroupVersion.WithKind("JobFlow"):       of(newJobFlow, changedJobFlow),
 	flowv1alpha1.GroupVersion.WithKind("JobTemplate"):   of(newJobTemplate, changedJobTemplate),
 	topologyv1alpha1.GroupVersion.WithKind("HyperNode"): of(newHyperNode, changed(newHyperNode)),
 	corev1.SchemeGroupVersion.WithKind("Pod"):           of(newPod, nil),
@@ -131,11 +131,16 @@ func changedJob(old, job *batchv1alpha1.Job, around *Around) Verdict {
 
 // newCronJob judges the jobs that would be made as well: nobody sees what becomes of them at night.
 func newCronJob(cron *batchv1alpha1.CronJob, around *Around) Verdict {
-	errs := batchv1alpha1.ValidateCronJob(cron)
+	verdict := around.jobsOf(cron)
+	verdict.Errors = append(batchv1alpha1.ValidateCronJob(cron), verdict.Errors...)
+	return verdict
+}
+
+// jobsOf judges the jobs of a CronJob.
+func (a *Around) jobsOf(cron *batchv1alpha1.CronJob) Verdict {
 	job := cron.JobOf()
 	job.Name += longestTime
-	verdict := around.embedded(job, field.NewPath("spec", "jobTemplate"), around.Queues)
-	verdict.Errors = append(errs, verdict.Errors...)
+	verdict := a.embedded(job, field.NewPath("spec", "jobTemplate"), a.Queues)
 	verdict.Warnings = append(verdict.Warnings, misspelt(job.Annotations, field.NewPath("spec", "jobTemplate", "metadata", "annotations"))...)
 	return verdict
 }
@@ -143,12 +148,16 @@ func newCronJob(cron *batchv1alpha1.CronJob, around *Around) Verdict {
 // longestTime stands for what the names of a CronJob's jobs end with: minutes since 1970, eight digits until 2160.
 const longestTime = "-99999999"
 
-// changedCronJob leaves a template alone that is as it was: a CronJob whose queue has been closed can still be suspended.
+// changedCronJob leaves alone what is as it was: a CronJob whose queue has been closed, or with the schedule of an older
+// version, can still be suspended.
 func changedCronJob(old, cron *batchv1alpha1.CronJob, around *Around) Verdict {
+	verdict := Verdict{Errors: batchv1alpha1.ValidateCronJobUpdate(old, cron)}
 	if equality.Semantic.DeepEqual(old.Spec.JobTemplate, cron.Spec.JobTemplate) {
-		return Verdict{Errors: batchv1alpha1.ValidateCronJob(cron)}
+		return verdict
 	}
-	return newCronJob(cron, around)
+	jobs := around.jobsOf(cron)
+	verdict.Errors, verdict.Warnings = append(verdict.Errors, jobs.Errors...), jobs.Warnings
+	return verdict
 }
 
 // changedJobTemplate leaves what is as it was alone, whatever rules have come since.
@@ -157,10 +166,6 @@ func changedJobTemplate(old, template *flowv1alpha1.JobTemplate, around *Around)
 		return Verdict{}
 	}
 	return newJobTemplate(template, around)
-}
-
-func newJobFlow(flow *flowv1alpha1.JobFlow, _ *Around) Verdict {
-	return Verdict{Errors: flowv1alpha1.ValidateJobFlow(flow)}
 }
 
 // newJobTemplate judges the jobs that would be made, but for their queue: templates may be there before it.

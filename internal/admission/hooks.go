@@ -53,7 +53,7 @@ type hooks struct {
 		lookup(ctx context.Context) *queueLookup
 	}
 	namespaces namespaceGetter
-	jobs       client.Reader // past any cache; nil: nothing is said of jobs that others wait for
+	jobs       client.Reader // past any cache, and JobTemplates; nil: nothing is said of jobs that others wait for, nor of those of flows
 	schedulers []string      // whose pods are ours; the first is the default of jobs
 	ids        JobIDs        // may be nil
 	pods       *podRules

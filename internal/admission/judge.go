@@ -20,7 +20,7 @@ func (h *hooks) validate(kind schema.GroupVersionKind) admission.HandlerFunc {
 		around := &check.Around{SchedulerNames: h.schedulers, Queues: queues, QueueRules: h.queueRules, Template: podtemplate.Validate}
 		jobs := &jobLookup{ctx: ctx, reader: h.jobs}
 		if h.jobs != nil {
-			around.Jobs = jobs
+			around.Jobs, around.JobTemplate = jobs, h.jobTemplates(ctx)
 		}
 		var verdict check.Verdict
 		switch request.Operation {

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/vc-batch/vc/api/check"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/podtemplate"
 )
@@ -25,7 +26,21 @@ func (f *Factory) Around(ctx context.Context, ask bool) *check.Around {
 	if queues := f.Queues(ctx); queues != nil {
 		around.Queues = schedulingv1beta1.NewQueueLookup(queues...)
 	}
+	around.JobTemplate = func(namespace, name string) *flowv1alpha1.JobTemplate { return f.JobTemplate(ctx, namespace, name) }
 	return around
+}
+
+// JobTemplate reads a JobTemplate; nil when it is not there or cannot be read.
+func (f *Factory) JobTemplate(ctx context.Context, namespace, name string) *flowv1alpha1.JobTemplate {
+	c, err := f.Client()
+	if err != nil {
+		return nil
+	}
+	template := &flowv1alpha1.JobTemplate{}
+	if c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, template) != nil {
+		return nil
+	}
+	return template
 }
 
 // Queues reads all queues of the server; nil when they cannot be read.

@@ -107,6 +107,13 @@ func surroundings(t *testing.T, c client.Client) {
 			t.Fatal(err)
 		}
 	}
+	template, err := decode([]byte(strings.Replace(templateYAML("tasks: ["+work+"]"), "name: bad", "name: step", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.IgnoreAlreadyExists(c.Create(t.Context(), template[0])); err != nil {
+		t.Fatal(err)
+	}
 	busy := &schedulingv1beta1.Queue{}
 	if err := c.Get(t.Context(), client.ObjectKey{Name: "busy"}, busy); err != nil {
 		t.Fatal(err)

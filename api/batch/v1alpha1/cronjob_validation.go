@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/robfig/cron/v3"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -58,6 +59,20 @@ func ValidateCronJob(c *CronJob) field.ErrorList {
 	case "", AllowConcurrent, ForbidConcurrent, ReplaceConcurrent:
 	default:
 		errs = append(errs, field.NotSupported(spec.Child("concurrencyPolicy"), policy, []ConcurrencyPolicy{AllowConcurrent, ForbidConcurrent, ReplaceConcurrent}))
+	}
+	return errs
+}
+
+// ValidateCronJobUpdate says what is wrong with a changed CronJob, except in its template. A schedule and a zone that are as
+// they were are not judged: what an older version let in can be suspended.
+func ValidateCronJobUpdate(old, c *CronJob) field.ErrorList {
+	schedule, zone := field.NewPath("spec", "schedule").String(), field.NewPath("spec", "timeZone").String()
+	same := map[string]bool{schedule: old.Spec.Schedule == c.Spec.Schedule, zone: apiequality.Semantic.DeepEqual(old.Spec.TimeZone, c.Spec.TimeZone)}
+	var errs field.ErrorList
+	for _, err := range ValidateCronJob(c) {
+		if !same[err.Field] {
+			errs = append(errs, err)
+		}
 	}
 	return errs
 }

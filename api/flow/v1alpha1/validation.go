@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
 // notADAG is Volcano's text for steps that wait for each other or for nobody.
@@ -34,6 +36,9 @@ func ValidateJobFlow(flow *JobFlow) field.ErrorList {
 		}
 	}
 	for i := range flow.Spec.Flows {
+		if patch := flow.Spec.Flows[i].Patch; patch != nil {
+			errs = append(errs, batchv1alpha1.ValidatePatch(&patch.JobSpec, path.Index(i).Child("patch", "jobSpec"))...)
+		}
 		errs = append(errs, validateDependsOn(&flow.Spec.Flows[i], targets, path.Index(i).Child("dependsOn"))...)
 	}
 	if len(errs) > 0 {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	apicheck "github.com/vc-batch/vc/api/check"
+	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
@@ -30,6 +31,7 @@ func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bo
 	if ask {
 		around.Jobs = withServerJobs(ctx, f, objects)
 	}
+	around.JobTemplate = templates(ctx, f, objects, ask)
 	if queues != nil {
 		around.Queues = schedulingv1beta1.NewQueueLookup(queues...)
 	}
@@ -91,6 +93,27 @@ func flagOf(field string, flags map[string]string) string {
 		}
 	}
 	return flags[best]
+}
+
+// templates looks up JobTemplates: those that are to be sent as well, then, if the server is asked, those that it has.
+func templates(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool) func(namespace, name string) *flowv1alpha1.JobTemplate {
+	return func(namespace, name string) *flowv1alpha1.JobTemplate {
+		for _, object := range objects {
+			o := object.Object
+			if o.GroupVersionKind() != flowv1alpha1.GroupVersion.WithKind("JobTemplate") || o.GetNamespace() != namespace || o.GetName() != name {
+				continue
+			}
+			template := &flowv1alpha1.JobTemplate{}
+			if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, template) != nil {
+				return nil // it is told itself what is wrong with it
+			}
+			return template
+		}
+		if !ask {
+			return nil
+		}
+		return f.JobTemplate(ctx, namespace, name)
+	}
 }
 
 // queueOfNamespace is the queue that a namespace names for PodGroups that name none.

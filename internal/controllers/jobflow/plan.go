@@ -403,7 +403,7 @@ func newJob(f *flow.JobFlow, step *flow.Flow, template *flow.JobTemplate) (*batc
 	spec := template.Spec.DeepCopy()
 	if step.Patch != nil {
 		var err error
-		if spec, err = patched(spec, &step.Patch.JobSpec); err != nil {
+		if spec, err = flow.Patched(spec, &step.Patch.JobSpec); err != nil {
 			return nil, err
 		}
 	}

@@ -1,4 +1,4 @@
-package jobflow
+package v1alpha1
 
 import (
 	"encoding/json"
@@ -6,12 +6,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// patched merges a patch into a spec as kubectl patch does it: what is set in the patch takes the place of what is there, tasks, containers and
+// Patched merges a patch into a spec as kubectl patch does it: what is set in the patch takes the place of what is there, tasks, containers and
 // the other lists that Kubernetes merges are matched by name, all other lists are replaced.
-func patched(spec, patch *batch.JobSpec) (*batch.JobSpec, error) {
+func Patched(spec, patch *batchv1alpha1.JobSpec) (*batchv1alpha1.JobSpec, error) {
 	original, err := json.Marshal(spec)
 	if err != nil {
 		return nil, err
@@ -28,11 +28,11 @@ func patched(spec, patch *batch.JobSpec) (*batch.JobSpec, error) {
 	if change, err = json.Marshal(withoutNothing(tree)); err != nil {
 		return nil, err
 	}
-	merged, err := strategicpatch.StrategicMergePatch(original, change, batch.JobSpec{})
+	merged, err := strategicpatch.StrategicMergePatch(original, change, batchv1alpha1.JobSpec{})
 	if err != nil {
 		return nil, fmt.Errorf("cannot merge: %w", err)
 	}
-	result := &batch.JobSpec{}
+	result := &batchv1alpha1.JobSpec{}
 	return result, json.Unmarshal(merged, result)
 }
 
