@@ -41,7 +41,7 @@ func (t *Thought) Answer(now time.Time, e thinker, c *model.Cluster) insight.Pla
 	for i := range t.items {
 		it := &t.items[i]
 		if it.queue != nil {
-			it.answer.Message = queueMessage(&it.answer, &status)
+			it.answer.Message = queueMessage(it, &status)
 		}
 		status.Answers = append(status.Answers, it.answer)
 		if rank(it.answer.Verdict) > rank(status.Verdict) {
@@ -208,10 +208,13 @@ func (t *Thought) tellOthers(status *insight.PlanStatus, before, after *decision
 }
 
 // queueMessage says of a queue what it changes.
-func queueMessage(a *insight.Answer, status *insight.PlanStatus) string {
+func queueMessage(it *item, status *insight.PlanStatus) string {
 	what := "would be created"
-	if len(a.Changes) > 0 {
-		what = strings.Join(a.Changes, ", ")
+	switch {
+	case len(it.answer.Changes) > 0:
+		what = strings.Join(it.answer.Changes, ", ")
+	case it.old:
+		what = "unchanged"
 	}
 	switch starts, goes := len(status.Starts), status.VictimCount; {
 	case starts == 0 && goes == 0:

@@ -52,6 +52,7 @@ type item struct {
 	answer insight.Answer
 	job    *offspring        // nil: no job, or one that would be refused or held
 	queue  *scheduling.Queue // nil: no queue, or one that would be refused
+	old    bool              // the queue is there already
 }
 
 // offspring is what the job controller would make of a job.
@@ -157,7 +158,7 @@ func (t *Thought) addQueue(it *item, raw []byte, queues map[string]*scheduling.Q
 		queue.UID = types.UID("planned-" + queue.Name)
 	} else {
 		queue.UID, queue.CreationTimestamp, queue.Status = old.UID, old.CreationTimestamp, *old.Status.DeepCopy()
-		it.answer.Changes = changesOf(old, queue)
+		it.old, it.answer.Changes = true, changesOf(old, queue)
 	}
 	if state != "" && state != queue.Status.State {
 		if old != nil {

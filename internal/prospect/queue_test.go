@@ -107,6 +107,10 @@ func TestPlansOfQueues(t *testing.T) {
 			queue: "b", change: `{"status": {"state": "Closed"}}`, verdict: insight.VerdictStarts, changes: []string{"state Open -> Closed"},
 			message: "state Open -> Closed: nothing that is there would start or be evicted at once",
 		},
+		"a queue that has what it is to have": {
+			queue: "a", change: `{"spec": {"priority": 0}}`, verdict: insight.VerdictStarts,
+			message: "unchanged: nothing that is there would start or be evicted at once",
+		},
 		"a new queue": {change: `{"spec": {"weight": 2}}`, verdict: insight.VerdictStarts, message: "would be created: nothing that is there would start or be evicted at once"},
 		"a queue that admission refuses": {
 			change: `{"spec": {"parent": "nowhere"}}`, verdict: insight.VerdictNever,
