@@ -190,9 +190,15 @@ func (p *Plan) makeDue(c *batch.CronJob, status *batch.CronJobStatus, jobs []*ba
 	if due.IsZero() {
 		return
 	}
-	if limit := c.Spec.StartingDeadlineSeconds; limit != nil && now.Sub(due) > time.Duration(min(*limit, int64(widest/time.Second)))*time.Second {
-		p.event(corev1.EventTypeWarning, missedStart, "Missed scheduled time to start a job: %s", due.Format(time.RFC3339))
-		return
+	if limit := c.Spec.StartingDeadlineSeconds; limit != nil {
+		deadline := time.Duration(min(*limit, int64(widest/time.Second))) * time.Second
+		if now.Sub(due) > deadline {
+			p.event(corev1.EventTypeWarning, missedStart, "Missed scheduled time to start a job: %s", due.Format(time.RFC3339))
+			return
+		}
+		if from := now.Add(-deadline); from.After(since) {
+			_, missed = lastBetween(schedule, from, now) // those before nobody wants any more
+		}
 	}
 	if missed > manyMissed {
 		p.event(corev1.EventTypeWarning, tooManyMissed, "too many missed start times (more than %d); only the latest, %s, is made up for", manyMissed, due.Format(time.RFC3339))

@@ -181,6 +181,15 @@ func TestManyMissedTimesAreToldAndTheLastIsMadeUpFor(t *testing.T) {
 	}
 }
 
+func TestMissedTimesThatNobodyWantsAnyMoreAreNotCounted(t *testing.T) {
+	w := newWorld("* * * * *", func(s *batch.CronJobSpec) { s.StartingDeadlineSeconds = new(int64(600)) })
+	w.now = epoch.Add(7*24*time.Hour + 30*time.Second)
+	w.look()
+	if diff := cmp.Diff([]string{"08:00:30 create 08:00"}, w.log); diff != "" {
+		t.Errorf("what happened (-want +got):\n%s", diff)
+	}
+}
+
 func TestTimesAreThoseOfTheZone(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

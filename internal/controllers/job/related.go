@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -120,18 +121,18 @@ func (c *collector) list(name, value string) ([]*batch.Job, error) {
 	return jobs, nil
 }
 
-// awaited says whether a job that has ended, and would be deleted, is waited for.
+// awaited says whether a job that has ended, and would be deleted, has still to be seen by one that waits for it.
 func (r *Reconciler) awaited(ctx context.Context, job *batch.Job) (bool, error) {
 	if !plan.AtRest(job.Status.State.Phase) || job.Spec.TTLSecondsAfterFinished == nil {
 		return false, nil
 	}
 	waiting, err := r.waiting(ctx, job)
-	return len(waiting) > 0, err
+	return slices.ContainsFunc(waiting, func(other *batch.Job) bool { return plan.HasToSee(other, job) }), err
 }
 
 // waiting are the jobs that wait for one, by its number, its name or its title.
-func (r *Reconciler) waiting(ctx context.Context, job *batch.Job) ([]reconcile.Request, error) {
-	var requests []reconcile.Request
+func (r *Reconciler) waiting(ctx context.Context, job *batch.Job) ([]*batch.Job, error) {
+	var waiting []*batch.Job
 	for _, name := range index.NamesOf(job) {
 		var jobs batch.JobList
 		if err := r.cache.List(ctx, &jobs, client.MatchingFields{index.JobAwaits: name}, client.UnsafeDisableDeepCopy); err != nil {
@@ -139,11 +140,11 @@ func (r *Reconciler) waiting(ctx context.Context, job *batch.Job) ([]reconcile.R
 		}
 		for i := range jobs.Items {
 			if other := &jobs.Items[i]; other.UID != job.UID && waits(other) {
-				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(other)})
+				waiting = append(waiting, other)
 			}
 		}
 	}
-	return requests, nil
+	return waiting, nil
 }
 
 // waitingTimeout bounds a look into the cache, which has none of its own.
@@ -154,12 +155,12 @@ func (r *Reconciler) dependents() handler.EventHandler {
 	wake := func(o client.Object, q queue) {
 		ctx, cancel := context.WithTimeout(context.Background(), waitingTimeout)
 		defer cancel()
-		requests, err := r.waiting(ctx, o.(*batch.Job))
+		waiting, err := r.waiting(ctx, o.(*batch.Job))
 		if err != nil {
 			return // the cache is only asked when it is filled
 		}
-		for _, request := range requests {
-			q.Add(request)
+		for _, other := range waiting {
+			q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(other)})
 		}
 	}
 	return handler.Funcs{

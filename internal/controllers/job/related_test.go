@@ -121,3 +121,34 @@ func TestOfWhatOthersWaitForOnlySomeIsRead(t *testing.T) {
 		t.Errorf("%d jobs are read, %v", len(related), err)
 	}
 }
+
+func TestAJobIsKeptUntilThoseThatWaitHaveSeenItsEnd(t *testing.T) {
+	t.Parallel()
+	ended := neighbour(1, "ended", batch.Completed, 0, keys.JobTitle, "t")
+	ended.Spec.TTLSecondsAfterFinished = new(int32(0))
+	for name, test := range map[string]struct {
+		asks string
+		met  []string
+		want bool
+	}{
+		"it has not been seen":                        {"afterok:1", nil, true},
+		"it has not been seen by its name":            {"afterok:ended", nil, true},
+		"it has been seen":                            {"afterok:1", []string{"afterok:1"}, false},
+		"it has been seen by its name":                {"afterok:ended", []string{"afterok:ns/ended"}, false},
+		"another one was seen":                        {"afterok:1:2", []string{"afterok:2"}, true},
+		"one of several is enough, and was seen":      {"afterok:1?afterok:2", []string{"afterok:2"}, false},
+		"elements follow one by one":                  {"aftercorr:1", []string{"aftercorr:1"}, true},
+		"one of its title waits, and it is at an end": {"singleton", nil, false},
+		"nobody waits":                                {"afterok:2", nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			waiting := neighbour(3, "waiting", batch.Pending, 1, keys.Dependency, test.asks, keys.Hold, keys.HoldUser, keys.JobTitle, "t")
+			waiting.Status.Gate = &batch.JobGate{Met: test.met}
+			got, err := among(ended.DeepCopy(), waiting).awaited(t.Context(), ended)
+			if err != nil || got != test.want {
+				t.Errorf("awaited: %v, %v", got, err)
+			}
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +23,8 @@ import (
 const (
 	// probePatience is how long a pod has to answer.
 	probePatience = time.Second
+	// allPatience is how long all pods of a task have: other flows wait meanwhile.
+	allPatience = 5 * time.Second
 	// probesAtOnce bounds the pods that are asked at the same time for one flow.
 	probesAtOnce = 32
 )
@@ -114,25 +117,29 @@ func (p *prober) addresses(ctx context.Context, job *batch.Job, name string) ([]
 	return addresses, nil
 }
 
-// all asks side by side.
+// all asks side by side, and no more once one did not answer or all together took too long.
 func (p *prober) all(ctx context.Context, probe Probe, addresses []string) bool {
+	ctx, cancel := context.WithTimeout(ctx, allPatience)
+	defer cancel()
 	var wait sync.WaitGroup
+	var silent atomic.Bool
 	slots := make(chan struct{}, probesAtOnce)
-	answers := make([]bool, len(addresses))
-	for i, address := range addresses {
+	for _, address := range addresses {
 		slots <- struct{}{}
+		if ctx.Err() != nil {
+			silent.Store(true)
+			break
+		}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			answers[i] = p.one(ctx, probe, net.JoinHostPort(address, strconv.Itoa(probe.Port)))
+			if !p.one(ctx, probe, net.JoinHostPort(address, strconv.Itoa(probe.Port))) {
+				silent.Store(true)
+				cancel()
+			}
 		})
 	}
 	wait.Wait()
-	for _, ok := range answers {
-		if !ok {
-			return false
-		}
-	}
-	return true
+	return !silent.Load()
 }
 
 func (p *prober) one(ctx context.Context, probe Probe, address string) bool {

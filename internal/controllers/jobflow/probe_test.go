@@ -4,8 +4,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -87,6 +89,30 @@ func TestProbesAskEveryPodOfATask(t *testing.T) {
 				t.Errorf("holds: %v, %v; want %v", held[c.probe], err, c.want)
 			}
 		})
+	}
+}
+
+func TestOnePodThatDoesNotAnswerEndsAProbe(t *testing.T) {
+	// It takes connections and says nothing, as what a NetworkPolicy drops.
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	host, text, err := net.SplitHostPort(server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if newProber(nil).all(t.Context(), Probe{Network: "http", Port: port}, slices.Repeat([]string{host}, 1000)) {
+		t.Error("it holds")
+	}
+	if n := asked.Load(); n > 2*probesAtOnce {
+		t.Errorf("%d of 1000 pods were asked, %d at once", n, probesAtOnce)
 	}
 }
 

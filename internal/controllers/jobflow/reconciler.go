@@ -113,9 +113,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.cache.Get(ctx, request.NamespacedName, f); err != nil {
 		r.told.Forget(request.NamespacedName)
 		r.listener.hear(request.NamespacedName, nil)
+		if apierrors.IsNotFound(err) {
+			r.gone.drop(request.NamespacedName)
+		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	in := Input{Flow: f, Templates: map[string]*flow.JobTemplate{}, Jobs: map[string]*batch.Job{}, Gone: r.gone.of(f.UID), Now: r.now()}
+	in := Input{Flow: f, Templates: map[string]*flow.JobTemplate{}, Jobs: map[string]*batch.Job{}, Gone: r.gone.of(f), Now: r.now()}
 	jobs, err := index.JobsOf(ctx, r.cache, f)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -215,13 +218,13 @@ func (r *Reconciler) tell(f *flow.JobFlow, e Event) {
 	}
 }
 
-// graveyard remembers the jobs of flows that were deleted after they had ended, as they were last.
+// graveyard remembers of jobs of flows that were deleted after they had ended how they were last: until the flow's status says it, or the flow is gone.
 type graveyard struct {
-	mu   sync.Mutex
-	jobs map[types.UID]map[string]*batch.Job // by the flow's UID
+	mu    sync.Mutex
+	flows map[types.NamespacedName]map[string]*batch.Job // by the name of the job; what a status needs of it, and whose it was
 }
 
-// buried bounds what is remembered; then all is forgotten: what a flow's status says of its jobs is what counts, this is for the moment until it says it.
+// buried bounds the flows of which something is remembered; then all is forgotten: what a flow's status says of its jobs is what counts.
 const buried = 10_000
 
 func (g *graveyard) bury(job *batch.Job) {
@@ -231,21 +234,44 @@ func (g *graveyard) bury(job *batch.Job) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.jobs == nil || len(g.jobs) > buried {
-		g.jobs = map[types.UID]map[string]*batch.Job{}
+	if g.flows == nil || len(g.flows) > buried {
+		g.flows = map[types.NamespacedName]map[string]*batch.Job{}
 	}
-	if g.jobs[owner.UID] == nil {
-		g.jobs[owner.UID] = map[string]*batch.Job{}
+	name := types.NamespacedName{Namespace: job.Namespace, Name: owner.Name}
+	if g.flows[name] == nil {
+		g.flows[name] = map[string]*batch.Job{}
 	}
-	g.jobs[owner.UID][job.Name] = job
+	g.flows[name][job.Name] = &batch.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: job.Name, Namespace: job.Namespace, CreationTimestamp: job.CreationTimestamp, OwnerReferences: job.OwnerReferences},
+		Status:     batch.JobStatus{State: job.Status.State, RetryCount: job.Status.RetryCount, UserRestarts: job.Status.UserRestarts},
+	}
 }
 
-func (g *graveyard) of(flow types.UID) map[string]*batch.Job {
+// of gives the jobs of this very flow whose end its status does not say yet, and forgets the others that it had.
+func (g *graveyard) of(f *flow.JobFlow) map[string]*batch.Job {
+	name := client.ObjectKeyFromObject(f)
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	for i := range f.Status.JobStatusList {
+		if s := &f.Status.JobStatusList[i]; ended(s.State) && g.flows[name][s.Name] != nil && metav1.IsControlledBy(g.flows[name][s.Name], f) {
+			delete(g.flows[name], s.Name)
+		}
+	}
+	if len(g.flows[name]) == 0 {
+		delete(g.flows, name)
+	}
 	of := map[string]*batch.Job{}
-	for name, job := range g.jobs[flow] {
-		of[name] = job
+	for job, grave := range g.flows[name] {
+		if metav1.IsControlledBy(grave, f) {
+			of[job] = grave
+		}
 	}
 	return of
+}
+
+// drop forgets the jobs of a flow that is gone.
+func (g *graveyard) drop(flow types.NamespacedName) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.flows, flow)
 }

@@ -142,3 +142,36 @@ func TestEndsOfFlowsAreCountedUnderVolcanosNames(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+func TestJobsThatAreGoneAreRememberedNoLongerThanNeeded(t *testing.T) {
+	w := newWorld(t, flow.Flow{Name: "a"})
+	f := w.in.Flow
+	name := types.NamespacedName{Namespace: f.Namespace, Name: f.Name}
+	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "f-a", Namespace: f.Namespace,
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(f, flow.GroupVersion.WithKind("JobFlow"))}}}
+	job.Spec.Tasks = []batch.TaskSpec{{Name: "w"}}
+	job.Status.State.Phase = batch.Completed
+	api := fakeapi.New(scheme, func() time.Time { return epoch })
+	r := New(Options{Cache: api.Objects, API: api, Recorder: record.NewFakeRecorder(20), Now: func() time.Time { return epoch }})
+	r.gone.bury(job)
+	of := r.gone.of(f)
+	if of["f-a"] == nil || of["f-a"].Status.State.Phase != batch.Completed || len(of["f-a"].Spec.Tasks) > 0 {
+		t.Errorf("remembered: %+v", of["f-a"])
+	}
+	another := f.DeepCopy()
+	another.UID = "another"
+	another.Status.JobStatusList = []flow.JobStatus{{Name: "f-a", State: batch.Completed}}
+	if of := r.gone.of(another); len(of) > 0 || len(r.gone.of(f)) == 0 {
+		t.Error("a flow of the same name that came later has its jobs, or takes them away")
+	}
+	told := f.DeepCopy()
+	told.Status.JobStatusList = []flow.JobStatus{{Name: "f-a", State: batch.Completed}}
+	if of := r.gone.of(told); len(of) > 0 || len(r.gone.flows) > 0 {
+		t.Errorf("after the status says it: %v", r.gone.flows)
+	}
+	// The flow is not in the cache: it is gone.
+	r.gone.bury(job)
+	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: name}); err != nil || len(r.gone.flows) > 0 {
+		t.Errorf("after the flow has gone: %v, %v", r.gone.flows, err)
+	}
+}
