@@ -41,10 +41,14 @@ func (s *Session) LetIn(j *Job) {
 	}
 }
 
-// Blocked gives a verdict about the queue to one of its gangs.
+// Blocked gives a verdict about the queue to one of its gangs that could start if the queue gave it a turn.
 func (s *Session) Blocked(j *Job, v explain.Verdict) {
 	if never, ok := s.Never(j); ok { // the queue's turn would not help
 		s.Verdict(j, never)
+		return
+	}
+	if own := s.Rules.Valid(j); own.Code == reason.NotEnoughPods { // nor here, and how long it has had no pods counts on
+		s.Verdict(j, own)
 		return
 	}
 	if v.Limit != nil { // the same limit, this gang's amount
