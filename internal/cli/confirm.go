@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -21,8 +22,9 @@ func (c *Confirm) AddFlag(cmd *cobra.Command) {
 }
 
 // Ask shows what would happen and asks whether to go on. Without a terminal
-// and without --yes it refuses at once: a script never hangs on a question.
-func (c *Confirm) Ask(f *Factory, what string, effects []string) error {
+// and without --yes it refuses at once: a script never hangs on a question. When
+// ctx ends so does the question, although nobody has pressed Enter.
+func (c *Confirm) Ask(ctx context.Context, f *Factory, what string, effects []string) error {
 	if c.Yes {
 		return nil
 	}
@@ -36,8 +38,9 @@ func (c *Confirm) Ask(f *Factory, what string, effects []string) error {
 		fmt.Fprintf(s.Err, "  %s\n", effect)
 	}
 	fmt.Fprint(s.Err, "Go on? [y/N] ")
-	answer, err := bufio.NewReader(s.In).ReadString('\n')
+	answer, err := readLine(ctx, s.In)
 	if err != nil && err != io.EOF {
+		fmt.Fprintln(s.Err)
 		return err
 	}
 	if !strings.HasSuffix(answer, "\n") {
@@ -48,6 +51,25 @@ func (c *Confirm) Ask(f *Factory, what string, effects []string) error {
 		return nil
 	}
 	return Cancelled
+}
+
+// readLine reads a line, unless ctx ends before it has come; then the reader is left behind: the program ends.
+func readLine(ctx context.Context, in io.Reader) (string, error) {
+	type answer struct {
+		line string
+		err  error
+	}
+	given := make(chan answer, 1)
+	go func() {
+		line, err := bufio.NewReader(in).ReadString('\n')
+		given <- answer{line, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case one := <-given:
+		return one.line, one.err
+	}
 }
 
 // summary keeps a list of effects to one line.

@@ -120,7 +120,7 @@ func (o *verbOptions) selected(ctx context.Context, c client.Client, keep func(c
 		fmt.Fprintf(o.f.Streams.Err, "No cron job to %s.\n", o.verb)
 	case len(crons) > 0 && !o.dryRun.Any():
 		kind := cronJobs()
-		problem = errors.Join(problem, o.confirm.Ask(o.f, o.verb+" "+kind.Count(len(crons)), kind.Described(crons, o.sel.AllNamespaces)))
+		problem = errors.Join(problem, o.confirm.Ask(ctx, o.f, o.verb+" "+kind.Count(len(crons)), kind.Described(crons, o.sel.AllNamespaces)))
 	}
 	return crons, problem
 }

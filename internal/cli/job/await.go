@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 )
 
@@ -166,6 +167,9 @@ func await(ctx context.Context, o *awaitOptions) error {
 		problem = cli.IgnoreMissing(problem)
 	}
 	if o.sel.Wide() && len(jobs) == 0 && problem == nil {
+		if !goal.gone {
+			return o.nobody()
+		}
 		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
 	}
 	limited, cancel := withTimeout(ctx, o.wait)
@@ -178,9 +182,18 @@ func await(ctx context.Context, o *awaitOptions) error {
 	err = w.run(limited, c)
 	busy.Done()
 	if limited.Err() != nil && ctx.Err() == nil {
-		err = w.timedOut()
+		err = w.timedOut(ctx, c)
 	}
 	return errors.Join(append([]error{problem, err}, w.problems...)...)
+}
+
+// nobody is the error of a wait for jobs of which there are none: a script must not take that for their end.
+func (o *awaitOptions) nobody() error {
+	hint := o.f.Typed("job list") + " shows the jobs there are"
+	if o.sel.Selector == "" {
+		return cli.Errorf(hint, "no job to wait for")
+	}
+	return cli.Errorf(hint, "no job has the labels %q", o.sel.Selector)
 }
 
 func waitedFor(jobs []*batchv1alpha1.Job) string {
@@ -334,11 +347,29 @@ func (w *waiter) arrived(job *batchv1alpha1.Job) error {
 	return cli.PrintName(w.o.f, &w.o.out, job, w.goal.said(job))
 }
 
-// timedOut names those that did not arrive.
-func (w *waiter) timedOut() error {
+// timedOut names those that did not arrive, and says why they wait, as far as that can be read.
+func (w *waiter) timedOut(ctx context.Context, c client.Client) error {
 	var late []error
 	for _, uid := range w.order() {
-		late = append(late, w.o.wait.TimedOut("job "+w.pending[uid].Name, string(phaseOf(w.pending[uid]))))
+		job := w.pending[uid]
+		group, err := groupOf(ctx, c, job)
+		if err != nil {
+			group = nil
+		}
+		late = append(late, lateJob(w.o.f, &w.o.wait, job, group))
 	}
 	return errors.Join(late...)
+}
+
+// lateJob is the error about a job that a wait did not see arrive in time.
+func lateJob(f *cli.Factory, wait *cli.Wait, job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) error {
+	e := wait.TimedOut(fmt.Sprintf("job %q", job.Name), string(phaseOf(job)))
+	if phaseOf(job) == batchv1alpha1.Running {
+		return e
+	}
+	if text := explain(job, group).short(); text != "" {
+		e.What += "; " + text
+	}
+	e.Hint += "; " + f.Typed("job explain "+job.Name) + " says why it waits"
+	return e
 }

@@ -72,7 +72,7 @@ func issue(ctx context.Context, o *commandOptions) error {
 		}
 	}
 	if o.sel.Wide() && len(jobs) > 0 && !o.dryRun.Any() {
-		if err := o.confirm.Ask(o.f, fmt.Sprintf("%s %s", o.verb.name, countOf(len(jobs), "job")), names(jobs, o.sel.AllNamespaces)); err != nil {
+		if err := o.confirm.Ask(ctx, o.f, fmt.Sprintf("%s %s", o.verb.name, countOf(len(jobs), "job")), names(jobs, o.sel.AllNamespaces)); err != nil {
 			return err
 		}
 	}

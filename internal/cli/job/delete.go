@@ -89,7 +89,7 @@ func remove(ctx context.Context, o *deleteOptions) error {
 		problem = cli.IgnoreMissing(problem)
 	}
 	if o.sel.Wide() && len(jobs) > 0 && !o.dryRun.Any() {
-		if err := o.confirm.Ask(o.f, "delete "+countOf(len(jobs), "job"), names(jobs, o.sel.AllNamespaces)); err != nil {
+		if err := o.confirm.Ask(ctx, o.f, "delete "+countOf(len(jobs), "job"), names(jobs, o.sel.AllNamespaces)); err != nil {
 			return err
 		}
 	}

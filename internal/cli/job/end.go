@@ -36,7 +36,21 @@ func (o *runOptions) untilEnd(ctx context.Context, created []cli.FileObject) err
 		}
 		problems = append(problems, o.outcome(limited, ctx, c, job))
 	}
+	if ctx.Err() != nil {
+		o.left(created)
+	}
 	return errors.Join(problems...)
+}
+
+// left says that the jobs go on, to somebody who was told of them until now and interrupted that.
+func (o *runOptions) left(created []cli.FileObject) {
+	for _, object := range created {
+		if object.Object.GetKind() != "Job" {
+			continue
+		}
+		name := object.Object.GetName()
+		fmt.Fprintf(o.f.Streams.Err, "job %q goes on: '%s -f' follows it, '%s' ends it\n", name, o.f.Typed("job logs "+name), o.f.Typed("job cancel "+name))
+	}
 }
 
 // outcome waits for the end of a job and turns it into an exit code.
@@ -53,7 +67,7 @@ func (o *runOptions) outcome(limited, whole context.Context, c client.WithWatch,
 	case errors.Is(err, errGone):
 		return cli.Errorf("", "job %q was deleted while it was waited for", job.Name)
 	case limited.Err() != nil && whole.Err() == nil:
-		return o.wait.TimedOut("job "+job.Name, string(phaseOf(last)))
+		return o.wait.TimedOut(fmt.Sprintf("job %q", job.Name), string(phaseOf(last)))
 	case err != nil:
 		return err
 	case phaseOf(last) == batchv1alpha1.Completed:

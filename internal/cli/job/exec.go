@@ -9,11 +9,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/util/exec"
+	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -85,6 +87,8 @@ func newAttach(f *cli.Factory, run func(context.Context, *execOptions) error) *c
 			job: the first that runs, or the one that --task and --index name. What it
 			prints from now on is shown here; what is typed reaches it when its container
 			has stdin. The exit code is that of the program when it ends meanwhile.
+			Ctrl-C leaves the program and lets it go on; where its container has a terminal
+			and stdin, Ctrl-C belongs to the program, and Ctrl-P Ctrl-Q leaves it.
 			` + "`vcctl job logs -f`" + ` shows what all pods say.`),
 		Example: f.Examples(`
 			# The first pod that runs
@@ -169,6 +173,9 @@ func (o *execOptions) asStarted(pod *corev1.Pod, container string) {
 	if !o.stdin && o.f.Streams.InTTY {
 		fmt.Fprintf(o.f.Streams.Err, "container %s of pod %s has no stdin: nothing can be typed; Ctrl-C leaves it\n", container, pod.Name)
 	}
+	if o.stdin && o.tty {
+		fmt.Fprintf(o.f.Streams.Err, "every key belongs to container %s of pod %s now; Ctrl-P Ctrl-Q leaves it\n", container, pod.Name)
+	}
 }
 
 // choose picks the pod.
@@ -230,11 +237,7 @@ func containerOf(pod *corev1.Pod, name string) (string, error) {
 	case slices.Contains(names, name):
 		return name, nil
 	}
-	hint := "containers: " + strings.Join(names, ", ")
-	if near := cli.Nearest(name, names); near != "" {
-		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
-	}
-	return "", cli.Errorf(hint, "pod %q has no container %q", pod.Name, name)
+	return "", cli.Errorf(hintOf("containers", name, names), "pod %q has no container %q", pod.Name, name)
 }
 
 // connect streams until the command ends, and returns its exit code as an ExitStatus.
@@ -254,12 +257,45 @@ func (o *execOptions) connect(ctx context.Context, pod *corev1.Pod, container st
 		defer restore()
 		streams.TerminalSizeQueue = sizes
 	}
-	err = executor.StreamWithContext(ctx, streams)
+	streaming, leave := context.WithCancel(ctx)
+	defer leave()
+	if o.stdin && o.tty && len(o.command) == 0 {
+		streams.Stdin = &leaver{in: s.In, leave: leave}
+	}
+	// The client logs that a stream was closed, which is what was wanted.
+	err = executor.StreamWithContext(klog.NewContext(streaming, logr.Discard()), streams)
+	if streaming.Err() != nil && len(o.command) == 0 {
+		fmt.Fprintf(s.Err, "\r\njob %q goes on: '%s' connects again, '%s' ends it\r\n", o.name, o.f.Typed("job attach "+o.name), o.f.Typed("job cancel "+o.name))
+		return ctx.Err()
+	}
 	var ended exec.CodeExitError
 	if errors.As(err, &ended) {
 		return cli.ExitStatus(ended.Code)
 	}
 	return err
+}
+
+// leaver passes keys on until Ctrl-P Ctrl-Q, the way out of a program to which every
+// other key belongs.
+type leaver struct {
+	in    io.Reader
+	leave func()
+	// begun says that the last key was Ctrl-P.
+	begun bool
+}
+
+const ctrlP, ctrlQ = 0x10, 0x11
+
+func (l *leaver) Read(keys []byte) (int, error) {
+	n, err := l.in.Read(keys)
+	for i, key := range keys[:n] {
+		if l.begun && key == ctrlQ {
+			l.leave()
+			return i, io.EOF
+		}
+		l.begun = key == ctrlP
+	}
+	return n, err
 }
 
 // executor speaks WebSocket, and SPDY with servers that know nothing newer.

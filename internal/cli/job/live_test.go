@@ -154,6 +154,21 @@ func TestRunWaitFollowsTheJobToItsEnd(t *testing.T) {
 	}
 }
 
+func TestRunInterruptedSaysThatTheJobGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, flag := range []string{"--attach", "--wait"} {
+		server := clitest.Start(t, golden.Cluster()...)
+		out, stop, _ := golden.Start(t, server, "job", "run", "hello", flag)
+		created(t, server, out, "hello")
+		if code := stop(); code != cli.ExitInterrupted {
+			t.Errorf("%s: exit %d", flag, code)
+		}
+		if want := "job \"hello\" goes on: 'vcctl job logs hello -f' follows it, 'vcctl job cancel hello' ends it"; !strings.Contains(out.String(), want) {
+			t.Errorf("%s: want %q:\n%s", flag, want, out)
+		}
+	}
+}
+
 func TestWaitTimesOutWithItsOwnCode(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -76,6 +77,9 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 			if o.follow && o.previous {
 				return cli.UsageError(f, cmd, "--follow together with --previous: what has ended cannot be followed")
 			}
+			if slices.Contains([]string{"json", "yaml", "name", "wide"}, o.file) {
+				return cli.Errorf(fmt.Sprintf("for a file of this name write -o ./%s", o.file), "--output (-o) %s: here it is a file to write to, and logs have no format", o.file)
+			}
 			return run(cmd.Context(), o)
 		},
 	}
@@ -144,7 +148,7 @@ func logs(ctx context.Context, o *logsOptions) error {
 		}
 		return problem
 	}
-	parts, err := o.parts(jobs)
+	parts, err := o.parts(ctx, c, jobs)
 	if err != nil {
 		return errors.Join(problem, err)
 	}
@@ -156,7 +160,7 @@ func logs(ctx context.Context, o *logsOptions) error {
 }
 
 // parts are the same options for each of the jobs. A task need be one of any of several jobs.
-func (o *logsOptions) parts(jobs []*batchv1alpha1.Job) ([]*logsOptions, error) {
+func (o *logsOptions) parts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*logsOptions, error) {
 	var parts []*logsOptions
 	var problems []error
 	for _, job := range jobs {
@@ -168,7 +172,7 @@ func (o *logsOptions) parts(jobs []*batchv1alpha1.Job) ([]*logsOptions, error) {
 		if o.sel.AllNamespaces {
 			part.of = job.Namespace + "/" + job.Name + "/"
 		}
-		if err := part.checkTasks(); err != nil {
+		if err := errors.Join(part.checkTasks(), part.checkPods(ctx, c)); err != nil {
 			problems = append(problems, err)
 			continue
 		}
@@ -189,7 +193,11 @@ func (o *logsOptions) toFile(print func() error) error {
 	streams := *o.f.Streams
 	defer func() { *o.f.Streams = streams }()
 	o.f.Streams.Out, o.f.Streams.OutTTY, o.f.Streams.ColorMode = file, false, "never"
-	return errors.Join(print(), file.Close())
+	if err := errors.Join(print(), file.Close()); err != nil {
+		return err
+	}
+	fmt.Fprintf(streams.Err, "written to %s\n", o.file)
+	return nil
 }
 
 // checkTasks refuses a task that the job does not have.
@@ -201,17 +209,95 @@ func (o *logsOptions) checkTasks() error {
 	return errors.Join(problems...)
 }
 
+// checkPods refuses a pod and a container that the job does not have: neither by its
+// template nor, since jobs shrink and containers are put in at the door, among its pods.
+func (o *logsOptions) checkPods(ctx context.Context, c client.Client) error {
+	beyond := slices.DeleteFunc(slices.Clone(o.tasks), func(short string) bool { return !beyondReplicas(o.job, short) })
+	unknown := o.container != "" && !slices.Contains(containersOf(o.job, nil), o.container)
+	if len(beyond) == 0 && !unknown {
+		return nil
+	}
+	pods, err := podsOf(ctx, c, o.job)
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, short := range beyond {
+		if !slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return shortPod(o.job.Name, pod.Name) == short }) {
+			problems = append(problems, cli.Errorf(podNames(o.job), "job %q has no pod %q", o.job.Name, short))
+		}
+	}
+	if names := containersOf(o.job, pods); unknown && !slices.Contains(names, o.container) {
+		problems = append(problems, cli.Errorf(hintOf("containers", o.container, names), "job %q has no container %q", o.job.Name, o.container))
+	}
+	return errors.Join(problems...)
+}
+
+// beyondReplicas says whether short is TASK-INDEX with an index that the task does not reach.
+func beyondReplicas(job *batchv1alpha1.Job, short string) bool {
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
+		if short == task.Name {
+			return false
+		}
+		if isPodOf(short, task.Name) {
+			index, err := strconv.Atoi(strings.TrimPrefix(short, task.Name+"-"))
+			return err != nil || index >= int(task.Replicas)
+		}
+	}
+	return false
+}
+
+// podNames are the pods that the job has by its template, for a hint.
+func podNames(job *batchv1alpha1.Job) string {
+	var names []string
+	for i := range job.Spec.Tasks {
+		switch task := &job.Spec.Tasks[i]; task.Replicas {
+		case 0:
+		case 1:
+			names = append(names, task.Name+"-0")
+		default:
+			names = append(names, fmt.Sprintf("%s-0 to %s-%d", task.Name, task.Name, task.Replicas-1))
+		}
+	}
+	return "pods: " + strings.Join(names, ", ")
+}
+
+// containersOf are the names of the containers of a job's templates and pods, each once.
+func containersOf(job *batchv1alpha1.Job, pods []*corev1.Pod) []string {
+	var names []string
+	add := func(spec *corev1.PodSpec) {
+		for _, container := range slices.Concat(spec.Containers, spec.InitContainers) {
+			if !slices.Contains(names, container.Name) {
+				names = append(names, container.Name)
+			}
+		}
+	}
+	for i := range job.Spec.Tasks {
+		add(&job.Spec.Tasks[i].Template.Spec)
+	}
+	for _, pod := range pods {
+		add(&pod.Spec)
+	}
+	return names
+}
+
+// hintOf lists the names that there are, and the one that was meant perhaps.
+func hintOf(what, given string, names []string) string {
+	hint := what + ": " + strings.Join(names, ", ")
+	if near := cli.Nearest(given, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	}
+	return hint
+}
+
 // hasTask is an error when the job has no task, and no pod TASK-INDEX, of that name.
 func hasTask(job *batchv1alpha1.Job, task string) error {
 	names := taskNames(job)
 	if slices.ContainsFunc(names, func(name string) bool { return task == name || isPodOf(task, name) }) {
 		return nil
 	}
-	hint := "tasks: " + strings.Join(names, ", ")
-	if near := cli.Nearest(task, names); near != "" {
-		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
-	}
-	return cli.Errorf(hint, "job %q has no task %q", job.Name, task)
+	return cli.Errorf(hintOf("tasks", task, names), "job %q has no task %q", job.Name, task)
 }
 
 // isPodOf says whether short is TASK-INDEX of the task.

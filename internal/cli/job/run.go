@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
@@ -26,6 +27,8 @@ type runOptions struct {
 	attach  bool
 	oldName string
 	recipe  recipe
+	// described are the flags that describe a job; files describe theirs.
+	described []string
 }
 
 func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra.Command {
@@ -99,6 +102,11 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	for _, old := range []string{"name", "requests", "limits", "scheduler"} {
 		flags.Lookup(old).Hidden = true
 	}
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if flag.Name != "name" {
+			o.described = append(o.described, flag.Name)
+		}
+	})
 	flags.VarP(&recursiveOrRequests{o}, "recursive", "R", "Read the directories below the given ones, too")
 	flags.Lookup("recursive").NoOptDefVal = "true"
 	o.files.AddFilename(cmd)
@@ -185,7 +193,26 @@ func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 	case o.files.Given() && len(o.recipe.command) > 0:
 		return cli.UsageError(o.f, cmd, "a command together with -f: the command stands in the file")
 	}
+	if said := o.saidTwice(cmd); len(said) > 0 {
+		return cli.Errorf("write it into the file; or leave -f away and describe the job with flags alone: "+cli.Path(o.f, cmd)+" NAME …",
+			"%s together with -f: the file describes the job", strings.Join(said, ", "))
+	}
 	return nil
+}
+
+// saidTwice are the flags that describe a job although files do. Volcano's command passes
+// over them, and so does the one who calls it as Volcano's.
+func (o *runOptions) saidTwice(cmd *cobra.Command) []string {
+	if !o.files.Given() || o.recipe.old || o.f.Compat() {
+		return nil
+	}
+	var said []string
+	for _, name := range o.described {
+		if cmd.Flags().Lookup(name).Changed {
+			said = append(said, "--"+name)
+		}
+	}
+	return said
 }
 
 func run(ctx context.Context, o *runOptions) error {

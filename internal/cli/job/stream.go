@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"io"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -146,8 +147,14 @@ func (s *streamer) once(ctx context.Context, c client.Client) error {
 	if len(pods) == 0 {
 		return s.noPods(ctx, c)
 	}
+	if !s.printed && len(notes) == 0 && len(s.o.tasks) > 0 && !s.o.failed {
+		notes = append(notes, strings.Join(s.o.tasks, ", ")+": no such pod yet")
+	}
 	if !s.printed && len(notes) > 0 {
 		return silence{cli.Errorf(s.o.f.Typed("job view "+s.o.job.Name)+" says why; "+s.o.f.Typed("job logs "+s.o.job.Name)+" -f waits", "no logs yet: %s", joined(notes))}
+	}
+	if !s.printed && s.o.failed {
+		notes = append(notes, fmt.Sprintf("no pod of job %q has failed", s.o.job.Name))
 	}
 	for _, note := range notes {
 		fmt.Fprintln(s.o.f.Streams.Err, note)

@@ -95,7 +95,7 @@ func remove[T client.Object](ctx context.Context, o *deleteOptions[T]) error {
 		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
 	}
 	if o.sel.Wide() && len(objects) > 0 && !o.dryRun.Any() {
-		if err := o.confirm.Ask(o.f, "delete "+o.kind.Count(len(objects)), o.kind.Described(objects, o.sel.AllNamespaces)); err != nil {
+		if err := o.confirm.Ask(ctx, o.f, "delete "+o.kind.Count(len(objects)), o.kind.Described(objects, o.sel.AllNamespaces)); err != nil {
 			return err
 		}
 	}

@@ -132,7 +132,7 @@ func (o *deleteOptions) ask(ctx context.Context, queues []*schedulingv1beta1.Que
 	}
 	e := &effect{f: o.f, before: queues, fate: "they lose their queue, and what waits waits for ever", unthinkable: true}
 	lines := e.tell(ctx, false).lines
-	return confirm(o.f, &o.confirm, &o.dryRun, "delete "+namesOf(queues), lines, o.target.wide() || len(lines) > 0, queues)
+	return confirm(ctx, o.f, &o.confirm, &o.dryRun, "delete "+namesOf(queues), lines, o.target.wide() || len(lines) > 0, queues)
 }
 
 func (o *deleteOptions) one(ctx context.Context, c client.WithWatch, queue *schedulingv1beta1.Queue) error {

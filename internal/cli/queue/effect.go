@@ -248,7 +248,7 @@ func (e *effect) ask(ctx context.Context) (*insightv1alpha1.Plan, error) {
 
 // confirm asks whether to go on when there is something to ask about, or when a selector chose the
 // queues. A dry run is told the effects, and not asked.
-func confirm(f *cli.Factory, c *cli.Confirm, dryRun *cli.DryRun, what string, lines []string, ask bool, queues []*schedulingv1beta1.Queue) error {
+func confirm(ctx context.Context, f *cli.Factory, c *cli.Confirm, dryRun *cli.DryRun, what string, lines []string, ask bool, queues []*schedulingv1beta1.Queue) error {
 	if dryRun.Any() || !ask || len(queues) == 0 {
 		for _, line := range lines {
 			fmt.Fprintln(f.Streams.Err, line)
@@ -260,5 +260,5 @@ func confirm(f *cli.Factory, c *cli.Confirm, dryRun *cli.DryRun, what string, li
 			lines = append(lines, "queue "+q.Name)
 		}
 	}
-	return c.Ask(f, what, lines)
+	return c.Ask(ctx, f, what, lines)
 }

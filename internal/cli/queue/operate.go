@@ -217,7 +217,7 @@ func (o *operateOptions) ask(ctx context.Context, c client.Client, queues []*sch
 		lines = e.tell(ctx, !o.dryRun.Client()).lines
 		ask = ask || len(lines) > 0
 	}
-	return confirm(o.f, &o.confirm, &o.dryRun, o.action+" "+namesOf(queues), lines, ask, queues)
+	return confirm(ctx, o.f, &o.confirm, &o.dryRun, o.action+" "+namesOf(queues), lines, ask, queues)
 }
 
 // withBelow adds the queues that stand below: they close with the ones above. When they
