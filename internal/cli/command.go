@@ -65,6 +65,16 @@ func UnknownCommand(f *Factory, parent *cobra.Command, word string) error {
 	return Errorf(hint, "unknown command %q for %q", word, Path(f, parent))
 }
 
+// NoFileArgs refuses arguments of a command that takes its file with -f.
+func NoFileArgs(f *Factory) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return Errorf(fmt.Sprintf("a file goes with -f: %s -f %s", Path(f, cmd), args[0]), "argument %q is not expected", args[0])
+	}
+}
+
 // Path is the command as the user types it.
 func Path(f *Factory, cmd *cobra.Command) string {
 	path := cmd.CommandPath()

@@ -259,6 +259,9 @@ func humanizeTransport(err error, where Connection) *Error {
 	case clientcmd.IsEmptyConfig(err), strings.Contains(err.Error(), "invalid configuration: no configuration has been provided"):
 		human.What = "no cluster is configured"
 		human.Hint = "set KUBECONFIG or --kubeconfig, or start a cluster on this machine with `vc-local up`"
+	case strings.HasPrefix(err.Error(), "error loading config file "):
+		human.What = "kubeconfig" + strings.TrimPrefix(err.Error(), "error loading config file")
+		human.Hint = "it is no kubeconfig; set KUBECONFIG or --kubeconfig to one"
 	case clientcmd.IsContextNotFound(err), strings.Contains(err.Error(), "does not exist") && strings.Contains(err.Error(), "context"):
 		human.Hint = "kubectl config get-contexts lists the contexts there are"
 	case errors.As(err, &dial), errors.As(err, &request), os.IsTimeout(err), errors.Is(err, context.DeadlineExceeded):

@@ -3,6 +3,9 @@ package cli
 import (
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api"
@@ -168,6 +172,9 @@ func (f *Factory) Mapper() meta.RESTMapper { return lazyMapper{RESTMapper: known
 
 func (f *Factory) connect() {
 	f.rest, f.clientErr = f.Config.ToRESTConfig()
+	if clientcmd.IsEmptyConfig(f.clientErr) {
+		f.clientErr = f.unconfigured()
+	}
 	if f.clientErr != nil {
 		return
 	}
@@ -188,7 +195,31 @@ func (f *Factory) configured() error {
 	if raw, err := f.Config.ToRawKubeConfigLoader().RawConfig(); err != nil || len(raw.Clusters) > 0 {
 		return err
 	}
-	return Errorf("set KUBECONFIG or --kubeconfig, or start a cluster on this machine with `vc-local up`", "no cluster is configured")
+	return f.unconfigured()
+}
+
+// unconfigured says why no cluster is known, with the files that were to name one.
+func (f *Factory) unconfigured() error {
+	source, files := "--kubeconfig", []string{*f.Config.KubeConfig}
+	if files[0] == "" {
+		source, files = "KUBECONFIG", filepath.SplitList(f.Streams.Env("KUBECONFIG"))
+	}
+	var wrong []string
+	for _, file := range files {
+		if file == os.DevNull || file == "" {
+			continue
+		}
+		if _, err := os.Stat(file); err != nil {
+			wrong = append(wrong, fmt.Sprintf("%s: file %q does not exist", source, file))
+			continue
+		}
+		wrong = append(wrong, fmt.Sprintf("%s: file %q is no kubeconfig, or names no cluster", source, file))
+	}
+	if len(wrong) == 0 {
+		return Errorf("set KUBECONFIG or --kubeconfig, or start a cluster on this machine with `vc-local up`", "no cluster is configured")
+	}
+	return Errorf("set KUBECONFIG or --kubeconfig to a kubeconfig, or start a cluster on this machine with `vc-local up`",
+		"no cluster is configured: %s", strings.Join(wrong, "; "))
 }
 
 // Client returns the typed client for our kinds and the core ones above.

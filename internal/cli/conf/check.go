@@ -67,12 +67,7 @@ func newCheck(f *cli.Factory, run func(context.Context, *checkOptions) error) *c
 
 			# In a pipeline: what has no effect is an error, too
 			vcctl config check --strict -f volcano-scheduler.conf`),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cli.UsageError(f, cmd, "argument %q is not expected; a file goes with -f", args[0])
-			}
-			return nil
-		},
+		Args: cli.NoFileArgs(f),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.out.Validate(); err != nil {
 				return err

@@ -83,6 +83,7 @@ func TestPlanGolden(t *testing.T) {
 				`plans.insight.vc-batch.dev is forbidden: User "mei" cannot create resource "plans" in API group "insight.vc-batch.dev" in the namespace "nlp"`)
 		}},
 		{About: "nothing to plan", Args: "plan"},
+		{About: "a file without -f", Args: "plan job.yaml"},
 		{About: "a queue without a change", Args: "plan --queue-edit research"},
 		{About: "no such queue", Args: "plan --queue-edit reserch --set weight=4"},
 		{About: "a field that queues do not have", Args: "plan --queue-edit research --set wieght=4"},

@@ -62,7 +62,7 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 
 			# For a script
 			vcctl plan -f job.yaml -o jsonpath='{.status.verdict}'`),
-		Args: cobra.NoArgs,
+		Args: cli.NoFileArgs(f),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case !o.files.Given() && o.queue == "":

@@ -51,7 +51,10 @@ func Run(ctx context.Context, f *cli.Factory, args []string) int {
 
 func execute(ctx context.Context, f *cli.Factory, cmd *cobra.Command, args []string) int {
 	cmd.SetArgs(args)
-	err := cmd.ExecuteContext(ctx)
+	err := topicAlone(f, cmd, args)
+	if err == nil {
+		err = cmd.ExecuteContext(ctx)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return cli.ExitInterrupted
@@ -104,6 +107,7 @@ func New(f *cli.Factory) *cobra.Command {
 	addGroup(cmd, "tool", conf.New(f), version.New(f), completion.New(f), newOptions(f))
 	addTopics(cmd)
 	cmd.SetHelpCommandGroupID("tool")
+	holdHelp(f, cmd)
 	addRootFlags(f, cmd)
 	cmd.SetUsageTemplate(usageTemplate)
 	cmd.SetHelpFunc(paged(f, cmd.HelpFunc()))

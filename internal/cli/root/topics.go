@@ -1,6 +1,9 @@
 package root
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/vc-batch/vc/internal/cli"
@@ -32,6 +35,55 @@ Topics:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
 
 Flags for every command: "{{.Root.CommandPath}} options".{{if .HasAvailableSubCommands}} About a command: "{{.CommandPath}} [command] --help".{{end}}
 `
+
+// holdHelp makes `help WORD` an error where there is no such command and no such topic: cobra
+// shows the help of what it found up to there, and ends well.
+func holdHelp(f *cli.Factory, root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, help := range root.Commands() {
+		if help.Name() != "help" {
+			continue
+		}
+		show := help.Run
+		help.Run, help.RunE = nil, func(cmd *cobra.Command, args []string) error {
+			if at, rest, err := root.Find(args); err == nil && len(rest) > 0 {
+				return noHelp(f, at, rest[0])
+			}
+			show(cmd, args)
+			return nil
+		}
+	}
+}
+
+// noHelp says that there is no help on a word, and which command or topic may be meant.
+func noHelp(f *cli.Factory, at *cobra.Command, word string) error {
+	if at.HasParent() {
+		return cli.UnknownCommand(f, at, word)
+	}
+	var names, topics []string
+	for _, sub := range at.Commands() {
+		if names = append(names, sub.Name()); sub.IsAdditionalHelpTopicCommand() {
+			topics = append(topics, sub.Name())
+		}
+	}
+	hint := fmt.Sprintf("commands: '%s --help'; topics: %s", f.Program, strings.Join(topics, ", "))
+	if near := cli.Nearest(word, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	}
+	return cli.Errorf(hint, "no command and no help topic %q", word)
+}
+
+// topicAlone refuses words after a topic: cobra would show the topic, and pass over them.
+func topicAlone(f *cli.Factory, root *cobra.Command, args []string) error {
+	topic, rest, err := root.Find(args)
+	if err != nil || !topic.IsAdditionalHelpTopicCommand() {
+		return nil
+	}
+	if topic.ParseFlags(rest) != nil || topic.Flags().NArg() == 0 {
+		return nil // cobra says what is wrong with a flag
+	}
+	return cli.Errorf(fmt.Sprintf("'%s' shows it", cli.Path(f, topic)), "argument %q is not expected: %s is a help topic", topic.Flags().Arg(0), topic.Name())
+}
 
 // addTopics adds the help pages that belong to no command.
 func addTopics(root *cobra.Command) {
