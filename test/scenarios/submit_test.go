@@ -67,6 +67,8 @@ func (w *world) makeGang(name string, words map[string]string, tasks int, create
 			b.MinTask(rest, number(w, value))
 		case "queue":
 			b.Queue(value)
+		case "namespace":
+			b.Namespace(value)
 		case "class":
 			b.PriorityClass(value)
 		case "minres":
@@ -109,6 +111,8 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 			w.wishes(b.Obj(), affinity, kind, rest, value)
 		case "partof": // pods of one part have one label
 			b.Label("part", strconv.Itoa(number(w, name[strings.LastIndex(name, "-")+1:])/number(w, value)))
+		case "namespace":
+			b.Namespace(value)
 		case "note":
 			b.Annotation(rest, value)
 		case "box":
