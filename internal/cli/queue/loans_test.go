@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -114,4 +115,17 @@ func TestLoansAddUp(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Use is measured by what a queue may hold or is said to deserve: a share by weight follows what is asked for.
+func TestUseIsMeasuredByBoundsThatWereSaid(t *testing.T) {
+	t.Parallel()
+	alone, said := sibling("alone", nil, of("cpu", "1")), sibling("said", of("cpu", "2"), of("cpu", "4"))
+	alone.Status.Deserved, said.Status.Deserved = of("cpu", "1"), of("cpu", "4")
+	if got := usedLong(alone, false); got != "-" {
+		t.Errorf("a queue without a bound: %q", got)
+	}
+	if got := usedLong(said, false); !strings.HasSuffix(got, "200% 4/2 cpu") {
+		t.Errorf("a queue with twice what it is said to deserve: %q", got)
+	}
 }

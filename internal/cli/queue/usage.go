@@ -14,12 +14,13 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 )
 
-// boundOf is what the use of a resource is measured by: the queue's capability, else what it deserves.
+// boundOf is what the use of a resource is measured by: the queue's capability, else what it is said to
+// deserve. What the scheduler gives it for the moment is no bound: that is never above what it asks for.
 func boundOf(q *schedulingv1beta1.Queue, name corev1.ResourceName) (resource.Quantity, bool) {
 	if limit, limited := q.Spec.Capability[name]; limited {
 		return limit, true
 	}
-	share, named := deserved(q)[name]
+	share, named := q.Spec.Deserved[name]
 	return share, named && !share.IsZero()
 }
 
@@ -79,6 +80,9 @@ func usageOf(q *schedulingv1beta1.Queue) usage {
 			continue
 		}
 		held, deserves := q.Status.Allocated[name], deserved(q)[name]
+		if said, named := q.Spec.Deserved[name]; named {
+			deserves = said
+		}
 		share := held.AsApproximateFloat64() / amount
 		if share > most.share {
 			most = usage{share: share, mark: deserves.AsApproximateFloat64() / amount, resource: name}
