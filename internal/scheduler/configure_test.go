@@ -67,6 +67,31 @@ tiers: [{plugins: [{name: priority, enablePreemptable: false}, {name: drf}, {nam
 			"actions: reclaim evicts nobody: none of the policies is there that say who may go (proportion, capacity, drf with enableHierarchy, extender)",
 			"actions: gangreclaim evicts nobody: none of the policies is there that say who may go (proportion, capacity, extender)",
 		}},
+		"action shuffle without a policy that names victims": {yaml: `
+actions: "allocate, shuffle"
+tiers: [{plugins: [{name: priority}, {name: gang}, {name: tdm, enabledVictim: false}]}]
+`, want: []string{
+			"actions: shuffle evicts nobody: none of the policies is there that say who may go (tdm, rescheduling, gang with gang.release-broken)",
+		}},
+		"action shuffle with gangs that give back": {yaml: `
+actions: "allocate, shuffle"
+tiers: [{plugins: [{name: gang, arguments: {gang.release-broken: 1m}}]}]
+`},
+		"lent nodes that nobody leaves": {yaml: `
+actions: allocate
+tiers: [{plugins: [{name: tdm, arguments: {"tdm.revocable-zone.a": "00:00-12:00"}}]}]
+`, want: []string{"tdm: without action shuffle pods stay on lent nodes when the hours are over"}},
+		"strategies with keys that mean nothing": {yaml: `
+actions: "allocate, shuffle"
+metrics: {type: prometheus, address: "http://prometheus:9090"}
+tiers:
+- plugins:
+  - {name: rescheduling, arguments: {strategies: [{name: lowNodeUtilization, parms: 1, params: {treshholds: {cpu: 20}}}, {name: lowNodeUtilization, params: [cpu]}]}}
+`, want: []string{
+			"rescheduling: argument strategies[0].parms has no effect: strategies[0] has only name, params",
+			"rescheduling: argument strategies[0].params.treshholds has no effect: strategies[0].params has only thresholds, targetThresholds, thresholdPriorityClassName, nodeFit",
+			"rescheduling: argument strategies[1].params: want keys and values, have [cpu]; ignored",
+		}},
 		"policies whose action is not there": {yaml: `
 actions: allocate
 metrics: {type: prometheus, address: "http://prometheus:9090"}
@@ -99,7 +124,7 @@ metrics: {type: prometheus, address: "http://prometheus:9090"}
 tiers:
 - plugins:
   - {name: usage, arguments: {thresholds: {cpu: -5, memory: 70}, estimator: {requestRatio: 1, burst_ratio: -1}}}
-  - {name: resource-strategy-fit, arguments: {resources: {cpu: {type: MostAllocated, wieght: 2}}, sra: {enable: true, resources: x, weigth: 3, resourceWeight: {other: 2}}, proportional: {enabled: true}}}
+  - {name: resource-strategy-fit, arguments: {resources: {cpu: {type: MostAllocated, wieght: 2}}, sra: {enable: true, resources: x, weigth: 3, resourceWeight: {other: 2}}, proportional: {enabled: true, enable: true, resources: g, resourceProportion: {g.cpu: 1, g: 1}}}}
 `, want: []string{
 			"usage: argument thresholds.memory has no effect: thresholds has only cpu, mem",
 			"usage: argument thresholds.cpu: want 0 to 100, have -5; the default is used",
@@ -109,6 +134,7 @@ tiers:
 			"resource-strategy-fit: argument sra.weigth has no effect: sra has only enable, resources, weight, resourceWeight",
 			"resource-strategy-fit: argument sra.resourceWeight.other has no effect: sra.resourceWeight has only x",
 			"resource-strategy-fit: argument proportional.enabled has no effect: proportional has only enable, resources, resourceProportion",
+			"resource-strategy-fit: argument proportional.resourceProportion.g has no effect: proportional.resourceProportion has only g.cpu, g.memory",
 		}},
 	}
 	for name, c := range cases {

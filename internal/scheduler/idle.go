@@ -2,17 +2,19 @@ package scheduler
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/vc-batch/vc/internal/scheduler/config"
 )
 
 // entitling are the policies that say whom an action may evict, with the switch
-// that turns it off.
+// that turns it off or the argument that turns it on.
 var entitling = map[string][]struct{ policy, with string }{
 	"preempt":     {{"priority", "enablePreemptable"}, {"drf", "enablePreemptable"}, {"tdm", "enablePreemptable"}, {"extender", "enablePreemptable"}},
 	"gangpreempt": {{"priority", "enablePreemptable"}, {"extender", "enablePreemptable"}},
 	"reclaim":     {{"proportion", "enableReclaimable"}, {"capacity", "enableReclaimable"}, {"drf", "enableHierarchy"}, {"extender", "enableReclaimable"}},
 	"gangreclaim": {{"proportion", "enableReclaimable"}, {"capacity", "enableReclaimable"}, {"extender", "enableReclaimable"}},
+	"shuffle":     {{"tdm", "enabledVictim"}, {"rescheduling", "enabledVictim"}, {"gang", "gang.release-broken"}},
 }
 
 // needs are what policies need to have an effect at all.
@@ -38,7 +40,7 @@ func (e *Engine) warnOfIdle(cfg *config.Config) {
 	for _, action := range cfg.Actions {
 		if policies := entitling[action]; policies != nil && !foreign && !slices.ContainsFunc(policies, func(o struct{ policy, with string }) bool {
 			p := given[o.policy]
-			return p != nil && p.Enabled(o.with)
+			return p != nil && entitles(p, o.with)
 		}) {
 			e.warn("actions: %s evicts nobody: none of the policies is there that say who may go (%s)", action, entitlers(action))
 		}
@@ -47,6 +49,9 @@ func (e *Engine) warnOfIdle(cfg *config.Config) {
 		if given[need.policy] != nil && !slices.Contains(cfg.Actions, need.action) {
 			e.warn("%s: %s", need.policy, need.text)
 		}
+	}
+	if p := given["tdm"]; p != nil && p.Enabled("enabledVictim") && !slices.Contains(cfg.Actions, "shuffle") {
+		e.warn("tdm: without action shuffle pods stay on lent nodes when the hours are over")
 	}
 	if p := given["gang"]; p != nil && p.Arguments["gang.release-broken"] != nil && !slices.Contains(cfg.Actions, "shuffle") {
 		e.warn("gang: gang.release-broken has no effect without action shuffle, which evicts for it")
@@ -64,6 +69,17 @@ func (e *Engine) warnOfIdle(cfg *config.Config) {
 	}
 }
 
+// entitles says whether a policy has the switch or the argument with which it names victims.
+func entitles(p *config.Plugin, with string) bool {
+	if isArgument(with) {
+		return p.Arguments[with] != nil
+	}
+	return p.Enabled(with)
+}
+
+// isArgument tells arguments, which begin with their policy's name, from switches.
+func isArgument(with string) bool { return strings.Contains(with, ".") }
+
 // entitlers are the policies that serve an action, with their switches.
 func entitlers(action string) string {
 	text := ""
@@ -72,7 +88,7 @@ func entitlers(action string) string {
 			text += ", "
 		}
 		text += o.policy
-		if o.with == "enableHierarchy" {
+		if o.with == "enableHierarchy" || isArgument(o.with) {
 			text += " with " + o.with
 		}
 	}

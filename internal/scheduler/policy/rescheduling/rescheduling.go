@@ -71,7 +71,12 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 			say("argument strategies[%d].name: %v is no strategy; there is lowNodeUtilization", i, fields["name"])
 			continue
 		}
-		params, _ := fields["params"].(map[string]any)
+		config.Arguments(fields).Unknown(fmt.Sprintf("strategies[%d]", i), warn, "name", "params")
+		params, isMap := fields["params"].(map[string]any)
+		if given := fields["params"]; given != nil && !isMap {
+			say("argument strategies[%d].params: want keys and values, have %v; ignored", i, given)
+		}
+		config.Arguments(params).Unknown(fmt.Sprintf("strategies[%d].params", i), warn, "thresholds", "targetThresholds", "thresholdPriorityClassName", "nodeFit")
 		for _, key := range []string{"thresholdPriorityClassName", "nodeFit"} {
 			if _, given := params[key]; given {
 				say("argument strategies[%d].params.%s changes nothing, as in Volcano", i, key)

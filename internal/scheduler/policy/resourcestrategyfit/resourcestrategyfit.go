@@ -162,7 +162,13 @@ func (r reader) proportions(section config.Arguments) (out []*fit.Proportion) {
 		return nil
 	}
 	rates := r.section("proportional.resourceProportion", section["resourceProportion"])
-	for _, name := range list(section.String("resources", "", r.warn)) {
+	names := list(section.String("resources", "", r.warn))
+	known := make([]string, 0, 2*len(names))
+	for _, name := range names {
+		known = append(known, name+".cpu", name+".memory")
+	}
+	rates.Unknown("proportional.resourceProportion", r.warn, known...)
+	for _, name := range names {
 		cpu, memory := rates.Float(name+".cpu", 0, r.warn), rates.Float(name+".memory", 0, r.warn)
 		if cpu < 0 || memory < 0 || cpu == 0 && memory == 0 {
 			r.say("argument proportional.resourceProportion: %s.cpu and %s.memory: want numbers above 0; ignored", name, name)
