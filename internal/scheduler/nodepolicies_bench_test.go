@@ -36,7 +36,7 @@ func policyMixes() map[string]policyMix {
 		},
 		"resource-strategy-fit": {policy: "{name: resource-strategy-fit, arguments: {proportional: {enable: true, resources: nvidia.com/gpu, resourceProportion: {nvidia.com/gpu.cpu: 1}}, sra: {enable: true, resources: nvidia.com/gpu}}}", floor: 20_000},
 		"tdm": {
-			policy: `{name: tdm, arguments: {tdm.revocable-zone.z: "00:00-23:59", tdm.time-zone: UTC}}`, floor: 20_000,
+			policy: `{name: tdm, enabledVictim: false, arguments: {tdm.revocable-zone.z: "00:00-23:59", tdm.time-zone: UTC}}`, floor: 20_000,
 			node: func(b *make.NodeBuilder, i int) model.Delta {
 				if i%2 == 0 {
 					b.Label(keys.RevocableZone, "z")

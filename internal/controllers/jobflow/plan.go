@@ -87,7 +87,9 @@ func Compute(in Input) Plan {
 	}
 	status := in.Flow.Status.DeepCopy()
 	p.notice(status)
-	if phaseOf(p, in.Flow) != flow.Failed {
+	failed := phaseOf(p, in.Flow) == flow.Failed
+	p.tellLost(failed)
+	if !failed {
 		for i := range in.Flow.Spec.Flows {
 			p.step(&in.Flow.Spec.Flows[i])
 		}
@@ -111,6 +113,8 @@ type planner struct {
 	in *Input
 	// steps are how jobs stand or stood, by name.
 	steps map[string]*flow.JobStatus
+	// lost are the jobs that were deleted before they ended.
+	lost []string
 }
 
 // ended says whether a job of this phase has ended for good.
@@ -144,7 +148,7 @@ func (p *planner) notice(status *flow.JobFlowStatus) {
 		case s.Name == "":
 			continue // has not begun
 		case !ended(s.State):
-			p.event(corev1.EventTypeWarning, jobGone, "job %s was deleted before it ended; it is made anew", name)
+			p.lost = append(p.lost, name)
 			continue
 		}
 		list = append(list, s)
@@ -160,6 +164,17 @@ func (p *planner) notice(status *flow.JobFlowStatus) {
 	status.JobStatusList = list
 	for i := range list {
 		p.steps[list[i].Name] = &list[i]
+	}
+}
+
+// tellLost tells of jobs that were deleted before they ended; a flow that has failed makes none.
+func (p *planner) tellLost(failed bool) {
+	then := "it is made anew"
+	if failed {
+		then = "the flow has failed, and makes no more"
+	}
+	for _, name := range p.lost {
+		p.event(corev1.EventTypeWarning, jobGone, "job %s was deleted before it ended; %s", name, then)
 	}
 }
 

@@ -236,6 +236,16 @@ func TestAJobThatWasDeletedBeforeItEndedIsMadeAnew(t *testing.T) {
 	w.want("make f-a", "JobGone: job f-a was deleted before it ended; it is made anew", "make f-a")
 }
 
+func TestAFlowThatHasFailedMakesNoJobAnew(t *testing.T) {
+	w := newWorld(t, flow.Flow{Name: "a"}, flow.Flow{Name: "b"})
+	w.look()
+	w.is("f-a", batch.Running, corev1.PodRunning)
+	w.is("f-b", batch.Failed, corev1.PodFailed)
+	delete(w.in.Jobs, "f-a")
+	w.look()
+	w.want("make f-a", "make f-b", "JobGone: job f-a was deleted before it ended; the flow has failed, and makes no more")
+}
+
 func TestJobsOfAFlowThatSucceededAreDeletedIfItSaysSo(t *testing.T) {
 	w := newWorld(t, flow.Flow{Name: "a"}, flow.Flow{Name: "b"})
 	w.in.Flow.Spec.JobRetainPolicy = flow.Delete
