@@ -78,6 +78,9 @@ func (s *Files) Read(f *Factory) ([]FileObject, error) {
 		}
 		builder = builder.Stream(bytes.NewReader(stdin), standardInput)
 	}
+	if len(bytes.TrimSpace(stdin)) == 0 && len(s.Names) == 1 && s.Names[0] == "-" {
+		return nil, Errorf("is what stands before the pipe right? -f - reads YAML or JSON", "%s is empty", standardInput)
+	}
 	infos, err := builder.Do().Infos()
 	if err != nil {
 		return nil, fileError(err)
@@ -129,6 +132,9 @@ func fileError(err error) error {
 	list, ok := err.(interface{ Errors() []error })
 	if !ok {
 		hint := "is it valid YAML or JSON with apiVersion and kind?"
+		if strings.Contains(err.Error(), "recognized file extensions are") {
+			hint = "in a directory only files are read that end with .yaml, .yml or .json; with -R (--recursive) those below it, too"
+		}
 		if found := notText.FindStringSubmatch(err.Error()); found != nil {
 			hint = fmt.Sprintf(`values of %s are text: write a %s in quotes, as "2" or "true"`, found[2], found[1])
 		}

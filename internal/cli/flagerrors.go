@@ -50,6 +50,7 @@ func notReadable(flag *pflag.Flag, cause error) string {
 	if errors.Is(cause, strconv.ErrRange) {
 		return "is too large a number"
 	}
+	var number *strconv.NumError
 	switch flag.Value.Type() {
 	case "int", "int32", "int64":
 		return "is not a whole number"
@@ -59,6 +60,9 @@ func notReadable(flag *pflag.Flag, cause error) string {
 		return "is not a length of time"
 	case "stringToString":
 		return "is not KEY=VALUE"
+	}
+	if errors.As(cause, &number) {
+		return "is not a number"
 	}
 	return "cannot be read: " + cause.Error()
 }

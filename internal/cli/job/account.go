@@ -252,7 +252,7 @@ func (a *account) otherFacts() []fact {
 	if a.waits() && a.unreadable {
 		facts = append(facts, fact{"source", "you may not read pod groups here: the scheduler's explanation stands there"})
 	}
-	if a.waits() && a.source == byOthers {
+	if a.waits() && !a.placed() && a.source == byOthers {
 		facts = append(facts, fact{"source", fmt.Sprintf("scheduler %q gave no explanation of its own; this is what conditions and events say",
 			orElse(a.job.Spec.SchedulerName, keys.DefaultSchedulerName))})
 	}
@@ -279,6 +279,11 @@ func unscheduled(pods []*corev1.Pod) []string {
 // maxWarnings is how many different warnings are told.
 const maxWarnings = 5
 
+// placed says that the pods have their nodes: what a scheduler warned of before is over.
+func (a *account) placed() bool {
+	return !a.waits() || a.group != nil && a.group.Status.Phase == schedulingv1beta1.PodGroupRunning
+}
+
 // warnings are the newest warnings about the job, its PodGroup and its pods, each text once.
 func (a *account) warnings() []string {
 	var lines []string
@@ -286,7 +291,7 @@ func (a *account) warnings() []string {
 	for i := range slices.Backward(a.events) {
 		event := &a.events[i]
 		text := event.Reason + ": " + oneLine(event.Message)
-		if event.Type != corev1.EventTypeWarning || seen[text] || len(lines) == maxWarnings {
+		if event.Type != corev1.EventTypeWarning || a.placed() && fromScheduler[event.Reason] || seen[text] || len(lines) == maxWarnings {
 			continue
 		}
 		seen[text] = true

@@ -168,7 +168,13 @@ func (o *deleteOptions) removeFiles(ctx context.Context) error {
 	var problems []error
 	for _, object := range slices.Backward(submit.InOrder(objects)) {
 		if !o.dryRun.Client() {
-			err := c.Delete(ctx, object.Object, append(o.dryRun.DeleteOptions(), client.PropagationPolicy(o.propagation()))...)
+			// Nobody waits for other kinds: deleted in the foreground they would stand there until the
+			// garbage collector comes, and be in the way of whoever creates the files anew.
+			how := metav1.DeletePropagationBackground
+			if _, isJob, _ := typedJob(object); isJob {
+				how = o.propagation()
+			}
+			err := c.Delete(ctx, object.Object, append(o.dryRun.DeleteOptions(), client.PropagationPolicy(how))...)
 			if apierrors.IsNotFound(err) && o.ignoreNot {
 				continue
 			}

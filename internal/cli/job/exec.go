@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/remotecommand"
@@ -72,9 +73,23 @@ func newExec(f *cli.Factory, run func(context.Context, *execOptions) error) *cob
 	}
 	o.addFlags(cmd)
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return cli.Errorf(fmt.Sprintf("what belongs to the command stands after --: %s NAME -- ls -l", cli.Path(f, cmd)), "%v", err)
+		return execFlagError(f, cmd, err)
 	})
 	return cmd
+}
+
+// execFlagError is about a flag that exec does not have, most often one of the command's, or about kubectl's -it.
+func execFlagError(f *cli.Factory, cmd *cobra.Command, err error) error {
+	e := cli.Humanize(cli.FlagError(f, cmd, err), cli.Connection{})
+	var wrong *pflag.InvalidValueError
+	var none *pflag.NotExistError
+	switch {
+	case errors.As(err, &wrong) && wrong.GetFlag().Name == "index":
+		e.Hint = fmt.Sprintf("-i is the index of a pod here; what is typed and the terminal are passed on without -it: %s NAME -- sh", cli.Path(f, cmd))
+	case errors.As(err, &none):
+		e.Hint = fmt.Sprintf("what belongs to the command stands after --: %s NAME -- ls -l", cli.Path(f, cmd))
+	}
+	return e
 }
 
 func newAttach(f *cli.Factory, run func(context.Context, *execOptions) error) *cobra.Command {
@@ -159,7 +174,12 @@ func execute(ctx context.Context, o *execOptions) error {
 	if len(o.command) == 0 {
 		o.asStarted(pod, container)
 	}
-	return o.connect(ctx, pod, container)
+	err = o.connect(ctx, pod, container)
+	var status cli.ExitStatus
+	if err != nil && !errors.As(err, &status) && ctx.Err() == nil && (&simulated{kind: map[string]string{}}).holds(ctx, c, pod) {
+		return cli.Errorf(o.f.Typed("job view "+job.Name)+" shows where its pods are", "%s", nothingRuns(pod))
+	}
+	return err
 }
 
 // asStarted leaves to attach what the container was started with: without a terminal of

@@ -63,6 +63,13 @@ func unmounted(s *clitest.Server) {
 		golden.NewEvent("stuck.3", stuck, "Warning", "FailedScheduling", "no node was free", 5*time.Second))
 }
 
+// waitedBefore gives the running job train a warning from the time when it waited.
+func waitedBefore(s *clitest.Server) {
+	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
+	group := golden.NewGroup(train, schedulingv1beta1.PodGroupRunning, nil)
+	s.Set(group, golden.NewEvent("train.before", group, "Warning", "Unschedulable", "room is being made", 2*time.Hour))
+}
+
 // onSimulatedNode puts the node under the job's pods that the server knows no log of.
 func onSimulatedNode(s *clitest.Server) {
 	train := golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour)
@@ -224,6 +231,7 @@ func TestJobExplainGolden(t *testing.T) {
 		{About: "under a scheduler without explanations", Args: "job explain plain", Width: 80, Prepare: foreign, Report: true},
 		{About: "a job whose pods have nodes and do not start", Args: "job explain plain", Prepare: unmounted, Report: true},
 		{About: "a running job", Args: "job explain train"},
+		{About: "a running job of which the scheduler said something before", Args: "job explain train", Prepare: waitedBefore},
 		{About: "a running job whose pods crash", Args: "job explain train", Prepare: crashing},
 		{About: "a failed job", Args: "job explain broken"},
 		{About: "a job that is done", Args: "job explain done"},
@@ -285,6 +293,8 @@ func TestJobRunGolden(t *testing.T) {
 		{About: "a command without --", Args: "job run x python train.py"},
 		{About: "a name and a file", Args: "job run x -f y.yaml"},
 		{About: "no such file", Args: "job run -f nosuch.yaml"},
+		{About: "a directory without YAML", Args: "job run -f testdata/none"},
+		{About: "nothing in the pipe", Args: "job run -f -"},
 		{About: "no YAML", Args: "job run -f -", Input: "{{{"},
 		{About: "an object without a kind", Args: "job run -f -", Input: "a: b\n"},
 		{About: "a wrong type", Args: "job run -f -", Input: "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: x}\nspec: {minAvailable: many}\n"},
@@ -340,6 +350,8 @@ func TestJobCommandsGolden(t *testing.T) {
 		{About: "exec in a job that waits", Args: "job exec eval -- sh"},
 		{About: "exec in a job that has ended", Args: "job exec done -- sh"},
 		{About: "exec in a task that does not exist", Args: "job exec train -t wrker -- sh"},
+		{About: "exec with kubectl's -it", Args: "job exec -it train -- sh"},
+		{About: "exec with a flag of the command's before --", Args: "job exec train --long -- ls"},
 		{About: "exec in a container that does not exist", Args: "job exec train -i 1 -c mian -- sh"},
 		{About: "attach to what has no stdin", Args: "job attach train", Width: 80},
 		{About: "attach to no job", Args: "job attach trian"},
@@ -367,6 +379,8 @@ func TestJobCommandsGolden(t *testing.T) {
 		{About: "logs of a pod that the job does not have", Args: "job logs train -t worker-99"},
 		{About: "logs of a container that the job does not have", Args: "job logs train -c mian"},
 		{About: "logs of failed pods where none failed", Args: "job logs train --failed"},
+		{About: "logs of an earlier start where there was none", Args: "job logs train --previous"},
+		{About: "a level that is no number", Args: "job logs train -v x"},
 		{About: "logs in a format", Args: "job logs train -o json"},
 		{About: "logs of no job", Args: "job logs nosuch"},
 		{About: "logs of two jobs, of which one says nothing yet", Args: "job logs train eval"},

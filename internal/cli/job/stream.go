@@ -150,6 +150,9 @@ func (s *streamer) once(ctx context.Context, c client.Client) error {
 	if !s.printed && len(notes) == 0 && len(s.o.tasks) > 0 && !s.o.failed {
 		notes = append(notes, strings.Join(s.o.tasks, ", ")+": no such pod yet")
 	}
+	if !s.printed && len(notes) > 0 && s.o.previous {
+		return silence{cli.Errorf(s.o.f.Typed("job logs "+s.o.job.Name)+" prints what they say now, or said last", "no logs of an earlier start: %s", joined(notes))}
+	}
 	if !s.printed && len(notes) > 0 {
 		return silence{cli.Errorf(s.o.f.Typed("job view "+s.o.job.Name)+" says why; "+s.o.f.Typed("job logs "+s.o.job.Name)+" -f waits", "no logs yet: %s", joined(notes))}
 	}
