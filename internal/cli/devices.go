@@ -1,20 +1,13 @@
 package cli
 
 import (
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/render"
 )
 
-// IsGPU says whether a resource counts whole GPUs, whoever makes them. Memory and
-// percentages of GPUs are not counted.
-func IsGPU(name string) bool {
-	_, kind, found := strings.Cut(name, "/")
-	return found && (kind == "gpu" || kind == "gpu-number" || kind == "vgpu-number" || strings.HasPrefix(kind, "mig-"))
-}
+// IsGPU is render.IsGPU.
+func IsGPU(name string) bool { return render.IsGPU(corev1.ResourceName(name)) }
 
-// ShortResource is the name of a resource without the domain of who makes it: gpu of nvidia.com/gpu.
-func ShortResource(name corev1.ResourceName) string {
-	text := string(name)
-	return text[strings.LastIndex(text, "/")+1:]
-}
+// ShortResource is render.ShortResource.
+func ShortResource(name corev1.ResourceName) string { return render.ShortResource(name) }

@@ -9,6 +9,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/share"
 )
 
 // await waits until a queue is as it should be; reached tells, and state says in a word how it is.
@@ -54,7 +55,7 @@ func stateText(q *schedulingv1beta1.Queue) string {
 
 // excess is what the queue holds over its capability, in words; "" when it is within.
 func excess(q *schedulingv1beta1.Queue) string {
-	for _, name := range resourcesOf(q) {
+	for _, name := range share.Resources(q) {
 		held, limit := q.Status.Allocated[name], q.Spec.Capability[name]
 		if _, limited := q.Spec.Capability[name]; limited && held.Cmp(limit) > 0 {
 			return fmt.Sprintf("it holds %s %s, and may hold %s", held.String(), cli.ShortResource(name), limit.String())

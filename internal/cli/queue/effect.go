@@ -15,6 +15,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/plan"
+	"github.com/vc-batch/vc/internal/share"
 )
 
 // forecastTime bounds the wait for the scheduler's word about a change that waits to be
@@ -30,7 +31,7 @@ type effect struct {
 	// before are the queues as they are, after as they would be, in the same order.
 	before, after []*schedulingv1beta1.Queue
 	// trees holds the queues below them, for which a change of what is above counts as well; it may be nil.
-	trees *forest
+	trees *share.Forest
 	// fate is what becomes of what runs and waits in a queue, whatever the scheduler says; it may be empty.
 	fate string
 	// unthinkable says that no plan can be made of it: the queues would not exist any more.
@@ -52,7 +53,7 @@ func (e *effect) tell(ctx context.Context, ask bool) told {
 	families := map[string][]*schedulingv1beta1.Queue{}
 	for _, q := range e.before {
 		families[q.Name] = e.family(q)
-		t.runs = t.runs || total(families[q.Name], runningIn) > 0
+		t.runs = t.runs || total(families[q.Name], share.Running) > 0
 	}
 	var answer *insightv1alpha1.PlanStatus
 	why := ""
@@ -85,7 +86,7 @@ func (e *effect) line(q *schedulingv1beta1.Queue, after []*schedulingv1beta1.Que
 	if e.fate != "" {
 		parts = append(parts, e.fate)
 	}
-	if answer != nil && total(family, runningIn) > 0 {
+	if answer != nil && total(family, share.Running) > 0 {
 		of := func(v *insightv1alpha1.Victim) bool { return named(family, v.Queue) }
 		parts = append(parts, evicted(answer.Victims, of, "none of them"))
 	}
@@ -103,7 +104,7 @@ func (e *effect) family(q *schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
 	if e.trees == nil {
 		return family
 	}
-	for _, child := range e.trees.children[q.Name] {
+	for _, child := range e.trees.Children(q.Name) {
 		if !named(e.before, child.Name) {
 			family = append(family, e.family(child)...)
 		}
@@ -201,10 +202,10 @@ func few(names []string) string {
 
 // busy says how many jobs run and wait in a queue and those below it; "" when none do.
 func busy(family ...*schedulingv1beta1.Queue) string {
-	running, waiting := int(total(family, runningIn)), int(total(family, waitingIn))
+	running, waiting := int(total(family, share.Running)), int(total(family, share.Waiting))
 	where := " in it"
 	if own := family[0]; len(family) > 1 {
-		if where = " in it and below it"; runningIn(own)+waitingIn(own) == 0 {
+		if where = " in it and below it"; share.Running(own)+share.Waiting(own) == 0 {
 			where = " below it"
 		}
 	}
@@ -217,7 +218,7 @@ func busy(family ...*schedulingv1beta1.Queue) string {
 	case running == 0:
 		return plural(waiting, "job waits", "jobs wait") + where
 	}
-	return fmt.Sprintf("%s%s and %d %s", runs, where, waiting, verb(int32(waiting), "waits", "wait"))
+	return fmt.Sprintf("%s%s and %s", runs, where, plural(waiting, "waits", "wait"))
 }
 
 func firstLine(err error) string {

@@ -15,6 +15,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/share"
 )
 
 // commandNamespace is where Commands to queues live; Volcano's choice.
@@ -183,12 +184,12 @@ func (o *operateOptions) refuses(ctx context.Context, c client.Client, q *schedu
 	closing := o.action == "close"
 	wish := q.Wish()
 	switch {
-	case closing && isRoot(q):
+	case closing && share.IsRoot(q):
 		return rootStays()
 	case closing && wish == schedulingv1beta1.QueueStateOpen, !closing && wish == schedulingv1beta1.QueueStateClosed:
 		return cli.Errorf(fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState),
 			"queue %q says itself, by its annotation %s, that it is to be %s", q.Name, keys.QueueState, wish)
-	case closing || isRoot(q) || q.ParentName() == keys.RootQueue:
+	case closing || share.IsRoot(q) || q.ParentName() == keys.RootQueue:
 		return nil
 	}
 	parent := &schedulingv1beta1.Queue{}
@@ -222,15 +223,15 @@ func (o *operateOptions) ask(ctx context.Context, c client.Client, queues []*sch
 
 // withBelow adds the queues that stand below: they close with the ones above. When they
 // cannot be listed, nothing is added.
-func withBelow(ctx context.Context, c client.Client, queues []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
+func withBelow(ctx context.Context, c client.Client, named []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
 	all, err := (&target{}).labelled(ctx, c)
 	if err != nil {
-		return queues
+		return named
 	}
-	trees := newForest(all)
-	family := slices.Clone(queues)
-	for _, q := range queues {
-		for _, below := range trees.below(q.Name) {
+	trees := share.NewForest(all)
+	family := slices.Clone(named)
+	for _, q := range named {
+		for _, below := range trees.Below(q.Name) {
 			if !slices.ContainsFunc(family, func(known *schedulingv1beta1.Queue) bool { return known.Name == below.Name }) {
 				family = append(family, below)
 			}

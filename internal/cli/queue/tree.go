@@ -10,6 +10,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/share"
 )
 
 // treeOptions are the inputs of `vcctl queue tree`.
@@ -59,16 +60,16 @@ func newTree(f *cli.Factory, run func(context.Context, *treeOptions) error) *cob
 
 // grove is the queues that a tree is drawn of, as they are now.
 type grove struct {
-	signs  branches
+	signs  share.Branches
 	known  []*schedulingv1beta1.Queue
-	forest *forest
+	forest *share.Forest
 	shown  func(name string) bool
 	indent map[string]string
 	found  map[string]bool // by the selector; nil: none was given
 }
 
 // plant takes queues over, in place of older ones of their names, and draws the tree anew.
-func (g *grove) plant(queues ...*schedulingv1beta1.Queue) []branch {
+func (g *grove) plant(queues ...*schedulingv1beta1.Queue) []share.Branch {
 	for _, q := range queues {
 		if at := slices.IndexFunc(g.known, func(old *schedulingv1beta1.Queue) bool { return old.Name == q.Name }); at >= 0 {
 			g.known[at] = q
@@ -76,11 +77,11 @@ func (g *grove) plant(queues ...*schedulingv1beta1.Queue) []branch {
 		}
 		g.known = append(g.known, q)
 	}
-	g.forest = newForest(g.known)
-	rows := g.forest.draw(g.shown, g.signs)
+	g.forest = share.NewForest(g.known)
+	rows := g.forest.Draw(g.shown, g.signs)
 	g.indent = map[string]string{}
 	for _, row := range rows {
-		g.indent[row.queue.Name] = row.indent
+		g.indent[row.Queue.Name] = row.Indent
 	}
 	return rows
 }
@@ -90,7 +91,7 @@ func tree(ctx context.Context, o *treeOptions) error {
 	if err != nil {
 		return err
 	}
-	g := &grove{signs: branchesFor(o.f.Streams.Unicode()), shown: func(string) bool { return true }}
+	g := &grove{signs: share.BranchesFor(o.f.Streams.Unicode()), shown: func(string) bool { return true }}
 	l := &cli.List[*schedulingv1beta1.Queue]{
 		Kind: "queues", New: newQueues,
 		Columns: treeColumns(o.f, g), Selector: labels, FreeText: true, Suggest: o.f.Suggest(kind(), false),
@@ -101,7 +102,7 @@ func tree(ctx context.Context, o *treeOptions) error {
 		}
 	}
 	if len(o.names) > 0 {
-		below := func(name string) bool { return g.forest.inside(name, o.names) }
+		below := func(name string) bool { return g.forest.Inside(name, o.names) }
 		g.shown, l.Keep = below, func(q *schedulingv1beta1.Queue) bool {
 			g.plant(q)
 			return below(q.Name)
@@ -131,7 +132,7 @@ func (o *treeOptions) around(ctx context.Context, g *grove) error {
 	}
 	g.plant(all...)
 	for _, name := range o.names {
-		if g.forest.queues[name] == nil {
+		if g.forest.Queues[name] == nil {
 			return noQueue(ctx, o.f, name)
 		}
 	}
@@ -147,7 +148,7 @@ func (g *grove) arrange(items []*schedulingv1beta1.Queue) {
 	}
 	place := map[string]int{}
 	for i, row := range g.plant(items...) {
-		place[row.queue.Name] = i
+		place[row.Queue.Name] = i
 	}
 	slices.SortStableFunc(items, func(a, b *schedulingv1beta1.Queue) int { return place[a.Name] - place[b.Name] })
 }
@@ -157,19 +158,19 @@ func treeColumns(f *cli.Factory, g *grove) []column {
 		{Title: "NAME", Text: func(q *schedulingv1beta1.Queue) string { return g.indent[q.Name] + q.Name },
 			Compare: func(a, b *schedulingv1beta1.Queue) int { return strings.Compare(a.Name, b.Name) }},
 		stateColumn(f),
-		number("RUN", func(q *schedulingv1beta1.Queue) int32 { return g.forest.sum(q, runningIn) }),
-		number("WAIT", func(q *schedulingv1beta1.Queue) int32 { return g.forest.sum(q, waitingIn) }),
-		{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string { return usedLong(q, f.Streams.Unicode()) }, Compare: byUse},
+		number("RUN", func(q *schedulingv1beta1.Queue) int32 { return g.forest.Sum(q, share.Running) }),
+		number("WAIT", func(q *schedulingv1beta1.Queue) int32 { return g.forest.Sum(q, share.Waiting) }),
+		{Title: "USED", Text: func(q *schedulingv1beta1.Queue) string { return share.UsedLong(q, f.Streams.Unicode()) }, Compare: share.ByUse},
 	}
 	wide := append([]column{
 		heldColumn("CPU", corev1.ResourceCPU),
 		heldColumn("MEMORY", corev1.ResourceMemory),
-		{Title: "GPU", Text: gpusOf},
+		{Title: "GPU", Text: share.GPUs},
 		number("WEIGHT", func(q *schedulingv1beta1.Queue) int32 { return q.Spec.Weight }),
 	}, wideColumns()...)
 	for i := range wide {
 		wide[i].Wide = true
 	}
 	columns = append(columns, wide...)
-	return append(columns, column{Title: "NOTE", Text: func(q *schedulingv1beta1.Queue) string { return g.forest.noteOf(q) }})
+	return append(columns, column{Title: "NOTE", Text: func(q *schedulingv1beta1.Queue) string { return g.forest.Note(q) }})
 }

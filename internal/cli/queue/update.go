@@ -10,6 +10,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/share"
 )
 
 // updateOptions are the inputs of `vcctl queue update`.
@@ -173,7 +174,7 @@ func (o *updateOptions) ask(ctx context.Context, changes []changedQueue, known s
 	}
 	e := &effect{f: o.f}
 	if known != nil {
-		e.trees = newForest(known.Queues())
+		e.trees = share.NewForest(known.Queues())
 	}
 	var all []*schedulingv1beta1.Queue
 	for _, one := range changes {

@@ -1,4 +1,4 @@
-package queue
+package share
 
 import (
 	"cmp"
@@ -9,38 +9,38 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
-	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/render"
 )
 
-// loan is what a queue holds beyond what it deserves, of a resource that a sibling
-// deserves and does not use. Without a lender (from is empty) nobody deserves it.
-type loan struct {
-	from, to string
-	resource corev1.ResourceName
-	amount   resource.Quantity
+// Loan is what a queue holds beyond what it deserves, of a resource that a sibling
+// deserves and does not use. Without a lender (From is empty) nobody deserves it.
+type Loan struct {
+	From, To string
+	Resource corev1.ResourceName
+	Amount   resource.Quantity
 }
 
-// text is the amount: "2 cpu".
-func (l *loan) text() string { return l.amount.String() + " " + cli.ShortResource(l.resource) }
+// Text is the amount: "2 cpu".
+func (l *Loan) Text() string { return l.Amount.String() + " " + render.ShortResource(l.Resource) }
 
-// deserved is what a queue deserves: what the scheduler says, else what the queue itself says.
-func deserved(q *schedulingv1beta1.Queue) corev1.ResourceList {
+// Deserved is what a queue deserves: what the scheduler says, else what the queue itself says.
+func Deserved(q *schedulingv1beta1.Queue) corev1.ResourceList {
 	if len(q.Status.Deserved) > 0 {
 		return q.Status.Deserved
 	}
 	return q.Spec.Deserved
 }
 
-// loansAmong says who of siblings borrows what of whom. Who borrows most of a resource
+// LoansAmong says who of siblings borrows what of whom. Who borrows most of a resource
 // takes from who has most of it left, so that few loans tell it all. Pods are no resource here.
-func loansAmong(siblings []*schedulingv1beta1.Queue) []loan {
+func LoansAmong(siblings []*schedulingv1beta1.Queue) []Loan {
 	names := map[corev1.ResourceName]bool{}
 	for _, q := range siblings {
-		for name := range deserved(q) {
+		for name := range Deserved(q) {
 			names[name] = name != corev1.ResourcePods
 		}
 	}
-	var loans []loan
+	var loans []Loan
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if names[name] {
 			loans = append(loans, loansOf(name, siblings)...)
@@ -55,10 +55,10 @@ type balance struct {
 	left  resource.Quantity
 }
 
-func loansOf(name corev1.ResourceName, siblings []*schedulingv1beta1.Queue) []loan {
+func loansOf(name corev1.ResourceName, siblings []*schedulingv1beta1.Queue) []Loan {
 	var over, under []balance
 	for _, q := range siblings {
-		share := deserved(q)
+		share := Deserved(q)
 		deserves, named := share[name]
 		if !named && len(share) > 0 {
 			continue // it is not what the queue shares by
@@ -76,7 +76,7 @@ func loansOf(name corev1.ResourceName, siblings []*schedulingv1beta1.Queue) []lo
 	largest := func(a, b balance) int { return cmp.Or(b.left.Cmp(a.left), cmp.Compare(a.queue, b.queue)) }
 	slices.SortFunc(over, largest)
 	slices.SortFunc(under, largest)
-	var loans []loan
+	var loans []Loan
 	for _, borrower := range over {
 		for i := range under {
 			lender := &under[i]
@@ -89,10 +89,10 @@ func loansOf(name corev1.ResourceName, siblings []*schedulingv1beta1.Queue) []lo
 			}
 			lender.left.Sub(amount)
 			borrower.left.Sub(amount)
-			loans = append(loans, loan{from: lender.queue, to: borrower.queue, resource: name, amount: amount})
+			loans = append(loans, Loan{From: lender.queue, To: borrower.queue, Resource: name, Amount: amount})
 		}
 		if borrower.left.Sign() > 0 {
-			loans = append(loans, loan{to: borrower.queue, resource: name, amount: borrower.left})
+			loans = append(loans, Loan{To: borrower.queue, Resource: name, Amount: borrower.left})
 		}
 	}
 	return loans

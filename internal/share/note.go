@@ -1,4 +1,4 @@
-package queue
+package share
 
 import (
 	"fmt"
@@ -7,27 +7,27 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// noteOf is what a person should know of a queue besides its numbers: what is wrong
+// Note is what a person should know of a queue besides its numbers: what is wrong
 // with it, what it borrows of whom and lends to whom, and who is kept waiting.
-func (f *forest) noteOf(q *schedulingv1beta1.Queue) string {
+func (f *Forest) Note(q *schedulingv1beta1.Queue) string {
 	var notes []string
 	if c := q.Invalid(); c != nil {
 		notes = append(notes, "wrong: "+c.Message)
 	}
 	notes = append(notes, borrows(f.loans[q.Name])...)
-	lent := f.lent(q.Name)
-	for _, part := range grouped(lent, func(l loan) string { return l.to }) {
+	lent := f.Lent(q.Name)
+	for _, part := range grouped(lent, func(l Loan) string { return l.To }) {
 		notes = append(notes, fmt.Sprintf("lends %s to %s", part.amounts, part.who))
 	}
-	if waiting := f.sum(q, waitingIn); waiting > 0 && len(lent) > 0 {
+	if waiting := f.Sum(q, Waiting); waiting > 0 && len(lent) > 0 {
 		notes = append(notes, fmt.Sprintf("%d %s", waiting, verb(waiting, "waits", "wait")))
 	}
 	return strings.Join(notes, "; ")
 }
 
-func borrows(loans []loan) []string {
+func borrows(loans []Loan) []string {
 	var notes []string
-	for _, part := range grouped(loans, func(l loan) string { return l.from }) {
+	for _, part := range grouped(loans, func(l Loan) string { return l.From }) {
 		if part.who == "" {
 			notes = append(notes, part.amounts+" over what it deserves")
 			continue
@@ -41,7 +41,7 @@ func borrows(loans []loan) []string {
 type dealings struct{ who, amounts string }
 
 // grouped joins the amounts of loans by the other side, in the order in which that comes first.
-func grouped(loans []loan, other func(loan) string) []dealings {
+func grouped(loans []Loan, other func(Loan) string) []dealings {
 	var all []dealings
 	at := map[string]int{}
 	for _, l := range loans {
@@ -55,16 +55,16 @@ func grouped(loans []loan, other func(loan) string) []dealings {
 		if all[i].amounts != "" {
 			all[i].amounts += ", "
 		}
-		all[i].amounts += l.text()
+		all[i].amounts += l.Text()
 	}
 	return all
 }
 
-// runningIn counts the pod groups of a queue that run.
-func runningIn(q *schedulingv1beta1.Queue) int32 { return q.Status.Running }
+// Running counts the pod groups of a queue that run.
+func Running(q *schedulingv1beta1.Queue) int32 { return q.Status.Running }
 
-// waitingIn counts the pod groups of a queue that wait.
-func waitingIn(q *schedulingv1beta1.Queue) int32 { return q.Status.Inqueue + q.Status.Pending }
+// Waiting counts the pod groups of a queue that wait.
+func Waiting(q *schedulingv1beta1.Queue) int32 { return q.Status.Inqueue + q.Status.Pending }
 
 func verb(n int32, one, many string) string {
 	if n == 1 {

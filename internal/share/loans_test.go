@@ -1,4 +1,4 @@
-package queue
+package share
 
 import (
 	"fmt"
@@ -61,8 +61,8 @@ func TestWhoBorrowsOfWhom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, l := range loansAmong(test.queues) {
-				got = append(got, fmt.Sprintf("%s %s %s", l.to, l.text(), l.from))
+			for _, l := range LoansAmong(test.queues) {
+				got = append(got, fmt.Sprintf("%s %s %s", l.To, l.Text(), l.From))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("borrower, amount, lender (-want +got):\n%s", diff)
@@ -76,7 +76,7 @@ func TestTheSchedulersWordOfWhatIsDeservedCounts(t *testing.T) {
 	t.Parallel()
 	a, b := sibling("a", of("cpu", "8"), of("cpu", "4")), sibling("b", nil, of("cpu", "1"))
 	a.Status.Deserved, b.Status.Deserved = of("cpu", "3"), of("cpu", "2")
-	if got := loansAmong([]*schedulingv1beta1.Queue{a, b}); len(got) != 1 || got[0].text() != "1 cpu" || got[0].from != "b" {
+	if got := LoansAmong([]*schedulingv1beta1.Queue{a, b}); len(got) != 1 || got[0].Text() != "1 cpu" || got[0].From != "b" {
 		t.Errorf("loans: %+v", got)
 	}
 }
@@ -93,13 +93,13 @@ func TestLoansAddUp(t *testing.T) {
 			queues = append(queues, sibling(name, of("cpu", fmt.Sprint(deserves)), of("cpu", fmt.Sprint(holds))))
 			over[name], under[name] = max(holds-deserves, 0), max(deserves-holds, 0)
 		}
-		for _, l := range loansAmong(queues) {
-			over[l.to] -= l.amount.Value()
-			if l.from == l.to || l.amount.Sign() <= 0 {
+		for _, l := range LoansAmong(queues) {
+			over[l.To] -= l.Amount.Value()
+			if l.From == l.To || l.Amount.Sign() <= 0 {
 				t.Fatalf("a loan of nothing, or to itself: %+v", l)
 			}
-			if l.from != "" {
-				under[l.from] -= l.amount.Value()
+			if l.From != "" {
+				under[l.From] -= l.Amount.Value()
 			}
 		}
 		unlent := int64(0)
@@ -109,9 +109,9 @@ func TestLoansAddUp(t *testing.T) {
 			}
 			unlent += under[q.Name]
 		}
-		for _, l := range loansAmong(queues) {
-			if l.from == "" && unlent > 0 {
-				t.Fatalf("%s holds %s that nobody deserves, while %d are left", l.to, l.text(), unlent)
+		for _, l := range LoansAmong(queues) {
+			if l.From == "" && unlent > 0 {
+				t.Fatalf("%s holds %s that nobody deserves, while %d are left", l.To, l.Text(), unlent)
 			}
 		}
 	})
@@ -122,10 +122,10 @@ func TestUseIsMeasuredByBoundsThatWereSaid(t *testing.T) {
 	t.Parallel()
 	alone, said := sibling("alone", nil, of("cpu", "1")), sibling("said", of("cpu", "2"), of("cpu", "4"))
 	alone.Status.Deserved, said.Status.Deserved = of("cpu", "1"), of("cpu", "4")
-	if got := usedLong(alone, false); got != "-" {
+	if got := UsedLong(alone, false); got != "-" {
 		t.Errorf("a queue without a bound: %q", got)
 	}
-	if got := usedLong(said, false); !strings.HasSuffix(got, "200% 4/2 cpu") {
+	if got := UsedLong(said, false); !strings.HasSuffix(got, "200% 4/2 cpu") {
 		t.Errorf("a queue with twice what it is said to deserve: %q", got)
 	}
 }
