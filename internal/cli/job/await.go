@@ -325,7 +325,7 @@ func (w *waiter) see(job *batchv1alpha1.Job) error {
 		if !finished(phaseOf(job)) {
 			failed.What = fmt.Sprintf("job %q is %s", job.Name, phaseOf(job))
 		}
-		if text := explain(job, nil).short(); text != "" {
+		if text := explain(job, nil).Short(); text != "" {
 			failed.What += ": " + text
 		}
 		w.problems = append(w.problems, failed)
@@ -367,7 +367,7 @@ func lateJob(f *cli.Factory, wait *cli.Wait, job *batchv1alpha1.Job, group *sche
 	if phaseOf(job) == batchv1alpha1.Running {
 		return e
 	}
-	if text := explain(job, group).short(); text != "" {
+	if text := explain(job, group).Short(); text != "" {
 		e.What += "; " + text
 	}
 	e.Hint += "; " + f.Typed("job explain "+job.Name) + " says why it waits"

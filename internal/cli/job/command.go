@@ -192,10 +192,3 @@ func names(jobs []*batchv1alpha1.Job, qualified bool) []string {
 	}
 	return all
 }
-
-func countOf(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

@@ -46,7 +46,7 @@ func (s *compatSheet) within(title string, below func()) {
 
 // writeCompat prints the sheet of a job as Volcano's vcctl does, events included.
 func (s *sheet) writeCompat(f *cli.Factory) error {
-	c, job := &compatSheet{}, s.job
+	c, job := &compatSheet{}, s.Job
 	c.fact("Name", job.Name)
 	c.fact("Namespace", job.Namespace)
 	c.fact("Labels", pairsText(job.Labels))
@@ -199,7 +199,7 @@ func (s *compatSheet) conditions(conditions []batchv1alpha1.JobCondition) {
 // compatEvents prints the events below Volcano's titles, of which one is misspelt there.
 func (s *sheet) compatEvents(f *cli.Factory) error {
 	out := f.Streams.Out
-	if len(s.events) == 0 {
+	if len(s.Events) == 0 {
 		_, err := fmt.Fprintln(out, "Events: \t<none>")
 		return err
 	}
@@ -214,11 +214,11 @@ func (s *sheet) compatEvents(f *cli.Factory) error {
 			err = line(cells...)
 		}
 	}
-	for i := range s.events {
+	for i := range s.Events {
 		if err != nil {
 			return err
 		}
-		event := &s.events[i]
+		event := &s.Events[i]
 		err = line(event.Type, event.Reason, render.Age(f.Now(), cli.EventTime(event).Time), event.Source.Component, event.Message)
 	}
 	return err

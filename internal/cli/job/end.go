@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -82,8 +81,8 @@ func (o *runOptions) outcome(limited, whole context.Context, c client.WithWatch,
 // failure says how a job ended, and which containers failed.
 func (o *runOptions) failure(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
 	failed := cli.Errorf(o.f.Typed("job view "+job.Name)+"; "+o.f.Typed("job logs "+job.Name), "job %q ended as %s", job.Name, phaseOf(job))
-	if w := explain(job, nil); w.short() != "" {
-		failed.What += ": " + w.short()
+	if w := explain(job, nil); w.Short() != "" {
+		failed.What += ": " + w.Short()
 	}
 	pods, err := podsOf(ctx, c, job)
 	if err != nil {
@@ -96,54 +95,4 @@ func (o *runOptions) failure(ctx context.Context, c client.Client, job *batchv1a
 		failed.Code = exitCode(pods)
 	}
 	return failed
-}
-
-// maxFailures is how many failed containers are named.
-const maxFailures = 5
-
-// failures names the containers that failed, with their exit codes.
-func failures(job *batchv1alpha1.Job, pods []*corev1.Pod) []string {
-	var lines []string
-	more := 0
-	for _, pod := range pods {
-		for _, status := range append(pod.Status.InitContainerStatuses[:len(pod.Status.InitContainerStatuses):len(pod.Status.InitContainerStatuses)], pod.Status.ContainerStatuses...) {
-			ended := status.State.Terminated
-			if ended == nil || ended.ExitCode == 0 {
-				continue
-			}
-			if len(lines) == maxFailures {
-				more++
-				continue
-			}
-			line := fmt.Sprintf("%s: container %s exited with code %d", shortPod(job.Name, pod.Name), status.Name, ended.ExitCode)
-			if ended.Reason != "" && ended.Reason != "Error" {
-				line += " (" + ended.Reason + ")"
-			}
-			lines = append(lines, line)
-		}
-	}
-	if more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", more))
-	}
-	return lines
-}
-
-// exitCode is that of the container that failed first; 0 when none did.
-func exitCode(pods []*corev1.Pod) int {
-	var first *corev1.ContainerStateTerminated
-	for _, pod := range pods {
-		for _, status := range pod.Status.ContainerStatuses {
-			ended := status.State.Terminated
-			if ended == nil || ended.ExitCode == 0 {
-				continue
-			}
-			if first == nil || ended.FinishedAt.Before(&first.FinishedAt) {
-				first = ended
-			}
-		}
-	}
-	if first == nil {
-		return 0
-	}
-	return int(first.ExitCode)
 }

@@ -5,10 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/watch"
@@ -16,6 +13,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -95,7 +93,7 @@ func explainJobs(ctx context.Context, o *explainOptions) error {
 	if err := o.print(accounts); err != nil {
 		return errors.Join(problem, err)
 	}
-	if problem == nil && slices.ContainsFunc(accounts, (*account).waits) {
+	if problem == nil && slices.ContainsFunc(accounts, (*account.Account).Waits) {
 		return cli.ExitStatus(cli.ExitPending)
 	}
 	return problem
@@ -105,14 +103,14 @@ func explainJobs(ctx context.Context, o *explainOptions) error {
 const manyJobs = 10
 
 // accounts reads what there is to tell; of jobs that were not named, only about those that wait.
-func (o *explainOptions) accounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*account, error) {
+func (o *explainOptions) accounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*account.Account, error) {
 	if o.sel.Wide() {
-		jobs = slices.DeleteFunc(jobs, func(job *batchv1alpha1.Job) bool { return !(&account{sheet: sheet{job: job}}).waits() })
+		jobs = slices.DeleteFunc(jobs, func(job *batchv1alpha1.Job) bool { return !(&account.Account{Sheet: account.Sheet{Job: job}}).Waits() })
 	}
 	if len(jobs) >= manyJobs {
 		return o.manyAccounts(ctx, c, jobs)
 	}
-	var accounts []*account
+	var accounts []*account.Account
 	for _, job := range jobs {
 		a, err := readAccount(ctx, c, job)
 		if err != nil {
@@ -124,7 +122,7 @@ func (o *explainOptions) accounts(ctx context.Context, c client.Client, jobs []*
 }
 
 // manyAccounts reads the PodGroups of many jobs at once, and no pods.
-func (o *explainOptions) manyAccounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*account, error) {
+func (o *explainOptions) manyAccounts(ctx context.Context, c client.Client, jobs []*batchv1alpha1.Job) ([]*account.Account, error) {
 	namespace := jobs[0].Namespace
 	if o.sel.AllNamespaces {
 		namespace = ""
@@ -133,34 +131,34 @@ func (o *explainOptions) manyAccounts(ctx context.Context, c client.Client, jobs
 	if ignoreForbidden(err) != nil {
 		return nil, err
 	}
-	accounts := make([]*account, len(jobs))
+	accounts := make([]*account.Account, len(jobs))
 	for i, job := range jobs {
-		accounts[i] = accountOf(&sheet{job: job, group: groups[job.UID], unreadable: err != nil})
+		accounts[i] = account.Of(&account.Sheet{Job: job, Group: groups[job.UID], Unreadable: err != nil})
 	}
 	return accounts, nil
 }
 
 // readAccount reads the pods and events of a job only where the scheduler's own
 // explanation is missing.
-func readAccount(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*account, error) {
+func readAccount(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*account.Account, error) {
 	group, err := groupOf(ctx, c, job)
 	if ignoreForbidden(err) != nil {
 		return nil, err
 	}
 	unreadable := err != nil
-	a := accountOf(&sheet{job: job, group: group, unreadable: unreadable})
-	if a.explanation() != nil || !(active(phaseOf(job)) || phaseOf(job) == batchv1alpha1.Failed) {
+	a := account.Of(&account.Sheet{Job: job, Group: group, Unreadable: unreadable})
+	if a.Explanation() != nil || !(active(phaseOf(job)) || phaseOf(job) == batchv1alpha1.Failed) {
 		return a, nil
 	}
 	s, err := readAround(ctx, c, job, group, true)
 	if err != nil {
 		return nil, err
 	}
-	s.unreadable = unreadable
-	return accountOf(s), nil
+	s.Unreadable = unreadable
+	return account.Of(&s.Sheet), nil
 }
 
-func (o *explainOptions) print(accounts []*account) error {
+func (o *explainOptions) print(accounts []*account.Account) error {
 	if o.out.Machine() {
 		return o.printObjects(accounts)
 	}
@@ -175,19 +173,19 @@ func (o *explainOptions) print(accounts []*account) error {
 		if i > 0 {
 			fmt.Fprintln(&text)
 		}
-		writeAccount(&text, a, o.f.Program, render.Style{Enabled: o.f.Streams.Color()}, o.f.Now(), o.f.Streams.Width)
+		a.Write(&text, o.f.Program, render.Style{Enabled: o.f.Streams.Color()}, o.f.Now(), o.f.Streams.Width)
 	}
 	return o.f.Streams.Page(text.Bytes())
 }
 
-func (o *explainOptions) printObjects(accounts []*account) error {
+func (o *explainOptions) printObjects(accounts []*account.Account) error {
 	var objects []client.Object
 	for _, a := range accounts {
 		if o.out.Format() == "name" {
-			objects = append(objects, a.job)
+			objects = append(objects, a.Job)
 			continue
 		}
-		object, err := a.object()
+		object, err := a.Object()
 		if err != nil {
 			return err
 		}
@@ -197,29 +195,6 @@ func (o *explainOptions) printObjects(accounts []*account) error {
 		return nil
 	}
 	return o.out.Print(o.f, objects, !o.sel.Wide() && len(o.sel.Names) == 1)
-}
-
-// nameWidth is the width of the names of facts.
-const nameWidth = 10
-
-func writeAccount(out io.Writer, a *account, program string, style render.Style, now time.Time, width int) {
-	fmt.Fprintln(out, style.Bold(a.headline(style, now)))
-	if a.why.Message != "" {
-		render.WriteWrapped(out, "  ", "  ", a.why.Message, width)
-	}
-	for _, f := range a.facts() {
-		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, f.name)), strings.Repeat(" ", nameWidth+2), f.text, width)
-	}
-	asTyped := func(text string) string { return strings.ReplaceAll(text, "vcctl ", program+" ") }
-	if a.why.Hint != "" && a.why.Code != "" {
-		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, "hint")), strings.Repeat(" ", nameWidth+2), asTyped(a.why.Hint), width)
-	}
-	if len(a.why.Helps) > 0 {
-		fmt.Fprintln(out, "  what would help, each by itself:")
-	}
-	for _, help := range a.why.Helps {
-		render.WriteWrapped(out, "    - ", "      ", asTyped(help), width)
-	}
 }
 
 // follow prints the account whenever it says something new, until the job runs or has ended.
@@ -256,14 +231,14 @@ func (o *explainOptions) say(ctx context.Context, c client.Client, job *batchv1a
 		return said, err
 	}
 	var text, timeless bytes.Buffer
-	writeAccount(&timeless, a, o.f.Program, render.Style{}, a.since(), 0)
+	a.Write(&timeless, o.f.Program, render.Style{}, a.Since(), 0)
 	if said != timeless.String() {
-		writeAccount(&text, a, o.f.Program, render.Style{Enabled: o.f.Streams.Color()}, o.f.Now(), o.f.Streams.Width)
+		a.Write(&text, o.f.Program, render.Style{Enabled: o.f.Streams.Color()}, o.f.Now(), o.f.Streams.Width)
 		if _, err := o.f.Streams.Out.Write(text.Bytes()); err != nil {
 			return said, err
 		}
 	}
-	if !a.waits() {
+	if !a.Waits() {
 		return said, errOver
 	}
 	return timeless.String(), nil

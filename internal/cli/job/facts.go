@@ -1,165 +1,45 @@
 package job
 
 import (
-	"slices"
-	"strings"
-	"time"
-
-	corev1 "k8s.io/api/core/v1"
-
-	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/api/keys"
-	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/account"
 )
 
-// phaseOf returns the phase of a job; a job that no controller saw yet is Pending.
-func phaseOf(job *batchv1alpha1.Job) batchv1alpha1.JobPhase {
-	if job.Status.State.Phase == "" {
-		return batchv1alpha1.Pending
-	}
-	return job.Status.State.Phase
-}
+// What is told about a job is told by package account, to the dashboard in the same words. These are its names here.
+type (
+	why = account.Why
+	// Fact is one line of what is told about a job: a name and a text.
+	Fact = account.Fact
+)
 
-// finished says whether the job has come to rest for good; a suspended one can still be resumed.
-func finished(phase batchv1alpha1.JobPhase) bool {
-	switch phase {
-	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated:
-		return true
-	}
-	return false
-}
+var (
+	phaseOf      = account.Phase
+	finished     = account.Finished
+	active       = account.Active
+	replicas     = account.Replicas
+	minimum      = account.Minimum
+	ready        = account.Ready
+	bound        = account.Bound
+	userOf       = account.User
+	gpus         = account.GPUs
+	enteredPhase = account.EnteredPhase
+	runtimeOf    = account.Runtime
+	shortPod     = account.ShortPod
+	pluginNames  = account.PluginNames
+	explain      = account.Explain
+	troubleOf    = account.TroubleOf
+	restartsOf   = account.Restarts
+	exitCode     = account.ExitCode
+	failures     = account.Failures
+	sortPods     = account.SortPods
+	taskOf       = account.TaskOf
+	resourceText = account.ResourceText
+	addRequests  = account.AddRequests
+	countOf      = account.Count
+)
 
-// active says whether pods of the job run or are meant to.
-func active(phase batchv1alpha1.JobPhase) bool {
-	return !finished(phase) && phase != batchv1alpha1.Aborted
-}
-
-// replicas is the number of pods that the job wants.
-func replicas(job *batchv1alpha1.Job) int32 {
-	var sum int32
-	for i := range job.Spec.Tasks {
-		sum += job.Spec.Tasks[i].Replicas
+func orElse(text, other string) string {
+	if text != "" {
+		return text
 	}
-	return sum
-}
-
-// minimum is the number of pods that must run together.
-func minimum(job *batchv1alpha1.Job) int32 {
-	if job.Spec.MinAvailable > 0 {
-		return job.Spec.MinAvailable
-	}
-	var sum int32
-	for i := range job.Spec.Tasks {
-		task := &job.Spec.Tasks[i]
-		if task.MinAvailable != nil {
-			sum += *task.MinAvailable
-		} else {
-			sum += task.Replicas
-		}
-	}
-	return sum
-}
-
-// ready is the number of pods that run or have succeeded.
-func ready(job *batchv1alpha1.Job) int32 { return job.Status.Running + job.Status.Succeeded }
-
-// bound is the number of pods that have a node or have succeeded, as far as the
-// job and its PodGroup, which may be nil, tell: pods that have a node and have not
-// started yet are counted by neither, unless all that must run together have one.
-// Of a completed job all count: those that had not ended were not needed any more.
-func bound(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) int32 {
-	n := ready(job)
-	if phaseOf(job) == batchv1alpha1.Completed {
-		return max(n, minimum(job))
-	}
-	if group == nil || !active(phaseOf(job)) {
-		return n
-	}
-	if e := group.Status.Explanation; e != nil && e.Members != nil {
-		n = max(n, e.Members.Running)
-	}
-	if group.Status.Phase == schedulingv1beta1.PodGroupRunning && phaseOf(job) != batchv1alpha1.Restarting {
-		n = max(n, min(minimum(job), replicas(job)))
-	}
-	return n
-}
-
-// userOf is who submitted the job, as far as it says; the annotation goes before the label.
-func userOf(job *batchv1alpha1.Job) string {
-	return orElse(job.Annotations[keys.User], job.Labels[keys.User])
-}
-
-// gpus is the number of GPUs that all pods of the job ask for together.
-func gpus(job *batchv1alpha1.Job) int64 {
-	var sum int64
-	for i := range job.Spec.Tasks {
-		task := &job.Spec.Tasks[i]
-		for _, container := range task.Template.Spec.Containers {
-			sum += int64(task.Replicas) * gpusOf(container.Resources)
-		}
-	}
-	return sum
-}
-
-func gpusOf(resources corev1.ResourceRequirements) int64 {
-	var sum int64
-	seen := map[corev1.ResourceName]bool{}
-	for _, list := range []corev1.ResourceList{resources.Requests, resources.Limits} {
-		for name, amount := range list {
-			if isGPU(string(name)) && !seen[name] {
-				seen[name] = true
-				sum += amount.Value()
-			}
-		}
-	}
-	return sum
-}
-
-// isGPU says whether a resource counts whole GPUs, whoever makes them. Memory and
-// percentages of GPUs are not counted.
-func isGPU(name string) bool {
-	_, kind, found := strings.Cut(name, "/")
-	return found && (kind == "gpu" || kind == "gpu-number" || kind == "vgpu-number" || strings.HasPrefix(kind, "mig-"))
-}
-
-// enteredPhase returns when the job entered a phase last.
-func enteredPhase(job *batchv1alpha1.Job, phase batchv1alpha1.JobPhase) time.Time {
-	var last time.Time
-	for _, condition := range job.Status.Conditions {
-		if condition.Status == phase && condition.LastTransitionTime != nil {
-			last = condition.LastTransitionTime.Time
-		}
-	}
-	if last.IsZero() && job.Status.State.Phase == phase {
-		last = job.Status.State.LastTransitionTime.Time
-	}
-	return last
-}
-
-// runtimeOf is how long the job has run, or ran; 0 when it has not started.
-func runtimeOf(job *batchv1alpha1.Job, now time.Time) time.Duration {
-	start := enteredPhase(job, batchv1alpha1.Running)
-	if start.IsZero() {
-		return 0
-	}
-	end := now
-	if phase := phaseOf(job); phase != batchv1alpha1.Running && !job.Status.State.LastTransitionTime.IsZero() {
-		end = job.Status.State.LastTransitionTime.Time
-	}
-	return max(0, end.Sub(start))
-}
-
-// shortPod is the name of a pod without that of its job: task-index.
-func shortPod(job, pod string) string {
-	return strings.TrimPrefix(pod, job+"-")
-}
-
-// pluginNames lists the job's plugins in order.
-func pluginNames(job *batchv1alpha1.Job) []string {
-	var names []string
-	for name := range job.Spec.Plugins {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return other
 }

@@ -1,9 +1,7 @@
 package job
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,44 +9,20 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/render"
 )
 
 // What other nouns say in the words of jobs.
 
-// GroupReason says why a gang waits, as a column does: what the scheduler explains, else what conditions tell; "" when nothing is said.
-func GroupReason(group *schedulingv1beta1.PodGroup) string {
-	if e := group.Status.Explanation; e != nil && e.Reason != "" {
-		return fromExplanation(e).short()
-	}
-	switch group.Status.Phase {
-	case schedulingv1beta1.PodGroupRunning, schedulingv1beta1.PodGroupCompleted:
-		return ""
-	}
-	w, _ := fromConditions(group)
-	return w.short()
-}
-
-// PodReason says why a pod does not run, or how it ended when that was not well; "" when all is well. Events, oldest first, may be none.
-func PodReason(pod *corev1.Pod, events []corev1.Event) string {
-	if one, found := troubleOf(pod, events); found {
-		return why{Code: one.code, Message: oneLine(one.message)}.short()
-	}
-	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && pod.Spec.NodeName == "" {
-			return why{Code: condition.Reason, Message: oneLine(condition.Message)}.short()
-		}
-	}
-	if pod.Status.Phase != corev1.PodFailed {
-		return ""
-	}
-	for _, status := range containerStatuses(pod) {
-		if ended := status.State.Terminated; ended != nil && ended.ExitCode != 0 {
-			return why{Code: cmp.Or(ended.Reason, "Error"), Message: strings.TrimSuffix(fmt.Sprintf("container %s ended with exit code %d: %s", status.Name, ended.ExitCode, oneLine(ended.Message)), ": ")}.short()
-		}
-	}
-	return why{Code: pod.Status.Reason, Message: oneLine(pod.Status.Message)}.short()
-}
+// GroupReason, PodReason, WriteExplanation, WriteFacts and WriteSentence are those of package account.
+var (
+	GroupReason      = account.GroupReason
+	PodReason        = account.PodReason
+	WriteExplanation = account.WriteExplanation
+	WriteFacts       = account.WriteFacts
+	WriteSentence    = account.WriteSentence
+)
 
 // TemplateTable is the tasks of a job that is yet to be made.
 func TemplateTable(tasks []batchv1alpha1.TaskSpec) render.Table {

@@ -19,6 +19,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -200,7 +201,7 @@ func columns(f *cli.Factory, r *reasons) []cli.Column[*batchv1alpha1.Job] {
 		{Title: "USER", Wide: true, Text: func(j job) string { return orElse(userOf(j), "-") }},
 		{Title: "PRIORITY", Wide: true, Text: func(j job) string { return orElse(j.Spec.PriorityClassName, "-") }},
 		{Title: "RETRIES", Wide: true, Text: func(j job) string { return fmt.Sprintf("%d/%d", j.Status.RetryCount, j.Spec.MaxRetry) }},
-		{Title: "REASON", Text: func(j job) string { return orElse(r.why(j).short(), "-") }},
+		{Title: "REASON", Text: func(j job) string { return orElse(r.why(j).Short(), "-") }},
 	}
 }
 
@@ -227,7 +228,7 @@ type reasons struct {
 	groups    map[types.UID]*schedulingv1beta1.PodGroup
 	nodes     map[string]int
 	// stuck holds, with -o wide, the first pod of a job that does not get to work.
-	stuck map[string]trouble
+	stuck map[string]account.Trouble
 	// unreadable says that PodGroups may not be read.
 	unreadable bool
 }
@@ -247,7 +248,7 @@ func (r *reasons) why(job *batchv1alpha1.Job) why {
 	}
 	w := explain(job, r.groups[job.UID])
 	if one, found := r.stuck[jobKey(job)]; found && active(phaseOf(job)) {
-		w, _ = w.giveWay([]trouble{one}, job.Name)
+		w, _ = w.GiveWay([]account.Trouble{one}, job.Name)
 	}
 	return w
 }
@@ -285,7 +286,7 @@ func ignoreForbidden(err error) error {
 
 // countNodes counts the nodes under each job that has pods.
 func (r *reasons) countNodes(ctx context.Context, jobs []*batchv1alpha1.Job) error {
-	r.nodes, r.stuck = map[string]int{}, map[string]trouble{}
+	r.nodes, r.stuck = map[string]int{}, map[string]account.Trouble{}
 	options := []client.ListOption{client.InNamespace(r.namespace), client.HasLabels{keys.JobName}}
 	if len(jobs) == 1 {
 		options = []client.ListOption{client.InNamespace(jobs[0].Namespace), client.MatchingLabels{keys.JobName: jobs[0].Name}}
@@ -347,7 +348,7 @@ func (r *reasons) note(pod *corev1.Pod) {
 		return
 	}
 	if one, found := troubleOf(pod, nil); found {
-		one.pod = pod.DeepCopy()
+		one.Pod = pod.DeepCopy()
 		r.stuck[key] = one
 	}
 }

@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -128,28 +127,4 @@ func podsOf(ctx context.Context, c client.Client, job *batchv1alpha1.Job) ([]*co
 	}, client.InNamespace(job.Namespace), client.MatchingLabels{keys.JobName: job.Name})
 	sortPods(job, pods)
 	return pods, err
-}
-
-func sortPods(job *batchv1alpha1.Job, pods []*corev1.Pod) {
-	order := map[string]int{}
-	for i := range job.Spec.Tasks {
-		order[job.Spec.Tasks[i].Name] = i
-	}
-	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
-		if d := order[taskOf(a)] - order[taskOf(b)]; d != 0 {
-			return d
-		}
-		if d := len(a.Name) - len(b.Name); d != 0 && taskOf(a) == taskOf(b) {
-			return d
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
-}
-
-// taskOf is the name of the task that a pod belongs to.
-func taskOf(pod *corev1.Pod) string {
-	if task := pod.Labels[keys.TaskSpec]; task != "" {
-		return task
-	}
-	return pod.Annotations[keys.TaskSpec]
 }

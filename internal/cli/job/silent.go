@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/cli"
 )
 
@@ -71,7 +72,7 @@ func (s *simulated) problem(o *logsOptions) error {
 // whySilent says why a container that wrote nothing did so, when that is known:
 // it never started, or its node warned of it.
 func (s *streamer) whySilent(ctx context.Context, c client.Client, from source) []string {
-	for _, status := range containerStatuses(from.pod) {
+	for _, status := range account.ContainerStatuses(from.pod) {
 		if status.Name != from.container {
 			continue
 		}
@@ -80,7 +81,7 @@ func (s *streamer) whySilent(ctx context.Context, c client.Client, from source) 
 			ended = status.LastTerminationState.Terminated
 		}
 		if ended != nil && (ended.Reason == "StartError" || ended.Reason == "ContainerCannotRun") {
-			return []string{fmt.Sprintf("%s has said nothing, it could not start (%s): %s", from.label, ended.Reason, oneLine(ended.Message))}
+			return []string{fmt.Sprintf("%s has said nothing, it could not start (%s): %s", from.label, ended.Reason, account.OneLine(ended.Message))}
 		}
 		if ended != nil && ended.ExitCode == 0 {
 			return nil
@@ -90,8 +91,8 @@ func (s *streamer) whySilent(ctx context.Context, c client.Client, from source) 
 	if err != nil {
 		return nil
 	}
-	if warning := newestWarning(from.pod, events); warning != nil {
-		return []string{fmt.Sprintf("%s has said nothing (%s): %s", from.label, warning.Reason, oneLine(warning.Message))}
+	if warning := account.NewestWarning(from.pod, events); warning != nil {
+		return []string{fmt.Sprintf("%s has said nothing (%s): %s", from.label, warning.Reason, account.OneLine(warning.Message))}
 	}
 	return nil
 }

@@ -187,8 +187,8 @@ func (s *streamer) noPods(ctx context.Context, c client.Client) error {
 	}
 	w := explain(s.o.job, group)
 	e := cli.Errorf(w.Hint, "job %q has no pods: it is %s", s.o.job.Name, phaseOf(s.o.job))
-	if w.short() != "" {
-		e.What += "; " + w.short()
+	if w.Short() != "" {
+		e.What += "; " + w.Short()
 	}
 	return silence{e}
 }

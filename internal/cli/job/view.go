@@ -16,6 +16,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -79,12 +80,7 @@ func newView(f *cli.Factory, run func(context.Context, *viewOptions) error) *cob
 
 // sheet is all that `job view` shows about one job.
 type sheet struct {
-	job    *batchv1alpha1.Job
-	group  *schedulingv1beta1.PodGroup
-	pods   []*corev1.Pod
-	events []corev1.Event
-	// unreadable says that PodGroups may not be read.
-	unreadable bool
+	account.Sheet
 	// simulated says which of the pods' nodes are known to be.
 	simulated map[string]bool
 }
@@ -151,16 +147,16 @@ func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events b
 	}
 	s, readErr := readAround(ctx, c, job, group, events)
 	if s != nil {
-		s.unreadable = err != nil
+		s.Unreadable = err != nil
 	}
 	return s, readErr
 }
 
 // readAround reads the pods of a job whose PodGroup is known, and the events about all of them.
 func readAround(ctx context.Context, c client.Client, job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup, events bool) (*sheet, error) {
-	s := &sheet{job: job, group: group}
+	s := &sheet{Sheet: account.Sheet{Job: job, Group: group}}
 	var err error
-	if s.pods, err = podsOf(ctx, c, job); ignoreForbidden(err) != nil {
+	if s.Pods, err = podsOf(ctx, c, job); ignoreForbidden(err) != nil {
 		return nil, err
 	}
 	s.markSimulated(ctx, c)
@@ -168,13 +164,13 @@ func readAround(ctx context.Context, c client.Client, job *batchv1alpha1.Job, gr
 		return s, nil
 	}
 	about := []client.Object{job}
-	if s.group != nil {
-		about = append(about, s.group)
+	if s.Group != nil {
+		about = append(about, s.Group)
 	}
-	for _, pod := range s.pods {
+	for _, pod := range s.Pods {
 		about = append(about, pod)
 	}
-	s.events, err = cli.EventsAbout(ctx, c, job.Namespace, about...)
+	s.Events, err = cli.EventsAbout(ctx, c, job.Namespace, about...)
 	return s, err
 }
 
@@ -186,7 +182,7 @@ const maxNodes = 10
 func (s *sheet) markSimulated(ctx context.Context, c client.Client) {
 	s.simulated = map[string]bool{}
 	nodes := &simulated{kind: map[string]string{}}
-	for _, pod := range s.pods {
+	for _, pod := range s.Pods {
 		if len(nodes.kind) == maxNodes {
 			return
 		}
@@ -228,7 +224,7 @@ func (s *sheet) write(f *cli.Factory) error {
 }
 
 func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
-	job := s.job
+	job := s.Job
 	fact := func(name, value string) {
 		fmt.Fprintf(f.Streams.Out, "%-13s%s\n", name+":", value)
 	}
@@ -259,55 +255,33 @@ func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
 	if names := pluginNames(job); len(names) > 0 {
 		fact("Plugins", strings.Join(names, ", "))
 	}
-	if s.group != nil {
-		fact("Pod group", s.group.Name+" "+style.Phase(string(s.group.Status.Phase)))
+	if s.Group != nil {
+		fact("Pod group", s.Group.Name+" "+style.Phase(string(s.Group.Status.Phase)))
 	}
 }
 
 func (s *sheet) taskTable() render.Table {
 	table := render.Table{Header: []string{"NAME", "REPLICAS", "MIN", "PENDING", "RUNNING", "SUCCEEDED", "FAILED", "RESTARTS", "REQUESTS", "IMAGE"}, FreeText: true}
-	for i := range s.job.Spec.Tasks {
-		task := &s.job.Spec.Tasks[i]
+	for i := range s.Job.Spec.Tasks {
+		task := &s.Job.Spec.Tasks[i]
 		least := task.Replicas
 		if task.MinAvailable != nil {
 			least = *task.MinAvailable
 		}
-		count := s.job.Status.TaskStatusCount[task.Name].Phase
+		count := s.Job.Status.TaskStatusCount[task.Name].Phase
 		row := []string{task.Name, text(task.Replicas), text(least), text(count[corev1.PodPending]), text(count[corev1.PodRunning]),
-			text(count[corev1.PodSucceeded]), text(count[corev1.PodFailed]), text(restartsOfTask(s.pods, task.Name))}
+			text(count[corev1.PodSucceeded]), text(count[corev1.PodFailed]), text(account.RestartsOfTask(s.Pods, task.Name))}
 		requests, images := asksOf(task)
 		table.Rows = append(table.Rows, append(row, requests, images))
 	}
 	return table
 }
 
-func addRequests(sum corev1.ResourceList, resources corev1.ResourceRequirements) {
-	add := func(name corev1.ResourceName) {
-		amount, given := resources.Requests[name]
-		if !given {
-			amount = resources.Limits[name]
-		}
-		total := sum[name]
-		total.Add(amount)
-		sum[name] = total
-	}
-	names := map[corev1.ResourceName]bool{}
-	for name := range resources.Requests {
-		names[name] = true
-	}
-	for name := range resources.Limits {
-		names[name] = true
-	}
-	for name := range names {
-		add(name)
-	}
-}
-
 func text(n int32) string { return strconv.Itoa(int(n)) }
 
 func (s *sheet) podTable(style render.Style, now time.Time) render.Table {
 	table := render.Table{Header: []string{"NAME", "READY", "STATUS", "RESTARTS", "AGE", "NODE", "IP"}}
-	for _, pod := range s.pods {
+	for _, pod := range s.Pods {
 		table.Rows = append(table.Rows, []string{pod.Name, cli.PodReady(pod), style.Phase(cli.PodStatus(pod)), cli.PodRestarts(pod, now),
 			render.Age(now, pod.CreationTimestamp.Time), s.nodeOf(pod), orElse(pod.Status.PodIP, "-")})
 	}
@@ -316,7 +290,7 @@ func (s *sheet) podTable(style render.Style, now time.Time) render.Table {
 
 func (s *sheet) phaseTable(now time.Time) render.Table {
 	table := render.Table{Header: []string{"PHASE", "SINCE", "AGO"}}
-	for _, condition := range s.job.Status.Conditions {
+	for _, condition := range s.Job.Status.Conditions {
 		if condition.LastTransitionTime == nil {
 			continue
 		}
@@ -327,45 +301,25 @@ func (s *sheet) phaseTable(now time.Time) render.Table {
 }
 
 func (s *sheet) eventTable(now time.Time) render.Table {
-	return cli.EventTable(s.events, now, s.objectOf)
-}
-
-// objectOf names what an event is about, as short as the job allows.
-func (s *sheet) objectOf(event *corev1.Event) string {
-	about := event.InvolvedObject
-	switch {
-	case about.UID == s.job.UID:
-		return "job"
-	case s.group != nil && about.UID == s.group.UID:
-		return "pod group"
-	}
-	return shortPod(s.job.Name, about.Name)
-}
-
-// cause is the reason, as far as it may be known.
-func (s *sheet) cause() why {
-	if s.unreadable && active(phaseOf(s.job)) {
-		return why{Code: s.job.Status.State.Reason, Message: s.job.Status.State.Message}
-	}
-	return explain(s.job, s.group)
+	return cli.EventTable(s.Events, now, s.ObjectOf)
 }
 
 // writeWhy ends the sheet with the reason in words, when there is one.
 func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
-	w, fromPods := s.cause(), false
-	if active(phaseOf(s.job)) {
-		troubles := troublesOf(s.pods, s.events)
-		w, fromPods = w.giveWay(troubles, s.job.Name)
-		w.Numbers = append(w.Numbers, troubleLines(s.job, troubles)...)
+	w, fromPods := s.Cause(), false
+	if active(phaseOf(s.Job)) {
+		troubles := account.TroublesOf(s.Pods, s.Events)
+		w, fromPods = w.GiveWay(troubles, s.Job.Name)
+		w.Numbers = append(w.Numbers, account.TroubleLines(s.Job, troubles)...)
 	}
-	if finished(phaseOf(s.job)) && phaseOf(s.job) != batchv1alpha1.Completed {
-		w.Numbers = failures(s.job, s.pods)
+	if finished(phaseOf(s.Job)) && phaseOf(s.Job) != batchv1alpha1.Completed {
+		w.Numbers = failures(s.Job, s.Pods)
 	}
 	if w.Code == "" && w.Message == "" && len(w.Numbers) == 0 {
 		return
 	}
 	title := "Why it waits:"
-	switch phase := phaseOf(s.job); {
+	switch phase := phaseOf(s.Job); {
 	case finished(phase):
 		title = "Why it ended:"
 	case phase == batchv1alpha1.Running:
@@ -375,13 +329,13 @@ func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 	}
 	out := f.Streams.Out
 	fmt.Fprintf(out, "\n%s\n", style.Bold(title))
-	if w.short() != "" {
-		fmt.Fprintf(out, "  %s\n", w.short())
+	if w.Short() != "" {
+		fmt.Fprintf(out, "  %s\n", w.Short())
 	}
 	for _, line := range w.Numbers {
 		fmt.Fprintf(out, "  - %s\n", line)
 	}
-	if !fromPods && s.group != nil && s.group.Status.Explanation == nil && slices.Contains([]batchv1alpha1.JobPhase{batchv1alpha1.Pending, batchv1alpha1.Restarting}, phaseOf(s.job)) {
+	if !fromPods && s.Group != nil && s.Group.Status.Explanation == nil && slices.Contains([]batchv1alpha1.JobPhase{batchv1alpha1.Pending, batchv1alpha1.Restarting}, phaseOf(s.Job)) {
 		fmt.Fprintln(out, "  - the scheduler gave no explanation of its own; this is what the pod group's conditions say")
 	}
 	if w.Hint != "" {

@@ -1,9 +1,10 @@
-package job
+package account
 
 import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/render"
@@ -12,12 +13,15 @@ import (
 // Fact is one line of what is told about a job: a name and a text.
 type Fact struct{ Name, Text string }
 
+// nameWidth is the width of the names of facts.
+const nameWidth = 10
+
 // WriteExplanation writes the numbers of a scheduler's explanation, its hint and what would help, as `job explain` does.
 func WriteExplanation(out io.Writer, e *schedulingv1beta1.Explanation, program string, style render.Style, width int) {
 	var facts []Fact
 	if e.Queue != nil {
 		for _, f := range queueFacts(e.Queue) {
-			facts = append(facts, Fact{f.name, f.text})
+			facts = append(facts, f)
 		}
 	}
 	for _, s := range e.Short {
@@ -46,4 +50,25 @@ func WriteFacts(out io.Writer, facts []Fact, style render.Style, width int) {
 // WriteSentence writes a sentence below a headline.
 func WriteSentence(out io.Writer, text string, width int) {
 	render.WriteWrapped(out, "  ", "  ", text, width)
+}
+
+// Write writes the account as `vcctl job explain` prints it; program is what stands for vcctl in the commands that it names.
+func (a *Account) Write(out io.Writer, program string, style render.Style, now time.Time, width int) {
+	fmt.Fprintln(out, style.Bold(a.Headline(style, now)))
+	if a.Why.Message != "" {
+		render.WriteWrapped(out, "  ", "  ", a.Why.Message, width)
+	}
+	for _, f := range a.Facts() {
+		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, f.Name)), strings.Repeat(" ", nameWidth+2), f.Text, width)
+	}
+	asTyped := func(text string) string { return strings.ReplaceAll(text, "vcctl ", program+" ") }
+	if a.Why.Hint != "" && a.Why.Code != "" {
+		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, "hint")), strings.Repeat(" ", nameWidth+2), asTyped(a.Why.Hint), width)
+	}
+	if len(a.Why.Helps) > 0 {
+		fmt.Fprintln(out, "  what would help, each by itself:")
+	}
+	for _, help := range a.Why.Helps {
+		render.WriteWrapped(out, "    - ", "      ", asTyped(help), width)
+	}
 }

@@ -1,4 +1,4 @@
-package job
+package account
 
 import (
 	"testing"
@@ -37,7 +37,7 @@ func TestRuntime(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := runtimeOf(&batchv1alpha1.Job{Status: tc.status}, noon); got != tc.want {
+			if got := Runtime(&batchv1alpha1.Job{Status: tc.status}, noon); got != tc.want {
 				t.Errorf("runtime %s, want %s", got, tc.want)
 			}
 		})
@@ -57,7 +57,7 @@ func TestGPUs(t *testing.T) {
 		{Replicas: 2, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{container("nvidia.com/gpu", "4", "cpu", "1"), container("amd.com/gpu", "1")}}}},
 		{Replicas: 3, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{container("volcano.sh/gpu-memory", "1024")}}}},
 	}}}
-	if got := gpus(job); got != 10 {
+	if got := GPUs(job); got != 10 {
 		t.Errorf("gpus = %d, want 10: requests and limits are the same GPUs, memory of GPUs is none", got)
 	}
 }
@@ -94,7 +94,7 @@ func TestExplain(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := explain(tc.job, tc.group).short(); got != tc.want {
+			if got := Explain(tc.job, tc.group).Short(); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
@@ -112,7 +112,7 @@ func TestPodsAreInTheOrderOfTasksAndIndexes(t *testing.T) {
 		}
 		pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{keys.TaskSpec: task}}})
 	}
-	sortPods(job, pods)
+	SortPods(job, pods)
 	var got []string
 	for _, pod := range pods {
 		got = append(got, pod.Name)
@@ -129,7 +129,7 @@ func TestExitCodeIsThatOfTheFirstFailure(t *testing.T) {
 			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: *at(ago)}},
 		}}}}
 	}
-	if got := exitCode([]*corev1.Pod{pod(0, 9*time.Minute), pod(137, time.Minute), pod(3, 2*time.Minute), {}}); got != 3 {
+	if got := ExitCode([]*corev1.Pod{pod(0, 9*time.Minute), pod(137, time.Minute), pod(3, 2*time.Minute), {}}); got != 3 {
 		t.Errorf("exit code %d, want 3", got)
 	}
 }
@@ -160,7 +160,7 @@ func TestBoundPodsAreThoseWithANode(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := bound(tc.job, tc.group); got != tc.want {
+			if got := Bound(tc.job, tc.group); got != tc.want {
 				t.Errorf("%d bound, want %d", got, tc.want)
 			}
 		})

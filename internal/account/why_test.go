@@ -1,4 +1,4 @@
-package job
+package account
 
 import (
 	"testing"

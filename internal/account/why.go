@@ -1,4 +1,4 @@
-package job
+package account
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// why says why a job does not run as a whole.
-type why struct {
+// Why says why a job does not run as a whole.
+type Why struct {
 	// Code is one word; see api/reason.
 	Code string
 	// Message is a sentence, Hint what would help.
@@ -23,12 +23,12 @@ type why struct {
 	Numbers []string
 	// Helps are changes that the scheduler tried, and with which the job would start.
 	Helps []string
-	// explained says that this is the scheduler's own explanation.
-	explained bool
+	// Explained says that this is the scheduler's own explanation.
+	Explained bool
 }
 
-// short is the reason for a column: the word and the sentence.
-func (w why) short() string {
+// Short is the reason for a column: the word and the sentence.
+func (w Why) Short() string {
 	switch {
 	case w.Message == "":
 		return w.Code
@@ -38,71 +38,71 @@ func (w why) short() string {
 	return w.Code + ": " + w.Message
 }
 
-// explain finds the reason: the scheduler's explanation first, then the
+// Explain finds the reason: the scheduler's explanation first, then the
 // conditions any scheduler of Volcano's kind writes, then what the controller
 // said. A job that runs or ended well has none.
-func explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) why {
-	phase := phaseOf(job)
+func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
+	phase := Phase(job)
 	switch {
 	case phase == batchv1alpha1.Aborted:
-		return why{Code: "Suspended", Message: "the job is suspended; its pods are stopped", Hint: "vcctl job resume " + job.Name}
+		return Why{Code: "Suspended", Message: "the job is suspended; its pods are stopped", Hint: "vcctl job resume " + job.Name}
 	case phase == batchv1alpha1.Completed:
-		return why{}
-	case finished(phase):
-		return why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
+		return Why{}
+	case Finished(phase):
+		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
 	case group == nil && phase == batchv1alpha1.Pending && job.Status.State.Reason != "":
-		return why{Code: job.Status.State.Reason, Message: job.Status.State.Message, Hint: reason.Get(reason.Code(job.Status.State.Reason)).Hint}
+		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message, Hint: reason.Get(reason.Code(job.Status.State.Reason)).Hint}
 	case group == nil && phase == batchv1alpha1.Pending:
-		return why{Code: "NoPodGroup", Message: orElse(job.Status.State.Message, "no controller has taken the job up yet"),
+		return Why{Code: "NoPodGroup", Message: orElse(job.Status.State.Message, "no controller has taken the job up yet"),
 			Hint: "if this lasts, is the controller running? (vcd controllers)"}
 	case group == nil:
-		return why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
+		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
 	}
 	if e := group.Status.Explanation; e != nil && e.Reason != "" {
 		return fromExplanation(e)
 	}
 	if phase == batchv1alpha1.Running {
-		return why{}
+		return Why{}
 	}
 	if w, found := fromConditions(group); found {
 		return w
 	}
 	if group.Status.Phase == "" {
-		return why{Code: "NotSeen", Message: fmt.Sprintf("scheduler %q has not looked at the job yet", orElse(job.Spec.SchedulerName, "volcano")),
+		return Why{Code: "NotSeen", Message: fmt.Sprintf("scheduler %q has not looked at the job yet", orElse(job.Spec.SchedulerName, "volcano")),
 			Hint: "if this lasts, is the scheduler running? (vcd scheduler)"}
 	}
 	return fromPhases(job, group)
 }
 
 // fromPhases says what little the phases tell, when nobody said more.
-func fromPhases(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) why {
-	if job.Status.State.Message != "" || phaseOf(job) != batchv1alpha1.Pending {
-		return why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
+func fromPhases(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
+	if job.Status.State.Message != "" || Phase(job) != batchv1alpha1.Pending {
+		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
 	}
 	switch group.Status.Phase {
 	case schedulingv1beta1.PodGroupPending:
 		entry := reason.Get(reason.NotEnqueued)
-		return why{Code: string(entry.Code), Message: entry.Sentence, Hint: entry.Hint}
+		return Why{Code: string(entry.Code), Message: entry.Sentence, Hint: entry.Hint}
 	case schedulingv1beta1.PodGroupInqueue:
-		return why{Code: "Starting", Message: "the gang is let in; its pods are being made and placed"}
+		return Why{Code: "Starting", Message: "the gang is let in; its pods are being made and placed"}
 	case schedulingv1beta1.PodGroupRunning:
-		return why{Code: "Starting", Message: "the pods have their nodes and are starting"}
+		return Why{Code: "Starting", Message: "the pods have their nodes and are starting"}
 	}
-	return why{}
+	return Why{}
 }
 
-func fromExplanation(e *schedulingv1beta1.Explanation) why {
+func fromExplanation(e *schedulingv1beta1.Explanation) Why {
 	entry := reason.Get(reason.Code(e.Reason))
 	var helps []string
 	for _, h := range e.Helps {
 		helps = append(helps, h.Text)
 	}
-	return why{
+	return Why{
 		Helps:   helps,
 		Code:    e.Reason,
 		Message: orElse(e.Message, entry.Sentence),
 		Hint:    orElse(e.Hint, entry.Hint),
-		Numbers: numbers(e), explained: true,
+		Numbers: numbers(e), Explained: true,
 	}
 }
 
@@ -150,7 +150,7 @@ func standing(allocated, deserved, guarantee, capability corev1.ResourceList) st
 		list corev1.ResourceList
 	}{{"allocated", allocated}, {"deserved", deserved}, {"guarantee", guarantee}, {"capability", capability}} {
 		if len(part.list) > 0 {
-			text += "; " + part.name + " " + resourceText(part.list)
+			text += "; " + part.name + " " + ResourceText(part.list)
 		}
 	}
 	return text
@@ -199,17 +199,17 @@ func nodeTally(e *schedulingv1beta1.Explanation) string {
 }
 
 // fromConditions reads what a scheduler without explanations leaves behind.
-func fromConditions(group *schedulingv1beta1.PodGroup) (why, bool) {
+func fromConditions(group *schedulingv1beta1.PodGroup) (Why, bool) {
 	for _, condition := range slices.Backward(group.Status.Conditions) {
 		if condition.Type == schedulingv1beta1.PodGroupUnschedulableType && condition.Status == corev1.ConditionTrue {
-			return why{Code: condition.Reason, Message: condition.Message}, true
+			return Why{Code: condition.Reason, Message: condition.Message}, true
 		}
 	}
-	return why{}, false
+	return Why{}, false
 }
 
-// resourceText writes a list of resources in a fixed order: cpu, memory, the rest by name.
-func resourceText(list corev1.ResourceList) string {
+// ResourceText writes a list of resources in a fixed order: cpu, memory, the rest by name.
+func ResourceText(list corev1.ResourceList) string {
 	var names []string
 	for name := range list {
 		names = append(names, string(name))

@@ -1,4 +1,4 @@
-package job
+package account
 
 import (
 	"fmt"
@@ -26,81 +26,79 @@ const (
 	byPods       = "pods"
 )
 
-// account is all that `job explain` tells about one job.
-type account struct {
-	sheet
-	why    why
-	source string
+// Account is all that `job explain` tells about one job.
+type Account struct {
+	Sheet
+	Why Why
+	// Source is who says so: scheduler, conditions and events, job, or pods.
+	Source string
 }
 
-// accountOf decides what is told: what holds pods that have their nodes comes
+// Of decides what is told: what holds pods that have their nodes comes
 // before conditions, and after the scheduler's own explanation.
-func accountOf(s *sheet) *account {
-	a := &account{sheet: *s, why: s.cause(), source: byController}
+func Of(s *Sheet) *Account {
+	a := &Account{Sheet: *s, Why: s.Cause(), Source: byController}
 	switch {
-	case a.why.explained:
-		a.source = byScheduler
-	case s.group != nil && active(phaseOf(s.job)):
-		a.source = byOthers
+	case a.Why.Explained:
+		a.Source = byScheduler
+	case s.Group != nil && Active(Phase(s.Job)):
+		a.Source = byOthers
 	}
-	if active(phaseOf(s.job)) {
+	if Active(Phase(s.Job)) {
 		var gave bool
-		if a.why, gave = a.why.giveWay(troublesOf(s.pods, s.events), s.job.Name); gave {
-			a.source = byPods
+		if a.Why, gave = a.Why.GiveWay(TroublesOf(s.Pods, s.Events), s.Job.Name); gave {
+			a.Source = byPods
 		}
 	}
 	return a
 }
 
-// waits says whether the job neither runs nor has ended.
-func (a *account) waits() bool {
-	phase := phaseOf(a.job)
-	return phase != batchv1alpha1.Running && phase != batchv1alpha1.Completing && phase != batchv1alpha1.Terminating && !finished(phase)
+// Waits says whether the job neither runs nor has ended.
+func (a *Account) Waits() bool {
+	phase := Phase(a.Job)
+	return phase != batchv1alpha1.Running && phase != batchv1alpha1.Completing && phase != batchv1alpha1.Terminating && !Finished(phase)
 }
 
-// explanation is the scheduler's own; nil when it gave none that still holds.
-func (a *account) explanation() *schedulingv1beta1.Explanation {
-	if !a.why.explained || a.group == nil {
+// Explanation is the scheduler's own; nil when it gave none that still holds.
+func (a *Account) Explanation() *schedulingv1beta1.Explanation {
+	if !a.Why.Explained || a.Group == nil {
 		return nil
 	}
-	return a.group.Status.Explanation
+	return a.Group.Status.Explanation
 }
 
-// headline is who is where since when: nlp/train is Pending: GangDoesNotFit (18m).
-func (a *account) headline(style render.Style, now time.Time) string {
-	text := fmt.Sprintf("%s/%s is %s", a.job.Namespace, a.job.Name, style.Phase(string(phaseOf(a.job))))
-	if a.why.Code != "" {
-		text += ": " + a.why.Code
+// Headline is who is where since when: nlp/train is Pending: GangDoesNotFit (18m).
+func (a *Account) Headline(style render.Style, now time.Time) string {
+	text := fmt.Sprintf("%s/%s is %s", a.Job.Namespace, a.Job.Name, style.Phase(string(Phase(a.Job))))
+	if a.Why.Code != "" {
+		text += ": " + a.Why.Code
 	}
-	return text + " (" + render.Age(now, a.since()) + ")"
+	return text + " (" + render.Age(now, a.Since()) + ")"
 }
 
-// since is when the job came into the state that it is in.
-func (a *account) since() time.Time {
-	if e := a.explanation(); e != nil && e.Since != nil {
+// Since is when the job came into the state that it is in.
+func (a *Account) Since() time.Time {
+	if e := a.Explanation(); e != nil && e.Since != nil {
 		return e.Since.Time
 	}
-	if at := enteredPhase(a.job, phaseOf(a.job)); !at.IsZero() {
+	if at := EnteredPhase(a.Job, Phase(a.Job)); !at.IsZero() {
 		return at
 	}
-	return a.job.CreationTimestamp.Time
+	return a.Job.CreationTimestamp.Time
 }
 
-// fact is one line of the account.
-type fact struct{ name, text string }
-
-// facts are the numbers behind the reason, one line each.
-func (a *account) facts() []fact {
-	var facts []fact
+// Facts are the numbers behind the reason, one line each.
+func (a *Account) Facts() []Fact {
+	var facts []Fact
 	add := func(name, text string) {
 		if text != "" {
-			facts = append(facts, fact{name, text})
+			facts = append(facts, Fact{name, text})
 		}
 	}
-	if a.waits() {
+	if a.Waits() {
 		add("needs", a.needs())
 	}
-	e := a.explanation()
+	e := a.Explanation()
 	if e == nil {
 		return append(facts, a.otherFacts()...)
 	}
@@ -120,17 +118,17 @@ func (a *account) facts() []fact {
 }
 
 // needs is what the job asks for: its tasks, and how many pods must start together.
-func (a *account) needs() string {
+func (a *Account) needs() string {
 	var parts []string
-	for i := range a.job.Spec.Tasks {
-		task := &a.job.Spec.Tasks[i]
+	for i := range a.Job.Spec.Tasks {
+		task := &a.Job.Spec.Tasks[i]
 		requests := corev1.ResourceList{}
 		for _, container := range task.Template.Spec.Containers {
-			addRequests(requests, container.Resources)
+			AddRequests(requests, container.Resources)
 		}
-		parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s x %s", countOf(int(task.Replicas), "pod"), resourceText(requests)), " x "))
+		parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s x %s", Count(int(task.Replicas), "pod"), ResourceText(requests)), " x "))
 	}
-	all, least := replicas(a.job), minimum(a.job)
+	all, least := Replicas(a.Job), Minimum(a.Job)
 	together := fmt.Sprintf("%d of %d must start together", least, all)
 	switch {
 	case least >= all && all > 1:
@@ -152,18 +150,18 @@ func membersText(m *schedulingv1beta1.ExplainedMembers) string {
 }
 
 // queueFacts are how the job's queue and those above it stand, and its place in it.
-func queueFacts(q *schedulingv1beta1.ExplainedQueue) []fact {
-	facts := []fact{{"queue", q.Name + standing(q.Allocated, q.Deserved, q.Guarantee, q.Capability)}}
+func queueFacts(q *schedulingv1beta1.ExplainedQueue) []Fact {
+	facts := []Fact{{"queue", q.Name + standing(q.Allocated, q.Deserved, q.Guarantee, q.Capability)}}
 	for _, level := range slices.Backward(q.Path) {
 		if text := standing(level.Allocated, level.Deserved, level.Guarantee, level.Capability); text != "" {
-			facts = append(facts, fact{"above it", level.Name + text})
+			facts = append(facts, Fact{"above it", level.Name + text})
 		}
 	}
 	switch {
 	case q.Position > 0 && q.Waiting > 0:
-		facts = append(facts, fact{"order", fmt.Sprintf("%d of %d in the queue", q.Position, q.Waiting)})
+		facts = append(facts, Fact{"order", fmt.Sprintf("%d of %d in the queue", q.Position, q.Waiting)})
 	case q.Position > 0:
-		facts = append(facts, fact{"order", fmt.Sprintf("%d in the queue", q.Position)})
+		facts = append(facts, Fact{"order", fmt.Sprintf("%d in the queue", q.Position)})
 	}
 	return facts
 }
@@ -196,7 +194,7 @@ func sparedText(spared []schedulingv1beta1.ExplainedSpared) string {
 			text += " (" + s.Detail + ")"
 		}
 		if s.Pods > 0 {
-			text = countOf(int(s.Pods), "pod") + ": " + text
+			text = Count(int(s.Pods), "pod") + ": " + text
 		}
 		parts = append(parts, text)
 	}
@@ -232,29 +230,29 @@ func triedText(e *schedulingv1beta1.Explanation) string {
 
 // otherFacts are what conditions, pods and events tell, where the scheduler
 // gave no explanation of its own.
-func (a *account) otherFacts() []fact {
-	var facts []fact
-	if !active(phaseOf(a.job)) {
-		for _, line := range failures(a.job, a.pods) {
-			facts = append(facts, fact{"failed", line})
+func (a *Account) otherFacts() []Fact {
+	var facts []Fact
+	if !Active(Phase(a.Job)) {
+		for _, line := range Failures(a.Job, a.Pods) {
+			facts = append(facts, Fact{"failed", line})
 		}
 		return facts
 	}
-	for _, line := range troubleLines(a.job, troublesOf(a.pods, a.events)) {
-		facts = append(facts, fact{"pods", line})
+	for _, line := range TroubleLines(a.Job, TroublesOf(a.Pods, a.Events)) {
+		facts = append(facts, Fact{"pods", line})
 	}
-	for _, line := range unscheduled(a.pods) {
-		facts = append(facts, fact{"pods", line})
+	for _, line := range unscheduled(a.Pods) {
+		facts = append(facts, Fact{"pods", line})
 	}
 	for _, line := range a.warnings() {
-		facts = append(facts, fact{"event", line})
+		facts = append(facts, Fact{"event", line})
 	}
-	if a.waits() && a.unreadable {
-		facts = append(facts, fact{"source", "you may not read pod groups here: the scheduler's explanation stands there"})
+	if a.Waits() && a.Unreadable {
+		facts = append(facts, Fact{"source", "you may not read pod groups here: the scheduler's explanation stands there"})
 	}
-	if a.waits() && !a.placed() && a.source == byOthers {
-		facts = append(facts, fact{"source", fmt.Sprintf("scheduler %q gave no explanation of its own; this is what conditions and events say",
-			orElse(a.job.Spec.SchedulerName, keys.DefaultSchedulerName))})
+	if a.Waits() && !a.placed() && a.Source == byOthers {
+		facts = append(facts, Fact{"source", fmt.Sprintf("scheduler %q gave no explanation of its own; this is what conditions and events say",
+			orElse(a.Job.Spec.SchedulerName, keys.DefaultSchedulerName))})
 	}
 	return facts
 }
@@ -265,7 +263,7 @@ func unscheduled(pods []*corev1.Pod) []string {
 	for _, pod := range pods {
 		for _, condition := range pod.Status.Conditions {
 			if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && pod.Spec.NodeName == "" {
-				count[strings.TrimPrefix(condition.Reason+": "+oneLine(condition.Message), ": ")]++
+				count[strings.TrimPrefix(condition.Reason+": "+OneLine(condition.Message), ": ")]++
 			}
 		}
 	}
@@ -280,49 +278,49 @@ func unscheduled(pods []*corev1.Pod) []string {
 const maxWarnings = 5
 
 // placed says that the pods have their nodes: what a scheduler warned of before is over.
-func (a *account) placed() bool {
-	return !a.waits() || a.group != nil && a.group.Status.Phase == schedulingv1beta1.PodGroupRunning
+func (a *Account) placed() bool {
+	return !a.Waits() || a.Group != nil && a.Group.Status.Phase == schedulingv1beta1.PodGroupRunning
 }
 
 // warnings are the newest warnings about the job, its PodGroup and its pods, each text once.
-func (a *account) warnings() []string {
+func (a *Account) warnings() []string {
 	var lines []string
 	seen := map[string]bool{}
-	for i := range slices.Backward(a.events) {
-		event := &a.events[i]
-		text := event.Reason + ": " + oneLine(event.Message)
+	for i := range slices.Backward(a.Events) {
+		event := &a.Events[i]
+		text := event.Reason + ": " + OneLine(event.Message)
 		if event.Type != corev1.EventTypeWarning || a.placed() && fromScheduler[event.Reason] || seen[text] || len(lines) == maxWarnings {
 			continue
 		}
 		seen[text] = true
-		lines = append(lines, a.objectOf(event)+" "+text)
+		lines = append(lines, a.ObjectOf(event)+" "+text)
 	}
 	return lines
 }
 
-// object is the account for programs.
-func (a *account) object() (*unstructured.Unstructured, error) {
+// Object is the account for programs.
+func (a *Account) Object() (*unstructured.Unstructured, error) {
 	content := map[string]any{
 		"apiVersion": "insight.vc-batch.dev/v1alpha1", "kind": "Explanation",
-		"metadata": map[string]any{"name": a.job.Name, "namespace": a.job.Namespace},
-		"phase":    string(phaseOf(a.job)), "waits": a.waits(), "source": a.source,
-		"since": a.since().UTC().Format(time.RFC3339),
+		"metadata": map[string]any{"name": a.Job.Name, "namespace": a.Job.Namespace},
+		"phase":    string(Phase(a.Job)), "waits": a.Waits(), "source": a.Source,
+		"since": a.Since().UTC().Format(time.RFC3339),
 	}
-	for name, text := range map[string]string{"reason": a.why.Code, "message": a.why.Message, "hint": a.why.Hint} {
+	for name, text := range map[string]string{"reason": a.Why.Code, "message": a.Why.Message, "hint": a.Why.Hint} {
 		if text != "" {
 			content[name] = text
 		}
 	}
-	if e := a.explanation(); e != nil {
+	if e := a.Explanation(); e != nil {
 		plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(e)
 		if err != nil {
 			return nil, err
 		}
 		content["explanation"] = plain
-	} else if facts := a.facts(); len(facts) > 0 {
+	} else if facts := a.Facts(); len(facts) > 0 {
 		var lines []any
 		for _, f := range facts {
-			lines = append(lines, f.name+": "+f.text)
+			lines = append(lines, f.Name+": "+f.Text)
 		}
 		content["facts"] = lines
 	}

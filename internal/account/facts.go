@@ -1,0 +1,165 @@
+package account
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// Phase returns the phase of a job; a job that no controller saw yet is Pending.
+func Phase(job *batchv1alpha1.Job) batchv1alpha1.JobPhase {
+	if job.Status.State.Phase == "" {
+		return batchv1alpha1.Pending
+	}
+	return job.Status.State.Phase
+}
+
+// Finished says whether the job has come to rest for good; a suspended one can still be resumed.
+func Finished(phase batchv1alpha1.JobPhase) bool {
+	switch phase {
+	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated:
+		return true
+	}
+	return false
+}
+
+// Active says whether pods of the job run or are meant to.
+func Active(phase batchv1alpha1.JobPhase) bool {
+	return !Finished(phase) && phase != batchv1alpha1.Aborted
+}
+
+// Replicas is the number of pods that the job wants.
+func Replicas(job *batchv1alpha1.Job) int32 {
+	var sum int32
+	for i := range job.Spec.Tasks {
+		sum += job.Spec.Tasks[i].Replicas
+	}
+	return sum
+}
+
+// Minimum is the number of pods that must run together.
+func Minimum(job *batchv1alpha1.Job) int32 {
+	if job.Spec.MinAvailable > 0 {
+		return job.Spec.MinAvailable
+	}
+	var sum int32
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
+		if task.MinAvailable != nil {
+			sum += *task.MinAvailable
+		} else {
+			sum += task.Replicas
+		}
+	}
+	return sum
+}
+
+// Ready is the number of pods that run or have succeeded.
+func Ready(job *batchv1alpha1.Job) int32 { return job.Status.Running + job.Status.Succeeded }
+
+// Bound is the number of pods that have a node or have succeeded, as far as the
+// job and its PodGroup, which may be nil, tell: pods that have a node and have not
+// started yet are counted by neither, unless all that must run together have one.
+// Of a completed job all count: those that had not ended were not needed any more.
+func Bound(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) int32 {
+	n := Ready(job)
+	if Phase(job) == batchv1alpha1.Completed {
+		return max(n, Minimum(job))
+	}
+	if group == nil || !Active(Phase(job)) {
+		return n
+	}
+	if e := group.Status.Explanation; e != nil && e.Members != nil {
+		n = max(n, e.Members.Running)
+	}
+	if group.Status.Phase == schedulingv1beta1.PodGroupRunning && Phase(job) != batchv1alpha1.Restarting {
+		n = max(n, min(Minimum(job), Replicas(job)))
+	}
+	return n
+}
+
+// User is who submitted the job, as far as it says; the annotation goes before the label.
+func User(job *batchv1alpha1.Job) string {
+	return orElse(job.Annotations[keys.User], job.Labels[keys.User])
+}
+
+// GPUs is the number of GPUs that all pods of the job ask for together.
+func GPUs(job *batchv1alpha1.Job) int64 {
+	var sum int64
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
+		for _, container := range task.Template.Spec.Containers {
+			sum += int64(task.Replicas) * gpusOf(container.Resources)
+		}
+	}
+	return sum
+}
+
+func gpusOf(resources corev1.ResourceRequirements) int64 {
+	var sum int64
+	seen := map[corev1.ResourceName]bool{}
+	for _, list := range []corev1.ResourceList{resources.Requests, resources.Limits} {
+		for name, amount := range list {
+			if isGPU(string(name)) && !seen[name] {
+				seen[name] = true
+				sum += amount.Value()
+			}
+		}
+	}
+	return sum
+}
+
+// isGPU says whether a resource counts whole GPUs, whoever makes them. Memory and
+// percentages of GPUs are not counted.
+func isGPU(name string) bool {
+	_, kind, found := strings.Cut(name, "/")
+	return found && (kind == "gpu" || kind == "gpu-number" || kind == "vgpu-number" || strings.HasPrefix(kind, "mig-"))
+}
+
+// EnteredPhase returns when the job entered a phase last.
+func EnteredPhase(job *batchv1alpha1.Job, phase batchv1alpha1.JobPhase) time.Time {
+	var last time.Time
+	for _, condition := range job.Status.Conditions {
+		if condition.Status == phase && condition.LastTransitionTime != nil {
+			last = condition.LastTransitionTime.Time
+		}
+	}
+	if last.IsZero() && job.Status.State.Phase == phase {
+		last = job.Status.State.LastTransitionTime.Time
+	}
+	return last
+}
+
+// Runtime is how long the job has run, or ran; 0 when it has not started.
+func Runtime(job *batchv1alpha1.Job, now time.Time) time.Duration {
+	start := EnteredPhase(job, batchv1alpha1.Running)
+	if start.IsZero() {
+		return 0
+	}
+	end := now
+	if phase := Phase(job); phase != batchv1alpha1.Running && !job.Status.State.LastTransitionTime.IsZero() {
+		end = job.Status.State.LastTransitionTime.Time
+	}
+	return max(0, end.Sub(start))
+}
+
+// ShortPod is the name of a pod without that of its job: task-index.
+func ShortPod(job, pod string) string {
+	return strings.TrimPrefix(pod, job+"-")
+}
+
+// PluginNames lists the job's plugins in order.
+func PluginNames(job *batchv1alpha1.Job) []string {
+	var names []string
+	for name := range job.Spec.Plugins {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,45 @@
+package account
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// GroupReason says why a gang waits, as a column does: what the scheduler explains, else what conditions tell; "" when nothing is said.
+func GroupReason(group *schedulingv1beta1.PodGroup) string {
+	if e := group.Status.Explanation; e != nil && e.Reason != "" {
+		return fromExplanation(e).Short()
+	}
+	switch group.Status.Phase {
+	case schedulingv1beta1.PodGroupRunning, schedulingv1beta1.PodGroupCompleted:
+		return ""
+	}
+	w, _ := fromConditions(group)
+	return w.Short()
+}
+
+// PodReason says why a pod does not run, or how it ended when that was not well; "" when all is well. Events, oldest first, may be none.
+func PodReason(pod *corev1.Pod, events []corev1.Event) string {
+	if one, found := TroubleOf(pod, events); found {
+		return Why{Code: one.Code, Message: OneLine(one.Message)}.Short()
+	}
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && pod.Spec.NodeName == "" {
+			return Why{Code: condition.Reason, Message: OneLine(condition.Message)}.Short()
+		}
+	}
+	if pod.Status.Phase != corev1.PodFailed {
+		return ""
+	}
+	for _, status := range ContainerStatuses(pod) {
+		if ended := status.State.Terminated; ended != nil && ended.ExitCode != 0 {
+			return Why{Code: cmp.Or(ended.Reason, "Error"), Message: strings.TrimSuffix(fmt.Sprintf("container %s ended with exit code %d: %s", status.Name, ended.ExitCode, OneLine(ended.Message)), ": ")}.Short()
+		}
+	}
+	return Why{Code: pod.Status.Reason, Message: OneLine(pod.Status.Message)}.Short()
+}

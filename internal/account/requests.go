@@ -1,0 +1,38 @@
+package account
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// AddRequests adds what a container asks for; what it limits without a request it asks for, too.
+func AddRequests(sum corev1.ResourceList, resources corev1.ResourceRequirements) {
+	add := func(name corev1.ResourceName) {
+		amount, given := resources.Requests[name]
+		if !given {
+			amount = resources.Limits[name]
+		}
+		total := sum[name]
+		total.Add(amount)
+		sum[name] = total
+	}
+	names := map[corev1.ResourceName]bool{}
+	for name := range resources.Requests {
+		names[name] = true
+	}
+	for name := range resources.Limits {
+		names[name] = true
+	}
+	for name := range names {
+		add(name)
+	}
+}
+
+// Count is a number with its noun: 1 pod, 2 pods.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
