@@ -65,6 +65,16 @@ func UnknownCommand(f *Factory, parent *cobra.Command, word string) error {
 	return Errorf(hint, "unknown command %q for %q", word, Path(f, parent))
 }
 
+// NoArgs refuses arguments of a command that takes none.
+func NoArgs(f *Factory) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return UsageError(f, cmd, "%s takes no arguments: what is %q?", Path(f, cmd), args[0])
+	}
+}
+
 // NoFileArgs refuses arguments of a command that takes its file with -f.
 func NoFileArgs(f *Factory) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

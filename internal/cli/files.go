@@ -86,7 +86,7 @@ func (s *Files) Read(f *Factory) ([]FileObject, error) {
 		return nil, fileError(err)
 	}
 	if len(infos) == 0 {
-		return nil, Errorf("files must end with .yaml, .yml or .json when a directory is given", "no objects in %s", strings.Join(s.Names, ", "))
+		return nil, Errorf("a file holds YAML or JSON; in a directory those count that end with .yaml, .yml or .json", "no objects in %s", strings.Join(s.Names, ", "))
 	}
 	objects := make([]FileObject, 0, len(infos))
 	for _, info := range infos {

@@ -225,9 +225,25 @@ func (l *List[T]) missing(ctx context.Context, items []T) error {
 		if there == nil && l.Suggest != nil {
 			there = l.Suggest(ctx)
 		}
-		all = append(all, NotFound(strings.TrimSuffix(l.Kind, "s"), name, l.Namespace, there))
+		missing := NotFound(strings.TrimSuffix(l.Kind, "s"), name, l.Namespace, there)
+		if missing.Hint == "" {
+			missing.Hint = someOf(there)
+		}
+		all = append(all, missing)
 	}
 	return errors.Join(all...)
+}
+
+// someOf is a hint that names what there is, not more than a line of it.
+func someOf(names []string) string {
+	const most = 8
+	switch {
+	case len(names) == 0:
+		return "without a name all are shown"
+	case len(names) <= most:
+		return "there are: " + strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("there are: %s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // NotFound says that an object does not exist; a name close to it is offered.

@@ -33,7 +33,7 @@ func New(f *cli.Factory) *cobra.Command {
 			Short:   "Print the completion script for " + shell.name,
 			Long:    "Print the completion script for " + shell.name + ".",
 			Example: "  # For this shell only\n  " + shell.load + "\n\n  # For every shell to come\n  " + shell.keep,
-			Args:    cobra.NoArgs,
+			Args:    cli.NoArgs(f),
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				return shell.write(cmd.Root(), f.Streams.Out)
 			},

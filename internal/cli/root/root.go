@@ -213,7 +213,7 @@ func newOptions(f *cli.Factory) *cobra.Command {
 
 			# The same flags on any command
 			vcctl job list --context prod -n nlp`),
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs(f),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := io.WriteString(f.Streams.Out, "These flags may be given to any command:\n\n"+cmd.Root().PersistentFlags().FlagUsages())
 			return err

@@ -43,7 +43,7 @@ func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Co
 
 			# Of all namespaces, again and again
 			watch vcctl top --once -A`),
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs(f),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !o.once {
 				return cli.Errorf(cli.Path(f, cmd)+" --once; to repeat it: watch "+cli.Path(f, cmd)+" --once",
