@@ -18,6 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/room"
 )
 
 // hyperOptions are the inputs of `vcctl node hypernodes`.
@@ -98,7 +99,7 @@ func hyperNodes(ctx context.Context, o *hyperOptions) error {
 	} else if err != nil {
 		return err
 	}
-	return o.draw(newNear(hypers, nodes, Rooms(nodes, pods), unknown))
+	return o.draw(newNear(hypers, nodes, room.All(nodes, pods), unknown))
 }
 
 func hyperKind() schema.GroupVersionKind { return topologyv1alpha1.GroupVersion.WithKind("HyperNode") }
@@ -145,14 +146,14 @@ func (o *hyperOptions) printObjects(hypers []*topologyv1alpha1.HyperNode) error 
 type near struct {
 	names    []string // of nodes, by their number in the model
 	topology *model.Topology
-	rooms    map[string]Room
+	rooms    map[string]room.Room
 	tiers    map[string]string // what people call the tier of a hypernode
 	unknown  bool
 }
 
-func newNear(hypers []*topologyv1alpha1.HyperNode, nodes []*corev1.Node, rooms []Room, unknown bool) *near {
+func newNear(hypers []*topologyv1alpha1.HyperNode, nodes []*corev1.Node, rooms []room.Room, unknown bool) *near {
 	cluster := model.New()
-	t := &near{rooms: map[string]Room{}, tiers: map[string]string{}, unknown: unknown}
+	t := &near{rooms: map[string]room.Room{}, tiers: map[string]string{}, unknown: unknown}
 	for _, node := range nodes {
 		cluster.Apply(model.NodeFrom(node))
 	}
@@ -164,7 +165,7 @@ func newNear(hypers []*topologyv1alpha1.HyperNode, nodes []*corev1.Node, rooms [
 		}
 	}
 	for i := range rooms {
-		t.rooms[rooms[i].name] = rooms[i]
+		t.rooms[rooms[i].Name] = rooms[i]
 	}
 	t.names, t.topology = cluster.Nodes.Name, cluster.Topology()
 	return t
@@ -227,18 +228,18 @@ func byName(domains []*model.Domain) []*model.Domain {
 
 // row says what is in a hypernode, or in none.
 func (t *near) row(o *hyperOptions, d *model.Domain, name, tier string, ids []model.NodeID) []string {
-	var idle, has amounts
+	var idle, has room.Amounts
 	var names []string
 	for _, id := range ids {
-		room := t.rooms[t.names[id]]
+		at := t.rooms[t.names[id]]
 		names = append(names, t.names[id])
-		has.add(room.has, 1)
-		if room.usable {
-			idle.add(room.idle, 1)
+		has.Add(at.Has, 1)
+		if at.Usable {
+			idle.Add(at.Idle, 1)
 		}
 	}
-	row := []string{name, tier, strconv.Itoa(len(ids)), orUnknown(false, t.unknown, milliText(idle.milliCPU)),
-		orUnknown(false, t.unknown, kibText(idle.memoryBytes)), devicesText(idle, has, t.unknown)}
+	row := []string{name, tier, strconv.Itoa(len(ids)), orUnknown(false, t.unknown, milliText(idle.MilliCPU)),
+		orUnknown(false, t.unknown, kibText(idle.MemoryBytes)), devicesText(idle, has, t.unknown)}
 	if o.out.Wide() {
 		row = append(row, cmp.Or(strings.Join(names, ","), "-"))
 	}

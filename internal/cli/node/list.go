@@ -15,6 +15,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/room"
 )
 
 // listOptions are the inputs of `vcctl node list`.
@@ -147,18 +148,18 @@ func (b *book) drop(uid types.UID) {
 }
 
 // room is that of a node.
-func (b *book) room(node *corev1.Node) Room {
-	held := &amounts{}
+func (b *book) room(node *corev1.Node) room.Room {
+	held := &room.Amounts{}
 	for _, pod := range b.pods[node.Name] {
-		held.add(asked(pod), 1)
+		held.Add(room.Asked(pod), 1)
 	}
-	r := roomOf(node, held)
-	r.unknown = b.unknown
+	r := room.Of(node, held)
+	r.Unknown = b.unknown
 	return r
 }
 
-func (b *book) rooms(nodes []*corev1.Node) []Room {
-	rooms := make([]Room, len(nodes))
+func (b *book) rooms(nodes []*corev1.Node) []room.Room {
+	rooms := make([]room.Room, len(nodes))
 	for i, node := range nodes {
 		rooms[i] = b.room(node)
 	}
@@ -222,29 +223,29 @@ func columns(f *cli.Factory, b *book) []cli.Column[*corev1.Node] {
 	type node = *corev1.Node
 	type column = cli.Column[node]
 	style := render.Style{Enabled: f.Streams.Color()}
-	amount := func(title string, idle bool, of func(*amounts) int64, text func(int64) string) column {
+	amount := func(title string, idle bool, of func(*room.Amounts) int64, text func(int64) string) column {
 		value := func(n node) int64 {
 			r := b.room(n)
 			if idle {
-				return of(&r.idle)
+				return of(&r.Idle)
 			}
-			return of(&r.has)
+			return of(&r.Has)
 		}
 		return column{Title: title, Text: func(n node) string { return orUnknown(!idle, b.unknown, text(value(n))) },
 			Compare: func(x, y node) int { return cmp.Compare(value(x), value(y)) }}
 	}
-	cpu, memory := func(a *amounts) int64 { return a.milliCPU }, func(a *amounts) int64 { return a.memoryBytes }
+	cpu, memory := func(a *room.Amounts) int64 { return a.MilliCPU }, func(a *room.Amounts) int64 { return a.MemoryBytes }
 	return []column{
 		{Title: "NAME", Text: func(n node) string { return n.Name }},
-		{Title: "STATUS", Text: func(n node) string { return style.Phase(statusOf(n)) }},
+		{Title: "STATUS", Text: func(n node) string { return style.Phase(room.Status(n)) }},
 		amount("CPU", false, cpu, milliText), amount("IDLE CPU", true, cpu, milliText),
 		amount("MEMORY", false, memory, kibText), amount("IDLE MEMORY", true, memory, kibText),
-		{Title: "DEVICES", Text: func(n node) string { r := b.room(n); return devicesText(r.idle, r.has, r.unknown) }},
+		{Title: "DEVICES", Text: func(n node) string { r := b.room(n); return devicesText(r.Idle, r.Has, r.Unknown) }},
 		{Title: "PODS", Wide: true, Text: func(n node) string {
 			return orUnknown(false, b.unknown, strconv.Itoa(len(b.pods[n.Name]))) + "/" + n.Status.Allocatable.Pods().String()
 		}},
 		{Title: "TAINTS", Wide: true, Text: taintsText},
-		{Title: "ADDRESS", Wide: true, Text: addressOf},
+		{Title: "ADDRESS", Wide: true, Text: func(n node) string { return cmp.Or(room.Address(n), "-") }},
 		{Title: "AGE", Wide: true, Volatile: true, Text: func(n node) string { return render.Age(f.Now(), n.CreationTimestamp.Time) },
 			Compare: func(a, b node) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
 	}
@@ -256,13 +257,4 @@ func taintsText(n *corev1.Node) string {
 		texts[i] = n.Spec.Taints[i].ToString()
 	}
 	return cmp.Or(strings.Join(texts, ","), "-")
-}
-
-func addressOf(n *corev1.Node) string {
-	for _, address := range n.Status.Addresses {
-		if address.Type == corev1.NodeInternalIP {
-			return address.Address
-		}
-	}
-	return "-"
 }

@@ -10,7 +10,6 @@ package node
 
 import (
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/internal/cli"
 )
@@ -22,26 +21,4 @@ func New(f *cli.Factory) *cobra.Command {
 		tree of hypernodes that says which of them are near each other.`, "nodes", "no")
 	cmd.AddCommand(newList(f, list), newHyperNodes(f, hyperNodes))
 	return cmd
-}
-
-// isReady says whether a node's kubelet says that it works.
-func isReady(node *corev1.Node) bool {
-	for _, condition := range node.Status.Conditions {
-		if condition.Type == corev1.NodeReady {
-			return condition.Status == corev1.ConditionTrue
-		}
-	}
-	return false
-}
-
-// statusOf is a node's state in kubectl's words.
-func statusOf(node *corev1.Node) string {
-	status := "NotReady"
-	if isReady(node) {
-		status = "Ready"
-	}
-	if node.Spec.Unschedulable {
-		status += ",SchedulingDisabled"
-	}
-	return status
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/room"
 )
 
 // maxNodeColumns is up to how many nodes get a column each; more get a row each.
@@ -19,7 +20,7 @@ const nodeGap = 5
 
 // Table is the demo's picture of rooms: a column a node, or a row a node when there are
 // many or the terminal, of width cells, is too narrow. Width 0 is never too narrow.
-func Table(rooms []Room, width int) render.Table {
+func Table(rooms []room.Room, width int) render.Table {
 	if table, fits := columnsOf(rooms, width); fits {
 		return table
 	}
@@ -27,33 +28,33 @@ func Table(rooms []Room, width int) render.Table {
 }
 
 // columnsOf is a table of a column a node; fits says whether that is a good one.
-func columnsOf(rooms []Room, width int) (table render.Table, fits bool) {
+func columnsOf(rooms []room.Room, width int) (table render.Table, fits bool) {
 	if len(rooms) > maxNodeColumns {
 		return table, false
 	}
-	names := deviceNames(rooms)
+	names := room.Devices(rooms)
 	table = render.Table{Header: []string{""}, Gap: nodeGap, FirstGap: render.DefaultGap}
 	for i := range rooms {
-		table.Header = append(table.Header, rooms[i].name)
+		table.Header = append(table.Header, rooms[i].Name)
 	}
-	lines := func(title string, of func(*Room) *amounts, known bool) {
+	lines := func(title string, of func(*room.Room) *room.Amounts, known bool) {
 		first, second := []string{title}, []string{""}
 		for i := range rooms {
 			a := of(&rooms[i])
-			first = append(first, "cpu: "+orUnknown(known, rooms[i].unknown, milliText(a.milliCPU)))
-			second = append(second, "mem: "+orUnknown(known, rooms[i].unknown, kibText(a.memoryBytes)))
+			first = append(first, "cpu: "+orUnknown(known, rooms[i].Unknown, milliText(a.MilliCPU)))
+			second = append(second, "mem: "+orUnknown(known, rooms[i].Unknown, kibText(a.MemoryBytes)))
 		}
 		table.Rows = append(table.Rows, first, second)
 		for _, name := range names {
 			row := []string{""}
 			for i := range rooms {
-				row = append(row, fmt.Sprintf("%s: %s", cli.ShortResource(name), orUnknown(known, rooms[i].unknown, strconv.FormatInt(of(&rooms[i]).devices[name], 10))))
+				row = append(row, fmt.Sprintf("%s: %s", cli.ShortResource(name), orUnknown(known, rooms[i].Unknown, strconv.FormatInt(of(&rooms[i]).Devices[name], 10))))
 			}
 			table.Rows = append(table.Rows, row)
 		}
 	}
-	lines("Allocatable", func(r *Room) *amounts { return &r.has }, true)
-	lines("Idle", func(r *Room) *amounts { return &r.idle }, false)
+	lines("Allocatable", func(r *room.Room) *room.Amounts { return &r.Has }, true)
+	lines("Idle", func(r *room.Room) *room.Amounts { return &r.Idle }, false)
 	widest, total := 0, 0
 	for i, column := range table.Widths() {
 		if i > 0 {
@@ -76,8 +77,8 @@ func orUnknown(always, unknown bool, text string) string {
 	return text
 }
 
-func rowsOf(rooms []Room) render.Table {
-	names := deviceNames(rooms)
+func rowsOf(rooms []room.Room) render.Table {
+	names := room.Devices(rooms)
 	table := render.Table{Header: []string{"NAME", "STATUS", "CPU", "IDLE CPU", "MEMORY", "IDLE MEMORY"}}
 	for _, name := range names {
 		title := strings.ToUpper(cli.ShortResource(name))
@@ -85,15 +86,15 @@ func rowsOf(rooms []Room) render.Table {
 	}
 	for i := range rooms {
 		r := &rooms[i]
-		row := []string{r.name, r.status, milliText(r.has.milliCPU), milliText(r.idle.milliCPU), kibText(r.has.memoryBytes), kibText(r.idle.memoryBytes)}
+		row := []string{r.Name, r.Status, milliText(r.Has.MilliCPU), milliText(r.Idle.MilliCPU), kibText(r.Has.MemoryBytes), kibText(r.Idle.MemoryBytes)}
 		for _, name := range names {
-			row = append(row, countOf(r.has, name), countOf(r.idle, name))
+			row = append(row, countOf(r.Has, name), countOf(r.Idle, name))
 		}
 		table.Rows = append(table.Rows, row)
 	}
 	return table
 }
 
-func countOf(a amounts, name corev1.ResourceName) string {
-	return strconv.FormatInt(a.devices[name], 10)
+func countOf(a room.Amounts, name corev1.ResourceName) string {
+	return strconv.FormatInt(a.Devices[name], 10)
 }
