@@ -1,0 +1,41 @@
+package snapshot
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/test/make"
+)
+
+var now = time.Date(2026, 11, 21, 21, 53, 39, 0, time.UTC)
+
+func works(b *make.NodeBuilder) *corev1.Node {
+	node := b.Obj()
+	node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue})
+	return node
+}
+
+func TestASnapshotSaysWhatNodesHaveAndHaveLeft(t *testing.T) {
+	t.Parallel()
+	pod := make.Pod("p").CPU("1").GPU(3).On("a").Obj()
+	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: "train", UID: "train"}}
+	s, err := Of(now, works(make.Node("b").CPU("4")), works(make.Node("a").CPU("4").Memory("8Gi").GPU(8)), pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := s.Node("a")
+	if a.Idle.MilliCPU != 3000 || a.Idle.Devices["nvidia.com/gpu"] != 5 || a.State != NodeMixed {
+		t.Errorf("%+v", a)
+	}
+	if s.Nodes[0] != a || s.Node("b").State != NodeIdle {
+		t.Errorf("%+v", s.Nodes)
+	}
+	if diff := cmp.Diff(3, len(s.Resources)); diff != "" {
+		t.Error(diff)
+	}
+}

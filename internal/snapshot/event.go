@@ -1,0 +1,68 @@
+package snapshot
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// maxEvents is how many events are kept; the oldest give way.
+const maxEvents = 500
+
+// FromEvent keeps of an event what is shown of it.
+func FromEvent(e *corev1.Event) *Event {
+	one := &Event{
+		UID: e.UID, Type: e.Type, Reason: same(e.Reason), Message: oneLine(e.Message), Count: max(e.Count, 1),
+		Kind: same(e.InvolvedObject.Kind), Namespace: same(e.InvolvedObject.Namespace), Name: e.InvolvedObject.Name, Of: e.InvolvedObject.UID,
+	}
+	one.At = e.LastTimestamp.Time
+	if e.Series != nil {
+		one.At, one.Count = e.Series.LastObservedTime.Time, e.Series.Count
+	}
+	if one.At.IsZero() {
+		one.At = e.EventTime.Time
+	}
+	if one.At.IsZero() {
+		one.At = e.CreationTimestamp.Time
+	}
+	return one
+}
+
+// ring keeps the newest events.
+type ring struct {
+	events map[types.UID]*Event
+}
+
+func (r *ring) add(e *Event) {
+	if r.events == nil {
+		r.events = map[types.UID]*Event{}
+	}
+	r.events[e.UID] = e
+	if len(r.events) >= 2*maxEvents {
+		r.trim()
+	}
+}
+
+// sorted is all of it, the oldest first.
+func (r *ring) sorted() []*Event {
+	all := make([]*Event, 0, len(r.events))
+	for _, e := range r.events {
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(a, b *Event) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.UID, b.UID)) })
+	return all
+}
+
+func (r *ring) newest() []*Event {
+	all := r.sorted()
+	return all[max(0, len(all)-maxEvents):]
+}
+
+func (r *ring) trim() {
+	all := r.sorted()
+	for _, e := range all[:len(all)-maxEvents] {
+		delete(r.events, e.UID)
+	}
+}

@@ -1,0 +1,207 @@
+package snapshot
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+)
+
+// The labels that name the rack and the pool of a node, the first that a node has counts.
+var (
+	rackLabels = []string{"topology.kubernetes.io/rack", "rack", "topology.kubernetes.io/zone"}
+	poolLabels = []string{
+		"volcano.sh/nodegroup-name", "cloud.google.com/gke-nodepool", "eks.amazonaws.com/nodegroup", "kubernetes.azure.com/agentpool", "karpenter.sh/nodepool", "node-pool", "pool",
+	}
+)
+
+func firstLabel(node *corev1.Node, names []string) string {
+	for _, name := range names {
+		if value := node.Labels[name]; value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// FromNode keeps of a node what is shown of it.
+func FromNode(node *corev1.Node) *Node {
+	n := &Node{
+		UID: node.UID, Name: node.Name, Cordoned: node.Spec.Unschedulable, Created: node.CreationTimestamp.Time, Has: amountsOf(node.Status.Allocatable),
+		PodLimit: node.Status.Allocatable.Pods().Value(), Rack: firstLabel(node, rackLabels), Pool: firstLabel(node, poolLabels), Labels: node.Labels, Status: statusOf(node),
+	}
+	for i := range node.Spec.Taints {
+		n.Taints = append(n.Taints, node.Spec.Taints[i].ToString())
+	}
+	for _, address := range node.Status.Addresses {
+		if address.Type == corev1.NodeInternalIP && n.Address == "" {
+			n.Address = address.Address
+		}
+	}
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			n.Ready, n.Since = condition.Status == corev1.ConditionTrue, condition.LastTransitionTime.Time
+			if !n.Ready {
+				n.Problem = cmp.Or(condition.Message, condition.Reason)
+			}
+		}
+	}
+	return n
+}
+
+// nodeRow is a node with the pods that hold something of it.
+func nodeRow(facts *Node, pods []*Pod, unknown bool) *Node {
+	n := *facts
+	n.Unknown = unknown
+	n.Pods = pods
+	slices.SortFunc(n.Pods, func(a, b *Pod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+	})
+	n.Used, n.Idle = Amounts{}, Amounts{}
+	n.Idle.add(n.Has, 1)
+	busy := false
+	for _, pod := range n.Pods {
+		busy = busy || pod.Job != ""
+		if pod.Asks != nil {
+			n.Used.add(*pod.Asks, 1)
+		}
+	}
+	for name := range n.Used.Devices {
+		if _, has := n.Has.Devices[name]; !has {
+			delete(n.Used.Devices, name)
+		}
+	}
+	n.Idle.add(n.Used, -1)
+	n.State = stateOfNode(&n, busy)
+	return &n
+}
+
+func stateOfNode(n *Node, busy bool) NodeState {
+	switch {
+	case !n.Ready:
+		return NodeDown
+	case n.Cordoned && busy:
+		return NodeDraining
+	case n.Cordoned:
+		return NodeDrained
+	case busy && full(n):
+		return NodeFull
+	case busy:
+		return NodeMixed
+	}
+	return NodeIdle
+}
+
+// full says whether all cpu, or all of a device, is asked for.
+func full(n *Node) bool {
+	if n.Has.MilliCPU > 0 && n.Idle.MilliCPU <= 0 {
+		return true
+	}
+	for name, has := range n.Has.Devices {
+		if has > 0 && n.Idle.Devices[name] <= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// resourcesOf are the resources that any node has: cpu, memory, devices by name.
+func resourcesOf(nodes []*Node) []corev1.ResourceName {
+	devices := map[corev1.ResourceName]bool{}
+	for _, n := range nodes {
+		for name := range n.Has.Devices {
+			devices[name] = true
+		}
+	}
+	return append([]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}, slices.Sorted(maps.Keys(devices))...)
+}
+
+func (a *Amounts) add(b Amounts, sign int64) {
+	a.MilliCPU += sign * b.MilliCPU
+	a.MemoryBytes += sign * b.MemoryBytes
+	for name, amount := range b.Devices {
+		if a.Devices == nil {
+			a.Devices = map[corev1.ResourceName]int64{}
+		}
+		a.Devices[name] += sign * amount
+	}
+}
+
+func amountsOf(list corev1.ResourceList) Amounts {
+	a := Amounts{MilliCPU: list.Cpu().MilliValue(), MemoryBytes: list.Memory().Value(), Devices: map[corev1.ResourceName]int64{}}
+	for name, amount := range list {
+		if strings.Contains(string(name), "/") && !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
+			a.Devices[name] = amount.Value()
+		}
+	}
+	return a
+}
+
+func statusOf(node *corev1.Node) string {
+	status := "NotReady"
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
+			status = "Ready"
+		}
+	}
+	if node.Spec.Unschedulable {
+		status += ",SchedulingDisabled"
+	}
+	return status
+}
+
+// pathsOf are the hypernodes that each node is in, the nearest first.
+func (b *Board) pathsOf() map[string][]string {
+	if len(b.hyper) == 0 {
+		return nil
+	}
+	above := map[string]string{} // the hypernode that a hypernode is in
+	direct := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(b.hyper)) {
+		h := b.hyper[name]
+		for i := range h.Spec.Members {
+			member := &h.Spec.Members[i]
+			if member.Type == topologyv1alpha1.MemberTypeHyperNode {
+				if exact := member.Selector.ExactMatch; exact != nil {
+					above[exact.Name] = name
+				}
+				continue
+			}
+			for node, e := range b.nodes {
+				if e.facts != nil && selects(&member.Selector, e.facts) {
+					if known, ok := direct[node]; !ok || b.hyper[known].Spec.Tier > h.Spec.Tier {
+						direct[node] = name
+					}
+				}
+			}
+		}
+	}
+	paths := make(map[string][]string, len(direct))
+	for node, name := range direct {
+		for at := name; at != "" && !slices.Contains(paths[node], at); at = above[at] {
+			paths[node] = append(paths[node], at)
+		}
+	}
+	return paths
+}
+
+func selects(s *topologyv1alpha1.MemberSelector, n *Node) bool {
+	switch {
+	case s.ExactMatch != nil:
+		return s.ExactMatch.Name == n.Name
+	case s.RegexMatch != nil:
+		matched, err := regexp.MatchString(s.RegexMatch.Pattern, n.Name)
+		return err == nil && matched
+	case s.LabelMatch != nil:
+		selector, err := metav1.LabelSelectorAsSelector(s.LabelMatch)
+		return err == nil && selector.Matches(labels.Set(n.Labels))
+	}
+	return false
+}

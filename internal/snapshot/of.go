@@ -1,0 +1,50 @@
+package snapshot
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+)
+
+// Put takes over an object of any kind that the dashboard looks at. Jobs, PodGroups and the like are not to change afterwards.
+func (b *Board) Put(object runtime.Object) error {
+	switch o := object.(type) {
+	case *corev1.Node:
+		b.SetNode(FromNode(o))
+	case *corev1.Pod:
+		b.SetPod(FromPod(o))
+	case *corev1.Event:
+		b.AddEvent(FromEvent(o))
+	case *schedulingv1.PriorityClass:
+		b.SetPriority(o.Name, o.Value)
+	case *batchv1alpha1.Job:
+		b.SetJob(o)
+	case *schedulingv1beta1.PodGroup:
+		b.SetGroup(o)
+	case *schedulingv1beta1.Queue:
+		b.SetQueue(o)
+	case *topologyv1alpha1.HyperNode:
+		b.SetHyperNode(o)
+	default:
+		return fmt.Errorf("the dashboard does not look at objects of type %T", object)
+	}
+	return nil
+}
+
+// Of is the Snapshot of objects at a time, all here and connected: for tests and for who looks once.
+func Of(now time.Time, objects ...runtime.Object) (*Snapshot, error) {
+	b := NewBoard()
+	for _, object := range objects {
+		if err := b.Put(object); err != nil {
+			return nil, err
+		}
+	}
+	return b.Freeze(now, Facts{Connection: Connection{Link: LinkLive, Since: now}}), nil
+}

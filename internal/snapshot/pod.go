@@ -1,0 +1,90 @@
+package snapshot
+
+import (
+	"strconv"
+	"time"
+	"unique"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/resource"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// same is text that many pods have in common, kept once.
+func same(text string) string { return unique.Make(text).Value() }
+
+// FromPod keeps of a pod what is shown of it.
+func FromPod(pod *corev1.Pod) *Pod {
+	p := &Pod{
+		UID: pod.UID, Namespace: same(pod.Namespace), Name: pod.Name, Node: same(pod.Spec.NodeName), JobID: same(pod.Labels[keys.JobID]), Task: same(taskOf(pod)),
+		Phase: corev1.PodPhase(same(string(pod.Status.Phase))), State: same(podStatus(pod)), Ready: same(podReady(pod)), Restarts: restartsOf(pod),
+		Terminating: pod.DeletionTimestamp != nil, Created: pod.CreationTimestamp.Time,
+	}
+	for i := range pod.OwnerReferences {
+		if o := &pod.OwnerReferences[i]; o.Kind == "Job" && o.APIVersion == batchv1alpha1.GroupVersion.String() {
+			p.Job, p.JobUID = same(o.Name), o.UID
+		}
+	}
+	if index, err := strconv.ParseInt(pod.Labels[keys.TaskIndex], 10, 32); err == nil {
+		p.Index = int32(index)
+	}
+	for i := range pod.Spec.Containers {
+		p.Containers = append(p.Containers, same(pod.Spec.Containers[i].Name))
+	}
+	p.times(pod)
+	p.end(pod)
+	p.Message = troubleOf(pod)
+	p.Asks = asked(pod)
+	return p
+}
+
+func (p *Pod) times(pod *corev1.Pod) {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionTrue {
+			p.Bound = condition.LastTransitionTime.Time
+		}
+	}
+	for _, status := range pod.Status.ContainerStatuses {
+		if running := status.State.Running; running != nil && (p.Started.IsZero() || running.StartedAt.Time.Before(p.Started)) {
+			p.Started = running.StartedAt.Time
+		}
+		ended := status.State.Terminated
+		if ended == nil {
+			continue
+		}
+		if p.Started.IsZero() || ended.StartedAt.Time.Before(p.Started) {
+			p.Started = ended.StartedAt.Time
+		}
+		if ended.FinishedAt.After(p.Ended) {
+			p.Ended = ended.FinishedAt.Time
+		}
+	}
+}
+
+// end notes how a pod that is over ended.
+func (p *Pod) end(pod *corev1.Pod) {
+	p.Exited = pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	if !p.Exited {
+		p.Ended = time.Time{}
+		return
+	}
+	for _, status := range pod.Status.ContainerStatuses {
+		if ended := status.State.Terminated; ended != nil && ended.ExitCode != 0 && p.ExitCode == 0 {
+			p.ExitCode = ended.ExitCode
+			p.Message = oneLine(ended.Message)
+		}
+	}
+	if pod.Status.Message != "" {
+		p.Message = oneLine(pod.Status.Message)
+	}
+}
+
+func asked(pod *corev1.Pod) *Amounts {
+	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return nil
+	}
+	a := amountsOf(resource.PodRequests(pod, resource.PodResourcesOptions{}))
+	return &a
+}

@@ -1,0 +1,86 @@
+package snapshot
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/share"
+)
+
+// freezeQueues makes the rows of all queues, in the order of the tree.
+func (b *Board) freezeQueues(jobs []*Job) []*Queue {
+	all := make([]*schedulingv1beta1.Queue, 0, len(b.queues))
+	for _, q := range b.queues {
+		all = append(all, q)
+	}
+	slices.SortFunc(all, func(x, y *schedulingv1beta1.Queue) int { return cmp.Compare(x.Name, y.Name) })
+	forest := share.NewForest(all)
+	pending, admitted := pendingByQueue(jobs), b.admittedByQueue()
+	var rows []*Queue
+	var walk func(parent string, depth int)
+	walk = func(parent string, depth int) {
+		for _, q := range forest.Children(parent) {
+			row := &Queue{
+				UID: q.UID, Name: q.Name, Parent: parent, Depth: depth, State: cmp.Or(q.Status.State, schedulingv1beta1.QueueStateOpen),
+				Running: int(forest.Sum(q, share.Running)), Waiting: int(forest.Sum(q, share.Waiting)), Pending: pending[q.Name], Object: q,
+			}
+			row.Admitted = corev1.ResourceList{}
+			for _, each := range append(forest.Below(q.Name), q) {
+				addTo(row.Admitted, admitted[each.Name])
+			}
+			rows = append(rows, row)
+			walk(q.Name, depth+1)
+		}
+	}
+	walk("", 0)
+	return rows
+}
+
+// pendingByQueue are the jobs that wait, in the scheduler's order as far as it said, then by priority and age.
+func pendingByQueue(jobs []*Job) map[string][]*Job {
+	pending := map[string][]*Job{}
+	for _, j := range jobs {
+		if j.Phase == batchv1alpha1.Pending && (j.Group == nil || j.Group.Status.Phase != schedulingv1beta1.PodGroupRunning) {
+			pending[j.Queue] = append(pending[j.Queue], j)
+		}
+	}
+	place := func(j *Job) int32 {
+		if j.Position == 0 {
+			return 1<<31 - 1
+		}
+		return j.Position
+	}
+	for _, list := range pending {
+		slices.SortStableFunc(list, func(a, b *Job) int {
+			return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(b.Priority, a.Priority), a.Submitted.Compare(b.Submitted))
+		})
+	}
+	return pending
+}
+
+// admittedByQueue is what the gangs ask for that are let in and wait for nodes.
+func (b *Board) admittedByQueue() map[string]corev1.ResourceList {
+	admitted := map[string]corev1.ResourceList{}
+	for _, g := range b.groups {
+		if g.Status.Phase != schedulingv1beta1.PodGroupInqueue || g.Spec.MinResources == nil {
+			continue
+		}
+		if admitted[g.Spec.Queue] == nil {
+			admitted[g.Spec.Queue] = corev1.ResourceList{}
+		}
+		addTo(admitted[g.Spec.Queue], *g.Spec.MinResources)
+	}
+	return admitted
+}
+
+func addTo(sum, more corev1.ResourceList) {
+	for name, amount := range more {
+		total := sum[name].DeepCopy()
+		total.Add(amount)
+		sum[name] = total
+	}
+}
