@@ -10,6 +10,9 @@ const (
 	JobTitle = OurPrefix + "job-name"
 )
 
+// CancelledBy is the annotation of a job with the name of who cancelled it: a person's word, not one that was checked.
+const CancelledBy = OurPrefix + "cancelled-by"
+
 // What holds a job back before it starts: annotations. Taking one away, or changing it, is heeded at once.
 const (
 	// Hold keeps the job until the annotation is removed; its value is HoldUser or HoldAdmin, which says who did it.
@@ -45,6 +48,9 @@ const (
 	// ElementID is the annotation of a pod with the number of its element: that of the job and as many more as elements come before.
 	ElementID = OurPrefix + "element-id"
 )
+
+// Restarts is the annotation of a pod that says how often its job was restarted before, by policies and by people.
+const Restarts = OurPrefix + "restarts"
 
 // KeepFinished is the annotation of a job, "true", whose pods that have succeeded are never run again: not after a restart of the job, and not when they
 // are gone.

@@ -16,22 +16,37 @@ type Reason struct {
 	Slurm string
 }
 
-// qosLimit is Slurm's spelling for a limit of a group, with the resource left open.
-const qosLimit = "QOSResourceLimit"
+// qosLimit and assocLimit are Slurm's spellings for a limit of a queue and of a namespace, with the resource left open.
+const (
+	qosLimit   = "QOSResourceLimit"
+	assocLimit = "AssocResourceLimit"
+)
 
 // SlurmFor is the spelling in squeue's REASON column when resource is what is short: cpu, memory, pods or a device.
 func (r Reason) SlurmFor(resource string) string {
 	switch {
-	case r.Slurm != qosLimit || resource == "":
+	case resource == "":
 		return r.Slurm
-	case resource == "cpu":
-		return "QOSGrpCpuLimit"
-	case resource == "memory":
-		return "QOSGrpMemLimit"
-	case resource == "pods":
-		return "QOSGrpJobsLimit"
+	case r.Slurm == qosLimit:
+		return limitOf("QOSGrp", "NodeLimit", resource)
+	case r.Slurm == assocLimit && resource == "pods":
+		return "AssocMaxJobsLimit"
+	case r.Slurm == assocLimit:
+		return limitOf("AssocGrp", "", resource)
+	}
+	return r.Slurm
+}
+
+func limitOf(whose, pods, resource string) string {
+	switch resource {
+	case "cpu":
+		return whose + "CpuLimit"
+	case "memory":
+		return whose + "MemLimit"
+	case "pods":
+		return whose + pods
 	default:
-		return "QOSGrpGRES"
+		return whose + "GRES"
 	}
 }
 
@@ -152,7 +167,7 @@ var Table = []Reason{
 	{QueueInvalid, "the queue has no valid place in the tree of queues", "correct its parent, or submit to another queue", "PartitionInactive"},
 	{QueueContradiction, "part of what the queue says has no effect", "correct it", "PartitionConfig"},
 	{Overcommitted, "gangs that are let in ask for as much as the cluster may promise", "wait until some have started and ended, add nodes, or raise overcommit-factor", "Resources"},
-	{OverQuota, "the namespace would exceed its quota", "wait for pods of this namespace to end, ask for less, or raise the ResourceQuota", qosLimit},
+	{OverQuota, "the namespace would exceed its quota", "wait for pods of this namespace to end, ask for less, or raise the ResourceQuota", assocLimit},
 	{OverCapability, "the queue would exceed its capability", "ask for less, wait for jobs of this queue to end, or raise the capability", qosLimit},
 	{OverDeserved, "the queue holds its share already", "wait for jobs of this queue to end, or submit to another queue", qosLimit},
 	{NotReclaimable, "what is missing is held by queues that do not give back", "wait for their jobs to end, or make those queues reclaimable", "Resources"},

@@ -1,0 +1,132 @@
+package state
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"maps"
+	"slices"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/reason"
+)
+
+// Part is the elements of an array that stand alike.
+type Part struct {
+	Elements batch.Indices
+	State    State
+	// Exit is that of each of them; Known is false where nobody noted it.
+	Exit  Exit
+	Known bool
+}
+
+// Elements are the parts of an array: those that wait first, then running ones, then those that ended. ok is false for a job that is none.
+func Elements(f Facts) (parts []Part, ok bool) {
+	all, _, ok := batch.ElementsOf(f.Job)
+	if !ok {
+		return nil, false
+	}
+	s := f.Job.Status.Array
+	if s == nil {
+		s = &batch.ArrayStatus{}
+	}
+	add := func(set batch.Indices, state State, exit Exit, known bool) {
+		if len(set) > 0 {
+			parts = append(parts, Part{set, state, exit, known})
+		}
+	}
+	running := indices(s.Running)
+	add(waiting(all, s), waitingState(f, s), Exit{}, false)
+	add(running, runningState(f), Exit{}, false)
+	add(indices(s.Succeeded), State{Completed, None}, Exit{}, true)
+	failed := indices(s.Failed)
+	for _, text := range slices.Sorted(maps.Keys(s.ExitCodes)) {
+		set := indices(s.ExitCodes[text])
+		failed = failed.Minus(set)
+		code, err := strconv.Atoi(text)
+		if err != nil || code < 0 {
+			add(set, State{NodeFail, ended[NodeFail]}, Exit{}, false)
+			continue
+		}
+		add(set, State{Failed, ended[Failed]}, ExitOf(int32(code)), true)
+	}
+	add(failed, State{Failed, ended[Failed]}, Exit{Code: 1}, false)
+	add(indices(s.Cancelled), State{Cancelled, None}, Exit{}, false)
+	return parts, true
+}
+
+// indices reads a set that the controller wrote; what cannot be read is empty.
+func indices(text string) batch.Indices {
+	set, err := batch.ParseIndices(text)
+	if err != nil {
+		return nil
+	}
+	return set
+}
+
+func waiting(all batch.Indices, s *batch.ArrayStatus) batch.Indices {
+	for _, text := range []string{s.Running, s.Succeeded, s.Failed, s.Cancelled} {
+		all = all.Minus(indices(text))
+	}
+	return all
+}
+
+// waitingState is that of elements that have not begun: of an array that has ended they never will.
+func waitingState(f Facts, s *batch.ArrayStatus) State {
+	switch phase := phaseOf(f.Job); phase {
+	case batch.Completed, batch.Failed, batch.Terminated, batch.Completing, batch.Terminating:
+		return State{Cancelled, None}
+	case batch.Aborted, batch.Aborting:
+		if CancelledBy(f.Job) != "" {
+			return State{Cancelled, None}
+		}
+		return State{Suspended, reasonOf(f, Suspended)}
+	}
+	if word := gated(f); word != "" {
+		return State{Pending, word}
+	}
+	if s.Reason != "" {
+		return State{Pending, reason.Get(reason.Code(s.Reason)).Slurm}
+	}
+	return State{Pending, waitsFor(f)}
+}
+
+func runningState(f Facts) State {
+	switch code := codeOf(f); code {
+	case Completing, Requeued:
+		return State{code, None}
+	case Configuring:
+		return State{code, reasonOf(f, code)}
+	case Pending:
+		return State{Configuring, prolog} // it has a pod, and the job has not started
+	}
+	return State{Running, None}
+}
+
+// ElementTimes are when each element of an array that has ended began and ended, of a job that has ended itself; nil before.
+func ElementTimes(job *batch.Job) map[int32]Times {
+	s := job.Status.Array
+	if s == nil || s.Times == "" {
+		return nil
+	}
+	done := indices(s.Succeeded).Union(indices(s.Failed))
+	words := strings.Fields(s.Times)
+	times := make(map[int32]Times, len(words))
+	at := 0
+	for element := range done.All() {
+		if at == len(words) {
+			break
+		}
+		begin, length, ok := strings.Cut(words[at], "+")
+		at++
+		b, err := strconv.Atoi(begin)
+		l, err2 := strconv.Atoi(length)
+		if !ok || err != nil || err2 != nil {
+			continue
+		}
+		start := job.CreationTimestamp.Add(time.Duration(b) * time.Second)
+		times[element] = Times{Submit: job.CreationTimestamp.Time, Eligible: job.CreationTimestamp.Time, Start: start, End: start.Add(time.Duration(l) * time.Second)}
+	}
+	return times
+}

@@ -1,0 +1,130 @@
+package state
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// Facts is what is known of a job.
+type Facts struct {
+	Job *batch.Job
+	// Group is its PodGroup; nil: it has none, or nobody looked.
+	Group *scheduling.PodGroup
+	// Queue is the one that it is in; nil: nobody looked.
+	Queue *scheduling.Queue
+	// QueueMissing says that somebody looked and there is none.
+	QueueMissing bool
+	// Pods is what its pods say; nil: nobody looked.
+	Pods *Pods
+	// Now is the moment that is spoken of.
+	Now time.Time
+}
+
+// State is where a job, or a part of an array, stands.
+type State struct {
+	Code Code
+	// Reason is one word, as squeue's %r prints it: why it waits, or how it ended; None when nothing is to be said.
+	Reason string
+}
+
+// None is the reason of a job of which nothing is to be said.
+const None = "None"
+
+// Of is the state of a job. Of an array it is that of the whole; see Elements.
+func Of(f Facts) State {
+	code := codeOf(f)
+	return State{Code: code, Reason: reasonOf(f, code)}
+}
+
+func phaseOf(job *batch.Job) batch.JobPhase { return cmp.Or(job.Status.State.Phase, batch.Pending) }
+
+func codeOf(f Facts) Code {
+	switch phaseOf(f.Job) {
+	case batch.Pending:
+		if bound(f) {
+			return Configuring
+		}
+		return Pending
+	case batch.Running:
+		if f.Pods != nil && f.Pods.Live > 0 && f.Pods.Started == 0 && f.Pods.Bound > 0 && f.Pods.Ended == 0 {
+			return Configuring
+		}
+		return Running
+	case batch.Restarting:
+		return Requeued
+	case batch.Completing, batch.Terminating, batch.Aborting:
+		return Completing
+	case batch.Completed:
+		return Completed
+	case batch.Aborted:
+		if CancelledBy(f.Job) != "" {
+			return Cancelled
+		}
+		return Suspended
+	}
+	return endOf(f)
+}
+
+// bound says whether as many pods as have to run together have nodes, though they have not all started.
+func bound(f Facts) bool {
+	if f.Pods != nil && f.Pods.Live > 0 {
+		return f.Pods.Bound > 0 && int32(f.Pods.Bound+f.Pods.Ended) >= minimum(f.Job)
+	}
+	return f.Group != nil && f.Group.Status.Phase == scheduling.PodGroupRunning
+}
+
+// endOf is how a job ended that did not complete. The job's own word goes first; where a policy answered a failure, the job's word is the policy's
+// action, and pods tell more.
+func endOf(f Facts) Code {
+	said := reason.Code(f.Job.Status.State.Reason)
+	switch {
+	case wasCancelled(f.Job):
+		return Cancelled
+	case said == reason.DeadlineExceeded:
+		return Timeout
+	case said == reason.OOMKilled:
+		return OutOfMemory
+	case said == reason.Evicted, said == reason.NodeStopped:
+		return NodeFail
+	case said == reason.StartError, said == reason.PodRefused:
+		return BootFail
+	case f.Pods != nil && f.Pods.End != "":
+		return f.Pods.End
+	}
+	return Failed
+}
+
+// commanded is how the message of a state begins that a person asked for by a Command.
+const commanded = "command "
+
+// wasCancelled says whether a person ended the job.
+func wasCancelled(job *batch.Job) bool {
+	s := &job.Status.State
+	return CancelledBy(job) != "" || s.Reason == string(bus.TerminateJobAction) && strings.HasPrefix(s.Message, commanded)
+}
+
+// CancelledBy is who cancelled the job, as far as that was noted; else empty.
+func CancelledBy(job *batch.Job) string { return job.Annotations[keys.CancelledBy] }
+
+func minimum(job *batch.Job) int32 {
+	if job.Spec.MinAvailable > 0 {
+		return job.Spec.MinAvailable
+	}
+	var sum int32
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
+		if task.MinAvailable != nil {
+			sum += *task.MinAvailable
+		} else {
+			sum += task.Replicas
+		}
+	}
+	return sum
+}

@@ -1,0 +1,159 @@
+package state
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// Slurm's words for what a job waits for, as far as they are not in the table of api/reason.
+const (
+	partitionDown     = "PartitionDown"
+	partitionInactive = "PartitionInactive"
+	launchFailure     = "JobLaunchFailure"
+	prolog            = "Prolog"
+	resources         = "Resources"
+	badConstraints    = "BadConstraints"
+	notAvailable      = "ReqNodeNotAvail"
+)
+
+// ended are the reasons of jobs that did not complete.
+var ended = map[Code]string{
+	Failed: "NonZeroExitCode", Timeout: "TimeLimit", OutOfMemory: "OutOfMemory", NodeFail: "NodeDown", BootFail: launchFailure, Preempted: "Preempted",
+}
+
+func reasonOf(f Facts, code Code) string {
+	switch code {
+	case Pending, Requeued:
+		return waitsFor(f)
+	case Configuring:
+		if f.Pods != nil && f.Pods.CannotStart {
+			return launchFailure
+		}
+		return prolog
+	case Suspended:
+		return "PodsReleased"
+	}
+	if word := ended[code]; word != "" {
+		return word
+	}
+	return None
+}
+
+// waitsFor is why a job waits: the first of what it asked for itself, its queue, and what the scheduler found.
+func waitsFor(f Facts) string {
+	if word := gated(f); word != "" {
+		return word
+	}
+	if word := queued(f); word != "" {
+		return word
+	}
+	if f.Pods != nil && f.Pods.CannotStart {
+		return launchFailure
+	}
+	if f.Group == nil {
+		if said := f.Job.Status.State.Reason; said != "" && known(said) {
+			return reason.Get(reason.Code(said)).Slurm
+		}
+		return None
+	}
+	return scheduled(f.Group)
+}
+
+// gated is what the job itself asked to be held back by. Before the controller has looked at the job, its annotations say so.
+func gated(f Facts) string {
+	switch said := reason.Code(f.Job.Status.State.Reason); said {
+	case reason.JobHeldUser, reason.JobHeldAdmin, reason.BeginTime, reason.Dependency, reason.DependencyNeverSatisfied, reason.GateInvalid:
+		return reason.Get(said).Slurm
+	}
+	if f.Job.Status.State.Phase != "" {
+		return ""
+	}
+	switch held := f.Job.Annotations[keys.Hold]; {
+	case held == keys.HoldAdmin:
+		return string(reason.JobHeldAdmin)
+	case held != "":
+		return string(reason.JobHeldUser)
+	}
+	if begin, err := batch.BeginOf(f.Job); err == nil && begin.After(f.Now) {
+		return string(reason.BeginTime)
+	}
+	if f.Job.Annotations[keys.Dependency] != "" {
+		return string(reason.Dependency)
+	}
+	return ""
+}
+
+// queued is what is wrong with the queue.
+func queued(f Facts) string {
+	switch {
+	case f.QueueMissing:
+		return partitionDown
+	case f.Queue == nil:
+		return ""
+	case f.Queue.Status.State == scheduling.QueueStateUnknown:
+		return partitionDown
+	case !f.Queue.IsOpen():
+		return partitionInactive
+	}
+	return ""
+}
+
+// scheduled is what the scheduler says of a gang.
+func scheduled(group *scheduling.PodGroup) string {
+	e := group.Status.Explanation
+	if e == nil || e.Reason == "" {
+		for _, c := range group.Status.Conditions {
+			if c.Type == scheduling.PodGroupUnschedulableType && c.Status == corev1.ConditionTrue {
+				return resources
+			}
+		}
+		return None
+	}
+	entry := reason.Get(reason.Code(e.Reason))
+	if entry.Slurm == resources {
+		return byNodes(e)
+	}
+	if entry.Slurm == "" {
+		return resources // a code of another version
+	}
+	return entry.SlurmFor(shortOf(e))
+}
+
+// byNodes tells a lack of room from nodes that no release of resources would make fit.
+func byNodes(e *scheduling.Explanation) string {
+	var hopeless, absent int32
+	for _, n := range e.Nodes {
+		switch code := reason.Code(n.Reason); {
+		case reason.Get(code).Slurm == notAvailable:
+			absent += n.Count
+		case reason.Get(code).Slurm == badConstraints, code == reason.TooLarge:
+			hopeless += n.Count
+		}
+	}
+	switch {
+	case e.NodeCount == 0 || hopeless+absent < e.NodeCount:
+		return resources
+	case absent > 0:
+		return notAvailable
+	}
+	return badConstraints
+}
+
+// shortOf is the resource that a limit of a queue or a namespace leaves too little of.
+func shortOf(e *scheduling.Explanation) string {
+	for _, s := range e.Short {
+		if s.Scope == "queue" || s.Scope == "quota" {
+			return string(s.Resource)
+		}
+	}
+	if len(e.Short) > 0 {
+		return string(e.Short[0].Resource)
+	}
+	return ""
+}
+
+func known(code string) bool { return reason.Get(reason.Code(code)).Slurm != "" }

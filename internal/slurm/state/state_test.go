@@ -1,0 +1,258 @@
+package state
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// job is one of four pods, in a phase that it entered a minute ago, running since an hour.
+func job(phase batch.JobPhase, change ...func(*batch.Job)) *batch.Job {
+	at := metav1.NewTime(noon.Add(-time.Minute))
+	began := metav1.NewTime(noon.Add(-time.Hour))
+	j := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "train", CreationTimestamp: metav1.NewTime(noon.Add(-2 * time.Hour)), Annotations: map[string]string{}}}
+	j.Spec.MinAvailable = 4
+	j.Spec.Tasks = []batch.TaskSpec{{Name: "head", Replicas: 4}}
+	j.Status.State = batch.JobState{Phase: phase, LastTransitionTime: at}
+	if phase != batch.Pending && phase != "" {
+		j.Status.Conditions = []batch.JobCondition{{Status: batch.Running, LastTransitionTime: &began}}
+	}
+	for _, c := range change {
+		c(j)
+	}
+	return j
+}
+
+func because(code reason.Code, message string) func(*batch.Job) {
+	return func(j *batch.Job) { j.Status.State.Reason, j.Status.State.Message = string(code), message }
+}
+
+func annotated(key, value string) func(*batch.Job) {
+	return func(j *batch.Job) { j.Annotations[key] = value }
+}
+
+func group(phase scheduling.PodGroupPhase, e *scheduling.Explanation) *scheduling.PodGroup {
+	return &scheduling.PodGroup{Status: scheduling.PodGroupStatus{Phase: phase, Explanation: e}}
+}
+
+func queue(state scheduling.QueueState) *scheduling.Queue {
+	return &scheduling.Queue{Status: scheduling.QueueStatus{State: state}}
+}
+
+func TestEveryStateOfAJobHasSlurmsCode(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		facts Facts
+		want  State
+	}{
+		"nobody has seen it yet":                   {Facts{Job: job("")}, State{Pending, None}},
+		"its group waits to be let in":             {Facts{Job: job(batch.Pending), Group: group(scheduling.PodGroupPending, nil)}, State{Pending, None}},
+		"it is let in and its pods have no nodes":  {Facts{Job: job(batch.Pending), Group: group(scheduling.PodGroupInqueue, nil)}, State{Pending, None}},
+		"its pods have nodes and start":            {Facts{Job: job(batch.Pending), Group: group(scheduling.PodGroupRunning, nil)}, State{Configuring, "Prolog"}},
+		"its pods have nodes, said by them":        {Facts{Job: job(batch.Pending), Pods: &Pods{Live: 4, Bound: 4}}, State{Configuring, "Prolog"}},
+		"too few of its pods have nodes":           {Facts{Job: job(batch.Pending), Pods: &Pods{Live: 4, Bound: 3}}, State{Pending, None}},
+		"an image cannot be pulled":                {Facts{Job: job(batch.Pending), Pods: &Pods{Live: 4, Bound: 4, CannotStart: true}}, State{Configuring, "JobLaunchFailure"}},
+		"it runs":                                  {Facts{Job: job(batch.Running)}, State{Running, None}},
+		"it is started again":                      {Facts{Job: job(batch.Restarting)}, State{Requeued, None}},
+		"its pods end well":                        {Facts{Job: job(batch.Completing)}, State{Completing, None}},
+		"its pods are stopped":                     {Facts{Job: job(batch.Terminating)}, State{Completing, None}},
+		"its pods are released":                    {Facts{Job: job(batch.Aborting)}, State{Completing, None}},
+		"it has completed":                         {Facts{Job: job(batch.Completed)}, State{Completed, None}},
+		"it is suspended":                          {Facts{Job: job(batch.Aborted)}, State{Suspended, "PodsReleased"}},
+		"it was suspended and then cancelled":      {Facts{Job: job(batch.Aborted, annotated(keys.CancelledBy, "mei"))}, State{Cancelled, None}},
+		"it was cancelled by scancel":              {Facts{Job: job(batch.Terminated, annotated(keys.CancelledBy, "mei"))}, State{Cancelled, None}},
+		"it was cancelled by a Command":            {Facts{Job: job(batch.Terminated, because("TerminateJob", "command cancel-x"))}, State{Cancelled, None}},
+		"a policy ended it":                        {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod train-head-0 failed with exit code 3"))}, State{Failed, "NonZeroExitCode"}},
+		"it was over its time limit":               {Facts{Job: job(batch.Failed, because(reason.DeadlineExceeded, "head-0 was over"))}, State{Timeout, "TimeLimit"}},
+		"a policy ended it, its pod was over time": {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed")), Pods: &Pods{End: Timeout}}, State{Timeout, "TimeLimit"}},
+		"it used too much memory":                  {Facts{Job: job(batch.Failed, because(reason.OOMKilled, ""))}, State{OutOfMemory, "OutOfMemory"}},
+		"its node stopped":                         {Facts{Job: job(batch.Failed, because(reason.NodeStopped, ""))}, State{NodeFail, "NodeDown"}},
+		"it was preempted":                         {Facts{Job: job(batch.Failed), Pods: &Pods{End: Preempted}}, State{Preempted, "Preempted"}},
+		"it could not start":                       {Facts{Job: job(batch.Failed, because(reason.StartError, ""))}, State{BootFail, "JobLaunchFailure"}},
+		"its script failed":                        {Facts{Job: job(batch.Failed, because(reason.PodFailed, "head-0 exited with code 3"))}, State{Failed, "NonZeroExitCode"}},
+		"it was restarted too often":               {Facts{Job: job(batch.Failed, because("RestartJob", ""))}, State{Failed, "NonZeroExitCode"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.facts.Now = noon
+			if diff := cmp.Diff(c.want, Of(c.facts)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEveryPendingReasonOfTheTable(t *testing.T) {
+	t.Parallel()
+	explained := func(e scheduling.Explanation) Facts {
+		return Facts{Job: job(batch.Pending), Group: group(scheduling.PodGroupPending, &e)}
+	}
+	nodes := func(total int32, tally ...scheduling.ExplainedNodes) scheduling.Explanation {
+		return scheduling.Explanation{Reason: string(reason.GangDoesNotFit), NodeCount: total, Nodes: tally}
+	}
+	tally := func(code reason.Code, n int32) scheduling.ExplainedNodes {
+		return scheduling.ExplainedNodes{Reason: string(code), Count: n}
+	}
+	short := func(code reason.Code, resource, scope string) Facts {
+		return explained(scheduling.Explanation{Reason: string(code), Short: []scheduling.Shortage{{Resource: corev1.ResourceName(resource), Scope: scope}}})
+	}
+	for name, c := range map[string]struct {
+		facts Facts
+		want  string
+	}{
+		"held by its user":                       {Facts{Job: job(batch.Pending, because(reason.JobHeldUser, ""))}, "JobHeldUser"},
+		"held by its user, not yet seen":         {Facts{Job: job("", annotated(keys.Hold, keys.HoldUser))}, "JobHeldUser"},
+		"held by an administrator":               {Facts{Job: job(batch.Pending, because(reason.JobHeldAdmin, ""))}, "JobHeldAdmin"},
+		"held by an administrator, not yet seen": {Facts{Job: job("", annotated(keys.Hold, keys.HoldAdmin))}, "JobHeldAdmin"},
+		"its time has not come":                  {Facts{Job: job(batch.Pending, because(reason.BeginTime, ""))}, "BeginTime"},
+		"its time has not come, not yet seen":    {Facts{Job: job("", annotated(keys.Begin, "2026-11-21T13:00:00Z"))}, "BeginTime"},
+		"its time has come, not yet seen":        {Facts{Job: job("", annotated(keys.Begin, "2026-11-21T11:00:00Z"))}, "None"},
+		"it waits for another":                   {Facts{Job: job(batch.Pending, because(reason.Dependency, ""))}, "Dependency"},
+		"it waits for another, not yet seen":     {Facts{Job: job("", annotated(keys.Dependency, "afterok:41"))}, "Dependency"},
+		"it waits for what can never be":         {Facts{Job: job(batch.Pending, because(reason.DependencyNeverSatisfied, ""))}, "DependencyNeverSatisfied"},
+		"its queue is closed":                    {Facts{Job: job(batch.Pending), Queue: queue(scheduling.QueueStateClosed)}, "PartitionInactive"},
+		"its queue is closing":                   {Facts{Job: job(batch.Pending), Queue: queue(scheduling.QueueStateClosing)}, "PartitionInactive"},
+		"its queue is unknown":                   {Facts{Job: job(batch.Pending), Queue: queue(scheduling.QueueStateUnknown)}, "PartitionDown"},
+		"its queue is missing":                   {Facts{Job: job(batch.Pending), QueueMissing: true}, "PartitionDown"},
+		"its queue is missing, said by the job":  {Facts{Job: job(batch.Pending, because(reason.QueueMissing, ""))}, "PartitionDown"},
+		"a hold goes before a closed queue":      {Facts{Job: job(batch.Pending, because(reason.JobHeldUser, "")), Queue: queue(scheduling.QueueStateClosed)}, "JobHeldUser"},
+		"its queue is closed, said by scheduler": {explained(scheduling.Explanation{Reason: string(reason.QueueClosed)}), "PartitionInactive"},
+		"its queue has too little cpu":           {short(reason.OverCapability, "cpu", "queue"), "QOSGrpCpuLimit"},
+		"its queue has too little memory":        {short(reason.OverCapability, "memory", "queue"), "QOSGrpMemLimit"},
+		"its queue has too few pods":             {short(reason.OverCapability, "pods", "queue"), "QOSGrpNodeLimit"},
+		"its queue has too few cards":            {short(reason.OverCapability, "nvidia.com/gpu", "queue"), "QOSGrpGRES"},
+		"its namespace has too little cpu":       {short(reason.OverQuota, "cpu", "quota"), "AssocGrpCpuLimit"},
+		"its namespace has too few pods":         {short(reason.OverQuota, "pods", "quota"), "AssocMaxJobsLimit"},
+		"there is no room":                       {explained(nodes(4, tally(reason.InsufficientResource, 3), tally(reason.NodeAffinityMismatch, 1))), "Resources"},
+		"the cluster has promised enough":        {explained(scheduling.Explanation{Reason: string(reason.Overcommitted)}), "Resources"},
+		"no node can ever fit":                   {explained(nodes(4, tally(reason.TooLarge, 3), tally(reason.NodeAffinityMismatch, 1))), "BadConstraints"},
+		"the nodes that would fit are cordoned":  {explained(nodes(4, tally(reason.NodeUnschedulable, 1), tally(reason.NodeAffinityMismatch, 3))), "ReqNodeNotAvail"},
+		"others are before it":                   {explained(scheduling.Explanation{Reason: string(reason.BehindOthers)}), "Priority"},
+		"a word of a later version":              {explained(scheduling.Explanation{Reason: "SunSpots"}), "Resources"},
+		"another scheduler says only that it waits": {Facts{Job: job(batch.Pending), Group: &scheduling.PodGroup{Status: scheduling.PodGroupStatus{Conditions: []scheduling.PodGroupCondition{
+			{Type: scheduling.PodGroupUnschedulableType, Status: corev1.ConditionTrue, Reason: scheduling.NotEnoughResourcesReason}}}}}, "Resources"},
+		"an image cannot be pulled":   {Facts{Job: job(batch.Pending), Pods: &Pods{Live: 4, Bound: 2, CannotStart: true}}, "JobLaunchFailure"},
+		"nobody has looked at it yet": {Facts{Job: job(batch.Pending), Group: group("", nil)}, "None"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.facts.Now = noon
+			if got := Of(c.facts); got.Code != Pending || got.Reason != c.want {
+				t.Errorf("got %v, want PD and %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestEveryReasonHasSlurmsSpelling(t *testing.T) {
+	t.Parallel()
+	for _, r := range reason.Table {
+		e := &scheduling.Explanation{Reason: string(r.Code)}
+		if got := Of(Facts{Job: job(batch.Pending), Group: group(scheduling.PodGroupPending, e), Now: noon}); got.Reason == None {
+			t.Errorf("%s: squeue has no word for it", r.Code)
+		}
+	}
+}
+
+func TestElementsOfAnArray(t *testing.T) {
+	t.Parallel()
+	array := func(phase batch.JobPhase, s *batch.ArrayStatus) *batch.Job {
+		return job(phase, annotated(keys.Array, "5-15"), func(j *batch.Job) {
+			j.Spec.Tasks[0].Replicas, j.Spec.MinAvailable, j.Status.Array = 11, 1, s
+		})
+	}
+	status := &batch.ArrayStatus{Running: "7-8", Succeeded: "5", Failed: "6,9-10", Cancelled: "11", ExitCodes: map[string]string{"3": "6", "-1": "9"}, Reason: "JobArrayTaskLimit"}
+	type part struct {
+		Elements, Code, Reason, Exit string
+	}
+	for name, c := range map[string]struct {
+		job  *batch.Job
+		want []part
+	}{
+		"not begun": {array(batch.Pending, nil), []part{{"5-15", "PD", "None", "0:0"}}},
+		"under way": {array(batch.Running, status), []part{
+			{"12-15", "PD", "JobArrayTaskLimit", "0:0"}, {"7-8", "R", "None", "0:0"}, {"5", "CD", "None", "0:0"},
+			{"9", "NF", "NodeDown", "0:0"}, {"6", "F", "NonZeroExitCode", "3:0"}, {"10", "F", "NonZeroExitCode", "1:0"}, {"11", "CA", "None", "0:0"}}},
+		"cancelled": {array(batch.Terminated, &batch.ArrayStatus{Succeeded: "5-6"}), []part{{"7-15", "CA", "None", "0:0"}, {"5-6", "CD", "None", "0:0"}}},
+		"suspended": {array(batch.Aborted, &batch.ArrayStatus{Succeeded: "5-6"}), []part{{"7-15", "S", "PodsReleased", "0:0"}, {"5-6", "CD", "None", "0:0"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			parts, ok := Elements(Facts{Job: c.job, Now: noon})
+			var got []part
+			for _, p := range parts {
+				got = append(got, part{p.Elements.String(), string(p.State.Code), p.State.Reason, p.Exit.String()})
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" || !ok {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+	if _, ok := Elements(Facts{Job: job(batch.Running)}); ok {
+		t.Error("a job that is no array has elements")
+	}
+}
+
+func TestTheTimesOfElementsAreRead(t *testing.T) {
+	t.Parallel()
+	j := job(batch.Completed, func(j *batch.Job) {
+		j.Status.Array = &batch.ArrayStatus{Succeeded: "5,7", Failed: "6,9", Times: "10+5 - 20+60 x"}
+	})
+	got := ElementTimes(j)
+	if len(got) != 2 || got[5].Elapsed(noon) != 5*time.Second || !got[7].Start.Equal(j.CreationTimestamp.Add(20*time.Second)) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		job  *batch.Job
+		want time.Duration
+	}{
+		"a job that waits":        {job(batch.Pending), 0},
+		"a job that runs":         {job(batch.Running), time.Hour},
+		"one that ends":           {job(batch.Completing), time.Hour},
+		"one that has ended":      {job(batch.Failed), 59 * time.Minute},
+		"one that is stopped":     {job(batch.Aborted), 59 * time.Minute},
+		"one that is queued anew": {job(batch.Restarting), 0},
+	} {
+		if got := TimesOf(Facts{Job: c.job, Now: noon}).Elapsed(noon); got != c.want {
+			t.Errorf("%s: used %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestClocks(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration][2]string{
+		0:                               {"0:00", "00:00:00"},
+		7 * time.Second:                 {"0:07", "00:00:07"},
+		62 * time.Second:                {"1:02", "00:01:02"},
+		time.Hour:                       {"1:00:00", "01:00:00"},
+		25*time.Hour + 61*time.Second:   {"1-01:01:01", "1-01:01:01"},
+		-time.Second:                    {"0:00", "00:00:00"},
+		999 * time.Millisecond:          {"0:00", "00:00:00"},
+		1000*24*time.Hour - time.Second: {"999-23:59:59", "999-23:59:59"},
+	} {
+		if got := [2]string{Clock(d), LongClock(d)}; got != want {
+			t.Errorf("%v: got %v, want %v", d, got, want)
+		}
+	}
+	if got := [3]string{LimitClock(0), LeftClock(0, time.Hour), LeftClock(time.Minute, time.Hour)}; got != [3]string{"UNLIMITED", "UNLIMITED", "INVALID"} {
+		t.Errorf("limits: %v", got)
+	}
+	if got := LeftClock(time.Hour, time.Minute); got != "59:00" {
+		t.Errorf("left: %s", got)
+	}
+}

@@ -1,0 +1,119 @@
+package state
+
+import (
+	"fmt"
+	"time"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// Times are the moments of a job, or of an element of an array; zero where it has not come to that.
+type Times struct {
+	Submit, Eligible, Start, End time.Time
+}
+
+// TimesOf are the moments of a job.
+func TimesOf(f Facts) Times {
+	job := f.Job
+	t := Times{Submit: job.CreationTimestamp.Time, Eligible: job.CreationTimestamp.Time}
+	if begin, err := batch.BeginOf(job); err == nil && begin.After(t.Submit) {
+		t.Eligible = begin
+	}
+	switch phase := phaseOf(job); phase {
+	case batch.Pending, batch.Restarting:
+		return t
+	case batch.Completed, batch.Failed, batch.Terminated, batch.Aborted:
+		t.End = job.Status.State.LastTransitionTime.Time
+	}
+	t.Start = entered(job, batch.Running)
+	if t.Start.IsZero() && f.Pods != nil {
+		t.Start = f.Pods.Begin
+	}
+	return t
+}
+
+// entered is when a job entered a phase last.
+func entered(job *batch.Job, phase batch.JobPhase) time.Time {
+	for _, c := range job.Status.Conditions {
+		if c.Status == phase && c.LastTransitionTime != nil {
+			return c.LastTransitionTime.Time
+		}
+	}
+	if job.Status.State.Phase == phase {
+		return job.Status.State.LastTransitionTime.Time
+	}
+	return time.Time{}
+}
+
+// Elapsed is how long it has run, or ran.
+func (t Times) Elapsed(now time.Time) time.Duration {
+	if t.Start.IsZero() {
+		return 0
+	}
+	end := t.End
+	if end.IsZero() {
+		end = now
+	}
+	return max(0, end.Sub(t.Start)).Truncate(time.Second)
+}
+
+// Limit is how long the job may run; 0: for ever. It is the shortest limit of its tasks' pods.
+func Limit(job *batch.Job) time.Duration {
+	var least time.Duration
+	for i := range job.Spec.Tasks {
+		if s := job.Spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds; s != nil && *s > 0 {
+			if d := time.Duration(*s) * time.Second; least == 0 || d < least {
+				least = d
+			}
+		}
+	}
+	return least
+}
+
+// Restarts is how often the job was started again.
+func Restarts(job *batch.Job) int { return int(job.Status.RetryCount + job.Status.UserRestarts) }
+
+// Unlimited is the limit of a job that has none.
+const Unlimited = "UNLIMITED"
+
+// Clock writes a duration as squeue does: [D-][HH:]MM:SS, without noughts in front: 0:07, 1:02:03, 2-00:00:00.
+func Clock(d time.Duration) string {
+	s := int64(max(d, 0) / time.Second)
+	days, hours, minutes, seconds := s/86400, s/3600%24, s/60%60, s%60
+	switch {
+	case days > 0:
+		return fmt.Sprintf("%d-%02d:%02d:%02d", days, hours, minutes, seconds)
+	case hours > 0:
+		return fmt.Sprintf("%d:%02d:%02d", hours, minutes, seconds)
+	}
+	return fmt.Sprintf("%d:%02d", minutes, seconds)
+}
+
+// LongClock writes a duration as sacct does: [D-]HH:MM:SS.
+func LongClock(d time.Duration) string {
+	s := int64(max(d, 0) / time.Second)
+	text := fmt.Sprintf("%02d:%02d:%02d", s/3600%24, s/60%60, s%60)
+	if days := s / 86400; days > 0 {
+		return fmt.Sprintf("%d-%s", days, text)
+	}
+	return text
+}
+
+// LimitClock writes a limit as squeue does.
+func LimitClock(limit time.Duration) string {
+	if limit == 0 {
+		return Unlimited
+	}
+	return Clock(limit)
+}
+
+// LeftClock writes what is left of a limit after a time, as squeue does.
+func LeftClock(limit, used time.Duration) string {
+	switch {
+	case limit == 0:
+		return Unlimited
+	case used > limit:
+		return "INVALID"
+	}
+	return Clock(limit - used)
+}
