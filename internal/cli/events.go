@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -42,27 +41,6 @@ func EventsAbout(ctx context.Context, c client.Reader, namespace string, about .
 	}
 	slices.SortStableFunc(events, func(a, b corev1.Event) int { return EventTime(&a).Time.Compare(EventTime(&b).Time) })
 	return events, nil
-}
-
-// EventTime is when an event happened last, in whichever field its writer put that.
-func EventTime(event *corev1.Event) metav1.Time {
-	switch {
-	case event.Series != nil && !event.Series.LastObservedTime.IsZero():
-		return metav1.Time{Time: event.Series.LastObservedTime.Time}
-	case !event.LastTimestamp.IsZero():
-		return event.LastTimestamp
-	case !event.EventTime.IsZero():
-		return metav1.Time{Time: event.EventTime.Time}
-	}
-	return event.CreationTimestamp
-}
-
-// EventCount is how often an event happened.
-func EventCount(event *corev1.Event) int32 {
-	if event.Series != nil {
-		return event.Series.Count
-	}
-	return event.Count
 }
 
 // MaxEvents is how many events a view shows, the last ones.
