@@ -1,0 +1,224 @@
+package canvas
+
+import (
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// Style is what a cell looks like: a role in the low byte, attributes above it.
+// What colour a role has is the theme's affair.
+type Style uint16
+
+// Attributes of a style.
+const (
+	Bold Style = 1 << (8 + iota)
+	Faint
+	Reverse
+	Underline
+)
+
+// Role returns the style without its attributes.
+func (s Style) Role() Style { return s & 0xff }
+
+// Has says whether the style has all of the attributes.
+func (s Style) Has(attributes Style) bool { return s&attributes == attributes }
+
+// Cell is one place on the screen. Rune 0 is a blank; Rest is the second half of
+// the wide rune to its left.
+type Cell struct {
+	Rune  rune
+	Style Style
+}
+
+// Rest marks the second cell of a wide rune.
+const Rest rune = -1
+
+// Canvas is a rectangle of a grid. Positions are relative to its upper left corner.
+type Canvas struct {
+	// W and H are its size in cells.
+	W, H int
+
+	grid   *grid
+	x0, y0 int
+}
+
+type grid struct {
+	w, h  int
+	cells []Cell
+	ascii bool
+}
+
+// New returns an empty canvas; sizes below zero are zero. With ascii set every rune
+// that is not ASCII is drawn as "?".
+func New(w, h int, ascii bool) Canvas {
+	w, h = max(w, 0), max(h, 0)
+	return Canvas{W: w, H: h, grid: &grid{w: w, h: h, cells: make([]Cell, w*h), ascii: ascii}}
+}
+
+// Sub returns the part of the canvas that begins at x, y; it is cut to the canvas.
+func (c Canvas) Sub(x, y, w, h int) Canvas {
+	left, top := min(max(x, 0), c.W), min(max(y, 0), c.H)
+	right, bottom := min(max(x+w, left), c.W), min(max(y+h, top), c.H)
+	return Canvas{W: right - left, H: bottom - top, grid: c.grid, x0: c.x0 + left, y0: c.y0 + top}
+}
+
+// Cut returns the upper h lines and the rest.
+func (c Canvas) Cut(h int) (upper, rest Canvas) {
+	h = min(max(h, 0), c.H)
+	return c.Sub(0, 0, c.W, h), c.Sub(0, h, c.W, c.H-h)
+}
+
+// Holds says whether a cell of the whole grid is in this part of it, and where.
+func (c Canvas) Holds(gridX, gridY int) (x, y int, ok bool) {
+	x, y = gridX-c.x0, gridY-c.y0
+	return x, y, x >= 0 && y >= 0 && x < c.W && y < c.H
+}
+
+// At returns a cell; outside of the canvas it is a blank one.
+func (c Canvas) At(x, y int) Cell {
+	if x < 0 || y < 0 || x >= c.W || y >= c.H {
+		return Cell{}
+	}
+	return c.grid.cells[(c.y0+y)*c.grid.w+c.x0+x]
+}
+
+// Put draws text from x, y to the right and returns the column after it, also when
+// part of it was cut off.
+func (c Canvas) Put(x, y int, text string, style Style) int {
+	for _, r := range text {
+		x = c.PutRune(x, y, r, style)
+	}
+	return x
+}
+
+// PutRune draws one rune and returns the column after it.
+func (c Canvas) PutRune(x, y int, r rune, style Style) int {
+	width := RuneWidth(r)
+	if width == 0 {
+		return x
+	}
+	if c.grid.ascii && r > '~' {
+		c.set(x, y, '?', style)
+		if width == 2 {
+			c.set(x+1, y, '?', style)
+		}
+		return x + width
+	}
+	if width == 2 {
+		if x < 0 || x+1 >= c.W {
+			c.set(x, y, ' ', style)
+			c.set(x+1, y, ' ', style)
+			return x + 2
+		}
+		c.set(x, y, r, style)
+		c.set(x+1, y, Rest, style)
+		return x + 2
+	}
+	c.set(x, y, r, style)
+	return x + 1
+}
+
+// set writes a cell; what it leaves of a wide rune becomes a blank.
+func (c Canvas) set(x, y int, r rune, style Style) {
+	if x < 0 || y < 0 || x >= c.W || y >= c.H {
+		return
+	}
+	row := c.grid.cells[(c.y0+y)*c.grid.w : (c.y0+y+1)*c.grid.w]
+	at := c.x0 + x
+	if row[at].Rune == Rest && r != Rest && at > 0 {
+		row[at-1].Rune = ' '
+	}
+	if at+1 < len(row) && row[at+1].Rune == Rest && row[at].Rune != Rest {
+		row[at+1].Rune = ' '
+	}
+	row[at] = Cell{r, style}
+}
+
+// PutRight draws text so that it ends before column x, and returns where it begins.
+func (c Canvas) PutRight(x, y int, text string, style Style) int {
+	from := x - Width(text)
+	c.Put(from, y, text, style)
+	return from
+}
+
+// Fit draws text into w cells from x on; what does not fit is cut and marked.
+func (c Canvas) Fit(x, y, w int, text string, style Style) {
+	c.Sub(x, y, w, 1).Put(0, 0, c.Shorten(text, min(w, c.W-x)), style)
+}
+
+// FitRight is Fit with the text at the right edge of the w cells.
+func (c Canvas) FitRight(x, y, w int, text string, style Style) {
+	text = c.Shorten(text, w)
+	c.Put(x+w-Width(text), y, text, style)
+}
+
+// Shorten cuts text to w cells and marks the cut with "…", or "~" in ASCII.
+func (c Canvas) Shorten(text string, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	if Width(text) <= w {
+		return text
+	}
+	mark := "…"
+	if c.grid.ascii {
+		mark = "~"
+	}
+	used := 0
+	for at, r := range text {
+		width := RuneWidth(r)
+		if used+width > w-1 {
+			return strings.TrimRight(text[:at], " ") + mark
+		}
+		used += width
+	}
+	return text
+}
+
+// Fill draws a rune of one cell everywhere in a rectangle.
+func (c Canvas) Fill(x, y, w, h int, r rune, style Style) {
+	part := c.Sub(x, y, w, h)
+	for row := range part.H {
+		for column := range part.W {
+			part.PutRune(column, row, r, style)
+		}
+	}
+}
+
+// Restyle changes the style of the cells of a rectangle and leaves what stands there.
+func (c Canvas) Restyle(x, y, w, h int, change func(Style) Style) {
+	part := c.Sub(x, y, w, h)
+	for row := range part.H {
+		from := (part.y0+row)*c.grid.w + part.x0
+		cells := c.grid.cells[from : from+part.W]
+		for i := range cells {
+			cells[i].Style = change(cells[i].Style)
+		}
+	}
+}
+
+// Clear makes a rectangle blank.
+func (c Canvas) Clear(x, y, w, h int) { c.Fill(x, y, w, h, ' ', 0) }
+
+// RuneWidth returns how many cells a rune takes: 0, 1 or 2.
+func RuneWidth(r rune) int {
+	switch {
+	case r < ' ' || r == 0x7f:
+		return 0
+	case r < 0x7f, r >= 0x2500 && r < 0x25a0:
+		return 1
+	case r >= 0x80 && r < 0xa0:
+		return 0
+	}
+	return displaywidth.Rune(r)
+}
+
+// Width returns how many cells Put uses for a text.
+func Width(text string) int {
+	width := 0
+	for _, r := range text {
+		width += RuneWidth(r)
+	}
+	return width
+}

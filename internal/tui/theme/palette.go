@@ -1,0 +1,194 @@
+package theme
+
+import (
+	"image/color"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/vc-batch/vc/internal/tui/canvas"
+)
+
+// look is a role in one theme: an exact colour for terminals that have many, a
+// chosen one of the sixteen for those that have few, and attributes.
+type look struct {
+	hex     string
+	few     string
+	bold    bool
+	faint   bool
+	reverse bool
+	under   bool
+}
+
+func (l look) style(colors Colors) lipgloss.Style {
+	style := lipgloss.NewStyle()
+	if c := l.color(colors); c != nil {
+		style = style.Foreground(c)
+	}
+	if l.bold {
+		style = style.Bold(true)
+	}
+	if l.faint {
+		style = style.Faint(true)
+	}
+	if l.reverse {
+		style = style.Reverse(true)
+	}
+	if l.under {
+		style = style.Underline(true)
+	}
+	return style
+}
+
+func (l look) color(colors Colors) color.Color {
+	switch {
+	case colors == NoColor || l.hex == "":
+		return nil
+	case colors == Colors16:
+		return lipgloss.Color(l.few)
+	}
+	return lipgloss.Color(l.hex)
+}
+
+type palette map[canvas.Style]look
+
+// The numbers of the sixteen colours.
+const (
+	red      = "1"
+	green    = "2"
+	yellow   = "3"
+	blue     = "4"
+	magenta  = "5"
+	cyan     = "6"
+	gray     = "8"
+	brightRd = "9"
+	brightGr = "10"
+	brightYl = "11"
+	brightBl = "12"
+	brightMg = "13"
+	brightCy = "14"
+	white    = "15"
+	black    = "0"
+)
+
+var palettes = map[string]palette{
+	"dark":  darkPalette(),
+	"light": lightPalette(),
+	"mono": {
+		Dim: {faint: true}, Title: {bold: true}, Tab: {bold: true, reverse: true}, Key: {bold: true}, Head: {bold: true},
+		Cursor: {reverse: true}, Mark: {bold: true}, Failed: {bold: true}, Error: {bold: true, reverse: true}, Warn: {bold: true},
+	},
+	"high-contrast": highContrastPalette(),
+	"colorblind":    colorblindPalette(),
+}
+
+// darkPalette is Okabe and Ito's set; blue has a second, lighter value of the same
+// set for lines and keys.
+func darkPalette() palette {
+	p := palette{
+		Dim:    {hex: "#8a8a8a", few: gray},
+		Title:  {hex: "#e4e4e4", few: white, bold: true},
+		Tab:    {hex: "#56B4E9", few: brightCy, bold: true},
+		Key:    {hex: "#56B4E9", few: brightCy},
+		Border: {hex: "#6c6c6c", few: gray},
+		Head:   {hex: "#bcbcbc", few: white, bold: true},
+		Cursor: {reverse: true},
+		Mark:   {hex: "#F0E442", few: brightYl, bold: true},
+	}
+	p.states("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#F0E442")
+	p.fewStates(brightBl, yellow, green, red, brightMg, brightYl)
+	p.heat("#585858", "#0072B2", "#56B4E9", "#E69F00", "#D55E00")
+	p.logs("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#0072B2", "#bcbcbc")
+	return p
+}
+
+// lightPalette is the same hues, dark enough to read on white (contrast 4.5 and more).
+func lightPalette() palette {
+	p := palette{
+		Dim:    {hex: "#6c6c6c", few: gray},
+		Title:  {hex: "#1c1c1c", few: black, bold: true},
+		Tab:    {hex: "#005A8E", few: blue, bold: true},
+		Key:    {hex: "#005A8E", few: blue},
+		Border: {hex: "#767676", few: gray},
+		Head:   {hex: "#3a3a3a", few: black, bold: true},
+		Cursor: {reverse: true},
+		Mark:   {hex: "#7A6A00", few: magenta, bold: true},
+	}
+	p.states("#005A8E", "#8A5F00", "#00674B", "#A84300", "#9A3F72", "#6B5F00")
+	p.fewStates(blue, magenta, green, red, cyan, black)
+	p.heat("#8a8a8a", "#005A8E", "#0072B2", "#8A5F00", "#A84300")
+	p.logs("#005A8E", "#8A5F00", "#00674B", "#6B5F00", "#9A3F72", "#A84300", "#3a3a3a", "#5f5f87")
+	return p
+}
+
+func highContrastPalette() palette {
+	p := palette{
+		Title: {bold: true}, Tab: {bold: true, reverse: true}, Key: {bold: true, under: true}, Head: {bold: true, under: true},
+		Cursor: {reverse: true, bold: true}, Mark: {hex: "#ffff00", few: brightYl, bold: true, under: true},
+	}
+	p.states("#5fd7ff", "#ffff00", "#5fff87", "#ff8700", "#ff87ff", "#ffff87")
+	p.fewStates(brightCy, brightYl, brightGr, brightRd, brightMg, white)
+	p.heat("#ffffff", "#5fd7ff", "#5fff87", "#ffff00", "#ff8700")
+	p.logs("#5fd7ff", "#ffff00", "#5fff87", "#ff87ff", "#ff8700", "#ffff87", "#ffffff", "#d7d7ff")
+	for role, l := range p {
+		l.bold = true
+		p[role] = l
+	}
+	return p
+}
+
+// colorblindPalette is the dark one with a second sign on what must not be missed:
+// what failed is underlined, what waits is not bold.
+func colorblindPalette() palette {
+	p := darkPalette()
+	for _, role := range []canvas.Style{Failed, Error} {
+		l := p[role]
+		l.under, l.bold = true, true
+		p[role] = l
+	}
+	running := p[Running]
+	running.hex, running.few, running.bold = "#56B4E9", brightCy, true
+	p[Running], p[Good] = running, running
+	return p
+}
+
+// states sets the colours of the states, and of what the frame says in the same spirit.
+func (p palette) states(running, pending, done, failed, suspended, borrowed string) {
+	for role, hex := range map[canvas.Style]string{
+		Running: running, Pending: pending, Done: done, Failed: failed, Suspended: suspended, Borrowed: borrowed,
+		Good: done, Warn: pending, Error: failed,
+	} {
+		p[role] = look{hex: hex, bold: role == Error}
+	}
+}
+
+// fewStates is states for terminals of sixteen colours; states comes first.
+func (p palette) fewStates(running, pending, done, failed, suspended, borrowed string) {
+	for role, few := range map[canvas.Style]string{
+		Running: running, Pending: pending, Done: done, Failed: failed, Suspended: suspended, Borrowed: borrowed,
+		Good: done, Warn: pending, Error: failed,
+	} {
+		l := p[role]
+		l.few = few
+		p[role] = l
+	}
+	for i, few := range []string{gray, running, done, pending, failed} {
+		p[Heat0+canvas.Style(i)] = look{few: few}
+	}
+	for i, few := range []string{running, pending, done, suspended, failed, borrowed, gray, cyan} {
+		p[Log0+canvas.Style(i)] = look{few: few}
+	}
+}
+
+// heat sets the exact colours of how full something is; fewStates comes first.
+func (p palette) heat(levels ...string) { p.exact(Heat0, levels) }
+
+// logs sets the exact colours of the pods of a log; fewStates comes first.
+func (p palette) logs(pods ...string) { p.exact(Log0, pods) }
+
+func (p palette) exact(first canvas.Style, colors []string) {
+	for i, hex := range colors {
+		l := p[first+canvas.Style(i)]
+		l.hex = hex
+		p[first+canvas.Style(i)] = l
+	}
+}

@@ -1,0 +1,113 @@
+package theme
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/vc-batch/vc/internal/tui/canvas"
+)
+
+// Theme is how everything looks. Themes are made by New and never change.
+type Theme struct {
+	Name   string
+	Glyphs Glyphs
+	open   [roles]lipgloss.Style
+	mono   bool
+	// cache of what switches a style on, by role and attributes.
+	codes [roles][16]string
+}
+
+// Colors is how many colours a terminal has.
+type Colors int
+
+// What terminals have.
+const (
+	NoColor Colors = iota
+	Colors16
+	Colors256
+	TrueColor
+)
+
+// OfProfile translates the terminal library's word for it.
+func OfProfile(profile colorprofile.Profile) Colors {
+	switch profile {
+	case colorprofile.ANSI:
+		return Colors16
+	case colorprofile.ANSI256:
+		return Colors256
+	case colorprofile.TrueColor:
+		return TrueColor
+	}
+	return NoColor
+}
+
+// Names are the themes there are; the first is chosen by the terminal's background.
+func Names() []string {
+	return []string{"auto", "dark", "light", "mono", "high-contrast", "colorblind"}
+}
+
+// New returns the theme of a name ("auto" is "dark"); colors is what the terminal
+// has, and without any every theme is mono. An unknown name is an error that lists
+// the known ones.
+func New(name string, colors Colors, ascii bool) (*Theme, error) {
+	if !slices.Contains(Names(), name) {
+		return nil, fmt.Errorf("theme %q is not known; one of: %s", name, strings.Join(Names(), ", "))
+	}
+	if name == "auto" {
+		name = "dark"
+	}
+	if colors == NoColor {
+		name = "mono"
+	}
+	t := &Theme{Name: name, Glyphs: glyphs(ascii), mono: name == "mono"}
+	palette := palettes[name]
+	for role := range t.open {
+		t.open[role] = palette[canvas.Style(role)].style(colors)
+	}
+	for role := range t.codes {
+		for attributes := range t.codes[role] {
+			t.codes[role][attributes] = t.code(canvas.Style(role) | canvas.Style(attributes)<<8)
+		}
+	}
+	return t, nil
+}
+
+// Open returns the escape that switches a style on; "" for the terminal's own look.
+func (t *Theme) Open(style canvas.Style) string {
+	role := style.Role()
+	if role >= roles {
+		role = Plain
+	}
+	return t.codes[role][(style>>8)&15]
+}
+
+// Style returns the look of a style, for what is drawn by other means than a terminal.
+func (t *Theme) Style(style canvas.Style) lipgloss.Style {
+	role := style.Role()
+	if role >= roles {
+		role = Plain
+	}
+	look := t.open[role]
+	if style.Has(canvas.Bold) {
+		look = look.Bold(true)
+	}
+	if style.Has(canvas.Faint) {
+		look = look.Faint(true)
+	}
+	if style.Has(canvas.Reverse) {
+		look = look.Reverse(true)
+	}
+	if style.Has(canvas.Underline) {
+		look = look.Underline(true)
+	}
+	return look
+}
+
+func (t *Theme) code(style canvas.Style) string {
+	open, _, _ := strings.Cut(t.Style(style).UnderlineSpaces(false).Render("x"), "x")
+	return open
+}

@@ -1,0 +1,108 @@
+package widget
+
+import (
+	"math"
+
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/theme"
+)
+
+// Bar is a part of a whole, with marks on it.
+type Bar struct {
+	// Used is drawn full, Admitted after it in part; both of Scale, which the whole
+	// width stands for.
+	Used, Admitted, Scale float64
+	// Over is from where on what is used is drawn as borrowed; 0 is never.
+	Over float64
+	// Marks are drawn over the bar, where they lie inside the scale.
+	Marks []BarMark
+	// Until is where the bar ends: what lies beyond is left blank; 0 is the scale.
+	Until float64
+	// Style of what is used; 0 is Running.
+	Style canvas.Style
+}
+
+// BarMark is a sign at a place of a bar.
+type BarMark struct {
+	At   float64
+	Sign rune
+}
+
+// Draw draws the bar into w cells at x, y.
+func (b Bar) Draw(c canvas.Canvas, x, y, w int, t *theme.Theme) {
+	if w <= 0 {
+		return
+	}
+	style := b.Style
+	if style == 0 {
+		style = theme.Running
+	}
+	place := func(value float64) int {
+		if b.Scale <= 0 || value <= 0 {
+			return 0
+		}
+		return int(math.Round(min(value/b.Scale, 1) * float64(w)))
+	}
+	used, admitted, end := place(b.Used), place(b.Used+b.Admitted), w
+	if b.Used > 0 && used == 0 {
+		used = 1
+	}
+	admitted = max(admitted, used)
+	if b.Until > 0 {
+		end = max(place(b.Until), admitted)
+	}
+	for i := range end {
+		switch {
+		case i < used && b.Over > 0 && i >= place(b.Over):
+			c.PutRune(x+i, y, t.Glyphs.Full, theme.Borrowed)
+		case i < used:
+			c.PutRune(x+i, y, t.Glyphs.Full, style)
+		case i < admitted:
+			c.PutRune(x+i, y, t.Glyphs.Part, theme.Pending)
+		default:
+			c.PutRune(x+i, y, t.Glyphs.None, theme.Dim)
+		}
+	}
+	for _, mark := range b.Marks {
+		if mark.At > 0 && mark.At <= b.Scale {
+			c.PutRune(x+min(place(mark.At), w-1), y, mark.Sign, theme.Key)
+		}
+	}
+}
+
+// Spark draws the last values of a history, one a cell, the newest at the right end
+// of what is drawn; it returns the column after it. The largest value is drawn full.
+func Spark(c canvas.Canvas, x, y, w int, values []float64, style canvas.Style, t *theme.Theme) int {
+	if len(values) > w {
+		values = values[len(values)-max(w, 0):]
+	}
+	most := 0.0
+	for _, value := range values {
+		most = max(most, value)
+	}
+	ramp := t.Glyphs.Spark
+	for _, value := range values {
+		level := 0
+		if most > 0 {
+			level = int(math.Round(max(value, 0) / most * float64(len(ramp)-1)))
+		}
+		x = c.PutRune(x, y, ramp[level], style)
+	}
+	return x
+}
+
+// HeatLevel is how full something is, from 0 (not at all) over 1 (below a quarter),
+// 2 (below a half) and 3 (below all) to 4 (full); without a whole it is 0.
+func HeatLevel(used, whole float64) int {
+	switch share := used / whole; {
+	case whole <= 0 || used <= 0:
+		return 0
+	case share < 0.25:
+		return 1
+	case share < 0.5:
+		return 2
+	case share < 1:
+		return 3
+	}
+	return 4
+}

@@ -1,0 +1,115 @@
+package widget
+
+import (
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+)
+
+// Column is a column of a Table.
+type Column[R any] struct {
+	// Key names it for sorting and choosing; Title stands above it.
+	Key, Title string
+	// Width is its cells; Narrow are those in terminals below 100 columns, 0 is Width.
+	Width, Narrow int
+	// Flex takes what the others leave over, at least Width. One column has it.
+	Flex bool
+	// Right aligns to the right, as numbers are.
+	Right bool
+	// From and Below are the widths of terminals in which it is shown: From ≤ W and
+	// W < Below; 0 is no limit. Choosing it shows it at any width.
+	From, Below int
+	// Hidden leaves it out until it is chosen.
+	Hidden bool
+	// Cell is what stands in it. Draw is instead of Cell, for what is not text.
+	Cell func(*screen.Context, R) (string, canvas.Style)
+	Draw func(*screen.Context, R, canvas.Canvas)
+	// Ticks says that it changes with the clock: its changes are not marked.
+	Ticks bool
+	// Compare orders rows by it; nil: one cannot sort by it.
+	Compare func(a, b R) int
+	// Descending sorts by it from the greatest to the least first.
+	Descending bool
+}
+
+// shown says whether a column is drawn.
+func (t *Table[R]) shown(ctx *screen.Context, column *Column[R]) bool {
+	if chosen, ok := t.chosen[column.Key]; ok {
+		return chosen
+	}
+	return !column.Hidden && ctx.W >= column.From && (column.Below == 0 || ctx.W < column.Below)
+}
+
+// placedColumn is a column with the cells it was given.
+type placedColumn struct {
+	index, x, w int
+}
+
+// layout gives columns their cells. What does not fit is left out from the right, but
+// for the first column.
+func (t *Table[R]) layout(ctx *screen.Context, width int) []placedColumn {
+	var all []placedColumn
+	used, flex := t.gutter(), -1
+	for i := range t.Columns {
+		column := &t.Columns[i]
+		if !t.shown(ctx, column) {
+			continue
+		}
+		w := column.Width
+		if ctx.W < 100 && column.Narrow > 0 {
+			w = column.Narrow
+		}
+		if column.Flex {
+			flex = len(all)
+		}
+		all = append(all, placedColumn{index: i, w: w})
+		used += w + 1
+	}
+	used-- // no gap after the last
+	for used > width && len(all) > 1 {
+		last := len(all) - 1
+		if last == flex {
+			last--
+			flex--
+		}
+		if last < 1 {
+			break
+		}
+		used -= all[last].w + 1
+		all = append(all[:last], all[last+1:]...)
+	}
+	if flex >= 0 && flex < len(all) {
+		all[flex].w = max(all[flex].w+width-used, 1)
+	}
+	x := t.gutter()
+	for i := range all {
+		all[i].x = x
+		x += all[i].w + 1
+	}
+	return all
+}
+
+func (t *Table[R]) gutter() int { return 2 }
+
+// Chooser is the effect that lets one choose the columns.
+func (t *Table[R]) Chooser(ctx *screen.Context) []screen.Effect {
+	choices := make([]screen.Choice, len(t.Columns))
+	for i := range t.Columns {
+		column := &t.Columns[i]
+		title := column.Title
+		if title == "" {
+			title = column.Key
+		}
+		choices[i] = screen.Choice{Title: title, On: t.shown(ctx, column), Fixed: i == 0}
+	}
+	return []screen.Effect{screen.Choose{Title: "Columns", Choices: choices, Then: func(ticked []bool) []screen.Effect {
+		for i, on := range ticked {
+			if on != choices[i].On {
+				if t.chosen == nil {
+					t.chosen = map[string]bool{}
+				}
+				t.chosen[t.Columns[i].Key] = on
+			}
+		}
+		return nil
+	}}}
+}

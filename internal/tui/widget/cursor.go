@@ -1,0 +1,201 @@
+package widget
+
+import (
+	"github.com/vc-batch/vc/internal/tui/screen"
+)
+
+// Rows is what can be done to any table, whatever its rows are.
+type Rows interface {
+	// Move goes n rows down, or up.
+	Move(n int)
+	// Page goes n screens down, or up.
+	Page(n int)
+	// Home and End go to the first and the last row.
+	Home()
+	End()
+	// Mark marks the row under the cursor, or takes its mark away, and goes on.
+	Mark()
+	// Range begins a range of marks, or ends it.
+	Range()
+	// MarkAll marks all rows.
+	MarkAll()
+	// Escape ends a range and takes all marks away; it says whether there were any.
+	Escape() bool
+	// NextSort sorts by the next column, Reverse the other way round.
+	NextSort(*screen.Context)
+	Reverse()
+	// Chooser lets one choose columns.
+	Chooser(*screen.Context) []screen.Effect
+	// Mouse takes a click or the wheel in; open says that a row is to be opened.
+	Mouse(*screen.Context, screen.Mouse) (taken, open bool)
+}
+
+var _ Rows = (*Table[int])(nil)
+
+// Move goes n rows down, or up.
+func (t *Table[R]) Move(n int) {
+	t.at += n
+	t.settle()
+	t.spread()
+}
+
+// Page goes n screens down, or up.
+func (t *Table[R]) Page(n int) { t.Move(n * max(t.height-1, 1)) }
+
+// Home goes to the first row.
+func (t *Table[R]) Home() { t.Move(-len(t.rows)) }
+
+// End goes to the last row.
+func (t *Table[R]) End() { t.Move(len(t.rows)) }
+
+// Mark marks the row under the cursor, or takes its mark away, and goes on.
+func (t *Table[R]) Mark() {
+	if t.cursor == "" {
+		return
+	}
+	if t.marks[t.cursor] {
+		delete(t.marks, t.cursor)
+	} else {
+		t.mark(t.cursor)
+	}
+	t.Move(1)
+}
+
+func (t *Table[R]) mark(id string) {
+	if t.marks == nil {
+		t.marks = map[string]bool{}
+	}
+	t.marks[id] = true
+}
+
+// Range begins a range of marks at the cursor, or ends it.
+func (t *Table[R]) Range() {
+	if t.anchor != "" {
+		t.anchor = ""
+		return
+	}
+	t.anchor = t.cursor
+	t.spread()
+}
+
+// spread marks what lies between the anchor of a range and the cursor.
+func (t *Table[R]) spread() {
+	if t.anchor == "" {
+		return
+	}
+	for from := range t.rows {
+		if t.ID(t.rows[from]) != t.anchor {
+			continue
+		}
+		for i := min(from, t.at); i <= max(from, t.at); i++ {
+			t.mark(t.ID(t.rows[i]))
+		}
+		return
+	}
+	t.anchor = ""
+}
+
+// MarkAll marks all rows.
+func (t *Table[R]) MarkAll() {
+	for _, row := range t.rows {
+		t.mark(t.ID(row))
+	}
+}
+
+// Escape ends a range and takes all marks away; it says whether there were any.
+func (t *Table[R]) Escape() bool {
+	any := t.anchor != "" || len(t.marks) > 0
+	t.anchor, t.marks = "", nil
+	return any
+}
+
+// Marked are the rows with a mark that are shown and there, in their order.
+func (t *Table[R]) Marked() []R {
+	if len(t.marks) == 0 {
+		return nil
+	}
+	var marked []R
+	for _, row := range t.rows {
+		if t.marks[t.ID(row)] && !t.Gone(row) {
+			marked = append(marked, row)
+		}
+	}
+	return marked
+}
+
+// Targets are the marked rows, or the one under the cursor when none is marked.
+func (t *Table[R]) Targets() []R {
+	if marked := t.Marked(); len(marked) > 0 {
+		return marked
+	}
+	if row, ok := t.Selected(); ok && !t.Gone(row) {
+		return []R{row}
+	}
+	return nil
+}
+
+// NextSort sorts by the next column that is shown, and after the last in the default order.
+func (t *Table[R]) NextSort(ctx *screen.Context) {
+	t.reverse = false
+	found := t.sortBy == ""
+	for i := range t.Columns {
+		column := &t.Columns[i]
+		if found && column.Compare != nil && t.shown(ctx, column) {
+			t.sortBy = column.Key
+			t.arrange()
+			return
+		}
+		found = found || column.Key == t.sortBy
+	}
+	t.sortBy = ""
+	t.arrange()
+}
+
+// Reverse sorts the other way round.
+func (t *Table[R]) Reverse() {
+	t.reverse = !t.reverse
+	t.arrange()
+}
+
+// Mouse takes a click or the wheel in.
+func (t *Table[R]) Mouse(_ *screen.Context, m screen.Mouse) (taken, open bool) {
+	x, y, inside := t.drawn.Holds(m.X, m.Y)
+	if !inside {
+		return false, false
+	}
+	switch m.Kind {
+	case screen.WheelDown:
+		t.Move(3)
+	case screen.WheelUp:
+		t.Move(-3)
+	case screen.Click, screen.DoubleClick:
+		if y == 0 {
+			t.clickHead(x)
+			return true, false
+		}
+		row := t.top + y - 1
+		if y-1 >= t.height || row >= len(t.rows) {
+			return true, false
+		}
+		again := row == t.at && m.Kind == screen.DoubleClick
+		t.at = row
+		t.settle()
+		return true, again
+	}
+	return true, false
+}
+
+func (t *Table[R]) clickHead(x int) {
+	for _, p := range t.heads {
+		column := &t.Columns[p.index]
+		if x < p.x || x >= p.x+p.w || column.Compare == nil {
+			continue
+		}
+		if t.sortBy == column.Key {
+			t.reverse = !t.reverse
+		} else {
+			t.sortBy, t.reverse = column.Key, false
+		}
+		t.arrange()
+	}
+}

@@ -1,0 +1,131 @@
+package widget
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+)
+
+// seenRow is what was drawn of a row last, and when each of its cells changed.
+type seenRow struct {
+	texts   []string
+	changed []time.Time
+}
+
+// Draw draws the header and as many rows as there is room for around the cursor. The
+// last line says how many more there are below; empty stands where rows would be.
+func (t *Table[R]) Draw(ctx *screen.Context, c canvas.Canvas, empty string) {
+	t.expire(ctx.Now)
+	t.drawn = c
+	t.heads = t.layout(ctx, c.W)
+	t.head(c)
+	t.height = max(c.H-1, 0)
+	if len(t.rows) > t.height {
+		t.height = max(c.H-2, 0)
+	}
+	t.settle()
+	if len(t.rows) == 0 {
+		c.Fit(2, 1, c.W-2, empty, theme.Dim)
+		return
+	}
+	seen := make(map[string]*seenRow, t.height)
+	for line := range t.height {
+		if t.top+line >= len(t.rows) {
+			break
+		}
+		t.row(ctx, c, line+1, t.rows[t.top+line], t.top+line == t.at, seen)
+	}
+	t.seen = seen
+	if more := len(t.rows) - t.top - t.height; len(t.rows) > t.height && c.H > 1 {
+		t.foot(ctx, c, more)
+	}
+}
+
+func (t *Table[R]) head(c canvas.Canvas) {
+	for _, p := range t.heads {
+		column := &t.Columns[p.index]
+		style := theme.Head
+		if column.Key == t.sortBy {
+			style |= canvas.Underline
+		}
+		if column.Right {
+			c.FitRight(p.x, 0, p.w, column.Title, style)
+		} else {
+			c.Fit(p.x, 0, p.w, column.Title, style)
+		}
+	}
+}
+
+func (t *Table[R]) foot(ctx *screen.Context, c canvas.Canvas, more int) {
+	text := fmt.Sprintf("%c %s more below (pgdn)", ctx.Theme.Glyphs.More, Count(more))
+	if more <= 0 {
+		text = fmt.Sprintf("%c end of %s", ctx.Theme.Glyphs.More, Count(len(t.rows)))
+	}
+	c.Fit(2, c.H-1, c.W-2, text, theme.Dim)
+}
+
+func (t *Table[R]) row(ctx *screen.Context, c canvas.Canvas, y int, row R, cursor bool, seen map[string]*seenRow) {
+	id := t.ID(row)
+	before := t.seen[id]
+	now := &seenRow{texts: make([]string, len(t.Columns)), changed: make([]time.Time, len(t.Columns))}
+	seen[id] = now
+	_, gone := t.gone[id]
+	faint := gone || (t.Dim != nil && t.Dim(row))
+	for _, p := range t.heads {
+		column := &t.Columns[p.index]
+		if column.Draw != nil {
+			column.Draw(ctx, row, c.Sub(p.x, y, p.w, 1))
+			continue
+		}
+		text, style := column.Cell(ctx, row)
+		now.texts[p.index] = text
+		if t.changedCell(ctx.Now, before, now, p.index, column.Ticks) {
+			style |= canvas.Bold
+		}
+		if column.Right {
+			c.FitRight(p.x, y, p.w, text, style)
+		} else {
+			c.Fit(p.x, y, p.w, text, style)
+		}
+	}
+	if faint {
+		c.Restyle(0, y, c.W, 1, func(canvas.Style) canvas.Style { return theme.Dim | canvas.Faint })
+	}
+	if t.marks[id] {
+		c.PutRune(0, y, ctx.Theme.Glyphs.Mark, theme.Mark)
+	}
+	if cursor {
+		x := 0
+		if t.marks[id] {
+			x = 1
+		}
+		c.PutRune(x, y, ctx.Theme.Glyphs.Select, theme.Key)
+		c.Restyle(0, y, c.W, 1, func(s canvas.Style) canvas.Style { return s | canvas.Reverse })
+	}
+}
+
+// changedCell notes and says whether a cell changed within the last two seconds.
+func (t *Table[R]) changedCell(at time.Time, before, now *seenRow, index int, ticks bool) bool {
+	if before == nil || ticks || index >= len(before.texts) {
+		return false
+	}
+	now.changed[index] = before.changed[index]
+	if before.texts[index] != now.texts[index] && before.texts[index] != "" {
+		now.changed[index] = at
+	}
+	return !now.changed[index].IsZero() && at.Sub(now.changed[index]) < linger
+}
+
+// Count writes a number with commas: 1,948.
+func Count(n int) string {
+	if n < 0 {
+		return "-" + Count(-n)
+	}
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", Count(n/1000), n%1000)
+}

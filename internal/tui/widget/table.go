@@ -1,0 +1,219 @@
+package widget
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vc-batch/vc/internal/tui/canvas"
+)
+
+// linger is how long a row that is gone stays, and a cell that changed is bold.
+const linger = 2 * time.Second
+
+// Table is rows under a header. Its zero value with Columns and ID set is empty.
+type Table[R any] struct {
+	Columns []Column[R]
+	// ID tells rows apart: the cursor, marks and what changed go by it.
+	ID func(R) string
+	// Default orders rows while no column was chosen to sort by; nil leaves them as
+	// they come. DefaultSort says it in words: "queue, -priority".
+	Default     func(a, b R) int
+	DefaultSort string
+	// Dim says that a row is to be drawn faint; nil is none.
+	Dim func(R) bool
+
+	rows   []R
+	cursor string // ID of the row under the cursor
+	at     int    // its place in rows
+	top    int    // the first row that is drawn
+	height int    // rows that were drawn last
+	drawn  canvas.Canvas
+	heads  []placedColumn
+
+	sortBy  string
+	reverse bool
+	chosen  map[string]bool
+	marks   map[string]bool
+	anchor  string // where a range of marks begins; "" is none
+	gone    map[string]time.Time
+	seen    map[string]*seenRow
+}
+
+// SetRows takes rows over that are to be shown. The cursor stays on its row and its
+// row where it is on the screen. With linger set, rows that were seen and are not
+// among them any more stay for two seconds.
+func (t *Table[R]) SetRows(now time.Time, rows []R, lingering bool) {
+	kept := slices.Clone(rows)
+	if lingering {
+		kept = append(kept, t.missing(now, rows)...)
+	} else {
+		t.gone = nil
+	}
+	t.rows = kept
+	t.arrange()
+}
+
+// missing are the rows that were drawn last and are not among the new ones.
+func (t *Table[R]) missing(now time.Time, rows []R) []R {
+	seen := map[string]R{}
+	for i := t.top; i < min(t.top+t.height, len(t.rows)); i++ {
+		seen[t.ID(t.rows[i])] = t.rows[i]
+	}
+	for i := range t.rows { // those that linger already, wherever they are
+		if id := t.ID(t.rows[i]); len(t.gone) > 0 && !t.gone[id].IsZero() {
+			seen[id] = t.rows[i]
+		}
+	}
+	for _, row := range rows {
+		id := t.ID(row)
+		delete(seen, id)
+		delete(t.gone, id)
+	}
+	var missing []R
+	for _, old := range t.rows {
+		id := t.ID(old)
+		if _, ok := seen[id]; !ok {
+			continue
+		}
+		since, known := t.gone[id]
+		if !known {
+			since = now
+			if t.gone == nil {
+				t.gone = map[string]time.Time{}
+			}
+			t.gone[id] = now
+		}
+		if now.Sub(since) < linger {
+			missing = append(missing, old)
+		} else {
+			delete(t.gone, id)
+		}
+	}
+	return missing
+}
+
+// expire takes out what has lingered long enough.
+func (t *Table[R]) expire(now time.Time) {
+	if len(t.gone) == 0 {
+		return
+	}
+	before := len(t.rows)
+	t.rows = slices.DeleteFunc(t.rows, func(row R) bool {
+		since, ok := t.gone[t.ID(row)]
+		return ok && now.Sub(since) >= linger
+	})
+	for id, since := range t.gone {
+		if now.Sub(since) >= linger {
+			delete(t.gone, id)
+		}
+	}
+	if len(t.rows) != before {
+		t.follow()
+	}
+}
+
+// arrange sorts, and finds the cursor's row again.
+func (t *Table[R]) arrange() {
+	if compare := t.order(); compare != nil && !slices.IsSortedFunc(t.rows, compare) {
+		slices.SortStableFunc(t.rows, compare)
+	}
+	t.follow()
+}
+
+// follow finds the cursor's row after rows changed places, and leaves it in its line.
+func (t *Table[R]) follow() {
+	line := t.at - t.top
+	if at := slices.IndexFunc(t.rows, func(row R) bool { return t.ID(row) == t.cursor }); at >= 0 && t.cursor != "" {
+		t.at = at
+		t.top = at - line
+	}
+	t.settle()
+}
+
+// settle keeps the cursor and the first row that is drawn in range.
+func (t *Table[R]) settle() {
+	t.at = min(max(t.at, 0), max(len(t.rows)-1, 0))
+	t.cursor = ""
+	if len(t.rows) > 0 {
+		t.cursor = t.ID(t.rows[t.at])
+	}
+	height := max(t.height, 1)
+	t.top = min(t.top, t.at)
+	t.top = max(t.top, t.at-height+1)
+	t.top = max(min(t.top, len(t.rows)-height), 0)
+}
+
+func (t *Table[R]) order() func(a, b R) int {
+	for i := range t.Columns {
+		column := &t.Columns[i]
+		if column.Key != t.sortBy || column.Compare == nil {
+			continue
+		}
+		descending := column.Descending != t.reverse
+		return func(a, b R) int {
+			way := column.Compare(a, b)
+			if descending {
+				way = -way
+			}
+			if way == 0 && t.Default != nil {
+				return t.Default(a, b)
+			}
+			return way
+		}
+	}
+	if t.reverse && t.Default != nil {
+		return func(a, b R) int { return -t.Default(a, b) }
+	}
+	return t.Default
+}
+
+// SortNote says what the rows are sorted by: "queue, -priority".
+func (t *Table[R]) SortNote() string {
+	for i := range t.Columns {
+		if column := &t.Columns[i]; column.Key == t.sortBy {
+			if column.Descending != t.reverse {
+				return "-" + strings.ToLower(column.Key)
+			}
+			return strings.ToLower(column.Key)
+		}
+	}
+	if t.reverse {
+		return "reversed " + t.DefaultSort
+	}
+	return t.DefaultSort
+}
+
+// SortBy sorts by a column; "" is the default order.
+func (t *Table[R]) SortBy(key string, reverse bool) {
+	t.sortBy, t.reverse = key, reverse
+	t.arrange()
+}
+
+// Rows are the rows in the order in which they are shown, those that linger too.
+func (t *Table[R]) Rows() []R { return t.rows }
+
+// Selected is the row under the cursor; ok is false in an empty table.
+func (t *Table[R]) Selected() (row R, ok bool) {
+	if len(t.rows) == 0 {
+		return row, false
+	}
+	return t.rows[t.at], true
+}
+
+// Select moves the cursor to the row of an ID, if there is one.
+func (t *Table[R]) Select(id string) bool {
+	at := slices.IndexFunc(t.rows, func(row R) bool { return t.ID(row) == id })
+	if at < 0 {
+		return false
+	}
+	t.at = at
+	t.settle()
+	return true
+}
+
+// Gone says that the row is not there any more and only lingers.
+func (t *Table[R]) Gone(row R) bool {
+	_, gone := t.gone[t.ID(row)]
+	return gone
+}
