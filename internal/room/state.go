@@ -1,0 +1,44 @@
+package room
+
+// State is a node's state in Slurm's words.
+type State string
+
+// The states of nodes.
+const (
+	StateIdle     State = "idle"  // no job has a pod on it
+	StateMixed    State = "mix"   // jobs have pods on it, and there is room
+	StateFull     State = "alloc" // jobs have pods on it, and all cpu, or all of a device, is asked for
+	StateDraining State = "drng"  // cordoned, and jobs still have pods on it
+	StateDrained  State = "drain" // cordoned
+	StateDown     State = "down"  // its kubelet does not say that it works
+)
+
+// StateOf is the state of a node; busy says that jobs have pods on it.
+func StateOf(ready, cordoned, busy bool, has, idle Amounts) State {
+	switch {
+	case !ready:
+		return StateDown
+	case cordoned && busy:
+		return StateDraining
+	case cordoned:
+		return StateDrained
+	case busy && full(has, idle):
+		return StateFull
+	case busy:
+		return StateMixed
+	}
+	return StateIdle
+}
+
+// full says whether all cpu, or all of a device, is asked for.
+func full(has, idle Amounts) bool {
+	if has.MilliCPU > 0 && idle.MilliCPU <= 0 {
+		return true
+	}
+	for name, amount := range has.Devices {
+		if amount > 0 && idle.Devices[name] <= 0 {
+			return true
+		}
+	}
+	return false
+}
