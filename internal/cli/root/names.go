@@ -9,6 +9,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/legacy"
+	"github.com/vc-batch/vc/internal/cli/slurm"
 )
 
 // completionPrefix begins the name of the program that kubectl calls to complete a plugin's words.
@@ -40,6 +41,8 @@ func treeFor(f *cli.Factory, argv0 string, args []string) (*cobra.Command, []str
 			cmd.SetArgs(words)
 			return cmd.ExecuteContext(ctx)
 		}), args
+	case slurm.Is(name):
+		return New(f), append([]string{"slurm", name}, args...)
 	case strings.HasPrefix(name, completionPrefix):
 		return New(f), append([]string{cobra.ShellCompRequestCmd}, args...)
 	}

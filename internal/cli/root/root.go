@@ -30,6 +30,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/pod"
 	"github.com/vc-batch/vc/internal/cli/podgroup"
 	"github.com/vc-batch/vc/internal/cli/queue"
+	"github.com/vc-batch/vc/internal/cli/slurm"
 	"github.com/vc-batch/vc/internal/cli/top"
 	"github.com/vc-batch/vc/internal/cli/version"
 )
@@ -50,8 +51,11 @@ func Run(ctx context.Context, f *cli.Factory, args []string) int {
 }
 
 func execute(ctx context.Context, f *cli.Factory, cmd *cobra.Command, args []string) int {
+	args, err := slurm.ConnectionFirst(cmd, args)
 	cmd.SetArgs(args)
-	err := topicAlone(f, cmd, args)
+	if err == nil {
+		err = topicAlone(f, cmd, args)
+	}
 	if err == nil {
 		err = cmd.ExecuteContext(ctx)
 	}
@@ -103,7 +107,7 @@ func New(f *cli.Factory) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.FlagError(f, cmd, err) })
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.AddGroup(&cobra.Group{ID: "work", Title: "Work:"}, &cobra.Group{ID: "tool", Title: "This tool:"})
-	addGroup(cmd, "work", job.New(f), queue.New(f), node.New(f), plan.New(f), top.New(f), jobflow.New(f), jobtemplate.New(f), cronjob.New(f), podgroup.New(f), pod.New(f), events.New(f))
+	addGroup(cmd, "work", job.New(f), queue.New(f), node.New(f), plan.New(f), top.New(f), jobflow.New(f), jobtemplate.New(f), cronjob.New(f), podgroup.New(f), pod.New(f), events.New(f), slurm.New(f))
 	addGroup(cmd, "tool", conf.New(f), version.New(f), completion.New(f), newOptions(f))
 	addTopics(cmd)
 	cmd.SetHelpCommandGroupID("tool")

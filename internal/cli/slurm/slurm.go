@@ -1,0 +1,70 @@
+// Package slurm is Slurm's commands: sbatch, squeue and friends, as `vcctl slurm NAME` and as names of the same binary.
+// What they mean is in internal/slurm, which is pure; here they meet the cluster and the terminal.
+//
+//	In:   words by Slurm's rules (internal/slurm/getopt), environment, kubeconfig
+//	Out:  Slurm's words on Streams.Out; `sbatch: error: …` and hints on Streams.Err
+//
+// # Invariants
+//
+//   - A command that fails has said so itself, in Slurm's form; what it returns is a cli.ExitStatus.
+package slurm
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// Programs are the names of Slurm's that this binary answers to.
+var Programs = []string{"sbatch"}
+
+// Is says whether a program of this name is one of Slurm's.
+func Is(program string) bool { return slices.Contains(Programs, program) }
+
+// New returns the command that holds all others.
+func New(f *cli.Factory) *cobra.Command {
+	cmd := cli.Group(f, "slurm", "Slurm's commands: sbatch, squeue and friends", `
+		Slurm's commands, for people and programs that know them. Each is also a name of
+		this program: 'vcctl slurm install --dir DIR' makes the links, and then sbatch is
+		enough. Options are read by Slurm's rules, from the script, from the environment
+		and from the command line; what has no meaning here is warned about or refused,
+		and never dropped in silence.
+
+		The cluster is chosen before the word slurm, as in 'vcctl --context prod slurm
+		squeue', or by KUBECONFIG and the VCCTL_… variables.`)
+	cmd.AddCommand(
+		newSbatch(f),
+	)
+	return cmd
+}
+
+// ConnectionFirst parses the flags of vcctl that stand before the word slurm, and returns the words from there on; other
+// command lines it returns as they are. Slurm's commands parse their words themselves, and -n has another meaning there.
+func ConnectionFirst(root *cobra.Command, args []string) ([]string, error) {
+	flags := root.PersistentFlags()
+	for at := 0; at < len(args); at++ {
+		word := args[at]
+		switch {
+		case word == "slurm":
+			return args[at:], flags.Parse(args[:at])
+		case word == "--" || len(word) < 2 || word[0] != '-':
+			return args, nil
+		case takesNext(root, word):
+			at++
+		}
+	}
+	return args, nil
+}
+
+// takesNext says whether a flag of the root has its value in the next word.
+func takesNext(root *cobra.Command, word string) bool {
+	flags := root.PersistentFlags()
+	if word[1] == '-' {
+		flag := flags.Lookup(word[2:])
+		return flag != nil && flag.NoOptDefVal == ""
+	}
+	flag := flags.ShorthandLookup(word[len(word)-1:])
+	return len(word) == 2 && flag != nil && flag.NoOptDefVal == ""
+}

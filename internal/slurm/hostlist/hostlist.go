@@ -1,0 +1,214 @@
+// Package hostlist reads and writes lists of hosts as Slurm does: n[1-3,7],login1.
+//
+//	In:   a list as text, or names
+//	Out:  names, or the shortest list of them in the same order
+//
+// # Invariants
+//
+//   - Expand(Compress(names)) gives the same names in the same order, whatever their digits.
+//   - What Expand returns is bounded by MaxHosts, however short the text.
+package hostlist
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// MaxHosts is how many names a list may stand for.
+const MaxHosts = 65_536
+
+// maxDigits is how long a number may be that is counted with; longer ones are letters to us.
+const maxDigits = 15
+
+// Expand returns the names of a list, in order and with repetitions. The empty text is no names.
+func Expand(text string) ([]string, error) {
+	var all []string
+	for _, part := range split(text) {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		names, err := expandOne(part)
+		if err != nil {
+			return nil, fmt.Errorf("invalid host list %q: %w", text, err)
+		}
+		if all = append(all, names...); len(all) > MaxHosts {
+			return nil, fmt.Errorf("host list %q has more than %d names", text, MaxHosts)
+		}
+	}
+	return all, nil
+}
+
+// split cuts at the commas that are outside brackets.
+func split(text string) []string {
+	var parts []string
+	start, depth := 0, 0
+	for i := range len(text) {
+		switch {
+		case text[i] == '[':
+			depth++
+		case text[i] == ']' && depth > 0:
+			depth--
+		case text[i] == ',' && depth == 0:
+			parts = append(parts, text[start:i])
+			start = i + 1
+		}
+	}
+	return append(parts, text[start:])
+}
+
+// expandOne expands a name with any number of brackets; the last one turns fastest.
+func expandOne(part string) ([]string, error) {
+	open := strings.IndexByte(part, '[')
+	if open < 0 {
+		if strings.ContainsAny(part, "] \t\n") {
+			return nil, fmt.Errorf("%q is not a name", part)
+		}
+		return []string{part}, nil
+	}
+	end := strings.IndexByte(part, ']')
+	if end < open {
+		return nil, fmt.Errorf("%q has a bracket that is not closed", part)
+	}
+	numbers, err := expandRanges(part[open+1 : end])
+	if err != nil {
+		return nil, err
+	}
+	tails := []string{""}
+	if rest := part[end+1:]; rest != "" {
+		if tails, err = expandOne(rest); err != nil {
+			return nil, err
+		}
+	}
+	if len(numbers)*len(tails) > MaxHosts {
+		return nil, fmt.Errorf("%q has more than %d names", part, MaxHosts)
+	}
+	head := part[:open]
+	if strings.ContainsAny(head, "] \t\n") {
+		return nil, fmt.Errorf("%q is not a name", part)
+	}
+	names := make([]string, 0, len(numbers)*len(tails))
+	for _, number := range numbers {
+		for _, tail := range tails {
+			names = append(names, head+number+tail)
+		}
+	}
+	return names, nil
+}
+
+// expandRanges reads what stands in brackets: 1-3,07.
+func expandRanges(text string) ([]string, error) {
+	var all []string
+	for _, part := range strings.Split(text, ",") {
+		first, last, ranged := strings.Cut(part, "-")
+		low, ok := number(first)
+		if !ok {
+			return nil, fmt.Errorf("%q in [%s] is not a number", first, text)
+		}
+		if !ranged {
+			all = append(all, first)
+			continue
+		}
+		high, ok := number(last)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("%q in [%s] is not a number", last, text)
+		case high < low:
+			return nil, fmt.Errorf("%q in [%s] runs backwards", part, text)
+		case high-low >= MaxHosts || len(all) > MaxHosts:
+			return nil, fmt.Errorf("[%s] has more than %d numbers", text, MaxHosts)
+		}
+		for n := low; n <= high; n++ {
+			all = append(all, padded(n, len(first)))
+		}
+	}
+	return all, nil
+}
+
+func number(digits string) (int64, bool) {
+	if digits == "" || len(digits) > maxDigits || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	return n, err == nil
+}
+
+func padded(n int64, width int) string {
+	return fmt.Sprintf("%0*d", width, n)
+}
+
+// Compress writes names as a list in their order: those that follow each other and differ in the number at their end alone share a bracket.
+func Compress(names []string) string {
+	var b strings.Builder
+	for i := 0; i < len(names); {
+		prefix, _ := cut(names[i])
+		end := i + 1
+		for end < len(names) {
+			if next, digits := cut(names[end]); digits == "" || next != prefix {
+				break
+			}
+			end++
+		}
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		if _, digits := cut(names[i]); digits == "" || end == i+1 {
+			b.WriteString(names[i])
+			i++
+			continue
+		}
+		b.WriteString(prefix + "[" + ranges(names[i:end], len(prefix)) + "]")
+		i = end
+	}
+	return b.String()
+}
+
+// ranges writes the numbers that names end in.
+func ranges(names []string, from int) string {
+	var parts []string
+	for i := 0; i < len(names); {
+		first := names[i][from:]
+		low, _ := number(first)
+		end := i + 1
+		for end < len(names) && names[end][from:] == padded(low+int64(end-i), len(first)) {
+			end++
+		}
+		part := first
+		if end > i+1 {
+			part += "-" + names[end-1][from:]
+		}
+		parts = append(parts, part)
+		i = end
+	}
+	return strings.Join(parts, ",")
+}
+
+// cut parts a name before the number at its end; digits is empty when it has none that is counted with.
+func cut(name string) (prefix, digits string) {
+	at := len(name)
+	for at > 0 && name[at-1] >= '0' && name[at-1] <= '9' {
+		at--
+	}
+	at = max(at, len(name)-maxDigits)
+	return name[:at], name[at:]
+}
+
+// Sort orders names as people count: n2 before n10.
+func Sort(names []string) {
+	slices.SortFunc(names, Compare)
+}
+
+// Compare orders two names as Sort does.
+func Compare(a, b string) int {
+	prefixA, digitsA := cut(a)
+	prefixB, digitsB := cut(b)
+	if order := cmp.Compare(prefixA, prefixB); order != 0 {
+		return order
+	}
+	numberA, _ := number(digitsA)
+	numberB, _ := number(digitsB)
+	return cmp.Or(cmp.Compare(numberA, numberB), cmp.Compare(len(digitsA), len(digitsB)))
+}
