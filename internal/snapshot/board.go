@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
@@ -23,8 +25,9 @@ type Board struct {
 	queues map[string]*schedulingv1beta1.Queue
 	groups map[types.NamespacedName]*schedulingv1beta1.PodGroup
 	hyper  map[string]*topologyv1alpha1.HyperNode
-	prio   map[string]int32
 	events *ring
+	// priority is what priority classes stand for.
+	priority map[string]int32
 
 	touched struct {
 		nodes  map[string]bool
@@ -33,8 +36,10 @@ type Board struct {
 		tree   bool // hypernodes
 		events bool
 	}
-	// podsUnknown says that pods of the cluster may not be seen, so that nobody knows what is idle.
-	podsUnknown bool
+	// unknown are the kinds of which not all is known: what follows from them is not said.
+	unknown map[string]bool
+	// amounts are those that pods ask for, each once.
+	amounts map[string]*Amounts
 
 	last *Snapshot
 }
@@ -56,7 +61,7 @@ type jobEntry struct {
 func NewBoard() *Board {
 	b := &Board{
 		nodes: map[string]*nodeEntry{}, jobs: map[types.UID]*jobEntry{}, pods: map[types.UID]*Pod{}, queues: map[string]*schedulingv1beta1.Queue{},
-		groups: map[types.NamespacedName]*schedulingv1beta1.PodGroup{}, hyper: map[string]*topologyv1alpha1.HyperNode{}, prio: map[string]int32{}, events: &ring{},
+		groups: map[types.NamespacedName]*schedulingv1beta1.PodGroup{}, hyper: map[string]*topologyv1alpha1.HyperNode{}, priority: map[string]int32{}, unknown: map[string]bool{}, amounts: map[string]*Amounts{}, events: &ring{},
 	}
 	b.touched.nodes, b.touched.jobs = map[string]bool{}, map[types.UID]bool{}
 	return b
@@ -106,6 +111,7 @@ func (b *Board) SetPod(p *Pod) {
 	if old := b.pods[p.UID]; old != nil && (old.Node != p.Node || old.JobUID != p.JobUID) {
 		b.DropPod(p.UID)
 	}
+	b.share(p)
 	b.pods[p.UID] = p
 	if p.Node != "" {
 		b.node(p.Node).pods[p.UID] = p
@@ -113,6 +119,18 @@ func (b *Board) SetPod(p *Pod) {
 	if p.JobUID != "" {
 		b.job(p.JobUID).pods[p.UID] = p
 	}
+}
+
+// share lets pods that ask for the same devices have one list of them.
+func (b *Board) share(p *Pod) {
+	if p.Asks == nil {
+		return
+	}
+	key := fmt.Sprint(p.Asks.MilliCPU, p.Asks.MemoryBytes, p.Asks.Devices)
+	if b.amounts[key] == nil {
+		b.amounts[key] = p.Asks
+	}
+	p.Asks = b.amounts[key]
 }
 
 // DropPod forgets a pod.
@@ -185,6 +203,9 @@ func ownerOf(g *schedulingv1beta1.PodGroup) types.UID {
 
 // SetQueue takes over a queue, which is not to change afterwards.
 func (b *Board) SetQueue(q *schedulingv1beta1.Queue) {
+	if old := b.queues[q.Name]; old == nil || old.Status.State != q.Status.State {
+		b.touchJobsOf(q.Name)
+	}
 	b.queues[q.Name] = q
 	b.touched.queues = true
 }
@@ -193,6 +214,16 @@ func (b *Board) SetQueue(q *schedulingv1beta1.Queue) {
 func (b *Board) DropQueue(name string) {
 	delete(b.queues, name)
 	b.touched.queues = true
+	b.touchJobsOf(name)
+}
+
+// touchJobsOf marks the jobs of a queue: whether that is open is part of why they wait.
+func (b *Board) touchJobsOf(queue string) {
+	for uid, e := range b.jobs {
+		if e.object != nil && cmp.Or(e.object.Spec.Queue, keys.DefaultQueue) == queue {
+			b.touched.jobs[uid] = true
+		}
+	}
 }
 
 // SetHyperNode takes over a hypernode, which is not to change afterwards.
@@ -209,7 +240,7 @@ func (b *Board) DropHyperNode(name string) {
 
 // SetPriority says what number a priority class stands for.
 func (b *Board) SetPriority(class string, value int32) {
-	b.prio[class] = value
+	b.priority[class] = value
 	for uid, e := range b.jobs {
 		if e.object != nil && e.object.Spec.PriorityClassName == class {
 			b.touched.jobs[uid] = true
@@ -220,7 +251,7 @@ func (b *Board) SetPriority(class string, value int32) {
 // DropPriority forgets a priority class.
 func (b *Board) DropPriority(class string) {
 	b.SetPriority(class, 0)
-	delete(b.prio, class)
+	delete(b.priority, class)
 }
 
 // AddEvent takes over what somebody told; told again it replaces what was told before.
@@ -229,11 +260,24 @@ func (b *Board) AddEvent(e *Event) {
 	b.touched.events = true
 }
 
-// HidePods says that the pods of the cluster may not be seen: what is idle is not known.
-func (b *Board) HidePods() {
-	b.podsUnknown = true
+// The kinds of which it matters whether all are known.
+const (
+	Pods      = "pods"
+	PodGroups = "podgroups"
+)
+
+// SetUnknown says that not all objects of a kind, Pods or PodGroups, are known, or that they are: without all pods nobody
+// knows what is idle, and without all PodGroups nobody knows that a job has none.
+func (b *Board) SetUnknown(kind string, unknown bool) {
+	if b.unknown[kind] == unknown {
+		return
+	}
+	b.unknown[kind] = unknown
 	for name := range b.nodes {
 		b.touched.nodes[name] = true
+	}
+	for uid := range b.jobs {
+		b.touched.jobs[uid] = true
 	}
 }
 
@@ -318,7 +362,7 @@ func (b *Board) freezeNodes(s *Snapshot) {
 		if e == nil || e.facts == nil {
 			continue
 		}
-		e.shown = nodeRow(e.facts, slices.Collect(maps.Values(e.pods)), b.podsUnknown)
+		e.shown = nodeRow(e.facts, slices.Collect(maps.Values(e.pods)), b.unknown[Pods])
 		e.shown.HyperNodes = paths[name]
 		fresh = append(fresh, e.shown)
 	}
@@ -336,8 +380,7 @@ func (b *Board) freezeJobs(s *Snapshot) {
 		if e == nil || e.object == nil {
 			continue
 		}
-		e.shown = jobRow(e.object, e.group, slices.Collect(maps.Values(e.pods)))
-		e.shown.Priority = b.prio[e.object.Spec.PriorityClassName]
+		e.shown = b.jobRow(e, s.At)
 		fresh = append(fresh, e.shown)
 	}
 	s.Jobs = refresh(s.Jobs, func(j *Job) bool { return b.touched.jobs[j.UID] }, fresh, byNamespace)

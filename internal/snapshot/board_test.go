@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/room"
 	"github.com/vc-batch/vc/test/make"
 )
 
@@ -29,10 +30,10 @@ func TestASnapshotSaysWhatNodesHaveAndHaveLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := s.Node("a")
-	if a.Idle.MilliCPU != 3000 || a.Idle.Devices["nvidia.com/gpu"] != 5 || a.State != NodeMixed {
+	if a.Idle.MilliCPU != 3000 || a.Idle.Devices["nvidia.com/gpu"] != 5 || a.State != room.StateMixed {
 		t.Errorf("%+v", a)
 	}
-	if s.Nodes[0] != a || s.Node("b").State != NodeIdle {
+	if s.Nodes[0] != a || s.Node("b").State != room.StateIdle {
 		t.Errorf("%+v", s.Nodes)
 	}
 	if diff := cmp.Diff(3, len(s.Resources)); diff != "" {

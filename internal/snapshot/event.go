@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/internal/account"
 )
 
 // maxEvents is how many events are kept; the oldest give way.
@@ -14,19 +16,10 @@ const maxEvents = 500
 // FromEvent keeps of an event what is shown of it.
 func FromEvent(e *corev1.Event) *Event {
 	one := &Event{
-		UID: e.UID, Type: e.Type, Reason: same(e.Reason), Message: oneLine(e.Message), Count: max(e.Count, 1),
+		UID: e.UID, Type: e.Type, Reason: same(e.Reason), Message: account.OneLine(e.Message), Count: account.EventCount(e),
 		Kind: same(e.InvolvedObject.Kind), Namespace: same(e.InvolvedObject.Namespace), Name: e.InvolvedObject.Name, Of: e.InvolvedObject.UID,
 	}
-	one.At = e.LastTimestamp.Time
-	if e.Series != nil {
-		one.At, one.Count = e.Series.LastObservedTime.Time, e.Series.Count
-	}
-	if one.At.IsZero() {
-		one.At = e.EventTime.Time
-	}
-	if one.At.IsZero() {
-		one.At = e.CreationTimestamp.Time
-	}
+	one.At = account.EventTime(e).Time
 	return one
 }
 

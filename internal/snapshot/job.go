@@ -3,7 +3,6 @@ package snapshot
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,103 +10,129 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
-// jobRow is a job with its PodGroup, which may be nil, and its pods.
-func jobRow(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup, pods []*Pod) *Job {
-	s := &job.Status
+// jobRow makes the row of a job from what is known of it.
+func (b *Board) jobRow(e *jobEntry, now time.Time) *Job {
+	job, s := e.object, &e.object.Status
 	j := &Job{
 		UID: job.UID, Namespace: job.Namespace, Name: job.Name, Title: batchv1alpha1.Title(job), Queue: cmp.Or(job.Spec.Queue, keys.DefaultQueue),
-		User: batchv1alpha1.UserOf(job), Phase: cmp.Or(s.State.Phase, batchv1alpha1.Pending), PriorityClass: job.Spec.PriorityClassName,
-		Min: job.Spec.MinAvailable, Running: s.Running, Waiting: s.Pending, Failed: s.Failed, Succeeded: s.Succeeded,
-		Submitted: job.CreationTimestamp.Time, Object: job, Group: group, Pods: pods,
+		User: account.User(job), Phase: account.Phase(job), PriorityClass: job.Spec.PriorityClassName, Priority: b.priority[job.Spec.PriorityClassName],
+		Replicas: account.Replicas(job), Min: account.Minimum(job), Bound: account.Bound(job, e.group), GPUs: account.GPUs(job),
+		Running: s.Running, Waiting: s.Pending, Failed: s.Failed, Succeeded: s.Succeeded, Submitted: job.CreationTimestamp.Time, Limit: state.Limit(job),
+		Object: job, Group: e.group, Pods: inOrder(job, e.pods),
 	}
 	if id, ok := batchv1alpha1.JobID(job); ok {
 		j.ID = batchv1alpha1.FormatJobID(id)
 	}
-	order := map[string]int{}
-	for i := range job.Spec.Tasks {
-		j.Replicas += job.Spec.Tasks[i].Replicas
-		order[job.Spec.Tasks[i].Name] = i
+	sum := b.summary(j.Pods)
+	facts := state.Facts{Job: job, Group: e.group, Queue: b.queues[j.Queue], Pods: sum, Now: now}
+	stands, times := state.Of(facts), state.TimesOf(facts)
+	j.State, j.Reason, j.Started, j.Ended = string(stands.Code), stands.Reason, times.Start, times.End
+	if j.Reason == state.None {
+		j.Reason = ""
 	}
-	slices.SortFunc(j.Pods, func(a, b *Pod) int {
-		return cmp.Or(cmp.Compare(order[a.Task], order[b.Task]), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
-	})
-	j.times(s)
-	j.Limit = limitOf(job)
-	j.places()
-	j.state()
-	j.waits()
+	j.NodeCount, j.NodeList = len(sum.Nodes), hostlist.Compress(sum.Nodes)
+	b.told(j)
 	return j
 }
 
-// times are when the job started and ended, by its conditions.
-func (j *Job) times(s *batchv1alpha1.JobStatus) {
-	for _, condition := range s.Conditions {
-		if condition.LastTransitionTime == nil {
-			continue
-		}
-		if condition.Status == batchv1alpha1.Running {
-			j.Started = condition.LastTransitionTime.Time
-		}
-	}
-	if j.Started.IsZero() && j.Phase == batchv1alpha1.Running {
-		j.Started = s.State.LastTransitionTime.Time
-	}
-	switch j.Phase {
-	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated, batchv1alpha1.Aborted:
-		j.Ended = s.State.LastTransitionTime.Time
-	}
+// Facts are what Slurm's words for a job are made of: for the parts of an array.
+func (j *Job) Facts(now time.Time) state.Facts {
+	return state.Facts{Job: j.Object, Group: j.Group, Now: now}
 }
 
-// limitOf is the longest that a pod of the job may run.
-func limitOf(job *batchv1alpha1.Job) time.Duration {
-	var longest time.Duration
-	for i := range job.Spec.Tasks {
-		seconds := job.Spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds
-		if seconds == nil {
-			return 0
-		}
-		longest = max(longest, time.Duration(*seconds)*time.Second)
-	}
-	return longest
-}
+// Runtime is how long the job has run, or ran; 0 when it has not started. It is what `vcctl job list` shows.
+func (j *Job) Runtime(now time.Time) time.Duration { return account.Runtime(j.Object, now) }
 
-// places are the nodes that the job's pods are on.
-func (j *Job) places() {
-	var names []string
+// Why says why the job does not run as a whole, in the words of `vcctl job list`.
+func (j *Job) Why() account.Why {
+	if j.groupUnknown && account.Active(j.Phase) {
+		return account.Why{Code: j.Object.Status.State.Reason, Message: j.Object.Status.State.Message}
+	}
+	w := account.Explain(j.Object, j.Group)
+	if !account.Active(j.Phase) {
+		return w
+	}
 	for _, pod := range j.Pods {
-		if pod.Node != "" && !pod.Exited {
-			names = append(names, pod.Node)
+		if pod.Trouble != "" {
+			named := &corev1.Pod{}
+			named.Name = pod.Name
+			w, _ = w.GiveWay([]account.Trouble{{Pod: named, Code: pod.Trouble, Message: pod.Message}}, j.Name)
+			break
 		}
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	j.NodeCount, j.NodeList = len(names), strings.Join(names, ",")
+	return w
 }
 
-func (j *Job) state() {
-	codes := map[batchv1alpha1.JobPhase]string{
-		batchv1alpha1.Pending: "PD", batchv1alpha1.Running: "R", batchv1alpha1.Restarting: "RQ", batchv1alpha1.Completing: "CG", batchv1alpha1.Terminating: "CG",
-		batchv1alpha1.Aborting: "CG", batchv1alpha1.Completed: "CD", batchv1alpha1.Aborted: "S", batchv1alpha1.Terminated: "CA", batchv1alpha1.Failed: "F",
-	}
-	j.State = cmp.Or(codes[j.Phase], "PD")
-}
-
-// waits is what the scheduler says of why and how long.
-func (j *Job) waits() {
-	j.Code, j.Says = j.Object.Status.State.Reason, j.Object.Status.State.Message
+// told is what the scheduler says of why and how long the job waits.
+func (b *Board) told(j *Job) {
+	j.groupUnknown = b.unknown[PodGroups]
+	w := j.Why()
+	j.Code, j.Says = w.Code, w.Message
 	if j.Group == nil || j.Group.Status.Explanation == nil {
 		return
 	}
 	e := j.Group.Status.Explanation
-	j.Code, j.Says = e.Reason, e.Message
 	if e.EstimatedStart != nil {
 		j.EstimatedStart = e.EstimatedStart.Time
 	}
 	if e.Queue != nil {
 		j.Position = e.Queue.Position
 	}
+}
+
+// inOrder are pods by task, index and name.
+func inOrder(job *batchv1alpha1.Job, pods map[podUID]*Pod) []*Pod {
+	order := map[string]int{}
+	for i := range job.Spec.Tasks {
+		order[job.Spec.Tasks[i].Name] = i
+	}
+	all := make([]*Pod, 0, len(pods))
+	for _, pod := range pods {
+		all = append(all, pod)
+	}
+	slices.SortFunc(all, func(a, b *Pod) int {
+		return cmp.Or(cmp.Compare(order[a.Task], order[b.Task]), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+	})
+	return all
+}
+
+// summary sums up pods as Slurm's states want it.
+func (b *Board) summary(pods []*Pod) *state.Pods {
+	sum := &state.Pods{}
+	for _, p := range pods {
+		if p.Node != "" {
+			sum.Nodes = append(sum.Nodes, p.Node)
+		}
+		if !p.Started.IsZero() && (sum.Begin.IsZero() || p.Started.Before(sum.Begin)) {
+			sum.Begin = p.Started
+		}
+		if p.Exited {
+			sum.Ended++
+			if p.Ended.After(sum.Finish) {
+				sum.Finish = p.Ended
+			}
+			if sum.End == "" {
+				sum.End = p.how
+			}
+			continue
+		}
+		sum.Live++
+		if p.Node != "" {
+			sum.Bound++
+		}
+		if p.Phase == corev1.PodRunning {
+			sum.Started++
+		}
+		sum.CannotStart = sum.CannotStart || p.stuck
+	}
+	slices.SortFunc(sum.Nodes, hostlist.Compare)
+	sum.Nodes = slices.Compact(sum.Nodes)
+	return sum
 }
 
 // SlimJob takes out of a job what is not shown, so that thousands fit into memory. It changes the job.

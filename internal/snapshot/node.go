@@ -5,13 +5,13 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	"github.com/vc-batch/vc/internal/room"
 )
 
 // The labels that name the rack and the pool of a node, the first that a node has counts.
@@ -34,16 +34,11 @@ func firstLabel(node *corev1.Node, names []string) string {
 // FromNode keeps of a node what is shown of it.
 func FromNode(node *corev1.Node) *Node {
 	n := &Node{
-		UID: node.UID, Name: node.Name, Cordoned: node.Spec.Unschedulable, Created: node.CreationTimestamp.Time, Has: amountsOf(node.Status.Allocatable),
-		PodLimit: node.Status.Allocatable.Pods().Value(), Rack: firstLabel(node, rackLabels), Pool: firstLabel(node, poolLabels), Labels: node.Labels, Status: statusOf(node),
+		UID: node.UID, Name: node.Name, Cordoned: node.Spec.Unschedulable, Created: node.CreationTimestamp.Time, Has: room.From(node.Status.Allocatable),
+		PodLimit: node.Status.Allocatable.Pods().Value(), Rack: firstLabel(node, rackLabels), Pool: firstLabel(node, poolLabels), Labels: node.Labels, Status: room.Status(node), Address: room.Address(node),
 	}
 	for i := range node.Spec.Taints {
 		n.Taints = append(n.Taints, node.Spec.Taints[i].ToString())
-	}
-	for _, address := range node.Status.Addresses {
-		if address.Type == corev1.NodeInternalIP && n.Address == "" {
-			n.Address = address.Address
-		}
 	}
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady {
@@ -64,52 +59,17 @@ func nodeRow(facts *Node, pods []*Pod, unknown bool) *Node {
 	slices.SortFunc(n.Pods, func(a, b *Pod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
-	n.Used, n.Idle = Amounts{}, Amounts{}
-	n.Idle.add(n.Has, 1)
+	n.Used = Amounts{}
 	busy := false
 	for _, pod := range n.Pods {
 		busy = busy || pod.Job != ""
 		if pod.Asks != nil {
-			n.Used.add(*pod.Asks, 1)
+			n.Used.Add(*pod.Asks, 1)
 		}
 	}
-	for name := range n.Used.Devices {
-		if _, has := n.Has.Devices[name]; !has {
-			delete(n.Used.Devices, name)
-		}
-	}
-	n.Idle.add(n.Used, -1)
-	n.State = stateOfNode(&n, busy)
+	n.Idle = room.Left(n.Has, &n.Used)
+	n.State = room.StateOf(n.Ready, n.Cordoned, busy, n.Has, n.Idle)
 	return &n
-}
-
-func stateOfNode(n *Node, busy bool) NodeState {
-	switch {
-	case !n.Ready:
-		return NodeDown
-	case n.Cordoned && busy:
-		return NodeDraining
-	case n.Cordoned:
-		return NodeDrained
-	case busy && full(n):
-		return NodeFull
-	case busy:
-		return NodeMixed
-	}
-	return NodeIdle
-}
-
-// full says whether all cpu, or all of a device, is asked for.
-func full(n *Node) bool {
-	if n.Has.MilliCPU > 0 && n.Idle.MilliCPU <= 0 {
-		return true
-	}
-	for name, has := range n.Has.Devices {
-		if has > 0 && n.Idle.Devices[name] <= 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // resourcesOf are the resources that any node has: cpu, memory, devices by name.
@@ -121,40 +81,6 @@ func resourcesOf(nodes []*Node) []corev1.ResourceName {
 		}
 	}
 	return append([]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}, slices.Sorted(maps.Keys(devices))...)
-}
-
-func (a *Amounts) add(b Amounts, sign int64) {
-	a.MilliCPU += sign * b.MilliCPU
-	a.MemoryBytes += sign * b.MemoryBytes
-	for name, amount := range b.Devices {
-		if a.Devices == nil {
-			a.Devices = map[corev1.ResourceName]int64{}
-		}
-		a.Devices[name] += sign * amount
-	}
-}
-
-func amountsOf(list corev1.ResourceList) Amounts {
-	a := Amounts{MilliCPU: list.Cpu().MilliValue(), MemoryBytes: list.Memory().Value(), Devices: map[corev1.ResourceName]int64{}}
-	for name, amount := range list {
-		if strings.Contains(string(name), "/") && !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
-			a.Devices[name] = amount.Value()
-		}
-	}
-	return a
-}
-
-func statusOf(node *corev1.Node) string {
-	status := "NotReady"
-	for _, condition := range node.Status.Conditions {
-		if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
-			status = "Ready"
-		}
-	}
-	if node.Spec.Unschedulable {
-		status += ",SchedulingDisabled"
-	}
-	return status
 }
 
 // pathsOf are the hypernodes that each node is in, the nearest first.

@@ -6,10 +6,12 @@ import (
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/component-helpers/resource"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/room"
+	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
 // same is text that many pods have in common, kept once.
@@ -18,8 +20,8 @@ func same(text string) string { return unique.Make(text).Value() }
 // FromPod keeps of a pod what is shown of it.
 func FromPod(pod *corev1.Pod) *Pod {
 	p := &Pod{
-		UID: pod.UID, Namespace: same(pod.Namespace), Name: pod.Name, Node: same(pod.Spec.NodeName), JobID: same(pod.Labels[keys.JobID]), Task: same(taskOf(pod)),
-		Phase: corev1.PodPhase(same(string(pod.Status.Phase))), State: same(podStatus(pod)), Ready: same(podReady(pod)), Restarts: restartsOf(pod),
+		UID: pod.UID, Namespace: same(pod.Namespace), Name: pod.Name, Node: same(pod.Spec.NodeName), JobID: same(pod.Labels[keys.JobID]), Task: same(account.TaskOf(pod)),
+		Phase: corev1.PodPhase(same(string(pod.Status.Phase))), State: same(account.PodStatus(pod)), Ready: same(account.PodReady(pod)), Restarts: account.Restarts(pod),
 		Terminating: pod.DeletionTimestamp != nil, Created: pod.CreationTimestamp.Time,
 	}
 	for i := range pod.OwnerReferences {
@@ -35,8 +37,12 @@ func FromPod(pod *corev1.Pod) *Pod {
 	}
 	p.times(pod)
 	p.end(pod)
-	p.Message = troubleOf(pod)
+	if trouble, found := account.TroubleOf(pod, nil); found {
+		p.Trouble, p.Message = same(trouble.Code), same(account.OneLine(trouble.Message))
+	}
 	p.Asks = asked(pod)
+	one := state.Summarize([]*corev1.Pod{pod})
+	p.how, p.stuck = one.End, one.CannotStart
 	return p
 }
 
@@ -73,11 +79,11 @@ func (p *Pod) end(pod *corev1.Pod) {
 	for _, status := range pod.Status.ContainerStatuses {
 		if ended := status.State.Terminated; ended != nil && ended.ExitCode != 0 && p.ExitCode == 0 {
 			p.ExitCode = ended.ExitCode
-			p.Message = oneLine(ended.Message)
+			p.Message = account.OneLine(ended.Message)
 		}
 	}
 	if pod.Status.Message != "" {
-		p.Message = oneLine(pod.Status.Message)
+		p.Message = account.OneLine(pod.Status.Message)
 	}
 }
 
@@ -85,6 +91,9 @@ func asked(pod *corev1.Pod) *Amounts {
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return nil
 	}
-	a := amountsOf(resource.PodRequests(pod, resource.PodResourcesOptions{}))
+	a := room.Asked(pod)
+	if len(a.Devices) == 0 {
+		a.Devices = nil
+	}
 	return &a
 }

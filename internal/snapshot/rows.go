@@ -8,32 +8,18 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/room"
+	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
 // Amounts are milli-cpu, bytes of memory, and units of devices by their names.
-type Amounts struct {
-	MilliCPU, MemoryBytes int64
-	Devices               map[corev1.ResourceName]int64
-}
-
-// NodeState is a node's state in Slurm's words.
-type NodeState string
-
-// The states of nodes.
-const (
-	NodeIdle     NodeState = "idle"  // no job has a pod on it
-	NodeMixed    NodeState = "mix"   // jobs have pods on it, and there is room
-	NodeFull     NodeState = "alloc" // all cpu, or all of a device, is asked for
-	NodeDraining NodeState = "drng"  // cordoned, and jobs still have pods on it
-	NodeDrained  NodeState = "drain" // cordoned
-	NodeDown     NodeState = "down"  // its kubelet does not say that it works
-)
+type Amounts = room.Amounts
 
 // Node is a node with what runs on it.
 type Node struct {
 	UID   types.UID
 	Name  string
-	State NodeState
+	State room.State // idle, mix, alloc, drng, drain, down
 	// Status is the state in kubectl's words, as `vcctl node list` shows it.
 	Status          string
 	Ready, Cordoned bool
@@ -85,7 +71,7 @@ type Job struct {
 	UID             types.UID
 	ID              string // its number; "" when it has none
 	Namespace, Name string
-	Title           string // what its user called it; the name when nothing else
+	Title           string // what its user called it
 	Queue, User     string
 
 	Phase batchv1alpha1.JobPhase
@@ -100,6 +86,8 @@ type Job struct {
 	Priority      int32
 	// Pods that are wanted, and how many of them at once.
 	Replicas, Min int32
+	// Bound is how many have a node or have succeeded, as READY of `vcctl job list` counts them.
+	Bound int32
 	// Running, Waiting, Failed, Succeeded count pods; Waiting have no node or have not started.
 	Running, Waiting, Failed, Succeeded int32
 	// GPUs that all pods ask for together.
@@ -120,6 +108,8 @@ type Job struct {
 	Object *batchv1alpha1.Job
 	Group  *schedulingv1beta1.PodGroup
 	Pods   []*Pod // by task, index and name
+
+	groupUnknown bool
 }
 
 // Pod is a pod, cut down to what is shown.
@@ -137,6 +127,8 @@ type Pod struct {
 	Ready           string // containers that are ready, of all: 1/2
 	Restarts        int32
 	Terminating     bool
+	// Trouble is why it does not get to work though it has a node, in one word; "" when nothing holds it up.
+	Trouble string
 	// Message is what holds it up, or how it ended, in the node's words.
 	Message string
 	// Exited says that it ended; then ExitCode is that of its first container that failed, else 0.
@@ -148,7 +140,12 @@ type Pod struct {
 	Containers []string
 	// Asks is what it holds on its node while it has not ended.
 	Asks *Amounts
+
+	how   state.Code // how it ended, if badly
+	stuck bool       // an image cannot be pulled, or a container not be created
 }
+
+type podUID = types.UID
 
 // Event is what somebody told about an object.
 type Event struct {
