@@ -10,6 +10,9 @@ const (
 	JobTitle = OurPrefix + "job-name"
 )
 
+// Slurm is the annotation of a job with what was asked for in Slurm's words, as JSON.
+const Slurm = OurPrefix + "slurm"
+
 // CancelledBy is the annotation of a job with the name of who cancelled it: a person's word, not one that was checked.
 const CancelledBy = OurPrefix + "cancelled-by"
 

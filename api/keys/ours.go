@@ -9,7 +9,7 @@ import (
 // ours are all keys that begin with OurPrefix.
 var ours = []string{
 	RunningEstimate, Backfill, User, TakenOver, QueueState, ElasticCluster, NodeKind, NumaCPUs, JobID, JobIDWas, JobTitle, Hold, Begin, Dependency,
-	KillOnInvalidDependency, Array, ArrayLimit, ArrayCancelled, ArrayIndex, ElementID, Restarts, KeepFinished, CancelledBy,
+	KillOnInvalidDependency, Array, ArrayLimit, ArrayCancelled, ArrayIndex, ElementID, Restarts, KeepFinished, CancelledBy, Slurm,
 }
 
 // simulation begins, after OurPrefix, what simulated nodes read of pods.
