@@ -167,10 +167,13 @@ func eventOf(j *session.Job, status *schedulingv1beta1.PodGroupStatus) decision.
 	case status.Explanation == nil || explain.Same(status.Explanation, j.Status.Explanation):
 		return decision.Event{}
 	}
-	return decision.Event{
-		Gang: object(j.Gang), Type: corev1.EventTypeWarning, Reason: string(schedulingv1beta1.PodGroupUnschedulableType),
-		Message: explain.Condition(&j.Verdict),
+	message := explain.Condition(&j.Verdict)
+	for _, c := range j.Status.Conditions {
+		if c.Type == schedulingv1beta1.PodGroupUnschedulableType && c.Status == corev1.ConditionTrue && c.Message == message {
+			return decision.Event{} // what changed (who was spared, say) is not of what an event tells
+		}
 	}
+	return decision.Event{Gang: object(j.Gang), Type: corev1.EventTypeWarning, Reason: string(schedulingv1beta1.PodGroupUnschedulableType), Message: message}
 }
 
 // podConditions tells the pods of a gang that has waited for a while why.

@@ -25,6 +25,9 @@ func (r *round) run() {
 		return
 	}
 	r.fit = len(r.placed)
+	if r.home(mark) {
+		return
+	}
 	shapes := r.job.Shapes()
 	if len(shapes) == 1 || r.extra {
 		r.job.Unsettled = slices.ContainsFunc(shapes, r.erratic)
@@ -55,6 +58,42 @@ func (r *round) run() {
 			return
 		}
 	}
+}
+
+// home tries once more when the gang was promised room: as the best node of each
+// pod is not always the one that lets all of them in, what victims were evicted
+// for has to be found again, or more would be.
+func (r *round) home(mark int) bool {
+	if len(r.job.Reserved) == 0 || r.extra {
+		return false
+	}
+	failed := r.failed
+	r.again(mark)
+	r.atHome = true
+	r.once()
+	r.atHome = false
+	if len(r.placed) > 0 && r.enough() {
+		return true
+	}
+	r.failed = failed
+	return false
+}
+
+// find is where a task goes.
+func (r *round) find(t *model.Task) (node model.NodeID, later, ok bool) {
+	s := r.s
+	if r.atHome && t.Status == model.Pipelined {
+		now, wait := s.looking > 0, s.looking == 0 && (s.View.Releasing > 0 || s.evicting())
+		if node, ok = s.bestOf([]model.NodeID{t.Node}, r.job, t, now); ok {
+			return node, false, true
+		}
+		if wait {
+			if node, ok = s.bestOf([]model.NodeID{t.Node}, r.job, t, true); ok {
+				return node, true, true
+			}
+		}
+	}
+	return s.find(r.job, t)
 }
 
 // again undoes a try and begins anew.

@@ -151,6 +151,7 @@ type round struct {
 	fit          int            // tasks placed by the first try
 	front        []*model.Shape // to be placed first
 	quiet        bool           // nobody asks why it fails
+	atHome       bool           // where it was promised room a task goes, if it can
 	now          bool           // no waiting for what is being released
 	sub          *structure     // of a structured gang
 	slots        map[*model.Shape][]int
@@ -228,7 +229,7 @@ func (r *round) try(t *model.Task) {
 		r.failed = append(r.failed, t.Shape)
 		return
 	}
-	node, later, ok := s.find(r.job, t)
+	node, later, ok := r.find(t)
 	if later && r.extra && !s.trial.Grow && t.Status != model.Pipelined { // more than the minimum is not worth keeping room for
 		ok = false
 	}

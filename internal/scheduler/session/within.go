@@ -7,6 +7,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/score"
+	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
 // scope restricts where nodes are looked for to a domain, and fills its leaves
@@ -81,7 +82,11 @@ func (s *Session) bestWithin(sc *scope, j *Job, t *model.Task, later bool) (mode
 // bestOf is the best of some nodes by all rules.
 func (s *Session) bestOf(among []model.NodeID, j *Job, t *model.Task, later bool) (model.NodeID, bool) {
 	near, rules := s.Neighbours.For(t), s.nodeRules(j, t)
-	ranking := s.Judge.Ranking(t.Shape, later, &s.Tree.view)
+	var view *shape.View
+	if s.Tree != nil {
+		view = &s.Tree.view
+	}
+	ranking := s.Judge.Ranking(t.Shape, later, view)
 	nodes, points := s.candidates[:0], s.points[:0]
 	for _, id := range among {
 		value, fits := ranking.At(s.View.Rank[id])

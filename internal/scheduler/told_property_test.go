@@ -1,0 +1,130 @@
+package scheduler
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+// saying is what the scheduler has said of gangs and queues since a moment.
+type saying struct {
+	conditions map[types.UID][]string // how a gang's conditions stood, one after the other
+	events     map[decision.Event]int
+	writes     map[types.UID]int
+}
+
+// carry does at once all that was decided.
+func (r *random) carry(d *decision.Decisions) {
+	for _, u := range d.Ungates {
+		if p := r.pods[u.Name]; p != nil && p.UID == u.UID {
+			p.Spec.SchedulingGates = nil
+			r.model.Apply(model.TaskFrom(p, true))
+		}
+	}
+	for _, b := range d.Binds {
+		p := r.pods[b.Pod.Name]
+		delete(r.coming, p.UID)
+		p.Spec.NodeName = b.Node
+		r.start(p)
+	}
+	for _, e := range d.Evicts {
+		r.drop(e.Pod.Name)
+	}
+}
+
+// start has a pod run from now on.
+func (r *random) start(p *corev1.Pod) {
+	at := metav1.NewTime(r.now)
+	p.Status.Phase, p.Status.StartTime = corev1.PodRunning, &at
+	r.model.Apply(model.TaskFrom(p, true))
+}
+
+// hear notes what is said, and fails when it contradicts itself or was said before.
+func (r *random) hear(d *decision.Decisions, so *saying) {
+	for i := range d.Gangs {
+		g := &d.Gangs[i]
+		if stood := r.model.Gangs[g.Gang.Key()]; stood != nil && cmp.Equal(stood.Status, g.Status) {
+			r.t.Fatalf("the status of %s is written again as it was: %+v", g.Gang.Name, g.Status)
+		}
+		true_, now := 0, ""
+		for _, c := range g.Status.Conditions {
+			if c.Status == corev1.ConditionTrue && (c.Type == schedulingv1beta1.PodGroupUnschedulableType || c.Type == schedulingv1beta1.PodGroupScheduledType) {
+				true_++
+			}
+			now += fmt.Sprintf("%s=%s (%s) ", c.Type, c.Status, c.Reason)
+		}
+		if true_ > 1 {
+			r.t.Fatalf("gang %s is told that it is scheduled and that it cannot be: %s", g.Gang.Name, now)
+		}
+		if so == nil {
+			continue
+		}
+		// what is told without a change of meaning is told once a minute at most
+		if so.writes[g.Gang.UID]++; so.writes[g.Gang.UID] > 5 {
+			r.t.Fatalf("nothing happened, and the status of %s is written for the %dth time in 50 s (-stood +now): %s", g.Gang.Name, so.writes[g.Gang.UID], cmp.Diff(r.model.Gangs[g.Gang.Key()].Status, g.Status))
+		}
+		before := so.conditions[g.Gang.UID]
+		if n := len(before); n > 0 && before[n-1] == now {
+			continue
+		}
+		for _, b := range before {
+			if b == now {
+				r.t.Fatalf("nothing happened, and the conditions of %s flap: %q, now %s", g.Gang.Name, before, now)
+			}
+		}
+		so.conditions[g.Gang.UID] = append(before, now)
+	}
+	if so == nil {
+		return
+	}
+	for _, e := range d.Events {
+		if so.events[e]++; so.events[e] > 1 {
+			r.t.Fatalf("nothing happened, and an event is told twice: %+v", e)
+		}
+	}
+}
+
+// TestAQuietClusterIsToldOnce lets random things happen, and then nothing but what
+// was decided: no condition flaps or contradicts another, no status is written as
+// it stood or more often than once in the while, and no event is told twice.
+func TestAQuietClusterIsToldOnce(t *testing.T) {
+	seeds.Check(t, 2000, func(t *rapid.T) {
+		r := newRandom(t)
+		r.rich = true
+		for range rapid.IntRange(1, 15).Draw(t, "steps") {
+			r.happen()
+			if rapid.IntRange(0, 2).Draw(t, "cycle") == 0 {
+				r.decide()
+			}
+		}
+		for _, name := range r.names() {
+			switch p := r.pods[name]; {
+			case p.DeletionTimestamp != nil: // who counts on its room is let down when it lingers: that is something that happens
+				r.drop(name)
+			case p.Status.Phase == corev1.PodRunning:
+				r.start(p)
+			}
+		}
+		so := &saying{conditions: map[types.UID][]string{}, events: map[decision.Event]int{}, writes: map[types.UID]int{}}
+		for second := range 50 {
+			r.now = r.now.Add(time.Second)
+			d := r.engine.Cycle(r.now, r.model)
+			if second > 0 { // in the first, what happened before is told
+				r.hear(&d, so)
+			}
+			decision.Assume(r.model, &d)
+			r.carry(&d)
+		}
+	})
+}
