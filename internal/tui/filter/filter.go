@@ -1,0 +1,215 @@
+package filter
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Fields is what rows of one kind have that can be filtered by.
+type Fields[R any] struct {
+	// Words are keys of text, Numbers keys of amounts.
+	Words   []Word[R]
+	Numbers []Number[R]
+	// Text is what words without a key are looked for in.
+	Text func(R) []string
+}
+
+// Word is a key whose values are words.
+type Word[R any] struct {
+	Key  string
+	Also []string
+	// Whole compares whole words, as states of two letters want it.
+	Whole bool
+	// Of are the words of a row, any of which may match.
+	Of func(R) []string
+}
+
+// Number is a key whose values are amounts.
+type Number[R any] struct {
+	Key  string
+	Also []string
+	// Time says that the amount is in seconds and is typed as 90s, 5m, 2h or 3d.
+	Time bool
+	Of   func(R) float64
+}
+
+// Filter is what a text says. The zero value matches everything.
+type Filter[R any] struct{ terms []func(R) bool }
+
+// Match says whether all terms hold for a row.
+func (f Filter[R]) Match(row R) bool {
+	for _, holds := range f.terms {
+		if !holds(row) {
+			return false
+		}
+	}
+	return true
+}
+
+// Empty says that everything matches.
+func (f Filter[R]) Empty() bool { return len(f.terms) == 0 }
+
+// Parse reads a filter. Errors say which term is wrong and what to type instead.
+func (f *Fields[R]) Parse(text string) (Filter[R], error) {
+	words, err := split(text)
+	if err != nil {
+		return Filter[R]{}, err
+	}
+	var filter Filter[R]
+	for _, word := range words {
+		holds, err := f.term(word)
+		if err != nil {
+			return Filter[R]{}, err
+		}
+		if holds == nil {
+			continue
+		}
+		if word.not {
+			inner := holds
+			holds = func(row R) bool { return !inner(row) }
+		}
+		filter.terms = append(filter.terms, holds)
+	}
+	return filter, nil
+}
+
+// Keys are all keys, for help.
+func (f *Fields[R]) Keys() []string {
+	var keys []string
+	for _, word := range f.Words {
+		keys = append(keys, word.Key+":")
+	}
+	for _, number := range f.Numbers {
+		keys = append(keys, number.Key+">=")
+	}
+	return keys
+}
+
+// term makes the condition of one word; nil holds for all.
+func (f *Fields[R]) term(w word) (func(R) bool, error) {
+	if w.text == "" {
+		return nil, nil
+	}
+	if w.quoted {
+		return f.plain(w.text), nil
+	}
+	at := strings.IndexAny(w.text, ":<>=")
+	if at <= 0 {
+		return f.plain(w.text), nil
+	}
+	key, rest := strings.ToLower(w.text[:at]), w.text[at:]
+	operator := rest[:1]
+	if strings.HasPrefix(rest, ">=") || strings.HasPrefix(rest, "<=") {
+		operator = rest[:2]
+	}
+	value := rest[len(operator):]
+	for i := range f.Words {
+		if one := &f.Words[i]; one.Key == key || slices.Contains(one.Also, key) {
+			return one.term(operator, value)
+		}
+	}
+	for i := range f.Numbers {
+		if one := &f.Numbers[i]; one.Key == key || slices.Contains(one.Also, key) {
+			return one.term(operator, value)
+		}
+	}
+	return nil, fmt.Errorf("%q is no key; there are %s; a word with %q in it is put in quotes", key+operator, strings.Join(f.Keys(), " "), operator)
+}
+
+func (f *Fields[R]) plain(text string) func(R) bool {
+	text = strings.ToLower(text)
+	return func(row R) bool {
+		return slices.ContainsFunc(f.Text(row), func(part string) bool { return strings.Contains(strings.ToLower(part), text) })
+	}
+}
+
+func (w *Word[R]) term(operator, value string) (func(R) bool, error) {
+	if operator != ":" && operator != "=" {
+		return nil, fmt.Errorf("%s is no amount: write %s:%s", w.Key, w.Key, value)
+	}
+	wanted := slices.DeleteFunc(strings.Split(strings.ToLower(value), ","), func(one string) bool { return one == "" })
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	return func(row R) bool {
+		for _, has := range w.Of(row) {
+			has = strings.ToLower(has)
+			if slices.ContainsFunc(wanted, func(one string) bool { return w.matches(has, one) }) {
+				return true
+			}
+		}
+		return false
+	}, nil
+}
+
+func (w *Word[R]) matches(has, wanted string) bool {
+	switch {
+	case strings.Contains(wanted, "*"):
+		return like(has, wanted)
+	case w.Whole:
+		return has == wanted
+	}
+	return strings.HasPrefix(has, wanted)
+}
+
+// like says whether text follows a pattern in which "*" stands for anything.
+func like(text, pattern string) bool {
+	parts := strings.Split(pattern, "*")
+	first, last := parts[0], parts[len(parts)-1]
+	if !strings.HasPrefix(text, first) {
+		return false
+	}
+	text = text[len(first):]
+	for _, part := range parts[1 : len(parts)-1] {
+		at := strings.Index(text, part)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(part):]
+	}
+	return strings.HasSuffix(text, last)
+}
+
+func (n *Number[R]) term(operator, value string) (func(R) bool, error) {
+	if value == "" {
+		return nil, nil
+	}
+	bound, err := n.read(value)
+	if err != nil {
+		return nil, err
+	}
+	switch operator {
+	case ">=":
+		return func(row R) bool { return n.Of(row) >= bound }, nil
+	case "<=":
+		return func(row R) bool { return n.Of(row) <= bound }, nil
+	case ">":
+		return func(row R) bool { return n.Of(row) > bound }, nil
+	case "<":
+		return func(row R) bool { return n.Of(row) < bound }, nil
+	}
+	return func(row R) bool { return n.Of(row) == bound }, nil
+}
+
+func (n *Number[R]) read(value string) (float64, error) {
+	if !n.Time {
+		bound, err := strconv.ParseFloat(value, 64)
+		if err != nil || bound != bound {
+			return 0, fmt.Errorf("%s: %q is no number: write %s>=8, for example", n.Key, value, n.Key)
+		}
+		return bound, nil
+	}
+	if days, ok := strings.CutSuffix(value, "d"); ok {
+		if bound, err := strconv.ParseFloat(days, 64); err == nil && bound == bound {
+			return bound * 24 * 3600, nil
+		}
+	}
+	length, err := time.ParseDuration(value)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %q is no time: write %s>=2h, for example, or 90s, 5m, 3d", n.Key, value, n.Key)
+	}
+	return length.Seconds(), nil
+}
