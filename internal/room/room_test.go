@@ -37,10 +37,10 @@ func TestStates(t *testing.T) {
 	}{
 		"a node without jobs is idle, whatever else runs on it": {ready: true, want: room.StateIdle},
 		"a node with jobs and room is mixed":                    {ready: true, busy: true, idle: has, want: room.StateMixed},
-		"a node whose GPUs are all asked for is full": {ready: true, busy: true, idle: room.Amounts{MilliCPU: 9}, want: room.StateFull},
-		"a cordoned node with jobs is draining":       {ready: true, cordoned: true, busy: true, idle: has, want: room.StateDraining},
-		"a cordoned node without jobs is drained":     {ready: true, cordoned: true, want: room.StateDrained},
-		"a silent node is down, cordoned or not":      {cordoned: true, busy: true, want: room.StateDown},
+		"a node whose GPUs are all asked for is full":           {ready: true, busy: true, idle: room.Amounts{MilliCPU: 9}, want: room.StateFull},
+		"a cordoned node with jobs is draining":                 {ready: true, cordoned: true, busy: true, idle: has, want: room.StateDraining},
+		"a cordoned node without jobs is drained":               {ready: true, cordoned: true, want: room.StateDrained},
+		"a silent node is down, cordoned or not":                {cordoned: true, busy: true, want: room.StateDown},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,69 @@
+package render
+
+import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Cores writes milli-cpu as people say it: 12160, 12.5, 0.1, 1.25.
+func Cores(milli int64) string {
+	switch {
+	case milli < 0:
+		return "-" + Cores(-milli)
+	case milli%1000 == 0 || milli >= 100_000:
+		return strconv.FormatInt((milli+500)/1000, 10)
+	case milli >= 10_000:
+		return trimmed(float64(milli)/1000, 1)
+	}
+	return trimmed(float64(milli)/1000, 2)
+}
+
+// Memory writes bytes with the largest unit that leaves at least ten of it or a whole
+// number: 9Gi, 1015Gi, 95Ti, 512Mi.
+func Memory(bytes int64) string {
+	if bytes < 0 {
+		return "-" + Memory(-bytes)
+	}
+	units := []struct {
+		shift uint
+		name  string
+	}{{50, "Pi"}, {40, "Ti"}, {30, "Gi"}, {20, "Mi"}, {10, "Ki"}}
+	for _, unit := range units {
+		size := int64(1) << unit.shift
+		if bytes >= 10*size || bytes >= size && bytes%size == 0 {
+			value := float64(bytes) / float64(size)
+			if value >= 100 {
+				return trimmed(value, 0) + unit.name
+			}
+			return trimmed(value, 1) + unit.name
+		}
+	}
+	return strconv.FormatInt(bytes, 10)
+}
+
+// Amount writes an amount of a resource, given as milli-cpu, bytes or units.
+func Amount(name corev1.ResourceName, amount int64) string {
+	switch name {
+	case corev1.ResourceCPU:
+		return Cores(amount)
+	case corev1.ResourceMemory:
+		return Memory(amount)
+	}
+	return strconv.FormatInt(amount, 10)
+}
+
+// trimmed writes a number with at most so many decimals, and none that are zero.
+func trimmed(value float64, decimals int) string {
+	text := strconv.FormatFloat(value, 'f', decimals, 64)
+	if decimals == 0 {
+		return text
+	}
+	for text[len(text)-1] == '0' {
+		text = text[:len(text)-1]
+	}
+	if text[len(text)-1] == '.' {
+		text = text[:len(text)-1]
+	}
+	return text
+}
