@@ -1,0 +1,110 @@
+package live
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	"github.com/vc-batch/vc/internal/feed"
+	"github.com/vc-batch/vc/internal/snapshot"
+)
+
+// sources are all kinds that the dashboard looks at.
+func sources(l *Live) ([]*source, error) {
+	config := l.options.Config
+	core, err := feed.CoreClients(config)
+	if err != nil {
+		return nil, err
+	}
+	batch, err := feed.GroupClient(config, batchv1alpha1.GroupVersion, batchv1alpha1.AddToScheme)
+	if err != nil {
+		return nil, err
+	}
+	scheduling, err := feed.GroupClient(config, schedulingv1beta1.GroupVersion, schedulingv1beta1.AddToScheme)
+	if err != nil {
+		return nil, err
+	}
+	topology, err := feed.GroupClient(config, topologyv1alpha1.GroupVersion, topologyv1alpha1.AddToScheme)
+	if err != nil {
+		return nil, err
+	}
+	return []*source{
+		{live: l, kind: "nodes", client: core.CoreV1().RESTClient(), sample: &corev1.Node{}, store: nodes(l)},
+		{live: l, kind: "queues", client: scheduling, sample: &schedulingv1beta1.Queue{}, store: queues(l)},
+		{live: l, kind: "jobs", client: batch, sample: &batchv1alpha1.Job{}, store: jobs(l), own: true},
+		{live: l, kind: snapshot.PodGroups, client: scheduling, sample: &schedulingv1beta1.PodGroup{}, store: groups(l), own: true},
+		{live: l, kind: snapshot.Pods, client: core.CoreV1().RESTClient(), sample: &corev1.Pod{}, store: pods(l), own: true},
+		{live: l, kind: "hypernodes", client: topology, sample: &topologyv1alpha1.HyperNode{}, store: hyperNodes(l), optional: true},
+		{live: l, kind: "priorityclasses", client: core.SchedulingV1().RESTClient(), sample: &schedulingv1.PriorityClass{}, store: priorities(l), optional: true},
+		{live: l, kind: "events", client: core.CoreV1().RESTClient(), sample: &corev1.Event{}, store: events(l), own: true, selector: aboutNoPods()},
+	}, nil
+}
+
+// aboutNoPods leaves out what the kubelets tell of every pod: on a large cluster that is most of all events, and it is read job by job.
+func aboutNoPods() fields.Selector {
+	return fields.OneTermNotEqualSelector("involvedObject.kind", "Pod")
+}
+
+func newSink[T metav1.Object, R any](l *Live, kind string, cut func(T) R, set func(*snapshot.Board, R), gone func(*snapshot.Board, types.NamespacedName, types.UID)) store {
+	return &sink[T, R]{live: l, kind: kind, cut: cut, set: set, gone: gone, seen: map[types.NamespacedName]types.UID{}}
+}
+
+func nodes(l *Live) store {
+	return newSink(l, "nodes", snapshot.FromNode, (*snapshot.Board).SetNode,
+		func(b *snapshot.Board, n types.NamespacedName, _ types.UID) { b.DropNode(n.Name) })
+}
+
+func pods(l *Live) store {
+	return newSink(l, snapshot.Pods, snapshot.FromPod, (*snapshot.Board).SetPod,
+		func(b *snapshot.Board, _ types.NamespacedName, uid types.UID) { b.DropPod(uid) })
+}
+
+func jobs(l *Live) store {
+	return newSink(l, "jobs", func(job *batchv1alpha1.Job) *batchv1alpha1.Job {
+		snapshot.SlimJob(job)
+		return job
+	}, (*snapshot.Board).SetJob, func(b *snapshot.Board, _ types.NamespacedName, uid types.UID) { b.DropJob(uid) })
+}
+
+func groups(l *Live) store {
+	return newSink(l, snapshot.PodGroups, func(g *schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup {
+		snapshot.SlimGroup(g)
+		return g
+	}, (*snapshot.Board).SetGroup, func(b *snapshot.Board, n types.NamespacedName, _ types.UID) { b.DropGroup(n) })
+}
+
+func queues(l *Live) store {
+	return newSink(l, "queues", func(q *schedulingv1beta1.Queue) *schedulingv1beta1.Queue {
+		q.ManagedFields = nil
+		return q
+	}, (*snapshot.Board).SetQueue, func(b *snapshot.Board, n types.NamespacedName, _ types.UID) { b.DropQueue(n.Name) })
+}
+
+func hyperNodes(l *Live) store {
+	return newSink(l, "hypernodes", func(h *topologyv1alpha1.HyperNode) *topologyv1alpha1.HyperNode {
+		h.ManagedFields = nil
+		return h
+	}, (*snapshot.Board).SetHyperNode, func(b *snapshot.Board, n types.NamespacedName, _ types.UID) { b.DropHyperNode(n.Name) })
+}
+
+// class is a priority class: its name and what it stands for.
+type class struct {
+	name  string
+	value int32
+}
+
+func priorities(l *Live) store {
+	return newSink(l, "priorityclasses", func(p *schedulingv1.PriorityClass) class { return class{p.Name, p.Value} },
+		func(b *snapshot.Board, c class) { b.SetPriority(c.name, c.value) },
+		func(b *snapshot.Board, n types.NamespacedName, _ types.UID) { b.DropPriority(n.Name) })
+}
+
+// events are not taken back: what was told was told.
+func events(l *Live) store {
+	return newSink(l, "events", snapshot.FromEvent, (*snapshot.Board).AddEvent, func(*snapshot.Board, types.NamespacedName, types.UID) {})
+}

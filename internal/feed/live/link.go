@@ -1,0 +1,49 @@
+package live
+
+import (
+	"slices"
+
+	"maps"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+)
+
+// answered notes how a request of a kind went: err of the way there, nil when the server answered.
+func (l *Live) answered(kind string, err error) {
+	l.mu.Lock()
+	before := l.link
+	if err == nil {
+		delete(l.broken, kind)
+	} else {
+		l.broken[kind] = err
+	}
+	l.relink()
+	changed := l.link != before
+	l.mu.Unlock()
+	if changed {
+		l.mark()
+	}
+}
+
+// relink works out how the connection is.
+func (l *Live) relink() {
+	link := snapshot.LinkLive
+	switch {
+	case len(l.broken) > 0:
+		link = snapshot.LinkDisconnected
+	case len(l.loading) > 0:
+		link = snapshot.LinkLoading
+	}
+	if link != l.link {
+		l.link, l.since = link, l.options.Now()
+	}
+}
+
+func (l *Live) connection() snapshot.Connection {
+	c := snapshot.Connection{Link: l.link, Since: l.since, Server: l.options.Config.Host}
+	if l.link == snapshot.LinkDisconnected {
+		kind := slices.Min(slices.Collect(maps.Keys(l.broken)))
+		c.Problem = l.broken[kind].Error()
+	}
+	return c
+}

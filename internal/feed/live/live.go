@@ -1,0 +1,185 @@
+package live
+
+import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+)
+
+// interval is the shortest time between two Snapshots; gather is how long after a change the next ones are waited for.
+const (
+	interval = 200 * time.Millisecond
+	gather   = 20 * time.Millisecond
+)
+
+// Options are what a Live needs.
+type Options struct {
+	Config *rest.Config
+	// Cluster is what the user calls the cluster.
+	Cluster string
+	// Namespace is where to look for what may not be seen in all.
+	Namespace string
+	// Now is the clock; nil is the wall's.
+	Now func() time.Time
+}
+
+// Live is a Board that follows the API server.
+type Live struct {
+	options Options
+	sources []*source
+
+	mu       sync.Mutex
+	board    *snapshot.Board
+	changed  time.Time // when the last change arrived
+	loading  map[string]int
+	hidden   map[string]snapshot.Hidden
+	broken   map[string]error
+	since    time.Time // when the connection became what it is
+	link     snapshot.Link
+	policy   string
+	dirty    chan struct{}
+	handedAt time.Time
+}
+
+// New prepares the watches; nothing is asked before Run.
+func New(o Options) (*Live, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	askOften()
+	l := &Live{
+		options: o, board: snapshot.NewBoard(), loading: map[string]int{}, hidden: map[string]snapshot.Hidden{}, broken: map[string]error{},
+		dirty: make(chan struct{}, 1), link: snapshot.LinkLoading, since: o.Now(), changed: o.Now(),
+	}
+	var err error
+	if l.sources, err = sources(l); err != nil {
+		return nil, err
+	}
+	for _, s := range l.sources {
+		l.loading[s.kind] = 0
+	}
+	l.board.SetUnknown(snapshot.Pods, true)
+	l.board.SetUnknown(snapshot.PodGroups, true)
+	l.mark()
+	return l, nil
+}
+
+// askOften makes a connection that is silent be tried every few seconds, so that a lost one is noticed within ten: client-go
+// reads these variables when it makes a connection, and waits for 45 seconds without them.
+func askOften() {
+	for name, seconds := range map[string]string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS": "5", "HTTP2_PING_TIMEOUT_SECONDS": "5"} {
+		if os.Getenv(name) == "" {
+			_ = os.Setenv(name, seconds)
+		}
+	}
+}
+
+// Run watches until ctx is done.
+func (l *Live) Run(ctx context.Context) {
+	var running sync.WaitGroup
+	for _, s := range l.sources {
+		running.Go(func() { s.run(ctx) })
+	}
+	running.Wait()
+}
+
+// Next waits until there is something newer than what it handed out last, and hands that out. Who draws slowly gets fewer.
+func (l *Live) Next(ctx context.Context) (*snapshot.Snapshot, error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-l.dirty:
+	}
+	pause := max(gather, interval-l.options.Now().Sub(l.handedAt))
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-timer.C:
+	}
+	select {
+	case <-l.dirty: // what came in the meantime is in it
+	default:
+	}
+	l.handedAt = l.options.Now()
+	return l.freeze(), nil
+}
+
+func (l *Live) freeze() *snapshot.Snapshot {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	facts := snapshot.Facts{Cluster: l.options.Cluster, Policy: l.policy, Connection: l.connection()}
+	for _, kind := range slices.Sorted(maps.Keys(l.loading)) {
+		facts.Loading = append(facts.Loading, snapshot.Loading{Kind: kind, Count: l.loading[kind]})
+	}
+	for _, kind := range slices.Sorted(maps.Keys(l.hidden)) {
+		facts.Hidden = append(facts.Hidden, l.hidden[kind])
+	}
+	return l.board.Freeze(l.changed, facts)
+}
+
+// mark says that there is something new to hand out.
+func (l *Live) mark() {
+	select {
+	case l.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// change lets do write to the board.
+func (l *Live) change(do func(*snapshot.Board)) {
+	l.mu.Lock()
+	do(l.board)
+	l.changed = l.options.Now()
+	l.mu.Unlock()
+	l.mark()
+}
+
+// arrived counts one more object of a kind whose first list is not complete.
+func (l *Live) arrived(kind string) {
+	l.mu.Lock()
+	n, still := l.loading[kind]
+	if still {
+		l.loading[kind] = n + 1
+	}
+	l.mu.Unlock()
+	if still {
+		l.mark()
+	}
+}
+
+// listed says that all objects of a kind that may be seen are here.
+func (l *Live) listed(kind string) {
+	l.mu.Lock()
+	delete(l.loading, kind)
+	_, hidden := l.hidden[kind]
+	if kind == snapshot.Pods || kind == snapshot.PodGroups {
+		l.board.SetUnknown(kind, hidden)
+	}
+	l.relink()
+	l.mu.Unlock()
+	l.mark()
+}
+
+// hide says what may not be seen of a kind.
+func (l *Live) hide(h snapshot.Hidden) {
+	l.mu.Lock()
+	l.hidden[h.Kind] = h
+	l.mu.Unlock()
+	l.mark()
+}
+
+// show takes back that something of a kind may not be seen.
+func (l *Live) show(kind string) {
+	l.mu.Lock()
+	delete(l.hidden, kind)
+	l.mu.Unlock()
+}

@@ -1,0 +1,126 @@
+package live
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+)
+
+// sink is where a reflector of one kind puts objects: cut down as they arrive, they go to the board. It remembers names and UIDs.
+type sink[T metav1.Object, R any] struct {
+	live *Live
+	kind string
+	cut  func(T) R
+	set  func(*snapshot.Board, R)
+	gone func(*snapshot.Board, types.NamespacedName, types.UID)
+	seen map[types.NamespacedName]types.UID
+}
+
+var _ cache.TransformingStore = (*sink[*metav1.ObjectMeta, int])(nil)
+
+// early is an object that was cut down while its list streamed in.
+type early[R any] struct {
+	metav1.ObjectMeta
+	row R
+}
+
+// Transformer cuts down what streams in.
+func (s *sink[T, R]) Transformer() cache.TransformFunc {
+	return func(obj any) (any, error) {
+		o, ok := obj.(T)
+		if !ok {
+			return obj, nil
+		}
+		s.live.arrived(s.kind)
+		return s.early(o), nil
+	}
+}
+
+func (s *sink[T, R]) early(o T) *early[R] {
+	return &early[R]{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID()}, row: s.cut(o)}
+}
+
+func (s *sink[T, R]) read(obj any) (e *early[R], ok bool) {
+	switch o := obj.(type) {
+	case *early[R]:
+		return o, true
+	case T:
+		return s.early(o), true
+	}
+	return nil, false
+}
+
+func (e *early[R]) key() types.NamespacedName {
+	return types.NamespacedName{Namespace: e.Namespace, Name: e.Name}
+}
+
+// Add takes a new object.
+func (s *sink[T, R]) Add(obj any) error {
+	if e, ok := s.read(obj); ok {
+		s.live.change(func(b *snapshot.Board) { s.take(b, e) })
+	}
+	return nil
+}
+
+// Update takes a changed object.
+func (s *sink[T, R]) Update(obj any) error { return s.Add(obj) }
+
+// Delete takes the last state of an object that is no more.
+func (s *sink[T, R]) Delete(obj any) error {
+	o, ok := obj.(metav1.Object)
+	if !ok {
+		return nil
+	}
+	s.live.change(func(b *snapshot.Board) {
+		s.drop(b, types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
+	})
+	return nil
+}
+
+// Replace takes a whole list; what it lacks is gone.
+func (s *sink[T, R]) Replace(objects []any, _ string) error {
+	rows := make([]*early[R], 0, len(objects))
+	here := make(map[types.NamespacedName]struct{}, len(objects))
+	for _, obj := range objects {
+		if e, ok := s.read(obj); ok {
+			rows = append(rows, e)
+			here[e.key()] = struct{}{}
+		}
+	}
+	s.live.change(func(b *snapshot.Board) {
+		for name := range s.seen {
+			if _, ok := here[name]; !ok {
+				s.drop(b, name)
+			}
+		}
+		for _, e := range rows {
+			s.take(b, e)
+		}
+	})
+	s.live.listed(s.kind)
+	return nil
+}
+
+// Resync has no meaning here: nothing is kept that could be sent again.
+func (s *sink[T, R]) Resync() error { return nil }
+
+func (s *sink[T, R]) take(b *snapshot.Board, e *early[R]) {
+	name := e.key()
+	if before, known := s.seen[name]; known && before != e.UID {
+		s.gone(b, name, before)
+	}
+	s.seen[name] = e.UID
+	s.set(b, e.row)
+}
+
+func (s *sink[T, R]) drop(b *snapshot.Board, name types.NamespacedName) {
+	if uid, known := s.seen[name]; known {
+		delete(s.seen, name)
+		s.gone(b, name, uid)
+	}
+}
+
+// forget lets go of all that came from a scope that is not watched any more.
+func (s *sink[T, R]) forget() { _ = s.Replace(nil, "") }

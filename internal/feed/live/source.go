@@ -1,0 +1,144 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/vc-batch/vc/internal/feed"
+	"github.com/vc-batch/vc/internal/snapshot"
+)
+
+// askAgain is after how long it is tried again whether something may be seen after all.
+const askAgain = 30 * time.Second
+
+// source is one kind that is watched.
+type source struct {
+	live     *Live
+	kind     string // the resource, in the plural
+	client   cache.Getter
+	selector fields.Selector
+	sample   runtime.Object
+	store    store
+	// own says that the kind is namespaced, so that who may not see all may see those of a namespace.
+	own bool
+	// optional says that it need not be said when the kind is not there.
+	optional bool
+}
+
+// store is what a reflector writes to.
+type store interface {
+	cache.TransformingStore
+	forget()
+}
+
+// run watches the widest scope that the user may see, until ctx is done.
+func (s *source) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		why := s.reflect(ctx, "")
+		if ctx.Err() != nil {
+			return
+		}
+		hidden := snapshot.Hidden{Kind: s.kind, Why: why.Error()}
+		if s.own && s.live.options.Namespace != "" && apierrors.IsForbidden(why) {
+			hidden.Namespaces = []string{s.live.options.Namespace}
+			s.live.hide(hidden)
+			narrow := s.reflect(ctx, s.live.options.Namespace)
+			if ctx.Err() != nil {
+				return
+			}
+			hidden.Namespaces, hidden.Why = nil, narrow.Error()
+		}
+		if !s.optional {
+			s.live.hide(hidden)
+		}
+		s.store.forget()
+		wait(ctx, askAgain)
+		s.live.show(s.kind)
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// reflect watches the kind in a namespace, "" being all, until ctx is done or the server says that the user may not, or that there is no such kind: that is returned.
+func (s *source) reflect(ctx context.Context, namespace string) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	quiet := logr.Discard()
+	from := cache.NewFilteredListWatchFromClient(s.client, s.kind, namespace, func(o *metav1.ListOptions) {
+		if s.selector != nil {
+			o.FieldSelector = s.selector.String()
+		}
+	})
+	t := &tap{ListerWatcherWithContext: cache.ToListerWatcherWithContext(from), source: s, stop: stop}
+	r := cache.NewReflectorWithOptions(t, s.sample, s.store, cache.ReflectorOptions{Name: "dashboard/" + s.kind, Logger: &quiet, Backoff: feed.RelistBackoff()})
+	r.RunWithContext(ctx)
+	return context.Cause(ctx)
+}
+
+// tap listens to how the requests of a source go.
+type tap struct {
+	cache.ListerWatcherWithContext
+	source *source
+	stop   context.CancelCauseFunc
+	once   sync.Once
+}
+
+// List gives the objects.
+func (t *tap) List(options metav1.ListOptions) (runtime.Object, error) {
+	return t.ListWithContext(context.Background(), options)
+}
+
+// Watch follows them.
+func (t *tap) Watch(options metav1.ListOptions) (watch.Interface, error) {
+	return t.WatchWithContext(context.Background(), options)
+}
+
+// ListWithContext gives the objects.
+func (t *tap) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	list, err := t.ListerWatcherWithContext.ListWithContext(ctx, options)
+	t.heard(ctx, err)
+	return list, err
+}
+
+// WatchWithContext follows them.
+func (t *tap) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	w, err := t.ListerWatcherWithContext.WatchWithContext(ctx, options)
+	t.heard(ctx, err)
+	return w, err
+}
+
+// heard judges the outcome of a request: an answer of the server, whatever it says, is a connection.
+func (t *tap) heard(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	var status apierrors.APIStatus
+	switch {
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
+		t.source.live.answered(t.source.kind, nil)
+		t.once.Do(func() { t.stop(err) })
+	case apierrors.IsUnauthorized(err):
+		t.source.live.answered(t.source.kind, err)
+	case err == nil, errors.As(err, &status) && status.Status().Code != 0 && status.Status().Code < 500:
+		t.source.live.answered(t.source.kind, nil)
+	default:
+		t.source.live.answered(t.source.kind, err)
+	}
+}
