@@ -54,7 +54,7 @@ type plugins struct {
 	snapshot *cache.Snapshot
 	filters  []fwk.Plugin
 	affinity, spread,
-	least, most, balanced, images fwk.Plugin
+	least, most, balanced, images, nodeAffinity, taints fwk.Plugin
 }
 
 type fataler interface {
@@ -100,8 +100,9 @@ func newPlugins(t fataler, nodes []*corev1.Node, pods []*corev1.Pod, namespaces 
 		t.Fatalf("%v", err)
 	}
 	p.images = images
+	p.nodeAffinity, p.taints = make(nodeaffinity.New, defaults(t, "NodeAffinity")), make(tainttoleration.New, nil)
 	p.filters = []fwk.Plugin{
-		make(nodeunschedulable.New, nil), make(nodeaffinity.New, defaults(t, "NodeAffinity")), make(tainttoleration.New, nil),
+		make(nodeunschedulable.New, nil), p.nodeAffinity, p.taints,
 		make(nodeports.New, nil), p.least, p.affinity, p.spread,
 	}
 	return p

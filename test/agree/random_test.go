@@ -247,6 +247,15 @@ func (d *dice) rules(p *corev1.Pod) {
 		}
 	}
 	if d.n(3) == 0 {
+		if a.NodeAffinity == nil {
+			a.NodeAffinity = &corev1.NodeAffinity{}
+		}
+		for range 1 + d.n(3) {
+			a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution = append(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution,
+				corev1.PreferredSchedulingTerm{Weight: int32(1 + d.n(100)), Preference: d.nodeSelectorTerm()})
+		}
+	}
+	if d.n(3) == 0 {
 		a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution = d.terms(2)
 	}
 	if d.n(3) == 0 {

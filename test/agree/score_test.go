@@ -4,9 +4,13 @@ import (
 	"math"
 	"testing"
 
+	fwk "k8s.io/kube-scheduler/framework"
 	"pgregory.net/rapid"
 
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/fit"
 	"github.com/vc-batch/vc/internal/scheduler/score"
+	"github.com/vc-batch/vc/internal/scheduler/shape"
 	"github.com/vc-batch/vc/test/seeds"
 )
 
@@ -54,6 +58,47 @@ func TestPoints(t *testing.T) {
 						t.Fatalf("%s of %s for %s: kube-scheduler gives %d, we give %.2f\n%s", name, names[i], pod.Name, term.theirs[names[i]], float64(ours)/score.Unit, w.dump(pod))
 					}
 				}
+			}
+		}
+	})
+}
+
+// TestPreferences compares the points of preferred node affinity and of taints that
+// only ask to stay away. Ours are normalised over the nodes that no label, taint or
+// cordon rules out, whatever room they have; so are kube-scheduler's here.
+func TestPreferences(t *testing.T) {
+	seeds.Check(t, 1000, func(t *rapid.T) {
+		w := newWorld(t)
+		for range w.dice.n(3) {
+			w.change()
+		}
+		w.wait()
+		w.open()
+		k := w.kube()
+		for name, term := range map[string]struct {
+			weights score.Weights
+			plugin  fwk.Plugin
+		}{
+			"preferred node affinity": {score.Weights{NodeAffinity: 1}, k.nodeAffinity},
+			"taints":                  {score.Weights{Taints: 1}, k.taints},
+		} {
+			judge := shape.Judge{Filters: fit.Filters{Cordon: true, Affinity: true, Taints: true}, Weights: term.weights}
+			judge.Open(&w.view, w.cluster.Resources, w.cluster.Shapes)
+			for _, pod := range w.waiting {
+				s := w.cluster.Task(pod.UID).Shape
+				var names []string
+				for _, id := range w.view.Order {
+					if judge.Allowed(s, id) {
+						names = append(names, w.view.Nodes.Name[id])
+					}
+				}
+				theirs := k.scores(term.plugin, pod, names)
+				judge.Each(s, false, func(id model.NodeID, points int32) {
+					node := w.view.Nodes.Name[id]
+					if apart := math.Abs(float64(points)/score.Unit - float64(theirs[node])); apart > 1 {
+						t.Fatalf("%s of %s for %s: kube-scheduler gives %d, we give %.2f\n%s", name, node, pod.Name, theirs[node], float64(points)/score.Unit, w.dump(pod))
+					}
+				})
 			}
 		}
 	})
