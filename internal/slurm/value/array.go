@@ -1,0 +1,59 @@
+package value
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// Array is the elements of a job array, and how many may run at once.
+type Array struct {
+	Elements batchv1alpha1.Indices
+	// Limit is how many may run at once; 0 is no limit.
+	Limit int32
+}
+
+// MaxArraySize bounds the indices: they are below it.
+const MaxArraySize = batchv1alpha1.MaxElements
+
+// String is the array as ParseArray reads it.
+func (a Array) String() string {
+	if a.Limit == 0 {
+		return a.Elements.String()
+	}
+	return a.Elements.String() + "%" + strconv.Itoa(int(a.Limit))
+}
+
+// ParseArray reads 0-15, 1,3,5-7, 0-15:4, with %n after it, perhaps in brackets.
+func ParseArray(text string) (Array, error) {
+	const hint = "write indices and ranges with commas between, as 0-15, 1,3,5-7 or 0-15:4; %4 after them lets four run at once"
+	if inner, opened := strings.CutPrefix(text, "["); opened {
+		var closed bool
+		if text, closed = strings.CutSuffix(inner, "]"); !closed {
+			return Array{}, bad("the bracket is not closed")
+		}
+	}
+	list, limit, limited := strings.Cut(text, "%")
+	var a Array
+	if limited {
+		n, ok := digits(limit)
+		if !ok || n > 1<<30 {
+			return Array{}, bad("after % stands how many may run at once, as in 0-99%10")
+		}
+		a.Limit = int32(n)
+	}
+	if list == "" || strings.ContainsAny(list, " \t+") {
+		return Array{}, bad(hint)
+	}
+	elements, err := batchv1alpha1.ParseIndices(list)
+	if err != nil {
+		return Array{}, bad(err.Error())
+	}
+	if last := elements[len(elements)-1].Last; last >= MaxArraySize {
+		return Array{}, bad(fmt.Sprintf("indices are below %d, and %d is not", MaxArraySize, last))
+	}
+	a.Elements = elements
+	return a, nil
+}

@@ -1,0 +1,118 @@
+package value
+
+import (
+	"slices"
+	"strings"
+)
+
+// Features is a condition on the features of a node: one of the lists must be had whole. It is what --constraint says, with and and or
+// multiplied out.
+type Features [][]string
+
+// maxTerms bounds how far a condition may grow when it is multiplied out.
+const maxTerms = 64
+
+// String is the condition as ParseFeatures reads it.
+func (f Features) String() string {
+	terms := make([]string, len(f))
+	for i, all := range f {
+		terms[i] = strings.Join(all, "&")
+		if len(f) > 1 && len(all) > 1 {
+			terms[i] = "(" + terms[i] + ")"
+		}
+	}
+	return strings.Join(terms, "|")
+}
+
+// ParseFeatures reads features joined by & and |, strictly from left to right, with parentheses: a|b&c is (a or b) and c.
+func ParseFeatures(text string) (Features, error) {
+	if strings.ContainsAny(text, "*[]") {
+		return nil, bad("counts (a*2) and matching groups ([a|b]) are not supported here")
+	}
+	r := &featureReader{rest: text}
+	f, err := r.expression(0)
+	if err == nil && r.rest != "" {
+		err = bad(featureHint)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+const featureHint = "write features joined by & (and) or | (or), as a100&nvlink, with parentheses where needed"
+
+// maxDepth bounds how deep parentheses may be.
+const maxDepth = 32
+
+type featureReader struct{ rest string }
+
+// expression reads until the end, or the parenthesis that closes it.
+func (r *featureReader) expression(depth int) (Features, error) {
+	left, err := r.operand(depth)
+	for err == nil && r.rest != "" && r.rest[0] != ')' {
+		operator := r.rest[0]
+		if operator == ',' {
+			operator = '&'
+		}
+		if operator != '&' && operator != '|' {
+			return nil, bad(featureHint)
+		}
+		r.rest = r.rest[1:]
+		var right Features
+		if right, err = r.operand(depth); err != nil {
+			return nil, err
+		}
+		if operator == '|' {
+			left = append(left, right...)
+		} else {
+			left = multiply(left, right)
+		}
+		if len(left) > maxTerms {
+			return nil, bad("the condition has too many alternatives when it is written out")
+		}
+	}
+	return left, err
+}
+
+func (r *featureReader) operand(depth int) (Features, error) {
+	if inner, opened := strings.CutPrefix(r.rest, "("); opened && depth < maxDepth {
+		r.rest = inner
+		f, err := r.expression(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		rest, closed := strings.CutPrefix(r.rest, ")")
+		if !closed {
+			return nil, bad("a parenthesis is not closed")
+		}
+		r.rest = rest
+		return f, nil
+	}
+	end := strings.IndexAny(r.rest, "&|,()")
+	if end < 0 {
+		end = len(r.rest)
+	}
+	name := r.rest[:end]
+	r.rest = r.rest[end:]
+	if name == "" || strings.ContainsAny(name, " \t\n!") {
+		return nil, bad(featureHint)
+	}
+	return Features{{name}}, nil
+}
+
+func multiply(left, right Features) Features {
+	var product Features
+	for _, a := range left {
+		for _, b := range right {
+			both := slices.Clone(a)
+			for _, name := range b {
+				if !slices.Contains(both, name) {
+					both = append(both, name)
+				}
+			}
+			product = append(product, both)
+		}
+	}
+	return product
+}

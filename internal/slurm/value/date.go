@@ -1,0 +1,197 @@
+package value
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// dateHint is what the forms of a date are.
+const dateHint = "write HH:MM[:SS], YYYY-MM-DD[THH:MM[:SS]], MM/DD[/YY], today, tomorrow, noon, midnight, or now+2hours"
+
+// clocks are the times of day that have names.
+var clocks = map[string]time.Duration{"midnight": 0, "elevenses": 11 * time.Hour, "noon": 12 * time.Hour, "fika": 15 * time.Hour, "teatime": 16 * time.Hour}
+
+// units are those of now+N.
+var units = map[string]time.Duration{"": time.Second, "second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour}
+
+// Tense says which of several moments a date without a year, or a time without a date, means.
+type Tense int
+
+// The tenses.
+const (
+	// Coming is the next such moment: when a job is to begin.
+	Coming Tense = iota
+	// Past is the last one: since when jobs are listed.
+	Past
+)
+
+// ParseDate reads a moment as --begin and sacct's -S and -E take it, in the zone of now:
+// HH:MM[:SS] [AM|PM], MMDD[YY], MM/DD[/YY], MM.DD[.YY], YYYY-MM-DD[THH:MM[:SS]], now[+N[unit]], today, tomorrow, midnight,
+// noon, elevenses, fika, teatime; a date and a time may stand together, in either order.
+func ParseDate(text string, now time.Time, tense Tense) (time.Time, error) {
+	lower := strings.ToLower(strings.TrimSpace(text))
+	if rest, relative := strings.CutPrefix(lower, "now"); relative {
+		return fromNow(strings.ReplaceAll(rest, " ", ""), now)
+	}
+	words := dateWords(lower)
+	var d dateParts
+	for _, word := range words {
+		if !d.take(word, now) {
+			return time.Time{}, bad(dateHint)
+		}
+	}
+	if len(words) == 0 || !d.hasDay && !d.hasClock {
+		return time.Time{}, bad(dateHint)
+	}
+	return d.moment(now, tense)
+}
+
+var twelveHours = regexp.MustCompile(`(\d)\s*(am|pm)\b`)
+
+// dateWords cuts at blanks and at the T between date and time; AM and PM stay with their time.
+func dateWords(lower string) []string {
+	lower = twelveHours.ReplaceAllString(lower, "$1$2")
+	if m := isoDate.FindStringSubmatch(lower); m != nil {
+		lower = m[1] + " " + m[2]
+	}
+	return strings.Fields(lower)
+}
+
+var isoDate = regexp.MustCompile(`^(\d{4}-\d{1,2}-\d{1,2})t(.+)$`)
+
+func fromNow(rest string, now time.Time) (time.Time, error) {
+	if rest == "" {
+		return now, nil
+	}
+	sign := time.Duration(1)
+	if rest[0] == '-' {
+		sign = -1
+	} else if rest[0] != '+' {
+		return time.Time{}, bad(dateHint)
+	}
+	count := strings.TrimRight(rest[1:], "abcdefghijklmnopqrstuvwxyz")
+	n, ok := digits(count)
+	unit, known := units[strings.TrimSuffix(rest[1+len(count):], "s")]
+	if !ok || !known || n > int64(100*366*24*time.Hour/unit) {
+		return time.Time{}, bad("write now+NUMBER and seconds, minutes, hours, days or weeks, as now+2hours")
+	}
+	return now.Add(sign * time.Duration(n) * unit), nil
+}
+
+// dateParts is what was read of a date so far.
+type dateParts struct {
+	year, month, day int
+	hasDay, hasYear  bool
+	clock            time.Duration
+	hasClock         bool
+}
+
+// take reads one word; a second date or a second time is one too many.
+func (d *dateParts) take(word string, now time.Time) bool {
+	if at, named := clocks[word]; named && !d.hasClock {
+		d.clock, d.hasClock = at, true
+		return true
+	}
+	if (word == "today" || word == "tomorrow") && !d.hasDay {
+		day := now
+		if word == "tomorrow" {
+			day = now.AddDate(0, 0, 1)
+		}
+		d.year, d.month, d.day, d.hasDay, d.hasYear = day.Year(), int(day.Month()), day.Day(), true, true
+		return true
+	}
+	if strings.Contains(word, ":") && !d.hasClock {
+		return d.takeClock(word)
+	}
+	return !d.hasDay && d.takeDay(word)
+}
+
+var clockPattern = regexp.MustCompile(`^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(am|pm)?$`)
+
+func (d *dateParts) takeClock(word string) bool {
+	m := clockPattern.FindStringSubmatch(word)
+	if m == nil {
+		return false
+	}
+	hour, minute, second := atoi(m[1]), atoi(m[2]), atoi(m[3])
+	if m[4] != "" {
+		if hour < 1 || hour > 12 {
+			return false
+		}
+		hour %= 12
+		if m[4] == "pm" {
+			hour += 12
+		}
+	}
+	if hour > 23 || minute > 59 || second > 59 {
+		return false
+	}
+	d.clock, d.hasClock = time.Duration(hour)*time.Hour+time.Duration(minute)*time.Minute+time.Duration(second)*time.Second, true
+	return true
+}
+
+var dayPatterns = []struct {
+	pattern          *regexp.Regexp
+	month, day, year int // which group
+}{
+	{regexp.MustCompile(`^(\d{4})-(\d{1,2})-(\d{1,2})$`), 2, 3, 1},
+	{regexp.MustCompile(`^(\d{1,2})[/.](\d{1,2})(?:[/.](\d{2}|\d{4}))?$`), 1, 2, 3},
+	{regexp.MustCompile(`^(\d{2})(\d{2})(\d{2}|\d{4})?$`), 1, 2, 3},
+}
+
+func (d *dateParts) takeDay(word string) bool {
+	for _, form := range dayPatterns {
+		m := form.pattern.FindStringSubmatch(word)
+		if m == nil {
+			continue
+		}
+		d.month, d.day, d.hasDay = atoi(m[form.month]), atoi(m[form.day]), true
+		if text := m[form.year]; text != "" {
+			if d.year, d.hasYear = atoi(text), true; len(text) == 2 {
+				d.year += 2000
+			}
+		}
+		return d.month >= 1 && d.month <= 12 && d.day >= 1 && d.day <= 31
+	}
+	return false
+}
+
+// moment puts the parts together; what is missing is chosen by the tense.
+func (d *dateParts) moment(now time.Time, tense Tense) (time.Time, error) {
+	at := func(year int, month time.Month, day int) time.Time {
+		return time.Date(year, month, day, 0, 0, int(d.clock/time.Second), 0, now.Location())
+	}
+	if !d.hasDay {
+		today := at(now.Year(), now.Month(), now.Day())
+		switch {
+		case tense == Coming && today.Before(now):
+			return at(now.Year(), now.Month(), now.Day()+1), nil
+		case tense == Past && today.After(now):
+			return at(now.Year(), now.Month(), now.Day()-1), nil
+		}
+		return today, nil
+	}
+	year := d.year
+	if !d.hasYear {
+		year = now.Year()
+		endOfDay := at(year, time.Month(d.month), d.day+1)
+		switch {
+		case tense == Coming && !endOfDay.After(now):
+			year++
+		case tense == Past && at(year, time.Month(d.month), d.day).After(now):
+			year--
+		}
+	}
+	moment := at(year, time.Month(d.month), d.day)
+	if moment.Day() != d.day && moment.Add(-d.clock).Day() != d.day {
+		return time.Time{}, bad("that month has no such day")
+	}
+	return moment, nil
+}
+
+func atoi(text string) int {
+	n, _ := strconv.Atoi(text)
+	return n
+}

@@ -1,0 +1,121 @@
+package value
+
+import (
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// Job is a job as commands are told it: a number, or a name, perhaps with elements of an array, or with a step.
+type Job struct {
+	// ID is the number; 0: by Name.
+	ID   int64
+	Name string
+	// Elements are those of an array; empty is the whole job.
+	Elements batchv1alpha1.Indices
+	// Step is what stands after the dot: 0, batch; empty is none.
+	Step string
+}
+
+// String is the job as ParseJob reads it.
+func (j Job) String() string {
+	text := j.Name
+	if j.ID > 0 {
+		text = batchv1alpha1.FormatJobID(j.ID)
+	}
+	switch n := j.Elements.Count(); {
+	case n == 1:
+		text += "_" + strconv.Itoa(int(j.Elements[0].First))
+	case n > 1:
+		text += "_[" + j.Elements.String() + "]"
+	}
+	if j.Step != "" {
+		text += "." + j.Step
+	}
+	return text
+}
+
+// ParseJob reads 42, 42_7, 42_[1-3,9], 42.0, 42_7.batch, or a name in place of the number.
+func ParseJob(text string) (Job, error) {
+	const hint = "write the number of a job, as 42, with _7 or _[1-3,9] after it for elements of an array"
+	var j Job
+	rest := text
+	if first := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' }); first != 0 && text != "" {
+		// A name may have dots, a number has a step after one.
+		number := rest
+		if first > 0 && (text[first] == '_' || text[first] == '.') {
+			number, rest = text[:first], text[first:]
+		} else if first < 0 {
+			rest = ""
+		}
+		if id, ok := batchv1alpha1.ParseJobID(number); ok {
+			j.ID = id
+			return j.parseRest(rest, hint)
+		}
+		rest = text
+	}
+	name, elements, ofArray := strings.Cut(rest, "_")
+	if len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return Job{}, bad(hint)
+	}
+	j.Name = name
+	if !ofArray {
+		return j, nil
+	}
+	return j.parseRest("_"+elements, hint)
+}
+
+// parseRest reads what follows number or name.
+func (j Job) parseRest(rest, hint string) (Job, error) {
+	elements, step, hasStep := strings.Cut(rest, ".")
+	if hasStep {
+		if step == "" || strings.Trim(step, "0123456789abcdefghijklmnopqrstuvwxyz+") != "" {
+			return Job{}, bad(hint)
+		}
+		j.Step = step
+	}
+	if elements == "" {
+		return j, nil
+	}
+	list, ok := strings.CutPrefix(elements, "_")
+	if inner, opened := strings.CutPrefix(list, "["); opened {
+		list, ok = strings.CutSuffix(inner, "]")
+	} else if _, isNumber := digits(list); !isNumber {
+		ok = false
+	}
+	indices, err := batchv1alpha1.ParseIndices(list)
+	if err != nil || !ok || len(indices) == 0 {
+		return Job{}, bad(hint)
+	}
+	j.Elements = indices
+	return j, nil
+}
+
+// ParseJobs reads jobs with commas between; those within brackets belong to the list of elements.
+func ParseJobs(text string) ([]Job, error) {
+	var all []Job
+	depth, start := 0, 0
+	for at := 0; at <= len(text); at++ {
+		switch {
+		case at == len(text) || text[at] == ',' && depth == 0:
+			part := strings.TrimSpace(text[start:at])
+			start = at + 1
+			if part == "" {
+				continue
+			}
+			job, err := ParseJob(part)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, job)
+		case text[at] == '[':
+			depth++
+		case text[at] == ']':
+			depth--
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,80 @@
+package value
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// MiB is an amount of memory in mebibytes; 0 is all that a node has.
+type MiB int64
+
+// Bytes is the amount.
+func (m MiB) Bytes() int64 { return int64(m) << 20 }
+
+// String is the amount with the largest suffix that fits.
+func (m MiB) String() string {
+	switch {
+	case m != 0 && m%(1<<20) == 0:
+		return fmt.Sprintf("%dT", int64(m)>>20)
+	case m != 0 && m%(1<<10) == 0:
+		return fmt.Sprintf("%dG", int64(m)>>10)
+	}
+	return fmt.Sprintf("%dM", int64(m))
+}
+
+var sizePattern = regexp.MustCompile(`^(\d{1,13})([kKmMgGtT]?)([bB]?)$`)
+
+// ParseMemory reads an amount of memory: digits, then K, M, G or T in either case, each 1024 of the one before, then perhaps
+// B. Without a suffix it is in MiB; K is rounded up to MiB.
+func ParseMemory(text string) (MiB, error) {
+	m := sizePattern.FindStringSubmatch(text)
+	if m == nil || m[2] == "" && m[3] != "" {
+		return 0, bad(memoryHint(text))
+	}
+	n, err := strconv.ParseInt(m[1], 10, 64)
+	if err != nil {
+		return 0, bad(memoryHint(text))
+	}
+	switch strings.ToUpper(m[2]) {
+	case "K":
+		return MiB((n + 1023) / 1024), nil
+	case "G":
+		n, err = times(n, 1<<10)
+	case "T":
+		n, err = times(n, 1<<20)
+	}
+	if err != nil || n > 1<<42 {
+		return 0, bad(fmt.Sprintf("%s is more than there is", text))
+	}
+	return MiB(n), nil
+}
+
+func times(n, factor int64) (int64, error) {
+	if n > 1<<62/factor {
+		return 0, bad("the number is too large")
+	}
+	return n * factor, nil
+}
+
+var (
+	kubernetesSize = regexp.MustCompile(`^(\d+)([KMGT])i[bB]?$`)
+	fractionSize   = regexp.MustCompile(`^(\d{1,6})\.(\d{1,3})([kKmMgGtT])[bB]?$`)
+)
+
+// memoryHint is how to write what is written as Kubernetes does, or with a fraction.
+func memoryHint(text string) string {
+	if m := kubernetesSize.FindStringSubmatch(text); m != nil {
+		return fmt.Sprintf("%q is Kubernetes notation; write %s%s (Slurm %s is %s)", text, m[1], m[2], m[2],
+			map[string]string{"K": "1024 bytes", "M": "1024 KiB", "G": "1024 MiB", "T": "1024 GiB"}[m[2]])
+	}
+	if m := fractionSize.FindStringSubmatch(text); m != nil {
+		amount, _ := strconv.ParseFloat(m[1]+"."+m[2], 64)
+		smaller := map[string]string{"M": "K", "G": "M", "T": "G"}[strings.ToUpper(m[3])]
+		if smaller != "" {
+			return fmt.Sprintf("no fractions: write %d%s", int64(amount*1024+0.5), smaller)
+		}
+	}
+	return "write a whole number with K, M, G or T after it, as 4G; without a suffix it is MiB"
+}

@@ -1,0 +1,72 @@
+package value
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// ParseNumber reads a whole number above 0.
+func ParseNumber(text string) (int64, error) {
+	n, ok := digits(text)
+	if !ok || n == 0 || n > math.MaxInt32 {
+		return 0, bad("write a whole number above 0")
+	}
+	return n, nil
+}
+
+// ParseScaled reads a whole number with the suffix k, m, g, t or p, each 1024 of the one before.
+func ParseScaled(text string) (int64, error) {
+	factor := int64(1)
+	if text != "" {
+		if at := strings.IndexByte("kmgtp", text[len(text)-1]|0x20); at >= 0 {
+			factor, text = 1<<(10*(at+1)), text[:len(text)-1]
+		}
+	}
+	n, ok := digits(text)
+	if !ok {
+		return 0, bad("write a whole number, perhaps with k, m or g after it")
+	}
+	return times(n, factor)
+}
+
+// Count is a number of nodes, or a least and a greatest one.
+type Count struct{ Min, Max int64 }
+
+// String is the count as ParseCount reads it.
+func (c Count) String() string {
+	if c.Min == c.Max {
+		return fmt.Sprint(c.Min)
+	}
+	return fmt.Sprintf("%d-%d", c.Min, c.Max)
+}
+
+// ParseCount reads a number of nodes: n, min-max, with the suffixes k and m. Lists of sizes are read by Slurm and refused here.
+func ParseCount(text string) (Count, error) {
+	if strings.ContainsAny(text, ",:") {
+		return Count{}, bad("lists of sizes are not supported here: write one number, or min-max")
+	}
+	low, high, ranged := strings.Cut(text, "-")
+	if !ranged {
+		high = low
+	}
+	var c Count
+	for part, to := range map[string]*int64{low: &c.Min, high: &c.Max} {
+		if strings.ContainsAny(part, "gGtTpP") {
+			return Count{}, bad("write a number, as 4, or a range, as 2-8")
+		}
+		n, err := ParseScaled(part)
+		if err != nil || n < 1 || n > math.MaxInt32 {
+			return Count{}, bad("write a number, as 4, or a range, as 2-8")
+		}
+		*to = n
+	}
+	if low == high {
+		c.Max = max(c.Min, c.Max)
+		c.Min = c.Max
+	}
+	if c.Max < c.Min {
+		return Count{}, bad(fmt.Sprintf("the range runs backwards: write %d-%d", c.Max, c.Min))
+	}
+	return c, nil
+}

@@ -1,0 +1,93 @@
+package value
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Signal is what --signal asks for: a signal some time before the end.
+type Signal struct {
+	// Number and Name are the signal's: 10 and USR1.
+	Number int
+	Name   string
+	// Before is how many seconds before the end it is sent.
+	Before int64
+	// Batch sends it to the batch script only.
+	Batch bool
+}
+
+// signals are the names that Slurm knows, at their numbers on Linux.
+var signals = map[int]string{
+	1: "HUP", 2: "INT", 3: "QUIT", 4: "ILL", 5: "TRAP", 6: "ABRT", 7: "BUS", 8: "FPE", 9: "KILL", 10: "USR1", 11: "SEGV", 12: "USR2", 13: "PIPE", 14: "ALRM", 15: "TERM",
+	17: "CHLD", 18: "CONT", 19: "STOP", 20: "TSTP", 21: "TTIN", 22: "TTOU", 23: "URG", 24: "XCPU", 25: "XFSZ",
+}
+
+// defaultBefore is how many seconds before the end a signal is sent where nobody says.
+const defaultBefore = 60
+
+// String is the signal as ParseSignal reads it.
+func (s Signal) String() string {
+	text := fmt.Sprintf("%s@%d", s.Name, s.Before)
+	if s.Batch {
+		return "B:" + text
+	}
+	return text
+}
+
+// SignalNumber is the number of a signal by name, with or without SIG, or by number.
+func SignalNumber(text string) (int, error) {
+	if n, ok := digits(text); ok && n >= 1 && n <= 64 {
+		return int(n), nil
+	}
+	name := strings.TrimPrefix(strings.ToUpper(text), "SIG")
+	for number, known := range signals {
+		if known == name {
+			return number, nil
+		}
+	}
+	var names []string
+	for _, known := range signals {
+		names = append(names, known)
+	}
+	slices.Sort(names)
+	return 0, bad("signals are numbers, or " + strings.Join(names, " "))
+}
+
+// SignalName is the name of a signal, or its number where it has none.
+func SignalName(number int) string {
+	if name, known := signals[number]; known {
+		return name
+	}
+	return strconv.Itoa(number)
+}
+
+// ParseSignal reads [B:]SIG[@seconds].
+func ParseSignal(text string) (Signal, error) {
+	s := Signal{Before: defaultBefore}
+	if flags, rest, flagged := strings.Cut(text, ":"); flagged {
+		switch strings.ToUpper(flags) {
+		case "B":
+			s.Batch, text = true, rest
+		case "R", "BR", "RB":
+			return s, bad("R: asks for a signal at the start of a reservation, and there are none here")
+		default:
+			return s, bad("write [B:]SIGNAL[@SECONDS], as B:USR1@90")
+		}
+	}
+	name, seconds, timed := strings.Cut(text, "@")
+	if timed {
+		n, ok := digits(seconds)
+		if !ok || n > 65535 {
+			return s, bad("after @ stand seconds, 65535 at most")
+		}
+		s.Before = n
+	}
+	number, err := SignalNumber(name)
+	if err != nil {
+		return s, err
+	}
+	s.Number, s.Name = number, SignalName(number)
+	return s, nil
+}

@@ -1,0 +1,120 @@
+package value
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Minutes is a time limit, in whole minutes, as Slurm counts.
+type Minutes int64
+
+// Unlimited is no limit.
+const Unlimited Minutes = -1
+
+// maxMinutes is ten thousand years.
+const maxMinutes = 10_000 * 366 * 24 * 60
+
+// Duration is the limit; 0 when there is none.
+func (m Minutes) Duration() time.Duration {
+	return time.Duration(max(m, 0)) * time.Minute
+}
+
+// String is the limit as Slurm shows it: [D-]HH:MM:SS without leading zeros of hours, UNLIMITED.
+func (m Minutes) String() string {
+	if m < 0 {
+		return "UNLIMITED"
+	}
+	return Clock(int64(m) * 60)
+}
+
+// Clock writes seconds as Slurm does: 0:30, 12:05, 1:00:00, 2-03:00:00.
+func Clock(seconds int64) string {
+	days, hours, minutes, rest := seconds/86400, seconds/3600%24, seconds/60%60, seconds%60
+	switch {
+	case days > 0:
+		return fmt.Sprintf("%d-%02d:%02d:%02d", days, hours, minutes, rest)
+	case hours > 0:
+		return fmt.Sprintf("%d:%02d:%02d", hours, minutes, rest)
+	}
+	return fmt.Sprintf("%d:%02d", minutes, rest)
+}
+
+// ParseTime reads a time limit: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S; seconds are rounded up to minutes. 0, -1, INFINITE and
+// UNLIMITED are no limit.
+func ParseTime(text string) (Minutes, error) {
+	switch strings.ToUpper(text) {
+	case "-1", "INFINITE", "UNLIMITED":
+		return Unlimited, nil
+	}
+	days, clock, hasDays := strings.Cut(text, "-")
+	if !hasDays {
+		days, clock = "0", text
+	}
+	parts := strings.Split(clock, ":")
+	if len(parts) > 3 {
+		return 0, bad(timeHint(text))
+	}
+	numbers := make([]int64, 0, 4)
+	for _, part := range append([]string{days}, parts...) {
+		n, ok := digits(part)
+		if !ok || n > maxMinutes {
+			return 0, bad(timeHint(text))
+		}
+		numbers = append(numbers, n)
+	}
+	seconds, ok := secondsOf(numbers[0], numbers[1:], hasDays)
+	if !ok {
+		return 0, bad(timeHint(text))
+	}
+	minutes := Minutes((seconds + 59) / 60)
+	if minutes == 0 {
+		return Unlimited, nil
+	}
+	return minutes, nil
+}
+
+// secondsOf adds up: after days come hours, else one number is minutes, two are minutes and seconds.
+func secondsOf(days int64, parts []int64, hasDays bool) (int64, bool) {
+	units := map[int][]int64{1: {60}, 2: {60, 1}, 3: {3600, 60, 1}}[len(parts)]
+	if hasDays {
+		units = []int64{3600, 60, 1}
+	}
+	total := float64(days) * 86400
+	sum := days * 86400
+	for i, n := range parts {
+		sum += n * units[i]
+		total += float64(n) * float64(units[i])
+	}
+	return sum, total <= maxMinutes*60
+}
+
+var goLike = regexp.MustCompile(`^(?i)(?:(\d{1,6})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m(?:in)?)?(?:(\d{1,6})s)?$`)
+
+// timeHint is how to write what is written as other programs do: 2h, 90s, 1d12h.
+func timeHint(text string) string {
+	m := goLike.FindStringSubmatch(text)
+	if m == nil || text == "" {
+		return "write minutes, as 90, or hours, minutes and seconds, as 1:30:00, or days and hours, as 2-12"
+	}
+	var seconds int64
+	for i, unit := range []int64{86400, 3600, 60, 1} {
+		n, _ := strconv.ParseInt("0"+m[i+1], 10, 64)
+		seconds += n * unit
+	}
+	minutes := int64(math.Ceil(float64(seconds) / 60))
+	long := fmt.Sprintf("%d:%02d:00", minutes/60, minutes%60)
+	return fmt.Sprintf("%s is not Slurm time; write %s or %d", text, long, minutes)
+}
+
+// digits reads a number that is written in digits alone.
+func digits(text string) (int64, bool) {
+	if text == "" || len(text) > 15 || strings.Trim(text, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil
+}
