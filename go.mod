@@ -3,6 +3,7 @@ module github.com/vc-batch/vc
 go 1.26.0
 
 require (
+	charm.land/bubbles/v2 v2.2.1 // github.com/charmbracelet/bubbles
 	charm.land/bubbletea/v2 v2.0.9 // github.com/charmbracelet/bubbletea
 	charm.land/lipgloss/v2 v2.0.6 // github.com/charmbracelet/lipgloss
 	github.com/charmbracelet/colorprofile v0.4.3
@@ -49,6 +50,7 @@ require (
 )
 
 require (
+	github.com/atotto/clipboard v0.1.4 // indirect
 	github.com/charmbracelet/ultraviolet v0.0.0-20260811164956-006e29f97886 // indirect
 	github.com/charmbracelet/x/ansi v0.11.8 // indirect
 	github.com/charmbracelet/x/term v0.2.2 // indirect

@@ -97,6 +97,8 @@ type Context struct {
 	Resource string
 	// Logs are what is streamed at the moment; nil when nothing is.
 	Logs *LogView
+	// Actions is nil when there is nobody to ask: keys that need it say "not connected".
+	Actions Actions
 	// Program is what the user typed to start us: vcctl, or kubectl vc.
 	Program string
 }
@@ -285,6 +287,9 @@ type Choice struct {
 	Fixed bool
 }
 
+// Redraw draws everything anew, whatever the terminal shows.
+type Redraw struct{}
+
 // Quit ends the dashboard.
 type Quit struct{}
 
@@ -304,4 +309,5 @@ func (SetNamespace) effect() {}
 func (SetResource) effect()  {}
 func (SetTheme) effect()     {}
 func (Choose) effect()       {}
+func (Redraw) effect()       {}
 func (Quit) effect()         {}

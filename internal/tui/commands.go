@@ -1,0 +1,122 @@
+package tui
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+)
+
+// commands are what the palette offers before an argument is typed: the screens, what
+// takes an argument, and everything that has a key here.
+func (a *App) commands() []command {
+	var all []command
+	for _, tab := range a.tabs {
+		all = append(all, command{name: strings.ToLower(tab.Tab), help: "the screen " + tab.Tab, do: a.doing(screen.Open{Screen: tab.Name})})
+	}
+	for _, c := range []command{
+		{name: "job", takes: "ID or name", help: "open a job"},
+		{name: "queue", takes: "name", help: "the jobs of a queue"},
+		{name: "node", takes: "name", help: "open a node"},
+		{name: "ns", takes: "namespace", help: "show another namespace; all is all"},
+		{name: "theme", takes: "name", help: strings.Join(theme.Names(), ", ")},
+		{name: "resource", takes: "name", help: "what heat maps and bars show"},
+		{name: "filter", takes: "text", help: "show only what matches"},
+	} {
+		c.do = func() { a.overlay = &paletteBox{line: newLine(c.name + " ")}; a.overlay.(*paletteBox).find(a) }
+		all = append(all, c)
+	}
+	seen := map[string]bool{}
+	for _, c := range all {
+		seen[c.name] = true
+	}
+	for _, binding := range a.table(a.Top().Name()) {
+		if binding.Key == ":" || seen[binding.Name] || moves[binding.Name] {
+			continue
+		}
+		seen[binding.Name] = true
+		all = append(all, command{name: binding.Name, help: binding.Help + " (" + KeyName(binding.Key) + ")", do: func() { a.press(&binding) }})
+	}
+	return all
+}
+
+// moves are what nobody would type.
+var moves = map[string]bool{"up": true, "down": true, "page up": true, "page down": true, "first": true, "last": true}
+
+func (a *App) doing(effects ...screen.Effect) func() {
+	return func() { a.apply(effects, a.Top()) }
+}
+
+// withArgument are the commands of a name that takes an argument, one for each thing
+// that the argument can mean; nil is that the name takes none.
+func (a *App) withArgument(name, argument string) []command {
+	var all []command
+	add := func(called, help string, effects ...screen.Effect) {
+		all = append(all, command{name: name + " " + called, help: help, do: a.doing(effects...)})
+	}
+	switch name {
+	case "job":
+		return a.jobsCalled(argument)
+	case "queue":
+		for _, q := range a.ctx.Snap.Queues {
+			add(q.Name, "its jobs", screen.Open{Screen: screen.Jobs}, screen.SetFilter{Text: "queue:" + q.Name})
+		}
+	case "node":
+		for _, n := range a.ctx.Snap.Nodes {
+			add(n.Name, string(n.State), screen.Open{Screen: screen.Nodes, Target: n.Name})
+		}
+	case "ns":
+		add("all", "all namespaces", screen.SetNamespace{})
+		for _, namespace := range a.namespaces() {
+			add(namespace, "only this namespace", screen.SetNamespace{Namespace: namespace})
+		}
+	case "theme":
+		for _, t := range theme.Names() {
+			add(t, "", screen.SetTheme{Name: t})
+		}
+	case "resource":
+		for _, r := range screen.Resources(a.ctx.Snap) {
+			add(r, "in heat maps and bars", screen.SetResource{Resource: r})
+		}
+	case "filter":
+		return []command{{name: "filter " + argument, help: "show only what matches", do: a.doing(screen.SetFilter{Text: argument})}}
+	default:
+		return nil
+	}
+	return best(all, name+" "+argument)
+}
+
+// namespaces are those that have jobs, and one's own.
+func (a *App) namespaces() []string {
+	names := map[string]bool{}
+	if a.own != "" {
+		names[a.own] = true
+	}
+	for _, job := range a.ctx.Snap.Jobs {
+		names[job.Namespace] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// jobsCalled are commands that open jobs of a number or name.
+func (a *App) jobsCalled(text string) []command {
+	const most = 50
+	all := []command{}
+	for _, exact := range []bool{true, false} {
+		for _, job := range a.ctx.Snap.Jobs {
+			hit := job.ID == text || job.Name == text
+			if !exact {
+				hit = !hit && text != "" && (fuzzy(job.Name, text) >= 0 || strings.HasPrefix(job.ID, text))
+			}
+			if hit && len(all) < most {
+				all = append(all, command{
+					name: "job " + strings.TrimSpace(job.ID+" "+job.Name), help: job.Namespace + ", " + job.State,
+					do: a.doing(screen.Open{Screen: screen.Job, Target: string(job.UID)}),
+				})
+			}
+		}
+	}
+	return all
+}

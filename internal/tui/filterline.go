@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// filterLine is the filter while it is typed: every key filters.
+type filterLine struct {
+	line *line
+	bad  string
+}
+
+func (a *App) newFilterLine() *filterLine { return &filterLine{line: newLine(a.filters[a.Top()])} }
+
+func (f *filterLine) key(a *App, key tea.KeyPressMsg) {
+	switch key.String() {
+	case "enter":
+		a.overlay = nil
+		if f.bad != "" {
+			a.say(screen.Notice{Text: f.bad, Bad: true})
+		}
+		return
+	case "esc":
+		a.overlay = nil
+		_ = a.filter("")
+		return
+	}
+	f.line.key(key)
+	f.bad = ""
+	if err := a.filter(f.line.text()); err != nil {
+		f.bad = err.Error()
+	}
+}
+
+// draw does nothing: the line stands in the frame.
+func (f *filterLine) draw(*App, canvas.Canvas) {}
+
+func (a *App) filterShown() bool {
+	_, typing := a.overlay.(*filterLine)
+	return typing || a.filters[a.Top()] != ""
+}
+
+// filterRow draws the filter, and how much matches.
+func (a *App) filterRow(c canvas.Canvas) {
+	right, end := "", c.W-1
+	typing, isTyping := a.overlay.(*filterLine)
+	if top, ok := a.Top().(screen.Filterer); ok {
+		shown, all := top.Matches(&a.ctx)
+		right = fmt.Sprintf("%s of %s", widget.Count(shown), widget.Count(all))
+		if c.W >= 80 {
+			right += " match   (esc clears)"
+		}
+	}
+	style := theme.Dim
+	if isTyping && typing.bad != "" {
+		right, style = typing.bad, theme.Error
+	}
+	right = c.Shorten(right, c.W*2/3)
+	end = c.PutRight(end, 0, right, style) - 1
+	x := c.Put(1, 0, "/ ", theme.Key)
+	if isTyping {
+		typing.line.draw(c, x, 0, end-x)
+		return
+	}
+	c.Fit(x, 0, end-x, a.filters[a.Top()], theme.Plain)
+}

@@ -1,0 +1,261 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+)
+
+// tabPlace is where a tab was drawn, and which key opens it.
+type tabPlace struct {
+	from, to, y int
+	key         string
+}
+
+// staleFor is how long a broken watch is only called stale: most are back by then.
+const staleFor = 5 * time.Second
+
+// Draw draws the whole frame at the size that was set last.
+func (a *App) Draw() canvas.Canvas {
+	c := canvas.New(a.ctx.W, a.ctx.H, a.ascii)
+	a.places = a.places[:0]
+	if c.W < MinWidth || c.H < MinHeight {
+		c.Fit(0, 0, c.W, fmt.Sprintf("needs %dx%d, has %dx%d", MinWidth, MinHeight, c.W, c.H), theme.Warn)
+		return c
+	}
+	a.title(c.Sub(0, 0, c.W, 1))
+	from := 2
+	a.tabRow(c)
+	if a.filterShown() {
+		if c.H >= 30 {
+			a.filterRow(c.Sub(0, 2, c.W, 1))
+			from++
+		} else {
+			a.filterRow(c.Sub(c.W*2/5, 1, c.W-c.W*2/5, 1))
+		}
+	}
+	a.Top().Draw(&a.ctx, c.Sub(0, from, c.W, c.H-from-1))
+	a.footer(c.Sub(0, c.H-1, c.W, 1))
+	if a.overlay != nil {
+		a.overlay.draw(a, c)
+	}
+	return c
+}
+
+// title draws the first line: where one is at the left, how true it is at the right.
+func (a *App) title(c canvas.Canvas) {
+	right := a.right()
+	end := c.W - 1
+	for i := len(right) - 1; i >= 0; i-- {
+		if w := canvas.Width(right[i].text); end-w > c.W/3 {
+			end = c.PutRight(end, 0, right[i].text, right[i].style) - 2
+		}
+	}
+	x := 1
+	left := c.Sub(0, 0, max(end, 0), 1)
+	parts := a.path()
+	for wide := range 4 {
+		parts = a.path()[wide:]
+		if canvas.Width(strings.Join(parts, "")) < left.W-1 {
+			break
+		}
+		if wide == len(a.path())-1 {
+			break
+		}
+	}
+	for i, part := range parts {
+		style := theme.Plain
+		if i == len(parts)-1 {
+			style = theme.Title
+		}
+		x = left.Put(x, 0, part, style)
+	}
+}
+
+type piece struct {
+	text  string
+	style canvas.Style
+}
+
+// path is program, cluster and namespace, and the screens that are open; when there
+// is little room the first of them are left out.
+func (a *App) path() []string {
+	namespace := a.ctx.Namespace
+	if namespace == "" {
+		namespace = "all namespaces"
+		if a.ctx.W < 100 {
+			namespace = "all"
+		}
+	}
+	where := "  " + cmp.Or(a.ctx.Snap.Cluster, "no cluster") + " / " + namespace
+	if a.ctx.W < 100 {
+		where = " " + cmp.Or(a.ctx.Snap.Cluster, "no cluster") + "/" + namespace
+	}
+	if a.ctx.Mine {
+		where += ", mine"
+	}
+	crumbs := ""
+	if len(a.stack) > 1 || a.Top().Name() != a.tabs[0].Name {
+		for _, s := range a.stack {
+			crumbs += " > " + s.Crumb(&a.ctx)
+		}
+	}
+	parts := []string{a.ctx.Program + " top", where}
+	if a.ctx.ReadOnly {
+		parts = append(parts, " (read-only)")
+	}
+	return append(parts, crumbs)
+}
+
+// right is what stands at the right of the title: the screen's note, how old the data
+// is, the clock. The first of them are left out when there is little room.
+func (a *App) right() []piece {
+	link := a.link()
+	pieces := []piece{{link, theme.Good}, {a.ctx.Now.Format(time.TimeOnly), theme.Plain}}
+	switch a.ctx.Snap.Connection.Link {
+	case snapshot.LinkLoading:
+		pieces[0].style = theme.Pending
+	case snapshot.LinkDisconnected:
+		pieces[0].style = theme.Error
+	}
+	if note := a.Top().Note(&a.ctx); note != "" {
+		pieces = append([]piece{{note, theme.Dim}}, pieces...)
+	}
+	return pieces
+}
+
+// link says how true the picture is.
+func (a *App) link() string {
+	snap := a.ctx.Snap
+	since := Short(a.ctx.Now.Sub(snap.Connection.Since))
+	switch snap.Connection.Link {
+	case snapshot.LinkLoading:
+		var kinds []string
+		for _, l := range snap.Loading {
+			kinds = append(kinds, fmt.Sprintf("%s %d", l.Kind, l.Count))
+		}
+		if len(kinds) == 0 || a.ctx.W < 100 {
+			return "loading"
+		}
+		return "loading " + strings.Join(kinds, ", ") + " …"
+	case snapshot.LinkDisconnected:
+		if a.ctx.Now.Sub(snap.Connection.Since) < staleFor {
+			return "stale " + since
+		}
+		if a.ctx.W < 100 {
+			return "disconnected " + since
+		}
+		return "disconnected " + since + ", retrying"
+	}
+	age := Short(a.ctx.Now.Sub(snap.At))
+	if a.ctx.W < 100 {
+		return "live " + age
+	}
+	return "changed " + age + " ago, live"
+}
+
+// Short writes a duration in one unit: 12s, 4m, 3h, 2d.
+func Short(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// tabRow draws the tabs: the screen's own, or those of all screens.
+func (a *App) tabRow(c canvas.Canvas) {
+	if tabbed, ok := a.Top().(screen.Tabbed); ok {
+		x := 1
+		for _, tab := range tabbed.Tabs(&a.ctx) {
+			x = a.tab(c, x, tab.Key, tabTitle(tab), tab.Open)
+		}
+		return
+	}
+	x := 1
+	for _, spec := range a.tabs {
+		title := spec.Tab
+		if c.W < 100 {
+			title = cmp.Or(spec.ShortTab, spec.Tab)
+		}
+		open := a.stack[0].Name() == spec.Name && len(a.stack) == 1 || a.Top().Name() == spec.Name
+		text := " " + spec.Number + " " + title
+		if open {
+			text = "[" + spec.Number + "]" + title
+		}
+		if c.W < 100 {
+			text = strings.ReplaceAll(text, spec.Number+" ", spec.Number)
+		}
+		x = a.tab(c, x, spec.Number, text, open)
+	}
+}
+
+// tabTitle writes the key into the title where it is a letter of it: [s]ummary.
+func tabTitle(tab screen.Tab) string {
+	if at := strings.Index(tab.Title, tab.Key); at >= 0 {
+		return tab.Title[:at] + "[" + tab.Key + "]" + tab.Title[at+len(tab.Key):]
+	}
+	return "[" + tab.Key + "]" + tab.Title
+}
+
+func (a *App) tab(c canvas.Canvas, x int, key, text string, open bool) int {
+	style := theme.Plain
+	if open {
+		style = theme.Tab
+	}
+	end := c.Put(x, 1, text, style)
+	a.places = append(a.places, tabPlace{x, end, 1, key})
+	if c.W < 100 {
+		return end + 1
+	}
+	return end + 2
+}
+
+// footer draws the keys of the screen, or a line that was said.
+func (a *App) footer(c canvas.Canvas) {
+	if a.notice.Text != "" {
+		style := theme.Good
+		if a.notice.Bad {
+			style = theme.Error
+		}
+		c.Fit(1, 0, c.W-2, a.notice.Text, style)
+		return
+	}
+	x := 1
+	for _, binding := range a.footerKeys() {
+		key := KeyName(binding.Key)
+		text := key + " " + binding.Name
+		if len(key) == 1 && !letter(key[0]) {
+			text = key + binding.Name
+		}
+		if x+canvas.Width(text) > c.W {
+			break
+		}
+		end := c.Put(c.Put(x, 0, key, theme.Key), 0, text[len(key):], theme.Plain)
+		x = end + 1
+		if c.W >= 100 {
+			x++
+		}
+	}
+}
+
+func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' }
+
+// footerKeys are the keys of the footer in their order, without those that --readonly
+// refuses anyway.
+func (a *App) footerKeys() []screen.Binding {
+	keys := slices.DeleteFunc(a.table(a.Top().Name()), func(b screen.Binding) bool { return b.Footer == 0 || b.Writes && a.ctx.ReadOnly })
+	slices.SortStableFunc(keys, func(x, y screen.Binding) int { return cmp.Compare(x.Footer, y.Footer) })
+	return keys
+}

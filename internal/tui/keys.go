@@ -1,0 +1,181 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/vc-batch/vc/internal/tui/screen"
+)
+
+// everywhere are the keys that all screens have. What they do with the App itself is
+// in press, since bindings know screens only.
+func (a *App) everywhere() []screen.Binding {
+	open := func(name string) func(*screen.Context, screen.Screen) []screen.Effect {
+		return func(*screen.Context, screen.Screen) []screen.Effect {
+			return []screen.Effect{screen.Open{Screen: name}}
+		}
+	}
+	own := func(do func()) func(*screen.Context, screen.Screen) []screen.Effect {
+		return func(*screen.Context, screen.Screen) []screen.Effect { do(); return nil }
+	}
+	e := screen.Everywhere
+	keys := []screen.Binding{
+		{Screen: e, Key: "?", Name: "help", Help: "the keys of this screen", Footer: 1, Do: own(func() { a.overlay = &help{} })},
+		{Screen: e, Key: "/", Name: "filter", Help: "show only what matches, while you type", Footer: 2, Guard: a.noFilter, Do: own(func() { a.overlay = a.newFilterLine() })},
+		{Screen: e, Key: ":", Name: "command", Help: "go to a screen, a job, a queue, a node; or do anything that has a key", Footer: 3, Do: own(func() { a.overlay = newPaletteBox(a) })},
+	}
+	for _, tab := range a.tabs {
+		keys = append(keys, screen.Binding{Screen: e, Key: tab.Number, Name: strings.ToLower(tab.Tab), Help: "the screen " + tab.Tab, Do: open(tab.Name)})
+	}
+	return append(keys,
+		screen.Binding{Screen: e, Key: "esc", Name: "back", Help: "clear marks, then the filter, then close the screen", Do: own(a.escape)},
+		screen.Binding{Screen: e, Key: "M", Name: "mine", Help: "only my jobs, or those of all", Do: func(ctx *screen.Context, _ screen.Screen) []screen.Effect {
+			return []screen.Effect{screen.SetMine{Mine: !ctx.Mine}}
+		}},
+		screen.Binding{Screen: e, Key: "0", Name: "all namespaces", Help: "all namespaces, or only mine", Do: func(ctx *screen.Context, _ screen.Screen) []screen.Effect {
+			if ctx.Namespace == "" {
+				return []screen.Effect{screen.SetNamespace{Namespace: a.own}}
+			}
+			return []screen.Effect{screen.SetNamespace{}}
+		}},
+		screen.Binding{Screen: e, Key: "y", Name: "copy", Help: "copy the screen as text into the clipboard of the terminal", Do: func(ctx *screen.Context, s screen.Screen) []screen.Effect {
+			return []screen.Effect{screen.Copy{Text: s.Twin(ctx), What: s.Crumb(ctx)}}
+		}},
+		screen.Binding{Screen: e, Key: "ctrl+l", Name: "redraw", Help: "draw everything anew; the data is live without it", Do: func(*screen.Context, screen.Screen) []screen.Effect {
+			return []screen.Effect{screen.Redraw{}}
+		}},
+		screen.Binding{Screen: e, Key: "q", Also: []string{"ctrl+c"}, Name: "quit", Help: "end the dashboard", Footer: 90, Do: func(*screen.Context, screen.Screen) []screen.Effect {
+			return []screen.Effect{screen.Quit{}}
+		}},
+	)
+}
+
+func (a *App) noFilter(_ *screen.Context, s screen.Screen) string {
+	if _, ok := s.(screen.Filterer); !ok {
+		return "there is nothing to filter here"
+	}
+	return ""
+}
+
+// table is the keys of a screen: its own, then those of all.
+func (a *App) table(name string) []screen.Binding {
+	return append(slices.Clone(a.specs[name].Keys), a.everywhere()...)
+}
+
+// Table is the whole table of keys: those of all screens, then each screen's own.
+func (a *App) Table() []screen.Binding {
+	all := a.everywhere()
+	for _, tab := range a.tabs {
+		all = append(all, tab.Keys...)
+	}
+	rest := make([]string, 0, len(a.specs))
+	for name, spec := range a.specs {
+		if spec.Number == "" {
+			rest = append(rest, name)
+		}
+	}
+	slices.Sort(rest)
+	for _, name := range rest {
+		all = append(all, a.specs[name].Keys...)
+	}
+	return all
+}
+
+// KeyName is how a key is written for people: ctrl-d, pgdn.
+func KeyName(key string) string {
+	switch key {
+	case "pgdown":
+		return "pgdn"
+	case "delete":
+		return "del"
+	}
+	return strings.ReplaceAll(key, "+", "-")
+}
+
+// Key takes a key in.
+func (a *App) Key(key tea.KeyPressMsg) {
+	a.notice = screen.Notice{}
+	name := key.String()
+	if name == "ctrl+c" {
+		a.out = append(a.out, Request{screen.Quit{}, nil})
+		return
+	}
+	if a.overlay != nil {
+		a.overlay.key(a, key)
+		return
+	}
+	if reader, ok := a.Top().(screen.Reader); ok && reader.Reading() {
+		a.tell(screen.Typed{Key: name, Text: key.Key().Text})
+		return
+	}
+	for _, binding := range a.table(a.Top().Name()) {
+		if binding.Key == name || slices.Contains(binding.Also, name) {
+			a.press(&binding)
+			return
+		}
+	}
+}
+
+// press does what a key does, when it may.
+func (a *App) press(binding *screen.Binding) {
+	top := a.Top()
+	if why := a.refused(binding); why != "" {
+		a.say(screen.Notice{Text: why, Bad: true})
+		return
+	}
+	a.apply(binding.Do(&a.ctx, top), top)
+}
+
+// refused says why a key does nothing now; "" is that it does.
+func (a *App) refused(binding *screen.Binding) string {
+	switch {
+	case binding.Writes && a.ctx.ReadOnly:
+		return binding.Name + " changes something, and --readonly was given"
+	case binding.Writes && a.ctx.Actions == nil:
+		return binding.Name + ": not connected"
+	case binding.Guard != nil:
+		return binding.Guard(&a.ctx, a.Top())
+	}
+	return ""
+}
+
+// escape clears what can be cleared first, and closes the screen when nothing can.
+func (a *App) escape() {
+	if s, ok := a.Top().(screen.Escaper); ok && s.Escape() {
+		return
+	}
+	if a.filters[a.Top()] != "" {
+		_ = a.filter("")
+		return
+	}
+	a.back()
+}
+
+// Mouse takes a click or the wheel in.
+func (a *App) Mouse(m screen.Mouse) {
+	if a.overlay != nil {
+		return
+	}
+	if m.Kind == screen.Click || m.Kind == screen.DoubleClick {
+		a.notice = screen.Notice{}
+		for _, p := range a.places {
+			if m.Y == p.y && m.X >= p.from && m.X < p.to {
+				a.pressKey(p.key)
+				return
+			}
+		}
+	}
+	a.tell(m)
+}
+
+// pressKey does what a key of the screen on top does.
+func (a *App) pressKey(key string) {
+	for _, binding := range a.table(a.Top().Name()) {
+		if binding.Key == key {
+			a.press(&binding)
+			return
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package tui
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// line is a line of text that is edited.
+type line struct{ model textinput.Model }
+
+func newLine(value string) *line {
+	model := textinput.New()
+	model.CharLimit = 512
+	model.Focus()
+	model.SetValue(value)
+	model.CursorEnd()
+	return &line{model}
+}
+
+func (l *line) key(key tea.KeyPressMsg) { l.model, _ = l.model.Update(key) }
+func (l *line) text() string            { return l.model.Value() }
+
+// draw draws the text with the cursor as a reversed cell; a long text is shown around it.
+func (l *line) draw(c canvas.Canvas, x, y, w int) {
+	runes := []rune(l.text())
+	at := min(l.model.Position(), len(runes))
+	from := 0
+	for canvas.Width(string(runes[from:at])) >= w {
+		from++
+	}
+	part := c.Sub(x, y, w, 1)
+	end := part.Put(0, 0, string(runes[from:at]), theme.Plain)
+	under := " "
+	if at < len(runes) {
+		under = string(runes[at])
+	}
+	part.Put(part.Put(end, 0, under, theme.Plain|canvas.Reverse), 0, string(runes[min(at+1, len(runes)):]), theme.Plain)
+}
+
+// dialog draws a box in the middle of the screen, as large as its lines, and returns
+// what is inside.
+func dialog(a *App, c canvas.Canvas, title string, width, height int) canvas.Canvas {
+	w, h := min(width+4, c.W-2), min(height+2, c.H-2)
+	x, y := (c.W-w)/2, (c.H-h)/2
+	box := c.Sub(x, y, w, h)
+	box.Clear(0, 0, box.W, box.H)
+	return widget.Box(box, a.ctx.Theme, title, "")
+}
+
+// widest is the width of the widest of some lines.
+func widest(lines ...string) int {
+	w := 0
+	for _, l := range lines {
+		w = max(w, canvas.Width(l))
+	}
+	return w
+}
+
+// wrapped breaks lines at blanks so that none is wider than w.
+func wrapped(lines []string, w int) []string {
+	var out []string
+	for _, text := range lines {
+		now := ""
+		for _, word := range strings.Fields(text) {
+			switch {
+			case now == "":
+				now = word
+			case canvas.Width(now)+1+canvas.Width(word) <= w:
+				now += " " + word
+			default:
+				out, now = append(out, now), word
+			}
+		}
+		out = append(out, now)
+	}
+	return out
+}
+
+// question asks for a yes.
+type question struct {
+	ask  screen.Ask
+	from screen.Screen
+	line *line
+}
+
+func (q *question) key(a *App, key tea.KeyPressMsg) {
+	name := key.String()
+	switch {
+	case name == "esc", q.ask.Expect == "" && (name == "n" || name == "N" || name == "q" || name == "enter"):
+		q.end(a, "nothing was done")
+	case q.ask.Expect == "" && (name == "y" || name == "Y"):
+		a.overlay = nil
+		a.apply(q.ask.Then, q.from)
+	case q.ask.Expect == "":
+	case name == "enter" && q.line.text() == q.ask.Expect:
+		a.overlay = nil
+		a.apply(q.ask.Then, q.from)
+	case name == "enter":
+		q.end(a, "nothing was done: "+q.ask.Expect+" was not typed")
+	default:
+		q.line.key(key)
+	}
+}
+
+func (q *question) end(a *App, why string) {
+	a.overlay = nil
+	a.say(screen.Notice{Text: why})
+}
+
+func (q *question) draw(a *App, c canvas.Canvas) {
+	foot := "y/N"
+	if q.ask.Expect != "" {
+		foot = "type " + q.ask.Expect + " and enter, or esc"
+	}
+	drawAsk(a, c, q.ask.Question, q.ask.Lines, foot, q.ask.Expect != "", q.line)
+}
+
+// drawAsk draws a question, what it is about, and a line to answer in.
+func drawAsk(a *App, c canvas.Canvas, title string, lines []string, foot string, typed bool, answer *line) {
+	width := min(max(widest(append(lines, foot, title)...), 30), c.W-8)
+	lines = wrapped(append([]string{title}, lines...), width)
+	extra := 2
+	if typed {
+		extra = 3
+	}
+	if room := c.H - 4 - extra; len(lines) > room && room > 0 {
+		lines = append(lines[:room-1], "…")
+	}
+	in := dialog(a, c, "", width, len(lines)+extra)
+	for y, text := range lines {
+		style := theme.Plain
+		if y == 0 {
+			style = theme.Title
+		}
+		in.Fit(0, y, in.W, text, style)
+	}
+	in.Fit(0, in.H-1, in.W, foot, theme.Key)
+	if typed {
+		in.Put(0, in.H-2, "> ", theme.Key)
+		answer.draw(in, 2, in.H-2, in.W-2)
+	}
+}
+
+// input asks for a line of text.
+type input struct {
+	ask  screen.Input
+	from screen.Screen
+	line *line
+	bad  string
+}
+
+func (i *input) key(a *App, key tea.KeyPressMsg) {
+	switch key.String() {
+	case "esc":
+		a.overlay = nil
+		a.say(screen.Notice{Text: "nothing was done"})
+	case "enter":
+		if i.ask.Check != nil {
+			if err := i.ask.Check(i.line.text()); err != nil {
+				i.bad = err.Error()
+				return
+			}
+		}
+		a.overlay = nil
+		a.apply(i.ask.Then(i.line.text()), i.from)
+	default:
+		i.bad = ""
+		i.line.key(key)
+	}
+}
+
+func (i *input) draw(a *App, c canvas.Canvas) {
+	foot := "enter, or esc"
+	if i.bad != "" {
+		foot = i.bad
+	}
+	drawAsk(a, c, i.ask.Question, i.ask.Lines, foot, true, i.line)
+}
+
+// chooser ticks things in a list.
+type chooser struct {
+	ask    screen.Choose
+	from   screen.Screen
+	ticked []bool
+	at     int
+}
+
+func newChooser(ask screen.Choose, from screen.Screen) *chooser {
+	c := &chooser{ask: ask, from: from}
+	for _, choice := range ask.Choices {
+		c.ticked = append(c.ticked, choice.On)
+	}
+	return c
+}
+
+func (l *chooser) key(a *App, key tea.KeyPressMsg) {
+	switch key.String() {
+	case "esc", "q":
+		a.overlay = nil
+	case "enter":
+		a.overlay = nil
+		a.apply(l.ask.Then(l.ticked), l.from)
+	case "up", "k":
+		l.at = max(l.at-1, 0)
+	case "down", "j":
+		l.at = max(min(l.at+1, len(l.ticked)-1), 0)
+	case "space":
+		if len(l.ticked) > 0 && !l.ask.Choices[l.at].Fixed {
+			l.ticked[l.at] = !l.ticked[l.at]
+		}
+	}
+}
+
+func (l *chooser) draw(a *App, c canvas.Canvas) {
+	const foot = "space tick  enter take  esc leave"
+	width := len(foot)
+	for _, choice := range l.ask.Choices {
+		width = max(width, canvas.Width(choice.Title)+6)
+	}
+	in := dialog(a, c, l.ask.Title, width, len(l.ticked)+2)
+	height := in.H - 2
+	top := max(l.at-height+1, 0)
+	for y := range min(height, len(l.ticked)-top) {
+		i := top + y
+		tick := "[ ] "
+		if l.ticked[i] {
+			tick = "[x] "
+		}
+		style := theme.Plain
+		if l.ask.Choices[i].Fixed {
+			style = theme.Dim
+		}
+		in.Fit(2, y, in.W-2, tick+l.ask.Choices[i].Title, style)
+		if i == l.at {
+			in.PutRune(0, y, a.ctx.Theme.Glyphs.Select, theme.Key)
+			in.Restyle(0, y, in.W, 1, func(s canvas.Style) canvas.Style { return s | canvas.Reverse })
+		}
+	}
+	in.Fit(0, in.H-1, in.W, foot, theme.Key)
+}

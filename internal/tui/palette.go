@@ -1,0 +1,144 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+)
+
+// command is something the palette can do.
+type command struct {
+	name, help string
+	do         func()
+	// takes is what the command wants after its name; "" is nothing.
+	takes string
+}
+
+// paletteBox is the palette: what is typed finds commands by their letters.
+type paletteBox struct {
+	line  *line
+	at    int
+	found []command
+}
+
+// paletteRows is how many commands are offered at once.
+const paletteRows = 10
+
+func newPaletteBox(a *App) *paletteBox {
+	p := &paletteBox{line: newLine("")}
+	p.find(a)
+	return p
+}
+
+func (p *paletteBox) key(a *App, key tea.KeyPressMsg) {
+	switch key.String() {
+	case "esc":
+		a.overlay = nil
+		return
+	case "enter":
+		a.overlay = nil
+		if p.at < len(p.found) {
+			p.found[p.at].do()
+			return
+		}
+		a.say(screen.Notice{Text: "no command is called " + p.line.text(), Bad: true})
+		return
+	case "up":
+		p.at = max(p.at-1, 0)
+		return
+	case "down":
+		p.at = max(min(p.at+1, len(p.found)-1), 0)
+		return
+	case "tab":
+		if p.at < len(p.found) {
+			p.line = newLine(p.found[p.at].name)
+		}
+	default:
+		p.line.key(key)
+	}
+	p.at = 0
+	p.find(a)
+}
+
+func (p *paletteBox) draw(a *App, c canvas.Canvas) {
+	rows := min(paletteRows, c.H-6)
+	w := min(70, c.W-4)
+	in := dialog(a, c, "Command", w, rows+1)
+	in.Put(0, 0, ":", theme.Key)
+	p.line.draw(in, 1, 0, in.W-1)
+	top := max(p.at-(in.H-2), 0)
+	for y := range min(in.H-1, len(p.found)-top) {
+		found := p.found[top+y]
+		in.Fit(2, y+1, 26, strings.TrimSpace(found.name+" "+found.takes), theme.Key)
+		in.Fit(29, y+1, in.W-29, found.help, theme.Plain)
+		if top+y == p.at {
+			in.PutRune(0, y+1, a.ctx.Theme.Glyphs.Select, theme.Key)
+			in.Restyle(0, y+1, in.W, 1, func(s canvas.Style) canvas.Style { return s | canvas.Reverse })
+		}
+	}
+	if len(p.found) == 0 {
+		in.Fit(2, 1, in.W-2, "nothing is called so", theme.Dim)
+	}
+}
+
+// find looks for commands that what is typed stands for, the best first.
+func (p *paletteBox) find(a *App) {
+	text := strings.TrimLeft(p.line.text(), " ")
+	first, rest, arguments := strings.Cut(text, " ")
+	if arguments {
+		if found := a.withArgument(first, strings.TrimSpace(rest)); found != nil {
+			p.found = found
+			return
+		}
+	}
+	p.found = best(a.commands(), text)
+	if len(text) > 1 && len(p.found) < paletteRows {
+		p.found = append(p.found, a.jobsCalled(text)...)
+	}
+}
+
+// best are the commands whose names have the letters of a text in order; those that
+// begin with it come first, then the shorter ones.
+func best(all []command, text string) []command {
+	type scored struct {
+		command
+		score int
+	}
+	var found []scored
+	for _, c := range all {
+		if score := fuzzy(c.name, text); score >= 0 {
+			found = append(found, scored{c, score})
+		}
+	}
+	slices.SortStableFunc(found, func(x, y scored) int { return cmp.Compare(x.score, y.score) })
+	out := make([]command, len(found))
+	for i := range found {
+		out[i] = found[i].command
+	}
+	return out
+}
+
+// fuzzy says how far apart the letters of a text lie in a name: 0 is that the name
+// begins with it; below 0 is that they are not all there in order.
+func fuzzy(name, text string) int {
+	name, text = strings.ToLower(name), strings.ToLower(text)
+	if at := strings.Index(name, text); at >= 0 {
+		return at
+	}
+	score, from := 100, 0
+	for _, r := range text {
+		at := strings.IndexRune(name[from:], r)
+		if at < 0 {
+			return -1
+		}
+		score += at
+		from += at + len(string(r))
+	}
+	return score
+}
