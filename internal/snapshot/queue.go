@@ -48,18 +48,21 @@ func pendingByQueue(jobs []*Job) map[string][]*Job {
 			pending[j.Queue] = append(pending[j.Queue], j)
 		}
 	}
+	for _, list := range pending {
+		slices.SortStableFunc(list, ByTurn)
+	}
+	return pending
+}
+
+// ByTurn orders jobs that wait: by the place that the scheduler gave them, those without one last, then by priority and age.
+func ByTurn(a, b *Job) int {
 	place := func(j *Job) int32 {
 		if j.Position == 0 {
 			return 1<<31 - 1
 		}
 		return j.Position
 	}
-	for _, list := range pending {
-		slices.SortStableFunc(list, func(a, b *Job) int {
-			return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(b.Priority, a.Priority), a.Submitted.Compare(b.Submitted))
-		})
-	}
-	return pending
+	return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(b.Priority, a.Priority), a.Submitted.Compare(b.Submitted))
 }
 
 // admittedByQueue is what the gangs ask for that are let in and wait for nodes.

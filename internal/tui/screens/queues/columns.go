@@ -1,0 +1,149 @@
+package queues
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+type column = widget.Column[*row]
+
+// columns are those of the tree. Amounts are of the resource that is shown.
+func (q *Queues) columns() []column {
+	amount := func(title string, width, from int, of func(numbers) int64) column {
+		return column{Key: title, Title: title, Width: width, Narrow: width - 1, From: from, Right: true, Descending: true,
+			Cell: func(_ *screen.Context, r *row) (string, canvas.Style) {
+				return number(text(q.resource, of(numbersOf(r.Queue, q.resource))))
+			},
+			Compare: func(a, b *row) int {
+				return cmp.Compare(of(numbersOf(a.Queue, q.resource)), of(numbersOf(b.Queue, q.resource)))
+			}}
+	}
+	count := func(title string, width, narrow int, of func(*row) int) column {
+		return column{Key: title, Title: title, Width: width, Narrow: narrow, Right: true, Descending: true,
+			Cell:    func(_ *screen.Context, r *row) (string, canvas.Style) { return number(fmt.Sprint(of(r))) },
+			Compare: func(a, b *row) int { return cmp.Compare(of(a), of(b)) }}
+	}
+	return []column{
+		{Key: "QUEUE", Title: "QUEUE", Width: 20, Narrow: 12, Cell: q.nameCell, Compare: func(a, b *row) int { return strings.Compare(a.Name, b.Name) }},
+		{Key: "STATE", Title: "STATE", Width: 8, From: 100, Cell: stateCell(8), Compare: byState},
+		{Key: "ST", Title: "ST", Width: 2, Below: 100, Cell: stateCell(2), Compare: byState},
+		{Key: "SHARE", Title: "SHARE", Width: 5, From: 80, Right: true, Descending: true, Cell: q.shareCell, Compare: func(a, b *row) int {
+			x, _ := numbersOf(a.Queue, q.resource).share()
+			y, _ := numbersOf(b.Queue, q.resource).share()
+			return cmp.Compare(x, y)
+		}},
+		{Key: "BAR", Title: "", Width: 8, Flex: true, Draw: q.drawBar},
+		amount("ALLOC", 7, 0, func(n numbers) int64 { return n.allocated }),
+		amount("GUAR", 6, 100, func(n numbers) int64 { return n.guarantee }),
+		amount("DESV", 6, 80, func(n numbers) int64 { return n.deserved }),
+		amount("CAP", 6, 0, func(n numbers) int64 { return n.capability }),
+		count("R", 4, 3, func(r *row) int { return r.Running }),
+		count("PD", 4, 4, func(r *row) int { return r.Waiting }),
+		{Key: "RECLAIM", Title: "RECLAIM", Width: 7, From: 100, Cell: func(_ *screen.Context, r *row) (string, canvas.Style) {
+			if r.Object.Spec.Reclaimable != nil && !*r.Object.Spec.Reclaimable {
+				return "no", theme.Plain
+			}
+			return "yes", theme.Dim
+		}},
+		{Key: "WEIGHT", Title: "WEIGHT", Width: 6, From: 150, Right: true, Cell: func(_ *screen.Context, r *row) (string, canvas.Style) {
+			return number(fmt.Sprint(r.Object.Spec.Weight))
+		}, Compare: func(a, b *row) int { return cmp.Compare(a.Object.Spec.Weight, b.Object.Spec.Weight) }},
+		{Key: "PRIO", Title: "PRIO", Width: 5, From: 150, Right: true, Cell: func(_ *screen.Context, r *row) (string, canvas.Style) {
+			return number(fmt.Sprint(r.Object.Spec.Priority))
+		}, Compare: func(a, b *row) int { return cmp.Compare(a.Object.Spec.Priority, b.Object.Spec.Priority) }},
+	}
+}
+
+// number is dim when there is nothing to count.
+func number(text string) (string, canvas.Style) {
+	if text == "0" || text == "-" {
+		return text, theme.Dim
+	}
+	return text, theme.Plain
+}
+
+// nameCell draws the branches of the tree before the name, while the rows stand in its order.
+func (q *Queues) nameCell(ctx *screen.Context, r *row) (string, canvas.Style) {
+	style := theme.Plain
+	if r.Object.Invalid() != nil {
+		style = theme.Failed
+	}
+	if q.table.SortNote() != "tree" {
+		return r.Name, style
+	}
+	g := ctx.Theme.Glyphs
+	short := func(branch string) string {
+		if ctx.W < 100 {
+			return strings.TrimSuffix(strings.Replace(branch, string([]rune(branch)[1]), "", 1), " ") + " "
+		}
+		return branch
+	}
+	var name strings.Builder
+	for level := 1; level < len(r.last); level++ {
+		switch here, end := level == len(r.last)-1, r.last[level]; {
+		case here && end:
+			name.WriteString(short(g.LastBranch))
+		case here:
+			name.WriteString(short(g.Branch))
+		case end:
+			name.WriteString(strings.Repeat(" ", canvas.Width(short(g.Trunk))))
+		default:
+			name.WriteString(short(g.Trunk))
+		}
+	}
+	return name.String() + r.Name, style
+}
+
+func byState(a, b *row) int { return cmp.Compare(a.State, b.State) }
+
+func stateCell(width int) func(*screen.Context, *row) (string, canvas.Style) {
+	return func(_ *screen.Context, r *row) (string, canvas.Style) {
+		word := string(r.State)
+		if width < 3 {
+			word = map[schedulingv1beta1.QueueState]string{schedulingv1beta1.QueueStateOpen: "Op", schedulingv1beta1.QueueStateClosing: "Cg",
+				schedulingv1beta1.QueueStateClosed: "Cd", schedulingv1beta1.QueueStateUnknown: "??"}[r.State]
+		}
+		if r.State == schedulingv1beta1.QueueStateOpen {
+			return word, theme.Plain
+		}
+		return word, theme.Warn
+	}
+}
+
+func (q *Queues) shareCell(_ *screen.Context, r *row) (string, canvas.Style) {
+	part, ok := numbersOf(r.Queue, q.resource).share()
+	switch {
+	case !ok:
+		return "-", theme.Dim
+	case part > 1:
+		return fmt.Sprintf("%.2f", part), theme.Borrowed
+	case part == 0:
+		return "0.00", theme.Dim
+	}
+	return fmt.Sprintf("%.2f", part), theme.Plain
+}
+
+// drawBar draws what is held and admitted of the resource, and the bounds as signs.
+func (q *Queues) drawBar(ctx *screen.Context, r *row, c canvas.Canvas) {
+	n := numbersOf(r.Queue, q.resource)
+	bar := widget.Bar{
+		Used: float64(n.allocated), Admitted: float64(n.admitted), Scale: q.scale, Over: float64(max(n.deserved, 0)), Until: float64(max(n.capability, 0)),
+		Marks: []widget.BarMark{{At: float64(n.guarantee), Sign: 'g'}, {At: float64(n.deserved), Sign: '|'}, {At: float64(n.capability), Sign: ']'}},
+	}
+	bar.Draw(c, 0, 0, c.W, ctx.Theme)
+}
+
+// legend says what a bar is made of.
+func legend(g theme.Glyphs, wide bool) string {
+	if !wide {
+		return "g guar | desv ] cap"
+	}
+	return fmt.Sprintf("%calloc %cinqueue g guar | desv ] cap", g.Full, g.Part)
+}

@@ -1,0 +1,174 @@
+package queues
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// Heights of what stands below the tree.
+const (
+	historyHeight = 4
+	boxHeight     = 7  // at least
+	narrowHeight  = 6  // facts, pending order and history without boxes
+	roomForBoxes  = 23 // of the body
+)
+
+// Draw draws the tree and, where there is room, what is known of the queue under the cursor.
+func (q *Queues) Draw(ctx *screen.Context, c canvas.Canvas) {
+	q.resource = corev1.ResourceName(ctx.ShownResource())
+	q.scale = scaleOf(ctx.Snap, q.all, q.resource)
+	q.legend(ctx)
+	switch rows := len(q.table.Rows()) + 1; {
+	case ctx.W >= 100 && c.H >= roomForBoxes:
+		height := min(max(rows, 3), c.H-historyHeight-boxHeight)
+		tree, rest := c.Cut(height)
+		q.drawTree(ctx, tree)
+		q.drawBoxes(ctx, rest)
+	case c.H >= narrowHeight+6:
+		tree, rest := c.Cut(c.H - min(c.H-min(rows, c.H-narrowHeight), 12))
+		q.drawTree(ctx, tree)
+		q.drawNarrow(ctx, rest)
+	default:
+		q.drawTree(ctx, c)
+	}
+}
+
+func (q *Queues) legend(ctx *screen.Context) {
+	for i := range q.table.Columns {
+		if column := &q.table.Columns[i]; column.Key == "BAR" {
+			column.Title = legend(ctx.Theme.Glyphs, ctx.W >= 100)
+		}
+	}
+}
+
+func (q *Queues) drawTree(ctx *screen.Context, c canvas.Canvas) {
+	q.table.Draw(ctx, c, q.empty(ctx))
+}
+
+// empty says why there are no rows.
+func (q *Queues) empty(ctx *screen.Context) string {
+	if hidden, ok := ctx.Snap.HiddenKind("queues"); ok {
+		return "queues are not shown: " + hidden.Why
+	}
+	for _, l := range ctx.Snap.Loading {
+		if l.Kind == "queues" {
+			return "queues are loading ..."
+		}
+	}
+	if len(q.all) > 0 {
+		return "no queue matches " + q.text + "   (esc clears)"
+	}
+	if ctx.Snap.Connection.Link == "loading" {
+		return "queues are loading ..."
+	}
+	return "no queues: " + ctx.Program + " queue create makes one"
+}
+
+func (q *Queues) drawBoxes(ctx *screen.Context, c canvas.Canvas) {
+	r := q.selected()
+	if r == nil {
+		return
+	}
+	boxes := min(max(len(r.Pending)+3, boxHeight), c.H-historyHeight)
+	upper, lower := c.Cut(boxes)
+	half := c.W / 2
+	left := widget.Box(upper.Sub(0, 0, half, boxes), ctx.Theme, r.Name, "")
+	for y, one := range q.facts(ctx, r, left.W, left.H) {
+		left.Fit(0, y, left.W, one.text, one.style)
+	}
+	q.drawPending(ctx, widget.Box(upper.Sub(half, 0, c.W-half, boxes), ctx.Theme, "Pending order (as the scheduler sees it)", ""), r)
+	inside := widget.Box(lower.Sub(0, 0, c.W, historyHeight), ctx.Theme, r.Name+" over time", "")
+	q.drawHistory(ctx, inside, r)
+}
+
+func (q *Queues) drawHistory(ctx *screen.Context, c canvas.Canvas, r *row) {
+	allocated, waiting := q.history.of(r.Name, q.resource, ctx.Now)
+	n := numbersOf(r.Queue, q.resource)
+	draw := func(y int, label string, values []float64, style canvas.Style, last string) int {
+		x := c.Put(0, y, label, theme.Dim)
+		x = widget.Spark(c, x, y, max(c.W-x-40, 10), values, style, ctx.Theme)
+		return c.Put(x+2, y, last, theme.Plain)
+	}
+	draw(0, "alloc  ", allocated, theme.Running, text(q.resource, n.allocated))
+	x := draw(1, "pend   ", waiting, theme.Pending, widget.Count(r.Waiting))
+	said := fmt.Sprintf("(since this screen opened, 1 cell = %s)", short(q.history.step))
+	if x+2+canvas.Width(said) <= c.W {
+		c.PutRight(c.W, 1, said, theme.Dim)
+	}
+}
+
+// drawPending draws who waits, in order.
+func (q *Queues) drawPending(ctx *screen.Context, c canvas.Canvas, r *row) {
+	waiting := q.waitingIn(r)
+	if len(waiting) == 0 {
+		c.Fit(0, 0, c.W, "nobody waits", theme.Dim)
+		return
+	}
+	name := max(c.W-44, 8)
+	line := func(y int, place, id, title, prio, wait, needs, blocked string, style canvas.Style) {
+		c.Fit(0, y, 3, place, style)
+		c.Fit(3, y, 7, id, style)
+		c.Fit(11, y, name, title, style)
+		c.FitRight(12+name, y, 4, prio, style)
+		c.FitRight(17+name, y, 5, wait, style)
+		c.FitRight(23+name, y, 8, needs, style)
+		c.Fit(32+name, y, c.W-32-name, blocked, style)
+	}
+	line(0, "#", "JOBID", "NAME", "PRIO", "WAIT", "NEEDS", "BLOCKED BY", theme.Head)
+	room := c.H - 1
+	if len(waiting) > room {
+		room--
+	}
+	for i, j := range waiting[:min(room, len(waiting))] {
+		line(i+1, fmt.Sprint(i+1), j.ID, j.Title, fmt.Sprint(j.Priority), waited(ctx, j), needs(j), blockedBy(j), theme.Plain)
+	}
+	if more := len(waiting) - room; more > 0 {
+		c.Fit(0, c.H-1, c.W, fmt.Sprintf("%c  %s more (enter)", ctx.Theme.Glyphs.More, widget.Count(more)), theme.Dim)
+	}
+}
+
+// drawNarrow is facts, pending order and history in a few lines, most important first.
+func (q *Queues) drawNarrow(ctx *screen.Context, c canvas.Canvas) {
+	r := q.selected()
+	if r == nil {
+		return
+	}
+	widget.Rule(c, 0, ctx.Theme, "", "")
+	n := numbersOf(r.Queue, q.resource)
+	facts := fmt.Sprintf("%s  weight %d  guar %s  desv %s  cap %s  alloc %s", r.Name, r.Object.Spec.Weight,
+		text(q.resource, n.guarantee), text(q.resource, n.deserved), text(q.resource, n.capability), text(q.resource, n.allocated))
+	if left, ok := n.left(); ok {
+		facts += "  room " + text(q.resource, left)
+	}
+	c.Fit(1, 1, c.W-2, facts, theme.Plain)
+	y := 2
+	if notes := q.notes(r); len(notes) > 0 {
+		c.Fit(1, y, c.W-2, notes[0], theme.Warn)
+		y++
+	}
+	waiting := q.waitingIn(r)
+	for i, j := range waiting[:min(len(waiting), max(c.H-y-1, 0))] {
+		lead := "      "
+		if i == 0 {
+			lead = "next: "
+		}
+		c.Fit(1, y, c.W-2, fmt.Sprintf("%s%d) %-6s %-16s %8s  %s", lead, i+1, j.ID, c.Shorten(j.Title, 16), needs(j), blockedBy(j)), theme.Plain)
+		y++
+	}
+	if y < c.H {
+		allocated, pending := q.history.of(r.Name, q.resource, ctx.Now)
+		cells := max((c.W-34)/2, 4)
+		x := c.Put(1, y, "alloc ", theme.Dim)
+		x = widget.Spark(c, x, y, cells, allocated, theme.Running, ctx.Theme)
+		x = c.Put(x+1, y, text(q.resource, n.allocated), theme.Plain)
+		x = c.Put(x+4, y, "pend ", theme.Dim)
+		x = widget.Spark(c, x, y, cells, pending, theme.Pending, ctx.Theme)
+		c.Put(x+1, y, widget.Count(r.Waiting), theme.Plain)
+	}
+}

@@ -1,0 +1,128 @@
+package queues
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+)
+
+// fact is a line of what is known of a queue.
+type fact struct {
+	text  string
+	style canvas.Style
+}
+
+// left is what the queue may still take until its capability; ok is false without one.
+func (n numbers) left() (amount int64, ok bool) {
+	if n.capability < 0 {
+		return 0, false
+	}
+	return max(n.capability-n.allocated-n.admitted, 0), true
+}
+
+// facts are what stands in the box of a queue, in at most so many lines of so many cells.
+func (q *Queues) facts(_ *screen.Context, r *row, width, lines int) []fact {
+	spec := &r.Object.Spec
+	n := numbersOf(r.Queue, q.resource)
+	all := []fact{
+		{fmt.Sprintf("%s  weight %d  priority %d  dequeue %s", r.Name, spec.Weight, spec.Priority, cmp.Or(string(spec.DequeueStrategy), "traverse")), theme.Plain},
+		{fmt.Sprintf("guarantee %s   deserved %s   capability %s  (%s)", text(q.resource, n.guarantee), text(q.resource, n.deserved), text(q.resource, n.capability),
+			screen.ShortResource(string(q.resource))), theme.Plain},
+		{q.holding(n), theme.Plain},
+	}
+	for _, note := range q.notes(r) {
+		for _, line := range render.Wrap(note, width) {
+			all = append(all, fact{line, theme.Warn})
+		}
+	}
+	return all[:min(len(all), max(lines, 0))]
+}
+
+func (q *Queues) holding(n numbers) string {
+	line := fmt.Sprintf("allocated %s  inqueue %s", text(q.resource, n.allocated), text(q.resource, n.admitted))
+	if left, ok := n.left(); ok {
+		line += fmt.Sprintf("     head room %s to capability", text(q.resource, left))
+	}
+	return line
+}
+
+// notes are what a person should know of a queue besides its numbers: who blocks whom, what is
+// wrong with it, who borrows what of whom, and what was taken back last.
+func (q *Queues) notes(r *row) []string {
+	var notes []string
+	if note := q.forest.Note(r.Object); note != "" {
+		notes = append(notes, note)
+	}
+	if blocker := q.blocker(r); blocker != "" {
+		notes = append(notes, blocker)
+	}
+	return notes
+}
+
+// blocker is why the first of those that wait waits, when the scheduler said it.
+func (q *Queues) blocker(r *row) string {
+	for _, j := range q.waitingIn(r) {
+		if j.Group == nil || j.Group.Status.Explanation == nil {
+			continue
+		}
+		for _, s := range j.Group.Status.Explanation.Short {
+			if s.Scope == "queue" {
+				return fmt.Sprintf("%s + %s: asks %s %s, short by %s", cmp.Or(s.Of, j.Queue), j.Name, s.Asked, render.ShortResource(s.Resource), s.ShortBy)
+			}
+		}
+	}
+	return ""
+}
+
+// waitingIn are the jobs that wait in a queue and in those below it.
+func (q *Queues) waitingIn(r *row) []*snapshot.Job {
+	var all []*snapshot.Job
+	below := 0
+	for _, other := range q.all[r.place:] {
+		if other.place != r.place && other.Depth <= r.Depth {
+			break
+		}
+		if len(other.Pending) > 0 {
+			all = append(all, other.Pending...)
+			below++
+		}
+	}
+	if below > 1 {
+		slices.SortStableFunc(all, snapshot.ByTurn)
+	}
+	return all
+}
+
+// needs is what a job asks for, in its scarcest resource.
+func needs(j *snapshot.Job) string {
+	if j.GPUs > 0 {
+		return fmt.Sprintf("%d gpu", j.GPUs)
+	}
+	if j.Group != nil && j.Group.Spec.MinResources != nil {
+		if cpu, ok := (*j.Group.Spec.MinResources)[corev1.ResourceCPU]; ok {
+			return render.Cores(cpu.MilliValue()) + " cpu"
+		}
+	}
+	return fmt.Sprintf("%d pods", j.Min)
+}
+
+// blockedBy is why a job waits, in one word.
+func blockedBy(j *snapshot.Job) string { return cmp.Or(j.Reason, j.Code, "-") }
+
+func waited(ctx *screen.Context, j *snapshot.Job) string {
+	if j.Submitted.IsZero() {
+		return "-"
+	}
+	return short(ctx.Now.Sub(j.Submitted))
+}
+
+func short(d time.Duration) string { return render.Duration(d) }

@@ -1,0 +1,103 @@
+package queues
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+)
+
+// historyCells is how many cells a history has at most; when it is full, two become one.
+const historyCells = 60
+
+// firstStep is what a cell of a new history stands for.
+const firstStep = 5 * time.Second
+
+// history is what queues held and how many jobs waited since the screen was opened.
+type history struct {
+	began time.Time
+	step  time.Duration
+	lines map[string]*line // by queue
+}
+
+// line is the history of one queue: a value a step.
+type line struct {
+	allocated map[corev1.ResourceName][]float64
+	waiting   []float64
+}
+
+// note takes the numbers of now.
+func (h *history) note(now time.Time, snap *snapshot.Snapshot) {
+	if h.lines == nil {
+		h.began, h.step, h.lines = now, firstStep, map[string]*line{}
+	}
+	for int(now.Sub(h.began)/h.step) >= historyCells {
+		h.fold()
+	}
+	cell := int(max(now.Sub(h.began), 0) / h.step)
+	for _, q := range snap.Queues {
+		l := h.lines[q.Name]
+		if l == nil {
+			l = &line{allocated: map[corev1.ResourceName][]float64{}}
+			h.lines[q.Name] = l
+		}
+		l.waiting = put(l.waiting, cell, float64(q.Waiting))
+		for name := range q.Object.Status.Allocated {
+			if _, ok := l.allocated[name]; !ok {
+				l.allocated[name] = nil
+			}
+		}
+		for name, values := range l.allocated {
+			amount, _ := amountOf(q.Object.Status.Allocated, name)
+			l.allocated[name] = put(values, cell, float64(amount))
+		}
+	}
+}
+
+// put writes a value into a cell; cells that nobody wrote go on with what was there before.
+func put(values []float64, cell int, value float64) []float64 {
+	for len(values) <= cell {
+		last := value
+		if len(values) > 0 {
+			last = values[len(values)-1]
+		}
+		values = append(values, last)
+	}
+	values[cell] = value
+	return values
+}
+
+// fold makes two cells one: the later one counts.
+func (h *history) fold() {
+	h.step *= 2
+	half := func(values []float64) []float64 {
+		var kept []float64
+		for i := 0; i < len(values); i += 2 {
+			kept = append(kept, values[min(i+1, len(values)-1)])
+		}
+		return kept
+	}
+	for _, l := range h.lines {
+		l.waiting = half(l.waiting)
+		for name, values := range l.allocated {
+			l.allocated[name] = half(values)
+		}
+	}
+}
+
+// of are the histories of a queue, to the moment at which they are drawn.
+func (h *history) of(queue string, name corev1.ResourceName, now time.Time) (allocated, waiting []float64) {
+	l := h.lines[queue]
+	if l == nil {
+		return nil, nil
+	}
+	cell := min(int(max(now.Sub(h.began), 0)/h.step), historyCells-1)
+	till := func(values []float64) []float64 {
+		if len(values) == 0 {
+			return nil
+		}
+		return put(append([]float64(nil), values...), max(cell, len(values)-1), values[len(values)-1])
+	}
+	return till(l.allocated[name]), till(l.waiting)
+}

@@ -1,0 +1,187 @@
+package queues
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+func rowsIn(s screen.Screen) widget.Rows {
+	if q, ok := s.(*Queues); ok {
+		return &q.table
+	}
+	return nil
+}
+
+// keyTable are the keys of the screen.
+func keyTable() []screen.Binding {
+	name := screen.Queues
+	own := []screen.Binding{
+		{Screen: name, Key: "enter", Name: "jobs", Help: "the jobs of the queue and of those below it", Footer: 10, Do: screen.On((*Queues).jobs)},
+		{Screen: name, Key: "o", Name: "open", Help: "let the queue take jobs again; asks first", Footer: 20, Writes: true,
+			Guard: screen.When((*Queues).cannotOpen), Do: screen.On((*Queues).open)},
+		{Screen: name, Key: "C", Name: "close", Help: "let the queue, and those below it, take no more jobs; asks first", Footer: 21, Writes: true,
+			Guard: screen.When((*Queues).cannotClose), Do: screen.On((*Queues).close)},
+		{Screen: name, Key: "e", Name: "edit", Help: "change weight, guarantee, deserved and capability of the queue; asks first", Footer: 22, Writes: true,
+			Guard: screen.When((*Queues).cannotEdit), Do: screen.On((*Queues).edit)},
+		{Screen: name, Key: "m", Name: "resource", Help: "show the next resource, here and in the heat maps", Footer: 23,
+			Do: func(ctx *screen.Context, _ screen.Screen) []screen.Effect {
+				return []screen.Effect{screen.SetResource{Resource: ctx.NextResource()}}
+			}},
+	}
+	return append(own, widget.RowKeys(name, rowsIn)...)
+}
+
+// family are the names of the queue under the cursor and of those below it.
+func (q *Queues) family(r *row) []string {
+	names := []string{r.Name}
+	for _, below := range q.forest.Below(r.Name) {
+		names = append(names, below.Name)
+	}
+	return names
+}
+
+func (q *Queues) jobs(*screen.Context) []screen.Effect {
+	r := q.selected()
+	if r == nil {
+		return nil
+	}
+	if r.Name == keys.RootQueue {
+		return []screen.Effect{screen.Open{Screen: screen.Jobs}}
+	}
+	return []screen.Effect{screen.Open{Screen: screen.Jobs}, screen.SetFilter{Text: "queue:" + strings.Join(q.family(r), ",")}}
+}
+
+const (
+	nothingSelected = "there is no queue under the cursor"
+	nobodyToAsk     = "not connected: nothing can be changed"
+)
+
+// cannot says why nothing can be done to the queue under the cursor.
+func (q *Queues) cannot(ctx *screen.Context) string {
+	switch {
+	case q.selected() == nil:
+		return nothingSelected
+	case ctx.Actions == nil:
+		return nobodyToAsk
+	}
+	return ""
+}
+
+func (q *Queues) cannotOpen(ctx *screen.Context) string {
+	if why := q.cannot(ctx); why != "" {
+		return why
+	}
+	r := q.selected()
+	if r.State == schedulingv1beta1.QueueStateOpen {
+		return fmt.Sprintf("queue %s is open", r.Name)
+	}
+	if r.Object.Wish() == schedulingv1beta1.QueueStateClosed {
+		return fmt.Sprintf("queue %s says itself, by its annotation %s, that it is to be closed", r.Name, keys.QueueState)
+	}
+	if parent := ctx.Snap.Queue(r.Parent); parent != nil && parent.State != schedulingv1beta1.QueueStateOpen {
+		return fmt.Sprintf("queue %s cannot be opened: its parent %s is %s; open that first", r.Name, parent.Name, parent.State)
+	}
+	return ""
+}
+
+func (q *Queues) cannotClose(ctx *screen.Context) string {
+	if why := q.cannot(ctx); why != "" {
+		return why
+	}
+	r := q.selected()
+	switch {
+	case r.Name == keys.RootQueue:
+		return "the root queue cannot be closed: it is what all queues stand under; close those below it"
+	case r.State == schedulingv1beta1.QueueStateClosed, r.State == schedulingv1beta1.QueueStateClosing:
+		return fmt.Sprintf("queue %s is %s", r.Name, r.State)
+	case r.Object.Wish() == schedulingv1beta1.QueueStateOpen:
+		return fmt.Sprintf("queue %s says itself, by its annotation %s, that it is to be open", r.Name, keys.QueueState)
+	}
+	return ""
+}
+
+func (q *Queues) cannotEdit(ctx *screen.Context) string { return q.cannot(ctx) }
+
+func (q *Queues) open(ctx *screen.Context) []screen.Effect {
+	r := q.selected()
+	return q.ask(ctx, r, screen.OpenIt, fmt.Sprintf("Open queue %s?", r.Name), []string{"It takes jobs again."})
+}
+
+func (q *Queues) close(ctx *screen.Context) []screen.Effect {
+	r := q.selected()
+	question := fmt.Sprintf("Close queue %s?", r.Name)
+	if below := q.family(r)[1:]; len(below) > 0 {
+		question = fmt.Sprintf("Close queue %s and the %s below it (%s)?", r.Name, plural(len(below), "queue"), strings.Join(below, ", "))
+	}
+	fate := "New jobs are refused."
+	if r.Running+r.Waiting > 0 {
+		fate = fmt.Sprintf("%s and %s: they stay. New jobs are refused.", said(r.Running, "runs", "run"), said(r.Waiting, "waits", "wait"))
+	}
+	return q.ask(ctx, r, screen.CloseIt, question, []string{fate, "The queue is Closing until the last of its jobs has ended."})
+}
+
+// said is "1 job runs", "3 jobs run".
+func said(n int, one, many string) string {
+	if n == 1 {
+		return "1 job " + one
+	}
+	return fmt.Sprintf("%s jobs %s", widget.Count(n), many)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func (q *Queues) ask(ctx *screen.Context, r *row, verb screen.Verb, question string, lines []string) []screen.Effect {
+	actions, name := ctx.Actions, r.Name
+	return []screen.Effect{screen.Ask{Question: question, Lines: lines, Then: []screen.Effect{screen.Run{
+		Name: string(verb) + " queue " + name,
+		Do:   func(ctx context.Context) (string, error) { return actions.Queue(ctx, verb, name) },
+	}}}}
+}
+
+func (q *Queues) edit(ctx *screen.Context) []screen.Effect {
+	r := q.selected()
+	actions, name, before := ctx.Actions, r.Name, limitsOf(&r.Object.Spec)
+	return []screen.Effect{screen.Input{
+		Question: "Limits of queue " + name,
+		Lines:    []string{"Change what is to be changed, for example " + example(r, string(q.resource))},
+		Value:    before.text(),
+		Check: func(text string) error {
+			_, err := parseLimits(text)
+			return err
+		},
+		Then: func(text string) []screen.Effect {
+			after, err := parseLimits(text)
+			if err != nil {
+				return []screen.Effect{screen.Notice{Text: err.Error(), Bad: true}}
+			}
+			edit, changes := before.change(after)
+			if len(changes) == 0 {
+				return []screen.Effect{screen.Notice{Text: "nothing of queue " + name + " was changed"}}
+			}
+			lines := slices.Clone(changes)
+			if r.Running+r.Waiting > 0 {
+				lines = append(lines, fmt.Sprintf("%s and %s in it.", said(r.Running, "runs", "run"), said(r.Waiting, "waits", "wait")))
+			}
+			return []screen.Effect{screen.Ask{Question: fmt.Sprintf("Change %s of queue %s?", plural(len(changes), "limit"), name), Lines: lines,
+				Then: []screen.Effect{screen.Run{Name: "edit queue " + name,
+					Do: func(ctx context.Context) (string, error) { return actions.EditQueue(ctx, name, edit) }}}}}
+		},
+	}}
+}
+
+func example(r *row, resource string) string {
+	return fmt.Sprintf("deserved=%s=%d", cmp.Or(resource, "cpu"), max(1, r.Object.Spec.Weight))
+}

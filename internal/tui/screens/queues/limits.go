@@ -1,0 +1,106 @@
+package queues
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/tui/screen"
+)
+
+// limits are what can be changed of a queue, as they are written in a line:
+//
+//	weight=4 guarantee=nvidia.com/gpu=64 deserved=nvidia.com/gpu=256 capability=-
+//
+// Amounts of one limit stand behind each other with commas; "-" is none.
+type limits map[string]string
+
+// limitNames are the limits in the order in which they are written.
+var limitNames = []string{"weight", "guarantee", "deserved", "capability"}
+
+func limitsOf(spec *schedulingv1beta1.QueueSpec) limits {
+	return limits{
+		"weight": strconv.Itoa(int(spec.Weight)), "guarantee": amountsText(spec.Guarantee.Resource),
+		"deserved": amountsText(spec.Deserved), "capability": amountsText(spec.Capability),
+	}
+}
+
+// amountsText writes a list as the command line takes it: cpu=8,nvidia.com/gpu=4.
+func amountsText(list corev1.ResourceList) string {
+	var parts []string
+	for name, amount := range list {
+		parts = append(parts, string(name)+"="+amount.String())
+	}
+	if len(parts) == 0 {
+		return "-"
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ",")
+}
+
+func (l limits) text() string {
+	var parts []string
+	for _, name := range limitNames {
+		parts = append(parts, name+"="+l[name])
+	}
+	return strings.Join(parts, " ")
+}
+
+// parseLimits reads such a line. What is not named stays as it is.
+func parseLimits(line string) (limits, error) {
+	read := limits{}
+	for _, word := range strings.Fields(line) {
+		name, value, _ := strings.Cut(word, "=")
+		switch {
+		case !slices.Contains(limitNames, name):
+			return nil, fmt.Errorf("%q is no limit; there are %s", name, strings.Join(limitNames, ", "))
+		case read[name] != "":
+			return nil, fmt.Errorf("%s stands there twice", name)
+		case name == "weight":
+			if weight, err := strconv.Atoi(value); err != nil || weight < 1 || weight > 65535 {
+				return nil, fmt.Errorf("weight: %q is no whole number from 1 to 65535", value)
+			}
+			read[name] = value
+		default:
+			list, err := parseAmounts(name, value)
+			if err != nil {
+				return nil, err
+			}
+			read[name] = amountsText(list)
+		}
+	}
+	return read, nil
+}
+
+func parseAmounts(limit, text string) (corev1.ResourceList, error) {
+	list := corev1.ResourceList{}
+	if text == "-" || text == "" {
+		return list, nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		name, amount, found := strings.Cut(part, "=")
+		quantity, err := resource.ParseQuantity(amount)
+		if !found || name == "" || err != nil || quantity.Sign() < 0 {
+			return nil, fmt.Errorf("%s: %q is not NAME=AMOUNT; an example: %s=cpu=16,memory=64Gi", limit, part, limit)
+		}
+		list[corev1.ResourceName(name)] = quantity
+	}
+	return list, nil
+}
+
+// change is what is to be changed to come from l to after, and the same in words.
+func (l limits) change(after limits) (edit screen.QueueEdit, words []string) {
+	into := map[string]*string{"weight": &edit.Weight, "guarantee": &edit.Guarantee, "deserved": &edit.Deserved, "capability": &edit.Capability}
+	for _, name := range limitNames {
+		if value, named := after[name]; named && value != l[name] {
+			*into[name] = value
+			words = append(words, fmt.Sprintf("%-10s %s -> %s", name, l[name], value))
+		}
+	}
+	return edit, words
+}
