@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
@@ -47,7 +48,10 @@ type crowdGang struct {
 // rivals.
 func (w *crowd) cluster(left map[string]bool) *model.Cluster {
 	c := model.New()
-	c.Apply(model.QueueFrom(make.Queue("greedy").Deserved("cpu", "1").Obj()), model.QueueFrom(make.Queue("poor").Deserved("cpu", "12").Obj()))
+	for name, deserved := range map[string]string{"greedy": "1", "poor": "12"} {
+		c.Apply(model.QueueFrom(make.Queue(name).Deserved("cpu", deserved).
+			Annotation(keys.Hierarchy, "root/"+name).Annotation(keys.HierarchyWeights, "1/"+deserved).Obj())) // of drf's tree
+	}
 	for name, value := range map[string]int32{"low": -10, "mid": 5, "high": 10} {
 		c.Apply(model.PriorityClassSet{Name: name, Value: value})
 	}
@@ -161,6 +165,14 @@ tiers:
 tiers:
 - plugins: [{name: priority}, {name: gang}, {name: drf, enablePreemptable: false}]
 - plugins: [{name: predicates}, {name: proportion}, {name: binpack}]
+`, `
+tiers:
+- plugins: [{name: priority}, {name: gang}, {name: conformance}]
+- plugins: [{name: predicates}, {name: capacity, enableHierarchy: true}, {name: nodeorder}]
+`, `
+tiers:
+- plugins: [{name: gang}, {name: drf, enableHierarchy: true, enableReclaimable: true}]
+- plugins: [{name: predicates}, {name: nodeorder}]
 `}
 
 func (w *crowd) engine(t *rapid.T, actions ...string) *Engine {
@@ -201,7 +213,7 @@ func (w *crowd) starts(t *rapid.T, left map[string]bool) bool {
 // So it is with reclaim and gangreclaim, by weights and by amounts, for gangs that have to be near each other and for whole
 // sub-groups.
 func TestReclaimIsMinimal(t *testing.T) {
-	tried, evicted := 0, 0
+	tried, evicted, treed := 0, 0, 0
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		w := drawCrowd(t)
 		w.text = rapid.SampledFrom(reclaimers).Draw(t, "configuration")
@@ -216,6 +228,9 @@ func TestReclaimIsMinimal(t *testing.T) {
 			return
 		}
 		evicted++
+		if strings.Contains(w.text, "drf, enableH") {
+			treed++
+		}
 		left, units := map[string]bool{}, map[string][]string{}
 		for _, v := range d.Evicts {
 			left[v.Pod.Name] = true
@@ -231,7 +246,7 @@ func TestReclaimIsMinimal(t *testing.T) {
 			w.checkGang(t, g, units[g.name], left)
 		}
 	})
-	t.Logf("%d of %d clusters had victims", evicted, tried)
+	t.Logf("%d of %d clusters had victims, %d of them by drf's tree", evicted, tried, treed)
 }
 
 func (w *crowd) checkGang(t *rapid.T, g crowdGang, victims []string, left map[string]bool) {

@@ -168,6 +168,7 @@ func TestFlagsThatCannotBe(t *testing.T) {
 // volcanosFlags are those of the spec's list that each component of Volcano's takes and that mean nothing, or nothing more, here.
 var volcanosFlags = map[parts]string{
 	scheduling: "--ca-cert-file=x --tls-cert-file=x --tls-private-key-file=x --resync-period=0 --minimum-feasible-nodes=100 --minimum-percentage-nodes-to-find=5 " +
+		"--priority-class=true --disable-default-scheduler-config=false --plugins-dir=/plugins --scheduler-sharding-mode=none --scheduler-sharding-name=a " +
 		"--percentage-nodes-to-find=0 --cache-dumper=true --cache-dump-dir=/tmp --node-worker-threads=20 --gate-removal-worker-num=5 --ignored-provisioners=x --resource-sync-timeout=60s " +
 		"--leader-elect-resource-lock=leases --leader-elect-resource-name=vc-scheduler --logtostderr --v=3",
 	controlling: "--ca-cert-file=x --tls-cert-file=x --tls-private-key-file=x --kube-api-qps=50 --kube-api-burst=100 --worker-threads=3 --worker-threads-for-cronjob=3 " +

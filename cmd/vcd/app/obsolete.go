@@ -51,6 +51,10 @@ func (p parts) ignored() []ignoredFlag {
 			ignoredFlag{"gate-removal-worker-num", false, adapts},
 			ignoredFlag{"resync-period", false, "watches that break are taken up again, and nothing is listed twice"},
 			ignoredFlag{"resource-sync-timeout", false, "a cycle waits until everything was listed"},
+			ignoredFlag{"priority-class", true, "priorities count where the policy priority is in the scheduler's configuration"},
+			ignoredFlag{"disable-default-scheduler-config", true, "without a file the default configuration counts"},
+			ignoredFlag{"plugins-dir", false, "a policy of your own is compiled in with one call: examples/custom-policy"},
+			ignoredFlag{"scheduler-sharding-mode", false, noSharding}, ignoredFlag{"scheduler-sharding-name", false, noSharding},
 			ignoredFlag{"cache-dumper", true, noDumps}, ignoredFlag{"cache-dump-dir", false, noDumps})
 	}
 	if p&controlling != 0 {
