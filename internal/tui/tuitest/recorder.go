@@ -1,0 +1,72 @@
+package tuitest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/screen"
+)
+
+// Recorder is a cluster that does nothing but note what was asked of it.
+type Recorder struct {
+	// Asked is a line for each thing that was asked.
+	Asked []string
+	// Err is what everything is answered with; nil is success.
+	Err error
+}
+
+var _ screen.Actions = (*Recorder)(nil)
+
+func (r *Recorder) note(format string, args ...any) (string, error) {
+	text := fmt.Sprintf(format, args...)
+	r.Asked = append(r.Asked, text)
+	if r.Err != nil {
+		return "", r.Err
+	}
+	return "done: " + text, nil
+}
+
+// Jobs notes a verb and the jobs.
+func (r *Recorder) Jobs(_ context.Context, verb screen.Verb, jobs []*snapshot.Job) (string, error) {
+	var all []string
+	for _, job := range jobs {
+		all = append(all, job.Namespace+"/"+job.Name)
+	}
+	return r.note("%s %s", verb, strings.Join(all, ", "))
+}
+
+// Queue notes a verb and the queue.
+func (r *Recorder) Queue(_ context.Context, verb screen.Verb, queue string) (string, error) {
+	return r.note("%s queue %s", verb, queue)
+}
+
+// EditQueue notes what is changed.
+func (r *Recorder) EditQueue(_ context.Context, queue string, edit screen.QueueEdit) (string, error) {
+	return r.note("edit queue %s: %+v", queue, edit)
+}
+
+// Node notes a verb and the node.
+func (r *Recorder) Node(_ context.Context, verb screen.Verb, node string) (string, error) {
+	return r.note("%s node %s", verb, node)
+}
+
+// Manifest is a short one.
+func (r *Recorder) Manifest(_ context.Context, kind, namespace, name string) (string, error) {
+	_, err := r.note("manifest %s %s/%s", kind, namespace, name)
+	return fmt.Sprintf("kind: %s\nmetadata:\n  name: %s\n  namespace: %s\n", kind, name, namespace), err
+}
+
+// Explain is a sentence.
+func (r *Recorder) Explain(_ context.Context, job *snapshot.Job) (string, error) {
+	_, err := r.note("explain %s/%s", job.Namespace, job.Name)
+	return job.Name + " waits.\n", err
+}
+
+// Attach notes the pod.
+func (r *Recorder) Attach(_ context.Context, pod screen.PodRef, _ io.Reader, _, _ io.Writer) error {
+	_, err := r.note("attach %s/%s", pod.Namespace, pod.Name)
+	return err
+}

@@ -1,0 +1,317 @@
+package tuitest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vc-batch/vc/internal/tui"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+)
+
+// Scripts runs the scripts that a pattern finds. A script is blocks of commands, each
+// ended by a line ----, what came out, and a second line ---- . Lines before the first
+// command that begin with # are a comment, as everywhere. The commands are:
+//
+//	world NAME        the cluster as it is from now on
+//	size WxH          the size of the terminal; 120x40 at first
+//	readonly, ascii, theme NAME, resource NAME, failing TEXT   before the first key
+//	keys A B ...      presses keys by name; type TEXT types it
+//	click X Y, double X Y, wheel up|down X Y
+//	tick DURATION     lets time pass
+//	log POD TEXT      a line of a log arrives
+//	show              prints the frame; show FROM-TO some of its lines; show /RE/ those that match
+//	twin              prints the screen's text
+//	expect TEXT       fails when the frame does not hold it; refuse TEXT when it does
+//
+// What the dashboard asks of the world is printed where it happens: act, copy, follow,
+// quit. Actions are answered at once.
+func Scripts(t *testing.T, pattern string, specs []screen.Spec) {
+	t.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no scripts in %s: %v", pattern, err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &script{t: t, specs: specs, world: "normal", size: Size{120, 40}, settings: tui.Settings{
+				Specs: specs, Theme: "dark", Colors: theme.TrueColor, User: "mei", Own: "nlp", Program: "vcctl", Now: Now,
+			}, recorder: &Recorder{}, now: Now}
+			Compare(t, path, s.run(string(text)))
+		})
+	}
+}
+
+type script struct {
+	t        *testing.T
+	specs    []screen.Spec
+	settings tui.Settings
+	world    string
+	size     Size
+	app      *tui.App
+	recorder *Recorder
+	logs     *screen.LogView
+	now      time.Time
+	out      strings.Builder
+	line     int
+}
+
+// run returns the script with what came out now.
+func (s *script) run(text string) string {
+	var whole strings.Builder
+	inOutput := false
+	for line := range strings.Lines(text) {
+		s.line++
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case inOutput && line == "----":
+			inOutput = false
+			whole.WriteString(s.out.String() + "----\n")
+			s.out.Reset()
+		case inOutput:
+		case line == "----":
+			inOutput = true
+			whole.WriteString("----\n")
+		default:
+			whole.WriteString(line + "\n")
+			if line != "" && !strings.HasPrefix(line, "#") {
+				s.command(line)
+			}
+		}
+	}
+	if s.out.Len() > 0 || inOutput {
+		whole.WriteString(s.out.String() + "----\n")
+		if !inOutput {
+			s.t.Errorf("line %d: something came out and there is no ---- for it:\n%s", s.line, s.out.String())
+		}
+	}
+	return whole.String()
+}
+
+func (s *script) fail(format string, args ...any) {
+	s.t.Helper()
+	s.t.Errorf("line %d: %s", s.line, fmt.Sprintf(format, args...))
+}
+
+// dashboard starts it with the first command that needs one.
+func (s *script) dashboard() *tui.App {
+	if s.app != nil {
+		return s.app
+	}
+	s.settings.Actions = s.recorder
+	app, err := tui.New(s.settings)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.app = app
+	app.Resize(s.size.W, s.size.H)
+	s.setWorld(s.world)
+	return app
+}
+
+func (s *script) setWorld(name string) {
+	snap, err := World(name)
+	if err != nil {
+		s.t.Fatalf("line %d: %v", s.line, err)
+	}
+	s.app.SetSnapshot(snap)
+	s.settle()
+}
+
+func (s *script) command(line string) {
+	word, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	switch word {
+	case "readonly":
+		s.settings.ReadOnly = true
+	case "ascii":
+		s.settings.ASCII = true
+	case "theme":
+		s.settings.Theme = rest
+	case "failing":
+		s.recorder.Err = fmt.Errorf("%s", rest)
+	case "size":
+		if _, err := fmt.Sscanf(rest, "%dx%d", &s.size.W, &s.size.H); err != nil {
+			s.fail("size %q: %v", rest, err)
+		}
+		if s.app != nil {
+			s.app.Resize(s.size.W, s.size.H)
+		}
+	case "world":
+		s.world = rest
+		if s.app != nil {
+			s.setWorld(rest)
+		}
+	default:
+		s.dashboard()
+		s.live(word, rest)
+		s.settle()
+	}
+}
+
+func (s *script) live(word, rest string) {
+	switch word {
+	case "keys":
+		for _, name := range strings.Fields(rest) {
+			s.app.Key(Press(name))
+			s.settle()
+		}
+	case "type":
+		for _, r := range rest {
+			name := string(r)
+			if r == ' ' {
+				name = "space"
+			}
+			s.app.Key(Press(name))
+			s.settle()
+		}
+	case "click", "double", "wheel":
+		s.mouse(word, rest)
+	case "tick":
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			s.fail("%v", err)
+		}
+		s.now = s.now.Add(d)
+		s.app.Tick(s.now)
+	case "log":
+		pod, text, _ := strings.Cut(rest, " ")
+		if s.logs == nil {
+			s.fail("no log is followed")
+			return
+		}
+		view := *s.logs
+		view.Lines = append(view.Lines[:len(view.Lines):len(view.Lines)], screen.LogLine{Pod: pod, At: s.now, Text: text})
+		s.logs = &view
+		s.app.SetLogs(s.logs)
+	case "show":
+		s.show(rest)
+	case "twin":
+		s.out.WriteString(strings.TrimRight(s.app.Top().Twin(s.app.Context()), "\n") + "\n")
+	case "expect", "refuse":
+		text := s.app.Draw().Text()
+		if strings.Contains(text, rest) != (word == "expect") {
+			s.fail("%s %q: the frame is\n%s", word, rest, text)
+		}
+	default:
+		s.fail("there is no command %q", word)
+	}
+}
+
+func (s *script) mouse(word, rest string) {
+	m := screen.Mouse{Kind: screen.Click}
+	if word == "double" {
+		m.Kind = screen.DoubleClick
+	}
+	if word == "wheel" {
+		m.Kind = screen.WheelDown
+		if up, ok := strings.CutPrefix(rest, "up "); ok {
+			m.Kind, rest = screen.WheelUp, up
+		}
+		rest = strings.TrimPrefix(rest, "down ")
+	}
+	if _, err := fmt.Sscanf(rest, "%d %d", &m.X, &m.Y); err != nil {
+		s.fail("%s %q: %v", word, rest, err)
+	}
+	s.app.Draw()
+	s.app.Mouse(m)
+}
+
+var lineRange = regexp.MustCompile(`^(\d+)(?:-(\d+))?$`)
+
+func (s *script) show(which string) {
+	lines := strings.Split(strings.TrimSuffix(s.app.Draw().Text(), "\n"), "\n")
+	if pattern, ok := strings.CutPrefix(which, "/"); ok {
+		re, err := regexp.Compile(strings.TrimSuffix(pattern, "/"))
+		if err != nil {
+			s.fail("%v", err)
+			return
+		}
+		for _, line := range lines {
+			if re.MatchString(line) {
+				s.out.WriteString(line + "\n")
+			}
+		}
+		return
+	}
+	from, to := 1, len(lines)
+	if m := lineRange.FindStringSubmatch(which); m != nil {
+		from, _ = strconv.Atoi(m[1])
+		to = from
+		if m[2] != "" {
+			to, _ = strconv.Atoi(m[2])
+		}
+	} else if which != "" {
+		s.fail("show %q is neither lines nor /a pattern/", which)
+	}
+	for i := max(from, 1); i <= min(to, len(lines)); i++ {
+		s.out.WriteString(lines[i-1] + "\n")
+	}
+}
+
+// settle carries out what the dashboard asks of the world until it asks no more.
+func (s *script) settle() {
+	for range 20 {
+		requests := s.app.Take()
+		if len(requests) == 0 {
+			return
+		}
+		for _, r := range requests {
+			s.request(r)
+		}
+	}
+	s.fail("the dashboard never stops asking")
+}
+
+func (s *script) request(r tui.Request) {
+	switch e := r.Effect.(type) {
+	case screen.Run:
+		done := screen.Done{Name: e.Name}
+		if e.Fetch != nil {
+			done.Value, done.Err = e.Fetch(context.Background())
+		} else {
+			done.Said, done.Err = e.Do(context.Background())
+		}
+		s.asked()
+		s.app.Done(r.From, e, done)
+	case screen.Shell:
+		err := e.Do(context.Background(), strings.NewReader(""), &s.out, &s.out)
+		s.asked()
+		s.app.Done(r.From, screen.Run{Name: e.Name}, screen.Done{Name: e.Name, Err: err})
+	case screen.Copy:
+		fmt.Fprintf(&s.out, "copy %s: %d lines\n", e.What, strings.Count(e.Text, "\n"))
+	case screen.StreamLogs:
+		var pods []string
+		for _, pod := range e.Pods {
+			pods = append(pods, pod.Name)
+		}
+		fmt.Fprintf(&s.out, "follow %s\n", strings.Join(pods, " "))
+		s.logs = &screen.LogView{}
+		s.app.SetLogs(s.logs)
+	case screen.StopLogs:
+		if s.logs != nil {
+			s.out.WriteString("stop following\n")
+		}
+		s.logs = nil
+	default:
+		fmt.Fprintf(&s.out, "%s\n", strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", e), "screen.")))
+	}
+}
+
+func (s *script) asked() {
+	for _, line := range s.recorder.Asked {
+		s.out.WriteString("act " + line + "\n")
+	}
+	s.recorder.Asked = nil
+}
