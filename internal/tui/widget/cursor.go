@@ -173,10 +173,10 @@ func (t *Table[R]) Mouse(_ *screen.Context, m screen.Mouse) (taken, open bool) {
 			t.clickHead(x)
 			return true, false
 		}
-		row := t.top + y - 1
-		if y-1 >= t.height || row >= len(t.rows) {
+		if y > len(t.lines) || t.lines[y-1] < 0 || t.lines[y-1] >= len(t.rows) {
 			return true, false
 		}
+		row := t.lines[y-1]
 		again := row == t.at && m.Kind == screen.DoubleClick
 		t.at = row
 		t.settle()

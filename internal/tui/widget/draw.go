@@ -23,7 +23,8 @@ func (t *Table[R]) Draw(ctx *screen.Context, c canvas.Canvas, empty string) {
 	t.heads = t.layout(ctx, c.W)
 	t.head(c)
 	t.height = max(c.H-1, 0)
-	if len(t.rows) > t.height {
+	cut := t.overflows(t.height)
+	if cut {
 		t.height = max(c.H-2, 0)
 	}
 	t.settle()
@@ -32,14 +33,10 @@ func (t *Table[R]) Draw(ctx *screen.Context, c canvas.Canvas, empty string) {
 		return
 	}
 	seen := make(map[string]*seenRow, t.height)
-	for line := range t.height {
-		if t.top+line >= len(t.rows) {
-			break
-		}
-		t.row(ctx, c, line+1, t.rows[t.top+line], t.top+line == t.at, seen)
-	}
+	t.scroll(t.height)
+	t.body(ctx, c, t.height, seen)
 	t.seen = seen
-	if more := len(t.rows) - t.top - t.height; len(t.rows) > t.height && c.H > 1 {
+	if more := len(t.rows) - t.top - t.drawnRows; cut && c.H > 1 {
 		t.foot(ctx, c, more)
 	}
 }

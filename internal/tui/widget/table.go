@@ -38,6 +38,10 @@ type Table[R any] struct {
 	anchor  string // where a range of marks begins; "" is none
 	gone    map[string]time.Time
 	seen    map[string]*seenRow
+
+	grouping  grouping[R]
+	lines     []int // which row stands in which line; -1 is the line of a group
+	drawnRows int
 }
 
 // SetRows takes rows over that are to be shown. The cursor stays on its row and its
@@ -115,7 +119,8 @@ func (t *Table[R]) expire(now time.Time) {
 
 // arrange sorts, and finds the cursor's row again.
 func (t *Table[R]) arrange() {
-	if compare := t.order(); compare != nil && !slices.IsSortedFunc(t.rows, compare) {
+	t.grouping.heads = nil
+	if compare := t.byGroup(t.order()); compare != nil && !slices.IsSortedFunc(t.rows, compare) {
 		slices.SortStableFunc(t.rows, compare)
 	}
 	t.follow()

@@ -1,0 +1,147 @@
+package jobact
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/jobrow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+)
+
+// Targets are the jobs that a key is for: the marked ones, or the one under the cursor.
+type Targets func(*screen.Context, screen.Screen) []*snapshot.Job
+
+// act is one key.
+type act struct {
+	key, name, help string
+	footer          int
+	verb            screen.Verb
+	// effect is what will happen to the jobs, after their number.
+	effect string
+	// refuse says why it cannot be done to a job; "" when it can.
+	refuse func(*snapshot.Job) string
+}
+
+var acts = []act{
+	{"x", "cancel", "end jobs for good; they stay for the record", 10, screen.Cancel, "Their pods are stopped for good; the jobs stay for the record.", notEnded},
+	{"p", "suspend", "stop the pods of jobs, keep the jobs", 21, screen.Suspend, "Their pods are stopped; work since the last checkpoint is lost.", notSuspended},
+	{"r", "resume", "start suspended jobs again", 20, screen.Resume, "They go back to their queues.", isSuspended},
+	{"R", "requeue", "stop all pods of jobs and start them again", 22, screen.Requeue, "All their pods are stopped and they go back to their queues; work since the last checkpoint is lost.", canRequeue},
+	{"h", "hold", "keep jobs from starting", 23, screen.Hold, "They do not start until they are released.", canHold},
+	{"u", "release", "let jobs start that are held", 24, screen.Release, "They start as soon as there is room.", isHeld},
+	{"ctrl+d", "delete", "delete jobs with their pods and logs", 0, screen.Delete, "The jobs, their pods and their logs are gone then.", func(*snapshot.Job) string { return "" }},
+}
+
+// Keys are the rows of the key table for a screen.
+func Keys(name string, targets Targets) []screen.Binding {
+	bindings := make([]screen.Binding, len(acts))
+	for i, a := range acts {
+		bindings[i] = screen.Binding{
+			Screen: name, Key: a.key, Name: a.name, Help: a.help, Footer: a.footer, Writes: true,
+			Guard: func(ctx *screen.Context, s screen.Screen) string { return a.guard(targets(ctx, s)) },
+			Do:    func(ctx *screen.Context, s screen.Screen) []screen.Effect { return a.ask(ctx, targets(ctx, s)) },
+		}
+	}
+	return bindings
+}
+
+// fit are the jobs that it can be done to, and why not to the first of the others.
+func (a *act) fit(jobs []*snapshot.Job) (fit []*snapshot.Job, refused string, left int) {
+	for _, job := range jobs {
+		why := a.refuse(job)
+		if why == "" {
+			fit = append(fit, job)
+			continue
+		}
+		left++
+		if refused == "" {
+			refused = job.Name + " " + why
+		}
+	}
+	return fit, refused, left
+}
+
+func (a *act) guard(jobs []*snapshot.Job) string {
+	if len(jobs) == 0 {
+		return a.name + ": no job is selected"
+	}
+	fit, refused, left := a.fit(jobs)
+	switch {
+	case len(fit) > 0:
+		return ""
+	case left == 1:
+		return a.name + ": " + refused
+	}
+	return fmt.Sprintf("%s: none of %d jobs: %s", a.name, left, refused)
+}
+
+// mostNamed is how many jobs a question names.
+const mostNamed = 6
+
+// ask is the question, and what follows a yes.
+func (a *act) ask(ctx *screen.Context, jobs []*snapshot.Job) []screen.Effect {
+	fit, refused, left := a.fit(jobs)
+	var lines []string
+	for i, job := range fit {
+		if i == mostNamed {
+			lines = append(lines, fmt.Sprintf("and %d more", len(fit)-i))
+			break
+		}
+		lines = append(lines, describe(ctx, job))
+	}
+	effect := a.effect
+	if len(fit) == 1 {
+		effect = single.Replace(effect)
+	}
+	lines = append(lines, effect)
+	if left > 0 {
+		lines = append(lines, fmt.Sprintf("%s left as it is: %s", count(left), refused))
+	}
+	do := ctx.Actions.Jobs
+	return []screen.Effect{screen.Ask{
+		Question: fmt.Sprintf("%s %s?", capital(a.name), subject(fit)),
+		Lines:    lines,
+		Then: []screen.Effect{screen.Run{Name: a.name + " " + subject(fit), Do: func(ctx context.Context) (string, error) {
+			return do(ctx, a.verb, fit)
+		}}},
+	}}
+}
+
+// single turns what will happen to several jobs into what will happen to one.
+var single = strings.NewReplacer("All their pods", "All its pods", "Their pods", "Its pods", "they go back to their queues", "it goes back to its queue", "They go back to their queues",
+	"It goes back to its queue", "They do not start until they are", "It does not start until it is", "They start", "It starts", "the jobs stay", "the job stays", "The jobs, their pods and their logs are", "The job, its pods and their logs are")
+
+func subject(jobs []*snapshot.Job) string {
+	if len(jobs) == 1 {
+		return "job " + jobs[0].Namespace + "/" + jobs[0].Name
+	}
+	return count(len(jobs))
+}
+
+func count(n int) string {
+	if n == 1 {
+		return "1 job"
+	}
+	return fmt.Sprintf("%d jobs", n)
+}
+
+// describe names a job in a question: rm-train (913)  R 1:55:00  8 gpu.
+func describe(ctx *screen.Context, job *snapshot.Job) string {
+	text := job.Namespace + "/" + job.Name
+	if job.ID != "" {
+		text += " (" + job.ID + ")"
+	}
+	text += "  " + job.State
+	if elapsed, ok := jobrow.Elapsed(job, ctx.Now); ok {
+		text += " " + state.Clock(elapsed)
+	}
+	if job.GPUs > 0 {
+		text += fmt.Sprintf("  %d gpu", job.GPUs)
+	}
+	return text
+}
+
+func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }

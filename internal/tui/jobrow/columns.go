@@ -1,0 +1,99 @@
+package jobrow
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// Column is a column of jobs.
+type Column = widget.Column[Row]
+
+// text makes the Cell of a column of plain text.
+func text(of func(Row) string) func(*screen.Context, Row) (string, canvas.Style) {
+	return func(_ *screen.Context, r Row) (string, canvas.Style) { return of(r), theme.Plain }
+}
+
+func by[V cmp.Ordered](of func(Row) V) func(a, b Row) int {
+	return func(a, b Row) int { return cmp.Compare(of(a), of(b)) }
+}
+
+// Columns are all columns of jobs.
+func Columns() []Column {
+	namespace := func(r Row) string { return r.Job.Namespace }
+	name := func(r Row) string { return r.Job.Name }
+	queue := func(r Row) string { return r.Job.Queue }
+	user := func(r Row) string { return r.Job.User }
+	where := func(r Row) string { return r.Where() }
+	return []Column{
+		{Key: "jobid", Title: "JOBID", Width: 13, Narrow: 12, Cell: text(Row.Number), Compare: byNumber},
+		{Key: "namespace", Title: "NAMESPACE", Width: 9, From: 100, Cell: text(namespace), Compare: by(namespace)},
+		{Key: "name", Title: "NAME", Width: 17, Narrow: 15, Cell: text(name), Compare: by(name)},
+		{Key: "queue", Title: "QUEUE", Width: 9, From: 100, Cell: text(queue), Compare: by(queue)},
+		{Key: "user", Title: "USER", Width: 6, Narrow: 4, From: 70, Cell: text(user), Compare: by(user)},
+		{Key: "st", Title: "ST", Width: 3, Narrow: 2, Cell: func(_ *screen.Context, r Row) (string, canvas.Style) { return r.Code(), StateStyle(r.Code()) }, Compare: by(Row.Code)},
+		{Key: "prio", Title: "PRIO", Width: 4, From: 120, Right: true, Descending: true, Cell: number(func(r Row) int64 { return int64(r.Job.Priority) }),
+			Compare: by(func(r Row) int32 { return r.Job.Priority })},
+		{Key: "nodes", Title: "NODES", Width: 5, Right: true, From: 70, Descending: true, Cell: number(func(r Row) int64 { return int64(r.Job.NodeCount) }),
+			Compare: by(func(r Row) int { return r.Job.NodeCount })},
+		{Key: "pods", Title: "PODS", Width: 5, Right: true, Hidden: true, Descending: true, Cell: number(func(r Row) int64 { return int64(r.Job.Replicas) }),
+			Compare: by(func(r Row) int32 { return r.Job.Replicas })},
+		{Key: "gpu", Title: "GPU", Width: 4, Right: true, Descending: true, Cell: number(Row.GPUs), Compare: by(Row.GPUs)},
+		{Key: "time", Title: "TIME", Width: 10, Ticks: true, Descending: true, Cell: func(ctx *screen.Context, r Row) (string, canvas.Style) {
+			if elapsed, ok := Elapsed(r.Job, ctx.Now); ok && (r.Part == nil || !r.Waits()) {
+				return state.Clock(elapsed), theme.Plain
+			}
+			return "", theme.Plain
+		}, Compare: func(a, b Row) int { return b.Job.Started.Compare(a.Job.Started) }},
+		{Key: "left", Title: "LEFT", Width: 10, From: 150, Ticks: true, Cell: func(ctx *screen.Context, r Row) (string, canvas.Style) { return Left(r.Job, ctx.Now), theme.Plain },
+			Compare: by(func(r Row) int64 { return int64(r.Job.Limit) })},
+		{Key: "start", Title: "START", Width: 8, From: 110, Ticks: true, Cell: func(ctx *screen.Context, r Row) (string, canvas.Style) { return Start(r.Job, ctx.Now), theme.Plain },
+			Compare: func(a, b Row) int { return a.Job.EstimatedStart.Compare(b.Job.EstimatedStart) }},
+		{Key: "counts", Title: "R/P/F", Width: 8, From: 140, Cell: text(func(r Row) string { return Counts(r.Job) })},
+		{Key: "age", Title: "SUBMITTED", Width: 9, Hidden: true, Ticks: true, Descending: true, Cell: func(ctx *screen.Context, r Row) (string, canvas.Style) {
+			return Moment(r.Job.Submitted, ctx.Now), theme.Plain
+		}, Compare: func(a, b Row) int { return a.Job.Submitted.Compare(b.Job.Submitted) }},
+		{Key: "why", Title: "NODELIST(REASON)", Width: 12, Flex: true, Cell: text(where), Compare: by(where)},
+	}
+}
+
+func number(of func(Row) int64) func(*screen.Context, Row) (string, canvas.Style) {
+	return func(_ *screen.Context, r Row) (string, canvas.Style) { return NumberCell(of(r)) }
+}
+
+func byNumber(a, b Row) int {
+	n := func(r Row) int64 { n, _ := strconv.ParseInt(r.Job.ID, 10, 64); return n }
+	return cmp.Or(cmp.Compare(n(a), n(b)), strings.Compare(a.Job.Name, b.Job.Name))
+}
+
+// DefaultSort says Default in words.
+const DefaultSort = "queue, -priority"
+
+// Default is the order at first: what has not ended before what has, by queue; in it what runs before what waits, greater priorities first, then
+// as the scheduler looks at them.
+func Default(a, b Row) int {
+	return cmp.Or(
+		order(a.Ended(), b.Ended()), strings.Compare(a.Job.Queue, b.Job.Queue), order(a.Waits(), b.Waits()), cmp.Compare(b.Job.Priority, a.Job.Priority),
+		cmp.Compare(later(a.Job.Position), later(b.Job.Position)), a.Job.Submitted.Compare(b.Job.Submitted), strings.Compare(a.Job.Namespace, b.Job.Namespace),
+		strings.Compare(a.Job.Name, b.Job.Name), strings.Compare(ID(a), ID(b)),
+	)
+}
+
+func order(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// later puts what has no position behind what has one.
+func later(position int32) uint32 { return uint32(position) - 1 }

@@ -1,0 +1,59 @@
+package jobrow
+
+import (
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/filter"
+)
+
+// Fields is what jobs are filtered by at a moment. A queue stands for those above it, too.
+func Fields(snap *snapshot.Snapshot, now time.Time) *filter.Fields[Row] {
+	one := func(of func(Row) string) func(Row) []string { return func(r Row) []string { return []string{of(r)} } }
+	return &filter.Fields[Row]{
+		Words: []filter.Word[Row]{
+			{Key: "queue", Also: []string{"q"}, Of: func(r Row) []string { return withParents(snap, r.Job.Queue) }},
+			{Key: "user", Also: []string{"u"}, Of: one(func(r Row) string { return r.Job.User })},
+			{Key: "st", Also: []string{"state"}, Whole: true, Of: func(r Row) []string { return []string{r.Code(), string(r.Job.Phase)} }},
+			{Key: "node", Of: func(r Row) []string { return nodesOf(r.Job) }},
+			{Key: "ns", Also: []string{"namespace"}, Of: one(func(r Row) string { return r.Job.Namespace })},
+			{Key: "name", Of: one(func(r Row) string { return r.Job.Name })},
+			{Key: "why", Also: []string{"reason"}, Of: func(r Row) []string { return []string{r.Reason(), r.Job.Code} }},
+		},
+		Numbers: []filter.Number[Row]{
+			{Key: "gpu", Also: []string{"gpus"}, Of: func(r Row) float64 { return float64(r.GPUs()) }},
+			{Key: "nodes", Of: func(r Row) float64 { return float64(r.Job.NodeCount) }},
+			{Key: "pods", Of: func(r Row) float64 { return float64(r.Job.Replicas) }},
+			{Key: "prio", Also: []string{"priority"}, Of: func(r Row) float64 { return float64(r.Job.Priority) }},
+			{Key: "time", Time: true, Of: func(r Row) float64 { elapsed, _ := Elapsed(r.Job, now); return elapsed.Seconds() }},
+			{Key: "age", Time: true, Of: func(r Row) float64 { return now.Sub(r.Job.Submitted).Seconds() }},
+		},
+		Text: func(r Row) []string {
+			return []string{r.Job.ID, r.Job.Name, r.Job.Title, r.Job.Namespace, r.Job.Queue, r.Job.User, r.Job.NodeList, r.Reason(), r.Job.Says}
+		},
+	}
+}
+
+// withParents are a queue and those above it; a queue that nobody knows is alone.
+func withParents(snap *snapshot.Snapshot, name string) []string {
+	names := []string{name}
+	for queue := snap.Queue(name); queue != nil && queue.Parent != "" && len(names) < 64; queue = snap.Queue(queue.Parent) {
+		names = append(names, queue.Parent)
+	}
+	return names
+}
+
+// nodesOf are the nodes that the job is on: of its pods, or as its row says.
+func nodesOf(job *snapshot.Job) []string {
+	var names []string
+	for _, pod := range job.Pods {
+		if pod.Node != "" {
+			names = append(names, pod.Node)
+		}
+	}
+	if len(names) == 0 && job.NodeList != "" {
+		names, _ = hostlist.Expand(job.NodeList)
+	}
+	return names
+}

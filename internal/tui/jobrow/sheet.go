@@ -1,0 +1,72 @@
+package jobrow
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/snapshot"
+)
+
+// Account is what `vcctl job explain` tells about a job, as far as it is known here: pods are cut down, and events are the last ones.
+func Account(snap *snapshot.Snapshot, job *snapshot.Job) *account.Account {
+	sheet := &account.Sheet{Job: job.Object, Group: job.Group, Pods: make([]*corev1.Pod, len(job.Pods))}
+	for i, pod := range job.Pods {
+		sheet.Pods[i] = podOf(pod)
+	}
+	for _, event := range EventsOf(snap, job) {
+		sheet.Events = append(sheet.Events, eventOf(event))
+	}
+	_, sheet.Unreadable = snap.HiddenKind(snapshot.PodGroups)
+	sheet.Unreadable = sheet.Unreadable && job.Group == nil
+	return account.Of(sheet)
+}
+
+// EventsOf are the events about a job, its PodGroup and its pods, the newest last.
+func EventsOf(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot.Event {
+	about := map[types.UID]bool{job.UID: true}
+	if job.Group != nil {
+		about[job.Group.UID] = true
+	}
+	for _, pod := range job.Pods {
+		about[pod.UID] = true
+	}
+	var events []*snapshot.Event
+	for _, event := range snap.Events {
+		if about[event.Of] {
+			events = append(events, event)
+		}
+	}
+	return events
+}
+
+// podOf says of a pod what an account looks at.
+func podOf(p *snapshot.Pod) *corev1.Pod {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Labels: map[string]string{keys.TaskSpec: p.Task}},
+		Spec:       corev1.PodSpec{NodeName: p.Node},
+		Status:     corev1.PodStatus{Phase: p.Phase},
+	}
+	status := corev1.ContainerStatus{RestartCount: p.Restarts}
+	if len(p.Containers) > 0 {
+		status.Name = p.Containers[0]
+	}
+	switch {
+	case p.Trouble != "":
+		status.State.Waiting = &corev1.ContainerStateWaiting{Reason: p.Trouble, Message: p.Message}
+	case p.Exited:
+		status.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: p.ExitCode, FinishedAt: metav1.NewTime(p.Ended)}
+	}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{status}
+	return pod
+}
+
+func eventOf(e *snapshot.Event) corev1.Event {
+	return corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{UID: e.UID},
+		InvolvedObject: corev1.ObjectReference{Kind: e.Kind, Namespace: e.Namespace, Name: e.Name, UID: e.Of},
+		Type:           e.Type, Reason: e.Reason, Message: e.Message, Count: e.Count, LastTimestamp: metav1.NewTime(e.At),
+	}
+}

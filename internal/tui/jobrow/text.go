@@ -1,0 +1,108 @@
+package jobrow
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/theme"
+)
+
+// StateStyle is how a state looks, by Slurm's code.
+func StateStyle(code string) canvas.Style {
+	switch state.Code(code) {
+	case state.Running, state.Completing:
+		return theme.Running
+	case state.Completed:
+		return theme.Done
+	case state.Suspended:
+		return theme.Suspended
+	case state.Pending, state.Configuring, state.Requeued:
+		return theme.Pending
+	}
+	return theme.Failed
+}
+
+// PodStyle is how the state of a pod looks, by the word that kubectl shows.
+func PodStyle(pod *snapshot.Pod) canvas.Style {
+	switch {
+	case pod.Exited && pod.Phase == "Succeeded":
+		return theme.Done
+	case pod.Phase == "Failed", pod.Trouble != "":
+		return theme.Failed
+	case pod.State == "Running":
+		return theme.Running
+	}
+	return theme.Pending
+}
+
+// Where is on which nodes it is, or why it is on none: r05n[01-06], (Resources) 1 of 2 fit.
+func (r Row) Where() string {
+	if !r.Waits() || r.Code() == string(state.Configuring) && r.Job.NodeList != "" && r.Reason() == "" {
+		if r.Ended() && r.Reason() != "" {
+			return strings.TrimSpace("(" + r.Reason() + ") " + r.Job.Says)
+		}
+		if r.Part != nil && r.Job.NodeList != "" && r.Ended() {
+			return ""
+		}
+		return r.Job.NodeList
+	}
+	says := r.Job.Says
+	if r.Part != nil && r.Code() != r.Job.State {
+		says = ""
+	}
+	if r.Reason() == "" {
+		return says
+	}
+	return strings.TrimSpace("(" + r.Reason() + ") " + says)
+}
+
+// Start is when it will start, as far as that is known: ~22:18 from the scheduler, "at 23:00" as its user wants it.
+func Start(job *snapshot.Job, now time.Time) string {
+	if !(Row{Job: job}).Waits() {
+		return ""
+	}
+	if begin, err := batchv1alpha1.BeginOf(job.Object); err == nil && begin.After(now) {
+		return "at " + Moment(begin, now)
+	}
+	if !job.EstimatedStart.IsZero() {
+		return "~" + Moment(job.EstimatedStart, now)
+	}
+	return "-"
+}
+
+// Moment is a time as one would say it now: 22:18 within a day, else Nov 24; past times of another day too.
+func Moment(at, now time.Time) string {
+	at = at.In(now.Location())
+	if distance := at.Sub(now); distance < 20*time.Hour && distance > -20*time.Hour {
+		return at.Format("15:04")
+	}
+	return at.Format("Jan 2")
+}
+
+// Left is how much of its limit is left: 19:47:51, or nothing when it has none.
+func Left(job *snapshot.Job, now time.Time) string {
+	elapsed, started := Elapsed(job, now)
+	if job.Limit == 0 || !started || !job.Ended.IsZero() {
+		return ""
+	}
+	return state.Clock(max(job.Limit-elapsed, 0))
+}
+
+// Counts are the pods that run, wait and failed: 17/0/0.
+func Counts(job *snapshot.Job) string {
+	return fmt.Sprintf("%d/%d/%d", job.Running, job.Waiting, job.Failed)
+}
+
+// NumberCell is a number as a cell; nothing is dim.
+func NumberCell(n int64) (string, canvas.Style) {
+	if n == 0 {
+		return "0", theme.Dim
+	}
+	return strconv.FormatInt(n, 10), theme.Plain
+}

@@ -1,0 +1,116 @@
+package jobs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/jobrow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// Draw draws the rows, and below them why the selected job waits.
+func (j *Jobs) Draw(ctx *screen.Context, c canvas.Canvas) {
+	below := min(max(c.H/3, 4), 12)
+	if c.H < 9 {
+		below = 0
+	}
+	rows, rest := c.Cut(c.H - below)
+	j.table.Draw(ctx, rows, j.nothing(ctx))
+	if marked := len(j.table.Marked()); marked > 0 && rows.H > 0 {
+		rows.PutRight(rows.W-1, rows.H-1, fmt.Sprintf("  %d marked: x cancels %s, esc unmarks", marked, both(marked)), theme.Mark)
+	}
+	if below == 0 {
+		return
+	}
+	widget.Rule(rest, 0, ctx.Theme, "", "")
+	if row, ok := j.table.Selected(); ok {
+		reason(ctx, rest.Sub(1, 1, rest.W-2, rest.H-1), row.Job)
+	}
+}
+
+func both(n int) string {
+	switch n {
+	case 1:
+		return "it"
+	case 2:
+		return "both"
+	}
+	return "all"
+}
+
+// nothing says why there are no rows.
+func (j *Jobs) nothing(ctx *screen.Context) string {
+	hidden, isHidden := ctx.Snap.HiddenKind("jobs")
+	switch {
+	case ctx.Snap.Connection.Link == snapshot.LinkLoading:
+		return "loading jobs ..."
+	case j.all > 0:
+		return "no job matches the filter (esc clears it)"
+	case isHidden && len(hidden.Namespaces) == 0:
+		return "you may not list jobs: " + hidden.Why
+	case ctx.Mine:
+		return fmt.Sprintf("no job of %s (M shows those of all users)", ctx.User)
+	case ctx.Namespace != "":
+		return fmt.Sprintf("no job in namespace %s (0 shows all namespaces)", ctx.Namespace)
+	}
+	return "no job; sbatch or 'vcctl job run' submits one"
+}
+
+// nameWidth is the width of the names of facts.
+const nameWidth = 10
+
+// reason says in words how the job stands, as `vcctl job explain` does.
+func reason(ctx *screen.Context, c canvas.Canvas, job *snapshot.Job) {
+	a := jobrow.Account(ctx.Snap, job)
+	title := strings.TrimSpace(job.ID + " " + a.Headline(render.Style{}, ctx.Now))
+	c.Fit(1, 0, c.W-1, title, theme.Title)
+	if room := c.W - 4 - canvas.Width(title); room > len(updated(ctx)) {
+		c.PutRight(c.W, 0, updated(ctx), theme.Dim)
+	}
+	y := 1
+	facts := facts(ctx, job, a)
+	for _, line := range render.Wrap(a.Why.Message, c.W-4) {
+		if y > 2 || line == "" || y >= c.H {
+			break
+		}
+		c.Fit(3, y, c.W-3, line, theme.Plain)
+		y++
+	}
+	for _, fact := range facts {
+		if y >= c.H {
+			return
+		}
+		c.Put(3, y, fact.Name, theme.Dim)
+		c.Fit(3+nameWidth, y, c.W-3-nameWidth, fact.Text, theme.Plain)
+		y++
+	}
+}
+
+// facts are those of the account, the estimate first that people look for, and for a
+// job that has nodes where it is.
+func facts(ctx *screen.Context, job *snapshot.Job, a *account.Account) []account.Fact {
+	all := a.Facts()
+	if job.NodeList != "" {
+		where := account.Fact{Name: "nodes", Text: job.NodeList}
+		if left := jobrow.Left(job, ctx.Now); left != "" {
+			where.Text += ", " + left + " left of its limit"
+		}
+		all = append([]account.Fact{where}, all...)
+	}
+	if job.Running+job.Waiting+job.Failed > 0 && a.Explanation() == nil {
+		all = append(all, account.Fact{Name: "pods", Text: fmt.Sprintf("%d of %d run, %d wait, %d failed", job.Running, job.Replicas, job.Waiting, job.Failed)})
+	}
+	for i, fact := range all {
+		if fact.Name == "start" && i > 0 {
+			copy(all[1:i+1], all[:i])
+			all[0] = fact
+		}
+	}
+	return all
+}

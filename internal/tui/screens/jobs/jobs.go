@@ -1,0 +1,169 @@
+package jobs
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/filter"
+	"github.com/vc-batch/vc/internal/tui/jobrow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// Jobs is the screen.
+type Jobs struct {
+	table    widget.Table[jobrow.Row]
+	filter   string
+	shown    int
+	all      int
+	group    int // of groups
+	unfolded map[types.UID]bool
+	// filled is what the rows were made of: nothing is done twice.
+	filled filling
+}
+
+// filling is what rows follow from.
+type filling struct {
+	snap      *snapshot.Snapshot
+	namespace string
+	mine      bool
+}
+
+// New returns the screen.
+func New(string) screen.Screen {
+	j := &Jobs{unfolded: map[types.UID]bool{}}
+	j.table = widget.Table[jobrow.Row]{
+		Columns: jobrow.Columns(), ID: jobrow.ID, Default: jobrow.Default, DefaultSort: jobrow.DefaultSort,
+		Dim: jobrow.Row.Ended,
+	}
+	return j
+}
+
+// Name is the screen's name in the table of keys.
+func (j *Jobs) Name() string { return screen.Jobs }
+
+// Crumb is its name in the path.
+func (j *Jobs) Crumb(*screen.Context) string { return "Jobs" }
+
+// Note says how many rows there are and how they are sorted.
+func (j *Jobs) Note(*screen.Context) string {
+	rows := widget.Count(j.all) + " rows"
+	if j.shown != j.all {
+		rows = fmt.Sprintf("%s, %s shown", rows, widget.Count(j.shown))
+	}
+	note := rows + "   sort: " + j.table.SortNote()
+	if g := groups[j.group]; g.name != "" {
+		note += "   group: " + g.name
+	}
+	return note
+}
+
+// Update takes an event in.
+func (j *Jobs) Update(ctx *screen.Context, event screen.Event) []screen.Effect {
+	switch event := event.(type) {
+	case screen.Refresh:
+		j.refresh(ctx)
+	case screen.Mouse:
+		if _, open := j.table.Mouse(ctx, event); open {
+			return j.open(ctx)
+		}
+	}
+	return nil
+}
+
+// refresh makes the rows anew when what they follow from changed.
+func (j *Jobs) refresh(ctx *screen.Context) {
+	now := filling{ctx.Snap, ctx.Namespace, ctx.Mine}
+	lingering := j.filled.namespace == now.namespace && j.filled.mine == now.mine
+	j.filled = now
+	_ = j.fill(ctx, j.filter, lingering)
+}
+
+// fill makes the rows; with a filter that cannot be read it leaves them as they are.
+func (j *Jobs) fill(ctx *screen.Context, text string, lingering bool) error {
+	matching, err := jobrow.Fields(ctx.Snap, ctx.Now).Parse(text)
+	if err != nil {
+		return err
+	}
+	j.filter = text
+	rows := j.rows(ctx)
+	j.all = len(rows)
+	if !matching.Empty() {
+		rows = kept(rows, matching)
+	}
+	j.shown = len(rows)
+	j.table.SetRows(ctx.Now, rows, lingering)
+	return nil
+}
+
+func (j *Jobs) rows(ctx *screen.Context) []jobrow.Row {
+	var unfolded func(*snapshot.Job) bool
+	if len(j.unfolded) > 0 {
+		unfolded = func(job *snapshot.Job) bool { return j.unfolded[job.UID] }
+	}
+	return jobrow.Rows(jobrow.Keep(ctx, ctx.Snap.Jobs), ctx.Now, unfolded)
+}
+
+func kept(rows []jobrow.Row, matching filter.Filter[jobrow.Row]) []jobrow.Row {
+	kept := rows[:0]
+	for _, row := range rows {
+		if matching.Match(row) {
+			kept = append(kept, row)
+		}
+	}
+	return kept
+}
+
+// SetFilter filters the rows.
+func (j *Jobs) SetFilter(ctx *screen.Context, text string) error { return j.fill(ctx, text, false) }
+
+// Matches is how many rows are shown, and how many there are.
+func (j *Jobs) Matches(*screen.Context) (shown, all int) { return j.shown, j.all }
+
+// Escape takes marks away.
+func (j *Jobs) Escape() bool { return j.table.Escape() }
+
+// targets are the jobs that an action is for; several parts of an array are one job.
+func (j *Jobs) targets(*screen.Context, screen.Screen) []*snapshot.Job {
+	var jobs []*snapshot.Job
+	seen := map[types.UID]bool{}
+	for _, row := range j.table.Targets() {
+		if !seen[row.Job.UID] {
+			seen[row.Job.UID] = true
+			jobs = append(jobs, row.Job)
+		}
+	}
+	return jobs
+}
+
+func (j *Jobs) open(*screen.Context) []screen.Effect {
+	if row, ok := j.table.Selected(); ok {
+		return []screen.Effect{screen.Open{Screen: screen.Job, Target: string(row.Job.UID)}}
+	}
+	return nil
+}
+
+// fold folds or unfolds the array under the cursor.
+func (j *Jobs) fold(ctx *screen.Context) []screen.Effect {
+	row, _ := j.table.Selected()
+	j.unfolded[row.Job.UID] = !j.unfolded[row.Job.UID]
+	if !j.unfolded[row.Job.UID] {
+		delete(j.unfolded, row.Job.UID)
+	}
+	_ = j.fill(ctx, j.filter, false)
+	for _, one := range j.table.Rows() {
+		if one.Job.UID == row.Job.UID {
+			j.table.Select(jobrow.ID(one))
+			break
+		}
+	}
+	return nil
+}
+
+// updated is how old the picture is, in words.
+func updated(ctx *screen.Context) string {
+	return fmt.Sprintf("updated %s ago", ctx.Now.Sub(ctx.Snap.At).Truncate(time.Second))
+}

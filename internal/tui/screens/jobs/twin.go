@@ -1,0 +1,39 @@
+package jobs
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/jobrow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+)
+
+// Twin is the rows that are shown as a table, with what the filter was.
+func (j *Jobs) Twin(ctx *screen.Context) string {
+	table := render.Table{Gap: 2}
+	var cells []func(*screen.Context, jobrow.Row) (string, canvas.Style)
+	for _, column := range jobrow.Columns() {
+		if column.Hidden {
+			continue
+		}
+		table.Header = append(table.Header, column.Title)
+		cells = append(cells, column.Cell)
+	}
+	for _, row := range j.table.Rows() {
+		texts := make([]string, len(cells))
+		for i, cell := range cells {
+			if texts[i], _ = cell(ctx, row); texts[i] == "" {
+				texts[i] = "-"
+			}
+		}
+		table.Rows = append(table.Rows, texts)
+	}
+	var text bytes.Buffer
+	if j.filter != "" {
+		fmt.Fprintf(&text, "%d of %d jobs: %s\n", j.shown, j.all, j.filter)
+	}
+	_ = table.Fprint(&text) // a buffer takes everything
+	return text.String()
+}

@@ -1,0 +1,90 @@
+package widget
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+type item struct{ name, group string }
+
+func table(rows ...item) *Table[item] {
+	t := &Table[item]{
+		Columns: []Column[item]{{Key: "name", Title: "NAME", Width: 6, Cell: func(_ *screen.Context, i item) (string, canvas.Style) { return i.name, theme.Plain },
+			Compare: func(a, b item) int { return strings.Compare(a.name, b.name) }}},
+		ID: func(i item) string { return i.name },
+	}
+	t.SetRows(time.Time{}, rows, false)
+	return t
+}
+
+func drawn(t *Table[item], lines int) string {
+	look, _ := theme.New("mono", theme.NoColor, false)
+	c := canvas.New(24, lines, false)
+	t.Draw(&screen.Context{Snap: snapshot.Empty(time.Time{}), Theme: look, W: 120}, c, "nothing")
+	return c.Text()
+}
+
+func byGroup(i item) string { return i.group }
+
+func size(name string, rows []item) string { return fmt.Sprintf("%s: %d", name, len(rows)) }
+
+func TestRowsStandUnderTheLineOfTheirGroup(t *testing.T) {
+	t.Parallel()
+	rows := table(item{"a", "two"}, item{"b", "one"}, item{"c", "two"})
+	rows.Group(byGroup, size)
+	want := "  NAME\n one: 1\n▸ b\n two: 2\n  a\n  c\n"
+	rows.Home()
+	if diff := cmp.Diff(want, drawn(rows, 6)); diff != "" {
+		t.Error(diff)
+	}
+	rows.End()
+	want = "  NAME\n two: 2\n  a\n▸ c\n  · end of 3\n"
+	if diff := cmp.Diff(want, drawn(rows, 5)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheRowUnderTheCursorIsAlwaysDrawn(t *testing.T) {
+	t.Parallel()
+	seeds.Check(t, 200, func(t *rapid.T) {
+		var items []item
+		for i := range rapid.IntRange(1, 30).Draw(t, "rows") {
+			items = append(items, item{fmt.Sprintf("r%d", i), fmt.Sprint(rapid.IntRange(0, 5).Draw(t, "group"))})
+		}
+		rows := table(items...)
+		if rapid.Bool().Draw(t, "grouped") {
+			rows.Group(byGroup, size)
+		}
+		lines := rapid.IntRange(4, 20).Draw(t, "lines")
+		drawn(rows, lines)
+		for range 10 {
+			rows.Move(rapid.IntRange(-8, 8).Draw(t, "move"))
+			at, _ := rows.Selected()
+			if text := drawn(rows, lines); !strings.Contains(text, "▸ "+at.name+"\n") {
+				t.Fatalf("%s is not drawn in %d lines:\n%s", at.name, lines, text)
+			}
+		}
+	})
+}
+
+func TestTheCursorStaysOnItsRowWhenOthersCome(t *testing.T) {
+	t.Parallel()
+	rows := table(item{name: "b"}, item{name: "d"})
+	rows.SortBy("name", false)
+	rows.Select("d")
+	rows.SetRows(time.Time{}, []item{{name: "a"}, {name: "b"}, {name: "c"}, {name: "d"}}, false)
+	if at, _ := rows.Selected(); at.name != "d" {
+		t.Errorf("the cursor went to %s", at.name)
+	}
+}
