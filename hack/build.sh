@@ -12,7 +12,7 @@ version=$(git describe --tags --always --dirty 2>/dev/null || echo unknown)
 commit=$(git rev-parse HEAD 2>/dev/null || echo unknown)
 pkg=github.com/vc-batch/vc/internal/build
 flags="-s -w -X $pkg.Version=$version -X $pkg.GitSHA=$commit -X $pkg.BuiltAt=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
-programs="./cmd/vc-local ./cmd/vcd ./cmd/vcctl ./cmd/kubectl-vc ./examples/wordcount k8s.io/kubernetes/cmd/kubectl"
+programs="./cmd/vc-local ./cmd/vcd ./cmd/vcctl ./cmd/kubectl-vc ./cmd/vc-step ./examples/wordcount k8s.io/kubernetes/cmd/kubectl"
 
 hack/progress.sh "modules" downloaded sh -c "go list -deps $programs >$bin/.deps"
 total=$(wc -l <"$bin/.deps")

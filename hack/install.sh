@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 from=$1
 to=${DESTDIR:-}$2
-programs="vcctl kubectl-vc vcd vc-local"
+programs="vcctl kubectl-vc vcd vc-local vc-step"
 names="vsub vjobs vqueues vcancel vsuspend vresume kubectl_complete-vc"
 bash=$to/share/bash-completion/completions
 zsh=$to/share/zsh/site-functions

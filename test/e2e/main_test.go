@@ -51,6 +51,7 @@ func build(dir string) error {
 		"github.com/vc-batch/vc/cmd/vc-local",
 		"github.com/vc-batch/vc/cmd/vcctl",
 		"github.com/vc-batch/vc/cmd/vcd",
+		"github.com/vc-batch/vc/cmd/vc-step",
 		"k8s.io/kubernetes/cmd/kubectl",
 	}
 	cmd := exec.CommandContext(context.Background(), "go", args...)

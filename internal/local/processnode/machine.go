@@ -14,6 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/local/processnode/cgroup"
 	"github.com/vc-batch/vc/internal/local/processnode/network"
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
+	"github.com/vc-batch/vc/internal/local/processnode/shim"
 )
 
 // hostsDelay gathers pods that come or go together before hosts files are written again.
@@ -81,6 +82,23 @@ func machineOf(directory string) (*machine, error) {
 	m.memory = memoryDirectory(directory)
 	machines[directory] = m
 	return m, nil
+}
+
+// helperTarget is where images have the helper of batch jobs (cmd/vc-step). A pod here, which has no image, finds there the one that lies beside this
+// program.
+const helperTarget = "/usr/local/bin/vc-step"
+
+// helper is its path, "" where there is none, or no way to show it to pods without making a file on the machine. It may come and go while pods run.
+func (m *machine) helper() string {
+	program, err := os.Executable()
+	if root := m.permitted.Root; err != nil || root == shim.RootNone || root == shim.RootShared {
+		return ""
+	}
+	helper := filepath.Join(filepath.Dir(program), "vc-step")
+	if info, err := os.Stat(helper); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return helper
 }
 
 // memoryDirectory is where volumes of medium Memory are kept: /dev/shm, if it is in memory, because a tmpfs of ours would have to

@@ -252,6 +252,9 @@ func (s *surroundings) mounts(w *worker, container *corev1.Container, env []stri
 			mounts = append(mounts, shim.Mount{Source: filepath.Join(w.dir, "etc", name), Target: target})
 		}
 	}
+	if helper := s.node.machine.helper(); helper != "" && !taken[helperTarget] {
+		mounts = append(mounts, shim.Mount{Source: helper, Target: helperTarget, ReadOnly: true})
+	}
 	return mounts, nil
 }
 

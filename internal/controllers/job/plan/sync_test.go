@@ -250,7 +250,7 @@ func TestAJobsVolumesAreNamedAndMadeOnce(t *testing.T) {
 func TestAPodSaysWhoseItIs(t *testing.T) {
 	t.Parallel()
 	job := given(batch.Pending).with(func(j *batch.Job) {
-		j.Status.Version, j.Status.RetryCount = 2, 1
+		j.Status.Version, j.Status.RetryCount, j.Status.UserRestarts = 2, 1, 2
 		j.Spec.PriorityClassName = "high"
 		j.Annotations = map[string]string{keys.Preemptable: "true", keys.JDBMinAvailable: "1", keys.JDBMaxUnavailable: "2"}
 		j.Spec.Tasks[0].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 1, PartitionSize: 2}
@@ -259,7 +259,7 @@ func TestAPodSaysWhoseItIs(t *testing.T) {
 	pod := Pod(job, plugin.Set{}, Place{Task: 0, Index: 1}, false)
 	wantLabels := map[string]string{keys.TaskIndex: "1", keys.JobName: "j", keys.TaskSpec: "w", keys.JobNamespace: "ns", keys.QueueName: "default", keys.PartitionID: "0"}
 	wantAnnotations := map[string]string{keys.TaskIndex: "1", keys.TaskSpec: "w", keys.GroupName: "j-u", keys.JobName: "j", keys.QueueName: "default",
-		keys.JobVersion: "2", keys.TemplateUID: "j-w", keys.JobRetryCount: "1", keys.NumaPolicy: "single-numa-node", keys.Preemptable: "true", keys.JDBMinAvailable: "1"}
+		keys.JobVersion: "2", keys.TemplateUID: "j-w", keys.JobRetryCount: "1", keys.Restarts: "3", keys.NumaPolicy: "single-numa-node", keys.Preemptable: "true", keys.JDBMinAvailable: "1"}
 	if diff := cmp.Diff(wantLabels, pod.Labels); diff != "" {
 		t.Errorf("labels (-want +got):\n%s", diff)
 	}

@@ -1,0 +1,237 @@
+package launch
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+)
+
+// masterPortBase begins the ports on which distributed programs meet: one a job, by the last four digits of its number, as Lightning reckons.
+const masterPortBase = 15000
+
+// ID is what SLURM_JOB_ID says: the element's number, else the job's, else its name.
+func (p *Pod) ID() string {
+	switch {
+	case p.ElementID != "":
+		return p.ElementID
+	case p.JobID != "":
+		return p.JobID
+	}
+	return p.Job
+}
+
+// MasterPort is the port on which the processes of a job meet unless they agreed on another.
+func MasterPort(id string) int {
+	n, err := strconv.Atoi(id)
+	if err != nil {
+		return masterPortBase
+	}
+	return masterPortBase + n%10000
+}
+
+// variables gathers NAME=value.
+type variables []string
+
+func (v *variables) set(name, value string) { *v = append(*v, name+"="+value) }
+
+// given sets what is not empty.
+func (v *variables) given(name, value string) {
+	if value != "" {
+		v.set(name, value)
+	}
+}
+
+func (v *variables) number(name string, n int64) { v.set(name, strconv.FormatInt(n, 10)) }
+
+// positive sets what is not 0.
+func (v *variables) positive(name string, n int64) {
+	if n > 0 {
+		v.number(name, n)
+	}
+}
+
+// Environment is what a script finds of its job: SLURM_* as Slurm sets them. hosts are the nodes
+// that there are, start is when the job started.
+func Environment(s *Spec, p *Pod, hosts []string, start time.Time) []string {
+	var v variables
+	v.job(s, p, start)
+	v.nodes(s, p, hosts)
+	v.asked(s)
+	v.array(s, p)
+	return v
+}
+
+// Meeting is where distributed programs meet unless they were told another place.
+func Meeting(p *Pod, hosts []string) []string {
+	return []string{"MASTER_ADDR=" + hosts[0], "MASTER_PORT=" + strconv.Itoa(MasterPort(p.ID()))}
+}
+
+func (v *variables) job(s *Spec, p *Pod, start time.Time) {
+	for _, name := range []string{"SLURM_JOB_ID", "SLURM_JOBID"} {
+		v.set(name, p.ID())
+	}
+	v.set("SLURM_JOB_NAME", s.JobName)
+	v.set("SLURM_JOB_PARTITION", s.Partition)
+	v.given("SLURM_JOB_ACCOUNT", s.Account)
+	v.given("SLURM_JOB_QOS", s.QOS)
+	v.set("SLURM_JOB_USER", s.User)
+	v.given("SLURM_CLUSTER_NAME", s.Cluster)
+	v.given("SLURM_SUBMIT_DIR", s.SubmitDir)
+	v.given("SLURM_SUBMIT_HOST", s.SubmitHost)
+	v.number("SLURM_JOB_START_TIME", start.Unix())
+	if s.TimeLimit > 0 {
+		v.number("SLURM_JOB_END_TIME", start.Unix()+s.TimeLimit)
+	}
+	v.positive("SLURM_RESTART_COUNT", int64(p.Restarts))
+	v.given("SLURM_JOB_DEPENDENCY", s.Dependency)
+	v.given("SLURM_EXPORT_ENV", s.ExportEnv)
+	v.given("SLURM_DISTRIBUTION", s.Distribution)
+}
+
+func (v *variables) nodes(s *Spec, p *Pod, hosts []string) {
+	list, n := hostlist.Compress(hosts), int64(len(hosts))
+	v.set("SLURM_JOB_NODELIST", list)
+	v.set("SLURM_NODELIST", list)
+	v.number("SLURM_JOB_NUM_NODES", n)
+	v.number("SLURM_NNODES", n)
+	for _, name := range []string{"SLURM_NODEID", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_GTIDS"} {
+		v.number(name, 0)
+	}
+	v.given("SLURMD_NODENAME", p.Node)
+	v.set("SLURM_JOB_CPUS_PER_NODE", RunLength(Repeat(s.CPUs, len(hosts))))
+	v.number("SLURM_CPUS_ON_NODE", int64(s.CPUs))
+	v.set("SLURM_TASKS_PER_NODE", RunLength(Spread(s.TasksOf(len(hosts)), len(hosts), s.TasksPerNode)))
+	if s.GPUsOnNode > 0 {
+		ids := Ordinals(s.GPUsOnNode)
+		v.set("SLURM_JOB_GPUS", ids)
+		v.number("SLURM_GPUS_ON_NODE", int64(s.GPUsOnNode))
+	}
+}
+
+// Ordinals are the numbers below n, joined by commas.
+func Ordinals(n int) string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = strconv.Itoa(i)
+	}
+	return strings.Join(ids, ",")
+}
+
+func (v *variables) asked(s *Spec) {
+	if s.TasksGiven && s.Tasks > 0 {
+		v.number("SLURM_NTASKS", int64(s.Tasks))
+		v.number("SLURM_NPROCS", int64(s.Tasks))
+	}
+	v.positive("SLURM_NTASKS_PER_NODE", int64(s.TasksPerNode))
+	v.positive("SLURM_CPUS_PER_TASK", int64(s.CPUsPerTask))
+	v.positive("SLURM_MEM_PER_NODE", s.MemPerNode)
+	v.positive("SLURM_MEM_PER_CPU", s.MemPerCPU)
+	v.positive("SLURM_MEM_PER_GPU", s.MemPerGPU)
+	v.given("SLURM_GPUS", s.GPUs)
+	v.given("SLURM_GPUS_PER_NODE", s.GPUsPerNode)
+	v.given("SLURM_GPUS_PER_TASK", s.GPUsPerTask)
+}
+
+func (v *variables) array(s *Spec, p *Pod) {
+	if s.Array == nil || p.ArrayIndex < 0 {
+		return
+	}
+	v.set("SLURM_ARRAY_JOB_ID", p.arrayID())
+	v.number("SLURM_ARRAY_TASK_ID", int64(p.ArrayIndex))
+	v.number("SLURM_ARRAY_TASK_COUNT", int64(s.Array.Count))
+	v.number("SLURM_ARRAY_TASK_MIN", int64(s.Array.Min))
+	v.number("SLURM_ARRAY_TASK_MAX", int64(s.Array.Max))
+	v.number("SLURM_ARRAY_TASK_STEP", int64(max(s.Array.Step, 1)))
+}
+
+// arrayID is the number of the array as a whole.
+func (p *Pod) arrayID() string {
+	if p.JobID != "" {
+		return p.JobID
+	}
+	return p.Job
+}
+
+// MPI keeps MPI libraries from taking SLURM_JOB_ID for a cluster on which they could start their daemons with srun: they are to start them
+// by agent, a program called like ssh, on the hosts of hostfile. asRoot says that the processes run as root, which is usual in a pod.
+func MPI(hostfile, agent string, asRoot bool) []string {
+	var v variables
+	for _, name := range []string{"OMPI_MCA_plm", "OMPI_MCA_ras", "PRTE_MCA_plm", "PRTE_MCA_ras"} {
+		v.set(name, "^slurm")
+	}
+	for _, name := range []string{"OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent", "HYDRA_LAUNCHER_EXEC", "HYDRA_BOOTSTRAP_EXEC", "I_MPI_HYDRA_BOOTSTRAP_EXEC"} {
+		v.set(name, agent)
+	}
+	for _, name := range []string{"OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile", "HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE"} {
+		v.set(name, hostfile)
+	}
+	for _, name := range []string{"HYDRA_LAUNCHER", "HYDRA_BOOTSTRAP", "I_MPI_HYDRA_BOOTSTRAP"} {
+		v.set(name, "ssh")
+	}
+	if asRoot {
+		for _, name := range []string{"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"} {
+			v.set(name, "1")
+		}
+	}
+	return v
+}
+
+// Hostfile lists hosts with the number of tasks that each has room for.
+func Hostfile(hosts []string, slots []int) string {
+	var b strings.Builder
+	for i, host := range hosts {
+		fmt.Fprintf(&b, "%s slots=%d\n", host, max(slots[i], 1))
+	}
+	return b.String()
+}
+
+// Merge lays variables over others: a later NAME=value takes the place of an earlier one.
+func Merge(layers ...[]string) []string {
+	at, merged := map[string]int{}, []string{}
+	for _, layer := range layers {
+		for _, entry := range layer {
+			name, _, _ := strings.Cut(entry, "=")
+			if i, there := at[name]; there {
+				merged[i] = entry
+				continue
+			}
+			at[name] = len(merged)
+			merged = append(merged, entry)
+		}
+	}
+	return merged
+}
+
+// Value is the value of a variable, "" when there is none.
+func Value(env []string, name string) string {
+	value := ""
+	for _, entry := range env {
+		if text, is := strings.CutPrefix(entry, name+"="); is {
+			value = text
+		}
+	}
+	return value
+}
+
+// JoinEnvironment is variables in the form that EnvironmentKey has.
+func JoinEnvironment(env []string) []byte {
+	var b strings.Builder
+	for _, entry := range env {
+		b.WriteString(entry + "\x00")
+	}
+	return []byte(b.String())
+}
+
+// SplitEnvironment undoes JoinEnvironment; what is no NAME=value is left out.
+func SplitEnvironment(text []byte) []string {
+	var env []string
+	for entry := range strings.SplitSeq(string(text), "\x00") {
+		if strings.Index(entry, "=") > 0 {
+			env = append(env, entry)
+		}
+	}
+	return env
+}

@@ -1,0 +1,123 @@
+package launch
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Names are what the patterns of file names stand for: --output=slurm-%A_%a.out.
+type Names struct {
+	JobID, ArrayID string
+	// ArrayIndex is -1 outside of an array.
+	ArrayIndex    int
+	JobName, User string
+	// Host is short; Node is relative to the job, or to the step.
+	Host string
+	Node int
+	// Step is the number of a step, "batch" for the script; Task its rank in the step.
+	Step     string
+	Task     int
+	Restarts int
+}
+
+// NamesOf are those of a job's script.
+func NamesOf(s *Spec, p *Pod, place Place) Names {
+	return Names{JobID: p.ID(), ArrayID: p.arrayID(), ArrayIndex: p.ArrayIndex, JobName: s.JobName, User: s.User, Host: place.Host(), Node: place.NodeID, Step: "batch", Restarts: p.Restarts}
+}
+
+// maxPad is the widest that a number is padded to.
+const maxPad = 10
+
+// Expand replaces %j, %A, %4t and their like; a pattern that begins with a backslash is taken as it is, without it.
+func (n Names) Expand(pattern string) (string, error) {
+	if plain, ok := strings.CutPrefix(pattern, `\`); ok {
+		return strings.TrimPrefix(plain, `\`), nil
+	}
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] != '%' {
+			b.WriteByte(pattern[i])
+			continue
+		}
+		digits := i + 1
+		for digits < len(pattern) && pattern[digits] >= '0' && pattern[digits] <= '9' {
+			digits++
+		}
+		if digits == len(pattern) {
+			return "", fmt.Errorf("%q ends with %%; write %%%% for a percent sign", pattern)
+		}
+		width, err := strconv.Atoi("0" + pattern[i+1:digits])
+		if err != nil {
+			width = maxPad
+		}
+		text, err := n.letter(pattern[digits])
+		if err != nil {
+			return "", fmt.Errorf("%q: %w", pattern, err)
+		}
+		if _, err := strconv.Atoi(text); err == nil {
+			text = strings.Repeat("0", max(0, min(width, maxPad)-len(text))) + text
+		}
+		b.WriteString(text)
+		i = digits
+	}
+	return b.String(), nil
+}
+
+func (n Names) letter(c byte) (string, error) {
+	switch c {
+	case '%':
+		return "%", nil
+	case 'A':
+		return n.ArrayID, nil
+	case 'a', 'b':
+		if n.ArrayIndex < 0 {
+			return "", fmt.Errorf("%%%c stands for an element, and the job is no array", c)
+		}
+		if c == 'b' {
+			return strconv.Itoa(n.ArrayIndex % 10), nil
+		}
+		return strconv.Itoa(n.ArrayIndex), nil
+	case 'j':
+		return n.JobID, nil
+	case 'J':
+		if n.Step == "batch" {
+			return n.JobID, nil
+		}
+		return n.JobID + "." + n.Step, nil
+	case 'N':
+		return n.Host, nil
+	case 'n':
+		return strconv.Itoa(n.Node), nil
+	case 'r':
+		return strconv.Itoa(n.Restarts), nil
+	case 's', 'S':
+		return n.Step, nil
+	case 't':
+		return strconv.Itoa(n.Task), nil
+	case 'u':
+		return n.User, nil
+	case 'x':
+		return n.JobName, nil
+	}
+	return "", fmt.Errorf("%%%c stands for nothing; there are %%%% %%A %%a %%b %%J %%j %%N %%n %%r %%S %%s %%t %%u %%x", c)
+}
+
+// PerTask says that a pattern names a file for each task or each node, so that their output is kept apart.
+func PerTask(pattern string) (task, node bool) {
+	if strings.HasPrefix(pattern, `\`) {
+		return false, false
+	}
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] != '%' {
+			continue
+		}
+		for i++; i < len(pattern) && pattern[i] >= '0' && pattern[i] <= '9'; i++ {
+		}
+		if i < len(pattern) {
+			task = task || pattern[i] == 't'
+			node = node || pattern[i] == 'n' || pattern[i] == 'N'
+		}
+	}
+	return task, node
+}

@@ -1,0 +1,264 @@
+package step
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// Port is where the agents of a job with several pods listen.
+const Port = "6818"
+
+const (
+	// helloTime is how long a connection may take to say what it wants.
+	helloTime = 10 * time.Second
+	// killWait is how long tasks have between the request to end and the end.
+	killWait = 5 * time.Second
+)
+
+// agent runs tasks in its pod, and answers for the head if it is there.
+type agent struct {
+	// container is the environment that the pod's container has by itself; own is what tasks find of their node.
+	container, own []string
+	// head answers what only the head knows; nil elsewhere.
+	head func(w *wire, r *request) error
+
+	mu      sync.Mutex // guards what follows
+	running map[*process]bool
+	serving sync.WaitGroup
+}
+
+// listen opens the socket of the pod, and with a key the port for the other pods.
+func listen(socket string, identity *tls.Config) (listeners []net.Listener, err error) {
+	if err := os.MkdirAll(filepath.Dir(socket), 0o777); err != nil {
+		return nil, err
+	}
+	_ = os.Remove(socket) // of a container that ran here before
+	local, err := net.Listen("unix", socket)
+	if err != nil {
+		return nil, err
+	}
+	if identity == nil {
+		return []net.Listener{local}, nil
+	}
+	open, err := tls.Listen("tcp", ":"+Port, identity)
+	if err != nil {
+		_ = local.Close()
+		return nil, fmt.Errorf("listen for the job's other pods: %w", err)
+	}
+	return []net.Listener{local, open}, nil
+}
+
+// serve answers connections until the listener is closed.
+func (a *agent) serve(l net.Listener) {
+	for {
+		connection, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			continue
+		}
+		a.serving.Go(func() { a.answer(connection) })
+	}
+}
+
+func (a *agent) answer(connection net.Conn) {
+	defer connection.Close()
+	w := newWire(connection)
+	_ = connection.SetReadDeadline(time.Now().Add(helloTime))
+	f, err := w.receive()
+	if err != nil || f.kind != askFrame {
+		return
+	}
+	_ = connection.SetReadDeadline(time.Time{})
+	var r request
+	if err = json.Unmarshal(f.data, &r); err == nil {
+		switch {
+		case r.Tasks != nil:
+			err = a.runTasks(w, r.Tasks)
+		case a.head != nil:
+			err = a.head(w, &r)
+		default:
+			err = errors.New("only the first node of the job can answer this")
+		}
+	}
+	if err != nil {
+		_ = w.send(errorFrame, 0, []byte(err.Error()))
+	}
+}
+
+// runTasks runs the tasks of a step until the last has ended; they are killed when srun is gone.
+func (a *agent) runTasks(w *wire, r *tasksRequest) error {
+	group := &taskGroup{agent: a, wire: w, processes: map[uint32]*process{}}
+	env := launch.Merge(a.container, r.Env, a.own)
+	if r.Dir != "" {
+		if info, err := os.Stat(r.Dir); err != nil || !info.IsDir() {
+			_ = w.send(noticeFrame, 0, []byte(fmt.Sprintf("error: couldn't chdir to `%s': No such file or directory: going to /tmp instead", r.Dir)))
+			r.Dir = "/tmp"
+		}
+	}
+	for i := range r.Tasks {
+		if err := group.start(r, &r.Tasks[i], env); err != nil {
+			group.kill()
+			return err
+		}
+	}
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		group.listen()
+	}()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		group.ends.Wait()
+	}()
+	select {
+	case <-over:
+		_ = w.send(answerFrame, 0, []byte("{}"))
+		_ = w.SetReadDeadline(time.Now())
+	case <-gone:
+		group.kill()
+		<-over
+	}
+	return nil
+}
+
+// taskGroup are the tasks of one step in one pod.
+type taskGroup struct {
+	agent     *agent
+	wire      *wire
+	ends      sync.WaitGroup
+	mu        sync.Mutex // guards processes
+	processes map[uint32]*process
+}
+
+func (g *taskGroup) start(r *tasksRequest, t *task, env []string) error {
+	rank := uint32(t.Rank)
+	if len(t.Args) == 0 {
+		return fmt.Errorf("task %d has no command", t.Rank)
+	}
+	var tty *terminal
+	if r.Terminal && t.Rank == 0 {
+		var err error
+		if tty, err = openTerminal(r.Width, r.Height); err != nil {
+			return err
+		}
+	}
+	p, err := startProcess(t, r.Dir, launch.Merge(env, t.Env), tty, stream{g.wire, stdoutFrame, rank}, stream{g.wire, stderrFrame, rank})
+	if err != nil {
+		return g.wire.sendJSON(exitFrame, rank, notStarted(err))
+	}
+	if p.stdin != nil {
+		p.feed(func() { _ = g.wire.send(takenFrame, rank, nil) })
+	}
+	g.mu.Lock()
+	g.processes[rank] = p
+	g.mu.Unlock()
+	g.agent.add(p)
+	if err := g.wire.send(startedFrame, rank, numberBytes(p.command.Process.Pid)); err != nil {
+		p.signal(int(syscall.SIGKILL))
+	}
+	g.ends.Go(func() {
+		e := p.wait()
+		g.agent.remove(p)
+		_ = g.wire.sendJSON(exitFrame, rank, e)
+	})
+	return nil
+}
+
+// listen passes on what srun says, until it is gone.
+func (g *taskGroup) listen() {
+	for {
+		f, err := g.wire.receive()
+		if err != nil {
+			return
+		}
+		if f.kind == signalFrame {
+			g.signal(number(f.data))
+			continue
+		}
+		g.mu.Lock()
+		p := g.processes[f.task]
+		g.mu.Unlock()
+		switch {
+		case p == nil:
+		case f.kind == stdinFrame && len(f.data) > 0:
+			p.put(f.data)
+		case f.kind == stdinEndFrame:
+			p.put(nil)
+		case f.kind == resizeFrame && p.terminal != nil && len(f.data) == 4:
+			p.terminal.resize(binary.BigEndian.Uint16(f.data), binary.BigEndian.Uint16(f.data[2:]))
+		}
+	}
+}
+
+func (g *taskGroup) signal(number int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, p := range g.processes {
+		p.signal(number)
+	}
+}
+
+// kill ends tasks whose srun is gone.
+func (g *taskGroup) kill() {
+	g.signal(int(syscall.SIGTERM))
+	g.signal(int(syscall.SIGCONT))
+	timer := time.AfterFunc(killWait, func() { g.signal(int(syscall.SIGKILL)) })
+	g.ends.Wait()
+	timer.Stop()
+}
+
+func (a *agent) add(p *process) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.running == nil {
+		a.running = map[*process]bool{}
+	}
+	a.running[p] = true
+}
+
+func (a *agent) remove(p *process) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.running, p)
+}
+
+// signal reaches all tasks of the pod.
+func (a *agent) signal(number int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for p := range a.running {
+		p.signal(number)
+	}
+}
+
+// idle waits until no task runs, or ctx ends.
+func (a *agent) idle(ctx context.Context) {
+	for {
+		a.mu.Lock()
+		running := len(a.running)
+		a.mu.Unlock()
+		if running == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package step
+
+import (
+	"crypto"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+// keyBytes is how long a job's key is.
+const keyBytes = 32
+
+// identity is the key pair that all pods of a job derive from the job's key. Both sides of a connection show a certificate of it and accept no
+// other: whoever does not know the key can neither connect nor be connected to, and what is said between them is encrypted.
+func identity(key string) (*tls.Config, error) {
+	secret, err := hex.DecodeString(strings.TrimSpace(key))
+	if err != nil || len(secret) != keyBytes {
+		return nil, fmt.Errorf("the job's key is not %d bytes in hexadecimal digits", keyBytes)
+	}
+	seed := sha256.Sum256(append([]byte("vc-step identity\x00"), secret...))
+	private := ed25519.NewKeyFromSeed(seed[:])
+	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	if err != nil {
+		return nil, err
+	}
+	own := private.Public()
+	return &tls.Config{
+		MinVersion:   tls.VersionTLS13,
+		Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: private}},
+		ClientAuth:   tls.RequireAnyClientCert,
+		// Names and issuers say nothing here; the key says all, and TLS has the other side prove that it has it.
+		InsecureSkipVerify: true,
+		VerifyConnection:   func(state tls.ConnectionState) error { return sameKey(own, state) },
+	}, nil
+}
+
+func sameKey(own crypto.PublicKey, state tls.ConnectionState) error {
+	if len(state.PeerCertificates) > 0 {
+		if public, ok := state.PeerCertificates[0].PublicKey.(ed25519.PublicKey); ok && public.Equal(own) {
+			return nil
+		}
+	}
+	return errors.New("the other side does not know this job's key")
+}

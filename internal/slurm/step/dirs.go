@@ -1,0 +1,76 @@
+package step
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// EnvDir names the directory that stands for launch.ToolsDir, where the helper does not lie in one.
+const EnvDir = "VC_STEP_DIR"
+
+// envVolumes is set on process nodes that cannot mount: the directory in which a pod's volumes are, by name.
+const envVolumes = "VC_VOLUMES"
+
+// directories are where things are in this pod.
+type directories struct {
+	tools, spec, secret string
+	termination         string
+}
+
+// directoriesOf finds them: the helper lies in bin below tools.
+func directoriesOf(env func(string) string) directories {
+	d := directories{tools: launch.ToolsDir, spec: launch.SpecDir, secret: launch.SecretDir, termination: "/dev/termination-log"}
+	if volumes := env(envVolumes); volumes != "" {
+		d.tools, d.spec, d.secret = filepath.Join(volumes, launch.ToolsVolume), filepath.Join(volumes, launch.JobVolume), filepath.Join(volumes, launch.SecretVolume)
+	}
+	if tools := env(EnvDir); tools != "" {
+		d.tools = tools
+	}
+	return d
+}
+
+func (d directories) bin() string      { return filepath.Join(d.tools, "bin") }
+func (d directories) socket() string   { return filepath.Join(d.tools, "run", "agent.sock") }
+func (d directories) script() string   { return filepath.Join(d.tools, "run", "slurm_script") }
+func (d directories) hostfile() string { return filepath.Join(d.tools, "run", "hostfile") }
+
+// readSpec reads what the launcher has to know.
+func (d directories) readSpec() (launch.Spec, error) {
+	var spec launch.Spec
+	text, err := os.ReadFile(filepath.Join(d.spec, launch.SpecKey))
+	if err != nil {
+		return spec, fmt.Errorf("what this job is: %w", err)
+	}
+	if err := json.Unmarshal(text, &spec); err != nil {
+		return spec, fmt.Errorf("%s: %w", filepath.Join(d.spec, launch.SpecKey), err)
+	}
+	return spec, nil
+}
+
+// readIdentity reads the job's key; nil when the job has none.
+func (d directories) readIdentity() (*tls.Config, error) {
+	key, err := os.ReadFile(filepath.Join(d.secret, launch.StepKey))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return identity(string(key))
+}
+
+// readExported reads the environment that came with the job.
+func (d directories) readExported() []string {
+	text, err := os.ReadFile(filepath.Join(d.secret, launch.EnvironmentKey))
+	if err != nil {
+		return nil
+	}
+	return launch.SplitEnvironment(text)
+}

@@ -1,0 +1,111 @@
+package step
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"sync"
+)
+
+// feedInput sends srun's input to the tasks that read it.
+func (r *runner) feedInput() {
+	var readers []*nodeTasks
+	for _, n := range r.nodes {
+		if len(n.rooms) > 0 {
+			readers = append(readers, n)
+		}
+	}
+	if len(readers) == 0 {
+		return
+	}
+	from := io.Reader(os.Stdin)
+	mode := r.options.input
+	if _, err := strconv.Atoi(mode); err != nil && mode != "" && mode != "all" && !r.options.pty {
+		file, err := os.Open(mode)
+		if err != nil {
+			r.notice("error: Could not open stdin file " + mode + ": " + reasonOf(err).Error())
+			from = eof{}
+		} else {
+			from = file
+		}
+	}
+	go pump(from, readers)
+}
+
+type eof struct{}
+
+func (eof) Read([]byte) (int, error) { return 0, io.EOF }
+
+// pump reads until the end; each piece goes to all tasks, as fast as the slowest takes it.
+func pump(from io.Reader, to []*nodeTasks) {
+	buffer := make([]byte, chunk)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 {
+			var all sync.WaitGroup
+			for _, node := range to {
+				all.Go(func() { node.feed(buffer[:n]) })
+			}
+			all.Wait()
+		}
+		if err != nil {
+			for _, node := range to {
+				for rank := range node.rooms {
+					_ = node.wire.send(stdinEndFrame, uint32(rank), nil)
+				}
+			}
+			return
+		}
+	}
+}
+
+// feed sends a piece of input to the node's tasks, each as soon as it has room.
+func (n *nodeTasks) feed(data []byte) {
+	for _, t := range n.tasks {
+		if room := n.rooms[t.Rank]; room != nil && room.take() {
+			_ = n.wire.send(stdinFrame, uint32(t.Rank), data)
+		}
+	}
+}
+
+// room counts how many pieces of input may be sent to a task.
+type room struct {
+	mu      sync.Mutex // guards what follows
+	free    int
+	ended   bool
+	changed chan struct{}
+}
+
+func newRoom() *room { return &room{free: window, changed: make(chan struct{})} }
+
+// take waits for room; false when the task has ended.
+func (r *room) take() bool {
+	for {
+		r.mu.Lock()
+		if r.ended {
+			r.mu.Unlock()
+			return false
+		}
+		if r.free > 0 {
+			r.free--
+			r.mu.Unlock()
+			return true
+		}
+		changed := r.changed
+		r.mu.Unlock()
+		<-changed
+	}
+}
+
+// give says that the task took a piece, or, at its end, that it takes no more. No room is none.
+func (r *room) give(end bool) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.free++
+	r.ended = r.ended || end
+	close(r.changed)
+	r.changed = make(chan struct{})
+}

@@ -1,0 +1,147 @@
+package step
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// outputs are where the tasks' output goes: to srun's own, or to files, a whole line at a time, and with the task's number before it.
+type outputs struct {
+	options *stepOptions
+	names   launch.Names // of the step; task and node are filled in
+	tasks   int
+
+	mu    sync.Mutex // guards what follows, and the order of lines
+	files map[string]*os.File
+	lines map[lineKey]*line
+}
+
+type lineKey struct {
+	task  int
+	error bool
+}
+
+// line is where a task's stream goes, and what is there of its last line.
+type line struct {
+	to    io.Writer // nil: nowhere
+	part  []byte
+	label string
+}
+
+func newOutputs(o *stepOptions, names launch.Names, tasks int) *outputs {
+	return &outputs{options: o, names: names, tasks: tasks, files: map[string]*os.File{}, lines: map[lineKey]*line{}}
+}
+
+// maxLine is how much of a line is kept until its end comes.
+const maxLine = 1 << 20
+
+// open finds out where the streams of a task go; host and node are where it runs.
+func (o *outputs) open(task int, host string, node int) error {
+	names := o.names
+	names.Task, names.Host, names.Node = task, host, node
+	out, err := o.target(o.options.output, names, os.Stdout)
+	if err != nil {
+		return fmt.Errorf("Could not open stdout file %w", err)
+	}
+	failed := io.Writer(os.Stderr)
+	switch {
+	case o.options.error != "":
+		failed, err = o.target(o.options.error, names, os.Stderr)
+	case o.options.output != "":
+		failed = out
+	}
+	if err != nil {
+		return fmt.Errorf("Could not open stderr file %w", err)
+	}
+	label := ""
+	if o.options.label {
+		digits := len(strconv.Itoa(o.tasks - 1))
+		label = fmt.Sprintf("%0*d: ", digits, task)
+	}
+	o.lines[lineKey{task, false}] = &line{to: out, label: label}
+	o.lines[lineKey{task, true}] = &line{to: failed, label: label}
+	return nil
+}
+
+// target is what --output says for a task: all, none, the number of the one task that is heard, or a file.
+func (o *outputs) target(pattern string, names launch.Names, own io.Writer) (io.Writer, error) {
+	switch pattern {
+	case "", "all":
+		return own, nil
+	case "none":
+		return nil, nil
+	}
+	if only, err := strconv.Atoi(pattern); err == nil {
+		if only == names.Task {
+			return own, nil
+		}
+		return nil, nil
+	}
+	path, err := names.Expand(pattern)
+	if err != nil {
+		return nil, err
+	}
+	if file, there := o.files[path]; there {
+		return file, nil
+	}
+	file, err := openFile(path, o.options.dir, o.options.keep)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, reasonOf(err))
+	}
+	o.files[path] = file
+	return file, nil
+}
+
+// write prints what a task printed.
+func (o *outputs) write(task int, isError bool, data []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	l := o.lines[lineKey{task, isError}]
+	if l == nil || l.to == nil {
+		return
+	}
+	if o.options.pty || o.options.unbuffered && l.label == "" {
+		_, _ = l.to.Write(data)
+		return
+	}
+	l.part = append(l.part, data...)
+	for {
+		end := bytes.IndexByte(l.part, '\n')
+		if end < 0 && len(l.part) < maxLine {
+			return
+		}
+		if end < 0 {
+			end = len(l.part) - 1
+		}
+		_, _ = l.to.Write(append([]byte(l.label), l.part[:end+1]...))
+		l.part = l.part[end+1:]
+	}
+}
+
+// flush prints lines that were never ended.
+func (o *outputs) flush(task int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, isError := range []bool{false, true} {
+		if l := o.lines[lineKey{task, isError}]; l != nil && l.to != nil && len(l.part) > 0 {
+			text := append([]byte(l.label), l.part...)
+			if l.label != "" {
+				text = append(text, '\n')
+			}
+			_, _ = l.to.Write(text)
+			l.part = nil
+		}
+	}
+}
+
+func (o *outputs) close() {
+	for _, file := range o.files {
+		_ = file.Close()
+	}
+}

@@ -1,0 +1,261 @@
+package step
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// drainTime is how long output is read after a task has ended: what it left in the background may hold it open.
+const drainTime = 500 * time.Millisecond
+
+// maxRest bounds what is read then: no more than a pipe holds.
+const maxRest = 1 << 20
+
+// Exit codes of what could not be started: the numbers of the errors, as in Slurm.
+const (
+	codeNotFound  = 2
+	codeNoProgram = 13
+)
+
+// process is a task that runs.
+type process struct {
+	command  *exec.Cmd
+	stdin    io.WriteCloser // nil: none
+	typed    chan []byte    // for stdin; closed at its end
+	terminal *terminal
+	readers  []*os.File
+	copying  sync.WaitGroup
+	mu       sync.Mutex // guards ended
+	ended    bool
+}
+
+// startProcess starts a task in a process group of its own, with its output copied to the writers. With a terminal both are one.
+func startProcess(t *task, dir string, env []string, tty *terminal, stdout, stderr io.Writer) (*process, error) {
+	p := &process{command: &exec.Cmd{Dir: dir, Env: env, Args: t.Args, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}, terminal: tty}
+	var err error
+	if p.command.Path, err = lookPath(t.Args[0], dir, env); err != nil {
+		return nil, err
+	}
+	var theirs []*os.File
+	if tty != nil {
+		p.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+		p.command.Stdin, p.command.Stdout, p.command.Stderr = tty.slave, tty.slave, tty.slave
+		p.stdin = tty.master
+		theirs = append(theirs, tty.slave)
+		p.copy(stdout, tty.master)
+	} else if theirs, err = p.pipes(t.Stdin, stdout, stderr); err != nil {
+		return nil, err
+	}
+	if t.input != nil {
+		p.command.Stdin, theirs = t.input, append(theirs, t.input)
+	}
+	err = p.command.Start()
+	for _, file := range theirs {
+		_ = file.Close()
+	}
+	if err != nil {
+		p.close(0)
+		return nil, err
+	}
+	return p, nil
+}
+
+// pipes connects a task; it returns the ends that belong to it. Output goes through pipes of ours, so that the end of the task is not kept waiting by
+// what it left behind.
+func (p *process) pipes(stdin bool, stdout, stderr io.Writer) (theirs []*os.File, err error) {
+	for _, to := range []struct {
+		writer io.Writer
+		end    *io.Writer
+	}{{stdout, &p.command.Stdout}, {stderr, &p.command.Stderr}} {
+		read, write, err := os.Pipe()
+		if err != nil {
+			p.close(0)
+			return theirs, err
+		}
+		*to.end, theirs = write, append(theirs, write)
+		p.copy(to.writer, read)
+	}
+	if !stdin {
+		return theirs, nil
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		p.close(0)
+		return theirs, err
+	}
+	p.command.Stdin, p.stdin = read, write
+	return append(theirs, read), nil
+}
+
+func (p *process) copy(to io.Writer, from *os.File) {
+	p.readers = append(p.readers, from)
+	p.copying.Go(func() {
+		buffer := make([]byte, chunk)
+		rest := maxRest
+		for {
+			n, err := from.Read(buffer)
+			if n > 0 {
+				_, _ = to.Write(buffer[:n]) // whoever is gone does not stop the task's output
+			}
+			switch {
+			case errors.Is(err, os.ErrDeadlineExceeded) && rest > 0:
+				// The task has ended. What it printed may still be in the pipe, when the reader was slow.
+				rest -= chunk
+				if n, _ = readAvailable(from, buffer); n == 0 {
+					return
+				}
+				_, _ = to.Write(buffer[:n])
+			case err != nil:
+				return
+			}
+		}
+	})
+}
+
+// readAvailable reads what is there, without waiting.
+func readAvailable(from *os.File, buffer []byte) (n int, err error) {
+	raw, err := from.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	controlErr := raw.Control(func(fd uintptr) { n, err = syscall.Read(int(fd), buffer) })
+	return max(n, 0), errors.Join(err, controlErr)
+}
+
+// wait waits for the end, and for what was printed until then.
+func (p *process) wait() ending {
+	err := p.command.Wait()
+	p.mu.Lock()
+	p.ended = true
+	p.mu.Unlock()
+	p.close(drainTime)
+	p.endInput()
+	return endingOf(p.command.ProcessState, err)
+}
+
+func (p *process) close(limit time.Duration) {
+	for _, reader := range p.readers {
+		_ = reader.SetReadDeadline(time.Now().Add(limit))
+	}
+	p.copying.Wait()
+	for _, reader := range p.readers {
+		_ = reader.Close()
+	}
+	if p.stdin != nil {
+		_ = p.stdin.Close()
+	}
+}
+
+// feed writes what is typed, in a goroutine of its own: a task that does not read must not keep signals from it. written is called for each piece.
+func (p *process) feed(written func()) {
+	p.typed = make(chan []byte, window+1)
+	go func() {
+		for data := range p.typed {
+			if len(data) == 0 {
+				if p.terminal == nil {
+					_ = p.stdin.Close()
+				}
+				continue
+			}
+			_, _ = p.stdin.Write(data) // a task that has closed its input wants no more of it
+			written()
+		}
+	}()
+}
+
+// put hands on what is typed; nothing is the end. It never waits as long as no more than window pieces are under way.
+func (p *process) put(data []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.typed == nil {
+		return
+	}
+	select {
+	case p.typed <- data:
+	default:
+	}
+}
+
+func (p *process) endInput() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.typed != nil {
+		close(p.typed)
+		p.typed = nil
+	}
+}
+
+// signal sends a signal to the task and to all that it started in its process group.
+func (p *process) signal(number int) {
+	p.send(number, -1)
+}
+
+// signalAlone sends it to the process only.
+func (p *process) signalAlone(number int) { p.send(number, 1) }
+
+func (p *process) send(number, sign int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ended { // else its number may be somebody else's by now
+		_ = syscall.Kill(sign*p.command.Process.Pid, syscall.Signal(number))
+	}
+}
+
+func endingOf(state *os.ProcessState, err error) ending {
+	if state == nil {
+		return ending{Code: 1, Problem: err.Error()}
+	}
+	e := ending{Code: state.ExitCode(), Usage: launch.Usage{CPUMillis: (state.UserTime() + state.SystemTime()).Milliseconds()}}
+	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
+		e.MaxRSS = usage.Maxrss
+	}
+	if how, ok := state.Sys().(syscall.WaitStatus); ok && how.Signaled() {
+		e.Code, e.Signal = 0, int(how.Signal())
+	}
+	return e
+}
+
+// notStarted is the ending of a task that could not be started.
+func notStarted(err error) ending {
+	e := ending{Code: codeNoProgram, Problem: err.Error()}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		e.Problem = path.Err.Error()
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
+		e.Code, e.Problem = codeNotFound, "No such file or directory"
+	} else if errors.Is(err, fs.ErrPermission) {
+		e.Problem = "Permission denied"
+	}
+	return e
+}
+
+// lookPath finds a program by the PATH that it is to have.
+func lookPath(name, dir string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	for _, directory := range filepath.SplitList(launch.Value(env, "PATH")) {
+		if directory == "" {
+			directory = "."
+		}
+		if !filepath.IsAbs(directory) {
+			directory = filepath.Join(dir, directory)
+		}
+		path := filepath.Join(directory, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", exec.ErrNotFound
+}

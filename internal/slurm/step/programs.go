@@ -1,0 +1,237 @@
+package step
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+)
+
+// names are the commands that a script finds, all the same program.
+var names = []string{"srun", "scontrol", "squeue", "scancel", rshName}
+
+// Main is the program: by the name under which it was called, or by its first argument.
+func Main(ctx context.Context, args []string) int {
+	name := filepath.Base(args[0])
+	rest := args[1:]
+	if name == "vc-step" {
+		if len(rest) == 0 {
+			fmt.Fprintln(os.Stderr, "vc-step: error: this is what runs inside the pods of batch jobs; sbatch starts it")
+			return 1
+		}
+		name, rest = rest[0], rest[1:]
+	}
+	switch name {
+	case "srun":
+		return Srun(ctx, rest)
+	case "scontrol":
+		return Scontrol(ctx, rest)
+	case "squeue":
+		return Squeue(ctx, rest)
+	case "scancel":
+		return Scancel(ctx, rest)
+	case rshName:
+		return Rsh(ctx, rest)
+	case "launch":
+		return Launch(ctx)
+	case "session":
+		return Session(ctx, rest)
+	case "signal":
+		return Signal(ctx, rest)
+	case "install":
+		return report("vc-step", Install(rest))
+	}
+	fmt.Fprintf(os.Stderr, "vc-step: error: there is no command %q here: there are launch, session, signal, install, %s\n", name, strings.Join(names, ", "))
+	return 1
+}
+
+func report(program string, err error) int {
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: error: %v\n", program, err)
+		return 1
+	}
+	return 0
+}
+
+// informed prints the version or a help text where that was asked for.
+func informed(table *getopt.Table, p getopt.Parsed) bool {
+	switch {
+	case p.Has("version"):
+		fmt.Println("slurm " + slurmVersion)
+	case p.Has("usage"):
+		fmt.Print(table.UsageText())
+	case p.Has("help"):
+		fmt.Printf("Usage: %s [options...] %s\n\n%s", table.Program, table.Operands, table.OptionsText())
+	default:
+		return false
+	}
+	return true
+}
+
+// slurmVersion is the Slurm whose behaviour this is after: programs compare with it.
+const slurmVersion = "26.11.0"
+
+// Install copies this program into a directory, under its own name and those of the commands.
+func Install(args []string) error {
+	if len(args) != 1 {
+		return errors.New("install wants one directory")
+	}
+	directory := args[0]
+	if d := directoriesOf(os.Getenv); d.bin() != "" && os.Getenv(envVolumes) != "" {
+		directory = d.bin()
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(directory, 0o755); err != nil {
+		return err
+	}
+	target := filepath.Join(directory, "vc-step")
+	if err := copyFile(own, target); err != nil {
+		return err
+	}
+	for _, name := range names {
+		link := filepath.Join(directory, name)
+		_ = os.Remove(link)
+		if err := os.Symlink("vc-step", link); err != nil {
+			return err
+		}
+	}
+	// What is of the moment is written by whoever the job's container runs as.
+	run := filepath.Join(filepath.Dir(directory), "run")
+	if err := os.MkdirAll(run, 0o777); err != nil {
+		return err
+	}
+	return os.Chmod(run, 0o777)
+}
+
+// copyFile copies a program; a name beside it first, so that nobody runs half of one.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	return os.Rename(to+".new", to)
+}
+
+// Session runs a program, or this one as srun, for whoever made an interactive allocation, and ends the allocation with its code.
+func Session(ctx context.Context, args []string) int {
+	h, err := findHere()
+	if err != nil {
+		return report("vc-step", err)
+	}
+	w, err := h.askHead(ctx, request{Session: true})
+	if err != nil {
+		return report("vc-step", err)
+	}
+	defer w.Close()
+	if err := w.answer(nil, nil); err != nil {
+		return report("vc-step", err)
+	}
+	code := h.inSession(ctx, args)
+	if err := h.question(ctx, request{End: &endRequest{Code: code}}, nil); err != nil {
+		return max(code, report("vc-step", err))
+	}
+	return code
+}
+
+// inSession runs the program with the environment that a script would find.
+func (h *here) inSession(ctx context.Context, args []string) int {
+	var job jobAnswer
+	if err := h.question(ctx, request{Job: true}, &job); err != nil {
+		return report("vc-step", err)
+	}
+	terminal := cmp.Or(os.Getenv("TERM"), "xterm")
+	os.Clearenv()
+	_ = os.Setenv("TERM", terminal)
+	for _, entry := range job.Script {
+		name, value, _ := strings.Cut(entry, "=")
+		_ = os.Setenv(name, value)
+	}
+	if dir := job.Spec.WorkDir; dir == "" || os.Chdir(dir) != nil {
+		_ = os.Chdir("/")
+	}
+	if len(args) > 0 && args[0] == "srun" {
+		return Srun(ctx, args[1:])
+	}
+	if len(args) == 0 {
+		args = []string{shell()}
+	}
+	program, err := lookPath(args[0], ".", job.Script)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "salloc: error: Unable to exec command %q\n", args[0])
+		return codeNotFound
+	}
+	command := exec.CommandContext(ctx, program, args[1:]...)
+	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err = command.Run()
+	return endingOf(command.ProcessState, err).status()
+}
+
+// shell is the one that the container has.
+func shell() string {
+	for _, path := range []string{os.Getenv("SHELL"), "/bin/bash"} {
+		if info, err := os.Stat(path); path != "" && err == nil && info.Mode()&0o111 != 0 {
+			return path
+		}
+	}
+	return "/bin/sh"
+}
+
+// signalTable is what `vc-step signal` understands, with which scancel reaches into the pod.
+var signalTable = getopt.Table{Program: "vc-step signal", Options: []getopt.Option{
+	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "name", Help: "the signal"},
+	{Long: "batch", Short: 'b', Help: "to the script only"},
+	{Long: "full", Short: 'f', Help: "to script and steps"},
+	{Long: "step", Arg: getopt.Required, Value: "n", Help: "to one step"},
+}}
+
+// Signal sends a signal to script or steps.
+func Signal(ctx context.Context, args []string) int {
+	p, err := signalTable.Parse(args)
+	if err != nil {
+		return report("vc-step", err)
+	}
+	text, _ := p.Last("signal")
+	step, _ := p.Last("step")
+	r, err := signalOf(text, step, p.Has("batch"), p.Has("full"))
+	if err != nil {
+		return report("vc-step", err)
+	}
+	h, err := findHere()
+	if err == nil {
+		err = h.question(ctx, request{Signal: r}, nil)
+	}
+	return report("vc-step", err)
+}
+
+// firstWord is the interpreter that a script names in its first line.
+func firstWord(line string) string {
+	line, ok := strings.CutPrefix(line, "#!")
+	if !ok {
+		return ""
+	}
+	line, _, _ = strings.Cut(line, "\n")
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return ""
+	}
+	return words[0]
+}

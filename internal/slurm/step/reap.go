@@ -1,0 +1,49 @@
+package step
+
+import (
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+)
+
+// asInit runs the program once more below this process when this is the first of its container, whose duty it is to wait for processes that have lost
+// their parents; Go's way of waiting for children does not go together with that. It returns the exit code, and false when this is not the first process.
+func asInit() (code int, is bool) {
+	if os.Getpid() != 1 {
+		return 0, false
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return 0, false
+	}
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGQUIT, syscall.SIGCONT)
+	command := exec.Command(program, os.Args[1:]...)
+	command.Args[0] = os.Args[0]
+	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := command.Start(); err != nil {
+		return 0, false
+	}
+	child := command.Process.Pid
+	go func() {
+		for s := range signals {
+			if number, ok := s.(syscall.Signal); ok {
+				_ = syscall.Kill(child, number)
+			}
+		}
+	}()
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return 1, true
+		case pid == child && status.Exited():
+			return status.ExitStatus(), true
+		case pid == child && status.Signaled():
+			return 128 + int(status.Signal()), true
+		}
+	}
+}

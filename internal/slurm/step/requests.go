@@ -1,0 +1,117 @@
+package step
+
+import (
+	"os"
+
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// request opens a connection: exactly one of its parts is set.
+type request struct {
+	// Tasks runs tasks in this pod.
+	Tasks *tasksRequest `json:"tasks,omitempty"`
+	// Begin starts a step; the connection is the step's. Head only, as all that follows.
+	Begin *beginRequest `json:"begin,omitempty"`
+	// Job asks for what is known of the job: jobAnswer.
+	Job bool `json:"job,omitempty"`
+	// Signal sends a signal to what runs.
+	Signal *signalRequest `json:"signal,omitempty"`
+	// End ends the job: requeue, cancel, or with a code.
+	End *endRequest `json:"end,omitempty"`
+	// Session runs as long as the connection: an interactive allocation ends with it.
+	Session bool `json:"session,omitempty"`
+}
+
+// tasksRequest are the tasks of a step in one pod.
+type tasksRequest struct {
+	Step int `json:"step"`
+	// Dir is where they start, Env what they find beside what the container has by itself.
+	Dir   string   `json:"dir,omitempty"`
+	Env   []string `json:"env"`
+	Tasks []task   `json:"tasks"`
+	// Terminal is for task 0 only; its size is in characters.
+	Terminal      bool `json:"terminal,omitempty"`
+	Width, Height uint16
+}
+
+// task is one process of a step.
+type task struct {
+	Rank int      `json:"rank"`
+	Args []string `json:"args"`
+	Env  []string `json:"env,omitempty"`
+	// Stdin says that what is typed comes; else it is empty.
+	Stdin bool `json:"stdin,omitempty"`
+	// input is a file that is its input instead, in this process only.
+	input *os.File
+}
+
+// ending is how a task ended.
+type ending struct {
+	Code   int `json:"code"`
+	Signal int `json:"signal,omitempty"`
+	// Problem says why it did not start.
+	Problem string `json:"problem,omitempty"`
+	launch.Usage
+}
+
+// status is what a shell makes of it.
+func (e ending) status() int {
+	if e.Signal != 0 {
+		return 128 + e.Signal
+	}
+	return e.Code
+}
+
+// beginRequest asks for a step. Numbers that were not given are 0.
+type beginRequest struct {
+	Name     string   `json:"name"`
+	Nodes    int      `json:"nodes,omitempty"`
+	Tasks    int      `json:"tasks,omitempty"`
+	PerNode  int      `json:"perNode,omitempty"`
+	CPUs     int      `json:"cpus,omitempty"`
+	Only     []string `json:"only,omitempty"`
+	Not      []string `json:"not,omitempty"`
+	Relative int      `json:"relative,omitempty"`
+	// Overlap takes processors that others have, too.
+	Overlap bool `json:"overlap,omitempty"`
+	// Now does not wait for processors.
+	Now bool `json:"now,omitempty"`
+}
+
+// beginAnswer is a step that was given.
+type beginAnswer struct {
+	Step int `json:"step"`
+	// Hosts are the step's nodes, NodeIDs where they stand among the job's; Counts their tasks.
+	Hosts   []string `json:"hosts"`
+	NodeIDs []int    `json:"nodeIDs"`
+	Counts  []int    `json:"counts"`
+	CPUs    int      `json:"cpus"`
+}
+
+// jobAnswer is what is known of the job.
+type jobAnswer struct {
+	Spec  launch.Spec `json:"spec"`
+	Pod   launch.Pod  `json:"pod"`
+	Hosts []string    `json:"hosts"`
+	Start int64       `json:"start"`
+	// Container is what head's container has as environment by itself, Script what the script was given.
+	Container []string      `json:"container"`
+	Script    []string      `json:"script"`
+	Steps     []launch.Step `json:"steps"`
+}
+
+// signalRequest chooses what gets a signal.
+type signalRequest struct {
+	Number int `json:"number"`
+	// Batch is the script, Steps all steps; Step one of them, -1 for none in particular.
+	Batch bool `json:"batch,omitempty"`
+	Steps bool `json:"steps,omitempty"`
+	Step  int  `json:"step"`
+}
+
+// endRequest ends the job.
+type endRequest struct {
+	Requeue bool `json:"requeue,omitempty"`
+	Cancel  bool `json:"cancel,omitempty"`
+	Code    int  `json:"code,omitempty"`
+}

@@ -1,0 +1,78 @@
+package step
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// rshName is the program that MPI libraries start instead of ssh.
+const rshName = "vc-rsh"
+
+// withValue are ssh's options that have a value.
+const withValue = "bcDEeFIiJLlmOopQRSWw"
+
+// Rsh runs a command line on another node of the job, as ssh does: it takes ssh's options and heeds none, because what they are about (keys, ports,
+// terminals) there is not.
+func Rsh(ctx context.Context, args []string) int {
+	host, command := rshArguments(args)
+	if host == "" || len(command) == 0 {
+		fmt.Fprintln(os.Stderr, rshName+": error: a host and a command are needed, as for ssh")
+		return 255
+	}
+	h, err := findHere()
+	if err == nil {
+		var code int
+		if code, err = h.remote(ctx, host, strings.Join(command, " ")); err == nil {
+			return code
+		}
+	}
+	fmt.Fprintf(os.Stderr, "%s: error: %v\n", rshName, err)
+	return 255
+}
+
+// rshArguments finds host and command among ssh's options.
+func rshArguments(args []string) (host string, command []string) {
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "--":
+		case strings.HasPrefix(arg, "-") && len(arg) > 1:
+			if len(arg) == 2 && strings.Contains(withValue, arg[1:]) {
+				i++
+			}
+		default:
+			if _, name, user := strings.Cut(arg, "@"); user {
+				arg = name
+			}
+			return arg, args[i+1:]
+		}
+	}
+	return "", nil
+}
+
+// remote runs a command line in a shell of a node, outside of any step.
+func (h *here) remote(ctx context.Context, host, command string) (int, error) {
+	node, err := h.nodeCalled(host)
+	if err != nil {
+		return 0, err
+	}
+	o := &stepOptions{input: "all", unbuffered: true, quiet: true, command: []string{"sh", "-c", command}}
+	o.begin.Only, o.begin.Tasks, o.begin.Overlap, o.begin.Name = []string{h.place.Hosts[node]}, 1, true, rshName
+	r := newRunner(h, o)
+	if err := h.question(ctx, request{Job: true}, &r.job); err != nil {
+		return 0, err
+	}
+	return r.run(ctx)
+}
+
+// nodeCalled finds a node by its host name, with or without a domain.
+func (h *here) nodeCalled(name string) (int, error) {
+	short, _, _ := strings.Cut(name, ".")
+	for i, host := range h.place.Hosts {
+		if host == name || host == short {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("%s is no node of this job: %s", name, strings.Join(h.place.Hosts, ", "))
+}

@@ -1,0 +1,37 @@
+package step
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// signalNumber reads a signal by name, with or without SIG, or by number.
+func signalNumber(text string) (int, error) {
+	if n, err := strconv.Atoi(text); err == nil && n > 0 && n < 65 {
+		return n, nil
+	}
+	name := strings.ToUpper(text)
+	if !strings.HasPrefix(name, "SIG") {
+		name = "SIG" + name
+	}
+	if n := unix.SignalNum(name); n != 0 {
+		return int(n), nil
+	}
+	return 0, fmt.Errorf("%q is no signal", text)
+}
+
+// deaths are how a shell speaks of a process that a signal ended.
+var deaths = map[int]string{
+	1: "Hangup", 2: "Interrupt", 3: "Quit", 4: "Illegal instruction", 5: "Trace/breakpoint trap", 6: "Aborted", 7: "Bus error", 8: "Floating point exception",
+	9: "Killed", 10: "User defined signal 1", 11: "Segmentation fault", 12: "User defined signal 2", 13: "Broken pipe", 14: "Alarm clock", 15: "Terminated",
+}
+
+func death(number int) string {
+	if text, ok := deaths[number]; ok {
+		return text
+	}
+	return "Signal " + strconv.Itoa(number)
+}

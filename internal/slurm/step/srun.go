@@ -1,0 +1,469 @@
+package step
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// runner is one srun: a step, from its beginning to its end.
+type runner struct {
+	here    *here
+	options *stepOptions
+	job     jobAnswer
+	given   beginAnswer
+	head    *wire
+	nodes   []*nodeTasks
+	outputs *outputs
+	errors  io.Writer
+
+	mu        sync.Mutex // guards what follows
+	ends      map[int]ending
+	failed    bool
+	cancelled bool
+	sent      map[int]time.Time // signals, when they were passed on
+	failures  *failures
+}
+
+// nodeTasks are the step's tasks on one node.
+type nodeTasks struct {
+	host  string
+	first int // rank
+	tasks []task
+	wire  *wire
+	rooms map[int]*room // of each task that reads
+}
+
+// Srun runs a command in the tasks of a step and returns its exit code.
+func Srun(ctx context.Context, args []string) int {
+	parsed, err := srunTable.Parse(args)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "srun: %v\nTry \"srun --help\" for more information\n", err)
+		return 1
+	}
+	if done := informed(&srunTable, parsed); done {
+		return 0
+	}
+	code, err := srun(ctx, parsed)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "srun: error:", err)
+		return max(code, 1)
+	}
+	return code
+}
+
+func srun(ctx context.Context, parsed getopt.Parsed) (int, error) {
+	options, err := readOptions(parsed, os.Getenv)
+	if err != nil {
+		return 1, err
+	}
+	h, err := findHere()
+	if err != nil {
+		return 1, err
+	}
+	r := newRunner(h, options)
+	if err := h.question(ctx, request{Job: true}, &r.job); err != nil {
+		return 1, err
+	}
+	if id := options.jobID; id != "" && id != r.job.Pod.ID() && id != r.job.Pod.JobID {
+		return 1, fmt.Errorf("--jobid=%s is not this job, %s: from inside a pod only its own job can be reached", id, r.job.Pod.ID())
+	}
+	return r.run(ctx)
+}
+
+func newRunner(h *here, o *stepOptions) *runner {
+	return &runner{here: h, options: o, ends: map[int]ending{}, sent: map[int]time.Time{}, errors: os.Stderr}
+}
+
+func (r *runner) run(ctx context.Context) (int, error) {
+	var err error
+	if r.head, err = r.here.askHead(ctx, request{Begin: &r.options.begin}); err != nil {
+		return 1, err
+	}
+	defer r.head.Close()
+	if err := r.head.answer(&r.given, r.notice); err != nil {
+		return 1, err
+	}
+	if err := r.assign(); err != nil {
+		return 1, err
+	}
+	defer r.outputs.close()
+	restore := r.terminal()
+	defer restore()
+	r.failures = newFailures(r.errors, r.options.quiet)
+	err = r.start(ctx)
+	if err == nil {
+		err = r.attend()
+	}
+	for _, n := range r.nodes {
+		if n.wire != nil {
+			_ = n.wire.Close()
+		}
+	}
+	r.failures.flush()
+	result := r.result()
+	if err != nil {
+		result.Code = max(result.Code, 1)
+	}
+	if r.head.sendJSON(answerFrame, 0, result) == nil {
+		_ = r.head.SetReadDeadline(time.Now().Add(dialTime))
+		_ = r.head.answer(nil, nil)
+	}
+	return r.code(), err
+}
+
+func (r *runner) notice(text string) {
+	if !r.options.quiet {
+		fmt.Fprintln(r.errors, "srun:", text)
+	}
+}
+
+// assign makes the tasks: ranks node by node.
+func (r *runner) assign() error {
+	var programs []program
+	if r.options.multiProg {
+		text, err := os.ReadFile(r.options.command[0])
+		if err != nil {
+			return fmt.Errorf("Unable to open configuration file %s: %w", r.options.command[0], reasonOf(err))
+		}
+		if programs, err = parsePrograms(string(text)); err != nil {
+			return fmt.Errorf("%s: %w", r.options.command[0], err)
+		}
+	}
+	total := 0
+	for _, count := range r.given.Counts {
+		total += count
+	}
+	names := namesOf(&r.job, r.here)
+	names.Step = strconv.Itoa(r.given.Step)
+	r.outputs = newOutputs(r.options, names, total)
+	rank := 0
+	for i, host := range r.given.Hosts {
+		n := &nodeTasks{host: host, first: rank, rooms: map[int]*room{}}
+		for local := range r.given.Counts[i] {
+			t := task{Rank: rank, Args: r.options.command, Env: r.taskEnv(rank, local, i, n.first), Stdin: r.reads(rank)}
+			if programs != nil {
+				if t.Args = argsOf(programs, rank); t.Args == nil {
+					return fmt.Errorf("%s: no line is for task %d", r.options.command[0], rank)
+				}
+			}
+			if err := r.outputs.open(rank, host, i); err != nil {
+				return err
+			}
+			if t.Stdin {
+				n.rooms[rank] = newRoom()
+			}
+			n.tasks = append(n.tasks, t)
+			rank++
+		}
+		r.nodes = append(r.nodes, n)
+	}
+	return nil
+}
+
+// reads says whether a task gets what srun reads.
+func (r *runner) reads(rank int) bool {
+	if r.options.pty {
+		return rank == 0
+	}
+	switch r.options.input {
+	case "none":
+		return false
+	case "", "all":
+		return true
+	}
+	if only, err := strconv.Atoi(r.options.input); err == nil {
+		return only == rank
+	}
+	return true
+}
+
+// start reaches all agents, side by side, and starts the tasks once all are there.
+func (r *runner) start(ctx context.Context) error {
+	env := r.stepEnv()
+	width, height := uint16(0), uint16(0)
+	if r.options.pty {
+		width, height = windowSize(os.Stdin)
+	}
+	problems := make([]error, len(r.nodes))
+	var all sync.WaitGroup
+	for i, n := range r.nodes {
+		all.Go(func() {
+			connection, err := r.here.connect(ctx, n.host)
+			if err != nil {
+				problems[i] = fmt.Errorf("Task launch for StepId=%s.%d failed on node %s: %w", r.job.Pod.ID(), r.given.Step, n.host, err)
+				return
+			}
+			n.wire = newWire(connection)
+		})
+	}
+	all.Wait()
+	if err := errors.Join(problems...); err != nil {
+		return err
+	}
+	for _, n := range r.nodes {
+		ask := &tasksRequest{Step: r.given.Step, Dir: r.options.dir, Env: env, Tasks: n.tasks, Terminal: r.options.pty, Width: width, Height: height}
+		if err := n.wire.sendJSON(askFrame, 0, request{Tasks: ask}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attend passes streams and signals on until all tasks have ended.
+func (r *runner) attend() error {
+	stop := make(chan struct{})
+	defer close(stop)
+	go r.listenHead()
+	go r.signals(stop)
+	r.feedInput()
+	r.timers(stop)
+	problems := make([]error, len(r.nodes))
+	var all sync.WaitGroup
+	for i, n := range r.nodes {
+		all.Go(func() { problems[i] = r.follow(n) })
+	}
+	all.Wait()
+	return errors.Join(problems...)
+}
+
+// follow takes what a node's tasks say until they have ended.
+func (r *runner) follow(n *nodeTasks) error {
+	for {
+		f, err := n.wire.receive()
+		if err != nil {
+			return r.lost(n)
+		}
+		rank := int(f.task)
+		switch f.kind {
+		case stdoutFrame, stderrFrame:
+			r.outputs.write(rank, f.kind == stderrFrame, f.data)
+		case takenFrame:
+			n.rooms[rank].give(false)
+		case exitFrame:
+			var e ending
+			if json.Unmarshal(f.data, &e) == nil {
+				r.outputs.flush(rank)
+				r.ended(n, rank, e)
+			}
+		case noticeFrame:
+			fmt.Fprintln(r.errors, "slurmstepd:", string(f.data))
+		case errorFrame:
+			return fmt.Errorf("node %s: %s", n.host, f.data)
+		case answerFrame:
+			return nil
+		}
+	}
+}
+
+// lost is about a node whose agent is gone before its tasks have ended.
+func (r *runner) lost(n *nodeTasks) error {
+	r.mu.Lock()
+	missing := 0
+	for _, t := range n.tasks {
+		if _, ended := r.ends[t.Rank]; !ended {
+			missing++
+			r.ends[t.Rank] = ending{Signal: int(syscall.SIGKILL)}
+		}
+	}
+	r.mu.Unlock()
+	if missing == 0 {
+		return nil
+	}
+	r.pass(int(syscall.SIGTERM)) // without a node the step can go nowhere
+	return fmt.Errorf("Node failure on %s", n.host)
+}
+
+func (r *runner) ended(n *nodeTasks, rank int, e ending) {
+	n.rooms[rank].give(true)
+	r.mu.Lock()
+	r.ends[rank] = e
+	first, bad := len(r.ends) == 1, e.status() != 0 && !r.failed
+	r.failed = r.failed || e.status() != 0
+	r.mu.Unlock()
+	if e.Problem != "" {
+		fmt.Fprintf(r.errors, "slurmstepd: error: execve(): %s: %s\n", n.tasks[rank-n.first].Args[0], e.Problem)
+	}
+	r.failures.add(n.host, rank, e)
+	if bad && r.options.killOnBadExit {
+		r.failures.flush()
+		r.notice(fmt.Sprintf("Terminating StepId=%s.%d", r.job.Pod.ID(), r.given.Step))
+		r.terminate()
+	}
+	if first && r.options.wait > 0 {
+		time.AfterFunc(r.options.wait, func() {
+			r.notice(fmt.Sprintf("First task exited %ds ago", int(r.options.wait.Seconds())))
+			r.terminate()
+		})
+	}
+}
+
+// terminate ends all tasks that there still are.
+func (r *runner) terminate() {
+	for _, number := range []syscall.Signal{syscall.SIGCONT, syscall.SIGTERM} {
+		r.pass(int(number))
+	}
+	time.AfterFunc(killWait, func() { r.pass(int(syscall.SIGKILL)) })
+}
+
+// pass sends a signal to all tasks. One that comes by two ways within a moment is one.
+func (r *runner) pass(number int) {
+	r.mu.Lock()
+	recent := time.Since(r.sent[number]) < 100*time.Millisecond
+	r.sent[number] = time.Now()
+	if number == int(syscall.SIGTERM) || number == int(syscall.SIGKILL) {
+		r.cancelled = true
+	}
+	r.mu.Unlock()
+	if recent {
+		return
+	}
+	for _, n := range r.nodes {
+		_ = n.wire.send(signalFrame, 0, numberBytes(number))
+	}
+}
+
+// listenHead passes on what the head sends: signals.
+func (r *runner) listenHead() {
+	for {
+		f, err := r.head.receive()
+		if err != nil {
+			r.terminate() // no step without its job
+			return
+		}
+		if f.kind == signalFrame {
+			r.pass(number(f.data))
+		}
+	}
+}
+
+// interruptTime is within which a second Ctrl-C means it.
+const interruptTime = time.Second
+
+// signals passes on what srun itself is sent. A first Ctrl-C asks only.
+func (r *runner) signals(stop <-chan struct{}) {
+	received := make(chan os.Signal, 16)
+	signal.Notify(received, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGALRM, syscall.SIGWINCH)
+	defer signal.Stop(received)
+	var asked time.Time
+	for {
+		select {
+		case <-stop:
+			return
+		case s := <-received:
+			switch number, _ := s.(syscall.Signal); {
+			case number == syscall.SIGWINCH:
+				r.resize()
+			case number == syscall.SIGINT && time.Since(asked) > interruptTime:
+				asked = time.Now()
+				r.notice("interrupt (one more within 1 sec to abort)")
+				r.notice(fmt.Sprintf("StepId=%s.%d tasks %s: running", r.job.Pod.ID(), r.given.Step, r.running()))
+			case number == syscall.SIGINT:
+				r.notice(fmt.Sprintf("sending Ctrl-C to StepId=%s.%d", r.job.Pod.ID(), r.given.Step))
+				r.pass(int(number))
+				time.AfterFunc(killWait, r.terminate)
+			default:
+				r.pass(int(number))
+			}
+		}
+	}
+}
+
+// running lists the tasks that have not ended.
+func (r *runner) running() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var ranks []int
+	for _, n := range r.nodes {
+		for _, t := range n.tasks {
+			if _, ended := r.ends[t.Rank]; !ended {
+				ranks = append(ranks, t.Rank)
+			}
+		}
+	}
+	return rankList(ranks)
+}
+
+func (r *runner) resize() {
+	if !r.options.pty {
+		return
+	}
+	width, height := windowSize(os.Stdin)
+	size := binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, width), height)
+	_ = r.nodes[0].wire.send(resizeFrame, 0, size)
+}
+
+// terminal makes srun's own terminal one that only passes keys on, when a task has one; the function undoes that.
+func (r *runner) terminal() (restore func()) {
+	if !r.options.pty || !term.IsTerminal(int(os.Stdin.Fd())) {
+		return func() {}
+	}
+	state, err := term.MakeRaw(int(os.Stdin.Fd()))
+	if err != nil {
+		return func() {}
+	}
+	return func() { _ = term.Restore(int(os.Stdin.Fd()), state) }
+}
+
+// timers end the step at its limit, and send what is to be sent before.
+func (r *runner) timers(stop <-chan struct{}) {
+	if r.options.limit <= 0 {
+		return
+	}
+	end := time.AfterFunc(r.options.limit, func() {
+		fmt.Fprintf(r.errors, "slurmstepd: error: *** STEP %s.%d ON %s CANCELLED AT %s DUE TO TIME LIMIT ***\n",
+			r.job.Pod.ID(), r.given.Step, r.given.Hosts[0], time.Now().Format("2006-01-02T15:04:05"))
+		r.terminate()
+	})
+	timers := []*time.Timer{end}
+	if s := r.options.signal; s != nil {
+		timers = append(timers, time.AfterFunc(max(0, r.options.limit-time.Duration(s.Seconds)*time.Second), func() { r.pass(s.Number) }))
+	}
+	go func() {
+		<-stop
+		for _, timer := range timers {
+			timer.Stop()
+		}
+	}()
+}
+
+// result is what the head is told of the step.
+func (r *runner) result() launch.Step {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := launch.Step{Cancelled: r.cancelled}
+	for _, e := range r.ends {
+		s.Code = max(s.Code, e.Code)
+		if s.Signal == 0 {
+			s.Signal = e.Signal
+		}
+		s.CPUMillis += e.CPUMillis
+		s.MaxRSS = max(s.MaxRSS, e.MaxRSS)
+	}
+	return s
+}
+
+// code is srun's own: the highest of its tasks.
+func (r *runner) code() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	code := 0
+	for _, e := range r.ends {
+		code = max(code, e.status())
+	}
+	return code
+}

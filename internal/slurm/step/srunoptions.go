@@ -1,0 +1,246 @@
+package step
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// stepOptions are what srun was told.
+type stepOptions struct {
+	begin         beginRequest
+	input         string
+	output, error string
+	keep          bool
+	label         bool
+	unbuffered    bool
+	pty           bool
+	dir           string
+	export        string
+	killOnBadExit bool
+	wait          time.Duration
+	limit         time.Duration
+	signal        *launch.Signal
+	multiProg     bool
+	jobID         string
+	gpusPerTask   int
+	cpusGiven     bool
+	quiet         bool
+	command       []string
+}
+
+// readOptions reads the words after srun; env gives defaults where Slurm has them.
+func readOptions(p getopt.Parsed, env func(string) string) (*stepOptions, error) {
+	o := &stepOptions{command: p.Operands, input: "all"}
+	o.begin.Relative = 0
+	o.label, o.unbuffered, o.killOnBadExit = env("SLURM_LABELIO") != "", env("SLURM_UNBUFFEREDIO") != "", env("SLURM_KILL_BAD_EXIT") == "1"
+	r := &optionReader{parsed: p, options: o}
+	r.sizes(env)
+	r.streams()
+	r.way()
+	if r.err != nil {
+		return nil, r.err
+	}
+	if len(o.command) == 0 {
+		return nil, fmt.Errorf("No command given to execute.")
+	}
+	if o.begin.Name == "" {
+		o.begin.Name = filepath.Base(o.command[0])
+	}
+	if o.dir == "" {
+		o.dir, _ = os.Getwd()
+	}
+	return o, nil
+}
+
+// optionReader keeps the first error.
+type optionReader struct {
+	parsed  getopt.Parsed
+	options *stepOptions
+	err     error
+}
+
+func (r *optionReader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf(format, args...)
+	}
+}
+
+// count reads a number of at least least.
+func (r *optionReader) count(name string, to *int, least int) bool {
+	text, given := r.parsed.Last(name)
+	if !given {
+		return false
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least {
+		r.fail("Invalid numeric value %q for --%s.", text, name)
+	}
+	*to = n
+	return true
+}
+
+func (r *optionReader) sizes(env func(string) string) {
+	o := r.options
+	if text, given := r.parsed.Last("nodes"); given {
+		least, most, isRange := strings.Cut(text, "-")
+		n, err := strconv.Atoi(least)
+		if isRange && err == nil {
+			n, err = strconv.Atoi(most)
+		}
+		if err != nil || n < 1 {
+			r.fail("Invalid node count %q", text)
+		}
+		o.begin.Nodes = n
+	}
+	r.count("ntasks", &o.begin.Tasks, 1)
+	r.count("ntasks-per-node", &o.begin.PerNode, 1)
+	r.count("relative", &o.begin.Relative, 0)
+	r.count("gpus-per-task", &o.gpusPerTask, 0)
+	if o.cpusGiven = r.count("cpus-per-task", &o.begin.CPUs, 1); !o.cpusGiven {
+		if n, err := strconv.Atoi(env("SRUN_CPUS_PER_TASK")); err == nil && n > 0 {
+			o.begin.CPUs, o.cpusGiven = n, true
+		}
+	}
+	o.begin.Only, o.begin.Not = r.hosts("nodelist"), r.hosts("exclude")
+	o.begin.Overlap = r.parsed.Has("overlap") || r.parsed.Has("overcommit")
+	o.begin.Now = r.parsed.Has("immediate")
+	if n := o.begin.Nodes; n > 0 && o.begin.Tasks > 0 && o.begin.Tasks < n {
+		o.begin.Nodes = o.begin.Tasks // Slurm warns and goes on, too
+	}
+}
+
+func (r *optionReader) hosts(name string) []string {
+	text, given := r.parsed.Last(name)
+	if !given {
+		return nil
+	}
+	if strings.Contains(text, "/") {
+		file, err := os.ReadFile(text)
+		if err != nil {
+			r.fail("Invalid --%s: %v", name, err)
+		}
+		text = strings.Join(strings.Fields(string(file)), ",")
+	}
+	hosts, err := hostlist.Expand(text)
+	if err != nil {
+		r.fail("Invalid --%s: %v", name, err)
+	}
+	return hosts
+}
+
+func (r *optionReader) streams() {
+	o := r.options
+	for name, to := range map[string]*string{"input": &o.input, "output": &o.output, "error": &o.error} {
+		if text, given := r.parsed.Last(name); given {
+			*to = text
+		}
+	}
+	if mode, given := r.parsed.Last("open-mode"); given {
+		if !slices.Contains([]string{"a", "append", "t", "truncate"}, mode) {
+			r.fail("Invalid --open-mode specification %q: append or truncate", mode)
+		}
+		o.keep = mode[0] == 'a'
+	}
+	o.label = o.label || r.parsed.Has("label")
+	o.unbuffered = o.unbuffered || r.parsed.Has("unbuffered")
+	o.pty = r.parsed.Has("pty")
+	o.quiet = r.parsed.Has("quiet")
+}
+
+func (r *optionReader) way() {
+	o := r.options
+	o.begin.Name, _ = r.parsed.Last("job-name")
+	o.dir, _ = r.parsed.Last("chdir")
+	o.export, _ = r.parsed.Last("export")
+	o.jobID, _ = r.parsed.Last("jobid")
+	o.multiProg = r.parsed.Has("multi-prog")
+	if text, given := r.parsed.Last("kill-on-bad-exit"); given {
+		o.killOnBadExit = text != "0"
+	}
+	var seconds int
+	if r.count("wait", &seconds, 0) {
+		o.wait = time.Duration(seconds) * time.Second
+	}
+	r.limits()
+	switch mpi, _ := r.parsed.Last("mpi"); mpi {
+	case "", "none", "list":
+	default:
+		r.fail("--mpi=%s is not supported here: use mpirun, or srun --mpi=none", mpi)
+	}
+	if r.parsed.Has("het-group") {
+		r.fail("--het-group is not supported in steps here")
+	}
+}
+
+func (r *optionReader) limits() {
+	if text, given := r.parsed.Last("time"); given {
+		limit, err := parseLimit(text)
+		if err != nil {
+			r.fail("Invalid --time specification")
+		}
+		r.options.limit = limit
+	}
+	if text, given := r.parsed.Last("signal"); given {
+		signal, err := parseSignal(text)
+		if err != nil {
+			r.fail("Invalid --signal specification")
+		}
+		r.options.signal = signal
+	}
+}
+
+// parseLimit reads minutes, minutes:seconds, hours:minutes:seconds and those with days before them.
+func parseLimit(text string) (time.Duration, error) {
+	days, clock, hasDays := strings.Cut(text, "-")
+	if !hasDays {
+		days, clock = "0", text
+	}
+	parts := strings.Split(clock, ":")
+	if len(parts) > 3 {
+		return 0, fmt.Errorf("%q is no time", text)
+	}
+	units := []time.Duration{time.Minute, time.Second}
+	switch {
+	case hasDays:
+		units = []time.Duration{time.Hour, time.Minute, time.Second}
+	case len(parts) == 3:
+		units = []time.Duration{time.Hour, time.Minute, time.Second}
+	}
+	n, err := strconv.Atoi(days)
+	total := time.Duration(n) * 24 * time.Hour
+	for i, part := range parts {
+		if err == nil && i < len(units) {
+			n, err = strconv.Atoi(part)
+			total += time.Duration(n) * units[i]
+		}
+	}
+	if err != nil || total < 0 {
+		return 0, fmt.Errorf("%q is no time", text)
+	}
+	return total, nil
+}
+
+// parseSignal reads USR1@30, or a number.
+func parseSignal(text string) (*launch.Signal, error) {
+	name, before, timed := strings.Cut(text, "@")
+	s := &launch.Signal{Seconds: 60}
+	var err error
+	if s.Number, err = signalNumber(name); err != nil {
+		return nil, err
+	}
+	if timed {
+		if s.Seconds, err = strconv.ParseInt(before, 10, 32); err != nil || s.Seconds < 0 {
+			return nil, fmt.Errorf("%q is no number of seconds", before)
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,92 @@
+package step
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// ofThePod are variables that belong to one pod: another one has its own.
+var ofThePod = []string{
+	"HOSTNAME", launch.EnvPod, launch.EnvTask, launch.EnvNode, launch.EnvAddress, "VC_TASK_INDEX", "VK_TASK_INDEX", "SLURMD_NODENAME", envVolumes,
+}
+
+// stepEnv is what all tasks of the step find beside what their containers have: what srun has and the head's container has not, and the step.
+func (r *runner) stepEnv() []string {
+	var env []string
+	for _, entry := range exported(os.Environ(), r.options.export) {
+		name, _, _ := strings.Cut(entry, "=")
+		if !slices.Contains(r.job.Container, entry) && !slices.Contains(ofThePod, name) {
+			env = append(env, entry)
+		}
+	}
+	total := 0
+	for _, count := range r.given.Counts {
+		total += count
+	}
+	step, tasks := strconv.Itoa(r.given.Step), strconv.Itoa(total)
+	list, nodes := hostlist.Compress(r.given.Hosts), strconv.Itoa(len(r.given.Hosts))
+	perNode := launch.RunLength(r.given.Counts)
+	env = append(env,
+		"SLURM_STEP_ID="+step, "SLURM_STEPID="+step, "SLURM_STEP_NODELIST="+list, "SLURM_NODELIST="+list,
+		"SLURM_STEP_NUM_NODES="+nodes, "SLURM_NNODES="+nodes, "SLURM_STEP_NUM_TASKS="+tasks, "SLURM_NTASKS="+tasks, "SLURM_NPROCS="+tasks,
+		"SLURM_STEP_TASKS_PER_NODE="+perNode, "SLURM_TASKS_PER_NODE="+perNode, "SLURM_NTASKS_PER_NODE="+strconv.Itoa(slices.Max(r.given.Counts)),
+		"SLURM_LAUNCH_NODE_IPADDR="+r.here.pod.Address, "SLURM_SRUN_COMM_HOST="+r.here.pod.Address,
+	)
+	if r.options.cpusGiven {
+		env = append(env, "SLURM_CPUS_PER_TASK="+strconv.Itoa(r.options.begin.CPUs))
+	}
+	if r.options.label {
+		env = append(env, "SLURM_LABELIO=1")
+	}
+	return env
+}
+
+// taskEnv is what one task finds.
+func (r *runner) taskEnv(rank, local, node, first int) []string {
+	ranks := make([]string, r.given.Counts[node])
+	for i := range ranks {
+		ranks[i] = strconv.Itoa(first + i)
+	}
+	env := []string{
+		"SLURM_PROCID=" + strconv.Itoa(rank), "SLURM_LOCALID=" + strconv.Itoa(local), "SLURM_NODEID=" + strconv.Itoa(node), "SLURM_GTIDS=" + strings.Join(ranks, ","),
+	}
+	if each := r.options.gpusPerTask; each > 0 && (local+1)*each <= r.job.Spec.GPUsOnNode {
+		own := make([]string, each)
+		for i := range own {
+			own[i] = strconv.Itoa(local*each + i)
+		}
+		env = append(env, "CUDA_VISIBLE_DEVICES="+strings.Join(own, ","), "SLURM_GPUS_PER_TASK="+strconv.Itoa(each))
+	}
+	return env
+}
+
+// exported is what --export lets through: ALL, NONE, or names and NAME=value, with ALL among them or not. What Slurm itself sets, and where
+// programs are found, comes along in any case.
+func exported(env []string, export string) []string {
+	if export == "" || export == "ALL" {
+		return env
+	}
+	var through []string
+	own := func(entry string) bool {
+		return strings.HasPrefix(entry, "SLURM_") || strings.HasPrefix(entry, "PATH=")
+	}
+	words := strings.Split(export, ",")
+	all := slices.Contains(words, "ALL")
+	for _, entry := range env {
+		name, _, _ := strings.Cut(entry, "=")
+		if all || own(entry) || slices.Contains(words, name) {
+			through = append(through, entry)
+		}
+	}
+	for _, word := range words {
+		if strings.Contains(word, "=") {
+			through = launch.Merge(through, []string{word})
+		}
+	}
+	return through
+}

@@ -1,0 +1,88 @@
+package step
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// output is where the script's output goes: the pod's log, and a file where one was asked for and can be seen from here.
+type output struct {
+	stdout, stderr io.Writer
+	files          []*os.File
+}
+
+// tee writes to the log and to a file. A file that cannot be written any more, because a disk is full, is told once and given up.
+type tee struct {
+	log  io.Writer
+	path string
+	mu   *sync.Mutex // both streams may share a file
+	file *os.File
+	lost *bool
+}
+
+func (t tee) Write(data []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !*t.lost {
+		if _, err := t.file.Write(data); err != nil {
+			*t.lost = true
+			fmt.Fprintf(os.Stderr, "slurmstepd: error: write %s: %v: from here on output is in the pod's log only\n", t.path, err)
+		}
+	}
+	return t.log.Write(data)
+}
+
+// openOutput opens the files of --output and --error, which may be the same.
+func openOutput(spec *launch.Spec, names launch.Names) (*output, error) {
+	o := &output{stdout: os.Stdout, stderr: os.Stderr}
+	opened := map[string]tee{}
+	for _, stream := range []struct {
+		what, pattern string
+		to            *io.Writer
+	}{{"stdout", spec.Output, &o.stdout}, {"stderr", cmp.Or(spec.Error, spec.Output), &o.stderr}} {
+		if stream.pattern == "" {
+			continue
+		}
+		path, err := names.Expand(stream.pattern)
+		if err != nil {
+			return nil, err
+		}
+		file, there := opened[path]
+		if !there {
+			f, err := openFile(path, spec.WorkDir, spec.Append)
+			if err != nil {
+				return nil, fmt.Errorf("Could not open %s file %s: %w", stream.what, path, reasonOf(err))
+			}
+			o.files = append(o.files, f)
+			file = tee{path: path, mu: &sync.Mutex{}, file: f, lost: new(bool)}
+			opened[path] = file
+		}
+		file.log = *stream.to
+		*stream.to = file
+	}
+	return o, nil
+}
+
+// openFile opens a file for output.
+func openFile(path, dir string, keep bool) (*os.File, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	if !keep {
+		flags |= os.O_TRUNC
+	}
+	return os.OpenFile(path, flags, 0o644)
+}
+
+func (o *output) close() {
+	for _, file := range o.files {
+		_ = file.Close()
+	}
+}

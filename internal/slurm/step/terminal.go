@@ -1,0 +1,58 @@
+package step
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is a pseudo terminal: master is ours, slave the task's.
+type terminal struct{ master, slave *os.File }
+
+func openTerminal(width, height uint16) (*terminal, error) {
+	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("pseudo terminal: %w", err)
+	}
+	master := os.NewFile(uintptr(fd), "/dev/ptmx")
+	number, err := -1, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	if err == nil {
+		number, err = unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	}
+	if err != nil {
+		_ = master.Close()
+		return nil, fmt.Errorf("pseudo terminal: %w", err)
+	}
+	slave, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		_ = master.Close()
+		return nil, fmt.Errorf("pseudo terminal: %w", err)
+	}
+	t := &terminal{master, slave}
+	t.resize(width, height)
+	return t, nil
+}
+
+// resize tells what runs on the terminal how large it is; 0 is unknown.
+func (t *terminal) resize(width, height uint16) {
+	if width == 0 || height == 0 {
+		return
+	}
+	// Not Fd(): it would make the master blocking, and a read of it impossible to end.
+	if raw, err := t.master.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) {
+			_ = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Col: width, Row: height})
+		})
+	}
+}
+
+// windowSize is that of the terminal of a file, zeros when it is none.
+func windowSize(file *os.File) (width, height uint16) {
+	size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, 0
+	}
+	return size.Col, size.Row
+}

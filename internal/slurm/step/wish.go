@@ -1,0 +1,107 @@
+package step
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// wish is what a step needs: some of the candidates, with so many tasks on each.
+type wish struct {
+	candidates []int // nodes of the job, in the order in which they are taken
+	counts     []int // tasks by node of the step
+	cpus       int   // of each task
+	overlap    bool
+}
+
+// plan says what a step needs of the job, whoever else is there; an error is of a step that can never be.
+func (h *head) plan(r *beginRequest) (*wish, error) {
+	impossible := func(why string) error { return fmt.Errorf("Unable to create step for job %s: %s", h.pod.ID(), why) }
+	candidates, err := h.candidates(r)
+	if err != nil {
+		return nil, impossible(err.Error())
+	}
+	nodes := r.Nodes
+	switch {
+	case nodes > len(candidates):
+		return nil, impossible("Requested node configuration is not available")
+	case nodes == 0 && r.Tasks > 0 && r.PerNode > 0:
+		nodes = min(len(candidates), (r.Tasks+r.PerNode-1)/r.PerNode)
+	case nodes == 0 && r.Tasks > 0 && len(r.Only) == 0:
+		nodes = min(len(candidates), r.Tasks)
+	case nodes == 0:
+		nodes = len(candidates)
+	}
+	w := &wish{candidates: candidates, cpus: r.CPUs, overlap: r.Overlap}
+	if w.cpus == 0 {
+		w.cpus = max(h.spec.CPUsPerTask, 1)
+	}
+	tasks, perNode := r.Tasks, r.PerNode
+	switch {
+	case tasks == 0 && perNode > 0:
+		tasks = nodes * perNode
+	case tasks == 0:
+		perNode = h.spec.TasksPerNode
+		for _, count := range launch.Spread(h.spec.TasksOf(len(h.hosts)), len(h.hosts), perNode)[:nodes] {
+			tasks += count
+		}
+	}
+	if perNode > 0 && perNode*nodes < tasks {
+		if r.PerNode > 0 {
+			return nil, impossible("More tasks requested than --ntasks-per-node has room for")
+		}
+		perNode = 0
+	}
+	if tasks < nodes {
+		return nil, impossible(fmt.Sprintf("%d tasks cannot run on %d nodes", tasks, nodes))
+	}
+	w.counts = launch.Spread(tasks, nodes, perNode)
+	if slices.Max(w.counts)*w.cpus > h.spec.CPUs && !r.Overlap {
+		return nil, impossible("More processors requested than permitted")
+	}
+	return w, nil
+}
+
+// candidates are the nodes that a step may have.
+func (h *head) candidates(r *beginRequest) ([]int, error) {
+	for _, name := range append(slices.Clone(r.Only), r.Not...) {
+		if !slices.Contains(h.hosts, name) {
+			return nil, fmt.Errorf("Requested node configuration is not available (%s is no node of this job)", name)
+		}
+	}
+	var candidates []int
+	if len(r.Only) > 0 {
+		for _, name := range r.Only {
+			candidates = append(candidates, slices.Index(h.hosts, name))
+		}
+		slices.Sort(candidates)
+		return slices.Compact(candidates), nil
+	}
+	if r.Relative >= len(h.hosts) {
+		return nil, fmt.Errorf("Requested node configuration is not available (--relative=%d of %d nodes)", r.Relative, len(h.hosts))
+	}
+	for i := r.Relative; i < len(h.hosts); i++ {
+		if !slices.Contains(r.Not, h.hosts[i]) {
+			candidates = append(candidates, i)
+		}
+	}
+	return candidates, nil
+}
+
+// choose finds nodes for the counts, first come: nil when too few have processors left.
+func (w *wish) choose(used []int, cpus int) []int {
+	var nodes []int
+	for _, node := range w.candidates {
+		if len(nodes) == len(w.counts) {
+			break
+		}
+		if w.overlap || used[node]+w.counts[len(nodes)]*w.cpus <= cpus {
+			nodes = append(nodes, node)
+		}
+	}
+	if len(nodes) < len(w.counts) {
+		return nil
+	}
+	return nodes
+}
