@@ -21,6 +21,8 @@ type Given struct {
 	HasValue bool
 	// As is the option as it was typed, without its value: --part, -p.
 	As string
+	// At is where the option stands among the words, the first at 0.
+	At int
 }
 
 // Parsed is a command line that was read.
@@ -60,8 +62,10 @@ func (p *Parsed) All(name string) []string {
 // Parse reads the words of a command line. An error is an *Error.
 func (t *Table) Parse(words []string) (Parsed, error) {
 	var p Parsed
+	all := len(words)
 	for len(words) > 0 {
-		word := words[0]
+		word, before := words[0], len(p.Given)
+		at := all - len(words)
 		words = words[1:]
 		var err error
 		switch {
@@ -81,6 +85,9 @@ func (t *Table) Parse(words []string) (Parsed, error) {
 		}
 		if err != nil {
 			return Parsed{}, err
+		}
+		for i := before; i < len(p.Given); i++ {
+			p.Given[i].At = at
 		}
 	}
 	return p, nil

@@ -51,8 +51,11 @@ func ParseMemory(text string) (MiB, error) {
 	return MiB(n), nil
 }
 
+// maxScaled is the largest number with a suffix.
+const maxScaled = 1e17
+
 func times(n, factor int64) (int64, error) {
-	if n > 1<<62/factor {
+	if n > maxScaled/factor {
 		return 0, bad("the number is too large")
 	}
 	return n * factor, nil

@@ -112,7 +112,7 @@ func timeHint(text string) string {
 
 // digits reads a number that is written in digits alone.
 func digits(text string) (int64, bool) {
-	if text == "" || len(text) > 15 || strings.Trim(text, "0123456789") != "" {
+	if text == "" || len(text) > 18 || strings.Trim(text, "0123456789") != "" {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(text, 10, 64)

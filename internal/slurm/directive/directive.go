@@ -1,0 +1,174 @@
+// Package directive reads the #SBATCH lines of a batch script.
+//
+//	In:   the text of a script
+//	Out:  Script: the words of its directives, each with its line, component by component; what is to be remarked
+//
+// The words are options still to be read by getopt, with the option table of sbatch.
+//
+// # Invariants
+//
+//   - Pure. The script itself is not changed: directives are comments to its interpreter.
+package directive
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/fault"
+)
+
+// MaxSize is how large a script may be, in bytes: it has to fit into a ConfigMap with what goes with it.
+const MaxSize = 900 << 10
+
+// Word is one word of a directive.
+type Word struct {
+	Text string
+	// Line counts from 1.
+	Line int
+}
+
+// Script is what was read of a script.
+type Script struct {
+	// Components are the words for each component of the job: one, unless the script has lines that say hetjob.
+	Components [][]Word
+	// Late are the lines with directives after the first command: they have no effect.
+	Late []int
+	// Slurm are the lines that say #SLURM in place of #SBATCH.
+	Slurm []int
+}
+
+// Texts are the words of a component alone.
+func Texts(words []Word) []string {
+	texts := make([]string, len(words))
+	for i, word := range words {
+		texts[i] = word.Text
+	}
+	return texts
+}
+
+// Check says what keeps a text from being a batch script.
+func Check(text []byte) error {
+	switch {
+	case len(text) == 0:
+		return fault.Errorf("write a script that begins with #!/bin/sh, or use --wrap='COMMAND'", "the batch script is empty")
+	case len(bytes.TrimSpace(text)) == 0:
+		return fault.Errorf("write a script that begins with #!/bin/sh, or use --wrap='COMMAND'", "the batch script has nothing but blanks in it")
+	case !bytes.HasPrefix(text, []byte("#!")):
+		return fault.Errorf("", "This does not look like a batch script.  The first\nline must start with #! followed by the path to an interpreter.\nFor instance: #!/bin/sh")
+	case bytes.IndexByte(text, 0) >= 0:
+		return fault.Errorf("a batch script is text; call a program from it", "the batch script has a NUL byte in line %d", 1+bytes.Count(text[:bytes.IndexByte(text, 0)], []byte("\n")))
+	case bytes.Contains(text, []byte("\r\n")):
+		return fault.Errorf("take them out with dos2unix, or sed -i 's/\\r$//'", "the batch script has line ends of DOS (\\r\\n), first in line %d", 1+bytes.Count(text[:bytes.Index(text, []byte("\r\n"))], []byte("\n")))
+	case len(text) > MaxSize:
+		return fault.Errorf("it is kept in a ConfigMap: put what is large into a file beside it", "the batch script has %d bytes, more than %d", len(text), MaxSize)
+	}
+	return nil
+}
+
+// Read reads the directives of a script, up to its first command. The text must have passed Check.
+func Read(text []byte) (Script, error) {
+	script := Script{Components: [][]Word{nil}}
+	atCommand := false
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		line := strings.TrimSuffix(string(line), "\n")
+		rest, is := strings.CutPrefix(line, "#SBATCH")
+		if !is {
+			if rest, is = strings.CutPrefix(line, "#SLURM"); is && !atCommand {
+				script.Slurm = append(script.Slurm, number)
+			}
+		}
+		switch {
+		case is && atCommand:
+			script.Late = append(script.Late, number)
+		case is:
+			if err := script.add(rest, number); err != nil {
+				return Script{}, err
+			}
+		case !atCommand:
+			blank := strings.TrimLeft(line, " \t")
+			atCommand = blank != "" && blank[0] != '#'
+		}
+	}
+	return script, nil
+}
+
+// add reads one directive.
+func (s *Script) add(rest string, line int) error {
+	words, err := split(rest, line)
+	if err != nil {
+		return err
+	}
+	if len(words) == 1 && (words[0].Text == "hetjob" || words[0].Text == "packjob") {
+		s.Components = append(s.Components, nil)
+		return nil
+	}
+	last := len(s.Components) - 1
+	s.Components[last] = append(s.Components[last], words...)
+	return nil
+}
+
+// split cuts a directive into words: blanks part them, quotes and backslashes keep them together, and # begins a comment.
+func split(text string, line int) ([]Word, error) {
+	var words []Word
+	var word strings.Builder
+	var quote byte
+	within, escaped := false, false
+	flush := func() {
+		if within {
+			words = append(words, Word{Text: word.String(), Line: line})
+		}
+		word.Reset()
+		within = false
+	}
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case escaped:
+			word.WriteByte(c)
+			escaped = false
+		case c == '\\':
+			within, escaped = true, true
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteByte(c)
+		case c == '"' || c == '\'':
+			within, quote = true, c
+		case c == '#':
+			flush()
+			return words, nil
+		case c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f':
+			flush()
+		default:
+			word.WriteByte(c)
+			within = true
+		}
+	}
+	if quote != 0 {
+		return nil, fault.Errorf("close the quote in the same line", "line %d: Unmatched `%c` in [%s]", line, quote, strings.TrimSpace(text)).WithCode(fault.CodeDirective)
+	}
+	flush()
+	return words, nil
+}
+
+// Quote writes words as one directive that Read cuts into the same words.
+func Quote(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = quoteWord(word)
+	}
+	return "#SBATCH " + strings.Join(quoted, " ")
+}
+
+func quoteWord(word string) string {
+	if word != "" && !strings.ContainsAny(word, " \t\r\v\f'\"\\#") {
+		return word
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(word) + `"`
+}
+
+// String shows a word where it stands.
+func (w Word) String() string { return fmt.Sprintf("%s (line %d)", w.Text, w.Line) }
