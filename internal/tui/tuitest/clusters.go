@@ -50,7 +50,7 @@ func normalQueues() []runtime.Object {
 		NewQueue("nlp", "research", 2, counts(3, 1, limits(64, 160, 256, 136, 0))),
 		NewQueue("vision", "research", 1, counts(2, 0, limits(0, 80, 160, 64, 0))),
 		NewQueue("bio", "research", 1, counts(0, 1, limits(0, 16, 64, 8, 0))),
-		NewQueue("infer", "root", 2, counts(0, 1, limits(32, 128, 160, 80, 0))),
+		NewQueue("infer", "root", 2, counts(0, 0, limits(32, 128, 160, 80, 0))),
 		NewQueue("students", "root", 1, counts(9, 1, limits(0, 64, 64, 16, 0))),
 		NewQueue("default", "root", 1, func(q *schedulingv1beta1.Queue) {
 			closing(q)

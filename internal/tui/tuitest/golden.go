@@ -59,7 +59,8 @@ func start(t testing.TB, specs []screen.Spec, world string, size Size, l look) *
 // on its first one. Worlds are those of Worlds when none is named.
 //
 // A file has each frame three times: plain, then in colour and in ASCII; a line of
-// these that is as in the plain one is written as "=".
+// these that is as in the plain one is written as "=", and one that is as in the frame
+// of the first world, drawn the same way, as "^".
 func Frames(t *testing.T, name string, specs []screen.Spec, open func(*tui.App), worlds ...string) {
 	t.Helper()
 	if len(worlds) == 0 {
@@ -68,6 +69,7 @@ func Frames(t *testing.T, name string, specs []screen.Spec, open func(*tui.App),
 	for _, size := range Sizes {
 		t.Run(fmt.Sprintf("%dx%d", size.W, size.H), func(t *testing.T) {
 			var text strings.Builder
+			first := map[string][]string{}
 			for _, world := range worlds {
 				var plain []string
 				for _, l := range looks {
@@ -83,10 +85,17 @@ func Frames(t *testing.T, name string, specs []screen.Spec, open func(*tui.App),
 						lines = coloured(frame, app.Context().Theme)
 					}
 					for i, line := range lines {
-						if plain != nil && line == plain[i] {
+						switch {
+						case line == "":
+						case plain != nil && line == plain[i]:
 							line = "="
+						case first[l.name] != nil && line == first[l.name][i]:
+							line = "^"
 						}
 						text.WriteString(line + "\n")
+					}
+					if first[l.name] == nil {
+						first[l.name] = lines
 					}
 					if plain == nil {
 						plain = lines

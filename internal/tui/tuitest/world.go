@@ -3,6 +3,7 @@ package tuitest
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,6 +36,25 @@ func Worlds() []string { return []string{"normal", "few", "empty", "loading", "d
 //	disconnected  normal, since twelve seconds without a connection
 //	many          1,000 nodes, 10,000 jobs
 func World(name string) (*snapshot.Snapshot, error) {
+	worlds.Lock()
+	defer worlds.Unlock()
+	if made, ok := worlds.made[name]; ok {
+		return made, nil
+	}
+	made, err := makeWorld(name)
+	if err == nil {
+		worlds.made[name] = made
+	}
+	return made, err
+}
+
+// worlds are made once: snapshots never change.
+var worlds = struct {
+	sync.Mutex
+	made map[string]*snapshot.Snapshot
+}{made: map[string]*snapshot.Snapshot{}}
+
+func makeWorld(name string) (*snapshot.Snapshot, error) {
 	facts := snapshot.Facts{Cluster: "prod-gpu", Policy: "capacity", Connection: snapshot.Connection{Link: snapshot.LinkLive, Since: Now.Add(-time.Hour), Server: "https://10.0.0.1:6443"}}
 	board, at := snapshot.NewBoard(), Now.Add(-2*time.Second)
 	var objects []runtime.Object

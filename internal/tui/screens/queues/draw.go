@@ -15,27 +15,35 @@ import (
 const (
 	historyHeight = 4
 	boxHeight     = 7  // at least
-	narrowHeight  = 6  // facts, pending order and history without boxes
+	narrowLeast   = 4  // a line, facts, who is next, history: without boxes
+	narrowMost    = 12 // with nine that wait
 	roomForBoxes  = 23 // of the body
 )
 
 // Draw draws the tree and, where there is room, what is known of the queue under the cursor.
 func (q *Queues) Draw(ctx *screen.Context, c canvas.Canvas) {
-	q.resource = corev1.ResourceName(ctx.ShownResource())
-	q.scale = scaleOf(ctx.Snap, q.all, q.resource)
+	q.measure(ctx)
 	q.legend(ctx)
-	switch rows := len(q.table.Rows()) + 1; {
+	rows := max(len(q.table.Rows())+1, 3)
+	switch {
 	case ctx.W >= 100 && c.H >= roomForBoxes:
-		height := min(max(rows, 3), c.H-historyHeight-boxHeight)
-		tree, rest := c.Cut(height)
+		tree, rest := c.Cut(min(rows, c.H-historyHeight-boxHeight))
 		q.drawTree(ctx, tree)
 		q.drawBoxes(ctx, rest)
-	case c.H >= narrowHeight+6:
-		tree, rest := c.Cut(c.H - min(c.H-min(rows, c.H-narrowHeight), 12))
+	case c.H >= narrowLeast+5:
+		tree, rest := c.Cut(c.H - min(max(c.H-rows, narrowLeast), narrowMost))
 		q.drawTree(ctx, tree)
 		q.drawNarrow(ctx, rest)
 	default:
 		q.drawTree(ctx, c)
+	}
+}
+
+// measure finds out what the bars stand for, when that may have changed.
+func (q *Queues) measure(ctx *screen.Context) {
+	name := corev1.ResourceName(ctx.ShownResource())
+	if q.resource != name || q.serial != ctx.Snap.Serial || q.scale == 0 {
+		q.resource, q.serial, q.scale = name, ctx.Snap.Serial, scaleOf(ctx.Snap, q.all, name)
 	}
 }
 
@@ -75,7 +83,7 @@ func (q *Queues) drawBoxes(ctx *screen.Context, c canvas.Canvas) {
 	if r == nil {
 		return
 	}
-	boxes := min(max(len(r.Pending)+3, boxHeight), c.H-historyHeight)
+	boxes := min(max(len(q.waitingIn(r))+3, boxHeight), c.H-historyHeight)
 	upper, lower := c.Cut(boxes)
 	half := c.W / 2
 	left := widget.Box(upper.Sub(0, 0, half, boxes), ctx.Theme, r.Name, "")
@@ -153,7 +161,7 @@ func (q *Queues) drawNarrow(ctx *screen.Context, c canvas.Canvas) {
 		y++
 	}
 	waiting := q.waitingIn(r)
-	for i, j := range waiting[:min(len(waiting), max(c.H-y-1, 0))] {
+	for i, j := range waiting[:min(len(waiting), max(c.H-y-1, 1))] {
 		lead := "      "
 		if i == 0 {
 			lead = "next: "

@@ -30,7 +30,7 @@ func (n numbers) left() (amount int64, ok bool) {
 }
 
 // facts are what stands in the box of a queue, in at most so many lines of so many cells.
-func (q *Queues) facts(_ *screen.Context, r *row, width, lines int) []fact {
+func (q *Queues) facts(ctx *screen.Context, r *row, width, lines int) []fact {
 	spec := &r.Object.Spec
 	n := numbersOf(r.Queue, q.resource)
 	all := []fact{
@@ -44,7 +44,30 @@ func (q *Queues) facts(_ *screen.Context, r *row, width, lines int) []fact {
 			all = append(all, fact{line, theme.Warn})
 		}
 	}
+	all = append(all, q.others(ctx, r)...)
 	return all[:min(len(all), max(lines, 0))]
+}
+
+// others are the resources that the bars do not show.
+func (q *Queues) others(ctx *screen.Context, r *row) []fact {
+	var all []fact
+	for _, name := range ctx.Snap.Resources {
+		n := numbersOf(r.Queue, name)
+		if name == q.resource || n.allocated == 0 && max(n.guarantee, n.deserved, n.capability) < 0 {
+			continue
+		}
+		line := screen.ShortResource(string(name)) + ": allocated " + text(name, n.allocated)
+		for _, bound := range []struct {
+			word   string
+			amount int64
+		}{{"guarantee", n.guarantee}, {"deserved", n.deserved}, {"capability", n.capability}} {
+			if bound.amount >= 0 {
+				line += "  " + bound.word + " " + text(name, bound.amount)
+			}
+		}
+		all = append(all, fact{line, theme.Dim})
+	}
+	return all
 }
 
 func (q *Queues) holding(n numbers) string {
@@ -85,6 +108,13 @@ func (q *Queues) blocker(r *row) string {
 
 // waitingIn are the jobs that wait in a queue and in those below it.
 func (q *Queues) waitingIn(r *row) []*snapshot.Job {
+	if !r.asked {
+		r.waiting, r.asked = q.gather(r), true
+	}
+	return r.waiting
+}
+
+func (q *Queues) gather(r *row) []*snapshot.Job {
 	var all []*snapshot.Job
 	below := 0
 	for _, other := range q.all[r.place:] {

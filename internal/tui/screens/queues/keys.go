@@ -122,18 +122,29 @@ func (q *Queues) close(ctx *screen.Context) []screen.Effect {
 		question = fmt.Sprintf("Close queue %s and the %s below it (%s)?", r.Name, plural(len(below), "queue"), strings.Join(below, ", "))
 	}
 	fate := "New jobs are refused."
-	if r.Running+r.Waiting > 0 {
-		fate = fmt.Sprintf("%s and %s: they stay. New jobs are refused.", said(r.Running, "runs", "run"), said(r.Waiting, "waits", "wait"))
+	if who := occupants(r); who != "" {
+		fate = who + ": they stay. New jobs are refused."
 	}
 	return q.ask(ctx, r, screen.CloseIt, question, []string{fate, "The queue is Closing until the last of its jobs has ended."})
 }
 
-// said is "1 job runs", "3 jobs run".
-func said(n int, one, many string) string {
-	if n == 1 {
-		return "1 job " + one
+// occupants is "31 jobs run and 1 waits"; "" when there are none.
+func occupants(r *row) string {
+	count := func(n int, noun, one, many string) string {
+		if n == 1 {
+			return "1 " + noun + one
+		}
+		return widget.Count(n) + " " + strings.Replace(noun, "job", "jobs", 1) + many
 	}
-	return fmt.Sprintf("%s jobs %s", widget.Count(n), many)
+	switch {
+	case r.Running > 0 && r.Waiting > 0:
+		return count(r.Running, "job ", "runs", "run") + " and " + count(r.Waiting, "", "waits", "wait")
+	case r.Running > 0:
+		return count(r.Running, "job ", "runs", "run")
+	case r.Waiting > 0:
+		return count(r.Waiting, "job ", "waits", "wait")
+	}
+	return ""
 }
 
 func plural(n int, noun string) string {
@@ -172,8 +183,8 @@ func (q *Queues) edit(ctx *screen.Context) []screen.Effect {
 				return []screen.Effect{screen.Notice{Text: "nothing of queue " + name + " was changed"}}
 			}
 			lines := slices.Clone(changes)
-			if r.Running+r.Waiting > 0 {
-				lines = append(lines, fmt.Sprintf("%s and %s in it.", said(r.Running, "runs", "run"), said(r.Waiting, "waits", "wait")))
+			if who := occupants(r); who != "" {
+				lines = append(lines, who+" in it.")
 			}
 			return []screen.Effect{screen.Ask{Question: fmt.Sprintf("Change %s of queue %s?", plural(len(changes), "limit"), name), Lines: lines,
 				Then: []screen.Effect{screen.Run{Name: "edit queue " + name,

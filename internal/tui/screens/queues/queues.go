@@ -30,6 +30,7 @@ type Queues struct {
 	// resource is the one that is shown, scale what the width of a bar stands for.
 	resource corev1.ResourceName
 	scale    float64
+	serial   uint64 // of the snapshot that scale was made of
 }
 
 // row is a queue in the tree.
@@ -40,6 +41,9 @@ type row struct {
 	last []bool
 	// between is set of queues that are shown only because one below them matches.
 	between bool
+	// waiting are the jobs that wait in the queue and in those below it; made when first asked for.
+	waiting []*snapshot.Job
+	asked   bool
 }
 
 // Spec is the screen in the table of screens.
