@@ -11,6 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/screen"
 	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
 // tabPlace is where a tab was drawn, and which key opens it.
@@ -134,7 +135,7 @@ func (a *App) right() []piece {
 // link says how true the picture is.
 func (a *App) link() string {
 	snap := a.ctx.Snap
-	since := Short(a.ctx.Now.Sub(snap.Connection.Since))
+	since := widget.Short(a.ctx.Now.Sub(snap.Connection.Since))
 	switch snap.Connection.Link {
 	case snapshot.LinkLoading:
 		var kinds []string
@@ -154,24 +155,11 @@ func (a *App) link() string {
 		}
 		return "disconnected " + since + ", retrying"
 	}
-	age := Short(a.ctx.Now.Sub(snap.At))
+	age := widget.Short(a.ctx.Now.Sub(snap.At))
 	if a.ctx.W < 100 {
 		return "live " + age
 	}
 	return "changed " + age + " ago, live"
-}
-
-// Short writes a duration in one unit: 12s, 4m, 3h, 2d.
-func Short(d time.Duration) string {
-	switch d = max(d, 0); {
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
-	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
 // tabRow draws the tabs: the screen's own, or those of all screens.

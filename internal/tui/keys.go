@@ -118,6 +118,24 @@ func (a *App) Key(key tea.KeyPressMsg) {
 	}
 }
 
+// Paste types text where text is typed; elsewhere it does nothing, since its letters
+// are not meant as keys.
+func (a *App) Paste(text string) {
+	reader, ok := a.Top().(screen.Reader)
+	typing := a.overlay == nil && ok && reader.Reading()
+	switch o := a.overlay.(type) {
+	case *filterLine, *paletteBox, *input:
+		typing = true
+	case *question:
+		typing = o.ask.Expect != ""
+	}
+	for _, r := range text {
+		if typing && r >= ' ' {
+			a.Key(tea.KeyPressMsg{Code: r, Text: string(r)})
+		}
+	}
+}
+
 // press does what a key does, when it may.
 func (a *App) press(binding *screen.Binding) {
 	top := a.Top()

@@ -1,0 +1,302 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+)
+
+// Source is where snapshots come from.
+type Source interface {
+	// Next waits for a snapshot that is newer than the last one it handed out. Who is
+	// slow to ask again misses those in between.
+	Next(context.Context) (*snapshot.Snapshot, error)
+}
+
+// LogSource is where log lines come from.
+type LogSource interface {
+	// Follow follows pods in place of those that are followed.
+	Follow(pods []screen.PodRef)
+	// Stop ends what Follow began.
+	Stop()
+	// Next waits until there is more than it handed out last.
+	Next(context.Context) (*screen.LogView, error)
+}
+
+// World is what a Program stands between: a terminal and a cluster.
+type World struct {
+	In     io.Reader
+	Out    io.Writer
+	Err    io.Writer
+	Env    []string
+	Source Source
+	Logs   LogSource
+	Now    func() time.Time
+	// Colors overrides what the terminal says; nil asks it.
+	Colors *theme.Colors
+}
+
+// Run shows the dashboard in a terminal until the user ends it or ctx is over. The
+// terminal is then as it was. The error is the program's own: what a cluster refuses is
+// shown in the frame.
+func Run(ctx context.Context, settings Settings, world World) error {
+	settings.Now = world.Now()
+	app, err := New(settings)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	m := &model{app: app, world: world, ctx: ctx, dirty: true}
+	options := []tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithInput(world.In), tea.WithOutput(world.Out), tea.WithEnvironment(world.Env), tea.WithFPS(30), tea.WithoutSignalHandler(),
+	}
+	if world.Colors != nil {
+		options = append(options, tea.WithColorProfile(profileOf(*world.Colors)))
+	}
+	_, err = tea.NewProgram(m, options...).Run()
+	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func profileOf(colors theme.Colors) colorprofile.Profile {
+	switch colors {
+	case theme.Colors16:
+		return colorprofile.ANSI
+	case theme.Colors256:
+		return colorprofile.ANSI256
+	case theme.TrueColor:
+		return colorprofile.TrueColor
+	}
+	return colorprofile.ASCII
+}
+
+// model is an App as the terminal library wants it.
+type model struct {
+	app   *App
+	world World
+	ctx   context.Context
+	// dirty says that something changed since content was drawn.
+	dirty   bool
+	content string
+	// click is the last one, to know the second of two.
+	click   tea.Mouse
+	clickAt time.Time
+	// following numbers what StreamLogs asked for, so that late lines are dropped.
+	following int
+}
+
+// What comes back from elsewhere.
+type (
+	snapshotMsg struct{ snap *snapshot.Snapshot }
+	failedMsg   struct{ err error }
+	tickMsg     time.Time
+	doneMsg     struct {
+		from screen.Screen
+		run  screen.Run
+		done screen.Done
+	}
+	logsMsg struct {
+		following int
+		view      *screen.LogView
+		err       error
+	}
+)
+
+// Init asks for the first snapshot and starts the clock.
+func (m *model) Init() tea.Cmd {
+	return tea.Batch(m.next(), tick(), tea.RequestBackgroundColor)
+}
+
+func (m *model) next() tea.Cmd {
+	return func() tea.Msg {
+		snap, err := m.world.Source.Next(m.ctx)
+		if err != nil {
+			return failedMsg{err}
+		}
+		return snapshotMsg{snap}
+	}
+}
+
+func tick() tea.Cmd { return tea.Tick(time.Second, func(at time.Time) tea.Msg { return tickMsg(at) }) }
+
+// doubleClick is how soon a second click must come.
+const doubleClick = 500 * time.Millisecond
+
+// Update takes a message in.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.dirty = true
+	m.app.Tick(m.world.Now())
+	var more tea.Cmd
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.app.Resize(msg.Width, msg.Height)
+	case tea.KeyPressMsg:
+		m.app.Key(msg)
+	case tea.PasteMsg:
+		m.app.Paste(msg.Content)
+	case tea.MouseClickMsg:
+		m.clicked(tea.Mouse(msg))
+	case tea.MouseWheelMsg:
+		m.wheel(tea.Mouse(msg))
+	case tea.ColorProfileMsg:
+		m.app.SetColors(theme.OfProfile(msg.Profile))
+	case tea.BackgroundColorMsg:
+		m.app.SetBackground(msg.IsDark())
+	case tickMsg:
+		more = tick()
+	case snapshotMsg:
+		m.app.SetSnapshot(msg.snap)
+		more = m.next()
+	case failedMsg:
+		if m.ctx.Err() == nil {
+			m.app.Say(screen.Notice{Text: msg.err.Error(), Bad: true})
+		}
+	case doneMsg:
+		m.app.Done(msg.from, msg.run, msg.done)
+	case logsMsg:
+		more = m.logs(msg)
+	default:
+		m.dirty = false
+	}
+	return m, tea.Batch(more, m.requests())
+}
+
+func (m *model) clicked(mouse tea.Mouse) {
+	if mouse.Button != tea.MouseLeft || mouse.Mod != 0 {
+		return
+	}
+	at := m.world.Now()
+	kind := screen.Click
+	if at.Sub(m.clickAt) < doubleClick && mouse.X == m.click.X && mouse.Y == m.click.Y {
+		kind = screen.DoubleClick
+	}
+	m.click, m.clickAt = mouse, at
+	m.app.Mouse(screen.Mouse{Kind: kind, X: mouse.X, Y: mouse.Y})
+}
+
+func (m *model) wheel(mouse tea.Mouse) {
+	switch mouse.Button {
+	case tea.MouseWheelUp:
+		m.app.Mouse(screen.Mouse{Kind: screen.WheelUp, X: mouse.X, Y: mouse.Y})
+	case tea.MouseWheelDown:
+		m.app.Mouse(screen.Mouse{Kind: screen.WheelDown, X: mouse.X, Y: mouse.Y})
+	}
+}
+
+// View draws what changed.
+func (m *model) View() tea.View {
+	if m.dirty {
+		m.content = m.app.Draw().Styled(m.app.ctx.Theme.Open)
+		m.dirty = false
+	}
+	view := tea.NewView(m.content)
+	view.AltScreen = true
+	view.MouseMode = tea.MouseModeCellMotion
+	view.WindowTitle = m.app.ctx.Program + " top " + cmp.Or(m.app.ctx.Snap.Cluster, "")
+	return view
+}
+
+// requests carries out what the dashboard wants of the world.
+func (m *model) requests() tea.Cmd {
+	var all []tea.Cmd
+	for _, r := range m.app.Take() {
+		switch e := r.Effect.(type) {
+		case screen.Quit:
+			all = append(all, tea.Quit)
+		case screen.Redraw:
+			all = append(all, tea.ClearScreen)
+		case screen.Copy:
+			all = append(all, tea.SetClipboard(e.Text))
+		case screen.Run:
+			all = append(all, m.run(r.From, e))
+		case screen.StreamLogs:
+			m.following++
+			if m.world.Logs != nil {
+				m.world.Logs.Follow(e.Pods)
+				all = append(all, m.nextLogs())
+			}
+		case screen.StopLogs:
+			m.following++
+			if m.world.Logs != nil {
+				m.world.Logs.Stop()
+			}
+		case screen.Shell:
+			all = append(all, m.shell(r.From, e))
+		}
+	}
+	return tea.Batch(all...)
+}
+
+// run carries a Run out; what panics is told, so that the terminal stays whole.
+func (m *model) run(from screen.Screen, run screen.Run) tea.Cmd {
+	return func() (msg tea.Msg) {
+		done := screen.Done{Name: run.Name}
+		defer func() {
+			if p := recover(); p != nil {
+				done.Err = fmt.Errorf("internal error: %v", p)
+				msg = doneMsg{from, run, done}
+			}
+		}()
+		if run.Fetch != nil {
+			done.Value, done.Err = run.Fetch(m.ctx)
+		} else {
+			done.Said, done.Err = run.Do(m.ctx)
+		}
+		return doneMsg{from, run, done}
+	}
+}
+
+func (m *model) nextLogs() tea.Cmd {
+	number := m.following
+	return func() tea.Msg {
+		view, err := m.world.Logs.Next(m.ctx)
+		return logsMsg{number, view, err}
+	}
+}
+
+func (m *model) logs(msg logsMsg) tea.Cmd {
+	if msg.following != m.following {
+		return nil
+	}
+	if msg.err != nil {
+		if m.ctx.Err() == nil {
+			m.app.Say(screen.Notice{Text: "logs: " + msg.err.Error(), Bad: true})
+		}
+		return nil
+	}
+	m.app.SetLogs(msg.view)
+	return m.nextLogs()
+}
+
+// shell gives the terminal away until what wants it ends.
+func (m *model) shell(from screen.Screen, e screen.Shell) tea.Cmd {
+	return tea.Exec(&shell{ctx: m.ctx, do: e.Do}, func(err error) tea.Msg {
+		return doneMsg{from, screen.Run{Name: e.Name, Quiet: true}, screen.Done{Name: e.Name, Err: err}}
+	})
+}
+
+// shell is a tea.ExecCommand.
+type shell struct {
+	ctx         context.Context
+	do          func(ctx context.Context, in io.Reader, out, errOut io.Writer) error
+	in          io.Reader
+	out, errOut io.Writer
+}
+
+func (s *shell) Run() error            { return s.do(s.ctx, s.in, s.out, s.errOut) }
+func (s *shell) SetStdin(in io.Reader) { s.in = in }
+func (s *shell) SetStdout(w io.Writer) { s.out = w }
+func (s *shell) SetStderr(w io.Writer) { s.errOut = w }

@@ -1,0 +1,159 @@
+package overview
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// block is one part of the screen: a box where there is room, else lines under a rule.
+type block struct {
+	title, short, note string
+	// want is how many lines it would like inside; least is what it can do with.
+	want, least int
+	draw        func(canvas.Canvas)
+	// head draws into the line of the rule, where there are no boxes; nil leaves it.
+	head func(canvas.Canvas)
+}
+
+// Draw draws nodes, queues, jobs and events from the top down. What is left over when
+// the others have what they want is for the jobs.
+func (o *Overview) Draw(ctx *screen.Context, c canvas.Canvas) {
+	if o.events {
+		block := o.eventBlock(ctx, c.H)
+		block.draw(frame(ctx, c, block, ctx.W >= 100))
+		return
+	}
+	boxes := ctx.W >= 100 && c.H >= 24
+	nodes, queues, jobs, events := o.nodeBlock(ctx, c), o.queueBlock(ctx), o.jobBlock(ctx), o.eventBlock(ctx, 3)
+	edge := 1
+	if boxes {
+		edge = 2
+	}
+	if !boxes || len(ctx.Snap.Events) == 0 && c.H < 30 {
+		events.want = 0
+	}
+	room := c.H - jobs.least - edge
+	nodes.want = min(nodes.want, max(room*2/3, nodes.least))
+	room -= nodes.want
+	if boxes {
+		room -= edge
+	}
+	queues.want = max(min(queues.want, room-edge-events.want), 0)
+	if queues.want < queues.least {
+		queues.want = 0
+	}
+	for _, b := range []block{nodes, queues, jobs, events} {
+		height := b.want + edge
+		switch {
+		case b.title == jobs.title:
+			height = c.H
+			if events.want > 0 {
+				height -= events.want + edge
+			}
+		case b.want <= 0:
+			continue
+		case b.title == nodes.title && !boxes:
+			height = b.want
+		}
+		part, rest := c.Cut(height)
+		b.draw(frame(ctx, part, b, boxes))
+		c = rest
+	}
+}
+
+// frame draws a block's box or rule and returns what is inside. Without boxes the nodes
+// have neither.
+func frame(ctx *screen.Context, c canvas.Canvas, b block, box bool) canvas.Canvas {
+	if box {
+		return widget.Box(c, ctx.Theme, b.title, b.note)
+	}
+	if b.short == "" {
+		return c.Sub(1, 0, c.W-2, c.H)
+	}
+	widget.Rule(c, 0, ctx.Theme, b.short, "")
+	if b.head != nil {
+		b.head(c.Sub(0, 0, c.W, 1))
+	}
+	return c.Sub(0, 1, c.W, c.H-1)
+}
+
+func (o *Overview) jobBlock(ctx *screen.Context) block {
+	mine := "(mine: M)"
+	if ctx.Mine {
+		mine = "(only mine: M)"
+	}
+	b := block{
+		title: fmt.Sprintf("Jobs  running %s  pending %s  %s", widget.Count(o.running), widget.Count(o.pending), mine),
+		short: fmt.Sprintf("JOBS %s R %s PD", widget.Count(o.running), widget.Count(o.pending)),
+		note:  "2 to open", want: 8, least: 4,
+	}
+	b.draw = func(c canvas.Canvas) { o.jobs.Draw(ctx, c, o.empty(ctx)) }
+	return b
+}
+
+// empty says why there are no jobs.
+func (o *Overview) empty(ctx *screen.Context) string {
+	switch {
+	case ctx.Snap.Connection.Link == snapshot.LinkLoading:
+		return "loading …"
+	case o.text != "":
+		return "no job matches the filter; esc clears it"
+	case ctx.Mine:
+		return "no job of " + ctx.User + " runs or waits; M shows those of all"
+	case ctx.Namespace != "":
+		return "no job runs or waits in " + ctx.Namespace + "; 0 shows all namespaces"
+	}
+	return "no job runs or waits; make one with: " + ctx.Program + " job run hello --image busybox -- echo hello"
+}
+
+func (o *Overview) eventBlock(ctx *screen.Context, lines int) block {
+	b := block{title: "Events", short: "EVENTS", note: "e to open", want: min(lines, max(len(ctx.Snap.Events), 1)), least: 1}
+	if o.events {
+		b.note = "e to close"
+	}
+	b.draw = func(c canvas.Canvas) {
+		events := ctx.Snap.Events
+		if len(events) == 0 {
+			c.Fit(0, 0, c.W, "nothing was told yet", theme.Dim)
+		}
+		for y := range min(c.H, len(events)) {
+			e := events[len(events)-1-y]
+			style := theme.Plain
+			if e.Type == "Warning" {
+				style = theme.Warn
+			}
+			x := c.Put(0, y, e.At.In(ctx.Now.Location()).Format(time.TimeOnly)+" ", theme.Dim)
+			x = c.Put(x, y, e.Reason+" ", style)
+			c.Fit(x, y, c.W-x, eventText(e), theme.Plain)
+		}
+	}
+	return b
+}
+
+// Twin is the blocks as text.
+func (o *Overview) Twin(ctx *screen.Context) string {
+	wide := *ctx
+	wide.W = 160
+	var text strings.Builder
+	has, idle := sums(ctx)
+	fmt.Fprintf(&text, "Nodes: %s\n", counted(ctx))
+	for i := range has {
+		fmt.Fprintf(&text, "  %-16s allocatable %-10s idle %-10s %s\n", has[i].name, has[i].text, idle[i].text, idle[i].percent)
+	}
+	queues := o.queueBlock(&wide)
+	c := canvas.New(118, len(shownQueues(ctx.Snap))+1, ctx.Theme.Glyphs.ASCII)
+	queues.draw(c)
+	text.WriteString("\nQueues:\n" + c.Text())
+	fmt.Fprintf(&text, "\nJobs: running %d, pending %d\n", o.running, o.pending)
+	other := o.jobs
+	c = canvas.New(156, len(other.Rows())+1, ctx.Theme.Glyphs.ASCII)
+	other.Draw(&wide, c, "none")
+	return text.String() + c.Text()
+}

@@ -1,0 +1,60 @@
+package overview
+
+import (
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/jobact"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// Keys is the screen's table of keys.
+func Keys() []screen.Binding {
+	name := screen.Overview
+	jobs := func(s screen.Screen) widget.Rows {
+		if o, ok := s.(*Overview); ok {
+			return &o.jobs
+		}
+		return nil
+	}
+	keys := append(widget.RowKeys(name, jobs), widget.MarkKeys(name, jobs)...)
+	keys = append(keys, jobact.Keys(name, targets)...)
+	selected := screen.When(func(o *Overview, _ *screen.Context) string {
+		if _, ok := o.jobs.Selected(); !ok {
+			return "no job is selected"
+		}
+		return ""
+	})
+	to := func(target, page string) func(*screen.Context, screen.Screen) []screen.Effect {
+		return screen.On(func(o *Overview, _ *screen.Context) []screen.Effect {
+			row, _ := o.jobs.Selected()
+			return []screen.Effect{screen.Open{Screen: target, Target: string(row.Job.UID) + page}}
+		})
+	}
+	return append(keys,
+		screen.Binding{Screen: name, Key: "enter", Name: "open", Help: "open the job under the cursor", Footer: 9, Guard: selected, Do: to(screen.Job, "")},
+		screen.Binding{Screen: name, Key: "l", Name: "logs", Help: "the logs of the job's pods", Footer: 11, Guard: selected, Do: to(screen.Job, "#logs")},
+		screen.Binding{Screen: name, Key: "w", Name: "why", Help: "why the job waits, until when, and what would start it", Footer: 12, Guard: selected, Do: to(screen.Explain, "")},
+		screen.Binding{Screen: name, Key: "g", Name: "top", Help: "the first row", Do: screen.On(func(o *Overview, _ *screen.Context) []screen.Effect { o.jobs.Home(); return nil })},
+		screen.Binding{Screen: name, Key: "m", Name: "resource", Help: "show the next resource in the heat map and in the bars of the queues", Footer: 60,
+			Do: func(ctx *screen.Context, _ screen.Screen) []screen.Effect {
+				return []screen.Effect{screen.SetResource{Resource: ctx.NextResource()}}
+			}},
+		screen.Binding{Screen: name, Key: "e", Name: "events", Help: "all events instead of the jobs, and back", Do: screen.On(func(o *Overview, _ *screen.Context) []screen.Effect {
+			o.events = !o.events
+			return nil
+		})},
+	)
+}
+
+// targets are the jobs that an action is for: the marked ones, or the one under the cursor.
+func targets(_ *screen.Context, s screen.Screen) []*snapshot.Job {
+	o, ok := s.(*Overview)
+	if !ok {
+		return nil
+	}
+	var jobs []*snapshot.Job
+	for _, row := range o.jobs.Targets() {
+		jobs = append(jobs, row.Job)
+	}
+	return jobs
+}

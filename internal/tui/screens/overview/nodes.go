@@ -1,0 +1,245 @@
+package overview
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/noderow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// fewNodes is up to how many nodes are shown as a matrix.
+const fewNodes = 8
+
+// amount is what there is of a resource, as text.
+type amount struct{ name, text, percent string }
+
+// sums are what all nodes have of each resource, and what of it is idle.
+func sums(ctx *screen.Context) (has, idle []amount) {
+	all, left := noderow.Totals(ctx.Snap.Nodes)
+	for _, name := range ctx.Snap.Resources {
+		a := amount{name: string(name), text: render.Amount(name, all.Of(name))}
+		switch name {
+		case corev1.ResourceMemory:
+			a.name = "mem"
+		case corev1.ResourceCPU:
+			a.name = "cpu"
+		}
+		i := amount{name: a.name, text: render.Amount(name, left.Of(name)), percent: percent(left.Of(name), all.Of(name))}
+		if unknown(ctx) {
+			i.text, i.percent = "?", ""
+		}
+		has, idle = append(has, a), append(idle, i)
+	}
+	return has, idle
+}
+
+// unknown says that nobody may see what is idle.
+func unknown(ctx *screen.Context) bool { return len(ctx.Snap.Nodes) > 0 && ctx.Snap.Nodes[0].Unknown }
+
+// counted is how many nodes there are in which state.
+func counted(ctx *screen.Context) string {
+	n := noderow.Count(ctx.Snap.Nodes)
+	text := fmt.Sprintf("%s: %d full  %d mixed  %d idle", widget.Count(n.All), n.Full, n.Mixed, n.Idle)
+	if n.Drain > 0 {
+		text += fmt.Sprintf("  %d drain", n.Drain)
+	}
+	if n.Down > 0 {
+		text += fmt.Sprintf("  %d down", n.Down)
+	}
+	return text
+}
+
+// nodesGone says why there are no nodes to be seen; "" when there are.
+func nodesGone(ctx *screen.Context) string {
+	if hidden, ok := ctx.Snap.HiddenKind("nodes"); ok {
+		return "nodes are not shown: " + hidden.Why
+	}
+	switch {
+	case len(ctx.Snap.Nodes) > 0:
+		return ""
+	case ctx.Snap.Connection.Link == snapshot.LinkLoading:
+		return "loading …"
+	}
+	return "the cluster has no nodes"
+}
+
+func (o *Overview) nodeBlock(ctx *screen.Context, c canvas.Canvas) block {
+	b := block{title: "Nodes (allocatable / idle)", note: "4 to open", want: 1, least: 1}
+	wide := ctx.W >= 100
+	if why := nodesGone(ctx); why != "" {
+		b.draw = func(c canvas.Canvas) { c.Fit(0, 0, c.W, why, theme.Dim) }
+		return b
+	}
+	if hidden, ok := ctx.Snap.HiddenKind("pods"); ok {
+		b.note = "pods: own namespaces only"
+		if len(hidden.Namespaces) > 0 {
+			b.note = "pods: only " + strings.Join(hidden.Namespaces, ", ")
+		}
+	}
+	if len(ctx.Snap.Nodes) <= fewNodes {
+		b.want, b.least = 2*len(ctx.Snap.Resources)+2, 4
+		if !wide {
+			b.want = len(ctx.Snap.Nodes) + 2
+		}
+		b.draw = func(c canvas.Canvas) { o.matrix(ctx, c) }
+		return b
+	}
+	// The heat map takes as many lines as its groups need, up to a third of the screen.
+	groups := noderow.Groups(ctx.Snap.Nodes, noderow.Offered(ctx.Snap.Nodes)[0], resourceName(ctx))
+	o.heat.Groups = groups
+	probe := canvas.New(c.W-4, c.H, ctx.Theme.Glyphs.ASCII)
+	o.heat.Draw(probe, ctx.Theme)
+	lines := min(o.heat.Lines(), max(c.H/3, 2))
+	head := 3
+	if wide {
+		head = 4
+	}
+	b.want, b.least = head+lines+1, head
+	if !wide {
+		b.want, head = 2+lines, 2
+	}
+	b.draw = func(c canvas.Canvas) { o.many(ctx, c, head) }
+	return b
+}
+
+// many draws sums and the heat map.
+func (o *Overview) many(ctx *screen.Context, c canvas.Canvas, head int) {
+	if head == 2 {
+		o.sumsNarrow(ctx, c)
+	} else {
+		sumsWide(ctx, c)
+	}
+	legend := 1
+	if head == 2 || c.H-head < 2 {
+		legend = 0
+	}
+	part := c.Sub(0, head, c.W, c.H-head-legend)
+	hidden := o.heat.Draw(part, ctx.Theme)
+	if legend == 0 {
+		return
+	}
+	text := noderow.Legend(screen.ShortResource(ctx.ShownResource()), ctx.Theme.Glyphs) + "      m: next resource"
+	if hidden > 0 {
+		text = fmt.Sprintf("%s nodes more on screen 4      %s", widget.Count(hidden), text)
+	}
+	c.Fit(0, c.H-1, c.W, text, theme.Dim)
+}
+
+// sumsWide draws a column a resource: what is allocatable, what is idle.
+func sumsWide(ctx *screen.Context, c canvas.Canvas) {
+	has, idle := sums(ctx)
+	c.Put(0, 1, "Allocatable", theme.Head)
+	c.Put(0, 2, "Idle", theme.Head)
+	x := 12
+	for i := range has {
+		w := max(canvas.Width(has[i].name), canvas.Width(has[i].text), canvas.Width(idle[i].text), 6)
+		if x+w+6 > c.W {
+			break
+		}
+		c.FitRight(x, 0, w, has[i].name, theme.Head)
+		c.FitRight(x, 1, w, has[i].text, theme.Plain)
+		c.FitRight(x, 2, w, idle[i].text, theme.Good)
+		c.Put(x+w+1, 2, idle[i].percent, theme.Dim)
+		x += w + 7
+	}
+	c.Fit(x, 0, c.W-x, "nodes "+counted(ctx), theme.Plain)
+	if free := noderow.Free(ctx.Snap.Nodes); free != "" {
+		c.Fit(x, 2, c.W-x, fmt.Sprintf("whole nodes free: %d (%s)", noderow.Count(ctx.Snap.Nodes).Idle, free), theme.Plain)
+	}
+}
+
+// sumsNarrow draws the same in two lines.
+func (o *Overview) sumsNarrow(ctx *screen.Context, c canvas.Canvas) {
+	has, idle := sums(ctx)
+	name := resourceName(ctx)
+	first := "NODES " + counted(ctx)
+	var rest []string
+	for i, resource := range ctx.Snap.Resources {
+		text := fmt.Sprintf("%s %s/%s", screen.ShortResource(has[i].name), idle[i].text, has[i].text)
+		if resource == name {
+			c.PutRight(c.W, 0, strings.TrimRight("idle "+text+" "+idle[i].percent, " "), theme.Good)
+			continue
+		}
+		rest = append(rest, text)
+	}
+	c.Fit(0, 0, c.W-22, first, theme.Title)
+	second := "idle " + strings.Join(rest, "  ")
+	if free := noderow.Free(ctx.Snap.Nodes); free != "" {
+		second += fmt.Sprintf("  whole nodes free %d: %s", noderow.Count(ctx.Snap.Nodes).Idle, free)
+	}
+	c.Fit(0, 1, c.W, second, theme.Plain)
+}
+
+// matrix draws few nodes as the demo's watch does: a column a node, or a line a node
+// where the screen is narrow.
+func (o *Overview) matrix(ctx *screen.Context, c canvas.Canvas) {
+	nodes, resources := ctx.Snap.Nodes, ctx.Snap.Resources
+	if ctx.W < 100 {
+		o.matrixNarrow(ctx, c)
+		return
+	}
+	w := 0
+	for _, n := range nodes {
+		w = max(w, canvas.Width(noderow.Short(n.Name))+2)
+	}
+	w = max(min(w, (c.W-24)/len(nodes)), 9)
+	c.Put(0, 1, "Allocatable", theme.Head)
+	c.Put(0, 1+len(resources), "Idle", theme.Head)
+	c.Put(0, 1+2*len(resources), "State", theme.Head)
+	for r, name := range resources {
+		for _, y := range []int{1 + r, 1 + r + len(resources)} {
+			c.Fit(13, y, 9, screen.ShortResource(string(name)), theme.Dim)
+		}
+	}
+	for i, n := range nodes {
+		x := 23 + i*w
+		c.FitRight(x, 0, w-1, noderow.Short(n.Name), theme.Head)
+		for r, name := range resources {
+			c.FitRight(x, 1+r, w-1, render.Amount(name, n.Has.Of(name)), theme.Plain)
+			text, style := idleOf(n, name)
+			c.FitRight(x, 1+len(resources)+r, w-1, text, style)
+		}
+		c.FitRight(x, 1+2*len(resources), w-1, string(n.State), noderow.StateStyle(n.State))
+	}
+}
+
+func (o *Overview) matrixNarrow(ctx *screen.Context, c canvas.Canvas) {
+	resources := ctx.Snap.Resources
+	c.Fit(0, 0, c.W, "NODES "+counted(ctx), theme.Title)
+	c.Put(0, 1, "NAME", theme.Head)
+	c.Put(18, 1, "STATE", theme.Head)
+	for i, n := range ctx.Snap.Nodes {
+		c.Fit(0, 2+i, 17, noderow.Short(n.Name), theme.Plain)
+		c.Fit(18, 2+i, 5, string(n.State), noderow.StateStyle(n.State))
+		for r, name := range resources {
+			x := 24 + r*17
+			if i == 0 {
+				c.FitRight(x, 1, 15, "idle "+screen.ShortResource(string(name)), theme.Head)
+			}
+			text, style := idleOf(n, name)
+			c.FitRight(x, 2+i, 15, text+"/"+render.Amount(name, n.Has.Of(name)), style)
+		}
+	}
+}
+
+// idleOf is what a node has idle of a resource.
+func idleOf(n *snapshot.Node, name corev1.ResourceName) (string, canvas.Style) {
+	switch idle := n.Idle.Of(name); {
+	case n.Unknown:
+		return "?", theme.Dim
+	case !noderow.Takes(n):
+		return render.Amount(name, idle), theme.Dim
+	case idle <= 0:
+		return render.Amount(name, idle), theme.Dim
+	default:
+		return render.Amount(name, idle), theme.Good
+	}
+}

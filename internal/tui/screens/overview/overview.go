@@ -1,0 +1,224 @@
+package overview
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/filter"
+	"github.com/vc-batch/vc/internal/tui/jobrow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// Overview is the screen.
+type Overview struct {
+	jobs   widget.Table[jobrow.Row]
+	heat   widget.Heat
+	filter filter.Filter[jobrow.Row]
+	text   string // of the filter
+	all    int    // jobs before the filter
+	// running and pending count the jobs that are shown when nothing is filtered.
+	running, pending int
+	events           bool // the events stand alone
+	eventsTop        int
+}
+
+// Spec is what the dashboard needs to know of it.
+func Spec() screen.Spec {
+	return screen.Spec{Name: screen.Overview, Tab: "Overview", ShortTab: "Ovw", Number: "1", New: func(string) screen.Screen { return New() }, Keys: Keys()}
+}
+
+// New returns the screen as it is at first.
+func New() *Overview {
+	return &Overview{jobs: widget.Table[jobrow.Row]{Columns: columnsOfJobs(), ID: jobrow.ID, Default: jobrow.Default, DefaultSort: jobrow.DefaultSort}}
+}
+
+// columnsOfJobs are those of the screen Jobs; where there is little room other ones count
+// here: how long a job may still run goes before its namespace.
+func columnsOfJobs() []jobrow.Column {
+	from := map[string]int{"namespace": 150, "prio": 150, "start": 150, "left": 110, "counts": 110}
+	all := jobrow.Columns()
+	for i := range all {
+		if width, ok := from[all[i].Key]; ok {
+			all[i].From = width
+		}
+	}
+	return all
+}
+
+// Name is the screen's name.
+func (o *Overview) Name() string { return screen.Overview }
+
+// Crumb is what the path in the title calls it.
+func (o *Overview) Crumb(*screen.Context) string { return "Overview" }
+
+// Note is nothing: the boxes say it.
+func (o *Overview) Note(*screen.Context) string { return "" }
+
+// SetFilter filters the jobs.
+func (o *Overview) SetFilter(ctx *screen.Context, text string) error {
+	parsed, err := jobrow.Fields(ctx.Snap, ctx.Now).Parse(text)
+	if err != nil {
+		return err
+	}
+	o.filter, o.text = parsed, text
+	o.refresh(ctx, false)
+	return nil
+}
+
+// Matches is how many jobs are shown, and how many there are.
+func (o *Overview) Matches(*screen.Context) (shown, all int) { return len(o.jobs.Rows()), o.all }
+
+// Escape takes marks away.
+func (o *Overview) Escape() bool {
+	if o.events {
+		o.events = false
+		return true
+	}
+	return o.jobs.Escape()
+}
+
+// refresh takes the jobs of the snapshot over.
+func (o *Overview) refresh(ctx *screen.Context, lingering bool) {
+	if o.text != "" { // what a filter compares with changes with the clock
+		if parsed, err := jobrow.Fields(ctx.Snap, ctx.Now).Parse(o.text); err == nil {
+			o.filter = parsed
+		}
+	}
+	kept := jobrow.Rows(jobrow.Keep(ctx, ctx.Snap.Jobs), ctx.Now, nil)
+	o.running, o.pending = 0, 0
+	rows := kept[:0]
+	for _, row := range kept {
+		switch {
+		case row.Ended():
+			continue // what is over is on the screen Jobs
+		case row.Waits():
+			o.pending++
+		default:
+			o.running++
+		}
+		rows = append(rows, row)
+	}
+	o.all = len(rows)
+	if o.text != "" {
+		matching := rows[:0]
+		for _, row := range rows {
+			if o.filter.Match(row) {
+				matching = append(matching, row)
+			}
+		}
+		rows = matching
+	}
+	o.jobs.SetRows(ctx.Now, rows, lingering)
+}
+
+// Update takes an event in.
+func (o *Overview) Update(ctx *screen.Context, event screen.Event) []screen.Effect {
+	switch e := event.(type) {
+	case screen.Refresh:
+		o.refresh(ctx, true)
+	case screen.Mouse:
+		return o.mouse(ctx, e)
+	}
+	return nil
+}
+
+func (o *Overview) mouse(ctx *screen.Context, m screen.Mouse) []screen.Effect {
+	if taken, open := o.jobs.Mouse(ctx, m); taken {
+		if open {
+			return o.open(ctx)
+		}
+		return nil
+	}
+	if m.Kind == screen.Click || m.Kind == screen.DoubleClick {
+		if name := o.heat.At(m.X, m.Y); name != "" {
+			return []screen.Effect{screen.Open{Screen: screen.Nodes, Target: name}}
+		}
+	}
+	return nil
+}
+
+// open opens the job under the cursor.
+func (o *Overview) open(*screen.Context) []screen.Effect {
+	row, ok := o.jobs.Selected()
+	if !ok {
+		return nil
+	}
+	return []screen.Effect{screen.Open{Screen: screen.Job, Target: string(row.Job.UID)}}
+}
+
+// shownQueues are the queues of the first level: those below root, and those that
+// stand beside it.
+func shownQueues(snap *snapshot.Snapshot) []*snapshot.Queue {
+	var shown []*snapshot.Queue
+	for _, q := range snap.Queues {
+		if q.Depth == 0 && q.Name != "root" || q.Depth == 1 && q.Parent == "root" {
+			shown = append(shown, q)
+		}
+	}
+	if len(shown) == 0 {
+		return snap.Queues
+	}
+	return shown
+}
+
+// firstWaiting is the job that has waited longest in a queue or below it; nil is none.
+func firstWaiting(snap *snapshot.Snapshot, name string) *snapshot.Job {
+	var first *snapshot.Job
+	inside := false
+	depth := 0
+	for _, q := range snap.Queues {
+		switch {
+		case q.Name == name:
+			inside, depth = true, q.Depth
+		case inside && q.Depth <= depth:
+			return first
+		}
+		if !inside {
+			continue
+		}
+		for _, job := range q.Pending {
+			if first == nil || job.Submitted.Before(first.Submitted) {
+				first = job
+			}
+		}
+	}
+	return first
+}
+
+// pathOf is a queue with those above it: root/research.
+func pathOf(snap *snapshot.Snapshot, q *snapshot.Queue) string {
+	if q.Parent == "" || snap.Queue(q.Parent) == nil {
+		return q.Name
+	}
+	return q.Parent + "/" + q.Name
+}
+
+// eventText is an event in a line: what happened to whom.
+func eventText(e *snapshot.Event) string {
+	of := e.Name
+	if e.Namespace != "" {
+		of = e.Namespace + "/" + e.Name
+	}
+	text := fmt.Sprintf("%s %s: %s", strings.ToLower(e.Kind), of, strings.Join(strings.Fields(e.Message), " "))
+	if e.Count > 1 {
+		text += fmt.Sprintf(" (x%d)", e.Count)
+	}
+	return text
+}
+
+// percent is a part of a whole, rounded.
+func percent(part, whole int64) string {
+	if whole <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("(%d%%)", (200*part+whole)/(2*whole))
+}
+
+// resourceName is the one that is shown, as the API calls it.
+func resourceName(ctx *screen.Context) corev1.ResourceName {
+	return corev1.ResourceName(ctx.ShownResource())
+}

@@ -1,0 +1,115 @@
+package overview
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/queuerow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+func (o *Overview) queueBlock(ctx *screen.Context) block {
+	shown := shownQueues(ctx.Snap)
+	resource := screen.ShortResource(ctx.ShownResource())
+	b := block{
+		title: "Queues", note: "3 to open", want: len(shown) + 1, least: min(len(shown), 2) + 1,
+		short: fmt.Sprintf("QUEUES (%s)  %s", resource, queuerow.Legend(ctx.Theme.Glyphs, false)),
+	}
+	if ctx.Snap.Policy != "" {
+		b.title = "Queues (" + ctx.Snap.Policy + ")"
+	}
+	if len(shown) == 0 {
+		b.want = 1
+		if ctx.W < 100 {
+			b.want = 0
+		}
+	}
+	if ctx.W < 80 {
+		b.short = fmt.Sprintf("QUEUES (%s)", resource)
+	}
+	if ctx.W < 100 {
+		b.want, b.least = len(shown), min(len(shown), 2)
+		b.head = func(c canvas.Canvas) { columns(c, 0, narrowBar(c.W).to, false, theme.Head, heads...) }
+		b.draw = func(c canvas.Canvas) { drawQueues(ctx, c, shown, narrowBar(c.W)) }
+		return b
+	}
+	b.draw = func(c canvas.Canvas) {
+		at := wideBar(c.W)
+		columns(c, 0, at.to, true, theme.Head, heads...)
+		c.Put(0, 0, "QUEUE", theme.Head)
+		c.Fit(at.from, 0, at.to-at.from, resource+" "+queuerow.Legend(ctx.Theme.Glyphs, true), theme.Dim)
+		drawQueues(ctx, c.Sub(0, 1, c.W, c.H-1), shown, at)
+	}
+	return b
+}
+
+// heads are the names of the numbers.
+var heads = []string{"ALLOC", "DESV", "CAP", "R", "PD", "HEAD WAIT", "STATE"}
+
+// place is where the bars stand; before them the names, behind them the numbers.
+type place struct {
+	name, from, to int
+	wide           bool
+}
+
+func wideBar(w int) place   { return place{0, 15, max(w-55, 19), true} }
+func narrowBar(w int) place { return place{1, 10, max(w-29, 14), false} }
+
+// drawQueues draws a line a queue.
+func drawQueues(ctx *screen.Context, c canvas.Canvas, shown []*snapshot.Queue, at place) {
+	if len(shown) == 0 {
+		text := "there are no queues"
+		if ctx.Snap.Connection.Link == snapshot.LinkLoading {
+			text = "loading …"
+		}
+		c.Fit(at.name, 0, c.W, text, theme.Dim)
+		return
+	}
+	name := resourceName(ctx)
+	scale := queuerow.Scale(ctx.Snap, shown, name)
+	for y, q := range shown[:min(len(shown), c.H)] {
+		if y == c.H-1 && len(shown) > c.H {
+			c.Fit(at.name, y, c.W, fmt.Sprintf("%c %d more below (3)", ctx.Theme.Glyphs.More, len(shown)-y), theme.Dim)
+			return
+		}
+		title := q.Name
+		if at.wide {
+			title = pathOf(ctx.Snap, q)
+		}
+		c.Fit(at.name, y, at.from-at.name-1, title, theme.Plain)
+		n := queuerow.NumbersOf(q, name)
+		queuerow.Bar(n, scale).Draw(c, at.from, y, at.to-at.from, ctx.Theme)
+		wait := "-"
+		if first := firstWaiting(ctx.Snap, q.Name); first != nil {
+			wait = widget.Short(ctx.Now.Sub(first.Submitted))
+		}
+		columns(c, y, at.to, at.wide, theme.Plain, queuerow.Text(name, n.Allocated), queuerow.Text(name, n.Deserved), queuerow.Text(name, n.Capability),
+			fmt.Sprint(q.Running), fmt.Sprint(q.Waiting), wait, cmp.Or(string(q.State), "-"))
+	}
+}
+
+// columns draws the numbers of a line right of x; the last two only where it is wide.
+func columns(c canvas.Canvas, y, x int, wide bool, style canvas.Style, texts ...string) {
+	widths := []int{6, 5, 5, 5, 5}
+	if wide {
+		widths = []int{8, 8, 8, 6, 6, 10}
+	}
+	for i, text := range texts {
+		if i >= len(widths) {
+			if wide {
+				c.Fit(x+2, y, c.W-x-2, text, style)
+			}
+			return
+		}
+		use := style
+		if text == "0" || text == "-" {
+			use = theme.Dim
+		}
+		c.FitRight(x+1, y, widths[i]-1, text, use)
+		x += widths[i]
+	}
+}
