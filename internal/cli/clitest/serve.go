@@ -132,7 +132,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 // emptyList is the kind of a list that has nothing to tell it by.
 func emptyList(path string) (apiVersion, kind string) {
 	kinds := map[string]string{"jobs": "Job", "queues": "Queue", "podgroups": "PodGroup", "pods": "Pod", "nodes": "Node", "events": "Event", "commands": "Command", "hypernodes": "HyperNode",
-		"cronjobs": "CronJob", "jobflows": "JobFlow", "jobtemplates": "JobTemplate"}
+		"cronjobs": "CronJob", "jobflows": "JobFlow", "jobtemplates": "JobTemplate", "priorityclasses": "PriorityClass"}
 	_, resource, _ := cutLast(path, "/")
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	if parts[0] == "api" {

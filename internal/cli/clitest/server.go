@@ -92,7 +92,7 @@ current-context: test
 }
 
 // plurals of the kinds that tests use; others add an s.
-var plurals = map[string]string{}
+var plurals = map[string]string{"PriorityClass": "priorityclasses"}
 
 func resourceOf(kind string) string {
 	if plural, ok := plurals[kind]; ok {

@@ -1,5 +1,7 @@
 package state
 
+import "strings"
+
 // Code is the short form of a state: two letters, or three.
 type Code string
 
@@ -85,4 +87,19 @@ func (c Code) Base() Code {
 		return Pending
 	}
 	return c
+}
+
+// Parse reads a state by its short or its long name, in any case. A state of Slurm's in which no job of ours is ever is read, too.
+func Parse(text string) (Code, bool) {
+	for _, n := range names {
+		if strings.EqualFold(text, n.name) || strings.EqualFold(text, string(n.code)) {
+			return n.code, true
+		}
+	}
+	for name, code := range foreign {
+		if strings.EqualFold(text, name) || strings.EqualFold(text, string(code)) {
+			return code, true
+		}
+	}
+	return "", false
 }

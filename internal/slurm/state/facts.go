@@ -128,3 +128,11 @@ func minimum(job *batch.Job) int32 {
 	}
 	return sum
 }
+
+// EndState is the state of what ended with a code.
+func EndState(code Code) State {
+	if word := ended[code]; word != "" {
+		return State{code, word}
+	}
+	return State{code, None}
+}

@@ -1,0 +1,117 @@
+package slurm_test
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/internal/slurm/asked"
+)
+
+// batch is a job that sbatch made, with its number, of a user; in a phase since some minutes.
+func batch(id int, name, user, queue string, phase batchv1alpha1.JobPhase, age time.Duration, change ...func(*batchv1alpha1.Job)) *batchv1alpha1.Job {
+	j := golden.NewJob(name, queue, phase, age)
+	j.UID = types.UID(fmt.Sprintf("uid-%d", id))
+	j.Labels = map[string]string{keys.JobID: fmt.Sprint(id)}
+	j.Annotations = map[string]string{keys.User: user, keys.JobTitle: name}
+	j.Spec.Tasks[0].Name = "head"
+	asked.Write(j, asked.Options{WorkDir: "/home/" + user, Command: "/home/" + user + "/" + name, StdOut: "/home/" + user + "/slurm-%j.out", SubmitLine: "sbatch " + name, Requeue: true})
+	j.Status.State.LastTransitionTime = golden.Ago(age / 4)
+	if phase != batchv1alpha1.Pending {
+		j.Status.Conditions = []batchv1alpha1.JobCondition{golden.NewCondition(batchv1alpha1.Running, age/2)}
+	}
+	for _, c := range change {
+		c(j)
+	}
+	return j
+}
+
+func limited(d time.Duration) func(*batchv1alpha1.Job) {
+	return func(j *batchv1alpha1.Job) {
+		j.Spec.Tasks[0].Template.Spec.ActiveDeadlineSeconds = new(int64(d / time.Second))
+	}
+}
+
+func because(reason, message string) func(*batchv1alpha1.Job) {
+	return func(j *batchv1alpha1.Job) { j.Status.State.Reason, j.Status.State.Message = reason, message }
+}
+
+// wide is a job with a head and three nodes, of eight cards each.
+func wide(j *batchv1alpha1.Job) {
+	node := *j.Spec.Tasks[0].DeepCopy()
+	node.Name, node.Replicas = "node", 3
+	j.Spec.Tasks = append(j.Spec.Tasks, node)
+	for i := range j.Spec.Tasks {
+		j.Spec.Tasks[i].Template.Spec.Containers[0].Resources.Limits = golden.Amounts("cpu", "32", "memory", "200Gi", "nvidia.com/gpu", "8")
+		j.Spec.Tasks[i].Template.Spec.Containers[0].Resources.Requests = nil
+	}
+	j.Spec.MinAvailable, j.Status.Running = 4, 4
+	o := asked.Of(j)
+	o.Gres, o.Tasks, o.CPUsPerTask, o.MemPerNode, o.Account = "gpu:a100:8", 32, 4, 200<<10, "nlp-a"
+	asked.Write(j, o)
+}
+
+func podOf(j *batchv1alpha1.Job, task string, index int, node string, phase corev1.PodPhase, change ...func(*corev1.Pod)) *corev1.Pod {
+	p := golden.NewPod(j, index, node)
+	p.Name = fmt.Sprintf("%s-%s-%d", j.Name, task, index)
+	p.Labels[keys.TaskSpec] = task
+	p.Status.Phase = phase
+	for _, c := range change {
+		c(p)
+	}
+	return p
+}
+
+func exited(code int32, why, message string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+			ExitCode: code, Reason: why, Message: message, StartedAt: golden.Ago(40 * time.Minute), FinishedAt: golden.Ago(30 * time.Minute)}}}}
+	}
+}
+
+func element(n string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Labels[keys.ArrayIndex] = n }
+}
+
+// slurmCluster adds to the cluster of all goldens what Slurm's commands can show.
+func slurmCluster(server *clitest.Server) {
+	train := batch(36, "train.sh", "mei", "research", batchv1alpha1.Running, 2*time.Hour, wide, limited(4*time.Hour))
+	train.Name = "train-sh-x7k2p"
+	eval := batch(37, "eval", "mei", "research", batchv1alpha1.Pending, 18*time.Minute, limited(time.Hour))
+	eval.Name = "eval-b8d2c"
+	held := batch(38, "held", "ann", "default", batchv1alpha1.Pending, 10*time.Minute, because("JobHeldUser", ""), func(j *batchv1alpha1.Job) { j.Annotations[keys.Hold] = keys.HoldUser })
+	after := batch(39, "after", "ann", "default", batchv1alpha1.Pending, 10*time.Minute, because("Dependency", ""), func(j *batchv1alpha1.Job) { j.Annotations[keys.Dependency] = "afterok:36" })
+	closed := batch(40, "old", "ann", "archive", batchv1alpha1.Pending, 10*time.Minute)
+	done := batch(41, "prepare", "mei", "default", batchv1alpha1.Completed, 3*time.Hour)
+	sweep := batch(42, "sweep", "mei", "default", batchv1alpha1.Running, time.Hour, limited(30*time.Minute), func(j *batchv1alpha1.Job) {
+		j.Annotations[keys.Array], j.Annotations[keys.ArrayLimit] = "0-15", "4"
+		j.Spec.Tasks[0].Replicas = 16
+		j.Status.Array = &batchv1alpha1.ArrayStatus{Running: "3-4", Succeeded: "0", Failed: "1", Cancelled: "2", ExitCodes: map[string]string{"3": "1"}, Reason: "JobArrayTaskLimit"}
+	})
+	failed := batch(58, "broken.sh", "ann", "default", batchv1alpha1.Terminated, 2*time.Hour, because("TerminateJob", "pod broken.sh-head-0 failed with exit code 3"))
+	cancelled := batch(59, "stopped", "ann", "default", batchv1alpha1.Terminated, 2*time.Hour, func(j *batchv1alpha1.Job) { j.Annotations[keys.CancelledBy] = "mei" })
+	late := batch(60, "slow", "ann", "default", batchv1alpha1.Failed, 5*time.Hour, because("DeadlineExceeded", "head-0 was over its time limit of 1h"), limited(time.Hour))
+	paused := batch(61, "paused2", "mei", "default", batchv1alpha1.Aborted, time.Hour)
+
+	explained := golden.Waiting()
+	explained.EstimatedStart = &metav1.Time{Time: golden.Now.Add(3 * time.Hour)}
+	report := `{"exitCode":0,"steps":[]}`
+	server.Set(train, eval, held, after, closed, done, sweep, failed, cancelled, late, paused,
+		golden.NewGroup(train, schedulingv1beta1.PodGroupRunning, nil), golden.NewGroup(eval, schedulingv1beta1.PodGroupPending, explained),
+		golden.NewGroup(sweep, schedulingv1beta1.PodGroupRunning, nil), golden.NewGroup(closed, schedulingv1beta1.PodGroupPending, nil),
+		podOf(train, "head", 0, "r05n07", corev1.PodRunning), podOf(train, "node", 0, "r05n08", corev1.PodRunning), podOf(train, "node", 1, "r05n09", corev1.PodRunning), podOf(train, "node", 2, "r05n11", corev1.PodRunning),
+		podOf(done, "head", 0, "r05n07", corev1.PodSucceeded, exited(0, "Completed", report)),
+		podOf(failed, "head", 0, "r05n08", corev1.PodFailed, exited(3, "Error", report)),
+		podOf(sweep, "head", 0, "r05n07", corev1.PodSucceeded, element("0"), exited(0, "Completed", "")),
+		podOf(sweep, "head", 1, "r05n07", corev1.PodFailed, element("1"), exited(3, "Error", "")),
+		podOf(sweep, "head", 3, "r05n08", corev1.PodRunning, element("3")), podOf(sweep, "head", 4, "r05n09", corev1.PodPending, element("4")),
+	)
+}

@@ -1,0 +1,306 @@
+package slurm
+
+import (
+	"cmp"
+	"context"
+	"os/user"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+// wants says what is to be read beside the jobs.
+type wants struct {
+	// named are the jobs that are wanted; empty: all.
+	named []value.Job
+	// pods: those of jobs that run. ended: also those that have ended, which say how.
+	pods, ended bool
+	// groups: the PodGroups, which say why a job waits.
+	groups bool
+}
+
+// view is what was read of the cluster.
+type view struct {
+	c          client.WithWatch
+	namespace  string // empty: all
+	jobs       []*batchv1alpha1.Job
+	groups     map[types.UID]*schedulingv1beta1.PodGroup
+	queues     map[string]*schedulingv1beta1.Queue
+	priorities map[string]int64
+	byDefault  int64 // the priority of jobs that name no class
+	pods       map[types.NamespacedName][]*corev1.Pod
+	podsRead   bool
+}
+
+// read lists the jobs of the namespaces that the user may see, and what is wanted beside them.
+func (c *call) read(ctx context.Context, w wants) (*view, error) {
+	cl, err := c.f.Client()
+	if err != nil {
+		return nil, err
+	}
+	v := &view{c: cl}
+	if err := c.scope(v); err != nil {
+		return nil, err
+	}
+	busy := c.f.Streams.Busy("reading jobs")
+	defer busy.Done()
+	err = v.readJobs(ctx, w.named)
+	if apierrors.IsForbidden(err) && v.namespace == "" {
+		if v.namespace, err = c.f.Namespace(); err != nil {
+			return nil, err
+		}
+		c.notef("note", "you may not list the jobs of all namespaces: these are those of namespace %s", v.namespace)
+		err = v.readJobs(ctx, w.named)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v, v.readBeside(ctx, w)
+}
+
+// scope is one namespace when it was named, else all.
+func (c *call) scope(v *view) error {
+	if !c.f.NamespaceGiven() {
+		return nil
+	}
+	var err error
+	v.namespace, err = c.f.Namespace()
+	return err
+}
+
+// readJobs lists jobs: those of some numbers by their labels, and all where a name is among them, or the number of an element.
+func (v *view) readJobs(ctx context.Context, named []value.Job) error {
+	if selector := byNumber(named); selector != nil {
+		if err := v.listJobs(ctx, named, selector); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(named, func(ref value.Job) bool { return !v.has(ref) }) {
+			return nil
+		}
+	}
+	return v.listJobs(ctx, named)
+}
+
+// byNumber selects jobs by their numbers; nil when one is not named by its number.
+func byNumber(named []value.Job) client.ListOption {
+	var numbers []string
+	for _, ref := range named {
+		if ref.ID == 0 {
+			return nil
+		}
+		numbers = append(numbers, batchv1alpha1.FormatJobID(ref.ID))
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	is, err := labels.NewRequirement(keys.JobID, selection.In, numbers)
+	if err != nil {
+		return nil
+	}
+	return client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*is)}
+}
+
+// has says whether a job that a reference names was read.
+func (v *view) has(ref value.Job) bool {
+	return slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { _, ok := record.Match(ref, job); return ok })
+}
+
+func (v *view) listJobs(ctx context.Context, named []value.Job, options ...client.ListOption) error {
+	v.jobs = nil
+	page := &batchv1alpha1.JobList{}
+	return cli.Pages(ctx, v.c, page, func() error {
+		for i := range page.Items {
+			job := &page.Items[i]
+			if len(named) == 0 || slices.ContainsFunc(named, func(ref value.Job) bool { _, ok := record.Match(ref, job); return ok }) {
+				job.ManagedFields = nil
+				v.jobs = append(v.jobs, job)
+			}
+		}
+		page.Items = nil
+		return nil
+	}, append(options, client.InNamespace(v.namespace))...)
+}
+
+// readBeside reads side by side what jobs are told with. Who may not read one of them sees less.
+func (v *view) readBeside(ctx context.Context, w wants) error {
+	var work []func(context.Context) error
+	work = append(work, v.readQueues, v.readPriorities)
+	if w.groups && slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return !atRest(job) }) {
+		work = append(work, v.readGroups)
+	}
+	if w.pods && slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return w.ended || !atRest(job) }) {
+		work = append(work, func(ctx context.Context) error { return v.readPods(ctx, w.ended) })
+	}
+	errs := make([]error, len(work))
+	var wait sync.WaitGroup
+	for i, do := range work {
+		wait.Go(func() { errs[i] = do(ctx) })
+	}
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func atRest(job *batchv1alpha1.Job) bool {
+	switch job.Status.State.Phase {
+	case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated, batchv1alpha1.Aborted:
+		return true
+	}
+	return false
+}
+
+func (v *view) readQueues(ctx context.Context) error {
+	v.queues = map[string]*schedulingv1beta1.Queue{}
+	page := &schedulingv1beta1.QueueList{}
+	err := cli.Pages(ctx, v.c, page, func() error {
+		for i := range page.Items {
+			v.queues[page.Items[i].Name] = &page.Items[i]
+		}
+		page.Items = nil
+		return nil
+	})
+	if err != nil {
+		v.queues = nil
+	}
+	return err
+}
+
+// readPriorities reads the values of priority classes, where any job names one.
+func (v *view) readPriorities(ctx context.Context) error {
+	v.priorities = map[string]int64{}
+	page := &schedulingv1.PriorityClassList{}
+	return cli.Pages(ctx, v.c, page, func() error {
+		for _, class := range page.Items {
+			v.priorities[class.Name] = int64(class.Value)
+			if class.GlobalDefault {
+				v.byDefault = int64(class.Value)
+			}
+		}
+		page.Items = nil
+		return nil
+	})
+}
+
+func (v *view) readGroups(ctx context.Context) error {
+	v.groups = map[types.UID]*schedulingv1beta1.PodGroup{}
+	if len(v.jobs) == 1 {
+		job, group := v.jobs[0], &schedulingv1beta1.PodGroup{}
+		err := v.c.Get(ctx, types.NamespacedName{Namespace: job.Namespace, Name: job.Name + "-" + string(job.UID)}, group)
+		if err == nil {
+			v.groups[job.UID] = group
+		}
+		return err
+	}
+	page := &schedulingv1beta1.PodGroupList{}
+	return cli.Pages(ctx, v.c, page, func() error {
+		for i := range page.Items {
+			group := &page.Items[i]
+			for _, owner := range group.OwnerReferences {
+				v.groups[owner.UID] = group
+			}
+		}
+		page.Items = nil
+		return nil
+	}, client.InNamespace(v.namespace))
+}
+
+func (v *view) readPods(ctx context.Context, ended bool) error {
+	options := []client.ListOption{client.InNamespace(v.namespace), client.HasLabels{keys.JobName}}
+	if !ended {
+		options = append(options, client.MatchingFieldsSelector{Selector: fields.AndSelectors(
+			fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)), fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)))})
+	}
+	if len(v.jobs) == 1 {
+		options[0], options[1] = client.InNamespace(v.jobs[0].Namespace), client.MatchingLabels{keys.JobName: v.jobs[0].Name}
+	}
+	v.pods = map[types.NamespacedName][]*corev1.Pod{}
+	page := &corev1.PodList{}
+	err := cli.Pages(ctx, v.c, page, func() error {
+		for i := range page.Items {
+			pod := &page.Items[i]
+			key := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Labels[keys.JobName]}
+			v.pods[key] = append(v.pods[key], pod)
+		}
+		page.Items = nil
+		return nil
+	}, options...)
+	v.podsRead = err == nil
+	return err
+}
+
+// source is what was read of a job.
+func (c *call) source(v *view, job *batchv1alpha1.Job) *record.Source {
+	s := &record.Source{Job: job, Group: v.groups[job.UID], Cluster: c.cluster(), Now: c.f.Now(), Priority: v.byDefault}
+	if job.Spec.PriorityClassName != "" {
+		s.Priority = v.priorities[job.Spec.PriorityClassName]
+	}
+	if v.queues != nil {
+		s.Queue = v.queues[s.Partition()]
+		s.QueueMissing = s.Queue == nil
+	}
+	if v.podsRead {
+		s.Pods, s.PodsRead = v.pods[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}], true
+	}
+	return s
+}
+
+// rows are those of all jobs that were read.
+func (c *call) rows(v *view, each bool) []*record.Row {
+	var rows []*record.Row
+	for _, job := range v.jobs {
+		list := record.Rows(c.source(v, job), each)
+		for i := range list {
+			rows = append(rows, &list[i])
+		}
+	}
+	return rows
+}
+
+// cluster is what the cluster is called: the kubeconfig's context.
+func (c *call) cluster() string { return cmp.Or(c.f.Where().Context, "cluster") }
+
+// me is who calls.
+func (c *call) me() string {
+	for _, name := range []string{"SLURM_JOB_USER", "USER", "LOGNAME"} {
+		if value := c.f.Streams.Env(name); value != "" {
+			return value
+		}
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return record.Nobody
+}
+
+// jobsNamed reads a list of jobs as words of a command line.
+func jobsNamed(words []string) ([]value.Job, error) {
+	var all []value.Job
+	for _, word := range words {
+		list, err := value.ParseJobs(word)
+		if err != nil {
+			return nil, fault.Errorf("write the number of a job, as 42, with _7 or _[1-3,9] after it for elements of an array", "Invalid job id: %s", word)
+		}
+		all = append(all, list...)
+	}
+	return all, nil
+}

@@ -1,0 +1,437 @@
+package slurm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/clock"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/layout"
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/squeue"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+const (
+	filters = "Which jobs"
+	looks   = "What is printed"
+)
+
+var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
+	{Long: "account", Short: 'A', Arg: getopt.Required, Value: "LIST", Help: "Those of these accounts", Group: filters},
+	{Long: "all", Short: 'a', Help: "Those of all partitions; so it is anyway", Group: filters},
+	{Long: "hide", Help: "Not those of hidden partitions; there are none", Group: filters},
+	{Long: "jobs", Short: 'j', Arg: getopt.Optional, Value: "LIST", Help: "These jobs: 42, 42_7, 42_[1-3]", Group: filters},
+	{Long: "me", Help: "Mine", Group: filters},
+	{Long: "name", Short: 'n', Arg: getopt.Required, Value: "LIST", Help: "Those of these names", Group: filters},
+	{Long: "partition", Short: 'p', Arg: getopt.Required, Value: "LIST", Help: "Those of these partitions, which are queues", Group: filters},
+	{Long: "qos", Short: 'q', Arg: getopt.Required, Value: "LIST", Help: "Those of these qualities of service", Group: filters},
+	{Long: "states", Short: 't', Arg: getopt.Required, Value: "LIST", Help: "Those in these states: PD,running or all", Group: filters},
+	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Those of these users", Group: filters},
+	{Long: "nodelist", Short: 'w', Arg: getopt.Required, Value: "HOSTS", Help: "Those on these nodes of Kubernetes", Group: filters},
+	{Long: "reservation", Short: 'R', Arg: getopt.Required, Value: "NAME", Help: "Refused: there are no reservations", Group: filters},
+	{Long: "licenses", Short: 'L', Arg: getopt.Required, Value: "LIST", Help: "Refused: there are no licences", Group: filters},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "In these contexts of the kubeconfig, or all", Group: filters},
+	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
+	{Long: "local", Help: "In this cluster; so it is anyway", Group: filters},
+	{Long: "federation", Help: "Refused: there are no federations", Group: filters},
+	{Long: "sibling", Help: "Refused: there are no federations", Group: filters},
+	{Long: "array", Short: 'r', Help: "A row for each element of an array", Group: looks},
+	{Long: "array-unique", Help: "The same", Group: looks},
+	{Long: "expand-patterns", Help: "Patterns in file names as they are", Group: looks},
+	{Long: "noheader", Short: 'h', Help: "No line of titles", Group: looks},
+	{Long: "iterate", Short: 'i', Arg: getopt.Required, Value: "SECONDS", Help: "Again after so many seconds, until it is interrupted", Group: looks},
+	{Long: "long", Short: 'l', Help: "More columns", Group: looks},
+	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: "Columns by letters: %.18i %j", Group: looks},
+	{Long: "Format", Short: 'O', Arg: getopt.Required, Value: "FORMAT", Help: "Columns by words: JobID:10,Name", Group: looks},
+	{Long: "sort", Short: 'S', Arg: getopt.Required, Value: "LETTERS", Help: "The order: P,t,-p", Group: looks},
+	{Long: "start", Help: "When jobs that wait are expected to start", Group: looks},
+	{Long: "steps", Short: 's', Arg: getopt.Optional, Value: "LIST", Help: "Steps in place of jobs", Group: looks},
+	{Long: "only-job-state", Help: "States only; without a format that is JOBID and STATE", Group: looks},
+	{Long: "noconvert", Help: "Memory in the unit that it was asked for in", Group: looks},
+	{Long: "priority", Short: 'P', Help: "A row for each partition of a job; it has one", Group: looks},
+	{Long: "notme", Help: "Not mine", Group: filters},
+	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "As JSON", Group: looks},
+	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "As YAML", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "Say more", Group: looks},
+}}
+
+func newSqueue(f *cli.Factory) *cobra.Command {
+	return command(f, program{table: &squeueTable, run: runSqueue,
+		short: "List jobs that wait or run",
+		long: `
+			List jobs in Slurm's form. A partition is a queue, a node a pod where nodes are
+			counted, and a node of Kubernetes where they are named. Jobs of all namespaces
+			are listed if you may list them, else those of yours.`,
+		example: `
+			# All that wait or run
+			vcctl slurm squeue
+
+			# Mine, and when they are expected to start
+			vcctl slurm squeue --me --start
+
+			# For a script: number and state of all that is kept of a user
+			vcctl slurm squeue -h -o '%i %t' -t all -u mei`,
+	})
+}
+
+// squeueView is how squeue was asked.
+type squeueView struct {
+	filter   squeue.Filter
+	style    squeue.Style
+	columns  layout.Columns[*record.Row]
+	order    func(a, b *record.Row) int
+	each     bool
+	heading  bool
+	dated    bool // the date stands above
+	starting bool // only what waits
+	without  string
+	machine  string // json or yaml
+}
+
+// given is an option's value, or that of an environment variable; ok is false when there is neither.
+func (c *call) given(option, variable string) (string, bool) {
+	if value, ok := c.parsed.Last(option); ok {
+		return value, true
+	}
+	if variable != "" {
+		if value := c.f.Streams.Env(variable); value != "" {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// list is a value with commas, cut.
+func (c *call) list(option, variable string) []string {
+	text, ok := c.given(option, variable)
+	if !ok {
+		return nil
+	}
+	return words(text)
+}
+
+func words(text string) []string {
+	var all []string
+	for word := range strings.SplitSeq(text, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			all = append(all, word)
+		}
+	}
+	return all
+}
+
+// refused are options that ask for what there is not.
+func (c *call) refused(because map[string]string) error {
+	for _, g := range c.parsed.Given {
+		if why, is := because[g.Name]; is {
+			return fault.Errorf("", "--%s is not supported here (%s)", g.Name, why)
+		}
+	}
+	return nil
+}
+
+const (
+	noReservations = "Volcano has no advance reservations"
+	noLicenses     = "there are no licences"
+	noFederations  = "there are no federations"
+)
+
+func runSqueue(ctx context.Context, c *call) error {
+	if err := c.refused(map[string]string{"reservation": noReservations, "licenses": noLicenses, "federation": noFederations, "sibling": noFederations}); err != nil {
+		return err
+	}
+	v, err := c.squeueView()
+	if err != nil {
+		return err
+	}
+	again, err := c.period()
+	if err != nil {
+		return err
+	}
+	print := func() error {
+		return c.inClusters(func(one *call, named bool) error {
+			if named && v.machine == "" && v.heading {
+				fmt.Fprintf(c.f.Streams.Out, "CLUSTER: %s\n", one.cluster())
+			}
+			return one.squeueOnce(ctx, v)
+		})
+	}
+	return repeat(ctx, again, c.f.Streams.Out, print)
+}
+
+// period is how often -i asks again; 0: once only.
+func (c *call) period() (time.Duration, error) {
+	text, ok := c.parsed.Last("iterate")
+	if !ok {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n <= 0 || n > 1<<30 {
+		return 0, fault.Errorf("", "--iterate=%s", text)
+	}
+	return time.Duration(n) * time.Second, nil
+}
+
+// repeat prints once, or again and again with an empty line between.
+func repeat(ctx context.Context, again time.Duration, out io.Writer, print func() error) error {
+	if err := print(); err != nil || again == 0 {
+		return err
+	}
+	ticker := time.NewTicker(again)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			fmt.Fprintln(out)
+			if err := print(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// squeueView reads options and environment.
+func (c *call) squeueView() (*squeueView, error) {
+	env := c.f.Streams.Env
+	v := &squeueView{heading: !c.parsed.Has("noheader"), starting: c.parsed.Has("start")}
+	v.each = c.parsed.Has("array") || c.parsed.Has("array-unique") || env("SQUEUE_ARRAY") != "" || env("SQUEUE_ARRAY_UNIQUE") != ""
+	v.style = squeue.Style{Time: clock.New(env("SLURM_TIME_FORMAT"))}
+	if bits := env("SLURM_BITSTR_LEN"); bits != "" {
+		if n, err := strconv.Atoi(bits); err == nil && n >= 0 {
+			v.style.Bits = n
+			if n == 0 {
+				v.style.Bits = -1
+			}
+		}
+	}
+	v.dated = c.parsed.Has("long") || c.parsed.Has("iterate")
+	for _, name := range []string{"json", "yaml"} {
+		if c.parsed.Has(name) {
+			v.machine = name
+		}
+	}
+	if err := c.squeueFilter(v); err != nil {
+		return nil, err
+	}
+	return v, c.squeueLooks(v)
+}
+
+func (c *call) squeueFilter(v *squeueView) error {
+	f := &v.filter
+	f.Accounts, f.Names = c.list("account", "SQUEUE_ACCOUNT"), c.list("name", "SQUEUE_NAMES")
+	f.Partitions, f.QOS = c.list("partition", "SQUEUE_PARTITION"), c.list("qos", "SQUEUE_QOS")
+	f.Users = c.list("user", "SQUEUE_USERS")
+	if c.parsed.Has("me") {
+		f.Users = []string{c.me()}
+	}
+	if c.parsed.Has("notme") {
+		v.without = c.me()
+	}
+	if hosts, ok := c.parsed.Last("nodelist"); ok {
+		names, err := hostlist.Expand(hosts)
+		if err != nil {
+			return fault.Errorf("", "Invalid node name specified: %s", hosts)
+		}
+		f.Nodes = names
+	}
+	if text, ok := c.given("states", "SQUEUE_STATES"); ok {
+		codes, all, err := squeue.ParseStates(text)
+		if err != nil {
+			return fault.Errorf("states are "+stateWords()+", or all", "%s", err)
+		}
+		f.States, f.All = codes, all
+	}
+	if v.starting {
+		f.States, f.All = []state.Code{state.Pending}, false
+	}
+	var named []string
+	for _, option := range []string{"jobs", "steps"} {
+		if c.parsed.Has(option) {
+			value, _ := c.parsed.Last(option)
+			named = append(named, value)
+		}
+	}
+	operands := c.parsed.Operands
+	if len(named) > 0 && named[len(named)-1] == "" && len(operands) > 0 {
+		named, operands = append(named, operands...), nil
+	}
+	if len(operands) > 0 {
+		return fault.Errorf("", "Unrecognized option: %s", operands[0])
+	}
+	var err error
+	f.Jobs, err = jobsNamed(named)
+	return err
+}
+
+func stateWords() string {
+	var all []string
+	for _, code := range state.Codes() {
+		all = append(all, strings.ToLower(code.Name())+" ("+string(code)+")")
+	}
+	return strings.Join(all, ", ")
+}
+
+func (c *call) squeueLooks(v *squeueView) error {
+	format, order := squeue.Default, squeue.DefaultOrder
+	switch {
+	case v.starting:
+		format, order = squeue.Start, squeue.StartOrder
+	case c.parsed.Has("steps"):
+		format = squeue.Steps
+	case c.parsed.Has("only-job-state"):
+		format = "%.18i %.8T"
+	case c.parsed.Has("long"):
+		format = squeue.Verbose
+	}
+	if text := c.f.Streams.Env("SQUEUE_FORMAT"); text != "" && !c.parsed.Has("long") && !c.parsed.Has("steps") && !v.starting {
+		format = text
+	}
+	words := c.f.Streams.Env("SQUEUE_FORMAT2")
+	for _, g := range c.parsed.Given { // the last of them counts
+		switch g.Name {
+		case "format":
+			format, words = g.Value, ""
+		case "Format":
+			words = g.Value
+		}
+	}
+	fields := v.style.Fields()
+	if c.parsed.Has("steps") {
+		fields = squeue.StepFields(fields)
+	}
+	var err error
+	if words != "" {
+		v.columns, err = layout.Long(words, fields, 20)
+	} else {
+		v.columns, err = layout.Short(format, fields)
+	}
+	if err != nil {
+		return fault.Errorf("man squeue lists the columns; so does docs/slurm.md", "Invalid job format specification: %s", err)
+	}
+	if text, ok := c.given("sort", "SQUEUE_SORT"); ok {
+		order = text
+	}
+	if v.order, err = v.style.Order(order); err != nil {
+		return fault.Errorf("write letters of columns, as P,t,-p", "%s", err)
+	}
+	return nil
+}
+
+// squeueOnce reads the jobs of one cluster and prints them.
+func (c *call) squeueOnce(ctx context.Context, v *squeueView) error {
+	read, err := c.read(ctx, wants{named: v.filter.Jobs, pods: v.needsPods(), ended: v.filter.All || slices.ContainsFunc(v.filter.States, state.Code.Ended), groups: true})
+	if err != nil {
+		return err
+	}
+	rows := slices.DeleteFunc(c.rows(read, v.each), func(r *record.Row) bool {
+		return !v.filter.Keeps(r) || v.without != "" && r.User() == v.without
+	})
+	for _, r := range rows {
+		r.Narrow(v.filter.Jobs)
+	}
+	if c.parsed.Has("steps") {
+		rows = slices.DeleteFunc(rows, func(r *record.Row) bool { return r.State.Code != state.Running })
+	}
+	if len(rows) == 0 && len(v.filter.Jobs) == 1 && len(read.jobs) == 0 && v.machine == "" {
+		return fault.Errorf("sacct -j lists jobs that are over, as long as they are kept", "Invalid job id specified")
+	}
+	slices.SortStableFunc(rows, v.order)
+	return c.squeuePrint(v, rows)
+}
+
+// needsPods says whether what is asked for stands on pods: on which nodes a job is, when its elements started, and how it ended.
+func (v *squeueView) needsPods() bool {
+	if v.machine != "" || len(v.filter.Nodes) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(v.columns, func(c layout.Column[*record.Row]) bool {
+		return c.Field.Letter == 0 || strings.ContainsRune("BNRMSeLtTDr", rune(c.Field.Letter))
+	})
+}
+
+func (c *call) squeuePrint(v *squeueView, rows []*record.Row) error {
+	out := c.f.Streams.Out
+	if v.machine != "" {
+		return printDocument(out, v.machine, squeue.JSON(rows, append([]string{c.table.Program}, c.words...), slurmVersion, c.f.Now()))
+	}
+	var b strings.Builder
+	if v.dated && v.heading {
+		b.WriteString(c.f.Now().Format("Mon Jan 02 15:04:05 2006") + "\n")
+	}
+	v.columns.Widen(rows, v.heading)
+	if v.heading {
+		b.WriteString(v.columns.Heading() + "\n")
+	}
+	for _, r := range rows {
+		b.WriteString(v.columns.Line(r) + "\n")
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// printDocument writes --json or --yaml.
+func printDocument(out io.Writer, kind string, document any) error {
+	text, err := json.MarshalIndent(document, "", "  ")
+	if err != nil {
+		return err
+	}
+	if kind == "yaml" {
+		if text, err = yaml.JSONToYAML(text); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(out, "%s\n", strings.TrimRight(string(text), "\n"))
+	return err
+}
+
+// inClusters does something in the cluster that is connected to, or in those of -M. named says that the latter were named.
+func (c *call) inClusters(do func(one *call, named bool) error) error {
+	text, ok := c.given("clusters", "SLURM_CLUSTERS")
+	if value, also := c.parsed.Last("cluster"); also {
+		text, ok = value, true
+	}
+	if !ok {
+		return do(c, false)
+	}
+	names := words(text)
+	all := slices.Contains(names, "all")
+	if all {
+		raw, err := c.f.Config.ToRawKubeConfigLoader().RawConfig()
+		if err != nil {
+			return err
+		}
+		names = nil
+		for name := range raw.Contexts {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+	}
+	for _, name := range names {
+		one := *c
+		one.f = cli.NewFactory(c.f.Program, c.f.Streams)
+		one.f.Now = c.f.Now
+		*one.f.Config.KubeConfig, *one.f.Config.Namespace, *one.f.Config.Context = *c.f.Config.KubeConfig, *c.f.Config.Namespace, name
+		if err := do(&one, true); err != nil {
+			if !all || len(names) == 1 {
+				return err
+			}
+			c.notef("note", "cluster %s is left out: %s", name, one.faultOf(err).What)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+// Package clock writes moments as Slurm's commands do, by SLURM_TIME_FORMAT.
+//
+//	In:   a moment, the present one, the format
+//	Out:  text
+package clock
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Style is how moments are written. The zero Style is Slurm's standard: 2026-11-21T22:18:00.
+type Style struct{ format string }
+
+// Standard is Slurm's own form.
+const Standard = "2006-01-02T15:04:05"
+
+// New reads SLURM_TIME_FORMAT: standard, relative, or letters as of strftime.
+func New(format string) Style {
+	if format == "standard" {
+		format = ""
+	}
+	return Style{format}
+}
+
+// Format writes a moment, in the time zone of now.
+func (s Style) Format(t, now time.Time) string {
+	t = t.In(now.Location())
+	switch {
+	case s.format == "":
+		return t.Format(Standard)
+	case s.format == "relative":
+		return relative(t, now)
+	case strings.Contains(s.format, "%"):
+		return strftime(s.format, t)
+	}
+	return t.Format(Standard)
+}
+
+// relative names near days by words: 22:18 today, Tomorr 22:18, Ystday 22:18, then 23 Nov 22:18 and, in other years, the date alone.
+func relative(t, now time.Time) string {
+	days := func(t time.Time) int {
+		return int(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).Unix() / 86400)
+	}
+	switch apart := days(t) - days(now); {
+	case apart == -1:
+		return t.Format("Ystday 15:04")
+	case apart == 0:
+		return t.Format("15:04:05")
+	case apart == 1:
+		return t.Format("Tomorr 15:04")
+	case apart > 1 && apart < 7:
+		return t.Format("Mon 15:04")
+	case t.Year() == now.Year():
+		return t.Format("2 Jan 15:04")
+	}
+	return t.Format("2 Jan 2006")
+}
+
+// letters are those of strftime, as far as people use them for moments.
+var letters = map[byte]string{
+	'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'e': "_2", 'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM", 'a': "Mon", 'A': "Monday", 'b': "Jan",
+	'h': "Jan", 'B': "January", 'j': "002", 'Z': "MST", 'z': "-0700", 'F': "2006-01-02", 'T': "15:04:05", 'R': "15:04", 'D': "01/02/06",
+	'c': "Mon Jan _2 15:04:05 2006", 'x': "01/02/06", 'X': "15:04:05", 'r': "03:04:05 PM",
+}
+
+func strftime(format string, t time.Time) string {
+	var b strings.Builder
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' || i+1 == len(format) {
+			b.WriteByte(format[i])
+			continue
+		}
+		i++
+		switch layout, known := letters[format[i]]; {
+		case known:
+			b.WriteString(t.Format(layout))
+		case format[i] == 's':
+			b.WriteString(strconv.FormatInt(t.Unix(), 10))
+		case format[i] == 'n':
+			b.WriteByte('\n')
+		case format[i] == 't':
+			b.WriteByte('\t')
+		case format[i] == '%':
+			b.WriteByte('%')
+		default:
+			fmt.Fprintf(&b, "%%%c", format[i])
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,56 @@
+package record
+
+import (
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+// Match says whether a reference names a job, and which elements of it: nil is the job as a whole. The number of an element is that of the array
+// and as many more as elements come before it; the array's own number is the whole array.
+func Match(ref value.Job, job *batch.Job) (elements batch.Indices, ok bool) {
+	if ref.ID == 0 {
+		return ref.Elements, ref.Name == job.Name
+	}
+	id, numbered := batch.JobID(job)
+	if !numbered {
+		return nil, false
+	}
+	if id == ref.ID {
+		return ref.Elements, true
+	}
+	all, _, isArray := batch.ElementsOf(job)
+	if !isArray || ref.ID < id || ref.ID >= id+int64(all.Count()) || len(ref.Elements) > 0 {
+		return nil, false
+	}
+	element, found := all.At(int(ref.ID - id))
+	return batch.Indices{{First: element, Last: element}}, found
+}
+
+// Matches says whether a reference names a row, or one of its elements.
+func (r *Row) Matches(ref value.Job) bool {
+	elements, ok := Match(ref, r.Job)
+	if !ok || elements == nil {
+		return ok
+	}
+	return r.IsArray() && r.Elements.Minus(elements).Count() < r.Elements.Count()
+}
+
+// Narrow leaves of a folded row the elements that references name; without references, or when they name the whole array, all.
+func (r *Row) Narrow(refs []value.Job) {
+	if !r.Folded || len(refs) == 0 {
+		return
+	}
+	var wanted batch.Indices
+	for _, ref := range refs {
+		elements, ok := Match(ref, r.Job)
+		if ok && elements == nil {
+			return
+		}
+		wanted = wanted.Union(elements)
+	}
+	left := r.Elements.Minus(r.Elements.Minus(wanted))
+	if first, ok := left.At(0); ok {
+		all, _, _ := batch.ElementsOf(r.Job)
+		r.Elements, r.Position = left, all.Position(first)
+	}
+}

@@ -1,0 +1,260 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+// Nobody is the user of a job of which nobody says whose it is.
+const Nobody = "nobody"
+
+// Name is what its user calls the job.
+func (s *Source) Name() string { return batch.Title(s.Job) }
+
+// User is whose job it is.
+func (s *Source) User() string { return cmp.Or(account.User(s.Job), Nobody) }
+
+// Partition is its queue.
+func (s *Source) Partition() string { return cmp.Or(s.Job.Spec.Queue, keys.DefaultQueue) }
+
+// Account is the one that was named, else the namespace, whose quota it uses.
+func (r *Row) Account() string { return cmp.Or(r.Asked.Account, r.Job.Namespace) }
+
+// QOS is the one that was named, else the priority class.
+func (r *Row) QOS() string { return cmp.Or(r.Asked.QOS, r.Job.Spec.PriorityClassName, "normal") }
+
+// NodeList are the nodes in Slurm's notation.
+func (r *Row) NodeList() string { return hostlist.Compress(slices.Clone(r.Nodes())) }
+
+// NodeListOrReason are the nodes of a job that has some, else the reason in parentheses.
+func (r *Row) NodeListOrReason() string {
+	switch r.State.Code {
+	case state.Running, state.Completing, state.Configuring, state.Completed:
+		return r.NodeList()
+	}
+	return "(" + r.State.Reason + ")"
+}
+
+// NumNodes is the number of pods: those that it has or had, or needs at least while it waits.
+func (r *Row) NumNodes() int {
+	if _, size, ok := batch.ElementsOf(r.Job); ok && r.IsArray() {
+		return int(size)
+	}
+	if r.State.Code.Base() == state.Pending || r.State.Code == state.Suspended {
+		return int(account.Minimum(r.Job))
+	}
+	if r.Sum != nil && r.Sum.Live+r.Sum.Ended > 0 {
+		return r.Sum.Live + r.Sum.Ended
+	}
+	return int(max(account.Minimum(r.Job), r.Job.Status.Running))
+}
+
+// Ask is what pods of a job ask for.
+type Ask struct {
+	CPUs   int
+	Memory int64 // bytes
+	// Devices by resource.
+	Devices map[string]int64
+}
+
+// PerNode is what the largest pod of the job asks for.
+func (r *Row) PerNode() Ask {
+	var most Ask
+	for i := range r.Job.Spec.Tasks {
+		one := askOf(&r.Job.Spec.Tasks[i].Template.Spec)
+		most.CPUs, most.Memory = max(most.CPUs, one.CPUs), max(most.Memory, one.Memory)
+		for name, n := range one.Devices {
+			if most.Devices == nil {
+				most.Devices = map[string]int64{}
+			}
+			most.Devices[name] = max(most.Devices[name], n)
+		}
+	}
+	return most
+}
+
+// Total is what all pods of the row ask for together.
+func (r *Row) Total() Ask {
+	total := Ask{Devices: map[string]int64{}}
+	left := r.NumNodes()
+	for i := range r.Job.Spec.Tasks {
+		task := &r.Job.Spec.Tasks[i]
+		pods := int(task.Replicas)
+		if r.IsArray() {
+			pods = left
+		}
+		pods = min(pods, left)
+		left -= pods
+		one := askOf(&task.Template.Spec)
+		total.CPUs += pods * one.CPUs
+		total.Memory += int64(pods) * one.Memory
+		for name, n := range one.Devices {
+			total.Devices[name] += int64(pods) * n
+		}
+	}
+	return total
+}
+
+func askOf(pod *corev1.PodSpec) Ask {
+	a := Ask{Devices: map[string]int64{}}
+	milli := int64(0)
+	for i := range pod.Containers {
+		requests, limits := pod.Containers[i].Resources.Requests, pod.Containers[i].Resources.Limits
+		for name := range union(requests, limits) {
+			amount, ok := requests[name]
+			if !ok {
+				amount = limits[name]
+			}
+			switch {
+			case name == corev1.ResourceCPU:
+				milli += amount.MilliValue()
+			case name == corev1.ResourceMemory:
+				a.Memory += amount.Value()
+			case strings.Contains(string(name), "/"):
+				a.Devices[string(name)] += amount.Value()
+			}
+		}
+	}
+	a.CPUs = int(math.Ceil(float64(milli) / 1000))
+	if a.CPUs == 0 {
+		a.CPUs = 1 // Slurm knows no job without
+	}
+	return a
+}
+
+func union(a, b corev1.ResourceList) map[corev1.ResourceName]bool {
+	names := make(map[corev1.ResourceName]bool, len(a)+len(b))
+	for name := range a {
+		names[name] = true
+	}
+	for name := range b {
+		names[name] = true
+	}
+	return names
+}
+
+// Memory writes bytes as Slurm does: 0, 4000M, 4G, 1.50T.
+func Memory(bytes int64) string {
+	const mega = 1 << 20
+	n, unit := (bytes+mega-1)/mega, 0
+	units := "MGTP"
+	for n >= 1024 && n%1024 == 0 && unit < len(units)-1 {
+		n, unit = n/1024, unit+1
+	}
+	if n == 0 {
+		return "0"
+	}
+	return strconv.FormatInt(n, 10) + units[unit:unit+1]
+}
+
+// GresName is what Slurm calls a resource of Kubernetes: gpu for nvidia.com/gpu, else what stands behind the slash.
+func GresName(resource string) string {
+	_, name, _ := strings.Cut(resource, "/")
+	switch {
+	case name == "gpu" || name == "gpu-number":
+		return "gpu"
+	case name == "vgpu-number":
+		return "shard"
+	case strings.HasPrefix(name, "Ascend"):
+		return "npu"
+	}
+	return name
+}
+
+// Gres lists devices: gres/gpu:2, with the word gres: in front of each; N/A when there are none.
+func (r *Row) Gres() string {
+	if r.Asked.Gres != "" {
+		return "gres/" + r.Asked.Gres
+	}
+	var parts []string
+	for name, n := range r.PerNode().Devices {
+		parts = append(parts, fmt.Sprintf("gres/%s:%d", GresName(name), n))
+	}
+	slices.Sort(parts)
+	if len(parts) == 0 {
+		return "N/A"
+	}
+	return strings.Join(parts, ",")
+}
+
+// TRES lists what the row asks for: cpu=4,mem=8G,node=1,billing=4,gres/gpu=2.
+func (r *Row) TRES() string {
+	a := r.Total()
+	parts := []string{"cpu=" + strconv.Itoa(a.CPUs)}
+	if a.Memory > 0 {
+		parts = append(parts, "mem="+Memory(a.Memory))
+	}
+	parts = append(parts, "node="+strconv.Itoa(r.NumNodes()), "billing="+strconv.Itoa(a.CPUs))
+	var devices []string
+	for name, n := range a.Devices {
+		devices = append(devices, fmt.Sprintf("gres/%s=%d", GresName(name), n))
+	}
+	slices.Sort(devices)
+	return strings.Join(append(parts, devices...), ",")
+}
+
+// Tasks is how many tasks srun starts in it.
+func (r *Row) Tasks() int {
+	switch {
+	case r.Asked.Tasks > 0:
+		return r.Asked.Tasks
+	case r.Asked.TasksPerNode > 0:
+		return r.Asked.TasksPerNode * r.NumNodes()
+	}
+	return r.NumNodes()
+}
+
+// Used is how long it runs or ran.
+func (r *Row) Used() time.Duration { return r.Times.Elapsed(r.Now) }
+
+// Limit is its time limit; 0: none.
+func (r *Row) Limit() time.Duration { return state.Limit(r.Job) }
+
+// Foretold is when it starts or started, as far as that can be known, and when it ends.
+func (r *Row) Foretold() (start, end time.Time) {
+	start, end = r.Times.Start, r.Times.End
+	if start.IsZero() && r.State.Code.Base() == state.Pending {
+		start = r.estimate()
+	}
+	if limit := r.Limit(); end.IsZero() && !start.IsZero() && limit > 0 && !r.State.Code.Ended() {
+		end = start.Add(limit)
+	}
+	return start, end
+}
+
+// estimate is when a row that waits starts; zero when nobody knows.
+func (r *Row) estimate() time.Time {
+	if r.Group != nil {
+		if e := r.Group.Status.Explanation; e != nil && e.EstimatedStart != nil {
+			return e.EstimatedStart.Time
+		}
+	}
+	if begin, err := batch.BeginOf(r.Job); err == nil && begin.After(r.Now) {
+		return begin
+	}
+	return time.Time{}
+}
+
+// Place is its place among those that wait in its queue, from 1; 0 when nobody says.
+func (r *Row) Place() int {
+	if r.Group == nil || r.Group.Status.Explanation == nil || r.Group.Status.Explanation.Queue == nil {
+		return 0
+	}
+	return int(r.Group.Status.Explanation.Queue.Position)
+}
+
+// Dependency is what it waits for, as it was asked for; empty when for nothing more.
+func (r *Row) Dependency() string { return r.Job.Annotations[keys.Dependency] }

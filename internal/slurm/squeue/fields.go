@@ -1,0 +1,189 @@
+// Package squeue is what squeue prints: its columns, the order of its rows, which rows it prints, and its JSON.
+//
+//	In:   rows, a format, an order, filters
+//	Out:  lines
+package squeue
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/slurm/clock"
+	"github.com/vc-batch/vc/internal/slurm/layout"
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+// The formats that squeue has when it is told none.
+const (
+	Default = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R"
+	Verbose = "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R"
+	Start   = "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20Y %R"
+	Steps   = "%.15i %.8j %.9P %.8u %.9M %N"
+)
+
+// Style is how values look.
+type Style struct {
+	// Time writes moments.
+	Time clock.Style
+	// Bits is how many letters a list of elements may have; see record.Row.ID.
+	Bits int
+}
+
+type field = layout.Field[*record.Row]
+
+// column is a field whose words of -O have | between.
+func column(letter byte, words, title string, value func(*record.Row) string) field {
+	return layout.New(letter, words, title, 0, value)
+}
+
+// none is what a column prints that means nothing here.
+const none = "N/A"
+
+// noValue is what Slurm prints where a text was not given.
+const noValue = "(null)"
+
+func or(text, other string) string {
+	if text != "" {
+		return text
+	}
+	return other
+}
+
+func text(value string) func(*record.Row) string { return func(*record.Row) string { return value } }
+
+// Fields are all columns, for the letters of -o and the words of -O.
+func (s Style) Fields() []field {
+	type row = *record.Row
+	at := func(t time.Time, r row) string {
+		if t.IsZero() {
+			return none
+		}
+		return s.Time.Format(t, r.Now)
+	}
+	return []field{
+		column('a', "Account", "ACCOUNT", func(r row) string { return r.Account() }),
+		column('A', "JobID", "JOBID", func(r row) string { return r.RawID() }),
+		column('B', "BatchHost", "EXEC_HOST", func(r row) string { return batchHost(r) }),
+		column('c', "MinCpus", "MIN_CPUS", func(r row) string { return strconv.Itoa(r.PerNode().CPUs) }),
+		column('C', "NumCPUs", "CPUS", func(r row) string { return strconv.Itoa(r.Total().CPUs) }),
+		column('d', "MinTmpDisk", "MIN_TMP_DISK", text("0")),
+		column('D', "NumNodes", "NODES", func(r row) string { return strconv.Itoa(r.NumNodes()) }),
+		column('e', "EndTime", "END_TIME", func(r row) string { _, end := r.Foretold(); return at(end, r) }),
+		column('E', "Dependency", "DEPENDENCY", func(r row) string { return or(r.Dependency(), noValue) }),
+		column('f', "Feature", "FEATURES", func(r row) string { return or(r.Asked.Features, noValue) }),
+		column('F', "ArrayJobID", "ARRAY_JOB_ID", func(r row) string { return r.Number() }),
+		column('g', "GroupName", "GROUP", text(none)),
+		column('G', "GroupID", "GROUP", text(none)),
+		column('h', "OverSubscribe", "OVER_SUBSCRIBE", func(r row) string { return overSubscribe(r) }),
+		column('H', "", "SOCKETS_PER_NODE", text("*")),
+		column('i', "JobArrayID", "JOBID", func(r row) string { return r.ID(s.Bits) }),
+		column('I', "", "CORES_PER_SOCKET", text("*")),
+		column('j', "Name", "NAME", func(r row) string { return r.Name() }),
+		column('J', "Threads", "THREADS_PER_CORE", text("*")),
+		column('k', "Comment", "COMMENT", func(r row) string { return or(r.Asked.Comment, noValue) }),
+		column('K', "ArrayTaskID", "ARRAY_TASK_ID", func(r row) string { return strings.Trim(r.ElementText(s.Bits), "[]") }),
+		column('l', "TimeLimit", "TIME_LIMIT", func(r row) string { return state.LimitClock(r.Limit()) }),
+		column('L', "TimeLeft", "TIME_LEFT", func(r row) string { return state.LeftClock(r.Limit(), r.Used()) }),
+		column('m', "MinMemory", "MIN_MEMORY", func(r row) string { return minMemory(r) }),
+		column('M', "TimeUsed", "TIME", func(r row) string { return state.Clock(r.Used()) }),
+		column('n', "ReqNodes", "REQ_NODES", func(r row) string { return r.Asked.Nodes }),
+		column('N', "NodeList", "NODELIST", func(r row) string { return r.NodeList() }),
+		column('o', "Command", "COMMAND", func(r row) string { return or(r.Asked.Command, noValue) }),
+		column('O', "Contiguous", "CONTIGUOUS", text("0")),
+		column('p', "Priority", "PRIORITY", func(r row) string { return strconv.FormatFloat(float64(r.Priority)/(1<<32), 'f', 14, 64) }),
+		column('P', "Partition", "PARTITION", func(r row) string { return r.Partition() }),
+		column('q', "QOS", "QOS", func(r row) string { return r.QOS() }),
+		column('Q', "PriorityLong", "PRIORITY", func(r row) string { return strconv.FormatInt(r.Priority, 10) }),
+		column('r', "Reason", "REASON", func(r row) string { return r.State.Reason }),
+		column('R', "ReasonList", "NODELIST(REASON)", func(r row) string { return r.NodeListOrReason() }),
+		column('s', "", "SELECT_JOBINFO", text(none)),
+		column('S', "StartTime", "START_TIME", func(r row) string { start, _ := r.Foretold(); return at(start, r) }),
+		column('t', "StateCompact", "ST", func(r row) string { return string(r.State.Code) }),
+		column('T', "State", "STATE", func(r row) string { return r.State.Code.Name() }),
+		column('u', "UserName", "USER", func(r row) string { return r.User() }),
+		column('U', "UserID", "USER", func(r row) string { return r.User() }),
+		column('v', "Reservation", "RESERVATION", text(noValue)),
+		column('V', "SubmitTime", "SUBMIT_TIME", func(r row) string { return at(r.Times.Submit, r) }),
+		column('w', "WCKey", "WCKEY", func(r row) string { return or(r.Asked.WCKey, noValue) }),
+		column('W', "Licenses", "LICENSES", text(noValue)),
+		column('x', "ExcNodes", "EXC_NODES", func(r row) string { return r.Asked.Exclude }),
+		column('X', "CoreSpec", "CORE_SPEC", text(none)),
+		column('y', "Nice", "NICE", text("0")),
+		column('Y', "SchedNodes", "SCHEDNODES", text(noValue)),
+		column('z', "SCT", "S:C:T", text("*:*:*")),
+		column('Z', "WorkDir", "WORK_DIR", func(r row) string { return or(r.Asked.WorkDir, noValue) }),
+		column(0, "Cluster", "CLUSTER", func(r row) string { return or(r.Cluster, none) }),
+		column(0, "cpus-per-task", "CPUS_PER_TASK", func(r row) string { return strconv.Itoa(max(r.Asked.CPUsPerTask, 1)) }),
+		column(0, "EligibleTime", "ELIGIBLE_TIME", func(r row) string { return at(r.Times.Eligible, r) }),
+		column(0, "exit_code|ExitCode", "EXIT_CODE", func(r row) string { return r.Exit.String() }),
+		column(0, "Namespace", "NAMESPACE", func(r row) string { return r.Job.Namespace }),
+		column(0, "Nodes", "NODES", func(r row) string { return r.NodeList() }),
+		column(0, "NumTasks", "TASKS", func(r row) string { return strconv.Itoa(r.Tasks()) }),
+		column(0, "PendingTime", "PENDING_TIME", func(r row) string { return pendingTime(r) }),
+		column(0, "Requeue", "REQUEUE", func(r row) string { return strconv.Itoa(digit(r.Asked.Requeue)) }),
+		column(0, "RestartCnt", "RESTART_COUNT", func(r row) string { return strconv.Itoa(state.Restarts(r.Job)) }),
+		column(0, "STDERR", "STDERR", func(r row) string { return or(r.Asked.StdErr, r.Asked.StdOut) }),
+		column(0, "STDIN", "STDIN", func(r row) string { return or(r.Asked.StdIn, "/dev/null") }),
+		column(0, "STDOUT", "STDOUT", func(r row) string { return r.Asked.StdOut }),
+		column(0, "tres-alloc", "TRES_ALLOC", func(r row) string { return r.TRES() }),
+		column(0, "tres-per-node|gres", "TRES_PER_NODE", func(r row) string { return r.Gres() }),
+		column(0, "AccrueTime", "ACCRUE_TIME", func(r row) string { return at(r.Times.Eligible, r) }),
+		column(0, strings.Join(meaningless, "|"), "", text(none)),
+	}
+}
+
+// meaningless are columns of -O that have no meaning here.
+var meaningless = []string{
+	"AdminComment", "AllocNodes", "AllocSID", "AssocID", "BatchFlag", "BoardsPerNode", "BurstBuffer", "BurstBufferState", "ClusterFeature", "Container",
+	"ContainerID", "Cores", "CPUFreq", "cpus-per-tres", "Deadline", "DelayBoot", "DerivedEC", "Features", "HetJobId", "HetJobIdSet", "HetJobOffset", "LastSchedEval",
+	"MaxCPUs", "MaxNodes", "MCSLabel", "mem-per-tres", "MinTime", "Network", "NTPerBoard", "NTPerCore", "NTPerNode", "NTPerSocket", "Origin", "PreemptTime", "Prefer",
+	"Profile", "Reboot", "ReqSwitch", "ResizeTime", "ResvPort", "SiblingsActive", "SiblingsActiveRaw", "SiblingsViable", "SiblingsViableRaw", "Sockets",
+	"SPerBoard", "SystemComment", "tres-bind", "tres-freq", "tres-per-job", "tres-per-socket", "tres-per-step", "tres-per-task", "Wait4Switch",
+}
+
+func digit(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func batchHost(r *record.Row) string {
+	for _, pod := range r.Mine {
+		if pod.Spec.NodeName != "" {
+			return pod.Spec.NodeName
+		}
+	}
+	return none
+}
+
+func overSubscribe(r *record.Row) string {
+	if r.Asked.Exclusive {
+		return "NO"
+	}
+	return "OK"
+}
+
+func minMemory(r *record.Row) string {
+	if r.Asked.MemPerCPU > 0 {
+		return record.Memory(r.Asked.MemPerCPU << 20)
+	}
+	return record.Memory(r.PerNode().Memory)
+}
+
+func pendingTime(r *record.Row) string {
+	start := r.Times.Start
+	if start.IsZero() {
+		start = r.Now
+	}
+	return strconv.Itoa(int(start.Sub(r.Times.Submit) / time.Second))
+}
+
+// id orders rows by number and element.
+func id(r *record.Row) (int64, int) {
+	n, _ := batch.JobID(r.Job)
+	return n, r.Position
+}

@@ -1,0 +1,61 @@
+package squeue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+// Filter says which rows are wanted; an empty list wants all.
+type Filter struct {
+	Jobs                                                   []value.Job
+	Users, Partitions, Accounts, QOS, Names, Nodes, WCKeys []string
+	// States are those that are wanted; nil: those that are not over.
+	States []state.Code
+	// All: in whatever state.
+	All bool
+}
+
+// ParseStates reads -t: short and long names with commas between, in any case, or all.
+func ParseStates(text string) (codes []state.Code, all bool, err error) {
+	for word := range strings.SplitSeq(text, ",") {
+		word = strings.TrimSpace(word)
+		if strings.EqualFold(word, "all") {
+			return nil, true, nil
+		}
+		code, ok := state.Parse(word)
+		if !ok {
+			return nil, false, fmt.Errorf("Invalid job state specified: %s", word)
+		}
+		codes = append(codes, code)
+	}
+	return codes, false, nil
+}
+
+// Keeps says whether a row is wanted.
+func (f *Filter) Keeps(r *record.Row) bool {
+	return f.keepsState(r.State.Code) && f.keepsJob(r) &&
+		among(f.Users, r.User()) && among(f.Partitions, r.Partition()) && among(f.Accounts, r.Account()) && among(f.QOS, r.QOS()) &&
+		among(f.Names, r.Name()) && among(f.WCKeys, r.Asked.WCKey) &&
+		(len(f.Nodes) == 0 || slices.ContainsFunc(r.Nodes(), func(node string) bool { return slices.Contains(f.Nodes, node) }))
+}
+
+func (f *Filter) keepsState(code state.Code) bool {
+	switch {
+	case f.All:
+		return true
+	case f.States == nil:
+		return code.Default()
+	}
+	return slices.Contains(f.States, code) || slices.Contains(f.States, code.Base())
+}
+
+func (f *Filter) keepsJob(r *record.Row) bool {
+	return len(f.Jobs) == 0 || slices.ContainsFunc(f.Jobs, func(j value.Job) bool { return r.Matches(j) })
+}
+
+func among(list []string, word string) bool { return len(list) == 0 || slices.Contains(list, word) }

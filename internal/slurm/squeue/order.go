@@ -1,0 +1,128 @@
+package squeue
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+// The orders that squeue has when it is told none.
+const (
+	DefaultOrder = "P,t,-p"
+	StartOrder   = "S"
+)
+
+type compare func(a, b *record.Row) int
+
+// Order reads -S: letters of columns with commas between, each with + or - in front.
+func (s Style) Order(text string) (compare, error) {
+	var all []compare
+	for word := range strings.SplitSeq(text, ",") {
+		word = strings.TrimSpace(word)
+		letter := strings.TrimLeft(word, "+-")
+		if len(letter) != 1 {
+			return nil, fmt.Errorf("Invalid sort specification: %s", word)
+		}
+		by, ok := s.by(letter[0])
+		if !ok {
+			return nil, fmt.Errorf("Invalid sort specification: %s", word)
+		}
+		if strings.HasPrefix(word, "-") {
+			up := by
+			by = func(a, b *record.Row) int { return up(b, a) }
+		}
+		all = append(all, by)
+	}
+	return func(a, b *record.Row) int {
+		for _, by := range all {
+			if n := by(a, b); n != 0 {
+				return n
+			}
+		}
+		numberA, elementA := id(a)
+		numberB, elementB := id(b)
+		return cmp.Or(cmp.Compare(a.Place(), b.Place()), cmp.Compare(numberA, numberB), cmp.Compare(elementA, elementB), cmp.Compare(a.Job.Name, b.Job.Name))
+	}, nil
+}
+
+// by is how rows are compared by a column: those that are numbers or moments as such, all others as text.
+func (s Style) by(letter byte) (compare, bool) {
+	type row = *record.Row
+	switch letter {
+	case 'i', 'A', 'F':
+		return func(a, b row) int {
+			numberA, elementA := id(a)
+			numberB, elementB := id(b)
+			return cmp.Or(cmp.Compare(numberA, numberB), cmp.Compare(elementA, elementB))
+		}, true
+	case 'p', 'Q':
+		return func(a, b row) int { return cmp.Compare(a.Priority, b.Priority) }, true
+	case 't', 'T':
+		return func(a, b row) int { return rank(a) - rank(b) }, true
+	case 'D':
+		return func(a, b row) int { return a.NumNodes() - b.NumNodes() }, true
+	case 'C':
+		return func(a, b row) int { return a.Total().CPUs - b.Total().CPUs }, true
+	case 'm':
+		return func(a, b row) int { return cmp.Compare(a.PerNode().Memory, b.PerNode().Memory) }, true
+	case 'M':
+		return func(a, b row) int { return cmp.Compare(a.Used(), b.Used()) }, true
+	case 'l':
+		return func(a, b row) int { return cmp.Compare(forEver(a), forEver(b)) }, true
+	case 'L':
+		return func(a, b row) int { return cmp.Compare(forEver(a)-a.Used(), forEver(b)-b.Used()) }, true
+	case 'V':
+		return func(a, b row) int { return a.Times.Submit.Compare(b.Times.Submit) }, true
+	case 'S', 'e':
+		return func(a, b row) int { return byMoment(a, b, letter == 'e') }, true
+	case 'K':
+		return func(a, b row) int { return a.Position - b.Position }, true
+	}
+	for _, f := range s.Fields() {
+		if f.Letter == letter {
+			return func(a, b row) int { return strings.Compare(f.Value(a), f.Value(b)) }, true
+		}
+	}
+	return nil, false
+}
+
+// forEver is the limit, where none is longer than all.
+func forEver(r *record.Row) time.Duration {
+	if limit := r.Limit(); limit > 0 {
+		return limit
+	}
+	return 1 << 62
+}
+
+// byMoment puts rows of which nobody knows the moment last.
+func byMoment(a, b *record.Row, end bool) int {
+	one, other := moment(a, end), moment(b, end)
+	if one.IsZero() != other.IsZero() {
+		if one.IsZero() {
+			return 1
+		}
+		return -1
+	}
+	return one.Compare(other)
+}
+
+func moment(r *record.Row, end bool) time.Time {
+	start, last := r.Foretold()
+	if end {
+		return last
+	}
+	return start
+}
+
+// rank is the order of states: what waits, what runs, what is suspended, what ended.
+func rank(r *record.Row) int {
+	return slices.Index([]state.Code{
+		state.Pending, state.Requeued, state.Configuring, state.Running, state.Completing, state.Suspended, state.Completed, state.Cancelled, state.Failed,
+		state.Timeout, state.NodeFail, state.Preempted, state.BootFail, state.OutOfMemory,
+	}, r.State.Code)
+}

@@ -1,0 +1,22 @@
+package squeue
+
+import (
+	"github.com/vc-batch/vc/internal/slurm/record"
+)
+
+// StepFields are the columns of -s: those of the job, but the number and the name, which are the step's. From outside a job only its batch
+// step can be seen while it runs.
+func StepFields(fields []field) []field {
+	steps := make([]field, len(fields))
+	for i, f := range fields {
+		switch f.Letter {
+		case 'i', 'A':
+			f.Title = "STEPID"
+			f.Value = func(r *record.Row) string { return r.ID(0) + ".batch" }
+		case 'j':
+			f.Value = func(*record.Row) string { return "batch" }
+		}
+		steps[i] = f
+	}
+	return steps
+}
