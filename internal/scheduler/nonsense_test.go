@@ -3,6 +3,7 @@ package scheduler
 import (
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"pgregory.net/rapid"
 
+	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
@@ -26,7 +28,8 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// everything are configurations that have every policy between them.
+// everything are configurations that have every policy between them. The extender asks another process and is not
+// registered here: FuzzAnswers of its own package has what that may say.
 var everything = []string{`
 actions: "enqueue, allocate, backfill, preempt, reclaim, shuffle"
 tiers:
@@ -85,7 +88,8 @@ func keyed(t testing.TB) []string {
 			t.Fatal(err)
 		}
 	}
-	for _, constant := range []string{"running-estimate", "backfill", "user", "elastic-cluster"} {
+	found["sla-waiting-time"] = true // as older jobs write it, without a prefix
+	for _, constant := range []string{"running-estimate", "backfill", "user", "elastic-cluster", "numa-cpus"} {
 		found["vc-batch.dev/"+constant] = true // written as a sum in the source
 	}
 	delete(found, "scheduling.k8s.io/group-name") // decides which gang a pod is of
@@ -187,6 +191,7 @@ func (o odd) queue(i int) *schedulingv1beta1.Queue {
 
 func (o odd) gang(i int) *schedulingv1beta1.PodGroup {
 	b := make.Gang(fmt.Sprintf("g%d", i)).Min(rapid.IntRange(-1, 5).Draw(o.t, "min")).Queue(rapid.SampledFrom([]string{"q0", "q1", "q2", "default", "nowhere", ""}).Draw(o.t, "queue"))
+	b.PriorityClass(rapid.SampledFrom([]string{"", "high", "low", "nowhere"}).Draw(o.t, "class"))
 	b.Age(time.Duration(rapid.IntRange(-100, 100).Draw(o.t, "age")) * time.Hour)
 	if rapid.Bool().Draw(o.t, "by task") {
 		b.MinTask(rapid.SampledFrom([]string{"", "a", "b"}).Draw(o.t, "task"), rapid.IntRange(-1, 3).Draw(o.t, "task min"))
@@ -239,6 +244,32 @@ func (o odd) hyperNode(i int) *topologyv1alpha1.HyperNode {
 	return h
 }
 
+// numa is what a node's agent says of its processors.
+func (o odd) numa(i int) *nodeinfov1alpha1.Numatopology {
+	n := &nodeinfov1alpha1.Numatopology{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i)}}
+	n.Spec.Policies = map[nodeinfov1alpha1.PolicyName]string{
+		nodeinfov1alpha1.CPUManagerPolicy:      rapid.SampledFrom([]string{"static", "none", "x"}).Draw(o.t, "cpu manager"),
+		nodeinfov1alpha1.TopologyManagerPolicy: rapid.SampledFrom([]string{"single-numa-node", "restricted", "best-effort", "x"}).Draw(o.t, "topology manager"),
+	}
+	n.Spec.NumaResMap = map[string]nodeinfov1alpha1.ResourceInfo{
+		"cpu": {Allocatable: rapid.SampledFrom([]string{"0-3", "0", "5-0", "x", ""}).Draw(o.t, "free"), Capacity: o.few("capacity", 8) - 1},
+	}
+	n.Spec.ResReserved = map[string]string{"cpu": o.amount("reserved")}
+	n.Spec.CPUDetail = map[string]nodeinfov1alpha1.CPUInfo{}
+	for cpu := range o.few("cpus", 5) {
+		n.Spec.CPUDetail[fmt.Sprint(cpu)] = nodeinfov1alpha1.CPUInfo{NUMANodeID: o.few("numa node", 3) - 1, SocketID: o.few("socket", 2) - 1, CoreID: o.few("core", 4) - 1}
+	}
+	return n
+}
+
+// load is what a source of metrics says of a node.
+func (o odd) load(i int) model.NodeUsageSet {
+	percent := []float64{0, 50, -1, 100, 1e30, math.NaN(), math.Inf(1)}
+	return model.NodeUsageSet{Node: fmt.Sprintf("n%d", i), NodeUsage: model.NodeUsage{
+		CPUPercent: rapid.SampledFrom(percent).Draw(o.t, "cpu in use"), MemoryPercent: rapid.SampledFrom(percent).Draw(o.t, "memory in use"), At: make.Epoch,
+	}}
+}
+
 // deltas are a cluster, in any order.
 func (o odd) deltas() []model.Delta {
 	var all []model.Delta
@@ -257,6 +288,12 @@ func (o odd) deltas() []model.Delta {
 		for k := range o.few("pods", 4) {
 			all = append(all, model.TaskFrom(o.pod(gang.Name, k), true))
 		}
+	}
+	for i := range o.few("measured nodes", 2) {
+		all = append(all, model.NumaFrom(o.numa(i)), o.load(i))
+	}
+	for _, class := range []string{"high", "low"} {
+		all = append(all, model.PriorityClassSet{Name: class, Value: rapid.SampledFrom([]int32{0, 5, -1 << 31, 1<<31 - 1}).Draw(o.t, "class")})
 	}
 	if rapid.Bool().Draw(o.t, "budget") {
 		wish := intstr.FromString(rapid.SampledFrom([]string{"50%", "-1%", "x", "999999999999999%"}).Draw(o.t, "budget of"))

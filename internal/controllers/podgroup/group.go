@@ -2,6 +2,7 @@ package podgroup
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,14 +108,15 @@ func minMember(pod, inherited map[string]string) int32 {
 func topology(a map[string]string) *scheduling.NetworkTopologySpec {
 	mode, hasMode := a[keys.NetworkTopologyMode]
 	tier, err := strconv.Atoi(a[keys.NetworkTopologyTier])
-	if !hasMode && err != nil {
+	allowed := err == nil && tier >= 0 && tier <= math.MaxInt32 // the API refuses what is less
+	if !hasMode && !allowed {
 		return nil
 	}
 	t := &scheduling.NetworkTopologySpec{Mode: scheduling.HardNetworkTopologyMode}
 	if strings.EqualFold(mode, string(scheduling.SoftNetworkTopologyMode)) {
 		t.Mode = scheduling.SoftNetworkTopologyMode
 	}
-	if err == nil {
+	if allowed {
 		t.HighestTierAllowed = &tier
 	}
 	return t

@@ -1,6 +1,7 @@
 package podgroup
 
 import (
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -103,4 +104,31 @@ func TestMinMemberIsANumberOrOne(t *testing.T) {
 			t.Errorf("%q gives %d, want %d", text, got, want)
 		}
 	}
+}
+
+// FuzzAnnotations puts any text where a pod's annotations are read: the group is one that the API takes.
+func FuzzAnnotations(f *testing.F) {
+	f.Add("hard", "1", "3")
+	f.Add("SOFT", "-1", "-3")
+	f.Add("", "99999999999999999999", "1e3")
+	f.Add("x", "4294967296", "")
+	f.Fuzz(func(t *testing.T, mode, tier, least string) {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "u", Annotations: map[string]string{
+			keys.NetworkTopologyMode: mode, keys.NetworkTopologyTier: tier, keys.GroupMinMember: least,
+		}}}
+		group := groupFor(p, nil)
+		if group.Spec.MinMember < 0 {
+			t.Errorf("minMember %q becomes %d", least, group.Spec.MinMember)
+		}
+		topology := group.Spec.NetworkTopology
+		if topology == nil {
+			t.Fatal("a mode was given, and there is no topology")
+		}
+		if topology.Mode != scheduling.HardNetworkTopologyMode && topology.Mode != scheduling.SoftNetworkTopologyMode {
+			t.Errorf("mode %q becomes %q", mode, topology.Mode)
+		}
+		if n := topology.HighestTierAllowed; n != nil && (*n < 0 || *n > math.MaxInt32) {
+			t.Errorf("tier %q becomes %d", tier, *n)
+		}
+	})
 }
