@@ -172,7 +172,7 @@ func await(ctx context.Context, o *awaitOptions) error {
 		}
 		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
 	}
-	limited, cancel := withTimeout(ctx, o.wait)
+	limited, cancel := o.wait.Limit(ctx)
 	defer cancel()
 	w := &waiter{o: o, goal: goal, pending: map[types.UID]*batchv1alpha1.Job{}}
 	for _, job := range jobs {

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 )
 
@@ -30,7 +28,7 @@ type commandOptions struct {
 func newCommand(f *cli.Factory, run func(context.Context, *commandOptions) error, v verb) *cobra.Command {
 	o := &commandOptions{f: f, verb: v}
 	cmd := &cobra.Command{
-		Use:               v.name + " NAME...",
+		Use:               v.Name + " NAME...",
 		Aliases:           v.aliases,
 		Short:             v.help,
 		Long:              cli.Text(v.long),
@@ -38,7 +36,7 @@ func newCommand(f *cli.Factory, run func(context.Context, *commandOptions) error
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sel.Complete(f, args)
-			if err := o.sel.Need(f, cmd, "job name is mandatory to "+v.name+" a particular job"); err != nil {
+			if err := o.sel.Need(f, cmd, "job name is mandatory to "+v.Name+" a particular job"); err != nil {
 				return err
 			}
 			return run(cmd.Context(), o)
@@ -48,7 +46,7 @@ func newCommand(f *cli.Factory, run func(context.Context, *commandOptions) error
 	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
-	o.wait.AddFlags(cmd, false, "Wait until the job is "+v.done)
+	o.wait.AddFlags(cmd, false, "Wait until the job is "+v.Done)
 	o.out.AddFormat(cmd, false)
 	return cmd
 }
@@ -65,14 +63,15 @@ func issue(ctx context.Context, o *commandOptions) error {
 	jobs, problem := selected(ctx, o.f, c, &o.sel)
 	if o.sel.Wide() {
 		jobs = slices.DeleteFunc(jobs, func(job *batchv1alpha1.Job) bool {
-			return o.verb.refuse(phaseOf(job)) != "" || o.verb.already(phaseOf(job)) != ""
+			refused, already := o.verb.Judge(job)
+			return refused != "" || already != ""
 		})
 		if len(jobs) == 0 && problem == nil {
-			fmt.Fprintf(o.f.Streams.Err, "No job to %s.\n", o.verb.name)
+			fmt.Fprintf(o.f.Streams.Err, "No job to %s.\n", o.verb.Name)
 		}
 	}
 	if o.sel.Wide() && len(jobs) > 0 && !o.dryRun.Any() {
-		if err := o.confirm.Ask(ctx, o.f, fmt.Sprintf("%s %s", o.verb.name, countOf(len(jobs), "job")), names(jobs, o.sel.AllNamespaces)); err != nil {
+		if err := o.confirm.Ask(ctx, o.f, fmt.Sprintf("%s %s", o.verb.Name, countOf(len(jobs), "job")), names(jobs, o.sel.AllNamespaces)); err != nil {
 			return err
 		}
 	}
@@ -100,39 +99,26 @@ func issue(ctx context.Context, o *commandOptions) error {
 
 // one issues the Command for a job, unless there is nothing to do; it reports whether it did.
 func (o *commandOptions) one(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (acted bool, err error) {
-	if why := o.verb.refuse(phaseOf(job)); why != "" {
+	why, already := o.verb.Judge(job)
+	if why != "" {
 		instead := "job view "
-		if suspended(phaseOf(job)) {
+		if act.Suspended(phaseOf(job)) {
 			instead = "job resume "
 		}
 		return false, cli.Errorf(o.f.Typed(instead+job.Name), "job %q is %s: %s", job.Name, phaseOf(job), why)
 	}
-	if already := o.verb.already(phaseOf(job)); already != "" {
+	if already != "" {
 		return false, cli.PrintName(o.f, &o.out, job, already)
 	}
 	if !o.dryRun.Client() {
-		if err := c.Create(ctx, commandFor(job, o.verb.action), o.dryRun.CreateOptions()...); err != nil {
+		if err := c.Create(ctx, act.JobCommand(job, o.verb.Action), o.dryRun.CreateOptions()...); err != nil {
 			return false, err
 		}
 	}
 	if o.sel.Old() && !o.out.Machine() {
 		return true, nil
 	}
-	return true, cli.PrintName(o.f, &o.out, job, o.verb.done+o.dryRun.Suffix())
-}
-
-// commandFor is the wire contract of Volcano: owned by and aimed at the job.
-func commandFor(job *batchv1alpha1.Job, action busv1alpha1.Action) *busv1alpha1.Command {
-	target := metav1.NewControllerRef(job, batchv1alpha1.GroupVersion.WithKind("Job"))
-	return &busv1alpha1.Command{
-		ObjectMeta: metav1.ObjectMeta{
-			GenerateName:    fmt.Sprintf("%s-%s-", job.Name, strings.ToLower(string(action))),
-			Namespace:       job.Namespace,
-			OwnerReferences: []metav1.OwnerReference{*target},
-		},
-		TargetObject: target,
-		Action:       string(action),
-	}
+	return true, cli.PrintName(o.f, &o.out, job, o.verb.Done+o.dryRun.Suffix())
 }
 
 // selected reads the jobs that a command is about, and says which are missing.

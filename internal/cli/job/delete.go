@@ -141,7 +141,7 @@ func (o *deleteOptions) propagation() metav1.DeletionPropagation {
 }
 
 func (o *deleteOptions) waitGone(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
-	limited, cancel := withTimeout(ctx, o.wait)
+	limited, cancel := o.wait.Limit(ctx)
 	defer cancel()
 	busy := o.f.Streams.Busy("waiting until job " + job.Name + " and its pods are gone")
 	defer busy.Done()

@@ -18,7 +18,7 @@ func (o *runOptions) untilEnd(ctx context.Context, created []cli.FileObject) err
 	if err != nil {
 		return err
 	}
-	limited, cancel := withTimeout(ctx, o.wait)
+	limited, cancel := o.wait.Limit(ctx)
 	defer cancel()
 	var problems []error
 	for _, object := range created {

@@ -28,7 +28,7 @@ func readNamed(ctx context.Context, c client.Client, key types.NamespacedName, u
 
 // waitForVerb waits until a Command has taken effect on the job.
 func waitForVerb(ctx context.Context, f *cli.Factory, c client.WithWatch, job *batchv1alpha1.Job, wait cli.Wait, v *verb) error {
-	limited, cancel := withTimeout(ctx, wait)
+	limited, cancel := wait.Limit(ctx)
 	defer cancel()
 	last := phaseOf(job)
 	busy := f.Streams.Busy("waiting for job " + job.Name)
@@ -36,11 +36,11 @@ func waitForVerb(ctx context.Context, f *cli.Factory, c client.WithWatch, job *b
 	err := follow(limited, c, client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
 		last = phaseOf(now)
 		busy.Say("waiting for job %s: %s", job.Name, last)
-		if v.reached(job, now) {
+		if v.Reached(job, now) {
 			return true, nil
 		}
 		if finished(last) {
-			return false, cli.Errorf(f.Typed("job view "+job.Name), "job %q ended as %s instead of being %s", job.Name, last, v.done)
+			return false, cli.Errorf(f.Typed("job view "+job.Name), "job %q ended as %s instead of being %s", job.Name, last, v.Done)
 		}
 		return false, nil
 	})
@@ -51,11 +51,4 @@ func waitForVerb(ctx context.Context, f *cli.Factory, c client.WithWatch, job *b
 		return wait.TimedOut("job "+job.Name, string(last))
 	}
 	return err
-}
-
-func withTimeout(ctx context.Context, wait cli.Wait) (context.Context, context.CancelFunc) {
-	if wait.Timeout > 0 {
-		return context.WithTimeout(ctx, wait.Timeout)
-	}
-	return context.WithCancel(ctx)
 }

@@ -1,0 +1,115 @@
+package act
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// Cluster is where something is done.
+type Cluster struct {
+	Client client.Client
+	// Typed and Config are for what a Client has no words for: logs, evictions, shells.
+	Typed  kubernetes.Interface
+	Config *rest.Config
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// atOnce is how many writes are on their way at the same time.
+const atOnce = 8
+
+// Jobs does a verb to jobs, and says of how many it was done. What could not be done is in the error, the rest is done nevertheless.
+func (c *Cluster) Jobs(ctx context.Context, v *Verb, jobs []*batchv1alpha1.Job) (said string, err error) {
+	var (
+		mu       sync.Mutex
+		done     []*batchv1alpha1.Job
+		idle     []string
+		problems []error
+		running  sync.WaitGroup
+	)
+	slots := make(chan struct{}, atOnce)
+	for _, job := range jobs {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			already, err := c.Job(ctx, v, job)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err != nil:
+				problems = append(problems, err)
+			case already != "":
+				idle = append(idle, job.Name+" "+already)
+			default:
+				done = append(done, job)
+			}
+		})
+	}
+	running.Wait()
+	return sentence(v, done, idle), errors.Join(problems...)
+}
+
+// sentence is what was done: "2 jobs cancelled; a is not suspended".
+func sentence(v *Verb, done []*batchv1alpha1.Job, idle []string) string {
+	var parts []string
+	switch len(done) {
+	case 0:
+	case 1:
+		parts = append(parts, fmt.Sprintf("job %s/%s %s", done[0].Namespace, done[0].Name, v.Done))
+	default:
+		parts = append(parts, fmt.Sprintf("%d jobs %s", len(done), v.Done))
+	}
+	switch {
+	case len(idle) == 1:
+		parts = append(parts, idle[0])
+	case len(idle) > 1:
+		parts = append(parts, fmt.Sprintf("nothing to do for %d others: %s, …", len(idle), idle[0]))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Job does a verb to a job as it was seen; already says that there was nothing to do. A Refused says why it cannot be done.
+func (c *Cluster) Job(ctx context.Context, v *Verb, job *batchv1alpha1.Job) (already string, err error) {
+	refused, already := v.Judge(job)
+	if refused != "" {
+		return "", &Refused{What: fmt.Sprintf("job %q: %s", job.Name, refused)}
+	}
+	if already != "" {
+		return already, nil
+	}
+	return "", c.do(ctx, v, job)
+}
+
+func (c *Cluster) do(ctx context.Context, v *Verb, job *batchv1alpha1.Job) error {
+	switch {
+	case v.Action != "":
+		return c.Client.Create(ctx, JobCommand(job, v.Action))
+	case v == Delete:
+		target := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
+		return c.Client.Delete(ctx, target, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &job.UID})
+	}
+	value := `"` + keys.HoldUser + `"`
+	if v == Release {
+		value = "null"
+	}
+	target := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
+	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"annotations":{%q:%s}}}`, job.UID, keys.Hold, value)
+	return c.Client.Patch(ctx, target, client.RawPatch(mergePatch, []byte(patch)))
+}
+
+// Refused says why something cannot be done, and what can be done instead.
+type Refused struct{ What, Hint string }
+
+func (r *Refused) Error() string { return r.What }

@@ -1,0 +1,126 @@
+package act
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+const mergePatch = types.MergePatchType
+
+// queueCommands is where Commands to queues live; Volcano's choice.
+const queueCommands = "default"
+
+// QueueCommand is the wire contract of Volcano for what is done to a queue: owned by and aimed at it.
+func QueueCommand(q *schedulingv1beta1.Queue, action busv1alpha1.Action) *busv1alpha1.Command {
+	return command(metav1.NewControllerRef(q, schedulingv1beta1.GroupVersion.WithKind("Queue")), queueCommands, action)
+}
+
+// SwitchRefused says why the queue controller would not open or close a queue: it would only say so in an event. The parent may be nil.
+func SwitchRefused(q, parent *schedulingv1beta1.Queue, open bool) *Refused {
+	wish := q.Wish()
+	switch {
+	case !open && q.Name == keys.RootQueue:
+		return &Refused{fmt.Sprintf("queue %q cannot be closed: it is what all queues stand under", keys.RootQueue),
+			"close the queues below it instead; vcctl queue tree shows them"}
+	case !open && wish == schedulingv1beta1.QueueStateOpen, open && wish == schedulingv1beta1.QueueStateClosed:
+		return &Refused{fmt.Sprintf("queue %q says itself, by its annotation %s, that it is to be %s", q.Name, keys.QueueState, wish),
+			fmt.Sprintf("kubectl annotate queue %s %s-", q.Name, keys.QueueState)}
+	case open && parent != nil && parent.Name != keys.RootQueue && !parent.IsOpen():
+		return &Refused{fmt.Sprintf("queue %q cannot be opened: its parent %s is %s; open that first", q.Name, parent.Name, parent.Status.State), "vcctl queue open " + parent.Name}
+	}
+	return nil
+}
+
+// SwitchQueue opens or closes a queue.
+func (c *Cluster) SwitchQueue(ctx context.Context, name string, open bool) (said string, err error) {
+	q := &schedulingv1beta1.Queue{}
+	if err := c.Client.Get(ctx, client.ObjectKey{Name: name}, q); err != nil {
+		return "", err
+	}
+	parent := &schedulingv1beta1.Queue{}
+	if err := c.Client.Get(ctx, client.ObjectKey{Name: q.ParentName()}, parent); err != nil || q.ParentName() == "" {
+		parent = nil
+	}
+	if refused := SwitchRefused(q, parent, open); refused != nil {
+		return "", refused
+	}
+	action, done := busv1alpha1.CloseQueueAction, "closed"
+	if open {
+		action, done = busv1alpha1.OpenQueueAction, "opened"
+	}
+	return fmt.Sprintf("queue %s %s", name, done), c.Client.Create(ctx, QueueCommand(q, action))
+}
+
+// QueueEdit is what is to be changed of a queue; "" leaves it as it is. Amounts are written as
+// cpu=8,nvidia.com/gpu=4 and replace those that were; "-" is none.
+type QueueEdit struct {
+	Weight                          string
+	Capability, Deserved, Guarantee string
+}
+
+// Apply changes a queue's spec.
+func (e *QueueEdit) Apply(spec *schedulingv1beta1.QueueSpec) error {
+	if e.Weight != "" {
+		weight, err := strconv.ParseInt(e.Weight, 10, 32)
+		if err != nil || weight < 1 {
+			return &Refused{What: fmt.Sprintf("weight: %q is no number from 1 on", e.Weight)}
+		}
+		spec.Weight = int32(weight)
+	}
+	for _, one := range []struct {
+		name, text string
+		list       *corev1.ResourceList
+	}{{"capability", e.Capability, &spec.Capability}, {"deserved", e.Deserved, &spec.Deserved}, {"guarantee", e.Guarantee, &spec.Guarantee.Resource}} {
+		if one.text == "" {
+			continue
+		}
+		list, err := ParseAmounts(one.text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", one.name, err)
+		}
+		*one.list = list
+	}
+	return nil
+}
+
+// ParseAmounts reads cpu=8,memory=64Gi; "" and "-" are none.
+func ParseAmounts(text string) (corev1.ResourceList, error) {
+	if text == "" || text == "-" {
+		return nil, nil
+	}
+	list := corev1.ResourceList{}
+	for part := range strings.SplitSeq(text, ",") {
+		name, amount, found := strings.Cut(strings.TrimSpace(part), "=")
+		quantity, err := resource.ParseQuantity(amount)
+		if !found || name == "" || err != nil {
+			return nil, &Refused{fmt.Sprintf("%q is not NAME=AMOUNT", part), "an example: cpu=16,memory=64Gi,nvidia.com/gpu=8"}
+		}
+		list[corev1.ResourceName(name)] = quantity
+	}
+	return list, nil
+}
+
+// EditQueue changes what a queue may have.
+func (c *Cluster) EditQueue(ctx context.Context, name string, edit QueueEdit) (said string, err error) {
+	q := &schedulingv1beta1.Queue{}
+	if err := c.Client.Get(ctx, client.ObjectKey{Name: name}, q); err != nil {
+		return "", err
+	}
+	before := q.DeepCopy()
+	if err := edit.Apply(&q.Spec); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("queue %s changed", name), c.Client.Patch(ctx, q, client.MergeFrom(before))
+}
