@@ -96,7 +96,7 @@ func (a *Account) Facts() []Fact {
 		}
 	}
 	if a.Waits() {
-		add("needs", a.needs())
+		add("needs", Needs(a.Job))
 	}
 	e := a.Explanation()
 	if e == nil {
@@ -117,18 +117,18 @@ func (a *Account) Facts() []Fact {
 	return facts
 }
 
-// needs is what the job asks for: its tasks, and how many pods must start together.
-func (a *Account) needs() string {
+// Needs is what a job asks for: its tasks, and how many pods must start together.
+func Needs(job *batchv1alpha1.Job) string {
 	var parts []string
-	for i := range a.Job.Spec.Tasks {
-		task := &a.Job.Spec.Tasks[i]
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
 		requests := corev1.ResourceList{}
 		for _, container := range task.Template.Spec.Containers {
 			AddRequests(requests, container.Resources)
 		}
 		parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s x %s", Count(int(task.Replicas), "pod"), ResourceText(requests)), " x "))
 	}
-	all, least := Replicas(a.Job), Minimum(a.Job)
+	all, least := Replicas(job), Minimum(job)
 	together := fmt.Sprintf("%d of %d must start together", least, all)
 	switch {
 	case least >= all && all > 1:

@@ -16,7 +16,7 @@ import (
 
 // Draw draws the rows, and below them why the selected job waits.
 func (j *Jobs) Draw(ctx *screen.Context, c canvas.Canvas) {
-	below := min(max(c.H/3, 4), 12)
+	below := min(max(c.H/4, 4), 10)
 	if c.H < 9 {
 		below = 0
 	}

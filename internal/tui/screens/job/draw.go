@@ -1,0 +1,210 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/jobrow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// boxed is from how many columns and lines on parts have frames of their own.
+const (
+	boxedW = 100
+	boxedH = 28
+)
+
+// Draw draws the page that is open.
+func (j *Job) Draw(ctx *screen.Context, c canvas.Canvas) {
+	if j.job == nil {
+		text := "there is no such job (any more); esc goes back"
+		if ctx.Snap.Connection.Link == snapshot.LinkLoading {
+			text = "loading jobs ..."
+		}
+		c.Fit(2, 1, c.W-2, text, theme.Dim)
+		return
+	}
+	j.log.take(ctx.Logs, j.keep())
+	switch j.page {
+	case tasks:
+		j.drawTasks(ctx, c)
+	case events:
+		widget.Rule(c, 0, ctx.Theme, "Events", "")
+		_, rest := c.Cut(1)
+		j.lines.draw(rest.Sub(1, 0, rest.W-2, rest.H), eventLines(ctx, j.job), "no events are known (they are kept for an hour)")
+	case logs:
+		widget.Rule(c, 0, ctx.Theme, "Logs  "+j.streamed(), j.log.note(ctx.Logs, j.failed))
+		_, rest := c.Cut(1)
+		j.log.draw(ctx, rest, j.job, j.noLog(ctx))
+	case manifest:
+		widget.Rule(c, 0, ctx.Theme, "Job as it is stored", "y copies")
+		_, rest := c.Cut(1)
+		empty := "reading the job ..."
+		if !j.asked {
+			empty = "the job could not be read (Y tries again)"
+		}
+		var text []string
+		if j.yaml != "" {
+			text = strings.Split(strings.TrimRight(j.yaml, "\n"), "\n")
+		}
+		j.lines.draw(rest.Sub(1, 0, rest.W-2, rest.H), text, empty)
+	default:
+		if c.W >= boxedW && c.H >= boxedH {
+			j.drawBoxes(ctx, c)
+		} else {
+			j.drawLines(ctx, c)
+		}
+	}
+}
+
+// counts are the pods of the job by how they stand.
+func (j *Job) counts() string {
+	text := fmt.Sprintf("%d of %d run, %d wait, %d failed", j.job.Running, j.job.Replicas, j.job.Waiting, j.job.Failed)
+	if j.job.Succeeded > 0 {
+		text += fmt.Sprintf(", %d succeeded", j.job.Succeeded)
+	}
+	return text
+}
+
+func (j *Job) podNote() string {
+	if j.failed {
+		return "f: all pods"
+	}
+	return "f: failed only"
+}
+
+func (j *Job) noPods() string {
+	switch {
+	case j.failed:
+		return "no pod failed or is held up (f shows all)"
+	case j.filter != "":
+		return "no pod matches the filter (esc clears it)"
+	case account.Finished(j.job.Phase):
+		return "its pods are gone"
+	}
+	return "no pods yet: they are made when the queue lets the job in"
+}
+
+// noLog says why there are no lines.
+func (j *Job) noLog(ctx *screen.Context) string {
+	switch {
+	case len(j.followed) == 0:
+		return "no pod has started: there is no log yet"
+	case j.failed:
+		return "no lines of failed pods (f shows all)"
+	}
+	if ctx.Logs != nil {
+		for _, p := range j.job.Pods {
+			if why := ctx.Logs.Streams[p.Name]; why != "" {
+				return short(j.job, p.Name) + ": " + why
+			}
+		}
+	}
+	return "nothing was written yet"
+}
+
+func (j *Job) drawTasks(ctx *screen.Context, c canvas.Canvas) {
+	widget.Rule(c, 0, ctx.Theme, "Tasks  "+j.counts(), j.podNote())
+	_, rest := c.Cut(1)
+	j.pods.Draw(ctx, rest, j.noPods())
+}
+
+// drawBoxes is the summary where there is room for frames.
+func (j *Job) drawBoxes(ctx *screen.Context, c canvas.Canvas) {
+	facts, way := facts(ctx, j.job), timelineLines(ctx, j.job)
+	head, rest := c.Cut(min(max(len(facts), len(way))+2, 11))
+	left := head.W * 61 / 120
+	fact := widget.Box(head.Sub(0, 0, left, head.H), ctx.Theme, "Job", "")
+	for y, line := range facts {
+		fact.Put(0, y, line.Name, theme.Dim)
+		style := theme.Plain
+		if y == 0 {
+			style = jobrow.StateStyle(j.job.State)
+		}
+		fact.Fit(11, y, fact.W-11, line.Text, style)
+	}
+	drawTimeline(widget.Box(head.Sub(left, 0, head.W-left, head.H), ctx.Theme, "Timeline", ""), way)
+
+	below := rest.H / 3
+	pods, rest := rest.Cut(rest.H - below)
+	j.pods.Draw(ctx, widget.Box(pods, ctx.Theme, "Tasks  "+j.counts(), j.podNote()), j.noPods())
+	lines, told := rest.Cut(below - max(below*2/5, 4))
+	title := "Logs  " + j.streamed()
+	if j.inLogs {
+		title = "> " + title
+	}
+	j.log.draw(ctx, widget.Box(lines, ctx.Theme, title, j.log.note(ctx.Logs, j.failed)), j.job, j.noLog(ctx))
+	lastLines(widget.Box(told, ctx.Theme, "Events", "e all"), eventLines(ctx, j.job))
+}
+
+// drawLines is the summary in small terminals.
+func (j *Job) drawLines(ctx *screen.Context, c canvas.Canvas) {
+	head := brief(ctx, j.job)
+	if c.H < 16 {
+		head = head[:min(len(head), 2)]
+	}
+	for y, line := range head {
+		style := theme.Plain
+		if y == 0 {
+			style = jobrow.StateStyle(j.job.State)
+		}
+		c.Fit(1, y, c.W-1, line, style)
+	}
+	_, rest := c.Cut(len(head))
+	logLines, toldLines := 4, 2
+	if c.H < 16 {
+		logLines, toldLines = 3, 0
+	}
+	pods, rest := rest.Cut(rest.H - logLines - toldLines)
+	widget.Rule(pods, 0, ctx.Theme, "", "")
+	j.pods.Draw(ctx, pods.Sub(0, 1, pods.W, pods.H-1), j.noPods())
+	lines, told := rest.Cut(logLines)
+	title := ""
+	if j.inLogs {
+		title = "Logs"
+	}
+	widget.Rule(lines, 0, ctx.Theme, title, "")
+	j.log.draw(ctx, lines.Sub(1, 1, lines.W-1, lines.H-1), j.job, j.noLog(ctx))
+	if toldLines > 0 {
+		widget.Rule(told, 0, ctx.Theme, "", "")
+		lastLines(told.Sub(1, 1, told.W-1, told.H-1), eventLines(ctx, j.job))
+	}
+}
+
+// lastLines draws the last of some lines.
+func lastLines(c canvas.Canvas, lines []string) {
+	if len(lines) == 0 {
+		c.Fit(0, 0, c.W, "no events are known", theme.Dim)
+	}
+	lines = lines[max(len(lines)-c.H, 0):]
+	for y, line := range lines {
+		c.Fit(0, y, c.W, line, theme.Plain)
+	}
+}
+
+// eventLines are the events about the job, the newest last.
+func eventLines(ctx *screen.Context, job *snapshot.Job) []string {
+	var lines []string
+	for _, e := range jobrow.EventsOf(ctx.Snap, job) {
+		about := e.Kind
+		switch {
+		case e.Of == job.UID:
+			about = "job"
+		case e.Kind == "PodGroup":
+			about = "pod group"
+		case e.Kind == "Pod":
+			about = short(job, e.Name)
+		}
+		times := ""
+		if e.Count > 1 {
+			times = fmt.Sprintf(" x%d", e.Count)
+		}
+		lines = append(lines, fmt.Sprintf("%s %-7s %s%s  %s: %s", e.At.In(ctx.Now.Location()).Format("15:04:05"), e.Type, e.Reason, times, about, e.Message))
+	}
+	return lines
+}

@@ -1,0 +1,177 @@
+package job
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/jobrow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+)
+
+// facts are what stands in the box of the job.
+func facts(ctx *screen.Context, job *snapshot.Job) []account.Fact {
+	spec := &job.Object.Spec
+	all := []account.Fact{
+		{Name: "State", Text: stateText(job)},
+		{Name: "Queue", Text: fmt.Sprintf("%-14s Priority %d%s", job.Queue, job.Priority, inBrackets(job.PriorityClass))},
+		{Name: "User", Text: fmt.Sprintf("%-14s Submitted %s%s", cmp.Or(job.User, "-"), jobrow.Moment(job.Submitted, ctx.Now), titled(job))},
+		{Name: "Request", Text: request(job)},
+		{Name: "Gang", Text: fmt.Sprintf("%-14s Retries %d of %d", fmt.Sprintf("%d of %d", job.Min, job.Replicas), job.Object.Status.RetryCount, spec.MaxRetry)},
+		{Name: "Limit", Text: fmt.Sprintf("%-14s Plugins %s", limit(job), cmp.Or(strings.Join(account.PluginNames(job.Object), " "), "none"))},
+	}
+	if depends := job.Object.Annotations[keys.Dependency]; depends != "" {
+		all = append(all, account.Fact{Name: "Depends", Text: depends})
+	}
+	if array := account.ArrayText(job.Object); array != "" {
+		all = append(all, account.Fact{Name: "Array", Text: array})
+	}
+	if policies := policies(job.Object); policies != "" {
+		all = append(all, account.Fact{Name: "Policy", Text: policies})
+	}
+	if says := says(job); says != "" {
+		all = append(all, account.Fact{Name: "Why", Text: says})
+	}
+	return all
+}
+
+func inBrackets(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+func titled(job *snapshot.Job) string {
+	if job.Title == "" || job.Title == job.Name {
+		return ""
+	}
+	return " as " + job.Title
+}
+
+// stateText is the state in Slurm's word and in those of the objects.
+func stateText(job *snapshot.Job) string {
+	objects := "Job " + string(job.Phase)
+	if job.Group != nil && job.Group.Status.Phase != "" {
+		objects += ", PodGroup " + string(job.Group.Status.Phase)
+	}
+	return state.Code(job.State).Name() + " (" + objects + ")"
+}
+
+// says is why it waits or how it ended, as a column has it.
+func says(job *snapshot.Job) string { return job.Why().Short() }
+
+// request is what the job asks for, as `vcctl job explain` says it.
+func request(job *snapshot.Job) string {
+	return account.Needs(job.Object)
+}
+
+func limit(job *snapshot.Job) string {
+	if job.Limit == 0 {
+		return "none"
+	}
+	return state.Clock(job.Limit)
+}
+
+// policies say what the job does when something happens: head TaskCompleted -> CompleteJob.
+func policies(job *batchv1alpha1.Job) string {
+	var parts []string
+	add := func(whose string, all []batchv1alpha1.LifecyclePolicy) {
+		for i := range all {
+			p := &all[i]
+			when := string(p.Event)
+			for _, event := range p.Events {
+				when = strings.Trim(when+","+string(event), ",")
+			}
+			if p.ExitCode != nil {
+				when = strings.Trim(fmt.Sprintf("%s exit %d", when, *p.ExitCode), " ")
+			}
+			parts = append(parts, strings.TrimSpace(whose+" "+when+" -> "+string(p.Action)))
+		}
+	}
+	add("", job.Spec.Policies)
+	for i := range job.Spec.Tasks {
+		add(job.Spec.Tasks[i].Name, job.Spec.Tasks[i].Policies)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// line is one line of the timeline: when, what, how long after the job was submitted.
+type line struct{ at, text, after string }
+
+func timelineLines(ctx *screen.Context, job *snapshot.Job) []line {
+	var lines []line
+	for _, s := range timeline(job) {
+		at := s.at.In(ctx.Now.Location())
+		format := "15:04:05"
+		if ctx.Now.Sub(at) > 20*60*60*1e9 {
+			format = "Jan 2 15:04"
+		}
+		lines = append(lines, line{at.Format(format), s.text, after(job.Submitted, s.at)})
+	}
+	for i, text := range ahead(job, ctx.Now) {
+		one := line{at: "", text: text}
+		if i == 0 && len(job.Pods) > 0 {
+			one.after = "now"
+		}
+		lines = append(lines, one)
+	}
+	return lines
+}
+
+func drawTimeline(c canvas.Canvas, lines []line) {
+	cut := max(len(lines)-c.H, 0) // the oldest give way, but for the first
+	for y, l := range lines {
+		switch {
+		case cut == 0 || y == 0:
+		case y <= cut:
+			continue
+		default:
+			y -= cut
+		}
+		c.Put(0, y, l.at, theme.Dim)
+		room := c.W - 13
+		if l.after != "" {
+			room -= len(l.after) + 1
+		}
+		c.Fit(13, y, room, l.text, theme.Plain)
+		c.PutRight(c.W, y, l.after, theme.Dim)
+	}
+}
+
+// brief is the same in a few lines, for small terminals.
+func brief(ctx *screen.Context, job *snapshot.Job) []string {
+	first := fmt.Sprintf("%s %d/%d running", state.Code(job.State).Name(), job.Running, job.Replicas)
+	if job.Waiting > 0 {
+		first += fmt.Sprintf(", %d waiting", job.Waiting)
+	}
+	if job.Failed > 0 {
+		first += fmt.Sprintf(", %d failed", job.Failed)
+	}
+	first += fmt.Sprintf("   queue %s  prio %d  user %s", job.Queue, job.Priority, cmp.Or(job.User, "-"))
+	lines := []string{first}
+	if says := says(job); says != "" {
+		lines = append(lines, says)
+	}
+	second := fmt.Sprintf("gang %d/%d   limit %s   retries %d/%d", job.Min, job.Replicas, limit(job), job.Object.Status.RetryCount, job.Object.Spec.MaxRetry)
+	if policies := policies(job.Object); policies != "" {
+		second += "   policy " + policies
+	}
+	lines = append(lines, second)
+	var way []string
+	for i, s := range timeline(job) {
+		if i == 0 {
+			way = append(way, s.at.In(ctx.Now.Location()).Format("15:04:05")+" "+s.text)
+			continue
+		}
+		way = append(way, strings.TrimSpace(after(job.Submitted, s.at)+" "+s.text))
+	}
+	return append(lines, strings.Join(append(way, ahead(job, ctx.Now)...), " - "))
+}

@@ -1,0 +1,358 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// page is what of the job is shown.
+type page int
+
+const (
+	summary page = iota
+	tasks
+	events
+	logs
+	manifest
+)
+
+// pages are the tabs, in their order; the last one is a screen of its own.
+var pages = []struct {
+	key, title string
+	page       page
+}{{"s", "summary", summary}, {"t", "tasks", tasks}, {"e", "events", events}, {"l", "logs", logs}, {"Y", "yaml", manifest}, {"w", "why", -1}}
+
+// Job is the screen.
+type Job struct {
+	target string
+	uid    types.UID
+	page   page
+	inLogs bool // on the summary the keys are for the logs, not for the pods
+	failed bool // only what failed is shown
+
+	job    *snapshot.Job // as it was last
+	gone   bool
+	pods   widget.Table[pod]
+	filter string // of the pods
+	log    logPane
+	lines  pager // events, yaml
+	yaml   string
+	asked  bool
+	// only are the pods whose logs were asked for; nil is all.
+	only map[string]bool
+	// followed are the pods that are streamed, by container.
+	followed []screen.PodRef
+}
+
+// New returns the screen of the job with a UID; "#logs" behind it opens its logs.
+func New(target string) screen.Screen {
+	uid, what, _ := strings.Cut(target, "#")
+	j := &Job{target: target, uid: types.UID(uid), pods: podTable(), log: logPane{pinned: true, found: -1}}
+	if what == "logs" {
+		j.page = logs
+	}
+	return j
+}
+
+// Name is the screen's name in the table of keys.
+func (j *Job) Name() string { return screen.Job }
+
+// Target is the UID that the screen was opened for.
+func (j *Job) Target() string { return j.target }
+
+// Crumb is the number and the name of the job.
+func (j *Job) Crumb(*screen.Context) string {
+	if j.job == nil {
+		return "job"
+	}
+	return strings.TrimSpace(j.job.ID + " " + j.job.Name)
+}
+
+// Note says that the job is not there any more.
+func (j *Job) Note(*screen.Context) string {
+	if j.gone {
+		return "the job is deleted"
+	}
+	return ""
+}
+
+// Tabs are the pages.
+func (j *Job) Tabs(*screen.Context) []screen.Tab {
+	tabs := make([]screen.Tab, len(pages))
+	for i, p := range pages {
+		tabs[i] = screen.Tab{Key: p.key, Title: p.title, Open: p.page == j.page}
+	}
+	return tabs
+}
+
+// Update takes an event in.
+func (j *Job) Update(ctx *screen.Context, event screen.Event) []screen.Effect {
+	switch event := event.(type) {
+	case screen.Refresh:
+		j.refresh(ctx)
+		return j.stream()
+	case screen.Entered:
+		j.refresh(ctx)
+		j.followed = nil
+		return j.stream()
+	case screen.Left:
+		j.followed = nil
+		return []screen.Effect{screen.StopLogs{}}
+	case screen.Done:
+		j.fetched(event)
+	case screen.Mouse:
+		j.mouse(ctx, event)
+	}
+	return nil
+}
+
+func (j *Job) refresh(ctx *screen.Context) {
+	if now := ctx.Snap.Job(j.uid); now != nil {
+		j.job, j.gone = now, false
+	} else {
+		j.gone = j.job != nil
+	}
+	j.fill(ctx)
+}
+
+// fill chooses the pods that are shown.
+func (j *Job) fill(ctx *screen.Context) {
+	if j.job == nil {
+		return
+	}
+	var shown []pod
+	wanted := strings.ToLower(j.filter)
+	for _, p := range j.job.Pods {
+		if j.failed && !bad(p) {
+			continue
+		}
+		if strings.Contains(strings.ToLower(p.Name+" "+p.Node+" "+p.State), wanted) {
+			shown = append(shown, p)
+		}
+	}
+	j.pods.SetRows(ctx.Now, shown, !j.failed && wanted == "")
+}
+
+// stream asks for the logs of the pods that have any, when these are others than before.
+func (j *Job) stream() []screen.Effect {
+	if j.job == nil {
+		return nil
+	}
+	var wanted []screen.PodRef
+	for _, p := range j.job.Pods {
+		if p.Started.IsZero() && !p.Exited || j.only != nil && !j.only[p.Name] {
+			continue
+		}
+		if len(wanted) < maxStreams {
+			wanted = append(wanted, screen.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
+		}
+	}
+	if slices.Equal(wanted, j.followed) {
+		return nil
+	}
+	j.followed = wanted
+	return []screen.Effect{screen.StreamLogs{Pods: wanted}}
+}
+
+// keep says of which pods lines are shown; nil is of all.
+func (j *Job) keep() func(string) bool {
+	if !j.failed {
+		return nil
+	}
+	failed := map[string]bool{}
+	for _, p := range j.job.Pods {
+		failed[p.Name] = bad(p)
+	}
+	return func(name string) bool { return failed[name] }
+}
+
+// fetch asks for the object as text.
+func (j *Job) fetch(ctx *screen.Context) []screen.Effect {
+	if ctx.Actions == nil || j.job == nil {
+		return nil
+	}
+	j.asked = true
+	get, namespace, name := ctx.Actions.Manifest, j.job.Namespace, j.job.Name
+	return []screen.Effect{screen.Run{Name: manifestName, Quiet: true, Fetch: func(ctx context.Context) (any, error) { return get(ctx, "Job", namespace, name) }}}
+}
+
+const manifestName = "read the job"
+
+func (j *Job) fetched(done screen.Done) {
+	if done.Name != manifestName {
+		return
+	}
+	j.yaml, _ = done.Value.(string)
+	if done.Err != nil {
+		j.yaml = ""
+		j.asked = false
+	}
+}
+
+// SetFilter filters the pods; on the page of the logs it searches in them, on that of
+// yaml and events for the line.
+func (j *Job) SetFilter(ctx *screen.Context, text string) error {
+	switch {
+	case j.searches():
+		j.log.search, j.log.found = text, 1<<62
+		if text != "" && j.job != nil {
+			j.log.take(ctx.Logs, j.keep())
+			j.log.find(false)
+		}
+	case j.page == summary || j.page == tasks:
+		j.filter = text
+		j.fill(ctx)
+	default:
+		j.lines.search = text
+		j.lines.next(true)
+	}
+	return nil
+}
+
+// searches says that a search is in the logs.
+func (j *Job) searches() bool { return j.page == logs || j.page == summary && j.inLogs }
+
+// Matches is how many rows or lines match.
+func (j *Job) Matches(*screen.Context) (shown, all int) {
+	switch {
+	case j.job == nil:
+		return 0, 0
+	case j.searches():
+		return j.log.matches(), len(j.log.shown)
+	case j.page == summary || j.page == tasks:
+		return len(j.pods.Rows()), len(j.job.Pods)
+	}
+	return j.lines.matches(), len(j.lines.text)
+}
+
+// next goes to the next match of a search.
+func (j *Job) next(ctx *screen.Context, down bool) []screen.Effect {
+	found := false
+	if j.searches() {
+		found = j.log.find(down)
+	} else {
+		found = j.lines.next(down)
+	}
+	if !found {
+		return []screen.Effect{screen.Notice{Text: "no more matches " + map[bool]string{true: "below", false: "above"}[down]}}
+	}
+	return nil
+}
+
+// Escape takes marks away, and goes back from a page to the summary.
+func (j *Job) Escape() bool {
+	if j.page == tasks || j.page == summary {
+		if j.pods.Escape() {
+			return true
+		}
+	}
+	return false
+}
+
+// rows is what keys that move are for.
+func (j *Job) rows() widget.Rows {
+	switch {
+	case j.page == logs, j.page == summary && j.inLogs:
+		return &j.log
+	case j.page == summary, j.page == tasks:
+		return &j.pods
+	}
+	return &j.lines
+}
+
+func (j *Job) mouse(ctx *screen.Context, m screen.Mouse) {
+	if j.page == summary {
+		if taken, _ := j.log.Mouse(ctx, m); taken {
+			j.inLogs = true
+			return
+		}
+		if taken, _ := j.pods.Mouse(ctx, m); taken {
+			j.inLogs = false
+		}
+		return
+	}
+	j.rows().Mouse(ctx, m)
+}
+
+// show opens a page.
+func (j *Job) show(to page) func(*Job, *screen.Context) []screen.Effect {
+	return func(j *Job, ctx *screen.Context) []screen.Effect {
+		j.page = to
+		j.lines = pager{}
+		if to == logs && j.only != nil {
+			j.only = nil
+			return j.stream()
+		}
+		if to == manifest {
+			return j.fetch(ctx)
+		}
+		return nil
+	}
+}
+
+// openPods shows the logs of the marked pods, or of the one under the cursor.
+func (j *Job) openPods(*screen.Context) []screen.Effect {
+	j.only = map[string]bool{}
+	for _, p := range j.pods.Targets() {
+		j.only[p.Name] = true
+	}
+	j.page = logs
+	return j.stream()
+}
+
+// attach gives the terminal to a shell in the pod under the cursor.
+func (j *Job) attach(ctx *screen.Context) []screen.Effect {
+	p, ok := j.pods.Selected()
+	if !ok || ctx.Actions == nil {
+		return nil
+	}
+	return []screen.Effect{shell(ctx.Actions, p)}
+}
+
+// canAttach says why there is no shell to be had.
+func (j *Job) canAttach(*screen.Context) string {
+	p, ok := j.pods.Selected()
+	switch {
+	case !ok:
+		return "no pod is selected"
+	case p.Exited:
+		return p.Name + " has ended"
+	case p.Started.IsZero():
+		return p.Name + " has not started"
+	}
+	return ""
+}
+
+var errNoJob = errors.New("no job")
+
+// here says why nothing can be done to the job.
+func (j *Job) here() error {
+	if j.job == nil || j.gone {
+		return errNoJob
+	}
+	return nil
+}
+
+// streamed says what of the pods is followed.
+func (j *Job) streamed() string {
+	switch {
+	case len(j.followed) == 0:
+		return "no pod has a log yet"
+	case j.only != nil && len(j.only) == 1:
+		return short(j.job, j.followed[0].Name)
+	case j.only != nil:
+		return fmt.Sprintf("%d marked pods", len(j.followed))
+	case len(j.followed) == maxStreams && len(j.job.Pods) > maxStreams:
+		return fmt.Sprintf("%d of %d pods (space marks others, enter shows them)", maxStreams, len(j.job.Pods))
+	}
+	return "all pods"
+}

@@ -1,0 +1,94 @@
+package job
+
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/jobact"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// Spec is the screen as the dashboard knows it.
+func Spec() screen.Spec { return screen.Spec{Name: screen.Job, New: New, Keys: bindings()} }
+
+// on makes a Do of something that changes the screen only.
+func on(do func(*Job)) func(*screen.Context, screen.Screen) []screen.Effect {
+	return screen.On(func(j *Job, _ *screen.Context) []screen.Effect { do(j); return nil })
+}
+
+func bindings() []screen.Binding {
+	name := screen.Job
+	open := func(to page) func(*screen.Context, screen.Screen) []screen.Effect {
+		return screen.On(func(j *Job, ctx *screen.Context) []screen.Effect { return j.show(to)(j, ctx) })
+	}
+	searched := screen.When(func(j *Job, _ *screen.Context) string {
+		if j.log.search == "" && j.lines.search == "" {
+			return "nothing was searched for; / searches in logs, events and yaml"
+		}
+		return ""
+	})
+	aPod := screen.When(func(j *Job, _ *screen.Context) string {
+		if _, ok := j.pods.Selected(); !ok {
+			return "no pod is selected"
+		}
+		return ""
+	})
+	find := func(down bool) func(*screen.Context, screen.Screen) []screen.Effect {
+		return screen.On(func(j *Job, ctx *screen.Context) []screen.Effect { return j.next(ctx, down) })
+	}
+	keys := []screen.Binding{
+		{Screen: name, Key: "s", Name: "summary", Help: "how the job stands, its way so far, its pods, logs and events", Do: open(summary)},
+		{Screen: name, Key: "t", Name: "tasks", Help: "the pods on the whole screen", Do: open(tasks)},
+		{Screen: name, Key: "e", Name: "events", Help: "what was told about the job, its pod group and its pods", Do: open(events)},
+		{Screen: name, Key: "l", Name: "logs", Help: "the logs of all pods on the whole screen", Footer: 6, Do: open(logs)},
+		{Screen: name, Key: "Y", Name: "yaml", Help: "the job as it is stored", Footer: 26, Do: open(manifest)},
+		{Screen: name, Key: "w", Name: "why", Help: "why the job waits, until when, and what would start it", Footer: 5, Do: screen.On(func(j *Job, _ *screen.Context) []screen.Effect {
+			return []screen.Effect{screen.Open{Screen: screen.Explain, Target: string(j.uid)}}
+		})},
+		{Screen: name, Key: "tab", Name: "pane", Help: "from the pods to the logs and back", Footer: 4, Do: on(func(j *Job) { j.inLogs = !j.inLogs })},
+		{Screen: name, Key: "enter", Name: "pod's log", Help: "the logs of the marked pods, or of the one under the cursor", Footer: 7, Guard: aPod, Do: screen.On((*Job).openPods)},
+		{Screen: name, Key: "a", Name: "attach", Help: "a shell in the pod under the cursor; the dashboard comes back when it ends", Footer: 8, Writes: true,
+			Guard: screen.When((*Job).canAttach), Do: screen.On((*Job).attach)},
+		{Screen: name, Key: "f", Name: "failed only", Help: "only pods that failed or are held up, and their logs; or all again", Footer: 9, Do: screen.On(func(j *Job, ctx *screen.Context) []screen.Effect {
+			j.failed = !j.failed
+			j.fill(ctx)
+			return nil
+		})},
+		{Screen: name, Key: "F", Name: "follow", Help: "stay at the newest lines of the log, or stop there", Do: on(func(j *Job) {
+			if j.log.pinned && len(j.log.shown) > 0 {
+				j.log.bottom = j.log.shown[len(j.log.shown)-1].n + 1
+			}
+			j.log.pinned = !j.log.pinned
+		})},
+		{Screen: name, Key: "W", Name: "wrap", Help: "break long lines of the log, or cut them", Do: on(func(j *Job) { j.log.wrap = !j.log.wrap })},
+		{Screen: name, Key: "T", Name: "times", Help: "the time of each line of the log", Do: on(func(j *Job) { j.log.stamps = !j.log.stamps })},
+		{Screen: name, Key: "n", Name: "next match", Help: "the next line that matches the search", Guard: searched, Do: find(true)},
+		{Screen: name, Key: "N", Name: "match before", Help: "the line before that matches the search", Guard: searched, Do: find(false)},
+	}
+	rows := func(s screen.Screen) widget.Rows { return s.(*Job).rows() }
+	own := slices.Collect(func(yield func(string) bool) {
+		for _, key := range keys {
+			if !yield(key.Key) {
+				return
+			}
+		}
+	})
+	for _, key := range append(widget.RowKeys(name, rows), widget.MarkKeys(name, rows)...) {
+		switch {
+		case key.Key == "S": // s is the summary
+			key.Name, key.Help = "sort", "sort the pods by the next column"
+			key.Do = screen.On(func(j *Job, ctx *screen.Context) []screen.Effect { j.rows().NextSort(ctx); return nil })
+		case slices.Contains(own, key.Key):
+			continue
+		}
+		keys = append(keys, key)
+	}
+	return append(keys, jobact.Keys(name, func(_ *screen.Context, s screen.Screen) []*snapshot.Job {
+		j := s.(*Job)
+		if j.here() != nil {
+			return nil
+		}
+		return []*snapshot.Job{j.job}
+	})...)
+}

@@ -1,0 +1,310 @@
+package job
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// maxStreams is how many pods are followed at once.
+const maxStreams = 20
+
+// logPane shows the lines that arrive from pods.
+type logPane struct {
+	pinned bool // the newest lines are shown
+	wrap   bool
+	stamps bool
+	// bottom is the number of the line after the last one that is shown, while not
+	// pinned; lines are counted from the first that ever arrived.
+	bottom int
+	search string
+	found  int // number of the line that was found last
+	height int
+	drawn  canvas.Canvas
+	shown  []numbered // what Draw had to choose from
+}
+
+// numbered is a line with its number.
+type numbered struct {
+	n    int
+	line screen.LogLine
+}
+
+// escapes are what programs write to colour their output.
+var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)?|\x1b.?")
+
+// plainText is a line as it can be drawn: without escapes, with blanks for tabs.
+func plainText(text string) string {
+	if strings.ContainsRune(text, '\x1b') {
+		text = escapes.ReplaceAllString(text, "")
+	}
+	return strings.ReplaceAll(strings.TrimRight(text, "\r\n"), "\t", "    ")
+}
+
+// take chooses the lines to show; keep says of which pods, nil of all.
+func (l *logPane) take(view *screen.LogView, keep func(pod string) bool) {
+	l.shown = l.shown[:0]
+	if view == nil {
+		return
+	}
+	for i, line := range view.Lines {
+		if keep == nil || keep(line.Pod) {
+			l.shown = append(l.shown, numbered{view.Dropped + i, line})
+		}
+	}
+}
+
+// end is the place in shown after the last line that is drawn.
+func (l *logPane) end() int {
+	if l.pinned {
+		return len(l.shown)
+	}
+	at := len(l.shown)
+	for at > 0 && l.shown[at-1].n >= l.bottom {
+		at--
+	}
+	return min(max(at, min(l.height, len(l.shown))), len(l.shown))
+}
+
+// Move scrolls; at the end the pane is pinned again.
+func (l *logPane) Move(n int) {
+	end := min(max(l.end()+n, min(l.height, len(l.shown))), len(l.shown))
+	l.pinned = end == len(l.shown)
+	if !l.pinned {
+		l.bottom = l.shown[end].n
+	}
+}
+
+// Page, Home and End scroll further.
+func (l *logPane) Page(n int) { l.Move(n * max(l.height-1, 1)) }
+
+// Home goes to the oldest line that is kept.
+func (l *logPane) Home() { l.Move(-len(l.shown)) }
+
+// End goes to the newest line and stays there.
+func (l *logPane) End() { l.pinned = true }
+
+// The rest of widget.Rows has no meaning in a log.
+
+// Mark does nothing.
+func (l *logPane) Mark() {}
+
+// Range does nothing.
+func (l *logPane) Range() {}
+
+// MarkAll does nothing.
+func (l *logPane) MarkAll() {}
+
+// Escape has nothing to clear.
+func (l *logPane) Escape() bool { return false }
+
+// NextSort does nothing.
+func (l *logPane) NextSort(*screen.Context) {}
+
+// Reverse does nothing.
+func (l *logPane) Reverse() {}
+
+// Chooser has nothing to choose.
+func (l *logPane) Chooser(*screen.Context) []screen.Effect { return nil }
+
+// Mouse scrolls with the wheel.
+func (l *logPane) Mouse(_ *screen.Context, m screen.Mouse) (taken, open bool) {
+	if _, _, inside := l.drawn.Holds(m.X, m.Y); !inside {
+		return false, false
+	}
+	switch m.Kind {
+	case screen.WheelUp:
+		l.Move(-3)
+	case screen.WheelDown:
+		l.Move(3)
+	}
+	return true, false
+}
+
+// matches is how many of the lines that can be shown hold what is searched for.
+func (l *logPane) matches() int {
+	n := 0
+	for _, one := range l.shown {
+		if l.holds(one) {
+			n++
+		}
+	}
+	return n
+}
+
+func (l *logPane) holds(one numbered) bool {
+	return l.search != "" && strings.Contains(strings.ToLower(one.line.Text), strings.ToLower(l.search))
+}
+
+// find goes to the next line that holds what is searched for, down or up from the one
+// found last; it says whether there is one.
+func (l *logPane) find(down bool) bool {
+	at := -1
+	for i, one := range l.shown {
+		if !l.holds(one) {
+			continue
+		}
+		if down && one.n > l.found {
+			at = i
+			break
+		}
+		if !down && one.n < l.found {
+			at = i
+		}
+	}
+	if at < 0 {
+		return false
+	}
+	l.found = l.shown[at].n
+	l.show(at)
+	return true
+}
+
+// show scrolls until a line is in the middle.
+func (l *logPane) show(at int) {
+	end := min(max(at+1+l.height/2, min(l.height, len(l.shown))), len(l.shown))
+	l.pinned = end == len(l.shown) && at >= len(l.shown)-l.height
+	if end < len(l.shown) {
+		l.bottom = l.shown[end].n
+	} else {
+		l.bottom = l.shown[end-1].n + 1
+	}
+}
+
+// labels are what stands before the lines of each pod, and in which colour: by the
+// place of the pod in its job, so that it never changes.
+type labels struct {
+	text  map[string]string
+	style map[string]canvas.Style
+	width int
+}
+
+func labelsOf(job *snapshot.Job) labels {
+	all := labels{text: map[string]string{}, style: map[string]canvas.Style{}}
+	for i, p := range job.Pods {
+		text := short(job, p.Name)
+		all.text[p.Name], all.style[p.Name] = text, theme.Log0+canvas.Style(i%theme.Logs)
+		all.width = max(all.width, canvas.Width(text))
+	}
+	all.width = min(all.width, 20)
+	return all
+}
+
+// draw draws as many lines as there is room for, up from the last.
+func (l *logPane) draw(ctx *screen.Context, c canvas.Canvas, job *snapshot.Job, empty string) {
+	l.height, l.drawn = c.H, c
+	if len(l.shown) == 0 {
+		c.Fit(0, 0, c.W, empty, theme.Dim)
+		return
+	}
+	names := labelsOf(job)
+	var rows []func(int) // from the last line up
+	for i := l.end() - 1; i >= 0 && len(rows) < c.H; i-- {
+		lines := l.lay(ctx, c, names, l.shown[i])
+		slices.Reverse(lines)
+		rows = append(rows, lines...)
+	}
+	rows = rows[:min(len(rows), c.H)]
+	for i, row := range rows {
+		row(len(rows) - 1 - i)
+	}
+}
+
+// lay makes the rows of a line on the screen: one, or several when it is wrapped.
+func (l *logPane) lay(ctx *screen.Context, c canvas.Canvas, names labels, one numbered) []func(y int) {
+	text := plainText(one.line.Text)
+	label, style := names.text[one.line.Pod], names.style[one.line.Pod]
+	if label == "" {
+		label = one.line.Pod
+	}
+	stamp := ""
+	if l.stamps && !one.line.At.IsZero() {
+		stamp = one.line.At.In(ctx.Now.Location()).Format("15:04:05 ")
+	}
+	from := len(stamp) + names.width + 3
+	rows := []string{text}
+	if l.wrap {
+		rows = chunks(text, max(c.W-from, 10))
+	}
+	lines := make([]func(int), len(rows))
+	for i, row := range rows {
+		lines[i] = func(y int) {
+			if i == 0 {
+				c.Put(0, y, stamp, theme.Dim)
+				c.Fit(len(stamp), y, names.width, label, style)
+			}
+			c.PutRune(from-2, y, '|', theme.Border)
+			c.Fit(from, y, c.W-from, row, theme.Plain)
+			l.light(c.Sub(from, y, c.W-from, 1), row, one.n == l.found)
+		}
+	}
+	return lines
+}
+
+// light marks what was searched for in a row.
+func (l *logPane) light(c canvas.Canvas, row string, current bool) {
+	if l.search == "" {
+		return
+	}
+	lower, wanted := strings.ToLower(row), strings.ToLower(l.search)
+	for from := 0; ; {
+		at := strings.Index(lower[from:], wanted)
+		if at < 0 || len(lower) != len(row) {
+			return
+		}
+		at += from
+		style := canvas.Underline | canvas.Bold
+		if current {
+			style |= canvas.Reverse
+		}
+		c.Restyle(canvas.Width(row[:at]), 0, canvas.Width(row[at:at+len(wanted)]), 1, func(s canvas.Style) canvas.Style { return s | style })
+		from = at + len(wanted)
+	}
+}
+
+// chunks cuts a text into pieces of at most so many cells.
+func chunks(text string, width int) []string {
+	var all []string
+	from, used := 0, 0
+	for at, r := range text {
+		if w := canvas.RuneWidth(r); used+w > width {
+			all = append(all, text[from:at])
+			from, used = at, 0
+			used += w
+			continue
+		}
+		used += canvas.RuneWidth(r)
+	}
+	return append(all, text[from:])
+}
+
+// note says what is shown of the log.
+func (l *logPane) note(view *screen.LogView, failed bool) string {
+	var parts []string
+	if failed {
+		parts = append(parts, "failed pods")
+	}
+	switch {
+	case l.pinned:
+		parts = append(parts, "follow")
+	default:
+		parts = append(parts, "scrolled (end follows)")
+	}
+	if l.wrap {
+		parts = append(parts, "wrap")
+	}
+	if l.search != "" {
+		parts = append(parts, fmt.Sprintf("/%s: %d", l.search, l.matches()))
+	}
+	if view != nil && view.Dropped > 0 {
+		parts = append(parts, widget.Count(view.Dropped)+" older lines dropped")
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,117 @@
+package job
+
+import (
+	"strings"
+
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+)
+
+// pager is lines of text that one scrolls and searches in.
+type pager struct {
+	text   []string
+	top    int
+	height int
+	search string
+	at     int // the line that was found last
+	drawn  canvas.Canvas
+}
+
+// Move scrolls.
+func (p *pager) Move(n int) { p.top = max(min(p.top+n, len(p.text)-p.height), 0) }
+
+// Page scrolls by screens.
+func (p *pager) Page(n int) { p.Move(n * max(p.height-1, 1)) }
+
+// Home goes to the first line.
+func (p *pager) Home() { p.top = 0 }
+
+// End goes to the last line.
+func (p *pager) End() { p.Move(len(p.text)) }
+
+// Mark does nothing.
+func (p *pager) Mark() {}
+
+// Range does nothing.
+func (p *pager) Range() {}
+
+// MarkAll does nothing.
+func (p *pager) MarkAll() {}
+
+// Escape has nothing to clear.
+func (p *pager) Escape() bool { return false }
+
+// NextSort does nothing.
+func (p *pager) NextSort(*screen.Context) {}
+
+// Reverse does nothing.
+func (p *pager) Reverse() {}
+
+// Chooser has nothing to choose.
+func (p *pager) Chooser(*screen.Context) []screen.Effect { return nil }
+
+// Mouse scrolls with the wheel.
+func (p *pager) Mouse(_ *screen.Context, m screen.Mouse) (taken, open bool) {
+	if _, _, inside := p.drawn.Holds(m.X, m.Y); !inside {
+		return false, false
+	}
+	switch m.Kind {
+	case screen.WheelUp:
+		p.Move(-3)
+	case screen.WheelDown:
+		p.Move(3)
+	}
+	return true, false
+}
+
+func (p *pager) holds(line string) bool {
+	return p.search != "" && strings.Contains(strings.ToLower(line), strings.ToLower(p.search))
+}
+
+func (p *pager) matches() int {
+	n := 0
+	for _, line := range p.text {
+		if p.holds(line) {
+			n++
+		}
+	}
+	return n
+}
+
+// next goes to the next line that holds what is searched for; it says whether there is one.
+func (p *pager) next(down bool) bool {
+	step := 1
+	if !down {
+		step = -1
+	}
+	for i := p.at + step; i >= 0 && i < len(p.text); i += step {
+		if p.holds(p.text[i]) {
+			p.at = i
+			p.top = 0
+			p.Move(i - p.height/2)
+			return true
+		}
+	}
+	return false
+}
+
+// draw draws the lines from the first that is seen on.
+func (p *pager) draw(c canvas.Canvas, text []string, empty string) {
+	p.text, p.height, p.drawn = text, c.H, c
+	p.Move(0)
+	if len(text) == 0 {
+		c.Fit(0, 0, c.W, empty, theme.Dim)
+	}
+	for y := range c.H {
+		if p.top+y >= len(text) {
+			return
+		}
+		line := text[p.top+y]
+		style := theme.Plain
+		if p.holds(line) {
+			style |= canvas.Underline
+		}
+		c.Fit(0, y, c.W, plainText(line), style)
+	}
+}

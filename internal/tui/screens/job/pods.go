@@ -1,0 +1,92 @@
+package job
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/jobrow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+type pod = *snapshot.Pod
+
+// podTable is the pods of a job, by task and index.
+func podTable() widget.Table[pod] {
+	plain := func(of func(pod) string) func(*screen.Context, pod) (string, canvas.Style) {
+		return func(_ *screen.Context, p pod) (string, canvas.Style) { return of(p), theme.Plain }
+	}
+	text := func(key, title string, width, from int, of func(pod) string) widget.Column[pod] {
+		return widget.Column[pod]{Key: key, Title: title, Width: width, From: from, Cell: plain(of), Compare: func(a, b pod) int { return strings.Compare(of(a), of(b)) }}
+	}
+	restarts := text("restarts", "RST", 3, 70, func(p pod) string { return strconv.Itoa(int(p.Restarts)) })
+	restarts.Right, restarts.Compare = true, func(a, b pod) int { return cmp.Compare(b.Restarts, a.Restarts) }
+	index := text("idx", "IDX", 4, 0, func(p pod) string { return strconv.Itoa(int(p.Index)) })
+	index.Compare = func(a, b pod) int { return cmp.Compare(a.Index, b.Index) }
+	return widget.Table[pod]{
+		ID: func(p pod) string { return string(p.UID) }, DefaultSort: "task, index",
+		Columns: []widget.Column[pod]{
+			text("task", "TASK", 8, 0, func(p pod) string { return p.Task }),
+			index,
+			text("pod", "POD", 24, 100, func(p pod) string { return p.Name }),
+			{Key: "state", Title: "STATE", Width: 17, Narrow: 11, Cell: func(_ *screen.Context, p pod) (string, canvas.Style) { return p.State, jobrow.PodStyle(p) },
+				Compare: func(a, b pod) int { return strings.Compare(a.State, b.State) }},
+			text("node", "NODE", 12, 0, func(p pod) string { return p.Node }),
+			text("ready", "READY", 5, 70, func(p pod) string { return p.Ready }),
+			restarts,
+			text("cpu", "CPU", 5, 70, func(p pod) string { return asked(p, "cpu") }),
+			text("mem", "MEM", 6, 70, func(p pod) string { return asked(p, "memory") }),
+			text("gpu", "GPU", 3, 110, func(p pod) string { return asked(p, "gpu") }),
+			{Key: "age", Title: "AGE", Width: 5, From: 100, Ticks: true, Cell: func(ctx *screen.Context, p pod) (string, canvas.Style) {
+				return render.Age(ctx.Now, p.Created), theme.Plain
+			},
+				Compare: func(a, b pod) int { return b.Created.Compare(a.Created) }},
+			{Key: "message", Title: "MESSAGE", Width: 8, Flex: true, Cell: plain(message)},
+		},
+	}
+}
+
+// asked is what a pod holds of a resource while it has not ended.
+func asked(p pod, resource string) string {
+	if p.Asks == nil {
+		return ""
+	}
+	switch resource {
+	case "cpu":
+		return render.Cores(p.Asks.MilliCPU)
+	case "memory":
+		return render.Memory(p.Asks.MemoryBytes)
+	}
+	var sum int64
+	for name, n := range p.Asks.Devices {
+		if render.IsGPU(name) {
+			sum += n
+		}
+	}
+	return strconv.FormatInt(sum, 10)
+}
+
+// message is what holds the pod up, or how it ended.
+func message(p pod) string {
+	switch {
+	case p.Trouble != "" && p.Trouble != p.State:
+		return strings.TrimSuffix(p.Trouble+": "+p.Message, ": ")
+	case p.Exited && p.ExitCode != 0:
+		return strings.TrimSuffix(fmt.Sprintf("exit code %d: %s", p.ExitCode, p.Message), ": ")
+	}
+	return p.Message
+}
+
+// bad says that the pod failed, or is held up.
+func bad(p pod) bool {
+	return p.Phase == "Failed" || p.Trouble != "" || p.Exited && p.ExitCode != 0
+}
+
+// short is the pod's name without that of its job.
+func short(job *snapshot.Job, name string) string { return strings.TrimPrefix(name, job.Name+"-") }

@@ -1,0 +1,107 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/jobrow"
+)
+
+// step is something that happened to a job.
+type step struct {
+	at   time.Time
+	text string
+}
+
+// passed are the words for the phases that a job went through.
+var passed = map[batchv1alpha1.JobPhase]string{
+	batchv1alpha1.Running: "running", batchv1alpha1.Restarting: "requeued", batchv1alpha1.Aborting: "being suspended", batchv1alpha1.Aborted: "suspended",
+	batchv1alpha1.Completing: "completing", batchv1alpha1.Completed: "completed", batchv1alpha1.Terminating: "being ended", batchv1alpha1.Terminated: "ended for good",
+	batchv1alpha1.Failed: "failed",
+}
+
+// timeline is a job's way so far, the oldest first: what its conditions and the times of its pods tell.
+func timeline(job *snapshot.Job) []step {
+	steps := []step{{job.Submitted, "submitted"}}
+	seen := map[batchv1alpha1.JobPhase]time.Time{}
+	for _, condition := range job.Object.Status.Conditions {
+		if text := passed[condition.Status]; text != "" && condition.LastTransitionTime != nil {
+			steps = append(steps, step{condition.LastTransitionTime.Time, text})
+			seen[condition.Status] = condition.LastTransitionTime.Time
+		}
+	}
+	if state := job.Object.Status.State; passed[state.Phase] != "" && !state.LastTransitionTime.IsZero() && seen[state.Phase].IsZero() {
+		steps = append(steps, step{state.LastTransitionTime.Time, passed[state.Phase]})
+	}
+	steps = append(steps, ofPods(job)...)
+	slices.SortStableFunc(steps, func(a, b step) int { return a.at.Compare(b.at) })
+	return slices.DeleteFunc(steps, func(s step) bool { return s.at.IsZero() })
+}
+
+// ofPods is what the times of the pods that are there tell.
+func ofPods(job *snapshot.Job) []step {
+	made := moments(job.Pods, func(p *snapshot.Pod) time.Time { return p.Created })
+	bound := moments(job.Pods, func(p *snapshot.Pod) time.Time { return p.Bound })
+	started := moments(job.Pods, func(p *snapshot.Pod) time.Time { return p.Started })
+	all := len(job.Pods)
+	var steps []step
+	if len(made) > 0 {
+		steps = append(steps, step{made[0], "let in, pods made"})
+	}
+	switch {
+	case len(bound) == 0:
+	case len(bound) == all:
+		steps = append(steps, step{bound[all-1], fmt.Sprintf("%d/%d pods have nodes", all, all)})
+	default:
+		steps = append(steps, step{bound[len(bound)-1], fmt.Sprintf("%d/%d pods have nodes", len(bound), all)})
+	}
+	if len(started) > 0 {
+		steps = append(steps, step{started[0], "first container started"})
+	}
+	if len(started) == all && all > 1 && !started[all-1].Equal(started[0]) {
+		steps = append(steps, step{started[all-1], "all containers started"})
+	}
+	return steps
+}
+
+// moments are the times of pods that have one, in order.
+func moments(pods []*snapshot.Pod, of func(*snapshot.Pod) time.Time) []time.Time {
+	var times []time.Time
+	for _, pod := range pods {
+		if at := of(pod); !at.IsZero() {
+			times = append(times, at)
+		}
+	}
+	slices.SortFunc(times, time.Time.Compare)
+	return times
+}
+
+// after is how long after another moment something was: +22s.
+func after(submitted, at time.Time) string {
+	if distance := at.Sub(submitted).Truncate(time.Second); distance > 0 {
+		return "+" + distance.String()
+	}
+	return ""
+}
+
+// ahead is what is expected: how it stands now, when it will start, when its limit ends.
+func ahead(job *snapshot.Job, now time.Time) []string {
+	var lines []string
+	if len(job.Pods) > 0 && !(jobrow.Row{Job: job}).Ended() {
+		lines = append(lines, fmt.Sprintf("%d/%d running, %d waiting", job.Running, job.Replicas, job.Waiting))
+	}
+	if start := jobrow.Start(job, now); start != "" && start != "-" {
+		lines = append(lines, "expected to start "+start)
+	}
+	switch {
+	case job.Limit == 0 || !job.Ended.IsZero():
+	case job.Started.IsZero():
+		lines = append(lines, "limit ends "+jobrow.Moment(now.Add(job.Limit), now)+" if started now")
+	default:
+		lines = append(lines, "limit ends "+jobrow.Moment(job.Started.Add(job.Limit), now))
+	}
+	return lines
+}

@@ -1,0 +1,59 @@
+package job
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/tui/jobrow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+)
+
+// Twin is the page that is open as text.
+func (j *Job) Twin(ctx *screen.Context) string {
+	if j.job == nil {
+		return ""
+	}
+	var text bytes.Buffer
+	switch j.page {
+	case logs:
+		j.log.take(ctx.Logs, j.keep())
+		for _, one := range j.log.shown {
+			fmt.Fprintf(&text, "%s | %s\n", short(j.job, one.line.Pod), plainText(one.line.Text))
+		}
+	case events:
+		for _, line := range eventLines(ctx, j.job) {
+			fmt.Fprintln(&text, line)
+		}
+	case manifest:
+		return j.yaml
+	default:
+		j.writeSheet(ctx, &text)
+	}
+	return text.String()
+}
+
+// writeSheet writes what the summary shows, with all pods.
+func (j *Job) writeSheet(ctx *screen.Context, text *bytes.Buffer) {
+	fmt.Fprintf(text, "%s %s/%s\n", j.job.ID, j.job.Namespace, j.job.Name)
+	for _, fact := range facts(ctx, j.job) {
+		fmt.Fprintf(text, "  %-10s%s\n", fact.Name, strings.Join(strings.Fields(fact.Text), " "))
+	}
+	fmt.Fprintln(text, "\nTimeline:")
+	for _, l := range timelineLines(ctx, j.job) {
+		fmt.Fprintf(text, "%s\n", strings.TrimRight(fmt.Sprintf("  %-13s%-30s %s", l.at, l.text, l.after), " "))
+	}
+	table := render.Table{Gap: 2, Header: []string{"POD", "STATE", "NODE", "READY", "RESTARTS", "AGE", "MESSAGE"}}
+	for _, p := range j.job.Pods {
+		table.Rows = append(table.Rows, []string{p.Name, p.State, p.Node, p.Ready, fmt.Sprint(p.Restarts), render.Age(ctx.Now, p.Created), message(p)})
+	}
+	if len(table.Rows) > 0 {
+		fmt.Fprintln(text, "\nPods:")
+		_ = table.Fprint(text) // a buffer takes everything
+	}
+	if a := jobrow.Account(ctx.Snap, j.job); a.Waits() {
+		fmt.Fprintln(text)
+		a.Write(text, ctx.Program, render.Style{}, ctx.Now, 0)
+	}
+}
