@@ -7,6 +7,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/queuerow"
 	"github.com/vc-batch/vc/internal/tui/screen"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
@@ -16,7 +17,7 @@ type column = widget.Column[*row]
 
 // columns are those of the tree. Amounts are of the resource that is shown.
 func (q *Queues) columns() []column {
-	amount := func(title string, width, from int, of func(numbers) int64) column {
+	amount := func(title string, width, from int, of func(queuerow.Numbers) int64) column {
 		return column{Key: title, Title: title, Width: width, Narrow: width - 1, From: from, Right: true, Descending: true,
 			Cell: func(_ *screen.Context, r *row) (string, canvas.Style) {
 				return number(text(q.resource, of(numbersOf(r.Queue, q.resource))))
@@ -35,15 +36,15 @@ func (q *Queues) columns() []column {
 		{Key: "STATE", Title: "STATE", Width: 8, From: 100, Cell: stateCell(8), Compare: byState},
 		{Key: "ST", Title: "ST", Width: 2, Below: 100, Cell: stateCell(2), Compare: byState},
 		{Key: "SHARE", Title: "SHARE", Width: 5, From: 80, Right: true, Descending: true, Cell: q.shareCell, Compare: func(a, b *row) int {
-			x, _ := numbersOf(a.Queue, q.resource).share()
-			y, _ := numbersOf(b.Queue, q.resource).share()
+			x, _ := numbersOf(a.Queue, q.resource).Share()
+			y, _ := numbersOf(b.Queue, q.resource).Share()
 			return cmp.Compare(x, y)
 		}},
 		{Key: "BAR", Title: "", Width: 8, Flex: true, Draw: q.drawBar},
-		amount("ALLOC", 7, 0, func(n numbers) int64 { return n.allocated }),
-		amount("GUAR", 6, 100, func(n numbers) int64 { return n.guarantee }),
-		amount("DESV", 6, 80, func(n numbers) int64 { return n.deserved }),
-		amount("CAP", 6, 0, func(n numbers) int64 { return n.capability }),
+		amount("ALLOC", 7, 0, func(n queuerow.Numbers) int64 { return n.Allocated }),
+		amount("GUAR", 6, 100, func(n queuerow.Numbers) int64 { return n.Guarantee }),
+		amount("DESV", 6, 80, func(n queuerow.Numbers) int64 { return n.Deserved }),
+		amount("CAP", 6, 0, func(n queuerow.Numbers) int64 { return n.Capability }),
 		count("R", 4, 3, func(r *row) int { return r.Running }),
 		count("PD", 4, 4, func(r *row) int { return r.Waiting }),
 		{Key: "RECLAIM", Title: "RECLAIM", Width: 7, From: 100, Cell: func(_ *screen.Context, r *row) (string, canvas.Style) {
@@ -118,7 +119,7 @@ func stateCell(width int) func(*screen.Context, *row) (string, canvas.Style) {
 }
 
 func (q *Queues) shareCell(_ *screen.Context, r *row) (string, canvas.Style) {
-	part, ok := numbersOf(r.Queue, q.resource).share()
+	part, ok := numbersOf(r.Queue, q.resource).Share()
 	switch {
 	case !ok:
 		return "-", theme.Dim
@@ -133,17 +134,6 @@ func (q *Queues) shareCell(_ *screen.Context, r *row) (string, canvas.Style) {
 // drawBar draws what is held and admitted of the resource, and the bounds as signs.
 func (q *Queues) drawBar(ctx *screen.Context, r *row, c canvas.Canvas) {
 	n := numbersOf(r.Queue, q.resource)
-	bar := widget.Bar{
-		Used: float64(n.allocated), Admitted: float64(n.admitted), Scale: q.scale, Over: float64(max(n.deserved, 0)), Until: float64(max(n.capability, 0)),
-		Marks: []widget.BarMark{{At: float64(n.guarantee), Sign: 'g'}, {At: float64(n.deserved), Sign: '|'}, {At: float64(n.capability), Sign: ']'}},
-	}
+	bar := queuerow.Bar(n, q.scale)
 	bar.Draw(c, 0, 0, c.W, ctx.Theme)
-}
-
-// legend says what a bar is made of.
-func legend(g theme.Glyphs, wide bool) string {
-	if !wide {
-		return "g guar | desv ] cap"
-	}
-	return fmt.Sprintf("%calloc %cinqueue g guar | desv ] cap", g.Full, g.Part)
 }

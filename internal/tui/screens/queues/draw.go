@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/queuerow"
 	"github.com/vc-batch/vc/internal/tui/screen"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/widget"
@@ -43,14 +44,14 @@ func (q *Queues) Draw(ctx *screen.Context, c canvas.Canvas) {
 func (q *Queues) measure(ctx *screen.Context) {
 	name := corev1.ResourceName(ctx.ShownResource())
 	if q.resource != name || q.serial != ctx.Snap.Serial || q.scale == 0 {
-		q.resource, q.serial, q.scale = name, ctx.Snap.Serial, scaleOf(ctx.Snap, q.all, name)
+		q.resource, q.serial, q.scale = name, ctx.Snap.Serial, queuerow.Scale(ctx.Snap, ctx.Snap.Queues, name)
 	}
 }
 
 func (q *Queues) legend(ctx *screen.Context) {
 	for i := range q.table.Columns {
 		if column := &q.table.Columns[i]; column.Key == "BAR" {
-			column.Title = legend(ctx.Theme.Glyphs, ctx.W >= 100)
+			column.Title = queuerow.Legend(ctx.Theme.Glyphs, ctx.W >= 100)
 		}
 	}
 }
@@ -103,7 +104,7 @@ func (q *Queues) drawHistory(ctx *screen.Context, c canvas.Canvas, r *row) {
 		x = widget.Spark(c, x, y, max(c.W-x-40, 10), values, style, ctx.Theme)
 		return c.Put(x+2, y, last, theme.Plain)
 	}
-	draw(0, "alloc  ", allocated, theme.Running, text(q.resource, n.allocated))
+	draw(0, "alloc  ", allocated, theme.Running, text(q.resource, n.Allocated))
 	x := draw(1, "pend   ", waiting, theme.Pending, widget.Count(r.Waiting))
 	said := fmt.Sprintf("(since this screen opened, 1 cell = %s)", short(q.history.step))
 	if x+2+canvas.Width(said) <= c.W {
@@ -150,8 +151,8 @@ func (q *Queues) drawNarrow(ctx *screen.Context, c canvas.Canvas) {
 	widget.Rule(c, 0, ctx.Theme, "", "")
 	n := numbersOf(r.Queue, q.resource)
 	facts := fmt.Sprintf("%s  weight %d  guar %s  desv %s  cap %s  alloc %s", r.Name, r.Object.Spec.Weight,
-		text(q.resource, n.guarantee), text(q.resource, n.deserved), text(q.resource, n.capability), text(q.resource, n.allocated))
-	if left, ok := n.left(); ok {
+		text(q.resource, n.Guarantee), text(q.resource, n.Deserved), text(q.resource, n.Capability), text(q.resource, n.Allocated))
+	if left, ok := left(n); ok {
 		facts += "  room " + text(q.resource, left)
 	}
 	c.Fit(1, 1, c.W-2, facts, theme.Plain)
@@ -174,7 +175,7 @@ func (q *Queues) drawNarrow(ctx *screen.Context, c canvas.Canvas) {
 		cells := max((c.W-34)/2, 4)
 		x := c.Put(1, y, "alloc ", theme.Dim)
 		x = widget.Spark(c, x, y, cells, allocated, theme.Running, ctx.Theme)
-		x = c.Put(x+1, y, text(q.resource, n.allocated), theme.Plain)
+		x = c.Put(x+1, y, text(q.resource, n.Allocated), theme.Plain)
 		x = c.Put(x+4, y, "pend ", theme.Dim)
 		x = widget.Spark(c, x, y, cells, pending, theme.Pending, ctx.Theme)
 		c.Put(x+1, y, widget.Count(r.Waiting), theme.Plain)

@@ -11,6 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/queuerow"
 	"github.com/vc-batch/vc/internal/tui/screen"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
@@ -21,21 +22,13 @@ type fact struct {
 	style canvas.Style
 }
 
-// left is what the queue may still take until its capability; ok is false without one.
-func (n numbers) left() (amount int64, ok bool) {
-	if n.capability < 0 {
-		return 0, false
-	}
-	return max(n.capability-n.allocated-n.admitted, 0), true
-}
-
 // facts are what stands in the box of a queue, in at most so many lines of so many cells.
 func (q *Queues) facts(ctx *screen.Context, r *row, width, lines int) []fact {
 	spec := &r.Object.Spec
 	n := numbersOf(r.Queue, q.resource)
 	all := []fact{
 		{fmt.Sprintf("%s  weight %d  priority %d  dequeue %s", r.Name, spec.Weight, spec.Priority, cmp.Or(string(spec.DequeueStrategy), "traverse")), theme.Plain},
-		{fmt.Sprintf("guarantee %s   deserved %s   capability %s  (%s)", text(q.resource, n.guarantee), text(q.resource, n.deserved), text(q.resource, n.capability),
+		{fmt.Sprintf("guarantee %s   deserved %s   capability %s  (%s)", text(q.resource, n.Guarantee), text(q.resource, n.Deserved), text(q.resource, n.Capability),
 			screen.ShortResource(string(q.resource))), theme.Plain},
 		{q.holding(n), theme.Plain},
 	}
@@ -53,14 +46,14 @@ func (q *Queues) others(ctx *screen.Context, r *row) []fact {
 	var all []fact
 	for _, name := range ctx.Snap.Resources {
 		n := numbersOf(r.Queue, name)
-		if name == q.resource || n.allocated == 0 && max(n.guarantee, n.deserved, n.capability) < 0 {
+		if name == q.resource || n.Allocated == 0 && max(n.Guarantee, n.Deserved, n.Capability) < 0 {
 			continue
 		}
-		line := screen.ShortResource(string(name)) + ": allocated " + text(name, n.allocated)
+		line := screen.ShortResource(string(name)) + ": allocated " + text(name, n.Allocated)
 		for _, bound := range []struct {
 			word   string
 			amount int64
-		}{{"guarantee", n.guarantee}, {"deserved", n.deserved}, {"capability", n.capability}} {
+		}{{"guarantee", n.Guarantee}, {"deserved", n.Deserved}, {"capability", n.Capability}} {
 			if bound.amount >= 0 {
 				line += "  " + bound.word + " " + text(name, bound.amount)
 			}
@@ -70,9 +63,9 @@ func (q *Queues) others(ctx *screen.Context, r *row) []fact {
 	return all
 }
 
-func (q *Queues) holding(n numbers) string {
-	line := fmt.Sprintf("allocated %s  inqueue %s", text(q.resource, n.allocated), text(q.resource, n.admitted))
-	if left, ok := n.left(); ok {
+func (q *Queues) holding(n queuerow.Numbers) string {
+	line := fmt.Sprintf("allocated %s  inqueue %s", text(q.resource, n.Allocated), text(q.resource, n.Admitted))
+	if left, ok := left(n); ok {
 		line += fmt.Sprintf("     head room %s to capability", text(q.resource, left))
 	}
 	return line

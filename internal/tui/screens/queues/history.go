@@ -49,8 +49,7 @@ func (h *history) note(now time.Time, snap *snapshot.Snapshot) {
 			}
 		}
 		for name, values := range l.allocated {
-			amount, _ := amountOf(q.Object.Status.Allocated, name)
-			l.allocated[name] = put(values, cell, float64(amount))
+			l.allocated[name] = put(values, cell, float64(numbersOf(q, name).Allocated))
 		}
 	}
 }
