@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/vc-batch/vc/internal/local"
@@ -101,7 +103,7 @@ func printNodes(out io.Writer, nodes []local.NodeStatus) error {
 	}
 	table := render.Table{Header: []string{"NODE", "KIND", "READY", "CPU", "MEMORY", "PODS"}}
 	for _, node := range nodes[:min(len(nodes), mostRows)] {
-		table.Rows = append(table.Rows, []string{node.Name, node.Kind, yesNo(node.Ready), node.CPU, node.Memory, fmt.Sprint(node.Pods)})
+		table.Rows = append(table.Rows, []string{node.Name, node.Kind, yesNo(node.Ready), amount(corev1.ResourceCPU, node.CPU), amount(corev1.ResourceMemory, node.Memory), fmt.Sprint(node.Pods)})
 	}
 	if err := table.Fprint(out); err != nil {
 		return err
@@ -110,6 +112,18 @@ func printNodes(out io.Writer, nodes []local.NodeStatus) error {
 		fmt.Fprintf(out, "and %d more: -o json lists all\n", more)
 	}
 	return nil
+}
+
+// amount is a quantity as people say it.
+func amount(name corev1.ResourceName, text string) string {
+	quantity, err := resource.ParseQuantity(text)
+	switch {
+	case err != nil:
+		return text
+	case name == corev1.ResourceCPU:
+		return render.Amount(name, quantity.MilliValue())
+	}
+	return render.Amount(name, quantity.Value())
 }
 
 func yesNo(yes bool) string {

@@ -2,15 +2,22 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/render"
 )
 
+// HelpWidth is how many columns help takes, on a terminal and elsewhere.
+const HelpWidth = 80
+
 // Text removes the indentation and outer blank lines of a help text written as
-// a raw string, so that help can be read in the source.
+// a raw string, so that help can be read in the source. Paragraphs of plain words are
+// broken anew where their lines are longer than help is wide.
 func Text(raw string) string {
 	lines := strings.Split(strings.Trim(raw, "\n"), "\n")
 	indent := -1
@@ -24,7 +31,20 @@ func Text(raw string) string {
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(line[min(max(indent, 0), len(line)):], " \t")
 	}
-	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+	paragraphs := strings.Split(strings.TrimRight(strings.Join(lines, "\n"), "\n"), "\n\n")
+	for i, paragraph := range paragraphs {
+		paragraphs[i] = broken(paragraph)
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// broken breaks a paragraph anew when it is too wide, and nothing in it stands in columns.
+func broken(paragraph string) string {
+	tooWide := slices.ContainsFunc(strings.Split(paragraph, "\n"), func(line string) bool { return render.Width(line) > HelpWidth })
+	if !tooWide || strings.Contains(paragraph, "  ") {
+		return paragraph
+	}
+	return strings.Join(render.Wrap(paragraph, HelpWidth), "\n")
 }
 
 // Examples is Text indented by two blanks, with PROGRAM replaced by how the user called us.

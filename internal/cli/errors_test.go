@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,6 +80,11 @@ func TestText(t *testing.T) {
 	`)
 	if diff := cmp.Diff("One\n  two\n\nthree", got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	long, columns := strings.Repeat("word ", 20), strings.Repeat("a   b   ", 20)
+	want := strings.TrimSpace(strings.Repeat("word ", 16)) + "\nword word word word\n\n" + strings.TrimSpace(columns)
+	if diff := cmp.Diff(want, Text(long+"\n\n"+columns)); diff != "" {
+		t.Errorf("a paragraph of words is broken anew, columns are not (-want +got):\n%s", diff)
 	}
 }
 

@@ -49,6 +49,7 @@ const MaxEvents = 20
 // EventTable is the last events as a view shows them; object names what one is about.
 func EventTable(events []corev1.Event, now time.Time, object func(*corev1.Event) string) render.Table {
 	table := render.Table{Header: []string{"AGE", "TYPE", "REASON", "OBJECT", "MESSAGE"}, FreeText: true}
+	table.CanSpare("OBJECT", "TYPE")
 	events = events[max(0, len(events)-MaxEvents):]
 	for i := range events {
 		event := &events[i]

@@ -46,6 +46,8 @@ type List[T client.Object] struct {
 	Single bool
 	// FreeText says that the last column may be shortened on a terminal.
 	FreeText bool
+	// Spare are the titles of columns that a narrow terminal may do without, the first to go first.
+	Spare []string
 	// Prepare reads what the rows of a table need besides the objects.
 	Prepare func(ctx context.Context, items []T) error
 	// Touched delivers what changes rows though their objects did not change.
@@ -113,8 +115,9 @@ func (l *List[T]) choose(f *Factory, o *Output) error {
 		return nil
 	}
 	columns, chosen, err := chosenColumns(f, l.Kind, l.Columns)
-	if chosen && l.FreeText {
-		l.FreeText = columns[len(columns)-1].Title == l.Columns[len(l.Columns)-1].Title
+	if chosen {
+		l.FreeText = l.FreeText && columns[len(columns)-1].Title == l.Columns[len(l.Columns)-1].Title
+		l.Spare = nil
 	}
 	l.Columns = columns
 	return err
@@ -266,6 +269,8 @@ type rowPrinter[T client.Object] struct {
 	widths []int
 	// titled says that the titles are printed, or not wanted.
 	titled bool
+	// kept are the columns for which the terminal is wide enough; nil before the first row.
+	kept []int
 	// rows holds, by key, what a row said last, without its volatile cells.
 	rows map[string]string
 	last map[string]T
@@ -281,7 +286,14 @@ func (p *rowPrinter[T]) columns() []Column[T] {
 			columns = append(columns, column)
 		}
 	}
-	return columns
+	if p.kept == nil {
+		return columns
+	}
+	kept := make([]Column[T], len(p.kept))
+	for i, at := range p.kept {
+		kept[i] = columns[at]
+	}
+	return kept
 }
 
 func (p *rowPrinter[T]) first(items []T) error {
@@ -339,8 +351,13 @@ func (p *rowPrinter[T]) table(items []T) error {
 		}
 		table.Rows = append(table.Rows, row)
 	}
+	if p.kept == nil && table.MaxWidth > 0 {
+		table.CanSpare(p.list.Spare...)
+		p.kept = table.Fit()
+		table.Keep(p.kept)
+	}
 	p.titled, p.widths = true, table.Widths()
-	if p.list.FreeText && len(p.widths) > 0 {
+	if table.FreeText && len(p.widths) > 0 {
 		p.widths[len(p.widths)-1] = 0
 	}
 	return table.Fprint(p.f.Streams.Out)

@@ -1,14 +1,11 @@
 package render
 
 import (
-	"bytes"
+	"bufio"
 	"io"
 	"strings"
 
-	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
-	"github.com/olekukonko/tablewriter/renderer"
-	"github.com/olekukonko/tablewriter/tw"
 )
 
 // DefaultGap is the number of blanks between two columns, kubectl's.
@@ -35,7 +32,16 @@ type Table struct {
 	// MinWidths are widths that columns have at least, so that rows printed
 	// later stay under the header printed first.
 	MinWidths []int
+	// Spare are columns that may be left away where MaxWidth is too little, the one to go first first.
+	Spare []int
 }
+
+// leastFreeText is the room of the free text at least, and enoughFreeText the one
+// for which columns that say something are left away.
+const (
+	leastFreeText  = 6
+	enoughFreeText = 24
+)
 
 // Widths returns the width of every column in cells, without the gap.
 func (t *Table) Widths() []int {
@@ -45,7 +51,7 @@ func (t *Table) Widths() []int {
 			for len(widths) <= column {
 				widths = append(widths, 0)
 			}
-			widths[column] = max(widths[column], twwidth.Width(cell))
+			widths[column] = max(widths[column], Width(cell))
 		}
 	}
 	if !t.NoHeader {
@@ -62,32 +68,23 @@ func (t *Table) Fprint(out io.Writer) error {
 	if len(t.Rows) == 0 && (t.NoHeader || len(t.Header) == 0) {
 		return nil
 	}
+	if len(t.Spare) > 0 {
+		t.Keep(t.Fit())
+	}
 	widths := t.Widths()
 	rows := t.Rows
 	if t.FreeText && t.MaxWidth > 0 {
 		rows = t.shortened(widths)
 	}
-	header := t.Header
-	if t.NoHeader {
-		header = nil
+	lines := bufio.NewWriter(out)
+	if !t.NoHeader && len(t.Header) > 0 {
+		t.writeLine(lines, t.Header, widths)
 	}
-	for first := true; first || len(rows) > 0; first = false {
-		part := rows[:min(len(rows), maxDrawn)]
-		var text bytes.Buffer
-		if err := t.draw(&text, header, part, widths); err != nil {
-			return err
-		}
-		if err := writeTrimmed(out, text.Bytes()); err != nil {
-			return err
-		}
-		header, rows = nil, rows[len(part):]
+	for _, row := range rows {
+		t.writeLine(lines, row, widths)
 	}
-	return nil
+	return lines.Flush()
 }
-
-// maxDrawn is how many rows are drawn at once: drawing takes several times the
-// memory of the rows.
-const maxDrawn = 500
 
 // shortened returns the rows with the last column cut to what the line has left.
 func (t *Table) shortened(widths []int) [][]string {
@@ -96,7 +93,7 @@ func (t *Table) shortened(widths []int) [][]string {
 	for column := range last {
 		room -= widths[column] + t.gapAfter(column)
 	}
-	room = max(room, twwidth.Width("REASON"))
+	room = max(room, leastFreeText)
 	if widths[last] <= room {
 		return t.Rows
 	}
@@ -104,7 +101,7 @@ func (t *Table) shortened(widths []int) [][]string {
 	rows := make([][]string, len(t.Rows))
 	for i, row := range t.Rows {
 		rows[i] = row
-		if len(row) == last+1 && twwidth.Width(row[last]) > room {
+		if len(row) == last+1 && Width(row[last]) > room {
 			rows[i] = append(append([]string(nil), row[:last]...), Shorten(row[last], room))
 		}
 	}
@@ -122,50 +119,27 @@ func (t *Table) gapAfter(column int) int {
 	return gap
 }
 
-// draw lets tablewriter lay the cells out: no borders, no lines, left-aligned.
-// Every cell is padded to its column first, so that MinWidths hold too.
-func (t *Table) draw(out io.Writer, header []string, rows [][]string, widths []int) error {
-	padding := make([]tw.Padding, len(widths))
-	for column := range widths {
-		padding[column] = tw.Padding{Right: strings.Repeat(" ", t.gapAfter(column)), Overwrite: true}
-	}
-	cells := tw.CellConfig{
-		Formatting: tw.CellFormatting{AutoFormat: tw.Off, AutoWrap: tw.WrapNone},
-		Alignment:  tw.CellAlignment{Global: tw.AlignLeft},
-		Padding:    tw.CellPadding{Global: tw.Padding{Overwrite: true}, PerColumn: padding},
-	}
-	table := tablewriter.NewTable(out,
-		tablewriter.WithConfig(tablewriter.Config{Header: cells, Row: cells, Behavior: tw.Behavior{TrimSpace: tw.Off}}),
-		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
-			Borders: tw.BorderNone,
-			Symbols: tw.NewSymbols(tw.StyleNone),
-			Settings: tw.Settings{
-				Separators: tw.SeparatorsNone,
-				Lines:      tw.LinesNone,
-			},
-		})),
-	)
-	if len(header) > 0 {
-		table.Header(padded(header, widths))
-	}
-	for _, row := range rows {
-		if err := table.Append(padded(row, widths)); err != nil {
-			return err
+// writeLine writes cells below each other's column; the writer keeps the error.
+func (t *Table) writeLine(out *bufio.Writer, cells []string, widths []int) {
+	blanks := 0
+	for column, cell := range cells {
+		cell = strings.TrimRight(oneLine(cell), " ")
+		if cell != "" {
+			writeBlanks(out, blanks)
+			_, _ = out.WriteString(cell)
+			blanks = 0
 		}
+		blanks += max(0, widths[column]-Width(cell)) + t.gapAfter(column)
 	}
-	return table.Render()
+	_ = out.WriteByte('\n')
 }
 
-func padded(cells []string, widths []int) []string {
-	out := make([]string, len(widths))
-	for column := range widths {
-		var cell string
-		if column < len(cells) {
-			cell = oneLine(cells[column])
-		}
-		out[column] = cell + strings.Repeat(" ", max(0, widths[column]-twwidth.Width(cell)))
+func writeBlanks(out *bufio.Writer, n int) {
+	const some = "                                "
+	for ; n > len(some); n -= len(some) {
+		_, _ = out.WriteString(some)
 	}
-	return out
+	_, _ = out.WriteString(some[:n])
 }
 
 // oneLine keeps a cell a cell: a line break inside would tear the row apart.
@@ -176,19 +150,9 @@ func oneLine(cell string) string {
 	return strings.Join(strings.Fields(cell), " ")
 }
 
-func writeTrimmed(out io.Writer, text []byte) error {
-	var trimmed bytes.Buffer
-	for line := range bytes.Lines(text) {
-		trimmed.Write(bytes.TrimRight(line, " \n"))
-		trimmed.WriteByte('\n')
-	}
-	_, err := out.Write(trimmed.Bytes())
-	return err
-}
-
 // Shorten cuts text to at most width cells and marks the cut with "…".
 func Shorten(text string, width int) string {
-	if twwidth.Width(text) <= width {
+	if Width(text) <= width {
 		return text
 	}
 	if width <= 1 {
@@ -197,7 +161,7 @@ func Shorten(text string, width int) string {
 	var kept strings.Builder
 	used := 0
 	for _, r := range text {
-		cells := twwidth.Width(string(r))
+		cells := Width(string(r))
 		if used+cells > width-1 {
 			break
 		}
@@ -208,4 +172,11 @@ func Shorten(text string, width int) string {
 }
 
 // Width returns how many terminal cells text takes.
-func Width(text string) int { return twwidth.Width(text) }
+func Width(text string) int {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return twwidth.Width(text)
+		}
+	}
+	return len(text)
+}

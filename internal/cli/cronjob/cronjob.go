@@ -42,7 +42,7 @@ func cronJobs() *kind.Kind[cronJob] {
 			of a schedule. Kubernetes' own CronJobs (cronjobs.batch) are kubectl's.`,
 		GVK: batchv1alpha1.GroupVersion.WithKind("CronJob"),
 		New: func() cronJob { return &batchv1alpha1.CronJob{} }, NewList: func() client.ObjectList { return &batchv1alpha1.CronJobList{} },
-		Columns: columns, View: view,
+		Columns: columns, Spare: []string{"ZONE", "AGE", "LAST", "ACTIVE", "SUSPENDED"}, View: view,
 		State: func(c cronJob) string { return stateOf(c) },
 		ListHelp: kind.Help{
 			Short: "List cron jobs: schedule, last and next time, jobs that run",

@@ -104,7 +104,7 @@ func list(ctx context.Context, o *options) error {
 	}
 	topic.types, topic.raw, topic.wide = wanted, o.out.Machine(), o.out.Wide()
 	l := &cli.List[*corev1.Event]{
-		Kind: "events", New: func() client.ObjectList { return &corev1.EventList{} }, Columns: columns(o.f, topic), FreeText: true, IgnoreDeleted: true,
+		Kind: "events", New: func() client.ObjectList { return &corev1.EventList{} }, Columns: columns(o.f, topic), FreeText: true, Spare: []string{"COUNT", "TYPE", "OBJECT"}, IgnoreDeleted: true,
 		Namespace: topic.namespace, AllNamespaces: o.sel.AllNamespaces,
 		Keep:  func(event *corev1.Event) bool { return topic.isNews(ctx, c, event) },
 		Fetch: topic.fetch,

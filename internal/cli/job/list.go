@@ -156,6 +156,7 @@ func list(ctx context.Context, o *listOptions) error {
 		Kind: "jobs", New: func() client.ObjectList { return &batchv1alpha1.JobList{} },
 		Columns: columns(o.f, r), Namespace: namespace, AllNamespaces: o.allNamespaces,
 		Names: o.names, Selector: labels, Single: len(o.names) == 1, FreeText: true,
+		Spare: []string{"RUNTIME", "TASKS", "GPU", "AGE", "READY", "QUEUE"},
 		Keep: func(job *batchv1alpha1.Job) bool {
 			return o.keeps(job, partOfName) && (onNode == nil || onNode[jobKey(job)])
 		},

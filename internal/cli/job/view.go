@@ -262,6 +262,7 @@ func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
 
 func (s *sheet) taskTable() render.Table {
 	table := render.Table{Header: []string{"NAME", "REPLICAS", "MIN", "PENDING", "RUNNING", "SUCCEEDED", "FAILED", "RESTARTS", "REQUESTS", "IMAGE"}, FreeText: true}
+	table.CanSpare("SUCCEEDED", "FAILED", "RESTARTS", "PENDING", "MIN", "RUNNING")
 	for i := range s.Job.Spec.Tasks {
 		task := &s.Job.Spec.Tasks[i]
 		least := task.Replicas
@@ -281,6 +282,7 @@ func text(n int32) string { return strconv.Itoa(int(n)) }
 
 func (s *sheet) podTable(style render.Style, now time.Time) render.Table {
 	table := render.Table{Header: []string{"NAME", "READY", "STATUS", "RESTARTS", "AGE", "NODE", "IP"}}
+	table.CanSpare("IP", "RESTARTS", "AGE", "NODE")
 	for _, pod := range s.Pods {
 		table.Rows = append(table.Rows, []string{pod.Name, cli.PodReady(pod), style.Phase(cli.PodStatus(pod)), cli.PodRestarts(pod, now),
 			render.Age(now, pod.CreationTimestamp.Time), s.nodeOf(pod), orElse(pod.Status.PodIP, "-")})

@@ -34,14 +34,14 @@ func New(f *cli.Factory) *cobra.Command { return flows().Command(f) }
 func flows() *kind.Kind[jobFlow] {
 	return &kind.Kind[jobFlow]{
 		Noun: "jobflow", Called: "job flow", Aliases: []string{"jobflows", "jf"}, OldWord: "JobFlow", Sample: "night",
-		Short: "Jobs that wait for each other: see their steps, create and delete them",
+		Short: "Jobs that wait for each other: their steps; create, delete them",
 		Long: `
 			Work with job flows (jobflows.flow.volcano.sh): steps that each run a job, made
 			from a job template, when the steps that they depend on have completed, or when
 			a probe of them holds.`,
 		GVK: flowv1alpha1.GroupVersion.WithKind("JobFlow"),
 		New: func() jobFlow { return &flowv1alpha1.JobFlow{} }, NewList: func() client.ObjectList { return &flowv1alpha1.JobFlowList{} },
-		Columns: columns, FreeText: true, Compat: compatTable,
+		Columns: columns, FreeText: true, Spare: []string{"AGE", "STEPS"}, Compat: compatTable,
 		View: view,
 		Ended: func(flow jobFlow) bool {
 			return phaseOf(flow) == flowv1alpha1.Succeed || phaseOf(flow) == flowv1alpha1.Failed
@@ -157,6 +157,7 @@ func sheetOf(f *cli.Factory, flow jobFlow, missing map[string]bool) *cli.Sheet {
 	sheet.Fact("Created", kind.Created(flow, now))
 	steps := stepsOf(flow, missing)
 	table := render.Table{Header: []string{"STEP", "STATE", "JOB", "RUNTIME", "RETRIES", "AFTER"}, FreeText: true}
+	table.CanSpare("RETRIES", "RUNTIME", "JOB")
 	for i, step := range inTree(steps) {
 		table.Rows = append(table.Rows, []string{branches(inTree(steps), i, f.Streams.Unicode()) + step.name, style.Phase(step.state),
 			step.jobText(), step.runtime(now), step.retries(), dash(step.after())})

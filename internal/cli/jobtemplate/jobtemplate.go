@@ -32,16 +32,16 @@ func New(f *cli.Factory) *cobra.Command { return templates().Command(f) }
 func templates() *kind.Kind[jobTemplate] {
 	return &kind.Kind[jobTemplate]{
 		Noun: "jobtemplate", Called: "job template", Aliases: []string{"jobtemplates", "jt"}, OldWord: "JobTemplate", Sample: "serve",
-		Short: "What job flows make their jobs from: see, create and delete templates",
+		Short: "What job flows make jobs from: see, create and delete templates",
 		Long: `
 			Work with job templates (jobtemplates.flow.volcano.sh): the jobs that steps of
 			job flows are made from.`,
 		GVK: flowv1alpha1.GroupVersion.WithKind("JobTemplate"),
 		New: func() jobTemplate { return &flowv1alpha1.JobTemplate{} }, NewList: func() client.ObjectList { return &flowv1alpha1.JobTemplateList{} },
-		Columns: columns, Compat: compatTable, View: view,
+		Columns: columns, Spare: []string{"AGE", "MIN", "TASKS", "JOBS"}, Compat: compatTable, View: view,
 		State: func(template jobTemplate) string { return madeText(template) },
 		ListHelp: kind.Help{
-			Short: "List job templates: what their jobs would be, and how many there are",
+			Short: "List job templates: what their jobs would be, and how many",
 			Long: `
 				List job templates. PODS and MIN are those of a job made from the template, JOBS
 				is how many were made from it and are still there.`,

@@ -29,7 +29,7 @@ func (k *Kind[T]) newCreate(f *cli.Factory, run func(context.Context, *createOpt
 		Long: cli.Text(k.words(`
 			Create KINDS from files, directories, URLs or standard input, in YAML or JSON.
 			Other objects in them are created, too. Everything is checked as the server
-			would check it before the first object is sent.`) + paragraph(k.CreateNote)),
+			would check it before the first object is sent.`)) + paragraph(k.CreateNote),
 		Example: f.Examples(k.words(`
 			# From a file
 			vcctl NOUN create -f SAMPLE.yaml

@@ -36,7 +36,7 @@ func (k *Kind[T]) newDelete(f *cli.Factory, run func(context.Context, *deleteOpt
 		Short:   k.words("Delete KINDS"),
 		Long: cli.Text(k.words(`
 			Delete KINDS. Deleting by label, or all of a namespace, asks first. With -f
-			every object of the files is deleted, whatever its kind.`) + paragraph(k.DeleteNote)),
+			every object of the files is deleted, whatever its kind.`)) + paragraph(k.DeleteNote),
 		Example: f.Examples(k.words(`
 			# By name
 			vcctl NOUN delete SAMPLE

@@ -32,9 +32,10 @@ type Kind[T client.Object] struct {
 	New         func() T
 	NewList     func() client.ObjectList
 
-	// Columns of the list; FreeText says that the last is free text.
+	// Columns of the list; FreeText says that the last is free text, Spare which a narrow terminal may do without.
 	Columns  func(f *cli.Factory) []cli.Column[T]
 	FreeText bool
+	Spare    []string
 	// Filter adds flags to list; what it returns is called when the list is to be made. It may be nil.
 	Filter func(f *cli.Factory, cmd *cobra.Command) func(context.Context) (Narrowed[T], error)
 	// Compat prints the table of Volcano's vcctl; nil where that has none.

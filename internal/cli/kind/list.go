@@ -104,7 +104,7 @@ func list[T client.Object](ctx context.Context, o *listOptions[T]) error {
 		return err
 	}
 	l := &cli.List[T]{
-		Kind: o.kind.plural(), New: o.kind.NewList, Columns: o.kind.Columns(o.f), FreeText: o.kind.FreeText,
+		Kind: o.kind.plural(), New: o.kind.NewList, Columns: o.kind.Columns(o.f), FreeText: o.kind.FreeText, Spare: o.kind.Spare,
 		Namespace: namespace, AllNamespaces: o.sel.AllNamespaces,
 		Names: o.sel.Names, Selector: labels, Fields: narrowed.Fields, Keep: narrowed.Keep, Single: len(o.sel.Names) == 1,
 		Suggest: o.f.Suggest(o.kind.GVK, true),

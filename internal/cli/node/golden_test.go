@@ -110,7 +110,7 @@ func TestNodeListWatchFollowsNodesAndPods(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
 	out, stop, _ := golden.Start(t, server, "node", "list", "-w")
-	out.Wait(t, "192.168.63.50    Ready    3920m   2920m      ")
+	out.Wait(t, "192.168.63.50    Ready    3.92   2.92       ")
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "late", Namespace: "nlp", UID: "uid-late"},
 		Spec: corev1.PodSpec{NodeName: "192.168.63.50", Containers: []corev1.Container{{Name: "main",
@@ -118,12 +118,12 @@ func TestNodeListWatchFollowsNodesAndPods(t *testing.T) {
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},
 	}
 	server.Set(pod)
-	out.Wait(t, "192.168.63.50    Ready    3920m   920m       ")
+	out.Wait(t, "192.168.63.50    Ready    3.92   0.92       ")
 	server.Remove(pod)
 	cordoned := golden.NewNode("192.168.63.50")
 	cordoned.Spec.Unschedulable = true
 	server.Set(cordoned)
 	out.Wait(t, "192.168.63.50    Ready,SchedulingDisabled")
-	out.Wait(t, "3920m   2920m      6265300Ki   4168148Ki")
+	out.Wait(t, "3.92   2.92       6118Mi   4070Mi")
 	stop()
 }

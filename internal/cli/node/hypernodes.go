@@ -34,7 +34,7 @@ func newHyperNodes(f *cli.Factory, run func(context.Context, *hyperOptions) erro
 	cmd := &cobra.Command{
 		Use:     "hypernodes [NAME...]",
 		Aliases: []string{"hypernode", "hn"},
-		Short:   "Show the tree of hypernodes: tiers, nodes, and what is idle in each",
+		Short:   "The tree of hypernodes: tiers, nodes, and what is idle in each",
 		Long: cli.Text(`
 			Show which nodes are near each other: the tree that the scheduler makes of the
 			HyperNodes (topology.volcano.sh), with the tier of each, how many nodes are in
@@ -180,6 +180,7 @@ func (o *hyperOptions) draw(t *near) error {
 		table.MaxWidth = o.f.Streams.Width
 	}
 	table.Header = append(table.Header, "NOTE")
+	table.CanSpare("TIER", "IDLE MEMORY")
 	add := func(d *model.Domain, name, tier, indent string, ids []model.NodeID) {
 		table.Rows = append(table.Rows, t.row(o, d, indent+name, tier, ids))
 	}
@@ -238,8 +239,8 @@ func (t *near) row(o *hyperOptions, d *model.Domain, name, tier string, ids []mo
 			idle.Add(at.Idle, 1)
 		}
 	}
-	row := []string{name, tier, strconv.Itoa(len(ids)), orUnknown(false, t.unknown, milliText(idle.MilliCPU)),
-		orUnknown(false, t.unknown, kibText(idle.MemoryBytes)), devicesText(idle, has, t.unknown)}
+	row := []string{name, tier, strconv.Itoa(len(ids)), orUnknown(false, t.unknown, render.Cores(idle.MilliCPU)),
+		orUnknown(false, t.unknown, render.Memory(idle.MemoryBytes)), devicesText(idle, has, t.unknown)}
 	if o.out.Wide() {
 		row = append(row, cmp.Or(strings.Join(names, ","), "-"))
 	}

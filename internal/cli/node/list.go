@@ -77,7 +77,7 @@ func list(ctx context.Context, o *listOptions) error {
 	}
 	l := &cli.List[*corev1.Node]{
 		Kind: "nodes", New: func() client.ObjectList { return &corev1.NodeList{} },
-		Columns: columns(o.f, b), Names: o.names, Selector: labels, Single: len(o.names) == 1,
+		Columns: columns(o.f, b), Spare: spare, Names: o.names, Selector: labels, Single: len(o.names) == 1,
 		Suggest: o.f.Suggest(corev1.SchemeGroupVersion.WithKind("Node"), false), Prepare: b.prepare, Touched: b.follow,
 	}
 	if !o.out.Wide() && !o.out.Watch && !o.out.WatchOnly && o.out.SortBy == "" && !o.out.NoHeaders {
@@ -238,8 +238,8 @@ func columns(f *cli.Factory, b *book) []cli.Column[*corev1.Node] {
 	return []column{
 		{Title: "NAME", Text: func(n node) string { return n.Name }},
 		{Title: "STATUS", Text: func(n node) string { return style.Phase(room.Status(n)) }},
-		amount("CPU", false, cpu, milliText), amount("IDLE CPU", true, cpu, milliText),
-		amount("MEMORY", false, memory, kibText), amount("IDLE MEMORY", true, memory, kibText),
+		amount("CPU", false, cpu, render.Cores), amount("IDLE CPU", true, cpu, render.Cores),
+		amount("MEMORY", false, memory, render.Memory), amount("IDLE MEMORY", true, memory, render.Memory),
 		{Title: "DEVICES", Text: func(n node) string { r := b.room(n); return devicesText(r.Idle, r.Has, r.Unknown) }},
 		{Title: "PODS", Wide: true, Text: func(n node) string {
 			return orUnknown(false, b.unknown, strconv.Itoa(len(b.pods[n.Name]))) + "/" + n.Status.Allocatable.Pods().String()

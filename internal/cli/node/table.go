@@ -15,6 +15,9 @@ import (
 // maxNodeColumns is up to how many nodes get a column each; more get a row each.
 const maxNodeColumns = 8
 
+// spare are the columns that a row a node may do without.
+var spare = []string{"MEMORY", "CPU", "IDLE MEMORY", "IDLE CPU", "DEVICES"}
+
 // nodeGap is the number of blanks between the columns of the node table.
 const nodeGap = 5
 
@@ -24,7 +27,10 @@ func Table(rooms []room.Room, width int) render.Table {
 	if table, fits := columnsOf(rooms, width); fits {
 		return table
 	}
-	return rowsOf(rooms)
+	table := rowsOf(rooms)
+	table.MaxWidth = width
+	table.CanSpare(spare...)
+	return table
 }
 
 // columnsOf is a table of a column a node; fits says whether that is a good one.
@@ -86,7 +92,7 @@ func rowsOf(rooms []room.Room) render.Table {
 	}
 	for i := range rooms {
 		r := &rooms[i]
-		row := []string{r.Name, r.Status, milliText(r.Has.MilliCPU), milliText(r.Idle.MilliCPU), kibText(r.Has.MemoryBytes), kibText(r.Idle.MemoryBytes)}
+		row := []string{r.Name, r.Status, render.Cores(r.Has.MilliCPU), render.Cores(r.Idle.MilliCPU), render.Memory(r.Has.MemoryBytes), render.Memory(r.Idle.MemoryBytes)}
 		for _, name := range names {
 			row = append(row, countOf(r.Has, name), countOf(r.Idle, name))
 		}

@@ -30,14 +30,14 @@ func New(f *cli.Factory) *cobra.Command { return pods().Command(f) }
 func pods() *kind.Kind[*corev1.Pod] {
 	return &kind.Kind[*corev1.Pod]{
 		Noun: "pod", Called: "pod", Aliases: []string{"pods", "po"}, Sample: "train-worker-0",
-		Short: "The pods of jobs: by job, task, node and queue, and why they do not run",
+		Short: "The pods of jobs: by task, node, queue, and why they do not run",
 		Long: `
 			Work with the pods of jobs: list them by job, task, node and queue, and see why
 			one does not run. Everything else that can be done with pods kubectl does; what
 			they say 'vcctl job logs' shows.`,
 		GVK: corev1.SchemeGroupVersion.WithKind("Pod"),
 		New: func() *corev1.Pod { return &corev1.Pod{} }, NewList: func() client.ObjectList { return &corev1.PodList{} },
-		Columns: columns, FreeText: true, Filter: filter, Compat: compatTable, View: view,
+		Columns: columns, FreeText: true, Spare: []string{"TASK", "RESTARTS", "JOB", "AGE", "READY", "NODE"}, Filter: filter, Compat: compatTable, View: view,
 		Ended: func(pod *corev1.Pod) bool {
 			return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 		},
@@ -176,6 +176,7 @@ func taskText(pod *corev1.Pod) string {
 
 func containerTable(pod *corev1.Pod, style render.Style, f *cli.Factory) render.Table {
 	table := render.Table{Header: []string{"NAME", "STATE", "RESTARTS", "SINCE", "IMAGE"}, FreeText: true}
+	table.CanSpare("SINCE", "RESTARTS")
 	add := func(containers []corev1.Container, statuses []corev1.ContainerStatus, prefix string) {
 		for i := range containers {
 			state, since, restarts := "Waiting", "-", "0"

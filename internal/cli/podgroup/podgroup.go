@@ -39,7 +39,7 @@ func podGroups() *kind.Kind[podGroup] {
 			together or not at all. Every job has one; plain pods of our scheduler get one.`,
 		GVK: schedulingv1beta1.GroupVersion.WithKind("PodGroup"),
 		New: func() podGroup { return &schedulingv1beta1.PodGroup{} }, NewList: func() client.ObjectList { return &schedulingv1beta1.PodGroupList{} },
-		Columns: columns, FreeText: true, Filter: filter, View: view,
+		Columns: columns, FreeText: true, Spare: []string{"AGE", "QUEUE", "OWNER", "READY"}, Filter: filter, View: view,
 		Ended: func(g podGroup) bool { return g.Status.Phase == schedulingv1beta1.PodGroupCompleted },
 		State: func(g podGroup) string { return string(phaseOf(g)) },
 		ListHelp: kind.Help{
@@ -223,6 +223,7 @@ func subGroupText(p *schedulingv1beta1.SubGroupPolicySpec) string {
 
 func conditionTable(g podGroup, now time.Time) render.Table {
 	table := render.Table{Header: []string{"TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"}, FreeText: true}
+	table.CanSpare("SINCE")
 	for _, c := range g.Status.Conditions {
 		table.Rows = append(table.Rows, []string{string(c.Type), string(c.Status), render.Age(now, c.LastTransitionTime.Time), cmp.Or(c.Reason, "-"), cmp.Or(c.Message, "-")})
 	}

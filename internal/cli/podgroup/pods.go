@@ -77,6 +77,7 @@ func listed(ctx context.Context, c client.Client, g podGroup, most int, options 
 
 func podTable(pods []*corev1.Pod, style render.Style, now time.Time) render.Table {
 	table := render.Table{Header: []string{"NAME", "READY", "STATUS", "RESTARTS", "AGE", "NODE"}}
+	table.CanSpare("RESTARTS", "AGE", "NODE")
 	for _, pod := range pods {
 		node := pod.Spec.NodeName
 		if node == "" {

@@ -110,6 +110,7 @@ func list(ctx context.Context, o *listOptions) error {
 	l := &cli.List[*schedulingv1beta1.Queue]{
 		Kind: "queues", New: newQueues,
 		Columns: columns(o.f), Names: o.target.names, Selector: labels, Single: len(o.target.names) == 1,
+		Spare:   []string{"AGE", "PARENT", "WEIGHT", "MEMORY", "INQUEUE", "CPU", "GPU", "PENDING", "RUNNING"},
 		Suggest: o.f.Suggest(kind(), false),
 	}
 	if (o.compat || o.target.old || o.f.Compat()) && !o.out.Machine() && !o.out.Wide() {

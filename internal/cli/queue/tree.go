@@ -94,7 +94,7 @@ func tree(ctx context.Context, o *treeOptions) error {
 	g := &grove{signs: share.BranchesFor(o.f.Streams.Unicode()), shown: func(string) bool { return true }}
 	l := &cli.List[*schedulingv1beta1.Queue]{
 		Kind: "queues", New: newQueues,
-		Columns: treeColumns(o.f, g), Selector: labels, FreeText: true, Suggest: o.f.Suggest(kind(), false),
+		Columns: treeColumns(o.f, g), Selector: labels, FreeText: true, Spare: []string{"STATE", "RUN", "WAIT"}, Suggest: o.f.Suggest(kind(), false),
 	}
 	if len(o.names) > 0 || labels != nil {
 		if err := o.around(ctx, g); err != nil {

@@ -28,12 +28,13 @@ Commands:{{range $cmds}}{{if .IsAvailableCommand}}
   {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{end}}{{if and .HasAvailableLocalFlags .HasParent}}
 
 Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasHelpSubCommands}}
+{{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}{{if .HasHelpSubCommands}}
 
 Topics:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
   {{rpad .CommandPath .CommandPathPadding}} {{.Short}}{{end}}{{end}}{{end}}
 
-Flags for every command: "{{.Root.CommandPath}} options".{{if .HasAvailableSubCommands}} About a command: "{{.CommandPath}} [command] --help".{{end}}
+Flags for every command: "{{.Root.CommandPath}} options".{{if .HasAvailableSubCommands}}
+About a command: "{{.CommandPath}} [command] --help".{{end}}
 `
 
 // holdHelp makes `help WORD` an error where there is no such command and no such topic: cobra
@@ -96,10 +97,11 @@ func addTopics(root *cobra.Command) {
 		-o wide                the table with all its columns
 		-o jsonpath=…          kubectl's jsonpath: -o jsonpath='{.status.state.phase}'
 		-o go-template=…       a Go template over the object
-		-o custom-columns=…    TITLE:path,…: -o custom-columns=NAME:.metadata.name,QUEUE:.spec.queue
+		-o custom-columns=…    TITLE:path,…: NAME:.metadata.name,QUEUE:.spec.queue
 
-		A table for a terminal and for a pipe has the same columns; on a terminal a
-		last column of free text is shortened to the width, elsewhere nothing is.
+		A table for a wide terminal and for a pipe has the same columns. On a terminal
+		that is too narrow a last column of free text is shortened, and columns that say
+		nothing, or the least, are left away; -o wide and a pipe leave nothing away.
 		Scripts should use -o json, name or jsonpath.`)
 	topic("environment", "Variables that are read", `
 		KUBECONFIG             the kubeconfig files, as for kubectl
@@ -139,7 +141,8 @@ func addTopics(root *cobra.Command) {
 		1     an error, wrong usage included
 		2     you said no at a prompt; nothing was changed
 		4     not authenticated, or forbidden
-		8     not yet: a wait timed out and the job is alive; explain: the job waits; plan: it would wait
+		8     not yet: a wait timed out and the job is alive; explain: the job waits;
+		      plan: it would wait
 		9     plan: it can never start on this cluster as it is
 		130   interrupted
 		N     that of the container: job run --attach, job exec, job attach`)

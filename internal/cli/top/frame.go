@@ -34,6 +34,8 @@ func (p *frame) write(out io.Writer, now time.Time, width int, namespaces bool) 
 		{"Pods", p.podTable(now, namespaces)},
 		{"Volcano Jobs", p.jobTable(namespaces)},
 	} {
+		block.table.MaxWidth = width
+		block.table.CanSpare("RESTARTS", "AGE", "JobType", "RetryCount", "Creation", "Failed", "Succeeded", "Pending", "Min", "Replicas")
 		fmt.Fprintf(&text, "\n%s:\n", block.title)
 		if len(block.table.Rows) == 0 {
 			text.WriteString("No resources found\n")

@@ -1,0 +1,95 @@
+package render
+
+import "slices"
+
+// CanSpare names columns that a narrow terminal may do without, by their titles; the first is the first to go.
+func (t *Table) CanSpare(titles ...string) {
+	for _, title := range titles {
+		if at := slices.Index(t.Header, title); at >= 0 {
+			t.Spare = append(t.Spare, at)
+		}
+	}
+}
+
+// Fit returns the columns to print, in order: all of them, unless the lines would be
+// wider than MaxWidth. Then those of Spare that say nothing in any row are left away, and as long
+// as the line is still too long, or leaves too little for the free text, the others of Spare, too;
+// those for which there is room in the end come back.
+func (t *Table) Fit() []int {
+	widths := t.Widths()
+	kept := make([]int, len(widths))
+	for column := range widths {
+		kept[column] = column
+	}
+	if t.MaxWidth <= 0 {
+		return kept
+	}
+	var gone []int
+	for pass, most := range []int{widths[len(widths)-1], enoughFreeText} {
+		for _, column := range t.Spare {
+			if !slices.Contains(gone, column) && (pass > 0 || t.silent(column)) && t.need(kept, widths, most) > t.MaxWidth {
+				kept, gone = without(kept, column), append(gone, column)
+			}
+		}
+	}
+	for _, column := range slices.Backward(gone) {
+		if again := slices.Sorted(slices.Values(append(slices.Clone(kept), column))); !t.silent(column) && t.need(again, widths, enoughFreeText) <= t.MaxWidth {
+			kept = again
+		}
+	}
+	return kept
+}
+
+func without(columns []int, one int) []int {
+	return slices.DeleteFunc(slices.Clone(columns), func(column int) bool { return column == one })
+}
+
+// need is the width of a line of these columns, with so much room for the free text as it needs, at most most.
+func (t *Table) need(kept, widths []int, most int) int {
+	total := 0
+	for i, column := range kept {
+		width := widths[column]
+		if i == len(kept)-1 {
+			if t.FreeText {
+				width = min(width, most)
+			}
+			return total + width
+		}
+		total += width + t.gapAfter(i)
+	}
+	return total
+}
+
+// silent says whether no row has anything but nothing or none in a column.
+func (t *Table) silent(column int) bool {
+	return !slices.ContainsFunc(t.Rows, func(row []string) bool {
+		return column < len(row) && !slices.Contains([]string{"", "-", "0"}, row[column])
+	})
+}
+
+// Keep leaves only these columns in the table, in this order.
+func (t *Table) Keep(columns []int) {
+	pick := func(cells []string) []string {
+		var picked []string
+		for _, column := range columns {
+			if column < len(cells) {
+				picked = append(picked, cells[column])
+			}
+		}
+		return picked
+	}
+	if last := len(t.Widths()) - 1; t.FreeText && (len(columns) == 0 || columns[len(columns)-1] != last) {
+		t.FreeText = false
+	}
+	t.Header = pick(t.Header)
+	for i := range t.Rows {
+		t.Rows[i] = pick(t.Rows[i])
+	}
+	var widths []int
+	for _, column := range columns {
+		if column < len(t.MinWidths) {
+			widths = append(widths, t.MinWidths[column])
+		}
+	}
+	t.MinWidths, t.Spare = widths, nil
+}
