@@ -9,8 +9,9 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/cli/root"
+	"github.com/vc-batch/vc/internal/dashboard"
 )
 
 func main() {
-	os.Exit(root.Main(context.Background(), os.Args[0], os.Args[1:], iostreams.System()))
+	os.Exit(root.Main(context.Background(), os.Args[0], os.Args[1:], iostreams.System(), dashboard.In))
 }

@@ -10,10 +10,11 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli/iostreams"
 	"github.com/vc-batch/vc/internal/cli/root"
+	"github.com/vc-batch/vc/internal/dashboard"
 )
 
 func main() {
 	// What a list of ten thousand jobs needs is mostly garbage: collect it sooner.
 	debug.SetGCPercent(40)
-	os.Exit(root.Main(context.Background(), os.Args[0], os.Args[1:], iostreams.System()))
+	os.Exit(root.Main(context.Background(), os.Args[0], os.Args[1:], iostreams.System(), dashboard.In))
 }

@@ -56,6 +56,8 @@ type Factory struct {
 	Program string
 	// OldProgram is the one of Volcano's short programs (vsub, vcancel, …) that the user called; "" is none.
 	OldProgram string
+	// Dashboard is nil in programs that have none.
+	Dashboard Dashboard
 
 	once      sync.Once
 	rest      *rest.Config

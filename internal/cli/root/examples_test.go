@@ -179,6 +179,7 @@ func (e *exampleRun) end(server *clitest.Server) (code int, printed string) {
 	}
 	streams, out, errOut := iostreams.Test(input, 200)
 	f := cli.NewFactory("vcctl", &streams)
+	f.Dashboard = func(context.Context, *cli.Factory, cli.DashboardOptions) error { return nil }
 	f.Now = func() time.Time { return golden.Now }
 	cache := e.t.TempDir()
 	f.Config.CacheDir = &cache

@@ -36,11 +36,15 @@ import (
 )
 
 // Main runs the command line and returns the exit code. By its name argv0 the program is
-// vcctl, a plugin of kubectl, what completes that plugin's words, or one of Volcano's short programs.
-func Main(ctx context.Context, argv0 string, args []string, streams iostreams.Streams) int {
+// vcctl, a plugin of kubectl, what completes that plugin's words, or one of Volcano's short programs. What is
+// with prepares the factory: it hands in what the command line does not know.
+func Main(ctx context.Context, argv0 string, args []string, streams iostreams.Streams, with ...func(*cli.Factory)) int {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	f := cli.NewFactory(ProgramName(argv0), &streams)
+	for _, prepare := range with {
+		prepare(f)
+	}
 	cmd, args := treeFor(f, argv0, args)
 	return execute(ctx, f, cmd, args)
 }

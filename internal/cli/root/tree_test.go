@@ -128,7 +128,7 @@ func TestConventions(t *testing.T) {
 		"node list":       {"output", "watch", "selector", "no-headers", "sort-by"},
 		"node hypernodes": {"output", "no-headers"},
 		"plan":            {"output", "filename", "recursive", "queue-edit", "set", "timeout"},
-		"top":             {"once", "all-namespaces"},
+		"top":             {"once", "all-namespaces", "readonly", "ascii", "theme"},
 		"version":         {"output", "client"},
 	}
 	completes := []string{"job list", "job view", "job explain", "job logs", "job wait", "job exec", "job attach", "job suspend", "job resume", "job restart", "job cancel", "job delete",

@@ -1,5 +1,6 @@
-// Package top is `vcctl top`: the cluster at a glance. With --once it prints
-// three blocks and ends: what the nodes have and have left, the pods, the jobs.
+// Package top is `vcctl top`: the cluster live, by the dashboard that the program
+// hands in. With --once it prints three blocks and ends: what the nodes have and have
+// left, the pods, the jobs.
 //
 //	In:   Nodes, Pods and Jobs from the API server
 //	Out:  text; the blocks are computed by pure functions in frame.go
@@ -7,6 +8,8 @@ package top
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -23,7 +26,11 @@ type options struct {
 	f             *cli.Factory
 	once          bool
 	allNamespaces bool
+	dashboard     cli.DashboardOptions
 }
+
+// themes are those of the dashboard, for completion; it judges the name itself.
+var themes = []string{"auto", "dark", "light", "mono", "high-contrast", "colorblind"}
 
 // New returns `vcctl top`.
 func New(f *cli.Factory) *cobra.Command { return newTop(f, run) }
@@ -31,30 +38,78 @@ func New(f *cli.Factory) *cobra.Command { return newTop(f, run) }
 func newTop(f *cli.Factory, run func(context.Context, *options) error) *cobra.Command {
 	o := &options{f: f}
 	cmd := &cobra.Command{
-		Use:   "top --once",
-		Short: "The cluster at a glance: nodes, pods, jobs",
+		Use:   "top",
+		Short: "The cluster live: nodes, queues, jobs, and why jobs wait",
 		Long: cli.Text(`
-			Show what the nodes have and what of it is idle, the pods and the jobs of the
-			namespace, once. Idle is what a node has minus what the pods on it ask for,
-			as the scheduler counts it; it is not what they use.`),
+			Show the cluster live, in the whole terminal: is there room, who holds it, what
+			waits and why. Jobs can be opened, followed and changed there. Type ? for the
+			keys of a screen, q to end.
+
+			With --once, print what the nodes have and what of it is idle, the pods and the
+			jobs of the namespace, and end. Idle is what a node has minus what the pods on it
+			ask for, as the scheduler counts it; it is not what they use.`),
 		Example: f.Examples(`
-			# Nodes, pods and jobs
+			# The dashboard
+			vcctl top
+
+			# Without the keys that change something, in a terminal without colours
+			NO_COLOR=1 vcctl top --readonly
+
+			# Nodes, pods and jobs, once
 			vcctl top --once
 
 			# Of all namespaces, again and again
 			watch vcctl top --once -A`),
 		Args: cli.NoArgs(f),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !o.once {
-				return cli.Errorf(cli.Path(f, cmd)+" --once; to repeat it: watch "+cli.Path(f, cmd)+" --once",
-					"top shows one frame only: --once is needed")
+			if o.once {
+				return o.onlyOnce(cmd, run)
 			}
-			return run(cmd.Context(), o)
+			return o.live(cmd)
 		},
 	}
-	cmd.Flags().BoolVar(&o.once, "once", false, "Print once and end")
-	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "The pods and jobs of all namespaces")
+	flags := cmd.Flags()
+	flags.BoolVar(&o.once, "once", false, "Print once and end")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "The pods and jobs of all namespaces; the dashboard shows them unless -n is given")
+	flags.BoolVar(&o.dashboard.ReadOnly, "readonly", false, "Refuse the keys that change something")
+	flags.BoolVar(&o.dashboard.ASCII, "ascii", false, "Draw with ASCII only, as is done where the locale is not UTF-8")
+	flags.StringVar(&o.dashboard.Theme, "theme", "auto", "Colours: "+strings.Join(themes, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("theme", cli.Values(themes...))
 	return cmd
+}
+
+// onlyOnce prints; what is said about the dashboard has no meaning then.
+func (o *options) onlyOnce(cmd *cobra.Command, run func(context.Context, *options) error) error {
+	for _, name := range []string{"readonly", "ascii", "theme"} {
+		if cmd.Flags().Changed(name) {
+			return cli.Errorf("leave one of them out", "--%s and --once cannot be together: --%s is about the dashboard", name, name)
+		}
+	}
+	return run(cmd.Context(), o)
+}
+
+// live shows the dashboard.
+func (o *options) live(cmd *cobra.Command) error {
+	streams := o.f.Streams
+	if !streams.OutTTY || !streams.InTTY || streams.Env("TERM") == "dumb" {
+		return cli.Errorf("to print once: "+cli.Path(o.f, cmd)+" --once; to repeat it: watch "+cli.Path(o.f, cmd)+" --once",
+			"top shows a dashboard, and this is no terminal that it could be drawn in")
+	}
+	if o.f.Dashboard == nil {
+		return cli.Errorf("use vcctl, or "+cli.Path(o.f, cmd)+" --once", "this program has no dashboard")
+	}
+	if !slices.Contains(themes, o.dashboard.Theme) {
+		return cli.Errorf("one of: "+strings.Join(themes, ", "), "--theme: %q is not known", o.dashboard.Theme)
+	}
+	if o.f.NamespaceGiven() && !o.allNamespaces {
+		namespace, err := o.f.Namespace()
+		if err != nil {
+			return err
+		}
+		o.dashboard.Namespace = namespace
+	}
+	o.dashboard.ASCII = o.dashboard.ASCII || !streams.Unicode()
+	return o.f.Dashboard(cmd.Context(), o.f, o.dashboard)
 }
 
 // frame is all that one picture shows.

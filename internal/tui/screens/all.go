@@ -1,0 +1,14 @@
+// Package screens is all screens of the dashboard, in the order of their tabs.
+package screens
+
+import (
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screens/jobs"
+	"github.com/vc-batch/vc/internal/tui/screens/overview"
+	"github.com/vc-batch/vc/internal/tui/screens/queues"
+)
+
+// All are the screens.
+func All() []screen.Spec {
+	return []screen.Spec{overview.Spec(), jobs.Spec(), queues.Spec()}
+}
