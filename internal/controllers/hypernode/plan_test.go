@@ -146,7 +146,7 @@ func TestHyperNodesThatVolcanoMadeKeepTheirNames(t *testing.T) {
 // they do undisturbed, and each write is made once.
 func TestACrashBetweenTwoWritesMakesNothingTwice(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 2000, func(t *rapid.T) {
+	seeds.Check(t, 10_000, func(t *rapid.T) {
 		labelled := func() []node {
 			nodes := make([]node, rapid.IntRange(0, 8).Draw(t, "nodes"))
 			for i := range nodes {

@@ -22,7 +22,7 @@ import (
 // lag, events that are late, and a vcd that dies between any two writes. In the end every live pod of ours has its
 // group as its owner wants it, workloads of nothing have none, and nobody else's pods were touched.
 func TestWhateverHappensEveryLivePodHasItsGroup(t *testing.T) {
-	seeds.Check(t, 2000, func(t *rapid.T) {
+	seeds.Check(t, 10_000, func(t *rapid.T) {
 		w := newWorld(t)
 		choose := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "which") }
 		for range rapid.IntRange(1, 100).Draw(t, "steps") {
