@@ -1,0 +1,120 @@
+package request
+
+import (
+	"strings"
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+var jobOptions = grouped("The job",
+	Option{Option: need("job-name", 'J', "NAME", "Name of the job; by default that of the script"), Env: "JOB_NAME", set: text(func(r *Request) *string { return &r.JobName })},
+	Option{Option: need("partition", 'p', "NAME", "Partition: a queue, or what the profile makes of it"), Env: "PARTITION", set: setPartition},
+	Option{Option: need("account", 'A', "NAME", "Account"), Env: "ACCOUNT", set: text(func(r *Request) *string { return &r.Account })},
+	Option{Option: need("qos", 'q', "NAME", "Quality of service: a priority class, or what the profile makes of it"), Env: "QOS", set: text(func(r *Request) *string { return &r.QOS })},
+	Option{Option: need("dependency", 'd', "TYPE:ID", "Other jobs to wait for: afterok:42:43, after:42+5, singleton"), Env: "DEPENDENCY", set: setDependency},
+	Option{Option: need("kill-on-invalid-dep", 0, "yes|no", "End the job when its dependency can never be met"), On: Sbatch | Srun, set: setKillOnInvalid},
+	Option{Option: need("array", 'a', "INDICES", "Elements of a job array: 0-15, 0-99:4%10"), Env: "ARRAY_INX", On: Sbatch, set: setArray},
+	Option{Option: flag("hold", 'H', "Submit it held: scontrol release starts it"), On: all, set: on(func(r *Request) *bool { return &r.Hold })},
+	Option{Option: flag("requeue", 0, "Start again when it was evicted (default)"), Env: "REQUEUE", On: Sbatch, set: func(r *Request, _ string, _ bool) error { r.Requeue = new(true); return nil }},
+	Option{Option: flag("no-requeue", 0, "Do not start again when it was evicted"), Env: "NO_REQUEUE", On: Sbatch, set: func(r *Request, _ string, _ bool) error { r.Requeue = new(false); return nil }},
+	Option{Option: may("no-kill", 'k', "off", "Let the job go on when one of its nodes fails"), Env: "NO_KILL", set: setNoKill},
+	Option{Option: need("comment", 0, "TEXT", "A remark, kept with the job"), Env: "COMMENT", set: text(func(r *Request) *string { return &r.Comment })},
+	Option{Option: need("wckey", 0, "KEY", "A key for accounting, kept with the job"), Env: "WCKEY", set: text(func(r *Request) *string { return &r.WCKey })},
+	Option{Option: need("extra", 0, "TEXT", "Any text, kept with the job"), Env: "EXTRA", set: text(func(r *Request) *string { return &r.Extra })},
+	Option{Option: need("mail-type", 0, "EVENTS", "When to send mail; kept with the job for a notifier"), Env: "MAIL_TYPE", set: text(func(r *Request) *string { return &r.MailType })},
+	Option{Option: need("mail-user", 0, "ADDRESS", "Whom to send mail; kept with the job for a notifier"), Env: "MAIL_USER", set: text(func(r *Request) *string { return &r.MailUser })},
+)
+
+var timeOptions = grouped("Time",
+	Option{Option: need("time", 't', "TIME", "Longest time to run: minutes, H:MM:SS, D-HH:MM"), Env: "TIMELIMIT", set: setTime},
+	Option{Option: need("begin", 'b', "WHEN", "Not before: 16:00, 2026-11-21T22:00, now+2hours"), Env: "BEGIN", set: setBegin},
+	Option{Option: need("signal", 0, "[B:]SIG[@S]", "Signal to send S seconds before the time is over"), Env: "SIGNAL", set: setSignal},
+)
+
+// text is the setter of an option whose value is kept as it is.
+func text(field func(*Request) *string) func(*Request, string, bool) error {
+	return func(r *Request, text string, _ bool) error {
+		*field(r) = text
+		return nil
+	}
+}
+
+// on is the setter of a switch.
+func on(field func(*Request) *bool) func(*Request, string, bool) error {
+	return func(r *Request, _ string, _ bool) error {
+		*field(r) = true
+		return nil
+	}
+}
+
+func setPartition(r *Request, text string, _ bool) error {
+	if strings.Contains(text, ",") {
+		return fault.Errorf("name one of them", "a list of partitions (%s) is not supported here", text)
+	}
+	r.Partition = text
+	return nil
+}
+
+func setDependency(r *Request, text string, _ bool) error {
+	r.Dependency = text
+	if strings.EqualFold(text, "none") {
+		r.Dependency = ""
+	}
+	return nil
+}
+
+func setKillOnInvalid(r *Request, text string, _ bool) error {
+	switch strings.ToLower(text) {
+	case "yes":
+		r.KillOnInvalidDependency = true
+	case "no":
+		r.KillOnInvalidDependency = false
+	default:
+		return invalid("kill-on-invalid-dep", &value.Bad{Hint: "yes or no"})
+	}
+	return nil
+}
+
+func setNoKill(r *Request, text string, given bool) error {
+	r.NoKill = !given || !strings.EqualFold(text, "off") && !strings.EqualFold(text, "no")
+	return nil
+}
+
+func setArray(r *Request, text string, _ bool) error {
+	a, err := value.ParseArray(text)
+	if err != nil {
+		return fault.Errorf(hintOf(err), "Batch job submission failed: Invalid job array specification")
+	}
+	r.Array = &a
+	return nil
+}
+
+func setTime(r *Request, text string, _ bool) error {
+	minutes, err := value.ParseTime(text)
+	if err != nil {
+		return invalid("time", err)
+	}
+	r.Time = &minutes
+	return nil
+}
+
+func setBegin(r *Request, text string, _ bool) error {
+	at, err := value.ParseDate(text, r.Now, value.Coming)
+	if err != nil {
+		return invalid("begin", err)
+	}
+	at = at.Truncate(time.Second)
+	r.Begin = &at
+	return nil
+}
+
+func setSignal(r *Request, text string, _ bool) error {
+	s, err := value.ParseSignal(text)
+	if err != nil {
+		return invalid("signal", err)
+	}
+	r.Signal = &s
+	return nil
+}

@@ -1,0 +1,71 @@
+package request
+
+import (
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+var placeOptions = grouped("Where",
+	Option{Option: need("nodelist", 'w', "NODES", "These nodes only: n[1-3],n7; a file when it has a /"), Env: "NODELIST", set: setNodelist},
+	Option{Option: need("nodefile", 'F', "FILE", "These nodes only, listed in a file"), Env: "NODEFILE", set: text(func(r *Request) *string { return &r.Nodefile })},
+	Option{Option: need("exclude", 'x', "NODES", "Not these nodes"), Env: "EXCLUDE", set: hosts("exclude", func(r *Request) *[]string { return &r.Exclude })},
+	Option{Option: need("constraint", 'C', "FEATURES", "Features that nodes must have: a&b, a|b"), Env: "CONSTRAINT", set: features("constraint", func(r *Request) *value.Features { return &r.Constraint })},
+	Option{Option: need("prefer", 0, "FEATURES", "Features that nodes had better have"), Env: "PREFER", set: features("prefer", func(r *Request) *value.Features { return &r.Prefer })},
+	Option{Option: may("exclusive", 0, "user", "Share nodes with no other job; =user: with none of others"), Env: "EXCLUSIVE", set: setExclusive},
+	Option{Option: need("switches", 0, "N[@TIME]", "Within so few leaf switches"), Env: "REQ_SWITCH", set: setSwitches},
+	Option{Option: need("segment", 0, "N", "Nodes in groups of N, each near each other"), Env: "SEGMENT_SIZE", set: number("segment", func(r *Request) *int64 { return &r.Segment })},
+	Option{Option: flag("spread-job", 0, "Spread the nodes far"), Env: "SPREAD_JOB", set: on(func(r *Request) *bool { return &r.SpreadJob })},
+)
+
+func hosts(option string, field func(*Request) *[]string) func(*Request, string, bool) error {
+	return func(r *Request, text string, _ bool) error {
+		names, err := hostlist.Expand(text)
+		if err != nil {
+			return invalid(option, err)
+		}
+		*field(r) = names
+		return nil
+	}
+}
+
+func setNodelist(r *Request, text string, _ bool) error {
+	if strings.Contains(text, "/") {
+		r.Nodefile = text
+		return nil
+	}
+	return hosts("nodelist", func(r *Request) *[]string { return &r.Nodelist })(r, text, true)
+}
+
+func features(option string, field func(*Request) *value.Features) func(*Request, string, bool) error {
+	return func(r *Request, text string, _ bool) error {
+		f, err := value.ParseFeatures(text)
+		if err != nil {
+			return invalid(option, err)
+		}
+		*field(r) = f
+		return nil
+	}
+}
+
+func setExclusive(r *Request, text string, given bool) error {
+	switch {
+	case !given || text == "" || text == "exclusive":
+		r.Exclusive = "exclusive"
+	case text == "user":
+		r.Exclusive = "user"
+	default:
+		return invalid("exclusive", &value.Bad{Hint: "--exclusive alone or --exclusive=user; " + text + " is not supported here"})
+	}
+	return nil
+}
+
+func setSwitches(r *Request, text string, _ bool) error {
+	s, err := value.ParseSwitches(text)
+	if err != nil {
+		return invalid("switches", err)
+	}
+	r.Switches = &s
+	return nil
+}

@@ -1,0 +1,257 @@
+package request
+
+import (
+	"errors"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vc-batch/vc/internal/slurm/directive"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+)
+
+var now = time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC)
+
+// build reads a script, variables and a command line.
+func build(t *testing.T, script, environ, line string, ignore ...string) (*Request, []string, error) {
+	t.Helper()
+	read, err := directive.Read([]byte("#!/bin/sh\n" + script))
+	if err != nil {
+		return nil, nil, err
+	}
+	parsed, err := Table(Sbatch, "").Parse(strings.Fields(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var variables []string
+	if environ != "" {
+		variables = strings.Split(environ, ";")
+	}
+	return Build(Input{Command: Sbatch, Words: read.Components[0], Environ: variables, Line: parsed, Now: now, Ignore: ignore})
+}
+
+// printed is what a command would print of an error.
+func printed(err error) string {
+	if err == nil {
+		return ""
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return fault.Of(err).Text("sbatch")
+	}
+	var all string
+	for _, one := range joined.Unwrap() {
+		all += fault.Of(one).Text("sbatch")
+	}
+	return all
+}
+
+func TestLaterSourcesWin(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ script, environ, line, want string }{
+		"the script alone":                       {"#SBATCH -p a", "", "", "--partition=a (line 2)"},
+		"the last of several directives":         {"#SBATCH -p a\n#SBATCH --part=b", "", "", "--partition=b (line 3)"},
+		"the environment over the script":        {"#SBATCH -p a", "SBATCH_PARTITION=e", "", "--partition=e (SBATCH_PARTITION)"},
+		"the command line over the environment":  {"#SBATCH -p a", "SBATCH_PARTITION=e", "-p c", "--partition=c"},
+		"variables of other commands":            {"", "SLURM_PARTITION=e;SALLOC_PARTITION=f;XSBATCH_PARTITION=g", "", ""},
+		"an empty variable of an option is none": {"", "SBATCH_PARTITION=", "", ""},
+	} {
+		r, _, err := build(t, c.script, c.environ, c.line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if s, given := r.Given["partition"]; given {
+			got = s.String() + s.From.String()
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestVariablesOfSwitches(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]bool{"": true, "yes": true, "1": true, "7": true, "0": false, "no": false, "true": false, "00": false} {
+		r, _, err := build(t, "", "SBATCH_WAIT="+value, "")
+		if err != nil || r.Wait != want {
+			t.Errorf("SBATCH_WAIT=%s: %v, %v", value, r.Wait, err)
+		}
+	}
+}
+
+func TestRequeueIsAsTheLastOneSays(t *testing.T) {
+	t.Parallel()
+	r, _, err := build(t, "#SBATCH --no-requeue", "", "--requeue")
+	if err != nil || r.Requeue == nil || !*r.Requeue {
+		t.Errorf("%+v, %v", r.Requeue, err)
+	}
+}
+
+func TestMemoryThatIsAskedForNearerOverrules(t *testing.T) {
+	t.Parallel()
+	r, _, err := build(t, "#SBATCH --mem-per-cpu=1G", "", "--mem=4G")
+	if err != nil || r.MemPerCPU != nil || r.Mem == nil || *r.Mem != 4096 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	_, _, err = build(t, "", "", "--mem-per-cpu=1G --mem=4G")
+	if want := "sbatch: error: --mem, --mem-per-cpu and --mem-per-gpu are mutually exclusive.\n"; printed(err) != want {
+		t.Errorf("%q", printed(err))
+	}
+}
+
+func TestErrorsInSlurmsWords(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"--mem=4Gi":            "sbatch: error: Invalid --mem specification\nsbatch: hint: \"4Gi\" is Kubernetes notation; write 4G (Slurm G is 1024 MiB)\n",
+		"-t 2h":                "sbatch: error: Invalid --time specification\nsbatch: hint: 2h is not Slurm time; write 2:00:00 or 120\n",
+		"-n x":                 "sbatch: error: Invalid numeric value \"x\" for --ntasks.\nsbatch: hint: write a whole number above 0\n",
+		"-N 1,3":               "sbatch: error: Invalid node count specification: 1,3\nsbatch: hint: lists of sizes are not supported here: write one number, or min-max\n",
+		"-a 3-1":               "sbatch: error: Batch job submission failed: Invalid job array specification\nsbatch: hint: \"3-1\" runs backwards: write 1-3\n",
+		"--reservation=x":      "sbatch: error: --reservation is not supported here (Volcano has no advance reservations)\n",
+		"-p a,b":               "sbatch: error: a list of partitions (a,b) is not supported here\nsbatch: hint: name one of them\n",
+		"--mem=4Gi --begin=xx": "sbatch: error: Invalid --mem specification\nsbatch: hint: \"4Gi\" is Kubernetes notation; write 4G (Slurm G is 1024 MiB)\nsbatch: error: Invalid --begin specification\nsbatch: hint: write HH:MM[:SS], YYYY-MM-DD[THH:MM[:SS]], MM/DD[/YY], today, tomorrow, noon, midnight, or now+2hours\n",
+		"--mpi=pmix":           "sbatch: error: Invalid --mpi specification\nsbatch: hint: use mpirun, or srun --mpi=none: pmix is not supported here\n",
+		"--exclusive=topo":     "sbatch: error: Invalid --exclusive specification\nsbatch: hint: --exclusive alone or --exclusive=user; topo is not supported here\n",
+	} {
+		_, _, err := build(t, "", "", line)
+		if diff := cmp.Diff(want, printed(err)); diff != "" {
+			t.Errorf("%s: %s", line, diff)
+		}
+	}
+}
+
+func TestErrorsInDirectivesEndWith255(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]string{
+		"#SBATCH --foo":    "sbatch: unrecognized option '--foo'\nTry \"sbatch --help\" for more information\n",
+		"#SBATCH -N2 word": "sbatch: error: Invalid directive found in batch script: word\n",
+		"#SBATCH --mem=x":  "sbatch: error: Invalid --mem specification\nsbatch: hint: write a whole number with K, M, G or T after it, as 4G; without a suffix it is MiB\n",
+		"#SBATCH -J 'a":    "sbatch: error: line 2: Unmatched `'` in [-J 'a]\nsbatch: hint: close the quote in the same line\n",
+	} {
+		_, _, err := build(t, script, "", "")
+		if diff := cmp.Diff(want, printed(err)); diff != "" {
+			t.Errorf("%s: %s", script, diff)
+		}
+		var f *fault.Error
+		if !errors.As(err, &f) || f.Code != 255 {
+			t.Errorf("%s ends with %+v", script, f)
+		}
+	}
+}
+
+func TestWhatHasNoEffectIsWarnedAboutOnce(t *testing.T) {
+	t.Parallel()
+	script := "\n\n\n\n\n#SBATCH --hint=nomultithread\n#SBATCH -s -s\n"
+	_, warnings, err := build(t, script, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"--hint=nomultithread has no effect here (line 7)", "--oversubscribe has no effect here (line 8)"}, warnings); diff != "" {
+		t.Error(diff)
+	}
+	if _, _, err = build(t, script, "", "--strict"); !strings.Contains(printed(err), "sbatch: error: --hint=nomultithread has no effect here (line 7)\n") {
+		t.Errorf("--strict: %s", printed(err))
+	}
+	_, warnings, err = build(t, "", "", "--reservation=x", "reservation")
+	if err != nil || cmp.Diff([]string{"--reservation=x has no effect here"}, warnings) != "" {
+		t.Errorf("a profile that ignores it: %q, %v", warnings, err)
+	}
+}
+
+// TestKjobsMistakesInReading: what the one other translator in Go gets wrong.
+func TestKjobsMistakesInReading(t *testing.T) {
+	t.Parallel()
+	r, _, err := build(t, "#SBATCH --mem=4096\n#SBATCH --nodes 2\n#SBATCH -c 4\n#SBATCH --ntasks-per-node=4\n#SBATCH --exclusive\n# -n 3\n#SBATCH -n8 -J \"a b\" # eight\n", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *r.Mem != 4096 || r.Mem.Bytes() != 4096<<20 {
+		t.Errorf("--mem=4096 is %d bytes", r.Mem.Bytes())
+	}
+	if r.Nodes == nil || r.Nodes.Max != 2 || r.CPUsPerTask != 4 || r.TasksPerNode != 4 || r.Exclusive != "exclusive" || r.Tasks != 8 || r.JobName != "a b" {
+		t.Errorf("%+v", r)
+	}
+	r, _, err = build(t, "", "SBATCH_MEM_PER_CPU=2G", "")
+	if err != nil || r.MemPerCPU == nil || *r.MemPerCPU != 2048 {
+		t.Errorf("SBATCH_MEM_PER_CPU: %+v, %v", r.MemPerCPU, err)
+	}
+	r, _, err = build(t, "", "", "--mem=4G")
+	if err != nil || r.Mem.Bytes() != 4<<30 {
+		t.Errorf("--mem=4G: %+v, %v", r.Mem, err)
+	}
+	r, _, err = build(t, "", "", "-a 0-3 -N 2")
+	if err != nil || r.Array == nil || r.Nodes == nil {
+		t.Errorf("an array of several nodes: %+v, %v", r, err)
+	}
+}
+
+// TestEveryOptionOfTheSpecificationIsThere reads the table of options that the specification has, as it stands in testdata, and holds
+// the class of each option to it.
+func TestEveryOptionOfTheSpecificationIsThere(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("testdata/options.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes := map[string]Class{"M": Mapped, "W": Ignored, "R": Refused}
+	count := 0
+	for line := range strings.Lines(string(content)) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || fields[0] == "#" {
+			continue
+		}
+		for _, name := range fields[1:] {
+			count++
+			o := Find(Sbatch, name)
+			switch {
+			case o == nil:
+				t.Errorf("there is no --%s", name)
+			case o.Class != classes[fields[0]]:
+				t.Errorf("--%s is of class %d, not %s", name, o.Class, fields[0])
+			}
+		}
+	}
+	if count < 109 {
+		t.Errorf("only %d options in the list", count)
+	}
+}
+
+func TestTheTableIsSound(t *testing.T) {
+	t.Parallel()
+	env := regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
+	for _, c := range []Command{Sbatch, Srun, Salloc} {
+		var names, letters []string
+		for i := range Options {
+			o := &Options[i]
+			if !o.of(c) {
+				continue
+			}
+			if slices.Contains(names, o.Long) {
+				t.Errorf("%s: --%s is there twice", program[c], o.Long)
+			}
+			names = append(names, o.Long)
+			if o.Short != 0 && slices.Contains(letters, string(o.Short)) {
+				t.Errorf("%s: -%c is there twice", program[c], o.Short)
+			}
+			letters = append(letters, string(o.Short))
+			if o.Env != "" && !env.MatchString(o.Env) {
+				t.Errorf("--%s: variable %q", o.Long, o.Env)
+			}
+			if o.Class == Mapped && o.set == nil || o.Class != Mapped && o.set != nil {
+				t.Errorf("--%s: class %d, and a setter: %v", o.Long, o.Class, o.set != nil)
+			}
+			if o.Class == Refused && o.Why == "" {
+				t.Errorf("--%s is refused without a reason", o.Long)
+			}
+			if o.Class == Mapped && o.Help == "" {
+				t.Errorf("--%s has no help", o.Long)
+			}
+		}
+	}
+}

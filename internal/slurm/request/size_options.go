@@ -1,0 +1,108 @@
+package request
+
+import (
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+var sizeOptions = grouped("How large",
+	Option{Option: need("nodes", 'N', "N[-MAX]", "Number of nodes, or least and greatest"), Env: "NNODES", set: setNodes},
+	Option{Option: need("ntasks", 'n', "N", "Number of tasks that srun starts"), Env: "NTASKS", set: number("ntasks", func(r *Request) *int64 { return &r.Tasks })},
+	Option{Option: need("ntasks-per-node", 0, "N", "Tasks on each node"), Env: "NTASKS_PER_NODE", set: number("ntasks-per-node", func(r *Request) *int64 { return &r.TasksPerNode })},
+	Option{Option: need("ntasks-per-gpu", 0, "N", "Tasks for each GPU"), Env: "NTASKS_PER_GPU", set: number("ntasks-per-gpu", func(r *Request) *int64 { return &r.TasksPerGPU })},
+	Option{Option: need("cpus-per-task", 'c', "N", "CPUs of each task"), Env: "CPUS_PER_TASK", set: number("cpus-per-task", func(r *Request) *int64 { return &r.CPUsPerTask })},
+	Option{Option: need("mem", 0, "SIZE", "Memory of each node, in MiB or with K, M, G, T"), Env: "MEM_PER_NODE", set: memory("mem", func(r *Request) **value.MiB { return &r.Mem })},
+	Option{Option: need("mem-per-cpu", 0, "SIZE", "Memory for each CPU"), Env: "MEM_PER_CPU", set: memory("mem-per-cpu", func(r *Request) **value.MiB { return &r.MemPerCPU })},
+	Option{Option: need("mem-per-gpu", 0, "SIZE", "Memory for each GPU"), Env: "MEM_PER_GPU", set: memory("mem-per-gpu", func(r *Request) **value.MiB { return &r.MemPerGPU })},
+	Option{Option: need("tmp", 0, "SIZE", "Local disk of each node"), Env: "TMP", set: setTmp},
+)
+
+var deviceOptions = grouped("GPUs and the like",
+	Option{Option: need("gres", 0, "NAME[:TYPE]:N", "Generic resources of each node: gpu:2, gpu:a100:4"), Env: "GRES", set: gres("gres", value.ParseGres, func(r *Request) *[]value.Gres { return &r.Gres })},
+	Option{Option: need("gpus", 'G', "[TYPE:]N", "GPUs in all"), Env: "GPUS", set: gres("gpus", value.ParseGPUs, func(r *Request) *[]value.Gres { return &r.GPUs })},
+	Option{Option: need("gpus-per-node", 0, "[TYPE:]N", "GPUs of each node"), Env: "GPUS_PER_NODE", set: gres("gpus-per-node", value.ParseGPUs, func(r *Request) *[]value.Gres { return &r.GPUsPerNode })},
+	Option{Option: need("gpus-per-task", 0, "[TYPE:]N", "GPUs of each task"), Env: "GPUS_PER_TASK", set: gres("gpus-per-task", value.ParseGPUs, func(r *Request) *[]value.Gres { return &r.GPUsPerTask })},
+	Option{Option: need("cpus-per-gpu", 0, "N", "CPUs for each GPU"), Env: "CPUS_PER_GPU", set: number("cpus-per-gpu", func(r *Request) *int64 { return &r.CPUsPerGPU })},
+	Option{Option: need("tres-per-task", 0, "cpu=N,gres/gpu=N", "CPUs and GPUs of each task"), Env: "TRES_PER_TASK", set: setTRES},
+	Option{Option: need("licenses", 'L', "NAME[:N]", "Licences, where the profile knows them"), Env: "LICENSES", set: text(func(r *Request) *string { return &r.Licenses })},
+)
+
+// number is the setter of an option whose value is a number above 0.
+func number(option string, field func(*Request) *int64) func(*Request, string, bool) error {
+	return func(r *Request, text string, _ bool) error {
+		n, err := value.ParseNumber(text)
+		if err != nil {
+			return fault.Errorf(hintOf(err), "Invalid numeric value \"%s\" for --%s.", text, option)
+		}
+		*field(r) = n
+		return nil
+	}
+}
+
+// memory is the setter of an option whose value is an amount of memory.
+func memory(option string, field func(*Request) **value.MiB) func(*Request, string, bool) error {
+	return func(r *Request, text string, _ bool) error {
+		m, err := value.ParseMemory(text)
+		if err != nil {
+			return invalid(option, err)
+		}
+		*field(r) = &m
+		return nil
+	}
+}
+
+// gres is the setter of an option whose value is a list of generic resources.
+func gres(option string, parse func(string) ([]value.Gres, error), field func(*Request) *[]value.Gres) func(*Request, string, bool) error {
+	return func(r *Request, text string, _ bool) error {
+		list, err := parse(text)
+		if err != nil {
+			return invalid(option, err)
+		}
+		*field(r) = list
+		return nil
+	}
+}
+
+func setNodes(r *Request, text string, _ bool) error {
+	c, err := value.ParseCount(text)
+	if err != nil {
+		return fault.Errorf(hintOf(err), "Invalid node count specification: %s", text)
+	}
+	r.Nodes = &c
+	return nil
+}
+
+func setTmp(r *Request, text string, _ bool) error {
+	m, err := value.ParseMemory(text)
+	if err != nil {
+		return invalid("tmp", err)
+	}
+	r.Tmp = m
+	return nil
+}
+
+func setTRES(r *Request, text string, _ bool) error {
+	cpus, gpus, err := value.ParseTRES(text)
+	if err != nil {
+		return invalid("tres-per-task", err)
+	}
+	if cpus > 0 {
+		r.CPUsPerTask = cpus
+	}
+	if len(gpus) > 0 {
+		r.GPUsPerTask = gpus
+	}
+	return nil
+}
+
+// invalid is how Slurm says that a value cannot be read.
+func invalid(option string, err error) error {
+	return fault.Errorf(hintOf(err), "Invalid --%s specification", option)
+}
+
+func hintOf(err error) string {
+	if bad, ok := err.(*value.Bad); ok {
+		return bad.Hint
+	}
+	return err.Error()
+}
