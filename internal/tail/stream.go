@@ -1,0 +1,179 @@
+package tail
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// How long to wait before a stream that ended is opened again: the first time, and at most.
+const (
+	firstPause = 500 * time.Millisecond
+	maxPause   = 5 * time.Second
+)
+
+// firstLines is how many lines of the past are asked for.
+const firstLines = 1000
+
+// longestLine is how much of a line is kept.
+const longestLine = 8 << 10
+
+// follow streams the log of a pod until ctx is done or the pod has ended.
+func (t *Tail) follow(ctx context.Context, pod Pod) {
+	pause, last := firstPause, time.Time{}
+	for ctx.Err() == nil {
+		from := last
+		err := t.stream(ctx, pod, &last)
+		if ctx.Err() != nil {
+			return
+		}
+		if state, over := t.outcome(ctx, pod, err); over {
+			t.say(ctx, pod, state)
+			return
+		} else if err != nil {
+			t.say(ctx, pod, state)
+		}
+		if last.After(from) {
+			pause = firstPause
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		pause = min(2*pause, maxPause)
+	}
+}
+
+// outcome says how a stream ended, and whether there is nothing more to come.
+func (t *Tail) outcome(ctx context.Context, pod Pod, err error) (state string, over bool) {
+	if apierrors.IsNotFound(err) {
+		return "the pod is gone", true
+	}
+	if apierrors.IsForbidden(err) {
+		return "you may not read logs here", true
+	}
+	now, getErr := t.pods.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(getErr), getErr == nil && pod.UID != "" && now.UID != pod.UID:
+		return "the pod is gone", true
+	case getErr == nil && err == nil && (now.Status.Phase == corev1.PodSucceeded || now.Status.Phase == corev1.PodFailed):
+		return "ended", true
+	case err != nil:
+		return strings.TrimSpace(reasonOf(err)), false
+	}
+	return "", false
+}
+
+// reasonOf is what the server said, in short.
+func reasonOf(err error) string {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		return clean(status.Status().Message)
+	}
+	return clean(err.Error())
+}
+
+// stream copies lines until the stream ends. Last is the time of the newest line, from which on it is asked for.
+func (t *Tail) stream(ctx context.Context, pod Pod, last *time.Time) error {
+	options := &corev1.PodLogOptions{Container: pod.Container, Follow: true, Timestamps: true}
+	if last.IsZero() {
+		lines := int64(firstLines)
+		options.TailLines = &lines
+	} else {
+		options.SinceTime = &metav1.Time{Time: *last}
+	}
+	body, err := t.pods.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, options).Stream(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	t.say(ctx, pod, "")
+	known := *last
+	lines := bufio.NewReaderSize(body, longestLine)
+	for {
+		raw, err := readLine(lines)
+		if raw != "" {
+			at, text := split(raw)
+			if known.IsZero() || at.After(known) {
+				*last = at
+				t.add(ctx, Line{Pod: pod.Name, At: at, Text: clean(text)})
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// readLine reads a line, and throws away what is too long of it.
+func readLine(r *bufio.Reader) (string, error) {
+	part, prefix, err := r.ReadLine()
+	line := string(part)
+	for prefix && err == nil {
+		_, prefix, err = r.ReadLine()
+	}
+	return line, err
+}
+
+// split takes the time off that the node puts before every line.
+func split(raw string) (at time.Time, text string) {
+	stamp, text, _ := strings.Cut(raw, " ")
+	at, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
+		return time.Time{}, raw
+	}
+	return at, text
+}
+
+// clean makes a line of what a program wrote: what it wrote over itself counts last, escapes and control characters do not count.
+func clean(text string) string {
+	text = strings.TrimRight(text, "\r")
+	if at := strings.LastIndexByte(text, '\r'); at >= 0 {
+		text = text[at+1:]
+	}
+	if !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\uFFFD' }) {
+		return text
+	}
+	var b strings.Builder
+	escape := 0 // 1: after ESC, 2: in a sequence ESC [ … letter, 3: in a text ESC ] … BEL, 4: before the one letter that a sign takes
+	for _, r := range text {
+		switch {
+		case escape == 1 && r == '[':
+			escape = 2
+		case escape == 1 && (r == ']' || r == 'P' || r == '_' || r == '^'):
+			escape = 3
+		case escape == 1 && strings.ContainsRune("()*+-./#%", r):
+			escape = 4
+		case escape == 1, escape == 4:
+			escape = 0
+		case escape == 2:
+			if r >= '@' && r <= '~' {
+				escape = 0
+			}
+		case escape == 3 && (r == 7 || r == 0x9c):
+			escape = 0
+		case r == 0x1b: // also within a text: ESC \ ends it
+			escape = 1
+		case escape == 3:
+		case r == '\t':
+			b.WriteString(strings.Repeat(" ", 8-b.Len()%8))
+		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

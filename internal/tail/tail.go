@@ -1,0 +1,160 @@
+package tail
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+)
+
+// MaxPods is how many pods are followed at once, MaxLines how many lines are kept.
+const (
+	MaxPods  = 20
+	MaxLines = 10000
+)
+
+// gather is how long lines are gathered before they are handed out.
+const gather = 100 * time.Millisecond
+
+// Pod is whose log is followed; without a container that of its only or default one.
+type Pod struct {
+	Namespace, Name string
+	UID             types.UID
+	Container       string
+}
+
+// Line is a line of a log.
+type Line struct {
+	Pod  string // the name of the pod
+	At   time.Time
+	Text string
+}
+
+// View is what is known of the logs.
+type View struct {
+	// Lines are the last ones, the newest last.
+	Lines []Line
+	// Dropped is how many lines were too many to keep.
+	Dropped int
+	// Streams says by the name of a pod how its stream stands: "" is followed, else why not.
+	Streams map[string]string
+}
+
+// Tail follows pods.
+type Tail struct {
+	pods kubernetes.Interface
+
+	mu      sync.Mutex
+	lines   []Line
+	dropped int
+	states  map[string]string
+	running map[Pod]context.CancelFunc
+	dirty   chan struct{}
+}
+
+// New follows nobody yet.
+func New(client kubernetes.Interface) *Tail {
+	return &Tail{pods: client, states: map[string]string{}, running: map[Pod]context.CancelFunc{}, dirty: make(chan struct{}, 1)}
+}
+
+// Follow follows these pods in place of those that are followed; streams that are in both go on.
+func (t *Tail) Follow(pods []Pod) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	wanted := map[Pod]bool{}
+	for _, pod := range pods[:min(len(pods), MaxPods)] {
+		wanted[pod] = true
+	}
+	names := map[string]bool{}
+	for pod := range wanted {
+		names[pod.Name] = true
+	}
+	for pod, stop := range t.running {
+		if !wanted[pod] {
+			stop()
+			delete(t.running, pod)
+		}
+	}
+	t.lines = slices.DeleteFunc(slices.Clone(t.lines), func(l Line) bool { return !names[l.Pod] })
+	maps.DeleteFunc(t.states, func(name, _ string) bool { return !names[name] })
+	for _, pod := range pods[min(len(pods), MaxPods):] {
+		t.states[pod.Name] = fmt.Sprintf("not followed: more than %d pods", MaxPods)
+	}
+	for _, pod := range pods[:min(len(pods), MaxPods)] {
+		if t.running[pod] == nil {
+			ctx, stop := context.WithCancel(context.Background())
+			t.running[pod] = stop
+			t.states[pod.Name] = ""
+			go t.follow(ctx, pod)
+		}
+	}
+	if len(wanted) == 0 {
+		t.dropped = 0
+	}
+	t.mark()
+}
+
+// Stop ends what Follow began, and forgets the lines.
+func (t *Tail) Stop() { t.Follow(nil) }
+
+// Next waits until there is more than it handed out last.
+func (t *Tail) Next(ctx context.Context) (*View, error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-t.dirty:
+	}
+	timer := time.NewTimer(gather)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-timer.C:
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	select {
+	case <-t.dirty: // what came in the meantime is in it
+	default:
+	}
+	from := max(0, len(t.lines)-MaxLines)
+	return &View{Lines: t.lines[from:len(t.lines):len(t.lines)], Dropped: t.dropped + from, Streams: maps.Clone(t.states)}, nil
+}
+
+func (t *Tail) mark() {
+	select {
+	case t.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// add keeps lines of a stream, unless that was stopped meanwhile.
+func (t *Tail) add(ctx context.Context, line Line) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if ctx.Err() != nil {
+		return
+	}
+	if len(t.lines) >= 2*MaxLines {
+		t.dropped += len(t.lines) - MaxLines
+		t.lines = slices.Clone(t.lines[len(t.lines)-MaxLines:])
+	}
+	t.lines = append(t.lines, line)
+	t.mark()
+}
+
+// say notes how a stream stands.
+func (t *Tail) say(ctx context.Context, pod Pod, state string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if ctx.Err() != nil || t.states[pod.Name] == state {
+		return
+	}
+	t.states[pod.Name] = state
+	t.mark()
+}
