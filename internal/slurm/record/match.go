@@ -1,6 +1,8 @@
 package record
 
 import (
+	"cmp"
+
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
@@ -53,4 +55,11 @@ func (r *Row) Narrow(refs []value.Job) {
 		all, _, _ := batch.ElementsOf(r.Job)
 		r.Elements, r.Position = left, all.Position(first)
 	}
+}
+
+// ByNumber orders rows by number and element, and those without a number by name.
+func ByNumber(a, b *Row) int {
+	numberA, _ := batch.JobID(a.Job)
+	numberB, _ := batch.JobID(b.Job)
+	return cmp.Or(cmp.Compare(numberA, numberB), cmp.Compare(a.Position, b.Position), cmp.Compare(a.Job.Namespace, b.Job.Namespace), cmp.Compare(a.Job.Name, b.Job.Name))
 }

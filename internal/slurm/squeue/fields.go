@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/record"
@@ -180,10 +179,4 @@ func pendingTime(r *record.Row) string {
 		start = r.Now
 	}
 	return strconv.Itoa(int(start.Sub(r.Times.Submit) / time.Second))
-}
-
-// id orders rows by number and element.
-func id(r *record.Row) (int64, int) {
-	n, _ := batch.JobID(r.Job)
-	return n, r.Position
 }

@@ -44,9 +44,7 @@ func (s Style) Order(text string) (compare, error) {
 				return n
 			}
 		}
-		numberA, elementA := id(a)
-		numberB, elementB := id(b)
-		return cmp.Or(cmp.Compare(a.Place(), b.Place()), cmp.Compare(numberA, numberB), cmp.Compare(elementA, elementB), cmp.Compare(a.Job.Name, b.Job.Name))
+		return cmp.Or(cmp.Compare(a.Place(), b.Place()), record.ByNumber(a, b))
 	}, nil
 }
 
@@ -55,11 +53,7 @@ func (s Style) by(letter byte) (compare, bool) {
 	type row = *record.Row
 	switch letter {
 	case 'i', 'A', 'F':
-		return func(a, b row) int {
-			numberA, elementA := id(a)
-			numberB, elementB := id(b)
-			return cmp.Or(cmp.Compare(numberA, numberB), cmp.Compare(elementA, elementB))
-		}, true
+		return record.ByNumber, true
 	case 'p', 'Q':
 		return func(a, b row) int { return cmp.Compare(a.Priority, b.Priority) }, true
 	case 't', 'T':

@@ -49,6 +49,7 @@ func TestHowAPodEndedIsHowItsJobEnded(t *testing.T) {
 		"a taint":                     {pod("head", "n1", corev1.PodFailed, target("DeletionByTaintManager")), NodeFail, "1:0"},
 		"preemption":                  {pod("head", "n1", corev1.PodFailed, target("PreemptionByScheduler")), Preempted, "1:0"},
 		"a command that is not there": {pod("head", "n1", corev1.PodFailed, exited(128, "StartError")), BootFail, "128:0"},
+		"its own scancel":             {pod("head", "n1", corev1.PodFailed, exited(235, "Error"), func(p *corev1.Pod) { p.Labels[keys.JobID] = "42" }), Cancelled, "235:0"},
 		"a good end":                  {pod("head", "n1", corev1.PodSucceeded, exited(0, "Completed")), "", "0:0"},
 	} {
 		s := Summarize([]*corev1.Pod{c.pod})

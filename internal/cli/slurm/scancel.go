@@ -1,0 +1,462 @@
+package slurm
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/squeue"
+	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+const how = "How"
+
+var scancelTable = getopt.Table{Program: "scancel", Operands: "[JOB[_ELEMENT][.STEP]...]", Options: []getopt.Option{
+	{Long: "account", Short: 'A', Arg: getopt.Required, Value: "NAME", Help: "Those of an account", Group: filters},
+	{Long: "me", Help: "Mine", Group: filters},
+	{Long: "jobname", Short: 'n', Arg: getopt.Required, Value: "NAME", Help: "Those of a name", Group: filters},
+	{Long: "name", Arg: getopt.Required, Value: "NAME", Help: "The same", Group: filters},
+	{Long: "nodelist", Short: 'w', Arg: getopt.Required, Value: "HOSTS", Help: "Those on these nodes of Kubernetes", Group: filters},
+	{Long: "partition", Short: 'p', Arg: getopt.Required, Value: "NAME", Help: "Those of a partition, which is a queue", Group: filters},
+	{Long: "qos", Short: 'q', Arg: getopt.Required, Value: "NAME", Help: "Those of a quality of service", Group: filters},
+	{Long: "state", Short: 't', Arg: getopt.Required, Value: "STATE", Help: "Those in a state: PENDING, RUNNING or SUSPENDED", Group: filters},
+	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "NAME", Help: "Those of a user", Group: filters},
+	{Long: "wckey", Arg: getopt.Required, Value: "KEY", Help: "Those of a workload characterisation key", Group: filters},
+	{Long: "reservation", Short: 'R', Arg: getopt.Required, Value: "NAME", Help: "Refused: there are no reservations", Group: filters},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "In these contexts of the kubeconfig", Group: filters},
+	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
+	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "SIGNAL", Help: "Send a signal to the steps, and cancel nothing", Group: how},
+	{Long: "batch", Short: 'b', Help: "The signal is for the batch script only", Group: how},
+	{Long: "full", Short: 'f', Help: "The signal is for the batch script and the steps", Group: how},
+	{Long: "interactive", Short: 'i', Help: "Ask before each", Group: how},
+	{Long: "quiet", Short: 'Q', Help: "Say nothing of jobs that are over", Group: how},
+	{Long: "verbose", Short: 'v', Help: "Say what is done", Group: how},
+	{Long: "purge", Exact: true, Help: "Delete the jobs, with all that is known of them (not of Slurm)", Group: how},
+	{Long: "hurry", Short: 'H', Help: "No effect", Group: how},
+	{Long: "ctld", Short: 'c', Help: "No effect", Group: how},
+	{Long: "sibling", Short: 'S', Arg: getopt.Required, Value: "NAME", Help: "No effect", Group: how},
+	{Long: "cron", Help: "No effect", Group: how},
+	{Long: "admin-comment", Arg: getopt.Required, Value: "TEXT", Help: "No effect", Group: how},
+}}
+
+func newScancel(f *cli.Factory) *cobra.Command {
+	return command(f, program{table: &scancelTable, run: runScancel,
+		short: "Cancel jobs, elements of arrays and steps, or signal them",
+		long: `
+			Cancel jobs: their pods are stopped, and what is known of them is kept, so that
+			sacct can tell of them. Filters are joined: a job has to pass all of them.`,
+		example: `
+			# A job, and two elements of an array
+			vcctl slurm scancel 41 42_[3,7]
+
+			# All of mine that wait
+			vcctl slurm scancel --me -t PENDING
+
+			# Tell a script to write a checkpoint
+			vcctl slurm scancel -s USR1 -b 42`,
+	})
+}
+
+// errOver is what is said of jobs that need no cancelling.
+const errOver = "Job/step already completing or completed"
+
+func runScancel(ctx context.Context, c *call) error {
+	if err := c.refused(map[string]string{"reservation": noReservations}); err != nil {
+		return err
+	}
+	for _, option := range []string{"hurry", "ctld", "sibling", "cron", "admin-comment"} {
+		if c.parsed.Has(option) {
+			c.notef("warning", "--%s has no effect here", option)
+		}
+	}
+	refs, err := jobsNamed(c.parsed.Operands)
+	if err != nil {
+		return err
+	}
+	filter, filtered, err := c.scancelFilter()
+	if err != nil {
+		return err
+	}
+	if len(refs) == 0 && !filtered {
+		return fault.Errorf("name jobs, as 42 or 42_7, or say which: --me, -u, -p, -n, -t", "No job identification provided")
+	}
+	signal, err := c.scancelSignal()
+	if err != nil {
+		return err
+	}
+	return c.inClusters(func(one *call, _ bool) error {
+		s := &scancel{call: one, refs: refs, filter: filter, signal: signal}
+		return s.all(ctx)
+	})
+}
+
+// scancelFilter reads the filters; filtered says whether there is any.
+func (c *call) scancelFilter() (f squeue.Filter, filtered bool, err error) {
+	one := func(variable string, options ...string) []string {
+		for _, option := range options {
+			if value, ok := c.given(option, variable); ok {
+				filtered = true
+				return words(value)
+			}
+		}
+		return nil
+	}
+	f.Accounts, f.Names = one("SCANCEL_ACCOUNT", "account"), one("SCANCEL_NAME", "jobname", "name")
+	f.Partitions, f.QOS = one("SCANCEL_PARTITION", "partition"), one("SCANCEL_QOS", "qos")
+	f.Users, f.WCKeys = one("SCANCEL_USER", "user"), one("SCANCEL_WCKEY", "wckey")
+	if c.parsed.Has("me") {
+		f.Users, filtered = []string{c.me()}, true
+	}
+	if hosts := strings.Join(one("", "nodelist"), ","); hosts != "" {
+		if f.Nodes, err = hostlist.Expand(hosts); err != nil {
+			return f, filtered, fault.Errorf("", "Invalid node name specified: %s", hosts)
+		}
+	}
+	f.States = nil
+	if text, ok := c.given("state", "SCANCEL_STATE"); ok {
+		filtered = true
+		code, known := state.Parse(text)
+		if !known || !slices.Contains([]state.Code{state.Pending, state.Running, state.Suspended}, code) {
+			return f, filtered, fault.Errorf("", "Invalid job state: %s\nValid job states are: PENDING, RUNNING, SUSPENDED", text)
+		}
+		f.States = []state.Code{code}
+		if code == state.Running {
+			f.States = append(f.States, state.Configuring)
+		}
+	}
+	return f, filtered, nil
+}
+
+// scancelSignal is the name of the signal to send; empty: cancel.
+func (c *call) scancelSignal() (string, error) {
+	text, ok := c.parsed.Last("signal")
+	if !ok {
+		return "", nil
+	}
+	number, err := value.SignalNumber(text)
+	if err != nil {
+		return "", fault.Errorf("signals are names as USR1 or SIGTERM, or numbers", "Unknown job signal: %s", text)
+	}
+	return value.SignalName(number), nil
+}
+
+// scancel is one run in one cluster.
+type scancel struct {
+	*call
+	refs   []value.Job
+	filter squeue.Filter
+	signal string
+	view   *view
+	input  *bufio.Reader
+}
+
+// target is a job, or some elements of it, that is to be cancelled or signalled.
+type target struct {
+	row      *record.Row // that of the job as a whole
+	elements batchv1alpha1.Indices
+	step     string
+	ref      string // as the user named it
+}
+
+func (s *scancel) all(ctx context.Context) error {
+	var err error
+	// The nodes of pods are asked for by a filter, the pods themselves by a signal.
+	if s.view, err = s.read(ctx, wants{named: s.refs, pods: len(s.filter.Nodes) > 0 || s.signal != ""}); err != nil {
+		return err
+	}
+	targets, problems := s.targets()
+	for _, t := range targets {
+		if ok, err := s.agreed(t); err != nil || !ok {
+			problems = append(problems, err)
+			continue
+		}
+		if err := s.one(ctx, t); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// targets are those that the command line names, in its order, and the filters let pass; a job that is named and over, or not there, is a problem.
+func (s *scancel) targets() (targets []target, problems []error) {
+	rows := make([]*record.Row, len(s.view.jobs))
+	for i, job := range s.view.jobs {
+		rows[i] = &record.Rows(s.source(s.view, wholeOf(job)), false)[0]
+		rows[i].Source.Job = job
+	}
+	if len(s.refs) == 0 {
+		slices.SortStableFunc(rows, record.ByNumber)
+		for _, row := range rows {
+			if t := s.narrowed(target{row: row, ref: row.Number()}); !s.over(t) && s.keeps(t) {
+				targets = append(targets, t)
+			}
+		}
+		return targets, nil
+	}
+	for _, ref := range s.refs {
+		found := false
+		for _, row := range rows {
+			elements, named := record.Match(ref, row.Job)
+			if !named {
+				continue
+			}
+			found = true
+			switch t := s.narrowed(target{row: row, elements: elements, step: ref.Step, ref: ref.String()}); {
+			case s.over(t):
+				problems = append(problems, s.killError(t.ref, errOver))
+			case s.keeps(t):
+				targets = joined(targets, t)
+			}
+		}
+		if !found {
+			problems = append(problems, s.killError(ref.String(), "Invalid job id specified"))
+		}
+	}
+	return targets, problems
+}
+
+// joined adds a target; elements of one array become one target.
+func joined(targets []target, t target) []target {
+	for i := range targets {
+		other := &targets[i]
+		if other.row.Job == t.row.Job && other.step == "" && t.step == "" && other.elements != nil && t.elements != nil {
+			other.elements = other.elements.Union(t.elements)
+			other.ref += "," + t.ref
+			return targets
+		}
+	}
+	return append(targets, t)
+}
+
+// narrowed leaves of an array that has begun the elements that wait, when only what waits is meant.
+func (s *scancel) narrowed(t target) target {
+	if !slices.Contains(s.filter.States, state.Pending) || t.row.State.Code == state.Pending {
+		return t
+	}
+	waiting := batchv1alpha1.WaitingElements(t.row.Job)
+	if t.elements != nil {
+		waiting = waiting.Minus(waiting.Minus(t.elements))
+	}
+	if len(waiting) > 0 {
+		t.elements, t.row = waiting, &record.Row{Source: t.row.Source, Asked: t.row.Asked, State: state.State{Code: state.Pending}}
+	}
+	return t
+}
+
+// wholeOf is a job without its array, so that it has one row.
+func wholeOf(job *batchv1alpha1.Job) *batchv1alpha1.Job {
+	if job.Annotations[keys.Array] == "" {
+		return job
+	}
+	whole := *job
+	whole.Annotations = map[string]string{}
+	for key, text := range job.Annotations {
+		if key != keys.Array {
+			whole.Annotations[key] = text
+		}
+	}
+	return &whole
+}
+
+func (s *scancel) keeps(t target) bool {
+	f := s.filter
+	if f.States == nil {
+		f.All = true
+	}
+	if t.row.State.Code == state.Completing {
+		return false
+	}
+	return f.Keeps(t.row)
+}
+
+// over says whether there is nothing left to cancel.
+func (s *scancel) over(t target) bool {
+	job := t.row.Job
+	if code := t.row.State.Code; code.Ended() || code == state.Completing && len(s.refs) > 0 {
+		return true
+	}
+	if t.elements == nil || job.Status.Array == nil {
+		return false
+	}
+	left := t.elements
+	for _, text := range []string{job.Status.Array.Succeeded, job.Status.Array.Failed, job.Status.Array.Cancelled} {
+		if ended, err := batchv1alpha1.ParseIndices(text); err == nil {
+			left = left.Minus(ended)
+		}
+	}
+	if all, _, ok := batchv1alpha1.ElementsOf(job); ok {
+		left = left.Minus(left.Minus(all))
+	}
+	return left.Count() == 0
+}
+
+// killError is Slurm's sentence about a job that cannot be cancelled; with -Q it is not said.
+func (s *scancel) killError(id, why string) error {
+	if s.parsed.Has("quiet") && why == errOver {
+		return nil
+	}
+	return fault.Errorf("", "Kill job error on job id %s: %s", id, why)
+}
+
+// agreed asks, with -i, whether a job is meant.
+func (s *scancel) agreed(t target) (bool, error) {
+	if !s.parsed.Has("interactive") && s.f.Streams.Env("SCANCEL_INTERACTIVE") == "" {
+		return true, nil
+	}
+	verb := "Cancel"
+	if s.signal != "" {
+		verb = "Signal"
+	}
+	if s.input == nil {
+		s.input = bufio.NewReader(s.f.Streams.In)
+	}
+	fmt.Fprintf(s.f.Streams.Out, "%s job_id=%s name=%s partition=%s [y/n]? ", verb, t.ref, t.row.Name(), t.row.Partition())
+	answer, err := s.input.ReadString('\n')
+	if err != nil && answer == "" {
+		return false, fault.Errorf("without a terminal leave out -i", "no answer")
+	}
+	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y"), nil
+}
+
+// one cancels or signals a job, or elements of it.
+func (s *scancel) one(ctx context.Context, t target) error {
+	if s.parsed.Has("verbose") || s.f.Streams.Env("SCANCEL_VERBOSE") != "" {
+		what := "Terminating"
+		if s.signal != "" {
+			what = "Signal " + s.signal + " to"
+		}
+		fmt.Fprintf(s.f.Streams.Err, "scancel: %s job %s\n", what, t.ref)
+	}
+	switch {
+	case s.signal != "" || t.step != "":
+		return s.send(ctx, t)
+	case s.parsed.Has("purge"):
+		return s.view.c.Delete(ctx, t.row.Job, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &t.row.Job.UID})
+	case t.elements != nil:
+		return s.cancelElements(ctx, t)
+	}
+	return s.cancel(ctx, t.row)
+}
+
+// cancel notes who cancels a job, and commands it. A suspended job has no pods left: the note is all.
+func (s *scancel) cancel(ctx context.Context, r *record.Row) error {
+	if err := s.annotate(ctx, r.Job, map[string]any{keys.CancelledBy: s.me()}); err != nil {
+		return err
+	}
+	if r.State.Code == state.Suspended {
+		return nil
+	}
+	return s.view.c.Create(ctx, act.JobCommand(r.Job, busv1alpha1.TerminateJobAction))
+}
+
+// annotate changes annotations of a job as it was seen; nil takes one away.
+func (c *call) annotate(ctx context.Context, job *batchv1alpha1.Job, annotations map[string]any) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": job.UID, "annotations": annotations}})
+	if err != nil {
+		return err
+	}
+	cl, err := c.f.Client()
+	if err != nil {
+		return err
+	}
+	target := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
+	return cl.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch))
+}
+
+// cancelElements adds elements to those that are not to run. Two that do so at once must not lose each other's: the version is held to.
+func (s *scancel) cancelElements(ctx context.Context, t target) error {
+	job := t.row.Job
+	for {
+		cancelled, err := batchv1alpha1.ArrayCancelled(job)
+		if err != nil {
+			return err
+		}
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": job.UID, "resourceVersion": job.ResourceVersion,
+			"annotations": map[string]any{keys.ArrayCancelled: cancelled.Union(t.elements).String()}}})
+		if err != nil {
+			return err
+		}
+		changed := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
+		err = s.view.c.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch))
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		fresh := &batchv1alpha1.Job{}
+		if err := s.view.c.Get(ctx, client.ObjectKeyFromObject(job), fresh); err != nil {
+			return err
+		}
+		if fresh.UID != job.UID {
+			return s.killError(t.ref, "Invalid job id specified")
+		}
+		job = fresh
+	}
+}
+
+// send has the launcher in the head pod send the signal.
+func (s *scancel) send(ctx context.Context, t target) error {
+	if t.row.State.Code.Base() == state.Pending {
+		return s.killError(t.ref, "Job is pending execution")
+	}
+	heads := s.heads(t)
+	if len(heads) == 0 {
+		return s.killError(t.ref, "Job is pending execution")
+	}
+	signal := s.signal
+	if signal == "" {
+		signal = "TERM"
+	}
+	command := []string{launch.Program, "signal", "--signal=" + signal}
+	switch {
+	case t.step == "batch" || s.parsed.Has("batch") || s.f.Streams.Env("SCANCEL_BATCH") != "":
+		command = append(command, "--batch")
+	case t.step != "":
+		command = append(command, "--step="+t.step)
+	case s.parsed.Has("full") || s.f.Streams.Env("SCANCEL_FULL") != "":
+		command = append(command, "--full")
+	}
+	var problems []error
+	for _, pod := range heads {
+		problems = append(problems, s.execIn(ctx, pod, command))
+	}
+	return errors.Join(problems...)
+}
+
+// heads are the running pods that hold batch scripts: one of a job, one of each element that is meant.
+func (s *scancel) heads(t target) []*corev1.Pod {
+	var heads []*corev1.Pod
+	for _, pod := range s.view.pods[types.NamespacedName{Namespace: t.row.Job.Namespace, Name: t.row.Job.Name}] {
+		if pod.Labels[keys.TaskSpec] != "head" || pod.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		if t.elements != nil {
+			index, err := batchv1alpha1.ParseIndices(pod.Labels[keys.ArrayIndex])
+			if err != nil || len(index) == 0 || !t.elements.Has(index[0].First) {
+				continue
+			}
+		}
+		heads = append(heads, pod)
+	}
+	return heads
+}
