@@ -1,0 +1,148 @@
+package account
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// Result is how a step went.
+type Result string
+
+// The results.
+const (
+	Passed   Result = "ok"
+	Blocked  Result = "BLOCKED"
+	No       Result = "no"
+	NotAsked Result = "-" // the job did not get there, or nobody looked
+)
+
+// Step is one of the steps that a job takes before it runs, in their order.
+type Step struct {
+	Name   string
+	Result Result
+	Detail string
+}
+
+// The places of the steps.
+const (
+	atSubmit = iota
+	atGate
+	atQueue
+	atDoor
+	atOrder
+	atNodes
+	atEvict
+	atStart
+)
+
+// stepOf is the step at which a reason stops a job; those that are not named stop it at the nodes.
+var stepOf = map[reason.Code]int{
+	reason.JobHeldUser: atGate, reason.JobHeldAdmin: atGate, reason.BeginTime: atGate, reason.Dependency: atGate, reason.DependencyNeverSatisfied: atGate, reason.GateInvalid: atGate,
+	reason.JobArrayTaskLimit: atGate,
+	reason.QueueMissing:      atQueue, reason.QueueClosed: atQueue, reason.QueueNotLeaf: atQueue, reason.QueueInvalid: atQueue, reason.QueueContradiction: atQueue,
+	reason.NotEnqueued: atDoor, reason.Overcommitted: atDoor, reason.OverQuota: atDoor, reason.OverCapability: atDoor, reason.NotEnoughPods: atSubmit,
+	reason.OverDeserved: atOrder, reason.BehindOthers: atOrder, reason.Reserved: atOrder, reason.KeptForLost: atOrder,
+	reason.NotReclaimable: atEvict, reason.WaitingForVictims: atEvict, reason.PodsLinger: atEvict,
+	"Starting": atStart, "NotSeen": atDoor, "NoPodGroup": atSubmit, "Suspended": atGate,
+}
+
+// Steps are the steps of a job that waits: which it has taken, at which it stops, and what is known of those behind. nil for a job that does not wait.
+func (a *Account) Steps() []Step {
+	if !a.Waits() {
+		return nil
+	}
+	stop, known := stepOf[reason.Code(a.Why.Code)]
+	if !known {
+		stop = atNodes
+	}
+	if stop == atOrder && a.Group != nil && a.Group.Status.Phase == schedulingv1beta1.PodGroupPending {
+		stop = atDoor
+	}
+	steps := []Step{
+		{"submitted", Passed, Needs(a.Job)}, {"gate", Passed, a.gateText()}, {"queue", Passed, a.queueText()}, {"let in", Passed, a.doorText()},
+		{"order", Passed, a.orderText()}, {"nodes", Passed, a.nodesText()}, {"evict", No, a.evictText()}, {"start", NotAsked, a.startText()},
+	}
+	for i := range steps {
+		switch {
+		case i == stop:
+			steps[i].Result, steps[i].Detail = Blocked, orElse(a.Why.Message, a.Why.Code)
+		case i > stop && i != atEvict:
+			steps[i].Result = NotAsked
+		}
+	}
+	if steps[atEvict].Result == No && steps[atEvict].Detail == "" {
+		steps[atEvict] = Step{"evict", NotAsked, "nobody was looked at"}
+	}
+	return steps
+}
+
+// gateText is what was asked for before the job may go to its queue.
+func (a *Account) gateText() string {
+	var parts []string
+	if depends := a.Job.Annotations[keys.Dependency]; depends != "" {
+		parts = append(parts, "depends on "+depends)
+	}
+	if begin := a.Job.Annotations[keys.Begin]; begin != "" {
+		parts = append(parts, "begins "+begin)
+	}
+	return orElse(strings.Join(parts, ", "), "no hold, begin time or dependency")
+}
+
+func (a *Account) queueText() string {
+	name := orElse(a.Job.Spec.Queue, keys.DefaultQueue)
+	if e := a.Explanation(); e != nil && e.Queue != nil {
+		return queueFacts(e.Queue)[0].Text
+	}
+	return name
+}
+
+func (a *Account) doorText() string {
+	if a.Group == nil || a.Group.Status.Phase == "" {
+		return "no pod group yet"
+	}
+	return "pod group " + string(a.Group.Status.Phase)
+}
+
+func (a *Account) orderText() string {
+	if e := a.Explanation(); e != nil && e.Queue != nil {
+		for _, fact := range queueFacts(e.Queue) {
+			if fact.Name == "order" {
+				return fact.Text
+			}
+		}
+	}
+	return ""
+}
+
+func (a *Account) nodesText() string {
+	if e := a.Explanation(); e != nil && e.Members != nil {
+		return fmt.Sprintf("%d of %d pods fit now", e.Members.Fit, e.Members.Min)
+	}
+	return ""
+}
+
+func (a *Account) evictText() string {
+	if e := a.Explanation(); e != nil {
+		return sparedText(e.Spared)
+	}
+	return ""
+}
+
+func (a *Account) startText() string {
+	if e := a.Explanation(); e != nil {
+		return startText(e)
+	}
+	return ""
+}
+
+// Hint is what would help, with the program's name in the place of vcctl.
+func (a *Account) Hint(program string) string {
+	if a.Why.Code == "" {
+		return ""
+	}
+	return strings.ReplaceAll(a.Why.Hint, "vcctl ", program+" ")
+}

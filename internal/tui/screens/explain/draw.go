@@ -1,0 +1,204 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/jobrow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// boxedH is from how many lines on each step has a line of its own.
+const boxedH = 26
+
+// Draw draws the answer.
+func (e *Explain) Draw(ctx *screen.Context, c canvas.Canvas) {
+	if e.job == nil {
+		text := "no job waits"
+		if ctx.Snap.Connection.Link == snapshot.LinkLoading {
+			text = "loading jobs ..."
+		}
+		c.Fit(2, 1, c.W-2, text, theme.Dim)
+		return
+	}
+	rest := e.head(ctx, c)
+	steps := e.told.Steps()
+	if len(steps) == 0 {
+		writeFacts(rest, e.told.Facts())
+		return
+	}
+	if c.H >= boxedH {
+		e.boxes(ctx, rest, steps)
+		return
+	}
+	e.lines(ctx, rest, steps)
+}
+
+// head draws who waits for what since when, and returns what is left.
+func (e *Explain) head(ctx *screen.Context, c canvas.Canvas) canvas.Canvas {
+	style := theme.Title
+	if e.told.Waits() {
+		style = theme.Pending | canvas.Bold
+	}
+	c.Fit(2, 0, c.W-3, strings.TrimSpace(e.job.ID+" "+e.told.Headline(render.Style{}, ctx.Now)), style)
+	y := 1
+	for _, text := range []string{e.told.Why.Message, e.when(ctx)} {
+		if text == "" {
+			continue
+		}
+		lines := render.Wrap(text, c.W-4)
+		for _, line := range lines[:min(len(lines), 2)] {
+			c.Fit(2, y, c.W-3, line, theme.Plain)
+			y++
+		}
+	}
+	_, rest := c.Cut(y)
+	return rest
+}
+
+// when is when it is expected to start, and its place in the queue.
+func (e *Explain) when(ctx *screen.Context) string {
+	var parts []string
+	for _, fact := range e.told.Facts() {
+		if fact.Name == "order" {
+			parts = append(parts, "Place: "+fact.Text+".")
+		}
+	}
+	told := e.told.Explanation()
+	switch {
+	case told == nil:
+	case told.Never:
+		parts = append(parts, "As it is it never starts.")
+	case told.EstimatedStart != nil:
+		at := told.EstimatedStart.Time
+		text := "Expected start: ~" + jobrow.Moment(at, ctx.Now)
+		if at.After(ctx.Now) {
+			text += " (in " + render.Duration(at.Sub(ctx.Now)) + ")"
+		}
+		parts = append(parts, strings.TrimSuffix(text+", "+told.Estimate, ", ")+".")
+	case told.Estimate != "":
+		parts = append(parts, "Expected start: "+told.Estimate+".")
+	}
+	return strings.Join(parts, "  ")
+}
+
+func writeFacts(c canvas.Canvas, facts []account.Fact) {
+	y := 1
+	for _, fact := range facts {
+		for i, line := range render.Wrap(fact.Text, c.W-14) {
+			if i == 0 {
+				c.Put(2, y, fact.Name, theme.Dim)
+			}
+			c.Fit(12, y, c.W-13, line, theme.Plain)
+			y++
+		}
+	}
+}
+
+// helps are the changes that were tried and with which it would start.
+func (e *Explain) helps(ctx *screen.Context) []string {
+	var lines []string
+	for _, help := range e.told.Why.Helps {
+		lines = append(lines, strings.ReplaceAll(help, "vcctl ", ctx.Program+" "))
+	}
+	if hint := e.told.Hint(ctx.Program); hint != "" {
+		lines = append(lines, "hint: "+hint)
+	}
+	return lines
+}
+
+// boxes draws steps, nodes and helps below each other, each with a frame.
+func (e *Explain) boxes(ctx *screen.Context, c canvas.Canvas, steps []account.Step) {
+	_, c = c.Cut(1)
+	part, c := c.Cut(len(steps) + 3)
+	inside := widget.Box(part, ctx.Theme, "Where it stops", "")
+	inside.Put(0, 0, "STEP", theme.Head)
+	inside.Put(16, 0, "RESULT", theme.Head)
+	inside.Put(27, 0, "DETAIL", theme.Head)
+	for i, step := range steps {
+		inside.Put(0, i+1, fmt.Sprintf("%d %s", i+1, step.Name), theme.Plain)
+		inside.Put(16, i+1, string(step.Result), resultStyle(step.Result))
+		inside.Fit(27, i+1, inside.W-27, step.Detail, theme.Plain)
+	}
+	helps := e.helps(ctx)
+	below := min(max(len(helps), 1)+2, max(c.H/2, 3))
+	tally, c := c.Cut(min(max(len(e.nodes.Rows()), 1)+3, c.H-below))
+	e.nodes.Draw(ctx, widget.Box(tally, ctx.Theme, "Nodes, by the first reason each one fails", strings.TrimSpace(sum(e.told.Explanation())+"  enter: list them")), e.noNodes())
+	part, _ = c.Cut(len(wrapped(helps, c.W-6)) + 2)
+	inside = widget.Box(part, ctx.Theme, "What would start it, each by itself", "tried on the scheduler's model; not a promise")
+	drawHelps(inside, helps)
+}
+
+func resultStyle(result account.Result) canvas.Style {
+	switch result {
+	case account.Passed:
+		return theme.Good
+	case account.Blocked:
+		return theme.Failed | canvas.Bold
+	}
+	return theme.Dim
+}
+
+func (e *Explain) noNodes() string {
+	if e.told.Explanation() == nil {
+		return "the scheduler gave no explanation of its own"
+	}
+	return "no node was looked at: it stops before"
+}
+
+// wrapped breaks lines, what follows the first of each is indented.
+func wrapped(lines []string, width int) []string {
+	var all []string
+	for _, line := range lines {
+		for i, part := range render.Wrap(line, width) {
+			if i > 0 {
+				part = "  " + part
+			}
+			all = append(all, part)
+		}
+	}
+	return all
+}
+
+func drawHelps(c canvas.Canvas, helps []string) {
+	if len(helps) == 0 {
+		c.Fit(0, 0, c.W, "nothing that was tried would start it now", theme.Dim)
+	}
+	for y, line := range wrapped(helps, c.W-2) {
+		style := theme.Plain
+		if strings.HasPrefix(line, "hint: ") {
+			style = theme.Dim
+		}
+		c.Fit(0, y, c.W, line, style)
+	}
+}
+
+// lines draws the same in small terminals: the steps beside each other.
+func (e *Explain) lines(ctx *screen.Context, c canvas.Canvas, steps []account.Step) {
+	x, y := 2, 0
+	if c.H > 14 {
+		y = 1
+	}
+	for i, step := range steps {
+		text := fmt.Sprintf("%d %s ", i+1, step.Name)
+		if x+canvas.Width(text)+len(step.Result) > c.W-1 {
+			x, y = 2, y+1
+		}
+		x = c.Put(x, y, text, theme.Plain)
+		x = c.Put(x, y, string(step.Result), resultStyle(step.Result)) + 3
+	}
+	_, c = c.Cut(y + 1)
+	helps := e.helps(ctx)
+	below := min(len(wrapped(helps, c.W-4))+1, max(c.H/2, 2))
+	tally, rest := c.Cut(c.H - below)
+	widget.Rule(tally, 0, ctx.Theme, "", "")
+	e.nodes.Draw(ctx, tally.Sub(0, 1, tally.W, tally.H-1), e.noNodes())
+	widget.Rule(rest, 0, ctx.Theme, "Would start it (tried)", "")
+	drawHelps(rest.Sub(2, 1, rest.W-3, rest.H-1), helps)
+}

@@ -1,0 +1,193 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/jobact"
+	"github.com/vc-batch/vc/internal/tui/jobrow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// Explain is the screen.
+type Explain struct {
+	target string
+	uid    types.UID
+	job    *snapshot.Job
+	gone   bool
+	told   *account.Account
+	nodes  widget.Table[group]
+}
+
+// New returns the screen for the job with a UID; "" is the first job that waits.
+func New(target string) screen.Screen {
+	return &Explain{target: target, uid: types.UID(target), nodes: groupTable()}
+}
+
+// Spec is the screen as the dashboard knows it.
+func Spec() screen.Spec {
+	return screen.Spec{Name: screen.Explain, Tab: "Explain", ShortTab: "Explain", Number: "5", New: New, Keys: bindings()}
+}
+
+// Name is the screen's name in the table of keys.
+func (e *Explain) Name() string { return screen.Explain }
+
+// Target is the UID that the screen was opened for.
+func (e *Explain) Target() string { return e.target }
+
+// Crumb is "Why", below the job when that is not in the path already.
+func (e *Explain) Crumb(*screen.Context) string {
+	if e.job == nil {
+		return "Why"
+	}
+	return strings.TrimSpace(e.job.ID+" "+e.job.Name) + " > Why"
+}
+
+// Note says how many jobs wait.
+func (e *Explain) Note(ctx *screen.Context) string {
+	if e.gone {
+		return "the job is deleted"
+	}
+	if n := len(waiting(ctx)); n > 0 {
+		return widget.Count(n) + " waiting (n next)"
+	}
+	return ""
+}
+
+// Update takes an event in.
+func (e *Explain) Update(ctx *screen.Context, event screen.Event) []screen.Effect {
+	switch event := event.(type) {
+	case screen.Refresh, screen.Entered:
+		e.refresh(ctx)
+	case screen.Mouse:
+		if _, open := e.nodes.Mouse(ctx, event); open {
+			return e.openNodes(ctx)
+		}
+	}
+	return nil
+}
+
+func (e *Explain) refresh(ctx *screen.Context) {
+	if e.uid == "" || e.target == "" && ctx.Snap.Job(e.uid) == nil {
+		e.uid = ""
+		if all := waiting(ctx); len(all) > 0 {
+			e.uid = all[0].UID
+		}
+	}
+	now := ctx.Snap.Job(e.uid)
+	e.gone = now == nil && e.job != nil && e.target != ""
+	if now != nil || e.target == "" {
+		e.job = now
+	}
+	e.told = nil
+	if e.job == nil {
+		return
+	}
+	e.told = jobrow.Account(ctx.Snap, e.job)
+	e.nodes.SetRows(ctx.Now, groupsOf(ctx.Snap, e.job, e.told.Explanation()), false)
+}
+
+// waiting are the jobs that wait, one's own first, then in the order of Jobs.
+func waiting(ctx *screen.Context) []*snapshot.Job {
+	var all []*snapshot.Job
+	for _, job := range jobrow.Keep(ctx, ctx.Snap.Jobs) {
+		if row := (jobrow.Row{Job: job}); row.Waits() {
+			all = append(all, job)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *snapshot.Job) int {
+		return cmp.Or(mine(ctx, a)-mine(ctx, b), jobrow.Default(jobrow.Row{Job: a}, jobrow.Row{Job: b}))
+	})
+	return all
+}
+
+func mine(ctx *screen.Context, job *snapshot.Job) int {
+	if ctx.User != "" && job.User == ctx.User {
+		return 0
+	}
+	return 1
+}
+
+// next goes to the next job that waits.
+func (e *Explain) next(ctx *screen.Context, way int) []screen.Effect {
+	all := waiting(ctx)
+	if len(all) == 0 {
+		return []screen.Effect{screen.Notice{Text: "no job waits"}}
+	}
+	at := slices.IndexFunc(all, func(job *snapshot.Job) bool { return job.UID == e.uid })
+	switch {
+	case at >= 0:
+		at = (at + way + len(all)) % len(all)
+	default:
+		at = 0
+	}
+	e.uid = all[at].UID
+	e.target = string(e.uid)
+	e.nodes.Home()
+	e.refresh(ctx)
+	return nil
+}
+
+// openNodes shows the nodes of the reason under the cursor.
+func (e *Explain) openNodes(*screen.Context) []screen.Effect {
+	row, ok := e.nodes.Selected()
+	if !ok {
+		return nil
+	}
+	if len(row.nodes) == 0 {
+		return []screen.Effect{screen.Notice{Text: "which nodes these are cannot be seen from here: " + row.reason}}
+	}
+	return []screen.Effect{screen.Open{Screen: screen.Nodes}, screen.SetFilter{Text: "name:" + strings.Join(row.nodes, ",")}}
+}
+
+// Twin is what `vcctl job explain` prints.
+func (e *Explain) Twin(ctx *screen.Context) string {
+	if e.told == nil {
+		return ""
+	}
+	var text strings.Builder
+	e.told.Write(&text, ctx.Program, render.Style{}, ctx.Now, 0)
+	return text.String()
+}
+
+func bindings() []screen.Binding {
+	name := screen.Explain
+	aJob := screen.When(func(e *Explain, _ *screen.Context) string {
+		if e.job == nil {
+			return "no job waits"
+		}
+		return ""
+	})
+	aRow := screen.When(func(e *Explain, _ *screen.Context) string {
+		if _, ok := e.nodes.Selected(); !ok {
+			return "no nodes are counted here"
+		}
+		return ""
+	})
+	keys := []screen.Binding{
+		{Screen: name, Key: "n", Name: "next job", Help: "the next job that waits, your own first", Footer: 4, Do: screen.On(func(e *Explain, ctx *screen.Context) []screen.Effect { return e.next(ctx, 1) })},
+		{Screen: name, Key: "N", Name: "job before", Help: "the job that waits before this one", Do: screen.On(func(e *Explain, ctx *screen.Context) []screen.Effect { return e.next(ctx, -1) })},
+		{Screen: name, Key: "enter", Name: "nodes", Help: "the nodes of the reason under the cursor, where they are known", Footer: 5, Guard: aRow, Do: screen.On((*Explain).openNodes)},
+		{Screen: name, Key: "o", Name: "job", Help: "the job with its pods, logs and events", Footer: 6, Guard: aJob, Do: screen.On(func(e *Explain, _ *screen.Context) []screen.Effect {
+			return []screen.Effect{screen.Open{Screen: screen.Job, Target: string(e.uid)}}
+		})},
+	}
+	for _, key := range widget.RowKeys(name, func(s screen.Screen) widget.Rows { return &s.(*Explain).nodes }) {
+		if key.Key != "s" && key.Key != "S" && key.Key != "c" {
+			keys = append(keys, key)
+		}
+	}
+	return append(keys, jobact.Keys(name, func(_ *screen.Context, s screen.Screen) []*snapshot.Job {
+		if e := s.(*Explain); e.job != nil && !e.gone {
+			return []*snapshot.Job{e.job}
+		}
+		return nil
+	})...)
+}

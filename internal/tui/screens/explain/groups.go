@@ -1,0 +1,168 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// group is nodes that cannot take a pod of the job for one reason; or those that can.
+type group struct {
+	count  int32
+	code   string
+	reason string
+	hint   string
+	// nodes are those that are seen to fail for it now; the scheduler counts them and
+	// does not name them, so there may be none.
+	nodes []string
+}
+
+// groupTable is the nodes by the first reason each one fails.
+func groupTable() widget.Table[group] {
+	text := func(of func(group) string) func(*screen.Context, group) (string, canvas.Style) {
+		return func(_ *screen.Context, g group) (string, canvas.Style) { return of(g), theme.Plain }
+	}
+	return widget.Table[group]{
+		ID: func(g group) string { return g.reason },
+		Columns: []widget.Column[group]{
+			{Key: "nodes", Title: "NODES", Width: 6, Right: true, Cell: func(_ *screen.Context, g group) (string, canvas.Style) {
+				if g.code == "" {
+					return widget.Count(int(g.count)), theme.Good
+				}
+				return widget.Count(int(g.count)), theme.Pending
+			}},
+			{Key: "reason", Title: "REASON", Width: 30, Flex: true, Cell: text(func(g group) string { return g.reason })},
+			{Key: "examples", Title: "EXAMPLES", Width: 18, From: 80, Cell: text(func(g group) string { return hostlist.Compress(g.nodes[:min(len(g.nodes), 4)]) })},
+			{Key: "help", Title: "WOULD HELP", Width: 30, From: 100, Cell: text(func(g group) string { return g.hint })},
+		},
+	}
+}
+
+// groupsOf are the groups of an explanation, with nodes that are seen to be of them.
+func groupsOf(snap *snapshot.Snapshot, job *snapshot.Job, e *schedulingv1beta1.Explanation) []group {
+	if e == nil {
+		return nil
+	}
+	var all []group
+	codes := map[string]bool{}
+	rest := e.NodeCount
+	for _, n := range e.Nodes {
+		entry := reason.Get(reason.Code(n.Reason))
+		text := entry.Sentence
+		if text == "" {
+			text = n.Reason
+		}
+		if n.Detail != "" {
+			text += ": " + n.Detail
+		}
+		if n.ShortBy != "" {
+			text += " (nearest lacks " + n.ShortBy + ")"
+		}
+		all = append(all, group{count: n.Count, code: n.Reason, reason: text, hint: entry.Hint})
+		codes[n.Reason] = true
+		rest -= n.Count
+	}
+	if rest > 0 && len(all) > 0 {
+		all = append(all, group{count: rest, reason: "have room for one more pod"})
+	}
+	for _, node := range snap.Nodes {
+		code, detail := fails(node, job, codes)
+		for i := range all {
+			if all[i].code == code && strings.Contains(all[i].reason, detail) {
+				all[i].nodes = append(all[i].nodes, node.Name)
+				break
+			}
+		}
+	}
+	return all
+}
+
+// fails is the first of the reasons told for which a node cannot take a pod of the
+// job, as far as it is seen here; "" when none is, or when it cannot be told.
+func fails(node *snapshot.Node, job *snapshot.Job, told map[string]bool) (code, detail string) {
+	switch {
+	case !node.Ready:
+		return string(reason.NodeNotReady), ""
+	case node.Cordoned:
+		return string(reason.NodeUnschedulable), ""
+	}
+	if told[string(reason.UntoleratedTaint)] && len(node.Taints) > 0 {
+		taint, _, _ := strings.Cut(node.Taints[0], ":")
+		return string(reason.UntoleratedTaint), taint
+	}
+	for i := range job.Object.Spec.Tasks {
+		for key, value := range job.Object.Spec.Tasks[i].Template.Spec.NodeSelector {
+			if node.Labels[key] != value {
+				return string(reason.NodeSelectorMismatch), ""
+			}
+		}
+	}
+	if node.Unknown {
+		return "?", ""
+	}
+	if unseen(told) {
+		return "?", ""
+	}
+	if lacks := lacking(node, job); lacks != "" {
+		return string(reason.InsufficientResource), lacks
+	}
+	return "", ""
+}
+
+// unseen says that nodes may fail for reasons that cannot be looked up here.
+func unseen(told map[string]bool) bool {
+	seen := []string{string(reason.NodeNotReady), string(reason.NodeUnschedulable), string(reason.UntoleratedTaint), string(reason.NodeSelectorMismatch), string(reason.InsufficientResource)}
+	for code := range told {
+		if !slices.Contains(seen, code) {
+			return true
+		}
+	}
+	return false
+}
+
+// lacking is the resource of which the node has less idle than the largest pod asks for; "" when there is none.
+func lacking(node *snapshot.Node, job *snapshot.Job) string {
+	for i := range job.Object.Spec.Tasks {
+		asks := map[corev1.ResourceName]int64{}
+		for _, container := range job.Object.Spec.Tasks[i].Template.Spec.Containers {
+			for name, amount := range container.Resources.Requests {
+				if name == corev1.ResourceCPU {
+					asks[name] += amount.MilliValue()
+					continue
+				}
+				asks[name] += amount.Value()
+			}
+		}
+		if asks[corev1.ResourceCPU] > node.Idle.MilliCPU {
+			return "cpu"
+		}
+		if asks[corev1.ResourceMemory] > node.Idle.MemoryBytes {
+			return "memory"
+		}
+		for name, n := range asks {
+			if name != corev1.ResourceCPU && name != corev1.ResourceMemory && n > node.Idle.Devices[name] {
+				return string(name)
+			}
+		}
+	}
+	return ""
+}
+
+// sum says in a line how many nodes there are and how many can take a pod.
+func sum(e *schedulingv1beta1.Explanation) string {
+	if e == nil || e.NodeCount == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d nodes", e.NodeCount)
+}
