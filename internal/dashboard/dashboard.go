@@ -20,6 +20,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/feed/live"
+	"github.com/vc-batch/vc/internal/tail"
 	"github.com/vc-batch/vc/internal/tui"
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/theme"
@@ -44,12 +45,20 @@ func show(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) error {
 	if err != nil {
 		return err
 	}
+	able, err := newHands(f)
+	if err != nil {
+		return err
+	}
+	lines := logs{tail.New(able.cluster.Typed)}
+	defer lines.Stop()
+	how := settings(f, o, own)
+	how.Actions = able
 	ctx, stop := context.WithCancel(ctx)
 	running := make(chan struct{})
 	go func() { defer close(running); watches.Run(ctx) }()
 	defer func() { stop(); <-running }()
-	return tui.Run(ctx, settings(f, o, own), tui.World{
-		In: f.Streams.In, Out: f.Streams.Out, Err: f.Streams.Err, Env: os.Environ(), Source: watches, Now: f.Now, Colors: colors(f),
+	return tui.Run(ctx, how, tui.World{
+		In: f.Streams.In, Out: f.Streams.Out, Err: f.Streams.Err, Env: os.Environ(), Source: watches, Logs: lines, Now: f.Now, Colors: colors(f),
 	})
 }
 

@@ -1,0 +1,136 @@
+package dashboard
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/screen"
+)
+
+// hands do what the dashboard's keys ask for, in the words of the command line.
+type hands struct {
+	f       *cli.Factory
+	cluster *act.Cluster
+}
+
+var _ screen.Actions = (*hands)(nil)
+
+func newHands(f *cli.Factory) (*hands, error) {
+	client, err := f.Client()
+	if err != nil {
+		return nil, err
+	}
+	typed, err := f.Clientset()
+	if err != nil {
+		return nil, err
+	}
+	config, err := f.RESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	return &hands{f: f, cluster: &act.Cluster{Client: client, Typed: typed, Config: quiet(config), Now: f.Now}}, nil
+}
+
+var jobVerbs = map[screen.Verb]*act.Verb{
+	screen.Suspend: act.Suspend, screen.Resume: act.Resume, screen.Requeue: act.Restart, screen.Hold: act.Hold, screen.Release: act.Release,
+	screen.Cancel: act.Cancel, screen.Delete: act.Delete,
+}
+
+// Jobs does a verb to jobs.
+func (h *hands) Jobs(ctx context.Context, verb screen.Verb, jobs []*snapshot.Job) (string, error) {
+	v := jobVerbs[verb]
+	if v == nil {
+		return "", fmt.Errorf("%s is nothing that is done to jobs", verb)
+	}
+	objects := make([]*batchv1alpha1.Job, len(jobs))
+	for i, job := range jobs {
+		objects[i] = job.Object
+	}
+	said, err := h.cluster.Jobs(ctx, v, objects)
+	return said, h.human(err)
+}
+
+// Queue opens or closes a queue.
+func (h *hands) Queue(ctx context.Context, verb screen.Verb, queue string) (string, error) {
+	said, err := h.cluster.SwitchQueue(ctx, queue, verb == screen.OpenIt)
+	return said, h.human(err)
+}
+
+// EditQueue changes a queue's limits.
+func (h *hands) EditQueue(ctx context.Context, queue string, edit screen.QueueEdit) (string, error) {
+	said, err := h.cluster.EditQueue(ctx, queue, act.QueueEdit(edit))
+	return said, h.human(err)
+}
+
+// Node cordons, uncordons or drains a node.
+func (h *hands) Node(ctx context.Context, verb screen.Verb, node string) (said string, err error) {
+	if verb == screen.Drain {
+		said, err = h.cluster.Drain(ctx, node)
+	} else {
+		said, err = h.cluster.Cordon(ctx, node, verb == screen.Cordon)
+	}
+	return said, h.human(err)
+}
+
+// Manifest is an object as YAML.
+func (h *hands) Manifest(ctx context.Context, kind, namespace, name string) (string, error) {
+	text, err := h.cluster.Manifest(ctx, kind, namespace, name)
+	return text, h.human(err)
+}
+
+// Sheet is all that is told about a job: the whole of it, its PodGroup, pods and events.
+func (h *hands) Sheet(ctx context.Context, job *snapshot.Job) (*account.Sheet, error) {
+	sheet, err := h.cluster.Sheet(ctx, job.Namespace, job.Name)
+	return sheet, h.human(err)
+}
+
+// Explain is what `vcctl job explain` prints of a job.
+func (h *hands) Explain(ctx context.Context, job *snapshot.Job) (string, error) {
+	sheet, err := h.Sheet(ctx, job)
+	if err != nil {
+		return "", err
+	}
+	var text bytes.Buffer
+	account.Of(sheet).Write(&text, h.f.Program, render.Style{}, h.f.Now(), 0)
+	return text.String(), nil
+}
+
+// shell is what is run in a container: the better shell that it has.
+var shell = []string{"sh", "-c", "command -v bash >/dev/null 2>&1 && exec bash; exec sh"}
+
+// Attach gives the terminal to a pod: a shell in it.
+func (h *hands) Attach(ctx context.Context, pod screen.PodRef, in io.Reader, out, errOut io.Writer) error {
+	fmt.Fprintf(errOut, "a shell in %s/%s; exit or Ctrl-D ends it\n", pod.Namespace, pod.Name)
+	restore, sizes := h.f.Streams.Raw(ctx)
+	defer restore()
+	return h.human(h.cluster.Shell(ctx, act.Shell{Namespace: pod.Namespace, Pod: pod.Name, Container: pod.Container, Command: shell, In: in, Out: out, Sizes: sizes}))
+}
+
+// human says what went wrong as the command line would; of several errors the first, and how many more.
+func (h *hands) human(err error) error {
+	if err == nil {
+		return nil
+	}
+	all := []error{err}
+	if many, joined := err.(interface{ Unwrap() []error }); joined {
+		all = many.Unwrap()
+	}
+	told := cli.Humanize(all[0], h.f.Where())
+	var refused *act.Refused
+	if errors.As(all[0], &refused) {
+		told = cli.Errorf(refused.Hint, "%s", refused.What)
+	}
+	if len(all) > 1 {
+		told.What += fmt.Sprintf(" (and %d more)", len(all)-1)
+	}
+	return told
+}

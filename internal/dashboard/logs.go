@@ -1,0 +1,36 @@
+package dashboard
+
+import (
+	"context"
+
+	"github.com/vc-batch/vc/internal/tail"
+	"github.com/vc-batch/vc/internal/tui/screen"
+)
+
+// logs hands the lines of a Tail to the screens.
+type logs struct{ tail *tail.Tail }
+
+// Follow follows pods in place of those that are followed.
+func (l logs) Follow(refs []screen.PodRef) {
+	pods := make([]tail.Pod, len(refs))
+	for i, ref := range refs {
+		pods[i] = tail.Pod(ref)
+	}
+	l.tail.Follow(pods)
+}
+
+// Stop ends what Follow began.
+func (l logs) Stop() { l.tail.Stop() }
+
+// Next waits until there is more than it handed out last.
+func (l logs) Next(ctx context.Context) (*screen.LogView, error) {
+	v, err := l.tail.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lines := make([]screen.LogLine, len(v.Lines))
+	for i, line := range v.Lines {
+		lines[i] = screen.LogLine(line)
+	}
+	return &screen.LogView{Lines: lines, Dropped: v.Dropped, Streams: v.Streams}, nil
+}
