@@ -71,6 +71,7 @@ func (a *App) title(c canvas.Canvas) {
 			break
 		}
 	}
+	parts[0] = strings.TrimLeft(parts[0], " ")
 	for i, part := range parts {
 		style := theme.Plain
 		if i == len(parts)-1 {

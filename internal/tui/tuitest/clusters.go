@@ -200,13 +200,32 @@ func Few() []runtime.Object {
 	objects = append(objects, NewQueue("root", "", 1, nil), NewQueue("default", "root", 1, func(q *schedulingv1beta1.Queue) {
 		q.Status.Allocated = Amounts("cpu", "12", "memory", "24Gi")
 	}))
-	for _, plan := range []JobPlan{
-		{ID: 1, Namespace: "default", Name: "train", Queue: "default", User: "mei", Phase: batchv1alpha1.Running, Tasks: 3, CPU: "4", Memory: "8Gi", Age: 12 * minute, Ran: 11 * minute, Nodes: nodes[:3]},
-		{ID: 2, Namespace: "default", Name: "eval", Queue: "default", User: "kim", Phase: batchv1alpha1.Pending, Tasks: 6, CPU: "4", Memory: "8Gi", Age: 3 * minute, Explanation: fewWait()},
-	} {
+	for _, plan := range fewJobs() {
 		objects = append(objects, plan.Objects()...)
 	}
 	return objects
+}
+
+func fewJobs() []JobPlan {
+	nodes := []string{"192.168.23.24", "192.168.51.67", "192.168.57.163"}
+	return []JobPlan{
+		{ID: 1, Namespace: "default", Name: "train", Queue: "default", User: "mei", Phase: batchv1alpha1.Running, Tasks: 3, CPU: "4", Memory: "8Gi", Age: 12 * minute, Ran: 11 * minute, Nodes: nodes},
+		{ID: 2, Namespace: "default", Name: "eval", Queue: "default", User: "kim", Phase: batchv1alpha1.Pending, Tasks: 6, CPU: "4", Memory: "8Gi", Age: 3 * minute, Explanation: fewWait()},
+	}
+}
+
+// Later is Few a moment later: eval is gone, and train has two pods.
+func Later() []runtime.Object {
+	var objects []runtime.Object
+	for _, object := range Few() {
+		switch object.(type) {
+		case *corev1.Node, *schedulingv1beta1.Queue:
+			objects = append(objects, object)
+		}
+	}
+	train := fewJobs()[0]
+	train.Nodes = train.Nodes[:2]
+	return append(objects, train.Objects()...)
 }
 
 func fewWait() *schedulingv1beta1.Explanation {

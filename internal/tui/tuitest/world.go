@@ -35,6 +35,8 @@ func Worlds() []string { return []string{"normal", "few", "empty", "loading", "d
 //	loading       the first lists are on their way
 //	disconnected  normal, since twelve seconds without a connection
 //	many          1,000 nodes, 10,000 jobs
+//
+// For scripts there is one more: later, which is few after eval ended and train lost a pod.
 func World(name string) (*snapshot.Snapshot, error) {
 	worlds.Lock()
 	defer worlds.Unlock()
@@ -63,6 +65,8 @@ func makeWorld(name string) (*snapshot.Snapshot, error) {
 		objects = Normal()
 	case "few":
 		objects = Few()
+	case "later":
+		objects = Later()
 	case "many":
 		objects = Many(1000, 10000)
 	case "empty":

@@ -2,6 +2,7 @@ package widget
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
@@ -39,6 +40,21 @@ func (t *Table[R]) Draw(ctx *screen.Context, c canvas.Canvas, empty string) {
 	if more := len(t.rows) - t.top - t.drawnRows; cut && c.H > 1 {
 		t.foot(ctx, c, more)
 	}
+}
+
+// Text is all rows under their header as text of a width, without cursor and marks.
+func (t *Table[R]) Text(ctx *screen.Context, width int, empty string) string {
+	all := *t
+	all.marks, all.seen, all.still, all.top = nil, nil, true, 0
+	wide := *ctx
+	wide.W = width
+	lines := len(all.rows) + 2
+	if all.grouping.of != nil {
+		lines += len(all.rows) // each may stand under a line of its own
+	}
+	c := canvas.New(width, lines, ctx.Theme.Glyphs.ASCII)
+	all.Draw(&wide, c, empty)
+	return strings.TrimRight(c.Text(), "\n") + "\n"
 }
 
 func (t *Table[R]) head(c canvas.Canvas) {
@@ -94,7 +110,7 @@ func (t *Table[R]) row(ctx *screen.Context, c canvas.Canvas, y int, row R, curso
 	if t.marks[id] {
 		c.PutRune(0, y, ctx.Theme.Glyphs.Mark, theme.Mark)
 	}
-	if cursor {
+	if cursor && !t.still {
 		x := 0
 		if t.marks[id] {
 			x = 1

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +39,7 @@ type Table[R any] struct {
 	anchor  string // where a range of marks begins; "" is none
 	gone    map[string]time.Time
 	seen    map[string]*seenRow
+	still   bool // drawn as text: without a cursor
 
 	grouping  grouping[R]
 	lines     []int // which row stands in which line; -1 is the line of a group
@@ -97,24 +99,21 @@ func (t *Table[R]) missing(now time.Time, rows []R) []R {
 	return missing
 }
 
-// expire takes out what has lingered long enough.
+// expire takes out what has lingered long enough. It makes rows and gone anew: a copy of
+// the table may share them.
 func (t *Table[R]) expire(now time.Time) {
-	if len(t.gone) == 0 {
+	over := func(id string) bool {
+		since, ok := t.gone[id]
+		return ok && now.Sub(since) >= linger
+	}
+	if len(t.gone) == 0 || !slices.ContainsFunc(t.rows, func(row R) bool { return over(t.ID(row)) }) {
 		return
 	}
-	before := len(t.rows)
-	t.rows = slices.DeleteFunc(t.rows, func(row R) bool {
-		since, ok := t.gone[t.ID(row)]
-		return ok && now.Sub(since) >= linger
-	})
-	for id, since := range t.gone {
-		if now.Sub(since) >= linger {
-			delete(t.gone, id)
-		}
-	}
-	if len(t.rows) != before {
-		t.follow()
-	}
+	t.rows = slices.DeleteFunc(slices.Clone(t.rows), func(row R) bool { return over(t.ID(row)) })
+	left := maps.Clone(t.gone)
+	maps.DeleteFunc(left, func(id string, _ time.Time) bool { return over(id) })
+	t.gone = left
+	t.follow()
 }
 
 // arrange sorts, and finds the cursor's row again.

@@ -152,8 +152,5 @@ func (o *Overview) Twin(ctx *screen.Context) string {
 	queues.draw(c)
 	text.WriteString("\nQueues:\n" + c.Text())
 	fmt.Fprintf(&text, "\nJobs: running %d, pending %d\n", o.running, o.pending)
-	other := o.jobs
-	c = canvas.New(156, len(other.Rows())+1, ctx.Theme.Glyphs.ASCII)
-	other.Draw(&wide, c, "none")
-	return text.String() + c.Text()
+	return text.String() + o.jobs.Text(ctx, 156, "none")
 }

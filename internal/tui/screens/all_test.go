@@ -1,0 +1,197 @@
+package screens_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screens"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/tuitest"
+)
+
+var steps = flag.Int("steps", 10_000, "how many random keys and resizes TestRandomKeys makes")
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	tuitest.Scripts(t, "testdata/scripts/*.txt", screens.All())
+}
+
+func TestTheTableOfKeys(t *testing.T) {
+	t.Parallel()
+	app := tuitest.Start(t, screens.All(), "empty", tuitest.Size{W: 120, H: 40})
+	var everywhere []screen.Binding
+	own := map[string][]screen.Binding{}
+	for _, binding := range app.Table() {
+		if binding.Screen == screen.Everywhere {
+			everywhere = append(everywhere, binding)
+		} else {
+			own[binding.Screen] = append(own[binding.Screen], binding)
+		}
+	}
+	for _, spec := range screens.All() {
+		if len(own[spec.Name]) != len(spec.Keys) {
+			t.Errorf("%s: keys stand under another screen's name", spec.Name)
+		}
+		seen := map[string]string{}
+		footers := map[int]string{}
+		for _, binding := range append(slices.Clone(everywhere), own[spec.Name]...) {
+			if binding.Help == "" || binding.Name == "" || strings.HasSuffix(binding.Help, ".") || binding.Do == nil {
+				t.Errorf("%s: key %q needs a name, a help text without a full stop, and something to do: %+v", spec.Name, binding.Key, binding.Help)
+			}
+			for _, key := range binding.Keys() {
+				if seen[key] != "" {
+					t.Errorf("%s: key %q is %s and %s", spec.Name, key, seen[key], binding.Name)
+				}
+				seen[key] = binding.Name
+			}
+			if binding.Footer > 0 && footers[binding.Footer] != "" {
+				t.Errorf("%s: %s and %s have the same place %d in the footer", spec.Name, footers[binding.Footer], binding.Name, binding.Footer)
+			}
+			if binding.Footer > 0 {
+				footers[binding.Footer] = binding.Name
+			}
+		}
+	}
+}
+
+// presses are what random users press: every key of the table, and letters.
+func presses(app *tui.App) []string {
+	var all []string
+	for _, binding := range app.Table() {
+		all = append(all, binding.Keys()...)
+	}
+	for r := ' '; r <= '~'; r++ {
+		if r == ' ' {
+			all = append(all, "space")
+			continue
+		}
+		all = append(all, string(r))
+	}
+	return slices.DeleteFunc(append(all, "enter", "esc", "tab", "up", "down", "left", "right", "backspace", "训"), func(key string) bool { return key == "ctrl+c" })
+}
+
+// TestRandomKeys holds what is true of every frame while nobody knows what he does:
+// nothing panics, no line is too wide, and there are as many as the screen has.
+func TestRandomKeys(t *testing.T) {
+	t.Parallel()
+	worlds := map[string]*snapshot.Snapshot{}
+	for _, name := range tuitest.Worlds() {
+		snap, err := tuitest.World(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		worlds[name] = snap
+	}
+	for part := range 4 {
+		t.Run(fmt.Sprint(part), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(1, uint64(part)))
+			u := &user{t: t, random: random, worlds: worlds, recorder: &tuitest.Recorder{}, now: tuitest.Now, size: tuitest.Size{W: 120, H: 40}}
+			u.start(part)
+			for range *steps / 4 {
+				u.step()
+			}
+		})
+	}
+}
+
+// user is somebody who presses keys at random.
+type user struct {
+	t        *testing.T
+	random   *rand.Rand
+	worlds   map[string]*snapshot.Snapshot
+	recorder *tuitest.Recorder
+	app      *tui.App
+	keys     []string
+	last     []string
+	now      time.Time
+	size     tuitest.Size
+}
+
+func (u *user) start(part int) {
+	colors := []theme.Colors{theme.TrueColor, theme.NoColor, theme.Colors16, theme.Colors256}[part]
+	app, err := tui.New(tui.Settings{Specs: screens.All(), Theme: "dark", Colors: colors, ASCII: part == 1, ReadOnly: part == 2, User: "mei", Own: "nlp", Program: "vcctl", Actions: u.recorder, Now: u.now})
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	u.app, u.keys = app, presses(app)
+	app.Resize(u.size.W, u.size.H)
+	app.SetSnapshot(u.worlds["normal"])
+}
+
+func (u *user) step() {
+	var did string
+	defer func() {
+		if p := recover(); p != nil {
+			u.t.Fatalf("%s panics after %s: %v\n%s", did, strings.Join(u.last, " "), p, debug.Stack())
+		}
+	}()
+	switch n := u.random.IntN(100); {
+	case n < 4:
+		u.size = tuitest.Size{W: u.random.IntN(200), H: u.random.IntN(60)}
+		did = fmt.Sprintf("resize %dx%d", u.size.W, u.size.H)
+		u.app.Resize(u.size.W, u.size.H)
+	case n < 6:
+		name := tuitest.Worlds()[u.random.IntN(len(u.worlds))]
+		if name == "many" && u.random.IntN(4) > 0 {
+			name = "normal"
+		}
+		did = "world " + name
+		u.app.SetSnapshot(u.worlds[name])
+	case n < 12:
+		m := screen.Mouse{Kind: screen.MouseKind(u.random.IntN(4)), X: u.random.IntN(u.size.W + 1), Y: u.random.IntN(u.size.H + 1)}
+		did = fmt.Sprintf("mouse %+v", m)
+		u.app.Mouse(m)
+	case n < 15:
+		u.now = u.now.Add(time.Duration(u.random.IntN(3000)) * time.Millisecond)
+		did = "tick"
+		u.app.Tick(u.now)
+	default:
+		did = u.keys[u.random.IntN(len(u.keys))]
+		u.app.Key(tuitest.Press(did))
+	}
+	u.last = append(u.last, did)
+	if len(u.last) > 30 {
+		u.last = u.last[1:]
+	}
+	u.answer()
+	tuitest.Check(u.t, u.app.Draw(), u.size)
+	if u.t.Failed() {
+		u.t.Fatalf("after %s", strings.Join(u.last, " "))
+	}
+}
+
+// answer carries requests out, some with an error.
+func (u *user) answer() {
+	for _, r := range u.app.Take() {
+		switch e := r.Effect.(type) {
+		case screen.Run:
+			done := screen.Done{Name: e.Name}
+			switch {
+			case u.random.IntN(5) == 0:
+				done.Err = errors.New("the server is gone, and its name was 训练")
+			case e.Fetch != nil:
+				done.Value, done.Err = e.Fetch(u.t.Context())
+			default:
+				done.Said, done.Err = e.Do(u.t.Context())
+			}
+			u.app.Done(r.From, e, done)
+		case screen.StreamLogs:
+			view := &screen.LogView{}
+			for i := range u.random.IntN(50) {
+				view.Lines = append(view.Lines, screen.LogLine{Pod: "worker-" + fmt.Sprint(i%3), At: u.now, Text: "line 训练 \x1b[31m" + strings.Repeat("x", u.random.IntN(300))})
+			}
+			u.app.SetLogs(view)
+		}
+	}
+}
