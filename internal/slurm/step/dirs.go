@@ -31,7 +31,7 @@ func directoriesOf(env func(string) string) directories {
 		d.tools, d.spec, d.secret = filepath.Join(volumes, launch.ToolsVolume), filepath.Join(volumes, launch.JobVolume), filepath.Join(volumes, launch.SecretVolume)
 	}
 	if tools := env(EnvDir); tools != "" {
-		d.tools = tools
+		d.tools, d.termination = tools, filepath.Join(tools, "run", "termination-log")
 	}
 	return d
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -36,7 +37,7 @@ type launcher struct {
 	mu     sync.Mutex // guards what follows
 	script *process
 	asked  *endRequest
-	late   bool
+	errors io.Writer     // where the script's errors go, and what is said about it
 	stop   chan struct{} // closed when the job is to end
 }
 
@@ -47,7 +48,7 @@ func Launch(ctx context.Context) int {
 	}
 	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer cancel()
-	l := &launcher{dirs: directoriesOf(os.Getenv), start: time.Now(), stop: make(chan struct{})}
+	l := &launcher{dirs: directoriesOf(os.Getenv), start: time.Now(), stop: make(chan struct{}), errors: os.Stderr}
 	code, err := l.run(ctx)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "slurmstepd: error:", err)
@@ -190,11 +191,18 @@ func pathOf(env []string) string {
 
 // lead runs the script, or waits for whoever uses the allocation, and ends the job.
 func (l *launcher) lead(ctx context.Context) (int, error) {
+	over := make(chan struct{})
+	defer close(over)
 	go func() {
 		select {
 		case <-ctx.Done():
-			l.cancelled()
+			select {
+			case <-over: // it is done because all is over
+			default:
+				l.cancelled()
+			}
 		case <-l.stop:
+		case <-over:
 		}
 	}()
 	if l.spec.Interactive {
@@ -217,6 +225,9 @@ func (l *launcher) runScript() (ending, error) {
 		return ending{}, err
 	}
 	defer out.close()
+	l.mu.Lock()
+	l.errors = out.stderr
+	l.mu.Unlock()
 	program, err := l.copyScript()
 	if err != nil {
 		return ending{}, err
@@ -334,7 +345,9 @@ func (l *launcher) cancelled() {
 }
 
 func (l *launcher) tell(why string) {
-	fmt.Fprintf(os.Stderr, "slurmstepd: error: *** JOB %s ON %s CANCELLED AT %s%s ***\n", l.pod.ID(), l.place.Host(), time.Now().Format("2006-01-02T15:04:05"), why)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintf(l.errors, "slurmstepd: error: *** JOB %s ON %s CANCELLED AT %s%s ***\n", l.pod.ID(), l.place.Host(), time.Now().Format("2006-01-02T15:04:05"), why)
 }
 
 // stopAll asks steps and script to end, and makes them after a while.

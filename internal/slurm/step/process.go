@@ -158,9 +158,10 @@ func (p *process) close(limit time.Duration) {
 
 // feed writes what is typed, in a goroutine of its own: a task that does not read must not keep signals from it. written is called for each piece.
 func (p *process) feed(written func()) {
-	p.typed = make(chan []byte, window+1)
+	typed := make(chan []byte, window+1)
+	p.typed = typed
 	go func() {
-		for data := range p.typed {
+		for data := range typed {
 			if len(data) == 0 {
 				if p.terminal == nil {
 					_ = p.stdin.Close()

@@ -30,6 +30,9 @@ type runner struct {
 	nodes   []*nodeTasks
 	outputs *outputs
 	errors  io.Writer
+	// heard is closed when the head listens no more; listening says that it is waited for.
+	heard     chan struct{}
+	listening bool
 
 	mu        sync.Mutex // guards what follows
 	ends      map[int]ending
@@ -86,7 +89,7 @@ func srun(ctx context.Context, parsed getopt.Parsed) (int, error) {
 }
 
 func newRunner(h *here, o *stepOptions) *runner {
-	return &runner{here: h, options: o, ends: map[int]ending{}, sent: map[int]time.Time{}, errors: os.Stderr}
+	return &runner{here: h, options: o, ends: map[int]ending{}, sent: map[int]time.Time{}, errors: os.Stderr, heard: make(chan struct{})}
 }
 
 func (r *runner) run(ctx context.Context) (int, error) {
@@ -119,9 +122,14 @@ func (r *runner) run(ctx context.Context) (int, error) {
 	if err != nil {
 		result.Code = max(result.Code, 1)
 	}
+	if !r.listening { // no task was started
+		go r.listenHead()
+	}
 	if r.head.sendJSON(answerFrame, 0, result) == nil {
-		_ = r.head.SetReadDeadline(time.Now().Add(dialTime))
-		_ = r.head.answer(nil, nil)
+		select {
+		case <-r.heard:
+		case <-time.After(dialTime):
+		}
 	}
 	return r.code(), err
 }
@@ -228,6 +236,7 @@ func (r *runner) start(ctx context.Context) error {
 func (r *runner) attend() error {
 	stop := make(chan struct{})
 	defer close(stop)
+	r.listening = true
 	go r.listenHead()
 	go r.signals(stop)
 	r.feedInput()
@@ -333,20 +342,25 @@ func (r *runner) pass(number int) {
 		return
 	}
 	for _, n := range r.nodes {
-		_ = n.wire.send(signalFrame, 0, numberBytes(number))
+		if n.wire != nil {
+			_ = n.wire.send(signalFrame, 0, numberBytes(number))
+		}
 	}
 }
 
-// listenHead passes on what the head sends: signals.
+// listenHead passes on what the head sends, signals, until it has heard how the step ended.
 func (r *runner) listenHead() {
+	defer close(r.heard)
 	for {
 		f, err := r.head.receive()
-		if err != nil {
+		switch {
+		case err != nil:
 			r.terminate() // no step without its job
 			return
-		}
-		if f.kind == signalFrame {
+		case f.kind == signalFrame:
 			r.pass(number(f.data))
+		case f.kind == answerFrame:
+			return
 		}
 	}
 }

@@ -55,8 +55,8 @@ func readOptions(p getopt.Parsed, env func(string) string) (*stepOptions, error)
 	if o.begin.Name == "" {
 		o.begin.Name = filepath.Base(o.command[0])
 	}
-	if o.dir == "" {
-		o.dir, _ = os.Getwd()
+	if here, err := os.Getwd(); err == nil && !filepath.IsAbs(o.dir) {
+		o.dir = filepath.Join(here, o.dir)
 	}
 	return o, nil
 }

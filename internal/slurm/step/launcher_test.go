@@ -1,0 +1,227 @@
+package step
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+func TestTheScriptRunsOnceWithItsArgumentsAndItsCode(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, "#!/bin/sh\necho \"$1|$2|$GREETING|$SLURM_JOB_ID|$(pwd)\"\necho problem >&2\nexit 3\n", func(p *pod) {
+		p.spec.Args = []string{"a", "b c"}
+		p.write(filepath.Join(launch.SecretVolume, launch.EnvironmentKey), "GREETING=hi\x00")
+	})
+	if code != 3 || p.out.String() != "a|b c|hi|42|"+p.dir+"\n" || p.err.String() != "problem\n" {
+		t.Errorf("%d\n%s%s", code, p.out.String(), p.err.String())
+	}
+	if r := p.report(); r.Code != 3 || r.Signal != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestHowAScriptEndsIsTheContainersCode(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		script string
+		code   int
+		says   string
+	}{
+		"a signal is 128 and more":         {"#!/bin/sh\nkill -9 $$\n", 137, ""},
+		"an interpreter that is not there": {"#!/no/such/shell\n", 1, "slurmstepd: error: execve(): bad interpreter(/no/such/shell): No such file or directory"},
+		"a command that is not there":      {"#!/bin/sh\nnosuchcommand\n", 127, "nosuchcommand"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, code := run(t, c.script)
+			if code != c.code || !strings.Contains(p.err.String(), c.says) {
+				t.Errorf("%d %s", code, p.err.String())
+			}
+		})
+	}
+}
+
+func TestOutputGoesToTheFileAndToTheLog(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		change   func(*pod)
+		out, err string // names of the files
+		wantOut  string
+		wantErr  string
+	}{
+		"both in one file":          {func(p *pod) { p.spec.Output = "slurm-%j.out" }, "slurm-42.out", "", "out\nerr\n", ""},
+		"apart":                     {func(p *pod) { p.spec.Output, p.spec.Error = "o", "e-%x" }, "o", "e-test", "out\n", "err\n"},
+		"both called the same":      {func(p *pod) { p.spec.Output, p.spec.Error = "o-%j", "o-42" }, "o-42", "", "out\nerr\n", ""},
+		"only the errors in a file": {func(p *pod) { p.spec.Error = "e" }, "", "e", "", "err\n"},
+		"truncated unless appended": {func(p *pod) { p.write("o", "old\n"); p.spec.Output = "o" }, "o", "", "out\nerr\n", ""},
+		"appended":                  {func(p *pod) { p.write("o", "old\n"); p.spec.Output, p.spec.Append = "o", true }, "o", "", "old\nout\nerr\n", ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, code := run(t, "#!/bin/sh\necho out; sleep 0.1; echo err >&2\n", c.change)
+			if code != 0 || p.out.String() != "out\n" || p.err.String() != "err\n" {
+				t.Errorf("the log has %q and %q (%d)", p.out.String(), p.err.String(), code)
+			}
+			if c.out != "" && p.read(c.out) != c.wantOut {
+				t.Errorf("%s has %q, want %q", c.out, p.read(c.out), c.wantOut)
+			}
+			if c.err != "" && p.read(c.err) != c.wantErr {
+				t.Errorf("%s has %q, want %q", c.err, p.read(c.err), c.wantErr)
+			}
+		})
+	}
+}
+
+func TestAnOutputThatCannotBeOpenedIsTold(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, "#!/bin/sh\ntouch ran\n", func(p *pod) { p.spec.Output = "/no/such/dir/%j.out" })
+	if code != 1 || p.err.String() != "slurmstepd: error: Could not open stdout file /no/such/dir/42.out: No such file or directory\n" || p.read("ran") != "" {
+		t.Errorf("%d %s", code, p.err.String())
+	}
+}
+
+func TestInputAndWorkingDirectory(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, "#!/bin/sh\nread x; echo \"$x $(pwd)\"\n", func(p *pod) {
+		p.write("in-42", "typed\n")
+		p.spec.Input = filepath.Join(p.dir, "in-%j")
+		p.spec.WorkDir = "/no/such/dir"
+	})
+	if code != 0 || p.out.String() != "typed /tmp\n" || !strings.Contains(p.err.String(), "couldn't chdir to `/no/such/dir': No such file or directory: going to /tmp instead") {
+		t.Errorf("%d %s%s", code, p.out.String(), p.err.String())
+	}
+}
+
+func TestASignalComesBeforeTheTimeLimit(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		signal launch.Signal
+		script string
+	}{
+		"to the script alone": {launch.Signal{Number: int(syscall.SIGUSR1), Seconds: 3599, Batch: true}, "#!/bin/bash\ntrap 'echo caught; exit 7' USR1\nwhile :; do read -t 1 <> <(:); done\n"},
+		"to the steps":        {launch.Signal{Number: int(syscall.SIGUSR1), Seconds: 3599}, "#!/bin/bash\nsrun -n1 bash -c \"trap 'echo caught; exit 7' USR1; while :; do read -t 1 <> <(:); done\"\n"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, code := run(t, c.script, func(p *pod) { p.spec.TimeLimit, p.spec.Signal = 3600, &c.signal })
+			if code != 7 || p.out.String() != "caught\n" {
+				t.Errorf("%d %s%s", code, p.out.String(), p.err.String())
+			}
+		})
+	}
+}
+
+func TestAPodThatGoesAwayAsksTheScriptToEnd(t *testing.T) {
+	t.Parallel()
+	p := newPod(t, "#!/bin/bash\ntrap 'echo cleaned up; exit 5' TERM\ntouch begun\nsleep 60 & wait $!\n")
+	p.spec.Output = "o"
+	p.start()
+	p.until("begun")
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	if code := p.wait(); code != 5 || p.out.String() != "cleaned up\n" || !strings.Contains(p.err.String(), "slurmstepd: error: *** JOB 42 ON t-head-0 CANCELLED AT 20") {
+		t.Errorf("%d %s%s", code, p.out.String(), p.err.String())
+	}
+	wants(t, p.read("o"), "CANCELLED AT", "cleaned up")
+}
+
+func TestAJobCanBeRequeuedAndCancelledFromInside(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		command string
+		code    int
+		says    string
+	}{
+		"requeue":      {"scontrol requeue $SLURM_JOB_ID", launch.ExitRequeue, "DUE TO JOB REQUEUE"},
+		"cancel":       {"scancel $SLURM_JOB_ID", launch.ExitCancelled, "*** JOB 42 ON t-head-0 CANCELLED"},
+		"another job":  {"scancel 43; exit 9", 9, "job 43 is not this job, 42"},
+		"what is not":  {"scontrol suspend 42; exit 9", 9, "cannot be done from inside a job"},
+		"bad signal":   {"scancel -s NOSUCH 42; exit 9", 9, "Unknown job signal: NOSUCH"},
+		"no step":      {"scancel 42.7; exit 9", 9, "Invalid job id specified"},
+		"nothing said": {"scancel; exit 9", 9, "No job identification provided"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, code := run(t, "#!/bin/sh\n"+c.command+"\nsleep 60\n")
+			if code != c.code || !strings.Contains(p.err.String(), c.says) {
+				t.Errorf("%d %s", code, p.err.String())
+			}
+		})
+	}
+}
+
+func TestWhatAScriptLeavesBehindEndsWithIt(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, "#!/bin/bash\n(sleep 61; touch lived) &\nsrun -n1 sleep 62 &\nwhile ! squeue -h >/dev/null || [ \"$(scontrol show job | grep -c JobId)\" = 0 ]; do :; done\nexit 0\n")
+	if code != 0 {
+		t.Errorf("%d %s", code, p.err.String())
+	}
+	for _, seconds := range []string{"61", "62"} {
+		if sleepers(t, p.dir, seconds) {
+			t.Errorf("sleep %s goes on", seconds)
+		}
+	}
+}
+
+// sleepers says whether a sleep of the script still runs: it has the pod's directory in its environment.
+func sleepers(t *testing.T, dir, seconds string) bool {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		found := false
+		all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		for _, path := range all {
+			line, _ := os.ReadFile(path)
+			env, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "environ"))
+			found = found || string(line) == "sleep\x00"+seconds+"\x00" && strings.Contains(string(env), dir)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+func TestAnInteractiveAllocationEndsWithItsSession(t *testing.T) {
+	t.Parallel()
+	p := newPod(t, "")
+	p.spec.Interactive = true
+	p.start()
+	p.until("tools/run/agent.sock")
+	session := p.program("session", "sh", "-c", "echo $SLURM_JOB_ID; srun -n2 echo task; exit 6")
+	out, _ := session.CombinedOutput()
+	if string(out) != "42\ntask\ntask\n" || session.ProcessState.ExitCode() != 6 {
+		t.Errorf("%s", out)
+	}
+	if code := p.wait(); code != 6 {
+		t.Errorf("the allocation ended with %d", code)
+	}
+	if r := p.report(); len(r.Steps) != 1 || r.Steps[0].Tasks != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAnAllocationWhoseSessionIsGoneEnds(t *testing.T) {
+	t.Parallel()
+	p := newPod(t, "")
+	p.spec.Interactive = true
+	p.start()
+	p.until("tools/run/agent.sock")
+	session := p.program("session", "sh", "-c", "touch "+p.dir+"/there; sleep 60")
+	if err := session.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.until("there")
+	_ = session.Process.Kill()
+	_ = session.Wait()
+	if code := p.wait(); code != 1 {
+		t.Errorf("%d", code)
+	}
+}

@@ -1,0 +1,262 @@
+package step
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func sorted(text string) []string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	slices.Sort(lines)
+	return lines
+}
+
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		script    string
+		code      int
+		out, errs []string // lines, sorted
+	}{
+		"each task knows its place": {
+			`srun -n3 sh -c 'echo "$SLURM_PROCID $SLURM_LOCALID $SLURM_NODEID $SLURM_GTIDS $SLURM_NTASKS $SLURM_NTASKS_PER_NODE $SLURM_STEP_ID $SLURM_STEP_NUM_TASKS $SLURM_STEP_TASKS_PER_NODE $SLURM_STEP_NODELIST $SLURMD_NODENAME"'`, 0,
+			[]string{"0 0 0 0,1,2 3 3 0 3 3 t-head-0 n1", "1 1 0 0,1,2 3 3 0 3 3 t-head-0 n1", "2 2 0 0,1,2 3 3 0 3 3 t-head-0 n1"}, nil,
+		},
+		"steps are numbered":                      {"srun -n1 sh -c 'echo $SLURM_STEP_ID'; srun -n1 sh -c 'echo $SLURM_STEPID'", 0, []string{"0", "1"}, nil},
+		"-l says which task it was":               {"srun -n2 -l sh -c 'echo a; printf b; [ $SLURM_PROCID = 0 ] || echo e >&2'", 0, []string{"0: a", "0: b", "1: a", "1: b"}, []string{"1: e"}},
+		"labels are of one width":                 {"srun -n12 -O -l echo x | sort | head -n1", 0, []string{"00: x"}, nil},
+		"the highest code is srun's":              {"srun -n3 sh -c 'exit $((SLURM_PROCID*2))'", 4, nil, []string{"srun: error: t-head-0: task 1: Exited with exit code 2", "srun: error: t-head-0: task 2: Exited with exit code 4"}},
+		"tasks that fail alike are told together": {"srun -n4 false", 1, nil, []string{"srun: error: t-head-0: tasks 0-3: Exited with exit code 1"}},
+		"a signal is 128 and more":                {"srun -n1 sh -c 'kill -9 $$'", 137, nil, []string{"srun: error: t-head-0: task 0: Killed"}},
+		"a program that is not there":             {"srun -n1 nosuch", 2, nil, []string{"slurmstepd: error: execve(): nosuch: No such file or directory", "srun: error: t-head-0: task 0: Exited with exit code 2"}},
+		"a program that cannot be run":            {"srun -n1 /etc/passwd", 13, nil, []string{"slurmstepd: error: execve(): /etc/passwd: Permission denied", "srun: error: t-head-0: task 0: Exited with exit code 13"}},
+		"all tasks read what srun reads":          {"echo hello | srun -n3 cat", 0, []string{"hello", "hello", "hello"}, nil},
+		"one task reads":                          {"echo hello | srun -n3 -i1 -l cat", 0, []string{"1: hello"}, nil},
+		"no task reads":                           {"echo hello | srun -n2 -i none cat", 0, nil, nil},
+		"a file is read":                          {"echo filed >in; srun -n2 -i in cat", 0, []string{"filed", "filed"}, nil},
+		"much input and much output":              {"seq 100000 | srun -n2 sha256sum | sort -u | wc -l; seq 200000 | srun -n1 cat | sha256sum >a; seq 200000 | sha256sum >b; cmp a b && echo same", 0, []string{"1", "same"}, nil},
+		"a task that does not read":               {"seq 1000000 | srun -n1 true; echo $?", 0, []string{"0"}, nil},
+		"files by task":                           {"srun -n2 -o out-%j-%s-%t sh -c 'echo $SLURM_PROCID; echo e >&2'; cat out-42-0-0 out-42-0-1", 0, []string{"0", "1", "e", "e"}, nil},
+		"output dropped":                          {"srun -n2 -o none -e none sh -c 'echo a; echo b >&2'", 0, nil, nil},
+		"one task is heard":                       {"srun -n3 -o 1 sh -c 'echo $SLURM_PROCID'", 0, []string{"1"}, nil},
+		"a file that cannot be opened":            {"srun -n1 -o /no/such/x true", 1, nil, []string{"srun: error: Could not open stdout file /no/such/x: No such file or directory"}},
+		"more than there is":                      {"srun -n9 true", 1, nil, []string{"srun: error: Unable to create step for job 42: More processors requested than permitted"}},
+		"more processors than there are":          {"srun -n2 -c3 true", 1, nil, []string{"srun: error: Unable to create step for job 42: More processors requested than permitted"}},
+		"overcommitted":                           {"srun -n9 -O true", 0, nil, nil},
+		"more nodes than there are":               {"srun -N2 true", 1, nil, []string{"srun: error: Unable to create step for job 42: Requested node configuration is not available"}},
+		"a node of another job":                   {"srun -w other true", 1, nil, []string{"srun: error: Unable to create step for job 42: Requested node configuration is not available (other is no node of this job)"}},
+		"behind the last node":                    {"srun -r1 true", 1, nil, []string{"srun: error: Unable to create step for job 42: Requested node configuration is not available (--relative=1 of 1 nodes)"}},
+		"no command":                              {"srun -n1", 1, nil, []string{"srun: error: No command given to execute."}},
+		"an option that is none":                  {"srun --nosuch true", 1, nil, []string{`Try "srun --help" for more information`, "srun: unrecognized option '--nosuch'"}},
+		"pmix":                                    {"srun --mpi=pmix true", 1, nil, []string{"srun: error: --mpi=pmix is not supported here: use mpirun, or srun --mpi=none"}},
+		"a number that is none":                   {"srun -n x true", 1, nil, []string{`srun: error: Invalid numeric value "x" for --ntasks.`}},
+		"another job":                             {"srun --jobid=43 true", 1, nil, []string{"srun: error: --jobid=43 is not this job, 42: from inside a pod only its own job can be reached"}},
+		"-K ends the others":                      {"srun -n2 -K sh -c '[ $SLURM_PROCID = 0 ] && exit 3; sleep 60'", 143, nil, []string{"srun: Terminating StepId=42.0", "srun: error: t-head-0: task 0: Exited with exit code 3", "srun: error: t-head-0: task 1: Terminated"}},
+		"-W ends those that take longer":          {"srun -n2 -W1 sh -c '[ $SLURM_PROCID = 0 ] && exit 0; sleep 60'", 143, nil, []string{"srun: First task exited 1s ago", "srun: error: t-head-0: task 1: Terminated"}},
+		"programs by task":                        {"printf '0 echo first %%t %%o\\n1-2 echo rest %%t %%o # comment\\n* echo others' >p; srun -n4 --multi-prog p", 0, []string{"first 0 0", "others", "rest 1 0", "rest 2 1"}, nil},
+		"a task without a program":                {"echo '0 true' >p; srun -n2 --multi-prog p", 1, nil, []string{"srun: error: p: no line is for task 1"}},
+		"the environment comes along":             {"export A=1 B=2; srun -n1 sh -c 'echo $A$B'; srun -n1 --export=A sh -c 'echo $A$B'; srun -n1 --export=NONE sh -c 'echo none$A$B'; srun -n1 --export=ALL,C=3 sh -c 'echo $A$B$C'", 0, []string{"1", "12", "123", "none"}, nil},
+		"a directory":                             {"mkdir d; srun -n1 -D d sh -c 'basename $(pwd)'", 0, []string{"d"}, nil},
+		"a directory that is not there":           {"srun -n1 -D /no/such pwd", 0, []string{"/tmp"}, []string{"slurmstepd: error: couldn't chdir to `/no/such': No such file or directory: going to /tmp instead"}},
+		"a limit of time":                         {"srun -n1 -t 0:01 sleep 60 2>err; echo $?; grep -o 'DUE TO TIME LIMIT' err", 0, []string{"143", "DUE TO TIME LIMIT"}, nil},
+		"the version":                             {"srun --version; scontrol -V", 0, []string{"slurm 26.11.0", "slurm 26.11.0"}, nil},
+		"accelerators by task":                    {"srun -n2 --gpus-per-task=2 sh -c 'echo $CUDA_VISIBLE_DEVICES'", 0, []string{"0,1", "2,3"}, nil},
+		"processors are waited for":               {"srun -n3 sh -c 'until [ -e go ]; do sleep 0.01; done' & srun -Q -n4 --overlap touch there; srun -Q -I -n2 true || echo busy; touch go; wait", 0, []string{"busy"}, []string{"srun: error: Unable to create step for job 42: Requested nodes are busy"}},
+		"mpirun starts its ranks":                 {"command -v mpirun >/dev/null || { printf 'r0\\nr1\\n'; exit; }; mpirun -np 2 sh -c 'echo r$OMPI_COMM_WORLD_RANK'", 0, []string{"r0", "r1"}, nil},
+		"names of hosts":                          {"scontrol show hostnames; scontrol show hostnames 'a[1-2],b'; scontrol show hostlist a1,a2; scontrol show hostlistsorted b,a", 0, []string{"a1", "a2", "a[1-2]", "a,b", "b", "t-head-0"}, nil},
+		"the own job":                             {"squeue -h -j $SLURM_JOB_ID -o '%i %t %D %P %l %j %Z'; squeue -j 43", 1, []string{"42 R 1 nlp 10:00 test DIR"}, []string{"squeue: error: job 43 is not this job, 42: from inside a job only the job itself can be reached, because its pods have no rights in the cluster"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, code := run(t, "#!/bin/bash\n"+c.script+"\n", func(p *pod) {
+				p.spec.Tasks, p.spec.TimeLimit, p.spec.GPUsOnNode = 4, 600, 4
+			})
+			if code != c.code {
+				t.Errorf("it ended with %d, want %d", code, c.code)
+			}
+			out := strings.ReplaceAll(p.out.String(), p.dir, "DIR")
+			slices.Sort(c.out)
+			if diff := cmp.Diff(strings.Join(c.out, "\n"), strings.Join(sorted(out), "\n")); diff != "" {
+				t.Errorf("output (-want +got)\n%s", diff)
+			}
+			if diff := cmp.Diff(strings.Join(c.errs, "\n"), strings.Join(sorted(p.err.String()), "\n")); diff != "" {
+				t.Errorf("errors (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestStepsShareProcessorsFirstCome(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, `#!/bin/bash
+one() { srun -n2 sh -c 'echo begin >>log; while [ $(grep -c begin log) -lt '$1' ]; do sleep 0.01; done; echo end >>log'; }
+one 4 & one 4 & wait   # both at once, or never
+srun -n3 sh -c 'touch holding; until [ -e go ]; do sleep 0.01; done' &
+until [ -e holding ]; do sleep 0.01; done
+srun -n2 sh -c 'echo after' & 
+sleep 0.3; touch go; wait
+`, func(p *pod) { p.spec.Tasks = 4 })
+	if code != 0 || p.out.String() != "after\nafter\n" || p.err.String() != "srun: Job 42 step creation temporarily disabled, retrying (Requested nodes are busy)\n" {
+		t.Errorf("%d %s%s", code, p.out.String(), p.err.String())
+	}
+	r := p.report()
+	if len(r.Steps) != 4 || r.Steps[0].ID != 0 || r.Steps[0].Nodes != "t-head-0" || r.Steps[0].CPUs != 2 || r.Steps[3].Start < r.Steps[2].End {
+		t.Errorf("%+v", r.Steps)
+	}
+}
+
+func TestStepsAreRecorded(t *testing.T) {
+	t.Parallel()
+	p, _ := run(t, "#!/bin/bash\nsrun -n2 -J warm sh -c 'exit $SLURM_PROCID'\nsrun -n1 sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; kill -TERM $$'\nexit 0\n")
+	steps := p.report().Steps
+	if len(steps) != 2 || steps[0].Name != "warm" || steps[0].Code != 1 || steps[0].Tasks != 2 || steps[1].Name != "sh" || steps[1].Signal != 15 || steps[1].Start == 0 || steps[1].End < steps[1].Start {
+		t.Errorf("%+v", steps)
+	}
+	if steps[1].CPUMillis == 0 || steps[1].MaxRSS == 0 {
+		t.Errorf("nothing is known of what the step used: %+v", steps[1])
+	}
+}
+
+// terminalSession runs a program of the pod on a pseudo terminal of the test's.
+type terminalSession struct {
+	t      *testing.T
+	tty    *terminal
+	output chan string
+	shown  string // and not asked for yet
+}
+
+func onTerminal(t *testing.T, p *pod, args ...string) (*terminalSession, func() int) {
+	t.Helper()
+	tty, err := openTerminal(100, 30)
+	if err != nil {
+		t.Skip("no pseudo terminals here: ", err)
+	}
+	cmd := p.program(args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty.slave, tty.slave, tty.slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = tty.slave.Close()
+	s := &terminalSession{t: t, tty: tty, output: make(chan string, 1000)}
+	go func() {
+		defer close(s.output)
+		buffer := make([]byte, 4096)
+		for {
+			n, err := tty.master.Read(buffer)
+			if err != nil {
+				return
+			}
+			s.output <- string(buffer[:n])
+		}
+	}()
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait(); _ = tty.master.Close() })
+	return s, func() int { _ = cmd.Wait(); return cmd.ProcessState.ExitCode() }
+}
+
+// sees waits until the terminal shows a text.
+func (s *terminalSession) sees(text string) {
+	s.t.Helper()
+	timeout := time.After(20 * time.Second)
+	for !strings.Contains(s.shown, text) {
+		select {
+		case more, open := <-s.output:
+			if !open {
+				s.t.Fatalf("the terminal is closed; it shows %q, want %q", s.shown, text)
+			}
+			s.shown += more
+		case <-timeout:
+			s.t.Fatalf("it shows %q, want %q", s.shown, text)
+		}
+	}
+	_, s.shown, _ = strings.Cut(s.shown, text)
+}
+
+func (s *terminalSession) types(text string) { _, _ = io.WriteString(s.tty.master, text) }
+
+func interactive(t *testing.T) *pod {
+	t.Helper()
+	p := newPod(t, "")
+	p.spec.Interactive, p.spec.Tasks = true, 4
+	p.start()
+	p.until("tools/run/agent.sock")
+	return p
+}
+
+func TestATaskOnATerminal(t *testing.T) {
+	t.Parallel()
+	s, wait := onTerminal(t, interactive(t), "session", "srun", "-n1", "--pty", "sh")
+	s.types("stty size; test -t 0 && echo is a tty\n")
+	s.sees("30 100")
+	s.sees("is a tty")
+	s.tty.resize(120, 50)
+	s.types("sleep 0.1; stty size\n")
+	s.sees("50 120")
+	s.types("exit 9\n")
+	if code := wait(); code != 9 {
+		t.Errorf("%d", code)
+	}
+}
+
+func TestOneCtrlCAsksAndTheSecondMeansIt(t *testing.T) {
+	t.Parallel()
+	p := interactive(t)
+	s, wait := onTerminal(t, p, "session", "srun", "-n2", "sh", "-c", "trap 'echo gone; exit 4' INT; echo ready $SLURM_PROCID; touch "+p.dir+"/r$SLURM_PROCID; while :; do sleep 0.01; done")
+	p.until("r0")
+	p.until("r1")
+	s.types("\x03")
+	s.sees("srun: interrupt (one more within 1 sec to abort)\r\nsrun: StepId=42.0 tasks 0-1: running\r\n")
+	s.types("\x03")
+	s.sees("srun: sending Ctrl-C to StepId=42.0")
+	s.sees("gone")
+	if code := wait(); code != 4 {
+		t.Errorf("%d", code)
+	}
+}
+
+func TestSignalsFromOutsideReachWhatTheyAreFor(t *testing.T) {
+	t.Parallel()
+	loop := "touch $N-there; while :; do sleep 0.01; done"
+	script := "#!/bin/bash\nexport N=step\nsrun -n1 bash -c \"trap 'echo step-usr1; exit 1' USR1; " + strings.ReplaceAll(loop, "$", `\$`) + "\" &\nN=script\ntrap 'echo script-usr2; exit 0' USR2\ntrap 'echo script-usr1' USR1\n" + loop + "\n"
+	p := newPod(t, script).start()
+	p.until("step-there")
+	p.until("script-there")
+	if out, err := p.program("signal", "--signal=USR1").CombinedOutput(); err != nil {
+		t.Fatalf("%s %v", out, err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(p.out.String(), "step-usr1") && time.Now().Before(deadline); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if out, err := p.program("signal", "--signal=SIGUSR2", "--batch").CombinedOutput(); err != nil {
+		t.Fatalf("%s %v", out, err)
+	}
+	p.wait()
+	if got := p.out.String(); got != "step-usr1\nscript-usr2\n" {
+		t.Errorf("%s%s", got, p.err.String())
+	}
+}
+
+func TestInstallMakesTheCommands(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := Install([]string{filepath.Join(dir, "bin")}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if link, err := os.Readlink(filepath.Join(dir, "bin", name)); err != nil || link != "vc-step" {
+			t.Errorf("%s: %s %v", name, link, err)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(dir, "run")); err != nil || info.Mode().Perm() != 0o777 {
+		t.Errorf("%v %v", info, err)
+	}
+}
