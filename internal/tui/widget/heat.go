@@ -28,6 +28,9 @@ type Heat struct {
 	Cursor string
 	// Skip is how many lines are scrolled away.
 	Skip int
+	// Dense lets the cells close up when the groups do not fit: they stand behind each
+	// other, first with a mark between groups, then without.
+	Dense bool
 
 	placed []placedCell
 	lines  int
@@ -41,17 +44,10 @@ type placedCell struct {
 // Draw draws what fits and returns how many cells did not.
 func (h *Heat) Draw(c canvas.Canvas, t *theme.Theme) (hidden int) {
 	h.placed = h.placed[:0]
-	name, cells := 0, 0
-	for _, g := range h.Groups {
-		name, cells = max(name, canvas.Width(g.Name)), max(cells, len(g.Cells))
+	if h.Dense && h.needed(c.W) > c.H {
+		return h.drawDense(c, t)
 	}
-	name = min(name, max(c.W/4, 6))
-	left := 0
-	if name > 0 {
-		left = name + 1
-	}
-	cells = min(cells, max(c.W-left-2, 1))
-	across := max((c.W+3)/(left+cells+2+3), 1)
+	name, left, cells, across := h.measure(c.W)
 	column, y, tall := 0, -h.Skip, 1
 	for _, g := range h.Groups {
 		x := column * (left + cells + 2 + 3)
@@ -75,24 +71,93 @@ func (h *Heat) Draw(c canvas.Canvas, t *theme.Theme) (hidden int) {
 	return hidden
 }
 
+// measure is how wide names are, where cells begin, how many stand in a line of a group,
+// and how many groups stand side by side.
+func (h *Heat) measure(w int) (name, left, cells, across int) {
+	for _, g := range h.Groups {
+		name, cells = max(name, canvas.Width(g.Name)), max(cells, len(g.Cells))
+	}
+	name = min(name, max(w/4, 6))
+	if name > 0 {
+		left = name + 1
+	}
+	cells = min(cells, max(w-left-2, 1))
+	return name, left, cells, max((w+3)/(left+cells+2+3), 1)
+}
+
+// needed is how many lines the groups take side by side.
+func (h *Heat) needed(w int) int {
+	_, _, cells, across := h.measure(w)
+	lines := 0
+	for from := 0; from < len(h.Groups); from += across {
+		tall := 1
+		for _, g := range h.Groups[from:min(from+across, len(h.Groups))] {
+			tall = max(tall, (len(g.Cells)+cells-1)/max(cells, 1))
+		}
+		lines += tall
+	}
+	return lines
+}
+
+// drawDense draws the cells behind each other.
+func (h *Heat) drawDense(c canvas.Canvas, t *theme.Theme) (hidden int) {
+	all := 0
+	for _, g := range h.Groups {
+		all += len(g.Cells)
+	}
+	marks := all+len(h.Groups) <= c.W*c.H
+	at := 0
+	for i, g := range h.Groups {
+		if marks && i > 0 {
+			if at%max(c.W, 1) != 0 {
+				c.PutRune(at%max(c.W, 1), at/max(c.W, 1)-h.Skip, t.Glyphs.Vertical, theme.Border)
+			}
+			at++
+		}
+		for _, cell := range g.Cells {
+			hidden += h.cell(c, at%max(c.W, 1), at/max(c.W, 1)-h.Skip, cell, t)
+			at++
+		}
+	}
+	h.lines = (at + c.W - 1) / max(c.W, 1)
+	return hidden
+}
+
 func (h *Heat) row(c canvas.Canvas, x, y int, cells []HeatCell, t *theme.Theme) (hidden int) {
 	c.PutRune(x, y, '[', theme.Border)
 	for i, cell := range cells {
-		r, style := t.Glyphs.Heat[min(max(cell.Level, 0), 4)], theme.Heat0+canvas.Style(min(max(cell.Level, 0), 4))
-		if cell.Sign != 0 {
-			r, style = cell.Sign, cell.Style
-		}
-		if cell.ID == h.Cursor && cell.ID != "" {
-			style |= canvas.Reverse
-		}
-		c.PutRune(x+1+i, y, r, style)
-		h.placed = append(h.placed, placedCell{cell.ID, x + 1 + i, y})
-		if y < 0 || y >= c.H || x+1+i >= c.W {
-			hidden++
-		}
+		hidden += h.cell(c, x+1+i, y, cell, t)
 	}
 	c.PutRune(x+1+len(cells), y, ']', theme.Border)
 	return hidden
+}
+
+// cell draws one cell and returns 1 when it is outside of the canvas.
+func (h *Heat) cell(c canvas.Canvas, x, y int, cell HeatCell, t *theme.Theme) (hidden int) {
+	r, style := t.Glyphs.Heat[min(max(cell.Level, 0), 4)], theme.Heat0+canvas.Style(min(max(cell.Level, 0), 4))
+	if cell.Sign != 0 {
+		r, style = cell.Sign, cell.Style
+	}
+	if cell.ID == h.Cursor && cell.ID != "" {
+		style |= canvas.Reverse
+	}
+	c.PutRune(x, y, r, style)
+	h.placed = append(h.placed, placedCell{cell.ID, x, y})
+	if y < 0 || y >= c.H || x >= c.W {
+		return 1
+	}
+	return 0
+}
+
+// Line is the line of the canvas in which a cell stood when it was drawn last, before
+// anything was scrolled away; -1 when it is not there.
+func (h *Heat) Line(id string) int {
+	for _, p := range h.placed {
+		if p.id == id {
+			return p.y + h.Skip
+		}
+	}
+	return -1
 }
 
 // Lines is how many lines the whole map took when it was drawn last.

@@ -1,0 +1,183 @@
+package nodes
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/noderow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+type column = widget.Column[*node]
+
+// deviceColumn is the place of the column of devices.
+const deviceColumn = 2
+
+func (n *Nodes) columns() []column {
+	text := func(of func(*node) string) func(*screen.Context, *node) (string, canvas.Style) {
+		return func(_ *screen.Context, row *node) (string, canvas.Style) { return of(row), theme.Plain }
+	}
+	byIdle := func(name func() corev1.ResourceName) func(a, b *node) int {
+		return func(a, b *node) int { return cmp.Compare(a.Idle.Of(name()), b.Idle.Of(name())) }
+	}
+	device := func() corev1.ResourceName { return n.device }
+	cpu := func() corev1.ResourceName { return corev1.ResourceCPU }
+	memory := func() corev1.ResourceName { return corev1.ResourceMemory }
+	return []column{
+		{Key: "NODE", Title: "NODE", Width: 8, Cell: func(_ *screen.Context, row *node) (string, canvas.Style) {
+			return noderow.Short(row.Name), theme.Plain
+		}, Compare: func(a, b *node) int { return cmp.Compare(n.place[a.Name], n.place[b.Name]) }},
+		{Key: "STATE", Title: "STATE", Width: 6, Narrow: 5, Cell: func(_ *screen.Context, row *node) (string, canvas.Style) {
+			return string(row.State), noderow.StateStyle(row.State)
+		}, Compare: func(a, b *node) int { return cmp.Compare(rank(a.State), rank(b.State)) }},
+		{Key: "GPU", Title: "GPU", Width: 12, Draw: n.drawUse(device, 8), Descending: true, Compare: byIdle(device)},
+		{Key: "CPU", Title: "CPU", Width: 18, Narrow: 14, From: 80, Draw: n.drawUse(cpu, 10), Descending: true, Compare: byIdle(cpu)},
+		{Key: "CPUS", Title: "CPU", Width: 9, Below: 80, Right: true, Cell: func(_ *screen.Context, row *node) (string, canvas.Style) {
+			return useText(row, corev1.ResourceCPU), theme.Plain
+		}, Compare: byIdle(cpu), Descending: true},
+		{Key: "MEM", Title: "MEM", Width: 15, Narrow: 14, From: 80, Draw: n.drawUse(memory, 8), Descending: true, Compare: byIdle(memory)},
+		{Key: "MEMORY", Title: "MEM", Width: 7, Below: 80, Right: true, Cell: func(_ *screen.Context, row *node) (string, canvas.Style) {
+			return useText(row, corev1.ResourceMemory), theme.Plain
+		}, Compare: byIdle(memory), Descending: true},
+		{Key: "PODS", Title: "PODS", Width: 4, Right: true, Descending: true, Cell: func(_ *screen.Context, row *node) (string, canvas.Style) {
+			if row.Unknown {
+				return "?", theme.Dim
+			}
+			return fmt.Sprint(len(row.Pods)), theme.Plain
+		}, Compare: func(a, b *node) int { return cmp.Compare(len(a.Pods), len(b.Pods)) }},
+		{Key: "IDLE", Title: "IDLE gpu/cpu/mem", Width: 22, From: 110, Cell: n.idleCell},
+		{Key: "LABELS", Title: "LABELS", Width: 14, From: 100, Cell: text(func(row *node) string { return n.labels.text(row) }),
+			Compare: func(a, b *node) int { return strings.Compare(n.labels.text(a), n.labels.text(b)) }},
+		{Key: "JOBS", Title: "JOBS", Width: 8, Flex: true, From: 80, Cell: jobsCell},
+		{Key: "RACK", Title: "RACK", Width: 10, Hidden: true, Cell: text(func(row *node) string { return row.Rack }), Compare: func(a, b *node) int { return strings.Compare(a.Rack, b.Rack) }},
+		{Key: "POOL", Title: "POOL", Width: 10, Hidden: true, Cell: text(func(row *node) string { return row.Pool }), Compare: func(a, b *node) int { return strings.Compare(a.Pool, b.Pool) }},
+		{Key: "HYPERNODE", Title: "HYPERNODE", Width: 12, Hidden: true, Cell: text(func(row *node) string { return strings.Join(row.HyperNodes, ">") })},
+		{Key: "STATUS", Title: "STATUS", Width: 24, Hidden: true, Cell: text(func(row *node) string { return row.Status })},
+		{Key: "TAINTS", Title: "TAINTS", Width: 24, Hidden: true, Cell: text(func(row *node) string { return strings.Join(row.Taints, ",") })},
+		{Key: "ADDRESS", Title: "ADDRESS", Width: 15, Hidden: true, Cell: text(func(row *node) string { return row.Address })},
+		{Key: "AGE", Title: "AGE", Width: 5, Hidden: true, Right: true, Ticks: true, Cell: func(ctx *screen.Context, row *node) (string, canvas.Style) {
+			return render.Age(ctx.Now, row.Created), theme.Plain
+		}, Compare: func(a, b *node) int { return b.Created.Compare(a.Created) }},
+	}
+}
+
+// fitColumns makes names as wide as the longest, and names the column of devices after what it shows.
+func (n *Nodes) fitColumns() {
+	widest := 6
+	for _, row := range n.all {
+		widest = max(widest, canvas.Width(noderow.Short(row.Name)))
+	}
+	n.table.Columns[0].Width, n.table.Columns[0].Narrow = min(widest, 24), min(widest, 15)
+	column := &n.table.Columns[deviceColumn]
+	column.Hidden, column.Title = n.device == "", strings.ToUpper(screen.ShortResource(string(n.device)))
+	for i := range n.table.Columns {
+		if n.table.Columns[i].Key != "IDLE" {
+			continue
+		}
+		n.table.Columns[i].Title = "IDLE cpu/mem"
+		if n.device != "" {
+			n.table.Columns[i].Title = "IDLE " + screen.ShortResource(string(n.device)) + "/cpu/mem"
+		}
+	}
+}
+
+// drawUse draws what of a resource is in use: a bar, and used/has in numbers.
+func (n *Nodes) drawUse(name func() corev1.ResourceName, cells int) func(*screen.Context, *node, canvas.Canvas) {
+	return func(ctx *screen.Context, row *node, c canvas.Canvas) {
+		used, has := noderow.Use(row, name())
+		bar := cells
+		if ctx.W < 100 && cells > 8 || name() == corev1.ResourceMemory && ctx.W < 100 {
+			bar = 6
+		}
+		if row.Unknown {
+			c.FitRight(bar+1, 0, c.W-bar-1, "?", theme.Dim)
+			return
+		}
+		if has == 0 {
+			c.FitRight(bar+1, 0, c.W-bar-1, "-", theme.Dim)
+			return
+		}
+		style := theme.Heat0 + canvas.Style(widget.HeatLevel(float64(used), float64(has)))
+		widget.Bar{Used: float64(used), Scale: float64(has), Style: style}.Draw(c, 0, 0, bar, ctx.Theme)
+		text := theme.Plain
+		if used == 0 {
+			text = theme.Dim
+		}
+		c.FitRight(bar+1, 0, c.W-bar-1, useText(row, name()), text)
+	}
+}
+
+// useText is used/has; of memory only what is used, for want of room.
+func useText(row *node, name corev1.ResourceName) string {
+	used, has := noderow.Use(row, name)
+	switch {
+	case row.Unknown:
+		return "?"
+	case name == corev1.ResourceMemory:
+		return render.Memory(used)
+	}
+	return render.Amount(name, used) + "/" + render.Amount(name, has)
+}
+
+func (n *Nodes) idleCell(_ *screen.Context, row *node) (string, canvas.Style) {
+	if row.Unknown {
+		return "?", theme.Dim
+	}
+	text := fmt.Sprintf("%4s / %s", render.Cores(row.Idle.MilliCPU), render.Memory(row.Idle.MemoryBytes))
+	if n.device != "" {
+		text = fmt.Sprintf("%d / %s", row.Idle.Of(n.device), text)
+	}
+	if !noderow.Takes(row) {
+		return text, theme.Dim
+	}
+	return text, theme.Plain
+}
+
+// jobsCell names the jobs on a node; those of a node that is down are lost.
+func jobsCell(_ *screen.Context, row *node) (string, canvas.Style) {
+	jobs := jobsOn(row)
+	if len(jobs) == 0 {
+		return "", theme.Plain
+	}
+	text := strings.Join(jobs[:min(len(jobs), 2)], ",")
+	if len(jobs) > 2 {
+		text += fmt.Sprintf(" +%d", len(jobs)-2)
+	}
+	if !row.Ready {
+		return "(" + text + " lost)", theme.Failed
+	}
+	return text, theme.Plain
+}
+
+// textTable is the list for the text twin.
+func (n *Nodes) textTable(ctx *screen.Context) *render.Table {
+	table := &render.Table{Header: []string{"NAME", "STATE", "STATUS", "CPU", "IDLE CPU", "MEMORY", "IDLE MEMORY"}}
+	devices := ctx.Snap.Resources[min(2, len(ctx.Snap.Resources)):]
+	for _, name := range devices {
+		short := strings.ToUpper(render.ShortResource(name))
+		table.Header = append(table.Header, short, "IDLE "+short)
+	}
+	table.Header = append(table.Header, "JOBS")
+	for _, row := range n.table.Rows() {
+		idle := func(text string) string {
+			if row.Unknown {
+				return "?"
+			}
+			return text
+		}
+		line := []string{row.Name, string(row.State), row.Status, render.Cores(row.Has.MilliCPU), idle(render.Cores(row.Idle.MilliCPU)),
+			render.Memory(row.Has.MemoryBytes), idle(render.Memory(row.Idle.MemoryBytes))}
+		for _, name := range devices {
+			line = append(line, fmt.Sprint(row.Has.Of(name)), idle(fmt.Sprint(row.Idle.Of(name))))
+		}
+		table.Rows = append(table.Rows, append(line, cmp.Or(strings.Join(jobsOn(row), ","), "-")))
+	}
+	return table
+}

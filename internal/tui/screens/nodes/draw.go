@@ -1,0 +1,209 @@
+package nodes
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/noderow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// Heights of what stands below the list.
+const (
+	roomForBoxes = 23 // of the body
+	podsLeast    = 6  // lines of the boxes
+	narrowFacts  = 3  // a line and two of facts
+)
+
+// Draw draws the heat map, or the list with the pods on the node under the cursor.
+func (n *Nodes) Draw(ctx *screen.Context, c canvas.Canvas) {
+	if resource := corev1.ResourceName(ctx.ShownResource()); resource != n.resource {
+		n.refresh(ctx, false)
+	}
+	if n.heat != nil {
+		n.drawHeat(ctx, c)
+		return
+	}
+	switch {
+	case ctx.W >= 100 && c.H >= roomForBoxes:
+		lower := max(min(c.H/3, max(len(n.pods.Rows())+4, podsLeast)), podsLeast)
+		list, rest := c.Cut(min(len(n.table.Rows())+n.groupLines()+1, c.H-lower))
+		if n.inPods && rest.H < c.H/2 {
+			list, rest = c.Cut(c.H / 2)
+		}
+		n.table.Draw(ctx, list, n.empty(ctx))
+		n.setPods(ctx)
+		n.drawBoxes(ctx, rest)
+	case n.inPods:
+		list, rest := c.Cut(c.H / 3)
+		n.table.Draw(ctx, list, n.empty(ctx))
+		n.setPods(ctx)
+		n.drawPods(ctx, rest)
+	case c.H >= narrowFacts+6:
+		list, rest := c.Cut(min(max(len(n.table.Rows())+n.groupLines()+1, 3), c.H-narrowFacts))
+		n.table.Draw(ctx, list, n.empty(ctx))
+		n.drawNarrow(ctx, rest)
+	default:
+		n.table.Draw(ctx, c, n.empty(ctx))
+	}
+}
+
+// groupLines is how many lines groups take at most.
+func (n *Nodes) groupLines() int {
+	if n.by == "" || n.by == noderow.Flat {
+		return 0
+	}
+	names := map[string]bool{}
+	for _, row := range n.table.Rows() {
+		names[noderow.Group(row, n.by)] = true
+	}
+	return len(names)
+}
+
+// empty says why there are no rows.
+func (n *Nodes) empty(ctx *screen.Context) string {
+	if hidden, ok := ctx.Snap.HiddenKind("nodes"); ok {
+		return "nodes are not shown: " + hidden.Why
+	}
+	if len(n.all) > 0 {
+		return "no node matches " + n.text + "   (esc clears)"
+	}
+	for _, l := range ctx.Snap.Loading {
+		if l.Kind == "nodes" {
+			return "nodes are loading ..."
+		}
+	}
+	if ctx.Snap.Connection.Link == "loading" {
+		return "nodes are loading ..."
+	}
+	return "the cluster has no nodes"
+}
+
+func (n *Nodes) drawPods(ctx *screen.Context, c canvas.Canvas) {
+	row := n.selected()
+	if row == nil || c.H < 2 {
+		return
+	}
+	widget.Rule(c, 0, ctx.Theme, "Pods on "+noderow.Short(row.Name), n.podsNote(ctx))
+	_, rest := c.Cut(1)
+	n.pods.Draw(ctx, rest, n.noPods(ctx))
+}
+
+func (n *Nodes) podsNote(ctx *screen.Context) string {
+	if hidden, ok := ctx.Snap.HiddenKind("pods"); ok {
+		if len(hidden.Namespaces) == 0 {
+			return "pods: not shown"
+		}
+		return "pods: own namespaces only"
+	}
+	if n.inPods {
+		return "enter opens the job, esc goes back"
+	}
+	return "tab"
+}
+
+func (n *Nodes) noPods(ctx *screen.Context) string {
+	if _, hidden := ctx.Snap.HiddenKind("pods"); hidden {
+		return "no pods that you may see"
+	}
+	return "no pods"
+}
+
+func (n *Nodes) drawBoxes(ctx *screen.Context, c canvas.Canvas) {
+	row := n.selected()
+	if row == nil {
+		return
+	}
+	facts := n.facts(ctx, row)
+	height := min(c.H, max(len(n.pods.Rows())+4, len(facts)+2, podsLeast))
+	left := c.W * 3 / 5
+	n.pods.Draw(ctx, widget.Box(c.Sub(0, 0, left, height), ctx.Theme, "Pods on "+noderow.Short(row.Name), n.podsNote(ctx)), n.noPods(ctx))
+	inside := widget.Box(c.Sub(left, 0, c.W-left, height), ctx.Theme, noderow.Short(row.Name), "")
+	y := 0
+	for _, one := range facts {
+		lines := []string{one.text}
+		if canvas.Width(one.text) > inside.W {
+			lines = render.Wrap(one.text, inside.W)
+		}
+		for _, line := range lines {
+			inside.Fit(0, y, inside.W, line, one.style)
+			y++
+		}
+	}
+}
+
+func (n *Nodes) drawNarrow(ctx *screen.Context, c canvas.Canvas) {
+	row := n.selected()
+	if row == nil {
+		return
+	}
+	widget.Rule(c, 0, ctx.Theme, "", "")
+	facts := n.facts(ctx, row)
+	if facts[0].style != theme.Failed {
+		facts[0].text = noderow.Short(row.Name) + "  " + facts[0].text
+	}
+	for i, one := range facts[:min(len(facts), c.H-1)] {
+		c.Fit(1, i+1, c.W-2, one.text, one.style)
+	}
+}
+
+// fact is a line of what is known of a node.
+type fact struct {
+	text  string
+	style canvas.Style
+}
+
+// facts are what is known of a node, the most important first.
+func (n *Nodes) facts(ctx *screen.Context, row *node) []fact {
+	var all []fact
+	add := func(style canvas.Style, text string) {
+		if text != "" {
+			all = append(all, fact{text, style})
+		}
+	}
+	has := []string{"cpu " + render.Cores(row.Has.MilliCPU), "mem " + render.Memory(row.Has.MemoryBytes)}
+	for _, name := range slices.Sorted(maps.Keys(row.Has.Devices)) {
+		has = append(has, fmt.Sprintf("%s %d", render.ShortResource(name), row.Has.Devices[name]))
+	}
+	if labels := n.labels.text(row); labels != "" {
+		has = append(has, labels)
+	}
+	condition := "Ready"
+	if !row.Ready {
+		condition = "not ready"
+		add(theme.Failed, strings.TrimSpace(condition+since(ctx, row)+": "+row.Problem))
+	}
+	add(theme.Plain, strings.Join(has, "  "))
+	if row.Ready {
+		condition += since(ctx, row)
+	}
+	cordon := "cordon: no"
+	if row.Cordoned {
+		cordon = "cordon: yes, no new pods come"
+	}
+	taints := "no taints"
+	if len(row.Taints) > 0 {
+		taints = "taints " + strings.Join(row.Taints, ", ")
+	}
+	add(theme.Plain, condition+"   "+cordon+"   "+taints)
+	add(theme.Plain, n.placeText(row))
+	add(theme.Dim, strings.TrimSpace(strings.Join([]string{row.Address, row.Status}, "  ")))
+	return all
+}
+
+// since is how long a node is in its condition.
+func since(ctx *screen.Context, row *node) string {
+	if row.Since.IsZero() {
+		return ""
+	}
+	return " " + render.Duration(max(ctx.Now.Sub(row.Since), time.Second))
+}

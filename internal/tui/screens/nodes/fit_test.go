@@ -1,0 +1,74 @@
+package nodes
+
+import (
+	"testing"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/tuitest"
+)
+
+// Five thousand nodes are seen at once on a screen of 160x50, in racks of 40 and of 8, and without any.
+func TestFiveThousandNodesFitTheScreen(t *testing.T) {
+	t.Parallel()
+	looks, err := theme.New("dark", theme.TrueColor, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, inRack := range map[string]int{"racks of 40": 40, "racks of 8": 8, "no racks": 0} {
+		snap, err := snapshot.Of(tuitest.Now, tuitest.Many(5000, 0)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range snap.Nodes {
+			row.Rack = ""
+			if inRack > 0 {
+				row.Rack = "r" + string(rune('a'+i/inRack%26)) + string(rune('a'+i/inRack/26))
+			}
+		}
+		ctx := &screen.Context{Snap: snap, Now: tuitest.Now, Theme: looks, W: 160, H: 50}
+		n := New("").(*Nodes)
+		n.Update(ctx, screen.Refresh{})
+		n.enterHeat(ctx)
+		body := canvas.New(160, 47, false) // without title, tabs and footer
+		n.Draw(ctx, body)
+		seen := map[string]bool{}
+		for y := range 47 {
+			for x := range 160 {
+				if id := n.heat.At(x, y); id != "" {
+					seen[id] = true
+				}
+			}
+		}
+		if len(seen) != 5000 || n.heat.Skip != 0 || n.heat.Lines() > n.heat.drawn.H {
+			t.Errorf("%s: %d of 5000 nodes are seen, in %d lines of %d, %d of which are scrolled away", name, len(seen), n.heat.Lines(), n.heat.drawn.H, n.heat.Skip)
+		}
+	}
+}
+
+// With fewer lines than the map takes, the cell under the cursor is seen wherever it is.
+func TestTheHeatMapScrollsToItsCursor(t *testing.T) {
+	t.Parallel()
+	looks, err := theme.New("mono", theme.NoColor, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := tuitest.World("many")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := &screen.Context{Snap: snap, Now: tuitest.Now, Theme: looks, W: 60, H: 15}
+	n := New("").(*Nodes)
+	n.Update(ctx, screen.Refresh{})
+	n.enterHeat(ctx)
+	for _, move := range []func(){n.heat.End, n.heat.Home, n.heat.End, func() { n.heat.Page(-1) }, func() { n.heat.aside(1) }} {
+		move()
+		n.Draw(ctx, canvas.New(60, 12, true))
+		line := n.heat.Line(n.heat.Cursor) - n.heat.Skip
+		if line < 0 || line >= n.heat.drawn.H {
+			t.Errorf("the cursor is on %s in line %d of %d", n.heat.Cursor, line, n.heat.drawn.H)
+		}
+	}
+}

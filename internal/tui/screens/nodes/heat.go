@@ -1,0 +1,202 @@
+package nodes
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/noderow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// heatMap is the map of all nodes that fills the screen.
+type heatMap struct {
+	widget.Heat
+	drawn canvas.Canvas
+}
+
+var _ widget.Rows = (*heatMap)(nil)
+
+func (h *heatMap) cursor() string { return h.Cursor }
+
+// Move goes n cells down, or up.
+func (h *heatMap) Move(n int) {
+	for range max(n, -n) {
+		h.Cursor = h.Step(0, n/max(n, -n))
+	}
+}
+
+// aside goes to the cell at the right or left.
+func (h *heatMap) aside(dx int) { h.Cursor = h.Step(dx, 0) }
+
+// Page goes half a screen of cells down, or up.
+func (h *heatMap) Page(n int) { h.Move(n * max(h.drawn.H/2, 1)) }
+
+// Home goes to the first cell.
+func (h *heatMap) Home() { h.end(0) }
+
+// End goes to the last cell.
+func (h *heatMap) End() { h.end(-1) }
+
+func (h *heatMap) end(at int) {
+	var ids []string
+	for _, g := range h.Groups {
+		for _, cell := range g.Cells {
+			ids = append(ids, cell.ID)
+		}
+	}
+	if len(ids) > 0 {
+		h.Cursor = ids[(at+len(ids))%len(ids)]
+	}
+}
+
+// What tables can do and a map cannot.
+func (h *heatMap) Mark()                                   {}
+func (h *heatMap) Range()                                  {}
+func (h *heatMap) MarkAll()                                {}
+func (h *heatMap) Escape() bool                            { return false }
+func (h *heatMap) NextSort(*screen.Context)                {}
+func (h *heatMap) Reverse()                                {}
+func (h *heatMap) Chooser(*screen.Context) []screen.Effect { return nil }
+
+// Mouse takes a click or the wheel in.
+func (h *heatMap) Mouse(_ *screen.Context, m screen.Mouse) (taken, open bool) {
+	return true, h.mouse(m)
+}
+
+func (h *heatMap) mouse(m screen.Mouse) (open bool) {
+	x, y, inside := h.drawn.Holds(m.X, m.Y)
+	switch {
+	case !inside:
+	case m.Kind == screen.WheelDown:
+		h.Move(3)
+	case m.Kind == screen.WheelUp:
+		h.Move(-3)
+	default:
+		if id := h.At(x, y); id != "" {
+			open = m.Kind == screen.DoubleClick && id == h.Cursor
+			h.Cursor = id
+		}
+	}
+	return open
+}
+
+// enterHeat opens the map, with the cursor on the node that the list has it on.
+func (n *Nodes) enterHeat(*screen.Context) []screen.Effect {
+	if n.heat != nil {
+		n.leaveHeat()
+		return nil
+	}
+	h := &heatMap{Heat: widget.Heat{Dense: true}}
+	if row := n.selected(); row != nil {
+		h.Cursor = row.Name
+	}
+	n.inPods, n.heat = false, h
+	n.fillHeat()
+	return nil
+}
+
+// fillHeat puts the nodes that are shown into the map.
+func (n *Nodes) fillHeat() {
+	n.heat.Groups = noderow.Groups(n.shown, n.heatBy(), n.resource)
+	if n.selected() == nil && len(n.shown) > 0 {
+		n.heat.Cursor = n.shown[0].Name
+	}
+}
+
+// leaveHeat goes back to the list, to the node that was looked at.
+func (n *Nodes) leaveHeat() {
+	at := n.heat.Cursor
+	n.heat = nil
+	n.table.Select(at)
+}
+
+// heatBy is what the cells stand together by.
+func (n *Nodes) heatBy() noderow.By {
+	if n.by != "" {
+		return n.by
+	}
+	return noderow.Offered(n.all)[0]
+}
+
+const heatFacts = 4 // lines below the map: a legend and what is known of the node under the cursor
+
+func (n *Nodes) drawHeat(ctx *screen.Context, c canvas.Canvas) {
+	h := n.heat
+	facts := min(heatFacts, c.H/3)
+	upper, lower := c.Cut(c.H - facts)
+	h.drawn = upper
+	n.fillHeat()
+	if len(n.shown) == 0 {
+		upper.Fit(2, 1, upper.W-2, n.empty(ctx), theme.Dim)
+		return
+	}
+	h.Draw(upper, ctx.Theme)
+	if skip := n.scroll(upper.H); skip != h.Skip {
+		h.Skip = skip
+		upper.Clear(0, 0, upper.W, upper.H)
+		h.Draw(upper, ctx.Theme)
+	}
+	n.drawHeatFacts(ctx, lower)
+}
+
+// scroll is how many lines are to be scrolled away so that the cell under the cursor is seen.
+func (n *Nodes) scroll(height int) int {
+	line, skip := n.heat.Line(n.heat.Cursor), n.heat.Skip
+	if line < 0 || n.heat.Lines() <= height {
+		return 0
+	}
+	skip = min(skip, line)
+	return min(max(skip, line-height+1), max(n.heat.Lines()-height, 0))
+}
+
+func (n *Nodes) drawHeatFacts(ctx *screen.Context, c canvas.Canvas) {
+	resource := screen.ShortResource(string(n.resource))
+	c.Fit(1, 0, c.W-2, noderow.Legend(resource, ctx.Theme.Glyphs), theme.Dim)
+	row := n.selected()
+	if row == nil {
+		return
+	}
+	x := c.Put(1, 1, noderow.Short(row.Name)+"  ", theme.Title)
+	x = c.Put(x, 1, string(row.State), noderow.StateStyle(row.State))
+	for _, name := range ctx.Snap.Resources {
+		x = c.Put(x, 1, fmt.Sprintf("  %s %s", screen.ShortResource(string(name)), fullText(row, name)), theme.Plain)
+	}
+	c.Put(x, 1, "  "+n.placeText(row), theme.Dim)
+	said := "no jobs"
+	if jobs := jobsOn(row); len(jobs) > 0 {
+		said = plural(len(jobs), "job") + ": " + strings.Join(jobs, ", ")
+	}
+	if row.Problem != "" {
+		said = row.Problem + "   " + said
+	}
+	c.Fit(1, 2, c.W-2, said, theme.Plain)
+}
+
+// fullText is used/has.
+func fullText(row *node, name corev1.ResourceName) string {
+	used, has := noderow.Use(row, name)
+	if row.Unknown {
+		return "?/" + renderAmount(name, has)
+	}
+	return renderAmount(name, used) + "/" + renderAmount(name, has)
+}
+
+// placeText says where a node stands: its hypernodes, rack and pool.
+func (n *Nodes) placeText(row *node) string {
+	var parts []string
+	if len(row.HyperNodes) > 0 {
+		parts = append(parts, "hypernode "+strings.Join(row.HyperNodes, " > "))
+	}
+	if row.Rack != "" {
+		parts = append(parts, "rack "+row.Rack)
+	}
+	if row.Pool != "" {
+		parts = append(parts, "pool "+row.Pool)
+	}
+	return strings.Join(parts, "  ")
+}

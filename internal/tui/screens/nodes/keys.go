@@ -1,0 +1,295 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/noderow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+// rowsIn is what the keys of tables go to: the heat map, the pods or the list.
+func rowsIn(s screen.Screen) widget.Rows {
+	n, ok := s.(*Nodes)
+	switch {
+	case !ok:
+		return nil
+	case n.heat != nil:
+		return n.heat
+	case n.inPods:
+		return &n.pods
+	}
+	return &n.table
+}
+
+// keyTable are the keys of the screen.
+func keyTable() []screen.Binding {
+	name := screen.Nodes
+	aside := func(dx int) func(*screen.Context, screen.Screen) []screen.Effect {
+		return screen.On(func(n *Nodes, _ *screen.Context) []screen.Effect {
+			if n.heat != nil {
+				n.heat.aside(dx)
+			}
+			return nil
+		})
+	}
+	own := []screen.Binding{
+		{Screen: name, Key: "enter", Name: "pods", Help: "go to the pods on the node; on a pod, open its job", Footer: 10, Do: screen.On((*Nodes).enter)},
+		{Screen: name, Key: "C", Name: "cordon", Help: "let no new pods come to the node, or let them come again; asks first", Footer: 20, Writes: true,
+			Guard: screen.When((*Nodes).cannotCordon), Do: screen.On((*Nodes).cordon)},
+		{Screen: name, Key: "D", Name: "drain", Help: "cordon the node and evict the pods on it; asks for its name", Footer: 21, Writes: true,
+			Guard: screen.When((*Nodes).cannotDrain), Do: screen.On((*Nodes).drain)},
+		{Screen: name, Key: "H", Name: "heat map", Help: "a map of all nodes, a cell each, on the whole screen; again: the list", Footer: 22, Do: screen.On((*Nodes).enterHeat)},
+		{Screen: name, Key: "g", Name: "group", Help: "put nodes together by hypernode, rack or pool, or not at all", Footer: 23, Do: screen.On((*Nodes).nextGroup)},
+		{Screen: name, Key: "m", Name: "metric", Help: "show the next resource, here and in the bars of queues", Footer: 24,
+			Do: func(ctx *screen.Context, _ screen.Screen) []screen.Effect {
+				return []screen.Effect{screen.SetResource{Resource: ctx.NextResource()}}
+			}},
+		{Screen: name, Key: "tab", Name: "pane", Help: "go between the nodes and the pods on the one under the cursor", Do: screen.On((*Nodes).nextPane)},
+		{Screen: name, Key: "left", Name: "left", Help: "the cell at the left, in the heat map", Do: aside(-1)},
+		{Screen: name, Key: "right", Name: "right", Help: "the cell at the right, in the heat map", Do: aside(1)},
+	}
+	return append(append(own, widget.RowKeys(name, rowsIn)...), widget.MarkKeys(name, rowsIn)...)
+}
+
+func (n *Nodes) enter(ctx *screen.Context) []screen.Effect {
+	switch {
+	case n.heat != nil:
+		n.leaveHeat()
+		n.setPods(ctx)
+	case n.inPods:
+		if pod, ok := n.pods.Selected(); ok && pod.JobUID != "" && ctx.Snap.Job(pod.JobUID) != nil {
+			return []screen.Effect{screen.Open{Screen: screen.Job, Target: string(pod.JobUID)}}
+		}
+		return []screen.Effect{screen.Notice{Text: "the pod is of no job"}}
+	default:
+		return n.nextPane(ctx)
+	}
+	return nil
+}
+
+func (n *Nodes) nextPane(ctx *screen.Context) []screen.Effect {
+	if n.heat != nil {
+		return nil
+	}
+	n.setPods(ctx)
+	n.inPods = !n.inPods && len(n.pods.Rows()) > 0
+	return nil
+}
+
+func (n *Nodes) nextGroup(ctx *screen.Context) []screen.Effect {
+	offered := noderow.Offered(n.all)
+	at := slices.Index(offered, n.by)
+	if n.heat != nil && n.by == "" {
+		at = slices.Index(offered, n.heatBy())
+	}
+	n.by = offered[(at+1)%len(offered)]
+	if n.by == noderow.Flat {
+		n.table.Group(nil, nil)
+		return nil
+	}
+	n.table.Group(func(row *node) string { return sortable(noderow.Group(row, n.by)) }, func(_ string, rows []*node) string { return n.heading(ctx, rows) })
+	return nil
+}
+
+// sortable turns a name into one that sorts as people do: numbers by their value, no name last.
+func sortable(name string) string {
+	if name == "" {
+		return "\uffff"
+	}
+	var key, digits strings.Builder
+	flush := func() {
+		if digits.Len() > 0 {
+			fmt.Fprintf(&key, "%012s", digits.String())
+			digits.Reset()
+		}
+	}
+	for _, r := range name {
+		if r >= '0' && r <= '9' {
+			digits.WriteRune(r)
+			continue
+		}
+		flush()
+		key.WriteRune(r)
+	}
+	flush()
+	return key.String()
+}
+
+// heading is the line above a group: its name, how its nodes are, and what is idle on them.
+func (n *Nodes) heading(_ *screen.Context, rows []*node) string {
+	name := noderow.Group(rows[0], n.by)
+	if name == "" {
+		name = "no " + string(n.by)
+	}
+	counts := noderow.Count(rows)
+	text := fmt.Sprintf("%s  %s", name, plural(len(rows), "node"))
+	for _, one := range []struct {
+		n    int
+		word string
+	}{{counts.Idle, "idle"}, {counts.Mixed, "mix"}, {counts.Full, "full"}, {counts.Drain, "drain"}, {counts.Down, "down"}} {
+		if one.n > 0 {
+			text += fmt.Sprintf("  %d %s", one.n, one.word)
+		}
+	}
+	has, idle := noderow.Totals(rows)
+	return text + fmt.Sprintf("   idle %s/%s %s", renderAmount(n.resource, idle.Of(n.resource)), renderAmount(n.resource, has.Of(n.resource)), screen.ShortResource(string(n.resource)))
+}
+
+// targets are the nodes that an action is for.
+func (n *Nodes) targets() []*node {
+	if n.heat == nil {
+		return n.table.Targets()
+	}
+	if row := n.selected(); row != nil {
+		return []*node{row}
+	}
+	return nil
+}
+
+func (n *Nodes) cannotCordon(ctx *screen.Context) string {
+	switch {
+	case len(n.targets()) == 0:
+		return "there is no node under the cursor"
+	case ctx.Actions == nil:
+		return "not connected: nothing can be changed"
+	}
+	return ""
+}
+
+func (n *Nodes) cannotDrain(ctx *screen.Context) string {
+	if why := n.cannotCordon(ctx); why != "" {
+		return why
+	}
+	if count := len(n.targets()); count > 1 {
+		return fmt.Sprintf("%d nodes are marked, and one is drained at a time; esc takes the marks away", count)
+	}
+	return ""
+}
+
+// cordon cordons the nodes that are not, or uncordons them when all are.
+func (n *Nodes) cordon(ctx *screen.Context) []screen.Effect {
+	verb, word := screen.Uncordon, "Uncordon"
+	targets := n.targets()
+	if open := slices.DeleteFunc(slices.Clone(targets), func(row *node) bool { return row.Cordoned }); len(open) > 0 {
+		verb, word, targets = screen.Cordon, "Cordon", open
+	}
+	names := make([]string, len(targets))
+	for i, row := range targets {
+		names[i] = row.Name
+	}
+	hostlist.Sort(names)
+	question := fmt.Sprintf("%s node %s?", word, names[0])
+	if len(names) > 1 {
+		question = fmt.Sprintf("%s %d nodes: %s?", word, len(names), hostlist.Compress(names))
+	}
+	line := "New pods may come again."
+	if verb == screen.Cordon {
+		line = "No new pods come; " + n.stay(targets)
+	}
+	actions := ctx.Actions
+	return []screen.Effect{screen.Ask{Question: question, Lines: []string{line}, Then: []screen.Effect{screen.Run{
+		Name: string(verb) + " " + hostlist.Compress(names),
+		Do: func(ctx context.Context) (string, error) {
+			said := ""
+			var problems []error
+			for _, name := range names {
+				one, err := actions.Node(ctx, verb, name)
+				if problems = append(problems, err); err == nil {
+					said = one
+				}
+			}
+			if len(names) > 1 {
+				said = fmt.Sprintf("%d nodes %sed", len(names), verb)
+			}
+			return said, errors.Join(problems...)
+		},
+	}}}}
+}
+
+// stay says what stays on nodes.
+func (n *Nodes) stay(targets []*node) string {
+	pods, jobs := held(targets)
+	switch {
+	case pods == 0:
+		return "there are no pods of jobs."
+	case pods == 1:
+		return "the 1 pod of 1 job stays."
+	}
+	return fmt.Sprintf("the %d pods of %s stay.", pods, plural(len(jobs), "job"))
+}
+
+// held counts the pods of jobs on nodes, and names the jobs.
+func held(targets []*node) (pods int, jobs []string) {
+	for _, row := range targets {
+		for _, p := range row.Pods {
+			if p.Job != "" {
+				pods++
+			}
+		}
+		for _, name := range jobsOn(row) {
+			if !slices.Contains(jobs, name) {
+				jobs = append(jobs, name)
+			}
+		}
+	}
+	return pods, jobs
+}
+
+// drain asks for the name, since all that runs on the node ends.
+func (n *Nodes) drain(ctx *screen.Context) []screen.Effect {
+	row, actions := n.targets()[0], ctx.Actions
+	lines := []string{"No new pods come, and there are no pods of jobs on it."}
+	if pods, jobs := held([]*node{row}); pods > 0 {
+		lines = []string{
+			fmt.Sprintf("No new pods come, and %s of %s are evicted:", plural(pods, "pod"), plural(len(jobs), "job")),
+			strings.Join(titles(ctx, row), ", "),
+			"What becomes of the jobs, their policies for evicted pods say.",
+		}
+		if pods == 1 {
+			lines[0] = "No new pods come, and 1 pod of 1 job is evicted:"
+		}
+	}
+	if others := len(row.Pods) - podsOfJobs(row); others > 0 {
+		lines = append(lines, plural(others, "other pod")+" go, too, but for those of daemon sets.")
+	}
+	return []screen.Effect{screen.Ask{Question: "Drain node " + row.Name + "?", Lines: lines, Expect: row.Name, Then: []screen.Effect{screen.Run{
+		Name: "drain " + row.Name, Do: func(ctx context.Context) (string, error) { return actions.Node(ctx, screen.Drain, row.Name) },
+	}}}}
+}
+
+func podsOfJobs(row *node) int {
+	pods, _ := held([]*node{row})
+	return pods
+}
+
+// titles are the jobs on a node with number and name.
+func titles(ctx *screen.Context, row *node) []string {
+	var all []string
+	for _, p := range row.Pods {
+		if p.Job == "" {
+			continue
+		}
+		title := strings.TrimSpace(p.JobID + " " + jobName(ctx, p))
+		if !slices.Contains(all, title) {
+			all = append(all, title)
+		}
+	}
+	if len(all) > 5 {
+		all = append(all[:5], fmt.Sprintf("and %d more", len(all)-5))
+	}
+	return all
+}
+
+func jobName(ctx *screen.Context, p *snapshot.Pod) string {
+	if job := ctx.Snap.Job(p.JobUID); job != nil {
+		return job.Title
+	}
+	return p.Job
+}

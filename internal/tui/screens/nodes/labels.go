@@ -1,0 +1,78 @@
+package nodes
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// labeller knows which labels tell nodes apart: those whose values are few, and more than one.
+type labeller struct {
+	names []string
+	texts map[string]string // by node
+}
+
+const (
+	mostLabels = 3
+	mostValues = 12
+)
+
+// said elsewhere, or nothing that a person looks for.
+var silent = []string{"kubernetes.io/hostname", "topology.", "rack", "zone", "beta.kubernetes.io/", "kubernetes.io/os", "kubernetes.io/arch", "failure-domain."}
+
+// learn looks at the labels of all nodes.
+func (l *labeller) learn(nodes []*node) {
+	values := map[string]map[string]int{}
+	for _, n := range nodes {
+		for name, value := range n.Labels {
+			if value == "" || slices.ContainsFunc(silent, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+				continue
+			}
+			if values[name] == nil {
+				values[name] = map[string]int{}
+			}
+			if len(values[name]) <= mostValues {
+				values[name][value]++
+			}
+		}
+	}
+	l.names, l.texts = nil, map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		several := len(values[name]) > 1 || len(values[name]) == 1 && total(values[name]) < len(nodes)
+		if several && len(values[name]) <= mostValues && (len(values[name]) < len(nodes) || len(nodes) <= 2) {
+			l.names = append(l.names, name)
+		}
+	}
+	slices.SortStableFunc(l.names, func(a, b string) int { return cmp.Compare(interest(a), interest(b)) })
+	l.names = l.names[:min(len(l.names), mostLabels)]
+	for _, n := range nodes {
+		var words []string
+		for _, name := range l.names {
+			if value := n.Labels[name]; value != "" {
+				words = append(words, value)
+			}
+		}
+		l.texts[n.Name] = strings.Join(words, " ")
+	}
+}
+
+func total(values map[string]int) (sum int) {
+	for _, n := range values {
+		sum += n
+	}
+	return sum
+}
+
+// interest puts what a device is called before pools, and both before the rest.
+func interest(name string) int {
+	switch {
+	case strings.Contains(name, "gpu"), strings.Contains(name, "accelerator"):
+		return 0
+	case strings.Contains(name, "pool"), strings.Contains(name, "instance-type"):
+		return 1
+	}
+	return 2
+}
+
+func (l *labeller) text(n *node) string { return l.texts[n.Name] }

@@ -1,0 +1,317 @@
+package nodes
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/room"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/filter"
+	"github.com/vc-batch/vc/internal/tui/noderow"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/widget"
+)
+
+type node = snapshot.Node
+
+// Nodes is the screen.
+type Nodes struct {
+	table  widget.Table[*node]
+	pods   widget.Table[*snapshot.Pod]
+	text   string
+	filter filter.Filter[*node]
+	target string // the node to begin at; "" is the first
+
+	all   []*node
+	shown []*node
+	// by is how nodes are put together; "" is not chosen yet: the list is flat, the heat map by what there is.
+	by     noderow.By
+	inPods bool // keys go to the table of pods
+	heat   *heatMap
+
+	resource corev1.ResourceName // that is shown and sorted by
+	device   corev1.ResourceName // of the column of devices; "" is none
+	labels   labeller
+	place    map[string]int // of names, in the order of people
+}
+
+// Spec is the screen in the table of screens.
+func Spec() screen.Spec {
+	return screen.Spec{Name: screen.Nodes, Tab: "Nodes", ShortTab: "Nodes", Number: "4", New: New, Keys: keyTable()}
+}
+
+// New makes the screen; target is the node to begin at.
+func New(target string) screen.Screen {
+	n := &Nodes{target: target}
+	n.table = widget.Table[*node]{
+		Columns: n.columns(), ID: func(row *node) string { return row.Name },
+		Default: n.byRoom, DefaultSort: "idle",
+	}
+	n.pods = widget.Table[*snapshot.Pod]{Columns: podColumns(), ID: func(p *snapshot.Pod) string { return string(p.UID) }, DefaultSort: "name"}
+	return n
+}
+
+// Name is the screen's.
+func (n *Nodes) Name() string { return screen.Nodes }
+
+// Crumb is what the path calls it.
+func (n *Nodes) Crumb(*screen.Context) string {
+	if n.heat != nil {
+		return "Nodes > Heat map"
+	}
+	return "Nodes"
+}
+
+// Note says how many nodes there are, in what order, and by what they stand together.
+func (n *Nodes) Note(ctx *screen.Context) string {
+	note := widget.Count(len(n.all)) + " nodes"
+	order := n.table.SortNote()
+	if order == "idle" {
+		order += " " + screen.ShortResource(ctx.ShownResource())
+	}
+	switch {
+	case ctx.W < 100:
+		return note
+	case n.heat != nil:
+		return note + "   metric: " + screen.ShortResource(ctx.ShownResource()) + " (m)   group: " + string(n.heatBy()) + " (g)"
+	case n.by == "":
+		return note + "   sort: " + order
+	}
+	return note + "   sort: " + order + "   group: " + string(n.by) + " (g)"
+}
+
+// Update takes an event in.
+func (n *Nodes) Update(ctx *screen.Context, e screen.Event) []screen.Effect {
+	switch e := e.(type) {
+	case screen.Refresh:
+		n.refresh(ctx, true)
+	case screen.Mouse:
+		return n.mouse(ctx, e)
+	}
+	return nil
+}
+
+func (n *Nodes) mouse(ctx *screen.Context, m screen.Mouse) []screen.Effect {
+	if n.heat != nil {
+		if n.heat.mouse(m) {
+			return n.enter(ctx)
+		}
+		return nil
+	}
+	if taken, open := n.pods.Mouse(ctx, m); taken {
+		n.inPods = true
+		if open {
+			return n.enter(ctx)
+		}
+		return nil
+	}
+	if taken, open := n.table.Mouse(ctx, m); taken {
+		n.inPods = false
+		if open {
+			return n.enter(ctx)
+		}
+	}
+	return nil
+}
+
+func (n *Nodes) refresh(ctx *screen.Context, lingering bool) {
+	n.all = ctx.Snap.Nodes
+	n.measure(ctx)
+	n.shown = n.all
+	if !n.filter.Empty() {
+		n.shown = nil
+		for _, row := range n.all {
+			if n.filter.Match(row) {
+				n.shown = append(n.shown, row)
+			}
+		}
+	}
+	n.table.SetRows(ctx.Now, n.shown, lingering)
+	if n.target != "" && n.table.Select(n.target) {
+		n.target = ""
+	}
+	n.setPods(ctx)
+	if n.heat != nil {
+		n.fillHeat()
+	}
+}
+
+// measure finds out what the columns show: the resource, the device, widths, labels.
+func (n *Nodes) measure(ctx *screen.Context) {
+	n.resource, n.device = corev1.ResourceName(ctx.ShownResource()), ""
+	for _, name := range ctx.Snap.Resources {
+		if name == corev1.ResourceCPU || name == corev1.ResourceMemory {
+			continue
+		}
+		if n.device == "" || name == n.resource {
+			n.device = name
+		}
+	}
+	if len(n.place) != len(n.all) || len(n.all) > 0 && n.missing() {
+		names := make([]string, len(n.all))
+		for i, row := range n.all {
+			names[i] = row.Name
+		}
+		hostlist.Sort(names)
+		n.place = make(map[string]int, len(names))
+		for i, name := range names {
+			n.place[name] = i
+		}
+		n.labels.learn(n.all)
+	}
+	n.fitColumns()
+}
+
+// missing says whether there is a node that has no place yet.
+func (n *Nodes) missing() bool {
+	return slices.ContainsFunc(n.all, func(row *node) bool { _, known := n.place[row.Name]; return !known })
+}
+
+// rank orders states: where something can start first, what is out of order last.
+func rank(state room.State) int {
+	switch state {
+	case room.StateIdle:
+		return 0
+	case room.StateMixed:
+		return 1
+	case room.StateDraining, room.StateDrained:
+		return 2
+	case room.StateFull:
+		return 3
+	}
+	return 4
+}
+
+// byRoom orders nodes by state, by what is idle of the resource that is shown, and by name.
+func (n *Nodes) byRoom(a, b *node) int {
+	return cmp.Or(cmp.Compare(rank(a.State), rank(b.State)), cmp.Compare(n.idle(b), n.idle(a)), cmp.Compare(n.place[a.Name], n.place[b.Name]))
+}
+
+func (n *Nodes) idle(row *node) int64 {
+	used, has := noderow.Use(row, n.resource)
+	return has - used
+}
+
+func (n *Nodes) setPods(ctx *screen.Context) {
+	var pods []*snapshot.Pod
+	if row := n.selected(); row != nil {
+		pods = row.Pods
+	}
+	n.pods.SetRows(ctx.Now, pods, false)
+}
+
+// selected is the node under the cursor; nil when there is none.
+func (n *Nodes) selected() *node {
+	if n.heat != nil {
+		for _, row := range n.shown {
+			if row.Name == n.heat.cursor() {
+				return row
+			}
+		}
+		return nil
+	}
+	if row, ok := n.table.Selected(); ok && !n.table.Gone(row) {
+		return row
+	}
+	return nil
+}
+
+// SetFilter takes a filter over.
+func (n *Nodes) SetFilter(ctx *screen.Context, text string) error {
+	parsed, err := fields.Parse(text)
+	if err != nil {
+		return err
+	}
+	n.text, n.filter = text, parsed
+	n.refresh(ctx, false)
+	return nil
+}
+
+// Matches counts the nodes.
+func (n *Nodes) Matches(*screen.Context) (shown, all int) { return len(n.shown), len(n.all) }
+
+// fields is what nodes can be filtered by.
+var fields = filter.Fields[*node]{
+	Words: []filter.Word[*node]{
+		{Key: "node", Also: []string{"name"}, Of: func(r *node) []string { return []string{r.Name} }},
+		{Key: "st", Also: []string{"state"}, Of: func(r *node) []string { return []string{string(r.State)} }},
+		{Key: "rack", Of: func(r *node) []string { return []string{r.Rack} }},
+		{Key: "pool", Of: func(r *node) []string { return []string{r.Pool} }},
+		{Key: "hypernode", Also: []string{"hn"}, Of: func(r *node) []string { return r.HyperNodes }},
+		{Key: "job", Of: jobsOn},
+		{Key: "taint", Of: func(r *node) []string { return r.Taints }},
+		{Key: "label", Of: func(r *node) []string {
+			var all []string
+			for name, value := range r.Labels {
+				all = append(all, name+"="+value)
+			}
+			return all
+		}},
+	},
+	Numbers: []filter.Number[*node]{
+		{Key: "gpu", Of: func(r *node) float64 { return devicesIdle(r) }},
+		{Key: "cpu", Of: func(r *node) float64 { return float64(r.Idle.MilliCPU) / 1000 }},
+		{Key: "mem", Also: []string{"memory"}, Of: func(r *node) float64 { return float64(r.Idle.MemoryBytes) / (1 << 30) }},
+		{Key: "pods", Of: func(r *node) float64 { return float64(len(r.Pods)) }},
+	},
+	Text: func(r *node) []string {
+		return append([]string{r.Name, string(r.State), r.Rack, r.Pool}, r.HyperNodes...)
+	},
+}
+
+// devicesIdle counts the devices of a node that nobody asked for.
+func devicesIdle(r *node) float64 {
+	sum := int64(0)
+	for _, amount := range r.Idle.Devices {
+		sum += amount
+	}
+	return float64(sum)
+}
+
+// Escape leaves the heat map, the pods, and takes marks away, one after the other.
+func (n *Nodes) Escape() bool {
+	switch {
+	case n.heat != nil:
+		n.leaveHeat()
+		return true
+	case n.inPods:
+		n.inPods = false
+		return true
+	}
+	return n.table.Escape()
+}
+
+// Twin is the list as `vcctl node list` prints it, with the state.
+func (n *Nodes) Twin(ctx *screen.Context) string {
+	var text strings.Builder
+	if err := n.textTable(ctx).Fprint(&text); err != nil || len(n.all) == 0 {
+		return "No nodes.\n"
+	}
+	return text.String()
+}
+
+// jobsOn are the jobs that have pods on a node: their numbers, or names where they have none.
+func jobsOn(row *node) []string {
+	var jobs []string
+	for _, p := range row.Pods {
+		if p.Job == "" {
+			continue
+		}
+		if name := cmp.Or(p.JobID, p.Job); !slices.Contains(jobs, name) {
+			jobs = append(jobs, name)
+		}
+	}
+	return jobs
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%s %ss", widget.Count(n), noun)
+}
