@@ -3,6 +3,7 @@ package screens
 
 import (
 	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screens/explain"
 	"github.com/vc-batch/vc/internal/tui/screens/job"
 	"github.com/vc-batch/vc/internal/tui/screens/jobs"
 	"github.com/vc-batch/vc/internal/tui/screens/overview"
@@ -11,5 +12,5 @@ import (
 
 // All are the screens.
 func All() []screen.Spec {
-	return []screen.Spec{overview.Spec(), jobs.Spec(), queues.Spec(), job.Spec()}
+	return []screen.Spec{overview.Spec(), jobs.Spec(), queues.Spec(), explain.Spec(), job.Spec()}
 }

@@ -35,6 +35,7 @@ func Worlds() []string { return []string{"normal", "few", "empty", "loading", "d
 //	loading       the first lists are on their way
 //	disconnected  normal, since twelve seconds without a connection
 //	many          1,000 nodes, 10,000 jobs
+//	various       few with a job of each kind that is rare; only where it is named
 //
 // For scripts there is one more: later, which is few after eval ended and train lost a pod.
 func World(name string) (*snapshot.Snapshot, error) {
@@ -67,6 +68,8 @@ func makeWorld(name string) (*snapshot.Snapshot, error) {
 		objects = Few()
 	case "later":
 		objects = Later()
+	case "various":
+		objects = Various()
 	case "many":
 		objects = Many(1000, 10000)
 	case "empty":
