@@ -10,6 +10,9 @@ const (
 	JobTitle = OurPrefix + "job-name"
 )
 
+// Account is the label of a job with the account that it was submitted for.
+const Account = OurPrefix + "account"
+
 // Slurm is the annotation of a job with what was asked for in Slurm's words, as JSON.
 const Slurm = OurPrefix + "slurm"
 

@@ -8,6 +8,7 @@ import (
 
 // ours are all keys that begin with OurPrefix.
 var ours = []string{
+	Account,
 	RunningEstimate, Backfill, User, TakenOver, QueueState, ElasticCluster, NodeKind, NumaCPUs, JobID, JobIDWas, JobTitle, Hold, Begin, Dependency,
 	KillOnInvalidDependency, Array, ArrayLimit, ArrayCancelled, ArrayIndex, ElementID, Restarts, KeepFinished, CancelledBy, Slurm,
 }

@@ -18,6 +18,7 @@ type Options struct {
 	QOS     string `json:"qos,omitempty"`
 	Comment string `json:"comment,omitempty"`
 	WCKey   string `json:"wckey,omitempty"`
+	Extra   string `json:"extra,omitempty"`
 	// WorkDir, StdOut, StdErr and StdIn are paths; the patterns of file names are kept as they are.
 	WorkDir string `json:"workDir,omitempty"`
 	StdOut  string `json:"stdOut,omitempty"`

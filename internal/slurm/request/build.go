@@ -24,6 +24,8 @@ type Input struct {
 	Now  time.Time
 	// Ignore names refused options that are only to be warned about.
 	Ignore []string
+	// Effective names options that have no effect elsewhere and do have one here.
+	Effective []string
 }
 
 // Build puts a request together. Warnings are lines without the program's name. The error joins one fault.Error for each mistake.
@@ -45,7 +47,7 @@ func Build(in Input) (r *Request, warnings []string, err error) {
 	}
 	r.dropOverruled()
 	problems = append(problems, r.conflicts()...)
-	warnings, refusals := r.judge(in.Ignore)
+	warnings, refusals := r.judge(in.Ignore, in.Effective)
 	return r, warnings, errors.Join(append(problems, refusals...)...)
 }
 
@@ -179,11 +181,11 @@ func (r *Request) conflicts() []error {
 }
 
 // judge warns of what has no effect and refuses what cannot be had.
-func (r *Request) judge(ignore []string) (warnings []string, refusals []error) {
+func (r *Request) judge(ignore, effective []string) (warnings []string, refusals []error) {
 	for i := range Options {
 		o := &Options[i]
 		s, given := r.Given[o.Long]
-		if !given || s.Option != o || o.Class == Mapped {
+		if !given || s.Option != o || o.Class == Mapped || slices.Contains(effective, o.Long) {
 			continue
 		}
 		if o.Class == Refused && !slices.Contains(ignore, o.Long) {

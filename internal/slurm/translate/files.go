@@ -1,0 +1,194 @@
+package translate
+
+import (
+	"path/filepath"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// files says where the script starts and where its output goes.
+func (b *builder) files() {
+	r := b.r
+	b.spec.SubmitDir, b.spec.SubmitHost, b.spec.Append = b.Dir, b.Host, r.Append
+	b.by("open-mode", "launch.append")
+	dir := b.workDir()
+	b.asked.WorkDir = dir
+	if b.Interactive {
+		return
+	}
+	output := r.Output
+	switch {
+	case output != "":
+	case r.Array != nil:
+		output = "slurm-%A_%a.out"
+	default:
+		output = "slurm-%j.out"
+	}
+	b.asked.StdOut = absolute(dir, output)
+	b.asked.StdErr, b.asked.StdIn = b.asked.StdOut, "/dev/null"
+	b.spec.Output = b.file("output", dir, output)
+	if r.Error != "" {
+		b.asked.StdErr = absolute(dir, r.Error)
+		b.spec.Error = b.file("error", dir, r.Error)
+	}
+	if r.Input != "" {
+		b.asked.StdIn = absolute(dir, r.Input)
+		b.spec.Input = b.file("input", dir, r.Input)
+	}
+}
+
+// workDir is the directory of the submitting machine that the script starts in; the launcher gets it as it is in the pod.
+func (b *builder) workDir() string {
+	r := b.r
+	dir := b.Dir
+	if r.Chdir != "" {
+		dir = absolute(b.Dir, r.Chdir)
+	}
+	_, inside, covered := b.p.Covering(dir)
+	switch {
+	case r.ContainerWorkdir != "":
+		b.spec.WorkDir = r.ContainerWorkdir
+	case covered:
+		b.spec.WorkDir = inside
+	case r.Chdir != "":
+		b.fail(fault.Errorf("volumes cover "+b.covered()+"; --container-workdir is a directory of the image", "--chdir=%s is on no volume of the site's profile", r.Chdir))
+	}
+	b.by("chdir", "launch.workDir")
+	b.by("container-workdir", "launch.workDir")
+	return dir
+}
+
+// covered lists the directories that volumes cover.
+func (b *builder) covered() string {
+	var all []string
+	for _, v := range b.p.Volumes {
+		if len(v.Paths) == 0 {
+			all = append(all, v.MountPath)
+		}
+		all = append(all, v.Paths...)
+	}
+	if len(all) == 0 {
+		return "nothing"
+	}
+	return join(all)
+}
+
+func absolute(dir, file string) string {
+	if strings.HasPrefix(file, `\`) { // no patterns are expanded
+		return `\` + absolute(dir, strings.TrimPrefix(file, `\`))
+	}
+	if filepath.IsAbs(file) || dir == "" {
+		return filepath.Clean(file)
+	}
+	return filepath.Join(dir, file)
+}
+
+// file is a file name as the launcher uses it: on a volume, or empty, and then it says so.
+func (b *builder) file(option, dir, pattern string) string {
+	element := 0
+	if b.r.Array == nil {
+		element = -1
+	}
+	if _, err := (launch.Names{ArrayIndex: element}).Expand(pattern); err != nil {
+		b.fail(fault.Errorf(err.Error(), "Invalid --%s specification", option))
+		return ""
+	}
+	full := absolute(dir, pattern)
+	plain := strings.TrimPrefix(full, `\`)
+	b.by(option, "launch."+option)
+	if strings.HasPrefix(plain, "/dev/") {
+		return full
+	}
+	fixed, _, _ := strings.Cut(plain, "%")
+	v, inside, covered := b.p.Covering(filepath.Dir(fixed + "x"))
+	switch {
+	case covered && (option == "input" || !v.ReadOnly):
+		rest := strings.TrimPrefix(strings.TrimPrefix(plain, filepath.Dir(fixed+"x")), "/")
+		return full[:len(full)-len(plain)] + filepath.Join(inside, rest)
+	case option == "input":
+		b.fail(fault.Errorf("volumes cover "+b.covered(), "--input=%s is on no volume of the site's profile", pattern))
+	case option == "output":
+		b.notes = append(b.notes, "no shared volume covers "+filepath.Dir(plain)+"; output is in the pod log")
+	default:
+		b.warnings = append(b.warnings, "--"+option+"="+pattern+": no shared volume covers "+filepath.Dir(plain)+"; it is in the pod log")
+	}
+	return ""
+}
+
+// image is the container's.
+func (b *builder) image() string {
+	image := b.r.Image
+	if image == "" {
+		image = b.p.DefaultImage
+	}
+	if image == "" && b.Facts.Helper {
+		return processImage
+	}
+	if image == "" {
+		b.fail(fault.Errorf("", "no image: give --container-image, SBATCH_CONTAINER_IMAGE, or set defaultImage in ConfigMap slurm-profile"))
+	}
+	if strings.HasSuffix(image, ".sqsh") || strings.HasPrefix(image, "/") {
+		b.fail(fault.Errorf("push it to a registry, and name it as registry/name:tag", "--container-image=%s: squashfs files cannot be run here", image))
+	}
+	return strings.Replace(strings.TrimPrefix(image, "docker://"), "#", "/", 1)
+}
+
+// processImage stands where nodes run the machine's own programs and look at no image.
+const processImage = "this-machine"
+
+// defaultTools is the image with the helper.
+const defaultTools = "ghcr.io/vc-batch/vcd:latest"
+
+func (b *builder) toolsImage() string {
+	if b.p.ToolsImage != "" {
+		return b.p.ToolsImage
+	}
+	return defaultTools
+}
+
+// mounts are the profile's volumes, and those directories of them that are wanted at other places.
+func (b *builder) mounts() {
+	type extra struct{ source, target, mode string }
+	var extras []extra
+	for word := range strings.SplitSeq(b.r.Mounts, ",") {
+		if word == "" {
+			continue
+		}
+		parts := strings.Split(word, ":")
+		e := extra{source: parts[0], target: parts[0]}
+		if len(parts) > 1 {
+			e.target = parts[1]
+		}
+		if len(parts) > 2 {
+			e.mode = parts[2]
+		}
+		if !filepath.IsAbs(e.source) || !filepath.IsAbs(e.target) || len(parts) > 3 || e.mode != "" && e.mode != "ro" && e.mode != "rw" {
+			b.fail(fault.Errorf("write SOURCE:TARGET or SOURCE:TARGET:ro with absolute paths, and commas between", "Invalid --container-mounts specification"))
+			continue
+		}
+		if _, _, ok := b.p.Covering(e.source); !ok {
+			b.fail(fault.Errorf("volumes cover "+b.covered(), "--container-mounts: %s is on no volume of the site's profile", e.source))
+			continue
+		}
+		extras = append(extras, e)
+	}
+	b.each(func(pod *corev1.PodSpec) {
+		main := &pod.Containers[0]
+		for i := range b.p.Volumes {
+			v := &b.p.Volumes[i]
+			pod.Volumes = append(pod.Volumes, corev1.Volume{Name: v.Name, VolumeSource: *v.VolumeSource.DeepCopy()})
+			main.VolumeMounts = append(main.VolumeMounts, corev1.VolumeMount{Name: v.Name, MountPath: v.MountPath, ReadOnly: v.ReadOnly})
+		}
+		for _, e := range extras {
+			v, inside, _ := b.p.Covering(e.source)
+			sub := strings.TrimPrefix(strings.TrimPrefix(inside, v.MountPath), "/")
+			main.VolumeMounts = append(main.VolumeMounts, corev1.VolumeMount{Name: v.Name, MountPath: e.target, SubPath: sub, ReadOnly: v.ReadOnly || e.mode == "ro"})
+		}
+	})
+	b.by("container-mounts", b.eachField("containers[0].volumeMounts")...)
+	b.by("no-container-mount-home")
+}

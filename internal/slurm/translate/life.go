@@ -1,0 +1,271 @@
+package translate
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/slurm/asked"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+const (
+	// keepSeconds is how long an ended job is kept: sacct needs it.
+	keepSeconds = 7 * 24 * 3600
+	// maxRequeue is how often a job may start again; Slurm has no limit.
+	maxRequeue = 1000
+)
+
+// partition finds the queue.
+func (b *builder) partition() {
+	name := b.r.Partition
+	account, knownAccount := b.p.Accounts[b.r.Account]
+	if b.r.Account != "" && len(b.p.Accounts) > 0 && !knownAccount {
+		b.fail(fault.Errorf("", "Batch job submission failed: Invalid account or account/partition combination specified"))
+	}
+	if name == "" && account.Queue == "" {
+		name = b.p.DefaultPartition
+	}
+	queue := b.p.Partitions[name].Queue
+	switch {
+	case queue != "":
+	case name != "":
+		queue = name
+	case account.Queue != "":
+		queue = account.Queue
+	default:
+		queue = keys.DefaultQueue
+	}
+	if name == "" {
+		name = queue
+	}
+	b.r.Partition = name
+	b.spec.Partition, b.spec.Account, b.asked.Account = name, b.r.Account, b.r.Account
+	b.job.Spec.Queue = queue
+	if account.Namespace != "" {
+		b.Namespace, b.job.Namespace = account.Namespace, account.Namespace
+		b.by("account", "metadata.namespace")
+	}
+	if b.r.Account != "" {
+		b.job.Labels[keys.Account] = labelValue(b.r.Account)
+		b.by("account", path("metadata.labels", keys.Account))
+	}
+	b.by("partition", "spec.queue")
+	b.knownQueue(queue)
+	if part := b.p.Partitions[name]; part.MaxNodes > 0 && b.r.Nodes != nil && b.r.Nodes.Min > part.MaxNodes {
+		b.fail(fault.Errorf("partition "+name+" has a limit of "+itoa(part.MaxNodes), "Batch job submission failed: Node count specification invalid"))
+	}
+}
+
+// knownQueue refuses a queue that is not there.
+func (b *builder) knownQueue(queue string) {
+	if b.Facts.Queues == nil || slices.ContainsFunc(b.Facts.Queues, func(q Queue) bool { return q.Name == queue }) {
+		return
+	}
+	var open []string
+	for _, q := range b.Facts.Queues {
+		if q.Open && q.Name != keys.RootQueue {
+			open = append(open, q.Name)
+		}
+	}
+	slices.Sort(open)
+	b.fail(fault.Errorf("open queues: "+join(open), "Batch job submission failed: Invalid partition name specified"))
+}
+
+// priority finds the priority class.
+func (b *builder) priority() {
+	if b.r.QOS == "" {
+		return
+	}
+	class, mapped := b.p.QOS[b.r.QOS]
+	if !mapped {
+		class = b.r.QOS
+	}
+	if b.Facts.Classes != nil && !slices.Contains(b.Facts.Classes, class) {
+		known := slices.Clone(b.Facts.Classes)
+		for name := range b.p.QOS {
+			known = append(known, name)
+		}
+		slices.Sort(known)
+		b.fail(fault.Errorf("known: "+join(slices.Compact(known)), "Batch job submission failed: Invalid qos specification"))
+	}
+	b.job.Spec.PriorityClassName = class
+	b.spec.QOS, b.asked.QOS = b.r.QOS, b.r.QOS
+	b.by("qos", "spec.priorityClassName")
+}
+
+// gates are what the job waits for before it starts.
+func (b *builder) gates() {
+	set := func(option, key, text string) {
+		b.job.Annotations[key] = text
+		b.by(option, path("metadata.annotations", key))
+	}
+	if b.r.Hold {
+		set("hold", keys.Hold, keys.HoldUser)
+	}
+	if b.r.Begin != nil {
+		set("begin", keys.Begin, b.r.Begin.Format(time.RFC3339))
+	}
+	if b.r.Dependency != "" {
+		if _, err := batchv1alpha1.ParseDependency(b.r.Dependency, b.Namespace); err != nil {
+			b.fail(fault.Errorf(err.Error(), "Batch job submission failed: Job dependency problem"))
+		}
+		set("dependency", keys.Dependency, b.r.Dependency)
+		b.spec.Dependency = b.r.Dependency
+	}
+	if b.r.KillOnInvalidDependency {
+		set("kill-on-invalid-dep", keys.KillOnInvalidDependency, "true")
+	}
+	b.by("kill-on-invalid-dep")
+}
+
+// life says how long the job may run, what ends it, and what starts it again.
+func (b *builder) life() {
+	b.limit()
+	keep, requeues := int32(keepSeconds), int32(maxRequeue)
+	if b.p.KeepSeconds > 0 {
+		keep = b.p.KeepSeconds
+	}
+	if b.p.MaxRequeue != nil {
+		requeues = *b.p.MaxRequeue
+	}
+	b.job.Spec.TTLSecondsAfterFinished, b.job.Spec.MaxRetry = &keep, requeues
+	b.asked.Requeue = b.r.Requeue == nil || *b.r.Requeue
+	if b.r.Array != nil {
+		b.arrayPolicies()
+	} else {
+		b.jobPolicies()
+	}
+	if s := b.r.Signal; s != nil {
+		b.spec.Signal = &launch.Signal{Number: s.Number, Seconds: s.Before, Batch: s.Batch}
+		b.by("signal", "launch.signal")
+		if b.spec.TimeLimit == 0 {
+			b.notes = append(b.notes, "--signal="+s.String()+" is sent before the time is over, and there is no --time")
+		}
+	}
+}
+
+func (b *builder) jobPolicies() {
+	evicted := busv1alpha1.RestartJobAction
+	if !b.asked.Requeue {
+		evicted = busv1alpha1.TerminateJobAction
+	}
+	b.job.Spec.Policies = []batchv1alpha1.LifecyclePolicy{{Event: busv1alpha1.PodEvictedEvent, Action: evicted}}
+	b.by("requeue", "spec.policies[0].action")
+	b.by("no-requeue", "spec.policies[0].action")
+	tasks := b.job.Spec.Tasks
+	tasks[0].Policies = []batchv1alpha1.LifecyclePolicy{
+		{ExitCode: new(int32(launch.ExitRequeue)), Action: busv1alpha1.RestartJobAction},
+		{ExitCode: new(int32(launch.ExitCancelled)), Action: busv1alpha1.TerminateJobAction},
+		{Event: busv1alpha1.TaskCompletedEvent, Action: busv1alpha1.CompleteJobAction},
+		{Event: busv1alpha1.PodFailedEvent, Action: busv1alpha1.TerminateJobAction},
+	}
+	if len(tasks) > 1 && !b.r.NoKill {
+		tasks[1].Policies = []batchv1alpha1.LifecyclePolicy{{Event: busv1alpha1.PodFailedEvent, Action: busv1alpha1.TerminateJobAction}}
+	}
+	b.by("no-kill", "spec.tasks[1].policies")
+}
+
+// arrayPolicies let elements fail one by one.
+func (b *builder) arrayPolicies() {
+	again := busv1alpha1.RestartPodAction
+	if b.size.nodes > 1 {
+		again = busv1alpha1.RestartPartitionAction
+	}
+	policies := []batchv1alpha1.LifecyclePolicy{{ExitCode: new(int32(launch.ExitRequeue)), Action: again}}
+	if b.asked.Requeue {
+		policies = append(policies, batchv1alpha1.LifecyclePolicy{Event: busv1alpha1.PodEvictedEvent, Action: again})
+	}
+	b.job.Spec.Tasks[0].Policies = policies
+	b.by("requeue", "spec.tasks[0].policies")
+	b.by("no-requeue", "spec.tasks[0].policies")
+}
+
+// limit is the time limit: as asked for, or the profile's.
+func (b *builder) limit() {
+	part := b.p.Partitions[b.r.Partition]
+	limit := value.Unlimited
+	for _, text := range []string{b.p.DefaultTime, part.DefaultTime} {
+		if text != "" {
+			limit = b.minutes(text)
+		}
+	}
+	if b.r.Time != nil {
+		limit = *b.r.Time
+	}
+	most := value.Unlimited
+	for _, text := range []string{b.p.MaxTime, part.MaxTime} {
+		if text != "" {
+			most = b.minutes(text)
+		}
+	}
+	switch {
+	case most > 0 && limit < 0 && b.r.Time == nil:
+		limit = most
+	case most > 0 && (limit < 0 || limit > most):
+		b.fail(fault.Errorf("the longest is "+most.String(), "Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)"))
+	}
+	if limit < 0 {
+		b.by("time")
+		return
+	}
+	seconds := int64(limit) * 60
+	b.spec.TimeLimit = seconds
+	b.job.Spec.RunningEstimate = &metav1.Duration{Duration: limit.Duration()}
+	b.each(func(pod *corev1.PodSpec) { pod.ActiveDeadlineSeconds = &seconds })
+	b.by("time", append([]string{"spec.runningEstimate"}, b.eachField("activeDeadlineSeconds")...)...)
+}
+
+// minutes reads a time of the profile, which has been checked.
+func (b *builder) minutes(text string) value.Minutes {
+	m, err := value.ParseTime(text)
+	if err != nil {
+		b.fail(err)
+	}
+	return m
+}
+
+// remember keeps with the job what was asked for and what its fields do not say.
+func (b *builder) remember() {
+	r, o := b.r, &b.asked
+	o.Comment, o.WCKey, o.Extra, o.MailUser, o.MailType = r.Comment, r.WCKey, r.Extra, r.MailUser, r.MailType
+	o.SubmitHost, o.SubmitLine = b.Host, b.Line
+	o.Command = strings.Join(append([]string{b.Title}, b.Args...), " ")
+	o.Features, o.Exclusive = r.Constraint.String(), r.Exclusive != ""
+	o.Tasks, o.TasksPerNode, o.CPUsPerTask = int(b.size.tasks), int(r.TasksPerNode), int(max(r.CPUsPerTask, 1))
+	o.MemPerNode, o.MemPerCPU = int64(b.size.memory), b.spec.MemPerCPU
+	if o.MemPerCPU > 0 {
+		o.MemPerNode = 0
+	}
+	var words []string
+	for _, g := range b.size.gres {
+		words = append(words, g.String())
+	}
+	o.Gres = strings.Join(words, ",")
+	for _, option := range []string{"comment", "wckey", "extra", "mail-type", "mail-user"} {
+		b.by(option, path("metadata.annotations", keys.Slurm))
+	}
+	if (r.MailType != "" || r.MailUser != "") && b.p.MailNotifier == "" && !strings.EqualFold(r.MailType, "NONE") {
+		b.warn("mail-type", "mail-user")
+	}
+	asked.Write(b.job, *o)
+}
+
+// warn tells that the first of these options that was given has no effect.
+func (b *builder) warn(options ...string) {
+	for _, name := range options {
+		if s, given := b.r.Given[name]; given {
+			b.warnings = append(b.warnings, s.String()+" has no effect here"+s.From.String())
+			return
+		}
+	}
+}

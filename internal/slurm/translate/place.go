@@ -1,0 +1,216 @@
+package translate
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+// place says on which nodes the pods may be, and how they keep to each other.
+func (b *builder) place() {
+	affinity := &corev1.Affinity{}
+	b.nodes(affinity)
+	b.neighbours(affinity)
+	if affinity.NodeAffinity != nil || affinity.PodAntiAffinity != nil {
+		b.each(func(pod *corev1.PodSpec) { pod.Affinity = affinity.DeepCopy() })
+	}
+	b.topology()
+	b.numa()
+}
+
+// nodes are the conditions on nodes: lists, features, types of devices.
+func (b *builder) nodes(affinity *corev1.Affinity) {
+	const required = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+	var all []corev1.NodeSelectorRequirement
+	if list := b.r.Nodelist; len(list) > 0 {
+		all = append(all, corev1.NodeSelectorRequirement{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: list})
+		b.asked.Nodes = hostlist.Compress(list)
+		if b.size.least > len(list) {
+			b.fail(fault.Errorf("name more nodes, or ask for fewer", "--nodes=%d is more than --nodelist names (%d)", b.size.least, len(list)))
+		}
+		b.by("nodelist", b.eachField(required)...)
+		b.by("nodefile", b.eachField(required)...)
+	}
+	if list := b.r.Exclude; len(list) > 0 {
+		all = append(all, corev1.NodeSelectorRequirement{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpNotIn, Values: list})
+		b.asked.Exclude = hostlist.Compress(list)
+		b.by("exclude", b.eachField(required)...)
+	}
+	all = append(all, b.typesOfGres(required)...)
+	terms := []corev1.NodeSelectorTerm{{MatchExpressions: all}}
+	if len(b.r.Constraint) > 0 {
+		terms = nil
+		for _, features := range b.r.Constraint {
+			terms = append(terms, corev1.NodeSelectorTerm{MatchExpressions: append(slices.Clone(all), b.labelsOf(features)...)})
+		}
+		b.by("constraint", b.eachField(required)...)
+	}
+	if len(terms[0].MatchExpressions) > 0 {
+		affinity.NodeAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms}}
+	}
+	b.prefer(affinity)
+}
+
+func (b *builder) prefer(affinity *corev1.Affinity) {
+	for _, features := range b.r.Prefer {
+		if affinity.NodeAffinity == nil {
+			affinity.NodeAffinity = &corev1.NodeAffinity{}
+		}
+		affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution = append(affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution,
+			corev1.PreferredSchedulingTerm{Weight: 100, Preference: corev1.NodeSelectorTerm{MatchExpressions: b.labelsOf(features)}})
+	}
+	b.by("prefer", b.eachField("affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution")...)
+}
+
+// labelsOf are the labels that features stand for.
+func (b *builder) labelsOf(features []string) []corev1.NodeSelectorRequirement {
+	var all []corev1.NodeSelectorRequirement
+	for _, feature := range features {
+		labels, known := b.p.Features[feature]
+		if !known {
+			var names []string
+			for name := range b.p.Features {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			hint := "the site's profile names none; features there are labels of nodes"
+			if len(names) > 0 {
+				hint = "features: " + join(names)
+			}
+			b.fail(fault.Errorf(hint, "Batch job submission failed: Invalid feature specification: %s", feature))
+			continue
+		}
+		all = append(all, requirements(labels)...)
+	}
+	return all
+}
+
+// requirements are labels as conditions; a value may list several with commas between.
+func requirements(labels map[string]string) []corev1.NodeSelectorRequirement {
+	var all []corev1.NodeSelectorRequirement
+	for key, value := range labels {
+		all = append(all, corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: strings.Split(value, ",")})
+	}
+	slices.SortFunc(all, func(a, b corev1.NodeSelectorRequirement) int { return strings.Compare(a.Key, b.Key) })
+	return all
+}
+
+// typesOfGres are the labels of nodes with the types of devices that are asked for.
+func (b *builder) typesOfGres(required string) []corev1.NodeSelectorRequirement {
+	var all []corev1.NodeSelectorRequirement
+	for _, g := range b.size.gres {
+		if g.Type == "" {
+			continue
+		}
+		known, _ := b.p.GresOf(g.Name)
+		labels, ok := known.Types[g.Type]
+		if !ok {
+			var names []string
+			for name := range known.Types {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			hint := "the site's profile names no types of " + g.Name
+			if len(names) > 0 {
+				hint = "types of " + g.Name + ": " + join(names)
+			}
+			b.fail(fault.Errorf(hint, "Batch job submission failed: Invalid generic resource (gres) specification: %s", g.Name+":"+g.Type))
+			continue
+		}
+		all = append(all, requirements(labels)...)
+		for _, option := range []string{"gres", "gpus", "gpus-per-node", "gpus-per-task", "tres-per-task"} {
+			b.by(option, b.eachField(required)...)
+		}
+	}
+	return all
+}
+
+// neighbours are the rules about other pods.
+func (b *builder) neighbours(affinity *corev1.Affinity) {
+	anti := &corev1.PodAntiAffinity{}
+	ours := metav1.LabelSelectorRequirement{Key: keys.JobName, Operator: metav1.LabelSelectorOpIn, Values: []string{b.name}}
+	const field = "affinity.podAntiAffinity"
+	if b.r.Nodes != nil && b.size.nodes > 1 && b.r.Array == nil {
+		anti.RequiredDuringSchedulingIgnoredDuringExecution = append(anti.RequiredDuringSchedulingIgnoredDuringExecution, apart(false, ours))
+		b.by("nodes", b.eachField(field)...)
+	}
+	if b.r.Exclusive != "" {
+		others := []metav1.LabelSelectorRequirement{{Key: keys.JobName, Operator: metav1.LabelSelectorOpExists}}
+		if b.r.Exclusive == "user" {
+			user := labelValue(b.User)
+			others = append(others, metav1.LabelSelectorRequirement{Key: keys.User, Operator: metav1.LabelSelectorOpNotIn, Values: []string{user}})
+		}
+		anti.RequiredDuringSchedulingIgnoredDuringExecution = append(anti.RequiredDuringSchedulingIgnoredDuringExecution, apart(true, others...))
+		b.by("exclusive", b.eachField(field)...)
+	}
+	if user := labelValue(b.User); user != "" {
+		for i := range b.job.Spec.Tasks {
+			b.job.Spec.Tasks[i].Template.Labels = map[string]string{keys.User: user}
+		}
+	}
+	if b.r.SpreadJob {
+		anti.PreferredDuringSchedulingIgnoredDuringExecution = []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: apart(false, ours)}}
+		b.by("spread-job", b.eachField(field)...)
+	}
+	if anti.RequiredDuringSchedulingIgnoredDuringExecution != nil || anti.PreferredDuringSchedulingIgnoredDuringExecution != nil {
+		affinity.PodAntiAffinity = anti
+	}
+}
+
+// apart keeps off the nodes of certain pods: of this namespace, or of all.
+func apart(everywhere bool, of ...metav1.LabelSelectorRequirement) corev1.PodAffinityTerm {
+	term := corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchExpressions: of}}
+	if everywhere {
+		term.NamespaceSelector = &metav1.LabelSelector{}
+	}
+	return term
+}
+
+// topology is how near to each other the pods are to be.
+func (b *builder) topology() {
+	if s := b.r.Switches; s != nil {
+		mode := batchv1alpha1.HardNetworkTopologyMode
+		if s.Wait != value.Unlimited || s.Count > 1 {
+			mode = batchv1alpha1.SoftNetworkTopologyMode
+		}
+		b.job.Spec.NetworkTopology = &batchv1alpha1.NetworkTopologySpec{Mode: mode, HighestTierAllowed: new(1)}
+		b.by("switches", "spec.networkTopology")
+	}
+	n := int(b.r.Segment)
+	switch {
+	case n == 0:
+	case b.size.nodes%n != 0:
+		b.fail(fault.Errorf("", "--segment=%d: --nodes=%d is no multiple of it", n, b.size.nodes))
+	case b.r.Array != nil:
+		b.fail(fault.Errorf("leave --segment away: the elements are groups already", "--segment is not supported here together with --array"))
+	case n == b.size.nodes:
+		b.job.Spec.NetworkTopology = &batchv1alpha1.NetworkTopologySpec{Mode: batchv1alpha1.HardNetworkTopologyMode, HighestTierAllowed: new(1)}
+		b.by("segment", "spec.networkTopology")
+	default:
+		b.fail(fault.Errorf("leave it away, or use --switches", "--segment=%d is supported here only for all nodes of a job (--nodes=%d): smaller groups cannot be told from each other", n, b.size.nodes))
+	}
+}
+
+// numa asks for a single NUMA node where the profile lets these options do so.
+func (b *builder) numa() {
+	if !b.p.NumaHints {
+		return
+	}
+	hint, bind := b.r.Given["hint"], b.r.Given["mem-bind"]
+	if hint.Text != "nomultithread" && bind.Text != "local" {
+		return
+	}
+	for i := range b.job.Spec.Tasks {
+		b.job.Spec.Tasks[i].TopologyPolicy = batchv1alpha1.SingleNumaNode
+		b.by("hint", task(i)+".topologyPolicy")
+		b.by("mem-bind", task(i)+".topologyPolicy")
+	}
+}
