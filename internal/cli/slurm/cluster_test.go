@@ -14,6 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
 	"github.com/vc-batch/vc/internal/slurm/asked"
+	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
 // batch is a job that sbatch made, with its number, of a user; in a phase since some minutes.
@@ -103,13 +104,19 @@ func slurmCluster(server *clitest.Server) {
 
 	explained := golden.Waiting()
 	explained.EstimatedStart = &metav1.Time{Time: golden.Now.Add(3 * time.Hour)}
-	report := `{"exitCode":0,"steps":[]}`
+	began := golden.Ago(40 * time.Minute).Unix()
+	report := launch.Report{Usage: launch.Usage{CPUMillis: 95_500, MaxRSS: 301_000}, Steps: []launch.Step{
+		{ID: 0, Name: "hostname", Nodes: "prepare-head-0", Tasks: 1, Start: began, End: began + 2},
+		{ID: 1, Name: "python", Nodes: "prepare-head-0", Tasks: 2, CPUs: 2, Start: began + 2, End: began + 600, Code: 3, Usage: launch.Usage{CPUMillis: 90_000, MaxRSS: 300_032}},
+		{ID: 2, Name: "sleep", Nodes: "prepare-head-0", Tasks: 1, Start: began + 2, End: began + 600, Signal: 15, Cancelled: true},
+	}}.Text()
+	broken := launch.Report{Code: 3}.Text()
 	server.Set(train, eval, held, after, closed, done, sweep, failed, cancelled, late, paused,
 		golden.NewGroup(train, schedulingv1beta1.PodGroupRunning, nil), golden.NewGroup(eval, schedulingv1beta1.PodGroupPending, explained),
 		golden.NewGroup(sweep, schedulingv1beta1.PodGroupRunning, nil), golden.NewGroup(closed, schedulingv1beta1.PodGroupPending, nil),
 		podOf(train, "head", 0, "r05n07", corev1.PodRunning), podOf(train, "node", 0, "r05n08", corev1.PodRunning), podOf(train, "node", 1, "r05n09", corev1.PodRunning), podOf(train, "node", 2, "r05n11", corev1.PodRunning),
 		podOf(done, "head", 0, "r05n07", corev1.PodSucceeded, exited(0, "Completed", report)),
-		podOf(failed, "head", 0, "r05n08", corev1.PodFailed, exited(3, "Error", report)),
+		podOf(failed, "head", 0, "r05n08", corev1.PodFailed, exited(3, "Error", broken)),
 		podOf(sweep, "head", 0, "r05n07", corev1.PodSucceeded, element("0"), exited(0, "Completed", "")),
 		podOf(sweep, "head", 1, "r05n07", corev1.PodFailed, element("1"), exited(3, "Error", "")),
 		podOf(sweep, "head", 3, "r05n08", corev1.PodRunning, element("3")), podOf(sweep, "head", 4, "r05n09", corev1.PodPending, element("4")),

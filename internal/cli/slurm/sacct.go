@@ -1,0 +1,334 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/clock"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/layout"
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/sacct"
+	"github.com/vc-batch/vc/internal/slurm/squeue"
+	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{
+	{Long: "accounts", Short: 'A', Arg: getopt.Required, Value: "LIST", Help: "Those of these accounts", Group: filters},
+	{Long: "allusers", Short: 'a', Help: "Those of all users", Group: filters},
+	{Long: "jobs", Short: 'j', Arg: getopt.Required, Value: "LIST", Help: "These jobs: 42, 42_7, 42.0", Group: filters},
+	{Long: "name", Arg: getopt.Required, Value: "LIST", Help: "Those of these names", Group: filters},
+	{Long: "nodelist", Short: 'N', Arg: getopt.Required, Value: "HOSTS", Help: "Those on these nodes of Kubernetes", Group: filters},
+	{Long: "partition", Short: 'r', Arg: getopt.Required, Value: "LIST", Help: "Those of these partitions, which are queues", Group: filters},
+	{Long: "qos", Short: 'q', Arg: getopt.Required, Value: "LIST", Help: "Those of these qualities of service", Group: filters},
+	{Long: "state", Short: 's', Arg: getopt.Required, Value: "LIST", Help: "Those that were in these states", Group: filters},
+	{Long: "starttime", Short: 'S', Arg: getopt.Required, Value: "TIME", Help: "Those that were there after", Group: filters},
+	{Long: "endtime", Short: 'E', Arg: getopt.Required, Value: "TIME", Help: "Those that were there before", Group: filters},
+	{Long: "truncate", Short: 'T', Help: "Cut start and end to that span", Group: filters},
+	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Those of these users; without it, yours", Group: filters},
+	{Long: "uid", Arg: getopt.Required, Value: "LIST", Help: "The same", Group: filters},
+	{Long: "wckeys", Short: 'W', Arg: getopt.Required, Value: "LIST", Help: "Those of these keys", Group: filters},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "In these contexts of the kubeconfig, or all", Group: filters},
+	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
+	{Long: "allclusters", Short: 'L', Help: "In all contexts of the kubeconfig", Group: filters},
+	{Long: "local", Help: "In this cluster; so it is anyway", Group: filters},
+	{Long: "federation", Help: "Refused: there are no federations", Group: filters},
+	{Long: "group", Short: 'g', Arg: getopt.Required, Value: "LIST", Help: "Refused: jobs have no group", Group: filters},
+	{Long: "gid", Arg: getopt.Required, Value: "LIST", Help: "Refused: jobs have no group", Group: filters},
+	{Long: "file", Short: 'f', Arg: getopt.Required, Value: "FILE", Help: "Refused: there is no such file", Group: filters},
+	{Long: "associations", Short: 'x', Arg: getopt.Required, Value: "LIST", Help: "Refused: there are none", Group: filters},
+	{Long: "duplicates", Short: 'D', Help: "No effect: a job has one line", Group: filters},
+	{Long: "allocations", Short: 'X', Help: "Jobs only, without batch scripts and steps", Group: looks},
+	{Long: "array", Help: "A line for each element of an array that waits", Group: looks},
+	{Long: "brief", Short: 'b', Help: "Fewer columns", Group: looks},
+	{Long: "long", Short: 'l', Help: "More columns", Group: looks},
+	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FIELDS", Help: "Columns: jobid,state%20", Group: looks},
+	{Long: "helpformat", Short: 'e', Help: "Which columns there are", Group: looks},
+	{Long: "noheader", Short: 'n', Help: "No titles", Group: looks},
+	{Long: "parsable", Short: 'p', Help: "With | between and after columns", Group: looks},
+	{Long: "parsable2", Short: 'P', Help: "With | between columns", Group: looks},
+	{Long: "delimiter", Arg: getopt.Required, Value: "TEXT", Help: "This in place of |", Group: looks},
+	{Long: "units", Arg: getopt.Required, Value: "K|M|G|T|P", Help: "Memory in this unit", Group: looks},
+	{Long: "noconvert", Help: "Memory in the unit that it was measured in", Group: looks},
+	{Long: "expand-patterns", Help: "Patterns in file names as they are", Group: looks},
+	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "As JSON", Group: looks},
+	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "As YAML", Group: looks},
+	{Long: "completion", Short: 'c', Help: "Refused: there is no log of completions", Group: looks},
+	{Long: "batch-script", Short: 'B', Help: "Refused: see scontrol write batch_script", Group: looks},
+	{Long: "env-vars", Help: "Refused: the environment is in a Secret", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "Say more", Group: looks},
+}}
+
+func newSacct(f *cli.Factory) *cobra.Command {
+	return command(f, program{table: &sacctTable, run: runSacct,
+		short: "List jobs that are over, too, and their steps",
+		long: `
+			List jobs, batch scripts and steps, with how they ended and what they used. Jobs
+			are kept as long as their ttlSecondsAfterFinished says; what is older is not
+			known.`,
+		example: `
+			# Mine, since midnight
+			vcctl slurm sacct
+
+			# One job, for a script
+			vcctl slurm sacct -X -n -P -o JobID,State -j 42
+
+			# Which columns there are
+			vcctl slurm sacct -e`,
+	})
+}
+
+// sacctView is how sacct was asked.
+type sacctView struct {
+	filter   squeue.Filter
+	states   []state.Code
+	window   sacct.Window
+	columns  layout.Columns[*sacct.Line]
+	between  string // of parsable output
+	parsable bool
+	closed   bool // the delimiter stands after the last column, too
+}
+
+func runSacct(ctx context.Context, c *call) error {
+	err := c.refused(map[string]string{"federation": noFederations, "group": "jobs have no group", "gid": "jobs have no group", "file": "there is no such file", "associations": "there are none",
+		"completion": "there is no log of completions", "batch-script": "scontrol write batch_script JOB writes it", "env-vars": "the environment is in a Secret"})
+	if err != nil {
+		return err
+	}
+	style := sacct.Style{Time: clock.New(c.f.Streams.Env("SLURM_TIME_FORMAT"))}
+	if units, ok := c.parsed.Last("units"); ok {
+		if len(units) != 1 || !strings.ContainsAny(units, "KMGTP") {
+			return fault.Errorf("units are K, M, G, T and P", "Invalid unit type: %s", units)
+		}
+		style.Units = units[0]
+	}
+	if c.parsed.Has("helpformat") {
+		return c.sacctHelp(style)
+	}
+	v, err := c.sacctView(style)
+	if err != nil {
+		return err
+	}
+	if c.parsed.Has("allclusters") {
+		c.parsed.Given = append(c.parsed.Given, getopt.Given{Name: "clusters", Value: "all", HasValue: true})
+	}
+	var lines []*sacct.Line
+	err = c.inClusters(func(one *call, _ bool) error {
+		more, err := one.sacctLines(ctx, v)
+		lines = append(lines, more...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.sacctPrint(v, lines)
+}
+
+// sacctHelp lists the columns, four to a line.
+func (c *call) sacctHelp(style sacct.Style) error {
+	var names []string
+	for _, f := range style.Fields() {
+		names = append(names, f.Names[0])
+	}
+	slices.SortFunc(names, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
+	var b strings.Builder
+	b.WriteString("Fields available:\n\n")
+	for i, name := range names {
+		if (i+1)%4 == 0 || i == len(names)-1 {
+			b.WriteString(name + "\n")
+			continue
+		}
+		fmt.Fprintf(&b, "%-19s ", name)
+	}
+	_, err := io.WriteString(c.f.Streams.Out, b.String())
+	return err
+}
+
+func (c *call) sacctView(style sacct.Style) (*sacctView, error) {
+	v := &sacctView{between: "|", parsable: c.parsed.Has("parsable") || c.parsed.Has("parsable2"), closed: c.parsed.Has("parsable") && !c.parsed.Has("parsable2")}
+	if text, ok := c.parsed.Last("delimiter"); ok {
+		v.between = text
+	}
+	if len(c.parsed.Operands) > 0 {
+		return nil, fault.Errorf("name jobs by -j", "Unrecognized option: %s", c.parsed.Operands[0])
+	}
+	if err := c.sacctFilter(v); err != nil {
+		return nil, err
+	}
+	if err := c.sacctWindow(v); err != nil {
+		return nil, err
+	}
+	format := sacct.Default
+	if text := c.f.Streams.Env("SACCT_FORMAT"); text != "" {
+		format = text
+	}
+	chosen := false // the first -o takes the place of the default, further ones are added
+	for _, g := range c.parsed.Given {
+		switch {
+		case g.Name == "brief":
+			format = sacct.Brief
+		case g.Name == "long":
+			format = sacct.Verbose
+		case g.Name == "format" && strings.HasPrefix(g.Value, "+"):
+			format += "," + g.Value[1:]
+		case g.Name == "format" && chosen:
+			format += "," + g.Value
+		case g.Name == "format":
+			format, chosen = g.Value, true
+		}
+	}
+	var err error
+	if v.columns, err = sacct.Columns(format, style.Fields()); err != nil {
+		return nil, fault.Errorf("sacct -e lists the columns", "%s", err)
+	}
+	return v, nil
+}
+
+func (c *call) sacctFilter(v *sacctView) error {
+	f := &v.filter
+	f.All = true
+	f.Accounts, f.Names, f.Partitions, f.QOS = c.list("accounts", ""), c.list("name", ""), c.list("partition", ""), c.list("qos", "")
+	f.WCKeys = c.list("wckeys", "")
+	f.Users = append(c.list("user", ""), c.list("uid", "")...)
+	text, named := c.parsed.Last("jobs")
+	if named {
+		text = strings.Join(c.parsed.All("jobs"), ",")
+		refs, err := jobsNamed([]string{text})
+		if err != nil {
+			return err
+		}
+		f.Jobs = refs
+	}
+	if me := c.me(); len(f.Users) == 0 && !c.parsed.Has("allusers") && !named && me != "root" {
+		f.Users = []string{me}
+	}
+	if c.parsed.Has("allusers") {
+		f.Users = nil
+	}
+	if hosts, ok := c.parsed.Last("nodelist"); ok {
+		var err error
+		if f.Nodes, err = hostlist.Expand(hosts); err != nil {
+			return fault.Errorf("", "Invalid node name specified: %s", hosts)
+		}
+	}
+	if text, ok := c.parsed.Last("state"); ok {
+		codes, all, err := squeue.ParseStates(text)
+		if err != nil {
+			return fault.Errorf("states are "+stateWords(), "%s", err)
+		}
+		if !all {
+			v.states = codes
+		}
+	}
+	return nil
+}
+
+// kept is how long jobs are kept after they ended, unless somebody says otherwise.
+const kept = 7 * 24 * time.Hour
+
+// sacctWindow reads -S and -E. Without them it is from midnight to now; with -j from the beginning; with -s only this moment.
+func (c *call) sacctWindow(v *sacctView) error {
+	now := c.f.Now()
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	v.window = sacct.Window{From: midnight, To: now}
+	switch {
+	case c.parsed.Has("jobs"):
+		v.window.From = time.Unix(0, 0)
+	case c.parsed.Has("state"):
+		v.window.From = now
+	}
+	for option, at := range map[string]*time.Time{"starttime": &v.window.From, "endtime": &v.window.To} {
+		text, ok := c.given(option, map[string]string{"starttime": "SACCT_STARTTIME", "endtime": "SACCT_ENDTIME"}[option])
+		if !ok {
+			continue
+		}
+		t, err := value.ParseDate(text, now, value.Past)
+		if err != nil {
+			return fault.Errorf("write 2026-11-21T22:18, 22:18, 11/21 or now-2days", "Invalid time specification: %s", text)
+		}
+		*at = t
+	}
+	if v.window.From.After(v.window.To) {
+		return fault.Errorf("", "Start time (%s) requested is after end time (%s).", v.window.From.Format(clock.Standard), v.window.To.Format(clock.Standard))
+	}
+	if oldest := now.Add(-kept); c.parsed.Has("starttime") && v.window.From.Before(oldest) {
+		c.notef("note", "jobs finished before %s are no longer kept", oldest.Format(time.DateOnly))
+	}
+	return nil
+}
+
+func (c *call) sacctLines(ctx context.Context, v *sacctView) ([]*sacct.Line, error) {
+	read, err := c.read(ctx, wants{named: v.filter.Jobs, pods: true, ended: true, groups: true})
+	if err != nil {
+		return nil, err
+	}
+	rows := slices.DeleteFunc(c.rows(read, c.parsed.Has("array")), func(r *record.Row) bool {
+		return !v.filter.Keeps(r) || !v.window.Holds(r, v.states)
+	})
+	slices.SortStableFunc(rows, record.ByNumber)
+	var lines []*sacct.Line
+	for _, r := range rows {
+		r.Narrow(v.filter.Jobs)
+		list := sacct.Lines(r, c.parsed.Has("allocations"))
+		for i := range list {
+			if c.parsed.Has("truncate") {
+				list[i].Cut(v.window)
+			}
+			if wantsStep(v.filter.Jobs, r, list[i].Step) {
+				lines = append(lines, &list[i])
+			}
+		}
+	}
+	return lines, nil
+}
+
+// wantsStep says whether references that name steps name this one.
+func wantsStep(refs []value.Job, r *record.Row, step string) bool {
+	return len(refs) == 0 || slices.ContainsFunc(refs, func(ref value.Job) bool { return r.Matches(ref) && (ref.Step == "" || ref.Step == step) })
+}
+
+func (c *call) sacctPrint(v *sacctView, lines []*sacct.Line) error {
+	for _, kind := range []string{"json", "yaml"} {
+		if c.parsed.Has(kind) {
+			return printDocument(c.f.Streams.Out, kind, sacct.JSON(lines, append([]string{c.table.Program}, c.words...), slurmVersion))
+		}
+	}
+	var b strings.Builder
+	write := func(text func(*layout.Column[*sacct.Line]) string) {
+		for i := range v.columns {
+			b.WriteString(text(&v.columns[i]))
+			if i < len(v.columns)-1 || v.closed {
+				b.WriteString(v.between)
+			}
+		}
+		b.WriteString("\n")
+	}
+	if heading := !c.parsed.Has("noheader"); heading && v.parsable {
+		write(func(col *layout.Column[*sacct.Line]) string { return col.Field.Title })
+	} else if heading {
+		b.WriteString(v.columns.Heading() + "\n")
+		for _, col := range v.columns {
+			b.WriteString(strings.Repeat("-", col.Width) + " ")
+		}
+		b.WriteString("\n")
+	}
+	for _, line := range lines {
+		if v.parsable {
+			write(func(col *layout.Column[*sacct.Line]) string { return col.Field.Value(line) })
+			continue
+		}
+		b.WriteString(v.columns.Line(line) + "\n")
+	}
+	_, err := io.WriteString(c.f.Streams.Out, b.String())
+	return err
+}

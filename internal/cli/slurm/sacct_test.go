@@ -1,0 +1,43 @@
+package slurm_test
+
+import (
+	"testing"
+
+	"github.com/vc-batch/vc/internal/cli/golden"
+)
+
+func TestSacct(t *testing.T) {
+	t.Parallel()
+	golden.Hold(t, "sacct", []golden.Run{
+		withEnv(slurmRun("mine of today", "sacct"), "USER", "mei"),
+		withEnv(slurmRun("everybody's", "sacct", "-a"), "USER", "mei"),
+		slurmRun("an array", "sacct", "-j", "42"),
+		slurmRun("elements of it, those that wait each", "sacct", "-X", "--array", "-j", "42_[0-7]"),
+		slurmRun("jobs only", "sacct", "-X", "-j", "36,58,59,60"),
+		slurmRun("a step", "sacct", "-j", "41.batch,41.1", "-o", "JobID,JobName%20,State,ExitCode,MaxRSS,TotalCPU,AveCPU,NTasks"),
+		slurmRun("brief", "sacct", "-b", "-j", "41"),
+		slurmRun("long", "sacct", "-l", "-P", "-j", "36,41"),
+		slurmRun("widths", "sacct", "-X", "-j", "59", "-o", "JobID%-6,State%30,State%6,user%12"),
+		slurmRun("parsable", "sacct", "-X", "-p", "-j", "36", "-o", "jobid,state"),
+		slurmRun("another delimiter", "sacct", "-X", "-P", "--delimiter=;", "-n", "-j", "36,37", "-o", "jobid,state"),
+		slurmRun("as submitit asks", "sacct", "-o", "JobID,State", "--parsable2", "-j", "41", "-j", "42"),
+		withEnv(slurmRun("as Snakemake asks", "sacct", "-X", "--parsable2", "--clusters", "all", "--noheader", "--format=JobIdRaw,State", "--starttime", "2026-02-28T21:00", "--endtime", "now", "--name", "sweep"), "USER", "mei"),
+		slurmRun("every column", "sacct", "-P", "-j", "41", "-o", "JobID,JobIDRaw,JobName,Partition,Account,User,UID,QOS,State,ExitCode,DerivedExitCode,Submit,Eligible,Start,End,Elapsed,ElapsedRaw,Planned,Timelimit,TimelimitRaw,NNodes,NTasks,NCPUS,AllocCPUS,AllocTRES,ReqTRES,ReqMem,ReqCPUS,NodeList,Reason,Restarts,Comment,WorkDir,SubmitLine,StdOut,StdErr,Cluster,WCKey,MaxRSS,AveCPU,TotalCPU"),
+		slurmRun("memory in gigabytes", "sacct", "-X", "-j", "36", "-n", "-P", "--units=G", "-o", "reqmem"),
+		slurmRun("those that failed or were cancelled since this morning", "sacct", "-X", "-a", "-S", "06:00", "-s", "F,CA,TO"),
+		slurmRun("those that wait now", "sacct", "-X", "-a", "-s", "PD"),
+		slurmRun("those that ran within a span", "sacct", "-X", "-a", "-S", "10:30", "-E", "11:00", "-s", "R", "-o", "jobid,start,end"),
+		slurmRun("cut to the span", "sacct", "-X", "-T", "-j", "41", "-S", "10:30", "-E", "11:00", "-o", "jobid,start,end,elapsed"),
+		slurmRun("more than is kept", "sacct", "-X", "-u", "ann", "-S", "now-30days", "-b"),
+		slurmRun("of a partition and a node", "sacct", "-X", "-a", "-r", "default", "-N", "r05n08", "-b"),
+		slurmRun("as JSON", "sacct", "-j", "41", "--json"),
+		slurmRun("which columns there are", "sacct", "-e"),
+		slurmRun("jobs that nobody knows", "sacct", "-j", "4711"),
+		slurmRun("a column that there is not", "sacct", "-o", "jobid,color"),
+		slurmRun("a time that there is not", "sacct", "-S", "yesterdayish"),
+		slurmRun("a span that ends before it begins", "sacct", "-S", "11:00", "-E", "10:00"),
+		slurmRun("a state that there is not", "sacct", "-s", "asleep"),
+		slurmRun("what is refused", "sacct", "-c"),
+		slurmRun("an option that there is not", "sacct", "--colour"),
+	})
+}

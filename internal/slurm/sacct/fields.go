@@ -1,0 +1,263 @@
+package sacct
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/clock"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/layout"
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+// The columns that sacct has when it is told none.
+const (
+	Default = "jobid,jobname,partition,account,alloccpus,state,exitcode"
+	Brief   = "jobid,state,exitcode"
+	Verbose = "jobid,jobidraw,jobname,partition,account,user,qos,state,exitcode,derivedexitcode,submit,eligible,start,end,elapsed,planned,timelimit,nnodes,ntasks,ncpus,alloccpus,reqmem,alloctres,maxrss,avecpu,totalcpu,nodelist,reason,restarts,comment"
+)
+
+// Style is how values look.
+type Style struct {
+	Time clock.Style
+	// Units is the unit in which memory is written: K, M, G, T; 0 for the one that fits.
+	Units byte
+	// Cluster is what the cluster is called.
+	Cluster string
+}
+
+type field = layout.Field[*Line]
+
+// Fields are all columns. Those of jobs only are blank on the lines of steps.
+func (s Style) Fields() []field {
+	type line = *Line
+	all := []field{}
+	add := func(words string, width int, value func(line) string) {
+		title, _, _ := strings.Cut(words, "|")
+		all = append(all, layout.New(0, words, title, width, value))
+	}
+	job := func(value func(line) string) func(line) string {
+		return func(l line) string {
+			if l.IsJob() {
+				return value(l)
+			}
+			return ""
+		}
+	}
+	at := func(t time.Time, l line) string {
+		if t.IsZero() {
+			return "Unknown"
+		}
+		return s.Time.Format(t, l.Now)
+	}
+	start := func(l line) string {
+		if l.Start.IsZero() && l.Code.Ended() {
+			return "None"
+		}
+		return at(l.Start, l)
+	}
+	number := strconv.Itoa
+	add("JobID", -12, func(l line) string { return suffixed(l.ID(-1), l) })
+	add("JobIDRaw", -12, func(l line) string { return suffixed(l.RawID(), l) })
+	add("JobName", 10, func(l line) string { return l.Label })
+	add("Partition", 10, job(func(l line) string { return l.Partition() }))
+	add("Account", 10, func(l line) string { return l.Account() })
+	add("AllocCPUS", 10, func(l line) string { return number(l.CPUs) })
+	add("State", 10, func(l line) string { return stateText(l) })
+	add("ExitCode", 8, func(l line) string { return l.Ended.String() })
+	add("DerivedExitCode", 15, job(func(l line) string { return l.Highest.String() }))
+	add("User", 9, job(func(l line) string { return l.User() }))
+	add("UID", 6, job(func(l line) string { return l.User() }))
+	add("Group", 9, job(func(l line) string { return "" }))
+	add("GID", 6, job(func(l line) string { return "" }))
+	add("QOS", 10, job(func(l line) string { return l.QOS() }))
+	add("Submit", 19, func(l line) string { return at(l.submitted(), l) })
+	add("Eligible", 19, job(func(l line) string { return at(l.Times.Eligible, l) }))
+	add("Start", 19, start)
+	add("End", 19, func(l line) string { return at(l.End, l) })
+	add("Elapsed", 10, func(l line) string { return state.LongClock(l.Elapsed()) })
+	add("ElapsedRaw", 10, func(l line) string { return number(int(l.Elapsed() / time.Second)) })
+	add("Planned|Reserved", 10, job(func(l line) string { return state.LongClock(l.planned()) }))
+	add("Timelimit", 10, job(func(l line) string { return limitText(l.Limit()) }))
+	add("TimelimitRaw", 12, job(func(l line) string { return limitRaw(l.Limit()) }))
+	add("CPUTime", 10, func(l line) string { return state.LongClock(l.Elapsed() * time.Duration(l.CPUs)) })
+	add("CPUTimeRAW", 10, func(l line) string { return number(int(l.Elapsed()/time.Second) * l.CPUs) })
+	add("NNodes|AllocNodes", 8, func(l line) string { return number(l.Pods) })
+	add("ReqNodes", 8, job(func(l line) string { return number(l.NumNodes()) }))
+	add("NTasks", 8, func(l line) string { return stepOnly(l, number(l.Tasks)) })
+	add("NCPUS", 10, func(l line) string { return number(l.CPUs) })
+	add("ReqCPUS", 8, func(l line) string { return number(l.Total().CPUs) })
+	add("ReqMem", 10, job(func(l line) string { return s.size(l.Total().Memory) }))
+	add("AllocTRES", 10, func(l line) string { return allocated(l) })
+	add("ReqTRES", 10, job(func(l line) string { return l.TRES() }))
+	add("NodeList", 15, func(l line) string { return l.nodes() })
+	add("Reason", 22, job(func(l line) string { return l.State.Reason }))
+	add("Restarts", 8, job(func(l line) string { return number(state.Restarts(l.Job)) }))
+	add("Comment", 14, job(func(l line) string { return l.Asked.Comment }))
+	add("WorkDir", 20, job(func(l line) string { return l.Asked.WorkDir }))
+	add("SubmitLine", 20, job(func(l line) string { return l.Asked.SubmitLine }))
+	add("StdOut", 20, job(func(l line) string { return l.Asked.StdOut }))
+	add("StdErr", 20, job(func(l line) string { return l.Asked.StdErr }))
+	add("StdIn", 20, job(func(l line) string { return l.Asked.StdIn }))
+	add("Cluster", 10, func(l line) string { return l.Cluster })
+	add("WCKey", 10, job(func(l line) string { return l.Asked.WCKey }))
+	add("Constraints", 19, job(func(l line) string { return l.Asked.Features }))
+	add("Priority", 10, job(func(l line) string { return strconv.FormatInt(l.Priority, 10) }))
+	add("MaxRSS", 10, func(l line) string { return used(l, l.Usage.MaxRSS, s.size(l.Usage.MaxRSS<<10)) })
+	add("AveRSS", 10, func(l line) string { return used(l, l.Usage.MaxRSS, s.size(l.Usage.MaxRSS<<10)) })
+	add("AveCPU", 10, func(l line) string { return used(l, l.Usage.CPUMillis, averageCPU(l)) })
+	add("TotalCPU", 10, func(l line) string { return totalCPU(l.Usage) })
+	add("Namespace", 10, job(func(l line) string { return l.Job.Namespace }))
+	for _, name := range blank {
+		add(name, 10, func(line) string { return "" })
+	}
+	return all
+}
+
+// blank are columns that have no meaning here.
+var blank = []string{
+	"AdminComment", "AllocGRES", "AssocID", "AveCPUFreq", "AveDiskRead", "AveDiskWrite", "AvePages", "AveVMSize", "BlockID", "ConsumedEnergy", "ConsumedEnergyRaw",
+	"Container", "DBIndex", "Extra", "FailedNode", "Flags", "Layout", "Licenses", "MaxDiskRead", "MaxDiskReadNode", "MaxDiskReadTask", "MaxDiskWrite", "MaxDiskWriteNode",
+	"MaxDiskWriteTask", "MaxPages", "MaxPagesNode", "MaxPagesTask", "MaxRSSNode", "MaxRSSTask", "MaxVMSize", "MaxVMSizeNode", "MaxVMSizeTask", "McsLabel", "MinCPU",
+	"MinCPUNode", "MinCPUTask", "PlannedCPU", "PlannedCPURAW", "QOSRAW", "QOSREQ", "ReqCPUFreq", "ReqCPUFreqGov", "ReqCPUFreqMax", "ReqCPUFreqMin", "ReqGRES",
+	"Reservation", "ReservationId", "SLUID", "Suspended", "SystemComment", "SystemCPU", "TRESUsageInAve", "TRESUsageInMax", "TRESUsageInTot", "TRESUsageOutTot", "UserCPU",
+	"WCKeyID",
+}
+
+func suffixed(id string, l *Line) string {
+	if l.Step == "" {
+		return id
+	}
+	return id + "." + l.Step
+}
+
+func stepOnly(l *Line, text string) string {
+	if l.IsJob() {
+		return ""
+	}
+	return text
+}
+
+// stateText is the long name; of a cancelled job with who did it.
+func stateText(l *Line) string {
+	if by := state.CancelledBy(l.Job); l.Code == state.Cancelled && l.IsJob() && by != "" {
+		return l.Code.Name() + " by " + by
+	}
+	return l.Code.Name()
+}
+
+func (l *Line) submitted() time.Time {
+	if l.IsJob() {
+		return l.Times.Submit
+	}
+	return l.Start
+}
+
+func (l *Line) planned() time.Duration {
+	until := l.Start
+	if until.IsZero() {
+		if until = l.End; until.IsZero() {
+			until = l.Now
+		}
+	}
+	return max(0, until.Sub(l.Times.Eligible))
+}
+
+func limitText(limit time.Duration) string {
+	if limit == 0 {
+		return state.Unlimited
+	}
+	return state.LongClock(limit)
+}
+
+func limitRaw(limit time.Duration) string {
+	if limit == 0 {
+		return state.Unlimited
+	}
+	return strconv.Itoa(int((limit + time.Minute - 1) / time.Minute))
+}
+
+func (l *Line) nodes() string {
+	if l.Nodes == "" {
+		return "None assigned"
+	}
+	return l.Nodes
+}
+
+func allocated(l *Line) string {
+	switch {
+	case l.CPUs == 0:
+		return ""
+	case l.IsJob():
+		return l.TRES()
+	}
+	return fmt.Sprintf("cpu=%d,node=%d", l.CPUs, l.Pods)
+}
+
+// used is a measured value of a step that has ended; jobs as a whole have none.
+func used(l *Line, measured int64, text string) string {
+	if l.IsJob() || measured == 0 {
+		return ""
+	}
+	return text
+}
+
+func averageCPU(l *Line) string {
+	return state.LongClock(time.Duration(l.Usage.CPUMillis/int64(max(l.Tasks, 1))) * time.Millisecond)
+}
+
+// totalCPU is [D-][HH:]MM:SS.mmm, as sacct writes it.
+func totalCPU(u launch.Usage) string {
+	d := time.Duration(u.CPUMillis) * time.Millisecond
+	if d == 0 {
+		return "00:00:00"
+	}
+	if d < time.Hour {
+		return fmt.Sprintf("%02d:%02d.%03d", d/time.Minute, d/time.Second%60, d/time.Millisecond%1000)
+	}
+	return state.LongClock(d)
+}
+
+// size writes bytes: in kibibytes where they are not whole mebibytes, and in the unit that was asked for with two places.
+func (s Style) size(bytes int64) string {
+	shift := map[byte]int{'K': 10, 'M': 20, 'G': 30, 'T': 40, 'P': 50}
+	if n := shift[s.Units]; n > 0 {
+		text := strconv.FormatFloat(float64(bytes)/float64(int64(1)<<n), 'f', 2, 64)
+		return strings.TrimSuffix(text, ".00") + string(s.Units)
+	}
+	if bytes%(1<<20) != 0 {
+		return strconv.FormatInt((bytes+1023)/1024, 10) + "K"
+	}
+	return record.Memory(bytes)
+}
+
+// Columns reads -o: words with commas between, each with %20 or %-20 for its width.
+func Columns(text string, fields []field) (layout.Columns[*Line], error) {
+	var columns layout.Columns[*Line]
+	for word := range strings.SplitSeq(text, ",") {
+		if word = strings.TrimSpace(word); word == "" {
+			continue
+		}
+		name, width, sized := strings.Cut(word, "%")
+		f, ok := layout.Find(name, fields)
+		if !ok {
+			return nil, fmt.Errorf("Invalid field requested: %q", name)
+		}
+		n := f.Width
+		if sized && width != "" {
+			var err error
+			if n, err = strconv.Atoi(width); err != nil || n > 1<<16 || n < -1<<16 {
+				return nil, fmt.Errorf("Invalid field size: %q", word)
+			}
+		}
+		c := layout.Column[*Line]{Field: f, Width: n, Right: true, After: " ", Mark: "+"}
+		if n < 0 {
+			c.Width, c.Right = -n, false
+		}
+		columns = append(columns, c)
+	}
+	return columns, nil
+}

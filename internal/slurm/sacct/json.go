@@ -1,0 +1,97 @@
+package sacct
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/squeue"
+)
+
+// Document is what --json prints.
+type Document struct {
+	Jobs     []Job       `json:"jobs"`
+	Meta     squeue.Meta `json:"meta"`
+	Errors   []string    `json:"errors"`
+	Warnings []string    `json:"warnings"`
+}
+
+// Job is a job with its steps.
+type Job struct {
+	Account   string `json:"account"`
+	Cluster   string `json:"cluster"`
+	ExitCode  string `json:"exit_code"`
+	JobID     int64  `json:"job_id"`
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+	Nodes     string `json:"nodes"`
+	Partition string `json:"partition"`
+	QOS       string `json:"qos"`
+	State     struct {
+		Current []string `json:"current"`
+		Reason  string   `json:"reason"`
+	} `json:"state"`
+	Steps []Step `json:"steps"`
+	Time  Time   `json:"time"`
+	User  string `json:"user"`
+}
+
+// Step is the batch script, or what srun started.
+type Step struct {
+	ID       string   `json:"id"`
+	Name     string   `json:"name"`
+	ExitCode string   `json:"exit_code"`
+	State    []string `json:"state"`
+	Nodes    string   `json:"nodes"`
+	Tasks    int      `json:"tasks"`
+	Time     Time     `json:"time"`
+}
+
+// Time holds seconds; moments are those of the epoch, 0 where it has not come to that.
+type Time struct {
+	Submission int64 `json:"submission,omitempty"`
+	Eligible   int64 `json:"eligible,omitempty"`
+	Start      int64 `json:"start"`
+	End        int64 `json:"end"`
+	Elapsed    int64 `json:"elapsed"`
+}
+
+// JSON makes the document of lines.
+func JSON(lines []*Line, command []string, version string) Document {
+	d := Document{Jobs: []Job{}, Errors: []string{}, Warnings: []string{},
+		Meta: squeue.Meta{Plugin: map[string]string{"type": "openapi/vc"}, Command: command, Slurm: map[string]string{"release": version}}}
+	for _, l := range lines {
+		if l.IsJob() {
+			d.Jobs = append(d.Jobs, jobOf(l))
+			continue
+		}
+		if n := len(d.Jobs); n > 0 {
+			d.Jobs[n-1].Steps = append(d.Jobs[n-1].Steps, Step{ID: suffixed(l.ID(-1), l), Name: l.Label, ExitCode: l.Ended.String(), State: []string{l.Code.Name()}, Nodes: l.Nodes,
+				Tasks: l.Tasks, Time: l.time()})
+		}
+	}
+	return d
+}
+
+func jobOf(l *Line) Job {
+	j := Job{Account: l.Account(), Cluster: l.Cluster, ExitCode: l.Ended.String(), ID: l.ID(-1), Name: l.Name(), Namespace: l.Job.Namespace, Nodes: l.Nodes, Partition: l.Partition(), QOS: l.QOS(),
+		Steps: []Step{}, Time: l.time(), User: l.User()}
+	j.JobID, _ = strconv.ParseInt(l.RawID(), 10, 64)
+	j.State.Current, j.State.Reason = []string{l.Code.Name()}, l.State.Reason
+	j.Time.Submission, j.Time.Eligible = l.Times.Submit.Unix(), l.Times.Eligible.Unix()
+	return j
+}
+
+func (l *Line) time() Time {
+	return Time{Start: unixOf(l.Start), End: unixOf(l.End), Elapsed: int64(l.Elapsed() / time.Second)}
+}
+
+// Cut cuts the line's time to a span.
+func (l *Line) Cut(w Window) {
+	if !l.Start.IsZero() && l.Start.Before(w.From) {
+		l.Start = w.From
+	}
+	if !l.Start.IsZero() && (l.End.IsZero() || l.End.After(w.To)) {
+		l.End = w.To
+	}
+}

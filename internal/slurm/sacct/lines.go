@@ -1,0 +1,191 @@
+// Package sacct is what sacct prints: the lines of jobs, their batch scripts and their steps, its columns, and which jobs fall into a span of time.
+//
+//	In:   rows, what the launchers reported, filters
+//	Out:  lines
+package sacct
+
+import (
+	"cmp"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+// Line is a job or a part of it.
+type Line struct {
+	*record.Row
+	// Step is what stands behind the dot: batch, 0; empty is the job as a whole.
+	Step string
+	// Label is the name of the line: the job's, batch, or the step's command.
+	Label string
+	Code  state.Code
+	Ended state.Exit
+	Start time.Time
+	End   time.Time
+	Nodes string
+	// CPUs, Tasks and Pods are counts.
+	CPUs, Tasks, Pods int
+	Usage             launch.Usage
+	// Highest is the highest exit of the steps.
+	Highest state.Exit
+}
+
+// Lines are those of a row: the job, then its batch script and its steps, unless only jobs are wanted.
+func Lines(r *record.Row, jobsOnly bool) []Line {
+	job := Line{Row: r, Label: r.Name(), Code: r.State.Code, Ended: r.Exit, Start: r.Times.Start, End: r.Times.End, Nodes: r.NodeList(), Pods: r.NumNodes(), Tasks: r.Tasks()}
+	if !job.Start.IsZero() || r.State.Code.Ended() && len(r.Mine) > 0 {
+		job.CPUs = r.Total().CPUs
+	}
+	head := headOf(r)
+	report, reported := reportOf(head)
+	if reported {
+		job.Ended, job.Usage = state.Exit{Code: report.Code, Signal: report.Signal}, report.Usage
+		for _, step := range report.Steps {
+			if exit := (state.Exit{Code: step.Code, Signal: step.Signal}); exit.Code+exit.Signal > job.Highest.Code+job.Highest.Signal {
+				job.Highest = exit
+			}
+		}
+	}
+	if r.State.Code == state.Timeout {
+		job.Ended = state.Exit{}
+	}
+	lines := []Line{job}
+	if jobsOnly || head == nil || job.Start.IsZero() {
+		return lines
+	}
+	lines = append(lines, batchLine(job, head, report, reported))
+	for _, step := range report.Steps {
+		lines = append(lines, stepLine(job, step))
+	}
+	return lines
+}
+
+func batchLine(job Line, head *corev1.Pod, report launch.Report, reported bool) Line {
+	batch := job
+	batch.Step, batch.Label, batch.Pods, batch.Tasks, batch.CPUs, batch.Nodes = "batch", "batch", 1, 1, job.PerNode().CPUs, head.Spec.NodeName
+	sum := state.Summarize([]*corev1.Pod{head})
+	if !sum.Finish.IsZero() {
+		batch.End = sum.Finish
+	}
+	if reported {
+		batch.Ended, batch.Usage = state.Exit{Code: report.Code, Signal: report.Signal}, report.Usage
+	}
+	switch {
+	case job.Code == state.Timeout || job.Code == state.Cancelled:
+		batch.Code = state.Cancelled
+	case sum.End != "":
+		batch.Code = sum.End
+	case sum.Ended > 0:
+		batch.Code = state.Completed
+	}
+	return batch
+}
+
+func stepLine(job Line, s launch.Step) Line {
+	step := job
+	step.Step, step.Label, step.Nodes, step.Tasks, step.CPUs, step.Usage = strconv.Itoa(s.ID), s.Name, s.Nodes, s.Tasks, cmp.Or(s.CPUs, s.Tasks), s.Usage
+	step.Start, step.End, step.Ended = time.Unix(s.Start, 0), time.Time{}, state.Exit{Code: s.Code, Signal: s.Signal}
+	if s.End > 0 {
+		step.End = time.Unix(s.End, 0)
+	}
+	switch {
+	case s.End == 0:
+		step.Code = state.Running
+	case s.Cancelled:
+		step.Code = state.Cancelled
+	case s.Code != 0 || s.Signal != 0:
+		step.Code = state.Failed
+	default:
+		step.Code = state.Completed
+	}
+	return step
+}
+
+// headOf is the pod of the batch script; nil when there is none any more.
+func headOf(r *record.Row) *corev1.Pod {
+	for _, pod := range r.Mine {
+		if pod.Labels[keys.TaskSpec] == "head" {
+			return pod
+		}
+	}
+	if len(r.Mine) > 0 {
+		return r.Mine[0]
+	}
+	return nil
+}
+
+// reportOf is what the launcher said at its end.
+func reportOf(pod *corev1.Pod) (launch.Report, bool) {
+	if pod == nil {
+		return launch.Report{}, false
+	}
+	for i := range pod.Status.ContainerStatuses {
+		if t := pod.Status.ContainerStatuses[i].State.Terminated; t != nil {
+			if report, ok := launch.ParseReport(t.Message); ok {
+				return report, true
+			}
+		}
+	}
+	return launch.Report{}, false
+}
+
+// Elapsed is how long the line ran, or runs.
+func (l *Line) Elapsed() time.Duration {
+	return state.Times{Start: l.Start, End: l.End}.Elapsed(l.Now)
+}
+
+// IsJob says whether the line is a job as a whole.
+func (l *Line) IsJob() bool { return l.Step == "" }
+
+// Window is a span of time.
+type Window struct{ From, To time.Time }
+
+// Holds says whether a row falls into the span: it was there in it, or, when states are asked for, it was in one of them in it.
+func (w Window) Holds(r *record.Row, states []state.Code) bool {
+	t := r.Times
+	there := func(from, to time.Time) bool {
+		return !from.IsZero() && !from.After(w.To) && (to.IsZero() || !to.Before(w.From))
+	}
+	if len(states) == 0 {
+		return there(t.Submit, t.End)
+	}
+	for _, code := range states {
+		switch code.Base() {
+		case state.Pending:
+			until := cmp.Or(unixOf(t.Start), unixOf(t.End))
+			if there(t.Submit, timeOf(until)) && (until != 0 || r.State.Code.Base() == state.Pending) {
+				return true
+			}
+		case state.Running:
+			if there(t.Start, t.End) && r.State.Code.Base() != state.Pending {
+				return true
+			}
+		case r.State.Code:
+			if r.State.Code.Ended() && !t.End.IsZero() && (t.End.Before(w.From) || t.End.After(w.To)) {
+				continue
+			}
+			return true
+		}
+	}
+	return false
+}
+
+func unixOf(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}
+
+func timeOf(unix int64) time.Time {
+	if unix == 0 {
+		return time.Time{}
+	}
+	return time.Unix(unix, 0)
+}
