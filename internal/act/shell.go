@@ -5,9 +5,12 @@ import (
 	"io"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/httpstream"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
+	"k8s.io/streaming/pkg/httpstream"
 )
 
 // Shell is a terminal in a container of a pod.
@@ -30,19 +33,23 @@ func (c *Cluster) Shell(ctx context.Context, s Shell) error {
 	return executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: s.In, Stdout: s.Out, Tty: true, TerminalSizeQueue: s.Sizes})
 }
 
-// executor speaks WebSocket, and SPDY with servers that know nothing newer.
+// executor connects with a command, or with what the container was started with.
 func (c *Cluster) executor(s Shell) (remotecommand.Executor, error) {
-	request := c.Typed.CoreV1().RESTClient().Post().Resource("pods").Namespace(s.Namespace).Name(s.Pod)
 	if len(s.Command) > 0 {
-		request = request.SubResource("exec").VersionedParams(&corev1.PodExecOptions{Container: s.Container, Command: s.Command, Stdin: true, Stdout: true, TTY: true}, scheme.ParameterCodec)
-	} else {
-		request = request.SubResource("attach").VersionedParams(&corev1.PodAttachOptions{Container: s.Container, Stdin: true, Stdout: true, TTY: true}, scheme.ParameterCodec)
+		return Executor(c.Config, c.Typed, s.Namespace, s.Pod, "exec", &corev1.PodExecOptions{Container: s.Container, Command: s.Command, Stdin: true, Stdout: true, TTY: true})
 	}
-	spdy, err := remotecommand.NewSPDYExecutor(c.Config, "POST", request.URL())
+	return Executor(c.Config, c.Typed, s.Namespace, s.Pod, "attach", &corev1.PodAttachOptions{Container: s.Container, Stdin: true, Stdout: true, TTY: true})
+}
+
+// Executor streams through a subresource of a pod, exec or attach, with the options that belong to it. It speaks WebSocket, and SPDY with servers that know
+// nothing newer.
+func Executor(config *rest.Config, typed kubernetes.Interface, namespace, pod, subresource string, options runtime.Object) (remotecommand.Executor, error) {
+	request := typed.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).SubResource(subresource).VersionedParams(options, scheme.ParameterCodec)
+	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", request.URL())
 	if err != nil {
 		return nil, err
 	}
-	websocket, err := remotecommand.NewWebSocketExecutor(c.Config, "GET", request.URL().String())
+	websocket, err := remotecommand.NewWebSocketExecutor(config, "GET", request.URL().String())
 	if err != nil {
 		return nil, err
 	}

@@ -13,14 +13,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/util/exec"
 	"k8s.io/klog/v2"
-	"k8s.io/streaming/pkg/httpstream"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 )
 
@@ -318,7 +317,7 @@ func (l *leaver) Read(keys []byte) (int, error) {
 	return n, err
 }
 
-// executor speaks WebSocket, and SPDY with servers that know nothing newer.
+// executor connects with the command, or with what the container was started with.
 func (o *execOptions) executor(pod *corev1.Pod, container string) (remotecommand.Executor, error) {
 	clientset, err := o.f.Clientset()
 	if err != nil {
@@ -328,23 +327,10 @@ func (o *execOptions) executor(pod *corev1.Pod, container string) (remotecommand
 	if err != nil {
 		return nil, err
 	}
-	request := clientset.CoreV1().RESTClient().Post().Resource("pods").Namespace(pod.Namespace).Name(pod.Name)
 	if len(o.command) > 0 {
-		request = request.SubResource("exec").VersionedParams(&corev1.PodExecOptions{Container: container, Command: o.command,
-			Stdin: o.stdin, Stdout: true, Stderr: !o.tty, TTY: o.tty}, scheme.ParameterCodec)
-	} else {
-		request = request.SubResource("attach").VersionedParams(&corev1.PodAttachOptions{Container: container,
-			Stdin: o.stdin, Stdout: true, Stderr: !o.tty, TTY: o.tty}, scheme.ParameterCodec)
+		return act.Executor(config, clientset, pod.Namespace, pod.Name, "exec", &corev1.PodExecOptions{Container: container, Command: o.command,
+			Stdin: o.stdin, Stdout: true, Stderr: !o.tty, TTY: o.tty})
 	}
-	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", request.URL())
-	if err != nil {
-		return nil, err
-	}
-	websocket, err := remotecommand.NewWebSocketExecutor(config, "GET", request.URL().String())
-	if err != nil {
-		return nil, err
-	}
-	return remotecommand.NewFallbackExecutor(websocket, spdy, func(err error) bool {
-		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
-	})
+	return act.Executor(config, clientset, pod.Namespace, pod.Name, "attach", &corev1.PodAttachOptions{Container: container,
+		Stdin: o.stdin, Stdout: true, Stderr: !o.tty, TTY: o.tty})
 }
