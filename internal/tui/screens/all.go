@@ -6,11 +6,12 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screens/explain"
 	"github.com/vc-batch/vc/internal/tui/screens/job"
 	"github.com/vc-batch/vc/internal/tui/screens/jobs"
+	"github.com/vc-batch/vc/internal/tui/screens/nodes"
 	"github.com/vc-batch/vc/internal/tui/screens/overview"
 	"github.com/vc-batch/vc/internal/tui/screens/queues"
 )
 
 // All are the screens.
 func All() []screen.Spec {
-	return []screen.Spec{overview.Spec(), jobs.Spec(), queues.Spec(), explain.Spec(), job.Spec()}
+	return []screen.Spec{overview.Spec(), jobs.Spec(), queues.Spec(), nodes.Spec(), explain.Spec(), job.Spec()}
 }
