@@ -1,9 +1,10 @@
 package live
 
 import (
-	"slices"
-
+	"errors"
 	"maps"
+	"net/url"
+	"slices"
 
 	"github.com/vc-batch/vc/internal/snapshot"
 )
@@ -43,7 +44,16 @@ func (l *Live) connection() snapshot.Connection {
 	c := snapshot.Connection{Link: l.link, Since: l.since, Server: l.options.Config.Host}
 	if l.link == snapshot.LinkDisconnected {
 		kind := slices.Min(slices.Collect(maps.Keys(l.broken)))
-		c.Problem = l.broken[kind].Error()
+		c.Problem = short(l.broken[kind])
 	}
 	return c
+}
+
+// short is a problem of the way to the server without what was asked there.
+func short(err error) string {
+	var request *url.Error
+	if errors.As(err, &request) {
+		err = request.Err
+	}
+	return err.Error()
 }

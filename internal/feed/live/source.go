@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/vc-batch/vc/internal/feed"
 	"github.com/vc-batch/vc/internal/snapshot"
@@ -81,6 +82,7 @@ func (s *source) reflect(ctx context.Context, namespace string) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	quiet := logr.Discard()
+	ctx = klog.NewContext(ctx, quiet) // the dashboard says itself what is wrong
 	from := cache.NewFilteredListWatchFromClient(s.client, s.kind, namespace, func(o *metav1.ListOptions) {
 		if s.selector != nil {
 			o.FieldSelector = s.selector.String()
@@ -120,8 +122,11 @@ func (t *tap) ListWithContext(ctx context.Context, options metav1.ListOptions) (
 // WatchWithContext follows them.
 func (t *tap) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	w, err := t.ListerWatcherWithContext.WatchWithContext(ctx, options)
-	t.heard(ctx, err)
-	return w, err
+	if err != nil {
+		t.heard(ctx, err)
+		return w, err
+	}
+	return listen(w, func(err error) { t.heard(ctx, err) }), nil
 }
 
 // heard judges the outcome of a request: an answer of the server, whatever it says, is a connection.

@@ -1,0 +1,72 @@
+package live
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// proven is how long a watch on which nothing comes must stand to be one.
+const proven = time.Second
+
+// errHungUp is the end of a watch that never stood: client-go hands out an empty one when the server hangs up before it answers.
+var errHungUp = errors.New("the server hangs up")
+
+// listen passes a watch on, and tells once whether it is one: nil when something came or it stood for a while.
+func listen(w watch.Interface, tell func(error)) watch.Interface {
+	l := &listener{inner: w, out: make(chan watch.Event), done: make(chan struct{})}
+	go l.pass(tell)
+	return l
+}
+
+type listener struct {
+	inner watch.Interface
+	out   chan watch.Event
+	done  chan struct{}
+	once  sync.Once
+}
+
+// Stop ends the watch.
+func (l *listener) Stop() {
+	l.once.Do(func() { close(l.done) })
+	l.inner.Stop()
+}
+
+// ResultChan is where the events come.
+func (l *listener) ResultChan() <-chan watch.Event { return l.out }
+
+func (l *listener) pass(tell func(error)) {
+	defer close(l.out)
+	timer := time.NewTimer(proven)
+	defer timer.Stop()
+	told := false
+	say := func(err error) {
+		if !told {
+			told = true
+			tell(err)
+		}
+	}
+	for {
+		select {
+		case <-l.done:
+			return
+		case <-timer.C:
+			say(nil)
+		case event, open := <-l.inner.ResultChan():
+			if !open {
+				say(errHungUp)
+				return
+			}
+			if event.Type != watch.Error {
+				say(nil)
+			}
+			select {
+			case l.out <- event:
+			case <-l.done:
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,229 @@
+// Package watchserver is an API server of which only the watches are there: it
+// streams objects, by protobuf or JSON as the real one does, then what becomes of
+// them. So a hundred thousand pods can be watched without a cluster that runs them.
+//
+//	In:   objects, or a function that makes the i-th; later changes (Send)
+//	Out:  watches with sendInitialEvents; lists and all else are refused
+//
+// # Concurrency
+//
+// A Server serves many watches at once; its methods may be called at any time.
+package watchserver
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Kind is what there is of one resource.
+type Kind struct {
+	// Sample says which type: its bookmark is sent.
+	Sample client.Object
+	GVK    schema.GroupVersionKind
+	// Count objects are made by Make; nil: none.
+	Count int
+	Make  func(i int) client.Object
+	// Forbidden refuses the kind in all namespaces; in Namespace it is served nevertheless, with those objects that are in it.
+	Forbidden bool
+	Namespace string
+}
+
+// Server serves kinds by the name of their resource.
+type Server struct {
+	kinds map[string]*Kind
+
+	mu      sync.Mutex
+	version int
+	watches map[*stream]bool
+	listed  map[string]time.Time
+	down    bool
+}
+
+// New serves these kinds; a resource that is not among them is not found.
+func New(kinds map[string]*Kind) *Server {
+	return &Server{kinds: kinds, version: 1, watches: map[*stream]bool{}, listed: map[string]time.Time{}}
+}
+
+// stream is one watch that is open.
+type stream struct {
+	resource, namespace string
+	proto               bool
+	events              chan event
+}
+
+type event struct {
+	kind   string
+	object client.Object
+}
+
+// Listed is when the last of the first lists was complete, and how many resources were listed.
+func (s *Server) Listed() (last time.Time, resources int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, at := range s.listed {
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last, len(s.listed)
+}
+
+// Send tells all watches of a resource what became of an object: ADDED, MODIFIED or DELETED.
+func (s *Server) Send(resource, what string, object client.Object) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version++
+	object.SetResourceVersion(strconv.Itoa(s.version))
+	for w := range s.watches {
+		if w.resource == resource && (w.namespace == "" || w.namespace == object.GetNamespace()) {
+			w.events <- event{what, object}
+		}
+	}
+}
+
+// Down ends all watches and refuses new ones by closing their connections, until it is called with false.
+func (s *Server) Down(down bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = down
+	if down {
+		for w := range s.watches {
+			close(w.events)
+			delete(s.watches, w)
+		}
+	}
+}
+
+// ServeHTTP answers a watch.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	resource, namespace := path.Base(r.URL.Path), ""
+	if _, rest, found := strings.Cut(r.URL.Path, "/namespaces/"); found {
+		namespace, _, _ = strings.Cut(rest, "/")
+	}
+	k := s.kinds[resource]
+	query := r.URL.Query()
+	s.mu.Lock()
+	down := s.down
+	s.mu.Unlock()
+	switch {
+	case down:
+		panic(http.ErrAbortHandler)
+	case k == nil:
+		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound, "the server could not find the requested resource")
+		return
+	case k.Forbidden && (namespace == "" || namespace != k.Namespace):
+		refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, fmt.Sprintf("%s is forbidden: User %q cannot list resource %q at the cluster scope", resource, "mei", resource))
+		return
+	case query.Get("watch") == "":
+		refuse(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "only watches are served")
+		return
+	}
+	one := &stream{resource: resource, namespace: namespace, proto: strings.Contains(r.Header.Get("Accept"), "protobuf"), events: make(chan event, 1<<16)}
+	s.mu.Lock()
+	s.watches[one] = true
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.watches, one)
+		s.mu.Unlock()
+	}()
+	s.serve(w, r, one, k, query.Get("sendInitialEvents") == "true")
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, one *stream, k *Kind, initial bool) {
+	contentType := "application/json"
+	if one.proto {
+		contentType = "application/vnd.kubernetes.protobuf;stream=watch"
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.WriteHeader(http.StatusOK)
+	flush := w.(http.Flusher)
+	flush.Flush()
+	out := &frames{w: w, proto: one.proto, group: k.GVK}
+	if initial {
+		for i := range k.Count {
+			object := k.Make(i)
+			if one.namespace == "" || one.namespace == object.GetNamespace() {
+				out.write("ADDED", object)
+			}
+		}
+		mark := k.Sample.DeepCopyObject().(client.Object)
+		mark.SetResourceVersion("1")
+		mark.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+		out.write("BOOKMARK", mark)
+		flush.Flush()
+		s.mu.Lock()
+		s.listed[one.resource] = time.Now()
+		s.mu.Unlock()
+	}
+	for out.err == nil {
+		select {
+		case <-r.Context().Done():
+			return
+		case e, open := <-one.events:
+			if !open {
+				panic(http.ErrAbortHandler)
+			}
+			out.write(e.kind, e.object)
+			if len(one.events) == 0 {
+				flush.Flush()
+			}
+		}
+	}
+}
+
+func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(&metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message, //nolint:gosec // an HTTP code
+	})
+}
+
+// frames writes watch events as the API server does.
+type frames struct {
+	w     http.ResponseWriter
+	proto bool
+	group schema.GroupVersionKind
+	err   error
+}
+
+var objects, events = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), protobuf.NewRawSerializer(scheme.Scheme, scheme.Scheme)
+
+func (f *frames) write(kind string, object client.Object) {
+	if f.err != nil {
+		return
+	}
+	object.GetObjectKind().SetGroupVersionKind(f.group)
+	if !f.proto {
+		f.err = json.NewEncoder(f.w).Encode(map[string]any{"type": kind, "object": object})
+		return
+	}
+	raw, err := runtime.Encode(objects, object)
+	if err == nil {
+		raw, err = runtime.Encode(events, &metav1.WatchEvent{Type: kind, Object: runtime.RawExtension{Raw: raw}})
+	}
+	if err != nil {
+		f.err = err
+		return
+	}
+	var size [4]byte
+	binary.BigEndian.PutUint32(size[:], uint32(len(raw))) //nolint:gosec // objects are small
+	if _, f.err = f.w.Write(size[:]); f.err == nil {
+		_, f.err = f.w.Write(raw)
+	}
+}
