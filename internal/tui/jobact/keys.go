@@ -66,7 +66,7 @@ func (a *act) fit(jobs []*snapshot.Job) (fit []*snapshot.Job, refused string, le
 
 func (a *act) guard(jobs []*snapshot.Job) string {
 	if len(jobs) == 0 {
-		return a.name + ": no job is selected"
+		return a.name + ": there is no job to do that to"
 	}
 	fit, refused, left := a.fit(jobs)
 	switch {

@@ -117,6 +117,14 @@ func (r Row) GPUs() int64 {
 	return r.Job.GPUs * int64(r.Part.Elements.Count()) / int64(elements.Count())
 }
 
+// NodeCount is on how many nodes it is: of an array as a whole, since which element is where is not known.
+func (r Row) NodeCount() int {
+	if r.Part != nil && (r.Waits() || r.Ended()) {
+		return 0
+	}
+	return r.Job.NodeCount
+}
+
 // Waits says that it has not begun, or stands still.
 func (r Row) Waits() bool {
 	switch state.Code(r.Code()) {

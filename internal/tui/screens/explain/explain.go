@@ -9,6 +9,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/jobact"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
@@ -26,9 +27,12 @@ type Explain struct {
 	nodes  widget.Table[group]
 }
 
+// Below stands behind the UID in a target when the job's own screen is below this one.
+const Below = "#below"
+
 // New returns the screen for the job with a UID; "" is the first job that waits.
 func New(target string) screen.Screen {
-	return &Explain{target: target, uid: types.UID(target), nodes: groupTable()}
+	return &Explain{target: target, uid: types.UID(strings.TrimSuffix(target, Below)), nodes: groupTable()}
 }
 
 // Spec is the screen as the dashboard knows it.
@@ -44,7 +48,7 @@ func (e *Explain) Target() string { return e.target }
 
 // Crumb is "Why", below the job when that is not in the path already.
 func (e *Explain) Crumb(*screen.Context) string {
-	if e.job == nil {
+	if e.job == nil || strings.HasSuffix(e.target, Below) {
 		return "Why"
 	}
 	return strings.TrimSpace(e.job.ID+" "+e.job.Name) + " > Why"
@@ -98,7 +102,7 @@ func (e *Explain) refresh(ctx *screen.Context) {
 func waiting(ctx *screen.Context) []*snapshot.Job {
 	var all []*snapshot.Job
 	for _, job := range jobrow.Keep(ctx, ctx.Snap.Jobs) {
-		if row := (jobrow.Row{Job: job}); row.Waits() {
+		if row := (jobrow.Row{Job: job}); row.Waits() && row.Code() != string(state.Suspended) {
 			all = append(all, job)
 		}
 	}

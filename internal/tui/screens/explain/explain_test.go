@@ -10,5 +10,5 @@ import (
 
 func TestFrames(t *testing.T) {
 	t.Parallel()
-	tuitest.Frames(t, "explain", []screen.Spec{explain.Spec()}, nil, "normal", "empty", "loading", "disconnected", "many")
+	tuitest.Frames(t, "explain", []screen.Spec{explain.Spec()}, nil, "normal", "empty", "loading", "disconnected", "many", "various")
 }

@@ -102,7 +102,6 @@ func (j *Job) Update(ctx *screen.Context, event screen.Event) []screen.Effect {
 		return j.stream()
 	case screen.Entered:
 		j.refresh(ctx)
-		j.followed = nil
 		return j.stream()
 	case screen.Left:
 		j.followed = nil

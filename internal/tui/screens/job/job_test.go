@@ -6,16 +6,49 @@ import (
 	"github.com/vc-batch/vc/internal/tui"
 	"github.com/vc-batch/vc/internal/tui/screen"
 	"github.com/vc-batch/vc/internal/tui/screens/job"
-	"github.com/vc-batch/vc/internal/tui/screens/jobs"
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
 
-func specs() []screen.Spec { return []screen.Spec{jobs.Spec(), job.Spec()} }
-
-// open opens the job under the cursor.
-func open(app *tui.App) { app.Key(tuitest.Press("enter")) }
+// of is a dashboard that shows one job.
+func of(target string) []screen.Spec {
+	spec := job.Spec()
+	spec.Number, spec.Tab, spec.ShortTab = "2", "Job", "Job"
+	spec.New = func(string) screen.Screen { return job.New(target) }
+	return []screen.Spec{spec}
+}
 
 func TestFrames(t *testing.T) {
 	t.Parallel()
-	tuitest.Frames(t, "job", specs(), open, "normal", "disconnected", "many")
+	tuitest.Frames(t, "job", of("job-931"), nil, "normal", "empty", "loading", "disconnected")
+}
+
+func TestFramesOfManyJobs(t *testing.T) {
+	t.Parallel()
+	tuitest.Frames(t, "many", of("job-1000"), nil, "many")
+}
+
+func TestFramesOfLogs(t *testing.T) {
+	t.Parallel()
+	tuitest.Frames(t, "logs", of("job-15#logs"), func(app *tui.App) {
+		view := &screen.LogView{Dropped: 120}
+		for i := range 100 {
+			view.Lines = append(view.Lines, screen.LogLine{Pod: []string{"crashes-worker-0", "crashes-worker-1", "crashes-worker-2"}[i%3], At: tuitest.Now, Text: line(i)})
+		}
+		app.SetLogs(view)
+	}, "various")
+}
+
+// line is what programs write: colours, tabs, wide runes, a lot.
+func line(i int) string {
+	switch i % 5 {
+	case 0:
+		return "\x1b[32mepoch 1\x1b[0m\tloss 0.71"
+	case 1:
+		return "训练 第 1 轮 损失 0.71"
+	case 2:
+		return "a line that is longer than most screens are wide, because it was written by a program that prints the whole of its configuration, which is a lot, in one single line"
+	case 3:
+		return "\r 50%|█████     |"
+	}
+	return "checkpoint saved"
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/jobact"
 	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screens/explain"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -44,7 +45,7 @@ func bindings() []screen.Binding {
 		{Screen: name, Key: "l", Name: "logs", Help: "the logs of all pods on the whole screen", Footer: 6, Do: open(logs)},
 		{Screen: name, Key: "Y", Name: "yaml", Help: "the job as it is stored", Footer: 26, Do: open(manifest)},
 		{Screen: name, Key: "w", Name: "why", Help: "why the job waits, until when, and what would start it", Footer: 5, Do: screen.On(func(j *Job, _ *screen.Context) []screen.Effect {
-			return []screen.Effect{screen.Open{Screen: screen.Explain, Target: string(j.uid)}}
+			return []screen.Effect{screen.Open{Screen: screen.Explain, Target: string(j.uid) + explain.Below}}
 		})},
 		{Screen: name, Key: "tab", Name: "pane", Help: "from the pods to the logs and back", Footer: 4, Do: on(func(j *Job) { j.inLogs = !j.inLogs })},
 		{Screen: name, Key: "enter", Name: "pod's log", Help: "the logs of the marked pods, or of the one under the cursor", Footer: 7, Guard: aPod, Do: screen.On((*Job).openPods)},

@@ -45,7 +45,9 @@ func plainText(text string) string {
 	if strings.ContainsRune(text, '\x1b') {
 		text = escapes.ReplaceAllString(text, "")
 	}
-	return strings.ReplaceAll(strings.TrimRight(text, "\r\n"), "\t", "    ")
+	text = strings.TrimRight(text, "\r\n")
+	text = text[strings.LastIndexByte(text, '\r')+1:] // what is written over is not seen in a terminal either
+	return strings.ReplaceAll(text, "\t", "    ")
 }
 
 // take chooses the lines to show; keep says of which pods, nil of all.
@@ -276,8 +278,7 @@ func chunks(text string, width int) []string {
 	for at, r := range text {
 		if w := canvas.RuneWidth(r); used+w > width {
 			all = append(all, text[from:at])
-			from, used = at, 0
-			used += w
+			from, used = at, w
 			continue
 		}
 		used += canvas.RuneWidth(r)
