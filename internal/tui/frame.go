@@ -105,7 +105,10 @@ func (a *App) path() []string {
 	}
 	crumbs := ""
 	if len(a.stack) > 1 || a.Top().Name() != a.tabs[0].Name {
-		for _, s := range a.stack {
+		for i, s := range a.stack {
+			if i == 0 && s.Name() == a.tabs[0].Name {
+				continue // where everybody begins says nothing
+			}
 			crumbs += " > " + s.Crumb(&a.ctx)
 		}
 	}

@@ -23,7 +23,6 @@ type Overview struct {
 	// running and pending count the jobs that are shown when nothing is filtered.
 	running, pending int
 	events           bool // the events stand alone
-	eventsTop        int
 }
 
 // Spec is what the dashboard needs to know of it.
