@@ -41,7 +41,7 @@ func Of(s *Sheet) *Account {
 	switch {
 	case a.Why.Explained:
 		a.Source = byScheduler
-	case s.Group != nil && Active(Phase(s.Job)):
+	case s.Group != nil && Active(Phase(s.Job)) && !a.Why.Controller:
 		a.Source = byOthers
 	}
 	if Active(Phase(s.Job)) {

@@ -23,8 +23,8 @@ type Why struct {
 	Numbers []string
 	// Helps are changes that the scheduler tried, and with which the job would start.
 	Helps []string
-	// Explained says that this is the scheduler's own explanation.
-	Explained bool
+	// Explained says that this is the scheduler's own explanation, Controller that the job's controller says it.
+	Explained, Controller bool
 }
 
 // Short is the reason for a column: the word and the sentence.
@@ -59,6 +59,9 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
 	}
 	if e := group.Status.Explanation; e != nil && e.Reason != "" {
+		if w := fromController(job); e.Reason == string(reason.NotEnoughPods) && w.Message != "" {
+			return w
+		}
 		return fromExplanation(e)
 	}
 	if phase == batchv1alpha1.Running {
@@ -72,6 +75,15 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 			Hint: "if this lasts, is the scheduler running? (vcd scheduler)"}
 	}
 	return fromPhases(job, group)
+}
+
+// fromController is why the controller made no pods: where the scheduler only sees that there are too few, it knows more.
+func fromController(job *batchv1alpha1.Job) Why {
+	w := Why{Code: job.Status.State.Reason, Message: OneLine(job.Status.State.Message), Controller: true}
+	if w.Hint = reason.Get(reason.Code(w.Code)).Hint; w.Hint == "" && strings.Contains(w.Message, "no PriorityClass with name") {
+		w.Hint = "create the PriorityClass, or name one that there is: kubectl get priorityclasses"
+	}
+	return w
 }
 
 // fromPhases says what little the phases tell, when nobody said more.

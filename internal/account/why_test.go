@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
@@ -38,5 +39,25 @@ func TestAnExplanationIsToldWhole(t *testing.T) {
 	unknown := fromExplanation(&schedulingv1beta1.Explanation{Reason: "NoNodes", Estimate: "unknown: nothing runs"})
 	if diff := cmp.Diff([]string{"estimated start unknown: nothing runs"}, unknown.Numbers); diff != "" {
 		t.Errorf("numbers (-want +got):\n%s", diff)
+	}
+}
+
+// Pods that could not be made are the reason, not that the scheduler sees too few.
+func TestWhyThereAreTooFewPods(t *testing.T) {
+	t.Parallel()
+	job, group := &batchv1alpha1.Job{}, &schedulingv1beta1.PodGroup{}
+	job.Status.State = batchv1alpha1.JobState{Phase: batchv1alpha1.Pending}
+	group.Status.Explanation = &schedulingv1beta1.Explanation{Reason: "NotEnoughPods", Message: "0 of 1"}
+	if w := Explain(job, group); w.Short() != "NotEnoughPods: 0 of 1" || !w.Explained {
+		t.Errorf("the controller says nothing: %+v", w)
+	}
+	job.Status.State.Reason, job.Status.State.Message = "FailedCreate", "pods is forbidden:\nno PriorityClass with name nosuch was found"
+	a := Of(&Sheet{Job: job, Group: group})
+	if a.Why.Short() != "FailedCreate: pods is forbidden: no PriorityClass with name nosuch was found" || a.Why.Hint == "" || a.Source != byController {
+		t.Errorf("the controller could make no pod: %+v, by %s", a.Why, a.Source)
+	}
+	group.Status.Explanation.Reason = "GangDoesNotFit"
+	if w := Explain(job, group); !w.Explained {
+		t.Errorf("the gang does not fit: %+v", w)
 	}
 }

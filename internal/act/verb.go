@@ -132,7 +132,13 @@ var (
 
 // JobCommand is the wire contract of Volcano for what is done to a job: owned by and aimed at it.
 func JobCommand(job *batchv1alpha1.Job, action busv1alpha1.Action) *busv1alpha1.Command {
-	return command(metav1.NewControllerRef(job, batchv1alpha1.GroupVersion.WithKind("Job")), job.Namespace, action)
+	c := command(metav1.NewControllerRef(job, batchv1alpha1.GroupVersion.WithKind("Job")), job.Namespace, action)
+	for _, verb := range []*Verb{Suspend, Resume, Restart, Cancel} {
+		if verb.Action == action {
+			c.Message = verb.Done + " by hand" // this is what the job's status says of it
+		}
+	}
+	return c
 }
 
 func command(target *metav1.OwnerReference, namespace string, action busv1alpha1.Action) *busv1alpha1.Command {

@@ -129,13 +129,14 @@ type Selection struct {
 	AllNamespaces bool
 	// OldName is what -N of Volcano's vcctl gave.
 	OldName string
+	kinds   string
 }
 
 // AddFlags adds -l, --all and the hidden -N.
 func (s *Selection) AddFlags(cmd *cobra.Command, kind string) {
 	cmd.Flags().StringVarP(&s.Selector, "selector", "l", "", "Label selector, for example team=nlp,stage!=test")
 	cmd.Flags().BoolVar(&s.All, "all", false, "All "+kind+" of the namespace")
-	s.AddOldName(cmd)
+	s.AddOldName(cmd, kind)
 }
 
 // AddAllNamespaces adds -A.
@@ -143,8 +144,9 @@ func (s *Selection) AddAllNamespaces(cmd *cobra.Command, usage string) {
 	cmd.Flags().BoolVarP(&s.AllNamespaces, "all-namespaces", "A", false, usage)
 }
 
-// AddOldName adds only the hidden -N of Volcano's vcctl.
-func (s *Selection) AddOldName(cmd *cobra.Command) {
+// AddOldName adds only the hidden -N of Volcano's vcctl; kinds, in the plural, are what names may be given as KIND/NAME of.
+func (s *Selection) AddOldName(cmd *cobra.Command, kinds string) {
+	s.kinds = kinds
 	cmd.Flags().StringVarP(&s.OldName, "name", "N", "", "Name of the object")
 	cmd.Flags().Lookup("name").Hidden = true
 }
@@ -152,7 +154,7 @@ func (s *Selection) AddOldName(cmd *cobra.Command) {
 // Complete takes the arguments over and warns about old flags.
 func (s *Selection) Complete(f *Factory, args []string) {
 	for _, arg := range args {
-		s.Names = append(s.Names, BareName(arg))
+		s.Names = append(s.Names, BareName(arg, s.kinds))
 	}
 	if s.OldName != "" {
 		f.Deprecated("--name (-N)", "the name as an argument")
@@ -194,12 +196,25 @@ func ParseSelector(text string) (client.ListOption, error) {
 	return client.MatchingLabelsSelector{Selector: selector}, nil
 }
 
-// BareName strips the kind from KIND/NAME.
-func BareName(arg string) string {
-	if _, name, found := strings.Cut(arg, "/"); found {
+// BareName strips the kind from KIND/NAME when it is the one that is asked for, in the plural; the name of something else
+// stays as it is, and is found nowhere.
+func BareName(arg, kinds string) string {
+	kind, name, found := strings.Cut(arg, "/")
+	if found && oneKind(kind) == oneKind(kinds) {
 		return name
 	}
 	return arg
+}
+
+// oneKind is a kind without what tells its spellings apart: jobs.batch.volcano.sh, vj and job are one.
+func oneKind(word string) string {
+	word, _, _ = strings.Cut(strings.ToLower(strings.ReplaceAll(word, " ", "")), ".")
+	short := map[string]string{"vj": "job", "vcjob": "job", "j": "job", "q": "queue", "pg": "podgroup", "jf": "jobflow", "jt": "jobtemplate", "po": "pod", "no": "node", "cj": "cronjob"}
+	word = strings.TrimSuffix(word, "s")
+	if long := short[word]; long != "" {
+		return long
+	}
+	return word
 }
 
 // Deprecated writes the one line that an old flag gets; Volcano's short programs

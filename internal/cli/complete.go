@@ -40,6 +40,26 @@ func (f *Factory) CompleteQueues() Completer {
 	return f.CompleteKind(schedulingv1beta1.GroupVersion.WithKind("Queue"), false)
 }
 
+// CompleteLeafQueues offers the names of the queues that take jobs: those that are open, with none below them.
+func (f *Factory) CompleteLeafQueues() Completer {
+	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(context.Background(), completionTime)
+		defer cancel()
+		queues := f.Queues(ctx)
+		parents := map[string]bool{keys.RootQueue: true}
+		for _, queue := range queues {
+			parents[queue.ParentName()] = true
+		}
+		var names []string
+		for _, queue := range queues {
+			if !parents[queue.Name] && (queue.Status.State == "" || queue.IsOpen()) {
+				names = append(names, queue.Name)
+			}
+		}
+		return offer(names, args, prefix)
+	}
+}
+
 // CompleteNodes offers the names of the nodes.
 func (f *Factory) CompleteNodes() Completer {
 	return f.CompleteKind(corev1.SchemeGroupVersion.WithKind("Node"), false)

@@ -275,6 +275,8 @@ func humanizeTransport(err error, where Connection) *Error {
 		human.Hint = "set KUBECONFIG or --kubeconfig to a file that exists, or start a cluster on this machine with `vc-local up`"
 	case meta.IsNoMatchError(err):
 		human.Hint = unknownKind(err)
+	case strings.HasPrefix(err.Error(), "invalid resource name "):
+		human.Hint = "before a / only the kind that the command is about may stand"
 	}
 	return human
 }
@@ -314,12 +316,12 @@ func rootCause(err error) string {
 }
 
 // Nearest returns the candidate that word most likely meant: at most two edits
-// away; "" when none is.
+// away, and at least half of the word right; "" when none is.
 func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", 3
 	sorted := slices.Sorted(slices.Values(candidates))
 	for _, candidate := range sorted {
-		if d := distance(word, candidate); d < bestDistance && d < max(len(word), 2) {
+		if d := distance(word, candidate); d < bestDistance && 2*d <= len([]rune(word)) {
 			best, bestDistance = candidate, d
 		}
 	}

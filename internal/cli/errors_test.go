@@ -17,7 +17,7 @@ func TestNearest(t *testing.T) {
 	t.Parallel()
 	words := []string{"research", "default", "infer", "prod"}
 	for word, want := range map[string]string{
-		"reserch": "research", "researhc": "research", "defaul": "default", "infre": "infer", "production": "", "x": "", "": "", "research": "research",
+		"reserch": "research", "researhc": "research", "defaul": "default", "infre": "infer", "production": "", "x": "", "-": "", "pre": "", "prd": "prod", "": "", "research": "research",
 	} {
 		if got := Nearest(word, words); got != want {
 			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)

@@ -76,7 +76,7 @@ func exampleOf(flag *pflag.Flag) string {
 	case "bool":
 		value = "true"
 	case "duration":
-		value = "90m"
+		value = "90m or 24h; days are not read"
 	default:
 		return ""
 	}

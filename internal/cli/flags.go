@@ -82,6 +82,12 @@ type Wait struct {
 func (w *Wait) AddFlags(cmd *cobra.Command, byDefault bool, usage string) {
 	cmd.Flags().BoolVar(&w.Wait, "wait", byDefault, usage)
 	cmd.Flags().DurationVar(&w.Timeout, "timeout", 0, "How long to wait at most, for example 10m; 0 is for ever")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if attach := cmd.Flags().Lookup("attach"); !w.Wait && cmd.Flags().Changed("timeout") && (attach == nil || !attach.Changed) {
+			return Errorf("add --wait, or leave --timeout away", "--timeout limits a wait, and nothing is waited for")
+		}
+		return nil
+	}
 }
 
 // Limit is the context of a wait: it ends after --timeout, if that was given.

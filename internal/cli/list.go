@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,6 +56,8 @@ type List[T client.Object] struct {
 	// Slim drops what no column shows from an object that is listed as a table, so that
 	// ten thousand need little memory; it may be nil.
 	Slim func(T)
+	// Nothing is what is said when there is nothing, in place of which namespace that is so in.
+	Nothing string
 	// Draw, when set, may print something else than the table; it reports whether it did.
 	Draw func(items []T) (bool, error)
 	// Plain, when set, prints the table instead of Columns.
@@ -330,7 +333,7 @@ func (p *rowPrinter[T]) empty() error {
 	if p.list.Namespace != "" && !p.list.AllNamespaces {
 		where = fmt.Sprintf(" in %s namespace", p.list.Namespace)
 	}
-	_, err := fmt.Fprintf(p.f.Streams.Err, "No resources found%s.\n", where)
+	_, err := fmt.Fprintln(p.f.Streams.Err, cmp.Or(p.list.Nothing, "No resources found"+where+"."))
 	return err
 }
 

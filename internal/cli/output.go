@@ -94,7 +94,7 @@ func (o *Output) Printer() (printers.ResourcePrinter, error) {
 		return nil, Errorf(hint, "output format %q is not known", o.Format())
 	}
 	if err != nil {
-		return nil, Errorf("see `kubectl get --help` for examples of -o", "output format %q: %v", o.Format(), err)
+		return nil, Errorf("an example: -o jsonpath='{.metadata.name}'; see `vcctl formats`", "output format %q: %v", o.Format(), err)
 	}
 	return printer, nil
 }

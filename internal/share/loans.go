@@ -23,12 +23,13 @@ type Loan struct {
 // Text is the amount: "2 cpu".
 func (l *Loan) Text() string { return l.Amount.String() + " " + render.ShortResource(l.Resource) }
 
-// Deserved is what a queue deserves: what the scheduler says, else what the queue itself says.
+// Deserved is what a queue deserves: what was said of it, else its share as the scheduler sees it. The latter follows what is
+// asked for (proportion gives a queue no more than that), so by it a queue that was said to deserve less would never borrow.
 func Deserved(q *schedulingv1beta1.Queue) corev1.ResourceList {
-	if len(q.Status.Deserved) > 0 {
-		return q.Status.Deserved
+	if len(q.Spec.Deserved) > 0 {
+		return q.Spec.Deserved
 	}
-	return q.Spec.Deserved
+	return q.Status.Deserved
 }
 
 // LoansAmong says who of siblings borrows what of whom. Who borrows most of a resource

@@ -71,11 +71,12 @@ func TestWhoBorrowsOfWhom(t *testing.T) {
 	}
 }
 
-// What the scheduler says a queue deserves goes before what the queue itself says.
-func TestTheSchedulersWordOfWhatIsDeservedCounts(t *testing.T) {
+// What was said of a queue goes before its share as the scheduler sees it, which proportion makes no larger than what is asked
+// for; where nothing was said that share counts.
+func TestWhatWasSaidToBeDeservedCounts(t *testing.T) {
 	t.Parallel()
-	a, b := sibling("a", of("cpu", "8"), of("cpu", "4")), sibling("b", nil, of("cpu", "1"))
-	a.Status.Deserved, b.Status.Deserved = of("cpu", "3"), of("cpu", "2")
+	a, b := sibling("a", of("cpu", "3"), of("cpu", "4")), sibling("b", nil, of("cpu", "1"))
+	a.Status.Deserved, b.Status.Deserved = of("cpu", "4"), of("cpu", "2")
 	if got := LoansAmong([]*schedulingv1beta1.Queue{a, b}); len(got) != 1 || got[0].Text() != "1 cpu" || got[0].From != "b" {
 		t.Errorf("loans: %+v", got)
 	}

@@ -81,9 +81,6 @@ func Use(q *schedulingv1beta1.Queue) Usage {
 			continue
 		}
 		held, deserves := q.Status.Allocated[name], Deserved(q)[name]
-		if said, named := q.Spec.Deserved[name]; named {
-			deserves = said
-		}
 		share := held.AsApproximateFloat64() / amount
 		if share > most.Share {
 			most = Usage{Share: share, Mark: deserves.AsApproximateFloat64() / amount, Resource: name}

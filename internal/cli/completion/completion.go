@@ -16,22 +16,23 @@ func New(f *cli.Factory) *cobra.Command {
 		Print the script that makes a shell complete commands, flags, and the names
 		of jobs, queues, namespaces and contexts as they are in the cluster right now.`)
 	for _, shell := range []struct {
-		name, load, keep string
-		write            func(root *cobra.Command, out io.Writer) error
+		name, load, keep, note string
+		write                  func(root *cobra.Command, out io.Writer) error
 	}{
 		{"bash", "source <(vcctl completion bash)", "vcctl completion bash > ~/.local/share/bash-completion/completions/vcctl",
+			" It needs the package bash-completion.",
 			func(root *cobra.Command, out io.Writer) error { return root.GenBashCompletionV2(out, true) }},
-		{"zsh", "source <(vcctl completion zsh)", "vcctl completion zsh > ~/.zfunc/_vcctl",
+		{"zsh", "source <(vcctl completion zsh)", "vcctl completion zsh > ~/.zfunc/_vcctl", "",
 			func(root *cobra.Command, out io.Writer) error { return root.GenZshCompletion(out) }},
-		{"fish", "vcctl completion fish | source", "vcctl completion fish > ~/.config/fish/completions/vcctl.fish",
+		{"fish", "vcctl completion fish | source", "vcctl completion fish > ~/.config/fish/completions/vcctl.fish", "",
 			func(root *cobra.Command, out io.Writer) error { return root.GenFishCompletion(out, true) }},
-		{"powershell", "vcctl completion powershell | Out-String | Invoke-Expression", "vcctl completion powershell >> $PROFILE",
+		{"powershell", "vcctl completion powershell | Out-String | Invoke-Expression", "vcctl completion powershell >> $PROFILE", "",
 			func(root *cobra.Command, out io.Writer) error { return root.GenPowerShellCompletionWithDesc(out) }},
 	} {
 		cmd.AddCommand(&cobra.Command{
 			Use:     shell.name,
 			Short:   "Print the completion script for " + shell.name,
-			Long:    "Print the completion script for " + shell.name + ".",
+			Long:    cli.Text("Print the completion script for " + shell.name + "." + shell.note),
 			Example: "  # For this shell only\n  " + shell.load + "\n\n  # For every shell to come\n  " + shell.keep,
 			Args:    cli.NoArgs(f),
 			RunE: func(cmd *cobra.Command, _ []string) error {

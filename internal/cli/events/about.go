@@ -94,12 +94,14 @@ func (o *options) topic(ctx context.Context, c client.Client) (*topic, error) {
 		return t, nil
 	}
 	namespaces := map[string]bool{}
+	t.clusterWide = true
 	for _, text := range o.about {
 		r, err := parse(text)
 		if err != nil {
 			return nil, err
 		}
 		namespaces[inNamespace(r, namespace)] = true
+		t.clusterWide = t.clusterWide && r.subject.everywhere
 		if err := o.add(ctx, c, t, r, namespace); err != nil {
 			return nil, err
 		}

@@ -109,6 +109,9 @@ func list(ctx context.Context, o *options) error {
 		Keep:  func(event *corev1.Event) bool { return topic.isNews(ctx, c, event) },
 		Fetch: topic.fetch,
 	}
+	if topic.clusterWide {
+		l.Nothing = "No events about " + strings.Join(o.about, ", ") + "."
+	}
 	if uid, single := topic.single(); single {
 		l.Fields = fields.OneTermEqualSelector("involvedObject.uid", string(uid))
 	}

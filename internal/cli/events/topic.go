@@ -23,6 +23,8 @@ type topic struct {
 	// uids are the objects, in the order in which they were found; nil with all.
 	uids []types.UID
 	all  bool
+	// clusterWide says that the objects are in no namespace.
+	clusterWide bool
 	// past are objects that are gone, of which events are taken by kind and name.
 	past []reference
 	// jobs are followed: pods and groups that come later belong to the topic, too.

@@ -133,7 +133,7 @@ func (o *execOptions) complete(cmd *cobra.Command, args []string, run func(conte
 	case 0:
 		return cli.UsageError(o.f, cmd, "the name of a job is missing")
 	case 1:
-		o.name = cli.BareName(args[0])
+		o.name = cli.BareName(args[0], "jobs")
 	default:
 		return cli.UsageError(o.f, cmd, "one job at a time; %d were given", len(args))
 	}

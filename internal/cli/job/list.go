@@ -71,7 +71,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 		ValidArgsFunction: f.CompleteJobs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, arg := range args {
-				o.names = append(o.names, cli.BareName(arg))
+				o.names = append(o.names, cli.BareName(arg, "jobs"))
 			}
 			if o.scheduler != "" && cmd.Flags().Lookup("scheduler").Changed {
 				f.Deprecated("--scheduler (-S)", "-o json and jq, or a label and -l")

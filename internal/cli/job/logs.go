@@ -121,7 +121,7 @@ func completeTasks(f *cli.Factory) cli.Completer {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		job := &batchv1alpha1.Job{}
-		if c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: cli.BareName(args[0])}, job) != nil {
+		if c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: cli.BareName(args[0], "jobs")}, job) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return taskNames(job), cobra.ShellCompDirectiveNoFileComp

@@ -46,6 +46,9 @@ func getJob(ctx context.Context, f *cli.Factory, c client.Client, namespace, nam
 			return nil, err
 		}
 	}
+	if strings.Contains(name, "/") {
+		return nil, noJob(ctx, f, namespace, name, nil)
+	}
 	job := &batchv1alpha1.Job{}
 	err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, job)
 	if apierrors.IsNotFound(err) {
@@ -67,7 +70,7 @@ func noJob(ctx context.Context, f *cli.Factory, namespace, name string, cause er
 	missing := cli.NotFound("job", name, namespace, names)
 	missing.Err = cause
 	if missing.Hint == "" {
-		missing.Hint = "vcctl job list shows those of this namespace, -A those of all"
+		missing.Hint = f.Typed("job list") + " shows those of this namespace, -A those of all"
 	}
 	return missing
 }

@@ -66,7 +66,7 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 		},
 	}
 	o.addFlags(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
+	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteLeafQueues())
 	_ = cmd.RegisterFlagCompletionFunc("priority-class", f.CompletePriorityClasses())
 	_ = cmd.RegisterFlagCompletionFunc("restart", cli.Values("Never", "OnFailure", "Always"))
 	_ = cmd.RegisterFlagCompletionFunc("plugin", cli.Values(batchv1alpha1.PluginNames...))
@@ -167,7 +167,7 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if len(args) > 0 {
-		r.name, args = cli.BareName(args[0]), args[1:]
+		r.name, args = cli.BareName(args[0], "jobs"), args[1:]
 	}
 	if r.oldRequestsOrLims && !cmd.Flags().Lookup("requests").Changed && cmd.Flags().Lookup("recursive").Changed {
 		o.f.Deprecated("-R with resources", "--cpu and --memory")

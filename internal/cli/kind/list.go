@@ -75,7 +75,7 @@ func (k *Kind[T]) newGet(f *cli.Factory, run func(context.Context, *listOptions[
 func (o *listOptions[T]) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.sel.Selector, "selector", "l", "", "Label selector, for example team=nlp,stage!=test")
 	o.sel.AddAllNamespaces(cmd, o.kind.words("The KINDS of all namespaces"))
-	o.sel.AddOldName(cmd)
+	o.sel.AddOldName(cmd, o.kind.plural())
 	if o.kind.Compat != nil {
 		cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the table that Volcano's vcctl prints")
 	}

@@ -56,7 +56,7 @@ func newHyperNodes(f *cli.Factory, run func(context.Context, *hyperOptions) erro
 		ValidArgsFunction: f.CompleteKind(hyperKind(), false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, arg := range args {
-				o.names = append(o.names, cli.BareName(arg))
+				o.names = append(o.names, cli.BareName(arg, "hypernodes"))
 			}
 			return run(cmd.Context(), o)
 		},

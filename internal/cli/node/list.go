@@ -56,7 +56,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 		ValidArgsFunction: f.CompleteNodes(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, arg := range args {
-				o.names = append(o.names, cli.BareName(arg))
+				o.names = append(o.names, cli.BareName(arg, "nodes"))
 			}
 			return run(cmd.Context(), o)
 		},

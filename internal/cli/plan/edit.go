@@ -24,10 +24,10 @@ func (o *options) edited(ctx context.Context) (*cli.FileObject, error) {
 		return nil, err
 	}
 	queue := &schedulingv1beta1.Queue{}
-	if err := c.Get(ctx, types.NamespacedName{Name: cli.BareName(o.queue)}, queue); err != nil {
+	if err := c.Get(ctx, types.NamespacedName{Name: cli.BareName(o.queue, "queues")}, queue); err != nil {
 		if apierrors.IsNotFound(err) {
 			names := o.f.Suggest(schedulingv1beta1.GroupVersion.WithKind("Queue"), false)(ctx)
-			missing := cli.NotFound("queue", cli.BareName(o.queue), "", names)
+			missing := cli.NotFound("queue", cli.BareName(o.queue, "queues"), "", names)
 			missing.Hint = strings.TrimSpace(missing.Hint + " vcctl queue list shows those that there are; a new one is planned from a file")
 			return nil, missing
 		}

@@ -2,8 +2,10 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -143,10 +145,34 @@ func (o *options) objects(ctx context.Context) ([]cli.FileObject, error) {
 		}
 		objects = append(objects, *edited)
 	}
+	if err := o.refuseThoseThere(ctx, objects); err != nil {
+		return nil, err
+	}
 	if len(objects) == 0 {
 		return nil, cli.Errorf("plans are about jobs (batch.volcano.sh/v1alpha1) and queues (scheduling.volcano.sh/v1beta1)", "no job and no queue in %s", strings.Join(o.files.Names, ", "))
 	}
 	return objects, nil
+}
+
+// refuseThoseThere says which jobs could not be submitted because they exist already.
+func (o *options) refuseThoseThere(ctx context.Context, objects []cli.FileObject) error {
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, object := range objects {
+		name, namespace := object.Object.GetName(), object.Object.GetNamespace()
+		if !isJob(object) || name == "" {
+			continue
+		}
+		there := &batchv1alpha1.Job{}
+		if c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, there) == nil {
+			problems = append(problems, cli.Errorf(fmt.Sprintf("delete it (vcctl job delete %s -n %s), or use generateName or another name", name, namespace),
+				"job %q exists already in namespace %q (%s): this one would be refused", name, namespace, cmp.Or(there.Status.State.Phase, batchv1alpha1.Pending)))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 func isJob(o cli.FileObject) bool {

@@ -151,17 +151,24 @@ func placesText(places []insightv1alpha1.Placement) string {
 	slices.SortStableFunc(sorted, func(a, b insightv1alpha1.Placement) int {
 		return cmp.Or(cmp.Compare(b.Pods, a.Pods), cmp.Compare(a.Node, b.Node))
 	})
-	var parts []string
-	for i, p := range sorted {
-		if i == maxTold {
-			parts = append(parts, fmt.Sprintf("and %d more (-o yaml names all)", len(sorted)-maxTold))
-			break
-		}
-		text := fmt.Sprintf("%s: %d %s", p.Node, p.Pods, cmp.Or(p.Task, "pods"))
+	var nodes []string
+	on := map[string][]string{}
+	for _, p := range sorted {
+		text := fmt.Sprintf("%d %s", p.Pods, cmp.Or(p.Task, "pods"))
 		if p.Later {
 			text += " (later)"
 		}
-		parts = append(parts, text)
+		if on[p.Node] == nil {
+			nodes = append(nodes, p.Node)
+		}
+		on[p.Node] = append(on[p.Node], text)
+	}
+	parts := make([]string, min(len(nodes), maxTold))
+	for i := range parts {
+		parts[i] = nodes[i] + ": " + strings.Join(on[nodes[i]], ", ")
+	}
+	if more := len(nodes) - maxTold; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more (-o yaml names all)", more))
 	}
 	return strings.Join(parts, "; ")
 }

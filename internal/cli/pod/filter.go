@@ -56,13 +56,13 @@ func (o *filters) narrow(ctx context.Context) (kind.Narrowed[*corev1.Pod], error
 	}
 	switch {
 	case o.job != "":
-		narrowed.Labels = keys.JobName + "=" + cli.BareName(o.job)
+		narrowed.Labels = keys.JobName + "=" + cli.BareName(o.job, "jobs")
 	case o.queue == "" && !o.any:
 		narrowed.Labels = keys.JobName
 	}
 	var selectors []fields.Selector
 	if o.node != "" {
-		selectors = append(selectors, fields.OneTermEqualSelector("spec.nodeName", cli.BareName(o.node)))
+		selectors = append(selectors, fields.OneTermEqualSelector("spec.nodeName", cli.BareName(o.node, "nodes")))
 	}
 	if len(wanted) == 1 {
 		selectors = append(selectors, fields.OneTermEqualSelector("status.phase", wanted[0]))
@@ -75,7 +75,7 @@ func (o *filters) narrow(ctx context.Context) (kind.Narrowed[*corev1.Pod], error
 }
 
 func (o *filters) keeps(pod *corev1.Pod, phases []string) bool {
-	if o.task != "" && taskOf(pod) != o.task || o.queue != "" && o.job == "" && queueOf(pod) != cli.BareName(o.queue) {
+	if o.task != "" && taskOf(pod) != o.task || o.queue != "" && o.job == "" && queueOf(pod) != cli.BareName(o.queue, "queues") {
 		return false
 	}
 	for _, phase := range phases {
@@ -97,15 +97,15 @@ func (o *filters) sameQueue(ctx context.Context) error {
 		return err
 	}
 	job := &batchv1alpha1.Job{}
-	if err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: cli.BareName(o.job)}, job); err != nil {
+	if err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: cli.BareName(o.job, "jobs")}, job); err != nil {
 		if !apierrors.IsNotFound(err) {
 			return err
 		}
 		names, _ := o.f.Names(ctx, batchv1alpha1.GroupVersion.WithKind("Job"), true)
-		return cli.NotFound("job", cli.BareName(o.job), namespace, names)
+		return cli.NotFound("job", cli.BareName(o.job, "jobs"), namespace, names)
 	}
-	if in := cmp.Or(job.Spec.Queue, keys.DefaultQueue); in != cli.BareName(o.queue) {
-		return cli.Errorf("it is in queue "+in+"; leave --queue away", "the input vcjob %s does not match the queue %s", job.Name, cli.BareName(o.queue))
+	if in := cmp.Or(job.Spec.Queue, keys.DefaultQueue); in != cli.BareName(o.queue, "queues") {
+		return cli.Errorf("it is in queue "+in+"; leave --queue away", "the input vcjob %s does not match the queue %s", job.Name, cli.BareName(o.queue, "queues"))
 	}
 	return nil
 }

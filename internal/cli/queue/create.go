@@ -32,12 +32,13 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 	flags := &spec{}
 	var state string
 	cmd := &cobra.Command{
-		Use:   "create NAME",
+		Use:   "create NAME...",
 		Short: "Make a queue",
 		Long: cli.Text(`
-			Make a queue. Resources are shared between the queues by weight; a queue may use
-			more while others do not need it, up to its capability. With -f the queues of
-			files are made; flags add to what the files say.`),
+			Make a queue. Resources are shared between the queues by weight, or, where the
+			scheduler's policy is capacity, by what each deserves; a queue may use more while
+			others do not need it, up to its capability. With -f the queues of files are made;
+			flags add to what the files say.`),
 		Example: f.Examples(`
 			# A queue with three times the share of others
 			vcctl queue create research --weight 3

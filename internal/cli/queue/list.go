@@ -48,7 +48,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, arg := range args {
-				o.target.names = append(o.target.names, cli.BareName(arg))
+				o.target.names = append(o.target.names, cli.BareName(arg, "queues"))
 			}
 			return run(cmd.Context(), o)
 		},

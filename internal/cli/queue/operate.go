@@ -163,7 +163,17 @@ func operate(ctx context.Context, o *operateOptions) error {
 	for _, queue := range queues {
 		problems = append(problems, o.one(ctx, c, queue))
 	}
+	if o.action == "close" && !o.target.old && !o.dryRun.Any() {
+		o.tellBelow(ctx, c, queues)
+	}
 	return errors.Join(problems...)
+}
+
+// tellBelow names the queues that close because one above them does.
+func (o *operateOptions) tellBelow(ctx context.Context, c client.Client, queues []*schedulingv1beta1.Queue) {
+	if below := withBelow(ctx, c, queues)[len(queues):]; len(below) > 0 {
+		fmt.Fprintf(o.f.Streams.Err, "with it, those below: %s\n", namesOf(below))
+	}
 }
 
 // leaveRoot takes the root queue from those to close: its controller keeps it open.
@@ -244,6 +254,9 @@ func (o *operateOptions) one(ctx context.Context, c client.WithWatch, queue *sch
 	action, done, aim := busv1alpha1.OpenQueueAction, "opened", schedulingv1beta1.QueueStateOpen
 	if o.action == "close" {
 		action, done, aim = busv1alpha1.CloseQueueAction, "closed", schedulingv1beta1.QueueStateClosed
+	}
+	if stateOf(queue) == aim && !o.target.old {
+		return cli.PrintName(o.f, &o.out, queue, "is "+strings.ToLower(string(aim))+" already")
 	}
 	if !o.dryRun.Client() {
 		if err := c.Create(ctx, commandFor(queue, action), o.dryRun.CreateOptions()...); err != nil {

@@ -27,7 +27,7 @@ func (s *spec) addFlags(f *cli.Factory, cmd *cobra.Command) {
 	flags.BoolVar(&s.reclaimable, "reclaimable", true, "Whether others may take back what the queue holds over its share")
 	flags.StringVar(&s.capability, "capability", "", "The most that the queue may hold: cpu=16,memory=64Gi")
 	flags.StringVar(&s.guarantee, "guarantee", "", "What is kept for the queue: cpu=2,memory=8Gi")
-	flags.StringVar(&s.deserved, "deserved", "", "What the queue deserves: cpu=8,memory=32Gi")
+	flags.StringVar(&s.deserved, "deserved", "", "What the queue deserves: cpu=8,memory=32Gi; policy capacity goes by it, proportion by --weight")
 	_ = cmd.RegisterFlagCompletionFunc("parent", f.CompleteQueues())
 }
 

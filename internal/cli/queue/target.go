@@ -45,7 +45,7 @@ func (t *target) addFlags(cmd *cobra.Command, verb string) {
 // complete takes the arguments over; refusal is said when nothing tells which queues.
 func (t *target) complete(f *cli.Factory, cmd *cobra.Command, args []string, refusal string) error {
 	for _, arg := range args {
-		t.names = append(t.names, cli.BareName(arg))
+		t.names = append(t.names, cli.BareName(arg, "queues"))
 	}
 	if len(t.names) == 0 {
 		t.takeOldName(f, cmd)

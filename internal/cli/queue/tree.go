@@ -48,7 +48,7 @@ func newTree(f *cli.Factory, run func(context.Context, *treeOptions) error) *cob
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, arg := range args {
-				o.names = append(o.names, cli.BareName(arg))
+				o.names = append(o.names, cli.BareName(arg, "queues"))
 			}
 			return run(cmd.Context(), o)
 		},

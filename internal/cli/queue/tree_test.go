@@ -172,7 +172,14 @@ func TestTreeWatchRedrawsAChangedQueueInItsPlace(t *testing.T) {
 func TestCloseWaitsUntilTheQueueIsEmpty(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
+	asked := make(chan struct{})
+	server.OnCreate("Command", func(map[string]any) { close(asked) })
 	out, _, done := golden.Start(t, server, "queue", "close", "research", "--yes", "--wait", "--timeout", "10s")
+	select {
+	case <-asked:
+	case <-done:
+		t.Fatalf("no Command was made: %s", out)
+	}
 	server.Set(golden.NewQueue("research", 3, schedulingv1beta1.QueueStateClosing, nil))
 	if code := golden.Ends(t, server, out, done, golden.NewQueue("research", 3, schedulingv1beta1.QueueStateClosed, nil)); code != 0 {
 		t.Errorf("exit %d: %s", code, out)

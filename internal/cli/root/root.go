@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
+	"github.com/vc-batch/vc/internal/build"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/completion"
 	"github.com/vc-batch/vc/internal/cli/conf"
@@ -76,7 +77,7 @@ func execute(ctx context.Context, f *cli.Factory, cmd *cobra.Command, args []str
 func New(f *cli.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   strings.ReplaceAll(f.Program, " ", "-"),
-		Short: "Run and watch batch jobs on Kubernetes",
+		Short: "Run and watch batch jobs on Kubernetes", Version: build.Self().Version,
 		Long: cli.Text(`
 			Run batch jobs on Kubernetes, see where they stand, and why they wait.
 
@@ -118,6 +119,7 @@ func New(f *cli.Factory) *cobra.Command {
 	holdHelp(f, cmd)
 	addRootFlags(f, cmd)
 	cmd.SetUsageTemplate(usageTemplate)
+	cmd.SetVersionTemplate(f.Program + " {{.Version}}\n")
 	cmd.SetHelpFunc(paged(f, cmd.HelpFunc()))
 	return cmd
 }
@@ -130,7 +132,7 @@ func paged(f *cli.Factory, help func(*cobra.Command, []string)) func(*cobra.Comm
 		cmd.SetOut(&text)
 		help(cmd, args)
 		cmd.SetOut(out)
-		if err := f.Streams.Page(text.Bytes()); err != nil {
+		if err := f.Streams.Page(append(bytes.TrimRight(text.Bytes(), "\n"), '\n')); err != nil {
 			cmd.PrintErrln("error:", err)
 		}
 	}
@@ -214,7 +216,9 @@ func newOptions(f *cli.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "options",
 		Short: "Show the flags that every command takes",
-		Long:  "Show the flags that every command takes: kubectl's connection flags, colour and verbosity.",
+		Long: cli.Text(`
+			Show the flags that every command takes: kubectl's connection flags, colour and
+			verbosity.`),
 		Example: f.Examples(`
 			# All of them
 			vcctl options
@@ -223,7 +227,7 @@ func newOptions(f *cli.Factory) *cobra.Command {
 			vcctl job list --context prod -n nlp`),
 		Args: cli.NoArgs(f),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := io.WriteString(f.Streams.Out, "These flags may be given to any command:\n\n"+cmd.Root().PersistentFlags().FlagUsages())
+			_, err := io.WriteString(f.Streams.Out, "These flags may be given to any command:\n\n"+cmd.Root().PersistentFlags().FlagUsagesWrapped(80))
 			return err
 		},
 	}

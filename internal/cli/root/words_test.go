@@ -6,8 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/internal/render"
 )
 
 // Words that the tree does not know are errors, wherever they stand.
@@ -27,6 +30,33 @@ func TestUnknownWordsGolden(t *testing.T) {
 			t.Errorf("%v: exit %d: %s%s", line, got.Code, got.Out, got.Err)
 		}
 	}
+}
+
+// Help fits a terminal of 80 columns, and ends with one line break. What is to be copied in one piece,
+// an example, may be longer.
+func TestHelpFitsEightyColumns(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t)
+	tree := newTree("vcctl")
+	var look func(*cobra.Command)
+	look = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			if cmd.Name() != "slurm" { // those print help of their own, as Slurm does
+				look(sub)
+			}
+		}
+		argv := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+		help := golden.Run{Argv: argv, NoCluster: true}.Do(t, server)
+		if strings.HasSuffix(help.Out, "\n\n") {
+			t.Errorf("%v ends with empty lines", argv)
+		}
+		for line := range strings.Lines(help.Out) {
+			if line = strings.TrimRight(line, "\n"); render.Width(line) > 80 && !strings.Contains(cmd.Example, strings.TrimSpace(line)) {
+				t.Errorf("%v: %d columns: %s", argv, render.Width(line), line)
+			}
+		}
+	}
+	look(tree)
 }
 
 // A kubeconfig that is missing, or is none, is named.

@@ -17,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/share"
 )
 
 // Check applies defaults and rules to the objects of our kinds, as the server's admission will, with the same words.
@@ -38,6 +39,9 @@ func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bo
 	var problems []error
 	for _, object := range objects {
 		problems = append(problems, checkOne(f, object, around, queues, strictness))
+	}
+	if ask {
+		problems = append(problems, checkPriorities(ctx, f, objects)...)
 	}
 	return errors.Join(problems...)
 }
@@ -76,6 +80,8 @@ func fieldError(problem *field.Error, object cli.FileObject, queues []*schedulin
 	if isText && strings.HasSuffix(problem.Field, "spec.queue") && queues != nil {
 		if near := cli.Nearest(name, queueNames(queues)); near != "" && near != name {
 			e.Hint = fmt.Sprintf("did you mean %q?", near)
+		} else if leaves := leavesBelow(name, queues); len(leaves) > 0 {
+			e.Hint = "jobs go to queues with none below them, here: " + strings.Join(leaves, ", ")
 		}
 	}
 	if flag := flagOf(problem.Field, object.Flags); flag != "" {
@@ -127,6 +133,19 @@ func queueOfNamespace(ctx context.Context, f *cli.Factory, name string) string {
 		return ""
 	}
 	return namespace.Annotations[keys.PodQueueName]
+}
+
+// leavesBelow are the queues in the tree of one that take jobs; none, when that takes them itself.
+func leavesBelow(name string, queues []*schedulingv1beta1.Queue) []string {
+	const most = 8
+	forest := share.NewForest(queues)
+	var leaves []string
+	for _, below := range forest.Below(name) {
+		if len(forest.Children(below.Name)) == 0 && below.IsOpen() && len(leaves) < most {
+			leaves = append(leaves, below.Name)
+		}
+	}
+	return leaves
 }
 
 func queueNames(queues []*schedulingv1beta1.Queue) []string {

@@ -64,7 +64,7 @@ func (b *builder) decideCommand() (decision, bool) {
 				"Start to execute command %s, and clean it up to make sure executed not more than once.", c.Action)
 			why := "command " + c.Name
 			if c.Message != "" {
-				why += ": " + c.Message
+				why = c.Message + " (" + why + ")"
 			}
 			return decision{action: action, why: why, command: c}, true
 		}

@@ -1,0 +1,63 @@
+package submit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// checkPriorities refuses jobs whose PriorityClass was named by flag and does not exist: no pod of theirs could be made. One that a
+// file names may follow; of that it is warned. Who may not read PriorityClasses leaves it to the server.
+func checkPriorities(ctx context.Context, f *cli.Factory, objects []cli.FileObject) []error {
+	var named []cli.FileObject
+	there := []string{"system-cluster-critical", "system-node-critical"}
+	for _, object := range objects {
+		switch object.Object.GetKind() {
+		case "PriorityClass":
+			there = append(there, object.Object.GetName())
+		case "Job":
+			if priorityOf(object) != "" {
+				named = append(named, object)
+			}
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	known, err := f.Names(ctx, schedulingv1.SchemeGroupVersion.WithKind("PriorityClass"), false)
+	if err != nil {
+		return nil
+	}
+	there = append(there, known...)
+	var problems []error
+	for _, object := range named {
+		name := priorityOf(object)
+		if slices.Contains(there, name) {
+			continue
+		}
+		problem := fmt.Sprintf("spec.priorityClassName: PriorityClass %q does not exist", name)
+		flag := object.Flags["spec.priorityClassName"]
+		if flag == "" {
+			f.Warnf("job %q: %s: no pod is made before it does", object.Object.GetName(), problem)
+			continue
+		}
+		problems = append(problems, cli.Errorf("there are: "+strings.Join(there[2:], ", ")+"; "+flag+" sets it", "%s", problem))
+	}
+	return problems
+}
+
+// priorityOf is the PriorityClass that a job names; "" for other objects.
+func priorityOf(object cli.FileObject) string {
+	if object.Object.GroupVersionKind() != batchv1alpha1.GroupVersion.WithKind("Job") {
+		return ""
+	}
+	name, _, _ := unstructured.NestedString(object.Object.Object, "spec", "priorityClassName")
+	return name
+}
