@@ -232,6 +232,9 @@ func (n *Nodes) SetFilter(ctx *screen.Context, text string) error {
 	return nil
 }
 
+// FilterKeys are the keys that nodes can be filtered by, for the documentation.
+func FilterKeys() []string { return fields.Keys() }
+
 // Matches counts the nodes.
 func (n *Nodes) Matches(*screen.Context) (shown, all int) { return len(n.shown), len(n.all) }
 

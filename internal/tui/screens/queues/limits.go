@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
@@ -77,18 +77,16 @@ func parseLimits(line string) (limits, error) {
 	return read, nil
 }
 
+// parseAmounts reads the amounts of a limit; none may be negative.
 func parseAmounts(limit, text string) (corev1.ResourceList, error) {
-	list := corev1.ResourceList{}
-	if text == "-" || text == "" {
-		return list, nil
+	list, err := act.ParseAmounts(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; an example: %s=cpu=16,memory=64Gi", limit, err, limit)
 	}
-	for part := range strings.SplitSeq(text, ",") {
-		name, amount, found := strings.Cut(part, "=")
-		quantity, err := resource.ParseQuantity(amount)
-		if !found || name == "" || err != nil || quantity.Sign() < 0 {
-			return nil, fmt.Errorf("%s: %q is not NAME=AMOUNT; an example: %s=cpu=16,memory=64Gi", limit, part, limit)
+	for name, amount := range list {
+		if amount.Sign() < 0 {
+			return nil, fmt.Errorf("%s: %s cannot be %s: nothing is less than 0", limit, name, amount.String())
 		}
-		list[corev1.ResourceName(name)] = quantity
 	}
 	return list, nil
 }

@@ -47,7 +47,7 @@ func TestBadLimitsAreToldAbout(t *testing.T) {
 		"weight=0":                "1 to 65535",
 		"weight=2 weight=3":       "twice",
 		"deserved=cpu":            "NAME=AMOUNT",
-		"capability=cpu=-1":       "NAME=AMOUNT",
+		"capability=cpu=-1":       "less than 0",
 		"guarantee==8":            "NAME=AMOUNT",
 		"deserved=cpu=1,memory=x": `"memory=x"`,
 	} {

@@ -182,6 +182,9 @@ func (q *Queues) SetFilter(ctx *screen.Context, text string) error {
 	return nil
 }
 
+// FilterKeys are the keys that queues can be filtered by, for the documentation.
+func FilterKeys() []string { return fields.Keys() }
+
 // Matches counts the rows.
 func (q *Queues) Matches(*screen.Context) (shown, all int) { return q.matches, len(q.all) }
 
