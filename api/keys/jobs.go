@@ -19,6 +19,9 @@ const Slurm = OurPrefix + "slurm"
 // CancelledBy is the annotation of a job with the name of who cancelled it: a person's word, not one that was checked.
 const CancelledBy = OurPrefix + "cancelled-by"
 
+// DrainReason is the annotation of a node with why it is drained, for those who wonder.
+const DrainReason = OurPrefix + "drain-reason"
+
 // What holds a job back before it starts: annotations. Taking one away, or changing it, is heeded at once.
 const (
 	// Hold keeps the job until the annotation is removed; its value is HoldUser or HoldAdmin, which says who did it.

@@ -1,0 +1,203 @@
+package sinfo
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/layout"
+	"github.com/vc-batch/vc/internal/slurm/record"
+)
+
+// The formats that sinfo has when it is told none.
+const (
+	Default        = "%#P %.5a %.10l %.6D %.6t %N"
+	Verbose        = "%#P %.5a %.10l %.10s %.4r %.8h %.10g %.6D %.11T %.11i %N"
+	Summary        = "%#P %.5a %.10l %.16F %N"
+	ByNode         = "%#N %.6D %#P %6t"
+	ByNodeVerbose  = "%#N %.6D %#P %.11T %.4c %.8z %.6m %.8d %.6w %.8f %20E"
+	Reasons        = "%20E %9u %19H %N"
+	ReasonsVerbose = "%20E %12U %19H %6t %N"
+	none, noValue  = "N/A", "(null)"
+	memoryUnit     = 1 << 20
+)
+
+// Row is a line: a partition and some of its nodes that are alike in what is printed.
+type Row struct {
+	Partition *Partition
+	Nodes     []*Node
+	// Exact says that amounts are those of every node; else the smallest, with + where others have more.
+	Exact bool
+	// Cluster is what the cluster is called.
+	Cluster string
+}
+
+type field = layout.Field[*Row]
+
+// Fields are all columns.
+func Fields() []field {
+	column := func(letter byte, words, title string, value func(*Row) string) field {
+		return layout.New(letter, words, title, 0, value)
+	}
+	text := func(value string) func(*Row) string { return func(*Row) string { return value } }
+	first := func(value func(*Node) string) func(*Row) string {
+		return func(r *Row) string {
+			if len(r.Nodes) == 0 {
+				return none
+			}
+			return value(r.Nodes[0])
+		}
+	}
+	return []field{
+		column('a', "Available", "AVAIL", func(r *Row) string { return r.Partition.Avail }),
+		column('A', "NodeAI", "NODES(A/I)", func(r *Row) string { c := r.count(); return fmt.Sprintf("%d/%d", c[0], c[1]) }),
+		column('b', "Features_Act", "ACTIVE_FEATURES", first(features)),
+		column('B', "MaxCPUsPerNode", "MAX_CPUS_PER_NODE", text("UNLIMITED")),
+		column('c', "CPUs", "CPUS", func(r *Row) string { return r.least(func(n *Node) int64 { _, all := n.CPUs(); return int64(all) }) }),
+		column('C', "CPUsState", "CPUS(A/I/O/T)", func(r *Row) string { return r.cpus() }),
+		column('d', "Disk", "TMP_DISK", func(r *Row) string {
+			return r.least(func(n *Node) int64 { return n.Node.Status.Allocatable.StorageEphemeral().Value() / memoryUnit })
+		}),
+		column('D', "Nodes", "NODES", func(r *Row) string { return strconv.Itoa(len(r.Nodes)) }),
+		column('e', "FreeMem", "FREE_MEM", func(r *Row) string {
+			return r.least(func(n *Node) int64 { return (n.Has.MemoryBytes - n.Used.MemoryBytes) / memoryUnit })
+		}),
+		column('E', "Reason", "REASON", first(func(n *Node) string { return or(n.Reason, "none") })),
+		column('f', "Features", "AVAIL_FEATURES", first(features)),
+		column('F', "NodeAIOT", "NODES(A/I/O/T)", func(r *Row) string { c := r.count(); return fmt.Sprintf("%d/%d/%d/%d", c[0], c[1], c[2], len(r.Nodes)) }),
+		column('g', "Groups", "GROUPS", text("all")),
+		column('G', "Gres", "GRES", first(func(n *Node) string { return or(n.Gres(), noValue) })),
+		column('h', "OverSubscribe", "OVERSUBS", text("NO")),
+		column('H', "TimeStamp", "TIMESTAMP", first(func(n *Node) string { return n.At })),
+		column('i', "Reservation", "RESERVATION", text("")),
+		column('I', "PriorityJobFactor", "PRIO_JOB_FACTOR", func(r *Row) string { return strconv.Itoa(int(r.Partition.Queue.Spec.Weight)) }),
+		column('l', "Time", "TIMELIMIT", func(r *Row) string { return r.Partition.MaxTime }),
+		column('L', "DefaultTime", "DEFAULTTIME", func(r *Row) string { return r.Partition.DefaultTime }),
+		column('m', "Memory", "MEMORY", func(r *Row) string { return r.least(func(n *Node) int64 { return n.Has.MemoryBytes / memoryUnit }) }),
+		column('M', "PreemptMode", "PREEMPT_MODE", text("REQUEUE")),
+		column('n', "NodeHost", "HOSTNAMES", first(func(n *Node) string { return n.Name })),
+		column('N', "NodeList", "NODELIST", func(r *Row) string { return r.list() }),
+		column('o', "NodeAddr", "NODE_ADDR", first(address)),
+		column('O', "CPUsLoad", "CPU_LOAD", text(none)),
+		column('p', "PriorityTier", "PRIO_TIER", func(r *Row) string { return strconv.Itoa(int(r.Partition.Queue.Spec.Priority)) }),
+		column('P', "Partition", "PARTITION", func(r *Row) string { return r.Partition.starred() }),
+		column('r', "Root", "ROOT", text("no")),
+		column('R', "PartitionName", "PARTITION", func(r *Row) string { return r.Partition.Name }),
+		column('s', "Size", "JOB_SIZE", text("1-infinite")),
+		column('S', "AllocNodes", "ALLOCNODES", text("all")),
+		column('t', "StateCompact", "STATE", first(func(n *Node) string { return n.State })),
+		column('T', "StateLong", "STATE", first(func(n *Node) string { return n.Long() })),
+		column('u', "User", "USER", first(func(n *Node) string { return n.By })),
+		column('U', "UserLong", "USER", first(func(n *Node) string { return n.By })),
+		column('v', "Version", "VERSION", first(func(n *Node) string { return n.Node.Status.NodeInfo.KubeletVersion })),
+		column('V', "Cluster", "CLUSTER", func(r *Row) string { return r.Cluster }),
+		column('w', "Weight", "WEIGHT", text("1")),
+		column('X', "Sockets", "SOCKETS", text("1")),
+		column('Y', "Cores", "CORES", func(r *Row) string { return r.least(func(n *Node) int64 { _, all := n.CPUs(); return int64(all) }) }),
+		column('Z', "Threads", "THREADS", text("1")),
+		column('z', "SocketCoreThread", "S:C:T", func(r *Row) string {
+			return "1:" + r.least(func(n *Node) int64 { _, all := n.CPUs(); return int64(all) }) + ":1"
+		}),
+		column(0, "AllocMem", "ALLOCMEM", func(r *Row) string { return r.least(func(n *Node) int64 { return n.Used.MemoryBytes / memoryUnit }) }),
+		column(0, "GresUsed", "GRES_USED", first(func(n *Node) string { return or(used(n), noValue) })),
+		column(0, "Comment|Extra|Port|StateComplete", "", text("")),
+	}
+}
+
+func or(text, other string) string {
+	if text != "" {
+		return text
+	}
+	return other
+}
+
+func used(n *Node) string {
+	var parts []string
+	for name := range n.Has.Devices {
+		parts = append(parts, fmt.Sprintf("%s:%d", record.GresName(string(name)), n.Used.Devices[name]))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ",")
+}
+
+func address(n *Node) string {
+	for _, a := range n.Node.Status.Addresses {
+		if a.Type == "InternalIP" {
+			return a.Address
+		}
+	}
+	return n.Name
+}
+
+// features are the node's group and kind of card, as far as it is labelled with them.
+func features(n *Node) string {
+	var all []string
+	for _, key := range []string{"volcano.sh/nodegroup-name", "nvidia.com/gpu.product", "node.kubernetes.io/instance-type"} {
+		if value := n.Labels[key]; value != "" {
+			all = append(all, value)
+		}
+	}
+	return or(strings.Join(all, ","), noValue)
+}
+
+func (p *Partition) starred() string {
+	if p.Default {
+		return p.Name + "*"
+	}
+	return p.Name
+}
+
+func (r *Row) list() string {
+	names := make([]string, len(r.Nodes))
+	for i, n := range r.Nodes {
+		names[i] = n.Name
+	}
+	hostlist.Sort(names)
+	return hostlist.Compress(names)
+}
+
+// count is how many nodes are in use, idle, and neither.
+func (r *Row) count() (c [3]int) {
+	for _, n := range r.Nodes {
+		switch n.State {
+		case "alloc", "mix", "drng":
+			c[0]++
+		case "idle":
+			c[1]++
+		default:
+			c[2]++
+		}
+	}
+	return c
+}
+
+func (r *Row) cpus() string {
+	var used, idle, other, all int
+	for _, n := range r.Nodes {
+		u, a := n.CPUs()
+		used, all = used+u, all+a
+		if n.State == "alloc" || n.State == "mix" || n.State == "idle" {
+			idle += max(0, a-u)
+		} else {
+			other += max(0, a-u)
+		}
+	}
+	return fmt.Sprintf("%d/%d/%d/%d", used, idle, other, all)
+}
+
+// least is the smallest of an amount, with + where a node has more.
+func (r *Row) least(of func(*Node) int64) string {
+	if len(r.Nodes) == 0 {
+		return "0"
+	}
+	low, high := of(r.Nodes[0]), of(r.Nodes[0])
+	for _, n := range r.Nodes {
+		low, high = min(low, of(n)), max(high, of(n))
+	}
+	if high > low {
+		return strconv.FormatInt(low, 10) + "+"
+	}
+	return strconv.FormatInt(low, 10)
+}

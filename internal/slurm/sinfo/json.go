@@ -1,0 +1,53 @@
+package sinfo
+
+import "github.com/vc-batch/vc/internal/slurm/squeue"
+
+// Document is what --json prints.
+type Document struct {
+	Sinfo    []Entry     `json:"sinfo"`
+	Meta     squeue.Meta `json:"meta"`
+	Errors   []string    `json:"errors"`
+	Warnings []string    `json:"warnings"`
+}
+
+// Entry is a line.
+type Entry struct {
+	Partition struct {
+		Name  string `json:"name"`
+		State string `json:"state"`
+	} `json:"partition"`
+	Node struct {
+		State []string `json:"state"`
+	} `json:"node"`
+	Nodes struct {
+		Allocated int      `json:"allocated"`
+		Idle      int      `json:"idle"`
+		Other     int      `json:"other"`
+		Total     int      `json:"total"`
+		Nodes     []string `json:"nodes"`
+	} `json:"nodes"`
+	CPUs   string `json:"cpus"`
+	Gres   string `json:"gres"`
+	Reason string `json:"reason"`
+}
+
+// JSON makes the document of lines.
+func JSON(rows []*Row, command []string, version string) Document {
+	d := Document{Sinfo: []Entry{}, Errors: []string{}, Warnings: []string{},
+		Meta: squeue.Meta{Plugin: map[string]string{"type": "openapi/vc"}, Command: command, Slurm: map[string]string{"release": version}}}
+	for _, r := range rows {
+		var e Entry
+		e.Partition.Name, e.Partition.State = r.Partition.Name, r.Partition.Avail
+		e.Node.State, e.Nodes.Nodes = []string{}, []string{}
+		count := r.count()
+		e.Nodes.Allocated, e.Nodes.Idle, e.Nodes.Other, e.Nodes.Total, e.CPUs = count[0], count[1], count[2], len(r.Nodes), r.cpus()
+		for _, n := range r.Nodes {
+			e.Nodes.Nodes = append(e.Nodes.Nodes, n.Name)
+		}
+		if len(r.Nodes) > 0 {
+			e.Node.State, e.Gres, e.Reason = []string{r.Nodes[0].Long()}, r.Nodes[0].Gres(), r.Nodes[0].Reason
+		}
+		d.Sinfo = append(d.Sinfo, e)
+	}
+	return d
+}

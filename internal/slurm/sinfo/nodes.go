@@ -1,0 +1,196 @@
+// Package sinfo is the cluster in Slurm's words: nodes with their states, queues as partitions, and what sinfo and scontrol print of them.
+//
+//	In:   nodes, pods, queues, the site's profile
+//	Out:  nodes, partitions, lines
+package sinfo
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/room"
+	"github.com/vc-batch/vc/internal/slurm/record"
+)
+
+// Node is a node of Kubernetes.
+type Node struct {
+	*corev1.Node
+	// State is Slurm's word, in its short form and with its flags: idle, mix, alloc, drng, drain, maint, down*.
+	State string
+	// Has and Used are what pods may ask for, and what of it they ask for.
+	Has, Used room.Amounts
+	// Reason is why the node was drained, By and At who did that and when; empty where nobody said.
+	Reason, By, At string
+}
+
+// Partition is a queue that takes jobs.
+type Partition struct {
+	Name string
+	// Default is where jobs go that name none.
+	Default bool
+	// Avail is up, drain, inact or down.
+	Avail string
+	// MaxTime is the longest limit, infinite where there is none; DefaultTime that of jobs that give none.
+	MaxTime, DefaultTime string
+	Nodes                []*Node
+	Queue                *scheduling.Queue
+}
+
+// states are the long forms.
+var states = map[string]string{"idle": "idle", "mix": "mixed", "alloc": "allocated", "drng": "draining", "drain": "drained", "maint": "maint", "down*": "down*", "unk": "unknown"}
+
+// Long is the state in its long form.
+func (n *Node) Long() string { return states[n.State] }
+
+// order is that of sinfo: what cannot be used first, then by how full a node is.
+var order = []string{"down*", "maint", "drain", "drng", "mix", "alloc", "idle", "unk"}
+
+// CPUs of a node: in use and in all.
+func (n *Node) CPUs() (used, all int) {
+	return int((n.Used.MilliCPU + 999) / 1000), int(n.Has.MilliCPU / 1000)
+}
+
+// Gres lists the node's devices: gpu:a100:8.
+func (n *Node) Gres() string {
+	var parts []string
+	for name, count := range n.Has.Devices {
+		if count == 0 {
+			continue
+		}
+		part := record.GresName(string(name)) + ":"
+		if kind := n.Labels["nvidia.com/gpu.product"]; kind != "" && record.GresName(string(name)) == "gpu" {
+			part += strings.ToLower(kind) + ":"
+		}
+		parts = append(parts, part+strconv.FormatInt(count, 10))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ",")
+}
+
+// TRES lists amounts as scontrol does: cpu=64,mem=256G,billing=64,gres/gpu=8; nothing of what there is none.
+func TRES(a room.Amounts) string {
+	var parts []string
+	if cpus := (a.MilliCPU + 999) / 1000; cpus > 0 {
+		parts = append(parts, "cpu="+strconv.FormatInt(cpus, 10))
+	}
+	if a.MemoryBytes > 0 {
+		parts = append(parts, "mem="+record.Memory(a.MemoryBytes))
+	}
+	var devices []string
+	for name, count := range a.Devices {
+		if count > 0 {
+			devices = append(devices, fmt.Sprintf("gres/%s=%d", record.GresName(string(name)), count))
+		}
+	}
+	slices.Sort(devices)
+	return strings.Join(append(parts, devices...), ",")
+}
+
+// maintenance is what the key of a taint holds that keeps pods off while somebody works on the node.
+const maintenance = "maintenance"
+
+// Nodes makes nodes, in the order of their names. Pods of jobs make them busy; all pods hold what they ask for.
+func Nodes(list []corev1.Node, pods []corev1.Pod) []*Node {
+	held, busy := map[string]*room.Amounts{}, map[string]bool{}
+	for i := range pods {
+		pod := &pods[i]
+		if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		if held[pod.Spec.NodeName] == nil {
+			held[pod.Spec.NodeName] = &room.Amounts{}
+		}
+		held[pod.Spec.NodeName].Add(room.Asked(pod), 1)
+		busy[pod.Spec.NodeName] = busy[pod.Spec.NodeName] || pod.Labels[keys.JobName] != ""
+	}
+	nodes := make([]*Node, len(list))
+	for i := range list {
+		nodes[i] = nodeOf(&list[i], held[list[i].Name], busy[list[i].Name])
+	}
+	slices.SortFunc(nodes, func(a, b *Node) int { return strings.Compare(a.Name, b.Name) })
+	return nodes
+}
+
+func nodeOf(node *corev1.Node, held *room.Amounts, busy bool) *Node {
+	n := &Node{Node: node, Has: room.From(node.Status.Allocatable)}
+	if held != nil {
+		n.Used = *held
+	}
+	ready := room.IsReady(node)
+	n.State = string(room.StateOf(ready, node.Spec.Unschedulable, busy, n.Has, room.Left(n.Has, held)))
+	for _, taint := range node.Spec.Taints {
+		if ready && strings.Contains(taint.Key, maintenance) && taint.Effect == corev1.TaintEffectNoSchedule {
+			n.State = "maint"
+		}
+	}
+	if n.State == "down" {
+		n.State = "down*" // it does not respond
+	}
+	n.Reason = node.Annotations[keys.DrainReason]
+	switch {
+	case n.Reason == "" && node.Spec.Unschedulable:
+		n.Reason = "cordoned"
+	case n.Reason == "" && !ready:
+		n.Reason = "Not responding"
+	}
+	n.By, n.At = "Unknown", "Unknown"
+	return n
+}
+
+// Partitions makes a partition of each queue that takes jobs, in the order of their names.
+func Partitions(queues []*scheduling.Queue, nodes []*Node, standard, defaultTime, maxTime string) []*Partition {
+	parents := map[string]bool{keys.RootQueue: true}
+	for _, q := range queues {
+		parents[q.ParentName()] = true
+	}
+	var partitions []*Partition
+	for _, q := range queues {
+		if parents[q.Name] {
+			continue
+		}
+		p := &Partition{Name: q.Name, Default: q.Name == standard, Avail: avail(q), MaxTime: cmp.Or(maxTime, "infinite"), DefaultTime: cmp.Or(defaultTime, "n/a"), Queue: q}
+		for _, n := range nodes {
+			if serves(q, n) {
+				p.Nodes = append(p.Nodes, n)
+			}
+		}
+		partitions = append(partitions, p)
+	}
+	slices.SortFunc(partitions, func(a, b *Partition) int { return strings.Compare(a.Name, b.Name) })
+	return partitions
+}
+
+func avail(q *scheduling.Queue) string {
+	switch q.Status.State {
+	case scheduling.QueueStateClosing:
+		return "drain"
+	case scheduling.QueueStateClosed:
+		return "inact"
+	case scheduling.QueueStateUnknown:
+		return "down"
+	}
+	return "up"
+}
+
+// serves says whether jobs of a queue may run on a node, by the node groups that the queue names.
+func serves(q *scheduling.Queue, n *Node) bool {
+	if q.Spec.Affinity == nil {
+		return true
+	}
+	group := n.Labels[keys.NodeGroup]
+	if a := q.Spec.Affinity.NodeGroupAntiAffinity; a != nil && slices.Contains(a.RequiredDuringSchedulingIgnoredDuringExecution, group) {
+		return false
+	}
+	a := q.Spec.Affinity.NodeGroupAffinity
+	if a == nil || len(a.RequiredDuringSchedulingIgnoredDuringExecution)+len(a.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
+		return true
+	}
+	return slices.Contains(a.RequiredDuringSchedulingIgnoredDuringExecution, group) || slices.Contains(a.PreferredDuringSchedulingIgnoredDuringExecution, group)
+}

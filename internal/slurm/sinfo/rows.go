@@ -1,0 +1,162 @@
+package sinfo
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/layout"
+)
+
+// Filter says which nodes and partitions are wanted; an empty list wants all.
+type Filter struct {
+	Partitions, Nodes []string
+	// States are those of nodes, in any form and case.
+	States []string
+	// Dead: only nodes that do not respond; Responding: only others. Reasoned: only those with a reason.
+	Dead, Responding, Reasoned bool
+}
+
+// flags are letters and words that stand for several states of nodes.
+var flags = map[string][]string{
+	"down": {"down*"}, "drain": {"drain", "drng"}, "mixed": {"mix"}, "allocated": {"alloc"}, "alloc": {"alloc"}, "drained": {"drain"}, "draining": {"drng"}, "fail": {}, "idle": {"idle"}, "mix": {"mix"},
+	"drng": {"drng"}, "maint": {"maint"}, "unk": {"unk"}, "unknown": {"unk"}, "comp": {}, "completing": {}, "resv": {}, "reserved": {}, "plnd": {}, "planned": {}, "no_respond": {"down*"}, "down*": {"down*"},
+}
+
+// CheckStates says which of the states that were asked for there is not.
+func CheckStates(words []string) error {
+	for _, word := range words {
+		if _, known := flags[strings.ToLower(word)]; !known {
+			return fmt.Errorf("Bad state string: %q", word)
+		}
+	}
+	return nil
+}
+
+func (f *Filter) keeps(n *Node) bool {
+	if len(f.Nodes) > 0 && !slices.Contains(f.Nodes, n.Name) || f.Dead && n.State != "down*" || f.Responding && n.State == "down*" || f.Reasoned && n.Reason == "" {
+		return false
+	}
+	return len(f.States) == 0 || slices.ContainsFunc(f.States, func(word string) bool { return slices.Contains(flags[strings.ToLower(word)], n.State) })
+}
+
+// together are the letters of columns by which nodes are put into one line or several; exact ones only when lines are to be exact.
+const together, exactly = "abtTEuUHGfovP", "cmdeYz"
+
+// Rows groups the nodes of partitions into lines. each is one line for each node.
+func Rows(partitions []*Partition, columns layout.Columns[*Row], f Filter, each, exact bool, cluster string) []*Row {
+	letters := ""
+	for _, c := range columns {
+		if strings.IndexByte(together, c.Field.Letter) >= 0 || exact && strings.IndexByte(exactly, c.Field.Letter) >= 0 {
+			letters += string(rune(c.Field.Letter))
+		}
+		each = each || c.Field.Letter == 'n' || c.Field.Letter == 'o'
+	}
+	partitions = slices.DeleteFunc(slices.Clone(partitions), func(p *Partition) bool { return len(f.Partitions) > 0 && !slices.Contains(f.Partitions, p.Name) })
+	if !slices.ContainsFunc(columns, func(c layout.Column[*Row]) bool { return strings.IndexByte(ofPartitions, c.Field.Letter) >= 0 }) {
+		partitions = merged(partitions)
+	}
+	var rows []*Row
+	for _, p := range partitions {
+		groups := map[string]*Row{}
+		found := false
+		for _, n := range p.Nodes {
+			if !f.keeps(n) {
+				continue
+			}
+			found = true
+			one := &Row{Partition: p, Nodes: []*Node{n}, Exact: exact, Cluster: cluster}
+			key := one.key(columns, letters)
+			if each {
+				key = n.Name
+			}
+			if group := groups[key]; group != nil {
+				group.Nodes = append(group.Nodes, n)
+				continue
+			}
+			groups[key] = one
+			rows = append(rows, one)
+		}
+		if !found && len(f.Nodes)+len(f.States) == 0 && !f.Dead && !f.Responding && !f.Reasoned && !each {
+			rows = append(rows, &Row{Partition: p, Exact: exact, Cluster: cluster})
+		}
+	}
+	return rows
+}
+
+// ofPartitions are the letters of columns that say something of a partition.
+const ofPartitions = "aBghIlLMpPrRsS"
+
+// merged is one partition with the nodes of all, for lines that say nothing of partitions.
+func merged(partitions []*Partition) []*Partition {
+	if len(partitions) == 0 {
+		return nil
+	}
+	one := *partitions[0]
+	one.Nodes = nil
+	for _, p := range partitions {
+		one.Nodes = append(one.Nodes, p.Nodes...)
+	}
+	slices.SortFunc(one.Nodes, func(a, b *Node) int { return strings.Compare(a.Name, b.Name) })
+	one.Nodes = slices.Compact(one.Nodes)
+	return []*Partition{&one}
+}
+
+func (r *Row) key(columns layout.Columns[*Row], letters string) string {
+	var b strings.Builder
+	for _, c := range columns {
+		if strings.IndexByte(letters, c.Field.Letter) >= 0 {
+			b.WriteString(c.Field.Value(r) + "\x00")
+		}
+	}
+	return b.String()
+}
+
+// The orders that sinfo has when it is told none.
+const (
+	DefaultOrder = "P,-t"
+	NodeOrder    = "N"
+)
+
+// Order reads -S: letters of columns with commas between, each with +, - or # in front.
+func Order(text string) (func(a, b *Row) int, error) {
+	var all []func(a, b *Row) int
+	for word := range strings.SplitSeq(text, ",") {
+		letter := strings.TrimLeft(strings.TrimSpace(word), "+-#")
+		i := slices.IndexFunc(Fields(), func(f field) bool { return f.Letter != 0 && letter == string(rune(f.Letter)) })
+		if i < 0 {
+			return nil, fmt.Errorf("Invalid sort specification: %s", word)
+		}
+		value := Fields()[i].Value
+		by := func(a, b *Row) int { return strings.Compare(value(a), value(b)) }
+		switch letter {
+		case "t", "T":
+			by = func(a, b *Row) int { return rank(b) - rank(a) }
+		case "P", "R":
+			by = func(a, b *Row) int { return strings.Compare(a.Partition.Name, b.Partition.Name) }
+		case "D":
+			by = func(a, b *Row) int { return len(a.Nodes) - len(b.Nodes) }
+		}
+		if strings.HasPrefix(strings.TrimSpace(word), "-") {
+			up := by
+			by = func(a, b *Row) int { return up(b, a) }
+		}
+		all = append(all, by)
+	}
+	return func(a, b *Row) int {
+		for _, by := range all {
+			if n := by(a, b); n != 0 {
+				return n
+			}
+		}
+		return cmp.Compare(a.list(), b.list())
+	}, nil
+}
+
+func rank(r *Row) int {
+	if len(r.Nodes) == 0 {
+		return len(order)
+	}
+	return slices.Index(order, r.Nodes[0].State)
+}
