@@ -20,6 +20,8 @@ import (
 const (
 	// comeTime is how long an interactive allocation waits for whoever made it.
 	comeTime = 5 * time.Minute
+	// leaveTime is how long an interactive allocation outlives its session, so that whoever looks on hears how it ended.
+	leaveTime = time.Second
 	// partTime is how long an allocation that may be smaller waits for the rest of its nodes once there are enough.
 	partTime = 2 * time.Second
 )
@@ -37,6 +39,7 @@ type launcher struct {
 	mu     sync.Mutex // guards what follows
 	script *process
 	asked  *endRequest
+	left   int           // what an interactive session ended with
 	errors io.Writer     // where the script's errors go, and what is said about it
 	stop   chan struct{} // closed when the job is to end
 }
@@ -48,7 +51,7 @@ func Launch(ctx context.Context) int {
 	}
 	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer cancel()
-	l := &launcher{dirs: directoriesOf(os.Getenv), start: time.Now(), stop: make(chan struct{}), errors: os.Stderr}
+	l := &launcher{dirs: directoriesOf(os.Getenv), start: time.Now(), stop: make(chan struct{}), errors: os.Stderr, left: 1}
 	code, err := l.run(ctx)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "slurmstepd: error:", err)
@@ -207,8 +210,9 @@ func (l *launcher) lead(ctx context.Context) (int, error) {
 	}()
 	if l.spec.Interactive {
 		<-l.stop
-		l.finish(ending{})
-		return l.code(ending{}), nil
+		e := ending{Code: l.leftWith()}
+		l.finish(e)
+		return l.code(e), nil
 	}
 	e, err := l.runScript()
 	if err != nil {
@@ -314,6 +318,11 @@ func (l *launcher) signalScript(number int, alone bool) {
 // endBy ends the job because somebody inside asked for it.
 func (l *launcher) endBy(r endRequest) {
 	l.mu.Lock()
+	if r.Leave {
+		l.left = r.Code
+		l.mu.Unlock()
+		return
+	}
 	first := l.asked == nil
 	if first {
 		l.asked = &r
@@ -433,6 +442,12 @@ func (l *launcher) code(e ending) int {
 	return l.asked.Code
 }
 
+func (l *launcher) leftWith() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.left
+}
+
 // sessions ends an interactive allocation when its last session does, or when none comes.
 func (l *launcher) sessions() func(bool) {
 	var mu sync.Mutex
@@ -451,7 +466,7 @@ func (l *launcher) sessions() func(bool) {
 			return
 		}
 		if open--; open == 0 && l.spec.Interactive {
-			l.endBy(endRequest{Code: 1}) // unless it said another code before it ended
+			time.AfterFunc(leaveTime, func() { l.endBy(endRequest{Code: l.leftWith()}) })
 		}
 	}
 }

@@ -10,8 +10,8 @@ const (
 	groupNone   = "Accepted without effect in a step"
 )
 
-// srunTable is what srun understands inside a job.
-var srunTable = getopt.Table{
+// SrunTable is what srun understands inside a job.
+var SrunTable = getopt.Table{
 	Program: "srun", Operands: "program [arguments...]", Stop: true,
 	Options: []getopt.Option{
 		{Long: "nodes", Short: 'N', Arg: getopt.Required, Value: "n", Group: groupSize, Help: "nodes of the step"},

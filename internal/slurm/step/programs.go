@@ -43,12 +43,14 @@ func Main(ctx context.Context, args []string) int {
 		return Launch(ctx)
 	case "session":
 		return Session(ctx, rest)
+	case "enter":
+		return Enter(ctx, rest)
 	case "signal":
 		return Signal(ctx, rest)
 	case "install":
 		return report("vc-step", Install(rest))
 	}
-	fmt.Fprintf(os.Stderr, "vc-step: error: there is no command %q here: there are launch, session, signal, install, %s\n", name, strings.Join(names, ", "))
+	fmt.Fprintf(os.Stderr, "vc-step: error: there is no command %q here: there are launch, session, enter, signal, install, %s\n", name, strings.Join(names, ", "))
 	return 1
 }
 
@@ -146,10 +148,19 @@ func Session(ctx context.Context, args []string) int {
 		return report("vc-step", err)
 	}
 	code := h.inSession(ctx, args)
-	if err := h.question(ctx, request{End: &endRequest{Code: code}}, nil); err != nil {
+	if err := h.question(ctx, request{End: &endRequest{Code: code, Leave: true}}, nil); err != nil {
 		return max(code, report("vc-step", err))
 	}
 	return code
+}
+
+// Enter runs a program, or this one as srun, with the environment of the job's script, beside whatever else runs in the job.
+func Enter(ctx context.Context, args []string) int {
+	h, err := findHere()
+	if err != nil {
+		return report("vc-step", err)
+	}
+	return h.inSession(ctx, args)
 }
 
 // inSession runs the program with the environment that a script would find.

@@ -109,9 +109,11 @@ type signalRequest struct {
 	Step  int  `json:"step"`
 }
 
-// endRequest ends the job.
+// endRequest ends the job, now or, where it says so, with its interactive session.
 type endRequest struct {
 	Requeue bool `json:"requeue,omitempty"`
 	Cancel  bool `json:"cancel,omitempty"`
 	Code    int  `json:"code,omitempty"`
+	// Leave tells the code that counts when the session is gone.
+	Leave bool `json:"leave,omitempty"`
 }

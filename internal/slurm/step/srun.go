@@ -53,12 +53,12 @@ type nodeTasks struct {
 
 // Srun runs a command in the tasks of a step and returns its exit code.
 func Srun(ctx context.Context, args []string) int {
-	parsed, err := srunTable.Parse(args)
+	parsed, err := SrunTable.Parse(args)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "srun: %v\nTry \"srun --help\" for more information\n", err)
 		return 1
 	}
-	if done := informed(&srunTable, parsed); done {
+	if done := informed(&SrunTable, parsed); done {
 		return 0
 	}
 	code, err := srun(ctx, parsed)
