@@ -15,9 +15,11 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +128,7 @@ func (r Run) Do(t testing.TB, server *clitest.Server) Result {
 	t.Helper()
 	streams, out, errOut := iostreams.Test(r.Input, r.Width)
 	streams.Env = func(name string) string { return r.Env[name] }
+	streams.Environ = r.environ
 	if r.Color {
 		streams.ColorMode = "always"
 	}
@@ -140,6 +143,15 @@ func (r Run) Do(t testing.TB, server *clitest.Server) Result {
 		return strings.NewReplacer(server.URL(), "http://server", runtime.Version(), "go1.x", runtime.GOOS+"/"+runtime.GOARCH, "linux/amd64").Replace(text.String())
 	}
 	return Result{clean(out), clean(errOut), code}
+}
+
+// environ is Env as a program gets it, in order.
+func (r Run) environ() []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
+		all = append(all, name+"="+r.Env[name])
+	}
+	return all
 }
 
 // factory is a command's, with the goldens' clock and a cache of its own.

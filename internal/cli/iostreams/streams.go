@@ -29,13 +29,15 @@ type Streams struct {
 	RunPager func(command string, text []byte) bool
 	// Env looks a variable of the environment up.
 	Env func(string) string
+	// Environ is the whole environment as NAME=value; nil is none.
+	Environ func() []string
 	// ColorMode is auto, always or never.
 	ColorMode string
 }
 
 // System returns the streams of this process.
 func System() Streams {
-	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, ColorMode: "auto"}
+	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Environ: os.Environ, ColorMode: "auto"}
 	s.InTTY = term.IsTerminal(int(os.Stdin.Fd()))
 	s.OutTTY = term.IsTerminal(int(os.Stdout.Fd()))
 	s.ErrTTY = term.IsTerminal(int(os.Stderr.Fd()))

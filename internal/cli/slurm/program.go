@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,8 @@ import (
 
 // program is one of Slurm's commands.
 type program struct {
+	// name is by default that of the table.
+	name                 string
 	table                *getopt.Table
 	short, long, example string
 	run                  func(context.Context, *call) error
@@ -61,7 +64,7 @@ func common(t *getopt.Table) []getopt.Option {
 func command(f *cli.Factory, p program) *cobra.Command {
 	table := p.table.With(common(p.table)...)
 	cmd := &cobra.Command{
-		Use:                strings.TrimSpace(table.Program + " [OPTIONS] " + table.Operands),
+		Use:                strings.TrimSpace(cmp.Or(p.name, table.Program) + " [OPTIONS] " + table.Operands),
 		Short:              p.short,
 		Long:               cli.Text(p.long) + "\n\n" + strings.TrimRight(table.OptionsText(), "\n"),
 		Example:            f.Examples(p.example),

@@ -212,3 +212,10 @@ func Compare(a, b string) int {
 	numberB, _ := number(digitsB)
 	return cmp.Or(cmp.Compare(numberA, numberB), cmp.Compare(len(digitsA), len(digitsB)))
 }
+
+// Range writes names as a list in order, each once: n[1-3,7].
+func Range(names []string) string {
+	sorted := slices.Clone(names)
+	Sort(sorted)
+	return Compress(slices.Compact(sorted))
+}

@@ -128,3 +128,14 @@ func grouped(group string, options ...Option) []Option {
 	}
 	return options
 }
+
+// RefusedNames are the options that are refused unless a site says otherwise.
+func RefusedNames() []string {
+	var names []string
+	for i := range Options {
+		if Options[i].Class == Refused {
+			names = append(names, Options[i].Long)
+		}
+	}
+	return names
+}

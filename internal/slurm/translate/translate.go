@@ -11,11 +11,13 @@ package translate
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
-	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/slurm/asked"
 	"github.com/vc-batch/vc/internal/slurm/equip"
@@ -78,9 +80,11 @@ type Result struct {
 // Made is an option and the fields that it made.
 type Made struct {
 	// Option is as it was given, with where: --nodes=4 (line 3).
-	Option string
+	Option string `json:"option"`
 	// Fields are paths in the Job, as spec.tasks[0].replicas; or of the ConfigMap's spec.json, as launch.output.
-	Fields []string
+	Fields []string `json:"fields,omitempty"`
+	// Note says of an option that made none why.
+	Note string `json:"note,omitempty"`
 }
 
 // builder is a job on its way.
@@ -150,7 +154,31 @@ func (b *builder) list() []Made {
 		name := request.Options[i].Long
 		s, given := b.r.Given[name]
 		if given && s.Option == &request.Options[i] {
-			all = append(all, Made{Option: s.String() + s.From.String(), Fields: b.made[name]})
+			one := Made{Option: s.String() + s.From.String(), Fields: b.everyTask(b.made[name])}
+			switch {
+			case len(one.Fields) > 0:
+			case s.Option.Class != request.Mapped:
+				one.Note = "no effect here"
+			default:
+				one.Note = "about the submission itself"
+			}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// everyTask adds, to what was made in the first task's container, the same of the second.
+func (b *builder) everyTask(fields []string) []string {
+	var all []string
+	first, second := task(0)+".template.", task(1)+".template."
+	for _, field := range fields {
+		if slices.Contains(all, field) {
+			continue
+		}
+		all = append(all, field)
+		if rest, is := strings.CutPrefix(field, first); is && len(b.job.Spec.Tasks) > 1 && !slices.Contains(fields, second+rest) {
+			all = append(all, second+rest)
 		}
 	}
 	return all

@@ -1,0 +1,98 @@
+package slurm
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+// untilEnd waits for the end of a job and exits as it did: with the script's code, of an array with the highest one, and with 1 where
+// a signal ended it.
+func (c *call) untilEnd(ctx context.Context, job *batchv1alpha1.Job) error {
+	cl, err := c.f.Client()
+	if err != nil {
+		return err
+	}
+	ended, err := awaitEnd(ctx, cl, job)
+	if err != nil {
+		return err
+	}
+	code := c.codeOf(ctx, cl, ended)
+	if code == 0 {
+		return nil
+	}
+	return cli.ExitStatus(code)
+}
+
+// awaitEnd watches a job until nothing of it runs any more. Suspended jobs have not ended.
+func awaitEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) (*batchv1alpha1.Job, error) {
+	over := func(now *batchv1alpha1.Job) bool {
+		switch now.Status.State.Phase {
+		case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated:
+			return true
+		}
+		return false
+	}
+	for {
+		if now, ok := nextOf(ctx, cl, job, over); ok {
+			return now, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		now := &batchv1alpha1.Job{}
+		switch err := cl.Get(ctx, client.ObjectKeyFromObject(job), now); {
+		case apierrors.IsNotFound(err) || err == nil && now.UID != job.UID:
+			return nil, fault.Errorf("", "job %s was deleted", idOf(job))
+		case err != nil:
+			return nil, err
+		case over(now):
+			return now, nil
+		}
+	}
+}
+
+// codeOf is the exit code that stands for a job's end.
+func (c *call) codeOf(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) int {
+	facts := state.Facts{Job: job, Now: c.f.Now()}
+	if parts, isArray := state.Elements(facts); isArray {
+		code := 0
+		for _, part := range parts {
+			if part.State.Code != state.Completed {
+				code = max(code, exitCode(part.Exit), 1)
+			}
+		}
+		return code
+	}
+	pods := &corev1.PodList{}
+	if err := cl.List(ctx, pods, client.InNamespace(job.Namespace), client.MatchingLabels{keys.JobName: job.Name}); err == nil {
+		all := make([]*corev1.Pod, len(pods.Items))
+		for i := range pods.Items {
+			all[i] = &pods.Items[i]
+		}
+		facts.Pods = state.Summarize(all)
+	}
+	if state.Of(facts).Code == state.Completed {
+		return 0
+	}
+	if facts.Pods == nil {
+		return 1
+	}
+	return max(exitCode(facts.Pods.Exit), 1)
+}
+
+// exitCode is 1 for signals.
+func exitCode(e state.Exit) int {
+	if e.Signal > 0 {
+		return 1
+	}
+	return e.Code
+}

@@ -1,0 +1,76 @@
+package slurm
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/directive"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/request"
+)
+
+// readScript finds the script: a command line of --wrap, a file, or standard input.
+func (c *call) readScript(s *submission, operands []string) error {
+	if wrap, given := c.parsed.Last("wrap"); given {
+		if len(operands) > 0 {
+			return fault.Errorf("", "Script arguments not permitted with --wrap option")
+		}
+		s.title, s.script = "wrap", []byte("#!/bin/sh\n# This script was created by sbatch --wrap.\n\n"+wrap+"\n")
+		return nil
+	}
+	var err error
+	if len(operands) == 0 {
+		s.title = "sbatch"
+		if s.script, err = io.ReadAll(io.LimitReader(c.f.Streams.In, directive.MaxSize+1)); err != nil {
+			return err
+		}
+		return directive.Check(s.script)
+	}
+	name := operands[0]
+	s.title, s.args = filepath.Base(name), operands[1:]
+	file := c.find(name)
+	if s.script, err = os.ReadFile(file); err != nil {
+		hint := ""
+		if !errors.Is(err, fs.ErrNotExist) {
+			hint = err.Error()
+		}
+		return fault.Errorf(hint, "Unable to open file %s", name)
+	}
+	return directive.Check(s.script)
+}
+
+// find is the file of a script's name: as it is when it says where, else in the working directory, else on PATH.
+func (c *call) find(name string) string {
+	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
+		return name
+	}
+	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+		return name
+	}
+	for _, dir := range filepath.SplitList(c.f.Streams.Env("PATH")) {
+		file := filepath.Join(dir, name)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			return file
+		}
+	}
+	return name
+}
+
+// readNodefile adds the nodes that a file lists.
+func readNodefile(r *request.Request, name string) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return fault.Errorf("", "Unable to open file %s", name)
+	}
+	nodes, err := hostlist.Expand(strings.Join(strings.Fields(string(text)), ","))
+	if err != nil {
+		return fault.Errorf("", "%s: %v", name, err)
+	}
+	r.Nodelist = append(r.Nodelist, nodes...)
+	return nil
+}

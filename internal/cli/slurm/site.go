@@ -1,0 +1,131 @@
+package slurm
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/profile"
+	"github.com/vc-batch/vc/internal/slurm/request"
+	"github.com/vc-batch/vc/internal/slurm/translate"
+)
+
+// systemNamespace is where the site's profile stands for all namespaces.
+const systemNamespace = "volcano-system"
+
+// site is what is known of where a job goes.
+type site struct {
+	namespace, cluster string
+	profile            *profile.Profile
+	facts              translate.Facts
+}
+
+// effective are the options that have no effect elsewhere, and one by this site's profile.
+func (s *site) effective() []string {
+	if s.profile.NumaHints {
+		return []string{"hint", "mem-bind"}
+	}
+	return nil
+}
+
+// readSite reads the profile, and of the cluster what the request makes necessary.
+func (c *call) readSite(ctx context.Context, r *request.Request) (*site, error) {
+	namespace, err := c.f.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	cl, err := c.f.Client()
+	if err != nil {
+		return nil, err
+	}
+	s := &site{namespace: namespace}
+	if s.profile, err = readProfile(ctx, cl, namespace); err != nil {
+		return nil, err
+	}
+	s.cluster = cmp.Or(s.profile.ClusterName, c.cluster())
+	s.facts.Queues = queuesOf(ctx, cl)
+	if r.QOS != "" {
+		s.facts.Classes = classesOf(ctx, cl)
+	}
+	if r.Tasks > 0 && r.Nodes == nil || r.Image == "" && s.profile.DefaultImage == "" {
+		s.nodes(ctx, cl)
+	}
+	return s, nil
+}
+
+// readProfile reads the profile of the namespace, else that of the system; without one it is empty.
+func readProfile(ctx context.Context, cl client.Client, namespace string) (*profile.Profile, error) {
+	for _, where := range []string{namespace, systemNamespace} {
+		found := &corev1.ConfigMap{}
+		err := cl.Get(ctx, client.ObjectKey{Namespace: where, Name: profile.Name}, found)
+		switch {
+		case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+			continue
+		case err != nil:
+			return nil, err
+		}
+		p, err := profile.Parse([]byte(found.Data[profile.Key]))
+		if err != nil {
+			return nil, fault.Errorf("it is in namespace "+where, "%v", err)
+		}
+		return p, nil
+	}
+	return &profile.Profile{}, nil
+}
+
+// queuesOf are the queues; nil when they cannot be read: then the server judges.
+func queuesOf(ctx context.Context, cl client.Client) []translate.Queue {
+	list := &schedulingv1beta1.QueueList{}
+	if cl.List(ctx, list) != nil {
+		return nil
+	}
+	queues := make([]translate.Queue, 0, len(list.Items))
+	for i := range list.Items {
+		q := &list.Items[i]
+		queues = append(queues, translate.Queue{Name: q.Name, Open: q.Status.State == schedulingv1beta1.QueueStateOpen || q.Status.State == ""})
+	}
+	return queues
+}
+
+// classesOf are the names of the priority classes; nil when they cannot be read.
+func classesOf(ctx context.Context, cl client.Client) []string {
+	list := &schedulingv1.PriorityClassList{}
+	if cl.List(ctx, list) != nil {
+		return nil
+	}
+	names := make([]string, 0, len(list.Items))
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// nodes looks at the nodes: how large the largest is, and whether they run the machine's own programs.
+func (s *site) nodes(ctx context.Context, cl client.Client) {
+	list := &corev1.NodeList{}
+	if cl.List(ctx, list) != nil || len(list.Items) == 0 {
+		return
+	}
+	s.facts.Helper = true
+	for i := range list.Items {
+		node := &list.Items[i]
+		if node.Labels[keys.NodeKind] == "" {
+			s.facts.Helper = false
+		}
+		if node.Spec.Unschedulable {
+			continue
+		}
+		if s.facts.Largest == nil || node.Status.Allocatable.Cpu().Cmp(*s.facts.Largest.Cpu()) > 0 {
+			s.facts.Largest = node.Status.Allocatable
+		}
+	}
+}

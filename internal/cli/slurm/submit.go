@@ -1,0 +1,93 @@
+package slurm
+
+import (
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/translate"
+)
+
+// idPatience is how long to wait for a job's number.
+const idPatience = 5 * time.Second
+
+// submit creates a job and what goes with it, or nothing, and waits for its number.
+func (c *call) submit(ctx context.Context, r *translate.Result) (*batchv1alpha1.Job, error) {
+	cl, err := c.f.Client()
+	if err != nil {
+		return nil, err
+	}
+	if err := cl.Create(ctx, r.Job); err != nil {
+		return nil, c.failed(err)
+	}
+	owner := []metav1.OwnerReference{*metav1.NewControllerRef(r.Job, batchv1alpha1.GroupVersion.WithKind("Job"))}
+	r.ConfigMap.OwnerReferences = owner
+	with := []client.Object{r.ConfigMap}
+	if r.Secret != nil {
+		r.Secret.OwnerReferences = owner
+		with = append(with, r.Secret)
+	}
+	for _, object := range with {
+		if err := cl.Create(ctx, object); err != nil {
+			c.takeBack(ctx, cl, r.Job)
+			return nil, c.failed(err)
+		}
+	}
+	return awaitID(ctx, cl, r.Job), nil
+}
+
+// takeBack deletes a job that could not be made whole; what belongs to it goes with it.
+func (c *call) takeBack(ctx context.Context, cl client.Client, job *batchv1alpha1.Job) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), idPatience)
+	defer cancel()
+	if err := cl.Delete(ctx, job, client.PropagationPolicy(metav1.DeletePropagationBackground)); client.IgnoreNotFound(err) != nil {
+		c.notef("warning", "job %s was made and could not be deleted again: %v", job.Name, err)
+	}
+}
+
+// failed is an error of the API server in Slurm's form.
+func (c *call) failed(err error) error {
+	human := cli.Humanize(err, c.f.Where())
+	code := fault.CodeError
+	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+		code = human.Code
+	}
+	return fault.Errorf(human.Hint, "Batch job submission failed: %s", human.What).WithCode(max(code, fault.CodeError))
+}
+
+// awaitID waits for the number of a job that was made; a job that gets none in time is returned as it is.
+func awaitID(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) *batchv1alpha1.Job {
+	if _, ok := batchv1alpha1.JobID(job); ok {
+		return job
+	}
+	ctx, cancel := context.WithTimeout(ctx, idPatience)
+	defer cancel()
+	for ctx.Err() == nil {
+		now, ok := nextOf(ctx, cl, job, func(now *batchv1alpha1.Job) bool { _, has := batchv1alpha1.JobID(now); return has })
+		if ok {
+			return now
+		}
+	}
+	return job
+}
+
+// nextOf watches one job until it is as wanted; ok is false when the watch ended before, or the job is gone.
+func nextOf(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, wanted func(*batchv1alpha1.Job) bool) (now *batchv1alpha1.Job, ok bool) {
+	w, err := cl.Watch(ctx, &batchv1alpha1.JobList{}, client.InNamespace(job.Namespace), client.MatchingFields{"metadata.name": job.Name})
+	if err != nil {
+		return nil, false
+	}
+	defer w.Stop()
+	for event := range w.ResultChan() {
+		if now, is := event.Object.(*batchv1alpha1.Job); is && now.UID == job.UID && wanted(now) {
+			return now, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,115 @@
+package slurm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli/plan"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/translate"
+)
+
+// planPatience is how long to wait for the scheduler's answer.
+const planPatience = 30 * time.Second
+
+// testOnly asks the scheduler when the job would start, and submits nothing.
+func (c *call) testOnly(ctx context.Context, s *submission, r *translate.Result) error {
+	raw, err := json.Marshal(r.Job)
+	if err != nil {
+		return err
+	}
+	p, err := plan.Ask(ctx, c.f, r.Job.Namespace, []runtime.RawExtension{{Raw: raw}}, planPatience)
+	if err != nil {
+		return err
+	}
+	if len(p.Status.Answers) == 0 {
+		return fault.Errorf("", "allocation failure: the scheduler did not answer")
+	}
+	a := &p.Status.Answers[0]
+	if a.Verdict == insightv1alpha1.VerdictNever {
+		return neverStarts(a)
+	}
+	when, known := startOf(p, a)
+	if !known {
+		fmt.Fprintf(c.f.Streams.Err, "%s: Job would wait: %s\n", c.table.Program, whyUnknown(a))
+		return nil
+	}
+	cpus := int64(s.request.CPUsPerTask)
+	if list := r.Job.Spec.Tasks[0].Template.Spec.Containers[0].Resources.Requests; list != nil {
+		cpus = list.Cpu().Value()
+	}
+	pods := int64(max(a.MinMember, a.Pods))
+	fmt.Fprintf(c.f.Streams.Err, "%s: Job to start at %s using %d processors%s in partition %s\n", c.table.Program, when.In(c.f.Now().Location()).Format("2006-01-02T15:04:05"), cpus*pods, onNodes(a), r.Spec.Partition)
+	if names := victims(a); names != "" {
+		fmt.Fprintf(c.f.Streams.Err, "%s:   Preempts: %s\n", c.table.Program, names)
+	}
+	return nil
+}
+
+// neverStarts says why a job can never start.
+func neverStarts(a *insightv1alpha1.Answer) error {
+	hint := a.Message
+	for _, problem := range a.Problems {
+		hint = strings.TrimSpace(problem.Field + ": " + problem.Message)
+	}
+	if e := a.Explanation; e != nil && e.Message != "" {
+		hint = e.Message
+		if e.Hint != "" {
+			hint += "; " + e.Hint
+		}
+	}
+	return fault.Errorf(hint, "allocation failure: Requested node configuration is not available")
+}
+
+// startOf is when the job would start: when it was asked, or at the latest as the scheduler foretells.
+func startOf(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) (time.Time, bool) {
+	if a.Verdict == insightv1alpha1.VerdictStarts && p.Status.AnsweredAt != nil {
+		return p.Status.AnsweredAt.Time, true
+	}
+	if e := a.Explanation; e != nil && e.EstimatedStart != nil {
+		return e.EstimatedStart.Time, true
+	}
+	return time.Time{}, false
+}
+
+// whyUnknown says why nobody knows when the job starts.
+func whyUnknown(a *insightv1alpha1.Answer) string {
+	if e := a.Explanation; e != nil && e.Estimate != "" {
+		return "start time unknown: " + e.Estimate
+	}
+	if a.Explanation == nil && a.Message != "" {
+		return a.Message
+	}
+	return "start time unknown: jobs ahead have no time limit"
+}
+
+func onNodes(a *insightv1alpha1.Answer) string {
+	var names []string
+	for _, placement := range a.Placements {
+		names = append(names, placement.Node)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " on nodes " + hostlist.Range(names)
+}
+
+// victims are the jobs that would have to go.
+func victims(a *insightv1alpha1.Answer) string {
+	var names []string
+	for _, v := range a.Victims {
+		if v.Job != "" {
+			names = append(names, v.Job)
+		} else {
+			names = append(names, v.Pod)
+		}
+	}
+	return hostlist.Range(names)
+}

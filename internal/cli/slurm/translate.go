@@ -1,0 +1,230 @@
+package slurm
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/directive"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/profile"
+	"github.com/vc-batch/vc/internal/slurm/request"
+	"github.com/vc-batch/vc/internal/slurm/translate"
+)
+
+// siteOption names a file in place of the cluster's profile.
+const siteOption = "site"
+
+var translateTable = func() *getopt.Table {
+	t := *request.Table(request.Sbatch, "SCRIPT [ARGS...]").With(
+		getopt.Option{Long: siteOption, Arg: getopt.Required, Value: "FILE", Exact: true, Group: "Translating", Help: "Profile in a file; no cluster is asked"})
+	return &t
+}()
+
+func newTranslate(f *cli.Factory) *cobra.Command {
+	return command(f, program{name: "translate", table: translateTable, run: translateScript,
+		short: "Show the manifest that sbatch would submit",
+		long: `
+			Show what sbatch would submit, and submit nothing: the Job, its ConfigMap and, if
+			it needs one, its Secret, as YAML that kubectl apply takes. Behind each field that
+			an option made stands the option, with the line of the script or the variable.
+
+			It takes sbatch's options; -o json and -o yaml, though, are the format.`,
+		example: `
+			# What a script becomes
+			vcctl slurm translate run.sh
+
+			# For a program
+			vcctl slurm translate -o json --wrap='hostname'`,
+	})
+}
+
+func translateScript(ctx context.Context, c *call) error {
+	format := c.takeFormat()
+	var s *submission
+	var err error
+	if file, given := c.parsed.Last(siteOption); given {
+		s, err = c.readOffline(file)
+	} else {
+		s, err = c.readBatch(ctx, c.parsed.Operands)
+	}
+	if err != nil {
+		return err
+	}
+	result, err := c.translated(s)
+	if err != nil {
+		return err
+	}
+	if format == "json" {
+		encoder := json.NewEncoder(c.f.Streams.Out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(asJSON(s, result))
+	}
+	return c.explain(result, c.f.Streams.Out)
+}
+
+// takeFormat takes -o json and -o yaml out of the options.
+func (c *call) takeFormat() string {
+	format := "yaml"
+	c.parsed.Given = slices.DeleteFunc(slices.Clone(c.parsed.Given), func(g getopt.Given) bool {
+		is := g.Name == "output" && (g.Value == "json" || g.Value == "yaml")
+		if is {
+			format = g.Value
+		}
+		return is
+	})
+	return format
+}
+
+// readOffline reads script and options with the profile of a file.
+func (c *call) readOffline(file string) (*submission, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fault.Errorf("", "Unable to open file %s", file)
+	}
+	p, err := profile.Parse(text)
+	if err != nil {
+		return nil, fault.Errorf("", "%v", err)
+	}
+	s := &submission{site: &site{namespace: "default", cluster: p.ClusterName, profile: p}}
+	if namespace := *c.f.Config.Namespace; namespace != "" {
+		s.site.namespace = namespace
+	}
+	if err := c.readScript(s, c.parsed.Operands); err != nil {
+		return nil, err
+	}
+	script, err := directive.Read(s.script)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.remarks(s, &script); err != nil {
+		return nil, err
+	}
+	r, warnings, err := request.Build(request.Input{Command: request.Sbatch, Words: script.Components[0], Environ: c.environ(), Line: c.parsed, Now: c.f.Now(),
+		Ignore: p.Ignore, Effective: s.site.effective()})
+	s.request, s.warnings = r, append(s.warnings, warnings...)
+	return s, err
+}
+
+// translation is what -o json prints.
+type translation struct {
+	Objects  []any            `json:"objects"`
+	Options  []translate.Made `json:"options"`
+	Warnings []string         `json:"warnings,omitempty"`
+	Notes    []string         `json:"notes,omitempty"`
+}
+
+func asJSON(s *submission, r *translate.Result) translation {
+	all := translation{Objects: []any{r.Job, r.ConfigMap}, Options: r.Made, Warnings: append(s.warnings, r.Warnings...), Notes: r.Notes}
+	if r.Secret != nil {
+		all.Objects = append(all.Objects, r.Secret)
+	}
+	return all
+}
+
+// explain writes the objects as YAML, each field with the options that made it.
+func (c *call) explain(r *translate.Result, out io.Writer) error {
+	made := map[string][]string{}
+	for _, m := range r.Made {
+		for _, field := range m.Fields {
+			made[field] = append(made[field], m.Option)
+		}
+	}
+	var text bytes.Buffer
+	for _, m := range r.Made {
+		fmt.Fprintf(&text, "# %s: %s\n", m.Option, cmp.Or(m.Note, strings.Join(m.Fields, ", ")))
+	}
+	objects := []any{r.Job, r.ConfigMap}
+	if r.Secret != nil {
+		objects = append(objects, r.Secret)
+	}
+	for i, object := range objects {
+		if i > 0 {
+			text.WriteString("---\n")
+			made = nil
+		}
+		if err := writeYAML(&text, object, made); err != nil {
+			return err
+		}
+	}
+	_, err := out.Write(text.Bytes())
+	return err
+}
+
+// writeYAML writes one object with the comments that belong to its fields.
+func writeYAML(out io.Writer, object any, comments map[string][]string) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return err
+	}
+	delete(content, "status")
+	var root yaml.Node
+	if err := root.Encode(pruned(content)); err != nil {
+		return err
+	}
+	annotate(&root, "", comments)
+	encoder := yaml.NewEncoder(out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(&root); err != nil {
+		return err
+	}
+	return encoder.Close()
+}
+
+// pruned is an object without fields that say nothing: nulls, and empty maps of metadata that every object has.
+func pruned(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		kept := map[string]any{}
+		for key, one := range v {
+			if one == nil || key == "creationTimestamp" || key == "resources" && len(one.(map[string]any)) == 0 {
+				continue
+			}
+			kept[key] = pruned(one)
+		}
+		return kept
+	case []any:
+		kept := make([]any, len(v))
+		for i, one := range v {
+			kept[i] = pruned(one)
+		}
+		return kept
+	}
+	return value
+}
+
+// annotate puts comments behind the fields below a node.
+func annotate(node *yaml.Node, at string, comments map[string][]string) {
+	switch node.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			key, value := node.Content[i], node.Content[i+1]
+			dotted, bracketed := strings.TrimPrefix(at+"."+key.Value, "."), at+"["+key.Value+"]"
+			if options := slices.Concat(comments[dotted], comments[bracketed]); len(options) > 0 {
+				target := value
+				if value.Kind != yaml.ScalarNode {
+					target = key
+				}
+				target.LineComment = strings.Join(options, " ")
+			}
+			annotate(value, dotted, comments)
+		}
+	case yaml.SequenceNode:
+		for i, value := range node.Content {
+			annotate(value, at+"["+strconv.Itoa(i)+"]", comments)
+		}
+	}
+}
