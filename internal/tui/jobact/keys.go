@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
@@ -14,31 +15,31 @@ import (
 // Targets are the jobs that a key is for: the marked ones, or the one under the cursor.
 type Targets func(*screen.Context, screen.Screen) []*snapshot.Job
 
-// act is one key.
-type act struct {
+// key is one of the keys.
+type key struct {
 	key, name, help string
 	footer          int
 	verb            screen.Verb
 	// effect is what will happen to the jobs, after their number.
 	effect string
-	// refuse says why it cannot be done to a job; "" when it can.
-	refuse func(*snapshot.Job) string
+	// judge says to which jobs it can be done.
+	judge *act.Verb
 }
 
-var acts = []act{
-	{"x", "cancel", "end jobs for good; they stay for the record", 10, screen.Cancel, "Their pods are stopped for good; the jobs stay for the record.", notEnded},
-	{"p", "suspend", "stop the pods of jobs, keep the jobs", 21, screen.Suspend, "Their pods are stopped; work since the last checkpoint is lost.", notSuspended},
-	{"r", "resume", "start suspended jobs again", 20, screen.Resume, "They go back to their queues.", isSuspended},
-	{"R", "requeue", "stop all pods of jobs and start them again", 22, screen.Requeue, "All their pods are stopped and they go back to their queues; work since the last checkpoint is lost.", canRequeue},
-	{"h", "hold", "keep jobs from starting", 23, screen.Hold, "They do not start until they are released.", canHold},
-	{"u", "release", "let jobs start that are held", 24, screen.Release, "They start as soon as there is room.", isHeld},
-	{"ctrl+d", "delete", "delete jobs with their pods and logs", 0, screen.Delete, "The jobs, their pods and their logs are gone then.", func(*snapshot.Job) string { return "" }},
+var keys = []key{
+	{"x", "cancel", "end jobs for good; they stay for the record", 10, screen.Cancel, "Their pods are stopped for good; the jobs stay for the record.", act.Cancel},
+	{"p", "suspend", "stop the pods of jobs, keep the jobs", 21, screen.Suspend, "Their pods are stopped; work since the last checkpoint is lost.", act.Suspend},
+	{"r", "resume", "start suspended jobs again", 20, screen.Resume, "They go back to their queues.", act.Resume},
+	{"R", "requeue", "stop all pods of jobs and start them again", 22, screen.Requeue, "All their pods are stopped and they go back to their queues; work since the last checkpoint is lost.", act.Restart},
+	{"h", "hold", "keep jobs from starting", 23, screen.Hold, "They do not start until they are released.", act.Hold},
+	{"u", "release", "let jobs start that are held", 24, screen.Release, "They start as soon as there is room.", act.Release},
+	{"ctrl+d", "delete", "delete jobs with their pods and logs", 0, screen.Delete, "The jobs, their pods and their logs are gone then.", act.Delete},
 }
 
 // Keys are the rows of the key table for a screen.
 func Keys(name string, targets Targets) []screen.Binding {
-	bindings := make([]screen.Binding, len(acts))
-	for i, a := range acts {
+	bindings := make([]screen.Binding, len(keys))
+	for i, a := range keys {
 		bindings[i] = screen.Binding{
 			Screen: name, Key: a.key, Name: a.name, Help: a.help, Footer: a.footer, Writes: true,
 			Guard: func(ctx *screen.Context, s screen.Screen) string { return a.guard(targets(ctx, s)) },
@@ -49,22 +50,27 @@ func Keys(name string, targets Targets) []screen.Binding {
 }
 
 // fit are the jobs that it can be done to, and why not to the first of the others.
-func (a *act) fit(jobs []*snapshot.Job) (fit []*snapshot.Job, refused string, left int) {
+func (a *key) fit(jobs []*snapshot.Job) (fit []*snapshot.Job, refused string, left int) {
 	for _, job := range jobs {
-		why := a.refuse(job)
-		if why == "" {
+		why, already := a.judge.Judge(job.Object)
+		switch {
+		case why == "" && already == "":
 			fit = append(fit, job)
 			continue
+		case refused != "":
+		case why != "":
+			refused = job.Name + ": " + why
+		case strings.HasPrefix(already, "is ") || strings.HasPrefix(already, "has "):
+			refused = job.Name + " " + already
+		default: // suspended already
+			refused = job.Name + " is " + already
 		}
 		left++
-		if refused == "" {
-			refused = job.Name + " " + why
-		}
 	}
 	return fit, refused, left
 }
 
-func (a *act) guard(jobs []*snapshot.Job) string {
+func (a *key) guard(jobs []*snapshot.Job) string {
 	if len(jobs) == 0 {
 		return a.name + ": there is no job to do that to"
 	}
@@ -82,7 +88,7 @@ func (a *act) guard(jobs []*snapshot.Job) string {
 const mostNamed = 6
 
 // ask is the question, and what follows a yes.
-func (a *act) ask(ctx *screen.Context, jobs []*snapshot.Job) []screen.Effect {
+func (a *key) ask(ctx *screen.Context, jobs []*snapshot.Job) []screen.Effect {
 	fit, refused, left := a.fit(jobs)
 	var lines []string
 	for i, job := range fit {
