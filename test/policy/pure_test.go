@@ -8,7 +8,11 @@ import (
 
 // pure are the directories of code that only decides: a function of what it is
 // given, the same every time.
-var pure = []string{"api", "internal/model", "internal/scheduler", "internal/explain"}
+var pure = []string{
+	"api", "internal/model", "internal/scheduler", "internal/explain", "internal/account", "internal/share", "internal/room", "internal/snapshot",
+	"internal/tui/canvas", "internal/tui/theme", "internal/tui/screen", "internal/tui/widget", "internal/tui/filter", "internal/tui/jobrow", "internal/tui/noderow",
+	"internal/tui/queuerow", "internal/tui/jobact", "internal/tui/screens",
+}
 
 // impure are the exceptions among them.
 var impure = []string{"internal/scheduler/kube"}
