@@ -77,6 +77,8 @@ func (n *Nodes) Note(ctx *screen.Context) string {
 	switch {
 	case ctx.W < 100:
 		return note
+	case n.heat != nil && ctx.W < 150:
+		return screen.ShortResource(ctx.ShownResource()) + " (m)   " + string(n.heatBy()) + " (g)"
 	case n.heat != nil:
 		return note + "   metric: " + screen.ShortResource(ctx.ShownResource()) + " (m)   group: " + string(n.heatBy()) + " (g)"
 	case n.by == "":

@@ -80,14 +80,16 @@ func (q *Queues) Note(ctx *screen.Context) string {
 		names = append(names, short)
 	}
 	note := strings.Join(names, " ")
-	if ctx.W >= 100 {
-		note = "resource: " + note
-		if ctx.Snap.Policy != "" {
-			note = "plugin: " + ctx.Snap.Policy + "   " + note
-		}
-		if q.table.SortNote() != "tree" {
-			note += "   sort: " + q.table.SortNote()
-		}
+	if ctx.W < 100 {
+		return note
+	}
+	before := []string{ctx.Snap.Policy, note}
+	if ctx.W >= 150 {
+		before = []string{"plugin: " + cmp.Or(ctx.Snap.Policy, "?"), "resource: " + note}
+	}
+	note = strings.TrimSpace(strings.Join(before, "   "))
+	if q.table.SortNote() != "tree" {
+		note += "   sort: " + q.table.SortNote()
 	}
 	return note
 }

@@ -1,0 +1,107 @@
+package manual_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/vc-batch/vc/internal/tui"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/jobrow"
+	"github.com/vc-batch/vc/internal/tui/manual"
+	"github.com/vc-batch/vc/internal/tui/screens"
+	"github.com/vc-batch/vc/internal/tui/screens/nodes"
+	"github.com/vc-batch/vc/internal/tui/screens/queues"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/tuitest"
+)
+
+// start is a dashboard after keys were pressed.
+func start(t *testing.T, look manual.Look) *tui.App {
+	t.Helper()
+	app, err := tui.New(tui.Settings{Specs: screens.All(), Theme: "dark", Colors: theme.TrueColor, ASCII: look.ASCII, User: "mei", Own: "nlp", Program: "vcctl",
+		Actions: &tuitest.Recorder{}, Now: tuitest.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := tuitest.World(look.World)
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.Resize(look.W, look.H)
+	app.SetSnapshot(snap)
+	app.Draw()
+	for part := range strings.SplitSeq(look.Keys, ";") {
+		typed, ok := strings.CutPrefix(part, "type ")
+		for _, r := range typed {
+			if ok {
+				press(app, string(r))
+			}
+		}
+		if !ok {
+			for _, key := range strings.Fields(part) {
+				press(app, key)
+			}
+		}
+	}
+	return app
+}
+
+// press presses a key. What is asked of the world is not answered, but the frame is drawn as between two keys.
+func press(app *tui.App, key string) {
+	if key == " " {
+		key = "space"
+	}
+	app.Key(tuitest.Press(key))
+	app.Take()
+	app.Draw()
+}
+
+func facts(t *testing.T) manual.Facts {
+	t.Helper()
+	snap, err := tuitest.World("normal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return manual.Facts{
+		Frame: func(look manual.Look) (canvas.Canvas, error) { return start(t, look).Draw(), nil },
+		Keys:  start(t, manual.Look{World: "empty", W: 80, H: 24}).Table(),
+		Filters: map[string][]string{
+			"jobs": jobrow.Fields(snap, tuitest.Now).Keys(), "queues": queues.FilterKeys(), "nodes": nodes.FilterKeys(),
+		},
+	}
+}
+
+// docs/dashboard.md is what the program says of itself; go test ./internal/tui/manual -rewrite writes it anew.
+func TestTheGuideIsUpToDate(t *testing.T) {
+	page, err := manual.Page(facts(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuitest.Compare(t, "../../../docs/dashboard.md", page)
+}
+
+// docs/dashboard.svg, the picture in the README, is a frame of the program.
+func TestThePictureIsUpToDate(t *testing.T) {
+	app := start(t, manual.Look{World: "normal", W: 120, H: 40, Keys: "1"})
+	picture := manual.SVG(app.Draw(), app.Context().Theme, "vcctl top: nodes, queues, jobs and events of a cluster")
+	tuitest.Compare(t, "../../../docs/dashboard.svg", picture)
+}
+
+// Every screen and every key of the table stands in the guide.
+func TestTheGuideKnowsEveryScreen(t *testing.T) {
+	f := facts(t)
+	page, err := manual.Page(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range f.Keys {
+		if b := &f.Keys[i]; !strings.Contains(page, "| "+b.Name+" | "+b.Help) {
+			t.Errorf("key %s of %s does not stand in the guide", b.Key, b.Screen)
+		}
+	}
+	for _, name := range theme.Names() {
+		if !strings.Contains(page, "| `"+name+"` |") {
+			t.Errorf("theme %s does not stand in the guide", name)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package manual
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/vc-batch/vc/internal/tui"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+)
+
+//go:embed guide.tmpl
+var guide string
+
+// Look is what a frame is to show.
+type Look struct {
+	// World is the cluster, W and H the size of the terminal.
+	World string
+	W, H  int
+	// ASCII draws without anything else.
+	ASCII bool
+	// Keys are pressed before, with blanks between them; what stands after "type " in a
+	// part of its own, after a semicolon, is typed.
+	Keys string
+}
+
+// Facts are what the guide needs of the program.
+type Facts struct {
+	Frame func(Look) (canvas.Canvas, error)
+	Keys  []screen.Binding
+	// Filters are the keys of filters by the name of a screen.
+	Filters map[string][]string
+}
+
+// Page is the guide.
+func Page(f Facts) (string, error) {
+	page, err := template.New("guide").Funcs(template.FuncMap{
+		"frame": func(world string, w, h int, keys string) (string, error) {
+			return f.block(Look{World: world, W: w, H: h, Keys: keys})
+		},
+		"ascii": func(world string, w, h int, keys string) (string, error) {
+			return f.block(Look{World: world, W: w, H: h, Keys: keys, ASCII: true})
+		},
+		"keys":    f.table,
+		"lists":   f.lists,
+		"actions": f.actions,
+		"themes":  themes,
+		"filters": func(name string) (string, error) { return f.filters(name) },
+		"width":   func() int { return tui.MinWidth },
+		"height":  func() int { return tui.MinHeight },
+	}).Parse(guide)
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	err = page.Execute(&text, nil)
+	return text.String(), err
+}
+
+// block is a frame as a block of code. Where many lines in a row are empty, all but one
+// are left out.
+func (f *Facts) block(look Look) (string, error) {
+	frame, err := f.Frame(look)
+	if err != nil {
+		return "", err
+	}
+	var kept []string
+	empty := 0
+	for line := range strings.Lines(frame.Text()) {
+		if empty++; strings.TrimSpace(line) != "" {
+			empty = 0
+		}
+		if empty < 2 {
+			kept = append(kept, line)
+		}
+	}
+	return "```\n" + strings.Join(kept, "") + "```", nil
+}
+
+// table is the keys that a screen has for itself, or with screen.Everywhere those that all have.
+func (f *Facts) table(name string) (string, error) {
+	return f.rows(func(b *screen.Binding) bool { return b.Screen == name && !f.shared(b) })
+}
+
+// lists are the keys that most screens have because they show lists, actions those that do something to jobs.
+func (f *Facts) lists() (string, error) {
+	return f.rows(func(b *screen.Binding) bool { return f.shared(b) && !b.Writes })
+}
+
+func (f *Facts) actions() (string, error) {
+	return f.rows(func(b *screen.Binding) bool { return f.shared(b) && b.Writes })
+}
+
+// shared says whether three screens or more have a key, and mean the same by it.
+func (f *Facts) shared(b *screen.Binding) bool {
+	on := 0
+	for i := range f.Keys {
+		if same(&f.Keys[i], b) {
+			on++
+		}
+	}
+	return on > 2
+}
+
+func same(a, b *screen.Binding) bool { return a.Key == b.Key && a.Help == b.Help }
+
+// rows are a table of the keys for which a condition holds, each once.
+func (f *Facts) rows(wanted func(*screen.Binding) bool) (string, error) {
+	var text strings.Builder
+	text.WriteString("| Key | | |\n|---|---|---|\n")
+	var told []*screen.Binding
+	for i := range f.Keys {
+		b := &f.Keys[i]
+		if !wanted(b) || slices.ContainsFunc(told, func(other *screen.Binding) bool { return same(other, b) }) {
+			continue
+		}
+		told = append(told, b)
+		var keys []string
+		for _, key := range b.Keys() {
+			keys = append(keys, code(tui.KeyName(key)))
+		}
+		help := b.Help
+		if b.Writes {
+			help += "; not with `--readonly`"
+		}
+		fmt.Fprintf(&text, "| %s | %s | %s |\n", strings.Join(keys, " "), b.Name, help)
+	}
+	if len(told) == 0 {
+		return "", errors.New("a table of keys is empty: does the screen still exist?")
+	}
+	return strings.TrimSuffix(text.String(), "\n"), nil
+}
+
+// code writes a key as code; "|" would end a cell.
+func code(key string) string { return "`" + strings.ReplaceAll(key, "|", "\\|") + "`" }
+
+func (f *Facts) filters(name string) (string, error) {
+	keys := f.Filters[name]
+	if len(keys) == 0 {
+		return "", fmt.Errorf("there are no filters of %q", name)
+	}
+	quoted := make([]string, len(keys))
+	for i, key := range keys {
+		quoted[i] = "`" + key + "`"
+	}
+	return strings.Join(quoted, " "), nil
+}
+
+// about says of each theme for whom it is.
+var about = map[string]string{
+	"auto":          "dark or light, as the terminal says its background is",
+	"dark":          "the colours of Okabe and Ito, which people who do not see red, green or blue tell apart, on a dark background",
+	"light":         "the same hues, dark enough to be read on white",
+	"mono":          "no colours: bold, faint, reversed. Taken wherever `NO_COLOR` is set or the terminal has no colours",
+	"high-contrast": "bold and bright, underlined heads and keys",
+	"colorblind":    "the dark one, in which what failed is underlined as well",
+}
+
+// themes is a table of all themes.
+func themes() (string, error) {
+	var text strings.Builder
+	text.WriteString("| `--theme` | |\n|---|---|\n")
+	for _, name := range theme.Names() {
+		if about[name] == "" {
+			return "", fmt.Errorf("nothing is said about theme %s", name)
+		}
+		fmt.Fprintf(&text, "| `%s` | %s |\n", name, about[name])
+	}
+	return strings.TrimSuffix(text.String(), "\n"), nil
+}
