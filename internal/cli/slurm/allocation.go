@@ -1,0 +1,231 @@
+package slurm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/remotecommand"
+	"k8s.io/client-go/util/exec"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/request"
+)
+
+// quietTime is how long an allocation may take before it is said that it is waited for.
+const quietTime = time.Second
+
+// allocation is a job without a script, that somebody uses from here.
+type allocation struct {
+	*call
+	job *batchv1alpha1.Job
+	id  string
+	// head is the pod in which programs run.
+	head *corev1.Pod
+}
+
+// allocate makes an allocation and waits until it is there. What belongs to steps only is left out of the line.
+func (c *call) allocate(ctx context.Context, command request.Command, title string, steps []string) (*allocation, error) {
+	line := getopt.Parsed{Operands: c.parsed.Operands}
+	for _, given := range c.parsed.Given {
+		if !slices.Contains(steps, given.Name) {
+			line.Given = append(line.Given, given)
+		}
+	}
+	s := &submission{title: title, interactive: true}
+	if err := c.complete(ctx, s, request.Input{Command: command, Environ: c.environ(), Line: line, Now: c.f.Now()}); err != nil {
+		return nil, err
+	}
+	result, err := c.translated(s)
+	if err != nil {
+		return nil, err
+	}
+	a := &allocation{call: c}
+	if a.job, err = c.submit(ctx, result); err != nil {
+		return nil, err
+	}
+	a.id = idOf(a.job)
+	return a, a.await(ctx)
+}
+
+// await waits for the head to run. Ctrl-C gives the allocation up.
+func (a *allocation) await(ctx context.Context) error {
+	cl, err := a.f.Client()
+	if err != nil {
+		return err
+	}
+	told := false
+	queued := time.NewTimer(quietTime)
+	defer queued.Stop()
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	pods := watchHead(watching, cl, a.job)
+	jobs := watchEnd(watching, cl, a.job)
+	for {
+		select {
+		case <-ctx.Done():
+			a.cancel(ctx)
+			return fault.Errorf("", "Job allocation %s has been revoked", a.id).WithCode(interrupted)
+		case <-queued.C:
+			told = true
+			a.sayf("job %s queued and waiting for resources", a.id)
+		case ended := <-jobs:
+			return fault.Errorf(cmp.Or(ended.Status.State.Message, ""), "Job allocation %s has been revoked: the job is %s", a.id, ended.Status.State.Phase)
+		case a.head = <-pods:
+			if told {
+				a.sayf("job %s has been allocated resources", a.id)
+			}
+			return nil
+		}
+	}
+}
+
+// interrupted is the exit code of what Ctrl-C ended.
+const interrupted = 130
+
+// sayf writes a line about the allocation, unless -Q says that nobody wants to know.
+func (a *allocation) sayf(format string, args ...any) {
+	if !a.parsed.Has("quiet") {
+		fmt.Fprintf(a.f.Streams.Err, a.table.Program+": "+format+"\n", args...)
+	}
+}
+
+// watchHead gives the head's pod once it runs.
+func watchHead(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) <-chan *corev1.Pod {
+	found := make(chan *corev1.Pod, 1)
+	go func() {
+		for ctx.Err() == nil {
+			if pod := nextHead(ctx, cl, job); pod != nil {
+				found <- pod
+				return
+			}
+		}
+	}()
+	return found
+}
+
+// nextHead watches until the head runs; nil when the watch ended before.
+func nextHead(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) *corev1.Pod {
+	w, err := cl.Watch(ctx, &corev1.PodList{}, client.InNamespace(job.Namespace), client.MatchingLabels{keys.JobName: job.Name, keys.TaskSpec: launch.HeadTask})
+	if err != nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(quietTime):
+		}
+		return nil
+	}
+	defer w.Stop()
+	for event := range w.ResultChan() {
+		if pod, ok := event.Object.(*corev1.Pod); ok && pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil {
+			return pod
+		}
+	}
+	return nil
+}
+
+// watchEnd gives the job when it ended before anybody used it.
+func watchEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) <-chan *batchv1alpha1.Job {
+	ended := make(chan *batchv1alpha1.Job, 1)
+	go func() {
+		if now, err := awaitEnd(ctx, cl, job); err == nil {
+			ended <- now
+		}
+	}()
+	return ended
+}
+
+// cancel ends the job.
+func (a *allocation) cancel(ctx context.Context) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), idPatience)
+	defer stop()
+	cl, err := a.f.Client()
+	if err == nil {
+		err = a.annotate(ctx, a.job, map[string]any{keys.CancelledBy: a.me()})
+	}
+	if err == nil {
+		err = cl.Create(ctx, act.JobCommand(a.job, busv1alpha1.TerminateJobAction))
+	}
+	if err != nil {
+		a.notef("warning", "job %s could not be cancelled: %v", a.id, err)
+	}
+}
+
+// session is a program in the head's pod, with this terminal or these streams.
+type session struct {
+	command []string
+	// terminal gives the program a terminal of the size of this one.
+	terminal bool
+	// input is nil when nothing is to be read.
+	streams remotecommand.StreamOptions
+}
+
+// connect runs a program in the head's pod and returns its exit code.
+func (a *allocation) connect(ctx context.Context, s session) (int, error) {
+	config, err := a.f.RESTConfig()
+	if err != nil {
+		return 1, err
+	}
+	clientset, err := a.f.Clientset()
+	if err != nil {
+		return 1, err
+	}
+	options := &corev1.PodExecOptions{Container: a.head.Spec.Containers[0].Name, Command: s.command, Stdin: s.streams.Stdin != nil, Stdout: true, Stderr: !s.terminal, TTY: s.terminal}
+	executor, err := act.Executor(config, clientset, a.head.Namespace, a.head.Name, "exec", options)
+	if err != nil {
+		return 1, err
+	}
+	s.streams.Tty = s.terminal
+	if s.terminal {
+		restore, sizes := a.f.Streams.Raw(ctx)
+		defer restore()
+		s.streams.Stderr, s.streams.TerminalSizeQueue = nil, sizes
+	}
+	// The client logs that a stream was closed, which is what was wanted.
+	err = executor.StreamWithContext(klog.NewContext(ctx, logr.Discard()), s.streams)
+	var ended exec.CodeExitError
+	switch {
+	case errors.As(err, &ended):
+		return ended.Code, nil
+	case err != nil:
+		return 1, err
+	}
+	return 0, nil
+}
+
+// ownStreams are those of this program.
+func (c *call) ownStreams() remotecommand.StreamOptions {
+	s := c.f.Streams
+	return remotecommand.StreamOptions{Stdin: s.In, Stdout: s.Out, Stderr: s.Err}
+}
+
+// interrupts hands on what Ctrl-C and kill ask for while a program runs, instead of ending this one.
+func interrupts() (received <-chan os.Signal, stop func()) {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	return signals, func() { signal.Stop(signals) }
+}
+
+// exit is a program's exit code as what a command returns.
+func exit(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return cli.ExitStatus(code)
+}

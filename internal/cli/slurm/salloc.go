@@ -1,0 +1,63 @@
+package slurm
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/request"
+)
+
+var sallocTable = request.Table(request.Salloc, "[COMMAND [ARGS...]]")
+
+func newSalloc(f *cli.Factory) *cobra.Command {
+	return command(f, program{table: sallocTable, run: salloc,
+		short: "Allocate nodes and work on them",
+		long: `
+			Make an allocation, wait for it, and open a shell, or run a command, on its first
+			node; srun there starts tasks on all nodes. The allocation ends with the shell.
+			A node of Slurm's is a pod here: the shell runs in the pod, with its image.`,
+		example: `
+			# A shell with two processors, an hour at most
+			vcctl slurm salloc -c2 -t 60
+
+			# A command on four nodes
+			vcctl slurm salloc -N4 mpirun ./a.out`,
+	})
+}
+
+func salloc(ctx context.Context, c *call) error {
+	command := c.parsed.Operands
+	title := "interactive"
+	if len(command) > 0 {
+		title = command[0][strings.LastIndex(command[0], "/")+1:]
+	}
+	a, err := c.allocate(ctx, request.Salloc, title, nil)
+	if err != nil {
+		return err
+	}
+	a.sayf("Granted job allocation %s", a.id)
+	received, stop := interrupts()
+	defer stop()
+	ended := make(chan error, 1)
+	working := context.WithoutCancel(ctx)
+	go func() {
+		s := c.f.Streams
+		code, err := a.connect(working, session{command: append([]string{launch.Program, "session"}, command...), terminal: s.InTTY && s.OutTTY, streams: c.ownStreams()})
+		if err == nil {
+			err = exit(code)
+		}
+		ended <- err
+	}()
+	select {
+	case err = <-ended:
+	case <-received:
+		a.cancel(ctx)
+		err = cli.ExitStatus(interrupted)
+	}
+	a.sayf("Relinquishing job allocation %s", a.id)
+	return err
+}

@@ -1,0 +1,266 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/layout"
+	"github.com/vc-batch/vc/internal/slurm/sinfo"
+)
+
+const whichNodes = "Which nodes"
+
+var sinfoTable = getopt.Table{Program: "sinfo", Options: []getopt.Option{
+	{Long: "all", Short: 'a', Help: "All partitions; so it is anyway", Group: whichNodes},
+	{Long: "dead", Short: 'd', Help: "Nodes that do not respond", Group: whichNodes},
+	{Long: "responding", Short: 'r', Help: "Nodes that respond", Group: whichNodes},
+	{Long: "hide", Help: "Not those of hidden partitions; there are none", Group: whichNodes},
+	{Long: "nodes", Short: 'n', Arg: getopt.Required, Value: "HOSTS", Help: "These nodes", Group: whichNodes},
+	{Long: "partition", Short: 'p', Arg: getopt.Required, Value: "LIST", Help: "These partitions, which are queues", Group: whichNodes},
+	{Long: "states", Short: 't', Arg: getopt.Required, Value: "LIST", Help: "Nodes in these states: idle,mix,alloc,drain,down,maint", Group: whichNodes},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "In these contexts of the kubeconfig, or all", Group: whichNodes},
+	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
+	{Long: "local", Help: "In this cluster; so it is anyway", Group: whichNodes},
+	{Long: "federation", Help: "Refused: there are no federations", Group: whichNodes},
+	{Long: "reservation", Short: 'T', Help: "Refused: there are no reservations", Group: whichNodes},
+	{Long: "bg", Short: 'b', Help: "No effect", Group: whichNodes},
+	{Long: "future", Short: 'F', Help: "No effect", Group: whichNodes},
+	{Long: "exact", Short: 'e', Help: "Nodes of different sizes in lines of their own", Group: looks},
+	{Long: "noheader", Short: 'h', Help: "No line of titles", Group: looks},
+	{Long: "iterate", Short: 'i', Arg: getopt.Required, Value: "SECONDS", Help: "Again after so many seconds, until it is interrupted", Group: looks},
+	{Long: "long", Short: 'l', Help: "More columns", Group: looks},
+	{Long: "Node", Short: 'N', Help: "A line for each node", Group: looks},
+	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: "Columns by letters: %P %.6D %t", Group: looks},
+	{Long: "Format", Short: 'O', Arg: getopt.Required, Value: "FORMAT", Help: "Columns by words: Partition:10,Nodes", Group: looks},
+	{Long: "list-reasons", Short: 'R', Help: "Why nodes are drained or down", Group: looks},
+	{Long: "summarize", Short: 's', Help: "A line for each partition", Group: looks},
+	{Long: "sort", Short: 'S', Arg: getopt.Required, Value: "LETTERS", Help: "The order: P,-t", Group: looks},
+	{Long: "noconvert", Help: "No effect: amounts are in mebibytes", Group: looks},
+	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "As JSON", Group: looks},
+	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "As YAML", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "Say more", Group: looks},
+}}
+
+func newSinfo(f *cli.Factory) *cobra.Command {
+	return command(f, program{table: &sinfoTable, run: runSinfo,
+		short: "Show partitions and nodes",
+		long: `
+			Show queues as partitions, with the nodes that their jobs may use and the states
+			of these. The partition where jobs go that name none is marked by *.`,
+		example: `
+			# Partitions, with nodes by state
+			vcctl slurm sinfo
+
+			# How many nodes are allocated, idle, other, in all
+			vcctl slurm sinfo -s
+
+			# Each node, with what it has, and why it is drained
+			vcctl slurm sinfo -Nel`,
+	})
+}
+
+// sinfoView is how sinfo was asked.
+type sinfoView struct {
+	filter            sinfo.Filter
+	columns           layout.Columns[*sinfo.Row]
+	order             func(a, b *sinfo.Row) int
+	each, exact       bool
+	heading, dated    bool
+	machine           string
+	summary, reasoned bool
+}
+
+func runSinfo(ctx context.Context, c *call) error {
+	if err := c.refused(map[string]string{"federation": noFederations, "reservation": noReservations}); err != nil {
+		return err
+	}
+	v, err := c.sinfoView()
+	if err != nil {
+		return err
+	}
+	again, err := c.period()
+	if err != nil {
+		return err
+	}
+	return repeat(ctx, again, c.f.Streams.Out, func() error {
+		return c.inClusters(func(one *call, named bool) error {
+			if named && v.heading && v.machine == "" {
+				fmt.Fprintf(c.f.Streams.Out, "CLUSTER: %s\n", one.cluster())
+			}
+			return one.sinfoOnce(ctx, v)
+		})
+	})
+}
+
+func (c *call) sinfoView() (*sinfoView, error) {
+	has := c.parsed.Has
+	v := &sinfoView{heading: !has("noheader"), each: has("Node"), exact: has("exact"), dated: has("long") || has("iterate"), summary: has("summarize"), reasoned: has("list-reasons")}
+	f := &v.filter
+	f.Partitions, f.States = c.list("partition", "SINFO_PARTITION"), c.list("states", "")
+	f.Dead, f.Responding, f.Reasoned = has("dead"), has("responding"), v.reasoned
+	if err := sinfo.CheckStates(f.States); err != nil {
+		return nil, fault.Errorf("states are idle, mix, alloc, drain, drng, maint, down and unknown", "%s", err)
+	}
+	if hosts, ok := c.parsed.Last("nodes"); ok {
+		var err error
+		if f.Nodes, err = hostlist.Expand(hosts); err != nil {
+			return nil, fault.Errorf("", "Invalid node name specified: %s", hosts)
+		}
+	}
+	for _, name := range []string{"json", "yaml"} {
+		if has(name) {
+			v.machine = name
+		}
+	}
+	if len(c.parsed.Operands) > 0 {
+		return nil, fault.Errorf("", "Unrecognized option: %s", c.parsed.Operands[0])
+	}
+	return v, c.sinfoLooks(v)
+}
+
+// sinfoFormat is the format that follows from the switches.
+func (c *call) sinfoFormat(v *sinfoView) string {
+	long := c.parsed.Has("long")
+	switch {
+	case v.summary:
+		return sinfo.Summary
+	case v.reasoned && long:
+		return sinfo.ReasonsVerbose
+	case v.reasoned:
+		return sinfo.Reasons
+	case v.each && long:
+		return sinfo.ByNodeVerbose
+	case v.each:
+		return sinfo.ByNode
+	case long:
+		return sinfo.Verbose
+	}
+	if text := c.f.Streams.Env("SINFO_FORMAT"); text != "" {
+		return text
+	}
+	return sinfo.Default
+}
+
+func (c *call) sinfoLooks(v *sinfoView) error {
+	format, words := c.sinfoFormat(v), ""
+	for _, g := range c.parsed.Given {
+		switch g.Name {
+		case "format":
+			format, words = g.Value, ""
+		case "Format":
+			words = g.Value
+		}
+	}
+	var err error
+	if words != "" {
+		v.columns, err = layout.Long(words, sinfo.Fields(), 20)
+	} else {
+		v.columns, err = layout.Short(format, sinfo.Fields())
+	}
+	if err != nil {
+		return fault.Errorf("man sinfo lists the columns; so does docs/slurm.md", "Invalid node format specification: %s", err)
+	}
+	order := sinfo.DefaultOrder
+	if v.each {
+		order = sinfo.NodeOrder
+	}
+	if text, ok := c.given("sort", "SINFO_SORT"); ok {
+		order = text
+	}
+	if v.order, err = sinfo.Order(order); err != nil {
+		return fault.Errorf("write letters of columns, as P,-t", "%s", err)
+	}
+	return nil
+}
+
+// partitions reads nodes, pods and queues. Who may not read pods sees no node in use.
+func (c *call) partitions(ctx context.Context) ([]*sinfo.Partition, []*sinfo.Node, error) {
+	cl, err := c.f.Client()
+	if err != nil {
+		return nil, nil, err
+	}
+	v := &view{c: cl}
+	if err := v.readQueues(ctx); err != nil {
+		return nil, nil, err
+	}
+	var nodes []corev1.Node
+	page := &corev1.NodeList{}
+	err = cli.Pages(ctx, cl, page, func() error {
+		nodes = append(nodes, page.Items...)
+		page.Items = nil
+		return nil
+	})
+	if err != nil && !apierrors.IsForbidden(err) {
+		return nil, nil, err
+	}
+	var pods []corev1.Pod
+	podPage := &corev1.PodList{}
+	err = cli.Pages(ctx, cl, podPage, func() error {
+		pods = append(pods, podPage.Items...)
+		podPage.Items = nil
+		return nil
+	}, client.MatchingFieldsSelector{Selector: fields.AndSelectors(fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
+		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)))})
+	if apierrors.IsForbidden(err) {
+		c.notef("note", "you may not list the pods of all namespaces: nodes in use are not told from idle ones")
+	} else if err != nil {
+		return nil, nil, err
+	}
+	var queues []*schedulingv1beta1.Queue
+	for _, q := range v.queues {
+		queues = append(queues, q)
+	}
+	standard, defaultTime, maxTime := keys.DefaultQueue, "", ""
+	namespace, err := c.f.Namespace()
+	if err != nil {
+		return nil, nil, err
+	}
+	if p, err := readProfile(ctx, cl, namespace); err == nil && p != nil {
+		if p.DefaultPartition != "" {
+			standard = p.DefaultPartition
+		}
+		defaultTime, maxTime = p.DefaultTime, p.MaxTime
+	}
+	list := sinfo.Nodes(nodes, pods)
+	return sinfo.Partitions(queues, list, standard, defaultTime, maxTime), list, nil
+}
+
+func (c *call) sinfoOnce(ctx context.Context, v *sinfoView) error {
+	partitions, _, err := c.partitions(ctx)
+	if err != nil {
+		return err
+	}
+	rows := sinfo.Rows(partitions, v.columns, v.filter, v.each, v.exact, c.cluster())
+	slices.SortStableFunc(rows, v.order)
+	if v.machine != "" {
+		return printDocument(c.f.Streams.Out, v.machine, sinfo.JSON(rows, append([]string{c.table.Program}, c.words...), slurmVersion))
+	}
+	v.columns.Widen(rows, v.heading)
+	var b strings.Builder
+	if v.dated && v.heading {
+		b.WriteString(c.f.Now().Format("Mon Jan 02 15:04:05 2006") + "\n")
+	}
+	if v.heading {
+		b.WriteString(v.columns.Heading() + "\n")
+	}
+	for _, r := range rows {
+		b.WriteString(v.columns.Line(r) + "\n")
+	}
+	_, err = io.WriteString(c.f.Streams.Out, b.String())
+	return err
+}

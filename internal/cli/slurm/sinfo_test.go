@@ -1,0 +1,71 @@
+package slurm_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+)
+
+// nodeCluster adds nodes in every state, and a queue with some of them.
+func nodeCluster(server *clitest.Server) {
+	slurmCluster(server)
+	for _, name := range []string{"r05n07", "r05n08", "r05n09", "r05n10", "r05n11", "r05n12", "r05n13"} {
+		node := golden.NewNode(name)
+		node.Labels = map[string]string{keys.NodeGroup: "r05", "nvidia.com/gpu.product": "A100"}
+		node.Status.Allocatable = golden.Amounts("cpu", "64", "memory", "256Gi", "nvidia.com/gpu", "8")
+		switch name {
+		case "r05n10":
+			node.Spec.Unschedulable, node.Annotations = true, map[string]string{keys.DrainReason: "fan broken"}
+		case "r05n11":
+			node.Spec.Unschedulable = true
+		case "r05n12":
+			node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}
+		case "r05n13":
+			node.Spec.Taints = []corev1.Taint{{Key: "node.example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}}
+			node.Status.Allocatable = golden.Amounts("cpu", "32", "memory", "128Gi")
+		}
+		server.Set(node)
+	}
+	server.Set(golden.NewQueue("nlp", 2, schedulingv1beta1.QueueStateClosing, func(q *schedulingv1beta1.Queue) {
+		q.Spec.Affinity = &schedulingv1beta1.Affinity{NodeGroupAffinity: &schedulingv1beta1.NodeGroupAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []string{"r05"}}}
+	}))
+}
+
+func TestSinfo(t *testing.T) {
+	t.Parallel()
+	run := func(about string, argv ...string) golden.Run {
+		return golden.Run{About: about, Argv: append([]string{"slurm"}, argv...), Prepare: nodeCluster}
+	}
+	golden.Hold(t, "sinfo", []golden.Run{
+		run("partitions", "sinfo"),
+		run("a partition, long", "sinfo", "-l", "-p", "nlp"),
+		run("summary", "sinfo", "-s"),
+		run("each node", "sinfo", "-N", "-p", "nlp"),
+		run("each node, with all that it has", "sinfo", "-Nel", "-p", "nlp"),
+		run("why nodes are drained", "sinfo", "-R"),
+		run("why nodes are drained, long", "sinfo", "-lR"),
+		run("letters", "sinfo", "-p", "nlp", "-o", "%P|%a|%l|%D|%t|%T|%N|%A|%F|%C|%G|%m|%c|%e|%E|%f|%n|%o|%R|%s|%r|%h|%g|%w|%z|%V|%L|%p|%I|%M|%O|%v"),
+		run("all letters", "sinfo", "-p", "nlp", "-t", "maint", "-h", "-o", "%all"),
+		run("words", "sinfo", "-p", "nlp", "-O", "Partition:8,Nodes:6,StateCompact:8,Gres:14,GresUsed:10,CPUsState:.20"),
+		run("nodes in some states", "sinfo", "-p", "nlp", "-t", "drain,DOWN"),
+		run("nodes that respond", "sinfo", "-r", "-p", "nlp", "-h", "-o", "%N"),
+		run("nodes that do not", "sinfo", "-d", "-p", "nlp"),
+		run("some nodes", "sinfo", "-n", "r05n[07-08]", "-p", "nlp"),
+		run("nodes by size in one line, and exactly", "sinfo", "-p", "nlp", "-t", "idle,mix,maint", "-o", "%P %c %m %D"),
+		run("exactly", "sinfo", "-e", "-p", "nlp", "-t", "idle,mix,maint", "-o", "%P %c %m %D"),
+		run("sorted by number of nodes", "sinfo", "-S", "-D,N", "-p", "nlp"),
+		withEnv(run("formats of the environment", "sinfo"), "SINFO_FORMAT", "%R %D", "SINFO_PARTITION", "nlp", "SINFO_SORT", "D"),
+		run("as JSON", "sinfo", "-s", "-p", "nlp", "--json"),
+		run("a letter that there is not", "sinfo", "-o", "%q"),
+		run("a state that there is not", "sinfo", "-t", "tired"),
+		run("an order that there is not", "sinfo", "-S", "!"),
+		run("reservations are refused", "sinfo", "-T"),
+		run("a word too many", "sinfo", "nlp"),
+		run("an option that there is not", "sinfo", "--colour"),
+	})
+}

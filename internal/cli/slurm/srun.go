@@ -1,0 +1,302 @@
+package slurm
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/request"
+	"github.com/vc-batch/vc/internal/slurm/step"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+// ofSteps are options that say how a step runs, and nothing of the allocation that srun makes for it: they are for the srun in the pod.
+var ofSteps = []string{
+	"label", "unbuffered", "pty", "input", "output", "error", "open-mode", "kill-on-bad-exit", "wait", "multi-prog", "overlap", "exact", "overcommit", "immediate",
+	"relative", "jobid", "het-group",
+}
+
+// srunTable has the options of allocations and those of steps.
+var srunTable = withSteps(request.Table(request.Srun, "COMMAND [ARGS...]"))
+
+func withSteps(t *getopt.Table) *getopt.Table {
+	for _, o := range step.SrunTable.Options {
+		taken := t.Has(o.Long) || o.Long == "help" || o.Long == "usage" || o.Long == "version"
+		if taken {
+			continue
+		}
+		if slices.ContainsFunc(t.Options, func(other getopt.Option) bool { return other.Short == o.Short }) {
+			o.Short = 0
+		}
+		t = t.With(o)
+	}
+	return t
+}
+
+func newSrun(f *cli.Factory) *cobra.Command {
+	return command(f, program{table: srunTable, run: srun,
+		short: "Run a command in all tasks of an allocation",
+		long: `
+			Make an allocation, run a command in each of its tasks, show what they print, and
+			end the allocation. The exit code is the highest of the tasks'; 128 and more is a
+			signal. Ctrl-C asks, a second one within a second ends the tasks. Inside a job
+			srun starts a step on the job's own nodes; with --jobid it does so from outside.`,
+		example: `
+			# On four nodes, each line with the number of its task
+			vcctl slurm srun -N4 -l hostname
+
+			# A shell on a terminal
+			vcctl slurm srun --pty bash
+
+			# A shell in a job that runs
+			vcctl slurm srun --jobid=42 --overlap --pty bash`,
+	})
+}
+
+func srun(ctx context.Context, c *call) error {
+	if len(c.parsed.Operands) == 0 {
+		return fault.Errorf("", "No command given to execute.")
+	}
+	run, err := c.readStep()
+	if err != nil {
+		return err
+	}
+	defer run.close()
+	if id, given := c.parsed.Last("jobid"); given {
+		a, err := c.existing(ctx, id)
+		if err != nil {
+			return err
+		}
+		return run.in(ctx, a, "enter")
+	}
+	operand := c.parsed.Operands[0]
+	a, err := c.allocate(ctx, request.Srun, operand[strings.LastIndex(operand, "/")+1:], ofSteps)
+	if err != nil {
+		return err
+	}
+	return run.in(ctx, a, "session")
+}
+
+// stepRun is the step that srun runs in an allocation.
+type stepRun struct {
+	*call
+	// args are for the srun in the pod.
+	args     []string
+	terminal bool
+	input    io.Reader
+	out, err string // patterns of files that are written here
+	keep     bool
+	files    []*os.File
+}
+
+// readStep says what is done here and what the srun in the pod is told.
+func (c *call) readStep() (*stepRun, error) {
+	r := &stepRun{call: c, input: c.f.Streams.In}
+	within := c.parsed.Has("jobid")
+	for _, given := range c.parsed.Given {
+		switch {
+		case given.Name == "input" && isFile(given.Value):
+			file, err := os.Open(given.Value)
+			if err != nil {
+				return nil, fault.Errorf("", "Could not open stdin file %s: %v", given.Value, err)
+			}
+			r.input, r.files = file, append(r.files, file)
+		case given.Name == "output" && isFile(given.Value) && isWhole(given.Value):
+			r.out = given.Value
+		case given.Name == "error" && isFile(given.Value) && isWhole(given.Value):
+			r.err = given.Value
+		case given.Name == "open-mode":
+			r.keep = strings.HasPrefix(given.Value, "a")
+			r.args = append(r.args, word(given))
+		case slices.Contains(ofSteps, given.Name) && given.Name != "jobid", within && inStep(given.Name):
+			r.args = append(r.args, word(given))
+		}
+	}
+	if mode, _ := c.parsed.Last("input"); mode == "none" {
+		r.input = nil
+	}
+	s := c.f.Streams
+	r.terminal = c.parsed.Has("pty") && s.InTTY && s.OutTTY
+	r.args = append(append(r.args, "--"), c.parsed.Operands...)
+	return r, nil
+}
+
+// inStep says whether a step in a job that runs already is told an option.
+func inStep(name string) bool {
+	return step.SrunTable.Has(name) && name != "jobid" && name != "account" && name != "partition"
+}
+
+// word writes an option as one word.
+func word(g getopt.Given) string {
+	if g.HasValue {
+		return "--" + g.Name + "=" + g.Value
+	}
+	return "--" + g.Name
+}
+
+// isFile says whether a mode of input or output names a file.
+func isFile(mode string) bool {
+	_, err := strconv.Atoi(mode)
+	return err != nil && mode != "" && mode != "all" && mode != "none"
+}
+
+// isWhole says whether a pattern is one file for all tasks: it is written here.
+func isWhole(pattern string) bool {
+	task, node := launch.PerTask(pattern)
+	return !task && !node
+}
+
+// open opens the files of --output and --error that are written here.
+func (r *stepRun) open(a *allocation) (out, failed io.Writer, err error) {
+	out, failed = r.f.Streams.Out, r.f.Streams.Err
+	opened := map[string]*os.File{}
+	for _, one := range []struct {
+		pattern string
+		to      *io.Writer
+	}{{r.out, &out}, {r.err, &failed}} {
+		if one.pattern == "" {
+			continue
+		}
+		names := launch.Names{JobID: a.id, ArrayID: a.id, ArrayIndex: -1, User: r.me(), JobName: a.job.Annotations[keys.JobTitle], Step: "0"}
+		path, err := names.Expand(one.pattern)
+		if err != nil {
+			return nil, nil, err
+		}
+		if opened[path] == nil {
+			flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+			if !r.keep {
+				flags |= os.O_TRUNC
+			}
+			file, err := os.OpenFile(filepath.Clean(path), flags, 0o644)
+			if err != nil {
+				return nil, nil, fault.Errorf("", "Could not open file %s: %v", path, err)
+			}
+			opened[path], r.files = file, append(r.files, file)
+		}
+		*one.to = opened[path]
+	}
+	if r.err == "" && r.out != "" {
+		failed = out
+	}
+	return out, failed, nil
+}
+
+func (r *stepRun) close() {
+	for _, file := range r.files {
+		_ = file.Close()
+	}
+}
+
+// in runs the step; how is what the helper in the pod does: a session ends the allocation with it.
+func (r *stepRun) in(ctx context.Context, a *allocation, how string) error {
+	out, failed, err := r.open(a)
+	if err != nil {
+		if how == "session" {
+			a.cancel(ctx)
+		}
+		return err
+	}
+	streams := r.ownStreams()
+	streams.Stdin, streams.Stdout, streams.Stderr = r.input, out, failed
+	working, leave := context.WithCancel(context.WithoutCancel(ctx))
+	defer leave()
+	ended := make(chan error, 1)
+	go func() {
+		code, err := a.connect(working, session{command: append([]string{launch.Program, how, "srun"}, r.args...), terminal: r.terminal, streams: streams})
+		if err == nil {
+			err = exit(code)
+		}
+		ended <- err
+	}()
+	return r.attend(ctx, a, how, ended)
+}
+
+// forceTime is how long tasks may take to heed Ctrl-C.
+const forceTime = 5 * time.Second
+
+// attend waits for the end. The first Ctrl-C asks, the second ends the tasks, and what does not heed that is cancelled.
+func (r *stepRun) attend(ctx context.Context, a *allocation, how string, ended <-chan error) error {
+	received, stop := interrupts()
+	defer stop()
+	var asked time.Time
+	var force <-chan time.Time
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-force:
+			a.sayf("forcing job termination")
+			if how == "session" {
+				a.cancel(ctx)
+			}
+			return cli.ExitStatus(interrupted)
+		case s := <-received:
+			switch {
+			case s == os.Interrupt && time.Since(asked) > time.Second && force == nil:
+				asked = time.Now()
+				a.sayf("interrupt (one more within 1 sec to abort)")
+				a.sayf("job %s: running", a.id)
+			case force == nil:
+				a.sayf("sending Ctrl-C to job %s", a.id)
+				force = time.After(forceTime)
+				go a.signal(ctx)
+			default:
+				force = time.After(0)
+			}
+		}
+	}
+}
+
+// signal ends the tasks of an allocation as Ctrl-C does.
+func (a *allocation) signal(ctx context.Context) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), forceTime)
+	defer stop()
+	streams := a.ownStreams()
+	streams.Stdin = nil
+	_, _ = a.connect(ctx, session{command: []string{launch.Program, "signal", "--signal=INT"}, streams: streams})
+}
+
+// existing finds a job that runs, to start a step in it.
+func (c *call) existing(ctx context.Context, id string) (*allocation, error) {
+	named, err := jobsNamed([]string{id})
+	if err != nil {
+		return nil, err
+	}
+	v, err := c.read(ctx, wants{named: named, pods: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, job := range v.jobs {
+		for _, pod := range v.pods[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}] {
+			if pod.Labels[keys.TaskSpec] == launch.HeadTask && pod.Status.Phase == corev1.PodRunning && isElement(pod, named[0]) {
+				return &allocation{call: c, job: job, id: id, head: pod}, nil
+			}
+		}
+		return nil, fault.Errorf("squeue says what it waits for, sacct how it ended", "Unable to create step for job %s: Job is pending execution or has ended", id)
+	}
+	return nil, fault.Errorf("", "Unable to confirm allocation for job %s: Invalid job id specified", id)
+}
+
+// isElement says whether a pod is of the element that was named, or of the whole job.
+func isElement(pod *corev1.Pod, named value.Job) bool {
+	if named.Elements.Count() == 0 {
+		return true
+	}
+	index, err := batchv1alpha1.ParseIndices(pod.Labels[keys.ArrayIndex])
+	return err == nil && len(index) > 0 && named.Elements.Has(index[0].First)
+}
