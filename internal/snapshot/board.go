@@ -299,6 +299,7 @@ func (b *Board) Freeze(now time.Time, facts Facts) *Snapshot {
 	s := &Snapshot{
 		At: now, Serial: before.Serial + 1, Cluster: facts.Cluster, Connection: facts.Connection, Loading: facts.Loading, Hidden: facts.Hidden, Policy: facts.Policy,
 		Nodes: before.Nodes, Queues: before.Queues, Jobs: before.Jobs, Events: before.Events, Resources: before.Resources,
+		memo: &memo{made: map[any]any{}},
 	}
 	b.freezeNodes(s)
 	b.freezeJobs(s)
@@ -380,11 +381,12 @@ func (b *Board) freezeJobs(s *Snapshot) {
 		if e == nil || e.object == nil {
 			continue
 		}
+		old := e.shown
 		e.shown = b.jobRow(e, s.At)
+		b.touched.queues = b.touched.queues || waits(old) || waits(e.shown) // these stand in the pending orders of their queues, too
 		fresh = append(fresh, e.shown)
 	}
 	s.Jobs = refresh(s.Jobs, func(j *Job) bool { return b.touched.jobs[j.UID] }, fresh, byNamespace)
-	b.touched.queues = true // a job's row stands in its queue's pending order, too
 }
 
 func byNamespace(a, b *Job) int {

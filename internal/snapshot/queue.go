@@ -40,11 +40,16 @@ func (b *Board) freezeQueues(jobs []*Job) []*Queue {
 	return rows
 }
 
+// waits says whether a job waits in its queue.
+func waits(j *Job) bool {
+	return j != nil && j.Phase == batchv1alpha1.Pending && (j.Group == nil || j.Group.Status.Phase != schedulingv1beta1.PodGroupRunning)
+}
+
 // pendingByQueue are the jobs that wait, in the scheduler's order as far as it said, then by priority and age.
 func pendingByQueue(jobs []*Job) map[string][]*Job {
 	pending := map[string][]*Job{}
 	for _, j := range jobs {
-		if j.Phase == batchv1alpha1.Pending && (j.Group == nil || j.Group.Status.Phase != schedulingv1beta1.PodGroupRunning) {
+		if waits(j) {
 			pending[j.Queue] = append(pending[j.Queue], j)
 		}
 	}

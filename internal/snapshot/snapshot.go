@@ -34,6 +34,7 @@ type Snapshot struct {
 	Resources []corev1.ResourceName
 
 	index *index
+	memo  *memo
 }
 
 // Link says how the way to the API server is.

@@ -78,6 +78,12 @@ var Lines = []Line{
 	{ListTime, "s", Lower, 1, 0},
 	{ListMemory, "MB", Lower, 150, 0},
 	{HelpTime, "ms", Lower, 50, 0},
+	{FrameTime, "ms", Lower, 5, 1},
+	{ApplyTime, "ms", Lower, 50, 10},
+	{FirstFrame, "s", Lower, 1, 0},
+	{KeyToFrame, "ms", Lower, 50, 0},
+	{DashboardIdle, "%", Lower, 2, 0},
+	{DashboardMemory, "MB", Lower, 300, 0},
 }
 
 // The lines of package test/bench. Way is followed by the jobs and the pods of a job.
@@ -113,6 +119,16 @@ const (
 	ListTime   = "processor time of vcctl job list of 10,000 jobs"
 	ListMemory = "largest resident memory of vcctl job list of 10,000 jobs"
 	HelpTime   = "processor time of vcctl --help"
+)
+
+// The lines about the dashboard, at 5,000 nodes, 10,000 jobs and 100,000 pods.
+const (
+	FrameTime       = "processor time of a frame of the slowest screen of the dashboard at 160x50"
+	ApplyTime       = "processor time of a snapshot of the dashboard after 1,000 pods and 100 jobs changed, and its screen brought up to date"
+	FirstFrame      = "first frame of vcctl top with everything, after the last list"
+	KeyToFrame      = "from a key to its frame in vcctl top, 99th percentile"
+	DashboardIdle   = "processor that vcctl top takes while nothing changes"
+	DashboardMemory = "resident memory of vcctl top, 20 s after its first frame"
 )
 
 // LineOf is the line of a name; one that is not in the table has no floor.

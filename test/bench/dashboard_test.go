@@ -1,0 +1,189 @@
+package bench
+
+import (
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui"
+	"github.com/vc-batch/vc/internal/tui/screens"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/internal/tui/tuitest"
+	"github.com/vc-batch/vc/test/bench/figures"
+	"github.com/vc-batch/vc/test/watchserver"
+)
+
+// dashboardSize is the size that the dashboard's budget is said for.
+var dashboardSize = watchserver.Cluster{Nodes: 5000, Jobs: 10_000, Pods: 10}
+
+// TestDashboard holds `vcctl top` to its budget: its parts in this process, the whole of it as a program in a terminal of
+// its own, which watches a server of 5,000 nodes, 10,000 jobs and 100,000 pods. That server only serves watches.
+func TestDashboard(t *testing.T) {
+	skipUnlessAsked(t)
+	size := dashboardSize
+	size.Now = time.Now()
+	t.Run("parts", func(t *testing.T) { dashboardParts(t, size) })
+	t.Run("program", func(t *testing.T) { dashboardProgram(t, size) })
+}
+
+// board is all of a cluster on a board.
+func board(t *testing.T, c watchserver.Cluster) *snapshot.Board {
+	t.Helper()
+	b := snapshot.NewBoard()
+	kinds := c.Kinds()
+	for _, name := range []string{"nodes", "queues", "jobs", "podgroups", "pods"} {
+		for i := range kinds[name].Count {
+			object := kinds[name].Make(i)
+			slim(object)
+			if err := b.Put(object); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return b
+}
+
+func slim(object client.Object) {
+	switch o := object.(type) {
+	case *batchv1alpha1.Job:
+		snapshot.SlimJob(o)
+	case *schedulingv1beta1.PodGroup:
+		snapshot.SlimGroup(o)
+	}
+}
+
+// dashboardParts measures frames of every screen, and snapshots, in processor time: that is what they take on a machine
+// that has nothing else to do. What the garbage collector does beside it is in the program's figures.
+func dashboardParts(t *testing.T, c watchserver.Cluster) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	b := board(t, c)
+	facts := snapshot.Facts{Connection: snapshot.Connection{Link: snapshot.LinkLive, Since: c.Now}}
+	snap := b.Freeze(c.Now, facts)
+	app, err := tui.New(tui.Settings{Specs: screens.All(), Theme: "dark", Colors: theme.TrueColor, Program: "vcctl", Actions: &tuitest.Recorder{}, Now: c.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.Resize(160, 50)
+	app.SetSnapshot(snap)
+	var slowest, applied []float64
+	for _, key := range []string{"1", "2", "3", "4", "5"} {
+		app.Key(tuitest.Press(key))
+		var took []float64
+		for range 200 {
+			app.Key(tuitest.Press("down"))
+			begin := threadTime(t)
+			_ = app.Draw()
+			took = append(took, milliseconds(threadTime(t)-begin))
+		}
+		slices.Sort(took)
+		t.Logf("screen %s: a frame in %.2f ms, 99th percentile %.2f ms", key, took[len(took)/2], took[len(took)*99/100])
+		slowest = append(slowest, took[len(took)/2])
+	}
+	take(t, figures.FrameTime, c.Nodes, slices.Max(slowest))
+	for _, key := range []string{"1", "2", "3", "4"} {
+		app.Key(tuitest.Press(key))
+		for round := range 10 {
+			changed := c
+			changed.Now = c.Now.Add(time.Duration(round+1) * time.Minute)
+			pods, jobs := snapshots(changed, round)
+			begin := threadTime(t)
+			for _, pod := range pods {
+				b.SetPod(pod)
+			}
+			for _, job := range jobs {
+				b.SetJob(job)
+			}
+			next := b.Freeze(changed.Now, facts)
+			frozen := threadTime(t) - begin
+			app.SetSnapshot(next)
+			applied = append(applied, milliseconds(threadTime(t)-begin))
+			if round == 5 {
+				t.Logf("screen %s: a snapshot in %.1f ms, brought up to date in %.1f ms more", key, milliseconds(frozen), applied[len(applied)-1]-milliseconds(frozen))
+			}
+		}
+	}
+	take(t, figures.ApplyTime, c.Nodes, applied...)
+}
+
+// snapshots are a thousand pods and a hundred jobs, each time others, as they are at another time.
+func snapshots(c watchserver.Cluster, round int) (pods []*snapshot.Pod, jobs []*batchv1alpha1.Job) {
+	for i := range 1000 {
+		pods = append(pods, snapshot.FromPod(c.Pod((i*97+round)%(c.Jobs*c.Pods))))
+	}
+	for i := range 100 {
+		job := c.Job((i*89 + round) % c.Jobs)
+		slim(job)
+		jobs = append(jobs, job)
+	}
+	return pods, jobs
+}
+
+// threadTime is the processor time that this thread has taken.
+func threadTime(t *testing.T) time.Duration {
+	t.Helper()
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(now.Nano())
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// dashboardProgram measures the program itself.
+func dashboardProgram(t *testing.T, c watchserver.Cluster) {
+	program := filepath.Join(t.TempDir(), "vcctl")
+	if out, err := exec.Command("go", "build", "-o", program, "github.com/vc-batch/vc/cmd/vcctl").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	server := watchserver.New(c.Kinds())
+	web := httptest.NewServer(server)
+	t.Cleanup(web.Close)
+	top := startTerminal(t, 160, 50, program, "top", "-A", "--server", web.URL)
+	t.Cleanup(web.CloseClientConnections)
+	begin := time.Now()
+	full := top.until(t, 3*time.Minute, func(s string) bool { return strings.Contains(s, "live") })
+	last, kinds := server.Listed()
+	t.Logf("%d kinds listed after %s, the first full frame after %s", kinds, last.Sub(begin).Round(time.Millisecond), full.Sub(begin).Round(time.Millisecond))
+	take(t, figures.FirstFrame, c.Nodes, full.Sub(last).Seconds())
+
+	top.send(t, "2")
+	time.Sleep(5 * time.Second) // what is measured begins when the first picture has been drawn and read
+	var keys []float64
+	for i := range 300 {
+		key := "j"
+		if i%20 == 19 {
+			key = string("12345"[i/20%5])
+		}
+		keys = append(keys, milliseconds(top.answer(t, key)))
+	}
+	slices.Sort(keys)
+	t.Logf("from a key to its frame: median %.1f ms, longest %.1f ms", keys[len(keys)/2], keys[len(keys)-1])
+	take(t, figures.KeyToFrame, c.Nodes, keys[len(keys)*99/100])
+
+	time.Sleep(5 * time.Second)
+	before, from := top.processorTime(t), time.Now()
+	time.Sleep(20 * time.Second) // the time that the processor's use is taken over
+	take(t, figures.DashboardIdle, c.Nodes, 100*(top.processorTime(t)-before).Seconds()/time.Since(from).Seconds())
+	now, most := top.memory(t)
+	t.Logf("resident now %.0f MB, at most %.0f MB", now, most)
+	take(t, figures.DashboardMemory, c.Nodes, now)
+	if dump := os.Getenv("VC_BENCH_FRAMES"); dump != "" {
+		if err := os.WriteFile(dump, []byte(top.text()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
