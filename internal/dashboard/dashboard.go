@@ -12,8 +12,10 @@ package dashboard
 import (
 	"context"
 	"io"
+	"maps"
 	"os"
 	"os/user"
+	"slices"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -22,6 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/feed/live"
 	"github.com/vc-batch/vc/internal/tail"
 	"github.com/vc-batch/vc/internal/tui"
+	"github.com/vc-batch/vc/internal/tui/screen"
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/theme"
 )
@@ -29,30 +32,56 @@ import (
 // In gives a factory the dashboard.
 func In(f *cli.Factory) { f.Dashboard = show }
 
-// show runs the dashboard until the user ends it.
+// show runs the dashboard until the user ends it. Who asks for another cluster gets its
+// dashboard; when that cannot be begun, the one before says why.
 func show(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) error {
+	var said screen.Notice
+	for before := f; ; {
+		next, err := one(ctx, f, o, said)
+		switch {
+		case err != nil && f == before:
+			return err
+		case err != nil:
+			said, f = screen.Notice{Text: cli.Humanize(err, f.Where()).What, Bad: true}, before
+			continue
+		case next == "":
+			return nil
+		}
+		said, before, f = screen.Notice{}, f, of(f, next)
+		o.Namespace = ""
+	}
+}
+
+// of is a factory for another context of the same kubeconfig.
+func of(f *cli.Factory, name string) *cli.Factory {
+	other := cli.NewFactory(f.Program, f.Streams)
+	other.Now = f.Now
+	other.Config.KubeConfig, other.Config.CacheDir, other.Config.Context = f.Config.KubeConfig, f.Config.CacheDir, &name
+	return other
+}
+
+// one shows one cluster; next is the context that the user asks for then.
+func one(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, said screen.Notice) (next string, err error) {
 	config, err := f.RESTConfig()
 	if err != nil {
-		return err
+		return "", err
 	}
 	own, err := f.Namespace()
 	if err != nil {
-		return err
+		return "", err
 	}
-	config = quiet(config)
-	cluster := f.Where().Context
-	watches, err := live.New(live.Options{Config: config, Cluster: cluster, Namespace: own, Now: f.Now})
+	watches, err := live.New(live.Options{Config: quiet(config), Cluster: f.Where().Context, Namespace: own, Now: f.Now})
 	if err != nil {
-		return err
+		return "", err
 	}
 	able, err := newHands(f)
 	if err != nil {
-		return err
+		return "", err
 	}
 	lines := logs{tail.New(able.cluster.Typed)}
 	defer lines.Stop()
 	how := settings(f, o, own)
-	how.Actions = able
+	how.Actions, how.Notice = able, said
 	ctx, stop := context.WithCancel(ctx)
 	running := make(chan struct{})
 	go func() { defer close(running); watches.Run(ctx) }()
@@ -68,6 +97,9 @@ func settings(f *cli.Factory, o cli.DashboardOptions, own string) tui.Settings {
 	}
 	if c := colors(f); c != nil {
 		s.Colors = *c
+	}
+	if raw, err := f.Config.ToRawKubeConfigLoader().RawConfig(); err == nil {
+		s.Contexts = slices.Sorted(maps.Keys(raw.Contexts))
 	}
 	return s
 }

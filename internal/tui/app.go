@@ -39,6 +39,10 @@ type Settings struct {
 	Program string
 	Actions screen.Actions
 	Now     time.Time
+	// Contexts are the kubeconfig's, for the palette.
+	Contexts []string
+	// Notice is what is said first.
+	Notice screen.Notice
 }
 
 // App is the dashboard without a terminal.
@@ -54,6 +58,7 @@ type App struct {
 	ascii     bool
 	light     bool
 	own       string
+	contexts  []string
 
 	overlay  overlay
 	filters  map[screen.Screen]string
@@ -80,7 +85,7 @@ type overlay interface {
 func New(s Settings) (*App, error) {
 	a := &App{
 		specs: map[string]screen.Spec{}, roots: map[string]screen.Screen{}, filters: map[screen.Screen]string{}, stale: map[screen.Screen]bool{},
-		themeName: s.Theme, colors: s.Colors, ascii: s.ASCII, own: s.Own,
+		themeName: s.Theme, colors: s.Colors, ascii: s.ASCII, own: s.Own, contexts: s.Contexts,
 	}
 	for _, spec := range s.Specs {
 		a.specs[spec.Name] = spec
@@ -99,6 +104,7 @@ func New(s Settings) (*App, error) {
 	}
 	a.stack = []screen.Screen{a.root(a.tabs[0].Name)}
 	a.tell(screen.Refresh{})
+	a.say(s.Notice)
 	return a, nil
 }
 

@@ -21,6 +21,7 @@ func (a *App) commands() []command {
 		{name: "queue", takes: "name", help: "the jobs of a queue"},
 		{name: "node", takes: "name", help: "open a node"},
 		{name: "ns", takes: "namespace", help: "show another namespace; all is all"},
+		{name: "ctx", takes: "context", help: "another cluster of the kubeconfig"},
 		{name: "theme", takes: "name", help: strings.Join(theme.Names(), ", ")},
 		{name: "resource", takes: "name", help: "what heat maps and bars show"},
 		{name: "filter", takes: "text", help: "show only what matches"},
@@ -71,6 +72,10 @@ func (a *App) withArgument(name, argument string) []command {
 		add("all", "all namespaces", screen.SetNamespace{})
 		for _, namespace := range a.namespaces() {
 			add(namespace, "only this namespace", screen.SetNamespace{Namespace: namespace})
+		}
+	case "ctx":
+		for _, c := range a.contexts {
+			add(c, "the cluster of this context", screen.SwitchContext{Name: c})
 		}
 	case "theme":
 		for _, t := range theme.Names() {

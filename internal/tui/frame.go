@@ -191,6 +191,18 @@ func (a *App) tabRow(c canvas.Canvas) {
 		}
 		x = a.tab(c, x, spec.Number, text, open)
 	}
+	a.problem(c, x)
+}
+
+// problem says why there is no connection, where the row of tabs has room for it.
+func (a *App) problem(c canvas.Canvas, x int) {
+	connection := a.ctx.Snap.Connection
+	if connection.Link != snapshot.LinkDisconnected || connection.Problem == "" || a.filterShown() && c.H < 30 {
+		return
+	}
+	if room := c.W - x - 3; room > 20 {
+		c.FitRight(x+2, 1, room, connection.Problem, theme.Error)
+	}
 }
 
 // tabTitle writes the key into the title where it is a letter of it: [s]ummary.

@@ -47,13 +47,13 @@ type World struct {
 }
 
 // Run shows the dashboard in a terminal until the user ends it or ctx is over. The
-// terminal is then as it was. The error is the program's own: what a cluster refuses is
-// shown in the frame.
-func Run(ctx context.Context, settings Settings, world World) error {
+// terminal is then as it was. next is the context that the user wants to see instead;
+// "" is none. The error is the program's own: what a cluster refuses is shown in the frame.
+func Run(ctx context.Context, settings Settings, world World) (next string, err error) {
 	settings.Now = world.Now()
 	app, err := New(settings)
 	if err != nil {
-		return err
+		return "", err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -66,9 +66,9 @@ func Run(ctx context.Context, settings Settings, world World) error {
 	}
 	_, err = tea.NewProgram(m, options...).Run()
 	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
-		return nil
+		return "", nil
 	}
-	return err
+	return m.wanted, err
 }
 
 func profileOf(colors theme.Colors) colorprofile.Profile {
@@ -96,6 +96,8 @@ type model struct {
 	clickAt time.Time
 	// following numbers what StreamLogs asked for, so that late lines are dropped.
 	following int
+	// wanted is the context to go on with.
+	wanted string
 }
 
 // What comes back from elsewhere.
@@ -215,6 +217,9 @@ func (m *model) requests() tea.Cmd {
 	for _, r := range m.app.Take() {
 		switch e := r.Effect.(type) {
 		case screen.Quit:
+			all = append(all, tea.Quit)
+		case screen.SwitchContext:
+			m.wanted = e.Name
 			all = append(all, tea.Quit)
 		case screen.Redraw:
 			all = append(all, tea.ClearScreen)

@@ -287,27 +287,32 @@ type Choice struct {
 	Fixed bool
 }
 
+// SwitchContext ends the dashboard of this cluster and begins that of another one, by
+// the name of the kubeconfig's context.
+type SwitchContext struct{ Name string }
+
 // Redraw draws everything anew, whatever the terminal shows.
 type Redraw struct{}
 
 // Quit ends the dashboard.
 type Quit struct{}
 
-func (Open) effect()         {}
-func (Back) effect()         {}
-func (SetFilter) effect()    {}
-func (Ask) effect()          {}
-func (Input) effect()        {}
-func (Run) effect()          {}
-func (Notice) effect()       {}
-func (Copy) effect()         {}
-func (StreamLogs) effect()   {}
-func (StopLogs) effect()     {}
-func (Shell) effect()        {}
-func (SetMine) effect()      {}
-func (SetNamespace) effect() {}
-func (SetResource) effect()  {}
-func (SetTheme) effect()     {}
-func (Choose) effect()       {}
-func (Redraw) effect()       {}
-func (Quit) effect()         {}
+func (Open) effect()          {}
+func (Back) effect()          {}
+func (SetFilter) effect()     {}
+func (Ask) effect()           {}
+func (Input) effect()         {}
+func (Run) effect()           {}
+func (Notice) effect()        {}
+func (Copy) effect()          {}
+func (StreamLogs) effect()    {}
+func (StopLogs) effect()      {}
+func (Shell) effect()         {}
+func (SetMine) effect()       {}
+func (SetNamespace) effect()  {}
+func (SetResource) effect()   {}
+func (SetTheme) effect()      {}
+func (Choose) effect()        {}
+func (SwitchContext) effect() {}
+func (Redraw) effect()        {}
+func (Quit) effect()          {}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
@@ -86,6 +87,8 @@ func (j *Job) noPods() string {
 		return "no pod matches the filter (esc clears it)"
 	case account.Finished(j.job.Phase):
 		return "its pods are gone"
+	case act.Suspended(j.job.Phase):
+		return "its pods were stopped"
 	}
 	return "no pods yet: they are made when the queue lets the job in"
 }

@@ -286,26 +286,37 @@ func (j *Job) mouse(ctx *screen.Context, m screen.Mouse) {
 func (j *Job) show(to page) func(*Job, *screen.Context) []screen.Effect {
 	return func(j *Job, ctx *screen.Context) []screen.Effect {
 		j.page = to
-		j.lines = pager{}
+		effects := j.unfilter(ctx)
 		if to == logs && j.only != nil {
 			j.only = nil
-			return j.stream()
+			return append(effects, j.stream()...)
 		}
 		if to == manifest {
-			return j.fetch(ctx)
+			return append(effects, j.fetch(ctx)...)
 		}
-		return nil
+		return effects
 	}
 }
 
+// unfilter ends what was filtered or searched for on the page before.
+func (j *Job) unfilter(ctx *screen.Context) []screen.Effect {
+	typed := j.filter != "" || j.log.search != "" || j.lines.search != ""
+	j.filter, j.log.search, j.lines = "", "", pager{at: -1}
+	j.fill(ctx)
+	if !typed {
+		return nil
+	}
+	return []screen.Effect{screen.SetFilter{}}
+}
+
 // openPods shows the logs of the marked pods, or of the one under the cursor.
-func (j *Job) openPods(*screen.Context) []screen.Effect {
+func (j *Job) openPods(ctx *screen.Context) []screen.Effect {
 	j.only = map[string]bool{}
 	for _, p := range j.pods.Targets() {
 		j.only[p.Name] = true
 	}
 	j.page = logs
-	return j.stream()
+	return append(j.unfilter(ctx), j.stream()...)
 }
 
 // attach gives the terminal to a shell in the pod under the cursor.

@@ -23,12 +23,14 @@ type logPane struct {
 	stamps bool
 	// bottom is the number of the line after the last one that is shown, while not
 	// pinned; lines are counted from the first that ever arrived.
-	bottom int
-	search string
-	found  int // number of the line that was found last
-	height int
-	drawn  canvas.Canvas
-	shown  []numbered // what Draw had to choose from
+	bottom     int
+	search     string
+	found      int // number of the line that was found last
+	height     int
+	drawn      canvas.Canvas
+	shown      []numbered // what Draw had to choose from
+	labels     map[string]label
+	labelWidth int
 }
 
 // numbered is a line with its number.
@@ -56,11 +58,28 @@ func (l *logPane) take(view *screen.LogView, keep func(pod string) bool) {
 	if view == nil {
 		return
 	}
-	for i, line := range view.Lines {
+	for i, line := range inTime(view.Lines) {
 		if keep == nil || keep(line.Pod) {
 			l.shown = append(l.shown, numbered{view.Dropped + i, line})
 		}
 	}
+}
+
+// inTime puts lines in the order in which they were written: what several pods wrote
+// before arrives pod by pod. Lines without a time stay where they are.
+func inTime(lines []screen.LogLine) []screen.LogLine {
+	earlier := func(a, b screen.LogLine) int {
+		if a.At.IsZero() || b.At.IsZero() {
+			return 0
+		}
+		return a.At.Compare(b.At)
+	}
+	if slices.IsSortedFunc(lines, earlier) {
+		return lines
+	}
+	lines = slices.Clone(lines)
+	slices.SortStableFunc(lines, earlier)
+	return lines
 }
 
 // end is the place in shown after the last line that is drawn.
@@ -180,23 +199,32 @@ func (l *logPane) show(at int) {
 	}
 }
 
-// labels are what stands before the lines of each pod, and in which colour: by the
-// place of the pod in its job, so that it never changes.
-type labels struct {
-	text  map[string]string
-	style map[string]canvas.Style
-	width int
+// label is what stands before the lines of a pod, and in which colour.
+type label struct {
+	text  string
+	style canvas.Style
 }
 
-func labelsOf(job *snapshot.Job) labels {
-	all := labels{text: map[string]string{}, style: map[string]canvas.Style{}}
-	for i, p := range job.Pods {
-		text := short(job, p.Name)
-		all.text[p.Name], all.style[p.Name] = text, theme.Log0+canvas.Style(i%theme.Logs)
-		all.width = max(all.width, canvas.Width(text))
+// name gives the pods of a job their labels, by their place in it, and then any other
+// pod whose lines are shown; once given, a label stays, also when the pod is gone.
+func (l *logPane) name(job *snapshot.Job) {
+	if l.labels == nil {
+		l.labels = map[string]label{}
 	}
-	all.width = min(all.width, 20)
-	return all
+	add := func(pod string) {
+		if _, known := l.labels[pod]; known {
+			return
+		}
+		text := short(job, pod)
+		l.labels[pod] = label{text, theme.Log0 + canvas.Style(len(l.labels)%theme.Logs)}
+		l.labelWidth = min(max(l.labelWidth, canvas.Width(text)), 20)
+	}
+	for _, p := range job.Pods {
+		add(p.Name)
+	}
+	for _, one := range l.shown {
+		add(one.line.Pod)
+	}
 }
 
 // draw draws as many lines as there is room for, up from the last.
@@ -206,10 +234,10 @@ func (l *logPane) draw(ctx *screen.Context, c canvas.Canvas, job *snapshot.Job, 
 		c.Fit(0, 0, c.W, empty, theme.Dim)
 		return
 	}
-	names := labelsOf(job)
+	l.name(job)
 	var rows []func(int) // from the last line up
 	for i := l.end() - 1; i >= 0 && len(rows) < c.H; i-- {
-		lines := l.lay(ctx, c, names, l.shown[i])
+		lines := l.lay(ctx, c, l.shown[i])
 		slices.Reverse(lines)
 		rows = append(rows, lines...)
 	}
@@ -220,17 +248,14 @@ func (l *logPane) draw(ctx *screen.Context, c canvas.Canvas, job *snapshot.Job, 
 }
 
 // lay makes the rows of a line on the screen: one, or several when it is wrapped.
-func (l *logPane) lay(ctx *screen.Context, c canvas.Canvas, names labels, one numbered) []func(y int) {
+func (l *logPane) lay(ctx *screen.Context, c canvas.Canvas, one numbered) []func(y int) {
 	text := plainText(one.line.Text)
-	label, style := names.text[one.line.Pod], names.style[one.line.Pod]
-	if label == "" {
-		label = one.line.Pod
-	}
+	who := l.labels[one.line.Pod]
 	stamp := ""
 	if l.stamps && !one.line.At.IsZero() {
 		stamp = one.line.At.In(ctx.Now.Location()).Format("15:04:05 ")
 	}
-	from := len(stamp) + names.width + 3
+	from := len(stamp) + l.labelWidth + 3
 	rows := []string{text}
 	if l.wrap {
 		rows = chunks(text, max(c.W-from, 10))
@@ -240,7 +265,7 @@ func (l *logPane) lay(ctx *screen.Context, c canvas.Canvas, names labels, one nu
 		lines[i] = func(y int) {
 			if i == 0 {
 				c.Put(0, y, stamp, theme.Dim)
-				c.Fit(len(stamp), y, names.width, label, style)
+				c.Fit(len(stamp), y, l.labelWidth, who.text, who.style)
 			}
 			c.PutRune(from-2, y, '|', theme.Border)
 			c.Fit(from, y, c.W-from, row, theme.Plain)

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/screen"
 	"github.com/vc-batch/vc/internal/tui/theme"
@@ -101,8 +100,6 @@ func (o *Overview) jobBlock(ctx *screen.Context) block {
 // empty says why there are no jobs.
 func (o *Overview) empty(ctx *screen.Context) string {
 	switch {
-	case ctx.Snap.Connection.Link == snapshot.LinkLoading:
-		return "loading …"
 	case o.text != "":
 		return "no job matches the filter; esc clears it"
 	case ctx.Mine:
@@ -110,7 +107,7 @@ func (o *Overview) empty(ctx *screen.Context) string {
 	case ctx.Namespace != "":
 		return "no job runs or waits in " + ctx.Namespace + "; 0 shows all namespaces"
 	}
-	return "no job runs or waits; make one with: " + ctx.Program + " job run hello --image busybox -- echo hello"
+	return ctx.Nothing("no job runs or waits; make one with: " + ctx.Program + " job run hello --image busybox -- echo hello")
 }
 
 func (o *Overview) eventBlock(ctx *screen.Context, lines int) block {

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/internal/render"
+	"github.com/vc-batch/vc/internal/room"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/noderow"
@@ -21,9 +22,24 @@ const fewNodes = 8
 // amount is what there is of a resource, as text.
 type amount struct{ name, text, percent string }
 
+// memo is what is worked out of all nodes once a snapshot, not once a frame.
+type memo string
+
+func count(snap *snapshot.Snapshot) noderow.Counts {
+	return snapshot.Remember(snap, memo("counts"), func() noderow.Counts { return noderow.Count(snap.Nodes) })
+}
+
+func freeNodes(snap *snapshot.Snapshot) string {
+	return snapshot.Remember(snap, memo("free"), func() string { return noderow.Free(snap.Nodes) })
+}
+
 // sums are what all nodes have of each resource, and what of it is idle.
 func sums(ctx *screen.Context) (has, idle []amount) {
-	all, left := noderow.Totals(ctx.Snap.Nodes)
+	total := snapshot.Remember(ctx.Snap, memo("totals"), func() [2]room.Amounts {
+		all, left := noderow.Totals(ctx.Snap.Nodes)
+		return [2]room.Amounts{all, left}
+	})
+	all, left := total[0], total[1]
 	for _, name := range ctx.Snap.Resources {
 		a := amount{name: string(name), text: render.Amount(name, all.Of(name))}
 		switch name {
@@ -46,7 +62,7 @@ func unknown(ctx *screen.Context) bool { return len(ctx.Snap.Nodes) > 0 && ctx.S
 
 // counted is how many nodes there are in which state.
 func counted(ctx *screen.Context) string {
-	n := noderow.Count(ctx.Snap.Nodes)
+	n := count(ctx.Snap)
 	text := fmt.Sprintf("%s: %d full  %d mixed  %d idle", widget.Count(n.All), n.Full, n.Mixed, n.Idle)
 	if n.Drain > 0 {
 		text += fmt.Sprintf("  %d drain", n.Drain)
@@ -62,13 +78,10 @@ func nodesGone(ctx *screen.Context) string {
 	if hidden, ok := ctx.Snap.HiddenKind("nodes"); ok {
 		return "nodes are not shown: " + hidden.Why
 	}
-	switch {
-	case len(ctx.Snap.Nodes) > 0:
+	if len(ctx.Snap.Nodes) > 0 {
 		return ""
-	case ctx.Snap.Connection.Link == snapshot.LinkLoading:
-		return "loading …"
 	}
-	return "the cluster has no nodes"
+	return ctx.Nothing("the cluster has no nodes")
 }
 
 func (o *Overview) nodeBlock(ctx *screen.Context, c canvas.Canvas) block {
@@ -93,11 +106,13 @@ func (o *Overview) nodeBlock(ctx *screen.Context, c canvas.Canvas) block {
 		return b
 	}
 	// The heat map takes as many lines as its groups need, up to a third of the screen.
-	groups := noderow.Groups(ctx.Snap.Nodes, noderow.Offered(ctx.Snap.Nodes)[0], resourceName(ctx))
-	o.heat.Groups = groups
-	probe := canvas.New(c.W-4, c.H, ctx.Theme.Glyphs.ASCII)
-	o.heat.Draw(probe, ctx.Theme)
-	lines := min(o.heat.Lines(), max(c.H/3, 2))
+	groups := snapshot.Remember(ctx.Snap, memo("groups by "+resourceName(ctx)), func() []widget.HeatGroup {
+		return noderow.Groups(ctx.Snap.Nodes, noderow.Offered(ctx.Snap.Nodes)[0], resourceName(ctx))
+	})
+	o.heat.Groups, o.heat.Dense = groups, true
+	most := max(c.H/3, 2)
+	o.heat.Draw(canvas.New(c.W-4, most, ctx.Theme.Glyphs.ASCII), ctx.Theme)
+	lines := min(o.heat.Lines(), most)
 	head := 3
 	if wide {
 		head = 4
@@ -121,9 +136,12 @@ func (o *Overview) many(ctx *screen.Context, c canvas.Canvas, head int) {
 	if head == 2 || c.H-head < 2 {
 		legend = 0
 	}
-	part := c.Sub(0, head, c.W, c.H-head-legend)
-	hidden := o.heat.Draw(part, ctx.Theme)
+	o.heatAt = c.Sub(0, head, c.W, c.H-head-legend)
+	hidden := o.heat.Draw(o.heatAt, ctx.Theme)
 	if legend == 0 {
+		if hidden > 0 {
+			c.PutRight(c.W, 1, fmt.Sprintf("  %s nodes more on screen 4", widget.Count(hidden)), theme.Dim)
+		}
 		return
 	}
 	text := noderow.Legend(screen.ShortResource(ctx.ShownResource()), ctx.Theme.Glyphs) + "      m: next resource"
@@ -151,8 +169,8 @@ func sumsWide(ctx *screen.Context, c canvas.Canvas) {
 		x += w + 7
 	}
 	c.Fit(x, 0, c.W-x, "nodes "+counted(ctx), theme.Plain)
-	if free := noderow.Free(ctx.Snap.Nodes); free != "" {
-		c.Fit(x, 2, c.W-x, fmt.Sprintf("whole nodes free: %d (%s)", noderow.Count(ctx.Snap.Nodes).Idle, free), theme.Plain)
+	if free := freeNodes(ctx.Snap); free != "" {
+		c.Fit(x, 2, c.W-x, fmt.Sprintf("whole nodes free: %d (%s)", count(ctx.Snap).Idle, free), theme.Plain)
 	}
 }
 
@@ -172,8 +190,8 @@ func (o *Overview) sumsNarrow(ctx *screen.Context, c canvas.Canvas) {
 	}
 	c.Fit(0, 0, c.W-22, first, theme.Title)
 	second := "idle " + strings.Join(rest, "  ")
-	if free := noderow.Free(ctx.Snap.Nodes); free != "" {
-		second += fmt.Sprintf("  whole nodes free %d: %s", noderow.Count(ctx.Snap.Nodes).Idle, free)
+	if free := freeNodes(ctx.Snap); free != "" {
+		second += fmt.Sprintf("  whole nodes free %d: %s", count(ctx.Snap).Idle, free)
 	}
 	c.Fit(0, 1, c.W, second, theme.Plain)
 }

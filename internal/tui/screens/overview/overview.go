@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/filter"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screen"
@@ -17,6 +18,7 @@ import (
 type Overview struct {
 	jobs   widget.Table[jobrow.Row]
 	heat   widget.Heat
+	heatAt canvas.Canvas // where it was drawn last
 	filter filter.Filter[jobrow.Row]
 	text   string // of the filter
 	all    int    // jobs before the filter
@@ -133,7 +135,8 @@ func (o *Overview) mouse(ctx *screen.Context, m screen.Mouse) []screen.Effect {
 		return nil
 	}
 	if m.Kind == screen.Click || m.Kind == screen.DoubleClick {
-		if name := o.heat.At(m.X, m.Y); name != "" {
+		x, y, ok := o.heatAt.Holds(m.X, m.Y)
+		if name := o.heat.At(x, y); ok && name != "" {
 			return []screen.Effect{screen.Open{Screen: screen.Nodes, Target: name}}
 		}
 	}

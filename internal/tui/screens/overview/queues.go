@@ -62,11 +62,7 @@ func narrowBar(w int) place { return place{1, 10, max(w-29, 14), false} }
 // drawQueues draws a line a queue.
 func drawQueues(ctx *screen.Context, c canvas.Canvas, shown []*snapshot.Queue, at place) {
 	if len(shown) == 0 {
-		text := "there are no queues"
-		if ctx.Snap.Connection.Link == snapshot.LinkLoading {
-			text = "loading …"
-		}
-		c.Fit(at.name, 0, c.W, text, theme.Dim)
+		c.Fit(at.name, 0, c.W, ctx.Nothing("there are no queues"), theme.Dim)
 		return
 	}
 	name := resourceName(ctx)

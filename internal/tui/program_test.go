@@ -1,0 +1,150 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+)
+
+// plain is a screen that says what happened to it.
+type plain struct{ said string }
+
+func (*plain) Name() string                 { return screen.Overview }
+func (*plain) Crumb(*screen.Context) string { return "Overview" }
+func (*plain) Note(*screen.Context) string  { return "" }
+func (*plain) Twin(*screen.Context) string  { return "" }
+func (p *plain) Draw(_ *screen.Context, c canvas.Canvas) {
+	c.Put(0, 0, "said: "+p.said, theme.Plain)
+}
+func (p *plain) Update(_ *screen.Context, event screen.Event) []screen.Effect {
+	if done, ok := event.(screen.Done); ok && done.Err != nil {
+		p.said = done.Err.Error()
+	}
+	return nil
+}
+
+var start = time.Date(2026, 11, 21, 21, 53, 39, 0, time.UTC)
+
+func settings(keys ...screen.Binding) Settings {
+	return Settings{
+		Specs: []screen.Spec{{Name: screen.Overview, Tab: "Overview", Number: "1", New: func(string) screen.Screen { return &plain{} }, Keys: keys}},
+		Theme: "dark", Colors: theme.NoColor, Program: "vcctl", Now: start,
+	}
+}
+
+// oneSource hands one snapshot out and then waits.
+type oneSource struct{ given bool }
+
+func (s *oneSource) Next(ctx context.Context) (*snapshot.Snapshot, error) {
+	if !s.given {
+		s.given = true
+		return snapshot.Empty(start), nil
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func world(in io.Reader, out io.Writer) World {
+	mono := theme.NoColor
+	return World{In: in, Out: out, Err: out, Env: []string{"TERM=xterm"}, Source: &oneSource{}, Now: func() time.Time { return start }, Colors: &mono}
+}
+
+func TestTheProgramEndsWithItsKeyAndLeavesTheScreen(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if _, err := Run(t.Context(), settings(), world(strings.NewReader("q"), &out)); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); strings.Count(text, "\x1b[?1049h") != strings.Count(text, "\x1b[?1049l") {
+		t.Errorf("the other screen is entered and left a different number of times: %q", text)
+	}
+}
+
+func TestTheProgramEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	in, keys := io.Pipe()
+	defer keys.Close()
+	time.AfterFunc(100*time.Millisecond, stop)
+	if _, err := Run(ctx, settings(), world(in, io.Discard)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAnotherContextIsHandedBack(t *testing.T) {
+	t.Parallel()
+	key := screen.Binding{Screen: screen.Overview, Key: "t", Name: "to", Help: "go", Do: func(*screen.Context, screen.Screen) []screen.Effect {
+		return []screen.Effect{screen.SwitchContext{Name: "staging"}}
+	}}
+	next, err := Run(t.Context(), settings(key), world(strings.NewReader("t"), io.Discard))
+	if err != nil || next != "staging" {
+		t.Errorf("next is %q, %v", next, err)
+	}
+}
+
+func TestWhatPanicsElsewhereIsToldInTheFrame(t *testing.T) {
+	t.Parallel()
+	app, err := New(settings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.Resize(80, 24)
+	m := &model{app: app, world: world(nil, nil), ctx: t.Context()}
+	run := screen.Run{Name: "cancel", Do: func(context.Context) (string, error) { panic("oops") }}
+	msg := m.run(app.Top(), run)()
+	m.Update(msg)
+	if text := app.Draw().Text(); !strings.Contains(text, "cancel: internal error: oops") {
+		t.Errorf("the frame does not tell:\n%s", text)
+	}
+}
+
+func TestPastedTextIsNeverTakenForKeys(t *testing.T) {
+	t.Parallel()
+	pressed := 0
+	key := screen.Binding{Screen: screen.Overview, Key: "x", Name: "cancel", Help: "cancel", Do: func(*screen.Context, screen.Screen) []screen.Effect {
+		pressed++
+		return nil
+	}}
+	app, err := New(settings(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.Resize(80, 24)
+	app.Paste("xxx")
+	if pressed > 0 {
+		t.Errorf("pasted text pressed x %d times", pressed)
+	}
+	app.Key(tea.KeyPressMsg{Code: ':', Text: ":"})
+	app.Paste("theme dark")
+	if text := app.Draw().Text(); !strings.Contains(text, ":theme dark") {
+		t.Errorf("pasted text is not in the palette:\n%s", text)
+	}
+}
+
+func TestAnErrorIsSaidUntilAKeyIsPressed(t *testing.T) {
+	t.Parallel()
+	app, err := New(settings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.Resize(80, 24)
+	app.Done(app.Top(), screen.Run{Name: "drain"}, screen.Done{Name: "drain", Err: errors.New("forbidden")})
+	if text := app.Draw().Text(); !strings.Contains(text, "drain: forbidden") || !strings.Contains(text, "said: forbidden") {
+		t.Errorf("the frame does not tell:\n%s", text)
+	}
+	app.Key(tea.KeyPressMsg{Code: 'k', Text: "k"})
+	if text := app.Draw().Text(); strings.Contains(text, "drain: forbidden") {
+		t.Errorf("the frame still tells:\n%s", text)
+	}
+}

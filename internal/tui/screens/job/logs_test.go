@@ -1,0 +1,81 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/theme"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func drawn(l *logPane, width, height int) []string {
+	look, _ := theme.New("mono", theme.NoColor, false)
+	c := canvas.New(width, height, false)
+	l.draw(&screen.Context{Now: noon, Theme: look, Snap: snapshot.Empty(noon)}, c, &snapshot.Job{Name: "train"}, "nothing")
+	return strings.Split(strings.TrimSpace(c.Text()), "\n")
+}
+
+func TestLinesOfSeveralPodsStandInTheOrderOfTheirTimes(t *testing.T) {
+	t.Parallel()
+	l := &logPane{pinned: true}
+	l.take(&screen.LogView{Lines: []screen.LogLine{
+		{Pod: "train-a", At: noon, Text: "one"}, {Pod: "train-a", At: noon.Add(2 * time.Second), Text: "three"}, {Pod: "train-b", At: noon.Add(time.Second), Text: "two"},
+	}}, nil)
+	if diff := cmp.Diff([]string{"a | one", "b | two", "a | three"}, drawn(l, 20, 5)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEscapesOfProgramsDoNotReachTheTerminal(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"\x1b[1;31mred\x1b[0m":        "red",
+		"\x1b]0;title\x07text":        "text",
+		"\x1b]8;;http://x\x1b\\link":  "link",
+		"10%\r 50%\r100%":             "100%",
+		"a\tb":                        "a    b",
+		"half an escape \x1b":         "half an escape ",
+		"cursor up \x1b[2A and \x1b7": "cursor up  and ",
+	} {
+		if got := plainText(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestAPinnedLogShowsTheNewestLine(t *testing.T) {
+	t.Parallel()
+	seeds.Check(t, 200, func(t *rapid.T) {
+		view := &screen.LogView{Dropped: rapid.IntRange(0, 1000).Draw(t, "dropped")}
+		l := &logPane{pinned: true, wrap: rapid.Bool().Draw(t, "wrap"), stamps: rapid.Bool().Draw(t, "times")}
+		height := rapid.IntRange(1, 12).Draw(t, "height")
+		for range rapid.IntRange(1, 20).Draw(t, "steps") {
+			for range rapid.IntRange(0, 5).Draw(t, "lines") {
+				view.Lines = append(view.Lines, screen.LogLine{Pod: "train-0", Text: fmt.Sprintf("line %d; %s", len(view.Lines), strings.Repeat("x", rapid.IntRange(0, 60).Draw(t, "long")))})
+			}
+			l.take(view, nil)
+			before := drawn(l, 40, height)
+			l.Move(rapid.IntRange(-20, 20).Draw(t, "scroll"))
+			if rapid.Bool().Draw(t, "to the end") {
+				l.End()
+			}
+			after := drawn(l, 40, height)
+			if len(before) > height || len(after) > height {
+				t.Fatalf("%d lines in %d", len(after), height)
+			}
+			if n := len(view.Lines); l.pinned && n > 0 && !l.wrap && !strings.Contains(after[len(after)-1], fmt.Sprintf("line %d;", n-1)) {
+				t.Fatalf("the last line is %q of %d", after[len(after)-1], n)
+			}
+		}
+	})
+}
