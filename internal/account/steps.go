@@ -59,7 +59,7 @@ func (a *Account) Steps() []Step {
 	if !known {
 		stop = atNodes
 	}
-	if stop == atOrder && a.Group != nil && a.Group.Status.Phase == schedulingv1beta1.PodGroupPending {
+	if stop > atDoor && a.Group != nil && a.Group.Status.Phase == schedulingv1beta1.PodGroupPending {
 		stop = atDoor
 	}
 	steps := []Step{
