@@ -61,6 +61,7 @@ up() {
 	cat <<END
   export KUBECONFIG=$KUBECONFIG PATH=$bin:\$PATH
   vcctl job view wordcount                          # the job, its tasks, what happened to it
+  vcctl top                                         # all of it live; ? lists the keys, q ends it
   vcctl queue list
   vcctl job run -f examples/scenarios/distcc.yaml   # a job as Volcano's users write it
   kubectl get nodes,pods -o wide                    # if you like kubectl: it is a cluster like any other

@@ -9,3 +9,5 @@ grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u | wh
 		go test "$dir" -run '^$' -fuzz "^$name\$" -fuzztime "$time" </dev/null
 	done
 done
+echo "== internal/tui/screens TestRandomKeys, 100000 keys"
+go test ./internal/tui/screens -run '^TestRandomKeys$' -steps 100000 -count=1

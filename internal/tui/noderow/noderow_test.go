@@ -1,0 +1,62 @@
+package noderow
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/room"
+	"github.com/vc-batch/vc/internal/snapshot"
+)
+
+const gpu corev1.ResourceName = "nvidia.com/gpu"
+
+func node(name string, state room.State, used int64) *snapshot.Node {
+	amounts := func(n int64) room.Amounts {
+		return room.Amounts{MilliCPU: 1000 * n, Devices: map[corev1.ResourceName]int64{gpu: n}}
+	}
+	return &snapshot.Node{Name: name, State: state, Has: amounts(8), Used: amounts(used), Idle: amounts(8 - used), Rack: name[:1]}
+}
+
+func TestIdleIsWhatCouldBeHad(t *testing.T) {
+	t.Parallel()
+	has, idle := Totals([]*snapshot.Node{
+		node("a1", room.StateIdle, 0), node("a2", room.StateMixed, 3), node("b1", room.StateFull, 8),
+		node("b2", room.StateFull, 10), // more is asked for than there is
+		node("c1", room.StateDrained, 0), node("c2", room.StateDraining, 2), node("c3", room.StateDown, 0),
+	})
+	if has.Devices[gpu] != 56 || has.MilliCPU != 56000 {
+		t.Errorf("nodes have %+v, want 56 of each", has)
+	}
+	if idle.Devices[gpu] != 13 || idle.MilliCPU != 13000 {
+		t.Errorf("idle is %+v, want 8 and 5 of each: drained, draining and lost nodes take no pods", idle)
+	}
+}
+
+func TestNodesStandInRacksInTheOrderOfPeople(t *testing.T) {
+	t.Parallel()
+	nodes := []*snapshot.Node{node("b1", room.StateIdle, 0), node("a1", room.StateMixed, 4), node("a2", room.StateDown, 0), node("x9", room.StateFull, 8)}
+	nodes[3].Rack = ""
+	groups := Groups(nodes, ByRack, gpu)
+	if len(groups) != 3 || groups[0].Name != "a" || groups[1].Name != "b" || groups[2].Name != "others" {
+		t.Fatalf("groups are %+v", groups)
+	}
+	if cells := groups[0].Cells; cells[0].Level != 3 || cells[1].Sign != 'X' {
+		t.Errorf("rack a is %+v, want half full and down", cells)
+	}
+	if cells := groups[2].Cells; cells[0].Level != 4 {
+		t.Errorf("the node without a rack is %+v, want full", cells)
+	}
+	if got := Offered(nodes); len(got) != 2 || got[0] != ByRack || got[1] != Flat {
+		t.Errorf("offered are %v", got)
+	}
+}
+
+func TestNamesAreShortWithoutTheirDomain(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"n1.rack2.example.com": "n1", "gpu-7.example.com": "gpu-7", "192.168.23.24": "192.168.23.24", "plain": "plain"} {
+		if got := Short(name); got != want {
+			t.Errorf("Short(%s) = %s, want %s", name, got, want)
+		}
+	}
+}
