@@ -24,6 +24,19 @@ func TestUnknownWordsGolden(t *testing.T) {
 		{About: "help on a word after a command", Args: "help queue list nonsense"},
 		{About: "a topic and another word", Args: "exit-codes nonsense"},
 	})
+	golden.Hold(t, "meant", []golden.Run{
+		{About: "the version of this program", Args: "--version", NoCluster: true},
+		{About: "the kind may stand before the name", Args: "job view vj/train --events=false"},
+		{About: "another kind may not", Args: "job view pod/train"},
+		{About: "nor in a list", Args: "queue get job/research"},
+		{About: "nor where a file is read as well", Args: "podgroup view job/eval"},
+		{About: "a priority class that is not there", Args: "job run new --priority-class urgent -- true"},
+		{About: "events of what is in no namespace", Args: "events queue/research"},
+		{About: "a limit to a wait that is none", Args: "job suspend train --timeout 3s"},
+		{About: "a template that is none", Args: "job list -o jsonpath={x"},
+		{About: "a job that exists is not planned", Args: "plan -f -", Input: "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: train}\nspec: {tasks: [{name: a, replicas: 1, template: {spec: {containers: [{name: a, image: i}]}}}]}\n"},
+		{About: "a queue that is open already", Args: "queue open research"},
+	})
 	server := clitest.Start(t)
 	for _, line := range [][]string{{"help"}, {"help", "queue", "tree"}, {"help", "formats"}, {"formats"}, {"exit-codes", "--help"}} {
 		if got := (golden.Run{Argv: line, NoCluster: true}).Do(t, server); got.Code != 0 || got.Out == "" {

@@ -48,9 +48,21 @@ func checkPriorities(ctx context.Context, f *cli.Factory, objects []cli.FileObje
 			f.Warnf("job %q: %s: no pod is made before it does", object.Object.GetName(), problem)
 			continue
 		}
-		problems = append(problems, cli.Errorf("there are: "+strings.Join(there[2:], ", ")+"; "+flag+" sets it", "%s", problem))
+		problems = append(problems, cli.Errorf(somePriorities(there[2:])+"; "+flag+" sets it", "%s", problem))
 	}
 	return problems
+}
+
+// somePriorities says which PriorityClasses there are for people's jobs, in a line.
+func somePriorities(names []string) string {
+	const most = 8
+	switch {
+	case len(names) == 0:
+		return "there is none for jobs"
+	case len(names) > most:
+		return "there are: " + strings.Join(names[:most], ", ") + ", …"
+	}
+	return "there are: " + strings.Join(names, ", ")
 }
 
 // priorityOf is the PriorityClass that a job names; "" for other objects.
