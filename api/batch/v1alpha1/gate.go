@@ -2,10 +2,21 @@ package v1alpha1
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
 )
+
+// closedGate are the reasons of jobs that have no PodGroup yet.
+var closedGate = []reason.Code{reason.JobHeldUser, reason.JobHeldAdmin, reason.BeginTime, reason.Dependency, reason.DependencyNeverSatisfied}
+
+// AtGate says whether a job stands before its gate and has never run: nothing has been made from its spec yet.
+func AtGate(job *Job) bool {
+	return job.Status.State.Phase == Pending && slices.Contains(closedGate, reason.Code(job.Status.State.Reason)) &&
+		!slices.ContainsFunc(job.Status.Conditions, func(c JobCondition) bool { return c.Status == Running })
+}
 
 // BeginOf is the earliest time at which a job may start; the zero time when it names none.
 func BeginOf(job *Job) (time.Time, error) {

@@ -16,7 +16,7 @@ const onlyThese = "job updates may not change fields other than `minAvailable`, 
 const instead = ": delete the job and run the changed one, or run it under another name"
 
 // ValidateJobUpdate says what is wrong with a changed Job. Only minAvailable, the tasks' replicas, with them their totalPartitions, and minAvailable,
-// and priorityClassName may change. A spec that did not change is not judged: its job must be able to end.
+// and priorityClassName may change; of a job that is held the queue and the time limits, too. A spec that did not change is not judged: its job must be able to end.
 func ValidateJobUpdate(old, updated *Job) field.ErrorList {
 	beyond := validateSameID(old, updated)
 	annotations := field.NewPath("metadata", "annotations")
@@ -41,6 +41,10 @@ func validateSpecUpdate(old, updated *Job) field.ErrorList {
 	}
 	// Defaults are no change: an object written back as the user first wrote it must pass.
 	before, after := fixedPart(old), fixedPart(updated)
+	if AtGate(old) {
+		freeTimeAndQueue(&before)
+		freeTimeAndQueue(&after)
+	}
 	var errs field.ErrorList
 	for _, path := range differences(reflect.ValueOf(before), reflect.ValueOf(after), spec) {
 		errs = append(errs, field.Forbidden(path, onlyThese+instead))
@@ -76,6 +80,14 @@ func fixedPart(job *Job) JobSpec {
 		}
 	}
 	return spec
+}
+
+// freeTimeAndQueue leaves out of a fixed part what may change as long as nothing was made from it. Ours.
+func freeTimeAndQueue(spec *JobSpec) {
+	spec.Queue, spec.RunningEstimate = "", nil
+	for i := range spec.Tasks {
+		spec.Tasks[i].Template.Spec.ActiveDeadlineSeconds = nil
+	}
 }
 
 // differences gives the paths of the JSON fields in which two values of one type differ, the deepest there are.

@@ -124,3 +124,38 @@ func TestWarnings(t *testing.T) {
 func withVolume(j *Job) {
 	j.Spec.Volumes = []VolumeSpec{{MountPath: "/made", VolumeClaim: &corev1.PersistentVolumeClaimSpec{}}, {MountPath: "/there", VolumeClaimName: "c"}}
 }
+
+func TestOfAHeldJobQueueAndTimeLimitMayChange(t *testing.T) {
+	t.Parallel()
+	change := func(j *Job) {
+		j.Spec.Queue, j.Spec.RunningEstimate = "other", &metav1.Duration{Duration: 1}
+		j.Spec.Tasks[0].Template.Spec.ActiveDeadlineSeconds = new(int64(60))
+	}
+	for name, c := range map[string]struct {
+		state  JobState
+		ran    bool
+		passes bool
+	}{
+		"held":                         {JobState{Phase: Pending, Reason: "JobHeldUser"}, false, true},
+		"waiting for another":          {JobState{Phase: Pending, Reason: "Dependency"}, false, true},
+		"waiting for room":             {JobState{Phase: Pending}, false, false},
+		"running":                      {JobState{Phase: Running, Reason: "JobHeldUser"}, false, false},
+		"held after it had once begun": {JobState{Phase: Pending, Reason: "JobHeldUser"}, true, false},
+	} {
+		old := jobOf(withVolume, "a", "b")
+		old.Status.State = c.state
+		if c.ran {
+			old.Status.Conditions = []JobCondition{{Status: Running}}
+		}
+		updated := old.DeepCopy()
+		change(updated)
+		if errs := ValidateJobUpdate(old, updated); (len(errs) == 0) != c.passes {
+			t.Errorf("%s: %v", name, errs.ToAggregate())
+		}
+		image := old.DeepCopy()
+		container(image).Image = "other"
+		if errs := ValidateJobUpdate(old, image); len(errs) == 0 {
+			t.Errorf("%s: another image passes", name)
+		}
+	}
+}

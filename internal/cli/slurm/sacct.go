@@ -90,13 +90,11 @@ func newSacct(f *cli.Factory) *cobra.Command {
 
 // sacctView is how sacct was asked.
 type sacctView struct {
-	filter   squeue.Filter
-	states   []state.Code
-	window   sacct.Window
-	columns  layout.Columns[*sacct.Line]
-	between  string // of parsable output
-	parsable bool
-	closed   bool // the delimiter stands after the last column, too
+	filter  squeue.Filter
+	states  []state.Code
+	window  sacct.Window
+	columns layout.Columns[*sacct.Line]
+	form    layout.Form
 }
 
 func runSacct(ctx context.Context, c *call) error {
@@ -155,10 +153,7 @@ func (c *call) sacctHelp(style sacct.Style) error {
 }
 
 func (c *call) sacctView(style sacct.Style) (*sacctView, error) {
-	v := &sacctView{between: "|", parsable: c.parsed.Has("parsable") || c.parsed.Has("parsable2"), closed: c.parsed.Has("parsable") && !c.parsed.Has("parsable2")}
-	if text, ok := c.parsed.Last("delimiter"); ok {
-		v.between = text
-	}
+	v := &sacctView{form: c.form()}
 	if len(c.parsed.Operands) > 0 {
 		return nil, fault.Errorf("name jobs by -j", "Unrecognized option: %s", c.parsed.Operands[0])
 	}
@@ -188,7 +183,7 @@ func (c *call) sacctView(style sacct.Style) (*sacctView, error) {
 		}
 	}
 	var err error
-	if v.columns, err = sacct.Columns(format, style.Fields()); err != nil {
+	if v.columns, err = layout.Sized(format, style.Fields()); err != nil {
 		return nil, fault.Errorf("sacct -e lists the columns", "%s", err)
 	}
 	return v, nil
@@ -303,32 +298,15 @@ func (c *call) sacctPrint(v *sacctView, lines []*sacct.Line) error {
 			return printDocument(c.f.Streams.Out, kind, sacct.JSON(lines, append([]string{c.table.Program}, c.words...), slurmVersion))
 		}
 	}
-	var b strings.Builder
-	write := func(text func(*layout.Column[*sacct.Line]) string) {
-		for i := range v.columns {
-			b.WriteString(text(&v.columns[i]))
-			if i < len(v.columns)-1 || v.closed {
-				b.WriteString(v.between)
-			}
-		}
-		b.WriteString("\n")
-	}
-	if heading := !c.parsed.Has("noheader"); heading && v.parsable {
-		write(func(col *layout.Column[*sacct.Line]) string { return col.Field.Title })
-	} else if heading {
-		b.WriteString(v.columns.Heading() + "\n")
-		for _, col := range v.columns {
-			b.WriteString(strings.Repeat("-", col.Width) + " ")
-		}
-		b.WriteString("\n")
-	}
-	for _, line := range lines {
-		if v.parsable {
-			write(func(col *layout.Column[*sacct.Line]) string { return col.Field.Value(line) })
-			continue
-		}
-		b.WriteString(v.columns.Line(line) + "\n")
-	}
-	_, err := io.WriteString(c.f.Streams.Out, b.String())
+	_, err := io.WriteString(c.f.Streams.Out, v.columns.Sheet(lines, v.form))
 	return err
+}
+
+// form is how sacct and sshare were asked to print.
+func (c *call) form() layout.Form {
+	f := layout.Form{Between: "|", Heading: !c.parsed.Has("noheader"), Parsable: c.parsed.Has("parsable") || c.parsed.Has("parsable2"), Closed: c.parsed.Has("parsable") && !c.parsed.Has("parsable2")}
+	if text, ok := c.parsed.Last("delimiter"); ok {
+		f.Between = text
+	}
+	return f
 }

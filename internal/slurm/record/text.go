@@ -56,10 +56,11 @@ func (r *Row) NumNodes() int {
 	if r.State.Code.Base() == state.Pending || r.State.Code == state.Suspended {
 		return int(account.Minimum(r.Job))
 	}
-	if r.Sum != nil && r.Sum.Live+r.Sum.Ended > 0 {
-		return r.Sum.Live + r.Sum.Ended
+	nodes := max(account.Minimum(r.Job), r.Job.Status.Running)
+	if r.Sum != nil { // of a job that has ended the pods of its nodes are gone, and only the head is left
+		nodes = max(nodes, int32(r.Sum.Live+r.Sum.Ended))
 	}
-	return int(max(account.Minimum(r.Job), r.Job.Status.Running))
+	return int(nodes)
 }
 
 // Ask is what pods of a job ask for.

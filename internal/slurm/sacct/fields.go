@@ -233,31 +233,3 @@ func (s Style) size(bytes int64) string {
 	}
 	return record.Memory(bytes)
 }
-
-// Columns reads -o: words with commas between, each with %20 or %-20 for its width.
-func Columns(text string, fields []field) (layout.Columns[*Line], error) {
-	var columns layout.Columns[*Line]
-	for word := range strings.SplitSeq(text, ",") {
-		if word = strings.TrimSpace(word); word == "" {
-			continue
-		}
-		name, width, sized := strings.Cut(word, "%")
-		f, ok := layout.Find(name, fields)
-		if !ok {
-			return nil, fmt.Errorf("Invalid field requested: %q", name)
-		}
-		n := f.Width
-		if sized && width != "" {
-			var err error
-			if n, err = strconv.Atoi(width); err != nil || n > 1<<16 || n < -1<<16 {
-				return nil, fmt.Errorf("Invalid field size: %q", word)
-			}
-		}
-		c := layout.Column[*Line]{Field: f, Width: n, Right: true, After: " ", Mark: "+"}
-		if n < 0 {
-			c.Width, c.Right = -n, false
-		}
-		columns = append(columns, c)
-	}
-	return columns, nil
-}

@@ -194,3 +194,12 @@ func serves(q *scheduling.Queue, n *Node) bool {
 	}
 	return slices.Contains(a.RequiredDuringSchedulingIgnoredDuringExecution, group) || slices.Contains(a.PreferredDuringSchedulingIgnoredDuringExecution, group)
 }
+
+// Sum is what nodes have together.
+func Sum(nodes []*Node) room.Amounts {
+	var sum room.Amounts
+	for _, n := range nodes {
+		sum.Add(n.Has, 1)
+	}
+	return sum
+}

@@ -1,0 +1,321 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/clock"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/scontrol"
+	"github.com/vc-batch/vc/internal/slurm/sinfo"
+)
+
+var scontrolTable = getopt.Table{Program: "scontrol", Operands: "COMMAND", Options: []getopt.Option{
+	{Long: "all", Short: 'a', Help: "All partitions; so it is anyway"},
+	{Long: "details", Short: 'd', Help: "No effect: all that is known is shown"},
+	{Long: "hide", Help: "No effect: there are no hidden partitions"},
+	{Long: "oneliner", Short: 'o', Help: "An object a line"},
+	{Long: "quiet", Short: 'Q', Help: "Print errors only"},
+	{Long: "verbose", Short: 'v', Help: "Say more"},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "NAME", Help: "In this context of the kubeconfig"},
+	{Long: "cluster", Arg: getopt.Required, Value: "NAME", Hidden: true, Exact: true},
+	{Long: "local", Help: "In this cluster; so it is anyway"},
+	{Long: "future", Short: 'F', Help: "No effect"},
+	{Long: "uid", Short: 'u', Arg: getopt.Required, Value: "UID", Help: "Refused: you are who you are"},
+}}
+
+func newScontrol(f *cli.Factory) *cobra.Command {
+	return command(f, program{table: &scontrolTable, run: runScontrol,
+		short: "Look at jobs, nodes and partitions, and change them",
+		long: `
+			Commands:
+			  show job|node|partition [NAME]             what is known of them
+			  show hostnames|hostlist|hostlistsorted X   lists of hosts, long and short
+			  hold|release JOB...                        keep jobs from starting; let them
+			  requeue|requeuehold JOB...                 run jobs from the beginning again
+			  suspend|resume JOB...                      stop the pods of jobs; start them again
+			  update JobId=42 TimeLimit=2:00:00          change a job: TimeLimit, Partition (both
+			                                             of held jobs), JobName, Comment,
+			                                             Dependency, StartTime, ArrayTaskThrottle
+			  update NodeName=n1 State=DRAIN Reason=...  drain a node, or RESUME it
+			  update PartitionName=nlp State=DOWN        close a queue, or open it by UP
+			  write batch_script JOB [FILE]              the script of a job; - is stdout
+			  ping                                       is there a control plane?
+
+			A job that is suspended gives its nodes back, and starts from the beginning when it
+			is resumed.`,
+		example: `
+			# All that is known of a job
+			vcctl slurm scontrol show job 42
+
+			# The nodes of a job, one a line
+			vcctl slurm scontrol show hostnames 'r05n[07-10]'
+
+			# Not now
+			vcctl slurm scontrol hold 42`,
+	})
+}
+
+// verbs are the commands, by the shortest beginning that is enough.
+var verbs = []struct {
+	name  string
+	least int
+	run   func(*call, context.Context, []string) error
+}{
+	{"show", 2, (*call).show}, {"hold", 2, (*call).hold}, {"uhold", 2, (*call).hold}, {"release", 3, (*call).release}, {"requeuehold", 8, (*call).requeueHold},
+	{"requeue", 3, (*call).requeue}, {"suspend", 2, (*call).suspend}, {"resume", 3, (*call).resume}, {"update", 2, (*call).update}, {"write", 1, (*call).write},
+	{"ping", 1, (*call).ping}, {"version", 4, (*call).version},
+}
+
+// unknownVerbs are commands of Slurm's that have no meaning here.
+var unknownVerbs = map[string]string{
+	"top": "use --qos: the order of jobs follows from priorities and shares", "reconfigure": "vcd reads its configuration by itself", "create": "vcctl queue create makes a queue",
+	"delete": "vcctl queue delete deletes a queue", "notify": "there is no terminal to write to", "reboot": "ask who runs the cluster", "shutdown": "ask who runs the cluster",
+	"takeover": "leader election does it", "token": "kubectl create token does it", "setdebug": "see vcd --help", "checkpoint": "scancel -s lets a script write a checkpoint",
+	"listpids": "vcctl job exec JOB -- ps", "wait_job": "vcctl job wait waits", "cluster": "choose it by --context", "abort": "ask who runs the cluster",
+}
+
+func runScontrol(ctx context.Context, c *call) error {
+	if err := c.refused(map[string]string{"uid": "you are who you are"}); err != nil {
+		return err
+	}
+	words := c.parsed.Operands
+	if len(words) == 0 {
+		return fault.Errorf("scontrol --help lists the commands; there is no prompt here", "no command")
+	}
+	for _, v := range verbs {
+		if len(words[0]) >= v.least && strings.HasPrefix(v.name, strings.ToLower(words[0])) {
+			return c.inClusters(func(one *call, _ bool) error { return v.run(one, ctx, words[1:]) })
+		}
+	}
+	if hint, known := unknownVerbs[strings.ToLower(words[0])]; known {
+		return fault.Errorf(hint, "%s is not supported here", words[0])
+	}
+	return fault.Errorf("scontrol --help lists the commands", "invalid keyword: %s", words[0])
+}
+
+func (c *call) show(ctx context.Context, words []string) error {
+	if len(words) == 0 {
+		return fault.Errorf("show job, node, partition, hostnames, hostlist", "too few arguments for keyword:show")
+	}
+	what, name := strings.ToLower(words[0]), ""
+	if word, value, ok := strings.Cut(words[0], "="); ok {
+		what, name = strings.ToLower(word), value
+	} else if len(words) > 1 {
+		name = words[1]
+	}
+	begins := func(whole string, least int) bool { return len(what) >= least && strings.HasPrefix(whole, what) }
+	switch {
+	case begins("hostnames", 5):
+		return c.hostnames(name)
+	case begins("hostlistsorted", 9):
+		return c.hostlist(name, true)
+	case begins("hostlist", 5):
+		return c.hostlist(name, false)
+	case begins("jobs", 3), what == "jobid":
+		return c.showJobs(ctx, name)
+	case begins("nodes", 3), what == "nodename":
+		return c.showNodes(ctx, name)
+	case begins("partitions", 4), what == "partitionname":
+		return c.showPartitions(ctx, name)
+	case begins("reservations", 3):
+		_, err := fmt.Fprintln(c.f.Streams.Out, "No reservations in the system")
+		return err
+	}
+	return fault.Errorf("show job, node, partition, hostnames, hostlist, hostlistsorted", "invalid entity: %s for keyword:show", words[0])
+}
+
+// hostnames prints a list of hosts, one a line; without one that of the job that this runs in.
+func (c *call) hostnames(list string) error {
+	if list == "" {
+		list = c.f.Streams.Env("SLURM_JOB_NODELIST")
+	}
+	if list == "" {
+		return fault.Errorf("it is set inside of jobs; else give a list", "host list is empty: SLURM_JOB_NODELIST is not set")
+	}
+	names, err := hostlist.Expand(list)
+	if err != nil {
+		return fault.Errorf("", "Invalid hostlist: %s", list)
+	}
+	_, err = io.WriteString(c.f.Streams.Out, strings.Join(names, "\n")+"\n")
+	return err
+}
+
+// hostlist prints names, or the lines of a file, as a short list.
+func (c *call) hostlist(list string, sorted bool) error {
+	if list == "" {
+		return fault.Errorf("write scontrol show hostlist n1,n2,n3, or the path of a file", "host list is empty")
+	}
+	if strings.HasPrefix(list, "/") {
+		text, err := os.ReadFile(list)
+		if err != nil {
+			return err
+		}
+		list = strings.Join(strings.Fields(string(text)), ",")
+	}
+	names, err := hostlist.Expand(list)
+	if err != nil {
+		return fault.Errorf("", "Invalid hostlist: %s", list)
+	}
+	if sorted {
+		hostlist.Sort(names)
+	}
+	_, err = fmt.Fprintln(c.f.Streams.Out, hostlist.Compress(names))
+	return err
+}
+
+func (c *call) showJobs(ctx context.Context, name string) error {
+	refs, err := jobsNamed(words(name))
+	if err != nil {
+		return err
+	}
+	v, err := c.read(ctx, wants{named: refs, pods: true, ended: true, groups: true})
+	if err != nil {
+		return err
+	}
+	rows := slices.DeleteFunc(c.rows(v, false), func(r *record.Row) bool { return len(refs) > 0 && !matchesAny(r, refs) })
+	if len(rows) == 0 {
+		if len(refs) > 0 {
+			return fault.Errorf("squeue and sacct list jobs", "Invalid job id specified")
+		}
+		_, err := fmt.Fprintln(c.f.Streams.Out, "No jobs in the system")
+		return err
+	}
+	slices.SortStableFunc(rows, record.ByNumber)
+	style := clock.New(c.f.Streams.Env("SLURM_TIME_FORMAT"))
+	var b strings.Builder
+	for _, r := range rows {
+		r.Narrow(refs)
+		b.WriteString(scontrol.Job(r, style, c.parsed.Has("oneliner")))
+	}
+	_, err = io.WriteString(c.f.Streams.Out, b.String())
+	return err
+}
+
+func (c *call) showNodes(ctx context.Context, name string) error {
+	wanted, err := hostlist.Expand(name)
+	if err != nil {
+		return fault.Errorf("", "Invalid node name specified: %s", name)
+	}
+	partitions, nodes, err := c.partitions(ctx)
+	if err != nil {
+		return err
+	}
+	style := clock.New(c.f.Streams.Env("SLURM_TIME_FORMAT"))
+	var b strings.Builder
+	var problems []error
+	for _, one := range wanted {
+		if !slices.ContainsFunc(nodes, func(n *sinfo.Node) bool { return n.Name == one }) {
+			problems = append(problems, fault.Errorf("sinfo -N lists the nodes", "Node %s not found", one))
+		}
+	}
+	for _, n := range nodes {
+		if len(wanted) > 0 && !slices.Contains(wanted, n.Name) {
+			continue
+		}
+		var in []string
+		for _, p := range partitions {
+			if slices.Contains(p.Nodes, n) {
+				in = append(in, p.Name)
+			}
+		}
+		b.WriteString(scontrol.Node(n, in, c.f.Now(), style, c.parsed.Has("oneliner")))
+	}
+	_, err = io.WriteString(c.f.Streams.Out, b.String())
+	return errors.Join(append(problems, err)...)
+}
+
+func (c *call) showPartitions(ctx context.Context, name string) error {
+	partitions, _, err := c.partitions(ctx)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, p := range partitions {
+		if name != "" && !slices.Contains(words(name), p.Name) {
+			continue
+		}
+		names := make([]string, len(p.Nodes))
+		for i, n := range p.Nodes {
+			names[i] = n.Name
+		}
+		hostlist.Sort(names)
+		b.WriteString(scontrol.Partition(p, hostlist.Compress(names), c.parsed.Has("oneliner")))
+	}
+	if b.Len() == 0 {
+		return fault.Errorf("sinfo lists the partitions", "Partition %s not found", name)
+	}
+	_, err = io.WriteString(c.f.Streams.Out, b.String())
+	return err
+}
+
+// ping says whether the API server answers: it is what slurmctld is to Slurm.
+func (c *call) ping(ctx context.Context, _ []string) error {
+	typed, err := c.f.Clientset()
+	if err != nil {
+		return err
+	}
+	server := c.f.Where().Server
+	if _, err := typed.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx); err != nil {
+		fmt.Fprintf(c.f.Streams.Out, "Slurmctld(primary) at %s is DOWN\n", server)
+		return err
+	}
+	_, err = fmt.Fprintf(c.f.Streams.Out, "Slurmctld(primary) at %s is UP\n", server)
+	return err
+}
+
+func (c *call) version(context.Context, []string) error {
+	_, err := fmt.Fprintf(c.f.Streams.Out, "slurm %s\n", slurmVersion)
+	return err
+}
+
+// write writes the batch script of a job into a file.
+func (c *call) write(ctx context.Context, words []string) error {
+	if len(words) < 2 || !strings.HasPrefix("batch_script", strings.ToLower(words[0])) {
+		return fault.Errorf("write batch_script JOB [FILE]", "too few arguments for keyword:write")
+	}
+	jobs, err := c.jobsOf(ctx, words[1:2])
+	if err != nil {
+		return err
+	}
+	if len(jobs) == 0 {
+		return fault.Errorf("squeue and sacct list jobs", "Invalid job id specified")
+	}
+	job := jobs[0]
+	cl, err := c.f.Client()
+	if err != nil {
+		return err
+	}
+	kept := &corev1.ConfigMap{}
+	if err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + "-slurm"}, kept); err != nil {
+		return fault.Errorf("only jobs that sbatch made have one", "job script retrieval failed: %v", err)
+	}
+	script := kept.Data[launch.ScriptKey]
+	file := "slurm-" + words[1] + ".sh"
+	if len(words) > 2 {
+		file = words[2]
+	}
+	if file == "-" {
+		_, err = io.WriteString(c.f.Streams.Out, script)
+		return err
+	}
+	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.f.Streams.Out, "batch script for job id %s written to %s\n", words[1], file)
+	return err
+}

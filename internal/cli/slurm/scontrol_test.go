@@ -1,0 +1,113 @@
+package slurm_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+)
+
+// controlCluster is nodeCluster with the script of a job.
+func controlCluster(server *clitest.Server) {
+	nodeCluster(server)
+	server.Set(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "train-sh-x7k2p-slurm"}, Data: map[string]string{"script": "#!/bin/sh\nsrun hostname\n"}})
+}
+
+func TestScontrol(t *testing.T) {
+	t.Parallel()
+	run := func(about string, argv ...string) golden.Run {
+		return golden.Run{About: about, Argv: append([]string{"slurm"}, argv...), Prepare: controlCluster}
+	}
+	node := func(name, key string, want any) func(*testing.T, *clitest.Server) {
+		return func(t *testing.T, server *clitest.Server) {
+			t.Helper()
+			for _, object := range server.Objects("/api/v1/nodes") {
+				metadata, spec := object["metadata"].(map[string]any), object["spec"].(map[string]any)
+				if metadata["name"] != name {
+					continue
+				}
+				annotations, _ := metadata["annotations"].(map[string]any)
+				if got, _ := annotations[keys.DrainReason].(string); got != key || spec["unschedulable"] != want {
+					t.Errorf("node %s has the reason %q and unschedulable %v", name, got, spec["unschedulable"])
+				}
+			}
+		}
+	}
+	golden.Hold(t, "scontrol", []golden.Run{
+		run("a job", "scontrol", "show", "job", "36"),
+		run("a job on one line", "scontrol", "-o", "show", "job", "37"),
+		run("an array", "scontrol", "show", "jobid=42"),
+		run("an element", "scontrol", "show", "job", "42_3"),
+		run("a node", "scontrol", "show", "node", "r05n10"),
+		run("nodes, one a line", "scontrol", "-o", "show", "nodes", "r05n[07-08]"),
+		run("a partition", "scontrol", "show", "partition", "nlp"),
+		run("a partition on one line", "scontrol", "show", "part", "default", "--oneliner"),
+		run("names of hosts", "scontrol", "show", "hostnames", "r05n[07-09,11]"),
+		withEnv(run("names of the job's hosts", "scontrol", "show", "hostnames"), "SLURM_JOB_NODELIST", "run-head-0,run-node-[0-1]"),
+		run("a short list of hosts", "scontrol", "show", "hostlist", "n3,n1,n2"),
+		run("a short sorted list of hosts", "scontrol", "show", "hostlistsorted", "n3,n1,n2"),
+		run("reservations", "scontrol", "show", "reservation"),
+		checking(run("hold", "scontrol", "hold", "37,40"), noted("eval-b8d2c", keys.Hold, keys.HoldUser), noted("old", keys.Hold, keys.HoldUser)),
+		checking(run("hold by name", "scontrol", "hold", "jobname=eval"), noted("eval-b8d2c", keys.Hold, keys.HoldUser)),
+		checking(run("release", "scontrol", "release", "38"), noted("held", keys.Hold, "")),
+		run("hold what runs", "scontrol", "hold", "36"),
+		checking(run("requeue", "scontrol", "requeue", "36"), commands("RestartJob train-sh-x7k2p")),
+		checking(run("requeue and hold", "scontrol", "requeuehold", "36"), commands("RestartJob train-sh-x7k2p"), noted("train-sh-x7k2p", keys.Hold, keys.HoldUser)),
+		run("requeue what is over", "scontrol", "requeue", "58"),
+		run("requeue an element", "scontrol", "requeue", "42_3"),
+		checking(run("suspend", "scontrol", "suspend", "36"), commands("AbortJob train-sh-x7k2p")),
+		checking(run("resume", "scontrol", "resume", "61"), commands("ResumeJob paused2")),
+		checking(run("another limit of a held job", "scontrol", "update", "JobId=38", "TimeLimit=2:00:00", "Partition=research"), func(t *testing.T, server *clitest.Server) {
+			for _, object := range server.Objects(jobsPath) {
+				spec := object["spec"].(map[string]any)
+				if object["metadata"].(map[string]any)["name"] == "held" && (spec["queue"] != "research" || spec["runningEstimate"] != "2h0m0s") {
+					t.Errorf("queue %v, estimate %v", spec["queue"], spec["runningEstimate"])
+				}
+			}
+		}),
+		run("another limit of a job that is not held", "scontrol", "update", "JobId=37", "TimeLimit=10"),
+		run("a partition that there is not", "scontrol", "update", "JobId=38", "Partition=reserch"),
+		checking(run("another name, throttle and dependency", "scontrol", "update", "JobId=42", "JobName=grid", "ArrayTaskThrottle=8", "Dependency=afterok:36"),
+			noted("sweep", keys.JobTitle, "grid"), noted("sweep", keys.ArrayLimit, "8"), noted("sweep", keys.Dependency, "afterok:36")),
+		run("a priority", "scontrol", "update", "JobId=37", "Priority=100"),
+		run("what cannot be changed", "scontrol", "update", "JobId=37", "NumCPUs=100"),
+		run("a limit that is no time", "scontrol", "update", "JobId=38", "TimeLimit=2h"),
+		checking(run("drain a node", "scontrol", "update", "NodeName=r05n[07-08]", "State=DRAIN", "Reason=fan broken"), node("r05n07", "fan broken", true), node("r05n08", "fan broken", true)),
+		checking(run("resume a node", "scontrol", "update", "NodeName=r05n10", "State=RESUME"), node("r05n10", "", false)),
+		run("drain without a reason", "scontrol", "update", "NodeName=r05n07", "State=DRAIN"),
+		run("close a partition", "scontrol", "update", "PartitionName=research", "State=DOWN"),
+		run("an update of nothing", "scontrol", "update", "TimeLimit=10"),
+		run("the script of a job", "scontrol", "write", "batch_script", "36", "-"),
+		run("the script of a job that has none", "scontrol", "write", "batch_script", "37", "-"),
+		run("a job that is not there", "scontrol", "show", "job", "4711"),
+		run("a node that is not there", "scontrol", "show", "node", "r99n01"),
+		run("a partition that is not there", "scontrol", "show", "partition", "none"),
+		run("what has no meaning here", "scontrol", "top", "37"),
+		run("a word that is no command", "scontrol", "jump"),
+		run("no command", "scontrol"),
+		run("the version", "scontrol", "version"),
+		run("an option that there is not", "scontrol", "--colour"),
+	})
+}
+
+func TestSprioAndSshare(t *testing.T) {
+	t.Parallel()
+	golden.Hold(t, "sprio", []golden.Run{
+		slurmRun("what waits", "sprio"),
+		slurmRun("long, of a user", "sprio", "-l", "-u", "mei"),
+		slurmRun("one job", "sprio", "-h", "-j", "37"),
+		slurmRun("letters", "sprio", "-o", "%i|%r|%u|%o|%n|%c|%Y|%Q|%F|%W|%O", "-S", "-i"),
+		slurmRun("weights", "sprio", "-w"),
+		slurmRun("an option that there is not", "sprio", "--colour"),
+		slurmRun("the tree of shares", "sshare"),
+		slurmRun("long", "sshare", "-l"),
+		slurmRun("for a script", "sshare", "-h", "-P", "-o", "Account,FairShare"),
+		slurmRun("one queue", "sshare", "-A", "research", "-o", "Account%10,RawUsage"),
+		slurmRun("users", "sshare", "-u", "mei"),
+		slurmRun("a column that there is not", "sshare", "-o", "Color"),
+	})
+}

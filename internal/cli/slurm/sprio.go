@@ -1,0 +1,188 @@
+package slurm
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/layout"
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/sprio"
+	"github.com/vc-batch/vc/internal/slurm/squeue"
+	"github.com/vc-batch/vc/internal/slurm/sshare"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+var sprioTable = getopt.Table{Program: "sprio", Options: []getopt.Option{
+	{Long: "jobs", Short: 'j', Arg: getopt.Optional, Value: "LIST", Help: "These jobs", Group: filters},
+	{Long: "partition", Short: 'p', Arg: getopt.Required, Value: "LIST", Help: "Those of these partitions, which are queues", Group: filters},
+	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Those of these users", Group: filters},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "In these contexts of the kubeconfig", Group: filters},
+	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
+	{Long: "local", Help: "In this cluster; so it is anyway", Group: filters},
+	{Long: "federation", Help: "Refused: there are no federations", Group: filters},
+	{Long: "sibling", Help: "Refused: there are no federations", Group: filters},
+	{Long: "noheader", Short: 'h', Help: "No line of titles", Group: looks},
+	{Long: "long", Short: 'l', Help: "More columns", Group: looks},
+	{Long: "norm", Short: 'n', Help: "No effect: there are no factors to make alike", Group: looks},
+	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: "Columns by letters: %i %Y %O", Group: looks},
+	{Long: "sort", Short: 'S', Arg: getopt.Required, Value: "LETTERS", Help: "The order: i, P, u; without it, by place in the queue", Group: looks},
+	{Long: "weights", Short: 'w', Help: "Refused: there are no weighted factors", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "Say more", Group: looks},
+}}
+
+func newSprio(f *cli.Factory) *cobra.Command {
+	return command(f, program{table: &sprioTable, run: runSprio,
+		short: "Show what the order of waiting jobs follows from",
+		long: `
+			Show of jobs that wait the priority, how much of what it deserves their queue uses
+			(the queue with the lowest has the next turn), and the place in the queue.`,
+		example: `
+			# All that wait
+			vcctl slurm sprio
+
+			# Mine, with more columns
+			vcctl slurm sprio -l -u mei`,
+	})
+}
+
+func runSprio(ctx context.Context, c *call) error {
+	if err := c.refused(map[string]string{"federation": noFederations, "sibling": noFederations, "weights": "there are no weighted factors; vcctl queue tree shows shares"}); err != nil {
+		return err
+	}
+	named, operands := c.parsed.All("jobs"), c.parsed.Operands
+	if len(named) > 0 && named[len(named)-1] == "" {
+		named, operands = append(named, operands...), nil
+	}
+	if len(operands) > 0 {
+		return fault.Errorf("name jobs by -j", "Unrecognized option: %s", operands[0])
+	}
+	refs, err := jobsNamed(named)
+	if err != nil {
+		return err
+	}
+	filter := squeue.Filter{Jobs: refs, Partitions: c.list("partition", ""), Users: c.list("user", ""), States: []state.Code{state.Pending}}
+	format := sprio.Default
+	if c.parsed.Has("long") {
+		format = sprio.Verbose
+	}
+	if text, ok := c.parsed.Last("format"); ok {
+		format = text
+	}
+	columns, err := layout.Short(format, sprio.Fields())
+	if err != nil {
+		return fault.Errorf("letters are i, r, u, o, n, c, Y, Q, F, W and O", "Invalid format: %s", err)
+	}
+	order := func(a, b *record.Row) int {
+		if n := strings.Compare(a.Partition(), b.Partition()); n != 0 {
+			return n
+		}
+		if a.Place() != b.Place() {
+			return (a.Place()+1<<20)%(1<<20) - (b.Place()+1<<20)%(1<<20)
+		}
+		return record.ByNumber(a, b)
+	}
+	if text, ok := c.parsed.Last("sort"); ok {
+		if order, err = (squeue.Style{}).Order(text); err != nil {
+			return fault.Errorf("write letters, as i or -p", "%s", err)
+		}
+	}
+	return c.inClusters(func(one *call, _ bool) error {
+		v, err := one.read(ctx, wants{named: refs, groups: true})
+		if err != nil {
+			return err
+		}
+		rows := slices.DeleteFunc(one.rows(v, false), func(r *record.Row) bool { return !filter.Keeps(r) })
+		slices.SortStableFunc(rows, order)
+		return printLines(c.f.Streams.Out, columns, rows, !c.parsed.Has("noheader"))
+	})
+}
+
+// printLines prints a heading and lines.
+func printLines[T any](out io.Writer, columns layout.Columns[T], rows []T, heading bool) error {
+	var b strings.Builder
+	if heading {
+		b.WriteString(columns.Heading() + "\n")
+	}
+	for _, row := range rows {
+		b.WriteString(columns.Line(row) + "\n")
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+var sshareTable = getopt.Table{Program: "sshare", Options: []getopt.Option{
+	{Long: "accounts", Short: 'A', Arg: getopt.Required, Value: "LIST", Help: "These accounts, which are queues", Group: filters},
+	{Long: "all", Short: 'a', Help: "Those of all users; so it is anyway", Group: filters},
+	{Long: "users", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Refused: users have no shares of their own", Group: filters},
+	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "In these contexts of the kubeconfig", Group: filters},
+	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
+	{Long: "Users", Short: 'U', Help: "Refused: users have no shares of their own", Group: filters},
+	{Long: "noheader", Short: 'h', Help: "No titles", Group: looks},
+	{Long: "long", Short: 'l', Help: "More columns", Group: looks},
+	{Long: "partition", Short: 'm', Help: "No effect: an account is a partition", Group: looks},
+	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FIELDS", Help: "Columns: Account,FairShare%12", Group: looks},
+	{Long: "parsable", Short: 'p', Help: "With | between and after columns", Group: looks},
+	{Long: "parsable2", Short: 'P', Help: "With | between columns", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "Say more", Group: looks},
+}}
+
+func newSshare(f *cli.Factory) *cobra.Command {
+	return command(f, program{table: &sshareTable, run: runSshare,
+		short: "Show the shares of queues and what they use",
+		long: `
+			Show the tree of queues as Slurm's tree of accounts: the weight of each, its part
+			of the cluster, the cpus that it holds and its part of what all hold.`,
+		example: `
+			# The tree
+			vcctl slurm sshare
+
+			# For a script
+			vcctl slurm sshare -h -P -o Account,FairShare`,
+	})
+}
+
+func runSshare(ctx context.Context, c *call) error {
+	if err := c.refused(map[string]string{"users": "users have no shares of their own; queues have", "Users": "users have no shares of their own; queues have"}); err != nil {
+		return err
+	}
+	if len(c.parsed.Operands) > 0 {
+		return fault.Errorf("", "Unrecognized option: %s", c.parsed.Operands[0])
+	}
+	format := sshare.Default
+	if c.parsed.Has("long") {
+		format = sshare.Verbose
+	}
+	if text, ok := c.parsed.Last("format"); ok {
+		format = text
+	}
+	columns, err := layout.Sized(format, sshare.Fields())
+	if err != nil {
+		return fault.Errorf("columns are "+sshare.Verbose+",Cluster", "%s", err)
+	}
+	accounts := c.list("accounts", "")
+	return c.inClusters(func(one *call, _ bool) error {
+		cl, err := one.f.Client()
+		if err != nil {
+			return err
+		}
+		v := &view{c: cl}
+		if err := v.readQueues(ctx); err != nil {
+			return err
+		}
+		var queues []*schedulingv1beta1.Queue
+		for _, q := range v.queues {
+			queues = append(queues, q)
+		}
+		lines := slices.DeleteFunc(sshare.Lines(queues, one.cluster()), func(l *sshare.Line) bool { return len(accounts) > 0 && !slices.Contains(accounts, l.Name) })
+		_, err = io.WriteString(c.f.Streams.Out, columns.Sheet(lines, c.form()))
+		return err
+	})
+}

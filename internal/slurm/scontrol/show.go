@@ -1,0 +1,223 @@
+// Package scontrol is what scontrol shows: jobs, nodes and partitions as words and values, in the layout of Slurm's manual; and how its updates are read.
+//
+//	In:   rows, nodes, partitions; NAME=value words
+//	Out:  text; what is to be changed
+package scontrol
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/slurm/clock"
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/sinfo"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+// noValue is what Slurm prints where a text was not given.
+const noValue = "(null)"
+
+func or(text, other string) string {
+	if text != "" {
+		return text
+	}
+	return other
+}
+
+// joined is the lines of one object, joined by an indent, or by a blank on one line.
+func joined(lines []string, oneLine bool) string {
+	if oneLine {
+		return strings.Join(lines, " ") + "\n"
+	}
+	return strings.Join(lines, "\n   ") + "\n\n"
+}
+
+func at(t, now time.Time, style clock.Style) string {
+	if t.IsZero() {
+		return "Unknown"
+	}
+	return style.Format(t, now)
+}
+
+// Job describes a row.
+func Job(r *record.Row, style clock.Style, oneLine bool) string {
+	start, end := r.Foretold()
+	when := func(t time.Time) string { return at(t, r.Now, style) }
+	per, total := r.PerNode(), r.Total()
+	lines := []string{
+		title(r),
+		fmt.Sprintf("UserId=%s GroupId=N/A MCS_label=N/A Namespace=%s", r.User(), r.Job.Namespace),
+		fmt.Sprintf("Priority=%d Nice=0 Account=%s QOS=%s WCKey=%s", r.Priority, r.Account(), r.QOS(), or(r.Asked.WCKey, "*")),
+		fmt.Sprintf("JobState=%s Reason=%s Dependency=%s", r.State.Code.Name(), r.State.Reason, or(r.Dependency(), noValue)),
+		fmt.Sprintf("Requeue=%d Restarts=%d BatchFlag=1 Reboot=0 ExitCode=%s", digit(r.Asked.Requeue), state.Restarts(r.Job), r.Exit),
+		fmt.Sprintf("RunTime=%s TimeLimit=%s TimeMin=N/A", state.LongClock(r.Used()), limit(r)),
+		fmt.Sprintf("SubmitTime=%s EligibleTime=%s", when(r.Times.Submit), when(r.Times.Eligible)),
+		fmt.Sprintf("AccrueTime=%s", when(r.Times.Eligible)),
+		fmt.Sprintf("StartTime=%s EndTime=%s Deadline=N/A", when(start), when(end)),
+		fmt.Sprintf("SuspendTime=%s SecsPreSuspend=0 LastSchedEval=N/A", suspended(r, style)),
+		fmt.Sprintf("Partition=%s AllocNode:Sid=%s:N/A", r.Partition(), or(r.Asked.SubmitHost, "N/A")),
+		fmt.Sprintf("ReqNodeList=%s ExcNodeList=%s", or(r.Asked.Nodes, noValue), or(r.Asked.Exclude, noValue)),
+		fmt.Sprintf("NodeList=%s", or(r.NodeList(), noValue)),
+	}
+	if nodes := r.Nodes(); len(nodes) > 0 {
+		lines = append(lines, "BatchHost="+headNode(r))
+	}
+	lines = append(lines,
+		fmt.Sprintf("NumNodes=%d NumCPUs=%d NumTasks=%d CPUs/Task=%d ReqB:S:C:T=0:0:*:*", r.NumNodes(), total.CPUs, r.Tasks(), max(r.Asked.CPUsPerTask, 1)),
+		"ReqTRES="+r.TRES(), "AllocTRES="+allocated(r),
+		fmt.Sprintf("Socks/Node=* NtasksPerN:B:S:C=%d:0:*:* CoreSpec=*", r.Asked.TasksPerNode),
+		memory(r, per),
+		fmt.Sprintf("Features=%s DelayBoot=00:00:00", or(r.Asked.Features, noValue)),
+		fmt.Sprintf("OverSubscribe=%s Contiguous=0 Licenses=(null) Network=(null)", overSubscribe(r)),
+		"Command="+or(r.Asked.Command, noValue), "WorkDir="+or(r.Asked.WorkDir, noValue))
+	if r.Asked.Comment != "" {
+		lines = append(lines, "Comment="+r.Asked.Comment)
+	}
+	lines = append(lines, "StdErr="+or(or(r.Asked.StdErr, r.Asked.StdOut), noValue), "StdIn="+or(r.Asked.StdIn, "/dev/null"), "StdOut="+or(r.Asked.StdOut, noValue))
+	if gres := r.Gres(); gres != "N/A" {
+		lines = append(lines, "TresPerNode="+gres)
+	}
+	return joined(lines, oneLine)
+}
+
+func title(r *record.Row) string {
+	text := "JobId=" + r.RawID()
+	if r.IsArray() {
+		text += fmt.Sprintf(" ArrayJobId=%s ArrayTaskId=%s", r.Number(), r.Elements)
+		if throttle, err := batch.ArrayLimit(r.Job); err == nil && throttle > 0 {
+			text += " ArrayTaskThrottle=" + strconv.Itoa(int(throttle))
+		}
+	}
+	return text + " JobName=" + r.Name()
+}
+
+func digit(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func limit(r *record.Row) string {
+	if r.Limit() == 0 {
+		return state.Unlimited
+	}
+	return state.LongClock(r.Limit())
+}
+
+func suspended(r *record.Row, style clock.Style) string {
+	if r.State.Code == state.Suspended {
+		return at(r.Times.End, r.Now, style)
+	}
+	return "None"
+}
+
+func headNode(r *record.Row) string {
+	for _, pod := range r.Mine {
+		if pod.Spec.NodeName != "" {
+			return pod.Spec.NodeName
+		}
+	}
+	return "N/A"
+}
+
+func allocated(r *record.Row) string {
+	if r.Times.Start.IsZero() {
+		return noValue
+	}
+	return r.TRES()
+}
+
+func memory(r *record.Row, per record.Ask) string {
+	name, amount := "MinMemoryNode", record.Memory(per.Memory)
+	if r.Asked.MemPerCPU > 0 {
+		name, amount = "MinMemoryCPU", record.Memory(r.Asked.MemPerCPU<<20)
+	}
+	return fmt.Sprintf("MinCPUsNode=%d %s=%s MinTmpDiskNode=0", per.CPUs, name, amount)
+}
+
+func overSubscribe(r *record.Row) string {
+	if r.Asked.Exclusive {
+		return "NO"
+	}
+	return "OK"
+}
+
+// nodeStates are the states as scontrol writes them.
+var nodeStates = map[string]string{
+	"idle": "IDLE", "mix": "MIXED", "alloc": "ALLOCATED", "drng": "MIXED+DRAIN", "drain": "IDLE+DRAIN", "maint": "IDLE+MAINTENANCE", "down*": "DOWN*", "unk": "UNKNOWN",
+}
+
+// Node describes a node; partitions are the names of those that it is in.
+func Node(n *sinfo.Node, partitions []string, now time.Time, style clock.Style, oneLine bool) string {
+	used, all := n.CPUs()
+	info := n.Node.Status.NodeInfo
+	mega := func(bytes int64) int64 { return bytes >> 20 }
+	lines := []string{
+		fmt.Sprintf("NodeName=%s Arch=%s CoresPerSocket=%d", n.Name, or(info.Architecture, "N/A"), all),
+		fmt.Sprintf("CPUAlloc=%d CPUEfctv=%d CPUTot=%d CPULoad=N/A", used, all, all),
+		fmt.Sprintf("Gres=%s", or(n.Gres(), noValue)),
+		fmt.Sprintf("NodeAddr=%s NodeHostName=%s Version=%s", address(n), n.Name, or(info.KubeletVersion, "N/A")),
+		fmt.Sprintf("OS=%s", or(strings.TrimSpace(info.OSImage+" "+info.KernelVersion), "N/A")),
+		fmt.Sprintf("RealMemory=%d AllocMem=%d FreeMem=%d Sockets=1 Boards=1", mega(n.Has.MemoryBytes), mega(n.Used.MemoryBytes), mega(n.Has.MemoryBytes-n.Used.MemoryBytes)),
+		fmt.Sprintf("State=%s ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A", nodeStates[n.State]),
+		fmt.Sprintf("Partitions=%s", strings.Join(partitions, ",")),
+		fmt.Sprintf("BootTime=%s", at(n.CreationTimestamp.Time, now, style)),
+		"CfgTRES=" + sinfo.TRES(n.Has),
+		"AllocTRES=" + sinfo.TRES(n.Used),
+	}
+	if n.Reason != "" {
+		lines = append(lines, "Reason="+n.Reason)
+	}
+	return joined(lines, oneLine)
+}
+
+func address(n *sinfo.Node) string {
+	for _, a := range n.Node.Status.Addresses {
+		if a.Type == "InternalIP" {
+			return a.Address
+		}
+	}
+	return n.Name
+}
+
+// partitionStates are the states of partitions as scontrol writes them.
+var partitionStates = map[string]string{"up": "UP", "drain": "DRAIN", "inact": "INACTIVE", "down": "DOWN"}
+
+// Partition describes a partition.
+func Partition(p *sinfo.Partition, nodes string, oneLine bool) string {
+	cpus, has := 0, sinfo.Sum(p.Nodes)
+	for _, n := range p.Nodes {
+		_, all := n.CPUs()
+		cpus += all
+	}
+	standard := "NO"
+	if p.Default {
+		standard = "YES"
+	}
+	longest := "UNLIMITED"
+	if p.MaxTime != "infinite" {
+		longest = p.MaxTime
+	}
+	shortest := "NONE"
+	if p.DefaultTime != "n/a" {
+		shortest = p.DefaultTime
+	}
+	return joined([]string{
+		"PartitionName=" + p.Name,
+		"AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL",
+		fmt.Sprintf("AllocNodes=ALL Default=%s QoS=N/A", standard),
+		fmt.Sprintf("DefaultTime=%s DisableRootJobs=NO ExclusiveUser=NO GraceTime=0 Hidden=NO", shortest),
+		fmt.Sprintf("MaxNodes=UNLIMITED MaxTime=%s MinNodes=0 LLN=NO MaxCPUsPerNode=UNLIMITED", longest),
+		"Nodes=" + or(nodes, noValue),
+		fmt.Sprintf("PriorityJobFactor=%d PriorityTier=%d RootOnly=NO ReqResv=NO OverSubscribe=NO", p.Queue.Spec.Weight, p.Queue.Spec.Priority),
+		"OverTimeLimit=NONE PreemptMode=REQUEUE",
+		fmt.Sprintf("State=%s TotalCPUs=%d TotalNodes=%d SelectTypeParameters=NONE", partitionStates[p.Avail], cpus, len(p.Nodes)),
+		"JobDefaults=(null)",
+		"DefMemPerNode=UNLIMITED MaxMemPerNode=UNLIMITED",
+		"TRES=" + or(sinfo.TRES(has), noValue),
+	}, oneLine)
+}

@@ -1,0 +1,64 @@
+// Package sprio is what sprio prints: what the order of waiting jobs follows from.
+//
+//	In:   rows of waiting jobs
+//	Out:  columns
+//
+// Slurm adds weighted factors up to one number. Here a queue's turn comes by its share, and within a queue jobs go by priority and then by what the
+// policies say; so these are shown, and the place in the queue that follows from them.
+package sprio
+
+import (
+	"strconv"
+
+	"github.com/vc-batch/vc/internal/slurm/layout"
+	"github.com/vc-batch/vc/internal/slurm/record"
+)
+
+// The formats that sprio has when it is told none.
+const (
+	Default = "%.15i %9r %.10Y %.10F %.10O"
+	Verbose = "%.15i %9r %.8u %.10o %.10Y %.10F %.10W %.10O"
+)
+
+// Fields are all columns.
+func Fields() []layout.Field[*record.Row] {
+	type row = *record.Row
+	column := func(letter byte, title string, value func(row) string) layout.Field[row] {
+		return layout.New(letter, "", title, 0, value)
+	}
+	return []layout.Field[row]{
+		column('i', "JOBID", func(r row) string { return r.ID(0) }),
+		column('r', "PARTITION", func(r row) string { return r.Partition() }),
+		column('u', "USER", func(r row) string { return r.User() }),
+		column('o', "ACCOUNT", func(r row) string { return r.Account() }),
+		column('n', "QOS_NAME", func(r row) string { return r.QOS() }),
+		column('c', "CLUSTER", func(r row) string { return r.Cluster }),
+		column('Y', "PRIORITY", func(r row) string { return strconv.FormatInt(r.Priority, 10) }),
+		column('Q', "QOS", func(r row) string { return strconv.FormatInt(r.Priority, 10) }),
+		column('F', "FAIRSHARE", func(r row) string { return share(r) }),
+		column('W', "WEIGHT", func(r row) string { return weight(r) }),
+		column('O', "PLACE", func(r row) string { return place(r) }),
+	}
+}
+
+// share is how much of what its queue deserves this uses, in percent: the lowest has the next turn.
+func share(r *record.Row) string {
+	if r.Queue == nil {
+		return "N/A"
+	}
+	return strconv.Itoa(int(r.Queue.Status.Share)) + "%"
+}
+
+func weight(r *record.Row) string {
+	if r.Queue == nil {
+		return "N/A"
+	}
+	return strconv.Itoa(int(r.Queue.Spec.Weight))
+}
+
+func place(r *record.Row) string {
+	if n := r.Place(); n > 0 {
+		return strconv.Itoa(n)
+	}
+	return "N/A"
+}
