@@ -148,3 +148,32 @@ func TestAnErrorIsSaidUntilAKeyIsPressed(t *testing.T) {
 		t.Errorf("the frame still tells:\n%s", text)
 	}
 }
+
+func TestTheThemeFollowsTheTerminalUnlessItWasChosen(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		theme  string
+		colors theme.Colors
+		want   string
+	}{
+		"auto on white is light":              {"auto", theme.TrueColor, "light"},
+		"dark stays dark on white":            {"dark", theme.TrueColor, "dark"},
+		"without colours everything is mono":  {"auto", theme.NoColor, "mono"},
+		"what the terminal says adds nothing": {"high-contrast", theme.NoColor, "mono"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := settings()
+			s.Theme, s.Colors = tc.theme, tc.colors
+			app, err := New(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			app.SetColors(theme.Colors256)
+			app.SetBackground(false)
+			if got := app.Context().Theme.Name; got != tc.want {
+				t.Errorf("the theme is %s, want %s", got, tc.want)
+			}
+		})
+	}
+}

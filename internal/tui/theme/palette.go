@@ -81,19 +81,23 @@ var palettes = map[string]palette{
 	"colorblind":    colorblindPalette(),
 }
 
+// ink is what a theme is made of besides the colours of states: exact, and of the sixteen.
+type ink struct{ dim, title, key, border, head, mark look }
+
+func (i ink) palette() palette {
+	bold := func(l look) look { l.bold = true; return l }
+	return palette{
+		Dim: i.dim, Title: bold(i.title), Tab: bold(i.key), Key: i.key, Border: i.border, Head: bold(i.head), Cursor: {reverse: true}, Mark: bold(i.mark),
+	}
+}
+
 // darkPalette is Okabe and Ito's set; blue has a second, lighter value of the same
 // set for lines and keys.
 func darkPalette() palette {
-	p := palette{
-		Dim:    {hex: "#8a8a8a", few: gray},
-		Title:  {hex: "#e4e4e4", few: white, bold: true},
-		Tab:    {hex: "#56B4E9", few: brightCy, bold: true},
-		Key:    {hex: "#56B4E9", few: brightCy},
-		Border: {hex: "#6c6c6c", few: gray},
-		Head:   {hex: "#bcbcbc", few: white, bold: true},
-		Cursor: {reverse: true},
-		Mark:   {hex: "#F0E442", few: brightYl, bold: true},
-	}
+	p := ink{
+		dim: look{hex: "#8a8a8a", few: gray}, title: look{hex: "#e4e4e4", few: white}, key: look{hex: "#56B4E9", few: brightCy},
+		border: look{hex: "#6c6c6c", few: gray}, head: look{hex: "#bcbcbc", few: white}, mark: look{hex: "#F0E442", few: brightYl},
+	}.palette()
 	p.states("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#F0E442")
 	p.fewStates(brightBl, yellow, green, red, brightMg, brightYl)
 	p.heat("#585858", "#0072B2", "#56B4E9", "#E69F00", "#D55E00")
@@ -103,16 +107,10 @@ func darkPalette() palette {
 
 // lightPalette is the same hues, dark enough to read on white (contrast 4.5 and more).
 func lightPalette() palette {
-	p := palette{
-		Dim:    {hex: "#6c6c6c", few: gray},
-		Title:  {hex: "#1c1c1c", few: black, bold: true},
-		Tab:    {hex: "#005A8E", few: blue, bold: true},
-		Key:    {hex: "#005A8E", few: blue},
-		Border: {hex: "#767676", few: gray},
-		Head:   {hex: "#3a3a3a", few: black, bold: true},
-		Cursor: {reverse: true},
-		Mark:   {hex: "#7A6A00", few: magenta, bold: true},
-	}
+	p := ink{
+		dim: look{hex: "#6c6c6c", few: gray}, title: look{hex: "#1c1c1c", few: black}, key: look{hex: "#005A8E", few: blue},
+		border: look{hex: "#767676", few: gray}, head: look{hex: "#3a3a3a", few: black}, mark: look{hex: "#7A6A00", few: magenta},
+	}.palette()
 	p.states("#005A8E", "#8A5F00", "#00674B", "#A84300", "#9A3F72", "#6B5F00")
 	p.fewStates(blue, magenta, green, red, cyan, black)
 	p.heat("#8a8a8a", "#005A8E", "#0072B2", "#8A5F00", "#A84300")
