@@ -106,6 +106,7 @@ func (f *Forest) Lent(name string) []Loan {
 // Branches are the signs that a tree is drawn with.
 type Branches struct{ Fork, Last, Down, None string }
 
+// BranchesFor are lines, or ASCII where there are none.
 func BranchesFor(fancy bool) Branches {
 	if fancy {
 		return Branches{Fork: "├─ ", Last: "└─ ", Down: "│  ", None: "   "}

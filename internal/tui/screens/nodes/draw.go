@@ -82,10 +82,7 @@ func (n *Nodes) empty(ctx *screen.Context) string {
 			return "nodes are loading ..."
 		}
 	}
-	if ctx.Snap.Connection.Link == "loading" {
-		return "nodes are loading ..."
-	}
-	return "the cluster has no nodes"
+	return ctx.Nothing("the cluster has no nodes")
 }
 
 func (n *Nodes) drawPods(ctx *screen.Context, c canvas.Canvas) {

@@ -130,7 +130,6 @@ func (n *Nodes) drawHeat(ctx *screen.Context, c canvas.Canvas) {
 	facts := min(heatFacts, c.H/3)
 	upper, lower := c.Cut(c.H - facts)
 	h.drawn = upper
-	n.fillHeat()
 	if len(n.shown) == 0 {
 		upper.Fit(2, 1, upper.W-2, n.empty(ctx), theme.Dim)
 		return

@@ -90,6 +90,9 @@ func (n *Nodes) nextGroup(ctx *screen.Context) []screen.Effect {
 		at = slices.Index(offered, n.heatBy())
 	}
 	n.by = offered[(at+1)%len(offered)]
+	if n.heat != nil {
+		n.fillHeat()
+	}
 	if n.by == noderow.Flat {
 		n.table.Group(nil, nil)
 		return nil

@@ -73,10 +73,7 @@ func (q *Queues) empty(ctx *screen.Context) string {
 	if len(q.all) > 0 {
 		return "no queue matches " + q.text + "   (esc clears)"
 	}
-	if ctx.Snap.Connection.Link == "loading" {
-		return "queues are loading ..."
-	}
-	return "no queues: " + ctx.Program + " queue create makes one"
+	return ctx.Nothing("no queues: " + ctx.Program + " queue create makes one")
 }
 
 func (q *Queues) drawBoxes(ctx *screen.Context, c canvas.Canvas) {
