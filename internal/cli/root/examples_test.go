@@ -11,10 +11,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
@@ -38,6 +41,12 @@ var endsWith = map[string]int{
 	"job logs train --previous":                   1, // it was not restarted
 	"job logs hello -f":                           1, // the line before it, which makes it, was run elsewhere
 	"job logs nightly-again -f":                   1, // the same
+	"slurm install --dir ~/bin":                   1, // there is no shell that knows ~
+	"slurm uninstall --dir ~/bin":                 1, // the same
+	"slurm uninstall --dir . --dry-run":           1, // there are none
+	"slurm scancel -s USR1 -b 42":                 1, // nothing of it runs
+	"slurm scontrol hold 42":                      1, // it has started
+	"slurm srun --jobid=42 --overlap --pty bash":  1, // nothing of it runs
 }
 
 // goesOnCode is that of an example that is interrupted by the test.
@@ -125,13 +134,42 @@ func (e *exampleRun) run() {
 	if len(e.words) > 2 && verb == "run" {
 		server.Remove(golden.NewJob(e.words[2], "default", "", 0))
 	}
+	if noun == "slurm" {
+		e.slurm(server)
+	}
 	code, out := e.end(server)
 	want := endsWith[strings.Join(e.words, " ")]
-	follows := verb == "wait" || verb == "logs" && slices.Contains(e.words, "-f") ||
+	follows := verb == "wait" || noun == "slurm" && (verb == "srun" || verb == "salloc") || verb == "logs" && slices.Contains(e.words, "-f") ||
 		slices.ContainsFunc(e.words, func(word string) bool { return slices.Contains(goesOn, word) })
 	if code != want && !(follows && code == goesOnCode) {
 		t.Errorf("vcctl %s ends with %d, want %d:\n%s", strings.Join(e.words, " "), code, want, out)
 	}
+}
+
+// slurm writes the script that examples of Slurm's commands name, and gives jobs their numbers, as the controller does.
+func (e *exampleRun) slurm(server *clitest.Server) {
+	if err := os.WriteFile("run.sh", []byte("#!/bin/sh\n#SBATCH -o /dev/null\nhostname\n"), 0o600); err != nil {
+		e.t.Fatal(err)
+	}
+	server.Set(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "slurm-profile", Namespace: "nlp"}, Data: map[string]string{"profile.yaml": "defaultImage: busybox"}})
+	for id, elements := range map[string]string{"41": "", "42": "0-15"} {
+		job := golden.NewJob("numbered-"+id, "default", "Running", time.Hour)
+		job.Labels = map[string]string{keys.JobID: id}
+		if elements != "" {
+			job.Annotations = map[string]string{keys.Array: elements}
+			job.Spec.Tasks[0].Replicas = 16
+		}
+		server.Set(job)
+	}
+	server.OnCreate("Job", func(job map[string]any) {
+		metadata := job["metadata"].(map[string]any)
+		labels, _ := metadata["labels"].(map[string]any)
+		if labels == nil {
+			labels = map[string]any{}
+			metadata["labels"] = labels
+		}
+		labels[keys.JobID] = "1"
+	})
 }
 
 // noun and verb are the first two words that are no flags of the root.

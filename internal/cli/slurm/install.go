@@ -39,8 +39,8 @@ func newInstall(f *cli.Factory) *cobra.Command {
 			# For yourself
 			vcctl slurm install --dir ~/bin
 
-			# For everybody on this machine
-			vcctl slurm install --dir /usr/local/bin`),
+			# What would be made
+			vcctl slurm install --dir . --dry-run`),
 	})
 }
 
@@ -55,8 +55,8 @@ func newUninstall(f *cli.Factory) *cobra.Command {
 			# Where they were made
 			vcctl slurm uninstall --dir ~/bin
 
-			# For everybody on this machine
-			vcctl slurm uninstall --dir /usr/local/bin`),
+			# What would go
+			vcctl slurm uninstall --dir . --dry-run`),
 	})
 }
 
@@ -77,7 +77,9 @@ func newLinks(f *cli.Factory, run func(*linkOptions, context.Context) error, cmd
 		return run(o, cmd.Context())
 	}
 	cmd.Flags().StringVar(&o.dir, "dir", "", "Directory of the links; it should be on PATH")
-	_ = cmd.MarkFlagDirname("dir")
+	_ = cmd.RegisterFlagCompletionFunc("dir", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	})
 	o.dryRun.AddFlag(cmd)
 	o.confirm.AddFlag(cmd)
 	return cmd

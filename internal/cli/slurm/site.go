@@ -12,6 +12,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
@@ -67,7 +68,7 @@ func readProfile(ctx context.Context, cl client.Client, namespace string) (*prof
 		found := &corev1.ConfigMap{}
 		err := cl.Get(ctx, client.ObjectKey{Namespace: where, Name: profile.Name}, found)
 		switch {
-		case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+		case apierrors.IsNotFound(err), apierrors.IsForbidden(err) && where != namespace:
 			continue
 		case err != nil:
 			return nil, err
@@ -84,13 +85,16 @@ func readProfile(ctx context.Context, cl client.Client, namespace string) (*prof
 // queuesOf are the queues; nil when they cannot be read: then the server judges.
 func queuesOf(ctx context.Context, cl client.Client) []translate.Queue {
 	list := &schedulingv1beta1.QueueList{}
-	if cl.List(ctx, list) != nil {
+	queues := []translate.Queue{}
+	err := cli.Pages(ctx, cl, list, func() error {
+		for i := range list.Items {
+			q := &list.Items[i]
+			queues = append(queues, translate.Queue{Name: q.Name, Open: q.Status.State == schedulingv1beta1.QueueStateOpen || q.Status.State == ""})
+		}
 		return nil
-	}
-	queues := make([]translate.Queue, 0, len(list.Items))
-	for i := range list.Items {
-		q := &list.Items[i]
-		queues = append(queues, translate.Queue{Name: q.Name, Open: q.Status.State == schedulingv1beta1.QueueStateOpen || q.Status.State == ""})
+	})
+	if err != nil {
+		return nil
 	}
 	return queues
 }
@@ -98,12 +102,15 @@ func queuesOf(ctx context.Context, cl client.Client) []translate.Queue {
 // classesOf are the names of the priority classes; nil when they cannot be read.
 func classesOf(ctx context.Context, cl client.Client) []string {
 	list := &schedulingv1.PriorityClassList{}
-	if cl.List(ctx, list) != nil {
+	names := []string{}
+	err := cli.Pages(ctx, cl, list, func() error {
+		for i := range list.Items {
+			names = append(names, list.Items[i].Name)
+		}
 		return nil
-	}
-	names := make([]string, 0, len(list.Items))
-	for i := range list.Items {
-		names = append(names, list.Items[i].Name)
+	})
+	if err != nil {
+		return nil
 	}
 	slices.Sort(names)
 	return names
@@ -112,20 +119,19 @@ func classesOf(ctx context.Context, cl client.Client) []string {
 // nodes looks at the nodes: how large the largest is, and whether they run the machine's own programs.
 func (s *site) nodes(ctx context.Context, cl client.Client) {
 	list := &corev1.NodeList{}
-	if cl.List(ctx, list) != nil || len(list.Items) == 0 {
-		return
-	}
-	s.facts.Helper = true
-	for i := range list.Items {
-		node := &list.Items[i]
-		if node.Labels[keys.NodeKind] == "" {
-			s.facts.Helper = false
+	nodes, plain := 0, 0
+	err := cli.Pages(ctx, cl, list, func() error {
+		for i := range list.Items {
+			node := &list.Items[i]
+			nodes++
+			if node.Labels[keys.NodeKind] != "" {
+				plain++
+			}
+			if !node.Spec.Unschedulable && (s.facts.Largest == nil || node.Status.Allocatable.Cpu().Cmp(*s.facts.Largest.Cpu()) > 0) {
+				s.facts.Largest = node.Status.Allocatable
+			}
 		}
-		if node.Spec.Unschedulable {
-			continue
-		}
-		if s.facts.Largest == nil || node.Status.Allocatable.Cpu().Cmp(*s.facts.Largest.Cpu()) > 0 {
-			s.facts.Largest = node.Status.Allocatable
-		}
-	}
+		return nil
+	})
+	s.facts.Helper = err == nil && nodes > 0 && nodes == plain
 }

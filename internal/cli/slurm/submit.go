@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -9,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/translate"
@@ -34,7 +36,11 @@ func (c *call) submit(ctx context.Context, r *translate.Result) (*batchv1alpha1.
 		with = append(with, r.Secret)
 	}
 	for _, object := range with {
-		if err := cl.Create(ctx, object); err != nil {
+		plain, err := cli.Untyped(object)
+		if err == nil {
+			err = cl.Create(ctx, plain)
+		}
+		if err != nil {
 			c.takeBack(ctx, cl, r.Job)
 			return nil, c.failed(err)
 		}
@@ -54,6 +60,10 @@ func (c *call) takeBack(ctx context.Context, cl client.Client, job *batchv1alpha
 // failed is an error of the API server in Slurm's form.
 func (c *call) failed(err error) error {
 	human := cli.Humanize(err, c.f.Where())
+	if at := "metadata.annotations[" + keys.Dependency + "]: "; strings.Contains(human.What, at) {
+		_, why, _ := strings.Cut(human.What, at)
+		human.What, human.Hint = "Job dependency problem", why
+	}
 	code := fault.CodeError
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		code = human.Code

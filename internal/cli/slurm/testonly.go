@@ -19,7 +19,7 @@ import (
 // planPatience is how long to wait for the scheduler's answer.
 const planPatience = 30 * time.Second
 
-// testOnly asks the scheduler when the job would start, and submits nothing.
+// testOnly asks the scheduler when the job would start, and submits nothing: a number it has not, so that it is job 0.
 func (c *call) testOnly(ctx context.Context, s *submission, r *translate.Result) error {
 	raw, err := json.Marshal(r.Job)
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *call) testOnly(ctx context.Context, s *submission, r *translate.Result)
 	}
 	when, known := startOf(p, a)
 	if !known {
-		fmt.Fprintf(c.f.Streams.Err, "%s: Job would wait: %s\n", c.table.Program, whyUnknown(a))
+		fmt.Fprintf(c.f.Streams.Err, "%s: Job 0 would wait: %s\n", c.table.Program, whyUnknown(a))
 		return nil
 	}
 	cpus := int64(s.request.CPUsPerTask)
@@ -46,7 +46,7 @@ func (c *call) testOnly(ctx context.Context, s *submission, r *translate.Result)
 		cpus = list.Cpu().Value()
 	}
 	pods := int64(max(a.MinMember, a.Pods))
-	fmt.Fprintf(c.f.Streams.Err, "%s: Job to start at %s using %d processors%s in partition %s\n", c.table.Program, when.In(c.f.Now().Location()).Format("2006-01-02T15:04:05"), cpus*pods, onNodes(a), r.Spec.Partition)
+	fmt.Fprintf(c.f.Streams.Err, "%s: Job 0 to start at %s using %d processors%s in partition %s\n", c.table.Program, when.In(c.f.Now().Location()).Format("2006-01-02T15:04:05"), cpus*pods, onNodes(a), r.Spec.Partition)
 	if names := victims(a); names != "" {
 		fmt.Fprintf(c.f.Streams.Err, "%s:   Preempts: %s\n", c.table.Program, names)
 	}

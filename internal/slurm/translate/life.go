@@ -96,7 +96,11 @@ func (b *builder) priority() {
 			known = append(known, name)
 		}
 		slices.Sort(known)
-		b.fail(fault.Errorf("known: "+join(slices.Compact(known)), "Batch job submission failed: Invalid qos specification"))
+		hint := "the cluster has no priority classes, and the site's profile names none"
+		if len(known) > 0 {
+			hint = "known: " + join(slices.Compact(known))
+		}
+		b.fail(fault.Errorf(hint, "Batch job submission failed: Invalid qos specification"))
 	}
 	b.job.Spec.PriorityClassName = class
 	b.spec.QOS, b.asked.QOS = b.r.QOS, b.r.QOS

@@ -1,0 +1,385 @@
+package translate
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/yaml"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/slurm/directive"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/profile"
+	"github.com/vc-batch/vc/internal/slurm/request"
+)
+
+// go test ./internal/slurm/translate -rewrite writes the golden anew.
+var rewrite = flag.Bool("rewrite", false, "write the goldens anew")
+
+const site = `
+defaultImage: base:1
+volumes:
+- {name: home, mountPath: /home, hostPath: {path: /home}}
+- {name: data, mountPath: /data, paths: [/lustre/data], readOnly: true, hostPath: {path: /srv/data}}
+partitions:
+  gpu: {queue: research, maxTime: 1-0, maxNodes: 8}
+  short: {queue: nlp, defaultTime: "30"}
+qos: {high: urgent}
+accounts: {a1: {}, a2: {queue: nlp, namespace: team2}}
+gres:
+  gpu:
+    resource: nvidia.com/gpu
+    types: {a100: {nvidia.com/gpu.product: "A100-40,A100-80"}}
+features: {nvlink: {nvlink: "true"}, ib: {net: infiniband}}
+licenses: {matlab: example.com/matlab}
+`
+
+var moment = time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC)
+
+// try translates a line of options as sbatch would.
+func try(t *testing.T, line string, change ...func(*Input)) (*Result, error) {
+	t.Helper()
+	p, err := profile.Parse([]byte(site))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := Input{Profile: p, Title: "run.sh", Script: []byte("#!/bin/sh\n"), Suffix: "x7k2p", Key: "ab12", Namespace: "nlp", Cluster: "prod", User: "mei", Dir: "/home/mei/p", Host: "login1",
+		Line: "sbatch " + line, Environ: []string{"PATH=/bin", "LANG=C", "EPOCHS=3", "SLURM_X=1"},
+		Facts: Facts{Queues: []Queue{{"default", true}, {"research", true}, {"nlp", true}, {"old", false}, {"root", true}}, Classes: []string{"normal", "urgent"},
+			Largest: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("16"), corev1.ResourceMemory: resource.MustParse("64Gi")}}}
+	for _, c := range change {
+		c(&in)
+	}
+	words, err := directive.Read([]byte("#!/bin/sh\n#SBATCH " + line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := directive.Texts(words.Components[0])
+	parsed, err := request.Table(request.Sbatch, "").Parse(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _, err := request.Build(request.Input{Command: request.Sbatch, Line: parsed, Now: moment, Ignore: request.RefusedNames()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Request, in.Args = r, parsed.Operands
+	return Job(in)
+}
+
+// at finds a value in a Job by a path of its JSON: spec.tasks.0.replicas; | stands for a dot in a key.
+func at(t *testing.T, r *Result, path string) string {
+	t.Helper()
+	object := any(r.Job)
+	if rest, is := strings.CutPrefix(path, "launch."); is {
+		object, path = r.Spec, rest
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var value any
+	if err := json.Unmarshal(text, &value); err != nil {
+		t.Fatal(err)
+	}
+	for word := range strings.SplitSeq(path, ".") {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[strings.ReplaceAll(word, "|", ".")]
+		case []any:
+			i := 0
+			if _, err := fmt.Sscan(word, &i); err != nil || i >= len(v) {
+				return ""
+			}
+			value = v[i]
+		default:
+			return ""
+		}
+	}
+	if text, is := value.(string); is {
+		return text
+	}
+	if value == nil {
+		return ""
+	}
+	out, _ := json.Marshal(value)
+	return string(out)
+}
+
+const (
+	head = "spec.tasks.0."
+	pod  = head + "template.spec."
+	main = pod + "containers.0."
+)
+
+// TestWhatEachOptionBecomes: the table of section 3.
+func TestWhatEachOptionBecomes(t *testing.T) {
+	t.Parallel()
+	const anti = pod + "affinity.podAntiAffinity."
+	const nodes = pod + "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms."
+	for line, want := range map[string]map[string]string{
+		"": {"spec.queue": "default", "spec.minAvailable": "1", head + "replicas": "1", head + "name": "head", main + "resources.requests.cpu": "1", main + "resources.limits.cpu": "1", main + "image": "base:1",
+			"metadata.name": "run-sh-x7k2p", "metadata.annotations.vc-batch|dev/job-name": "run.sh", "metadata.annotations.vc-batch|dev/user": "mei", "spec.ttlSecondsAfterFinished": "604800", "spec.maxRetry": "1000",
+			"launch.output": "/home/mei/p/slurm-%j.out", "launch.workDir": "/home/mei/p", "launch.submitHost": "login1", "launch.nodes": "1", "launch.tasksGiven": "", pod + "activeDeadlineSeconds": "",
+			"spec.policies.0.event": "PodEvicted", "spec.policies.0.action": "RestartJob", "spec.plugins.svc": ""},
+		"-J 'My Job! 2'":                       {"metadata.name": "my-job-2-x7k2p", "metadata.annotations.vc-batch|dev/job-name": "My Job! 2", "launch.jobName": "My Job! 2"},
+		"-J 3d":                                {"metadata.name": "job-3d-x7k2p"},
+		"-p gpu":                               {"spec.queue": "research", "launch.partition": "gpu", main + "resources.limits.cpu": "1", "launch.timeLimit": "86400"},
+		"-p nlp":                               {"spec.queue": "nlp"},
+		"-p short":                             {"spec.queue": "nlp", "launch.timeLimit": "1800"},
+		"-A a1":                                {"metadata.labels.vc-batch|dev/account": "a1", "launch.account": "a1", "spec.queue": "default"},
+		"-A a2":                                {"metadata.namespace": "team2", "spec.queue": "nlp"},
+		"-q high":                              {"spec.priorityClassName": "urgent", "launch.qos": "high"},
+		"-q normal":                            {"spec.priorityClassName": "normal"},
+		"-N4":                                  {"spec.minAvailable": "4", head + "replicas": "1", "spec.tasks.1.name": "node", "spec.tasks.1.replicas": "3", anti + "requiredDuringSchedulingIgnoredDuringExecution.0.topologyKey": "kubernetes.io/hostname", "launch.nodes": "4", "spec.plugins.svc": `["--publish-not-ready-addresses=true"]`, pod + "dnsConfig.searches": `["run-sh-x7k2p.nlp.svc.cluster.local"]`},
+		"-N2-4":                                {"spec.minAvailable": "2", "spec.tasks.1.replicas": "3", "spec.tasks.1.minAvailable": "1", "launch.minNodes": "2"},
+		"-N300":                                {"spec.plugins.svc": `["--publish-not-ready-addresses=true","--inject-hosts-env=false"]`},
+		"-n 40":                                {"spec.tasks.1.replicas": "2", main + "resources.requests.cpu": "14", "launch.tasks": "40", "launch.tasksGiven": "true", anti: ""},
+		"-n 8 -c4":                             {"spec.tasks.1.replicas": "1", main + "resources.requests.cpu": "16", "launch.cpusPerTask": "4"},
+		"-n 8 --mem-per-cpu=16G":               {"spec.tasks.1.replicas": "1", main + "resources.requests.memory": "64Gi"},
+		"-n 8 --ntasks-per-node=3":             {"spec.tasks.1.replicas": "2", main + "resources.requests.cpu": "3", "launch.tasksPerNode": "3", "launch.tasks": "8"},
+		"-N2 --ntasks-per-node=8 -c4":          {main + "resources.requests.cpu": "32", "launch.tasks": "16"},
+		"--gpus-per-node=4 --ntasks-per-gpu=2": {main + "resources.requests.cpu": "8", "launch.tasks": "8"},
+		"--gpus-per-node=4 --cpus-per-gpu=6":   {main + "resources.requests.cpu": "24", main + "resources.limits.nvidia|com/gpu": "4", "launch.gpusPerNode": "4", "launch.gpusOnNode": "4"},
+		"--mem=4096":                           {main + "resources.requests.memory": "4Gi", main + "resources.limits.memory": "4Gi", "launch.memPerNode": "4096"},
+		"--mem=4G":                             {main + "resources.requests.memory": "4Gi"},
+		"--mem-per-cpu=2G -c4":                 {main + "resources.requests.memory": "8Gi", "launch.memPerCPU": "2048"},
+		"--mem-per-gpu=8G --gpus=2":            {main + "resources.requests.memory": "16Gi", "launch.memPerGPU": "8192", "launch.gpus": "2"},
+		"--mem=0 --exclusive":                  {main + "resources.requests.memory": ""},
+		"--gres=gpu:a100:8":                    {main + "resources.limits.nvidia|com/gpu": "8", nodes + "0.matchExpressions.0.key": "nvidia.com/gpu.product", nodes + "0.matchExpressions.0.values": `["A100-40","A100-80"]`},
+		"--gres=npu:2,shard:1":                 {main + "resources.limits.huawei|com/Ascend910": "2", main + "resources.limits.volcano|sh/vgpu-number": "1"},
+		"-G 8 -N4":                             {main + "resources.limits.nvidia|com/gpu": "2"},
+		"-G 8 --gpus-per-node=4":               {"spec.tasks.1.replicas": "1", main + "resources.limits.nvidia|com/gpu": "4"},
+		"--gpus-per-task=2 -n4 -N2":            {main + "resources.limits.nvidia|com/gpu": "4"},
+		"--tres-per-task=cpu=3,gres/gpu=1 -n2 -N1": {main + "resources.requests.cpu": "6", main + "resources.limits.nvidia|com/gpu": "2"},
+		"-L matlab:2":                            {main + "resources.limits.example|com/matlab": "2"},
+		"-t 2:00:00":                             {pod + "activeDeadlineSeconds": "7200", "spec.runningEstimate": "2h0m0s", "launch.timeLimit": "7200"},
+		"-t UNLIMITED":                           {pod + "activeDeadlineSeconds": "", "spec.runningEstimate": ""},
+		"-t 90":                                  {pod + "activeDeadlineSeconds": "5400"},
+		"-a 0-15:4%2":                            {"metadata.annotations.vc-batch|dev/array": "0,4,8,12", "metadata.annotations.vc-batch|dev/array-limit": "2", head + "replicas": "4", "spec.minAvailable": "1", "launch.array": `{"count":4,"max":12,"min":0,"step":4}`, "launch.output": "/home/mei/p/slurm-%A_%a.out", "spec.policies": "", head + "policies.1.event": "PodEvicted", head + "policies.1.action": "RestartPod"},
+		"-a 0-3 -N2":                             {head + "replicas": "8", head + "partitionPolicy": `{"minPartitions":1,"partitionSize":2,"totalPartitions":4}`, "spec.minAvailable": "2", "launch.nodes": "2", head + "policies.1.action": "RestartPartition", "spec.tasks.1": ""},
+		"-d afterok:42:43":                       {"metadata.annotations.vc-batch|dev/dependency": "afterok:42:43", "launch.dependency": "afterok:42:43"},
+		"-d singleton --kill-on-invalid-dep=yes": {"metadata.annotations.vc-batch|dev/kill-on-invalid-dependency": "true"},
+		"-b now+1hour":                           {"metadata.annotations.vc-batch|dev/begin": "2026-11-21T15:30:00Z"},
+		"-H":                                     {"metadata.annotations.vc-batch|dev/hold": "user"},
+		"-w n[1-2] -N2":                          {nodes + "0.matchExpressions.0": `{"key":"kubernetes.io/hostname","operator":"In","values":["n1","n2"]}`},
+		"-w n[1-3]":                              {"spec.minAvailable": "3"},
+		"-x n1":                                  {nodes + "0.matchExpressions.0": `{"key":"kubernetes.io/hostname","operator":"NotIn","values":["n1"]}`},
+		"-C nvlink|ib":                           {nodes + "0.matchExpressions.0.key": "nvlink", nodes + "1.matchExpressions.0": `{"key":"net","operator":"In","values":["infiniband"]}`},
+		"-C nvlink&ib -x n1":                     {nodes + "0.matchExpressions.0.key": "kubernetes.io/hostname", nodes + "0.matchExpressions.2.key": "net"},
+		"--prefer=ib":                            {pod + "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.0.preference.matchExpressions.0.key": "net"},
+		"--exclusive":                            {anti + "requiredDuringSchedulingIgnoredDuringExecution.0.labelSelector.matchExpressions": `[{"key":"volcano.sh/job-name","operator":"Exists"}]`, anti + "requiredDuringSchedulingIgnoredDuringExecution.0.namespaceSelector": "{}"},
+		"--exclusive=user":                       {anti + "requiredDuringSchedulingIgnoredDuringExecution.0.labelSelector.matchExpressions.1": `{"key":"vc-batch.dev/user","operator":"NotIn","values":["mei"]}`, head + "template.metadata.labels.vc-batch|dev/user": "mei"},
+		"--switches=1":                           {"spec.networkTopology": `{"highestTierAllowed":1,"mode":"hard"}`},
+		"--switches=1@60":                        {"spec.networkTopology.mode": "soft"},
+		"--switches=2":                           {"spec.networkTopology.mode": "soft"},
+		"--segment=4 -N4":                        {"spec.networkTopology": `{"highestTierAllowed":1,"mode":"hard"}`},
+		"--spread-job -N2":                       {anti + "preferredDuringSchedulingIgnoredDuringExecution.0.weight": "100"},
+		"--tmp=10G":                              {main + "resources.requests.ephemeral-storage": "10Gi"},
+		"--no-requeue":                           {"spec.policies.0.action": "TerminateJob"},
+		"-N2":                                    {"spec.tasks.1.policies.0.event": "PodFailed"},
+		"-k -N2":                                 {"spec.tasks.1.policies": ""},
+		"--signal=B:USR2@30 -t5":                 {"launch.signal": `{"batch":true,"number":12,"seconds":30}`},
+		"-o out/%x-%4j.log -e err.%t --open-mode=append": {"launch.output": "/home/mei/p/out/%x-%4j.log", "launch.error": "/home/mei/p/err.%t", "launch.append": "true"},
+		"-o /dev/null -i /lustre/data/in":                {"launch.output": "/dev/null", "launch.input": "/data/in"},
+		"-o /tmp/x":                                      {"launch.output": ""},
+		"-o /lustre/data/x":                              {"launch.output": ""},
+		"-D /home/other":                                 {"launch.workDir": "/home/other", "launch.output": "/home/other/slurm-%j.out"},
+		"-D sub":                                         {"launch.workDir": "/home/mei/p/sub"},
+		"'--container-image=nvcr.io#nvidia/pytorch:24.01'": {main + "image": "nvcr.io/nvidia/pytorch:24.01"},
+		"--container-image=docker://a/b":                   {main + "image": "a/b"},
+		"--container-workdir=/w":                           {"launch.workDir": "/w"},
+		"--container-mounts=/home/mei/x:/x:ro":             {main + "volumeMounts.2": `{"mountPath":"/x","name":"home","readOnly":true,"subPath":"mei/x"}`},
+		"--comment=hi --wckey=k --extra=e --mail-user=m":   {"metadata.annotations.vc-batch|dev/slurm": `{"comment":"hi","wckey":"k","extra":"e","workDir":"/home/mei/p","stdOut":"/home/mei/p/slurm-%j.out","stdErr":"/home/mei/p/slurm-%j.out","stdIn":"/dev/null","submitHost":"login1","command":"run.sh","submitLine":"sbatch --comment=hi --wckey=k --extra=e --mail-user=m","tasks":1,"cpusPerTask":1,"requeue":true,"mailUser":"m"}`},
+		"--mpi=ssh -N2":                                    {"spec.plugins.ssh": "[]"},
+		"--hint=nomultithread":                             {head + "topologyPolicy": ""},
+	} {
+		r, err := try(t, line)
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		for path, value := range want {
+			if got := at(t, r, path); got != value {
+				t.Errorf("sbatch %s: %s is %q, want %q", line, path, got, value)
+			}
+		}
+	}
+}
+
+func TestWhatCannotBeTranslated(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"-p old2":                      "Batch job submission failed: Invalid partition name specified|open queues: default, nlp, research",
+		"-p gpu -N9":                   "Batch job submission failed: Node count specification invalid|partition gpu has a limit of 8",
+		"-p gpu -t 2-0":                "Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)|the longest is 1-00:00:00",
+		"-A a3":                        "Batch job submission failed: Invalid account or account/partition combination specified|",
+		"-q low":                       "Batch job submission failed: Invalid qos specification|known: high, normal, urgent",
+		"--gpus=7 --nodes=2":           "--gpus=7 cannot be spread evenly over --nodes=2|use --gpus-per-node=4 or --gpus=8",
+		"--gres=fpga:1":                "Batch job submission failed: Invalid generic resource (gres) specification: fpga|known are gpu, npu, shard; the site's profile may name others",
+		"--gres=gpu:h100:1":            "Batch job submission failed: Invalid generic resource (gres) specification: gpu:h100|types of gpu: a100",
+		"--mem=0":                      "--mem=0 asks for all memory of a node, which only a job with --exclusive can have|add --exclusive, or say how much",
+		"--mem-per-gpu=1G":             "--mem-per-gpu is given, and no GPUs are asked for|ask for GPUs with --gpus or --gpus-per-node",
+		"-C fast":                      "Batch job submission failed: Invalid feature specification: fast|features: ib, nvlink",
+		"-w n1 -N2":                    "--nodes=2 is more than --nodelist names (1)|name more nodes, or ask for fewer",
+		"-D /etc":                      "--chdir=/etc is on no volume of the site's profile|volumes cover /home, /lustre/data; --container-workdir is a directory of the image",
+		"-L ansys":                     `--licenses is not supported here (the site's profile knows no licence "ansys")|the profile may map a licence to an extended resource`,
+		"--segment=3 -N4":              "--segment=3: --nodes=4 is no multiple of it|",
+		"--segment=2 -N4":              "--segment=2 is supported here only for all nodes of a job (--nodes=4): smaller groups cannot be told from each other|leave it away, or use --switches",
+		"-o x%a":                       `Invalid --output specification|"x%a": %a stands for an element, and the job is no array`,
+		"-i /etc/passwd":               "--input=/etc/passwd is on no volume of the site's profile|volumes cover /home, /lustre/data",
+		"-d expand:42":                 `Batch job submission failed: Job dependency problem|"expand" is no type of dependency; there are after, afterany, afterok, afternotok, aftercorr and singleton`,
+		"--container-image=/x.sqsh":    "--container-image=/x.sqsh: squashfs files cannot be run here|push it to a registry, and name it as registry/name:tag",
+		"--container-mounts=/etc:/etc": "--container-mounts: /etc is on no volume of the site's profile|volumes cover /home, /lustre/data",
+		"--container-mounts=x":         "Invalid --container-mounts specification|write SOURCE:TARGET or SOURCE:TARGET:ro with absolute paths, and commas between",
+	} {
+		_, err := try(t, line)
+		if err == nil {
+			t.Errorf("sbatch %s is no mistake", line)
+			continue
+		}
+		f := fault.Of(err)
+		if got := f.What + "|" + f.Hint; got != want {
+			t.Errorf("sbatch %s:\n got %s\nwant %s", line, got, want)
+		}
+	}
+	_, err := try(t, "", func(in *Input) { in.Profile = &profile.Profile{} })
+	if want := "no image: give --container-image, SBATCH_CONTAINER_IMAGE, or set defaultImage in ConfigMap slurm-profile"; err == nil || err.Error() != want {
+		t.Errorf("without an image: %v", err)
+	}
+}
+
+func TestExport(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"":                          "",
+		"--export=NONE":             "",
+		"--export=NIL":              "",
+		"--export=ALL":              "LANG=C EPOCHS=3",
+		"--export=EPOCHS":           "EPOCHS=3",
+		"--export=EPOCHS,A=1,B=x":   "EPOCHS=3 A=1 B=x",
+		"--export=ALL,EPOCHS=5":     "LANG=C EPOCHS=5",
+		"--export=PATH":             "PATH=/bin",
+		"--export=NONE,A=1":         "A=1",
+		`"--export=A='x,y',EPOCHS"`: "A=x,y EPOCHS=3",
+	} {
+		r, err := try(t, line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		if r.Secret != nil {
+			got = launch.SplitEnvironment(r.Secret.Data[launch.EnvironmentKey])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s exports %q, want %q", line, got, want)
+		}
+	}
+	r, err := try(t, "--export=NOSUCH")
+	if err != nil || !slices.Contains(r.Warnings, "--export: there is no variable NOSUCH") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := try(t, "--export=ALL", func(in *Input) { in.Environ = []string{"X=" + strings.Repeat("x", 200_000)} }); err == nil || !strings.Contains(err.Error(), "more than 131072") {
+		t.Errorf("a large environment: %v", err)
+	}
+}
+
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"-o /tmp/x":        "no shared volume covers /tmp; output is in the pod log",
+		"-n 40 -v":         "--ntasks=40: the largest node has room for 16, so 3 nodes",
+		"--signal=USR1@90": "--signal=USR1@90 is sent before the time is over, and there is no --time",
+	} {
+		r, err := try(t, line)
+		if err != nil || !slices.Contains(r.Notes, want) {
+			t.Errorf("%s: %v, %v; want %q", line, r, err, want)
+		}
+	}
+}
+
+// TestKjobsMistakesInTranslating: see also the request's.
+func TestKjobsMistakesInTranslating(t *testing.T) {
+	t.Parallel()
+	r, err := try(t, "--mem=4096 -N2 -a 0-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := r.Job.Spec.Tasks[0].Template.Spec.Containers[0].Resources.Requests[corev1.ResourceMemory]
+	if memory.Value() != 4096<<20 {
+		t.Errorf("--mem=4096 is %s", memory.String())
+	}
+	if r.Job.Spec.Tasks[0].Replicas != 4 {
+		t.Errorf("an array of two with two nodes has %d pods", r.Job.Spec.Tasks[0].Replicas)
+	}
+	r, err = try(t, "", func(in *Input) {
+		in.Script = []byte("#!/bin/sh\nsqueue\nsrun scontrol show hostnames\nscancel $SLURM_JOB_ID\n")
+	})
+	if err != nil || !strings.Contains(r.ConfigMap.Data[launch.ScriptKey], "srun scontrol") {
+		t.Errorf("Slurm's commands in a script: %v", err)
+	}
+	r, err = try(t, "-N4")
+	if err != nil || r.Job.Spec.Tasks[0].Replicas != 1 {
+		t.Errorf("the script would run more than once: %v", err)
+	}
+	if r.Job.Labels["vc-batch.dev/job-id"] != "" {
+		t.Errorf("the translator gives numbers")
+	}
+}
+
+// Every job that is made passes the rules that admission has for jobs, whatever is asked for.
+func TestWhatIsMadeIsAllowed(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"", "-N4 --ntasks-per-node=8 -c4 --gres=gpu:a100:8 --mem=200G -t 2:00:00", "-a 0-99%10", "-a 0-3 -N2", "-N2-4 -k", "--exclusive=user --spread-job -N2", "-d afterany:1 -b now+1hour -H", "--switches=1 -N2", "--mpi=ssh -N2", "-a 1-9:2 --no-requeue"} {
+		r, err := try(t, line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := r.Job.DeepCopy()
+		batchv1alpha1.DefaultJob(job, "volcano")
+		if problems := batchv1alpha1.ValidateJob(job, nil); len(problems) > 0 {
+			t.Errorf("sbatch %s: %v", line, problems)
+		}
+	}
+}
+
+// TestTheSkeleton holds the example of section 3 whole.
+func TestTheSkeleton(t *testing.T) {
+	t.Parallel()
+	r, err := try(t, "-N4 --ntasks-per-node=8 -c4 --gres=gpu:a100:8 --mem=200G -t 2:00:00 -p nlp run.sh a b", func(in *Input) { in.Title = "run.sh" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, object := range []any{r.Job, r.ConfigMap, r.Secret, r.Made} {
+		one, err := yaml.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.WriteString("---\n" + string(one))
+	}
+	const file = "testdata/skeleton.yaml"
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), text.String()); diff != "" {
+		t.Error(diff)
+	}
+}
