@@ -20,9 +20,7 @@ const nameWidth = 10
 func WriteExplanation(out io.Writer, e *schedulingv1beta1.Explanation, program string, style render.Style, width int) {
 	var facts []Fact
 	if e.Queue != nil {
-		for _, f := range queueFacts(e.Queue) {
-			facts = append(facts, f)
-		}
+		facts = append(facts, queueFacts(e.Queue)...)
 	}
 	for _, s := range e.Short {
 		facts = append(facts, Fact{"short", shortText(s)})

@@ -112,7 +112,9 @@ func (h *hands) Attach(ctx context.Context, pod screen.PodRef, in io.Reader, out
 	fmt.Fprintf(errOut, "a shell in %s/%s; exit or Ctrl-D ends it\n", pod.Namespace, pod.Name)
 	restore, sizes := h.f.Streams.Raw(ctx)
 	defer restore()
-	return h.human(h.cluster.Shell(ctx, act.Shell{Namespace: pod.Namespace, Pod: pod.Name, Container: pod.Container, Command: shell, In: in, Out: out, Sizes: sizes}))
+	keys, done := keyboard(in)
+	defer done()
+	return h.human(h.cluster.Shell(ctx, act.Shell{Namespace: pod.Namespace, Pod: pod.Name, Container: pod.Container, Command: shell, In: keys, Out: out, Sizes: sizes}))
 }
 
 // human says what went wrong as the command line would; of several errors the first, and how many more.

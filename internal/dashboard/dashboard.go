@@ -11,12 +11,12 @@ package dashboard
 
 import (
 	"context"
-	"io"
 	"maps"
 	"os"
 	"os/user"
 	"slices"
 
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
@@ -131,8 +131,7 @@ func me(f *cli.Factory) string {
 
 // quiet keeps client-go from writing into the frames.
 func quiet(config *rest.Config) *rest.Config {
-	klog.SetOutput(io.Discard)
-	klog.LogToStderr(false)
+	klog.SetLogger(logr.Discard()) // errors go to stderr whatever the output is
 	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NoWarnings{}
 	return config

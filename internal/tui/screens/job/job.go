@@ -357,7 +357,7 @@ func (j *Job) streamed() string {
 	switch {
 	case len(j.followed) == 0:
 		return "no pod has a log yet"
-	case j.only != nil && len(j.only) == 1:
+	case len(j.only) == 1:
 		return short(j.job, j.followed[0].Name)
 	case j.only != nil:
 		return fmt.Sprintf("%d marked pods", len(j.followed))

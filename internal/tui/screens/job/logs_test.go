@@ -55,7 +55,7 @@ func TestEscapesOfProgramsDoNotReachTheTerminal(t *testing.T) {
 
 func TestAPinnedLogShowsTheNewestLine(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 200, func(t *rapid.T) {
+	seeds.Check(t, 100, func(t *rapid.T) {
 		view := &screen.LogView{Dropped: rapid.IntRange(0, 1000).Draw(t, "dropped")}
 		l := &logPane{pinned: true, wrap: rapid.Bool().Draw(t, "wrap"), stamps: rapid.Bool().Draw(t, "times")}
 		height := rapid.IntRange(1, 12).Draw(t, "height")
