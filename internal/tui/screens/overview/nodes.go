@@ -159,14 +159,14 @@ func sumsWide(ctx *screen.Context, c canvas.Canvas) {
 	x := 12
 	for i := range has {
 		w := max(canvas.Width(has[i].name), canvas.Width(has[i].text), canvas.Width(idle[i].text), 6)
-		if x+w+6 > c.W {
+		if x+w+7 > c.W {
 			break
 		}
 		c.FitRight(x, 0, w, has[i].name, theme.Head)
 		c.FitRight(x, 1, w, has[i].text, theme.Plain)
 		c.FitRight(x, 2, w, idle[i].text, theme.Good)
 		c.Put(x+w+1, 2, idle[i].percent, theme.Dim)
-		x += w + 7
+		x += w + 8
 	}
 	c.Fit(x, 0, c.W-x, "nodes "+counted(ctx), theme.Plain)
 	if free := freeNodes(ctx.Snap); free != "" {

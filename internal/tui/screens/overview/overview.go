@@ -2,6 +2,7 @@ package overview
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -199,13 +200,19 @@ func pathOf(snap *snapshot.Snapshot, q *snapshot.Queue) string {
 	return q.Parent + "/" + q.Name
 }
 
+// ofJob is what the name of a job's PodGroup has behind the job's: its UID.
+var ofJob = regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
 // eventText is an event in a line: what happened to whom.
 func eventText(e *snapshot.Event) string {
-	of := e.Name
-	if e.Namespace != "" {
-		of = e.Namespace + "/" + e.Name
+	kind, of := strings.ToLower(e.Kind), e.Name
+	if e.Kind == "PodGroup" && ofJob.MatchString(of) {
+		kind, of = "gang", ofJob.ReplaceAllString(of, "")
 	}
-	text := fmt.Sprintf("%s %s: %s", strings.ToLower(e.Kind), of, strings.Join(strings.Fields(e.Message), " "))
+	if e.Namespace != "" {
+		of = e.Namespace + "/" + of
+	}
+	text := fmt.Sprintf("%s %s: %s", kind, of, strings.Join(strings.Fields(e.Message), " "))
 	if e.Count > 1 {
 		text += fmt.Sprintf(" (x%d)", e.Count)
 	}
