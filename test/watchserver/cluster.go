@@ -2,6 +2,7 @@ package watchserver
 
 import (
 	"fmt"
+	"reflect"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -163,4 +164,22 @@ func (c Cluster) Pod(i int) *corev1.Pod {
 		ContainerStatuses: []corev1.ContainerStatus{{Name: "main", Ready: true, Image: "registry.example.com/nlp/train:latest", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: since}}}},
 	}
 	return pod
+}
+
+// Of are the kinds of these objects, to serve; kinds that none of them has are there, and empty.
+func Of(objects ...client.Object) map[string]*Kind {
+	kinds := Cluster{}.Kinds()
+	kinds["queues"].Count = 0
+	byKind := map[*Kind][]client.Object{}
+	for _, object := range objects {
+		for _, k := range kinds {
+			if reflect.TypeOf(k.Sample) == reflect.TypeOf(object) {
+				byKind[k] = append(byKind[k], object)
+			}
+		}
+	}
+	for k, list := range byKind {
+		k.Count, k.Make = len(list), func(i int) client.Object { return list[i].DeepCopyObject().(client.Object) }
+	}
+	return kinds
 }
