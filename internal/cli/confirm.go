@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -39,7 +40,7 @@ func (c *Confirm) Ask(ctx context.Context, f *Factory, what string, effects []st
 	}
 	fmt.Fprint(s.Err, "Go on? [y/N] ")
 	answer, err := readLine(ctx, s.In)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		fmt.Fprintln(s.Err)
 		return err
 	}

@@ -45,6 +45,7 @@ type recipe struct {
 	old               bool
 	oldRequestsOrLims bool
 	limitsGiven       bool
+	amountsGiven      bool // --cpu, --memory or --gpus
 }
 
 // build makes the job that a recipe describes.
@@ -164,7 +165,7 @@ func (r *recipe) options(job *batchv1alpha1.Job) {
 // resources are what the container asks for, from --cpu, --memory and --gpus, or
 // from the old --requests and --limits.
 func (r *recipe) resources() (corev1.ResourceRequirements, error) {
-	if r.old || r.oldRequestsOrLims {
+	if r.old && !r.amountsGiven || r.oldRequestsOrLims {
 		requests, err := resourceList("--requests", r.requests)
 		if err != nil {
 			return corev1.ResourceRequirements{}, err

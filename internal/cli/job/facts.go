@@ -27,7 +27,6 @@ var (
 	pluginNames  = account.PluginNames
 	explain      = account.Explain
 	troubleOf    = account.TroubleOf
-	restartsOf   = account.Restarts
 	exitCode     = account.ExitCode
 	failures     = account.Failures
 	sortPods     = account.SortPods

@@ -266,6 +266,8 @@ func TestJobRunGolden(t *testing.T) {
 		{About: "Volcano's -R asks for devices, wherever it stands", Args: "job run -N old -R nvidia.com/gpu=8 --dry-run=client -o json"},
 		{About: "Volcano's -R after a name", Args: "job run old -R nvidia.com/gpu=8 -r 2 --dry-run=client -o jsonpath={.spec.tasks[0].template.spec.containers[0].resources}"},
 		{About: "Volcano's -R above the usual limit", Args: "job run old -R cpu=4 --dry-run=client -o jsonpath={.spec.tasks[0].template.spec.containers[0].resources}"},
+		{About: "Volcano's --name beside --cpu and --memory", Args: "job run --name old --cpu 4 --memory 2Gi --dry-run=client -o jsonpath={.spec.tasks[0].template.spec.containers[0].resources}"},
+		{About: "what a pod asks for in two ways", Args: "job run old -R cpu=4 --cpu 2", Check: golden.Stored(jobPath, 6)},
 		{About: "many kinds from standard input, queues first", Args: "job run -f -", Input: golden.JobFile, Check: golden.Stored(jobPath, 7)},
 		{About: "the server only checks", Args: "job run -f - --dry-run=server", Input: golden.JobFile, Check: golden.Stored(jobPath, 6)},
 		{About: "two mistakes are both told, and nothing is sent", Args: "job run -f -", Input: badFile, Check: golden.Stored(jobPath, 6)},

@@ -177,6 +177,15 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	r.maxRetryGiven = cmd.Flags().Lookup("max-retry").Changed
 	r.limitsGiven = cmd.Flags().Lookup("limits").Changed
 	r.ttlGiven = cmd.Flags().Lookup("ttl").Changed
+	for _, flag := range []string{"cpu", "memory", "gpus"} {
+		switch {
+		case !cmd.Flags().Lookup(flag).Changed:
+		case r.oldRequestsOrLims:
+			return cli.UsageError(o.f, cmd, "--%s together with --requests, -R or --limits: say what a pod asks for in one way", flag)
+		default:
+			r.amountsGiven = true
+		}
+	}
 	return o.checkUsage(cmd, args)
 }
 

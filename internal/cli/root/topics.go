@@ -76,14 +76,14 @@ func noHelp(f *cli.Factory, at *cobra.Command, word string) error {
 
 // topicAlone refuses words after a topic: cobra would show the topic, and pass over them.
 func topicAlone(f *cli.Factory, root *cobra.Command, args []string) error {
-	topic, rest, err := root.Find(args)
-	if err != nil || !topic.IsAdditionalHelpTopicCommand() {
-		return nil
+	topic, rest, problem := root.Find(args)
+	if problem == nil && topic.IsAdditionalHelpTopicCommand() {
+		problem = topic.ParseFlags(rest)
+		if problem == nil && topic.Flags().NArg() > 0 {
+			return cli.Errorf(fmt.Sprintf("'%s' shows it", cli.Path(f, topic)), "argument %q is not expected: %s is a help topic", topic.Flags().Arg(0), topic.Name())
+		}
 	}
-	if topic.ParseFlags(rest) != nil || topic.Flags().NArg() == 0 {
-		return nil // cobra says what is wrong with a flag
-	}
-	return cli.Errorf(fmt.Sprintf("'%s' shows it", cli.Path(f, topic)), "argument %q is not expected: %s is a help topic", topic.Flags().Arg(0), topic.Name())
+	return nil // cobra meets other problems again, and tells them
 }
 
 // addTopics adds the help pages that belong to no command.
