@@ -100,6 +100,9 @@ func (c *cluster) start(ctx context.Context) error {
 	if c.volumes, err = startVolumes(ctx, c.client, c.settings.Dir.volumesDir()); err != nil { // 4. volumes.
 		return err
 	}
+	if err := slurmProfile(ctx, c.client); err != nil {
+		return err
+	}
 	if err := c.daemon.waitReady(ctx, c.report); err != nil {
 		return err
 	}

@@ -1,0 +1,41 @@
+package local
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vc-batch/vc/internal/slurm/profile"
+)
+
+func TestTheProfileSharesWhatPeopleHaveFilesIn(t *testing.T) {
+	t.Parallel()
+	root := fstest.MapFS{}
+	for _, name := range []string{"home/mei/x", "usr/bin/sh", "etc/passwd", "data/x", ".hidden/x", "root/x", "tmp/x", "file"} {
+		root[name] = &fstest.MapFile{}
+	}
+	text, err := profileText(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, v := range p.Volumes {
+		if v.HostPath == nil || v.HostPath.Path != v.MountPath {
+			t.Errorf("%+v", v)
+		}
+		paths = append(paths, v.MountPath)
+	}
+	if diff := cmp.Diff("/data /home /root /tmp", strings.Join(paths, " ")); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := profileText(os.DirFS("/")); err != nil {
+		t.Errorf("this machine: %v", err)
+	}
+}
