@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"os"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -18,6 +19,10 @@ const (
 	interval = 200 * time.Millisecond
 	gather   = 20 * time.Millisecond
 )
+
+// heapGrowth is by how much of what is kept the heap may grow before it is cleared up: what is known of a large cluster is
+// most of it, and stays.
+const heapGrowth = 30
 
 // Options are what a Live needs.
 type Options struct {
@@ -35,6 +40,7 @@ type Live struct {
 	options Options
 	sources []*source
 
+	once     sync.Once
 	mu       sync.Mutex
 	board    *snapshot.Board
 	changed  time.Time // when the last change arrived
@@ -54,6 +60,7 @@ func New(o Options) (*Live, error) {
 		o.Now = time.Now
 	}
 	askOften()
+	debug.SetGCPercent(heapGrowth)
 	l := &Live{
 		options: o, board: snapshot.NewBoard(), loading: map[string]int{}, hidden: map[string]snapshot.Hidden{}, broken: map[string]error{},
 		dirty: make(chan struct{}, 1), link: snapshot.LinkLoading, since: o.Now(), changed: o.Now(),
@@ -143,17 +150,16 @@ func (l *Live) change(do func(*snapshot.Board)) {
 	l.mark()
 }
 
-// arrived counts one more object of a kind whose first list is not complete.
-func (l *Live) arrived(kind string) {
+// arrived lets do put an object of a list on the board, and counts it while the first list of its kind is not complete.
+func (l *Live) arrived(kind string, do func(*snapshot.Board)) {
 	l.mu.Lock()
-	n, still := l.loading[kind]
-	if still {
+	do(l.board)
+	l.changed = l.options.Now()
+	if n, still := l.loading[kind]; still {
 		l.loading[kind] = n + 1
 	}
 	l.mu.Unlock()
-	if still {
-		l.mark()
-	}
+	l.mark()
 }
 
 // listed says that all objects of a kind that may be seen are here.
@@ -165,8 +171,12 @@ func (l *Live) listed(kind string) {
 		l.board.SetUnknown(kind, hidden)
 	}
 	l.relink()
+	complete := len(l.loading) == 0
 	l.mu.Unlock()
 	l.mark()
+	if complete {
+		l.once.Do(func() { go debug.FreeOSMemory() }) // what the lists took on their way is not needed any more
+	}
 }
 
 // hide says what may not be seen of a kind.

@@ -20,26 +20,43 @@ type sink[T metav1.Object, R any] struct {
 
 var _ cache.TransformingStore = (*sink[*metav1.ObjectMeta, int])(nil)
 
-// early is an object that was cut down while its list streamed in.
+// early is an object that was cut down while its list streamed in. Of what it is called as an object only the name is there.
 type early[R any] struct {
-	metav1.ObjectMeta
-	row R
+	*metav1.ObjectMeta
+	name  types.NamespacedName
+	uid   types.UID
+	row   R
+	taken bool // it is on the board already
 }
 
-// Transformer cuts down what streams in.
+// nameless is all else of every early object: nothing. It is never written.
+var nameless metav1.ObjectMeta
+
+// GetNamespace, GetName and GetUID are what a reflector asks of it.
+func (e *early[R]) GetNamespace() string { return e.name.Namespace }
+
+// GetName is its name.
+func (e *early[R]) GetName() string { return e.name.Name }
+
+// GetUID is its UID.
+func (e *early[R]) GetUID() types.UID { return e.uid }
+
+// Transformer cuts down what streams in, and puts it on the board at once: when the list is complete there is little left to do.
 func (s *sink[T, R]) Transformer() cache.TransformFunc {
 	return func(obj any) (any, error) {
 		o, ok := obj.(T)
 		if !ok {
 			return obj, nil
 		}
-		s.live.arrived(s.kind)
-		return s.early(o), nil
+		e := s.early(o)
+		s.live.arrived(s.kind, func(b *snapshot.Board) { s.take(b, e) })
+		e.taken = true
+		return e, nil
 	}
 }
 
 func (s *sink[T, R]) early(o T) *early[R] {
-	return &early[R]{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID()}, row: s.cut(o)}
+	return &early[R]{ObjectMeta: &nameless, name: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}, uid: o.GetUID(), row: s.cut(o)}
 }
 
 func (s *sink[T, R]) read(obj any) (e *early[R], ok bool) {
@@ -50,10 +67,6 @@ func (s *sink[T, R]) read(obj any) (e *early[R], ok bool) {
 		return s.early(o), true
 	}
 	return nil, false
-}
-
-func (e *early[R]) key() types.NamespacedName {
-	return types.NamespacedName{Namespace: e.Namespace, Name: e.Name}
 }
 
 // Add takes a new object.
@@ -86,7 +99,7 @@ func (s *sink[T, R]) Replace(objects []any, _ string) error {
 	for _, obj := range objects {
 		if e, ok := s.read(obj); ok {
 			rows = append(rows, e)
-			here[e.key()] = struct{}{}
+			here[e.name] = struct{}{}
 		}
 	}
 	s.live.change(func(b *snapshot.Board) {
@@ -96,7 +109,9 @@ func (s *sink[T, R]) Replace(objects []any, _ string) error {
 			}
 		}
 		for _, e := range rows {
-			s.take(b, e)
+			if !e.taken {
+				s.take(b, e)
+			}
 		}
 	})
 	s.live.listed(s.kind)
@@ -107,11 +122,10 @@ func (s *sink[T, R]) Replace(objects []any, _ string) error {
 func (s *sink[T, R]) Resync() error { return nil }
 
 func (s *sink[T, R]) take(b *snapshot.Board, e *early[R]) {
-	name := e.key()
-	if before, known := s.seen[name]; known && before != e.UID {
-		s.gone(b, name, before)
+	if before, known := s.seen[e.name]; known && before != e.uid {
+		s.gone(b, e.name, before)
 	}
-	s.seen[name] = e.UID
+	s.seen[e.name] = e.uid
 	s.set(b, e.row)
 }
 
