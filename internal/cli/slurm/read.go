@@ -60,18 +60,34 @@ func (c *call) read(ctx context.Context, w wants) (*view, error) {
 	}
 	busy := c.f.Streams.Busy("reading jobs")
 	defer busy.Done()
-	err = v.readJobs(ctx, w.named)
+	err = v.readAll(ctx, w)
 	if apierrors.IsForbidden(err) && v.namespace == "" {
 		if v.namespace, err = c.f.Namespace(); err != nil {
 			return nil, err
 		}
 		c.notef("note", "you may not list the jobs of all namespaces: these are those of namespace %s", v.namespace)
-		err = v.readJobs(ctx, w.named)
+		err = v.readAll(ctx, w)
 	}
-	if err != nil {
-		return nil, err
+	return v, err
+}
+
+// readAll reads jobs and what they are told with: of some jobs one after the other, since then little is read beside, and of all at once.
+func (v *view) readAll(ctx context.Context, w wants) error {
+	if len(w.named) > 0 {
+		if err := v.readJobs(ctx, w.named); err != nil {
+			return err
+		}
+		return v.readBeside(ctx, w)
 	}
-	return v, v.readBeside(ctx, w)
+	var problem error
+	var wait sync.WaitGroup
+	wait.Go(func() { problem = v.readJobs(ctx, nil) })
+	err := v.readBeside(ctx, w)
+	wait.Wait()
+	if problem != nil {
+		return problem
+	}
+	return err
 }
 
 // scope is one namespace when it was named, else all.
@@ -141,11 +157,15 @@ func (v *view) listJobs(ctx context.Context, named []value.Job, options ...clien
 func (v *view) readBeside(ctx context.Context, w wants) error {
 	var work []func(context.Context) error
 	work = append(work, v.readQueues, v.readPriorities)
-	if w.groups && slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return !atRest(job) }) {
-		work = append(work, v.readGroups)
+	named, one := len(w.named) > 0, (*batchv1alpha1.Job)(nil)
+	if named && len(v.jobs) == 1 {
+		one = v.jobs[0]
 	}
-	if w.pods && slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return w.ended || !atRest(job) }) {
-		work = append(work, func(ctx context.Context) error { return v.readPods(ctx, w.ended) })
+	if w.groups && (!named || slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return !atRest(job) })) {
+		work = append(work, func(ctx context.Context) error { return v.readGroups(ctx, one) })
+	}
+	if w.pods && (!named || slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return w.ended || !atRest(job) })) {
+		work = append(work, func(ctx context.Context) error { return v.readPods(ctx, one, w.ended) })
 	}
 	errs := make([]error, len(work))
 	var wait sync.WaitGroup
@@ -201,10 +221,11 @@ func (v *view) readPriorities(ctx context.Context) error {
 	})
 }
 
-func (v *view) readGroups(ctx context.Context) error {
+// readGroups reads all PodGroups, or that of one job.
+func (v *view) readGroups(ctx context.Context, job *batchv1alpha1.Job) error {
 	v.groups = map[types.UID]*schedulingv1beta1.PodGroup{}
-	if len(v.jobs) == 1 {
-		job, group := v.jobs[0], &schedulingv1beta1.PodGroup{}
+	if job != nil {
+		group := &schedulingv1beta1.PodGroup{}
 		err := v.c.Get(ctx, types.NamespacedName{Namespace: job.Namespace, Name: job.Name + "-" + string(job.UID)}, group)
 		if err == nil {
 			v.groups[job.UID] = group
@@ -224,14 +245,15 @@ func (v *view) readGroups(ctx context.Context) error {
 	}, client.InNamespace(v.namespace))
 }
 
-func (v *view) readPods(ctx context.Context, ended bool) error {
+// readPods reads the pods of all jobs, or of one; those that have ended only when they are wanted.
+func (v *view) readPods(ctx context.Context, job *batchv1alpha1.Job, ended bool) error {
 	options := []client.ListOption{client.InNamespace(v.namespace), client.HasLabels{keys.JobName}}
 	if !ended {
 		options = append(options, client.MatchingFieldsSelector{Selector: fields.AndSelectors(
 			fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)), fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)))})
 	}
-	if len(v.jobs) == 1 {
-		options[0], options[1] = client.InNamespace(v.jobs[0].Namespace), client.MatchingLabels{keys.JobName: v.jobs[0].Name}
+	if job != nil {
+		options[0], options[1] = client.InNamespace(job.Namespace), client.MatchingLabels{keys.JobName: job.Name}
 	}
 	v.pods = map[types.NamespacedName][]*corev1.Pod{}
 	page := &corev1.PodList{}

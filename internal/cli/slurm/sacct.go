@@ -195,10 +195,9 @@ func (c *call) sacctFilter(v *sacctView) error {
 	f.Accounts, f.Names, f.Partitions, f.QOS = c.list("accounts", ""), c.list("name", ""), c.list("partition", ""), c.list("qos", "")
 	f.WCKeys = c.list("wckeys", "")
 	f.Users = append(c.list("user", ""), c.list("uid", "")...)
-	text, named := c.parsed.Last("jobs")
+	named := c.parsed.Has("jobs")
 	if named {
-		text = strings.Join(c.parsed.All("jobs"), ",")
-		refs, err := jobsNamed([]string{text})
+		refs, err := jobsNamed(c.parsed.All("jobs"))
 		if err != nil {
 			return err
 		}

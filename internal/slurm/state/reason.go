@@ -134,13 +134,14 @@ func byNodes(e *scheduling.Explanation) string {
 			hopeless += n.Count
 		}
 	}
+	ruledOut := e.NodeCount > 0 && hopeless+absent >= e.NodeCount
 	switch {
-	case e.NodeCount == 0 || hopeless+absent < e.NodeCount:
-		return resources
-	case absent > 0:
+	case ruledOut && absent > 0:
 		return notAvailable
+	case ruledOut, e.Never:
+		return badConstraints
 	}
-	return badConstraints
+	return resources
 }
 
 // shortOf is the resource that a limit of a queue or a namespace leaves too little of.

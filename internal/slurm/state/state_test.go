@@ -137,6 +137,7 @@ func TestEveryPendingReasonOfTheTable(t *testing.T) {
 		"the cluster has promised enough":        {explained(scheduling.Explanation{Reason: string(reason.Overcommitted)}), "Resources"},
 		"no node can ever fit":                   {explained(nodes(4, tally(reason.TooLarge, 3), tally(reason.NodeAffinityMismatch, 1))), "BadConstraints"},
 		"the nodes that would fit are cordoned":  {explained(nodes(4, tally(reason.NodeUnschedulable, 1), tally(reason.NodeAffinityMismatch, 3))), "ReqNodeNotAvail"},
+		"it can never be let in":                 {explained(scheduling.Explanation{Reason: string(reason.Overcommitted), Never: true}), "BadConstraints"},
 		"others are before it":                   {explained(scheduling.Explanation{Reason: string(reason.BehindOthers)}), "Priority"},
 		"a word of a later version":              {explained(scheduling.Explanation{Reason: "SunSpots"}), "Resources"},
 		"another scheduler says only that it waits": {Facts{Job: job(batch.Pending), Group: &scheduling.PodGroup{Status: scheduling.PodGroupStatus{Conditions: []scheduling.PodGroupCondition{
