@@ -6,6 +6,7 @@ import (
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
@@ -26,7 +27,7 @@ func FromPod(pod *corev1.Pod) *Pod {
 	}
 	for i := range pod.OwnerReferences {
 		if o := &pod.OwnerReferences[i]; o.Kind == "Job" && o.APIVersion == batchv1alpha1.GroupVersion.String() {
-			p.Job, p.JobUID = same(o.Name), o.UID
+			p.Job, p.JobUID = same(o.Name), types.UID(same(string(o.UID)))
 		}
 	}
 	if index, err := strconv.ParseInt(pod.Labels[keys.TaskIndex], 10, 32); err == nil {

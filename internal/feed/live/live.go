@@ -22,7 +22,10 @@ const (
 
 // heapGrowth is by how much of what is kept the heap may grow before it is cleared up: what is known of a large cluster is
 // most of it, and stays.
-const heapGrowth = 30
+const heapGrowth = 20
+
+// settle is how long after the last list memory is given back.
+const settle = 3 * time.Second
 
 // Options are what a Live needs.
 type Options struct {
@@ -175,7 +178,8 @@ func (l *Live) listed(kind string) {
 	l.mu.Unlock()
 	l.mark()
 	if complete {
-		l.once.Do(func() { go debug.FreeOSMemory() }) // what the lists took on their way is not needed any more
+		// What the lists took on their way is not needed any more, once the reflectors have let go of it.
+		l.once.Do(func() { time.AfterFunc(settle, debug.FreeOSMemory) })
 	}
 }
 
