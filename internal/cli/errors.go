@@ -52,6 +52,14 @@ func Errorf(hint, format string, args ...any) *Error {
 // Cancelled is returned when the user said no at a prompt.
 var Cancelled = &Error{What: "cancelled: nothing was changed", Code: ExitCancelled}
 
+// Heeded is the exit status of a command that heeded Ctrl-C itself, so that it is not the one of an interruption.
+type Heeded int
+
+func (h Heeded) Error() string { return ExitStatus(h).Error() }
+
+// Unwrap makes it an ExitStatus, too.
+func (h Heeded) Unwrap() error { return ExitStatus(h) }
+
 // ExitStatus ends the command with a code and without a word: everything that
 // had to be said has been.
 type ExitStatus int

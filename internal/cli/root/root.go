@@ -5,6 +5,7 @@ package root
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -64,7 +65,10 @@ func execute(ctx context.Context, f *cli.Factory, cmd *cobra.Command, args []str
 	if err == nil {
 		err = cmd.ExecuteContext(ctx)
 	}
+	var heeded cli.Heeded
 	switch {
+	case errors.As(err, &heeded):
+		return int(heeded)
 	case ctx.Err() != nil:
 		return cli.ExitInterrupted
 	case err == nil:

@@ -41,7 +41,8 @@ type allocation struct {
 	head *corev1.Pod
 }
 
-// allocate makes an allocation and waits until it is there. What belongs to steps only is left out of the line.
+// allocate makes an allocation and waits until it is there; with --test-only there is none, and no error. What belongs to steps only is left out of
+// the line.
 func (c *call) allocate(ctx context.Context, command request.Command, title string, steps []string) (*allocation, error) {
 	line := getopt.Parsed{Operands: c.parsed.Operands}
 	for _, given := range c.parsed.Given {
@@ -56,6 +57,9 @@ func (c *call) allocate(ctx context.Context, command request.Command, title stri
 	result, err := c.translated(s)
 	if err != nil {
 		return nil, err
+	}
+	if s.request.TestOnly {
+		return nil, c.testOnly(ctx, s, result)
 	}
 	a := &allocation{call: c}
 	if a.job, err = c.submit(ctx, result); err != nil {
@@ -222,10 +226,5 @@ func interrupts() (received <-chan os.Signal, stop func()) {
 	return signals, func() { signal.Stop(signals) }
 }
 
-// exit is a program's exit code as what a command returns.
-func exit(code int) error {
-	if code == 0 {
-		return nil
-	}
-	return cli.ExitStatus(code)
-}
+// exit is a program's exit code as what a command returns: Ctrl-C was the program's, too.
+func exit(code int) error { return cli.Heeded(code) }

@@ -36,7 +36,7 @@ func salloc(ctx context.Context, c *call) error {
 		title = command[0][strings.LastIndex(command[0], "/")+1:]
 	}
 	a, err := c.allocate(ctx, request.Salloc, title, nil)
-	if err != nil {
+	if a == nil || err != nil {
 		return err
 	}
 	a.sayf("Granted job allocation %s", a.id)

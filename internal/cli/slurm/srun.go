@@ -86,7 +86,7 @@ func srun(ctx context.Context, c *call) error {
 	}
 	operand := c.parsed.Operands[0]
 	a, err := c.allocate(ctx, request.Srun, operand[strings.LastIndex(operand, "/")+1:], ofSteps)
-	if err != nil {
+	if a == nil || err != nil {
 		return err
 	}
 	return run.in(ctx, a, "session")
@@ -281,15 +281,16 @@ func (c *call) existing(ctx context.Context, id string) (*allocation, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, job := range v.jobs {
-		for _, pod := range v.pods[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}] {
-			if pod.Labels[keys.TaskSpec] == launch.HeadTask && pod.Status.Phase == corev1.PodRunning && isElement(pod, named[0]) {
-				return &allocation{call: c, job: job, id: id, head: pod}, nil
-			}
-		}
-		return nil, fault.Errorf("squeue says what it waits for, sacct how it ended", "Unable to create step for job %s: Job is pending execution or has ended", id)
+	if len(v.jobs) == 0 {
+		return nil, fault.Errorf("", "Unable to confirm allocation for job %s: Invalid job id specified", id)
 	}
-	return nil, fault.Errorf("", "Unable to confirm allocation for job %s: Invalid job id specified", id)
+	job := v.jobs[0]
+	for _, pod := range v.pods[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}] {
+		if pod.Labels[keys.TaskSpec] == launch.HeadTask && pod.Status.Phase == corev1.PodRunning && isElement(pod, named[0]) {
+			return &allocation{call: c, job: job, id: id, head: pod}, nil
+		}
+	}
+	return nil, fault.Errorf("squeue says what it waits for, sacct how it ended", "Unable to create step for job %s: Job is pending execution or has ended", id)
 }
 
 // isElement says whether a pod is of the element that was named, or of the whole job.

@@ -373,6 +373,7 @@ func (r *runner) signals(stop <-chan struct{}) {
 	received := make(chan os.Signal, 16)
 	signal.Notify(received, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGALRM, syscall.SIGWINCH)
 	defer signal.Stop(received)
+	r.resize() // it may have changed before anybody listened
 	var asked time.Time
 	for {
 		select {
@@ -417,6 +418,9 @@ func (r *runner) resize() {
 		return
 	}
 	width, height := windowSize(os.Stdin)
+	if width == 0 || height == 0 {
+		return
+	}
 	size := binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, width), height)
 	_ = r.nodes[0].wire.send(resizeFrame, 0, size)
 }

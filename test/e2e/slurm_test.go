@@ -1,0 +1,418 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
+)
+
+// slurmUser is somebody who only knows Slurm.
+type slurmUser struct {
+	*cluster
+	dir string
+}
+
+// slurm runs one of Slurm's commands.
+func (u *slurmUser) slurm(words ...string) result {
+	u.t.Helper()
+	return u.run("", "vcctl", append([]string{"slurm"}, words...)...)
+}
+
+// says runs one that has to succeed.
+func (u *slurmUser) says(words ...string) string {
+	u.t.Helper()
+	r := u.slurm(words...)
+	if r.code != 0 {
+		u.t.Fatalf("%s: exit %d\n%s%s", strings.Join(words, " "), r.code, r.stdout, r.stderr)
+	}
+	return strings.TrimSpace(r.stdout)
+}
+
+// submit submits a script and gives the job's number.
+func (u *slurmUser) submit(script string, options ...string) string {
+	u.t.Helper()
+	file := filepath.Join(u.dir, fmt.Sprintf("script-%d.sh", time.Now().UnixNano()))
+	if err := os.WriteFile(file, []byte("#!/bin/bash\n"+script), 0o755); err != nil {
+		u.t.Fatal(err)
+	}
+	id := u.says(append(append([]string{"sbatch", "--parsable"}, options...), file)...)
+	if _, err := strconv.Atoi(id); err != nil {
+		u.t.Fatalf("sbatch gives the number %q", id)
+	}
+	return id
+}
+
+// state is what sacct says of a job: its state and exit code.
+func (u *slurmUser) state(id string) string {
+	u.t.Helper()
+	return u.says("sacct", "-X", "-n", "-P", "-o", "State,ExitCode", "-j", id)
+}
+
+// becomes waits until sacct says so.
+func (u *slurmUser) becomes(id, want string) {
+	u.t.Helper()
+	u.eventually(60*time.Second, "job "+id+" is "+want, func() error {
+		if got := u.state(id); got != want {
+			return fmt.Errorf("sacct says %q", got)
+		}
+		return nil
+	})
+}
+
+// output is the log of a job's first pod.
+func (u *slurmUser) output(id string) string {
+	u.t.Helper()
+	job := u.numbered(id)
+	return u.logs(job.Namespace, job.Name+"-head-0")
+}
+
+func (u *slurmUser) numbered(id string) *batchv1alpha1.Job {
+	u.t.Helper()
+	var list batchv1alpha1.JobList
+	if err := u.List(context.Background(), &list); err != nil {
+		u.t.Fatal(err)
+	}
+	for i := range list.Items {
+		if n, ok := batchv1alpha1.JobID(&list.Items[i]); ok && batchv1alpha1.FormatJobID(n) == id {
+			return &list.Items[i]
+		}
+	}
+	u.t.Fatalf("there is no job %s", id)
+	return nil
+}
+
+// TestSlurmOnProcessNodes are the real runs of issue 7. All jobs are submitted at the beginning; then each is looked at.
+func TestSlurmOnProcessNodes(t *testing.T) {
+	u := &slurmUser{cluster: startCluster(t, "--process-nodes=4", "--node-cpu=16", "--node-memory=64Gi"), dir: t.TempDir()}
+	checks := []func() func(){u.steps, u.chains, u.oneElement, u.signalBeforeLimit, u.requeue, u.eviction, u.mpirun}
+	var ends []func()
+	for _, begin := range checks {
+		ends = append(ends, begin())
+	}
+	u.array()
+	u.commandFromOutside()
+	u.onATerminal()
+	for _, end := range ends {
+		end()
+	}
+}
+
+// steps: a script with a prepare step, which runs once, and srun on four pods.
+func (u *slurmUser) steps() func() {
+	id := u.submit(`echo "prepare on $(hostname)"
+scontrol show hostnames "$SLURM_JOB_NODELIST"
+srun sh -c 'echo "rank $SLURM_PROCID of $SLURM_NTASKS on $(hostname) node $SLURM_NODEID of $SLURMD_NODENAME"'
+srun -N2 -n2 -r2 hostname
+echo typed | srun -l -w "$(scontrol show hostnames | sed -n 2p)" cat
+srun sh -c 'exit $SLURM_PROCID'; echo "code $?"
+`, "-N4", "-t", "5", "-J", "quad")
+	return func() {
+		u.becomes(id, "COMPLETED|0:0")
+		job := u.numbered(id)
+		hosts := []string{job.Name + "-head-0", job.Name + "-node-0", job.Name + "-node-1", job.Name + "-node-2"}
+		lines := strings.Split(strings.TrimSpace(u.output(id)), "\n")
+		want := append([]string{"prepare on " + hosts[0]}, hosts...)
+		if len(lines) < 9 || !slices.Equal(lines[:5], want) {
+			u.t.Fatalf("the script says\n%s", strings.Join(lines, "\n"))
+		}
+		ranks := lines[5:9]
+		slices.Sort(ranks)
+		nodes := map[string]bool{}
+		for i, line := range ranks {
+			begin := fmt.Sprintf("rank %d of 4 on %s node %d of node-", i, hosts[i], i)
+			if !strings.HasPrefix(line, begin) {
+				u.t.Errorf("%q, want %s…", line, begin)
+			}
+			nodes[line[len(begin):]] = true
+		}
+		if len(nodes) != 4 {
+			u.t.Errorf("-N4 runs on %d nodes", len(nodes))
+		}
+		rest := strings.Join(lines[9:], "\n")
+		for _, part := range []string{hosts[2], hosts[3], "0: typed", "code 3"} {
+			if !strings.Contains(rest, part) {
+				u.t.Errorf("no %q in\n%s", part, rest)
+			}
+		}
+		if steps := u.says("sacct", "-n", "-P", "-o", "JobID,State,ExitCode,NTasks", "-j", id); !strings.Contains(steps, id+".0|COMPLETED|0:0|4") || !strings.Contains(steps, id+".3|FAILED|3:0|4") {
+			u.t.Errorf("sacct says\n%s", steps)
+		}
+	}
+}
+
+// array: a hundred elements, ten at once, of which some fail.
+func (u *slurmUser) array() {
+	id := u.submit("echo element $SLURM_ARRAY_TASK_ID of $SLURM_ARRAY_TASK_COUNT in $SLURM_ARRAY_JOB_ID\n[ $((SLURM_ARRAY_TASK_ID % 20)) != 7 ]\n", "--array=0-99%10", "-J", "hundred")
+	name, most := u.numbered(id).Name, 0
+	u.eventually(90*time.Second, "all elements have ended", func() error {
+		most = max(most, u.alive(name))
+		if left := u.says("squeue", "-h", "-r", "-j", id); left != "" {
+			return fmt.Errorf("%d are left", len(strings.Split(left, "\n")))
+		}
+		return nil
+	})
+	if most == 0 || most > 10 {
+		u.t.Errorf("%d elements ran at once", most)
+	}
+	states := map[string]int{}
+	for line := range strings.SplitSeq(u.says("sacct", "-X", "-n", "-P", "-o", "State,ExitCode", "-j", id), "\n") {
+		states[line]++
+	}
+	if states["COMPLETED|0:0"] != 95 || states["FAILED|1:0"] != 5 || len(states) != 2 {
+		u.t.Errorf("sacct says %v", states)
+	}
+	if got := strings.TrimSpace(u.logs("default", name+"-head-41")); got != "element 41 of 100 in "+id {
+		u.t.Errorf("element 41 says %q", got)
+	}
+}
+
+// chains: afterok, afternotok, and what can never be.
+func (u *slurmUser) chains() func() {
+	good, bad := u.submit("exit 0\n"), u.submit("exit 3\n")
+	afterGood := u.submit("echo after good\n", "-d", "afterok:"+good)
+	afterBad := u.submit("echo after bad\n", "-d", "afternotok:"+bad)
+	both := u.submit("echo last\n", "-d", "afterok:"+afterGood+":"+afterBad)
+	never := u.submit("echo never\n", "-d", "afterok:"+bad)
+	killed := u.submit("echo never\n", "-d", "afterok:"+bad, "--kill-on-invalid-dep=yes")
+	return func() {
+		for id, want := range map[string]string{good: "COMPLETED|0:0", bad: "FAILED|3:0", afterGood: "COMPLETED|0:0", afterBad: "COMPLETED|0:0", both: "COMPLETED|0:0"} {
+			u.becomes(id, want)
+		}
+		u.eventually(20*time.Second, "the others never start", func() error {
+			if got := u.says("squeue", "-h", "-o", "%t %R", "-j", never); got != "PD (DependencyNeverSatisfied)" {
+				return errors.New(got)
+			}
+			if got := u.state(killed); !strings.HasPrefix(got, "CANCELLED") && !strings.HasPrefix(got, "FAILED") {
+				return errors.New(got)
+			}
+			return nil
+		})
+		u.says("scancel", never)
+	}
+}
+
+// oneElement: scancel of one element leaves the others.
+func (u *slurmUser) oneElement() func() {
+	id := u.submit("sleep ${SLURM_ARRAY_TASK_ID}00 & wait\n", "--array=0-2")
+	u.eventually(60*time.Second, "elements run", func() error {
+		if got := u.says("squeue", "-h", "-r", "-t", "R", "-o", "%i", "-j", id); !strings.Contains(got, id+"_1") || !strings.Contains(got, id+"_2") {
+			return errors.New(got)
+		}
+		return nil
+	})
+	u.says("scancel", id+"_1")
+	return func() {
+		u.eventually(60*time.Second, "one element is cancelled", func() error {
+			got := u.says("sacct", "-X", "-n", "-P", "-o", "JobID,State", "-j", id)
+			if !strings.Contains(got, id+"_0|COMPLETED") || !strings.Contains(got, id+"_1|CANCELLED") || !strings.Contains(got, id+"_2|RUNNING") {
+				return errors.New(got)
+			}
+			return nil
+		})
+		u.says("scancel", id)
+	}
+}
+
+// signalBeforeLimit: a trap catches the signal before the time limit, and the script ends by itself.
+func (u *slurmUser) signalBeforeLimit() func() {
+	id := u.submit("trap 'echo caught; exit 0' USR1\nsleep 300 & wait $!\n", "-t", "1", "--signal=B:USR1@55")
+	return func() {
+		u.becomes(id, "COMPLETED|0:0")
+		if got := u.output(id); got != "caught\n" {
+			u.t.Errorf("%q", got)
+		}
+	}
+}
+
+// requeue: a script asks to be run again, from inside and without any right in the cluster.
+func (u *slurmUser) requeue() func() {
+	id := u.submit("if [ -z \"$SLURM_RESTART_COUNT\" ]; then scontrol requeue $SLURM_JOB_ID; sleep 300; fi\necho again $SLURM_RESTART_COUNT\n")
+	return func() {
+		u.becomes(id, "COMPLETED|0:0")
+		if got := u.output(id); got != "again 1\n" {
+			u.t.Errorf("%q", got)
+		}
+	}
+}
+
+// eviction: a job whose pod is evicted runs again, and knows that.
+func (u *slurmUser) eviction() func() {
+	id := u.submit("echo run $SLURM_RESTART_COUNT\n[ -n \"$SLURM_RESTART_COUNT\" ] || sleep 300\n", "-N2")
+	job := u.numbered(id)
+	head := job.Name + "-head-0"
+	u.eventually(60*time.Second, "the job runs", func() error {
+		if out, err := u.kube.CoreV1().Pods(job.Namespace).GetLogs(head, &corev1.PodLogOptions{}).DoRaw(context.Background()); err != nil || string(out) != "run\n" {
+			return fmt.Errorf("%q %v", out, err)
+		}
+		return nil
+	})
+	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: head, Namespace: job.Namespace}, DeleteOptions: &metav1.DeleteOptions{GracePeriodSeconds: new(int64(1))}}
+	if err := u.kube.CoreV1().Pods(job.Namespace).EvictV1(context.Background(), eviction); err != nil {
+		u.t.Fatal(err)
+	}
+	return func() {
+		u.becomes(id, "COMPLETED|0:0")
+		if got := u.output(id); got != "run 1\n" {
+			u.t.Errorf("%q", got)
+		}
+	}
+}
+
+// mpirun: MPI's own launcher reaches the other pods by the hostfile and the agents; there is no sshd.
+func (u *slurmUser) mpirun() func() {
+	if _, err := exec.LookPath("mpirun"); err != nil {
+		u.t.Log("SKIPPED: mpirun is not installed (Debian: openmpi-bin)")
+		return func() {}
+	}
+	id := u.submit("pgrep -x sshd && echo there is an sshd\nmpirun sh -c 'echo rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname)'\n", "-N2", "-n4")
+	return func() {
+		u.becomes(id, "COMPLETED|0:0")
+		name, got := u.numbered(id).Name, u.output(id)
+		for rank, host := range []string{"-head-0", "-head-0", "-node-0", "-node-0"} {
+			if line := fmt.Sprintf("rank %d of 4 on %s%s\n", rank, name, host); !strings.Contains(got, line) {
+				u.t.Errorf("no %q in\n%s", line, got)
+			}
+		}
+		if strings.Contains(got, "sshd") {
+			u.t.Error(got)
+		}
+	}
+}
+
+// commandFromOutside: srun makes an allocation, and its code is that of the tasks.
+func (u *slurmUser) commandFromOutside() {
+	r := u.run("typed\n", "vcctl", "slurm", "srun", "-N2", "-l", "sh", "-c", "cat; exit $((SLURM_PROCID*4))")
+	if lines := sortedLines(r.stdout); r.code != 4 || !slices.Equal(lines, []string{"0: typed", "1: typed"}) || !strings.Contains(r.stderr, "task 1: Exited with exit code 4") {
+		u.t.Errorf("exit %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if r := u.slurm("srun", "-n1", "sh", "-c", "kill -9 $$"); r.code != 137 {
+		u.t.Errorf("exit %d %s", r.code, r.stderr)
+	}
+	if r := u.slurm("srun", "-N2", "-t", "1", "--test-only", "true"); r.code != 0 || !strings.Contains(r.stderr, "to start at") {
+		u.t.Errorf("exit %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+func sortedLines(text string) []string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	slices.Sort(lines)
+	return lines
+}
+
+// onATerminal: a shell in the first pod of an allocation, and a task on a terminal, with their sizes.
+func (u *slurmUser) onATerminal() {
+	t := u.terminal("salloc", "-N2", "-t", "5")
+	t.sees("salloc: Granted job allocation ")
+	t.types("srun -l hostname; stty size; exit 6\n")
+	t.sees("1: ")
+	t.sees("33 120")
+	t.sees("salloc: Relinquishing job allocation ")
+	if code := t.ends(); code != 6 {
+		u.t.Errorf("salloc ended with %d", code)
+	}
+	t = u.terminal("srun", "--pty", "sh")
+	t.types("while [ \"$(stty size)\" != '33 120' ]; do :; done; test -t 0 && test -t 1 && echo on a term''inal\n")
+	t.sees("on a terminal")
+	t.tty.Resize(90, 20)
+	t.types("while [ \"$(stty size)\" != '20 90' ]; do :; done; echo re''sized\n")
+	t.sees("resized")
+	t.types("exit 5\n")
+	if code := t.ends(); code != 5 {
+		u.t.Errorf("srun --pty ended with %d", code)
+	}
+	t = u.terminal("srun", "-n2", "-l", "sh", "-c", "trap 'echo interr''upted; exit 3' INT; echo rea''dy; while :; do sleep 0.1; done")
+	t.sees(": ready")
+	t.sees(": ready")
+	t.types("\x03")
+	t.sees("srun: interrupt (one more within 1 sec to abort)")
+	t.types("\x03")
+	t.sees("interrupted")
+	if code := t.ends(); code != 3 {
+		u.t.Errorf("srun ended with %d after Ctrl-C", code)
+	}
+}
+
+// screen is one of Slurm's commands on a terminal.
+type screen struct {
+	u     *slurmUser
+	tty   *sandbox.Terminal
+	cmd   *exec.Cmd
+	read  chan string
+	shown string
+}
+
+func (u *slurmUser) terminal(words ...string) *screen {
+	u.t.Helper()
+	tty, err := sandbox.OpenTerminal()
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	tty.Resize(120, 33)
+	s := &screen{u: u, tty: tty, cmd: exec.Command(filepath.Join(binaries, "vcctl"), append([]string{"slurm"}, words...)...), read: make(chan string, 1000)}
+	s.cmd.Env = append(os.Environ(), "KUBECONFIG="+u.kubeconfig, "HOME="+u.cluster.dir)
+	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = tty.Slave, tty.Slave, tty.Slave
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := s.cmd.Start(); err != nil {
+		u.t.Fatal(err)
+	}
+	_ = tty.Slave.Close()
+	u.t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.cmd.Wait(); _ = tty.Master.Close() })
+	go func() {
+		defer close(s.read)
+		buffer := make([]byte, 4096)
+		for {
+			n, err := tty.Master.Read(buffer)
+			if err != nil {
+				return
+			}
+			s.read <- string(buffer[:n])
+		}
+	}()
+	return s
+}
+
+// sees waits for a text, after the one that was waited for last.
+func (s *screen) sees(text string) {
+	s.u.t.Helper()
+	timeout := time.After(40 * time.Second)
+	for !strings.Contains(s.shown, text) {
+		select {
+		case more, open := <-s.read:
+			if !open {
+				s.u.t.Fatalf("%s ended; it shows %q, want %q", s.cmd.Args[2], s.shown, text)
+			}
+			s.shown += more
+		case <-timeout:
+			s.u.t.Fatalf("%s shows %q, want %q", s.cmd.Args[2], s.shown, text)
+		}
+	}
+	_, s.shown, _ = strings.Cut(s.shown, text)
+}
+
+func (s *screen) types(text string) { _, _ = io.WriteString(s.tty.Master, text) }
+
+func (s *screen) ends() int {
+	go func() {
+		for range s.read {
+		}
+	}()
+	_ = s.cmd.Wait()
+	return s.cmd.ProcessState.ExitCode()
+}
