@@ -6,7 +6,6 @@ import (
 
 	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/render"
-	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screen"
@@ -20,11 +19,7 @@ const boxedH = 26
 // Draw draws the answer.
 func (e *Explain) Draw(ctx *screen.Context, c canvas.Canvas) {
 	if e.job == nil {
-		text := "no job waits"
-		if ctx.Snap.Connection.Link == snapshot.LinkLoading {
-			text = "loading jobs ..."
-		}
-		c.Fit(2, 1, c.W-2, text, theme.Dim)
+		c.Fit(2, 1, c.W-2, ctx.Nothing("no job waits"), theme.Dim)
 		return
 	}
 	rest := e.head(ctx, c)

@@ -23,11 +23,7 @@ const (
 // Draw draws the page that is open.
 func (j *Job) Draw(ctx *screen.Context, c canvas.Canvas) {
 	if j.job == nil {
-		text := "there is no such job (any more); esc goes back"
-		if ctx.Snap.Connection.Link == snapshot.LinkLoading {
-			text = "loading jobs ..."
-		}
-		c.Fit(2, 1, c.W-2, text, theme.Dim)
+		c.Fit(2, 1, c.W-2, ctx.Nothing("there is no such job (any more); esc goes back"), theme.Dim)
 		return
 	}
 	j.log.take(ctx.Logs, j.keep())

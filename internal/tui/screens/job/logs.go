@@ -18,6 +18,7 @@ const maxStreams = 20
 
 // logPane shows the lines that arrive from pods.
 type logPane struct {
+	plain
 	pinned bool // the newest lines are shown
 	wrap   bool
 	stamps bool
@@ -111,29 +112,6 @@ func (l *logPane) Home() { l.Move(-len(l.shown)) }
 
 // End goes to the newest line and stays there.
 func (l *logPane) End() { l.pinned = true }
-
-// The rest of widget.Rows has no meaning in a log.
-
-// Mark does nothing.
-func (l *logPane) Mark() {}
-
-// Range does nothing.
-func (l *logPane) Range() {}
-
-// MarkAll does nothing.
-func (l *logPane) MarkAll() {}
-
-// Escape has nothing to clear.
-func (l *logPane) Escape() bool { return false }
-
-// NextSort does nothing.
-func (l *logPane) NextSort(*screen.Context) {}
-
-// Reverse does nothing.
-func (l *logPane) Reverse() {}
-
-// Chooser has nothing to choose.
-func (l *logPane) Chooser(*screen.Context) []screen.Effect { return nil }
 
 // Mouse scrolls with the wheel.
 func (l *logPane) Mouse(_ *screen.Context, m screen.Mouse) (taken, open bool) {

@@ -10,6 +10,7 @@ import (
 
 // pager is lines of text that one scrolls and searches in.
 type pager struct {
+	plain
 	text   []string
 	top    int
 	height int
@@ -29,27 +30,6 @@ func (p *pager) Home() { p.top = 0 }
 
 // End goes to the last line.
 func (p *pager) End() { p.Move(len(p.text)) }
-
-// Mark does nothing.
-func (p *pager) Mark() {}
-
-// Range does nothing.
-func (p *pager) Range() {}
-
-// MarkAll does nothing.
-func (p *pager) MarkAll() {}
-
-// Escape has nothing to clear.
-func (p *pager) Escape() bool { return false }
-
-// NextSort does nothing.
-func (p *pager) NextSort(*screen.Context) {}
-
-// Reverse does nothing.
-func (p *pager) Reverse() {}
-
-// Chooser has nothing to choose.
-func (p *pager) Chooser(*screen.Context) []screen.Effect { return nil }
 
 // Mouse scrolls with the wheel.
 func (p *pager) Mouse(_ *screen.Context, m screen.Mouse) (taken, open bool) {

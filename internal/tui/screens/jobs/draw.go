@@ -48,18 +48,16 @@ func both(n int) string {
 func (j *Jobs) nothing(ctx *screen.Context) string {
 	hidden, isHidden := ctx.Snap.HiddenKind("jobs")
 	switch {
-	case ctx.Snap.Connection.Link == snapshot.LinkLoading:
-		return "loading jobs ..."
 	case j.all > 0:
 		return "no job matches the filter (esc clears it)"
 	case isHidden && len(hidden.Namespaces) == 0:
 		return "you may not list jobs: " + hidden.Why
 	case ctx.Mine:
-		return fmt.Sprintf("no job of %s (M shows those of all users)", ctx.User)
+		return ctx.Nothing(fmt.Sprintf("no job of %s (M shows those of all users)", ctx.User))
 	case ctx.Namespace != "":
-		return fmt.Sprintf("no job in namespace %s (0 shows all namespaces)", ctx.Namespace)
+		return ctx.Nothing(fmt.Sprintf("no job in namespace %s (0 shows all namespaces)", ctx.Namespace))
 	}
-	return "no job; sbatch or 'vcctl job run' submits one"
+	return ctx.Nothing("no job; sbatch or 'vcctl job run' submits one")
 }
 
 // nameWidth is the width of the names of facts.
