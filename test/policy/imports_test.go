@@ -40,6 +40,8 @@ var rules = []rule{
 		why: "the dashboard is handed what it shows and does what it does through an interface: it holds no client"},
 	{of: "internal/snapshot", deny: []string{"internal/cli", "internal/tui", "internal/feed", "internal/act", "k8s.io/client-go", "sigs.k8s.io/controller-runtime"}, why: "what is known is plain data: whoever brings it knows it, not the other way round"},
 	{of: ".", except: []string{"cmd", "test"}, deny: []string{"internal/dashboard"}, why: "it puts command line and dashboard together, for programs only"},
+	{of: "internal/slurm", except: []string{"internal/slurm/step", "internal/slurm/launch", "internal/slurm/equip"}, deny: []string{"internal", "cmd", "k8s.io/client-go", "sigs.k8s.io/controller-runtime", "github.com/go-logr", "log", "net", "os", "math/rand"},
+		allow: []string{"internal/slurm", "internal/account", "internal/room"}, why: "Slurm's language is text in, plain data out; the cluster and the terminal are internal/cli/slurm's"},
 	{of: "internal/slurm/step", deny: []string{"api", "internal", "cmd", "k8s.io", "sigs.k8s.io", "net/http"}, allow: []string{"internal/slurm/step", "internal/slurm/launch", "internal/slurm/getopt", "internal/slurm/hostlist"},
 		why: "what runs in the pods is small, and knows no API: it has no rights there"},
 	{of: "internal/slurm/launch", deny: []string{"api", "internal", "cmd", "k8s.io", "sigs.k8s.io", "net", "os", "log", "math/rand"}, allow: []string{"internal/slurm/hostlist"}, why: "it is in the pods, too, and what both sides agree on is plain data"},

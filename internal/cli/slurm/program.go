@@ -124,7 +124,7 @@ func (c *call) told(err error) error {
 			continue
 		}
 		f := c.faultOf(one)
-		io.WriteString(c.f.Streams.Err, f.Text(c.table.Program))
+		fmt.Fprint(c.f.Streams.Err, f.Text(c.table.Program))
 		code = max(code, f.Code)
 	}
 	return cli.ExitStatus(max(code, 1))

@@ -41,7 +41,7 @@ func (c *call) testOnly(ctx context.Context, s *submission, r *translate.Result)
 		fmt.Fprintf(c.f.Streams.Err, "%s: Job 0 would wait: %s\n", c.table.Program, whyUnknown(a))
 		return nil
 	}
-	cpus := int64(s.request.CPUsPerTask)
+	cpus := s.request.CPUsPerTask
 	if list := r.Job.Spec.Tasks[0].Template.Spec.Containers[0].Resources.Requests; list != nil {
 		cpus = list.Cpu().Value()
 	}
