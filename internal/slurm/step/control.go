@@ -46,7 +46,7 @@ func Scontrol(ctx context.Context, args []string) int {
 	case isWord(verb, "requeue", 3):
 		return report("scontrol", requeue(ctx, rest))
 	case isWord(verb, "ping", 2):
-		fmt.Println("Slurmctld(primary) is UP")
+		fmt.Fprintln(os.Stdout, "Slurmctld(primary) is UP")
 		return 0
 	}
 	return report("scontrol", fmt.Errorf("%q cannot be done from inside a job; use scontrol where the job was submitted", strings.Join(p.Operands, " ")))
@@ -66,7 +66,7 @@ func show(ctx context.Context, out io.Writer, words []string, oneLine bool) erro
 	switch {
 	case isWord(what, "hostnames", 5):
 		if list == "" {
-			return errors.New("SLURM_JOB_NODELIST is not set, and no list of hosts was given")
+			return says("SLURM_JOB_NODELIST is not set, and no list of hosts was given")
 		}
 		hosts, err := hostlist.Expand(list)
 		if err != nil {
@@ -221,7 +221,7 @@ func Scancel(ctx context.Context, args []string) int {
 		return 0
 	}
 	if len(p.Operands) == 0 {
-		return report("scancel", errors.New("No job identification provided"))
+		return report("scancel", says("No job identification provided"))
 	}
 	h, job, err := ownJob(ctx)
 	if err != nil {
@@ -251,7 +251,7 @@ func Scancel(ctx context.Context, args []string) int {
 func signalOf(text, step string, batch, full bool) (*signalRequest, error) {
 	number, err := signalNumber(text)
 	if err != nil {
-		return nil, fmt.Errorf("Unknown job signal: %s", text)
+		return nil, says("Unknown job signal: %s", text)
 	}
 	r := &signalRequest{Number: number, Step: -1, Batch: batch || full, Steps: full || !batch}
 	switch step {
@@ -260,7 +260,7 @@ func signalOf(text, step string, batch, full bool) (*signalRequest, error) {
 		r.Batch, r.Steps = true, false
 	default:
 		if r.Step, err = strconv.Atoi(step); err != nil || r.Step < 0 {
-			return nil, fmt.Errorf("Invalid job id specified: step %q", step)
+			return nil, says("Invalid job id specified: step %q", step)
 		}
 		r.Batch, r.Steps = false, false
 	}
@@ -306,9 +306,9 @@ func Squeue(ctx context.Context, args []string) int {
 		format = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R"
 	}
 	if !p.Has("noheader") {
-		fmt.Println(rowOf(format, headings()))
+		fmt.Fprintln(os.Stdout, rowOf(format, headings()))
 	}
-	fmt.Println(rowOf(format, job.fields(time.Now())))
+	fmt.Fprintln(os.Stdout, rowOf(format, job.fields(time.Now())))
 	return 0
 }
 

@@ -150,7 +150,7 @@ func (h *head) begin(w *wire, r *beginRequest) (*liveStep, []int, error) {
 		h.mu.Lock()
 		if h.closing {
 			h.mu.Unlock()
-			return nil, nil, fmt.Errorf("Unable to create step for job %s: Job/step already completing or completed", h.pod.ID())
+			return nil, nil, says("Unable to create step for job %s: Job/step already completing or completed", h.pod.ID())
 		}
 		if nodes := want.choose(h.used, h.spec.CPUs); nodes != nil {
 			s := h.take(w, r, want, nodes)
@@ -160,7 +160,7 @@ func (h *head) begin(w *wire, r *beginRequest) (*liveStep, []int, error) {
 		freed := h.freed
 		h.mu.Unlock()
 		if r.Now {
-			return nil, nil, fmt.Errorf("Unable to create step for job %s: Requested nodes are busy", h.pod.ID())
+			return nil, nil, says("Unable to create step for job %s: Requested nodes are busy", h.pod.ID())
 		}
 		if !told {
 			told = true
@@ -221,7 +221,7 @@ func (h *head) signal(r *signalRequest) error {
 	}
 	h.mu.Unlock()
 	if !r.Steps && !r.Batch && len(wires) == 0 {
-		return fmt.Errorf("Kill job error on job id %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
+		return says("Kill job error on job id %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
 	}
 	for _, w := range wires {
 		_ = w.send(signalFrame, 0, numberBytes(r.Number))

@@ -284,7 +284,7 @@ func (l *launcher) openInput() (*os.File, error) {
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("Could not open stdin file %s: %w", path, reasonOf(err))
+		return nil, says("Could not open stdin file %s: %w", path, reasonOf(err))
 	}
 	return file, nil
 }
@@ -502,7 +502,7 @@ func reasonOf(err error) error {
 	var number syscall.Errno
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return errors.New("No such file or directory")
+		return says("No such file or directory")
 	case errors.As(err, &number):
 		return number
 	}

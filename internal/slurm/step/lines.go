@@ -47,7 +47,7 @@ func (o *outputs) open(task int, host string, node int) error {
 	names.Task, names.Host, names.Node = task, host, node
 	out, err := o.target(o.options.output, names, os.Stdout)
 	if err != nil {
-		return fmt.Errorf("Could not open stdout file %w", err)
+		return says("Could not open stdout file %w", err)
 	}
 	failed := io.Writer(os.Stderr)
 	switch {
@@ -57,7 +57,7 @@ func (o *outputs) open(task int, host string, node int) error {
 		failed = out
 	}
 	if err != nil {
-		return fmt.Errorf("Could not open stderr file %w", err)
+		return says("Could not open stderr file %w", err)
 	}
 	label := ""
 	if o.options.label {

@@ -66,11 +66,11 @@ func report(program string, err error) int {
 func informed(table *getopt.Table, p getopt.Parsed) bool {
 	switch {
 	case p.Has("version"):
-		fmt.Println("slurm " + slurmVersion)
+		fmt.Fprintln(os.Stdout, "slurm "+slurmVersion)
 	case p.Has("usage"):
-		fmt.Print(table.UsageText())
+		fmt.Fprint(os.Stdout, table.UsageText())
 	case p.Has("help"):
-		fmt.Printf("Usage: %s [options...] %s\n\n%s", table.Program, table.Operands, table.OptionsText())
+		fmt.Fprintf(os.Stdout, "Usage: %s [options...] %s\n\n%s", table.Program, table.Operands, table.OptionsText())
 	default:
 		return false
 	}

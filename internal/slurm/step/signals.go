@@ -35,3 +35,6 @@ func death(number int) string {
 	}
 	return "Signal " + strconv.Itoa(number)
 }
+
+// says is an error in Slurm's words, which begin with a capital letter.
+func says(format string, args ...any) error { return fmt.Errorf(format, args...) }

@@ -146,7 +146,7 @@ func (r *runner) assign() error {
 	if r.options.multiProg {
 		text, err := os.ReadFile(r.options.command[0])
 		if err != nil {
-			return fmt.Errorf("Unable to open configuration file %s: %w", r.options.command[0], reasonOf(err))
+			return says("Unable to open configuration file %s: %w", r.options.command[0], reasonOf(err))
 		}
 		if programs, err = parsePrograms(string(text)); err != nil {
 			return fmt.Errorf("%s: %w", r.options.command[0], err)
@@ -213,7 +213,7 @@ func (r *runner) start(ctx context.Context) error {
 		all.Go(func() {
 			connection, err := r.here.connect(ctx, n.host)
 			if err != nil {
-				problems[i] = fmt.Errorf("Task launch for StepId=%s.%d failed on node %s: %w", r.job.Pod.ID(), r.given.Step, n.host, err)
+				problems[i] = says("Task launch for StepId=%s.%d failed on node %s: %w", r.job.Pod.ID(), r.given.Step, n.host, err)
 				return
 			}
 			n.wire = newWire(connection)
@@ -294,7 +294,7 @@ func (r *runner) lost(n *nodeTasks) error {
 		return nil
 	}
 	r.pass(int(syscall.SIGTERM)) // without a node the step can go nowhere
-	return fmt.Errorf("Node failure on %s", n.host)
+	return says("Node failure on %s", n.host)
 }
 
 func (r *runner) ended(n *nodeTasks, rank int, e ending) {

@@ -50,7 +50,7 @@ func readOptions(p getopt.Parsed, env func(string) string) (*stepOptions, error)
 		return nil, r.err
 	}
 	if len(o.command) == 0 {
-		return nil, fmt.Errorf("No command given to execute.")
+		return nil, says("No command given to execute.")
 	}
 	if o.begin.Name == "" {
 		o.begin.Name = filepath.Base(o.command[0])

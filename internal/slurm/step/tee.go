@@ -57,7 +57,7 @@ func openOutput(spec *launch.Spec, names launch.Names) (*output, error) {
 		if !there {
 			f, err := openFile(path, spec.WorkDir, spec.Append)
 			if err != nil {
-				return nil, fmt.Errorf("Could not open %s file %s: %w", stream.what, path, reasonOf(err))
+				return nil, says("Could not open %s file %s: %w", stream.what, path, reasonOf(err))
 			}
 			o.files = append(o.files, f)
 			file = tee{path: path, mu: &sync.Mutex{}, file: f, lost: new(bool)}

@@ -17,7 +17,7 @@ type wish struct {
 
 // plan says what a step needs of the job, whoever else is there; an error is of a step that can never be.
 func (h *head) plan(r *beginRequest) (*wish, error) {
-	impossible := func(why string) error { return fmt.Errorf("Unable to create step for job %s: %s", h.pod.ID(), why) }
+	impossible := func(why string) error { return says("Unable to create step for job %s: %s", h.pod.ID(), why) }
 	candidates, err := h.candidates(r)
 	if err != nil {
 		return nil, impossible(err.Error())
@@ -67,7 +67,7 @@ func (h *head) plan(r *beginRequest) (*wish, error) {
 func (h *head) candidates(r *beginRequest) ([]int, error) {
 	for _, name := range append(slices.Clone(r.Only), r.Not...) {
 		if !slices.Contains(h.hosts, name) {
-			return nil, fmt.Errorf("Requested node configuration is not available (%s is no node of this job)", name)
+			return nil, says("Requested node configuration is not available (%s is no node of this job)", name)
 		}
 	}
 	var candidates []int
@@ -79,7 +79,7 @@ func (h *head) candidates(r *beginRequest) ([]int, error) {
 		return slices.Compact(candidates), nil
 	}
 	if r.Relative >= len(h.hosts) {
-		return nil, fmt.Errorf("Requested node configuration is not available (--relative=%d of %d nodes)", r.Relative, len(h.hosts))
+		return nil, says("Requested node configuration is not available (--relative=%d of %d nodes)", r.Relative, len(h.hosts))
 	}
 	for i := r.Relative; i < len(h.hosts); i++ {
 		if !slices.Contains(r.Not, h.hosts[i]) {
