@@ -62,7 +62,7 @@ func (a *App) withArgument(name, argument string) []command {
 		return a.jobsCalled(argument)
 	case "queue":
 		for _, q := range a.ctx.Snap.Queues {
-			add(q.Name, "its jobs", screen.Open{Screen: screen.Jobs}, screen.SetFilter{Text: "queue:" + q.Name})
+			add(q.Name, "its jobs", screen.Open{Screen: screen.Jobs}, screen.SetFilter{Text: "queue=" + q.Name})
 		}
 	case "node":
 		for _, n := range a.ctx.Snap.Nodes {

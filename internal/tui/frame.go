@@ -23,6 +23,11 @@ type tabPlace struct {
 // staleFor is how long a broken watch is only called stale: most are back by then.
 const staleFor = 5 * time.Second
 
+// tooSmall says that the terminal has no room for a frame. Before it has said how large it is, nobody knows.
+func (a *App) tooSmall() bool {
+	return (a.ctx.W > 0 || a.ctx.H > 0) && (a.ctx.W < MinWidth || a.ctx.H < MinHeight)
+}
+
 // Draw draws the whole frame at the size that was set last.
 func (a *App) Draw() canvas.Canvas {
 	c := canvas.New(a.ctx.W, a.ctx.H, a.ascii)

@@ -102,6 +102,12 @@ func (a *App) Key(key tea.KeyPressMsg) {
 		a.out = append(a.out, Request{screen.Quit{}, nil})
 		return
 	}
+	if a.tooSmall() { // nobody sees what a key would do; leaving is always possible
+		if name == "q" && a.overlay == nil {
+			a.out = append(a.out, Request{screen.Quit{}, nil})
+		}
+		return
+	}
 	if a.overlay != nil {
 		a.overlay.key(a, key)
 		return

@@ -99,6 +99,9 @@ func runScancel(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	if len(refs) == 0 && len(c.parsed.Operands) > 0 {
+		return fault.Errorf("an unset variable of the shell looks like this", "Invalid job id specified: %q", strings.Join(c.parsed.Operands, " "))
+	}
 	if len(refs) == 0 && !filtered {
 		return fault.Errorf("name jobs, as 42 or 42_7, or say which: --me, -u, -p, -n, -t", "No job identification provided")
 	}
@@ -118,7 +121,11 @@ func (c *call) scancelFilter() (f squeue.Filter, filtered bool, err error) {
 		for _, option := range options {
 			if value, ok := c.given(option, variable); ok {
 				filtered = true
-				return words(value)
+				named := words(value)
+				if len(named) == 0 && err == nil { // as of a variable that is not set: all jobs are not meant
+					err = fault.Errorf("say which; an unset variable of the shell looks like this", "--%s is empty", option)
+				}
+				return named
 			}
 		}
 		return nil
@@ -129,7 +136,11 @@ func (c *call) scancelFilter() (f squeue.Filter, filtered bool, err error) {
 	if c.parsed.Has("me") {
 		f.Users, filtered = []string{c.me()}, true
 	}
-	if hosts := strings.Join(one("", "nodelist"), ","); hosts != "" {
+	hosts := strings.Join(one("", "nodelist"), ",")
+	if err != nil {
+		return f, filtered, err
+	}
+	if hosts != "" {
 		if f.Nodes, err = hostlist.Expand(hosts); err != nil {
 			return f, filtered, fault.Errorf("", "Invalid node name specified: %s", hosts)
 		}

@@ -5,8 +5,9 @@
 //
 // All terms must hold. A key takes one or several values with commas between them,
 // of which one must hold; "!" before a term turns it round. Values are the beginning
-// of what is compared, or a pattern with "*". Capitals do not matter. A key without
-// a value yet holds for all, so that rows do not vanish while one types.
+// of what is compared, or a pattern with "*"; after "=" they are the whole of it, as
+// keys write them that mean one queue or some nodes. Capitals do not matter. A key
+// without a value yet holds for all, so that rows do not vanish while one types.
 //
 //	In:   a text, and what rows have (Fields)
 //	Out:  Filter: does this row match?

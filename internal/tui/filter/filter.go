@@ -134,6 +134,15 @@ func (w *Word[R]) term(operator, value string) (func(R) bool, error) {
 	if len(wanted) == 0 {
 		return nil, nil
 	}
+	if operator == "=" {
+		names := make(map[string]bool, len(wanted))
+		for _, one := range wanted {
+			names[one] = true
+		}
+		return func(row R) bool {
+			return slices.ContainsFunc(w.Of(row), func(has string) bool { return names[strings.ToLower(has)] })
+		}, nil
+	}
 	return func(row R) bool {
 		for _, has := range w.Of(row) {
 			has = strings.ToLower(has)

@@ -46,6 +46,7 @@ func TestRowsAreFiltered(t *testing.T) {
 		"a queue above counts, too":                 {"queue:research", "llama-sft det-finetune"},
 		"a key has a short name":                    {"q:prod", "hp sweep"},
 		"values are beginnings":                     {"queue:res", "llama-sft det-finetune"},
+		"after an equals sign they are the whole":   {"queue=res,nlp", "llama-sft"},
 		"states are whole words":                    {"st:r", "llama-sft"},
 		"one of several values is enough":           {"st:r,pd", "llama-sft det-finetune"},
 		"all terms must hold":                       {"queue:research gpu>=64", "llama-sft"},

@@ -148,7 +148,7 @@ func (e *Explain) openNodes(*screen.Context) []screen.Effect {
 	if len(row.nodes) == 0 {
 		return []screen.Effect{screen.Notice{Text: "which nodes these are cannot be seen from here: " + row.reason}}
 	}
-	return []screen.Effect{screen.Open{Screen: screen.Nodes}, screen.SetFilter{Text: "name:" + strings.Join(row.nodes, ",")}}
+	return []screen.Effect{screen.Open{Screen: screen.Nodes}, screen.SetFilter{Text: "name=" + strings.Join(row.nodes, ",")}}
 }
 
 // Twin is what `vcctl job explain` prints.

@@ -220,6 +220,8 @@ func (n *Nodes) cordon(ctx *screen.Context) []screen.Effect {
 func (n *Nodes) stay(targets []*node) string {
 	pods, jobs := held(targets)
 	switch {
+	case slices.ContainsFunc(targets, unseen):
+		return "what runs there stays; pods cannot be seen (yet) from here."
 	case pods == 0:
 		return "there are no pods of jobs."
 	case pods == 1:
@@ -227,6 +229,9 @@ func (n *Nodes) stay(targets []*node) string {
 	}
 	return fmt.Sprintf("the %d pods of %s stay.", pods, plural(len(jobs), "job"))
 }
+
+// unseen says that what runs on a node is not known: pods may not be listed, or are still being read.
+func unseen(row *node) bool { return row.Unknown }
 
 // held counts the pods of jobs on nodes, and names the jobs.
 func held(targets []*node) (pods int, jobs []string) {
@@ -260,7 +265,10 @@ func (n *Nodes) drain(ctx *screen.Context) []screen.Effect {
 		}
 	}
 	if others := len(row.Pods) - podsOfJobs(row); others > 0 {
-		lines = append(lines, plural(others, "other pod")+" go, too, but for those of daemon sets.")
+		lines = append(lines, "Of "+plural(others, "other pod")+" all go, too, but those of daemon sets.")
+	}
+	if unseen(row) {
+		lines = []string{"No new pods come, and all that run on it are evicted, but those of daemon sets.", "Which these are cannot be seen (yet) from here."}
 	}
 	return []screen.Effect{screen.Ask{Question: "Drain node " + row.Name + "?", Lines: lines, Expect: row.Name, Then: []screen.Effect{screen.Run{
 		Name: "drain " + row.Name, Do: func(ctx context.Context) (string, error) { return actions.Node(ctx, screen.Drain, row.Name) },

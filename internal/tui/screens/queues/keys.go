@@ -56,7 +56,7 @@ func (q *Queues) jobs(*screen.Context) []screen.Effect {
 	if r.Name == keys.RootQueue {
 		return []screen.Effect{screen.Open{Screen: screen.Jobs}}
 	}
-	return []screen.Effect{screen.Open{Screen: screen.Jobs}, screen.SetFilter{Text: "queue:" + r.Name}}
+	return []screen.Effect{screen.Open{Screen: screen.Jobs}, screen.SetFilter{Text: "queue=" + r.Name}}
 }
 
 const (
