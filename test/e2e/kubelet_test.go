@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"os/exec"
 	"path/filepath"
@@ -147,11 +148,32 @@ func TestKubectlAgainstAProcessNode(t *testing.T) {
 	t.Run("delete waits for the grace period and the pod's last words", func(t *testing.T) {
 		c.create(podYAML("polite", "Never", "trap 'echo bye; exit 0' TERM; echo hello; while :; do sleep 0.1; done", ""))
 		c.podPhase("polite", corev1.PodRunning, 30*time.Second)
-		follow := make(chan string, 1)
-		go func() { follow <- c.run("", "kubectl", "logs", "-f", "polite").stdout }()
+		follow := exec.Command(filepath.Join(binaries, "kubectl"), "--kubeconfig", c.kubeconfig, "logs", "-f", "polite")
+		var problems strings.Builder
+		follow.Stderr = &problems
+		out, err := follow.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := follow.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// Who follows before the pod is told to go hears all of it; until "hello" the shell has no trap.
+		said := bufio.NewReader(out)
+		first, err := said.ReadString('\n')
+		if first != "hello\n" {
+			t.Errorf("followed %q (%v)", first, err)
+		}
+		began := time.Now()
 		c.kubectl("delete", "pod", "polite")
-		if got := <-follow; got != "hello\nbye\n" && got != "bye\n" {
-			t.Errorf("followed %q", got)
+		if rest, err := io.ReadAll(said); string(rest) != "bye\n" || err != nil {
+			t.Errorf("then followed %q (%v)", rest, err)
+		}
+		if err := follow.Wait(); err != nil {
+			t.Errorf("kubectl logs -f: %v: %s", err, problems.String())
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("deleting took %s: the shell's trap was not heard", took)
 		}
 	})
 	t.Run("pods that name no scheduler run too: there is no other here", func(t *testing.T) {
