@@ -261,8 +261,21 @@ func joined(targets []target, t target) []target {
 	return append(targets, t)
 }
 
-// narrowed leaves of an array that has begun the elements that wait, when only what waits is meant.
+// narrowed leaves of an array that has begun the elements that wait, when only what waits is meant, and those that run, when that is.
 func (s *scancel) narrowed(t target) target {
+	if array := t.row.Job.Status.Array; array != nil && slices.Contains(s.filter.States, state.Running) && t.row.State.Code != state.Pending {
+		running, err := batchv1alpha1.ParseIndices(array.Running)
+		if err != nil {
+			return t
+		}
+		if t.elements != nil {
+			running = running.Minus(running.Minus(t.elements))
+		}
+		if t.elements = running; running.Count() == 0 {
+			t.row = &record.Row{Source: t.row.Source, Asked: t.row.Asked, State: state.State{Code: state.Pending}}
+		}
+		return t
+	}
 	if !slices.Contains(s.filter.States, state.Pending) || t.row.State.Code == state.Pending {
 		return t
 	}

@@ -72,6 +72,8 @@ func TestScancel(t *testing.T) {
 		checking(withEnv(slurmRun("an element by its own number", "scancel", "45"), mei...), commands(), noted("sweep", keys.ArrayCancelled, "3")),
 		checking(withEnv(slurmRun("a suspended job", "scancel", "61"), mei...), commands(), noted("paused2", keys.CancelledBy, "mei")),
 		checking(withEnv(slurmRun("of a user, what waits", "scancel", "-u", "ann", "-t", "PENDING", "-v"), mei...), commands("TerminateJob held", "TerminateJob after", "TerminateJob old")),
+		checking(withEnv(slurmRun("of an array what runs", "scancel", "-n", "sweep", "-t", "RUNNING", "-v"), mei...), commands(), noted("sweep", keys.ArrayCancelled, "3-4")),
+		checking(withEnv(slurmRun("of an array one that waits, if it ran", "scancel", "42_9", "-t", "RUNNING", "-v"), mei...), commands()),
 		checking(withEnv(slurmRun("of a user in a variable that is not set", "scancel", "-u", ""), mei...), commands()),
 		checking(withEnv(slurmRun("a job in a variable that is not set", "scancel", "--me", ""), mei...), commands()),
 		checking(withEnv(slurmRun("nodes in a variable that is not set", "scancel", "-w", " , "), mei...), commands()),
