@@ -26,7 +26,7 @@ func TestSomebodyNewUsesTheDashboard(t *testing.T) {
 	m.Shows("2/0/0") // both pods run
 
 	m.Presses("/")
-	m.Tmux("send-keys", "-l", "train")
+	m.Tmux("send-keys", "-l", "name:train") // a word alone stands in BadConstraints, too
 	m.Presses("Enter", "Enter")
 	m.Shows("> 1 train", "Timeline", "train-main-1", "Running")
 
