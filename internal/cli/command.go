@@ -19,6 +19,14 @@ const HelpWidth = 80
 // a raw string, so that help can be read in the source. Paragraphs of plain words are
 // broken anew where their lines are longer than help is wide.
 func Text(raw string) string {
+	paragraphs := strings.Split(unindented(raw), "\n\n")
+	for i, paragraph := range paragraphs {
+		paragraphs[i] = broken(paragraph)
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+func unindented(raw string) string {
 	lines := strings.Split(strings.Trim(raw, "\n"), "\n")
 	indent := -1
 	for _, line := range lines {
@@ -31,11 +39,7 @@ func Text(raw string) string {
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(line[min(max(indent, 0), len(line)):], " \t")
 	}
-	paragraphs := strings.Split(strings.TrimRight(strings.Join(lines, "\n"), "\n"), "\n\n")
-	for i, paragraph := range paragraphs {
-		paragraphs[i] = broken(paragraph)
-	}
-	return strings.Join(paragraphs, "\n\n")
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
 // broken breaks a paragraph anew when it is too wide, and nothing in it stands in columns.
@@ -47,10 +51,52 @@ func broken(paragraph string) string {
 	return strings.Join(render.Wrap(paragraph, HelpWidth), "\n")
 }
 
-// Examples is Text indented by two blanks, with PROGRAM replaced by how the user called us.
+// Examples are comments and commands, indented by two blanks, with the program as the user called us. Each line stays a
+// line; one that is wider than help goes on below, a command after a backslash, so that it can be copied as it stands.
 func (f *Factory) Examples(raw string) string {
-	text := strings.ReplaceAll(Text(raw), "vcctl ", f.Program+" ")
-	return strings.ReplaceAll("  "+strings.ReplaceAll(text, "\n", "\n  "), "\n  \n", "\n\n")
+	lines := strings.Split(strings.ReplaceAll(unindented(raw), "vcctl ", f.Program+" "), "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = "  " + strings.Join(exampleLines(line, HelpWidth-2), "\n  ")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// exampleLines breaks a line of examples that is too wide: comments between words, commands outside of quotes.
+func exampleLines(line string, width int) []string {
+	if render.Width(line) <= width {
+		return []string{line}
+	}
+	if comment, is := strings.CutPrefix(line, "# "); is {
+		lines := render.Wrap(comment, width-len("# "))
+		for i := range lines {
+			lines[i] = "# " + lines[i]
+		}
+		return lines
+	}
+	const onward = " \\"
+	at, flag, quote := 0, 0, byte(0)
+	for i := range len(line) {
+		switch c := line[i]; {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+		case c == '\'' || c == '"':
+			quote = c
+		case c == ' ' && i > len("    ") && render.Width(line[:i]+onward) <= width:
+			if at = i; line[i+1] == '-' {
+				flag = i
+			}
+		}
+	}
+	switch {
+	case at == 0: // one long word
+		return []string{line}
+	case flag > width/2: // a flag and its value stay together
+		at = flag
+	}
+	return append([]string{line[:at] + onward}, exampleLines("    "+line[at+1:], width)...)
 }
 
 // Group makes a command that only holds others; called alone it shows its help,

@@ -36,7 +36,7 @@ func leaves(cmd *cobra.Command, visit func(*cobra.Command)) {
 // examplesOf returns the command lines in a command's examples, as words.
 func examplesOf(cmd *cobra.Command) [][]string {
 	var lines [][]string
-	for line := range strings.SplitSeq(cmd.Example, "\n") {
+	for line := range strings.SplitSeq(strings.ReplaceAll(cmd.Example, " \\\n", " "), "\n") {
 		at := strings.Index(line, "vcctl ")
 		if at < 0 || strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
