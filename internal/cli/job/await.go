@@ -16,6 +16,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 )
 
@@ -352,7 +353,7 @@ func (w *waiter) timedOut(ctx context.Context, c client.Client) error {
 	var late []error
 	for _, uid := range w.order() {
 		job := w.pending[uid]
-		group, err := groupOf(ctx, c, job)
+		group, err := act.GroupOf(ctx, c, job)
 		if err != nil {
 			group = nil
 		}

@@ -14,6 +14,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -141,7 +142,7 @@ func (o *explainOptions) manyAccounts(ctx context.Context, c client.Client, jobs
 // readAccount reads the pods and events of a job only where the scheduler's own
 // explanation is missing.
 func readAccount(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*account.Account, error) {
-	group, err := groupOf(ctx, c, job)
+	group, err := act.GroupOf(ctx, c, job)
 	if ignoreForbidden(err) != nil {
 		return nil, err
 	}
@@ -251,7 +252,7 @@ func watchBoth(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) 
 		return nil, nil, err
 	}
 	group, groups := job.Name+"-"+string(job.UID), &schedulingv1beta1.PodGroupList{}
-	if found, err := groupOf(ctx, c, now); err == nil && found != nil {
+	if found, err := act.GroupOf(ctx, c, now); err == nil && found != nil {
 		group = found.Name
 	}
 	if err := c.List(ctx, groups, client.InNamespace(job.Namespace), cli.Named(group)); err != nil {

@@ -10,6 +10,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -68,7 +69,7 @@ func RequestsText(spec *corev1.PodSpec) string {
 
 // Around reads the PodGroup of a job, nil when there is none, and its pods. Who may not read them gets neither.
 func Around(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*schedulingv1beta1.PodGroup, []*corev1.Pod, error) {
-	group, err := groupOf(ctx, c, job)
+	group, err := act.GroupOf(ctx, c, job)
 	if ignoreForbidden(err) != nil {
 		return nil, nil, err
 	}

@@ -75,31 +75,6 @@ func noJob(ctx context.Context, f *cli.Factory, namespace, name string, cause er
 	return missing
 }
 
-// groupOf finds the PodGroup of a job: by its usual name, else by its owner. It
-// is nil when there is none.
-func groupOf(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*schedulingv1beta1.PodGroup, error) {
-	for _, name := range []string{job.Name + "-" + string(job.UID), job.Name} {
-		group := &schedulingv1beta1.PodGroup{}
-		err := c.Get(ctx, types.NamespacedName{Namespace: job.Namespace, Name: name}, group)
-		if err == nil && ownedBy(group, job.UID) {
-			return group, nil
-		}
-		if err != nil && !apierrors.IsNotFound(err) {
-			return nil, err
-		}
-	}
-	return nil, nil
-}
-
-func ownedBy(object metav1.Object, uid types.UID) bool {
-	for _, owner := range object.GetOwnerReferences() {
-		if owner.UID == uid {
-			return true
-		}
-	}
-	return false
-}
-
 // groupsByOwner lists the PodGroups of a namespace ("" for all) by the UID of their
 // owner; of each is kept what keep returns.
 func groupsByOwner(ctx context.Context, c client.Client, namespace string, keep func(*schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup) (map[types.UID]*schedulingv1beta1.PodGroup, error) {

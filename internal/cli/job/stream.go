@@ -21,6 +21,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -181,7 +182,7 @@ func joined(notes []string) string {
 }
 
 func (s *streamer) noPods(ctx context.Context, c client.Client) error {
-	group, err := groupOf(ctx, c, s.o.job)
+	group, err := act.GroupOf(ctx, c, s.o.job)
 	if err != nil {
 		group = nil
 	}

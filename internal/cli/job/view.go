@@ -17,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/render"
 )
@@ -141,7 +142,7 @@ func (o *viewOptions) follow(ctx context.Context, c client.WithWatch, job *batch
 }
 
 func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events bool) (*sheet, error) {
-	group, err := groupOf(ctx, c, job)
+	group, err := act.GroupOf(ctx, c, job)
 	if ignoreForbidden(err) != nil {
 		return nil, err
 	}

@@ -108,8 +108,12 @@ func (o *linkOptions) install(ctx context.Context) error {
 		}
 	}
 	fmt.Fprintf(o.f.Streams.Out, "%s in %s%s\n", strings.Join(Programs, ", "), o.dir, o.dryRun.Suffix())
-	if !slices.Contains(filepath.SplitList(o.f.Streams.Env("PATH")), filepath.Clean(o.dir)) {
-		o.f.Warnf("%s is not on PATH: export PATH=%s:$PATH", o.dir, o.dir)
+	dir, err := filepath.Abs(o.dir) // PATH is read from anywhere
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(filepath.SplitList(o.f.Streams.Env("PATH")), dir) {
+		o.f.Warnf("%s is not on PATH: export PATH=%s:$PATH", o.dir, dir)
 	}
 	return nil
 }

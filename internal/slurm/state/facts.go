@@ -101,13 +101,14 @@ func endOf(f Facts) Code {
 	return Failed
 }
 
-// commanded is how the message of a state begins that a person asked for by a Command.
+// commanded is how the message of a state begins that a person asked for by a Command; behind the Command's own message
+// it stands in brackets.
 const commanded = "command "
 
 // wasCancelled says whether a person ended the job.
 func wasCancelled(job *batch.Job) bool {
 	s := &job.Status.State
-	return CancelledBy(job) != "" || s.Reason == string(bus.TerminateJobAction) && strings.HasPrefix(s.Message, commanded)
+	return CancelledBy(job) != "" || s.Reason == string(bus.TerminateJobAction) && (strings.HasPrefix(s.Message, commanded) || strings.Contains(s.Message, "("+commanded) && strings.HasSuffix(s.Message, ")"))
 }
 
 // CancelledBy is who cancelled the job, as far as that was noted; else empty.

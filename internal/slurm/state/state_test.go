@@ -71,6 +71,7 @@ func TestEveryStateOfAJobHasSlurmsCode(t *testing.T) {
 		"it is suspended":                          {Facts{Job: job(batch.Aborted)}, State{Suspended, "PodsReleased"}},
 		"it was suspended and then cancelled":      {Facts{Job: job(batch.Aborted, annotated(keys.CancelledBy, "mei"))}, State{Cancelled, None}},
 		"it was cancelled by scancel":              {Facts{Job: job(batch.Terminated, annotated(keys.CancelledBy, "mei"))}, State{Cancelled, None}},
+		"it was cancelled by vcctl":                {Facts{Job: job(batch.Terminated, because("TerminateJob", "cancelled by hand (command cancel-x)"))}, State{Cancelled, None}},
 		"it was cancelled by a Command":            {Facts{Job: job(batch.Terminated, because("TerminateJob", "command cancel-x"))}, State{Cancelled, None}},
 		"a policy ended it":                        {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod train-head-0 failed with exit code 3"))}, State{Failed, "NonZeroExitCode"}},
 		"it was over its time limit":               {Facts{Job: job(batch.Failed, because(reason.DeadlineExceeded, "head-0 was over"))}, State{Timeout, "TimeLimit"}},
