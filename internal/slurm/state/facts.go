@@ -10,6 +10,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/account"
 )
 
 // Facts is what is known of a job.
@@ -75,7 +76,7 @@ func codeOf(f Facts) Code {
 // bound says whether as many pods as have to run together have nodes, though they have not all started.
 func bound(f Facts) bool {
 	if f.Pods != nil && f.Pods.Live > 0 {
-		return f.Pods.Bound > 0 && int32(f.Pods.Bound+f.Pods.Ended) >= minimum(f.Job)
+		return f.Pods.Bound > 0 && int32(f.Pods.Bound+f.Pods.Ended) >= account.Minimum(f.Job)
 	}
 	return f.Group != nil && f.Group.Status.Phase == scheduling.PodGroupRunning
 }
@@ -113,22 +114,6 @@ func wasCancelled(job *batch.Job) bool {
 
 // CancelledBy is who cancelled the job, as far as that was noted; else empty.
 func CancelledBy(job *batch.Job) string { return job.Annotations[keys.CancelledBy] }
-
-func minimum(job *batch.Job) int32 {
-	if job.Spec.MinAvailable > 0 {
-		return job.Spec.MinAvailable
-	}
-	var sum int32
-	for i := range job.Spec.Tasks {
-		task := &job.Spec.Tasks[i]
-		if task.MinAvailable != nil {
-			sum += *task.MinAvailable
-		} else {
-			sum += task.Replicas
-		}
-	}
-	return sum
-}
 
 // EndState is the state of what ended with a code.
 func EndState(code Code) State {
