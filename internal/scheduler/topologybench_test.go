@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"fmt"
-	"os"
 	"testing"
 	"time"
 
@@ -71,9 +70,7 @@ func largeGang(c *model.Cluster, topology *schedulingv1beta1.NetworkTopologySpec
 // not care (policy network-topology-aware gives them points). Floor 500 ms, aim
 // 100 ms.
 func TestTopologyFloor(t *testing.T) {
-	if os.Getenv("VC_BENCH") == "" {
-		t.Skip("set VC_BENCH=1 to measure")
-	}
+	measured(t)
 	tier := func(n int) *schedulingv1beta1.NetworkTopologySpec {
 		return &schedulingv1beta1.NetworkTopologySpec{Mode: schedulingv1beta1.HardNetworkTopologyMode, HighestTierAllowed: &n}
 	}
@@ -111,7 +108,7 @@ func TestTopologyFloor(t *testing.T) {
 				t.Fatalf("%s: %d binds, want all: %t", c.name, len(d.Binds), c.fits)
 			}
 		}
-		t.Logf("%-60s %v", c.name, best.Round(10*time.Microsecond))
+		told(t, "a gang of 1,000 placed in three tiers of HyperNodes, "+c.name, 5000, best.Seconds()*1000, "ms")
 		if best > 500*time.Millisecond {
 			t.Errorf("%s: %v, floor 500 ms", c.name, best)
 		}

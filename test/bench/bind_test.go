@@ -66,7 +66,7 @@ func (r *rig) bindRound(t *testing.T, daemon *vcd, s shape, round int) (share, c
 	profiled := daemon.profile(t, ours)
 	before := cpuTime(t, daemon.process.Process.Pid)
 	inParallel(t, s.all(), func(ctx context.Context, i int) error {
-		return r.createMember(ctx, ours, fmt.Sprintf("gang-%d", i/s.pods), i, podSpec("volcano"))
+		return r.createMember(ctx, ours, fmt.Sprintf("gang-%d", i/s.pods), i, r.podSpec("volcano"))
 	})
 	quiet(t, daemon)
 	began := time.Now()
@@ -77,7 +77,7 @@ func (r *rig) bindRound(t *testing.T, daemon *vcd, s shape, round int) (share, c
 	cpu = (cpuTime(t, daemon.process.Process.Pid) - before).Seconds() * 1000 / float64(s.all())
 	profiled()
 	c := r.pods.count(ours)
-	if over := r.pods.overCommitted(ours, podsPerNode); over != "" {
+	if over := r.pods.overCommitted(ours, r.podsPerNode()); over != "" {
 		t.Error(over)
 	}
 	took := c.lastBound.Sub(c.firstBound)

@@ -129,7 +129,7 @@ func TestWholeWayStarted(t *testing.T) {
 	}
 }
 
-// TestWholeWayGrowth: the same at other numbers of nodes, with VC_BENCH_NODES.
+// TestWholeWayGrowth: the way of all shapes at other numbers of nodes, with VC_BENCH=all.
 func TestWholeWayGrowth(t *testing.T) {
 	skipUnlessAsked(t)
 	for _, count := range growth(1000) {
@@ -139,10 +139,6 @@ func TestWholeWayGrowth(t *testing.T) {
 		t.Run(fmt.Sprintf("%d nodes", count), func(t *testing.T) {
 			r, daemon := startWay(t, count)
 			for _, s := range shapes(t) {
-				if s.all() > count*podsPerNode {
-					t.Logf("%s does not fit on %d nodes", s, count)
-					continue
-				}
 				measure(t, r, daemon, figures.Way+s.String(), s)
 			}
 		})
@@ -185,7 +181,7 @@ func measure(t *testing.T, r *rig, daemon *vcd, line string, s shape) {
 		r.emptyNamespace(t, bare)
 		quiet(t, daemon)
 		r.submit(t, daemon, ours, s, &f)
-		if over := r.pods.overCommitted(ours, podsPerNode); over != "" {
+		if over := r.pods.overCommitted(ours, r.podsPerNode()); over != "" {
 			t.Error(over)
 		}
 		r.removeJobs(t, ours)
@@ -211,7 +207,9 @@ func (r *rig) submit(t *testing.T, daemon *vcd, namespace string, s shape, f *ro
 	vcdBefore, allBefore := cpuTime(t, daemon.process.Process.Pid), cpuOf(t, daemon)
 	began := time.Now()
 	inParallel(t, s.jobs, func(ctx context.Context, i int) error {
-		return r.ours.Create(ctx, newJob(namespace, fmt.Sprintf("job-%d", i), s.pods, r.annotations()))
+		job := newJob(namespace, fmt.Sprintf("job-%d", i), s.pods, r.annotations())
+		job.Spec.Tasks[0].Template.Spec = r.podSpec("volcano")
+		return r.ours.Create(ctx, job)
 	})
 	eventually(t, 5*time.Minute, fmt.Sprintf("all %d pods of %s are bound", s.all(), namespace), func() bool {
 		c := r.pods.count(namespace)

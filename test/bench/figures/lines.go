@@ -51,6 +51,10 @@ var Lines = []Line{
 
 	{"estimates of when 200 waiting gangs start, ten timed pods a node", "ms", Lower, 50, 50},
 
+	{"a gang of 1,000 placed in three tiers of HyperNodes, anywhere", "ms", Lower, 500, 100},
+	{"a gang of 1,000 placed in three tiers of HyperNodes, soft", "ms", Lower, 500, 100},
+	{"a gang of 1,000 placed in three tiers of HyperNodes, hard in a row, 125 sub-groups of 8 each hard in a rack", "ms", Lower, 500, 100},
+
 	// package test/bench
 	{Binds, "", Higher, 0.75, 0.95},
 	{Way + "20x100", "", Higher, 0.6, 0.85},
@@ -59,7 +63,12 @@ var Lines = []Line{
 	{Way + "1x5000", "", Higher, 0.6, 0.85},
 	{Way + "5000x1", "", Higher, 0.6, 0.85}, // missed: docs/performance.md says what stands in the way
 	{Most, "", Higher, 0, 0},
+	{Binds + Started, "", Higher, 0, 0}, // shown only: its floor is for pods that do not start
 	{Way + "20x100" + Started, "", Higher, 0.6, 0.85},
+	{Way + "250x20" + Started, "", Higher, 0, 0},
+	{Way + "10x500" + Started, "", Higher, 0, 0},
+	{Way + "1x5000" + Started, "", Higher, 0, 0},
+	{Way + "5000x1" + Started, "", Higher, 0, 0},
 	{Processor, "ms", Lower, 0.5, 0.2},
 	{FirstBind, "ms", Lower, 500, 100},
 	{Memory, "MiB", Lower, 800, 400},
@@ -78,6 +87,7 @@ var Lines = []Line{
 	{ListTime, "s", Lower, 1, 0},
 	{ListMemory, "MB", Lower, 150, 0},
 	{HelpTime, "ms", Lower, 50, 0},
+	{SubmitArray, "s", Lower, 1, 0.3},
 	{FrameTime, "ms", Lower, 5, 1},
 	{ApplyTime, "ms", Lower, 50, 10},
 	{FirstFrame, "s", Lower, 1, 0},
@@ -119,6 +129,8 @@ const (
 	ListTime   = "processor time of vcctl job list of 10,000 jobs"
 	ListMemory = "largest resident memory of vcctl job list of 10,000 jobs"
 	HelpTime   = "processor time of vcctl --help"
+	// SubmitArray is wall-clock time of a fresh process.
+	SubmitArray = "from calling sbatch --array=0-9999 to its job number"
 )
 
 // The lines about the dashboard, at 5,000 nodes, 10,000 jobs and 100,000 pods.

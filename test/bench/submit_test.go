@@ -1,0 +1,73 @@
+package bench
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/test/bench/figures"
+)
+
+// TestSubmitArray: how long a person waits for the number of an array of 10,000 elements, with a real API server, admission and controllers
+// of a vcd of their own: from the call of sbatch, a fresh process, to its end. Arrays that were submitted before stay.
+func TestSubmitArray(t *testing.T) {
+	skipUnlessAsked(t)
+	program := filepath.Join(t.TempDir(), "vcctl")
+	if out, err := exec.Command("go", "build", "-o", program, "github.com/vc-batch/vc/cmd/vcctl").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	r := startRig(t, 10)
+	makeNamespace(t, r.core, "volcano-system")
+	makeNamespace(t, r.core, "default")
+	profile := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "slurm-profile", Namespace: "volcano-system"}, Data: map[string]string{"profile.yaml": "defaultImage: base:1\n"}}
+	if err := r.ours.Create(t.Context(), profile); err != nil {
+		t.Fatal(err)
+	}
+	r.startVCD(t, "all", "--webhook-listen-address", "127.0.0.1:0")
+
+	const submissions = 7
+	number := regexp.MustCompile(`^Submitted batch job (\d+)\n$`)
+	numbers := map[string]bool{}
+	var took []float64
+	for round := range submissions {
+		cmd := exec.Command(program, "slurm", "sbatch", "--array=0-9999%100", "-o", "/dev/null", "--wrap=true")
+		cmd.Env = append(os.Environ(), "KUBECONFIG="+r.path, "HOME="+t.TempDir())
+		var problems bytes.Buffer
+		cmd.Stderr = &problems
+		began := time.Now()
+		out, err := cmd.Output()
+		wall := time.Since(began)
+		found := number.FindSubmatch(out)
+		if err != nil || found == nil {
+			t.Fatalf("sbatch: %v: %s%s", err, out, &problems)
+		}
+		numbers[string(found[1])] = true
+		t.Logf("round %d: %s, processor time %s", round, short(wall), short(cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()))
+		took = append(took, wall.Seconds())
+	}
+	if len(numbers) != submissions {
+		t.Errorf("%d submissions have the numbers %v", submissions, numbers)
+	}
+	jobs := &batchv1alpha1.JobList{}
+	if err := r.ours.List(t.Context(), jobs, client.InNamespace("default")); err != nil {
+		t.Fatal(err)
+	}
+	for i := range jobs.Items {
+		if replicas := jobs.Items[i].Spec.Tasks[0].Replicas; replicas != largeJob {
+			t.Errorf("job %s has %d elements", jobs.Items[i].Name, replicas)
+		}
+	}
+	if len(jobs.Items) != submissions {
+		t.Errorf("there are %d jobs", len(jobs.Items))
+	}
+	take(t, figures.SubmitArray, 0, took...)
+}
