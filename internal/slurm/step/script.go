@@ -1,0 +1,134 @@
+package step
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// runScript runs the script to its end.
+func (l *launcher) runScript() (ending, error) {
+	out, err := openOutput(&l.spec, launch.NamesOf(&l.spec, &l.pod, l.place))
+	if err != nil {
+		return ending{}, err
+	}
+	defer out.close()
+	l.mu.Lock()
+	l.errors = out.stderr
+	l.mu.Unlock()
+	program, err := l.copyScript()
+	if err != nil {
+		return ending{}, err
+	}
+	dir := l.spec.WorkDir
+	if info, err := os.Stat(dir); dir != "" && (err != nil || !info.IsDir()) {
+		fmt.Fprintf(os.Stderr, "slurmstepd: error: couldn't chdir to `%s': No such file or directory: going to /tmp instead\n", dir)
+		dir = "/tmp"
+	}
+	t := &task{Args: append([]string{program}, l.spec.Args...)}
+	if t.input, err = l.openInput(); err != nil {
+		return ending{}, err
+	}
+	l.mu.Lock()
+	l.script, err = startProcess(t, dir, l.head.script, nil, out.stdout, out.stderr)
+	script := l.script
+	l.mu.Unlock()
+	if err != nil {
+		return ending{}, fmt.Errorf("execve(): %s: %w", interpreter(program), reasonOf(err))
+	}
+	if l.isStopped() {
+		script.signal(int(syscall.SIGTERM))
+	}
+	defer l.signalBeforeLimit()()
+	return script.wait(), nil
+}
+
+// copyScript puts the script where it can be run, whatever becomes of the ConfigMap.
+func (l *launcher) copyScript() (string, error) {
+	text, err := os.ReadFile(filepath.Join(l.dirs.spec, launch.ScriptKey))
+	if err != nil {
+		return "", fmt.Errorf("the script: %w", err)
+	}
+	path := l.dirs.script()
+	_ = os.Remove(path) // a run before may have been somebody else's
+	return path, os.WriteFile(path, text, 0o755)
+}
+
+// openInput opens the file of --input; nil is nothing to read.
+func (l *launcher) openInput() (*os.File, error) {
+	if l.spec.Input == "" {
+		return nil, nil
+	}
+	path, err := launch.NamesOf(&l.spec, &l.pod, l.place).Expand(l.spec.Input)
+	if err != nil {
+		return nil, err
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(l.spec.WorkDir, path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, says("Could not open stdin file %s: %w", path, reasonOf(err))
+	}
+	return file, nil
+}
+
+// signalBeforeLimit sends the signal of --signal at its time; the function that it returns calls that off.
+func (l *launcher) signalBeforeLimit() (callOff func()) {
+	s := l.spec.Signal
+	if s == nil || l.spec.TimeLimit == 0 {
+		return func() {}
+	}
+	wait := time.Duration(l.spec.TimeLimit-s.Seconds)*time.Second - time.Since(l.start)
+	timer := time.AfterFunc(max(wait, 0), func() {
+		_ = l.head.signal(&signalRequest{Number: s.Number, Batch: s.Batch, Steps: !s.Batch, Step: -1})
+	})
+	return func() { timer.Stop() }
+}
+
+func (l *launcher) signalScript(number int, alone bool) {
+	l.mu.Lock()
+	script := l.script
+	l.mu.Unlock()
+	switch {
+	case script == nil:
+	case alone:
+		script.signalAlone(number)
+	default:
+		script.signal(number)
+	}
+}
+
+// interpreter names what could not be run: the script's interpreter where that is what is missing.
+func interpreter(program string) string {
+	file, err := os.Open(program)
+	if err != nil {
+		return program
+	}
+	defer file.Close()
+	line := make([]byte, 256)
+	n, _ := file.Read(line)
+	name := firstWord(string(line[:n]))
+	if name == "" {
+		return program
+	}
+	return "bad interpreter(" + name + ")"
+}
+
+// reasonOf is the system's word for an error, without the call and the path that it came from.
+func reasonOf(err error) error {
+	var number syscall.Errno
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return says("No such file or directory")
+	case errors.As(err, &number):
+		return number
+	}
+	return err
+}
