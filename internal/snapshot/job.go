@@ -68,6 +68,9 @@ func (j *Job) Why() account.Why {
 	return w
 }
 
+// GroupUnknown says that nobody may see, or has seen yet, whether the job has a PodGroup.
+func (j *Job) GroupUnknown() bool { return j.groupUnknown }
+
 // told is what the scheduler says of why and how long the job waits.
 func (b *Board) told(j *Job) {
 	j.groupUnknown = b.unknown[PodGroups]

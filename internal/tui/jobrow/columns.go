@@ -40,7 +40,12 @@ func Columns() []Column {
 		{Key: "st", Title: "ST", Width: 3, Narrow: 2, Cell: func(_ *screen.Context, r Row) (string, canvas.Style) { return r.Code(), StateStyle(r.Code()) }, Compare: by(Row.Code)},
 		{Key: "prio", Title: "PRIO", Width: 4, From: 120, Right: true, Descending: true, Cell: number(func(r Row) int64 { return int64(r.Job.Priority) }),
 			Compare: by(func(r Row) int32 { return r.Job.Priority })},
-		{Key: "nodes", Title: "NODES", Width: 5, Right: true, From: 70, Descending: true, Cell: number(func(r Row) int64 { return int64(r.NodeCount()) }),
+		{Key: "nodes", Title: "NODES", Width: 5, Right: true, From: 70, Descending: true, Cell: func(_ *screen.Context, r Row) (string, canvas.Style) {
+			if r.NodeCount() == 0 {
+				return "-", theme.Dim // it is on none; how many it will be on, nobody knows yet
+			}
+			return NumberCell(int64(r.NodeCount()))
+		},
 			Compare: by(Row.NodeCount)},
 		{Key: "pods", Title: "PODS", Width: 5, Right: true, Hidden: true, Descending: true, Cell: number(func(r Row) int64 { return int64(r.Job.Replicas) }),
 			Compare: by(func(r Row) int32 { return r.Job.Replicas })},

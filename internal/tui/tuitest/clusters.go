@@ -16,9 +16,8 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 )
 
-// limits sets a queue's guarantee, deserved share and capability in GPUs, and what of
-// them is allocated; 0 leaves one out.
-func limits(guarantee, deserved, capability, allocated int, priority int32) func(*schedulingv1beta1.Queue) {
+// limits sets a queue's guarantee, deserved share and capability in GPUs; 0 leaves one out.
+func limits(guarantee, deserved, capability int, priority int32) func(*schedulingv1beta1.Queue) {
 	return func(q *schedulingv1beta1.Queue) {
 		q.Spec.Priority = priority
 		gpus := func(n int) corev1.ResourceList { return Amounts(GPU, fmt.Sprint(n)) }
@@ -31,27 +30,20 @@ func limits(guarantee, deserved, capability, allocated int, priority int32) func
 		if capability > 0 {
 			q.Spec.Capability = gpus(capability)
 		}
-		q.Status.Allocated = Amounts(GPU, fmt.Sprint(allocated), "cpu", fmt.Sprint(allocated*8), "memory", fmt.Sprintf("%dGi", allocated*64))
 	}
 }
 
 func normalQueues() []runtime.Object {
-	closing := limits(0, 56, 128, 0, 0)
-	counts := func(running, pending int32, change func(*schedulingv1beta1.Queue)) func(*schedulingv1beta1.Queue) {
-		return func(q *schedulingv1beta1.Queue) {
-			change(q)
-			q.Status.Running, q.Status.Pending = running, pending
-		}
-	}
+	closing := limits(0, 56, 128, 0)
 	return []runtime.Object{
-		NewQueue("root", "", 1, limits(0, 0, 0, 509, 0)),
-		NewQueue("prod", "root", 4, counts(19, 0, limits(256, 256, 400, 205, 0))),
-		NewQueue("research", "root", 4, limits(64, 256, 320, 208, 100)),
-		NewQueue("nlp", "research", 2, counts(3, 1, limits(64, 160, 256, 136, 0))),
-		NewQueue("vision", "research", 1, counts(2, 0, limits(0, 80, 160, 64, 0))),
-		NewQueue("bio", "research", 1, counts(0, 1, limits(0, 16, 64, 8, 0))),
-		NewQueue("infer", "root", 2, counts(0, 0, limits(32, 128, 160, 80, 0))),
-		NewQueue("students", "root", 1, counts(9, 1, limits(0, 64, 64, 16, 0))),
+		NewQueue("root", "", 1, limits(0, 0, 0, 0)),
+		NewQueue("prod", "root", 4, limits(256, 256, 400, 0)),
+		NewQueue("research", "root", 4, limits(64, 256, 320, 100)),
+		NewQueue("nlp", "research", 2, limits(64, 160, 256, 0)),
+		NewQueue("vision", "research", 1, limits(0, 80, 160, 0)),
+		NewQueue("bio", "research", 1, limits(0, 16, 64, 0)),
+		NewQueue("infer", "root", 2, limits(32, 128, 160, 0)),
+		NewQueue("students", "root", 1, limits(0, 64, 64, 0)),
 		NewQueue("default", "root", 1, func(q *schedulingv1beta1.Queue) {
 			closing(q)
 			q.Status.State = schedulingv1beta1.QueueStateClosing
@@ -90,7 +82,7 @@ func Normal() []runtime.Object {
 	for _, plan := range normalJobs() {
 		objects = append(objects, plan.Objects()...)
 	}
-	return append(objects, normalEvents()...)
+	return Settled(append(objects, normalEvents()...))
 }
 
 const hour, minute = time.Hour, time.Minute
@@ -141,7 +133,7 @@ func waiting() *schedulingv1beta1.Explanation {
 	return &schedulingv1beta1.Explanation{
 		Reason: "GangDoesNotFit", Message: "1 of 2 pods fits now; all 2 must start together", Hint: "lower minAvailable to 1, or free 8 nvidia.com/gpu",
 		Members:        &schedulingv1beta1.ExplainedMembers{Min: 2, Exist: 2, Fit: 1},
-		Queue:          &schedulingv1beta1.ExplainedQueue{Name: "nlp", Position: 1, Allocated: Amounts(GPU, "136"), Capability: Amounts(GPU, "256")},
+		Queue:          &schedulingv1beta1.ExplainedQueue{Name: "nlp", Position: 1, Allocated: Amounts(GPU, "144"), Capability: Amounts(GPU, "256")},
 		EstimatedStart: &start,
 		NodeCount:      96,
 		Nodes: []schedulingv1beta1.ExplainedNodes{
@@ -156,10 +148,10 @@ func waiting() *schedulingv1beta1.Explanation {
 
 func aboveCapability() *schedulingv1beta1.Explanation {
 	return &schedulingv1beta1.Explanation{
-		Reason: "QueueOverCapability", Message: "queue students may hold 64 nvidia.com/gpu: 16 held, 56 asked", Hint: "ask for less, or wait until the queue's jobs end",
+		Reason: "QueueOverCapability", Message: "queue students may hold 64 nvidia.com/gpu: 18 held, 56 asked", Hint: "ask for less, or wait until the queue's jobs end",
 		Members: &schedulingv1beta1.ExplainedMembers{Min: 7, Exist: 7},
-		Queue:   &schedulingv1beta1.ExplainedQueue{Name: "students", Position: 1, Allocated: Amounts(GPU, "16"), Capability: Amounts(GPU, "64")},
-		Short:   []schedulingv1beta1.Shortage{{Resource: GPU, Scope: "queue", Asked: "56", Available: "48", ShortBy: "8"}},
+		Queue:   &schedulingv1beta1.ExplainedQueue{Name: "students", Position: 1, Allocated: Amounts(GPU, "18"), Capability: Amounts(GPU, "64")},
+		Short:   []schedulingv1beta1.Shortage{{Resource: GPU, Scope: "queue", Asked: "56", Available: "46", ShortBy: "10"}},
 	}
 }
 
@@ -197,13 +189,11 @@ func Few() []runtime.Object {
 		node.Labels[keys.NodeKind] = "process"
 		objects = append(objects, node)
 	}
-	objects = append(objects, NewQueue("root", "", 1, nil), NewQueue("default", "root", 1, func(q *schedulingv1beta1.Queue) {
-		q.Status.Allocated = Amounts("cpu", "12", "memory", "24Gi")
-	}))
+	objects = append(objects, NewQueue("root", "", 1, nil), NewQueue("default", "root", 1, nil))
 	for _, plan := range fewJobs() {
 		objects = append(objects, plan.Objects()...)
 	}
-	return objects
+	return Settled(objects)
 }
 
 func fewJobs() []JobPlan {
@@ -225,7 +215,7 @@ func Later() []runtime.Object {
 	}
 	train := fewJobs()[0]
 	train.Nodes = train.Nodes[:2]
-	return append(objects, train.Objects()...)
+	return Settled(append(objects, train.Objects()...))
 }
 
 func fewWait() *schedulingv1beta1.Explanation {
@@ -245,7 +235,7 @@ func Many(nodes, jobs int) []runtime.Object {
 	queues := []string{"blue", "green", "red"}
 	objects = append(objects, NewQueue("root", "", 1, nil))
 	for i, name := range queues {
-		objects = append(objects, NewQueue(name, "root", int32(i+1), limits(nodes, 2*nodes, 4*nodes, nodes*(i+1), 0)))
+		objects = append(objects, NewQueue(name, "root", int32(i+1), limits(nodes, 2*nodes, 4*nodes, 0)))
 	}
 	for i := range jobs {
 		plan := JobPlan{
@@ -257,5 +247,5 @@ func Many(nodes, jobs int) []runtime.Object {
 		}
 		objects = append(objects, plan.Objects()...)
 	}
-	return objects
+	return Settled(objects)
 }

@@ -54,6 +54,17 @@ func start(t testing.TB, specs []screen.Spec, world string, size Size, l look) *
 	return app
 }
 
+// Keys is an open of Frames that presses keys.
+func Keys(names ...string) func(*tui.App) {
+	return func(app *tui.App) {
+		for _, name := range names {
+			app.Key(Press(name))
+			app.Take()
+			app.Draw()
+		}
+	}
+}
+
 // Frames compares the frames of a screen in all sizes, looks and worlds with the files
 // testdata/<name>-<size>.txt. open brings a fresh dashboard to the screen; nil leaves it
 // on its first one. Worlds are those of Worlds when none is named.

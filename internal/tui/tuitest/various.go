@@ -38,7 +38,7 @@ func Various() []runtime.Object {
 			spoil(pod)
 		}
 	}
-	return objects
+	return Settled(objects)
 }
 
 // sweep makes a job an array of eight of which half have ended.

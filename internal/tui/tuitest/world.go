@@ -36,6 +36,9 @@ func Worlds() []string { return []string{"normal", "few", "empty", "loading", "d
 //	disconnected  normal, since twelve seconds without a connection
 //	many          1,000 nodes, 10,000 jobs
 //	various       few with a job of each kind that is rare; only where it is named
+//	own           various for somebody who may see jobs, pods and events of nlp only
+//	forbidden     various for somebody who may see queues and nothing else
+//	switches      few below switches of a network: with HyperNodes
 //
 // For scripts there is one more: later, which is few after eval ended and train lost a pod.
 func World(name string) (*snapshot.Snapshot, error) {
@@ -68,11 +71,13 @@ func makeWorld(name string) (*snapshot.Snapshot, error) {
 		objects = Few()
 	case "later":
 		objects = Later()
+	case "switches":
+		objects = Switches()
 	case "various":
 		objects = Various()
 	case "many":
 		objects = Many(1000, 10000)
-	case "empty":
+	case "empty", "own", "forbidden":
 	case "loading":
 		objects = Few()
 		facts.Connection = snapshot.Connection{Link: snapshot.LinkLoading, Since: Now.Add(-time.Second), Server: facts.Connection.Server}
@@ -82,6 +87,11 @@ func makeWorld(name string) (*snapshot.Snapshot, error) {
 		facts.Connection = snapshot.Connection{Link: snapshot.LinkDisconnected, Since: Now.Add(-12 * time.Second), Server: facts.Connection.Server, Problem: "dial tcp 10.0.0.1:6443: connect: connection refused"}
 	default:
 		return nil, fmt.Errorf("there is no world %q; one of: %s", name, strings.Join(Worlds(), ", "))
+	}
+	if name == "own" || name == "forbidden" {
+		objects, facts.Hidden = hide(Various(), name == "own")
+		board.SetUnknown(snapshot.Pods, true)
+		board.SetUnknown(snapshot.PodGroups, true)
 	}
 	for _, object := range objects {
 		if err := board.Put(object); err != nil {
@@ -161,13 +171,19 @@ type JobPlan struct {
 	Change          func(*batchv1alpha1.Job)
 }
 
-// Objects are the objects of the job.
+// Objects are the objects of the job: without a PodGroup and pods when it is held, is
+// over, or is about to begin again.
 func (p JobPlan) Objects() []runtime.Object {
 	job := p.job()
-	objects := []runtime.Object{job, p.group(job)}
-	if p.Phase == batchv1alpha1.Completed {
-		return objects
+	switch p.Phase {
+	case batchv1alpha1.Pending, batchv1alpha1.Running:
+	default:
+		return []runtime.Object{job}
 	}
+	if job.Annotations[keys.Hold] != "" {
+		return []runtime.Object{job}
+	}
+	objects := []runtime.Object{job, p.group(job)}
 	for i := range int(p.Tasks) {
 		objects = append(objects, p.pod(job, i))
 	}
@@ -226,12 +242,16 @@ func (p JobPlan) group(job *batchv1alpha1.Job) *schedulingv1beta1.PodGroup {
 	} else if p.Explanation != nil {
 		phase = schedulingv1beta1.PodGroupInqueue
 	}
+	all := corev1.ResourceList{}
+	for range p.Tasks {
+		add(all, asks(&job.Spec.Tasks[0].Template.Spec))
+	}
 	return &schedulingv1beta1.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: p.Name + "-" + string(job.UID), Namespace: p.Namespace, UID: "group-" + job.UID, CreationTimestamp: Ago(p.Age),
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job", Name: job.Name, UID: job.UID}},
 		},
-		Spec:   schedulingv1beta1.PodGroupSpec{MinMember: p.Tasks, Queue: p.Queue, PriorityClassName: p.Class},
+		Spec:   schedulingv1beta1.PodGroupSpec{MinMember: p.Tasks, MinResources: &all, Queue: p.Queue, PriorityClassName: p.Class},
 		Status: schedulingv1beta1.PodGroupStatus{Phase: phase, Explanation: p.Explanation},
 	}
 }

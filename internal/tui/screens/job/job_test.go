@@ -22,6 +22,17 @@ func TestFrames(t *testing.T) {
 	tuitest.Frames(t, "job", of("job-931"), nil, "normal", "empty", "loading", "disconnected")
 }
 
+// The pages besides the summary, of a job whose pods tell something.
+func TestFramesOfPages(t *testing.T) {
+	t.Parallel()
+	for page, key := range map[string]string{"tasks": "t", "events": "e", "yaml": "Y"} {
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			tuitest.Frames(t, page, of("job-15"), tuitest.Keys(key), "various")
+		})
+	}
+}
+
 func TestFramesOfManyJobs(t *testing.T) {
 	t.Parallel()
 	tuitest.Frames(t, "many", of("job-1000"), nil, "many")

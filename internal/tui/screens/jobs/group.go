@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screen"
@@ -30,28 +29,20 @@ func (j *Jobs) nextGroup(*screen.Context) []screen.Effect {
 
 // sumUp is the line above a group: its name, how many jobs run and wait, and what they ask for.
 func sumUp(name string, rows []jobrow.Row) string {
-	var running, waiting, ended int
+	var tally jobrow.Tally
 	var gpus int64
 	for _, row := range rows {
-		switch {
-		case row.Ended():
-			ended++
-		case row.Waits():
-			waiting++
-		default:
-			running++
+		tally.Add(row)
+		if !row.Ended() && !row.Waits() {
 			gpus += row.GPUs()
 		}
 	}
 	if name == "" {
 		name = "-"
 	}
-	parts := []string{fmt.Sprintf("%s running", widget.Count(running)), fmt.Sprintf("%s waiting", widget.Count(waiting))}
-	if ended > 0 {
-		parts = append(parts, fmt.Sprintf("%s ended", widget.Count(ended)))
-	}
+	text := name + "   " + tally.Sentence()
 	if gpus > 0 {
-		parts = append(parts, fmt.Sprintf("%s gpu held", widget.Count(int(gpus))))
+		text += fmt.Sprintf(", %s gpu in use", widget.Count(int(gpus)))
 	}
-	return name + "   " + strings.Join(parts, ", ")
+	return text
 }

@@ -3,9 +3,9 @@ package nodes_test
 import (
 	"testing"
 
-	"github.com/vc-batch/vc/internal/tui"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/screens/nodes"
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
@@ -24,10 +24,10 @@ func specs() []screen.Spec {
 	return []screen.Spec{nodes.Spec(), {Name: screen.Job, New: func(target string) screen.Screen { return &job{target} }}}
 }
 
-func TestFrames(t *testing.T) { tuitest.Frames(t, "nodes", specs(), nil) }
+func TestFrames(t *testing.T) { tuitest.Frames(t, "nodes", screens.All(), tuitest.Keys("4")) }
 
 func TestHeatMapFrames(t *testing.T) {
-	tuitest.Frames(t, "heat", specs(), func(app *tui.App) { app.Key(tuitest.Press("H")) })
+	tuitest.Frames(t, "heat", screens.All(), tuitest.Keys("4", "H"))
 }
 
 func TestScripts(t *testing.T) { tuitest.Scripts(t, "testdata/scripts/*.txt", specs()) }

@@ -89,8 +89,8 @@ func (o *Overview) jobBlock(ctx *screen.Context) block {
 		mine = "(only mine: M)"
 	}
 	b := block{
-		title: fmt.Sprintf("Jobs  running %s  pending %s  %s", widget.Count(o.running), widget.Count(o.pending), mine),
-		short: fmt.Sprintf("JOBS %s R %s PD", widget.Count(o.running), widget.Count(o.pending)),
+		title: fmt.Sprintf("Jobs  %s  %s", o.tally.Text(), mine),
+		short: fmt.Sprintf("JOBS %s R %s PD", widget.Count(o.tally.Running), widget.Count(o.tally.Pending)),
 		note:  "2 to open", want: 8, least: 4,
 	}
 	b.draw = func(c canvas.Canvas) { o.jobs.Draw(ctx, c, o.empty(ctx)) }
@@ -148,6 +148,6 @@ func (o *Overview) Twin(ctx *screen.Context) string {
 	c := canvas.New(118, len(shownQueues(ctx.Snap))+1, ctx.Theme.Glyphs.ASCII)
 	queues.draw(c)
 	text.WriteString("\nQueues:\n" + c.Text())
-	fmt.Fprintf(&text, "\nJobs: running %d, pending %d\n", o.running, o.pending)
+	fmt.Fprintf(&text, "\nJobs: %s\n", o.tally.Sentence())
 	return text.String() + o.jobs.Text(ctx, 156, "none")
 }

@@ -23,9 +23,9 @@ type Overview struct {
 	filter filter.Filter[jobrow.Row]
 	text   string // of the filter
 	all    int    // jobs before the filter
-	// running and pending count the jobs that are shown when nothing is filtered.
-	running, pending int
-	events           bool // the events stand alone
+	// tally counts the jobs that are shown when nothing is filtered.
+	tally  jobrow.Tally
+	events bool // the events stand alone
 }
 
 // Spec is what the dashboard needs to know of it.
@@ -91,18 +91,13 @@ func (o *Overview) refresh(ctx *screen.Context, lingering bool) {
 		}
 	}
 	kept := jobrow.Rows(jobrow.Keep(ctx, ctx.Snap.Jobs), ctx.Now, nil)
-	o.running, o.pending = 0, 0
+	o.tally = jobrow.Tally{}
 	rows := kept[:0]
 	for _, row := range kept {
-		switch {
-		case row.Ended():
-			continue // what is over is on the screen Jobs
-		case row.Waits():
-			o.pending++
-		default:
-			o.running++
+		o.tally.Add(row)
+		if !row.Ended() { // what is over is on the screen Jobs
+			rows = append(rows, row)
 		}
-		rows = append(rows, row)
 	}
 	o.all = len(rows)
 	if o.text != "" {

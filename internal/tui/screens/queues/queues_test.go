@@ -5,6 +5,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/screens/queues"
 	"github.com/vc-batch/vc/internal/tui/tuitest"
 )
@@ -25,6 +26,6 @@ func specs() []screen.Spec {
 	return []screen.Spec{queues.Spec(), {Name: screen.Jobs, Tab: "Jobs", ShortTab: "Jobs", Number: "2", New: func(string) screen.Screen { return &jobs{} }}}
 }
 
-func TestFrames(t *testing.T) { tuitest.Frames(t, "queues", specs(), nil) }
+func TestFrames(t *testing.T) { tuitest.Frames(t, "queues", screens.All(), tuitest.Keys("3")) }
 
 func TestScripts(t *testing.T) { tuitest.Scripts(t, "testdata/scripts/*.txt", specs()) }

@@ -1,0 +1,34 @@
+package jobrow
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vc-batch/vc/internal/tui/tuitest"
+)
+
+func TestATally(t *testing.T) {
+	t.Parallel()
+	for world, want := range map[string]string{
+		"normal":    "33 running, 2 pending, 1 starting, 1 suspended, 1 requeued, 2 ended",
+		"various":   "3 running, 2 pending, 1 held, 1 suspended",
+		"own":       "2 running, 2 pending, 1 suspended", // whether one is held cannot be seen
+		"forbidden": "0 running, 0 pending",
+	} {
+		t.Run(world, func(t *testing.T) {
+			t.Parallel()
+			snap, err := tuitest.World(world)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var tally Tally
+			for _, row := range Rows(snap.Jobs, tuitest.Now, nil) {
+				tally.Add(row)
+			}
+			if diff := cmp.Diff(want, tally.Sentence()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
