@@ -66,11 +66,11 @@ func (c *call) allocate(ctx context.Context, command request.Command, title stri
 		return nil, err
 	}
 	a.id = idOf(a.job)
-	return a, a.await(ctx)
+	return a, a.await(ctx, s.request.Immediate)
 }
 
-// await waits for the head to run. Ctrl-C gives the allocation up.
-func (a *allocation) await(ctx context.Context) error {
+// await waits for the head to run, for ever or so long. Ctrl-C gives the allocation up.
+func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 	cl, err := a.f.Client()
 	if err != nil {
 		return err
@@ -78,6 +78,10 @@ func (a *allocation) await(ctx context.Context) error {
 	told := false
 	queued := time.NewTimer(quietTime)
 	defer queued.Stop()
+	var busy <-chan time.Time
+	if patience > 0 {
+		busy = time.After(patience)
+	}
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	pods := watchHead(watching, cl, a.job)
@@ -87,6 +91,9 @@ func (a *allocation) await(ctx context.Context) error {
 		case <-ctx.Done():
 			a.cancel(ctx)
 			return fault.Errorf("", "Job allocation %s has been revoked", a.id).WithCode(interrupted)
+		case <-busy:
+			a.cancel(ctx)
+			return fault.Errorf("it was not there after "+patience.String()+", as --immediate asks; leave that away to wait", "Unable to allocate resources: Requested nodes are busy")
 		case <-queued.C:
 			told = true
 			a.sayf("job %s queued and waiting for resources", a.id)

@@ -27,7 +27,7 @@ import (
 
 // ofSteps are options that say how a step runs, and nothing of the allocation that srun makes for it: they are for the srun in the pod.
 var ofSteps = []string{
-	"label", "unbuffered", "pty", "input", "output", "error", "open-mode", "kill-on-bad-exit", "wait", "multi-prog", "overlap", "exact", "overcommit", "immediate",
+	"label", "unbuffered", "pty", "input", "output", "error", "open-mode", "kill-on-bad-exit", "wait", "multi-prog", "overlap", "exact", "overcommit",
 	"relative", "jobid", "het-group",
 }
 

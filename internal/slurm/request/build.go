@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/directive"
@@ -45,8 +44,10 @@ func Build(in Input) (r *Request, warnings []string, err error) {
 			problems = append(problems, located(err, s.From))
 		}
 	}
-	r.dropOverruled()
 	problems = append(problems, r.conflicts()...)
+	if err := r.waitForSwitches(in.Environ); err != nil {
+		problems = append(problems, err)
+	}
 	warnings, refusals := r.judge(in.Ignore, in.Effective)
 	return r, warnings, errors.Join(append(problems, refusals...)...)
 }
@@ -82,44 +83,6 @@ func collect(in Input) ([]Setting, error) {
 	return all, nil
 }
 
-// fromEnvironment are the settings that variables stand for, in the order of the options.
-func fromEnvironment(in Input) []Setting {
-	values := map[string]string{}
-	for _, entry := range in.Environ {
-		if name, value, ok := strings.Cut(entry, "="); ok && strings.HasPrefix(name, prefix[in.Command]) {
-			values[name] = value
-		}
-	}
-	var all []Setting
-	for i := range Options {
-		o := &Options[i]
-		name := prefix[in.Command] + o.Env
-		text, given := values[name]
-		if !given || o.Env == "" || !o.of(in.Command) {
-			continue
-		}
-		s := Setting{Option: o, Text: text, HasText: true, From: Source{Variable: name}}
-		switch {
-		case o.Arg == getopt.None && !isOn(text):
-			continue
-		case o.Arg == getopt.None:
-			s.Text, s.HasText = "", false
-		case o.Arg == getopt.Required && text == "":
-			continue
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
-// isOn reads the value of a variable that stands for a switch: empty, yes, or a number that is not 0.
-func isOn(text string) bool {
-	if text == "" || strings.EqualFold(text, "yes") {
-		return true
-	}
-	return strings.Trim(text, "0123456789") == "" && strings.Trim(text, "0") != ""
-}
-
 // level orders sources: what is given nearer to the submission overrules what says the opposite.
 func (s Setting) level() int {
 	switch {
@@ -131,51 +94,54 @@ func (s Setting) level() int {
 	return 2
 }
 
-// memoryOptions exclude each other.
-var memoryOptions = []string{"mem", "mem-per-cpu", "mem-per-gpu"}
-
-// dropOverruled forgets the ways to ask for memory that were overruled from nearer.
-func (r *Request) dropOverruled() {
-	nearest := -1
-	for _, name := range memoryOptions {
-		if s, given := r.Given[name]; given {
-			nearest = max(nearest, s.level())
-		}
-	}
-	for _, name := range memoryOptions {
-		s, given := r.Given[name]
-		if !given || s.level() == nearest {
-			continue
-		}
-		delete(r.Given, name)
-		switch name {
-		case "mem":
-			r.Mem = nil
-		case "mem-per-cpu":
-			r.MemPerCPU = nil
-		case "mem-per-gpu":
-			r.MemPerGPU = nil
-		}
-	}
+// exclusive are groups of options that exclude each other; overrule forgets one of them.
+var exclusive = []struct {
+	names    []string
+	overrule map[string]func(*Request)
+	// message says so where two are given equally near, hint what to do.
+	message, hint string
+}{
+	{[]string{"mem", "mem-per-cpu", "mem-per-gpu"}, map[string]func(*Request){
+		"mem": func(r *Request) { r.Mem = nil }, "mem-per-cpu": func(r *Request) { r.MemPerCPU = nil }, "mem-per-gpu": func(r *Request) { r.MemPerGPU = nil },
+	}, "--mem, --mem-per-cpu and --mem-per-gpu are mutually exclusive.", ""},
+	{[]string{"cpus-per-gpu", "cpus-per-task"}, map[string]func(*Request){
+		"cpus-per-gpu": func(r *Request) { r.CPUsPerGPU = 0 }, "cpus-per-task": func(r *Request) { r.CPUsPerTask = 0 },
+	}, "--cpus-per-gpu and --cpus-per-task are mutually exclusive.", "give one of them"},
+	{[]string{"ntasks-per-gpu", "ntasks-per-node"}, map[string]func(*Request){
+		"ntasks-per-gpu": func(r *Request) { r.TasksPerGPU = 0 }, "ntasks-per-node": func(r *Request) { r.TasksPerNode = 0 },
+	}, "--ntasks-per-gpu and --ntasks-per-node are mutually exclusive.", "give one of them"},
+	{[]string{"ntasks-per-gpu", "gpus-per-task"}, map[string]func(*Request){
+		"ntasks-per-gpu": func(r *Request) { r.TasksPerGPU = 0 }, "gpus-per-task": func(r *Request) { r.GPUsPerTask = nil },
+	}, "--ntasks-per-gpu and --gpus-per-task are mutually exclusive.", "give one of them"},
+	{[]string{"switches", "segment"}, map[string]func(*Request){
+		"switches": func(r *Request) { r.Switches = nil }, "segment": func(r *Request) { r.Segment = 0 },
+	}, "--switches and --segment are mutually exclusive.", "give one of them"},
 }
 
-// conflicts are options that cannot be given together.
+// conflicts forgets, of options that exclude each other, those that were overruled from nearer; what is left of them twice is a mistake.
 func (r *Request) conflicts() []error {
 	var problems []error
-	count := 0
-	for _, given := range []bool{r.Mem != nil, r.MemPerCPU != nil, r.MemPerGPU != nil} {
-		if given {
-			count++
+	for _, group := range exclusive {
+		nearest := -1
+		for _, name := range group.names {
+			if s, given := r.Given[name]; given {
+				nearest = max(nearest, s.level())
+			}
 		}
-	}
-	if count > 1 {
-		problems = append(problems, fault.Errorf("", "--mem, --mem-per-cpu and --mem-per-gpu are mutually exclusive."))
-	}
-	if r.CPUsPerGPU > 0 && r.CPUsPerTask > 0 {
-		problems = append(problems, fault.Errorf("give one of them", "--cpus-per-gpu and --cpus-per-task are mutually exclusive."))
-	}
-	if r.TasksPerGPU > 0 && r.TasksPerNode > 0 {
-		problems = append(problems, fault.Errorf("give one of them", "--ntasks-per-gpu and --ntasks-per-node are mutually exclusive."))
+		left := 0
+		for _, name := range group.names {
+			s, given := r.Given[name]
+			switch {
+			case given && s.level() == nearest:
+				left++
+			case given:
+				delete(r.Given, name)
+				group.overrule[name](r)
+			}
+		}
+		if left > 1 {
+			problems = append(problems, fault.Errorf(group.hint, "%s", group.message))
+		}
 	}
 	return problems
 }

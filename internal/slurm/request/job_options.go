@@ -17,8 +17,8 @@ var jobOptions = grouped("The job",
 	Option{Option: need("kill-on-invalid-dep", 0, "yes|no", "End the job when its dependency can never be met"), On: Sbatch | Srun, set: setKillOnInvalid},
 	Option{Option: need("array", 'a', "INDICES", "Elements of a job array: 0-15, 0-99:4%10"), Env: "ARRAY_INX", On: Sbatch, set: setArray},
 	Option{Option: flag("hold", 'H', "Submit it held: scontrol release starts it"), On: all, set: on(func(r *Request) *bool { return &r.Hold })},
-	Option{Option: flag("requeue", 0, "Start again when it was evicted (default)"), Env: "REQUEUE", On: Sbatch, set: func(r *Request, _ string, _ bool) error { r.Requeue = new(true); return nil }},
-	Option{Option: flag("no-requeue", 0, "Do not start again when it was evicted"), Env: "NO_REQUEUE", On: Sbatch, set: func(r *Request, _ string, _ bool) error { r.Requeue = new(false); return nil }},
+	Option{Option: flag("requeue", 0, "Start again when it was evicted (default)"), Env: "REQUEUE", On: Sbatch, set: requeue(true)},
+	Option{Option: flag("no-requeue", 0, "Do not start again when it was evicted"), Env: "NO_REQUEUE", On: Sbatch, set: requeue(false)},
 	Option{Option: may("no-kill", 'k', "off", "Let the job go on when one of its nodes fails"), Env: "NO_KILL", set: setNoKill},
 	Option{Option: need("comment", 0, "TEXT", "A remark, kept with the job"), Env: "COMMENT", set: text(func(r *Request) *string { return &r.Comment })},
 	Option{Option: need("wckey", 0, "KEY", "A key for accounting, kept with the job"), Env: "WCKEY", set: text(func(r *Request) *string { return &r.WCKey })},
@@ -30,6 +30,7 @@ var jobOptions = grouped("The job",
 var timeOptions = grouped("Time",
 	Option{Option: need("time", 't', "TIME", "Longest time to run: minutes, H:MM:SS, D-HH:MM"), Env: "TIMELIMIT", set: setTime},
 	Option{Option: need("begin", 'b', "WHEN", "Not before: 16:00, 2026-11-21T22:00, now+2hours"), Env: "BEGIN", set: setBegin},
+	Option{Option: may("immediate", 'I', "SECONDS", "Give up unless the allocation is there so soon; 10 s without a number"), Env: "IMMEDIATE", On: Salloc | Srun, set: setImmediate},
 	Option{Option: need("signal", 0, "[B:]SIG[@S]", "Signal to send S seconds before the time is over"), Env: "SIGNAL", set: setSignal},
 )
 
@@ -77,6 +78,15 @@ func setKillOnInvalid(r *Request, text string, _ bool) error {
 	return nil
 }
 
+// requeue takes --requeue and its opposite: the later one counts.
+func requeue(again bool) func(*Request, string, bool) error {
+	return func(r *Request, _ string, _ bool) error {
+		delete(r.Given, map[bool]string{true: "no-requeue", false: "requeue"}[again])
+		r.Requeue = &again
+		return nil
+	}
+}
+
 func setNoKill(r *Request, text string, given bool) error {
 	r.NoKill = !given || !strings.EqualFold(text, "off") && !strings.EqualFold(text, "no")
 	return nil
@@ -107,6 +117,22 @@ func setBegin(r *Request, text string, _ bool) error {
 	}
 	at = at.Truncate(time.Second)
 	r.Begin = &at
+	return nil
+}
+
+// immediately is how long --immediate waits when it does not say: a pod needs some seconds to start.
+const immediately = 10 * time.Second
+
+func setImmediate(r *Request, text string, given bool) error {
+	r.Immediate = immediately
+	if !given || text == "" {
+		return nil
+	}
+	n, err := value.ParseNumber(text)
+	if err != nil {
+		return invalid("immediate", err)
+	}
+	r.Immediate = time.Duration(n) * time.Second
 	return nil
 }
 

@@ -6,6 +6,12 @@ func exactFlag(long, help string) getopt.Option {
 	return getopt.Option{Long: long, Help: help, Exact: true}
 }
 
+// only is an option of some commands.
+func only(on Command, o Option) Option {
+	o.On = on
+	return o
+}
+
 // otherOptions are those that Slurm has and that do nothing here, or cannot be had.
 var otherOptions = []Option{
 	// Where threads and memory go inside a node, and how they are counted.
@@ -37,6 +43,17 @@ var otherOptions = []Option{
 	ignored(need("delay-boot", 0, "MINUTES", "Delay booting nodes"), "DELAY_BOOT", ""),
 	ignored(need("power", 0, "FLAGS", "Power management"), "POWER", ""),
 	ignored(may("get-user-env", 0, "TIMEOUT", "Run the login shell's start files"), "GET_USER_ENV", ""),
+	ignored(may("oom-kill-step", 0, "0|1", "End a step when one of its tasks has no memory left: always so here"), "OOM_KILL_STEP", ""),
+	only(Srun, ignored(need("cpu-bind", 0, "HOW", "How tasks are bound to CPUs"), "CPU_BIND", "")),
+	only(Salloc, ignored(flag("bell", 0, "Ring the terminal's bell when there is an allocation"), "BELL", "")),
+	only(Salloc, ignored(flag("no-bell", 0, "Do not ring the terminal's bell"), "NO_BELL", "")),
+	only(Salloc, ignored(may("kill-command", 'K', "SIGNAL", "Signal for the command when the allocation ends: SIGTERM here"), "KILL_CMD", "")),
+	only(Srun, ignored(flag("disable-status", 'X', "Take Ctrl-C for the end at once"), "DISABLE_STATUS", "")),
+	only(Srun, ignored(need("msg-timeout", 0, "SECONDS", "How long to wait for messages"), "MSG_TIMEOUT", "")),
+	only(Srun, ignored(may("send-libs", 0, "yes|no", "Send libraries along with --bcast"), "SEND_LIBS", "")),
+	only(Srun, ignored(need("slurmd-debug", 0, "LEVEL", "What slurmd says"), "SLURMD_DEBUG", "")),
+	only(Srun, ignored(need("treewidth", 0, "N", "How messages spread"), "TREE_WIDTH", "")),
+	only(Srun, ignored(flag("whole", 0, "Steps get all CPUs of their nodes"), "WHOLE", "")),
 	ignored(may("propagate", 0, "LIMITS", "Take over the limits of the shell"), "PROPAGATE", ""),
 	// What would change what runs, where, or what is guaranteed.
 	refused(need("reservation", 0, "NAME", ""), "RESERVATION", "Volcano has no advance reservations"),
@@ -58,4 +75,20 @@ var otherOptions = []Option{
 	refused(may("resv-ports", 0, "N", ""), "RESV_PORTS", "every pod has all ports of its own address"),
 	refused(flag("stepmgr", 0, ""), "STEPMGR", "steps are managed by the job's own launcher"),
 	refused(need("container-env", 0, "NAMES", ""), "CONTAINER_ENV", "use --export"),
+	only(Sbatch, refused(need("batch", 0, "FEATURES", ""), "BATCH", "the script runs on the first node, whatever its features; use --constraint")),
+	refused(need("cluster-constraint", 0, "FEATURES", ""), "CLUSTER_CONSTRAINT", "a job goes to one cluster; use --clusters"),
+	refused(need("mcs-label", 0, "LABEL", ""), "MCS_LABEL", "there are no MCS labels; namespaces keep jobs apart"),
+	refused(flag("consolidate-segments", 0, ""), "CONSOLIDATE_SEGMENTS", "use --switches"),
+	refused(flag("spread-segments", 0, ""), "SPREAD_SEGMENTS", "use --spread-job"),
+	only(Salloc, refused(flag("no-shell", 0, ""), "NO_SHELL", "an allocation ends with its program; use sbatch --wrap='sleep infinity'")),
+	only(Salloc|Srun, refused(may("x11", 0, "WHERE", ""), "X11", "displays are not forwarded")),
+	only(Srun, refused(may("bcast", 0, "FILE", ""), "BCAST", "programs are in the image or on a volume of the profile")),
+	only(Srun, refused(need("bcast-exclude", 0, "PATHS", ""), "BCAST_EXCLUDE", "programs are in the image or on a volume of the profile")),
+	only(Srun, refused(may("compress", 0, "LIBRARY", ""), "COMPRESS", "programs are in the image or on a volume of the profile")),
+	only(Srun, refused(need("prolog", 0, "PROGRAM", ""), "PROLOG", "run it before the command: srun sh -c 'PROGRAM; COMMAND'")),
+	only(Srun, refused(need("epilog", 0, "PROGRAM", ""), "EPILOG", "run it after the command: srun sh -c 'COMMAND; PROGRAM'")),
+	only(Srun, refused(need("task-prolog", 0, "PROGRAM", ""), "TASK_PROLOG", "run it before the command: srun sh -c 'PROGRAM; COMMAND'")),
+	only(Srun, refused(need("task-epilog", 0, "PROGRAM", ""), "TASK_EPILOG", "run it after the command: srun sh -c 'COMMAND; PROGRAM'")),
+	only(Srun, refused(flag("preserve-env", 'E', ""), "PRESERVE_ENV", "give --nodes and --ntasks in place of variables")),
+	only(Srun, refused(flag("external-launcher", 0, ""), "EXTERNAL_LAUNCHER", "steps are started by srun or by mpirun")),
 }

@@ -9,7 +9,7 @@ import (
 
 var placeOptions = grouped("Where",
 	Option{Option: need("nodelist", 'w', "NODES", "These nodes only: n[1-3],n7; a file when it has a /"), Env: "NODELIST", set: setNodelist},
-	Option{Option: need("nodefile", 'F', "FILE", "These nodes only, listed in a file"), Env: "NODEFILE", set: text(func(r *Request) *string { return &r.Nodefile })},
+	Option{Option: need("nodefile", 'F', "FILE", "These nodes only, listed in a file"), Env: "NODEFILE", set: setNodefile},
 	Option{Option: need("exclude", 'x', "NODES", "Not these nodes"), Env: "EXCLUDE", set: hosts("exclude", func(r *Request) *[]string { return &r.Exclude })},
 	Option{Option: need("constraint", 'C', "FEATURES", "Features that nodes must have: a&b, a|b"), Env: "CONSTRAINT", set: features("constraint", func(r *Request) *value.Features { return &r.Constraint })},
 	Option{Option: need("prefer", 0, "FEATURES", "Features that nodes had better have"), Env: "PREFER", set: features("prefer", func(r *Request) *value.Features { return &r.Prefer })},
@@ -30,12 +30,21 @@ func hosts(option string, field func(*Request) *[]string) func(*Request, string,
 	}
 }
 
+// setNodelist and setNodefile name the nodes in two ways: the later one counts.
 func setNodelist(r *Request, text string, _ bool) error {
+	delete(r.Given, "nodefile")
+	r.Nodelist, r.Nodefile = nil, ""
 	if strings.Contains(text, "/") {
 		r.Nodefile = text
 		return nil
 	}
 	return hosts("nodelist", func(r *Request) *[]string { return &r.Nodelist })(r, text, true)
+}
+
+func setNodefile(r *Request, text string, _ bool) error {
+	delete(r.Given, "nodelist")
+	r.Nodelist, r.Nodefile = nil, text
+	return nil
 }
 
 func features(option string, field func(*Request) *value.Features) func(*Request, string, bool) error {

@@ -45,6 +45,8 @@ type Request struct {
 	SpreadJob bool
 
 	Time *value.Minutes
+	// Immediate is how long an allocation may take before it is given up; 0: as long as it takes.
+	Immediate time.Duration
 
 	Output, Error, Input string
 	Append               bool
@@ -53,19 +55,15 @@ type Request struct {
 	Export, ExportFile string
 
 	Image, Mounts, ContainerWorkdir string
-	// Entrypoint: nil where nobody said.
-	Entrypoint *bool
+	// NoHome leaves out the volume that the home directory is on.
+	NoHome bool
 
-	Clusters                                   string
-	Wait, Parsable, TestOnly, Quiet, IgnorePBS bool
-	Strict                                     bool
-	Verbose                                    int
-	Wrap                                       string
-	MPI, Hint, MemBind                         string
-
-	// Steps are the options that srun takes for its tasks, read by who runs them.
-	KillOnBadExit bool
-	Distribution  string
+	Clusters                        string
+	Wait, Parsable, TestOnly, Quiet bool
+	Strict                          bool
+	Verbose                         int
+	Wrap                            string
+	MPI                             string
 }
 
 // Has says whether an option was given.

@@ -23,8 +23,8 @@ var containerOptions = grouped("Container",
 	Option{Option: need("container-image", 0, "IMAGE", "Image: registry#name:tag or registry/name:tag"), Env: "CONTAINER_IMAGE", set: text(func(r *Request) *string { return &r.Image })},
 	Option{Option: need("container-mounts", 0, "SRC:DST[:ro],…", "Directories of the profile's volumes, at other places"), Env: "CONTAINER_MOUNTS", set: text(func(r *Request) *string { return &r.Mounts })},
 	Option{Option: need("container-workdir", 0, "DIR", "Directory to start in, in the container"), Env: "CONTAINER_WORKDIR", set: text(func(r *Request) *string { return &r.ContainerWorkdir })},
-	Option{Option: flag("container-mount-home", 0, "Mount the home directory (the profile does)"), set: accept},
-	Option{Option: flag("no-container-mount-home", 0, "Do without the home directory"), set: accept},
+	Option{Option: flag("container-mount-home", 0, "Mount the home directory (the profile does)"), set: func(r *Request, _ string, _ bool) error { r.home(false); return nil }},
+	Option{Option: flag("no-container-mount-home", 0, "Do without the volume that the home directory is on"), set: func(r *Request, _ string, _ bool) error { r.home(true); return nil }},
 	Option{Option: flag("container-entrypoint", 0, "Run the image's entrypoint first"), Class: Refused, Why: "the script's interpreter is what a pod runs"},
 	Option{Option: flag("no-container-entrypoint", 0, "Run the script alone"), set: accept},
 )
@@ -37,13 +37,23 @@ var commandOptions = grouped("The command",
 	Option{Option: need("wrap", 0, "COMMAND", "Run a command line of sh in place of a script"), On: Sbatch, set: text(func(r *Request) *string { return &r.Wrap })},
 	Option{Option: flag("quiet", 'Q', "Print errors only"), On: all, set: on(func(r *Request) *bool { return &r.Quiet })},
 	Option{Option: flag("verbose", 'v', "Say more about what is done"), On: all, set: func(r *Request, _ string, _ bool) error { r.Verbose++; return nil }},
-	Option{Option: flag("ignore-pbs", 0, "Lines of PBS are comments, as they always are here"), Env: "IGNORE_PBS", On: Sbatch, set: on(func(r *Request) *bool { return &r.IgnorePBS })},
+	Option{Option: flag("ignore-pbs", 0, "Lines of PBS are comments, as they always are here"), Env: "IGNORE_PBS", On: Sbatch, set: accept},
 	Option{Option: exactFlag("strict", "Refuse what has no effect (not of Slurm)"), set: on(func(r *Request) *bool { return &r.Strict })},
 	Option{Option: need("mpi", 0, "TYPE", "How MPI programs are started: none, or mpirun in the script"), Env: "MPI_TYPE", On: Srun | Sbatch, set: setMPI},
 )
 
 // accept takes an option that asks for what is done anyway.
 func accept(*Request, string, bool) error { return nil }
+
+// home takes --container-mount-home and its opposite: the later one counts.
+func (r *Request) home(without bool) {
+	r.NoHome = without
+	if without {
+		delete(r.Given, "container-mount-home")
+	} else {
+		delete(r.Given, "no-container-mount-home")
+	}
+}
 
 func setOpenMode(r *Request, text string, _ bool) error {
 	switch strings.ToLower(text) {
@@ -58,8 +68,8 @@ func setOpenMode(r *Request, text string, _ bool) error {
 }
 
 func setMPI(r *Request, text string, _ bool) error {
-	switch text {
-	case "none", "list", "ssh":
+	switch {
+	case text == "none", text == "ssh", text == "list" && r.Command == Srun:
 		r.MPI = text
 		return nil
 	}
