@@ -53,6 +53,14 @@ func Of(s *Sheet) *Account {
 	return a
 }
 
+// Alone decides what is told without pods and events; enough says that these would add nothing: where the scheduler explains, and of a job that
+// is over and did not fail. Who has to read them can ask this first.
+func Alone(s *Sheet) (a *Account, enough bool) {
+	a = Of(&Sheet{Job: s.Job, Group: s.Group, Unreadable: s.Unreadable})
+	phase := Phase(s.Job)
+	return a, a.Explanation() != nil || !(Active(phase) || phase == batchv1alpha1.Failed)
+}
+
 // Waits says whether the job neither runs nor has ended.
 func (a *Account) Waits() bool {
 	phase := Phase(a.Job)

@@ -1,17 +1,16 @@
 package dashboard
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
@@ -87,21 +86,31 @@ func (h *hands) Manifest(ctx context.Context, kind, namespace, name string) (str
 	return text, h.human(err)
 }
 
+// readAfter is how long after somebody asks for a Sheet it is read: what is told of a change comes a moment after it, and one reading does for
+// several changes.
+const readAfter = 500 * time.Millisecond
+
 // Sheet is all that is told about a job: the whole of it, its PodGroup, pods and events.
 func (h *hands) Sheet(ctx context.Context, job *snapshot.Job) (*account.Sheet, error) {
+	if err := wait(ctx, readAfter); err != nil {
+		return nil, err
+	}
 	sheet, err := h.cluster.Sheet(ctx, job.Namespace, job.Name)
+	if err == nil && sheet.Job.UID != job.UID {
+		return nil, fmt.Errorf("job %s/%s is another one now", job.Namespace, job.Name)
+	}
 	return sheet, h.human(err)
 }
 
-// Explain is what `vcctl job explain` prints of a job.
-func (h *hands) Explain(ctx context.Context, job *snapshot.Job) (string, error) {
-	sheet, err := h.Sheet(ctx, job)
-	if err != nil {
-		return "", err
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
 	}
-	var text bytes.Buffer
-	account.Of(sheet).Write(&text, h.f.Program, render.Style{}, h.f.Now(), 0)
-	return text.String(), nil
 }
 
 // shell is what is run in a container: the better shell that it has.

@@ -25,7 +25,7 @@ type Board struct {
 	queues map[string]*schedulingv1beta1.Queue
 	groups map[types.NamespacedName]*schedulingv1beta1.PodGroup
 	hyper  map[string]*topologyv1alpha1.HyperNode
-	events *ring
+	events *told
 	// priority is what priority classes stand for.
 	priority map[string]int32
 
@@ -61,7 +61,7 @@ type jobEntry struct {
 func NewBoard() *Board {
 	b := &Board{
 		nodes: map[string]*nodeEntry{}, jobs: map[types.UID]*jobEntry{}, pods: map[types.UID]*Pod{}, queues: map[string]*schedulingv1beta1.Queue{},
-		groups: map[types.NamespacedName]*schedulingv1beta1.PodGroup{}, hyper: map[string]*topologyv1alpha1.HyperNode{}, priority: map[string]int32{}, unknown: map[string]bool{}, amounts: map[string]*Amounts{}, events: &ring{},
+		groups: map[types.NamespacedName]*schedulingv1beta1.PodGroup{}, hyper: map[string]*topologyv1alpha1.HyperNode{}, priority: map[string]int32{}, unknown: map[string]bool{}, amounts: map[string]*Amounts{}, events: &told{},
 	}
 	b.touched.nodes, b.touched.jobs = map[string]bool{}, map[types.UID]bool{}
 	return b

@@ -1,12 +1,14 @@
 package snapshot
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/room"
@@ -38,5 +40,18 @@ func TestASnapshotSaysWhatNodesHaveAndHaveLeft(t *testing.T) {
 	}
 	if diff := cmp.Diff(3, len(s.Resources)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestWhatIsToldOfManyPodsDoesNotPushOutTheRest(t *testing.T) {
+	t.Parallel()
+	b := NewBoard()
+	b.AddEvent(&Event{UID: "evicted", Kind: "PodGroup", At: now.Add(-time.Hour)})
+	for i := range 5000 {
+		b.AddEvent(&Event{UID: types.UID(fmt.Sprint(i)), Kind: "Pod", At: now.Add(-time.Duration(i) * time.Second)})
+	}
+	s := b.Freeze(now, Facts{})
+	if len(s.Events) != maxEvents+1 || s.Events[0].UID != "evicted" || s.Events[maxEvents].UID != "0" {
+		t.Errorf("%d events from %+v", len(s.Events), s.Events[0])
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/internal/account"
 )
 
-// maxEvents is how many events are kept; the oldest give way.
+// maxEvents is how many events are kept of those about pods, and of the others; the oldest give way.
 const maxEvents = 500
 
 // FromEvent keeps of an event what is shown of it.
@@ -21,6 +21,24 @@ func FromEvent(e *corev1.Event) *Event {
 	}
 	one.At = account.EventTime(e).Time
 	return one
+}
+
+// told is what was told. What is told of pods, of which there are many, does not push out the rest.
+type told struct{ pods, others ring }
+
+func (t *told) add(e *Event) {
+	if e.Kind == "Pod" {
+		t.pods.add(e)
+		return
+	}
+	t.others.add(e)
+}
+
+// newest are those that are kept, the oldest first.
+func (t *told) newest() []*Event {
+	all := append(t.pods.newest(), t.others.newest()...)
+	slices.SortFunc(all, inTime)
+	return all
 }
 
 // ring keeps the newest events.
@@ -44,9 +62,11 @@ func (r *ring) sorted() []*Event {
 	for _, e := range r.events {
 		all = append(all, e)
 	}
-	slices.SortFunc(all, func(a, b *Event) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.UID, b.UID)) })
+	slices.SortFunc(all, inTime)
 	return all
 }
+
+func inTime(a, b *Event) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.UID, b.UID)) }
 
 func (r *ring) newest() []*Event {
 	all := r.sorted()

@@ -21,7 +21,9 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
@@ -61,8 +63,18 @@ func New(kinds map[string]*Kind) *Server {
 // stream is one watch that is open.
 type stream struct {
 	resource, namespace string
+	selector            fields.Selector
 	proto               bool
 	events              chan event
+}
+
+// wants says whether the watch is for an object: by its namespace, and what of it can be selected by fields.
+func (w *stream) wants(object client.Object) bool {
+	set := fields.Set{"metadata.name": object.GetName(), "metadata.namespace": object.GetNamespace()}
+	if e, ok := object.(*corev1.Event); ok {
+		set["involvedObject.kind"], set["involvedObject.uid"], set["reason"], set["type"] = e.InvolvedObject.Kind, string(e.InvolvedObject.UID), e.Reason, e.Type
+	}
+	return (w.namespace == "" || w.namespace == object.GetNamespace()) && w.selector.Matches(set)
 }
 
 type event struct {
@@ -89,7 +101,7 @@ func (s *Server) Send(resource, what string, object client.Object) {
 	s.version++
 	object.SetResourceVersion(strconv.Itoa(s.version))
 	for w := range s.watches {
-		if w.resource == resource && (w.namespace == "" || w.namespace == object.GetNamespace()) {
+		if w.resource == resource && w.wants(object) {
 			w.events <- event{what, object}
 		}
 	}
@@ -132,7 +144,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "only watches are served")
 		return
 	}
-	one := &stream{resource: resource, namespace: namespace, proto: strings.Contains(r.Header.Get("Accept"), "protobuf"), events: make(chan event, 1<<16)}
+	selector, err := fields.ParseSelector(query.Get("fieldSelector"))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		return
+	}
+	one := &stream{resource: resource, namespace: namespace, selector: selector, proto: strings.Contains(r.Header.Get("Accept"), "protobuf"), events: make(chan event, 1<<16)}
 	s.mu.Lock()
 	s.watches[one] = true
 	s.mu.Unlock()
@@ -156,8 +173,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, one *stream, k *K
 	out := &frames{w: w, proto: one.proto, group: k.GVK}
 	if initial {
 		for i := range k.Count {
-			object := k.Make(i)
-			if one.namespace == "" || one.namespace == object.GetNamespace() {
+			if object := k.Make(i); one.wants(object) {
 				out.write("ADDED", object)
 			}
 		}

@@ -147,8 +147,7 @@ func readAccount(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (
 		return nil, err
 	}
 	unreadable := err != nil
-	a := account.Of(&account.Sheet{Job: job, Group: group, Unreadable: unreadable})
-	if a.Explanation() != nil || !(active(phaseOf(job)) || phaseOf(job) == batchv1alpha1.Failed) {
+	if a, enough := account.Alone(&account.Sheet{Job: job, Group: group, Unreadable: unreadable}); enough {
 		return a, nil
 	}
 	s, err := readAround(ctx, c, job, group, true)

@@ -41,13 +41,21 @@ func sources(l *Live) ([]*source, error) {
 		{live: l, kind: snapshot.Pods, client: core.CoreV1().RESTClient(), sample: &corev1.Pod{}, store: pods(l), own: true},
 		{live: l, kind: "hypernodes", client: topology, sample: &topologyv1alpha1.HyperNode{}, store: hyperNodes(l), optional: true},
 		{live: l, kind: "priorityclasses", client: core.SchedulingV1().RESTClient(), sample: &schedulingv1.PriorityClass{}, store: priorities(l), optional: true},
-		{live: l, kind: "events", client: core.CoreV1().RESTClient(), sample: &corev1.Event{}, store: events(l), own: true, selector: aboutNoPods()},
+		{live: l, kind: "events", client: core.CoreV1().RESTClient(), sample: &corev1.Event{}, store: events(l, "events"), own: true, selector: aboutNoPods()},
+		{live: l, kind: "warnings", resource: "events", client: core.CoreV1().RESTClient(), sample: &corev1.Event{}, store: events(l, "warnings"), own: true, optional: true, selector: podWarnings()},
 	}, nil
 }
 
-// aboutNoPods leaves out what the kubelets tell of every pod: on a large cluster that is most of all events, and it is read job by job.
+// aboutNoPods leaves out what is told of every pod, again and again: on a large cluster that is most of all events. Of pods only podWarnings
+// are watched; all of a job's are read when somebody looks at it.
 func aboutNoPods() fields.Selector {
 	return fields.OneTermNotEqualSelector("involvedObject.kind", "Pod")
+}
+
+// podWarnings are what goes wrong with pods. That a scheduler found no node stands in the explanation of the gang, once, and not for each pod.
+func podWarnings() fields.Selector {
+	return fields.AndSelectors(fields.OneTermEqualSelector("involvedObject.kind", "Pod"), fields.OneTermEqualSelector("type", corev1.EventTypeWarning),
+		fields.OneTermNotEqualSelector("reason", "FailedScheduling"))
 }
 
 func newSink[T metav1.Object, R any](l *Live, kind string, cut func(T) R, set func(*snapshot.Board, R), gone func(*snapshot.Board, types.NamespacedName, types.UID)) store {
@@ -104,7 +112,7 @@ func priorities(l *Live) store {
 		func(b *snapshot.Board, n types.NamespacedName, _ types.UID) { b.DropPriority(n.Name) })
 }
 
-// events are not taken back: what was told was told.
-func events(l *Live) store {
-	return newSink(l, "events", snapshot.FromEvent, (*snapshot.Board).AddEvent, func(*snapshot.Board, types.NamespacedName, types.UID) {})
+// events are not taken back: what was told was told. So nothing needs to be remembered of them.
+func events(l *Live, kind string) store {
+	return &sink[*corev1.Event, *snapshot.Event]{live: l, kind: kind, cut: snapshot.FromEvent, set: (*snapshot.Board).AddEvent}
 }

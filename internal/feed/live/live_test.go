@@ -3,12 +3,17 @@ package live
 import (
 	"context"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/snapshot"
@@ -122,5 +127,24 @@ func TestWithoutAllPodsNobodySaysWhatIsIdle(t *testing.T) {
 	_, until := watched(t, kinds)
 	if s := until("the first lists", isLive); !s.Nodes[0].Unknown {
 		t.Errorf("%+v", s.Nodes[0])
+	}
+}
+
+func TestOfWhatIsToldOfPodsOnlyWarningsAreWatched(t *testing.T) {
+	t.Parallel()
+	tell := func(name, kind, sort, reason string) client.Object {
+		return &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "team-01", Name: name, UID: types.UID(name)}, Type: sort, Reason: reason, InvolvedObject: corev1.ObjectReference{Kind: kind}}
+	}
+	const normal, warning = corev1.EventTypeNormal, corev1.EventTypeWarning
+	_, until := watched(t, watchserver.Of(tell("pulled", "Pod", normal, "Pulled"), tell("no-node", "Pod", warning, "FailedScheduling"), tell("image", "Pod", warning, "Failed"),
+		tell("evicted", "Pod", warning, "Evict"), tell("gang", "PodGroup", warning, "Unschedulable"), tell("job", "Job", normal, "ExecuteAction")))
+	s := until("the first lists", isLive)
+	var got []string
+	for _, e := range s.Events {
+		got = append(got, string(e.UID))
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"evicted", "gang", "image", "job"}, got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// sink is where a reflector of one kind puts objects: cut down as they arrive, they go to the board. It remembers names and UIDs.
+// sink is where a reflector of one kind puts objects: cut down as they arrive, they go to the board. It remembers names and UIDs
+// of what can be gone; of what is never taken back (gone and seen are nil) nothing.
 type sink[T metav1.Object, R any] struct {
 	live *Live
 	kind string
@@ -125,7 +126,9 @@ func (s *sink[T, R]) take(b *snapshot.Board, e *early[R]) {
 	if before, known := s.seen[e.name]; known && before != e.uid {
 		s.gone(b, e.name, before)
 	}
-	s.seen[e.name] = e.uid
+	if s.seen != nil {
+		s.seen[e.name] = e.uid
+	}
 	s.set(b, e.row)
 }
 

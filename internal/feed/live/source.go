@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -25,7 +26,8 @@ const askAgain = 30 * time.Second
 // source is one kind that is watched.
 type source struct {
 	live     *Live
-	kind     string // the resource, in the plural
+	kind     string // what is watched, in the plural
+	resource string // what the server calls that; "": the same
 	client   cache.Getter
 	selector fields.Selector
 	sample   runtime.Object
@@ -83,7 +85,7 @@ func (s *source) reflect(ctx context.Context, namespace string) error {
 	defer stop(nil)
 	quiet := logr.Discard()
 	ctx = klog.NewContext(ctx, quiet) // the dashboard says itself what is wrong
-	from := cache.NewFilteredListWatchFromClient(s.client, s.kind, namespace, func(o *metav1.ListOptions) {
+	from := cache.NewFilteredListWatchFromClient(s.client, cmp.Or(s.resource, s.kind), namespace, func(o *metav1.ListOptions) {
 		if s.selector != nil {
 			o.FieldSelector = s.selector.String()
 		}

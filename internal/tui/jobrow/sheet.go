@@ -10,18 +10,26 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
-// Account is what `vcctl job explain` tells about a job, as far as it is known here: pods are cut down, and events are the last ones.
+// Account is what `vcctl job explain` tells about a job, as far as it is known here: pods are cut down, and events are the last ones. A Reading
+// knows more.
 func Account(snap *snapshot.Snapshot, job *snapshot.Job) *account.Account {
-	sheet := &account.Sheet{Job: job.Object, Group: job.Group, Pods: make([]*corev1.Pod, len(job.Pods))}
-	for i, pod := range job.Pods {
-		sheet.Pods[i] = podOf(pod)
+	sheet := bare(snap, job)
+	if a, enough := account.Alone(sheet); enough {
+		return a
+	}
+	for _, pod := range job.Pods {
+		sheet.Pods = append(sheet.Pods, podOf(pod))
 	}
 	for _, event := range EventsOf(snap, job) {
 		sheet.Events = append(sheet.Events, eventOf(event))
 	}
-	_, sheet.Unreadable = snap.HiddenKind(snapshot.PodGroups)
-	sheet.Unreadable = sheet.Unreadable && job.Group == nil
 	return account.Of(sheet)
+}
+
+// bare is what is known of a job itself.
+func bare(snap *snapshot.Snapshot, job *snapshot.Job) *account.Sheet {
+	_, hidden := snap.HiddenKind(snapshot.PodGroups)
+	return &account.Sheet{Job: job.Object, Group: job.Group, Unreadable: hidden && job.Group == nil}
 }
 
 // EventsOf are the events about a job, its PodGroup and its pods, the newest last.

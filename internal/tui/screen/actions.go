@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
@@ -21,8 +22,9 @@ type Actions interface {
 	Node(ctx context.Context, verb Verb, node string) (said string, err error)
 	// Manifest is an object as YAML; kind is Job, Queue, Node or Pod.
 	Manifest(ctx context.Context, kind, namespace, name string) (string, error)
-	// Explain is what `vcctl job explain` prints of a job, with what would start it.
-	Explain(ctx context.Context, job *snapshot.Job) (string, error)
+	// Sheet is all that is told about a job and that nobody watches for all jobs: its pods whole, and every event about it, its PodGroup and
+	// its pods. nil is that there is nothing beyond what is watched.
+	Sheet(ctx context.Context, job *snapshot.Job) (*account.Sheet, error)
 	// Attach gives the terminal to a pod: a shell in it.
 	Attach(ctx context.Context, pod PodRef, in io.Reader, out, errOut io.Writer) error
 }

@@ -6,6 +6,9 @@ import (
 	"io"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
@@ -16,6 +19,9 @@ type Recorder struct {
 	Asked []string
 	// Err is what everything is answered with; nil is success.
 	Err error
+	// Sheets are what is read about jobs, by their UID; SheetErr is why it cannot be.
+	Sheets   map[types.UID]*account.Sheet
+	SheetErr error
 }
 
 var _ screen.Actions = (*Recorder)(nil)
@@ -59,10 +65,9 @@ func (r *Recorder) Manifest(_ context.Context, kind, namespace, name string) (st
 	return fmt.Sprintf("kind: %s\nmetadata:\n  name: %s\n  namespace: %s\n", kind, name, namespace), err
 }
 
-// Explain is a sentence.
-func (r *Recorder) Explain(_ context.Context, job *snapshot.Job) (string, error) {
-	_, err := r.note("explain %s/%s", job.Namespace, job.Name)
-	return job.Name + " waits.\n", err
+// Sheet is the one that Sheets has for a job; none: what is watched is all there is.
+func (r *Recorder) Sheet(_ context.Context, job *snapshot.Job) (*account.Sheet, error) {
+	return r.Sheets[job.UID], r.SheetErr
 }
 
 // Attach notes the pod.

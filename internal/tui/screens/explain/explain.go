@@ -24,6 +24,7 @@ type Explain struct {
 	job    *snapshot.Job
 	gone   bool
 	told   *account.Account
+	read   jobrow.Reading
 	nodes  widget.Table[group]
 }
 
@@ -70,6 +71,11 @@ func (e *Explain) Update(ctx *screen.Context, event screen.Event) []screen.Effec
 	switch event := event.(type) {
 	case screen.Refresh, screen.Entered:
 		e.refresh(ctx)
+		return e.want(ctx)
+	case screen.Done:
+		effects := e.read.Take(ctx, event, e.job)
+		e.refresh(ctx)
+		return effects
 	case screen.Mouse:
 		if _, open := e.nodes.Mouse(ctx, event); open {
 			return e.openNodes(ctx)
@@ -94,8 +100,19 @@ func (e *Explain) refresh(ctx *screen.Context) {
 	if e.job == nil {
 		return
 	}
-	e.told = jobrow.Account(ctx.Snap, e.job)
+	e.told = e.read.Account(ctx.Snap, e.job)
 	e.nodes.SetRows(ctx.Now, groupsOf(ctx.Snap, e.job, e.told.Explanation()), false)
+}
+
+// want reads pods and events where these have a part in the answer, as `vcctl job explain` does.
+func (e *Explain) want(ctx *screen.Context) []screen.Effect {
+	if e.job == nil {
+		return nil
+	}
+	if _, enough := account.Alone(&e.told.Sheet); enough {
+		return nil
+	}
+	return e.read.Want(ctx, e.job)
 }
 
 // waiting are the jobs that wait, one's own first, then in the order of Jobs.
@@ -136,7 +153,7 @@ func (e *Explain) next(ctx *screen.Context, way int) []screen.Effect {
 	e.target = string(e.uid)
 	e.nodes.Home()
 	e.refresh(ctx)
-	return nil
+	return e.want(ctx)
 }
 
 // openNodes shows the nodes of the reason under the cursor.

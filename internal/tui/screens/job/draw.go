@@ -6,7 +6,6 @@ import (
 
 	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
-	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screen"
@@ -33,7 +32,7 @@ func (j *Job) Draw(ctx *screen.Context, c canvas.Canvas) {
 	case events:
 		widget.Rule(c, 0, ctx.Theme, "Events", "")
 		_, rest := c.Cut(1)
-		j.lines.draw(rest.Sub(1, 0, rest.W-2, rest.H), eventLines(ctx, j.job), "no events are known (they are kept for an hour)")
+		j.lines.draw(rest.Sub(1, 0, rest.W-2, rest.H), j.eventLines(ctx), j.noEvents(" (they are kept for an hour)"))
 	case logs:
 		widget.Rule(c, 0, ctx.Theme, "Logs  "+j.streamed(), j.log.note(ctx.Logs, j.failed))
 		_, rest := c.Cut(1)
@@ -138,7 +137,7 @@ func (j *Job) drawBoxes(ctx *screen.Context, c canvas.Canvas) {
 		title = "> " + title
 	}
 	j.log.draw(ctx, widget.Box(lines, ctx.Theme, title, j.log.note(ctx.Logs, j.failed)), j.job, j.noLog(ctx))
-	lastLines(widget.Box(told, ctx.Theme, "Events", "e all"), eventLines(ctx, j.job))
+	j.lastEvents(ctx, widget.Box(told, ctx.Theme, "Events", "e all"))
 }
 
 // drawLines is the summary in small terminals.
@@ -171,14 +170,15 @@ func (j *Job) drawLines(ctx *screen.Context, c canvas.Canvas) {
 	j.log.draw(ctx, lines.Sub(1, 1, lines.W-1, lines.H-1), j.job, j.noLog(ctx))
 	if toldLines > 0 {
 		widget.Rule(told, 0, ctx.Theme, "", "")
-		lastLines(told.Sub(1, 1, told.W-1, told.H-1), eventLines(ctx, j.job))
+		j.lastEvents(ctx, told.Sub(1, 1, told.W-1, told.H-1))
 	}
 }
 
-// lastLines draws the last of some lines.
-func lastLines(c canvas.Canvas, lines []string) {
+// lastEvents draws the last events.
+func (j *Job) lastEvents(ctx *screen.Context, c canvas.Canvas) {
+	lines := j.eventLines(ctx)
 	if len(lines) == 0 {
-		c.Fit(0, 0, c.W, "no events are known", theme.Dim)
+		c.Fit(0, 0, c.W, j.noEvents(""), theme.Dim)
 	}
 	lines = lines[max(len(lines)-c.H, 0):]
 	for y, line := range lines {
@@ -186,10 +186,19 @@ func lastLines(c canvas.Canvas, lines []string) {
 	}
 }
 
+// noEvents says why there are none; more is said when none are known.
+func (j *Job) noEvents(more string) string {
+	if problem := j.told.Problem(); problem != "" {
+		return "the events could not be read: " + problem
+	}
+	return "no events are known" + more
+}
+
 // eventLines are the events about the job, the newest last.
-func eventLines(ctx *screen.Context, job *snapshot.Job) []string {
+func (j *Job) eventLines(ctx *screen.Context) []string {
+	job := j.job
 	var lines []string
-	for _, e := range jobrow.EventsOf(ctx.Snap, job) {
+	for _, e := range j.told.Events(ctx.Snap, job) {
 		about := e.Kind
 		switch {
 		case e.Of == job.UID:

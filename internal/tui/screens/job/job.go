@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screen"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -47,6 +48,7 @@ type Job struct {
 	lines  pager // events, yaml
 	yaml   string
 	asked  bool
+	told   jobrow.Reading
 	// only are the pods whose logs were asked for; nil is all.
 	only map[string]bool
 	// followed are the pods that are streamed, by container.
@@ -97,17 +99,15 @@ func (j *Job) Tabs(*screen.Context) []screen.Tab {
 // Update takes an event in.
 func (j *Job) Update(ctx *screen.Context, event screen.Event) []screen.Effect {
 	switch event := event.(type) {
-	case screen.Refresh:
+	case screen.Refresh, screen.Entered:
 		j.refresh(ctx)
-		return j.stream()
-	case screen.Entered:
-		j.refresh(ctx)
-		return j.stream()
+		return append(j.stream(), j.told.Want(ctx, j.job)...)
 	case screen.Left:
 		j.followed = nil
 		return []screen.Effect{screen.StopLogs{}}
 	case screen.Done:
 		j.fetched(event)
+		return j.told.Take(ctx, event, j.job)
 	case screen.Mouse:
 		j.mouse(ctx, event)
 	}

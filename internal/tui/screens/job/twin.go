@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/vc-batch/vc/internal/render"
-	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screen"
 )
 
@@ -23,7 +22,7 @@ func (j *Job) Twin(ctx *screen.Context) string {
 			fmt.Fprintf(&text, "%s | %s\n", short(j.job, one.line.Pod), plainText(one.line.Text))
 		}
 	case events:
-		for _, line := range eventLines(ctx, j.job) {
+		for _, line := range j.eventLines(ctx) {
 			fmt.Fprintln(&text, line)
 		}
 	case manifest:
@@ -52,7 +51,7 @@ func (j *Job) writeSheet(ctx *screen.Context, text *bytes.Buffer) {
 		fmt.Fprintln(text, "\nPods:")
 		_ = table.Fprint(text) // a buffer takes everything
 	}
-	if a := jobrow.Account(ctx.Snap, j.job); a.Waits() {
+	if a := j.told.Account(ctx.Snap, j.job); a.Waits() {
 		fmt.Fprintln(text)
 		a.Write(text, ctx.Program, render.Style{}, ctx.Now, 0)
 	}
