@@ -49,6 +49,27 @@ func Errorf(hint, format string, args ...any) *Error {
 	return &Error{What: fmt.Sprintf(format, args...), Hint: hint}
 }
 
+// Hinted gives each of the errors that are joined in err and have no hint the one that hint knows.
+func Hinted(err error, hint func(*Error) string) error {
+	if err == nil {
+		return nil
+	}
+	if many, joined := err.(interface{ Unwrap() []error }); joined {
+		var all []error
+		for _, one := range many.Unwrap() {
+			all = append(all, Hinted(one, hint))
+		}
+		return errors.Join(all...)
+	}
+	var human *Error
+	if !errors.As(err, &human) || human.Hint != "" {
+		return err
+	}
+	with := *human
+	with.Hint = hint(human)
+	return &with
+}
+
 // Cancelled is returned when the user said no at a prompt.
 var Cancelled = &Error{What: "cancelled: nothing was changed", Code: ExitCancelled}
 
@@ -117,7 +138,7 @@ func flatten(err error) []error {
 func IgnoreMissing(err error) error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
-		if apierrors.IsNotFound(err) {
+		if IsMissing(err) {
 			return nil
 		}
 		return err
@@ -127,6 +148,14 @@ func IgnoreMissing(err error) error {
 		left = append(left, IgnoreMissing(one))
 	}
 	return errors.Join(left...)
+}
+
+// IsMissing says that an object does not exist, on a cluster that knows its kind.
+func IsMissing(err error) bool { return apierrors.IsNotFound(err) && !IsUnknownKind(err) }
+
+// IsUnknownKind says that a cluster does not know the kind of what it was asked for.
+func IsUnknownKind(err error) bool {
+	return apierrors.IsNotFound(err) && strings.Contains(err.Error(), "could not find the requested resource")
 }
 
 // Connection names the cluster that a command talked to, for error texts.
@@ -178,19 +207,45 @@ func humanizeStatus(err error, where Connection) *Error {
 	case apierrors.IsForbidden(err):
 		human.Code = ExitForbidden
 		if denied := DeniedBy(err); denied != "" {
-			human.What, human.Hint, human.Code = message, "", ExitError
+			human.What, human.Hint, human.Code = message, deniedHint(denied), ExitError
 			break
 		}
 		human.What, human.Hint = forbidden(message)
-	case apierrors.IsNotFound(err) && strings.Contains(message, "the server could not find the requested resource"):
+	case IsUnknownKind(err):
 		human.What = fmt.Sprintf("the cluster %s%s does not know this kind of object", where.Server, where.inContext())
 		human.Hint = "vc is not installed there: kubectl apply -f deploy/install.yaml, or start one with `vc-local up`"
 	case apierrors.IsTooManyRequests(err):
 		human.Hint = "the API server is busy; try again in a moment"
 	case apierrors.IsTimeout(err), apierrors.IsServerTimeout(err):
 		human.Hint = "the API server did not answer in time; try again, or raise --request-timeout"
+	default:
+		human.Hint = refusedHint(err, message)
 	}
 	return human
+}
+
+// deniedHint is what to do about an object that an admission webhook denies.
+func deniedHint(webhook string) string {
+	return fmt.Sprintf("the admission webhook %q refuses it: change what it names, and send it again", webhook)
+}
+
+// refusedHint is what to do about an answer of the server that has nothing to do with who asks.
+func refusedHint(err error, message string) string {
+	switch {
+	case strings.Contains(message, "failed calling webhook"):
+		return "an admission webhook does not answer; if it is vc's, is vcd running? kubectl get pods -n volcano-system"
+	case DeniedBy(err) != "":
+		return deniedHint(DeniedBy(err))
+	case apierrors.IsAlreadyExists(err):
+		return "delete it first, or choose another name"
+	case apierrors.IsConflict(err):
+		return "somebody changed it at the same moment: look at it anew, and try again"
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return "change the fields that are named; `kubectl explain KIND.FIELD` says what they take"
+	case apierrors.IsNotFound(err):
+		return "it may have been deleted meanwhile"
+	}
+	return "this is the API server's own trouble: try again; -v=6 shows what was asked and answered"
 }
 
 // cannot is what the API server says when RBAC does not allow something.

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 )
@@ -99,6 +101,42 @@ func TestUnknownKindsHaveAHint(t *testing.T) {
 		if got := Humanize(err, Connection{}).Hint; got != want {
 			t.Errorf("%s: hint %q, want %q", kind, got, want)
 		}
+	}
+}
+
+// What a server answers has a hint, whatever it is; a missing kind is no missing object.
+func TestEveryAnswerOfTheServerHasAHint(t *testing.T) {
+	t.Parallel()
+	jobs := schema.GroupResource{Group: "batch.volcano.sh", Resource: "jobs"}
+	noKind := apierrors.NewGenericServerResponse(404, "get", jobs, "x", "the server could not find the requested resource", 0, true)
+	cases := map[string]struct {
+		err  error
+		want string // in the hint
+	}{
+		"vc's webhook does not answer":       {apierrors.NewInternalError(errors.New(`failed calling webhook "mutatejob.volcano.sh": connection refused`)), "is vcd running?"},
+		"a webhook denies":                   {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 400, Message: `admission webhook "validatejob.volcano.sh" denied the request: too odd`}}, `the admission webhook "validatejob.volcano.sh" refuses it`},
+		"a webhook forbids":                  {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `admission webhook "v" denied the request: no`}}, `the admission webhook "v" refuses it`},
+		"an API server in trouble":           {apierrors.NewInternalError(errors.New("etcd has no leader")), "try again"},
+		"it was changed at the same time":    {apierrors.NewConflict(jobs, "x", errors.New("modified")), "look at it anew"},
+		"the name is taken":                  {apierrors.NewAlreadyExists(jobs, "x"), "another name"},
+		"a field is wrong":                   {apierrors.NewInvalid(schema.GroupKind{Kind: "Job"}, "x", nil), "kubectl explain"},
+		"the request cannot be read":         {apierrors.NewBadRequest("what?"), "kubectl explain"},
+		"it is gone":                         {apierrors.NewNotFound(jobs, "x"), "deleted"},
+		"the cluster does not know the kind": {noKind, "vc is not installed there"},
+		"too many ask":                       {apierrors.NewTooManyRequests("wait", 1), "busy"},
+		"it takes too long":                  {apierrors.NewTimeoutError("slow", 1), "--request-timeout"},
+		"something else":                     {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 503, Message: "down"}}, "-v=6"},
+	}
+	for name, tc := range cases {
+		if got := Humanize(tc.err, Connection{}).Hint; !strings.Contains(got, tc.want) {
+			t.Errorf("%s: hint %q, want %q", name, got, tc.want)
+		}
+	}
+	if IgnoreMissing(noKind) == nil || IgnoreMissing(errors.Join(apierrors.NewNotFound(jobs, "x"), noKind)) == nil {
+		t.Error("--ignore-not-found passes over a cluster that does not know the kind")
+	}
+	if err := IgnoreMissing(errors.Join(apierrors.NewNotFound(jobs, "x"))); err != nil {
+		t.Errorf("--ignore-not-found does not pass over a missing object: %v", err)
 	}
 }
 

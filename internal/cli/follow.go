@@ -14,6 +14,14 @@ import (
 // ErrGone says that an object was deleted while it was followed.
 var ErrGone = errors.New("the object was deleted")
 
+// Deleted says that an object, the only one of a name, went while a command waited for it or followed it; noun is the word
+// of its commands.
+func (f *Factory) Deleted(kind, noun, name string) *Error {
+	e := Errorf("`"+f.Typed(noun+" list")+"` shows what is there", "%s %q was deleted meanwhile", kind, name)
+	e.Err = ErrGone
+	return e
+}
+
 // Follow calls see with an object now and whenever it changes, until see says that it
 // has seen enough. It ends with ErrGone when the object, known by its UID, is deleted.
 // NewList makes an empty list of its kind.

@@ -102,7 +102,7 @@ func JudgeDelete(around *check.Around, object client.Object) error {
 	return Refusals(check.Delete(kind, object.GetName(), around).Errors)
 }
 
-// Refusals gives what is wrong in the server's words, an error for each field.
+// Refusals gives what is wrong in the server's words, an error for each field; what to do about it the caller knows.
 func Refusals(errs field.ErrorList) error {
 	problems := make([]error, len(errs))
 	for i, one := range errs {

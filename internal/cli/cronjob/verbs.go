@@ -170,7 +170,7 @@ func trigger(ctx context.Context, o *verbOptions) error {
 	for _, cron := range crons {
 		made := triggered(cron, o.name)
 		if err := cli.JudgeCreate(around, made); err != nil {
-			problems = append(problems, err)
+			problems = append(problems, o.refused(cron, err))
 			continue
 		}
 		if !o.dryRun.Client() {
@@ -182,6 +182,13 @@ func trigger(ctx context.Context, o *verbOptions) error {
 		problems = append(problems, o.say(made))
 	}
 	return errors.Join(problems...)
+}
+
+// refused adds where to change what is wrong with the job of a cron job.
+func (o *verbOptions) refused(cron cronJob, err error) error {
+	return cli.Hinted(err, func(*cli.Error) string {
+		return fmt.Sprintf("the template of cron job %q says so: kubectl edit cronjobs.batch.volcano.sh %s -n %s", cron.Name, cron.Name, cron.Namespace)
+	})
 }
 
 // notMade says more about a job of a name that is taken.

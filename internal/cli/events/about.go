@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -138,7 +137,7 @@ func (o *options) add(ctx context.Context, c client.Client, t *topic, r referenc
 		return fmt.Errorf("%s is no object", r.kind)
 	}
 	err = c.Get(ctx, key, object)
-	if apierrors.IsNotFound(err) && !strings.Contains(err.Error(), "could not find the requested resource") {
+	if cli.IsMissing(err) {
 		return o.addPast(ctx, c, t, r, inNamespace(r, namespace), err)
 	}
 	if err != nil {

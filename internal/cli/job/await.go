@@ -339,7 +339,7 @@ func (w *waiter) gone(job *batchv1alpha1.Job) error {
 		return w.arrived(job)
 	}
 	delete(w.pending, job.UID)
-	w.problems = append(w.problems, cli.Errorf("", "job %q was deleted while it was waited for", job.Name))
+	w.problems = append(w.problems, w.o.f.Deleted("job", "job", job.Name))
 	return nil
 }
 

@@ -64,7 +64,7 @@ func (o *runOptions) outcome(limited, whole context.Context, c client.WithWatch,
 	busy.Done()
 	switch {
 	case errors.Is(err, errGone):
-		return cli.Errorf("", "job %q was deleted while it was waited for", job.Name)
+		return o.f.Deleted("job", "job", job.Name)
 	case limited.Err() != nil && whole.Err() == nil:
 		return o.wait.TimedOut(fmt.Sprintf("job %q", job.Name), string(phaseOf(last)))
 	case err != nil:

@@ -188,7 +188,7 @@ func (o *logsOptions) parts(ctx context.Context, c client.Client, jobs []*batchv
 func (o *logsOptions) toFile(print func() error) error {
 	file, err := os.Create(o.file)
 	if err != nil {
-		return cli.Errorf("", "--output: %v", err)
+		return cli.Errorf("-o is the file that the logs are written to; its directory has to be there", "--output: %v", err)
 	}
 	streams := *o.f.Streams
 	defer func() { *o.f.Streams = streams }()

@@ -56,7 +56,7 @@ func getJob(ctx context.Context, f *cli.Factory, c client.Client, namespace, nam
 			return numbered, nil
 		}
 	}
-	if apierrors.IsNotFound(err) && !strings.Contains(err.Error(), "could not find the requested resource") {
+	if cli.IsMissing(err) {
 		return nil, noJob(ctx, f, namespace, name, err)
 	}
 	return job, err

@@ -2,6 +2,7 @@ package job
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -187,7 +188,7 @@ func (s *streamer) noPods(ctx context.Context, c client.Client) error {
 		group = nil
 	}
 	w := explain(s.o.job, group)
-	e := cli.Errorf(w.Hint, "job %q has no pods: it is %s", s.o.job.Name, phaseOf(s.o.job))
+	e := cli.Errorf(cmp.Or(w.Hint, s.o.f.Typed("job explain "+s.o.job.Name)+" says why"), "job %q has no pods: it is %s", s.o.job.Name, phaseOf(s.o.job))
 	if w.Short() != "" {
 		e.What += "; " + w.Short()
 	}

@@ -45,7 +45,7 @@ func waitForVerb(ctx context.Context, f *cli.Factory, c client.WithWatch, job *b
 		return false, nil
 	})
 	if errors.Is(err, errGone) {
-		return cli.Errorf("", "job %q was deleted while it was waited for", job.Name)
+		return f.Deleted("job", "job", job.Name)
 	}
 	if limited.Err() != nil && ctx.Err() == nil {
 		return wait.TimedOut("job "+job.Name, string(last))

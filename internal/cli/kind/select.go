@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -66,7 +64,7 @@ func (k *Kind[T]) all(ctx context.Context, c client.Client, options ...client.Li
 func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, namespace, name string) (T, error) {
 	object := k.New()
 	err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, object)
-	if !apierrors.IsNotFound(err) || strings.Contains(err.Error(), "could not find the requested resource") {
+	if !cli.IsMissing(err) {
 		return object, err
 	}
 	names, nameErr := f.Names(ctx, k.GVK, true)

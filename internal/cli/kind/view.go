@@ -178,7 +178,7 @@ func (o *viewOptions[T]) follow(ctx context.Context, c client.WithWatch, object 
 		return o.kind.Ended != nil && o.kind.Ended(now), sheet.Fprint(o.f)
 	})
 	if errors.Is(err, cli.ErrGone) {
-		return cli.Errorf("", "%s %q was deleted", o.kind.Called, object.GetName())
+		return o.f.Deleted(o.kind.Called, o.kind.Noun, object.GetName())
 	}
 	return err
 }

@@ -58,9 +58,7 @@ func New(f *cli.Factory, program string, exec Exec) *cobra.Command {
 		}
 		return nil
 	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return &cli.Error{What: err.Error(), Hint: seeHelp(program), Err: err}
-	})
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.FlagError(f, cmd, err) })
 	set := cmd.Flags()
 	set.StringVarP(&l.server, "master", "s", "", "Address of the API server")
 	set.StringVarP(&l.kubeconfig, "kubeconfig", "k", "", "Kubeconfig file (default: $KUBECONFIG, ~/.kube/config)")

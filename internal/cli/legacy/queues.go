@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -44,7 +45,9 @@ func queues(ctx context.Context, f *cli.Factory, name string) error {
 		var one schedulingv1beta1.Queue
 		if err := c.Get(ctx, client.ObjectKey{Name: name}, &one); err != nil {
 			if there, listErr := f.Names(ctx, schedulingv1beta1.GroupVersion.WithKind("Queue"), false); apierrors.IsNotFound(err) && listErr == nil {
-				return cli.NotFound("queue", name, "", there)
+				missing := cli.NotFound("queue", name, "", there)
+				missing.Hint = cmp.Or(missing.Hint, "vqueues alone lists the queues")
+				return missing
 			}
 			return err
 		}

@@ -146,5 +146,5 @@ func isUnknownKind(err error) bool {
 	if meta.IsNoMatchError(err) {
 		return true
 	}
-	return apierrors.IsNotFound(err) && strings.Contains(err.Error(), "could not find the requested resource")
+	return cli.IsUnknownKind(err)
 }

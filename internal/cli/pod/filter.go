@@ -102,7 +102,9 @@ func (o *filters) sameQueue(ctx context.Context) error {
 			return err
 		}
 		names, _ := o.f.Names(ctx, batchv1alpha1.GroupVersion.WithKind("Job"), true)
-		return cli.NotFound("job", cli.BareName(o.job, "jobs"), namespace, names)
+		missing := cli.NotFound("job", cli.BareName(o.job, "jobs"), namespace, names)
+		missing.Hint = cmp.Or(missing.Hint, "`"+o.f.Typed("job list")+"` shows the jobs there are")
+		return missing
 	}
 	if in := cmp.Or(job.Spec.Queue, keys.DefaultQueue); in != cli.BareName(o.queue, "queues") {
 		return cli.Errorf("it is in queue "+in+"; leave --queue away", "the input vcjob %s does not match the queue %s", job.Name, cli.BareName(o.queue, "queues"))

@@ -13,7 +13,7 @@ import (
 )
 
 // await waits until a queue is as it should be; reached tells, and state says in a word how it is.
-func await(ctx context.Context, c client.WithWatch, wait *cli.Wait, queue *schedulingv1beta1.Queue, reached func(*schedulingv1beta1.Queue) bool,
+func await(ctx context.Context, f *cli.Factory, c client.WithWatch, wait *cli.Wait, queue *schedulingv1beta1.Queue, reached func(*schedulingv1beta1.Queue) bool,
 	state func(*schedulingv1beta1.Queue) string) (*schedulingv1beta1.Queue, error) {
 	limited, cancel := wait.Limit(ctx)
 	defer cancel()
@@ -24,7 +24,7 @@ func await(ctx context.Context, c client.WithWatch, wait *cli.Wait, queue *sched
 	})
 	switch {
 	case errors.Is(err, cli.ErrGone):
-		return last, cli.Errorf("", "queue %q was deleted while it was waited for", queue.Name)
+		return last, f.Deleted("queue", "queue", queue.Name)
 	case limited.Err() != nil && ctx.Err() == nil:
 		return last, wait.TimedOut("queue "+queue.Name, state(last))
 	}

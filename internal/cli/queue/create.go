@@ -157,7 +157,7 @@ func (o *createOptions) one(ctx context.Context, queue *schedulingv1beta1.Queue)
 	}
 	if o.wait.Wait && !o.dryRun.Any() {
 		isOpen := func(q *schedulingv1beta1.Queue) bool { return q.Status.State == schedulingv1beta1.QueueStateOpen }
-		if queue, err = await(ctx, c, &o.wait, queue, isOpen, unseen); err != nil {
+		if queue, err = await(ctx, o.f, c, &o.wait, queue, isOpen, unseen); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -13,23 +12,7 @@ import (
 
 // hinted adds to each refusal of a queue what to do about it.
 func hinted(err error, queue *schedulingv1beta1.Queue, around *check.Around) error {
-	if err == nil {
-		return nil
-	}
-	if many, joined := err.(interface{ Unwrap() []error }); joined {
-		var all []error
-		for _, one := range many.Unwrap() {
-			all = append(all, hinted(one, queue, around))
-		}
-		return errors.Join(all...)
-	}
-	var human *cli.Error
-	if !errors.As(err, &human) || human.Hint != "" {
-		return err
-	}
-	with := *human
-	with.Hint = hintOf(human.What, queue, around)
-	return &with
+	return cli.Hinted(err, func(e *cli.Error) string { return hintOf(e.What, queue, around) })
 }
 
 func hintOf(what string, queue *schedulingv1beta1.Queue, around *check.Around) string {

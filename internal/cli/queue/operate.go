@@ -266,7 +266,7 @@ func (o *operateOptions) one(ctx context.Context, c client.WithWatch, queue *sch
 	if o.wait.Wait && !o.dryRun.Any() {
 		var err error
 		reached := func(q *schedulingv1beta1.Queue) bool { return q.Status.State == aim }
-		if queue, err = await(ctx, c, &o.wait, queue, reached, stateText); err != nil {
+		if queue, err = await(ctx, o.f, c, &o.wait, queue, reached, stateText); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -52,7 +51,7 @@ func getQueue(ctx context.Context, f *cli.Factory, c client.Client, name string)
 
 // isMissing says whether an error is that of an object that does not exist, and not of a kind that does not.
 func isMissing(err error) bool {
-	return apierrors.IsNotFound(err) && !strings.Contains(err.Error(), "could not find the requested resource")
+	return cli.IsMissing(err)
 }
 
 func noQueue(ctx context.Context, f *cli.Factory, name string) error {

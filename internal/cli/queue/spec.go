@@ -44,7 +44,7 @@ func (s *spec) apply(cmd *cobra.Command, q *schedulingv1beta1.QueueSpec) (change
 	var problems []error
 	if given("weight") {
 		if q.Weight = s.weight; s.weight < 1 || s.weight > maxWeight {
-			problems = append(problems, cli.Errorf("", "--weight: %d is not between 1 and %d", s.weight, maxWeight))
+			problems = append(problems, cli.Errorf("a queue of weight 2 gets twice what its sibling of weight 1 gets", "--weight: %d is not between 1 and %d", s.weight, maxWeight))
 		}
 	}
 	if given("parent") {

@@ -198,7 +198,7 @@ func (o *updateOptions) one(ctx context.Context, c client.WithWatch, change chan
 	if o.wait.Wait && !o.dryRun.Any() {
 		within := func(q *schedulingv1beta1.Queue) bool { return excess(q) == "" }
 		var err error
-		if queue, err = await(ctx, c, &o.wait, queue, within, excess); err != nil {
+		if queue, err = await(ctx, o.f, c, &o.wait, queue, within, excess); err != nil {
 			return err
 		}
 	}

@@ -1,9 +1,9 @@
 package root_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,10 +12,12 @@ import (
 
 // shown is one run in a golden file.
 type shown struct {
-	args  []string
-	width int
-	err   string
-	code  bool
+	args     []string
+	width    int
+	out, err string
+	code     bool
+	// file it stands in.
+	file string
 }
 
 // readGoldens reads the runs of all golden files of the commands.
@@ -31,12 +33,12 @@ func readGoldens(t *testing.T) []shown {
 		if err != nil {
 			t.Fatal(err)
 		}
-		inErr := false
+		inErr, blank := false, false
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimSuffix(line, "\n")
 			if command, isRun := strings.CutPrefix(line, "$ vcctl "); isRun {
 				command, width, _ := strings.Cut(command, "    (terminal of ")
-				one := shown{args: words(command)}
+				one := shown{args: words(command), file: file}
 				switch strings.TrimSuffix(width, " columns)") {
 				case "80":
 					one.width = 80
@@ -49,6 +51,11 @@ func readGoldens(t *testing.T) []shown {
 				all, inErr = append(all, one), false
 				continue
 			}
+			if blank && strings.HasPrefix(line, "# ") {
+				inErr = false // what the next run is about
+				continue
+			}
+			blank = line == ""
 			if len(all) == 0 {
 				continue
 			}
@@ -60,15 +67,83 @@ func readGoldens(t *testing.T) []shown {
 				inErr, last.code = false, true
 			case inErr:
 				last.err += line + "\n"
+			default:
+				last.out += line + "\n"
 			}
 		}
 	}
 	return all
 }
 
+// An error without a hint leaves a person alone; every error that a golden shows has one.
+func TestEveryErrorHasAHint(t *testing.T) {
+	t.Parallel()
+	tree := newTree("vcctl")
+	for _, one := range readGoldens(t) {
+		if cmd, _, err := tree.Find(one.args); err == nil && strings.HasPrefix(cmd.CommandPath(), "vcctl slurm ") {
+			continue // Slurm's commands say things in Slurm's form
+		}
+		lines := strings.Split(one.err, "\n")
+		for i, line := range lines {
+			what, isError := strings.CutPrefix(line, "error: ")
+			if !isError {
+				continue
+			}
+			next := i + 1
+			for next < len(lines) && strings.HasPrefix(lines[next], "       ") {
+				next++
+			}
+			if next == len(lines) || !strings.HasPrefix(lines[next], "hint:  ") {
+				t.Errorf("%s: vcctl %s: an error without a hint: %s", one.file, strings.Join(one.args, " "), what)
+			}
+		}
+	}
+}
+
+// What a program reads is JSON, one value or, from a watch, several.
+func TestEveryJSONGoldenIsJSON(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	for _, one := range readGoldens(t) {
+		if one.format() != "json" || one.code && one.out == "\n" {
+			continue
+		}
+		seen++
+		decoder := json.NewDecoder(strings.NewReader(one.out))
+		var value any
+		err := decoder.Decode(&value)
+		for err == nil && decoder.More() {
+			err = decoder.Decode(&value)
+		}
+		if err != nil {
+			t.Errorf("%s: vcctl %s: %v", one.file, strings.Join(one.args, " "), err)
+		}
+	}
+	if seen < 50 {
+		t.Errorf("only %d goldens of -o json: they are not read right", seen)
+	}
+}
+
+// format is what -o says.
+func (s *shown) format() string {
+	for i, arg := range s.args {
+		switch {
+		case arg == "--":
+			return ""
+		case (arg == "-o" || arg == "--output") && i+1 < len(s.args):
+			return s.args[i+1]
+		case strings.HasPrefix(arg, "-o"):
+			return strings.TrimPrefix(arg[2:], "=")
+		case strings.HasPrefix(arg, "--output="):
+			return strings.TrimPrefix(arg, "--output=")
+		}
+	}
+	return ""
+}
+
 // ways are those in which every command is shown; a command without -o FORMAT cannot be shown for programs.
 func (s *shown) way() string {
-	program := slices.ContainsFunc(s.args, func(arg string) bool { return arg == "json" || arg == "-ojson" || arg == "--output=json" })
+	program := s.format() == "json"
 	switch {
 	case s.code && strings.Contains(s.err, "error: ") && strings.Contains(s.err, "hint: "):
 		return "an error with a hint and an exit code"

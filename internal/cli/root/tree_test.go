@@ -3,6 +3,7 @@ package root_test
 import (
 	"bytes"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -33,12 +34,23 @@ func leaves(cmd *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
+// exampleLines are the lines of a command's examples without their indentation, each command in one.
+func exampleLines(cmd *cobra.Command) []string {
+	var lines []string
+	for line := range strings.SplitSeq(strings.ReplaceAll(cmd.Example, " \\\n", " "), "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
 // examplesOf returns the command lines in a command's examples, as words.
 func examplesOf(cmd *cobra.Command) [][]string {
 	var lines [][]string
-	for line := range strings.SplitSeq(strings.ReplaceAll(cmd.Example, " \\\n", " "), "\n") {
+	for _, line := range exampleLines(cmd) {
 		at := strings.Index(line, "vcctl ")
-		if at < 0 || strings.HasPrefix(strings.TrimSpace(line), "#") {
+		if at < 0 || strings.HasPrefix(line, "#") {
 			continue
 		}
 		for command := range strings.SplitSeq(line[at:], " && ") {
@@ -52,6 +64,51 @@ func examplesOf(cmd *cobra.Command) [][]string {
 		}
 	}
 	return lines
+}
+
+// before is what may stand before the program in an example.
+var before = regexp.MustCompile(`^(?:cat \S+ \| |watch |[A-Z_]+=\S+ |source <\()?vcctl( |$)`)
+
+// unrunnable says why a line of examples is neither a comment nor a command that can be copied; "" where it is one.
+func unrunnable(tree *cobra.Command, line string) string {
+	comment, isComment := strings.CutPrefix(line, "# ")
+	if !isComment {
+		if before.MatchString(line) {
+			return ""
+		}
+		return "it is neither a comment nor a command of vcctl"
+	}
+	for _, rest := range strings.Split(comment, "vcctl ")[1:] {
+		word, _, _ := strings.Cut(rest, " ")
+		if found, _, err := tree.Find([]string{word}); err == nil && found != tree {
+			return "a command stands in a comment: nobody runs it"
+		}
+	}
+	return ""
+}
+
+// Help shows examples that can be copied as they stand, and TestExamplesRun runs every one of them: no command hides in a
+// comment, none is broken off.
+func TestExamplesAreCommentsAndCommands(t *testing.T) {
+	t.Parallel()
+	tree := newTree("vcctl")
+	hold := func(cmd *cobra.Command) {
+		for _, line := range exampleLines(cmd) {
+			if why := unrunnable(tree, line); why != "" {
+				t.Errorf("%s --help: %q: %s", cmd.CommandPath(), line, why)
+			}
+		}
+	}
+	hold(tree)
+	leaves(tree, hold)
+	for line, fine := range map[string]bool{
+		"# Three pods vcctl job run hello --image": false, "busybox --replicas 3": false, "--wait -- python train.py": false,
+		"# The table of Volcano's vcctl": true, "cat job.yaml | vcctl job run -f -": true,
+	} {
+		if why := unrunnable(tree, line); (why == "") != fine {
+			t.Errorf("%q: %q", line, why)
+		}
+	}
 }
 
 // words splits as a shell does, quotes included.
