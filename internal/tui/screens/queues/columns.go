@@ -124,11 +124,22 @@ func (q *Queues) shareCell(_ *screen.Context, r *row) (string, canvas.Style) {
 	case !ok:
 		return "-", theme.Dim
 	case part > 1:
-		return fmt.Sprintf("%.2f", part), theme.Borrowed
+		return shareText(part), theme.Borrowed
 	case part == 0:
-		return "0.00", theme.Dim
+		return shareText(part), theme.Dim
 	}
-	return fmt.Sprintf("%.2f", part), theme.Plain
+	return shareText(part), theme.Plain
+}
+
+// shareText is a share in the five cells that its column has: 0.97, 11.2, 220.
+func shareText(part float64) string {
+	switch {
+	case part < 9.995:
+		return fmt.Sprintf("%.2f", part)
+	case part < 99.95:
+		return fmt.Sprintf("%.1f", part)
+	}
+	return fmt.Sprintf("%.0f", part)
 }
 
 // drawBar draws what is held and admitted of the resource, and the bounds as signs.
