@@ -159,7 +159,14 @@ func (c *cluster) run(stdin, program string, args ...string) result {
 
 func (c *cluster) runContext(ctx context.Context, stdin, program string, args ...string) result {
 	c.t.Helper()
+	return c.runIn(ctx, "", stdin, program, args...)
+}
+
+// runIn runs a program in a directory; "" is that of the test.
+func (c *cluster) runIn(ctx context.Context, dir, stdin, program string, args ...string) result {
+	c.t.Helper()
 	cmd := exec.CommandContext(ctx, filepath.Join(binaries, program), args...)
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig, "HOME="+c.dir)
 	cmd.Stdin = strings.NewReader(stdin)
 	var stdout, stderr bytes.Buffer

@@ -1,5 +1,7 @@
 package launch
 
+import "time"
+
 // Where things are inside the pod.
 const (
 	// SpecDir holds the job's ConfigMap, with the keys ScriptKey and SpecKey.
@@ -37,6 +39,13 @@ const (
 	ExitCancelled = 235
 )
 
+const (
+	// KillWait is how long script and steps have to end when the job is stopped, as in Slurm.
+	KillWait = 30 * time.Second
+	// GraceSeconds is how long the pod has: longer, so that what did not end in time can be killed and the Report be written.
+	GraceSeconds = int64(KillWait/time.Second) + 15
+)
+
 // Tasks of the job, unless it is an array, which has one task only.
 const (
 	HeadTask = "head"
@@ -63,6 +72,8 @@ type Spec struct {
 	CPUsPerTask  int  `json:"cpusPerTask,omitempty"`
 	// CPUs is the number of processors of each pod.
 	CPUs int `json:"cpus"`
+	// Exclusive says that each pod has its node to itself, and all its processors, which are CPUs or more.
+	Exclusive bool `json:"exclusive,omitempty"`
 	// Memory in MiB, as it was asked for; at most one of them.
 	MemPerNode int64 `json:"memPerNode,omitempty"`
 	MemPerCPU  int64 `json:"memPerCPU,omitempty"`
@@ -91,8 +102,6 @@ type Spec struct {
 	Dependency   string `json:"dependency,omitempty"`
 	ExportEnv    string `json:"exportEnv,omitempty"`
 	Distribution string `json:"distribution,omitempty"`
-	// KillOnBadExit is what steps do when a task fails, unless they say otherwise.
-	KillOnBadExit bool `json:"killOnBadExit,omitempty"`
 
 	// Args follow the script.
 	Args []string `json:"args,omitempty"`

@@ -2,6 +2,7 @@ package state
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,7 +87,7 @@ func bound(f Facts) bool {
 func endOf(f Facts) Code {
 	said := reason.Code(f.Job.Status.State.Reason)
 	switch {
-	case wasCancelled(f.Job):
+	case wasCancelled(f.Job), neverReleased(f.Job):
 		return Cancelled
 	case said == reason.DeadlineExceeded:
 		return Timeout
@@ -110,6 +111,13 @@ const commanded = "command "
 func wasCancelled(job *batch.Job) bool {
 	s := &job.Status.State
 	return CancelledBy(job) != "" || s.Reason == string(bus.TerminateJobAction) && (strings.HasPrefix(s.Message, commanded) || strings.Contains(s.Message, "("+commanded) && strings.HasSuffix(s.Message, ")"))
+}
+
+// neverReleased says whether the job was ended because what it waited for could never be: it had asked for that, and never had a pod.
+func neverReleased(job *batch.Job) bool {
+	ran := slices.ContainsFunc(job.Status.Conditions, func(c batch.JobCondition) bool { return c.Status == batch.Running })
+	s := &job.Status
+	return job.Annotations[keys.KillOnInvalidDependency] == "true" && s.State.Reason == string(bus.TerminateJobAction) && !ran && s.Succeeded+s.Failed == 0
 }
 
 // CancelledBy is who cancelled the job, as far as that was noted; else empty.

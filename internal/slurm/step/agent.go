@@ -23,6 +23,8 @@ const Port = "6818"
 const (
 	// helloTime is how long a connection may take to say what it wants.
 	helloTime = 10 * time.Second
+	// acceptPause is how long nobody is let in when the system cannot.
+	acceptPause = 100 * time.Millisecond
 	// killWait is how long tasks have between the request to end and the end.
 	killWait = 5 * time.Second
 )
@@ -31,8 +33,11 @@ const (
 type agent struct {
 	// container is the environment that the pod's container has by itself; own is what tasks find of their node.
 	container, own []string
-	// head answers what only the head knows; nil elsewhere.
-	head func(w *wire, r *request) error
+	// ready is nil but in the head, where it is closed when head can be asked.
+	ready chan struct{}
+	// head answers what only the head knows, attend keeps a node of the job.
+	head   func(w *wire, r *request) error
+	attend func(w *wire, host string) error
 
 	mu      sync.Mutex // guards what follows
 	running map[*process]bool
@@ -68,6 +73,7 @@ func (a *agent) serve(l net.Listener) {
 			return
 		}
 		if err != nil {
+			time.Sleep(acceptPause) // there may be no room for one more file
 			continue
 		}
 		a.serving.Go(func() { a.answer(connection) })
@@ -88,7 +94,10 @@ func (a *agent) answer(connection net.Conn) {
 		switch {
 		case r.Tasks != nil:
 			err = a.runTasks(w, r.Tasks)
-		case a.head != nil:
+		case r.Attend != "" && a.attend != nil:
+			err = a.attend(w, r.Attend)
+		case a.ready != nil:
+			<-a.ready
 			err = a.head(w, &r)
 		default:
 			err = errors.New("only the first node of the job can answer this")

@@ -23,6 +23,8 @@ func identityOf(t *testing.T, digits string) *tls.Config {
 
 func TestOnlyWhoKnowsTheJobsKeyIsAnswered(t *testing.T) {
 	t.Parallel()
+	closed := make(chan struct{})
+	close(closed)
 	stranger := identityOf(t, "bb")
 	anonymous := &tls.Config{InsecureSkipVerify: true}
 	cases := map[string]struct {
@@ -42,7 +44,7 @@ func TestOnlyWhoKnowsTheJobsKeyIsAnswered(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer l.Close()
-			a := &agent{head: func(w *wire, _ *request) error { return w.send(answerFrame, 0, []byte("{}")) }}
+			a := &agent{ready: closed, head: func(w *wire, _ *request) error { return w.send(answerFrame, 0, []byte("{}")) }}
 			go a.serve(l)
 			connection, err := tls.Dial("tcp", l.Addr().String(), c.client)
 			if err == nil {

@@ -44,6 +44,13 @@ func findHere() (*here, error) {
 
 // ask connects to a pod of the job by its host name, and asks.
 func (h *here) ask(ctx context.Context, host string, r request) (*wire, error) {
+	ctx, cancel := context.WithTimeout(ctx, agentTime)
+	defer cancel()
+	return h.askFor(ctx, host, r)
+}
+
+// askFor tries as long as ctx.
+func (h *here) askFor(ctx context.Context, host string, r request) (*wire, error) {
 	connection, err := h.connect(ctx, host)
 	if err != nil {
 		return nil, err
@@ -61,6 +68,11 @@ func (h *here) askHead(ctx context.Context, r request) (*wire, error) {
 	return h.ask(ctx, h.place.Hosts[0], r)
 }
 
+// askHeadFor is askHead for as long as ctx.
+func (h *here) askHeadFor(ctx context.Context, r request) (*wire, error) {
+	return h.askFor(ctx, h.place.Hosts[0], r)
+}
+
 // question asks the head and takes its answer.
 func (h *here) question(ctx context.Context, r request, to any) error {
 	w, err := h.askHead(ctx, r)
@@ -71,7 +83,7 @@ func (h *here) question(ctx context.Context, r request, to any) error {
 	return w.answer(to, nil)
 }
 
-// connect reaches an agent: by the socket of the pod, or over the network as one who knows the job's key.
+// connect reaches an agent: by the socket of the pod, or over the network as one who knows the job's key, as long as ctx.
 func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
 	if host == h.place.Host() {
 		connection, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "unix", h.dirs.socket())
@@ -87,8 +99,6 @@ func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
 	if identity == nil {
 		return nil, errors.New("the job has no key with which its pods know each other")
 	}
-	ctx, cancel := context.WithTimeout(ctx, agentTime)
-	defer cancel()
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		connection, err := dialHost(ctx, host, h.pod.Job, identity)
 		if err == nil {
@@ -111,15 +121,4 @@ func dialHost(ctx context.Context, host, job string, identity *tls.Config) (net.
 		return dialer.DialContext(ctx, "tcp", net.JoinHostPort(host+"."+job, Port))
 	}
 	return connection, err
-}
-
-// reaches says whether somebody listens there.
-func reaches(host, job string) bool {
-	for _, name := range []string{host, host + "." + job} {
-		if connection, err := net.DialTimeout("tcp", net.JoinHostPort(name, Port), time.Second); err == nil {
-			_ = connection.Close()
-			return true
-		}
-	}
-	return false
 }

@@ -8,6 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
@@ -52,6 +55,22 @@ func (d directories) readSpec() (launch.Spec, error) {
 		return spec, fmt.Errorf("%s: %w", filepath.Join(d.spec, launch.SpecKey), err)
 	}
 	return spec, nil
+}
+
+// began is when the pod began, by which Kubernetes counts its time: before its images were there. The directory of the tools is made then; where the
+// system cannot say when, it is when the helper was put there.
+func (d directories) began(now time.Time) time.Time {
+	at := now
+	var made unix.Statx_t
+	if unix.Statx(unix.AT_FDCWD, d.tools, 0, unix.STATX_BTIME, &made) == nil && made.Mask&unix.STATX_BTIME != 0 {
+		at = time.Unix(made.Btime.Sec, int64(made.Btime.Nsec))
+	} else if info, err := os.Stat(filepath.Join(d.bin(), "vc-step")); err == nil {
+		at = info.ModTime()
+	}
+	if at.After(now) {
+		return now
+	}
+	return at
 }
 
 // readIdentity reads the job's key; nil when the job has none.

@@ -72,14 +72,11 @@ func (l *launcher) stopAll() {
 			l.script.signal(int(number))
 		}
 	}
-	time.AfterFunc(stopWait, func() {
+	time.AfterFunc(launch.KillWait, func() {
 		l.signalScript(int(syscall.SIGKILL), false)
 		l.head.cut()
 	})
 }
-
-// stopWait is how long script and steps have to end, as Slurm's KillWait.
-const stopWait = 30 * time.Second
 
 func (l *launcher) isStopped() bool {
 	select {
@@ -129,13 +126,21 @@ func (l *launcher) code(e ending) int {
 	defer l.mu.Unlock()
 	switch {
 	case l.asked == nil:
-		return e.status()
+		return ownCode(e.status())
 	case l.asked.Requeue:
 		return launch.ExitRequeue
 	case l.asked.Cancel:
 		return launch.ExitCancelled
 	}
-	return l.asked.Code
+	return ownCode(l.asked.Code)
+}
+
+// ownCode keeps a program's own exit code from being taken for what only the launcher says; the Report has the true one.
+func ownCode(code int) int {
+	if code == launch.ExitRequeue || code == launch.ExitCancelled {
+		return 1
+	}
+	return code
 }
 
 func (l *launcher) leftWith() int {

@@ -21,8 +21,6 @@ const (
 	comeTime = 5 * time.Minute
 	// leaveTime is how long an interactive allocation outlives its session, so that whoever looks on hears how it ended.
 	leaveTime = time.Second
-	// partTime is how long an allocation that may be smaller waits for the rest of its nodes once there are enough.
-	partTime = 2 * time.Second
 )
 
 // launcher runs a job's script, in the head.
@@ -33,6 +31,9 @@ type launcher struct {
 	place launch.Place
 	agent *agent
 	head  *head
+	// roll is who of the nodes is there.
+	roll *roll
+	// start is when the time of the job began to count.
 	start time.Time
 
 	mu     sync.Mutex // guards what follows
@@ -50,7 +51,7 @@ func Launch(ctx context.Context) int {
 	}
 	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer cancel()
-	l := &launcher{dirs: directoriesOf(os.Getenv), start: time.Now(), stop: make(chan struct{}), errors: os.Stderr, left: 1}
+	l := &launcher{dirs: directoriesOf(os.Getenv), roll: newRoll(), stop: make(chan struct{}), errors: os.Stderr, left: 1}
 	code, err := l.run(ctx)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "slurmstepd: error:", err)
@@ -78,10 +79,9 @@ func (l *launcher) run(ctx context.Context) (int, error) {
 			_ = listener.Close()
 		}
 	}()
+	l.start = l.dirs.began(time.Now())
 	if l.place.Head() {
-		if err := l.prepareHead(ctx); err != nil {
-			return 1, err
-		}
+		l.agent.ready, l.agent.attend = make(chan struct{}), l.roll.attend
 	}
 	for _, listener := range listeners {
 		go l.agent.serve(listener)
@@ -89,6 +89,11 @@ func (l *launcher) run(ctx context.Context) (int, error) {
 	if !l.place.Head() {
 		return l.attendSteps(ctx), nil
 	}
+	if err := l.prepareHead(ctx); err != nil {
+		return 1, err
+	}
+	close(l.agent.ready)
+	defer l.sendHome(ctx)
 	return l.lead(ctx)
 }
 
@@ -108,17 +113,6 @@ func (l *launcher) listen() ([]net.Listener, error) {
 	return listen(l.dirs.socket(), key)
 }
 
-// attendSteps is all that a pod that is not the head does.
-func (l *launcher) attendSteps(ctx context.Context) int {
-	<-ctx.Done()
-	l.agent.signal(int(syscall.SIGCONT))
-	l.agent.signal(int(syscall.SIGTERM))
-	patience, cancel := context.WithTimeout(context.Background(), killWait)
-	defer cancel()
-	l.agent.idle(patience)
-	return 0
-}
-
 // prepareHead finds the nodes, and makes what the script is to find.
 func (l *launcher) prepareHead(ctx context.Context) error {
 	hosts := l.present(ctx)
@@ -132,43 +126,6 @@ func (l *launcher) prepareHead(ctx context.Context) error {
 	}
 	l.head.script = l.environment(hosts)
 	return nil
-}
-
-// present are the nodes that there are: all, or, of a job that may be smaller, those that answer once there are enough.
-func (l *launcher) present(ctx context.Context) []string {
-	hosts := l.place.Hosts
-	if l.spec.MinNodes == 0 || l.spec.MinNodes >= len(hosts) {
-		return hosts
-	}
-	there := make([]bool, len(hosts))
-	there[0] = true
-	var enoughSince time.Time
-	for ctx.Err() == nil {
-		count := 0
-		for i, host := range hosts {
-			there[i] = there[i] || reaches(host, l.pod.Job)
-			if there[i] {
-				count++
-			}
-		}
-		if count >= l.spec.MinNodes && enoughSince.IsZero() {
-			enoughSince = time.Now()
-		}
-		if count == len(hosts) || !enoughSince.IsZero() && time.Since(enoughSince) >= partTime {
-			break
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
-	var present []string
-	for i, host := range hosts {
-		if there[i] {
-			present = append(present, host)
-		}
-	}
-	return present
 }
 
 // environment is what the script finds: what the container has and what came with the job, then what Slurm sets.
@@ -207,6 +164,7 @@ func (l *launcher) lead(ctx context.Context) (int, error) {
 		case <-over:
 		}
 	}()
+	defer l.signalBeforeLimit()()
 	if l.spec.Interactive {
 		<-l.stop
 		e := ending{Code: l.leftWith()}

@@ -3,6 +3,7 @@ package step
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,6 +36,8 @@ func TestHowAScriptEndsIsTheContainersCode(t *testing.T) {
 		"a signal is 128 and more":         {"#!/bin/sh\nkill -9 $$\n", 137, ""},
 		"an interpreter that is not there": {"#!/no/such/shell\n", 1, "slurmstepd: error: execve(): bad interpreter(/no/such/shell): No such file or directory"},
 		"a command that is not there":      {"#!/bin/sh\nnosuchcommand\n", 127, "nosuchcommand"},
+		"234 asks for no requeue":          {"#!/bin/sh\nexit 234\n", 1, ""},
+		"235 is no cancellation":           {"#!/bin/sh\nexit 235\n", 1, ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -42,6 +45,9 @@ func TestHowAScriptEndsIsTheContainersCode(t *testing.T) {
 			p, code := run(t, c.script)
 			if code != c.code || !strings.Contains(p.err.String(), c.says) {
 				t.Errorf("%d %s", code, p.err.String())
+			}
+			if own, is := strings.CutPrefix(c.script, "#!/bin/sh\nexit "); is && strconv.Itoa(p.report().Code) != strings.TrimSpace(own) {
+				t.Errorf("the report says %d", p.report().Code)
 			}
 		})
 	}

@@ -18,8 +18,16 @@ type request struct {
 	Signal *signalRequest `json:"signal,omitempty"`
 	// End ends the job: requeue, cancel, or with a code.
 	End *endRequest `json:"end,omitempty"`
+	// Attend names the node that asks, which stays until it is answered: attendAnswer.
+	Attend string `json:"attend,omitempty"`
 	// Session runs as long as the connection: an interactive allocation ends with it.
 	Session bool `json:"session,omitempty"`
+}
+
+// attendAnswer sends a node home.
+type attendAnswer struct {
+	// Late says that it came when the script ran already.
+	Late bool `json:"late,omitempty"`
 }
 
 // tasksRequest are the tasks of a step in one pod.

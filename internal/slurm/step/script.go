@@ -45,7 +45,6 @@ func (l *launcher) runScript() (ending, error) {
 	if l.isStopped() {
 		script.signal(int(syscall.SIGTERM))
 	}
-	defer l.signalBeforeLimit()()
 	return script.wait(), nil
 }
 

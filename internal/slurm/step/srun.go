@@ -30,8 +30,9 @@ type runner struct {
 	nodes   []*nodeTasks
 	outputs *outputs
 	errors  io.Writer
-	// heard is closed when the head listens no more; listening says that it is waited for.
+	// heard is closed when the head listens no more; listening says that it is waited for; received are signals that srun itself is sent.
 	heard     chan struct{}
+	received  chan os.Signal
 	listening bool
 
 	mu        sync.Mutex // guards what follows
@@ -89,7 +90,7 @@ func srun(ctx context.Context, parsed getopt.Parsed) (int, error) {
 }
 
 func newRunner(h *here, o *stepOptions) *runner {
-	return &runner{here: h, options: o, ends: map[int]ending{}, sent: map[int]time.Time{}, errors: os.Stderr, heard: make(chan struct{})}
+	return &runner{here: h, options: o, ends: map[int]ending{}, sent: map[int]time.Time{}, errors: os.Stderr, heard: make(chan struct{}), received: make(chan os.Signal, 16)}
 }
 
 func (r *runner) run(ctx context.Context) (int, error) {
@@ -211,7 +212,9 @@ func (r *runner) start(ctx context.Context) error {
 	var all sync.WaitGroup
 	for i, n := range r.nodes {
 		all.Go(func() {
-			connection, err := r.here.connect(ctx, n.host)
+			reach, cancel := context.WithTimeout(ctx, agentTime)
+			defer cancel()
+			connection, err := r.here.connect(reach, n.host)
 			if err != nil {
 				problems[i] = says("Task launch for StepId=%s.%d failed on node %s: %w", r.job.Pod.ID(), r.given.Step, n.host, err)
 				return
@@ -223,6 +226,8 @@ func (r *runner) start(ctx context.Context) error {
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
+	// Before the first task runs: who sees one may already send signals.
+	signal.Notify(r.received, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGALRM, syscall.SIGWINCH)
 	for _, n := range r.nodes {
 		ask := &tasksRequest{Step: r.given.Step, Dir: r.options.dir, Env: env, Tasks: n.tasks, Terminal: r.options.pty, Width: width, Height: height}
 		if err := n.wire.sendJSON(askFrame, 0, request{Tasks: ask}); err != nil {
@@ -370,16 +375,14 @@ const interruptTime = time.Second
 
 // signals passes on what srun itself is sent. A first Ctrl-C asks only.
 func (r *runner) signals(stop <-chan struct{}) {
-	received := make(chan os.Signal, 16)
-	signal.Notify(received, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGALRM, syscall.SIGWINCH)
-	defer signal.Stop(received)
+	defer signal.Stop(r.received)
 	r.resize() // it may have changed before anybody listened
 	var asked time.Time
 	for {
 		select {
 		case <-stop:
 			return
-		case s := <-received:
+		case s := <-r.received:
 			switch number, _ := s.(syscall.Signal); {
 			case number == syscall.SIGWINCH:
 				r.resize()

@@ -3,6 +3,7 @@ package step
 import (
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,8 +70,7 @@ func TestSteps(t *testing.T) {
 		"a limit of time":                         {"srun -n1 -t 0:01 sleep 60 2>err; echo $?; grep -o 'DUE TO TIME LIMIT' err", 0, []string{"143", "DUE TO TIME LIMIT"}, nil},
 		"the version":                             {"srun --version; scontrol -V", 0, []string{"slurm 26.11.0", "slurm 26.11.0"}, nil},
 		"accelerators by task":                    {"srun -n2 --gpus-per-task=2 sh -c 'echo $CUDA_VISIBLE_DEVICES'", 0, []string{"0,1", "2,3"}, nil},
-		"processors are waited for":               {"srun -n3 sh -c 'until [ -e go ]; do sleep 0.01; done' & srun -Q -n4 --overlap touch there; srun -Q -I -n2 true || echo busy; touch go; wait", 0, []string{"busy"}, []string{"srun: error: Unable to create step for job 42: Requested nodes are busy"}},
-		"mpirun starts its ranks":                 {"command -v mpirun >/dev/null || { printf 'r0\\nr1\\n'; exit; }; mpirun -np 2 sh -c 'echo r$OMPI_COMM_WORLD_RANK'", 0, []string{"r0", "r1"}, nil},
+		"processors are waited for":               {"srun -n3 sh -c 'touch held; until [ -e go ]; do sleep 0.01; done' & until [ -e held ]; do sleep 0.01; done; srun -Q -n4 --overlap touch there; srun -Q -I -n2 true || echo busy; touch go; wait", 0, []string{"busy"}, []string{"srun: error: Unable to create step for job 42: Requested nodes are busy"}},
 		"names of hosts":                          {"scontrol show hostnames; scontrol show hostnames 'a[1-2],b'; scontrol show hostlist a1,a2; scontrol show hostlistsorted b,a", 0, []string{"a1", "a2", "a[1-2]", "a,b", "b", "t-head-0"}, nil},
 		"the own job":                             {"squeue -h -j $SLURM_JOB_ID -o '%i %t %D %P %l %j %Z'; squeue -j 43", 1, []string{"42 R 1 nlp 10:00 test DIR"}, []string{"squeue: error: job 43 is not this job, 42: from inside a job only the job itself can be reached, because its pods have no rights in the cluster"}},
 	}
@@ -92,6 +92,17 @@ func TestSteps(t *testing.T) {
 				t.Errorf("errors (-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestMpirunStartsItsRanks(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("mpirun"); err != nil {
+		t.Skip("SKIPPED: mpirun is not installed (Debian: openmpi-bin)")
+	}
+	p, code := run(t, "#!/bin/bash\nmpirun -np 2 sh -c 'echo r$OMPI_COMM_WORLD_RANK'\n", func(p *pod) { p.spec.Tasks = 4 })
+	if got := sorted(p.out.String()); code != 0 || !slices.Equal(got, []string{"r0", "r1"}) {
+		t.Errorf("%d %v %s", code, got, p.err.String())
 	}
 }
 

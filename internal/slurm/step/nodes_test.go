@@ -1,0 +1,110 @@
+package step
+
+import (
+	"context"
+	"io"
+	"net"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// arrives lets a node report to a roll, and gives what it is told in the end.
+func arrives(t *testing.T, r *roll, host string) <-chan attendAnswer {
+	t.Helper()
+	ours, theirs := net.Pipe()
+	t.Cleanup(func() { _ = ours.Close(); _ = theirs.Close() })
+	go func() { _ = r.attend(newWire(theirs), host) }()
+	told := make(chan attendAnswer, 1)
+	go func() {
+		var answer attendAnswer
+		if newWire(ours).answer(&answer, nil) == nil {
+			told <- answer
+		}
+		_, _ = io.Copy(io.Discard, ours)
+	}()
+	return told
+}
+
+func heard(t *testing.T, told <-chan attendAnswer) attendAnswer {
+	t.Helper()
+	select {
+	case answer := <-told:
+		return answer
+	case <-time.After(10 * time.Second):
+		t.Fatal("the node is told nothing")
+	}
+	return attendAnswer{}
+}
+
+func TestNodesAreAwaitedAndSentHome(t *testing.T) {
+	t.Parallel()
+	hosts := []string{"a-0", "a-1", "a-2"}
+	t.Run("all are waited for, in the order of the nodes", func(t *testing.T) {
+		t.Parallel()
+		r := newRoll()
+		second, first := arrives(t, r, "a-2"), arrives(t, r, "a-1")
+		if got := r.await(context.Background(), hosts, 3, 0); !slices.Equal(got, hosts) {
+			t.Errorf("%v", got)
+		}
+		r.begin(hosts)
+		r.dismiss()
+		if heard(t, first).Late || heard(t, second).Late {
+			t.Error("a node that came in time is told that it is late")
+		}
+	})
+	t.Run("once there are enough the rest is late and sent home at once", func(t *testing.T) {
+		t.Parallel()
+		r := newRoll()
+		inTime := arrives(t, r, "a-1")
+		got := r.await(context.Background(), hosts, 2, 0)
+		if !slices.Equal(got, hosts[:2]) {
+			t.Fatalf("%v", got)
+		}
+		r.begin(got)
+		if !heard(t, arrives(t, r, "a-2")).Late {
+			t.Error("a node that came too late is not told so")
+		}
+		select {
+		case <-inTime:
+			t.Error("a node is sent home before the end")
+		default:
+		}
+		r.dismiss()
+		heard(t, inTime)
+	})
+	t.Run("nobody is waited for longer than the job lasts", func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if got := newRoll().await(ctx, hosts, 3, 0); !slices.Equal(got, hosts[:1]) {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+func TestOnlyNodesThatNobodyElseEndsReportToTheHead(t *testing.T) {
+	t.Parallel()
+	three := launch.Place{Hosts: []string{"a", "b", "c"}}
+	cases := map[string]struct {
+		spec  launch.Spec
+		place launch.Place
+		want  bool
+	}{
+		"an element of several pods":     {launch.Spec{Array: &launch.Array{}}, three, true},
+		"an element of one pod":          {launch.Spec{Array: &launch.Array{}}, launch.Place{Hosts: []string{"a"}}, false},
+		"a job that may be smaller":      {launch.Spec{MinNodes: 2}, three, true},
+		"a job of a number of nodes":     {launch.Spec{}, three, false},
+		"a job that is as large as ever": {launch.Spec{MinNodes: 3}, three, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := (&launcher{spec: c.spec, place: c.place}).keepsRoll(); got != c.want {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+}
