@@ -150,6 +150,7 @@ const (
 	StartError       Code = "StartError"
 	OOMKilled        Code = "OOMKilled"
 	Evicted          Code = "Evicted"
+	Preempted        Code = "Preempted"
 	NodeStopped      Code = "NodeStopped"
 	PodRefused       Code = "PodRefused"
 )
@@ -241,7 +242,8 @@ var Table = []Reason{
 	{DeadlineExceeded, "a pod was over its time limit", "raise activeDeadlineSeconds, or do less in one pod", "TimeLimit"},
 	{StartError, "a container could not start", "correct its command or image", "JobLaunchFailure"},
 	{OOMKilled, "a container used more memory than it may", "raise its memory limit", "OutOfMemory"},
-	{Evicted, "a node stopped a pod because it ran short itself", "request what the pod uses", "NodeFail"},
+	{Evicted, "a pod was evicted: its node ran short, or was drained", "request what the pod uses, and let a policy restart the job", "NodeFail"},
+	{Preempted, "a pod made room for others", "wait: nothing is wrong with it; let a policy restart the job, or give it a higher priority", "Preempted"},
 	{NodeStopped, "the node was stopped while a pod ran", "submit the job again, or let a policy restart it", "NodeDown"},
 	{PodRefused, "nodes refused pods that were bound to them, again and again", "see who else puts pods on these nodes, and what their kubelets say", "JobLaunchFailure"},
 }

@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,7 +57,10 @@ func transform(f func(any)) toolscache.TransformFunc {
 
 // slimPod drops the spec of a job's pod, which the job knows better, of the others all but what they ask for, and the details of the status.
 func slimPod(pod *corev1.Pod) {
-	pod.Status.Conditions = nil
+	pod.Status.Conditions = slices.DeleteFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type != corev1.DisruptionTarget })
+	if len(pod.Status.Conditions) == 0 {
+		pod.Status.Conditions = nil
+	}
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
 			s := &statuses[i]

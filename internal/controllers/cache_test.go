@@ -16,7 +16,7 @@ func TestTheCacheKeepsOnlyWhatControllersLookAt(t *testing.T) {
 			ObjectMeta: metav1.ObjectMeta{Name: "p", OwnerReferences: owners, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}}},
 			Spec: corev1.PodSpec{SchedulerName: "volcano", Volumes: []corev1.Volume{{Name: "v"}},
 				Containers: []corev1.Container{{Name: "c", Image: "i"}}},
-			Status: corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{RestartCount: 2, Image: "i",
+			Status: corev1.PodStatus{Phase: corev1.PodFailed, Conditions: []corev1.PodCondition{{Type: corev1.PodReady}, {Type: corev1.DisruptionTarget}}, ContainerStatuses: []corev1.ContainerStatus{{RestartCount: 2, Image: "i",
 				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3}}}}},
 		}
 	}
@@ -47,6 +47,9 @@ func TestTheCacheKeepsOnlyWhatControllersLookAt(t *testing.T) {
 			status := test.pod.Status.ContainerStatuses[0]
 			if len(test.pod.Spec.Containers) != test.containers || test.pod.Spec.SchedulerName != "volcano" || test.pod.ManagedFields != nil {
 				t.Errorf("spec %+v", test.pod.Spec)
+			}
+			if conditions := test.pod.Status.Conditions; len(conditions) != 1 || conditions[0].Type != corev1.DisruptionTarget {
+				t.Errorf("conditions %+v: why it was stopped has to be there, and no more", conditions)
 			}
 			if status.RestartCount != 2 || status.State.Terminated.ExitCode != 3 || status.Image != "" {
 				t.Errorf("status %+v", status)

@@ -12,6 +12,18 @@ type JobGate struct {
 	Met []string `json:"met,omitempty"`
 }
 
+// JobFailure is why a job failed.
+type JobFailure struct {
+	// Reason is a code: PodFailed, DeadlineExceeded, StartError, OOMKilled, Evicted, Preempted, NodeStopped, PodRefused.
+	Reason string `json:"reason"`
+	// Message is one sentence for people, which names the pod by its task and index.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// ExitCode is that of the pod's first container that ended badly; none where no container did, as when a node was lost.
+	// +optional
+	ExitCode *int32 `json:"exitCode,omitempty"`
+}
+
 // ArrayStatus is what became of the elements of an array, by their indices as 0-4,7. Those that are in no list wait.
 type ArrayStatus struct {
 	// Running are the elements that have pods which have not ended.

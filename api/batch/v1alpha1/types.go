@@ -375,6 +375,10 @@ type JobStatus struct {
 	// Finished are the indices that have succeeded and are not run again, by task, as 0-4,7: of jobs that ask for that. Ours.
 	// +optional
 	Finished map[string]string `json:"finished,omitempty"`
+	// Failure is what became of the first pod that failed, where that ended the job or its last try, also where a policy answered it. It is taken away
+	// when the job starts again, completes, or is ended by a person. Ours.
+	// +optional
+	Failure *JobFailure `json:"failure,omitempty"`
 	// Conditions are the phases that the job went through, oldest first, each once.
 	// +optional
 	// +patchMergeKey=status

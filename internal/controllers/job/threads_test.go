@@ -128,6 +128,19 @@ func TestAnEvictionDoesNotUndoASuspension(t *testing.T) {
 	}
 }
 
+// TestASuspendedJobThatIsCancelledHasEnded: who waits for its end sees one.
+func TestASuspendedJobThatIsCancelledHasEnded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(simpleJob(2))
+	w.mustSettle(t)
+	w.command(1, bus.AbortJobAction)
+	w.mustSettle(t)
+	w.command(2, bus.TerminateJobAction)
+	if s := w.mustSettle(t).Status; s.State.Phase != batch.Terminated || s.Failure != nil || len(w.podNames()) > 0 {
+		t.Errorf("%s, failure %v, with pods %v:\n%s", s.State.Phase, s.Failure, w.podNames(), strings.Join(w.told(), "\n"))
+	}
+}
+
 func TestTheEndOfAnOldJobsPodsDoesNotEndTheNewOneOfItsName(t *testing.T) {
 	t.Parallel()
 	policy := restartOn(bus.PodEvictedEvent, bus.TerminateJobAction)

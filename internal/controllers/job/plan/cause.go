@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,39 +24,69 @@ const (
 	nodeCannotRun   = "ContainerCannotRun"
 )
 
+// What controllers of Kubernetes write as the reason of a pod's disruption when its node is gone, or not reachable.
+const (
+	byPodGC        = "DeletionByPodGC"
+	byTaintManager = "DeletionByTaintManager"
+)
+
 // mostOfMessage is how many characters of a node's own words are repeated: they end up in a column.
 const mostOfMessage = 100
 
-// cause is why a pod failed: a code for scripts and some words for people.
-type cause struct {
+// Cause is why a pod failed, or vanished: a code for scripts, some words for people, and how its container ended, where one did.
+type Cause struct {
 	code reason.Code
 	text string
+	exit *int32
 }
 
-// judge is settle, with the code of what led to the phase; a failure names the first pod that failed before the rule that this broke.
-func (b *builder) judge(n *counters) (phase batch.JobPhase, code, why string) {
+// failure is the cause in a status; of what is no pod's doing there is none.
+func (c *Cause) failure() *batch.JobFailure {
+	if c == nil || c.code == "" {
+		return nil
+	}
+	return &batch.JobFailure{Reason: string(c.code), Message: c.text, ExitCode: c.exit}
+}
+
+// word is the code as a status has it; empty where there is none.
+func (c *Cause) word() string {
+	if c == nil {
+		return ""
+	}
+	return string(c.code)
+}
+
+// blame writes a failure into a status; what is known of one that came before stays when nothing is.
+func blame(status *batch.JobStatus, c *Cause) {
+	if f := c.failure(); f != nil {
+		status.Failure = f
+	}
+}
+
+// judge is settle, with what led to the phase; a failure names the first pod that failed before the rule that this broke.
+func (b *builder) judge(n *counters) (phase batch.JobPhase, failed *Cause, why string) {
 	phase, why = settle(b.job, n)
 	if phase == batch.Pending || phase == batch.Running {
 		if c := b.hopeless(n); c != nil {
-			return batch.Failed, string(c.code), c.text
+			return batch.Failed, c, c.text
 		}
 	}
 	if phase != batch.Failed || b.phase() == batch.Failed {
-		return phase, "", why
+		return phase, nil, why
 	}
 	first := b.firstFailed()
 	if first == nil {
-		return phase, "", why
+		return phase, nil, why
 	}
 	c := b.causeOfMember(first)
 	if b.phase() == batch.Running && n.succeeded == 0 {
-		return phase, string(c.code), c.text // nothing went well: the rule says nothing more
+		return phase, &c, c.text // nothing went well: the rule says nothing more
 	}
-	return phase, string(c.code), c.text + "; " + why
+	return phase, &c, c.text + "; " + why
 }
 
 // causeOfMember is causeOf for a pod whose spec the cache may have dropped: the job knows it.
-func (b *builder) causeOfMember(m *member) cause {
+func (b *builder) causeOfMember(m *member) Cause {
 	task, pod := &b.job.Spec.Tasks[m.place.Task], m.pod
 	if len(pod.Spec.Containers) == 0 {
 		whole, template := *pod, &task.Template.Spec
@@ -63,7 +94,12 @@ func (b *builder) causeOfMember(m *member) cause {
 		whole.Spec.ActiveDeadlineSeconds = cmp.Or(pod.Spec.ActiveDeadlineSeconds, template.ActiveDeadlineSeconds)
 		pod = &whole
 	}
-	return causeOf(fmt.Sprintf("%s-%d", task.Name, m.place.Index), pod)
+	return causeOf(b.nameOf(m.place), pod)
+}
+
+// nameOf names a pod by its task and index.
+func (b *builder) nameOf(p Place) string {
+	return fmt.Sprintf("%s-%d", b.job.Spec.Tasks[p.Task].Name, p.Index)
 }
 
 // firstFailed is the failed pod of the first task with one, the lowest index first; nil when none is counted as failed.
@@ -81,10 +117,23 @@ func (b *builder) firstFailed() *member {
 	return first
 }
 
-// causeOf reads out of a failed pod why it failed. What the node says of the whole pod goes before what its containers say: their ends follow from it.
-func causeOf(name string, pod *corev1.Pod) cause {
+// causeOf reads out of a failed pod why it failed.
+func causeOf(name string, pod *corev1.Pod) Cause {
+	c := wordOf(name, pod)
+	if _, end := firstBadEnd(pod); end != nil {
+		c.exit = &end.ExitCode
+	}
+	return c
+}
+
+// wordOf is causeOf without the exit code. What was done to the pod goes first, then what the node says of it as a whole: the ends of its containers
+// follow from that.
+func wordOf(name string, pod *corev1.Pod) Cause {
 	if Refused(pod) {
 		return causeOfRefusal(name, pod)
+	}
+	if c, ok := disruption(name, pod); ok {
+		return c
 	}
 	switch pod.Status.Reason {
 	case "":
@@ -93,11 +142,11 @@ func causeOf(name string, pod *corev1.Pod) cause {
 		if limit := pod.Spec.ActiveDeadlineSeconds; limit != nil {
 			text += " of " + limitText(time.Duration(*limit)*time.Second)
 		}
-		return cause{reason.DeadlineExceeded, text}
+		return Cause{code: reason.DeadlineExceeded, text: text}
 	case nodeEvicted:
-		return cause{reason.Evicted, name + " was evicted by its node" + saying(pod.Status.Message)}
+		return Cause{code: reason.Evicted, text: name + " was evicted by its node" + saying(pod.Status.Message)}
 	default:
-		return cause{reason.PodFailed, fmt.Sprintf("%s failed (%s)%s", name, pod.Status.Reason, saying(pod.Status.Message))}
+		return Cause{code: reason.PodFailed, text: fmt.Sprintf("%s failed (%s)%s", name, pod.Status.Reason, saying(pod.Status.Message))}
 	}
 	if container, end := firstBadEnd(pod); end != nil {
 		if len(pod.Spec.InitContainers)+len(pod.Spec.Containers) > 1 {
@@ -105,19 +154,19 @@ func causeOf(name string, pod *corev1.Pod) cause {
 		}
 		return causeOfEnd(name, end)
 	}
-	return cause{reason.PodFailed, name + " failed" + saying(pod.Status.Message)}
+	return Cause{code: reason.PodFailed, text: name + " failed" + saying(pod.Status.Message)}
 }
 
-func causeOfEnd(name string, end *corev1.ContainerStateTerminated) cause {
+func causeOfEnd(name string, end *corev1.ContainerStateTerminated) Cause {
 	switch end.Reason {
 	case nodeStartError, nodeCannotRun:
-		return cause{reason.StartError, name + " could not start" + saying(end.Message)}
+		return Cause{code: reason.StartError, text: name + " could not start" + saying(end.Message)}
 	case nodeOutOfMemory:
-		return cause{reason.OOMKilled, name + " used more memory than it may"}
+		return Cause{code: reason.OOMKilled, text: name + " used more memory than it may"}
 	case nodeStopped, nodeLostSight:
-		return cause{reason.NodeStopped, name + ": the node was stopped"}
+		return Cause{code: reason.NodeStopped, text: name + ": the node was stopped"}
 	}
-	return cause{reason.PodFailed, fmt.Sprintf("%s exited with code %d", name, end.ExitCode)}
+	return Cause{code: reason.PodFailed, text: fmt.Sprintf("%s exited with code %d", name, end.ExitCode)}
 }
 
 // firstBadEnd is the first container, in the order in which they run, that ended badly; nil when none did.
@@ -130,6 +179,32 @@ func firstBadEnd(pod *corev1.Pod) (container string, end *corev1.ContainerStateT
 		}
 	}
 	return "", nil
+}
+
+// causeOfGoing is why a pod vanished that nobody here stopped: what its conditions say, else that it was evicted.
+func causeOfGoing(name string, pod *corev1.Pod) Cause {
+	if c, ok := disruption(name, pod); ok {
+		return c
+	}
+	return Cause{code: reason.Evicted, text: name + " was evicted"}
+}
+
+// disruption is what a pod's condition of that name says.
+func disruption(name string, pod *corev1.Pod) (c Cause, ok bool) {
+	at := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
+	})
+	if at < 0 {
+		return Cause{}, false
+	}
+	switch said := &pod.Status.Conditions[at]; said.Reason {
+	case corev1.PodReasonPreemptionByScheduler:
+		return Cause{code: reason.Preempted, text: name + " made room for others" + saying(said.Message)}, true
+	case byPodGC, byTaintManager:
+		return Cause{code: reason.NodeStopped, text: name + ": the node was lost" + saying(said.Message)}, true
+	default:
+		return Cause{code: reason.Evicted, text: name + " was evicted" + saying(said.Message)}, true
+	}
 }
 
 // saying is what a node said, fit for the end of a line.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -82,6 +83,72 @@ func TestAFailedJobNamesTheCauseFirst(t *testing.T) {
 			}
 			if test.code != "" && reason.Get(test.code).Hint == "" {
 				t.Errorf("%s is not in the table of reasons", test.code)
+			}
+		})
+	}
+}
+
+func disrupted(why string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: why})
+	}
+}
+
+// TestAFailureIsInTheStatusWhoeverAnswersIt: also where state.reason is a policy's action, and where the pod is gone.
+func TestAFailureIsInTheStatusWhoeverAnswersIt(t *testing.T) {
+	t.Parallel()
+	const failed = corev1.PodFailed
+	ends := func(event bus.Event) *story { return given(batch.Running).policy(event, bus.TerminateJobAction) }
+	vanished := func(changes ...func(*corev1.Pod)) *story {
+		s := ends(bus.PodEvictedEvent).pod("w", 0, corev1.PodRunning, append(changes, goingAway)...)
+		lost, _ := LostFrom(s.Pods[0], noon)
+		s.Pods, s.Lost = nil, []Lost{lost}
+		return s
+	}
+	had := func(phase batch.JobPhase, action bus.Action) *story {
+		return given(phase).with(func(j *batch.Job) {
+			j.Status.State.Reason, j.Status.Failure = string(action), &batch.JobFailure{Reason: "OOMKilled"}
+		})
+	}
+	tests := map[string]struct {
+		in   *story
+		want *batch.JobFailure
+	}{
+		"an exit code": {ends(bus.PodFailedEvent).pod("w", 0, failed, ended(3, 0)), &batch.JobFailure{Reason: "PodFailed", Message: "w-0 exited with code 3", ExitCode: new(int32(3))}},
+		"a time limit": {ends(bus.PodFailedEvent).pod("w", 0, failed, endedBy(137, "Error", ""), saidOf("DeadlineExceeded", ""), limited(60)),
+			&batch.JobFailure{Reason: "DeadlineExceeded", Message: "w-0 was over its time limit of 1m", ExitCode: new(int32(137))}},
+		"too much memory": {ends(bus.PodFailedEvent).pod("w", 0, failed, endedBy(137, "OOMKilled", "")),
+			&batch.JobFailure{Reason: "OOMKilled", Message: "w-0 used more memory than it may", ExitCode: new(int32(137))}},
+		"a node that is gone": {ends(bus.PodFailedEvent).pod("w", 0, failed, disrupted("DeletionByPodGC")), &batch.JobFailure{Reason: "NodeStopped", Message: "w-0: the node was lost"}},
+		"an eviction for others": {ends(bus.PodEvictedEvent).pod("w", 0, corev1.PodRunning, goingAway, disrupted("PreemptionByScheduler")),
+			&batch.JobFailure{Reason: "Preempted", Message: "w-0 made room for others"}},
+		"an eviction by an administrator": {ends(bus.PodEvictedEvent).pod("w", 0, corev1.PodRunning, goingAway, disrupted("EvictionByEvictionAPI")),
+			&batch.JobFailure{Reason: "Evicted", Message: "w-0 was evicted"}},
+		"a pod that was deleted":                 {ends(bus.PodEvictedEvent).pod("w", 0, corev1.PodRunning, goingAway), &batch.JobFailure{Reason: "Evicted", Message: "w-0 was evicted"}},
+		"a pod that is gone":                     {vanished(), &batch.JobFailure{Reason: "Evicted", Message: "w-0 was evicted"}},
+		"a pod that is gone with its node":       {vanished(disrupted("DeletionByTaintManager")), &batch.JobFailure{Reason: "NodeStopped", Message: "w-0: the node was lost"}},
+		"no policy":                              {given(batch.Running).pod("w", 0, failed, ended(3, 0)).pod("w", 1, failed), &batch.JobFailure{Reason: "PodFailed", Message: "w-0 exited with code 3", ExitCode: new(int32(3))}},
+		"kept until the pods have ended":         {had(batch.Terminating, bus.TerminateJobAction), &batch.JobFailure{Reason: "OOMKilled"}},
+		"kept when it was one restart too many":  {had(batch.Restarting, bus.RestartJobAction).with(func(j *batch.Job) { j.Status.RetryCount = 3 }), &batch.JobFailure{Reason: "OOMKilled"}},
+		"not of a job that starts again":         {had(batch.Restarting, bus.RestartJobAction), nil},
+		"not of a job that completed":            {had(batch.Completing, bus.CompleteJobAction), nil},
+		"not of a job that a person ends":        {given(batch.Running).pod("w", 0, corev1.PodRunning).command(bus.TerminateJobAction), nil},
+		"not of a job that a task's end ends":    {ends(bus.TaskCompletedEvent).pod("w", 0, corev1.PodSucceeded, ended(0, 0)).pod("w", 1, corev1.PodSucceeded, ended(0, 0)), nil},
+		"of a policy that restarts, until it is": {given(batch.Running).policy(bus.PodFailedEvent, bus.RestartJobAction).pod("w", 0, failed, ended(3, 0)), &batch.JobFailure{Reason: "PodFailed", Message: "w-0 exited with code 3", ExitCode: new(int32(3))}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := Compute(test.in.Input)
+			got := status(test.in, &p)
+			if got.State.Phase == test.in.Job.Status.State.Phase {
+				t.Fatalf("it stays %s", got.State.Phase)
+			}
+			if diff := cmp.Diff(test.want, got.Failure); diff != "" {
+				t.Errorf("%s: -want +got\n%s", got.State.Phase, diff)
+			}
+			if f := got.Failure; f != nil && reason.Get(reason.Code(f.Reason)).Hint == "" {
+				t.Errorf("%s is not in the table of reasons", f.Reason)
 			}
 		})
 	}

@@ -17,6 +17,7 @@ type decision struct {
 	action  bus.Action // SyncJob when nothing is asked
 	why     string     // one sentence for people
 	targets []string   // what a targeted restart is about
+	cause   *Cause     // of the failure that a policy answers
 	command *bus.Command
 }
 
@@ -101,7 +102,7 @@ func (b *builder) decideEvent() decision {
 		}
 		switch {
 		case chosen.action == bus.SyncJobAction:
-			chosen = decision{action: a.action, why: e.text, targets: targetsFor(b.job, a.action, &e)}
+			chosen = decision{action: a.action, why: e.text, targets: targetsFor(b.job, a.action, &e), cause: e.cause}
 		case chosen.action == a.action && targeted(a.action):
 			chosen.targets = mergeTargets(chosen.targets, targetsFor(b.job, a.action, &e))
 		}

@@ -11,6 +11,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/reason"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
@@ -26,6 +27,7 @@ type event struct {
 	codes []int32 // exit codes of the failed containers
 	lost  []types.UID
 	text  string
+	cause *Cause // why, where a pod failed or was lost
 	// inferred: seen only by comparing numbers.
 	inferred bool
 	// undated: nothing there says since when it is so; at is when it was first seen.
@@ -95,9 +97,11 @@ func (b *builder) podEvents() []event {
 		case m.gone && Evicted(m.pod):
 			e.kind, e.at = bus.PodEvictedEvent, toldToGo(m.pod)
 			e.text = fmt.Sprintf("pod %s was evicted", m.pod.Name)
+			e.cause = new(causeOfGoing(b.nameOf(m.place), m.pod))
 		case m.phase() == corev1.PodFailed:
 			e.kind, e.at, e.codes = bus.PodFailedEvent, finishedAt(m.pod), exitCodes(m.pod)
 			e.text = fmt.Sprintf("pod %s failed%s", m.pod.Name, exitText(e.codes))
+			e.cause = new(b.causeOfMember(m))
 		case m.live() && (m.phase() == corev1.PodPending || m.phase() == ""):
 			e.kind, e.at = bus.PodPendingEvent, m.pod.CreationTimestamp.Time
 			e.text = fmt.Sprintf("pod %s is pending", m.pod.Name)
@@ -125,7 +129,7 @@ func (b *builder) lostEvents() []event {
 			continue // it is back: a delayed answer is off
 		}
 		e := event{kind: bus.PodEvictedEvent, at: l.At, task: task, where: []Place{place}, lost: []types.UID{l.UID},
-			text: fmt.Sprintf("pod %s was evicted", l.Name)}
+			cause: l.Cause, text: fmt.Sprintf("pod %s was evicted", l.Name)}
 		if l.Failed {
 			e.kind, e.codes, e.text = bus.PodFailedEvent, l.Codes, fmt.Sprintf("pod %s failed%s", l.Name, exitText(l.Codes))
 		}
@@ -133,8 +137,9 @@ func (b *builder) lostEvents() []event {
 	}
 	for task := range b.job.Spec.Tasks {
 		if missing := b.missing(task) - seen[task]; missing > 0 {
+			text := fmt.Sprintf("%d of the pods of task %s were evicted", missing, b.job.Spec.Tasks[task].Name)
 			list = append(list, event{kind: bus.PodEvictedEvent, at: b.in.Now, task: task, inferred: true, where: b.holes(task),
-				text: fmt.Sprintf("%d of the pods of task %s were evicted", missing, b.job.Spec.Tasks[task].Name)})
+				cause: &Cause{code: reason.Evicted, text: text}, text: text})
 		}
 	}
 	return list
@@ -219,8 +224,9 @@ func (b *builder) taskEvents() []event {
 		}
 		limit := cmp.Or(spec.MaxRetry, defaultTaskRetry)
 		if spec.Replicas > 0 && limit > 0 && t.restarts >= limit {
+			text := fmt.Sprintf("containers of task %s restarted %d times, the limit is %d", spec.Name, t.restarts, limit)
 			list = append(list, event{kind: bus.TaskFailedEvent, undated: true, task: task, where: t.restarted,
-				text: fmt.Sprintf("containers of task %s restarted %d times, the limit is %d", spec.Name, t.restarts, limit)})
+				cause: &Cause{code: reason.PodFailed, text: text}, text: text})
 		}
 	}
 	return list

@@ -15,7 +15,7 @@ import (
 
 // hopeless is why a job that could go on for ever must be given up: a pod that crashes again and again, or tasks that wait for what can
 // never be. nil while there is hope.
-func (b *builder) hopeless(n *counters) *cause {
+func (b *builder) hopeless(n *counters) *Cause {
 	switch b.phase() {
 	case batch.Running:
 		if c := b.exhausted(); c != nil {
@@ -30,7 +30,7 @@ func (b *builder) hopeless(n *counters) *cause {
 
 // exhausted finds a pod whose containers start again by themselves and have crashed more often than its task allows, at last after the job
 // was running: before that a pod may fail only because the others are not there yet. Tasks whose failure a policy answers are left to that.
-func (b *builder) exhausted() *cause {
+func (b *builder) exhausted() *Cause {
 	since := b.job.Status.State.LastTransitionTime.Time
 	for i := range b.census.members {
 		m := &b.census.members[i]
@@ -46,9 +46,10 @@ func (b *builder) exhausted() *cause {
 			continue
 		}
 		name := fmt.Sprintf("%s-%d", task.Name, m.place.Index)
-		c := cause{reason.PodFailed, name + " crashed"}
+		c := Cause{code: reason.PodFailed, text: name + " crashed"}
 		if end := lastCrash(m.pod); end != nil {
 			c = causeOfEnd(name, end)
+			c.exit = &end.ExitCode
 		}
 		c.text += fmt.Sprintf("; its containers were restarted %d times, maxRetry of task %s is %d", restarts(m.pod), task.Name, limit)
 		return &c
@@ -86,7 +87,7 @@ func lastCrash(pod *corev1.Pod) (last *corev1.ContainerStateTerminated) {
 
 // stuck says that nothing will ever happen in a job that was let in: all pods have ended, and the tasks that are not complete wait for tasks
 // that will not be ready any more. An answer that is only delayed may still change that.
-func (b *builder) stuck(n *counters) *cause {
+func (b *builder) stuck(n *counters) *Cause {
 	if b.delayed || n.live() > 0 || n.succeeded+n.failed == 0 || b.in.PodGroup == nil || !Admitted(b.in.PodGroup) || !b.groupIsCurrent() {
 		return nil
 	}
@@ -104,7 +105,7 @@ func (b *builder) stuck(n *counters) *cause {
 	if waiting == "" {
 		return nil
 	}
-	c := cause{"", waiting}
+	c := Cause{text: waiting}
 	if first := b.firstFailed(); first != nil {
 		c = b.causeOfMember(first)
 		c.text += "; " + waiting

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -66,6 +67,8 @@ type Lost struct {
 	// Failed: it had failed before; Codes are the exit codes.
 	Failed bool
 	Codes  []int32
+	// Cause is why.
+	Cause *Cause
 }
 
 // LostFrom reads a pod that vanished. ok is false when its going is no event: it is no job's pod, we stopped it, or it had succeeded.
@@ -75,14 +78,17 @@ func LostFrom(pod *corev1.Pod, now time.Time) (lost Lost, ok bool) {
 		return Lost{}, false
 	}
 	lost = Lost{UID: pod.UID, Name: pod.Name, Task: task, Index: index, Version: version, At: now}
+	short := fmt.Sprintf("%s-%d", task, index)
 	switch {
 	case Evicted(pod):
+		lost.Cause = new(causeOfGoing(short, pod))
 		if pod.DeletionTimestamp != nil {
 			lost.At = toldToGo(pod)
 		}
 		return lost, true
 	case pod.Status.Phase == corev1.PodFailed:
 		lost.At, lost.Failed, lost.Codes = finishedAt(pod), true, exitCodes(pod)
+		lost.Cause = new(causeOf(short, pod))
 		return lost, true
 	}
 	return Lost{}, false

@@ -41,8 +41,11 @@ func respond(phase batch.JobPhase, a bus.Action) step {
 	case batch.Restarting:
 		return respondRestarting(a)
 	case batch.Aborting, batch.Aborted:
-		if a == bus.ResumeJobAction {
+		switch a {
+		case bus.ResumeJobAction:
 			return step{next: batch.Restarting, kill: killLive, retry: true}
+		case bus.TerminateJobAction: // who waits for its end has to see one
+			return step{next: batch.Terminating, kill: killLive}
 		}
 		return step{kill: killLive}
 	default: // Completing, Terminating and the phases at rest

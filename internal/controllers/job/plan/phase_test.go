@@ -35,7 +35,11 @@ func TestEveryRowOfTheStateTable(t *testing.T) {
 		bus.TerminateJobAction:     {kill: killAll, hold: true},
 		"":                         {kill: killAll},
 	}
-	aborted := map[bus.Action]step{bus.ResumeJobAction: {next: batch.Restarting, kill: killLive, retry: true}, "": {kill: killLive}}
+	aborted := map[bus.Action]step{
+		bus.ResumeJobAction:    {next: batch.Restarting, kill: killLive, retry: true},
+		bus.TerminateJobAction: {next: batch.Terminating, kill: killLive},
+		"":                     {kill: killLive},
+	}
 	ending := map[bus.Action]step{"": {kill: killLive}}
 	table := map[batch.JobPhase]map[bus.Action]step{
 		"": active, batch.Pending: active, batch.Running: active, batch.Restarting: restarting, batch.Aborting: aborted, batch.Aborted: aborted,
@@ -151,6 +155,12 @@ func TestCommandsAndPhases(t *testing.T) {
 		"resume starts again with what had finished kept": {
 			given(batch.Aborted).with(func(j *batch.Job) { j.Status.Version = 1 }).counted().command(bus.ResumeJobAction),
 			[]string{"status Restarting v2 r0 u1", "done c0"}},
+		"a suspended job can be ended": {
+			given(batch.Aborted).with(func(j *batch.Job) { j.Status.Version = 1 }).counted().command(bus.TerminateJobAction),
+			[]string{"status Terminating v2 r0", "done c0"}},
+		"so can one that is being suspended": {
+			given(batch.Aborting).with(func(j *batch.Job) { j.Status.Version = 1 }).pod("w", 0, corev1.PodRunning).command(bus.TerminateJobAction),
+			[]string{"status Terminating v2 r0", "delete w-0", "done c0"}},
 		"resume of a job that runs is done already": {
 			given(batch.Running).group("Running").pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning).counted().command(bus.ResumeJobAction),
 			[]string{"done c0"}},

@@ -10,6 +10,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
 )
 
@@ -116,6 +117,7 @@ func (b *builder) enter(do step, asked decision) {
 		status.RefusedPods = 0
 	}
 	setPhase(b.job, status, do.next, string(asked.action), asked.why, b.in.Now)
+	status.Failure = asked.cause.failure()
 	delete(status.ControlledResources, targetKey)
 	switch do.kill {
 	case killTarget:
@@ -176,10 +178,17 @@ func (b *builder) rest() {
 // timeToLive is how long the ended job is still kept.
 func (b *builder) timeToLive() (time.Duration, bool) {
 	ttl, since := b.job.Spec.TTLSecondsAfterFinished, b.job.Status.State.LastTransitionTime
-	if ttl == nil || since.IsZero() || b.in.KeepEnded {
+	if ttl == nil || since.IsZero() || b.in.KeepEnded || b.paused() {
 		return 0, false
 	}
 	return since.Add(time.Duration(*ttl) * time.Second).Sub(b.in.Now), true
+}
+
+// paused says whether the job only pauses: Slurm's users suspend jobs to resume them, and the time to live of theirs is for the history that sacct reads.
+// Of other jobs it is their owner's word, and holds for suspended ones, too.
+func (b *builder) paused() bool {
+	notes := b.job.Annotations
+	return b.phase() == batch.Aborted && notes[keys.Slurm] != "" && notes[keys.CancelledBy] == ""
 }
 
 // restart goes on with a restart: stops the pods it is about and then lets the job start again.
@@ -194,7 +203,7 @@ func (b *builder) restart(asked decision) {
 		// A part was being restarted when something called for the whole.
 		status.Version++
 		status.RefusedPods = 0
-		status.State.Reason, status.State.Message = string(asked.action), asked.why
+		status.State.Reason, status.State.Message, status.Failure = string(asked.action), asked.why, asked.cause.failure()
 		delete(status.ControlledResources, targetKey)
 		b.job.Status.Version = status.Version
 		b.forgetAll()

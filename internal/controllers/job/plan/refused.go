@@ -87,8 +87,8 @@ func (b *builder) retryRefused() {
 	b.event(corev1.EventTypeWarning, string(reason.PodRefused), "%s", text)
 }
 
-func causeOfRefusal(name string, pod *corev1.Pod) cause {
-	return cause{reason.PodRefused, fmt.Sprintf("%s was refused by its node (%s)%s", name, pod.Status.Reason, saying(pod.Status.Message))}
+func causeOfRefusal(name string, pod *corev1.Pod) Cause {
+	return Cause{code: reason.PodRefused, text: fmt.Sprintf("%s was refused by its node (%s)%s", name, pod.Status.Reason, saying(pod.Status.Message))}
 }
 
 // refusedAt is when a node refused a pod; when it was made, where the node does not say.

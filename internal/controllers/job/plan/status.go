@@ -19,9 +19,13 @@ const (
 
 func isPluginKey(key string) bool { return strings.HasPrefix(key, pluginKey) }
 
-// setPhase moves a status to a phase: the time, the reason, the list of phases gone through.
+// setPhase moves a status to a phase: the time, the reason, the list of phases gone through. What goes on, or has completed, has not failed.
 func setPhase(job *batch.Job, status *batch.JobStatus, phase batch.JobPhase, reason, message string, now time.Time) {
 	at := metav1.NewTime(now)
+	switch phase {
+	case batch.Pending, batch.Running, batch.Completed:
+		status.Failure = nil
+	}
 	status.State = batch.JobState{Phase: phase, Reason: reason, Message: message, LastTransitionTime: at}
 	status.Conditions = slices.DeleteFunc(status.Conditions, func(c batch.JobCondition) bool { return c.Status == phase })
 	status.Conditions = append(status.Conditions, batch.JobCondition{Status: phase, LastTransitionTime: &at})
@@ -47,7 +51,8 @@ func (b *builder) count(status *batch.JobStatus) counters {
 func (b *builder) settle() *batch.JobStatus {
 	status := b.job.Status.DeepCopy()
 	n := b.count(status)
-	phase, code, why := b.judge(&n)
+	phase, failed, why := b.judge(&n)
+	code := failed.word()
 	if phase != status.State.Phase {
 		reason := status.State.Reason // an ended job still says what ended it
 		if phase == batch.Pending || phase == batch.Running || b.phase() == batch.Restarting {
@@ -57,6 +62,7 @@ func (b *builder) settle() *batch.JobStatus {
 			why = message
 		}
 		setPhase(b.job, status, phase, reason, why, b.in.Now)
+		blame(status, failed)
 		delete(status.ControlledResources, targetKey)
 	}
 	b.writeStatus(status)

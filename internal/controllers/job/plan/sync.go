@@ -27,8 +27,9 @@ func (b *builder) sync() {
 		setPhase(b.job, status, batch.Pending, "", "", b.in.Now)
 	}
 	n := b.count(status)
-	if phase, code, why := b.judge(&n); phase != b.phase() {
-		setPhase(b.job, status, phase, code, why, b.in.Now)
+	if phase, failed, why := b.judge(&n); phase != b.phase() {
+		setPhase(b.job, status, phase, failed.word(), why, b.in.Now)
+		blame(status, failed)
 		if AtRest(phase) && b.keepFinished() {
 			b.count(status)
 		}

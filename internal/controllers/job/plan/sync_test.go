@@ -80,6 +80,18 @@ func TestAJobIsStartedStepByStep(t *testing.T) {
 				ttl := int32(10)
 				j.Spec.TTLSecondsAfterFinished, j.Status.State.LastTransitionTime = &ttl, metav1.NewTime(noon.Add(-time.Hour))
 			}).counted(), []string{"DeleteJob"}},
+		"one of Slurm's is not: it only pauses": {
+			given(batch.Aborted).with(func(j *batch.Job) {
+				ttl := int32(10)
+				j.Spec.TTLSecondsAfterFinished, j.Status.State.LastTransitionTime = &ttl, metav1.NewTime(noon.Add(-time.Hour))
+				j.Annotations = map[string]string{keys.Slurm: "{}"}
+			}).counted(), nil},
+		"but one of Slurm's that was cancelled": {
+			given(batch.Aborted).with(func(j *batch.Job) {
+				ttl := int32(10)
+				j.Spec.TTLSecondsAfterFinished, j.Status.State.LastTransitionTime = &ttl, metav1.NewTime(noon.Add(-time.Hour))
+				j.Annotations = map[string]string{keys.Slurm: "{}", keys.CancelledBy: "mei"}
+			}).counted(), []string{"DeleteJob"}},
 		"where ended jobs are kept it stays": {
 			func() *story {
 				ttl := int32(10)
