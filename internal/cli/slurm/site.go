@@ -3,6 +3,7 @@ package slurm
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,7 +57,8 @@ func (c *call) readSite(ctx context.Context, r *request.Request) (*site, error) 
 	if r.QOS != "" {
 		s.facts.Classes = classesOf(ctx, cl)
 	}
-	if r.Tasks > 0 && r.Nodes == nil || r.Image == "" && s.profile.DefaultImage == "" {
+	follows := r.Nodes == nil && (r.Tasks > 0 || len(r.GPUs) > 0)
+	if follows || r.Image == "" && s.profile.DefaultImage == "" {
 		s.nodes(ctx, cl)
 	}
 	return s, nil
@@ -89,7 +91,7 @@ func queuesOf(ctx context.Context, cl client.Client) []translate.Queue {
 	err := cli.Pages(ctx, cl, list, func() error {
 		for i := range list.Items {
 			q := &list.Items[i]
-			queues = append(queues, translate.Queue{Name: q.Name, Open: q.Status.State == schedulingv1beta1.QueueStateOpen || q.Status.State == ""})
+			queues = append(queues, translate.Queue{Name: q.Name, Admits: q.DeepCopy().AdmitsGroup, Open: q.Status.State == schedulingv1beta1.QueueStateOpen || q.Status.State == ""})
 		}
 		return nil
 	})
@@ -116,10 +118,11 @@ func classesOf(ctx context.Context, cl client.Client) []string {
 	return names
 }
 
-// nodes looks at the nodes: how large the largest is, and whether they run the machine's own programs.
+// nodes looks at the nodes: what those that take pods have, and whether all run the machine's own programs.
 func (s *site) nodes(ctx context.Context, cl client.Client) {
 	list := &corev1.NodeList{}
 	nodes, plain := 0, 0
+	seen := map[string]bool{}
 	err := cli.Pages(ctx, cl, list, func() error {
 		for i := range list.Items {
 			node := &list.Items[i]
@@ -127,11 +130,24 @@ func (s *site) nodes(ctx context.Context, cl client.Client) {
 			if node.Labels[keys.NodeKind] != "" {
 				plain++
 			}
-			if !node.Spec.Unschedulable && (s.facts.Largest == nil || node.Status.Allocatable.Cpu().Cmp(*s.facts.Largest.Cpu()) > 0) {
-				s.facts.Largest = node.Status.Allocatable
+			if node.Spec.Unschedulable || slices.ContainsFunc(node.Spec.Taints, keepsOff) {
+				continue
+			}
+			group := node.Labels[keys.NodeGroup]
+			if key := fmt.Sprint(group, node.Status.Allocatable); !seen[key] {
+				seen[key] = true
+				s.facts.Nodes = append(s.facts.Nodes, translate.Node{Group: group, Allocatable: node.Status.Allocatable})
 			}
 		}
 		return nil
 	})
+	if err != nil {
+		s.facts.Nodes = nil
+	}
 	s.facts.Helper = err == nil && nodes > 0 && nodes == plain
+}
+
+// keepsOff says whether a taint keeps jobs off that say nothing of it.
+func keepsOff(t corev1.Taint) bool {
+	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 }

@@ -16,9 +16,11 @@ import (
 type Options struct {
 	Account string `json:"account,omitempty"`
 	QOS     string `json:"qos,omitempty"`
-	Comment string `json:"comment,omitempty"`
-	WCKey   string `json:"wckey,omitempty"`
-	Extra   string `json:"extra,omitempty"`
+	// Partition is the site's name for the queue, where that has another name.
+	Partition string `json:"partition,omitempty"`
+	Comment   string `json:"comment,omitempty"`
+	WCKey     string `json:"wckey,omitempty"`
+	Extra     string `json:"extra,omitempty"`
 	// WorkDir, StdOut, StdErr and StdIn are paths; the patterns of file names are kept as they are.
 	WorkDir string `json:"workDir,omitempty"`
 	StdOut  string `json:"stdOut,omitempty"`

@@ -51,6 +51,9 @@ func (b *builder) partition() {
 	b.r.Partition = name
 	b.spec.Partition, b.spec.Account, b.asked.Account = name, b.r.Account, b.r.Account
 	b.job.Spec.Queue = queue
+	if name != queue {
+		b.asked.Partition = name
+	}
 	if account.Namespace != "" {
 		b.Namespace, b.job.Namespace = account.Namespace, account.Namespace
 		b.by("account", "metadata.namespace")

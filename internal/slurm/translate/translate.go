@@ -24,6 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
+	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // Input is all that a job is made of.
@@ -51,8 +52,8 @@ type Facts struct {
 	Queues []Queue
 	// Classes are the priority classes; nil when they are not known.
 	Classes []string
-	// Largest is what the largest node has to give; nothing when it is not known.
-	Largest corev1.ResourceList
+	// Nodes are those that take pods, the same only once; nil when they are not known.
+	Nodes []Node
 	// Helper says that all nodes have the helper without an image: process nodes.
 	Helper bool
 }
@@ -61,6 +62,8 @@ type Facts struct {
 type Queue struct {
 	Name string
 	Open bool
+	// Admits says whether its jobs run on the nodes of a group; nil: on all.
+	Admits func(group string) bool
 }
 
 // Result is what a request became.
@@ -90,11 +93,14 @@ type Made struct {
 // builder is a job on its way.
 type builder struct {
 	Input
-	r               *request.Request
-	p               *profile.Profile
-	name            string
-	title           string
-	size            size
+	r     *request.Request
+	p     *profile.Profile
+	name  string
+	title string
+	size  size
+	// otherGres are those that are no GPUs; gresGPUs says that GPUs of a node were asked for by --gres.
+	otherGres       []value.Gres
+	gresGPUs        bool
 	job             *batchv1alpha1.Job
 	spec            *launch.Spec
 	asked           asked.Options
@@ -115,7 +121,8 @@ func (b *builder) by(option string, fields ...string) {
 
 // Job translates. The error joins one fault.Error for each mistake.
 func Job(in Input) (*Result, error) {
-	b := &builder{Input: in, r: in.Request, p: in.Profile, made: map[string][]string{}}
+	own := *in.Request // what follows from other options is written into it
+	b := &builder{Input: in, r: &own, p: in.Profile, made: map[string][]string{}}
 	b.title = b.r.JobName
 	if b.title == "" {
 		b.title = in.Title
@@ -187,7 +194,7 @@ func (b *builder) everyTask(fields []string) []string {
 // tasks makes the roles of the job: a head, which runs the script, and nodes, which wait for steps.
 func (b *builder) tasks() {
 	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever, TerminationGracePeriodSeconds: new(int64(graceSeconds)),
+		RestartPolicy: corev1.RestartPolicyNever, TerminationGracePeriodSeconds: new(launch.GraceSeconds),
 		Containers: []corev1.Container{{Name: "main", Image: b.image(), Resources: b.resources()}},
 	}}
 	head := batchv1alpha1.TaskSpec{Name: launch.HeadTask, Replicas: 1, Template: template}
@@ -212,9 +219,6 @@ func (b *builder) tasks() {
 	b.by("container-image", "spec.tasks[0].template.spec.containers[0].image")
 	b.network()
 }
-
-// graceSeconds is how long a script has to end when it is stopped.
-const graceSeconds = 30
 
 // each calls visit with the pod of every task.
 func (b *builder) each(visit func(*corev1.PodSpec)) {
@@ -296,7 +300,7 @@ const largestInEnvironment = 256
 
 // objects are what goes with the job, and what makes its pods read it.
 func (b *builder) objects() *Result {
-	object := b.name + objectSuffix
+	object := b.name + ObjectSuffix
 	meta := metav1.ObjectMeta{Name: object, Namespace: b.Namespace}
 	result := &Result{ConfigMap: &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: meta, Data: map[string]string{}}}
 	if len(b.Script) > 0 {
@@ -316,5 +320,5 @@ func (b *builder) objects() *Result {
 	return result
 }
 
-// objectSuffix ends the names of ConfigMap and Secret.
-const objectSuffix = "-slurm"
+// ObjectSuffix ends the names of ConfigMap and Secret.
+const ObjectSuffix = "-slurm"

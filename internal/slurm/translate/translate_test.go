@@ -46,6 +46,15 @@ licenses: {matlab: example.com/matlab}
 
 var moment = time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC)
 
+// amounts are what a node has; no GPUs where that is empty.
+func amounts(cpu, memory, gpus string) corev1.ResourceList {
+	list := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+	if gpus != "" {
+		list["nvidia.com/gpu"] = resource.MustParse(gpus)
+	}
+	return list
+}
+
 // try translates a line of options as sbatch would.
 func try(t *testing.T, line string, change ...func(*Input)) (*Result, error) {
 	t.Helper()
@@ -55,8 +64,8 @@ func try(t *testing.T, line string, change ...func(*Input)) (*Result, error) {
 	}
 	in := Input{Profile: p, Title: "run.sh", Script: []byte("#!/bin/sh\n"), Suffix: "x7k2p", Key: "ab12", Namespace: "nlp", Cluster: "prod", User: "mei", Dir: "/home/mei/p", Host: "login1",
 		Line: "sbatch " + line, Environ: []string{"PATH=/bin", "LANG=C", "EPOCHS=3", "SLURM_X=1"},
-		Facts: Facts{Queues: []Queue{{"default", true}, {"research", true}, {"nlp", true}, {"old", false}, {"root", true}}, Classes: []string{"normal", "urgent"},
-			Largest: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("16"), corev1.ResourceMemory: resource.MustParse("64Gi")}}}
+		Facts: Facts{Queues: []Queue{{Name: "default", Open: true}, {Name: "research", Open: true, Admits: func(group string) bool { return group == "gpu" }}, {Name: "nlp", Open: true}, {Name: "old"}, {Name: "root", Open: true}}, Classes: []string{"normal", "urgent"},
+			Nodes: []Node{{Allocatable: amounts("16", "64Gi", "")}, {Group: "gpu", Allocatable: amounts("8", "32Gi", "4")}}}}
 	for _, c := range change {
 		c(&in)
 	}
@@ -71,7 +80,7 @@ func try(t *testing.T, line string, change ...func(*Input)) (*Result, error) {
 	}
 	r, _, err := request.Build(request.Input{Command: request.Sbatch, Line: parsed, Now: moment, Ignore: request.RefusedNames()})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	in.Request, in.Args = r, parsed.Operands
 	return Job(in)
@@ -147,6 +156,21 @@ func TestWhatEachOptionBecomes(t *testing.T) {
 		"-n 40":                                {"spec.tasks.1.replicas": "2", main + "resources.requests.cpu": "14", "launch.tasks": "40", "launch.tasksGiven": "true", anti: ""},
 		"-n 8 -c4":                             {"spec.tasks.1.replicas": "1", main + "resources.requests.cpu": "16", "launch.cpusPerTask": "4"},
 		"-n 8 --mem-per-cpu=16G":               {"spec.tasks.1.replicas": "1", main + "resources.requests.memory": "64Gi"},
+		"-n 10 -p gpu":                         {"spec.tasks.1.replicas": "1", main + "resources.requests.cpu": "5", "launch.tasks": "10"},
+		"-n 6 --gpus-per-task=1":               {"spec.tasks.1.replicas": "1", main + "resources.limits.nvidia|com/gpu": "3", main + "resources.requests.cpu": "3"},
+		"-G 16":                                {"spec.tasks.1.replicas": "3", main + "resources.limits.nvidia|com/gpu": "4", main + "resources.requests.cpu": "1"},
+		"-G 6 -n 6":                            {"spec.tasks.1.replicas": "1", main + "resources.limits.nvidia|com/gpu": "3", main + "resources.requests.cpu": "3"},
+		"-n 4 --mem=60G -G4":                   {"spec.tasks.1.replicas": "3", main + "resources.limits.nvidia|com/gpu": "1"},
+		"-n 4 --gres=npu:1":                    {"spec.tasks.1": "", main + "resources.limits.huawei|com/Ascend910": "1"},
+		"-n 8 --ntasks-per-gpu=2":              {"spec.tasks.1": "", main + "resources.limits.nvidia|com/gpu": "4", "launch.gpus": ""},
+		"-G 8 --gpus-per-task=2 -N2":           {"launch.tasks": "", main + "resources.limits.nvidia|com/gpu": "4", main + "resources.requests.cpu": "2"},
+		"--gpus-per-node=4 --gpus-per-task=2":  {"launch.gpusOnNode": "4", main + "resources.requests.cpu": "2", "launch.gpusPerTask": "2"},
+		"--gres=gpu:2 --gpus-per-node=2":       {"launch.gpusOnNode": "2"},
+		"--gres=gpu:2":                         {"launch.gpusOnNode": "2", "launch.gpusPerNode": ""},
+		"-G a100:2 --gpus-per-node=1":          {nodes + "0.matchExpressions.0.key": "nvidia.com/gpu.product", "spec.tasks.1.replicas": "1"},
+		"-N2 -n4 --exclusive":                  {main + "resources.requests.cpu": "2", main + "resources.limits": "", "launch.exclusive": "true"},
+		"-N2 -n4 --exclusive=user":             {main + "resources.limits.cpu": "2", "launch.exclusive": ""},
+		"-N4 -n2":                              {"spec.minAvailable": "2", "spec.tasks.1.replicas": "1"},
 		"-n 8 --ntasks-per-node=3":             {"spec.tasks.1.replicas": "2", main + "resources.requests.cpu": "3", "launch.tasksPerNode": "3", "launch.tasks": "8"},
 		"-N2 --ntasks-per-node=8 -c4":          {main + "resources.requests.cpu": "32", "launch.tasks": "16"},
 		"--gpus-per-node=4 --ntasks-per-gpu=2": {main + "resources.requests.cpu": "8", "launch.tasks": "8"},
@@ -220,28 +244,41 @@ func TestWhatEachOptionBecomes(t *testing.T) {
 func TestWhatCannotBeTranslated(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"-p old2":                      "Batch job submission failed: Invalid partition name specified|open queues: default, nlp, research",
-		"-p gpu -N9":                   "Batch job submission failed: Node count specification invalid|partition gpu has a limit of 8",
-		"-p gpu -t 2-0":                "Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)|the longest is 1-00:00:00",
-		"-A a3":                        "Batch job submission failed: Invalid account or account/partition combination specified|",
-		"-q low":                       "Batch job submission failed: Invalid qos specification|known: high, normal, urgent",
-		"--gpus=7 --nodes=2":           "--gpus=7 cannot be spread evenly over --nodes=2|use --gpus-per-node=4 or --gpus=8",
-		"--gres=fpga:1":                "Batch job submission failed: Invalid generic resource (gres) specification: fpga|known are gpu, npu, shard; the site's profile may name others",
-		"--gres=gpu:h100:1":            "Batch job submission failed: Invalid generic resource (gres) specification: gpu:h100|types of gpu: a100",
-		"--mem=0":                      "--mem=0 asks for all memory of a node, which only a job with --exclusive can have|add --exclusive, or say how much",
-		"--mem-per-gpu=1G":             "--mem-per-gpu is given, and no GPUs are asked for|ask for GPUs with --gpus or --gpus-per-node",
-		"-C fast":                      "Batch job submission failed: Invalid feature specification: fast|features: ib, nvlink",
-		"-w n1 -N2":                    "--nodes=2 is more than --nodelist names (1)|name more nodes, or ask for fewer",
-		"-D /etc":                      "--chdir=/etc is on no volume of the site's profile|volumes cover /home, /lustre/data; --container-workdir is a directory of the image",
-		"-L ansys":                     `--licenses is not supported here (the site's profile knows no licence "ansys")|the profile may map a licence to an extended resource`,
-		"--segment=3 -N4":              "--segment=3: --nodes=4 is no multiple of it|",
-		"--segment=2 -N4":              "--segment=2 is supported here only for all nodes of a job (--nodes=4): smaller groups cannot be told from each other|leave it away, or use --switches",
-		"-o x%a":                       `Invalid --output specification|"x%a": %a stands for an element, and the job is no array`,
-		"-i /etc/passwd":               "--input=/etc/passwd is on no volume of the site's profile|volumes cover /home, /lustre/data",
-		"-d expand:42":                 `Batch job submission failed: Job dependency problem|"expand" is no type of dependency; there are after, afterany, afterok, afternotok, aftercorr and singleton`,
-		"--container-image=/x.sqsh":    "--container-image=/x.sqsh: squashfs files cannot be run here|push it to a registry, and name it as registry/name:tag",
-		"--container-mounts=/etc:/etc": "--container-mounts: /etc is on no volume of the site's profile|volumes cover /home, /lustre/data",
-		"--container-mounts=x":         "Invalid --container-mounts specification|write SOURCE:TARGET or SOURCE:TARGET:ro with absolute paths, and commas between",
+		"-p old2":                                    "Batch job submission failed: Invalid partition name specified|open queues: default, nlp, research",
+		"-p gpu -N9":                                 "Batch job submission failed: Node count specification invalid|partition gpu has a limit of 8",
+		"-p gpu -t 2-0":                              "Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)|the longest is 1-00:00:00",
+		"-A a3":                                      "Batch job submission failed: Invalid account or account/partition combination specified|",
+		"-q low":                                     "Batch job submission failed: Invalid qos specification|known: high, normal, urgent",
+		"--gpus=7 --nodes=2":                         "--gpus=7 cannot be spread evenly over --nodes=2|use --gpus-per-node=4 or --gpus=8",
+		"--gres=fpga:1":                              "Batch job submission failed: Invalid generic resource (gres) specification: fpga|known are gpu, npu, shard; the site's profile may name others",
+		"--gres=gpu:h100:1":                          "Batch job submission failed: Invalid generic resource (gres) specification: gpu:h100|types of gpu: a100",
+		"--mem=0":                                    "--mem=0 asks for all memory of a node, which only a job with --exclusive can have|add --exclusive, or say how much",
+		"--mem-per-cpu=0":                            "--mem-per-cpu=0 asks for all memory of a node, which only a job with --exclusive can have|add --exclusive, or say how much",
+		"--mem-per-gpu=0 -G1":                        "--mem-per-gpu=0 asks for all memory of a node, which only a job with --exclusive can have|add --exclusive, or say how much",
+		"--mem=0 --exclusive=user":                   "--mem=0 asks for all memory of a node, which only a job with --exclusive can have|add --exclusive, or say how much",
+		"-N2 -n5 --ntasks-per-node=2":                "Batch job submission failed: Task count specification invalid|2 nodes with --ntasks-per-node=2 have room for 4 of --ntasks=5: use --nodes=3, or --ntasks-per-node=3",
+		"-n9 --ntasks-per-gpu=2 -G4":                 "Batch job submission failed: Task count specification invalid|4 GPUs with --ntasks-per-gpu=2 have room for 8 of --ntasks=9",
+		"-N4 -G8 --gpus-per-node=4":                  "--gpus=8 and --gpus-per-node=4 do not go together on 4 nodes|use --gpus=16, or leave one of them away",
+		"-G7 --gpus-per-node=4":                      "--gpus=7 and --gpus-per-node=4 do not go together on 2 nodes|use --gpus=8, or leave one of them away",
+		"-n3 -G8 --gpus-per-task=2":                  "--gpus=8 and --gpus-per-task=2 do not go together with 3 tasks|use --gpus=6, or leave one of them away",
+		"--gres=gpu:4 -N1 -n3 --gpus-per-task=2":     "--gres=gpu:4 and --gpus-per-task=2 do not go together with 3 tasks on a node|use --gpus-per-node=6, or --ntasks-per-node=2",
+		"--gres=gpu:2 --gpus-per-node=4":             "--gres=gpu:2 and --gpus-per-node=4 do not agree on the GPUs of a node|give one of them",
+		"--cpus-per-gpu=2":                           "--cpus-per-gpu is given, and no GPUs are asked for|ask for GPUs with --gpus or --gpus-per-node",
+		"--ntasks-per-gpu=2":                         "--ntasks-per-gpu is given, and no GPUs are asked for|ask for GPUs with --gpus or --gpus-per-node",
+		"--cpus-per-gpu=2 -G1 --tres-per-task=cpu=3": "--cpus-per-gpu=2 and --tres-per-task=cpu=3 both say how many CPUs there are|give one of them",
+		"--mem-per-gpu=1G":                           "--mem-per-gpu is given, and no GPUs are asked for|ask for GPUs with --gpus or --gpus-per-node",
+		"-C fast":                                    "Batch job submission failed: Invalid feature specification: fast|features: ib, nvlink",
+		"-w n1 -N2":                                  "--nodes=2 is more than --nodelist names (1)|name more nodes, or ask for fewer",
+		"-D /etc":                                    "--chdir=/etc is on no volume of the site's profile|volumes cover /home, /lustre/data; --container-workdir is a directory of the image",
+		"-L ansys":                                   `--licenses is not supported here (the site's profile knows no licence "ansys")|the profile may map a licence to an extended resource`,
+		"--segment=3 -N4":                            "--segment=3: --nodes=4 is no multiple of it|",
+		"--segment=2 -N4":                            "--segment=2 is supported here only for all nodes of a job (--nodes=4): smaller groups cannot be told from each other|leave it away, or use --switches",
+		"-o x%a":                                     `Invalid --output specification|"x%a": %a stands for an element, and the job is no array`,
+		"-i /etc/passwd":                             "--input=/etc/passwd is on no volume of the site's profile|volumes cover /home, /lustre/data",
+		"-d expand:42":                               `Batch job submission failed: Job dependency problem|"expand" is no type of dependency; there are after, afterany, afterok, afternotok, aftercorr and singleton`,
+		"--container-image=/x.sqsh":                  "--container-image=/x.sqsh: squashfs files cannot be run here|push it to a registry, and name it as registry/name:tag",
+		"--container-mounts=/etc:/etc":               "--container-mounts: /etc is on no volume of the site's profile|volumes cover /home, /lustre/data",
+		"--container-mounts=x":                       "Invalid --container-mounts specification|write SOURCE:TARGET or SOURCE:TARGET:ro with absolute paths, and commas between",
 	} {
 		_, err := try(t, line)
 		if err == nil {
@@ -298,7 +335,7 @@ func TestNotes(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"-o /tmp/x":        "no shared volume covers /tmp; output is in the pod log",
-		"-n 40 -v":         "--ntasks=40: the largest node has room for 16, so 3 nodes",
+		"-n 40 -v":         "no node of queue default has room for all of it, so 3 nodes",
 		"--signal=USR1@90": "--signal=USR1@90 is sent before the time is over, and there is no --time",
 	} {
 		r, err := try(t, line)

@@ -1,0 +1,20 @@
+package v1beta1
+
+import "slices"
+
+// AdmitsGroup says whether jobs of a queue may run on the nodes of a group (label volcano.sh/nodegroup-name, "" for nodes without one): never on those of its
+// anti-affinity; where it names groups, on those only.
+func (q *Queue) AdmitsGroup(group string) bool {
+	a := q.Spec.Affinity
+	if a == nil {
+		return true
+	}
+	if anti := a.NodeGroupAntiAffinity; anti != nil && slices.Contains(anti.RequiredDuringSchedulingIgnoredDuringExecution, group) {
+		return false
+	}
+	to := a.NodeGroupAffinity
+	if to == nil || len(to.RequiredDuringSchedulingIgnoredDuringExecution)+len(to.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
+		return true
+	}
+	return slices.Contains(to.RequiredDuringSchedulingIgnoredDuringExecution, group) || slices.Contains(to.PreferredDuringSchedulingIgnoredDuringExecution, group)
+}

@@ -1,0 +1,107 @@
+package translate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+// isGPU says whether a generic resource is GPUs.
+func isGPU(g value.Gres) bool { return g.Name == "gpu" }
+
+// gpus brings the ways to ask for GPUs to three: in all, of each node, of each task. --gres=gpu is of each node, and --ntasks-per-gpu with a number of tasks says how many there are.
+func (b *builder) gpus() {
+	r := b.r
+	ofGres := slices.DeleteFunc(slices.Clone(r.Gres), func(g value.Gres) bool { return !isGPU(g) })
+	switch {
+	case len(ofGres) == 0:
+	case len(r.GPUsPerNode) == 0:
+		b.gresGPUs, r.GPUsPerNode = true, ofGres
+	case countOf(ofGres, "gpu") != countOf(r.GPUsPerNode, "gpu"):
+		b.fail(fault.Errorf("give one of them", "%s and %s do not agree on the GPUs of a node", r.Said("gres"), r.Said("gpus-per-node")))
+	}
+	b.otherGres = slices.DeleteFunc(slices.Clone(r.Gres), isGPU)
+	if r.TasksPerGPU > 0 && r.Tasks > 0 && len(r.GPUs)+len(r.GPUsPerNode) == 0 {
+		r.GPUs = []value.Gres{{Name: "gpu", Count: divideUp(r.Tasks, r.TasksPerGPU)}}
+		b.by("ntasks-per-gpu", container("resources.limits[nvidia.com/gpu]"))
+	}
+	r.GPUs, r.GPUsPerNode, r.GPUsPerTask = slices.Clone(r.GPUs), slices.Clone(r.GPUsPerNode), slices.Clone(r.GPUsPerTask)
+	inherit(r.GPUsPerNode, r.GPUs, r.GPUsPerTask)
+	inherit(r.GPUs, r.GPUsPerNode, r.GPUsPerTask)
+	inherit(r.GPUsPerTask, r.GPUsPerNode, r.GPUs)
+}
+
+// inherit gives GPUs without a type the one type that another option names.
+func inherit(to []value.Gres, from ...[]value.Gres) {
+	if len(to) != 1 || to[0].Type != "" {
+		return
+	}
+	for _, other := range from {
+		if len(other) == 1 && other[0].Name == to[0].Name && other[0].Type != "" {
+			to[0].Type = other[0].Type
+			return
+		}
+	}
+}
+
+// gresOfNode are the generic resources of each pod, from all the ways to ask for them. The error says that a total cannot be spread over the pods, which are all alike.
+func (b *builder) gresOfNode(s *size) ([]value.Gres, error) {
+	r := b.r
+	all := slices.Clone(b.otherGres)
+	if len(r.GPUsPerNode) > 0 { // tasks divide them, and the total follows
+		return append(all, r.GPUsPerNode...), nil
+	}
+	var uneven error
+	for _, g := range r.GPUs {
+		if each := divideUp(g.Count, int64(s.nodes)); g.Count%int64(s.nodes) != 0 {
+			uneven = fault.Errorf(fmt.Sprintf("use --gpus-per-node=%d or --gpus=%d", each, each*int64(s.nodes)), "%s cannot be spread evenly over --nodes=%d", b.saidGPUs(), s.nodes)
+		}
+		g.Count /= int64(s.nodes)
+		all = append(all, g)
+	}
+	if len(r.GPUsPerTask) == 0 {
+		return all, uneven
+	}
+	all = slices.Clone(b.otherGres)
+	for _, g := range r.GPUsPerTask {
+		g.Count *= s.onNode
+		all = append(all, g)
+	}
+	return all, uneven
+}
+
+// saidGPUs is the option that says how many GPUs there are in all.
+func (b *builder) saidGPUs() string {
+	if said := b.r.Said("gpus"); said != "" {
+		return said
+	}
+	return b.r.Said("ntasks-per-gpu") + " with " + b.r.Said("ntasks")
+}
+
+// countOf adds up what has a name.
+func countOf(all []value.Gres, name string) int64 {
+	var n int64
+	for _, g := range all {
+		if g.Name == name {
+			n += g.Count
+		}
+	}
+	return n
+}
+
+// shortGPUs writes GPUs as they were asked for: 4, a100:4.
+func shortGPUs(all []value.Gres) string {
+	text := ""
+	for _, g := range all {
+		if text != "" {
+			text += ","
+		}
+		if g.Type != "" {
+			text += g.Type + ":"
+		}
+		text += itoa(g.Count)
+	}
+	return text
+}

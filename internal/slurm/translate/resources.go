@@ -1,0 +1,78 @@
+package translate
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/profile"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+// amounts are what a pod of a size asks for, in Kubernetes' names; what nobody knows is left out.
+func (b *builder) amounts(s *size) corev1.ResourceList {
+	list := corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(s.cpus, resource.DecimalSI)}
+	if s.memory > 0 {
+		list[corev1.ResourceMemory] = *resource.NewQuantity(s.memory.Bytes(), resource.BinarySI)
+	}
+	if b.r.Tmp > 0 {
+		list[corev1.ResourceEphemeralStorage] = *resource.NewQuantity(b.r.Tmp.Bytes(), resource.BinarySI)
+	}
+	for _, g := range s.gres {
+		known, _ := b.p.GresOf(g.Name)
+		total := list[known.Resource]
+		total.Add(*resource.NewQuantity(g.Count, resource.DecimalSI))
+		if known.Resource != "" && total.Sign() > 0 {
+			list[known.Resource] = total
+		}
+	}
+	return list
+}
+
+// resources are what the container of each pod asks for, and its limit. A job that has its nodes to itself may use all their processors.
+func (b *builder) resources() corev1.ResourceRequirements {
+	list := b.amounts(&b.size)
+	b.by("tmp", container("resources.requests[ephemeral-storage]"))
+	for _, g := range b.size.gres {
+		known, ok := b.p.GresOf(g.Name)
+		if !ok {
+			b.fail(unknownGres(b.p, g.Name))
+			continue
+		}
+		for _, name := range []string{"gres", "gpus", "gpus-per-node", "gpus-per-task", "tres-per-task"} {
+			b.by(name, container("resources.limits["+string(known.Resource)+"]"))
+		}
+	}
+	b.licences(list)
+	limits := list.DeepCopy()
+	if b.r.Exclusive == wholeNode {
+		delete(limits, corev1.ResourceCPU)
+		b.spec.Exclusive = true
+		b.by("exclusive", container("resources.limits"))
+	}
+	return corev1.ResourceRequirements{Requests: list, Limits: limits}
+}
+
+func unknownGres(p *profile.Profile, name string) error {
+	return fault.Errorf("known are "+join(p.GresNames())+"; the site's profile may name others", "Batch job submission failed: Invalid generic resource (gres) specification: %s", name)
+}
+
+// licences are resources that the profile makes of them.
+func (b *builder) licences(list corev1.ResourceList) {
+	if b.r.Licenses == "" {
+		return
+	}
+	all, err := value.ParseGres(b.r.Licenses)
+	if err != nil {
+		b.fail(fault.Errorf("write NAME or NAME:NUMBER with commas between", "Invalid --licenses specification"))
+	}
+	for _, one := range all {
+		name, known := b.p.Licenses[one.Name]
+		if !known {
+			b.fail(fault.Errorf("the profile may map a licence to an extended resource", "--licenses is not supported here (the site's profile knows no licence %q)", one.Name))
+			continue
+		}
+		list[corev1.ResourceName(name)] = *resource.NewQuantity(one.Count, resource.DecimalSI)
+		b.by("licenses", container("resources.limits["+name+"]"))
+	}
+}

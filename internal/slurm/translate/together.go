@@ -1,0 +1,72 @@
+package translate
+
+import (
+	"fmt"
+
+	"github.com/vc-batch/vc/internal/slurm/fault"
+)
+
+// together refuses sizes that do not go together: a task or a GPU would be lost.
+func (b *builder) together() {
+	b.tasksTogether()
+	b.gpusTogether()
+	b.memoryTogether()
+}
+
+// badTasks is how Slurm says that the number of tasks cannot be.
+func badTasks(hint string, args ...any) error {
+	return fault.Errorf(fmt.Sprintf(hint, args...), "Batch job submission failed: Task count specification invalid")
+}
+
+func (b *builder) tasksTogether() {
+	r, s := b.r, &b.size
+	if room := r.TasksPerNode * int64(s.nodes); r.TasksPerNode > 0 && r.Tasks > room {
+		b.fail(badTasks("%d nodes with --ntasks-per-node=%d have room for %d of --ntasks=%d: use --nodes=%d, or --ntasks-per-node=%d",
+			s.nodes, r.TasksPerNode, room, r.Tasks, divideUp(r.Tasks, r.TasksPerNode), divideUp(r.Tasks, int64(s.nodes))))
+	}
+	total := countOf(s.gres, "gpu") * int64(s.nodes)
+	if r.TasksPerGPU > 0 && r.Tasks > r.TasksPerGPU*total {
+		b.fail(badTasks("%d GPUs with --ntasks-per-gpu=%d have room for %d of --ntasks=%d", total, r.TasksPerGPU, r.TasksPerGPU*total, r.Tasks))
+	}
+}
+
+func (b *builder) gpusTogether() {
+	r, s := b.r, &b.size
+	total, perNode, perTask := countOf(r.GPUs, "gpu"), countOf(r.GPUsPerNode, "gpu"), countOf(r.GPUsPerTask, "gpu")
+	node := "gpus-per-node"
+	if b.gresGPUs {
+		node = "gres"
+	}
+	switch {
+	case total > 0 && perNode > 0 && total != perNode*int64(s.nodes):
+		b.fail(fault.Errorf(fmt.Sprintf("use --gpus=%d, or leave one of them away", perNode*int64(s.nodes)), "%s and %s do not go together on %d nodes", b.saidGPUs(), r.Said(node), s.nodes))
+	case perNode > 0 && perTask*s.onNode > perNode:
+		b.fail(fault.Errorf(fmt.Sprintf("use --gpus-per-node=%d, or --ntasks-per-node=%d", perTask*s.onNode, max(perNode/perTask, 1)), "%s and %s do not go together with %d tasks on a node", r.Said(node), r.Said("gpus-per-task"), s.onNode))
+	case perNode == 0 && total > 0 && perTask > 0 && perTask*s.tasks != total:
+		b.fail(fault.Errorf(fmt.Sprintf("use --gpus=%d, or leave one of them away", perTask*s.tasks), "%s and %s do not go together with %d tasks", b.saidGPUs(), r.Said("gpus-per-task"), s.tasks))
+	}
+	none := countOf(s.gres, "gpu") == 0
+	for _, name := range []string{"cpus-per-gpu", "mem-per-gpu", "ntasks-per-gpu"} {
+		if none && r.Has(name) {
+			b.fail(fault.Errorf("ask for GPUs with --gpus or --gpus-per-node", "--%s is given, and no GPUs are asked for", name))
+		}
+	}
+	if r.CPUsPerGPU > 0 && r.CPUsPerTask > 0 { // by --tres-per-task
+		b.fail(fault.Errorf("give one of them", "%s and %s both say how many CPUs there are", r.Said("cpus-per-gpu"), r.Said("tres-per-task")))
+	}
+}
+
+func (b *builder) memoryTogether() {
+	r := b.r
+	if r.Exclusive == wholeNode {
+		return
+	}
+	for _, name := range []string{"mem", "mem-per-cpu", "mem-per-gpu"} {
+		if r.Has(name) && b.size.memory == 0 && !(name == "mem-per-gpu" && len(b.size.gres) == 0) {
+			b.fail(fault.Errorf("add --exclusive, or say how much", "--%s=0 asks for all memory of a node, which only a job with --exclusive can have", name))
+		}
+	}
+}
+
+// wholeNode is what --exclusive asks for without a value.
+const wholeNode = "exclusive"
