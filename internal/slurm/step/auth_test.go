@@ -157,7 +157,7 @@ func TestStepsGetNodes(t *testing.T) {
 			if used == nil {
 				used = make([]int, len(c.head.hosts))
 			}
-			nodes := want.choose(used, c.head.spec.CPUs)
+			nodes := want.choose(used, c.head.spec.CPUs, c.head.free)
 			if diff := cmp.Diff(c.nodes, nodes); diff != "" {
 				t.Errorf("nodes %s", diff)
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -301,6 +302,9 @@ func Squeue(ctx context.Context, args []string) int {
 			return report("squeue", foreign(id, job))
 		}
 	}
+	if !job.shown(p) {
+		job = nil
+	}
 	format, given := p.Last("format")
 	if !given {
 		format = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R"
@@ -308,8 +312,23 @@ func Squeue(ctx context.Context, args []string) int {
 	if !p.Has("noheader") {
 		fmt.Fprintln(os.Stdout, rowOf(format, headings()))
 	}
-	fmt.Fprintln(os.Stdout, rowOf(format, job.fields(time.Now())))
+	if job != nil {
+		fmt.Fprintln(os.Stdout, rowOf(format, job.fields(time.Now())))
+	}
 	return 0
+}
+
+// shown says whether the own job, which runs, is among those that squeue was asked for.
+func (j *jobAnswer) shown(p getopt.Parsed) bool {
+	for name, own := range map[string][]string{"user": {j.Spec.User}, "states": {"R", "RUNNING", "ALL"}} {
+		list, given := p.Last(name)
+		if given && !slices.ContainsFunc(strings.Split(list, ","), func(word string) bool {
+			return slices.ContainsFunc(own, func(o string) bool { return strings.EqualFold(o, word) })
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // headings are those of squeue's columns.

@@ -16,6 +16,8 @@ const (
 	// dialTime is how long one try to reach another pod takes at most, agentTime how long it is tried: its pod may still be starting.
 	dialTime  = 5 * time.Second
 	agentTime = 5 * time.Minute
+	// launcherTime is how long a launcher may take from the start of its pod until it listens.
+	launcherTime = 20 * time.Second
 )
 
 // errNoJob is about a command that works inside a job only.
@@ -71,6 +73,24 @@ func (h *here) askHead(ctx context.Context, r request) (*wire, error) {
 // askHeadFor is askHead for as long as ctx.
 func (h *here) askHeadFor(ctx context.Context, r request) (*wire, error) {
 	return h.askFor(ctx, h.place.Hosts[0], r)
+}
+
+// askLauncher is askHead from outside the script: the pod may run, and its launcher not listen yet.
+func (h *here) askLauncher(ctx context.Context, r request) (*wire, error) {
+	patience := time.After(launcherTime)
+	for {
+		w, err := h.askHead(ctx, r)
+		if err == nil {
+			return w, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-patience:
+			return nil, err
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // question asks the head and takes its answer.

@@ -31,7 +31,8 @@ type head struct {
 
 	mu      sync.Mutex // guards what follows
 	next    int
-	used    []int // processors by node
+	used    []int   // processors by node
+	free    [][]int // numbers of accelerators by node
 	freed   chan struct{}
 	live    map[int]*liveStep
 	done    []launch.Step
@@ -45,10 +46,18 @@ type liveStep struct {
 	nodeIDs []int
 	// takes is how many processors it has of each of its nodes.
 	takes []int
+	// gpus are the accelerators that it has of each of its nodes; nil when it asked for none in particular.
+	gpus [][]int
 }
 
 func newHead(spec *launch.Spec, pod *launch.Pod, hosts []string) *head {
-	return &head{spec: spec, pod: pod, hosts: hosts, used: make([]int, len(hosts)), live: map[int]*liveStep{}, freed: make(chan struct{}), now: time.Now}
+	free := make([][]int, len(hosts))
+	for i := range free {
+		for n := range spec.GPUsOnNode {
+			free[i] = append(free[i], n)
+		}
+	}
+	return &head{spec: spec, pod: pod, hosts: hosts, used: make([]int, len(hosts)), free: free, live: map[int]*liveStep{}, freed: make(chan struct{}), now: time.Now}
 }
 
 // answer answers what only the head can.
@@ -100,7 +109,7 @@ func (h *head) step(w *wire, r *beginRequest) error {
 	if err != nil {
 		return err
 	}
-	answer := beginAnswer{Step: s.ID, NodeIDs: s.nodeIDs, Counts: counts, CPUs: h.spec.CPUs}
+	answer := beginAnswer{Step: s.ID, NodeIDs: s.nodeIDs, Counts: counts, CPUs: h.spec.CPUs, GPUs: s.gpus}
 	for _, node := range s.nodeIDs {
 		answer.Hosts = append(answer.Hosts, h.hosts[node])
 	}
@@ -115,6 +124,9 @@ func (h *head) step(w *wire, r *beginRequest) error {
 	h.done = append(h.done, result)
 	for i, node := range s.nodeIDs {
 		h.used[node] -= s.takes[i]
+		if s.gpus != nil && !r.Overlap {
+			h.free[node] = slices.Sorted(slices.Values(append(h.free[node], s.gpus[i]...)))
+		}
 	}
 	close(h.freed)
 	h.freed = make(chan struct{})
@@ -152,7 +164,7 @@ func (h *head) begin(w *wire, r *beginRequest) (*liveStep, []int, error) {
 			h.mu.Unlock()
 			return nil, nil, says("Unable to create step for job %s: Job/step already completing or completed", h.pod.ID())
 		}
-		if nodes := want.choose(h.used, h.spec.CPUs); nodes != nil {
+		if nodes := want.choose(h.used, h.spec.CPUs, h.free); nodes != nil {
 			s := h.take(w, r, want, nodes)
 			h.mu.Unlock()
 			return s, want.counts, nil
@@ -204,10 +216,27 @@ func (h *head) take(w *wire, r *beginRequest, want *wish, nodes []int) *liveStep
 		}
 		h.used[node] += cpus
 		s.takes = append(s.takes, cpus)
+		if want.gpus != nil {
+			s.gpus = append(s.gpus, h.takeGPUs(node, want.gpus[i], r.Overlap))
+		}
 	}
 	s.Nodes = hostlist.Compress(names)
 	h.live[s.ID] = s
 	return s
+}
+
+// takeGPUs takes so many accelerators of a node; with overlap the first ones, whoever has them.
+func (h *head) takeGPUs(node, count int, overlap bool) []int {
+	if overlap {
+		all := make([]int, count)
+		for i := range all {
+			all[i] = i
+		}
+		return all
+	}
+	taken := slices.Clone(h.free[node][:count])
+	h.free[node] = h.free[node][count:]
+	return taken
 }
 
 // signal reaches steps and script.

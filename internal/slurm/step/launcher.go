@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -115,6 +116,9 @@ func (l *launcher) listen() ([]net.Listener, error) {
 
 // prepareHead finds the nodes, and makes what the script is to find.
 func (l *launcher) prepareHead(ctx context.Context) error {
+	if l.spec.Exclusive {
+		l.spec.CPUs = max(l.spec.CPUs, runtime.NumCPU())
+	}
 	hosts := l.present(ctx)
 	l.head = newHead(&l.spec, &l.pod, hosts)
 	l.head.start, l.head.container = l.start, l.agent.container

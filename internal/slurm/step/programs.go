@@ -139,7 +139,7 @@ func Session(ctx context.Context, args []string) int {
 	if err != nil {
 		return report("vc-step", err)
 	}
-	w, err := h.askHead(ctx, request{Session: true})
+	w, err := h.askLauncher(ctx, request{Session: true})
 	if err != nil {
 		return report("vc-step", err)
 	}
@@ -166,7 +166,12 @@ func Enter(ctx context.Context, args []string) int {
 // inSession runs the program with the environment that a script would find.
 func (h *here) inSession(ctx context.Context, args []string) int {
 	var job jobAnswer
-	if err := h.question(ctx, request{Job: true}, &job); err != nil {
+	w, err := h.askLauncher(ctx, request{Job: true})
+	if err == nil {
+		err = w.answer(&job, nil)
+		_ = w.Close()
+	}
+	if err != nil {
 		return report("vc-step", err)
 	}
 	terminal := cmp.Or(os.Getenv("TERM"), "xterm")
@@ -176,8 +181,11 @@ func (h *here) inSession(ctx context.Context, args []string) int {
 		name, value, _ := strings.Cut(entry, "=")
 		_ = os.Setenv(name, value)
 	}
-	if dir := job.Spec.WorkDir; dir == "" || os.Chdir(dir) != nil {
+	if wanted := cmp.Or(job.Spec.WorkDir, job.Spec.SubmitDir); job.Spec.WorkDir == "" || os.Chdir(job.Spec.WorkDir) != nil {
 		_ = os.Chdir("/")
+		if wanted != "" && wanted != "/" {
+			fmt.Fprintf(os.Stderr, "slurmstepd: error: couldn't chdir to `%s': it is on no volume of this pod: going to / instead\n", wanted)
+		}
 	}
 	if len(args) > 0 && args[0] == "srun" {
 		return Srun(ctx, args[1:])

@@ -80,10 +80,21 @@ type beginRequest struct {
 	Only     []string `json:"only,omitempty"`
 	Not      []string `json:"not,omitempty"`
 	Relative int      `json:"relative,omitempty"`
+	// GPUs are the accelerators that the step has to itself; nil is all that there are, shared with whoever else asks for none in particular.
+	GPUs *gpuRequest `json:"gpus,omitempty"`
 	// Overlap takes processors that others have, too.
 	Overlap bool `json:"overlap,omitempty"`
 	// Now does not wait for processors.
 	Now bool `json:"now,omitempty"`
+}
+
+// gpuRequest asks for accelerators: of each task, of each node, or of the whole step. All 0 is none.
+type gpuRequest struct {
+	PerTask int `json:"perTask,omitempty"`
+	PerNode int `json:"perNode,omitempty"`
+	Total   int `json:"total,omitempty"`
+	// Inherited is the job's own wish: a step for which it does not go shares what there is.
+	Inherited bool `json:"inherited,omitempty"`
 }
 
 // beginAnswer is a step that was given.
@@ -94,6 +105,8 @@ type beginAnswer struct {
 	NodeIDs []int    `json:"nodeIDs"`
 	Counts  []int    `json:"counts"`
 	CPUs    int      `json:"cpus"`
+	// GPUs are the accelerators of each of the nodes that the step has to itself, by their numbers in the pod; nil when it asked for none in particular.
+	GPUs [][]int `json:"gpus,omitempty"`
 }
 
 // jobAnswer is what is known of the job.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -62,6 +63,13 @@ func Srun(ctx context.Context, args []string) int {
 	if done := informed(&SrunTable, parsed); done {
 		return 0
 	}
+	if mpi, _ := parsed.Last("mpi"); mpi == "list" {
+		fmt.Fprint(os.Stdout, "MPI plugin types are...\n\tnone\n")
+		return 0
+	}
+	if slices.Contains(parsed.Operands, ":") {
+		return report("srun", errors.New("heterogeneous jobs are not supported here: a step is one program; srun --multi-prog runs several"))
+	}
 	code, err := srun(ctx, parsed)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "srun: error:", err)
@@ -85,6 +93,10 @@ func srun(ctx context.Context, parsed getopt.Parsed) (int, error) {
 	}
 	if id := options.jobID; id != "" && id != r.job.Pod.ID() && id != r.job.Pod.JobID {
 		return 1, fmt.Errorf("--jobid=%s is not this job, %s: from inside a pod only its own job can be reached", id, r.job.Pod.ID())
+	}
+	options.inherit(&r.job.Spec)
+	for _, option := range options.idle {
+		r.notice("warning: " + option + " has no effect here")
 	}
 	return r.run(ctx)
 }

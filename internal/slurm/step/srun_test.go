@@ -70,9 +70,21 @@ func TestSteps(t *testing.T) {
 		"a limit of time":                         {"srun -n1 -t 0:01 sleep 60 2>err; echo $?; grep -o 'DUE TO TIME LIMIT' err", 0, []string{"143", "DUE TO TIME LIMIT"}, nil},
 		"the version":                             {"srun --version; scontrol -V", 0, []string{"slurm 26.11.0", "slurm 26.11.0"}, nil},
 		"accelerators by task":                    {"srun -n2 --gpus-per-task=2 sh -c 'echo $CUDA_VISIBLE_DEVICES'", 0, []string{"0,1", "2,3"}, nil},
-		"processors are waited for":               {"srun -n3 sh -c 'touch held; until [ -e go ]; do sleep 0.01; done' & until [ -e held ]; do sleep 0.01; done; srun -Q -n4 --overlap touch there; srun -Q -I -n2 true || echo busy; touch go; wait", 0, []string{"busy"}, []string{"srun: error: Unable to create step for job 42: Requested nodes are busy"}},
-		"names of hosts":                          {"scontrol show hostnames; scontrol show hostnames 'a[1-2],b'; scontrol show hostlist a1,a2; scontrol show hostlistsorted b,a", 0, []string{"a1", "a2", "a[1-2]", "a,b", "b", "t-head-0"}, nil},
-		"the own job":                             {"squeue -h -j $SLURM_JOB_ID -o '%i %t %D %P %l %j %Z'; squeue -j 43", 1, []string{"42 R 1 nlp 10:00 test DIR"}, []string{"squeue: error: job 43 is not this job, 42: from inside a job only the job itself can be reached, because its pods have no rights in the cluster"}},
+		"accelerators of the step":                {"srun -n2 --gpus=2 sh -c 'echo $CUDA_VISIBLE_DEVICES $SLURM_STEP_GPUS $SLURM_GPUS_ON_NODE'", 0, []string{"0,1 0,1 2", "0,1 0,1 2"}, nil},
+		"accelerators on each node":               {"srun -n1 --gres=gpu:a100:3 sh -c 'echo $CUDA_VISIBLE_DEVICES'; srun -n1 --gpus-per-node=1 sh -c 'echo $CUDA_VISIBLE_DEVICES'", 0, []string{"0", "0,1,2"}, nil},
+		"no accelerators":                         {"srun -n1 --gres=none sh -c 'echo none $CUDA_VISIBLE_DEVICES'; srun -n1 --gpus=0 sh -c 'echo none $CUDA_VISIBLE_DEVICES'; srun -n1 sh -c 'echo ${CUDA_VISIBLE_DEVICES-all}'", 0, []string{"all", "none", "none"}, nil},
+		"steps side by side have their own accelerators": {
+			"one() { srun -n1 --gpus=2 sh -c 'echo $CUDA_VISIBLE_DEVICES; echo >>begun; until [ $(wc -l <begun) = 2 ]; do sleep 0.01; done'; }; one & one & wait", 0, []string{"0,1", "2,3"}, nil},
+		"more accelerators than there are": {"srun -n1 --gpus=5 true", 1, nil,
+			[]string{"srun: error: Unable to create step for job 42: Invalid generic resource (gres) specification: a node of the job has 4 accelerators"}},
+		"what has no effect is told": {"srun -n1 --cpu-bind=cores --mem=1G -m cyclic true; srun -n1 --cpu-bind=none --mem=0 --exclusive -m block -p nlp true; srun -n1 --gres=nic:1 true", 0, nil,
+			[]string{"srun: warning: --cpu-bind=cores has no effect here", "srun: warning: --distribution=cyclic has no effect here", "srun: warning: --gres=nic:1 has no effect here", "srun: warning: --mem=1G has no effect here"}},
+		"several programs by a colon": {"srun -n1 true : -n1 true", 1, nil, []string{"srun: error: heterogeneous jobs are not supported here: a step is one program; srun --multi-prog runs several"}},
+		"the ways to MPI":             {"srun --mpi=list", 0, []string{"\tnone", "MPI plugin types are..."}, nil},
+		"the own job among others":    {"squeue -h -o %i -t PD; squeue -h -o %i -u root,somebody; squeue -h -o %i -t running,PD -u mei; squeue -h -o %A --me", 0, []string{"42", "42"}, nil},
+		"processors are waited for":   {"srun -n3 sh -c 'touch held; until [ -e go ]; do sleep 0.01; done' & until [ -e held ]; do sleep 0.01; done; srun -Q -n4 --overlap touch there; srun -Q -I -n2 true || echo busy; touch go; wait", 0, []string{"busy"}, []string{"srun: error: Unable to create step for job 42: Requested nodes are busy"}},
+		"names of hosts":              {"scontrol show hostnames; scontrol show hostnames 'a[1-2],b'; scontrol show hostlist a1,a2; scontrol show hostlistsorted b,a", 0, []string{"a1", "a2", "a[1-2]", "a,b", "b", "t-head-0"}, nil},
+		"the own job":                 {"squeue -h -j $SLURM_JOB_ID -o '%i %t %D %P %l %j %Z'; squeue -j 43", 1, []string{"42 R 1 nlp 10:00 test DIR"}, []string{"squeue: error: job 43 is not this job, 42: from inside a job only the job itself can be reached, because its pods have no rights in the cluster"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -92,6 +104,16 @@ func TestSteps(t *testing.T) {
 				t.Errorf("errors (-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestTasksOfAJobThatAskedForThemHaveTheirOwnAccelerators(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, "#!/bin/bash\nsrun -n2 sh -c 'echo $CUDA_VISIBLE_DEVICES $SLURM_GPUS_PER_TASK'\nsrun -n3 sh -c 'echo ${CUDA_VISIBLE_DEVICES-shared}'\n", func(p *pod) {
+		p.spec.Tasks, p.spec.GPUsOnNode, p.spec.GPUsPerTask = 4, 4, "a100:2"
+	})
+	if got := sorted(p.out.String()); code != 0 || !slices.Equal(got, []string{"0,1 2", "2,3 2", "shared", "shared", "shared"}) {
+		t.Errorf("%d %v %s", code, got, p.err.String())
 	}
 }
 

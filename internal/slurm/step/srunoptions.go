@@ -31,10 +31,11 @@ type stepOptions struct {
 	signal        *launch.Signal
 	multiProg     bool
 	jobID         string
-	gpusPerTask   int
-	cpusGiven     bool
-	quiet         bool
-	command       []string
+	// idle are options that were given and have no effect.
+	idle      []string
+	cpusGiven bool
+	quiet     bool
+	command   []string
 }
 
 // readOptions reads the words after srun; env gives defaults where Slurm has them.
@@ -46,6 +47,7 @@ func readOptions(p getopt.Parsed, env func(string) string) (*stepOptions, error)
 	r.sizes(env)
 	r.streams()
 	r.way()
+	r.withoutEffect(env)
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -104,7 +106,7 @@ func (r *optionReader) sizes(env func(string) string) {
 	r.count("ntasks", &o.begin.Tasks, 1)
 	r.count("ntasks-per-node", &o.begin.PerNode, 1)
 	r.count("relative", &o.begin.Relative, 0)
-	r.count("gpus-per-task", &o.gpusPerTask, 0)
+	r.accelerators()
 	if o.cpusGiven = r.count("cpus-per-task", &o.begin.CPUs, 1); !o.cpusGiven {
 		if n, err := strconv.Atoi(env("SRUN_CPUS_PER_TASK")); err == nil && n > 0 {
 			o.begin.CPUs, o.cpusGiven = n, true
@@ -172,13 +174,38 @@ func (r *optionReader) way() {
 	}
 	r.limits()
 	switch mpi, _ := r.parsed.Last("mpi"); mpi {
-	case "", "none", "list":
+	case "", "none":
 	default:
 		r.fail("--mpi=%s is not supported here: use mpirun, or srun --mpi=none", mpi)
 	}
 	if r.parsed.Has("het-group") {
 		r.fail("--het-group is not supported in steps here")
 	}
+}
+
+// fine are values of options without effect that ask for nothing else than what is.
+var fine = map[string][]string{
+	"exclusive": {""}, "cpu-bind": {"none", "no", "q", "quiet", "v", "verbose"}, "gpu-bind": {"none", "verbose"}, "mem-bind": {"none", "no", "q", "quiet", "v", "verbose"},
+	"mem": {"0"}, "distribution": {"block", "*", "block:*"},
+}
+
+// withoutEffect gathers the options that were given and change nothing.
+func (r *optionReader) withoutEffect(env func(string) string) {
+	job := map[string]string{"partition": env("SLURM_JOB_PARTITION"), "account": env("SLURM_JOB_ACCOUNT")}
+	for _, given := range r.parsed.Given {
+		own, isJob := job[given.Name]
+		switch {
+		case !hasNoEffect(given.Name), slices.Contains(fine[given.Name], given.Value), isJob && own == given.Value:
+		case given.HasValue:
+			r.options.idle = append(r.options.idle, "--"+given.Name+"="+given.Value)
+		default:
+			r.options.idle = append(r.options.idle, "--"+given.Name)
+		}
+	}
+}
+
+func hasNoEffect(name string) bool {
+	return slices.ContainsFunc(SrunTable.Options, func(o getopt.Option) bool { return o.Long == name && o.Group == groupNone })
 }
 
 func (r *optionReader) limits() {

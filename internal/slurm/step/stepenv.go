@@ -55,14 +55,7 @@ func (r *runner) taskEnv(rank, local, node, first int) []string {
 	env := []string{
 		"SLURM_PROCID=" + strconv.Itoa(rank), "SLURM_LOCALID=" + strconv.Itoa(local), "SLURM_NODEID=" + strconv.Itoa(node), "SLURM_GTIDS=" + strings.Join(ranks, ","),
 	}
-	if each := r.options.gpusPerTask; each > 0 && (local+1)*each <= r.job.Spec.GPUsOnNode {
-		own := make([]string, each)
-		for i := range own {
-			own[i] = strconv.Itoa(local*each + i)
-		}
-		env = append(env, "CUDA_VISIBLE_DEVICES="+strings.Join(own, ","), "SLURM_GPUS_PER_TASK="+strconv.Itoa(each))
-	}
-	return env
+	return append(env, r.gpuEnv(local, node)...)
 }
 
 // exported is what --export lets through: ALL, NONE, or names and NAME=value, with ALL among them or not. What Slurm itself sets, and where

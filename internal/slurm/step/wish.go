@@ -12,6 +12,7 @@ type wish struct {
 	candidates []int // nodes of the job, in the order in which they are taken
 	counts     []int // tasks by node of the step
 	cpus       int   // of each task
+	gpus       []int // by node of the step; nil when it asks for none in particular
 	overlap    bool
 }
 
@@ -60,6 +61,16 @@ func (h *head) plan(r *beginRequest) (*wish, error) {
 	if slices.Max(w.counts)*w.cpus > h.spec.CPUs && !r.Overlap {
 		return nil, impossible("More processors requested than permitted")
 	}
+	if r.GPUs != nil {
+		each, ok := r.GPUs.needs(w.counts, h.spec.GPUsOnNode)
+		switch {
+		case !ok && r.GPUs.Inherited:
+			each = nil
+		case !ok:
+			return nil, impossible(fmt.Sprintf("Invalid generic resource (gres) specification: a node of the job has %d accelerators", h.spec.GPUsOnNode))
+		}
+		w.gpus = each
+	}
 	return w, nil
 }
 
@@ -89,14 +100,15 @@ func (h *head) candidates(r *beginRequest) ([]int, error) {
 	return candidates, nil
 }
 
-// choose finds nodes for the counts, first come: nil when too few have processors left.
-func (w *wish) choose(used []int, cpus int) []int {
+// choose finds nodes for the counts, first come: nil when too few have processors and accelerators left.
+func (w *wish) choose(used []int, cpus int, free [][]int) []int {
 	var nodes []int
 	for _, node := range w.candidates {
 		if len(nodes) == len(w.counts) {
 			break
 		}
-		if w.overlap || used[node]+w.counts[len(nodes)]*w.cpus <= cpus {
+		at := len(nodes)
+		if w.overlap || used[node]+w.counts[at]*w.cpus <= cpus && (w.gpus == nil || w.gpus[at] <= len(free[node])) {
 			nodes = append(nodes, node)
 		}
 	}

@@ -1,0 +1,136 @@
+package step
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// needs says how many accelerators a step takes of each of its nodes, which have room each; ok is false when they never can be had.
+func (r *gpuRequest) needs(counts []int, room int) (each []int, ok bool) {
+	switch {
+	case r.PerTask > 0:
+		for _, tasks := range counts {
+			each = append(each, tasks*r.PerTask)
+		}
+	case r.Total > 0:
+		each = launch.Spread(r.Total, len(counts), 0)
+	default:
+		each = launch.Repeat(r.PerNode, len(counts))
+	}
+	return each, slices.Max(each) <= room
+}
+
+// countOf reads how many accelerators a list names: 2, a100:2, or a100:2,v100:1.
+func countOf(list string) (int, bool) {
+	total := 0
+	for word := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(word[strings.LastIndex(word, ":")+1:])
+		if err != nil || n < 0 {
+			return 0, false
+		}
+		total += n
+	}
+	return total, true
+}
+
+// accelerators reads gpu[:type][:count] out of --gres; others are not counted by steps and named.
+func accelerators(list string) (count int, others []string, ok bool) {
+	for word := range strings.SplitSeq(list, ",") {
+		word = strings.TrimPrefix(word, "gres/")
+		name, rest, _ := strings.Cut(word, ":")
+		name, number, equals := strings.Cut(name, "=")
+		if equals {
+			rest = number
+		}
+		switch {
+		case name == "none":
+		case name != "gpu":
+			others = append(others, word)
+		default:
+			n, err := strconv.Atoi(rest[strings.LastIndex(rest, ":")+1:])
+			if err != nil {
+				n = 1 // a type, or nothing
+			}
+			if n < 0 {
+				return 0, nil, false
+			}
+			count += n
+		}
+	}
+	return count, others, true
+}
+
+// accelerators reads what the step is to have for itself.
+func (r *optionReader) accelerators() {
+	read := func(name string, set func(*gpuRequest, int)) {
+		text, given := r.parsed.Last(name)
+		if !given {
+			return
+		}
+		n, ok := countOf(text)
+		if !ok {
+			r.fail("Invalid numeric value %q for --%s.", text, name)
+			return
+		}
+		if r.options.begin.GPUs == nil {
+			r.options.begin.GPUs = &gpuRequest{}
+		}
+		set(r.options.begin.GPUs, n)
+	}
+	read("gpus-per-task", func(g *gpuRequest, n int) { g.PerTask = n })
+	read("gpus-per-node", func(g *gpuRequest, n int) { g.PerNode = n })
+	read("gpus", func(g *gpuRequest, n int) { g.Total = n })
+	text, given := r.parsed.Last("gres")
+	if !given || r.err != nil {
+		return
+	}
+	n, others, ok := accelerators(text)
+	switch {
+	case !ok:
+		r.fail("Invalid --gres specification %q", text)
+	case len(others) > 0:
+		r.options.idle = append(r.options.idle, "--gres="+strings.Join(others, ","))
+	}
+	if len(others) == 0 || n > 0 {
+		if r.options.begin.GPUs == nil {
+			r.options.begin.GPUs = &gpuRequest{}
+		}
+		r.options.begin.GPUs.PerNode = n
+	}
+}
+
+// inherit takes over what the job was given for each of its tasks, unless the step says otherwise.
+func (o *stepOptions) inherit(spec *launch.Spec) {
+	if o.begin.GPUs != nil || spec.GPUsPerTask == "" || spec.GPUsOnNode == 0 {
+		return
+	}
+	if n, ok := countOf(spec.GPUsPerTask); ok && n > 0 {
+		o.begin.GPUs = &gpuRequest{PerTask: n, Inherited: true}
+	}
+}
+
+// gpuEnv is what a task finds of the accelerators that the step has to itself.
+func (r *runner) gpuEnv(local, node int) []string {
+	if r.given.GPUs == nil {
+		return nil
+	}
+	all := r.given.GPUs[node]
+	own := all
+	env := []string{"SLURM_STEP_GPUS=" + numbers(all), "SLURM_GPUS_ON_NODE=" + strconv.Itoa(len(all))}
+	if each := r.options.begin.GPUs.PerTask; each > 0 {
+		own = all[local*each : (local+1)*each]
+		env = append(env, "SLURM_GPUS_PER_TASK="+strconv.Itoa(each))
+	}
+	return append(env, "CUDA_VISIBLE_DEVICES="+numbers(own))
+}
+
+func numbers(list []int) string {
+	words := make([]string, len(list))
+	for i, n := range list {
+		words[i] = strconv.Itoa(n)
+	}
+	return strings.Join(words, ",")
+}
