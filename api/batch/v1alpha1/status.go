@@ -10,6 +10,9 @@ type JobGate struct {
 	// Met are the dependencies that are met for good, as they are written: also when the jobs are gone.
 	// +optional
 	Met []string `json:"met,omitempty"`
+	// Failed are the dependencies that can never be met, as they are written, since the jobs ended otherwise: also when these are gone.
+	// +optional
+	Failed []string `json:"failed,omitempty"`
 }
 
 // JobFailure is why a job failed.

@@ -127,24 +127,28 @@ func TestAJobIsKeptUntilThoseThatWaitHaveSeenItsEnd(t *testing.T) {
 	ended := neighbour(1, "ended", batch.Completed, 0, keys.JobTitle, "t")
 	ended.Spec.TTLSecondsAfterFinished = new(int32(0))
 	for name, test := range map[string]struct {
-		asks string
-		met  []string
-		want bool
+		asks   string
+		met    []string
+		want   bool
+		failed []string
 	}{
-		"it has not been seen":                        {"afterok:1", nil, true},
-		"it has not been seen by its name":            {"afterok:ended", nil, true},
-		"it has been seen":                            {"afterok:1", []string{"afterok:1"}, false},
-		"it has been seen by its name":                {"afterok:ended", []string{"afterok:ns/ended"}, false},
-		"another one was seen":                        {"afterok:1:2", []string{"afterok:2"}, true},
-		"one of several is enough, and was seen":      {"afterok:1?afterok:2", []string{"afterok:2"}, false},
-		"elements follow one by one":                  {"aftercorr:1", []string{"aftercorr:1"}, true},
-		"one of its title waits, and it is at an end": {"singleton", nil, false},
-		"nobody waits":                                {"afterok:2", nil, false},
+		"it has not been seen":                        {"afterok:1", nil, true, nil},
+		"it was seen, and can never be what is asked": {"afternotok:1", nil, false, []string{"afternotok:1"}},
+		"what else is asked can never be":             {"afterok:1:2", nil, false, []string{"afterok:2"}},
+		"one of several can never be, this one may":   {"afterok:1?afterok:2", nil, true, []string{"afterok:2"}},
+		"it has not been seen by its name":            {"afterok:ended", nil, true, nil},
+		"it has been seen":                            {"afterok:1", []string{"afterok:1"}, false, nil},
+		"it has been seen by its name":                {"afterok:ended", []string{"afterok:ns/ended"}, false, nil},
+		"another one was seen":                        {"afterok:1:2", []string{"afterok:2"}, true, nil},
+		"one of several is enough, and was seen":      {"afterok:1?afterok:2", []string{"afterok:2"}, false, nil},
+		"elements follow one by one":                  {"aftercorr:1", []string{"aftercorr:1"}, true, nil},
+		"one of its title waits, and it is at an end": {"singleton", nil, false, nil},
+		"nobody waits":                                {"afterok:2", nil, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			waiting := neighbour(3, "waiting", batch.Pending, 1, keys.Dependency, test.asks, keys.Hold, keys.HoldUser, keys.JobTitle, "t")
-			waiting.Status.Gate = &batch.JobGate{Met: test.met}
+			waiting.Status.Gate = &batch.JobGate{Met: test.met, Failed: test.failed}
 			got, err := among(ended.DeepCopy(), waiting).awaited(t.Context(), ended)
 			if err != nil || got != test.want {
 				t.Errorf("awaited: %v, %v", got, err)

@@ -26,6 +26,8 @@ type gate struct {
 	until time.Time
 	// met are the dependencies that are met for good.
 	met []string
+	// failed are those that can never be met, for good.
+	failed []string
 	// never says that the dependency can never be met.
 	never bool
 }
@@ -60,25 +62,31 @@ func judgeGate(job *batch.Job, others []*batch.Job, now time.Time) gate {
 // verdict is how one term of a dependency stands.
 type verdict struct {
 	met, never bool
-	text       string // what is missing
-	until      time.Time
+	// ended: the job that is named has, and nothing changes any more how.
+	ended bool
+	text  string // what is missing
+	until time.Time
 }
 
 // judgeDependency asks all terms.
 func judgeDependency(job *batch.Job, d batch.Dependency, others []*batch.Job, now time.Time) gate {
 	g := gate{}
-	known := map[string]bool{}
+	var before batch.JobGate
 	if job.Status.Gate != nil {
-		for _, term := range job.Status.Gate.Met {
-			known[term] = true
-		}
+		before = *job.Status.Gate
 	}
 	var waits, hopeless []string
 	met, around := 0, relativesOf(others)
 	for _, term := range d.Terms {
-		v := verdict{met: known[term.String()]}
+		v := verdict{met: slices.Contains(before.Met, term.String())}
 		if !v.met {
 			v = judgeTerm(job, term, around, now)
+		}
+		if !v.never && slices.Contains(before.Failed, term.String()) { // the other job is gone
+			v = verdict{never: true, ended: true, text: "so much was known of " + term.String() + " when that job ended"}
+		}
+		if v.never && v.ended {
+			g.failed = append(g.failed, term.String())
 		}
 		switch {
 		case v.met:
@@ -139,6 +147,13 @@ func judgeTerm(job *batch.Job, term batch.DependencyTerm, others *relatives, now
 	if circle := others.circle(job, target); circle != nil {
 		return verdict{never: true, text: "jobs wait for each other: " + strings.Join(circle, ", ")}
 	}
+	v := judgeAfter(job, term, target, now)
+	v.ended = hasEnded(target.Status.State.Phase)
+	return v
+}
+
+// judgeAfter asks one term of the job that it names.
+func judgeAfter(job *batch.Job, term batch.DependencyTerm, target *batch.Job, now time.Time) verdict {
 	switch term.Kind {
 	case batch.After:
 		return judgeStart(term, target, now)
@@ -321,19 +336,22 @@ func (b *builder) retractGroup() {
 	}
 }
 
-// gateStatus is what a status says of a gate. What was met stays met until the job has run.
+// gateStatus is what a status says of a gate. What was met, or can never be, stays so until the job has run.
 func gateStatus(g *gate, old *batch.JobGate, started bool) *batch.JobGate {
 	if started {
 		return nil
 	}
-	status := &batch.JobGate{Met: g.met}
+	status := &batch.JobGate{Met: g.met, Failed: g.failed}
 	if old != nil && len(g.met) == 0 {
 		status.Met = old.Met
+	}
+	if old != nil && len(g.failed) == 0 {
+		status.Failed = old.Failed
 	}
 	if !g.until.IsZero() {
 		status.Until = &metav1.Time{Time: g.until}
 	}
-	if status.Until == nil && len(status.Met) == 0 {
+	if status.Until == nil && len(status.Met)+len(status.Failed) == 0 {
 		return nil
 	}
 	return status

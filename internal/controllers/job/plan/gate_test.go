@@ -84,11 +84,13 @@ func TestWhatAGateSays(t *testing.T) {
 		"a time comes before others":       {in: waiting("afterok:7").asks(keys.Begin, "2026-11-21T12:30:00Z").other(7, "a", batch.Running), code: reason.BeginTime, until: 30 * time.Minute},
 		"but not before what never can be": {in: waiting("afterok:7").asks(keys.Begin, "2026-11-21T12:30:00Z").other(7, "a", batch.Failed), code: reason.DependencyNeverSatisfied},
 
-		"afterok of one that runs":       {in: waiting("afterok:7").other(7, "a", batch.Running), code: reason.Dependency, text: "job 7 (ns/a) has completed"},
-		"afterok of one that completed":  {in: waiting("afterok:7").other(7, "a", batch.Completed), met: "afterok:7"},
-		"afterok of one that failed":     {in: waiting("afterok:7").other(7, "a", batch.Failed), code: reason.DependencyNeverSatisfied, text: "job 7 (ns/a) has ended and not completed"},
-		"afterok of one that is gone":    {in: waiting("afterok:7"), code: reason.DependencyNeverSatisfied, text: "job 7 is gone"},
-		"afterok of one that was ok":     {in: waiting("afterok:7").with(func(j *batch.Job) { j.Status.Gate = &batch.JobGate{Met: []string{"afterok:7"}} }), met: "afterok:7"},
+		"afterok of one that runs":      {in: waiting("afterok:7").other(7, "a", batch.Running), code: reason.Dependency, text: "job 7 (ns/a) has completed"},
+		"afterok of one that completed": {in: waiting("afterok:7").other(7, "a", batch.Completed), met: "afterok:7"},
+		"afterok of one that failed":    {in: waiting("afterok:7").other(7, "a", batch.Failed), code: reason.DependencyNeverSatisfied, text: "job 7 (ns/a) has ended and not completed"},
+		"afterok of one that is gone":   {in: waiting("afterok:7"), code: reason.DependencyNeverSatisfied, text: "job 7 is gone"},
+		"afterok of one that was ok":    {in: waiting("afterok:7").with(func(j *batch.Job) { j.Status.Gate = &batch.JobGate{Met: []string{"afterok:7"}} }), met: "afterok:7"},
+		"afternotok of one that was ok": {in: waiting("afternotok:7").with(func(j *batch.Job) { j.Status.Gate = &batch.JobGate{Failed: []string{"afternotok:7"}} }),
+			code: reason.DependencyNeverSatisfied, text: "so much was known of afternotok:7 when that job ended"},
 		"afterok of one that is resting": {in: waiting("afterok:7").other(7, "a", batch.Aborted), code: reason.Dependency},
 		"afterok of a name that is none": {in: waiting("afterok:a"), code: reason.Dependency, text: "job ns/a has been made and has completed"},
 		"afterok of another namespace":   {in: waiting("afterok:elsewhere/a").other(7, "a", batch.Completed), code: reason.Dependency},
@@ -194,6 +196,21 @@ func TestAClosedGateIsSeen(t *testing.T) {
 	}
 	if s := status(in, &p); s.State.Reason != "" || s.Gate == nil || len(s.Gate.Met) != 2 {
 		t.Errorf("open: %+v, %+v", s.State, s.Gate)
+	}
+}
+
+// TestWhatCanNeverBeStaysSo: also when the job that shows it is gone, whose deletion would pass for any end.
+func TestWhatCanNeverBeStaysSo(t *testing.T) {
+	t.Parallel()
+	in := given(batch.Pending).asks(keys.Dependency, "afternotok:7").other(7, "a", batch.Completed)
+	p := Compute(in.Input)
+	s := status(in, &p)
+	if s.Gate == nil || len(s.Gate.Failed) != 1 {
+		t.Fatalf("%+v", s.Gate)
+	}
+	in.Job.Status, in.Related = *s, nil
+	if g := judgeGate(in.Job, in.Related, noon); !g.never {
+		t.Errorf("it starts when the other is gone: %+v", g)
 	}
 }
 

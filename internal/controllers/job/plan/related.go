@@ -90,19 +90,25 @@ func Ahead(job *batch.Job, others []*batch.Job) *batch.Job {
 }
 
 // HasToSee says whether a job that waits still has to see how the other ends. What was met is met for good, except that elements of an array follow those of
-// the other one by one; of those of its title it waits only for what has not ended.
+// the other one by one, and what can never be met never will be; of those of its title it waits only for what has not ended.
 func HasToSee(waiting, other *batch.Job) bool {
 	d, err := batch.DependencyOf(waiting)
 	if err != nil {
 		return false
 	}
-	met := func(term batch.DependencyTerm) bool {
-		return waiting.Status.Gate != nil && slices.Contains(waiting.Status.Gate.Met, term.String())
+	var gate batch.JobGate
+	if waiting.Status.Gate != nil {
+		gate = *waiting.Status.Gate
+	}
+	met := func(term batch.DependencyTerm) bool { return slices.Contains(gate.Met, term.String()) }
+	failed := func(term batch.DependencyTerm) bool { return slices.Contains(gate.Failed, term.String()) }
+	if !d.Any && slices.ContainsFunc(d.Terms, failed) {
+		return false // it never starts
 	}
 	if d.Any && slices.ContainsFunc(d.Terms, met) {
 		return false // one is enough
 	}
 	return slices.ContainsFunc(d.Terms, func(term batch.DependencyTerm) bool {
-		return term.Kind != batch.Singleton && term.Job.Names(other) && (term.Kind == batch.AfterCorr || !met(term))
+		return term.Kind != batch.Singleton && term.Job.Names(other) && !failed(term) && (term.Kind == batch.AfterCorr || !met(term))
 	})
 }
