@@ -30,46 +30,49 @@ type Cluster struct {
 // atOnce is how many writes are on their way at the same time.
 const atOnce = 8
 
-// Jobs does a verb to jobs, and says of how many it was done. What could not be done is in the error, the rest is done nevertheless.
+// Jobs does a verb to jobs, and says of how many it was done, or asked for. What could not be done is in the error, the rest is done nevertheless.
 func (c *Cluster) Jobs(ctx context.Context, v *Verb, jobs []*batchv1alpha1.Job) (said string, err error) {
 	var (
-		mu       sync.Mutex
 		done     []*batchv1alpha1.Job
 		idle     []string
 		problems []error
 		running  sync.WaitGroup
 	)
+	ends := make([]struct {
+		already string
+		err     error
+	}, len(jobs))
 	slots := make(chan struct{}, atOnce)
-	for _, job := range jobs {
+	for i, job := range jobs {
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
-			already, err := c.Job(ctx, v, job)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case err != nil:
-				problems = append(problems, err)
-			case already != "":
-				idle = append(idle, job.Name+" "+already)
-			default:
-				done = append(done, job)
-			}
+			ends[i].already, ends[i].err = c.Job(ctx, v, job)
 		})
 	}
 	running.Wait()
+	for i, job := range jobs {
+		switch end := ends[i]; {
+		case end.err != nil:
+			problems = append(problems, end.err)
+		case end.already != "":
+			idle = append(idle, job.Name+" "+end.already)
+		default:
+			done = append(done, job)
+		}
+	}
 	return sentence(v, done, idle), errors.Join(problems...)
 }
 
-// sentence is what was done: "2 jobs cancelled; a is not suspended".
+// sentence is what was done: "2 jobs are to be cancelled; a is not suspended".
 func sentence(v *Verb, done []*batchv1alpha1.Job, idle []string) string {
 	var parts []string
 	switch len(done) {
 	case 0:
 	case 1:
-		parts = append(parts, fmt.Sprintf("job %s/%s %s", done[0].Namespace, done[0].Name, v.Done))
+		parts = append(parts, fmt.Sprintf("job %s/%s %s", done[0].Namespace, done[0].Name, v.Told(false)))
 	default:
-		parts = append(parts, fmt.Sprintf("%d jobs %s", len(done), v.Done))
+		parts = append(parts, fmt.Sprintf("%d jobs %s", len(done), v.Told(true)))
 	}
 	switch {
 	case len(idle) == 1:

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -28,7 +30,10 @@ func (c *Cluster) Cordon(ctx context.Context, name string, cordoned bool) (said 
 		return fmt.Sprintf("node %s is %s already", name, done), nil
 	}
 	patch := fmt.Sprintf(`{"spec":{"unschedulable":%t}}`, cordoned)
-	return fmt.Sprintf("node %s %s", name, done), c.Client.Patch(ctx, node, client.RawPatch(mergePatch, []byte(patch)))
+	if err := c.Client.Patch(ctx, node, client.RawPatch(mergePatch, []byte(patch))); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("node %s %s", name, done), nil
 }
 
 // Stays says why a drain leaves a pod on its node; "" when it goes.
@@ -45,54 +50,98 @@ func Stays(pod *corev1.Pod) string {
 	return ""
 }
 
-// Drain cordons a node and asks its pods to leave. Those that a disruption budget keeps are told; they can be asked again.
+// drainWithin is how long a drain asks; what it has not asked by then is told.
+const drainWithin = 30 * time.Second
+
+// Drain cordons a node and asks its pods to leave. Those that a disruption budget keeps are told; they can be asked again, and so can those that
+// there was no time for. With an error there is a sentence, too: what was done until then, and of the rest.
 func (c *Cluster) Drain(ctx context.Context, name string) (said string, err error) {
 	if _, err := c.Cordon(ctx, name, true); err != nil {
 		return "", err
 	}
 	pods, err := c.Typed.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("spec.nodeName", name).String()})
 	if err != nil {
-		return "", err
+		return fmt.Sprintf("node %s cordoned; no pod was asked to leave", name), err
 	}
-	left, kept := 0, []string{}
-	var problems []error
+	var going []*corev1.Pod
 	for i := range pods.Items {
-		pod := &pods.Items[i]
-		if Stays(pod) != "" || pod.DeletionTimestamp != nil {
-			continue
-		}
-		err := c.Typed.CoreV1().Pods(pod.Namespace).EvictV1(ctx, &policyv1.Eviction{
-			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}, DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}},
-		})
-		switch {
-		case err == nil:
-			left++
-		case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		case apierrors.IsTooManyRequests(err):
-			kept = append(kept, pod.Namespace+"/"+pod.Name)
-		default:
-			problems = append(problems, fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err))
+		if pod := &pods.Items[i]; Stays(pod) == "" && pod.DeletionTimestamp == nil {
+			going = append(going, pod)
 		}
 	}
-	return drained(name, left, kept), errors.Join(problems...)
+	within, stop := context.WithTimeout(ctx, drainWithin)
+	defer stop()
+	answers := make([]error, len(going))
+	slots, running := make(chan struct{}, atOnce), sync.WaitGroup{}
+	for i, pod := range going {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			answers[i] = c.evict(within, pod)
+		})
+	}
+	running.Wait()
+	return drained(name, going, answers)
 }
 
-func drained(node string, left int, kept []string) string {
-	text := fmt.Sprintf("node %s cordoned; ", node)
-	switch left {
-	case 0:
-		text += "no pod had to leave"
-	case 1:
-		text += "1 pod is leaving"
-	default:
-		text += fmt.Sprintf("%d pods are leaving", left)
+func (c *Cluster) evict(ctx context.Context, pod *corev1.Pod) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	if len(kept) > 0 {
-		text += "; kept by disruption budgets: " + strings.Join(kept[:min(3, len(kept))], ", ")
-		if more := len(kept) - 3; more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
+	err := c.Typed.CoreV1().Pods(pod.Namespace).EvictV1(ctx, &policyv1.Eviction{
+		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}, DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}},
+	})
+	if ctx.Err() != nil {
+		return ctx.Err() // whatever the request made of it
+	}
+	return err
+}
+
+// drained says what became of the pods of a node that were asked to leave.
+func drained(node string, pods []*corev1.Pod, answers []error) (said string, err error) {
+	var kept, late []string
+	var problems []error
+	left := 0
+	for i, pod := range pods {
+		name := pod.Namespace + "/" + pod.Name
+		switch err := answers[i]; {
+		case err == nil:
+			left++
+		case apierrors.IsNotFound(err), apierrors.IsConflict(err): // gone by itself
+		case apierrors.IsTooManyRequests(err):
+			kept = append(kept, name)
+		case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+			late = append(late, name)
+		default:
+			problems = append(problems, fmt.Errorf("pod %s: %w", name, err))
 		}
+	}
+	text := fmt.Sprintf("node %s cordoned; ", node)
+	switch {
+	case left == 1:
+		text += "1 pod is leaving"
+	case left > 1:
+		text += fmt.Sprintf("%d pods are leaving", left)
+	case len(pods) == 0:
+		text += "no pod had to leave"
+	default:
+		text += "no pod is leaving"
+	}
+	text += named("kept by disruption budgets", kept) + named("not asked in time", late)
+	if len(kept)+len(late) > 0 {
 		text += "; drain again later"
+	}
+	return text, errors.Join(problems...)
+}
+
+// named is "; what: a, b, c and 4 more".
+func named(what string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	text := "; " + what + ": " + strings.Join(names[:min(3, len(names))], ", ")
+	if more := len(names) - 3; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
 }

@@ -60,7 +60,10 @@ func (c *Cluster) SwitchQueue(ctx context.Context, name string, open bool) (said
 	if open {
 		action, done = busv1alpha1.OpenQueueAction, "opened"
 	}
-	return fmt.Sprintf("queue %s %s", name, done), c.Client.Create(ctx, QueueCommand(q, action))
+	if err := c.Client.Create(ctx, QueueCommand(q, action)); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("queue %s is to be %s", name, done), nil
 }
 
 // QueueEdit is what is to be changed of a queue; "" leaves it as it is. Amounts are written as
@@ -73,11 +76,11 @@ type QueueEdit struct {
 // Apply changes a queue's spec.
 func (e *QueueEdit) Apply(spec *schedulingv1beta1.QueueSpec) error {
 	if e.Weight != "" {
-		weight, err := strconv.ParseInt(e.Weight, 10, 32)
-		if err != nil || weight < 1 {
-			return &Refused{What: fmt.Sprintf("weight: %q is no number from 1 on", e.Weight)}
+		weight, err := ParseWeight(e.Weight)
+		if err != nil {
+			return err
 		}
-		spec.Weight = int32(weight)
+		spec.Weight = weight
 	}
 	for _, one := range []struct {
 		name, text string
@@ -86,28 +89,48 @@ func (e *QueueEdit) Apply(spec *schedulingv1beta1.QueueSpec) error {
 		if one.text == "" {
 			continue
 		}
-		list, err := ParseAmounts(one.text)
+		list, err := ParseAmounts(one.name, one.text)
 		if err != nil {
-			return fmt.Errorf("%s: %w", one.name, err)
+			return err
 		}
 		*one.list = list
 	}
 	return nil
 }
 
-// ParseAmounts reads cpu=8,memory=64Gi; "" and "-" are none.
-func ParseAmounts(text string) (corev1.ResourceList, error) {
+// MaxWeight is the largest weight that the API takes.
+const MaxWeight = 65535
+
+// ParseWeight reads a weight. An error is a Refused.
+func ParseWeight(text string) (int32, error) {
+	weight, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || weight < 1 || weight > MaxWeight {
+		return 0, &Refused{fmt.Sprintf("weight: %q is no whole number from 1 to %d", text, MaxWeight), "a queue of weight 2 gets twice what its sibling of weight 1 gets"}
+	}
+	return int32(weight), nil
+}
+
+// ParseAmounts reads what a limit may be: cpu=8,memory=64Gi, each resource once and none below 0; "" and "-" are none. An error is a Refused that
+// names the limit.
+func ParseAmounts(limit, text string) (corev1.ResourceList, error) {
 	if text == "" || text == "-" {
 		return nil, nil
 	}
 	list := corev1.ResourceList{}
 	for part := range strings.SplitSeq(text, ",") {
 		name, amount, found := strings.Cut(strings.TrimSpace(part), "=")
+		resourceName := corev1.ResourceName(name)
 		quantity, err := resource.ParseQuantity(amount)
-		if !found || name == "" || err != nil {
-			return nil, &Refused{fmt.Sprintf("%q is not NAME=AMOUNT", part), "an example: cpu=16,memory=64Gi,nvidia.com/gpu=8"}
+		_, twice := list[resourceName]
+		switch {
+		case !found || name == "" || err != nil:
+			return nil, &Refused{fmt.Sprintf("%s: %q is not NAME=AMOUNT; an example: %s=cpu=16,memory=64Gi", limit, part, limit), "amounts are written as in Kubernetes: 500m, 16, 64Gi"}
+		case twice:
+			return nil, &Refused{fmt.Sprintf("%s: %s stands there twice", limit, name), "name each resource once"}
+		case quantity.Sign() < 0:
+			return nil, &Refused{fmt.Sprintf("%s: %s cannot be %s: nothing is less than 0", limit, name, amount), "\"-\" takes the limit away"}
 		}
-		list[corev1.ResourceName(name)] = quantity
+		list[resourceName] = quantity
 	}
 	return list, nil
 }
@@ -122,5 +145,8 @@ func (c *Cluster) EditQueue(ctx context.Context, name string, edit QueueEdit) (s
 	if err := edit.Apply(&q.Spec); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("queue %s changed", name), c.Client.Patch(ctx, q, client.MergeFrom(before))
+	if err := c.Client.Patch(ctx, q, client.MergeFrom(before)); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("queue %s changed", name), nil
 }

@@ -25,6 +25,17 @@ type Verb struct {
 	reached func(before, now *batchv1alpha1.Job) bool
 }
 
+// Told is what is said of a job, or of many, once the verb was given: a Command only asks its controller, the rest is done at once.
+func (v *Verb) Told(many bool) string {
+	switch {
+	case v.Action != "" && many:
+		return "are to be " + v.Done
+	case v.Action != "":
+		return "is to be " + v.Done
+	}
+	return v.Done
+}
+
 // Judge says of a job why the verb cannot be done to it, or that there is nothing to do; both "" when it is to be done.
 func (v *Verb) Judge(job *batchv1alpha1.Job) (refused, already string) {
 	if v.refuse != nil {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -204,10 +205,14 @@ func (a *App) SetLogs(logs *screen.LogView) {
 	a.tell(screen.NewLines{})
 }
 
-// Done tells a screen the end of what it wanted, and the user.
+// Done tells a screen the end of what it wanted, and the user. Of what half succeeded both halves are told.
 func (a *App) Done(from screen.Screen, run screen.Run, done screen.Done) {
 	if done.Err != nil {
-		a.say(screen.Notice{Text: run.Name + ": " + done.Err.Error(), Bad: true})
+		before := run.Name + ": "
+		if done.Said != "" {
+			before = done.Said + "; but "
+		}
+		a.say(screen.Notice{Text: before + strings.Join(strings.Fields(done.Err.Error()), " "), Bad: true})
 	} else if !run.Quiet && done.Said != "" {
 		a.say(screen.Notice{Text: done.Said})
 	}

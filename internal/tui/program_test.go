@@ -177,3 +177,21 @@ func TestTheThemeFollowsTheTerminalUnlessItWasChosen(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatHalfSucceededIsToldWithBothHalves(t *testing.T) {
+	t.Parallel()
+	app, err := New(settings())
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.Resize(120, 24)
+	refused := errors.Join(errors.New("job b may not be changed"), errors.New("job c may not be changed"))
+	app.Done(nil, screen.Run{Name: "cancel 3 jobs"}, screen.Done{Said: "job a is to be cancelled", Err: refused})
+	if text := app.Draw().Text(); !strings.Contains(text, "job a is to be cancelled; but job b may not be changed job c may not be changed") {
+		t.Errorf("the frame does not tell both:\n%s", text)
+	}
+	app.Done(nil, screen.Run{Name: "cancel 3 jobs"}, screen.Done{Err: refused})
+	if text := app.Draw().Text(); !strings.Contains(text, "cancel 3 jobs: job b may") {
+		t.Errorf("the frame does not tell what failed:\n%s", text)
+	}
+}

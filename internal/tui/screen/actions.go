@@ -10,7 +10,8 @@ import (
 
 // Actions is all that the dashboard can do to a cluster, and what it fetches beyond
 // what is watched. Each call blocks: it belongs into a Run. What is said is a
-// sentence for the frame: "2 jobs cancelled".
+// sentence for the frame: "2 jobs are to be cancelled". Said and an error together
+// are the two halves of what half succeeded.
 type Actions interface {
 	// Jobs does a verb to jobs: Suspend, Resume, Requeue, Hold, Release, Cancel, Delete.
 	Jobs(ctx context.Context, verb Verb, jobs []*snapshot.Job) (said string, err error)

@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -200,20 +199,34 @@ func (n *Nodes) cordon(ctx *screen.Context) []screen.Effect {
 	return []screen.Effect{screen.Ask{Question: question, Lines: []string{line}, Then: []screen.Effect{screen.Run{
 		Name: string(verb) + " " + hostlist.Compress(names),
 		Do: func(ctx context.Context) (string, error) {
-			said := ""
+			var done []string
 			var problems []error
+			said := ""
 			for _, name := range names {
 				one, err := actions.Node(ctx, verb, name)
-				if problems = append(problems, err); err == nil {
-					said = one
+				if err != nil {
+					problems = append(problems, err)
+					continue
 				}
+				done, said = append(done, name), one
 			}
-			if len(names) > 1 {
-				said = fmt.Sprintf("%d nodes %sed", len(names), verb)
+			if len(done) > 1 {
+				said = fmt.Sprintf("%d nodes %sed: %s", len(done), verb, hostlist.Compress(done))
 			}
-			return said, errors.Join(problems...)
+			return said, together(problems)
 		},
 	}}}}
+}
+
+// together is the first of some errors, and how many more there are; nil when there is none.
+func together(problems []error) error {
+	switch len(problems) {
+	case 0:
+		return nil
+	case 1:
+		return problems[0]
+	}
+	return fmt.Errorf("%w (and %d more)", problems[0], len(problems)-1)
 }
 
 // stay says what stays on nodes.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/tui/screen"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
@@ -83,11 +84,17 @@ func (q *Queues) cannotOpen(ctx *screen.Context) string {
 	if r.State == schedulingv1beta1.QueueStateOpen {
 		return fmt.Sprintf("queue %s is open", r.Name)
 	}
-	if r.Object.Wish() == schedulingv1beta1.QueueStateClosed {
-		return fmt.Sprintf("queue %s says itself, by its annotation %s, that it is to be closed", r.Name, keys.QueueState)
+	return refused(ctx, r, true)
+}
+
+// refused is why the queue controller would not open or close a queue, by the rule of the command line.
+func refused(ctx *screen.Context, r *row, open bool) string {
+	var parent *schedulingv1beta1.Queue
+	if above := ctx.Snap.Queue(r.Parent); above != nil {
+		parent = above.Object
 	}
-	if parent := ctx.Snap.Queue(r.Parent); parent != nil && parent.State != schedulingv1beta1.QueueStateOpen {
-		return fmt.Sprintf("queue %s cannot be opened: its parent %s is %s; open that first", r.Name, parent.Name, parent.State)
+	if why := act.SwitchRefused(r.Object, parent, open); why != nil {
+		return why.What
 	}
 	return ""
 }
@@ -97,15 +104,10 @@ func (q *Queues) cannotClose(ctx *screen.Context) string {
 		return why
 	}
 	r := q.selected()
-	switch {
-	case r.Name == keys.RootQueue:
-		return "the root queue cannot be closed: it is what all queues stand under; close those below it"
-	case r.State == schedulingv1beta1.QueueStateClosed, r.State == schedulingv1beta1.QueueStateClosing:
+	if r.State == schedulingv1beta1.QueueStateClosed || r.State == schedulingv1beta1.QueueStateClosing {
 		return fmt.Sprintf("queue %s is %s", r.Name, r.State)
-	case r.Object.Wish() == schedulingv1beta1.QueueStateOpen:
-		return fmt.Sprintf("queue %s says itself, by its annotation %s, that it is to be open", r.Name, keys.QueueState)
 	}
-	return ""
+	return refused(ctx, r, false)
 }
 
 func (q *Queues) cannotEdit(ctx *screen.Context) string { return q.cannot(ctx) }

@@ -62,12 +62,12 @@ func parseLimits(line string) (limits, error) {
 		case read[name] != "":
 			return nil, fmt.Errorf("%s stands there twice", name)
 		case name == "weight":
-			if weight, err := strconv.Atoi(value); err != nil || weight < 1 || weight > 65535 {
-				return nil, fmt.Errorf("weight: %q is no whole number from 1 to 65535", value)
+			if _, err := act.ParseWeight(value); err != nil {
+				return nil, err
 			}
 			read[name] = value
 		default:
-			list, err := parseAmounts(name, value)
+			list, err := act.ParseAmounts(name, value)
 			if err != nil {
 				return nil, err
 			}
@@ -75,20 +75,6 @@ func parseLimits(line string) (limits, error) {
 		}
 	}
 	return read, nil
-}
-
-// parseAmounts reads the amounts of a limit; none may be negative.
-func parseAmounts(limit, text string) (corev1.ResourceList, error) {
-	list, err := act.ParseAmounts(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w; an example: %s=cpu=16,memory=64Gi", limit, err, limit)
-	}
-	for name, amount := range list {
-		if amount.Sign() < 0 {
-			return nil, fmt.Errorf("%s: %s cannot be %s: nothing is less than 0", limit, name, amount.String())
-		}
-	}
-	return list, nil
 }
 
 // change is what is to be changed to come from l to after, and the same in words.

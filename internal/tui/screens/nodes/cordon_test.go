@@ -1,0 +1,49 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/tuitest"
+)
+
+// oneRefused cordons all nodes but one.
+type oneRefused struct {
+	screen.Actions
+	name string
+}
+
+func (o oneRefused) Node(_ context.Context, _ screen.Verb, name string) (string, error) {
+	if name == o.name {
+		return "", errors.New(name + " may not be changed")
+	}
+	return "node " + name + " cordoned", nil
+}
+
+func TestOfNodesThatAreCordonedOnlyThoseThatWereAreNamed(t *testing.T) {
+	t.Parallel()
+	for refused, want := range map[string]struct{ said, err string }{
+		"n2":   {"2 nodes cordoned: n[1,3]", "n2 may not be changed"},
+		"none": {"3 nodes cordoned: n[1-3]", ""},
+	} {
+		n := New("").(*Nodes)
+		ctx := &screen.Context{Snap: snapshot.Empty(tuitest.Now), Now: tuitest.Now, Actions: oneRefused{name: refused}}
+		for _, name := range []string{"n1", "n2", "n3"} {
+			n.all = append(n.all, &node{Name: name, State: "idle"})
+		}
+		n.table.SetRows(tuitest.Now, n.all, false)
+		n.table.MarkAll()
+		ask := n.cordon(ctx)[0].(screen.Ask)
+		said, err := ask.Then[0].(screen.Run).Do(t.Context())
+		text := ""
+		if err != nil {
+			text = err.Error()
+		}
+		if said != want.said || text != want.err {
+			t.Errorf("%s refused: %q and %q, want %+v", refused, said, text, want)
+		}
+	}
+}
