@@ -83,6 +83,16 @@ func (s *Snapshot) HiddenKind(kind string) (hidden Hidden, ok bool) {
 	return Hidden{}, false
 }
 
+// Complete says that all objects of a kind that may be seen are here.
+func (s *Snapshot) Complete(kind string) bool {
+	for _, l := range s.Loading {
+		if l.Kind == kind {
+			return false
+		}
+	}
+	return true
+}
+
 // index finds rows by what they are called. Successive Snapshots with the same rows share one.
 type index struct {
 	once   sync.Once

@@ -17,6 +17,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/theme"
 	"github.com/vc-batch/vc/internal/tui/tuitest"
+	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
 var steps = flag.Int("steps", 10_000, "how many random keys and resizes TestRandomKeys makes")
@@ -80,12 +81,17 @@ func presses(app *tui.App) []string {
 	return slices.DeleteFunc(append(all, "enter", "esc", "tab", "up", "down", "left", "right", "backspace", "训"), func(key string) bool { return key == "ctrl+c" })
 }
 
+// worldsOfUsers are those that random users look at: with rare jobs, with hidden kinds and
+// with HyperNodes, too.
+var worldsOfUsers = append(tuitest.Worlds(), "various", "own", "forbidden", "switches", "later")
+
 // TestRandomKeys holds what is true of every frame while nobody knows what he does:
-// nothing panics, no line is too wide, and there are as many as the screen has.
+// nothing panics, no line is too wide, there are as many as the screen has, and no cursor
+// is lost.
 func TestRandomKeys(t *testing.T) {
 	t.Parallel()
 	worlds := map[string]*snapshot.Snapshot{}
-	for _, name := range tuitest.Worlds() {
+	for _, name := range worldsOfUsers {
 		snap, err := tuitest.World(name)
 		if err != nil {
 			t.Fatal(err)
@@ -142,12 +148,12 @@ func (u *user) step() {
 		did = fmt.Sprintf("resize %dx%d", u.size.W, u.size.H)
 		u.app.Resize(u.size.W, u.size.H)
 	case n < 6:
-		name := tuitest.Worlds()[u.random.IntN(len(u.worlds))]
+		name := worldsOfUsers[u.random.IntN(len(worldsOfUsers))]
 		if name == "many" && u.random.IntN(4) > 0 {
 			name = "normal"
 		}
 		did = "world " + name
-		u.app.SetSnapshot(u.worlds[name])
+		u.stays(u.worlds[name])
 	case n < 12:
 		m := screen.Mouse{Kind: screen.MouseKind(u.random.IntN(4)), X: u.random.IntN(u.size.W + 1), Y: u.random.IntN(u.size.H + 1)}
 		did = fmt.Sprintf("mouse %+v", m)
@@ -165,9 +171,61 @@ func (u *user) step() {
 		u.last = u.last[1:]
 	}
 	u.answer()
-	tuitest.Check(u.t, u.app.Draw(), u.size)
+	u.cursors(func() { tuitest.Check(u.t, u.app.Draw(), u.size) })
 	if u.t.Failed() {
 		u.t.Fatalf("after %s", strings.Join(u.last, " "))
+	}
+}
+
+// cursors holds what is true of the cursor of each table on the screen: it is on a row, under
+// the name of that row, and among those that are drawn; and when nothing but the same snapshot
+// arrives again, nothing moves.
+func (u *user) cursors(draw func()) {
+	top, ok := u.app.Top().(widget.Tabled)
+	if !ok {
+		draw()
+		return
+	}
+	frames := map[int]int{}
+	for i, table := range top.Tables() {
+		frames[i] = table.Place().Frames
+	}
+	draw()
+	for i, table := range top.Tables() {
+		switch p := table.Place(); {
+		case p.Rows == 0 && (p.ID != "" || p.At != 0):
+			u.t.Errorf("table %d is empty, and its cursor is %+v", i, p)
+		case p.Rows == 0:
+		case p.At < 0 || p.At >= p.Rows || !table.Has(p.ID):
+			u.t.Errorf("table %d: the cursor is on no row: %+v", i, p)
+		case p.Frames > frames[i] && (p.Top < 0 || p.At < p.Top || p.At >= p.Top+max(p.Height, 1)):
+			u.t.Errorf("table %d: the row of the cursor is not drawn: %+v", i, p)
+		}
+	}
+}
+
+// places are the cursors of the tables on the screen.
+func (u *user) places() []widget.Place {
+	var all []widget.Place
+	if top, ok := u.app.Top().(widget.Tabled); ok {
+		for _, table := range top.Tables() {
+			all = append(all, table.Place())
+		}
+	}
+	return all
+}
+
+// stays lets another snapshot arrive: the cursors stay on their rows, if these are still there.
+func (u *user) stays(snap *snapshot.Snapshot) {
+	top, before := u.app.Top(), u.places()
+	u.app.SetSnapshot(snap)
+	if u.app.Top() != top {
+		return
+	}
+	for i, p := range u.places() {
+		if was := before[i].ID; was != p.ID && top.(widget.Tabled).Tables()[i].Has(was) {
+			u.t.Errorf("table %d: the cursor went from %s to %s, which is not what its user did", i, was, p.ID)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ type seenRow struct {
 func (t *Table[R]) Draw(ctx *screen.Context, c canvas.Canvas, empty string) {
 	t.expire(ctx.Now)
 	t.drawn = c
+	t.frames++
 	t.heads = t.layout(ctx, c.W)
 	t.head(c)
 	t.height = max(c.H-1, 0)

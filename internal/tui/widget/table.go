@@ -30,6 +30,7 @@ type Table[R any] struct {
 	top    int    // the first row that is drawn
 	height int    // rows that were drawn last
 	drawn  canvas.Canvas
+	frames int // how often it was drawn
 	heads  []placedColumn
 
 	sortBy  string

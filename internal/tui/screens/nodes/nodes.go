@@ -134,8 +134,8 @@ func (n *Nodes) refresh(ctx *screen.Context, lingering bool) {
 		}
 	}
 	n.table.SetRows(ctx.Now, n.shown, lingering)
-	if n.target != "" && n.table.Select(n.target) {
-		n.target = ""
+	if n.target != "" && (n.table.Select(n.target) || len(n.all) > 0 && ctx.Snap.Complete("nodes")) {
+		n.target = "" // a node of that name that comes later is not what was meant
 	}
 	n.setPods(ctx)
 	if n.heat != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/tui/screens"
 	"github.com/vc-batch/vc/internal/tui/screens/nodes"
 	"github.com/vc-batch/vc/internal/tui/tuitest"
+	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
 // job stands for the screen of a job: it shows which.
@@ -31,3 +32,18 @@ func TestHeatMapFrames(t *testing.T) {
 }
 
 func TestScripts(t *testing.T) { tuitest.Scripts(t, "testdata/scripts/*.txt", specs()) }
+
+func TestANodeThatComesAfterTheScreenWasOpenedForItTakesNoCursor(t *testing.T) {
+	spec := nodes.Spec()
+	spec.New = func(string) screen.Screen { return nodes.New("r02n04") }
+	app := tuitest.Start(t, []screen.Spec{spec}, "few", tuitest.Size{W: 120, H: 40})
+	app.Draw()
+	later, err := tuitest.World("normal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	app.SetSnapshot(later)
+	if at := app.Top().(widget.Tabled).Tables()[0].Place(); at.ID == "r02n04" {
+		t.Errorf("the cursor went to %+v", at)
+	}
+}

@@ -123,8 +123,8 @@ func (q *Queues) refresh(ctx *screen.Context, lingering bool) {
 		}
 	}
 	q.table.SetRows(ctx.Now, rows, lingering)
-	if q.target != "" && q.table.Select(q.target) {
-		q.target = ""
+	if q.target != "" && (q.table.Select(q.target) || len(q.all) > 0 && ctx.Snap.Complete("queues")) {
+		q.target = "" // a queue of that name that comes later is not what was meant
 	}
 }
 

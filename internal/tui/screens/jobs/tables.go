@@ -1,0 +1,8 @@
+package jobs
+
+import "github.com/vc-batch/vc/internal/tui/widget"
+
+var _ widget.Tabled = (*Jobs)(nil)
+
+// Tables are the screen's.
+func (j *Jobs) Tables() []widget.Placed { return []widget.Placed{&j.table} }
