@@ -20,6 +20,7 @@ func (o *offspring) finish(job *batch.Job, classes []*schedulingv1.PriorityClass
 		tolerateBriefly(pod, corev1.TaintNodeNotReady)
 		tolerateBriefly(pod, corev1.TaintNodeUnreachable)
 		prioritize(pod, classes)
+		mergeLabelKeys(pod)
 	}
 	for i, claim := range o.claims {
 		claim.UID, claim.CreationTimestamp = types.UID(fmt.Sprintf("%s-claim-%d", job.UID, i)), created

@@ -198,7 +198,7 @@ func (c *call) inputOf(s *submission) (translate.Input, error) {
 	in := translate.Input{
 		Request: s.request, Profile: s.site.profile, Facts: s.site.facts, Title: s.title, Script: s.script, Args: s.args, Interactive: s.interactive, Environ: c.environ(),
 		Suffix: utilrand.String(5), Key: newKey(), Namespace: s.site.namespace, Cluster: s.site.cluster, User: c.me(),
-		Line: strings.Join(append([]string{c.table.Program}, c.words...), " "),
+		Line: c.line(),
 	}
 	in.Dir, _ = os.Getwd()
 	in.Host, _ = os.Hostname()

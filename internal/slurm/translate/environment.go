@@ -35,7 +35,7 @@ func (b *builder) exported() []string {
 		what = "NONE"
 	}
 	if b.r.Has("export") {
-		b.spec.ExportEnv = what
+		b.spec.ExportEnv = WithoutValues(what, "")
 		b.by("export", "Secret["+launch.EnvironmentKey+"]")
 	}
 	all := b.chosen(what)
@@ -83,6 +83,18 @@ func (b *builder) chosen(what string) []string {
 		}
 	}
 	return all
+}
+
+// WithoutValues is the value of --export with something in place of each variable's value: values may be secrets, and what is kept for people
+// to read is not the place for them. With nothing there names are left, which stand for what the environment has by then.
+func WithoutValues(what, instead string) string {
+	words := exportWords(what)
+	for i, word := range words {
+		if name, _, set := strings.Cut(word, "="); set {
+			words[i] = name + instead
+		}
+	}
+	return strings.Join(words, ",")
 }
 
 // exportWords cuts at commas that are outside quotes; the quotes go.

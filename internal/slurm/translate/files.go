@@ -2,12 +2,14 @@ package translate
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/profile"
 )
 
 // files says where the script starts and where its output goes.
@@ -119,6 +121,26 @@ func (b *builder) file(option, dir, pattern string) string {
 	return ""
 }
 
+// home leaves out the volume that the home directory is on, where somebody asks for that.
+func (b *builder) home() {
+	home := launch.Value(b.Environ, "HOME")
+	if !b.r.NoHome || home == "" {
+		return
+	}
+	v, _, covered := b.p.Covering(home)
+	if !covered {
+		b.notes = append(b.notes, "--no-container-mount-home: no volume of the site's profile covers "+home+", so that it is not mounted anyway")
+		return
+	}
+	without := *b.p
+	without.Volumes = slices.DeleteFunc(slices.Clone(b.p.Volumes), func(other profile.Volume) bool { return other.Name == v.Name })
+	b.p = &without
+	b.made["no-container-mount-home"] = []string{container("volumeMounts")}
+	if b.Facts.Helper {
+		b.notes = append(b.notes, "--no-container-mount-home: a process node shows the machine's own "+home+"; what is written there is lost")
+	}
+}
+
 // image is the container's.
 func (b *builder) image() string {
 	image := b.r.Image
@@ -190,5 +212,4 @@ func (b *builder) mounts() {
 		}
 	})
 	b.by("container-mounts", b.eachField("containers[0].volumeMounts")...)
-	b.by("no-container-mount-home")
 }

@@ -40,6 +40,17 @@ func labelValue(text string) string {
 	return strings.Trim(kept[:min(len(kept), 63)], "-_.")
 }
 
+// longestText is how many bytes of a line are kept with the job: all annotations together may have 256 KiB.
+const longestText = 4 << 10
+
+// short is a text, cut where it is too long to be kept.
+func short(text string) string {
+	if len(text) <= longestText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longestText], "") + "…"
+}
+
 // path is a key in a map of the Job.
 func path(in, key string) string { return in + "[" + key + "]" }
 

@@ -138,8 +138,12 @@ func (b *builder) neighbours(affinity *corev1.Affinity) {
 	anti := &corev1.PodAntiAffinity{}
 	ours := metav1.LabelSelectorRequirement{Key: keys.JobName, Operator: metav1.LabelSelectorOpIn, Values: []string{b.name}}
 	const field = "affinity.podAntiAffinity"
-	if b.r.Nodes != nil && b.size.nodes > 1 && b.r.Array == nil {
-		anti.RequiredDuringSchedulingIgnoredDuringExecution = append(anti.RequiredDuringSchedulingIgnoredDuringExecution, apart(false, ours))
+	if b.r.Nodes != nil && b.size.nodes > 1 {
+		mates := apart(false, ours)
+		if b.r.Array != nil { // the pods of one element only
+			mates.MatchLabelKeys = []string{keys.PartitionID}
+		}
+		anti.RequiredDuringSchedulingIgnoredDuringExecution = append(anti.RequiredDuringSchedulingIgnoredDuringExecution, mates)
 		b.by("nodes", b.eachField(field)...)
 	}
 	if b.r.Exclusive != "" {

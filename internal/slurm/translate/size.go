@@ -133,6 +133,7 @@ func (b *builder) memoryOfNode(s *size, gpus int64) value.MiB {
 func (b *builder) tell() {
 	r, s := b.r, &b.size
 	b.spec.Nodes, b.spec.CPUs = s.nodes, int(s.cpus)
+	b.spec.Distribution = r.Given["distribution"].Text
 	b.spec.TasksGiven = r.Tasks > 0 || r.TasksPerNode > 0 || r.TasksPerGPU > 0
 	if b.spec.TasksGiven {
 		b.spec.Tasks = int(s.tasks)

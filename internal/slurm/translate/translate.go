@@ -136,6 +136,7 @@ func Job(in Input) (*Result, error) {
 		Spec: batchv1alpha1.JobSpec{SchedulerName: keys.DefaultSchedulerName},
 	}
 	b.by("job-name", "metadata.name", path("metadata.annotations", keys.JobTitle))
+	b.home()
 	b.partition()
 	b.priority()
 	b.gates()

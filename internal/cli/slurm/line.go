@@ -1,0 +1,27 @@
+package slurm
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/translate"
+)
+
+// hidden stands for the value of an exported variable.
+const hidden = "=…"
+
+// line is the command line as it is kept with the job, without the values of exported variables: they are in the job's Secret.
+func (c *call) line() string {
+	words := slices.Clone(c.words)
+	for _, given := range c.parsed.Given {
+		if given.Name != "export" {
+			continue
+		}
+		if option, _, glued := strings.Cut(words[given.At], "="); glued {
+			words[given.At] = option + "=" + translate.WithoutValues(given.Value, hidden)
+		} else if given.At+1 < len(words) {
+			words[given.At+1] = translate.WithoutValues(given.Value, hidden)
+		}
+	}
+	return strings.Join(append([]string{c.table.Program}, words...), " ")
+}
