@@ -49,6 +49,8 @@ func salloc(ctx context.Context, c *call) error {
 		code, err := a.connect(working, session{command: append([]string{launch.Program, "session"}, command...), terminal: s.InTTY && s.OutTTY, streams: c.ownStreams()})
 		if err == nil {
 			err = exit(code)
+		} else {
+			a.cancel(ctx) // nobody would ever use it
 		}
 		ended <- err
 	}()

@@ -218,8 +218,11 @@ func (r *stepRun) in(ctx context.Context, a *allocation, how string) error {
 	ended := make(chan error, 1)
 	go func() {
 		code, err := a.connect(working, session{command: append([]string{launch.Program, how, "srun"}, r.args...), terminal: r.terminal, streams: streams})
-		if err == nil {
+		switch {
+		case err == nil:
 			err = exit(code)
+		case how == "session":
+			a.cancel(ctx) // nobody would ever use it
 		}
 		ended <- err
 	}()
