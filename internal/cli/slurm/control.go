@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,9 +22,11 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/asked"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
+	"github.com/vc-batch/vc/internal/slurm/translate"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -30,8 +34,9 @@ func matchesAny(r *record.Row, refs []value.Job) bool {
 	return slices.ContainsFunc(refs, func(ref value.Job) bool { return r.Matches(ref) })
 }
 
-// jobsOf reads the jobs that words name, which are numbers, names, or jobname=NAME. All of them have to be there.
-func (c *call) jobsOf(ctx context.Context, given []string) ([]*batchv1alpha1.Job, error) {
+// jobsOf reads the jobs that words name, which are numbers, names, or jobname=NAME. All of them have to be there. What is to be changed may not be
+// an element of an array.
+func (c *call) jobsOf(ctx context.Context, given []string, changing bool) ([]*batchv1alpha1.Job, error) {
 	var titles, named []string
 	for _, word := range given {
 		if name, value, ok := strings.Cut(word, "="); ok && strings.EqualFold(name, "jobname") {
@@ -72,15 +77,19 @@ func (c *call) jobsOf(ctx context.Context, given []string) ([]*batchv1alpha1.Job
 			return nil, fault.Errorf("squeue and sacct list jobs", "Invalid job id specified for job %s", ref)
 		}
 		if elements, _ := record.Match(ref, jobs[i]); elements != nil {
+			if !changing {
+				continue
+			}
 			return nil, fault.Errorf("name the array, as "+(&record.Source{Job: jobs[i]}).Number()+"; scancel knows elements", "%s: elements of an array cannot be changed by themselves", ref)
 		}
 	}
 	return jobs, nil
 }
 
-// each does a verb to the jobs that words name.
-func (c *call) each(ctx context.Context, words []string, verb *act.Verb, before func(*batchv1alpha1.Job) error) error {
-	jobs, err := c.jobsOf(ctx, words)
+// each does a verb to the jobs that words name, with annotations that stand on the job before; where the verb cannot be done they are not written, and
+// where it fails they are taken back.
+func (c *call) each(ctx context.Context, words []string, verb *act.Verb, before map[string]any) error {
+	jobs, err := c.jobsOf(ctx, words, true)
 	if err != nil {
 		return err
 	}
@@ -92,13 +101,18 @@ func (c *call) each(ctx context.Context, words []string, verb *act.Verb, before 
 	var problems []error
 	for _, job := range jobs {
 		id := (&record.Source{Job: job}).Number()
-		if before != nil {
-			if err := before(job); err != nil {
+		refusedNow, idle := verb.Judge(job)
+		noted := before != nil && refusedNow == "" && idle == ""
+		if noted {
+			if err := c.annotate(ctx, job, before); err != nil {
 				problems = append(problems, err)
 				continue
 			}
 		}
 		already, err := cluster.Job(ctx, verb, job)
+		if err != nil && noted {
+			problems = append(problems, c.annotate(ctx, job, asBefore(job, before)))
+		}
 		var refused *act.Refused
 		switch {
 		case errors.As(err, &refused):
@@ -110,6 +124,15 @@ func (c *call) each(ctx context.Context, words []string, verb *act.Verb, before 
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// asBefore is what annotations were, so that a change of them can be taken back.
+func asBefore(job *batchv1alpha1.Job, changed map[string]any) map[string]any {
+	was := map[string]any{}
+	for key := range changed {
+		was[key] = orNil(job.Annotations[key])
+	}
+	return was
 }
 
 func (c *call) hold(ctx context.Context, words []string) error {
@@ -126,9 +149,7 @@ func (c *call) requeue(ctx context.Context, words []string) error {
 
 // requeueHold notes the hold first, so that the job does not start again before.
 func (c *call) requeueHold(ctx context.Context, words []string) error {
-	return c.each(ctx, words, act.Restart, func(job *batchv1alpha1.Job) error {
-		return c.annotate(ctx, job, map[string]any{keys.Hold: keys.HoldUser})
-	})
+	return c.each(ctx, words, act.Restart, map[string]any{keys.Hold: keys.HoldUser})
 }
 
 func (c *call) suspend(ctx context.Context, words []string) error {
@@ -141,12 +162,7 @@ func (c *call) suspend(ctx context.Context, words []string) error {
 
 // resume takes back that somebody cancelled the job while it was suspended.
 func (c *call) resume(ctx context.Context, words []string) error {
-	return c.each(ctx, words, act.Resume, func(job *batchv1alpha1.Job) error {
-		if job.Annotations[keys.CancelledBy] == "" {
-			return nil
-		}
-		return c.annotate(ctx, job, map[string]any{keys.CancelledBy: nil})
-	})
+	return c.each(ctx, words, act.Resume, map[string]any{keys.CancelledBy: nil})
 }
 
 // update changes a job, a node or a partition.
@@ -172,10 +188,10 @@ func (c *call) update(ctx context.Context, given []string) error {
 // jobChange is what an update does to a job.
 type jobChange struct {
 	annotations map[string]any
-	asked       func(*asked.Options)
-	// limit and queue can be changed of jobs that have not been let in.
-	limit *int64
-	queue string
+	asked       []func(*asked.Options)
+	// limit and partition can be changed of jobs that have not been let in.
+	limit     *int64
+	partition string
 }
 
 // readJobChange reads the words of an update of a job.
@@ -186,8 +202,17 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 		case word.Is("JobName", "Name"):
 			change.annotations[keys.JobTitle] = word.Value
 		case word.Is("Dependency"):
+			if _, err := batchv1alpha1.ParseDependency(word.Value, ""); err != nil {
+				return nil, fault.Errorf("write Dependency=afterok:42, or Dependency= for none", "Job dependency problem: %s", err)
+			}
 			change.annotations[keys.Dependency] = orNil(word.Value)
 		case word.Is("ArrayTaskThrottle"):
+			if n, err := strconv.Atoi(word.Value); err != nil || n < 0 {
+				return nil, fault.Errorf("write how many elements may run at once; 0 is as many as there are", "Invalid ArrayTaskThrottle: %s", word.Value)
+			} else if n == 0 {
+				change.annotations[keys.ArrayLimit] = nil
+				continue
+			}
 			change.annotations[keys.ArrayLimit] = word.Value
 		case word.Is("StartTime"):
 			t, err := value.ParseDate(word.Value, c.f.Now(), value.Coming)
@@ -196,7 +221,7 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 			}
 			change.annotations[keys.Begin] = t.UTC().Format(time.RFC3339)
 		case word.Is("Comment"):
-			change.asked = func(o *asked.Options) { o.Comment = word.Value }
+			change.asked = append(change.asked, func(o *asked.Options) { o.Comment = word.Value })
 		case word.Is("TimeLimit"):
 			minutes, err := value.ParseTime(word.Value)
 			if err != nil {
@@ -204,7 +229,8 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 			}
 			change.limit = new(int64(minutes) * 60)
 		case word.Is("Partition"):
-			change.queue = word.Value
+			change.partition = word.Value
+			change.asked = append(change.asked, func(o *asked.Options) { o.Partition = word.Value })
 		case word.Is("Priority", "Nice"):
 			return nil, fault.Errorf("the order of jobs follows from priority classes (--qos) and shares; hold and release start and stop", "%s cannot be set", word.Name)
 		default:
@@ -226,7 +252,7 @@ func (c *call) updateJobs(ctx context.Context, named []string, list []scontrol.W
 	if err != nil {
 		return err
 	}
-	jobs, err := c.jobsOf(ctx, named)
+	jobs, err := c.jobsOf(ctx, named, true)
 	if err != nil {
 		return err
 	}
@@ -249,7 +275,7 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 		return fault.Errorf("", "Job has already finished for job %s", id)
 	}
 	patch := map[string]any{}
-	if change.limit != nil || change.queue != "" {
+	if change.limit != nil || change.partition != "" {
 		if !batchv1alpha1.AtGate(job) {
 			return fault.Errorf("first: scontrol hold "+id+"; and then scontrol release "+id, "TimeLimit and Partition can be changed of jobs that are held only, and job %s is not", id)
 		}
@@ -260,9 +286,11 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 		patch["spec"] = spec
 	}
 	annotations := change.annotations
-	if change.asked != nil {
+	if len(change.asked) > 0 {
 		o := asked.Of(job)
-		change.asked(&o)
+		for _, set := range change.asked {
+			set(&o)
+		}
 		changed := &batchv1alpha1.Job{}
 		asked.Write(changed, o)
 		annotations[keys.Slurm] = changed.Annotations[keys.Slurm]
@@ -273,21 +301,55 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 		return err
 	}
 	target := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
-	return cl.Patch(ctx, target, client.RawPatch(types.MergePatchType, text))
+	if err := cl.Patch(ctx, target, client.RawPatch(types.MergePatchType, text)); err != nil || change.limit == nil {
+		return err
+	}
+	return c.tellLauncher(ctx, job, *change.limit)
+}
+
+// tellLauncher writes a limit, in seconds, where the launcher in the pod reads it, which sends --signal before it and reports a time-out. Jobs that sbatch
+// did not make have no launcher.
+func (c *call) tellLauncher(ctx context.Context, job *batchv1alpha1.Job, limit int64) error {
+	cl, err := c.f.Client()
+	if err != nil {
+		return err
+	}
+	kept := &corev1.ConfigMap{}
+	if err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	var spec map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(kept.Data[launch.SpecKey]), &spec); err != nil {
+		return fmt.Errorf("ConfigMap %s/%s: %s: %w", kept.Namespace, kept.Name, launch.SpecKey, err)
+	}
+	spec["timeLimit"] = json.RawMessage(strconv.FormatInt(limit, 10))
+	text, err := json.MarshalIndent(spec, "", "  ")
+	if err != nil {
+		return err
+	}
+	patch, err := json.Marshal(map[string]any{"data": map[string]string{launch.SpecKey: string(text)}})
+	if err != nil {
+		return err
+	}
+	return cl.Patch(ctx, kept, client.RawPatch(types.MergePatchType, patch))
 }
 
 // changedSpec is the part of the spec that a change of limit or queue is about.
 func (c *call) changedSpec(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) (map[string]any, error) {
 	spec := map[string]any{}
-	if change.queue != "" {
+	if change.partition != "" {
 		partitions, _, err := c.partitions(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(partitions, func(p *sinfo.Partition) bool { return p.Name == change.queue }) {
-			return nil, fault.Errorf("sinfo lists the partitions", "Invalid partition name specified: %s", change.queue)
+		i := slices.IndexFunc(partitions, func(p *sinfo.Partition) bool { return p.Name == change.partition })
+		if i < 0 {
+			i = slices.IndexFunc(partitions, func(p *sinfo.Partition) bool { return p.Queue.Name == change.partition })
 		}
-		spec["queue"] = change.queue
+		if i < 0 {
+			return nil, fault.Errorf("sinfo lists the partitions", "Invalid partition name specified: %s", change.partition)
+		}
+		spec["queue"] = partitions[i].Queue.Name
 	}
 	if change.limit == nil {
 		return spec, nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,9 +33,15 @@ func (c *call) execIn(ctx context.Context, pod *corev1.Pod, command []string) er
 	}
 	var said bytes.Buffer
 	err = executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: c.f.Streams.Out, Stderr: &said})
+	text := strings.TrimSpace(said.String())
 	var status exec.CodeExitError
-	if errors.As(err, &status) {
-		return fault.Errorf("", "%s: %s", pod.Name, strings.TrimSpace(said.String()))
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &status) && text != "":
+		return fault.Errorf("", "%s: %s", pod.Name, text)
+	case text != "":
+		return fmt.Errorf("%s: %w: %s", pod.Name, err, text)
 	}
-	return err
+	return fmt.Errorf("%s: %w", pod.Name, err)
 }

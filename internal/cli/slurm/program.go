@@ -33,6 +33,10 @@ type call struct {
 	parsed getopt.Parsed
 	// words are all that followed the program's name.
 	words []string
+	// said are the notes that were written once and need not be written again, as with -i.
+	said map[string]bool
+	// quiet leaves notes and warnings out.
+	quiet bool
 }
 
 // slurmVersion is the version of Slurm whose manual was read, as programs expect it after the word slurm.
@@ -70,7 +74,7 @@ func command(f *cli.Factory, p program) *cobra.Command {
 		Example:            f.Examples(p.example),
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, words []string) error {
-			c := &call{f: f, table: table, words: words}
+			c := &call{f: f, table: table, words: words, said: map[string]bool{}}
 			return c.told(c.do(cmd, p.run))
 		},
 	}
@@ -97,6 +101,7 @@ func (c *call) do(cmd *cobra.Command, run func(context.Context, *call) error) er
 		_, err = fmt.Fprintf(out, "slurm %s (vc %s)\n", slurmVersion, build.Version)
 		return err
 	}
+	c.withoutEffect()
 	c.connect()
 	return run(cmd.Context(), c)
 }
@@ -157,7 +162,31 @@ func (c *call) faultOf(err error) *fault.Error {
 	return &fault.Error{What: human.What, Hint: human.Hint, Code: human.Code}
 }
 
+// noEffect begins the help of options that are taken and do nothing: none of them is passed over in silence.
+const noEffect = "No effect"
+
+// withoutEffect warns of options that were given and have no effect here.
+func (c *call) withoutEffect() {
+	for _, o := range c.table.Options {
+		if strings.HasPrefix(o.Help, noEffect) && c.parsed.Has(o.Long) {
+			c.notef("warning", "--%s has no effect here", o.Long)
+		}
+	}
+}
+
+// noteOnce writes a note unless it was written before.
+func (c *call) noteOnce(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !c.said[text] {
+		c.said[text] = true
+		c.notef("note", "%s", text)
+	}
+}
+
 // notef writes a line about what was done otherwise than somebody may expect: `sbatch: note: …`.
 func (c *call) notef(kind, format string, args ...any) {
+	if c.quiet {
+		return
+	}
 	fmt.Fprintf(c.f.Streams.Err, c.table.Program+": "+kind+": "+format+"\n", args...)
 }

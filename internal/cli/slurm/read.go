@@ -39,6 +39,7 @@ type wants struct {
 type view struct {
 	c          client.WithWatch
 	namespace  string // empty: all
+	home       string // where jobs are that are named by their names
 	jobs       []*batchv1alpha1.Job
 	groups     map[types.UID]*schedulingv1beta1.PodGroup
 	queues     map[string]*schedulingv1beta1.Queue
@@ -46,6 +47,13 @@ type view struct {
 	byDefault  int64 // the priority of jobs that name no class
 	pods       map[types.NamespacedName][]*corev1.Pod
 	podsRead   bool
+	note       func(format string, args ...any) // says what may not be read
+}
+
+// beside is something that is read beside the jobs: what, and what is not known without.
+type beside struct {
+	kind, lost string
+	read       func(context.Context) error
 }
 
 // read lists the jobs of the namespaces that the user may see, and what is wanted beside them.
@@ -58,14 +66,18 @@ func (c *call) read(ctx context.Context, w wants) (*view, error) {
 	if err := c.scope(v); err != nil {
 		return nil, err
 	}
+	if v.home, err = c.f.Namespace(); err != nil {
+		return nil, err
+	}
 	busy := c.f.Streams.Busy("reading jobs")
 	defer busy.Done()
+	v.note = c.noteOnce
 	err = v.readAll(ctx, w)
 	if apierrors.IsForbidden(err) && v.namespace == "" {
 		if v.namespace, err = c.f.Namespace(); err != nil {
 			return nil, err
 		}
-		c.notef("note", "you may not list the jobs of all namespaces: these are those of namespace %s", v.namespace)
+		c.noteOnce("you may not list the jobs of all namespaces: these are those of namespace %s", v.namespace)
 		err = v.readAll(ctx, w)
 	}
 	return v, err
@@ -134,7 +146,26 @@ func byNumber(named []value.Job) client.ListOption {
 
 // has says whether a job that a reference names was read.
 func (v *view) has(ref value.Job) bool {
-	return slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { _, ok := record.Match(ref, job); return ok })
+	return slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return v.means(ref, job) })
+}
+
+// means says whether a reference names a job. Numbers are those of the whole cluster; a name is that of one namespace only, lest scancel end the job of
+// the same name of somebody else.
+func (v *view) means(ref value.Job, job *batchv1alpha1.Job) bool {
+	if _, ok := record.Match(ref, job); !ok {
+		return false
+	}
+	return ref.ID != 0 || job.Namespace == v.home
+}
+
+// unknown is an error about the first of some references that is a name and names no job: a number may be that of a job that is over and gone.
+func (v *view) unknown(refs []value.Job) error {
+	for _, ref := range refs {
+		if ref.ID == 0 && !v.has(ref) {
+			return fault.Errorf("jobs are named by their numbers, or by their names in namespace "+v.home+"; sacct lists those that are kept", "%s: "+invalidJob, ref)
+		}
+	}
+	return nil
 }
 
 func (v *view) listJobs(ctx context.Context, named []value.Job, options ...client.ListOption) error {
@@ -143,7 +174,7 @@ func (v *view) listJobs(ctx context.Context, named []value.Job, options ...clien
 	return cli.Pages(ctx, v.c, page, func() error {
 		for i := range page.Items {
 			job := &page.Items[i]
-			if len(named) == 0 || slices.ContainsFunc(named, func(ref value.Job) bool { _, ok := record.Match(ref, job); return ok }) {
+			if len(named) == 0 || slices.ContainsFunc(named, func(ref value.Job) bool { return v.means(ref, job) }) {
 				job.ManagedFields = nil
 				v.jobs = append(v.jobs, job)
 			}
@@ -153,32 +184,58 @@ func (v *view) listJobs(ctx context.Context, named []value.Job, options ...clien
 	}, append(options, client.InNamespace(v.namespace))...)
 }
 
-// readBeside reads side by side what jobs are told with. Who may not read one of them sees less.
+// readBeside reads side by side what jobs are told with. Who may not read one of them sees less, and is told so.
 func (v *view) readBeside(ctx context.Context, w wants) error {
-	var work []func(context.Context) error
-	work = append(work, v.readQueues, v.readPriorities)
+	work := []beside{
+		{"queues", "nothing of partitions that are closed or missing", v.readQueues},
+		{"priority classes", "no priorities", v.readPriorities},
+	}
 	named, one := len(w.named) > 0, (*batchv1alpha1.Job)(nil)
 	if named && len(v.jobs) == 1 {
 		one = v.jobs[0]
 	}
 	if w.groups && (!named || slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return !atRest(job) })) {
-		work = append(work, func(ctx context.Context) error { return v.readGroups(ctx, one) })
+		work = append(work, beside{"PodGroups", "not why jobs wait, nor when they start", func(ctx context.Context) error { return v.readGroups(ctx, one) }})
 	}
 	if w.pods && (!named || slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return w.ended || !atRest(job) })) {
-		work = append(work, func(ctx context.Context) error { return v.readPods(ctx, one, w.ended) })
+		work = append(work, v.podsBeside(func(ctx context.Context) error { return v.readPods(ctx, one, w.ended) }))
 	}
 	errs := make([]error, len(work))
 	var wait sync.WaitGroup
-	for i, do := range work {
-		wait.Go(func() { errs[i] = do(ctx) })
+	for i := range work {
+		wait.Go(func() { errs[i] = work[i].read(ctx) })
 	}
 	wait.Wait()
-	for _, err := range errs {
-		if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
+	for i, err := range errs {
+		if err := v.passable(work[i], err); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// podsBeside is what pods are read for.
+func (v *view) podsBeside(read func(context.Context) error) beside {
+	return beside{"pods", "not on which nodes jobs are, nor how they ended", read}
+}
+
+// passable says aloud what may not be read, and goes on; other errors it hands back.
+func (v *view) passable(b beside, err error) error {
+	switch {
+	case apierrors.IsForbidden(err):
+		where := "of all namespaces"
+		if v.namespace != "" {
+			where = "of namespace " + v.namespace
+		}
+		if b.kind == "queues" || b.kind == "priority classes" {
+			where = "of the cluster"
+		}
+		v.note("you may not list the %s %s: %s can be told", b.kind, where, b.lost)
+		return nil
+	case apierrors.IsNotFound(err):
+		return nil // as of a job that has no PodGroup yet
+	}
+	return err
 }
 
 func atRest(job *batchv1alpha1.Job) bool {
@@ -245,16 +302,23 @@ func (v *view) readGroups(ctx context.Context, job *batchv1alpha1.Job) error {
 	}, client.InNamespace(v.namespace))
 }
 
+// unended selects pods that have not ended.
+var unended = fields.AndSelectors(
+	fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)), fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)))
+
 // readPods reads the pods of all jobs, or of one; those that have ended only when they are wanted.
 func (v *view) readPods(ctx context.Context, job *batchv1alpha1.Job, ended bool) error {
 	options := []client.ListOption{client.InNamespace(v.namespace), client.HasLabels{keys.JobName}}
 	if !ended {
-		options = append(options, client.MatchingFieldsSelector{Selector: fields.AndSelectors(
-			fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)), fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)))})
+		options = append(options, client.MatchingFieldsSelector{Selector: unended})
 	}
 	if job != nil {
 		options[0], options[1] = client.InNamespace(job.Namespace), client.MatchingLabels{keys.JobName: job.Name}
 	}
+	return v.listPods(ctx, options...)
+}
+
+func (v *view) listPods(ctx context.Context, options ...client.ListOption) error {
 	v.pods = map[types.NamespacedName][]*corev1.Pod{}
 	page := &corev1.PodList{}
 	err := cli.Pages(ctx, v.c, page, func() error {
@@ -270,6 +334,30 @@ func (v *view) readPods(ctx context.Context, job *batchv1alpha1.Job, ended bool)
 	return err
 }
 
+// readPodsOfArrays reads, unless pods were read, those of arrays that run: which of their elements run and which wait is in no status.
+func (v *view) readPodsOfArrays(ctx context.Context) error {
+	if v.podsRead {
+		return nil
+	}
+	var arrays []string
+	for _, job := range v.jobs {
+		if a := job.Status.Array; a != nil && a.Running != "" {
+			arrays = append(arrays, job.Name)
+		}
+	}
+	if len(arrays) == 0 {
+		return nil
+	}
+	var which client.ListOption = client.HasLabels{keys.JobName}
+	if is, err := labels.NewRequirement(keys.JobName, selection.In, arrays); err == nil && len(arrays) <= 100 {
+		which = client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*is)}
+	}
+	read := v.podsBeside(func(ctx context.Context) error {
+		return v.listPods(ctx, client.InNamespace(v.namespace), which, client.MatchingFieldsSelector{Selector: unended})
+	})
+	return v.passable(read, read.read(ctx))
+}
+
 // source is what was read of a job.
 func (c *call) source(v *view, job *batchv1alpha1.Job) *record.Source {
 	s := &record.Source{Job: job, Group: v.groups[job.UID], Cluster: c.cluster(), Now: c.f.Now(), Priority: v.byDefault}
@@ -277,7 +365,7 @@ func (c *call) source(v *view, job *batchv1alpha1.Job) *record.Source {
 		s.Priority = v.priorities[job.Spec.PriorityClassName]
 	}
 	if v.queues != nil {
-		s.Queue = v.queues[s.Partition()]
+		s.Queue = v.queues[s.QueueName()]
 		s.QueueMissing = s.Queue == nil
 	}
 	if v.podsRead {

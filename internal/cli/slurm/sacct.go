@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,14 +60,14 @@ var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{
 	{Long: "parsable2", Short: 'P', Help: "With | between columns", Group: looks},
 	{Long: "delimiter", Arg: getopt.Required, Value: "TEXT", Help: "This in place of |", Group: looks},
 	{Long: "units", Arg: getopt.Required, Value: "K|M|G|T|P", Help: "Memory in this unit", Group: looks},
-	{Long: "noconvert", Help: "Memory in the unit that it was measured in", Group: looks},
-	{Long: "expand-patterns", Help: "Patterns in file names as they are", Group: looks},
+	{Long: "noconvert", Help: "No effect: memory is in the unit that fits; see --units", Group: looks},
+	{Long: "expand-patterns", Help: "File names in place of patterns; so it is anyway", Group: looks},
 	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "As JSON", Group: looks},
 	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "As YAML", Group: looks},
 	{Long: "completion", Short: 'c', Help: "Refused: there is no log of completions", Group: looks},
 	{Long: "batch-script", Short: 'B', Help: "Refused: see scontrol write batch_script", Group: looks},
 	{Long: "env-vars", Help: "Refused: the environment is in a Secret", Group: looks},
-	{Long: "verbose", Short: 'v', Help: "Say more", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "No effect", Group: looks},
 }}
 
 func newSacct(f *cli.Factory) *cobra.Command {
@@ -121,11 +122,15 @@ func runSacct(ctx context.Context, c *call) error {
 		c.parsed.Given = append(c.parsed.Given, getopt.Given{Name: "clusters", Value: "all", HasValue: true})
 	}
 	var lines []*sacct.Line
-	err = c.inClusters(func(one *call, _ bool) error {
+	var adding sync.Mutex
+	err = c.sideBySide("", func(one *call, _ bool) error {
 		more, err := one.sacctLines(ctx, v)
+		adding.Lock()
+		defer adding.Unlock()
 		lines = append(lines, more...)
 		return err
 	})
+	slices.SortStableFunc(lines, func(a, b *sacct.Line) int { return strings.Compare(a.Cluster, b.Cluster) })
 	if err != nil {
 		return err
 	}
@@ -264,6 +269,9 @@ func (c *call) sacctWindow(v *sacctView) error {
 func (c *call) sacctLines(ctx context.Context, v *sacctView) ([]*sacct.Line, error) {
 	read, err := c.read(ctx, wants{named: v.filter.Jobs, pods: true, ended: true, groups: true})
 	if err != nil {
+		return nil, err
+	}
+	if err := read.unknown(v.filter.Jobs); err != nil {
 		return nil, err
 	}
 	rows := slices.DeleteFunc(c.rows(read, c.parsed.Has("array")), func(r *record.Row) bool {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -86,11 +87,6 @@ func runScancel(ctx context.Context, c *call) error {
 	if err := c.refused(map[string]string{"reservation": noReservations}); err != nil {
 		return err
 	}
-	for _, option := range []string{"hurry", "ctld", "sibling", "cron", "admin-comment"} {
-		if c.parsed.Has(option) {
-			c.notef("warning", "--%s has no effect here", option)
-		}
-	}
 	refs, err := jobsNamed(c.parsed.Operands)
 	if err != nil {
 		return err
@@ -163,7 +159,10 @@ func (c *call) scancelFilter() (f squeue.Filter, filtered bool, err error) {
 // scancelSignal is the name of the signal to send; empty: cancel.
 func (c *call) scancelSignal() (string, error) {
 	text, ok := c.parsed.Last("signal")
-	if !ok {
+	switch {
+	case !ok && c.parsed.Has("batch"): // the script alone is to end
+		return "KILL", nil
+	case !ok:
 		return "", nil
 	}
 	number, err := value.SignalNumber(text)
@@ -193,8 +192,9 @@ type target struct {
 
 func (s *scancel) all(ctx context.Context) error {
 	var err error
-	// The nodes of pods are asked for by a filter, the pods themselves by a signal.
-	if s.view, err = s.read(ctx, wants{named: s.refs, pods: len(s.filter.Nodes) > 0 || s.signal != ""}); err != nil {
+	// The nodes of pods are asked for by a filter, the pods themselves by what is sent to them: a signal, or the end of a step.
+	steps := slices.ContainsFunc(s.refs, func(ref value.Job) bool { return ref.Step != "" })
+	if s.view, err = s.read(ctx, wants{named: s.refs, pods: len(s.filter.Nodes) > 0 || s.signal != "" || steps}); err != nil {
 		return err
 	}
 	targets, problems := s.targets()
@@ -242,7 +242,7 @@ func (s *scancel) targets() (targets []target, problems []error) {
 			}
 		}
 		if !found {
-			problems = append(problems, s.killError(ref.String(), "Invalid job id specified"))
+			problems = append(problems, fault.Errorf("squeue and sacct list jobs", "Kill job error on job id %s: Invalid job id specified", ref))
 		}
 	}
 	return targets, problems
@@ -384,15 +384,16 @@ func (s *scancel) one(ctx context.Context, t target) error {
 	return s.cancel(ctx, t.row)
 }
 
-// cancel notes who cancels a job, and commands it. A suspended job has no pods left: the note is all.
+// cancel notes who cancels a job, and commands it; when the command is refused, the note is taken back.
 func (s *scancel) cancel(ctx context.Context, r *record.Row) error {
-	if err := s.annotate(ctx, r.Job, map[string]any{keys.CancelledBy: s.me()}); err != nil {
+	note := map[string]any{keys.CancelledBy: s.me()}
+	if err := s.annotate(ctx, r.Job, note); err != nil {
 		return err
 	}
-	if r.State.Code == state.Suspended {
-		return nil
+	if err := s.view.c.Create(ctx, act.JobCommand(r.Job, busv1alpha1.TerminateJobAction)); err != nil {
+		return errors.Join(err, s.annotate(ctx, r.Job, asBefore(r.Job, note)))
 	}
-	return s.view.c.Create(ctx, act.JobCommand(r.Job, busv1alpha1.TerminateJobAction))
+	return nil
 }
 
 // annotate changes annotations of a job as it was seen; nil takes one away.
@@ -460,12 +461,21 @@ func (s *scancel) send(ctx context.Context, t target) error {
 	case s.parsed.Has("full") || s.f.Streams.Env("SCANCEL_FULL") != "":
 		command = append(command, "--full")
 	}
-	var problems []error
-	for _, pod := range heads {
-		problems = append(problems, s.execIn(ctx, pod, command))
+	problems := make([]error, len(heads))
+	var sent errgroup.Group
+	sent.SetLimit(atOnce)
+	for i, pod := range heads {
+		sent.Go(func() error {
+			problems[i] = s.execIn(ctx, pod, command)
+			return nil
+		})
 	}
+	_ = sent.Wait() // what went wrong is in problems, in order
 	return errors.Join(problems...)
 }
+
+// atOnce is to how many pods signals are sent at a time.
+const atOnce = 16
 
 // heads are the running pods that hold batch scripts: one of a job, one of each element that is meant.
 func (s *scancel) heads(t target) []*corev1.Pod {

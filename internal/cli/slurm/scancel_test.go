@@ -70,7 +70,7 @@ func TestScancel(t *testing.T) {
 		checking(withEnv(slurmRun("by its name", "scancel", "-v", "eval-b8d2c"), mei...), commands("TerminateJob eval-b8d2c")),
 		checking(withEnv(slurmRun("elements of an array", "scancel", "42_7", "42_[9-10]"), mei...), commands(), noted("sweep", keys.ArrayCancelled, "7,9-10")),
 		checking(withEnv(slurmRun("an element by its own number", "scancel", "45"), mei...), commands(), noted("sweep", keys.ArrayCancelled, "3")),
-		checking(withEnv(slurmRun("a suspended job", "scancel", "61"), mei...), commands(), noted("paused2", keys.CancelledBy, "mei")),
+		checking(withEnv(slurmRun("a suspended job", "scancel", "61"), mei...), commands("TerminateJob paused2"), noted("paused2", keys.CancelledBy, "mei")),
 		checking(withEnv(slurmRun("of a user, what waits", "scancel", "-u", "ann", "-t", "PENDING", "-v"), mei...), commands("TerminateJob held", "TerminateJob after", "TerminateJob old")),
 		checking(withEnv(slurmRun("of an array what runs", "scancel", "-n", "sweep", "-t", "RUNNING", "-v"), mei...), commands(), noted("sweep", keys.ArrayCancelled, "3-4")),
 		checking(withEnv(slurmRun("of an array one that waits, if it ran", "scancel", "42_9", "-t", "RUNNING", "-v"), mei...), commands()),

@@ -22,6 +22,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
+	"github.com/vc-batch/vc/internal/slurm/translate"
 )
 
 var scontrolTable = getopt.Table{Program: "scontrol", Operands: "COMMAND", Options: []getopt.Option{
@@ -30,7 +31,7 @@ var scontrolTable = getopt.Table{Program: "scontrol", Operands: "COMMAND", Optio
 	{Long: "hide", Help: "No effect: there are no hidden partitions"},
 	{Long: "oneliner", Short: 'o', Help: "An object a line"},
 	{Long: "quiet", Short: 'Q', Help: "Print errors only"},
-	{Long: "verbose", Short: 'v', Help: "Say more"},
+	{Long: "verbose", Short: 'v', Help: "No effect"},
 	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "NAME", Help: "In this context of the kubeconfig"},
 	{Long: "cluster", Arg: getopt.Required, Value: "NAME", Hidden: true, Exact: true},
 	{Long: "local", Help: "In this cluster; so it is anyway"},
@@ -90,6 +91,7 @@ var unknownVerbs = map[string]string{
 }
 
 func runScontrol(ctx context.Context, c *call) error {
+	c.quiet = c.parsed.Has("quiet")
 	if err := c.refused(map[string]string{"uid": "you are who you are"}); err != nil {
 		return err
 	}
@@ -288,7 +290,7 @@ func (c *call) write(ctx context.Context, words []string) error {
 	if len(words) < 2 || !strings.HasPrefix("batch_script", strings.ToLower(words[0])) {
 		return fault.Errorf("write batch_script JOB [FILE]", "too few arguments for keyword:write")
 	}
-	jobs, err := c.jobsOf(ctx, words[1:2])
+	jobs, err := c.jobsOf(ctx, words[1:2], false)
 	if err != nil {
 		return err
 	}
@@ -301,7 +303,7 @@ func (c *call) write(ctx context.Context, words []string) error {
 		return err
 	}
 	kept := &corev1.ConfigMap{}
-	if err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + "-slurm"}, kept); err != nil {
+	if err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept); err != nil {
 		return fault.Errorf("only jobs that sbatch made have one", "job script retrieval failed: %v", err)
 	}
 	script := kept.Data[launch.ScriptKey]

@@ -10,16 +10,15 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/layout"
+	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
 )
 
@@ -53,7 +52,7 @@ var sinfoTable = getopt.Table{Program: "sinfo", Options: []getopt.Option{
 	{Long: "noconvert", Help: "No effect: amounts are in mebibytes", Group: looks},
 	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "As JSON", Group: looks},
 	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "As YAML", Group: looks},
-	{Long: "verbose", Short: 'v', Help: "Say more", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "No effect", Group: looks},
 }}
 
 func newSinfo(f *cli.Factory) *cobra.Command {
@@ -97,10 +96,10 @@ func runSinfo(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return repeat(ctx, again, c.f.Streams.Out, func() error {
-		return c.inClusters(func(one *call, named bool) error {
+	return c.repeat(ctx, again, func() error {
+		return c.sideBySide("\n", func(one *call, named bool) error {
 			if named && v.heading && v.machine == "" {
-				fmt.Fprintf(c.f.Streams.Out, "CLUSTER: %s\n", one.cluster())
+				fmt.Fprintf(one.f.Streams.Out, "CLUSTER: %s\n", one.cluster())
 			}
 			return one.sinfoOnce(ctx, v)
 		})
@@ -205,7 +204,9 @@ func (c *call) partitions(ctx context.Context) ([]*sinfo.Partition, []*sinfo.Nod
 		page.Items = nil
 		return nil
 	})
-	if err != nil && !apierrors.IsForbidden(err) {
+	if apierrors.IsForbidden(err) {
+		c.noteOnce("you may not list nodes: partitions are shown without theirs")
+	} else if err != nil {
 		return nil, nil, err
 	}
 	var pods []corev1.Pod
@@ -214,10 +215,9 @@ func (c *call) partitions(ctx context.Context) ([]*sinfo.Partition, []*sinfo.Nod
 		pods = append(pods, podPage.Items...)
 		podPage.Items = nil
 		return nil
-	}, client.MatchingFieldsSelector{Selector: fields.AndSelectors(fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
-		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)))})
+	}, client.MatchingFieldsSelector{Selector: unended})
 	if apierrors.IsForbidden(err) {
-		c.notef("note", "you may not list the pods of all namespaces: nodes in use are not told from idle ones")
+		c.noteOnce("you may not list the pods of all namespaces: nodes in use are not told from idle ones")
 	} else if err != nil {
 		return nil, nil, err
 	}
@@ -225,19 +225,30 @@ func (c *call) partitions(ctx context.Context) ([]*sinfo.Partition, []*sinfo.Nod
 	for _, q := range v.queues {
 		queues = append(queues, q)
 	}
-	standard, defaultTime, maxTime := keys.DefaultQueue, "", ""
-	namespace, err := c.f.Namespace()
+	site, err := c.site(ctx, cl)
 	if err != nil {
 		return nil, nil, err
 	}
-	if p, err := readProfile(ctx, cl, namespace); err == nil && p != nil {
-		if p.DefaultPartition != "" {
-			standard = p.DefaultPartition
-		}
-		defaultTime, maxTime = p.DefaultTime, p.MaxTime
+	list := sinfo.Nodes(nodes, pods, site)
+	return sinfo.Partitions(queues, list, site), list, nil
+}
+
+// site is the site's profile; one that cannot be read is told of, and counts as empty.
+func (c *call) site(ctx context.Context, cl client.Client) (*profile.Profile, error) {
+	namespace, err := c.f.Namespace()
+	if err != nil {
+		return nil, err
 	}
-	list := sinfo.Nodes(nodes, pods)
-	return sinfo.Partitions(queues, list, standard, defaultTime, maxTime), list, nil
+	p, err := readProfile(ctx, cl, namespace)
+	switch {
+	case apierrors.IsForbidden(err):
+		c.noteOnce("you may not read the ConfigMap %s of namespace %s: partitions are named as their queues", profile.Name, namespace)
+	case err != nil:
+		c.noteOnce("the ConfigMap %s is passed over: %s", profile.Name, c.faultOf(err).What)
+	default:
+		return p, nil
+	}
+	return &profile.Profile{}, nil
 }
 
 func (c *call) sinfoOnce(ctx context.Context, v *sinfoView) error {
@@ -245,21 +256,27 @@ func (c *call) sinfoOnce(ctx context.Context, v *sinfoView) error {
 	if err != nil {
 		return err
 	}
+	for _, name := range v.filter.Partitions {
+		if !slices.ContainsFunc(partitions, func(p *sinfo.Partition) bool { return p.Name == name }) {
+			return fault.Errorf("sinfo without -p lists the partitions", "Invalid partition name specified: %s", name)
+		}
+	}
 	rows := sinfo.Rows(partitions, v.columns, v.filter, v.each, v.exact, c.cluster())
 	slices.SortStableFunc(rows, v.order)
 	if v.machine != "" {
 		return printDocument(c.f.Streams.Out, v.machine, sinfo.JSON(rows, append([]string{c.table.Program}, c.words...), slurmVersion))
 	}
-	v.columns.Widen(rows, v.heading)
+	columns := slices.Clone(v.columns)
+	columns.Widen(rows, v.heading)
 	var b strings.Builder
 	if v.dated && v.heading {
 		b.WriteString(c.f.Now().Format("Mon Jan 02 15:04:05 2006") + "\n")
 	}
 	if v.heading {
-		b.WriteString(v.columns.Heading() + "\n")
+		b.WriteString(columns.Heading() + "\n")
 	}
 	for _, r := range rows {
-		b.WriteString(v.columns.Line(r) + "\n")
+		b.WriteString(columns.Line(r) + "\n")
 	}
 	_, err = io.WriteString(c.f.Streams.Out, b.String())
 	return err

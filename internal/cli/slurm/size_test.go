@@ -3,10 +3,12 @@ package slurm_test
 import (
 	"flag"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -31,6 +33,37 @@ func TestAnArrayOfTenThousandIsOneRow(t *testing.T) {
 		t.Errorf("got %q, %q", got.Out, got.Err)
 	}
 	t.Logf("it took %v", time.Since(began))
+}
+
+// Of an array without a limit every element has a pod. Those of them that wait for nodes are one row still, with the scheduler's word, whether or not
+// anything is asked for that stands on pods.
+func TestElementsThatHavePodsAndNoNodesAreOneRow(t *testing.T) {
+	t.Parallel()
+	job := batch(42, "sweep", "mei", "default", batchv1alpha1.Running, time.Hour, func(j *batchv1alpha1.Job) {
+		j.Annotations[keys.Array] = "0-199"
+		j.Spec.Tasks[0].Replicas = 200
+		j.Status.Array = &batchv1alpha1.ArrayStatus{Running: "0-199"}
+	})
+	objects := []client.Object{job, golden.NewGroup(job, schedulingv1beta1.PodGroupRunning, golden.Waiting()), golden.NewQueue("default", 1, schedulingv1beta1.QueueStateOpen, nil)}
+	for i := range 200 {
+		node, phase := "", corev1.PodPending
+		if i < 3 {
+			node, phase = "r05n07", corev1.PodRunning
+		}
+		objects = append(objects, podOf(job, "head", i, node, phase, element(strconv.Itoa(i))))
+	}
+	server := clitest.Start(t, objects...)
+	for format, want := range map[string]string{
+		"%i %t %r": "42_[3-199] PD Resources\n42_0 R None\n42_1 R None\n42_2 R None\n",
+		"%i":       "42_[3-199]\n42_0\n42_1\n42_2\n",
+	} {
+		if got := (golden.Run{Argv: []string{"slurm", "squeue", "-h", "-o", format}}).Do(t, server); got.Out != want {
+			t.Errorf("-o %q: got %.300q %s, want %q", format, got.Out, got.Err, want)
+		}
+	}
+	if got := (golden.Run{Argv: []string{"slurm", "squeue", "-h", "-t", "R", "-o", "%i"}}).Do(t, server); got.Out != "42_0\n42_1\n42_2\n" {
+		t.Errorf("those that run: got %.300q %s", got.Out, got.Err)
+	}
 }
 
 var manyJobs = flag.Int("slurm-jobs", 300, "of how many jobs squeue makes a list; 10000 with a server whose time is part of it")

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -35,7 +36,7 @@ var sprioTable = getopt.Table{Program: "sprio", Options: []getopt.Option{
 	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: "Columns by letters: %i %Y %O", Group: looks},
 	{Long: "sort", Short: 'S', Arg: getopt.Required, Value: "LETTERS", Help: "The order: i, P, u; without it, by place in the queue", Group: looks},
 	{Long: "weights", Short: 'w', Help: "Refused: there are no weighted factors", Group: looks},
-	{Long: "verbose", Short: 'v', Help: "Say more", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "No effect", Group: looks},
 }}
 
 func newSprio(f *cli.Factory) *cobra.Command {
@@ -84,24 +85,24 @@ func runSprio(ctx context.Context, c *call) error {
 		if n := strings.Compare(a.Partition(), b.Partition()); n != 0 {
 			return n
 		}
-		if a.Place() != b.Place() {
-			return (a.Place()+1<<20)%(1<<20) - (b.Place()+1<<20)%(1<<20)
-		}
-		return record.ByNumber(a, b)
+		return cmp.Or(record.ByPlace(a, b), record.ByNumber(a, b))
 	}
 	if text, ok := c.parsed.Last("sort"); ok {
 		if order, err = (squeue.Style{}).Order(text); err != nil {
 			return fault.Errorf("write letters, as i or -p", "%s", err)
 		}
 	}
-	return c.inClusters(func(one *call, _ bool) error {
+	return c.sideBySide("\n", func(one *call, _ bool) error {
 		v, err := one.read(ctx, wants{named: refs, groups: true})
 		if err != nil {
 			return err
 		}
+		if err := v.unknown(refs); err != nil {
+			return err
+		}
 		rows := slices.DeleteFunc(one.rows(v, false), func(r *record.Row) bool { return !filter.Keeps(r) })
 		slices.SortStableFunc(rows, order)
-		return printLines(c.f.Streams.Out, columns, rows, !c.parsed.Has("noheader"))
+		return printLines(one.f.Streams.Out, columns, rows, !c.parsed.Has("noheader"))
 	})
 }
 
@@ -131,7 +132,7 @@ var sshareTable = getopt.Table{Program: "sshare", Options: []getopt.Option{
 	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FIELDS", Help: "Columns: Account,FairShare%12", Group: looks},
 	{Long: "parsable", Short: 'p', Help: "With | between and after columns", Group: looks},
 	{Long: "parsable2", Short: 'P', Help: "With | between columns", Group: looks},
-	{Long: "verbose", Short: 'v', Help: "Say more", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "No effect", Group: looks},
 }}
 
 func newSshare(f *cli.Factory) *cobra.Command {
@@ -168,7 +169,7 @@ func runSshare(ctx context.Context, c *call) error {
 		return fault.Errorf("columns are "+sshare.Verbose+",Cluster", "%s", err)
 	}
 	accounts := c.list("accounts", "")
-	return c.inClusters(func(one *call, _ bool) error {
+	return c.sideBySide("\n", func(one *call, _ bool) error {
 		cl, err := one.f.Client()
 		if err != nil {
 			return err
@@ -182,7 +183,7 @@ func runSshare(ctx context.Context, c *call) error {
 			queues = append(queues, q)
 		}
 		lines := slices.DeleteFunc(sshare.Lines(queues, one.cluster()), func(l *sshare.Line) bool { return len(accounts) > 0 && !slices.Contains(accounts, l.Name) })
-		_, err = io.WriteString(c.f.Streams.Out, columns.Sheet(lines, c.form()))
+		_, err = io.WriteString(one.f.Streams.Out, columns.Sheet(lines, c.form()))
 		return err
 	})
 }

@@ -50,7 +50,7 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 	{Long: "sibling", Help: "Refused: there are no federations", Group: filters},
 	{Long: "array", Short: 'r', Help: "A row for each element of an array", Group: looks},
 	{Long: "array-unique", Help: "The same", Group: looks},
-	{Long: "expand-patterns", Help: "Patterns in file names as they are", Group: looks},
+	{Long: "expand-patterns", Help: "File names in place of patterns; so it is anyway", Group: looks},
 	{Long: "noheader", Short: 'h', Help: "No line of titles", Group: looks},
 	{Long: "iterate", Short: 'i', Arg: getopt.Required, Value: "SECONDS", Help: "Again after so many seconds, until it is interrupted", Group: looks},
 	{Long: "long", Short: 'l', Help: "More columns", Group: looks},
@@ -60,12 +60,12 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 	{Long: "start", Help: "When jobs that wait are expected to start", Group: looks},
 	{Long: "steps", Short: 's', Arg: getopt.Optional, Value: "LIST", Help: "Steps in place of jobs", Group: looks},
 	{Long: "only-job-state", Help: "States only; without a format that is JOBID and STATE", Group: looks},
-	{Long: "noconvert", Help: "Memory in the unit that it was asked for in", Group: looks},
-	{Long: "priority", Short: 'P', Help: "A row for each partition of a job; it has one", Group: looks},
+	{Long: "noconvert", Help: "No effect: memory is in the unit that fits", Group: looks},
+	{Long: "priority", Short: 'P', Help: "No effect: a job is in one partition", Group: looks},
 	{Long: "notme", Help: "Not mine", Group: filters},
 	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "As JSON", Group: looks},
 	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "As YAML", Group: looks},
-	{Long: "verbose", Short: 'v', Help: "Say more", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "No effect", Group: looks},
 }}
 
 func newSqueue(f *cli.Factory) *cobra.Command {
@@ -93,6 +93,7 @@ type squeueView struct {
 	style    squeue.Style
 	columns  layout.Columns[*record.Row]
 	order    func(a, b *record.Row) int
+	sorted   string // the letters of an order that was asked for
 	each     bool
 	heading  bool
 	dated    bool // the date stands above
@@ -162,14 +163,14 @@ func runSqueue(ctx context.Context, c *call) error {
 		return err
 	}
 	print := func() error {
-		return c.inClusters(func(one *call, named bool) error {
+		return c.sideBySide("\n", func(one *call, named bool) error {
 			if named && v.machine == "" && v.heading {
-				fmt.Fprintf(c.f.Streams.Out, "CLUSTER: %s\n", one.cluster())
+				fmt.Fprintf(one.f.Streams.Out, "CLUSTER: %s\n", one.cluster())
 			}
 			return one.squeueOnce(ctx, v)
 		})
 	}
-	return repeat(ctx, again, c.f.Streams.Out, print)
+	return c.repeat(ctx, again, print)
 }
 
 // period is how often -i asks again; 0: once only.
@@ -185,8 +186,9 @@ func (c *call) period() (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-// repeat prints once, or again and again with an empty line between.
-func repeat(ctx context.Context, again time.Duration, out io.Writer, print func() error) error {
+// repeat prints once, or again and again with an empty line between. Once it has printed, an error ends it no more.
+func (c *call) repeat(ctx context.Context, again time.Duration, print func() error) error {
+	out := c.f.Streams.Out
 	if err := print(); err != nil || again == 0 {
 		return err
 	}
@@ -198,8 +200,8 @@ func repeat(ctx context.Context, again time.Duration, out io.Writer, print func(
 			return nil
 		case <-ticker.C:
 			fmt.Fprintln(out)
-			if err := print(); err != nil {
-				return err
+			if err := c.told(print()); err != nil && ctx.Err() != nil { // what cannot be read now can perhaps be the next time
+				return nil
 			}
 		}
 	}
@@ -326,6 +328,9 @@ func (c *call) squeueLooks(v *squeueView) error {
 	if text, ok := c.given("sort", "SQUEUE_SORT"); ok {
 		order = text
 	}
+	if order != squeue.DefaultOrder { // in which states are compared as far as they are known
+		v.sorted = order
+	}
 	if v.order, err = v.style.Order(order); err != nil {
 		return fault.Errorf("write letters of columns, as P,t,-p", "%s", err)
 	}
@@ -338,6 +343,14 @@ func (c *call) squeueOnce(ctx context.Context, v *squeueView) error {
 	if err != nil {
 		return err
 	}
+	if len(v.filter.Jobs) > 1 {
+		if err := read.unknown(v.filter.Jobs); err != nil {
+			return err
+		}
+	}
+	if err := read.readPodsOfArrays(ctx); err != nil {
+		return err
+	}
 	rows := slices.DeleteFunc(c.rows(read, v.each), func(r *record.Row) bool {
 		return !v.filter.Keeps(r) || v.without != "" && r.User() == v.without
 	})
@@ -348,19 +361,23 @@ func (c *call) squeueOnce(ctx context.Context, v *squeueView) error {
 		rows = slices.DeleteFunc(rows, func(r *record.Row) bool { return r.State.Code != state.Running })
 	}
 	if len(rows) == 0 && len(v.filter.Jobs) == 1 && len(read.jobs) == 0 && v.machine == "" {
-		return fault.Errorf("sacct -j lists jobs that are over, as long as they are kept", "Invalid job id specified")
+		return fault.Errorf("sacct -j lists jobs that are over, as long as they are kept", invalidJob)
 	}
 	slices.SortStableFunc(rows, v.order)
 	return c.squeuePrint(v, rows)
 }
 
-// needsPods says whether what is asked for stands on pods: on which nodes a job is, when its elements started, and how it ended.
+// byPods are the letters of columns that stand on pods: on which nodes a job is, when its elements started, and how it ended.
+const byPods = "BNRMSeLtTDr"
+
+// needsPods says whether what is asked for stands on pods: its columns, its order, or which states are wanted, since pods tell what is being
+// configured from what runs, and a time limit from a failure.
 func (v *squeueView) needsPods() bool {
-	if v.machine != "" || len(v.filter.Nodes) > 0 {
+	if v.machine != "" || len(v.filter.Nodes) > 0 || v.filter.States != nil || strings.ContainsAny(v.sorted, byPods) {
 		return true
 	}
 	return slices.ContainsFunc(v.columns, func(c layout.Column[*record.Row]) bool {
-		return c.Field.Letter == 0 || strings.ContainsRune("BNRMSeLtTDr", rune(c.Field.Letter))
+		return c.Field.Letter == 0 || strings.IndexByte(byPods, c.Field.Letter) >= 0
 	})
 }
 
@@ -373,12 +390,13 @@ func (c *call) squeuePrint(v *squeueView, rows []*record.Row) error {
 	if v.dated && v.heading {
 		b.WriteString(c.f.Now().Format("Mon Jan 02 15:04:05 2006") + "\n")
 	}
-	v.columns.Widen(rows, v.heading)
+	columns := slices.Clone(v.columns)
+	columns.Widen(rows, v.heading)
 	if v.heading {
-		b.WriteString(v.columns.Heading() + "\n")
+		b.WriteString(columns.Heading() + "\n")
 	}
 	for _, r := range rows {
-		b.WriteString(v.columns.Line(r) + "\n")
+		b.WriteString(columns.Line(r) + "\n")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -397,41 +415,4 @@ func printDocument(out io.Writer, kind string, document any) error {
 	}
 	_, err = fmt.Fprintf(out, "%s\n", strings.TrimRight(string(text), "\n"))
 	return err
-}
-
-// inClusters does something in the cluster that is connected to, or in those of -M. named says that the latter were named.
-func (c *call) inClusters(do func(one *call, named bool) error) error {
-	text, ok := c.given("clusters", "SLURM_CLUSTERS")
-	if value, also := c.parsed.Last("cluster"); also {
-		text, ok = value, true
-	}
-	if !ok {
-		return do(c, false)
-	}
-	names := words(text)
-	all := slices.Contains(names, "all")
-	if all {
-		raw, err := c.f.Config.ToRawKubeConfigLoader().RawConfig()
-		if err != nil {
-			return err
-		}
-		names = nil
-		for name := range raw.Contexts {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-	}
-	for _, name := range names {
-		one := *c
-		one.f = cli.NewFactory(c.f.Program, c.f.Streams)
-		one.f.Now = c.f.Now
-		*one.f.Config.KubeConfig, *one.f.Config.Namespace, *one.f.Config.Context = *c.f.Config.KubeConfig, *c.f.Config.Namespace, name
-		if err := do(&one, true); err != nil {
-			if !all || len(names) == 1 {
-				return err
-			}
-			c.notef("note", "cluster %s is left out: %s", name, one.faultOf(err).What)
-		}
-	}
-	return nil
 }

@@ -57,6 +57,15 @@ func (r *Row) Narrow(refs []value.Job) {
 	}
 }
 
+// ByPlace orders rows by their places in their queues; those that nobody gave a place come last, since others go before them.
+func ByPlace(a, b *Row) int {
+	one, other := a.Place(), b.Place()
+	if (one == 0) != (other == 0) {
+		return cmp.Compare(other, one)
+	}
+	return cmp.Compare(one, other)
+}
+
 // ByNumber orders rows by number and element, and those without a number by name.
 func ByNumber(a, b *Row) int {
 	numberA, _ := batch.JobID(a.Job)

@@ -88,13 +88,12 @@ func (s *Source) elements(options asked.Options, facts state.Facts, parts []stat
 	known := state.ElementTimes(s.Job)
 	whole := state.TimesOf(facts)
 	var rows []Row
+	var idle []Row // those that wait or are suspended
 	for _, part := range parts {
 		row := Row{Source: s, Asked: options, State: part.State, Exit: part.Exit, Times: state.Times{Submit: whole.Submit, Eligible: whole.Eligible}}
-		if part.State.Code == state.Pending && !each {
-			row.Elements, row.Folded = part.Elements, true
-			first, _ := part.Elements.At(0)
-			row.Position = all.Position(first)
-			rows = append(rows, row)
+		if part.State.Code.Idle() && !each {
+			row.Elements = part.Elements
+			idle = append(idle, row)
 			continue
 		}
 		for element := range part.Elements.All() {
@@ -102,10 +101,42 @@ func (s *Source) elements(options asked.Options, facts state.Facts, parts []stat
 			one.Elements = batch.Indices{{First: element, Last: element}}
 			one.Position = all.Position(element)
 			one.settle(pods[element], known, whole)
+			if one.State.Code.Idle() && !each {
+				idle = append(idle, one)
+				continue
+			}
 			rows = append(rows, one)
 		}
 	}
+	rows = append(rows, folded(idle, all)...)
 	slices.SortStableFunc(rows, func(a, b Row) int { return a.Position - b.Position })
+	return rows
+}
+
+// folded are one row for each state of rows that wait or are suspended. Elements that have pods without nodes are nearer to their start than those that
+// have none: the reason is theirs.
+func folded(idle []Row, all batch.Indices) []Row {
+	var rows []Row
+	for _, one := range idle {
+		at := slices.IndexFunc(rows, func(r Row) bool { return r.State.Code == one.State.Code })
+		if at < 0 {
+			one.Folded, one.Elements = true, slices.Clip(one.Elements)
+			rows = append(rows, one)
+			continue
+		}
+		row := &rows[at]
+		row.Elements = append(row.Elements, one.Elements...)
+		if len(one.Mine) > 0 && len(row.Mine) == 0 {
+			row.State = one.State
+		}
+		row.Mine = append(row.Mine, one.Mine...)
+	}
+	for i := range rows {
+		rows[i].Elements = rows[i].Elements.Union(nil) // in order
+		if first, ok := rows[i].Elements.At(0); ok {
+			rows[i].Position = all.Position(first)
+		}
+	}
 	return rows
 }
 
@@ -136,9 +167,8 @@ func (r *Row) takePods() {
 	case code == state.Running && r.Sum.Started == 0 && r.Sum.Ended == 0:
 		r.State = state.State{Code: state.Configuring, Reason: "Prolog"}
 		if r.Sum.Bound == 0 {
-			r.State = state.State{Code: state.Pending, Reason: "Resources"}
-		}
-		if r.Sum.CannotStart {
+			r.State = state.Unplaced(r.facts(r.Sum))
+		} else if r.Sum.CannotStart {
 			r.State.Reason = "JobLaunchFailure"
 		}
 		r.Times.Start = time.Time{}

@@ -15,6 +15,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
 
@@ -27,8 +28,11 @@ func (s *Source) Name() string { return batch.Title(s.Job) }
 // User is whose job it is.
 func (s *Source) User() string { return cmp.Or(account.User(s.Job), Nobody) }
 
-// Partition is its queue.
-func (s *Source) Partition() string { return cmp.Or(s.Job.Spec.Queue, keys.DefaultQueue) }
+// QueueName is the name of its queue.
+func (s *Source) QueueName() string { return cmp.Or(s.Job.Spec.Queue, keys.DefaultQueue) }
+
+// Partition is what the site calls its queue, where it was submitted by that name, else the queue.
+func (r *Row) Partition() string { return cmp.Or(r.Asked.Partition, r.QueueName()) }
 
 // Account is the one that was named, else the namespace, whose quota it uses.
 func (r *Row) Account() string { return cmp.Or(r.Asked.Account, r.Job.Namespace) }
@@ -39,13 +43,13 @@ func (r *Row) QOS() string { return cmp.Or(r.Asked.QOS, r.Job.Spec.PriorityClass
 // NodeList are the nodes in Slurm's notation.
 func (r *Row) NodeList() string { return hostlist.Compress(slices.Clone(r.Nodes())) }
 
-// NodeListOrReason are the nodes of a job that has some, else the reason in parentheses.
+// NodeListOrReason is the reason in parentheses of a job that waits, is suspended, or failed by itself, else the nodes that it has or had.
 func (r *Row) NodeListOrReason() string {
 	switch r.State.Code {
-	case state.Running, state.Completing, state.Configuring, state.Completed:
-		return r.NodeList()
+	case state.Pending, state.Requeued, state.Suspended, state.Timeout, state.OutOfMemory, state.Failed:
+		return "(" + r.State.Reason + ")"
 	}
-	return "(" + r.State.Reason + ")"
+	return r.NodeList()
 }
 
 // NumNodes is the number of pods: those that it has or had, or needs at least while it waits.
@@ -258,4 +262,43 @@ func (r *Row) Place() int {
 }
 
 // Dependency is what it waits for, as it was asked for; empty when for nothing more.
-func (r *Row) Dependency() string { return r.Job.Annotations[keys.Dependency] }
+func (r *Row) Dependency() string {
+	if phase := r.Job.Status.State.Phase; phase != "" && !batch.AtGate(r.Job) {
+		return "" // it was met
+	}
+	return r.Job.Annotations[keys.Dependency]
+}
+
+// noUser is the number that Slurm has for nobody knows which.
+const noUser = "4294967294"
+
+// UserID is the number of the user that its processes run as, where the job says it.
+func (r *Row) UserID() string {
+	for i := range r.Job.Spec.Tasks {
+		if s := r.Job.Spec.Tasks[i].Template.Spec.SecurityContext; s != nil && s.RunAsUser != nil {
+			return strconv.FormatInt(*s.RunAsUser, 10)
+		}
+	}
+	return noUser
+}
+
+// File is the name that a pattern of file names stands for; of elements that are told together, and of patterns that stand for nothing, the pattern.
+func (r *Row) File(pattern string) string {
+	if r.Folded || pattern == "" {
+		return pattern
+	}
+	names := launch.Names{JobID: r.RawID(), ArrayID: r.Number(), ArrayIndex: -1, JobName: r.Name(), User: r.User(), Step: "batch", Restarts: state.Restarts(r.Job)}
+	if r.IsArray() {
+		names.ArrayIndex = int(r.Elements[0].First)
+	}
+	if nodes := r.Nodes(); len(nodes) > 0 {
+		names.Host = nodes[0]
+	} else if strings.Contains(pattern, "%N") {
+		return pattern // nobody knows yet
+	}
+	text, err := names.Expand(pattern)
+	if err != nil {
+		return pattern
+	}
+	return text
+}

@@ -6,12 +6,14 @@ package sacct
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
@@ -38,7 +40,7 @@ type Line struct {
 
 // Lines are those of a row: the job, then its batch script and its steps, unless only jobs are wanted.
 func Lines(r *record.Row, jobsOnly bool) []Line {
-	job := Line{Row: r, Label: r.Name(), Code: r.State.Code, Ended: r.Exit, Start: r.Times.Start, End: r.Times.End, Nodes: r.NodeList(), Pods: r.NumNodes(), Tasks: r.Tasks()}
+	job := Line{Row: r, Label: r.Name(), Code: r.State.Code.Accounted(), Ended: r.Exit, Start: r.Times.Start, End: r.Times.End, Nodes: r.NodeList(), Pods: r.NumNodes(), Tasks: r.Tasks()}
 	if !job.Start.IsZero() || r.State.Code.Ended() && len(r.Mine) > 0 {
 		job.CPUs = r.Total().CPUs
 	}
@@ -89,7 +91,7 @@ func batchLine(job Line, head *corev1.Pod, report launch.Report, reported bool) 
 
 func stepLine(job Line, s launch.Step) Line {
 	step := job
-	step.Step, step.Label, step.Nodes, step.Tasks, step.CPUs, step.Usage = strconv.Itoa(s.ID), s.Name, s.Nodes, s.Tasks, cmp.Or(s.CPUs, s.Tasks), s.Usage
+	step.Step, step.Label, step.Nodes, step.Tasks, step.CPUs, step.Usage = strconv.Itoa(s.ID), s.Name, job.nodesOf(s.Nodes), s.Tasks, cmp.Or(s.CPUs, s.Tasks), s.Usage
 	step.Start, step.End, step.Ended = time.Unix(s.Start, 0), time.Time{}, state.Exit{Code: s.Code, Signal: s.Signal}
 	if s.End > 0 {
 		step.End = time.Unix(s.End, 0)
@@ -105,6 +107,25 @@ func stepLine(job Line, s launch.Step) Line {
 		step.Code = state.Completed
 	}
 	return step
+}
+
+// nodesOf are Kubernetes' nodes on which the pods are that a step ran in, as far as the pods are still there.
+func (l *Line) nodesOf(pods string) string {
+	names, err := hostlist.Expand(pods)
+	if err != nil {
+		return pods
+	}
+	var nodes []string
+	for _, name := range names {
+		i := slices.IndexFunc(l.Mine, func(pod *corev1.Pod) bool { return pod.Name == name && pod.Spec.NodeName != "" })
+		if i < 0 {
+			nodes = append(nodes, name)
+			continue
+		}
+		nodes = append(nodes, l.Mine[i].Spec.NodeName)
+	}
+	hostlist.Sort(nodes)
+	return hostlist.Compress(slices.Compact(nodes))
 }
 
 // headOf is the pod of the batch script; nil when there is none any more.

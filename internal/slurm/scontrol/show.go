@@ -49,7 +49,7 @@ func Job(r *record.Row, style clock.Style, oneLine bool) string {
 	per, total := r.PerNode(), r.Total()
 	lines := []string{
 		title(r),
-		fmt.Sprintf("UserId=%s GroupId=N/A MCS_label=N/A Namespace=%s", r.User(), r.Job.Namespace),
+		fmt.Sprintf("UserId=%s(%s) GroupId=N/A MCS_label=N/A Namespace=%s", r.User(), r.UserID(), r.Job.Namespace),
 		fmt.Sprintf("Priority=%d Nice=0 Account=%s QOS=%s WCKey=%s", r.Priority, r.Account(), r.QOS(), or(r.Asked.WCKey, "*")),
 		fmt.Sprintf("JobState=%s Reason=%s Dependency=%s", r.State.Code.Name(), r.State.Reason, or(r.Dependency(), noValue)),
 		fmt.Sprintf("Requeue=%d Restarts=%d BatchFlag=1 Reboot=0 ExitCode=%s", digit(r.Asked.Requeue), state.Restarts(r.Job), r.Exit),
@@ -76,7 +76,7 @@ func Job(r *record.Row, style clock.Style, oneLine bool) string {
 	if r.Asked.Comment != "" {
 		lines = append(lines, "Comment="+r.Asked.Comment)
 	}
-	lines = append(lines, "StdErr="+or(or(r.Asked.StdErr, r.Asked.StdOut), noValue), "StdIn="+or(r.Asked.StdIn, "/dev/null"), "StdOut="+or(r.Asked.StdOut, noValue))
+	lines = append(lines, "StdErr="+or(r.File(or(r.Asked.StdErr, r.Asked.StdOut)), noValue), "StdIn="+or(r.File(r.Asked.StdIn), "/dev/null"), "StdOut="+or(r.File(r.Asked.StdOut), noValue))
 	if gres := r.Gres(); gres != "N/A" {
 		lines = append(lines, "TresPerNode="+gres)
 	}
@@ -165,7 +165,7 @@ func Node(n *sinfo.Node, partitions []string, now time.Time, style clock.Style, 
 		fmt.Sprintf("RealMemory=%d AllocMem=%d FreeMem=%d Sockets=1 Boards=1", mega(n.Has.MemoryBytes), mega(n.Used.MemoryBytes), mega(n.Has.MemoryBytes-n.Used.MemoryBytes)),
 		fmt.Sprintf("State=%s ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A", nodeStates[n.State]),
 		fmt.Sprintf("Partitions=%s", strings.Join(partitions, ",")),
-		fmt.Sprintf("BootTime=%s", at(n.CreationTimestamp.Time, now, style)),
+		"BootTime=Unknown", // Kubernetes does not say
 		"CfgTRES=" + sinfo.TRES(n.Has),
 		"AllocTRES=" + sinfo.TRES(n.Used),
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/room"
+	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/record"
 )
 
@@ -28,6 +29,8 @@ type Node struct {
 	Has, Used room.Amounts
 	// Reason is why the node was drained, By and At who did that and when; empty where nobody said.
 	Reason, By, At string
+	// types are the site's names of what kind of device the node has, by resource.
+	types map[string]string
 }
 
 // Partition is a queue that takes jobs.
@@ -57,7 +60,7 @@ func (n *Node) CPUs() (used, all int) {
 	return int((n.Used.MilliCPU + 999) / 1000), int(n.Has.MilliCPU / 1000)
 }
 
-// Gres lists the node's devices: gpu:a100:8.
+// Gres lists the node's devices, with the types that the site has names for, which --gres takes: gpu:a100:8.
 func (n *Node) Gres() string {
 	var parts []string
 	for name, count := range n.Has.Devices {
@@ -65,8 +68,8 @@ func (n *Node) Gres() string {
 			continue
 		}
 		part := record.GresName(string(name)) + ":"
-		if kind := n.Labels["nvidia.com/gpu.product"]; kind != "" && record.GresName(string(name)) == "gpu" {
-			part += strings.ToLower(kind) + ":"
+		if kind := n.types[string(name)]; kind != "" {
+			part += kind + ":"
 		}
 		parts = append(parts, part+strconv.FormatInt(count, 10))
 	}
@@ -97,7 +100,7 @@ func TRES(a room.Amounts) string {
 const maintenance = "maintenance"
 
 // Nodes makes nodes, in the order of their names. Pods of jobs make them busy; all pods hold what they ask for.
-func Nodes(list []corev1.Node, pods []corev1.Pod) []*Node {
+func Nodes(list []corev1.Node, pods []corev1.Pod, site *profile.Profile) []*Node {
 	held, busy := map[string]*room.Amounts{}, map[string]bool{}
 	for i := range pods {
 		pod := &pods[i]
@@ -113,6 +116,7 @@ func Nodes(list []corev1.Node, pods []corev1.Pod) []*Node {
 	nodes := make([]*Node, len(list))
 	for i := range list {
 		nodes[i] = nodeOf(&list[i], held[list[i].Name], busy[list[i].Name])
+		nodes[i].types = site.TypesOf(list[i].Labels)
 	}
 	slices.SortFunc(nodes, func(a, b *Node) int { return strings.Compare(a.Name, b.Name) })
 	return nodes
@@ -144,24 +148,40 @@ func nodeOf(node *corev1.Node, held *room.Amounts, busy bool) *Node {
 	return n
 }
 
-// Partitions makes a partition of each queue that takes jobs, in the order of their names.
-func Partitions(queues []*scheduling.Queue, nodes []*Node, standard, defaultTime, maxTime string) []*Partition {
-	parents := map[string]bool{keys.RootQueue: true}
+// Partitions are those that the site names, and each other queue that takes jobs and that none of them stands for, in the order of their names.
+func Partitions(queues []*scheduling.Queue, nodes []*Node, site *profile.Profile) []*Partition {
+	takesJobs := map[string]*scheduling.Queue{}
 	for _, q := range queues {
-		parents[q.ParentName()] = true
+		takesJobs[q.Name] = q
 	}
-	var partitions []*Partition
+	delete(takesJobs, keys.RootQueue)
 	for _, q := range queues {
-		if parents[q.Name] {
-			continue
-		}
-		p := &Partition{Name: q.Name, Default: q.Name == standard, Avail: avail(q), MaxTime: cmp.Or(maxTime, "infinite"), DefaultTime: cmp.Or(defaultTime, "n/a"), Queue: q}
+		delete(takesJobs, q.ParentName())
+	}
+	standard := cmp.Or(site.DefaultPartition, keys.DefaultQueue)
+	var partitions []*Partition
+	add := func(name string, q *scheduling.Queue, own profile.Partition) {
+		p := &Partition{Name: name, Default: name == standard, Avail: avail(q), Queue: q,
+			MaxTime: cmp.Or(own.MaxTime, site.MaxTime, "infinite"), DefaultTime: cmp.Or(own.DefaultTime, site.DefaultTime, "n/a")}
 		for _, n := range nodes {
 			if serves(q, n) {
 				p.Nodes = append(p.Nodes, n)
 			}
 		}
 		partitions = append(partitions, p)
+	}
+	named := map[string]bool{}
+	for name, own := range site.Partitions {
+		queue := cmp.Or(own.Queue, name)
+		if q := takesJobs[queue]; q != nil {
+			named[queue] = true
+			add(name, q, own)
+		}
+	}
+	for name, q := range takesJobs {
+		if !named[name] {
+			add(name, q, profile.Partition{})
+		}
 	}
 	slices.SortFunc(partitions, func(a, b *Partition) int { return strings.Compare(a.Name, b.Name) })
 	return partitions

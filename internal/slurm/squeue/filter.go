@@ -39,7 +39,7 @@ func ParseStates(text string) (codes []state.Code, all bool, err error) {
 // Keeps says whether a row is wanted.
 func (f *Filter) Keeps(r *record.Row) bool {
 	return f.keepsState(r.State.Code) && f.keepsJob(r) &&
-		among(f.Users, r.User()) && among(f.Partitions, r.Partition()) && among(f.Accounts, r.Account()) && among(f.QOS, r.QOS()) &&
+		(among(f.Users, r.User()) || among(f.Users, r.UserID())) && (among(f.Partitions, r.Partition()) || among(f.Partitions, r.QueueName())) && among(f.Accounts, r.Account()) && among(f.QOS, r.QOS()) &&
 		among(f.Names, r.Name()) && among(f.WCKeys, r.Asked.WCKey) &&
 		(len(f.Nodes) == 0 || slices.ContainsFunc(r.Nodes(), func(node string) bool { return slices.Contains(f.Nodes, node) }))
 }

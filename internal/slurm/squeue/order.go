@@ -44,7 +44,7 @@ func (s Style) Order(text string) (compare, error) {
 				return n
 			}
 		}
-		return cmp.Or(cmp.Compare(a.Place(), b.Place()), record.ByNumber(a, b))
+		return cmp.Or(record.ByPlace(a, b), record.ByNumber(a, b))
 	}, nil
 }
 

@@ -92,6 +92,19 @@ func waitingState(f Facts, s *batch.ArrayStatus) State {
 	return State{Pending, waitsFor(f)}
 }
 
+// Unplaced is the state of an element whose pods have no nodes yet.
+func Unplaced(f Facts) State {
+	if word := queued(f); word != "" {
+		return State{Pending, word}
+	}
+	if f.Group != nil {
+		if word := scheduled(f.Group); word != None {
+			return State{Pending, word}
+		}
+	}
+	return State{Pending, resources}
+}
+
 func runningState(f Facts) State {
 	switch code := codeOf(f); code {
 	case Completing, Requeued:

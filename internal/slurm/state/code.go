@@ -81,12 +81,25 @@ func (c Code) Default() bool {
 	return false
 }
 
+// Idle says whether a job in this state waits to be started, or to be resumed: elements of an array that do so are told in one row.
+func (c Code) Idle() bool { return c == Pending || c == Suspended }
+
 // Base is the state without what is only a flag on it: a requeued job is pending, a completing one has not ended.
 func (c Code) Base() Code {
 	if c == Requeued {
 		return Pending
 	}
 	return c
+}
+
+// Accounted is the state as sacct keeps it: being configured and completing are only flags on a running job there, and a requeued job is pending.
+// Programs that ask sacct take every other word for the end of the job.
+func (c Code) Accounted() Code {
+	switch c {
+	case Configuring, Completing:
+		return Running
+	}
+	return c.Base()
 }
 
 // Parse reads a state by its short or its long name, in any case. A state of Slurm's in which no job of ours is ever is read, too.
