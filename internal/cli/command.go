@@ -154,6 +154,9 @@ func NoFileArgs(f *Factory) cobra.PositionalArgs {
 // Path is the command as the user types it.
 func Path(f *Factory, cmd *cobra.Command) string {
 	path := cmd.CommandPath()
+	if f.OldProgram != "" {
+		return path
+	}
 	if rest, found := strings.CutPrefix(path, cmd.Root().Name()); found {
 		return f.Program + rest
 	}
@@ -188,6 +191,7 @@ func (s *Selection) AddFlags(cmd *cobra.Command, kind string) {
 // AddAllNamespaces adds -A.
 func (s *Selection) AddAllNamespaces(cmd *cobra.Command, usage string) {
 	cmd.Flags().BoolVarP(&s.AllNamespaces, "all-namespaces", "A", false, usage)
+	Apart(cmd, "files say which namespace each object is in, or -n does", "all-namespaces", "filename", "file")
 }
 
 // AddOldName adds only the hidden -N of Volcano's vcctl; kinds, in the plural, are what names may be given as KIND/NAME of.
@@ -195,6 +199,7 @@ func (s *Selection) AddOldName(cmd *cobra.Command, kinds string) {
 	s.kinds = kinds
 	cmd.Flags().StringVarP(&s.OldName, "name", "N", "", "Name of the object")
 	cmd.Flags().Lookup("name").Hidden = true
+	NotNamed(cmd, "it is the old spelling of one", "name")
 }
 
 // Complete takes the arguments over and warns about old flags.
@@ -219,6 +224,8 @@ func (s *Selection) Need(f *Factory, cmd *cobra.Command, missing string) error {
 	switch {
 	case len(s.Names) == 0 && !s.Wide():
 		return Errorf(fmt.Sprintf("%s NAME, -l SELECTOR or --all; see '%s --help'", Path(f, cmd), Path(f, cmd)), "%s", missing)
+	case s.All && s.Selector != "":
+		return UsageError(f, cmd, "--all together with --selector: say one of them")
 	case len(s.Names) > 0 && s.Wide():
 		return UsageError(f, cmd, "names together with --selector or --all: say one of them")
 	case s.AllNamespaces && !s.Wide():

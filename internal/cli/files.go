@@ -27,12 +27,24 @@ type Files struct {
 func (s *Files) AddFlags(cmd *cobra.Command) {
 	s.AddFilename(cmd)
 	cmd.Flags().BoolVarP(&s.Recursive, "recursive", "R", false, "Read the directories below the given ones, too")
+	Needs(cmd, "it is about directories of files, and none is named", "recursive", "filename", "file")
 }
 
 // AddFilename adds -f alone.
 func (s *Files) AddFilename(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVarP(&s.Names, "filename", "f", nil, "File, directory or URL with YAML or JSON; - is standard input; may be repeated")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json")
+}
+
+// Where names the files in texts.
+func (s *Files) Where() string {
+	names := slices.Clone(s.Names)
+	for i, name := range names {
+		if name == "-" {
+			names[i] = standardInput
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // Given says whether any file was named.
@@ -74,7 +86,7 @@ func (s *Files) Read(f *Factory) ([]FileObject, error) {
 	if slices.Contains(s.Names, "-") {
 		var err error
 		if stdin, err = io.ReadAll(f.Streams.In); err != nil {
-			return nil, Errorf("", "%s: %v", standardInput, err)
+			return nil, Errorf("give the file with -f FILE", "%s: %v", standardInput, err)
 		}
 		builder = builder.Stream(bytes.NewReader(stdin), standardInput)
 	}
@@ -86,13 +98,13 @@ func (s *Files) Read(f *Factory) ([]FileObject, error) {
 		return nil, fileError(err)
 	}
 	if len(infos) == 0 {
-		return nil, Errorf("a file holds YAML or JSON; in a directory those count that end with .yaml, .yml or .json", "no objects in %s", strings.Join(s.Names, ", "))
+		return nil, Errorf("a file holds YAML or JSON; in a directory those count that end with .yaml, .yml or .json", "no objects in %s", s.Where())
 	}
 	objects := make([]FileObject, 0, len(infos))
 	for _, info := range infos {
 		object, ok := info.Object.(*unstructured.Unstructured)
 		if !ok {
-			return nil, Errorf("", "%s: %T is not an object", info.Source, info.Object)
+			return nil, Errorf("an object has apiVersion, kind and metadata", "%s: %T is not an object", info.Source, info.Object)
 		}
 		one := FileObject{Object: object, Source: info.Source}
 		if one.Source == standardInput {

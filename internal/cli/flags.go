@@ -82,12 +82,13 @@ type Wait struct {
 func (w *Wait) AddFlags(cmd *cobra.Command, byDefault bool, usage string) {
 	cmd.Flags().BoolVar(&w.Wait, "wait", byDefault, usage)
 	cmd.Flags().DurationVar(&w.Timeout, "timeout", 0, "How long to wait at most, for example 10m; 0 is for ever")
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
-		if attach := cmd.Flags().Lookup("attach"); !w.Wait && cmd.Flags().Changed("timeout") && (attach == nil || !attach.Changed) {
+	Before(cmd, func(cmd *cobra.Command, _ []string) error {
+		if !w.Wait && Said(cmd, "timeout") && !Said(cmd, "attach") {
 			return Errorf("add --wait, or leave --timeout away", "--timeout limits a wait, and nothing is waited for")
 		}
 		return nil
-	}
+	})
+	Idle(cmd, "a dry run changes nothing that could be waited for", "dry-run", "wait", "timeout", "attach")
 }
 
 // Limit is the context of a wait: it ends after --timeout, if that was given.

@@ -106,8 +106,10 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 	if missing != nil && len(items) == 0 {
 		return missing
 	}
-	for _, item := range items {
-		printer.remember(item)
+	if !o.Machine() {
+		for _, item := range items {
+			printer.remember(item)
+		}
 	}
 	return printer.watch(ctx, c, version)
 }

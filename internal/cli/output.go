@@ -35,6 +35,8 @@ func (o *Output) AddFormat(cmd *cobra.Command, wide bool) {
 	o.flags.AddFlags(cmd)
 	output := cmd.Flags().Lookup("output")
 	output.Usage = "Format: json, yaml, name, jsonpath=…, go-template=…, custom-columns=…"
+	Apart(cmd, "Volcano's table is printed as Volcano prints it, once", "compat", "output", "no-headers", "watch", "watch-only")
+	Apart(cmd, "both say how it is printed", "format", "output")
 	choices := formats[1:]
 	if wide {
 		output.Usage = "Format: wide, json, yaml, name, jsonpath=…, go-template=…, custom-columns=…"
@@ -55,6 +57,7 @@ func (o *Output) AddList(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.SortBy, "sort-by", "", "Sort by the name of a column, or by a jsonpath such as {.metadata.name}")
 	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", false, "After the list, print a row whenever one changes")
 	cmd.Flags().BoolVar(&o.WatchOnly, "watch-only", false, "Print changes only, without the list before them")
+	Apart(cmd, "changes are printed as they come", "sort-by", "watch-only")
 }
 
 // Format returns what -o says.

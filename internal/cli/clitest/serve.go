@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -17,13 +16,8 @@ import (
 )
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	defer s.begin(r)()
 	s.mu.Lock()
-	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
-	query, err := url.QueryUnescape(r.URL.RawQuery)
-	if err != nil {
-		query = r.URL.RawQuery
-	}
-	s.queries = append(s.queries, query)
 	refused := s.refusal(r)
 	s.mu.Unlock()
 	if refused != nil {

@@ -5,8 +5,10 @@
 package clitest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -17,6 +19,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -47,6 +50,10 @@ type Server struct {
 
 	requests []string
 	queries  []string
+	bodies   []string
+	// open are the requests that are being answered, watches apart; moved is when one last began or ended.
+	open  int
+	moved time.Time
 	// onCreate changes objects of a kind as they are created; created are those of each kind that were.
 	onCreate map[string]func(map[string]any)
 	created  map[string][]map[string]any
@@ -197,6 +204,49 @@ func (s *Server) Queries() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.queries)
+}
+
+// Bodies returns what the requests so far carried, one for each of Requests.
+func (s *Server) Bodies() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.bodies)
+}
+
+// Quiet says whether somebody asked something, and nobody has for so long; who only watches asks nothing.
+func (s *Server) Quiet(long time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open == 0 && !s.moved.IsZero() && time.Since(s.moved) > long
+}
+
+// begin notes a request; what it returns notes that it is answered.
+func (s *Server) begin(r *http.Request) (end func()) {
+	query, err := url.QueryUnescape(r.URL.RawQuery)
+	if err != nil {
+		query = r.URL.RawQuery
+	}
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		s.t.Logf("%s %s: %v", r.Method, r.URL, err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	path := r.URL.Path
+	stays := r.URL.Query().Get("watch") != "" || strings.HasSuffix(path, "/exec") || strings.HasSuffix(path, "/attach")
+	move := func(by int) {
+		if s.moved = time.Now(); !stays {
+			s.open += by
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests, s.queries, s.bodies = append(s.requests, r.Method+" "+path), append(s.queries, query), append(s.bodies, string(text))
+	move(1)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		move(-1)
+	}
 }
 
 func (s *Server) put(path string, object map[string]any) {

@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -77,7 +78,7 @@ func build(r *recipe) (*batchv1alpha1.Job, error) {
 		Containers: []corev1.Container{container}, RestartPolicy: corev1.RestartPolicy(r.restart), NodeSelector: nodes,
 	}}
 	if r.timeLimit > 0 {
-		seconds := int64(r.timeLimit.Round(time.Second) / time.Second)
+		seconds := wholeSeconds(r.timeLimit)
 		template.Spec.ActiveDeadlineSeconds = &seconds
 	}
 	job := &batchv1alpha1.Job{
@@ -110,6 +111,9 @@ func (r *recipe) check() error {
 	if r.timeLimit < 0 {
 		wrong("for example --time=90m; leave it away for no limit", "--time: %s is less than 0", r.timeLimit)
 	}
+	if wholeSeconds(r.ttl) > math.MaxInt32 {
+		wrong("leave it away to keep the job for ever", "--ttl: %s is longer than can be said", r.ttl)
+	}
 	if r.ttl < 0 {
 		wrong("for example --ttl=24h; leave it away to keep the job", "--ttl: %s is less than 0", r.ttl)
 	}
@@ -131,6 +135,9 @@ var flagsOfFields = map[string]string{
 	"spec.tasks[0].template.spec.containers[0].workingDir": "--workdir", "spec.tasks[0].template.spec.containers[0].resources": "--cpu, --memory and --gpus",
 }
 
+// wholeSeconds rounds up: a limit below a second is one, and not none or nothing.
+func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
+
 // options sets what is left to the server's defaults unless it was said.
 func (r *recipe) options(job *batchv1alpha1.Job) {
 	task := &job.Spec.Tasks[0]
@@ -150,7 +157,7 @@ func (r *recipe) options(job *batchv1alpha1.Job) {
 		job.Spec.MaxRetry = r.maxRetry
 	}
 	if r.ttlGiven {
-		seconds := int32(r.ttl / time.Second)
+		seconds := int32(wholeSeconds(r.ttl))
 		job.Spec.TTLSecondsAfterFinished = &seconds
 	}
 	for _, plugin := range r.plugins {

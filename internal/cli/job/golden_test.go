@@ -274,7 +274,7 @@ func TestJobRunGolden(t *testing.T) {
 		{About: "the same without a cluster", Args: "job run -f - --dry-run=client", Input: badFile, NoCluster: true},
 		{About: "a field that does not exist is refused, with what was meant", Args: "job run -f -", Input: typoFile, Check: golden.Stored(jobPath, 6)},
 		{About: "a field that does not exist, let through", Args: "job run -f - --validate=false", Input: typoFile, Check: golden.Stored(jobPath, 7)},
-		{About: "a way to validate that does not exist", Args: "job run x --validate=strickt", Check: golden.Stored(jobPath, 6)},
+		{About: "a way to validate that does not exist", Args: "job run -f - --validate=strickt", Input: golden.JobFile, Check: golden.Stored(jobPath, 6)},
 		{About: "no such queue, from flags", Args: "job run x --queue reserch"},
 		{About: "flags that make no job are all told", Args: "job run x --replicas -1 --min -2 --gpus -1 --time -1s --ttl -1s --restart Sometimes"},
 		{About: "more at the least than there are", Args: "job run x --replicas 2 --min 3"},

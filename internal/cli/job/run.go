@@ -26,7 +26,9 @@ type runOptions struct {
 	wait    cli.Wait
 	attach  bool
 	oldName string
-	recipe  recipe
+	// requestsAfterR is what followed -R as Volcano's --requests.
+	requestsAfterR string
+	recipe         recipe
 	// described are the flags that describe a job; files describe theirs.
 	described []string
 }
@@ -115,6 +117,8 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	o.wait.AddFlags(cmd, false, "Wait until the job has ended; fail when it fails")
 	flags.BoolVar(&o.attach, "attach", false, "Print what the pods say until the job has ended; exit with the code of the pod that failed first")
 	o.out.AddFormat(cmd, false)
+	cli.Needs(cmd, "it names what --gpus asks for", "gpu-resource", "gpus")
+	cli.Needs(cmd, "it is about the fields of files", "validate", "filename")
 }
 
 // recursiveOrRequests is -R: kubectl's --recursive, and Volcano's --requests
@@ -135,7 +139,7 @@ func (v *recursiveOrRequests) Set(text string) error {
 	case text == "true", text == "false":
 		v.o.files.Recursive = text == "true"
 	case strings.Contains(text, "="):
-		v.o.recipe.requests, v.o.recipe.oldRequestsOrLims = text, true
+		v.o.requestsAfterR = text
 	default:
 		return fmt.Errorf("%q is neither true, false nor NAME=AMOUNT", text)
 	}
@@ -153,9 +157,14 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	}
 	if at := slices.IndexFunc(args, isResources); at >= 0 && o.files.Recursive {
 		// -R cpu=1,memory=1Gi: with a blank between, the shell's words come apart.
-		o.files.Recursive = false
-		r.requests, r.oldRequestsOrLims = args[at], true
+		o.files.Recursive, o.requestsAfterR = false, args[at]
 		args = slices.Delete(slices.Clone(args), at, at+1)
+	}
+	if o.requestsAfterR != "" {
+		if cmd.Flags().Lookup("requests").Changed {
+			return cli.UsageError(o.f, cmd, "--requests together with -R %s: say what a pod asks for in one way", o.requestsAfterR)
+		}
+		r.requests, r.oldRequestsOrLims = o.requestsAfterR, true
 	}
 	for _, old := range []struct{ flag, instead string }{
 		{"name", "the name as an argument"}, {"limits", "--cpu and --memory"}, {"requests", "--cpu and --memory"},
@@ -171,6 +180,9 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	}
 	if r.oldRequestsOrLims && !cmd.Flags().Lookup("requests").Changed && cmd.Flags().Lookup("recursive").Changed {
 		o.f.Deprecated("-R with resources", "--cpu and --memory")
+	}
+	if o.oldName != "" && r.name != "" {
+		return cli.Errorf("say one of them", "--name together with names: it is the old spelling of one")
 	}
 	r.name = orElse(o.oldName, r.name)
 	r.minGiven = cmd.Flags().Lookup("min").Changed
@@ -202,26 +214,39 @@ func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 	case o.files.Given() && len(o.recipe.command) > 0:
 		return cli.UsageError(o.f, cmd, "a command together with -f: the command stands in the file")
 	}
-	if said := o.saidTwice(cmd); len(said) > 0 {
-		return cli.Errorf("write it into the file; or leave -f away and describe the job with flags alone: "+cli.Path(o.f, cmd)+" NAME …",
-			"%s together with -f: the file describes the job", strings.Join(said, ", "))
+	if o.files.Recursive && !o.files.Given() {
+		return cli.Errorf("add --filename, or leave --recursive away", "--recursive (-R): it is about directories of files, and none is named")
 	}
-	return nil
+	return o.saidTwice(cmd)
 }
 
-// saidTwice are the flags that describe a job although files do. Volcano's command passes
-// over them, and so does the one who calls it as Volcano's.
-func (o *runOptions) saidTwice(cmd *cobra.Command) []string {
-	if !o.files.Given() || o.recipe.old || o.f.Compat() {
+// volcanos are the flags that Volcano's `job run` has: with a file it passes over them.
+var volcanos = []string{"image", "min", "replicas", "requests", "limits", "scheduler", "name"}
+
+// saidTwice refuses flags that describe a job although files do. Volcano's command passes over those that it has; for who
+// calls it as Volcano's so do we, with a word.
+func (o *runOptions) saidTwice(cmd *cobra.Command) error {
+	if !o.files.Given() {
 		return nil
 	}
-	var said []string
-	for _, name := range o.described {
-		if cmd.Flags().Lookup(name).Changed {
-			said = append(said, "--"+name)
+	var refused, idle []string
+	for _, name := range append([]string{"name"}, o.described...) {
+		switch flag := cmd.Flags().Lookup(name); {
+		case !flag.Changed && !(name == "requests" && o.requestsAfterR != ""):
+		case slices.Contains(volcanos, name) && (o.recipe.old || o.f.Compat()):
+			idle = append(idle, "--"+name)
+		default:
+			refused = append(refused, "--"+name)
 		}
 	}
-	return said
+	if len(refused) > 0 {
+		return cli.Errorf("write it into the file; or leave -f away and describe the job with flags alone: "+cli.Path(o.f, cmd)+" NAME …",
+			"%s together with -f: the file describes the job", strings.Join(refused, ", "))
+	}
+	if len(idle) > 0 {
+		o.f.Warnf("%s: passed over, as Volcano's vcctl does: the file describes the job", strings.Join(idle, ", "))
+	}
+	return nil
 }
 
 func run(ctx context.Context, o *runOptions) error {
@@ -230,6 +255,9 @@ func run(ctx context.Context, o *runOptions) error {
 	}
 	objects, err := o.objects()
 	if err != nil {
+		return err
+	}
+	if err := o.somethingEnds(objects); err != nil {
 		return err
 	}
 	if err := submit.Check(ctx, o.f, objects, !o.dryRun.Client(), o.fields.Mode); err != nil {
@@ -241,6 +269,22 @@ func run(ctx context.Context, o *runOptions) error {
 		return err
 	}
 	return o.untilEnd(ctx, created)
+}
+
+// somethingEnds refuses to wait for the end of jobs where there is none.
+func (o *runOptions) somethingEnds(objects []cli.FileObject) error {
+	if !o.wait.Wait && !o.attach || slices.ContainsFunc(objects, isJob) {
+		return nil
+	}
+	flag := "--wait"
+	if o.attach {
+		flag = "--attach"
+	}
+	return cli.Errorf("leave "+flag+" away; vcctl queue create -f --wait waits until queues are open", "%s: no job in %s whose end could be waited for", flag, o.files.Where())
+}
+
+func isJob(object cli.FileObject) bool {
+	return object.Object.GroupVersionKind() == batchv1alpha1.GroupVersion.WithKind("Job")
 }
 
 // objects reads the files, or makes the job that the flags describe.
@@ -267,7 +311,7 @@ func (o *runOptions) objects() ([]cli.FileObject, error) {
 
 func (o *runOptions) say(object cli.FileObject) error {
 	if o.recipe.old && !o.files.Given() || o.f.Compat() && object.Object.GetKind() == "Job" {
-		_, err := fmt.Fprintf(o.f.Streams.Out, "run job %s successfully\n", object.Object.GetName())
+		_, err := fmt.Fprintf(o.f.Streams.Out, "run job %s successfully%s\n", object.Object.GetName(), o.dryRun.Suffix())
 		return err
 	}
 	return cli.PrintName(o.f, nil, object.Object, "created"+o.dryRun.Suffix())
@@ -275,7 +319,7 @@ func (o *runOptions) say(object cli.FileObject) error {
 
 // typedJob returns the object as a Job when it is one.
 func typedJob(object cli.FileObject) (*batchv1alpha1.Job, bool, error) {
-	if object.Object.GroupVersionKind() != batchv1alpha1.GroupVersion.WithKind("Job") {
+	if !isJob(object) {
 		return nil, false, nil
 	}
 	job := &batchv1alpha1.Job{}

@@ -99,7 +99,7 @@ func (o *createOptions[T]) accept(objects []cli.FileObject) error {
 	}
 	slices.Sort(kinds)
 	return cli.Errorf(fmt.Sprintf("a %s begins with apiVersion: %s and kind: %s; `vcctl job run -f` creates objects of any kind", o.kind.Called, o.kind.GVK.GroupVersion(), o.kind.GVK.Kind),
-		"no %s in %s: it holds %s", o.kind.Called, strings.Join(o.submit.Files.Names, ", "), strings.Join(kinds, ", "))
+		"no %s in %s: it holds %s", o.kind.Called, o.submit.Files.Where(), strings.Join(kinds, ", "))
 }
 
 // say writes the success line of an object: Volcano's words for the kinds that its vcctl creates and deletes, for old and

@@ -149,7 +149,7 @@ func (o *options) objects(ctx context.Context) ([]cli.FileObject, error) {
 		return nil, err
 	}
 	if len(objects) == 0 {
-		return nil, cli.Errorf("plans are about jobs (batch.volcano.sh/v1alpha1) and queues (scheduling.volcano.sh/v1beta1)", "no job and no queue in %s", strings.Join(o.files.Names, ", "))
+		return nil, cli.Errorf("plans are about jobs (batch.volcano.sh/v1alpha1) and queues (scheduling.volcano.sh/v1beta1)", "no job and no queue in %s", o.files.Where())
 	}
 	return objects, nil
 }

@@ -33,6 +33,8 @@ type target struct {
 func (t *target) addName(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.oldName, "name", "", "Name of the queue")
 	cmd.Flags().Lookup("name").Hidden = true
+	cli.NotNamed(cmd, "it is the old spelling of one", "name")
+	cli.Apart(cmd, "queues are named in one way", "name", "selector", "filename")
 }
 
 // addFlags adds -l, -f and the hidden --name; verb is what happens to the queues.
@@ -174,7 +176,7 @@ func readQueues(f *cli.Factory, files *cli.Files) ([]filedQueue, error) {
 		queues = append(queues, filedQueue{queue: queue, object: object})
 	}
 	if len(queues) == 0 {
-		return nil, cli.Errorf("queues are of kind Queue, scheduling.volcano.sh/v1beta1; vcctl job run -f makes other kinds, too", "no queue in %s", strings.Join(files.Names, ", "))
+		return nil, cli.Errorf("queues are of kind Queue, scheduling.volcano.sh/v1beta1; vcctl job run -f makes other kinds, too", "no queue in %s", files.Where())
 	}
 	return queues, nil
 }
