@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
 func pod(task, node string, phase corev1.PodPhase, change ...func(*corev1.Pod)) *corev1.Pod {
@@ -24,6 +25,10 @@ func exited(code int32, why string) func(*corev1.Pod) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: why,
 			StartedAt: metav1.NewTime(noon), FinishedAt: metav1.NewTime(noon.Add(time.Minute))}}}}
 	}
+}
+
+func reported(r launch.Report) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Status.ContainerStatuses[0].State.Terminated.Message = r.Text() }
 }
 
 func said(why string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Status.Reason = why } }
@@ -42,6 +47,9 @@ func TestHowAPodEndedIsHowItsJobEnded(t *testing.T) {
 	}{
 		"an exit code":                {pod("head", "n1", corev1.PodFailed, exited(3, "Error")), Failed, "3:0"},
 		"a signal":                    {pod("head", "n1", corev1.PodFailed, exited(137, "Error")), Failed, "0:9"},
+		"a code like a signal's":      {pod("head", "n1", corev1.PodFailed, exited(130, "Error"), reported(launch.Report{Code: 130})), Failed, "130:0"},
+		"a signal, as reported":       {pod("head", "n1", corev1.PodFailed, exited(139, "Error"), reported(launch.Report{Signal: 11})), Failed, "0:11"},
+		"a code of the launcher's":    {pod("head", "n1", corev1.PodFailed, exited(1, "Error"), reported(launch.Report{Code: 234})), Failed, "234:0"},
 		"a code that is no signal":    {pod("head", "n1", corev1.PodFailed, exited(255, "Error")), Failed, "255:0"},
 		"too much memory":             {pod("head", "n1", corev1.PodFailed, exited(137, "OOMKilled")), OutOfMemory, "0:125"},
 		"a time limit":                {pod("head", "n1", corev1.PodFailed, said("DeadlineExceeded")), Timeout, "0:0"},
