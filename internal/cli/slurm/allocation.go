@@ -44,6 +44,9 @@ type allocation struct {
 // allocate makes an allocation and waits until it is there; with --test-only there is none, and no error. What belongs to steps only is left out of
 // the line.
 func (c *call) allocate(ctx context.Context, command request.Command, title string, steps []string) (*allocation, error) {
+	if words := c.parsed.Operands; len(words) > 0 && words[0] == nextComponent || command == request.Srun && slices.Contains(words, nextComponent) {
+		return nil, heterogeneous()
+	}
 	line := getopt.Parsed{Operands: c.parsed.Operands}
 	for _, given := range c.parsed.Given {
 		if !slices.Contains(steps, given.Name) {

@@ -57,6 +57,7 @@ func awaitEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) 
 		case over(now):
 			return now, nil
 		}
+		pause(ctx, watchPause)
 	}
 }
 

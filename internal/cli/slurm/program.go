@@ -159,7 +159,7 @@ func (c *call) faultOf(err error) *fault.Error {
 		return f
 	}
 	human := cli.Humanize(err, c.f.Where())
-	return &fault.Error{What: human.What, Hint: human.Hint, Code: human.Code}
+	return &fault.Error{What: human.What, Hint: inSlurmsOptions(human.Hint), Code: human.Code}
 }
 
 // noEffect begins the help of options that are taken and do nothing: none of them is passed over in silence.

@@ -4,8 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -83,17 +87,23 @@ func sbatch(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.say(s, job); err != nil || !s.request.Wait {
+	if err := c.say(ctx, s, job); err != nil || !s.request.Wait {
 		return err
 	}
 	return c.untilEnd(ctx, job)
 }
 
-// say prints the line that programs look for.
-func (c *call) say(s *submission, job *batchv1alpha1.Job) error {
+// say prints the line that programs look for. Ctrl-C in the meantime does not take the job back.
+func (c *call) say(ctx context.Context, s *submission, job *batchv1alpha1.Job) error {
 	id := idOf(job)
-	if id == job.Name {
-		c.notef("warning", "this cluster gives jobs no numbers; the job's name stands for it")
+	var interruption error
+	switch {
+	case id != job.Name:
+	case ctx.Err() != nil:
+		c.notef("warning", "the job was submitted, and had no number yet; its name stands for it")
+		interruption = cli.ExitStatus(interrupted)
+	default:
+		c.notef("warning", "the job has no number after %s: this cluster gives none, or vc's job controller does not run; its name stands for it", idPatience)
 	}
 	text := "Submitted batch job " + id
 	switch {
@@ -102,12 +112,14 @@ func (c *call) say(s *submission, job *batchv1alpha1.Job) error {
 	case s.request.Parsable:
 		text = id
 	case s.request.Quiet:
-		return nil
+		return interruption
 	case s.request.Clusters != "":
 		text += " on cluster " + s.request.Clusters
 	}
-	_, err := fmt.Fprintln(c.f.Streams.Out, text)
-	return err
+	if _, err := fmt.Fprintln(c.f.Streams.Out, text); err != nil {
+		return err
+	}
+	return interruption
 }
 
 // idOf is a job's number, or its name where it has none.
@@ -121,24 +133,39 @@ func idOf(job *batchv1alpha1.Job) string {
 // readBatch reads the script, all its options, and what the site says.
 func (c *call) readBatch(ctx context.Context, operands []string) (*submission, error) {
 	s := &submission{}
-	if err := c.readScript(s, operands); err != nil {
-		return nil, err
-	}
-	script, err := directive.Read(s.script)
+	script, err := c.readDirectives(s, operands)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.remarks(s, &script); err != nil {
 		return nil, err
 	}
 	in := request.Input{Command: request.Sbatch, Words: script.Components[0], Environ: c.environ(), Line: c.parsed, Now: c.f.Now()}
 	return s, c.complete(ctx, s, in)
 }
 
-// remarks refuses what a script asks for and cannot be had, and warns about lines that do not do what they seem to.
+// readDirectives reads the script and its directives, refuses what cannot be had, and warns about lines that do not do what they seem to.
+func (c *call) readDirectives(s *submission, operands []string) (directive.Script, error) {
+	if len(operands) > 0 && operands[0] == nextComponent {
+		return directive.Script{}, heterogeneous()
+	}
+	if err := c.readScript(s, operands); err != nil {
+		return directive.Script{}, err
+	}
+	script, err := directive.Read(s.script)
+	if err == nil {
+		err = c.remarks(s, &script)
+	}
+	return script, err
+}
+
+// nextComponent is the word between the components of a heterogeneous job.
+const nextComponent = ":"
+
+func heterogeneous() error {
+	return fault.Errorf("submit the components as jobs of their own, or write a Volcano Job with a task for each", "heterogeneous jobs are not supported here")
+}
+
 func (c *call) remarks(s *submission, script *directive.Script) error {
-	if operands := c.parsed.Operands; len(script.Components) > 1 || len(operands) > 0 && operands[0] == ":" {
-		return fault.Errorf("submit the components as jobs of their own, or write a Volcano Job with a task for each", "heterogeneous jobs are not supported here")
+	if len(script.Components) > 1 {
+		return heterogeneous()
 	}
 	for _, line := range script.Slurm {
 		c.notef("error", "line %d: #SLURM is read as #SBATCH; write #SBATCH", line)
@@ -181,16 +208,43 @@ func (c *call) translated(s *submission) (*translate.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	warnings := slices.Concat(s.warnings, result.Warnings, missing(result.Needs))
+	if s.request.Strict && len(warnings) > 0 {
+		var refusals []error
+		for _, text := range warnings {
+			refusals = append(refusals, fault.Errorf("--strict refuses it; leave one of them away", "%s", text))
+		}
+		return nil, errors.Join(refusals...)
+	}
 	if s.request.Quiet {
 		return result, nil
 	}
-	for _, text := range append(s.warnings, result.Warnings...) {
+	for _, text := range warnings {
 		c.notef("warning", "%s", text)
 	}
 	for _, text := range result.Notes {
 		c.notef("note", "%s", text)
 	}
 	return result, nil
+}
+
+// missing says what is not there of what a script needs at its start: Slurm's jobs end without a word then. Where nothing of the path is on this machine
+// but its root, the volume cannot be seen from here.
+func missing(needs []translate.Need) []string {
+	var all []string
+	for _, need := range needs {
+		if _, err := os.Stat(need.Path); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		there := filepath.Dir(need.Path)
+		for ; len(there) > 1; there = filepath.Dir(there) {
+			if _, err := os.Stat(there); err == nil {
+				all = append(all, fmt.Sprintf("%s: there is no %s; without it the job ends at its start", need.Option, need.Path))
+				break
+			}
+		}
+	}
+	return all
 }
 
 // inputOf gathers what a job is made of.

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -33,8 +34,7 @@ func (c *call) readScript(s *submission, operands []string) error {
 	}
 	name := operands[0]
 	s.title, s.args = filepath.Base(name), operands[1:]
-	file := c.find(name)
-	if s.script, err = os.ReadFile(file); err != nil {
+	if s.script, err = readScriptFile(c.find(name)); err != nil {
 		hint := ""
 		if !errors.Is(err, fs.ErrNotExist) {
 			hint = err.Error()
@@ -42,6 +42,16 @@ func (c *call) readScript(s *submission, operands []string) error {
 		return fault.Errorf(hint, "Unable to open file %s", name)
 	}
 	return directive.Check(s.script)
+}
+
+// readScriptFile reads no more of a file than a script may have, and a byte.
+func readScriptFile(name string) ([]byte, error) {
+	file, err := os.Open(filepath.Clean(name))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // only read
+	return io.ReadAll(io.LimitReader(file, directive.MaxSize+1))
 }
 
 // find is the file of a script's name: as it is when it says where, else in the working directory, else on PATH.
@@ -61,16 +71,21 @@ func (c *call) find(name string) string {
 	return name
 }
 
-// readNodefile adds the nodes that a file lists.
+// readNodefile reads the nodes that a file lists.
 func readNodefile(r *request.Request, name string) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return fault.Errorf("", "Unable to open file %s", name)
 	}
-	nodes, err := hostlist.Expand(strings.Join(strings.Fields(string(text)), ","))
-	if err != nil {
-		return fault.Errorf("", "%s: %v", name, err)
+	var words []string
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut(line, "#") // a comment
+		words = append(words, strings.Fields(line)...)
 	}
-	r.Nodelist = append(r.Nodelist, nodes...)
+	nodes, err := hostlist.Expand(strings.Join(words, ","))
+	if err != nil || len(nodes) == 0 {
+		return fault.Errorf("write names of nodes, or lists such as n[1-3], with blanks, commas or line ends between", "%s is no list of nodes: %v", name, cmp.Or(err, errors.New("it is empty")))
+	}
+	r.Nodelist = nodes
 	return nil
 }

@@ -69,6 +69,10 @@ func newSrun(f *cli.Factory) *cobra.Command {
 }
 
 func srun(ctx context.Context, c *call) error {
+	if types, _ := c.parsed.Last("mpi"); types == "list" {
+		_, err := io.WriteString(c.f.Streams.Out, "MPI plugin types are...\n\tnone\n")
+		return err
+	}
 	if len(c.parsed.Operands) == 0 {
 		return fault.Errorf("", "No command given to execute.")
 	}
@@ -125,6 +129,8 @@ func (c *call) readStep() (*stepRun, error) {
 			r.args = append(r.args, word(given))
 		case slices.Contains(ofSteps, given.Name) && given.Name != "jobid", within && inStep(given.Name):
 			r.args = append(r.args, word(given))
+		case within && !slices.Contains(ofSubmission, given.Name):
+			c.notef("warning", "%s has no effect with --jobid: the job has its nodes", word(given))
 		}
 	}
 	if mode, _ := c.parsed.Last("input"); mode == "none" {
@@ -135,6 +141,9 @@ func (c *call) readStep() (*stepRun, error) {
 	r.args = append(append(r.args, "--"), c.parsed.Operands...)
 	return r, nil
 }
+
+// ofSubmission are options about this program or about finding the job, wherever it runs.
+var ofSubmission = []string{"jobid", "account", "partition", "clusters", "namespace", "context", "kubeconfig", "quiet", "verbose", "strict"}
 
 // inStep says whether a step in a job that runs already is told an option.
 func inStep(name string) bool {

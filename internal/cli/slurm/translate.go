@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/vc-batch/vc/internal/cli"
-	"github.com/vc-batch/vc/internal/slurm/directive"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/profile"
@@ -103,14 +102,8 @@ func (c *call) readOffline(file string) (*submission, error) {
 	if namespace := *c.f.Config.Namespace; namespace != "" {
 		s.site.namespace = namespace
 	}
-	if err := c.readScript(s, c.parsed.Operands); err != nil {
-		return nil, err
-	}
-	script, err := directive.Read(s.script)
+	script, err := c.readDirectives(s, c.parsed.Operands)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.remarks(s, &script); err != nil {
 		return nil, err
 	}
 	r, warnings, err := request.Build(request.Input{Command: request.Sbatch, Words: script.Components[0], Environ: c.environ(), Line: c.parsed, Now: c.f.Now(),

@@ -61,7 +61,7 @@ func Check(text []byte) error {
 	case bytes.Contains(text, []byte("\r\n")):
 		return fault.Errorf("take them out with dos2unix, or sed -i 's/\\r$//'", "the batch script has line ends of DOS (\\r\\n), first in line %d", 1+bytes.Count(text[:bytes.Index(text, []byte("\r\n"))], []byte("\n")))
 	case len(text) > MaxSize:
-		return fault.Errorf("it is kept in a ConfigMap: put what is large into a file beside it", "the batch script has %d bytes, more than %d", len(text), MaxSize)
+		return fault.Errorf("it is kept in a ConfigMap: put what is large into a file beside it", "the batch script has more than %d bytes", MaxSize)
 	}
 	return nil
 }

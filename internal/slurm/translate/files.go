@@ -56,6 +56,9 @@ func (b *builder) workDir() string {
 		b.spec.WorkDir = r.ContainerWorkdir
 	case covered:
 		b.spec.WorkDir = inside
+		if r.Chdir != "" {
+			b.needs = append(b.needs, Need{r.Said("chdir"), dir})
+		}
 	case r.Chdir != "":
 		b.fail(fault.Errorf("volumes cover "+b.covered()+"; --container-workdir is a directory of the image", "--chdir=%s is on no volume of the site's profile", r.Chdir))
 	}
@@ -109,6 +112,13 @@ func (b *builder) file(option, dir, pattern string) string {
 	v, inside, covered := b.p.Covering(filepath.Dir(fixed + "x"))
 	switch {
 	case covered && (option == "input" || !v.ReadOnly):
+		need := Need{b.r.Said(option), filepath.Dir(fixed + "x")}
+		if option == "input" && fixed == plain {
+			need.Path = plain
+		}
+		if need.Option != "" && need.Path != dir {
+			b.needs = append(b.needs, need)
+		}
 		rest := strings.TrimPrefix(strings.TrimPrefix(plain, filepath.Dir(fixed+"x")), "/")
 		return full[:len(full)-len(plain)] + filepath.Join(inside, rest)
 	case option == "input":

@@ -74,11 +74,16 @@ type Result struct {
 	Secret *corev1.Secret
 	// Spec is what the ConfigMap tells the launcher.
 	Spec *launch.Spec
+	// Needs are what has to be there before the script can start.
+	Needs []Need
 	// Made says for each option what it became.
 	Made []Made
 	// Warnings are about what has no effect, Notes about what is otherwise than one may expect: lines without the program's name.
 	Warnings, Notes []string
 }
+
+// Need is a file or directory on a volume that an option names; Path is that of the submitting machine.
+type Need struct{ Option, Path string }
 
 // Made is an option and the fields that it made.
 type Made struct {
@@ -105,6 +110,7 @@ type builder struct {
 	spec            *launch.Spec
 	asked           asked.Options
 	warnings, notes []string
+	needs           []Need
 	made            map[string][]string
 	err             []error
 }
@@ -151,6 +157,7 @@ func Job(in Input) (*Result, error) {
 	if err := errors.Join(b.err...); err != nil {
 		return nil, err
 	}
+	objects.Needs = b.needs
 	objects.Job, objects.Spec, objects.Warnings, objects.Notes, objects.Made = b.job, b.spec, b.warnings, b.notes, b.list()
 	return objects, nil
 }
