@@ -69,6 +69,7 @@ func variables() []corev1.EnvVar {
 		field(launch.EnvJobID, label(keys.JobID)),
 		field(launch.EnvElement, annotation(keys.ElementID)),
 		field(launch.EnvRestarts, annotation(keys.Restarts)),
+		field(launch.EnvRetries, annotation(keys.JobRetryCount)),
 		field(launch.EnvNode, "spec.nodeName"),
 		field(launch.EnvAddress, "status.podIP"),
 	}

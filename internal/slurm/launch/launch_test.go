@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -236,5 +237,34 @@ func TestAReportFitsIntoATerminationMessage(t *testing.T) {
 	}
 	if _, ok := ParseReport("Killed"); ok {
 		t.Error("anything is taken for a report")
+	}
+}
+
+// On a cluster whose job controller knows nothing of elements, a pod finds its own by its number.
+func TestElementsWithoutOurController(t *testing.T) {
+	t.Parallel()
+	spec := Spec{JobName: "sweep", Nodes: 2, Array: &Array{Count: 5, Min: 1, Max: 9, Step: 1, Elements: "1-3,7,9"}}
+	for pod, want := range map[string]string{"j-head-0": "1 j_1", "j-head-5": "3 j_3", "j-head-6": "7 j_7", "j-head-9": "9 j_9"} {
+		p, err := PodOf(func(name string) string {
+			return map[string]string{EnvPod: pod, EnvJob: "j", EnvTask: "head", EnvRetries: "2"}[name]
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := PlaceOf(&spec, &p); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%d %s", p.ArrayIndex, p.ID()); got != want || p.Restarts != 2 {
+			t.Errorf("%s is %s with %d restarts, want %s", pod, got, p.Restarts, want)
+		}
+	}
+	p := Pod{Name: "j-head-10", Job: "j", Task: "head", ArrayIndex: -1}
+	if _, err := PlaceOf(&spec, &p); err == nil || err.Error() != `pod "j-head-10" is element 5 of the array 1-3,7,9` {
+		t.Errorf("%v", err)
+	}
+	for elements, want := range map[string]bool{"": false, "0-x": false, "x": false, "4": true} {
+		if _, ok := (&Array{Elements: elements}).Element(0); ok != want {
+			t.Errorf("%q: %v", elements, ok)
+		}
 	}
 }

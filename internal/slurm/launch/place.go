@@ -15,8 +15,10 @@ const (
 	EnvElement  = "VC_ELEMENT_ID"
 	EnvIndex    = "VC_ARRAY_INDEX"
 	EnvRestarts = "VC_RESTARTS"
-	EnvNode     = "VC_NODE_NAME"
-	EnvAddress  = "VC_POD_IP"
+	// EnvRetries is what Volcano's own controller says of restarts.
+	EnvRetries = "VC_RETRIES"
+	EnvNode    = "VC_NODE_NAME"
+	EnvAddress = "VC_POD_IP"
 )
 
 // Pod is what a pod knows of itself.
@@ -43,7 +45,7 @@ func PodOf(env func(string) string) (Pod, error) {
 	for _, number := range []struct {
 		name string
 		to   *int
-	}{{EnvIndex, &p.ArrayIndex}, {EnvRestarts, &p.Restarts}} {
+	}{{EnvIndex, &p.ArrayIndex}, {EnvRetries, &p.Restarts}, {EnvRestarts, &p.Restarts}} {
 		text := env(number.name)
 		if text == "" {
 			continue
@@ -71,8 +73,21 @@ func (p Place) Head() bool { return p.NodeID == 0 }
 // Host is the pod's own host name.
 func (p Place) Host() string { return p.Hosts[p.NodeID] }
 
+// settle makes a pod the nth element of its array. Its id is JOB_INDEX: no number, but different from that of all others.
+func (p *Pod) settle(a *Array, n int) error {
+	index, ok := a.Element(n)
+	if !ok {
+		return fmt.Errorf("pod %q is element %d of the array %s", p.Name, n, a.Elements)
+	}
+	p.ArrayIndex = index
+	if p.ElementID == "" {
+		p.ElementID = fmt.Sprintf("%s_%d", p.arrayID(), index)
+	}
+	return nil
+}
+
 // PlaceOf finds a pod among the nodes of its allocation. Those of an array's element are the pods of one partition, all others are the task
-// head and the task node.
+// head and the task node. Where the job controller did not say which element a pod is, the pod's own number does, and it is told to the pod.
 func PlaceOf(s *Spec, p *Pod) (Place, error) {
 	index, err := strconv.Atoi(strings.TrimPrefix(p.Name, p.Job+"-"+p.Task+"-"))
 	if err != nil || index < 0 {
@@ -82,6 +97,11 @@ func PlaceOf(s *Spec, p *Pod) (Place, error) {
 	host := func(task string, i int) string { return fmt.Sprintf("%s-%s-%d", p.Job, task, i) }
 	var place Place
 	if s.Array != nil {
+		if p.ArrayIndex < 0 {
+			if err := p.settle(s.Array, index/nodes); err != nil {
+				return Place{}, err
+			}
+		}
 		place.NodeID = index % nodes
 		for i := range nodes {
 			place.Hosts = append(place.Hosts, host(p.Task, index-place.NodeID+i))

@@ -1,6 +1,10 @@
 package launch
 
-import "time"
+import (
+	"strconv"
+	"strings"
+	"time"
+)
 
 // Where things are inside the pod.
 const (
@@ -103,6 +107,8 @@ type Spec struct {
 	ExportEnv    string `json:"exportEnv,omitempty"`
 	Distribution string `json:"distribution,omitempty"`
 
+	// NoRequeue says that the job is never run again (--no-requeue).
+	NoRequeue bool `json:"noRequeue,omitempty"`
 	// Args follow the script.
 	Args []string `json:"args,omitempty"`
 	// Interactive is an allocation without a script, of salloc and of srun outside a job: the launcher waits to be told.
@@ -123,6 +129,28 @@ type Array struct {
 	Min   int `json:"min"`
 	Max   int `json:"max"`
 	Step  int `json:"step"`
+	// Elements are the indices, as 0-3,7,9, in the order of the pods: where the job controller knows nothing of elements, a pod finds its own there.
+	Elements string `json:"elements,omitempty"`
+}
+
+// Element is the nth index, the first at 0; ok is false when there are not so many.
+func (a *Array) Element(n int) (index int, ok bool) {
+	for part := range strings.SplitSeq(a.Elements, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		first, err := strconv.Atoi(from)
+		last := first
+		if isRange && err == nil {
+			last, err = strconv.Atoi(to)
+		}
+		if err != nil {
+			return 0, false
+		}
+		if n <= last-first {
+			return first + n, n >= 0
+		}
+		n -= last - first + 1
+	}
+	return 0, false
 }
 
 // TasksOf is how many tasks srun starts on that many nodes when it is told nothing.

@@ -147,6 +147,7 @@ func (b *builder) life() {
 	}
 	b.job.Spec.TTLSecondsAfterFinished, b.job.Spec.MaxRetry = &keep, requeues
 	b.asked.Requeue = b.r.Requeue == nil || *b.r.Requeue
+	b.spec.NoRequeue = !b.asked.Requeue
 	if b.r.Array != nil {
 		b.arrayPolicies()
 	} else {

@@ -262,7 +262,7 @@ func (b *builder) array(head *batchv1alpha1.TaskSpec) {
 		b.by("array", path("metadata.annotations", keys.ArrayLimit))
 	}
 	first, last := a.Elements[0].First, a.Elements[len(a.Elements)-1].Last
-	b.spec.Array = &launch.Array{Count: int(count), Min: int(first), Max: int(last), Step: stepOf(a.Elements)}
+	b.spec.Array = &launch.Array{Count: int(count), Min: int(first), Max: int(last), Step: stepOf(a.Elements), Elements: a.Elements.String()}
 }
 
 // stepOf is the distance between elements where it is everywhere the same, else 1.
