@@ -21,6 +21,7 @@ func CacheOptions() cache.Options {
 		return cache.ByObject{Transform: transform(f)}
 	}
 	return cache.Options{
+		NewInformer:      newInformer,
 		DefaultTransform: transform(func(any) {}),
 		ByObject: map[client.Object]cache.ByObject{
 			&corev1.ConfigMap{}: hypernode.ConfigMapScope(),

@@ -38,7 +38,7 @@ func (r *register) IndexField(context.Context, client.Object, string, client.Ind
 	return nil
 }
 
-func TestEveryControllerTriesAgainAfterHalfAMinuteAtMost(t *testing.T) {
+func TestEveryControllerTriesAgainAfterEightSecondsAtMost(t *testing.T) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -75,7 +75,7 @@ func TestEveryControllerTriesAgainAfterHalfAMinuteAtMost(t *testing.T) {
 		for range 40 {
 			last = limiter.When(reconcile.Request{NamespacedName: types.NamespacedName{Name: "failing"}})
 		}
-		if last != 30*time.Second {
+		if last != 8*time.Second {
 			t.Errorf("%s waits %s after 40 failures", name, last)
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// The time before the first new try, which doubles with each that fails, up to Longest.
+// The time before the first new try, which doubles with each that fails, up to Longest: the API server may have come back ever since.
 const (
 	first   = 5 * time.Millisecond
-	Longest = 30 * time.Second
+	Longest = 8 * time.Second
 )
 
 // Options are those of a controller that looks at so many objects at once; 0 means 1. Each controller needs its own: they count failures.
