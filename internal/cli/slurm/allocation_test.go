@@ -38,6 +38,15 @@ func runs(t *testing.T, server *clitest.Server) {
 	}()
 }
 
+func TestOptionsOfAllocationsAreToldToHaveNoEffectInAJobThatRuns(t *testing.T) {
+	t.Parallel()
+	got := golden.Run{Argv: strings.Fields("slurm srun --jobid=99999 -C fast --mem=2G --overlap -n2 hostname"), Env: map[string]string{"PATH": "/bin"}}.Do(t, clitest.Start(t, golden.Cluster()...))
+	first, _, _ := strings.Cut(got.Err, "\n")
+	if first != "srun: warning: --constraint=fast has no effect with --jobid: the job has its nodes" || strings.Count(got.Err, "warning") != 1 {
+		t.Errorf("exit %d\n%s", got.Code, got.Err)
+	}
+}
+
 func TestAnAllocationThatCannotBeReachedIsCancelled(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{"salloc": "slurm salloc -Q", "srun": "slurm srun -Q hostname"} {

@@ -113,7 +113,7 @@ func showJob(ctx context.Context, out io.Writer, ids []string, oneLine bool) err
 	lines := []string{
 		fmt.Sprintf("JobId=%s JobName=%s", job.Pod.ID(), job.Spec.JobName),
 		fmt.Sprintf("UserId=%s Account=%s QOS=%s", job.Spec.User, cmp.Or(job.Spec.Account, "(null)"), cmp.Or(job.Spec.QOS, "(null)")),
-		fmt.Sprintf("JobState=RUNNING Reason=None Requeue=1 Restarts=%d BatchFlag=1", job.Pod.Restarts),
+		fmt.Sprintf("JobState=RUNNING Reason=None Requeue=%d Restarts=%d BatchFlag=%d", bit(!job.Spec.NoRequeue), job.Pod.Restarts, bit(!job.Spec.Interactive)),
 		fmt.Sprintf("RunTime=%s TimeLimit=%s", clock(int64(time.Since(start).Seconds()), true), limit),
 		fmt.Sprintf("StartTime=%s EndTime=%s", start.Format(slurmTime), end),
 		fmt.Sprintf("Partition=%s BatchHost=%s", job.Spec.Partition, job.Hosts[0]),
@@ -126,6 +126,14 @@ func showJob(ctx context.Context, out io.Writer, ids []string, oneLine bool) err
 	}
 	fmt.Fprintln(out, strings.Join(lines, "\n   ")+"\n")
 	return nil
+}
+
+// bit is how scontrol writes yes and no.
+func bit(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 const slurmTime = "2006-01-02T15:04:05"
@@ -195,6 +203,9 @@ func requeue(ctx context.Context, ids []string) error {
 				return foreign(id, job)
 			}
 		}
+	}
+	if job.Spec.NoRequeue {
+		return says("Requested operation is presently disabled for job %s: it was submitted with --no-requeue", job.Pod.ID())
 	}
 	return h.question(ctx, request{End: &endRequest{Requeue: true}}, nil)
 }

@@ -164,6 +164,14 @@ func TestAJobCanBeRequeuedAndCancelledFromInside(t *testing.T) {
 	}
 }
 
+func TestAJobThatIsNeverRunAgainCannotBeRequeuedFromInside(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, "#!/bin/sh\nscontrol show job | grep -o 'Requeue=0.*'\nscontrol requeue $SLURM_JOB_ID || exit 9\n", func(p *pod) { p.spec.NoRequeue = true })
+	if code != 9 || p.out.String() != "Requeue=0 Restarts=0 BatchFlag=1\n" || !strings.Contains(p.err.String(), "Requested operation is presently disabled for job 42: it was submitted with --no-requeue") {
+		t.Errorf("%d %s%s", code, p.out.String(), p.err.String())
+	}
+}
+
 func TestWhatAScriptLeavesBehindEndsWithIt(t *testing.T) {
 	t.Parallel()
 	p, code := run(t, "#!/bin/bash\n(sleep 61; touch lived) &\nsrun -n1 sleep 62 &\nwhile ! squeue -h >/dev/null || [ \"$(scontrol show job | grep -c JobId)\" = 0 ]; do :; done\nexit 0\n")
