@@ -32,6 +32,8 @@ type Account struct {
 	Why Why
 	// Source is who says so: scheduler, conditions and events, job, or pods.
 	Source string
+	// Zone is that in which moments are written; nil is UTC, which can be read anywhere.
+	Zone *time.Location
 }
 
 // Of decides what is told: what holds pods that have their nodes comes
@@ -120,8 +122,8 @@ func (a *Account) Facts() []Fact {
 	add("nodes", nodesText(e))
 	add("evict", sparedText(e.Spared))
 	add("evicted", e.EvictedBy)
-	add("start", startText(e))
-	add("tried", triedText(e))
+	add("start", startText(e, a.Zone))
+	add("tried", triedText(e, a.Zone))
 	return facts
 }
 
@@ -212,17 +214,25 @@ func sparedText(spared []schedulingv1beta1.ExplainedSpared) string {
 	return "nobody; " + strings.Join(parts, "; ")
 }
 
-func startText(e *schedulingv1beta1.Explanation) string {
+func startText(e *schedulingv1beta1.Explanation, zone *time.Location) string {
 	switch {
 	case e.Never:
 		return "never, as it is"
 	case e.EstimatedStart != nil:
-		return strings.TrimSuffix(fmt.Sprintf("%s, %s", e.EstimatedStart.UTC().Format(time.RFC3339), e.Estimate), ", ")
+		return strings.TrimSuffix(fmt.Sprintf("%s, %s", moment(e.EstimatedStart.Time, zone), e.Estimate), ", ")
 	}
 	return e.Estimate
 }
 
-func triedText(e *schedulingv1beta1.Explanation) string {
+// moment writes a moment so that it cannot be mistaken; zone nil is UTC.
+func moment(at time.Time, zone *time.Location) string {
+	if zone == nil {
+		zone = time.UTC
+	}
+	return at.In(zone).Format(time.RFC3339)
+}
+
+func triedText(e *schedulingv1beta1.Explanation, zone *time.Location) string {
 	if e.Attempts == 0 {
 		return ""
 	}
@@ -231,7 +241,7 @@ func triedText(e *schedulingv1beta1.Explanation) string {
 		text = "once"
 	}
 	if e.LastAttempt != nil {
-		text += " until " + e.LastAttempt.UTC().Format(time.RFC3339)
+		text += " until " + moment(e.LastAttempt.Time, zone)
 	}
 	return text
 }

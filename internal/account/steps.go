@@ -134,7 +134,7 @@ func (a *Account) evictText() string {
 
 func (a *Account) startText() string {
 	if e := a.Explanation(); e != nil {
-		return startText(e)
+		return startText(e, a.Zone)
 	}
 	return ""
 }

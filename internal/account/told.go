@@ -25,7 +25,7 @@ func WriteExplanation(out io.Writer, e *schedulingv1beta1.Explanation, program s
 	for _, s := range e.Short {
 		facts = append(facts, Fact{"short", shortText(s)})
 	}
-	facts = append(facts, Fact{"nodes", nodesText(e)}, Fact{"evict", sparedText(e.Spared)}, Fact{"start", startText(e)})
+	facts = append(facts, Fact{"nodes", nodesText(e)}, Fact{"evict", sparedText(e.Spared)}, Fact{"start", startText(e, nil)})
 	asTyped := func(text string) string { return strings.ReplaceAll(text, "vcctl ", program+" ") }
 	WriteFacts(out, append(facts, Fact{"hint", asTyped(e.Hint)}), style, width)
 	if len(e.Helps) > 0 {

@@ -101,6 +101,7 @@ func (e *Explain) refresh(ctx *screen.Context) {
 		return
 	}
 	e.told = e.read.Account(ctx.Snap, e.job)
+	e.told.Zone = ctx.Now.Location() // one clock in a frame
 	e.nodes.SetRows(ctx.Now, groupsOf(ctx.Snap, e.job, e.told.Explanation()), false)
 }
 
@@ -174,7 +175,9 @@ func (e *Explain) Twin(ctx *screen.Context) string {
 		return ""
 	}
 	var text strings.Builder
-	e.told.Write(&text, ctx.Program, render.Style{}, ctx.Now, 0)
+	plain := *e.told
+	plain.Zone = nil
+	plain.Write(&text, ctx.Program, render.Style{}, ctx.Now, 0)
 	return text.String()
 }
 
