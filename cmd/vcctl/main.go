@@ -4,7 +4,6 @@ package main
 import (
 	"context"
 	"os"
-	"runtime/debug"
 
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
 
@@ -14,7 +13,5 @@ import (
 )
 
 func main() {
-	// What a list of ten thousand jobs needs is mostly garbage: collect it sooner.
-	debug.SetGCPercent(40)
 	os.Exit(root.Main(context.Background(), os.Args[0], os.Args[1:], iostreams.System(), dashboard.In))
 }

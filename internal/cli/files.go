@@ -215,8 +215,12 @@ func Place(f *Factory, objects []FileObject, ask bool) error {
 		case own == "":
 			object.Object.SetNamespace(namespace)
 		case f.NamespaceGiven() && own != namespace:
-			problems = append(problems, InFile(Errorf("remove -n, or the namespace from the file",
-				"namespace of the object is %q, but -n says %q", own, namespace), object))
+			said := "-n"
+			if f.Streams.Env("VCCTL_NAMESPACE") == namespace {
+				said = "VCCTL_NAMESPACE"
+			}
+			problems = append(problems, InFile(Errorf("remove "+said+", or the namespace from the file",
+				"namespace of the object is %q, but %s says %q", own, said, namespace), object))
 		}
 	}
 	return errors.Join(problems...)

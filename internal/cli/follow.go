@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
@@ -92,6 +94,62 @@ func followWatch[T client.Object](ctx context.Context, watcher watch.Interface, 
 			}
 			if enough, err := see(object); enough || err != nil {
 				return enough, err
+			}
+		}
+	}
+}
+
+// WatchOn calls see with every change of the objects of a kind, as long as ctx lasts and see wants more. API servers end a
+// watch after a while: it goes on from the last version; where the server has forgotten that, from what again returns,
+// which reads everything anew. A nil again goes on from all that there are, as if they had just come.
+func WatchOn[T client.Object](ctx context.Context, c client.WithWatch, newList func() client.ObjectList, version string,
+	again func(context.Context) (string, error), see func(watch.EventType, T) bool, options ...client.ListOption) error {
+	for ctx.Err() == nil {
+		watcher, err := c.Watch(ctx, newList(), append(slices.Clone(options), Since(version))...)
+		if err == nil {
+			version, err = watchOn(ctx, watcher, version, see)
+			watcher.Stop()
+		}
+		switch {
+		case apierrors.IsResourceExpired(err) || apierrors.IsGone(err):
+			version = ""
+			if again != nil {
+				if version, err = again(ctx); err != nil {
+					return err
+				}
+			}
+		case errors.Is(err, errEnough):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// errEnough ends a watch of which enough was seen.
+var errEnough = errors.New("enough")
+
+// watchOn follows one watch to its end, and returns the version that it saw last.
+func watchOn[T client.Object](ctx context.Context, watcher watch.Interface, version string, see func(watch.EventType, T) bool) (string, error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return version, errEnough
+		case event, open := <-watcher.ResultChan():
+			if !open {
+				return version, nil
+			}
+			if event.Type == watch.Error {
+				return version, apierrors.FromObject(event.Object)
+			}
+			object, ok := event.Object.(T)
+			if !ok {
+				continue
+			}
+			version = object.GetResourceVersion()
+			if event.Type != watch.Bookmark && !see(event.Type, object) {
+				return version, errEnough
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,6 +23,8 @@ import (
 type List[T client.Object] struct {
 	// Kind in the plural, for texts: "jobs".
 	Kind string
+	// Chosen is the list's name in the settings that choose columns; empty: Kind.
+	Chosen string
 	// New makes an empty list of the right type.
 	New func() client.ObjectList
 	// Columns of the table; the namespace is added in front when it is needed.
@@ -70,6 +73,10 @@ type Touch struct {
 	Key types.NamespacedName
 	// Apply takes the news in; it is called by the one who prints.
 	Apply func()
+	// All says that the news may be about every row.
+	All bool
+	// Err ends the list: the news do not come any more.
+	Err error
 }
 
 // Run lists, prints and, with -w, watches.
@@ -106,6 +113,7 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 	if missing != nil && len(items) == 0 {
 		return missing
 	}
+	Report(f.Streams.Err, missing, f.Where()) // the others are followed
 	if !o.Machine() {
 		for _, item := range items {
 			printer.remember(item)
@@ -119,7 +127,7 @@ func (l *List[T]) choose(f *Factory, o *Output) error {
 	if o.Machine() || o.Wide() || len(l.Columns) == 0 {
 		return nil
 	}
-	columns, chosen, err := chosenColumns(f, l.Kind, l.Columns)
+	columns, chosen, err := chosenColumns(f, cmp.Or(l.Chosen, l.Kind), l.Columns)
 	if chosen {
 		l.FreeText = l.FreeText && columns[len(columns)-1].Title == l.Columns[len(l.Columns)-1].Title
 		l.Spare = nil
@@ -415,12 +423,12 @@ func (p *rowPrinter[T]) follow(ctx context.Context, watcher watch.Interface, tou
 		case <-ctx.Done():
 			return version, nil
 		case touch := <-touched:
-			key := touch.Key
+			if touch.Err != nil {
+				return version, touch.Err
+			}
 			touch.Apply()
-			if item, known := p.last[key.Namespace+"/"+key.Name]; known && p.remember(item) {
-				if err := p.table([]T{item}); err != nil {
-					return version, err
-				}
+			if err := p.retold(touch); err != nil {
+				return version, err
 			}
 		case event, open := <-watcher.ResultChan():
 			if !open {
@@ -443,6 +451,22 @@ func (p *rowPrinter[T]) follow(ctx context.Context, watcher watch.Interface, tou
 			}
 		}
 	}
+}
+
+// retold prints the rows anew that say something else after a touch.
+func (p *rowPrinter[T]) retold(touch Touch) error {
+	keys := []string{touch.Key.Namespace + "/" + touch.Key.Name}
+	if touch.All {
+		keys = slices.Sorted(maps.Keys(p.last))
+	}
+	for _, key := range keys {
+		if item, known := p.last[key]; known && p.remember(item) {
+			if err := p.table([]T{item}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (p *rowPrinter[T]) changed(ctx context.Context, kind watch.EventType, item T) error {

@@ -69,6 +69,9 @@ func (o *Output) Machine() bool {
 	return (o.Format() != "" && o.Format() != "wide") || (templated != nil && *templated != "")
 }
 
+// Once says that the result is a table for people, printed once: where Volcano's table may stand for ours.
+func (o *Output) Once() bool { return !o.Machine() && !o.Wide() && !o.Watch && !o.WatchOnly }
+
 // Wide says whether the table shows all its columns.
 func (o *Output) Wide() bool { return o.Format() == "wide" }
 

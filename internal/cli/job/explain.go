@@ -201,7 +201,7 @@ func (o *explainOptions) printObjects(accounts []*account.Account) error {
 func (o *explainOptions) follow(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
 	said := ""
 	for {
-		now, watchers, err := watchBoth(ctx, c, job)
+		now, watchers, err := watchBoth(ctx, o.f, c, job)
 		if err != nil {
 			return err
 		}
@@ -245,8 +245,11 @@ func (o *explainOptions) say(ctx context.Context, c client.Client, job *batchv1a
 }
 
 // watchBoth reads a job and watches it and its PodGroup from there on.
-func watchBoth(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) (*batchv1alpha1.Job, []watch.Interface, error) {
+func watchBoth(ctx context.Context, f *cli.Factory, c client.WithWatch, job *batchv1alpha1.Job) (*batchv1alpha1.Job, []watch.Interface, error) {
 	now, version, err := readNamed(ctx, c, client.ObjectKeyFromObject(job), job.UID)
+	if errors.Is(err, errGone) {
+		return nil, nil, f.Deleted("job", "job", job.Name)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -18,8 +18,8 @@ import (
 func New(f *cli.Factory) *cobra.Command {
 	cmd := cli.Group(f, "job", "Run jobs, see where they stand, stop them", `
 		Work with jobs (jobs.batch.volcano.sh): sets of pods that are scheduled, run
-		and ended as one. Where a command takes the name of a job, @latest is the newest
-		one of the namespace.`, "jobs", "j", "vj", "vcjob")
+		and ended as one. To these commands @latest is the name of the newest job of the
+		namespace.`, "jobs", "j", "vj", "vcjob")
 	cmd.AddCommand(
 		newRun(f, run), newList(f, list), newView(f, view), newExplain(f, explainJobs), newLogs(f, logs), newWait(f, await), newExec(f, execute), newAttach(f, execute),
 		newSuspend(f, issue), newResume(f, issue), newRestart(f, issue), newCancel(f, issue), newDelete(f, remove),

@@ -143,6 +143,13 @@ func list(ctx context.Context, o *listOptions) error {
 	if err != nil {
 		return err
 	}
+	for i, name := range o.names {
+		if name == latest {
+			if o.names[i], err = newest(ctx, c, namespace); err != nil {
+				return err
+			}
+		}
+	}
 	var onNode map[string]bool
 	for _, node := range o.nodes {
 		if onNode == nil {
@@ -165,7 +172,7 @@ func list(ctx context.Context, o *listOptions) error {
 		Prepare: r.prepare, Touched: r.touched, Slim: slimJob,
 	}
 	old := o.scheduler != "" || partOfName != "" // called the way of Volcano's vcctl
-	if (o.compat || old || o.f.Compat()) && !o.out.Machine() && !o.out.Wide() {
+	if (o.compat || old || o.f.Compat()) && o.out.Once() {
 		l.Plain = func(jobs []*batchv1alpha1.Job) error { return compatTable(o.f.Streams.Out, jobs, o.allNamespaces) }
 		l.Prepare = nil
 	}
@@ -288,10 +295,14 @@ func ignoreForbidden(err error) error {
 
 // countNodes counts the nodes under each job that has pods.
 func (r *reasons) countNodes(ctx context.Context, jobs []*batchv1alpha1.Job) error {
-	r.nodes, r.stuck = map[string]int{}, map[string]account.Trouble{}
 	options := []client.ListOption{client.InNamespace(r.namespace), client.HasLabels{keys.JobName}}
 	if len(jobs) == 1 {
 		options = []client.ListOption{client.InNamespace(jobs[0].Namespace), client.MatchingLabels{keys.JobName: jobs[0].Name}}
+		delete(r.nodes, jobKey(jobs[0]))
+		delete(r.stuck, jobKey(jobs[0]))
+	}
+	if len(jobs) != 1 || r.nodes == nil {
+		r.nodes, r.stuck = map[string]int{}, map[string]account.Trouble{}
 	}
 	seen := map[[3]string]bool{}
 	page := &corev1.PodList{}
@@ -359,31 +370,31 @@ func jobKey(job *batchv1alpha1.Job) string { return job.Namespace + "/" + job.Na
 
 // touched follows the PodGroups and names the jobs whose reason may have changed.
 func (r *reasons) touched(ctx context.Context) (<-chan cli.Touch, error) {
-	watcher, err := r.c.Watch(ctx, &schedulingv1beta1.PodGroupList{}, client.InNamespace(r.namespace))
-	if apierrors.IsForbidden(err) {
+	if r.unreadable {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
 	changes := make(chan cli.Touch)
+	send := func(touch cli.Touch) bool {
+		select {
+		case changes <- touch:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	groups := func() client.ObjectList { return &schedulingv1beta1.PodGroupList{} }
 	go func() {
-		defer watcher.Stop()
-		for event := range watcher.ResultChan() {
-			group, ok := event.Object.(*schedulingv1beta1.PodGroup)
-			if !ok || event.Type == watch.Bookmark {
-				continue
-			}
+		err := cli.WatchOn(ctx, r.c, groups, "", nil, func(_ watch.EventType, group *schedulingv1beta1.PodGroup) bool {
 			for _, owner := range group.OwnerReferences {
-				select {
-				case changes <- cli.Touch{
-					Key:   types.NamespacedName{Namespace: group.Namespace, Name: owner.Name},
-					Apply: func() { r.learn(owner.UID, group) },
-				}:
-				case <-ctx.Done():
-					return
+				touch := cli.Touch{Key: types.NamespacedName{Namespace: group.Namespace, Name: owner.Name}, Apply: func() { r.learn(owner.UID, group) }}
+				if !send(touch) {
+					return false
 				}
 			}
+			return true
+		}, client.InNamespace(r.namespace))
+		if ignoreForbidden(err) != nil {
+			send(cli.Touch{Err: err})
 		}
 	}()
 	return changes, nil

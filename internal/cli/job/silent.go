@@ -50,7 +50,7 @@ func (s *simulated) kindOf(ctx context.Context, c client.Client, name string) st
 }
 
 func nothingRuns(pod *corev1.Pod) string {
-	return fmt.Sprintf("pod %s is on simulated node %s: nothing runs there, so there is no log", pod.Name, pod.Spec.NodeName)
+	return fmt.Sprintf("pod %s is on simulated node %s: nothing runs there", pod.Name, pod.Spec.NodeName)
 }
 
 // problem is one error about all of them; nil when there are none.
@@ -60,7 +60,7 @@ func (s *simulated) problem(o *logsOptions) error {
 	}
 	hint := "vcctl job run --node-selector " + keys.NodeKind + "=process (in a file: nodeSelector of the pod template) keeps a job off simulated nodes"
 	if len(s.pods) == 1 {
-		return cli.Errorf(hint, "%s", nothingRuns(s.pods[0]))
+		return cli.Errorf(hint, "%s, so there is no log", nothingRuns(s.pods[0]))
 	}
 	where := make([]string, len(s.pods))
 	for i, pod := range s.pods {

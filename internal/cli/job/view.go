@@ -95,15 +95,15 @@ func view(ctx context.Context, o *viewOptions) error {
 		return err
 	}
 	jobs, err := selected(ctx, o.f, c, &o.sel)
-	if o.watch && err == nil {
+	switch {
+	case o.watch && err == nil:
 		return o.follow(ctx, c, jobs[0])
+	case o.out.Machine():
+		return errors.Join(err, o.print(jobs))
+	case o.sel.Wide() && len(jobs) == 0 && err == nil:
+		fmt.Fprintln(o.f.Streams.Err, "No resources found.")
 	}
-	var objects []client.Object
 	for i, job := range jobs {
-		if o.out.Machine() {
-			objects = append(objects, job)
-			continue
-		}
 		s, readErr := read(ctx, c, job, o.events)
 		if readErr != nil {
 			return errors.Join(err, readErr)
@@ -119,16 +119,25 @@ func view(ctx context.Context, o *viewOptions) error {
 			return writeErr
 		}
 	}
-	if len(objects) > 0 {
-		return errors.Join(err, o.out.Print(o.f, objects, len(objects) == 1))
-	}
 	return err
+}
+
+// print prints objects for programs: the one that was named as it is, what was selected or named beside others as a List.
+func (o *viewOptions) print(jobs []*batchv1alpha1.Job) error {
+	if len(jobs) == 0 && !o.sel.Wide() {
+		return nil
+	}
+	objects := make([]client.Object, len(jobs))
+	for i, job := range jobs {
+		objects[i] = job
+	}
+	return o.out.Print(o.f, objects, !o.sel.Wide() && len(o.sel.Names) == 1)
 }
 
 // follow shows a job anew whenever it changes, until it has ended.
 func (o *viewOptions) follow(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
 	first := true
-	return follow(ctx, c, client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
+	err := follow(ctx, c, client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
 		s, err := read(ctx, c, now, o.events)
 		if err != nil {
 			return false, err
@@ -139,6 +148,10 @@ func (o *viewOptions) follow(ctx context.Context, c client.WithWatch, job *batch
 		first = false
 		return finished(phaseOf(now)), s.write(o.f)
 	})
+	if errors.Is(err, errGone) {
+		return o.f.Deleted("job", "job", job.Name)
+	}
+	return err
 }
 
 func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events bool) (*sheet, error) {
@@ -330,21 +343,21 @@ func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 	case phase == batchv1alpha1.Aborted:
 		title = "Why it rests:"
 	}
-	out := f.Streams.Out
+	out, width := f.Streams.Out, f.Streams.Width
 	fmt.Fprintf(out, "\n%s\n", style.Bold(title))
 	if w.Short() != "" {
-		fmt.Fprintf(out, "  %s\n", w.Short())
+		render.WriteWrapped(out, "  ", "  ", w.Short(), width)
 	}
 	for _, line := range w.Numbers {
-		fmt.Fprintf(out, "  - %s\n", line)
+		render.WriteWrapped(out, "  - ", "    ", line, width)
 	}
 	if !fromPods && s.Group != nil && s.Group.Status.Explanation == nil && slices.Contains([]batchv1alpha1.JobPhase{batchv1alpha1.Pending, batchv1alpha1.Restarting}, phaseOf(s.Job)) {
-		fmt.Fprintln(out, "  - the scheduler gave no explanation of its own; this is what the pod group's conditions say")
+		render.WriteWrapped(out, "  - ", "    ", "the scheduler gave no explanation of its own; this is what the pod group's conditions say", width)
 	}
 	if w.Hint != "" {
-		fmt.Fprintf(out, "  What would help: %s\n", strings.ReplaceAll(w.Hint, "vcctl ", f.Program+" "))
+		render.WriteWrapped(out, "  What would help: ", "    ", strings.ReplaceAll(w.Hint, "vcctl ", f.Program+" "), width)
 	}
 	for _, help := range w.Helps {
-		fmt.Fprintf(out, "  - tried: %s\n", help)
+		render.WriteWrapped(out, "  - tried: ", "    ", help, width)
 	}
 }

@@ -109,7 +109,7 @@ func list[T client.Object](ctx context.Context, o *listOptions[T]) error {
 		Names: o.sel.Names, Selector: labels, Fields: narrowed.Fields, Keep: narrowed.Keep, Single: len(o.sel.Names) == 1,
 		Suggest: o.f.Suggest(o.kind.GVK, true),
 	}
-	if o.kind.Compat != nil && (o.compat || o.sel.Old() || o.f.Compat()) && !o.out.Machine() && !o.out.Wide() {
+	if o.kind.Compat != nil && (o.compat || o.sel.Old() || o.f.Compat()) && o.out.Once() {
 		l.Plain = func(items []T) error { return o.kind.Compat(o.f.Streams.Out, o.f, items, o.sel.AllNamespaces) }
 	}
 	return l.Run(ctx, o.f, &o.out)

@@ -183,7 +183,7 @@ func newJobs(f *cli.Factory, l *flags, exec Exec) *cobra.Command {
 	l.addJob(f, cmd)
 	set := cmd.Flags()
 	set.StringVarP(&l.scheduler, "scheduler", "S", "", "Only jobs of this scheduler")
-	set.BoolVar(&l.allNamespaces, "all-namespaces", false, "The jobs of all namespaces")
+	set.BoolVarP(&l.allNamespaces, "all-namespaces", "A", false, "The jobs of all namespaces")
 	set.StringVar(&l.selector, "selector", "", "Only jobs with this in their name; a label selector where it has an operator")
 	return cmd
 }

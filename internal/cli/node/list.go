@@ -109,7 +109,7 @@ func (b *book) prepare(ctx context.Context, _ []*corev1.Node) error {
 	if b.ready {
 		return nil
 	}
-	b.ready, b.pods, b.at = true, map[string]map[types.UID]*corev1.Pod{}, map[types.UID]string{}
+	b.ready = true
 	c, err := b.f.Client()
 	if err != nil {
 		return err
@@ -120,11 +120,17 @@ func (b *book) prepare(ctx context.Context, _ []*corev1.Node) error {
 		b.f.Warnf("what is idle is not known: %s", cli.Humanize(err, cli.Connection{}).What)
 		return nil
 	}
+	b.fill(pods)
+	b.version = version
+	return err
+}
+
+// fill writes the book anew.
+func (b *book) fill(pods []*corev1.Pod) {
+	b.pods, b.at = map[string]map[types.UID]*corev1.Pod{}, map[types.UID]string{}
 	for _, pod := range pods {
 		b.put(pod)
 	}
-	b.version = version
-	return err
 }
 
 // put takes over a pod as it is now.
@@ -176,47 +182,41 @@ func (b *book) follow(ctx context.Context) (<-chan cli.Touch, error) {
 	if err != nil {
 		return nil, err
 	}
+	send := func(touch cli.Touch) bool {
+		select {
+		case touches <- touch:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	anew := func(ctx context.Context) (string, error) {
+		pods, version, err := ReadPods(ctx, c, b.only)
+		if err == nil {
+			send(cli.Touch{All: true, Apply: func() { b.fill(pods) }})
+		}
+		return version, err
+	}
 	go func() {
-		version := b.version
-		for ctx.Err() == nil {
-			var err error
-			if version, err = b.watch(ctx, c, version, touches); err != nil {
-				return // rows still follow the nodes themselves
-			}
+		err := cli.WatchOn(ctx, c, func() client.ObjectList { return &corev1.PodList{} }, b.version, anew, func(kind watch.EventType, pod *corev1.Pod) bool {
+			return send(b.touch(kind, slim(pod)))
+		}, onNodes(b.only))
+		if err != nil {
+			send(cli.Touch{Err: err})
 		}
 	}()
 	return touches, nil
 }
 
-// watch passes on what becomes of pods until the watch ends, and returns the version to go on
-// from; "" when the server does not know that any more: then it begins with all that there are.
-func (b *book) watch(ctx context.Context, c client.WithWatch, version string, touches chan<- cli.Touch) (string, error) {
-	w, err := c.Watch(ctx, &corev1.PodList{}, onNodes(b.only), cli.Since(version))
-	if err != nil {
-		return "", err
-	}
-	defer w.Stop()
-	for event := range w.ResultChan() {
-		pod, ok := event.Object.(*corev1.Pod)
-		if !ok {
-			return "", nil
+// touch is what becomes of a pod, as news of its node.
+func (b *book) touch(kind watch.EventType, pod *corev1.Pod) cli.Touch {
+	return cli.Touch{Key: types.NamespacedName{Name: pod.Spec.NodeName}, Apply: func() {
+		if kind == watch.Deleted {
+			b.drop(pod.UID)
+			return
 		}
-		version = pod.ResourceVersion
-		kept, gone := slim(pod), event.Type == watch.Deleted
-		touch := cli.Touch{Key: types.NamespacedName{Name: pod.Spec.NodeName}, Apply: func() {
-			if gone {
-				b.drop(kept.UID)
-				return
-			}
-			b.put(kept)
-		}}
-		select {
-		case touches <- touch:
-		case <-ctx.Done():
-			return version, ctx.Err()
-		}
-	}
-	return version, nil
+		b.put(pod)
+	}}
 }
 
 func columns(f *cli.Factory, b *book) []cli.Column[*corev1.Node] {

@@ -23,13 +23,15 @@ type filters struct {
 	job, task, node, queue string
 	phases                 []string
 	any                    bool
+	// everywhere says that the pods of all namespaces are meant, and no one job of the name.
+	everywhere func() bool
 }
 
 var phases = []string{"Pending", "Running", "Succeeded", "Failed", "Unknown"}
 
 func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context) (kind.Narrowed[*corev1.Pod], error) {
-	o := &filters{f: f}
 	flags := cmd.Flags()
+	o := &filters{f: f, everywhere: func() bool { all, err := flags.GetBool("all-namespaces"); return err == nil && all }}
 	flags.StringVarP(&o.job, "job", "j", "", "Only pods of this job")
 	flags.StringVarP(&o.task, "task", "t", "", "Only pods of this task (filtered at the client)")
 	flags.StringVar(&o.node, "node", "", "Only pods on this node")
@@ -49,7 +51,7 @@ func (o *filters) narrow(ctx context.Context) (kind.Narrowed[*corev1.Pod], error
 	if err != nil {
 		return narrowed, err
 	}
-	if o.job != "" && o.queue != "" {
+	if o.job != "" && o.queue != "" && !o.everywhere() {
 		if err := o.sameQueue(ctx); err != nil {
 			return narrowed, err
 		}
@@ -75,7 +77,7 @@ func (o *filters) narrow(ctx context.Context) (kind.Narrowed[*corev1.Pod], error
 }
 
 func (o *filters) keeps(pod *corev1.Pod, phases []string) bool {
-	if o.task != "" && taskOf(pod) != o.task || o.queue != "" && o.job == "" && queueOf(pod) != cli.BareName(o.queue, "queues") {
+	if o.task != "" && taskOf(pod) != o.task || o.queue != "" && (o.job == "" || o.everywhere()) && queueOf(pod) != cli.BareName(o.queue, "queues") {
 		return false
 	}
 	for _, phase := range phases {

@@ -113,7 +113,7 @@ func list(ctx context.Context, o *listOptions) error {
 		Spare:   []string{"AGE", "PARENT", "WEIGHT", "MEMORY", "INQUEUE", "CPU", "GPU", "PENDING", "RUNNING"},
 		Suggest: o.f.Suggest(kind(), false),
 	}
-	if (o.compat || o.target.old || o.f.Compat()) && !o.out.Machine() && !o.out.Wide() {
+	if (o.compat || o.target.old || o.f.Compat()) && o.out.Once() {
 		l.Plain = o.compatTable
 	}
 	return o.withNames(ctx, l.Run(ctx, o.f, &o.out))

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/share"
@@ -65,7 +66,11 @@ type grove struct {
 	forest *share.Forest
 	shown  func(name string) bool
 	indent map[string]string
-	found  map[string]bool // by the selector; nil: none was given
+	// loose says that rows stand for themselves, in no tree: they are sorted, or come one by one as queues change. Names
+	// then say below which queues they are.
+	loose bool
+	drawn bool
+	found map[string]bool // by the selector; nil: none was given
 }
 
 // plant takes queues over, in place of older ones of their names, and draws the tree anew.
@@ -91,9 +96,9 @@ func tree(ctx context.Context, o *treeOptions) error {
 	if err != nil {
 		return err
 	}
-	g := &grove{signs: share.BranchesFor(o.f.Streams.Unicode()), shown: func(string) bool { return true }}
+	g := &grove{signs: share.BranchesFor(o.f.Streams.Unicode()), shown: func(string) bool { return true }, loose: o.out.SortBy != "" || o.out.WatchOnly}
 	l := &cli.List[*schedulingv1beta1.Queue]{
-		Kind: "queues", New: newQueues,
+		Kind: "queues", Chosen: "tree", New: newQueues,
 		Columns: treeColumns(o.f, g), Selector: labels, FreeText: true, Spare: []string{"STATE", "RUN", "WAIT"}, Suggest: o.f.Suggest(kind(), false),
 	}
 	if len(o.names) > 0 || labels != nil {
@@ -114,6 +119,7 @@ func tree(ctx context.Context, o *treeOptions) error {
 		g.found = found
 	}
 	l.Prepare = func(_ context.Context, items []*schedulingv1beta1.Queue) error {
+		g.loose, g.drawn = g.loose || g.drawn, true
 		g.arrange(items)
 		return nil
 	}
@@ -139,6 +145,18 @@ func (o *treeOptions) around(ctx context.Context, g *grove) error {
 	return nil
 }
 
+// name is that of a queue, at its place in the tree, or with the names of those above it.
+func (g *grove) name(q *schedulingv1beta1.Queue) string {
+	if !g.loose {
+		return g.indent[q.Name] + q.Name
+	}
+	path, seen := q.Name, map[string]bool{q.Name: true}
+	for above := g.forest.Queues[q.ParentName()]; above != nil && !seen[above.Name] && above.Name != keys.RootQueue; above = g.forest.Queues[above.ParentName()] {
+		path, seen[above.Name] = above.Name+"/"+path, true
+	}
+	return path
+}
+
 // arrange puts items into the order of the tree.
 func (g *grove) arrange(items []*schedulingv1beta1.Queue) {
 	for _, q := range items {
@@ -155,7 +173,7 @@ func (g *grove) arrange(items []*schedulingv1beta1.Queue) {
 
 func treeColumns(f *cli.Factory, g *grove) []column {
 	columns := []column{
-		{Title: "NAME", Text: func(q *schedulingv1beta1.Queue) string { return g.indent[q.Name] + q.Name },
+		{Title: "NAME", Volatile: true, Text: g.name,
 			Compare: func(a, b *schedulingv1beta1.Queue) int { return strings.Compare(a.Name, b.Name) }},
 		stateColumn(f),
 		number("RUN", func(q *schedulingv1beta1.Queue) int32 { return g.forest.Sum(q, share.Running) }),

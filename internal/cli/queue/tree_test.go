@@ -57,6 +57,9 @@ func TestQueueTreeGolden(t *testing.T) {
 			}
 		}},
 		golden.Run{About: "in another order", Args: "queue tree --sort-by running --no-headers", Prepare: family},
+		golden.Run{About: "sorted, names say where a queue stands: there are no branches", Args: "queue tree --sort-by wait", Prepare: family},
+		golden.Run{About: "columns chosen for the list of queues are not those of the tree", Args: "queue tree", Prepare: family, Env: map[string]string{"VCCTL_CONFIG": "testdata/columns.yaml"}},
+		golden.Run{About: "the same settings for the list", Args: "queue list", Prepare: family, Env: map[string]string{"VCCTL_CONFIG": "testdata/columns.yaml"}},
 		golden.Run{About: "no queues at all", Args: "queue tree", Prepare: func(s *clitest.Server) {
 			for _, name := range []string{"default", "research", "archive"} {
 				s.Remove(golden.NewQueue(name, 1, "", nil))
@@ -144,7 +147,7 @@ func noPlans(s *clitest.Server) {
 	s.Refuse("POST", "/apis/insight.vc-batch.dev", 404, metav1.StatusReasonNotFound, "the server could not find the requested resource")
 }
 
-func TestTreeWatchRedrawsAChangedQueueInItsPlace(t *testing.T) {
+func TestTreeWatchNamesTheQueuesAboveAChangedOne(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
 	family(server)
@@ -157,12 +160,16 @@ func TestTreeWatchRedrawsAChangedQueueInItsPlace(t *testing.T) {
 		q.Status.Allocated = golden.Amounts("nvidia.com/gpu", "1")
 		q.Status.Running = 1
 	}))
-	out.Wait(t, "`- research   Open    1     0      #|......   6% 1/16 gpu\n")
+	out.Wait(t, "eng/research   Open    1     0      #|......   6% 1/16 gpu\n")
 	server.Set(golden.NewQueue("fresh", 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) { q.Spec.Parent = "eng" }))
-	out.Wait(t, "|- fresh      Open")
+	out.Wait(t, "eng/fresh      Open")
 	server.Set(golden.NewQueue("other", 1, schedulingv1beta1.QueueStateOpen, nil)) // not below eng
 	server.Set(golden.NewQueue("later", 1, schedulingv1beta1.QueueStateOpen, func(q *schedulingv1beta1.Queue) { q.Spec.Parent = "fresh" }))
-	out.Wait(t, "|  `- later")
+	out.Wait(t, "eng/fresh/later")
+	research := "\neng/research"
+	if strings.Count(out.String(), research) != 1 {
+		t.Errorf("rows of queues that did not change are printed:\n%s", out)
+	}
 	stop()
 	if strings.Contains(out.String(), "other") {
 		t.Errorf("a queue of another tree is shown:\n%s", out)

@@ -107,7 +107,7 @@ func addTopics(root *cobra.Command) {
 		KUBECONFIG             the kubeconfig files, as for kubectl
 		VCCTL_<FLAG>           any global flag: VCCTL_NAMESPACE=nlp, VCCTL_CONTEXT=prod
 		VCCTL_QUEUE            the queue of job run, where --queue does not say it
-		VCCTL_COMPAT=true      lists print the tables of Volcano's vcctl
+		VCCTL_COMPAT=true      lists print Volcano's tables, and job run says its words
 		VCCTL_CONFIG           the file of settings, else vcctl/config.yaml below
 		                       $XDG_CONFIG_HOME or ~/.config: see help settings
 		NO_COLOR, CLICOLOR=0   no colour; CLICOLOR_FORCE=1 colours a pipe, too
@@ -119,9 +119,9 @@ func addTopics(root *cobra.Command) {
 
 		queue: research        the queue of job run, where --queue does not say it
 		color: never           auto, always or never, as --color
-		compat: true           lists print the tables of Volcano's vcctl
-		columns:               the columns of a list, by what is listed; -o wide
-		  jobs: [name, phase]  still shows all of them
+		compat: true           as VCCTL_COMPAT=true: Volcano's tables and words
+		columns:               the columns of a list, by what is listed (jobs, queues,
+		  jobs: [name, phase]  pods, …; tree: queue tree); -o wide still shows all
 
 		A flag goes before a variable of the environment, and that before the file.
 		VCCTL_CONFIG names another file.`)
@@ -129,7 +129,8 @@ func addTopics(root *cobra.Command) {
 		Scripts that were written for Volcano's command line go on working:
 
 		vcctl job run -N x -i img -r 2     flags of Volcano's vcctl keep their meaning;
-		                                   a line on stderr names the better spelling
+		                                   where there is a better spelling, a line on
+		                                   stderr names it
 		vsub, vjobs, vqueues, vcancel,     names of this program with Volcano's flags,
 		vsuspend, vresume                  in which -n is the name, -N the namespace
 		VCCTL_COMPAT=true                  lists print Volcano's tables

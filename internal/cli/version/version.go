@@ -126,7 +126,7 @@ func (o *options) show(info *Info) error {
 		return err
 	}
 	for _, component := range s.Components {
-		if _, err := fmt.Fprintf(out, "Server %s: %s (%s)\n", component.Name, component.Version, component.Source); err != nil {
+		if _, err := fmt.Fprintf(out, "Server %s: %s (from %s)\n", component.Name, component.Version, component.Source); err != nil {
 			return err
 		}
 	}
