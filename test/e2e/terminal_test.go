@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/vc-batch/vc/test/terminal"
 )
 
 // prompt is that of the shell of the person: by it one sees that a command has ended.
@@ -21,9 +23,7 @@ type typist struct {
 
 func (c *cluster) typist(columns, lines int) *typist {
 	c.t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		c.t.Skip("tmux makes the terminals, and is not here")
-	}
+	terminal.Need(c.t)
 	s := &typist{c: c, socket: filepath.Join(c.t.TempDir(), "tmux")}
 	shell := exec.CommandContext(c.t.Context(), "tmux", "-S", s.socket, "-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(lines), "sh")
 	shell.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig, "HOME="+c.dir, "PATH="+binaries+":"+os.Getenv("PATH"), "LANG=C.UTF-8", "ENV=", "TERM=screen")

@@ -3,7 +3,7 @@
 //	In:   keys
 //	Out:  what the screen shows
 //
-// Tests that need it skip where tmux is not installed.
+// Tests that need it skip where tmux is not installed; where CI=true they fail.
 package terminal
 
 import (
@@ -26,12 +26,22 @@ type Terminal struct {
 	socket string
 }
 
+// Need skips a test where there is no tmux; a CI that has none is broken.
+func Need(t testing.TB) {
+	t.Helper()
+	switch _, err := exec.LookPath("tmux"); {
+	case err == nil:
+	case os.Getenv("CI") == "true":
+		t.Fatal("tmux makes the terminals, and is not here: .ci/run installs it")
+	default:
+		t.Skip("tmux makes the terminals, and is not here")
+	}
+}
+
 // New starts a terminal of a size whose shell has some variables more; it ends with the test.
 func New(t testing.TB, columns, lines int, env ...string) *Terminal {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("tmux makes the terminals, and is not here")
-	}
+	Need(t)
 	m := &Terminal{t: t, socket: filepath.Join(t.TempDir(), "tmux")}
 	shell := exec.CommandContext(t.Context(), "tmux", "-S", m.socket, "-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(lines), "sh")
 	shell.Env = append(append(os.Environ(), "ENV=", "LANG=C.UTF-8"), env...)
@@ -93,6 +103,24 @@ func (m *Terminal) Until(what string, holds func(screen string) bool) string {
 			m.t.Fatalf("the terminal never shows %s:\n%s", what, screen)
 		}
 	}
+}
+
+// Child is the process that the shell runs now; 0 is none.
+func (m *Terminal) Child() int {
+	m.t.Helper()
+	shell := strings.TrimSpace(m.Tmux("display-message", "-p", "#{pane_pid}"))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%s/task/%s/children", shell, shell))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	child := 0
+	_, _ = fmt.Sscan(string(text), &child) // nothing there: no child
+	return child
+}
+
+// Resize gives the terminal another size.
+func (m *Terminal) Resize(columns, lines int) {
+	m.Tmux("resize-window", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(lines))
 }
 
 // State is what of a terminal a program can leave behind: which screen, mouse, cursor, modes.
