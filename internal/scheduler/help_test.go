@@ -16,19 +16,19 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
-	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 	"github.com/vc-batch/vc/test/make"
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// anew is the world as it is told again from its objects, with an engine that
-// takes nobody's room.
+// anew is the world as it is told again from its objects, with an engine of its
+// configuration that takes nobody's room.
 func (r *random) anew() (*Engine, *model.Cluster) {
-	cfg := config.Default()
+	cfg := *r.cfg
 	cfg.Actions = []string{"enqueue", "allocate", "backfill"}
-	e, err := New(cfg)
+	e, err := New(&cfg)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -44,6 +44,7 @@ func (r *random) anew() (*Engine, *model.Cluster) {
 	for _, name := range sortedKeys(r.nodes) {
 		m.Apply(model.NodeFrom(r.nodes[name]))
 	}
+	m.Apply(r.hyper...)
 	for _, name := range r.names() {
 		m.Apply(model.TaskFrom(r.pods[name], true))
 	}
@@ -83,7 +84,10 @@ func (r *random) apply(gang string, h schedulingv1beta1.Help) (undo func()) {
 		g.Spec.MinMember = int32(q.Value())
 	case schedulingv1beta1.HelpSmallerPods:
 		for _, p := range pods {
-			p.Spec.Containers[0].Resources.Requests[corev1.ResourceName(h.Subject)] = resource.MustParse(h.To)
+			asked := p.Spec.Containers[0].Resources.Requests
+			if amount := asked[corev1.ResourceName(h.Subject)]; amount.Cmp(resource.MustParse(h.From)) == 0 {
+				asked[corev1.ResourceName(h.Subject)] = resource.MustParse(h.To)
+			}
 		}
 	case schedulingv1beta1.HelpDropSelector:
 		for _, p := range pods {
@@ -155,6 +159,11 @@ func seconds(t *rapid.T, h schedulingv1beta1.Help) *int64 {
 // run times.
 func (r *random) enrich() {
 	r.rich = true
+	r.hyper = []model.Delta{
+		hyperNode("left", 1, topologyv1alpha1.MemberTypeNode, "n0", "n1", "n2"), hyperNode("right", 1, topologyv1alpha1.MemberTypeNode, "n3", "n4", "n5"),
+		hyperNode("both", 2, topologyv1alpha1.MemberTypeHyperNode, "left", "right"),
+	}
+	r.model.Apply(r.hyper...)
 	for _, q := range r.queues {
 		if rapid.IntRange(0, 2).Draw(r.t, "strict") == 0 {
 			q.Spec.DequeueStrategy = schedulingv1beta1.DequeueStrategyFIFO

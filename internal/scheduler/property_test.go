@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -43,8 +44,10 @@ type random struct {
 	queues  []*schedulingv1beta1.Queue
 	classes map[string]int32
 	made    int
-	// rich: gangs may name a queue that does not exist, pods may have run times.
+	// rich: gangs may name a queue that does not exist, have roles with minimums, and be near each other; pods may have run times.
 	rich bool
+	// hyper are the hyperNodes of a rich world.
+	hyper []model.Delta
 }
 
 // configurations that the invariants hold under, whatever happens.
@@ -170,6 +173,15 @@ func (r *random) addGang() {
 			seconds := int64(rapid.IntRange(60, 1800).Draw(t, "limit"))
 			limit = &seconds
 		}
+		switch rapid.IntRange(0, 5).Draw(t, "shaped") {
+		case 0:
+			b.MinTask("a", rapid.IntRange(0, 2).Draw(t, "min a")).MinTask("b", rapid.IntRange(0, 2).Draw(t, "min b"))
+		case 1:
+			b.Topology(nearness(t))
+		case 2:
+			size, least := int32(rapid.IntRange(1, 2).Draw(t, "size")), int32(rapid.IntRange(0, 2).Draw(t, "least"))
+			b.SubGroups(schedulingv1beta1.SubGroupPolicySpec{Name: "part", SubGroupSize: &size, MinSubGroups: &least, MatchLabelKeys: []string{"part"}, NetworkTopology: nearness(t)})
+		}
 	}
 	g := b.Min(rapid.IntRange(1, tasks).Draw(t, "min")).
 		Queue(queue).Age(time.Duration(r.made) * time.Second).Obj()
@@ -179,6 +191,9 @@ func (r *random) addGang() {
 	shapes := rapid.IntRange(1, 2).Draw(t, "shapes")
 	for i := range tasks {
 		b := make.Pod(fmt.Sprintf("%s-%d", name, i)).Gang(name)
+		if r.rich {
+			b.Role([]string{"a", "b"}[i%2]).Label("part", strconv.Itoa(i/2))
+		}
 		kind := rapid.IntRange(0, 11).Draw(t, "kind")
 		switch cpu := rapid.IntRange(0, 4).Draw(t, "cpu"); {
 		case kind == asksNothing:

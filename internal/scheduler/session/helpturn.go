@@ -85,7 +85,7 @@ func (h *helper) shorterRun() {
 	}
 	subject, from := schedulingv1beta1.RunTimeEstimate, ""
 	pending := j.Pending
-	j.Pending = make([]*model.Task, len(pending))
+	clones := make([]*model.Task, len(pending))
 	for i, t := range pending {
 		clone := *t
 		clone.Expected = model.RunTime{Estimate: length}
@@ -95,11 +95,9 @@ func (h *helper) shorterRun() {
 		if now, known := t.RunTime().Length(); known && from == "" {
 			from = explain.RunTime(subject, now)
 		}
-		j.Pending[i] = &clone
+		clones[i] = &clone
 	}
-	ok := h.fits()
-	j.Pending = pending
-	if ok {
+	if h.instead(clones) {
 		h.add(schedulingv1beta1.HelpShorterRun, subject, from, explain.RunTime(subject, length))
 	}
 }
