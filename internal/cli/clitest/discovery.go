@@ -47,6 +47,8 @@ func (s *Server) discovery(w http.ResponseWriter, r *http.Request) bool {
 	switch r.URL.Path {
 	case "/version":
 		write(w, http.StatusOK, version.Info{Major: "1", Minor: "36", GitVersion: s.kubernetes})
+	case "/readyz":
+		_, _ = w.Write([]byte("ok"))
 	case "/api":
 		write(w, http.StatusOK, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}})
 	case "/apis":

@@ -3,6 +3,7 @@ package slurm
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -20,22 +21,24 @@ func (c *call) clusters() (names []string, given, all bool, err error) {
 	if !given {
 		return nil, false, false, nil
 	}
-	if names = words(text); !slices.Contains(names, "all") {
-		if len(names) == 0 {
-			err = fault.Errorf("name contexts of the kubeconfig, or all", "--clusters is empty")
-		}
-		return names, true, false, err
-	}
 	raw, err := c.f.Config.ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
 		return nil, true, true, err
 	}
-	names = nil
-	for name := range raw.Contexts {
-		names = append(names, name)
+	known := slices.Sorted(maps.Keys(raw.Contexts))
+	if names = words(text); slices.Contains(names, "all") {
+		return known, true, true, nil
 	}
-	slices.Sort(names)
-	return names, true, true, nil
+	hint := "clusters are contexts of the kubeconfig: " + strings.Join(known, ", ") + ", or all"
+	if len(names) == 0 {
+		return nil, true, false, fault.Errorf(hint, "--clusters is empty")
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, true, false, fault.Errorf(hint, "'%s' is an invalid entry for --cluster.", name)
+		}
+	}
+	return names, true, false, nil
 }
 
 // in is the call in another cluster.

@@ -101,6 +101,7 @@ func (c *call) do(cmd *cobra.Command, run func(context.Context, *call) error) er
 		_, err = fmt.Fprintf(out, "slurm %s (vc %s)\n", slurmVersion, build.Version)
 		return err
 	}
+	c.quiet = c.table.Program == "scontrol" && c.parsed.Has("quiet") // scancel's --quiet is about some errors only
 	c.withoutEffect()
 	c.connect()
 	return run(cmd.Context(), c)

@@ -187,15 +187,15 @@ func (v *view) listJobs(ctx context.Context, named []value.Job, options ...clien
 // readBeside reads side by side what jobs are told with. Who may not read one of them sees less, and is told so.
 func (v *view) readBeside(ctx context.Context, w wants) error {
 	work := []beside{
-		{"queues", "nothing of partitions that are closed or missing", v.readQueues},
-		{"priority classes", "no priorities", v.readPriorities},
+		{"queues", "which partitions are closed or missing", v.readQueues},
+		{"priority classes", "which priorities jobs have", v.readPriorities},
 	}
 	named, one := len(w.named) > 0, (*batchv1alpha1.Job)(nil)
 	if named && len(v.jobs) == 1 {
 		one = v.jobs[0]
 	}
 	if w.groups && (!named || slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return !atRest(job) })) {
-		work = append(work, beside{"PodGroups", "not why jobs wait, nor when they start", func(ctx context.Context) error { return v.readGroups(ctx, one) }})
+		work = append(work, beside{"PodGroups", "why jobs wait, nor when they start", func(ctx context.Context) error { return v.readGroups(ctx, one) }})
 	}
 	if w.pods && (!named || slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return w.ended || !atRest(job) })) {
 		work = append(work, v.podsBeside(func(ctx context.Context) error { return v.readPods(ctx, one, w.ended) }))
@@ -216,7 +216,7 @@ func (v *view) readBeside(ctx context.Context, w wants) error {
 
 // podsBeside is what pods are read for.
 func (v *view) podsBeside(read func(context.Context) error) beside {
-	return beside{"pods", "not on which nodes jobs are, nor how they ended", read}
+	return beside{"pods", "on which nodes jobs are, nor how they ended", read}
 }
 
 // passable says aloud what may not be read, and goes on; other errors it hands back.
@@ -230,7 +230,7 @@ func (v *view) passable(b beside, err error) error {
 		if b.kind == "queues" || b.kind == "priority classes" {
 			where = "of the cluster"
 		}
-		v.note("you may not list the %s %s: %s can be told", b.kind, where, b.lost)
+		v.note("you may not list the %s %s: it cannot be told %s", b.kind, where, b.lost)
 		return nil
 	case apierrors.IsNotFound(err):
 		return nil // as of a job that has no PodGroup yet

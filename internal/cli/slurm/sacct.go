@@ -251,7 +251,7 @@ func (c *call) sacctWindow(v *sacctView) error {
 		if !ok {
 			continue
 		}
-		t, err := value.ParseDate(text, now, value.Past)
+		t, err := moment(text, now)
 		if err != nil {
 			return fault.Errorf("write 2026-11-21T22:18, 22:18, 11/21 or now-2days", "Invalid time specification: %s", text)
 		}
@@ -264,6 +264,14 @@ func (c *call) sacctWindow(v *sacctView) error {
 		c.notef("note", "jobs finished before %s are no longer kept", oldest.Format(time.DateOnly))
 	}
 	return nil
+}
+
+// moment reads a moment of which jobs are told. The time of a day alone is that of today, also when it is still to come.
+func moment(text string, now time.Time) (time.Time, error) {
+	if coming, err := value.ParseDate(text, now, value.Coming); err == nil && coming.YearDay() == now.YearDay() && coming.Year() == now.Year() {
+		return coming, nil
+	}
+	return value.ParseDate(text, now, value.Past)
 }
 
 func (c *call) sacctLines(ctx context.Context, v *sacctView) ([]*sacct.Line, error) {

@@ -91,7 +91,6 @@ var unknownVerbs = map[string]string{
 }
 
 func runScontrol(ctx context.Context, c *call) error {
-	c.quiet = c.parsed.Has("quiet")
 	if err := c.refused(map[string]string{"uid": "you are who you are"}); err != nil {
 		return err
 	}

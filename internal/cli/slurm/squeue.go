@@ -200,8 +200,8 @@ func (c *call) repeat(ctx context.Context, again time.Duration, print func() err
 			return nil
 		case <-ticker.C:
 			fmt.Fprintln(out)
-			if err := c.told(print()); err != nil && ctx.Err() != nil { // what cannot be read now can perhaps be the next time
-				return nil
+			if err := print(); err != nil && ctx.Err() == nil {
+				_ = c.told(err) // what cannot be read now can perhaps be the next time
 			}
 		}
 	}

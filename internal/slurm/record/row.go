@@ -75,10 +75,14 @@ func Rows(s *Source, each bool) []Row {
 	return s.elements(options, facts, parts, each)
 }
 
-// exitOfState gives a failed row of whose pods nothing is known the code that Slurm has for no better one.
+// exitOfState gives a failed row of whose pods nothing is known the code that the controller kept, else the one that Slurm has for no better one.
 func (r *Row) exitOfState() {
-	if r.State.Code == state.Failed && r.Exit == (state.Exit{}) {
-		r.Exit = state.Exit{Code: 1}
+	if r.State.Code != state.Failed || r.Exit != (state.Exit{}) {
+		return
+	}
+	r.Exit = state.Exit{Code: 1}
+	if failure := r.Job.Status.Failure; failure != nil && failure.ExitCode != nil && !r.IsArray() {
+		r.Exit = state.ExitOf(*failure.ExitCode)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
 // Facts is what is known of a job.
@@ -82,22 +83,34 @@ func bound(f Facts) bool {
 	return f.Group != nil && f.Group.Status.Phase == scheduling.PodGroupRunning
 }
 
-// endOf is how a job ended that did not complete. The job's own word goes first; where a policy answered a failure, the job's word is the policy's
-// action, and pods tell more.
+// endOf is how a job ended that did not complete. The job's own word goes first, which is a policy's action where a policy answered a failure; then what
+// the controller kept of the failure, and what pods say that are still there.
 func endOf(f Facts) Code {
-	said := reason.Code(f.Job.Status.State.Reason)
-	switch {
-	case wasCancelled(f.Job), neverReleased(f.Job):
+	if wasCancelled(f.Job) || neverReleased(f.Job) {
 		return Cancelled
-	case said == reason.DeadlineExceeded:
-		return Timeout
-	case said == reason.OOMKilled:
-		return OutOfMemory
-	case said == reason.Evicted, said == reason.NodeStopped:
-		return NodeFail
-	case said == reason.StartError, said == reason.PodRefused:
-		return BootFail
-	case f.Pods != nil && f.Pods.End != "":
+	}
+	codes := []reason.Code{reason.Code(f.Job.Status.State.Reason)}
+	if failure := f.Job.Status.Failure; failure != nil {
+		codes = append(codes, reason.Code(failure.Reason))
+		if failure.ExitCode != nil && *failure.ExitCode == launch.ExitCancelled && reason.Code(failure.Reason) == reason.PodFailed && f.Job.Labels[keys.JobID] != "" {
+			return Cancelled // the script cancelled its own job
+		}
+	}
+	for _, said := range codes {
+		switch said {
+		case reason.DeadlineExceeded:
+			return Timeout
+		case reason.OOMKilled:
+			return OutOfMemory
+		case reason.Preempted:
+			return Preempted
+		case reason.Evicted, reason.NodeStopped:
+			return NodeFail
+		case reason.StartError, reason.PodRefused:
+			return BootFail
+		}
+	}
+	if f.Pods != nil && f.Pods.End != "" {
 		return f.Pods.End
 	}
 	return Failed

@@ -12,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -82,6 +83,12 @@ func TestEveryStateOfAJobHasSlurmsCode(t *testing.T) {
 		"it was preempted":                         {Facts{Job: job(batch.Failed), Pods: &Pods{End: Preempted}}, State{Preempted, "Preempted"}},
 		"it could not start":                       {Facts{Job: job(batch.Failed, because(reason.StartError, ""))}, State{BootFail, "JobLaunchFailure"}},
 		"its script failed":                        {Facts{Job: job(batch.Failed, because(reason.PodFailed, "head-0 exited with code 3"))}, State{Failed, "NonZeroExitCode"}},
+		"a policy ended it, the limit was kept":    {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.DeadlineExceeded, 0))}, State{Timeout, "TimeLimit"}},
+		"a policy ended it, memory was kept":       {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.OOMKilled, 137))}, State{OutOfMemory, "OutOfMemory"}},
+		"a policy ended it, eviction was kept":     {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.Evicted, 0))}, State{NodeFail, "NodeDown"}},
+		"a policy ended it, preemption was kept":   {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.Preempted, 0))}, State{Preempted, "Preempted"}},
+		"a policy ended it, its exit was kept":     {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.PodFailed, 3))}, State{Failed, "NonZeroExitCode"}},
+		"its script cancelled it":                  {Facts{Job: job(batch.Terminated, because("TerminateJob", "pod failed"), failedBy(reason.PodFailed, launch.ExitCancelled))}, State{Cancelled, None}},
 		"it was restarted too often":               {Facts{Job: job(batch.Failed, because("RestartJob", ""))}, State{Failed, "NonZeroExitCode"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -257,5 +264,30 @@ func TestClocks(t *testing.T) {
 	}
 	if got := LeftClock(time.Hour, time.Minute); got != "59:00" {
 		t.Errorf("left: %s", got)
+	}
+}
+
+// failedBy is what the controller keeps of a failure.
+func failedBy(code reason.Code, exit int32) func(*batch.Job) {
+	return func(j *batch.Job) {
+		j.Labels = map[string]string{keys.JobID: "7"}
+		j.Status.Failure = &batch.JobFailure{Reason: string(code), ExitCode: &exit}
+	}
+}
+
+// Programs that wait by sacct take every word but these for the end of the job.
+func TestSacctKnowsNoStateOfAJobThatIsOnlyAFlag(t *testing.T) {
+	t.Parallel()
+	for _, code := range Codes() {
+		got := code.Accounted()
+		if code.Ended() || code == Suspended {
+			if got != code {
+				t.Errorf("%s is kept as %s", code.Name(), got.Name())
+			}
+			continue
+		}
+		if got != Pending && got != Running {
+			t.Errorf("%s is kept as %s, which ends a wait", code.Name(), got.Name())
+		}
 	}
 }

@@ -1,0 +1,264 @@
+package slurm_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/internal/slurm/asked"
+)
+
+// siteProfile is that of docs/slurm.md, as far as listings show it.
+const siteProfile = `
+defaultPartition: gpu
+maxTime: 7-00:00:00
+partitions:
+  gpu: {queue: research, maxTime: 1-00:00:00, defaultTime: 1:00:00}
+  short: {queue: default, maxTime: 30:00}
+gres:
+  gpu: {resource: nvidia.com/gpu, types: {a100: {nvidia.com/gpu.product: "NVIDIA-A100-SXM4-80GB,NVIDIA-A100-PCIE-40GB"}}}
+`
+
+// siteCluster is a cluster with a profile, priorities, places in a queue, and nodes that are full.
+func siteCluster(server *clitest.Server) {
+	waits := func(id int, name, class string, place int32, change ...func(*batchv1alpha1.Job)) {
+		j := batch(id, name, "mei", "research", batchv1alpha1.Pending, 20*time.Minute, change...)
+		j.Spec.PriorityClassName = class
+		o := asked.Of(j)
+		o.Partition = "gpu"
+		asked.Write(j, o)
+		why := golden.Waiting()
+		if why.Queue = nil; place > 0 {
+			why.Queue = &schedulingv1beta1.ExplainedQueue{Name: "research", Position: place}
+		}
+		server.Set(j, golden.NewGroup(j, schedulingv1beta1.PodGroupPending, why))
+	}
+	waits(70, "unplaced", "", 0)
+	waits(71, "second", "", 2, func(j *batchv1alpha1.Job) {
+		j.Spec.Tasks[0].Template.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsUser: new(int64(1000))}
+	})
+	waits(72, "first", "", 1)
+	waits(73, "urgent", "high", 3)
+	other := batch(74, "train-sh-x7k2p", "ann", "default", batchv1alpha1.Running, time.Hour)
+	other.Namespace = "cv"
+	full := batch(75, "full", "ann", "default", batchv1alpha1.Running, time.Hour, wide)
+	server.Set(other, full, golden.NewGroup(full, schedulingv1beta1.PodGroupRunning, nil),
+		&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 1000},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "slurm-profile"}, Data: map[string]string{"profile.yaml": siteProfile}})
+	for name, used := range map[string]corev1.ResourceList{
+		"g1": golden.Amounts("cpu", "64", "memory", "200Gi", "nvidia.com/gpu", "8"), "g2": golden.Amounts("cpu", "16", "memory", "50Gi", "nvidia.com/gpu", "3"), "g3": nil,
+	} {
+		node := golden.NewNode(name)
+		node.Labels = map[string]string{"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB"}
+		node.Status.Allocatable = golden.Amounts("cpu", "64", "memory", "256Gi", "nvidia.com/gpu", "8", "pods", "110")
+		server.Set(node)
+		if used != nil {
+			pod := podOf(full, "head", len(name)+len(used), name, corev1.PodRunning)
+			pod.Name = "on-" + name
+			pod.Spec.Containers[0].Resources.Requests, pod.Spec.Containers[0].Resources.Limits = used, used
+			server.Set(pod)
+		}
+	}
+}
+
+func atSite(about string, argv ...string) golden.Run {
+	return golden.Run{About: about, Argv: append([]string{"slurm"}, argv...), Env: map[string]string{"USER": "mei"}, Prepare: func(server *clitest.Server) {
+		slurmCluster(server)
+		siteCluster(server)
+		server.Set(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "held-slurm"}, Data: map[string]string{"spec.json": `{"timeLimit": 600, "jobName": "held"}`}})
+	}}
+}
+
+// forbidding refuses lists, as of a user who may not make them.
+func forbidding(r golden.Run, paths ...string) golden.Run {
+	prepare := r.Prepare
+	r.Prepare = func(server *clitest.Server) {
+		prepare(server)
+		for _, path := range paths {
+			server.Refuse("GET", path, 403, metav1.StatusReasonForbidden, "no")
+		}
+	}
+	return r
+}
+
+func TestListingsOfASite(t *testing.T) {
+	t.Parallel()
+	golden.Hold(t, "listing", []golden.Run{
+		atSite("partitions have the site's names and limits", "sinfo", "-o", "%P %a %l %L %D %t %N"),
+		atSite("full nodes and used devices", "sinfo", "-N", "-p", "gpu", "-n", "g[1-3]", "-O", "NodeList:6,StateCompact:6,Gres:14,GresUsed:14,CPUsState:14,AllocMem:10"),
+		atSite("a partition of the site", "scontrol", "show", "partition", "gpu"),
+		atSite("a partition that there is not", "sinfo", "-p", "nosuch"),
+		atSite("what waits, by its place", "squeue", "-p", "gpu", "-t", "PD", "-o", "%i %P %j %Q"),
+		atSite("by the name of the queue, too", "squeue", "-p", "research", "-t", "PD", "-S", "i", "-o", "%i %P"),
+		atSite("the lowest priority first", "squeue", "-p", "gpu", "-t", "PD", "-S", "p", "-o", "%i %p %Q"),
+		atSite("sprio by place", "sprio", "-u", "mei", "-o", "%i %r %O"),
+		atSite("of the user of a number", "squeue", "-u", "1000", "-o", "%i %u %U"),
+		atSite("in sacct", "sacct", "-X", "-a", "-s", "PD", "-r", "gpu", "-o", "jobid,partition,uid"),
+		checking(atSite("cancel mine in a partition of the site", "scancel", "--me", "-p", "gpu"), commands("TerminateJob unplaced", "TerminateJob second", "TerminateJob first", "TerminateJob urgent")),
+		checking(atSite("to a partition of the site", "scontrol", "update", "JobId=38", "Partition=gpu", "TimeLimit=20"), func(t *testing.T, server *clitest.Server) {
+			t.Helper()
+			for _, object := range server.Objects(jobsPath) {
+				if spec := object["spec"].(map[string]any); object["metadata"].(map[string]any)["name"] == "held" && spec["queue"] != "research" {
+					t.Errorf("queue %v", spec["queue"])
+				}
+			}
+			for _, object := range server.Objects("/api/v1/namespaces/nlp/configmaps") {
+				if data := object["data"].(map[string]any); object["metadata"].(map[string]any)["name"] == "held-slurm" && !strings.Contains(data["spec.json"].(string), `"timeLimit": 1200`) {
+					t.Errorf("the launcher is told %v", data["spec.json"])
+				}
+			}
+		}),
+		checking(atSite("a name is that of one namespace", "scancel", "train-sh-x7k2p"), commands("TerminateJob train-sh-x7k2p"), func(t *testing.T, server *clitest.Server) {
+			t.Helper()
+			for _, object := range server.Created("Command") {
+				if space := object["metadata"].(map[string]any)["namespace"]; space != "nlp" {
+					t.Errorf("a Command in namespace %v", space)
+				}
+			}
+		}),
+		atSite("a name that nobody has, sacct", "sacct", "-j", "abc"),
+		atSite("a name that nobody has, sprio", "sprio", "-j", "x"),
+		atSite("a number that nobody has", "scancel", "99999"),
+		forbidding(atSite("without PodGroups", "squeue", "-p", "gpu", "-t", "PD", "-o", "%i %r"), "/apis/scheduling.volcano.sh/v1beta1/podgroups"),
+		forbidding(atSite("without pods", "squeue", "-j", "36", "-o", "%i %R"), "/api/v1/pods", "/api/v1/namespaces/nlp/pods"),
+		forbidding(atSite("without queues and classes", "squeue", "-j", "73,40", "-o", "%i %r %Q"), "/apis/scheduling.volcano.sh/v1beta1/queues", "/apis/scheduling.k8s.io/v1/priorityclasses"),
+		forbidding(atSite("without the jobs of all namespaces", "squeue", "-p", "gpu", "-t", "PD", "-o", "%i"), "/apis/batch.volcano.sh/v1alpha1/jobs"),
+		forbidding(atSite("without nodes", "sinfo", "-p", "gpu"), "/api/v1/nodes"),
+		forbidding(atSite("without the profile", "sinfo", "-h", "-o", "%P"), "/api/v1/namespaces/nlp/configmaps", "/api/v1/namespaces/volcano-system/configmaps"),
+		withEnv(slurmRun("SQUEUE_ARRAY", "squeue", "-h", "-t", "PD", "-n", "sweep", "-o", "%i"), "SQUEUE_ARRAY", "1"),
+		withEnv(slurmRun("sacct of an account, and an option without effect", "sacct", "-X", "-a", "-D", "-A", "nlp-a", "-o", "jobid,account"), "USER", "mei"),
+		slurmRun("a signal for a script", "scancel", "-s", "USR1", "-b", "36"),
+		slurmRun("a signal for the steps", "scancel", "-s", "10", "36"),
+		slurmRun("a signal for all", "scancel", "--full", "--signal=TERM", "36"),
+		slurmRun("a signal for elements", "scancel", "-s", "USR1", "42_3"),
+		slurmRun("a step", "scancel", "36.0"),
+		slurmRun("the script alone", "scancel", "-b", "36"),
+		slurmRun("ping", "scontrol", "ping"),
+		slurmRun("the script of an array by an element", "scontrol", "write", "batch_script", "42_3", "-"),
+		checking(slurmRun("resume what was cancelled leaves its mark", "scontrol", "resume", "59"), commands(), noted("stopped", keys.CancelledBy, "mei")),
+		checking(slurmRun("requeue and hold what is over holds nothing", "scontrol", "requeuehold", "58"), commands(), noted("broken.sh", keys.Hold, "")),
+		checking(slurmRun("a dependency that cannot be read", "scontrol", "update", "JobId=38", "Dependency=afterwards:3"), noted("held", keys.Dependency, "")),
+		checking(slurmRun("a throttle that is no number", "scontrol", "update", "JobId=42", "ArrayTaskThrottle=many"), noted("sweep", keys.ArrayLimit, "4")),
+		checking(slurmRun("no throttle", "scontrol", "update", "JobId=42", "ArrayTaskThrottle=0"), noted("sweep", keys.ArrayLimit, "")),
+		slurmRun("quietly", "scontrol", "-Q", "-d", "suspend", "36"),
+		slurmRun("a time of today that is to come", "sacct", "-X", "-a", "-S", "00:00", "-E", "23:59", "-s", "TO", "-b"),
+		slurmRun("in a cluster that there is not", "squeue", "-M", "test,nowhere", "-j", "36", "-o", "%i"),
+	})
+}
+
+// What is refused when a job is cancelled leaves no mark on it.
+func TestACancelThatIsForbiddenLeavesNoMark(t *testing.T) {
+	t.Parallel()
+	run := slurmRun("", "scancel", "36")
+	server := clitest.Start(t, golden.Cluster()...)
+	slurmCluster(server)
+	server.Refuse("POST", "/apis/bus.volcano.sh/v1alpha1/namespaces/nlp/commands", 403, metav1.StatusReasonForbidden, "no")
+	if got := run.Do(t, server); got.Code == 0 {
+		t.Errorf("it is content: %s", got.Err)
+	}
+	noted("train-sh-x7k2p", keys.CancelledBy, "")(t, server)
+}
+
+// Clusters are asked side by side; that a job is not there counts when it is in none of them, and what one of them has is there when another is out of reach.
+func TestJobsOfSeveralClusters(t *testing.T) {
+	t.Parallel()
+	here, there := clitest.Start(t, golden.Cluster()...), clitest.Start(t, golden.Cluster()...)
+	there.Set(batch(80, "elsewhere", "mei", "default", batchv1alpha1.Pending, time.Hour))
+	slurmCluster(here)
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: a, users: [{name: mei, user: {}}],
+clusters: [{name: a, cluster: {server: %q}}, {name: b, cluster: {server: %q}}, {name: c, cluster: {server: "http://127.0.0.1:1"}}],
+contexts: [{name: a, context: {cluster: a, user: mei, namespace: nlp}}, {name: b, context: {cluster: b, user: mei, namespace: nlp}}, {name: c, context: {cluster: c, user: mei}}]}`, here.URL(), there.URL())
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		argv    []string
+		out     string
+		problem string // on stderr; "": none
+		code    int
+	}{
+		"it is in the second":             {[]string{"squeue", "-M", "a,b", "-h", "-j", "80", "-o", "%i"}, "80\n", "", 0},
+		"it is in the first":              {[]string{"squeue", "-M", "a,b", "-h", "-j", "36", "-o", "%i"}, "36\n", "", 0},
+		"it is in none":                   {[]string{"squeue", "-M", "a,b", "-h", "-j", "4711", "-o", "%i"}, "", "squeue: error: Invalid job id specified\n", 1},
+		"with the names between":          {[]string{"squeue", "-M", "a,b", "-j", "36,80", "-o", "%i"}, "CLUSTER: a\nJOBID\n36\n\nCLUSTER: b\nJOBID\n80\n", "", 0},
+		"of all, one is out of reach":     {[]string{"sacct", "-X", "-n", "-M", "all", "-j", "80", "-o", "jobid"}, "80           \n", "sacct: note: cluster c is left out", 0},
+		"of those named, one is not":      {[]string{"squeue", "-M", "c,b", "-h", "-j", "80", "-o", "%i"}, "80\n", "squeue: error:", 1},
+		"cancelled where it is":           {[]string{"scancel", "-M", "a,b", "80"}, "", "", 0},
+		"to be cancelled, and nowhere":    {[]string{"scancel", "-M", "a,b", "4711"}, "", "scancel: error: Kill job error on job id 4711: Invalid job id specified\n", 1},
+		"no name in a variable":           {[]string{"squeue", "-M", "", "-h"}, "", "squeue: error: --clusters is empty", 1},
+		"a column for each, sorted":       {[]string{"sacct", "-X", "-n", "-P", "-M", "b,a", "-j", "36,80", "-o", "cluster,jobid"}, "a|36\nb|80\n", "", 0},
+		"steps of one that is in neither": {[]string{"sacct", "-n", "-M", "a,b", "-j", "4711", "-o", "jobid"}, "", "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			argv := append([]string{"slurm", c.argv[0], "--kubeconfig", path}, c.argv[1:]...)
+			got := golden.Run{Argv: argv, Env: map[string]string{"USER": "mei"}}.Do(t, here)
+			if got.Out != c.out || got.Code != c.code || !strings.Contains(got.Err, c.problem) || c.problem == "" && got.Err != "" {
+				t.Errorf("out %q, stderr %q, exit %d; want %q, %q, %d", got.Out, got.Err, got.Code, c.out, c.problem, c.code)
+			}
+		})
+	}
+}
+
+// With -i a listing is made again and again, and what was noted once is not noted again.
+func TestAListingIsRepeated(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	slurmCluster(server)
+	server.Refuse("GET", "/apis/scheduling.volcano.sh/v1beta1/podgroups", 403, metav1.StatusReasonForbidden, "no")
+	out, stop, _ := golden.Start(t, server, "slurm", "squeue", "-i", "1", "-u", "ann", "-o", "%i")
+	out.Wait(t, "\n\nSun Mar 01 12:00:00 2026\nJOBID\n")
+	if code := stop(); code != 130 { // as of what was interrupted
+		t.Errorf("exit code %d", code)
+	}
+	if n := strings.Count(out.String(), "you may not list the PodGroups"); n > 1 {
+		t.Errorf("it is noted %d times:\n%s", n, out)
+	}
+	if rounds := strings.Count(out.String(), "JOBID\n"); rounds < 2 {
+		t.Errorf("%d rounds:\n%s", rounds, out)
+	}
+}
+
+// Every option of the listing commands is looked at somewhere, or its help says that it has no effect, is refused, or is so anyway.
+func TestNoOptionIsDroppedInSilence(t *testing.T) {
+	t.Parallel()
+	declared := regexp.MustCompile(`\{Long: "([^"]+)"[^\n]*`)
+	spoken := regexp.MustCompile(`Help: "(No effect|Refused|[^"]*so it is anyway|[^"]*The same)|Hidden: true|there are none|Those of all users; so`)
+	files := map[string][]byte{}
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if name := entry.Name(); strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+			if files[name], err = os.ReadFile(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	all := declared.ReplaceAll(bytes.Join(slices.Collect(maps.Values(files)), nil), nil)
+	for _, file := range []string{"squeue.go", "sacct.go", "sinfo.go", "scancel.go", "scontrol.go", "sprio.go"} {
+		for _, match := range declared.FindAllSubmatch(files[file], -1) {
+			if name := string(match[1]); !spoken.Match(match[0]) && !bytes.Contains(all, []byte(`"`+name+`"`)) {
+				t.Errorf("%s: --%s is taken, nothing looks at it, and its help does not say so", file, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package layout
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// fields are a letter, a word and both.
+var fields = []Field[string]{
+	New('i', "JobID", "JOBID", -12, func(text string) string { return text }),
+	New('j', "", "NAME", 0, func(text string) string { return text + "é" }),
+	New(0, "tres-alloc|tres", "TRES", 10, func(string) string { return "" }),
+}
+
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	short := func(text string) (Columns[string], error) { return Short(text, fields) }
+	long := func(text string) (Columns[string], error) { return Long(text, fields, 8) }
+	sized := func(text string) (Columns[string], error) { return Sized(text, fields) }
+	for name, c := range map[string]struct {
+		read              func(string) (Columns[string], error)
+		format, row, want string
+	}{
+		"letters with text around":         {short, "<%i|%j>", "42", "<42|42é>"},
+		"cut to the left":                  {short, "%.3i%j", "12345", "12312345é"},
+		"filled on the left":               {short, "%.5i", "42", "   42"},
+		"filled on the right":              {short, "%5i|", "42", "42   |"},
+		"letters are runes":                {short, "%.4j|", "42", " 42é|"},
+		"all":                              {short, "%all", "42", "42|42é"},
+		"as wide as it is":                 {short, "%0i", "42", "42"},
+		"words":                            {long, "JobID,tres", "42", "42              "},
+		"words without - and _":            {long, "tresalloc:3,job_id:.4", "42", "     42"},
+		"words with a text behind":         {long, "JobID:4/,JobID:2", "42", "42  /42"},
+		"sacct's words, left":              {sized, "JobID", "42", "42           "},
+		"sacct's words with a width":       {sized, "jobid%4,jobid%-4", "42", "  42 42   "},
+		"sacct's words cut with a mark":    {sized, "jobid%4", "123456", "123+ "},
+		"sacct passes over what is empty":  {sized, "jobid%4,,", "42", "  42 "},
+		"no letter is refused":             {short, "%5", "", ""},
+		"an unknown letter is refused":     {short, "%!", "", ""},
+		"no column is refused":             {short, "text", "", ""},
+		"a width without end is refused":   {short, "%99999999i", "", ""},
+		"an unknown word is refused":       {long, "Color", "", ""},
+		"a wide word is refused":           {long, "JobID:70000", "", ""},
+		"an unknown sacct word is refused": {sized, "color", "", ""},
+		"a width of letters is refused":    {sized, "jobid%x", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			columns, err := c.read(c.format)
+			if c.want == "" {
+				if err == nil {
+					t.Fatalf("%q is taken", c.format)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := columns.Line(c.row); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// Whatever a user writes as a format is refused, or gives lines that are as wide as it says; nothing is printed of a column that there is not.
+func FuzzFormats(f *testing.F) {
+	for _, seed := range []string{"%.18i %.9P", "%i|%j", "%all", "JobID:10,Name", "JobID:.5x", "jobid%20,state%-3", "%#i", "%", "%5", ",", "%99999999i", "é%iü"} {
+		f.Add(seed, "12345é")
+	}
+	f.Fuzz(func(t *testing.T, format, row string) {
+		if !utf8.ValidString(format) || !utf8.ValidString(row) {
+			t.Skip()
+		}
+		for name, read := range map[string]func() (Columns[string], error){
+			"short": func() (Columns[string], error) { return Short(format, fields) },
+			"long":  func() (Columns[string], error) { return Long(format, fields, 20) },
+			"sized": func() (Columns[string], error) { return Sized(format, fields) },
+		} {
+			columns, err := read()
+			if err != nil {
+				continue
+			}
+			width, fixed := 0, true
+			for _, c := range columns {
+				fixed = fixed && c.Width > 0 && !c.Fit
+				width += utf8.RuneCountInString(c.Before) + c.Width + utf8.RuneCountInString(c.After)
+			}
+			if line := columns.Line(row); fixed && utf8.RuneCountInString(line) != width {
+				t.Errorf("%s format %q: the line %q has not %d letters", name, format, line, width)
+			}
+			columns.Widen([]string{row}, true)
+			_ = columns.Heading()
+			if sheet := columns.Sheet([]string{row}, Form{Parsable: true, Between: "|"}); !strings.HasSuffix(sheet, "\n") {
+				t.Errorf("%s format %q: %q has no end", name, format, sheet)
+			}
+		}
+	})
+}
