@@ -35,13 +35,15 @@ func (t *Thought) Answer(now time.Time, e thinker, c *model.Cluster) insight.Pla
 			t.tell(it, &after, c)
 		}
 	}
+	admitted := 0
 	if len(t.queues) > 0 {
 		t.tellOthers(&status, &before, &after, c)
+		admitted = t.admitted(&before, &after, c)
 	}
 	for i := range t.items {
 		it := &t.items[i]
 		if it.queue != nil {
-			it.answer.Message = queueMessage(it, &status)
+			it.answer.Message = queueMessage(it, &status, admitted)
 		}
 		status.Answers = append(status.Answers, it.answer)
 		if rank(it.answer.Verdict) > rank(status.Verdict) {
@@ -207,8 +209,33 @@ func (t *Thought) tellOthers(status *insight.PlanStatus, before, after *decision
 	}
 }
 
+// admitted counts the gangs of others that are let into their queues because of what is planned. They have no pods yet: when
+// their controllers have made them, they start as there is room.
+func (t *Thought) admitted(before, after *decision.Decisions, c *model.Cluster) int {
+	not := map[types.UID]bool{}
+	for i := range t.items {
+		if job := t.items[i].job; job != nil {
+			not[job.group.UID] = true
+		}
+	}
+	for i := range before.Gangs {
+		if before.Gangs[i].Status.Phase == scheduling.PodGroupInqueue {
+			not[before.Gangs[i].Gang.UID] = true
+		}
+	}
+	n := 0
+	for i := range after.Gangs {
+		g := &after.Gangs[i]
+		was := c.Gangs[g.Gang.Namespace+"/"+g.Gang.Name]
+		if g.Status.Phase == scheduling.PodGroupInqueue && was != nil && was.Status.Phase != scheduling.PodGroupInqueue && !not[g.Gang.UID] {
+			n++
+		}
+	}
+	return n
+}
+
 // queueMessage says of a queue what it changes.
-func queueMessage(it *item, status *insight.PlanStatus) string {
+func queueMessage(it *item, status *insight.PlanStatus, admitted int) string {
 	what := "would be created"
 	switch {
 	case len(it.answer.Changes) > 0:
@@ -217,11 +244,15 @@ func queueMessage(it *item, status *insight.PlanStatus) string {
 		what = "unchanged"
 	}
 	switch starts, goes := len(status.Starts), status.VictimCount; {
-	case starts == 0 && goes == 0:
-		return what + ": nothing that is there would start or be evicted at once"
-	default:
-		return fmt.Sprintf("%s: %s would start and %s would be evicted at once", what, counted(starts, "waiting job"), counted(int(goes), "pod"))
+	case starts > 0 || goes > 0:
+		what += fmt.Sprintf(": %s would start and %s would be evicted at once", counted(starts, "waiting job"), counted(int(goes), "pod"))
+	case admitted == 0:
+		what += ": nothing that is there would start or be evicted at once"
 	}
+	if admitted > 0 {
+		what += fmt.Sprintf(": %s would be let into the queue, and start as there is room", counted(admitted, "waiting job"))
+	}
+	return what
 }
 
 func counted(n int, what string) string {

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -249,7 +250,7 @@ func TestProgramName(t *testing.T) {
 
 // Help asks nobody: no kubeconfig, no home, no cluster, and quickly.
 func TestHelpNeedsNothing(t *testing.T) {
-	start := time.Now()
+	start := processorTime(t)
 	leaves(newTree("vcctl"), func(cmd *cobra.Command) {
 		streams, out, errOut := iostreams.Test("", 0)
 		f := cli.NewFactory("vcctl", &streams)
@@ -260,9 +261,19 @@ func TestHelpNeedsNothing(t *testing.T) {
 			t.Errorf("vcctl %s: exit %d\n%s%s", strings.Join(args, " "), code, out, errOut)
 		}
 	})
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("all help texts took %s", took)
+	if took := processorTime(t) - start; took > 2*time.Second {
+		t.Errorf("all help texts took %s of processor time", took)
 	}
+}
+
+// processorTime is what this process has taken so far, whatever else the machine does.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 func TestCompletionScriptsAreShellScripts(t *testing.T) {
