@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -19,7 +20,11 @@ const boxedH = 26
 // Draw draws the answer.
 func (e *Explain) Draw(ctx *screen.Context, c canvas.Canvas) {
 	if e.job == nil {
-		c.Fit(2, 1, c.W-2, ctx.Nothing("no job waits"), theme.Dim)
+		text := "no job waits"
+		if only := ctx.Only("jobs"); only != "" {
+			text += " (jobs: " + only + ")"
+		}
+		c.Fit(2, 1, c.W-2, cmp.Or(ctx.Unseen("jobs"), ctx.Nothing(text)), theme.Dim)
 		return
 	}
 	rest := e.head(ctx, c)

@@ -46,12 +46,11 @@ func both(n int) string {
 
 // nothing says why there are no rows.
 func (j *Jobs) nothing(ctx *screen.Context) string {
-	hidden, isHidden := ctx.Snap.HiddenKind("jobs")
-	switch {
+	switch unseen := ctx.Unseen("jobs"); {
 	case j.all > 0:
 		return "no job matches the filter (esc clears it)"
-	case isHidden && len(hidden.Namespaces) == 0:
-		return "you may not list jobs: " + hidden.Why
+	case unseen != "":
+		return unseen
 	case ctx.Mine:
 		return ctx.Nothing(fmt.Sprintf("no job of %s (M shows those of all users)", ctx.User))
 	case ctx.Namespace != "":

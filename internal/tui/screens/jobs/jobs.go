@@ -49,8 +49,11 @@ func (j *Jobs) Name() string { return screen.Jobs }
 func (j *Jobs) Crumb(*screen.Context) string { return "Jobs" }
 
 // Note says how many rows there are and how they are sorted.
-func (j *Jobs) Note(*screen.Context) string {
+func (j *Jobs) Note(ctx *screen.Context) string {
 	rows := widget.Count(j.all) + " rows"
+	if only := ctx.Only("jobs"); only != "" {
+		rows += ", " + only
+	}
 	if j.shown != j.all {
 		rows = fmt.Sprintf("%s, %s shown", rows, widget.Count(j.shown))
 	}

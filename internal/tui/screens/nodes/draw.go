@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,7 +37,7 @@ func (n *Nodes) Draw(ctx *screen.Context, c canvas.Canvas) {
 	switch {
 	case ctx.W >= 100 && c.H >= roomForBoxes:
 		lower := max(min(c.H/3, max(len(n.pods.Rows())+4, podsLeast)), podsLeast)
-		list, rest := c.Cut(min(len(n.table.Rows())+n.groupLines()+1, c.H-lower))
+		list, rest := c.Cut(min(max(len(n.table.Rows()), 1)+n.groupLines()+1, c.H-lower))
 		if n.inPods && rest.H < c.H/2 {
 			list, rest = c.Cut(c.H / 2)
 		}
@@ -71,8 +72,8 @@ func (n *Nodes) groupLines() int {
 
 // empty says why there are no rows.
 func (n *Nodes) empty(ctx *screen.Context) string {
-	if hidden, ok := ctx.Snap.HiddenKind("nodes"); ok {
-		return "nodes are not shown: " + hidden.Why
+	if why := ctx.Unseen("nodes"); why != "" {
+		return why
 	}
 	if len(n.all) > 0 {
 		return "no node matches " + n.text + "   (esc clears)"
@@ -96,11 +97,8 @@ func (n *Nodes) drawPods(ctx *screen.Context, c canvas.Canvas) {
 }
 
 func (n *Nodes) podsNote(ctx *screen.Context) string {
-	if hidden, ok := ctx.Snap.HiddenKind("pods"); ok {
-		if len(hidden.Namespaces) == 0 {
-			return "pods: not shown"
-		}
-		return "pods: own namespaces only"
+	if _, ok := ctx.Snap.HiddenKind("pods"); ok {
+		return "pods: " + cmp.Or(ctx.Only("pods"), "not shown")
 	}
 	if n.inPods {
 		return "enter opens the job, esc goes back"

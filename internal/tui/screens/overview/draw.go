@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -88,6 +89,9 @@ func (o *Overview) jobBlock(ctx *screen.Context) block {
 	if ctx.Mine {
 		mine = "(only mine: M)"
 	}
+	if only := ctx.Only("jobs"); only != "" {
+		mine = only + "  " + mine
+	}
 	b := block{
 		title: fmt.Sprintf("Jobs  %s  %s", o.tally.Text(), mine),
 		short: fmt.Sprintf("JOBS %s R %s PD", widget.Count(o.tally.Running), widget.Count(o.tally.Pending)),
@@ -99,7 +103,9 @@ func (o *Overview) jobBlock(ctx *screen.Context) block {
 
 // empty says why there are no jobs.
 func (o *Overview) empty(ctx *screen.Context) string {
-	switch {
+	switch unseen := ctx.Unseen("jobs"); {
+	case unseen != "":
+		return unseen
 	case o.text != "":
 		return "no job matches the filter; esc clears it"
 	case ctx.Mine:
@@ -115,10 +121,13 @@ func (o *Overview) eventBlock(ctx *screen.Context, lines int) block {
 	if o.events {
 		b.note = "e to close"
 	}
+	if only := ctx.Only("events"); only != "" {
+		b.note = only + "  " + b.note
+	}
 	b.draw = func(c canvas.Canvas) {
 		events := ctx.Snap.Events
 		if len(events) == 0 {
-			c.Fit(0, 0, c.W, "nothing was told yet", theme.Dim)
+			c.Fit(0, 0, c.W, cmp.Or(ctx.Unseen("events"), "nothing was told yet"), theme.Dim)
 		}
 		for y := range min(c.H, len(events)) {
 			e := events[len(events)-1-y]

@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -75,8 +76,8 @@ func counted(ctx *screen.Context) string {
 
 // nodesGone says why there are no nodes to be seen; "" when there are.
 func nodesGone(ctx *screen.Context) string {
-	if hidden, ok := ctx.Snap.HiddenKind("nodes"); ok {
-		return "nodes are not shown: " + hidden.Why
+	if why := ctx.Unseen("nodes"); why != "" {
+		return why
 	}
 	if len(ctx.Snap.Nodes) > 0 {
 		return ""
@@ -91,11 +92,8 @@ func (o *Overview) nodeBlock(ctx *screen.Context, c canvas.Canvas) block {
 		b.draw = func(c canvas.Canvas) { c.Fit(0, 0, c.W, why, theme.Dim) }
 		return b
 	}
-	if hidden, ok := ctx.Snap.HiddenKind("pods"); ok {
-		b.note = "pods: own namespaces only"
-		if len(hidden.Namespaces) > 0 {
-			b.note = "pods: only " + strings.Join(hidden.Namespaces, ", ")
-		}
+	if _, ok := ctx.Snap.HiddenKind("pods"); ok {
+		b.note = "pods: " + cmp.Or(ctx.Only("pods"), "not shown")
 	}
 	if len(ctx.Snap.Nodes) <= fewNodes {
 		b.want, b.least = 2*len(ctx.Snap.Resources)+2, 4

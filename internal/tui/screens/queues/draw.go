@@ -1,6 +1,7 @@
 package queues
 
 import (
+	"cmp"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -62,8 +63,8 @@ func (q *Queues) drawTree(ctx *screen.Context, c canvas.Canvas) {
 
 // empty says why there are no rows.
 func (q *Queues) empty(ctx *screen.Context) string {
-	if hidden, ok := ctx.Snap.HiddenKind("queues"); ok {
-		return "queues are not shown: " + hidden.Why
+	if why := ctx.Unseen("queues"); why != "" {
+		return why
 	}
 	for _, l := range ctx.Snap.Loading {
 		if l.Kind == "queues" {
@@ -113,7 +114,11 @@ func (q *Queues) drawHistory(ctx *screen.Context, c canvas.Canvas, r *row) {
 func (q *Queues) drawPending(ctx *screen.Context, c canvas.Canvas, r *row) {
 	waiting := q.waitingIn(r)
 	if len(waiting) == 0 {
-		c.Fit(0, 0, c.W, "nobody waits", theme.Dim)
+		text := "nobody waits"
+		if only := ctx.Only("jobs"); only != "" {
+			text += " (jobs: " + only + ")"
+		}
+		c.Fit(0, 0, c.W, cmp.Or(ctx.Unseen("jobs"), text), theme.Dim)
 		return
 	}
 	name := max(c.W-44, 8)
