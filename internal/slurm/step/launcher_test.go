@@ -172,6 +172,36 @@ func TestAJobThatIsNeverRunAgainCannotBeRequeuedFromInside(t *testing.T) {
 	}
 }
 
+func TestScriptsOfLoginShellsFindSrun(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ first, own, want string }{
+		"with -l":                     {"#!/bin/bash -l", "", "found\n"},
+		"with more letters":           {"#!/usr/bin/bash -eul", "", "found\n"},
+		"with --login":                {"#!/bin/bash --login", "", "found\n"},
+		"by env":                      {"#!/usr/bin/env -S bash -l", "", "found\n"},
+		"with a start file of theirs": {"#!/bin/bash -l", "mine", "theirs\ntheirs\nfound mine\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, code := run(t, c.first+"\nbash -c 'srun -n1 echo found $BASH_ENV'\n", func(p *pod) {
+				p.env = append(p.env, "HOME="+p.dir)
+				if c.own != "" {
+					p.write(c.own, "echo theirs\n")
+					p.env = append(p.env, "BASH_ENV="+c.own)
+				}
+			})
+			if code != 0 || p.out.String() != c.want {
+				t.Errorf("%d %q %s", code, p.out.String(), p.err.String())
+			}
+		})
+	}
+	for _, script := range []string{"#!/bin/bash\n# -l\n", "#!/bin/sh -l\n", "#!/usr/bin/env python3 -l\n", "#!/bin/bash -e\n", ""} {
+		if isLogin(script) {
+			t.Errorf("%q is taken for one of a login shell", script)
+		}
+	}
+}
+
 func TestWhatAScriptLeavesBehindEndsWithIt(t *testing.T) {
 	t.Parallel()
 	p, code := run(t, "#!/bin/bash\n(sleep 61; touch lived) &\nsrun -n1 sleep 62 &\nwhile ! squeue -h >/dev/null || [ \"$(scontrol show job | grep -c JobId)\" = 0 ]; do :; done\nexit 0\n")

@@ -35,8 +35,12 @@ func (l *launcher) runScript() (ending, error) {
 	if t.input, err = l.openInput(); err != nil {
 		return ending{}, err
 	}
+	login, err := l.loginEnv(program, l.head.script)
+	if err != nil {
+		return ending{}, err
+	}
 	l.mu.Lock()
-	l.script, err = startProcess(t, dir, l.head.script, nil, out.stdout, out.stderr)
+	l.script, err = startProcess(t, dir, launch.Merge(l.head.script, login), nil, out.stdout, out.stderr)
 	script := l.script
 	l.mu.Unlock()
 	if err != nil {
