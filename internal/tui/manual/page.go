@@ -155,7 +155,7 @@ func (f *Facts) filters(name string) (string, error) {
 var about = map[string]string{
 	"auto":          "dark or light, as the terminal says its background is",
 	"dark":          "the colours of Okabe and Ito, which people who do not see red, green or blue tell apart, on a dark background",
-	"light":         "the same hues, dark enough to be read on white",
+	"light":         "the same hues, dark enough to be read on white; where these look alike to some eyes, bold or underlined besides",
 	"mono":          "no colours: bold, faint, reversed. Taken wherever `NO_COLOR` is set or the terminal has no colours",
 	"high-contrast": "bold and bright, underlined heads and keys",
 	"colorblind":    "the dark one, in which what failed is underlined as well",

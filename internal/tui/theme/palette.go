@@ -111,8 +111,14 @@ func lightPalette() palette {
 		dim: look{hex: "#6c6c6c", few: gray}, title: look{hex: "#1c1c1c", few: black}, key: look{hex: "#005A8E", few: blue},
 		border: look{hex: "#767676", few: gray}, head: look{hex: "#3a3a3a", few: black}, mark: look{hex: "#7A6A00", few: magenta},
 	}.palette()
-	p.states("#005A8E", "#8A5F00", "#00674B", "#A84300", "#9A3F72", "#6B5F00")
+	p.states("#0058A8", "#8A5F00", "#1A7A2E", "#A84300", "#9A3F72", "#6B5F00")
 	p.fewStates(blue, magenta, green, red, cyan, black)
+	// Four hues that are dark enough for white look alike to some eyes.
+	for role, how := range map[canvas.Style]look{Pending: {bold: true}, Warn: {bold: true}, Failed: {bold: true, under: true}, Error: {bold: true, under: true}, Borrowed: {under: true}} {
+		l := p[role]
+		l.bold, l.under = how.bold, how.under
+		p[role] = l
+	}
 	p.heat("#8a8a8a", "#005A8E", "#0072B2", "#8A5F00", "#A84300")
 	p.logs("#005A8E", "#8A5F00", "#00674B", "#6B5F00", "#9A3F72", "#A84300", "#3a3a3a", "#5f5f87")
 	return p
@@ -123,7 +129,7 @@ func highContrastPalette() palette {
 		Title: {bold: true}, Tab: {bold: true, reverse: true}, Key: {bold: true, under: true}, Head: {bold: true, under: true},
 		Cursor: {reverse: true, bold: true}, Mark: {hex: "#ffff00", few: brightYl, bold: true, under: true},
 	}
-	p.states("#5fd7ff", "#ffff00", "#5fff87", "#ff8700", "#ff87ff", "#ffff87")
+	p.states("#5fd7ff", "#ffff00", "#5fff87", "#ff8700", "#ff5fff", "#ffffff")
 	p.fewStates(brightCy, brightYl, brightGr, brightRd, brightMg, white)
 	p.heat("#ffffff", "#5fd7ff", "#5fff87", "#ffff00", "#ff8700")
 	p.logs("#5fd7ff", "#ffff00", "#5fff87", "#ff87ff", "#ff8700", "#ffff87", "#ffffff", "#d7d7ff")

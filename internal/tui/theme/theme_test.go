@@ -99,15 +99,17 @@ func TestRolesCanBeReadOnTheirBackground(t *testing.T) {
 
 // TestStatesDifferForEveryEye simulates how people see who lack one kind of cone, by the
 // matrices of Viénot, Brettel and Mollon (1999) in linear light; for tritanopia those of
-// Brettel's one plane.
+// Brettel's one plane. Where colours lie too near to each other, states are bold or
+// underlined besides.
 func TestStatesDifferForEveryEye(t *testing.T) {
 	t.Parallel()
 	eyes := map[string][3][3]float64{
+		"all cones":    {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
 		"protanopia":   {{0.11238, 0.88762, 0}, {0.11238, 0.88762, 0}, {0.00401, -0.00401, 1}},
 		"deuteranopia": {{0.29275, 0.70725, 0}, {0.29275, 0.70725, 0}, {-0.02234, 0.02234, 1}},
 		"tritanopia":   {{1.01277, 0.13548, -0.14826}, {-0.01243, 0.86812, 0.14431}, {0.07589, 0.80500, 0.11911}},
 	}
-	for _, name := range []string{"dark", "colorblind"} {
+	for _, name := range []string{"dark", "light", "high-contrast", "colorblind"} {
 		for eye, m := range eyes {
 			for i, a := range states {
 				for _, b := range states[i+1:] {
@@ -120,7 +122,11 @@ func TestStatesDifferForEveryEye(t *testing.T) {
 						}
 						far += d * d
 					}
-					if math.Sqrt(far) < 0.08 {
+					drawn := func(role canvas.Style) [4]bool {
+						l := palettes[name][role]
+						return [4]bool{l.bold, l.faint, l.reverse, l.under}
+					}
+					if math.Sqrt(far) < 0.08 && drawn(a) == drawn(b) {
 						t.Errorf("%s: with %s roles %d and %d lie %.3f apart in linear light", name, eye, a, b, math.Sqrt(far))
 					}
 				}
