@@ -61,6 +61,7 @@ func (c *call) allocate(ctx context.Context, command request.Command, title stri
 	if err != nil {
 		return nil, err
 	}
+	c.notes(s, result, "")
 	if s.request.TestOnly {
 		return nil, c.testOnly(ctx, s, result)
 	}

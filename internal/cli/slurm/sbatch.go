@@ -76,6 +76,7 @@ func sbatch(ctx context.Context, c *call) error {
 		return err
 	}
 	if s.request.TestOnly {
+		c.notes(s, result, "")
 		if s.request.Verbose > 0 {
 			if err := c.explain(result, c.f.Streams.Err); err != nil {
 				return err
@@ -87,6 +88,7 @@ func sbatch(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	c.notes(s, result, idOf(job))
 	if err := c.say(ctx, s, job); err != nil || !s.request.Wait {
 		return err
 	}
@@ -222,10 +224,20 @@ func (c *call) translated(s *submission) (*translate.Result, error) {
 	for _, text := range warnings {
 		c.notef("warning", "%s", text)
 	}
-	for _, text := range result.Notes {
+	return result, nil
+}
+
+// notes tells what is otherwise than one may expect of a job; id is "" where none was submitted.
+func (c *call) notes(s *submission, r *translate.Result, id string) {
+	if s.request.Quiet {
+		return
+	}
+	for _, text := range r.Notes {
+		if id != "" && strings.HasSuffix(text, translate.InPodLog) {
+			text += " (vcctl job logs " + id + ")"
+		}
 		c.notef("note", "%s", text)
 	}
-	return result, nil
 }
 
 // missing says what is not there of what a script needs at its start: Slurm's jobs end without a word then. Where nothing of the path is on this machine
@@ -251,11 +263,9 @@ func missing(needs []translate.Need) []string {
 func (c *call) inputOf(s *submission) (translate.Input, error) {
 	in := translate.Input{
 		Request: s.request, Profile: s.site.profile, Facts: s.site.facts, Title: s.title, Script: s.script, Args: s.args, Interactive: s.interactive, Environ: c.environ(),
-		Suffix: utilrand.String(5), Key: newKey(), Namespace: s.site.namespace, Cluster: s.site.cluster, User: c.me(),
-		Line: c.line(),
+		Namespace: s.site.namespace, Cluster: s.site.cluster, User: c.me(), Line: c.line(),
 	}
-	in.Dir, _ = os.Getwd()
-	in.Host, _ = os.Hostname()
+	in.Suffix, in.Key, in.Dir, in.Host = origin()
 	if name := s.request.Nodefile; name != "" {
 		if err := readNodefile(s.request, name); err != nil {
 			return in, err
@@ -271,11 +281,13 @@ func (c *call) inputOf(s *submission) (translate.Input, error) {
 	return in, nil
 }
 
-// newKey is the secret by which the pods of a job know each other.
-func newKey() string {
-	var key [32]byte
-	_, _ = rand.Read(key[:]) // it never fails
-	return hex.EncodeToString(key[:])
+// origin is what makes a job one of its kind, its name's end and the secret by which its pods know each other, and where it is submitted. Tests have their own.
+var origin = func() (suffix, key, dir, host string) {
+	var secret [32]byte
+	_, _ = rand.Read(secret[:]) // it never fails
+	dir, _ = os.Getwd()
+	host, _ = os.Hostname()
+	return utilrand.String(5), hex.EncodeToString(secret[:]), dir, host
 }
 
 // environ is the environment of the caller.

@@ -15,8 +15,8 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/translate"
 )
 
-// idPatience is how long to wait for a job's number.
-const idPatience = 5 * time.Second
+// idPatience is how long to wait for a job's number; tests wait less.
+var idPatience = 5 * time.Second
 
 // watchPause is how long to wait before a watch that failed or ended is asked for again.
 const watchPause = 250 * time.Millisecond

@@ -19,6 +19,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/request"
 	"github.com/vc-batch/vc/internal/slurm/translate"
@@ -40,6 +41,7 @@ func newTranslate(f *cli.Factory) *cobra.Command {
 			Show what sbatch would submit, and submit nothing: the Job, its ConfigMap and, if
 			it needs one, its Secret, as YAML that kubectl apply takes. Behind each field that
 			an option made stands the option, with the line of the script or the variable.
+			What is applied so has no owner: ConfigMap and Secret stay when the Job goes.
 
 			It takes sbatch's options; -o json and -o yaml, though, are the format.`,
 		example: `
@@ -67,6 +69,7 @@ func translateScript(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	c.notes(s, result, "")
 	if format == "json" {
 		encoder := json.NewEncoder(c.f.Streams.Out)
 		encoder.SetIndent("", "  ")
@@ -130,12 +133,22 @@ func asJSON(s *submission, r *translate.Result) translation {
 
 // explain writes the objects as YAML, each field with the options that made it.
 func (c *call) explain(r *translate.Result, out io.Writer) error {
-	made := map[string][]string{}
+	// By object: fields of the Job, of the launcher's file in the ConfigMap, and the Secret's key.
+	job, launcher, secret := map[string][]string{}, map[string][]string{}, map[string][]string{}
 	for _, m := range r.Made {
 		for _, field := range m.Fields {
-			made[field] = append(made[field], m.Option)
+			if name, is := strings.CutPrefix(field, "launch."); is {
+				launcher["data["+launch.SpecKey+"]"] = append(launcher["data["+launch.SpecKey+"]"], name+": "+m.Option)
+			} else if name, is := strings.CutPrefix(field, "ConfigMap"); is {
+				launcher["data"+name] = append(launcher["data"+name], m.Option)
+			} else if name, is := strings.CutPrefix(field, "Secret"); is {
+				secret["data"+name] = append(secret["data"+name], m.Option)
+			} else {
+				job[field] = append(job[field], m.Option)
+			}
 		}
 	}
+	made := []map[string][]string{job, launcher, secret}
 	var text bytes.Buffer
 	for _, m := range r.Made {
 		fmt.Fprintf(&text, "# %s: %s\n", m.Option, cmp.Or(m.Note, strings.Join(m.Fields, ", ")))
@@ -147,9 +160,8 @@ func (c *call) explain(r *translate.Result, out io.Writer) error {
 	for i, object := range objects {
 		if i > 0 {
 			text.WriteString("---\n")
-			made = nil
 		}
-		if err := writeYAML(&text, object, made); err != nil {
+		if err := writeYAML(&text, object, made[i]); err != nil {
 			return err
 		}
 	}
@@ -207,11 +219,14 @@ func annotate(node *yaml.Node, at string, comments map[string][]string) {
 			key, value := node.Content[i], node.Content[i+1]
 			dotted, bracketed := strings.TrimPrefix(at+"."+key.Value, "."), at+"["+key.Value+"]"
 			if options := slices.Concat(comments[dotted], comments[bracketed]); len(options) > 0 {
-				target := value
-				if value.Kind != yaml.ScalarNode {
-					target = key
+				switch {
+				case value.Kind != yaml.ScalarNode:
+					key.LineComment = strings.Join(options, " ")
+				case strings.Contains(value.Value, "\n"):
+					key.HeadComment = strings.Join(options, "\n")
+				default:
+					value.LineComment = strings.Join(options, " ")
 				}
-				target.LineComment = strings.Join(options, " ")
 			}
 			annotate(value, dotted, comments)
 		}

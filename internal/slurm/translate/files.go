@@ -12,6 +12,9 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/profile"
 )
 
+// InPodLog ends the note about output that no volume takes.
+const InPodLog = "output is in the pod log"
+
 // files says where the script starts and where its output goes.
 func (b *builder) files() {
 	r := b.r
@@ -124,7 +127,7 @@ func (b *builder) file(option, dir, pattern string) string {
 	case option == "input":
 		b.fail(fault.Errorf("volumes cover "+b.covered(), "--input=%s is on no volume of the site's profile", pattern))
 	case option == "output":
-		b.notes = append(b.notes, "no shared volume covers "+filepath.Dir(plain)+"; output is in the pod log")
+		b.notes = append(b.notes, "no shared volume covers "+filepath.Dir(plain)+"; "+InPodLog)
 	default:
 		b.warnings = append(b.warnings, "--"+option+"="+pattern+": no shared volume covers "+filepath.Dir(plain)+"; it is in the pod log")
 	}

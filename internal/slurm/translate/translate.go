@@ -224,6 +224,7 @@ func (b *builder) tasks() {
 	}
 	b.by("nodes", "spec.minAvailable")
 	b.by("ntasks", "launch.tasks")
+	b.by("wrap", "ConfigMap["+launch.ScriptKey+"]")
 	b.by("container-image", "spec.tasks[0].template.spec.containers[0].image")
 	b.network()
 }

@@ -1,0 +1,301 @@
+package slurm_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// submitted runs sbatch and returns what it printed, and the job, script and Secret that it made; nil where it made none.
+func submitted(t *testing.T, run golden.Run) (got golden.Result, job map[string]any, script string, exported []string) {
+	t.Helper()
+	server := clitest.Start(t, golden.Cluster()...)
+	site(server)
+	got = run.Do(t, server)
+	if jobs := server.Created("Job"); len(jobs) == 1 {
+		job = jobs[0]
+	}
+	for _, object := range server.Created("ConfigMap") {
+		script, _ = object["data"].(map[string]any)[launch.ScriptKey].(string)
+	}
+	for _, object := range server.Created("Secret") {
+		text, _ := object["data"].(map[string]any)[launch.EnvironmentKey].(string)
+		raw, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exported = launch.SplitEnvironment(raw)
+	}
+	return got, job, script, exported
+}
+
+func asText(t *testing.T, object any) string {
+	t.Helper()
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func annotation(job map[string]any, key string) string {
+	metadata, _ := job["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	text, _ := annotations[key].(string)
+	return text
+}
+
+// Scripts are found as they are named, in the working directory, and then on PATH. It changes the working directory.
+func TestWhereScriptsAreFound(t *testing.T) {
+	here, path := t.TempDir(), t.TempDir()
+	for file, text := range map[string]string{
+		filepath.Join(here, "both.sh"): "#!/bin/sh\necho here\n", filepath.Join(path, "both.sh"): "#!/bin/sh\necho on PATH\n",
+		filepath.Join(path, "far.sh"): "#!/bin/sh\necho far\n", filepath.Join(here, "large.sh"): "#!/bin/sh\n" + strings.Repeat("#", 1<<20),
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(here)
+	for name, want := range map[string]string{"both.sh": "echo here", "./both.sh": "echo here", filepath.Join(path, "both.sh"): "echo on PATH", "far.sh": "echo far"} {
+		run := batchRun("", "", name, "a", "b c")
+		run.Env = map[string]string{"PATH": "/nosuch:" + path}
+		got, job, script, _ := submitted(t, run)
+		if got.Code != 0 || !strings.Contains(script, want) || annotation(job, keys.JobTitle) != filepath.Base(name) {
+			t.Errorf("%s: %+v, %q of %q", name, got, script, annotation(job, keys.JobTitle))
+		}
+	}
+	for name, want := range map[string]string{
+		"./far.sh": "sbatch: error: Unable to open file ./far.sh\n", "large.sh": "sbatch: error: the batch script has more than 921600 bytes\nsbatch: hint: it is kept in a ConfigMap: put what is large into a file beside it\n",
+	} {
+		if got, job, _, _ := submitted(t, batchRun("", "", name)); got.Code != 1 || got.Err != want || job != nil {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// Files that options name: nodes, and variables.
+func TestFilesOfOptions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	hosts, bad, variables := filepath.Join(dir, "hosts"), filepath.Join(dir, "bad"), filepath.Join(dir, "vars")
+	for file, text := range map[string]string{hosts: "n[1-2] # the first rack\nn7,n8\n", bad: "# none\n", variables: "A=1\x00B=x\ny\x00"} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, words := range [][]string{{"-F", hosts}, {"-w", hosts}} {
+		got, job, _, _ := submitted(t, batchRun("", "#!/bin/sh\n#SBATCH -w n9\n", words...))
+		if text := asText(t, job); got.Code != 0 || !strings.Contains(text, `["n1","n2","n7","n8"]`) || strings.Contains(text, "n9") {
+			t.Errorf("%v: %+v, %s", words, got, text)
+		}
+	}
+	for word, want := range map[string]string{
+		"-F" + bad:                         "sbatch: error: " + bad + " is no list of nodes: it is empty\nsbatch: hint: write names of nodes, or lists such as n[1-3], with blanks, commas or line ends between\n",
+		"-F" + dir + "/nosuch":             "sbatch: error: Unable to open file " + dir + "/nosuch\n",
+		"--export-file=" + dir + "/nosuch": "sbatch: error: Unable to open file " + dir + "/nosuch\n",
+	} {
+		if got, job, _, _ := submitted(t, batchRun("", hello, word)); got.Code != 1 || got.Err != want || job != nil {
+			t.Errorf("%s: %+v", word, got)
+		}
+	}
+	run := withEnv(batchRun("", hello, "--export-file="+variables), "SBATCH_EXPORT", "EPOCHS,TOKEN=hunter2")
+	run.Env["EPOCHS"] = "3"
+	got, job, _, exported := submitted(t, run)
+	if want := "EPOCHS=3|TOKEN=hunter2|A=1|B=x\ny"; got.Code != 0 || strings.Join(exported, "|") != want || strings.Contains(asText(t, job), "hunter2") {
+		t.Errorf("%+v, %q", got, exported)
+	}
+}
+
+// The command line is kept with the job without the values that it exports.
+func TestTheLineThatIsKeptHasNoSecrets(t *testing.T) {
+	t.Parallel()
+	for _, words := range [][]string{{"--export=ALL,TOKEN=hunter2"}, {"-Q", "--export", "A=hunter2"}} {
+		got, job, _, _ := submitted(t, batchRun("", hello, words...))
+		if text := asText(t, job); got.Code != 0 || strings.Contains(text, "hunter2") || !strings.Contains(annotation(job, keys.Slurm), "=…") {
+			t.Errorf("%v: %+v %s", words, got, annotation(job, keys.Slurm))
+		}
+	}
+}
+
+// -M names a context, and the answer says which.
+func TestClusters(t *testing.T) {
+	t.Parallel()
+	for want, words := range map[string][]string{
+		"Submitted batch job 43 on cluster test\n": {"-M", "test"}, "43;test\n": {"--clusters=test", "--parsable"}, "": {"-Mtest", "-Q"},
+	} {
+		if got, _, _, _ := submitted(t, batchRun("", hello, words...)); got.Code != 0 || got.Out != want {
+			t.Errorf("%v: %+v", words, got)
+		}
+	}
+	if got, job, _, _ := submitted(t, batchRun("", hello, "-M", "nosuch")); got.Code == 0 || job != nil || !strings.Contains(got.Err, "nosuch") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// ended lets jobs end as they are made.
+func ended(phase batchv1alpha1.JobPhase, status map[string]any, pods ...client.Object) func(*clitest.Server) {
+	return func(server *clitest.Server) {
+		site(server)
+		server.Set(pods...)
+		server.OnCreate("Job", func(job map[string]any) {
+			job["metadata"].(map[string]any)["labels"] = map[string]any{keys.JobID: "43"}
+			all := map[string]any{"state": map[string]any{"phase": string(phase)}}
+			for key, value := range status {
+				all[key] = value
+			}
+			job["status"] = all
+		})
+	}
+}
+
+// headOf is the first pod of the job that sbatch makes, ended.
+func headOf(code int32, why string) client.Object {
+	job := batch(43, "sbatch-x7k2p", "mei", "default", batchv1alpha1.Terminated, 0)
+	return podOf(job, "head", 0, "r05n07", corev1.PodFailed, exited(code, why, ""))
+}
+
+// --wait exits as the job did: with its code, of an array with the highest, and with 1 where a signal ended it or nobody knows.
+func TestWait(t *testing.T) {
+	t.Parallel()
+	array := func(codes map[string]any, failed string) map[string]any {
+		return map[string]any{"array": map[string]any{"succeeded": "0-1", "failed": failed, "exitCodes": codes}}
+	}
+	for name, c := range map[string]struct {
+		prepare func(*clitest.Server)
+		words   []string
+		want    int
+	}{
+		"it went well":                       {ended(batchv1alpha1.Completed, nil), nil, 0},
+		"the script failed":                  {ended(batchv1alpha1.Terminated, nil, headOf(3, "Error")), nil, 3},
+		"a signal":                           {ended(batchv1alpha1.Terminated, nil, headOf(137, "Error")), nil, 1},
+		"its pods are gone":                  {ended(batchv1alpha1.Failed, nil), nil, 1},
+		"all elements of an array":           {ended(batchv1alpha1.Completed, array(nil, "")), []string{"-a0-1"}, 0},
+		"an element failed, and a worse one": {ended(batchv1alpha1.Completed, array(map[string]any{"2": "2", "7": "3"}, "2-3")), []string{"-a0-3"}, 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t, golden.Cluster()...)
+			c.prepare(server)
+			got := batchRun("", hello, append([]string{"-W"}, c.words...)...).Do(t, server)
+			if got.Code != c.want || got.Out != "Submitted batch job 43\n" || got.Err != "" {
+				t.Errorf("%+v, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+// later gives a job its number some time after it was made, as a controller does.
+func later(t *testing.T, server *clitest.Server) {
+	site(server)
+	server.OnCreate("Job", func(map[string]any) {
+		go func() { // the server is at work with the job
+			for _, made := range server.Objects("/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs") {
+				numbered := &batchv1alpha1.Job{}
+				if err := json.Unmarshal([]byte(asText(t, made)), numbered); err != nil {
+					t.Error(err)
+				}
+				if numbered.Name != "sbatch-x7k2p" {
+					continue
+				}
+				numbered.Labels = map[string]string{keys.JobID: "44"}
+				server.Set(numbered)
+			}
+		}()
+	})
+}
+
+func TestTheNumberMayComeLater(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	later(t, server)
+	if got := batchRun("", hello).Do(t, server); got != (golden.Result{Out: "Submitted batch job 44\n"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Who may not look at jobs gets the name, and the server is not asked without end.
+func TestWhoMayNotLookDoesNotAskWithoutEnd(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	site(server)
+	server.OnCreate("Job", func(map[string]any) {})
+	server.Refuse("GET", "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs", 403, metav1.StatusReasonForbidden, "jobs.batch.volcano.sh is forbidden")
+	if got := batchRun("", hello).Do(t, server); got.Code != 0 || got.Out != "Submitted batch job sbatch-x7k2p\n" {
+		t.Errorf("%+v", got)
+	}
+	if asked := len(server.Requests()); asked > 60 {
+		t.Errorf("%d requests in 2 s", asked)
+	}
+}
+
+// A cluster whose job controller gives no numbers runs what any controller can run, under the job's name; nothing else is begun.
+func TestWithoutNumbers(t *testing.T) {
+	t.Parallel()
+	const hint = "sbatch: hint: it gave the job no number in 2s: is vc's job controller running?\n"
+	for word, want := range map[string]golden.Result{
+		"-Jx":           {Out: "Submitted batch job x-x7k2p\n", Err: "sbatch: warning: the job has no number after 2s: this cluster gives none, or vc's job controller does not run; its name stands for it\n"},
+		"-a0-3":         {Out: "Submitted batch job sbatch-x7k2p\n", Err: "sbatch: warning: the job has no number after 2s: this cluster gives none, or vc's job controller does not run; its name stands for it\n"},
+		"-a0-15%4":      {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot limit arrays; drop %4\n" + hint, Code: 1},
+		"-H":            {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot hold jobs back; drop --hold\n" + hint, Code: 1},
+		"--begin=now+1": {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot hold jobs back; drop --begin\n" + hint, Code: 1},
+		"-dafterok:1":   {Err: "sbatch: error: Batch job submission failed: this cluster's job controller cannot hold jobs back; drop --dependency\n" + hint, Code: 1},
+	} {
+		t.Run(word, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t, golden.Cluster()...)
+			site(server)
+			server.OnCreate("Job", func(map[string]any) {})
+			got := batchRun("", hello, word).Do(t, server)
+			if got != want {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+			if maps := server.Created("ConfigMap"); want.Code != 0 && len(maps) > 0 {
+				t.Errorf("pods could start: %v", maps)
+			}
+			for _, job := range server.Objects("/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs") {
+				if name, _ := job["metadata"].(map[string]any)["name"].(string); want.Code != 0 && strings.HasSuffix(name, "-x7k2p") {
+					t.Errorf("job %s is there", name)
+				}
+			}
+		})
+	}
+}
+
+// A directory that is missing on a volume that can be seen from here is told before the job ends at its start for it.
+func TestWhatIsMissingOnAVolumeIsTold(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	profile := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "slurm-profile", Namespace: "nlp"}, Data: map[string]string{
+		"profile.yaml": "defaultImage: base:1\nvolumes:\n- {name: here, mountPath: " + dir + ", emptyDir: {}}\n- {name: far, mountPath: /nosuchroot, emptyDir: {}}\n"}}
+	for words, want := range map[string]string{
+		"-o " + dir + "/logs/%j.out":        "sbatch: warning: --output=" + dir + "/logs/%j.out: there is no " + dir + "/logs; without it the job ends at its start\n",
+		"-o " + dir + "/%j/x.out":           "",
+		"-o " + dir + "/x -e " + dir + "/y": "",
+		"-o /nosuchroot/logs/x":             "",
+		"-i " + dir + "/in -o /dev/null":    "sbatch: warning: --input=" + dir + "/in: there is no " + dir + "/in; without it the job ends at its start\n",
+		"-D " + dir + "/w -o /dev/null":     "sbatch: warning: --chdir=" + dir + "/w: there is no " + dir + "/w; without it the job ends at its start\n",
+		"-D " + dir + " -o x":               "",
+	} {
+		server := clitest.Start(t, golden.Cluster()...)
+		site(server)
+		server.Set(profile)
+		run := golden.Run{Argv: append([]string{"slurm", "sbatch"}, strings.Fields(words)...), Input: hello}
+		if got := run.Do(t, server); got.Code != 0 || got.Err != want {
+			t.Errorf("%s: %+v, want %q", words, got, want)
+		}
+	}
+}
