@@ -217,6 +217,27 @@ contexts: [{name: a, context: {cluster: a, user: mei, namespace: nlp}}, {name: b
 	}
 }
 
+// Programs ask for single jobs again and again, also when these are gone: for that not all jobs are read.
+func TestJobsThatAreNamedAreReadAlone(t *testing.T) {
+	t.Parallel()
+	for name, argv := range map[string][]string{
+		"a number": {"squeue", "-j", "36"}, "a number that is gone": {"squeue", "-j", "4711"}, "a name": {"sacct", "-j", "train-sh-x7k2p"},
+		"a name that is gone": {"sacct", "-j", "abc"}, "the number of an element": {"squeue", "-j", "45"}, "several": {"scancel", "37", "45", "abc"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t, golden.Cluster()...)
+			slurmCluster(server)
+			golden.Run{Argv: append([]string{"slurm"}, argv...), Env: map[string]string{"USER": "mei"}}.Do(t, server)
+			for _, query := range server.Queries() {
+				if path, rest, _ := strings.Cut(query, "?"); strings.HasSuffix(path, "/v1alpha1/jobs") && !strings.Contains(rest, "labelSelector=vc-batch.dev") {
+					t.Errorf("all jobs are read: %s", query)
+				}
+			}
+		})
+	}
+}
+
 // With -i a listing is made again and again, and what was noted once is not noted again.
 func TestAListingIsRepeated(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
@@ -112,26 +113,79 @@ func (c *call) scope(v *view) error {
 	return err
 }
 
-// readJobs lists jobs: those of some numbers by their labels, and all where a name is among them, or the number of an element.
+// readJobs reads all jobs, or those that are named: by their labels those of some numbers, one by one those of some names. Programs ask for single jobs
+// again and again, also for those that are gone: never are all jobs read for that.
 func (v *view) readJobs(ctx context.Context, named []value.Job) error {
-	if selector := byNumber(named); selector != nil {
+	v.jobs = nil
+	if len(named) == 0 {
+		return v.listJobs(ctx, nil)
+	}
+	numbers := slices.DeleteFunc(slices.Clone(named), func(ref value.Job) bool { return ref.ID == 0 })
+	if selector := byNumber(numbers); selector != nil {
 		if err := v.listJobs(ctx, named, selector); err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(named, func(ref value.Job) bool { return !v.has(ref) }) {
-			return nil
+	}
+	for _, ref := range named {
+		if ref.ID == 0 && !v.has(ref) {
+			if err := v.getJob(ctx, types.NamespacedName{Namespace: v.home, Name: ref.Name}); err != nil {
+				return err
+			}
 		}
 	}
-	return v.listJobs(ctx, named)
+	if left := slices.DeleteFunc(numbers, v.has); len(left) > 0 {
+		return v.readByElements(ctx, left)
+	}
+	return nil
 }
 
-// byNumber selects jobs by their numbers; nil when one is not named by its number.
+// getJob adds a job, if it is there.
+func (v *view) getJob(ctx context.Context, name types.NamespacedName) error {
+	job := &batchv1alpha1.Job{}
+	if err := v.c.Get(ctx, name, job); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	job.ManagedFields = nil
+	v.jobs = append(v.jobs, job)
+	return nil
+}
+
+// readByElements adds the arrays some of whose elements have these numbers; only the metadata of jobs are searched for them.
+func (v *view) readByElements(ctx context.Context, numbers []value.Job) error {
+	page := &metav1.PartialObjectMetadataList{}
+	page.SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("JobList"))
+	var found []types.NamespacedName
+	err := cli.Pages(ctx, v.c, page, func() error {
+		for i := range page.Items {
+			meta := &page.Items[i]
+			if meta.Annotations[keys.Array] == "" {
+				continue
+			}
+			array := &batchv1alpha1.Job{ObjectMeta: meta.ObjectMeta, Spec: batchv1alpha1.JobSpec{Tasks: make([]batchv1alpha1.TaskSpec, 1)}}
+			if slices.ContainsFunc(numbers, func(ref value.Job) bool { return v.means(ref, array) }) {
+				found = append(found, types.NamespacedName{Namespace: meta.Namespace, Name: meta.Name})
+			}
+		}
+		page.Items = nil
+		return nil
+	}, client.InNamespace(v.namespace), client.HasLabels{keys.JobID})
+	if err != nil {
+		return err
+	}
+	for _, name := range found {
+		if !slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return client.ObjectKeyFromObject(job) == name }) {
+			if err := v.getJob(ctx, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// byNumber selects jobs by their numbers; nil when there are none.
 func byNumber(named []value.Job) client.ListOption {
 	var numbers []string
 	for _, ref := range named {
-		if ref.ID == 0 {
-			return nil
-		}
 		numbers = append(numbers, batchv1alpha1.FormatJobID(ref.ID))
 	}
 	if len(numbers) == 0 {
@@ -169,7 +223,6 @@ func (v *view) unknown(refs []value.Job) error {
 }
 
 func (v *view) listJobs(ctx context.Context, named []value.Job, options ...client.ListOption) error {
-	v.jobs = nil
 	page := &batchv1alpha1.JobList{}
 	return cli.Pages(ctx, v.c, page, func() error {
 		for i := range page.Items {
