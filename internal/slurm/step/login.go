@@ -14,7 +14,10 @@ import (
 // reads the file that BASH_ENV names after that; ours puts the path back, and what BASH_ENV was before. Other scripts get nothing.
 func (l *launcher) loginEnv(program string, env []string) ([]string, error) {
 	text, err := os.ReadFile(program)
-	if err != nil || !isLogin(string(text)) {
+	if err != nil {
+		return nil, err
+	}
+	if !isLogin(string(text)) {
 		return nil, nil
 	}
 	before := launch.Value(env, "BASH_ENV")

@@ -176,10 +176,10 @@ func (l *launcher) untilSentHome(ctx context.Context) error {
 		trying, cancel := context.WithTimeout(ctx, patience)
 		w, err := h.askHeadFor(trying, request{Attend: l.place.Host()})
 		cancel()
-		switch {
-		case err != nil && (met || ctx.Err() != nil):
-			return nil // the head has ended without a word
-		case err != nil:
+		if err != nil {
+			if met || ctx.Err() != nil {
+				err = nil // the head has ended without a word
+			}
 			return err
 		}
 		patience, met = reunionTime, true
