@@ -163,8 +163,8 @@ func (s *shown) way() string {
 var notShown = map[string]string{
 	"vcctl completion bash": "a script, checked by the shell itself", "vcctl completion zsh": "a script", "vcctl completion fish": "a script",
 	"vcctl completion powershell": "a script",
-	"vcctl slurm translate":       "it names this machine and its directory: internal/slurm/translate holds what it makes", "vcctl slurm install": "links, held by its own test",
-	"vcctl slurm uninstall": "links, held by the test of install", "vcctl slurm srun": "it needs pods that run: test/e2e", "vcctl slurm salloc": "the same",
+	"vcctl slurm install":         "links, held by its own test",
+	"vcctl slurm uninstall":       "links, held by the test of install", "vcctl slurm srun": "it needs pods that run: test/e2e", "vcctl slurm salloc": "the same",
 }
 
 // TestEveryCommandIsShownInFiveWays finds commands that lack a golden: on terminals of

@@ -1,0 +1,32 @@
+package root
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/iostreams"
+	"github.com/vc-batch/vc/internal/cli/slurm"
+)
+
+// The binary is each of Slurm's commands when it is called so, wherever the link stands: words that follow are the command's own.
+func TestTheBinaryIsSlurmsCommandsByTheirNames(t *testing.T) {
+	t.Parallel()
+	for _, name := range slurm.Programs {
+		streams, out, errOut := iostreams.Test("", 0)
+		f := cli.NewFactory("vcctl", &streams)
+		_, words := treeFor(f, "/home/mei/bin/"+name, []string{"--version", "-n", "4"})
+		if want := []string{"slurm", name, "--version", "-n", "4"}; !slices.Equal(words, want) {
+			t.Errorf("%s: %q, want %q", name, words, want)
+		}
+		cmd, version := treeFor(f, name, []string{"--version"})
+		cmd.SetArgs(version)
+		if err := cmd.ExecuteContext(t.Context()); err != nil || out.String()[:6] != "slurm " || errOut.Len() > 0 {
+			t.Errorf("%s --version: %v, %q, %q", name, err, out, errOut)
+		}
+	}
+	streams, _, _ := iostreams.Test("", 0)
+	if _, words := treeFor(cli.NewFactory("vcctl", &streams), "/bin/vcctl", []string{"queue"}); !slices.Equal(words, []string{"queue"}) {
+		t.Errorf("vcctl is called with %q", words)
+	}
+}
