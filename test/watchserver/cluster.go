@@ -35,6 +35,7 @@ func (c Cluster) Kinds() map[string]*Kind {
 	return map[string]*Kind{
 		"nodes":           {Sample: &corev1.Node{}, GVK: core("Node"), Count: c.Nodes, Make: func(i int) client.Object { return c.Node(i) }},
 		"pods":            {Sample: &corev1.Pod{}, GVK: core("Pod"), Count: c.Jobs * c.Pods, Make: func(i int) client.Object { return c.Pod(i) }},
+		"configmaps":      {Sample: &corev1.ConfigMap{}, GVK: core("ConfigMap")},
 		"events":          {Sample: &corev1.Event{}, GVK: core("Event")},
 		"jobs":            {Sample: &batchv1alpha1.Job{}, GVK: batchv1alpha1.GroupVersion.WithKind("Job"), Count: c.Jobs, Make: func(i int) client.Object { return c.Job(i) }},
 		"podgroups":       {Sample: &schedulingv1beta1.PodGroup{}, GVK: schedulingv1beta1.GroupVersion.WithKind("PodGroup"), Count: c.Jobs, Make: func(i int) client.Object { return c.Group(i) }},

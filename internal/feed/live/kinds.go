@@ -8,31 +8,34 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/feed"
+	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/snapshot"
 )
 
 // sources are all kinds that the dashboard looks at.
 func sources(l *Live) ([]*source, error) {
-	config := l.options.Config
-	core, err := feed.CoreClients(config)
+	to := l.options.Config
+	core, err := feed.CoreClients(to)
 	if err != nil {
 		return nil, err
 	}
-	batch, err := feed.GroupClient(config, batchv1alpha1.GroupVersion, batchv1alpha1.AddToScheme)
+	batch, err := feed.GroupClient(to, batchv1alpha1.GroupVersion, batchv1alpha1.AddToScheme)
 	if err != nil {
 		return nil, err
 	}
-	scheduling, err := feed.GroupClient(config, schedulingv1beta1.GroupVersion, schedulingv1beta1.AddToScheme)
+	scheduling, err := feed.GroupClient(to, schedulingv1beta1.GroupVersion, schedulingv1beta1.AddToScheme)
 	if err != nil {
 		return nil, err
 	}
-	topology, err := feed.GroupClient(config, topologyv1alpha1.GroupVersion, topologyv1alpha1.AddToScheme)
+	topology, err := feed.GroupClient(to, topologyv1alpha1.GroupVersion, topologyv1alpha1.AddToScheme)
 	if err != nil {
 		return nil, err
 	}
+	l.door = core.CoreV1().RESTClient()
 	return []*source{
 		{live: l, kind: "nodes", client: core.CoreV1().RESTClient(), sample: &corev1.Node{}, store: nodes(l)},
 		{live: l, kind: "queues", client: scheduling, sample: &schedulingv1beta1.Queue{}, store: queues(l)},
@@ -43,7 +46,37 @@ func sources(l *Live) ([]*source, error) {
 		{live: l, kind: "priorityclasses", client: core.SchedulingV1().RESTClient(), sample: &schedulingv1.PriorityClass{}, store: priorities(l), optional: true},
 		{live: l, kind: "events", client: core.CoreV1().RESTClient(), sample: &corev1.Event{}, store: events(l, "events"), own: true, selector: aboutNoPods()},
 		{live: l, kind: "warnings", resource: "events", client: core.CoreV1().RESTClient(), sample: &corev1.Event{}, store: events(l, "warnings"), own: true, optional: true, selector: podWarnings()},
+		{live: l, kind: "configuration", resource: "configmaps", client: core.CoreV1().RESTClient(), sample: &corev1.ConfigMap{}, store: configuration(l), in: schedulerNamespace, optional: true,
+			selector: fields.OneTermEqualSelector("metadata.name", keys.ConfigurationName)},
 	}, nil
+}
+
+// schedulerNamespace is where the scheduler says by what it decides.
+const schedulerNamespace = "volcano-system"
+
+// configuration is what the scheduler decides by, as it says itself: of that only who shares between queues is kept.
+func configuration(l *Live) store {
+	return newSink(l, "configuration", sharer, func(_ *snapshot.Board, policy string) { l.policy = policy },
+		func(*snapshot.Board, types.NamespacedName, types.UID) { l.policy = "" })
+}
+
+// sharer is the plugin that shares between queues: capacity, capacity (hierarchical), proportion; "" when there is none, or the text cannot be read.
+func sharer(said *corev1.ConfigMap) string {
+	conf, _, err := config.Parse([]byte(said.Data[keys.ConfigurationText]))
+	if err != nil {
+		return ""
+	}
+	for _, tier := range conf.Tiers {
+		for i := range tier.Plugins {
+			switch p := &tier.Plugins[i]; {
+			case p.Name == "capacity" && p.Enabled("enableHierarchy"):
+				return "capacity (hierarchical)"
+			case p.Name == "capacity", p.Name == "proportion":
+				return p.Name
+			}
+		}
+	}
+	return ""
 }
 
 // aboutNoPods leaves out what is told of every pod, again and again: on a large cluster that is most of all events. Of pods only podWarnings
@@ -59,7 +92,7 @@ func podWarnings() fields.Selector {
 }
 
 func newSink[T metav1.Object, R any](l *Live, kind string, cut func(T) R, set func(*snapshot.Board, R), gone func(*snapshot.Board, types.NamespacedName, types.UID)) store {
-	return &sink[T, R]{live: l, kind: kind, cut: cut, set: set, gone: gone, seen: map[types.NamespacedName]types.UID{}}
+	return &sink[T, R]{live: l, kind: kind, cut: cut, set: set, gone: gone, seen: map[types.NamespacedName]version{}}
 }
 
 func nodes(l *Live) store {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/vc-batch/vc/internal/snapshot"
 )
@@ -13,8 +14,10 @@ import (
 func (l *Live) answered(kind string, err error) {
 	l.mu.Lock()
 	before := l.link
+	delete(l.missing, kind)
 	if err == nil {
 		delete(l.broken, kind)
+		l.heard = time.Now()
 	} else {
 		l.broken[kind] = err
 	}

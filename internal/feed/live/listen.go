@@ -14,14 +14,20 @@ const proven = time.Second
 // errHungUp is the end of a watch that never stood: client-go hands out an empty one when the server hangs up before it answers.
 var errHungUp = errors.New("the server hangs up")
 
-// listen passes a watch on, and tells once whether it is one: nil when something came or it stood for a while.
-func listen(w watch.Interface, tell func(error)) watch.Interface {
-	l := &listener{inner: w, out: make(chan watch.Event), done: make(chan struct{})}
-	go l.pass(tell)
-	return l
+// listen passes a watch of a kind on, and tells once whether it is one: nil when something came or it stood for a while. One that stood and ends
+// without a word is missed.
+func (l *Live) listen(w watch.Interface, kind string, tell func(error)) watch.Interface {
+	one := &listener{live: l, kind: kind, inner: w, out: make(chan watch.Event), done: make(chan struct{})}
+	l.mu.Lock()
+	l.watches[one] = true
+	l.mu.Unlock()
+	go one.pass(tell)
+	return one
 }
 
 type listener struct {
+	live  *Live
+	kind  string
 	inner watch.Interface
 	out   chan watch.Event
 	done  chan struct{}
@@ -39,6 +45,7 @@ func (l *listener) ResultChan() <-chan watch.Event { return l.out }
 
 func (l *listener) pass(tell func(error)) {
 	defer close(l.out)
+	defer l.live.ended(l)
 	timer := time.NewTimer(proven)
 	defer timer.Stop()
 	told := false
@@ -56,9 +63,13 @@ func (l *listener) pass(tell func(error)) {
 			say(nil)
 		case event, open := <-l.inner.ResultChan():
 			if !open {
+				if told {
+					l.live.missed(l.kind)
+				}
 				say(errHungUp)
 				return
 			}
+			l.live.lifeSign()
 			if event.Type != watch.Error {
 				say(nil)
 			}

@@ -55,6 +55,12 @@ type Live struct {
 	policy   string
 	dirty    chan struct{}
 	handedAt time.Time
+
+	narrow  map[string]bool // kinds of which only the own namespace is watched
+	watches map[*listener]bool
+	missing map[string]bool // kinds whose watch ended and has not come back yet
+	heard   time.Time       // when the server was last heard
+	door    rest.Interface  // by which it is asked whether it is there
 }
 
 // New prepares the watches; nothing is asked before Run.
@@ -67,6 +73,7 @@ func New(o Options) (*Live, error) {
 	l := &Live{
 		options: o, board: snapshot.NewBoard(), loading: map[string]int{}, hidden: map[string]snapshot.Hidden{}, broken: map[string]error{},
 		dirty: make(chan struct{}, 1), link: snapshot.LinkLoading, since: o.Now(), changed: o.Now(),
+		narrow: map[string]bool{}, watches: map[*listener]bool{}, missing: map[string]bool{}, heard: time.Now(),
 	}
 	var err error
 	if l.sources, err = sources(l); err != nil {
@@ -81,8 +88,8 @@ func New(o Options) (*Live, error) {
 	return l, nil
 }
 
-// askOften makes a connection that is silent be tried every few seconds, so that a lost one is noticed within ten: client-go
-// reads these variables when it makes a connection, and waits for 45 seconds without them.
+// askOften makes a connection that is silent be tried every few seconds, so that a lost one is let go of: client-go
+// reads these variables when it makes a connection, and waits for 45 seconds without them. That it is lost is told by pulse.
 func askOften() {
 	for name, seconds := range map[string]string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS": "5", "HTTP2_PING_TIMEOUT_SECONDS": "5"} {
 		if os.Getenv(name) == "" {
@@ -97,6 +104,7 @@ func (l *Live) Run(ctx context.Context) {
 	for _, s := range l.sources {
 		running.Go(func() { s.run(ctx) })
 	}
+	running.Go(func() { l.pulse(ctx) })
 	running.Wait()
 }
 
@@ -144,20 +152,25 @@ func (l *Live) mark() {
 	}
 }
 
-// change lets do write to the board.
-func (l *Live) change(do func(*snapshot.Board)) {
+// change lets do write to the board; do says whether it did.
+func (l *Live) change(do func(*snapshot.Board) bool) {
 	l.mu.Lock()
-	do(l.board)
-	l.changed = l.options.Now()
+	changed := do(l.board)
+	if changed {
+		l.changed = l.options.Now()
+	}
 	l.mu.Unlock()
-	l.mark()
+	if changed {
+		l.mark()
+	}
 }
 
 // arrived lets do put an object of a list on the board, and counts it while the first list of its kind is not complete.
-func (l *Live) arrived(kind string, do func(*snapshot.Board)) {
+func (l *Live) arrived(kind string, do func(*snapshot.Board) bool) {
 	l.mu.Lock()
-	do(l.board)
-	l.changed = l.options.Now()
+	if do(l.board) {
+		l.changed = l.options.Now()
+	}
 	if n, still := l.loading[kind]; still {
 		l.loading[kind] = n + 1
 	}
@@ -165,10 +178,13 @@ func (l *Live) arrived(kind string, do func(*snapshot.Board)) {
 	l.mark()
 }
 
-// listed says that all objects of a kind that may be seen are here.
-func (l *Live) listed(kind string) {
+// listed says that all objects of a kind that may be seen are here; some that any may be.
+func (l *Live) listed(kind string, some bool) {
 	l.mu.Lock()
 	delete(l.loading, kind)
+	if some && !l.narrow[kind] {
+		delete(l.hidden, kind)
+	}
 	_, hidden := l.hidden[kind]
 	if kind == snapshot.Pods || kind == snapshot.PodGroups {
 		l.board.SetUnknown(kind, hidden)
@@ -183,17 +199,10 @@ func (l *Live) listed(kind string) {
 	}
 }
 
-// hide says what may not be seen of a kind.
-func (l *Live) hide(h snapshot.Hidden) {
+// hide says what may not be seen of a kind, until a list of it comes; narrow is that one of the own namespace is no such list.
+func (l *Live) hide(h snapshot.Hidden, narrow bool) {
 	l.mu.Lock()
-	l.hidden[h.Kind] = h
+	l.hidden[h.Kind], l.narrow[h.Kind] = h, narrow
 	l.mu.Unlock()
 	l.mark()
-}
-
-// show takes back that something of a kind may not be seen.
-func (l *Live) show(kind string) {
-	l.mu.Lock()
-	delete(l.hidden, kind)
-	l.mu.Unlock()
 }

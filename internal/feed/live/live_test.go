@@ -2,9 +2,11 @@ package live
 
 import (
 	"context"
+	"net"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/test/watchserver"
 )
@@ -27,7 +30,13 @@ func watched(t *testing.T, kinds map[string]*watchserver.Kind) (*watchserver.Ser
 	t.Helper()
 	server := watchserver.New(kinds)
 	web := httptest.NewServer(server)
-	l, err := New(Options{Config: &rest.Config{Host: web.URL}, Cluster: "test", Namespace: "team-01"})
+	return server, follow(t, web.URL, web)
+}
+
+// follow watches what an address serves, until the test ends and the server with it.
+func follow(t *testing.T, address string, web *httptest.Server) func(what string, wanted func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
+	t.Helper()
+	l, err := New(Options{Config: &rest.Config{Host: address}, Cluster: "test", Namespace: "team-01"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +49,7 @@ func watched(t *testing.T, kinds map[string]*watchserver.Kind) (*watchserver.Ser
 		web.CloseClientConnections()
 		web.Close()
 	})
-	return server, func(what string, wanted func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
+	return func(what string, wanted func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
 		t.Helper()
 		for {
 			s, err := l.Next(ctx)
@@ -146,5 +155,104 @@ func TestOfWhatIsToldOfPodsOnlyWarningsAreWatched(t *testing.T) {
 	slices.Sort(got)
 	if diff := cmp.Diff([]string{"evicted", "gang", "image", "job"}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// swallower passes connections on until it is told to swallow what goes through them, in both directions and without a word.
+type swallower struct {
+	to      string
+	swallow atomic.Bool
+}
+
+func (s *swallower) serve(listener net.Listener) {
+	for {
+		in, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		out, err := net.Dial("tcp", s.to)
+		if err != nil {
+			_ = in.Close()
+			continue
+		}
+		go s.pass(in, out)
+		go s.pass(out, in)
+	}
+}
+
+func (s *swallower) pass(from, to net.Conn) {
+	defer to.Close()
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		if err != nil {
+			return
+		}
+		if s.swallow.Load() {
+			continue
+		}
+		if _, err := to.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
+}
+
+func TestASilentLossIsToldWithinTenSeconds(t *testing.T) {
+	t.Parallel()
+	server := watchserver.New(small.Kinds())
+	web := httptest.NewServer(server)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	between := &swallower{to: web.Listener.Addr().String()}
+	go between.serve(listener)
+	until := follow(t, "http://"+listener.Addr().String(), web)
+	until("the first lists", isLive)
+	between.swallow.Store(true)
+	lost := time.Now()
+	s := until("the loss", func(s *snapshot.Snapshot) bool { return s.Connection.Link == snapshot.LinkDisconnected })
+	if took := time.Since(lost); took > 10*time.Second || len(s.Jobs) != 40 {
+		t.Errorf("told after %s; %d jobs are shown", took, len(s.Jobs))
+	}
+	between.swallow.Store(false)
+	until("the return", isLive)
+	changed := small.Job(0)
+	changed.Status.State.Phase = batchv1alpha1.Completed
+	server.Send("jobs", "MODIFIED", changed)
+	until("what changes afterwards", func(s *snapshot.Snapshot) bool { return s.Job(changed.UID).Phase == batchv1alpha1.Completed })
+}
+
+func TestAListThatBringsNothingNewIsNoChange(t *testing.T) {
+	t.Parallel()
+	server, until := watched(t, small.Kinds())
+	before := until("the first lists", isLive)
+	server.Down(true)
+	until("the loss", func(s *snapshot.Snapshot) bool { return s.Connection.Link == snapshot.LinkDisconnected })
+	server.Down(false)
+	after := until("the return", isLive)
+	if !after.At.Equal(before.At) {
+		t.Errorf("changed at %s, and at %s after nothing changed", before.At, after.At)
+	}
+	server.Send("pods", "DELETED", small.Pod(0))
+	until("the change", func(s *snapshot.Snapshot) bool { return s.At.After(before.At) })
+}
+
+func TestWhoSharesBetweenQueuesIsReadFromWhatTheSchedulerSays(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"actions: allocate\ntiers: [{plugins: [{name: priority}]}, {plugins: [{name: proportion}]}]": "proportion",
+		"actions: allocate\ntiers: [{plugins: [{name: gang}, {name: capacity}]}]":                    "capacity",
+		"actions: allocate\ntiers: [{plugins: [{name: capacity, enableHierarchy: true}]}]":           "capacity (hierarchical)",
+		"actions: allocate\ntiers: [{plugins: [{name: gang}]}]":                                      "",
+		"tiers: {": "",
+	} {
+		said := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "volcano-system", Name: keys.ConfigurationName}, Data: map[string]string{keys.ConfigurationText: text}}
+		other := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "volcano-system", Name: "other"}, Data: map[string]string{keys.ConfigurationText: "actions: allocate\ntiers: [{plugins: [{name: capacity}]}]"}}
+		_, until := watched(t, watchserver.Of(said, other))
+		if s := until("the first lists", isLive); s.Policy != want {
+			t.Errorf("%q: %q, want %q", text, s.Policy, want)
+		}
 	}
 }

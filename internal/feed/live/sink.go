@@ -1,6 +1,9 @@
 package live
 
 import (
+	"hash/fnv"
+	"strconv"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
@@ -16,7 +19,23 @@ type sink[T metav1.Object, R any] struct {
 	cut  func(T) R
 	set  func(*snapshot.Board, R)
 	gone func(*snapshot.Board, types.NamespacedName, types.UID)
-	seen map[types.NamespacedName]types.UID
+	seen map[types.NamespacedName]version
+}
+
+// version is which state of which object there is: enough to know it when a list brings it again.
+type version struct {
+	uid   types.UID
+	state uint64
+}
+
+// stateOf makes a number of a resource version, which is one with every API server that we know.
+func stateOf(resourceVersion string) uint64 {
+	if n, err := strconv.ParseUint(resourceVersion, 10, 64); err == nil {
+		return n
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(resourceVersion))
+	return h.Sum64()
 }
 
 var _ cache.TransformingStore = (*sink[*metav1.ObjectMeta, int])(nil)
@@ -25,7 +44,7 @@ var _ cache.TransformingStore = (*sink[*metav1.ObjectMeta, int])(nil)
 type early[R any] struct {
 	*metav1.ObjectMeta
 	name  types.NamespacedName
-	uid   types.UID
+	is    version
 	row   R
 	taken bool // it is on the board already
 }
@@ -40,7 +59,7 @@ func (e *early[R]) GetNamespace() string { return e.name.Namespace }
 func (e *early[R]) GetName() string { return e.name.Name }
 
 // GetUID is its UID.
-func (e *early[R]) GetUID() types.UID { return e.uid }
+func (e *early[R]) GetUID() types.UID { return e.is.uid }
 
 // Transformer cuts down what streams in, and puts it on the board at once: when the list is complete there is little left to do.
 func (s *sink[T, R]) Transformer() cache.TransformFunc {
@@ -50,14 +69,14 @@ func (s *sink[T, R]) Transformer() cache.TransformFunc {
 			return obj, nil
 		}
 		e := s.early(o)
-		s.live.arrived(s.kind, func(b *snapshot.Board) { s.take(b, e) })
+		s.live.arrived(s.kind, func(b *snapshot.Board) bool { return s.take(b, e) })
 		e.taken = true
 		return e, nil
 	}
 }
 
 func (s *sink[T, R]) early(o T) *early[R] {
-	return &early[R]{ObjectMeta: &nameless, name: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}, uid: o.GetUID(), row: s.cut(o)}
+	return &early[R]{ObjectMeta: &nameless, name: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}, is: version{o.GetUID(), stateOf(o.GetResourceVersion())}, row: s.cut(o)}
 }
 
 func (s *sink[T, R]) read(obj any) (e *early[R], ok bool) {
@@ -73,7 +92,7 @@ func (s *sink[T, R]) read(obj any) (e *early[R], ok bool) {
 // Add takes a new object.
 func (s *sink[T, R]) Add(obj any) error {
 	if e, ok := s.read(obj); ok {
-		s.live.change(func(b *snapshot.Board) { s.take(b, e) })
+		s.live.change(func(b *snapshot.Board) bool { return s.take(b, e) })
 	}
 	return nil
 }
@@ -87,8 +106,8 @@ func (s *sink[T, R]) Delete(obj any) error {
 	if !ok {
 		return nil
 	}
-	s.live.change(func(b *snapshot.Board) {
-		s.drop(b, types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
+	s.live.change(func(b *snapshot.Board) bool {
+		return s.drop(b, types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
 	})
 	return nil
 }
@@ -103,41 +122,58 @@ func (s *sink[T, R]) Replace(objects []any, _ string) error {
 			here[e.name] = struct{}{}
 		}
 	}
-	s.live.change(func(b *snapshot.Board) {
+	s.live.change(func(b *snapshot.Board) (changed bool) {
 		for name := range s.seen {
 			if _, ok := here[name]; !ok {
-				s.drop(b, name)
+				changed = s.drop(b, name) || changed
 			}
 		}
 		for _, e := range rows {
 			if !e.taken {
-				s.take(b, e)
+				changed = s.take(b, e) || changed
 			}
 		}
+		return changed
 	})
-	s.live.listed(s.kind)
+	s.live.listed(s.kind, true)
 	return nil
 }
 
 // Resync has no meaning here: nothing is kept that could be sent again.
 func (s *sink[T, R]) Resync() error { return nil }
 
-func (s *sink[T, R]) take(b *snapshot.Board, e *early[R]) {
-	if before, known := s.seen[e.name]; known && before != e.uid {
-		s.gone(b, e.name, before)
+// take puts an object on the board, and says whether it is another one than what was there.
+func (s *sink[T, R]) take(b *snapshot.Board, e *early[R]) bool {
+	before, known := s.seen[e.name]
+	if known && before == e.is {
+		return false
+	}
+	if known && before.uid != e.is.uid {
+		s.gone(b, e.name, before.uid)
 	}
 	if s.seen != nil {
-		s.seen[e.name] = e.uid
+		s.seen[e.name] = e.is
 	}
 	s.set(b, e.row)
+	return true
 }
 
-func (s *sink[T, R]) drop(b *snapshot.Board, name types.NamespacedName) {
-	if uid, known := s.seen[name]; known {
+func (s *sink[T, R]) drop(b *snapshot.Board, name types.NamespacedName) bool {
+	before, known := s.seen[name]
+	if known {
 		delete(s.seen, name)
-		s.gone(b, name, uid)
+		s.gone(b, name, before.uid)
 	}
+	return known
 }
 
 // forget lets go of all that came from a scope that is not watched any more.
-func (s *sink[T, R]) forget() { _ = s.Replace(nil, "") }
+func (s *sink[T, R]) forget() {
+	s.live.change(func(b *snapshot.Board) (changed bool) {
+		for name := range s.seen {
+			changed = s.drop(b, name) || changed
+		}
+		return changed
+	})
+	s.live.listed(s.kind, false)
+}

@@ -32,6 +32,8 @@ type source struct {
 	selector fields.Selector
 	sample   runtime.Object
 	store    store
+	// in is the only namespace that is looked at; "" is all.
+	in string
 	// own says that the kind is namespaced, so that who may not see all may see those of a namespace.
 	own bool
 	// optional says that it need not be said when the kind is not there.
@@ -47,14 +49,14 @@ type store interface {
 // run watches the widest scope that the user may see, until ctx is done.
 func (s *source) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		why := s.reflect(ctx, "")
+		why := s.reflect(ctx, s.in)
 		if ctx.Err() != nil {
 			return
 		}
 		hidden := snapshot.Hidden{Kind: s.kind, Why: why.Error()}
 		if s.own && s.live.options.Namespace != "" && apierrors.IsForbidden(why) {
 			hidden.Namespaces = []string{s.live.options.Namespace}
-			s.live.hide(hidden)
+			s.live.hide(hidden, true)
 			narrow := s.reflect(ctx, s.live.options.Namespace)
 			if ctx.Err() != nil {
 				return
@@ -62,11 +64,10 @@ func (s *source) run(ctx context.Context) {
 			hidden.Namespaces, hidden.Why = nil, narrow.Error()
 		}
 		if !s.optional {
-			s.live.hide(hidden)
+			s.live.hide(hidden, false)
 		}
 		s.store.forget()
 		wait(ctx, askAgain)
-		s.live.show(s.kind)
 	}
 }
 
@@ -128,7 +129,7 @@ func (t *tap) WatchWithContext(ctx context.Context, options metav1.ListOptions) 
 		t.heard(ctx, err)
 		return w, err
 	}
-	return listen(w, func(err error) { t.heard(ctx, err) }), nil
+	return t.source.live.listen(w, t.source.kind, func(err error) { t.heard(ctx, err) }), nil
 }
 
 // heard judges the outcome of a request: an answer of the server, whatever it says, is a connection.
@@ -136,16 +137,21 @@ func (t *tap) heard(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	var status apierrors.APIStatus
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
 		t.source.live.answered(t.source.kind, nil)
 		t.once.Do(func() { t.stop(err) })
 	case apierrors.IsUnauthorized(err):
 		t.source.live.answered(t.source.kind, err)
-	case err == nil, errors.As(err, &status) && status.Status().Code != 0 && status.Status().Code < 500:
+	case answer(err):
 		t.source.live.answered(t.source.kind, nil)
 	default:
 		t.source.live.answered(t.source.kind, err)
 	}
+}
+
+// answer says whether the outcome of a request is an answer of the server, and not of the way there.
+func answer(err error) bool {
+	var status apierrors.APIStatus
+	return err == nil || errors.As(err, &status) && status.Status().Code != 0 && status.Status().Code < 500
 }

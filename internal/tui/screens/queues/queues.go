@@ -83,11 +83,14 @@ func (q *Queues) Note(ctx *screen.Context) string {
 	if ctx.W < 100 {
 		return note
 	}
-	before := []string{ctx.Snap.Policy, note}
+	plugin := ctx.Snap.Policy // "" when the scheduler says nothing of it, or not to this user
 	if ctx.W >= 150 {
-		before = []string{"plugin: " + cmp.Or(ctx.Snap.Policy, "?"), "resource: " + note}
+		note = "resource: " + note
+		if plugin != "" {
+			plugin = "plugin: " + plugin
+		}
 	}
-	note = strings.TrimSpace(strings.Join(before, "   "))
+	note = strings.TrimSpace(plugin + "   " + note)
 	if q.table.SortNote() != "tree" {
 		note += "   sort: " + q.table.SortNote()
 	}
