@@ -33,6 +33,9 @@ type Line struct {
 	Pod  string // the name of the pod
 	At   time.Time
 	Text string
+	// Serial numbers lines from 1 as they arrive; what is dropped or of a pod that is not
+	// followed any more leaves a gap.
+	Serial int
 }
 
 // View is what is known of the logs.
@@ -52,6 +55,7 @@ type Tail struct {
 	mu      sync.Mutex
 	lines   []Line
 	dropped int
+	serial  int // of the line that arrived last
 	states  map[string]string
 	running map[Pod]context.CancelFunc
 	dirty   chan struct{}
@@ -144,6 +148,8 @@ func (t *Tail) add(ctx context.Context, line Line) {
 		t.dropped += len(t.lines) - MaxLines
 		t.lines = slices.Clone(t.lines[len(t.lines)-MaxLines:])
 	}
+	t.serial++
+	line.Serial = t.serial
 	t.lines = append(t.lines, line)
 	t.mark()
 }

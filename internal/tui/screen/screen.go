@@ -118,6 +118,8 @@ type LogLine struct {
 	Pod  string
 	At   time.Time
 	Text string
+	// Serial numbers lines from 1 as they arrive, whatever their times are.
+	Serial int
 }
 
 // Event is what a screen is told.

@@ -247,7 +247,7 @@ func (u *user) answer() {
 		case screen.StreamLogs:
 			view := &screen.LogView{}
 			for i := range u.random.IntN(50) {
-				view.Lines = append(view.Lines, screen.LogLine{Pod: "worker-" + fmt.Sprint(i%3), At: u.now, Text: "line 训练 \x1b[31m" + strings.Repeat("x", u.random.IntN(300))})
+				view.Lines = append(view.Lines, screen.LogLine{Pod: "worker-" + fmt.Sprint(i%3), At: u.now, Serial: i + 1, Text: "line 训练 \x1b[31m" + strings.Repeat("x", u.random.IntN(300))})
 			}
 			u.app.SetLogs(view)
 		}

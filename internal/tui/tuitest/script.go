@@ -192,7 +192,7 @@ func (s *script) live(word, rest string) {
 			return
 		}
 		view := *s.logs
-		view.Lines = append(view.Lines[:len(view.Lines):len(view.Lines)], screen.LogLine{Pod: pod, At: s.now, Text: text})
+		view.Lines = append(view.Lines[:len(view.Lines):len(view.Lines)], screen.LogLine{Pod: pod, At: s.now, Text: text, Serial: len(view.Lines) + 1})
 		s.logs = &view
 		s.app.SetLogs(s.logs)
 	case "show":

@@ -58,7 +58,7 @@ type Job struct {
 // New returns the screen of the job with a UID; "#logs" behind it opens its logs.
 func New(target string) screen.Screen {
 	uid, what, _ := strings.Cut(target, "#")
-	j := &Job{target: target, uid: types.UID(uid), pods: podTable(), log: logPane{pinned: true, found: -1}}
+	j := &Job{target: target, uid: types.UID(uid), pods: podTable(), log: logPane{pinned: true, found: beforeAll}}
 	if what == "logs" {
 		j.page = logs
 	}
@@ -202,7 +202,7 @@ func (j *Job) fetched(done screen.Done) {
 func (j *Job) SetFilter(ctx *screen.Context, text string) error {
 	switch {
 	case j.searches():
-		j.log.search, j.log.found = text, 1<<62
+		j.log.search, j.log.found = text, behindAll
 		if text != "" && j.job != nil {
 			j.log.take(ctx.Logs, j.keep())
 			j.log.find(false)
@@ -359,6 +359,8 @@ func (j *Job) streamed() string {
 		return "no pod has a log yet"
 	case len(j.only) == 1:
 		return short(j.job, j.followed[0].Name)
+	case len(j.only) > maxStreams:
+		return fmt.Sprintf("%d of %d marked pods, more are not followed at once", len(j.followed), len(j.only))
 	case j.only != nil:
 		return fmt.Sprintf("%d marked pods", len(j.followed))
 	case len(j.followed) == maxStreams && len(j.job.Pods) > maxStreams:

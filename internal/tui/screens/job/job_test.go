@@ -43,7 +43,7 @@ func TestFramesOfLogs(t *testing.T) {
 	tuitest.Frames(t, "logs", of("job-15#logs"), func(app *tui.App) {
 		view := &screen.LogView{Dropped: 120}
 		for i := range 100 {
-			view.Lines = append(view.Lines, screen.LogLine{Pod: []string{"crashes-worker-0", "crashes-worker-1", "crashes-worker-2"}[i%3], At: tuitest.Now, Text: line(i)})
+			view.Lines = append(view.Lines, screen.LogLine{Pod: []string{"crashes-worker-0", "crashes-worker-1", "crashes-worker-2"}[i%3], At: tuitest.Now, Text: line(i), Serial: i + 1})
 		}
 		app.SetLogs(view)
 	}, "various")

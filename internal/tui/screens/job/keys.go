@@ -57,8 +57,8 @@ func bindings() []screen.Binding {
 			return nil
 		})},
 		{Screen: name, Key: "F", Name: "follow", Help: "stay at the newest lines of the log, or stop there", Do: on(func(j *Job) {
-			if j.log.pinned && len(j.log.shown) > 0 {
-				j.log.bottom = j.log.shown[len(j.log.shown)-1].n + 1
+			if j.log.pinned {
+				j.log.stay(len(j.log.shown))
 			}
 			j.log.pinned = !j.log.pinned
 		})},

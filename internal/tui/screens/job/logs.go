@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
@@ -22,22 +23,47 @@ type logPane struct {
 	pinned bool // the newest lines are shown
 	wrap   bool
 	stamps bool
-	// bottom is the number of the line after the last one that is shown, while not
-	// pinned; lines are counted from the first that ever arrived.
-	bottom     int
+	// last is the last line that is shown, while not pinned.
+	last       spot
 	search     string
-	found      int // number of the line that was found last
+	found      spot // the line that was found last
 	height     int
 	drawn      canvas.Canvas
-	shown      []numbered // what Draw had to choose from
+	shown      []screen.LogLine // what Draw had to choose from
 	labels     map[string]label
 	labelWidth int
 }
 
-// numbered is a line with its number.
-type numbered struct {
-	n    int
-	line screen.LogLine
+// spot is a line that one wants to find again, whatever arrives before it in the order of
+// times: its number as it arrived, and its time for when it is not there any more.
+type spot struct {
+	serial int // -1 is before all lines, 1<<62 behind them
+	at     time.Time
+}
+
+// Before and behind all lines.
+var beforeAll, behindAll = spot{serial: -1}, spot{serial: 1 << 62}
+
+func spotOf(line screen.LogLine) spot { return spot{line.Serial, line.At} }
+
+// place is where a spot is in the lines that are shown: of a line that is dropped or not
+// shown now, that of the last one that is not later.
+func (l *logPane) place(s spot) int {
+	switch s {
+	case beforeAll:
+		return -1
+	case behindAll:
+		return len(l.shown)
+	}
+	if at := slices.IndexFunc(l.shown, func(one screen.LogLine) bool { return one.Serial == s.serial }); at >= 0 {
+		return at
+	}
+	for at := len(l.shown) - 1; at >= 0; at-- {
+		if one := l.shown[at]; one.At.Before(s.at) || one.At.Equal(s.at) && one.Serial < s.serial {
+			return at
+		}
+	}
+	return -1
 }
 
 // escapes are what programs write to colour their output.
@@ -59,9 +85,9 @@ func (l *logPane) take(view *screen.LogView, keep func(pod string) bool) {
 	if view == nil {
 		return
 	}
-	for i, line := range inTime(view.Lines) {
+	for _, line := range inTime(view.Lines) {
 		if keep == nil || keep(line.Pod) {
-			l.shown = append(l.shown, numbered{view.Dropped + i, line})
+			l.shown = append(l.shown, line)
 		}
 	}
 }
@@ -88,19 +114,21 @@ func (l *logPane) end() int {
 	if l.pinned {
 		return len(l.shown)
 	}
-	at := len(l.shown)
-	for at > 0 && l.shown[at-1].n >= l.bottom {
-		at--
-	}
-	return min(max(at, min(l.height, len(l.shown))), len(l.shown))
+	return min(max(l.place(l.last)+1, min(l.height, len(l.shown))), len(l.shown))
 }
 
 // Move scrolls; at the end the pane is pinned again.
 func (l *logPane) Move(n int) {
 	end := min(max(l.end()+n, min(l.height, len(l.shown))), len(l.shown))
 	l.pinned = end == len(l.shown)
-	if !l.pinned {
-		l.bottom = l.shown[end].n
+	l.stay(end)
+}
+
+// stay keeps the line before a place the last one that is shown.
+func (l *logPane) stay(end int) {
+	l.last = beforeAll
+	if end > 0 {
+		l.last = spotOf(l.shown[end-1])
 	}
 }
 
@@ -138,30 +166,30 @@ func (l *logPane) matches() int {
 	return n
 }
 
-func (l *logPane) holds(one numbered) bool {
-	return l.search != "" && strings.Contains(strings.ToLower(one.line.Text), strings.ToLower(l.search))
+func (l *logPane) holds(one screen.LogLine) bool {
+	return l.search != "" && strings.Contains(strings.ToLower(one.Text), strings.ToLower(l.search))
 }
 
 // find goes to the next line that holds what is searched for, down or up from the one
 // found last; it says whether there is one.
 func (l *logPane) find(down bool) bool {
-	at := -1
+	at, was := -1, l.place(l.found)
 	for i, one := range l.shown {
 		if !l.holds(one) {
 			continue
 		}
-		if down && one.n > l.found {
+		if down && i > was {
 			at = i
 			break
 		}
-		if !down && one.n < l.found {
+		if !down && i < was {
 			at = i
 		}
 	}
 	if at < 0 {
 		return false
 	}
-	l.found = l.shown[at].n
+	l.found = spotOf(l.shown[at])
 	l.show(at)
 	return true
 }
@@ -170,11 +198,7 @@ func (l *logPane) find(down bool) bool {
 func (l *logPane) show(at int) {
 	end := min(max(at+1+l.height/2, min(l.height, len(l.shown))), len(l.shown))
 	l.pinned = end == len(l.shown) && at >= len(l.shown)-l.height
-	if end < len(l.shown) {
-		l.bottom = l.shown[end].n
-	} else {
-		l.bottom = l.shown[end-1].n + 1
-	}
+	l.stay(end)
 }
 
 // label is what stands before the lines of a pod, and in which colour.
@@ -201,7 +225,7 @@ func (l *logPane) name(job *snapshot.Job) {
 		add(p.Name)
 	}
 	for _, one := range l.shown {
-		add(one.line.Pod)
+		add(one.Pod)
 	}
 }
 
@@ -226,12 +250,12 @@ func (l *logPane) draw(ctx *screen.Context, c canvas.Canvas, job *snapshot.Job, 
 }
 
 // lay makes the rows of a line on the screen: one, or several when it is wrapped.
-func (l *logPane) lay(ctx *screen.Context, c canvas.Canvas, one numbered) []func(y int) {
-	text := plainText(one.line.Text)
-	who := l.labels[one.line.Pod]
+func (l *logPane) lay(ctx *screen.Context, c canvas.Canvas, one screen.LogLine) []func(y int) {
+	text := plainText(one.Text)
+	who := l.labels[one.Pod]
 	stamp := ""
-	if l.stamps && !one.line.At.IsZero() {
-		stamp = one.line.At.In(ctx.Now.Location()).Format("15:04:05 ")
+	if l.stamps && !one.At.IsZero() {
+		stamp = one.At.In(ctx.Now.Location()).Format("15:04:05 ")
 	}
 	from := len(stamp) + l.labelWidth + 3
 	rows := []string{text}
@@ -247,7 +271,7 @@ func (l *logPane) lay(ctx *screen.Context, c canvas.Canvas, one numbered) []func
 			}
 			c.PutRune(from-2, y, '|', theme.Border)
 			c.Fit(from, y, c.W-from, row, theme.Plain)
-			l.light(c.Sub(from, y, c.W-from, 1), row, one.n == l.found)
+			l.light(c.Sub(from, y, c.W-from, 1), row, spotOf(one) == l.found)
 		}
 	}
 	return lines

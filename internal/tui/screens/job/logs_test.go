@@ -36,6 +36,41 @@ func TestLinesOfSeveralPodsStandInTheOrderOfTheirTimes(t *testing.T) {
 	}
 }
 
+// What a pod wrote before arrives when its stream begins, and stands above what one reads.
+func TestALineThatArrivesLateDoesNotMoveWhatOneReads(t *testing.T) {
+	t.Parallel()
+	l := &logPane{pinned: true, height: 3}
+	view := &screen.LogView{}
+	for i := range 20 {
+		view.Lines = append(view.Lines, screen.LogLine{Pod: "train-a", At: noon.Add(time.Duration(i) * time.Second), Text: fmt.Sprintf("line %d", i), Serial: i + 1})
+	}
+	l.take(view, nil)
+	drawn(l, 20, 3)
+	l.Move(-10)
+	l.search = "line 8"
+	l.found = behindAll
+	before, found := drawn(l, 20, 3), l.find(false)
+	if !found {
+		t.Fatal("line 8 is not found")
+	}
+	reading := drawn(l, 20, 3)
+	for i := range 6 {
+		view.Lines = append(view.Lines, screen.LogLine{Pod: "train-b", At: noon.Add(time.Duration(i)*time.Second + time.Millisecond), Text: "late", Serial: 21 + i})
+	}
+	l.take(view, nil)
+	if diff := cmp.Diff(reading, drawn(l, 20, 3)); diff != "" {
+		t.Errorf("what one reads jumped (%v before):\n%s", before, diff)
+	}
+	view = &screen.LogView{Dropped: 3, Lines: view.Lines[3:]}
+	l.take(view, nil)
+	if diff := cmp.Diff(reading, drawn(l, 20, 3)); diff != "" {
+		t.Errorf("when lines are dropped it jumps:\n%s", diff)
+	}
+	if at := l.place(l.found); l.shown[at].Text != "line 8" {
+		t.Errorf("what was found is %q now", l.shown[at].Text)
+	}
+}
+
 func TestEscapesOfProgramsDoNotReachTheTerminal(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -61,7 +96,7 @@ func TestAPinnedLogShowsTheNewestLine(t *testing.T) {
 		height := rapid.IntRange(1, 12).Draw(t, "height")
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			for range rapid.IntRange(0, 5).Draw(t, "lines") {
-				view.Lines = append(view.Lines, screen.LogLine{Pod: "train-0", Text: fmt.Sprintf("line %d; %s", len(view.Lines), strings.Repeat("x", rapid.IntRange(0, 60).Draw(t, "long")))})
+				view.Lines = append(view.Lines, screen.LogLine{Pod: "train-0", Serial: len(view.Lines) + 1, Text: fmt.Sprintf("line %d; %s", len(view.Lines), strings.Repeat("x", rapid.IntRange(0, 60).Draw(t, "long")))})
 			}
 			l.take(view, nil)
 			before := drawn(l, 40, height)

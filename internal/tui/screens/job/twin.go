@@ -19,7 +19,7 @@ func (j *Job) Twin(ctx *screen.Context) string {
 	case logs:
 		j.log.take(ctx.Logs, j.keep())
 		for _, one := range j.log.shown {
-			fmt.Fprintf(&text, "%s | %s\n", short(j.job, one.line.Pod), plainText(one.line.Text))
+			fmt.Fprintf(&text, "%s | %s\n", short(j.job, one.Pod), plainText(one.Text))
 		}
 	case events:
 		for _, line := range j.eventLines(ctx) {
