@@ -164,33 +164,6 @@ func TestWhatHasNoEffectIsWarnedAboutOnce(t *testing.T) {
 	}
 }
 
-// TestKjobsMistakesInReading: what the one other translator in Go gets wrong.
-func TestKjobsMistakesInReading(t *testing.T) {
-	t.Parallel()
-	r, _, err := build(t, "#SBATCH --mem=4096\n#SBATCH --nodes 2\n#SBATCH -c 4\n#SBATCH --ntasks-per-node=4\n#SBATCH --exclusive\n# -n 3\n#SBATCH -n8 -J \"a b\" # eight\n", "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if *r.Mem != 4096 || r.Mem.Bytes() != 4096<<20 {
-		t.Errorf("--mem=4096 is %d bytes", r.Mem.Bytes())
-	}
-	if r.Nodes == nil || r.Nodes.Max != 2 || r.CPUsPerTask != 4 || r.TasksPerNode != 4 || r.Exclusive != "exclusive" || r.Tasks != 8 || r.JobName != "a b" {
-		t.Errorf("%+v", r)
-	}
-	r, _, err = build(t, "", "SBATCH_MEM_PER_CPU=2G", "")
-	if err != nil || r.MemPerCPU == nil || *r.MemPerCPU != 2048 {
-		t.Errorf("SBATCH_MEM_PER_CPU: %+v, %v", r.MemPerCPU, err)
-	}
-	r, _, err = build(t, "", "", "--mem=4G")
-	if err != nil || r.Mem.Bytes() != 4<<30 {
-		t.Errorf("--mem=4G: %+v, %v", r.Mem, err)
-	}
-	r, _, err = build(t, "", "", "-a 0-3 -N 2")
-	if err != nil || r.Array == nil || r.Nodes == nil {
-		t.Errorf("an array of several nodes: %+v, %v", r, err)
-	}
-}
-
 // TestEveryOptionOfTheSpecificationIsThere reads the table of options that the specification has, as it stands in testdata, and holds
 // the class of each option to it.
 func TestEveryOptionOfTheSpecificationIsThere(t *testing.T) {

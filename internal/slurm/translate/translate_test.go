@@ -345,35 +345,6 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestKjobsMistakesInTranslating: see also the request's.
-func TestKjobsMistakesInTranslating(t *testing.T) {
-	t.Parallel()
-	r, err := try(t, "--mem=4096 -N2 -a 0-1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	memory := r.Job.Spec.Tasks[0].Template.Spec.Containers[0].Resources.Requests[corev1.ResourceMemory]
-	if memory.Value() != 4096<<20 {
-		t.Errorf("--mem=4096 is %s", memory.String())
-	}
-	if r.Job.Spec.Tasks[0].Replicas != 4 {
-		t.Errorf("an array of two with two nodes has %d pods", r.Job.Spec.Tasks[0].Replicas)
-	}
-	r, err = try(t, "", func(in *Input) {
-		in.Script = []byte("#!/bin/sh\nsqueue\nsrun scontrol show hostnames\nscancel $SLURM_JOB_ID\n")
-	})
-	if err != nil || !strings.Contains(r.ConfigMap.Data[launch.ScriptKey], "srun scontrol") {
-		t.Errorf("Slurm's commands in a script: %v", err)
-	}
-	r, err = try(t, "-N4")
-	if err != nil || r.Job.Spec.Tasks[0].Replicas != 1 {
-		t.Errorf("the script would run more than once: %v", err)
-	}
-	if r.Job.Labels["vc-batch.dev/job-id"] != "" {
-		t.Errorf("the translator gives numbers")
-	}
-}
-
 // Every job that is made passes the rules that admission has for jobs, whatever is asked for.
 func TestWhatIsMadeIsAllowed(t *testing.T) {
 	t.Parallel()
