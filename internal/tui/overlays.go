@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/textinput"
@@ -119,20 +121,17 @@ func (q *question) draw(a *App, c canvas.Canvas) {
 	if q.ask.Expect != "" {
 		foot = "type " + q.ask.Expect + " and enter, or esc"
 	}
-	drawAsk(a, c, q.ask.Question, q.ask.Lines, foot, q.ask.Expect != "", q.line)
+	drawAsk(a, c, &q.ask, foot, q.ask.Expect != "", q.line)
 }
 
 // drawAsk draws a question, what it is about, and a line to answer in.
-func drawAsk(a *App, c canvas.Canvas, title string, lines []string, foot string, typed bool, answer *line) {
-	width := min(max(widest(append(lines, foot, title)...), 30), c.W-8)
-	lines = wrapped(append([]string{title}, lines...), width)
+func drawAsk(a *App, c canvas.Canvas, ask *screen.Ask, foot string, typed bool, answer *line) {
+	width := min(max(widest(slices.Concat(ask.Named, ask.Lines, []string{foot, ask.Question})...), 30), c.W-8)
 	extra := 2
 	if typed {
 		extra = 3
 	}
-	if room := c.H - 4 - extra; len(lines) > room && room > 0 {
-		lines = append(lines[:room-1], "…")
-	}
+	lines := fitted(ask, width, c.H-4-extra)
 	in := dialog(a, c, "", width, len(lines)+extra)
 	for y, text := range lines {
 		style := theme.Plain
@@ -145,6 +144,24 @@ func drawAsk(a *App, c canvas.Canvas, title string, lines []string, foot string,
 	if typed {
 		in.Put(0, in.H-2, "> ", theme.Key)
 		answer.draw(in, 2, in.H-2, in.W-2)
+	}
+}
+
+// fitted breaks a question to a width and to so many lines. Where there is no room for
+// all, fewer of the things that it is about are named: what is asked and what will happen stay.
+func fitted(ask *screen.Ask, width, room int) []string {
+	for shown := len(ask.Named); ; shown-- {
+		lines := append([]string{ask.Question}, ask.Named[:max(shown, 0)]...)
+		if more := ask.Count - max(shown, 0); more > 0 && shown > 0 {
+			lines = append(lines, fmt.Sprintf("and %d more", more))
+		}
+		lines = wrapped(append(lines, ask.Lines...), width)
+		if len(lines) <= room {
+			return lines
+		}
+		if shown <= 0 {
+			return append(lines[:max(room-1, 0)], "…")
+		}
 	}
 }
 
@@ -181,7 +198,7 @@ func (i *input) draw(a *App, c canvas.Canvas) {
 	if i.bad != "" {
 		foot = i.bad
 	}
-	drawAsk(a, c, i.ask.Question, i.ask.Lines, foot, true, i.line)
+	drawAsk(a, c, &screen.Ask{Question: i.ask.Question, Lines: i.ask.Lines}, foot, true, i.line)
 }
 
 // chooser ticks things in a list.

@@ -90,13 +90,9 @@ const mostNamed = 6
 // ask is the question, and what follows a yes.
 func (a *key) ask(ctx *screen.Context, jobs []*snapshot.Job) []screen.Effect {
 	fit, refused, left := a.fit(jobs)
-	var lines []string
-	for i, job := range fit {
-		if i == mostNamed {
-			lines = append(lines, fmt.Sprintf("and %d more", len(fit)-i))
-			break
-		}
-		lines = append(lines, describe(ctx, job))
+	var named, lines []string
+	for _, job := range fit[:min(len(fit), mostNamed)] {
+		named = append(named, describe(ctx, job))
 	}
 	effect := a.effect
 	if len(fit) == 1 {
@@ -109,7 +105,7 @@ func (a *key) ask(ctx *screen.Context, jobs []*snapshot.Job) []screen.Effect {
 	do := ctx.Actions.Jobs
 	return []screen.Effect{screen.Ask{
 		Question: fmt.Sprintf("%s %s?", capital(a.name), subject(fit)),
-		Lines:    lines,
+		Named:    named, Count: len(fit), Lines: lines,
 		Then: []screen.Effect{screen.Run{Name: a.name + " " + subject(fit), Do: func(ctx context.Context) (string, error) {
 			return do(ctx, a.verb, fit)
 		}}},

@@ -198,7 +198,11 @@ type SetFilter struct{ Text string }
 type Ask struct {
 	// Question names what will happen, and to how many: "Cancel 2 jobs?".
 	Question string
-	// Lines say it one by one.
+	// Named are the first of Count things that it is about, in their order; where there is
+	// little room fewer of them are shown.
+	Named []string
+	Count int
+	// Lines say what will happen, and what not.
 	Lines []string
 	// Expect is what must be typed; "" is y.
 	Expect string
