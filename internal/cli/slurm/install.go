@@ -102,10 +102,17 @@ func (o *linkOptions) install(ctx context.Context) error {
 			return err
 		}
 	}
+	var undo []func()
 	for _, name := range Programs {
-		if err := o.link(filepath.Join(o.dir, name)); err != nil {
+		link := filepath.Join(o.dir, name)
+		before, _ := os.Readlink(link)
+		if err := o.link(link); err != nil {
+			for _, one := range undo {
+				one()
+			}
 			return err
 		}
+		undo = append(undo, func() { o.restore(link, before) })
 	}
 	fmt.Fprintf(o.f.Streams.Out, "%s in %s%s\n", strings.Join(Programs, ", "), o.dir, o.dryRun.Suffix())
 	dir, err := filepath.Abs(o.dir) // PATH is read from anywhere
@@ -116,6 +123,17 @@ func (o *linkOptions) install(ctx context.Context) error {
 		o.f.Warnf("%s is not on PATH: export PATH=%s:$PATH", o.dir, dir)
 	}
 	return nil
+}
+
+// restore makes a link again what it was before, as all of them are made or none; "" was none.
+func (o *linkOptions) restore(link, before string) {
+	if now, err := os.Readlink(link); err != nil || now == before {
+		return
+	}
+	_ = os.Remove(link) // the first failure is what is told
+	if before != "" {
+		_ = os.Symlink(before, link)
+	}
 }
 
 // link makes one link, in place of one of ours that leads elsewhere.
@@ -174,9 +192,20 @@ func (o *linkOptions) isOurs(file string) bool {
 	return err == nil && (target == o.binary || filepath.Base(target) == "vcctl" || filepath.Base(target) == filepath.Base(o.binary))
 }
 
-// uninstall takes our links away.
-func (o *linkOptions) uninstall(context.Context) error {
-	var gone []string
+// uninstall takes our links away; those to another vcctl when somebody says yes.
+func (o *linkOptions) uninstall(ctx context.Context) error {
+	var gone, other []string
+	for _, name := range Programs {
+		link := filepath.Join(o.dir, name)
+		if target, err := os.Readlink(link); err == nil && o.isOurs(link) && target != o.binary {
+			other = append(other, link+" -> "+target)
+		}
+	}
+	if len(other) > 0 && !o.dryRun.Any() {
+		if err := o.confirm.Ask(ctx, o.f, "These links lead to another vcctl", other); err != nil {
+			return err
+		}
+	}
 	for _, name := range Programs {
 		link := filepath.Join(o.dir, name)
 		if !o.isOurs(link) {

@@ -163,7 +163,16 @@ func TestInstallMakesLinksAndShadowsNoSlurm(t *testing.T) {
 	if got := run(dir, "install", "--dir", dir, "-y"); got.Code != 0 {
 		t.Errorf("links to another vcctl: %+v", got)
 	}
-	if got := run(dir, "uninstall", "--dir", dir); got.Code != 0 || !strings.Contains(got.Out, "removed from") {
+	if err := os.Remove(filepath.Join(dir, "sacct")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/elsewhere/vcctl", filepath.Join(dir, "sacct")); err != nil {
+		t.Fatal(err)
+	}
+	if got := run(dir, "uninstall", "--dir", dir); got.Code != 1 || !strings.Contains(got.Err, "These links lead to another vcctl: not confirmed") {
+		t.Errorf("links to another vcctl are taken away without a yes: %+v", got)
+	}
+	if got := run(dir, "uninstall", "--dir", dir, "-y"); got.Code != 0 || !strings.Contains(got.Out, "removed from") {
 		t.Errorf("uninstall: %+v", got)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) > 0 {

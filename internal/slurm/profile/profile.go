@@ -14,10 +14,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
-
-	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 const (
@@ -172,43 +169,4 @@ func Parse(text []byte) (*Profile, error) {
 		return nil, fmt.Errorf("ConfigMap %s, %s: %s", Name, Key, strings.Join(problems, "; "))
 	}
 	return p, nil
-}
-
-func (p *Profile) problems() []string {
-	var all []string
-	wrong := func(path, format string, args ...any) { all = append(all, path+": "+fmt.Sprintf(format, args...)) }
-	times := map[string]string{"defaultTime": p.DefaultTime, "maxTime": p.MaxTime}
-	for name, part := range p.Partitions {
-		times["partitions."+name+".defaultTime"], times["partitions."+name+".maxTime"] = part.DefaultTime, part.MaxTime
-	}
-	for _, at := range slices.Sorted(maps.Keys(times)) {
-		if text := times[at]; text != "" {
-			if _, err := value.ParseTime(text); err != nil {
-				wrong(at, "%q is not a time: %v", text, err)
-			}
-		}
-	}
-	if p.DefMemPerCPU != "" {
-		if _, err := value.ParseMemory(p.DefMemPerCPU); err != nil {
-			wrong("defMemPerCPU", "%q is not an amount of memory: %v", p.DefMemPerCPU, err)
-		}
-	}
-	for i, v := range p.Volumes {
-		at := fmt.Sprintf("volumes[%d]", i)
-		if len(validation.IsDNS1123Label(v.Name)) > 0 {
-			wrong(at+".name", "%q is not a name: lower-case letters, digits and -", v.Name)
-		}
-		if !path.IsAbs(v.MountPath) {
-			wrong(at+".mountPath", "%q is not an absolute path", v.MountPath)
-		}
-		if v.VolumeSource == (corev1.VolumeSource{}) {
-			wrong(at, "it says not what it is: write persistentVolumeClaim, nfs, hostPath, …")
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.Gres)) {
-		if p.Gres[name].Resource == "" {
-			wrong("gres."+name+".resource", "it is missing: the name of the resource in Kubernetes")
-		}
-	}
-	return all
 }

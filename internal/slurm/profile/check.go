@@ -1,0 +1,121 @@
+package profile
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/vc-batch/vc/internal/slurm/request"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+// reserved begins the names of the volumes that every batch job has.
+const reserved = "vc-slurm-"
+
+// checker gathers what is wrong with a profile, each with its path.
+type checker struct{ problems []string }
+
+func (c *checker) wrong(path, format string, args ...any) {
+	c.problems = append(c.problems, path+": "+fmt.Sprintf(format, args...))
+}
+
+// problems are all mistakes in a profile.
+func (p *Profile) problems() []string {
+	c := &checker{}
+	c.times("", p.DefaultTime, p.MaxTime)
+	for _, name := range slices.Sorted(maps.Keys(p.Partitions)) {
+		c.times("partitions."+name+".", p.Partitions[name].DefaultTime, p.Partitions[name].MaxTime)
+	}
+	if p.DefMemPerCPU != "" {
+		if _, err := value.ParseMemory(p.DefMemPerCPU); err != nil {
+			c.wrong("defMemPerCPU", "%q is not an amount of memory: %v", p.DefMemPerCPU, err)
+		}
+	}
+	c.volumes(p.Volumes)
+	for _, name := range slices.Sorted(maps.Keys(p.Gres)) {
+		g := p.Gres[name]
+		if g.Resource == "" {
+			c.wrong("gres."+name+".resource", "it is missing: the name of the resource in Kubernetes")
+		}
+		for _, kind := range slices.Sorted(maps.Keys(g.Types)) {
+			c.labels("gres."+name+".types."+kind, g.Types[kind])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Features)) {
+		c.labels("features."+name, p.Features[name])
+	}
+	for i, name := range p.Ignore {
+		if !slices.Contains(request.RefusedNames(), name) {
+			c.wrong(fmt.Sprintf("ignore[%d]", i), "%q is no option that is refused: sbatch --help lists those", name)
+		}
+	}
+	return c.problems
+}
+
+// times are the limits of the site or of a partition.
+func (c *checker) times(at, usual, most string) {
+	read := func(field, text string) value.Minutes {
+		if text == "" {
+			return value.Unlimited
+		}
+		minutes, err := value.ParseTime(text)
+		if err != nil {
+			c.wrong(at+field, "%q is not a time: %v", text, err)
+			return value.Unlimited
+		}
+		return minutes
+	}
+	if a, b := read("defaultTime", usual), read("maxTime", most); b > 0 && a > b {
+		c.wrong(at+"defaultTime", "%q is longer than maxTime %q: no job could use it", usual, most)
+	}
+}
+
+func (c *checker) volumes(all []Volume) {
+	names, places := map[string]bool{}, map[string]bool{}
+	for i, v := range all {
+		at := fmt.Sprintf("volumes[%d]", i)
+		switch {
+		case len(validation.IsDNS1123Label(v.Name)) > 0:
+			c.wrong(at+".name", "%q is not a name: lower-case letters, digits and -", v.Name)
+		case strings.HasPrefix(v.Name, reserved):
+			c.wrong(at+".name", "%q: names that begin with %s are those of every job's own volumes", v.Name, reserved)
+		case names[v.Name]:
+			c.wrong(at+".name", "%q is there twice", v.Name)
+		}
+		names[v.Name] = true
+		switch {
+		case !path.IsAbs(v.MountPath):
+			c.wrong(at+".mountPath", "%q is not an absolute path", v.MountPath)
+		case places[path.Clean(v.MountPath)]:
+			c.wrong(at+".mountPath", "%q is there twice", v.MountPath)
+		}
+		places[path.Clean(v.MountPath)] = true
+		for j, prefix := range v.Paths {
+			if !path.IsAbs(prefix) {
+				c.wrong(fmt.Sprintf("%s.paths[%d]", at, j), "%q is not an absolute path", prefix)
+			}
+		}
+		if v.VolumeSource == (corev1.VolumeSource{}) {
+			c.wrong(at, "it says not what it is: write persistentVolumeClaim, nfs, hostPath, …")
+		}
+	}
+}
+
+// labels are those of nodes; a value may list several with commas between.
+func (c *checker) labels(at string, labels map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if problems := validation.IsQualifiedName(key); len(problems) > 0 {
+			c.wrong(at, "%q is no label: %s", key, problems[0])
+		}
+		for one := range strings.SplitSeq(labels[key], ",") {
+			if problems := validation.IsValidLabelValue(one); len(problems) > 0 {
+				c.wrong(at+"["+key+"]", "%q is no value of a label: %s", one, problems[0])
+			}
+		}
+	}
+}
