@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/user"
 	"slices"
+	"strings"
 
 	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
@@ -36,28 +37,49 @@ func In(f *cli.Factory) { f.Dashboard = show }
 // dashboard; when that cannot be begun, the one before says why.
 func show(ctx context.Context, f *cli.Factory, o cli.DashboardOptions) error {
 	var said screen.Notice
-	for before := f; ; {
+	before, as := f, o
+	for {
 		next, err := one(ctx, f, o, said)
 		switch {
 		case err != nil && f == before:
 			return err
 		case err != nil:
-			said, f = screen.Notice{Text: cli.Humanize(err, f.Where()).What, Bad: true}, before
+			said, f, o = screen.Notice{Text: cli.Humanize(err, f.Where()).What, Bad: true}, before, as
 			continue
 		case next == "":
 			return nil
 		}
-		said, before, f = screen.Notice{}, f, of(f, next)
+		before, as, said = f, o, screen.Notice{}
+		var left []string
+		if f, left = of(f, next); len(left) > 0 {
+			said = screen.Notice{Text: strings.Join(left, " and ") + " of the command line: not for context " + next}
+		}
 		o.Namespace = ""
 	}
 }
 
-// of is a factory for another context of the same kubeconfig.
-func of(f *cli.Factory, name string) *cli.Factory {
-	other := cli.NewFactory(f.Program, f.Streams)
+// of is a factory for another context of the same kubeconfig. Who acts, as whom and how stays as the command line says; what it says of where and by
+// which credentials is of the first cluster: it is left out, and named.
+func of(f *cli.Factory, name string) (other *cli.Factory, left []string) {
+	other = cli.NewFactory(f.Program, f.Streams)
 	other.Now = f.Now
-	other.Config.KubeConfig, other.Config.CacheDir, other.Config.Context = f.Config.KubeConfig, f.Config.CacheDir, &name
-	return other
+	from, to := f.Config, other.Config
+	to.KubeConfig, to.CacheDir, to.Context = from.KubeConfig, from.CacheDir, &name
+	to.Impersonate, to.ImpersonateUID, to.ImpersonateGroup, to.ImpersonateUserExtra = from.Impersonate, from.ImpersonateUID, from.ImpersonateGroup, from.ImpersonateUserExtra
+	to.Timeout, to.DisableCompression = from.Timeout, from.DisableCompression
+	for flag, value := range map[string]*string{
+		"cluster": from.ClusterName, "user": from.AuthInfoName, "server": from.APIServer, "tls-server-name": from.TLSServerName, "client-certificate": from.CertFile, "client-key": from.KeyFile,
+		"certificate-authority": from.CAFile, "token": from.BearerToken, "username": from.Username, "password": from.Password,
+	} {
+		if value != nil && *value != "" {
+			left = append(left, "--"+flag)
+		}
+	}
+	if from.Insecure != nil && *from.Insecure {
+		left = append(left, "--insecure-skip-tls-verify")
+	}
+	slices.Sort(left)
+	return other, left
 }
 
 // one shows one cluster; next is the context that the user asks for then.
