@@ -76,6 +76,7 @@ func srun(ctx context.Context, c *call) error {
 	if len(c.parsed.Operands) == 0 {
 		return fault.Errorf("", "No command given to execute.")
 	}
+	c.parsed.Given = append(c.stepsFromEnvironment(), c.parsed.Given...)
 	run, err := c.readStep()
 	if err != nil {
 		return err

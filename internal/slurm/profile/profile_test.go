@@ -80,7 +80,7 @@ func TestMistakesInAProfileAreToldWithTheirPath(t *testing.T) {
 		"gres: {gpu: {resource: r, types: {a: {k: -}}}}":               `gres.gpu.types.a[k]: "-" is no value of a label: `,
 		"volumes: [{name: vc-slurm-job, mountPath: /x, emptyDir: {}}]": `volumes[0].name: "vc-slurm-job": names that begin with vc-slurm- are those of every job's own volumes`,
 		"volumes: [{name: a, mountPath: /x, emptyDir: {}}, {name: a, mountPath: /x/, emptyDir: {}}]": `volumes[1].name: "a" is there twice; volumes[1].mountPath: "/x/" is there twice`,
-		"volumes: [{name: a, mountPath: /x, paths: [here], emptyDir: {}}]":                              `volumes[0].paths[0]: "here" is not an absolute path`,
+		"volumes: [{name: a, mountPath: /x, paths: [here], emptyDir: {}}]":                           `volumes[0].paths[0]: "here" is not an absolute path`,
 		"gres: {nic: {}}": "gres.nic.resource: it is missing",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "ConfigMap slurm-profile, profile.yaml") {

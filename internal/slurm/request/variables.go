@@ -87,7 +87,7 @@ func (o *Option) said(name, text string) []Setting {
 		n, _ := strconv.Atoi(text)
 		s.Text, s.HasText = "", false
 		return slices.Repeat([]Setting{s}, min(max(n, 0), maxVerbose))
-	case o.Arg == getopt.None && !isOn(text):
+	case o.Arg == getopt.None && !IsOn(text):
 		return nil
 	case o.Arg == getopt.None:
 		s.Text, s.HasText = "", false
@@ -100,8 +100,8 @@ func (o *Option) said(name, text string) []Setting {
 // maxVerbose is how much there is to say.
 const maxVerbose = 3
 
-// isOn reads the value of a variable that stands for a switch: empty, yes, or a number that is not 0.
-func isOn(text string) bool {
+// IsOn reads the value of a variable that stands for a switch: empty, yes, or a number that is not 0.
+func IsOn(text string) bool {
 	if text == "" || strings.EqualFold(text, "yes") {
 		return true
 	}

@@ -1,0 +1,41 @@
+package slurm_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/iostreams"
+	"github.com/vc-batch/vc/internal/cli/slurm"
+)
+
+// Every option that docs/slurm.md names is one of a command's.
+func TestTheGuideNamesOptionsThatThereAre(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../../docs/slurm.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	streams, _, _ := iostreams.Test("", 0)
+	var help strings.Builder
+	for _, cmd := range slurm.New(cli.NewFactory("vcctl", &streams)).Commands() {
+		help.WriteString(cmd.Long + cmd.Flags().FlagUsages())
+	}
+	option := regexp.MustCompile(`--[a-z][a-z0-9-]+`)
+	known := option.FindAllString(help.String(), -1)
+	named := option.FindAllString(string(guide), -1)
+	for _, name := range named {
+		// a * in the guide stands for the rest of several names
+		if !slices.ContainsFunc(known, func(k string) bool {
+			return k == name || strings.Contains(string(guide), name+"*") && strings.HasPrefix(k, name)
+		}) {
+			t.Errorf("docs/slurm.md names %s, which no command has", name)
+		}
+	}
+	if len(known) < 300 || len(named) < 60 {
+		t.Errorf("%d options are known, %d are named", len(known), len(named))
+	}
+}
