@@ -103,6 +103,7 @@ func TestEachVerbDoesToJobsWhatItSays(t *testing.T) {
 		"what is so already is left":          {act.Suspend, job("train", aborted), "train suspended already", "", ""},
 		"what cannot be done is not asked":    {act.Hold, job("train", running), ` | job "train": only what has not started can be held; suspend stops what runs`, "", ""},
 		"a job that ended is not cancelled":   {act.Cancel, job("train", batchv1alpha1.Completed), "train has ended already", "", ""},
+		"a suspended job can be cancelled":    {act.Cancel, job("train", aborted), "job nlp/train is to be cancelled", "TerminateJob", ""},
 		"a suspended job is not restarted":    {act.Restart, job("train", aborted), ` | job "train": it is suspended; resume it`, "", ""},
 		"a job that was not held stays as is": {act.Release, job("train", pending), "train is not held", "", ""},
 	} {

@@ -109,7 +109,6 @@ var (
 	}
 	Cancel = &Verb{
 		Name: "cancel", Done: "cancelled", Action: busv1alpha1.TerminateJobAction, reached: inPhase(batchv1alpha1.Terminated),
-		refuse: when(Suspended, "it is suspended and none of its pods runs; delete or resume it"),
 		already: when(func(phase batchv1alpha1.JobPhase) bool {
 			return account.Finished(phase) || phase == batchv1alpha1.Terminating
 		}, "has ended already"),
