@@ -150,6 +150,15 @@ func TestListingsOfASite(t *testing.T) {
 		slurmRun("a step", "scancel", "36.0"),
 		slurmRun("the script alone", "scancel", "-b", "36"),
 		slurmRun("ping", "scontrol", "ping"),
+		slurmRun("what programs look for in the configuration", "scontrol", "show", "config"),
+		slurmRun("licences", "scontrol", "show", "lic"),
+		slurmRun("steps", "scontrol", "show", "step"),
+		{About: "dependencies that are met, open and lost", Argv: []string{"slurm", "squeue", "-h", "-j", "39", "-o", "%i %r %E"}, Prepare: func(server *clitest.Server) {
+			server.Set(batch(39, "after", "ann", "default", batchv1alpha1.Pending, 10*time.Minute, because("Dependency", ""), func(j *batchv1alpha1.Job) {
+				j.Annotations[keys.Dependency] = "afterok:36:37,after:38+5,singleton"
+				j.Status.Gate = &batchv1alpha1.JobGate{Met: []string{"afterok:36"}, Failed: []string{"afterok:37"}}
+			}))
+		}},
 		slurmRun("the script of an array by an element", "scontrol", "write", "batch_script", "42_3", "-"),
 		checking(slurmRun("resume what was cancelled leaves its mark", "scontrol", "resume", "59"), commands(), noted("stopped", keys.CancelledBy, "mei")),
 		checking(slurmRun("requeue and hold what is over holds nothing", "scontrol", "requeuehold", "58"), commands(), noted("broken.sh", keys.Hold, "")),

@@ -23,6 +23,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
 	"github.com/vc-batch/vc/internal/slurm/translate"
+	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 var scontrolTable = getopt.Table{Program: "scontrol", Operands: "COMMAND", Options: []getopt.Option{
@@ -46,6 +47,7 @@ func newScontrol(f *cli.Factory) *cobra.Command {
 			Commands:
 			  show job|node|partition [NAME]             what is known of them
 			  show hostnames|hostlist|hostlistsorted X   lists of hosts, long and short
+			  show config                                what programs ask of slurm.conf
 			  hold|release JOB...                        keep jobs from starting; let them
 			  requeue|requeuehold JOB...                 run jobs from the beginning again
 			  suspend|resume JOB...                      stop the pods of jobs; start them again
@@ -133,11 +135,26 @@ func (c *call) show(ctx context.Context, words []string) error {
 		return c.showNodes(ctx, name)
 	case begins("partitions", 4), what == "partitionname":
 		return c.showPartitions(ctx, name)
+	case begins("config", 3):
+		return c.showConfig()
+	case begins("licenses", 3):
+		_, err := fmt.Fprintln(c.f.Streams.Out, "No licenses configured in Slurm.")
+		return err
 	case begins("reservations", 3):
 		_, err := fmt.Fprintln(c.f.Streams.Out, "No reservations in the system")
 		return err
 	}
-	return fault.Errorf("show job, node, partition, hostnames, hostlist, hostlistsorted", "invalid entity: %s for keyword:show", words[0])
+	return fault.Errorf("show job, node, partition, config, hostnames, hostlist, hostlistsorted; sacct lists steps", "invalid entity: %s for keyword:show", words[0])
+}
+
+// showConfig prints what programs look for in Slurm's configuration and what means something here.
+func (c *call) showConfig() error {
+	_, err := fmt.Fprintf(c.f.Streams.Out, `Configuration data as of %s
+ClusterName             = %s
+MaxArraySize            = %d
+SLURM_VERSION           = %s
+`, c.f.Now().Format(clock.Standard), c.cluster(), value.MaxArraySize, slurmVersion)
+	return err
 }
 
 // hostnames prints a list of hosts, one a line; without one that of the job that this runs in.

@@ -261,12 +261,33 @@ func (r *Row) Place() int {
 	return int(r.Group.Status.Explanation.Queue.Position)
 }
 
-// Dependency is what it waits for, as it was asked for; empty when for nothing more.
+// Dependency is what of that which it was to wait for has not come yet, or never will; empty when it waits for nothing more.
 func (r *Row) Dependency() string {
 	if phase := r.Job.Status.State.Phase; phase != "" && !batch.AtGate(r.Job) {
 		return "" // it was met
 	}
-	return r.Job.Annotations[keys.Dependency]
+	d, err := batch.DependencyOf(r.Job)
+	if err != nil {
+		return r.Job.Annotations[keys.Dependency]
+	}
+	gate := r.Job.Status.Gate
+	if gate == nil {
+		gate = &batch.JobGate{}
+	}
+	var left []string
+	for _, term := range d.Terms {
+		switch text := term.String(); {
+		case slices.Contains(gate.Met, text):
+		case slices.Contains(gate.Failed, text):
+			left = append(left, text+"(failed)")
+		default:
+			left = append(left, text+"(unfulfilled)")
+		}
+	}
+	if d.Any {
+		return strings.Join(left, "?")
+	}
+	return strings.Join(left, ",")
 }
 
 // noUser is the number that Slurm has for nobody knows which.
