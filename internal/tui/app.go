@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +57,7 @@ type App struct {
 
 	themeName string
 	colors    theme.Colors
+	mono      bool // the user wants no colours, whatever the terminal has
 	ascii     bool
 	light     bool
 	own       string
@@ -86,7 +88,7 @@ type overlay interface {
 func New(s Settings) (*App, error) {
 	a := &App{
 		specs: map[string]screen.Spec{}, roots: map[string]screen.Screen{}, filters: map[screen.Screen]string{}, stale: map[screen.Screen]bool{},
-		themeName: s.Theme, colors: s.Colors, ascii: s.ASCII, own: s.Own, contexts: s.Contexts,
+		themeName: s.Theme, colors: s.Colors, mono: s.Colors == theme.NoColor, ascii: s.ASCII, own: s.Own, contexts: s.Contexts,
 	}
 	for _, spec := range s.Specs {
 		a.specs[spec.Name] = spec
@@ -124,7 +126,7 @@ func (a *App) setTheme(name string) error {
 
 // SetColors takes over how many colours the terminal has.
 func (a *App) SetColors(colors theme.Colors) {
-	if a.colors != theme.NoColor { // NO_COLOR was said by the user
+	if !a.mono {
 		a.colors = colors
 		_ = a.setTheme(a.themeName)
 	}
@@ -216,9 +218,14 @@ func (a *App) Done(from screen.Screen, run screen.Run, done screen.Done) {
 	} else if !run.Quiet && done.Said != "" {
 		a.say(screen.Notice{Text: done.Said})
 	}
-	if from != nil {
+	if from != nil && a.holds(from) {
 		a.apply(from.Update(&a.ctx, done), from)
 	}
+}
+
+// holds says whether a screen is open, or kept.
+func (a *App) holds(s screen.Screen) bool {
+	return a.roots[s.Name()] == s || slices.Contains(a.stack, s)
 }
 
 // Say shows a line in the frame.

@@ -60,6 +60,9 @@ func (a *App) open(e screen.Open) {
 	}
 	if e.Target == "" && spec.Number != "" {
 		a.leave()
+		for _, closed := range a.stack {
+			a.forget(closed)
+		}
 		a.stack = a.stack[:0]
 		a.push(a.root(spec.Name))
 		return
@@ -104,10 +107,18 @@ func (a *App) back() {
 	}
 	a.leave()
 	top := a.Top()
-	delete(a.filters, top)
-	delete(a.stale, top)
+	a.forget(top)
 	a.stack = a.stack[:len(a.stack)-1]
 	a.enter()
+}
+
+// forget lets go of a screen that is closed; those of tabs are kept as they were left.
+func (a *App) forget(closed screen.Screen) {
+	if a.roots[closed.Name()] == closed {
+		return
+	}
+	delete(a.filters, closed)
+	delete(a.stale, closed)
 }
 
 // filter filters the screen on top; an error is shown where the filter stands.

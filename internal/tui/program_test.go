@@ -191,3 +191,49 @@ func TestWhatHalfSucceededIsToldWithBothHalves(t *testing.T) {
 		t.Errorf("the frame does not tell what failed:\n%s", text)
 	}
 }
+
+func TestColoursThatTheTerminalFindsLaterAreUsedUnlessNoneAreWanted(t *testing.T) {
+	t.Parallel()
+	for wanted, want := range map[theme.Colors]theme.Colors{theme.TrueColor: theme.TrueColor, theme.NoColor: theme.NoColor} {
+		s := settings()
+		s.Colors = wanted
+		app, err := New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		app.SetColors(theme.NoColor)
+		app.SetColors(theme.TrueColor)
+		if app.colors != want {
+			t.Errorf("wanted %v: %v", wanted, app.colors)
+		}
+	}
+}
+
+func TestScreensThatAreClosedAreLetGoOf(t *testing.T) {
+	t.Parallel()
+	s := settings()
+	s.Specs = append(s.Specs, screen.Spec{Name: screen.Job, New: func(string) screen.Screen { return &detail{} }})
+	app, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		app.apply([]screen.Effect{screen.Open{Screen: screen.Job, Target: "a"}}, nil)
+		closed := app.Top().(*detail)
+		app.SetSnapshot(snapshot.Empty(start))
+		app.stale[closed] = true // something lies above it
+		app.apply([]screen.Effect{screen.Open{Screen: screen.Overview}}, nil)
+		app.Done(closed, screen.Run{Name: "late"}, screen.Done{Err: errors.New("late")})
+		if closed.said != "" {
+			t.Error("a screen that is closed is told the end of what it wanted")
+		}
+	}
+	if len(app.stack) != 1 || len(app.stale) > 1 {
+		t.Errorf("%d screens are open, %d are known", len(app.stack), len(app.stale))
+	}
+}
+
+// detail is a screen above a tab.
+type detail struct{ plain }
+
+func (*detail) Name() string { return screen.Job }
