@@ -24,12 +24,14 @@ import (
 	"github.com/vc-batch/vc/test/bench/figures"
 )
 
-// TestCommandLine holds vcctl to its promises: the list of 10,000 jobs, half of
-// which wait and are explained, and help. The server's answers are made before.
+// TestCommandLine holds vcctl to its promises, also where it is called as `kubectl vc`: the list of 10,000 jobs, half of
+// which wait and are explained, and help. The server's answers are made before. Of the two programs the slower and the
+// larger counts; by the clock on the wall the fastest round has to keep the promise, so that a busy moment does not count.
 func TestCommandLine(t *testing.T) {
 	skipUnlessAsked(t)
-	program := filepath.Join(t.TempDir(), "vcctl")
-	if out, err := exec.Command("go", "build", "-o", program, "github.com/vc-batch/vc/cmd/vcctl").CombinedOutput(); err != nil {
+	dir := t.TempDir()
+	programs := []string{filepath.Join(dir, "vcctl"), filepath.Join(dir, "kubectl-vc")}
+	if out, err := exec.Command("go", "build", "-o", dir, "github.com/vc-batch/vc/cmd/vcctl", "github.com/vc-batch/vc/cmd/kubectl-vc").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	server := httptest.NewServer(pages(t, 10_000, 500))
@@ -41,17 +43,36 @@ func TestCommandLine(t *testing.T) {
 		time   string
 		unit   time.Duration
 		memory string
+		// wall is the promise by the clock on the wall.
+		wall time.Duration
 	}{
-		{[]string{"job", "list", "--server", server.URL, "-n", "default"}, 10_001, figures.ListTime, time.Second, figures.ListMemory},
-		{[]string{"--help"}, 0, figures.HelpTime, time.Millisecond, ""},
+		{[]string{"job", "list", "--server", server.URL, "-n", "default"}, 10_001, figures.ListTime, time.Second, figures.ListMemory, time.Second},
+		{[]string{"--help"}, 0, figures.HelpTime, time.Millisecond, "", 50 * time.Millisecond},
 	} {
 		var took, held []float64
+		fastest, largest := map[string]time.Duration{}, map[string]int64{}
 		for range rounds {
-			d, memory, out := runOnce(t, program, c.args...)
-			if got := bytes.Count(out, []byte("\n")); c.lines > 0 && got != c.lines {
-				t.Fatalf("vcctl %v: %d lines, want %d", c.args, got, c.lines)
+			slower, larger := time.Duration(0), int64(0)
+			for _, program := range programs {
+				start := time.Now()
+				d, memory, out := runOnce(t, program, c.args...)
+				name, wall := filepath.Base(program), time.Since(start)
+				if got := bytes.Count(out, []byte("\n")); c.lines > 0 && got != c.lines {
+					t.Fatalf("%s %v: %d lines, want %d", name, c.args, got, c.lines)
+				}
+				if best, known := fastest[name]; !known || wall < best {
+					fastest[name] = wall
+				}
+				largest[name] = max(largest[name], memory)
+				slower, larger = max(slower, d), max(larger, memory)
 			}
-			took, held = append(took, float64(d)/float64(c.unit)), append(held, float64(memory)/1e6)
+			took, held = append(took, float64(slower)/float64(c.unit)), append(held, float64(larger)/1e6)
+		}
+		for name, wall := range fastest {
+			t.Logf("%s %v: %s by the clock on the wall, %d MB", name, c.args, wall.Round(time.Millisecond), largest[name]/1e6)
+			if wall > c.wall {
+				t.Errorf("%s %v: %s by the clock on the wall, want %s", name, c.args, wall, c.wall)
+			}
 		}
 		take(t, c.time, 0, took...)
 		if c.memory != "" {
