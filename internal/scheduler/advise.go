@@ -68,9 +68,10 @@ func withoutWait(helps []schedulingv1beta1.Help) []schedulingv1beta1.Help {
 	return slices.DeleteFunc(slices.Clone(helps), func(h schedulingv1beta1.Help) bool { return h.Kind == schedulingv1beta1.HelpWait })
 }
 
-// addWait adds that waiting helps, where it is known until when.
-func addWait(to *schedulingv1beta1.Explanation) {
-	if at := to.EstimatedStart; at != nil {
+// addWait adds that waiting helps, where it is known until when. Where gangs take
+// room as it comes, the time is an estimate and no promise.
+func addWait(s *session.Session, to *schedulingv1beta1.Explanation) {
+	if at := to.EstimatedStart; at != nil && !s.Disturbed() {
 		to.Helps = append(to.Helps, explain.Wait(at.Time).API())
 	}
 }

@@ -35,12 +35,12 @@ func (e *Engine) explanationOf(s *session.Session, j *session.Job, v explain.Ver
 	e.foretell(j, fresh)
 	again = e.advise(s, j, fresh, position)
 	if !explain.Same(fresh, old) {
-		addWait(fresh)
+		addWait(s, fresh)
 		countAttempts(j, fresh, s.Now)
 		return fresh, again
 	}
 	explain.Keep(fresh, old, s.Now)
-	addWait(fresh)
+	addWait(s, fresh)
 	switch old := j.Status.Explanation; {
 	case equality.Semantic.DeepEqual(fresh, old):
 		return old, again

@@ -12,6 +12,7 @@ import (
 	schedulingk8s "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/vc-batch/vc/api/keys"
@@ -179,6 +180,7 @@ func (r *random) enrich() {
 // makes the gang start.
 func TestExplanationsAreTrue(t *testing.T) {
 	kinds := map[string]int{}
+	waits := 0
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		r := newRandom(t)
 		r.enrich()
@@ -202,6 +204,10 @@ func TestExplanationsAreTrue(t *testing.T) {
 			}
 			for _, h := range explanation.Helps {
 				if h.Kind == schedulingv1beta1.HelpWait {
+					waits++
+					if !r.waits(name, now, h) {
+						t.Fatalf("%s waits: %s\nhelp %+v; it has not started then\n%s", name, explanation.Message, h, telling(m))
+					}
 					continue
 				}
 				kinds[h.Kind]++
@@ -213,7 +219,10 @@ func TestExplanationsAreTrue(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("tried: %v", kinds)
+	t.Logf("tried: %v; %d waited", kinds, waits)
+	if waits == 0 && !t.Failed() {
+		t.Error("nobody waited for what would help by itself")
+	}
 	for _, kind := range []string{schedulingv1beta1.HelpFewerMembers, schedulingv1beta1.HelpSmallerPods, schedulingv1beta1.HelpDropSelector,
 		schedulingv1beta1.HelpAddToleration, schedulingv1beta1.HelpRaiseCapability, schedulingv1beta1.HelpOtherQueue, schedulingv1beta1.HelpCreateQueue,
 		schedulingv1beta1.HelpOpenQueue} { // HigherPriority and ShorterRun are rare here; story backfill_does_not_delay_the_head has them
@@ -245,6 +254,73 @@ func telling(m *model.Cluster) string {
 		fmt.Fprintf(&b, "%s: weight %d capability %v gives %v\n", name, q.Weight, q.Capability, q.Reclaimable)
 	}
 	return b.String()
+}
+
+func (r *random) uid(pod string) types.UID {
+	if p := r.pods[pod]; p != nil {
+		return p.UID
+	}
+	return r.foreign[pod].UID
+}
+
+// waits lets the time run, all pods ending when they are expected to, and says
+// whether a gang has started when it was to do so at the latest.
+func (r *random) waits(name string, now time.Time, h schedulingv1beta1.Help) bool {
+	until, err := time.Parse(time.RFC3339, h.To)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	until = until.Add(5 * time.Second)
+	e, m := r.anew()
+	ends := map[types.UID]time.Time{}
+	pods := slices.Concat(r.names(), sortedKeys(r.foreign))
+	expect := func() {
+		for _, pod := range pods {
+			if t := m.Task(r.uid(pod)); t != nil && t.Node != model.NoNode {
+				if at, timed := t.End(now); timed && ends[t.UID].IsZero() && !t.Status.Ended() {
+					ends[t.UID] = at
+				}
+			}
+		}
+	}
+	for expect(); !now.After(until); expect() {
+		for _, pod := range pods {
+			uid := r.uid(pod)
+			if at, known := ends[uid]; known && !at.After(now) {
+				t := m.Task(uid)
+				if t == nil || t.Node == model.NoNode { // it was never bound, or is gone
+					delete(ends, uid)
+					continue
+				}
+				ended, ours := r.pods[pod].DeepCopy(), r.pods[pod] != nil
+				if !ours {
+					ended = r.foreign[pod].DeepCopy()
+				}
+				ended.Spec.NodeName, ended.Status.Phase = m.Nodes.Name[t.Node], corev1.PodSucceeded
+				delete(ends, uid)
+				m.Apply(model.TaskFrom(ended, ours))
+			}
+		}
+		for range 4 {
+			d := e.Cycle(now, m)
+			decision.Assume(m, &d)
+			for _, b := range d.Binds {
+				if b.Gang.Name == name {
+					return true
+				}
+			}
+			expect()
+			now = now.Add(10 * time.Millisecond)
+		}
+		next := until.Add(time.Second)
+		for _, at := range ends {
+			if at.After(now) && at.Before(next) {
+				next = at
+			}
+		}
+		now = next
+	}
+	return false
 }
 
 // starts says whether a gang gets nodes now in the world told anew.

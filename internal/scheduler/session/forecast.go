@@ -33,6 +33,8 @@ const (
 	besidePods   = "by the time limits of what runs and what is before it; no room is kept for it, as its place depends on other pods"
 	attaches     = "unknown: its volumes or devices are looked for when it starts"
 	notPlaceable = "unknown: "
+	// behindUnknown is for those that a strict queue keeps behind one of which nothing is known.
+	behindUnknown = "unknown: its queue keeps to the order, and nothing is known of one that is before it"
 )
 
 // Hopeless is the forecast of a gang that can never start.
@@ -46,13 +48,26 @@ var Unforeseen = Forecast{Why: noLimits}
 // of action allocate, on the overlay, and undoes it all.
 func (s *Session) Forecasts() map[*Job]Forecast {
 	f := &forecaster{s: s, out: map[*Job]Forecast{}}
+	stuck := map[*queue.Queue]*Job{} // the first of a strict queue that others wait for and of which nothing is known
 	for _, j := range s.AllWaiting {
-		if why := s.unforeseen(j); why != "" {
-			f.out[j] = Forecast{Why: why}
+		why := s.unforeseen(j)
+		if why == "" {
+			f.jobs = append(f.jobs, j)
 			continue
 		}
-		f.jobs = append(f.jobs, j)
+		f.out[j] = Forecast{Why: why}
+		if first := stuck[j.In]; j.LetIn() && s.Blocks(j) && !s.Passable(j.In) && (first == nil || s.Rules.CompareJobs(j, first) < 0) {
+			stuck[j.In] = j
+		}
 	}
+	f.jobs = slices.DeleteFunc(f.jobs, func(j *Job) bool {
+		first := stuck[j.In]
+		if first == nil || s.Rules.CompareJobs(first, j) > 0 {
+			return false
+		}
+		f.out[j] = Forecast{Why: behindUnknown}
+		return true
+	})
 	f.inOrder()
 	for _, j := range f.jobs[min(maxForecast, len(f.jobs)):] {
 		f.out[j] = Forecast{Why: tooFar}
@@ -63,6 +78,19 @@ func (s *Session) Forecasts() map[*Job]Forecast {
 	}
 	f.run()
 	return f.out
+}
+
+// Disturbed says whether forecasts are no promises: a waiting gang has more pods than it
+// needs to start, or has a time by which it is to start and is promised room bit by bit
+// after that; nobody knows when these take what others wait for.
+func (s *Session) Disturbed() bool {
+	if s.disturbed == nil {
+		s.disturbed = new(slices.ContainsFunc(s.AllWaiting, func(j *Job) bool {
+			return len(j.Tasks) > j.MinMember && len(j.Pending)+len(j.AtGate) > j.Need() || len(j.Promised)+len(j.Reserved) > 0 ||
+				slices.ContainsFunc(s.Rules.Deadlines, func(deadline func(*Job) time.Time) bool { return !deadline(j).IsZero() })
+		}))
+	}
+	return *s.disturbed
 }
 
 // unforeseen says why nothing can be told of a gang; "" when it can.

@@ -53,10 +53,11 @@ func (s *Session) Possible(j *Job) bool {
 }
 
 // QueueBound says whether a change of its queue could help the job. One that
-// waits for its own pods is helped by those only. A gang of several shapes can
-// be held up by nodes and by its queue at once, so both wake it.
+// waits for its own pods is helped by those only, but for pods at its queue's gate.
+// A gang of several shapes can be held up by nodes and by its queue at once, so both
+// wake it.
 func (j *Job) QueueBound() bool {
-	return j.Verdict.Code != reason.NotEnoughPods && j.Verdict.Code != reason.SchedulingGated
+	return len(j.AtGate) > 0 || j.Verdict.Code != reason.NotEnoughPods && j.Verdict.Code != reason.SchedulingGated
 }
 
 // SizeBound says whether the nodes' sizes could be the reason that the job, or

@@ -100,6 +100,7 @@ type Session struct {
 	turns        map[*Job]int         // gangs that had their turn, from 1
 	heads        map[*queue.Queue]int // gangs that a reservation was tried for
 	later        time.Time            // the time that is looked at; zero: now
+	disturbed    *bool                // whether forecasts are no promises; nil: nobody asked
 
 	keeps    []*keeping // room that gangs lost, kept for them
 	refusals refusals   // of the try that looks ahead
