@@ -227,7 +227,7 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 			if err != nil {
 				return nil, fault.Errorf("write minutes, 2:00:00 or 1-12", "Invalid TimeLimit: %s", word.Value)
 			}
-			change.limit = new(int64(minutes) * 60)
+			change.limit = new(max(0, int64(minutes)) * 60) // 0: none
 		case word.Is("Partition"):
 			change.partition = word.Value
 			change.asked = append(change.asked, func(o *asked.Options) { o.Partition = word.Value })

@@ -27,10 +27,10 @@ import (
 // siteProfile is that of docs/slurm.md, as far as listings show it.
 const siteProfile = `
 defaultPartition: gpu
-maxTime: 7-00:00:00
+maxTime: 7-0
 partitions:
-  gpu: {queue: research, maxTime: 1-00:00:00, defaultTime: 1:00:00}
-  short: {queue: default, maxTime: 30:00}
+  gpu: {queue: research, maxTime: "1440", defaultTime: "60", maxNodes: 16}
+  short: {queue: default, maxTime: "30"}
 gres:
   gpu: {resource: nvidia.com/gpu, types: {a100: {nvidia.com/gpu.product: "NVIDIA-A100-SXM4-80GB,NVIDIA-A100-PCIE-40GB"}}}
 `

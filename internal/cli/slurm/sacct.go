@@ -124,6 +124,9 @@ func runSacct(ctx context.Context, c *call) error {
 	var lines []*sacct.Line
 	var adding sync.Mutex
 	err = c.sideBySide("", func(one *call, _ bool) error {
+		if err := one.noteKept(ctx, v); err != nil {
+			return err
+		}
 		more, err := one.sacctLines(ctx, v)
 		adding.Lock()
 		defer adding.Unlock()
@@ -232,7 +235,7 @@ func (c *call) sacctFilter(v *sacctView) error {
 	return nil
 }
 
-// kept is how long jobs are kept after they ended, unless somebody says otherwise.
+// kept is how long jobs are kept after they ended, unless the site's profile says otherwise.
 const kept = 7 * 24 * time.Hour
 
 // sacctWindow reads -S and -E. Without them it is from midnight to now; with -j from the beginning; with -s only this moment.
@@ -260,8 +263,28 @@ func (c *call) sacctWindow(v *sacctView) error {
 	if v.window.From.After(v.window.To) {
 		return fault.Errorf("", "Start time (%s) requested is after end time (%s).", v.window.From.Format(clock.Standard), v.window.To.Format(clock.Standard))
 	}
-	if oldest := now.Add(-kept); c.parsed.Has("starttime") && v.window.From.Before(oldest) {
-		c.notef("note", "jobs finished before %s are no longer kept", oldest.Format(time.DateOnly))
+	return nil
+}
+
+// noteKept says from when on ended jobs are kept, where somebody asks for older ones.
+func (c *call) noteKept(ctx context.Context, v *sacctView) error {
+	if !c.parsed.Has("starttime") {
+		return nil
+	}
+	cl, err := c.f.Client()
+	if err != nil {
+		return err
+	}
+	p, err := c.site(ctx, cl)
+	if err != nil {
+		return err
+	}
+	keep := kept
+	if p.KeepSeconds > 0 {
+		keep = time.Duration(p.KeepSeconds) * time.Second
+	}
+	if oldest := c.f.Now().Add(-keep); v.window.From.Before(oldest) {
+		c.noteOnce("jobs finished before %s are no longer kept", oldest.Format(time.DateOnly))
 	}
 	return nil
 }

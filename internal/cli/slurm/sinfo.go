@@ -242,7 +242,7 @@ func (c *call) site(ctx context.Context, cl client.Client) (*profile.Profile, er
 	p, err := readProfile(ctx, cl, namespace)
 	switch {
 	case apierrors.IsForbidden(err):
-		c.noteOnce("you may not read the ConfigMap %s of namespace %s: partitions are named as their queues", profile.Name, namespace)
+		c.noteOnce("you may not read the ConfigMap %s of namespace %s: nothing of what the site says in it is known", profile.Name, namespace)
 	case err != nil:
 		c.noteOnce("the ConfigMap %s is passed over: %s", profile.Name, c.faultOf(err).What)
 	default:

@@ -211,7 +211,7 @@ func Partition(p *sinfo.Partition, nodes string, oneLine bool) string {
 		"AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL",
 		fmt.Sprintf("AllocNodes=ALL Default=%s QoS=N/A", standard),
 		fmt.Sprintf("DefaultTime=%s DisableRootJobs=NO ExclusiveUser=NO GraceTime=0 Hidden=NO", shortest),
-		fmt.Sprintf("MaxNodes=UNLIMITED MaxTime=%s MinNodes=0 LLN=NO MaxCPUsPerNode=UNLIMITED", longest),
+		fmt.Sprintf("MaxNodes=%s MaxTime=%s MinNodes=0 LLN=NO MaxCPUsPerNode=UNLIMITED", p.MostNodes("UNLIMITED"), longest),
 		"Nodes=" + or(nodes, noValue),
 		fmt.Sprintf("PriorityJobFactor=%d PriorityTier=%d RootOnly=NO ReqResv=NO OverSubscribe=NO", p.Queue.Spec.Weight, p.Queue.Spec.Priority),
 		"OverTimeLimit=NONE PreemptMode=REQUEUE",

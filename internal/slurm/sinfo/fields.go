@@ -85,7 +85,7 @@ func Fields() []field {
 		column('P', "Partition", "PARTITION", func(r *Row) string { return r.Partition.starred() }),
 		column('r', "Root", "ROOT", text("no")),
 		column('R', "PartitionName", "PARTITION", func(r *Row) string { return r.Partition.Name }),
-		column('s', "Size", "JOB_SIZE", text("1-infinite")),
+		column('s', "Size", "JOB_SIZE", func(r *Row) string { return "1-" + r.Partition.MostNodes("infinite") }),
 		column('S', "AllocNodes", "ALLOCNODES", text("all")),
 		column('t', "StateCompact", "STATE", first(func(n *Node) string { return n.State })),
 		column('T', "StateLong", "STATE", first(func(n *Node) string { return n.Long() })),

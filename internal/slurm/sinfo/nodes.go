@@ -18,6 +18,8 @@ import (
 	"github.com/vc-batch/vc/internal/room"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // Node is a node of Kubernetes.
@@ -42,8 +44,10 @@ type Partition struct {
 	Avail string
 	// MaxTime is the longest limit, infinite where there is none; DefaultTime that of jobs that give none.
 	MaxTime, DefaultTime string
-	Nodes                []*Node
-	Queue                *scheduling.Queue
+	// MaxNodes is how many nodes a job may ask for; 0: as many as there are.
+	MaxNodes int64
+	Nodes    []*Node
+	Queue    *scheduling.Queue
 }
 
 // states are the long forms.
@@ -162,7 +166,7 @@ func Partitions(queues []*scheduling.Queue, nodes []*Node, site *profile.Profile
 	var partitions []*Partition
 	add := func(name string, q *scheduling.Queue, own profile.Partition) {
 		p := &Partition{Name: name, Default: name == standard, Avail: avail(q), Queue: q,
-			MaxTime: cmp.Or(own.MaxTime, site.MaxTime, "infinite"), DefaultTime: cmp.Or(own.DefaultTime, site.DefaultTime, "n/a")}
+			MaxTime: limitText(cmp.Or(own.MaxTime, site.MaxTime), "infinite"), DefaultTime: limitText(cmp.Or(own.DefaultTime, site.DefaultTime), "n/a"), MaxNodes: own.MaxNodes}
 		for _, n := range nodes {
 			if serves(q, n) {
 				p.Nodes = append(p.Nodes, n)
@@ -185,6 +189,23 @@ func Partitions(queues []*scheduling.Queue, nodes []*Node, site *profile.Profile
 	}
 	slices.SortFunc(partitions, func(a, b *Partition) int { return strings.Compare(a.Name, b.Name) })
 	return partitions
+}
+
+// MostNodes is how many nodes a job may ask for, or a word for no limit.
+func (p *Partition) MostNodes(unlimited string) string {
+	if p.MaxNodes == 0 {
+		return unlimited
+	}
+	return strconv.FormatInt(p.MaxNodes, 10)
+}
+
+// limitText writes a limit of the profile, which may be in any of Slurm's forms, as sinfo does.
+func limitText(text, none string) string {
+	limit, err := value.ParseTime(text)
+	if err != nil || limit == value.Unlimited {
+		return none
+	}
+	return state.Clock(limit.Duration())
 }
 
 func avail(q *scheduling.Queue) string {
