@@ -58,6 +58,34 @@ func (q *Queue) contradictions(resources *model.Resources) []string {
 			}
 		}
 	}
+	return append(found, q.uncounted(resources)...)
+}
+
+// ofDeviceClass is in the names of quotas for devices of a class.
+const ofDeviceClass = "deviceclass/"
+
+// uncounted finds quotas that nothing is counted against, whichever policy shares the
+// cluster.
+func (q *Queue) uncounted(resources *model.Resources) []string {
+	var found []string
+	for _, list := range []struct {
+		what    string
+		amounts model.Request
+	}{{"capability", q.Queue.Capability}, {"deserved", q.Queue.Deserved}, {"guarantee", q.Guarantee}} {
+		indices := make([]int32, 0, len(list.amounts))
+		for _, t := range list.amounts {
+			indices = append(indices, t.Index)
+		}
+		if list.what == "capability" { // also that of nothing at all
+			indices = append(indices, q.HasCapability...)
+		}
+		slices.Sort(indices)
+		for _, index := range slices.Compact(indices) {
+			if name := resources.Name(int(index)); strings.Contains(name, ofDeviceClass) {
+				found = append(found, fmt.Sprintf("%s %s: quotas of device classes are not enforced", list.what, name))
+			}
+		}
+	}
 	return found
 }
 

@@ -136,11 +136,6 @@ func warnings(l *queue.Ledger, resources *model.Resources, tree bool) {
 				w.parent(i)
 			}
 		}
-		for _, index := range q.HasCapability {
-			if name := resources.Name(int(index)); strings.Contains(name, "deviceclass/") {
-				w.say("capability %s: quotas of device classes are not enforced", name)
-			}
-		}
 	}
 }
 
