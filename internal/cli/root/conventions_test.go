@@ -1,15 +1,18 @@
 package root_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
@@ -231,8 +234,25 @@ func keepsFormats(t *testing.T, cmd *cobra.Command, row convention) string {
 	return says(t, append(sample(row.path), "-o", "jsno"), `output format "jsno" is not known`)
 }
 
-func keepsWatch(_ *testing.T, cmd *cobra.Command, _ convention) string {
-	return flag(cmd, "watch", "w")
+// keepsWatch follows what a command is about, where the goldens' cluster has it: it lists or reads, then it watches, and goes on.
+func keepsWatch(t *testing.T, cmd *cobra.Command, row convention) string {
+	if problem := flag(cmd, "watch", "w"); problem != "" || slices.Contains(sample(row.path), "some") || row.path == "job explain" {
+		return problem // train runs: there is nothing to wait for
+	}
+	server := clitest.Start(t, golden.Cluster()...)
+	out, stop, done := golden.Start(t, server, append(sample(row.path), "-w")...)
+	watches := func(query string) bool { return strings.Contains(query, "watch=") }
+	for !slices.ContainsFunc(server.Queries(), watches) {
+		select {
+		case code := <-done:
+			return fmt.Sprintf("-w ends with %d and watches nothing: %s", code, out)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if code := stop(); code != cli.ExitInterrupted {
+		return fmt.Sprintf("-w ends with %d when it is interrupted: %s", code, out)
+	}
+	return ""
 }
 
 func keepsNamespaces(_ *testing.T, cmd *cobra.Command, row convention) string {

@@ -156,59 +156,10 @@ func TestEveryCommandHasHelpAndExamples(t *testing.T) {
 	})
 }
 
-// TestConventions holds the tree against the table of conventions: which
-// commands print formats, watch, take files, dry-run, ask and complete.
-func TestConventions(t *testing.T) {
+// What every command takes, as kubectl does; what each one takes besides is held by TestTheTreeKeepsTheConventions.
+func TestTheRootTakesKubectlsFlags(t *testing.T) {
 	t.Parallel()
-	want := map[string][]string{
-		"job run":         {"output", "filename", "recursive", "dry-run", "wait", "timeout", "attach", "queue"},
-		"job list":        {"output", "watch", "all-namespaces", "labels", "no-headers", "sort-by", "compat"},
-		"job view":        {"output", "watch", "all-namespaces", "selector"},
-		"job explain":     {"output", "watch", "all-namespaces", "selector"},
-		"job logs":        {"follow", "task", "previous", "tail", "since", "failed", "timestamps"},
-		"job wait":        {"output", "all-namespaces", "selector", "for", "timeout"},
-		"job exec":        {"task", "index", "container", "tty"},
-		"job attach":      {"task", "index", "container", "tty"},
-		"job suspend":     {"output", "all-namespaces", "selector", "dry-run", "wait", "timeout", "yes"},
-		"job resume":      {"output", "all-namespaces", "selector", "dry-run", "wait", "timeout", "yes"},
-		"job restart":     {"output", "all-namespaces", "selector", "dry-run", "wait", "timeout", "yes"},
-		"job cancel":      {"output", "all-namespaces", "selector", "dry-run", "wait", "timeout", "yes"},
-		"job delete":      {"output", "all-namespaces", "selector", "filename", "dry-run", "wait", "timeout", "yes"},
-		"queue list":      {"output", "watch", "selector", "no-headers", "sort-by"},
-		"queue tree":      {"output", "watch", "selector", "no-headers", "sort-by"},
-		"queue get":       {"output", "watch", "selector", "filename"},
-		"queue create":    {"output", "filename", "dry-run", "wait", "timeout", "weight", "capability", "guarantee", "deserved", "reclaimable", "parent"},
-		"queue update":    {"output", "selector", "filename", "dry-run", "wait", "timeout", "yes", "weight", "capability", "guarantee", "deserved", "reclaimable", "parent"},
-		"queue open":      {"output", "selector", "filename", "dry-run", "wait", "timeout", "yes"},
-		"queue close":     {"output", "selector", "filename", "dry-run", "wait", "timeout", "yes"},
-		"queue operate":   {"output", "selector", "filename", "dry-run", "wait", "timeout", "yes", "action", "weight"},
-		"queue delete":    {"output", "selector", "filename", "dry-run", "wait", "timeout", "yes"},
-		"node list":       {"output", "watch", "selector", "no-headers", "sort-by"},
-		"node hypernodes": {"output", "no-headers"},
-		"plan":            {"output", "filename", "recursive", "queue-edit", "set", "timeout"},
-		"top":             {"once", "all-namespaces", "readonly", "ascii", "theme"},
-		"version":         {"output", "client"},
-	}
-	completes := []string{"job list", "job view", "job explain", "job logs", "job wait", "job exec", "job attach", "job suspend", "job resume", "job restart", "job cancel", "job delete",
-		"queue list", "queue tree", "queue get", "queue update", "queue open", "queue close", "queue operate", "queue delete", "node list", "node hypernodes"}
 	tree := newTree("vcctl")
-	for path, flags := range want {
-		cmd, _, err := tree.Find(strings.Fields(path))
-		if err != nil || cmd.CommandPath() != "vcctl "+path {
-			t.Errorf("no command %q", path)
-			continue
-		}
-		for _, flag := range flags {
-			if cmd.Flags().Lookup(flag) == nil {
-				t.Errorf("%s has no --%s", path, flag)
-			}
-		}
-	}
-	for _, path := range completes {
-		if cmd, _, err := tree.Find(strings.Fields(path)); err != nil || cmd.ValidArgsFunction == nil {
-			t.Errorf("%s completes no live names", path)
-		}
-	}
 	for _, flag := range []string{"kubeconfig", "context", "cluster", "user", "namespace", "server", "as", "as-group", "token", "request-timeout", "color"} {
 		if tree.PersistentFlags().Lookup(flag) == nil {
 			t.Errorf("the root has no --%s", flag)
