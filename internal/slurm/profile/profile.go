@@ -18,9 +18,10 @@ import (
 )
 
 const (
-	// Name is the ConfigMap, Key where in it the profile stands.
+	// Name is the ConfigMap.
 	Name = "slurm-profile"
-	Key  = "profile.yaml"
+	// Key is where in it the profile stands.
+	Key = "profile.yaml"
 )
 
 // Profile is what a site says.

@@ -2,11 +2,11 @@ package squeue
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
 )
@@ -26,11 +26,11 @@ func (s Style) Order(text string) (compare, error) {
 		word = strings.TrimSpace(word)
 		letter := strings.TrimLeft(word, "+-")
 		if len(letter) != 1 {
-			return nil, fmt.Errorf("Invalid sort specification: %s", word)
+			return nil, fault.Errorf("", "Invalid sort specification: %s", word)
 		}
 		by, ok := s.by(letter[0])
 		if !ok {
-			return nil, fmt.Errorf("Invalid sort specification: %s", word)
+			return nil, fault.Errorf("", "Invalid sort specification: %s", word)
 		}
 		if strings.HasPrefix(word, "-") {
 			up := by

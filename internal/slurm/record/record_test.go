@@ -1,0 +1,122 @@
+package record
+
+import (
+	"slices"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+// drawArray is an array in any phase, with pods in any state for the elements that its status calls running.
+func drawArray(t *rapid.T) *Source {
+	const size = 12
+	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "sweep", Labels: map[string]string{keys.JobID: "42"}, Annotations: map[string]string{keys.Array: "0-11"}},
+		Spec: batch.JobSpec{Tasks: []batch.TaskSpec{{Name: "head", Replicas: size}}}}
+	job.Status.State.Phase = rapid.SampledFrom([]batch.JobPhase{batch.Pending, batch.Running, batch.Aborted, batch.Completing, batch.Terminated}).Draw(t, "phase")
+	sets := make([]batch.Indices, 5) // waiting, running, succeeded, failed, cancelled
+	s := &Source{Job: job, PodsRead: rapid.Bool().Draw(t, "pods are read")}
+	for i := range int32(size) {
+		where := rapid.IntRange(0, 4).Draw(t, "set")
+		sets[where] = append(sets[where], batch.Run{First: i, Last: i})
+		if where != 1 {
+			continue
+		}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{keys.ArrayIndex: batch.FormatJobID(int64(i))}}}
+		pod.Spec.NodeName = rapid.SampledFrom([]string{"", "n1"}).Draw(t, "node")
+		pod.Status.Phase = rapid.SampledFrom([]corev1.PodPhase{corev1.PodPending, corev1.PodRunning}).Draw(t, "pod")
+		s.Pods = append(s.Pods, pod)
+	}
+	job.Status.Array = &batch.ArrayStatus{Running: sets[1].Union(nil).String(), Succeeded: sets[2].Union(nil).String(), Failed: sets[3].Union(nil).String(), Cancelled: sets[4].Union(nil).String()}
+	return s
+}
+
+// However an array stands, every element of it is in one row, what waits is in one row at most, and folded rows say the same of their elements as rows of
+// their own do.
+func TestEveryElementIsInOneRow(t *testing.T) {
+	t.Parallel()
+	seeds.Check(t, 2_000, func(t *rapid.T) {
+		s := drawArray(t)
+		codes := map[int32]state.Code{}
+		for _, row := range Rows(s, true) {
+			for element := range row.Elements.All() {
+				if _, twice := codes[element]; twice || row.Elements.Count() != 1 {
+					t.Fatalf("element %d is in several rows, or a row has %s", element, row.Elements)
+				}
+				codes[element] = row.State.Code
+			}
+		}
+		if len(codes) != 12 {
+			t.Fatalf("%d of 12 elements have rows", len(codes))
+		}
+		folds, seen := map[state.Code]int{}, 0
+		for _, row := range Rows(s, false) {
+			if row.State.Code.Idle() {
+				folds[row.State.Code]++
+			}
+			for element := range row.Elements.All() {
+				seen++
+				if codes[element] != row.State.Code {
+					t.Fatalf("element %d is %s in %s, and %s by itself", element, row.State.Code, row.ID(0), codes[element])
+				}
+			}
+			if first, ok := row.Elements.At(0); !ok || row.Position != int(first) {
+				t.Fatalf("%s stands at %d", row.ID(0), row.Position)
+			}
+		}
+		if seen != 12 || folds[state.Pending] > 1 || folds[state.Suspended] > 1 {
+			t.Fatalf("%d elements, folded rows %v", seen, folds)
+		}
+	})
+}
+
+func TestRowsThatNobodyGaveAPlaceComeLast(t *testing.T) {
+	t.Parallel()
+	at := func(place int32) *Row {
+		return &Row{Source: &Source{Job: &batch.Job{}, Group: &scheduling.PodGroup{Status: scheduling.PodGroupStatus{
+			Explanation: &scheduling.Explanation{Queue: &scheduling.ExplainedQueue{Position: place}}}}}}
+	}
+	rows := []*Row{at(0), at(2), at(0), at(1)}
+	slices.SortStableFunc(rows, ByPlace)
+	for i, want := range []int{1, 2, 0, 0} {
+		if got := rows[i].Place(); got != want {
+			t.Errorf("row %d has place %d, want %d", i, got, want)
+		}
+	}
+}
+
+func TestNamesOfFiles(t *testing.T) {
+	t.Parallel()
+	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "sweep-x", Labels: map[string]string{keys.JobID: "42"}, Annotations: map[string]string{keys.User: "mei", keys.JobTitle: "sweep"}}}
+	plain := &Row{Source: &Source{Job: job}}
+	element := &Row{Source: &Source{Job: job}, Elements: batch.Indices{{First: 7, Last: 7}}, Position: 3, Sum: &state.Pods{Nodes: []string{"n1"}}}
+	folded := &Row{Source: &Source{Job: job}, Elements: batch.Indices{{First: 7, Last: 9}}, Folded: true}
+	for name, c := range map[string]struct {
+		row           *Row
+		pattern, want string
+	}{
+		"a job":                          {plain, "/x/%x-%j-%u.out", "/x/sweep-42-mei.out"},
+		"an element":                     {element, "%A_%a-%j-%N", "42_7-45-n1"},
+		"elements told together":         {folded, "%A_%a", "%A_%a"},
+		"a node that nobody knows yet":   {plain, "%j-%N", "%j-%N"},
+		"a pattern that cannot be met":   {plain, "%a", "%a"},
+		"a pattern that is none":         {plain, `\%j`, "%j"},
+		"no file":                        {plain, "", ""},
+		"a number with noughts in front": {plain, "%6j", "000042"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := c.row.File(c.pattern); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
