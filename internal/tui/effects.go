@@ -121,16 +121,19 @@ func (a *App) forget(closed screen.Screen) {
 	delete(a.stale, closed)
 }
 
-// filter filters the screen on top; an error is shown where the filter stands.
+// filter filters the screen on top; one that cannot be read leaves the filter as it was.
 func (a *App) filter(text string) error {
 	top, ok := a.Top().(screen.Filterer)
 	if !ok {
 		return nil
+	}
+	if err := top.SetFilter(&a.ctx, text); err != nil {
+		return err // the rows are still those of the filter before, and so is what the line says
 	}
 	if text == "" {
 		delete(a.filters, a.Top())
 	} else {
 		a.filters[a.Top()] = text
 	}
-	return top.SetFilter(&a.ctx, text)
+	return nil
 }

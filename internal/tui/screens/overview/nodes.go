@@ -3,6 +3,7 @@ package overview
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -228,7 +229,10 @@ func (o *Overview) matrix(ctx *screen.Context, c canvas.Canvas) {
 }
 
 func (o *Overview) matrixNarrow(ctx *screen.Context, c canvas.Canvas) {
-	resources := ctx.Snap.Resources
+	// As many resources as there is room for, the one that is shown before all others.
+	resources := slices.Clone(ctx.Snap.Resources)
+	slices.SortStableFunc(resources, func(a, b corev1.ResourceName) int { return first(a, resourceName(ctx)) - first(b, resourceName(ctx)) })
+	resources = resources[:min(len(resources), max((c.W-24+2)/17, 1))]
 	c.Fit(0, 0, c.W, "NODES "+counted(ctx), theme.Title)
 	c.Put(0, 1, "NAME", theme.Head)
 	c.Put(18, 1, "STATE", theme.Head)
@@ -244,6 +248,13 @@ func (o *Overview) matrixNarrow(ctx *screen.Context, c canvas.Canvas) {
 			c.FitRight(x, 2+i, 15, text+"/"+render.Amount(name, n.Has.Of(name)), style)
 		}
 	}
+}
+
+func first(name, wanted corev1.ResourceName) int {
+	if name == wanted {
+		return 0
+	}
+	return 1
 }
 
 // idleOf is what a node has idle of a resource.
