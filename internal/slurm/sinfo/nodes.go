@@ -221,20 +221,7 @@ func avail(q *scheduling.Queue) string {
 }
 
 // serves says whether jobs of a queue may run on a node, by the node groups that the queue names.
-func serves(q *scheduling.Queue, n *Node) bool {
-	if q.Spec.Affinity == nil {
-		return true
-	}
-	group := n.Labels[keys.NodeGroup]
-	if a := q.Spec.Affinity.NodeGroupAntiAffinity; a != nil && slices.Contains(a.RequiredDuringSchedulingIgnoredDuringExecution, group) {
-		return false
-	}
-	a := q.Spec.Affinity.NodeGroupAffinity
-	if a == nil || len(a.RequiredDuringSchedulingIgnoredDuringExecution)+len(a.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
-		return true
-	}
-	return slices.Contains(a.RequiredDuringSchedulingIgnoredDuringExecution, group) || slices.Contains(a.PreferredDuringSchedulingIgnoredDuringExecution, group)
-}
+func serves(q *scheduling.Queue, n *Node) bool { return q.AdmitsGroup(n.Labels[keys.NodeGroup]) }
 
 // Sum is what nodes have together.
 func Sum(nodes []*Node) room.Amounts {
