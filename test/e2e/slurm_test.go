@@ -27,6 +27,7 @@ import (
 type slurmUser struct {
 	*cluster
 	dir string
+	ids map[string]bool // of what was submitted
 }
 
 // slurm runs one of Slurm's commands.
@@ -56,6 +57,13 @@ func (u *slurmUser) submit(script string, options ...string) string {
 	if _, err := strconv.Atoi(id); err != nil {
 		u.t.Fatalf("sbatch gives the number %q", id)
 	}
+	if u.ids[id] {
+		u.t.Fatalf("two jobs have the number %s", id)
+	}
+	if u.ids == nil {
+		u.ids = map[string]bool{}
+	}
+	u.ids[id] = true
 	return id
 }
 
@@ -101,7 +109,7 @@ func (u *slurmUser) numbered(id string) *batchv1alpha1.Job {
 // TestSlurmOnProcessNodes are the real runs of issue 7. All jobs are submitted at the beginning; then each is looked at.
 func TestSlurmOnProcessNodes(t *testing.T) {
 	u := &slurmUser{cluster: startCluster(t, "--process-nodes=4", "--node-cpu=16", "--node-memory=64Gi"), dir: t.TempDir()}
-	checks := []func() func(){u.steps, u.chains, u.oneElement, u.signalBeforeLimit, u.timeLimit, u.wideArray, u.ownCodes, u.requeue, u.eviction, u.mpirun}
+	checks := []func() func(){u.steps, u.chains, u.oneElement, u.signalBeforeLimit, u.timeLimit, u.wideArray, u.ownCodes, u.elastic, u.requeue, u.eviction, u.mpirun}
 	var ends []func()
 	for _, begin := range checks {
 		ends = append(ends, begin())
@@ -259,9 +267,10 @@ func (u *slurmUser) timeLimit() func() {
 	}
 }
 
-// wideArray: elements of two pods each end when their script does, one of them badly, and no more run at once than may.
+// wideArray: elements of two pods each end when their script does, one of them badly, one of them after it asked to be run again.
 func (u *slurmUser) wideArray() func() {
-	id := u.submit("srun sh -c 'echo $SLURM_ARRAY_TASK_ID.$SLURM_PROCID of $SLURM_NTASKS'\nexit $((SLURM_ARRAY_TASK_ID == 2 ? 3 : 0))\n", "--array=0-3%2", "-N2")
+	again := "if [ $SLURM_ARRAY_TASK_ID = 1 ] && [ -z \"$SLURM_RESTART_COUNT\" ]; then scontrol requeue $SLURM_JOB_ID; sleep 300; fi\n"
+	id := u.submit(again+"srun sh -c 'echo $SLURM_ARRAY_TASK_ID.$SLURM_PROCID of $SLURM_NTASKS'\nexit $((SLURM_ARRAY_TASK_ID == 2 ? 3 : 0))\n", "--array=0-3%2", "-N2")
 	after := u.submit("echo after the array\n", "-d", "afterany:"+id)
 	return func() {
 		for element, want := range []string{"COMPLETED|0:0", "COMPLETED|0:0", "FAILED|3:0", "COMPLETED|0:0"} {
@@ -272,6 +281,17 @@ func (u *slurmUser) wideArray() func() {
 			}
 		}
 		u.becomes(after, "COMPLETED|0:0")
+	}
+}
+
+// elastic: a job of two to six nodes begins on the four that there are, and the pods that never got a node do not keep it.
+func (u *slurmUser) elastic() func() {
+	id := u.submit("echo $SLURM_JOB_NUM_NODES; srun hostname | sort -u | wc -l\n", "-N2-6")
+	return func() {
+		u.becomes(id, "COMPLETED|0:0")
+		if got := u.output(id); !slices.Contains([]string{"2\n2\n", "3\n3\n", "4\n4\n"}, got) {
+			u.t.Errorf("%q", got)
+		}
 	}
 }
 
