@@ -299,3 +299,30 @@ func TestWhatIsMissingOnAVolumeIsTold(t *testing.T) {
 		}
 	}
 }
+
+// What srun and salloc say before, and in place of, an allocation.
+func TestAllocationsThatAreNotMade(t *testing.T) {
+	t.Parallel()
+	const components = ": error: heterogeneous jobs are not supported here\n"
+	for line, want := range map[string]golden.Result{
+		"srun --mpi=list":       {Out: "MPI plugin types are...\n\tnone\n"},
+		"srun -n1 a : -n2 b":    {Err: "srun" + components + "srun: hint: submit the components as jobs of their own, or write a Volcano Job with a task for each\n", Code: 1},
+		"salloc -N1 : -N2 bash": {Err: "salloc" + components + "salloc: hint: submit the components as jobs of their own, or write a Volcano Job with a task for each\n", Code: 1},
+		"salloc --no-shell":     {Err: "salloc: error: --no-shell is not supported here (an allocation ends with its program; use sbatch --wrap='sleep infinity')\n", Code: 1},
+		"salloc -Q -I1 true":    {Err: "salloc: error: Unable to allocate resources: Requested nodes are busy\nsalloc: hint: it was not there after 1s, as --immediate asks; leave that away to wait\n", Code: 1},
+		"srun -Q -I1 true":      {Err: "srun: error: Unable to allocate resources: Requested nodes are busy\nsrun: hint: it was not there after 1s, as --immediate asks; leave that away to wait\n", Code: 1},
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t, golden.Cluster()...)
+			site(server)
+			if got := (golden.Run{Args: "slurm " + line}).Do(t, server); got != want {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+			made, cancelled := server.Created("Job"), server.Created("Command")
+			if len(made) != len(cancelled) {
+				t.Errorf("%d jobs were made, %d cancelled", len(made), len(cancelled))
+			}
+		})
+	}
+}
