@@ -22,6 +22,12 @@ const CancelledBy = OurPrefix + "cancelled-by"
 // DrainReason is the annotation of a node with why it is drained, for those who wonder.
 const DrainReason = OurPrefix + "drain-reason"
 
+// DrainedBy and DrainedAt are annotations of a node with who drained it by scontrol, and when (RFC 3339).
+const (
+	DrainedBy = OurPrefix + "drained-by"
+	DrainedAt = OurPrefix + "drained-at"
+)
+
 // What holds a job back before it starts: annotations. Taking one away, or changing it, is heeded at once.
 const (
 	// Hold keeps the job until the annotation is removed; its value is HoldUser or HoldAdmin, which says who did it.

@@ -403,7 +403,11 @@ func (c *call) updateNodes(ctx context.Context, list string, change []scontrol.W
 				return err
 			}
 		}
-		text, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{keys.DrainReason: orNil(reason)}}})
+		notes := map[string]any{keys.DrainReason: orNil(reason), keys.DrainedBy: nil, keys.DrainedAt: nil}
+		if reason != "" {
+			notes[keys.DrainedBy], notes[keys.DrainedAt] = c.me(), c.f.Now().UTC().Format(time.RFC3339)
+		}
+		text, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": notes}})
 		if err != nil {
 			return err
 		}

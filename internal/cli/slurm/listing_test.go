@@ -103,6 +103,21 @@ func TestListingsOfASite(t *testing.T) {
 		atSite("partitions have the site's names and limits", "sinfo", "-o", "%P %a %l %L %D %t %N"),
 		atSite("full nodes and used devices", "sinfo", "-N", "-p", "gpu", "-n", "g[1-3]", "-O", "NodeList:6,StateCompact:6,Gres:14,GresUsed:14,CPUsState:14,AllocMem:10"),
 		atSite("a partition of the site", "scontrol", "show", "partition", "gpu"),
+		{About: "who drained a node, and when", Argv: []string{"slurm", "sinfo", "-R"}, Prepare: func(server *clitest.Server) {
+			node := golden.NewNode("r05n07")
+			node.Spec.Unschedulable = true
+			node.Annotations = map[string]string{keys.DrainReason: "fan broken", keys.DrainedBy: "mei", keys.DrainedAt: "2026-03-01T11:30:00Z"}
+			server.Set(node)
+		}},
+		checking(atSite("drain a node", "scontrol", "update", "NodeName=g1", "State=DRAIN", "Reason=fan broken"), func(t *testing.T, server *clitest.Server) {
+			t.Helper()
+			for _, object := range server.Objects("/api/v1/nodes") {
+				meta := object["metadata"].(map[string]any)
+				if notes, _ := meta["annotations"].(map[string]any); meta["name"] == "g1" && (notes[keys.DrainedBy] != "mei" || notes[keys.DrainedAt] != "2026-03-01T12:00:00Z") {
+					t.Errorf("annotations %v", notes)
+				}
+			}
+		}),
 		atSite("a partition that there is not", "sinfo", "-p", "nosuch"),
 		atSite("what waits, by its place", "squeue", "-p", "gpu", "-t", "PD", "-o", "%i %P %j %Q"),
 		atSite("by the name of the queue, too", "squeue", "-p", "research", "-t", "PD", "-S", "i", "-o", "%i %P"),

@@ -229,7 +229,7 @@ func (c *call) partitions(ctx context.Context) ([]*sinfo.Partition, []*sinfo.Nod
 	if err != nil {
 		return nil, nil, err
 	}
-	list := sinfo.Nodes(nodes, pods, site)
+	list := sinfo.Nodes(nodes, pods, site, c.f.Now())
 	return sinfo.Partitions(queues, list, site), list, nil
 }
 

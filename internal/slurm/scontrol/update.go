@@ -8,7 +8,7 @@ import (
 // Word is NAME=value; names are compared without regard to case.
 type Word struct{ Name, Value string }
 
-// ParseUpdate reads the words of an update. The value after + or - in front of = keeps that sign.
+// ParseUpdate reads the words of an update. A sign in front of =, as in TimeLimit+=30, stays with the name: nothing is called so, and it is refused.
 func ParseUpdate(words []string) ([]Word, error) {
 	var all []Word
 	for _, word := range words {

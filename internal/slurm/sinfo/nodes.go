@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/room"
+	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/state"
@@ -103,8 +105,9 @@ func TRES(a room.Amounts) string {
 // maintenance is what the key of a taint holds that keeps pods off while somebody works on the node.
 const maintenance = "maintenance"
 
-// Nodes makes nodes, in the order of their names. Pods of jobs make them busy; all pods hold what they ask for.
-func Nodes(list []corev1.Node, pods []corev1.Pod, site *profile.Profile) []*Node {
+// Nodes makes nodes, in the order of their names. Pods of jobs make them busy; all pods hold what they ask for. Moments are
+// written in the zone of now.
+func Nodes(list []corev1.Node, pods []corev1.Pod, site *profile.Profile, now time.Time) []*Node {
 	held, busy := map[string]*room.Amounts{}, map[string]bool{}
 	for i := range pods {
 		pod := &pods[i]
@@ -119,14 +122,14 @@ func Nodes(list []corev1.Node, pods []corev1.Pod, site *profile.Profile) []*Node
 	}
 	nodes := make([]*Node, len(list))
 	for i := range list {
-		nodes[i] = nodeOf(&list[i], held[list[i].Name], busy[list[i].Name])
+		nodes[i] = nodeOf(&list[i], held[list[i].Name], busy[list[i].Name], now)
 		nodes[i].types = site.TypesOf(list[i].Labels)
 	}
 	slices.SortFunc(nodes, func(a, b *Node) int { return strings.Compare(a.Name, b.Name) })
 	return nodes
 }
 
-func nodeOf(node *corev1.Node, held *room.Amounts, busy bool) *Node {
+func nodeOf(node *corev1.Node, held *room.Amounts, busy bool, now time.Time) *Node {
 	n := &Node{Node: node, Has: room.From(node.Status.Allocatable)}
 	if held != nil {
 		n.Used = *held
@@ -148,7 +151,10 @@ func nodeOf(node *corev1.Node, held *room.Amounts, busy bool) *Node {
 	case n.Reason == "" && !ready:
 		n.Reason = "Not responding"
 	}
-	n.By, n.At = "Unknown", "Unknown"
+	n.By, n.At = cmp.Or(node.Annotations[keys.DrainedBy], "Unknown"), "Unknown"
+	if at, err := time.Parse(time.RFC3339, node.Annotations[keys.DrainedAt]); err == nil {
+		n.At = at.In(now.Location()).Format(clock.Standard)
+	}
 	return n
 }
 
