@@ -29,6 +29,16 @@ func RowKeys(name string, of func(screen.Screen) Rows) []screen.Binding {
 	}
 }
 
+// TopKey is g where it groups nothing.
+func TopKey(name string, of func(screen.Screen) Rows) screen.Binding {
+	return screen.Binding{Screen: name, Key: "g", Name: "top", Help: "the first row; where rows can be grouped it groups", Do: func(_ *screen.Context, s screen.Screen) []screen.Effect {
+		if rows := of(s); rows != nil {
+			rows.Home()
+		}
+		return nil
+	}}
+}
+
 // MarkKeys are the keys of tables whose rows can be marked.
 func MarkKeys(name string, of func(screen.Screen) Rows) []screen.Binding {
 	do := func(what func(Rows)) func(*screen.Context, screen.Screen) []screen.Effect {

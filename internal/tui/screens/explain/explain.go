@@ -203,7 +203,8 @@ func bindings() []screen.Binding {
 			return []screen.Effect{screen.Open{Screen: screen.Job, Target: string(e.uid)}}
 		})},
 	}
-	for _, key := range widget.RowKeys(name, func(s screen.Screen) widget.Rows { return &s.(*Explain).nodes }) {
+	rows := func(s screen.Screen) widget.Rows { return &s.(*Explain).nodes }
+	for _, key := range append(widget.RowKeys(name, rows), widget.TopKey(name, rows)) {
 		if key.Key != "s" && key.Key != "S" && key.Key != "c" {
 			keys = append(keys, key)
 		}

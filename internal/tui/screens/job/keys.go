@@ -75,7 +75,7 @@ func bindings() []screen.Binding {
 			}
 		}
 	})
-	for _, key := range append(widget.RowKeys(name, rows), widget.MarkKeys(name, rows)...) {
+	for _, key := range append(widget.RowKeys(name, rows), append(widget.MarkKeys(name, rows), widget.TopKey(name, rows))...) {
 		switch {
 		case key.Key == "S": // s is the summary
 			key.Name, key.Help = "sort", "sort the pods by the next column"

@@ -34,7 +34,7 @@ func Keys() []screen.Binding {
 		screen.Binding{Screen: name, Key: "enter", Name: "open", Help: "open the job under the cursor", Footer: 9, Guard: selected, Do: to(screen.Job, "")},
 		screen.Binding{Screen: name, Key: "l", Name: "logs", Help: "the logs of the job's pods", Footer: 11, Guard: selected, Do: to(screen.Job, "#logs")},
 		screen.Binding{Screen: name, Key: "w", Name: "why", Help: "why the job waits, until when, and what would start it", Footer: 12, Guard: selected, Do: to(screen.Explain, "")},
-		screen.Binding{Screen: name, Key: "g", Name: "top", Help: "the first row", Do: screen.On(func(o *Overview, _ *screen.Context) []screen.Effect { o.jobs.Home(); return nil })},
+		widget.TopKey(name, jobs),
 		screen.Binding{Screen: name, Key: "m", Name: "resource", Help: "show the next resource in the heat map and in the bars of the queues", Footer: 60,
 			Do: func(ctx *screen.Context, _ screen.Screen) []screen.Effect {
 				return []screen.Effect{screen.SetResource{Resource: ctx.NextResource()}}

@@ -37,7 +37,7 @@ func keyTable() []screen.Binding {
 				return []screen.Effect{screen.SetResource{Resource: ctx.NextResource()}}
 			}},
 	}
-	return append(own, widget.RowKeys(name, rowsIn)...)
+	return append(append(own, widget.RowKeys(name, rowsIn)...), widget.TopKey(name, rowsIn))
 }
 
 // family are the names of the queue under the cursor and of those below it.

@@ -1,0 +1,57 @@
+package screens_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screens"
+	"github.com/vc-batch/vc/internal/tui/tuitest"
+)
+
+// wanted is the table of keys of the design: what each does, on which screens; "" is everywhere.
+var wanted = []struct{ screens, keys string }{
+	{"", "?:help /:filter ::command 1:overview 2:jobs 3:queues 4:nodes 5:explain esc:back M:mine 0:all_namespaces y:copy ctrl+l:redraw q:quit ctrl+c:quit"},
+	{"overview jobs job queues nodes explain", "up:up k:up down:down j:down pgup:page_up ctrl+b:page_up pgdown:page_down ctrl+f:page_down home:first end:last G:last"},
+	// g is the first row, but where the design groups by it.
+	{"overview job queues explain", "g:top"},
+	{"jobs nodes", "g:group"},
+	{"overview jobs queues nodes", "s:sort S:reverse c:columns enter"},
+	{"overview jobs job nodes", "space:mark v:range ctrl+a:mark_all"},
+	{"overview jobs job explain", "x:cancel ctrl+d:delete p:suspend r:resume R:requeue h:hold u:release"},
+	{"overview jobs job", "l:logs w:why"},
+	{"overview queues nodes", "m"},
+	// s is the page there, so S sorts; f shows what failed, as the frames of the design say, so F pins.
+	{"job", "s:summary t:tasks e:events l:logs Y:yaml w:why a:attach tab:pane n:next_match N:match_before f:failed_only F:follow S:sort enter"},
+	{"queues", "o:open C:close e:edit"},
+	{"nodes", "C:cordon D:drain H:heat_map enter:pods"},
+	{"explain", "n:next_job enter:nodes o:job"},
+}
+
+func TestTheKeysOfTheDesign(t *testing.T) {
+	t.Parallel()
+	there := map[string]string{} // by screen and key
+	for _, binding := range tuitest.Start(t, screens.All(), "empty", tuitest.Size{W: 120, H: 40}).Table() {
+		for _, key := range binding.Keys() {
+			there[binding.Screen+" "+key] = strings.ReplaceAll(binding.Name, " ", "_")
+		}
+	}
+	for _, row := range wanted {
+		on := strings.Fields(row.screens)
+		if row.screens == "" {
+			on = []string{screen.Everywhere}
+		}
+		for _, name := range on {
+			for _, pair := range strings.Fields(row.keys) {
+				at := max(strings.LastIndex(pair, ":"), 0)
+				key, want := pair[:at], pair[at+1:]
+				if at == 0 {
+					key, want = pair, ""
+				}
+				if got, ok := there[name+" "+key]; !ok || want != "" && got != want {
+					t.Errorf("%s: key %s is %q, want %q", name, key, got, want)
+				}
+			}
+		}
+	}
+}
