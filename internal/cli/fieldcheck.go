@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/api/check"
 )
 
 // FieldValidation is --validate: what the server does about fields that it does
@@ -36,6 +38,29 @@ func (v *FieldValidation) Validate() error {
 	case "strict", "warn", "ignore":
 	default:
 		return Errorf("--validate=strict, warn or ignore", "--validate: %q is none of strict, warn and ignore", v.Mode)
+	}
+	return nil
+}
+
+// Check refuses, tells or passes over the fields of an object of ours that its kind does not have.
+func (v *FieldValidation) Check(f *Factory, object FileObject) error {
+	kind := object.Object.GroupVersionKind()
+	if !check.Judges(kind) {
+		return nil
+	}
+	text, err := object.Object.MarshalJSON()
+	if err != nil {
+		return InFile(err, object)
+	}
+	unknown := check.UnknownFields(kind, text)
+	switch {
+	case len(unknown) == 0:
+	case v.Mode == "strict":
+		return InFile(UnknownFields(object.Object, fmt.Errorf("strict decoding error: %s", strings.Join(unknown, ", "))), object)
+	case v.Mode == "warn":
+		for _, one := range unknown {
+			f.Warnf("%s %q: %s", strings.ToLower(kind.Kind), object.Object.GetName(), one)
+		}
 	}
 	return nil
 }

@@ -2,9 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -85,7 +85,10 @@ func (s *Files) Read(f *Factory) ([]FileObject, error) {
 	}
 	if slices.Contains(s.Names, "-") {
 		var err error
-		if stdin, err = io.ReadAll(f.Streams.In); err != nil {
+		if stdin, err = f.Streams.ReadAll(); err != nil {
+			if errors.Is(err, context.Canceled) {
+				return nil, err
+			}
 			return nil, Errorf("give the file with -f FILE", "%s: %v", standardInput, err)
 		}
 		builder = builder.Stream(bytes.NewReader(stdin), standardInput)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,8 +81,13 @@ func namesOf(cmd *cobra.Command, args []string) []string {
 // Idle warns of flags that have no effect beside another, which somebody adds to a command line to see what that would do.
 func Idle(cmd *cobra.Command, why, beside string, flags ...string) {
 	Before(cmd, func(cmd *cobra.Command, _ []string) error {
-		if idle := firstSaid(cmd, flags); idle != "" && Said(cmd, beside) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "warning: --%s has no effect: %s\n", idle, why)
+		idle := slices.DeleteFunc(slices.Clone(flags), func(name string) bool { return !Said(cmd, name) })
+		if len(idle) > 0 && Said(cmd, beside) {
+			has := "has"
+			if len(idle) > 1 {
+				has = "have"
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "warning: --%s %s no effect: %s\n", strings.Join(idle, " and --"), has, why)
 		}
 		return nil
 	})

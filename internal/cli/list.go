@@ -97,7 +97,7 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 	if err != nil {
 		return err
 	}
-	missing := l.missing(ctx, items)
+	missing := l.missing(ctx, c, items)
 	if err := sortRows(items, sortable, o.SortBy); err != nil {
 		return err
 	}
@@ -231,11 +231,15 @@ func (l *List[T]) keeps(item T) bool {
 	return l.Keep == nil || l.Keep(item)
 }
 
-func (l *List[T]) missing(ctx context.Context, items []T) error {
+func (l *List[T]) missing(ctx context.Context, c client.Client, items []T) error {
 	var all []error
 	var there []string
 	for _, name := range l.Names {
 		if slices.ContainsFunc(items, func(item T) bool { return item.GetName() == name }) {
+			continue
+		}
+		if l.leftOut(ctx, c, name) {
+			all = append(all, Errorf("without filters it is shown", "%s %q is there, but the filters leave it out", strings.TrimSuffix(l.Kind, "s"), name))
 			continue
 		}
 		if there == nil && l.Suggest != nil {
@@ -248,6 +252,22 @@ func (l *List[T]) missing(ctx context.Context, items []T) error {
 		all = append(all, missing)
 	}
 	return errors.Join(all...)
+}
+
+// leftOut says whether an object is there and was not listed because of what else was asked for.
+func (l *List[T]) leftOut(ctx context.Context, c client.Client, name string) bool {
+	if l.Selector == nil && l.Fields == nil && l.Keep == nil {
+		return false
+	}
+	there, options := l.New(), []client.ListOption{client.MatchingFields{"metadata.name": name}, client.Limit(1)}
+	if l.Namespace != "" && !l.AllNamespaces {
+		options = append(options, client.InNamespace(l.Namespace))
+	}
+	if c.List(ctx, there, options...) != nil {
+		return false
+	}
+	found, err := Objects(there)
+	return err == nil && len(found) > 0
 }
 
 // someOf is a hint that names what there is, not more than a line of it.

@@ -35,7 +35,7 @@ func (o *Output) AddFormat(cmd *cobra.Command, wide bool) {
 	o.flags.AddFlags(cmd)
 	output := cmd.Flags().Lookup("output")
 	output.Usage = "Format: json, yaml, name, jsonpath=…, go-template=…, custom-columns=…"
-	Apart(cmd, "Volcano's table is printed as Volcano prints it, once", "compat", "output", "no-headers", "watch", "watch-only")
+	Apart(cmd, "Volcano's table is printed as Volcano prints it, once", "compat", "output", "no-headers", "sort-by", "watch", "watch-only")
 	Apart(cmd, "both say how it is printed", "format", "output")
 	choices := formats[1:]
 	if wide {
@@ -70,7 +70,9 @@ func (o *Output) Machine() bool {
 }
 
 // Once says that the result is a table for people, printed once: where Volcano's table may stand for ours.
-func (o *Output) Once() bool { return !o.Machine() && !o.Wide() && !o.Watch && !o.WatchOnly }
+func (o *Output) Once() bool {
+	return !o.Machine() && !o.Wide() && !o.Watch && !o.WatchOnly && !o.NoHeaders && o.SortBy == ""
+}
 
 // Wide says whether the table shows all its columns.
 func (o *Output) Wide() bool { return o.Format() == "wide" }

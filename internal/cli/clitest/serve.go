@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -184,8 +185,9 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		if change := s.onCreate[kind]; change != nil {
 			change(object)
 		}
-		s.created[kind] = append(s.created[kind], object)
 		s.put(path, object)
+		object = s.objects[path]
+		s.created[kind] = append(s.created[kind], object)
 	}
 	write(w, http.StatusCreated, object)
 }
@@ -220,6 +222,7 @@ func (s *Server) patch(w http.ResponseWriter, r *http.Request) {
 	merged := merge(object, change).(map[string]any)
 	if r.URL.Query().Get("dryRun") == "" {
 		s.put(r.URL.Path, merged)
+		merged = s.objects[r.URL.Path]
 	}
 	write(w, http.StatusOK, merged)
 }
@@ -252,12 +255,33 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
 			write(w, http.StatusOK, metav1.Status{Status: metav1.StatusSuccess})
 			return
 		}
+		if s.held(r.URL.Path) {
+			write(w, http.StatusOK, s.objects[r.URL.Path])
+			return
+		}
 		if !s.drop(r.URL.Path) {
 			s.notFound(w, r)
 			return
 		}
 	}
 	write(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
+}
+
+// held marks an object with finalizers as one that is to go; nobody takes those away.
+func (s *Server) held(path string) bool {
+	object, there := s.objects[path]
+	if !there {
+		return false
+	}
+	meta := maps.Clone(object["metadata"].(map[string]any))
+	if finalizers, _ := meta["finalizers"].([]any); len(finalizers) == 0 {
+		return false
+	}
+	meta["deletionTimestamp"] = "2026-03-01T12:00:00Z"
+	object = maps.Clone(object)
+	object["metadata"] = meta
+	s.put(path, object)
+	return true
 }
 
 func (s *Server) log(w http.ResponseWriter, path string) {

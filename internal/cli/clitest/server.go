@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -76,6 +77,15 @@ func Start(t testing.TB, objects ...client.Object) *Server {
 	})
 	s.Set(objects...)
 	return s
+}
+
+// Copy starts a server with the objects of this one, for who needs many; what the one does the other does not see.
+func (s *Server) Copy(t testing.TB) *Server {
+	of := Start(t)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of.objects, of.version = maps.Clone(s.objects), s.version // objects are replaced and never changed
+	return of
 }
 
 // URL is the server's address.
@@ -255,7 +265,9 @@ func (s *Server) put(path string, object map[string]any) {
 		kind = "MODIFIED"
 	}
 	s.version++
-	meta := object["metadata"].(map[string]any)
+	object = maps.Clone(object)
+	meta := maps.Clone(object["metadata"].(map[string]any))
+	object["metadata"] = meta
 	meta["resourceVersion"] = strconv.Itoa(s.version)
 	if meta["uid"] == nil {
 		meta["uid"] = fmt.Sprintf("uid-%d", s.version)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -80,6 +79,7 @@ func newCheck(f *cli.Factory, run func(context.Context, *checkOptions) error) *c
 	flags.StringVar(&o.namespace, "scheduler-namespace", "volcano-system", "Namespace that the scheduler runs in")
 	o.out.AddFlag(cmd)
 	flags.BoolVar(&o.strict, "strict", false, "Fail when something has no effect")
+	cli.Apart(cmd, "a file is read without asking the cluster", "filename", "scheduler-namespace")
 	_ = cmd.RegisterFlagCompletionFunc("scheduler-namespace", f.CompleteNamespaces())
 	_ = cmd.MarkFlagFilename("filename", "conf", "yaml", "yml")
 	return cmd
@@ -120,9 +120,12 @@ func (o *checkOptions) report(ctx context.Context) (Report, error) {
 	var err error
 	if source == "-" {
 		source = "standard input"
-		data, err = io.ReadAll(o.f.Streams.In)
+		data, err = o.f.Streams.ReadAll()
 	} else {
 		data, err = os.ReadFile(source)
+	}
+	if errors.Is(err, context.Canceled) {
+		return Report{}, err
 	}
 	if err != nil {
 		if inner := errors.Unwrap(err); inner != nil {

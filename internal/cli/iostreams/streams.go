@@ -5,6 +5,7 @@ package iostreams
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"strings"
@@ -31,6 +32,8 @@ type Streams struct {
 	Env func(string) string
 	// Environ is the whole environment as NAME=value; nil is none.
 	Environ func() []string
+	// Interrupted is closed when the user has interrupted the program; nil never is.
+	Interrupted <-chan struct{}
 	// ColorMode is auto, always or never.
 	ColorMode string
 }
@@ -49,6 +52,26 @@ func System() Streams {
 		s.RunPager = runPager
 	}
 	return s
+}
+
+// ReadAll reads standard input to its end, or until the program is interrupted: then the reader is left behind, for
+// the program ends.
+func (s *Streams) ReadAll() ([]byte, error) {
+	type answer struct {
+		text []byte
+		err  error
+	}
+	read := make(chan answer, 1)
+	go func() {
+		text, err := io.ReadAll(s.In)
+		read <- answer{text, err}
+	}()
+	select {
+	case <-s.Interrupted:
+		return nil, context.Canceled
+	case one := <-read:
+		return one.text, one.err
+	}
 }
 
 // Test returns streams over buffers. A width above 0 makes the output a

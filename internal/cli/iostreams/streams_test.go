@@ -1,6 +1,12 @@
 package iostreams
 
-import "testing"
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
 
 func TestColor(t *testing.T) {
 	t.Parallel()
@@ -30,5 +36,21 @@ func TestColor(t *testing.T) {
 				t.Errorf("Color() = %v, want %v", got, tc.want)
 			}
 		})
+	}
+}
+
+// Who presses Ctrl-C while standard input is waited for gets the prompt back at once.
+func TestReadingEndsWhenInterrupted(t *testing.T) {
+	t.Parallel()
+	silent, _ := io.Pipe()
+	interrupted := make(chan struct{})
+	s := Streams{In: silent, Interrupted: interrupted}
+	close(interrupted)
+	if _, err := s.ReadAll(); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	text := Streams{In: strings.NewReader("all")}
+	if got, err := text.ReadAll(); string(got) != "all" || err != nil {
+		t.Errorf("got %q, %v", got, err)
 	}
 }

@@ -125,7 +125,7 @@ func (o *deleteOptions) one(ctx context.Context, c client.Client, job *batchv1al
 		if o.f.OldProgram == "vcancel" {
 			verb = "cancel"
 		}
-		_, err := fmt.Fprintf(o.f.Streams.Out, "%s job %s successfully\n", verb, job.Name)
+		_, err := fmt.Fprintf(o.f.Streams.Out, "%s job %s successfully%s\n", verb, job.Name, o.dryRun.Suffix())
 		return err
 	}
 	return cli.PrintName(o.f, &o.out, job, "deleted"+o.dryRun.Suffix())

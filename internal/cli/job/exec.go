@@ -32,6 +32,8 @@ type execOptions struct {
 	container string
 	stdin     bool
 	tty       bool
+	// ttyGiven: somebody said so.
+	ttyGiven bool
 	// command is empty for attach.
 	command []string
 }
@@ -138,7 +140,8 @@ func (o *execOptions) complete(cmd *cobra.Command, args []string, run func(conte
 		return cli.UsageError(o.f, cmd, "one job at a time; %d were given", len(args))
 	}
 	s := o.f.Streams
-	switch given := cmd.Flags().Lookup("tty").Changed; {
+	o.ttyGiven = cmd.Flags().Lookup("tty").Changed
+	switch given := o.ttyGiven; {
 	case !given:
 		o.tty = o.stdin && s.InTTY && s.OutTTY
 	case o.tty && !s.InTTY:
@@ -186,6 +189,9 @@ func execute(ctx context.Context, o *execOptions) error {
 func (o *execOptions) asStarted(pod *corev1.Pod, container string) {
 	for i := range pod.Spec.Containers {
 		if spec := &pod.Spec.Containers[i]; spec.Name == container {
+			if o.tty && !spec.TTY && o.ttyGiven {
+				o.f.Warnf("--tty: container %s has no terminal; going on without one", spec.Name)
+			}
 			o.stdin, o.tty = o.stdin && spec.Stdin, o.tty && spec.TTY
 		}
 	}

@@ -80,6 +80,9 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 			if slices.Contains([]string{"json", "yaml", "name", "wide"}, o.file) {
 				return cli.Errorf(fmt.Sprintf("for a file of this name write -o ./%s", o.file), "--output (-o) %s: here it is a file to write to, and logs have no format", o.file)
 			}
+			if o.since < 0 || o.tail < -1 {
+				return cli.Errorf("for example --since 5m --tail 10; --tail -1 is all", "--since and --tail are not below 0")
+			}
 			return run(cmd.Context(), o)
 		},
 	}
@@ -98,6 +101,7 @@ func newLogs(f *cli.Factory, run func(context.Context, *logsOptions) error) *cob
 	flags.Int64Var(&o.tail, "tail", -1, "Only the last lines of each container; -1 is all")
 	flags.DurationVar(&o.since, "since", 0, "Only lines younger than this, for example 5m")
 	flags.IntVar(&o.most, "max-log-requests", 100, "How many containers may be followed at once")
+	cli.Needs(cmd, "it limits how many are followed", "max-log-requests", "follow")
 	o.sel.AddFlags(cmd, "jobs")
 	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
 	_ = cmd.RegisterFlagCompletionFunc("task", completeTasks(f))

@@ -260,7 +260,7 @@ func run(ctx context.Context, o *runOptions) error {
 	if err := o.somethingEnds(objects); err != nil {
 		return err
 	}
-	if err := submit.Check(ctx, o.f, objects, !o.dryRun.Client(), o.fields.Mode); err != nil {
+	if err := submit.Check(ctx, o.f, objects, !o.dryRun.Client(), &o.fields); err != nil {
 		return err
 	}
 	sender := &submit.Sender{F: o.f, DryRun: &o.dryRun, Fields: &o.fields, Out: &o.out, Say: o.say}

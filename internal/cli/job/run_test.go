@@ -28,3 +28,17 @@ func TestFlagsOfRunGolden(t *testing.T) {
 		{About: "Volcano's spelling in a dry run", Args: "job run -N x --dry-run=client", Check: golden.Stored(jobPath, 6)},
 	})
 }
+
+// A name beside filters is one that is there and was not asked for, or one that is not there.
+func TestNamesBesideFiltersGolden(t *testing.T) {
+	t.Parallel()
+	golden.Hold(t, "filters", []golden.Run{
+		{About: "in another phase", Args: "job list train --phase Pending"},
+		{About: "some of two", Args: "job list train eval --phase Pending"},
+		{About: "in another queue, and one that is nowhere", Args: "job list train nosuch -q default"},
+		{About: "without the label", Args: "job list train -l team=cv"},
+		{About: "the pod of another job, in a phase that no pod has", Args: "pod list train-worker-0 --job eval --phase Bogus"},
+		{About: "the pod of another job", Args: "pod list train-worker-0 --job eval"},
+		{About: "a queue without the label", Args: "queue list research -l x=y"},
+	})
+}

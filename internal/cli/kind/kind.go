@@ -36,8 +36,8 @@ type Kind[T client.Object] struct {
 	Columns  func(f *cli.Factory) []cli.Column[T]
 	FreeText bool
 	Spare    []string
-	// Filter adds flags to list; what it returns is called when the list is to be made. It may be nil.
-	Filter func(f *cli.Factory, cmd *cobra.Command) func(context.Context) (Narrowed[T], error)
+	// Filter adds flags to list; what it returns is called when the list is to be made, and told whether objects are named. It may be nil.
+	Filter func(f *cli.Factory, cmd *cobra.Command) func(ctx context.Context, named bool) (Narrowed[T], error)
 	// Compat prints the table of Volcano's vcctl; nil where that has none.
 	Compat func(out io.Writer, f *cli.Factory, items []T, allNamespaces bool) error
 

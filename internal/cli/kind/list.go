@@ -18,7 +18,7 @@ type listOptions[T client.Object] struct {
 	out    cli.Output
 	sel    cli.Selection
 	compat bool
-	filter func(context.Context) (Narrowed[T], error)
+	filter func(ctx context.Context, named bool) (Narrowed[T], error)
 }
 
 func (k *Kind[T]) newList(f *cli.Factory, run func(context.Context, *listOptions[T]) error) *cobra.Command {
@@ -91,8 +91,8 @@ func list[T client.Object](ctx context.Context, o *listOptions[T]) error {
 		namespace = ""
 	}
 	var narrowed Narrowed[T]
-	if o.filter != nil && len(o.sel.Names) == 0 {
-		if narrowed, err = o.filter(ctx); err != nil {
+	if o.filter != nil {
+		if narrowed, err = o.filter(ctx, len(o.sel.Names) > 0); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +67,8 @@ func TestPlanGolden(t *testing.T) {
 	golden.Hold(t, "plan", []golden.Run{
 		{About: "a job that starts, into a pipe", Args: "plan -f -", Input: golden.JobFile, Prepare: golden.Answering(golden.StartsNow()), Check: noTraces},
 		{About: "on a terminal, in colour", Args: "plan -f -", Input: golden.JobFile, Width: 80, Color: true, Prepare: golden.Answering(golden.StartsNow())},
+		{About: "a field that no job has", Args: "plan -f -", Input: strings.Replace(golden.JobFile, `"minAvailable"`, `"minAvailabel"`, 1), Check: noTraces},
+		{About: "a field that no job has, for who wants to know of it only", Args: "plan -f - --validate=warn", Input: strings.Replace(golden.JobFile, `"minAvailable"`, `"minAvailabel"`, 1), Prepare: golden.Answering(golden.StartsNow())},
 		{About: "a job that takes room from others", Args: "plan -f -", Input: golden.JobFile, Width: 80, Prepare: golden.Answering(evicts())},
 		{About: "a job that waits", Args: "plan -f -", Input: golden.JobFile, Width: 120, Prepare: golden.Answering(wouldWait()), Report: true, Check: noTraces},
 		{About: "a job that waits, on a narrow terminal", Args: "plan -f -", Input: golden.JobFile, Width: 40, Prepare: golden.Answering(wouldWait()), Report: true},

@@ -28,6 +28,7 @@ type options struct {
 	queue   string
 	set     []string
 	timeout time.Duration
+	fields  cli.FieldValidation
 }
 
 // New makes the command.
@@ -78,14 +79,16 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 	o.files.AddFlags(cmd)
 	cmd.Flags().StringVar(&o.queue, "queue-edit", "", "Queue whose change is planned; --set says what changes")
 	cmd.Flags().StringArrayVar(&o.set, "set", nil, "FIELD=VALUE of the queue: weight, priority, parent, reclaimable, state, capability.RESOURCE, deserved.RESOURCE, guarantee.RESOURCE; an empty value removes it; may be repeated")
-	cmd.Flags().DurationVar(&o.timeout, "timeout", 30*time.Second, "How long to wait for the scheduler's answer")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", 30*time.Second, "How long to wait for the scheduler's answer; 0 is for ever")
+	o.fields.AddFlag(cmd)
+	cli.Needs(cmd, "it is about the fields of files", "validate", "filename")
 	o.out.AddFormat(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("queue-edit", f.CompleteQueues())
 	return cmd
 }
 
 func run(ctx context.Context, o *options) error {
-	if err := o.out.Validate(); err != nil {
+	if err := errors.Join(o.out.Validate(), o.fields.Validate()); err != nil {
 		return err
 	}
 	objects, err := o.objects(ctx)
@@ -128,6 +131,13 @@ func (o *options) objects(ctx context.Context) ([]cli.FileObject, error) {
 			return nil, err
 		}
 		if err := cli.Place(o.f, read, false); err != nil {
+			return nil, err
+		}
+		var problems []error
+		for _, object := range read {
+			problems = append(problems, o.fields.Check(o.f, object))
+		}
+		if err := errors.Join(problems...); err != nil {
 			return nil, err
 		}
 		for _, object := range read {
@@ -236,7 +246,7 @@ func Ask(ctx context.Context, f *cli.Factory, namespace string, objects []runtim
 		defer cancel()
 		_ = c.Delete(ctx, p) // the scheduler deletes what is left
 	}()
-	waiting, cancel := context.WithTimeout(ctx, timeout)
+	waiting, cancel := (&cli.Wait{Timeout: timeout}).Limit(ctx)
 	defer cancel()
 	busy := f.Streams.Busy("asking the scheduler")
 	defer busy.Done()

@@ -29,7 +29,7 @@ type filters struct {
 
 var phases = []string{"Pending", "Running", "Succeeded", "Failed", "Unknown"}
 
-func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context) (kind.Narrowed[*corev1.Pod], error) {
+func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context, bool) (kind.Narrowed[*corev1.Pod], error) {
 	flags := cmd.Flags()
 	o := &filters{f: f, everywhere: func() bool { all, err := flags.GetBool("all-namespaces"); return err == nil && all }}
 	flags.StringVarP(&o.job, "job", "j", "", "Only pods of this job")
@@ -45,7 +45,7 @@ func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context) (kind.Narr
 	return o.narrow
 }
 
-func (o *filters) narrow(ctx context.Context) (kind.Narrowed[*corev1.Pod], error) {
+func (o *filters) narrow(ctx context.Context, named bool) (kind.Narrowed[*corev1.Pod], error) {
 	var narrowed kind.Narrowed[*corev1.Pod]
 	wanted, err := cli.Words("--phase", "phase of a pod", o.phases, phases)
 	if err != nil {
@@ -59,7 +59,7 @@ func (o *filters) narrow(ctx context.Context) (kind.Narrowed[*corev1.Pod], error
 	switch {
 	case o.job != "":
 		narrowed.Labels = keys.JobName + "=" + cli.BareName(o.job, "jobs")
-	case o.queue == "" && !o.any:
+	case o.queue == "" && !o.any && !named:
 		narrowed.Labels = keys.JobName
 	}
 	var selectors []fields.Selector
@@ -71,6 +71,9 @@ func (o *filters) narrow(ctx context.Context) (kind.Narrowed[*corev1.Pod], error
 	}
 	if len(selectors) > 0 {
 		narrowed.Fields = fields.AndSelectors(selectors...)
+	}
+	if o.task == "" && o.queue == "" && len(wanted) == 0 {
+		return narrowed, nil
 	}
 	narrowed.Keep = func(pod *corev1.Pod) bool { return o.keeps(pod, wanted) }
 	return narrowed, nil

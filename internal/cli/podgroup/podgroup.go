@@ -81,17 +81,20 @@ func phaseOf(g podGroup) schedulingv1beta1.PodGroupPhase {
 
 var phases = []string{"Pending", "Inqueue", "Running", "Unknown", "Completed"}
 
-func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context) (kind.Narrowed[podGroup], error) {
+func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context, bool) (kind.Narrowed[podGroup], error) {
 	var queues, wanted []string
 	cmd.Flags().StringSliceVarP(&queues, "queue", "q", nil, "Only groups of these queues (filtered at the client)")
 	cmd.Flags().StringSliceVar(&wanted, "phase", nil, "Only groups in these phases (filtered at the client): "+strings.Join(phases, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
 	_ = cmd.RegisterFlagCompletionFunc("phase", cli.Values(phases...))
-	return func(context.Context) (kind.Narrowed[podGroup], error) {
+	return func(context.Context, bool) (kind.Narrowed[podGroup], error) {
 		words, err := cli.Words("--phase", "phase of a pod group", wanted, phases)
+		if err != nil || len(queues)+len(words) == 0 {
+			return kind.Narrowed[podGroup]{}, err
+		}
 		return kind.Narrowed[podGroup]{Keep: func(g podGroup) bool {
 			return (len(queues) == 0 || slices.Contains(queues, queueOf(g))) && (len(words) == 0 || slices.Contains(words, string(phaseOf(g))))
-		}}, err
+		}}, nil
 	}
 }
 

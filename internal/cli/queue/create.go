@@ -23,6 +23,7 @@ type createOptions struct {
 	target target
 	dryRun cli.DryRun
 	wait   cli.Wait
+	fields cli.FieldValidation
 	// describe sets what flags say of a new queue.
 	describe func(*schedulingv1beta1.QueueSpec) error
 }
@@ -55,8 +56,8 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 			if err := o.target.complete(f, cmd, args, "queue name must be specified"); err != nil {
 				return err
 			}
-			if state != "" && len(o.target.names) > 0 {
-				f.Warnf("--state has no effect: a new queue is open; vcctl queue close %s closes it", o.target.names[0])
+			if state != "" {
+				f.Warnf("--state has no effect: a new queue is open; vcctl queue close %s closes it", orName(o.target.names))
 			}
 			if _, err := flags.apply(cmd, &schedulingv1beta1.QueueSpec{}); err != nil {
 				return err
@@ -75,12 +76,22 @@ func newCreate(f *cli.Factory, run func(context.Context, *createOptions) error) 
 	cmd.Flags().Lookup("state").Hidden = true
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the queue is open")
+	o.fields.AddFlag(cmd)
+	cli.Needs(cmd, "it is about the fields of files", "validate", "filename")
 	o.out.AddFormat(cmd, false)
 	return cmd
 }
 
+// orName is the first of the names, or what stands for one.
+func orName(names []string) string {
+	if len(names) == 0 {
+		return "NAME"
+	}
+	return names[0]
+}
+
 func create(ctx context.Context, o *createOptions) error {
-	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
+	if err := errors.Join(o.out.Validate(), o.dryRun.Validate(), o.fields.Validate()); err != nil {
 		return err
 	}
 	wanted, err := o.wanted()
@@ -111,7 +122,7 @@ func (o *createOptions) wanted() ([]filedQueue, error) {
 	}
 	if o.target.files.Given() {
 		var err error
-		if wanted, err = readQueues(o.f, &o.target.files); err != nil {
+		if wanted, err = readStrictly(o.f, &o.target.files, &o.fields); err != nil {
 			return nil, err
 		}
 	}

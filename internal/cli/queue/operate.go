@@ -114,6 +114,15 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 	cmd.Flags().Int32VarP(&o.weight, "weight", "w", 0, "New weight, with --action update")
 	_ = cmd.RegisterFlagCompletionFunc("action", cli.Values("open", "close", "update"))
 	o.addFlags(cmd, "Operate on", "Wait until the queues are open, or closed")
+	cli.Before(cmd, func(cmd *cobra.Command, _ []string) error {
+		switch {
+		case o.action == "update" && o.target.files.Given():
+			return cli.Errorf("vcctl queue update -f makes queues what the files say; with --weight, but for that", "--filename together with --action update: name the queues whose weight changes")
+		case o.action == "update" || !cli.Said(cmd, "weight"):
+			return nil
+		}
+		return cli.Errorf("leave --weight away, or say --action update", "--weight together with --action %s: only an update changes it", o.action)
+	})
 	return cmd
 }
 

@@ -157,6 +157,16 @@ type filedQueue struct {
 	object cli.FileObject
 }
 
+// readStrictly reads the queues of files, and refuses fields that queues do not have, as fields says.
+func readStrictly(f *cli.Factory, files *cli.Files, fields *cli.FieldValidation) ([]filedQueue, error) {
+	queues, err := readQueues(f, files)
+	problems := []error{err}
+	for _, one := range queues {
+		problems = append(problems, fields.Check(f, one.object))
+	}
+	return queues, errors.Join(problems...)
+}
+
 // readQueues reads the queues of files; other kinds are passed over, with a word.
 func readQueues(f *cli.Factory, files *cli.Files) ([]filedQueue, error) {
 	objects, err := files.Read(f)

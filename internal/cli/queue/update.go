@@ -21,6 +21,7 @@ type updateOptions struct {
 	confirm cli.Confirm
 	dryRun  cli.DryRun
 	wait    cli.Wait
+	fields  cli.FieldValidation
 	// change sets what flags say.
 	change func(*schedulingv1beta1.QueueSpec) error
 }
@@ -77,6 +78,8 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the queues hold no more than their capability")
+	o.fields.AddFlag(cmd)
+	cli.Needs(cmd, "it is about the fields of files", "validate", "filename")
 	o.out.AddFormat(cmd, false)
 	return cmd
 }
@@ -88,7 +91,7 @@ type changedQueue struct {
 }
 
 func update(ctx context.Context, o *updateOptions) error {
-	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
+	if err := errors.Join(o.out.Validate(), o.dryRun.Validate(), o.fields.Validate()); err != nil {
 		return err
 	}
 	c, err := o.f.Client()
@@ -125,7 +128,7 @@ func update(ctx context.Context, o *updateOptions) error {
 func (o *updateOptions) changes(ctx context.Context, c client.Client) ([]changedQueue, error) {
 	filed := map[string]filedQueue{}
 	if o.target.files.Given() {
-		read, err := readQueues(o.f, &o.target.files)
+		read, err := readStrictly(o.f, &o.target.files, &o.fields)
 		if err != nil {
 			return nil, err
 		}

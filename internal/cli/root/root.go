@@ -50,6 +50,7 @@ func Main(ctx context.Context, argv0 string, args []string, streams iostreams.St
 	debug.SetGCPercent(garbagePercent)
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // who interrupts again does not wait for what cannot be interrupted
 	f := cli.NewFactory(ProgramName(argv0), &streams)
 	for _, prepare := range with {
 		prepare(f)
@@ -64,6 +65,7 @@ func Run(ctx context.Context, f *cli.Factory, args []string) int {
 }
 
 func execute(ctx context.Context, f *cli.Factory, cmd *cobra.Command, args []string) int {
+	f.Streams.Interrupted = ctx.Done()
 	args, err := slurm.ConnectionFirst(cmd, args)
 	cmd.SetArgs(args)
 	if err == nil {

@@ -22,7 +22,7 @@ import (
 
 // Check applies defaults and rules to the objects of our kinds, as the server's admission will, with the same words.
 // What is sent stays as it was.
-func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool, strictness string) error {
+func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bool, fields *cli.FieldValidation) error {
 	around := f.Around(ctx, false)
 	var queues []*schedulingv1beta1.Queue
 	if ask && slices.ContainsFunc(objects, func(o cli.FileObject) bool { return apicheck.Judges(o.Object.GroupVersionKind()) }) {
@@ -38,7 +38,7 @@ func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bo
 	}
 	var problems []error
 	for _, object := range objects {
-		problems = append(problems, checkOne(f, object, around, queues, strictness))
+		problems = append(problems, checkOne(f, object, around, queues, ask, fields))
 	}
 	if ask {
 		problems = append(problems, checkPriorities(ctx, f, objects)...)
@@ -46,9 +46,8 @@ func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bo
 	return errors.Join(problems...)
 }
 
-// checkOne says what is wrong with one object; fields that its kind does not have are refused, told or passed over,
-// as strictness says.
-func checkOne(f *cli.Factory, object cli.FileObject, around *apicheck.Around, queues []*schedulingv1beta1.Queue, strictness string) error {
+// checkOne says what is wrong with one object, and tells what is most likely not meant when the server is not asked.
+func checkOne(f *cli.Factory, object cli.FileObject, around *apicheck.Around, queues []*schedulingv1beta1.Queue, ask bool, fields *cli.FieldValidation) error {
 	kind := object.Object.GroupVersionKind()
 	if !apicheck.Judges(kind) {
 		return nil
@@ -57,17 +56,14 @@ func checkOne(f *cli.Factory, object cli.FileObject, around *apicheck.Around, qu
 	if err != nil {
 		return cli.InFile(err, object)
 	}
-	var problems []error
-	unknown := apicheck.UnknownFields(kind, text)
-	switch {
-	case strictness == "strict" && len(unknown) > 0:
-		problems = append(problems, cli.InFile(cli.UnknownFields(object.Object, fmt.Errorf("strict decoding error: %s", strings.Join(unknown, ", "))), object))
-	case strictness == "warn":
-		for _, one := range unknown {
+	problems := []error{fields.Check(f, object)}
+	verdict := apicheck.Create(kind, text, around)
+	if !ask { // else the server says it
+		for _, one := range verdict.Warnings {
 			f.Warnf("%s %q: %s", strings.ToLower(kind.Kind), object.Object.GetName(), one)
 		}
 	}
-	for _, one := range apicheck.Create(kind, text, around).Errors {
+	for _, one := range verdict.Errors {
 		problems = append(problems, cli.InFileAt(fieldError(one, object, queues), object, one.Field))
 	}
 	return errors.Join(problems...)

@@ -39,7 +39,7 @@ func Run(ctx context.Context, f *cli.Factory, o *Options, accept func([]cli.File
 			return err
 		}
 	}
-	if err := Check(ctx, f, objects, !o.DryRun.Client(), o.Fields.Mode); err != nil {
+	if err := Check(ctx, f, objects, !o.DryRun.Client(), &o.Fields); err != nil {
 		return err
 	}
 	sender := &Sender{F: f, DryRun: &o.DryRun, Fields: &o.Fields, Out: &o.Out, Say: say}

@@ -93,6 +93,7 @@ func newVersion(f *cli.Factory, run func(context.Context, *options) error) *cobr
 	o.out.AddFlag(cmd)
 	cmd.Flags().BoolVar(&o.client, "client", false, "Do not ask the cluster")
 	cmd.Flags().StringVar(&o.namespace, "scheduler-namespace", "volcano-system", "Namespace that vc runs in")
+	cli.Apart(cmd, "the cluster is not asked", "client", "scheduler-namespace")
 	_ = cmd.RegisterFlagCompletionFunc("scheduler-namespace", f.CompleteNamespaces())
 	return cmd
 }

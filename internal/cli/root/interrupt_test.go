@@ -1,0 +1,45 @@
+package root_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/internal/cli/iostreams"
+	"github.com/vc-batch/vc/internal/cli/root"
+)
+
+// A command that waits for what is typed ends when it is interrupted, although nobody has pressed Ctrl-D.
+func TestReadersOfStandardInputCanBeInterrupted(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{"job run -f -", "plan -f -", "queue create -f -", "queue close -f -", "job delete -f -", "config check -f -"} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t, golden.Cluster()...)
+			streams, _, errOut := iostreams.Test("", 0)
+			silent, typed := io.Pipe()
+			defer func() { _ = typed.Close() }()
+			ctx, cancel := context.WithCancel(t.Context())
+			streams.In = interrupter{silent, cancel}
+			code := root.Run(ctx, cli.NewFactory("vcctl", &streams), append([]string{"--kubeconfig", server.Kubeconfig("nlp")}, strings.Fields(args)...))
+			if code != cli.ExitInterrupted || errOut.Len() > 0 {
+				t.Errorf("exit %d: %s", code, errOut)
+			}
+		})
+	}
+}
+
+// interrupter is standard input at which somebody presses Ctrl-C as soon as it is read.
+type interrupter struct {
+	io.Reader
+	cancel context.CancelFunc
+}
+
+func (i interrupter) Read(text []byte) (int, error) {
+	i.cancel()
+	return i.Reader.Read(text)
+}
