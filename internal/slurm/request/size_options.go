@@ -1,6 +1,8 @@
 package request
 
 import (
+	"errors"
+
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
@@ -101,7 +103,8 @@ func invalid(option string, err error) error {
 }
 
 func hintOf(err error) string {
-	if bad, ok := err.(*value.Bad); ok {
+	var bad *value.Bad
+	if errors.As(err, &bad) {
 		return bad.Hint
 	}
 	return err.Error()

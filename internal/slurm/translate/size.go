@@ -26,7 +26,7 @@ const maxNodes = 100_000
 func (b *builder) measure() {
 	r := b.r
 	b.gpus()
-	nodes, least := 1, 1
+	var nodes, least int
 	if r.Nodes != nil {
 		nodes, least = int(r.Nodes.Max), int(r.Nodes.Min)
 	} else {
