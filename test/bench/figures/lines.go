@@ -93,7 +93,7 @@ var Lines = []Line{
 	{SqueueOne, "s", Lower, 0, 0.3},
 	{SqueueOne + InProcessorTime, "s", Lower, 0.4, 0.2},
 	{SqueueGone, "s", Lower, 0, 0.3},
-	{SqueueGone + InProcessorTime, "s", Lower, 0.8, 0.5},
+	{SqueueGone + InProcessorTime, "s", Lower, 1.5, 0.5},
 	{SubmitArray + InProcessorTime, "s", Lower, 1, 0.5},
 	{FrameTime, "ms", Lower, 5, 1},
 	{ApplyTime, "ms", Lower, 50, 10},
