@@ -50,6 +50,7 @@ func build(dir string) error {
 		"build", "-o", dir,
 		"github.com/vc-batch/vc/cmd/vc-local",
 		"github.com/vc-batch/vc/cmd/vcctl",
+		"github.com/vc-batch/vc/cmd/kubectl-vc",
 		"github.com/vc-batch/vc/cmd/vcd",
 		"github.com/vc-batch/vc/cmd/vc-step",
 		"k8s.io/kubernetes/cmd/kubectl",
@@ -59,6 +60,10 @@ func build(dir string) error {
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("building the programs under test: %w", err)
+	}
+	// kubectl asks this name what could follow `kubectl vc`; it is installed as a link.
+	if err := os.Symlink("kubectl-vc", filepath.Join(dir, "kubectl_complete-vc")); err != nil {
+		return err
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +20,9 @@ import (
 type oldLine struct {
 	// line is for sh; $NS, $KUBECONFIG, $SERVER and $DIR are those of the test.
 	line string
-	// out and err are regular expressions that match what is printed; "" is that nothing is
-	// printed on stdout, and anything on stderr. $NS stands for the namespace.
+	// out is a regular expression, anchored at the beginning of a line, that stdout matches; "" is that nothing is printed.
+	// err is one that stderr matches, of a line that fails after "error: "; "" is that nothing is printed there, but perhaps
+	// lines that name a better spelling. $NS stands for the namespace.
 	out, err string
 	code     int
 	// until repeats the line until it prints what it should: the cluster needs a moment.
@@ -29,21 +31,21 @@ type oldLine struct {
 
 // oldScript is every invocation of Volcano's vcctl and short programs, in an order in which a person could type them.
 var oldScript = []oldLine{
-	{line: "vcctl version", out: `(?s)API Version: v1alpha1\nVersion: .*\nGit SHA: .*\nBuilt At: .*\nGo Version: go.*\nGo OS/Arch: linux/`},
+	{line: "vcctl version", out: `(?s)^API Version: v1alpha1\nVersion: .*\nGit SHA: .*\nBuilt At: .*\nGo Version: go.*\nGo OS/Arch: linux/`},
 
 	// job run: from flags, short and long, and from a file
 	{line: "vcctl job run -n $NS -N old -i busybox -m 1 -r 2 -R cpu=100m,memory=10Mi -L cpu=200m,memory=20Mi -S volcano", out: `^run job old successfully\n$`},
 	{line: "vcctl job run --namespace $NS --name long --image busybox --min 1 --replicas 1 --requests cpu=100m,memory=10Mi --limits cpu=100m,memory=10Mi --scheduler volcano", out: `^run job long successfully\n$`},
-	{line: "vcctl job run -n $NS -f $DIR/job.yaml", out: `from-file`},
+	{line: "vcctl job run -n $NS -f $DIR/job.yaml", out: `^job.batch.volcano.sh/from-file created\n$`},
 	{line: "vcctl job run --namespace $NS --filename $DIR/job.yaml", err: `job "from-file" already exists`, code: 1},
 	{line: "sed s/from-file/second/ $DIR/job.yaml > $DIR/second.yaml; VCCTL_COMPAT=true vcctl job run -n $NS -f $DIR/second.yaml", out: `^run job second successfully\n$`},
 	{line: "vcctl job run -n $NS -i busybox", err: `job name cannot be left blank`, code: 1},
-	{line: "vcctl job run -n $NS -f $DIR/nosuch.yaml", err: `nosuch.yaml`, code: 1},
+	{line: "vcctl job run -n $NS -f $DIR/nosuch.yaml", err: `file ".*/nosuch.yaml": no such file or directory`, code: 1},
 
 	// job list
 	{line: "vcctl job list -n $NS", out: `(?m)^old `},
 	{line: "vcctl job list --namespace $NS --queue default", out: `(?m)^long `},
-	{line: "vcctl job list -n $NS -q nosuch", err: `No resources found`},
+	{line: "vcctl job list -n $NS -q nosuch", err: `^No resources found in $NS namespace\.\n$`},
 	{line: "vcctl job list -n $NS -S volcano", out: `(?m)^Name +Creation +Phase +JobType +Replicas +Min +Pending +Running +Succeeded +Failed +Unknown +RetryCount *\n`},
 	{line: "vcctl job list -n $NS --scheduler nosuch", out: `^No resources found\n$`},
 	{line: "vcctl job list -n $NS --selector ld", out: `(?m)^Name .*\nold +\d{4}-\d\d-\d\d +\w+ +Batch +2 +1 `, until: true},
@@ -59,8 +61,8 @@ var oldScript = []oldLine{
 
 	// suspend and resume: silent
 	{line: "vsub -N $NS -n sleeper -i busybox -m 1 -r 1 -R cpu=100m,memory=10Mi -L cpu=100m,memory=10Mi -S volcano -c 'sh -c \"sleep 300\"'", out: `^run job sleeper successfully\n$`},
-	{line: "vjobs -N $NS -n sleeper", out: `Phase:\s+Running`, until: true},
-	{line: "vcctl job suspend -n $NS -N sleeper", err: "warning"},
+	{line: "vjobs -N $NS -n sleeper", out: `(?m)^\s+Phase:\s+Running$`, until: true},
+	{line: "vcctl job suspend -n $NS -N sleeper"},
 	{line: "vjobs -N $NS", out: `(?m)^sleeper +\S+ +Aborted `, until: true},
 	{line: "vcctl job resume --namespace $NS --name sleeper"},
 	{line: "vjobs -N $NS", out: `(?m)^sleeper +\S+ +Running `, until: true},
@@ -89,8 +91,8 @@ var oldScript = []oldLine{
 	{line: "vsub -N $NS", err: `job name cannot be left blank`, code: 1},
 
 	// queues: -n is the name
-	{line: "vcctl queue create -n $NS-q -w 2 -S Open"},
-	{line: "vcctl queue create --name $NS-r --weight 3 --state Open"},
+	{line: "vcctl queue create -n $NS-q -w 2 -S Open", err: `(?m)^warning: --state has no effect: a new queue is open; vcctl queue close $NS-q closes it$`},
+	{line: "vcctl queue create --name $NS-r --weight 3 --state Open", err: `(?m)^warning: --state has no effect: a new queue is open; vcctl queue close $NS-r closes it$`},
 	{line: "vcctl queue list", out: `(?m)^$NS-q `},
 	{line: "VCCTL_COMPAT=true vcctl queue list", out: `(?m)^Name +Weight +State +Parent +Inqueue +Pending +Running +Unknown +Completed *\n(.*\n)*$NS-q +2 +Open +root +0 +0 +0 +0 +0 *$`, until: true},
 	{line: "vcctl queue get -n $NS-q", out: `(?m)^Name +Weight +State +Parent .*\n$NS-q +2 +Open +root `, until: true},
@@ -100,17 +102,17 @@ var oldScript = []oldLine{
 	{line: "vqueues -n $NS-r", out: `(?m)^Name .*\n$NS-r +3 +Open +0 +0 +0 +0 *\n$`, until: true},
 	{line: "vqueues --name nosuch", err: `queue "nosuch" does not exist`, code: 1},
 	{line: "vcctl queue operate -n $NS-q -a close"},
-	{line: "vqueues -n $NS-q", out: ` Closed `, until: true},
+	{line: "vqueues -n $NS-q", out: `(?m)^$NS-q +\d +Closed `, until: true},
 	{line: "vcctl queue operate --name $NS-q --action open"},
-	{line: "vqueues -n $NS-q", out: ` Open `, until: true},
+	{line: "vqueues -n $NS-q", out: `(?m)^$NS-q +\d +Open `, until: true},
 	{line: "vcctl queue operate -n $NS-q -a update -w 5"},
-	{line: "vqueues -n $NS-q", out: `$NS-q +5 +Open `},
+	{line: "vqueues -n $NS-q", out: `(?m)^$NS-q +5 +Open `},
 	{line: "vcctl queue operate -n $NS-q -a update", err: `when update queue $NS-q, weight must be specified, the value must be greater than 0`, code: 1},
 	{line: "vcctl queue operate -n $NS-q", err: `action can not be null`, code: 1},
 	{line: "vcctl queue operate -n $NS-q -a shut", err: `action shut invalid, valid actions are open, close and update`, code: 1},
 	{line: "vcctl queue operate -a open", err: `queue name must be specified`, code: 1},
 	{line: "vcctl queue operate -n $NS-q -a close"},
-	{line: "vqueues -n $NS-q", out: ` Closed `, until: true},
+	{line: "vqueues -n $NS-q", out: `(?m)^$NS-q +\d +Closed `, until: true},
 	{line: "vcctl queue delete -n $NS-q"},
 	{line: "vcctl queue delete", err: `queue name must be specified`, code: 1},
 
@@ -121,18 +123,18 @@ var oldScript = []oldLine{
 	{line: "VCCTL_COMPAT=true vcctl jobtemplate list --namespace $NS", out: `(?m)^Name +Namespace *\nfirst +$NS *\nthen +$NS *$`},
 	{line: "vcctl jobtemplate get -n $NS -N first", out: `(?m)^Name +Namespace *\nfirst +$NS *$`},
 	{line: "vcctl jobtemplate describe -n $NS -N first -o yaml", out: `(?m)^kind: JobTemplate\n(.*\n)*  name: first$`},
-	{line: "vcctl jobtemplate describe --namespace $NS --name first --format json", out: `"kind": "JobTemplate"`},
+	{line: "vcctl jobtemplate describe --namespace $NS --name first --format json", out: `(?m)^    "kind": "JobTemplate",$`},
 	{line: "vcctl jobtemplate describe -n $NS --format xml", err: `Unsupported format: xml`, code: 1},
 	{line: "vcctl jobflow create -f $DIR/flow.yaml", out: `^Created JobFlow: $NS/flow\n$`},
 	{line: "VCCTL_COMPAT=true vcctl jobflow list -n $NS", out: `(?m)^Name +Namespace +Phase +Age *\nflow +$NS +`},
-	{line: "vcctl jobflow list --all-namespaces", out: `(?m)flow `},
+	{line: "vcctl jobflow list --all-namespaces", out: `(?m)^$NS +flow `},
 	{line: "vcctl jobflow get -n $NS -N flow", out: `(?m)^Name +Namespace +Phase +Age *\nflow +$NS +Succeed`, until: true},
 	{line: "vcctl jobflow describe -n $NS -N flow -o yaml", out: `(?m)^kind: JobFlow\n(.*\n)*  name: flow$`},
-	{line: "vcctl jobflow describe --namespace $NS --format json", out: `"kind": "JobFlow"`},
+	{line: "vcctl jobflow describe --namespace $NS --format json", out: `(?m)^    "kind": "JobFlow",$`},
 	{line: "vcctl jobflow delete -n $NS -N flow", out: `^Deleted JobFlow: $NS/flow\n$`},
 	{line: "vcctl jobflow delete -n $NS -N flow", err: `job flow "flow" does not exist`, code: 1},
 	{line: "vcctl jobtemplate delete -n $NS -N first", out: `^Deleted JobTemplate: $NS/first\n$`},
-	{line: "vcctl jobtemplate delete --file $DIR/templates.yaml --ignore-not-found", out: `Deleted JobTemplate: $NS/then\n$`},
+	{line: "vcctl jobtemplate delete --file $DIR/templates.yaml --ignore-not-found", out: `^Deleted JobTemplate: $NS/then\n$`},
 
 	// pods
 	{line: "vcctl pod list -n $NS", out: `(?m)^from-file-main-0 `},
@@ -238,16 +240,28 @@ func (c *cluster) old(line string, env ...string) result {
 	return result{stdout.String(), stderr.String(), sh.ProcessState.ExitCode()}
 }
 
+// better is the line that names a better spelling than Volcano's.
+var better = regexp.MustCompile(`^warning: .* is Volcano's old spelling and keeps working; better: .`)
+
+// judge says what is wrong with what a line printed; "" is nothing.
 func (l oldLine) judge(r result, fill func(string) string) string {
+	err := fill(l.err)
+	if l.code != 0 && err != "" {
+		err = "(?m)^error: " + err
+	}
 	switch {
+	case l.code != 0 && l.err == "" || l.out != "" && !regexp.MustCompile(`^(\(\?\w+\))?\^`).MatchString(l.out):
+		return "the test could see nothing: out begins with ^, and an error is named"
+	case l.err == "" && slices.ContainsFunc(strings.Split(strings.TrimSuffix(r.stderr, "\n"), "\n"), func(line string) bool { return line != "" && !better.MatchString(line) }):
+		return "stderr says more than which spelling is better"
 	case r.code != l.code:
 		return "it ends with another code"
 	case l.out == "" && r.stdout != "":
 		return "it is not silent"
 	case !regexp.MustCompile(fill(l.out)).MatchString(r.stdout):
 		return "stdout does not match " + fill(l.out)
-	case !regexp.MustCompile(fill(l.err)).MatchString(r.stderr):
-		return "stderr does not match " + fill(l.err)
+	case !regexp.MustCompile(err).MatchString(r.stderr):
+		return "stderr does not match " + err
 	}
 	return ""
 }

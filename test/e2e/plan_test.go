@@ -16,15 +16,22 @@ import (
 // plan asks what would become of a manifest, and checks the exit code of the answer.
 func (c *cluster) plan(manifest string, code int, args ...string) *insightv1alpha1.PlanStatus {
 	c.t.Helper()
+	status, got := c.ask(manifest, args...)
+	if got != code {
+		c.t.Errorf("plan of %s ends with %d, want %d: %+v", status.Answers[0].Name, got, code, status)
+	}
+	return status
+}
+
+// ask plans a manifest, and gives the answer with the exit code.
+func (c *cluster) ask(manifest string, args ...string) (*insightv1alpha1.PlanStatus, int) {
+	c.t.Helper()
 	r := c.run(manifest, "vcctl", append([]string{"plan", "-o", "json", "-f", "-"}, args...)...)
 	var p insightv1alpha1.Plan
 	if err := json.Unmarshal([]byte(r.stdout), &p); err != nil {
 		c.t.Fatalf("plan: %v\n%s%s", err, r.stdout, r.stderr)
 	}
-	if r.code != code {
-		c.t.Errorf("plan of %s ends with %d, want %d: %+v", p.Status.Answers[0].Name, r.code, code, p.Status)
-	}
-	return &p.Status
+	return &p.Status, r.code
 }
 
 // planEdit asks what would become of a change of a queue.
