@@ -1,0 +1,102 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/test/terminal"
+)
+
+// TestTheDashboardDoesWhatItIsAskedTo presses the keys that change a cluster in a real terminal, on a real cluster: hold, release, cancel, a shell in a
+// pod, close and open a queue, edit its limits, drain a node, and sees in the cluster what they did.
+func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
+	c := startCluster(t, "--process-nodes", "2", "--node-cpu", "2")
+	c.vcctl("queue", "create", "research")
+	c.vcctl("job", "run", "work", "--image", "this-machine", "--", "sleep", "600")
+	c.vcctl("job", "run", "huge", "--image", "this-machine", "--cpu", "50", "--", "true")
+	c.vcctl("job", "run", "broken", "--image", "this-machine", "--", "/no/such/program")
+	c.running("work", 1, 30*time.Second)
+	node := c.pod("work-main-0").Spec.NodeName
+	state := func(want schedulingv1beta1.QueueState) {
+		c.eventually(30*time.Second, fmt.Sprintf("queue research is %s", want), func() error {
+			if got := c.kubectl("get", "queue", "research", "-o", "jsonpath={.status.state}"); got != string(want) {
+				return fmt.Errorf("it is %s", got)
+			}
+			return nil
+		})
+	}
+
+	m := terminal.New(t, 160, 45, "KUBECONFIG="+c.kubeconfig, "PATH="+binaries+":/bin:/usr/bin")
+	m.Types("vcctl top")
+	m.Shows("work", "huge", "live")
+	pick := func(name string) {
+		m.Presses("2", "/", "C-u")
+		m.Tmux("send-keys", "-l", "name="+name)
+		m.Presses("Enter")
+		m.Shows("1 of")
+	}
+
+	pick("huge")
+	m.Presses("h", "y")
+	m.Shows("job default/huge held")
+	m.Shows("JobHeldUser")
+	m.Presses("u", "y")
+	m.Shows("job default/huge released")
+	m.Presses("x", "y")
+	m.Shows("job default/huge is to be cancelled")
+	c.jobPhase("huge", batchv1alpha1.Terminated, 30*time.Second)
+
+	pick("broken")
+	m.Presses("Enter", "e")
+	m.Shows("main-0: ") // what is told of its pod
+
+	pick("work")
+	m.Presses("Enter")
+	m.Shows("work-main-0", "Running")
+	m.Presses("a")
+	m.Shows("a shell in default/work-main-0")
+	m.Types("exit")
+	m.Shows("work-main-0", "Timeline", "Running") // and back
+
+	m.Presses("3")
+	m.Shows("research", "plugin: ")
+	m.Presses("/", "C-u")
+	m.Tmux("send-keys", "-l", "research")
+	m.Presses("Enter", "G")
+	m.Presses("e")
+	m.Shows("Limits of queue research")
+	m.Presses("C-u")
+	m.Tmux("send-keys", "-l", "weight=3 capability=cpu=1")
+	m.Presses("Enter")
+	m.Shows("Change 2 limits of queue research?")
+	m.Presses("y")
+	m.Shows("queue research changed")
+	m.Presses("C", "y")
+	m.Shows("queue research is to be closed")
+	state(schedulingv1beta1.QueueStateClosed)
+	m.Shows("Closed")
+	m.Presses("o", "y")
+	m.Shows("queue research is to be opened")
+	state(schedulingv1beta1.QueueStateOpen)
+
+	m.Presses("4", "/", "C-u")
+	m.Tmux("send-keys", "-l", "name="+node)
+	m.Presses("Enter")
+	m.Shows("1 of 2")
+	m.Presses("D")
+	m.Shows("Drain node " + node + "?")
+	m.Types(node)
+	m.Shows("node " + node + " cordoned; ")
+	m.Presses("q")
+	m.Shows("a shell in default/work-main-0") // the screen from before, on which the shell was
+
+	if got := c.kubectl("get", "node", node, "-o", "jsonpath={.spec.unschedulable}"); got != "true" {
+		t.Errorf("the node is cordoned: %q", got)
+	}
+	if got := c.kubectl("get", "queue", "research", "-o", "jsonpath={.spec.weight} {.spec.capability.cpu}"); got != "3 1" {
+		t.Errorf("weight and capability are %q", got)
+	}
+}
