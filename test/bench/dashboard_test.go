@@ -25,6 +25,9 @@ import (
 	"github.com/vc-batch/vc/test/watchserver"
 )
 
+// mostMemory is what may be resident at any moment, in MB: the lists arrive on top of what is kept.
+const mostMemory = 450
+
 // dashboardSize is the size that the dashboard's budget is said for.
 var dashboardSize = watchserver.Cluster{Nodes: 5000, Jobs: 10_000, Pods: 10}
 
@@ -79,8 +82,10 @@ func dashboardParts(t *testing.T, c watchserver.Cluster) {
 	app.Resize(160, 50)
 	app.SetSnapshot(snap)
 	var slowest, applied []float64
-	for _, key := range []string{"1", "2", "3", "4", "5"} {
-		app.Key(tuitest.Press(key))
+	for _, keys := range []string{"1", "1 e", "2", "2 g", "2 enter", "2 enter t", "3", "4", "4 g", "4 H", "5"} {
+		for _, key := range strings.Fields(keys) {
+			app.Key(tuitest.Press(key))
+		}
 		var took []float64
 		for range 200 {
 			app.Key(tuitest.Press("down"))
@@ -89,10 +94,12 @@ func dashboardParts(t *testing.T, c watchserver.Cluster) {
 			took = append(took, milliseconds(threadTime(t)-begin))
 		}
 		slices.Sort(took)
-		t.Logf("screen %s: a frame in %.2f ms, 99th percentile %.2f ms", key, took[len(took)/2], took[len(took)*99/100])
-		slowest = append(slowest, took[len(took)/2])
+		t.Logf("keys %s: a frame in %.2f ms, 99th percentile %.2f ms", keys, took[len(took)/2], took[len(took)*99/100])
+		slowest = append(slowest, took[len(took)*99/100])
+		app.Key(tuitest.Press("esc"))
 	}
 	take(t, figures.FrameTime, c.Nodes, slices.Max(slowest))
+	costlyKeys(t, app)
 	for _, key := range []string{"1", "2", "3", "4"} {
 		app.Key(tuitest.Press(key))
 		for round := range 10 {
@@ -116,6 +123,34 @@ func dashboardParts(t *testing.T, c watchserver.Cluster) {
 		}
 	}
 	take(t, figures.ApplyTime, c.Nodes, applied...)
+}
+
+// costlyKeys holds the keys that do something to all rows to what a key may take, with the frame that follows.
+func costlyKeys(t *testing.T, app *tui.App) {
+	t.Helper()
+	var took []float64
+	for _, screen := range []string{"1", "2", "4"} {
+		app.Key(tuitest.Press(screen))
+		for _, keys := range []string{"s s s S g g", "ctrl+a esc", "/ j o b - 0 9 backspace backspace enter", "/ space g p u > = 1 enter esc", ": j o b esc", "H G m g H", "M M 0"} {
+			for _, key := range strings.Fields(keys) {
+				begin := threadTime(t)
+				app.Key(tuitest.Press(key))
+				_ = app.Draw()
+				one := milliseconds(threadTime(t) - begin)
+				if took = append(took, one); one > 10 {
+					t.Logf("screen %s: %s of %q takes %.1f ms", screen, key, keys, one)
+				}
+			}
+		}
+		app.Key(tuitest.Press("esc"))
+		app.Key(tuitest.Press("esc"))
+	}
+	slices.Sort(took)
+	if p99 := took[len(took)*99/100]; p99 > figures.LineOf(figures.KeyToFrame).Floor {
+		t.Errorf("keys that do something to all rows take %.1f ms and more, one in a hundred", p99)
+	} else {
+		t.Logf("keys that do something to all rows: median %.1f ms, 99th percentile %.1f ms, of %d", took[len(took)/2], p99, len(took))
+	}
 }
 
 // snapshots are a thousand pods and a hundred jobs, each time others, as they are at another time.
@@ -143,6 +178,39 @@ func threadTime(t *testing.T) time.Duration {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
+// keyOf is what is pressed as the i-th key: moves, each of which moves something, since what changes nothing is not
+// drawn; the tabs; and what does something to all rows: sorting, grouping, a filter as it is typed.
+func keyOf(i int) string {
+	const round = "jkjkjkjkjkjkjkjk3s4gHH2sSg /job-0\x7f\x7f\x7f\x7f\x7f\r1jk2"
+	return string(round[i%len(round)])
+}
+
+// changing lets five times a second a hundred pods and ten jobs be told again, as others, until stop is called.
+func changing(server *watchserver.Server, c watchserver.Cluster) (stop func()) {
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for round := 0; ; round++ {
+			select {
+			case <-end:
+				return
+			case <-tick.C:
+			}
+			later := c
+			later.Now = c.Now.Add(time.Duration(round+1) * time.Second)
+			for i := range 100 {
+				server.Send("pods", "MODIFIED", later.Pod((i*97+round)%(c.Jobs*c.Pods)))
+			}
+			for i := range 10 {
+				server.Send("jobs", "MODIFIED", later.Job((i*89+round)%c.Jobs))
+			}
+		}
+	}()
+	return func() { close(end); <-ended }
+}
+
 // dashboardProgram measures the program itself.
 func dashboardProgram(t *testing.T, c watchserver.Cluster) {
 	program := filepath.Join(t.TempDir(), "vcctl")
@@ -162,17 +230,21 @@ func dashboardProgram(t *testing.T, c watchserver.Cluster) {
 
 	top.send(t, "2")
 	time.Sleep(5 * time.Second) // what is measured begins when the first picture has been drawn and read
-	var keys []float64
-	for i := range 300 {
-		key := string("jk"[i%2]) // every key moves something: what changes nothing is not drawn
-		if i%20 == 19 {
-			key = string("1342"[i/20%4])
+	press := func(n int) []float64 {
+		var took []float64
+		for i := range n {
+			took = append(took, milliseconds(top.answer(t, keyOf(i))))
 		}
-		keys = append(keys, milliseconds(top.answer(t, key)))
+		slices.Sort(took)
+		return took
 	}
-	slices.Sort(keys)
+	keys := press(300)
 	t.Logf("from a key to its frame: median %.1f ms, longest %.1f ms", keys[len(keys)/2], keys[len(keys)-1])
 	take(t, figures.KeyToFrame, c.Nodes, keys[len(keys)*99/100])
+	stop := changing(server, c)
+	keys = press(100)
+	stop()
+	t.Logf("while 500 pods and 50 jobs change a second: median %.1f ms, longest %.1f ms", keys[len(keys)/2], keys[len(keys)-1])
 
 	time.Sleep(5 * time.Second)
 	before, from := top.processorTime(t), time.Now()
@@ -181,6 +253,9 @@ func dashboardProgram(t *testing.T, c watchserver.Cluster) {
 	now, most := top.memory(t)
 	t.Logf("resident now %.0f MB, at most %.0f MB", now, most)
 	take(t, figures.DashboardMemory, c.Nodes, now)
+	if most > mostMemory {
+		t.Errorf("at most %.0f MB were resident, the bound is %d", most, mostMemory)
+	}
 	if dump := os.Getenv("VC_BENCH_FRAMES"); dump != "" {
 		if err := os.WriteFile(dump, []byte(top.text()), 0o600); err != nil {
 			t.Fatal(err)

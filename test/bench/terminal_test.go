@@ -113,11 +113,17 @@ func (s *terminal) send(t *testing.T, keys string) {
 // silence is how long nothing must be written before a key is sent, so that what comes next is its answer.
 const silence = 60 * time.Millisecond
 
+// longestSilence is how long silence is waited for: where it does not come, something is always being written.
+const longestSilence = time.Second
+
 // answer sends a key when nothing is being written, and says how long it takes until something is.
 func (s *terminal) answer(t *testing.T, key string) time.Duration {
 	t.Helper()
+	give := time.After(longestSilence)
 	for silent := false; !silent; {
 		select {
+		case <-give:
+			silent = true
 		case <-s.chunks:
 		case <-time.After(silence):
 			silent = true
