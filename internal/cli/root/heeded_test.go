@@ -1,0 +1,510 @@
+package root_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	goflag "flag"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/internal/cli/iostreams"
+	"github.com/vc-batch/vc/internal/cli/root"
+)
+
+// situation is a command line that works, to which flags are added.
+type situation struct {
+	words []string
+	// after is what stands behind the flags: -- and a command.
+	after []string
+	// width makes the output a terminal.
+	width int
+	// without are flags that are not tried there.
+	without []string
+}
+
+// flagWords is a flag as it is given, and what it needs beside it.
+type flagWords struct{ give, needs []string }
+
+// passedOver is a flag that may have no effect in a command, after a pattern of path.Match: when another is given, or, with
+// none, when what it is for is not there. Nobody has to be told, for the reason.
+type passedOver struct{ command, flag, beside, why string }
+
+// line is a command line in a situation: flags by their name, and what they need.
+type line struct {
+	flags []string
+	needs []string
+}
+
+// trial is a command whose flags are tried in a situation.
+type trial struct {
+	t       *testing.T
+	command string
+	at      situation
+	flags   map[string]flagWords
+	world   []client.Object
+	// server holds the world.
+	server *clitest.Server
+	slots  chan struct{}
+	runs   *atomic.Int64
+
+	mu   sync.Mutex
+	seen map[string]string
+}
+
+// done is what a command line did: what it asked of the server, what it printed, and how it ended.
+func (r *trial) done(l line, patience time.Duration) string {
+	argv := slices.Clone(r.at.words)
+	for _, name := range l.flags {
+		argv = append(argv, r.flags[name].give...)
+	}
+	argv = append(append(argv, l.needs...), r.at.after...)
+	key := fmt.Sprint(patience, argv)
+	r.mu.Lock()
+	known, is := r.seen[key]
+	r.mu.Unlock()
+	if is {
+		return known
+	}
+	r.slots <- struct{}{}
+	r.runs.Add(1)
+	text := r.run(argv, patience)
+	<-r.slots
+	r.mu.Lock()
+	r.seen[key] = text
+	r.mu.Unlock()
+	return text
+}
+
+func (r *trial) run(argv []string, patience time.Duration) string {
+	server := r.server.Copy(r.t)
+	golden.Logs(server)
+	golden.Answering(golden.StartsNow())(server)
+	streams, out, errOut := iostreams.Test(heededInput, r.at.width)
+	streams.InTTY = true
+	f := cli.NewFactory("vcctl", &streams)
+	f.Now = func() time.Time { return golden.Now }
+	cache := r.t.TempDir()
+	f.Config.CacheDir = &cache
+	f.Dashboard = func(_ context.Context, _ *cli.Factory, o cli.DashboardOptions) error {
+		_, err := fmt.Fprintf(out, "dashboard %+v\n", o)
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	ended := make(chan int, 1)
+	go func() {
+		defer func() {
+			if wrong := recover(); wrong != nil {
+				r.t.Errorf("vcctl %s: panic: %v", strings.Join(argv, " "), wrong)
+				ended <- cli.ExitError
+			}
+		}()
+		ended <- root.Run(ctx, f, append([]string{"--kubeconfig", server.Kubeconfig("nlp")}, argv...))
+	}()
+	code, moved, end := -1, time.Time{}, ""
+	for code < 0 {
+		select {
+		case code = <-ended:
+		case <-time.After(patience / 4):
+			switch {
+			case !server.Quiet(patience):
+			case moved.IsZero(): // it waits for something to happen
+				server.Set(otherwise(r.world)...)
+				moved = time.Now()
+			case time.Since(moved) > patience:
+				end = "interrupted"
+				cancel()
+			}
+		}
+	}
+	requests, queries, bodies := server.Requests(), server.Queries(), server.Bodies()
+	for i := range requests {
+		requests[i] += "?" + queries[i] + " " + bodies[i]
+	}
+	slices.Sort(requests)
+	text := bytes.ReplaceAll(bytes.Join([][]byte{out.Bytes(), errOut.Bytes()}, []byte("---\n")), []byte(server.URL()), []byte("http://server"))
+	if end == "" {
+		end = fmt.Sprintf("exit %d", code)
+	}
+	return fmt.Sprintf("%s\n%s---\n%s", end, text, strings.Join(requests, "\n"))
+}
+
+// refused says whether a command line was refused: it ended with an error, and printed nothing.
+func refused(done string) bool { return strings.HasPrefix(done, "exit 1\n---") }
+
+// same says whether two command lines do the same, looked at longer when they seem to, or seem not to against what is expected.
+func (r *trial) same(a, b line, expected bool) bool {
+	same := !expected
+	for _, patience := range []time.Duration{quickly, slowly, surely} {
+		if same = r.done(a, patience) == r.done(b, patience); same == expected {
+			break
+		}
+	}
+	return same
+}
+
+// How long nothing must be asked of the server before a command counts as one that waits.
+const (
+	quickly = 30 * time.Millisecond
+	slowly  = 300 * time.Millisecond
+	surely  = 2 * time.Second
+)
+
+var allPairs = goflag.Bool("pairs", false, "try every flag with every other in every situation of every command")
+
+// TestEveryFlagIsHeededOrRefused tries every flag of every command, alone and with every other: with it, a command does
+// something else, or it is refused. A flag that is passed over in silence is one that somebody relied on.
+//
+// Commands that have the same flags have them from the same code: flags are tried with others for the first of such, with
+// names and with files, and those that describe or filter only with those that change what others do. With -pairs nothing is left out.
+func TestEveryFlagIsHeededOrRefused(t *testing.T) {
+	x := &excuses{used: make([]bool, len(mayBePassedOver))}
+	world := heededWorld(t)
+	files := heededFiles(t, world)
+	server := clitest.Start(t, world...)
+	slots, runs := make(chan struct{}, 16), &atomic.Int64{}
+	twins := map[string]bool{}
+	t.Cleanup(func() {
+		t.Logf("%d command lines", runs.Load())
+		if !strings.Contains(goflag.Lookup("test.run").Value.String(), "/") {
+			x.stale(t)
+		}
+	})
+	leaves(newTree("vcctl"), func(cmd *cobra.Command) {
+		command := strings.TrimPrefix(cmd.CommandPath(), "vcctl ")
+		if strings.HasPrefix(command, "slurm ") { // they are Slurm's, and pass over what Slurm passes over: docs/slurm.md
+			return
+		}
+		flags := flagsOf(t, cmd, command, files)
+		set := fmt.Sprint(slices.Sorted(maps.Keys(flags)))
+		twin := twins[set]
+		twins[set] = true
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			before := runs.Load()
+			defer func() { t.Logf("%d command lines", runs.Load()-before) }()
+			works := map[string]bool{}
+			for i, at := range situations(command) {
+				r := &trial{t: t, command: command, at: at, flags: flags, world: world, server: server, slots: slots, runs: runs, seen: map[string]string{}}
+				r.flags = maps.Clone(flags)
+				maps.DeleteFunc(r.flags, func(name string, _ flagWords) bool {
+					return stands(name, at.words) || slices.Contains(at.without, name)
+				})
+				r.at.words = filled(at.words, strings.Fields(command)[0], files)
+				r.alone(x, works)
+				if !twin && (i == 0 || slices.Contains(at.words, "-f")) || *allPairs {
+					r.pairs(x)
+				}
+			}
+			bare := &trial{t: t, command: command, at: situation{words: strings.Fields(command)}, flags: flags, world: world, server: server, slots: slots, runs: runs, seen: map[string]string{}}
+			for name, words := range flags {
+				if !works[name] && refused(bare.done(line{flags: []string{name}, needs: words.needs}, quickly)) &&
+					refused(bare.done(line{flags: []string{name}, needs: append(words.needs, "--all")}, quickly)) && name != "previous" { // nothing was restarted here
+					t.Errorf("vcctl %s: --%s is refused wherever it is tried: let it be given another way", command, name)
+				}
+			}
+		})
+	})
+}
+
+// excuses are mayBePassedOver, and which of them were needed.
+type excuses struct {
+	mu   sync.Mutex
+	used []bool
+}
+
+// excuses is the place in the table of why a flag may be passed over beside another, or alone; -1 is nowhere.
+func (x *excuses) excuses(command, flag, beside string) int {
+	return slices.IndexFunc(mayBePassedOver, func(one passedOver) bool {
+		ok, _ := path.Match(one.command, command)
+		return ok && one.flag == flag && one.beside == beside
+	})
+}
+
+func (x *excuses) use(i int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.used[i] = true
+}
+
+func (x *excuses) stale(t *testing.T) {
+	for i, one := range mayBePassedOver {
+		tried := *allPairs || one.beside == "" || slices.Contains(crossing, one.flag) || slices.Contains(crossing, one.beside)
+		if !x.used[i] && tried {
+			t.Errorf("%s --%s may be passed over beside %q, and never is: take it out of the list", one.command, one.flag, one.beside)
+		}
+	}
+}
+
+// check says that a flag is passed over where it is and may not be; an excuse counts as needed only where it is.
+func (r *trial) check(x *excuses, name, beside string, with, without line) {
+	excused := x.excuses(r.command, name, beside)
+	same := r.same(with, without, excused >= 0)
+	switch {
+	case same && excused >= 0:
+		x.use(excused)
+	case same && beside == "":
+		r.t.Errorf("vcctl %s: --%s is passed over (%s)", strings.Join(r.at.words, " "), name, strings.Join(append(r.flags[name].give, with.needs...), " "))
+	case same:
+		r.t.Errorf("vcctl %s: --%s is passed over beside --%s", strings.Join(r.at.words, " "), name, beside)
+	}
+}
+
+// alone tries the flags one by one, without what they need and with it, and notes which work.
+func (r *trial) alone(x *excuses, works map[string]bool) {
+	if done := r.done(line{}, quickly); refused(done) {
+		r.t.Errorf("vcctl %s does not work: %s", strings.Join(r.at.words, " "), done)
+		return
+	}
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	for name, words := range r.flags {
+		all.Go(func() {
+			for _, needs := range [][]string{nil, words.needs} {
+				one := line{flags: []string{name}, needs: needs}
+				if refused(r.done(one, quickly)) {
+					continue
+				}
+				r.check(x, name, "", one, line{needs: needs})
+				mu.Lock()
+				works[name] = true
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// stands says whether a flag that may be said once only stands in a command line already.
+func stands(name string, words []string) bool {
+	short := map[string]string{"filename": "-f", "file": "-f", "selector": "-l"}
+	return slices.Contains(words, short[name]) || slices.Contains([]string{"follow", "once", "for"}, name) && slices.ContainsFunc(words, func(word string) bool {
+		return strings.HasPrefix(word, "--"+name)
+	})
+}
+
+// tied says whether one of two flags is what the other needs.
+func (r *trial) tied(a, b string) bool {
+	is := func(name string) func(string) bool {
+		return func(word string) bool { return word == "--"+name || strings.HasPrefix(word, "--"+name+"=") }
+	}
+	return slices.ContainsFunc(r.flags[a].needs, is(b)) || slices.ContainsFunc(r.flags[b].needs, is(a))
+}
+
+// pairs tries the flags two by two.
+func (r *trial) pairs(x *excuses) {
+	names := slices.Sorted(maps.Keys(r.flags))
+	var all sync.WaitGroup
+	for i, a := range names {
+		for _, b := range names[i+1:] {
+			all.Go(func() {
+				if !*allPairs && !slices.Contains(crossing, a) && !slices.Contains(crossing, b) || r.tied(a, b) {
+					return
+				}
+				needs := slices.Concat(r.flags[a].needs, r.flags[b].needs)
+				both := line{flags: []string{a, b}, needs: needs}
+				if refused(r.done(both, quickly)) {
+					return
+				}
+				for _, pair := range [][2]string{{a, b}, {b, a}} {
+					without := line{flags: []string{pair[1]}, needs: needs}
+					if x.excuses(r.command, pair[0], "") < 0 && !refused(r.done(without, quickly)) {
+						r.check(x, pair[0], pair[1], both, without)
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// flagsOf are the flags of a command and how each is given.
+func flagsOf(t *testing.T, cmd *cobra.Command, command string, files map[string]string) map[string]flagWords {
+	flags := map[string]flagWords{}
+	cmd.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
+		if slices.Contains(notTried, flag.Name) || slices.Contains(notTried, command+" --"+flag.Name) {
+			return
+		}
+		words, ok := given[command+" --"+flag.Name]
+		if !ok {
+			words, ok = given[flag.Name]
+		}
+		switch {
+		case ok:
+		case flag.Value.Type() == "bool" && flag.DefValue == "true":
+			words.give = []string{"--" + flag.Name + "=false"}
+		case flag.Value.Type() == "bool":
+			words.give = []string{"--" + flag.Name}
+		default:
+			t.Errorf("%s --%s: it is not said how it is given; see the table", command, flag.Name)
+			return
+		}
+		noun := strings.Fields(command)[0]
+		if verb := path.Base(strings.ReplaceAll(command, " ", "/")); slices.Contains([]string{"get", "open", "close", "update", "operate", "delete"}, verb) {
+			words.give = slices.Clone(words.give)
+			for i := range words.give {
+				words.give[i] = strings.Replace(words.give[i], "=NEW", "=OLD", 1)
+			}
+		}
+		flags[flag.Name] = flagWords{give: filled(words.give, noun, files), needs: filled(words.needs, noun, files)}
+	})
+	return flags
+}
+
+// filled puts the files of a noun in place of the words that stand for them.
+func filled(words []string, noun string, files map[string]string) []string {
+	all := make([]string, len(words))
+	for i, word := range words {
+		for _, which := range []string{"FRESH", "THERE", "SHUT", "NEW", "OLD", "OTHER", "UNKNOWN", "CONF"} {
+			if before, found := strings.CutSuffix(word, which); found {
+				if word = before + files[noun+" "+which]; which == "OTHER" {
+					word = before + append(theseAreThere[noun], "", "other")[1]
+				}
+			}
+		}
+		all[i] = word
+	}
+	return all
+}
+
+// heededWorld is the cluster of the goldens and of the examples, in which things have labels.
+func heededWorld(t *testing.T) []client.Object {
+	world := golden.Cluster()
+	for _, object := range objectsOf(t, "examples.yaml") {
+		world = append(world, object)
+	}
+	for _, object := range objectsOf(t, "heeded.yaml") {
+		world = append(world, object)
+	}
+	for _, object := range world {
+		if err := cli.SetKind(object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.SortFunc(world, func(a, b client.Object) int {
+		return strings.Compare(fmt.Sprintf("%T %s/%s", a, a.GetNamespace(), a.GetName()), fmt.Sprintf("%T %s/%s", b, b.GetNamespace(), b.GetName()))
+	})
+	for i, object := range world {
+		labels := map[string]string{"turn": fmt.Sprintf("%03d", len(world)-i)} // the last comes first when they are sorted by it
+		maps.Copy(labels, object.GetLabels())
+		switch object.GetName() {
+		case "train", "eval", "research", "infer", "train-worker-0", "train-worker-1", "night", "serve", "nightly", "other", "n1", "n2":
+			labels["team"] = "nlp"
+		case "paused", "archive", "held", "shut":
+			labels["team"] = "cv"
+		}
+		object.SetLabels(labels)
+		object.SetFinalizers([]string{"vc-batch.dev/test"}) // what is deleted stays for a while
+		switch object := object.(type) {
+		case *batchv1alpha1.Job:
+			if object.Name == "train" {
+				object.Labels["who"] = "train"
+				object.Spec.Tasks = append(object.Spec.Tasks, *object.Spec.Tasks[0].DeepCopy())
+				object.Spec.Tasks[1].Name = "side"
+			}
+		case *corev1.Pod:
+			if object.Labels[keys.JobName] == "train" {
+				object.Spec.Containers[0].Stdin = true
+				object.Spec.Containers = append(object.Spec.Containers, corev1.Container{Name: "side", Image: "busybox", Stdin: true, TTY: true})
+			}
+			if object.Name == "train-worker-2" {
+				object.Labels[keys.TaskSpec], object.Labels[keys.TaskIndex] = "side", "0"
+			}
+		}
+	}
+	for _, object := range world {
+		if there, is := object.(*corev1.ConfigMap); is && there.Namespace == "elsewhere" {
+			here := there.DeepCopy()
+			here.Namespace, here.Data = "volcano-system", map[string]string{keys.ConfigurationSource: "a file", keys.ConfigurationText: here.Data[keys.ConfigurationText]}
+			world = append(world, here)
+			break
+		}
+	}
+	world = append(world, golden.NewEvent("pod.1", golden.NewPod(golden.NewJob("train", "", "", 0), 0, ""), "Normal", "Pulled", "an image", time.Hour))
+	return append(world, filterable()...)
+}
+
+// heededFiles writes the files, and returns their paths by noun and word.
+func heededFiles(t *testing.T, world []client.Object) map[string]string {
+	conf, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", "volcano-scheduler.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(where string, text []byte) string {
+		at := filepath.Join(dir, where)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, text, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	text := func(object client.Object) []byte {
+		text, err := yaml.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	files := map[string]string{"config CONF": write("conf", conf)}
+	fresh := objectsOf(t, "new.yaml")
+	for noun, kind := range kindOf {
+		one := fresh[kind+"/new"]
+		file := func(where, name string) string {
+			object := one.DeepCopyObject().(client.Object)
+			object.SetName(name)
+			return write(noun+where, text(object))
+		}
+		files[noun+" FRESH"] = filepath.Dir(file("/fresh/one.yaml", "fresh"))
+		file("/fresh/below/two.yaml", "fresher")
+		files[noun+" NEW"] = file("/new.yaml", "new")
+		unknown := bytes.Replace(text(one), []byte("spec:"), []byte("spec:\n  unknown: 1"), 1)
+		files[noun+" UNKNOWN"] = write(noun+"/unknown.yaml", unknown)
+		at := func(name string) []byte {
+			for _, object := range world {
+				if object.GetObjectKind().GroupVersionKind().Kind == kind && object.GetName() == name {
+					return text(object)
+				}
+			}
+			t.Fatalf("there is no %s %s", kind, name)
+			return nil
+		}
+		names := theseAreThere[noun]
+		if noun == "plan" {
+			continue
+		}
+		files[noun+" OLD"] = write(noun+"/there/one.yaml", at(names[0]))
+		files[noun+" THERE"] = filepath.Dir(files[noun+" OLD"])
+		below := "below/two.yaml"
+		if len(names) > 2 {
+			write(noun+"/there/two.yaml", at(names[1]))
+			below = "below/three.yaml"
+		}
+		write(noun+"/there/"+below, at(names[len(names)-1]))
+		if noun == "queue" {
+			files["queue SHUT"] = filepath.Dir(write("queue/shut/one.yaml", at("archive")))
+			write("queue/shut/below/two.yaml", at("shut"))
+		}
+	}
+	return files
+}
