@@ -47,33 +47,65 @@ func (c *Cluster) Manifest(ctx context.Context, kind, namespace, name string) (s
 
 // Sheet reads all that is told about a job: the whole of it, its PodGroup, pods and events.
 func (c *Cluster) Sheet(ctx context.Context, namespace, name string) (*account.Sheet, error) {
-	s := &account.Sheet{Job: &batchv1alpha1.Job{}}
-	if err := c.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, s.Job); err != nil {
+	job := &batchv1alpha1.Job{}
+	if err := c.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, job); err != nil {
 		return nil, err
 	}
+	group, err := GroupOf(ctx, c.Client, job)
+	if err != nil && !apierrors.IsForbidden(err) {
+		return nil, err
+	}
+	return SheetAround(ctx, c.Client, &account.Sheet{Job: job, Group: group, Unreadable: err != nil}, true)
+}
+
+// SheetAround adds to a sheet, of which the job and its PodGroup are known, the pods and, when they are wanted, the events about
+// all of these. Who may not read one of them gets the rest.
+func SheetAround(ctx context.Context, c client.Reader, s *account.Sheet, events bool) (*account.Sheet, error) {
 	var err error
-	if s.Group, err = GroupOf(ctx, c.Client, s.Job); apierrors.IsForbidden(err) {
-		s.Unreadable = true
-	} else if err != nil {
+	if s.Pods, err = PodsOf(ctx, c, s.Job); err != nil && !apierrors.IsForbidden(err) {
 		return nil, err
 	}
-	pods := &corev1.PodList{}
-	if err := c.Client.List(ctx, pods, client.InNamespace(namespace), client.MatchingLabels{keys.JobName: name}); err != nil && !apierrors.IsForbidden(err) {
-		return nil, err
+	if !events {
+		return s, nil
 	}
 	about := []client.Object{s.Job}
 	if s.Group != nil {
 		about = append(about, s.Group)
 	}
-	for i := range pods.Items {
-		s.Pods = append(s.Pods, &pods.Items[i])
-	}
-	account.SortPods(s.Job, s.Pods)
 	for _, pod := range s.Pods {
 		about = append(about, pod)
 	}
-	s.Events, err = EventsAbout(ctx, c.Client, namespace, about...)
+	s.Events, err = EventsAbout(ctx, c, s.Job.Namespace, about...)
 	return s, err
+}
+
+// PodsOf lists the pods of a job, in the order of its tasks and of their index.
+func PodsOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) ([]*corev1.Pod, error) {
+	var pods []*corev1.Pod
+	page := &corev1.PodList{}
+	err := pages(ctx, c, page, func() {
+		for i := range page.Items {
+			pods = append(pods, page.Items[i].DeepCopy())
+		}
+	}, client.InNamespace(job.Namespace), client.MatchingLabels{keys.JobName: job.Name})
+	account.SortPods(job, pods)
+	return pods, err
+}
+
+// pageSize is how many objects one request lists.
+const pageSize = 500
+
+// pages lists page by page into list, and calls visit after each.
+func pages(ctx context.Context, c client.Reader, list client.ObjectList, visit func(), options ...client.ListOption) error {
+	for more := ""; ; {
+		if err := c.List(ctx, list, append(slices.Clone(options), client.Limit(pageSize), client.Continue(more))...); err != nil {
+			return err
+		}
+		visit()
+		if more = list.GetContinue(); more == "" {
+			return nil
+		}
+	}
 }
 
 // GroupOf finds the PodGroup of a job: by its usual name, else by its owner. It is nil when there is none.
@@ -110,14 +142,14 @@ func EventsAbout(ctx context.Context, c client.Reader, namespace string, about .
 	for _, object := range about[:min(len(about), maxAskedOneByOne+1)] {
 		page := &corev1.EventList{}
 		selector := fields.OneTermEqualSelector("involvedObject.uid", string(object.GetUID()))
-		err := c.List(ctx, page, client.InNamespace(namespace), client.MatchingFieldsSelector{Selector: selector})
+		err := pages(ctx, c, page, func() { events = append(events, page.Items...) },
+			client.InNamespace(namespace), client.MatchingFieldsSelector{Selector: selector})
 		if apierrors.IsForbidden(err) {
 			return events, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		events = append(events, page.Items...)
 	}
 	slices.SortStableFunc(events, func(a, b corev1.Event) int { return account.EventTime(&a).Time.Compare(account.EventTime(&b).Time) })
 	return events, nil

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 )
 
@@ -84,7 +85,7 @@ func (o *runOptions) failure(ctx context.Context, c client.Client, job *batchv1a
 	if w := explain(job, nil); w.Short() != "" {
 		failed.What += ": " + w.Short()
 	}
-	pods, err := podsOf(ctx, c, job)
+	pods, err := act.PodsOf(ctx, c, job)
 	if err != nil {
 		return failed
 	}

@@ -210,7 +210,7 @@ func (o *execOptions) choose(ctx context.Context, c client.Client, job *batchv1a
 			return nil, err
 		}
 	}
-	pods, err := podsOf(ctx, c, job)
+	pods, err := act.PodsOf(ctx, c, job)
 	if err != nil {
 		return nil, err
 	}

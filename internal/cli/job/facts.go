@@ -29,7 +29,6 @@ var (
 	troubleOf    = account.TroubleOf
 	exitCode     = account.ExitCode
 	failures     = account.Failures
-	sortPods     = account.SortPods
 	taskOf       = account.TaskOf
 	resourceText = account.ResourceText
 	addRequests  = account.AddRequests

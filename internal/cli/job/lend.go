@@ -73,6 +73,6 @@ func Around(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (*sche
 	if ignoreForbidden(err) != nil {
 		return nil, nil, err
 	}
-	pods, err := podsOf(ctx, c, job)
+	pods, err := act.PodsOf(ctx, c, job)
 	return group, pods, ignoreForbidden(err)
 }

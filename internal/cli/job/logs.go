@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 )
 
@@ -221,7 +222,7 @@ func (o *logsOptions) checkPods(ctx context.Context, c client.Client) error {
 	if len(beyond) == 0 && !unknown {
 		return nil
 	}
-	pods, err := podsOf(ctx, c, o.job)
+	pods, err := act.PodsOf(ctx, c, o.job)
 	if err != nil {
 		return err
 	}

@@ -4,14 +4,12 @@ import (
 	"context"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
-	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 )
@@ -91,18 +89,4 @@ func groupsByOwner(ctx context.Context, c client.Client, namespace string, keep 
 		return nil
 	}, client.InNamespace(namespace))
 	return groups, err
-}
-
-// podsOf lists the pods of a job, in the order of its tasks and of their index.
-func podsOf(ctx context.Context, c client.Client, job *batchv1alpha1.Job) ([]*corev1.Pod, error) {
-	var pods []*corev1.Pod
-	page := &corev1.PodList{}
-	err := cli.Pages(ctx, c, page, func() error {
-		for i := range page.Items {
-			pods = append(pods, page.Items[i].DeepCopy())
-		}
-		return nil
-	}, client.InNamespace(job.Namespace), client.MatchingLabels{keys.JobName: job.Name})
-	sortPods(job, pods)
-	return pods, err
 }

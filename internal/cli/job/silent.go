@@ -10,6 +10,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 )
 
@@ -87,7 +88,7 @@ func (s *streamer) whySilent(ctx context.Context, c client.Client, from source) 
 			return nil
 		}
 	}
-	events, err := cli.EventsAbout(ctx, c, from.pod.Namespace, from.pod)
+	events, err := act.EventsAbout(ctx, c, from.pod.Namespace, from.pod)
 	if err != nil {
 		return nil
 	}

@@ -122,7 +122,7 @@ func labelWidth(job *batchv1alpha1.Job) int {
 
 // once prints what there is, pod after pod.
 func (s *streamer) once(ctx context.Context, c client.Client) error {
-	pods, err := podsOf(ctx, c, s.o.job)
+	pods, err := act.PodsOf(ctx, c, s.o.job)
 	if err != nil {
 		return err
 	}

@@ -168,23 +168,12 @@ func read(ctx context.Context, c client.Client, job *batchv1alpha1.Job, events b
 
 // readAround reads the pods of a job whose PodGroup is known, and the events about all of them.
 func readAround(ctx context.Context, c client.Client, job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup, events bool) (*sheet, error) {
-	s := &sheet{Sheet: account.Sheet{Job: job, Group: group}}
-	var err error
-	if s.Pods, err = podsOf(ctx, c, job); ignoreForbidden(err) != nil {
+	around, err := act.SheetAround(ctx, c, &account.Sheet{Job: job, Group: group}, events)
+	if around == nil {
 		return nil, err
 	}
+	s := &sheet{Sheet: *around}
 	s.markSimulated(ctx, c)
-	if !events {
-		return s, nil
-	}
-	about := []client.Object{job}
-	if s.Group != nil {
-		about = append(about, s.Group)
-	}
-	for _, pod := range s.Pods {
-		about = append(about, pod)
-	}
-	s.Events, err = cli.EventsAbout(ctx, c, job.Namespace, about...)
 	return s, err
 }
 

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/cli/kind"
@@ -155,7 +156,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, pod *corev1.Pod,
 	}
 	sheet.Add("Conditions", conditions)
 	// Why a pod does not run may stand in its events alone.
-	happened, err := cli.EventsAbout(ctx, c, pod.Namespace, pod)
+	happened, err := act.EventsAbout(ctx, c, pod.Namespace, pod)
 	if err != nil {
 		return nil, err
 	}

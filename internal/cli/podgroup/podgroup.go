@@ -19,6 +19,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/cli/kind"
@@ -162,7 +163,7 @@ func view(ctx context.Context, f *cli.Factory, c client.Client, g podGroup, even
 		for _, pod := range found.pods {
 			about = append(about, pod)
 		}
-		happened, err := cli.EventsAbout(ctx, c, g.Namespace, about...)
+		happened, err := act.EventsAbout(ctx, c, g.Namespace, about...)
 		if err != nil {
 			return nil, err
 		}
