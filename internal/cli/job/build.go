@@ -233,7 +233,7 @@ func resourceList(flag, text string) (corev1.ResourceList, error) {
 		}
 		name, amount, found := strings.Cut(part, "=")
 		quantity, err := resource.ParseQuantity(strings.TrimSpace(amount))
-		if !found || err != nil || quantity.Sign() < 0 {
+		if !found || err != nil || strings.TrimSpace(name) == "" || quantity.Sign() < 0 {
 			return nil, cli.Errorf("an example: "+flag+" cpu=1000m,memory=100Mi", "%s: %q is not NAME=AMOUNT", flag, part)
 		}
 		list[corev1.ResourceName(strings.TrimSpace(name))] = quantity
