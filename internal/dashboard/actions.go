@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/account"
@@ -19,6 +22,10 @@ import (
 type hands struct {
 	f       *cli.Factory
 	cluster *act.Cluster
+
+	mu     sync.Mutex
+	readOf types.UID // the job whose Sheet was read last
+	readAt time.Time // and when
 }
 
 var _ screen.Actions = (*hands)(nil)
@@ -90,16 +97,37 @@ func (h *hands) Manifest(ctx context.Context, kind, namespace, name string) (str
 // several changes.
 const readAfter = 500 * time.Millisecond
 
+// readAgain is how long the next reading of the same job waits: a job of a thousand pods changes all the time while they start. readWithin is how
+// long one may take.
+const (
+	readAgain  = 5 * time.Second
+	readWithin = 15 * time.Second
+)
+
 // Sheet is all that is told about a job: the whole of it, its PodGroup, pods and events.
 func (h *hands) Sheet(ctx context.Context, job *snapshot.Job) (*account.Sheet, error) {
-	if err := wait(ctx, readAfter); err != nil {
+	if err := wait(ctx, h.pause(job.UID)); err != nil {
 		return nil, err
 	}
+	ctx, stop := context.WithTimeout(ctx, readWithin)
+	defer stop()
 	sheet, err := h.cluster.Sheet(ctx, job.Namespace, job.Name)
 	if err == nil && sheet.Job.UID != job.UID {
 		return nil, fmt.Errorf("job %s/%s is another one now", job.Namespace, job.Name)
 	}
 	return sheet, h.human(err)
+}
+
+// pause is how long a reading of a job waits before it begins, and notes that it does then.
+func (h *hands) pause(uid types.UID) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	pause := readAfter
+	if h.readOf == uid {
+		pause = max(pause, time.Until(h.readAt.Add(readAgain)))
+	}
+	h.readOf, h.readAt = uid, time.Now().Add(pause)
+	return pause
 }
 
 func wait(ctx context.Context, d time.Duration) error {

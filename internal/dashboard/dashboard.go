@@ -13,7 +13,6 @@ import (
 	"context"
 	"maps"
 	"os"
-	"os/user"
 	"slices"
 	"strings"
 
@@ -115,7 +114,7 @@ func one(ctx context.Context, f *cli.Factory, o cli.DashboardOptions, said scree
 
 func settings(f *cli.Factory, o cli.DashboardOptions, own string) tui.Settings {
 	s := tui.Settings{
-		Specs: screens.All(), Theme: o.Theme, Colors: theme.TrueColor, ASCII: o.ASCII, Namespace: o.Namespace, Own: own, User: me(f), ReadOnly: o.ReadOnly, Program: f.Program,
+		Specs: screens.All(), Theme: o.Theme, Colors: theme.TrueColor, ASCII: o.ASCII, Namespace: o.Namespace, Own: own, User: f.Streams.User(), ReadOnly: o.ReadOnly, Program: f.Program,
 	}
 	if c := colors(f); c != nil {
 		s.Colors = *c
@@ -136,19 +135,6 @@ func colors(f *cli.Factory) *theme.Colors {
 		return nil
 	}
 	return &c
-}
-
-// me is who asks, as jobs are labelled with.
-func me(f *cli.Factory) string {
-	for _, name := range []string{"USER", "LOGNAME"} {
-		if value := f.Streams.Env(name); value != "" {
-			return value
-		}
-	}
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return ""
 }
 
 // quiet keeps client-go from writing into the frames.

@@ -166,6 +166,20 @@ func whyOf(t *testing.T, h *hands, snap *snapshot.Snapshot) string {
 	return why.Twin(ctx)
 }
 
+func TestABusyJobIsReadAgainEveryFewSecondsOnly(t *testing.T) {
+	t.Parallel()
+	h := &hands{}
+	if first := h.pause("train"); first != readAfter {
+		t.Errorf("the first reading waits %s", first)
+	}
+	if next := h.pause("train"); next < readAgain {
+		t.Errorf("the next one waits %s", next)
+	}
+	if other := h.pause("eval"); other != readAfter {
+		t.Errorf("the first one of another job waits %s", other)
+	}
+}
+
 func TestASheetOfANamesakeIsNotThatOfTheJob(t *testing.T) {
 	t.Parallel()
 	job := golden.NewJob("train", "default", batchv1alpha1.Pending, time.Hour)

@@ -386,6 +386,9 @@ func atMost(v *Verdict) string {
 	if l.Limit <= 0 && l.Kept > 0 {
 		return or
 	}
+	if l.Limit <= 0 {
+		return fmt.Sprintf("ask for no %s, %s", l.Resource, or)
+	}
 	return fmt.Sprintf("ask for at most %s %s in all, %s", l.Resource, amount(l.Resource, l.Limit), or)
 }
 

@@ -100,21 +100,24 @@ func TestMostOfOnePodJobs(t *testing.T) {
 	makeNamespace(t, r.core, "warm")
 	r.bareLoop(t, "warm", 300)
 	const jobs = 2000
-	var shares []float64
+	var shares, alone, created []float64
 	for n := range rounds() {
 		namespace := fmt.Sprintf("most-%d", n)
 		makeNamespace(t, r.core, namespace)
 		bare := r.bareLoop(t, namespace, jobs)
-		more := inParallel(t, jobs, func(ctx context.Context, i int) error {
-			name := fmt.Sprintf("job-%d", i)
-			if err := r.ours.Create(ctx, newJob(namespace, name, 1, nil)); err != nil {
-				return err
-			}
-			return r.createGang(ctx, namespace, name, 1)
+		written := inParallel(t, jobs, func(ctx context.Context, i int) error {
+			return r.ours.Create(ctx, newJob(namespace, fmt.Sprintf("job-%d", i), 1, nil))
 		})
-		t.Logf("round %d: pods %s, Jobs and PodGroups besides %s", n, short(bare.sum()), short(more))
-		shares = append(shares, bare.sum().Seconds()/(bare.sum()+more).Seconds())
+		grouped := inParallel(t, jobs, func(ctx context.Context, i int) error {
+			return r.createGang(ctx, namespace, fmt.Sprintf("job-%d", i), 1)
+		})
+		t.Logf("round %d: %d pods created in %s and bound in %s, Jobs created in %s, PodGroups in %s", n, jobs, short(bare.create), short(bare.bind), short(written), short(grouped))
+		shares = append(shares, bare.sum().Seconds()/(bare.sum()+written+grouped).Seconds())
+		alone = append(alone, bare.sum().Seconds()/(bare.sum()+written).Seconds())
+		created = append(created, bare.create.Seconds()/(bare.create+written).Seconds())
 	}
+	take(t, figures.MostAlone, len(r.nodes), alone...)
+	take(t, figures.SmallAlone, 0, created...)
 	take(t, figures.Most, len(r.nodes), shares...)
 }
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/user"
 	"strings"
 
 	"golang.org/x/term"
@@ -32,6 +33,8 @@ type Streams struct {
 	Env func(string) string
 	// Environ is the whole environment as NAME=value; nil is none.
 	Environ func() []string
+	// Account is what the operating system calls the user, "" where it knows none; nil is "".
+	Account func() string
 	// Interrupted is closed when the user has interrupted the program; nil never is.
 	Interrupted <-chan struct{}
 	// ColorMode is auto, always or never.
@@ -40,7 +43,7 @@ type Streams struct {
 
 // System returns the streams of this process.
 func System() Streams {
-	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Environ: os.Environ, ColorMode: "auto"}
+	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Environ: os.Environ, Account: account, ColorMode: "auto"}
 	s.InTTY = term.IsTerminal(int(os.Stdin.Fd()))
 	s.OutTTY = term.IsTerminal(int(os.Stdout.Fd()))
 	s.ErrTTY = term.IsTerminal(int(os.Stderr.Fd()))
@@ -52,6 +55,26 @@ func System() Streams {
 		s.RunPager = runPager
 	}
 	return s
+}
+
+func account() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
+}
+
+// User is who calls, as jobs are marked with: what the environment says, else the operating system; "" when nobody knows.
+func (s *Streams) User() string {
+	for _, name := range []string{"USER", "LOGNAME"} {
+		if value := s.Env(name); value != "" {
+			return value
+		}
+	}
+	if s.Account == nil {
+		return ""
+	}
+	return s.Account()
 }
 
 // ReadAll reads standard input to its end, or until the program is interrupted: then the reader is left behind, for

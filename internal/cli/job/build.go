@@ -20,6 +20,7 @@ import (
 // recipe is a job as it is described by flags.
 type recipe struct {
 	name, namespace   string
+	user              string // who the job is marked as; "" is nobody
 	image             string
 	command           []string
 	queue             string
@@ -87,6 +88,9 @@ func build(r *recipe) (*batchv1alpha1.Job, error) {
 			Queue: r.queue, SchedulerName: r.scheduler, PriorityClassName: r.priority, MinAvailable: r.replicas,
 			Tasks: []batchv1alpha1.TaskSpec{{Name: r.task, Replicas: r.replicas, Template: template}},
 		},
+	}
+	if r.user != "" {
+		job.Annotations = map[string]string{keys.User: r.user}
 	}
 	r.options(job)
 	return job, nil

@@ -37,7 +37,8 @@ func newDelete(f *cli.Factory, run func(context.Context, *deleteOptions) error) 
 		Long: cli.Text(`
 			Delete jobs: their pods are stopped, and job, pods and logs are gone. Deleting
 			by label or all of a namespace asks first. With -f every object of the files
-			is deleted, jobs or not.`),
+			is deleted, jobs or not; it asks when jobs are in a queue
+			among them, or a namespace is.`),
 		Example: f.Examples(`
 			# Named jobs
 			vcctl job delete train eval
@@ -116,7 +117,11 @@ func remove(ctx context.Context, o *deleteOptions) error {
 func (o *deleteOptions) one(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
 	if !o.dryRun.Client() {
 		options := append(o.dryRun.DeleteOptions(), client.PropagationPolicy(o.propagation()), client.Preconditions{UID: &job.UID})
-		if err := c.Delete(ctx, job, options...); err != nil && !(o.ignoreNot && apierrors.IsNotFound(err)) {
+		err := c.Delete(ctx, job, options...)
+		if apierrors.IsNotFound(err) && o.ignoreNot {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -164,6 +169,11 @@ func (o *deleteOptions) removeFiles(ctx context.Context) error {
 	c, err := o.f.Client()
 	if err != nil {
 		return err
+	}
+	if !o.dryRun.Any() {
+		if err := submit.AskDeletion(ctx, o.f, c, &o.confirm, objects); err != nil {
+			return err
+		}
 	}
 	var problems []error
 	for _, object := range slices.Backward(submit.InOrder(objects)) {

@@ -369,6 +369,7 @@ func TestJobCommandsGolden(t *testing.T) {
 		{About: "delete by label, asked and agreed", Args: "job delete -l team=nlp", Width: 80, Input: "y\n", Check: golden.Stored(jobPath, 5)},
 		{About: "delete all without a terminal needs --yes", Args: "job delete --all", Check: golden.Stored(jobPath, 6)},
 		{About: "delete what a file made", Args: "job delete -f - --ignore-not-found", Input: "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: train}\n", Check: golden.Stored(jobPath, 5)},
+		{About: "delete what a file made, a queue and a namespace among it", Args: "job delete -f -", Input: "apiVersion: v1\nkind: Namespace\nmetadata: {name: nlp}\n---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: research}\n---\napiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: train}\n", Check: golden.Stored(jobPath, 6)},
 		{About: "a server dry run", Args: "job delete train --dry-run=server", Check: golden.Stored(jobPath, 6)},
 		{About: "delete what is not there", Args: "job delete trian"},
 		{About: "delete what is not there, on purpose", Args: "job delete trian --ignore-not-found"},

@@ -152,6 +152,7 @@ func isResources(arg string) bool { return strings.Contains(arg, "=") }
 // complete puts arguments and flags together.
 func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	r := &o.recipe
+	r.user = o.f.Streams.User()
 	if at := cmd.ArgsLenAtDash(); at >= 0 {
 		args, r.command = args[:at], args[at:]
 	}

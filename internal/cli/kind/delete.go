@@ -36,7 +36,8 @@ func (k *Kind[T]) newDelete(f *cli.Factory, run func(context.Context, *deleteOpt
 		Short:   k.words("Delete KINDS"),
 		Long: cli.Text(k.words(`
 			Delete KINDS. Deleting by label, or all of a namespace, asks first. With -f
-			every object of the files is deleted, whatever its kind.`)) + paragraph(k.DeleteNote),
+			every object of the files is deleted, whatever its kind; it asks when jobs are in a
+			queue among them, or a namespace is.`)) + paragraph(k.DeleteNote),
 		Example: f.Examples(k.words(`
 			# By name
 			vcctl NOUN delete SAMPLE
@@ -133,6 +134,11 @@ func (o *deleteOptions[T]) removeFiles(ctx context.Context) error {
 	c, err := o.f.Client()
 	if err != nil {
 		return err
+	}
+	if !o.dryRun.Any() {
+		if err := submit.AskDeletion(ctx, o.f, c, &o.confirm, objects); err != nil {
+			return err
+		}
 	}
 	var problems []error
 	for _, object := range slices.Backward(submit.InOrder(objects)) {

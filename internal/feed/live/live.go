@@ -58,9 +58,10 @@ type Live struct {
 
 	narrow  map[string]bool // kinds of which only the own namespace is watched
 	watches map[*listener]bool
-	missing map[string]bool // kinds whose watch ended and has not come back yet
-	heard   time.Time       // when the server was last heard
-	door    rest.Interface  // by which it is asked whether it is there
+	missing map[string]int // kinds whose watch ended and has not come back yet, with the number of that end
+	misses  int            // ends of watches so far
+	heard   time.Time      // when the server was last heard
+	door    rest.Interface // by which it is asked whether it is there
 }
 
 // New prepares the watches; nothing is asked before Run.
@@ -73,7 +74,7 @@ func New(o Options) (*Live, error) {
 	l := &Live{
 		options: o, board: snapshot.NewBoard(), loading: map[string]int{}, hidden: map[string]snapshot.Hidden{}, broken: map[string]error{},
 		dirty: make(chan struct{}, 1), link: snapshot.LinkLoading, since: o.Now(), changed: o.Now(),
-		narrow: map[string]bool{}, watches: map[*listener]bool{}, missing: map[string]bool{}, heard: time.Now(),
+		narrow: map[string]bool{}, watches: map[*listener]bool{}, missing: map[string]int{}, heard: time.Now(),
 	}
 	var err error
 	if l.sources, err = sources(l); err != nil {

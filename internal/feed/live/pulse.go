@@ -13,8 +13,12 @@ const (
 	look     = 500 * time.Millisecond
 )
 
-// grace is how soon a watch that ended must be back: the server ends each of them now and then.
-const grace = time.Second
+// grace is how soon a watch that ended must be back: the server ends each of them now and then. The next one on which nothing comes is proven after
+// a while only, and has had to be asked for before.
+const grace = proven + 2*time.Second
+
+// again is when a server that is lost is asked the next time.
+const again = time.Second
 
 // pulseKind stands among the kinds for the question whether the server is there.
 const pulseKind = "pulse"
@@ -34,11 +38,13 @@ func (l *Live) lifeSign() {
 // missed notes that the watch of a kind ended; when it is not back soon the connection is broken.
 func (l *Live) missed(kind string) {
 	l.mu.Lock()
-	l.missing[kind] = true
+	l.misses++
+	this := l.misses
+	l.missing[kind] = this
 	l.mu.Unlock()
 	time.AfterFunc(grace, func() {
 		l.mu.Lock()
-		still := l.missing[kind]
+		still := l.missing[kind] == this
 		l.mu.Unlock()
 		if still {
 			l.answered(kind, errEnded)
@@ -82,7 +88,7 @@ func (l *Live) pulse(ctx context.Context) {
 		if lost++; lost == 2 {
 			l.hangUp()
 		}
-		wait(ctx, grace)
+		wait(ctx, again)
 	}
 }
 

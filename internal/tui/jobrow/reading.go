@@ -90,6 +90,9 @@ func (r *Reading) Problem() string {
 	return r.err.Error()
 }
 
+// Pending says that the first answer about a job is on its way.
+func (r *Reading) Pending(job *snapshot.Job) bool { return r.busy && !r.knows(job) }
+
 // Events are those about a job that were read and those that came since, the newest last.
 func (r *Reading) Events(snap *snapshot.Snapshot, job *snapshot.Job) []*snapshot.Event {
 	live := EventsOf(snap, job)

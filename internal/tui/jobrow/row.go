@@ -134,6 +134,13 @@ func (r Row) Waits() bool {
 	return false
 }
 
+// Queued says that it is pending or held, as a Tally counts.
+func (r Row) Queued() bool {
+	var t Tally
+	t.Add(r)
+	return t.Pending+t.Held > 0
+}
+
 // Ended says that it is over.
 func (r Row) Ended() bool { return state.Code(r.Code()).Ended() }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/render"
-	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/jobact"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
@@ -55,13 +54,20 @@ func (e *Explain) Crumb(*screen.Context) string {
 	return strings.TrimSpace(e.job.ID+" "+e.job.Name) + " > Why"
 }
 
-// Note says how many jobs wait.
+// Note says how many jobs wait, counted as everywhere: in their queues, or held before them.
 func (e *Explain) Note(ctx *screen.Context) string {
 	if e.gone {
 		return "the job is deleted"
 	}
-	if n := len(waiting(ctx)); n > 0 {
-		return widget.Count(n) + " waiting (n next)"
+	var t jobrow.Tally
+	for _, job := range waiting(ctx) {
+		t.Add(jobrow.Row{Job: job})
+	}
+	switch {
+	case t.Held > 0:
+		return widget.Count(t.Pending) + " pending, " + widget.Count(t.Held) + " held (n next)"
+	case t.Pending > 0:
+		return widget.Count(t.Pending) + " pending (n next)"
 	}
 	return ""
 }
@@ -116,11 +122,11 @@ func (e *Explain) want(ctx *screen.Context) []screen.Effect {
 	return e.read.Want(ctx, e.job)
 }
 
-// waiting are the jobs that wait, one's own first, then in the order of Jobs.
+// waiting are the jobs that wait in their queues or before them, one's own first, then in the order of Jobs.
 func waiting(ctx *screen.Context) []*snapshot.Job {
 	var all []*snapshot.Job
 	for _, job := range jobrow.Keep(ctx, ctx.Snap.Jobs) {
-		if row := (jobrow.Row{Job: job}); row.Waits() && row.Code() != string(state.Suspended) {
+		if row := (jobrow.Row{Job: job}); row.Queued() {
 			all = append(all, job)
 		}
 	}

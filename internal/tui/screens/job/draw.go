@@ -191,6 +191,9 @@ func (j *Job) noEvents(more string) string {
 	if problem := j.told.Problem(); problem != "" {
 		return "the events could not be read: " + problem
 	}
+	if j.told.Pending(j.job) {
+		return "reading the events ..."
+	}
 	return "no events are known" + more
 }
 

@@ -1,0 +1,38 @@
+package submit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// AskDeletion asks before objects of files are deleted that others live in: namespaces, and queues that are not empty.
+func AskDeletion(ctx context.Context, f *cli.Factory, c client.Reader, confirm *cli.Confirm, objects []cli.FileObject) error {
+	var what, effects []string
+	for _, o := range objects {
+		name := o.Object.GetName()
+		switch kind := o.Object.GroupVersionKind(); {
+		case kind.Group == "" && kind.Kind == "Namespace":
+			what = append(what, "namespace "+name)
+			effects = append(effects, "everything in namespace "+name+" is gone")
+		case kind.Group == schedulingv1beta1.GroupVersion.Group && kind.Kind == "Queue":
+			queue := &schedulingv1beta1.Queue{}
+			if err := c.Get(ctx, client.ObjectKey{Name: name}, queue); err != nil {
+				continue // what stands in the way is said when it is deleted
+			}
+			if n := queue.Status.Running + queue.Status.Pending + queue.Status.Inqueue; n > 0 {
+				what = append(what, "queue "+name)
+				effects = append(effects, fmt.Sprintf("jobs of queue %s, %d of them, lose it and what waits there waits for ever", name, n))
+			}
+		}
+	}
+	if len(what) == 0 {
+		return nil
+	}
+	return confirm.Ask(ctx, f, "delete "+strings.Join(what, ", "), effects)
+}
