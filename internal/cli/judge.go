@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -63,8 +64,9 @@ func (f *Factory) Queues(ctx context.Context) []*schedulingv1beta1.Queue {
 	return queues
 }
 
-// JudgeCreate says why an object that is to be created would be refused; nil when nothing speaks against it.
-func JudgeCreate(around *check.Around, object client.Object) error {
+// JudgeCreate says why an object that is to be created would be refused; nil when nothing speaks against it. With alone the
+// server is not asked, and what is allowed and most likely not meant is told here.
+func (f *Factory) JudgeCreate(around *check.Around, object client.Object, alone bool) error {
 	kind, err := apiutil.GVKForObject(object, Scheme())
 	if err != nil {
 		return err
@@ -73,11 +75,26 @@ func JudgeCreate(around *check.Around, object client.Object) error {
 	if err != nil {
 		return err
 	}
-	return Refusals(check.Create(kind, text, around).Errors)
+	verdict := check.Create(kind, text, around)
+	if alone {
+		f.warn(kind.Kind, object, verdict.Warnings)
+	}
+	return Refusals(verdict.Errors)
 }
 
-// JudgeUpdate says why a change would be refused; old is the object as it was read.
-func JudgeUpdate(around *check.Around, old, object client.Object) error {
+// warn tells what is allowed and most likely not meant, as the server would.
+func (f *Factory) warn(kind string, object client.Object, warnings []string) {
+	name := object.GetName()
+	if name == "" {
+		name = object.GetGenerateName() + "…"
+	}
+	for _, one := range warnings {
+		f.Warnf("%s %q: %s", strings.ToLower(kind), name, one)
+	}
+}
+
+// JudgeUpdate says why a change would be refused; old is the object as it was read. Alone is as in JudgeCreate.
+func (f *Factory) JudgeUpdate(around *check.Around, old, object client.Object, alone bool) error {
 	kind, err := apiutil.GVKForObject(object, Scheme())
 	if err != nil {
 		return err
@@ -90,7 +107,11 @@ func JudgeUpdate(around *check.Around, old, object client.Object) error {
 	if err != nil {
 		return err
 	}
-	return Refusals(check.Update(kind, before, after, around).Errors)
+	verdict := check.Update(kind, before, after, around)
+	if alone {
+		f.warn(kind.Kind, object, verdict.Warnings)
+	}
+	return Refusals(verdict.Errors)
 }
 
 // JudgeDelete says why an object, of which the name is enough, may not be deleted.

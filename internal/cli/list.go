@@ -489,16 +489,25 @@ func (p *rowPrinter[T]) retold(touch Touch) error {
 	return nil
 }
 
+// changed takes in news of an object. One that the filters leave out from now on is told once more, as it is now, as the
+// server does with those that leave a label selector; then no more.
 func (p *rowPrinter[T]) changed(ctx context.Context, kind watch.EventType, item T) error {
-	if kind == watch.Bookmark || kind == watch.Deleted && p.list.IgnoreDeleted || !p.list.keeps(item) {
+	if kind == watch.Bookmark {
+		return nil
+	}
+	key, kept := objectKey(item), p.list.keeps(item)
+	_, shown := p.last[key]
+	if kind == watch.Deleted || !kept {
+		delete(p.rows, key)
+		delete(p.last, key)
+	}
+	if kind == watch.Deleted && p.list.IgnoreDeleted || !kept && !shown {
 		return nil
 	}
 	if p.o.Machine() {
 		return p.o.Print(p.f, []client.Object{item}, true)
 	}
 	if kind == watch.Deleted {
-		delete(p.rows, objectKey(item))
-		delete(p.last, objectKey(item))
 		return p.table([]T{item})
 	}
 	if p.list.Prepare != nil {
@@ -506,7 +515,7 @@ func (p *rowPrinter[T]) changed(ctx context.Context, kind watch.EventType, item 
 			return err
 		}
 	}
-	if !p.remember(item) {
+	if kept && !p.remember(item) {
 		return nil
 	}
 	return p.table([]T{item})

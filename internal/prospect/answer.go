@@ -2,6 +2,9 @@ package prospect
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,7 +38,7 @@ func (t *Thought) Answer(now time.Time, e thinker, c *model.Cluster) insight.Pla
 			t.tell(it, &after, c)
 		}
 	}
-	admitted := 0
+	var admitted map[string]int
 	if len(t.queues) > 0 {
 		t.tellOthers(&status, &before, &after, c)
 		admitted = t.admitted(&before, &after, c)
@@ -209,9 +212,10 @@ func (t *Thought) tellOthers(status *insight.PlanStatus, before, after *decision
 	}
 }
 
-// admitted counts the gangs of others that are let into their queues because of what is planned. They have no pods yet: when
-// their controllers have made them, they start as there is room.
-func (t *Thought) admitted(before, after *decision.Decisions, c *model.Cluster) int {
+// admitted counts, by queue, the gangs of others that are let in because of what is planned: also into queues that are not
+// edited, for one that gets less leaves more. They have no pods yet: when their controllers have made them, they start as
+// there is room.
+func (t *Thought) admitted(before, after *decision.Decisions, c *model.Cluster) map[string]int {
 	not := map[types.UID]bool{}
 	for i := range t.items {
 		if job := t.items[i].job; job != nil {
@@ -223,19 +227,19 @@ func (t *Thought) admitted(before, after *decision.Decisions, c *model.Cluster) 
 			not[before.Gangs[i].Gang.UID] = true
 		}
 	}
-	n := 0
+	in := map[string]int{}
 	for i := range after.Gangs {
 		g := &after.Gangs[i]
 		was := c.Gangs[g.Gang.Namespace+"/"+g.Gang.Name]
 		if g.Status.Phase == scheduling.PodGroupInqueue && was != nil && was.Status.Phase != scheduling.PodGroupInqueue && !not[g.Gang.UID] {
-			n++
+			in[was.Queue.Name]++
 		}
 	}
-	return n
+	return in
 }
 
-// queueMessage says of a queue what it changes.
-func queueMessage(it *item, status *insight.PlanStatus, admitted int) string {
+// queueMessage says of a queue what it changes; what moves is that of the whole plan.
+func queueMessage(it *item, status *insight.PlanStatus, admitted map[string]int) string {
 	what := "would be created"
 	switch {
 	case len(it.answer.Changes) > 0:
@@ -243,16 +247,31 @@ func queueMessage(it *item, status *insight.PlanStatus, admitted int) string {
 	case it.old:
 		what = "unchanged"
 	}
+	next := ": "
 	switch starts, goes := len(status.Starts), status.VictimCount; {
 	case starts > 0 || goes > 0:
 		what += fmt.Sprintf(": %s would start and %s would be evicted at once", counted(starts, "waiting job"), counted(int(goes), "pod"))
-	case admitted == 0:
+		next = "; "
+	case len(admitted) == 0:
 		what += ": nothing that is there would start or be evicted at once"
 	}
-	if admitted > 0 {
-		what += fmt.Sprintf(": %s would be let into the queue, and start as there is room", counted(admitted, "waiting job"))
+	if len(admitted) > 0 {
+		what += next + letInto(admitted)
 	}
 	return what
+}
+
+// letInto says how many jobs would be let into which queues.
+func letInto(admitted map[string]int) string {
+	var parts []string
+	for _, queue := range slices.Sorted(maps.Keys(admitted)) {
+		jobs := strconv.Itoa(admitted[queue])
+		if len(parts) == 0 {
+			jobs = counted(admitted[queue], "waiting job") + " would be let"
+		}
+		parts = append(parts, jobs+" into queue "+queue)
+	}
+	return strings.Join(parts, ", ") + ", and start as there is room"
 }
 
 func counted(n int, what string) string {

@@ -69,12 +69,12 @@ func (w *world) edit() *scheduling.Queue {
 type moved struct {
 	Starts  map[string]int32
 	Evicted []string
-	// Admitted is how many are let into their queues.
-	Admitted int
+	// Admitted is how many are let in, by queue.
+	Admitted map[string]int
 }
 
-// admittedIn reads from the answer how many jobs would be let in.
-var admittedIn = regexp.MustCompile(`: (\d+) waiting jobs? would be let in`)
+// admittedIn reads from the answer how many jobs would be let into which queue.
+var admittedIn = regexp.MustCompile(`(\d+)(?: waiting jobs? would be let)? into queue ([^,]+),`)
 
 // replace puts the changed queue in the place of the one of its name.
 func (w *world) replace(q *scheduling.Queue) {
@@ -103,7 +103,7 @@ func TestWhatAnEditOfAQueueSaysIsWhatHappens(t *testing.T) {
 		if status.Answers[0].Verdict != insight.VerdictStarts {
 			t.Fatalf("admission refuses it: %+v", status.Answers[0])
 		}
-		foretold := moved{Starts: map[string]int32{}}
+		foretold := moved{Starts: map[string]int32{}, Admitted: map[string]int{}}
 		for _, start := range status.Starts {
 			foretold.Starts[start.Name] += start.Pods
 		}
@@ -111,22 +111,24 @@ func TestWhatAnEditOfAQueueSaysIsWhatHappens(t *testing.T) {
 			foretold.Evicted = append(foretold.Evicted, v.Pod)
 		}
 		slices.Sort(foretold.Evicted)
-		if found := admittedIn.FindStringSubmatch(status.Answers[0].Message); found != nil {
-			foretold.Admitted, _ = strconv.Atoi(found[1])
+		for _, found := range admittedIn.FindAllStringSubmatch(status.Answers[0].Message, -1) {
+			foretold.Admitted[found[2]], _ = strconv.Atoi(found[1])
 		}
 		if d := w.engine.Cycle(w.now, w.model); len(d.Binds)+len(d.Evicts) > 0 {
 			t.Fatalf("something happens for having been thought of: %+v", d)
 		}
 		w.replace(edited)
-		came := moved{Starts: map[string]int32{}}
-		pending := map[types.UID]bool{}
+		came := moved{Starts: map[string]int32{}, Admitted: map[string]int{}}
+		pending := map[types.UID]string{} // and for which queue
 		for _, g := range w.model.Gangs {
-			pending[g.UID] = g.Status.Phase == scheduling.PodGroupPending
+			if g.Status.Phase == scheduling.PodGroupPending {
+				pending[g.UID] = g.Queue.Name
+			}
 		}
 		d := w.engine.Cycle(w.now, w.model)
 		for _, g := range d.Gangs {
-			if pending[g.Gang.UID] && g.Status.Phase == scheduling.PodGroupInqueue {
-				came.Admitted++
+			if queue, waited := pending[g.Gang.UID]; waited && g.Status.Phase == scheduling.PodGroupInqueue {
+				came.Admitted[queue]++
 			}
 		}
 		for _, b := range d.Binds {
@@ -144,7 +146,7 @@ func TestWhatAnEditOfAQueueSaysIsWhatHappens(t *testing.T) {
 			seen["somebody goes"]++
 		case len(came.Starts) > 0:
 			seen["somebody starts"]++
-		case came.Admitted > 0:
+		case len(came.Admitted) > 0:
 			seen["somebody is let in"]++
 		case len(status.Answers[0].Changes) > 0:
 			seen["nothing moves"]++

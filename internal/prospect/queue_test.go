@@ -3,6 +3,7 @@ package prospect
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -137,6 +138,30 @@ func TestPlansOfQueues(t *testing.T) {
 				if v.Queue != "a" || v.Job == "" || v.For != "default/waits" {
 					t.Errorf("victim %+v", v)
 				}
+			}
+		})
+	}
+}
+
+func TestWhatIsLetInIsSaidByQueue(t *testing.T) {
+	t.Parallel()
+	edited := &item{old: true, answer: insight.Answer{Changes: []string{"weight 2 -> 1"}}}
+	for name, c := range map[string]struct {
+		starts   int
+		evicts   int32
+		admitted map[string]int
+		want     string
+	}{
+		"one, into one":      {0, 0, map[string]int{"b": 1}, "weight 2 -> 1: 1 waiting job would be let into queue b, and start as there is room"},
+		"several, into some": {0, 0, map[string]int{"c": 1, "b": 2}, "weight 2 -> 1: 2 waiting jobs would be let into queue b, 1 into queue c, and start as there is room"},
+		"and others move at once": {1, 3, map[string]int{"b": 2},
+			"weight 2 -> 1: 1 waiting job would start and 3 pods would be evicted at once; 2 waiting jobs would be let into queue b, and start as there is room"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status := &insight.PlanStatus{Starts: slices.Repeat([]insight.StartingGang{{Name: "other"}}, c.starts), VictimCount: c.evicts}
+			if got := queueMessage(edited, status, c.admitted); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
 	}

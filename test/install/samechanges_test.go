@@ -55,7 +55,7 @@ func TestWebhookAndCommandLineSayTheSameOfChanges(t *testing.T) {
 				t.Errorf("the webhook: %v", err)
 			}
 			fromCLI := vcctlOrJudge(t, row.vcctl, func(f *cli.Factory) error {
-				return cli.JudgeUpdate(f.Around(t.Context(), true), old, changed)
+				return f.JudgeUpdate(f.Around(t.Context(), true), old, changed, false)
 			})
 			if row.chosen {
 				if err := mentions(strings.Join(fromCLI, "\n"), want); err != nil {

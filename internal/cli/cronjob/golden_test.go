@@ -83,6 +83,12 @@ func TestCronJobGoldens(t *testing.T) {
 		shut.Spec.JobTemplate.Spec.Queue = "archive"
 		s.Set(shut)
 	}})
+	runs = append(runs, golden.Run{About: "one that the server would warn of, only tried", Args: "cronjob trigger odd --dry-run=client", Check: golden.Stored(jobs, 8), Prepare: func(s *clitest.Server) {
+		crons(s)
+		odd, more := newCron("odd", "@hourly", time.Hour), int32(5)
+		odd.Spec.JobTemplate.Spec.MinSuccess = &more
+		s.Set(odd)
+	}})
 	more("Kubernetes' own", "cronjob create -f testdata/kubernetes.yaml --dry-run=client", nil)
 	golden.Hold(t, "cronjob", runs)
 }

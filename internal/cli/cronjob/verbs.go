@@ -169,7 +169,7 @@ func trigger(ctx context.Context, o *verbOptions) error {
 	problems, around := []error{err}, o.f.Around(ctx, !o.dryRun.Client())
 	for _, cron := range crons {
 		made := triggered(cron, o.name)
-		if err := cli.JudgeCreate(around, made); err != nil {
+		if err := o.f.JudgeCreate(around, made, o.dryRun.Client()); err != nil {
 			problems = append(problems, o.refused(cron, err))
 			continue
 		}

@@ -55,6 +55,32 @@ func TestWatchSeesAReasonThatChangedInThePodGroup(t *testing.T) {
 	stop()
 }
 
+// A job that leaves the filter is told once more, as it is now, and its PodGroup's news no more.
+func TestWatchTellsWhatLeavesTheFilterOnce(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	out, stop, _ := golden.Start(t, server, "job", "list", "--phase", "Pending", "-w")
+	out.Wait(t, "NotEnoughResources")
+	plain := golden.NewJob("plain", "default", batchv1alpha1.Running, 30*time.Second)
+	plain.Status.Running = 1
+	server.Set(plain)
+	out.Wait(t, "plain   default    Running")
+	said := func(reason string) *schedulingv1beta1.Explanation {
+		return &schedulingv1beta1.Explanation{Reason: reason, Message: "since then"}
+	}
+	eval := golden.NewJob("eval", "research", batchv1alpha1.Pending, 18*time.Minute)
+	server.Set(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, said("NoMore")))
+	server.Set(golden.NewGroup(eval, schedulingv1beta1.PodGroupPending, said("QueueClosed")))
+	out.Wait(t, "QueueClosed") // told in the order in which it happens
+	if got := strings.Count(out.String(), "plain "); got != 2 || strings.Contains(out.String(), "NoMore") {
+		t.Errorf("the job that runs has %d rows, want the one as it waited and the one as it runs:\n%s", got, out)
+	}
+	plain.Status.State.Phase = batchv1alpha1.Pending
+	server.Set(plain)
+	out.Wait(t, "NoMore") // it is back
+	stop()
+}
+
 func TestWatchOfNothingBeginsWithTheTitles(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -138,7 +138,7 @@ func (o *createOptions) wanted() ([]filedQueue, error) {
 // together may stand below each other: those judged before count as being there.
 func (o *createOptions) judge(around *check.Around, one filedQueue) error {
 	queue := one.queue
-	err := judgeFiled(one, func() error { return hinted(cli.JudgeCreate(around, queue), queue, around) })
+	err := judgeFiled(one, func() error { return hinted(o.f.JudgeCreate(around, queue, o.dryRun.Client()), queue, around) })
 	schedulingv1beta1.DefaultQueue(queue)
 	if around.Queues != nil {
 		around.Queues = schedulingv1beta1.NewQueueLookup(append(around.Queues.Queues(), queue)...)

@@ -138,7 +138,8 @@ func (o *deleteOptions) ask(ctx context.Context, queues []*schedulingv1beta1.Que
 
 func (o *deleteOptions) one(ctx context.Context, c client.WithWatch, queue *schedulingv1beta1.Queue) error {
 	if !o.dryRun.Client() {
-		err := c.Delete(ctx, queue, o.dryRun.DeleteOptions()...)
+		// What was asked about goes, and not another queue that has got its name meanwhile.
+		err := c.Delete(ctx, queue, append(o.dryRun.DeleteOptions(), client.Preconditions{UID: &queue.UID})...)
 		switch {
 		case isMissing(err) && o.target.passMissing:
 			return nil

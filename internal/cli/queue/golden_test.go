@@ -1,6 +1,7 @@
 package queue_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,7 @@ func TestQueueGolden(t *testing.T) {
 		{About: "create, looked at", Args: "queue create fresh --weight 2 --capability cpu=4 --dry-run=client -o yaml", Check: golden.Stored(queuePath, 3)},
 		{About: "create, Volcano's way, is silent", Args: "queue create -n fresh -w 2 -S Open", Check: golden.Stored(queuePath, 4)},
 		{About: "create what exists", Args: "queue create research"},
+		{About: "a change that the server would warn of, only thought of", Args: "queue update archive --parent default --dry-run=client"},
 		{About: "create with a bad amount", Args: "queue create fresh --capability cpu", Check: golden.Stored(queuePath, 3)},
 		{About: "create with a bad weight", Args: "queue create fresh --weight 0", Check: golden.Stored(queuePath, 3)},
 		{About: "create nothing", Args: "queue create"},
@@ -50,9 +52,12 @@ func TestQueueGolden(t *testing.T) {
 		{About: "operate: update without a weight", Args: "queue operate research -a update"},
 		{About: "operate: no action", Args: "queue operate research"},
 		{About: "operate: an unknown action", Args: "queue operate research -a clsoe"},
+		{About: "operate: a weight, and no action", Args: "queue operate -n research -w 5"},
+		{About: "operate: a weight, and an unknown action", Args: "queue operate -n research -a shut -w 5"},
+		{About: "operate: a weight that is not for closing, and no name", Args: "queue operate -a close -w 5"},
 		{About: "operate: no name", Args: "queue operate -a open"},
 		{About: "operate: no such queue", Args: "queue operate reserch -a open"},
-		{About: "delete", Args: "queue delete archive", Check: golden.Stored(queuePath, 2)},
+		{About: "delete", Args: "queue delete archive", Check: deletedByUID},
 		{About: "delete, Volcano's way, is silent", Args: "queue delete -n archive", Check: golden.Stored(queuePath, 2)},
 		{About: "delete what is not there", Args: "queue delete archiv", Check: golden.Stored(queuePath, 3)},
 		{About: "delete a queue in use needs --yes", Args: "queue delete research", Check: golden.Stored(queuePath, 3)},
@@ -108,6 +113,16 @@ func TestTheNamespaceOfTheEnvironmentIsNoQueueGolden(t *testing.T) {
 	golden.Hold(t, "environment", runs)
 }
 
+// deletedByUID fails unless the queue archive is gone, and no other one of its name would have been.
+func deletedByUID(t *testing.T, s *clitest.Server) {
+	t.Helper()
+	golden.Stored(queuePath, 2)(t, s)
+	at := slices.Index(s.Requests(), "DELETE "+queuePath+"/archive")
+	if at < 0 || !strings.Contains(s.Bodies()[at], `"preconditions":{"uid":"uid-queue-archive"}`) {
+		t.Errorf("no deletion of the queue with this UID: %q", s.Bodies())
+	}
+}
+
 // untouched fails when queues were made, deleted or commanded.
 func untouched(t *testing.T, s *clitest.Server) {
 	t.Helper()
@@ -130,6 +145,8 @@ func TestQueuesOfFilesAndLabelsGolden(t *testing.T) {
 	}
 	golden.Hold(t, "files", []golden.Run{
 		{About: "a tree is made at once", Args: "queue create -f -", Input: filed, Check: golden.Stored(queuePath, 5)},
+		{About: "with an annotation that nobody reads, only thought of", Args: "queue create -f - --dry-run=client", Check: golden.Stored(queuePath, 3),
+			Input: strings.Replace(filed, "name: fresh,", "name: fresh, annotations: {vc-batch.dev/queue-stat: Closed},", 1)},
 		{About: "with a flag that counts for all", Args: "queue create -f - --weight 7 --dry-run=client -o jsonpath={.spec.weight}", Input: filed, Check: golden.Stored(queuePath, 3)},
 		{About: "more below than above", Args: "queue create -f -", Input: strings.Replace(filed, "cpu: 4", "cpu: 16", 1), Check: golden.Stored(queuePath, 3)},
 		{About: "a field that no queue has", Args: "queue create -f -", Input: strings.Replace(filed, "capability", "capabilty", 1), Check: golden.Stored(queuePath, 3)},

@@ -107,6 +107,9 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 			if err := o.checkUsage(); err != nil {
 				return err
 			}
+			if o.action != "update" && cli.Said(cmd, "weight") {
+				return cli.Errorf("leave --weight away, or say --action update", "--weight together with --action %s: only an update changes it", o.action)
+			}
 			return run(cmd.Context(), o)
 		},
 	}
@@ -114,19 +117,16 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 	cmd.Flags().Int32VarP(&o.weight, "weight", "w", 0, "New weight, with --action update")
 	_ = cmd.RegisterFlagCompletionFunc("action", cli.Values("open", "close", "update"))
 	o.addFlags(cmd, "Operate on", "Wait until the queues are open, or closed")
-	cli.Before(cmd, func(cmd *cobra.Command, _ []string) error {
-		switch {
-		case o.action == "update" && o.target.files.Given():
-			return cli.Errorf("vcctl queue update -f makes queues what the files say; with --weight, but for that", "--filename together with --action update: name the queues whose weight changes")
-		case o.action == "update" || !cli.Said(cmd, "weight"):
+	cli.Before(cmd, func(*cobra.Command, []string) error {
+		if o.action != "update" || !o.target.files.Given() {
 			return nil
 		}
-		return cli.Errorf("leave --weight away, or say --action update", "--weight together with --action %s: only an update changes it", o.action)
+		return cli.Errorf("vcctl queue update -f makes queues what the files say; with --weight, but for that", "--filename together with --action update: name the queues whose weight changes")
 	})
 	return cmd
 }
 
-// checkUsage refuses with the words that scripts around Volcano's vcctl know.
+// checkUsage refuses with the words that scripts around Volcano's vcctl know; what it refuses no other rule does first.
 func (o *operateOptions) checkUsage() error {
 	switch {
 	case o.action == "":

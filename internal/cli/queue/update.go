@@ -106,7 +106,9 @@ func update(ctx context.Context, o *updateOptions) error {
 	var refused []error
 	for _, one := range changes {
 		// Those judged before count as changed: so they will be when it is this one's turn.
-		refused = append(refused, judgeFiled(one.filed, func() error { return hinted(cli.JudgeUpdate(around, one.before, one.after), one.after, around) }))
+		refused = append(refused, judgeFiled(one.filed, func() error {
+			return hinted(o.f.JudgeUpdate(around, one.before, one.after, o.dryRun.Client()), one.after, around)
+		}))
 		if around.Queues != nil {
 			around.Queues = schedulingv1beta1.NewQueueLookup(append(without(around.Queues.Queues(), one.after.Name), one.after)...)
 		}
