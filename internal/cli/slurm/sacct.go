@@ -15,7 +15,6 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/sacct"
@@ -200,16 +199,19 @@ func (c *call) sacctView(style sacct.Style) (*sacctView, error) {
 func (c *call) sacctFilter(v *sacctView) error {
 	f := &v.filter
 	f.All = true
-	f.Accounts, f.Names, f.Partitions, f.QOS = c.list("accounts", ""), c.list("name", ""), c.list("partition", ""), c.list("qos", "")
-	f.WCKeys = c.list("wckeys", "")
-	f.Users = append(c.list("user", ""), c.list("uid", "")...)
+	err := c.lists(listed{"accounts", "", &f.Accounts}, listed{"name", "", &f.Names}, listed{"partition", "", &f.Partitions}, listed{"qos", "", &f.QOS},
+		listed{"wckeys", "", &f.WCKeys}, listed{"user", "", &f.Users}, listed{"uid", "", &f.Users})
+	if err != nil {
+		return err
+	}
 	named := c.parsed.Has("jobs")
 	if named {
-		refs, err := jobsNamed(c.parsed.All("jobs"))
-		if err != nil {
+		if f.Jobs, err = jobsNamed(c.parsed.All("jobs")); err != nil {
 			return err
 		}
-		f.Jobs = refs
+		if err := c.someJobs(f.Jobs, "jobs"); err != nil {
+			return err
+		}
 	}
 	if me := c.me(); len(f.Users) == 0 && !c.parsed.Has("allusers") && !named && me != "root" {
 		f.Users = []string{me}
@@ -217,11 +219,8 @@ func (c *call) sacctFilter(v *sacctView) error {
 	if c.parsed.Has("allusers") {
 		f.Users = nil
 	}
-	if hosts, ok := c.parsed.Last("nodelist"); ok {
-		var err error
-		if f.Nodes, err = hostlist.Expand(hosts); err != nil {
-			return fault.Errorf("", "Invalid node name specified: %s", hosts)
-		}
+	if f.Nodes, err = c.hosts("nodelist"); err != nil {
+		return err
 	}
 	if text, ok := c.parsed.Last("state"); ok {
 		codes, all, err := squeue.ParseStates(text)

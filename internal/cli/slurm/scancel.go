@@ -119,7 +119,7 @@ func (c *call) scancelFilter() (f squeue.Filter, filtered bool, err error) {
 				filtered = true
 				named := words(value)
 				if len(named) == 0 && err == nil { // as of a variable that is not set: all jobs are not meant
-					err = fault.Errorf("say which; an unset variable of the shell looks like this", "--%s is empty", option)
+					err = empty(option)
 				}
 				return named
 			}
@@ -192,10 +192,16 @@ type target struct {
 
 func (s *scancel) all(ctx context.Context) error {
 	var err error
-	// The nodes of pods are asked for by a filter, the pods themselves by what is sent to them: a signal, or the end of a step.
+	// The nodes of pods are asked for by a filter, the pods themselves by what is sent to them: a signal, or the end of a step. Which elements of an
+	// array have nodes, and so run, only their pods tell.
 	steps := slices.ContainsFunc(s.refs, func(ref value.Job) bool { return ref.Step != "" })
 	if s.view, err = s.read(ctx, wants{named: s.refs, pods: len(s.filter.Nodes) > 0 || s.signal != "" || steps}); err != nil {
 		return err
+	}
+	if len(s.filter.States) > 0 {
+		if err := s.view.readPodsOfArrays(ctx); err != nil {
+			return err
+		}
 	}
 	targets, problems := s.targets()
 	for _, t := range targets {
@@ -220,7 +226,11 @@ func (s *scancel) targets() (targets []target, problems []error) {
 	if len(s.refs) == 0 {
 		slices.SortStableFunc(rows, record.ByNumber)
 		for _, row := range rows {
-			if t := s.narrowed(target{row: row, ref: row.Number()}); !s.over(t) && s.keeps(t) {
+			t := target{row: row, ref: row.Number()}
+			if s.over(t) {
+				continue
+			}
+			if t, meant := s.kept(t); meant {
 				targets = append(targets, t)
 			}
 		}
@@ -234,10 +244,10 @@ func (s *scancel) targets() (targets []target, problems []error) {
 				continue
 			}
 			found = true
-			switch t := s.narrowed(target{row: row, elements: elements, step: ref.Step, ref: ref.String()}); {
-			case s.over(t):
+			t := target{row: row, elements: elements, step: ref.Step, ref: ref.String()}
+			if s.over(t) {
 				problems = append(problems, s.killError(t.ref, errOver))
-			case s.keeps(t):
+			} else if t, meant := s.kept(t); meant {
 				targets = joined(targets, t)
 			}
 		}
@@ -261,32 +271,41 @@ func joined(targets []target, t target) []target {
 	return append(targets, t)
 }
 
-// narrowed leaves of an array that has begun the elements that wait, when only what waits is meant, and those that run, when that is.
-func (s *scancel) narrowed(t target) target {
-	if array := t.row.Job.Status.Array; array != nil && slices.Contains(s.filter.States, state.Running) && t.row.State.Code != state.Pending {
-		running, err := batchv1alpha1.ParseIndices(array.Running)
-		if err != nil {
-			return t
+// kept is what the filters let pass of a target: it, or, of an array, the elements that are in the states and on the nodes that are meant. Where these are
+// all that is left of an array that was named as such, it is the array.
+func (s *scancel) kept(t target) (_ target, meant bool) {
+	f := s.filter
+	f.All = f.States == nil
+	likeJob := f // what elements have of their job
+	likeJob.All, likeJob.Nodes = true, nil
+	_, _, isArray := batchv1alpha1.ElementsOf(t.row.Job)
+	switch {
+	case t.row.State.Code == state.Completing:
+		return t, false
+	case !isArray || f.All && len(f.Nodes) == 0:
+		return t, f.Keeps(t.row)
+	case !likeJob.Keeps(t.row):
+		return t, false
+	}
+	var wanted, others batchv1alpha1.Indices
+	for _, row := range record.Rows(s.source(s.view, t.row.Job), true) {
+		switch {
+		case row.State.Code.Ended():
+		case f.Keeps(&row):
+			wanted = append(wanted, row.Elements...)
+		default:
+			others = append(others, row.Elements...)
 		}
-		if t.elements != nil {
-			running = running.Minus(running.Minus(t.elements))
-		}
-		if t.elements = running; running.Count() == 0 {
-			t.row = &record.Row{Source: t.row.Source, Asked: t.row.Asked, State: state.State{Code: state.Pending}}
-		}
-		return t
 	}
-	if !slices.Contains(s.filter.States, state.Pending) || t.row.State.Code == state.Pending {
-		return t
+	wanted = wanted.Union(nil) // in order
+	switch {
+	case t.elements != nil:
+		t.elements = wanted.Minus(wanted.Minus(t.elements))
+		return t, len(t.elements) > 0
+	case len(others) > 0:
+		t.elements = wanted
 	}
-	waiting := batchv1alpha1.WaitingElements(t.row.Job)
-	if t.elements != nil {
-		waiting = waiting.Minus(waiting.Minus(t.elements))
-	}
-	if len(waiting) > 0 {
-		t.elements, t.row = waiting, &record.Row{Source: t.row.Source, Asked: t.row.Asked, State: state.State{Code: state.Pending}}
-	}
-	return t
+	return t, len(wanted) > 0
 }
 
 // wholeOf is a job without its array, so that it has one row.
@@ -302,17 +321,6 @@ func wholeOf(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 		}
 	}
 	return &whole
-}
-
-func (s *scancel) keeps(t target) bool {
-	f := s.filter
-	if f.States == nil {
-		f.All = true
-	}
-	if t.row.State.Code == state.Completing {
-		return false
-	}
-	return f.Keeps(t.row)
 }
 
 // over says whether there is nothing left to cancel.
@@ -376,6 +384,8 @@ func (s *scancel) one(ctx context.Context, t target) error {
 	switch {
 	case s.signal != "" || t.step != "":
 		return s.send(ctx, t)
+	case s.parsed.Has("purge") && t.elements != nil:
+		return fault.Errorf("leave out --purge to cancel them", "--purge deletes whole jobs, not some elements of one: %s", t.ref)
 	case s.parsed.Has("purge"):
 		return s.view.c.Delete(ctx, t.row.Job, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &t.row.Job.UID})
 	case t.elements != nil:

@@ -100,5 +100,8 @@ func TestScancel(t *testing.T) {
 		slurmRun("reservations are refused", "scancel", "-R", "maint", "36"),
 		slurmRun("a word that is no job", "scancel", "4_x"),
 		slurmRun("an option that there is not", "scancel", "--force", "36"),
+		checking(withEnv(slurmRun("mine that run, an array among them", "scancel", "--me", "-t", "R"), mei...), commands("TerminateJob train-sh-x7k2p"), noted("sweep", keys.ArrayCancelled, "3-4")),
+		checking(withEnv(slurmRun("of an array what is on a node", "scancel", "-n", "sweep", "-w", "r05n08"), mei...), commands(), noted("sweep", keys.ArrayCancelled, "3")),
+		checking(slurmRun("elements are not deleted, nor the others for them", "scancel", "--purge", "42_7"), commands(), noted("sweep", keys.ArrayCancelled, "")),
 	})
 }

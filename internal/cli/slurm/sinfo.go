@@ -16,7 +16,6 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
@@ -110,16 +109,16 @@ func (c *call) sinfoView() (*sinfoView, error) {
 	has := c.parsed.Has
 	v := &sinfoView{heading: !has("noheader"), each: has("Node"), exact: has("exact"), dated: has("long") || has("iterate"), summary: has("summarize"), reasoned: has("list-reasons")}
 	f := &v.filter
-	f.Partitions, f.States = c.list("partition", "SINFO_PARTITION"), c.list("states", "")
+	if err := c.lists(listed{"partition", "SINFO_PARTITION", &f.Partitions}, listed{"states", "", &f.States}); err != nil {
+		return nil, err
+	}
 	f.Dead, f.Responding, f.Reasoned = has("dead"), has("responding"), v.reasoned
 	if err := sinfo.CheckStates(f.States); err != nil {
 		return nil, fault.Errorf("states are idle, mix, alloc, drain, drng, maint, down and unknown", "%s", err)
 	}
-	if hosts, ok := c.parsed.Last("nodes"); ok {
-		var err error
-		if f.Nodes, err = hostlist.Expand(hosts); err != nil {
-			return nil, fault.Errorf("", "Invalid node name specified: %s", hosts)
-		}
+	var err error
+	if f.Nodes, err = c.hosts("nodes"); err != nil {
+		return nil, err
 	}
 	for _, name := range []string{"json", "yaml"} {
 		if has(name) {

@@ -35,10 +35,8 @@ func TestAnArrayOfTenThousandIsOneRow(t *testing.T) {
 	t.Logf("it took %v", time.Since(began))
 }
 
-// Of an array without a limit every element has a pod. Those of them that wait for nodes are one row still, with the scheduler's word, whether or not
-// anything is asked for that stands on pods.
-func TestElementsThatHavePodsAndNoNodesAreOneRow(t *testing.T) {
-	t.Parallel()
+// waitingForNodes is an array of 200 elements that all have pods, three of them on a node.
+func waitingForNodes() []client.Object {
 	job := batch(42, "sweep", "mei", "default", batchv1alpha1.Running, time.Hour, func(j *batchv1alpha1.Job) {
 		j.Annotations[keys.Array] = "0-199"
 		j.Spec.Tasks[0].Replicas = 200
@@ -52,7 +50,14 @@ func TestElementsThatHavePodsAndNoNodesAreOneRow(t *testing.T) {
 		}
 		objects = append(objects, podOf(job, "head", i, node, phase, element(strconv.Itoa(i))))
 	}
-	server := clitest.Start(t, objects...)
+	return objects
+}
+
+// Of an array without a limit every element has a pod. Those of them that wait for nodes are one row still, with the scheduler's word, whether or not
+// anything is asked for that stands on pods.
+func TestElementsThatHavePodsAndNoNodesAreOneRow(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, waitingForNodes()...)
 	for format, want := range map[string]string{
 		"%i %t %r": "42_[3-199] PD Resources\n42_0 R None\n42_1 R None\n42_2 R None\n",
 		"%i":       "42_[3-199]\n42_0\n42_1\n42_2\n",

@@ -69,7 +69,13 @@ func runSprio(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	filter := squeue.Filter{Jobs: refs, Partitions: c.list("partition", ""), Users: c.list("user", ""), States: []state.Code{state.Pending}}
+	if err := c.someJobs(refs, "jobs"); err != nil {
+		return err
+	}
+	filter := squeue.Filter{Jobs: refs, States: []state.Code{state.Pending}}
+	if err := c.lists(listed{"partition", "", &filter.Partitions}, listed{"user", "", &filter.Users}); err != nil {
+		return err
+	}
 	format := sprio.Default
 	if c.parsed.Has("long") {
 		format = sprio.Verbose
@@ -168,7 +174,10 @@ func runSshare(ctx context.Context, c *call) error {
 	if err != nil {
 		return fault.Errorf("columns are "+sshare.Verbose+",Cluster", "%s", err)
 	}
-	accounts := c.list("accounts", "")
+	var accounts []string
+	if err := c.lists(listed{"accounts", "", &accounts}); err != nil {
+		return err
+	}
 	return c.sideBySide("\n", func(one *call, _ bool) error {
 		cl, err := one.f.Client()
 		if err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
-	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/layout"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
@@ -100,38 +99,6 @@ type squeueView struct {
 	starting bool // only what waits
 	without  string
 	machine  string // json or yaml
-}
-
-// given is an option's value, or that of an environment variable; ok is false when there is neither.
-func (c *call) given(option, variable string) (string, bool) {
-	if value, ok := c.parsed.Last(option); ok {
-		return value, true
-	}
-	if variable != "" {
-		if value := c.f.Streams.Env(variable); value != "" {
-			return value, true
-		}
-	}
-	return "", false
-}
-
-// list is a value with commas, cut.
-func (c *call) list(option, variable string) []string {
-	text, ok := c.given(option, variable)
-	if !ok {
-		return nil
-	}
-	return words(text)
-}
-
-func words(text string) []string {
-	var all []string
-	for word := range strings.SplitSeq(text, ",") {
-		if word = strings.TrimSpace(word); word != "" {
-			all = append(all, word)
-		}
-	}
-	return all
 }
 
 // refused are options that ask for what there is not.
@@ -235,21 +202,19 @@ func (c *call) squeueView() (*squeueView, error) {
 
 func (c *call) squeueFilter(v *squeueView) error {
 	f := &v.filter
-	f.Accounts, f.Names = c.list("account", "SQUEUE_ACCOUNT"), c.list("name", "SQUEUE_NAMES")
-	f.Partitions, f.QOS = c.list("partition", "SQUEUE_PARTITION"), c.list("qos", "SQUEUE_QOS")
-	f.Users = c.list("user", "SQUEUE_USERS")
+	err := c.lists(listed{"account", "SQUEUE_ACCOUNT", &f.Accounts}, listed{"name", "SQUEUE_NAMES", &f.Names}, listed{"partition", "SQUEUE_PARTITION", &f.Partitions},
+		listed{"qos", "SQUEUE_QOS", &f.QOS}, listed{"user", "SQUEUE_USERS", &f.Users})
+	if err != nil {
+		return err
+	}
 	if c.parsed.Has("me") {
 		f.Users = []string{c.me()}
 	}
 	if c.parsed.Has("notme") {
 		v.without = c.me()
 	}
-	if hosts, ok := c.parsed.Last("nodelist"); ok {
-		names, err := hostlist.Expand(hosts)
-		if err != nil {
-			return fault.Errorf("", "Invalid node name specified: %s", hosts)
-		}
-		f.Nodes = names
+	if f.Nodes, err = c.hosts("nodelist"); err != nil {
+		return err
 	}
 	if text, ok := c.given("states", "SQUEUE_STATES"); ok {
 		codes, all, err := squeue.ParseStates(text)
@@ -275,9 +240,10 @@ func (c *call) squeueFilter(v *squeueView) error {
 	if len(operands) > 0 {
 		return fault.Errorf("", "Unrecognized option: %s", operands[0])
 	}
-	var err error
-	f.Jobs, err = jobsNamed(named)
-	return err
+	if f.Jobs, err = jobsNamed(named); err != nil {
+		return err
+	}
+	return c.someJobs(f.Jobs, "jobs", "steps")
 }
 
 func stateWords() string {
