@@ -87,7 +87,7 @@ func (o *Option) said(name, text string) []Setting {
 		n, _ := strconv.Atoi(text)
 		s.Text, s.HasText = "", false
 		return slices.Repeat([]Setting{s}, min(max(n, 0), maxVerbose))
-	case o.Arg == getopt.None && !IsOn(text):
+	case o.Arg == getopt.None && !getopt.IsOn(text):
 		return nil
 	case o.Arg == getopt.None:
 		s.Text, s.HasText = "", false
@@ -99,14 +99,6 @@ func (o *Option) said(name, text string) []Setting {
 
 // maxVerbose is how much there is to say.
 const maxVerbose = 3
-
-// IsOn reads the value of a variable that stands for a switch: empty, yes, or a number that is not 0.
-func IsOn(text string) bool {
-	if text == "" || strings.EqualFold(text, "yes") {
-		return true
-	}
-	return strings.Trim(text, "0123456789") == "" && strings.Trim(text, "0") != ""
-}
 
 // waitForSwitches reads the variable that says how long --switches may keep the job waiting.
 func (r *Request) waitForSwitches(environ []string) error {

@@ -79,7 +79,7 @@ func Srun(ctx context.Context, args []string) int {
 }
 
 func srun(ctx context.Context, parsed getopt.Parsed) (int, error) {
-	options, err := readOptions(parsed, os.Getenv)
+	options, err := readOptions(parsed, os.LookupEnv)
 	if err != nil {
 		return 1, err
 	}
@@ -95,7 +95,7 @@ func srun(ctx context.Context, parsed getopt.Parsed) (int, error) {
 		return 1, fmt.Errorf("--jobid=%s is not this job, %s: from inside a pod only its own job can be reached", id, r.job.Pod.ID())
 	}
 	options.inherit(&r.job.Spec)
-	for _, option := range options.idle {
+	for _, option := range append(options.idle, unheeded(parsed, os.LookupEnv, r.job.Script)...) {
 		r.notice("warning: " + option + " has no effect here")
 	}
 	return r.run(ctx)

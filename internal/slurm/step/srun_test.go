@@ -79,6 +79,15 @@ func TestSteps(t *testing.T) {
 			[]string{"srun: error: Unable to create step for job 42: Invalid generic resource (gres) specification: a node of the job has 4 accelerators"}},
 		"what has no effect is told": {"srun -n1 --cpu-bind=cores --mem=1G -m cyclic true; srun -n1 --cpu-bind=none --mem=0 --exclusive -m block -p nlp true; srun -n1 --gres=nic:1 true", 0, nil,
 			[]string{"srun: warning: --cpu-bind=cores has no effect here", "srun: warning: --distribution=cyclic has no effect here", "srun: warning: --gres=nic:1 has no effect here", "srun: warning: --mem=1G has no effect here"}},
+		"variables stand for options": {
+			"SLURM_LABELIO=1 srun -n2 echo a; SLURM_LABELIO=0 srun -n1 echo plain; SLURM_STDOUTMODE=none srun -n1 echo lost; echo in | SLURM_STDINMODE=none srun -n1 cat; SLURM_OVERCOMMIT=1 srun -n9 echo many | sort -u; " +
+				"echo old >f; SLURM_OPEN_MODE=append SLURM_STDOUTMODE=f srun -n1 echo new; cat f; SLURM_KILL_BAD_EXIT=1 srun -Q -n2 sh -c '[ $SLURM_PROCID = 0 ] && exit 3; sleep 60' || true", 0,
+			[]string{"0: a", "1: a", "many", "new", "old", "plain"}, nil},
+		"options win over variables":  {"SLURM_STDOUTMODE=none srun -n1 -o f echo kept; cat f; SLURM_KILL_BAD_EXIT=1 srun -Q -K0 -n2 sh -c '[ $SLURM_PROCID = 0 ] && exit 0; echo both'", 0, []string{"both", "kept"}, nil},
+		"a variable that is no value": {"SLURM_WAIT=soon srun -n1 true", 1, nil, []string{`srun: error: Invalid numeric value "soon" for --wait.`}},
+		"variables that steps do not read are told": {
+			"SLURM_NTASKS=2 SLURM_MPI_TYPE=pmix srun -n1 true; SLURM_NTASKS=2 SLURM_CPU_BIND=none SLURM_EXPORT_ENV=ALL srun -N1 true; srun -n1 srun --overlap -N1 true", 0, nil,
+			[]string{"srun: warning: SLURM_MPI_TYPE=pmix has no effect here", "srun: warning: SLURM_NTASKS=2 has no effect here"}},
 		"several programs by a colon": {"srun -n1 true : -n1 true", 1, nil, []string{"srun: error: heterogeneous jobs are not supported here: a step is one program; srun --multi-prog runs several"}},
 		"the ways to MPI":             {"srun --mpi=list", 0, []string{"\tnone", "MPI plugin types are..."}, nil},
 		"the own job among others":    {"squeue -h -o %i -t PD; squeue -h -o %i -u root,somebody; squeue -h -o %i -t running,PD -u mei; squeue -h -o %A --me", 0, []string{"42", "42"}, nil},

@@ -38,11 +38,12 @@ type stepOptions struct {
 	command   []string
 }
 
-// readOptions reads the words after srun; env gives defaults where Slurm has them.
-func readOptions(p getopt.Parsed, env func(string) string) (*stepOptions, error) {
+// readOptions reads the words after srun; variables of the environment stand for some that are not there.
+func readOptions(p getopt.Parsed, lookup func(string) (string, bool)) (*stepOptions, error) {
+	env := func(name string) string { value, _ := lookup(name); return value }
+	p.Given = append(FromEnvironment(lookup), p.Given...)
 	o := &stepOptions{command: p.Operands, input: "all"}
 	o.begin.Relative = 0
-	o.label, o.unbuffered, o.killOnBadExit = env("SLURM_LABELIO") != "", env("SLURM_UNBUFFEREDIO") != "", env("SLURM_KILL_BAD_EXIT") == "1"
 	r := &optionReader{parsed: p, options: o}
 	r.sizes(env)
 	r.streams()
@@ -152,8 +153,8 @@ func (r *optionReader) streams() {
 		}
 		o.keep = mode[0] == 'a'
 	}
-	o.label = o.label || r.parsed.Has("label")
-	o.unbuffered = o.unbuffered || r.parsed.Has("unbuffered")
+	o.label = r.parsed.Has("label")
+	o.unbuffered = r.parsed.Has("unbuffered")
 	o.pty = r.parsed.Has("pty")
 	o.quiet = r.parsed.Has("quiet")
 }
@@ -186,7 +187,7 @@ func (r *optionReader) way() {
 // fine are values of options without effect that ask for nothing else than what is.
 var fine = map[string][]string{
 	"exclusive": {""}, "cpu-bind": {"none", "no", "q", "quiet", "v", "verbose"}, "gpu-bind": {"none", "verbose"}, "mem-bind": {"none", "no", "q", "quiet", "v", "verbose"},
-	"mem": {"0"}, "distribution": {"block", "*", "block:*"},
+	"mem": {"0"}, "distribution": {"block", "*", "block:*"}, "export": {"ALL"},
 }
 
 // withoutEffect gathers the options that were given and change nothing.

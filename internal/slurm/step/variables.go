@@ -1,0 +1,67 @@
+package step
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+)
+
+// variable is a variable of srun and the option that it stands for.
+type variable struct {
+	name, option string
+	// isSwitch: the option has no value.
+	isSwitch bool
+}
+
+// heeded are srun's variables for options of steps, in the order in which they are told.
+var heeded = []variable{
+	{"SLURM_EXACT", "exact", true}, {"SLURM_KILL_BAD_EXIT", "kill-on-bad-exit", false}, {"SLURM_LABELIO", "label", true}, {"SLURM_OPEN_MODE", "open-mode", false},
+	{"SLURM_OVERCOMMIT", "overcommit", true}, {"SLURM_OVERLAP", "overlap", true}, {"SLURM_STDERRMODE", "error", false}, {"SLURM_STDINMODE", "input", false},
+	{"SLURM_STDOUTMODE", "output", false}, {"SLURM_UNBUFFEREDIO", "unbuffered", true}, {"SLURM_WAIT", "wait", false},
+}
+
+// idle are variables of Slurm's srun that steps do not read here: the size of a step is the job's, or said by options.
+var idle = []variable{
+	{"SLURM_NNODES", "nodes", false}, {"SLURM_JOB_NUM_NODES", "nodes", false}, {"SLURM_NTASKS", "ntasks", false}, {"SLURM_NPROCS", "ntasks", false},
+	{"SLURM_NTASKS_PER_NODE", "ntasks-per-node", false}, {"SLURM_GPUS", "gpus", false}, {"SLURM_GPUS_PER_NODE", "gpus-per-node", false}, {"SLURM_GPUS_PER_TASK", "gpus-per-task", false},
+	{"SLURM_GRES", "gres", false}, {"SLURM_EXPORT_ENV", "export", false}, {"SLURM_TIMELIMIT", "time", false}, {"SLURM_SIGNAL", "signal", false}, {"SLURM_WORKING_DIR", "chdir", false},
+	{"SLURM_REMOTE_CWD", "chdir", false}, {"SLURM_IMMEDIATE", "immediate", false}, {"SLURM_MPI_TYPE", "mpi", false}, {"SLURM_CPU_BIND", "cpu-bind", false}, {"SLURM_MEM_BIND", "mem-bind", false},
+	{"SLURM_GPU_BIND", "gpu-bind", false}, {"SLURM_DISTRIBUTION", "distribution", false}, {"SLURM_HINT", "hint", false}, {"SLURM_THREADS_PER_CORE", "threads-per-core", false},
+	{"SLURM_CPU_FREQ_REQ", "cpu-freq", false}, {"SLURM_PROFILE", "profile", false}, {"SLURM_ACCTG_FREQ", "acctg-freq", false},
+}
+
+// FromEnvironment are the options of a step that variables stand for: options of the command line come after them, and win.
+func FromEnvironment(lookup func(name string) (value string, set bool)) []getopt.Given {
+	var all []getopt.Given
+	for _, v := range heeded {
+		value, set := lookup(v.name)
+		if !set || v.isSwitch && !getopt.IsOn(value) || !v.isSwitch && value == "" {
+			continue
+		}
+		given := getopt.Given{Name: v.option, As: v.name}
+		if !v.isSwitch {
+			given.Value, given.HasValue = value, true
+		}
+		all = append(all, given)
+	}
+	return all
+}
+
+// unheeded are the variables that somebody set for srun and that have no effect: those that have another value than the script was given. Where an option
+// says the same nothing is missing, and what a task finds is about its own step.
+func unheeded(p getopt.Parsed, lookup func(string) (string, bool), given []string) []string {
+	if _, inTask := lookup("SLURM_STEP_ID"); inTask {
+		return nil
+	}
+	var all []string
+	for _, v := range idle {
+		value, set := lookup(v.name)
+		entry := v.name + "=" + value
+		asItIs := slices.Contains(fine[v.option], value) || slices.Contains([]string{"", "none"}, strings.ToLower(value))
+		if set && !asItIs && !p.Has(v.option) && !slices.Contains(given, entry) {
+			all = append(all, entry)
+		}
+	}
+	return all
+}
