@@ -177,6 +177,13 @@ func (s *Server) Refuse(method, path string, code int, reason metav1.StatusReaso
 	}
 }
 
+// Permit ends what Refuse began.
+func (s *Server) Permit(method, path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.refuse, method+" "+path)
+}
+
 // OnCreate lets a test change every object of a kind as it is created, as those do who answer at once.
 func (s *Server) OnCreate(kind string, change func(map[string]any)) {
 	s.mu.Lock()

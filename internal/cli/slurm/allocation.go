@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/util/exec"
 	"k8s.io/klog/v2"
@@ -89,7 +89,7 @@ func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	pods := watchHead(watching, cl, a.job)
-	jobs := watchEnd(watching, cl, a.job)
+	ends := watchEnd(watching, cl, a.job)
 	for {
 		select {
 		case <-ctx.Done():
@@ -101,8 +101,16 @@ func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 		case <-queued.C:
 			told = true
 			a.sayf("job %s queued and waiting for resources", a.id)
-		case ended := <-jobs:
-			return fault.Errorf(cmp.Or(ended.Status.State.Message, ""), "Job allocation %s has been revoked: the job is %s", a.id, ended.Status.State.Phase)
+		case ended := <-ends:
+			switch {
+			case ctx.Err() != nil: // told above
+			case ended.unseen:
+				a.notef("warning", "whether job %s is cancelled while it waits is not seen here: %v", a.id, ended.err)
+			case ended.err != nil:
+				return fault.Errorf("", "Job allocation %s has been revoked: %v", a.id, ended.err)
+			default:
+				return fault.Errorf(ended.job.Status.State.Message, "Job allocation %s has been revoked: the job is %s", a.id, ended.job.Status.State.Phase)
+			}
 		case a.head = <-pods:
 			if told {
 				a.sayf("job %s has been allocated resources", a.id)
@@ -155,13 +163,19 @@ func nextHead(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) 
 	return nil
 }
 
-// watchEnd gives the job when it ended before anybody used it.
-func watchEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) <-chan *batchv1alpha1.Job {
-	ended := make(chan *batchv1alpha1.Job, 1)
+// jobEnd is how a job ended: as it was then, or why there is none any more. unseen is that nobody here may know.
+type jobEnd struct {
+	job    *batchv1alpha1.Job
+	err    error
+	unseen bool
+}
+
+// watchEnd gives the end of a job that ended before anybody used it.
+func watchEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) <-chan jobEnd {
+	ended := make(chan jobEnd, 1)
 	go func() {
-		if now, err := awaitEnd(ctx, cl, job); err == nil {
-			ended <- now
-		}
+		now, err := awaitEnd(ctx, cl, job, func(error) {})
+		ended <- jobEnd{now, err, apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)}
 	}()
 	return ended
 }

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,7 +22,13 @@ func (c *call) untilEnd(ctx context.Context, job *batchv1alpha1.Job) error {
 	if err != nil {
 		return err
 	}
-	ended, err := awaitEnd(ctx, cl, job)
+	told := false
+	ended, err := awaitEnd(ctx, cl, job, func(err error) {
+		if !told {
+			told = true
+			c.notef("warning", "job %s cannot be looked at for now, it is still waited for: %v", idOf(job), err)
+		}
+	})
 	if err != nil {
 		return err
 	}
@@ -32,8 +39,13 @@ func (c *call) untilEnd(ctx context.Context, job *batchv1alpha1.Job) error {
 	return cli.ExitStatus(code)
 }
 
-// awaitEnd watches a job until nothing of it runs any more. Suspended jobs have not ended.
-func awaitEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) (*batchv1alpha1.Job, error) {
+// longestPause is how long to wait at most before an API server that does not answer is asked again.
+const longestPause = 5 * time.Second
+
+// awaitEnd watches a job until nothing of it runs any more. Suspended jobs have not ended. API servers restart: what they say meanwhile is trouble, which is
+// told each time, and no end; one is that the job is gone, or may not be looked at.
+func awaitEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, trouble func(error)) (*batchv1alpha1.Job, error) {
+	wait, away := watchPause, false // a watch that begins now says nothing of a job that is gone by now
 	over := func(now *batchv1alpha1.Job) bool {
 		switch now.Status.State.Phase {
 		case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated:
@@ -42,22 +54,33 @@ func awaitEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) 
 		return false
 	}
 	for {
-		if now, ok := nextOf(ctx, cl, job, over); ok {
-			return now, nil
+		if !away {
+			if now, ok := nextOf(ctx, cl, job, over); ok {
+				return now, nil
+			}
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		now := &batchv1alpha1.Job{}
-		switch err := cl.Get(ctx, client.ObjectKeyFromObject(job), now); {
+		err := cl.Get(ctx, client.ObjectKeyFromObject(job), now)
+		away = err != nil
+		switch {
 		case apierrors.IsNotFound(err) || err == nil && now.UID != job.UID:
 			return nil, fault.Errorf("", "job %s was deleted", idOf(job))
-		case err != nil:
+		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 			return nil, err
+		case err != nil:
+			if ctx.Err() == nil {
+				trouble(err)
+			}
+			wait = min(2*wait, longestPause)
 		case over(now):
 			return now, nil
+		default:
+			wait = watchPause
 		}
-		pause(ctx, watchPause)
+		pause(ctx, wait)
 	}
 }
 

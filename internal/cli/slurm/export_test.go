@@ -11,4 +11,5 @@ func init() {
 		return "x7k2p", strings.Repeat("ab", 32), "/home/mei/p", "login1"
 	}
 	idPatience = 2 * time.Second
+	awayPatience = 5 * time.Second
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -59,7 +60,7 @@ func (c *call) readSite(ctx context.Context, r *request.Request) (*site, error) 
 	}
 	follows := r.Nodes == nil && (r.Tasks > 0 || len(r.GPUs) > 0)
 	if follows || r.Image == "" && s.profile.DefaultImage == "" {
-		s.nodes(ctx, cl)
+		s.nodes(ctx, cl, translate.LabelsOf(s.profile, r))
 	}
 	return s, nil
 }
@@ -118,11 +119,11 @@ func classesOf(ctx context.Context, cl client.Client) []string {
 	return names
 }
 
-// nodes looks at the nodes: what those that take pods have, and whether all run the machine's own programs.
-func (s *site) nodes(ctx context.Context, cl client.Client) {
+// nodes looks at the nodes: what those that take pods have, of their labels some, and whether all run the machine's own programs.
+func (s *site) nodes(ctx context.Context, cl client.Client, labels []string) {
 	list := &corev1.NodeList{}
 	nodes, plain := 0, 0
-	seen := map[string]bool{}
+	seen := map[string]int{}
 	err := cli.Pages(ctx, cl, list, func() error {
 		for i := range list.Items {
 			node := &list.Items[i]
@@ -130,14 +131,17 @@ func (s *site) nodes(ctx context.Context, cl client.Client) {
 			if node.Labels[keys.NodeKind] != "" {
 				plain++
 			}
-			if node.Spec.Unschedulable || slices.ContainsFunc(node.Spec.Taints, keepsOff) {
+			if slices.ContainsFunc(node.Spec.Taints, keepsOff) {
 				continue
 			}
-			group := node.Labels[keys.NodeGroup]
-			if key := fmt.Sprint(group, node.Status.Allocatable); !seen[key] {
-				seen[key] = true
-				s.facts.Nodes = append(s.facts.Nodes, translate.Node{Group: group, Allocatable: node.Status.Allocatable})
+			like := translate.Node{Group: node.Labels[keys.NodeGroup], Labels: chosen(node.Labels, labels), Allocatable: node.Status.Allocatable,
+				Away: node.Spec.Unschedulable || slices.ContainsFunc(node.Spec.Taints, passes)}
+			key := fmt.Sprint(like)
+			if _, known := seen[key]; !known {
+				seen[key] = len(s.facts.Nodes)
+				s.facts.Nodes = append(s.facts.Nodes, like)
 			}
+			s.facts.Nodes[seen[key]].Count++
 		}
 		return nil
 	})
@@ -147,7 +151,26 @@ func (s *site) nodes(ctx context.Context, cl client.Client) {
 	s.facts.Helper = err == nil && nodes > 0 && nodes == plain
 }
 
-// keepsOff says whether a taint keeps jobs off that say nothing of it.
+// chosen are those labels of a node that are looked at.
+func chosen(of map[string]string, looked []string) map[string]string {
+	labels := map[string]string{}
+	for _, key := range looked {
+		if value, has := of[key]; has {
+			labels[key] = value
+		}
+	}
+	return labels
+}
+
+// ofConditions begins the taints that Kubernetes itself sets while a node is drained, not ready, or short of something.
+const ofConditions = "node.kubernetes.io/"
+
+// keepsOff says whether a taint keeps jobs off for good that say nothing of it.
 func keepsOff(t corev1.Taint) bool {
-	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+	return (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute) && !strings.HasPrefix(t.Key, ofConditions)
+}
+
+// passes says whether a taint keeps jobs off for a time.
+func passes(t corev1.Taint) bool {
+	return t.Effect != corev1.TaintEffectPreferNoSchedule && strings.HasPrefix(t.Key, ofConditions)
 }

@@ -5,11 +5,14 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/translate"
@@ -17,6 +20,9 @@ import (
 
 // idPatience is how long to wait for a job's number; tests wait less.
 var idPatience = 5 * time.Second
+
+// awayPatience is how long to wait for the job controller, where nobody takes up a job that only vc's can treat as asked; tests wait less.
+var awayPatience = 2 * time.Minute
 
 // watchPause is how long to wait before a watch that failed or ended is asked for again.
 const watchPause = 250 * time.Millisecond
@@ -32,13 +38,10 @@ func (c *call) submit(ctx context.Context, r *translate.Result) (*batchv1alpha1.
 		return nil, c.failed(err)
 	}
 	job := r.Job
-	if cannot := onlyOurs(r); cannot != "" {
-		if job = awaitID(ctx, cl, job); idOf(job) == job.Name {
-			c.takeBack(ctx, cl, job)
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			return nil, fault.Errorf("it gave the job no number in "+idPatience.String()+": is vc's job controller running?", "Batch job submission failed: this cluster's job controller cannot %s", cannot)
+	if what, option := onlyOurs(r); what != "" {
+		if job, err = c.takenUp(ctx, cl, job, what, option); err != nil {
+			c.takeBack(ctx, cl, r.Job)
+			return nil, err
 		}
 	}
 	owner := []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1alpha1.GroupVersion.WithKind("Job"))}
@@ -61,18 +64,63 @@ func (c *call) submit(ctx context.Context, r *translate.Result) (*batchv1alpha1.
 	return awaitID(ctx, cl, job), nil
 }
 
-// onlyOurs says what of a job needs vc's job controller: others, which give no numbers, would run it at once and all of it. "" when there is nothing.
-func onlyOurs(r *translate.Result) string {
+// takenUp waits until vc's job controller has a job that only it can treat as asked. Every controller writes a phase, and only vc's gives numbers, and
+// reasons to wait. Where neither is there nobody has taken the job up: controllers restart.
+func (c *call) takenUp(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, what, option string) (*batchv1alpha1.Job, error) {
+	const failed = "Batch job submission failed: "
+	hasPhase := func(now *batchv1alpha1.Job) bool { return now.Status.State.Phase != "" }
+	isOurs := func(now *batchv1alpha1.Job) bool { return numbered(now) || ours(now) }
+	if now, ok := await(ctx, cl, job, idPatience, isOurs); ok {
+		return now, nil
+	}
+	now := &batchv1alpha1.Job{}
+	switch err := cl.Get(ctx, client.ObjectKeyFromObject(job), now); {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case apierrors.IsForbidden(err):
+		return nil, fault.Errorf("the job was taken back: you may not read jobs in namespace "+job.Namespace, failed+"it cannot be seen whether this cluster's job controller can %s", what)
+	case err != nil || !hasPhase(now):
+		c.notef("note", "no job controller has taken the job up in %s; waiting for one for %s", idPatience, awayPatience)
+	}
+	now, ok := await(ctx, cl, job, awayPatience, func(now *batchv1alpha1.Job) bool { return hasPhase(now) || isOurs(now) })
+	if ok && !isOurs(now) {
+		if now, isVC := await(ctx, cl, job, idPatience, isOurs); isVC {
+			return now, nil
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case !ok:
+		return nil, fault.Errorf("the job was taken back and nothing of it ran; submit it again when vc's job controller runs", failed+"no job controller took the job up in %s", idPatience+awayPatience)
+	case !isOurs(now):
+		return nil, fault.Errorf("it took the job up and gave it no number, as vc's does", failed+"this cluster's job controller cannot %s; drop %s", what, option)
+	}
+	return now, nil
+}
+
+// ours says whether a job without a number has what only vc's job controller writes.
+func ours(job *batchv1alpha1.Job) bool {
+	switch reason.Code(job.Status.State.Reason) {
+	case reason.JobHeldUser, reason.JobHeldAdmin, reason.BeginTime, reason.Dependency, reason.DependencyNeverSatisfied, reason.GateInvalid:
+		return true
+	}
+	return job.Status.Array != nil
+}
+
+// onlyOurs says what of a job needs vc's job controller, and by which option: others, which give no numbers, would run it at once and all of it. "" when
+// there is nothing.
+func onlyOurs(r *translate.Result) (what, option string) {
 	annotations := r.Job.Annotations
 	if limit := annotations[keys.ArrayLimit]; limit != "" {
-		return "limit arrays; drop %" + limit
+		return "limit arrays", "%" + limit
 	}
 	for _, gate := range []struct{ key, option string }{{keys.Hold, "hold"}, {keys.Begin, "begin"}, {keys.Dependency, "dependency"}} {
 		if annotations[gate.key] != "" {
-			return "hold jobs back; drop --" + gate.option
+			return "hold jobs back", "--" + gate.option
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // takeBack deletes a job that could not be made whole; what belongs to it goes with it.
@@ -99,23 +147,36 @@ func inSlurmsOptions(hint string) string { return strings.ReplaceAll(hint, "(-n)
 
 // awaitID waits for the number of a job that was made; a job that gets none in time is returned as it is.
 func awaitID(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job) *batchv1alpha1.Job {
-	if _, ok := batchv1alpha1.JobID(job); ok {
-		return job
+	if now, ok := await(ctx, cl, job, idPatience, numbered); ok {
+		return now
 	}
-	ctx, cancel := context.WithTimeout(ctx, idPatience)
+	return job
+}
+
+// numbered says whether a job has its number.
+func numbered(job *batchv1alpha1.Job) bool {
+	_, has := batchv1alpha1.JobID(job)
+	return has
+}
+
+// await waits so long for a job to be as wanted.
+func await(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, patience time.Duration, wanted func(*batchv1alpha1.Job) bool) (now *batchv1alpha1.Job, ok bool) {
+	if wanted(job) {
+		return job, true
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	numbered := func(now *batchv1alpha1.Job) bool { _, has := batchv1alpha1.JobID(now); return has }
 	for ctx.Err() == nil {
-		if now, ok := nextOf(ctx, cl, job, numbered); ok {
-			return now
+		if now, ok := nextOf(ctx, cl, job, wanted); ok {
+			return now, true
 		}
 		now := &batchv1alpha1.Job{}
-		if err := cl.Get(ctx, client.ObjectKeyFromObject(job), now); err == nil && now.UID == job.UID && numbered(now) {
-			return now
+		if err := cl.Get(ctx, client.ObjectKeyFromObject(job), now); err == nil && now.UID == job.UID && wanted(now) {
+			return now, true
 		}
 		pause(ctx, watchPause)
 	}
-	return job
+	return nil, false
 }
 
 // pause waits, or until there is no more need.
@@ -134,8 +195,13 @@ func nextOf(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, wa
 	}
 	defer w.Stop()
 	for event := range w.ResultChan() {
-		if now, is := event.Object.(*batchv1alpha1.Job); is && now.UID == job.UID && wanted(now) {
+		now, is := event.Object.(*batchv1alpha1.Job)
+		switch {
+		case !is || now.UID != job.UID:
+		case wanted(now):
 			return now, true
+		case event.Type == watch.Deleted:
+			return nil, false
 		}
 	}
 	return nil, false

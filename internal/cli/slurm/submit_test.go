@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +15,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
 	"github.com/vc-batch/vc/internal/slurm/launch"
@@ -245,7 +247,7 @@ func TestWhoMayNotLookDoesNotAskWithoutEnd(t *testing.T) {
 // A cluster whose job controller gives no numbers runs what any controller can run, under the job's name; nothing else is begun.
 func TestWithoutNumbers(t *testing.T) {
 	t.Parallel()
-	const hint = "sbatch: hint: it gave the job no number in 2s: is vc's job controller running?\n"
+	const hint = "sbatch: hint: it took the job up and gave it no number, as vc's does\n"
 	for word, want := range map[string]golden.Result{
 		"-Jx":           {Out: "Submitted batch job x-x7k2p\n", Err: "sbatch: warning: the job has no number after 2s: this cluster gives none, or vc's job controller does not run; its name stands for it\n"},
 		"-a0-3":         {Out: "Submitted batch job sbatch-x7k2p\n", Err: "sbatch: warning: the job has no number after 2s: this cluster gives none, or vc's job controller does not run; its name stands for it\n"},
@@ -258,20 +260,180 @@ func TestWithoutNumbers(t *testing.T) {
 			t.Parallel()
 			server := clitest.Start(t, golden.Cluster()...)
 			site(server)
-			server.OnCreate("Job", func(map[string]any) {})
+			server.OnCreate("Job", func(job map[string]any) {
+				job["status"] = map[string]any{"state": map[string]any{"phase": "Pending"}}
+			})
 			got := batchRun("", hello, word).Do(t, server)
 			if got != want {
 				t.Errorf("%+v, want %+v", got, want)
 			}
-			if maps := server.Created("ConfigMap"); want.Code != 0 && len(maps) > 0 {
-				t.Errorf("pods could start: %v", maps)
-			}
-			for _, job := range server.Objects("/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs") {
-				if name, _ := job["metadata"].(map[string]any)["name"].(string); want.Code != 0 && strings.HasSuffix(name, "-x7k2p") {
-					t.Errorf("job %s is there", name)
+			nothingWasBegun(t, server, want.Code)
+		})
+	}
+}
+
+const jobsOfTeam = "/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs"
+
+// nothingWasBegun holds of a submission that failed.
+func nothingWasBegun(t *testing.T, server *clitest.Server, code int) {
+	t.Helper()
+	if code == 0 {
+		return
+	}
+	if maps := server.Created("ConfigMap"); len(maps) > 0 {
+		t.Errorf("pods could start: %v", maps)
+	}
+	for _, job := range server.Objects(jobsOfTeam) {
+		if name, _ := job["metadata"].(map[string]any)["name"].(string); strings.HasSuffix(name, "-x7k2p") {
+			t.Errorf("job %s is there", name)
+		}
+	}
+}
+
+// onceAsked does something once a job was asked for so many times.
+func onceAsked(t *testing.T, server *clitest.Server, times int, what func()) {
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	t.Cleanup(func() { close(stop); <-stopped })
+	go func() {
+		defer close(stopped)
+		for {
+			asked := 0
+			for _, request := range server.Requests() {
+				if strings.HasPrefix(request, "GET "+jobsOfTeam+"/") {
+					asked++
 				}
 			}
+			if asked >= times {
+				what()
+				return
+			}
+			select {
+			case <-stop:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}()
+}
+
+// made is the job that was made last, as it is now.
+func made(t *testing.T, server *clitest.Server) *batchv1alpha1.Job {
+	t.Helper()
+	job := &batchv1alpha1.Job{}
+	for _, one := range server.Created("Job") {
+		if err := json.Unmarshal([]byte(asText(t, one)), job); err != nil {
+			t.Error(err)
+		}
+	}
+	return job
+}
+
+// Nobody takes the job up: the controller restarts. It is waited for, and what is said is not that it cannot do what is asked.
+func TestTheControllerIsAway(t *testing.T) {
+	t.Parallel()
+	const note = "sbatch: note: no job controller has taken the job up in 2s; waiting for one for 5s\n"
+	comes := func(change func(*batchv1alpha1.Job)) func(*testing.T, *clitest.Server) {
+		return func(t *testing.T, server *clitest.Server) {
+			onceAsked(t, server, 1, func() { job := made(t, server); change(job); server.Set(job) })
+		}
+	}
+	for name, c := range map[string]struct {
+		prepare func(*testing.T, *clitest.Server)
+		word    string
+		want    golden.Result
+	}{
+		"it comes back": {comes(func(job *batchv1alpha1.Job) {
+			job.Labels = map[string]string{keys.JobID: "44"}
+		}), "-H", golden.Result{Out: "Submitted batch job 44\n", Err: note}},
+		"it comes back and has no numbers to give": {comes(func(job *batchv1alpha1.Job) {
+			job.Status.State = batchv1alpha1.JobState{Phase: batchv1alpha1.Pending, Reason: string(reason.JobHeldUser)}
+		}), "-H", golden.Result{Out: "Submitted batch job sbatch-x7k2p\n", Err: note + "sbatch: warning: the job has no number after 2s: this cluster gives none, or vc's job controller does not run; its name stands for it\n"}},
+		"it does not come": {func(*testing.T, *clitest.Server) {}, "-dafterok:1", golden.Result{Code: 1, Err: note +
+			"sbatch: error: Batch job submission failed: no job controller took the job up in 7s\nsbatch: hint: the job was taken back and nothing of it ran; submit it again when vc's job controller runs\n"}},
+		"the job may not be looked at": {func(_ *testing.T, server *clitest.Server) {
+			server.Refuse("GET", jobsOfTeam, 403, metav1.StatusReasonForbidden, "jobs.batch.volcano.sh is forbidden")
+		}, "-a0-15%4", golden.Result{Code: 1, Err: "sbatch: error: Batch job submission failed: it cannot be seen whether this cluster's job controller can limit arrays\n" +
+			"sbatch: hint: the job was taken back: you may not read jobs in namespace nlp\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t, golden.Cluster()...)
+			site(server)
+			server.OnCreate("Job", func(map[string]any) {})
+			c.prepare(t, server)
+			if got := batchRun("", hello, c.word).Do(t, server); got != c.want {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+			nothingWasBegun(t, server, c.want.Code)
 		})
+	}
+}
+
+// The API server restarts while a job is waited for: its end is seen all the same.
+func TestTheEndIsSeenAfterTheServerWasAway(t *testing.T) {
+	t.Parallel()
+	const away43 = "sbatch: warning: job 43 cannot be looked at for now, it is still waited for: the server restarts\n"
+	away := func(t *testing.T, server *clitest.Server, then func(*batchv1alpha1.Job)) {
+		server.Refuse("GET", jobsOfTeam, 500, metav1.StatusReasonInternalError, "the server restarts")
+		onceAsked(t, server, 2, func() {
+			job := made(t, server)
+			then(job)
+			server.Permit("GET", jobsOfTeam)
+		})
+	}
+	for name, c := range map[string]struct {
+		line, script string
+		phase        batchv1alpha1.JobPhase
+		code         int
+		out, err     string
+	}{
+		"sbatch --wait":                         {"sbatch -o /dev/null -W", hello, batchv1alpha1.Completed, 0, "Submitted batch job 43\n", away43},
+		"salloc, and the job was cancelled":     {"salloc -Q", "", batchv1alpha1.Terminated, 1, "", "salloc: error: Job allocation 43 has been revoked: the job is Terminated\n"},
+		"srun, and the job was cancelled":       {"srun -Q hostname", "", batchv1alpha1.Terminated, 1, "", "srun: error: Job allocation 43 has been revoked: the job is Terminated\n"},
+		"srun, and the job was deleted":         {"srun -Q hostname", "", "", 1, "", "srun: error: Job allocation 43 has been revoked: job 43 was deleted\n"},
+		"sbatch --wait, and the job is deleted": {"sbatch -Q -o /dev/null -W", hello, "", 1, "", away43 + "sbatch: error: job 43 was deleted\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t, golden.Cluster()...)
+			site(server)
+			away(t, server, func(job *batchv1alpha1.Job) {
+				if c.phase == "" {
+					server.Remove(job)
+					return
+				}
+				job.Status.State.Phase = c.phase
+				server.Set(job)
+			})
+			got := golden.Run{Argv: strings.Fields("slurm " + c.line), Input: c.script, Env: map[string]string{"PATH": "/bin"}}.Do(t, server)
+			if want := (golden.Result{Out: c.out, Err: c.err, Code: c.code}); got != want {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+// Nodes that are alike are as many as they are: four with three whole processors each. One that is drained comes back.
+func TestNodesAreCounted(t *testing.T) {
+	t.Parallel()
+	const never = "sbatch: error: Batch job submission failed: Requested node configuration is not available\n"
+	drained, kept := golden.NewNode("drained"), golden.NewNode("kept")
+	drained.Spec.Unschedulable, drained.Spec.Taints = true, []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
+	kept.Spec.Taints = []corev1.Taint{{Key: "example.com/kept", Effect: corev1.TaintEffectNoSchedule}}
+	for word, pods := range map[string]int{"-n12": 4, "-n13": 5, "-n15": 5, "-n16": 0} {
+		server := clitest.Start(t, golden.Cluster()...)
+		site(server)
+		server.Set(drained, kept)
+		got := batchRun("", hello, word).Do(t, server)
+		if pods == 0 {
+			if got.Code != 1 || !strings.HasPrefix(got.Err, never) {
+				t.Errorf("%s: %+v", word, got)
+			}
+			continue
+		}
+		if job := made(t, server); got.Code != 0 || int(job.Spec.MinAvailable) != pods {
+			t.Errorf("%s: %d pods, want %d: %+v", word, job.Spec.MinAvailable, pods, got)
+		}
 	}
 }
 

@@ -2,72 +2,136 @@ package translate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/profile"
+	"github.com/vc-batch/vc/internal/slurm/request"
+	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
-// Node is a node that takes pods.
+// Node is what some nodes that take pods have in common.
 type Node struct {
-	// Group is its node group, "" where it has none.
-	Group       string
+	// Count is how many there are.
+	Count int64
+	// Group is their node group, "" where they have none.
+	Group string
+	// Labels are those by which jobs choose nodes: LabelsOf.
+	Labels      map[string]string
 	Allocatable corev1.ResourceList
+	// Away says that they take no pods for now: drained, or not ready.
+	Away bool
 }
 
-// fewest is how few pods a job has so that each of them fits onto some node of its queue; most is one task, or one GPU, a pod. Where the nodes are not known it is one pod.
+// LabelsOf are the labels of nodes by which a request chooses: of features and types of devices, and names where nodes are named.
+func LabelsOf(p *profile.Profile, r *request.Request) []string {
+	all := map[string]bool{}
+	for _, labels := range p.Features {
+		for key := range labels {
+			all[key] = true
+		}
+	}
+	for _, gres := range p.Gres {
+		for _, labels := range gres.Types {
+			for key := range labels {
+				all[key] = true
+			}
+		}
+	}
+	if r.Has("nodelist") || r.Has("nodefile") || r.Has("exclude") {
+		all[corev1.LabelHostname] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// fewest is how few pods a job has so that all of them have room on the nodes that it may use, were these empty; most is one task, or one GPU, a pod. Where the nodes are
+// not known it is one pod. A job that has room in no number of pods is refused: it would wait for ever.
 func (b *builder) fewest(most int64) int {
+	if most <= 1 {
+		return 1
+	}
 	have := b.rooms()
 	if len(have) == 0 {
-		if most > 1 {
-			b.notes = append(b.notes, "the cluster's nodes are not known: all tasks are in one pod; say with --nodes how many there are to be")
+		why := "the cluster's nodes are not known"
+		if len(b.Facts.Nodes) > 0 {
+			why = "no node of queue " + b.job.Spec.Queue + " is known that it may use"
 		}
+		b.notes = append(b.notes, why+": all tasks are in one pod; say with --nodes how many there are to be")
 		return 1
 	}
 	if len(b.r.Nodelist) > 0 {
 		most = min(most, int64(len(b.r.Nodelist)))
 	}
+	if limit := b.p.Partitions[b.r.Partition].MaxNodes; limit > 0 {
+		most = min(most, limit)
+	}
 	limit := int(min(most, maxNodes))
-	largest := limit
+	now := slices.DeleteFunc(slices.Clone(have), func(n *Node) bool { return n.Away })
+	n := b.smallest(now, limit)
+	if n == 0 {
+		n = b.smallest(have, limit)
+	}
+	if n == 0 {
+		b.fail(fault.Errorf(fmt.Sprintf("the nodes that it may use in queue %s have no room for all of it in up to %d pods; if there will be more of them, say with --nodes how many it needs", b.job.Spec.Queue, limit),
+			"Batch job submission failed: Requested node configuration is not available"))
+		return 1
+	}
+	if n > 1 && b.r.Verbose > 0 {
+		b.notes = append(b.notes, fmt.Sprintf("no node of queue %s has room for all of it, so %d nodes", b.job.Spec.Queue, n))
+	}
+	return n
+}
+
+// smallest is the least number of pods that all have room, 0 where there is none up to the limit. The size of a pod takes few values while the number grows:
+// the places for it are counted once.
+func (b *builder) smallest(have []*Node, limit int) int {
+	var counted corev1.ResourceList
+	places := int64(0)
 	for n := 1; n <= limit; n++ {
 		s, uneven := b.sizeOn(n)
 		if uneven != nil {
 			continue
 		}
-		if largest = n; slices.ContainsFunc(have, func(room corev1.ResourceList) bool { return b.fits(&s, room) }) {
-			break
+		asked := b.amounts(&s)
+		if counted == nil || !maps.EqualFunc(counted, asked, sameAmount) {
+			counted, places = asked, b.places(asked, have, int64(limit))
+		}
+		if places >= int64(n) {
+			return n
 		}
 	}
-	if largest > 1 && b.r.Verbose > 0 {
-		b.notes = append(b.notes, fmt.Sprintf("no node of queue %s has room for all of it, so %d nodes", b.job.Spec.Queue, largest))
-	}
-	return largest
+	return 0
 }
 
-// rooms are what the different nodes of the queue have.
-func (b *builder) rooms() []corev1.ResourceList {
-	admits := func(string) bool { return true }
-	for _, q := range b.Facts.Queues {
-		if q.Name == b.job.Spec.Queue && q.Admits != nil {
-			admits = q.Admits
+// places is for how many pods of a size there is room on empty nodes; enough of them are as good as all. A resource that no node has asks for nothing: nodes
+// with it may come.
+func (b *builder) places(asked corev1.ResourceList, have []*Node, enough int64) int64 {
+	needs := map[corev1.ResourceName]int64{}
+	for name, amount := range asked {
+		if b.anywhere(name) {
+			needs[name] = whole(name, amount)
 		}
 	}
-	var all []corev1.ResourceList
-	for _, n := range b.Facts.Nodes {
-		if admits(n.Group) {
-			all = append(all, n.Allocatable)
+	places := int64(0)
+	for _, node := range have {
+		each := enough
+		if b.r.Exclusive == wholeNode {
+			each = 1
+		}
+		for name, need := range needs {
+			if need > 0 {
+				each = min(each, whole(name, node.Allocatable[name])/need)
+			}
+		}
+		if places += each * node.Count; places >= enough {
+			return enough
 		}
 	}
-	return all
-}
-
-// fits says whether a pod of this size has room on an empty node. A resource that no node has asks for nothing: nodes with it may come.
-func (b *builder) fits(s *size, room corev1.ResourceList) bool {
-	for name, asked := range b.amounts(s) {
-		if have := room[name]; asked.Cmp(have) > 0 && b.anywhere(name) {
-			return false
-		}
-	}
-	return true
+	return places
 }
 
 // anywhere says whether some node has a resource.
@@ -76,4 +140,49 @@ func (b *builder) anywhere(name corev1.ResourceName) bool {
 		amount, has := n.Allocatable[name]
 		return has && amount.Sign() > 0
 	})
+}
+
+// rooms are the nodes that the job may use. Where none is known to be such, one may come.
+func (b *builder) rooms() []*Node {
+	admits := func(string) bool { return true }
+	for _, q := range b.Facts.Queues {
+		if q.Name == b.job.Spec.Queue && q.Admits != nil {
+			admits = q.Admits
+		}
+	}
+	one, _ := b.sizeOn(1) // the types of devices are the same for all sizes
+	var all []*Node
+	for i := range b.Facts.Nodes {
+		if n := &b.Facts.Nodes[i]; n.Count > 0 && admits(n.Group) && b.chooses(n, one.gres) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// chooses says whether a node is one of those that were asked for: by name, feature and types of devices. What the profile does not know is refused elsewhere.
+func (b *builder) chooses(n *Node, gres []value.Gres) bool {
+	name := n.Labels[corev1.LabelHostname]
+	if list := b.r.Nodelist; len(list) > 0 && !slices.Contains(list, name) || slices.Contains(b.r.Exclude, name) {
+		return false
+	}
+	for _, g := range gres {
+		if known, _ := b.p.GresOf(g.Name); g.Type != "" && !hasLabels(n, known.Types[g.Type]) {
+			return false
+		}
+	}
+	hasAll := func(features []string) bool {
+		return !slices.ContainsFunc(features, func(feature string) bool { return !hasLabels(n, b.p.Features[feature]) })
+	}
+	return len(b.r.Constraint) == 0 || slices.ContainsFunc(b.r.Constraint, hasAll)
+}
+
+// hasLabels says whether a node has labels; a value may list several with commas between.
+func hasLabels(n *Node, labels map[string]string) bool {
+	for key, values := range labels {
+		if has, ok := n.Labels[key]; !ok || !slices.Contains(strings.Split(values, ","), has) {
+			return false
+		}
+	}
+	return true
 }

@@ -64,8 +64,15 @@ func (b *builder) partition() {
 	}
 	b.by("partition", "spec.queue")
 	b.knownQueue(queue)
-	if part := b.p.Partitions[name]; part.MaxNodes > 0 && b.r.Nodes != nil && b.r.Nodes.Min > part.MaxNodes {
-		b.fail(fault.Errorf("partition "+name+" has a limit of "+itoa(part.MaxNodes), "Batch job submission failed: Node count specification invalid"))
+	if b.r.Nodes != nil {
+		b.notTooMany(int(b.r.Nodes.Min))
+	}
+}
+
+// notTooMany refuses more nodes than the partition allows.
+func (b *builder) notTooMany(nodes int) {
+	if limit := b.p.Partitions[b.r.Partition].MaxNodes; limit > 0 && int64(nodes) > limit {
+		b.fail(fault.Errorf("partition "+b.r.Partition+" has a limit of "+itoa(limit), "Batch job submission failed: Node count specification invalid"))
 	}
 }
 

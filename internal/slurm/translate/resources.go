@@ -76,3 +76,13 @@ func (b *builder) licences(list corev1.ResourceList) {
 		b.by("licenses", container("resources.limits["+name+"]"))
 	}
 }
+
+// whole is an amount in processors, bytes or devices; of a part of a processor nothing.
+func whole(name corev1.ResourceName, amount resource.Quantity) int64 {
+	if name == corev1.ResourceCPU {
+		return amount.MilliValue() / 1000
+	}
+	return amount.Value()
+}
+
+func sameAmount(a, b resource.Quantity) bool { return a.Cmp(b) == 0 }

@@ -32,6 +32,7 @@ func (b *builder) measure() {
 	} else {
 		nodes = b.nodesThatFollow()
 		least = nodes
+		b.notTooMany(nodes)
 	}
 	if r.Nodes != nil && r.Tasks > 0 && int64(least) > r.Tasks {
 		b.warnings = append(b.warnings, fmt.Sprintf("can't run %d processes on %d nodes, setting nnodes to %d", r.Tasks, least, r.Tasks))

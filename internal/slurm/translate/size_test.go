@@ -69,3 +69,61 @@ func TestSizesWithoutNodes(t *testing.T) {
 		}
 	}
 }
+
+// Without --nodes a job has as few pods as all have room for at once, on nodes that it may use.
+func TestPodsThatHaveRoom(t *testing.T) {
+	t.Parallel()
+	const none, many = "Requested node configuration is not available", "Node count specification invalid"
+	unlike := []Node{
+		{Count: 1, Labels: map[string]string{"kubernetes.io/hostname": "big"}, Allocatable: amounts("64", "256Gi", "")},
+		{Count: 100, Labels: map[string]string{"nvlink": "true"}, Allocatable: amounts("8", "64Gi", "")},
+	}
+	two := []Node{{Count: 1, Allocatable: amounts("12", "64Gi", "")}, {Count: 1, Allocatable: amounts("4", "64Gi", "")}}
+	cards := []Node{
+		{Count: 4, Group: "gpu", Labels: map[string]string{"nvidia.com/gpu.product": "A100-80"}, Allocatable: amounts("8", "64Gi", "4")},
+		{Count: 96, Group: "gpu", Allocatable: amounts("8", "64Gi", "8")},
+	}
+	drained := []Node{{Count: 4, Away: true, Allocatable: amounts("16", "64Gi", "")}, {Count: 2, Allocatable: amounts("8", "64Gi", "")}}
+	for _, c := range []struct {
+		line  string
+		nodes []Node
+		want  int
+		why   string
+	}{
+		{"-n 64", unlike, 1, ""},
+		{"-n 128", unlike, 16, ""}, // two of 64 would fit onto some node, and there is one
+		{"-n 864", unlike, 108, ""},
+		{"-n 865", unlike, 0, none},
+		{"-n 20000 --mem=10T", unlike, 0, none},
+		{"-n 20 -C nvlink", unlike, 3, ""},
+		{"-n 20 -x big", unlike, 3, ""},
+		{"-n 64 -w big", unlike, 1, ""},
+		{"-n 65 -w big", unlike, 0, none},
+		{"-n 40 -C ib", unlike, 1, ""},
+		{"-n 16", two, 4, ""},
+		{"-n 16 --exclusive", two, 0, none},
+		{"-G 16 -p gpu", cards, 2, ""},
+		{"-G a100:16 -p gpu", cards, 4, ""},
+		{"-n 64 -p gpu", cards, 8, ""},
+		{"-n 65 -p gpu", cards, 0, none},
+		{"-n 20 --ntasks-per-node=2 -p gpu", cards, 0, many},
+		{"-n 16", drained, 2, ""},
+		{"-n 17", drained, 2, ""},
+	} {
+		r, err := try(t, c.line, func(in *Input) { in.Facts.Nodes = c.nodes })
+		switch {
+		case c.why != "":
+			if err == nil || !strings.Contains(err.Error(), c.why) {
+				t.Errorf("%s: %v, want %s", c.line, err, c.why)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", c.line, err)
+		case r.Spec.Nodes != c.want:
+			t.Errorf("%s: %d pods, want %d", c.line, r.Spec.Nodes, c.want)
+		}
+	}
+	const note = "no node of queue default is known that it may use: all tasks are in one pod; say with --nodes how many there are to be"
+	if r, err := try(t, "-n 40 -C ib", func(in *Input) { in.Facts.Nodes = unlike }); err != nil || !slices.Contains(r.Notes, note) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

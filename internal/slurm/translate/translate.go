@@ -52,7 +52,7 @@ type Facts struct {
 	Queues []Queue
 	// Classes are the priority classes; nil when they are not known.
 	Classes []string
-	// Nodes are those that take pods, the same only once; nil when they are not known.
+	// Nodes are those that take pods, those that are alike counted; nil when they are not known.
 	Nodes []Node
 	// Helper says that all nodes have the helper without an image: process nodes.
 	Helper bool

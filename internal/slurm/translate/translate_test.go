@@ -65,7 +65,7 @@ func try(t *testing.T, line string, change ...func(*Input)) (*Result, error) {
 	in := Input{Profile: p, Title: "run.sh", Script: []byte("#!/bin/sh\n"), Suffix: "x7k2p", Key: "ab12", Namespace: "nlp", Cluster: "prod", User: "mei", Dir: "/home/mei/p", Host: "login1",
 		Line: "sbatch " + line, Environ: []string{"PATH=/bin", "LANG=C", "EPOCHS=3", "SLURM_X=1"},
 		Facts: Facts{Queues: []Queue{{Name: "default", Open: true}, {Name: "research", Open: true, Admits: func(group string) bool { return group == "gpu" }}, {Name: "nlp", Open: true}, {Name: "old"}, {Name: "root", Open: true}}, Classes: []string{"normal", "urgent"},
-			Nodes: []Node{{Allocatable: amounts("16", "64Gi", "")}, {Group: "gpu", Allocatable: amounts("8", "32Gi", "4")}}}}
+			Nodes: []Node{{Count: 100, Allocatable: amounts("16", "64Gi", "")}, {Count: 100, Group: "gpu", Labels: map[string]string{"nvidia.com/gpu.product": "A100-40"}, Allocatable: amounts("8", "32Gi", "4")}}}}
 	for _, c := range change {
 		c(&in)
 	}
@@ -160,7 +160,7 @@ func TestWhatEachOptionBecomes(t *testing.T) {
 		"-n 6 --gpus-per-task=1":               {"spec.tasks.1.replicas": "1", main + "resources.limits.nvidia|com/gpu": "3", main + "resources.requests.cpu": "3"},
 		"-G 16":                                {"spec.tasks.1.replicas": "3", main + "resources.limits.nvidia|com/gpu": "4", main + "resources.requests.cpu": "1"},
 		"-G 6 -n 6":                            {"spec.tasks.1.replicas": "1", main + "resources.limits.nvidia|com/gpu": "3", main + "resources.requests.cpu": "3"},
-		"-n 4 --mem=60G -G4":                   {"spec.tasks.1.replicas": "3", main + "resources.limits.nvidia|com/gpu": "1"},
+		"-n 4 --mem-per-cpu=30G -G4":           {"spec.tasks.1.replicas": "3", main + "resources.limits.nvidia|com/gpu": "1"},
 		"-n 4 --gres=npu:1":                    {"spec.tasks.1": "", main + "resources.limits.huawei|com/Ascend910": "1"},
 		"-n 8 --ntasks-per-gpu=2":              {"spec.tasks.1": "", main + "resources.limits.nvidia|com/gpu": "4", "launch.gpus": ""},
 		"-G 8 --gpus-per-task=2 -N2":           {"launch.tasks": "", main + "resources.limits.nvidia|com/gpu": "4", main + "resources.requests.cpu": "2"},
