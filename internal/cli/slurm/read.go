@@ -3,7 +3,7 @@ package slurm
 import (
 	"cmp"
 	"context"
-	"os/user"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -48,13 +48,14 @@ type view struct {
 	byDefault  int64 // the priority of jobs that name no class
 	pods       map[types.NamespacedName][]*corev1.Pod
 	podsRead   bool
+	arraysOnly bool                             // of the pods
 	note       func(format string, args ...any) // says what may not be read
 }
 
-// beside is something that is read beside the jobs: what, and what is not known without.
+// beside is something that is read beside the jobs: what, of what, and what is not known without.
 type beside struct {
-	kind, lost string
-	read       func(context.Context) error
+	kind, where, lost string
+	read              func(context.Context) error
 }
 
 // read lists the jobs of the namespaces that the user may see, and what is wanted beside them.
@@ -72,14 +73,18 @@ func (c *call) read(ctx context.Context, w wants) (*view, error) {
 	}
 	busy := c.f.Streams.Busy("reading jobs")
 	defer busy.Done()
-	v.note = c.noteOnce
+	// Whoever may look at one namespace only is asked for all of them first; what is lacking then is not lacking of what is told in the end.
+	var notes []string
+	v.note = func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	err = v.readAll(ctx, w)
 	if apierrors.IsForbidden(err) && v.namespace == "" {
-		if v.namespace, err = c.f.Namespace(); err != nil {
-			return nil, err
-		}
+		notes, v.namespace = nil, v.home
 		c.noteOnce("you may not list the jobs of all namespaces: these are those of namespace %s", v.namespace)
 		err = v.readAll(ctx, w)
+	}
+	v.note = c.noteOnce
+	for _, note := range notes {
+		v.note("%s", note)
 	}
 	return v, err
 }
@@ -239,19 +244,23 @@ func (v *view) listJobs(ctx context.Context, named []value.Job, options ...clien
 
 // readBeside reads side by side what jobs are told with. Who may not read one of them sees less, and is told so.
 func (v *view) readBeside(ctx context.Context, w wants) error {
+	const cluster = "the cluster"
 	work := []beside{
-		{"queues", "which partitions are closed or missing", v.readQueues},
-		{"priority classes", "which priorities jobs have", v.readPriorities},
+		{"queues", cluster, "which partitions are closed or missing", v.readQueues},
+		{"priority classes", cluster, "which priorities jobs have", v.readPriorities},
 	}
-	named, one := len(w.named) > 0, (*batchv1alpha1.Job)(nil)
+	named, one, namespace := len(w.named) > 0, (*batchv1alpha1.Job)(nil), v.namespace
+	if named {
+		namespace = v.spaceOf(v.jobs)
+	}
 	if named && len(v.jobs) == 1 {
 		one = v.jobs[0]
 	}
 	if w.groups && (!named || slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return !atRest(job) })) {
-		work = append(work, beside{"PodGroups", "why jobs wait, nor when they start", func(ctx context.Context) error { return v.readGroups(ctx, one) }})
+		work = append(work, beside{"PodGroups", within(namespace), "why jobs wait, nor when they start", func(ctx context.Context) error { return v.readGroups(ctx, namespace, one) }})
 	}
 	if w.pods && (!named || slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return w.ended || !atRest(job) })) {
-		work = append(work, v.podsBeside(func(ctx context.Context) error { return v.readPods(ctx, one, w.ended) }))
+		work = append(work, podsBeside(namespace, func(ctx context.Context) error { return v.readPods(ctx, namespace, one, w.ended) }))
 	}
 	errs := make([]error, len(work))
 	var wait sync.WaitGroup
@@ -267,23 +276,32 @@ func (v *view) readBeside(ctx context.Context, w wants) error {
 	return nil
 }
 
-// podsBeside is what pods are read for.
-func (v *view) podsBeside(read func(context.Context) error) beside {
-	return beside{"pods", "on which nodes jobs are, nor how they ended", read}
+// podsBeside is what the pods of a namespace are read for.
+func podsBeside(namespace string, read func(context.Context) error) beside {
+	return beside{"pods", within(namespace), "on which nodes jobs are, nor how they ended", read}
+}
+
+// within is a namespace in a sentence; the empty one is all.
+func within(namespace string) string {
+	if namespace == "" {
+		return "all namespaces"
+	}
+	return "namespace " + namespace
+}
+
+// spaceOf is the namespace of some jobs, if they are all of one; else that which is looked at.
+func (v *view) spaceOf(jobs []*batchv1alpha1.Job) string {
+	if len(jobs) == 0 || slices.ContainsFunc(jobs, func(job *batchv1alpha1.Job) bool { return job.Namespace != jobs[0].Namespace }) {
+		return v.namespace
+	}
+	return jobs[0].Namespace
 }
 
 // passable says aloud what may not be read, and goes on; other errors it hands back.
 func (v *view) passable(b beside, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
-		where := "of all namespaces"
-		if v.namespace != "" {
-			where = "of namespace " + v.namespace
-		}
-		if b.kind == "queues" || b.kind == "priority classes" {
-			where = "of the cluster"
-		}
-		v.note("you may not list the %s %s: it cannot be told %s", b.kind, where, b.lost)
+		v.note("you may not list the %s of %s: it cannot be told %s", b.kind, b.where, b.lost)
 		return nil
 	case apierrors.IsNotFound(err):
 		return nil // as of a job that has no PodGroup yet
@@ -331,8 +349,8 @@ func (v *view) readPriorities(ctx context.Context) error {
 	})
 }
 
-// readGroups reads all PodGroups, or that of one job.
-func (v *view) readGroups(ctx context.Context, job *batchv1alpha1.Job) error {
+// readGroups reads the PodGroups of a namespace, or of all, or that of one job.
+func (v *view) readGroups(ctx context.Context, namespace string, job *batchv1alpha1.Job) error {
 	v.groups = map[types.UID]*schedulingv1beta1.PodGroup{}
 	if job != nil {
 		group := &schedulingv1beta1.PodGroup{}
@@ -352,21 +370,21 @@ func (v *view) readGroups(ctx context.Context, job *batchv1alpha1.Job) error {
 		}
 		page.Items = nil
 		return nil
-	}, client.InNamespace(v.namespace))
+	}, client.InNamespace(namespace))
 }
 
 // unended selects pods that have not ended.
 var unended = fields.AndSelectors(
 	fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)), fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)))
 
-// readPods reads the pods of all jobs, or of one; those that have ended only when they are wanted.
-func (v *view) readPods(ctx context.Context, job *batchv1alpha1.Job, ended bool) error {
-	options := []client.ListOption{client.InNamespace(v.namespace), client.HasLabels{keys.JobName}}
+// readPods reads the pods of all jobs of a namespace, or of all, or those of one job; those that have ended only when they are wanted.
+func (v *view) readPods(ctx context.Context, namespace string, job *batchv1alpha1.Job, ended bool) error {
+	options := []client.ListOption{client.InNamespace(namespace), client.HasLabels{keys.JobName}}
 	if !ended {
 		options = append(options, client.MatchingFieldsSelector{Selector: unended})
 	}
 	if job != nil {
-		options[0], options[1] = client.InNamespace(job.Namespace), client.MatchingLabels{keys.JobName: job.Name}
+		options[1] = client.MatchingLabels{keys.JobName: job.Name}
 	}
 	return v.listPods(ctx, options...)
 }
@@ -392,22 +410,25 @@ func (v *view) readPodsOfArrays(ctx context.Context) error {
 	if v.podsRead {
 		return nil
 	}
-	var arrays []string
+	var arrays []*batchv1alpha1.Job
+	var names []string
 	for _, job := range v.jobs {
 		if a := job.Status.Array; a != nil && a.Running != "" {
-			arrays = append(arrays, job.Name)
+			arrays, names = append(arrays, job), append(names, job.Name)
 		}
 	}
 	if len(arrays) == 0 {
 		return nil
 	}
 	var which client.ListOption = client.HasLabels{keys.JobName}
-	if is, err := labels.NewRequirement(keys.JobName, selection.In, arrays); err == nil && len(arrays) <= 100 {
+	if is, err := labels.NewRequirement(keys.JobName, selection.In, names); err == nil && len(names) <= 100 {
 		which = client.MatchingLabelsSelector{Selector: labels.NewSelector().Add(*is)}
 	}
-	read := v.podsBeside(func(ctx context.Context) error {
-		return v.listPods(ctx, client.InNamespace(v.namespace), which, client.MatchingFieldsSelector{Selector: unended})
+	namespace := v.spaceOf(arrays)
+	read := podsBeside(namespace, func(ctx context.Context) error {
+		return v.listPods(ctx, client.InNamespace(namespace), which, client.MatchingFieldsSelector{Selector: unended})
 	})
+	v.arraysOnly = true
 	return v.passable(read, read.read(ctx))
 }
 
@@ -421,7 +442,7 @@ func (c *call) source(v *view, job *batchv1alpha1.Job) *record.Source {
 		s.Queue = v.queues[s.QueueName()]
 		s.QueueMissing = s.Queue == nil
 	}
-	if v.podsRead {
+	if v.podsRead && (!v.arraysOnly || job.Status.Array != nil) {
 		s.Pods, s.PodsRead = v.pods[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}], true
 	}
 	return s
@@ -442,17 +463,9 @@ func (c *call) rows(v *view, each bool) []*record.Row {
 // cluster is what the cluster is called: the kubeconfig's context.
 func (c *call) cluster() string { return cmp.Or(c.f.Where().Context, "cluster") }
 
-// me is who calls.
+// me is who calls; inside of a job, who submitted it.
 func (c *call) me() string {
-	for _, name := range []string{"SLURM_JOB_USER", "USER", "LOGNAME"} {
-		if value := c.f.Streams.Env(name); value != "" {
-			return value
-		}
-	}
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return record.Nobody
+	return cmp.Or(c.f.Streams.Env("SLURM_JOB_USER"), c.f.Streams.User(), record.Nobody)
 }
 
 // jobsNamed reads a list of jobs as words of a command line.
