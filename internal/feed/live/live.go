@@ -27,6 +27,9 @@ const heapGrowth = 20
 // settle is how long after the last list memory is given back.
 const settle = 3 * time.Second
 
+// apart is how long after memory was given back it is at the earliest again: it takes a tenth of a second of a processor.
+const apart = 30 * time.Second
+
 // Options are what a Live needs.
 type Options struct {
 	Config *rest.Config
@@ -56,12 +59,14 @@ type Live struct {
 	dirty    chan struct{}
 	handedAt time.Time
 
-	narrow  map[string]bool // kinds of which only the own namespace is watched
-	watches map[*listener]bool
-	missing map[string]int // kinds whose watch ended and has not come back yet, with the number of that end
-	misses  int            // ends of watches so far
-	heard   time.Time      // when the server was last heard
-	door    rest.Interface // by which it is asked whether it is there
+	narrow   map[string]bool // kinds of which only the own namespace is watched
+	watches  map[*listener]bool
+	missing  map[string]int // kinds whose watch ended and has not come back yet, with the number of that end
+	calm     *time.Timer    // runs when nothing has changed for a while
+	gaveBack time.Time      // when it did last
+	misses   int            // ends of watches so far
+	heard    time.Time      // when the server was last heard
+	door     rest.Interface // by which it is asked whether it is there
 }
 
 // New prepares the watches; nothing is asked before Run.
@@ -159,11 +164,33 @@ func (l *Live) change(do func(*snapshot.Board) bool) {
 	changed := do(l.board)
 	if changed {
 		l.changed = l.options.Now()
+		l.calmDown()
 	}
 	l.mu.Unlock()
 	if changed {
 		l.mark()
 	}
+}
+
+// calmDown gives memory back when nothing has changed for a while: what changes left behind would stay otherwise.
+func (l *Live) calmDown() {
+	if l.calm != nil {
+		l.calm.Reset(settle)
+		return
+	}
+	l.calm = time.AfterFunc(settle, func() {
+		l.mu.Lock()
+		early := apart - time.Since(l.gaveBack)
+		if early > 0 {
+			l.calm.Reset(early)
+		} else {
+			l.gaveBack = time.Now()
+		}
+		l.mu.Unlock()
+		if early <= 0 {
+			debug.FreeOSMemory()
+		}
+	})
 }
 
 // arrived lets do put an object of a list on the board, and counts it while the first list of its kind is not complete.
