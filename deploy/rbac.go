@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/listing/facts"
 )
 
 // The service accounts of the components.
@@ -38,6 +39,9 @@ const (
 	policyGroup  = "policy"
 	storageGroup = "storage.k8s.io"
 	deviceGroup  = "resource.k8s.io"
+	// of SubjectAccessReviews and of APIServices
+	reviewGroup   = "authorization.k8s.io"
+	registryGroup = "apiregistration.k8s.io"
 )
 
 // component is one service account and what it may do.
@@ -150,6 +154,10 @@ func components() []component {
 				// internal/controllers/hypernode
 				rule(netGroup, of("hypernodes"), append(watched, "create", "update", "delete")...),
 				rule(core, of("nodes"), watched...),
+				// internal/listing: who may list what, and where the API server finds the lists
+				rule(reviewGroup, of("subjectaccessreviews"), "create"),
+				rule(registryGroup, of("apiservices"), "create"),
+				only(rule(registryGroup, of("apiservices"), "get", "update", "delete"), "v1."+facts.GroupName),
 				// all of them
 				rule(busGroup, of("commands"), append(watched, "delete")...),
 				rule(core, of("events"), "create", "patch"),
@@ -183,7 +191,16 @@ func RBAC() []runtime.Object {
 	for _, c := range components() {
 		objects = append(objects, c.objects()...)
 	}
-	return append(objects, people()...)
+	return append(append(objects, frontProxyReader()), people()...)
+}
+
+// frontProxyReader lets the controllers know whom the API server's aggregator sends, by the role that Kubernetes has for that.
+func frontProxyReader() runtime.Object {
+	return &rbacv1.RoleBinding{
+		TypeMeta: rbacType("RoleBinding"), ObjectMeta: metav1.ObjectMeta{Name: "vc-listing", Namespace: metav1.NamespaceSystem},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: ControllersAccount, Namespace: Namespace}},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "extension-apiserver-authentication-reader"},
+	}
 }
 
 func namespace() *corev1.Namespace {
@@ -234,6 +251,9 @@ func people() []runtime.Object {
 		}),
 		clusterRole("volcano-queue-viewer", nil, []rbacv1.PolicyRule{rule(gangGroup, of("queues"), watched...)}),
 		clusterRoleBinding("volcano-queue-viewer", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
+		// Everybody may ask: what somebody may see is what he may list of the objects themselves, and that is looked at with each request.
+		clusterRole("vc-listing", nil, []rbacv1.PolicyRule{rule(facts.GroupName, of(facts.Resource), "list")}),
+		clusterRoleBinding("vc-listing", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
 	}
 }
 

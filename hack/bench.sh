@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Every speed and size with its floor; called by `make bench`. At the end one table.
+# It ends with 0 where every floor is kept, or missed with an excuse that is still true (test/bench/figures, Excuses; the table says which).
 #   LINE=TestBindPhase   only tests of that name (a regular expression)
 #   GROWTH=1             what is measured on a cluster also at 500 and 2,000 nodes
 #   KEEP=1               the figures are kept: docs/performance.csv, .svg and .md

@@ -19,4 +19,5 @@ go run ./hack/testlog -vet=off -timeout 30m ${TESTFLAGS:-} $(go list ./... | gre
 if [ "$what" = all ]; then
 	go run ./hack/testlog -vet=off -count=1 -p 1 -timeout 40m ${TESTFLAGS:-} $(go list ./... | grep -E "$heavy") || code=$?
 fi
+command -v tmux >/dev/null || echo "not tested: the runs in a real terminal, because tmux is not here (apt-get install tmux); CI has it and does not do without" >&2
 exit $code

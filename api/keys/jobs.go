@@ -54,6 +54,8 @@ const (
 	ArrayLimit = OurPrefix + "array-limit"
 	// ArrayCancelled lists elements that are not to run, or not to run on. It may be changed at any time.
 	ArrayCancelled = OurPrefix + "array-cancelled"
+	// ArrayCancelledBy says who cancelled which of them, as far as that was noted: {"mei":"2,7-9"}. It is a person's word, not one that was checked.
+	ArrayCancelledBy = OurPrefix + "array-cancelled-by"
 )
 
 // On the pods of an array.

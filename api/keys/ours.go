@@ -10,7 +10,7 @@ import (
 var ours = []string{
 	Account,
 	RunningEstimate, Backfill, User, TakenOver, QueueState, ElasticCluster, NodeKind, NumaCPUs, JobID, JobIDWas, JobTitle, Hold, Begin, Dependency,
-	KillOnInvalidDependency, Array, ArrayLimit, ArrayCancelled, ArrayIndex, ElementID, Restarts, KeepFinished, CancelledBy, Slurm, DrainReason, DrainedBy, DrainedAt,
+	KillOnInvalidDependency, Array, ArrayLimit, ArrayCancelled, ArrayCancelledBy, ArrayIndex, ElementID, Restarts, KeepFinished, CancelledBy, Slurm, DrainReason, DrainedBy, DrainedAt,
 }
 
 // simulation begins, after OurPrefix, what simulated nodes read of pods.

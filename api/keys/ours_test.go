@@ -52,7 +52,7 @@ func TestUnknownKeysAreThoseOfOursThatAreMisspelt(t *testing.T) {
 	if diff := cmp.Diff([]string{"vc-batch.dev/", "vc-batch.dev/aray"}, Unknown(annotations)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{Array, ArrayCancelled, ArrayIndex, ArrayLimit}, Like("vc-batch.dev/aray")); diff != "" {
+	if diff := cmp.Diff([]string{Array, ArrayCancelled, ArrayCancelledBy, ArrayIndex, ArrayLimit}, Like("vc-batch.dev/aray")); diff != "" {
 		t.Error(diff)
 	}
 	if got := Like("vc-batch.dev/zz"); len(got) > 0 {

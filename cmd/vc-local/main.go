@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -35,26 +34,6 @@ func main() {
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
-}
-
-// A start makes much garbage, and collecting it takes a good part of its time:
-// 130 takes 0.2 s longer than 200, and its peak is 530 MiB instead of 620;
-// afterwards most of the heap is caches that live on, and nobody wants them twice.
-const (
-	gcPercentStarting = 130
-	gcPercentRunning  = 60
-)
-
-func tuneMemory(percent int) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(percent)
-	}
-}
-
-// settleMemory ends the lavish time of the start.
-func settleMemory() {
-	tuneMemory(gcPercentRunning)
-	debug.FreeOSMemory()
 }
 
 // run is the program without its process: arguments in, exit code out.

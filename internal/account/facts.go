@@ -106,7 +106,7 @@ func gpusOf(resources corev1.ResourceRequirements) int64 {
 	seen := map[corev1.ResourceName]bool{}
 	for _, list := range []corev1.ResourceList{resources.Requests, resources.Limits} {
 		for name, amount := range list {
-			if isGPU(string(name)) && !seen[name] {
+			if IsGPU(string(name)) && !seen[name] {
 				seen[name] = true
 				sum += amount.Value()
 			}
@@ -115,9 +115,9 @@ func gpusOf(resources corev1.ResourceRequirements) int64 {
 	return sum
 }
 
-// isGPU says whether a resource counts whole GPUs, whoever makes them. Memory and
+// IsGPU says whether a resource counts whole GPUs, whoever makes them. Memory and
 // percentages of GPUs are not counted.
-func isGPU(name string) bool {
+func IsGPU(name string) bool {
 	_, kind, found := strings.Cut(name, "/")
 	return found && (kind == "gpu" || kind == "gpu-number" || kind == "vgpu-number" || strings.HasPrefix(kind, "mig-"))
 }

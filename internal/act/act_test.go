@@ -3,6 +3,7 @@ package act_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -436,5 +437,30 @@ func TestASheetHasAllThatIsToldOfAJobAndItsPods(t *testing.T) {
 	s.Refuse(http.MethodGet, "/apis/scheduling.volcano.sh/v1beta1/namespaces/nlp/podgroups", http.StatusForbidden, metav1.StatusReasonForbidden, "podgroups is forbidden")
 	if sheet, err = c.Sheet(t.Context(), "nlp", "train"); err != nil || !sheet.Unreadable || len(sheet.Events) != 0 || len(sheet.Pods) != 1 {
 		t.Errorf("with few rights: %+v, %v", sheet, err)
+	}
+}
+
+func TestTheEventsOfManyPodsAreThoseOfAllOfThem(t *testing.T) {
+	t.Parallel()
+	train := job("train", batchv1alpha1.Running)
+	objects, known := []client.Object{train}, []types.UID{}
+	group := &schedulingv1beta1.PodGroup{ObjectMeta: object("train"), Status: schedulingv1beta1.PodGroupStatus{Phase: schedulingv1beta1.PodGroupRunning}}
+	group.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(train, batchv1alpha1.GroupVersion.WithKind("Job"))}
+	objects = append(objects, group)
+	for i := range 30 {
+		pod := onNode(fmt.Sprintf("train-main-%d", i), func(p *corev1.Pod) { p.Labels = map[string]string{keys.JobName: "train"} })
+		pod.UID = types.UID(fmt.Sprintf("pod-%d", i))
+		known = append(known, pod.UID)
+		objects = append(objects, pod, &corev1.Event{ObjectMeta: object(fmt.Sprintf("pulled-%d", i)), Reason: "Pulled", InvolvedObject: corev1.ObjectReference{UID: pod.UID}})
+	}
+	objects = append(objects, &corev1.Event{ObjectMeta: object("foreign"), Reason: "Foreign", InvolvedObject: corev1.ObjectReference{UID: "foreign"}})
+	s, c := cluster(t, objects...)
+	before := len(s.Requests())
+	sheet, err := c.Sheet(t.Context(), "nlp", "train", known...)
+	if err != nil || len(sheet.Events) != 30 {
+		t.Fatalf("%d events, %v", len(sheet.Events), err)
+	}
+	if asked := len(s.Requests()) - before; asked > 6 {
+		t.Errorf("%d requests for one job", asked)
 	}
 }

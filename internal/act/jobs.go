@@ -104,7 +104,10 @@ func (c *Cluster) do(ctx context.Context, v *Verb, job *batchv1alpha1.Job) error
 		return c.Client.Delete(ctx, target, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &job.UID})
 	}
 	value := `"` + keys.HoldUser + `"`
-	if v == Release {
+	switch v {
+	case HoldForAdmin:
+		value = `"` + keys.HoldAdmin + `"`
+	case Release:
 		value = "null"
 	}
 	target := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}

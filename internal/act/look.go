@@ -45,8 +45,9 @@ func (c *Cluster) Manifest(ctx context.Context, kind, namespace, name string) (s
 	return string(text), err
 }
 
-// Sheet reads all that is told about a job: the whole of it, its PodGroup, pods and events.
-func (c *Cluster) Sheet(ctx context.Context, namespace, name string) (*account.Sheet, error) {
+// Sheet reads all that is told about a job: the whole of it, its PodGroup, and the events about these and its pods. Pods whose UIDs are known are
+// read only where the job and its PodGroup do not tell enough by themselves: there may be thousands, and each is large.
+func (c *Cluster) Sheet(ctx context.Context, namespace, name string, known ...types.UID) (*account.Sheet, error) {
 	job := &batchv1alpha1.Job{}
 	if err := c.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, job); err != nil {
 		return nil, err
@@ -55,7 +56,16 @@ func (c *Cluster) Sheet(ctx context.Context, namespace, name string) (*account.S
 	if err != nil && !apierrors.IsForbidden(err) {
 		return nil, err
 	}
-	return SheetAround(ctx, c.Client, &account.Sheet{Job: job, Group: group, Unreadable: err != nil}, true)
+	sheet := &account.Sheet{Job: job, Group: group, Unreadable: err != nil}
+	if _, enough := account.Alone(sheet); !enough || len(known) == 0 {
+		return SheetAround(ctx, c.Client, sheet, true)
+	}
+	about := []types.UID{job.UID}
+	if group != nil {
+		about = append(about, group.UID)
+	}
+	sheet.Events, err = eventsAbout(ctx, c.Client, namespace, append(about, known...))
+	return sheet, err
 }
 
 // SheetAround adds to a sheet, of which the job and its PodGroup are known, the pods and, when they are wanted, the events about
@@ -132,24 +142,44 @@ func ownedBy(object client.Object, uid types.UID) bool {
 	return false
 }
 
-// maxAskedOneByOne is the number of objects whose events are asked for one by one, behind the first.
-const maxAskedOneByOne = 20
+// maxAskedOneByOne is the number of objects whose events are asked for one by one; of more all of the namespace are gone through once. The server
+// goes through all of them for each question, but hands out less.
+const maxAskedOneByOne = 5
 
 // EventsAbout collects the events about objects, oldest first. They are found by the UID of what they are about,
 // so namesakes of the past stay out. Who may not read events gets none.
 func EventsAbout(ctx context.Context, c client.Reader, namespace string, about ...client.Object) ([]corev1.Event, error) {
+	uids := make([]types.UID, len(about))
+	for i, object := range about {
+		uids[i] = object.GetUID()
+	}
+	return eventsAbout(ctx, c, namespace, uids)
+}
+
+func eventsAbout(ctx context.Context, c client.Reader, namespace string, about []types.UID) ([]corev1.Event, error) {
+	wanted := make(map[types.UID]bool, len(about))
+	questions := make([]fields.Selector, 0, maxAskedOneByOne)
+	for _, uid := range about {
+		wanted[uid] = true
+		questions = append(questions, fields.OneTermEqualSelector("involvedObject.uid", string(uid)))
+	}
+	if len(questions) > maxAskedOneByOne {
+		questions = []fields.Selector{fields.Everything()}
+	}
 	var events []corev1.Event
-	for _, object := range about[:min(len(about), maxAskedOneByOne+1)] {
-		page := &corev1.EventList{}
-		selector := fields.OneTermEqualSelector("involvedObject.uid", string(object.GetUID()))
-		err := pages(ctx, c, page, func() { events = append(events, page.Items...) },
-			client.InNamespace(namespace), client.MatchingFieldsSelector{Selector: selector})
-		if apierrors.IsForbidden(err) {
-			return events, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	var err error
+	page := &corev1.EventList{}
+	for i := 0; i < len(questions) && err == nil; i++ {
+		err = pages(ctx, c, page, func() {
+			for i := range page.Items {
+				if wanted[page.Items[i].InvolvedObject.UID] {
+					events = append(events, page.Items[i])
+				}
+			}
+		}, client.InNamespace(namespace), client.MatchingFieldsSelector{Selector: questions[i]})
+	}
+	if err != nil && !apierrors.IsForbidden(err) {
+		return nil, err
 	}
 	slices.SortStableFunc(events, func(a, b corev1.Event) int { return account.EventTime(&a).Time.Compare(account.EventTime(&b).Time) })
 	return events, nil

@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/account"
 )
 
 // Cordon says of a node whether pods may be put on it.
@@ -36,20 +38,6 @@ func (c *Cluster) Cordon(ctx context.Context, name string, cordoned bool) (said 
 	return fmt.Sprintf("node %s %s", name, done), nil
 }
 
-// Stays says why a drain leaves a pod on its node; "" when it goes.
-func Stays(pod *corev1.Pod) string {
-	owner := metav1.GetControllerOf(pod)
-	switch {
-	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
-		return "has ended"
-	case pod.Annotations[corev1.MirrorPodAnnotationKey] != "":
-		return "belongs to the node itself"
-	case owner != nil && owner.Kind == "DaemonSet":
-		return "is of a DaemonSet"
-	}
-	return ""
-}
-
 // drainWithin is how long a drain asks; what it has not asked by then is told.
 const drainWithin = 30 * time.Second
 
@@ -65,7 +53,7 @@ func (c *Cluster) Drain(ctx context.Context, name string) (said string, err erro
 	}
 	var going []*corev1.Pod
 	for i := range pods.Items {
-		if pod := &pods.Items[i]; Stays(pod) == "" && pod.DeletionTimestamp == nil {
+		if pod := &pods.Items[i]; account.Stays(pod) == "" {
 			going = append(going, pod)
 		}
 	}

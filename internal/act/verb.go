@@ -128,7 +128,9 @@ var (
 			return ""
 		},
 	}
-	Release = &Verb{
+	// HoldForAdmin is Hold by who runs the cluster.
+	HoldForAdmin = &Verb{Name: Hold.Name, Done: Hold.Done, refuse: Hold.refuse, already: Hold.already}
+	Release      = &Verb{
 		Name: "release", Done: "released",
 		already: func(job *batchv1alpha1.Job) string {
 			if job.Annotations[keys.Hold] == "" {

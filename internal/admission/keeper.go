@@ -30,13 +30,14 @@ type certificateKeeper struct {
 	hosts   []string
 	now     func() time.Time
 	secrets corev1client.SecretInterface // nil: in memory only
+	secret  string                       // its name
 
 	bundle  atomic.Pointer[certificates]
 	serving atomic.Pointer[tls.Certificate]
 }
 
 func newCertificateKeeper(options Options, client kubernetes.Interface, hosts []string) *certificateKeeper {
-	keeper := &certificateKeeper{hosts: hosts, now: options.Now}
+	keeper := &certificateKeeper{hosts: hosts, now: options.Now, secret: SecretName}
 	if options.ServiceNamespace != "" {
 		keeper.secrets = client.CoreV1().Secrets(options.ServiceNamespace)
 	}
@@ -70,7 +71,7 @@ func (k *certificateKeeper) refresh(ctx context.Context) (time.Time, error) {
 			return next, err
 		}
 	}
-	return time.Time{}, fmt.Errorf("secret %s: others keep changing it", SecretName)
+	return time.Time{}, fmt.Errorf("secret %s: others keep changing it", k.secret)
 }
 
 func (k *certificateKeeper) refreshInMemory() (time.Time, error) {
@@ -91,7 +92,7 @@ func (k *certificateKeeper) refreshInMemory() (time.Time, error) {
 
 func (k *certificateKeeper) refreshSecret(ctx context.Context) (time.Time, error) {
 	now := k.now()
-	secret, err := k.secrets.Get(ctx, SecretName, metav1.GetOptions{})
+	secret, err := k.secrets.Get(ctx, k.secret, metav1.GetOptions{})
 	missing := apierrors.IsNotFound(err)
 	if err != nil && !missing {
 		return time.Time{}, err
@@ -111,7 +112,7 @@ func (k *certificateKeeper) refreshSecret(ctx context.Context) (time.Time, error
 	data := map[string][]byte{caBundleKey: next.CABundle, corev1.TLSCertKey: next.Cert, corev1.TLSPrivateKeyKey: next.Key}
 	if missing {
 		_, err = k.secrets.Create(ctx, &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Name: SecretName},
+			ObjectMeta: metav1.ObjectMeta{Name: k.secret},
 			Type:       corev1.SecretTypeTLS,
 			Data:       data,
 		}, metav1.CreateOptions{})

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -146,6 +147,7 @@ func knownKinds() meta.RESTMapper {
 	add(corev1.SchemeGroupVersion, meta.RESTScopeNamespace, "Pod", "Event", "ConfigMap", "Secret", "Service", "PersistentVolumeClaim")
 	add(corev1.SchemeGroupVersion, meta.RESTScopeRoot, "Node", "Namespace")
 	add(schedulingv1.SchemeGroupVersion, meta.RESTScopeRoot, "PriorityClass")
+	add(authorizationv1.SchemeGroupVersion, meta.RESTScopeRoot, "SelfSubjectAccessReview")
 	add(batchv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Job", "CronJob")
 	add(flowv1alpha1.GroupVersion, meta.RESTScopeNamespace, "JobFlow", "JobTemplate")
 	add(busv1alpha1.GroupVersion, meta.RESTScopeNamespace, "Command")

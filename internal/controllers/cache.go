@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,13 +16,17 @@ import (
 )
 
 // CacheOptions are those of the manager whose cache the controllers read: objects are cut down to what the controllers look at, so that
-// a hundred thousand pods fit.
-func CacheOptions() cache.Options {
+// a hundred thousand pods fit, and what changes with every job is read from config by ways of its own.
+func CacheOptions(config *rest.Config) (cache.Options, error) {
+	informers, err := newInformers(config)
+	if err != nil {
+		return cache.Options{}, err
+	}
 	slim := func(f func(any)) cache.ByObject {
 		return cache.ByObject{Transform: transform(f)}
 	}
 	return cache.Options{
-		NewInformer:      newInformer,
+		NewInformer:      informers.make,
 		DefaultTransform: transform(func(any) {}),
 		ByObject: map[client.Object]cache.ByObject{
 			&corev1.ConfigMap{}: hypernode.ConfigMapScope(),
@@ -41,7 +46,7 @@ func CacheOptions() cache.Options {
 				}
 			}),
 		},
-	}
+	}, nil
 }
 
 // transform drops the managed fields and then what f drops.

@@ -31,7 +31,11 @@ func TestTheCacheKeepsOnlyWhatControllersLookAt(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for kind, options := range CacheOptions().ByObject {
+			all, err := CacheOptions(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for kind, options := range all.ByObject {
 				if _, isPod := kind.(*corev1.Pod); !isPod {
 					continue
 				}

@@ -121,5 +121,5 @@ func newClient(mgr manager.Manager, qps float32) (client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client of the controllers: %w", err)
 	}
-	return c, nil
+	return newLean(c, config)
 }

@@ -2,8 +2,11 @@ package controllers
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
+	"net/url"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
 // The pauses between tries of a cache to reach an API server that is away. Reflectors of client-go come to pauses of 30 to 60 s, and what the controllers
@@ -22,45 +26,91 @@ const (
 	longestPause = 4 * time.Second
 )
 
-// newInformer makes the informers of the controllers' cache.
-func newInformer(source toolscache.ListerWatcher, sample runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
-	return toolscache.NewSharedIndexInformer(patient(source), sample, resync, indexers)
+// longestAsked bounds the pause that an API server may ask for.
+const longestAsked = 30 * time.Second
+
+// patience is what the sources of a cache know together: how many of them wait, so that people are told once.
+type patience struct {
+	mu      sync.Mutex
+	waiting int
+	since   time.Time
 }
 
-// patient is a source that waits by itself while the API server cannot be reached, and tells of everything else as it is.
-func patient(source toolscache.ListerWatcher) *toolscache.ListWatch {
-	s := toolscache.ToListerWatcherWithContext(source)
+// begins tells that nobody answers, if no other source has.
+func (p *patience) begins(ctx context.Context, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.waiting++; p.waiting == 1 {
+		p.since = time.Now()
+		klog.FromContext(ctx).Info("The API server cannot be reached; what is known of it grows old until it can", "reason", err.Error())
+	}
+}
+
+// ends tells that all sources that waited go on.
+func (p *patience) ends(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.waiting--; p.waiting == 0 && ctx.Err() == nil {
+		klog.FromContext(ctx).Info("The API server is back", "after", time.Since(p.since).Round(time.Millisecond).String())
+	}
+}
+
+// source is a source that waits by itself while the API server cannot be reached, and tells of everything else as it is.
+func (p *patience) source(of toolscache.ListerWatcher) *toolscache.ListWatch {
+	s := toolscache.ToListerWatcherWithContext(of)
 	return &toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			return untilReached(ctx, func() (runtime.Object, error) { return s.ListWithContext(ctx, o) })
+			return untilReached(ctx, p, func() (runtime.Object, error) { return s.ListWithContext(ctx, o) })
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return untilReached(ctx, func() (watch.Interface, error) { return s.WatchWithContext(ctx, o) })
+			return untilReached(ctx, p, func() (watch.Interface, error) { return s.WatchWithContext(ctx, o) })
 		},
 	}
 }
 
 // untilReached asks until somebody answers, or ctx ends.
-func untilReached[T any](ctx context.Context, ask func() (T, error)) (T, error) {
-	pause := wait.Backoff{Duration: firstPause, Factor: 2, Jitter: 0.25, Steps: 6, Cap: longestPause}
+func untilReached[T any](ctx context.Context, p *patience, ask func() (T, error)) (T, error) {
+	answer, err := ask()
+	if err == nil || !away(err) {
+		return answer, err
+	}
+	p.begins(ctx, err)
+	defer p.ends(ctx)
+	pauses := wait.Backoff{Duration: firstPause, Factor: 2, Jitter: 0.25, Steps: 6, Cap: longestPause}
 	for {
-		answer, err := ask()
-		if err == nil || !away(err) {
-			return answer, err
+		pause := pauses.Step()
+		if seconds, asked := apierrors.SuggestsClientDelay(err); asked {
+			pause = max(pause, min(time.Duration(seconds)*time.Second, longestAsked))
 		}
-		timer := time.NewTimer(pause.Step())
+		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
 			return answer, err
 		case <-timer.C:
 		}
+		if answer, err = ask(); err == nil || !away(err) {
+			return answer, err
+		}
 	}
 }
 
-// away says whether an error means that nobody was there to answer: no connection, or a server that is only starting or has too much to do.
+// away says whether an error means that nobody was there to answer: no connection, or a server that is only starting or has too much to do. Somebody else's
+// certificate, or a name that nobody has, is no matter of time: people have to hear of it.
 func away(err error) bool {
+	if apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) {
+		return true
+	}
+	if asked := (*url.Error)(nil); errors.As(err, &asked) {
+		err = asked.Err // which calls every error that it holds one of the network
+	}
+	if name := (*net.DNSError)(nil); errors.As(err, &name) {
+		return !name.IsNotFound
+	}
+	if alert := tls.AlertError(0); errors.As(err, &alert) {
+		return false
+	}
 	var broken net.Error
 	return errors.As(err, &broken) || utilnet.IsConnectionReset(err) || utilnet.IsConnectionRefused(err) || utilnet.IsProbableEOF(err) ||
-		apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err)
+		utilnet.IsHTTP2ConnectionLost(err)
 }

@@ -2,13 +2,20 @@ package controllers
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"io"
 	"net"
+	"net/url"
+	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
 var refused = &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
@@ -56,7 +64,11 @@ func TestCachesSeeAgainSoonAfterTheAPIServerIsBack(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		informer := CacheOptions().NewInformer(source, &corev1.Pod{}, 0, toolscache.Indexers{})
+		options, err := CacheOptions(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		informer := options.NewInformer(source, &corev1.Pod{}, 0, toolscache.Indexers{})
 		go informer.RunWithContext(ctx)
 		synctest.Wait()
 		if lists != 1 {
@@ -88,6 +100,8 @@ func TestCachesSeeAgainSoonAfterTheAPIServerIsBack(t *testing.T) {
 
 func TestOnlyWhoIsAwayIsWaitedFor(t *testing.T) {
 	t.Parallel()
+	// asked is an error as client-go hands it out.
+	asked := func(err error) error { return &url.Error{Op: "Get", URL: "https://api:6443/apis", Err: err} }
 	for name, test := range map[string]struct {
 		err  error
 		away bool
@@ -98,6 +112,17 @@ func TestOnlyWhoIsAwayIsWaitedFor(t *testing.T) {
 		"the version is too old":        {apierrors.NewResourceExpired("gone"), false},
 		"we may not":                    {apierrors.NewForbidden(schema.GroupResource{}, "", nil), false},
 		"something that nobody foresaw": {errors.New("odd"), false},
+		"nobody listens, asked by HTTP": {asked(refused), true},
+		"it hangs up":                   {asked(io.EOF), true},
+		"it takes its leave":            {asked(errors.New("http2: server sent GOAWAY and closed the connection; LastStreamID=7")), true},
+		"it says nothing more":          {asked(errors.New("http2: client connection lost")), true},
+		"it does not answer in time":    {asked(context.DeadlineExceeded), true},
+		"names are not to be had now":   {asked(&net.OpError{Op: "dial", Err: &net.DNSError{IsTemporary: true}}), true},
+		"there is no such name":         {asked(&net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}), false},
+		"its certificate is another's":  {asked(&tls.CertificateVerificationError{Err: x509.HostnameError{Certificate: &x509.Certificate{}, Host: "api"}}), false},
+		"nobody vouches for it":         {asked(&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}), false},
+		"it does not know us":           {asked(&net.OpError{Op: "remote error", Err: tls.AlertError(42)}), false},
+		"it speaks no TLS":              {asked(tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -105,11 +130,64 @@ func TestOnlyWhoIsAwayIsWaitedFor(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				began := time.Now()
-				_, err := untilReached(ctx, func() (int, error) { return 0, test.err })
+				_, err := untilReached(ctx, &patience{}, func() (int, error) { return 0, test.err })
 				if waited := time.Since(began) > 0; waited != test.away || !errors.Is(err, test.err) {
 					t.Errorf("waited %v, %v", time.Since(began), err)
 				}
 			})
+		})
+	}
+}
+
+// TestAnOutageIsToldOnce: when the first source begins to wait, and when the last one goes on.
+func TestAnOutageIsToldOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var lines []string
+		ctx := klog.NewContext(t.Context(), funcr.New(func(_, line string) {
+			mu.Lock()
+			defer mu.Unlock()
+			lines = append(lines, line)
+		}, funcr.Options{}))
+		p, began := &patience{}, time.Now()
+		var sources sync.WaitGroup
+		for i := range 8 {
+			sources.Go(func() {
+				_, err := untilReached(ctx, p, func() (int, error) {
+					if time.Since(began) < time.Minute+time.Duration(i)*time.Second {
+						return 0, refused
+					}
+					return 0, nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		sources.Wait()
+		if len(lines) != 2 || !strings.Contains(lines[0], "cannot be reached") || !strings.Contains(lines[0], "connection refused") || !strings.Contains(lines[1], "is back") {
+			t.Errorf("told:\n%s", strings.Join(lines, "\n"))
+		}
+	})
+}
+
+// TestAServerThatNamesItsPauseGetsIt: within reason.
+func TestAServerThatNamesItsPauseGetsIt(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[int]time.Duration{20: 20 * time.Second, 3600: longestAsked} {
+		synctest.Test(t, func(t *testing.T) {
+			began, busy := time.Now(), true
+			_, _ = untilReached(t.Context(), &patience{}, func() (int, error) {
+				if busy {
+					busy = false
+					return 0, apierrors.NewTooManyRequests("later", asked)
+				}
+				return 0, nil
+			})
+			if waited := time.Since(began); waited != want {
+				t.Errorf("asked for %d s, waited %s", asked, waited)
+			}
 		})
 	}
 }

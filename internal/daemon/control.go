@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
@@ -17,6 +18,7 @@ import (
 	"github.com/vc-batch/vc/api"
 
 	"github.com/vc-batch/vc/internal/controllers"
+	"github.com/vc-batch/vc/internal/listing"
 )
 
 const (
@@ -35,20 +37,38 @@ func newScheme() *runtime.Scheme {
 	return s
 }
 
-// runControllers leads the controllers, term after term.
+// runControllers leads the controllers, term after term, and lets who lists jobs read from their caches.
 func runControllers(ctx context.Context, o *Options, log logr.Logger) error {
-	var once sync.Once
-	return terms(ctx, o, controllersLease, log, func(ctx context.Context, _ func() error) error {
-		return controlTerm(ctx, o, log, func() { once.Do(func() { o.Ready(Controllers) }) })
+	lists := &listing.Source{}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		if o.Listing.ListenAddress != "" {
+			return listing.Run(ctx, o.Config, o.Listing, lists)
+		}
+		if err := listing.Withdraw(ctx, o.Config); err != nil {
+			log.V(1).Info("Whether lists of jobs are still announced is not known", "reason", err.Error())
+		}
+		return nil
 	})
+	group.Go(func() error {
+		var once sync.Once
+		return terms(ctx, o, controllersLease, log, func(ctx context.Context, _ func() error) error {
+			return controlTerm(ctx, o, log, lists, func() { once.Do(func() { o.Ready(Controllers) }) })
+		})
+	})
+	return group.Wait()
 }
 
 // controlTerm runs one manager; its caches begin empty.
-func controlTerm(ctx context.Context, o *Options, log logr.Logger, ready func()) error {
+func controlTerm(ctx context.Context, o *Options, log logr.Logger, lists *listing.Source, ready func()) error {
+	cache, err := controllers.CacheOptions(o.Config)
+	if err != nil {
+		return fmt.Errorf("cache of the controllers: %w", err)
+	}
 	mgr, err := manager.New(o.Config, manager.Options{
 		Scheme: newScheme(),
 		Logger: log,
-		Cache:  controllers.CacheOptions(),
+		Cache:  cache,
 		// The daemon has its own endpoints and its own election.
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress:  "0",
@@ -65,8 +85,15 @@ func controlTerm(ctx context.Context, o *Options, log logr.Logger, ready func())
 		return fmt.Errorf("controllers: %w", err)
 	}
 	err = mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		if mgr.GetCache().WaitForCacheSync(ctx) {
-			ready()
+		if !mgr.GetCache().WaitForCacheSync(ctx) {
+			return nil
+		}
+		ready()
+		if o.Listing.ListenAddress == "" {
+			return nil
+		}
+		if err := lists.Use(ctx, mgr.GetCache(), mgr.GetAPIReader()); err != nil {
+			log.Error(err, "Lists of jobs are not served from memory")
 		}
 		return nil
 	}))

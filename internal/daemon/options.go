@@ -13,6 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/admission"
 	"github.com/vc-batch/vc/internal/controllers"
 	"github.com/vc-batch/vc/internal/governor"
+	"github.com/vc-batch/vc/internal/listing"
 )
 
 // The components of the daemon.
@@ -67,6 +68,8 @@ type Options struct {
 	// Admission and Controllers are handed to these components.
 	Admission   admission.Options
 	Controllers controllers.Options
+	// Listing says where the controllers answer who lists jobs, if at all.
+	Listing listing.Options
 
 	// Ready is called, from a goroutine of Run, when a component does its work for
 	// the first time: admission when its webhooks are installed, the other two
@@ -96,6 +99,7 @@ func (o Options) withDefaults() (Options, error) {
 	setIfZero(&o.RenewDeadline, 10*time.Second)
 	setIfZero(&o.RetryPeriod, 2*time.Second)
 	setIfZero(&o.SchedulePeriod, time.Second)
+	setIfZero(&o.Listing.Namespace, Namespace)
 	if o.Ready == nil {
 		o.Ready = func(string) {}
 	}

@@ -101,7 +101,7 @@ const readAfter = 500 * time.Millisecond
 // long one may take.
 const (
 	readAgain  = 5 * time.Second
-	readWithin = 15 * time.Second
+	readWithin = 10 * time.Second
 )
 
 // Sheet is all that is told about a job: the whole of it, its PodGroup, pods and events.
@@ -111,7 +111,11 @@ func (h *hands) Sheet(ctx context.Context, job *snapshot.Job) (*account.Sheet, e
 	}
 	ctx, stop := context.WithTimeout(ctx, readWithin)
 	defer stop()
-	sheet, err := h.cluster.Sheet(ctx, job.Namespace, job.Name)
+	known := make([]types.UID, len(job.Pods))
+	for i, pod := range job.Pods {
+		known[i] = pod.UID
+	}
+	sheet, err := h.cluster.Sheet(ctx, job.Namespace, job.Name, known...)
 	if err == nil && sheet.Job.UID != job.UID {
 		return nil, fmt.Errorf("job %s/%s is another one now", job.Namespace, job.Name)
 	}

@@ -13,6 +13,8 @@ import (
 // Help is a change with which a gang would start; see the kinds in the API.
 type Help struct {
 	Kind, Subject, From, To string
+	// Tasks are the tasks whose pods are to change; none: all.
+	Tasks []string
 	// Gate: it would be let into the queue, and whether it starts then nobody knows before its pods exist.
 	Gate bool
 }
@@ -29,9 +31,16 @@ func (h Help) text() string {
 	}
 	switch h.Kind {
 	case schedulingv1beta1.HelpFewerMembers:
+		if h.Subject != "" {
+			return fmt.Sprintf("with minAvailable %s of task %s instead of %s, and as many fewer of the job, %s", h.To, h.Subject, h.From, then)
+		}
 		return fmt.Sprintf("with minAvailable %s instead of %s %s", h.To, h.From, then)
 	case schedulingv1beta1.HelpSmallerPods:
-		return fmt.Sprintf("with %s %s a pod instead of %s %s", h.Subject, h.To, h.From, then)
+		of := ""
+		if len(h.Tasks) > 0 {
+			of = " of task " + strings.Join(h.Tasks, " and ")
+		}
+		return fmt.Sprintf("with %s %s a pod%s instead of %s %s", h.Subject, h.To, of, h.From, then)
 	case schedulingv1beta1.HelpDropSelector:
 		return fmt.Sprintf("without the node selector %s=%s %s", h.Subject, h.From, then)
 	case schedulingv1beta1.HelpAddToleration:

@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -16,6 +15,7 @@ import (
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
+	"github.com/vc-batch/vc/internal/watchjson"
 )
 
 // clients are the REST clients of the API groups that are watched.
@@ -72,7 +72,7 @@ func ourConfig(config *rest.Config, group schema.GroupVersion, add func(*runtime
 	own.ContentType, own.AcceptContentTypes = "application/json", "application/json"
 	own.APIPath = "/apis"
 	own.GroupVersion = &group
-	own.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	own.NegotiatedSerializer = watchjson.Codecs(scheme)
 	return own
 }
 

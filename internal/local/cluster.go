@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
+	"github.com/vc-batch/vc/internal/listing"
 	"github.com/vc-batch/vc/internal/local/controlplane"
 	"github.com/vc-batch/vc/internal/local/processnode"
 )
@@ -88,6 +89,12 @@ func ownRecord() Record {
 func (c *cluster) start(ctx context.Context) error {
 	if err := c.startControlPlane(ctx); err != nil { // 1. The API server, our kinds, Kubernetes' controllers.
 		return err
+	}
+	if c.settings.Components == ComponentsAPI {
+		// The last daemon may have been killed: without an answer at what it announced no namespace could be deleted.
+		if err := listing.Withdraw(ctx, c.plane.RESTConfig()); err != nil {
+			return err
+		}
 	}
 	c.daemon = startDaemon(c.settings, c.plane) // 2. Our scheduler, controllers and admission, meanwhile:
 	var err error

@@ -57,7 +57,7 @@ func startDaemon(s Settings, plane *controlplane.ControlPlane) *daemonPart {
 		Config: plane.RESTConfig(), SchedulerConf: s.SchedulerConf, Ready: d.componentReady,
 		SchedulerNames: []string{keys.DefaultSchedulerName, corev1.DefaultSchedulerName},
 	}
-	d.options.Admission.ListenAddress = "127.0.0.1:0"
+	d.options.Admission.ListenAddress, d.options.Listing.ListenAddress = "127.0.0.1:0", "127.0.0.1:0"
 	var ctx context.Context
 	ctx, d.cancel = context.WithCancel(context.Background())
 	go d.run(klog.NewContext(ctx, klog.Background().WithName("vcd")))

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
 
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/daemon"
 	"github.com/vc-batch/vc/internal/slurm/profile"
 )
@@ -45,7 +46,8 @@ func profileText(root fs.FS) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p := profile.Profile{DefaultImage: "this-machine"}
+	// What a script says happens on process nodes only: on simulated ones its pods would be waited for without end.
+	p := profile.Profile{DefaultImage: "this-machine", NodeSelector: map[string]string{keys.NodeKind: "process"}}
 	for _, entry := range entries {
 		name := entry.Name()
 		if !entry.IsDir() || strings.HasPrefix(name, ".") || slices.Contains(ofTheSystem, name) {

@@ -35,6 +35,9 @@ func TestTheProfileSharesWhatPeopleHaveFilesIn(t *testing.T) {
 	if diff := cmp.Diff("/data /home /root /tmp", strings.Join(paths, " ")); diff != "" {
 		t.Error(diff)
 	}
+	if p.NodeSelector["vc-batch.dev/node-kind"] != "process" {
+		t.Errorf("jobs would run on simulated nodes, too: %v", p.NodeSelector)
+	}
 	if _, err := profileText(os.DirFS("/")); err != nil {
 		t.Errorf("this machine: %v", err)
 	}

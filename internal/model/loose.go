@@ -1,5 +1,8 @@
 package model
 
+// HasLoose reports whether Loose may be more than nothing.
+func (c *Cluster) HasLoose() bool { return len(c.loose)+len(c.orphans) > 0 }
+
 // Loose are the pods of ours that nobody will place as things are: they name no
 // PodGroup, or one that does not exist. In no order: there may be thousands, for
 // a moment, and few of them of interest.

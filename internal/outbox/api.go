@@ -1,18 +1,23 @@
 package outbox
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	protobufserializer "k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
@@ -51,9 +56,10 @@ const (
 	protobuf    = "application/vnd.kubernetes.protobuf"
 )
 
-// clients is API over client-go.
+// clients is API: what there are many of goes by wire, the rest by client-go.
 type clients struct {
-	core  []corev1client.CoreV1Interface
+	wires []*wire
+	core  corev1client.CoreV1Interface
 	ours  rest.Interface
 	round atomic.Uint32
 }
@@ -63,17 +69,21 @@ type clients struct {
 func NewAPI(config *rest.Config) (API, error) {
 	c := &clients{}
 	for range connections {
-		one, err := corev1client.NewForConfig(ownConnection(config))
+		one, err := newWire(config)
 		if err != nil {
-			return nil, fmt.Errorf("client for core/v1: %w", err)
+			return nil, err
 		}
-		c.core = append(c.core, one)
+		c.wires = append(c.wires, one)
+	}
+	core, err := corev1client.NewForConfig(ownConnection(config))
+	if err != nil {
+		return nil, fmt.Errorf("client for core/v1: %w", err)
 	}
 	ours, err := rest.RESTClientFor(schedulingConfig(config))
 	if err != nil {
 		return nil, fmt.Errorf("client for %s: %w", schedulingv1beta1.GroupVersion, err)
 	}
-	c.ours = ours
+	c.core, c.ours = core, ours
 	return c, nil
 }
 
@@ -102,16 +112,46 @@ func schedulingConfig(config *rest.Config) *rest.Config {
 	return own
 }
 
-func (c *clients) pods(namespace string) corev1client.PodInterface {
-	return c.core[int(c.round.Add(1))%len(c.core)].Pods(namespace)
+// send takes the wires in turn.
+func (c *clients) send(ctx context.Context, a *ask) error {
+	return c.wires[int(c.round.Add(1))%len(c.wires)].send(ctx, a)
+}
+
+const (
+	inTime = "timeout=15s" // callTimeout, for the server to give up, too
+	owned  = "fieldManager=" + FieldManager + "&" + inTime
+)
+
+var (
+	podResource      = schema.GroupResource{Resource: "pods"}
+	eventResource    = schema.GroupResource{Resource: "events"}
+	podGroupResource = schema.GroupResource{Group: schedulingv1beta1.GroupVersion.Group, Resource: "podgroups"}
+)
+
+func podPath(namespace, name string) string {
+	return "/api/v1/namespaces/" + namespace + "/pods/" + name
 }
 
 func (c *clients) Bind(ctx context.Context, b *corev1.Binding) error {
-	return c.pods(b.Namespace).Bind(ctx, b, metav1.CreateOptions{})
+	kind := *b
+	kind.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Binding"}
+	return c.create(ctx, &kind, &ask{path: podPath(b.Namespace, b.Name) + "/binding", resource: podResource, name: b.Name})
 }
 
+// create posts obj, which names its kind.
+func (c *clients) create(ctx context.Context, obj runtime.Object, a *ask) error {
+	var body bytes.Buffer
+	if err := encoder.Encode(obj, &body); err != nil {
+		return fmt.Errorf("%s: %w", a.path, err)
+	}
+	a.method, a.query, a.contentType, a.body = http.MethodPost, inTime, protobuf, body.Bytes()
+	return c.send(ctx, a)
+}
+
+var encoder = protobufserializer.NewSerializer(scheme.Scheme, scheme.Scheme)
+
 func (c *clients) PodNode(ctx context.Context, namespace, name string) (types.UID, string, error) {
-	pod, err := c.pods(namespace).Get(ctx, name, metav1.GetOptions{})
+	pod, err := c.core.Pods(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return "", "", err
 	}
@@ -119,17 +159,20 @@ func (c *clients) PodNode(ctx context.Context, namespace, name string) (types.UI
 }
 
 func (c *clients) PatchPodStatus(ctx context.Context, namespace, name string, patch []byte) error {
-	_, err := c.pods(namespace).Patch(ctx, name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager}, "status")
-	return err
+	return c.patch(ctx, types.StrategicMergePatchType, patch, &ask{path: podPath(namespace, name) + "/status", query: owned, resource: podResource, name: name})
 }
 
 func (c *clients) PatchPod(ctx context.Context, namespace, name string, patch []byte) error {
-	_, err := c.pods(namespace).Patch(ctx, name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
-	return err
+	return c.patch(ctx, types.StrategicMergePatchType, patch, &ask{path: podPath(namespace, name), query: owned, resource: podResource, name: name})
+}
+
+func (c *clients) patch(ctx context.Context, kind types.PatchType, patch []byte, a *ask) error {
+	a.method, a.contentType, a.body = http.MethodPatch, string(kind), patch
+	return c.send(ctx, a)
 }
 
 func (c *clients) DeletePod(ctx context.Context, namespace, name string, uid types.UID) error {
-	return c.pods(namespace).Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	return c.core.Pods(namespace).Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
 }
 
 func (c *clients) PodGroup(ctx context.Context, namespace, name string) (*schedulingv1beta1.PodGroup, error) {
@@ -145,8 +188,8 @@ func (c *clients) PodGroup(ctx context.Context, namespace, name string) (*schedu
 }
 
 func (c *clients) PatchPodGroup(ctx context.Context, namespace, name string, patch []byte) error {
-	return c.ours.Patch(types.JSONPatchType).Namespace(namespace).Resource("podgroups").Name(name).
-		Param("fieldManager", FieldManager).Body(patch).Do(ctx).Error()
+	path := "/apis/" + schedulingv1beta1.GroupVersion.String() + "/namespaces/" + namespace + "/podgroups/" + name
+	return c.patch(ctx, types.JSONPatchType, patch, &ask{path: path, query: owned, resource: podGroupResource, name: name})
 }
 
 func (c *clients) ApplyQueueStatus(ctx context.Context, name string, patch []byte) error {
@@ -159,12 +202,14 @@ func (c *clients) ApplyHyperNodeStatus(ctx context.Context, name string, patch [
 		Param("fieldManager", FieldManager).Param("force", "true").Body(patch).Do(ctx).Error()
 }
 
+func eventsPath(namespace string) string { return "/api/v1/namespaces/" + namespace + "/events" }
+
 func (c *clients) CreateEvent(ctx context.Context, e *corev1.Event) error {
-	_, err := c.core[0].Events(e.Namespace).Create(ctx, e, metav1.CreateOptions{})
-	return err
+	kind := *e
+	kind.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Event"}
+	return c.create(ctx, &kind, &ask{path: eventsPath(e.Namespace), resource: eventResource, name: e.Name})
 }
 
 func (c *clients) PatchEvent(ctx context.Context, namespace, name string, patch []byte) error {
-	_, err := c.core[0].Events(namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
-	return err
+	return c.patch(ctx, types.MergePatchType, patch, &ask{path: eventsPath(namespace) + "/" + name, query: inTime, resource: eventResource, name: name})
 }

@@ -73,7 +73,7 @@ func (e *engine) enqueue(writes []*write, now time.Time) (replaced []*write) {
 
 // wakeFor wakes as many workers as can find something to do.
 func (e *engine) wakeFor(writes int) {
-	for range min(writes, e.limiter.allowed()-e.inFlight) {
+	for range min(writes, e.limiter.allowed()-e.inFlight, e.queues.leaving(e.idle.open())) {
 		e.wake.Signal()
 	}
 }

@@ -186,6 +186,15 @@ func (q *queues) again(w *write) bool {
 	return true
 }
 
+// leaving is the number of writes that may leave at once, as far as the queues know.
+func (q *queues) leaving(idleAllowed bool) int {
+	n := q.evicts.len() + q.binds.waiting + q.statuses.len() + q.told.len()
+	if idleAllowed {
+		n += q.idle.len()
+	}
+	return n
+}
+
 // waiting is the number of writes of a lane that wait.
 func (q *queues) waiting(l lane) int {
 	switch l {

@@ -58,7 +58,14 @@ func (e *Engine) advise(s *session.Session, j *session.Job, to *schedulingv1beta
 			if h.Gate {
 				then = " would be let in now"
 			}
-			to.Hint = "minAvailable " + h.To + then + "; or lower the requests, or add nodes"
+			rest, of := "lower the requests, or add nodes", ""
+			if to.Hint != reason.Get(reason.GangDoesNotFit).Hint { // it knows better
+				rest = to.Hint
+			}
+			if h.Subject != "" {
+				of = " of task " + h.Subject
+			}
+			to.Hint = "minAvailable " + h.To + of + then + "; or " + rest
 		}
 	}
 	return time.Time{}
@@ -68,10 +75,10 @@ func withoutWait(helps []schedulingv1beta1.Help) []schedulingv1beta1.Help {
 	return slices.DeleteFunc(slices.Clone(helps), func(h schedulingv1beta1.Help) bool { return h.Kind == schedulingv1beta1.HelpWait })
 }
 
-// addWait adds that waiting helps, where it is known until when. Where gangs take
-// room as it comes, the time is an estimate and no promise.
-func addWait(s *session.Session, to *schedulingv1beta1.Explanation) {
-	if at := to.EstimatedStart; at != nil && !s.Disturbed() {
+// addWait adds that waiting helps, where it is certain until when. Where others may take room and nobody knows when, the time
+// is an estimate and no promise.
+func (e *Engine) addWait(j *session.Job, to *schedulingv1beta1.Explanation) {
+	if at := to.EstimatedStart; at != nil && e.book.forecasts[j].Certain {
 		to.Helps = append(to.Helps, explain.Wait(at.Time).API())
 	}
 }

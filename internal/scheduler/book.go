@@ -36,8 +36,9 @@ type book struct {
 	forecastAt   time.Time
 	owesForecast bool
 	advices      map[*session.Job]advice
-	// loose are pods whose PodGroup does not exist, since when.
-	loose map[*model.Task]time.Time
+	// loose are pods that are to be told that their PodGroup does not exist, since when; looseAt is when they were gone through.
+	loose   map[*model.Task]time.Time
+	looseAt time.Time
 	// foretold is the first start that was told of a gang which waits.
 	foretold map[*session.Job]time.Time
 	// countedAt is when the gangs that wait were counted by queue; uncounted: something happened since.

@@ -5,9 +5,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
@@ -46,35 +48,108 @@ func TestEveryGateHasAReasonWithinASecond(t *testing.T) {
 		"its pod names no PodGroup":            {[]model.Delta{node, pod(make.Pod("g-0").CPU("1"))}, reason.PodGroupMissing},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, err := New(config.Default())
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, now := model.New(), make.Epoch
-			m.Apply(model.QueueFrom(make.Queue("default").Obj()))
-			m.Apply(gate.world...)
-			told := map[string]bool{}
-			for end := now.Add(time.Second); !now.After(end); {
-				d := e.Cycle(now, m)
-				decision.Assume(m, &d)
-				for _, g := range d.Gangs {
-					if g.Status.Explanation != nil {
-						told[g.Status.Explanation.Reason] = true
-					}
-				}
-				for _, c := range d.PodConditions {
-					if c.Reason == corev1.PodReasonUnschedulable && c.Message == reason.Get(gate.want).Sentence {
-						told[string(gate.want)] = true
-					}
-				}
-				if d.WakeAt.IsZero() || !d.WakeAt.After(now) {
-					break
-				}
-				now = d.WakeAt
-			}
-			if !told[string(gate.want)] {
+			if told := toldWithinASecond(t, config.DefaultText, gate.world, gate.want); !told[string(gate.want)] {
 				t.Errorf("told within a second: %v, want %s", told, gate.want)
 			}
 		})
 	}
+}
+
+// TestEveryGateOfAPolicyHasAReasonWithinASecond is TestEveryGateHasAReasonWithinASecond for gates that only some
+// configurations have. Those of volumes and devices are in the stories: only what links Kubernetes' plugins has them.
+func TestEveryGateOfAPolicyHasAReasonWithinASecond(t *testing.T) {
+	const overcommit = `
+actions: "enqueue, allocate, backfill"
+tiers:
+- plugins: [{name: gang}, {name: overcommit}]
+- plugins: [{name: predicates}, {name: proportion}]
+`
+	const quotas = `
+actions: "enqueue, allocate, backfill"
+tiers:
+- plugins: [{name: gang}, {name: resourcequota}]
+- plugins: [{name: predicates}, {name: proportion}]
+`
+	node := model.NodeFrom(make.Node("a").CPU("4").Obj())
+	gang := func(b *make.GangBuilder) model.Delta { return model.GangFrom(b.Obj()) }
+	pod := func(name, cpu string) model.Delta {
+		return model.TaskFrom(make.Pod(name+"-0").Gang(name).CPU(cpu).Obj(), true)
+	}
+	quota := &corev1.ResourceQuota{}
+	quota.Name, quota.Namespace = "small", "default"
+	quota.Spec.Hard = corev1.ResourceList{"cpu": apiresource.MustParse("1")}
+	quota.Status.Hard = quota.Spec.Hard
+	near := func(b *make.GangBuilder, tier int) *make.GangBuilder {
+		return b.Topology(&schedulingv1beta1.NetworkTopologySpec{Mode: schedulingv1beta1.HardNetworkTopologyMode, HighestTierAllowed: &tier})
+	}
+	for name, gate := range map[string]struct {
+		config string
+		world  []model.Delta
+		want   reason.Code
+	}{
+		"its namespace may not have as much": {quotas, []model.Delta{node, model.QuotaFrom(quota), gang(make.Gang("g").Queue("default").MinResource("cpu", "2"))}, reason.OverQuota},
+		"as much as may be promised is promised": {overcommit, []model.Delta{
+			node, gang(make.Gang("first").Queue("default").MinResource("cpu", "4").Phase(schedulingv1beta1.PodGroupInqueue)), pod("first", "4"),
+			gang(make.Gang("g").Queue("default").MinResource("cpu", "4")), pod("g", "4"),
+		}, reason.Overcommitted},
+		"its queue, a leaf, may not hold as much": {configurations["capacity"], []model.Delta{
+			node, model.QueueFrom(make.Queue("small").Capability("cpu", "1").Obj()), gang(make.Gang("g").Queue("small").MinResource("cpu", "2")), pod("g", "2"),
+		}, reason.OverCapability},
+		"a queue above its own may not hold as much": {configurations["a tree of queues"], []model.Delta{
+			node, model.QueueFrom(make.Queue("root").Obj()), model.QueueFrom(make.Queue("above").Parent("root").Capability("cpu", "1").Obj()),
+			model.QueueFrom(make.Queue("leaf").Parent("above").Obj()), gang(make.Gang("g").Queue("leaf").MinResource("cpu", "2")), pod("g", "2"),
+		}, reason.OverCapability},
+		"its queue has queues below it": {configurations["a tree of queues"], []model.Delta{
+			node, model.QueueFrom(make.Queue("root").Obj()), model.QueueFrom(make.Queue("above").Parent("root").Obj()),
+			model.QueueFrom(make.Queue("leaf").Parent("above").Obj()), gang(make.Gang("g").Queue("above")), pod("g", "1"),
+		}, reason.QueueNotLeaf},
+		"its queue's parent does not exist": {configurations["a tree of queues"], []model.Delta{
+			node, model.QueueFrom(make.Queue("root").Obj()), model.QueueFrom(make.Queue("orphan").Parent("nobody").Obj()), gang(make.Gang("g").Queue("orphan")), pod("g", "1"),
+		}, reason.QueueInvalid},
+		"no hyperNode is of its tier": {topologyConfig, []model.Delta{
+			node, hyperNode("rack", 2, topologyv1alpha1.MemberTypeNode, "a"), gang(near(make.Gang("g").Queue("default"), 1)), pod("g", "1"),
+		}, reason.NoHyperNode},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if told := toldWithinASecond(t, gate.config, gate.world, gate.want); !told[string(gate.want)] {
+				t.Errorf("told within a second: %v, want %s", told, gate.want)
+			}
+		})
+	}
+}
+
+// toldWithinASecond are the reasons that gang g, or its pod, has been told in a world after a second.
+func toldWithinASecond(t *testing.T, text string, world []model.Delta, want reason.Code) map[string]bool {
+	t.Helper()
+	cfg, _, err := config.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, now := model.New(), make.Epoch
+	m.Apply(model.QueueFrom(make.Queue("default").Obj()))
+	m.Apply(world...)
+	told := map[string]bool{}
+	for end := now.Add(time.Second); !now.After(end); {
+		d := e.Cycle(now, m)
+		decision.Assume(m, &d)
+		for _, g := range d.Gangs {
+			if g.Status.Explanation != nil && g.Gang.Name == "g" {
+				told[g.Status.Explanation.Reason] = true
+			}
+		}
+		for _, c := range d.PodConditions {
+			if c.Reason == corev1.PodReasonUnschedulable && c.Message == reason.Get(want).Sentence {
+				told[string(want)] = true
+			}
+		}
+		if d.WakeAt.IsZero() || !d.WakeAt.After(now) {
+			break
+		}
+		now = d.WakeAt
+	}
+	return told
 }

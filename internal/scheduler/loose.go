@@ -14,35 +14,48 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
+// looseEvery is how often pods without a PodGroup are gone through: there may be
+// thousands, and many cycles while they come. With patience it stays below a second.
+const looseEvery = 40 * time.Millisecond
+
 // tellLoose tells pods why nobody places them: their PodGroup does not exist. It
 // gives those who make it a moment.
 func (e *Engine) tellLoose(s *session.Session) {
 	b := &e.book
-	loose := s.Cluster.Loose()
-	if len(loose) == 0 {
+	if !s.Cluster.HasLoose() {
 		clear(b.loose)
 		return
 	}
+	if next := b.looseAt.Add(looseEvery); s.Now.Before(next) && !s.Now.Before(b.looseAt) {
+		s.WakeAt(next)
+		return
+	}
+	b.looseAt = s.Now
+	loose := s.Cluster.Loose()
 	if b.loose == nil {
-		b.loose = make(map[*model.Task]time.Time, len(loose))
+		b.loose = map[*model.Task]time.Time{}
 	}
 	condition := model.PodCondition{Reason: corev1.PodReasonUnschedulable, Message: reason.Get(reason.PodGroupMissing).Sentence}
 	var untold []*model.Task
+	waiting := 0
 	for _, t := range loose {
+		if t.Condition == condition {
+			continue
+		}
+		waiting++
 		since, known := b.loose[t]
 		if !known {
 			since = s.Now
 			b.loose[t] = since
 		}
-		switch ripe := since.Add(patience); {
-		case s.Now.Before(ripe):
+		if ripe := since.Add(patience); s.Now.Before(ripe) {
 			s.WakeAt(ripe)
-		case t.Condition != condition:
+		} else {
 			untold = append(untold, t)
 		}
 	}
-	if len(b.loose) > len(loose) {
-		b.forgetLoose(loose)
+	if len(b.loose) > waiting {
+		b.forgetLoose(loose, condition)
 	}
 	slices.SortFunc(untold, byName)
 	for _, t := range untold {
@@ -50,11 +63,13 @@ func (e *Engine) tellLoose(s *session.Session) {
 	}
 }
 
-// forgetLoose keeps the times of those that are still loose.
-func (b *book) forgetLoose(loose []*model.Task) {
+// forgetLoose keeps the times of those that are still loose and not told so.
+func (b *book) forgetLoose(loose []*model.Task, told model.PodCondition) {
 	still := make(map[*model.Task]time.Time, len(loose))
 	for _, t := range loose {
-		still[t] = b.loose[t]
+		if since, known := b.loose[t]; known && t.Condition != told {
+			still[t] = since
+		}
 	}
 	b.loose = still
 }

@@ -46,6 +46,8 @@ type random struct {
 	made    int
 	// rich: gangs may name a queue that does not exist, have roles with minimums, and be near each other; pods may have run times.
 	rich bool
+	// timed: every pod of a rich world has a run time, and some gangs have volumes.
+	timed bool
 	// hyper are the hyperNodes of a rich world.
 	hyper []model.Delta
 }
@@ -166,7 +168,11 @@ func (r *random) addGang() {
 		if rapid.IntRange(0, 9).Draw(t, "astray") == 0 {
 			queue = "nowhere"
 		}
-		switch rapid.IntRange(0, 2).Draw(t, "timed") {
+		most := 2
+		if r.timed {
+			most = 1
+		}
+		switch rapid.IntRange(0, most).Draw(t, "timed") {
 		case 0:
 			b.Annotation(keys.RunningEstimate, fmt.Sprintf("%dm", rapid.IntRange(1, 30).Draw(t, "estimate")))
 		case 1:
@@ -189,6 +195,7 @@ func (r *random) addGang() {
 	r.gangs[name] = g
 	r.model.Apply(model.GangFrom(g))
 	shapes := rapid.IntRange(1, 2).Draw(t, "shapes")
+	attaches := r.timed && rapid.IntRange(0, 5).Draw(t, "attaches") == 0
 	for i := range tasks {
 		b := make.Pod(fmt.Sprintf("%s-%d", name, i)).Gang(name)
 		if r.rich {
@@ -217,6 +224,9 @@ func (r *random) addGang() {
 			b.GPU(rapid.IntRange(1, 2).Draw(t, "cards"))
 		}
 		b.Obj().Spec.ActiveDeadlineSeconds = limit
+		if attaches {
+			b.Obj().Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
+		}
 		r.pods[b.Obj().Name] = b.Obj()
 		r.model.Apply(model.TaskFrom(b.Obj(), true))
 	}
@@ -340,6 +350,7 @@ func (r *random) decide() {
 	if diff := cmp.Diff(again.Usage, d.Usage); diff != "" {
 		r.t.Fatalf("an engine without a past notes other use (-fresh +old):\n%s", diff)
 	}
+	r.hear(&d)
 	decision.Assume(r.model, &d)
 	r.check(&d, before)
 	r.ungate(&d)
@@ -411,6 +422,9 @@ func (r *random) check(d *decision.Decisions, before truth) {
 		if m := r.model.Gangs["default/"+name]; bound[g.UID] && m.Ready() < int(g.Spec.MinMember) {
 			r.t.Fatalf("gang %s is bound in part: %d of %d", name, m.Ready(), g.Spec.MinMember)
 		}
+		if bound[g.UID] {
+			r.checkParts(name)
+		}
 	}
 	if r.unlimited {
 		return
@@ -419,6 +433,40 @@ func (r *random) check(d *decision.Decisions, before truth) {
 		limit, capped := q.Spec.Capability["cpu"]
 		if held := after.cpu[q.Name]; capped && held > limit.MilliValue() && held > before.cpu[q.Name] {
 			r.t.Fatalf("queue %s holds %dm over its capability %s", q.Name, held, limit.String())
+		}
+	}
+}
+
+// checkParts holds a gang that was given nodes to the minimums of its roles and sub-groups (I2).
+func (r *random) checkParts(name string) {
+	g := r.gangs[name]
+	roles, parts := map[string]int32{}, map[string]int32{}
+	for _, t := range r.model.Gangs["default/"+name].Tasks {
+		if p := r.pods[t.Name]; t.Status.Allocated() || t.Status == model.Succeeded {
+			roles[t.Role]++
+			if p != nil {
+				parts[p.Labels["part"]]++
+			}
+		}
+	}
+	sum := int32(0)
+	for _, least := range g.Spec.MinTaskMember {
+		sum += least
+	}
+	for role, least := range g.Spec.MinTaskMember {
+		if g.Spec.MinMember >= sum && roles[role] < least { // with less the roles do not count, as in Volcano
+			r.t.Fatalf("gang %s is bound with %d of %d of role %s", name, roles[role], least, role)
+		}
+	}
+	for _, policy := range g.Spec.SubGroupPolicy {
+		whole := int32(0)
+		for _, n := range parts {
+			if n >= *policy.SubGroupSize {
+				whole++
+			}
+		}
+		if whole < *policy.MinSubGroups {
+			r.t.Fatalf("gang %s is bound with %d of %d sub-groups of %d", name, whole, *policy.MinSubGroups, *policy.SubGroupSize)
 		}
 	}
 }

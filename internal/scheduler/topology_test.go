@@ -384,7 +384,7 @@ tiers:
 // with whole sub-groups, or nothing.
 func TestEvictionsLeaveGangsNear(t *testing.T) {
 	evicted := map[string]int{}
-	seeds.Check(t, 10000, func(t *rapid.T) {
+	whole := seeds.Check(t, 10000, func(t *rapid.T) {
 		actions := rapid.SampledFrom([]string{"preempt", "reclaim", "preempt, reclaim", "gangpreempt, gangreclaim"}).Draw(t, "actions")
 		r := newRacks(t, fmt.Sprintf(rivalry, actions, rapid.SampledFrom([]string{"proportion", "capacity"}).Draw(t, "policy")))
 		r.rivals = rapid.IntRange(1, 2).Draw(t, "queues")
@@ -405,7 +405,7 @@ func TestEvictionsLeaveGangsNear(t *testing.T) {
 	})
 	t.Logf("evicted: %v", evicted)
 	for _, actions := range []string{"preempt", "reclaim", "gangpreempt, gangreclaim"} {
-		if evicted[actions] == 0 && !t.Failed() && !testing.Short() {
+		if whole && evicted[actions] == 0 && !testing.Short() {
 			t.Errorf("nobody was ever evicted by %s", actions)
 		}
 	}

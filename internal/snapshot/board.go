@@ -118,6 +118,8 @@ func (b *Board) SetPod(p *Pod) {
 	}
 	if p.JobUID != "" {
 		b.job(p.JobUID).pods[p.UID] = p
+	} else {
+		b.touched.events = true // something may have been told of it before it came
 	}
 }
 
@@ -254,9 +256,30 @@ func (b *Board) DropPriority(class string) {
 	delete(b.priority, class)
 }
 
-// AddEvent takes over what somebody told; told again it replaces what was told before.
-func (b *Board) AddEvent(e *Event) {
-	b.events.add(e)
+// AddEvent takes over what somebody told; told again it replaces what was told before. It says whether that changes what is shown: what is known
+// already, or told of a pod that no job has, does not.
+func (b *Board) AddEvent(e *Event) bool {
+	changed := !b.foreign(e) && b.events.add(e)
+	b.touched.events = b.touched.events || changed
+	return changed
+}
+
+// foreign says that an event is about a pod that is known, and of no job.
+func (b *Board) foreign(e *Event) bool {
+	if e.Kind != "Pod" {
+		return false
+	}
+	pod := b.pods[e.Of]
+	return pod != nil && pod.JobUID == ""
+}
+
+// ForgetEvents forgets what was told of pods, or of all else.
+func (b *Board) ForgetEvents(ofPods bool) {
+	if ofPods {
+		b.events.pods = ring{}
+	} else {
+		b.events.others = ring{}
+	}
 	b.touched.events = true
 }
 
@@ -307,7 +330,7 @@ func (b *Board) Freeze(now time.Time, facts Facts) *Snapshot {
 		s.Queues = b.freezeQueues(s.Jobs)
 	}
 	if b.touched.events {
-		s.Events = b.events.newest()
+		s.Events = slices.DeleteFunc(b.events.newest(), b.foreign)
 	}
 	s.index = before.index
 	if !sameRows(s, before) {

@@ -55,3 +55,48 @@ func TestWhatIsToldOfManyPodsDoesNotPushOutTheRest(t *testing.T) {
 		t.Errorf("%d events from %+v", len(s.Events), s.Events[0])
 	}
 }
+
+func TestWhatWasToldIsToldOnceAndOfWhatJobsHave(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+	b := NewBoard()
+	told := func(uid, kind, of string, ago time.Duration, count int32) *Event {
+		return &Event{UID: types.UID(uid), Kind: kind, Of: types.UID(of), At: now.Add(-ago), Count: count}
+	}
+	b.SetPod(&Pod{UID: "dns"})
+	b.SetPod(&Pod{UID: "worker", JobUID: "train"})
+	steps := []struct {
+		event *Event
+		news  bool
+		says  string
+	}{
+		{told("a", "Pod", "worker", time.Minute, 1), true, "a warning of a job's pod"},
+		{told("a", "Pod", "worker", time.Minute, 1), false, "the same, from a list"},
+		{told("a", "Pod", "worker", time.Second, 2), true, "the same, told again"},
+		{told("b", "Pod", "dns", 0, 1), false, "a warning of a pod that no job has"},
+		{told("c", "Pod", "late", 0, 1), true, "a warning of a pod that is not known yet"},
+		{told("d", "Job", "train", 0, 1), true, "an event of a job"},
+	}
+	for _, step := range steps {
+		if news := b.AddEvent(step.event); news != step.news {
+			t.Errorf("%s: changes something: %v", step.says, news)
+		}
+	}
+	if s := b.Freeze(now, Facts{}); len(s.Events) != 3 {
+		t.Errorf("%d events", len(s.Events))
+	}
+	b.SetPod(&Pod{UID: "late"})
+	if s := b.Freeze(now, Facts{}); len(s.Events) != 2 {
+		t.Errorf("%d events after the pod turned out to be of no job", len(s.Events))
+	}
+	b.ForgetEvents(true)
+	if s := b.Freeze(now, Facts{}); len(s.Events) != 1 || s.Events[0].UID != "d" {
+		t.Errorf("%d events without those of pods", len(s.Events))
+	}
+	for i := range 3 * maxEvents {
+		b.AddEvent(told(fmt.Sprint(i), "Job", "train", time.Duration(3*maxEvents-i)*time.Second, 1))
+	}
+	if b.AddEvent(told("0", "Job", "train", 3*maxEvents*time.Second, 1)) {
+		t.Error("what gave way to newer ones comes back from a list")
+	}
+}

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,12 +27,12 @@ func FromEvent(e *corev1.Event) *Event {
 // told is what was told. What is told of pods, of which there are many, does not push out the rest.
 type told struct{ pods, others ring }
 
-func (t *told) add(e *Event) {
+// add says whether it was not known yet.
+func (t *told) add(e *Event) bool {
 	if e.Kind == "Pod" {
-		t.pods.add(e)
-		return
+		return t.pods.add(e)
 	}
-	t.others.add(e)
+	return t.others.add(e)
 }
 
 // newest are those that are kept, the oldest first.
@@ -44,16 +45,23 @@ func (t *told) newest() []*Event {
 // ring keeps the newest events.
 type ring struct {
 	events map[types.UID]*Event
+	// floor is when the oldest was told that was kept when others gave way.
+	floor time.Time
 }
 
-func (r *ring) add(e *Event) {
+func (r *ring) add(e *Event) bool {
 	if r.events == nil {
 		r.events = map[types.UID]*Event{}
+	}
+	known := r.events[e.UID]
+	if known == nil && e.At.Before(r.floor) || known != nil && known.At.Equal(e.At) && known.Count == e.Count && known.Message == e.Message {
+		return false
 	}
 	r.events[e.UID] = e
 	if len(r.events) >= 2*maxEvents {
 		r.trim()
 	}
+	return true
 }
 
 // sorted is all of it, the oldest first.
@@ -78,4 +86,5 @@ func (r *ring) trim() {
 	for _, e := range all[:len(all)-maxEvents] {
 		delete(r.events, e.UID)
 	}
+	r.floor = all[len(all)-maxEvents].At
 }

@@ -146,8 +146,9 @@ func SlimJob(job *batchv1alpha1.Job) {
 		task := &job.Spec.Tasks[i]
 		whole := &task.Template.Spec
 		slim := corev1.PodSpec{
-			ActiveDeadlineSeconds: whole.ActiveDeadlineSeconds, NodeSelector: whole.NodeSelector, RestartPolicy: whole.RestartPolicy,
-			Containers: make([]corev1.Container, len(whole.Containers)),
+			ActiveDeadlineSeconds: whole.ActiveDeadlineSeconds, NodeSelector: whole.NodeSelector, Tolerations: whole.Tolerations,
+			RestartPolicy: whole.RestartPolicy,
+			Containers:    make([]corev1.Container, len(whole.Containers)),
 		}
 		for c := range slim.Containers {
 			from := &whole.Containers[c]

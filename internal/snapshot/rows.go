@@ -127,6 +127,8 @@ type Pod struct {
 	Ready           string // containers that are ready, of all: 1/2
 	Restarts        int32
 	Terminating     bool
+	// Stays says that a drain leaves it on its node; Alone that nobody makes another one when it goes.
+	Stays, Alone bool
 	// Trouble is why it does not get to work though it has a node, in one word; "" when nothing holds it up.
 	Trouble string
 	// Message is what holds it up, or how it ended, in the node's words.

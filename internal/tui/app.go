@@ -51,9 +51,11 @@ type Settings struct {
 type App struct {
 	specs map[string]screen.Spec
 	tabs  []screen.Spec
-	roots map[string]screen.Screen
-	stack []screen.Screen
-	ctx   screen.Context
+	// tables are the keys of each screen, once they were needed.
+	tables map[string][]screen.Binding
+	roots  map[string]screen.Screen
+	stack  []screen.Screen
+	ctx    screen.Context
 
 	themeName string
 	colors    theme.Colors
@@ -87,7 +89,7 @@ type overlay interface {
 // New returns the dashboard as it looks before anything is known.
 func New(s Settings) (*App, error) {
 	a := &App{
-		specs: map[string]screen.Spec{}, roots: map[string]screen.Screen{}, filters: map[screen.Screen]string{}, stale: map[screen.Screen]bool{},
+		specs: map[string]screen.Spec{}, tables: map[string][]screen.Binding{}, roots: map[string]screen.Screen{}, filters: map[screen.Screen]string{}, stale: map[screen.Screen]bool{},
 		themeName: s.Theme, colors: s.Colors, mono: s.Colors == theme.NoColor, ascii: s.ASCII, own: s.Own, contexts: s.Contexts,
 	}
 	for _, spec := range s.Specs {
@@ -214,13 +216,24 @@ func (a *App) Done(from screen.Screen, run screen.Run, done screen.Done) {
 		if done.Said != "" {
 			before = done.Said + "; but "
 		}
-		a.say(screen.Notice{Text: before + strings.Join(strings.Fields(done.Err.Error()), " "), Bad: true})
+		a.say(screen.Notice{Text: before + inALine(done.Err), Bad: true})
 	} else if !run.Quiet && done.Said != "" {
 		a.say(screen.Notice{Text: done.Said})
 	}
 	if from != nil && a.holds(from) {
 		a.apply(from.Update(&a.ctx, done), from)
 	}
+}
+
+// inALine is an error as a line of text; of several that were joined each is told apart.
+func inALine(err error) string {
+	var lines []string
+	for line := range strings.Lines(err.Error()) {
+		if words := strings.Fields(line); len(words) > 0 {
+			lines = append(lines, strings.Join(words, " "))
+		}
+	}
+	return strings.Join(lines, "; ")
 }
 
 // holds says whether a screen is open, or kept.

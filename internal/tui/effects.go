@@ -36,6 +36,7 @@ func (a *App) one(effect screen.Effect, from screen.Screen) {
 		a.refreshAll()
 	case screen.SetResource:
 		a.ctx.Resource = e.Resource
+		a.refreshAll()
 	case screen.SetTheme:
 		if err := a.setTheme(e.Name); err != nil {
 			a.say(screen.Notice{Text: err.Error(), Bad: true})

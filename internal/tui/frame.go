@@ -29,8 +29,10 @@ func (a *App) tooSmall() bool {
 }
 
 // Draw draws the whole frame at the size that was set last.
-func (a *App) Draw() canvas.Canvas {
-	c := canvas.New(a.ctx.W, a.ctx.H, a.ascii)
+func (a *App) Draw() canvas.Canvas { return a.drawOn(canvas.New(a.ctx.W, a.ctx.H, a.ascii)) }
+
+// drawOn draws the frame on an empty canvas of the size that was set last.
+func (a *App) drawOn(c canvas.Canvas) canvas.Canvas {
 	a.places = a.places[:0]
 	if c.W < MinWidth || c.H < MinHeight {
 		c.Fit(0, 0, c.W, fmt.Sprintf("needs %dx%d, has %dx%d", MinWidth, MinHeight, c.W, c.H), theme.Warn)
@@ -95,11 +97,14 @@ type piece struct {
 // is little room the first of them are left out.
 func (a *App) path() []string {
 	namespace := a.ctx.Namespace
-	if namespace == "" {
+	switch only := a.ctx.Only("jobs"); {
+	case namespace != "":
+	case only != "":
+		namespace = only
+	case a.ctx.W < 100:
+		namespace = "all"
+	default:
 		namespace = "all namespaces"
-		if a.ctx.W < 100 {
-			namespace = "all"
-		}
 	}
 	where := "  " + cmp.Or(a.ctx.Snap.Cluster, "no cluster") + " / " + namespace
 	if a.ctx.W < 100 {
@@ -264,7 +269,12 @@ func letter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' |
 // footerKeys are the keys of the footer in their order, without those that --readonly
 // refuses anyway.
 func (a *App) footerKeys() []screen.Binding {
-	keys := slices.DeleteFunc(a.table(a.Top().Name()), func(b screen.Binding) bool { return b.Footer == 0 || b.Writes && a.ctx.ReadOnly })
+	var keys []screen.Binding
+	for _, b := range a.table(a.Top().Name()) {
+		if b.Footer != 0 && (!b.Writes || !a.ctx.ReadOnly) {
+			keys = append(keys, b)
+		}
+	}
 	slices.SortStableFunc(keys, func(x, y screen.Binding) int { return cmp.Compare(x.Footer, y.Footer) })
 	return keys
 }

@@ -59,9 +59,12 @@ func (a *App) noFilter(_ *screen.Context, s screen.Screen) string {
 	return ""
 }
 
-// table is the keys of a screen: its own, then those of all.
+// table is the keys of a screen: its own, then those of all. It is not to be changed.
 func (a *App) table(name string) []screen.Binding {
-	return append(slices.Clone(a.specs[name].Keys), a.everywhere()...)
+	if a.tables[name] == nil {
+		a.tables[name] = append(slices.Clone(a.specs[name].Keys), a.everywhere()...)
+	}
+	return a.tables[name]
 }
 
 // Table is the whole table of keys: those of all screens, then each screen's own.
@@ -179,7 +182,7 @@ func (a *App) escape() {
 
 // Mouse takes a click or the wheel in.
 func (a *App) Mouse(m screen.Mouse) {
-	if a.overlay != nil {
+	if a.overlay != nil || a.tooSmall() {
 		return
 	}
 	if m.Kind == screen.Click || m.Kind == screen.DoubleClick {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
@@ -14,12 +15,15 @@ import (
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
+// mostTyped is how many characters can be added to a line: enough for people, and no clipboard fills the memory.
+const mostTyped = 512
+
 // line is a line of text that is edited.
 type line struct{ model textinput.Model }
 
 func newLine(value string) *line {
 	model := textinput.New()
-	model.CharLimit = 512
+	model.CharLimit = utf8.RuneCountInString(value) + mostTyped
 	model.Focus()
 	model.SetValue(value)
 	model.CursorEnd()
@@ -33,9 +37,10 @@ func (l *line) text() string            { return l.model.Value() }
 func (l *line) draw(c canvas.Canvas, x, y, w int) {
 	runes := []rune(l.text())
 	at := min(l.model.Position(), len(runes))
-	from := 0
-	for canvas.Width(string(runes[from:at])) >= w {
-		from++
+	from, used := at, 0
+	for from > 0 && used+canvas.RuneWidth(runes[from-1]) < w {
+		from--
+		used += canvas.RuneWidth(runes[from])
 	}
 	part := c.Sub(x, y, w, 1)
 	end := part.Put(0, 0, string(runes[from:at]), theme.Plain)

@@ -61,11 +61,20 @@ func TestControllers(t *testing.T) {
 	})
 	t.Run("a job of 10,000 pods", func(t *testing.T) {
 		s := shape{1, largeJob}
-		c := r.createRound(t, daemon, s, 0)
-		take(t, figures.LargeJob, 0, c.share())
-		take(t, figures.LargeJob+figures.InProcessorTime, 0, c.shareInCPU())
-		take(t, figures.Control, 0, c.perPod())
-		r.finish(t, ourNamespace(s, 0), s.pods)
+		var shares, inCPU, cpus []float64
+		last := rounds() - 1
+		for round := range rounds() {
+			c := r.createRound(t, daemon, s, round)
+			shares, inCPU, cpus = append(shares, c.share()), append(inCPU, c.shareInCPU()), append(cpus, c.perPod())
+			if round < last {
+				r.removeJobs(t, ourNamespace(s, round))
+				quiet(t, daemon)
+			}
+		}
+		take(t, figures.LargeJob, 0, shares...)
+		take(t, figures.LargeJob+figures.InProcessorTime, 0, inCPU...)
+		take(t, figures.Control, 0, cpus...)
+		r.finish(t, ourNamespace(s, last), s.pods)
 		r.idle(t, daemon)
 	})
 }

@@ -220,7 +220,10 @@ func (r *rig) startVCD(t *testing.T, arguments ...string) *vcd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	arguments = append(arguments, "--kubeconfig", r.path, "--leader-elect=false",
+	if arguments[0] != "admission" { // of which all replicas serve
+		arguments = append(arguments, "--leader-elect=false")
+	}
+	arguments = append(arguments, "--kubeconfig", r.path,
 		"--listen-address", "127.0.0.1:18080", "--enable-pprof", "--healthz-address", "127.0.0.1:18081")
 	v := &vcd{process: exec.Command(binary, arguments...), log: logPath}
 	v.process.Stdout, v.process.Stderr = logFile, logFile

@@ -116,18 +116,26 @@ const silence = 60 * time.Millisecond
 // longestSilence is how long silence is waited for: where it does not come, something is always being written.
 const longestSilence = time.Second
 
-// answer sends a key when nothing is being written, and says how long it takes until something is.
-func (s *terminal) answer(t *testing.T, key string) time.Duration {
-	t.Helper()
+// quiet waits until nothing is being written.
+func (s *terminal) quiet() {
 	give := time.After(longestSilence)
-	for silent := false; !silent; {
+	for {
 		select {
 		case <-give:
-			silent = true
+			return
 		case <-s.chunks:
 		case <-time.After(silence):
-			silent = true
+			return
 		}
+	}
+}
+
+// answer sends a key, and says how long it takes until something is written.
+func (s *terminal) answer(t *testing.T, key string) time.Duration {
+	t.Helper()
+	select {
+	case <-s.chunks: // what was written before is no answer
+	default:
 	}
 	begin := time.Now()
 	s.send(t, key)
@@ -138,6 +146,17 @@ func (s *terminal) answer(t *testing.T, key string) time.Duration {
 		t.Fatalf("no answer to %q", key)
 	}
 	return 0
+}
+
+// shows sends text, and says how long it takes until it is written, whatever is written before.
+func (s *terminal) shows(t *testing.T, text string) time.Duration {
+	t.Helper()
+	s.mu.Lock()
+	from := s.written.Len()
+	s.mu.Unlock()
+	begin := time.Now()
+	s.send(t, text)
+	return s.until(t, 10*time.Second, func(all string) bool { return strings.Contains(all[from:], text) }).Sub(begin)
 }
 
 // processorTime is what the program has taken until now.

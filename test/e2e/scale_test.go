@@ -3,6 +3,8 @@ package e2e
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +29,7 @@ func TestAJobIsScaledUpAndDownWhileItRuns(t *testing.T) {
 		policies: "[{event: PodEvicted, action: RestartJob}, {event: PodFailed, action: AbortJob}]",
 		tasks:    []task{{name: "main", replicas: 2, cpu: "1", command: "exec sleep 600"}}}.String())
 	first := c.running("elastic", 2, 30*time.Second)
+	c.specOwnedBy("elastic", filepath.Base(os.Args[0])) // as client-go calls this program
 
 	for _, replicas := range []int{4, 1, 3} {
 		c.scale("elastic", replicas)
@@ -41,6 +44,20 @@ func TestAJobIsScaledUpAndDownWhileItRuns(t *testing.T) {
 	}
 	if now := c.jobPods("elastic"); now["elastic-main-0"].UID != first["elastic-main-0"].UID {
 		t.Error("the first pod was replaced")
+	}
+}
+
+// specOwnedBy checks who the API server thinks has written the spec of a job: the controller sends its status without one.
+func (c *cluster) specOwnedBy(name, manager string) {
+	c.t.Helper()
+	fields := func(condition string) string {
+		return c.kubectl("get", "vcjob", name, "--show-managed-fields", "-o", fmt.Sprintf("jsonpath={.metadata.managedFields[?(@.%s)].fieldsV1}", condition))
+	}
+	if owned := fields(fmt.Sprintf(`manager==%q`, manager)); !strings.Contains(owned, `"f:tasks"`) {
+		c.t.Errorf("%s does not own the spec of %s any more: %s", manager, name, owned)
+	}
+	if status := fields(`subresource=="status"`); !strings.Contains(status, `"f:status"`) || strings.Contains(status, `"f:spec"`) {
+		c.t.Errorf("who writes the status of %s owns %s", name, status)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/local/processnode/sandbox"
 )
 
@@ -109,7 +110,7 @@ func (u *slurmUser) numbered(id string) *batchv1alpha1.Job {
 // TestSlurmOnProcessNodes are the real runs of issue 7. All jobs are submitted at the beginning; then each is looked at.
 func TestSlurmOnProcessNodes(t *testing.T) {
 	u := &slurmUser{cluster: startCluster(t, "--process-nodes=4", "--node-cpu=16", "--node-memory=64Gi"), dir: t.TempDir()}
-	checks := []func() func(){u.steps, u.chains, u.oneElement, u.signalBeforeLimit, u.timeLimit, u.wideArray, u.ownCodes, u.elastic, u.requeue, u.eviction, u.mpirun}
+	checks := []func() func(){u.steps, u.chains, u.oneElement, u.signalBeforeLimit, u.timeLimit, u.elementsOverTheirLimit, u.wideArray, u.ownCodes, u.elastic, u.requeue, u.eviction, u.mpirun}
 	var ends []func()
 	for _, begin := range checks {
 		ends = append(ends, begin())
@@ -229,7 +230,7 @@ func (u *slurmUser) oneElement() func() {
 	return func() {
 		u.eventually(60*time.Second, "one element is cancelled", func() error {
 			got := u.says("sacct", "-X", "-n", "-P", "-o", "JobID,State", "-j", id)
-			if !strings.Contains(got, id+"_0|COMPLETED") || !strings.Contains(got, id+"_1|CANCELLED") || !strings.Contains(got, id+"_2|RUNNING") {
+			if !strings.Contains(got, id+"_0|COMPLETED") || !strings.Contains(got, id+"_1|CANCELLED by ") || !strings.Contains(got, id+"_2|RUNNING") {
 				return errors.New(got)
 			}
 			return nil
@@ -238,13 +239,14 @@ func (u *slurmUser) oneElement() func() {
 	}
 }
 
-// signalBeforeLimit: a trap catches the signal before the time limit, and the script ends by itself.
+// signalBeforeLimit: a trap catches the signal five seconds before the time limit, and the script ends by itself.
 func (u *slurmUser) signalBeforeLimit() func() {
-	id := u.submit("trap 'echo caught; exit 0' USR1\nsleep 300 & wait $!\n", "-t", "1", "--signal=B:USR1@55")
+	id := u.submit("trap 'echo caught, $(($SLURM_JOB_END_TIME - $(date +%s))) left; exit 0' USR1\nsleep 300 & wait $!\n", "-t", "1", "--signal=B:USR1@5")
 	return func() {
 		u.becomes(id, "COMPLETED|0:0")
-		if got := u.output(id); got != "caught\n" {
-			u.t.Errorf("%q", got)
+		var left int
+		if n, err := fmt.Sscanf(u.output(id), "caught, %d left\n", &left); n != 1 || err != nil || left < 1 || left > 5 {
+			u.t.Errorf("%q", u.output(id))
 		}
 	}
 }
@@ -264,6 +266,33 @@ func (u *slurmUser) timeLimit() func() {
 		if n, err := fmt.Sscanf(lines[0], "signal %d", &left); n != 1 || err != nil || left < 35 || left > 40 {
 			u.t.Errorf("the signal of 40 seconds before the end came with %q", lines[0])
 		}
+	}
+}
+
+// elementsOverTheirLimit are TIMEOUT, also when their pods are gone.
+func (u *slurmUser) elementsOverTheirLimit() func() {
+	id := u.submit("sleep 300\n", "--array=3-4", "-t", "1")
+	return func() {
+		over := func() {
+			for _, element := range []string{"_3", "_4"} {
+				u.becomes(id+element, "TIMEOUT|0:0")
+			}
+		}
+		over()
+		job := u.numbered(id)
+		for _, pod := range []string{"-head-0", "-head-1"} {
+			if err := u.kube.CoreV1().Pods(job.Namespace).Delete(context.Background(), job.Name+pod, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
+				u.t.Error(err)
+			}
+		}
+		u.eventually(60*time.Second, "the pods are gone", func() error {
+			left, err := u.kube.CoreV1().Pods(job.Namespace).List(context.Background(), metav1.ListOptions{LabelSelector: keys.JobName + "=" + job.Name})
+			if err != nil || len(left.Items) > 0 {
+				return fmt.Errorf("%d pods (%v)", len(left.Items), err)
+			}
+			return nil
+		})
+		over()
 	}
 }
 
@@ -348,7 +377,7 @@ func (u *slurmUser) mpirun() func() {
 			u.t.Run("mpirun", func(t *testing.T) { t.Skip("SKIPPED: mpirun is not installed (Debian: openmpi-bin)") })
 		}
 	}
-	id := u.submit("pgrep -x sshd && echo there is an sshd\nmpirun sh -c 'echo rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname)'\n", "-N2", "-n4")
+	id := u.submit("pgrep -x sshd; [ $? = 1 ] && echo no daemon of ssh\nmpirun sh -c 'echo rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname)'\n", "-N2", "-n4")
 	return func() {
 		u.becomes(id, "COMPLETED|0:0")
 		name, got := u.numbered(id).Name, u.output(id)
@@ -357,7 +386,7 @@ func (u *slurmUser) mpirun() func() {
 				u.t.Errorf("no %q in\n%s", line, got)
 			}
 		}
-		if strings.Contains(got, "sshd") {
+		if !strings.HasPrefix(got, "no daemon of ssh\n") { // pgrep found one, or is not there to look
 			u.t.Error(got)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,8 @@ import (
 
 // TestProgramsThatUseSlurm runs programs that know nothing but Slurm against process nodes, with the links that `vcctl slurm install` makes on PATH. Snakemake
 // is the real one where it is installed. Those that come from PyPI or from their own sites are stood in for by scripts that call what they call, in the
-// same form and order, and read the answers as they do; the words are ours.
+// same form and order, and read the answers as they do; the words are ours. (Registries that the machine of the tests reaches are Debian's, Go's and npm's:
+// `pip download submitit`, and so dask-jobqueue, lightning and snakemake-executor-plugin-slurm, finds no host of PyPI, and Debian 12 has snakemake alone.)
 func TestProgramsThatUseSlurm(t *testing.T) {
 	u := &slurmUser{cluster: startCluster(t, "--process-nodes=2", "--node-cpu=16", "--node-memory=64Gi"), dir: t.TempDir()}
 	links := filepath.Join(u.dir, "links")
@@ -26,7 +28,7 @@ func TestProgramsThatUseSlurm(t *testing.T) {
 	}
 	u.must("", "vcctl", "slurm", "install", "--dir", links)
 	for name, run := range map[string]func(*program){
-		"Snakemake": (*program).snakemake, "as Nextflow does": (*program).nextflow, "as submitit does": (*program).submitit,
+		"Snakemake": (*program).snakemake, "as the plugin of Snakemake does": (*program).snakemakePlugin, "as Lightning requeues": (*program).lightningRequeues, "as Nextflow does": (*program).nextflow, "as submitit does": (*program).submitit,
 		"as dask-jobqueue does": (*program).daskJobqueue, "as Lightning does": (*program).lightning,
 	} {
 		dir := filepath.Join(u.dir, strings.ReplaceAll(name, " ", "-"))
@@ -142,6 +144,47 @@ rule fails:
 	}
 }
 
+// snakemakePlugin: since 8 Snakemake submits by its executor plugin: one run has one name, a UUID, by which sacct is asked for all of its jobs in all clusters;
+// the log is named by %j below the directory of work, and the rule is a step inside of the wrapped command.
+func (p *program) snakemakePlugin() {
+	const uuid = "7d8e3a52-0a3c-4f0b-9a5e-5b8f6f0f3c11"
+	logs := filepath.Join(p.dir, ".snakemake/slurm_logs/rule_part")
+	if err := os.MkdirAll(logs, 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	submit := func(n int, command string) string {
+		out := strings.TrimSpace(p.does(fmt.Sprintf("sbatch --parsable --job-name %s --output '%s/%%j.log' --export=ALL --comment 'rule_part_wildcards_%d' -A 'lab' -p default -t 5 --mem 512 --ntasks=1 --cpus-per-task=2 -D %s --wrap=\"%s\" 2>>errors",
+			uuid, logs, n, p.dir, command)))
+		id, _, _ := strings.Cut(out, ";")
+		if _, err := strconv.Atoi(id); err != nil {
+			p.t.Fatalf("sbatch prints %q", out)
+		}
+		return id
+	}
+	well := submit(1, "srun -n1 --cpu-bind=q --cpus-per-task 2 sh -c 'echo $(pwd) >part-1.txt; echo said'")
+	badly, endless := submit(2, "srun -n1 --cpu-bind=q exit3 || exit 3"), submit(3, "srun -n1 --cpu-bind=q sleep 300")
+	since := time.Now().Add(-48 * time.Hour).Format("2006-01-02T15:00")
+	states := map[string]string{}
+	status := "sacct -X --parsable2 --clusters all --noheader --format=JobIdRaw,State --starttime " + since + " --endtime now --name " + uuid
+	are := func(want ...string) func(string) bool {
+		return func(answer string) bool {
+			for line := range strings.SplitSeq(answer, "\n") {
+				id, state, _ := strings.Cut(line, "|")
+				states[id], _, _ = strings.Cut(state, " ")
+			}
+			return len(states) == 3 && slices.Equal(want, []string{states[well], states[badly], states[endless]})
+		}
+	}
+	p.polls(status, are("COMPLETED", "FAILED", "RUNNING"))
+	p.does("scancel " + endless + " --clusters=all")
+	p.polls(status, are("COMPLETED", "FAILED", "CANCELLED"))
+	p.reads("part-1.txt", p.dir+"\n")
+	p.reads(".snakemake/slurm_logs/rule_part/"+well+".log", "said\n")
+	if said, err := os.ReadFile(filepath.Join(p.dir, "errors")); err != nil || strings.Contains(strings.ToLower(string(said)), "submission failed") {
+		p.t.Errorf("sbatch says %q (%v)", said, err)
+	}
+}
+
 // nextflow: a script in the directory of the task, with its log beside it, and squeue in two columns for all jobs of the user.
 func (p *program) nextflow() {
 	p.write(".command.run", "#!/bin/bash\n#SBATCH -J nf-align_(1)\n#SBATCH -o "+p.dir+"/.command.log\n#SBATCH --no-requeue\n#SBATCH --signal B:USR2@30\n"+
@@ -164,6 +207,12 @@ func (p *program) nextflow() {
 	p.polls(status, columns(long, "R"))
 	p.does("scancel " + long)
 	p.polls(status, columns(long, "CA"))
+	p.u.eventually(60*time.Second, "the task says that it was ended", func() error { // what Nextflow makes of a cancelled task
+		if text, err := os.ReadFile(filepath.Join(p.dir, ".exitcode")); string(text) != "143\n" {
+			return fmt.Errorf("%q %v", text, err)
+		}
+		return nil
+	})
 }
 
 // submitit: an array whose elements are steps with files of their own; one is asked by a signal to be run again, and does so from inside.
@@ -219,6 +268,27 @@ func (p *program) daskJobqueue() {
 	})
 	p.does("scancel " + id)
 	p.polls("squeue -h -o %t -j "+id, func(answer string) bool { return answer == "" || answer == "CG" })
+	p.polls("sacct -X -n -P -o State -j "+id, func(answer string) bool { return answer == "CANCELLED by root" })
+}
+
+// lightningRequeues: the ranks get SIGUSR1 before the time limit, each writes what it has, and the first asks for the job to be run again.
+func (p *program) lightningRequeues() {
+	p.write("train.sh", `mark=checkpoint-$SLURM_PROCID
+[ ! -e $mark ] || { echo $SLURM_PROCID goes on after $SLURM_RESTART_COUNT; exit 0; }
+save() {
+	touch $mark
+	[ $SLURM_PROCID != 0 ] || { until [ -e checkpoint-1 ]; do sleep 0.1; done; scontrol requeue $SLURM_JOB_ID; }
+}
+trap save USR1
+while :; do sleep 0.2; done
+`)
+	p.write("train.sbatch", "#!/bin/bash -l\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n#SBATCH --time=0-00:02:00\n#SBATCH --signal=SIGUSR1@110\n#SBATCH --open-mode=append\n#SBATCH -o "+p.dir+"/train-%j.log\nsrun bash "+p.dir+"/train.sh\n")
+	id := p.submits("sbatch train.sbatch")
+	p.polls("sacct -X -n -P -o State,Restarts -j "+id, func(answer string) bool { return answer == "COMPLETED|1" })
+	text, _ := os.ReadFile(filepath.Join(p.dir, "train-"+id+".log"))
+	if got := sortedLines(string(text)); !slices.Contains(got, "0 goes on after 1") || !slices.Contains(got, "1 goes on after 1") {
+		p.t.Errorf("the ranks say\n%s", text)
+	}
 }
 
 // lightning: ranks find each other by what srun tells them, and the first node by its name.

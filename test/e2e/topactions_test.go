@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,8 +11,8 @@ import (
 	"github.com/vc-batch/vc/test/terminal"
 )
 
-// TestTheDashboardDoesWhatItIsAskedTo presses the keys that change a cluster in a real terminal, on a real cluster: hold, release, cancel, a shell in a
-// pod, close and open a queue, edit its limits, drain a node, and sees in the cluster what they did.
+// TestTheDashboardDoesWhatItIsAskedTo presses the keys that change a cluster in a real terminal, on a real cluster: hold, release, cancel, copy, delete,
+// a shell in a pod, requeue, close and open a queue, edit its limits, drain and uncordon a node, and sees in the cluster what they did.
 func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 	c := startCluster(t, "--process-nodes", "2", "--node-cpu", "2")
 	c.vcctl("queue", "create", "research")
@@ -19,7 +20,6 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 	c.vcctl("job", "run", "huge", "--image", "this-machine", "--cpu", "50", "--", "true")
 	c.vcctl("job", "run", "broken", "--image", "this-machine", "--", "/no/such/program")
 	c.running("work", 1, 30*time.Second)
-	node := c.pod("work-main-0").Spec.NodeName
 	state := func(want schedulingv1beta1.QueueState) {
 		c.eventually(30*time.Second, fmt.Sprintf("queue research is %s", want), func() error {
 			if got := c.kubectl("get", "queue", "research", "-o", "jsonpath={.status.state}"); got != string(want) {
@@ -30,13 +30,14 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 	}
 
 	m := terminal.New(t, 160, 45, "KUBECONFIG="+c.kubeconfig, "PATH="+binaries+":/bin:/usr/bin")
+	m.Tmux("set-option", "-g", "set-clipboard", "on")
 	m.Types("vcctl top")
 	m.Shows("work", "huge", "live")
 	pick := func(name string) {
 		m.Presses("2", "/", "C-u")
 		m.Tmux("send-keys", "-l", "name="+name)
 		m.Presses("Enter")
-		m.Shows("1 of")
+		m.Shows("/ name="+name+" ", "1 of") // and not yet the filter before
 	}
 
 	pick("huge")
@@ -51,15 +52,45 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 
 	pick("broken")
 	m.Presses("Enter", "e")
-	m.Shows("main-0: ") // what is told of its pod
+	m.Shows("Failed", "main-0: ", "no/such/program") // what is told of its pod
+	m.Presses("y")
+	m.Shows("copied")
+	c.eventually(10*time.Second, "what was copied is in the terminal's clipboard", func() error {
+		if text := m.Tmux("list-buffers", "-F", "#{buffer_sample}"); !strings.Contains(text, "Failed  main-0: Error") {
+			return fmt.Errorf("there is %q", text)
+		}
+		return nil
+	})
+	m.Presses("C-d", "y")
+	m.Shows("job default/broken deleted")
+	c.eventually(30*time.Second, "job broken is gone", func() error {
+		if text := c.kubectl("get", "vcjob", "broken", "--ignore-not-found", "-o", "name"); text != "" {
+			return fmt.Errorf("it is %s", text)
+		}
+		return nil
+	})
 
 	pick("work")
 	m.Presses("Enter")
 	m.Shows("work-main-0", "Running")
 	m.Presses("a")
 	m.Shows("a shell in default/work-main-0")
+	m.Types("echo $((40+2)) of $HOSTNAME")
+	m.Shows("42 of work-main-0")
 	m.Types("exit")
 	m.Shows("work-main-0", "Timeline", "Running") // and back
+	first := c.pod("work-main-0").UID
+	m.Presses("R", "y")
+	m.Shows("job default/work is to be restarted")
+	c.eventually(60*time.Second, "work has another pod that runs", func() error {
+		text := c.kubectl("get", "pod", "work-main-0", "--ignore-not-found", "-o", "jsonpath={.metadata.uid} {.status.phase}")
+		if strings.Contains(text, string(first)) || !strings.HasSuffix(text, " Running") {
+			return fmt.Errorf("it is %q", text)
+		}
+		return nil
+	})
+	drained := c.pod("work-main-0")
+	node := drained.Spec.NodeName
 
 	m.Presses("3")
 	m.Shows("research", "plugin: ")
@@ -90,12 +121,27 @@ func TestTheDashboardDoesWhatItIsAskedTo(t *testing.T) {
 	m.Shows("Drain node " + node + "?")
 	m.Types(node)
 	m.Shows("node " + node + " cordoned; ")
+	unschedulable := func() string { return c.kubectl("get", "node", node, "-o", "jsonpath={.spec.unschedulable}") }
+	if got := unschedulable(); got != "true" {
+		t.Errorf("the node is cordoned: %q", got)
+	}
+	c.eventually(60*time.Second, "no pod of a job is on the node any more", func() error {
+		if on := c.kubectl("get", "pods", "--field-selector", "spec.nodeName="+node, "-o", "jsonpath={.items[*].metadata.uid}"); strings.Contains(on, string(drained.UID)) {
+			return fmt.Errorf("there are %s", on)
+		}
+		return nil
+	})
+	m.Shows("cordon: yes") // what C does follows from what the screen knows
+	m.Presses("C")
+	m.Shows("Uncordon node " + node + "?")
+	m.Presses("y")
+	m.Shows("node " + node + " uncordoned")
+	if got := unschedulable(); got != "" && got != "false" {
+		t.Errorf("the node is uncordoned: %q", got)
+	}
 	m.Presses("q")
 	m.Shows("a shell in default/work-main-0") // the screen from before, on which the shell was
 
-	if got := c.kubectl("get", "node", node, "-o", "jsonpath={.spec.unschedulable}"); got != "true" {
-		t.Errorf("the node is cordoned: %q", got)
-	}
 	if got := c.kubectl("get", "queue", "research", "-o", "jsonpath={.spec.weight} {.spec.capability.cpu}"); got != "3 1" {
 		t.Errorf("weight and capability are %q", got)
 	}

@@ -52,6 +52,7 @@ func (b *both) agree() {
 	}
 	b.jobsAgree(&listed)
 	b.eachJobAgrees()
+	b.groupsAgree(&listed)
 }
 
 func (b *both) decode(command string, into any) {
@@ -96,10 +97,10 @@ func (b *both) nodesAgree() {
 			t.Errorf("%s: vcctl says idle are %v, the dashboard shows %v", name, want, words)
 		}
 		pods, _, _ := strings.Cut(row["PODS"], "/")
-		if at := slices.Index(titles, "STATE"); !stands(row["STATUS"], words[at]) {
-			t.Errorf("%s is %s for vcctl, the dashboard calls it %s", name, row["STATUS"], words[at])
-		} else {
-			states[words[at]]++
+		state := stateOf(row["STATUS"], pods, here)
+		states[state]++
+		if at := slices.Index(titles, "STATE"); words[at] != state {
+			t.Errorf("%s is %s for vcctl with %s pods and %v idle, which is %s; the dashboard calls it %s", name, row["STATUS"], pods, here, state, words[at])
 		}
 		if !regexp.MustCompile(` ` + pods + ` +` + fmt.Sprint(here[2]) + ` +/`).MatchString(strings.Join(words, " ")) {
 			t.Errorf("%s: vcctl counts %s pods, the dashboard shows %v", name, pods, words)
@@ -127,8 +128,12 @@ func (b *both) nodesAgree() {
 	if !strings.Contains(strings.Join(overview, "\n"), text+" ") {
 		t.Errorf("the nodes make %q; the overview:\n%s", text, strings.Join(overview[:10], "\n"))
 	}
-	if free := fmt.Sprintf("whole nodes free: %d (", states["idle"]); states["idle"] > 0 && !strings.Contains(strings.Join(overview, "\n"), free) {
-		t.Errorf("no %q in the overview", free)
+	free := fmt.Sprintf("whole nodes free: %d (", states["idle"])
+	if states["idle"] == 0 {
+		free = "whole nodes free"
+	}
+	if strings.Contains(strings.Join(overview, "\n"), free) != (states["idle"] > 0) {
+		t.Errorf("%d nodes are free; the overview:\n%s", states["idle"], strings.Join(overview[:10], "\n"))
 	}
 }
 
@@ -144,15 +149,21 @@ func (b *both) sumsAgree(overview []string, has, left [3]int64) {
 	}
 }
 
-// stands says whether the state of a node is one that its status allows.
-func stands(status, state string) bool {
+// stateOf is the state of a node that follows from what `node list` says: its status, its pods, all of which are of jobs here, and what is idle.
+func stateOf(status, pods string, idle [3]int64) string {
 	switch {
 	case strings.HasPrefix(status, "NotReady"):
-		return state == "down"
+		return "down"
+	case strings.Contains(status, "SchedulingDisabled") && pods != "0":
+		return "drng"
 	case strings.Contains(status, "SchedulingDisabled"):
-		return state == "drain" || state == "drng"
+		return "drain"
+	case pods == "0":
+		return "idle"
+	case idle[0] <= 0 || idle[2] <= 0:
+		return "alloc"
 	}
-	return state == "idle" || state == "mix" || state == "alloc"
+	return "mix"
 }
 
 // queuesAgree compares `queue list -o json`, `queue tree`, Queues and the bars of Overview.
@@ -193,7 +204,8 @@ func (b *both) queuesAgree(listed *schedulingv1beta1.QueueList, resource corev1.
 			continue
 		}
 		bar := cells(t, slices.Concat([]string{"BAR"}, []string{"ALLOC", "DESV", "CAP", "R", "PD", "WAIT", "STATE"}), trimBox(line(t, overview, "root/"+q.Name)), "ALLOC")
-		for _, title := range []string{"ALLOC", "DESV", "CAP", "R", "PD"} {
+		want["WAIT"] = b.headWait(listed, q.Name)
+		for _, title := range []string{"ALLOC", "DESV", "CAP", "R", "PD", "WAIT"} {
 			if bar[title] != want[title] {
 				t.Errorf("%s: %s %s is %s for vcctl, the overview shows %s", q.Name, title, resource, want[title], bar[title])
 			}
@@ -240,25 +252,32 @@ func below(listed *schedulingv1beta1.QueueList, name string) (running, waiting i
 
 var counted = regexp.MustCompile(`Jobs  ((?:[a-z]+ [0-9,]+ +)+)`)
 
+// jobsCounted are the jobs of a list by their phases, and Overview with what it counts of them by its words.
+func (b *both) jobsCounted(list string) (phases map[batchv1alpha1.JobPhase]int, overview string, tally map[string]int) {
+	b.t.Helper()
+	jobs := batchv1alpha1.JobList{}
+	b.decode(list, &jobs)
+	phases, tally = map[batchv1alpha1.JobPhase]int{}, map[string]int{}
+	for i := range jobs.Items {
+		phases[jobs.Items[i].Status.State.Phase]++
+	}
+	overview = strings.Join(b.screen("1"), "\n")
+	found := counted.FindStringSubmatch(overview)
+	if found == nil {
+		b.t.Fatalf("the overview counts no jobs:\n%s", overview)
+	}
+	words := strings.Fields(found[1])
+	for i := 0; i+1 < len(words); i += 2 {
+		tally[words[i]], _ = strconv.Atoi(words[i+1])
+	}
+	return phases, overview, tally
+}
+
 // jobsAgree compares `job list -o json` and the queues with what Overview counts.
 func (b *both) jobsAgree(listed *schedulingv1beta1.QueueList) {
 	t := b.t
 	t.Helper()
-	jobs := batchv1alpha1.JobList{}
-	b.decode("job list -A -o json", &jobs)
-	phases := map[batchv1alpha1.JobPhase]int{}
-	for i := range jobs.Items {
-		phases[jobs.Items[i].Status.State.Phase]++
-	}
-	overview := strings.Join(b.screen("1"), "\n")
-	found := counted.FindStringSubmatch(overview)
-	if found == nil {
-		t.Fatalf("the overview counts no jobs:\n%s", overview)
-	}
-	tally, words := map[string]int{}, strings.Fields(found[1])
-	for i := 0; i+1 < len(words); i += 2 {
-		tally[words[i]], _ = strconv.Atoi(words[i+1])
-	}
+	phases, _, tally := b.jobsCounted("job list -A -o json")
 	running, waiting := int32(0), int32(0)
 	for i := range listed.Items {
 		running, waiting = running+listed.Items[i].Status.Running, waiting+listed.Items[i].Status.Pending+listed.Items[i].Status.Inqueue

@@ -2,6 +2,7 @@ package numbers
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,29 +33,45 @@ type both struct {
 	t      *testing.T
 	server *clitest.Server
 	app    *tui.App
+	world  []runtime.Object
 }
 
 func start(t *testing.T, world []runtime.Object) *both {
+	t.Helper()
+	return startFor(t, world, nil)
+}
+
+// startFor starts both for somebody who may see some kinds in the namespace nlp only.
+func startFor(t *testing.T, world []runtime.Object, hidden []string) *both {
 	t.Helper()
 	var objects []client.Object
 	for _, object := range world {
 		objects = append(objects, object.DeepCopyObject().(client.Object))
 	}
-	b := &both{t: t, server: clitest.Start(t, objects...)}
+	b := &both{t: t, server: clitest.Start(t, objects...), world: world}
+	for _, resource := range hidden {
+		for _, group := range []string{"/api/v1", "/apis/batch.volcano.sh/v1alpha1", "/apis/scheduling.volcano.sh/v1beta1"} {
+			b.server.Refuse("GET", group+"/"+resource, http.StatusForbidden, metav1.StatusReasonForbidden, resource+" is forbidden: User \"mei\" cannot list it at the cluster scope")
+		}
+	}
 	var err error
 	b.app, err = tui.New(tui.Settings{Specs: screens.All(), Theme: "dark", Colors: theme.NoColor, Program: "vcctl", Now: tuitest.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.app.Resize(200, 150)
-	b.app.SetSnapshot(watched(t, objects))
+	b.app.SetSnapshot(watched(t, objects, hidden))
 	return b
 }
 
 // watched is what the dashboard's watches make of objects.
-func watched(t *testing.T, objects []client.Object) *snapshot.Snapshot {
+func watched(t *testing.T, objects []client.Object, hidden []string) *snapshot.Snapshot {
 	t.Helper()
-	web := httptest.NewServer(watchserver.New(watchserver.Of(objects...)))
+	kinds := watchserver.Of(objects...)
+	for _, resource := range hidden {
+		kinds[resource].Forbidden, kinds[resource].Namespace = true, "nlp"
+	}
+	web := httptest.NewServer(watchserver.New(kinds))
 	defer web.Close()
 	l, err := live.New(live.Options{Config: &rest.Config{Host: web.URL}, Namespace: "nlp", Now: func() time.Time { return tuitest.Now }})
 	if err != nil {

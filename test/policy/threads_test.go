@@ -10,13 +10,14 @@ import (
 	"testing"
 )
 
-// TestThreadsNameTestsThatExist holds docs/threads.md to it: each row names at least one test or story, and there are such.
+// TestThreadsNameTestsThatExist holds docs/threads.md to it: each row names at least one test or story, there are such, and one of
+// them runs in `make test`.
 func TestThreadsNameTestsThatExist(t *testing.T) {
 	page, err := os.ReadFile("../../docs/threads.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests := namesOfTests(t)
+	tests, left := namesOfTests(t), leftOut(t)
 	story := regexp.MustCompile(`story ([a-z0-9_]+)`)
 	test := regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w*`)
 	for n, line := range strings.Split(string(page), "\n") {
@@ -28,9 +29,10 @@ func TestThreadsNameTestsThatExist(t *testing.T) {
 			t.Errorf("docs/threads.md:%d: %d cells, want 3", n+1, len(cells))
 			continue
 		}
-		named := 0
+		named, runs := 0, 0
 		for _, m := range story.FindAllStringSubmatch(cells[2], -1) {
 			named++
+			runs++
 			if _, err := os.Stat(filepath.Join("../scenarios", m[1]+".txt")); err != nil {
 				t.Errorf("docs/threads.md:%d: there is no story %s", n+1, m[1])
 			}
@@ -40,9 +42,14 @@ func TestThreadsNameTestsThatExist(t *testing.T) {
 			if !tests[name] {
 				t.Errorf("docs/threads.md:%d: there is no %s", n+1, name)
 			}
+			if !left[name] {
+				runs++
+			}
 		}
 		if named == 0 {
 			t.Errorf("docs/threads.md:%d: names neither a test nor a story", n+1)
+		} else if runs == 0 {
+			t.Errorf("docs/threads.md:%d: what it names is skipped in make test", n+1)
 		}
 	}
 }
@@ -117,23 +124,52 @@ func TestEveryThreadHasARow(t *testing.T) {
 	}
 }
 
+// leftOut are the tests that `make test` skips, as they begin with the question whether to measure, and those of test/bench.
+func leftOut(t *testing.T) map[string]bool {
+	t.Helper()
+	skipped := regexp.MustCompile(`(?m)^func (Test\w+)\(\w+ \*testing\.T\) \{\n(?:\t\w+\.Helper\(\)\n)?\t(?:measured\(|if os\.Getenv\("VC_BENCH"\) == "")`)
+	every := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	names := map[string]bool{}
+	eachTestFile(t, func(path, text string) {
+		pattern := skipped
+		if filepath.Dir(path) == filepath.FromSlash("../../test/bench") {
+			pattern = every
+		}
+		for _, m := range pattern.FindAllStringSubmatch(text, -1) {
+			names[m[1]] = true
+		}
+	})
+	if !names["TestCycleFloor"] || !names["TestForecastFloor"] {
+		t.Error("the measurements of internal/scheduler are not seen to be skipped")
+	}
+	return names
+}
+
 // namesOfTests are those of all Go tests of the project.
 func namesOfTests(t *testing.T) map[string]bool {
 	t.Helper()
 	function := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 	names := map[string]bool{}
+	eachTestFile(t, func(_, text string) {
+		for _, m := range function.FindAllStringSubmatch(text, -1) {
+			names[m[1]] = true
+		}
+	})
+	return names
+}
+
+// eachTestFile visits the files of the project that hold Go tests.
+func eachTestFile(t *testing.T, visit func(path, text string)) {
+	t.Helper()
 	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		for _, m := range function.FindAllStringSubmatch(string(text), -1) {
-			names[m[1]] = true
-		}
+		visit(path, string(text))
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return names
 }

@@ -23,9 +23,12 @@ const rapidChecks = "100"
 const base = "1"
 
 // Check runs a property n times, or as often as -rapid.checks says; a tenth of n
-// with -short. A failure is followed by the command that repeats it.
-func Check(t *testing.T, n int, property func(*rapid.T)) {
+// with -short. A failure is followed by the command that repeats it. It returns
+// whether all n were run: what is to have happened at least once in so many can
+// be asked only then.
+func Check(t *testing.T, n int, property func(*rapid.T)) (whole bool) {
 	t.Helper()
+	all := strconv.Itoa(n)
 	if testing.Short() {
 		n = max(n/10, 1)
 	}
@@ -39,6 +42,7 @@ func Check(t *testing.T, n int, property func(*rapid.T)) {
 		}
 	})
 	rapid.Check(t, property)
+	return checks == all && !t.Failed()
 }
 
 // given is the value of a flag, which becomes ours while it is at its default.

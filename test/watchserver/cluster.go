@@ -22,6 +22,8 @@ import (
 // Cluster is a cluster as large as one likes: jobs of Pods pods each, of which every second one runs and the others wait, one after the other on the nodes.
 type Cluster struct {
 	Nodes, Jobs, Pods int // Pods of each job
+	// Events is how many events there are: warnings of pods, what else is told of pods, and what is told of jobs, a third each.
+	Events int
 	// Now is the moment that it is seen at.
 	Now time.Time
 }
@@ -36,7 +38,7 @@ func (c Cluster) Kinds() map[string]*Kind {
 		"nodes":           {Sample: &corev1.Node{}, GVK: core("Node"), Count: c.Nodes, Make: func(i int) client.Object { return c.Node(i) }},
 		"pods":            {Sample: &corev1.Pod{}, GVK: core("Pod"), Count: c.Jobs * c.Pods, Make: func(i int) client.Object { return c.Pod(i) }},
 		"configmaps":      {Sample: &corev1.ConfigMap{}, GVK: core("ConfigMap")},
-		"events":          {Sample: &corev1.Event{}, GVK: core("Event")},
+		"events":          {Sample: &corev1.Event{}, GVK: core("Event"), Count: c.Events, Make: func(i int) client.Object { return c.Event(i) }},
 		"jobs":            {Sample: &batchv1alpha1.Job{}, GVK: batchv1alpha1.GroupVersion.WithKind("Job"), Count: c.Jobs, Make: func(i int) client.Object { return c.Job(i) }},
 		"podgroups":       {Sample: &schedulingv1beta1.PodGroup{}, GVK: schedulingv1beta1.GroupVersion.WithKind("PodGroup"), Count: c.Jobs, Make: func(i int) client.Object { return c.Group(i) }},
 		"queues":          {Sample: &schedulingv1beta1.Queue{}, GVK: schedulingv1beta1.GroupVersion.WithKind("Queue"), Count: queues + 1, Make: func(i int) client.Object { return c.Queue(i) }},
@@ -167,10 +169,30 @@ func (c Cluster) Pod(i int) *corev1.Pod {
 	return pod
 }
 
+// Event is the i-th event.
+func (c Cluster) Event(i int) *corev1.Event {
+	job, at := c.Job(i%c.Jobs), metav1.NewTime(c.Now.Add(-time.Duration(i%3600)*time.Second))
+	e := &corev1.Event{
+		InvolvedObject: corev1.ObjectReference{Kind: "Job", APIVersion: batchv1alpha1.GroupVersion.String(), Namespace: job.Namespace, Name: job.Name, UID: job.UID},
+		Type:           corev1.EventTypeNormal, Reason: "PodGroupCreated", Message: "made a PodGroup for a gang of " + fmt.Sprint(c.Pods), Count: 1, FirstTimestamp: at, LastTimestamp: at,
+		Source: corev1.EventSource{Component: "vc-controllers"},
+	}
+	if i%3 < 2 {
+		pod := c.Pod(i * 7 % (c.Jobs * c.Pods))
+		e.InvolvedObject = corev1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
+		e.Reason, e.Message = "Pulled", "Container image \"registry.example.com/nlp/train:latest\" already present on machine"
+	}
+	if i%3 == 1 {
+		e.Type, e.Reason, e.Message = corev1.EventTypeWarning, "BackOff", "Back-off restarting failed container main"
+	}
+	e.ObjectMeta = metav1.ObjectMeta{Namespace: e.InvolvedObject.Namespace, Name: fmt.Sprintf("%s.%016x", e.InvolvedObject.Name, i), UID: uid(6, i), CreationTimestamp: at}
+	return e
+}
+
 // Of are the kinds of these objects, to serve; kinds that none of them has are there, and empty.
 func Of(objects ...client.Object) map[string]*Kind {
 	kinds := Cluster{}.Kinds()
-	kinds["queues"].Count = 0
+	kinds["queues"].Count, kinds["events"].Count = 0, 0
 	byKind := map[*Kind][]client.Object{}
 	for _, object := range objects {
 		for _, k := range kinds {

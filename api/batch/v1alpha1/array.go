@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -45,6 +46,21 @@ func ArrayLimit(job *Job) (int32, error) {
 // ArrayCancelled are the elements that are not to run.
 func ArrayCancelled(job *Job) (Indices, error) {
 	return ParseIndices(job.Annotations[keys.ArrayCancelled])
+}
+
+// ArrayCancelledBy are elements by who cancelled them, as far as that was noted and can be read.
+func ArrayCancelledBy(job *Job) map[string]Indices {
+	texts := map[string]string{}
+	if err := json.Unmarshal([]byte(job.Annotations[keys.ArrayCancelledBy]), &texts); err != nil {
+		return nil
+	}
+	by := make(map[string]Indices, len(texts))
+	for user, text := range texts {
+		if set, err := ParseIndices(text); err == nil {
+			by[user] = set
+		}
+	}
+	return by
 }
 
 // KeepsFinished says whether what has succeeded of a job is never run again.

@@ -45,6 +45,10 @@ type ArrayStatus struct {
 	// node was lost.
 	// +optional
 	ExitCodes map[string]string `json:"exitCodes,omitempty"`
+	// Causes are the elements that failed of something else than what their containers did by themselves, by the code of it: DeadlineExceeded,
+	// OOMKilled, Evicted, NodeStopped and the like.
+	// +optional
+	Causes map[string]string `json:"causes,omitempty"`
 	// Reason is the code of why the elements that wait are not started, where the job itself holds them back.
 	// +optional
 	Reason string `json:"reason,omitempty"`

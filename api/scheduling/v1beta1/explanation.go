@@ -84,7 +84,7 @@ type Help struct {
 
 // The kinds of Help.
 const (
-	HelpFewerMembers    = "FewerMembers"    // minMember To
+	HelpFewerMembers    = "FewerMembers"    // minMember To; of task Subject, and as many fewer of all, where there is one
 	HelpSmallerPods     = "SmallerPods"     // resource Subject: To instead of From a pod
 	HelpDropSelector    = "DropSelector"    // without the node selector Subject=From
 	HelpAddToleration   = "AddToleration"   // with a toleration for the taint Subject

@@ -54,6 +54,8 @@ type flags struct {
 	cronWorkers int
 	inherit     bool
 
+	listsAddress, listsService string
+
 	admission admissionFlags
 	gates     featureGates
 }
@@ -75,6 +77,8 @@ func (f *flags) bind(fs *pflag.FlagSet, p parts) {
 		fs.IntVar(&f.maxRequeue, "max-requeue-num", job.DefaultMaxRequeue, "times that the API server may refuse a job's pods as invalid before the job is terminated; negative: no limit")
 		fs.IntVar(&f.cronWorkers, "worker-threads-for-cronjob", 3, "CronJobs that are worked on at once")
 		fs.BoolVar(&f.inherit, "inherit-owner-annotations", true, "give PodGroups of plain pods the annotations volcano.sh/... of their ReplicaSet, StatefulSet, DaemonSet or Job")
+		fs.StringVar(&f.listsAddress, "lists-address", "", "address on which lists of jobs are served from memory, for squeue; without it they are not")
+		fs.StringVar(&f.listsService, "lists-service", "", "NAMESPACE/NAME of the service by which the API server reaches them; without it the API server must run on this machine")
 	}
 	if p&admitting != 0 {
 		f.admission.bind(fs)
@@ -136,6 +140,14 @@ func (f *flags) options(components []string) (daemon.Options, error) {
 	o.Controllers.CronJobReconcilers, o.Controllers.OwnersKeepAnnotations = f.cronWorkers, !f.inherit
 	if o.Controllers.Selection, err = controllers.Select(f.controllers); err != nil {
 		return o, err
+	}
+	o.Listing.ListenAddress = f.listsAddress
+	if f.listsService != "" {
+		namespace, name, ok := strings.Cut(f.listsService, "/")
+		if !ok || namespace == "" || name == "" {
+			return o, fmt.Errorf("--lists-service %q: must be NAMESPACE/NAME", f.listsService)
+		}
+		o.Listing.Namespace, o.Listing.Service = namespace, name
 	}
 	if f.enableMetrics {
 		o.MetricsAddress = f.metricsAddress

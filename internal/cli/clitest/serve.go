@@ -1,6 +1,7 @@
 package clitest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 
 	"github.com/vc-batch/vc/internal/cli"
 )
@@ -19,10 +21,14 @@ import (
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	defer s.begin(r)()
 	s.mu.Lock()
-	refused := s.refusal(r)
+	refused, other := s.refusal(r), s.others[r.URL.Path]
 	s.mu.Unlock()
 	if refused != nil {
 		write(w, int(refused.Code), refused)
+		return
+	}
+	if other != nil {
+		other.ServeHTTP(w, r)
 		return
 	}
 	if s.discovery(w, r) {
@@ -154,6 +160,15 @@ func body(r *http.Request) (map[string]any, error) {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
+	}
+	if bytes.HasPrefix(text, []byte("k8s\x00")) { // how clients write Kubernetes' own kinds
+		scheme := cli.Scheme()
+		typed, kind, err := protobuf.NewSerializer(scheme, scheme).Decode(text, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		typed.GetObjectKind().SetGroupVersionKind(*kind)
+		return runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
 	}
 	var object map[string]any
 	err = json.Unmarshal(text, &object)

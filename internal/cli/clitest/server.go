@@ -58,6 +58,8 @@ type Server struct {
 	// onCreate changes objects of a kind as they are created; created are those of each kind that were.
 	onCreate map[string]func(map[string]any)
 	created  map[string][]map[string]any
+	// others answer paths that no object is at.
+	others map[string]http.Handler
 }
 
 type change struct {
@@ -175,6 +177,16 @@ func (s *Server) Refuse(method, path string, code int, reason metav1.StatusReaso
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
 		Code: int32(code), Reason: reason, Message: message,
 	}
+}
+
+// Answer lets somebody else answer a path, as an aggregated API does.
+func (s *Server) Answer(path string, by http.Handler) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.others == nil {
+		s.others = map[string]http.Handler{}
+	}
+	s.others[path] = by
 }
 
 // Permit ends what Refuse began.

@@ -82,6 +82,24 @@ func element(n string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Labels[keys.ArrayIndex] = n }
 }
 
+// inPart makes the array of a run one of which elements ended in every way, pods of most of them are gone, and two people cancelled some.
+func inPart(r golden.Run) golden.Run {
+	prepare := r.Prepare
+	r.Prepare = func(server *clitest.Server) {
+		prepare(server)
+		sweep := batch(42, "sweep", "mei", "default", batchv1alpha1.Running, time.Hour, limited(30*time.Minute), func(j *batchv1alpha1.Job) {
+			j.Annotations[keys.Array], j.Annotations[keys.ArrayLimit] = "0-15", "4"
+			j.Annotations[keys.ArrayCancelled], j.Annotations[keys.ArrayCancelledBy] = "2,5", `{"ann":"2,5"}`
+			j.Spec.Tasks[0].Replicas = 16
+			j.Status.Array = &batchv1alpha1.ArrayStatus{Running: "3-4", Succeeded: "0", Failed: "1,6-13", Cancelled: "2,5,14",
+				ExitCodes: map[string]string{"3": "1", "143": "6,13", "137": "7", "-1": "8-11", "235": "12"},
+				Causes:    map[string]string{"DeadlineExceeded": "6", "OOMKilled": "7", "NodeStopped": "8", "Preempted": "9", "PodRefused": "10"}}
+		})
+		server.Set(sweep, podOf(sweep, "head", 11, "r05n08", corev1.PodFailed, element("11"), func(p *corev1.Pod) { p.Status.Reason = "DeadlineExceeded" }))
+	}
+	return r
+}
+
 // slurmCluster adds to the cluster of all goldens what Slurm's commands can show.
 func slurmCluster(server *clitest.Server) {
 	train := batch(36, "train.sh", "mei", "research", batchv1alpha1.Running, 2*time.Hour, wide, limited(4*time.Hour))

@@ -47,7 +47,11 @@ func (c *call) in(cluster string) *call {
 	streams := *c.f.Streams
 	one.f = cli.NewFactory(c.f.Program, &streams)
 	one.f.Now = c.f.Now
-	*one.f.Config.KubeConfig, *one.f.Config.Namespace, *one.f.Config.Context = *c.f.Config.KubeConfig, *c.f.Config.Namespace, cluster
+	// Where the kubeconfig is and how one asks are the same for all of them; what a cluster is reached by is its context's.
+	from, to := c.f.Config, one.f.Config
+	*to.KubeConfig, *to.Namespace, *to.CacheDir, *to.Timeout = *from.KubeConfig, *from.Namespace, *from.CacheDir, *from.Timeout
+	*to.Impersonate, *to.ImpersonateUID, *to.ImpersonateGroup = *from.Impersonate, *from.ImpersonateUID, *from.ImpersonateGroup
+	*to.Context = cluster
 	return &one
 }
 

@@ -37,6 +37,8 @@ type call struct {
 	said map[string]bool
 	// quiet leaves notes and warnings out.
 	quiet bool
+	// operator says whether the user runs the cluster; nil: nobody asked yet.
+	operator *bool
 }
 
 // slurmVersion is the version of Slurm whose manual was read, as programs expect it after the word slurm.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -34,11 +35,16 @@ type wants struct {
 	pods, ended bool
 	// groups: the PodGroups, which say why a job waits.
 	groups bool
+	// facts: what the daemon has in memory is enough.
+	facts bool
+	// known: queues and priorities were read already.
+	known bool
 }
 
 // view is what was read of the cluster.
 type view struct {
 	c          client.WithWatch
+	rest       *rest.Config
 	namespace  string // empty: all
 	home       string // where jobs are that are named by their names
 	jobs       []*batchv1alpha1.Job
@@ -65,6 +71,9 @@ func (c *call) read(ctx context.Context, w wants) (*view, error) {
 		return nil, err
 	}
 	v := &view{c: cl}
+	if v.rest, err = c.f.RESTConfig(); err != nil {
+		return nil, err
+	}
 	if err := c.scope(v); err != nil {
 		return nil, err
 	}
@@ -99,6 +108,15 @@ func (v *view) readAll(ctx context.Context, w wants) error {
 	}
 	var problem error
 	var wait sync.WaitGroup
+	if w.facts {
+		// Queues and priorities are read meanwhile; if the daemon does not answer, the rest of it all is read as if nobody had asked it.
+		wait.Go(func() { problem = v.readFacts(ctx, w) })
+		err := v.readBeside(ctx, wants{})
+		if wait.Wait(); problem == nil || err != nil || ctx.Err() != nil {
+			return cmp.Or(err, ctx.Err())
+		}
+		w.known = true
+	}
 	wait.Go(func() { problem = v.readJobs(ctx, nil) })
 	err := v.readBeside(ctx, w)
 	wait.Wait()
@@ -248,6 +266,9 @@ func (v *view) readBeside(ctx context.Context, w wants) error {
 	work := []beside{
 		{"queues", cluster, "which partitions are closed or missing", v.readQueues},
 		{"priority classes", cluster, "which priorities jobs have", v.readPriorities},
+	}
+	if w.known {
+		work = nil
 	}
 	named, one, namespace := len(w.named) > 0, (*batchv1alpha1.Job)(nil), v.namespace
 	if named {

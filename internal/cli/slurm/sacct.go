@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -133,10 +134,10 @@ func runSacct(ctx context.Context, c *call) error {
 		return err
 	})
 	slices.SortStableFunc(lines, func(a, b *sacct.Line) int { return strings.Compare(a.Cluster, b.Cluster) })
-	if err != nil {
+	if err != nil && len(lines) == 0 {
 		return err
 	}
-	return c.sacctPrint(v, lines)
+	return errors.Join(err, c.sacctPrint(v, lines)) // of the clusters of -M those that answered
 }
 
 // sacctHelp lists the columns, four to a line.
@@ -337,13 +338,4 @@ func (c *call) sacctPrint(v *sacctView, lines []*sacct.Line) error {
 	}
 	_, err := io.WriteString(c.f.Streams.Out, v.columns.Sheet(lines, v.form))
 	return err
-}
-
-// form is how sacct and sshare were asked to print.
-func (c *call) form() layout.Form {
-	f := layout.Form{Between: "|", Heading: !c.parsed.Has("noheader"), Parsable: c.parsed.Has("parsable") || c.parsed.Has("parsable2"), Closed: c.parsed.Has("parsable") && !c.parsed.Has("parsable2")}
-	if text, ok := c.parsed.Last("delimiter"); ok {
-		f.Between = text
-	}
-	return f
 }

@@ -12,6 +12,8 @@ func TestSacct(t *testing.T) {
 		withEnv(slurmRun("mine of today", "sacct"), "USER", "mei"),
 		withEnv(slurmRun("everybody's", "sacct", "-a"), "USER", "mei"),
 		slurmRun("an array", "sacct", "-j", "42"),
+		inPart(slurmRun("elements that ended in every way, most of their pods gone", "sacct", "-X", "-j", "42", "-o", "jobid,state%20,exitcode")),
+		inPart(slurmRun("and in squeue", "squeue", "-t", "all", "-j", "42", "-h", "-o", "%i %T %R")),
 		slurmRun("elements of it, those that wait each", "sacct", "-X", "--array", "-j", "42_[0-7]"),
 		slurmRun("jobs only", "sacct", "-X", "-j", "36,58,59,60"),
 		slurmRun("a step", "sacct", "-j", "41.batch,41.1", "-o", "JobID,JobName%20,State,ExitCode,MaxRSS,TotalCPU,AveCPU,NTasks"),

@@ -274,7 +274,7 @@ func (c *call) inputOf(s *submission) (translate.Input, error) {
 	if name := s.request.ExportFile; name != "" {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			return in, fault.Errorf("", "Unable to open file %s", name)
+			return in, fault.Errorf("--export-file is a file of NAME=value, each ended by a NUL byte", "Unable to open file %s", name)
 		}
 		in.ExportFile = strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
 	}

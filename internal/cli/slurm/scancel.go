@@ -10,9 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,7 +22,6 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
-	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/state"
@@ -182,14 +178,6 @@ type scancel struct {
 	input  *bufio.Reader
 }
 
-// target is a job, or some elements of it, that is to be cancelled or signalled.
-type target struct {
-	row      *record.Row // that of the job as a whole
-	elements batchv1alpha1.Indices
-	step     string
-	ref      string // as the user named it
-}
-
 func (s *scancel) all(ctx context.Context) error {
 	var err error
 	// The nodes of pods are asked for by a filter, the pods themselves by what is sent to them: a signal, or the end of a step. Which elements of an
@@ -214,134 +202,6 @@ func (s *scancel) all(ctx context.Context) error {
 		}
 	}
 	return errors.Join(problems...)
-}
-
-// targets are those that the command line names, in its order, and the filters let pass; a job that is named and over, or not there, is a problem.
-func (s *scancel) targets() (targets []target, problems []error) {
-	rows := make([]*record.Row, len(s.view.jobs))
-	for i, job := range s.view.jobs {
-		rows[i] = &record.Rows(s.source(s.view, wholeOf(job)), false)[0]
-		rows[i].Source.Job = job
-	}
-	if len(s.refs) == 0 {
-		slices.SortStableFunc(rows, record.ByNumber)
-		for _, row := range rows {
-			t := target{row: row, ref: row.Number()}
-			if s.over(t) {
-				continue
-			}
-			if t, meant := s.kept(t); meant {
-				targets = append(targets, t)
-			}
-		}
-		return targets, nil
-	}
-	for _, ref := range s.refs {
-		found := false
-		for _, row := range rows {
-			elements, named := record.Match(ref, row.Job)
-			if !named {
-				continue
-			}
-			found = true
-			t := target{row: row, elements: elements, step: ref.Step, ref: ref.String()}
-			if s.over(t) {
-				problems = append(problems, s.killError(t.ref, errOver))
-			} else if t, meant := s.kept(t); meant {
-				targets = joined(targets, t)
-			}
-		}
-		if !found {
-			problems = append(problems, fault.Errorf("squeue and sacct list jobs", "Kill job error on job id %s: Invalid job id specified", ref))
-		}
-	}
-	return targets, problems
-}
-
-// joined adds a target; elements of one array become one target.
-func joined(targets []target, t target) []target {
-	for i := range targets {
-		other := &targets[i]
-		if other.row.Job == t.row.Job && other.step == "" && t.step == "" && other.elements != nil && t.elements != nil {
-			other.elements = other.elements.Union(t.elements)
-			other.ref += "," + t.ref
-			return targets
-		}
-	}
-	return append(targets, t)
-}
-
-// kept is what the filters let pass of a target: it, or, of an array, the elements that are in the states and on the nodes that are meant. Where these are
-// all that is left of an array that was named as such, it is the array.
-func (s *scancel) kept(t target) (_ target, meant bool) {
-	f := s.filter
-	f.All = f.States == nil
-	likeJob := f // what elements have of their job
-	likeJob.All, likeJob.Nodes = true, nil
-	_, _, isArray := batchv1alpha1.ElementsOf(t.row.Job)
-	switch {
-	case t.row.State.Code == state.Completing:
-		return t, false
-	case !isArray || f.All && len(f.Nodes) == 0:
-		return t, f.Keeps(t.row)
-	case !likeJob.Keeps(t.row):
-		return t, false
-	}
-	var wanted, others batchv1alpha1.Indices
-	for _, row := range record.Rows(s.source(s.view, t.row.Job), true) {
-		switch {
-		case row.State.Code.Ended():
-		case f.Keeps(&row):
-			wanted = append(wanted, row.Elements...)
-		default:
-			others = append(others, row.Elements...)
-		}
-	}
-	wanted = wanted.Union(nil) // in order
-	switch {
-	case t.elements != nil:
-		t.elements = wanted.Minus(wanted.Minus(t.elements))
-		return t, len(t.elements) > 0
-	case len(others) > 0:
-		t.elements = wanted
-	}
-	return t, len(wanted) > 0
-}
-
-// wholeOf is a job without its array, so that it has one row.
-func wholeOf(job *batchv1alpha1.Job) *batchv1alpha1.Job {
-	if job.Annotations[keys.Array] == "" {
-		return job
-	}
-	whole := *job
-	whole.Annotations = map[string]string{}
-	for key, text := range job.Annotations {
-		if key != keys.Array {
-			whole.Annotations[key] = text
-		}
-	}
-	return &whole
-}
-
-// over says whether there is nothing left to cancel.
-func (s *scancel) over(t target) bool {
-	job := t.row.Job
-	if code := t.row.State.Code; code.Ended() || code == state.Completing && len(s.refs) > 0 {
-		return true
-	}
-	if t.elements == nil || job.Status.Array == nil {
-		return false
-	}
-	left := t.elements
-	for _, text := range []string{job.Status.Array.Succeeded, job.Status.Array.Failed, job.Status.Array.Cancelled} {
-		if ended, err := batchv1alpha1.ParseIndices(text); err == nil {
-			left = left.Minus(ended)
-		}
-	}
-	if all, _, ok := batchv1alpha1.ElementsOf(job); ok {
-		left = left.Minus(left.Minus(all))
-	}
-	return left.Count() == 0
 }
 
 // killError is Slurm's sentence about a job that cannot be cancelled; with -Q it is not said.
@@ -418,89 +278,4 @@ func (c *call) annotate(ctx context.Context, job *batchv1alpha1.Job, annotations
 	}
 	target := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
 	return cl.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch))
-}
-
-// cancelElements adds elements to those that are not to run. Two that do so at once must not lose each other's: the version is held to.
-func (s *scancel) cancelElements(ctx context.Context, t target) error {
-	job := t.row.Job
-	for {
-		cancelled, err := batchv1alpha1.ArrayCancelled(job)
-		if err != nil {
-			return err
-		}
-		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": job.UID, "resourceVersion": job.ResourceVersion,
-			"annotations": map[string]any{keys.ArrayCancelled: cancelled.Union(t.elements).String()}}})
-		if err != nil {
-			return err
-		}
-		changed := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
-		err = s.view.c.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch))
-		if !apierrors.IsConflict(err) {
-			return err
-		}
-		fresh := &batchv1alpha1.Job{}
-		if err := s.view.c.Get(ctx, client.ObjectKeyFromObject(job), fresh); err != nil {
-			return err
-		}
-		if fresh.UID != job.UID {
-			return s.killError(t.ref, "Invalid job id specified")
-		}
-		job = fresh
-	}
-}
-
-// send has the launcher in the head pod send the signal.
-func (s *scancel) send(ctx context.Context, t target) error {
-	if t.row.State.Code.Base() == state.Pending {
-		return s.killError(t.ref, "Job is pending execution")
-	}
-	heads := s.heads(t)
-	if len(heads) == 0 {
-		return s.killError(t.ref, "Job is pending execution")
-	}
-	signal := s.signal
-	if signal == "" {
-		signal = "TERM"
-	}
-	command := []string{launch.Program, "signal", "--signal=" + signal}
-	switch {
-	case t.step == "batch" || s.parsed.Has("batch") || s.f.Streams.Env("SCANCEL_BATCH") != "":
-		command = append(command, "--batch")
-	case t.step != "":
-		command = append(command, "--step="+t.step)
-	case s.parsed.Has("full") || s.f.Streams.Env("SCANCEL_FULL") != "":
-		command = append(command, "--full")
-	}
-	problems := make([]error, len(heads))
-	var sent errgroup.Group
-	sent.SetLimit(atOnce)
-	for i, pod := range heads {
-		sent.Go(func() error {
-			problems[i] = s.execIn(ctx, pod, command)
-			return nil
-		})
-	}
-	_ = sent.Wait() // what went wrong is in problems, in order
-	return errors.Join(problems...)
-}
-
-// atOnce is to how many pods signals are sent at a time.
-const atOnce = 16
-
-// heads are the running pods that hold batch scripts: one of a job, one of each element that is meant.
-func (s *scancel) heads(t target) []*corev1.Pod {
-	var heads []*corev1.Pod
-	for _, pod := range s.view.pods[types.NamespacedName{Namespace: t.row.Job.Namespace, Name: t.row.Job.Name}] {
-		if pod.Labels[keys.TaskSpec] != "head" || pod.Status.Phase != corev1.PodRunning {
-			continue
-		}
-		if t.elements != nil {
-			index, err := batchv1alpha1.ParseIndices(pod.Labels[keys.ArrayIndex])
-			if err != nil || len(index) == 0 || !t.elements.Has(index[0].First) {
-				continue
-			}
-		}
-		heads = append(heads, pod)
-	}
-	return heads
 }

@@ -68,7 +68,8 @@ func TestScancel(t *testing.T) {
 	golden.Hold(t, "scancel", []golden.Run{
 		checking(withEnv(slurmRun("a job", "scancel", "36"), mei...), commands("TerminateJob train-sh-x7k2p"), noted("train-sh-x7k2p", keys.CancelledBy, "mei")),
 		checking(withEnv(slurmRun("by its name", "scancel", "-v", "eval-b8d2c"), mei...), commands("TerminateJob eval-b8d2c")),
-		checking(withEnv(slurmRun("elements of an array", "scancel", "42_7", "42_[9-10]"), mei...), commands(), noted("sweep", keys.ArrayCancelled, "7,9-10")),
+		checking(withEnv(slurmRun("elements of an array", "scancel", "42_7", "42_[9-10]"), mei...), commands(), noted("sweep", keys.ArrayCancelled, "7,9-10"), noted("sweep", keys.ArrayCancelledBy, `{"mei":"7,9-10"}`)),
+		checking(withEnv(inPart(slurmRun("elements that others cancelled stay theirs", "scancel", "42_[3,5,15]")), mei...), commands(), noted("sweep", keys.ArrayCancelled, "2-3,5,15"), noted("sweep", keys.ArrayCancelledBy, `{"ann":"2,5","mei":"3,15"}`)),
 		checking(withEnv(slurmRun("an element by its own number", "scancel", "45"), mei...), commands(), noted("sweep", keys.ArrayCancelled, "3")),
 		checking(withEnv(slurmRun("a suspended job", "scancel", "61"), mei...), commands("TerminateJob paused2"), noted("paused2", keys.CancelledBy, "mei")),
 		checking(withEnv(slurmRun("of a user, what waits", "scancel", "-u", "ann", "-t", "PENDING", "-v"), mei...), commands("TerminateJob held", "TerminateJob after", "TerminateJob old")),

@@ -55,7 +55,7 @@ func newScontrol(f *cli.Factory) *cobra.Command {
 			                                             of held jobs), JobName, Comment,
 			                                             Dependency, StartTime, ArrayTaskThrottle
 			  update NodeName=n1 State=DRAIN Reason=...  drain a node, or RESUME it
-			  update PartitionName=nlp State=DOWN        close a queue, or open it by UP
+			  update PartitionName=nlp State=INACTIVE    close a queue, or open it by UP
 			  write batch_script JOB [FILE]              the script of a job; - is stdout
 			  ping                                       is there a control plane?
 
@@ -79,7 +79,7 @@ var verbs = []struct {
 	least int
 	run   func(*call, context.Context, []string) error
 }{
-	{"show", 2, (*call).show}, {"hold", 2, (*call).hold}, {"uhold", 2, (*call).hold}, {"release", 3, (*call).release}, {"requeuehold", 8, (*call).requeueHold},
+	{"show", 2, (*call).show}, {"hold", 2, (*call).hold}, {"uhold", 2, (*call).userHold}, {"release", 3, (*call).release}, {"requeuehold", 8, (*call).requeueHold},
 	{"requeue", 3, (*call).requeue}, {"suspend", 2, (*call).suspend}, {"resume", 3, (*call).resume}, {"update", 2, (*call).update}, {"write", 1, (*call).write},
 	{"ping", 1, (*call).ping}, {"version", 4, (*call).version},
 }
@@ -114,6 +114,9 @@ func runScontrol(ctx context.Context, c *call) error {
 func (c *call) show(ctx context.Context, words []string) error {
 	if len(words) == 0 {
 		return fault.Errorf("show job, node, partition, hostnames, hostlist", "too few arguments for keyword:show")
+	}
+	if len(words) > 2 {
+		return fault.Errorf("write lists with commas, as 42,43", "too many arguments for keyword:show")
 	}
 	what, name := strings.ToLower(words[0]), ""
 	if word, value, ok := strings.Cut(words[0], "="); ok {

@@ -2,10 +2,12 @@ package slurm_test
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
@@ -22,18 +24,23 @@ func TestScontrol(t *testing.T) {
 	run := func(about string, argv ...string) golden.Run {
 		return golden.Run{About: about, Argv: append([]string{"slurm"}, argv...), Prepare: controlCluster}
 	}
+	held := func(about string, runsCluster bool, argv ...string) golden.Run { // as ann, with a job that an administrator holds
+		r := withEnv(run(about, argv...), "USER", "ann")
+		r.Prepare = func(server *clitest.Server) {
+			controlCluster(server)
+			server.Set(batch(38, "held", "ann", "default", batchv1alpha1.Pending, 10*time.Minute, because("JobHeldAdmin", ""), func(j *batchv1alpha1.Job) { j.Annotations[keys.Hold] = keys.HoldAdmin }))
+			server.OnCreate("SelfSubjectAccessReview", func(review map[string]any) { review["status"] = map[string]any{"allowed": runsCluster} })
+		}
+		return r
+	}
 	node := func(name, key string, want any) func(*testing.T, *clitest.Server) {
 		return func(t *testing.T, server *clitest.Server) {
 			t.Helper()
-			for _, object := range server.Objects("/api/v1/nodes") {
-				metadata, spec := object["metadata"].(map[string]any), object["spec"].(map[string]any)
-				if metadata["name"] != name {
-					continue
-				}
-				annotations, _ := metadata["annotations"].(map[string]any)
-				if got, _ := annotations[keys.DrainReason].(string); got != key || spec["unschedulable"] != want {
-					t.Errorf("node %s has the reason %q and unschedulable %v", name, got, spec["unschedulable"])
-				}
+			object := called(t, server, "/api/v1/nodes", name)
+			annotations, _ := object["metadata"].(map[string]any)["annotations"].(map[string]any)
+			cordoned := object["spec"].(map[string]any)["unschedulable"]
+			if got, _ := annotations[keys.DrainReason].(string); got != key || cordoned != want {
+				t.Errorf("node %s has the reason %q and unschedulable %v", name, got, cordoned)
 			}
 		}
 	}
@@ -62,11 +69,8 @@ func TestScontrol(t *testing.T) {
 		checking(run("suspend", "scontrol", "suspend", "36"), commands("AbortJob train-sh-x7k2p")),
 		checking(run("resume", "scontrol", "resume", "61"), commands("ResumeJob paused2")),
 		checking(run("another limit of a held job", "scontrol", "update", "JobId=38", "TimeLimit=2:00:00", "Partition=research"), func(t *testing.T, server *clitest.Server) {
-			for _, object := range server.Objects(jobsPath) {
-				spec := object["spec"].(map[string]any)
-				if object["metadata"].(map[string]any)["name"] == "held" && (spec["queue"] != "research" || spec["runningEstimate"] != "2h0m0s") {
-					t.Errorf("queue %v, estimate %v", spec["queue"], spec["runningEstimate"])
-				}
+			if spec := called(t, server, jobsPath, "held")["spec"].(map[string]any); spec["queue"] != "research" || spec["runningEstimate"] != "2h0m0s" {
+				t.Errorf("queue %v, estimate %v", spec["queue"], spec["runningEstimate"])
 			}
 		}),
 		run("another limit of a job that is not held", "scontrol", "update", "JobId=37", "TimeLimit=10"),
@@ -79,13 +83,23 @@ func TestScontrol(t *testing.T) {
 		checking(run("drain a node", "scontrol", "update", "NodeName=r05n[07-08]", "State=DRAIN", "Reason=fan broken"), node("r05n07", "fan broken", true), node("r05n08", "fan broken", true)),
 		checking(run("resume a node", "scontrol", "update", "NodeName=r05n10", "State=RESUME"), node("r05n10", "", false)),
 		run("drain without a reason", "scontrol", "update", "NodeName=r05n07", "State=DRAIN"),
-		run("close a partition", "scontrol", "update", "PartitionName=research", "State=DOWN"),
+		run("close a partition", "scontrol", "update", "PartitionName=research", "State=INACTIVE"),
+		run("a partition that is to take jobs and start none", "scontrol", "update", "PartitionName=research", "State=DOWN"),
+		run("a partition that is to start jobs and take none", "scontrol", "update", "PartitionName=research", "State=DRAIN"),
+		run("a state that partitions do not have", "scontrol", "update", "PartitionName=research", "State=SLEEPY"),
+		run("another state of a partition that there is not", "scontrol", "update", "PartitionName=reserch", "State=UP"),
+		checking(held("who runs the cluster holds jobs of others for good", true, "scontrol", "hold", "37"), noted("eval-b8d2c", keys.Hold, keys.HoldAdmin)),
+		checking(held("unless the user is to release them", true, "scontrol", "uhold", "37"), noted("eval-b8d2c", keys.Hold, keys.HoldUser)),
+		checking(held("own jobs are held as everybody holds them", true, "scontrol", "hold", "40"), noted("old", keys.Hold, keys.HoldUser)),
+		checking(held("an administrator's hold is not the user's to release", false, "scontrol", "release", "38,39"), noted("held", keys.Hold, keys.HoldAdmin)),
+		checking(held("it is the administrator's", true, "scontrol", "release", "38"), noted("held", keys.Hold, "")),
 		run("an update of nothing", "scontrol", "update", "TimeLimit=10"),
 		run("the script of a job", "scontrol", "write", "batch_script", "36", "-"),
 		run("the script of a job that has none", "scontrol", "write", "batch_script", "37", "-"),
 		run("a job that is not there", "scontrol", "show", "job", "4711"),
 		run("a node that is not there", "scontrol", "show", "node", "r99n01"),
 		run("a partition that is not there", "scontrol", "show", "partition", "none"),
+		run("too many words", "scontrol", "show", "job", "36", "37"),
 		run("what has no meaning here", "scontrol", "top", "37"),
 		run("a word that is no command", "scontrol", "jump"),
 		run("no command", "scontrol"),

@@ -19,7 +19,7 @@ import (
 func (c *call) readScript(s *submission, operands []string) error {
 	if wrap, given := c.parsed.Last("wrap"); given {
 		if len(operands) > 0 {
-			return fault.Errorf("", "Script arguments not permitted with --wrap option")
+			return fault.Errorf("write the arguments into the command of --wrap", "Script arguments not permitted with --wrap option")
 		}
 		s.title, s.script = "wrap", []byte("#!/bin/sh\n# This script was created by sbatch --wrap.\n\n"+wrap+"\n")
 		return nil
@@ -35,7 +35,7 @@ func (c *call) readScript(s *submission, operands []string) error {
 	name := operands[0]
 	s.title, s.args = filepath.Base(name), operands[1:]
 	if s.script, err = readScriptFile(c.find(name)); err != nil {
-		hint := ""
+		hint := lookedFor(name)
 		if !errors.Is(err, fs.ErrNotExist) {
 			hint = err.Error()
 		}
@@ -71,11 +71,19 @@ func (c *call) find(name string) string {
 	return name
 }
 
+// lookedFor says where a script was looked for that is nowhere.
+func lookedFor(name string) string {
+	if strings.Contains(name, "/") {
+		return "there is no such file; without a name the script is read from standard input"
+	}
+	return "it is neither in the working directory nor on PATH; --wrap='COMMAND' submits a command"
+}
+
 // readNodefile reads the nodes that a file lists.
 func readNodefile(r *request.Request, name string) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return fault.Errorf("", "Unable to open file %s", name)
+		return fault.Errorf("--nodefile is a file that lists nodes", "Unable to open file %s", name)
 	}
 	var words []string
 	for line := range strings.Lines(string(text)) {

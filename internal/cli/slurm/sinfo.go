@@ -114,7 +114,7 @@ func (c *call) sinfoView() (*sinfoView, error) {
 	}
 	f.Dead, f.Responding, f.Reasoned = has("dead"), has("responding"), v.reasoned
 	if err := sinfo.CheckStates(f.States); err != nil {
-		return nil, fault.Errorf("states are idle, mix, alloc, drain, drng, maint, down and unknown", "%s", err)
+		return nil, fault.Errorf("states are idle, planned, mix, alloc, drain, drng, maint, down and unknown", "%s", err)
 	}
 	var err error
 	if f.Nodes, err = c.hosts("nodes"); err != nil {

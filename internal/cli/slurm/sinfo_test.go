@@ -2,9 +2,11 @@ package slurm_test
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli/clitest"
@@ -36,10 +38,23 @@ func nodeCluster(server *clitest.Server) {
 	}))
 }
 
+// promised adds a job that waits for room that is being made for it, on nodes that are idle, in part in use, and draining.
+func promised(server *clitest.Server) {
+	nodeCluster(server)
+	urgent := batch(80, "urgent", "mei", "nlp", batchv1alpha1.Pending, time.Minute)
+	server.Set(urgent, golden.NewGroup(urgent, schedulingv1beta1.PodGroupInqueue, golden.Waiting()))
+	for i, node := range []string{"r05n07", "r05n08", "192.168.63.50", "r05n11"} {
+		server.Set(podOf(urgent, "head", i, "", corev1.PodPending, func(p *corev1.Pod) { p.Status.NominatedNodeName = node }))
+	}
+}
+
 func TestSinfo(t *testing.T) {
 	t.Parallel()
 	run := func(about string, argv ...string) golden.Run {
 		return golden.Run{About: about, Argv: append([]string{"slurm"}, argv...), Prepare: nodeCluster}
+	}
+	kept := func(about string, argv ...string) golden.Run {
+		return golden.Run{About: about, Argv: append([]string{"slurm"}, argv...), Prepare: promised}
 	}
 	golden.Hold(t, "sinfo", []golden.Run{
 		run("partitions", "sinfo"),
@@ -66,6 +81,14 @@ func TestSinfo(t *testing.T) {
 		run("an order that there is not", "sinfo", "-S", "!"),
 		run("reservations are refused", "sinfo", "-T"),
 		run("a word too many", "sinfo", "nlp"),
+		kept("room that is kept for a job", "sinfo", "-p", "nlp,default"),
+		kept("counted", "sinfo", "-s", "-p", "nlp"),
+		kept("asked for by its name", "sinfo", "-h", "-p", "nlp", "-t", "plnd", "-o", "%T %N"),
+		kept("idle ones and mixed ones are so still", "sinfo", "-h", "-p", "nlp", "-t", "idle,mix", "-o", "%t %N"),
+		kept("one of them", "scontrol", "show", "node", "-o", "r05n08"),
+		kept("where a job will be", "squeue", "-h", "-j", "80", "-o", "%i %Y"),
+		kept("where a job will be, of all of them", "squeue", "--start", "-p", "nlp"),
+		kept("in all that is known of the job", "scontrol", "show", "job", "80"),
 		run("an option that there is not", "sinfo", "--colour"),
 	})
 }

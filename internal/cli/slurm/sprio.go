@@ -157,8 +157,10 @@ func newSshare(f *cli.Factory) *cobra.Command {
 }
 
 func runSshare(ctx context.Context, c *call) error {
-	if err := c.refused(map[string]string{"users": "users have no shares of their own; queues have", "Users": "users have no shares of their own; queues have"}); err != nil {
-		return err
+	for _, g := range c.parsed.Given {
+		if g.Name == "users" || g.Name == "Users" {
+			return fault.Errorf("sshare -A QUEUE shows a queue, squeue -u USER the jobs of a user", "--%s is not supported here (users have no shares of their own; queues have)", g.Name)
+		}
 	}
 	if len(c.parsed.Operands) > 0 {
 		return fault.Errorf("", "Unrecognized option: %s", c.parsed.Operands[0])

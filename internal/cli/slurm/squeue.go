@@ -305,7 +305,7 @@ func (c *call) squeueLooks(v *squeueView) error {
 
 // squeueOnce reads the jobs of one cluster and prints them.
 func (c *call) squeueOnce(ctx context.Context, v *squeueView) error {
-	read, err := c.read(ctx, wants{named: v.filter.Jobs, pods: v.needsPods(), ended: v.filter.All || slices.ContainsFunc(v.filter.States, state.Code.Ended), groups: true})
+	read, err := c.read(ctx, wants{named: v.filter.Jobs, pods: v.needsPods(), ended: v.filter.All || slices.ContainsFunc(v.filter.States, state.Code.Ended), groups: true, facts: true})
 	if err != nil {
 		return err
 	}
@@ -334,7 +334,7 @@ func (c *call) squeueOnce(ctx context.Context, v *squeueView) error {
 }
 
 // byPods are the letters of columns that stand on pods: on which nodes a job is, when its elements started, and how it ended.
-const byPods = "BNRMSeLtTDr"
+const byPods = "BNRMSeLtTDrY"
 
 // needsPods says whether what is asked for stands on pods: its columns, its order, or which states are wanted, since pods tell what is being
 // configured from what runs, and a time limit from a failure.

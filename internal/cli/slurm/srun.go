@@ -74,7 +74,7 @@ func srun(ctx context.Context, c *call) error {
 		return err
 	}
 	if len(c.parsed.Operands) == 0 {
-		return fault.Errorf("", "No command given to execute.")
+		return fault.Errorf("write what is to run, as srun -n2 hostname", "No command given to execute.")
 	}
 	c.parsed.Given = append(c.stepsFromEnvironment(), c.parsed.Given...)
 	run, err := c.readStep()

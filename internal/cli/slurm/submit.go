@@ -67,20 +67,12 @@ func (c *call) submit(ctx context.Context, r *translate.Result) (*batchv1alpha1.
 // takenUp waits until vc's job controller has a job that only it can treat as asked. Every controller writes a phase, and only vc's gives numbers, and
 // reasons to wait. Where neither is there nobody has taken the job up: controllers restart.
 func (c *call) takenUp(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, what, option string) (*batchv1alpha1.Job, error) {
-	const failed = "Batch job submission failed: "
-	hasPhase := func(now *batchv1alpha1.Job) bool { return now.Status.State.Phase != "" }
 	isOurs := func(now *batchv1alpha1.Job) bool { return numbered(now) || ours(now) }
 	if now, ok := await(ctx, cl, job, idPatience, isOurs); ok {
 		return now, nil
 	}
-	now := &batchv1alpha1.Job{}
-	switch err := cl.Get(ctx, client.ObjectKeyFromObject(job), now); {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case apierrors.IsForbidden(err):
-		return nil, fault.Errorf("the job was taken back: you may not read jobs in namespace "+job.Namespace, failed+"it cannot be seen whether this cluster's job controller can %s", what)
-	case err != nil || !hasPhase(now):
-		c.notef("note", "no job controller has taken the job up in %s; waiting for one for %s", idPatience, awayPatience)
+	if err := c.noteAway(ctx, cl, job, what); err != nil {
+		return nil, err
 	}
 	now, ok := await(ctx, cl, job, awayPatience, func(now *batchv1alpha1.Job) bool { return hasPhase(now) || isOurs(now) })
 	if ok && !isOurs(now) {
@@ -92,11 +84,30 @@ func (c *call) takenUp(ctx context.Context, cl client.WithWatch, job *batchv1alp
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case !ok:
-		return nil, fault.Errorf("the job was taken back and nothing of it ran; submit it again when vc's job controller runs", failed+"no job controller took the job up in %s", idPatience+awayPatience)
+		return nil, fault.Errorf("the job was taken back and nothing of it ran; submit it again when vc's job controller runs", notSubmitted+"no job controller took the job up in %s", idPatience+awayPatience)
 	case !isOurs(now):
-		return nil, fault.Errorf("it took the job up and gave it no number, as vc's does", failed+"this cluster's job controller cannot %s; drop %s", what, option)
+		return nil, fault.Errorf("it took the job up and gave it no number, as vc's does", notSubmitted+"this cluster's job controller cannot %s; drop %s", what, option)
 	}
 	return now, nil
+}
+
+// notSubmitted begins the sentences about jobs that were taken back.
+const notSubmitted = "Batch job submission failed: "
+
+func hasPhase(job *batchv1alpha1.Job) bool { return job.Status.State.Phase != "" }
+
+// noteAway says that no controller has taken a job up yet; it fails where that cannot be seen.
+func (c *call) noteAway(ctx context.Context, cl client.Client, job *batchv1alpha1.Job, what string) error {
+	now := &batchv1alpha1.Job{}
+	switch err := cl.Get(ctx, client.ObjectKeyFromObject(job), now); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case apierrors.IsForbidden(err):
+		return fault.Errorf("the job was taken back: you may not read jobs in namespace "+job.Namespace, notSubmitted+"it cannot be seen whether this cluster's job controller can %s", what)
+	case err != nil || !hasPhase(now):
+		c.notef("note", "no job controller has taken the job up in %s; waiting for one for %s", idPatience, awayPatience)
+	}
+	return nil
 }
 
 // ours says whether a job without a number has what only vc's job controller writes.

@@ -81,7 +81,8 @@ func TestWhereScriptsAreFound(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"./far.sh": "sbatch: error: Unable to open file ./far.sh\n", "large.sh": "sbatch: error: the batch script has more than 921600 bytes\nsbatch: hint: it is kept in a ConfigMap: put what is large into a file beside it\n",
+		"./far.sh":   "sbatch: error: Unable to open file ./far.sh\nsbatch: hint: there is no such file; without a name the script is read from standard input\n",
+		"nowhere.sh": "sbatch: error: Unable to open file nowhere.sh\nsbatch: hint: it is neither in the working directory nor on PATH; --wrap='COMMAND' submits a command\n", "large.sh": "sbatch: error: the batch script has more than 921600 bytes\nsbatch: hint: it is kept in a ConfigMap: put what is large into a file beside it\n",
 	} {
 		if got, job, _, _ := submitted(t, batchRun("", "", name)); got.Code != 1 || got.Err != want || job != nil {
 			t.Errorf("%s: %+v", name, got)
@@ -107,8 +108,8 @@ func TestFilesOfOptions(t *testing.T) {
 	}
 	for word, want := range map[string]string{
 		"-F" + bad:                         "sbatch: error: " + bad + " is no list of nodes: it is empty\nsbatch: hint: write names of nodes, or lists such as n[1-3], with blanks, commas or line ends between\n",
-		"-F" + dir + "/nosuch":             "sbatch: error: Unable to open file " + dir + "/nosuch\n",
-		"--export-file=" + dir + "/nosuch": "sbatch: error: Unable to open file " + dir + "/nosuch\n",
+		"-F" + dir + "/nosuch":             "sbatch: error: Unable to open file " + dir + "/nosuch\nsbatch: hint: --nodefile is a file that lists nodes\n",
+		"--export-file=" + dir + "/nosuch": "sbatch: error: Unable to open file " + dir + "/nosuch\nsbatch: hint: --export-file is a file of NAME=value, each ended by a NUL byte\n",
 	} {
 		if got, job, _, _ := submitted(t, batchRun("", hello, word)); got.Code != 1 || got.Err != want || job != nil {
 			t.Errorf("%s: %+v", word, got)

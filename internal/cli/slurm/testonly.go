@@ -4,15 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli/plan"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/translate"
 )
 
@@ -47,7 +51,7 @@ func (c *call) testOnly(ctx context.Context, s *submission, r *translate.Result)
 	}
 	pods := int64(max(a.MinMember, a.Pods))
 	fmt.Fprintf(c.f.Streams.Err, "%s: Job 0 to start at %s using %d processors%s in partition %s\n", c.table.Program, when.In(c.f.Now().Location()).Format("2006-01-02T15:04:05"), cpus*pods, onNodes(a), r.Spec.Partition)
-	if names := victims(a); names != "" {
+	if names := c.victims(ctx, a); names != "" {
 		fmt.Fprintf(c.f.Streams.Err, "%s:   Preempts: %s\n", c.table.Program, names)
 	}
 	return nil
@@ -101,15 +105,32 @@ func onNodes(a *insightv1alpha1.Answer) string {
 	return " on nodes " + hostlist.Range(names)
 }
 
-// victims are the jobs that would have to go.
-func victims(a *insightv1alpha1.Answer) string {
+// victims are the jobs that would have to go, each once: their numbers, as far as they have one that may be read, else their names; pods of no job by theirs.
+func (c *call) victims(ctx context.Context, a *insightv1alpha1.Answer) string {
+	called := map[string]string{}
 	var names []string
 	for _, v := range a.Victims {
-		if v.Job != "" {
-			names = append(names, v.Job)
-		} else {
-			names = append(names, v.Pod)
+		name, known := called[v.Namespace+"/"+v.Job]
+		switch {
+		case v.Job == "":
+			name = v.Pod
+		case !known:
+			name = c.numberOf(ctx, v.Namespace, v.Job)
+			called[v.Namespace+"/"+v.Job] = name
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	return hostlist.Range(names)
+	return strings.Join(names, ",")
+}
+
+// numberOf is the number of a job; its name when it has none, or may not be read.
+func (c *call) numberOf(ctx context.Context, namespace, name string) string {
+	job := &batchv1alpha1.Job{}
+	cl, err := c.f.Client()
+	if err != nil || cl.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, job) != nil {
+		return name
+	}
+	return (&record.Source{Job: job}).Number()
 }

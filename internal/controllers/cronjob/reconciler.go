@@ -47,11 +47,12 @@ func New(o Options) *Reconciler {
 
 // Add registers the controller of CronJobs.
 func Add(mgr manager.Manager, o Options) error {
+	options, observed := backoff.Control(o.Reconcilers, New(o))
 	err := ctrl.NewControllerManagedBy(mgr).Named("cronjob-controller").
 		For(&batch.CronJob{}).
 		Owns(&batch.Job{}).
-		WithOptions(backoff.Options(o.Reconcilers)).
-		Complete(New(o))
+		WithOptions(options).
+		Complete(observed)
 	if err != nil {
 		return fmt.Errorf("cronjob controller: %w", err)
 	}

@@ -92,8 +92,8 @@ func New(o Options) *Reconciler {
 // Add registers the controller.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
-	options := backoff.Options(1)
-	options.Reconciler = r
+	options, observed := backoff.Control(1, r)
+	options.Reconciler = observed
 	c, err := controller.New("hyperNode-controller", mgr, options)
 	if err != nil {
 		return fmt.Errorf("hypernode controller: %w", err)

@@ -85,7 +85,7 @@ func (a *application) write(ctx context.Context, w plan.Write) error {
 	case plan.DeletePods:
 		return fail(failedDelete, a.writers.each(ctx, len(w.Pods), func(i int) error { return a.deletePod(ctx, w.Pods[i]) }))
 	case plan.CreatePods:
-		return fail(failedCreate, a.writers.each(ctx, len(w.Places), func(i int) error { return a.createPod(ctx, w.Places[i]) }))
+		return fail(failedCreate, a.createPods(ctx, w.Places))
 	case plan.DeleteCommand:
 		return fail(string(batch.CommandIssued), a.delete(ctx, w.Command))
 	case plan.DeleteJob:
@@ -126,12 +126,12 @@ func (a *application) writeStatus(ctx context.Context, w plan.WriteStatus) error
 		a.later, a.putOff = wait, true
 		return nil
 	}
-	update := a.job.DeepCopy()
+	update := *a.job // all but the status is as it was
 	update.Status = w.Status
-	if err := a.api.Status().Update(ctx, update); err != nil {
+	if err := a.api.Status().Update(ctx, &update); err != nil {
 		return a.orGone("status", err)
 	}
-	a.job = update
+	a.job = &update
 	a.known.lastStatus = now
 	a.known.wrote(update.ResourceVersion, now)
 	return nil
@@ -239,6 +239,17 @@ func (a *application) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	}
 	a.known.podKilled(pod.UID, a.now())
 	return nil
+}
+
+// createPods makes pods. Where the last try failed one goes ahead, so that a job that is refused, by a quota say, is refused one pod and not as many as there are writers.
+func (a *application) createPods(ctx context.Context, places []plan.Place) error {
+	if a.in.Trouble != nil && len(places) > 1 {
+		if err := a.createPod(ctx, places[0]); err != nil {
+			return err
+		}
+		places = places[1:]
+	}
+	return a.writers.each(ctx, len(places), func(i int) error { return a.createPod(ctx, places[i]) })
 }
 
 func (a *application) createPod(ctx context.Context, place plan.Place) error {

@@ -114,3 +114,20 @@ func drawTask(t *rapid.T, i int, timeouts bool) batch.TaskSpec {
 	}
 	return task
 }
+
+// drawRecords adds what makes a status remember more than its pods show.
+func drawRecords(t *rapid.T, job *batch.Job) *batch.Job {
+	if job.Annotations == nil {
+		job.Annotations = map[string]string{}
+	}
+	if rapid.IntRange(0, 2).Draw(t, "keeps finished work") == 0 {
+		job.Annotations[keys.KeepFinished] = "true"
+	}
+	if task := &job.Spec.Tasks[0]; len(job.Spec.Tasks) == 1 && task.PartitionPolicy == nil && rapid.Bool().Draw(t, "is an array") {
+		job.Annotations[keys.Array] = rapid.SampledFrom([]string{"0-1", "1,3,5", "7"}).Draw(t, "elements")
+		elements, _, _ := batch.ElementsOf(job) // all at once: with a limit it is a matter of time which one is next
+		task.Replicas = int32(elements.Count())
+		task.MinAvailable, job.Spec.MinAvailable, job.Spec.MinSuccess = nil, 0, nil
+	}
+	return job
+}

@@ -82,6 +82,9 @@ func matters(old, pod *corev1.Pod) bool {
 // so that of thousands of jobs that arrive together the first run soon.
 const priorityLetIn = 10
 
+// untilLetIn is how long a new PodGroup waits for the scheduler to let it in, before a look is worth while: the job has mostly made it itself.
+const untilLetIn = 300 * time.Millisecond
+
 // groups wakes the job of a PodGroup.
 func groups() handler.EventHandler {
 	wake := func(o client.Object, q queue, priority int) {
@@ -96,7 +99,13 @@ func groups() handler.EventHandler {
 		q.Add(request)
 	}
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { wake(e.Object, q, 0) },
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) {
+			if request, ok := jobOf(e.Object); ok && !plan.Admitted(e.Object.(*scheduling.PodGroup)) {
+				q.AddAfter(request, untilLetIn)
+				return
+			}
+			wake(e.Object, q, 0)
+		},
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
 			priority := 0
 			if !plan.Admitted(e.ObjectOld.(*scheduling.PodGroup)) && plan.Admitted(e.ObjectNew.(*scheduling.PodGroup)) {

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -148,14 +149,25 @@ func series(t *testing.T, name string) map[string]float64 {
 func TestTheTimeToEveryPodIsMeasured(t *testing.T) {
 	t.Parallel()
 	newWorld(simpleJob(1)).mustSettle(t)
+	const buckets, shortest, longest = 30, 50, 60_000 // dashboards of Volcano's have these
 	families, err := metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, family := range families {
-		if family.GetName() == "volcano_controller_job_to_pod_creation_latency_milliseconds" && family.GetMetric()[0].GetHistogram().GetSampleCount() > 0 {
-			return
+		if family.GetName() != "volcano_controller_job_to_pod_creation_latency_milliseconds" || family.GetMetric()[0].GetHistogram().GetSampleCount() == 0 {
+			continue
 		}
+		all := family.GetMetric()[0].GetHistogram().GetBucket()
+		if first, last := all[0].GetUpperBound(), all[len(all)-1].GetUpperBound(); len(all) != buckets || first != shortest || math.Round(last) != longest {
+			t.Errorf("%d buckets from %v to %v", len(all), first, last)
+		}
+		for i := 2; i < len(all); i++ {
+			if r := all[i].GetUpperBound() / all[i-1].GetUpperBound(); math.Abs(r-all[1].GetUpperBound()/all[0].GetUpperBound()) > 1e-9 {
+				t.Errorf("bucket %d is %v times as large as the one before", i, r)
+			}
+		}
+		return
 	}
 	t.Error("there is no such metric")
 }

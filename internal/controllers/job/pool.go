@@ -16,6 +16,11 @@ func newPool(writers int) pool { return make(pool, writers) }
 // each calls f for 0..n-1 in parallel and returns the error of the lowest i, so that the same trouble has the same words each time. After an
 // error that would meet all the others too, no more calls are begun.
 func (p pool) each(ctx context.Context, n int, f func(i int) error) error {
+	if n == 1 && ctx.Err() == nil {
+		p <- struct{}{}
+		defer func() { <-p }()
+		return f(0)
+	}
 	var next atomic.Int64
 	var hopeless atomic.Bool
 	var mu sync.Mutex

@@ -85,7 +85,7 @@ func (r *Reconciler) refresh(ctx context.Context, in *plan.Input) error {
 func (r *Reconciler) group(ctx context.Context, job *batch.Job, known *recollection) (*scheduling.PodGroup, error) {
 	for _, name := range []string{plan.GroupName(job), job.Name} {
 		var group scheduling.PodGroup
-		err := r.cache.Get(ctx, types.NamespacedName{Namespace: job.Namespace, Name: name}, &group)
+		err := r.cache.Get(ctx, types.NamespacedName{Namespace: job.Namespace, Name: name}, &group, client.UnsafeDisableDeepCopy)
 		switch {
 		case apierrors.IsNotFound(err):
 			continue
@@ -108,7 +108,7 @@ func (r *Reconciler) queue(ctx context.Context, job *batch.Job) (*scheduling.Que
 		name = keys.DefaultQueue
 	}
 	var queue scheduling.Queue
-	err := r.cache.Get(ctx, types.NamespacedName{Name: name}, &queue)
+	err := r.cache.Get(ctx, types.NamespacedName{Name: name}, &queue, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

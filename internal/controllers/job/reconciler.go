@@ -83,14 +83,15 @@ func New(o Options) *Reconciler {
 // Add registers the controller of jobs.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
+	options, observed := backoff.Control(o.Reconcilers, r)
 	err := ctrl.NewControllerManagedBy(mgr).Named("job-controller").
 		For(&batch.Job{}).
 		Watches(&corev1.Pod{}, r.pods()).
 		Watches(&scheduling.PodGroup{}, groups()).
 		Watches(&batch.Job{}, r.dependents()).
 		Watches(&bus.Command{}, handler.EnqueueRequestsFromMapFunc(commands)).
-		WithOptions(backoff.Options(o.Reconcilers)).
-		Complete(r)
+		WithOptions(options).
+		Complete(observed)
 	if err != nil {
 		return fmt.Errorf("job controller: %w", err)
 	}
@@ -100,7 +101,7 @@ func Add(mgr manager.Manager, o Options) error {
 // Reconcile reads a job, plans and writes.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	job := &batch.Job{}
-	if err := r.cache.Get(ctx, request.NamespacedName, job); err != nil {
+	if err := r.cache.Get(ctx, request.NamespacedName, job, client.UnsafeDisableDeepCopy); err != nil { // a plan changes nothing of it
 		if apierrors.IsNotFound(err) {
 			dropMetrics(request.Namespace, request.Name)
 			if err := r.forgetCommands(ctx, request.NamespacedName); err != nil {

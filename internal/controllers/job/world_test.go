@@ -211,7 +211,7 @@ func (w *world) reconcile(writes int, lostReply bool) error {
 	result, err := w.reconciler.Reconcile(context.Background(), reconcile.Request{NamespacedName: w.job})
 	switch {
 	case err != nil:
-		w.wake(backoff.Longest)
+		w.wake(backoff.LongestAfter(err))
 	case result.RequeueAfter > 0:
 		w.wake(result.RequeueAfter)
 	}

@@ -282,6 +282,16 @@ func TestStepsMayBeAddedLater(t *testing.T) {
 	w.phase(flow.Running)
 }
 
+// TestAPatchThatDoesNotFitIsTold: the door refuses it together with the template; one that was there before, or a template that is changed since, comes here.
+func TestAPatchThatDoesNotFitIsTold(t *testing.T) {
+	w := newWorld(t, flow.Flow{Name: "a", Patch: &flow.Patch{JobSpec: batch.JobSpec{Tasks: []batch.TaskSpec{{Replicas: 3}}}}})
+	w.look()
+	w.want("PatchFailed: step a: its patch does not fit JobTemplate a: cannot merge: map: map[replicas:3] does not contain declared merge key: name")
+	w.in.Flow.Spec.Flows[0].Patch.JobSpec.Tasks[0].Name = "server"
+	w.look()
+	w.want("make f-a")
+}
+
 func TestAPatchChangesTheTemplate(t *testing.T) {
 	a := flow.Flow{Name: "a", Patch: &flow.Patch{JobSpec: batch.JobSpec{
 		Queue: "night", MinAvailable: 3,

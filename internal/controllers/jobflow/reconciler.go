@@ -56,12 +56,13 @@ func New(o Options) *Reconciler {
 // Add registers the controller of JobFlows.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
+	options, observed := backoff.Control(o.Reconcilers, r)
 	err := ctrl.NewControllerManagedBy(mgr).Named("jobflow-controller").
 		For(&flow.JobFlow{}).
 		Watches(&batch.Job{}, r.jobs()).
 		Watches(&flow.JobTemplate{}, handler.EnqueueRequestsFromMapFunc(r.users)).
-		WithOptions(backoff.Options(o.Reconcilers)).
-		Complete(r)
+		WithOptions(options).
+		Complete(observed)
 	if err != nil {
 		return fmt.Errorf("jobflow controller: %w", err)
 	}

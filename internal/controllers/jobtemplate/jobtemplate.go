@@ -43,11 +43,12 @@ func New(o Options) *Reconciler { return &Reconciler{cache: o.Cache, api: o.API}
 // Add registers the controller of JobTemplates.
 func Add(mgr manager.Manager, o Options) error {
 	comesOrGoes := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return index.TemplateOf(e.ObjectOld) != index.TemplateOf(e.ObjectNew) }}
+	options, observed := backoff.Control(1, New(o))
 	err := ctrl.NewControllerManagedBy(mgr).Named("jobtemplate-controller").
 		For(&flow.JobTemplate{}).
 		Watches(&batch.Job{}, handler.EnqueueRequestsFromMapFunc(templateOf), builder.WithPredicates(comesOrGoes)).
-		WithOptions(backoff.Options(1)).
-		Complete(New(o))
+		WithOptions(options).
+		Complete(observed)
 	if err != nil {
 		return fmt.Errorf("jobtemplate controller: %w", err)
 	}

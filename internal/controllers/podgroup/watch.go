@@ -27,10 +27,11 @@ import (
 // Add registers the controllers of plain pods, ReplicaSets and StatefulSets.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
-	if err := ctrl.NewControllerManagedBy(mgr).Named("pg-controller").WithOptions(backoff.Options(o.Reconcilers)).
+	options, observed := backoff.Control(o.Reconcilers, r)
+	if err := ctrl.NewControllerManagedBy(mgr).Named("pg-controller").WithOptions(options).
 		For(&corev1.Pod{}, builder.WithPredicates(r.podEvents())).
 		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(r.podsOf), builder.WithPredicates(deletions())).
-		Complete(r); err != nil {
+		Complete(observed); err != nil {
 		return fmt.Errorf("podgroup controller: %w", err)
 	}
 	if err := addWorkload(mgr, o.Reconcilers, r.replicaSets(), "pg-replicaset-controller", "ReplicaSet"); err != nil {
@@ -40,10 +41,11 @@ func Add(mgr manager.Manager, o Options) error {
 }
 
 func addWorkload[T client.Object](mgr manager.Manager, reconcilers int, w workload[T], name, kind string) error {
-	if err := ctrl.NewControllerManagedBy(mgr).Named(name).WithOptions(backoff.Options(reconcilers)).
+	options, observed := backoff.Control(reconcilers, w)
+	if err := ctrl.NewControllerManagedBy(mgr).Named(name).WithOptions(options).
 		For(w.empty(), builder.WithPredicates(noDeletions())).
-		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(workloadOf(kind)), builder.WithPredicates(groupEvents())).
-		Complete(w); err != nil {
+		Watches(&scheduling.PodGroup{}, handler.EnqueueRequestsFromMapFunc(workloadOf(kind)), builder.WithPredicates(groupEvents(kind))).
+		Complete(observed); err != nil {
 		return fmt.Errorf("podgroup controller of %ss: %w", strings.ToLower(kind), err)
 	}
 	return nil
@@ -71,14 +73,14 @@ func deletions() predicate.Predicate {
 }
 
 // groupEvents lets through what a workload may have to put right: a group that it should not have, or one that says
-// something else than the workload.
-func groupEvents() predicate.Predicate {
+// something else than the workload. Those of others, of jobs say, it does not look at.
+func groupEvents(kind string) predicate.Predicate {
 	return predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return true },
+		CreateFunc: func(e event.CreateEvent) bool { return workloadName(e.Object, kind) != "" },
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, isGroup := e.ObjectOld.(*scheduling.PodGroup)
 			now, stillGroup := e.ObjectNew.(*scheduling.PodGroup)
-			return isGroup && stillGroup && differ(before, now)
+			return isGroup && stillGroup && workloadName(now, kind) != "" && differ(before, now)
 		},
 		DeleteFunc:  func(event.DeleteEvent) bool { return false },
 		GenericFunc: func(event.GenericEvent) bool { return false },
@@ -110,10 +112,19 @@ func (r *Reconciler) podsOf(ctx context.Context, o client.Object) []reconcile.Re
 // workloadOf is the workload of that kind that a PodGroup was made for: it may have been scaled to nothing meanwhile.
 func workloadOf(kind string) handler.MapFunc {
 	return func(_ context.Context, o client.Object) []reconcile.Request {
-		owner := metav1.GetControllerOfNoCopy(o)
-		if owner == nil || owner.Kind != kind || owner.APIVersion != appsv1.SchemeGroupVersion.String() {
+		name := workloadName(o, kind)
+		if name == "" {
 			return nil
 		}
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: owner.Name}}}
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
 	}
+}
+
+// workloadName is the name of the workload of that kind that controls a PodGroup; empty for none.
+func workloadName(group client.Object, kind string) string {
+	owner := metav1.GetControllerOfNoCopy(group)
+	if owner == nil || owner.Kind != kind || owner.APIVersion != appsv1.SchemeGroupVersion.String() {
+		return ""
+	}
+	return owner.Name
 }

@@ -133,7 +133,7 @@ func (w *world) event(before, now client.Object) {
 			for _, one := range w.r.podsOf(context.Background(), before) {
 				w.pods[one.String()] = one
 			}
-		} else if before == nil || groupEvents().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: now}) {
+		} else if before == nil || groupEvents("ReplicaSet").Update(event.UpdateEvent{ObjectOld: before, ObjectNew: now}) {
 			for _, one := range workloadOf("ReplicaSet")(context.Background(), now) {
 				w.sets[one.String()] = one
 			}

@@ -56,13 +56,14 @@ func New(o Options) *Reconciler {
 // Add registers the controller of queues.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
+	options, observed := backoff.Control(1, r)
 	err := ctrl.NewControllerManagedBy(mgr).Named("queue-controller").
 		For(&scheduling.Queue{}).
 		Watches(&scheduling.Queue{}, handler.EnqueueRequestsFromMapFunc(r.children)).
 		Watches(&scheduling.PodGroup{}, groupHandler()).
 		Watches(&bus.Command{}, handler.EnqueueRequestsFromMapFunc(commanded)).
-		WithOptions(backoff.Options(1)).
-		Complete(r)
+		WithOptions(options).
+		Complete(observed)
 	if err != nil {
 		return fmt.Errorf("queue controller: %w", err)
 	}

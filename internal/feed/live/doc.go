@@ -9,7 +9,8 @@
 //
 //   - Nothing is polled; only when nothing was heard for some seconds, the server is
 //     asked whether it is there: what is silent is told from what is lost within ten
-//     seconds, whatever lies between. An object is cut down as it arrives; the whole is not kept.
+//     seconds, whatever lies between. A watch that says nothing for longer than the
+//     server's bookmarks are apart is set up again. An object is cut down as it arrives; the whole is not kept.
 //   - Only what the user may see is asked for: who may not see a kind in all
 //     namespaces gets that of the own one, and the Snapshot says so.
 //   - What is known stays while the connection is lost; the Snapshot says since

@@ -108,6 +108,7 @@ func pods(l *Live) store {
 func jobs(l *Live) store {
 	return newSink(l, "jobs", func(job *batchv1alpha1.Job) *batchv1alpha1.Job {
 		snapshot.SlimJob(job)
+		l.sharer.Job(job)
 		return job
 	}, (*snapshot.Board).SetJob, func(b *snapshot.Board, _ types.NamespacedName, uid types.UID) { b.DropJob(uid) })
 }
@@ -115,6 +116,7 @@ func jobs(l *Live) store {
 func groups(l *Live) store {
 	return newSink(l, snapshot.PodGroups, func(g *schedulingv1beta1.PodGroup) *schedulingv1beta1.PodGroup {
 		snapshot.SlimGroup(g)
+		l.sharer.Group(g)
 		return g
 	}, (*snapshot.Board).SetGroup, func(b *snapshot.Board, n types.NamespacedName, _ types.UID) { b.DropGroup(n) })
 }
@@ -145,7 +147,8 @@ func priorities(l *Live) store {
 		func(b *snapshot.Board, n types.NamespacedName, _ types.UID) { b.DropPriority(n.Name) })
 }
 
-// events are not taken back: what was told was told. So nothing needs to be remembered of them.
+// events are not taken back: what was told was told. So nothing needs to be remembered of them, besides the board.
 func events(l *Live, kind string) store {
-	return &sink[*corev1.Event, *snapshot.Event]{live: l, kind: kind, cut: snapshot.FromEvent, set: (*snapshot.Board).AddEvent}
+	return &sink[*corev1.Event, *snapshot.Event]{live: l, kind: kind, cut: snapshot.FromEvent, add: (*snapshot.Board).AddEvent,
+		clear: func(b *snapshot.Board) { b.ForgetEvents(kind == "warnings") }}
 }

@@ -11,6 +11,10 @@ import (
 // proven is how long a watch on which nothing comes must stand to be one.
 const proven = time.Second
 
+// stalled is how long a watch may say nothing: the server sends a bookmark a minute. One that is silent for longer may be dead while all others live,
+// as what lies between lets go of single connections; it is set up again from where it was, which costs next to nothing when it was not.
+const stalled = 150 * time.Second
+
 // errHungUp is the end of a watch that never stood: client-go hands out an empty one when the server hangs up before it answers.
 var errHungUp = errors.New("the server hangs up")
 
@@ -46,8 +50,9 @@ func (l *listener) ResultChan() <-chan watch.Event { return l.out }
 func (l *listener) pass(tell func(error)) {
 	defer close(l.out)
 	defer l.live.ended(l)
-	timer := time.NewTimer(proven)
+	timer, silence := time.NewTimer(proven), time.NewTimer(l.live.stalled)
 	defer timer.Stop()
+	defer silence.Stop()
 	told := false
 	say := func(err error) {
 		if !told {
@@ -61,6 +66,10 @@ func (l *listener) pass(tell func(error)) {
 			return
 		case <-timer.C:
 			say(nil)
+		case <-silence.C:
+			l.inner.Stop()
+			l.live.missed(l.kind)
+			return
 		case event, open := <-l.inner.ResultChan():
 			if !open {
 				if told {
@@ -70,6 +79,7 @@ func (l *listener) pass(tell func(error)) {
 				return
 			}
 			l.live.lifeSign()
+			silence.Reset(l.live.stalled)
 			if event.Type != watch.Error {
 				say(nil)
 			}

@@ -20,16 +20,6 @@ const (
 	gather   = 20 * time.Millisecond
 )
 
-// heapGrowth is by how much of what is kept the heap may grow before it is cleared up: what is known of a large cluster is
-// most of it, and stays.
-const heapGrowth = 20
-
-// settle is how long after the last list memory is given back.
-const settle = 3 * time.Second
-
-// apart is how long after memory was given back it is at the earliest again: it takes a tenth of a second of a processor.
-const apart = 30 * time.Second
-
 // Options are what a Live needs.
 type Options struct {
 	Config *rest.Config
@@ -64,6 +54,9 @@ type Live struct {
 	missing  map[string]int // kinds whose watch ended and has not come back yet, with the number of that end
 	calm     *time.Timer    // runs when nothing has changed for a while
 	gaveBack time.Time      // when it did last
+	memory   *memory
+	sharer   *snapshot.Sharer
+	stalled  time.Duration  // how long a watch may say nothing
 	misses   int            // ends of watches so far
 	heard    time.Time      // when the server was last heard
 	door     rest.Interface // by which it is asked whether it is there
@@ -75,11 +68,11 @@ func New(o Options) (*Live, error) {
 		o.Now = time.Now
 	}
 	askOften()
-	debug.SetGCPercent(heapGrowth)
 	l := &Live{
 		options: o, board: snapshot.NewBoard(), loading: map[string]int{}, hidden: map[string]snapshot.Hidden{}, broken: map[string]error{},
 		dirty: make(chan struct{}, 1), link: snapshot.LinkLoading, since: o.Now(), changed: o.Now(),
 		narrow: map[string]bool{}, watches: map[*listener]bool{}, missing: map[string]int{}, heard: time.Now(),
+		memory: newMemory(), sharer: &snapshot.Sharer{}, stalled: stalled,
 	}
 	var err error
 	if l.sources, err = sources(l); err != nil {

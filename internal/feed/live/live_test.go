@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/test/watchserver"
 )
@@ -34,11 +36,14 @@ func watched(t *testing.T, kinds map[string]*watchserver.Kind) (*watchserver.Ser
 }
 
 // follow watches what an address serves, until the test ends and the server with it.
-func follow(t *testing.T, address string, web *httptest.Server) func(what string, wanted func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
+func follow(t *testing.T, address string, web *httptest.Server, otherwise ...func(*Live)) func(what string, wanted func(*snapshot.Snapshot) bool) *snapshot.Snapshot {
 	t.Helper()
 	l, err := New(Options{Config: &rest.Config{Host: address}, Cluster: "test", Namespace: "team-01"})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, set := range otherwise {
+		set(l)
 	}
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	ended := make(chan struct{})
@@ -222,6 +227,59 @@ func TestASilentLossIsToldWithinTenSeconds(t *testing.T) {
 	changed.Status.State.Phase = batchv1alpha1.Completed
 	server.Send("jobs", "MODIFIED", changed)
 	until("what changes afterwards", func(s *snapshot.Snapshot) bool { return s.Job(changed.UID).Phase == batchv1alpha1.Completed })
+}
+
+// deaf is an answer whose reader hears nothing more once it is on, as when what lies between forgot the connection.
+type deaf struct {
+	http.ResponseWriter
+	on *atomic.Bool
+}
+
+func (d deaf) Write(text []byte) (int, error) {
+	if d.on.Load() {
+		return len(text), nil
+	}
+	return d.ResponseWriter.Write(text)
+}
+
+func (d deaf) Flush() {
+	if !d.on.Load() {
+		d.ResponseWriter.(http.Flusher).Flush()
+	}
+}
+
+func TestOneDeadWatchAmongLiveOnesIsSetUpAgain(t *testing.T) {
+	t.Parallel()
+	server := watchserver.New(small.Kinds())
+	var dead atomic.Bool
+	var watches atomic.Int32
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/queues") && watches.Add(1) == 1 {
+			w = deaf{w, &dead}
+		}
+		server.ServeHTTP(w, r)
+	}))
+	until := follow(t, web.URL, web, func(l *Live) { l.stalled = 2 * time.Second })
+	until("the first lists", isLive)
+	dead.Store(true)
+	job := small.Job(0)
+	for state := schedulingv1beta1.QueueStateClosed; ; { // until the second watch is there nobody hears it
+		job.Status.Running++
+		server.Send("jobs", "MODIFIED", job) // so that there is a Snapshot to look at
+		queue := small.Queue(1)
+		queue.Status.State = state
+		server.Send("queues", "MODIFIED", queue)
+		s := until("any change", func(s *snapshot.Snapshot) bool { return s.Job(job.UID).Running == job.Status.Running })
+		if s.Connection.Link == snapshot.LinkDisconnected {
+			t.Fatalf("the connection is called lost: %s", s.Connection.Problem)
+		}
+		if s.Queue(queue.Name).State == state {
+			break
+		}
+	}
+	if n := watches.Load(); n < 2 {
+		t.Errorf("queues were watched %d times", n)
+	}
 }
 
 func TestAListThatBringsNothingNewIsNoChange(t *testing.T) {

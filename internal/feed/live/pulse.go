@@ -64,6 +64,7 @@ func (l *Live) ended(w *listener) {
 func (l *Live) pulse(ctx context.Context) {
 	lost := 0
 	for wait(ctx, look); ctx.Err() == nil; wait(ctx, look) {
+		l.memory.follow()
 		l.mu.Lock()
 		silence := time.Since(l.heard)
 		l.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 )
 
 // sink is where a reflector of one kind puts objects: cut down as they arrive, they go to the board. It remembers names and UIDs
-// of what can be gone; of what is never taken back (gone and seen are nil) nothing.
+// of what can be gone; of what is never taken back (add and clear are set, gone and seen are nil) nothing.
 type sink[T metav1.Object, R any] struct {
 	live *Live
 	kind string
@@ -20,6 +20,9 @@ type sink[T metav1.Object, R any] struct {
 	set  func(*snapshot.Board, R)
 	gone func(*snapshot.Board, types.NamespacedName, types.UID)
 	seen map[types.NamespacedName]version
+	// add takes the place of set: it says whether that changed anything. clear forgets all of it.
+	add   func(*snapshot.Board, R) bool
+	clear func(*snapshot.Board)
 }
 
 // version is which state of which object there is: enough to know it when a list brings it again.
@@ -144,6 +147,9 @@ func (s *sink[T, R]) Resync() error { return nil }
 
 // take puts an object on the board, and says whether it is another one than what was there.
 func (s *sink[T, R]) take(b *snapshot.Board, e *early[R]) bool {
+	if s.add != nil {
+		return s.add(b, e.row)
+	}
 	before, known := s.seen[e.name]
 	if known && before == e.is {
 		return false
@@ -151,9 +157,7 @@ func (s *sink[T, R]) take(b *snapshot.Board, e *early[R]) bool {
 	if known && before.uid != e.is.uid {
 		s.gone(b, e.name, before.uid)
 	}
-	if s.seen != nil {
-		s.seen[e.name] = e.is
-	}
+	s.seen[e.name] = e.is
 	s.set(b, e.row)
 	return true
 }
@@ -173,7 +177,10 @@ func (s *sink[T, R]) forget() {
 		for name := range s.seen {
 			changed = s.drop(b, name) || changed
 		}
-		return changed
+		if s.clear != nil {
+			s.clear(b)
+		}
+		return changed || s.clear != nil
 	})
 	s.live.listed(s.kind, false)
 }

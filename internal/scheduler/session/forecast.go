@@ -20,6 +20,8 @@ const (
 type Forecast struct {
 	At    time.Time
 	Known bool
+	// Certain: it starts by then when what runs ends at its limits and nothing new comes, whoever waits beside it.
+	Certain bool
 	// Why says what it rests on, or why it is unknown.
 	Why string
 }
@@ -77,20 +79,8 @@ func (s *Session) Forecasts() map[*Job]Forecast {
 		return f.out
 	}
 	f.run()
+	s.ascertain(f.out)
 	return f.out
-}
-
-// Disturbed says whether forecasts are no promises: a waiting gang has more pods than it
-// needs to start, or has a time by which it is to start and is promised room bit by bit
-// after that; nobody knows when these take what others wait for.
-func (s *Session) Disturbed() bool {
-	if s.disturbed == nil {
-		s.disturbed = new(slices.ContainsFunc(s.AllWaiting, func(j *Job) bool {
-			return len(j.Tasks) > j.MinMember && len(j.Pending)+len(j.AtGate) > j.Need() || len(j.Promised)+len(j.Reserved) > 0 ||
-				slices.ContainsFunc(s.Rules.Deadlines, func(deadline func(*Job) time.Time) bool { return !deadline(j).IsZero() })
-		}))
-	}
-	return *s.disturbed
 }
 
 // unforeseen says why nothing can be told of a gang; "" when it can.
@@ -149,6 +139,7 @@ func (f *forecaster) run() {
 	f.kept.rules, f.kept.reservations, f.kept.turns = s.Rules.Nodes, s.Reservations, s.turns
 	f.look = s.ahead()
 	f.look.endings = slices.Clone(f.look.endings)
+	s.Walked += len(f.look.endings)
 	s.later, f.heads = s.Now, map[*Job]*Reservation{}
 	f.countSlots()
 	for {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -81,38 +82,67 @@ func (h *helper) placeable() bool {
 
 // fits says whether the gang would start, and leaves no trace.
 func (h *helper) fits() bool {
-	unsettled := h.j.Unsettled
+	unsettled, minimum, known := h.j.Unsettled, h.j.minimum, h.j.minimumGen
 	mark := h.s.View.Mark()
 	r := round{s: h.s, job: h.j, quiet: true}
 	r.run()
 	h.s.Looked += len(r.placed) + 1
 	ok := r.enough() && len(r.placed) > 0 && r.promises == 0
 	r.undo(mark)
-	h.j.Unsettled = unsettled
+	h.j.Unsettled, h.j.minimum, h.j.minimumGen = unsettled, minimum, known // what was summed up may be of other pods than the gang's
 	return ok
 }
 
-// fewerMembers finds the greatest minimum that fits.
+// fewerMembers finds the greatest minimum that fits; of a gang whose tasks have minimums of their own that of one task, so that
+// the others have theirs.
 func (h *helper) fewerMembers() {
 	j := h.j
-	if !h.placeable() || j.Structured() {
+	if !h.placeable() || len(j.SubGroups) > 0 || j.roleMinimums() && h.fewerOfTask() {
 		return
 	}
 	minimum := j.MinMember
-	low, high := max(j.ReadyTasks(), 0), minimum // low fits for nothing, high does not
+	low := greatest(max(j.ReadyTasks(), 0), minimum, func(n int) bool {
+		j.Gang.MinMember = n
+		return h.fits()
+	})
+	j.Gang.MinMember, j.minimumGen = minimum, 0
+	if low > max(j.ReadyTasks(), 0) {
+		h.add(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(minimum), strconv.Itoa(low))
+	}
+}
+
+// greatest is the greatest number that fits, when low does for nothing and high does not.
+func greatest(low, high int, fits func(int) bool) int {
 	for low+1 < high {
-		middle := (low + high) / 2
-		j.Gang.MinMember = middle
-		if h.fits() {
+		if middle := (low + high) / 2; fits(middle) {
 			low = middle
 		} else {
 			high = middle
 		}
 	}
-	j.Gang.MinMember, j.minimumGen = minimum, 0
-	if low > max(j.ReadyTasks(), 0) {
-		h.add(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(minimum), strconv.Itoa(low))
+	return low
+}
+
+// fewerOfTask looks for a task with a smaller minimum of which the gang would start, the one with most pods first.
+func (h *helper) fewerOfTask() bool {
+	j := h.j
+	minimum, minimums, needs := j.MinMember, j.MinTaskMember, j.RoleNeeds()
+	tasks := slices.SortedFunc(maps.Keys(needs), func(a, b string) int { return cmp.Or(minimums[b]-minimums[a], strings.Compare(a, b)) })
+	for _, task := range tasks {
+		asked := minimums[task]
+		held := asked - needs[task]
+		low := greatest(held, asked, func(n int) bool {
+			j.Gang.MinTaskMember = maps.Clone(minimums)
+			j.Gang.MinTaskMember[task], j.Gang.MinMember = n, minimum-asked+n
+			return h.fits()
+		})
+		j.Gang.MinTaskMember, j.Gang.MinMember, j.minimumGen = minimums, minimum, 0
+		if low > max(held, 0) {
+			h.add(schedulingv1beta1.HelpFewerMembers, task, strconv.Itoa(asked), strconv.Itoa(low))
+			return true
+		}
 	}
+	return false
 }
 
 // with says whether the gang would start with other shapes.
@@ -214,6 +244,24 @@ func (h *helper) smallerPods() {
 	}
 	name := h.s.Cluster.Resources.Name(index)
 	h.add(schedulingv1beta1.HelpSmallerPods, name, explain.Amount(name, asked), explain.Amount(name, to))
+	h.out[len(h.out)-1].Tasks = h.tasksThatAsk(index, asked)
+}
+
+// tasksThatAsk names the tasks whose pods ask for so much of a resource; nil: all do.
+func (h *helper) tasksThatAsk(index int, asked int64) []string {
+	named := map[string]bool{}
+	others := false
+	for _, t := range h.j.Pending {
+		if t.Shape.Request.Get(index) == asked {
+			named[t.Role] = true
+		} else {
+			others = true
+		}
+	}
+	if !others || named[""] {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(named))
 }
 
 // mostSteps bounds how often a gang of several shapes is placed to find an amount: it

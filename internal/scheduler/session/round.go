@@ -234,8 +234,8 @@ func (r *round) try(t *model.Task) {
 		ok = false
 	}
 	if !ok {
-		if r.nodeVerdict.Code == "" && !r.quiet {
-			r.nodeVerdict = s.judge(r.job, t)
+		if !r.quiet {
+			r.unplaced(t)
 		}
 		r.failed = append(r.failed, t.Shape)
 		return
@@ -255,6 +255,19 @@ func (r *round) try(t *model.Task) {
 	}
 }
 
+// unplaced notes why a task found no node: the first, but one that no node is large enough for says least, as the gang may
+// do without it.
+func (r *round) unplaced(t *model.Task) {
+	if r.unknown(t) {
+		r.nodeVerdict = r.s.judge(r.job, t)
+	}
+}
+
+// unknown says whether a task that found no node has something to say of that.
+func (r *round) unknown(t *model.Task) bool {
+	return r.nodeVerdict.Code == "" || r.nodeVerdict.Code == reason.TooLarge && !r.s.TooLarge(t.Shape)
+}
+
 // blocked notes a limit of the queue that is in the way. Where the limit is the
 // whole cluster, the nodes are what is short, and they say it better.
 func (r *round) blocked(t *model.Task, v explain.Verdict) {
@@ -262,13 +275,11 @@ func (r *round) blocked(t *model.Task, v explain.Verdict) {
 		return
 	}
 	if r.s.TooLarge(t.Shape) {
-		if r.nodeVerdict.Code == "" {
-			r.nodeVerdict = r.s.judge(r.job, t)
-		}
+		r.unplaced(t)
 		return
 	}
 	if v.Limit != nil && v.Limit.Cluster {
-		if r.nodeVerdict.Code == "" {
+		if r.unknown(t) {
 			if n := r.s.judge(r.job, t); n.Tally.Fit == 0 {
 				r.nodeVerdict = n
 				return
@@ -322,7 +333,7 @@ func (r *round) undo(mark int) {
 // verdict says why the round failed.
 func (r *round) verdict() explain.Verdict {
 	v := r.nodeVerdict
-	if v.Code == "" || r.queueVerdict.Code != "" && max(r.fit, len(r.placed)) == 0 {
+	if v.Code == "" || r.queueVerdict.Code != "" && (max(r.fit, len(r.placed)) == 0 || v.Code == reason.TooLarge) {
 		if r.queueVerdict.Code != "" {
 			v = r.queueVerdict
 		}

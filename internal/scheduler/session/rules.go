@@ -35,6 +35,8 @@ type Rules struct {
 	VictimQueueOrder []func(taker, a, b *queue.Queue) int
 	// ShareMoves says that what one queue gets changes the order of others, as in a tree.
 	ShareMoves bool
+	// OrderMoves says that the order of gangs or queues changes as time passes.
+	OrderMoves bool
 
 	JobValid []func(*Job) explain.Verdict
 	// Ready says why a gang that fits may not start all the same.

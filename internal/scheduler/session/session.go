@@ -88,7 +88,9 @@ type Session struct {
 	// Reservations are those made in this cycle, in order.
 	Reservations []*Reservation
 	// Looked counts the tasks that were placed to look ahead.
-	Looked  int
+	Looked int
+	// Walked counts the endings, and the nodes, that were gone through to look ahead.
+	Walked  int
 	looking int // look aheads that are open
 	// EndingLog is what ends when, as of earlier cycles; nil: nothing is known yet.
 	EndingLog    *EndingLog
@@ -100,7 +102,6 @@ type Session struct {
 	turns        map[*Job]int         // gangs that had their turn, from 1
 	heads        map[*queue.Queue]int // gangs that a reservation was tried for
 	later        time.Time            // the time that is looked at; zero: now
-	disturbed    *bool                // whether forecasts are no promises; nil: nobody asked
 
 	keeps    []*keeping // room that gangs lost, kept for them
 	refusals refusals   // of the try that looks ahead

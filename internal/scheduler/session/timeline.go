@@ -207,6 +207,7 @@ func (l *lookahead) until(at time.Time) {
 // end counts a task as ended, but for the overlay when it is undone (-1): that
 // is rolled back as a whole.
 func (l *lookahead) end(e *Ending, sign float64) {
+	l.s.Walked++
 	if sign > 0 {
 		switch {
 		case e.promised:

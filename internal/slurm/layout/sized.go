@@ -1,9 +1,10 @@
 package layout
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/fault"
 )
 
 // Sized reads a format of words with commas between, each with %20 or %-20 for its width; a field's own width is negative when it stands left.
@@ -16,13 +17,13 @@ func Sized[T any](text string, fields []Field[T]) (Columns[T], error) {
 		name, width, sized := strings.Cut(word, "%")
 		f, ok := Find(name, fields)
 		if !ok {
-			return nil, fmt.Errorf("Invalid field requested: %q", name)
+			return nil, fault.Errorf("", "Invalid field requested: %q", name)
 		}
 		n := f.Width
 		if sized && width != "" {
 			var err error
 			if n, err = strconv.Atoi(width); err != nil || n > maxWidth || n < -maxWidth {
-				return nil, fmt.Errorf("Invalid field size: %q", word)
+				return nil, fault.Errorf("", "Invalid field size: %q", word)
 			}
 		}
 		c := Column[T]{Field: f, Width: n, Right: true, After: " ", Mark: "+"}

@@ -46,6 +46,9 @@ func (p *Profile) problems() []string {
 			c.labels("gres."+name+".types."+kind, g.Types[kind])
 		}
 	}
+	if len(p.NodeSelector) > 0 {
+		c.labels("nodeSelector", p.NodeSelector)
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.Features)) {
 		c.labels("features."+name, p.Features[name])
 	}

@@ -15,6 +15,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 const (
@@ -44,6 +46,8 @@ type Profile struct {
 	Accounts map[string]Account `json:"accounts,omitempty"`
 	// Gres are generic resources by name; gpu is nvidia.com/gpu unless it is here.
 	Gres map[string]Gres `json:"gres,omitempty"`
+	// NodeSelector are labels that all nodes of jobs have: a value may list several with commas between.
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 	// Features are labels of nodes, by the feature that they stand for.
 	Features map[string]map[string]string `json:"features,omitempty"`
 	// Licenses are extended resources by licence.
@@ -130,6 +134,16 @@ func (p *Profile) GresNames() []string {
 	names = slices.AppendSeq(names, maps.Keys(p.Gres))
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// LongestIn is the longest time limit that jobs of a partition may ask for; value.Unlimited where there is none.
+func (p *Profile) LongestIn(partition string) value.Minutes {
+	for _, text := range []string{p.Partitions[partition].MaxTime, p.MaxTime} {
+		if limit, err := value.ParseTime(text); err == nil && text != "" {
+			return limit
+		}
+	}
+	return value.Unlimited
 }
 
 // Covering is the volume that a path of the submitting machine is on, and the path in the pod; ok is false when there is none.

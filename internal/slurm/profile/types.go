@@ -13,7 +13,7 @@ func (p *Profile) TypesOf(labels map[string]string) map[string]string {
 	for _, name := range slices.Sorted(maps.Keys(p.Gres)) {
 		g := p.Gres[name]
 		for _, kind := range slices.Sorted(maps.Keys(g.Types)) {
-			if types[string(g.Resource)] == "" && carries(labels, g.Types[kind]) {
+			if types[string(g.Resource)] == "" && len(g.Types[kind]) > 0 && Carries(labels, g.Types[kind]) {
 				types[string(g.Resource)] = kind
 			}
 		}
@@ -21,12 +21,12 @@ func (p *Profile) TypesOf(labels map[string]string) map[string]string {
 	return types
 }
 
-// carries says whether labels hold one of the values, which have commas between, of each key.
-func carries(labels, wanted map[string]string) bool {
+// Carries says whether a node with these labels has one of the values, which have commas between, of each key that is wanted.
+func Carries(labels, wanted map[string]string) bool {
 	for key, values := range wanted {
 		if value, ok := labels[key]; !ok || !slices.Contains(strings.Split(values, ","), value) {
 			return false
 		}
 	}
-	return len(wanted) > 0
+	return true
 }

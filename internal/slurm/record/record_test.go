@@ -98,15 +98,19 @@ func TestNamesOfFiles(t *testing.T) {
 	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "sweep-x", Labels: map[string]string{keys.JobID: "42"}, Annotations: map[string]string{keys.User: "mei", keys.JobTitle: "sweep"}}}
 	plain := &Row{Source: &Source{Job: job}}
 	element := &Row{Source: &Source{Job: job}, Elements: batch.Indices{{First: 7, Last: 7}}, Position: 3, Sum: &state.Pods{Nodes: []string{"n1"}}}
+	two := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "wide-x", Annotations: map[string]string{keys.Array: "4,5,6,7"}}, Spec: batch.JobSpec{Tasks: []batch.TaskSpec{{
+		Name: "head", Replicas: 8, PartitionPolicy: &batch.PartitionPolicySpec{TotalPartitions: 4, PartitionSize: 2}}}}}
+	wide := &Row{Source: &Source{Job: two}, Elements: batch.Indices{{First: 7, Last: 7}}, Position: 3}
 	folded := &Row{Source: &Source{Job: job}, Elements: batch.Indices{{First: 7, Last: 9}}, Folded: true}
 	for name, c := range map[string]struct {
 		row           *Row
 		pattern, want string
 	}{
 		"a job":                          {plain, "/x/%x-%j-%u.out", "/x/sweep-42-mei.out"},
-		"an element":                     {element, "%A_%a-%j-%N", "42_7-45-n1"},
+		"an element":                     {element, "%A_%a-%j-%N", "42_7-45-sweep-x-head-3"},
 		"elements told together":         {folded, "%A_%a", "%A_%a"},
-		"a node that nobody knows yet":   {plain, "%j-%N", "%j-%N"},
+		"the host is the pod":            {plain, "%j-%N", "42-sweep-x-head-0"},
+		"of an element of several pods":  {wide, "%N", "wide-x-head-6"},
 		"a pattern that cannot be met":   {plain, "%a", "%a"},
 		"a pattern that is none":         {plain, `\%j`, "%j"},
 		"no file":                        {plain, "", ""},

@@ -176,7 +176,7 @@ func (r *Row) takePods() {
 			r.State.Reason = "JobLaunchFailure"
 		}
 		r.Times.Start = time.Time{}
-	case code == state.Failed && r.Sum.End != "" && r.Sum.End != state.Failed:
+	case (code == state.Failed || code == state.NodeFail) && r.Sum.End != "" && r.Sum.End != state.Failed:
 		r.State = state.EndState(r.Sum.End)
 		r.Exit = r.Sum.Exit
 	}

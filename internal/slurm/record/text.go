@@ -43,6 +43,26 @@ func (r *Row) QOS() string { return cmp.Or(r.Asked.QOS, r.Job.Spec.PriorityClass
 // NodeList are the nodes in Slurm's notation.
 func (r *Row) NodeList() string { return hostlist.Compress(slices.Clone(r.Nodes())) }
 
+// CancelledBy is who cancelled it, as far as that was noted; else empty.
+func (r *Row) CancelledBy() string {
+	if r.IsArray() {
+		return state.ElementCancelledBy(r.Job, r.Elements[0].First)
+	}
+	return state.CancelledBy(r.Job)
+}
+
+// PromisedNodes are the nodes that the scheduler empties for it, in Slurm's notation; empty where it waits for no particular ones.
+func (r *Row) PromisedNodes() string {
+	var nodes []string
+	for _, pod := range r.Mine {
+		if node := state.Promised(pod); node != "" {
+			nodes = append(nodes, node)
+		}
+	}
+	slices.Sort(nodes)
+	return hostlist.Compress(slices.Compact(nodes))
+}
+
 // NodeListOrReason is the reason in parentheses of a job that waits, is suspended, or failed by itself, else the nodes that it has or had.
 func (r *Row) NodeListOrReason() string {
 	switch r.State.Code {
@@ -303,6 +323,18 @@ func (r *Row) UserID() string {
 	return noUser
 }
 
+// headPod is the name of the pod that runs the script, which is its host's name too: what the launcher puts for %N.
+func (r *Row) headPod() string {
+	index := 0
+	if r.IsArray() {
+		index = r.Position
+		if _, size, ok := batch.ElementsOf(r.Job); ok {
+			index *= int(size)
+		}
+	}
+	return r.Job.Name + "-" + launch.HeadTask + "-" + strconv.Itoa(index)
+}
+
 // File is the name that a pattern of file names stands for; of elements that are told together, and of patterns that stand for nothing, the pattern.
 func (r *Row) File(pattern string) string {
 	if r.Folded || pattern == "" {
@@ -312,11 +344,7 @@ func (r *Row) File(pattern string) string {
 	if r.IsArray() {
 		names.ArrayIndex = int(r.Elements[0].First)
 	}
-	if nodes := r.Nodes(); len(nodes) > 0 {
-		names.Host = nodes[0]
-	} else if strings.Contains(pattern, "%N") {
-		return pattern // nobody knows yet
-	}
+	names.Host = r.headPod()
 	text, err := names.Expand(pattern)
 	if err != nil {
 		return pattern

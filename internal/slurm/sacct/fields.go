@@ -143,7 +143,7 @@ func stepOnly(l *Line, text string) string {
 
 // stateText is the long name; of a cancelled job with who did it.
 func stateText(l *Line) string {
-	if by := state.CancelledBy(l.Job); l.Code == state.Cancelled && l.IsJob() && by != "" {
+	if by := l.CancelledBy(); l.Code == state.Cancelled && l.IsJob() && by != "" {
 		return l.Code.Name() + " by " + by
 	}
 	return l.Code.Name()

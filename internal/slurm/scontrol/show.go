@@ -65,6 +65,9 @@ func Job(r *record.Row, style clock.Style, oneLine bool) string {
 	if nodes := r.Nodes(); len(nodes) > 0 {
 		lines = append(lines, "BatchHost="+headNode(r))
 	}
+	if nodes := r.PromisedNodes(); nodes != "" {
+		lines = append(lines, "SchedNodeList="+nodes)
+	}
 	lines = append(lines,
 		fmt.Sprintf("NumNodes=%d NumCPUs=%d NumTasks=%d CPUs/Task=%d ReqB:S:C:T=0:0:*:*", r.NumNodes(), total.CPUs, r.Tasks(), max(r.Asked.CPUsPerTask, 1)),
 		"ReqTRES="+r.TRES(), "AllocTRES="+allocated(r),
@@ -149,6 +152,7 @@ func overSubscribe(r *record.Row) string {
 // nodeStates are the states as scontrol writes them.
 var nodeStates = map[string]string{
 	"idle": "IDLE", "mix": "MIXED", "alloc": "ALLOCATED", "drng": "MIXED+DRAIN", "drain": "IDLE+DRAIN", "maint": "IDLE+MAINTENANCE", "down*": "DOWN*", "unk": "UNKNOWN",
+	"plnd": "IDLE+PLANNED", "mix-": "MIXED+PLANNED", "alloc-": "ALLOCATED+PLANNED",
 }
 
 // Node describes a node; partitions are the names of those that it is in.

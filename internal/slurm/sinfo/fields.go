@@ -162,9 +162,9 @@ func (r *Row) list() string {
 func (r *Row) count() (c [3]int) {
 	for _, n := range r.Nodes {
 		switch n.State {
-		case "alloc", "mix", "drng":
+		case "alloc", "mix", "alloc-", "mix-", "drng":
 			c[0]++
-		case "idle":
+		case "idle", "plnd":
 			c[1]++
 		default:
 			c[2]++
@@ -178,9 +178,10 @@ func (r *Row) cpus() string {
 	for _, n := range r.Nodes {
 		u, a := n.CPUs()
 		used, all = used+u, all+a
-		if n.State == "alloc" || n.State == "mix" || n.State == "idle" {
+		switch n.State {
+		case "alloc", "mix", "idle", "alloc-", "mix-", "plnd":
 			idle += max(0, a-u)
-		} else {
+		default:
 			other += max(0, a-u)
 		}
 	}

@@ -27,7 +27,8 @@ import (
 // Node is a node of Kubernetes.
 type Node struct {
 	*corev1.Node
-	// State is Slurm's word, in its short form and with its flags: idle, mix, alloc, drng, drain, maint, down*.
+	// State is Slurm's word, in its short form and with its flags: idle, mix, alloc, drng, drain, maint, down*. Of a node with room that the scheduler
+	// keeps for a job that waits it is plnd, or mix- or alloc- while jobs still run on it.
 	State string
 	// Has and Used are what pods may ask for, and what of it they ask for.
 	Has, Used room.Amounts
@@ -53,13 +54,17 @@ type Partition struct {
 }
 
 // states are the long forms.
-var states = map[string]string{"idle": "idle", "mix": "mixed", "alloc": "allocated", "drng": "draining", "drain": "drained", "maint": "maint", "down*": "down*", "unk": "unknown"}
+var states = map[string]string{"idle": "idle", "mix": "mixed", "alloc": "allocated", "drng": "draining", "drain": "drained", "maint": "maint", "down*": "down*", "unk": "unknown",
+	"plnd": "planned", "mix-": "mixed-", "alloc-": "allocated-"}
+
+// planned are the states of nodes of which room is kept for a job that waits.
+var planned = map[string]string{"idle": "plnd", "mix": "mix-", "alloc": "alloc-"}
 
 // Long is the state in its long form.
 func (n *Node) Long() string { return states[n.State] }
 
 // order is that of sinfo: what cannot be used first, then by how full a node is.
-var order = []string{"down*", "maint", "drain", "drng", "mix", "alloc", "idle", "unk"}
+var order = []string{"down*", "maint", "drain", "drng", "mix", "mix-", "alloc", "alloc-", "idle", "plnd", "unk"}
 
 // CPUs of a node: in use and in all.
 func (n *Node) CPUs() (used, all int) {
@@ -105,12 +110,15 @@ func TRES(a room.Amounts) string {
 // maintenance is what the key of a taint holds that keeps pods off while somebody works on the node.
 const maintenance = "maintenance"
 
-// Nodes makes nodes, in the order of their names. Pods of jobs make them busy; all pods hold what they ask for. Moments are
-// written in the zone of now.
+// Nodes makes nodes, in the order of their names. Pods of jobs make them busy; all pods hold what they ask for; pods that wait for the room that was
+// made for them on a node make it planned. Moments are written in the zone of now.
 func Nodes(list []corev1.Node, pods []corev1.Pod, site *profile.Profile, now time.Time) []*Node {
-	held, busy := map[string]*room.Amounts{}, map[string]bool{}
+	held, busy, kept := map[string]*room.Amounts{}, map[string]bool{}, map[string]bool{}
 	for i := range pods {
 		pod := &pods[i]
+		if node := state.Promised(pod); node != "" {
+			kept[node] = true
+		}
 		if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 			continue
 		}
@@ -124,6 +132,9 @@ func Nodes(list []corev1.Node, pods []corev1.Pod, site *profile.Profile, now tim
 	for i := range list {
 		nodes[i] = nodeOf(&list[i], held[list[i].Name], busy[list[i].Name], now)
 		nodes[i].types = site.TypesOf(list[i].Labels)
+		if word := planned[nodes[i].State]; word != "" && kept[nodes[i].Name] {
+			nodes[i].State = word
+		}
 	}
 	slices.SortFunc(nodes, func(a, b *Node) int { return strings.Compare(a.Name, b.Name) })
 	return nodes
@@ -174,7 +185,7 @@ func Partitions(queues []*scheduling.Queue, nodes []*Node, site *profile.Profile
 		p := &Partition{Name: name, Default: name == standard, Avail: avail(q), Queue: q,
 			MaxTime: limitText(cmp.Or(own.MaxTime, site.MaxTime), "infinite"), DefaultTime: limitText(cmp.Or(own.DefaultTime, site.DefaultTime), "n/a"), MaxNodes: own.MaxNodes}
 		for _, n := range nodes {
-			if serves(q, n) {
+			if serves(q, n) && profile.Carries(n.Labels, site.NodeSelector) {
 				p.Nodes = append(p.Nodes, n)
 			}
 		}

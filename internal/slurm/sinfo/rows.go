@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/layout"
 )
 
@@ -20,15 +21,15 @@ type Filter struct {
 
 // flags are letters and words that stand for several states of nodes.
 var flags = map[string][]string{
-	"down": {"down*"}, "drain": {"drain", "drng"}, "mixed": {"mix"}, "allocated": {"alloc"}, "alloc": {"alloc"}, "drained": {"drain"}, "draining": {"drng"}, "fail": {}, "idle": {"idle"}, "mix": {"mix"},
-	"drng": {"drng"}, "maint": {"maint"}, "unk": {"unk"}, "unknown": {"unk"}, "comp": {}, "completing": {}, "resv": {}, "reserved": {}, "plnd": {}, "planned": {}, "no_respond": {"down*"}, "down*": {"down*"},
+	"down": {"down*"}, "drain": {"drain", "drng"}, "mixed": {"mix", "mix-"}, "allocated": {"alloc", "alloc-"}, "alloc": {"alloc", "alloc-"}, "drained": {"drain"}, "draining": {"drng"}, "fail": {}, "idle": {"idle", "plnd"}, "mix": {"mix", "mix-"},
+	"drng": {"drng"}, "maint": {"maint"}, "unk": {"unk"}, "unknown": {"unk"}, "comp": {}, "completing": {}, "resv": {}, "reserved": {}, "plnd": {"plnd", "mix-", "alloc-"}, "planned": {"plnd", "mix-", "alloc-"}, "no_respond": {"down*"}, "down*": {"down*"},
 }
 
 // CheckStates says which of the states that were asked for there is not.
 func CheckStates(words []string) error {
 	for _, word := range words {
 		if _, known := flags[strings.ToLower(word)]; !known {
-			return fmt.Errorf("Bad state string: %q", word)
+			return fault.Errorf("", "Bad state string: %q", word)
 		}
 	}
 	return nil

@@ -111,7 +111,7 @@ func (s Style) Fields() []field {
 		column('x', "ExcNodes", "EXC_NODES", func(r row) string { return r.Asked.Exclude }),
 		column('X', "CoreSpec", "CORE_SPEC", text(none)),
 		column('y', "Nice", "NICE", text("0")),
-		column('Y', "SchedNodes", "SCHEDNODES", text(noValue)),
+		column('Y', "SchedNodes", "SCHEDNODES", func(r row) string { return or(r.PromisedNodes(), noValue) }),
 		column('z', "SCT", "S:C:T", text("*:*:*")),
 		column('Z', "WorkDir", "WORK_DIR", func(r row) string { return or(r.Asked.WorkDir, noValue) }),
 		column(0, "Cluster", "CLUSTER", func(r row) string { return or(r.Cluster, none) }),

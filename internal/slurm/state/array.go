@@ -9,7 +9,9 @@ import (
 	"slices"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
 // Part is the elements of an array that stand alike.
@@ -45,15 +47,37 @@ func Elements(f Facts) (parts []Part, ok bool) {
 		set := indices(s.ExitCodes[text])
 		failed = failed.Minus(set)
 		code, err := strconv.Atoi(text)
-		if err != nil || code < 0 {
-			add(set, State{NodeFail, ended[NodeFail]}, Exit{}, false)
-			continue
+		known := err == nil && code >= 0
+		if !known {
+			code = 0
 		}
-		add(set, State{Failed, ended[Failed]}, ExitOf(int32(code)), true)
+		for _, cause := range slices.Sorted(maps.Keys(s.Causes)) {
+			if end := codeFor(reason.Code(cause)); end != "" {
+				of := set.Minus(set.Minus(indices(s.Causes[cause])))
+				set = set.Minus(of)
+				add(of, EndState(end), exitFor(end, int32(code)), known)
+			}
+		}
+		switch {
+		case !known:
+			add(set, EndState(NodeFail), Exit{}, false)
+		case code == launch.ExitCancelled && f.Job.Labels[keys.JobID] != "": // the script cancelled its own element
+			add(set, EndState(Cancelled), Exit{}, true)
+		default:
+			add(set, EndState(Failed), ExitOf(int32(code)), true)
+		}
 	}
 	add(failed, State{Failed, ended[Failed]}, Exit{Code: 1}, false)
 	add(indices(s.Cancelled), State{Cancelled, None}, Exit{}, false)
 	return parts, true
+}
+
+// exitFor is the exit of what ended in a state with a container's exit code.
+func exitFor(end Code, code int32) Exit {
+	if end == OutOfMemory {
+		return Exit{Signal: outOfMemory}
+	}
+	return ExitOf(code)
 }
 
 // indices reads a set that the controller wrote; what cannot be read is empty.

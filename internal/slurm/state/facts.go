@@ -2,6 +2,7 @@ package state
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -97,17 +98,8 @@ func endOf(f Facts) Code {
 		}
 	}
 	for _, said := range codes {
-		switch said {
-		case reason.DeadlineExceeded:
-			return Timeout
-		case reason.OOMKilled:
-			return OutOfMemory
-		case reason.Preempted:
-			return Preempted
-		case reason.Evicted, reason.NodeStopped:
-			return NodeFail
-		case reason.StartError, reason.PodRefused:
-			return BootFail
+		if code := codeFor(said); code != "" {
+			return code
 		}
 	}
 	if f.Pods != nil && f.Pods.End != "" {
@@ -135,6 +127,34 @@ func neverReleased(job *batch.Job) bool {
 
 // CancelledBy is who cancelled the job, as far as that was noted; else empty.
 func CancelledBy(job *batch.Job) string { return job.Annotations[keys.CancelledBy] }
+
+// ElementCancelledBy is who cancelled an element of an array, by itself or with the whole of it; empty where that was not noted.
+func ElementCancelledBy(job *batch.Job, element int32) string {
+	by := batch.ArrayCancelledBy(job)
+	for _, user := range slices.Sorted(maps.Keys(by)) {
+		if by[user].Has(element) {
+			return user
+		}
+	}
+	return CancelledBy(job)
+}
+
+// codeFor is the state that a job or an element ended in by the code of what it failed of; empty for what is a failure like others.
+func codeFor(cause reason.Code) Code {
+	switch cause {
+	case reason.DeadlineExceeded:
+		return Timeout
+	case reason.OOMKilled:
+		return OutOfMemory
+	case reason.Preempted:
+		return Preempted
+	case reason.Evicted, reason.NodeStopped:
+		return NodeFail
+	case reason.StartError, reason.PodRefused:
+		return BootFail
+	}
+	return ""
+}
 
 // EndState is the state of what ended with a code.
 func EndState(code Code) State {

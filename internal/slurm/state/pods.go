@@ -46,6 +46,14 @@ func Summarize(pods []*corev1.Pod) *Pods {
 	return s
 }
 
+// Promised is the node that the scheduler empties for a pod that waits; empty when there is none.
+func Promised(pod *corev1.Pod) string {
+	if pod.Spec.NodeName != "" || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != "" {
+		return ""
+	}
+	return pod.Status.NominatedNodeName
+}
+
 // headTask is the task whose one pod runs the batch script.
 const headTask = "head"
 

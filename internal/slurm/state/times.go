@@ -1,10 +1,10 @@
 package state
 
 import (
-	"fmt"
 	"time"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/slurm/clock"
 )
 
 // Times are the moments of a job, or of an element of an array; zero where it has not come to that.
@@ -78,25 +78,12 @@ const Unlimited = "UNLIMITED"
 
 // Clock writes a duration as squeue does: [D-][HH:]MM:SS, without noughts in front: 0:07, 1:02:03, 2-00:00:00.
 func Clock(d time.Duration) string {
-	s := int64(max(d, 0) / time.Second)
-	days, hours, minutes, seconds := s/86400, s/3600%24, s/60%60, s%60
-	switch {
-	case days > 0:
-		return fmt.Sprintf("%d-%02d:%02d:%02d", days, hours, minutes, seconds)
-	case hours > 0:
-		return fmt.Sprintf("%d:%02d:%02d", hours, minutes, seconds)
-	}
-	return fmt.Sprintf("%d:%02d", minutes, seconds)
+	return clock.Short(d)
 }
 
 // LongClock writes a duration as sacct does: [D-]HH:MM:SS.
 func LongClock(d time.Duration) string {
-	s := int64(max(d, 0) / time.Second)
-	text := fmt.Sprintf("%02d:%02d:%02d", s/3600%24, s/60%60, s%60)
-	if days := s / 86400; days > 0 {
-		return fmt.Sprintf("%d-%s", days, text)
-	}
-	return text
+	return clock.Long(d)
 }
 
 // LimitClock writes a limit as squeue does.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launch"
@@ -20,7 +21,7 @@ import (
 // scontrolTable are the options of scontrol that make sense here.
 var scontrolTable = getopt.Table{Program: "scontrol", Operands: "command", Stop: false, Options: []getopt.Option{
 	{Long: "oneliner", Short: 'o', Help: "one line"},
-	{Long: "quiet", Short: 'Q', Help: "say nothing"},
+	{Long: "quiet", Short: 'Q', Help: "no effect: errors are all that is said"},
 	{Long: "details", Short: 'd', Help: "no more than without it"},
 	{Long: "version", Short: 'V', Help: "the version"},
 	{Long: "help", Short: 'h', Help: "this text"},
@@ -104,22 +105,7 @@ func showJob(ctx context.Context, out io.Writer, ids []string, oneLine bool) err
 			return foreign(id, job)
 		}
 	}
-	end := "Unknown"
-	limit := "UNLIMITED"
-	start := time.Unix(job.Start, 0)
-	if s := job.Spec.TimeLimit; s > 0 {
-		end, limit = start.Add(time.Duration(s)*time.Second).Format(slurmTime), clock(s, true)
-	}
-	lines := []string{
-		fmt.Sprintf("JobId=%s JobName=%s", job.Pod.ID(), job.Spec.JobName),
-		fmt.Sprintf("UserId=%s Account=%s QOS=%s", job.Spec.User, cmp.Or(job.Spec.Account, "(null)"), cmp.Or(job.Spec.QOS, "(null)")),
-		fmt.Sprintf("JobState=RUNNING Reason=None Requeue=%d Restarts=%d BatchFlag=%d", bit(!job.Spec.NoRequeue), job.Pod.Restarts, bit(!job.Spec.Interactive)),
-		fmt.Sprintf("RunTime=%s TimeLimit=%s", clock(int64(time.Since(start).Seconds()), true), limit),
-		fmt.Sprintf("StartTime=%s EndTime=%s", start.Format(slurmTime), end),
-		fmt.Sprintf("Partition=%s BatchHost=%s", job.Spec.Partition, job.Hosts[0]),
-		fmt.Sprintf("NodeList=%s NumNodes=%d NumCPUs=%d NumTasks=%d", hostlist.Compress(job.Hosts), len(job.Hosts), len(job.Hosts)*job.Spec.CPUs, job.Spec.TasksOf(len(job.Hosts))),
-		fmt.Sprintf("WorkDir=%s StdOut=%s", cmp.Or(job.Spec.WorkDir, "/"), cmp.Or(job.expand(h, job.Spec.Output), "(pod log)")),
-	}
+	lines := job.lines(h, time.Now())
 	if oneLine {
 		fmt.Fprintln(out, strings.Join(lines, " "))
 		return nil
@@ -128,26 +114,46 @@ func showJob(ctx context.Context, out io.Writer, ids []string, oneLine bool) err
 	return nil
 }
 
+// lines are what is known of the job, in the order and the words of scontrol outside of it.
+func (j *jobAnswer) lines(h *here, now time.Time) []string {
+	s := &j.Spec
+	end, limit := "Unknown", "UNLIMITED"
+	start := time.Unix(j.Start, 0)
+	if s.TimeLimit > 0 {
+		end, limit = start.Add(time.Duration(s.TimeLimit)*time.Second).Format(clock.Standard), clock.Long(time.Duration(s.TimeLimit)*time.Second)
+	}
+	const none = "(null)"
+	out := cmp.Or(j.expand(h, s.Output), none)
+	title := "JobId=" + j.Pod.ID()
+	if j.Pod.ArrayIndex >= 0 {
+		title += fmt.Sprintf(" ArrayJobId=%s ArrayTaskId=%d", j.Pod.JobID, j.Pod.ArrayIndex)
+	}
+	lines := []string{
+		title + " JobName=" + s.JobName,
+		fmt.Sprintf("UserId=%s(%d) GroupId=N/A MCS_label=N/A", s.User, os.Getuid()),
+		fmt.Sprintf("Nice=0 Account=%s QOS=%s", cmp.Or(s.Account, none), cmp.Or(s.QOS, none)),
+		fmt.Sprintf("JobState=RUNNING Reason=None Dependency=%s", none), // what it depended on has come
+		fmt.Sprintf("Requeue=%d Restarts=%d BatchFlag=%d Reboot=0 ExitCode=0:0", bit(!s.NoRequeue), j.Pod.Restarts, bit(!s.Interactive)),
+		fmt.Sprintf("RunTime=%s TimeLimit=%s TimeMin=N/A", clock.Long(now.Sub(start)), limit),
+		fmt.Sprintf("StartTime=%s EndTime=%s Deadline=N/A", start.Format(clock.Standard), end),
+		fmt.Sprintf("Partition=%s AllocNode:Sid=%s:N/A", s.Partition, cmp.Or(s.SubmitHost, "N/A")),
+		"NodeList=" + hostlist.Compress(slices.Clone(j.Hosts)),
+		"BatchHost=" + j.Hosts[0],
+		fmt.Sprintf("NumNodes=%d NumCPUs=%d NumTasks=%d CPUs/Task=%d", len(j.Hosts), len(j.Hosts)*s.CPUs, s.TasksOf(len(j.Hosts)), max(s.CPUsPerTask, 1)),
+		"WorkDir=" + cmp.Or(s.WorkDir, "/"),
+		"StdErr=" + cmp.Or(j.expand(h, s.Error), out),
+		"StdIn=" + cmp.Or(j.expand(h, s.Input), "/dev/null"),
+		"StdOut=" + out,
+	}
+	return lines
+}
+
 // bit is how scontrol writes yes and no.
 func bit(yes bool) int {
 	if yes {
 		return 1
 	}
 	return 0
-}
-
-const slurmTime = "2006-01-02T15:04:05"
-
-// clock writes seconds as Slurm does, [D-][HH:]MM:SS.
-func clock(seconds int64, hours bool) string {
-	days, rest := seconds/86400, seconds%86400
-	switch {
-	case days > 0:
-		return fmt.Sprintf("%d-%02d:%02d:%02d", days, rest/3600, rest/60%60, rest%60)
-	case hours || rest >= 3600:
-		return fmt.Sprintf("%02d:%02d:%02d", rest/3600, rest/60%60, rest%60)
-	}
-	return fmt.Sprintf("%d:%02d", rest/60, rest%60)
 }
 
 // ownJob asks the launcher.
@@ -208,196 +214,4 @@ func requeue(ctx context.Context, ids []string) error {
 		return says("Requested operation is presently disabled for job %s: it was submitted with --no-requeue", job.Pod.ID())
 	}
 	return h.question(ctx, request{End: &endRequest{Requeue: true}}, nil)
-}
-
-// scancelTable are the options of scancel that make sense here.
-var scancelTable = getopt.Table{Program: "scancel", Operands: "[job_id[.step_id]...]", Options: []getopt.Option{
-	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "name", Help: "send this signal instead of ending the job"},
-	{Long: "batch", Short: 'b', Help: "to the script only"},
-	{Long: "full", Short: 'f', Help: "to script and steps"},
-	{Long: "quiet", Short: 'Q', Help: "say nothing"},
-	{Long: "verbose", Short: 'v', Help: "say more"},
-	{Long: "version", Short: 'V', Help: "the version"},
-	{Long: "help", Short: 'h', Help: "this text"},
-	{Long: "usage", Help: "the options in short"},
-}}
-
-// Scancel ends the own job, or one of its steps, or sends it a signal.
-func Scancel(ctx context.Context, args []string) int {
-	p, err := scancelTable.Parse(args)
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "scancel: %v\n", err)
-		return 1
-	}
-	if informed(&scancelTable, p) {
-		return 0
-	}
-	if len(p.Operands) == 0 {
-		return report("scancel", says("No job identification provided"))
-	}
-	h, job, err := ownJob(ctx)
-	if err != nil {
-		return report("scancel", err)
-	}
-	text, signalled := p.Last("signal")
-	for _, operand := range p.Operands {
-		id, step, _ := strings.Cut(operand, ".")
-		if !job.called(id) {
-			return report("scancel", foreign(id, job))
-		}
-		r := request{End: &endRequest{Cancel: true}}
-		if signalled || step != "" || p.Has("batch") || p.Has("full") {
-			if r.Signal, err = signalOf(cmp.Or(text, "TERM"), step, p.Has("batch"), p.Has("full")); err != nil {
-				return report("scancel", err)
-			}
-			r.End = nil
-		}
-		if err := h.question(ctx, r, nil); err != nil {
-			return report("scancel", err)
-		}
-	}
-	return 0
-}
-
-// signalOf says what gets a signal: the steps unless it says otherwise.
-func signalOf(text, step string, batch, full bool) (*signalRequest, error) {
-	number, err := signalNumber(text)
-	if err != nil {
-		return nil, says("Unknown job signal: %s", text)
-	}
-	r := &signalRequest{Number: number, Step: -1, Batch: batch || full, Steps: full || !batch}
-	switch step {
-	case "":
-	case "batch":
-		r.Batch, r.Steps = true, false
-	default:
-		if r.Step, err = strconv.Atoi(step); err != nil || r.Step < 0 {
-			return nil, says("Invalid job id specified: step %q", step)
-		}
-		r.Batch, r.Steps = false, false
-	}
-	return r, nil
-}
-
-// squeueTable are the options of squeue that make sense here.
-var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
-	{Long: "noheader", Short: 'h', Help: "no header line"},
-	{Long: "jobs", Short: 'j', Arg: getopt.Optional, Value: "ids", Help: "these jobs"},
-	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "format", Help: "what to print: %i %j %t %M %L %l %D %P %u %N"},
-	{Long: "states", Short: 't', Arg: getopt.Required, Value: "states", Help: "jobs in these states"},
-	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "users", Help: "jobs of these users"},
-	{Long: "me", Help: "own jobs"},
-	{Long: "version", Short: 'V', Help: "the version"},
-	{Long: "help", Help: "this text"},
-	{Long: "usage", Help: "the options in short"},
-}}
-
-// Squeue shows the own job.
-func Squeue(ctx context.Context, args []string) int {
-	p, err := squeueTable.Parse(args)
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "squeue: %v\n", err)
-		return 1
-	}
-	if informed(&squeueTable, p) {
-		return 0
-	}
-	_, job, err := ownJob(ctx)
-	if err != nil {
-		return report("squeue", err)
-	}
-	ids, _ := p.Last("jobs")
-	ids = strings.Join(append(p.Operands, ids), ",")
-	for id := range strings.SplitSeq(ids, ",") {
-		if id != "" && !job.called(id) {
-			return report("squeue", foreign(id, job))
-		}
-	}
-	if !job.shown(p) {
-		job = nil
-	}
-	format, given := p.Last("format")
-	if !given {
-		format = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R"
-	}
-	if !p.Has("noheader") {
-		fmt.Fprintln(os.Stdout, rowOf(format, headings()))
-	}
-	if job != nil {
-		fmt.Fprintln(os.Stdout, rowOf(format, job.fields(time.Now())))
-	}
-	return 0
-}
-
-// shown says whether the own job, which runs, is among those that squeue was asked for.
-func (j *jobAnswer) shown(p getopt.Parsed) bool {
-	for name, own := range map[string][]string{"user": {j.Spec.User}, "states": {"R", "RUNNING", "ALL"}} {
-		list, given := p.Last(name)
-		if given && !slices.ContainsFunc(strings.Split(list, ","), func(word string) bool {
-			return slices.ContainsFunc(own, func(o string) bool { return strings.EqualFold(o, word) })
-		}) {
-			return false
-		}
-	}
-	return true
-}
-
-// headings are those of squeue's columns.
-func headings() map[byte]string {
-	return map[byte]string{'i': "JOBID", 'A': "JOBID", 'P': "PARTITION", 'j': "NAME", 'u': "USER", 't': "ST", 'T': "STATE", 'M': "TIME", 'L': "TIME_LEFT", 'l': "TIME_LIMIT",
-		'D': "NODES", 'R': "NODELIST(REASON)", 'N': "NODELIST", 'S': "START_TIME", 'e': "END_TIME", 'a': "ACCOUNT", 'q': "QOS", 'r': "REASON", 'C': "CPUS", 'Z': "WORK_DIR"}
-}
-
-// fields are the job's, by squeue's letters.
-func (j *jobAnswer) fields(now time.Time) map[byte]string {
-	limit, left, end := "UNLIMITED", "UNLIMITED", "N/A"
-	used := now.Unix() - j.Start
-	if s := j.Spec.TimeLimit; s > 0 {
-		limit, left, end = clock(s, false), clock(max(0, s-used), false), time.Unix(j.Start+s, 0).Format(slurmTime)
-	}
-	id := j.Pod.ID()
-	if j.Pod.ArrayIndex >= 0 {
-		id = j.Pod.JobID + "_" + strconv.Itoa(j.Pod.ArrayIndex)
-	}
-	nodes := hostlist.Compress(j.Hosts)
-	return map[byte]string{'i': id, 'A': j.Pod.ID(), 'P': j.Spec.Partition, 'j': j.Spec.JobName, 'u': j.Spec.User, 't': "R", 'T': "RUNNING", 'M': clock(used, false), 'L': left, 'l': limit,
-		'D': strconv.Itoa(len(j.Hosts)), 'R': nodes, 'N': nodes, 'S': time.Unix(j.Start, 0).Format(slurmTime), 'e': end, 'a': j.Spec.Account, 'q': j.Spec.QOS, 'r': "None",
-		'C': strconv.Itoa(len(j.Hosts) * j.Spec.CPUs), 'Z': j.Spec.WorkDir}
-}
-
-// rowOf fills %[.][width]letter.
-func rowOf(format string, fields map[byte]string) string {
-	var b strings.Builder
-	for i := 0; i < len(format); i++ {
-		if format[i] != '%' || i+1 == len(format) {
-			b.WriteByte(format[i])
-			continue
-		}
-		i++
-		right := format[i] == '.'
-		if right {
-			i++
-		}
-		begin := i
-		for i < len(format) && format[i] >= '0' && format[i] <= '9' {
-			i++
-		}
-		if i == len(format) {
-			break
-		}
-		width, _ := strconv.Atoi(format[begin:i])
-		text, ok := fields[format[i]]
-		if !ok {
-			text = "N/A"
-		}
-		if width > 0 && len(text) > width {
-			text = text[:width]
-		}
-		if right {
-			fmt.Fprintf(&b, "%*s", width, text)
-		} else {
-			fmt.Fprintf(&b, "%-*s", width, text)
-		}
-	}
-	return b.String()
 }

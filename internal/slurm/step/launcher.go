@@ -90,11 +90,11 @@ func (l *launcher) run(ctx context.Context) (int, error) {
 	if !l.place.Head() {
 		return l.attendSteps(ctx), nil
 	}
+	defer l.sendHome(ctx) // also where the head cannot begin
 	if err := l.prepareHead(ctx); err != nil {
 		return 1, err
 	}
 	close(l.agent.ready)
-	defer l.sendHome(ctx)
 	return l.lead(ctx)
 }
 

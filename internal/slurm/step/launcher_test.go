@@ -125,6 +125,17 @@ func TestASignalComesBeforeTheTimeLimit(t *testing.T) {
 	}
 }
 
+// --signal=B:USR1@5 is five seconds before the end, by the job's own clock.
+func TestTheSignalOfFiveSecondsLeavesFiveSeconds(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, "#!/bin/bash\ntrap 'echo $((SLURM_JOB_END_TIME - $(date +%s))); exit 7' USR1\nwhile :; do read -t 1 <> <(:); done\n", func(p *pod) {
+		p.spec.TimeLimit, p.spec.Signal = 7, &launch.Signal{Number: int(syscall.SIGUSR1), Seconds: 5, Batch: true}
+	})
+	if left, err := strconv.Atoi(strings.TrimSpace(p.out.String())); code != 7 || err != nil || left < 1 || left > 5 { // fewer on a busy machine
+		t.Errorf("%d, with %q seconds left\n%s", code, p.out.String(), p.err.String())
+	}
+}
+
 func TestAPodThatGoesAwayAsksTheScriptToEnd(t *testing.T) {
 	t.Parallel()
 	p := newPod(t, "#!/bin/bash\ntrap 'echo cleaned up; exit 5' TERM\ntouch begun\nsleep 60 & wait $!\n")
@@ -148,6 +159,8 @@ func TestAJobCanBeRequeuedAndCancelledFromInside(t *testing.T) {
 		"requeue":      {"scontrol requeue $SLURM_JOB_ID", launch.ExitRequeue, "DUE TO JOB REQUEUE"},
 		"cancel":       {"scancel $SLURM_JOB_ID", launch.ExitCancelled, "*** JOB 42 ON t-head-0 CANCELLED"},
 		"another job":  {"scancel 43; exit 9", 9, "job 43 is not this job, 42"},
+		"said aloud":   {"scancel -v $SLURM_JOB_ID", launch.ExitCancelled, "scancel: Terminating job 42"},
+		"a signal":     {"trap 'exit 7' USR1; scancel -v -b --signal=SIGUSR1 42; while :; do sleep 0.01; done", 7, "scancel: Signal USR1 to job 42"},
 		"what is not":  {"scontrol suspend 42; exit 9", 9, "cannot be done from inside a job"},
 		"bad signal":   {"scancel -s NOSUCH 42; exit 9", 9, "Unknown job signal: NOSUCH"},
 		"no step":      {"scancel 42.7; exit 9", 9, "Invalid job id specified"},
@@ -166,7 +179,7 @@ func TestAJobCanBeRequeuedAndCancelledFromInside(t *testing.T) {
 
 func TestAJobThatIsNeverRunAgainCannotBeRequeuedFromInside(t *testing.T) {
 	t.Parallel()
-	p, code := run(t, "#!/bin/sh\nscontrol show job | grep -o 'Requeue=0.*'\nscontrol requeue $SLURM_JOB_ID || exit 9\n", func(p *pod) { p.spec.NoRequeue = true })
+	p, code := run(t, "#!/bin/sh\nscontrol show job | grep -o 'Requeue=0 Restarts=[0-9]* BatchFlag=.'\nscontrol requeue $SLURM_JOB_ID || exit 9\n", func(p *pod) { p.spec.NoRequeue = true })
 	if code != 9 || p.out.String() != "Requeue=0 Restarts=0 BatchFlag=1\n" || !strings.Contains(p.err.String(), "Requested operation is presently disabled for job 42: it was submitted with --no-requeue") {
 		t.Errorf("%d %s%s", code, p.out.String(), p.err.String())
 	}
@@ -179,14 +192,19 @@ func TestScriptsOfLoginShellsFindSrun(t *testing.T) {
 		"with more letters":           {"#!/usr/bin/bash -eul", "", "found\n"},
 		"with --login":                {"#!/bin/bash --login", "", "found\n"},
 		"by env":                      {"#!/usr/bin/env -S bash -l", "", "found\n"},
+		"of sh":                       {"#!/bin/sh -l", "", "found\n"},
+		"of sh with a profile":        {"#!/bin/sh -l", ".profile", "theirs\nfound\n"},
+		"of sh by env":                {"#!/usr/bin/env -S sh -el", "", "found\n"},
 		"with a start file of theirs": {"#!/bin/bash -l", "mine", "theirs\ntheirs\nfound mine\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, code := run(t, c.first+"\nbash -c 'srun -n1 echo found $BASH_ENV'\n", func(p *pod) {
+			p, code := run(t, c.first+"\ncase $HOME in *login-home) echo the home is $HOME;; esac\nbash -c 'srun -n1 echo found $BASH_ENV'\n", func(p *pod) {
 				p.env = append(p.env, "HOME="+p.dir)
 				if c.own != "" {
 					p.write(c.own, "echo theirs\n")
+				}
+				if c.own == "mine" {
 					p.env = append(p.env, "BASH_ENV="+c.own)
 				}
 			})
@@ -195,8 +213,8 @@ func TestScriptsOfLoginShellsFindSrun(t *testing.T) {
 			}
 		})
 	}
-	for _, script := range []string{"#!/bin/bash\n# -l\n", "#!/bin/sh -l\n", "#!/usr/bin/env python3 -l\n", "#!/bin/bash -e\n", ""} {
-		if isLogin(script) {
+	for _, script := range []string{"#!/bin/bash\n# -l\n", "#!/bin/sh\n", "#!/bin/ls -l bash\n", "#!/usr/bin/env python3 -l\n", "#!/bin/bash -e\n", ""} {
+		if loginShell(script) != "" {
 			t.Errorf("%q is taken for one of a login shell", script)
 		}
 	}

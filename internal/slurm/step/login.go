@@ -11,36 +11,53 @@ import (
 )
 
 // loginEnv is what a script of a login shell (#!/bin/bash -l) needs to find srun: such a shell reads /etc/profile, which in most images sets PATH anew. bash
-// reads the file that BASH_ENV names after that; ours puts the path back, and what BASH_ENV was before. Other scripts get nothing.
+// reads the file that BASH_ENV names after that, other shells the .profile in HOME; ours puts the path back, and what BASH_ENV or HOME was before. Other
+// scripts get nothing.
 func (l *launcher) loginEnv(program string, env []string) ([]string, error) {
 	text, err := os.ReadFile(program)
 	if err != nil {
 		return nil, err
 	}
-	if !isLogin(string(text)) {
+	dir := filepath.Dir(l.dirs.script())
+	path := fmt.Sprintf("export PATH=%s:$PATH\n", quoted(l.dirs.bin()))
+	switch shell := loginShell(string(text)); {
+	case shell == "":
 		return nil, nil
+	case shell != "bash":
+		own := filepath.Join(dir, "login-home")
+		if err := os.MkdirAll(own, 0o755); err != nil {
+			return nil, err
+		}
+		lines := "unset HOME\n"
+		if home := launch.Value(env, "HOME"); home != "" {
+			lines = fmt.Sprintf("export HOME=%s\n[ ! -r \"$HOME/.profile\" ] || . \"$HOME/.profile\"\n", quoted(home))
+		}
+		return []string{"HOME=" + own}, os.WriteFile(filepath.Join(own, ".profile"), []byte(lines+path), 0o644)
 	}
 	before := launch.Value(env, "BASH_ENV")
 	lines := "unset BASH_ENV\n"
 	if before != "" {
 		lines = fmt.Sprintf("export BASH_ENV=%s\n[ ! -r \"$BASH_ENV\" ] || . \"$BASH_ENV\"\n", quoted(before))
 	}
-	lines += fmt.Sprintf("export PATH=%s:$PATH\n", quoted(l.dirs.bin()))
-	file := filepath.Join(filepath.Dir(l.dirs.script()), "login")
-	return []string{"BASH_ENV=" + file}, os.WriteFile(file, []byte(lines), 0o644)
+	file := filepath.Join(dir, "login")
+	return []string{"BASH_ENV=" + file}, os.WriteFile(file, []byte(lines+path), 0o644)
 }
 
-// isLogin says whether the first line of a script asks for bash as a login shell.
-func isLogin(script string) bool {
+// shells are those whose scripts can be of a login shell: bash, and those that read .profile.
+var shells = []string{"bash", "sh", "dash", "ash", "ksh", "mksh"}
+
+// loginShell is the shell that the first line of a script asks for as a login shell; empty when it asks for none.
+func loginShell(script string) string {
 	line, _, _ := strings.Cut(script, "\n")
 	line, is := strings.CutPrefix(line, "#!")
 	words := strings.Fields(line)
-	if !is || len(words) < 2 || !slices.ContainsFunc(words, func(word string) bool { return filepath.Base(word) == "bash" }) {
-		return false
-	}
-	return slices.ContainsFunc(words[1:], func(word string) bool {
+	at := slices.IndexFunc(words, func(word string) bool { return slices.Contains(shells, filepath.Base(word)) })
+	if !is || at < 0 || !slices.ContainsFunc(words[at+1:], func(word string) bool {
 		return word == "--login" || strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.Contains(word, "l")
-	})
+	}) {
+		return ""
+	}
+	return filepath.Base(words[at])
 }
 
 // quoted is a word for a shell.

@@ -15,6 +15,8 @@ const (
 	partTime = 5 * time.Second
 	// farewellTime is how long a head that has ended waits for nodes that have not come yet, to send them home.
 	farewellTime = 5 * time.Minute
+	// limitMargin is how long before its time limit a head stops waiting for them.
+	limitMargin = 10 * time.Second
 	// meetingTime is how long a node waits for a head that may still be starting.
 	meetingTime = 30 * time.Minute
 	// reunionTime is how long a node looks for a head that it has lost before it takes it for ended.
@@ -24,32 +26,43 @@ const (
 // roll is the head's list of the nodes that came. Where the controller does not end nodes when the head ends, because they are of an element of an
 // array, or where some may come too late, each node reports to the head and stays until it is sent home.
 type roll struct {
-	mu      sync.Mutex // guards what follows
-	there   map[string]bool
-	waiting int           // how many have not been told that they may go
-	changed chan struct{} // closed and made anew when somebody comes or goes
+	mu      sync.Mutex      // guards what follows
+	there   map[string]int  // connections of each node that is there now
+	came    map[string]bool // who ever was
+	waiting int             // how many have not been told that they may go
+	changed chan struct{}   // closed and made anew when somebody comes or goes
 	// members are those with whom the script runs; nil as long as all are welcome.
 	members []string
 	over    chan struct{} // closed when all may go
 }
 
 func newRoll() *roll {
-	return &roll{there: map[string]bool{}, changed: make(chan struct{}), over: make(chan struct{})}
+	return &roll{there: map[string]int{}, came: map[string]bool{}, changed: make(chan struct{}), over: make(chan struct{})}
 }
 
-// attend keeps a node until all is over. One that comes when the script runs without it is sent home at once.
+// attend keeps a node until all is over, or it is gone. One that comes when the script runs without it is sent home at once.
 func (r *roll) attend(w *wire, host string) error {
 	r.mu.Lock()
 	late := r.members != nil && !slices.Contains(r.members, host)
-	r.there[host] = true
+	r.there[host]++
+	r.came[host] = true
 	r.count(1)
 	r.mu.Unlock()
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_, _ = w.receive() // a node says nothing more: it can only leave
+	}()
 	if !late {
-		<-r.over
+		select {
+		case <-r.over:
+		case <-gone:
+		}
 	}
 	err := w.sendJSON(answerFrame, 0, attendAnswer{Late: late})
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.there[host]--
 	r.count(-1)
 	return err
 }
@@ -64,12 +77,22 @@ func (r *roll) count(by int) {
 // await waits until that many of the hosts are there, and then for the others no longer than patience. It gives them in the order of hosts; the first is
 // the head's own and is always there.
 func (r *roll) await(ctx context.Context, hosts []string, least int, patience time.Duration) []string {
+	return r.until(ctx, hosts, func(host string) bool { return r.there[host] > 0 }, least, patience)
+}
+
+// awaitAll waits until each of the hosts has been there once.
+func (r *roll) awaitAll(ctx context.Context, hosts []string) {
+	r.until(ctx, hosts, func(host string) bool { return r.came[host] }, len(hosts), 0)
+}
+
+// until is await for hosts of which something is true, which is asked with the lock held.
+func (r *roll) until(ctx context.Context, hosts []string, is func(host string) bool, least int, patience time.Duration) []string {
 	var enough <-chan time.Time
 	for {
 		r.mu.Lock()
 		var present []string
 		for i, host := range hosts {
-			if i == 0 || r.there[host] {
+			if i == 0 || is(host) {
 				present = append(present, host)
 			}
 		}
@@ -144,11 +167,20 @@ func (l *launcher) sendHome(ctx context.Context) {
 		return
 	}
 	if l.spec.Array != nil && !l.isStopped() {
-		patience, cancel := context.WithTimeout(ctx, farewellTime)
-		l.roll.await(patience, l.place.Hosts, len(l.place.Hosts), 0)
+		patience, cancel := context.WithTimeout(ctx, l.farewell(time.Now()))
+		l.roll.awaitAll(patience, l.place.Hosts)
 		cancel()
 	}
 	l.roll.dismiss()
+}
+
+// farewell is how long nodes that have not come are waited for: a script that has ended is not to be over its time limit for that.
+func (l *launcher) farewell(now time.Time) time.Duration {
+	if l.spec.TimeLimit == 0 {
+		return farewellTime
+	}
+	left := l.start.Add(time.Duration(l.spec.TimeLimit) * time.Second).Sub(now)
+	return max(0, min(farewellTime, left-limitMargin))
 }
 
 // attendSteps is all that a pod that is not the head does.

@@ -75,6 +75,30 @@ func TestNodesAreAwaitedAndSentHome(t *testing.T) {
 		r.dismiss()
 		heard(t, inTime)
 	})
+	t.Run("one that has left again is not among those with whom the script runs", func(t *testing.T) {
+		t.Parallel()
+		r := newRoll()
+		ours, theirs := net.Pipe()
+		left := make(chan struct{})
+		go func() { defer close(left); _ = r.attend(newWire(theirs), "a-1") }()
+		if got := r.await(context.Background(), hosts[:2], 2, 0); len(got) != 2 {
+			t.Fatalf("%v", got)
+		}
+		_ = ours.Close()
+		<-left
+		second := arrives(t, r, "a-2")
+		if got := r.await(context.Background(), hosts, 2, 0); !slices.Equal(got, []string{"a-0", "a-2"}) {
+			t.Errorf("%v", got)
+		}
+		again := arrives(t, r, "a-1")
+		if got := r.await(context.Background(), hosts, 3, 0); !slices.Equal(got, hosts) {
+			t.Errorf("when it has come again: %v", got)
+		}
+		r.awaitAll(context.Background(), hosts)
+		r.dismiss()
+		heard(t, second)
+		heard(t, again)
+	})
 	t.Run("nobody is waited for longer than the job lasts", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(context.Background())
@@ -83,6 +107,29 @@ func TestNodesAreAwaitedAndSentHome(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 	})
+}
+
+func TestNodesThatDoNotComeCostNoScriptItsTimeLimit(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		limit int64
+		after time.Duration
+		want  time.Duration
+	}{
+		"without a limit":   {0, time.Hour, farewellTime},
+		"long before it":    {3600, time.Minute, farewellTime},
+		"shortly before it": {3600, 58 * time.Minute, 2*time.Minute - limitMargin},
+		"at its end":        {3600, time.Hour - time.Second, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := &launcher{spec: launch.Spec{TimeLimit: c.limit}, start: start}
+			if got := l.farewell(start.Add(c.after)); got != c.want {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
 }
 
 func TestOnlyNodesThatNobodyElseEndsReportToTheHead(t *testing.T) {

@@ -2,7 +2,6 @@ package step
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,8 +13,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/launch"
@@ -344,134 +341,6 @@ func (r *runner) terminate() {
 		r.pass(int(number))
 	}
 	time.AfterFunc(killWait, func() { r.pass(int(syscall.SIGKILL)) })
-}
-
-// pass sends a signal to all tasks. One that comes by two ways within a moment is one.
-func (r *runner) pass(number int) {
-	r.mu.Lock()
-	recent := time.Since(r.sent[number]) < 100*time.Millisecond
-	r.sent[number] = time.Now()
-	if number == int(syscall.SIGTERM) || number == int(syscall.SIGKILL) {
-		r.cancelled = true
-	}
-	r.mu.Unlock()
-	if recent {
-		return
-	}
-	for _, n := range r.nodes {
-		if n.wire != nil {
-			_ = n.wire.send(signalFrame, 0, numberBytes(number))
-		}
-	}
-}
-
-// listenHead passes on what the head sends, signals, until it has heard how the step ended.
-func (r *runner) listenHead() {
-	defer close(r.heard)
-	for {
-		f, err := r.head.receive()
-		switch {
-		case err != nil:
-			r.terminate() // no step without its job
-			return
-		case f.kind == signalFrame:
-			r.pass(number(f.data))
-		case f.kind == answerFrame:
-			return
-		}
-	}
-}
-
-// interruptTime is within which a second Ctrl-C means it.
-const interruptTime = time.Second
-
-// signals passes on what srun itself is sent. A first Ctrl-C asks only.
-func (r *runner) signals(stop <-chan struct{}) {
-	defer signal.Stop(r.received)
-	r.resize() // it may have changed before anybody listened
-	var asked time.Time
-	for {
-		select {
-		case <-stop:
-			return
-		case s := <-r.received:
-			switch number, _ := s.(syscall.Signal); {
-			case number == syscall.SIGWINCH:
-				r.resize()
-			case number == syscall.SIGINT && time.Since(asked) > interruptTime:
-				asked = time.Now()
-				r.notice("interrupt (one more within 1 sec to abort)")
-				r.notice(fmt.Sprintf("StepId=%s.%d tasks %s: running", r.job.Pod.ID(), r.given.Step, r.running()))
-			case number == syscall.SIGINT:
-				r.notice(fmt.Sprintf("sending Ctrl-C to StepId=%s.%d", r.job.Pod.ID(), r.given.Step))
-				r.pass(int(number))
-				time.AfterFunc(killWait, r.terminate)
-			default:
-				r.pass(int(number))
-			}
-		}
-	}
-}
-
-// running lists the tasks that have not ended.
-func (r *runner) running() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var ranks []int
-	for _, n := range r.nodes {
-		for _, t := range n.tasks {
-			if _, ended := r.ends[t.Rank]; !ended {
-				ranks = append(ranks, t.Rank)
-			}
-		}
-	}
-	return rankList(ranks)
-}
-
-func (r *runner) resize() {
-	if !r.options.pty {
-		return
-	}
-	width, height := windowSize(os.Stdin)
-	if width == 0 || height == 0 {
-		return
-	}
-	size := binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, width), height)
-	_ = r.nodes[0].wire.send(resizeFrame, 0, size)
-}
-
-// terminal makes srun's own terminal one that only passes keys on, when a task has one; the function undoes that.
-func (r *runner) terminal() (restore func()) {
-	if !r.options.pty || !term.IsTerminal(int(os.Stdin.Fd())) {
-		return func() {}
-	}
-	state, err := term.MakeRaw(int(os.Stdin.Fd()))
-	if err != nil {
-		return func() {}
-	}
-	return func() { _ = term.Restore(int(os.Stdin.Fd()), state) }
-}
-
-// timers end the step at its limit, and send what is to be sent before.
-func (r *runner) timers(stop <-chan struct{}) {
-	if r.options.limit <= 0 {
-		return
-	}
-	end := time.AfterFunc(r.options.limit, func() {
-		fmt.Fprintf(r.errors, "slurmstepd: error: *** STEP %s.%d ON %s CANCELLED AT %s DUE TO TIME LIMIT ***\n",
-			r.job.Pod.ID(), r.given.Step, r.given.Hosts[0], time.Now().Format("2006-01-02T15:04:05"))
-		r.terminate()
-	})
-	timers := []*time.Timer{end}
-	if s := r.options.signal; s != nil {
-		timers = append(timers, time.AfterFunc(max(0, r.options.limit-time.Duration(s.Seconds)*time.Second), func() { r.pass(s.Number) }))
-	}
-	go func() {
-		<-stop
-		for _, timer := range timers {
-			timer.Stop()
-		}
-	}()
 }
 
 // result is what the head is told of the step.

@@ -93,7 +93,12 @@ func TestSteps(t *testing.T) {
 		"the own job among others":    {"squeue -h -o %i -t PD; squeue -h -o %i -u root,somebody; squeue -h -o %i -t running,PD -u mei; squeue -h -o %A --me", 0, []string{"42", "42"}, nil},
 		"processors are waited for":   {"srun -n3 sh -c 'touch held; until [ -e go ]; do sleep 0.01; done' & until [ -e held ]; do sleep 0.01; done; srun -Q -n4 --overlap touch there; srun -Q -I -n2 true || echo busy; touch go; wait", 0, []string{"busy"}, []string{"srun: error: Unable to create step for job 42: Requested nodes are busy"}},
 		"names of hosts":              {"scontrol show hostnames; scontrol show hostnames 'a[1-2],b'; scontrol show hostlist a1,a2; scontrol show hostlistsorted b,a", 0, []string{"a1", "a2", "a[1-2]", "a,b", "b", "t-head-0"}, nil},
-		"the own job":                 {"squeue -h -j $SLURM_JOB_ID -o '%i %t %D %P %l %j %Z'; squeue -j 43", 1, []string{"42 R 1 nlp 10:00 test DIR"}, []string{"squeue: error: job 43 is not this job, 42: from inside a job only the job itself can be reached, because its pods have no rights in the cluster"}},
+		"all that is known of the own job": {"scontrol show job | sed -e 's/^ *//' -e '/^$/d' -e 's/\\(Run\\|Start\\|End\\)Time=[0-9][^ ]*[0-9]/\\1Time=NOW/g' -e \"s/($(id -u))/(UID)/\"; scontrol -o show job 42 | wc -l", 0,
+			[]string{"1", "JobId=42 JobName=test", "UserId=mei(UID) GroupId=N/A MCS_label=N/A", "Nice=0 Account=(null) QOS=(null)", "JobState=RUNNING Reason=None Dependency=(null)",
+				"Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0", "RunTime=NOW TimeLimit=00:10:00 TimeMin=N/A", "StartTime=NOW EndTime=NOW Deadline=N/A", "Partition=nlp AllocNode:Sid=N/A:N/A",
+				"NodeList=t-head-0", "BatchHost=t-head-0", "NumNodes=1 NumCPUs=4 NumTasks=4 CPUs/Task=1", "WorkDir=DIR", "StdErr=(null)", "StdIn=/dev/null", "StdOut=(null)"}, nil},
+		"long times":  {"squeue -h -o '%l %L' | tr -d 0-9; scontrol show job | grep -o 'TimeLimit=[^ ]*'", 0, []string{": :", "TimeLimit=00:10:00"}, nil},
+		"the own job": {"squeue -h -j $SLURM_JOB_ID -o '%i %t %D %P %l %j %Z'; squeue -j 43", 1, []string{"42 R 1 nlp 10:00 test DIR"}, []string{"squeue: error: job 43 is not this job, 42: from inside a job only the job itself can be reached, because its pods have no rights in the cluster"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

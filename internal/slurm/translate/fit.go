@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -27,9 +26,12 @@ type Node struct {
 	Away bool
 }
 
-// LabelsOf are the labels of nodes by which a request chooses: of features and types of devices, and names where nodes are named.
+// LabelsOf are the labels of nodes by which a request chooses: of all jobs, features and types of devices, and names where nodes are named.
 func LabelsOf(p *profile.Profile, r *request.Request) []string {
 	all := map[string]bool{}
+	for key := range p.NodeSelector {
+		all[key] = true
+	}
 	for _, labels := range p.Features {
 		for key := range labels {
 			all[key] = true
@@ -162,27 +164,20 @@ func (b *builder) rooms() []*Node {
 
 // chooses says whether a node is one of those that were asked for: by name, feature and types of devices. What the profile does not know is refused elsewhere.
 func (b *builder) chooses(n *Node, gres []value.Gres) bool {
+	if !profile.Carries(n.Labels, b.p.NodeSelector) {
+		return false
+	}
 	name := n.Labels[corev1.LabelHostname]
 	if list := b.r.Nodelist; len(list) > 0 && !slices.Contains(list, name) || slices.Contains(b.r.Exclude, name) {
 		return false
 	}
 	for _, g := range gres {
-		if known, _ := b.p.GresOf(g.Name); g.Type != "" && !hasLabels(n, known.Types[g.Type]) {
+		if known, _ := b.p.GresOf(g.Name); g.Type != "" && !profile.Carries(n.Labels, known.Types[g.Type]) {
 			return false
 		}
 	}
 	hasAll := func(features []string) bool {
-		return !slices.ContainsFunc(features, func(feature string) bool { return !hasLabels(n, b.p.Features[feature]) })
+		return !slices.ContainsFunc(features, func(feature string) bool { return !profile.Carries(n.Labels, b.p.Features[feature]) })
 	}
 	return len(b.r.Constraint) == 0 || slices.ContainsFunc(b.r.Constraint, hasAll)
-}
-
-// hasLabels says whether a node has labels; a value may list several with commas between.
-func hasLabels(n *Node, labels map[string]string) bool {
-	for key, values := range labels {
-		if has, ok := n.Labels[key]; !ok || !slices.Contains(strings.Split(values, ","), has) {
-			return false
-		}
-	}
-	return true
 }

@@ -217,12 +217,7 @@ func (b *builder) limit() {
 	if b.r.Time != nil {
 		limit = *b.r.Time
 	}
-	most := value.Unlimited
-	for _, text := range []string{b.p.MaxTime, part.MaxTime} {
-		if text != "" {
-			most = b.minutes(text)
-		}
-	}
+	most := b.p.LongestIn(b.r.Partition)
 	switch {
 	case most > 0 && limit < 0 && b.r.Time == nil:
 		limit = most

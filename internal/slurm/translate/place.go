@@ -29,7 +29,7 @@ func (b *builder) place() {
 // nodes are the conditions on nodes: lists, features, types of devices.
 func (b *builder) nodes(affinity *corev1.Affinity) {
 	const required = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-	var all []corev1.NodeSelectorRequirement
+	all := requirements(b.p.NodeSelector)
 	if list := b.r.Nodelist; len(list) > 0 {
 		all = append(all, corev1.NodeSelectorRequirement{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: list})
 		b.asked.Nodes = hostlist.Compress(list)

@@ -70,6 +70,29 @@ func TestSizesWithoutNodes(t *testing.T) {
 	}
 }
 
+func TestAJobUsesTheNodesOfTheProfileOnly(t *testing.T) {
+	t.Parallel()
+	process := map[string]string{"vc-batch.dev/node-kind": "process"}
+	nodes := []Node{{Count: 2, Labels: process, Allocatable: amounts("2", "8Gi", "")}, {Count: 100, Allocatable: amounts("64", "256Gi", "")}}
+	with := func(in *Input) {
+		p := *in.Profile
+		p.NodeSelector, in.Profile, in.Facts.Nodes = process, &p, nodes
+	}
+	r, err := try(t, "-n 4", with)
+	if err != nil || r.Spec.Nodes != 2 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, task := range r.Job.Spec.Tasks {
+		terms := task.Template.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+		if got := terms[0].MatchExpressions[0]; got.Key != "vc-batch.dev/node-kind" || got.Values[0] != "process" {
+			t.Errorf("task %s: %+v", task.Name, terms)
+		}
+	}
+	if _, err := try(t, "-n 5", with); err == nil {
+		t.Error("five tasks have no room on two nodes of two processors")
+	}
+}
+
 // Without --nodes a job has as few pods as all have room for at once, on nodes that it may use.
 func TestPodsThatHaveRoom(t *testing.T) {
 	t.Parallel()

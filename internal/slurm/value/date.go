@@ -65,7 +65,7 @@ func fromNow(rest string, now time.Time) (time.Time, error) {
 	if rest == "" {
 		return now, nil
 	}
-	sign := time.Duration(1)
+	sign := int64(1)
 	if rest[0] == '-' {
 		sign = -1
 	} else if rest[0] != '+' {
@@ -77,7 +77,7 @@ func fromNow(rest string, now time.Time) (time.Time, error) {
 	if !ok || !known || n > int64(100*366*24*time.Hour/unit) {
 		return time.Time{}, bad("write now+NUMBER and seconds, minutes, hours, days or weeks, as now+2hours")
 	}
-	return now.Add(sign * time.Duration(n) * unit), nil
+	return now.Add(time.Duration(sign*n) * unit), nil
 }
 
 // dateParts is what was read of a date so far.

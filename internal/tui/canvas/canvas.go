@@ -56,6 +56,15 @@ func New(w, h int, ascii bool) Canvas {
 	return Canvas{W: w, H: h, grid: &grid{w: w, h: h, cells: make([]Cell, w*h), ascii: ascii}}
 }
 
+// Again is an empty canvas like New's, in the place of this one where that has the size: this one is not to be looked at any more.
+func (c Canvas) Again(w, h int, ascii bool) Canvas {
+	if c.grid == nil || c.grid.w != w || c.grid.h != h || c.grid.ascii != ascii {
+		return New(w, h, ascii)
+	}
+	clear(c.grid.cells)
+	return Canvas{W: w, H: h, grid: c.grid}
+}
+
 // Sub returns the part of the canvas that begins at x, y; it is cut to the canvas.
 func (c Canvas) Sub(x, y, w, h int) Canvas {
 	left, top := min(max(x, 0), c.W), min(max(y, 0), c.H)
@@ -153,7 +162,8 @@ func (c Canvas) FitRight(x, y, w int, text string, style Style) {
 	c.Put(x+w-Width(text), y, text, style)
 }
 
-// Shorten cuts text to w cells and marks the cut with "…", or "~" in ASCII.
+// Shorten cuts text to w cells and marks the cut with "…", or "~" in ASCII. A number is
+// never cut: what is left of one would be another.
 func (c Canvas) Shorten(text string, w int) string {
 	if w <= 0 {
 		return ""
@@ -169,11 +179,35 @@ func (c Canvas) Shorten(text string, w int) string {
 	for at, r := range text {
 		width := RuneWidth(r)
 		if used+width > w-1 {
-			return strings.TrimRight(text[:at], " ") + mark
+			part := text[:wholeNumbers(text, at)]
+			short := strings.TrimRight(part, " ")
+			if short != part && strings.ContainsAny(short[max(len(short)-1, 0):], "0123456789") {
+				short += " " // the number is whole, and is to look so
+			}
+			return short + mark
 		}
 		used += width
 	}
 	return text
+}
+
+// wholeNumbers is where to cut a text that is cut before at, so that no number is cut, nor looks as if it were: 14 of 1429, 3 of
+// 3.25, 12 of 12:30:05. An address, which has more than one dot, is cut behind one; what follows letters or a dash is a name and
+// may be cut anywhere.
+func wholeNumbers(text string, at int) int {
+	const parts = "0123456789.,:"
+	from := len(strings.TrimRight(text[:at], parts))
+	to := at + len(text[at:]) - len(strings.TrimLeft(text[at:], parts))
+	begun := text[from:at]
+	switch {
+	case begun == "" || strings.TrimRight(begun, ".,:") != begun && to == at:
+		return at // in no number, or behind the stop after it
+	case from > 0 && !strings.ContainsRune(" (/=<>+~", rune(text[from-1])):
+		return at
+	case strings.Count(strings.TrimRight(text[from:to], ".,:"), ".") > 1:
+		return from + strings.LastIndexAny(begun, ".,") + 1
+	}
+	return from
 }
 
 // Fill draws a rune of one cell everywhere in a rectangle.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Fields is what rows of one kind have that can be filtered by.
@@ -13,8 +14,9 @@ type Fields[R any] struct {
 	// Words are keys of text, Numbers keys of amounts.
 	Words   []Word[R]
 	Numbers []Number[R]
-	// Text is what words without a key are looked for in.
-	Text func(R) []string
+	// Text is what words without a key are looked for in: it appends that to a list. It is asked for every row at every
+	// key that is typed, so nothing is made for it.
+	Text func(row R, to []string) []string
 }
 
 // Word is a key whose values are words.
@@ -36,7 +38,7 @@ type Number[R any] struct {
 	Of   func(R) float64
 }
 
-// Filter is what a text says. The zero value matches everything.
+// Filter is what a text says. The zero value matches everything. It is for one goroutine.
 type Filter[R any] struct{ terms []func(R) bool }
 
 // Match says whether all terms hold for a row.
@@ -121,10 +123,24 @@ func (f *Fields[R]) term(w word) (func(R) bool, error) {
 
 func (f *Fields[R]) plain(text string) func(R) bool {
 	text = strings.ToLower(text)
+	var parts []string
 	return func(row R) bool {
-		return slices.ContainsFunc(f.Text(row), func(part string) bool { return strings.Contains(strings.ToLower(part), text) })
+		parts = f.Text(row, parts[:0])
+		for _, part := range parts {
+			if contains(part, text) {
+				return true
+			}
+		}
+		return false
 	}
 }
+
+// contains says whether a text holds another one, which is in lower case, however it is written itself.
+func contains(text, lower string) bool {
+	return strings.Contains(text, lower) || strings.ContainsFunc(text, changes) && strings.Contains(strings.ToLower(text), lower)
+}
+
+func changes(r rune) bool { return unicode.ToLower(r) != r }
 
 func (w *Word[R]) term(operator, value string) (func(R) bool, error) {
 	if operator != ":" && operator != "=" {

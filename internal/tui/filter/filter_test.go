@@ -24,7 +24,7 @@ var fields = Fields[row]{
 		{Key: "gpu", Of: func(r row) float64 { return r.gpus }},
 		{Key: "time", Time: true, Of: func(r row) float64 { return r.seconds }},
 	},
-	Text: func(r row) []string { return append([]string{r.name}, r.queues...) },
+	Text: func(r row, to []string) []string { return append(append(to, r.name), r.queues...) },
 }
 
 var rows = []row{

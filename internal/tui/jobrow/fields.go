@@ -29,8 +29,8 @@ func Fields(snap *snapshot.Snapshot, now time.Time) *filter.Fields[Row] {
 			{Key: "time", Time: true, Of: func(r Row) float64 { elapsed, _ := Elapsed(r.Job, now); return elapsed.Seconds() }},
 			{Key: "age", Time: true, Of: func(r Row) float64 { return now.Sub(r.Job.Submitted).Seconds() }},
 		},
-		Text: func(r Row) []string {
-			return []string{r.Job.ID, r.Job.Name, r.Job.Title, r.Job.Namespace, r.Job.Queue, r.Job.User, r.Job.NodeList, r.Reason(), r.Job.Says}
+		Text: func(r Row, to []string) []string {
+			return append(to, r.Job.ID, r.Job.Name, r.Job.Title, r.Job.Namespace, r.Job.Queue, r.Job.User, r.Job.NodeList, r.Reason(), r.Job.Says)
 		},
 	}
 }

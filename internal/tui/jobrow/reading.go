@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -16,7 +17,7 @@ import (
 const readName = "read what is told about the job"
 
 // Reading is what is read about the one job that a screen shows, beyond what is watched of all: its pods whole, and every event. It is read when
-// the screen opens and again when something of the job changes, never by the clock. The zero Reading has read nothing.
+// the screen opens and again when something of the job changes or a lost connection is back, never by the clock. The zero Reading has read nothing.
 type Reading struct {
 	// asked is how the job stood when it was asked for last; busy says that the answer is on its way.
 	asked standing
@@ -26,14 +27,19 @@ type Reading struct {
 	err   error
 }
 
-// standing tells one state of a job from the next: its row, and what was told of it live.
+// standing tells one state of a job from the next: its row, what was told of it live, and since when the connection is as it is:
+// what could not be read while it was lost, or was told meanwhile, is read when it is back.
 type standing struct {
 	row  *snapshot.Job
 	told int32
+	live time.Time
 }
 
-func stands(snap *snapshot.Snapshot, job *snapshot.Job) standing {
-	s := standing{row: job}
+func (r *Reading) stands(snap *snapshot.Snapshot, job *snapshot.Job) standing {
+	s := standing{row: job, live: r.asked.live}
+	if snap.Connection.Link == snapshot.LinkLive {
+		s.live = snap.Connection.Since
+	}
 	for _, event := range EventsOf(snap, job) {
 		s.told += max(event.Count, 1)
 	}
@@ -52,7 +58,7 @@ func (r *Reading) Want(ctx *screen.Context, job *snapshot.Job) []screen.Effect {
 	if job == nil || ctx.Actions == nil {
 		return nil
 	}
-	now := stands(ctx.Snap, job)
+	now := r.stands(ctx.Snap, job)
 	if r.busy || r.asked == now {
 		return nil
 	}

@@ -121,3 +121,30 @@ func TestWhatCannotBeReadIsSaidAndWhatWasReadStays(t *testing.T) {
 		t.Errorf("problem %q, %d events", r.Problem(), len(r.Events(ctx.Snap, ctx.Snap.Jobs[0])))
 	}
 }
+
+func TestWhatCouldNotBeReadIsReadWhenTheConnectionIsBack(t *testing.T) {
+	t.Parallel()
+	var r jobrow.Reading
+	snap := seen(t)
+	job := snap.Jobs[0]
+	link := func(link snapshot.Link, since time.Duration) {
+		now := *snap //nolint:govet // a copy with another connection; its memo is not used here
+		now.Connection = snapshot.Connection{Link: link, Since: at.Add(since)}
+		snap = &now
+	}
+	ctx := &screen.Context{Snap: snap, Actions: sheets{err: errors.New("no route to host")}}
+	r.Take(ctx, done(t, r.Want(ctx, job)), job)
+	link(snapshot.LinkDisconnected, time.Second)
+	if ctx.Snap = snap; r.Want(ctx, job) != nil {
+		t.Error("it is asked for while the connection is lost")
+	}
+	link(snapshot.LinkLive, 2*time.Second)
+	ctx.Snap, ctx.Actions = snap, sheets{sheet: &account.Sheet{}}
+	asked := r.Want(ctx, job)
+	if asked == nil {
+		t.Fatal("it is not asked for again")
+	}
+	if r.Take(ctx, done(t, asked), job); r.Problem() != "" {
+		t.Errorf("the problem stays: %s", r.Problem())
+	}
+}

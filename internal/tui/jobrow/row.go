@@ -6,6 +6,7 @@ import (
 	"time"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/slurm/state"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screen"
@@ -115,6 +116,29 @@ func (r Row) GPUs() int64 {
 		return r.Job.GPUs
 	}
 	return r.Job.GPUs * int64(r.Part.Elements.Count()) / int64(elements.Count())
+}
+
+// GPUsHeld is how many of them its pods hold on nodes, running or not. Of an array's part, and where pods may not be seen,
+// it is what the row asks for, once it has nodes.
+func (r Row) GPUsHeld() int64 {
+	if r.Part != nil || len(r.Job.Pods) == 0 {
+		if r.Ended() || r.Waits() && state.Code(r.Code()) != state.Configuring {
+			return 0
+		}
+		return r.GPUs()
+	}
+	var held int64
+	for _, pod := range r.Job.Pods {
+		if pod.Node == "" || pod.Asks == nil {
+			continue
+		}
+		for name, amount := range pod.Asks.Devices {
+			if account.IsGPU(string(name)) {
+				held += amount
+			}
+		}
+	}
+	return held
 }
 
 // NodeCount is on how many nodes it is: of an array as a whole, since which element is where is not known.

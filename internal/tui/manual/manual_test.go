@@ -18,12 +18,12 @@ import (
 // start is a dashboard after keys were pressed.
 func start(t *testing.T, look manual.Look) *tui.App {
 	t.Helper()
-	app, err := tui.New(tui.Settings{Specs: screens.All(), Theme: "dark", Colors: theme.TrueColor, ASCII: look.ASCII, User: "mei", Own: "nlp", Program: "vcctl",
-		Actions: &tuitest.Recorder{}, Now: tuitest.Now})
+	snap, err := tuitest.World(look.World)
 	if err != nil {
 		t.Fatal(err)
 	}
-	snap, err := tuitest.World(look.World)
+	app, err := tui.New(tui.Settings{Specs: screens.All(), Theme: "dark", Colors: theme.TrueColor, ASCII: look.ASCII, User: "mei", Own: "nlp", Program: "vcctl",
+		Actions: &tuitest.Recorder{Seen: snap}, Now: tuitest.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,13 +46,13 @@ func start(t *testing.T, look manual.Look) *tui.App {
 	return app
 }
 
-// press presses a key. What is asked of the world is not answered, but the frame is drawn as between two keys.
+// press presses a key; what is asked of the world is answered, and the frame is drawn as between two keys.
 func press(app *tui.App, key string) {
 	if key == " " {
 		key = "space"
 	}
 	app.Key(tuitest.Press(key))
-	app.Take()
+	tuitest.Answer(app)
 	app.Draw()
 }
 

@@ -138,13 +138,25 @@ func Takes(n *snapshot.Node) bool {
 	return n.State != room.StateDown && n.State != room.StateDrained && n.State != room.StateDraining
 }
 
-// Counts is how many nodes are in each state.
-type Counts struct{ All, Full, Mixed, Idle, Drain, Down int }
+// State is how a node stands, in a word: that of `vcctl node list`, and "?" when nobody may see what is in use on it.
+func State(n *snapshot.Node) string {
+	if n.Unknown && Takes(n) {
+		return "?"
+	}
+	return string(n.State)
+}
+
+// Counts is how many nodes are in each state; Unknown are those of which nobody may see what is in use on them.
+type Counts struct{ All, Full, Mixed, Idle, Drain, Down, Unknown int }
 
 // Count counts nodes by state; those that drain and those that are drained are one.
 func Count(nodes []*snapshot.Node) Counts {
 	c := Counts{All: len(nodes)}
 	for _, n := range nodes {
+		if n.Unknown && Takes(n) {
+			c.Unknown++
+			continue
+		}
 		switch n.State {
 		case room.StateFull:
 			c.Full++
@@ -165,7 +177,7 @@ func Count(nodes []*snapshot.Node) Counts {
 func Free(nodes []*snapshot.Node) string {
 	var names []string
 	for _, n := range nodes {
-		if n.State == room.StateIdle {
+		if n.State == room.StateIdle && !n.Unknown {
 			names = append(names, n.Name)
 		}
 	}

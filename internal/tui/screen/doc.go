@@ -7,8 +7,9 @@
 // # Invariants
 //
 //   - A screen does nothing by itself: it changes its own state and returns effects.
-//   - Drawing changes nothing but where the screen is scrolled to: the same state,
-//     size and Context give the same cells.
+//   - Drawing changes nothing but where the screen is scrolled to, and what stands beside
+//     a list for the row under the cursor: the same state, size and Context give the same
+//     cells, however often they were drawn before.
 //   - Every key of a screen stands in its table, with a name and a help text. The
 //     table dispatches, and help, footer and docs/dashboard.md are made from it.
 //

@@ -132,7 +132,13 @@ func (u *user) start(part int) {
 	}
 	u.app, u.keys = app, presses(app)
 	app.Resize(u.size.W, u.size.H)
-	app.SetSnapshot(u.worlds["normal"])
+	u.see(u.worlds["normal"])
+}
+
+// see lets a snapshot arrive, and what is read from now on is of its world.
+func (u *user) see(snap *snapshot.Snapshot) {
+	u.recorder.Seen = snap
+	u.app.SetSnapshot(snap)
 }
 
 func (u *user) step() {
@@ -218,7 +224,7 @@ func (u *user) places() []widget.Place {
 // stays lets another snapshot arrive: the cursors stay on their rows, if these are still there.
 func (u *user) stays(snap *snapshot.Snapshot) {
 	top, before := u.app.Top(), u.places()
-	u.app.SetSnapshot(snap)
+	u.see(snap)
 	if u.app.Top() != top {
 		return
 	}

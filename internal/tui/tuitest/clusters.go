@@ -11,6 +11,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -130,28 +131,28 @@ func normalJobs() []JobPlan {
 // waiting is a gang of two that one node has room for.
 func waiting() *schedulingv1beta1.Explanation {
 	start := Ago(-24 * minute)
-	return &schedulingv1beta1.Explanation{
+	return &schedulingv1beta1.Explanation{ // what the queue holds and may hold: see Settled
 		Reason: "GangDoesNotFit", Message: "1 of 2 pods fits now; all 2 must start together", Hint: "lower minAvailable to 1, or free 8 nvidia.com/gpu",
 		Members:        &schedulingv1beta1.ExplainedMembers{Min: 2, Exist: 2, Fit: 1},
-		Queue:          &schedulingv1beta1.ExplainedQueue{Name: "nlp", Position: 1, Allocated: Amounts(GPU, "144"), Capability: Amounts(GPU, "256")},
+		Queue:          &schedulingv1beta1.ExplainedQueue{Name: "nlp", Position: 1},
 		EstimatedStart: &start,
 		NodeCount:      96,
 		Nodes: []schedulingv1beta1.ExplainedNodes{
 			{Reason: "NodeAffinityMismatch", Detail: "wants gpu=a100, net=ib", Count: 64},
 			{Reason: "InsufficientResource", Detail: GPU, Count: 21, ShortBy: "4"},
-			{Reason: "UntoleratedTaint", Detail: "team=prod", Count: 7},
+			{Reason: "UntoleratedTaint", Detail: "team=prod:NoSchedule", Count: 7},
 			{Reason: "NodeUnschedulable", Count: 2},
 			{Reason: "NodeNotReady", Count: 1},
 		},
 	}
 }
 
+// aboveCapability is a gang that asks for more than its queue may hold; Settled tells by how much.
 func aboveCapability() *schedulingv1beta1.Explanation {
 	return &schedulingv1beta1.Explanation{
-		Reason: "QueueOverCapability", Message: "queue students may hold 64 nvidia.com/gpu: 18 held, 56 asked", Hint: "ask for less, or wait until the queue's jobs end",
+		Reason: string(reason.OverCapability), Hint: reason.Get(reason.OverCapability).Hint,
 		Members: &schedulingv1beta1.ExplainedMembers{Min: 7, Exist: 7},
-		Queue:   &schedulingv1beta1.ExplainedQueue{Name: "students", Position: 1, Allocated: Amounts(GPU, "18"), Capability: Amounts(GPU, "64")},
-		Short:   []schedulingv1beta1.Shortage{{Resource: GPU, Scope: "queue", Asked: "56", Available: "46", ShortBy: "10"}},
+		Queue:   &schedulingv1beta1.ExplainedQueue{Name: "students", Position: 1},
 	}
 }
 
@@ -164,7 +165,8 @@ func normalEvents() []runtime.Object {
 		warning               bool
 	}{
 		{41 * time.Second, "Node", "NodeNotReady", "Kubelet stopped posting node status", "", "r10n05", "node-r10n05", true},
-		{27 * time.Second, "Pod", "Evict", "reclaimed by prod/llm-serve-30: queue prod is under its guarantee by 51 nvidia.com/gpu", "infer", "rank-serve-worker-0", "pod-887-0", false},
+		{52 * time.Second, "Pod", "Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503", "prod", "llm-serve-30-worker-0", "pod-940-0", true},
+		{27 * time.Second, "Job", "ExecuteAction", "Start to execute action RestartJob: pod rank-serve-worker-0 was lost with its node", "infer", "rank-serve", "job-887", false},
 		{8 * time.Second, "PodGroup", "Unschedulable", "1 of 2 pods fits now; all 2 must start together", "nlp", "llama-eval", "group-job-921", true},
 	} {
 		event := &corev1.Event{

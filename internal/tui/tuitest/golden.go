@@ -1,10 +1,12 @@
 package tuitest
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -26,26 +28,26 @@ var Sizes = []Size{{160, 50}, {120, 40}, {80, 24}, {60, 15}}
 
 // look is how a golden is drawn.
 type look struct {
-	name   string
-	colors theme.Colors
-	ascii  bool
+	name, theme string
+	colors      theme.Colors
+	ascii       bool
 }
 
-var looks = []look{{"mono", theme.NoColor, false}, {"colour", theme.TrueColor, false}, {"ascii", theme.NoColor, true}}
+var looks = []look{{"mono", "dark", theme.NoColor, false}, {"colour", "dark", theme.TrueColor, false}, {"ascii", "dark", theme.NoColor, true}}
 
 // Start returns a dashboard of a world in a terminal of a size; in colour, not in ASCII.
 func Start(t testing.TB, specs []screen.Spec, world string, size Size) *tui.App {
 	t.Helper()
-	return start(t, specs, world, size, look{"", theme.TrueColor, false})
+	return start(t, specs, world, size, look{theme: "dark", colors: theme.TrueColor})
 }
 
 func start(t testing.TB, specs []screen.Spec, world string, size Size, l look) *tui.App {
 	t.Helper()
-	app, err := tui.New(tui.Settings{Specs: specs, Theme: "dark", Colors: l.colors, ASCII: l.ascii, User: "mei", Own: "nlp", Program: "vcctl", Actions: &Recorder{}, Now: Now})
+	snap, err := World(world)
 	if err != nil {
 		t.Fatal(err)
 	}
-	snap, err := World(world)
+	app, err := tui.New(tui.Settings{Specs: specs, Theme: l.theme, Colors: l.colors, ASCII: l.ascii, User: "mei", Own: "nlp", Program: "vcctl", Actions: &Recorder{Seen: snap}, Now: Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,67 +56,155 @@ func start(t testing.TB, specs []screen.Spec, world string, size Size, l look) *
 	return app
 }
 
+// Answer carries out what a dashboard with a Recorder asks of the world until it asks no more. Nobody sees what was asked.
+func Answer(app *tui.App) {
+	for range 20 {
+		asked := app.Take()
+		if len(asked) == 0 {
+			return
+		}
+		for _, request := range asked {
+			if run, ok := request.Effect.(screen.Run); ok {
+				app.Done(request.From, run, carryOut(run))
+			}
+		}
+	}
+}
+
+// carryOut does what a Run is for.
+func carryOut(run screen.Run) screen.Done {
+	done := screen.Done{Name: run.Name}
+	if run.Fetch != nil {
+		done.Value, done.Err = run.Fetch(context.Background())
+	} else {
+		done.Said, done.Err = run.Do(context.Background())
+	}
+	return done
+}
+
 // Keys is an open of Frames that presses keys.
 func Keys(names ...string) func(*tui.App) {
 	return func(app *tui.App) {
 		for _, name := range names {
 			app.Key(Press(name))
-			app.Take()
+			Answer(app)
 			app.Draw()
 		}
 	}
 }
 
+// Always are the same screens in every world.
+func Always(specs []screen.Spec) func(world string) []screen.Spec {
+	return func(string) []screen.Spec { return specs }
+}
+
 // Frames compares the frames of a screen in all sizes, looks and worlds with the files
-// testdata/<name>-<size>.txt. open brings a fresh dashboard to the screen; nil leaves it
-// on its first one. Worlds are those of Worlds when none is named.
+// testdata/<name>-<size>.txt. specs are the screens in a world; open brings a fresh dashboard
+// to the one that is meant; nil leaves it on its first one. Worlds are those of Worlds when
+// none is named.
 //
 // A file has each frame three times: plain, then in colour and in ASCII; a line of
 // these that is as in the plain one is written as "=", and one that is as in the frame
 // of the first world, drawn the same way, as "^".
-func Frames(t *testing.T, name string, specs []screen.Spec, open func(*tui.App), worlds ...string) {
+func Frames(t *testing.T, name string, specs func(world string) []screen.Spec, open func(*tui.App), worlds ...string) {
 	t.Helper()
 	if len(worlds) == 0 {
 		worlds = Worlds()
 	}
 	for _, size := range Sizes {
-		t.Run(fmt.Sprintf("%dx%d", size.W, size.H), func(t *testing.T) {
-			var text strings.Builder
-			first := map[string][]string{}
+		t.Run(size.String(), func(t *testing.T) {
+			a := album{first: map[string][]string{}}
 			for _, world := range worlds {
-				var plain []string
 				for _, l := range looks {
-					app := start(t, specs, world, size, l)
+					app := start(t, specs(world), world, size, l)
+					Answer(app)
 					if open != nil {
 						open(app)
 					}
-					frame := app.Draw()
-					Check(t, frame, size)
-					fmt.Fprintf(&text, "== %s, %s\n", world, l.name)
-					lines := strings.Split(strings.TrimSuffix(frame.Text(), "\n"), "\n")
-					if l.name == "colour" {
-						lines = coloured(frame, app.Context().Theme)
-					}
-					for i, line := range lines {
-						switch {
-						case line == "":
-						case plain != nil && line == plain[i]:
-							line = "="
-						case first[l.name] != nil && line == first[l.name][i]:
-							line = "^"
-						}
-						text.WriteString(line + "\n")
-					}
-					if first[l.name] == nil {
-						first[l.name] = lines
-					}
-					if plain == nil {
-						plain = lines
-					}
+					a.add(t, world, l.name, app, size)
 				}
 			}
-			Compare(t, filepath.Join("testdata", fmt.Sprintf("%s-%dx%d.txt", name, size.W, size.H)), text.String())
+			Compare(t, goldenOf(name, size), a.text.String())
 		})
+	}
+}
+
+// Stop is a place of a Tour: the keys that lead there from the one before.
+type Stop struct {
+	Title string
+	Keys  []string
+}
+
+// Tour compares the frames of a way through a world with files as those of Frames, drawn in one
+// way only: without colours when that is "mono", else in the colours of a theme, or of "16 colours"
+// or "256 colours".
+func Tour(t *testing.T, name string, specs []screen.Spec, world, drawn string, sizes []Size, stops ...Stop) {
+	t.Helper()
+	l := look{drawn, drawn, theme.TrueColor, false}
+	switch drawn {
+	case "mono":
+		l.theme, l.colors = "dark", theme.NoColor
+	case "16 colours":
+		l.theme, l.colors = "dark", theme.Colors16
+	case "256 colours":
+		l.theme, l.colors = "dark", theme.Colors256
+	}
+	for _, size := range sizes {
+		t.Run(fmt.Sprintf("%s in %s, %s", world, drawn, size), func(t *testing.T) {
+			a := album{first: map[string][]string{}}
+			app := start(t, specs, world, size, l)
+			for _, stop := range stops {
+				Keys(stop.Keys...)(app)
+				a.plain = nil
+				a.add(t, stop.Title, drawn, app, size)
+			}
+			Compare(t, goldenOf(name, size), a.text.String())
+		})
+	}
+}
+
+// String is 120x40.
+func (s Size) String() string { return fmt.Sprintf("%dx%d", s.W, s.H) }
+
+func goldenOf(name string, size Size) string {
+	return filepath.Join("testdata", fmt.Sprintf("%s-%s.txt", name, size))
+}
+
+// album is frames as the text of a file.
+type album struct {
+	text strings.Builder
+	// first are the lines of the first frame that was drawn in a way; plain those of the last one without colours.
+	first map[string][]string
+	plain []string
+}
+
+func (a *album) add(t *testing.T, title, drawn string, app *tui.App, size Size) {
+	t.Helper()
+	frame := app.Draw()
+	Check(t, frame, size)
+	fmt.Fprintf(&a.text, "== %s, %s\n", title, drawn)
+	lines := strings.Split(strings.TrimSuffix(frame.Text(), "\n"), "\n")
+	if drawn != "mono" && drawn != "ascii" {
+		lines = coloured(frame, app.Context().Theme)
+	}
+	if drawn == "mono" {
+		a.plain = nil
+	}
+	for i, line := range lines {
+		switch {
+		case line == "":
+		case a.plain != nil && line == a.plain[i]:
+			line = "="
+		case a.first[drawn] != nil && line == a.first[drawn][i]:
+			line = "^"
+		}
+		a.text.WriteString(line + "\n")
+	}
+	if a.first[drawn] == nil {
+		a.first[drawn] = lines
+	}
+	if a.plain == nil {
+		a.plain = lines
 	}
 }
 
@@ -127,7 +217,14 @@ func coloured(frame canvas.Canvas, look *theme.Theme) []string {
 	return lines
 }
 
-// Check holds what is true of every frame: its size.
+// cutNumber is a number of which the end is not shown, and overwritten is a mark of something cut in which other text begins: both say
+// what is not so.
+var (
+	cutNumber   = regexp.MustCompile(`(?:^|[ (/=<>+])\d[\d,]*(?:\.\d+)?…`)
+	overwritten = regexp.MustCompile(`…[\pL\pN]`)
+)
+
+// Check holds what is true of every frame: its size, and that no number in it is cut.
 func Check(t testing.TB, frame canvas.Canvas, size Size) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(frame.Text(), "\n"), "\n")
@@ -137,6 +234,9 @@ func Check(t testing.TB, frame canvas.Canvas, size Size) {
 	for _, line := range lines {
 		if canvas.Width(line) > size.W {
 			t.Errorf("a line is wider than %d: %q", size.W, line)
+		}
+		if cut := cutNumber.FindString(line) + overwritten.FindString(line); cut != "" {
+			t.Errorf("at %s a number is cut (%s): %q", size, cut, line)
 		}
 	}
 }

@@ -1,13 +1,16 @@
 package tuitest
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/screen"
@@ -19,8 +22,9 @@ type Recorder struct {
 	Asked []string
 	// Err is what everything is answered with; nil is success.
 	Err error
-	// Sheets are what is read about jobs, by their UID; SheetErr is why it cannot be.
-	Sheets   map[types.UID]*account.Sheet
+	// Seen is the world that is read; nil is one of which nothing can be read.
+	Seen *snapshot.Snapshot
+	// SheetErr is why nothing can be read about jobs.
 	SheetErr error
 }
 
@@ -59,15 +63,39 @@ func (r *Recorder) Node(_ context.Context, verb screen.Verb, node string) (strin
 	return r.note("%s node %s", verb, node)
 }
 
-// Manifest is a short one.
+// Manifest is that of a job of the world, whole; all others are short.
 func (r *Recorder) Manifest(_ context.Context, kind, namespace, name string) (string, error) {
 	_, err := r.note("manifest %s %s/%s", kind, namespace, name)
+	if err == nil {
+		err = r.lost()
+	}
+	if kind == "Job" && r.Seen != nil && err == nil {
+		for _, job := range r.Seen.Jobs {
+			if job.Namespace == namespace && job.Name == name {
+				object := job.Object.DeepCopy()
+				object.SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind(kind))
+				text, err := yaml.Marshal(object)
+				return string(text), err
+			}
+		}
+	}
 	return fmt.Sprintf("kind: %s\nmetadata:\n  name: %s\n  namespace: %s\n", kind, name, namespace), err
 }
 
-// Sheet is the one that Sheets has for a job; none: what is watched is all there is.
+// Sheet is what the world tells of a job; none: what is watched is all there is.
 func (r *Recorder) Sheet(_ context.Context, job *snapshot.Job) (*account.Sheet, error) {
-	return r.Sheets[job.UID], r.SheetErr
+	if err := cmp.Or(r.SheetErr, r.lost()); err != nil || r.Seen == nil {
+		return nil, err
+	}
+	return told(job, wholePods(r.Seen, job.UID)), nil
+}
+
+// lost is why a world that is disconnected answers nothing.
+func (r *Recorder) lost() error {
+	if r.Seen == nil || r.Seen.Connection.Link != snapshot.LinkDisconnected {
+		return nil
+	}
+	return errors.New(r.Seen.Connection.Problem)
 }
 
 // Attach notes the pod.

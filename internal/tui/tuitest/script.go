@@ -27,6 +27,8 @@ import (
 //	click X Y, double X Y, wheel up|down X Y
 //	tick DURATION     lets time pass
 //	log POD TEXT      a line of a log arrives
+//	unread TEXT       nothing can be read about jobs from now on, for this reason; without one it can
+//	silent            what is to be read is not answered from now on; answer answers all of it
 //	show              prints the frame; show FROM-TO some of its lines; show /RE/ those that match
 //	twin              prints the screen's text
 //	expect TEXT       fails when the frame does not hold it; refuse TEXT when it does
@@ -65,6 +67,9 @@ type script struct {
 	now      time.Time
 	out      strings.Builder
 	line     int
+	// silent says that what is to be read is not answered; waiting is what waits for it.
+	silent  bool
+	waiting []tui.Request
 }
 
 // run returns the script with what came out now.
@@ -125,6 +130,7 @@ func (s *script) setWorld(name string) {
 	if err != nil {
 		s.t.Fatalf("line %d: %v", s.line, err)
 	}
+	s.recorder.Seen = snap
 	s.app.SetSnapshot(snap)
 	s.settle()
 }
@@ -141,6 +147,13 @@ func (s *script) command(line string) {
 		s.settings.Theme = rest
 	case "failing":
 		s.recorder.Err = fmt.Errorf("%s", rest)
+	case "unread":
+		s.recorder.SheetErr = nil
+		if rest != "" {
+			s.recorder.SheetErr = fmt.Errorf("%s", rest)
+		}
+	case "silent":
+		s.silent = true
 	case "size":
 		if _, err := fmt.Sscanf(rest, "%dx%d", &s.size.W, &s.size.H); err != nil {
 			s.fail("size %q: %v", rest, err)
@@ -185,6 +198,12 @@ func (s *script) live(word, rest string) {
 		}
 		s.now = s.now.Add(d)
 		s.app.Tick(s.now)
+	case "answer":
+		waiting := s.waiting
+		s.silent, s.waiting = false, nil
+		for _, r := range waiting {
+			s.request(r)
+		}
 	case "log":
 		pod, text, _ := strings.Cut(rest, " ")
 		if s.logs == nil {
@@ -277,12 +296,11 @@ func (s *script) settle() {
 func (s *script) request(r tui.Request) {
 	switch e := r.Effect.(type) {
 	case screen.Run:
-		done := screen.Done{Name: e.Name}
-		if e.Fetch != nil {
-			done.Value, done.Err = e.Fetch(context.Background())
-		} else {
-			done.Said, done.Err = e.Do(context.Background())
+		if s.silent && e.Fetch != nil {
+			s.waiting = append(s.waiting, r)
+			return
 		}
+		done := carryOut(e)
 		s.asked()
 		s.app.Done(r.From, e, done)
 	case screen.Shell:

@@ -1,10 +1,13 @@
 package tuitest
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
@@ -44,7 +47,40 @@ func Settled(objects []runtime.Object) []runtime.Object {
 			add(q.Status.Allocated, asks(&pod.Spec))
 		}
 	}
+	for _, object := range objects {
+		if group, ok := object.(*schedulingv1beta1.PodGroup); ok && group.Status.Explanation != nil {
+			settle(group.Status.Explanation, group, queues[group.Spec.Queue])
+		}
+	}
 	return objects
+}
+
+// settle writes into an explanation what it says about the queue, and what the gang is short of there.
+func settle(e *schedulingv1beta1.Explanation, group *schedulingv1beta1.PodGroup, q *schedulingv1beta1.Queue) {
+	if e.Queue == nil || q == nil {
+		return
+	}
+	e.Queue.Allocated, e.Queue.Capability = only(q.Status.Allocated, *group.Spec.MinResources), q.Spec.Capability
+	if e.Reason != string(reason.OverCapability) {
+		return
+	}
+	asked, held, may := (*group.Spec.MinResources)[GPU], q.Status.Allocated[GPU], q.Spec.Capability[GPU]
+	left, short := may.DeepCopy(), asked.DeepCopy()
+	left.Sub(held)
+	short.Sub(left)
+	e.Message = fmt.Sprintf("queue %s may hold %s %s: %s held, %s asked", q.Name, &may, GPU, &held, &asked)
+	e.Short = []schedulingv1beta1.Shortage{{Resource: GPU, Scope: "queue", Asked: asked.String(), Available: left.String(), ShortBy: short.String()}}
+}
+
+// only are the amounts of what others name, too.
+func only(amounts, others corev1.ResourceList) corev1.ResourceList {
+	some := corev1.ResourceList{}
+	for name, amount := range amounts {
+		if _, named := others[name]; named {
+			some[name] = amount
+		}
+	}
+	return some
 }
 
 // asks is what the containers of a pod ask for together.

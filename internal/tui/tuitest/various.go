@@ -10,6 +10,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/slurm/asked"
 )
 
 // Various is Few with a job of each kind that is rare: an array, one that is held, one
@@ -25,7 +26,9 @@ func Various() []runtime.Object {
 			job.Annotations = map[string]string{keys.Hold: keys.HoldUser}
 			job.Status.State.Reason, job.Status.State.Message = string(reason.JobHeldUser), "the job is held by its user"
 		}},
-		{ID: 14, Namespace: "nlp", Name: "paused", Queue: "default", User: "mei", Phase: batchv1alpha1.Aborted, Tasks: 1, CPU: "1", Memory: "1Gi", Age: 3 * hour},
+		{ID: 14, Namespace: "nlp", Name: "paused", Queue: "default", User: "mei", Phase: batchv1alpha1.Aborted, Tasks: 1, CPU: "1", Memory: "1Gi", Age: 3 * hour, Change: func(job *batchv1alpha1.Job) {
+			asked.Write(job, asked.Options{StdOut: "/home/mei/%x-%j.out"})
+		}},
 		{ID: 15, Namespace: "nlp", Name: "crashes", Queue: "default", User: "mei", Phase: running, Tasks: 4, CPU: "1", Memory: "1Gi", Age: 5 * minute, Ran: 4 * minute,
 			Nodes: []string{"192.168.23.24", "192.168.51.67", "192.168.57.163", "192.168.63.50"}, Change: func(job *batchv1alpha1.Job) { job.Status.Running, job.Status.Failed = 2, 1 }},
 		{ID: 16, Namespace: "nlp", Name: "llama-eval", Queue: "default", User: "mei", Class: "", Phase: pending, Tasks: 2, GPUs: 8, CPU: "4", Memory: "8Gi", Age: 18 * minute,
@@ -69,17 +72,17 @@ func spoil(pod *corev1.Pod) {
 func whole() *schedulingv1beta1.Explanation {
 	start, since := Ago(-24*minute), Ago(18*minute)
 	return &schedulingv1beta1.Explanation{
-		Reason: string(reason.GangDoesNotFit), Message: "not all of the gang fits at once: 1 of 2 fit; 1/4 nodes have room for one more: 2 InsufficientResource nvidia.com/gpu (short by 8), 1 UntoleratedTaint team=prod",
+		Reason: string(reason.GangDoesNotFit), Message: "not all of the gang fits at once: 1 of 2 fit; 1/4 nodes have room for one more: 2 InsufficientResource nvidia.com/gpu (short by 8), 1 UntoleratedTaint team=prod:NoSchedule",
 		Hint: "wait, or ask for less: vcctl job explain llama-eval", Since: &since, Attempts: 12, LastAttempt: &since,
 		Members:   &schedulingv1beta1.ExplainedMembers{Min: 2, Exist: 2, Fit: 1},
 		NodeCount: 4,
 		Nodes: []schedulingv1beta1.ExplainedNodes{
 			{Reason: string(reason.InsufficientResource), Detail: GPU, Count: 2, ShortBy: "8"},
-			{Reason: string(reason.UntoleratedTaint), Detail: "team=prod", Count: 1},
+			{Reason: string(reason.UntoleratedTaint), Detail: "team=prod:NoSchedule", Count: 1},
 		},
 		Short:          []schedulingv1beta1.Shortage{{Resource: GPU, Scope: "nodes", Asked: "8", Available: "0", ShortBy: "8"}},
 		Spared:         []schedulingv1beta1.ExplainedSpared{{Reason: string(reason.NotLower), Pods: 3}},
-		Queue:          &schedulingv1beta1.ExplainedQueue{Name: "default", Position: 1, Waiting: 2, Allocated: Amounts("cpu", "12"), Capability: Amounts("cpu", "64")},
+		Queue:          &schedulingv1beta1.ExplainedQueue{Name: "default", Position: 1, Waiting: 2},
 		Helps:          []schedulingv1beta1.Help{{Kind: schedulingv1beta1.HelpFewerMembers, From: "2", To: "1", Text: "with minAvailable 1 instead of 2 it would start now"}},
 		EstimatedStart: &start, Estimate: "when pods of default/train have ended",
 	}

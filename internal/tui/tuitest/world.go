@@ -58,7 +58,16 @@ func World(name string) (*snapshot.Snapshot, error) {
 var worlds = struct {
 	sync.Mutex
 	made map[string]*snapshot.Snapshot
-}{made: map[string]*snapshot.Snapshot{}}
+	// whole are the pods of each world as the server has them, by their job.
+	whole map[*snapshot.Snapshot]map[types.UID][]*corev1.Pod
+}{made: map[string]*snapshot.Snapshot{}, whole: map[*snapshot.Snapshot]map[types.UID][]*corev1.Pod{}}
+
+// wholePods are the pods of a job of a world.
+func wholePods(world *snapshot.Snapshot, job types.UID) []*corev1.Pod {
+	worlds.Lock()
+	defer worlds.Unlock()
+	return worlds.whole[world][job]
+}
 
 func makeWorld(name string) (*snapshot.Snapshot, error) {
 	facts := snapshot.Facts{Cluster: "prod-gpu", Policy: "capacity", Connection: snapshot.Connection{Link: snapshot.LinkLive, Since: Now.Add(-time.Hour), Server: "https://10.0.0.1:6443"}}
@@ -98,7 +107,9 @@ func makeWorld(name string) (*snapshot.Snapshot, error) {
 			return nil, err
 		}
 	}
-	return board.Freeze(at, facts), nil
+	world := board.Freeze(at, facts)
+	worlds.whole[world] = podsOf(objects)
+	return world, nil
 }
 
 // Amounts is a list of resources: Amounts("cpu", "1", "memory", "2Gi").
@@ -225,7 +236,7 @@ func (p JobPlan) job() *batchv1alpha1.Job {
 	}
 	submitted := Ago(p.Age)
 	job.Status.Conditions = []batchv1alpha1.JobCondition{{Status: batchv1alpha1.Pending, LastTransitionTime: &submitted}}
-	if p.Ran > 0 {
+	if p.Ran > 0 && p.Phase != batchv1alpha1.Pending {
 		started := Ago(p.Ran)
 		job.Status.Conditions = append(job.Status.Conditions, batchv1alpha1.JobCondition{Status: batchv1alpha1.Running, LastTransitionTime: &started})
 	}

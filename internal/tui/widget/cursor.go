@@ -35,6 +35,7 @@ var _ Rows = (*Table[int])(nil)
 // Move goes n rows down, or up.
 func (t *Table[R]) Move(n int) {
 	t.at += n
+	t.moved = true
 	t.settle()
 	t.spread()
 }
@@ -178,7 +179,7 @@ func (t *Table[R]) Mouse(_ *screen.Context, m screen.Mouse) (taken, open bool) {
 		}
 		row := t.lines[y-1]
 		again := row == t.at && m.Kind == screen.DoubleClick
-		t.at = row
+		t.at, t.moved = row, true
 		t.settle()
 		return true, again
 	}

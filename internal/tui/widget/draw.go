@@ -100,7 +100,7 @@ func (t *Table[R]) row(ctx *screen.Context, c canvas.Canvas, y int, row R, curso
 			style |= canvas.Bold
 		}
 		if column.Right {
-			c.FitRight(p.x, y, p.w, text, style)
+			FitNumber(c, p.x, y, p.w, text, style)
 		} else {
 			c.Fit(p.x, y, p.w, text, style)
 		}

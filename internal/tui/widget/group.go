@@ -1,7 +1,8 @@
 package widget
 
 import (
-	"strings"
+	"maps"
+	"slices"
 
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/screen"
@@ -23,18 +24,19 @@ func (t *Table[R]) Group(of func(R) string, head func(name string, rows []R) str
 	t.arrange()
 }
 
-// byGroup orders by group before anything else.
-func (t *Table[R]) byGroup(within func(a, b R) int) func(a, b R) int {
-	of := t.grouping.of
-	if of == nil {
-		return within
+// gather puts the rows of a group together, in their order, and the groups by name.
+func (t *Table[R]) gather() {
+	if t.grouping.of == nil {
+		return
 	}
-	return func(a, b R) int {
-		way := strings.Compare(of(a), of(b))
-		if way == 0 && within != nil {
-			way = within(a, b)
-		}
-		return way
+	groups := map[string][]R{}
+	for _, row := range t.rows {
+		name := t.grouping.of(row)
+		groups[name] = append(groups[name], row)
+	}
+	t.rows = t.rows[:0]
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		t.rows = append(t.rows, groups[name]...)
 	}
 }
 

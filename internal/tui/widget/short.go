@@ -2,7 +2,11 @@ package widget
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
+
+	"github.com/vc-batch/vc/internal/tui/canvas"
 )
 
 // Short writes a duration in one unit: 12s, 4m, 3h, 2d.
@@ -16,4 +20,50 @@ func Short(d time.Duration) string {
 		return fmt.Sprintf("%dh", int(d.Hours()))
 	}
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// units are what numbers are written in when there is no room for all of their digits: those of counts, and
+// those of memory.
+var units = map[string][]string{"": {"", "k", "M", "G", "T"}, "i": {"Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}}
+
+// Squeeze writes a number in at most w cells, if it can: 1429 as 1.4k, 10240Gi as 10Ti. What is no number, or fits, or
+// cannot be made to fit, is left as it is.
+func Squeeze(text string, w int) string {
+	if canvas.Width(text) <= w {
+		return text
+	}
+	digits := strings.TrimRight(text, "KMGTPEi")
+	unit := text[len(digits):]
+	value, err := strconv.ParseFloat(strings.ReplaceAll(digits, ",", ""), 64)
+	if err != nil {
+		return text
+	}
+	family, step := units[""], 1000.0
+	if unit != "" {
+		family, step = units["i"], 1024
+	}
+	at := 0
+	for at < len(family) && family[at] != unit {
+		at++
+	}
+	for ; at < len(family); at, value = at+1, value/step {
+		if value >= step && at+1 < len(family) {
+			continue
+		}
+		for _, decimals := range []int{1, 0} {
+			short := strconv.FormatFloat(value, 'f', decimals, 64)
+			if decimals > 0 {
+				short = strings.TrimSuffix(short, ".0")
+			}
+			if short += family[at]; canvas.Width(short) <= w && !strings.HasPrefix(short, "0") {
+				return short
+			}
+		}
+	}
+	return text
+}
+
+// FitNumber draws a number at the right edge of w cells, in a larger unit where there is no room for it.
+func FitNumber(c canvas.Canvas, x, y, w int, text string, style canvas.Style) {
+	c.FitRight(x, y, w, Squeeze(text, w), style)
 }

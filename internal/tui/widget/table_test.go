@@ -24,7 +24,7 @@ func table(rows ...item) *Table[item] {
 			Compare: func(a, b item) int { return strings.Compare(a.name, b.name) }}},
 		ID: func(i item) string { return i.name },
 	}
-	t.SetRows(time.Time{}, rows, false)
+	t.SetRows(&screen.Context{}, rows, false)
 	return t
 }
 
@@ -51,6 +51,15 @@ func TestRowsStandUnderTheLineOfTheirGroup(t *testing.T) {
 	rows.End()
 	want = "  NAME\n two: 2\n  a\n▸ c\n  · end of 3\n"
 	if diff := cmp.Diff(want, drawn(rows, 5)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestANumberWithoutRoomIsInALargerUnit(t *testing.T) {
+	t.Parallel()
+	rows := table(item{"1429", ""})
+	rows.Columns[0].Width, rows.Columns[0].Right = 3, true
+	if diff := cmp.Diff("  NA…\n▸  1k\n", drawn(rows, 2)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -83,8 +92,40 @@ func TestTheCursorStaysOnItsRowWhenOthersCome(t *testing.T) {
 	rows := table(item{name: "b"}, item{name: "d"})
 	rows.SortBy("name", false)
 	rows.Select("d")
-	rows.SetRows(time.Time{}, []item{{name: "a"}, {name: "b"}, {name: "c"}, {name: "d"}}, false)
+	rows.SetRows(&screen.Context{}, []item{{name: "a"}, {name: "b"}, {name: "c"}, {name: "d"}}, false)
 	if at, _ := rows.Selected(); at.name != "d" {
 		t.Errorf("the cursor went to %s", at.name)
+	}
+}
+
+// TestTheCursorIsOnTheFirstRowUntilSomebodyMovesIt: what lists that are still on their way
+// showed first is nobody's choice; what somebody went to is.
+func TestTheCursorIsOnTheFirstRowUntilSomebodyMovesIt(t *testing.T) {
+	loading, live := &screen.Context{Snap: snapshot.Empty(time.Time{})}, &screen.Context{Snap: &snapshot.Snapshot{Connection: snapshot.Connection{Link: snapshot.LinkLive}}}
+	few, all := []item{{name: "m"}, {name: "z"}}, []item{{name: "a"}, {name: "m"}, {name: "z"}}
+	for name, test := range map[string]struct {
+		first *screen.Context
+		moves int
+		want  string
+	}{
+		"loading":           {loading, 0, "a"},
+		"loading and moved": {loading, 1, "z"},
+		"live":              {live, 0, "m"},
+	} {
+		rows := table()
+		rows.SetRows(test.first, few, true)
+		rows.SetRows(test.first, few, true)
+		if test.moves > 0 {
+			rows.Move(test.moves)
+		}
+		rows.SortBy("name", false)
+		rows.SetRows(live, all, true)
+		if row, _ := rows.Selected(); row.name != test.want {
+			t.Errorf("%s: the cursor is on %s, not on %s", name, row.name, test.want)
+		}
+		rows.SetRows(live, []item{{name: "0"}, all[0], all[1], all[2]}, true)
+		if row, _ := rows.Selected(); row.name != test.want {
+			t.Errorf("%s: once live, the cursor leaves its row %s for %s", name, test.want, row.name)
+		}
 	}
 }

@@ -24,7 +24,12 @@ type Figure struct {
 	Nodes                  int
 	Value, Lowest, Highest float64
 	Unit                   string
+	// Taken is when, in the form of TakenAt; empty for one that was not kept yet, or of which that is not known.
+	Taken string
 }
+
+// TakenAt is the form of Figure.Taken, in UTC.
+const TakenAt = "2006-01-02 15:04"
 
 // String is the line that Read finds again.
 func (f Figure) String() string {
@@ -36,7 +41,7 @@ func (f Figure) fields() []string {
 	return []string{f.Name, strconv.Itoa(f.Nodes), number(f.Value), f.Unit, number(f.Lowest), number(f.Highest)}
 }
 
-// parse reads fields; lowest and highest may be missing.
+// parse reads fields, those of String; lowest and highest may be missing.
 func parse(fields []string) (Figure, error) {
 	if len(fields) != 4 && len(fields) != 6 {
 		return Figure{}, fmt.Errorf("%d fields, want name, nodes, value, unit, lowest, highest", len(fields))
@@ -100,7 +105,7 @@ func Put(all []Figure, fresh ...Figure) []Figure {
 	return all
 }
 
-var header = []string{"name", "nodes", "value", "unit", "lowest", "highest"}
+var header = []string{"name", "nodes", "value", "unit", "lowest", "highest", "taken"}
 
 // Load reads a file that Save wrote; one that does not exist has no figures.
 func Load(path string) ([]Figure, error) {
@@ -121,10 +126,12 @@ func Load(path string) ([]Figure, error) {
 	}
 	var all []Figure
 	for i, record := range records[1:] {
-		f, err := parse(record)
+		last := len(record) - 1
+		f, err := parse(record[:last])
 		if err != nil {
 			return nil, fmt.Errorf("figures: %s, record %d: %w", path, i+2, err)
 		}
+		f.Taken = record[last]
 		all = append(all, f)
 	}
 	return all, nil
@@ -135,7 +142,7 @@ func Save(path string, all []Figure) error {
 	var b strings.Builder
 	records := [][]string{header}
 	for _, f := range all {
-		records = append(records, f.fields())
+		records = append(records, append(f.fields(), f.Taken))
 	}
 	if err := csv.NewWriter(&b).WriteAll(records); err != nil {
 		return fmt.Errorf("figures: %w", err)

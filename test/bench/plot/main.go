@@ -4,7 +4,7 @@
 //	go test ./test/bench -v … | go run ./test/bench/plot
 //	go test ./test/bench -v … | go run ./test/bench/plot -keep docs
 //
-// With -keep it also puts them into performance.csv of that directory, and makes
+// With -keep it also puts them into performance.csv of that directory, with the time, and makes
 // performance.svg and the table in performance.md anew from all that is there.
 // Without any input, -keep only does the latter.
 package main
@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/vc-batch/vc/test/bench/figures"
 )
@@ -22,13 +23,13 @@ import (
 func main() {
 	keep := flag.String("keep", "", "directory of performance.csv, .svg and .md")
 	flag.Parse()
-	if err := run(os.Stdin, os.Stdout, *keep); err != nil {
+	if err := run(os.Stdin, os.Stdout, *keep, time.Now()); err != nil {
 		fmt.Fprintln(os.Stderr, "plot:", err)
 		os.Exit(1)
 	}
 }
 
-func run(in io.Reader, out io.Writer, keep string) error {
+func run(in io.Reader, out io.Writer, keep string, now time.Time) error {
 	fresh, err := figures.Read(in, out)
 	if err != nil {
 		return err
@@ -43,6 +44,9 @@ func run(in io.Reader, out io.Writer, keep string) error {
 	all, err := figures.Load(path)
 	if err != nil {
 		return err
+	}
+	for i := range fresh {
+		fresh[i].Taken = now.UTC().Format(figures.TakenAt)
 	}
 	all = figures.Put(all, fresh...)
 	if err := figures.Save(path, all); err != nil {

@@ -49,7 +49,7 @@ func of(all []figures.Figure, name string) []figures.Figure {
 	return list
 }
 
-// markdown is a row a line, a column a number of nodes.
+// markdown is a row a line, a column a number of nodes. A line that was never taken has an empty row.
 func markdown(all []figures.Figure) string {
 	columns := []int{}
 	for _, f := range all {
@@ -61,12 +61,19 @@ func markdown(all []figures.Figure) string {
 	var b strings.Builder
 	b.WriteString("| What |")
 	for _, nodes := range columns {
+		if nodes == 0 {
+			b.WriteString(" any number of nodes |")
+			continue
+		}
 		fmt.Fprintf(&b, " %s nodes |", grouped(float64(nodes)))
 	}
 	b.WriteString(" Floor | Aim |\n|---|" + strings.Repeat("---|", len(columns)+2) + "\n")
-	for _, name := range names(all) {
+	for _, name := range withMissing(names(all)) {
 		line := figures.LineOf(name)
-		unit := of(all, name)[0].Unit
+		unit := line.Unit
+		if taken := of(all, name); len(taken) > 0 {
+			unit = taken[0].Unit
+		}
 		what := strings.TrimSuffix(name, ", "+unit)
 		if unit != "" && !slices.Contains(strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == ',' }), unit) {
 			what += " (" + unit + ")"
@@ -80,7 +87,24 @@ func markdown(all []figures.Figure) string {
 	return b.String()
 }
 
-// cell is bold where the aim is reached.
+// withMissing puts the lines that were never taken behind the line that they follow in figures.Lines.
+func withMissing(taken []string) []string {
+	at := 0
+	for _, l := range figures.Lines {
+		if i := slices.Index(taken, l.Name); i >= 0 {
+			at = i + 1
+			continue
+		}
+		if at < len(taken) && taken[at] == taken[max(at-1, 0)]+figures.InProcessorTime {
+			at++
+		}
+		taken = slices.Insert(taken, at, l.Name)
+		at++
+	}
+	return taken
+}
+
+// cell is bold where the aim is reached, and says so where the floor is missed.
 func cell(list []figures.Figure, line figures.Line, nodes int) string {
 	for _, f := range list {
 		if f.Nodes != nodes {
@@ -90,6 +114,12 @@ func cell(list []figures.Figure, line figures.Line, nodes int) string {
 		aim := figures.Line{Better: line.Better, Floor: line.Aim}
 		if line.Aim != 0 && !aim.Missed(f.Value) {
 			text = "**" + text + "**"
+		}
+		if line.Missed(f.Value) {
+			if fails, _ := figures.Verdict(f); fails {
+				return text + " (missed)"
+			}
+			return text + " (excused)"
 		}
 		return text
 	}
@@ -131,8 +161,8 @@ func plainTable(all []figures.Figure) string {
 	for _, f := range all {
 		line := figures.LineOf(f.Name)
 		mark := ""
-		if line.Missed(f.Value) {
-			mark = "  misses the floor"
+		if _, text := figures.Verdict(f); text != "" {
+			mark = "  " + text
 		}
 		fmt.Fprintf(&b, "%-*s %7s %10s %-12s %8s %8s%s\n", width, f.Name, grouped(float64(f.Nodes)), grouped(f.Value), f.Unit, orNone(line.Floor), orNone(line.Aim), mark)
 	}

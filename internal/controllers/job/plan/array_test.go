@@ -30,6 +30,14 @@ func (s *story) known(states batch.ArrayStatus) *story {
 	return s
 }
 
+func late(pod *corev1.Pod) { pod.Status.Reason = "DeadlineExceeded" }
+
+func outOfMemory(pod *corev1.Pod) {
+	pod.Status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
+}
+
+func evictedByNode(pod *corev1.Pod) { pod.Status.Reason = "Evicted" }
+
 func TestTheElementsOfAnArray(t *testing.T) {
 	t.Parallel()
 	two := func(s *story) *story {
@@ -54,6 +62,12 @@ func TestTheElementsOfAnArray(t *testing.T) {
 			"w-1 w-2", batch.ArrayStatus{Succeeded: "3"}},
 		"elements fail one by one": {array("3,5,9").pod("w", 0, corev1.PodFailed, ended(7, time.Minute)).pod("w", 1, corev1.PodFailed),
 			"w-2", batch.ArrayStatus{Failed: "3,5", ExitCodes: map[string]string{"7": "3", "-1": "5"}}},
+		"what they failed of": {array("3,5,9").pod("w", 0, corev1.PodFailed, ended(143, 0), late).pod("w", 1, corev1.PodFailed, ended(137, 0), outOfMemory).pod("w", 2, corev1.PodFailed, evictedByNode), "",
+			batch.ArrayStatus{Failed: "3,5,9", ExitCodes: map[string]string{"143": "3", "137": "5", "-1": "9"}, Causes: map[string]string{"DeadlineExceeded": "3", "OOMKilled": "5", "Evicted": "9"}}},
+		"is kept when their pods are gone": {array("3,5,9").known(batch.ArrayStatus{Failed: "3,5,9", ExitCodes: map[string]string{"143": "3", "137": "5", "-1": "9"}, Causes: map[string]string{"DeadlineExceeded": "3", "OOMKilled": "5,9"}}), "",
+			batch.ArrayStatus{Failed: "3,5,9", ExitCodes: map[string]string{"143": "3", "137": "5", "-1": "9"}, Causes: map[string]string{"DeadlineExceeded": "3", "OOMKilled": "5,9"}}},
+		"but not of another end": {array("3").known(batch.ArrayStatus{Failed: "3", ExitCodes: map[string]string{"143": "3"}, Causes: map[string]string{"DeadlineExceeded": "3"}}).pod("w", 0, corev1.PodFailed, ended(1, 0)), "",
+			batch.ArrayStatus{Failed: "3", ExitCodes: map[string]string{"1": "3"}}},
 		"what a pod says goes before what is recorded": {array("3,5").known(batch.ArrayStatus{Succeeded: "3", Failed: "5", ExitCodes: map[string]string{"7": "5"}}).
 			pod("w", 0, corev1.PodFailed, ended(2, 0)).pod("w", 1, corev1.PodSucceeded), "", batch.ArrayStatus{Succeeded: "5", Failed: "3", ExitCodes: map[string]string{"2": "3"}}},
 		"what is recorded goes before a pod that has not ended": {array("3,5").known(batch.ArrayStatus{Succeeded: "3"}).pod("w", 0, corev1.PodRunning).pod("w", 1, corev1.PodRunning),

@@ -85,16 +85,29 @@ func (b *builder) judge(n *counters) (phase batch.JobPhase, failed *Cause, why s
 	return phase, &c, c.text + "; " + why
 }
 
-// causeOfMember is causeOf for a pod whose spec the cache may have dropped: the job knows it.
-func (b *builder) causeOfMember(m *member) Cause {
-	task, pod := &b.job.Spec.Tasks[m.place.Task], m.pod
+// causeOfMember is why a pod failed that is there.
+func (b *builder) causeOfMember(m *member) Cause { return b.causeAt(m.place, m.pod) }
+
+// causeOfLost is why a pod vanished, or had failed before it did; nil when nothing was seen of it.
+func (b *builder) causeOfLost(l *Lost, place Place) *Cause {
+	switch {
+	case l.Pod == nil:
+		return nil
+	case l.Failed:
+		return new(b.causeAt(place, l.Pod))
+	}
+	return new(causeOfGoing(b.nameOf(place), l.Pod))
+}
+
+// causeAt is causeOf for the pod of a place, whose spec the cache may have dropped: the job knows it.
+func (b *builder) causeAt(place Place, pod *corev1.Pod) Cause {
 	if len(pod.Spec.Containers) == 0 {
-		whole, template := *pod, &task.Template.Spec
+		whole, template := *pod, &b.job.Spec.Tasks[place.Task].Template.Spec
 		whole.Spec.Containers, whole.Spec.InitContainers = template.Containers, template.InitContainers
 		whole.Spec.ActiveDeadlineSeconds = cmp.Or(pod.Spec.ActiveDeadlineSeconds, template.ActiveDeadlineSeconds)
 		pod = &whole
 	}
-	return causeOf(b.nameOf(m.place), pod)
+	return causeOf(b.nameOf(place), pod)
 }
 
 // nameOf names a pod by its task and index.

@@ -154,6 +154,50 @@ func TestAFailureIsInTheStatusWhoeverAnswersIt(t *testing.T) {
 	}
 }
 
+// TestAFailureIsTheSameWhoeverSawIt: the pod with its spec, the pod as the cache has it, and the pod that is gone meanwhile.
+func TestAFailureIsTheSameWhoeverSawIt(t *testing.T) {
+	t.Parallel()
+	two := func(spec *corev1.PodSpec) {
+		spec.Containers = []corev1.Container{{Name: "helper"}, {Name: "main"}}
+		spec.ActiveDeadlineSeconds = new(int64(60))
+	}
+	ends := map[string]func(*corev1.Pod){
+		"a container of two that failed": func(pod *corev1.Pod) { ended(3, 0)(pod); beside(pod) },
+		"too much memory":                func(pod *corev1.Pod) { endedBy(137, "OOMKilled", "")(pod); beside(pod) },
+		"a time limit":                   saidOf("DeadlineExceeded", ""),
+		"its node's words":               saidOf("Evicted", "low on memory"),
+		"its node's loss":                disrupted("DeletionByPodGC"),
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			failure := func(hide func(*story)) *batch.JobFailure {
+				s := given(batch.Running).policy(bus.PodFailedEvent, bus.TerminateJobAction).with(func(j *batch.Job) { two(&j.Spec.Tasks[0].Template.Spec) }).
+					pod("w", 0, corev1.PodFailed, end, func(pod *corev1.Pod) { two(&pod.Spec) })
+				hide(s)
+				p := Compute(s.Input)
+				return status(s, &p).Failure
+			}
+			whole := failure(func(*story) {})
+			slim := failure(func(s *story) { s.Pods[0].Spec = corev1.PodSpec{} })
+			gone := failure(func(s *story) {
+				s.Pods[0].Spec = corev1.PodSpec{}
+				lost, _ := LostFrom(s.Pods[0], noon)
+				s.Pods, s.Lost = nil, []Lost{lost}
+			})
+			if whole == nil {
+				t.Fatal("no failure is told")
+			}
+			if diff := cmp.Diff(whole, slim); diff != "" {
+				t.Errorf("as the cache has it: -want +got\n%s", diff)
+			}
+			if diff := cmp.Diff(whole, gone); diff != "" {
+				t.Errorf("gone: -want +got\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestTheWordsOfANodeAreCutForAColumn(t *testing.T) {
 	t.Parallel()
 	if got := []rune(saying(strings.Repeat("ä", 500))); len(got) != mostOfMessage+len(": ") || got[len(got)-1] != '…' {

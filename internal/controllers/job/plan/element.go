@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,12 +10,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/reason"
 )
 
 // element is what the pods of an element of an array say.
 type element struct {
 	live, well, badly int32 // pods
 	codes             []int32
+	bad               *member   // the first that failed
 	first, last       time.Time // when its pods started and ended
 }
 
@@ -37,6 +40,9 @@ func (b *builder) elements() []element {
 		default:
 			e.badly++
 			e.codes = append(e.codes, exitCodes(m.pod)...)
+			if e.bad == nil {
+				e.bad = m
+			}
 		}
 		if start := m.pod.Status.StartTime; start != nil && (e.first.IsZero() || start.Time.Before(e.first)) {
 			e.first = start.Time
@@ -97,9 +103,9 @@ const noCode = "-1"
 
 // arrayStatus says what became of each element.
 func (b *builder) arrayStatus(phase batch.JobPhase) *batch.ArrayStatus {
-	elements, told := b.elements(), codesOf(b.job.Status.Array)
+	elements, told, toldCauses := b.elements(), codesOf(b.job.Status.Array), causesOf(b.job.Status.Array)
 	sets := map[what][]int32{}
-	codes := map[string][]int32{}
+	codes, causes := map[string][]int32{}, map[string][]int32{}
 	var waiting []int
 	at := 0
 	for index := range b.array.elements.All() {
@@ -110,31 +116,50 @@ func (b *builder) arrayStatus(phase batch.JobPhase) *batch.ArrayStatus {
 		case waits:
 			waiting = append(waiting, at)
 		case failed:
-			code := codeIn(told, index)
+			known := codeIn(told, index)
+			code, cause := cmp.Or(known, noCode), codeIn(toldCauses, index)
 			if len(e.codes) > 0 {
 				code = strconv.Itoa(int(e.codes[0]))
 			}
-			if code == "" {
-				code = noCode
+			if e.bad != nil && code != known { // what was told once need not be found out again
+				cause = b.beyond(e.bad)
 			}
 			codes[code] = append(codes[code], index)
+			if cause != "" {
+				causes[cause] = append(causes[cause], index)
+			}
 		}
 		at++
 	}
 	text := func(set []int32) string { return batch.IndicesOf(set).String() }
 	s := &batch.ArrayStatus{Running: text(sets[runs]), Succeeded: text(sets[succeeded]), Failed: text(sets[failed]), Cancelled: text(sets[cancelled])}
-	for code, list := range codes {
-		if s.ExitCodes == nil {
-			s.ExitCodes = map[string]string{}
-		}
-		s.ExitCodes[code] = text(list)
-	}
+	s.ExitCodes, s.Causes = texts(codes), texts(causes)
 	if AtRest(phase) {
 		s.Times = b.times(elements, slices.Concat(sets[succeeded], sets[failed]))
 	} else {
 		s.Reason = string(b.waitReason(waiting))
 	}
 	return s
+}
+
+// beyond is the code of what a pod failed of, where that is not what its containers did by themselves; else empty.
+func (b *builder) beyond(m *member) string {
+	if c := b.causeOfMember(m); c.code != reason.PodFailed {
+		return c.word()
+	}
+	return ""
+}
+
+// texts writes sets of elements; nil for none.
+func texts(sets map[string][]int32) map[string]string {
+	if len(sets) == 0 {
+		return nil
+	}
+	written := make(map[string]string, len(sets))
+	for key, list := range sets {
+		written[key] = batch.IndicesOf(list).String()
+	}
+	return written
 }
 
 // times are written once, when the job comes to rest: its pods may be gone the next time.

@@ -129,7 +129,7 @@ func (b *builder) lostEvents() []event {
 			continue // it is back: a delayed answer is off
 		}
 		e := event{kind: bus.PodEvictedEvent, at: l.At, task: task, where: []Place{place}, lost: []types.UID{l.UID},
-			cause: l.Cause, text: fmt.Sprintf("pod %s was evicted", l.Name)}
+			cause: b.causeOfLost(&l, place), text: fmt.Sprintf("pod %s was evicted", l.Name)}
 		if l.Failed {
 			e.kind, e.codes, e.text = bus.PodFailedEvent, l.Codes, fmt.Sprintf("pod %s failed%s", l.Name, exitText(l.Codes))
 		}

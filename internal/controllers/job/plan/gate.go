@@ -82,8 +82,8 @@ func judgeDependency(job *batch.Job, d batch.Dependency, others []*batch.Job, no
 		if !v.met {
 			v = judgeTerm(job, term, around, now)
 		}
-		if !v.never && slices.Contains(before.Failed, term.String()) { // the other job is gone
-			v = verdict{never: true, ended: true, text: "so much was known of " + term.String() + " when that job ended"}
+		if !v.ended && slices.Contains(before.Failed, term.String()) { // the other job is gone
+			v = verdict{never: true, ended: true, text: fmt.Sprintf("job %s %s (it is gone now)", term.Job, hadEnded[term.Kind])}
 		}
 		if v.never && v.ended {
 			g.failed = append(g.failed, term.String())
@@ -167,6 +167,12 @@ func judgeAfter(job *batch.Job, term batch.DependencyTerm, target *batch.Job, no
 var whenMet = map[batch.DependencyKind]string{
 	batch.After: "has started", batch.AfterAny: "has ended", batch.AfterOK: "has completed", batch.AfterNotOK: "has ended and not completed",
 	batch.AfterCorr: "has completed the same index",
+}
+
+// hadEnded says how a job ended that can never be what was waited for.
+var hadEnded = map[batch.DependencyKind]string{
+	batch.After: "has ended", batch.AfterAny: "has ended", batch.AfterOK: "has ended and not completed", batch.AfterNotOK: "has completed",
+	batch.AfterCorr: "has completed none of the same indices",
 }
 
 // judgeSingleton waits for jobs of the same user and title that are under way or came first.
@@ -316,7 +322,7 @@ func (b *builder) killInvalid() (decision, bool) {
 // hold writes down what is known of a closed gate, and says so when it is news. It gives the obstacle that the gate is; nil when it is open.
 func (b *builder) hold(status *batch.JobStatus) *obstacle {
 	g := b.gate()
-	status.Gate = gateStatus(&g, status.Gate, Started(b.in.Job))
+	status.Gate = gateStatus(&g, b.known(status.Gate), Started(b.in.Job))
 	if g.open() {
 		return nil
 	}
@@ -334,6 +340,23 @@ func (b *builder) retractGroup() {
 	if group := b.in.PodGroup; group != nil && group.DeletionTimestamp == nil {
 		b.write(DeleteGroup{Group: group})
 	}
+}
+
+// known is what was known of the terms that the dependency has now: it may have been changed.
+func (b *builder) known(old *batch.JobGate) *batch.JobGate {
+	d, err := batch.DependencyOf(b.in.Job)
+	if old == nil || err != nil {
+		return old
+	}
+	asked := func(terms []string) (kept []string) {
+		for _, text := range terms {
+			if slices.ContainsFunc(d.Terms, func(t batch.DependencyTerm) bool { return t.String() == text }) {
+				kept = append(kept, text)
+			}
+		}
+		return kept
+	}
+	return &batch.JobGate{Until: old.Until, Met: asked(old.Met), Failed: asked(old.Failed)}
 }
 
 // gateStatus is what a status says of a gate. What was met, or can never be, stays so until the job has run.

@@ -90,7 +90,9 @@ func TestWhatAGateSays(t *testing.T) {
 		"afterok of one that is gone":   {in: waiting("afterok:7"), code: reason.DependencyNeverSatisfied, text: "job 7 is gone"},
 		"afterok of one that was ok":    {in: waiting("afterok:7").with(func(j *batch.Job) { j.Status.Gate = &batch.JobGate{Met: []string{"afterok:7"}} }), met: "afterok:7"},
 		"afternotok of one that was ok": {in: waiting("afternotok:7").with(func(j *batch.Job) { j.Status.Gate = &batch.JobGate{Failed: []string{"afternotok:7"}} }),
-			code: reason.DependencyNeverSatisfied, text: "so much was known of afternotok:7 when that job ended"},
+			code: reason.DependencyNeverSatisfied, text: "its dependency can never be met: job 7 has completed (it is gone now)"},
+		"afterok of one that was not, and is gone": {in: waiting("afterok:7").with(func(j *batch.Job) { j.Status.Gate = &batch.JobGate{Failed: []string{"afterok:7"}} }),
+			code: reason.DependencyNeverSatisfied, text: "its dependency can never be met: job 7 has ended and not completed (it is gone now)"},
 		"afterok of one that is resting": {in: waiting("afterok:7").other(7, "a", batch.Aborted), code: reason.Dependency},
 		"afterok of a name that is none": {in: waiting("afterok:a"), code: reason.Dependency, text: "job ns/a has been made and has completed"},
 		"afterok of another namespace":   {in: waiting("afterok:elsewhere/a").other(7, "a", batch.Completed), code: reason.Dependency},
@@ -160,6 +162,36 @@ func TestWhatAGateSays(t *testing.T) {
 			}
 			if g.never != (g.code == reason.DependencyNeverSatisfied) {
 				t.Errorf("never: %v", g.never)
+			}
+		})
+	}
+}
+
+// TestTheStatusOfAGateIsAboutWhatIsAskedNow: what was known of terms that the annotation no longer has is not told any more.
+func TestTheStatusOfAGateIsAboutWhatIsAskedNow(t *testing.T) {
+	t.Parallel()
+	knew := func(j *batch.Job) {
+		j.Status.Gate = &batch.JobGate{Met: []string{"afterany:5"}, Failed: []string{"afterok:6"}}
+	}
+	for name, test := range map[string]struct {
+		in   *story
+		want *batch.JobGate
+	}{
+		"the same":               {given(batch.Pending).asks(keys.Dependency, "afterany:5,afterok:6"), &batch.JobGate{Met: []string{"afterany:5"}, Failed: []string{"afterok:6"}}},
+		"one of them":            {given(batch.Pending).asks(keys.Dependency, "afterok:6"), &batch.JobGate{Failed: []string{"afterok:6"}}},
+		"others":                 {given(batch.Pending).asks(keys.Dependency, "afterok:7").other(7, "a", batch.Running), nil},
+		"others, and it is held": {given(batch.Pending).asks(keys.Dependency, "afterok:7").asks(keys.Hold, "user").other(7, "a", batch.Running), nil},
+		"the same, and it is held": {given(batch.Pending).asks(keys.Dependency, "afterany:5,afterok:6").asks(keys.Hold, "user"),
+			&batch.JobGate{Met: []string{"afterany:5"}, Failed: []string{"afterok:6"}}},
+		"none, but a hold":     {given(batch.Pending).asks(keys.Hold, "user"), nil},
+		"what nobody can read": {given(batch.Pending).asks(keys.Dependency, "afterwards:7"), &batch.JobGate{Met: []string{"afterany:5"}, Failed: []string{"afterok:6"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test.in.with(knew)
+			p := Compute(test.in.Input)
+			if diff := cmp.Diff(test.want, status(test.in, &p).Gate); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
 			}
 		})
 	}

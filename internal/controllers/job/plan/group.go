@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -118,18 +119,26 @@ func topology(t *batch.NetworkTopologySpec) *scheduling.NetworkTopologySpec {
 // refreshed is the spec that an existing PodGroup should have; changed says whether it differs. Minimums of tasks that are
 // not the job's stay, and so do queue and topology.
 func refreshed(group *scheduling.PodGroup, job *batch.Job, priorities map[string]int32, starts func(task int) bool) (spec scheduling.PodGroupSpec, changed bool) {
-	want := groupSpec(job, priorities, starts)
-	spec = *group.Spec.DeepCopy()
+	want, is := groupSpec(job, priorities, starts), &group.Spec
+	members := want.MinTaskMember
+	for task, least := range is.MinTaskMember {
+		if !slices.ContainsFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return t.Name == task }) {
+			members[task] = least
+		}
+	}
+	if want.PriorityClassName == is.PriorityClassName && want.MinMember == is.MinMember && maps.Equal(members, is.MinTaskMember) &&
+		is.MinResources != nil && sameAmounts(*want.MinResources, *is.MinResources) && equality.Semantic.DeepEqual(want.SubGroupPolicy, is.SubGroupPolicy) {
+		return *is, false
+	}
+	spec = *is.DeepCopy()
 	spec.PriorityClassName, spec.MinMember, spec.MinResources = want.PriorityClassName, want.MinMember, want.MinResources
-	if spec.MinTaskMember == nil {
-		spec.MinTaskMember = map[string]int32{}
-	}
-	for i := range job.Spec.Tasks {
-		delete(spec.MinTaskMember, job.Spec.Tasks[i].Name)
-	}
-	maps.Copy(spec.MinTaskMember, want.MinTaskMember)
-	spec.SubGroupPolicy = want.SubGroupPolicy
-	return spec, !equality.Semantic.DeepEqual(spec, group.Spec)
+	spec.MinTaskMember, spec.SubGroupPolicy = members, want.SubGroupPolicy
+	return spec, true
+}
+
+// sameAmounts says whether two lists say the same, however the amounts are written.
+func sameAmounts(x, y corev1.ResourceList) bool {
+	return maps.EqualFunc(x, y, func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })
 }
 
 // minResources is what the smallest set of pods that may start asks for: those of the tasks of highest priority first.

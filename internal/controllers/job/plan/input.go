@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -67,8 +66,8 @@ type Lost struct {
 	// Failed: it had failed before; Codes are the exit codes.
 	Failed bool
 	Codes  []int32
-	// Cause is why.
-	Cause *Cause
+	// Pod is what was last seen of it; nil when nobody looked.
+	Pod *corev1.Pod
 }
 
 // LostFrom reads a pod that vanished. ok is false when its going is no event: it is no job's pod, we stopped it, or it had succeeded.
@@ -77,18 +76,15 @@ func LostFrom(pod *corev1.Pod, now time.Time) (lost Lost, ok bool) {
 	if !ok || Marked(pod) || Refused(pod) {
 		return Lost{}, false
 	}
-	lost = Lost{UID: pod.UID, Name: pod.Name, Task: task, Index: index, Version: version, At: now}
-	short := fmt.Sprintf("%s-%d", task, index)
+	lost = Lost{UID: pod.UID, Name: pod.Name, Task: task, Index: index, Version: version, At: now, Pod: pod}
 	switch {
 	case Evicted(pod):
-		lost.Cause = new(causeOfGoing(short, pod))
 		if pod.DeletionTimestamp != nil {
 			lost.At = toldToGo(pod)
 		}
 		return lost, true
 	case pod.Status.Phase == corev1.PodFailed:
 		lost.At, lost.Failed, lost.Codes = finishedAt(pod), true, exitCodes(pod)
-		lost.Cause = new(causeOf(short, pod))
 		return lost, true
 	}
 	return Lost{}, false

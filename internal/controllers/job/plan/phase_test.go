@@ -173,7 +173,7 @@ func TestCommandsAndPhases(t *testing.T) {
 		"a restart asked for twice is one restart": {
 			given(batch.Restarting).with(func(j *batch.Job) { j.Status.Version, j.Status.RetryCount = 1, 1 }).
 				pod("w", 0, corev1.PodRunning, ofVersion(0)).command(bus.RestartJobAction),
-			[]string{"status Restarting v1 r1", "delete w-0", "done c0"}},
+			[]string{"done c0", "status Restarting v1 r1", "delete w-0"}},
 		"nonsense is deleted with a word": {
 			given(batch.Completed).with(func(j *batch.Job) { j.Status.MinAvailable = 2 }).command("Fly"),
 			[]string{"done c0"}},

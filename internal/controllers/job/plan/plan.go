@@ -25,6 +25,9 @@ func Compute(in Input) Plan {
 		return Plan{Job: b.job, Refresh: true}
 	}
 	do := respond(b.phase(), asked.action) // 2. What does this phase answer?
+	if asked.command != nil && do.next == "" {
+		b.write(DeleteCommand{Command: asked.command}) // It is done: with a later phase it would be carried out anew.
+	}
 	switch {
 	case do.next != "":
 		b.enter(do, asked) // 3a. Another phase: write it down, then stop pods.
@@ -40,7 +43,7 @@ func Compute(in Input) Plan {
 	if b.plan.Refresh {
 		return Plan{Job: b.job, Refresh: true}
 	}
-	if asked.command != nil {
+	if asked.command != nil && do.next != "" {
 		b.write(DeleteCommand{Command: asked.command}) // 4. Only now: a command survives a crash.
 	}
 	return b.plan

@@ -207,9 +207,21 @@ func codesOf(states *batch.ArrayStatus) map[string]batch.Indices {
 	if states == nil {
 		return nil
 	}
-	sets := make(map[string]batch.Indices, len(states.ExitCodes))
-	for code, text := range states.ExitCodes {
-		sets[code], _ = batch.ParseIndices(text)
+	return setsOf(states.ExitCodes)
+}
+
+// causesOf are the failed elements of which a status tells more than a code, by what it tells.
+func causesOf(states *batch.ArrayStatus) map[string]batch.Indices {
+	if states == nil {
+		return nil
+	}
+	return setsOf(states.Causes)
+}
+
+func setsOf(texts map[string]string) map[string]batch.Indices {
+	sets := make(map[string]batch.Indices, len(texts))
+	for key, text := range texts {
+		sets[key], _ = batch.ParseIndices(text)
 	}
 	return sets
 }

@@ -136,6 +136,7 @@ func (*Policy) Reads() config.Reads {
 func (p *Policy) Open(s *session.Session) {
 	p.stock.update(s)
 	book := &book{s: s, p: p, reckoned: map[*session.Job]float64{}}
+	s.Rules.OrderMoves = true
 	if p.conf.Enabled("enableJobOrder") {
 		s.Rules.JobOrder = append(s.Rules.JobOrder, book.compare)
 	}

@@ -48,7 +48,7 @@ func (e *Explain) head(ctx *screen.Context, c canvas.Canvas) canvas.Canvas {
 	}
 	c.Fit(2, 0, c.W-3, strings.TrimSpace(e.job.ID+" "+e.told.Headline(render.Style{}, ctx.Now)), style)
 	y := 1
-	for _, text := range []string{e.told.Why.Message, e.when(ctx)} {
+	for _, text := range []string{e.told.Why.Message, e.when(ctx), e.unread()} {
 		if text == "" {
 			continue
 		}
@@ -60,6 +60,20 @@ func (e *Explain) head(ctx *screen.Context, c canvas.Canvas) canvas.Canvas {
 	}
 	_, rest := c.Cut(y)
 	return rest
+}
+
+// unread says that the answer is not all of it: what is told of the job has a part in it and was not read, or not yet.
+func (e *Explain) unread() string {
+	if _, enough := account.Alone(&e.told.Sheet); enough {
+		return ""
+	}
+	if problem := e.read.Problem(); problem != "" {
+		return "What is told of it could not be read: " + problem
+	}
+	if e.read.Pending(e.job) {
+		return "What is told of it is being read ..."
+	}
+	return ""
 }
 
 // when is when it is expected to start, and its place in the queue.

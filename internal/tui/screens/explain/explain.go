@@ -30,6 +30,9 @@ type Explain struct {
 // Below stands behind the UID in a target when the job's own screen is below this one.
 const Below = "#below"
 
+// AsJob stands behind the UID in a target of the job's own screen when it is opened from here, where the path names the job already.
+const AsJob = "#job"
+
 // New returns the screen for the job with a UID; "" is the first job that waits.
 func New(target string) screen.Screen {
 	return &Explain{target: target, uid: types.UID(strings.TrimSuffix(target, Below)), nodes: groupTable()}
@@ -108,7 +111,7 @@ func (e *Explain) refresh(ctx *screen.Context) {
 	}
 	e.told = e.read.Account(ctx.Snap, e.job)
 	e.told.Zone = ctx.Now.Location() // one clock in a frame
-	e.nodes.SetRows(ctx.Now, groupsOf(ctx.Snap, e.job, e.told.Explanation()), false)
+	e.nodes.SetRows(ctx, groupsOf(ctx.Snap, e.job, e.told.Explanation()), false)
 }
 
 // want reads pods and events where these have a part in the answer, as `vcctl job explain` does.
@@ -124,6 +127,16 @@ func (e *Explain) want(ctx *screen.Context) []screen.Effect {
 
 // waiting are the jobs that wait in their queues or before them, one's own first, then in the order of Jobs.
 func waiting(ctx *screen.Context) []*snapshot.Job {
+	return snapshot.Remember(ctx.Snap, waitingOf{ctx.Namespace, ctx.User, ctx.Mine}, func() []*snapshot.Job { return allWaiting(ctx) })
+}
+
+// waitingOf is whose jobs waiting tells of.
+type waitingOf struct {
+	namespace, user string
+	mine            bool
+}
+
+func allWaiting(ctx *screen.Context) []*snapshot.Job {
 	var all []*snapshot.Job
 	for _, job := range jobrow.Keep(ctx, ctx.Snap.Jobs) {
 		if row := (jobrow.Row{Job: job}); row.Queued() {
@@ -206,7 +219,11 @@ func bindings() []screen.Binding {
 		{Screen: name, Key: "N", Name: "job before", Help: "the job that waits before this one", Do: screen.On(func(e *Explain, ctx *screen.Context) []screen.Effect { return e.next(ctx, -1) })},
 		{Screen: name, Key: "enter", Name: "nodes", Help: "the nodes of the reason under the cursor, where they are known", Footer: 5, Guard: aRow, Do: screen.On((*Explain).openNodes)},
 		{Screen: name, Key: "o", Name: "job", Help: "the job with its pods, logs and events", Footer: 6, Guard: aJob, Do: screen.On(func(e *Explain, _ *screen.Context) []screen.Effect {
-			return []screen.Effect{screen.Open{Screen: screen.Job, Target: string(e.uid)}}
+			target := string(e.uid)
+			if !strings.HasSuffix(e.target, Below) { // else its screen is below this one, and is gone back to
+				target += AsJob
+			}
+			return []screen.Effect{screen.Open{Screen: screen.Job, Target: target}}
 		})},
 	}
 	rows := func(s screen.Screen) widget.Rows { return &s.(*Explain).nodes }

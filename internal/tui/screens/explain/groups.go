@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
 
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
@@ -21,6 +22,7 @@ import (
 type group struct {
 	count  int32
 	code   string
+	detail string // what of the reason, as the scheduler tells it
 	reason string
 	hint   string
 	// nodes are those that are seen to fail for it now; the scheduler counts them and
@@ -69,17 +71,21 @@ func groupsOf(snap *snapshot.Snapshot, job *snapshot.Job, e *schedulingv1beta1.E
 		if n.ShortBy != "" {
 			text += " (nearest lacks " + n.ShortBy + ")"
 		}
-		all = append(all, group{count: n.Count, code: n.Reason, reason: text, hint: entry.Hint})
+		all = append(all, group{count: n.Count, code: n.Reason, detail: n.Detail, reason: text, hint: entry.Hint})
 		codes[n.Reason] = true
 		rest -= n.Count
 	}
 	if rest > 0 && len(all) > 0 {
-		all = append(all, group{count: rest, reason: "have room for one more pod"})
+		fit := "have room for one more pod"
+		if rest == 1 {
+			fit = "has room for one more pod"
+		}
+		all = append(all, group{count: rest, reason: fit})
 	}
 	for _, node := range snap.Nodes {
 		code, detail := fails(node, job, codes)
 		for i := range all {
-			if all[i].code == code && strings.Contains(all[i].reason, detail) {
+			if all[i].code == code && (detail == "" || all[i].detail == detail) {
 				all[i].nodes = append(all[i].nodes, node.Name)
 				break
 			}
@@ -97,14 +103,16 @@ func fails(node *snapshot.Node, job *snapshot.Job, told map[string]bool) (code, 
 	case node.Cordoned:
 		return string(reason.NodeUnschedulable), ""
 	}
-	if told[string(reason.UntoleratedTaint)] && len(node.Taints) > 0 {
-		taint, _, _ := strings.Cut(node.Taints[0], ":")
-		return string(reason.UntoleratedTaint), taint
+	tasks := job.Object.Spec.Tasks
+	for i := range tasks {
+		if missing := missingLabels(node, &tasks[i].Template.Spec); missing != "" {
+			return string(reason.NodeSelectorMismatch), missing
+		}
 	}
-	for i := range job.Object.Spec.Tasks {
-		for key, value := range job.Object.Spec.Tasks[i].Template.Spec.NodeSelector {
-			if node.Labels[key] != value {
-				return string(reason.NodeSelectorMismatch), ""
+	if told[string(reason.UntoleratedTaint)] {
+		for i := range tasks {
+			if taint := untolerated(node, &tasks[i].Template.Spec); taint != "" {
+				return string(reason.UntoleratedTaint), taint
 			}
 		}
 	}
@@ -118,6 +126,33 @@ func fails(node *snapshot.Node, job *snapshot.Job, told map[string]bool) (code, 
 		return string(reason.InsufficientResource), lacks
 	}
 	return "", ""
+}
+
+// missingLabels are those that a pod wants and a node has not, as the scheduler tells them; "" is none.
+func missingLabels(node *snapshot.Node, pod *corev1.PodSpec) string {
+	var missing []string
+	for key, value := range pod.NodeSelector {
+		if node.Labels[key] != value {
+			missing = append(missing, key+"="+value)
+		}
+	}
+	slices.Sort(missing)
+	return strings.Join(missing, ",")
+}
+
+// untolerated is the first taint that keeps a pod off a node, as key=value:effect; "" is none. One that says what is
+// preferred keeps nobody off.
+func untolerated(node *snapshot.Node, pod *corev1.PodSpec) string {
+	for _, text := range node.Taints {
+		at := max(strings.LastIndex(text, ":"), 0)
+		key, value, _ := strings.Cut(text[:at], "=")
+		taint := corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(text[at+1:])}
+		tolerated := slices.ContainsFunc(pod.Tolerations, func(t corev1.Toleration) bool { return t.ToleratesTaint(klog.Logger{}, &taint, false) })
+		if taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerated {
+			return text
+		}
+	}
+	return ""
 }
 
 // unseen says that nodes may fail for reasons that cannot be looked up here.

@@ -32,7 +32,7 @@ func (j *Job) Draw(ctx *screen.Context, c canvas.Canvas) {
 	case events:
 		widget.Rule(c, 0, ctx.Theme, "Events", "")
 		_, rest := c.Cut(1)
-		j.lines.draw(rest.Sub(1, 0, rest.W-2, rest.H), j.eventLines(ctx), j.noEvents(" (they are kept for an hour)"))
+		j.lines.draw(rest.Sub(1, 0, rest.W-2, rest.H), j.eventLines(ctx), j.noEvents(ctx, " (they are kept for an hour)"))
 	case logs:
 		widget.Rule(c, 0, ctx.Theme, "Logs  "+j.streamed(), j.log.note(ctx.Logs, j.failed))
 		_, rest := c.Cut(1)
@@ -178,7 +178,7 @@ func (j *Job) drawLines(ctx *screen.Context, c canvas.Canvas) {
 func (j *Job) lastEvents(ctx *screen.Context, c canvas.Canvas) {
 	lines := j.eventLines(ctx)
 	if len(lines) == 0 {
-		c.Fit(0, 0, c.W, j.noEvents(""), theme.Dim)
+		c.Fit(0, 0, c.W, j.noEvents(ctx, ""), theme.Dim)
 	}
 	lines = lines[max(len(lines)-c.H, 0):]
 	for y, line := range lines {
@@ -187,17 +187,20 @@ func (j *Job) lastEvents(ctx *screen.Context, c canvas.Canvas) {
 }
 
 // noEvents says why there are none; more is said when none are known.
-func (j *Job) noEvents(more string) string {
+func (j *Job) noEvents(ctx *screen.Context, more string) string {
 	if problem := j.told.Problem(); problem != "" {
 		return "the events could not be read: " + problem
 	}
 	if j.told.Pending(j.job) {
 		return "reading the events ..."
 	}
+	if unseen := ctx.Unseen("events"); unseen != "" {
+		return unseen
+	}
 	return "no events are known" + more
 }
 
-// eventLines are the events about the job, the newest last.
+// eventLines are the events about the job, the newest last, and behind them that there may be more.
 func (j *Job) eventLines(ctx *screen.Context) []string {
 	job := j.job
 	var lines []string
@@ -216,6 +219,9 @@ func (j *Job) eventLines(ctx *screen.Context) []string {
 			times = fmt.Sprintf(" x%d", e.Count)
 		}
 		lines = append(lines, fmt.Sprintf("%s %-7s %s%s  %s: %s", e.At.In(ctx.Now.Location()).Format("15:04:05"), e.Type, e.Reason, times, about, e.Message))
+	}
+	if problem := j.told.Problem(); problem != "" && len(lines) > 0 {
+		lines = append(lines, "there may be more; they could not be read: "+problem)
 	}
 	return lines
 }

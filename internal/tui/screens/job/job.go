@@ -12,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/screens/explain"
 	"github.com/vc-batch/vc/internal/tui/widget"
 )
 
@@ -71,9 +72,9 @@ func (j *Job) Name() string { return screen.Job }
 // Target is the UID that the screen was opened for.
 func (j *Job) Target() string { return j.target }
 
-// Crumb is the number and the name of the job.
+// Crumb is the number and the name of the job, where the path does not have them already.
 func (j *Job) Crumb(*screen.Context) string {
-	if j.job == nil {
+	if j.job == nil || strings.HasSuffix(j.target, explain.AsJob) {
 		return "job"
 	}
 	return strings.TrimSpace(j.job.ID + " " + j.job.Name)
@@ -138,7 +139,7 @@ func (j *Job) fill(ctx *screen.Context) {
 			shown = append(shown, p)
 		}
 	}
-	j.pods.SetRows(ctx.Now, shown, !j.failed && wanted == "")
+	j.pods.SetRows(ctx, shown, !j.failed && wanted == "")
 }
 
 // stream asks for the logs of the pods that have any, when these are others than before.

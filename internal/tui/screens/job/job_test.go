@@ -17,36 +17,44 @@ func of(target string) []screen.Spec {
 	return []screen.Spec{spec}
 }
 
-func TestFrames(t *testing.T) {
-	t.Parallel()
-	tuitest.Frames(t, "job", of("job-931"), nil, "normal", "empty", "loading", "disconnected")
+// shown is which job is shown in a world.
+var shown = map[string]string{"normal": "job-931", "empty": "job-931", "loading": "job-931", "disconnected": "job-931", "many": "job-1000", "various": "job-15"}
+
+func worlds() []string {
+	return []string{"normal", "empty", "loading", "disconnected", "many", "various"}
 }
 
-// The pages besides the summary, of a job whose pods tell something.
+func shows(world string) []screen.Spec { return of(shown[world]) }
+
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	tuitest.Frames(t, "job", shows, nil, worlds()...)
+}
+
+// The pages besides the summary.
 func TestFramesOfPages(t *testing.T) {
 	t.Parallel()
 	for page, key := range map[string]string{"tasks": "t", "events": "e", "yaml": "Y"} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
-			tuitest.Frames(t, page, of("job-15"), tuitest.Keys(key), "various")
+			tuitest.Frames(t, page, shows, tuitest.Keys(key), worlds()...)
 		})
 	}
 }
 
-func TestFramesOfManyJobs(t *testing.T) {
-	t.Parallel()
-	tuitest.Frames(t, "many", of("job-1000"), nil, "many")
-}
-
 func TestFramesOfLogs(t *testing.T) {
 	t.Parallel()
-	tuitest.Frames(t, "logs", of("job-15#logs"), func(app *tui.App) {
+	logs := func(world string) []screen.Spec { return of(shown[world] + "#logs") }
+	tuitest.Frames(t, "logs", logs, func(app *tui.App) {
+		if len(app.Context().Snap.Jobs) == 0 {
+			return
+		}
 		view := &screen.LogView{Dropped: 120}
 		for i := range 100 {
 			view.Lines = append(view.Lines, screen.LogLine{Pod: []string{"crashes-worker-0", "crashes-worker-1", "crashes-worker-2"}[i%3], At: tuitest.Now, Text: line(i), Serial: i + 1})
 		}
 		app.SetLogs(view)
-	}, "various")
+	}, "various", "empty", "loading", "disconnected", "many")
 }
 
 // line is what programs write: colours, tabs, wide runes, a lot.

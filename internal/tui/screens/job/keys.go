@@ -51,6 +51,7 @@ func bindings() []screen.Binding {
 		{Screen: name, Key: "enter", Name: "pod's log", Help: "the logs of the marked pods, or of the one under the cursor", Footer: 7, Guard: aPod, Do: screen.On((*Job).openPods)},
 		{Screen: name, Key: "a", Name: "attach", Help: "a shell in the pod under the cursor; the dashboard comes back when it ends", Footer: 8, Writes: true,
 			Guard: screen.When((*Job).canAttach), Do: screen.On((*Job).attach)},
+		{Screen: name, Key: "o", Name: "output file", Help: "where the output of a job of sbatch goes; copies the path", Footer: 27, Guard: screen.When((*Job).noOutput), Do: screen.On((*Job).copyOutput)},
 		{Screen: name, Key: "f", Name: "failed only", Help: "only pods that failed or are held up, and their logs; or all again", Footer: 9, Do: screen.On(func(j *Job, ctx *screen.Context) []screen.Effect {
 			j.failed = !j.failed
 			j.fill(ctx)

@@ -33,9 +33,7 @@ func sumUp(name string, rows []jobrow.Row) string {
 	var gpus int64
 	for _, row := range rows {
 		tally.Add(row)
-		if !row.Ended() && !row.Waits() {
-			gpus += row.GPUs()
-		}
+		gpus += row.GPUsHeld()
 	}
 	if name == "" {
 		name = "-"

@@ -21,6 +21,9 @@ type Jobs struct {
 	all      int
 	group    int // of groups
 	unfolded map[types.UID]bool
+	// sorted are the rows while no array is unfolded; matching is where those that match are put.
+	sorted   jobrow.Sorted
+	matching []jobrow.Row
 	// filled is what the rows were made of: nothing is done twice.
 	filled filling
 }
@@ -51,6 +54,9 @@ func (j *Jobs) Crumb(*screen.Context) string { return "Jobs" }
 // Note says how many rows there are and how they are sorted.
 func (j *Jobs) Note(ctx *screen.Context) string {
 	rows := widget.Count(j.all) + " rows"
+	if j.all == 1 {
+		rows = "1 row"
+	}
 	if only := ctx.Only("jobs"); only != "" {
 		rows += ", " + only
 	}
@@ -95,23 +101,24 @@ func (j *Jobs) fill(ctx *screen.Context, text string, lingering bool) error {
 	rows := j.rows(ctx)
 	j.all = len(rows)
 	if !matching.Empty() {
-		rows = kept(rows, matching)
+		j.matching = kept(j.matching[:0], rows, matching)
+		rows = j.matching
 	}
 	j.shown = len(rows)
-	j.table.SetRows(ctx.Now, rows, lingering)
+	j.table.SetRows(ctx, rows, lingering)
 	return nil
 }
 
+// rows are all rows; they are not to be changed.
 func (j *Jobs) rows(ctx *screen.Context) []jobrow.Row {
-	var unfolded func(*snapshot.Job) bool
-	if len(j.unfolded) > 0 {
-		unfolded = func(job *snapshot.Job) bool { return j.unfolded[job.UID] }
+	if len(j.unfolded) == 0 {
+		return j.sorted.Rows(ctx)
 	}
-	return jobrow.Rows(jobrow.Keep(ctx, ctx.Snap.Jobs), ctx.Now, unfolded)
+	return jobrow.Rows(jobrow.Keep(ctx, ctx.Snap.Jobs), ctx.Now, func(job *snapshot.Job) bool { return j.unfolded[job.UID] })
 }
 
-func kept(rows []jobrow.Row, matching filter.Filter[jobrow.Row]) []jobrow.Row {
-	kept := rows[:0]
+// kept appends the rows that match.
+func kept(kept, rows []jobrow.Row, matching filter.Filter[jobrow.Row]) []jobrow.Row {
 	for _, row := range rows {
 		if matching.Match(row) {
 			kept = append(kept, row)

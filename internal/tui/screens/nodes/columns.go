@@ -35,7 +35,7 @@ func (n *Nodes) columns() []column {
 			return noderow.Short(row.Name), theme.Plain
 		}, Compare: func(a, b *node) int { return cmp.Compare(n.place[a.Name], n.place[b.Name]) }},
 		{Key: "STATE", Title: "STATE", Width: 6, Narrow: 5, Cell: func(_ *screen.Context, row *node) (string, canvas.Style) {
-			return string(row.State), noderow.StateStyle(row.State)
+			return noderow.State(row), noderow.StateStyle(row.State)
 		}, Compare: func(a, b *node) int { return cmp.Compare(rank(a.State), rank(b.State)) }},
 		{Key: "GPU", Title: "GPU", Width: 12, Draw: n.drawUse(device, 8), Descending: true, Compare: byIdle(device)},
 		{Key: "CPU", Title: "CPU", Width: 18, Narrow: 14, From: 80, Draw: n.drawUse(cpu, 10), Descending: true, Compare: byIdle(cpu)},
@@ -172,7 +172,7 @@ func (n *Nodes) textTable(ctx *screen.Context) *render.Table {
 			}
 			return text
 		}
-		line := []string{row.Name, string(row.State), row.Status, render.Cores(row.Has.MilliCPU), idle(render.Cores(row.Idle.MilliCPU)),
+		line := []string{row.Name, noderow.State(row), row.Status, render.Cores(row.Has.MilliCPU), idle(render.Cores(row.Idle.MilliCPU)),
 			render.Memory(row.Has.MemoryBytes), idle(render.Memory(row.Idle.MemoryBytes))}
 		for _, name := range devices {
 			line = append(line, fmt.Sprint(row.Has.Of(name)), idle(fmt.Sprint(row.Idle.Of(name))))

@@ -34,7 +34,7 @@ func TestOfNodesThatAreCordonedOnlyThoseThatWereAreNamed(t *testing.T) {
 		for _, name := range []string{"n1", "n2", "n3"} {
 			n.all = append(n.all, &node{Name: name, State: "idle"})
 		}
-		n.table.SetRows(tuitest.Now, n.all, false)
+		n.table.SetRows(&screen.Context{Now: tuitest.Now}, n.all, false)
 		n.table.MarkAll()
 		ask := n.cordon(ctx)[0].(screen.Ask)
 		said, err := ask.Then[0].(screen.Run).Do(t.Context())

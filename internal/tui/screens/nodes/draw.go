@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/vc-batch/vc/internal/render"
 	"github.com/vc-batch/vc/internal/tui/canvas"
 	"github.com/vc-batch/vc/internal/tui/noderow"
@@ -27,9 +25,6 @@ const (
 
 // Draw draws the heat map, or the list with the pods on the node under the cursor.
 func (n *Nodes) Draw(ctx *screen.Context, c canvas.Canvas) {
-	if resource := corev1.ResourceName(ctx.ShownResource()); resource != n.resource {
-		n.refresh(ctx, false)
-	}
 	if n.heat != nil {
 		n.drawHeat(ctx, c)
 		return

@@ -161,7 +161,7 @@ func (n *Nodes) drawHeatFacts(ctx *screen.Context, c canvas.Canvas) {
 		return
 	}
 	x := c.Put(1, 1, noderow.Short(row.Name)+"  ", theme.Title)
-	x = c.Put(x, 1, string(row.State), noderow.StateStyle(row.State))
+	x = c.Put(x, 1, noderow.State(row), noderow.StateStyle(row.State))
 	for _, name := range ctx.Snap.Resources {
 		x = c.Put(x, 1, fmt.Sprintf("  %s %s", screen.ShortResource(string(name)), fullText(row, name)), theme.Plain)
 	}

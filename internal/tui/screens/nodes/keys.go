@@ -135,13 +135,17 @@ func (n *Nodes) heading(_ *screen.Context, rows []*node) string {
 	for _, one := range []struct {
 		n    int
 		word string
-	}{{counts.Idle, "idle"}, {counts.Mixed, "mix"}, {counts.Full, "full"}, {counts.Drain, "drain"}, {counts.Down, "down"}} {
+	}{{counts.Idle, "idle"}, {counts.Mixed, "mix"}, {counts.Full, "full"}, {counts.Drain, "drain"}, {counts.Down, "down"}, {counts.Unknown, "?"}} {
 		if one.n > 0 {
 			text += fmt.Sprintf("  %d %s", one.n, one.word)
 		}
 	}
 	has, idle := noderow.Totals(rows)
-	return text + fmt.Sprintf("   idle %s/%s %s", renderAmount(n.resource, idle.Of(n.resource)), renderAmount(n.resource, has.Of(n.resource)), screen.ShortResource(string(n.resource)))
+	left := renderAmount(n.resource, idle.Of(n.resource))
+	if counts.Unknown > 0 {
+		left = "?"
+	}
+	return text + fmt.Sprintf("   idle %s/%s %s", left, renderAmount(n.resource, has.Of(n.resource)), screen.ShortResource(string(n.resource)))
 }
 
 // targets are the nodes that an action is for.
@@ -250,7 +254,7 @@ func unseen(row *node) bool { return row.Unknown }
 func held(targets []*node) (pods int, jobs []string) {
 	for _, row := range targets {
 		for _, p := range row.Pods {
-			if p.Job != "" {
+			if p.Job != "" && !p.Stays {
 				pods++
 			}
 		}
@@ -277,9 +281,7 @@ func (n *Nodes) drain(ctx *screen.Context) []screen.Effect {
 			lines[0] = "No new pods come, and 1 pod of 1 job is evicted:"
 		}
 	}
-	if others := len(row.Pods) - podsOfJobs(row); others > 0 {
-		lines = append(lines, "Of "+plural(others, "other pod")+" all go, too, but those of daemon sets.")
-	}
+	lines = append(lines, others(row)...)
 	if unseen(row) {
 		lines = []string{"No new pods come, and all that run on it are evicted, but those of daemon sets.", "Which these are cannot be seen (yet) from here."}
 	}
@@ -288,9 +290,32 @@ func (n *Nodes) drain(ctx *screen.Context) []screen.Effect {
 	}}}}
 }
 
-func podsOfJobs(row *node) int {
-	pods, _ := held([]*node{row})
-	return pods
+// others says what becomes of the pods on a node that are of no job, by the rule that a drain goes by.
+func others(row *node) (lines []string) {
+	going, alone, staying := 0, 0, 0
+	for _, p := range row.Pods {
+		switch {
+		case p.Terminating || p.Job != "" && !p.Stays:
+		case p.Stays:
+			staying++
+		default:
+			going++
+			if p.Alone {
+				alone++
+			}
+		}
+	}
+	if going > 0 {
+		line := plural(going, "other pod") + " evicted, too"
+		if alone > 0 {
+			line += fmt.Sprintf("; %d of them nobody makes anew: what is lost there is lost for good", alone)
+		}
+		lines = append(lines, line+".")
+	}
+	if staying > 0 {
+		lines = append(lines, plural(staying, "pod")+" of daemon sets and of the node itself: left there.")
+	}
+	return lines
 }
 
 // titles are the jobs on a node with number and name.

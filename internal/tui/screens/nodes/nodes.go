@@ -133,7 +133,7 @@ func (n *Nodes) refresh(ctx *screen.Context, lingering bool) {
 			}
 		}
 	}
-	n.table.SetRows(ctx.Now, n.shown, lingering)
+	n.table.SetRows(ctx, n.shown, lingering)
 	if n.target != "" && (n.table.Select(n.target) || len(n.all) > 0 && ctx.Snap.Complete("nodes")) {
 		n.target = "" // a node of that name that comes later is not what was meant
 	}
@@ -204,7 +204,7 @@ func (n *Nodes) setPods(ctx *screen.Context) {
 	if row := n.selected(); row != nil {
 		pods = row.Pods
 	}
-	n.pods.SetRows(ctx.Now, pods, false)
+	n.pods.SetRows(ctx, pods, false)
 }
 
 // selected is the node under the cursor; nil when there is none.
@@ -244,7 +244,7 @@ func (n *Nodes) Matches(*screen.Context) (shown, all int) { return len(n.shown),
 var fields = filter.Fields[*node]{
 	Words: []filter.Word[*node]{
 		{Key: "node", Also: []string{"name"}, Of: func(r *node) []string { return []string{r.Name} }},
-		{Key: "st", Also: []string{"state"}, Of: func(r *node) []string { return []string{string(r.State)} }},
+		{Key: "st", Also: []string{"state"}, Of: func(r *node) []string { return []string{noderow.State(r)} }},
 		{Key: "rack", Of: func(r *node) []string { return []string{r.Rack} }},
 		{Key: "pool", Of: func(r *node) []string { return []string{r.Pool} }},
 		{Key: "hypernode", Also: []string{"hn"}, Of: func(r *node) []string { return r.HyperNodes }},
@@ -264,8 +264,8 @@ var fields = filter.Fields[*node]{
 		{Key: "mem", Also: []string{"memory"}, Of: func(r *node) float64 { return float64(r.Idle.MemoryBytes) / (1 << 30) }},
 		{Key: "pods", Of: func(r *node) float64 { return float64(len(r.Pods)) }},
 	},
-	Text: func(r *node) []string {
-		return append([]string{r.Name, string(r.State), r.Rack, r.Pool}, r.HyperNodes...)
+	Text: func(r *node, to []string) []string {
+		return append(append(to, r.Name, noderow.State(r), r.Rack, r.Pool), r.HyperNodes...)
 	},
 }
 

@@ -25,10 +25,12 @@ func specs() []screen.Spec {
 	return []screen.Spec{nodes.Spec(), {Name: screen.Job, New: func(target string) screen.Screen { return &job{target} }}}
 }
 
-func TestFrames(t *testing.T) { tuitest.Frames(t, "nodes", screens.All(), tuitest.Keys("4")) }
+func TestFrames(t *testing.T) {
+	tuitest.Frames(t, "nodes", tuitest.Always(screens.All()), tuitest.Keys("4"))
+}
 
 func TestHeatMapFrames(t *testing.T) {
-	tuitest.Frames(t, "heat", screens.All(), tuitest.Keys("4", "H"))
+	tuitest.Frames(t, "heat", tuitest.Always(screens.All()), tuitest.Keys("4", "H"))
 }
 
 func TestScripts(t *testing.T) { tuitest.Scripts(t, "testdata/scripts/*.txt", specs()) }

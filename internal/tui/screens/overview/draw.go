@@ -92,10 +92,13 @@ func (o *Overview) jobBlock(ctx *screen.Context) block {
 	if only := ctx.Only("jobs"); only != "" {
 		mine = only + "  " + mine
 	}
+	counts, short := o.tally.Text(), fmt.Sprintf("%s R %s PD", widget.Count(o.tally.Running), widget.Count(o.tally.Pending))
+	if ctx.Unseen("jobs") != "" {
+		counts, short = "running ?  pending ?", "? R ? PD"
+	}
 	b := block{
-		title: fmt.Sprintf("Jobs  %s  %s", o.tally.Text(), mine),
-		short: fmt.Sprintf("JOBS %s R %s PD", widget.Count(o.tally.Running), widget.Count(o.tally.Pending)),
-		note:  "2 to open", want: 8, least: 4,
+		title: fmt.Sprintf("Jobs  %s  %s", counts, mine), short: "JOBS " + short,
+		note: "2 to open", want: 8, least: 4,
 	}
 	b.draw = func(c canvas.Canvas) { o.jobs.Draw(ctx, c, o.empty(ctx)) }
 	return b
@@ -149,7 +152,7 @@ func (o *Overview) Twin(ctx *screen.Context) string {
 	wide.W = 160
 	var text strings.Builder
 	has, idle := sums(ctx)
-	fmt.Fprintf(&text, "Nodes: %s\n", counted(ctx))
+	fmt.Fprintf(&text, "Nodes: %s\n", cmp.Or(ctx.Unseen("nodes"), counted(ctx)))
 	for i := range has {
 		fmt.Fprintf(&text, "  %-16s allocatable %-10s idle %-10s %s\n", has[i].name, has[i].text, idle[i].text, idle[i].percent)
 	}
@@ -157,6 +160,9 @@ func (o *Overview) Twin(ctx *screen.Context) string {
 	c := canvas.New(118, len(shownQueues(ctx.Snap))+1, ctx.Theme.Glyphs.ASCII)
 	queues.draw(c)
 	text.WriteString("\nQueues:\n" + c.Text())
-	fmt.Fprintf(&text, "\nJobs: %s\n", o.tally.Sentence())
+	if why := ctx.Unseen("jobs"); why != "" {
+		return text.String() + "\n" + why + "\n"
+	}
+	fmt.Fprintf(&text, "\nJobs: %s\n", strings.TrimSuffix(o.tally.Sentence()+", "+ctx.Only("jobs"), ", "))
 	return text.String() + o.jobs.Text(ctx, 156, "none")
 }

@@ -64,15 +64,23 @@ func unknown(ctx *screen.Context) bool { return len(ctx.Snap.Nodes) > 0 && ctx.S
 
 // counted is how many nodes there are in which state.
 func counted(ctx *screen.Context) string {
-	n := count(ctx.Snap)
-	text := fmt.Sprintf("%s: %d full  %d mixed  %d idle", widget.Count(n.All), n.Full, n.Mixed, n.Idle)
+	parts := states(count(ctx.Snap))
+	return parts[0] + ": " + strings.Join(parts[1:], "  ")
+}
+
+// states are the number of nodes, and how many are in each state.
+func states(n noderow.Counts) []string {
+	parts := []string{fmt.Sprintf("%d full", n.Full), fmt.Sprintf("%d mixed", n.Mixed), fmt.Sprintf("%d idle", n.Idle)}
+	if n.Unknown > 0 {
+		parts = []string{"? full", "? mixed", "? idle"}
+	}
 	if n.Drain > 0 {
-		text += fmt.Sprintf("  %d drain", n.Drain)
+		parts = append(parts, fmt.Sprintf("%d drain", n.Drain))
 	}
 	if n.Down > 0 {
-		text += fmt.Sprintf("  %d down", n.Down)
+		parts = append(parts, fmt.Sprintf("%d down", n.Down))
 	}
-	return text
+	return append([]string{widget.Count(n.All)}, parts...)
 }
 
 // nodesGone says why there are no nodes to be seen; "" when there are.
@@ -177,17 +185,31 @@ func sumsWide(ctx *screen.Context, c canvas.Canvas) {
 func (o *Overview) sumsNarrow(ctx *screen.Context, c canvas.Canvas) {
 	has, idle := sums(ctx)
 	name := resourceName(ctx)
-	first := "NODES " + counted(ctx)
 	var rest []string
+	end := c.W
 	for i, resource := range ctx.Snap.Resources {
 		text := fmt.Sprintf("%s %s/%s", screen.ShortResource(has[i].name), idle[i].text, has[i].text)
 		if resource == name {
-			c.PutRight(c.W, 0, strings.TrimRight("idle "+text+" "+idle[i].percent, " "), theme.Good)
+			text = "idle " + text
+			if with := text + " " + idle[i].percent; c.W >= 78 && idle[i].percent != "" {
+				text = with
+			}
+			end = c.PutRight(c.W, 0, text, theme.Good)
 			continue
 		}
 		rest = append(rest, text)
 	}
-	c.Fit(0, 0, c.W-22, first, theme.Title)
+	first := "NODES " + counted(ctx)
+	if canvas.Width(first) > end-2 {
+		n := count(ctx.Snap)
+		parts := states(n)
+		first = "NODES " + parts[0] + ": " + strings.Join(parts[1:4], " ")
+		if out := n.Drain + n.Down; out > 0 {
+			first += fmt.Sprintf(" %d out", out)
+		}
+		first = strings.Replace(first, "mixed", "mix", 1)
+	}
+	c.Fit(0, 0, end-2, first, theme.Title)
 	second := "idle " + strings.Join(rest, "  ")
 	if free := freeNodes(ctx.Snap); free != "" {
 		second += fmt.Sprintf("  whole nodes free %d: %s", count(ctx.Snap).Idle, free)
@@ -220,11 +242,11 @@ func (o *Overview) matrix(ctx *screen.Context, c canvas.Canvas) {
 		x := 23 + i*w
 		c.FitRight(x, 0, w-1, noderow.Short(n.Name), theme.Head)
 		for r, name := range resources {
-			c.FitRight(x, 1+r, w-1, render.Amount(name, n.Has.Of(name)), theme.Plain)
+			widget.FitNumber(c, x, 1+r, w-1, render.Amount(name, n.Has.Of(name)), theme.Plain)
 			text, style := idleOf(n, name)
-			c.FitRight(x, 1+len(resources)+r, w-1, text, style)
+			widget.FitNumber(c, x, 1+len(resources)+r, w-1, text, style)
 		}
-		c.FitRight(x, 1+2*len(resources), w-1, string(n.State), noderow.StateStyle(n.State))
+		c.FitRight(x, 1+2*len(resources), w-1, noderow.State(n), noderow.StateStyle(n.State))
 	}
 }
 
@@ -238,7 +260,7 @@ func (o *Overview) matrixNarrow(ctx *screen.Context, c canvas.Canvas) {
 	c.Put(18, 1, "STATE", theme.Head)
 	for i, n := range ctx.Snap.Nodes {
 		c.Fit(0, 2+i, 17, noderow.Short(n.Name), theme.Plain)
-		c.Fit(18, 2+i, 5, string(n.State), noderow.StateStyle(n.State))
+		c.Fit(18, 2+i, 5, noderow.State(n), noderow.StateStyle(n.State))
 		for r, name := range resources {
 			x := 24 + r*17
 			if i == 0 {

@@ -18,11 +18,14 @@ import (
 // Overview is the screen.
 type Overview struct {
 	jobs   widget.Table[jobrow.Row]
-	heat   widget.Heat
-	heatAt canvas.Canvas // where it was drawn last
-	filter filter.Filter[jobrow.Row]
-	text   string // of the filter
-	all    int    // jobs before the filter
+	sorted jobrow.Sorted
+	// matching is where the rows that match are put.
+	matching []jobrow.Row
+	heat     widget.Heat
+	heatAt   canvas.Canvas // where it was drawn last
+	filter   filter.Filter[jobrow.Row]
+	text     string // of the filter
+	all      int    // jobs before the filter
 	// tally counts the jobs that are shown when nothing is filtered.
 	tally  jobrow.Tally
 	events bool // the events stand alone
@@ -90,26 +93,18 @@ func (o *Overview) refresh(ctx *screen.Context, lingering bool) {
 			o.filter = parsed
 		}
 	}
-	kept := jobrow.Rows(jobrow.Keep(ctx, ctx.Snap.Jobs), ctx.Now, nil)
-	o.tally = jobrow.Tally{}
-	rows := kept[:0]
-	for _, row := range kept {
+	o.tally, o.all, o.matching = jobrow.Tally{}, 0, o.matching[:0]
+	for _, row := range o.sorted.Rows(ctx) {
 		o.tally.Add(row)
-		if !row.Ended() { // what is over is on the screen Jobs
-			rows = append(rows, row)
+		if row.Ended() { // what is over is on the screen Jobs
+			continue
+		}
+		o.all++
+		if o.text == "" || o.filter.Match(row) {
+			o.matching = append(o.matching, row)
 		}
 	}
-	o.all = len(rows)
-	if o.text != "" {
-		matching := rows[:0]
-		for _, row := range rows {
-			if o.filter.Match(row) {
-				matching = append(matching, row)
-			}
-		}
-		rows = matching
-	}
-	o.jobs.SetRows(ctx.Now, rows, lingering)
+	o.jobs.SetRows(ctx, o.matching, lingering)
 }
 
 // Update takes an event in.
@@ -161,30 +156,6 @@ func shownQueues(snap *snapshot.Snapshot) []*snapshot.Queue {
 		return snap.Queues
 	}
 	return shown
-}
-
-// firstWaiting is the job that has waited longest in a queue or below it; nil is none.
-func firstWaiting(snap *snapshot.Snapshot, name string) *snapshot.Job {
-	var first *snapshot.Job
-	inside := false
-	depth := 0
-	for _, q := range snap.Queues {
-		switch {
-		case q.Name == name:
-			inside, depth = true, q.Depth
-		case inside && q.Depth <= depth:
-			return first
-		}
-		if !inside {
-			continue
-		}
-		for _, job := range q.Pending {
-			if first == nil || job.Submitted.Before(first.Submitted) {
-				first = job
-			}
-		}
-	}
-	return first
 }
 
 // pathOf is a queue with those above it: root/research.

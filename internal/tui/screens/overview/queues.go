@@ -6,6 +6,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/snapshot"
 	"github.com/vc-batch/vc/internal/tui/canvas"
+	"github.com/vc-batch/vc/internal/tui/jobrow"
 	"github.com/vc-batch/vc/internal/tui/queuerow"
 	"github.com/vc-batch/vc/internal/tui/screen"
 	"github.com/vc-batch/vc/internal/tui/theme"
@@ -79,13 +80,50 @@ func drawQueues(ctx *screen.Context, c canvas.Canvas, shown []*snapshot.Queue, a
 		c.Fit(at.name, y, at.from-at.name-1, title, theme.Plain)
 		n := queuerow.NumbersOf(q, name)
 		queuerow.Bar(n, scale).Draw(c, at.from, y, at.to-at.from, ctx.Theme)
-		wait := "-"
-		if first := firstWaiting(ctx.Snap, q.Name); first != nil {
-			wait = widget.Short(ctx.Now.Sub(first.Submitted))
-		}
 		columns(c, y, at.to, at.wide, theme.Plain, queuerow.Text(name, n.Allocated), queuerow.Text(name, n.Deserved), queuerow.Text(name, n.Capability),
-			fmt.Sprint(q.Running), fmt.Sprint(q.Waiting), wait, cmp.Or(string(q.State), "-"))
+			fmt.Sprint(q.Running), fmt.Sprint(q.Waiting), headWait(ctx, q), cmp.Or(string(q.State), "-"))
 	}
+}
+
+// headWait is how long the first in a queue has waited. Who sees a part of the jobs sees how long it is at least.
+func headWait(ctx *screen.Context, q *snapshot.Queue) string {
+	_, hidden := ctx.Snap.HiddenKind("jobs")
+	first := snapshot.Remember(ctx.Snap, memo("first in "+q.Name), func() *snapshot.Job { return firstPending(ctx.Snap, q.Name) })
+	switch {
+	case first == nil && hidden && q.Waiting > 0:
+		return "?"
+	case first == nil:
+		return "-"
+	case hidden:
+		return ">" + widget.Short(ctx.Now.Sub(first.Submitted))
+	}
+	return widget.Short(ctx.Now.Sub(first.Submitted))
+}
+
+// firstPending is the job that has waited longest in a queue or below it; nil is none. Those that its PD does not count, because they
+// are held or begin again, are not waited for.
+func firstPending(snap *snapshot.Snapshot, name string) *snapshot.Job {
+	var first *snapshot.Job
+	inside := false
+	depth := 0
+	for _, q := range snap.Queues {
+		switch {
+		case q.Name == name:
+			inside, depth = true, q.Depth
+		case inside && q.Depth <= depth:
+			return first
+		}
+		if !inside {
+			continue
+		}
+		for _, job := range q.Pending {
+			var t jobrow.Tally
+			if t.Add(jobrow.Row{Job: job}); t.Pending > 0 && (first == nil || job.Submitted.Before(first.Submitted)) {
+				first = job
+			}
+		}
+	}
+	return first
 }
 
 // columns draws the numbers of a line right of x; the last two only where it is wide.
@@ -105,7 +143,7 @@ func columns(c canvas.Canvas, y, x int, wide bool, style canvas.Style, texts ...
 		if text == "0" || text == "-" {
 			use = theme.Dim
 		}
-		c.FitRight(x+1, y, widths[i]-1, text, use)
+		widget.FitNumber(c, x+1, y, widths[i]-1, text, use)
 		x += widths[i]
 	}
 }

@@ -45,7 +45,7 @@ func (q *Queues) columns() []column {
 		amount("GUAR", 6, 100, func(n queuerow.Numbers) int64 { return n.Guarantee }),
 		amount("DESV", 6, 80, func(n queuerow.Numbers) int64 { return n.Deserved }),
 		amount("CAP", 6, 0, func(n queuerow.Numbers) int64 { return n.Capability }),
-		count("R", 4, 3, func(r *row) int { return r.Running }),
+		count("R", 4, 4, func(r *row) int { return r.Running }),
 		count("PD", 4, 4, func(r *row) int { return r.Waiting }),
 		{Key: "RECLAIM", Title: "RECLAIM", Width: 7, From: 100, Cell: func(_ *screen.Context, r *row) (string, canvas.Style) {
 			if r.Object.Spec.Reclaimable != nil && !*r.Object.Spec.Reclaimable {

@@ -24,8 +24,6 @@ const (
 
 // Draw draws the tree and, where there is room, what is known of the queue under the cursor.
 func (q *Queues) Draw(ctx *screen.Context, c canvas.Canvas) {
-	q.measure(ctx)
-	q.legend(ctx)
 	rows := max(len(q.table.Rows())+1, 3)
 	switch {
 	case ctx.W >= 100 && c.H >= roomForBoxes:
@@ -41,15 +39,12 @@ func (q *Queues) Draw(ctx *screen.Context, c canvas.Canvas) {
 	}
 }
 
-// measure finds out what the bars stand for, when that may have changed.
+// measure finds out what the bars stand for, when that may have changed, and what is to be said of them at this width.
 func (q *Queues) measure(ctx *screen.Context) {
 	name := corev1.ResourceName(ctx.ShownResource())
 	if q.resource != name || q.serial != ctx.Snap.Serial || q.scale == 0 {
 		q.resource, q.serial, q.scale = name, ctx.Snap.Serial, queuerow.Scale(ctx.Snap, ctx.Snap.Queues, name)
 	}
-}
-
-func (q *Queues) legend(ctx *screen.Context) {
 	for i := range q.table.Columns {
 		if column := &q.table.Columns[i]; column.Key == "BAR" {
 			column.Title = queuerow.Legend(ctx.Theme.Glyphs, ctx.W >= 100)
@@ -126,7 +121,7 @@ func (q *Queues) drawPending(ctx *screen.Context, c canvas.Canvas, r *row) {
 		c.Fit(0, y, 3, place, style)
 		c.Fit(3, y, 7, id, style)
 		c.Fit(11, y, name, title, style)
-		c.FitRight(12+name, y, 4, prio, style)
+		widget.FitNumber(c, 12+name, y, 4, prio, style)
 		c.FitRight(17+name, y, 5, wait, style)
 		c.FitRight(23+name, y, 8, needs, style)
 		c.Fit(32+name, y, c.W-32-name, blocked, style)

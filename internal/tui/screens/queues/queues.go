@@ -99,6 +99,7 @@ func (q *Queues) Note(ctx *screen.Context) string {
 
 // Update takes an event in.
 func (q *Queues) Update(ctx *screen.Context, e screen.Event) []screen.Effect {
+	q.measure(ctx)
 	switch e := e.(type) {
 	case screen.Refresh:
 		q.refresh(ctx, true)
@@ -125,7 +126,7 @@ func (q *Queues) refresh(ctx *screen.Context, lingering bool) {
 			q.matches++
 		}
 	}
-	q.table.SetRows(ctx.Now, rows, lingering)
+	q.table.SetRows(ctx, rows, lingering)
 	if q.target != "" && (q.table.Select(q.target) || len(q.all) > 0 && ctx.Snap.Complete("queues")) {
 		q.target = "" // a queue of that name that comes later is not what was meant
 	}
@@ -206,7 +207,7 @@ var fields = filter.Fields[*row]{
 		{Key: "gpu", Of: func(r *row) float64 { return gpusOf(r.Object.Status.Allocated) }},
 		{Key: "cpu", Of: func(r *row) float64 { return r.Object.Status.Allocated.Cpu().AsApproximateFloat64() }},
 	},
-	Text: func(r *row) []string { return []string{r.Name, string(r.State)} },
+	Text: func(r *row, to []string) []string { return append(to, r.Name, string(r.State)) },
 }
 
 // Escape takes nothing away: queues are not marked.

@@ -1,0 +1,59 @@
+package slurm
+
+import (
+	"context"
+	"encoding/json"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// blame is the note of who cancelled which elements, with those that this user adds.
+func (s *scancel) blame(job *batchv1alpha1.Job, added batchv1alpha1.Indices) string {
+	texts := map[string]string{}
+	for user, set := range batchv1alpha1.ArrayCancelledBy(job) {
+		if user == s.me() {
+			added = added.Union(set)
+		}
+		texts[user] = set.String()
+	}
+	if len(added) > 0 {
+		texts[s.me()] = added.String()
+	}
+	text, _ := json.Marshal(texts) // a map of texts always can be
+	return string(text)
+}
+
+// cancelElements adds elements to those that are not to run. Two that do so at once must not lose each other's: the version is held to.
+func (s *scancel) cancelElements(ctx context.Context, t target) error {
+	job := t.row.Job
+	for {
+		cancelled, err := batchv1alpha1.ArrayCancelled(job)
+		if err != nil {
+			return err
+		}
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": job.UID, "resourceVersion": job.ResourceVersion,
+			"annotations": map[string]any{keys.ArrayCancelled: cancelled.Union(t.elements).String(), keys.ArrayCancelledBy: s.blame(job, t.elements.Minus(cancelled))}}})
+		if err != nil {
+			return err
+		}
+		changed := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
+		err = s.view.c.Patch(ctx, changed, client.RawPatch(types.MergePatchType, patch))
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+		fresh := &batchv1alpha1.Job{}
+		if err := s.view.c.Get(ctx, client.ObjectKeyFromObject(job), fresh); err != nil {
+			return err
+		}
+		if fresh.UID != job.UID {
+			return s.killError(t.ref, "Invalid job id specified")
+		}
+		job = fresh
+	}
+}

@@ -1,0 +1,137 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/listing/facts"
+)
+
+// What the daemon does not tell in time is read from the API server itself.
+const (
+	factsPatience = 3 * time.Second // until its answer begins
+	factsPause    = 8 * time.Second // between two parts of it: it waits for its own memory for 5 s
+)
+
+// factsGarbage is how much garbage there may be beside what is in use: facts are a tenth of whole objects, and with as little garbage as for those (root.Main)
+// a quarter of squeue's time is its collection.
+const factsGarbage = 400
+
+// errNoFacts says that the daemon does not answer: it is not there, or not ready, or the user may not ask it.
+var errNoFacts = errors.New("no list of jobs from the daemon")
+
+// readFacts reads jobs, PodGroups and pods from the daemon, which has them in memory.
+func (v *view) readFacts(ctx context.Context, w wants) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	late := time.AfterFunc(factsPatience, cancel)
+	defer late.Stop()
+	answer, err := v.askForFacts(ctx, w)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK || !strings.HasPrefix(answer.Header.Get("Content-Type"), facts.ContentType) {
+		return errNoFacts
+	}
+	debug.SetGCPercent(factsGarbage)
+	return v.takeFacts(facts.NewReader(&inTime{Reader: answer.Body, late: late}), w)
+}
+
+// inTime reads what keeps coming.
+type inTime struct {
+	io.Reader
+	late *time.Timer
+}
+
+func (r *inTime) Read(into []byte) (int, error) {
+	r.late.Reset(factsPause)
+	return r.Reader.Read(into)
+}
+
+func (v *view) askForFacts(ctx context.Context, w wants) (*http.Response, error) {
+	server, _, err := rest.DefaultServerUrlFor(v.rest)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoFacts, err)
+	}
+	asked := server.JoinPath(facts.Path(v.namespace))
+	if w.pods {
+		asked.RawQuery = url.Values{facts.Pods: {podsWanted(w)}}.Encode()
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, asked.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoFacts, err)
+	}
+	request.Header.Set("Accept", facts.ContentType)
+	to, err := rest.HTTPClientFor(v.rest)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoFacts, err)
+	}
+	answer, err := to.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoFacts, err)
+	}
+	return answer, nil
+}
+
+func podsWanted(w wants) string {
+	if w.ended {
+		return facts.PodsAll
+	}
+	return facts.PodsLive
+}
+
+// takeFacts takes over what the daemon tells, all of it or nothing.
+func (v *view) takeFacts(from *facts.Reader, w wants) error {
+	told := &view{groups: map[types.UID]*schedulingv1beta1.PodGroup{}, pods: map[types.NamespacedName][]*corev1.Pod{}}
+	seen := map[types.UID]int{}
+	for {
+		entry, err := from.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", errNoFacts, err)
+		}
+		if at, again := seen[entry.Job.UID]; again {
+			told.jobs[at] = entry.Job // as it has become meanwhile
+			delete(told.groups, entry.Job.UID)
+			delete(told.pods, podsKey(entry.Job))
+		} else {
+			seen[entry.Job.UID] = len(told.jobs)
+			told.jobs = append(told.jobs, entry.Job)
+		}
+		if entry.Group != nil && w.groups {
+			told.groups[entry.Job.UID] = entry.Group
+		}
+		if len(entry.Pods) > 0 {
+			told.pods[podsKey(entry.Job)] = entry.Pods
+		}
+	}
+	v.jobs = told.jobs
+	if w.groups {
+		v.groups = told.groups
+	}
+	if w.pods {
+		v.pods, v.podsRead = told.pods, true
+	}
+	return nil
+}
+
+// podsKey is the key of a job's pods in a view.
+func podsKey(job *batchv1alpha1.Job) types.NamespacedName {
+	return types.NamespacedName{Namespace: job.Namespace, Name: job.Name}
+}

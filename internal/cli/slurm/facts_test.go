@@ -1,0 +1,159 @@
+package slurm_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+	"github.com/vc-batch/vc/internal/listing/facts"
+)
+
+// objectsOf are those of a kind that a server has.
+func objectsOf[T any](t *testing.T, server *clitest.Server, path string) []*T {
+	t.Helper()
+	var all []*T
+	for _, object := range server.Objects(path) {
+		text, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := new(T)
+		if err := json.Unmarshal(text, one); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// daemon answers for the objects of a server as vcd does, cut off after so many bytes; less than 0: whole.
+func daemon(t *testing.T, server *clitest.Server, namespace string, cut int) http.Handler {
+	jobs, groups := "/apis/batch.volcano.sh/v1alpha1/jobs", "/apis/scheduling.volcano.sh/v1beta1/podgroups"
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		wanted := r.URL.Query().Get(facts.Pods)
+		q := facts.Query{Namespace: namespace, Pods: wanted != "", Ended: wanted == facts.PodsAll}
+		all := slices.DeleteFunc(objectsOf[batchv1alpha1.Job](t, server, jobs), func(job *batchv1alpha1.Job) bool { return namespace != "" && job.Namespace != namespace })
+		var stream []byte
+		for _, entry := range facts.Join(q, all, objectsOf[schedulingv1beta1.PodGroup](t, server, groups), objectsOf[corev1.Pod](t, server, "/api/v1/pods")) {
+			parts, err := facts.Parts(entry)
+			if err != nil {
+				t.Error(err)
+			}
+			stream = facts.AppendEntry(stream, parts...)
+		}
+		stream = facts.AppendEnd(stream, len(all))
+		if cut >= 0 {
+			stream = stream[:cut]
+		}
+		w.Header().Set("Content-Type", facts.ContentType)
+		_, _ = w.Write(stream)
+	})
+}
+
+// lists are squeues that list jobs, and none that are named.
+var lists = []string{
+	"squeue", "squeue -l", "squeue --start", "squeue -r", "squeue -t all -r", "squeue -s", "squeue -t all --json", "squeue --namespace nlp -t all",
+	"squeue -h -t all -o %all", "squeue -t CA,timeout,f,s,CD -S i", "squeue -w r05n[08-09] -h", "squeue -o %i|%j|%u", "squeue -u mei -t all -o %i|%t|%r|%R|%S|%e|%l|%C|%m|%o|%Z",
+}
+
+// However squeue is asked, it prints the same of what the daemon tells as of what it reads itself, and reads no list of jobs for it.
+func TestSqueuePrintsTheSameOfWhatTheDaemonTells(t *testing.T) {
+	t.Parallel()
+	for _, words := range lists {
+		t.Run(words, func(t *testing.T) {
+			t.Parallel()
+			run := golden.Run{Argv: append([]string{"slurm"}, strings.Fields(words)...), Env: map[string]string{"USER": "mei"}}
+			start := func() *clitest.Server {
+				server := clitest.Start(t, golden.Cluster()...)
+				slurmCluster(server)
+				return server
+			}
+			want := run.Do(t, start())
+			server := start()
+			server.Answer(facts.Path(""), daemon(t, server, "", -1))
+			server.Answer(facts.Path("nlp"), daemon(t, server, "nlp", -1))
+			if got := run.Do(t, server); got != want || want.Code != 0 || want.Out == "" {
+				t.Errorf("exit %d\n%s%s\nread itself: exit %d\n%s%s", got.Code, got.Out, got.Err, want.Code, want.Out, want.Err)
+			}
+			for _, request := range server.Requests() {
+				if strings.Contains(request, "v1alpha1/jobs") || strings.Contains(request, "podgroups") || strings.Contains(request, "/api/v1/pods") {
+					t.Errorf("was read besides: %s", request)
+				}
+			}
+		})
+	}
+}
+
+// When the daemon does not answer, or not to the end, squeue reads all itself, and says nothing of it.
+func TestSqueueReadsItselfWhatTheDaemonDoesNotTell(t *testing.T) {
+	t.Parallel()
+	run := golden.Run{Argv: strings.Fields("slurm squeue -t all -o %i|%t|%R"), Env: map[string]string{"USER": "mei"}}
+	for name, ill := range map[string]func(*clitest.Server){
+		"it is not there": func(*clitest.Server) {},
+		"nothing is in memory yet": func(s *clitest.Server) {
+			s.Refuse("GET", facts.Path(""), 503, metav1.StatusReasonServiceUnavailable, "no")
+		},
+		"the user may not ask it": func(s *clitest.Server) { s.Refuse("GET", facts.Path(""), 403, metav1.StatusReasonForbidden, "no") },
+		"another version of it":   func(s *clitest.Server) { s.Refuse("GET", facts.Path(""), 406, metav1.StatusReasonNotAcceptable, "no") },
+		"it tells nothing":        func(s *clitest.Server) { s.Answer(facts.Path(""), daemon(t, s, "", 0)) },
+		"it ends in the middle":   func(s *clitest.Server) { s.Answer(facts.Path(""), daemon(t, s, "", 5000)) },
+		"it breaks off the connection": func(s *clitest.Server) {
+			s.Answer(facts.Path(""), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t, golden.Cluster()...)
+			slurmCluster(server)
+			want := run.Do(t, server)
+			ill(server)
+			if got := run.Do(t, server); got != want || want.Code != 0 || want.Err != "" {
+				t.Errorf("exit %d\n%s%s\nwithout it: exit %d\n%s%s", got.Code, got.Out, got.Err, want.Code, want.Out, want.Err)
+			}
+		})
+	}
+}
+
+// A job that is told again, as it changed meanwhile, keeps nothing of what was told of it before.
+func TestAJobThatIsToldAgainIsAsItWasToldLast(t *testing.T) {
+	t.Parallel()
+	run := golden.Run{Argv: strings.Fields("slurm squeue -h -t all -o %i|%t|%R"), Env: map[string]string{"USER": "mei"}}
+	ask := func(before bool) golden.Result {
+		server := clitest.Start(t, golden.Cluster()...)
+		slurmCluster(server)
+		jobs, groups := objectsOf[batchv1alpha1.Job](t, server, "/apis/batch.volcano.sh/v1alpha1/jobs"), objectsOf[schedulingv1beta1.PodGroup](t, server, "/apis/scheduling.volcano.sh/v1beta1/podgroups")
+		var entries []facts.Entry
+		if before {
+			entries = facts.Join(facts.Query{Pods: true, Ended: true}, jobs, groups, objectsOf[corev1.Pod](t, server, "/api/v1/pods"))
+		}
+		for _, job := range jobs {
+			entries = append(entries, facts.Entry{Job: job})
+		}
+		var stream []byte
+		for _, entry := range entries {
+			parts, err := facts.Parts(entry)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stream = facts.AppendEntry(stream, parts...)
+		}
+		stream = facts.AppendEnd(stream, len(entries))
+		server.Answer(facts.Path(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", facts.ContentType)
+			_, _ = w.Write(stream)
+		}))
+		return run.Do(t, server)
+	}
+	if got, want := ask(true), ask(false); got != want || want.Code != 0 || want.Out == "" {
+		t.Errorf("exit %d\n%s%s\ntold once: exit %d\n%s%s", got.Code, got.Out, got.Err, want.Code, want.Out, want.Err)
+	}
+}

@@ -1,0 +1,121 @@
+package slurm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+	"github.com/vc-batch/vc/internal/slurm/scontrol"
+	"github.com/vc-batch/vc/internal/slurm/sinfo"
+)
+
+// partitionCalled is a partition by its name, or by that of its queue.
+func (c *call) partitionCalled(ctx context.Context, name string) (*sinfo.Partition, error) {
+	partitions, _, err := c.partitions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(partitions, func(p *sinfo.Partition) bool { return p.Name == name })
+	if i < 0 {
+		i = slices.IndexFunc(partitions, func(p *sinfo.Partition) bool { return p.Queue.Name == name })
+	}
+	if i < 0 {
+		return nil, fault.Errorf("sinfo lists the partitions", "Invalid partition name specified: %s", name)
+	}
+	return partitions[i], nil
+}
+
+// updateNodes drains nodes, or takes that back.
+func (c *call) updateNodes(ctx context.Context, list string, change []scontrol.Word) error {
+	names, err := hostlist.Expand(list)
+	if err != nil {
+		return fault.Errorf("", "Invalid node name specified: %s", list)
+	}
+	state, reason := "", ""
+	for _, word := range change {
+		switch {
+		case word.Is("State"):
+			state = strings.ToUpper(word.Value)
+		case word.Is("Reason"):
+			reason = word.Value
+		default:
+			return fault.Errorf("of a node can be changed: State (DRAIN, RESUME) and Reason", "Update of this parameter is not supported: %s", word.Name)
+		}
+	}
+	if state == "DRAIN" && reason == "" {
+		return fault.Errorf("write Reason='fan broken'", "You must specify a reason when DOWNING a node")
+	}
+	if state != "DRAIN" && state != "RESUME" && state != "UNDRAIN" && (state != "" || reason == "") {
+		return fault.Errorf("states are DRAIN and RESUME; what runs on a drained node goes on", "Invalid node state: %s", state)
+	}
+	cl, err := c.f.Client()
+	if err != nil {
+		return err
+	}
+	cluster := &act.Cluster{Client: cl, Now: c.f.Now}
+	for _, name := range names {
+		if state != "" {
+			if _, err := cluster.Cordon(ctx, name, state == "DRAIN"); err != nil {
+				return err
+			}
+		}
+		notes := map[string]any{keys.DrainReason: orNil(reason), keys.DrainedBy: nil, keys.DrainedAt: nil}
+		if reason != "" {
+			notes[keys.DrainedBy], notes[keys.DrainedAt] = c.me(), c.f.Now().UTC().Format(time.RFC3339)
+		}
+		text, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": notes}})
+		if err != nil {
+			return err
+		}
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if err := cl.Patch(ctx, node, client.RawPatch(types.MergePatchType, text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// updatePartition opens or closes a queue.
+func (c *call) updatePartition(ctx context.Context, name string, change []scontrol.Word) error {
+	const hint = "of a partition can be changed: State (UP, INACTIVE); vcctl queue update changes queues"
+	open := map[string]bool{"UP": true, "DOWN": false, "DRAIN": false, "INACTIVE": false}
+	if len(change) != 1 || !change[0].Is("State") {
+		return fault.Errorf(hint, "Update of this parameter is not supported")
+	}
+	wish, known := open[strings.ToUpper(change[0].Value)]
+	if !known {
+		return fault.Errorf(hint, "Invalid partition state: %s", change[0].Value)
+	}
+	p, err := c.partitionCalled(ctx, name)
+	if err != nil {
+		return err
+	}
+	switch strings.ToUpper(change[0].Value) { // a queue is open or closed
+	case "DOWN":
+		c.notef("warning", "State=DOWN is INACTIVE here: jobs are not taken either")
+	case "DRAIN":
+		c.notef("warning", "State=DRAIN is INACTIVE here: jobs that wait do not start either")
+	}
+	cl, err := c.f.Client()
+	if err != nil {
+		return err
+	}
+	_, err = (&act.Cluster{Client: cl, Now: c.f.Now}).SwitchQueue(ctx, p.Queue.Name, wish)
+	var refused *act.Refused
+	if errors.As(err, &refused) {
+		return fault.Errorf(refused.Hint, "%s", refused.What)
+	}
+	return err
+}

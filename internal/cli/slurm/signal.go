@@ -1,0 +1,71 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+// send has the launcher in the head pod send the signal.
+func (s *scancel) send(ctx context.Context, t target) error {
+	if t.row.State.Code.Base() == state.Pending {
+		return s.killError(t.ref, "Job is pending execution")
+	}
+	heads := s.heads(t)
+	if len(heads) == 0 {
+		return s.killError(t.ref, "Job is pending execution")
+	}
+	signal := s.signal
+	if signal == "" {
+		signal = "TERM"
+	}
+	command := []string{launch.Program, "signal", "--signal=" + signal}
+	switch {
+	case t.step == "batch" || s.parsed.Has("batch") || s.f.Streams.Env("SCANCEL_BATCH") != "":
+		command = append(command, "--batch")
+	case t.step != "":
+		command = append(command, "--step="+t.step)
+	case s.parsed.Has("full") || s.f.Streams.Env("SCANCEL_FULL") != "":
+		command = append(command, "--full")
+	}
+	problems := make([]error, len(heads))
+	var sent errgroup.Group
+	sent.SetLimit(atOnce)
+	for i, pod := range heads {
+		sent.Go(func() error {
+			problems[i] = s.execIn(ctx, pod, command)
+			return nil
+		})
+	}
+	_ = sent.Wait() // what went wrong is in problems, in order
+	return errors.Join(problems...)
+}
+
+// atOnce is to how many pods signals are sent at a time.
+const atOnce = 16
+
+// heads are the running pods that hold batch scripts: one of a job, one of each element that is meant.
+func (s *scancel) heads(t target) []*corev1.Pod {
+	var heads []*corev1.Pod
+	for _, pod := range s.view.pods[types.NamespacedName{Namespace: t.row.Job.Namespace, Name: t.row.Job.Name}] {
+		if pod.Labels[keys.TaskSpec] != "head" || pod.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		if t.elements != nil {
+			index, err := batchv1alpha1.ParseIndices(pod.Labels[keys.ArrayIndex])
+			if err != nil || len(index) == 0 || !t.elements.Has(index[0].First) {
+				continue
+			}
+		}
+		heads = append(heads, pod)
+	}
+	return heads
+}

@@ -1,0 +1,147 @@
+package slurm
+
+import (
+	"slices"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+// target is a job, or some elements of it, that is to be cancelled or signalled.
+type target struct {
+	row      *record.Row // that of the job as a whole
+	elements batchv1alpha1.Indices
+	step     string
+	ref      string // as the user named it
+}
+
+// targets are those that the command line names, in its order, and the filters let pass; a job that is named and over, or not there, is a problem.
+func (s *scancel) targets() (targets []target, problems []error) {
+	rows := make([]*record.Row, len(s.view.jobs))
+	for i, job := range s.view.jobs {
+		rows[i] = &record.Rows(s.source(s.view, wholeOf(job)), false)[0]
+		rows[i].Source.Job = job
+	}
+	if len(s.refs) == 0 {
+		slices.SortStableFunc(rows, record.ByNumber)
+		for _, row := range rows {
+			t := target{row: row, ref: row.Number()}
+			if s.over(t) {
+				continue
+			}
+			if t, meant := s.kept(t); meant {
+				targets = append(targets, t)
+			}
+		}
+		return targets, nil
+	}
+	for _, ref := range s.refs {
+		found := false
+		for _, row := range rows {
+			elements, named := record.Match(ref, row.Job)
+			if !named {
+				continue
+			}
+			found = true
+			t := target{row: row, elements: elements, step: ref.Step, ref: ref.String()}
+			if s.over(t) {
+				problems = append(problems, s.killError(t.ref, errOver))
+			} else if t, meant := s.kept(t); meant {
+				targets = joined(targets, t)
+			}
+		}
+		if !found {
+			problems = append(problems, fault.Errorf("squeue and sacct list jobs", "Kill job error on job id %s: Invalid job id specified", ref))
+		}
+	}
+	return targets, problems
+}
+
+// joined adds a target; elements of one array become one target.
+func joined(targets []target, t target) []target {
+	for i := range targets {
+		other := &targets[i]
+		if other.row.Job == t.row.Job && other.step == "" && t.step == "" && other.elements != nil && t.elements != nil {
+			other.elements = other.elements.Union(t.elements)
+			other.ref += "," + t.ref
+			return targets
+		}
+	}
+	return append(targets, t)
+}
+
+// kept is what the filters let pass of a target: it, or, of an array, the elements that are in the states and on the nodes that are meant. Where these are
+// all that is left of an array that was named as such, it is the array.
+func (s *scancel) kept(t target) (_ target, meant bool) {
+	f := s.filter
+	f.All = f.States == nil
+	likeJob := f // what elements have of their job
+	likeJob.All, likeJob.Nodes = true, nil
+	_, _, isArray := batchv1alpha1.ElementsOf(t.row.Job)
+	switch {
+	case t.row.State.Code == state.Completing:
+		return t, false
+	case !isArray || f.All && len(f.Nodes) == 0:
+		return t, f.Keeps(t.row)
+	case !likeJob.Keeps(t.row):
+		return t, false
+	}
+	var wanted, others batchv1alpha1.Indices
+	for _, row := range record.Rows(s.source(s.view, t.row.Job), true) {
+		switch {
+		case row.State.Code.Ended():
+		case f.Keeps(&row):
+			wanted = append(wanted, row.Elements...)
+		default:
+			others = append(others, row.Elements...)
+		}
+	}
+	wanted = wanted.Union(nil) // in order
+	switch {
+	case t.elements != nil:
+		t.elements = wanted.Minus(wanted.Minus(t.elements))
+		return t, len(t.elements) > 0
+	case len(others) > 0:
+		t.elements = wanted
+	}
+	return t, len(wanted) > 0
+}
+
+// wholeOf is a job without its array, so that it has one row.
+func wholeOf(job *batchv1alpha1.Job) *batchv1alpha1.Job {
+	if job.Annotations[keys.Array] == "" {
+		return job
+	}
+	whole := *job
+	whole.Annotations = map[string]string{}
+	for key, text := range job.Annotations {
+		if key != keys.Array {
+			whole.Annotations[key] = text
+		}
+	}
+	return &whole
+}
+
+// over says whether there is nothing left to cancel.
+func (s *scancel) over(t target) bool {
+	job := t.row.Job
+	if code := t.row.State.Code; code.Ended() || code == state.Completing && len(s.refs) > 0 {
+		return true
+	}
+	if t.elements == nil || job.Status.Array == nil {
+		return false
+	}
+	left := t.elements
+	for _, text := range []string{job.Status.Array.Succeeded, job.Status.Array.Failed, job.Status.Array.Cancelled} {
+		if ended, err := batchv1alpha1.ParseIndices(text); err == nil {
+			left = left.Minus(ended)
+		}
+	}
+	if all, _, ok := batchv1alpha1.ElementsOf(job); ok {
+		left = left.Minus(left.Minus(all))
+	}
+	return left.Count() == 0
+}

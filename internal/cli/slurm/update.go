@@ -1,0 +1,249 @@
+package slurm
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/slurm/asked"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/scontrol"
+	"github.com/vc-batch/vc/internal/slurm/state"
+	"github.com/vc-batch/vc/internal/slurm/translate"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+// update changes a job, a node or a partition.
+func (c *call) update(ctx context.Context, given []string) error {
+	list, err := scontrol.ParseUpdate(given)
+	if err != nil {
+		return fault.Errorf("write update JobId=42 TimeLimit=2:00:00", "%s", err)
+	}
+	for i, word := range list {
+		rest := slices.Delete(slices.Clone(list), i, i+1)
+		switch {
+		case word.Is("JobId", "Job"):
+			return c.updateJobs(ctx, words(word.Value), rest)
+		case word.Is("NodeName", "Node"):
+			return c.updateNodes(ctx, word.Value, rest)
+		case word.Is("PartitionName"):
+			return c.updatePartition(ctx, word.Value, rest)
+		}
+	}
+	return fault.Errorf("write update JobId=42 TimeLimit=2:00:00, NodeName=n1 State=DRAIN, or PartitionName=nlp State=INACTIVE", "No valid entity in update command")
+}
+
+// jobChange is what an update does to a job.
+type jobChange struct {
+	annotations map[string]any
+	asked       []func(*asked.Options)
+	// limit and partition can be changed of jobs that have not been let in.
+	limit     *int64
+	partition string
+}
+
+// readJobChange reads the words of an update of a job.
+func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
+	change := &jobChange{annotations: map[string]any{}}
+	for _, word := range list {
+		switch {
+		case word.Is("JobName", "Name"):
+			change.annotations[keys.JobTitle] = word.Value
+		case word.Is("Dependency"):
+			if _, err := batchv1alpha1.ParseDependency(word.Value, ""); err != nil {
+				return nil, fault.Errorf("write Dependency=afterok:42, or Dependency= for none", "Job dependency problem: %s", err)
+			}
+			change.annotations[keys.Dependency] = orNil(word.Value)
+		case word.Is("ArrayTaskThrottle"):
+			if n, err := strconv.Atoi(word.Value); err != nil || n < 0 {
+				return nil, fault.Errorf("write how many elements may run at once; 0 is as many as there are", "Invalid ArrayTaskThrottle: %s", word.Value)
+			} else if n == 0 {
+				change.annotations[keys.ArrayLimit] = nil
+				continue
+			}
+			change.annotations[keys.ArrayLimit] = word.Value
+		case word.Is("StartTime"):
+			t, err := value.ParseDate(word.Value, c.f.Now(), value.Coming)
+			if err != nil {
+				return nil, fault.Errorf("", "Invalid StartTime: %s", word.Value)
+			}
+			change.annotations[keys.Begin] = t.UTC().Format(time.RFC3339)
+		case word.Is("Comment"):
+			change.asked = append(change.asked, func(o *asked.Options) { o.Comment = word.Value })
+		case word.Is("TimeLimit"):
+			minutes, err := value.ParseTime(word.Value)
+			if err != nil {
+				return nil, fault.Errorf("write minutes, 2:00:00 or 1-12", "Invalid TimeLimit: %s", word.Value)
+			}
+			change.limit = new(max(0, int64(minutes)) * 60) // 0: none
+		case word.Is("Partition"):
+			change.partition = word.Value
+			change.asked = append(change.asked, func(o *asked.Options) { o.Partition = word.Value })
+		case word.Is("Priority", "Nice"):
+			return nil, fault.Errorf("the order of jobs follows from priority classes (--qos) and shares; hold and release start and stop", "%s cannot be set", word.Name)
+		default:
+			return nil, fault.Errorf("of a job can be changed: TimeLimit, Partition, JobName, Comment, Dependency, StartTime, ArrayTaskThrottle", "Update of this parameter is not supported: %s", word.Name)
+		}
+	}
+	return change, nil
+}
+
+func orNil(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+func (c *call) updateJobs(ctx context.Context, named []string, list []scontrol.Word) error {
+	change, err := c.readJobChange(list)
+	if err != nil {
+		return err
+	}
+	jobs, err := c.jobsOf(ctx, named, true)
+	if err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		if err := c.changeJob(ctx, job, change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changeJob writes a change; limit and queue only of a job that is held, which has no PodGroup yet that was made from them.
+func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) error {
+	id := (&record.Source{Job: job}).Number()
+	cl, err := c.f.Client()
+	if err != nil {
+		return err
+	}
+	if account.Finished(account.Phase(job)) {
+		return fault.Errorf("", "Job has already finished for job %s", id)
+	}
+	patch := map[string]any{}
+	if change.limit != nil || change.partition != "" {
+		if !batchv1alpha1.AtGate(job) {
+			return fault.Errorf("first: scontrol hold "+id+"; and then scontrol release "+id, "TimeLimit and Partition can be changed of jobs that are held only, and job %s is not", id)
+		}
+		spec, err := c.changedSpec(ctx, job, change)
+		if err != nil {
+			return err
+		}
+		patch["spec"] = spec
+	}
+	annotations := change.annotations
+	if len(change.asked) > 0 {
+		o := asked.Of(job)
+		for _, set := range change.asked {
+			set(&o)
+		}
+		changed := &batchv1alpha1.Job{}
+		asked.Write(changed, o)
+		annotations[keys.Slurm] = changed.Annotations[keys.Slurm]
+	}
+	patch["metadata"] = map[string]any{"uid": job.UID, "resourceVersion": job.ResourceVersion, "annotations": annotations}
+	text, err := json.Marshal(patch)
+	if err != nil {
+		return err
+	}
+	target := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
+	if err := cl.Patch(ctx, target, client.RawPatch(types.MergePatchType, text)); err != nil || change.limit == nil {
+		return err
+	}
+	return c.tellLauncher(ctx, job, *change.limit)
+}
+
+// tellLauncher writes a limit, in seconds, where the launcher in the pod reads it, which sends --signal before it and reports a time-out. Jobs that sbatch
+// did not make have no launcher.
+func (c *call) tellLauncher(ctx context.Context, job *batchv1alpha1.Job, limit int64) error {
+	cl, err := c.f.Client()
+	if err != nil {
+		return err
+	}
+	kept := &corev1.ConfigMap{}
+	if err := cl.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: job.Name + translate.ObjectSuffix}, kept); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	var spec map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(kept.Data[launch.SpecKey]), &spec); err != nil {
+		return fmt.Errorf("ConfigMap %s/%s: %s: %w", kept.Namespace, kept.Name, launch.SpecKey, err)
+	}
+	spec["timeLimit"] = json.RawMessage(strconv.FormatInt(limit, 10))
+	text, err := json.MarshalIndent(spec, "", "  ")
+	if err != nil {
+		return err
+	}
+	patch, err := json.Marshal(map[string]any{"data": map[string]string{launch.SpecKey: string(text)}})
+	if err != nil {
+		return err
+	}
+	return cl.Patch(ctx, kept, client.RawPatch(types.MergePatchType, patch))
+}
+
+// changedSpec is the part of the spec that a change of limit or queue is about.
+func (c *call) changedSpec(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) (map[string]any, error) {
+	spec := map[string]any{}
+	if change.partition != "" {
+		p, err := c.partitionCalled(ctx, change.partition)
+		if err != nil {
+			return nil, err
+		}
+		spec["queue"] = p.Queue.Name
+	}
+	if err := c.withinLimit(ctx, job, change); err != nil {
+		return nil, err
+	}
+	if change.limit == nil {
+		return spec, nil
+	}
+	tasks := make([]batchv1alpha1.TaskSpec, len(job.Spec.Tasks))
+	for i := range tasks {
+		tasks[i] = *job.Spec.Tasks[i].DeepCopy()
+		tasks[i].Template.Spec.ActiveDeadlineSeconds = nil
+		if *change.limit > 0 {
+			tasks[i].Template.Spec.ActiveDeadlineSeconds = change.limit
+		}
+	}
+	spec["tasks"], spec["runningEstimate"] = tasks, nil
+	if *change.limit > 0 {
+		spec["runningEstimate"] = (time.Duration(*change.limit) * time.Second).String()
+	}
+	return spec, nil
+}
+
+// withinLimit refuses a change after which the job's time limit would be over that of its partition, as sbatch refuses such a job.
+func (c *call) withinLimit(ctx context.Context, job *batchv1alpha1.Job, change *jobChange) error {
+	cl, err := c.f.Client()
+	if err != nil {
+		return err
+	}
+	site, err := c.site(ctx, cl)
+	if err != nil {
+		return err
+	}
+	most := site.LongestIn(cmp.Or(change.partition, asked.Of(job).Partition))
+	limit := value.Minutes((int64(state.Limit(job)/time.Second) + 59) / 60)
+	if change.limit != nil {
+		limit = value.Minutes(*change.limit / 60)
+	}
+	if most > 0 && (limit <= 0 || limit > most) {
+		return fault.Errorf("the longest is "+most.String(), "Requested time limit is invalid (missing or exceeds some limit) for job %s", (&record.Source{Job: job}).Number())
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package controllers
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/api"
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/watchjson"
+)
+
+// busy are the kinds of ours that change with every job, in all namespaces.
+var busy = []struct {
+	object   client.Object
+	version  schema.GroupVersion
+	resource string
+}{
+	{&batch.Job{}, batch.GroupVersion, "jobs"},
+	{&scheduling.PodGroup{}, scheduling.GroupVersion, "podgroups"},
+}
+
+// informers makes the informers of the controllers' cache.
+type informers struct {
+	patience *patience
+	quick    map[reflect.Type]toolscache.ListerWatcher // of busy kinds
+}
+
+// newInformers makes them for a cluster; none: all sources are those that controller-runtime makes.
+func newInformers(config *rest.Config) (*informers, error) {
+	all := &informers{patience: &patience{}, quick: map[reflect.Type]toolscache.ListerWatcher{}}
+	if config == nil {
+		return all, nil
+	}
+	scheme := runtime.NewScheme()
+	if err := api.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("kinds: %w", err)
+	}
+	for _, kind := range busy {
+		metav1.AddToGroupVersion(scheme, kind.version)
+	}
+	codecs := watchjson.Codecs(scheme)
+	for _, kind := range busy {
+		own := rest.CopyConfig(config)
+		own.APIPath, own.GroupVersion, own.NegotiatedSerializer = "/apis", &kind.version, codecs
+		own.UserAgent = cmp.Or(own.UserAgent, rest.DefaultKubernetesUserAgent())
+		own.ContentType, own.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
+		reader, err := rest.RESTClientFor(own)
+		if err != nil {
+			return nil, fmt.Errorf("client of %s: %w", kind.resource, err)
+		}
+		all.quick[reflect.TypeOf(kind.object)] = toolscache.NewListWatchFromClient(reader, kind.resource, metav1.NamespaceAll, fields.Everything())
+	}
+	return all, nil
+}
+
+// make is cache.Options' NewInformer.
+func (i *informers) make(source toolscache.ListerWatcher, sample runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+	if quick, ok := i.quick[reflect.TypeOf(sample)]; ok {
+		source = quick
+	}
+	return toolscache.NewSharedIndexInformer(i.patience.source(source), sample, resync, indexers)
+}

@@ -1,0 +1,137 @@
+package controllers
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/api"
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// metadataOnly asks the API server to answer with the metadata of what was written: the rest is known, or will come with the watch.
+const metadataOnly = runtime.ContentTypeProtobuf + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+
+// lean is a client that writes what is written once a pod or once a job, pods, PodGroups and statuses of jobs, with as few bytes as can be. After
+// a write these objects have the metadata that the API server answered, and are otherwise as they were sent.
+type lean struct {
+	client.Client
+	pods, groups, jobs rest.Interface
+}
+
+// newLean makes one that leaves all else to c.
+func newLean(c client.Client, config *rest.Config) (*lean, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme, metav1.AddMetaToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("kinds: %w", err)
+		}
+	}
+	codecs := serializer.NewCodecFactory(scheme).WithoutConversion()
+	l := &lean{Client: c}
+	for _, kind := range []struct {
+		version     schema.GroupVersion
+		path, bytes string
+		client      *rest.Interface
+	}{
+		{corev1.SchemeGroupVersion, "/api", runtime.ContentTypeProtobuf, &l.pods},
+		{scheduling.GroupVersion, "/apis", runtime.ContentTypeJSON, &l.groups},
+		{batch.GroupVersion, "/apis", runtime.ContentTypeJSON, &l.jobs},
+	} {
+		metav1.AddToGroupVersion(scheme, kind.version)
+		own := rest.CopyConfig(config)
+		own.APIPath, own.GroupVersion, own.ContentType, own.NegotiatedSerializer = kind.path, &kind.version, kind.bytes, codecs
+		own.UserAgent = cmp.Or(own.UserAgent, rest.DefaultKubernetesUserAgent()) // who owns a field, and who is counted
+		made, err := rest.RESTClientFor(own)
+		if err != nil {
+			return nil, fmt.Errorf("client of %s: %w", kind.version, err)
+		}
+		*kind.client = made
+	}
+	return l, nil
+}
+
+// Create is client.Client's.
+func (l *lean) Create(ctx context.Context, o client.Object, options ...client.CreateOption) error {
+	if len(options) > 0 {
+		return l.Client.Create(ctx, o, options...)
+	}
+	switch o := o.(type) {
+	case *corev1.Pod:
+		if err := send(ctx, l.pods.Post().Resource("pods").Namespace(o.Namespace).Body(o), &o.ObjectMeta); err != nil {
+			return err
+		}
+		if o.Status.Phase == "" {
+			o.Status.Phase = corev1.PodPending // as the API server has it
+		}
+		return nil
+	case *scheduling.PodGroup:
+		return send(ctx, l.groups.Post().Resource("podgroups").Namespace(o.Namespace).Body(o), &o.ObjectMeta)
+	}
+	return l.Client.Create(ctx, o)
+}
+
+// send sends a request and takes the metadata of what it wrote.
+func send(ctx context.Context, request *rest.Request, into *metav1.ObjectMeta) error {
+	var answer metav1.PartialObjectMetadata
+	if err := request.SetHeader("Accept", metadataOnly).Do(ctx).Into(&answer); err != nil {
+		return err
+	}
+	*into = answer.ObjectMeta
+	into.ManagedFields = nil
+	return nil
+}
+
+// Status is client.Client's.
+func (l *lean) Status() client.SubResourceWriter {
+	return statuses{SubResourceWriter: l.Client.Status(), jobs: l.jobs}
+}
+
+type statuses struct {
+	client.SubResourceWriter
+	jobs rest.Interface
+}
+
+// statusOf is what the API server reads of a job whose status is written: the rest is as it was, whatever is sent.
+type statusOf struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        reference       `json:"metadata"`
+	Status          batch.JobStatus `json:"status"`
+}
+
+type reference struct {
+	Namespace       string    `json:"namespace"`
+	Name            string    `json:"name"`
+	UID             types.UID `json:"uid"`
+	ResourceVersion string    `json:"resourceVersion"`
+}
+
+// Update is client.SubResourceWriter's.
+func (s statuses) Update(ctx context.Context, o client.Object, options ...client.SubResourceUpdateOption) error {
+	job, ok := o.(*batch.Job)
+	if !ok || len(options) > 0 {
+		return s.SubResourceWriter.Update(ctx, o, options...)
+	}
+	body, err := json.Marshal(statusOf{
+		TypeMeta: metav1.TypeMeta{APIVersion: batch.GroupVersion.String(), Kind: "Job"},
+		Metadata: reference{job.Namespace, job.Name, job.UID, job.ResourceVersion},
+		Status:   job.Status,
+	})
+	if err != nil {
+		return fmt.Errorf("status of job %s: %w", job.Name, err)
+	}
+	put := s.jobs.Put().Resource("jobs").Namespace(job.Namespace).Name(job.Name).SubResource("status").SetHeader("Content-Type", runtime.ContentTypeJSON).Body(body)
+	return send(ctx, put, &job.ObjectMeta)
+}

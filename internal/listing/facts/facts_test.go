@@ -1,0 +1,255 @@
+package facts_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/api/reason"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/listing/facts"
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/squeue"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+var now = time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC)
+
+// words are texts that mean something somewhere, and some that mean nothing.
+var words = append(strings.Fields("0-3 1 2,5-7 r1 r2 true user admin OOMKilled DeadlineExceeded Evicted ImagePullBackOff TerminateJob head cpu queue quota Unschedulable True vc-1 0+40 afterok:7 42"),
+	"", "command TerminateJob by mei", "stopped (command TerminateJob)", "2026-11-22T02:00:00Z", `{"partition":"long","tasks":4,"gres":"gpu:2","stdOut":"/x/%j-%N.out","comment":"a|b"}`)
+
+// custom is a generator of whatever the kinds are made of.
+func custom() rapid.MakeConfig {
+	word := rapid.SampledFrom(append(words[:len(words):len(words)], reasons()...)).AsAny()
+	moment := rapid.Map(rapid.IntRange(-5000, 5000), func(n int) metav1.Time { return metav1.NewTime(now.Add(time.Duration(n) * time.Second).Local()) })
+	return rapid.MakeConfig{
+		Types: map[reflect.Type]*rapid.Generator[any]{
+			reflect.TypeFor[metav1.Time]():                      moment.AsAny(),
+			reflect.TypeFor[metav1.Duration]():                  rapid.Just(metav1.Duration{}).AsAny(),
+			reflect.TypeFor[resource.Quantity]():                rapid.Map(rapid.SampledFrom([]string{"1", "1500m", "4Gi", "8", "0"}), resource.MustParse).AsAny(),
+			reflect.TypeFor[batch.JobPhase]():                   rapid.SampledFrom([]batch.JobPhase{"", batch.Pending, batch.Running, batch.Aborted, batch.Aborting, batch.Restarting, batch.Completing, batch.Terminating, batch.Completed, batch.Terminated, batch.Failed}).AsAny(),
+			reflect.TypeFor[scheduling.PodGroupPhase]():         rapid.SampledFrom([]scheduling.PodGroupPhase{"", "Pending", "Inqueue", "Running", "Unknown"}).AsAny(),
+			reflect.TypeFor[corev1.PodPhase]():                  rapid.SampledFrom([]corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed}).AsAny(),
+			reflect.TypeFor[corev1.ResourceName]():              rapid.SampledFrom([]corev1.ResourceName{"cpu", "memory", "nvidia.com/gpu", "x.y/z"}).AsAny(),
+			reflect.TypeFor[scheduling.PodGroupConditionType](): rapid.SampledFrom([]scheduling.PodGroupConditionType{scheduling.PodGroupUnschedulableType, scheduling.PodGroupScheduledType}).AsAny(),
+			reflect.TypeFor[corev1.ConditionStatus]():           rapid.SampledFrom([]corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse}).AsAny(),
+			reflect.TypeFor[corev1.PodConditionType]():          rapid.SampledFrom([]corev1.PodConditionType{corev1.DisruptionTarget, corev1.PodScheduled}).AsAny(),
+		},
+		Kinds: map[reflect.Kind]*rapid.Generator[any]{reflect.String: word, reflect.Int32: rapid.Int32Range(0, 5).AsAny(), reflect.Int64: rapid.Int64Range(0, 5000).AsAny()},
+	}
+}
+
+func reasons() []string {
+	var all []string
+	for _, entry := range reason.Table {
+		all = append(all, string(entry.Code))
+	}
+	return all
+}
+
+var (
+	anyStatus    = rapid.MakeCustom[batch.JobStatus](custom())
+	anyGroup     = rapid.MakeCustom[scheduling.PodGroupStatus](custom())
+	anyPod       = rapid.MakeCustom[corev1.PodStatus](podStatus())
+	anyResources = rapid.MakeCustom[corev1.ResourceRequirements](custom())
+	anyWord      = rapid.SampledFrom(words)
+)
+
+// podStatus leaves out what is deep and told of nobody.
+func podStatus() rapid.MakeConfig {
+	c := custom()
+	c.Fields = map[reflect.Type]map[string]*rapid.Generator[any]{
+		reflect.TypeFor[corev1.ContainerStatus](): {"Resources": rapid.Just((*corev1.ResourceRequirements)(nil)).AsAny(), "AllocatedResourcesStatus": rapid.Just([]corev1.ResourceStatus(nil)).AsAny(),
+			"User": rapid.Just((*corev1.ContainerUser)(nil)).AsAny()},
+	}
+	return c
+}
+
+// draw is a cluster of a few jobs, whatever they are.
+func draw(t *rapid.T) (jobs []*batch.Job, groups []*scheduling.PodGroup, pods []*corev1.Pod) {
+	for i := range rapid.IntRange(1, 3).Draw(t, "jobs") {
+		job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: rapid.SampledFrom([]string{"nlp", "bio"}).Draw(t, "namespace"), Name: fmt.Sprint("job-", i), UID: types.UID(fmt.Sprint("uid-", i)),
+			CreationTimestamp: metav1.NewTime(now.Add(-time.Hour).Local()), Labels: map[string]string{"team": "nlp"}, Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: "{}"}}}
+		for _, key := range []string{keys.JobID, keys.User} {
+			if rapid.Bool().Draw(t, key) {
+				job.Labels[key] = anyWord.Draw(t, key)
+			}
+		}
+		for _, key := range append([]string{keys.Slurm, keys.User, keys.JobTitle, keys.Array, keys.CancelledBy}, batch.JudgedAnnotations...) {
+			if rapid.IntRange(0, 3).Draw(t, key) == 0 {
+				job.Annotations[key] = anyWord.Draw(t, key)
+			}
+		}
+		job.Spec = drawSpec(t)
+		job.Status = anyStatus.Draw(t, "status")
+		jobs = append(jobs, job)
+		if rapid.Bool().Draw(t, "has a PodGroup") {
+			groups = append(groups, &scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, OwnerReferences: []metav1.OwnerReference{{UID: job.UID}}}, Status: anyGroup.Draw(t, "group")})
+		}
+		for n := range rapid.IntRange(0, 3).Draw(t, "pods") {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: fmt.Sprint(job.Name, "-head-", n), Labels: map[string]string{keys.JobName: job.Name}}}
+			for _, key := range []string{keys.TaskSpec, keys.TaskIndex, keys.JobID, keys.ArrayIndex} {
+				if rapid.Bool().Draw(t, key) {
+					pod.Labels[key] = anyWord.Draw(t, key)
+				}
+			}
+			pod.Spec.NodeName = anyWord.Draw(t, "node")
+			pod.Status = anyPod.Draw(t, "pod")
+			pods = append(pods, pod)
+		}
+	}
+	return jobs, groups, pods
+}
+
+func drawSpec(t *rapid.T) batch.JobSpec {
+	spec := batch.JobSpec{Queue: anyWord.Draw(t, "queue"), PriorityClassName: anyWord.Draw(t, "class"), MinAvailable: rapid.Int32Range(0, 3).Draw(t, "minimum")}
+	for range rapid.IntRange(1, 2).Draw(t, "tasks") {
+		task := batch.TaskSpec{Name: anyWord.Draw(t, "task"), Replicas: rapid.Int32Range(0, 9).Draw(t, "replicas")}
+		if rapid.Bool().Draw(t, "has a minimum") {
+			task.MinAvailable = new(rapid.Int32Range(0, 3).Draw(t, "minimum"))
+		}
+		if rapid.Bool().Draw(t, "is partitioned") {
+			task.PartitionPolicy = &batch.PartitionPolicySpec{PartitionSize: rapid.Int32Range(0, 3).Draw(t, "partition")}
+		}
+		pod := &task.Template.Spec
+		if rapid.Bool().Draw(t, "has a limit") {
+			pod.ActiveDeadlineSeconds = new(rapid.Int64Range(1, 9999).Draw(t, "limit"))
+		}
+		if rapid.Bool().Draw(t, "has a user") {
+			pod.SecurityContext = &corev1.PodSecurityContext{RunAsUser: new(rapid.Int64Range(1, 9999).Draw(t, "user"))}
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "containers") {
+			pod.Containers = append(pod.Containers, corev1.Container{Name: "main", Image: "busybox", Env: []corev1.EnvVar{{Name: "A", Value: "b"}}, Resources: anyResources.Draw(t, "resources")})
+		}
+		spec.Tasks = append(spec.Tasks, task)
+	}
+	return spec
+}
+
+// across writes entries and reads them again.
+func across(t interface{ Fatal(...any) }, entries []facts.Entry) []facts.Entry {
+	var stream []byte
+	for _, e := range entries {
+		parts, err := facts.Parts(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream = facts.AppendEntry(stream, parts...)
+	}
+	read, err := readAll(facts.AppendEnd(stream, len(entries)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+func readAll(stream []byte) ([]facts.Entry, error) {
+	var all []facts.Entry
+	r := facts.NewReader(bytes.NewReader(stream))
+	for {
+		entry, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, *entry)
+	}
+}
+
+// rows are what squeue says of entries: every column there is, and the JSON.
+func rows(entries []facts.Entry, q facts.Query, each bool) [][]string {
+	var all [][]string
+	for _, e := range entries {
+		source := &record.Source{Job: e.Job, Group: e.Group, Pods: e.Pods, PodsRead: q.Pods, Cluster: "c", Now: now}
+		list := record.Rows(source, each)
+		for i := range list {
+			var row []string
+			for _, f := range (squeue.Style{}).Fields() {
+				row = append(row, f.Title+"="+f.Value(&list[i]))
+			}
+			row = append(row, fmt.Sprintf("%+v", squeue.JSON([]*record.Row{&list[i]}, nil, "", now).Jobs))
+			all = append(all, row)
+		}
+	}
+	return all
+}
+
+// Whatever a cluster holds, squeue says the same of what came across the wire as of the whole objects.
+func TestSqueueSaysTheSameOfFactsAsOfWholeObjects(t *testing.T) {
+	t.Parallel()
+	seeds.Check(t, 1_000, func(t *rapid.T) {
+		jobs, groups, pods := draw(t)
+		q := facts.Query{Pods: rapid.Bool().Draw(t, "with pods"), Ended: rapid.Bool().Draw(t, "with ended pods")}
+		whole := facts.Join(q, jobs, groups, pods)
+		read := across(t, whole)
+		for _, each := range []bool{false, true} {
+			if diff := cmp.Diff(rows(whole, q, each), rows(read, q, each)); diff != "" {
+				t.Fatalf("each %v (-whole +read)\n%s", each, diff)
+			}
+		}
+	})
+}
+
+func TestAListThatWasCutOffIsAnErrorAndNoShorterList(t *testing.T) {
+	t.Parallel()
+	entry := facts.Entry{Job: &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "train", Annotations: map[string]string{keys.User: "mei"}}}}
+	parts, err := facts.Parts(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stream []byte
+	for range 3 {
+		stream = facts.AppendEntry(stream, parts...)
+	}
+	whole := facts.AppendEnd(bytes.Clone(stream), 3)
+	if all, err := readAll(whole); err != nil || len(all) != 3 {
+		t.Fatalf("%d entries, %v", len(all), err)
+	}
+	for n := range len(whole) {
+		if all, err := readAll(whole[:n]); err == nil {
+			t.Errorf("of %d of %d bytes %d entries were read", n, len(whole), len(all))
+		}
+	}
+	if _, err := readAll(facts.AppendEnd(stream, 4)); err == nil || !strings.Contains(err.Error(), "3 of 4 entries") {
+		t.Errorf("an entry too few: %v", err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	parts, err := facts.Parts(facts.Entry{Job: &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{keys.JobID: "1"}}}, Group: &scheduling.PodGroup{}, Pods: []*corev1.Pod{{}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(facts.AppendEnd(facts.AppendEntry(nil, parts...), 1))
+	f.Fuzz(func(_ *testing.T, stream []byte) { _, _ = readAll(stream) })
+}
+
+func BenchmarkRead(b *testing.B) {
+	var entries []facts.Entry
+	for i := range 10_000 {
+		job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: fmt.Sprint("prepare-", i), UID: types.UID(fmt.Sprint("uid-", i)), CreationTimestamp: metav1.NewTime(now),
+			Labels: map[string]string{keys.JobID: fmt.Sprint(i)}, Annotations: map[string]string{keys.User: "mei", keys.JobTitle: "prepare", keys.Slurm: words[len(words)-1]}}}
+		job.Spec.Tasks = []batch.TaskSpec{{Name: "head", Replicas: 1}}
+		entries = append(entries, facts.Entry{Job: job, Group: &scheduling.PodGroup{Status: scheduling.PodGroupStatus{Explanation: &scheduling.Explanation{Reason: "TooLarge", Queue: &scheduling.ExplainedQueue{Position: int32(i)}}}}})
+	}
+	for b.Loop() {
+		across(b, entries)
+	}
+}

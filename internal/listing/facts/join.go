@@ -1,0 +1,58 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// Query is what is listed.
+type Query struct {
+	// Namespace is that of the jobs; empty: all.
+	Namespace string
+	// Pods wants their pods, too; Ended also those that have ended.
+	Pods, Ended bool
+}
+
+// Join makes entries of what is listed: each job with the PodGroup that it owns, and with its pods by name.
+func Join(q Query, jobs []*batch.Job, groups []*scheduling.PodGroup, pods []*corev1.Pod) []Entry {
+	byOwner := make(map[types.UID]*scheduling.PodGroup, len(groups))
+	for _, group := range groups {
+		for i := range group.OwnerReferences {
+			byOwner[group.OwnerReferences[i].UID] = group
+		}
+	}
+	byJob := podsByJob(q, pods)
+	entries := make([]Entry, len(jobs))
+	for i, job := range jobs {
+		entries[i] = Entry{Job: job, Group: byOwner[job.UID], Pods: byJob[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}]}
+	}
+	return entries
+}
+
+// podsByJob are pods by the job that their label names, in the order of their own names, as the API server has them.
+func podsByJob(q Query, pods []*corev1.Pod) map[types.NamespacedName][]*corev1.Pod {
+	if !q.Pods {
+		return nil
+	}
+	byJob := map[types.NamespacedName][]*corev1.Pod{}
+	for _, pod := range pods {
+		over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+		name, ours := pod.Labels[keys.JobName]
+		if !ours || over && !q.Ended {
+			continue
+		}
+		key := types.NamespacedName{Namespace: pod.Namespace, Name: name}
+		byJob[key] = append(byJob[key], pod)
+	}
+	for _, pods := range byJob {
+		slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	return byJob
+}

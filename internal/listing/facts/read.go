@@ -1,0 +1,237 @@
+package facts
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// Entry is a job with what is told beside it.
+type Entry struct {
+	Job *batch.Job
+	// Group is its PodGroup; nil when there is none.
+	Group *scheduling.PodGroup
+	Pods  []*corev1.Pod
+}
+
+// longest is the length of a message beyond which it is taken for rubbish.
+const longest = 64 << 20
+
+// Reader reads a stream. Make it with NewReader.
+type Reader struct {
+	from    *bufio.Reader
+	entries int64
+	buffer  []byte
+
+	specs    map[string]*batch.JobSpec
+	statuses map[string]*batch.JobStatus
+	groups   map[string]*scheduling.PodGroupStatus
+	words    map[string]string
+}
+
+// NewReader reads a stream from the beginning.
+func NewReader(from io.Reader) *Reader {
+	return &Reader{from: bufio.NewReaderSize(from, 256<<10), specs: map[string]*batch.JobSpec{}, statuses: map[string]*batch.JobStatus{},
+		groups: map[string]*scheduling.PodGroupStatus{}, words: map[string]string{}}
+}
+
+// Next is the next entry, io.EOF after the last. It is another error when the stream ends before it says so, or holds something else.
+func (r *Reader) Next() (*Entry, error) {
+	size, err := binary.ReadUvarint(r.from)
+	if err != nil {
+		return nil, cutOff(err)
+	}
+	if size > longest {
+		return nil, fmt.Errorf("list of jobs: a message of %d bytes", size)
+	}
+	if uint64(cap(r.buffer)) < size {
+		r.buffer = make([]byte, size, 2*size)
+	}
+	message := r.buffer[:size]
+	if _, err := io.ReadFull(r.from, message); err != nil {
+		return nil, cutOff(err)
+	}
+	d := &decoder{Reader: r, entry: &Entry{Job: &batch.Job{}}, end: -1}
+	if err := d.read(message); err != nil {
+		return nil, fmt.Errorf("list of jobs: %w", err)
+	}
+	if d.end < 0 {
+		r.entries++
+		return d.entry, nil
+	}
+	if d.end != r.entries {
+		return nil, fmt.Errorf("list of jobs: %d of %d entries", r.entries, d.end)
+	}
+	return nil, io.EOF
+}
+
+func cutOff(err error) error {
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("list of jobs: %w", err)
+}
+
+// decoder reads one message.
+type decoder struct {
+	*Reader
+	entry   *Entry
+	end     int64
+	key     string // of a pair, whose value comes next
+	entered int    // how many times of conditions there were
+}
+
+func (d *decoder) read(message []byte) error {
+	for len(message) > 0 {
+		number, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		message = message[n:]
+		var err error
+		switch kind {
+		case protowire.BytesType:
+			var value []byte
+			if value, n = protowire.ConsumeBytes(message); n >= 0 {
+				err = d.bytes(number, value)
+			}
+		case protowire.VarintType:
+			var value uint64
+			if value, n = protowire.ConsumeVarint(message); n >= 0 {
+				d.number(number, protowire.DecodeZigZag(value))
+			}
+		default:
+			n = protowire.ConsumeFieldValue(number, kind, message)
+		}
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		if err != nil {
+			return err
+		}
+		message = message[n:]
+	}
+	return nil
+}
+
+func (d *decoder) bytes(number protowire.Number, value []byte) error {
+	job := d.entry.Job
+	switch number {
+	case fieldNamespace:
+		job.Namespace = d.word(value)
+	case fieldName:
+		job.Name = string(value)
+	case fieldUID:
+		job.UID = types.UID(value)
+	case fieldLabel:
+		d.pair(&job.Labels, value)
+	case fieldAnnotation:
+		d.pair(&job.Annotations, value)
+	case fieldSpec:
+		return known(d.specs, value, func(spec *batch.JobSpec) { job.Spec = *spec })
+	case fieldStatus:
+		return known(d.statuses, value, func(status *batch.JobStatus) { d.status(status) })
+	case fieldGroup:
+		return known(d.groups, value, func(status *scheduling.PodGroupStatus) { d.entry.Group = &scheduling.PodGroup{Status: *status} })
+	case fieldPod:
+		pod := &corev1.Pod{}
+		if err := pod.Unmarshal(value); err != nil {
+			return fmt.Errorf("pod: %w", err)
+		}
+		d.entry.Pods = append(d.entry.Pods, pod)
+	}
+	return nil
+}
+
+// known hands over what a text of JSON says, which is decoded once for all that have the same.
+func known[T any](all map[string]*T, text []byte, use func(*T)) error {
+	value, ok := all[string(text)]
+	if !ok {
+		value = new(T)
+		if err := json.Unmarshal(text, value); err != nil {
+			return err
+		}
+		all[string(text)] = value
+	}
+	use(value)
+	return nil
+}
+
+// word is a text that many have in common.
+func (r *Reader) word(text []byte) string {
+	if word, ok := r.words[string(text)]; ok {
+		return word
+	}
+	word := string(text)
+	r.words[word] = word
+	return word
+}
+
+// pair takes a key, and the next time the value.
+func (d *decoder) pair(into *map[string]string, text []byte) {
+	if d.key == "" {
+		d.key = d.word(text)
+		return
+	}
+	if *into == nil {
+		*into = map[string]string{}
+	}
+	(*into)[d.key] = d.word(text)
+	d.key = ""
+}
+
+// status is taken over with conditions of the job's own, whose times follow.
+func (d *decoder) status(status *batch.JobStatus) {
+	d.entry.Job.Status = *status
+	d.entry.Job.Status.Conditions = append([]batch.JobCondition(nil), status.Conditions...)
+}
+
+func (d *decoder) number(number protowire.Number, value int64) {
+	status := &d.entry.Job.Status
+	switch number {
+	case fieldCreated:
+		d.entry.Job.CreationTimestamp = metav1.NewTime(time.Unix(value, 0))
+	case fieldChanged:
+		status.State.LastTransitionTime = metav1.NewTime(time.Unix(value, 0))
+	case fieldEntered:
+		if d.entered < len(status.Conditions) && value != never {
+			status.Conditions[d.entered].LastTransitionTime = new(metav1.NewTime(time.Unix(value, 0)))
+		}
+		d.entered++
+	case fieldPlace, fieldEstimate:
+		d.foretold(number, value)
+	case fieldEnd:
+		d.end = value
+	}
+}
+
+// foretold takes what is said of one job only into an explanation that it has in common with others.
+func (d *decoder) foretold(number protowire.Number, value int64) {
+	if d.entry.Group == nil || d.entry.Group.Status.Explanation == nil {
+		return
+	}
+	e := *d.entry.Group.Status.Explanation
+	if number == fieldEstimate {
+		e.EstimatedStart = new(metav1.NewTime(time.Unix(value, 0)))
+	} else {
+		queue := scheduling.ExplainedQueue{}
+		if e.Queue != nil {
+			queue = *e.Queue
+		}
+		queue.Position = int32(value)
+		e.Queue = &queue
+	}
+	d.entry.Group.Status.Explanation = &e
+}

@@ -1,0 +1,108 @@
+package facts
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// slimSpec is a spec without what is told of no job: what its pods run, where, and what is done when they fail.
+func slimSpec(spec *batch.JobSpec) *batch.JobSpec {
+	slim := *spec
+	slim.Volumes, slim.Policies, slim.Plugins = nil, nil, nil
+	slim.Tasks = make([]batch.TaskSpec, len(spec.Tasks))
+	for i := range spec.Tasks {
+		task := spec.Tasks[i]
+		task.Policies, task.DependsOn = nil, nil
+		task.Template = corev1.PodTemplateSpec{Spec: slimPodSpec(&task.Template.Spec)}
+		slim.Tasks[i] = task
+	}
+	return &slim
+}
+
+// slimPodSpec is what a pod asks for, how long it may run and whose it is.
+func slimPodSpec(spec *corev1.PodSpec) corev1.PodSpec {
+	slim := corev1.PodSpec{ActiveDeadlineSeconds: spec.ActiveDeadlineSeconds, Containers: make([]corev1.Container, len(spec.Containers))}
+	if s := spec.SecurityContext; s != nil && s.RunAsUser != nil {
+		slim.SecurityContext = &corev1.PodSecurityContext{RunAsUser: s.RunAsUser}
+	}
+	for i := range spec.Containers {
+		slim.Containers[i].Resources = spec.Containers[i].Resources
+	}
+	return slim
+}
+
+// slimStatus is a status without its times, which are told beside it, and without counts of tasks.
+func slimStatus(status *batch.JobStatus) *batch.JobStatus {
+	slim := *status
+	slim.TaskStatusCount, slim.ControlledResources, slim.RunningDuration = nil, nil, nil
+	slim.State.LastTransitionTime = metav1.Time{}
+	slim.Conditions = make([]batch.JobCondition, len(status.Conditions))
+	for i, c := range status.Conditions {
+		slim.Conditions[i].Status = c.Status
+	}
+	return &slim
+}
+
+// slimGroup is the status of a PodGroup without sentences and times, and without the place in the queue, which is told beside it.
+func slimGroup(status *scheduling.PodGroupStatus) *scheduling.PodGroupStatus {
+	slim := &scheduling.PodGroupStatus{Phase: status.Phase}
+	for _, c := range status.Conditions {
+		slim.Conditions = append(slim.Conditions, scheduling.PodGroupCondition{Type: c.Type, Status: c.Status, Reason: c.Reason})
+	}
+	if status.Explanation == nil {
+		return slim
+	}
+	e := *status.Explanation
+	e.Message, e.Hint, e.Helps, e.Estimate, e.Spared = "", "", nil, "", nil
+	e.Since, e.LastAttempt, e.EstimatedStart, e.Attempts = nil, nil, nil, 0
+	if e.Queue != nil {
+		e.Queue = &scheduling.ExplainedQueue{Name: e.Queue.Name}
+	}
+	slim.Explanation = &e
+	return slim
+}
+
+// slimPod is where a pod is, how it is and how it ended.
+func slimPod(pod *corev1.Pod) *corev1.Pod {
+	slim := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Labels: map[string]string{}}}
+	for _, key := range []string{keys.TaskSpec, keys.TaskIndex, keys.JobID, keys.ArrayIndex} {
+		if value, ok := pod.Labels[key]; ok {
+			slim.Labels[key] = value
+		}
+	}
+	slim.Spec.NodeName = pod.Spec.NodeName
+	s := &pod.Status
+	slim.Status = corev1.PodStatus{Phase: s.Phase, Reason: s.Reason, StartTime: s.StartTime, NominatedNodeName: s.NominatedNodeName,
+		InitContainerStatuses: slimContainers(s.InitContainerStatuses), ContainerStatuses: slimContainers(s.ContainerStatuses)}
+	for _, c := range s.Conditions {
+		if c.Type == corev1.DisruptionTarget {
+			slim.Status.Conditions = append(slim.Status.Conditions, corev1.PodCondition{Type: c.Type, Status: c.Status, Reason: c.Reason})
+		}
+	}
+	return slim
+}
+
+// slimContainers are the states of containers, without what people are told of them.
+func slimContainers(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
+	var slim []corev1.ContainerStatus
+	for i := range statuses {
+		state := statuses[i].State
+		if t := state.Terminated; t != nil {
+			state.Terminated = &corev1.ContainerStateTerminated{ExitCode: t.ExitCode, Signal: t.Signal, Reason: t.Reason, StartedAt: t.StartedAt, FinishedAt: t.FinishedAt}
+		}
+		if w := state.Waiting; w != nil {
+			state.Waiting = &corev1.ContainerStateWaiting{Reason: w.Reason}
+		}
+		slim = append(slim, corev1.ContainerStatus{Name: statuses[i].Name, State: state})
+	}
+	return slim
+}
+
+// told says whether a label or annotation of a job is one that lists know.
+func told(key string) bool { return strings.HasPrefix(key, keys.OurPrefix) }

@@ -1,0 +1,126 @@
+package listing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/vc-batch/vc/internal/listing/facts"
+)
+
+// slowest is how long a reader may take for a part of a list.
+const slowest = 30 * time.Second
+
+// handler answers the API server's aggregator.
+type handler struct {
+	who    authenticator.Request
+	rights interface {
+		missing(ctx context.Context, who user.Info, q facts.Query) (*resource, error)
+	}
+	source interface {
+		list(ctx context.Context, q facts.Query, to io.Writer) error
+	}
+	log logr.Logger
+}
+
+// routes are the paths below the API group: what there is, and the lists.
+func (h *handler) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+facts.Root, h.discover)
+	mux.HandleFunc("GET "+facts.Path("{namespace}"), h.serve)
+	mux.HandleFunc("GET "+facts.Path(""), h.serve)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, http.StatusNotFound, metav1.StatusReasonNotFound, r.URL.Path+" is not served here")
+	})
+	return mux
+}
+
+// discover says what there is. It needs no rights, as with other groups, and answers also while nothing is in memory: whoever deletes a namespace asks
+// every group what is in it.
+func (h *handler) discover(w http.ResponseWriter, _ *http.Request) {
+	list := metav1.APIResourceList{
+		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: facts.GroupName + "/" + facts.Version,
+		APIResources: []metav1.APIResource{{Name: facts.Resource, SingularName: "jobfact", Namespaced: true, Kind: "JobFact", Verbs: metav1.Verbs{"list"}}},
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(list) // an error is that nobody listens any more
+}
+
+// serve answers a list.
+func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
+	who, ok, err := h.who.AuthenticateRequest(r)
+	if err != nil || !ok {
+		h.log.V(1).Info("Request did not come from the API server", "from", r.RemoteAddr, "reason", err)
+		// Not 401: where the API server's word is not known yet, it would make the user's credential plugin log in again.
+		refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "who asks is not known here: only the API server's word is taken")
+		return
+	}
+	if !strings.Contains(r.Header.Get("Accept"), facts.ContentType) {
+		refuse(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "this list is for squeue, as "+facts.ContentType+"; others find jobs in batch.volcano.sh")
+		return
+	}
+	q := facts.Query{Namespace: r.PathValue("namespace"), Pods: r.URL.Query().Get(facts.Pods) != "", Ended: r.URL.Query().Get(facts.Pods) == facts.PodsAll}
+	switch lacking, err := h.rights.missing(r.Context(), who.User, q); {
+	case err != nil:
+		h.unable(w, err)
+		return
+	case lacking != nil:
+		err := apierrors.NewForbidden(schema.GroupResource{Group: lacking.group, Resource: lacking.name}, "", fmt.Errorf("%s may not list them", who.User.GetName()))
+		refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, err.Error())
+		return
+	}
+	to := &begun{ResponseWriter: w}
+	switch err := h.source.list(r.Context(), q, to); {
+	case err != nil && to.begun:
+		h.log.Info("List of jobs is cut off", "reason", err.Error())
+		panic(http.ErrAbortHandler)
+	case err != nil:
+		h.unable(w, err)
+	}
+}
+
+// begun writes a list and knows whether it has.
+type begun struct {
+	http.ResponseWriter
+	begun bool
+}
+
+func (b *begun) Write(text []byte) (int, error) {
+	if !b.begun {
+		b.Header().Set("Content-Type", facts.ContentType)
+	}
+	b.begun = true
+	// Not every writer has a deadline; a slow reader is no reason to keep a list in memory for ever.
+	_ = http.NewResponseController(b.ResponseWriter).SetWriteDeadline(time.Now().Add(slowest))
+	n, err := b.ResponseWriter.Write(text)
+	if flusher, ok := b.ResponseWriter.(http.Flusher); ok {
+		flusher.Flush()
+	}
+	return n, err
+}
+
+// unable says that the API server itself is to be asked.
+func (h *handler) unable(w http.ResponseWriter, err error) {
+	if !errors.Is(err, errNoCache) {
+		h.log.Info("List of jobs cannot be answered from memory", "reason", err.Error())
+	}
+	refuse(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, err.Error())
+}
+
+func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message})
+}

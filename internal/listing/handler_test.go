@@ -1,0 +1,152 @@
+package listing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/vc-batch/vc/internal/listing/facts"
+)
+
+// answers is a source that writes a text, or fails before or after it.
+type answers struct {
+	text string
+	err  error
+}
+
+func (a answers) list(_ context.Context, _ facts.Query, to io.Writer) error {
+	if a.text != "" {
+		_, _ = io.WriteString(to, a.text)
+	}
+	return a.err
+}
+
+// proxied knows users by a header, as behind the API server.
+func proxied(r *http.Request) (*authenticator.Response, bool, error) {
+	name := r.Header.Get("X-Remote-User")
+	return &authenticator.Response{User: &user.DefaultInfo{Name: name}}, name != "", nil
+}
+
+// allowing is an API server on which only these may list, each as "user resource namespace".
+func allowing(reviews *int, all ...string) *rights {
+	core := fake.NewClientset()
+	core.PrependReactor("create", "subjectaccessreviews", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		*reviews++
+		review := action.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview)
+		a := review.Spec.ResourceAttributes
+		for _, one := range all {
+			review.Status.Allowed = review.Status.Allowed || one == strings.Join([]string{review.Spec.User, a.Resource, a.Namespace}, " ") && a.Verb == "list"
+		}
+		return true, review, nil
+	})
+	return &rights{api: core.AuthorizationV1().SubjectAccessReviews(), now: time.Now}
+}
+
+func TestWhoIsToldWhat(t *testing.T) {
+	t.Parallel()
+	const all = "/apis/listing.vc-batch.dev/v1/jobfacts"
+	for name, c := range map[string]struct {
+		path, user, accept string
+		source             answers
+		code               int
+		says               string
+	}{
+		"a list of all namespaces":                      {all, "boss", facts.ContentType, answers{text: "list"}, 200, "list"},
+		"a list of all namespaces with pods":            {all + "?pods=live", "boss", facts.ContentType, answers{text: "list"}, 200, "list"},
+		"a list of one namespace":                       {"/apis/listing.vc-batch.dev/v1/namespaces/nlp/jobfacts", "mei", facts.ContentType, answers{text: "list"}, 200, "list"},
+		"who may not list all namespaces":               {all, "mei", facts.ContentType, answers{text: "list"}, 403, "jobs.batch.volcano.sh is forbidden: mei may not list them"},
+		"who may not list the pods of a namespace":      {"/apis/listing.vc-batch.dev/v1/namespaces/nlp/jobfacts?pods=all", "mei", facts.ContentType, answers{text: "list"}, 403, "pods is forbidden"},
+		"another namespace":                             {"/apis/listing.vc-batch.dev/v1/namespaces/bio/jobfacts", "mei", facts.ContentType, answers{text: "list"}, 403, "forbidden"},
+		"who does not come through the API server":      {all, "", facts.ContentType, answers{text: "list"}, 503, "only the API server's word is taken"},
+		"a reader of JSON":                              {all, "boss", "application/json", answers{text: "list"}, 406, "this list is for squeue"},
+		"nothing is in memory":                          {all, "boss", facts.ContentType, answers{err: errNoCache}, 503, "nothing is in memory"},
+		"another path":                                  {"/apis/listing.vc-batch.dev/v1/pods", "boss", facts.ContentType, answers{}, 404, "is not served here"},
+		"what there is, also when nothing is in memory": {"/apis/listing.vc-batch.dev/v1", "", "", answers{err: errNoCache}, 200, `"name":"jobfacts"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := &handler{who: authenticator.RequestFunc(proxied), source: c.source, log: logr.Discard(),
+				rights: allowing(new(int), "boss jobs ", "boss podgroups ", "boss pods ", "mei jobs nlp", "mei podgroups nlp")}
+			request := httptest.NewRequest(http.MethodGet, c.path, nil)
+			request.Header.Set("X-Remote-User", c.user)
+			request.Header.Set("Accept", c.accept)
+			answer := httptest.NewRecorder()
+			h.routes().ServeHTTP(answer, request)
+			body := answer.Body.String()
+			if answer.Code != c.code || !strings.Contains(body, c.says) {
+				t.Errorf("%d %s", answer.Code, body)
+			}
+			var status metav1.Status
+			if c.code >= 400 && (json.Unmarshal([]byte(body), &status) != nil || int(status.Code) != c.code || status.Reason == "") {
+				t.Errorf("no status that clients read: %s", body)
+			}
+		})
+	}
+}
+
+func TestAListThatCannotBeCompletedIsCutOff(t *testing.T) {
+	t.Parallel()
+	h := &handler{who: authenticator.RequestFunc(proxied), source: answers{"part", errors.New("it lags behind")}, log: logr.Discard(), rights: allowing(new(int), "boss jobs ", "boss podgroups ")}
+	server := httptest.NewServer(h.routes())
+	defer server.Close()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+facts.Path(""), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-Remote-User", "boss")
+	request.Header.Set("Accept", facts.ContentType)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if text, err := io.ReadAll(answer.Body); err == nil {
+		t.Errorf("%d %q was taken for all", answer.StatusCode, text)
+	}
+}
+
+func TestRightsAreAskedForOnceInAWhile(t *testing.T) {
+	t.Parallel()
+	reviews := 0
+	r, now := allowing(&reviews, "mei jobs nlp", "mei podgroups nlp"), time.Now()
+	r.now = func() time.Time { return now }
+	ask := func(who user.Info, namespace string) bool {
+		lacking, err := r.missing(t.Context(), who, facts.Query{Namespace: namespace})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lacking == nil
+	}
+	mei := &user.DefaultInfo{Name: "mei", Groups: []string{"nlp"}}
+	for _, c := range []struct {
+		what    string
+		allowed bool
+		reviews int
+		ask     func() bool
+	}{
+		{"the first time", true, 2, func() bool { return ask(mei, "nlp") }},
+		{"again", true, 2, func() bool { return ask(mei, "nlp") }},
+		{"another namespace", false, 4, func() bool { return ask(mei, "bio") }},
+		{"with other groups", true, 6, func() bool { return ask(&user.DefaultInfo{Name: "mei"}, "nlp") }},
+		{"later", true, 8, func() bool { now = now.Add(trusted); return ask(mei, "nlp") }},
+	} {
+		if got := c.ask(); got != c.allowed || reviews != c.reviews {
+			t.Errorf("%s: allowed %v after %d reviews", c.what, got, reviews)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package listing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/authentication/user"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/listing/facts"
+)
+
+const (
+	// trusted is how long the API server's word on a user's rights holds.
+	trusted = 10 * time.Second
+	// mostRights is how many answers are remembered.
+	mostRights = 10_000
+)
+
+// resource is a kind of object that users may list or not.
+type resource struct{ group, name string }
+
+func (r resource) String() string { return strings.TrimSuffix(r.name+"."+r.group, ".") }
+
+// spokenOf are the kinds that an answer to a query speaks of.
+func spokenOf(q facts.Query) []resource {
+	all := []resource{{batch.GroupName, "jobs"}, {scheduling.GroupName, "podgroups"}}
+	if q.Pods {
+		all = append(all, resource{"", "pods"})
+	}
+	return all
+}
+
+// rights asks the API server what users may list.
+type rights struct {
+	api authorizationclient.SubjectAccessReviewInterface
+	now func() time.Time
+
+	mu    sync.Mutex
+	known map[string]verdict
+}
+
+type verdict struct {
+	allowed bool
+	until   time.Time
+}
+
+// missing is the first kind of a query that a user may not list; none when he may list all.
+func (r *rights) missing(ctx context.Context, who user.Info, q facts.Query) (*resource, error) {
+	kinds := spokenOf(q)
+	allowed, errs := make([]bool, len(kinds)), make([]error, len(kinds))
+	var wait sync.WaitGroup
+	for i := range kinds {
+		wait.Go(func() { allowed[i], errs[i] = r.may(ctx, who, kinds[i], q.Namespace) })
+	}
+	wait.Wait()
+	for i := range kinds {
+		if errs[i] != nil {
+			return nil, fmt.Errorf("rights on %s: %w", kinds[i], errs[i])
+		}
+		if !allowed[i] {
+			return &kinds[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// may says whether a user may list a kind in a namespace, or in all of them.
+func (r *rights) may(ctx context.Context, who user.Info, kind resource, namespace string) (bool, error) {
+	key := keyOf(who, kind, namespace)
+	r.mu.Lock()
+	have, ok := r.known[key]
+	r.mu.Unlock()
+	if ok && r.now().Before(have.until) {
+		return have.allowed, nil
+	}
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: who.GetName(), UID: who.GetUID(), Groups: who.GetGroups(), Extra: map[string]authorizationv1.ExtraValue{},
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: "list", Group: kind.group, Resource: kind.name},
+	}}
+	for key, values := range who.GetExtra() {
+		review.Spec.Extra[key] = values
+	}
+	answer, err := r.api.Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return false, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known == nil || len(r.known) >= mostRights {
+		r.known = map[string]verdict{}
+	}
+	r.known[key] = verdict{allowed: answer.Status.Allowed, until: r.now().Add(trusted)}
+	return answer.Status.Allowed, nil
+}
+
+// keyOf tells users, with all that their rights may rest on, and what they ask for apart.
+func keyOf(who user.Info, kind resource, namespace string) string {
+	var extra []string
+	for key, values := range who.GetExtra() {
+		extra = append(extra, fmt.Sprintf("%q=%q", key, values))
+	}
+	slices.Sort(extra)
+	return fmt.Sprintf("%q %q %q %q %q %q", who.GetName(), who.GetUID(), who.GetGroups(), extra, kind.String(), namespace)
+}

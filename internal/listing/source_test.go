@@ -1,0 +1,229 @@
+package listing
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/listing/facts"
+)
+
+// world is an API server with jobs and a cache that learns of them when it is told to.
+type world struct {
+	client.Reader
+	version int
+	there   map[types.NamespacedName]*batch.Job
+	caches  *caches
+	asked   func() // is called when the API server is asked how many jobs there are
+	fail    error
+}
+
+func newWorld() *world {
+	index := func() toolscache.Indexer {
+		return toolscache.NewIndexer(toolscache.MetaNamespaceKeyFunc, toolscache.Indexers{toolscache.NamespaceIndex: toolscache.MetaNamespaceIndexFunc})
+	}
+	w := &world{version: 100, there: map[types.NamespacedName]*batch.Job{}, asked: func() {}}
+	w.caches = &caches{api: w, jobs: index(), groups: index(), pods: index(), follower: newFollower(), written: map[types.UID]part{}}
+	return w
+}
+
+// List is how many jobs there are.
+func (w *world) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	w.asked()
+	o := (&client.ListOptions{}).ApplyOptions(options)
+	if o.Limit != 1 {
+		return fmt.Errorf("all jobs are read")
+	}
+	n := int64(0)
+	for name := range w.there {
+		if o.Namespace == "" || o.Namespace == name.Namespace {
+			n++
+		}
+	}
+	found := list.(*metav1.PartialObjectMetadataList)
+	w.version++ // somebody else writes, too
+	found.ResourceVersion = fmt.Sprint(w.version)
+	if n > 0 {
+		found.Items = make([]metav1.PartialObjectMetadata, 1)
+	}
+	if n > 1 {
+		found.RemainingItemCount = new(n - 1)
+	}
+	return w.fail
+}
+
+// write makes or changes a job, of which the cache knows once learn is called.
+func (w *world) write(namespace, name, queue string) (learn func()) {
+	w.version++
+	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(namespace + name), ResourceVersion: fmt.Sprint(w.version)}, Spec: batch.JobSpec{Queue: queue}}
+	old := w.there[client.ObjectKeyFromObject(job)]
+	w.there[client.ObjectKeyFromObject(job)] = job
+	return func() {
+		_ = w.caches.jobs.Add(job)
+		if old == nil {
+			w.caches.follower.handler().OnAdd(job, false)
+		} else {
+			w.caches.follower.handler().OnUpdate(old, job)
+		}
+	}
+}
+
+func (w *world) remove(namespace, name string) (learn func()) {
+	w.version++
+	key := types.NamespacedName{Namespace: namespace, Name: name}
+	job := w.there[key]
+	delete(w.there, key)
+	return func() {
+		_ = w.caches.jobs.Delete(job)
+		w.caches.follower.handler().OnDelete(toolscache.DeletedFinalStateUnknown{Obj: job})
+	}
+}
+
+// list is what is read of a namespace's list: names with queues, a later one in place of an earlier.
+func (w *world) list(t *testing.T, namespace string) ([]string, error) {
+	t.Helper()
+	var stream bytes.Buffer
+	if err := (&Source{caches: w.caches}).list(t.Context(), facts.Query{Namespace: namespace, Pods: true}, &stream); err != nil {
+		return nil, err
+	}
+	jobs := map[string]string{}
+	for r := facts.NewReader(&stream); ; {
+		entry, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs[entry.Job.Name] = entry.Job.Spec.Queue
+	}
+	var all []string
+	for name, queue := range jobs {
+		all = append(all, name+" in "+queue)
+	}
+	slices.Sort(all)
+	return all, nil
+}
+
+func TestAJobThatWasMadeBeforeTheRequestIsInTheAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.write("nlp", "a", "q")()
+		w.write("bio", "c", "q")()
+		learn := w.write("nlp", "b", "q")
+		w.asked = func() { go func() { time.Sleep(time.Second); learn() }() }
+		if all, err := w.list(t, "nlp"); err != nil || !slices.Equal(all, []string{"a in q", "b in q"}) {
+			t.Errorf("%v, %v", all, err)
+		}
+	})
+}
+
+func TestAJobThatWasRemovedBeforeTheRequestIsNotInTheAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.write("nlp", "a", "q")()
+		w.write("nlp", "b", "q")()
+		learn := w.remove("nlp", "a")
+		w.asked = func() { go func() { time.Sleep(time.Second); learn() }() }
+		if all, err := w.list(t, "nlp"); !errors.Is(err, errGone) {
+			t.Errorf("%v, %v", all, err)
+		}
+	})
+}
+
+func TestAsManyJobsAsThereAreAreNotAllWhileMoreComes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.write("nlp", "a", "q")()
+		w.write("nlp", "old", "q")()
+		late := []func(){w.write("nlp", "a", "other"), w.remove("nlp", "old"), w.write("nlp", "new", "q")}
+		w.asked = func() {
+			go func() { // the cache hears of one after the other; before the last two, their numbers are those of after
+				for _, learn := range late {
+					learn()
+					time.Sleep(settled / 2)
+				}
+			}()
+		}
+		if all, err := w.list(t, "nlp"); !errors.Is(err, errGone) {
+			t.Errorf("%v, %v: without new, or with old", all, err)
+		}
+	})
+}
+
+func TestWhatChangesWhileTheListIsWrittenIsToldAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.write("nlp", "a", "q")()
+	w.write("nlp", "b", "q")()
+	w.asked = func() { w.write("nlp", "a", "other")() }
+	mark := w.caches.follower.mark()
+	all, err := w.list(t, "")
+	if err != nil || len(all) != 2 || w.caches.follower.mark() == mark {
+		t.Fatalf("%v, %v", all, err)
+	}
+	if all, err = w.list(t, ""); err != nil || !slices.Equal(all, []string{"a in other", "b in q"}) {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+func TestACacheThatLagsBehindAnswersNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.write("nlp", "a", "q")()
+		w.write("nlp", "b", "q") // of which the cache never hears
+		began := time.Now()
+		if all, err := w.list(t, ""); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != patience {
+			t.Errorf("%v, %v after %s", all, err, time.Since(began))
+		}
+	})
+}
+
+func TestAnAPIServerThatDoesNotSayHowManyJobsThereAreIsAnError(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.fail = errors.New("no")
+	if _, err := w.list(t, ""); !errors.Is(err, w.fail) {
+		t.Error(err)
+	}
+}
+
+func TestJobsThatAreGoneAreForgotten(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	for i := range 9 {
+		w.write("nlp", fmt.Sprint(i), "q")()
+	}
+	if _, err := w.list(t, ""); err != nil || len(w.caches.written) != 9 {
+		t.Fatalf("%d objects are kept, %v", len(w.caches.written), err)
+	}
+	for i := range 8 {
+		w.remove("nlp", fmt.Sprint(i))()
+	}
+	if all, err := w.list(t, ""); err != nil || len(all) != 1 || len(w.caches.written) > 2 {
+		t.Errorf("%v, %d objects are kept, %v", all, len(w.caches.written), err)
+	}
+}
+
+func TestWithoutACacheThereIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	if err := (&Source{}).list(t.Context(), facts.Query{}, io.Discard); !errors.Is(err, errNoCache) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,214 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+)
+
+// heard is a request as a server understands it.
+type heard struct {
+	Method, Path, ContentType, Agent, Token string
+	Query                                   url.Values
+	Object                                  runtime.Object // of a create
+	Kind                                    schema.GroupVersionKind
+	Patch                                   string
+}
+
+// listen is an API server that answers everything in one way and keeps the last request.
+func listen(t *testing.T, answer http.HandlerFunc) (config *rest.Config, last *heard) {
+	t.Helper()
+	last = &heard{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		*last = heard{
+			Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), ContentType: r.Header.Get("Content-Type"),
+			Agent: r.UserAgent(), Token: r.Header.Get("Authorization"),
+		}
+		if r.Method == http.MethodPost {
+			obj, kind, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+			if err != nil {
+				t.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
+			} else {
+				last.Object, last.Kind = obj, *kind
+			}
+		} else {
+			last.Patch = string(body)
+		}
+		answer(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return &rest.Config{Host: server.URL + "/clusters/one", BearerToken: "secret", UserAgent: "vcd/1"}, last
+}
+
+func succeed(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusCreated)
+	_, _ = w.Write([]byte(`{"apiVersion":"v1","kind":"Status","status":"Success"}`))
+}
+
+// TestTheWireSaysWhatClientGoWouldSay compares every write that goes by wire with client-go's own request for it.
+func TestTheWireSaysWhatClientGoWouldSay(t *testing.T) {
+	config, last := listen(t, succeed)
+	api, err := NewAPI(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	core, err := corev1client.NewForConfig(ownConnection(config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, err := rest.RESTClientFor(schedulingConfig(config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	binding := &corev1.Binding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "pod", UID: "u", Annotations: map[string]string{"a": "b"}},
+		Target:     corev1.ObjectReference{Kind: "Node", Name: "n"},
+	}
+	event := &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Namespace: "ns", Name: "pod.1"},
+		InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: "ns", Name: "pod"},
+		Type:           corev1.EventTypeNormal, Reason: reasonScheduled, Message: "m", FirstTimestamp: metav1.NewTime(time.Unix(1e9, 0)), Count: 1,
+	}
+	patch := []byte(`{"a":"b"}`)
+	managed := metav1.PatchOptions{FieldManager: FieldManager}
+	ctx := t.Context()
+	for _, c := range []struct {
+		name          string
+		wire, clients func() error
+	}{
+		{"a bind", func() error { return api.Bind(ctx, binding) }, func() error {
+			return core.Pods("ns").Bind(ctx, binding, metav1.CreateOptions{})
+		}},
+		{"a pod's status", func() error { return api.PatchPodStatus(ctx, "ns", "pod", patch) }, func() error {
+			_, err := core.Pods("ns").Patch(ctx, "pod", types.StrategicMergePatchType, patch, managed, "status")
+			return err
+		}},
+		{"a pod", func() error { return api.PatchPod(ctx, "ns", "pod", patch) }, func() error {
+			_, err := core.Pods("ns").Patch(ctx, "pod", types.StrategicMergePatchType, patch, managed)
+			return err
+		}},
+		{"a PodGroup", func() error { return api.PatchPodGroup(ctx, "ns", "pg", patch) }, func() error {
+			return ours.Patch(types.JSONPatchType).Namespace("ns").Resource("podgroups").Name("pg").
+				Param("fieldManager", FieldManager).Body(patch).Do(ctx).Error()
+		}},
+		{"an event", func() error { return api.CreateEvent(ctx, event) }, func() error {
+			_, err := core.Events("ns").Create(ctx, event, metav1.CreateOptions{})
+			return err
+		}},
+		{"an event again", func() error { return api.PatchEvent(ctx, "ns", "e", patch) }, func() error {
+			_, err := core.Events("ns").Patch(ctx, "e", types.MergePatchType, patch, metav1.PatchOptions{})
+			return err
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_ = c.clients() // it cannot make an object of the answer; the request counts
+			want := *last
+			if err := c.wire(); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, *last); diff != "" {
+				t.Errorf("request (-client-go's +the wire's):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTheWireReadsVerdicts has the server refuse in every way that matters to judge.
+func TestTheWireReadsVerdicts(t *testing.T) {
+	status := func(s *apierrors.StatusError, kind string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			s.ErrStatus.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+			w.Header().Set("Content-Type", kind)
+			w.WriteHeader(int(s.ErrStatus.Code))
+			if kind == protobuf {
+				_ = encoder.Encode(&s.ErrStatus, w)
+				return
+			}
+			_ = json.NewEncoder(w).Encode(s.ErrStatus)
+		}
+	}
+	text := func(code int, text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "7")
+			http.Error(w, text, code)
+		}
+	}
+	conflict := apierrors.NewConflict(podResource, "p", errors.New("pod p is already assigned to node n"))
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc
+		is     func(error) bool
+		judged verdict
+		says   string
+		pause  time.Duration
+	}{
+		{"a conflict in JSON", status(conflict, "application/json"), apierrors.IsConflict, refused, conflict.Error(), firstPause},
+		{"a conflict in protobuf", status(conflict, protobuf), apierrors.IsConflict, refused, conflict.Error(), firstPause},
+		{"a pod that is gone", status(apierrors.NewNotFound(podResource, "p"), protobuf), apierrors.IsNotFound, refused, `pods "p" not found`, firstPause},
+		{"a Status that asks for patience", status(apierrors.NewTooManyRequests("later", 3), "application/json"), apierrors.IsTooManyRequests, overload, "later", 3 * time.Second},
+		{"a full queue, which answers in plain text", text(http.StatusTooManyRequests, "Too many requests"), apierrors.IsTooManyRequests, overload,
+			"the server has received too many requests and has asked us to try again later (patch pods p)", 7 * time.Second},
+		{"a proxy whose server is away", text(http.StatusBadGateway, "bad gateway"), apierrors.IsUnexpectedServerError, transient, `an error on the server ("bad gateway") has prevented the request from succeeding (patch pods p)`, 7 * time.Second},
+		{"a proxy that forbids in JSON of its own", text(http.StatusForbidden, "{}"), apierrors.IsForbidden, transient, `{} (patch pods p)`, 7 * time.Second},
+		{"a connection that breaks", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, func(err error) bool {
+			return !errors.As(err, new(apierrors.APIStatus))
+		}, transient, "", firstPause},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			config, _ := listen(t, c.answer)
+			api, err := NewAPI(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = api.PatchPodStatus(t.Context(), "ns", "p", []byte("{}"))
+			if err == nil || !c.is(err) || judge(err) != c.judged {
+				t.Fatalf("error is %v, verdict %d, want %d", err, judge(err), c.judged)
+			}
+			if c.says != "" && err.Error() != c.says {
+				t.Errorf("error says %q, want %q", err, c.says)
+			}
+			if pause := pauseAfter(1, err); pause != c.pause {
+				t.Errorf("rests %s, want %s", pause, c.pause)
+			}
+		})
+	}
+}
+
+func TestTheWireNamesWhatItCouldNotReach(t *testing.T) {
+	config, _ := listen(t, succeed)
+	config.Host = "http://127.0.0.1:1"
+	api, err := NewAPI(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	err = api.PatchEvent(ctx, "ns", "e", []byte("{}"))
+	const want = "PATCH /api/v1/namespaces/ns/events/e: "
+	if err == nil || judge(err) != transient || fmt.Sprint(err)[:len(want)] != want {
+		t.Errorf("error is %v", err)
+	}
+}

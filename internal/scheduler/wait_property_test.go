@@ -1,0 +1,95 @@
+package scheduler
+
+import (
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/seeds"
+)
+
+// TestWaitingHelps (I12): who is told to wait until a time has started by then, when what runs ends at its limit and nothing new
+// comes, whoever waits beside it: gangs that want more than their minimum, that attach volumes, that are due, that may not be tried.
+func TestWaitingHelps(t *testing.T) {
+	foretold, waits, beside := 0, 0, 0
+	whole := seeds.Check(t, 2000, func(t *rapid.T) {
+		r := newRandom(t)
+		r.timed = true
+		r.enrich()
+		for range rapid.IntRange(3, 12).Draw(t, "steps") {
+			r.addGang()
+			if rapid.IntRange(0, 2).Draw(t, "cycle") > 0 {
+				r.decide()
+			}
+			r.begin()
+		}
+		for _, name := range r.names() {
+			if r.pods[name].DeletionTimestamp != nil { // that they end is what others count on
+				r.drop(name)
+			}
+		}
+		m, settled := r.settle()
+		if !settled {
+			return
+		}
+		unforeseen := false
+		for _, name := range sortedKeys(r.gangs) {
+			e := m.Gangs["default/"+name].Status.Explanation
+			unforeseen = unforeseen || e != nil && e.EstimatedStart == nil && !e.Never
+		}
+		for _, name := range sortedKeys(r.gangs) {
+			explanation := m.Gangs["default/"+name].Status.Explanation
+			if explanation == nil {
+				continue
+			}
+			if explanation.EstimatedStart != nil {
+				foretold++
+			}
+			for _, h := range explanation.Helps {
+				if h.Kind != schedulingv1beta1.HelpWait {
+					continue
+				}
+				if waits++; unforeseen {
+					beside++
+				}
+				if !r.waits(name, r.now, h) {
+					t.Fatalf("%s waits: %s\nhelp %+v; it has not started then\n%s", name, explanation.Message, h, telling(m))
+				}
+			}
+		}
+	})
+	t.Logf("%d starts were foretold, %d were told to wait for theirs, %d of them beside a gang of which nothing is known", foretold, waits, beside)
+	if whole && beside == 0 {
+		t.Error("nobody was told to wait beside a gang of which nothing is known")
+	}
+}
+
+// settle lets all start that can, and returns the world as it is told anew; false: it takes too long.
+func (r *random) settle() (*model.Cluster, bool) {
+	for range 6 {
+		e, m := r.anew()
+		d := e.Cycle(r.now, m)
+		if decision.Assume(m, &d); len(d.Binds)+len(d.Ungates) == 0 {
+			return m, true
+		}
+		r.carry(&d)
+		r.now = r.now.Add(time.Second)
+	}
+	return nil, false
+}
+
+// begin tells since when the pods run that were not told of yet.
+func (r *random) begin() {
+	for _, name := range r.names() {
+		if p := r.pods[name]; p.Status.Phase == corev1.PodRunning && p.Status.StartTime == nil {
+			at := metav1.NewTime(r.now.Add(-time.Second))
+			p.Status.StartTime = &at
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package squeue
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+// Slurm numbers its states PENDING, RUNNING, SUSPENDED, COMPLETED, CANCELLED, FAILED, TIMEOUT, NODE_FAIL, PREEMPTED, BOOT_FAIL, OUT_OF_MEMORY; being
+// requeued, configured and completing are flags on one of them, and stand beside it here.
+func TestStatesAreSortedAsSlurmNumbersThem(t *testing.T) {
+	t.Parallel()
+	var rows []*record.Row
+	for _, code := range state.Codes() {
+		r := &record.Row{State: state.State{Code: code}}
+		if rank(r) < 0 {
+			t.Errorf("%s has no place", code)
+		}
+		rows = append(rows, r)
+	}
+	slices.SortFunc(rows, func(a, b *record.Row) int { return rank(a) - rank(b) })
+	var got []state.Code
+	for i, r := range rows {
+		got = append(got, r.State.Code)
+		if i > 0 && rank(rows[i-1]) == rank(r) {
+			t.Errorf("%s and %s have one place", rows[i-1].State.Code, r.State.Code)
+		}
+	}
+	want := []state.Code{"PD", "RQ", "CF", "R", "CG", "S", "CD", "CA", "F", "TO", "NF", "PR", "BF", "OOM"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,39 @@
+package step
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// The pull of images lies between the pod's begin and the launcher's: what is measured is when the directory of the tools was made, not when anything in it
+// was, nor when it was last changed.
+func TestAJobBeganWhenTheDirectoryOfItsToolsWasMade(t *testing.T) {
+	t.Parallel()
+	before := time.Now()
+	d := directories{tools: t.TempDir()}
+	made := time.Now()
+	helper := filepath.Join(d.bin(), "vc-step")
+	if err := os.MkdirAll(d.bin(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(helper, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const clockTick = 20 * time.Millisecond // of a file system
+	later := made.Add(3 * time.Minute)
+	if err := os.Chtimes(d.tools, later, later); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.began(later); got.Before(before.Add(-clockTick)) || got.After(made.Add(clockTick)) {
+		t.Errorf("it began at %s, and was made between %s and %s", got, before, made)
+	}
+	if early := before.Add(-time.Hour); !d.began(early).Equal(early) {
+		t.Error("a job began after the moment that it is asked at")
+	}
+	gone := directories{tools: filepath.Join(d.tools, "nowhere")}
+	if !gone.began(later).Equal(later) {
+		t.Error("where nothing is known a job begins now")
+	}
+}

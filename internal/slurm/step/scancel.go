@@ -1,0 +1,92 @@
+package step
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+)
+
+// scancelTable are the options of scancel that make sense here.
+var scancelTable = getopt.Table{Program: "scancel", Operands: "[job_id[.step_id]...]", Options: []getopt.Option{
+	{Long: "signal", Short: 's', Arg: getopt.Required, Value: "name", Help: "send this signal instead of ending the job"},
+	{Long: "batch", Short: 'b', Help: "to the script only"},
+	{Long: "full", Short: 'f', Help: "to script and steps"},
+	{Long: "quiet", Short: 'Q', Help: "no effect: the job that asks is never over"},
+	{Long: "verbose", Short: 'v', Help: "say what is done"},
+	{Long: "version", Short: 'V', Help: "the version"},
+	{Long: "help", Short: 'h', Help: "this text"},
+	{Long: "usage", Help: "the options in short"},
+}}
+
+// Scancel ends the own job, or one of its steps, or sends it a signal.
+func Scancel(ctx context.Context, args []string) int {
+	p, err := scancelTable.Parse(args)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "scancel: %v\n", err)
+		return 1
+	}
+	if informed(&scancelTable, p) {
+		return 0
+	}
+	if len(p.Operands) == 0 {
+		return report("scancel", says("No job identification provided"))
+	}
+	h, job, err := ownJob(ctx)
+	if err != nil {
+		return report("scancel", err)
+	}
+	text, signalled := p.Last("signal")
+	for _, operand := range p.Operands {
+		id, step, _ := strings.Cut(operand, ".")
+		if !job.called(id) {
+			return report("scancel", foreign(id, job))
+		}
+		r := request{End: &endRequest{Cancel: true}}
+		if signalled || step != "" || p.Has("batch") || p.Has("full") {
+			if r.Signal, err = signalOf(cmp.Or(text, "TERM"), step, p.Has("batch"), p.Has("full")); err != nil {
+				return report("scancel", err)
+			}
+			r.End = nil
+		}
+		if p.Has("verbose") {
+			fmt.Fprintf(os.Stderr, "scancel: %s job %s\n", done(&r, cmp.Or(text, "TERM")), operand)
+		}
+		if err := h.question(ctx, r, nil); err != nil {
+			return report("scancel", err)
+		}
+	}
+	return 0
+}
+
+// done is what scancel -v says that it does.
+func done(r *request, signal string) string {
+	if r.Signal != nil {
+		return "Signal " + strings.TrimPrefix(strings.ToUpper(signal), "SIG") + " to"
+	}
+	return "Terminating"
+}
+
+// signalOf says what gets a signal: the steps unless it says otherwise.
+func signalOf(text, step string, batch, full bool) (*signalRequest, error) {
+	number, err := signalNumber(text)
+	if err != nil {
+		return nil, says("Unknown job signal: %s", text)
+	}
+	r := &signalRequest{Number: number, Step: -1, Batch: batch || full, Steps: full || !batch}
+	switch step {
+	case "":
+	case "batch":
+		r.Batch, r.Steps = true, false
+	default:
+		if r.Step, err = strconv.Atoi(step); err != nil || r.Step < 0 {
+			return nil, says("Invalid job id specified: step %q", step)
+		}
+		r.Batch, r.Steps = false, false
+	}
+	return r, nil
+}

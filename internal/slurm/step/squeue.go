@@ -1,0 +1,140 @@
+package step
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/clock"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
+)
+
+// squeueTable are the options of squeue that make sense here.
+var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
+	{Long: "noheader", Short: 'h', Help: "no header line"},
+	{Long: "jobs", Short: 'j', Arg: getopt.Optional, Value: "ids", Help: "these jobs"},
+	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "format", Help: "what to print: %i %j %t %M %L %l %D %P %u %N"},
+	{Long: "states", Short: 't', Arg: getopt.Required, Value: "states", Help: "jobs in these states"},
+	{Long: "user", Short: 'u', Arg: getopt.Required, Value: "users", Help: "jobs of these users"},
+	{Long: "me", Help: "own jobs"},
+	{Long: "version", Short: 'V', Help: "the version"},
+	{Long: "help", Help: "this text"},
+	{Long: "usage", Help: "the options in short"},
+}}
+
+// Squeue shows the own job.
+func Squeue(ctx context.Context, args []string) int {
+	p, err := squeueTable.Parse(args)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "squeue: %v\n", err)
+		return 1
+	}
+	if informed(&squeueTable, p) {
+		return 0
+	}
+	_, job, err := ownJob(ctx)
+	if err != nil {
+		return report("squeue", err)
+	}
+	ids, _ := p.Last("jobs")
+	ids = strings.Join(append(p.Operands, ids), ",")
+	for id := range strings.SplitSeq(ids, ",") {
+		if id != "" && !job.called(id) {
+			return report("squeue", foreign(id, job))
+		}
+	}
+	if !job.shown(p) {
+		job = nil
+	}
+	format, given := p.Last("format")
+	if !given {
+		format = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R"
+	}
+	if !p.Has("noheader") {
+		fmt.Fprintln(os.Stdout, rowOf(format, headings()))
+	}
+	if job != nil {
+		fmt.Fprintln(os.Stdout, rowOf(format, job.fields(time.Now())))
+	}
+	return 0
+}
+
+// shown says whether the own job, which runs, is among those that squeue was asked for.
+func (j *jobAnswer) shown(p getopt.Parsed) bool {
+	for name, own := range map[string][]string{"user": {j.Spec.User}, "states": {"R", "RUNNING", "ALL"}} {
+		list, given := p.Last(name)
+		if given && !slices.ContainsFunc(strings.Split(list, ","), func(word string) bool {
+			return slices.ContainsFunc(own, func(o string) bool { return strings.EqualFold(o, word) })
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// headings are those of squeue's columns.
+func headings() map[byte]string {
+	return map[byte]string{'i': "JOBID", 'A': "JOBID", 'P': "PARTITION", 'j': "NAME", 'u': "USER", 't': "ST", 'T': "STATE", 'M': "TIME", 'L': "TIME_LEFT", 'l': "TIME_LIMIT",
+		'D': "NODES", 'R': "NODELIST(REASON)", 'N': "NODELIST", 'S': "START_TIME", 'e': "END_TIME", 'a': "ACCOUNT", 'q': "QOS", 'r': "REASON", 'C': "CPUS", 'Z': "WORK_DIR"}
+}
+
+// fields are the job's, by squeue's letters.
+func (j *jobAnswer) fields(now time.Time) map[byte]string {
+	limit, left, end := "UNLIMITED", "UNLIMITED", "N/A"
+	used := now.Unix() - j.Start
+	if s := j.Spec.TimeLimit; s > 0 {
+		limit, left, end = clock.Short(seconds(s)), clock.Short(seconds(s-used)), time.Unix(j.Start+s, 0).Format(clock.Standard)
+	}
+	id := j.Pod.ID()
+	if j.Pod.ArrayIndex >= 0 {
+		id = j.Pod.JobID + "_" + strconv.Itoa(j.Pod.ArrayIndex)
+	}
+	nodes := hostlist.Compress(j.Hosts)
+	return map[byte]string{'i': id, 'A': j.Pod.ID(), 'P': j.Spec.Partition, 'j': j.Spec.JobName, 'u': j.Spec.User, 't': "R", 'T': "RUNNING", 'M': clock.Short(seconds(used)), 'L': left, 'l': limit,
+		'D': strconv.Itoa(len(j.Hosts)), 'R': nodes, 'N': nodes, 'S': time.Unix(j.Start, 0).Format(clock.Standard), 'e': end, 'a': j.Spec.Account, 'q': j.Spec.QOS, 'r': "None",
+		'C': strconv.Itoa(len(j.Hosts) * j.Spec.CPUs), 'Z': j.Spec.WorkDir}
+}
+
+func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
+
+// rowOf fills %[.][width]letter.
+func rowOf(format string, fields map[byte]string) string {
+	var b strings.Builder
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' || i+1 == len(format) {
+			b.WriteByte(format[i])
+			continue
+		}
+		i++
+		right := format[i] == '.'
+		if right {
+			i++
+		}
+		begin := i
+		for i < len(format) && format[i] >= '0' && format[i] <= '9' {
+			i++
+		}
+		if i == len(format) {
+			break
+		}
+		width, _ := strconv.Atoi(format[begin:i])
+		text, ok := fields[format[i]]
+		if !ok {
+			text = "N/A"
+		}
+		if width > 0 && len(text) > width {
+			text = text[:width]
+		}
+		if right {
+			fmt.Fprintf(&b, "%*s", width, text)
+		} else {
+			fmt.Fprintf(&b, "%-*s", width, text)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,21 @@
+package snapshot
+
+// ChangedJobs compares the jobs of two Snapshots, each in the order of a Snapshot: gone are the rows that are not among the
+// later ones as they were, fresh those that were not among the earlier ones. A row never changes, so the row tells.
+func ChangedJobs(before, after []*Job) (gone, fresh []*Job) {
+	for len(before) > 0 && len(after) > 0 {
+		old, now := before[0], after[0]
+		if old == now {
+			before, after = before[1:], after[1:]
+			continue
+		}
+		order := byNamespace(old, now)
+		if order <= 0 {
+			gone, before = append(gone, old), before[1:]
+		}
+		if order >= 0 {
+			fresh, after = append(fresh, now), after[1:]
+		}
+	}
+	return append(gone, before...), append(fresh, after...)
+}

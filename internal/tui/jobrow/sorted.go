@@ -1,0 +1,54 @@
+package jobrow
+
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/screen"
+)
+
+// Sorted are the jobs that the user wants to see as rows, a job each, in Default's order. It keeps them from one
+// Snapshot to the next, so that what did not change is not sorted again.
+type Sorted struct {
+	rows []Row
+	jobs []*snapshot.Job // of the Snapshot that rows were made of
+	of   keeping
+}
+
+// keeping is which jobs of a Snapshot are rows.
+type keeping struct {
+	namespace, user string
+	mine            bool
+}
+
+// Rows are the rows of what is shown now. They are not to be changed.
+func (s *Sorted) Rows(ctx *screen.Context) []Row {
+	jobs, now := ctx.Snap.Jobs, keeping{ctx.Namespace, ctx.User, ctx.Mine}
+	gone, fresh := snapshot.ChangedJobs(s.jobs, jobs)
+	switch {
+	case s.of != now || len(gone)+len(fresh) > len(jobs)/4:
+		s.rows = Rows(Keep(ctx, jobs), ctx.Now, nil)
+		slices.SortFunc(s.rows, Default)
+	case len(gone)+len(fresh) > 0:
+		s.replace(gone, Rows(Keep(ctx, fresh), ctx.Now, nil))
+	}
+	s.jobs, s.of = jobs, now
+	return s.rows
+}
+
+// replace takes rows out, and others in.
+func (s *Sorted) replace(gone []*snapshot.Job, fresh []Row) {
+	out := make(map[*snapshot.Job]bool, len(gone))
+	for _, job := range gone {
+		out[job] = true
+	}
+	slices.SortFunc(fresh, Default)
+	merged := make([]Row, 0, len(s.rows)+len(fresh))
+	left := slices.DeleteFunc(slices.Clone(s.rows), func(row Row) bool { return out[row.Job] })
+	for _, row := range fresh {
+		at, _ := slices.BinarySearchFunc(left, row, Default)
+		merged = append(append(merged, left[:at]...), row)
+		left = left[at:]
+	}
+	s.rows = append(merged, left...)
+}

@@ -1,0 +1,46 @@
+package nodes
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/vc-batch/vc/internal/snapshot"
+	"github.com/vc-batch/vc/internal/tui/screen"
+	"github.com/vc-batch/vc/internal/tui/tuitest"
+)
+
+func TestTheQuestionOfADrainNamesWhoGoesAndWhoStays(t *testing.T) {
+	t.Parallel()
+	pod := func(change func(*corev1.Pod)) *snapshot.Pod {
+		p := &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n1"}}
+		change(p)
+		return snapshot.FromPod(p)
+	}
+	of := func(kind, group string) func(*corev1.Pod) {
+		yes := true
+		return func(p *corev1.Pod) {
+			p.OwnerReferences = []metav1.OwnerReference{{Kind: kind, APIVersion: group, Name: "x", UID: "x", Controller: &yes}}
+		}
+	}
+	leaving := func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: tuitest.Now} }
+	mirror := func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"} }
+	bare := func(*corev1.Pod) {}
+	row := &node{Name: "n1", Pods: []*snapshot.Pod{
+		pod(of("Job", "batch.volcano.sh/v1alpha1")), pod(of("DaemonSet", "apps/v1")), pod(mirror), pod(of("ReplicaSet", "apps/v1")), pod(bare), pod(leaving),
+	}}
+	n := New("").(*Nodes)
+	ctx := &screen.Context{Snap: snapshot.Empty(tuitest.Now), Now: tuitest.Now}
+	n.all = []*node{row}
+	n.table.SetRows(&screen.Context{Now: tuitest.Now}, n.all, false)
+	got := strings.Join(n.drain(ctx)[0].(screen.Ask).Lines, "\n")
+	for _, want := range []string{
+		"1 pod of 1 job is evicted", "2 other pods evicted, too; 1 of them nobody makes anew", "2 pods of daemon sets and of the node itself: left there.",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the question lacks %q:\n%s", want, got)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package screens_test
+
+import (
+	"testing"
+
+	"github.com/vc-batch/vc/internal/tui/screens"
+	"github.com/vc-batch/vc/internal/tui/tuitest"
+)
+
+// allScreens is a way through all of them that ends in the pages of the first job.
+var allScreens = []tuitest.Stop{
+	{Title: "overview", Keys: []string{"1"}},
+	{Title: "queues", Keys: []string{"3"}},
+	{Title: "nodes", Keys: []string{"4"}},
+	{Title: "heat map", Keys: []string{"H"}},
+	{Title: "explain", Keys: []string{"5"}},
+	{Title: "jobs", Keys: []string{"2"}},
+	{Title: "a job", Keys: []string{"enter"}},
+	{Title: "its events", Keys: []string{"e"}},
+}
+
+// What somebody sees who may not see all of a cluster, and what one with HyperNodes looks like.
+func TestFramesOfRareWorlds(t *testing.T) {
+	t.Parallel()
+	for _, world := range []string{"own", "forbidden", "switches"} {
+		tuitest.Tour(t, world, screens.All(), world, "mono", []tuitest.Size{{W: 120, H: 40}, {W: 60, H: 15}}, allScreens...)
+	}
+}
+
+// Other themes and fewer colours than those of the goldens of each screen.
+func TestFramesOfThemes(t *testing.T) {
+	t.Parallel()
+	for name, drawn := range map[string]string{"light": "light", "high-contrast": "high-contrast", "colorblind": "colorblind", "colours16": "16 colours", "colours256": "256 colours"} {
+		tuitest.Tour(t, name, screens.All(), "normal", drawn, []tuitest.Size{{W: 80, H: 24}}, allScreens[:6]...)
+	}
+}

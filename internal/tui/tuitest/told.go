@@ -1,0 +1,98 @@
+package tuitest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/snapshot"
+)
+
+// podsOf are the pods of jobs as the server has them, by the UID of the job: a snapshot keeps less of them.
+func podsOf(objects []runtime.Object) map[types.UID][]*corev1.Pod {
+	pods := map[types.UID][]*corev1.Pod{}
+	for _, object := range objects {
+		if pod, ok := object.(*corev1.Pod); ok && len(pod.OwnerReferences) > 0 {
+			owner := pod.OwnerReferences[0].UID
+			pods[owner] = append(pods[owner], pod)
+		}
+	}
+	return pods
+}
+
+// toldPods is of how many pods of a job something is told.
+const toldPods = 8
+
+// told is what a cluster tells about a job that somebody looks at: its pods whole, and events of the job, of its PodGroup and of its pods, as
+// controllers, scheduler and kubelets write them.
+func told(job *snapshot.Job, pods []*corev1.Pod) *account.Sheet {
+	t := teller{job: job}
+	submitted := job.Submitted
+	if job.Group != nil {
+		about := corev1.ObjectReference{Kind: "PodGroup", Namespace: job.Namespace, Name: job.Group.Name, UID: job.Group.UID}
+		if why := job.Group.Status.Explanation; why != nil {
+			t.tell(about, submitted.Add(2*time.Second), corev1.EventTypeWarning, "Unschedulable", 3, why.Message)
+		} else if job.Bound > 0 {
+			t.tell(about, submitted.Add(time.Second), corev1.EventTypeNormal, "Scheduled", 1, "pod group is ready")
+		}
+	}
+	for _, pod := range pods[:min(len(pods), toldPods)] {
+		t.tellPod(pod)
+	}
+	if job.Failed > 0 {
+		about := corev1.ObjectReference{Kind: "Job", Namespace: job.Namespace, Name: job.Name, UID: job.UID}
+		t.tell(about, Now.Add(-170*time.Second), corev1.EventTypeNormal, "ExecuteAction", 1, "Execute action RestartTask after 10m0s: a pod of task worker failed")
+	}
+	slices.SortStableFunc(t.events, func(a, b corev1.Event) int { return a.LastTimestamp.Compare(b.LastTimestamp.Time) })
+	return &account.Sheet{Job: job.Object, Group: job.Group, Pods: pods, Events: t.events}
+}
+
+// teller gathers events about a job.
+type teller struct {
+	job    *snapshot.Job
+	events []corev1.Event
+}
+
+// kept is how long a server keeps events.
+const kept = time.Hour
+
+func (t *teller) tell(about corev1.ObjectReference, at time.Time, kind, reason string, times int32, message string) {
+	if Now.Sub(at) > kept {
+		return
+	}
+	t.events = append(t.events, corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s.%d", about.Name, len(t.events)), Namespace: about.Namespace, UID: types.UID(fmt.Sprintf("told-%s-%03d", t.job.UID, len(t.events)))},
+		Type:       kind, Reason: reason, Message: message, Count: times, LastTimestamp: metav1.NewTime(at), FirstTimestamp: metav1.NewTime(at), InvolvedObject: about,
+	})
+}
+
+func (t *teller) tellPod(pod *corev1.Pod) {
+	if pod.Spec.NodeName == "" {
+		return
+	}
+	about := corev1.ObjectReference{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
+	image := pod.Spec.Containers[0].Image
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled {
+			t.tell(about, condition.LastTransitionTime.Time, corev1.EventTypeNormal, "Scheduled", 1, "Successfully assigned "+pod.Namespace+"/"+pod.Name+" to "+pod.Spec.NodeName)
+		}
+	}
+	for _, container := range pod.Status.ContainerStatuses {
+		switch state := container.State; {
+		case state.Running != nil:
+			t.tell(about, state.Running.StartedAt.Time, corev1.EventTypeNormal, "Started", 1, "Container started")
+		case state.Terminated != nil:
+			t.tell(about, state.Terminated.FinishedAt.Time, corev1.EventTypeWarning, "Failed", 1, "Container ended: "+state.Terminated.Message)
+		case state.Waiting != nil && state.Waiting.Message != "":
+			t.tell(about, Now.Add(-20*time.Second), corev1.EventTypeWarning, "BackOff", 12, state.Waiting.Message)
+		case state.Waiting != nil:
+			t.tell(about, Now.Add(-10*time.Second), corev1.EventTypeNormal, "Pulling", 1, "Pulling image "+image)
+		}
+	}
+}

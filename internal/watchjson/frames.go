@@ -1,0 +1,143 @@
+package watchjson
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// scan counts brackets from the first one on. It does not say whether what it sees is JSON: that does who decodes it.
+type scan struct {
+	at     int // bytes seen
+	depth  int
+	quoted bool
+}
+
+// end is how long the object is that begins the data; -1: longer than the data. It is called again with more of the same data.
+func (s *scan) end(data []byte) int {
+	for s.at < len(data) {
+		if s.quoted && !s.leaveQuotes(data) {
+			return -1
+		}
+		if s.at == len(data) {
+			return -1
+		}
+		c := data[s.at]
+		s.at++
+		switch c {
+		case '"':
+			s.quoted = true
+		case '{', '[':
+			s.depth++
+		case '}', ']':
+			if s.depth--; s.depth <= 0 {
+				return s.at
+			}
+		}
+	}
+	return -1
+}
+
+// leaveQuotes goes on behind the end of a string; false: it is not in the data.
+func (s *scan) leaveQuotes(data []byte) bool {
+	for {
+		i := bytes.IndexByte(data[s.at:], '"')
+		if i < 0 {
+			s.at = len(data) - backslashes(data[s.at:])
+			return false
+		}
+		end := s.at + i
+		escaped := backslashes(data[s.at:end])%2 == 1
+		s.at = end + 1
+		if !escaped {
+			s.quoted = false
+			return true
+		}
+	}
+}
+
+// backslashes is how many of them the data ends with.
+func backslashes(data []byte) int {
+	return len(data) - len(bytes.TrimRight(data, `\`))
+}
+
+const (
+	firstBuffer = 16 << 10
+	// largest is how large an event may be: more than the API server keeps of an object.
+	largest = 64 << 20
+)
+
+var (
+	errNotJSON  = errors.New("watch: what was received is no JSON object")
+	errTooLarge = errors.New("watch: an event has no end")
+)
+
+// frames are the objects of a stream, one after the other. Between them may be white space.
+type frames struct {
+	source io.ReadCloser
+	buffer []byte // what was read
+	given  int    // how much of it has been given away
+	whole  int    // how much more is of the present object, once its end is known
+	scan   scan
+}
+
+// Read gives the next object, or as much of it as there is room for, with io.ErrShortBuffer while there is more.
+func (f *frames) Read(into []byte) (int, error) {
+	for f.whole == 0 {
+		if f.scan.at == 0 {
+			f.given += blank(f.buffer[f.given:])
+		}
+		left := f.buffer[f.given:]
+		if len(left) > 0 && left[0] != '{' {
+			return 0, errNotJSON
+		}
+		if end := f.scan.end(left); end > 0 {
+			f.whole, f.scan = end, scan{}
+			break
+		}
+		if err := f.more(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(into, f.buffer[f.given:f.given+f.whole])
+	f.given, f.whole = f.given+n, f.whole-n
+	if f.whole > 0 {
+		return n, io.ErrShortBuffer
+	}
+	return n, nil
+}
+
+// blank is how much white space there is at the beginning.
+func blank(data []byte) int {
+	for i, c := range data {
+		if c != '\n' && c != ' ' && c != '\r' && c != '\t' {
+			return i
+		}
+	}
+	return len(data)
+}
+
+// more reads from the source.
+func (f *frames) more() error {
+	left := len(f.buffer) - f.given
+	switch {
+	case left > largest:
+		return errTooLarge
+	case left <= f.given: // at least half of it is free
+		f.buffer, f.given = f.buffer[:copy(f.buffer, f.buffer[f.given:])], 0
+	}
+	if len(f.buffer) == cap(f.buffer) {
+		f.buffer = append(make([]byte, 0, max(firstBuffer, 2*cap(f.buffer))), f.buffer...)
+	}
+	n, err := f.source.Read(f.buffer[len(f.buffer):cap(f.buffer)])
+	f.buffer = f.buffer[:len(f.buffer)+n]
+	switch {
+	case n > 0:
+		return nil // an error comes again
+	case errors.Is(err, io.EOF) && len(f.buffer) > f.given:
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func (f *frames) Close() error { return f.source.Close() }

@@ -1,0 +1,80 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+
+	"github.com/vc-batch/vc/internal/listing"
+	"github.com/vc-batch/vc/internal/listing/facts"
+)
+
+// TestSqueueReadsWhatTheDaemonHasInMemory: on a real cluster, behind the real aggregator, squeue shows each job the moment it was submitted, and what it
+// prints is what it prints without the daemon.
+func TestSqueueReadsWhatTheDaemonHasInMemory(t *testing.T) {
+	u := &slurmUser{cluster: startCluster(t, "--process-nodes=0", "--simulated-nodes=2", "--node-cpu=4"), dir: t.TempDir()}
+	u.eventually(30*time.Second, "the daemon answers lists", func() error { return u.askForFacts() })
+	for i := range 50 {
+		id := u.submit("true", "-n", fmt.Sprint(1+i%3), "--mem=1M")
+		if got := strings.Fields(u.says("squeue", "-h", "-o", "%A")); !slices.Contains(got, id) {
+			t.Fatalf("job %s was submitted, and squeue lists %v", id, got)
+		}
+	}
+	u.submit("true", "--array=0-9%2", "-c", "3")
+	u.submit("true", "--hold")
+	const format = "-t all -r -o %A|%i|%j|%P|%u|%t|%D|%C|%m|%N|%r|%Q|%V|%o|%Z"
+	list := func() string { return u.says(append([]string{"squeue"}, strings.Fields(format)...)...) }
+	told := list()
+	u.eventually(60*time.Second, "nothing moves any more", func() error {
+		before := told
+		if told = list(); told != before {
+			return fmt.Errorf("it does")
+		}
+		return nil
+	})
+	registration := &unstructured.Unstructured{}
+	registration.SetAPIVersion("apiregistration.k8s.io/v1")
+	registration.SetKind("APIService")
+	registration.SetName(listing.Registration)
+	if err := u.Delete(t.Context(), registration); err != nil {
+		t.Fatal(err)
+	}
+	u.eventually(30*time.Second, "the daemon is not asked any more", func() error {
+		if u.askForFacts() == nil {
+			return fmt.Errorf("it still answers")
+		}
+		return nil
+	})
+	if read := list(); read != told {
+		t.Errorf("squeue reads\n%s\nand was told\n%s", read, told)
+	}
+}
+
+// askForFacts is an error unless the daemon answers a list, by way of the API server.
+func (u *slurmUser) askForFacts() error {
+	to, err := rest.HTTPClientFor(u.config)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(u.t.Context(), http.MethodGet, u.config.Host+facts.Path(metav1.NamespaceDefault), nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Accept", facts.ContentType)
+	answer, err := to.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("it answers %s", answer.Status)
+	}
+	return nil
+}
