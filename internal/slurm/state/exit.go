@@ -2,6 +2,7 @@ package state
 
 import (
 	"strconv"
+	"syscall"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -17,13 +18,27 @@ func (e Exit) String() string { return strconv.Itoa(e.Code) + ":" + strconv.Itoa
 // outOfMemory is what Slurm gives for a signal where the kernel ended a job that used too much memory.
 const outOfMemory = 125
 
-// ExitOf reads the exit code of a container, which is 128 and the number of the signal where a signal ended it. Only the launcher's Report tells
-// a script that ended itself with such a code from one that a signal ended.
+// ExitOf reads an exit code of which nothing else is known: 128 and the number of a signal stands for that signal, where it is one that ends programs, as a
+// shell means it. That a script ended itself with such a code is said only by what the pod tells: the launcher's Report.
 func ExitOf(code int32) Exit {
-	if code > 128 && code <= 128+64 {
-		return Exit{Signal: int(code) - 128}
+	if number := int(code) - 128; ends(number) {
+		return Exit{Signal: number}
 	}
 	return Exit{Code: int(code)}
+}
+
+// lastSignal is the last of Linux's signals; 32 and 33 are the C library's own, which nobody sends.
+const lastSignal = 64
+
+// ends says whether a number is that of a signal that ends a program which has not asked for it. No program can have ended by another one: the code is its own.
+func ends(number int) bool {
+	switch syscall.Signal(number) {
+	case syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGURG, syscall.SIGWINCH, // are ignored
+		syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, // stop it
+		32, 33:
+		return false
+	}
+	return number > 0 && number <= lastSignal
 }
 
 func exitOf(pod *corev1.Pod) Exit {
@@ -33,6 +48,9 @@ func exitOf(pod *corev1.Pod) Exit {
 		}
 		if report, ok := launch.ParseReport(end.Message); ok {
 			return Exit{Code: report.Code, Signal: report.Signal}
+		}
+		if end.Signal > 0 { // process nodes and some runtimes say it; that others do not is no proof
+			return Exit{Signal: int(end.Signal)}
 		}
 		return ExitOf(end.ExitCode)
 	}

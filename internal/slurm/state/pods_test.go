@@ -51,6 +51,7 @@ func TestHowAPodEndedIsHowItsJobEnded(t *testing.T) {
 		"a signal, as reported":       {pod("head", "n1", corev1.PodFailed, exited(139, "Error"), reported(launch.Report{Signal: 11})), Failed, "0:11"},
 		"a code of the launcher's":    {pod("head", "n1", corev1.PodFailed, exited(1, "Error"), reported(launch.Report{Code: 234})), Failed, "234:0"},
 		"a code that is no signal":    {pod("head", "n1", corev1.PodFailed, exited(255, "Error")), Failed, "255:0"},
+		"a signal that is told":       {pod("head", "n1", corev1.PodFailed, exited(1, "Error"), func(p *corev1.Pod) { p.Status.ContainerStatuses[0].State.Terminated.Signal = 10 }), Failed, "0:10"},
 		"too much memory":             {pod("head", "n1", corev1.PodFailed, exited(137, "OOMKilled")), OutOfMemory, "0:125"},
 		"a time limit":                {pod("head", "n1", corev1.PodFailed, said("DeadlineExceeded")), Timeout, "0:0"},
 		"a lost node":                 {pod("head", "n1", corev1.PodFailed, said("NodeLost")), NodeFail, "1:0"},
@@ -87,5 +88,18 @@ func TestImagesThatCannotBePulledAreSeen(t *testing.T) {
 	})
 	if !Summarize([]*corev1.Pod{p}).CannotStart {
 		t.Error("not seen")
+	}
+}
+
+func TestACodeOverThatOfEverySignalThatEndsProgramsIsAScriptsOwn(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[int32]string{
+		1: "1:0", 128: "128:0", 129: "0:1", 137: "0:9", 139: "0:11", 143: "0:15", 152: "0:24", 159: "0:31", 162: "0:34", 192: "0:64",
+		145: "145:0", 146: "146:0", 147: "147:0", 148: "148:0", 150: "150:0", 151: "151:0", 156: "156:0", 160: "160:0", 161: "161:0",
+		193: "193:0", 200: "200:0", 255: "255:0",
+	} {
+		if got := ExitOf(code).String(); got != want {
+			t.Errorf("%d is %s, want %s", code, got, want)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/vc-batch/vc/internal/slurm/clock"
+	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launch"
@@ -68,7 +69,7 @@ func show(ctx context.Context, out io.Writer, words []string, oneLine bool) erro
 	switch {
 	case isWord(what, "hostnames", 5):
 		if list == "" {
-			return says("SLURM_JOB_NODELIST is not set, and no list of hosts was given")
+			return fault.Errorf("write the list behind it, as scontrol show hostnames n[1-3]", "SLURM_JOB_NODELIST is not set, and no list of hosts was given")
 		}
 		hosts, err := hostlist.Expand(list)
 		if err != nil {

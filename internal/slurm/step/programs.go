@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 )
 
@@ -56,7 +57,7 @@ func Main(ctx context.Context, args []string) int {
 
 func report(program string, err error) int {
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: error: %v\n", program, err)
+		fmt.Fprint(os.Stderr, fault.Of(err).Text(program))
 		return 1
 	}
 	return 0

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 )
 
@@ -34,7 +35,7 @@ func Scancel(ctx context.Context, args []string) int {
 		return 0
 	}
 	if len(p.Operands) == 0 {
-		return report("scancel", says("No job identification provided"))
+		return report("scancel", fault.Errorf("from inside a job only the job itself and its steps can be cancelled: scancel $SLURM_JOB_ID", "No job identification provided"))
 	}
 	h, job, err := ownJob(ctx)
 	if err != nil {

@@ -69,8 +69,7 @@ func Srun(ctx context.Context, args []string) int {
 	}
 	code, err := srun(ctx, parsed)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "srun: error:", err)
-		return max(code, 1)
+		return max(code, report("srun", err))
 	}
 	return code
 }

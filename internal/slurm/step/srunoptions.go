@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launch"
@@ -53,7 +54,7 @@ func readOptions(p getopt.Parsed, lookup func(string) (string, bool)) (*stepOpti
 		return nil, r.err
 	}
 	if len(o.command) == 0 {
-		return nil, says("No command given to execute.")
+		return nil, fault.Errorf("write what is to run, as srun -n2 hostname", "No command given to execute.")
 	}
 	if o.begin.Name == "" {
 		o.begin.Name = filepath.Base(o.command[0])
@@ -77,6 +78,13 @@ func (r *optionReader) fail(format string, args ...any) {
 	}
 }
 
+// wrong is fail with what to write instead.
+func (r *optionReader) wrong(hint, format string, args ...any) {
+	if r.err == nil {
+		r.err = fault.Errorf(hint, format, args...)
+	}
+}
+
 // count reads a number of at least least.
 func (r *optionReader) count(name string, to *int, least int) bool {
 	text, given := r.parsed.Last(name)
@@ -85,7 +93,7 @@ func (r *optionReader) count(name string, to *int, least int) bool {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least {
-		r.fail("Invalid numeric value %q for --%s.", text, name)
+		r.wrong(fmt.Sprintf("write a number of at least %d, as --%s=%d", least, name, max(least, 2)), "Invalid numeric value %q for --%s.", text, name)
 	}
 	*to = n
 	return true
