@@ -68,6 +68,8 @@ type helper struct {
 	j   *Job
 	v   explain.Verdict
 	out []explain.Help
+
+	house int // where pods that do not exist yet must find room: see housed
 }
 
 func (h *helper) add(kind, subject, from, to string) {

@@ -24,6 +24,59 @@ func (h *helper) outside() bool {
 	return j.In.Known && j.In.Open
 }
 
+// A gang that is let in and then finds no node is no better off than before. Its pods
+// do not exist yet, so that all one knows is that each asks for its part of the minimum;
+// as many of those must find room, first on the nodes as they are, and if no change does
+// that, on nodes that are empty.
+const (
+	nowhere = iota // whether there is room is not asked
+	onNodes
+	onEmptyNodes
+)
+
+// housed says whether the nodes have room for members parts of a request, whatever the
+// pods' selectors and tolerations will be.
+func (h *helper) housed(request model.Request, members int) bool {
+	if h.house == nowhere {
+		return true
+	}
+	each := append(slices.Clone(request), model.Term{Index: model.Pods, Value: int64(members)})
+	for i := range each {
+		each[i].Value /= int64(members)
+	}
+	each = slices.DeleteFunc(each, func(a model.Term) bool { return h.s.View.Left(int(a.Index)) })
+	nodes, left := &h.s.Cluster.Nodes, members
+	h.s.Looked++ // a division a node, not a trial
+	for _, id := range h.s.View.Order {
+		idle, future := h.s.View.Nodes.Row(h.s.View.Idle, id), h.s.View.Nodes.Row(h.s.View.Future, id)
+		if h.house == onEmptyNodes {
+			idle, future = nodes.Row(nodes.Alloc, id), nodes.Row(nodes.Alloc, id)
+		}
+		if nodes.Info[id].Unschedulable {
+			continue
+		}
+		if left -= int(slotsIn(each, idle, future)); left <= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// mostHoused is what find finds with room for the pods on the nodes as they are, or else on empty ones. Of a gang that
+// has pods, whether they find a node is known.
+func (h *helper) mostHoused(find func() int64) int64 {
+	defer func() { h.house = nowhere }()
+	if len(h.j.Pending) > 0 {
+		return find()
+	}
+	for _, h.house = range []int{onNodes, onEmptyNodes} {
+		if most := find(); most > 0 {
+			return most
+		}
+	}
+	return 0
+}
+
 // asking says whether the gang would be let in, and would start if its pods exist,
 // with another minimum.
 func (h *helper) asking(members int, each func(index int, value int64) int64) bool {
@@ -35,7 +88,7 @@ func (h *helper) asking(members int, each func(index int, value int64) int64) bo
 	}
 	j.Gang.MinMember, j.Gang.MinResources, j.minimumGen = members, changed, 0
 	_, never := h.s.Never(j)
-	ok := !never && h.starts()
+	ok := !never && h.starts() && h.housed(changed, members)
 	j.Gang.MinMember, j.Gang.MinResources, j.minimumGen = minimum, request, 0
 	return ok
 }
@@ -47,16 +100,11 @@ func (h *helper) fewerOutside() {
 	if !h.outside() {
 		return
 	}
-	low, high := 0, h.j.MinMember
-	for low+1 < high {
-		if middle := (low + high) / 2; h.asking(middle, same) {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
+	low := h.mostHoused(func() int64 {
+		return int64(greatest(0, h.j.MinMember, func(n int) bool { return h.asking(n, same) }))
+	})
 	if low > 0 {
-		h.addGate(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(h.j.MinMember), strconv.Itoa(low))
+		h.addGate(schedulingv1beta1.HelpFewerMembers, "", strconv.Itoa(h.j.MinMember), strconv.FormatInt(low, 10))
 	}
 }
 
@@ -79,15 +127,21 @@ func (h *helper) smallerOutside() {
 			return value
 		})
 	}
-	low, high := int64(0), asked
-	for low+1 < high {
-		if middle := low + (high-low)/2; with(middle) {
-			low = middle
-		} else {
-			high = middle
+	to := h.mostHoused(func() int64 {
+		low, high := int64(0), asked
+		for low+1 < high {
+			if middle := low + (high-low)/2; with(middle) {
+				low = middle
+			} else {
+				high = middle
+			}
 		}
-	}
-	if to := explain.Round(index, low); to > 0 && with(to) {
+		if to := explain.Round(index, low); to > 0 && with(to) {
+			return to
+		}
+		return 0
+	})
+	if to > 0 {
 		name := resources.Name(index)
 		h.addGate(schedulingv1beta1.HelpSmallerPods, name, explain.Amount(name, asked), explain.Amount(name, to))
 	}
