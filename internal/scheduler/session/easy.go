@@ -365,30 +365,33 @@ func (s *Session) lent(r *Reservation, t *model.Task) bool {
 }
 
 // Heads are the first of each queue among the gangs that are not looked at in
-// this cycle and wait for room: whoever comes after them must know.
+// this cycle and could be reserved room for: whoever comes after them must know. As
+// many as Reserve would try, since of the first ones it may find no start; those
+// that may not be tried at all stand before nobody.
 func (s *Session) Heads() []*Job {
 	if !s.easy() {
 		return nil
 	}
-	first := map[*queue.Queue]*Job{}
+	first := map[*queue.Queue][]*Job{}
 	var order []*queue.Queue
 	for _, j := range s.AllWaiting {
-		if !j.Parked || j.behind() || !j.LetIn() || j.Need() == 0 || len(j.Pending) == 0 || !j.In.Known || !j.In.Open || !s.foreseeable(j) {
+		if !j.Parked || j.behind() || !j.LetIn() || j.Need() == 0 || len(j.Pending) == 0 || !j.In.Known || !j.In.Open {
 			continue
 		}
-		switch head := first[j.In]; {
-		case head == nil:
+		heads, begun := first[j.In]
+		at, _ := slices.BinarySearchFunc(heads, j, s.Rules.CompareJobs)
+		if at == maxHeads || !s.foreseeable(j) || !j.Tryable(s) {
+			continue
+		}
+		if !begun {
 			order = append(order, j.In)
-			first[j.In] = j
-		case s.Rules.CompareJobs(j, head) < 0:
-			first[j.In] = j
 		}
+		heads = slices.Insert(heads, at, j)
+		first[j.In] = heads[:min(len(heads), maxHeads)]
 	}
-	heads := make([]*Job, 0, len(order))
+	var heads []*Job
 	for _, q := range order {
-		if j := first[q]; j.Tryable(s) {
-			heads = append(heads, j)
-		}
+		heads = append(heads, first[q]...)
 	}
 	return heads
 }
