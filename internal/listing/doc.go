@@ -5,7 +5,7 @@
 // server whether that user may list the Jobs, the PodGroups and the Pods that the answer speaks of. The answer is a stream of package facts.
 //
 //	In:   the caches of the controllers; requests of the API server's aggregator
-//	Out:  streams; 503 while there is no cache, so that the reader asks the API server itself
+//	Out:  streams; 503 while there is no cache, and 429 while too many are under way, so that the reader asks the API server itself
 //
 // # Invariants
 //
@@ -15,5 +15,5 @@
 //
 // # Concurrency
 //
-// Several requests are answered at once. Objects of the caches are only read.
+// Several requests are answered at once, up to a number, and of one user up to half of it: each holds its list in memory. Objects of the caches are only read.
 package listing

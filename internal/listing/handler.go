@@ -23,6 +23,9 @@ import (
 // slowest is how long a reader may take for a part of a list.
 const slowest = 30 * time.Second
 
+// comeAgain is after how many seconds some of the lists that are under way will have ended; squeue does not wait for that.
+const comeAgain = "1"
+
 // handler answers the API server's aggregator.
 type handler struct {
 	who    authenticator.Request
@@ -32,7 +35,8 @@ type handler struct {
 	source interface {
 		list(ctx context.Context, q facts.Query, to io.Writer) error
 	}
-	log logr.Logger
+	log   logr.Logger
+	seats seats
 }
 
 // routes are the paths below the API group: what there is, and the lists.
@@ -81,6 +85,13 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, metav1.StatusReasonForbidden, err.Error())
 		return
 	}
+	leave, ok := h.seats.take(who.User.GetName())
+	if !ok {
+		w.Header().Set("Retry-After", comeAgain)
+		refuse(w, http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "as many lists are under way as there may be: ask for the jobs in batch.volcano.sh, or again")
+		return
+	}
+	defer leave()
 	to := &begun{ResponseWriter: w}
 	switch err := h.source.list(r.Context(), q, to); {
 	case err != nil && to.begun:

@@ -102,6 +102,12 @@ func TestSqueueReadsItselfWhatTheDaemonDoesNotTell(t *testing.T) {
 		"nothing is in memory yet": func(s *clitest.Server) {
 			s.Refuse("GET", facts.Path(""), 503, metav1.StatusReasonServiceUnavailable, "no")
 		},
+		"too many ask it": func(s *clitest.Server) {
+			s.Answer(facts.Path(""), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Retry-After", "1")
+				http.Error(w, "as many lists are under way as there may be", http.StatusTooManyRequests)
+			}))
+		},
 		"the user may not ask it": func(s *clitest.Server) { s.Refuse("GET", facts.Path(""), 403, metav1.StatusReasonForbidden, "no") },
 		"another version of it":   func(s *clitest.Server) { s.Refuse("GET", facts.Path(""), 406, metav1.StatusReasonNotAcceptable, "no") },
 		"it tells nothing":        func(s *clitest.Server) { s.Answer(facts.Path(""), daemon(t, s, "", 0)) },
