@@ -183,7 +183,7 @@ func (v *vcd) profile(t *testing.T, name string) (wait func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		response, err := http.Get("http://127.0.0.1:18080/debug/pprof/profile?seconds=20")
+		response, err := http.Get("http://" + v.listen + "/debug/pprof/profile?seconds=20")
 		if err != nil {
 			t.Errorf("profile: %v", err)
 			return
@@ -211,7 +211,7 @@ func (v *vcd) heap(t *testing.T, name string) {
 	if dir == "" {
 		return
 	}
-	response, err := http.Get("http://127.0.0.1:18080/debug/pprof/heap?gc=1")
+	response, err := http.Get("http://" + v.listen + "/debug/pprof/heap?gc=1")
 	if err != nil {
 		t.Fatal(err)
 	}

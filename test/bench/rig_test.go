@@ -189,6 +189,7 @@ func eventually(t *testing.T, within time.Duration, what string, holds func() bo
 type vcd struct {
 	process *exec.Cmd
 	log     string
+	listen  string // where its metrics and profiles are
 }
 
 // buildOnce gives the daemon: that of VC_BENCH_VCD, or one built from here.
@@ -211,6 +212,12 @@ var buildOnce = sync.OnceValues(func() (string, error) {
 // startVCD starts the daemon and waits until it is ready.
 func (r *rig) startVCD(t *testing.T, arguments ...string) *vcd {
 	t.Helper()
+	return r.startVCDAt(t, 18080, arguments...)
+}
+
+// startVCDAt is startVCD for one of several daemons: it takes the port and the next one.
+func (r *rig) startVCDAt(t *testing.T, port int, arguments ...string) *vcd {
+	t.Helper()
 	binary, err := buildOnce()
 	if err != nil {
 		t.Fatal(err)
@@ -223,9 +230,9 @@ func (r *rig) startVCD(t *testing.T, arguments ...string) *vcd {
 	if arguments[0] != "admission" { // of which all replicas serve
 		arguments = append(arguments, "--leader-elect=false")
 	}
-	arguments = append(arguments, "--kubeconfig", r.path,
-		"--listen-address", "127.0.0.1:18080", "--enable-pprof", "--healthz-address", "127.0.0.1:18081")
-	v := &vcd{process: exec.Command(binary, arguments...), log: logPath}
+	listen, health := fmt.Sprintf("127.0.0.1:%d", port), fmt.Sprintf("127.0.0.1:%d", port+1)
+	arguments = append(arguments, "--kubeconfig", r.path, "--listen-address", listen, "--enable-pprof", "--healthz-address", health)
+	v := &vcd{process: exec.Command(binary, arguments...), log: logPath, listen: listen}
 	v.process.Stdout, v.process.Stderr = logFile, logFile
 	v.process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := v.process.Start(); err != nil {
@@ -233,7 +240,7 @@ func (r *rig) startVCD(t *testing.T, arguments ...string) *vcd {
 	}
 	t.Cleanup(func() { v.stop(t) })
 	deadline := time.Now().Add(time.Minute)
-	for !healthy("http://127.0.0.1:18081/readyz") {
+	for !healthy("http://" + health + "/readyz") {
 		if time.Now().After(deadline) {
 			text, _ := os.ReadFile(logPath)
 			t.Fatalf("vcd is not ready after a minute:\n%s", tail(string(text), 40))
