@@ -195,13 +195,13 @@ func (s *Session) keepFor(r *Reservation) {
 // bound says whether a reservation binds a task: its gang is behind, and it has
 // not ended by then.
 func (s *Session) bound(r *Reservation, j *Job, t *model.Task) bool {
-	if j == r.Job {
-		return false
-	}
-	if turn, had := s.turns[j]; had && turn < r.turn {
-		return false
-	}
-	return !s.endsBy(t, r.At)
+	return s.after(r, j) && !s.endsBy(t, r.At)
+}
+
+// after says whether a gang is behind that of a reservation.
+func (s *Session) after(r *Reservation, j *Job) bool {
+	turn, had := s.turns[j]
+	return j != r.Job && (!had || turn >= r.turn)
 }
 
 // freeOf are the reservations that do not bind a gang, a bit each: any or all of
@@ -270,12 +270,17 @@ func fitsRow(request model.Request, row []int64) bool {
 // keptOf says that a queue's limits would not leave room for a reservation if
 // the task started now.
 func (s *Session) keptOf(j *Job, t *model.Task) explain.Verdict {
+	return s.keptBy(func(r *Reservation) bool { return s.bound(r, j, t) }, j, t)
+}
+
+// keptBy is keptOf for those reservations that bind it.
+func (s *Session) keptBy(binds func(*Reservation) bool, j *Job, t *model.Task) explain.Verdict {
 	for _, r := range s.Reservations {
-		if !s.bound(r, j, t) {
+		if !binds(r) {
 			continue
 		}
 		r.shift(-1)
-		v := s.Rules.MayAllocate(j.In, t.Shape.Request)
+		v := s.mayHold(j.In, t.Shape.Request, j, r.Job)
 		r.shift(1)
 		if v.Code != "" {
 			return explain.Verdict{Code: reason.Reserved, Blocker: []string{r.Job.Key()}, Until: r.At, Limit: v.Limit}

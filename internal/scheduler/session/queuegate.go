@@ -6,6 +6,7 @@ import (
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 // Pass lets those tasks of a gang through the gate of its queue that the queue has room for: its minimum together or
@@ -58,6 +59,9 @@ func (s *Session) room(j *Job, tasks []*model.Task, first, least int) (n int, v 
 		if v = s.mayAllocate(j, tasks[n].Shape.Request); v.Code != "" {
 			break
 		}
+		if v = s.keptFrom(j, tasks[n]); n >= first && v.Code != "" {
+			break
+		}
 		j.In.Hold(tasks[n].Shape.Request, 1)
 	}
 	for _, t := range tasks[:n] {
@@ -76,20 +80,31 @@ func (s *Session) room(j *Job, tasks []*model.Task, first, least int) (n int, v 
 	return n, v
 }
 
+// keptFrom says for whom a queue keeps room that a task behind its gate would take. Whether it ends in time does not
+// count: what passed the gate holds its room for as long as no node is found for it, too.
+func (s *Session) keptFrom(j *Job, t *model.Task) explain.Verdict {
+	return s.keptBy(func(r *Reservation) bool { return s.after(r, j) }, j, t)
+}
+
 // mayAllocate is Rules.MayAllocate beside what queues keep for tasks of other gangs that passed their gates.
 func (s *Session) mayAllocate(j *Job, asked model.Request) explain.Verdict {
+	return s.mayHold(j.In, asked, j, nil)
+}
+
+// mayHold is mayAllocate for a queue, but for what is kept for two gangs.
+func (s *Session) mayHold(q *queue.Queue, asked model.Request, one, two *Job) explain.Verdict {
 	if !s.Cluster.QueueGates() {
-		return s.Rules.MayAllocate(j.In, asked)
+		return s.Rules.MayAllocate(q, asked)
 	}
 	for _, other := range s.passed() {
-		if other == j {
+		if other == one || other == two {
 			continue
 		}
 		kept := Sum(slices.DeleteFunc(other.through(), func(t *model.Task) bool { return !t.HasPassed() && !slices.Contains(other.Passed, t) }))
 		other.In.Hold(kept, 1)
 		defer other.In.Hold(kept, -1)
 	}
-	return s.Rules.MayAllocate(j.In, asked)
+	return s.Rules.MayAllocate(q, asked)
 }
 
 // passed are the gangs with tasks that have passed their queue's gate, or do in this cycle.
