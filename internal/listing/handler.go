@@ -76,6 +76,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := facts.Query{Namespace: r.PathValue("namespace"), Pods: r.URL.Query().Get(facts.Pods) != "", Ended: r.URL.Query().Get(facts.Pods) == facts.PodsAll}
+	q.Arrays = r.URL.Query().Has(facts.Arrays)
 	switch lacking, err := h.rights.missing(r.Context(), who.User, q); {
 	case err != nil:
 		h.unable(w, err)

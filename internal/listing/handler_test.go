@@ -120,6 +120,26 @@ func TestAListThatCannotBeCompletedIsCutOff(t *testing.T) {
 	}
 }
 
+// asks is a source that keeps what it was asked.
+type asks struct{ q *facts.Query }
+
+func (a asks) list(_ context.Context, q facts.Query, _ io.Writer) error { *a.q = q; return nil }
+
+func TestWhatIsAskedForReachesTheSource(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]facts.Query{"": {}, "?arrays=only": {Arrays: true}, "?pods=live": {Pods: true}, "?pods=all&arrays=only": {Pods: true, Ended: true, Arrays: true}} {
+		var got facts.Query
+		h := &handler{who: authenticator.RequestFunc(proxied), source: asks{&got}, log: logr.Discard(), rights: everybody{}}
+		request := httptest.NewRequest(http.MethodGet, facts.Path("")+query, nil)
+		request.Header.Set("X-Remote-User", "boss")
+		request.Header.Set("Accept", facts.ContentType)
+		h.routes().ServeHTTP(httptest.NewRecorder(), request)
+		if got != want {
+			t.Errorf("%q: %+v", query, got)
+		}
+	}
+}
+
 func TestRightsAreAskedForOnceInAWhile(t *testing.T) {
 	t.Parallel()
 	reviews := 0

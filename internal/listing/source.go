@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/listing/facts"
 )
@@ -176,7 +177,9 @@ func (w *writer) stream(q facts.Query) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs = slices.DeleteFunc(jobs, func(job *batch.Job) bool { return w.told[job.UID] == job.ResourceVersion })
+	jobs = slices.DeleteFunc(jobs, func(job *batch.Job) bool {
+		return w.told[job.UID] == job.ResourceVersion || q.Arrays && job.Annotations[keys.Array] == ""
+	})
 	groups, err := of[*scheduling.PodGroup](w.groups, q.Namespace)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/listing/facts"
 )
 
@@ -218,6 +219,25 @@ func TestJobsThatAreGoneAreForgotten(t *testing.T) {
 	}
 	if all, err := w.list(t, ""); err != nil || len(all) != 1 || len(w.caches.written) > 2 {
 		t.Errorf("%v, %d objects are kept, %v", all, len(w.caches.written), err)
+	}
+}
+
+func TestArraysAreListedAloneWhereTheyAreAskedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.write("nlp", "plain", "q")()
+	w.write("nlp", "sweep", "q")()
+	w.there[types.NamespacedName{Namespace: "nlp", Name: "sweep"}].Annotations = map[string]string{keys.Array: "0-9"}
+	var stream bytes.Buffer
+	if err := (&Source{caches: w.caches}).list(t.Context(), facts.Query{Arrays: true}, &stream); err != nil {
+		t.Fatal(err)
+	}
+	r := facts.NewReader(&stream)
+	if entry, err := r.Next(); err != nil || entry.Job.Name != "sweep" {
+		t.Errorf("%v, %v", entry.Job, err)
+	}
+	if entry, err := r.Next(); !errors.Is(err, io.EOF) {
+		t.Errorf("%v, %v", entry.Job, err)
 	}
 }
 

@@ -68,9 +68,14 @@ func (v *view) askForFacts(ctx context.Context, w wants) (*http.Response, error)
 		return nil, fmt.Errorf("%w: %w", errNoFacts, err)
 	}
 	asked := server.JoinPath(facts.Path(v.namespace))
+	query := url.Values{}
 	if w.pods {
-		asked.RawQuery = url.Values{facts.Pods: {podsWanted(w)}}.Encode()
+		query.Set(facts.Pods, podsWanted(w))
 	}
+	if w.arrays {
+		query.Set(facts.Arrays, "only")
+	}
+	asked.RawQuery = query.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, asked.String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoFacts, err)

@@ -93,6 +93,36 @@ func TestSqueuePrintsTheSameOfWhatTheDaemonTells(t *testing.T) {
 	}
 }
 
+// An element's number is found in what the daemon tells; the array itself is read from the API server, and no list of all jobs.
+func TestTheNumberOfAnElementIsLookedForInWhatTheDaemonTells(t *testing.T) {
+	t.Parallel()
+	for words, code := range map[string]int{"squeue -h -r -j 46 -o %i|%A": 0, "squeue -h -t all -j 999999": 1} {
+		run := golden.Run{Argv: append([]string{"slurm"}, strings.Fields(words)...), Env: map[string]string{"USER": "mei"}}
+		server := clitest.Start(t, golden.Cluster()...)
+		slurmCluster(server)
+		want := run.Do(t, server)
+		before := len(server.Requests())
+		server.Answer(facts.Path(""), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !r.URL.Query().Has(facts.Arrays) {
+				t.Errorf("%s: arrays alone are enough: %s", words, r.URL)
+			}
+			daemon(t, server, "", -1).ServeHTTP(w, r)
+		}))
+		if got := run.Do(t, server); got != want || want.Code != code {
+			t.Errorf("%s: exit %d\n%s%s\nread itself: exit %d\n%s%s", words, got.Code, got.Out, got.Err, want.Code, want.Out, want.Err)
+		}
+		lists := 0
+		for _, request := range server.Requests()[before:] {
+			if strings.HasSuffix(request, "v1alpha1/jobs") {
+				lists++
+			}
+		}
+		if lists != 1 {
+			t.Errorf("%s: jobs were listed %d times, want once, by their numbers", words, lists)
+		}
+	}
+}
+
 // When the daemon does not answer, or not to the end, squeue reads all itself, and says nothing of it.
 func TestSqueueReadsItselfWhatTheDaemonDoesNotTell(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
@@ -37,6 +36,8 @@ type wants struct {
 	groups bool
 	// facts: what the daemon has in memory is enough.
 	facts bool
+	// arrays: other jobs need not be told of.
+	arrays bool
 	// known: queues and priorities were read already.
 	known bool
 }
@@ -170,38 +171,6 @@ func (v *view) getJob(ctx context.Context, name types.NamespacedName) error {
 	}
 	job.ManagedFields = nil
 	v.jobs = append(v.jobs, job)
-	return nil
-}
-
-// readByElements adds the arrays some of whose elements have these numbers; only the metadata of jobs are searched for them.
-func (v *view) readByElements(ctx context.Context, numbers []value.Job) error {
-	page := &metav1.PartialObjectMetadataList{}
-	page.SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("JobList"))
-	var found []types.NamespacedName
-	err := cli.Pages(ctx, v.c, page, func() error {
-		for i := range page.Items {
-			meta := &page.Items[i]
-			if meta.Annotations[keys.Array] == "" {
-				continue
-			}
-			array := &batchv1alpha1.Job{ObjectMeta: meta.ObjectMeta, Spec: batchv1alpha1.JobSpec{Tasks: make([]batchv1alpha1.TaskSpec, 1)}}
-			if slices.ContainsFunc(numbers, func(ref value.Job) bool { return v.means(ref, array) }) {
-				found = append(found, types.NamespacedName{Namespace: meta.Namespace, Name: meta.Name})
-			}
-		}
-		page.Items = nil
-		return nil
-	}, client.InNamespace(v.namespace), client.HasLabels{keys.JobID})
-	if err != nil {
-		return err
-	}
-	for _, name := range found {
-		if !slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return client.ObjectKeyFromObject(job) == name }) {
-			if err := v.getJob(ctx, name); err != nil {
-				return err
-			}
-		}
-	}
 	return nil
 }
 

@@ -11,6 +11,8 @@ const (
 	Pods     = "pods"
 	PodsLive = "live"
 	PodsAll  = "all"
+	// Arrays is the parameter that, whatever its value, asks for arrays alone. A daemon that does not know it tells of all jobs.
+	Arrays = "arrays"
 )
 
 // Path is the list of a namespace, or of all when it is empty.

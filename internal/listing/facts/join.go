@@ -18,6 +18,8 @@ type Query struct {
 	Namespace string
 	// Pods wants their pods, too; Ended also those that have ended.
 	Pods, Ended bool
+	// Arrays wants no other jobs.
+	Arrays bool
 }
 
 // Join makes entries of what is listed: each job with the PodGroup that it owns, and with its pods by name.

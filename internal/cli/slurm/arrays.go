@@ -1,0 +1,69 @@
+package slurm
+
+import (
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+// readByElements adds the arrays some of whose elements have these numbers. They are looked for in what the daemon has in memory, and where that does not
+// answer in the metadata of all jobs; what is found is read from the API server.
+func (v *view) readByElements(ctx context.Context, numbers []value.Job) error {
+	found, err := v.arraysInFacts(ctx, numbers)
+	if err != nil && ctx.Err() == nil {
+		found, err = v.arraysInMetadata(ctx, numbers)
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range found {
+		if !slices.ContainsFunc(v.jobs, func(job *batchv1alpha1.Job) bool { return client.ObjectKeyFromObject(job) == name }) {
+			if err := v.getJob(ctx, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (v *view) arraysInFacts(ctx context.Context, numbers []value.Job) (found []types.NamespacedName, err error) {
+	told := &view{rest: v.rest, namespace: v.namespace, home: v.home}
+	if err := told.readFacts(ctx, wants{arrays: true}); err != nil {
+		return nil, err
+	}
+	for _, job := range told.jobs {
+		if told.isOneOf(numbers, job) {
+			found = append(found, client.ObjectKeyFromObject(job))
+		}
+	}
+	return found, nil
+}
+
+func (v *view) arraysInMetadata(ctx context.Context, numbers []value.Job) (found []types.NamespacedName, err error) {
+	page := &metav1.PartialObjectMetadataList{}
+	page.SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("JobList"))
+	err = cli.Pages(ctx, v.c, page, func() error {
+		for i := range page.Items {
+			job := &batchv1alpha1.Job{ObjectMeta: page.Items[i].ObjectMeta, Spec: batchv1alpha1.JobSpec{Tasks: make([]batchv1alpha1.TaskSpec, 1)}}
+			if v.isOneOf(numbers, job) {
+				found = append(found, client.ObjectKeyFromObject(job))
+			}
+		}
+		page.Items = nil
+		return nil
+	}, client.InNamespace(v.namespace), client.HasLabels{keys.JobID})
+	return found, err
+}
+
+// isOneOf says whether a job is an array that some numbers name, as a whole or one of its elements.
+func (v *view) isOneOf(numbers []value.Job, job *batchv1alpha1.Job) bool {
+	return job.Annotations[keys.Array] != "" && slices.ContainsFunc(numbers, func(ref value.Job) bool { return v.means(ref, job) })
+}
