@@ -309,7 +309,7 @@ func (r *round) forAll(v explain.Verdict) explain.Verdict {
 			limit.Held -= float64(p.Task.Shape.Request.Get(index))
 		}
 	}
-	if asked := float64(r.asked().Get(index)); asked > limit.Asked {
+	if asked := float64(r.asked().Get(index)); asked >= limit.Asked {
 		limit.Asked, limit.Least = asked, r.least(index)
 	}
 	v.Limit = &limit

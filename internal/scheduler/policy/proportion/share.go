@@ -3,6 +3,7 @@ package proportion
 import (
 	"slices"
 
+	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -10,22 +11,24 @@ import (
 //
 // The cluster is poured out by weight, round by round: a queue that has what it
 // asks for (or may have) takes part no more, and what it left goes into the next
-// round. Queues without gangs take no part, but their guarantees do.
+// round. Queues without gangs take no part, but their guarantees do. A queue that
+// only gangs name, as it was never made or is deleted, counts for nothing: nobody can
+// start in it, so that whatever it got would lie idle.
 func Share(l *queue.Ledger) {
 	n := len(l.Total)
 	guaranteed := make([]float64, n)
 	for _, q := range l.Queues {
-		for _, t := range q.Guarantee {
+		for _, t := range guarantee(q) {
 			guaranteed[t.Index] += float64(t.Value)
 		}
 	}
 	var open []*queue.Queue
 	for _, q := range l.Queues {
 		for i := range q.RealCapability {
-			rest := max(l.Total[i]-guaranteed[i], 0) + float64(q.Guarantee.Get(i))
+			rest := max(l.Total[i]-guaranteed[i], 0) + float64(guarantee(q).Get(i))
 			q.RealCapability[i] = min(q.Capability[i], rest)
 		}
-		if q.Gangs > 0 {
+		if takesPart(q) {
 			open = append(open, q)
 		}
 	}
@@ -34,6 +37,17 @@ func Share(l *queue.Ledger) {
 	for _, q := range l.Queues {
 		q.SetShare()
 	}
+}
+
+// takesPart says whether a queue is among those that the cluster is poured out to.
+func takesPart(q *queue.Queue) bool { return q.Known && q.Gangs > 0 }
+
+// guarantee is what a queue is guaranteed; one that is deleted nothing any more.
+func guarantee(q *queue.Queue) model.Request {
+	if !q.Known {
+		return nil
+	}
+	return q.Guarantee
 }
 
 // entitle sets what each queue would deserve of what all those ask for that take
@@ -46,12 +60,12 @@ func entitle(l *queue.Ledger, open []*queue.Queue) {
 	for _, q := range l.Queues {
 		weight := float64(max(q.Weight, 1))
 		all := weights
-		if q.Gangs == 0 {
+		if !takesPart(q) {
 			all += weight
 		}
 		for i := range q.Entitled {
 			part := l.Total[i] * weight / all
-			q.Entitled[i] = max(min(part, q.RealCapability[i]), float64(q.Guarantee.Get(i)), q.Deserved[i])
+			q.Entitled[i] = max(min(part, q.RealCapability[i]), float64(guarantee(q).Get(i)), q.Deserved[i])
 		}
 	}
 }
