@@ -22,9 +22,6 @@ func (s *Session) Strict(inside bool) []*Job {
 			heads[j.In] = j
 		}
 	}
-	if len(heads) == 0 {
-		return nil
-	}
 	moved := map[*queue.Queue]bool{}
 	for _, j := range s.Ready {
 		if j.In.Fifo && (j.hasTurn(inside) || inside && (j.LetIn() || !s.Enqueues) && len(j.Pending) > 0) { // more than a minimum waits, too
@@ -34,8 +31,17 @@ func (s *Session) Strict(inside bool) []*Job {
 	var out []*Job
 	for _, j := range s.AllWaiting {
 		head := heads[j.In]
-		if head != nil && j.Parked && j.hasTurn(inside) && (moved[j.In] || head.behind() || !s.Blocks(head)) {
-			out = append(out, j)
+		switch {
+		case !j.In.Fifo || !j.Parked:
+		case j.hasTurn(inside):
+			if moved[j.In] || head.behind() || !s.Blocks(head) {
+				out = append(out, j)
+			}
+		case inside && j.wantsBeyond() && j.behind():
+			// The order may have moved, too: as far as it has its minimum it is nobody's head.
+			if head == nil || moved[j.In] || !s.Blocks(head) || s.Rules.CompareJobs(head, j) > 0 {
+				out = append(out, j)
+			}
 		}
 	}
 	return out
@@ -48,6 +54,11 @@ func (j *Job) hasTurn(inside bool) bool {
 		return !j.LetIn()
 	}
 	return j.LetIn() && !j.Satisfied() && len(j.Reserved)+len(j.Promised) == 0
+}
+
+// wantsBeyond says whether the gang has its minimum and waits for more.
+func (j *Job) wantsBeyond() bool {
+	return j.LetIn() && j.Satisfied() && len(j.Pending) > 0 && len(j.Reserved)+len(j.Promised) == 0
 }
 
 // behind says whether the gang was not tried as others were before it.
