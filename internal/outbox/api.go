@@ -23,7 +23,6 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
-	"github.com/vc-batch/vc/internal/gather"
 )
 
 // FieldManager owns what the scheduler applies.
@@ -50,9 +49,9 @@ type API interface {
 }
 
 const (
-	// connections to the API server for writes: one HTTP/2 connection serialises its
-	// frames, and where a packet is lost all of it waits; of many, each gathers less.
-	connections = 2
+	// connections to the API server for binds: one HTTP/2 connection serialises
+	// its frames; a few share that work without costing the server much.
+	connections = 4
 	callTimeout = 15 * time.Second
 	protobuf    = "application/vnd.kubernetes.protobuf"
 )
@@ -96,7 +95,7 @@ func ownConnection(config *rest.Config) *rest.Config {
 	own.AcceptContentTypes = protobuf + ",application/json"
 	if own.Dial == nil {
 		// client-go shares transports of equal configurations; a dial function makes one of its own.
-		own.Dial = gather.Dialer((&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext)
+		own.Dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	}
 	return own
 }

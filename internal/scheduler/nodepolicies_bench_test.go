@@ -19,6 +19,7 @@ import (
 // room is asked for by gangs of 10.
 type policyMix struct {
 	policy string // as in the configuration
+	source string // of the nodes' load, as in the configuration
 	floor  float64
 	node   func(b *make.NodeBuilder, i int) model.Delta // nil: nothing more to say of the node
 	pod    func(b *make.PodBuilder)
@@ -29,7 +30,7 @@ type policyMix struct {
 func policyMixes() map[string]policyMix {
 	return map[string]policyMix{
 		"usage": {
-			policy: "{name: usage}", floor: 20_000,
+			policy: "{name: usage}", source: "metrics: {type: prometheus, address: \"http://prometheus:9090\"}\n", floor: 20_000,
 			node: func(b *make.NodeBuilder, i int) model.Delta {
 				return model.NodeUsageSet{Node: b.Obj().Name, NodeUsage: model.NodeUsage{CPUPercent: float64(i % 70), MemoryPercent: 10, At: make.Epoch}}
 			},
@@ -88,7 +89,7 @@ func policyMixes() map[string]policyMix {
 }
 
 func (m *policyMix) load(t *testing.T, nodes, pods int) (*Engine, *model.Cluster) {
-	cfg, _, err := config.Parse(fmt.Appendf(nil, "actions: \"enqueue, allocate\"\ntiers:\n- plugins: [{name: gang}, {name: predicates}, {name: proportion}, {name: binpack}, %s]\n", m.policy))
+	cfg, _, err := config.Parse(fmt.Appendf(nil, "actions: \"enqueue, allocate\"\ntiers:\n- plugins: [{name: gang}, {name: predicates}, {name: proportion}, {name: binpack}, %s]\n%s", m.policy, m.source))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func (r *rig) podsPerNode() int {
 }
 
 // bareTimes are the two halves of the bare loop.
-type bareTimes struct{ create, bind time.Duration }
+type bareTimes struct{ create, bind, bindCPU time.Duration }
 
 func (b bareTimes) sum() time.Duration { return b.create + b.bind }
 
@@ -62,12 +63,14 @@ func (r *rig) bareLoop(t *testing.T, namespace string, pods int) bareTimes {
 		_, err := client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
 		return err
 	})
+	before := cpuTime(t, os.Getpid())
 	times.bind = inParallel(t, pods, func(ctx context.Context, i int) error {
 		return client.CoreV1().Pods(namespace).Bind(ctx, &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("bare-%d", i)},
 			Target:     corev1.ObjectReference{Kind: "Node", Name: r.nodes[i%len(r.nodes)]},
 		}, metav1.CreateOptions{})
 	})
+	times.bindCPU = cpuTime(t, os.Getpid()) - before
 	return times
 }
 

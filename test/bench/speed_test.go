@@ -75,6 +75,14 @@ func rounds() int {
 	return n
 }
 
+// moreRounds are for what takes seconds and scatters by a half.
+func moreRounds() int {
+	if os.Getenv("VC_BENCH_ROUNDS") == "" {
+		return 7
+	}
+	return rounds()
+}
+
 // fewRounds is one for large shapes, where it takes minutes, unless VC_BENCH_ROUNDS says otherwise.
 func fewRounds(s shape) int {
 	if os.Getenv("VC_BENCH_ROUNDS") == "" && s.all() >= 5000 {

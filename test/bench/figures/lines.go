@@ -56,6 +56,7 @@ var Lines = []Line{
 
 	// package test/bench
 	{Binds, "", Higher, 0.75, 0.95},
+	{Binds + InProcessorTime, "", Higher, 0, 0},
 	{Way + "20x100", "", Higher, 0.6, 0.85},
 	{Way + "250x20", "", Higher, 0.6, 0.85},
 	{Way + "10x500", "", Higher, 0.6, 0.85},
