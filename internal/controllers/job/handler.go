@@ -40,17 +40,16 @@ func (r *Reconciler) pods() handler.EventHandler {
 		if !ok {
 			return
 		}
-		if known := r.memory.known(uid); known != nil {
+		if known := r.memory.known(uid); known != nil && tell != nil {
 			tell(known, o.(*corev1.Pod))
 		}
 		q.AddAfter(request, coalesce)
 	}
-	seen := func(m *recollection, pod *corev1.Pod) { m.podSeen(pod) }
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { wake(e.Object, q, seen) },
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { wake(e.Object, q, nil) },
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
 			if matters(e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)) {
-				wake(e.ObjectNew, q, seen)
+				wake(e.ObjectNew, q, nil)
 			}
 		},
 		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) {

@@ -52,7 +52,8 @@ type recollection struct {
 	lost    map[types.UID]plan.Lost
 }
 
-// created is a pod that we made, for as long as the cache does not show it.
+// created is a pod that we made, until a list of the cache shows it. That the cache has told of it is not enough: the list
+// that a plan is being made from may be older, and of a large job takes long.
 type created struct {
 	pod *corev1.Pod
 	at  time.Time
@@ -89,13 +90,6 @@ func (m *memory) gone(name types.NamespacedName) types.UID {
 	delete(m.jobs, uid)
 	delete(m.names, name)
 	return uid
-}
-
-// podSeen: the cache shows the pod.
-func (r *recollection) podSeen(pod *corev1.Pod) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.created, pod.UID)
 }
 
 // podGone: the pod has vanished; an eviction is kept until it is answered.

@@ -7,10 +7,16 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
@@ -53,5 +59,37 @@ func TestAJobThatIsRefusedAsksForOnePodATry(t *testing.T) {
 				t.Errorf("%d pods were asked for, want 1 to %d", n, test.most)
 			}
 		})
+	}
+}
+
+// TestAPodThatIsSeenWhileThePodsAreReadIsNotMadeAgain: a plan is made from the list of the cache, and the event that the cache has a pod may
+// come between that list and the look at what was made.
+func TestAPodThatIsSeenWhileThePodsAreReadIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	job := simpleJob(1)
+	job.UID = "job"
+	r := New(Options{Now: func() time.Time { return now }})
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "one", UID: "pod", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batch.GroupVersion.WithKind("Job"))}}}
+	known := r.memory.named(client.ObjectKeyFromObject(job), job.UID)
+	known.podCreated(pod, now)
+
+	events := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	defer events.ShutDown()
+	for _, step := range []struct {
+		name string
+		do   func()
+		list []*corev1.Pod
+		want int
+	}{
+		{"seen after the list", func() { r.pods().Create(t.Context(), event.CreateEvent{Object: pod}, events) }, nil, 1},
+		{"in the list", func() {}, []*corev1.Pod{pod}, 1},
+		{"in no list any more", func() {}, nil, 0},
+	} {
+		step.do()
+		in := plan.Input{Job: job, Now: now, Pods: step.list}
+		if known.complete(&in); len(in.Pods) != step.want {
+			t.Errorf("%s: the plan is made from %d pods, not %d", step.name, len(in.Pods), step.want)
+		}
 	}
 }
