@@ -62,7 +62,7 @@ var Lines = []Line{
 	{Way + "10x500", "", Higher, 0.6, 0.85},
 	{Way + "1x5000", "", Higher, 0.6, 0.85},
 	{Way + "5000x1", "", Higher, 0.6, 0.85}, // see Excuses
-	{WayOfMost, "", Higher, 0.2, 0.6}, // the floor is ours: 0.22 when it was taken first
+	{WayOfMost, "", Higher, 0.2, 0.6},       // the floor is ours: 0.22 when it was taken first
 	{MostAlone, "", Higher, 0, 0},
 	{MostLoose, "", Higher, 0, 0},
 	{MostBlind, "", Higher, 0, 0},
