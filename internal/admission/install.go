@@ -54,6 +54,9 @@ type rule struct {
 	// sideEffects: a request that is no dry run changes something besides its object.
 	sideEffects bool
 	conditions  []admissionregistrationv1.MatchCondition
+	// selector leaves out objects by their labels, which costs the API server next to nothing. For a condition it converts
+	// the whole object first: 0.15 ms of processor time a pod, a twentieth of its creation.
+	selector metav1.LabelSelector
 	// off: nothing is sent; what an earlier vcd installed is emptied.
 	off bool
 }
@@ -80,7 +83,7 @@ func validatingRules(schedulerNames []string) []rule {
 	}
 	pod := rule{
 		path: pathValidatePod, groups: "", version: "v1", resource: "pods", scope: admissionregistrationv1.NamespacedScope,
-		operations: create(), failOpen: true,
+		operations: create(), failOpen: true, selector: notOfAJob(),
 		conditions: []admissionregistrationv1.MatchCondition{
 			{Name: "our-scheduler", Expression: isOurs(schedulerNames)},
 			{Name: "has-a-disruption-budget", Expression: fmt.Sprintf("has(object.metadata.annotations) && ('%s' in object.metadata.annotations || '%s' in object.metadata.annotations)",
@@ -95,6 +98,11 @@ func validatingRules(schedulerNames []string) []rule {
 	flow.path, flow.groups, flow.version, flow.resource = pathValidateJobFlow, flowv1alpha1.GroupName, flowv1alpha1.GroupVersion.Version, "jobflows"
 	template.path, template.groups, template.version, template.resource = pathValidateTemplate, flowv1alpha1.GroupName, flowv1alpha1.GroupVersion.Version, "jobtemplates"
 	return []rule{job, queue, group, hyperNode, cron, flow, template, pod}
+}
+
+// notOfAJob leaves out pods of jobs: their budgets were checked with the Job.
+func notOfAJob() metav1.LabelSelector {
+	return metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: keys.JobName, Operator: metav1.LabelSelectorOpDoesNotExist}}}
 }
 
 // isOurs is the expression that holds for pods of these schedulers.
@@ -147,7 +155,7 @@ func configurations(where target, caBundle []byte, mutating, validating []rule) 
 				FailurePolicy:           r.failurePolicy(),
 				MatchPolicy:             new(admissionregistrationv1.Equivalent),
 				NamespaceSelector:       ordinaryNamespaces(),
-				ObjectSelector:          &metav1.LabelSelector{},
+				ObjectSelector:          &r.selector,
 				SideEffects:             r.sideEffectClass(),
 				TimeoutSeconds:          new(int32(webhookTimeoutSeconds)),
 				AdmissionReviewVersions: []string{"v1"},
@@ -167,7 +175,7 @@ func configurations(where target, caBundle []byte, mutating, validating []rule) 
 				FailurePolicy:           r.failurePolicy(),
 				MatchPolicy:             new(admissionregistrationv1.Equivalent),
 				NamespaceSelector:       ordinaryNamespaces(),
-				ObjectSelector:          &metav1.LabelSelector{},
+				ObjectSelector:          &r.selector,
 				SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
 				TimeoutSeconds:          new(int32(webhookTimeoutSeconds)),
 				AdmissionReviewVersions: []string{"v1"},

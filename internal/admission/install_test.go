@@ -6,7 +6,10 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/vc-batch/vc/api/keys"
 )
 
 // described are the configurations that these options make.
@@ -60,6 +63,14 @@ func TestWhatIsInstalled(t *testing.T) {
 	for _, c := range all.validating {
 		if c.Webhooks[0].Rules[0].Resources[0] == "pods" && len(c.Webhooks[0].MatchConditions) == 0 {
 			t.Error("every pod of the cluster would be sent to us")
+		}
+		selector, err := metav1.LabelSelectorAsSelector(c.Webhooks[0].ObjectSelector)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ofAJob := labels.Set{keys.JobName: "train"}
+		if pods := c.Webhooks[0].Rules[0].Resources[0] == "pods"; selector.Matches(ofAJob) == pods || !selector.Matches(labels.Set{}) {
+			t.Errorf("%s is asked about objects with %s: %v, without: %v", c.Name, ofAJob, selector.Matches(ofAJob), selector.Matches(labels.Set{}))
 		}
 	}
 }

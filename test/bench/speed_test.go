@@ -83,9 +83,9 @@ func moreRounds() int {
 	return rounds()
 }
 
-// fewRounds is one for large shapes, where it takes minutes, unless VC_BENCH_ROUNDS says otherwise.
+// fewRounds is one for jobs of one pod, where it takes minutes, unless VC_BENCH_ROUNDS says otherwise.
 func fewRounds(s shape) int {
-	if os.Getenv("VC_BENCH_ROUNDS") == "" && s.all() >= 5000 {
+	if os.Getenv("VC_BENCH_ROUNDS") == "" && s == onePodShape {
 		return 1
 	}
 	return rounds()

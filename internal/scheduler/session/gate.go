@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
@@ -55,6 +57,9 @@ func (s *Session) Blocked(j *Job, v explain.Verdict) {
 		limit := *v.Limit
 		if index, ok := s.Cluster.Resources.Find(limit.Resource); ok {
 			limit.Asked = float64(s.firstAsked(j).Get(index))
+			if limit.Asked > limit.Limit { // never, unless smaller pods would do
+				limit.Least = least(slices.Concat(j.Pending, j.AtGate), nil, j.Need(), index)
+			}
 		}
 		v.Limit = &limit
 	}

@@ -57,21 +57,25 @@ func (h *helper) raiseCapability() {
 	if !h.first(q) {
 		return
 	}
-	asked := j.MinResources.Get(index)
 	held := q.Allocated[index] + q.Inqueue[index] - q.Elastic[index]
-	if j.LetIn() {
-		asked, held = Sum(j.Minimum()).Get(index), q.Allocated[index]
+	enough := []float64{float64(j.MinResources.Get(index))}
+	if j.LetIn() { // its smallest pods may do
+		held, enough = q.Allocated[index], []float64{least(j.Pending, nil, j.Need(), index), float64(Sum(j.Minimum()).Get(index))}
 	}
-	from, to := q.Capability[index], held+float64(asked)
-	if to <= from {
-		return
-	}
-	undo := s.lift(q, index, to)
-	ok = h.starts()
-	undo()
-	if ok {
-		h.addGate(schedulingv1beta1.HelpRaiseCapability, q.Name,
-			l.Resource+"="+explain.Amount(l.Resource, int64(from)), l.Resource+"="+explain.Amount(l.Resource, int64(to)))
+	from := q.Capability[index]
+	for _, asked := range slices.Compact(enough) {
+		to := held + asked
+		if to <= from {
+			continue
+		}
+		undo := s.lift(q, index, to)
+		ok = h.starts()
+		undo()
+		if ok {
+			h.addGate(schedulingv1beta1.HelpRaiseCapability, q.Name,
+				l.Resource+"="+explain.Amount(l.Resource, int64(from)), l.Resource+"="+explain.Amount(l.Resource, int64(to)))
+			return
+		}
 	}
 }
 

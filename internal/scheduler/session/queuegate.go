@@ -54,7 +54,7 @@ func (j *Job) Opening() bool {
 
 // room counts the tasks, first ones first, that a gang's queue may hold together beside what it keeps for others. The
 // verdict is about the one that it may not, as one of those that are asked for together.
-func (s *Session) room(j *Job, tasks []*model.Task, first, least int) (n int, v explain.Verdict) {
+func (s *Session) room(j *Job, tasks []*model.Task, first, atLeast int) (n int, v explain.Verdict) {
 	for ; n < len(tasks); n++ {
 		if v = s.mayAllocate(j, tasks[n].Shape.Request); v.Code != "" {
 			break
@@ -73,7 +73,8 @@ func (s *Session) room(j *Job, tasks []*model.Task, first, least int) (n int, v 
 	}
 	if index, ok := s.Cluster.Resources.Find(v.Limit.Resource); ok {
 		limit := *v.Limit
-		limit.Asked = float64(Sum(tasks[:min(least, len(tasks))]).Get(index))
+		limit.Asked = float64(Sum(tasks[:min(atLeast, len(tasks))]).Get(index))
+		limit.Least = least(tasks, nil, atLeast, index)
 		limit.Held -= float64(Sum(tasks[:n]).Get(index))
 		v.Limit = &limit
 	}

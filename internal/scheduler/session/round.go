@@ -309,9 +309,8 @@ func (r *round) forAll(v explain.Verdict) explain.Verdict {
 			limit.Held -= float64(p.Task.Shape.Request.Get(index))
 		}
 	}
-	if asked := float64(r.asked().Get(index)); asked >= limit.Asked {
-		limit.Asked, limit.Least = asked, r.least(index)
-	}
+	limit.Asked = max(limit.Asked, float64(r.asked().Get(index)))
+	limit.Least = r.least(index) // smaller pods may do, or others than this one
 	v.Limit = &limit
 	return v
 }
