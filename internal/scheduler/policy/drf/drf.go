@@ -3,7 +3,8 @@
 //
 //	In:   what gangs hold and ask for, what the cluster has; the queues' annotations volcano.sh/hierarchy and
 //	      volcano.sh/hierarchy-weights
-//	Out:  rule JobOrder, an entitlement to preempt; with enableHierarchy QueueOrder and an entitlement to reclaim
+//	Out:  rule JobOrder, an entitlement to preempt; with enableHierarchy QueueOrder, an entitlement to reclaim and Warnings
+//	      of queues
 //
 // Ghodsi et al., "Dominant Resource Fairness" (NSDI 2011); Bhattacharya et al.,
 // "Hierarchical Scheduling for Diverse Datacenter Workloads" (SoCC 2013).
@@ -12,7 +13,7 @@
 //
 // # Concurrency
 //
-// A Policy keeps nothing between cycles.
+// A Policy belongs to one engine. It keeps nothing between cycles but what queues said last, to save work.
 package drf
 
 import (
@@ -29,10 +30,15 @@ import (
 const tiny = 1e-6
 
 // Policy is the policy drf.
-type Policy struct{ conf config.Plugin }
+type Policy struct {
+	conf config.Plugin
+	// warnings are those of queues, as of a generation of them all.
+	warnings map[*queue.Queue][]string
+	gen      uint64
+}
 
 // New returns the policy.
-func New(conf config.Plugin) *Policy { return &Policy{conf} }
+func New(conf config.Plugin) *Policy { return &Policy{conf: conf} }
 
 // Name is drf.
 func (*Policy) Name() string { return "drf" }
@@ -54,6 +60,7 @@ func (p *Policy) Open(s *session.Session) {
 	if !p.conf.Enabled("enableHierarchy") {
 		return
 	}
+	p.warn(s)
 	tree := &tree{s: s, shares: shares}
 	s.Rules.ShareMoves = true
 	if p.conf.Enabled("enableQueueOrder") {
@@ -64,6 +71,20 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	if p.conf.Enabled("enableReclaimable") {
 		s.Rules.Entitle(tree.entitle, session.Reclaim)
+	}
+}
+
+// warn tells queues what of their weights does not count: in every cycle, whether anybody asks for the tree or not, as
+// a warning that is not given is taken back.
+func (p *Policy) warn(s *session.Session) {
+	if p.warnings == nil || p.gen != s.Cluster.QueueSetGen {
+		p.warnings, p.gen = contradictions(s.Ledger.Queues), s.Cluster.QueueSetGen
+	}
+	if len(p.warnings) == 0 {
+		return
+	}
+	for _, q := range s.Ledger.Queues {
+		q.Warnings = append(q.Warnings, p.warnings[q]...)
 	}
 }
 

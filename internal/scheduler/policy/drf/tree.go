@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/vc-batch/vc/api/keys"
@@ -88,29 +87,13 @@ func (t *tree) node(parent *node, name string, weight float64) *node {
 // path finds or makes the nodes of a queue. The first queue by name that names a
 // group says its weight.
 func (t *tree) path(q *queue.Queue) []*node {
-	names := strings.Split(q.Annotations[keys.Hierarchy], "/")
-	weights := strings.Split(q.Annotations[keys.HierarchyWeights], "/")
-	if names[0] == keys.RootQueue || names[0] == "" {
-		names, weights = names[1:], weights[min(len(weights), 1):]
-	}
-	if len(names) == 0 {
-		names = []string{q.Name}
-	}
 	var path []*node
 	at := t.root
-	for i, name := range names {
-		weight := 1.0
-		if i < len(weights) {
-			if w, err := strconv.ParseFloat(weights[i], 64); err == nil && w >= 1 && w <= 1e9 {
-				weight = w
-			}
-		}
-		k := slices.IndexFunc(at.children, func(c *node) bool { return c.name == name })
+	for _, step := range way(q) {
+		k := slices.IndexFunc(at.children, func(c *node) bool { return c.name == step.name })
 		if k < 0 {
-			t.node(at, name, weight)
+			t.node(at, step.name, step.weight)
 			k = len(at.children) - 1
-		} else if at.children[k].weight != weight {
-			q.Warnings = append(q.Warnings, fmt.Sprintf("%s: the weight of %s is %g, as another queue says first", keys.HierarchyWeights, name, at.children[k].weight))
 		}
 		at = at.children[k]
 		path = append(path, at)

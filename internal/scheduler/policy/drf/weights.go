@@ -1,0 +1,55 @@
+package drf
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+// step is one group on the way to a queue.
+type step struct {
+	name   string
+	weight float64
+}
+
+// way is what a queue's annotations say of its place, from below the root; the queue itself where they say nothing.
+func way(q *queue.Queue) []step {
+	names := strings.Split(q.Annotations[keys.Hierarchy], "/")
+	weights := strings.Split(q.Annotations[keys.HierarchyWeights], "/")
+	if names[0] == keys.RootQueue || names[0] == "" {
+		names, weights = names[1:], weights[min(len(weights), 1):]
+	}
+	if len(names) == 0 {
+		return []step{{q.Name, 1}}
+	}
+	steps := make([]step, len(names))
+	for i, name := range names {
+		steps[i] = step{name, 1}
+		if i < len(weights) {
+			if w, err := strconv.ParseFloat(weights[i], 64); err == nil && w >= 1 && w <= 1e9 {
+				steps[i].weight = w
+			}
+		}
+	}
+	return steps
+}
+
+// contradictions are what queues are told whose weight of a group does not count, as another queue says another.
+func contradictions(queues []*queue.Queue) map[*queue.Queue][]string {
+	found, said := map[*queue.Queue][]string{}, map[string]float64{}
+	for _, q := range queues {
+		path := ""
+		for _, s := range way(q) {
+			path += "/" + s.name
+			if first, known := said[path]; !known {
+				said[path] = s.weight
+			} else if first != s.weight {
+				found[q] = append(found[q], fmt.Sprintf("%s: the weight of %s is %g, as another queue says first", keys.HierarchyWeights, s.name, first))
+			}
+		}
+	}
+	return found
+}
