@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/vc-batch/vc/internal/cli/flagwords"
 	"github.com/vc-batch/vc/internal/local"
 	"github.com/vc-batch/vc/internal/local/processnode"
 )
@@ -75,7 +76,7 @@ processes of this machine, or only simulate them, by the thousand.`,
 	}
 	root.SetOut(out)
 	root.SetErr(errOut)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newUp(runUp), newDown(), newStatus(), newNodes())
 	return root
 }
@@ -83,6 +84,19 @@ processes of this machine, or only simulate them, by the thousand.`,
 // usageError points to the help of the command.
 func usageError(cmd *cobra.Command, err error) error {
 	return &local.Error{What: err.Error(), Hint: fmt.Sprintf("see %s --help", cmd.CommandPath()), Err: err}
+}
+
+// flagError says what is wrong with a flag, how it is written, and where that is explained.
+func flagError(cmd *cobra.Command, err error) error {
+	what, example, ok := flagwords.Of(err)
+	if !ok {
+		return usageError(cmd, err)
+	}
+	hint := fmt.Sprintf("see %s --help", cmd.CommandPath())
+	if example != "" {
+		hint = example + "; " + hint
+	}
+	return &local.Error{What: what, Hint: hint, Err: err}
 }
 
 // noArgs refuses arguments and names the first.

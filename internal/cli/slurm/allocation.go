@@ -94,7 +94,7 @@ func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 		select {
 		case <-ctx.Done():
 			a.cancel(ctx)
-			return fault.Errorf("", "Job allocation %s has been revoked", a.id).WithCode(interrupted)
+			return fault.Errorf("it was interrupted while it waited, and is cancelled; run the command again to ask anew", "Job allocation %s has been revoked", a.id).WithCode(interrupted)
 		case <-busy:
 			a.cancel(ctx)
 			return fault.Errorf("it was not there after "+patience.String()+", as --immediate asks; leave that away to wait", "Unable to allocate resources: Requested nodes are busy")
@@ -107,7 +107,7 @@ func (a *allocation) await(ctx context.Context, patience time.Duration) error {
 			case ended.unseen:
 				a.notef("warning", "whether job %s is cancelled while it waits is not seen here: %v", a.id, ended.err)
 			case ended.err != nil:
-				return fault.Errorf("", "Job allocation %s has been revoked: %v", a.id, ended.err)
+				return fault.Errorf("sacct -j "+a.id+" tells what is kept of it; run the command again to ask anew", "Job allocation %s has been revoked: %v", a.id, ended.err)
 			default:
 				return fault.Errorf(ended.job.Status.State.Message, "Job allocation %s has been revoked: the job is %s", a.id, ended.job.Status.State.Phase)
 			}

@@ -67,7 +67,7 @@ func awaitEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, 
 		away = err != nil
 		switch {
 		case apierrors.IsNotFound(err) || err == nil && now.UID != job.UID:
-			return nil, fault.Errorf("", "job %s was deleted", idOf(job))
+			return nil, fault.Errorf("nothing is kept of it; submit it again", "job %s was deleted", idOf(job))
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 			return nil, err
 		case err != nil:

@@ -52,7 +52,7 @@ func (s *scancel) cancelElements(ctx context.Context, t target) error {
 			return err
 		}
 		if fresh.UID != job.UID {
-			return s.killError(t.ref, "Invalid job id specified")
+			return s.killError(t.ref, invalidJob)
 		}
 		job = fresh
 	}

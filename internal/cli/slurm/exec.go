@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -11,6 +12,20 @@ import (
 
 	"github.com/vc-batch/vc/internal/slurm/fault"
 )
+
+// saidIn is what a program in a pod says is wrong, with its hint as ours.
+func saidIn(pod, text string) error {
+	var what, hints []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if _, hint, is := strings.Cut(line, ": hint: "); is {
+			hints = append(hints, hint)
+			continue
+		}
+		what = append(what, strings.TrimPrefix(line, "vc-step: error: "))
+	}
+	hint := cmp.Or(strings.Join(hints, "\n"), "kubectl logs "+pod+" shows what else it says")
+	return fault.Errorf(hint, "%s: %s", pod, strings.Join(what, "\n"))
+}
 
 // execIn runs a command in the first container of a pod; what it says on stderr when it fails is the error.
 func (c *call) execIn(ctx context.Context, pod *corev1.Pod, command []string) error {
@@ -22,7 +37,7 @@ func (c *call) execIn(ctx context.Context, pod *corev1.Pod, command []string) er
 	case err == nil && code == 0:
 		return nil
 	case err == nil && text != "":
-		return fault.Errorf("", "%s: %s", pod.Name, text)
+		return saidIn(pod.Name, text)
 	case err == nil:
 		return fmt.Errorf("%s: %s ended with exit code %d", pod.Name, strings.Join(command, " "), code)
 	case text != "":

@@ -52,7 +52,7 @@ func (c *call) hosts(option string) ([]string, error) {
 	}
 	names, err := hostlist.Expand(text)
 	if err != nil {
-		return nil, fault.Errorf("", "Invalid node name specified: %s", text)
+		return nil, noNodes(text)
 	}
 	if len(names) == 0 {
 		return nil, empty(option)
@@ -71,6 +71,11 @@ func (c *call) someJobs(refs []value.Job, options ...string) error {
 		}
 	}
 	return nil
+}
+
+// noNodes is the error about a text that is no list of nodes.
+func noNodes(text string) error {
+	return fault.Errorf("write names with commas between, as n7 or n[7-9,12]; sinfo -N lists the nodes", "Invalid node name specified: %s", text)
 }
 
 // empty is the error about an option that names nothing.

@@ -41,7 +41,7 @@ func (c *call) partitionCalled(ctx context.Context, name string) (*sinfo.Partiti
 func (c *call) updateNodes(ctx context.Context, list string, change []scontrol.Word) error {
 	names, err := hostlist.Expand(list)
 	if err != nil {
-		return fault.Errorf("", "Invalid node name specified: %s", list)
+		return noNodes(list)
 	}
 	state, reason := "", ""
 	for _, word := range change {

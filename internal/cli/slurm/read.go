@@ -208,10 +208,18 @@ func (v *view) means(ref value.Job, job *batchv1alpha1.Job) bool {
 func (v *view) unknown(refs []value.Job) error {
 	for _, ref := range refs {
 		if ref.ID == 0 && !v.has(ref) {
-			return fault.Errorf("jobs are named by their numbers, or by their names in namespace "+v.home+"; sacct lists those that are kept", "%s: "+invalidJob, ref)
+			return v.notThere(ref)
 		}
 	}
 	return nil
+}
+
+// notThere is the error about a job that is not there: one that a number names may be over and gone, one that a name names never is.
+func (v *view) notThere(ref value.Job) error {
+	if ref.ID == 0 {
+		return fault.Errorf("jobs are named by their numbers, or by their names in namespace "+v.home+"; sacct lists those that are kept", "%s: "+invalidJob, ref)
+	}
+	return fault.Errorf(fmt.Sprintf("sacct -j %s tells of it when it is over, as long as it is kept", ref), invalidJob)
 }
 
 func (v *view) listJobs(ctx context.Context, named []value.Job, options ...client.ListOption) error {

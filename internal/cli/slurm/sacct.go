@@ -261,7 +261,7 @@ func (c *call) sacctWindow(v *sacctView) error {
 		*at = t
 	}
 	if v.window.From.After(v.window.To) {
-		return fault.Errorf("", "Start time (%s) requested is after end time (%s).", v.window.From.Format(clock.Standard), v.window.To.Format(clock.Standard))
+		return fault.Errorf("-S is where the span begins, -E where it ends; without -E it ends now", "Start time (%s) requested is after end time (%s).", v.window.From.Format(clock.Standard), v.window.To.Format(clock.Standard))
 	}
 	return nil
 }

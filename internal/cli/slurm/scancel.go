@@ -76,8 +76,18 @@ func newScancel(f *cli.Factory) *cobra.Command {
 	})
 }
 
-// errOver is what is said of jobs that need no cancelling.
-const errOver = "Job/step already completing or completed"
+// What keeps a job from being cancelled or signalled: it needs no cancelling, its script does not run yet, or it was deleted and another has its name.
+const (
+	errOver    = "Job/step already completing or completed"
+	errPending = "Job is pending execution"
+)
+
+// instead is what to do about a job that cannot be cancelled or signalled; JOB stands for it.
+var instead = map[string]string{
+	errOver:    "sacct -j JOB tells how it ended",
+	errPending: "signals and steps are for what runs; scancel without them cancels it",
+	invalidJob: "it was deleted meanwhile; squeue and sacct list jobs",
+}
 
 func runScancel(ctx context.Context, c *call) error {
 	if err := c.refused(map[string]string{"reservation": noReservations}); err != nil {
@@ -134,7 +144,7 @@ func (c *call) scancelFilter() (f squeue.Filter, filtered bool, err error) {
 	}
 	if hosts != "" {
 		if f.Nodes, err = hostlist.Expand(hosts); err != nil {
-			return f, filtered, fault.Errorf("", "Invalid node name specified: %s", hosts)
+			return f, filtered, noNodes(hosts)
 		}
 	}
 	f.States = nil
@@ -142,7 +152,7 @@ func (c *call) scancelFilter() (f squeue.Filter, filtered bool, err error) {
 		filtered = true
 		code, known := state.Parse(text)
 		if !known || !slices.Contains([]state.Code{state.Pending, state.Running, state.Suspended}, code) {
-			return f, filtered, fault.Errorf("", "Invalid job state: %s\nValid job states are: PENDING, RUNNING, SUSPENDED", text)
+			return f, filtered, fault.Errorf("squeue lists jobs with their states; what is over needs no cancelling", "Invalid job state: %s\nValid job states are: PENDING, RUNNING, SUSPENDED", text)
 		}
 		f.States = []state.Code{code}
 		if code == state.Running {
@@ -209,7 +219,7 @@ func (s *scancel) killError(id, why string) error {
 	if s.parsed.Has("quiet") && why == errOver {
 		return nil
 	}
-	return fault.Errorf("", "Kill job error on job id %s: %s", id, why)
+	return fault.Errorf(strings.ReplaceAll(instead[why], "JOB", id), "Kill job error on job id %s: %s", id, why)
 }
 
 // agreed asks, with -i, whether a job is meant.

@@ -170,7 +170,7 @@ func (c *call) hostnames(list string) error {
 	}
 	names, err := hostlist.Expand(list)
 	if err != nil {
-		return fault.Errorf("", "Invalid hostlist: %s", list)
+		return fault.Errorf("write names with commas between, as n1,n[3-5]", "Invalid hostlist: %s", list)
 	}
 	_, err = io.WriteString(c.f.Streams.Out, strings.Join(names, "\n")+"\n")
 	return err
@@ -190,7 +190,7 @@ func (c *call) hostlist(list string, sorted bool) error {
 	}
 	names, err := hostlist.Expand(list)
 	if err != nil {
-		return fault.Errorf("", "Invalid hostlist: %s", list)
+		return fault.Errorf("write names with commas between, as n1,n[3-5]", "Invalid hostlist: %s", list)
 	}
 	if sorted {
 		hostlist.Sort(names)
@@ -230,7 +230,7 @@ func (c *call) showJobs(ctx context.Context, name string) error {
 func (c *call) showNodes(ctx context.Context, name string) error {
 	wanted, err := hostlist.Expand(name)
 	if err != nil {
-		return fault.Errorf("", "Invalid node name specified: %s", name)
+		return noNodes(name)
 	}
 	partitions, nodes, err := c.partitions(ctx)
 	if err != nil {

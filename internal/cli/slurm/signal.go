@@ -17,11 +17,11 @@ import (
 // send has the launcher in the head pod send the signal.
 func (s *scancel) send(ctx context.Context, t target) error {
 	if t.row.State.Code.Base() == state.Pending {
-		return s.killError(t.ref, "Job is pending execution")
+		return s.killError(t.ref, errPending)
 	}
 	heads := s.heads(t)
 	if len(heads) == 0 {
-		return s.killError(t.ref, "Job is pending execution")
+		return s.killError(t.ref, errPending)
 	}
 	signal := s.signal
 	if signal == "" {

@@ -126,7 +126,7 @@ func (c *call) sinfoView() (*sinfoView, error) {
 		}
 	}
 	if len(c.parsed.Operands) > 0 {
-		return nil, fault.Errorf("", "Unrecognized option: %s", c.parsed.Operands[0])
+		return nil, fault.Errorf("partitions are named with -p, nodes with -n, as sinfo -p research", "Unrecognized option: %s", c.parsed.Operands[0])
 	}
 	return v, c.sinfoLooks(v)
 }

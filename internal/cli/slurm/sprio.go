@@ -163,7 +163,7 @@ func runSshare(ctx context.Context, c *call) error {
 		}
 	}
 	if len(c.parsed.Operands) > 0 {
-		return fault.Errorf("", "Unrecognized option: %s", c.parsed.Operands[0])
+		return fault.Errorf("queues are named with -A, as sshare -A research", "Unrecognized option: %s", c.parsed.Operands[0])
 	}
 	format := sshare.Default
 	if c.parsed.Has("long") {

@@ -105,7 +105,7 @@ type squeueView struct {
 func (c *call) refused(because map[string]string) error {
 	for _, g := range c.parsed.Given {
 		if why, is := because[g.Name]; is {
-			return fault.Errorf("", "--%s is not supported here (%s)", g.Name, why)
+			return fault.Errorf("leave --"+g.Name+" away", "--%s is not supported here (%s)", g.Name, why)
 		}
 	}
 	return nil
@@ -148,7 +148,7 @@ func (c *call) period() (time.Duration, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n <= 0 || n > 1<<30 {
-		return 0, fault.Errorf("", "--iterate=%s", text)
+		return 0, fault.Errorf("write a number of seconds of at least 1, as -i 5", "Invalid numeric value %q for --iterate.", text)
 	}
 	return time.Duration(n) * time.Second, nil
 }
@@ -238,7 +238,7 @@ func (c *call) squeueFilter(v *squeueView) error {
 		named, operands = append(named, operands...), nil
 	}
 	if len(operands) > 0 {
-		return fault.Errorf("", "Unrecognized option: %s", operands[0])
+		return fault.Errorf("jobs are named with -j, as squeue -j 42", "Unrecognized option: %s", operands[0])
 	}
 	if f.Jobs, err = jobsNamed(named); err != nil {
 		return err
@@ -327,7 +327,7 @@ func (c *call) squeueOnce(ctx context.Context, v *squeueView) error {
 		rows = slices.DeleteFunc(rows, func(r *record.Row) bool { return r.State.Code != state.Running })
 	}
 	if len(rows) == 0 && len(v.filter.Jobs) == 1 && len(read.jobs) == 0 && v.machine == "" {
-		return fault.Errorf("sacct -j lists jobs that are over, as long as they are kept", invalidJob)
+		return read.notThere(v.filter.Jobs[0])
 	}
 	slices.SortStableFunc(rows, v.order)
 	return c.squeuePrint(v, rows)

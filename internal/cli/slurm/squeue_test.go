@@ -52,6 +52,7 @@ func TestSqueue(t *testing.T) {
 		withEnv(slurmRun("short lists of elements", "squeue", "-h", "-j", "42", "-o", "%i"), "SLURM_BITSTR_LEN", "3"),
 		slurmRun("in contexts of the kubeconfig", "squeue", "-M", "test", "-j", "36", "-o", "%i"),
 		slurmRun("a job that is not there", "squeue", "-j", "4711"),
+		slurmRun("a name that no job has", "squeue", "-j", "abc"),
 		slurmRun("a word that is no job", "squeue", "-j", "4_x"),
 		slurmRun("a state that there is not", "squeue", "-t", "sleeping"),
 		slurmRun("a letter that there is not", "squeue", "-o", "%i %!"),

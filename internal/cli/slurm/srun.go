@@ -118,7 +118,7 @@ func (c *call) readStep() (*stepRun, error) {
 		case given.Name == "input" && isFile(given.Value):
 			file, err := os.Open(given.Value)
 			if err != nil {
-				return nil, fault.Errorf("", "Could not open stdin file %s: %v", given.Value, err)
+				return nil, fault.Errorf("name a file that you may read; --input=none reads nothing", "Could not open stdin file %s: %v", given.Value, err)
 			}
 			r.input, r.files = file, append(r.files, file)
 		case given.Name == "output" && isFile(given.Value) && isWhole(given.Value):
@@ -194,7 +194,7 @@ func (r *stepRun) open(a *allocation) (out, failed io.Writer, err error) {
 			}
 			file, err := os.OpenFile(filepath.Clean(path), flags, 0o644)
 			if err != nil {
-				return nil, nil, fault.Errorf("", "Could not open file %s: %v", path, err)
+				return nil, nil, fault.Errorf("name a file in a directory that is there and that you may write to", "Could not open file %s: %v", path, err)
 			}
 			opened[path], r.files = file, append(r.files, file)
 		}
@@ -295,7 +295,7 @@ func (c *call) existing(ctx context.Context, id string) (*allocation, error) {
 		return nil, err
 	}
 	if len(v.jobs) == 0 {
-		return nil, fault.Errorf("", "Unable to confirm allocation for job %s: Invalid job id specified", id)
+		return nil, fault.Errorf("squeue -t R lists the jobs that run", "Unable to confirm allocation for job %s: Invalid job id specified", id)
 	}
 	job := v.jobs[0]
 	for _, pod := range v.pods[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}] {

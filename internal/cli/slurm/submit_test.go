@@ -391,8 +391,8 @@ func TestTheEndIsSeenAfterTheServerWasAway(t *testing.T) {
 		"sbatch --wait":                         {"sbatch -o /dev/null -W", hello, batchv1alpha1.Completed, 0, "Submitted batch job 43\n", away43},
 		"salloc, and the job was cancelled":     {"salloc -Q", "", batchv1alpha1.Terminated, 1, "", "salloc: error: Job allocation 43 has been revoked: the job is Terminated\n"},
 		"srun, and the job was cancelled":       {"srun -Q hostname", "", batchv1alpha1.Terminated, 1, "", "srun: error: Job allocation 43 has been revoked: the job is Terminated\n"},
-		"srun, and the job was deleted":         {"srun -Q hostname", "", "", 1, "", "srun: error: Job allocation 43 has been revoked: job 43 was deleted\n"},
-		"sbatch --wait, and the job is deleted": {"sbatch -Q -o /dev/null -W", hello, "", 1, "", away43 + "sbatch: error: job 43 was deleted\n"},
+		"srun, and the job was deleted":         {"srun -Q hostname", "", "", 1, "", "srun: error: Job allocation 43 has been revoked: job 43 was deleted\nsrun: hint: sacct -j 43 tells what is kept of it; run the command again to ask anew\n"},
+		"sbatch --wait, and the job is deleted": {"sbatch -Q -o /dev/null -W", hello, "", 1, "", away43 + "sbatch: error: job 43 was deleted\nsbatch: hint: nothing is kept of it; submit it again\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -471,7 +471,7 @@ func TestAllocationsThatAreNotMade(t *testing.T) {
 		"srun --mpi=list":       {Out: "MPI plugin types are...\n\tnone\n"},
 		"srun -n1 a : -n2 b":    {Err: "srun" + components + "srun: hint: submit the components as jobs of their own, or write a Volcano Job with a task for each\n", Code: 1},
 		"salloc -N1 : -N2 bash": {Err: "salloc" + components + "salloc: hint: submit the components as jobs of their own, or write a Volcano Job with a task for each\n", Code: 1},
-		"salloc --no-shell":     {Err: "salloc: error: --no-shell is not supported here (an allocation ends with its program; use sbatch --wrap='sleep infinity')\n", Code: 1},
+		"salloc --no-shell":     {Err: "salloc: error: --no-shell is not supported here (an allocation ends with its program; use sbatch --wrap='sleep infinity')\nsalloc: hint: leave --no-shell away, or have the site's profile ignore it\n", Code: 1},
 		"salloc -Q -I1 true":    {Err: "salloc: error: Unable to allocate resources: Requested nodes are busy\nsalloc: hint: it was not there after 1s, as --immediate asks; leave that away to wait\n", Code: 1},
 		"srun -Q -I1 true":      {Err: "srun: error: Unable to allocate resources: Requested nodes are busy\nsrun: hint: it was not there after 1s, as --immediate asks; leave that away to wait\n", Code: 1},
 	} {

@@ -34,7 +34,7 @@ func (c *call) testOnly(ctx context.Context, s *submission, r *translate.Result)
 		return err
 	}
 	if len(p.Status.Answers) == 0 {
-		return fault.Errorf("", "allocation failure: the scheduler did not answer")
+		return fault.Errorf("it may be starting; vcctl plan asks it, too", "allocation failure: the scheduler did not answer")
 	}
 	a := &p.Status.Answers[0]
 	if a.Verdict == insightv1alpha1.VerdictNever {

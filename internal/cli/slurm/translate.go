@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -95,11 +97,14 @@ func (c *call) takeFormat() string {
 func (c *call) readOffline(file string) (*submission, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fault.Errorf("", "Unable to open file %s", file)
+		if at := (*fs.PathError)(nil); errors.As(err, &at) {
+			err = at.Err
+		}
+		return nil, fault.Errorf("name a file that holds the site's profile; docs/slurm.md says what is in one", "Unable to open file %s: %v", file, err)
 	}
 	p, err := profile.Parse(text)
 	if err != nil {
-		return nil, fault.Errorf("", "%v", err)
+		return nil, fault.Errorf("docs/slurm.md says what is in a profile", "%s: %v", file, err)
 	}
 	s := &submission{site: &site{namespace: "default", cluster: p.ClusterName, profile: p}}
 	if namespace := *c.f.Config.Namespace; namespace != "" {

@@ -79,7 +79,7 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 		case word.Is("StartTime"):
 			t, err := value.ParseDate(word.Value, c.f.Now(), value.Coming)
 			if err != nil {
-				return nil, fault.Errorf("", "Invalid StartTime: %s", word.Value)
+				return nil, fault.Errorf("write 2026-11-21T22:18, 22:18, 11/21 or now+2hours", "Invalid StartTime: %s", word.Value)
 			}
 			change.annotations[keys.Begin] = t.UTC().Format(time.RFC3339)
 		case word.Is("Comment"):
@@ -134,7 +134,7 @@ func (c *call) changeJob(ctx context.Context, job *batchv1alpha1.Job, change *jo
 		return err
 	}
 	if account.Finished(account.Phase(job)) {
-		return fault.Errorf("", "Job has already finished for job %s", id)
+		return fault.Errorf("submit it again; scontrol update changes jobs that are not over", "Job has already finished for job %s", id)
 	}
 	patch := map[string]any{}
 	if change.limit != nil || change.partition != "" {

@@ -55,7 +55,7 @@ func Check(text []byte) error {
 	case len(bytes.TrimSpace(text)) == 0:
 		return fault.Errorf("write a script that begins with #!/bin/sh, or use --wrap='COMMAND'", "the batch script has nothing but blanks in it")
 	case !bytes.HasPrefix(text, []byte("#!")):
-		return fault.Errorf("", "This does not look like a batch script.  The first\nline must start with #! followed by the path to an interpreter.\nFor instance: #!/bin/sh")
+		return fault.Errorf("write #!/bin/sh as its first line; for one command --wrap='COMMAND' will do", "This does not look like a batch script.  The first\nline must start with #! followed by the path to an interpreter.\nFor instance: #!/bin/sh")
 	case bytes.IndexByte(text, 0) >= 0:
 		return fault.Errorf("a batch script is text; call a program from it", "the batch script has a NUL byte in line %d", 1+bytes.Count(text[:bytes.IndexByte(text, 0)], []byte("\n")))
 	case bytes.Contains(text, []byte("\r\n")):

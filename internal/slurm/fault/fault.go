@@ -24,13 +24,30 @@ type Error struct {
 	Code int
 	// Bare errors are printed without the word error, as getopt_long does.
 	Bare bool
+	// Err is the cause, for errors.Is and errors.As; it may be nil.
+	Err error
 }
 
 func (e *Error) Error() string { return e.What }
 
+func (e *Error) Unwrap() error { return e.Err }
+
 // Errorf makes an Error.
 func Errorf(hint, format string, args ...any) *Error {
 	return &Error{What: fmt.Sprintf(format, args...), Hint: hint, Code: CodeError}
+}
+
+// Hinted is err with a hint. One that it has is kept: who found the mistake knows best.
+func Hinted(err error, hint string) *Error {
+	e := &Error{What: err.Error(), Hint: hint, Code: CodeError, Err: err}
+	var inner *Error
+	if errors.As(err, &inner) {
+		e.Code = inner.Code
+		if inner.Hint != "" {
+			e.Hint = inner.Hint
+		}
+	}
+	return e
 }
 
 // Usage is an error of getopt.

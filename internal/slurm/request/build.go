@@ -61,6 +61,15 @@ func located(err error, from Source) error {
 	return f.WithCode(fault.CodeDirective)
 }
 
+// stray is the error about a word of a directive that is no option.
+func stray(words []directive.Word, text string) error {
+	hint := "a directive has options only; what follows a # is a comment"
+	if i := slices.IndexFunc(words, func(w directive.Word) bool { return w.Text == text }); i >= 0 {
+		hint = fmt.Sprintf("line %d: %s", words[i].Line, hint)
+	}
+	return fault.Errorf(hint, "Invalid directive found in batch script: %s", text).WithCode(fault.CodeDirective)
+}
+
 // collect brings all settings into the order in which they count.
 func collect(in Input) ([]Setting, error) {
 	var all []Setting
@@ -69,7 +78,7 @@ func collect(in Input) ([]Setting, error) {
 		return nil, fault.Usage(program[in.Command], err).WithCode(fault.CodeDirective)
 	}
 	if len(parsed.Operands) > 0 {
-		return nil, fault.Errorf("", "Invalid directive found in batch script: %s", parsed.Operands[0]).WithCode(fault.CodeDirective)
+		return nil, stray(in.Words, parsed.Operands[0])
 	}
 	for _, g := range parsed.Given {
 		all = append(all, Setting{Option: Find(in.Command, g.Name), Text: g.Value, HasText: g.HasValue, From: Source{Line: in.Words[g.At].Line}})
@@ -155,7 +164,7 @@ func (r *Request) judge(ignore, effective []string) (warnings []string, refusals
 			continue
 		}
 		if o.Class == Refused && !slices.Contains(ignore, o.Long) {
-			refusals = append(refusals, located(fault.Errorf("", "--%s is not supported here (%s)", o.Long, o.Why), s.From))
+			refusals = append(refusals, located(fault.Errorf("leave --"+o.Long+" away, or have the site's profile ignore it", "--%s is not supported here (%s)", o.Long, o.Why), s.From))
 			continue
 		}
 		text := fmt.Sprintf("%s has no effect here%s", s, s.From)

@@ -124,7 +124,7 @@ func TestWhatIsWarnedAboutAndRefusedSaysSo(t *testing.T) {
 				continue
 			}
 			denied++
-			if want := "sbatch: error: --" + o.Long + " is not supported here (" + o.Why + ")\n"; len(warnings) > 0 || printed(err) != want {
+			if want := "sbatch: error: --" + o.Long + " is not supported here (" + o.Why + ")\nsbatch: hint: leave --" + o.Long + " away, or have the site's profile ignore it\n"; len(warnings) > 0 || printed(err) != want {
 				t.Errorf("%s %s: %q, %q", program[c], word, warnings, printed(err))
 			}
 		}

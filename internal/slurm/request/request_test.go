@@ -113,7 +113,7 @@ func TestErrorsInSlurmsWords(t *testing.T) {
 		"-n x":                 "sbatch: error: Invalid numeric value \"x\" for --ntasks.\nsbatch: hint: write a whole number above 0\n",
 		"-N 1,3":               "sbatch: error: Invalid node count specification: 1,3\nsbatch: hint: lists of sizes are not supported here: write one number, or min-max\n",
 		"-a 3-1":               "sbatch: error: Batch job submission failed: Invalid job array specification\nsbatch: hint: \"3-1\" runs backwards: write 1-3\n",
-		"--reservation=x":      "sbatch: error: --reservation is not supported here (Volcano has no advance reservations)\n",
+		"--reservation=x":      "sbatch: error: --reservation is not supported here (Volcano has no advance reservations)\nsbatch: hint: leave --reservation away, or have the site's profile ignore it\n",
 		"-p a,b":               "sbatch: error: a list of partitions (a,b) is not supported here\nsbatch: hint: name one of them\n",
 		"--mem=4Gi --begin=xx": "sbatch: error: Invalid --mem specification\nsbatch: hint: \"4Gi\" is Kubernetes notation; write 4G (Slurm G is 1024 MiB)\nsbatch: error: Invalid --begin specification\nsbatch: hint: write HH:MM[:SS], YYYY-MM-DD[THH:MM[:SS]], MM/DD[/YY], today, tomorrow, noon, midnight, or now+2hours\n",
 		"--mpi=pmix":           "sbatch: error: Invalid --mpi specification\nsbatch: hint: use mpirun, or srun --mpi=none: pmix is not supported here\n",
@@ -130,7 +130,7 @@ func TestErrorsInDirectivesEndWith255(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
 		"#SBATCH --foo":    "sbatch: unrecognized option '--foo'\nTry \"sbatch --help\" for more information\n",
-		"#SBATCH -N2 word": "sbatch: error: Invalid directive found in batch script: word\n",
+		"#SBATCH -N2 word": "sbatch: error: Invalid directive found in batch script: word\nsbatch: hint: line 2: a directive has options only; what follows a # is a comment\n",
 		"#SBATCH --mem=x":  "sbatch: error: Invalid --mem specification\nsbatch: hint: write a whole number with K, M, G or T after it, as 4G; without a suffix it is MiB\n",
 		"#SBATCH -J 'a":    "sbatch: error: line 2: Unmatched `'` in [-J 'a]\nsbatch: hint: close the quote in the same line\n",
 	} {

@@ -104,7 +104,7 @@ func (a *agent) answer(connection net.Conn) {
 		}
 	}
 	if err != nil {
-		_ = w.send(errorFrame, 0, []byte(err.Error()))
+		_ = w.send(errorFrame, 0, errorText(err))
 	}
 }
 

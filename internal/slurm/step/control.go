@@ -176,7 +176,8 @@ func (j *jobAnswer) called(id string) bool {
 }
 
 func foreign(id string, job *jobAnswer) error {
-	return fmt.Errorf("job %s is not this job, %s: from inside a job only the job itself can be reached, because its pods have no rights in the cluster", id, job.Pod.ID())
+	return fault.Errorf("where it was submitted the same command reaches all jobs",
+		"job %s is not this job, %s: from inside a job only the job itself can be reached, because its pods have no rights in the cluster", id, job.Pod.ID())
 }
 
 func (j *jobAnswer) expand(h *here, pattern string) string {
@@ -212,7 +213,7 @@ func requeue(ctx context.Context, ids []string) error {
 		}
 	}
 	if job.Spec.NoRequeue {
-		return says("Requested operation is presently disabled for job %s: it was submitted with --no-requeue", job.Pod.ID())
+		return fault.Errorf("submit it with --requeue", "Requested operation is presently disabled for job %s: it was submitted with --no-requeue", job.Pod.ID())
 	}
 	return h.question(ctx, request{End: &endRequest{Requeue: true}}, nil)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
@@ -21,7 +22,7 @@ const (
 )
 
 // errNoJob is about a command that works inside a job only.
-var errNoJob = errors.New("this is no pod of a batch job")
+var errNoJob = fault.Errorf("it works in batch scripts, and in what srun and salloc start; elsewhere use vcctl slurm", "this is no pod of a batch job")
 
 // here is where a command finds itself.
 type here struct {
@@ -108,7 +109,7 @@ func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
 	if host == h.place.Host() {
 		connection, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "unix", h.dirs.socket())
 		if err != nil {
-			return nil, fmt.Errorf("the job's launcher cannot be reached: %w", err)
+			return nil, fault.Hinted(fmt.Errorf("the job's launcher cannot be reached: %w", err), launcherGone)
 		}
 		return connection, nil
 	}
@@ -117,7 +118,7 @@ func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
 		return nil, err
 	}
 	if identity == nil {
-		return nil, errors.New("the job has no key with which its pods know each other")
+		return nil, fault.Errorf("submit it again with sbatch, srun or salloc, which make one", "the job has no key with which its pods know each other")
 	}
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		connection, err := dialHost(ctx, host, h.pod.Job, identity)
@@ -126,7 +127,7 @@ func (h *here) connect(ctx context.Context, host string) (net.Conn, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("node %s cannot be reached: %w", host, err)
+			return nil, fault.Hinted(fmt.Errorf("node %s cannot be reached: %w", host, err), "its pod may not run, or its network be closed to port "+Port+": kubectl get pods tells")
 		case <-time.After(pause):
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
@@ -76,7 +77,7 @@ func (h *head) answer(w *wire, r *request) error {
 	case r.Session:
 		return h.attend(w)
 	default:
-		return errors.New("nothing was asked for that this helper knows; is it of another version?")
+		return fault.Errorf("submit the job again, so that all of its pods have the same helper", "nothing was asked for that this helper knows; is it of another version?")
 	}
 	return w.send(answerFrame, 0, []byte("{}"))
 }
@@ -162,7 +163,7 @@ func (h *head) begin(w *wire, r *beginRequest) (*liveStep, []int, error) {
 		h.mu.Lock()
 		if h.closing {
 			h.mu.Unlock()
-			return nil, nil, says("Unable to create step for job %s: Job/step already completing or completed", h.pod.ID())
+			return nil, nil, fault.Errorf("the job ends, and no more steps begin", "Unable to create step for job %s: Job/step already completing or completed", h.pod.ID())
 		}
 		if nodes := want.choose(h.used, h.spec.CPUs, h.free); nodes != nil {
 			s := h.take(w, r, want, nodes)
@@ -172,7 +173,7 @@ func (h *head) begin(w *wire, r *beginRequest) (*liveStep, []int, error) {
 		freed := h.freed
 		h.mu.Unlock()
 		if r.Now {
-			return nil, nil, says("Unable to create step for job %s: Requested nodes are busy", h.pod.ID())
+			return nil, nil, fault.Errorf("leave --immediate away to wait for them, or share them with --overlap", "Unable to create step for job %s: Requested nodes are busy", h.pod.ID())
 		}
 		if !told {
 			told = true
@@ -250,7 +251,7 @@ func (h *head) signal(r *signalRequest) error {
 	}
 	h.mu.Unlock()
 	if !r.Steps && !r.Batch && len(wires) == 0 {
-		return says("Kill job error on job id %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
+		return fault.Errorf("it is over, or was never begun: steps are numbered from 0", "Kill job error on job id %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
 	}
 	for _, w := range wires {
 		_ = w.send(signalFrame, 0, numberBytes(r.Number))

@@ -57,7 +57,9 @@ func Main(ctx context.Context, args []string) int {
 
 func report(program string, err error) int {
 	if err != nil {
-		fmt.Fprint(os.Stderr, fault.Of(err).Text(program))
+		f := *fault.Of(err)
+		f.What = err.Error() // with what was said around the one that has the hint
+		fmt.Fprint(os.Stderr, f.Text(program))
 		return 1
 	}
 	return 0

@@ -76,7 +76,7 @@ func done(r *request, signal string) string {
 func signalOf(text, step string, batch, full bool) (*signalRequest, error) {
 	number, err := signalNumber(text)
 	if err != nil {
-		return nil, says("Unknown job signal: %s", text)
+		return nil, fault.Errorf("signals are names as USR1 or SIGTERM, or numbers", "Unknown job signal: %s", text)
 	}
 	r := &signalRequest{Number: number, Step: -1, Batch: batch || full, Steps: full || !batch}
 	switch step {
@@ -85,7 +85,7 @@ func signalOf(text, step string, batch, full bool) (*signalRequest, error) {
 		r.Batch, r.Steps = true, false
 	default:
 		if r.Step, err = strconv.Atoi(step); err != nil || r.Step < 0 {
-			return nil, says("Invalid job id specified: step %q", step)
+			return nil, fault.Errorf("write the number of a step behind the dot, or batch for the script", "Invalid job id specified: step %q", step)
 		}
 		r.Batch, r.Steps = false, false
 	}

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
@@ -88,7 +89,7 @@ func srun(ctx context.Context, parsed getopt.Parsed) (int, error) {
 		return 1, err
 	}
 	if id := options.jobID; id != "" && id != r.job.Pod.ID() && id != r.job.Pod.JobID {
-		return 1, fmt.Errorf("--jobid=%s is not this job, %s: from inside a pod only its own job can be reached", id, r.job.Pod.ID())
+		return 1, fault.Errorf("leave --jobid away", "--jobid=%s is not this job, %s: from inside a pod only its own job can be reached", id, r.job.Pod.ID())
 	}
 	options.inherit(&r.job.Spec)
 	for _, option := range append(options.idle, unheeded(parsed, os.LookupEnv, r.job.Script)...) {
@@ -285,7 +286,8 @@ func (r *runner) follow(n *nodeTasks) error {
 		case noticeFrame:
 			fmt.Fprintln(r.errors, "slurmstepd:", string(f.data))
 		case errorFrame:
-			return fmt.Errorf("node %s: %s", n.host, f.data)
+			e := errorOf(f.data)
+			return fault.Errorf(e.Hint, "node %s: %s", n.host, e.What)
 		case answerFrame:
 			return nil
 		}

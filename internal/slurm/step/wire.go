@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
+
+	"github.com/vc-batch/vc/internal/slurm/fault"
 )
 
 // kind says what a frame carries.
@@ -20,7 +22,7 @@ const (
 	askFrame kind = iota + 1
 	// answerFrame is JSON, as the request has it.
 	answerFrame
-	// errorFrame is a text for a person; the connection ends with it.
+	// errorFrame is a text for a person, with a hint behind hintMark where there is one; the connection ends with it.
 	errorFrame
 	// noticeFrame is a line for a person.
 	noticeFrame
@@ -47,6 +49,20 @@ const (
 	// chunk is how much of a stream goes into one frame.
 	chunk = 32 << 10
 )
+
+// hintMark stands between what is wrong and what to do about it.
+const hintMark = "\x00"
+
+// errorText is an error as a frame carries it.
+func errorText(err error) []byte {
+	return []byte(strings.TrimSuffix(err.Error()+hintMark+fault.Of(err).Hint, hintMark))
+}
+
+// errorOf is the error that a frame carries.
+func errorOf(text []byte) *fault.Error {
+	what, hint, _ := strings.Cut(string(text), hintMark)
+	return fault.Errorf(hint, "%s", what)
+}
 
 type frame struct {
 	kind kind
@@ -99,16 +115,19 @@ func (w *wire) receive() (frame, error) {
 	return f, err
 }
 
+// launcherGone is what to do when nobody answers for the job.
+const launcherGone = "the job may be ending: sacct tells outside of it how it ended; else try again"
+
 // answer waits for the answer to what was asked; notices go to the function, which may be nil.
 func (w *wire) answer(to any, notice func(string)) error {
 	for {
 		f, err := w.receive()
 		if err != nil {
-			return fmt.Errorf("the job's launcher does not answer: %w", err)
+			return fault.Hinted(fmt.Errorf("the job's launcher does not answer: %w", err), launcherGone)
 		}
 		switch f.kind {
 		case errorFrame:
-			return errors.New(string(f.data))
+			return errorOf(f.data)
 		case noticeFrame:
 			if notice != nil && len(f.data) > 0 { // empty ones only ask whether we are there
 				notice(string(f.data))

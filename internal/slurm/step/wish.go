@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
@@ -18,15 +20,17 @@ type wish struct {
 
 // plan says what a step needs of the job, whoever else is there; an error is of a step that can never be.
 func (h *head) plan(r *beginRequest) (*wish, error) {
-	impossible := func(why string) error { return says("Unable to create step for job %s: %s", h.pod.ID(), why) }
+	impossible := func(hint, why string) error {
+		return fault.Errorf(hint, "Unable to create step for job %s: %s", h.pod.ID(), why)
+	}
 	candidates, err := h.candidates(r)
 	if err != nil {
-		return nil, impossible(err.Error())
+		return nil, impossible(fault.Of(err).Hint, err.Error())
 	}
 	nodes := r.Nodes
 	switch {
 	case nodes > len(candidates):
-		return nil, impossible("Requested node configuration is not available")
+		return nil, impossible(fmt.Sprintf("ask for no more than %d", len(candidates)), "Requested node configuration is not available")
 	case nodes == 0 && r.Tasks > 0 && r.PerNode > 0:
 		nodes = min(len(candidates), (r.Tasks+r.PerNode-1)/r.PerNode)
 	case nodes == 0 && r.Tasks > 0 && len(r.Only) == 0:
@@ -50,16 +54,16 @@ func (h *head) plan(r *beginRequest) (*wish, error) {
 	}
 	if perNode > 0 && perNode*nodes < tasks {
 		if r.PerNode > 0 {
-			return nil, impossible("More tasks requested than --ntasks-per-node has room for")
+			return nil, impossible("ask for more nodes, or for fewer tasks", "More tasks requested than --ntasks-per-node has room for")
 		}
 		perNode = 0
 	}
 	if tasks < nodes {
-		return nil, impossible(fmt.Sprintf("%d tasks cannot run on %d nodes", tasks, nodes))
+		return nil, impossible(fmt.Sprintf("write --nodes=%d, or more tasks", tasks), fmt.Sprintf("%d tasks cannot run on %d nodes", tasks, nodes))
 	}
 	w.counts = launch.Spread(tasks, nodes, perNode)
 	if slices.Max(w.counts)*w.cpus > h.spec.CPUs && !r.Overlap {
-		return nil, impossible("More processors requested than permitted")
+		return nil, impossible(fmt.Sprintf("a node of the job has %d: ask for fewer tasks, or share them with --overcommit", h.spec.CPUs), "More processors requested than permitted")
 	}
 	if r.GPUs != nil {
 		each, ok := r.GPUs.needs(w.counts, h.spec.GPUsOnNode)
@@ -67,7 +71,7 @@ func (h *head) plan(r *beginRequest) (*wish, error) {
 		case !ok && r.GPUs.Inherited:
 			each = nil
 		case !ok:
-			return nil, impossible(fmt.Sprintf("Invalid generic resource (gres) specification: a node of the job has %d accelerators", h.spec.GPUsOnNode))
+			return nil, impossible("ask for no more than those", fmt.Sprintf("Invalid generic resource (gres) specification: a node of the job has %d accelerators", h.spec.GPUsOnNode))
 		}
 		w.gpus = each
 	}
@@ -78,7 +82,7 @@ func (h *head) plan(r *beginRequest) (*wish, error) {
 func (h *head) candidates(r *beginRequest) ([]int, error) {
 	for _, name := range append(slices.Clone(r.Only), r.Not...) {
 		if !slices.Contains(h.hosts, name) {
-			return nil, says("Requested node configuration is not available (%s is no node of this job)", name)
+			return nil, fault.Errorf("its nodes are "+hostlist.Compress(slices.Clone(h.hosts)), "Requested node configuration is not available (%s is no node of this job)", name)
 		}
 	}
 	var candidates []int
@@ -90,7 +94,7 @@ func (h *head) candidates(r *beginRequest) ([]int, error) {
 		return slices.Compact(candidates), nil
 	}
 	if r.Relative >= len(h.hosts) {
-		return nil, says("Requested node configuration is not available (--relative=%d of %d nodes)", r.Relative, len(h.hosts))
+		return nil, fault.Errorf("nodes are counted from 0", "Requested node configuration is not available (--relative=%d of %d nodes)", r.Relative, len(h.hosts))
 	}
 	for i := r.Relative; i < len(h.hosts); i++ {
 		if !slices.Contains(r.Not, h.hosts[i]) {

@@ -164,7 +164,7 @@ func (b *builder) image() string {
 		return processImage
 	}
 	if image == "" {
-		b.fail(fault.Errorf("", "no image: give --container-image, SBATCH_CONTAINER_IMAGE, or set defaultImage in ConfigMap slurm-profile"))
+		b.fail(fault.Errorf("give --container-image or SBATCH_CONTAINER_IMAGE, or set defaultImage in ConfigMap slurm-profile", "no image is named, and the site's profile has none"))
 	}
 	if strings.HasSuffix(image, ".sqsh") || strings.HasPrefix(image, "/") {
 		b.fail(fault.Errorf("push it to a registry, and name it as registry/name:tag", "--container-image=%s: squashfs files cannot be run here", image))

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -30,7 +31,8 @@ func (b *builder) partition() {
 	name := b.r.Partition
 	account, knownAccount := b.p.Accounts[b.r.Account]
 	if b.r.Account != "" && len(b.p.Accounts) > 0 && !knownAccount {
-		b.fail(fault.Errorf("", "Batch job submission failed: Invalid account or account/partition combination specified"))
+		known := strings.Join(slices.Sorted(maps.Keys(b.p.Accounts)), ", ")
+		b.fail(fault.Errorf("known accounts: "+known, "Batch job submission failed: Invalid account or account/partition combination specified"))
 	}
 	if name == "" && account.Queue == "" {
 		name = b.p.DefaultPartition

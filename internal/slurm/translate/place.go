@@ -192,7 +192,7 @@ func (b *builder) topology() {
 	switch {
 	case n == 0:
 	case b.size.nodes%n != 0:
-		b.fail(fault.Errorf("", "--segment=%d: --nodes=%d is no multiple of it", n, b.size.nodes))
+		b.fail(fault.Errorf("write --nodes as a multiple of --segment", "--segment=%d: --nodes=%d is no multiple of it", n, b.size.nodes))
 	case b.r.Array != nil:
 		b.fail(fault.Errorf("leave --segment away: the elements are groups already", "--segment is not supported here together with --array"))
 	case n == b.size.nodes:

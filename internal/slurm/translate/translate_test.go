@@ -247,7 +247,7 @@ func TestWhatCannotBeTranslated(t *testing.T) {
 		"-p old2":                                    "Batch job submission failed: Invalid partition name specified|open queues: default, nlp, research",
 		"-p gpu -N9":                                 "Batch job submission failed: Node count specification invalid|partition gpu has a limit of 8",
 		"-p gpu -t 2-0":                              "Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)|the longest is 1-00:00:00",
-		"-A a3":                                      "Batch job submission failed: Invalid account or account/partition combination specified|",
+		"-A a3":                                      "Batch job submission failed: Invalid account or account/partition combination specified|known accounts: a1, a2",
 		"-q low":                                     "Batch job submission failed: Invalid qos specification|known: high, normal, urgent",
 		"--gpus=7 --nodes=2":                         "--gpus=7 cannot be spread evenly over --nodes=2|use --gpus-per-node=4 or --gpus=8",
 		"--gres=fpga:1":                              "Batch job submission failed: Invalid generic resource (gres) specification: fpga|known are gpu, npu, shard; the site's profile may name others",
@@ -271,7 +271,7 @@ func TestWhatCannotBeTranslated(t *testing.T) {
 		"-w n1 -N2":                                  "--nodes=2 is more than --nodelist names (1)|name more nodes, or ask for fewer",
 		"-D /etc":                                    "--chdir=/etc is on no volume of the site's profile|volumes cover /home, /lustre/data; --container-workdir is a directory of the image",
 		"-L ansys":                                   `--licenses is not supported here (the site's profile knows no licence "ansys")|the profile may map a licence to an extended resource`,
-		"--segment=3 -N4":                            "--segment=3: --nodes=4 is no multiple of it|",
+		"--segment=3 -N4":                            "--segment=3: --nodes=4 is no multiple of it|write --nodes as a multiple of --segment",
 		"--segment=2 -N4":                            "--segment=2 is supported here only for all nodes of a job (--nodes=4): smaller groups cannot be told from each other|leave it away, or use --switches",
 		"-o x%a":                                     `Invalid --output specification|"x%a": %a stands for an element, and the job is no array`,
 		"-i /etc/passwd":                             "--input=/etc/passwd is on no volume of the site's profile|volumes cover /home, /lustre/data",
@@ -291,7 +291,7 @@ func TestWhatCannotBeTranslated(t *testing.T) {
 		}
 	}
 	_, err := try(t, "", func(in *Input) { in.Profile = &profile.Profile{} })
-	if want := "no image: give --container-image, SBATCH_CONTAINER_IMAGE, or set defaultImage in ConfigMap slurm-profile"; err == nil || err.Error() != want {
+	if want := "no image is named, and the site's profile has none"; err == nil || err.Error() != want || !strings.Contains(fault.Of(err).Hint, "give --container-image") {
 		t.Errorf("without an image: %v", err)
 	}
 }

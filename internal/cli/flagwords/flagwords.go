@@ -1,0 +1,71 @@
+// Package flagwords words what pflag says about a flag that lacks its value, or whose value cannot be read.
+package flagwords
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/pflag"
+)
+
+// Of says what is wrong with a flag, and how it may be written where that can be known. ok is false for errors about anything else.
+func Of(err error) (what, example string, ok bool) {
+	var missing *pflag.ValueRequiredError
+	var wrong *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &missing):
+		flag := missing.GetFlag()
+		return nameOf(flag) + ": its value is missing", exampleOf(flag), true
+	case errors.As(err, &wrong):
+		flag := wrong.GetFlag()
+		return fmt.Sprintf("%s: %q %s", nameOf(flag), wrong.GetValue(), notReadable(flag, wrong.Unwrap())), exampleOf(flag), true
+	}
+	return "", "", false
+}
+
+func nameOf(flag *pflag.Flag) string {
+	name := "--" + flag.Name
+	if flag.Shorthand != "" {
+		name += " (-" + flag.Shorthand + ")"
+	}
+	return name
+}
+
+// notReadable says what a value is not.
+func notReadable(flag *pflag.Flag, cause error) string {
+	if errors.Is(cause, strconv.ErrRange) {
+		return "is too large a number"
+	}
+	var number *strconv.NumError
+	switch flag.Value.Type() {
+	case "int", "int32", "int64":
+		return "is not a whole number"
+	case "bool":
+		return "is neither true nor false"
+	case "duration":
+		return "is not a length of time"
+	case "stringToString":
+		return "is not KEY=VALUE"
+	}
+	if errors.As(cause, &number) {
+		return "is not a number"
+	}
+	return "cannot be read: " + cause.Error()
+}
+
+// exampleOf is how the flag may be written; "" when that cannot be known.
+func exampleOf(flag *pflag.Flag) string {
+	value := ""
+	switch flag.Value.Type() {
+	case "int", "int32", "int64":
+		value = "4"
+	case "bool":
+		value = "true"
+	case "duration":
+		value = "90m or 24h; days are not read"
+	default:
+		return ""
+	}
+	return fmt.Sprintf("for example --%s=%s", flag.Name, value)
+}

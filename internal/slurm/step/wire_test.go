@@ -1,0 +1,49 @@
+package step
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"testing"
+
+	"github.com/vc-batch/vc/internal/slurm/fault"
+)
+
+// What the head says is wrong arrives with what to do about it, and with nothing else where there is no hint.
+func TestAnErrorCrossesTheWireWithItsHint(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		sent error
+		want string
+	}{
+		"with a hint":            {fault.Errorf("wait for them", "Requested nodes are busy"), "srun: error: Requested nodes are busy\nsrun: hint: wait for them\n"},
+		"said of something":      {fmt.Errorf("step 3: %w", fault.Errorf("wait", "nodes are busy")), "srun: error: step 3: nodes are busy\nsrun: hint: wait\n"},
+		"without one":            {errors.New("no room is left"), "srun: error: no room is left\n"},
+		"a hint of two lines":    {fault.Errorf("wait\nor share them", "nodes are busy"), "srun: error: nodes are busy\nsrun: hint: wait\nsrun: hint: or share them\n"},
+		"of two lines by itself": {errors.New("one\ntwo"), "srun: error: one\nsrun: error: two\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ours, theirs := net.Pipe()
+			defer ours.Close()
+			go func() {
+				defer theirs.Close()
+				_ = newWire(theirs).send(errorFrame, 0, errorText(c.sent))
+			}()
+			if got := fault.Of(newWire(ours).answer(nil, nil)).Text("srun"); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestWhoeverGetsNoAnswerIsToldWhatToDo(t *testing.T) {
+	t.Parallel()
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	_ = theirs.Close()
+	err := newWire(ours).answer(nil, nil)
+	if f := fault.Of(err); err == nil || f.Hint != launcherGone {
+		t.Errorf("%v, hint %q", err, f.Hint)
+	}
+}
