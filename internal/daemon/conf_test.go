@@ -75,6 +75,24 @@ func TestConfigurationFile(t *testing.T) {
 	}
 }
 
+// TestThePasswordIsNotTold: everybody who reads ConfigMaps may read how the configuration stands.
+func TestThePasswordIsNotTold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "volcano-scheduler.conf")
+	if err := os.WriteFile(path, []byte(goodConf+"metrics: {type: elasticsearch, address: 'https://logs:9200', elasticsearch.password: swordfish}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := &confFile{path: path, log: logr.Discard()}
+	if err := f.load(); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(f.state.text, "swordfish") || !strings.Contains(f.state.text, "elasticsearch") {
+		t.Errorf("told: %s", f.state.text)
+	}
+	if got := f.metrics.Load().Elastic.Password; got != "swordfish" {
+		t.Errorf("the source is asked with the password %q", got)
+	}
+}
+
 func TestWhatHasNoEffectIsLogged(t *testing.T) {
 	var lines []string
 	log := funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})

@@ -118,6 +118,7 @@ func Parse(data []byte) (*Config, []string, error) {
 	if err := yaml.Unmarshal(data, &f); err != nil {
 		return nil, warnings, fmt.Errorf("scheduler configuration is no valid YAML of the expected form: %w", err)
 	}
+	warnOfStrangers(data, warn)
 	cfg := &Config{Configurations: map[string]Arguments{}}
 	if err := cfg.readActions(f.Actions, warn); err != nil {
 		return nil, warnings, err
@@ -131,9 +132,6 @@ func Parse(data []byte) (*Config, []string, error) {
 			}
 			t.Plugins = append(t.Plugins, p)
 		}
-		if err := checkTier(tier, i); err != nil {
-			return nil, warnings, err
-		}
 		cfg.Tiers = append(cfg.Tiers, t)
 	}
 	if err := cfg.checkTogether(warn); err != nil {
@@ -146,11 +144,7 @@ func Parse(data []byte) (*Config, []string, error) {
 		warn("tiers: none given, so no policy decides: no gangs, no shares, no filters but free resources")
 	}
 	for i, c := range f.Configurations {
-		if !slices.Contains(knownActions, c.Name) {
-			warn("configurations[%d].name: %q is no action; ignored", i, c.Name)
-			continue
-		}
-		cfg.Configurations[c.Name] = Arguments(c.Arguments)
+		cfg.readArguments(i, c, warn)
 	}
 	if cfg.Metrics, err = readMetrics(f.Metrics, warn); err != nil {
 		return nil, warnings, err
@@ -213,18 +207,25 @@ func readPlugin(raw map[string]any, where string, warn func(string, ...any)) (p 
 	return p, nil
 }
 
-// checkTier refuses what Volcano refuses.
-func checkTier(t fileTier, i int) error {
-	hierarchy, proportion := false, false
-	for _, raw := range t.Plugins {
-		switch raw["name"] {
-		case "drf":
-			hierarchy = raw["enableHierarchy"] == true
-		case "proportion":
-			proportion = true
-		}
+// readArguments reads those of one action. As in Volcano the first entry of an action counts.
+func (cfg *Config) readArguments(i int, c fileAction, warn func(string, ...any)) {
+	_, twice := cfg.Configurations[c.Name]
+	switch {
+	case !slices.Contains(knownActions, c.Name):
+		warn("configurations[%d].name: %q is no action; ignored", i, c.Name)
+	case !slices.Contains(cfg.Actions, c.Name):
+		warn("configurations[%d].name: %s is not among the actions; its arguments have no effect", i, c.Name)
+	case twice:
+		warn("configurations[%d].name: %s is named before; this one is ignored", i, c.Name)
+	default:
+		cfg.Configurations[c.Name] = Arguments(c.Arguments)
 	}
-	if hierarchy && proportion {
+}
+
+// check refuses what Volcano refuses.
+func (t *Tier) check(i int) error {
+	tree := slices.ContainsFunc(t.Plugins, func(p Plugin) bool { return p.Name == "drf" && p.Enabled("enableHierarchy") })
+	if tree && slices.ContainsFunc(t.Plugins, func(p Plugin) bool { return p.Name == "proportion" }) {
 		return fmt.Errorf("tiers[%d]: drf with enableHierarchy and proportion order queues by different rules; put them into different tiers", i)
 	}
 	return nil
@@ -245,6 +246,9 @@ func (cfg *Config) checkTogether(warn func(string, ...any)) error {
 			kept = append(kept, p)
 		}
 		cfg.Tiers[i].Plugins = kept
+		if err := cfg.Tiers[i].check(i); err != nil {
+			return err
+		}
 	}
 	if byWeight, byAmount := first["proportion"], first["capacity"]; byWeight != "" && byAmount != "" {
 		return fmt.Errorf("%s proportion and %s capacity: both say what a queue deserves, by weight and by amount; keep one of them", byWeight, byAmount)

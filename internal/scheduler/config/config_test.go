@@ -10,11 +10,13 @@ import (
 
 func TestParse(t *testing.T) {
 	cases := map[string]struct {
-		yaml     string
-		actions  []string
-		plugins  []string
-		warnings []string // parts of them, in order
-		err      string
+		yaml    string
+		actions []string
+		plugins []string
+		// arguments of actions, where the case is about them
+		arguments map[string]Arguments
+		warnings  []string // parts of them, in order
+		err       string
 	}{
 		"Volcano's default file loads, what is missing is named": {
 			yaml: `
@@ -75,6 +77,27 @@ tiers:
 			yaml: "actions: allocate\ntiers: [{plugins: [{name: gang, enableMagic: true}, {name: magic}]}]", actions: []string{"allocate"}, plugins: []string{"gang", "magic"},
 			warnings: []string{"enableMagic: no such switch"},
 		},
+		"keys that mean nothing where they stand are named": {
+			yaml:    "actions: allocate\nconfiguration: []\ntiers: [{plugin: x, plugins: [{name: gang}]}]\nconfigurations: [{name: allocate, args: {}}]\n",
+			actions: []string{"allocate"}, plugins: []string{"gang"},
+			warnings: []string{"configuration: not expected; ignored (there is actions,", "tiers[0].plugin: not expected", "configurations[0].args: not expected"},
+		},
+		"keys in large letters are read, and not called unknown": {
+			yaml: "Actions: allocate\nTiers: [{Plugins: [{name: gang}]}]\n", actions: []string{"allocate"}, plugins: []string{"gang"},
+		},
+		"arguments of actions that do not run, or are there twice": {
+			yaml: "actions: allocate, backfill\ntiers: [{plugins: [{name: gang}]}]\n" +
+				"configurations: [{name: preempt, arguments: {a: 1}}, {name: backfill, arguments: {easy: false}}, {name: backfill, arguments: {easy: true}}, {name: magic}]\n",
+			actions: []string{"allocate", "backfill"}, plugins: []string{"gang"}, arguments: map[string]Arguments{"backfill": {"easy": false}},
+			warnings: []string{"configurations[0].name: preempt is not among the actions", "configurations[2].name: backfill is named before", `configurations[3].name: "magic" is no action`},
+		},
+		"the first of two entries says whether it contradicts": {
+			yaml: "actions: allocate\ntiers: [{plugins: [{name: drf, enableHierarchy: true}, {name: drf}, {name: proportion}]}]", err: "different tiers",
+		},
+		"metrics without a type ask nobody": {
+			yaml:    "actions: allocate\nmetrics: {address: 'http://p:9090', interval: 5s}\ntiers: [{plugins: [{name: gang}]}]",
+			actions: []string{"allocate"}, plugins: []string{"gang"}, warnings: []string{"metrics.type: none given"},
+		},
 		"no tiers at all are said to decide nothing": {
 			yaml: "actions: allocate, preempt\ntiers: []", actions: []string{"allocate", "preempt"}, warnings: []string{"tiers: none given"},
 		},
@@ -99,6 +122,9 @@ tiers:
 			}
 			if diff := cmp.Diff(c.actions, cfg.Actions) + cmp.Diff(c.plugins, plugins); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
+			}
+			if diff := cmp.Diff(c.arguments, cfg.Configurations); c.arguments != nil && diff != "" {
+				t.Errorf("arguments (-want +got)\n%s", diff)
 			}
 			if len(warnings) != len(c.warnings) {
 				t.Fatalf("warnings %q, want %q", warnings, c.warnings)
@@ -135,6 +161,39 @@ func TestArguments(t *testing.T) {
 	}
 	if a.Int("part", 5, warn) != 5 || a.Bool("word", true, warn) != true || a.Float("word", 2, warn) != 2 || len(warnings) != 3 {
 		t.Errorf("a value of another kind: want the default and a warning each, have %q", warnings)
+	}
+}
+
+func TestPasswordsAreNotTold(t *testing.T) {
+	plain := "actions: allocate # as written\nmetrics: {type: prometheus, address: 'http://p:9090'}\n"
+	if got := Telling([]byte(plain)); got != plain {
+		t.Errorf("without a password %q is told, want the text as it is", got)
+	}
+	for name, text := range map[string]string{
+		"with dots":    "actions: allocate\nmetrics:\n  type: elasticsearch\n  address: https://l:9200\n  elasticsearch.password: swordfish\n",
+		"as a section": "actions: allocate\nMetrics: {type: elasticsearch, address: 'https://l:9200', elasticsearch: {password: swordfish, username: me}}\n",
+		"as a number":  "actions: allocate\nmetrics: {type: elasticsearch, address: 'https://l:9200', elasticsearch.password: 20711}\n",
+		"in many lines": "kind: ConfigMap\ndata:\n  volcano-scheduler.conf: |\n    actions: allocate\n    metrics:\n      type: elasticsearch\n      address: https://l:9200\n" +
+			"      elasticsearch.password: |\n        swordfish\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := Telling([]byte(text))
+			if strings.Contains(told, "swordfish") || strings.Contains(told, "20711") {
+				t.Errorf("told: %s", told)
+			}
+			before, _, err := Parse([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			after, _, err := Parse([]byte(told))
+			if err != nil {
+				t.Fatalf("%v: %s", err, told)
+			}
+			before.Metrics.Elastic.Password = hidden
+			if diff := cmp.Diff(before, after); diff != "" {
+				t.Errorf("what is told means something else (-read +told)\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -2,8 +2,8 @@ package config
 
 import "fmt"
 
-// DefaultText is the configuration that runs without a file: Volcano's default,
-// with reclaim, so that queues get back what they deserve out of the box.
+// DefaultText is the configuration that runs without a file: Volcano's default with reclaim and preempt, so that queues get
+// back what they deserve out of the box, and without overcommit and drf.
 const DefaultText = `actions: "enqueue, allocate, backfill, reclaim, preempt"
 tiers:
 - plugins:

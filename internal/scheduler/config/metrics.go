@@ -53,6 +53,7 @@ func readMetrics(raw map[string]any, warn func(string, ...any)) (Metrics, error)
 	if len(raw) == 0 {
 		return Metrics{}, nil
 	}
+	raw = flat(raw)
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
 		text := strings.TrimSpace(fmt.Sprint(raw[key]))
 		switch key {
@@ -85,7 +86,27 @@ func readMetrics(raw map[string]any, warn func(string, ...any)) (Metrics, error)
 			warn("metrics.%s: not expected; ignored", key)
 		}
 	}
+	if m.Type == "" { // as in Volcano
+		warn("metrics.type: none given, so that nothing is asked; known are %s", names(metricsTypes))
+		return Metrics{}, nil
+	}
 	return m, m.check()
+}
+
+// flat writes keys inside tls and elasticsearch with dots, as Volcano's guide has them in one form and its sources in the other.
+func flat(raw map[string]any) map[string]any {
+	out := maps.Clone(raw)
+	for _, section := range []string{"tls", "elasticsearch"} {
+		inner, isMap := raw[section].(map[string]any)
+		if !isMap {
+			continue
+		}
+		delete(out, section)
+		for key, value := range inner {
+			out[section+"."+key] = value
+		}
+	}
+	return out
 }
 
 func (m *Metrics) check() error {

@@ -2,6 +2,18 @@ package config
 
 import "testing"
 
+// TestMetricsMayHaveSections: Volcano's guide writes tls and elasticsearch as sections, its sources read keys with dots.
+func TestMetricsMayHaveSections(t *testing.T) {
+	t.Parallel()
+	m, err := readMetrics(map[string]any{
+		"type": "elasticsearch", "address": "https://logs:9200", "tls": map[string]any{"insecureSkipVerify": "true"},
+		"elasticsearch": map[string]any{"index": "beats", "username": "me", "password": "secret", "hostnameFieldName": "host"},
+	}, func(format string, args ...any) { t.Errorf(format, args...) })
+	if want := (Elastic{Index: "beats", Username: "me", Password: "secret", HostnameField: "host"}); err != nil || !m.InsecureSkipVerify || m.Elastic != want {
+		t.Errorf("read %+v, %v", m, err)
+	}
+}
+
 // TestMetricsKeysAreRead gives every key of the section that the reference names.
 func TestMetricsKeysAreRead(t *testing.T) {
 	t.Parallel()
