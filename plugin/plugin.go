@@ -65,6 +65,9 @@ type (
 // ByPolicy is the reason of a policy from outside; what it says goes into the detail.
 const ByPolicy = reason.ByPolicy
 
+// Pipelined is the status of a task that is promised room which is not free yet.
+const Pipelined = model.Pipelined
+
 // The votes.
 const (
 	Reject  = session.Reject

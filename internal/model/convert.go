@@ -12,6 +12,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/podlife"
 )
 
 // NodeFrom reads a node.
@@ -53,7 +54,7 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 		Priority:    priorityFrom(pod),
 		Gated:       len(pod.Spec.SchedulingGates) > 0,
 		QueueGated:  onlyQueueGate(pod.Spec.SchedulingGates),
-		Preemptable: either(pod, keys.Preemptable) != "false",
+		Preemptable: MayGo(either(pod, keys.Preemptable)),
 		Critical: pod.Namespace == metav1.NamespaceSystem ||
 			pod.Spec.PriorityClassName == "system-cluster-critical" || pod.Spec.PriorityClassName == "system-node-critical",
 		Never:       pod.Spec.PreemptionPolicy != nil && *pod.Spec.PreemptionPolicy == corev1.PreemptNever,
@@ -62,6 +63,7 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 	}
 	set.Index = indexFrom(pod)
 	set.Nominated = pod.Status.NominatedNodeName
+	set.Killed = podlife.Killed(pod)
 	if pod.DeletionTimestamp != nil { // it has the grace period in it
 		set.LeavesBy = pod.DeletionTimestamp.Time
 	}
@@ -117,9 +119,9 @@ func either(of metav1.Object, key string) string {
 
 func statusFrom(pod *corev1.Pod) Status {
 	switch {
-	case pod.Status.Phase == corev1.PodSucceeded:
+	case pod.Status.Phase == corev1.PodSucceeded && !podlife.Killed(pod):
 		return Succeeded
-	case pod.Status.Phase == corev1.PodFailed:
+	case podlife.Finished(pod): // one that was killed has not done its work, whatever its process answered the signal
 		return Failed
 	case pod.DeletionTimestamp != nil:
 		return Releasing

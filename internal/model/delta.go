@@ -66,6 +66,8 @@ type TaskSet struct {
 	BoundAt time.Time
 	// Nominated is the node that the API says room is being made on, "" for none.
 	Nominated string
+	// Killed: it has ended because it was told to go.
+	Killed bool
 	// LeavesBy is when a pod that is being deleted is to be gone; zero: it is not.
 	LeavesBy time.Time
 }

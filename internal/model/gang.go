@@ -2,6 +2,7 @@ package model
 
 import (
 	"maps"
+	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -86,7 +87,17 @@ func (s *Sums) copyFrom(o *Sums) {
 }
 
 // Protected says whether the PodGroup says that none of its pods may be preempted.
-func (g *Gang) Protected() bool { return g.Preemptable == "false" }
+func (g *Gang) Protected() bool { return !MayGo(g.Preemptable) }
+
+// MayGo reads volcano.sh/preemptable, a boolean: nothing said is a yes, what cannot be read a no, as in Volcano: whoever wrote it
+// meant something, and an eviction cannot be undone.
+func MayGo(text string) bool {
+	if text == "" {
+		return true
+	}
+	yes, err := strconv.ParseBool(text)
+	return err == nil && yes
+}
 
 // Key is namespace/name.
 func (g *Gang) Key() string { return g.Namespace + "/" + g.Name }

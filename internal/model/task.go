@@ -42,6 +42,8 @@ type Task struct {
 	// Ready is the pod's condition; BoundAt is when it was bound, zero: unknown.
 	Ready   bool
 	BoundAt time.Time
+	// Killed: it has ended because it was told to go, and is gone soon.
+	Killed bool
 	// LeavesBy is when a pod that is being deleted is to be gone; zero: it is not, or nobody knows.
 	LeavesBy time.Time
 	// lingers is the deadline after which it was found to linger, zero: it was not.
@@ -135,7 +137,7 @@ func (t *Task) note(d *TaskSet) {
 	}
 	t.Preemptable, t.Critical, t.Never, t.PriorityClass = d.Preemptable, d.Critical, d.Never, d.PriorityClass
 	t.Annotations, t.Started, t.Condition = d.Annotations, d.Started, d.Condition
-	t.Ready, t.BoundAt, t.LeavesBy, t.Expected = d.Ready, d.BoundAt, d.LeavesBy, d.Expected
+	t.Ready, t.BoundAt, t.Killed, t.LeavesBy, t.Expected = d.Ready, d.BoundAt, d.Killed, d.LeavesBy, d.Expected
 }
 
 // reshape gives a task the shape that it has now.

@@ -51,6 +51,9 @@ func (e *Engine) configure(cfg *config.Config) error {
 // configureActions gives the actions their arguments.
 func (e *Engine) configureActions(cfg *config.Config) {
 	for _, name := range slices.Sorted(maps.Keys(cfg.Configurations)) {
+		if !slices.Contains(cfg.Actions, name) {
+			continue // told when the file was read
+		}
 		arguments := cfg.Configurations[name]
 		var reads []string
 		for i, a := range e.actions {

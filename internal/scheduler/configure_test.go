@@ -63,15 +63,22 @@ tiers: [{plugins: [{name: nodeorder, arguments: {leastrequested.weight: many}}]}
 actions: "allocate, preempt, gangpreempt, reclaim, gangreclaim"
 tiers: [{plugins: [{name: priority, enablePreemptable: false}, {name: drf}, {name: gang}]}, {plugins: [{name: proportion, enableReclaimable: false}]}]
 `, want: []string{
-			"actions: gangpreempt evicts nobody: none of the policies is there that say who may go (priority, extender)",
-			"actions: reclaim evicts nobody: none of the policies is there that say who may go (proportion, capacity, drf with enableHierarchy, extender)",
-			"actions: gangreclaim evicts nobody: none of the policies is there that say who may go (proportion, capacity, extender)",
+			"actions: gangpreempt evicts nobody: none of the policies is there that say who may go (priority)",
+			"actions: reclaim evicts nobody: none of the policies is there that say who may go (proportion, capacity, drf with enableHierarchy)",
+			"actions: gangreclaim evicts nobody: none of the policies is there that say who may go (proportion, capacity)",
 		}},
 		"action shuffle without a policy that names victims": {yaml: `
 actions: "allocate, shuffle"
 tiers: [{plugins: [{name: priority}, {name: gang}, {name: tdm, enabledVictim: false}]}]
 `, want: []string{
 			"actions: shuffle evicts nobody: none of the policies is there that say who may go (tdm, rescheduling, gang with gang.release-broken)",
+		}},
+		"evictions that nobody grants, beside a policy that is none": {yaml: `
+actions: "allocate, reclaim"
+tiers: [{plugins: [{name: gang}, {name: lifecycle}]}]
+`, want: []string{
+			"tiers[0].plugins[1]: lifecycle belongs to a vendor's cloud and has no meaning here: nodes are not marked by how long their pods live; binpack keeps lightly used nodes free for the autoscaler",
+			"actions: reclaim evicts nobody: none of the policies is there that say who may go (proportion, capacity, drf with enableHierarchy)",
 		}},
 		"action shuffle with gangs that give back": {yaml: `
 actions: "allocate, shuffle"

@@ -33,7 +33,7 @@ func (e *Engine) explanationOf(s *session.Session, j *session.Job, v explain.Ver
 		since = *old.Since
 	}
 	fresh.Since = &since
-	e.foretell(j, fresh)
+	e.foretell(s, j, fresh)
 	again = e.advise(s, j, fresh, position)
 	if !explain.Same(fresh, old) {
 		e.addWait(j, fresh)
@@ -68,11 +68,13 @@ func countAttempts(j *session.Job, to *schedulingv1beta1.Explanation, now time.T
 }
 
 // foretell says when the gang starts.
-func (e *Engine) foretell(j *session.Job, to *schedulingv1beta1.Explanation) {
+func (e *Engine) foretell(s *session.Session, j *session.Job, to *schedulingv1beta1.Explanation) {
 	f, known := e.book.forecasts[j]
 	switch {
 	case to.Never:
 		f = session.Hopeless
+	case !known && !s.Easy && s.Cluster.Timed():
+		f = session.Unlooked
 	case !known:
 		f = session.Unforeseen
 	}

@@ -10,10 +10,10 @@ import (
 // entitling are the policies that say whom an action may evict, with the switch
 // that turns it off or the argument that turns it on.
 var entitling = map[string][]struct{ policy, with string }{
-	"preempt":     {{"priority", "enablePreemptable"}, {"drf", "enablePreemptable"}, {"tdm", "enablePreemptable"}, {"extender", "enablePreemptable"}},
-	"gangpreempt": {{"priority", "enablePreemptable"}, {"extender", "enablePreemptable"}},
-	"reclaim":     {{"proportion", "enableReclaimable"}, {"capacity", "enableReclaimable"}, {"drf", "enableHierarchy"}, {"extender", "enableReclaimable"}},
-	"gangreclaim": {{"proportion", "enableReclaimable"}, {"capacity", "enableReclaimable"}, {"extender", "enableReclaimable"}},
+	"preempt":     {{"priority", "enablePreemptable"}, {"drf", "enablePreemptable"}, {"tdm", "enablePreemptable"}},
+	"gangpreempt": {{"priority", "enablePreemptable"}},
+	"reclaim":     {{"proportion", "enableReclaimable"}, {"capacity", "enableReclaimable"}, {"drf", "enableHierarchy"}},
+	"gangreclaim": {{"proportion", "enableReclaimable"}, {"capacity", "enableReclaimable"}},
 	"shuffle":     {{"tdm", "enabledVictim"}, {"rescheduling", "enabledVictim"}, {"gang", "gang.release-broken"}},
 }
 
@@ -34,7 +34,8 @@ func (e *Engine) warnOfIdle(cfg *config.Config) {
 			p := &cfg.Tiers[i].Plugins[k]
 			given[p.Name] = p
 			order = append(order, p.Name)
-			foreign = foreign || !slices.Contains(builtIn, p.Name)
+			_, there := policies[p.Name]
+			foreign = foreign || there && p.Name != "extender" && !slices.Contains(builtIn, p.Name) // compiled in from outside: nobody knows what it grants
 		}
 	}
 	for _, action := range cfg.Actions {

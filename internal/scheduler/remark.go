@@ -3,6 +3,7 @@ package scheduler
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ func remark(s *session.Session, j *session.Job) {
 			texts = append(texts, fmt.Sprintf("%s: want a duration such as 30m, have %q; the run time counts as unknown", keys.RunningEstimate, text))
 		}
 	}
+	texts = append(texts, unreadable(j)...)
 	for _, f := range s.Rules.Remarks {
 		texts = append(texts, f(j)...)
 	}
@@ -40,4 +42,27 @@ func remark(s *session.Session, j *session.Job) {
 	if j.Remarked = said; said != "" {
 		s.Out.Events = append(s.Out.Events, decision.Event{Gang: object(j.Gang), Type: corev1.EventTypeWarning, Reason: reasonIgnored, Message: said})
 	}
+}
+
+// unreadable names what says whether pods may go, and which are first, and cannot be read.
+func unreadable(j *session.Job) (texts []string) {
+	flag := func(text string) {
+		if _, err := strconv.ParseBool(text); text != "" && err != nil {
+			texts = append(texts, fmt.Sprintf("%s: want true or false, have %q; it counts as false", keys.Preemptable, text))
+		}
+	}
+	flag(j.Preemptable)
+	for _, t := range j.Tasks {
+		text, annotated := t.Annotations[keys.Preemptable]
+		if !annotated {
+			text = t.Labels[keys.Preemptable]
+		}
+		flag(text)
+		if text, given := t.Annotations[keys.TaskPriority]; given {
+			if _, err := strconv.ParseInt(text, 10, 32); err != nil {
+				texts = append(texts, fmt.Sprintf("%s: want a whole number, have %q; the pod's own priority counts", keys.TaskPriority, text))
+			}
+		}
+	}
+	return texts
 }

@@ -129,7 +129,7 @@ func nominations(s *session.Session, j *session.Job) {
 			continue
 		}
 		s.Out.Nominations = append(s.Out.Nominations, decision.Nomination{
-			Pod: pod(p.Task), Node: s.View.Nodes.Name[p.Node], Publish: len(s.Out.Evicts) > 0,
+			Pod: pod(p.Task), Node: s.View.Nodes.Name[p.Node], Publish: len(s.Out.Evicts) > 0 || p.Task.Nominated != "", // one that was published and moves is told, too
 		})
 	}
 	for _, t := range j.Released {

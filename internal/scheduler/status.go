@@ -121,7 +121,10 @@ func phaseOf(j *session.Job) schedulingv1beta1.PodGroupPhase {
 	ended := j.Count[model.Succeeded] + j.Count[model.Failed]
 	scheduled := j.Count[model.Bound] + j.Count[model.Running] + ended
 	for _, t := range j.Tasks {
-		if t.Status.Leaving() && t.Node != model.NoNode {
+		switch {
+		case t.Killed: // on its way out still: its gang has not come to its end by that
+			ended--
+		case t.Status.Leaving() && t.Node != model.NoNode:
 			scheduled++
 		}
 	}

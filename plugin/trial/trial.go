@@ -182,6 +182,15 @@ func (w *World) Finish(gang string) {
 	}
 }
 
+// Delete tells a gang's pods to go. They hold their nodes still, for a minute at most.
+func (w *World) Delete(gang string) {
+	by := metav1.NewTime(w.now.Add(time.Minute))
+	for _, pod := range w.pods[gang] {
+		pod.DeletionTimestamp = &by
+		w.cluster.Apply(model.TaskFrom(pod, true))
+	}
+}
+
 // Running counts the gang's pods that have a node.
 func (w *World) Running(gang string) int {
 	n := 0

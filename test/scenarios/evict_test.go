@@ -71,8 +71,14 @@ func (w *world) nominate(d *decision.Decisions) {
 func (w *world) linger(name string) {
 	p := w.pods[name]
 	by := metav1.NewTime(w.now.Add(30 * time.Second)) // its grace period
-	p.DeletionTimestamp = &by
+	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &by, new(int64(30))
 	w.update(p)
+}
+
+// ended gives a pod the phase in which its process left it, now.
+func (w *world) ended(p *corev1.Pod, phase corev1.PodPhase) {
+	p.Status.Phase = phase
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(w.now)}}}}
 }
 
 // gone ends the pods that linger.

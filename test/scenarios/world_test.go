@@ -108,15 +108,21 @@ func (w *world) do(line string, body []string) []string {
 	case "linger":
 		return w.each(args, w.linger)
 	case "finish":
-		return w.eachPod(args, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
+		return w.eachPod(args, func(p *corev1.Pod) { w.ended(p, corev1.PodSucceeded) })
 	case "fail":
-		return w.eachPod(args, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
+		return w.eachPod(args, func(p *corev1.Pod) { w.ended(p, corev1.PodFailed) })
 	case "delete":
 		return w.each(args, w.deleteGang)
 	case "bindfail":
 		return w.each(args, func(name string) {
 			w.model.Apply(model.BindFailed{UID: w.pods[name].UID, Err: "conflict"})
 		})
+	case "bound": // bound POD NODE: the API says so of a binding that a cycle decided
+		p := w.pods[args[0]]
+		p.Spec.NodeName, p.Status.Phase = args[1], corev1.PodRunning
+		w.bound(p)
+		w.update(p)
+		return []string{"done"}
 	case "pass":
 		return w.pass(args)
 	case "explain":

@@ -52,12 +52,12 @@ func (p *Policy) Reads() plugin.Reads {
 }
 
 // Open counts the licences in use and registers the rule. The count follows what
-// the cycle places, and what it undoes.
+// the cycle places, and what it undoes: that may be what an earlier cycle promised, so promises count from the start.
 func (p *Policy) Open(s *plugin.Session) {
 	used := map[string]int{}
 	for _, gang := range s.Cluster.Gangs {
 		for _, task := range gang.Tasks {
-			if task.Status.OnNode() {
+			if task.Status.OnNode() || task.Status == plugin.Pipelined {
 				used[task.Labels[Label]]++
 			}
 		}

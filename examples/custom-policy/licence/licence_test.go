@@ -1,6 +1,7 @@
 package licence_test
 
 import (
+	"strings"
 	"testing"
 
 	"example.com/custom-policy/licence"
@@ -31,5 +32,22 @@ func TestNoMorePodsRunThanThereAreLicences(t *testing.T) {
 	w.Settle()
 	if got := w.Running("second"); got != 2 {
 		t.Errorf("%d pods of second run when licences are free again: %s", got, w.Why("second"))
+	}
+}
+
+// TestALicenceThatIsPromisedIsTaken: room that is not free yet is promised, cycle after cycle anew, and the licence with it.
+func TestALicenceThatIsPromisedIsTaken(t *testing.T) {
+	w := trial.New(t, strings.Replace(conf, "matlab: 3", "matlab: 1", 1), map[string]plugin.Builder{"licence": licence.New})
+	w.Node("large", "cpu=2", "memory=8Gi")
+	w.Node("small", "cpu=1", "memory=8Gi")
+	w.Gang("old", 1, "cpu=2")
+	w.Settle()
+	w.Delete("old")
+	w.Gang("first", 1, "cpu=2", "label:"+licence.Label+"=matlab")
+	w.Settle()
+	w.Gang("second", 1, "cpu=1", "label:"+licence.Label+"=matlab")
+	w.Settle()
+	if got := w.Running("second"); got != 0 {
+		t.Errorf("%d pods of second run with the only licence, which is promised to first", got)
 	}
 }

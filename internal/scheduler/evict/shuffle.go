@@ -10,11 +10,16 @@ import (
 
 // Shuffle evicts the tasks that the movers of a tier name: of the first tier that
 // names any. A policy that moved something is noted, so that it keeps its period.
-func Shuffle(s *session.Session) {
+func Shuffle(s *session.Session) { move(s, s.Rules.Movers) }
+
+// Release evicts what gangs give back that never were whole. It needs no action of its own: whoever binds gangs owes it.
+func Release(s *session.Session) { move(s, s.Rules.Releases) }
+
+func move(s *session.Session, movers []session.Mover) {
 	a := &session.Attack{Kind: session.Shuffle}
 	guards := s.Rules.Protecting(a)
 	named, tier := false, 0
-	for _, mover := range s.Rules.Movers {
+	for _, mover := range movers {
 		if named && mover.Tier != tier {
 			return
 		}

@@ -30,6 +30,7 @@ type Forecast struct {
 const (
 	byLimits     = "by the time limits of what runs and what is before it"
 	noLimits     = "unknown: what it waits for has no time limit"
+	switchedOff  = "unknown: nobody looks ahead without action backfill and its argument easy"
 	tooFar       = "unknown: too many are before it to look so far ahead"
 	neverStarts  = "never: it cannot start as it is"
 	besidePods   = "by the time limits of what runs and what is before it; no room is kept for it, as its place depends on other pods"
@@ -44,6 +45,9 @@ var Hopeless = Forecast{Why: neverStarts}
 
 // Unforeseen is the forecast of who was not looked at: no run time is known.
 var Unforeseen = Forecast{Why: noLimits}
+
+// Unlooked is the forecast of everybody where limits are known and the configuration does not ask for it.
+var Unlooked = Forecast{Why: switchedOff}
 
 // Forecasts tells when the waiting gangs start if what runs ends at its limits
 // and nothing new arrives: it lets the time run, with the turns and reservations

@@ -77,8 +77,8 @@ type Rules struct {
 	Starving []Starve
 	// Outranks says that a gang may preempt another of its queue.
 	Outranks []func(taker, victim *Job) bool
-	// Movers are who names victims for action shuffle.
-	Movers []Mover
+	// Movers are who names victims for action shuffle, Releases for action allocate, when it has placed what it can.
+	Movers, Releases []Mover
 }
 
 // Voter is a policy's vote on letting a gang in.

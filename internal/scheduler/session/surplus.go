@@ -23,7 +23,7 @@ func (s *Session) Surplus(g *model.Gang) Surplus {
 			out.groups[group] = group.Held - group.Policy.Size
 		}
 	}
-	if len(g.MinTaskMember) == 0 {
+	if !j.roleMinimums() {
 		return out
 	}
 	out.roles = make(map[string]int, len(g.MinTaskMember))

@@ -2,12 +2,12 @@ package plan
 
 import (
 	"strconv"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/podlife"
 )
 
 // member is a pod of the job, read.
@@ -146,22 +146,7 @@ func (n *counters) add(task string, phase corev1.PodPhase) {
 	state.Phase[phase]++
 }
 
-// toldToGo is when a pod was told to go: its deletion time less the grace it was given.
-func toldToGo(pod *corev1.Pod) time.Time {
-	if pod.DeletionTimestamp == nil {
-		return time.Time{}
-	}
-	at := pod.DeletionTimestamp.Time
-	if grace := pod.DeletionGracePeriodSeconds; grace != nil {
-		at = at.Add(-time.Duration(*grace) * time.Second)
-	}
-	return at
-}
-
 // Evicted says whether somebody told a pod to go before it had finished. The containers of such a pod may well have ended since.
 func Evicted(pod *corev1.Pod) bool {
-	if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
-		return true
-	}
-	return pod.DeletionTimestamp != nil && !finishedAt(pod).Before(toldToGo(pod))
+	return !podlife.Finished(pod) || podlife.Killed(pod)
 }

@@ -11,6 +11,7 @@ import (
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/podlife"
 )
 
 // element is what the pods of an element of an array say.
@@ -47,7 +48,7 @@ func (b *builder) elements() []element {
 		if start := m.pod.Status.StartTime; start != nil && (e.first.IsZero() || start.Time.Before(e.first)) {
 			e.first = start.Time
 		}
-		if end := finishedAt(m.pod); m.ran() && end.After(e.last) {
+		if end := podlife.FinishedAt(m.pod); m.ran() && end.After(e.last) {
 			e.last = end
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/reason"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/podlife"
 )
 
 // defaultTaskRetry is how many container restarts fail a task that says nothing.
@@ -95,11 +96,11 @@ func (b *builder) podEvents() []event {
 		e := event{task: m.place.Task, where: []Place{m.place}}
 		switch {
 		case m.gone && Evicted(m.pod):
-			e.kind, e.at = bus.PodEvictedEvent, toldToGo(m.pod)
+			e.kind, e.at = bus.PodEvictedEvent, podlife.ToldToGo(m.pod)
 			e.text = fmt.Sprintf("pod %s was evicted", m.pod.Name)
 			e.cause = new(causeOfGoing(b.nameOf(m.place), m.pod))
 		case m.phase() == corev1.PodFailed:
-			e.kind, e.at, e.codes = bus.PodFailedEvent, finishedAt(m.pod), exitCodes(m.pod)
+			e.kind, e.at, e.codes = bus.PodFailedEvent, podlife.FinishedAt(m.pod), exitCodes(m.pod)
 			e.text = fmt.Sprintf("pod %s failed%s", m.pod.Name, exitText(e.codes))
 			e.cause = new(b.causeOfMember(m))
 		case m.live() && (m.phase() == corev1.PodPending || m.phase() == ""):
@@ -205,7 +206,7 @@ func (b *builder) taskEvents() []event {
 		case m.phase() == corev1.PodSucceeded:
 			t.succeeded++
 			t.current = t.current || m.version == b.job.Status.Version
-			if at := finishedAt(m.pod); at.After(t.last) {
+			if at := podlife.FinishedAt(m.pod); at.After(t.last) {
 				t.last = at
 			}
 		case m.live() && m.version == b.job.Status.Version:
@@ -240,17 +241,6 @@ func restarts(pod *corev1.Pod) int32 {
 		}
 	}
 	return n
-}
-
-// finishedAt is when the last container of a finished pod ended; without that, when the pod was made.
-func finishedAt(pod *corev1.Pod) time.Time {
-	at := pod.CreationTimestamp.Time
-	for i := range pod.Status.ContainerStatuses {
-		if t := pod.Status.ContainerStatuses[i].State.Terminated; t != nil && t.FinishedAt.After(at) {
-			at = t.FinishedAt.Time
-		}
-	}
-	return at
 }
 
 // exitCodes are those of all containers that ended badly, each once.

@@ -9,6 +9,7 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/podlife"
 )
 
 // Input is everything a plan follows from. Nothing in it is changed.
@@ -80,11 +81,11 @@ func LostFrom(pod *corev1.Pod, now time.Time) (lost Lost, ok bool) {
 	switch {
 	case Evicted(pod):
 		if pod.DeletionTimestamp != nil {
-			lost.At = toldToGo(pod)
+			lost.At = podlife.ToldToGo(pod)
 		}
 		return lost, true
 	case pod.Status.Phase == corev1.PodFailed:
-		lost.At, lost.Failed, lost.Codes = finishedAt(pod), true, exitCodes(pod)
+		lost.At, lost.Failed, lost.Codes = podlife.FinishedAt(pod), true, exitCodes(pod)
 		return lost, true
 	}
 	return Lost{}, false

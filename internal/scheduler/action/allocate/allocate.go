@@ -7,6 +7,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/scheduler/evict"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
@@ -65,7 +66,8 @@ func (Action) Run(s *session.Session) {
 			turns.Back(turn, nil)
 		}
 	}
-	lend(s) // 6. What nobody with a right to it waits for may be used beyond the share.
+	lend(s)          // 6. What nobody with a right to it waits for may be used beyond the share.
+	evict.Release(s) // 7. A gang of which only a part could be bound gives that back.
 }
 
 // inTurn are the gangs that take turns: those to look at, and others that they

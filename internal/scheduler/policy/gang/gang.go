@@ -31,20 +31,18 @@ type Policy struct {
 	keep time.Duration
 	// release is after how long a broken gang gives back what it holds; 0: never.
 	release time.Duration
+	// window is after how long one that never was whole does; 0: never.
+	window time.Duration
 }
 
 // New returns the policy.
 func New(conf config.Plugin, warn func(string)) *Policy {
-	p := &Policy{conf: conf, keep: usualKeep, release: releaseFrom(conf.Arguments, warn)}
-	if text := conf.Arguments.String(keepArgument, "", warn); text != "" {
-		keep, err := time.ParseDuration(text)
-		if err != nil || keep < 0 || keep > longestKeep {
-			warn(fmt.Sprintf("argument %s: want a duration from 0s to %s, have %q; %s is used", keepArgument, longestKeep, text, usualKeep))
-			keep = usualKeep
-		}
-		p.keep = keep
+	return &Policy{
+		conf:    conf,
+		keep:    duration(conf.Arguments, keepArgument, usualKeep, longestKeep, usualKeep.String()+" is used", warn),
+		release: releaseFrom(conf.Arguments, warn),
+		window:  duration(conf.Arguments, windowArgument, usualWindow, longestKeep, usualWindow.String()+" is used", warn),
 	}
-	return p
 }
 
 // Name is gang.
@@ -72,6 +70,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	p.keepMinimums(&s.Rules)
 	p.releaseBroken(s)
+	p.releasePartial(s)
 }
 
 // neediestFirst lets gangs that lost some of their minimum go before those that

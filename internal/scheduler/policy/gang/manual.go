@@ -16,6 +16,7 @@ var manual = config.Manual{
 	},
 	Arguments: []config.Option{
 		{Key: "gang.keep-lost-room", Default: "30s", Text: "how long a running gang that loses pods keeps their room, up to 1h; 0s: not at all"},
+		{Key: "gang.bind-window", Default: "30s", Text: "how long after its last binding a gang that never was whole, as one of its bindings was refused, may hold nodes while there is no room for the rest; then it gives them back. Up to 1h; 0s: for ever"},
 		{Key: "gang.release-broken", Default: "", Text: "after how long one of several gangs that lost pods and wait for each other's nodes gives back what it has; none: never. With action shuffle"},
 	},
 }

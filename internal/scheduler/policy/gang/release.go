@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
@@ -17,20 +18,29 @@ const (
 	// releaseArgument says how long a gang may hold nodes with less than its minimum; 0s, the default: for ever. Action
 	// shuffle does it.
 	releaseArgument = "gang.release-broken"
-	longestRelease  = 30 * 24 * time.Hour
+	// windowArgument says how long after its last binding a gang that never was whole may hold nodes when the rest of it
+	// finds none: a binding was refused, and others have the room. 0s: for ever, as in Volcano.
+	windowArgument = "gang.bind-window"
+	usualWindow    = 30 * time.Second
+	longestRelease = 30 * 24 * time.Hour
 )
 
 func releaseFrom(arguments config.Arguments, warn func(string)) time.Duration {
-	text := arguments.String(releaseArgument, "", warn)
+	return duration(arguments, releaseArgument, 0, longestRelease, "broken gangs keep what they have", warn)
+}
+
+// duration reads an argument; without it, or where it is none, it is usual, which instead says in words.
+func duration(arguments config.Arguments, key string, usual, longest time.Duration, instead string, warn func(string)) time.Duration {
+	text := arguments.String(key, "", warn)
 	if text == "" {
-		return 0
+		return usual
 	}
-	after, err := time.ParseDuration(text)
-	if err != nil || after < 0 || after > longestRelease {
-		warn(fmt.Sprintf("argument %s: want a duration from 0s to %s, have %q; broken gangs keep what they have", releaseArgument, longestRelease, text))
-		return 0
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > longest {
+		warn(fmt.Sprintf("argument %s: want a duration from 0s to %s, have %q; %s", key, longest, text, instead))
+		return usual
 	}
-	return after
+	return d
 }
 
 // releaseBroken has a gang give back what it holds when it has been broken for too long: two that wait for each other's
@@ -40,23 +50,81 @@ func (p *Policy) releaseBroken(s *session.Session) {
 		return
 	}
 	s.Rules.Shuffle(session.Mover{Name: p.Name(), Victims: func() ([]*model.Task, string) {
-		var last *session.Job
-		for _, j := range s.AllWaiting {
-			if p.due(s, j) && (last == nil || s.Rules.CompareJobs(last, j) < 0) {
-				last = j
-			}
-		}
-		if last == nil {
+		return holdings(lastOf(s, p.due)), fmt.Sprintf("its gang has held nodes with less than its minimum for %s, and gives them back until all of it fits", p.release)
+	}})
+}
+
+// releasePartial has a gang give back what it holds that was to start whole and did not.
+func (p *Policy) releasePartial(s *session.Session) {
+	if p.window <= 0 || !s.Rules.Gang {
+		return
+	}
+	s.Rules.Releases = append(s.Rules.Releases, session.Mover{Name: p.Name(), Tier: s.Rules.Tier, Victims: func() ([]*model.Task, string) {
+		j := lastOf(s, p.partial)
+		if j == nil {
 			return nil, ""
 		}
-		var tasks []*model.Task
-		for _, t := range last.Tasks {
-			if t.Status == model.Running || t.Status == model.Bound {
-				tasks = append(tasks, t)
-			}
-		}
-		return tasks, fmt.Sprintf("its gang has held nodes with less than its minimum for %s, and gives them back until all of it fits", p.release)
+		return holdings(j), fmt.Sprintf("only %d of the %d pods that its gang starts with were bound, and for %s there has been no room for the others: it gives back what it has until all of it fits",
+			j.AllocatedTasks(), j.MinMember, p.window)
 	}})
+}
+
+// lastOf is the gang whose turn comes last of those that wait and that are so; nil: none is.
+func lastOf(s *session.Session, so func(*session.Session, *session.Job) bool) (last *session.Job) {
+	for _, j := range s.AllWaiting {
+		if so(s, j) && (last == nil || s.Rules.CompareJobs(last, j) < 0) {
+			last = j
+		}
+	}
+	return last
+}
+
+// holdings are the tasks of a gang that have a node.
+func holdings(j *session.Job) (tasks []*model.Task) {
+	if j == nil {
+		return nil
+	}
+	for _, t := range j.Tasks {
+		if t.Status == model.Running || t.Status == model.Bound {
+			tasks = append(tasks, t)
+		}
+	}
+	return tasks
+}
+
+// partial says whether a part of a gang was bound, the gang never was whole, and it does not become so: there is no room for the
+// rest. One that lacks pods waits for these.
+func (p *Policy) partial(s *session.Session, j *session.Job) bool {
+	if !j.Broken() || j.ReadyTasks() > j.AllocatedTasks() || len(j.Reserved)+len(j.Promised) > 0 || slices.ContainsFunc(j.Tasks, held) {
+		return false
+	}
+	switch j.Verdict.Code {
+	case "", reason.NotEnoughPods, reason.SchedulingGated:
+		return false
+	}
+	for i := range j.Status.Conditions { // true once, now or not
+		if j.Status.Conditions[i].Type == schedulingv1beta1.PodGroupScheduledType {
+			return false
+		}
+	}
+	var last time.Time
+	for _, t := range j.Tasks {
+		if !t.Status.Allocated() {
+			continue
+		}
+		if !t.Ours || t.Status == model.Binding || t.BoundAt.IsZero() {
+			return false
+		}
+		if t.BoundAt.After(last) {
+			last = t.BoundAt
+		}
+	}
+	at := last.Add(p.window)
+	if s.Now.Before(at) {
+		s.WakeAt(at)
+		return false
+	}
+	return true
 }
 
 // due says whether a gang has been broken for too long. It has been since its PodGroup says that it cannot be scheduled.

@@ -33,6 +33,14 @@ func Share(l *queue.Ledger) {
 		}
 	}
 	pour(l.Total, slices.Clone(open))
+	for i, total := range l.Total {
+		for _, q := range l.Queues { // what is guaranteed to a queue that asks for nothing is kept for it
+			if !takesPart(q) {
+				total -= float64(guarantee(q).Get(i))
+			}
+		}
+		level(open, i, total)
+	}
 	entitle(l, open)
 	for _, q := range l.Queues {
 		q.SetShare()
@@ -105,6 +113,63 @@ func pour(total []float64, open []*queue.Queue) {
 			return
 		}
 		open = unmet
+	}
+}
+
+// level takes back what the queues deserve together beyond total of a resource: a guarantee is given beside what was
+// poured, so that others have to give it. The level falls by weight, and nobody goes below its guarantee.
+func level(open []*queue.Queue, i int, total float64) {
+	type bound struct{ least, most, weight float64 }
+	bounds := make([]bound, 0, len(open))
+	sum, least := 0.0, 0.0
+	for _, q := range open {
+		b := bound{min(float64(guarantee(q).Get(i)), q.Deserved[i]), q.Deserved[i], float64(max(q.Weight, 1))}
+		sum, least = sum+b.most, least+b.least
+		bounds = append(bounds, b)
+	}
+	if sum <= total+queue.Epsilon {
+		return
+	}
+	// Between the heights at which queues reach their guarantee or what they had, the sum is linear in the height.
+	at := func(height float64) (sum, slope float64) {
+		for _, b := range bounds {
+			switch part := height * b.weight; {
+			case part <= b.least:
+				sum += b.least
+			case part >= b.most:
+				sum += b.most
+			default:
+				sum, slope = sum+part, slope+b.weight
+			}
+		}
+		return sum, slope
+	}
+	heights := make([]float64, 0, 2*len(bounds))
+	for _, b := range bounds {
+		heights = append(heights, b.least/b.weight, b.most/b.weight)
+	}
+	slices.Sort(heights)
+	height := 0.0
+	if total > least {
+		k, _ := slices.BinarySearchFunc(heights, total, func(h, total float64) int {
+			if have, _ := at(h); have < total {
+				return -1
+			}
+			return 1
+		})
+		if k > 0 && k < len(heights) {
+			low, high := heights[k-1], heights[k]
+			have, _ := at(low)
+			if _, slope := at((low + high) / 2); slope > 0 {
+				height = low + (total-have)/slope
+			} else {
+				height = low
+			}
+		}
+	}
+	for k, q := range open {
+		b := bounds[k]
+		q.Deserved[i] = min(max(height*b.weight, b.least), b.most)
 	}
 }
 

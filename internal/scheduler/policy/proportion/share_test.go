@@ -49,7 +49,11 @@ func TestShare(t *testing.T) {
 		"a queue without gangs takes no part":         {4, []want{{make.Queue("a"), 9, 4000}, {make.Queue("b"), 0, 0}}},
 		"a capability bounds, the rest is shared on":  {8, []want{{make.Queue("a").Capability("cpu", "2"), 9, 2000}, {make.Queue("b"), 9, 6000}}},
 		"a guarantee of others is out of reach":       {8, []want{{make.Queue("a"), 9, 5000}, {make.Queue("b").Guarantee("cpu", "3"), 0, 3000}}},
-		"more asked than there is, thirds":            {10, []want{{make.Queue("a"), 9, 10000. / 3}, {make.Queue("b"), 9, 10000. / 3}, {make.Queue("c"), 9, 10000. / 3}}},
+		"what is guaranteed is given by those who have most, by weight": {12, []want{
+			{make.Queue("a").Weight(10), 9, 4000}, {make.Queue("b").Guarantee("cpu", "4"), 9, 4000}, {make.Queue("c").Weight(10), 9, 4000}}},
+		"a guarantee nobody asks for is out of reach of two together": {12, []want{
+			{make.Queue("a"), 9, 4000}, {make.Queue("b").Guarantee("cpu", "4"), 0, 4000}, {make.Queue("c"), 9, 4000}}},
+		"more asked than there is, thirds": {10, []want{{make.Queue("a"), 9, 10000. / 3}, {make.Queue("b"), 9, 10000. / 3}, {make.Queue("c"), 9, 10000. / 3}}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -120,6 +124,54 @@ func TestShareLimits(t *testing.T) {
 		}
 		if hungry && sum < float64(cores*1000)-1 {
 			t.Fatalf("%v given of %d though somebody wants more", sum, cores*1000)
+		}
+	})
+}
+
+// TestGuaranteesAreDeserved: as long as the cluster has what is guaranteed, everybody deserves its guarantee, and all together no more
+// than there is beside what is guaranteed to those who ask for nothing: so a guarantee can always be reclaimed.
+func TestGuaranteesAreDeserved(t *testing.T) {
+	seeds.Check(t, 10000, func(t *rapid.T) {
+		cores := rapid.IntRange(1, 24).Draw(t, "cores")
+		left := cores
+		var queues []want
+		var guarantees []int
+		for i := range rapid.IntRange(1, 6).Draw(t, "queues") {
+			b := make.Queue(fmt.Sprintf("q%d", i)).Weight(int32(rapid.IntRange(1, 20).Draw(t, "weight")))
+			guarantee := rapid.IntRange(0, left/2).Draw(t, "guarantee")
+			if guarantee > 0 {
+				b.Guarantee("cpu", fmt.Sprint(guarantee))
+			}
+			left -= guarantee
+			guarantees = append(guarantees, guarantee)
+			queues = append(queues, want{queue: b, asks: rapid.IntRange(0, 24).Draw(t, "asks")})
+		}
+		l := ledger(cores, queues)
+		sum, hungry, lost := 0.0, false, 0.0
+		for i, q := range l.Queues {
+			guaranteed, d := float64(guarantees[i]*1000), q.Deserved[model.CPU]
+			if queues[i].asks == 0 {
+				lost += guaranteed
+				continue
+			}
+			sum += d
+			if d < guaranteed-1 {
+				t.Fatalf("queue %s deserves %v, and is guaranteed %v", q.Name, d, guaranteed)
+			}
+			lost += max(guaranteed-q.Request[model.CPU], 0)
+			hungry = hungry || d < min(q.Request[model.CPU], q.RealCapability[model.CPU])-1
+		}
+		idle := 0.0
+		for i, w := range queues {
+			if w.asks == 0 {
+				idle += float64(guarantees[i] * 1000)
+			}
+		}
+		if most := float64(cores*1000) - idle; sum > most+1 {
+			t.Fatalf("all deserve %v together, and there is %v", sum, most)
+		}
+		if free := float64(cores*1000) - lost; hungry && sum < free-1 {
+			t.Fatalf("%v is given, somebody could have more, and there is %v", sum, free)
 		}
 	})
 }
