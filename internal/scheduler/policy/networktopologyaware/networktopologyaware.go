@@ -11,6 +11,7 @@
 package networktopologyaware
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
@@ -29,7 +30,13 @@ type Policy struct {
 	domains int
 }
 
-const resourcePrefix = "hypernode.binpack.resources."
+const (
+	resourcePrefix = "hypernode.binpack.resources."
+	fading         = "hypernode.binpack.normal-pod.fading"
+	usualFading    = 0.8
+	// steepest is the greatest fading that is believed: powers of more have no end.
+	steepest = 10
+)
 
 // New returns the policy; warn receives arguments that cannot be read.
 func New(conf config.Plugin, warn func(string)) *Policy {
@@ -46,9 +53,9 @@ func New(conf config.Plugin, warn func(string)) *Policy {
 		p.weights[name] = weight(resourcePrefix + name)
 	}
 	p.normal = a.Bool("hypernode.binpack.normal-pod.enable", true, warn)
-	if p.fading = a.Float("hypernode.binpack.normal-pod.fading", 0.8, warn); p.fading < 0 || math.IsNaN(p.fading) || math.IsInf(p.fading, 0) {
-		warn("hypernode.binpack.normal-pod.fading: must not be negative; 0.8 is used")
-		p.fading = 0.8
+	if p.fading = a.Float(fading, usualFading, warn); !(p.fading >= 0 && p.fading <= steepest) {
+		warn(fmt.Sprintf("argument %s: want 0 to %d, have %v; %v is used", fading, steepest, p.fading, usualFading))
+		p.fading = usualFading
 	}
 	if p.domains = a.Int("hypernode.gradient.evict.max-hypernodes", 0, warn); p.domains < 0 {
 		p.domains = 0

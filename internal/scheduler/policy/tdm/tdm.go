@@ -133,6 +133,7 @@ func (p *Policy) Open(s *session.Session) {
 			s.WakeAt(change)
 		}
 	}
+	s.Rules.Remarks = append(s.Rules.Remarks, remarks)
 	if p.conf.Enabled("enableJobStarving") {
 		s.Rules.Starve(func(j *session.Job) bool { return !Preemptable(j.Gang) && len(j.Pending) > 0 })
 	}

@@ -1,6 +1,7 @@
 package tdm
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,6 +60,28 @@ func (p *Policy) overstaying(s *session.Session) []*model.Task {
 	}
 	slices.SortFunc(tasks, func(a, b *model.Task) int { return strings.Compare(a.Key(), b.Key()) })
 	return tasks
+}
+
+// remarks names what of a gang's annotations about being missing, and of its pods' about lent nodes, cannot be read.
+func remarks(j *session.Job) (texts []string) {
+	for _, key := range [2]string{keys.JDBMaxUnavailable, keys.JDBMinAvailable} {
+		if text, given := j.Annotations[key]; given {
+			if _, ok := share(text, 1); !ok {
+				texts = append(texts, fmt.Sprintf("%s: want a number of pods or a part in percent, have %q; it has no effect", key, text))
+			}
+		}
+	}
+	var last *model.Shape
+	for _, t := range j.Tasks {
+		if t.Shape == last {
+			continue
+		}
+		last = t.Shape
+		if zone, given := last.Notes[keys.RevocableZone]; given && zone != "*" {
+			texts = append(texts, fmt.Sprintf("%s: want *, for any zone, have %q; the pod may not go to lent nodes", keys.RevocableZone, zone))
+		}
+	}
+	return texts
 }
 
 // mayLose is how many tasks a gang may lose at once by its annotations: jdb-max-unavailable,
