@@ -72,7 +72,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !strings.Contains(r.Header.Get("Accept"), facts.ContentType) {
-		refuse(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "this list is for squeue, as "+facts.ContentType+"; others find jobs in batch.volcano.sh")
+		refuse(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "this list is for squeue, sacct and scancel, as "+facts.ContentType+"; others find jobs in batch.volcano.sh")
 		return
 	}
 	q := facts.Query{Namespace: r.PathValue("namespace"), Pods: r.URL.Query().Get(facts.Pods) != "", Ended: r.URL.Query().Get(facts.Pods) == facts.PodsAll}

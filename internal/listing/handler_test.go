@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -76,12 +78,13 @@ func TestWhoIsToldWhat(t *testing.T) {
 		"a reader of JSON":                              {all, "boss", "application/json", answers{text: "list"}, 406, "this list is for squeue"},
 		"nothing is in memory":                          {all, "boss", facts.ContentType, answers{err: errNoCache}, 503, "nothing is in memory"},
 		"another path":                                  {"/apis/listing.vc-batch.dev/v1/pods", "boss", facts.ContentType, answers{}, 404, "is not served here"},
-		"what there is, also when nothing is in memory": {"/apis/listing.vc-batch.dev/v1", "", "", answers{err: errNoCache}, 200, `"name":"jobfacts"`},
+		"who may list jobs alone":                       {"/apis/listing.vc-batch.dev/v1/namespaces/nlp/jobfacts", "eve", facts.ContentType, answers{text: "list"}, 403, "podgroups.scheduling.volcano.sh is forbidden: eve may not list them"},
+		"what there is, also when nothing is in memory": {"/apis/listing.vc-batch.dev/v1", "", "", answers{err: errNoCache}, 200, `"name":"jobfacts","singularName":"jobfact","namespaced":true,"kind":"JobFact","verbs":["list"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := &handler{who: authenticator.RequestFunc(proxied), source: c.source, log: logr.Discard(),
-				rights: allowing(new(int), "boss jobs ", "boss podgroups ", "boss pods ", "mei jobs nlp", "mei podgroups nlp")}
+				rights: allowing(new(int), "boss jobs ", "boss podgroups ", "boss pods ", "mei jobs nlp", "mei podgroups nlp", "eve jobs nlp")}
 			request := httptest.NewRequest(http.MethodGet, c.path, nil)
 			request.Header.Set("X-Remote-User", c.user)
 			request.Header.Set("Accept", c.accept)
@@ -90,6 +93,9 @@ func TestWhoIsToldWhat(t *testing.T) {
 			body := answer.Body.String()
 			if answer.Code != c.code || !strings.Contains(body, c.says) {
 				t.Errorf("%d %s", answer.Code, body)
+			}
+			if kind := answer.Header().Get("Content-Type"); c.says == "list" && kind != facts.ContentType || c.says != "list" && kind != "application/json" {
+				t.Errorf("it is told as %q", kind)
 			}
 			var status metav1.Status
 			if c.code >= 400 && (json.Unmarshal([]byte(body), &status) != nil || int(status.Code) != c.code || status.Reason == "") {
@@ -162,11 +168,118 @@ func TestRightsAreAskedForOnceInAWhile(t *testing.T) {
 		{"the first time", true, 2, func() bool { return ask(mei, "nlp") }},
 		{"again", true, 2, func() bool { return ask(mei, "nlp") }},
 		{"another namespace", false, 4, func() bool { return ask(mei, "bio") }},
+		{"that one again", false, 4, func() bool { return ask(mei, "bio") }},
 		{"with other groups", true, 6, func() bool { return ask(&user.DefaultInfo{Name: "mei"}, "nlp") }},
-		{"later", true, 8, func() bool { now = now.Add(trusted); return ask(mei, "nlp") }},
+		{"with another UID", true, 8, func() bool { return ask(&user.DefaultInfo{Name: "mei", UID: "2"}, "nlp") }},
+		{"with something else that rights may rest on", true, 10, func() bool {
+			return ask(&user.DefaultInfo{Name: "mei", Extra: map[string][]string{"scopes": {"jobs"}}}, "nlp")
+		}},
+		{"later", true, 12, func() bool { now = now.Add(trusted); return ask(mei, "nlp") }},
 	} {
 		if got := c.ask(); got != c.allowed || reviews != c.reviews {
 			t.Errorf("%s: allowed %v after %d reviews", c.what, got, reviews)
 		}
+	}
+}
+
+// The API server is asked about all that it knows of a user, and what it does not say is an error, which nobody remembers.
+func TestRightsAreThoseOfTheWholeUser(t *testing.T) {
+	t.Parallel()
+	core, away := fake.NewClientset(), true
+	var asked []authorizationv1.SubjectAccessReviewSpec
+	core.PrependReactor("create", "subjectaccessreviews", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		review := action.(clienttesting.CreateAction).GetObject().(*authorizationv1.SubjectAccessReview)
+		asked = append(asked, review.Spec)
+		review.Status.Allowed = true
+		if away {
+			return true, nil, errors.New("away")
+		}
+		return true, review, nil
+	})
+	r := &rights{api: core.AuthorizationV1().SubjectAccessReviews(), now: time.Now}
+	mei := &user.DefaultInfo{Name: "mei", UID: "7", Groups: []string{"nlp"}, Extra: map[string][]string{"scopes": {"jobs"}}}
+	if lacking, err := r.missing(t.Context(), mei, facts.Query{Namespace: "nlp"}); err == nil || lacking != nil {
+		t.Errorf("an API server that does not say: %v, %v", lacking, err)
+	}
+	away = false
+	if lacking, err := r.missing(t.Context(), mei, facts.Query{Namespace: "nlp"}); err != nil || lacking != nil {
+		t.Errorf("when it is back: %v, %v", lacking, err)
+	}
+	for _, spec := range asked {
+		if spec.User != "mei" || spec.UID != "7" || !slices.Equal(spec.Groups, mei.Groups) || !slices.Equal(spec.Extra["scopes"], authorizationv1.ExtraValue{"jobs"}) {
+			t.Errorf("asked about %+v", spec)
+		}
+	}
+}
+
+func TestSoManyRightsAreRememberedAtMost(t *testing.T) {
+	t.Parallel()
+	r := allowing(new(int), "mei jobs nlp", "mei podgroups nlp")
+	r.known = map[string]verdict{}
+	for i := range mostRights {
+		r.known[strconv.Itoa(i)] = verdict{}
+	}
+	if lacking, err := r.missing(t.Context(), &user.DefaultInfo{Name: "mei"}, facts.Query{Namespace: "nlp"}); err != nil || lacking != nil || len(r.known) > mostRights {
+		t.Errorf("%v, %v, %d are remembered", lacking, err, len(r.known))
+	}
+}
+
+// halves is a source that writes the second half of a list when the first was read.
+type halves struct{ read chan struct{} }
+
+func (h halves) list(ctx context.Context, _ facts.Query, to io.Writer) error {
+	_, _ = io.WriteString(to, "first")
+	select {
+	case <-h.read:
+	case <-ctx.Done():
+	}
+	_, err := io.WriteString(to, "second")
+	return err
+}
+
+func TestWhatIsWrittenOfAListIsReadWhileTheRestIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	source := halves{make(chan struct{})}
+	server := httptest.NewServer((&handler{who: authenticator.RequestFunc(proxied), source: source, log: logr.Discard(), rights: everybody{}}).routes())
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // in which the first half would never come
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+facts.Path(""), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-Remote-User", "boss")
+	request.Header.Set("Accept", facts.ContentType)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	first := make([]byte, len("first"))
+	if _, err := io.ReadFull(answer.Body, first); err != nil || string(first) != "first" {
+		t.Fatalf("%q, %v", first, err)
+	}
+	close(source.read)
+	if rest, err := io.ReadAll(answer.Body); err != nil || string(rest) != "second" {
+		t.Errorf("%q, %v", rest, err)
+	}
+}
+
+// deadlined notes until when is written.
+type deadlined struct {
+	*httptest.ResponseRecorder
+	until time.Time
+}
+
+func (d *deadlined) SetWriteDeadline(until time.Time) error { d.until = until; return nil }
+
+func TestASlowReaderKeepsNoListForEver(t *testing.T) {
+	t.Parallel()
+	to := &deadlined{ResponseRecorder: httptest.NewRecorder()}
+	if _, err := (&begun{ResponseWriter: to}).Write([]byte("list")); err != nil {
+		t.Fatal(err)
+	}
+	if left := time.Until(to.until); left <= 0 || left > slowest {
+		t.Errorf("it may take %s", left)
 	}
 }

@@ -45,6 +45,11 @@ func Withdraw(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return fmt.Errorf("lists: client: %w", err)
 	}
+	return takeBack(ctx, client)
+}
+
+// takeBack withdraws a registration that a daemon made.
+func takeBack(ctx context.Context, client dynamic.Interface) error {
 	have, err := client.Resource(registrations).Get(ctx, Registration, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):

@@ -26,6 +26,12 @@ import (
 // patience is how long a cache that lags behind is waited for.
 const patience = 5 * time.Second
 
+// mostSaid is how many bytes of what containers said at their end are in one list: they may be 4 KiB of each.
+const mostSaid = 8 << 20
+
+// errTooMuch says that a list would take too much memory.
+var errTooMuch = fmt.Errorf("what pods said at their end is more than %d MiB", mostSaid>>20)
+
 // errGone says that a job that was told is there no more.
 var errGone = errors.New("a job went while the list was under way")
 
@@ -167,6 +173,7 @@ type writer struct {
 	fresh   map[types.UID]part
 	told    map[types.UID]string // versions of jobs that are in the list
 	entries int
+	said    int // bytes
 	parts   [][]byte
 	err     error
 }
@@ -200,7 +207,11 @@ func (w *writer) stream(q facts.Query) ([]byte, error) {
 			w.parts = append(w.parts, write(w, entry.Group, facts.Group))
 		}
 		for _, pod := range entry.Pods {
-			w.parts = append(w.parts, write(w, pod, facts.Pod))
+			said := facts.Said(pod) // it is not kept, for it is as long as all the rest
+			w.parts = append(w.parts, write(w, pod, facts.Pod), said)
+			if w.said += len(said); w.said > mostSaid && w.err == nil {
+				w.err = errTooMuch
+			}
 		}
 		if w.err != nil {
 			return nil, w.err

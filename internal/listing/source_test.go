@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -28,6 +30,7 @@ type world struct {
 	there   map[types.NamespacedName]*batch.Job
 	caches  *caches
 	asked   func() // is called when the API server is asked how many jobs there are
+	entries int    // of the last list that was read
 	fail    error
 }
 
@@ -100,7 +103,8 @@ func (w *world) list(t *testing.T, namespace string) ([]string, error) {
 		return nil, err
 	}
 	jobs := map[string]string{}
-	for r := facts.NewReader(&stream); ; {
+	w.entries = 0
+	for r := facts.NewReader(&stream); ; w.entries++ {
 		entry, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
@@ -175,8 +179,8 @@ func TestWhatChangesWhileTheListIsWrittenIsToldAgain(t *testing.T) {
 	w.asked = func() { w.write("nlp", "a", "other")() }
 	mark := w.caches.follower.mark()
 	all, err := w.list(t, "")
-	if err != nil || len(all) != 2 || w.caches.follower.mark() == mark {
-		t.Fatalf("%v, %v", all, err)
+	if err != nil || len(all) != 2 || w.caches.follower.mark() == mark || w.entries > 3 {
+		t.Fatalf("%v in %d entries, %v", all, w.entries, err)
 	}
 	if all, err = w.list(t, ""); err != nil || !slices.Equal(all, []string{"a in other", "b in q"}) {
 		t.Errorf("%v, %v", all, err)
@@ -196,6 +200,41 @@ func TestACacheThatLagsBehindAnswersNothing(t *testing.T) {
 	})
 }
 
+// A cache knows of a write when it knows of one at or after it, in whatever order they came; a version that is no number is a proof of nothing.
+func TestHowFarACacheHasCome(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		versions []string
+		version  uint64
+		there    bool
+	}{
+		"it knows this write":            {[]string{"7"}, 7, true},
+		"a later one":                    {[]string{"9"}, 7, true},
+		"one of before":                  {[]string{"6"}, 7, false},
+		"a later one, and one of before": {[]string{"9", "5"}, 7, true},
+		"what is no number":              {[]string{"newest"}, 7, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFollower()
+			for i, version := range c.versions {
+				f.take(&batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: fmt.Sprint(i), ResourceVersion: version}}, 1)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			if err := f.wait(ctx, "nlp", 99, c.version); (err == nil) != c.there {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	f := newFollower()
+	gone := &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp"}}
+	f.take(gone, 1)
+	f.take(gone, -1)
+	if _, kept := f.jobs["nlp"]; kept {
+		t.Error("namespaces without jobs are kept for ever")
+	}
+}
+
 func TestAnAPIServerThatDoesNotSayHowManyJobsThereAreIsAnError(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -211,8 +250,10 @@ func TestJobsThatAreGoneAreForgotten(t *testing.T) {
 	for i := range 9 {
 		w.write("nlp", fmt.Sprint(i), "q")()
 	}
-	if _, err := w.list(t, ""); err != nil || len(w.caches.written) != 9 {
-		t.Fatalf("%d objects are kept, %v", len(w.caches.written), err)
+	for range 3 {
+		if _, err := w.list(t, ""); err != nil || len(w.caches.written) != 9 {
+			t.Fatalf("%d objects are kept, %v", len(w.caches.written), err)
+		}
 	}
 	for i := range 8 {
 		w.remove("nlp", fmt.Sprint(i))()
@@ -238,6 +279,50 @@ func TestArraysAreListedAloneWhereTheyAreAskedFor(t *testing.T) {
 	}
 	if entry, err := r.Next(); !errors.Is(err, io.EOF) {
 		t.Errorf("%v, %v", entry.Job, err)
+	}
+}
+
+// What pods said at their end is in the list and not kept, and where it is too much there is no list.
+func TestWhatPodsSaidAtTheirEndIsToldAndNotKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.write("nlp", "a", "q")()
+	report := `{"kind":"x"` + strings.Repeat(" ", 4000)
+	say := func(pods int) {
+		for i := range pods {
+			name := fmt.Sprint("a-", i)
+			ended := corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: report}}}
+			_ = w.caches.pods.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: name, UID: types.UID(name), Labels: map[string]string{keys.JobName: "a"}},
+				Status: corev1.PodStatus{Phase: corev1.PodSucceeded, ContainerStatuses: []corev1.ContainerStatus{ended}}})
+		}
+	}
+	say(3)
+	for _, ended := range []bool{true, false} {
+		var stream bytes.Buffer
+		if err := (&Source{caches: w.caches}).list(t.Context(), facts.Query{Pods: true, Ended: ended}, &stream); err != nil {
+			t.Fatal(err)
+		}
+		entry, err := facts.NewReader(&stream).Next()
+		if err != nil || ended != (len(entry.Pods) == 3) || entry.Mute {
+			t.Fatalf("ended %v: %+v, %v", ended, entry, err)
+		}
+		for _, pod := range entry.Pods {
+			if pod.Status.ContainerStatuses[0].State.Terminated.Message != report {
+				t.Errorf("%s is told to have said %q", pod.Name, pod.Status.ContainerStatuses[0].State.Terminated.Message)
+			}
+		}
+	}
+	for uid, part := range w.caches.written {
+		if len(part.text) > 1000 {
+			t.Errorf("%d bytes of %s are kept", len(part.text), uid)
+		}
+	}
+	say(mostSaid/len(report) + 1)
+	if err := (&Source{caches: w.caches}).list(t.Context(), facts.Query{Pods: true, Ended: true}, io.Discard); !errors.Is(err, errTooMuch) {
+		t.Errorf("more than there is room for: %v", err)
+	}
+	if err := (&Source{caches: w.caches}).list(t.Context(), facts.Query{Pods: true}, io.Discard); err != nil {
+		t.Errorf("without those that have ended: %v", err)
 	}
 }
 

@@ -23,7 +23,8 @@ import (
 var queued = flag.Int("squeue-jobs", 10_000, "how many jobs wait in TestSqueue")
 
 // TestSqueue: how long a person waits for the list of 10,000 jobs that wait, and for one of them, with a real API server: from the call of squeue, a fresh
-// process, to its end. The processor time is that of squeue, of the API server and of vcd, which has the jobs in memory.
+// process, to its end. The processor time is that of squeue, of the API server and of vcd, which has the jobs in memory. The same of sacct, and of scancel, which
+// looks for jobs as long as it finds none.
 func TestSqueue(t *testing.T) {
 	skipUnlessAsked(t)
 	program := filepath.Join(t.TempDir(), "vcctl")
@@ -48,6 +49,8 @@ func TestSqueue(t *testing.T) {
 		{figures.SqueueAll, []string{"slurm", "squeue", "-h"}, *queued},
 		{figures.SqueueOne, []string{"slurm", "squeue", "-h", "-j", "1"}, 1},
 		{figures.SqueueGone, []string{"slurm", "squeue", "-h", "-j", "999999", "-t", "all", "-n", "prepare"}, 0},
+		{figures.SacctAll, []string{"slurm", "sacct", "-a", "-n"}, *queued},
+		{figures.ScancelNone, []string{"slurm", "scancel", "-u", "nobody"}, 0},
 	} {
 		var took, used []float64
 		for range 5 {
@@ -62,7 +65,7 @@ func TestSqueue(t *testing.T) {
 				t.Fatalf("vcctl %v: %v, %d rows, want %d", c.args, err, rows, c.rows)
 			}
 			own := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-			t.Logf("vcctl %v: %s, processor time of squeue %s, of API server and vcd %s", c.args, short(wall), short(own), short(servers))
+			t.Logf("vcctl %v: %s, processor time of its own %s, of API server and vcd %s", c.args, short(wall), short(own), short(servers))
 			took, used = append(took, wall.Seconds()), append(used, (own+servers).Seconds())
 		}
 		take(t, c.line, 0, took...)

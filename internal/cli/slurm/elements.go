@@ -29,10 +29,21 @@ func (s *scancel) blame(job *batchv1alpha1.Job, added batchv1alpha1.Indices) str
 	return string(text)
 }
 
-// cancelElements adds elements to those that are not to run. Two that do so at once must not lose each other's: the version is held to.
+// cancelElements adds elements to those that are not to run. Two that do so at once must not lose each other's: the version is held to, and a job of which
+// it is not known, because a list from memory tells none, is read first.
 func (s *scancel) cancelElements(ctx context.Context, t target) error {
 	job := t.row.Job
 	for {
+		if job.ResourceVersion == "" {
+			fresh := &batchv1alpha1.Job{}
+			if err := s.view.c.Get(ctx, client.ObjectKeyFromObject(job), fresh); err != nil {
+				return err
+			}
+			if fresh.UID != job.UID {
+				return s.killError(t.ref, invalidJob)
+			}
+			job = fresh
+		}
 		cancelled, err := batchv1alpha1.ArrayCancelled(job)
 		if err != nil {
 			return err
@@ -47,13 +58,6 @@ func (s *scancel) cancelElements(ctx context.Context, t target) error {
 		if !apierrors.IsConflict(err) {
 			return err
 		}
-		fresh := &batchv1alpha1.Job{}
-		if err := s.view.c.Get(ctx, client.ObjectKeyFromObject(job), fresh); err != nil {
-			return err
-		}
-		if fresh.UID != job.UID {
-			return s.killError(t.ref, invalidJob)
-		}
-		job = fresh
+		job = &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name, UID: job.UID}} // to be read anew
 	}
 }

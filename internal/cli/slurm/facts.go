@@ -119,6 +119,9 @@ func (v *view) takeFacts(from *facts.Reader, w wants) error {
 			seen[entry.Job.UID] = len(told.jobs)
 			told.jobs = append(told.jobs, entry.Job)
 		}
+		if entry.Mute && w.ended {
+			return fmt.Errorf("%w: it does not tell what pods said at their end", errNoFacts)
+		}
 		if entry.Group != nil && w.groups {
 			told.groups[entry.Job.UID] = entry.Group
 		}

@@ -2,15 +2,18 @@ package slurm_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
@@ -37,6 +40,11 @@ func objectsOf[T any](t *testing.T, server *clitest.Server, path string) []*T {
 
 // daemon answers for the objects of a server as vcd does, cut off after so many bytes; less than 0: whole.
 func daemon(t *testing.T, server *clitest.Server, namespace string, cut int) http.Handler {
+	return telling(t, server, namespace, cut, facts.Parts)
+}
+
+// telling is a daemon that tells these parts of entries.
+func telling(t *testing.T, server *clitest.Server, namespace string, cut int, partsOf func(facts.Entry) ([][]byte, error)) http.Handler {
 	jobs, groups := "/apis/batch.volcano.sh/v1alpha1/jobs", "/apis/scheduling.volcano.sh/v1beta1/podgroups"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		wanted := r.URL.Query().Get(facts.Pods)
@@ -44,7 +52,7 @@ func daemon(t *testing.T, server *clitest.Server, namespace string, cut int) htt
 		all := slices.DeleteFunc(objectsOf[batchv1alpha1.Job](t, server, jobs), func(job *batchv1alpha1.Job) bool { return namespace != "" && job.Namespace != namespace })
 		var stream []byte
 		for _, entry := range facts.Join(q, all, objectsOf[schedulingv1beta1.PodGroup](t, server, groups), objectsOf[corev1.Pod](t, server, "/api/v1/pods")) {
-			parts, err := facts.Parts(entry)
+			parts, err := partsOf(entry)
 			if err != nil {
 				t.Error(err)
 			}
@@ -59,14 +67,16 @@ func daemon(t *testing.T, server *clitest.Server, namespace string, cut int) htt
 	})
 }
 
-// lists are squeues that list jobs, and none that are named.
+// lists are commands that list jobs, and none that are named.
 var lists = []string{
 	"squeue", "squeue -l", "squeue --start", "squeue -r", "squeue -t all -r", "squeue -s", "squeue -t all --json", "squeue --namespace nlp -t all",
 	"squeue -h -t all -o %all", "squeue -t CA,timeout,f,s,CD -S i", "squeue -w r05n[08-09] -h", "squeue -o %i|%j|%u", "squeue -u mei -t all -o %i|%t|%r|%R|%S|%e|%l|%C|%m|%o|%Z",
+	"squeue -t all -O JobID,exit_code", "sacct", "sacct -a", "sacct -X -a -S 06:00 -s F,CA,TO", "sacct -a -l -P", "sacct -a --array -X", "sacct -a --json", "sacct -a -N r05n08 -o JobID,State,ExitCode,MaxRSS,TotalCPU,NodeList",
+	"sacct --namespace nlp -a -b",
 }
 
-// However squeue is asked, it prints the same of what the daemon tells as of what it reads itself, and reads no list of jobs for it.
-func TestSqueuePrintsTheSameOfWhatTheDaemonTells(t *testing.T) {
+// However squeue and sacct are asked, they print the same of what the daemon tells as of what they read themselves, and read no list of jobs for it.
+func TestListsSayTheSameOfWhatTheDaemonTells(t *testing.T) {
 	t.Parallel()
 	for _, words := range lists {
 		t.Run(words, func(t *testing.T) {
@@ -123,10 +133,25 @@ func TestTheNumberOfAnElementIsLookedForInWhatTheDaemonTells(t *testing.T) {
 	}
 }
 
-// When the daemon does not answer, or not to the end, squeue reads all itself, and says nothing of it.
-func TestSqueueReadsItselfWhatTheDaemonDoesNotTell(t *testing.T) {
+// unheard are the parts of an entry without what pods said at their end, as a daemon tells it of before that was told.
+func unheard(e facts.Entry) ([][]byte, error) {
+	job, err := facts.Job(e.Job)
+	parts := [][]byte{job}
+	if e.Group != nil && err == nil {
+		var group []byte
+		group, err = facts.Group(e.Group)
+		parts = append(parts, group)
+	}
+	for _, pod := range e.Pods {
+		text, wrong := facts.Pod(pod)
+		parts, err = append(parts, text), errors.Join(err, wrong)
+	}
+	return parts, err
+}
+
+// When the daemon does not answer, or not to the end, lists are read without it, and nothing is said of it.
+func TestListsReadThemselvesWhatTheDaemonDoesNotTell(t *testing.T) {
 	t.Parallel()
-	run := golden.Run{Argv: strings.Fields("slurm squeue -t all -o %i|%t|%R"), Env: map[string]string{"USER": "mei"}}
 	for name, ill := range map[string]func(*clitest.Server){
 		"it is not there": func(*clitest.Server) {},
 		"nothing is in memory yet": func(s *clitest.Server) {
@@ -138,24 +163,28 @@ func TestSqueueReadsItselfWhatTheDaemonDoesNotTell(t *testing.T) {
 				http.Error(w, "as many lists are under way as there may be", http.StatusTooManyRequests)
 			}))
 		},
-		"the user may not ask it": func(s *clitest.Server) { s.Refuse("GET", facts.Path(""), 403, metav1.StatusReasonForbidden, "no") },
-		"another version of it":   func(s *clitest.Server) { s.Refuse("GET", facts.Path(""), 406, metav1.StatusReasonNotAcceptable, "no") },
-		"it tells nothing":        func(s *clitest.Server) { s.Answer(facts.Path(""), daemon(t, s, "", 0)) },
-		"it ends in the middle":   func(s *clitest.Server) { s.Answer(facts.Path(""), daemon(t, s, "", 5000)) },
+		"the user may not ask it":                      func(s *clitest.Server) { s.Refuse("GET", facts.Path(""), 403, metav1.StatusReasonForbidden, "no") },
+		"another version of it":                        func(s *clitest.Server) { s.Refuse("GET", facts.Path(""), 406, metav1.StatusReasonNotAcceptable, "no") },
+		"it tells nothing":                             func(s *clitest.Server) { s.Answer(facts.Path(""), daemon(t, s, "", 0)) },
+		"it ends in the middle":                        func(s *clitest.Server) { s.Answer(facts.Path(""), daemon(t, s, "", 5000)) },
+		"it does not tell what pods said at their end": func(s *clitest.Server) { s.Answer(facts.Path(""), telling(t, s, "", -1, unheard)) },
 		"it breaks off the connection": func(s *clitest.Server) {
 			s.Answer(facts.Path(""), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			server := clitest.Start(t, golden.Cluster()...)
-			slurmCluster(server)
-			want := run.Do(t, server)
-			ill(server)
-			if got := run.Do(t, server); got != want || want.Code != 0 || want.Err != "" {
-				t.Errorf("exit %d\n%s%s\nwithout it: exit %d\n%s%s", got.Code, got.Out, got.Err, want.Code, want.Out, want.Err)
-			}
-		})
+		for _, words := range []string{"squeue -t all -O JobID,StateCompact,ReasonList,exit_code", "sacct -a -P -o JobID,State,ExitCode,MaxRSS"} {
+			t.Run(name+": "+words, func(t *testing.T) {
+				t.Parallel()
+				run := golden.Run{Argv: append([]string{"slurm"}, strings.Fields(words)...), Env: map[string]string{"USER": "mei"}}
+				server := clitest.Start(t, golden.Cluster()...)
+				slurmCluster(server)
+				want := run.Do(t, server)
+				ill(server)
+				if got := run.Do(t, server); got != want || want.Code != 0 || want.Err != "" {
+					t.Errorf("exit %d\n%s%s\nwithout it: exit %d\n%s%s", got.Code, got.Out, got.Err, want.Code, want.Out, want.Err)
+				}
+			})
+		}
 	}
 }
 
@@ -192,4 +221,70 @@ func TestAJobThatIsToldAgainIsAsItWasToldLast(t *testing.T) {
 	if got, want := ask(true), ask(false); got != want || want.Code != 0 || want.Out == "" {
 		t.Errorf("exit %d\n%s%s\ntold once: exit %d\n%s%s", got.Code, got.Out, got.Err, want.Code, want.Out, want.Err)
 	}
+}
+
+// marks are the annotations of all jobs of a server, and the Commands to them.
+func marks(t *testing.T, server *clitest.Server) []string {
+	t.Helper()
+	var all []string
+	for _, job := range objectsOf[batchv1alpha1.Job](t, server, "/apis/batch.volcano.sh/v1alpha1/jobs") {
+		text, err := json.Marshal(job.Annotations)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, job.Namespace+"/"+job.Name+" "+string(text))
+	}
+	for _, command := range server.Created("Command") {
+		all = append(all, command["action"].(string)+" "+command["target"].(map[string]any)["name"].(string))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// By filters scancel finds in what the daemon tells the same jobs and elements as in what it reads itself, and reads no list of jobs for it. Of an array the
+// version is held to, which the daemon does not tell.
+func TestScancelFindsTheSameInWhatTheDaemonTells(t *testing.T) {
+	t.Parallel()
+	for _, words := range []string{
+		"scancel -v -u ann -t PENDING", "scancel -v --me", "scancel -n sweep -t RUNNING", "scancel --me -t PD -v", "scancel -n sweep -w r05n08", "scancel --me -p research", "scancel -A none",
+		"scancel --purge -n held", "scancel --namespace nlp -u ann -v", "scancel -u nobody",
+	} {
+		t.Run(words, func(t *testing.T) {
+			t.Parallel()
+			run := golden.Run{Argv: append([]string{"slurm"}, strings.Fields(words)...), Env: map[string]string{"USER": "mei"}}
+			start := func() *clitest.Server {
+				server := clitest.Start(t, golden.Cluster()...)
+				slurmCluster(server)
+				return server
+			}
+			alone, server := start(), start()
+			server.Answer(facts.Path(""), daemon(t, server, "", -1))
+			server.Answer(facts.Path("nlp"), daemon(t, server, "nlp", -1))
+			want, got := run.Do(t, alone), run.Do(t, server)
+			if got != want || want.Code != 0 {
+				t.Errorf("exit %d\n%s%s\nread itself: exit %d\n%s%s", got.Code, got.Out, got.Err, want.Code, want.Out, want.Err)
+			}
+			if diff := cmp.Diff(marks(t, alone), marks(t, server)); diff != "" {
+				t.Errorf("(-read itself +told)\n%s", diff)
+			}
+			bodies := server.Bodies()
+			for i, request := range server.Requests() {
+				if strings.HasPrefix(request, "GET") && strings.HasSuffix(request, "/jobs") {
+					t.Errorf("was read besides: %s", request)
+				}
+				if strings.Contains(bodies[i], keys.ArrayCancelled) && !strings.Contains(bodies[i], `"resourceVersion":"`) || strings.Contains(bodies[i], `"resourceVersion":""`) {
+					t.Errorf("whatever others do meanwhile is undone: %s", bodies[i])
+				}
+			}
+		})
+	}
+}
+
+// Signals and steps are for pods, which the daemon tells by half only: they are read, and jobs with them.
+func TestSignalsAreSentByWhatIsRead(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	slurmCluster(server)
+	server.Answer(facts.Path(""), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the daemon was asked") }))
+	golden.Run{Argv: strings.Fields("slurm scancel -s USR1 --me -t PD"), Env: map[string]string{"USER": "mei"}}.Do(t, server)
 }

@@ -34,7 +34,7 @@ type wants struct {
 	pods, ended bool
 	// groups: the PodGroups, which say why a job waits.
 	groups bool
-	// facts: what the daemon has in memory is enough.
+	// facts: what the daemon has in memory is enough: states as old as a watch takes, and jobs without their versions.
 	facts bool
 	// arrays: other jobs need not be told of.
 	arrays bool

@@ -298,7 +298,7 @@ func moment(text string, now time.Time) (time.Time, error) {
 }
 
 func (c *call) sacctLines(ctx context.Context, v *sacctView) ([]*sacct.Line, error) {
-	read, err := c.read(ctx, wants{named: v.filter.Jobs, pods: true, ended: true, groups: true})
+	read, err := c.read(ctx, wants{named: v.filter.Jobs, pods: true, ended: true, groups: true, facts: true})
 	if err != nil {
 		return nil, err
 	}

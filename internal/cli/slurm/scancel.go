@@ -193,7 +193,8 @@ func (s *scancel) all(ctx context.Context) error {
 	// The nodes of pods are asked for by a filter, the pods themselves by what is sent to them: a signal, or the end of a step. Which elements of an
 	// array have nodes, and so run, only their pods tell.
 	steps := slices.ContainsFunc(s.refs, func(ref value.Job) bool { return ref.Step != "" })
-	if s.view, err = s.read(ctx, wants{named: s.refs, pods: len(s.filter.Nodes) > 0 || s.signal != "" || steps}); err != nil {
+	send := s.signal != "" || steps
+	if s.view, err = s.read(ctx, wants{named: s.refs, pods: len(s.filter.Nodes) > 0 || send, facts: !send}); err != nil {
 		return err
 	}
 	if len(s.filter.States) > 0 {

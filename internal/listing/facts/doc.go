@@ -3,7 +3,7 @@
 //	In:   Jobs, PodGroups and Pods as the API server has them
 //	Out:  a stream of entries, and the same objects out of it again, without what no list tells
 //
-// A stream is a head, an entry for each job and an end, each with its length in front. An entry is a message of protobuf's wire format, so that either
+// A stream is an entry for each job and an end, each with its length in front. An entry is a message of protobuf's wire format, so that either
 // side may know fields that the other does not. What many jobs have in common (their specs without names and commands, their statuses without times) is
 // JSON in it, which the reader decodes once for all that have the same.
 //

@@ -22,7 +22,9 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/listing/facts"
+	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/sacct"
 	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/test/seeds"
 )
@@ -32,6 +34,12 @@ var now = time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC)
 // words are texts that mean something somewhere, and some that mean nothing.
 var words = append(strings.Fields("0-3 1 2,5-7 r1 r2 true user admin OOMKilled DeadlineExceeded Evicted ImagePullBackOff TerminateJob head cpu queue quota Unschedulable True vc-1 0+40 afterok:7 42"),
 	"", "command TerminateJob by mei", "stopped (command TerminateJob)", "2026-11-22T02:00:00Z", `{"partition":"long","tasks":4,"gres":"gpu:2","stdOut":"/x/%j-%N.out","comment":"a|b"}`)
+
+// said is what containers say at their end: what launchers report, other things, and half a report.
+var said = []string{
+	"", "out of room", launch.Report{Code: 143}.Text(), launch.Report{Signal: 9, Usage: launch.Usage{CPUMillis: 95_500, MaxRSS: 301_000}}.Text(), launch.Report{Code: 3}.Text()[:12],
+	launch.Report{Steps: []launch.Step{{ID: 0, Name: "hostname", Nodes: "job-0-head-0", Tasks: 1, Start: now.Unix() - 90, End: now.Unix() - 30}, {ID: 1, Name: "python", Tasks: 2, Start: now.Unix() - 20, Code: 3}}}.Text(),
+}
 
 // custom is a generator of whatever the kinds are made of.
 func custom() rapid.MakeConfig {
@@ -74,6 +82,7 @@ var (
 func podStatus() rapid.MakeConfig {
 	c := custom()
 	c.Fields = map[reflect.Type]map[string]*rapid.Generator[any]{
+		reflect.TypeFor[corev1.ContainerStateTerminated](): {"Message": rapid.SampledFrom(said).AsAny()},
 		reflect.TypeFor[corev1.ContainerStatus](): {"Resources": rapid.Just((*corev1.ResourceRequirements)(nil)).AsAny(), "AllocatedResourcesStatus": rapid.Just([]corev1.ResourceStatus(nil)).AsAny(),
 			"User": rapid.Just((*corev1.ContainerUser)(nil)).AsAny()},
 	}
@@ -207,6 +216,89 @@ func TestSqueueSaysTheSameOfFactsAsOfWholeObjects(t *testing.T) {
 	})
 }
 
+// accounts are what sacct says of entries: every column there is of jobs and steps, and the JSON.
+func accounts(entries []facts.Entry, q facts.Query, each bool) [][]string {
+	var all [][]string
+	var lines []*sacct.Line
+	for _, e := range entries {
+		source := &record.Source{Job: e.Job, Group: e.Group, Pods: e.Pods, PodsRead: q.Pods, Cluster: "c", Now: now}
+		rows := record.Rows(source, each)
+		for i := range rows {
+			list := sacct.Lines(&rows[i], false)
+			for n := range list {
+				lines = append(lines, &list[n])
+			}
+		}
+	}
+	for _, line := range lines {
+		var row []string
+		for _, f := range (sacct.Style{}).Fields() {
+			row = append(row, f.Title+"="+f.Value(line))
+		}
+		all = append(all, row)
+	}
+	return append(all, []string{fmt.Sprintf("%+v", sacct.JSON(lines, nil, "").Jobs)})
+}
+
+// Whatever a cluster holds, sacct says the same of what came across the wire as of the whole objects, steps and what they used included.
+func TestSacctSaysTheSameOfFactsAsOfWholeObjects(t *testing.T) {
+	t.Parallel()
+	seeds.Check(t, 1_000, func(t *rapid.T) {
+		jobs, groups, pods := draw(t)
+		q := facts.Query{Pods: true, Ended: true}
+		whole := facts.Join(q, jobs, groups, pods)
+		read := across(t, whole)
+		for _, each := range []bool{false, true} {
+			if diff := cmp.Diff(accounts(whole, q, each), accounts(read, q, each)); diff != "" {
+				t.Fatalf("each %v (-whole +read)\n%s", each, diff)
+			}
+		}
+	})
+}
+
+// A daemon of before it was told what containers said at their end is told from one whose containers said nothing.
+func TestADaemonThatDoesNotTellWhatWasSaidIsKnown(t *testing.T) {
+	t.Parallel()
+	ended := corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 3}}}
+	runs := corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
+	for name, c := range map[string]struct {
+		pods []*corev1.Pod
+		mute bool // when it is not told
+	}{
+		"no pods":                          {nil, false},
+		"one that runs":                    {[]*corev1.Pod{{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{runs}}}}, false},
+		"one that has ended":               {[]*corev1.Pod{{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{ended}}}}, true},
+		"one that has begun":               {[]*corev1.Pod{{Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{ended}, ContainerStatuses: []corev1.ContainerStatus{runs}}}}, true},
+		"one of two whose other half runs": {[]*corev1.Pod{{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{runs, ended}}}, {}}, true},
+	} {
+		parts, err := facts.Parts(facts.Entry{Job: &batch.Job{}, Pods: c.pods})
+		if err != nil {
+			t.Fatal(err)
+		}
+		job, err := facts.Job(&batch.Job{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := [][]byte{job}
+		for _, pod := range c.pods {
+			text, err := facts.Pod(pod)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before = append(before, text)
+		}
+		for _, one := range []struct {
+			parts [][]byte
+			mute  bool
+		}{{parts, false}, {before, c.mute}} {
+			all, err := readAll(facts.AppendEnd(facts.AppendEntry(nil, one.parts...), 1))
+			if err != nil || len(all) != 1 || all[0].Mute != one.mute {
+				t.Errorf("%s: %+v, %v, want mute %v", name, all, err, one.mute)
+			}
+		}
+	}
+}
+
 func TestAListThatWasCutOffIsAnErrorAndNoShorterList(t *testing.T) {
 	t.Parallel()
 	entry := facts.Entry{Job: &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "train", Annotations: map[string]string{keys.User: "mei"}}}}
@@ -229,6 +321,85 @@ func TestAListThatWasCutOffIsAnErrorAndNoShorterList(t *testing.T) {
 	}
 	if _, err := readAll(facts.AppendEnd(stream, 4)); err == nil || !strings.Contains(err.Error(), "3 of 4 entries") {
 		t.Errorf("an entry too few: %v", err)
+	}
+}
+
+func TestAMessageThatIsTooLongIsNotReadAtAll(t *testing.T) {
+	t.Parallel()
+	if _, err := readAll([]byte{0x80, 0x80, 0x80, 0x80, 0x10}); err == nil || !strings.Contains(err.Error(), "a message of 4294967296 bytes") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Jobs that have much in common keep what they have not.
+func TestWhatJobsHaveInCommonIsNotChangedByOneOfThem(t *testing.T) {
+	t.Parallel()
+	var entries []facts.Entry
+	for i := range 3 {
+		at := metav1.NewTime(time.Unix(now.Unix()-int64(i)*60, 0))
+		job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i)}, Status: batch.JobStatus{Conditions: []batch.JobCondition{{Status: batch.Running, LastTransitionTime: &at}}}}
+		group := &scheduling.PodGroup{Status: scheduling.PodGroupStatus{Explanation: &scheduling.Explanation{Reason: "TooLarge", EstimatedStart: &at, Queue: &scheduling.ExplainedQueue{Name: "q", Position: int32(i)}}}}
+		entries = append(entries, facts.Entry{Job: job, Group: group})
+	}
+	for i, got := range across(t, entries) {
+		e, want := got.Group.Status.Explanation, entries[i].Group.Status.Explanation
+		if !got.Job.Status.Conditions[0].LastTransitionTime.Equal(entries[i].Job.Status.Conditions[0].LastTransitionTime) || !e.EstimatedStart.Equal(want.EstimatedStart) || e.Queue.Position != want.Queue.Position {
+			t.Errorf("%d: %+v, %+v", i, got.Job.Status, e)
+		}
+	}
+}
+
+// No more crosses the wire than lists tell.
+func TestWhatNoListTellsStaysBehind(t *testing.T) {
+	t.Parallel()
+	job := &batch.Job{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"team": "nlp"}, Annotations: map[string]string{corev1.LastAppliedConfigAnnotation: "{}", keys.User: "mei"}}}
+	ended := func(message string) *corev1.Pod {
+		return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: message}}}}}}
+	}
+	runs := &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}}}
+	got := across(t, []facts.Entry{{Job: job, Pods: []*corev1.Pod{ended("the last lines of a log")}}})[0]
+	if len(got.Job.Labels) > 0 || len(got.Job.Annotations) != 1 || got.Pods[0].Status.ContainerStatuses[0].State.Terminated.Message != "" {
+		t.Errorf("%+v, %+v", got.Job.ObjectMeta, got.Pods[0].Status)
+	}
+	if said := facts.Said(runs); len(said) > 0 {
+		t.Errorf("what runs has said %q", said)
+	}
+}
+
+func TestPodsAreJoinedToTheirJobs(t *testing.T) {
+	t.Parallel()
+	pod := func(namespace, name, job string, phase corev1.PodPhase) *corev1.Pod {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Status: corev1.PodStatus{Phase: phase}}
+		if job != "" {
+			p.Labels = map[string]string{keys.JobName: job}
+		}
+		return p
+	}
+	job := func(namespace, name string) *batch.Job {
+		return &batch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(namespace + name)}}
+	}
+	jobs := []*batch.Job{job("nlp", "a"), job("bio", "a"), job("nlp", "")}
+	pods := []*corev1.Pod{pod("nlp", "a-2", "a", corev1.PodRunning), pod("nlp", "a-1", "a", corev1.PodPending), pod("nlp", "a-0", "a", corev1.PodFailed), pod("bio", "other", "a", corev1.PodRunning),
+		pod("nlp", "nobody's", "", corev1.PodRunning)}
+	for _, c := range []struct {
+		q    facts.Query
+		want []string
+	}{
+		{facts.Query{}, []string{"nlp/a:", "bio/a:", "nlp/:"}},
+		{facts.Query{Pods: true}, []string{"nlp/a: a-1 a-2", "bio/a: other", "nlp/:"}},
+		{facts.Query{Pods: true, Ended: true}, []string{"nlp/a: a-0 a-1 a-2", "bio/a: other", "nlp/:"}},
+	} {
+		var got []string
+		for _, entry := range facts.Join(c.q, jobs, nil, pods) {
+			text := entry.Job.Namespace + "/" + entry.Job.Name + ":"
+			for _, pod := range entry.Pods {
+				text += " " + pod.Name
+			}
+			got = append(got, text)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%+v\n%s", c.q, diff)
+		}
 	}
 }
 

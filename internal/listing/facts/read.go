@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -24,6 +25,8 @@ type Entry struct {
 	// Group is its PodGroup; nil when there is none.
 	Group *scheduling.PodGroup
 	Pods  []*corev1.Pod
+	// Mute says that containers have ended and it is not told what they said, as by a daemon of before that was.
+	Mute bool
 }
 
 // longest is the length of a message beyond which it is taken for rubbish.
@@ -69,6 +72,7 @@ func (r *Reader) Next() (*Entry, error) {
 	}
 	if d.end < 0 {
 		r.entries++
+		d.entry.Mute = d.heard < d.spoke
 		return d.entry, nil
 	}
 	if d.end != r.entries {
@@ -91,6 +95,8 @@ type decoder struct {
 	end     int64
 	key     string // of a pair, whose value comes next
 	entered int    // how many times of conditions there were
+	heard   int    // of how many of the pods it was told what they said
+	spoke   int    // how many had something to say
 }
 
 func (d *decoder) read(message []byte) error {
@@ -151,8 +157,44 @@ func (d *decoder) bytes(number protowire.Number, value []byte) error {
 			return fmt.Errorf("pod: %w", err)
 		}
 		d.entry.Pods = append(d.entry.Pods, pod)
+		if anyEnded(pod) {
+			d.spoke++
+		}
+	case fieldSaid:
+		d.heard++
+		return d.said(value)
 	}
 	return nil
+}
+
+// said takes in what containers of the last pod said.
+func (d *decoder) said(text []byte) error {
+	if len(d.entry.Pods) == 0 {
+		return errors.New("something was said, and there is no pod")
+	}
+	s := &d.entry.Pods[len(d.entry.Pods)-1].Status
+	for _, statuses := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
+		for i := range statuses {
+			if len(text) == 0 {
+				return nil
+			}
+			message, n := protowire.ConsumeBytes(text)
+			if n < 0 {
+				return protowire.ParseError(n)
+			}
+			text = text[n:]
+			if t := statuses[i].State.Terminated; t != nil {
+				t.Message = string(message)
+			}
+		}
+	}
+	return nil
+}
+
+// anyEnded says whether a container of a pod has ended.
+func anyEnded(pod *corev1.Pod) bool {
+	ended := func(s corev1.ContainerStatus) bool { return s.State.Terminated != nil }
+	return slices.ContainsFunc(pod.Status.InitContainerStatuses, ended) || slices.ContainsFunc(pod.Status.ContainerStatuses, ended)
 }
 
 // known hands over what a text of JSON says, which is decoded once for all that have the same.

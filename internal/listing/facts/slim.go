@@ -88,7 +88,7 @@ func slimPod(pod *corev1.Pod) *corev1.Pod {
 	return slim
 }
 
-// slimContainers are the states of containers, without what people are told of them.
+// slimContainers are the states of containers, without what people are told of them, and without what they said at their end (Said).
 func slimContainers(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	var slim []corev1.ContainerStatus
 	for i := range statuses {

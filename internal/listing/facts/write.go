@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -34,7 +35,8 @@ const (
 	fieldPlace
 	fieldEstimate
 	fieldPod
-	fieldEnd // in the last message only: how many entries there were
+	fieldEnd  // in the last message only: how many entries there were
+	fieldSaid // behind a pod, some of whose containers have ended: what they said at their end
 )
 
 // Job is the part of an entry that a Job fills.
@@ -88,6 +90,34 @@ func Pod(pod *corev1.Pod) ([]byte, error) {
 	return field(nil, fieldPod, text), nil
 }
 
+// Said is the part of an entry that tells what containers of the pod before it said at their end; empty when none of them has ended. It may be as long as
+// all the rest together.
+func Said(pod *corev1.Pod) []byte {
+	var all []byte
+	told, ended := 0, false
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			t := statuses[i].State.Terminated
+			ended = ended || t != nil
+			message := ""
+			if t != nil && strings.HasPrefix(t.Message, reportMark) {
+				message = t.Message
+			}
+			all = protowire.AppendString(all, message)
+			if message != "" {
+				told = len(all)
+			}
+		}
+	}
+	if !ended {
+		return nil
+	}
+	return field(nil, fieldSaid, all[:told])
+}
+
+// reportMark begins what the launchers of Slurm's jobs report, which is JSON. What else is said, of logs perhaps, no list tells.
+const reportMark = "{"
+
 // Parts are all parts of an entry.
 func Parts(e Entry) ([][]byte, error) {
 	job, err := Job(e.Job)
@@ -107,7 +137,7 @@ func Parts(e Entry) ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, text)
+		parts = append(parts, text, Said(pod))
 	}
 	return parts, nil
 }

@@ -114,6 +114,10 @@ var Lines = []Line{
 	{SqueueOne + InProcessorTime, "s", Lower, 0.4, 0.2},
 	{SqueueGone, "s", Lower, 0, 0.3},
 	{SqueueGone + InProcessorTime, "s", Lower, 1, 0.5},
+	{SacctAll, "s", Lower, 0, 0.4},
+	{SacctAll + InProcessorTime, "s", Lower, 0.7, 0.4},
+	{ScancelNone, "s", Lower, 0, 0.3},
+	{ScancelNone + InProcessorTime, "s", Lower, 0.6, 0.3},
 	{SubmitArray + InProcessorTime, "s", Lower, 1, 0.5},
 	{FrameTime, "ms", Lower, 5, 1},
 	{ApplyTime, "ms", Lower, 50, 10},
@@ -176,6 +180,9 @@ const (
 	SqueueAll  = "from calling squeue to the last row of 10,000 jobs that wait"
 	SqueueOne  = "the same for one of them by its number"
 	SqueueGone = "the same for the number of a job that is gone"
+	// SacctAll and ScancelNone are of the same jobs.
+	SacctAll    = "from calling sacct -a to the last line of 10,000 jobs that wait"
+	ScancelNone = "from calling scancel -u to its end, for a user who has none of 10,000 jobs that wait"
 )
 
 // The lines about the dashboard, at 5,000 nodes, 10,000 jobs and 100,000 pods.

@@ -1,0 +1,124 @@
+package listing
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+// registry is an API server that has no APIServices but these.
+func registry(have ...runtime.Object) *dynamicfake.FakeDynamicClient {
+	return dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{registrations: "APIServiceList"}, have...)
+}
+
+// registered is what is registered; nil when nothing is.
+func registered(t *testing.T, client *dynamicfake.FakeDynamicClient) *unstructured.Unstructured {
+	t.Helper()
+	all, err := client.Resource(registrations).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all.Items) == 0 {
+		return nil
+	}
+	return &all.Items[0]
+}
+
+// writes are the verbs of what was written.
+func writes(actions []clienttesting.Action) []string {
+	var all []string
+	for _, action := range actions {
+		if verb := action.GetVerb(); !slices.Contains([]string{"get", "list", "watch"}, verb) {
+			all = append(all, verb)
+		}
+	}
+	return all
+}
+
+func TestARegistrationLeadsToWhereTheListsAre(t *testing.T) {
+	t.Parallel()
+	client := registry()
+	here, there := place{"vc", "vc-listing", 4711}, place{"vc", "vc-listing", 4712}
+	for _, c := range []struct {
+		what   string
+		at     place
+		ca     string
+		writes []string
+	}{
+		{"the first time", here, "ca", []string{"create"}},
+		{"the same again", here, "ca", []string{"create"}},
+		{"another port", there, "ca", []string{"create", "update"}},
+		{"another certificate", there, "new", []string{"create", "update", "update"}},
+	} {
+		if err := register(t.Context(), client, c.at, []byte(c.ca)); err != nil {
+			t.Fatal(err)
+		}
+		if got := writes(client.Actions()); !slices.Equal(got, c.writes) {
+			t.Errorf("%s: wrote %v, want %v", c.what, got, c.writes)
+		}
+		got := registered(t, client)
+		port, _, _ := unstructured.NestedInt64(got.Object, "spec", "service", "port")
+		bundle, _, _ := unstructured.NestedString(got.Object, "spec", "caBundle")
+		if port != c.at.port || bundle != encoded([]byte(c.ca)) || got.GetName() != "v1.listing.vc-batch.dev" {
+			t.Errorf("%s: %v", c.what, got.Object)
+		}
+	}
+	if err := withdraw(t.Context(), client); err != nil || registered(t, client) != nil {
+		t.Errorf("it is there still, %v", err)
+	}
+	if err := withdraw(t.Context(), client); err != nil {
+		t.Errorf("a second time: %v", err)
+	}
+}
+
+// Only a registration that a daemon made is taken back when it is left behind: a person's own is his.
+func TestARegistrationThatWasLeftBehindIsTakenBack(t *testing.T) {
+	t.Parallel()
+	ours := registry()
+	if err := register(t.Context(), ours, place{"vc", "vc-listing", 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	theirs := registry()
+	if err := register(t.Context(), theirs, place{"vc", "vc-listing", 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	own := registered(t, theirs)
+	own.SetLabels(nil)
+	if _, err := theirs.Resource(registrations).Update(t.Context(), own, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		client *dynamicfake.FakeDynamicClient
+		left   bool
+	}{"none": {registry(), false}, "ours": {ours, false}, "somebody's": {theirs, true}} {
+		if err := takeBack(t.Context(), c.client); err != nil || (registered(t, c.client) != nil) != c.left {
+			t.Errorf("%s: %v, %v", name, registered(t, c.client), err)
+		}
+	}
+}
+
+func TestTheServiceLeadsToThisMachine(t *testing.T) {
+	t.Parallel()
+	core := fake.NewClientset()
+	for _, port := range []int64{1, 2} {
+		if err := leadHere(context.WithoutCancel(t.Context()), core, place{"vc", "vc-listing", port}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := core.CoreV1().Services("vc").Get(t.Context(), "vc-listing", metav1.GetOptions{})
+		if err != nil || got.Spec.ExternalName != "localhost" || int64(got.Spec.Ports[0].Port) != port {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	if got := strings.Join(writes(core.Actions()), " "); got != "create update" {
+		t.Errorf("wrote %s", got)
+	}
+}
