@@ -47,7 +47,7 @@ What can stand in Volcano's file (` + "`volcano-scheduler.conf`" + `): every act
 %s` + "```" + `
 
 That is what runs without a file. Actions run in this order in every cycle. Policies of an earlier tier have the first word: in orders, and about whom an action
-may evict. A file that changes is read at once; one that is wrong is refused, and the last good one stays. ` + "`vcctl config check`" + ` says what a file means before it is used,
+may evict. A file that changes is read within two seconds; one that is wrong is refused, and the last good one stays. ` + "`vcctl config check`" + ` says what a file means before it is used,
 and what of it has no effect.
 
 Beside its name a policy takes switches and ` + "`arguments`" + `; an action takes arguments under ` + "`configurations`" + `:

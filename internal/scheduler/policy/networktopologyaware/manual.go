@@ -17,7 +17,7 @@ var manual = config.Manual{
 		{Key: "hypernode.binpack.resources", Default: "", Text: "names of more resources that count, with commas between them"},
 		{Key: "hypernode.binpack.resources.<name>", Default: "1", Text: "weight of such a resource"},
 		{Key: "hypernode.binpack.normal-pod.enable", Default: "true", Text: "false: pods without a topology are not packed by HyperNode"},
-		{Key: "hypernode.binpack.normal-pod.fading", Default: "0.8", Text: "how much less each higher tier counts for them"},
+		{Key: "hypernode.binpack.normal-pod.fading", Default: "0.8", Text: "how much less each higher tier counts for them, 0 to 10"},
 		{Key: "hypernode.gradient.evict.max-hypernodes", Default: "0", Text: "in how many HyperNodes evictions are tried, at most; 0: as many as the action says (maxDomains)"},
 	},
 }

@@ -2,7 +2,7 @@
 // ResourceQuotas would not let start: their pods could not even be created.
 //
 //	In:   ResourceQuotas, what PodGroups that are let in will still ask for
-//	Out:  rules Enqueueable and Enqueued
+//	Out:  rule Enqueueable
 //
 // # Invariants
 //
@@ -39,7 +39,7 @@ func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Open registers the rules.
+// Open registers the rule.
 func (p *Policy) Open(s *session.Session) {
 	if !p.conf.Enabled("enableJobEnqueued") || len(s.Cluster.Quotas) == 0 {
 		return
