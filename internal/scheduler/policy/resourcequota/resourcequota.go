@@ -2,7 +2,7 @@
 // ResourceQuotas would not let start: their pods could not even be created.
 //
 //	In:   ResourceQuotas, what PodGroups that are let in will still ask for
-//	Out:  rule Enqueueable
+//	Out:  rules Enqueueable and Enqueued
 //
 // # Invariants
 //
@@ -39,13 +39,14 @@ func (*Policy) Reads() config.Reads {
 	return manual.Reads()
 }
 
-// Open registers the rule.
+// Open registers the rules.
 func (p *Policy) Open(s *session.Session) {
 	if !p.conf.Enabled("enableJobEnqueued") || len(s.Cluster.Quotas) == 0 {
 		return
 	}
 	q := &quotas{s: s}
 	s.Rules.Vote(q.vote)
+	s.Rules.Enqueued = append(s.Rules.Enqueued, q.enqueued)
 }
 
 // quotas is one cycle's count.
@@ -55,6 +56,14 @@ type quotas struct {
 	inside map[string][]*model.Gang
 	// traits are those of gangs' pods, once asked for.
 	traits map[*model.Gang]model.PodTraits
+	// sums are what all gangs that are let in will still ask for, once asked for.
+	sums map[limit]float64
+}
+
+// limit is one of a quota.
+type limit struct {
+	quota *model.Quota
+	name  corev1.ResourceName
 }
 
 func (q *quotas) vote(j *session.Job) (session.Vote, explain.Verdict) {
@@ -93,7 +102,7 @@ func (q *quotas) over(quota *model.Quota, j *session.Job) explain.Verdict {
 		if asked <= 0 {
 			continue
 		}
-		used, promised := amount(quota.Used, hard.Name), q.promised(quota, j, hard.Name)
+		used, promised := amount(quota.Used, hard.Name), q.promised(quota, j.Namespace, hard.Name)
 		if asked+used+promised > float64(hard.Value) {
 			return explain.Verdict{Code: reason.OverQuota, Limit: &explain.Limit{
 				Queue: j.In.Name, Quota: quota.Name, Resource: string(hard.Name),
@@ -104,25 +113,50 @@ func (q *quotas) over(quota *model.Quota, j *session.Job) explain.Verdict {
 	return explain.Verdict{}
 }
 
-// promised is what the other gangs of the namespace that are let in will still ask for of a quota.
-func (q *quotas) promised(quota *model.Quota, j *session.Job, name corev1.ResourceName) float64 {
+// promised is what the gangs of the namespace that are let in will still ask for of a quota. Only gangs that are not are
+// asked about, so that none is in it itself; with thousands of them nobody adds up anew for each.
+func (q *quotas) promised(quota *model.Quota, namespace string, name corev1.ResourceName) float64 {
+	key := limit{quota, name}
+	sum, known := q.sums[key]
+	if known {
+		return sum
+	}
 	if q.inside == nil {
-		q.inside = map[string][]*model.Gang{}
+		q.inside, q.sums = map[string][]*model.Gang{}, map[limit]float64{}
 		for _, g := range q.s.Cluster.Gangs {
 			if g.Known && g.HasMinResources && len(q.s.Cluster.Quotas[g.Namespace]) > 0 {
 				q.inside[g.Namespace] = append(q.inside[g.Namespace], g)
 			}
 		}
 	}
-	sum := 0.0
-	for _, g := range q.inside[j.Namespace] {
-		other := q.s.Job(g)
-		if g == j.Gang || other == nil || !other.LetIn() || other.Phase == schedulingv1beta1.PodGroupCompleted || !q.about(quota, g) {
+	for _, g := range q.inside[namespace] {
+		if other := q.s.Job(g); other != nil && other.LetIn() && other.Phase != schedulingv1beta1.PodGroupCompleted && q.about(quota, g) {
+			sum += q.missing(g, name)
+		}
+	}
+	q.sums[key] = sum
+	return sum
+}
+
+// enqueued counts a gang that is let in.
+func (q *quotas) enqueued(j *session.Job) {
+	of := q.s.Cluster.Quotas[j.Namespace]
+	for i := range of {
+		if !q.about(&of[i], j.Gang) {
 			continue
 		}
-		sum += q.missing(g, name)
+		for _, hard := range of[i].Hard {
+			if key := (limit{&of[i], hard.Name}); q.counted(key) {
+				q.sums[key] += q.missing(j.Gang, hard.Name)
+			}
+		}
 	}
-	return sum
+}
+
+// counted says whether a sum was made already; one that is made later has the gang by its phase.
+func (q *quotas) counted(key limit) bool {
+	_, known := q.sums[key]
+	return known
 }
 
 // missing is what the pods of a gang's minimum that do not exist yet will ask for.
