@@ -1,7 +1,7 @@
 // Package backfill places tasks that ask for nothing: they take nobody's share,
-// so the limits of their queue do not hold them back, but its order does where it
-// is strict. That it is configured also
-// says that gangs which cannot start get reservations: see session.Reserve.
+// so that of their queue does not hold them back, but how many pods it may hold
+// does, and its order where it is strict. That it is configured also says that
+// gangs which cannot start get reservations: see session.Reserve.
 package backfill
 
 import (
@@ -37,7 +37,7 @@ func (Action) Run(s *session.Session) {
 		if !ok {
 			return
 		}
-		for len(job.Pending) > 0 && s.Round(job, bestEffort, session.NoLimits) == session.Kept {
+		for len(job.Pending) > 0 && s.Round(job, bestEffort, session.Capability) == session.Kept {
 			continue
 		}
 		turns.Back(turn, nil)
