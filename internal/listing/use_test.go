@@ -85,6 +85,9 @@ func TestASourceIsUsedWhileItsManagerLeads(t *testing.T) {
 		if err := s.Use(first, filled(running, "a"), api); err != nil {
 			t.Fatal(err)
 		}
+		if known := s.caches.follower.mark(); known != 1 {
+			t.Errorf("%d jobs are known when the cache is used, want 1", known)
+		}
 		check("the first", "a")
 		if err := s.Use(second, filled(running, "b"), api); err != nil {
 			t.Fatal(err)

@@ -82,7 +82,8 @@ var (
 func podStatus() rapid.MakeConfig {
 	c := custom()
 	c.Fields = map[reflect.Type]map[string]*rapid.Generator[any]{
-		reflect.TypeFor[corev1.ContainerStateTerminated](): {"Message": rapid.SampledFrom(said).AsAny()},
+		reflect.TypeFor[corev1.ContainerStateTerminated](): {"Message": rapid.SampledFrom(said).AsAny(),
+			"Reason": rapid.SampledFrom([]string{"", "Error", "OOMKilled", "NodeStopped", "StartError"}).AsAny()},
 		reflect.TypeFor[corev1.ContainerStatus](): {"Resources": rapid.Just((*corev1.ResourceRequirements)(nil)).AsAny(), "AllocatedResourcesStatus": rapid.Just([]corev1.ResourceStatus(nil)).AsAny(),
 			"User": rapid.Just((*corev1.ContainerUser)(nil)).AsAny()},
 	}
@@ -243,7 +244,7 @@ func accounts(entries []facts.Entry, q facts.Query, each bool) [][]string {
 // Whatever a cluster holds, sacct says the same of what came across the wire as of the whole objects, steps and what they used included.
 func TestSacctSaysTheSameOfFactsAsOfWholeObjects(t *testing.T) {
 	t.Parallel()
-	seeds.Check(t, 1_000, func(t *rapid.T) {
+	seeds.Check(t, 300, func(t *rapid.T) {
 		jobs, groups, pods := draw(t)
 		q := facts.Query{Pods: true, Ended: true}
 		whole := facts.Join(q, jobs, groups, pods)

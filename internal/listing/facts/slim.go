@@ -71,7 +71,7 @@ func slimGroup(status *scheduling.PodGroupStatus) *scheduling.PodGroupStatus {
 // slimPod is where a pod is, how it is and how it ended.
 func slimPod(pod *corev1.Pod) *corev1.Pod {
 	slim := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Labels: map[string]string{}}}
-	for _, key := range []string{keys.TaskSpec, keys.TaskIndex, keys.JobID, keys.ArrayIndex} {
+	for _, key := range []string{keys.TaskSpec, keys.JobID, keys.ArrayIndex} {
 		if value, ok := pod.Labels[key]; ok {
 			slim.Labels[key] = value
 		}
