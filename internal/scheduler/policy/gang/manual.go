@@ -10,7 +10,7 @@ var manual = config.Manual{
 		{Key: "enableJobOrder", Default: "true", Text: "off: gangs that lost some of their minimum do not go first"},
 		{Key: "enabledSubJobReady", Default: "true", Text: "off: sub-groups do not start whole"},
 		{Key: "enabledSubJobOrder", Default: "true", Text: "off: sub-groups that lost pods do not go first"},
-		{Key: "enableJobStarving", Default: "true", Text: "off: gangs below their minimum are not by that alone whom others are evicted for"},
+		{Key: "enableJobStarving", Default: "true", Text: "off: being below its minimum is no ground for others to be evicted for a gang, where another policy (priority, tdm) has a say in that; where none has, it is the ground"},
 		{Key: "enablePreemptable", Default: "false", Text: "explicitly true: inside a queue gangs lose only what they have beyond their minimum; else whole gangs may go"},
 		{Key: "enableReclaimable", Default: "false", Text: "the same between queues"},
 	},
