@@ -154,7 +154,7 @@ func (r *round) alone(shape *model.Shape, most int) int {
 		if n == most || t.Shape != shape {
 			continue
 		}
-		if r.limits != NoLimits && s.mayAllocate(r.job, shape.Request).Code != "" {
+		if s.mayAllocate(r.job, shape.Request).Code != "" {
 			break
 		}
 		node, later, ok := s.find(r.job, t)

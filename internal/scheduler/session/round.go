@@ -21,11 +21,10 @@ const (
 // Limits says which limits of the queue count in a round.
 type Limits int
 
-// The limits: all; the queue's capability, but not its share; none.
+// The limits: all; the queue's capability, but not its share.
 const (
 	Share Limits = iota
 	Capability
-	NoLimits
 )
 
 // Filter says which tasks take part in a round; nil: all.
@@ -217,12 +216,10 @@ func (r *round) enough() bool {
 // try places one task or notes why not.
 func (r *round) try(t *model.Task) {
 	s, q := r.s, r.job.In
-	if r.limits != NoLimits {
-		if v := s.mayAllocate(r.job, t.Shape.Request); v.Code != "" && (r.limits == Share || v.Code != reason.OverDeserved) && !s.swapped(&v, q.Allocated, t.Shape.Request) {
-			r.blocked(t, v)
-			r.failed = append(r.failed, t.Shape)
-			return
-		}
+	if v := s.mayAllocate(r.job, t.Shape.Request); v.Code != "" && (r.limits == Share || v.Code != reason.OverDeserved) && !s.swapped(&v, q.Allocated, t.Shape.Request) {
+		r.blocked(t, v)
+		r.failed = append(r.failed, t.Shape)
+		return
 	}
 	if v := s.keptOf(r.job, t); v.Code != "" {
 		r.blocked(t, v)
