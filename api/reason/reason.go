@@ -126,6 +126,7 @@ const (
 	NotLower         Code = "NotLower"
 	NoLowerShare     Code = "NoLowerShare"
 	WouldTakeBack    Code = "WouldTakeBack"
+	GaveByShare      Code = "GaveByShare"
 	NotEnoughVictims Code = "NotEnoughVictims"
 	NeverPreempts    Code = "NeverPreempts"
 	WithinShare      Code = "WithinShare"
@@ -227,6 +228,7 @@ var Table = []Reason{
 	{NotLower, "the pod's gang has the same priority or a higher one", "raise the priority of the gang that waits", "Priority"},
 	{NoLowerShare, "the pod's gang would be left with a lower dominant share than the gang that waits gets", "wait", "Priority"},
 	{WouldTakeBack, "the gang would take the room back at once", "wait", "Priority"},
+	{GaveByShare, "the gang that waits gave room to one with a smaller share, which is still there, and a later tier gives it nothing for that", "wait, or name priority in a tier before that of shares", "Priority"},
 	{NotEnoughVictims, "not even all pods that may be evicted make enough room", "ask for less, or add nodes", "Resources"},
 	{NeverPreempts, "the preemptionPolicy of the gang's pods is Never", "change it where others may be evicted for the gang", "Priority"},
 	{WithinShare, "the pod's queue holds no more than it deserves", "wait, or raise the share of the queue that waits", "Resources"},

@@ -57,6 +57,8 @@ type Gang struct {
 
 	// Lost are the pods that it lost while it ran and that were not replaced.
 	Lost []Lost
+	// gave are the gangs that it gave room to by an order of shares: see Gave.
+	gave map[types.UID]Gave
 	// EvictedBy says who took room from the gang last, and why; "" once it got some again.
 	EvictedBy string
 
@@ -148,7 +150,7 @@ func (d GangSet) apply(c *Cluster) {
 		g.ours, g.unwritten = false, false
 		g.Status, g.StatusAt = schedulingv1beta1.PodGroupStatus{}, time.Time{}
 		delete(c.gangUIDs, g.UID)
-		g.Lost = nil
+		g.Lost, g.gave = nil, nil
 		c.keepLost(g)
 	}
 	g.Known, g.UID, g.Created = true, d.UID, d.Created

@@ -196,12 +196,8 @@ func TestFightsEnd(t *testing.T) {
 		w := drawFight(t, rapid.SampledFrom([]string{attacks, sharesFirst}).Draw(t, "policies"), rapid.SampledFrom([]string{
 			"preempt", "reclaim, preempt", "preempt, reclaim", "gangpreempt, gangreclaim", "preempt, gangpreempt", "gangreclaim, reclaim, gangpreempt, preempt",
 		}).Draw(t, "actions"))
-		waves, gangs := 4, 4
-		if !w.ranked {
-			waves, gangs = 2, 1
-		}
-		for range rapid.IntRange(1, waves).Draw(t, "waves") {
-			for range rapid.IntRange(1, gangs).Draw(t, "gangs") {
+		for range rapid.IntRange(1, 4).Draw(t, "waves") {
+			for range rapid.IntRange(1, 4).Draw(t, "gangs") {
 				w.submit()
 			}
 			w.took = map[[2]string]int{}

@@ -60,6 +60,8 @@ type Evict struct {
 	// Message tells the evicted side who wanted the room, whose queue, and why.
 	Message   string
 	Preemptor Object // the gang that gets the room
+	// Gave is set when an order of shares granted it: see model.Gave.
+	Gave model.Gave
 	// PreemptorMessage tells the other side what goes and why: with the first pod of each gang that loses some, "" with the others.
 	PreemptorMessage string
 }

@@ -55,6 +55,11 @@ func For(s *session.Session, j *session.Job, c Case) (bool, Failure) {
 	failure := Failure{Nobody: true}
 	tiers := s.Rules.Tiers(a)
 	for _, tier := range tiers {
+		if s.Cluster.GaveBefore(j.Gang, between, tier) {
+			failure.Nobody = false
+			failure.Spared = explain.AddSpared(failure.Spared, reason.GaveByShare, "", 0)
+			continue
+		}
 		done, why := inTier(s, a, c, tier)
 		if done {
 			return true, Failure{}

@@ -12,8 +12,8 @@
 //   - A guard of any tier that says no is a no. Entitlements of one tier are never mixed with those of another.
 //   - A tier does not grant what an earlier tier would grant the other way round once the taker has what it wants, nor
 //     what the other action of its side would; and each entitlement is an order. So what one gang took from another
-//     is never taken back without a change from outside. Where a tier of shares comes before one of priorities, three
-//     gangs may still go round.
+//     is never taken back without a change from outside. Nor do three gangs go round where a tier of shares comes before
+//     one of priorities: who gave by shares takes nothing by a later tier (model.Gave).
 //
 // # What is preferred
 //

@@ -114,7 +114,7 @@ func starving(s *session.Session) []*session.Job {
 // alike is a gang's likeness, where it is one shape's number that decides.
 func alike(s *session.Session, j *session.Job) (likeness, bool) {
 	return likeness{j.In.Queue, j.Pending[0].Shape, j.Priority},
-		j.AllocatedTasks() == 0 && len(j.Shapes()) == 1 && len(j.MinTaskMember) == 0 && !j.Structured() && !s.RuledBy(j, j.Pending[0])
+		j.AllocatedTasks() == 0 && !j.Gang.HasGiven() && len(j.Shapes()) == 1 && len(j.MinTaskMember) == 0 && !j.Structured() && !s.RuledBy(j, j.Pending[0])
 }
 
 // tell explains to a gang why nobody was evicted for it.

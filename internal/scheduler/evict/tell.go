@@ -53,6 +53,9 @@ func (p *plan) eviction(u *unit, t *model.Task, why string) decision.Evict {
 		Reason:    string(p.attack.Kind),
 		Preemptor: decision.Object{Namespace: j.Namespace, Name: j.Gang.Name, UID: j.UID},
 	}
+	if slices.ContainsFunc(p.grants, func(g session.Guard) bool { return g.Moves }) {
+		e.Gave = model.Gave{Tier: p.tier + 1, Between: p.between()}
+	}
 	switch {
 	case p.between():
 		e.Message = fmt.Sprintf("queue %s takes back room for %s: %s", j.In.Name, j.Key(), cmp.Or(why, "queue "+u.from.Name+" holds more than it deserves"))

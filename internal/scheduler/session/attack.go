@@ -49,6 +49,8 @@ type Guard struct {
 	// Static: the answers follow from the victims and the taker's queue and priority alone, so that
 	// others of that queue and priority get the same.
 	Static bool
+	// Moves: the order by which an entitlement grants is one of shares, so that it moves with what gangs hold.
+	Moves bool
 	// Because says why an entitlement grants, to both sides; nil: nothing to add.
 	Because func(victims []*model.Task) string
 	// Out follows what is counted out (1) or spared again (-1); nil: nothing to count.

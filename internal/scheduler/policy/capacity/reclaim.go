@@ -71,7 +71,7 @@ func (r *rules) overDeserved(q *queue.Queue, asked model.Request) int {
 // entitle grants victims of queues that hold more than they deserve. What is
 // counted out already the ledger does not hold any more.
 func (r *rules) entitle(a *session.Attack) session.Guard {
-	return session.Guard{Code: reason.WithinShare, May: func(victims []*model.Task) (bool, string) {
+	return session.Guard{Code: reason.WithinShare, Moves: true, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
 		if q == nil || q == a.Taker.In {
 			return false, "it is of the same queue"

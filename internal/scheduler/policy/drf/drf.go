@@ -188,7 +188,7 @@ func (s *shares) entitle(ses *session.Session, a *session.Attack) session.Guard 
 		return j
 	}
 	return session.Guard{
-		Code: reason.NoLowerShare,
+		Code: reason.NoLowerShare, Moves: true,
 		May: func(victims []*model.Task) (bool, string) {
 			j := look(victims[0].Gang)
 			if j == nil {

@@ -235,6 +235,7 @@ func (t *tree) entitle(a *session.Attack) session.Guard {
 	n := len(t.held)
 	asked := sum(a.Asked, make([]float64, n))
 	return session.Guard{
+		Moves: true,
 		Because: func(victims []*model.Task) string {
 			return fmt.Sprintf("the share of queue %s in its group is greater than that of queue %s would be", victims[0].Gang.Queue.Name, a.Taker.In.Name)
 		},

@@ -16,7 +16,7 @@ func (r rules) entitle(a *session.Attack) session.Guard {
 		q := r.ledger.Of(g.Queue)
 		return q == nil || r.givesBack(q, a.Asked)
 	}
-	return session.Guard{Code: reason.WithinShare, Gang: gives, May: func(victims []*model.Task) (bool, string) {
+	return session.Guard{Code: reason.WithinShare, Moves: true, Gang: gives, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
 		if q == nil || r.givesBack(q, a.Asked) {
 			return q != nil, ""
