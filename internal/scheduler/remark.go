@@ -47,7 +47,10 @@ func remark(s *session.Session, j *session.Job) {
 // unreadable names what says whether pods may go, and which are first, and cannot be read.
 func unreadable(j *session.Job) (texts []string) {
 	flag := func(text string) {
-		if _, err := strconv.ParseBool(text); text != "" && err != nil {
+		if text == "" { // what hardly any pod has is not to cost anything
+			return
+		}
+		if _, err := strconv.ParseBool(text); err != nil {
 			texts = append(texts, fmt.Sprintf("%s: want true or false, have %q; it counts as false", keys.Preemptable, text))
 		}
 	}
