@@ -41,7 +41,8 @@ type agent struct {
 
 	mu      sync.Mutex // guards what follows
 	running map[*process]bool
-	serving sync.WaitGroup
+	// steps counts the steps whose tasks run here, or whose srun has not received everything yet.
+	steps int
 }
 
 // listen opens the socket of the pod, and with a key the port for the other pods.
@@ -76,19 +77,20 @@ func (a *agent) serve(l net.Listener) {
 			time.Sleep(acceptPause) // there may be no room for one more file
 			continue
 		}
-		a.serving.Go(func() { a.answer(connection) })
+		go a.answer(connection)
 	}
 }
 
 func (a *agent) answer(connection net.Conn) {
-	defer connection.Close()
 	w := newWire(connection)
 	_ = connection.SetReadDeadline(time.Now().Add(helloTime))
 	f, err := w.receive()
 	if err != nil || f.kind != askFrame {
+		_ = w.Close()
 		return
 	}
 	_ = connection.SetReadDeadline(time.Time{})
+	defer w.finish()
 	var r request
 	if err = json.Unmarshal(f.data, &r); err == nil {
 		switch {
@@ -108,8 +110,10 @@ func (a *agent) answer(connection net.Conn) {
 	}
 }
 
-// runTasks runs the tasks of a step until the last has ended; they are killed when srun is gone.
+// runTasks runs the tasks of a step until the last has ended and srun has received how; they are killed when srun is gone.
 func (a *agent) runTasks(w *wire, r *tasksRequest) error {
+	a.countSteps(1)
+	defer a.countSteps(-1)
 	group := &taskGroup{agent: a, wire: w, processes: map[uint32]*process{}}
 	env := launch.Merge(a.container, r.Env, a.own)
 	if r.Dir != "" {
@@ -137,7 +141,8 @@ func (a *agent) runTasks(w *wire, r *tasksRequest) error {
 	select {
 	case <-over:
 		_ = w.send(answerFrame, 0, []byte("{}"))
-		_ = w.SetReadDeadline(time.Now())
+		w.closeWrite()
+		<-gone // srun closes the connection when it has received the answer
 	case <-gone:
 		group.kill()
 		<-over
@@ -255,13 +260,19 @@ func (a *agent) signal(number int) {
 	}
 }
 
-// idle waits until no task runs, or ctx ends.
+func (a *agent) countSteps(by int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.steps += by
+}
+
+// idle waits until no step is left, or ctx ends.
 func (a *agent) idle(ctx context.Context) {
 	for {
 		a.mu.Lock()
-		running := len(a.running)
+		steps := a.steps
 		a.mu.Unlock()
-		if running == 0 {
+		if steps == 0 {
 			return
 		}
 		select {

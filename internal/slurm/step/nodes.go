@@ -60,10 +60,12 @@ func (r *roll) attend(w *wire, host string) error {
 		}
 	}
 	err := w.sendJSON(answerFrame, 0, attendAnswer{Late: late})
+	w.closeWrite()
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.there[host]--
 	r.count(-1)
+	r.mu.Unlock()
+	<-gone // the caller reads from the connection, too
 	return err
 }
 

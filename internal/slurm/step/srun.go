@@ -289,6 +289,7 @@ func (r *runner) follow(n *nodeTasks) error {
 			e := errorOf(f.data)
 			return fault.Errorf(e.Hint, "node %s: %s", n.host, e.What)
 		case answerFrame:
+			_ = n.wire.Close() // the agent waits for this: everything has arrived
 			return nil
 		}
 	}

@@ -79,6 +79,22 @@ type wire struct {
 
 func newWire(c net.Conn) *wire { return &wire{Conn: c, in: bufio.NewReaderSize(c, chunk)} }
 
+// closeWrite tells the peer that nothing more will be sent. The peer may go on sending.
+func (w *wire) closeWrite() {
+	if half, can := w.Conn.(interface{ CloseWrite() error }); can {
+		_ = half.CloseWrite()
+	}
+}
+
+// finish closes the connection after the peer has: the peer closes it when it has received everything. Closing it earlier, while data of the peer is
+// unread, makes the kernel reset the connection, and a reset discards what was sent and not received yet. The caller must be the only reader. A peer that
+// disappears without closing is found by TCP keepalive.
+func (w *wire) finish() {
+	w.closeWrite()
+	_, _ = io.Copy(io.Discard, w.in)
+	_ = w.Close()
+}
+
 func (w *wire) send(k kind, task uint32, data []byte) error {
 	if len(data) > maxFrame {
 		return fmt.Errorf("%d bytes are more than fit into a message of %d", len(data), maxFrame)

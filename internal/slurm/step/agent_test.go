@@ -1,0 +1,130 @@
+package step
+
+import (
+	"crypto/tls"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// stepRounds is how many steps each test for lost output runs.
+var stepRounds = flag.Int("step.rounds", 15, "how many steps each test for lost output runs")
+
+const (
+	// sendBuffer holds all that the tasks of a test print; receiveBuffer holds a small part of it.
+	sendBuffer, receiveBuffer = 1 << 20, 32 << 10
+)
+
+// bufferedListener accepts connections whose kernel buffer for sending is large.
+type bufferedListener struct{ net.Listener }
+
+func (l bufferedListener) Accept() (net.Conn, error) {
+	connection, err := l.Listener.Accept()
+	if tcp, is := connection.(*net.TCPConn); is {
+		_ = tcp.SetWriteBuffer(sendBuffer)
+	}
+	return connection, err
+}
+
+// serveAgent runs the agent of a job on loopback. The returned function connects to it as another pod of the job does.
+func serveAgent(t *testing.T) (connect func() *wire) {
+	t.Helper()
+	identity := identityOf(t, "aa")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	a := &agent{container: os.Environ()}
+	go a.serve(tls.NewListener(bufferedListener{listener}, identity))
+	return func() *wire {
+		connection, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = connection.(*net.TCPConn).SetReadBuffer(receiveBuffer)
+		return newWire(tls.Client(connection, identity))
+	}
+}
+
+// received is what a peer received from an agent.
+type received struct {
+	OutputBytes, Exits int
+	Problem            string
+	Answered           bool
+}
+
+// receiveAll reads frames until the agent answers, reports an error, or the connection ends.
+func receiveAll(w *wire) (r received) {
+	for {
+		f, err := w.receive()
+		if err != nil {
+			r.Problem = err.Error()
+			return r
+		}
+		switch f.kind {
+		case stdoutFrame:
+			r.OutputBytes += len(f.data)
+		case exitFrame:
+			r.Exits++
+		case errorFrame:
+			r.Problem = errorOf(f.data).What
+			return r
+		case answerFrame:
+			r.Answered = true
+			return r
+		}
+	}
+}
+
+// keepSending sends input for task 0 until the connection is closed.
+func keepSending(w *wire) {
+	piece := make([]byte, 1024)
+	for w.send(stdinFrame, 0, piece) == nil {
+	}
+}
+
+// An agent that closes its connection while input is unread makes the kernel reset the connection. A reset discards what the agent has written and the
+// peer has not received yet.
+func TestNothingIsLostWhenInputArrivesAfterTheTasksHaveEnded(t *testing.T) {
+	t.Parallel()
+	const tasks, size = 16, 8 << 10
+	cases := map[string]struct {
+		args []string // of each task
+		want received
+	}{
+		"output and exit codes": {[]string{"sh", "-c", fmt.Sprintf("head -c %d /dev/zero; echo >>ended", size)}, received{OutputBytes: tasks * size, Exits: tasks, Answered: true}},
+		"an error":              {nil, received{Problem: "task 0 has no command"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			connect := serveAgent(t)
+			for round := range *stepRounds {
+				ask := &tasksRequest{Dir: t.TempDir()}
+				for rank := range tasks {
+					ask.Tasks = append(ask.Tasks, task{Rank: rank, Args: c.args, Stdin: true})
+				}
+				w := connect()
+				if err := w.sendJSON(askFrame, 0, request{Tasks: ask}); err != nil {
+					t.Fatal(err)
+				}
+				go keepSending(w)
+				for ended := 0; ended < c.want.Exits; {
+					lines, _ := os.ReadFile(filepath.Join(ask.Dir, "ended"))
+					ended = len(lines)
+				}
+				got := receiveAll(w)
+				_ = w.Close()
+				if diff := cmp.Diff(c.want, got); diff != "" {
+					t.Errorf("round %d (-want +got)\n%s", round, diff)
+				}
+			}
+		})
+	}
+}
