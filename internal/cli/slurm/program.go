@@ -165,13 +165,17 @@ func (c *call) faultOf(err error) *fault.Error {
 	return &fault.Error{What: human.What, Hint: inSlurmsOptions(human.Hint), Code: human.Code}
 }
 
-// noEffect begins the help of options that are taken and do nothing: none of them is passed over in silence.
+// noEffect begins the help of options that are accepted and do nothing.
 const noEffect = "No effect"
 
-// withoutEffect warns of options that were given and have no effect here.
+// withoutEffect reports, with -v, options that were given and have no effect here. Programs read what these commands print, so that by default
+// nothing is printed that Slurm does not print.
 func (c *call) withoutEffect() {
+	if !c.parsed.Has("verbose") {
+		return
+	}
 	for _, o := range c.table.Options {
-		if strings.HasPrefix(o.Help, noEffect) && c.parsed.Has(o.Long) {
+		if o.Long != "verbose" && strings.HasPrefix(o.Help, noEffect) && c.parsed.Has(o.Long) {
 			c.notef("warning", "--%s has no effect here", o.Long)
 		}
 	}

@@ -48,6 +48,13 @@ var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{
 	{Long: "gid", Arg: getopt.Required, Value: "LIST", Help: "Refused: jobs have no group", Group: filters},
 	{Long: "file", Short: 'f', Arg: getopt.Required, Value: "FILE", Help: "Refused: there is no such file", Group: filters},
 	{Long: "associations", Short: 'x', Arg: getopt.Required, Value: "LIST", Help: "Refused: there are none", Group: filters},
+	{Long: "nnodes", Short: 'i', Arg: getopt.Required, Value: "N[-MAX]", Help: "Jobs that ran on so many nodes", Group: filters},
+	{Long: "ncpus", Short: 'I', Arg: getopt.Required, Value: "N[-MAX]", Help: "Jobs that ran on so many CPUs", Group: filters},
+	{Long: "timelimit-min", Short: 'k', Arg: getopt.Required, Value: "TIME", Help: "Jobs with this time limit, or with -K at least this one", Group: filters},
+	{Long: "timelimit-max", Short: 'K', Arg: getopt.Required, Value: "TIME", Help: "With -k, jobs with at most this time limit", Group: filters},
+	{Long: "reason", Short: 'R', Arg: getopt.Required, Value: "LIST", Help: "Jobs with these reasons", Group: filters},
+	{Long: "constraints", Short: 'C', Arg: getopt.Required, Value: "LIST", Help: "Jobs with these constraints", Group: filters},
+	{Long: "flags", Short: 'F', Arg: getopt.Required, Value: "LIST", Help: "Refused: jobs have no such flags", Group: filters},
 	{Long: "duplicates", Short: 'D', Help: "No effect: a job has one line", Group: filters},
 	{Long: "allocations", Short: 'X', Help: "Jobs only, without batch scripts and steps", Group: looks},
 	{Long: "array", Help: "A line for each element of an array that waits", Group: looks},
@@ -65,9 +72,9 @@ var sacctTable = getopt.Table{Program: "sacct", Options: []getopt.Option{
 	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "As JSON", Group: looks},
 	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "As YAML", Group: looks},
 	{Long: "completion", Short: 'c', Help: "Refused: there is no log of completions", Group: looks},
-	{Long: "batch-script", Short: 'B', Help: "Refused: see scontrol write batch_script", Group: looks},
+	{Long: "batch-script", Short: 'B', Help: "Print the batch scripts of the jobs of -j", Group: looks},
 	{Long: "env-vars", Help: "Refused: the environment is in a Secret", Group: looks},
-	{Long: "verbose", Short: 'v', Help: "No effect", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "Report options that have no effect", Group: looks},
 }}
 
 func newSacct(f *cli.Factory) *cobra.Command {
@@ -94,13 +101,14 @@ type sacctView struct {
 	filter  squeue.Filter
 	states  []state.Code
 	window  sacct.Window
+	sizes   sacct.Sizes
 	columns layout.Columns[*sacct.Line]
 	form    layout.Form
 }
 
 func runSacct(ctx context.Context, c *call) error {
 	err := c.refused(map[string]string{"federation": noFederations, "group": "jobs have no group", "gid": "jobs have no group", "file": "there is no such file", "associations": "there are none",
-		"completion": "there is no log of completions", "batch-script": "scontrol write batch_script JOB writes it", "env-vars": "the environment is in a Secret"})
+		"completion": "there is no log of completions", "flags": "jobs have no such flags", "env-vars": "the environment is in a Secret"})
 	if err != nil {
 		return err
 	}
@@ -113,6 +121,9 @@ func runSacct(ctx context.Context, c *call) error {
 	}
 	if c.parsed.Has("helpformat") {
 		return c.sacctHelp(style)
+	}
+	if c.parsed.Has("batch-script") {
+		return c.sacctScripts(ctx)
 	}
 	v, err := c.sacctView(style)
 	if err != nil {
@@ -217,8 +228,8 @@ func (c *call) sacctFilter(v *sacctView) error {
 	if me := c.me(); len(f.Users) == 0 && !c.parsed.Has("allusers") && !named && me != "root" {
 		f.Users = []string{me}
 	}
-	if c.parsed.Has("allusers") {
-		f.Users = nil
+	if v.sizes, err = c.sacctSizes(); err != nil {
+		return err
 	}
 	if f.Nodes, err = c.hosts("nodelist"); err != nil {
 		return err
@@ -266,7 +277,7 @@ func (c *call) sacctWindow(v *sacctView) error {
 	return nil
 }
 
-// noteKept says from when on ended jobs are kept, where somebody asks for older ones.
+// noteKept reports how long ended jobs are kept if the requested span is longer.
 func (c *call) noteKept(ctx context.Context, v *sacctView) error {
 	if !c.parsed.Has("starttime") {
 		return nil
@@ -284,7 +295,7 @@ func (c *call) noteKept(ctx context.Context, v *sacctView) error {
 		keep = time.Duration(p.KeepSeconds) * time.Second
 	}
 	if oldest := c.f.Now().Add(-keep); v.window.From.Before(oldest) {
-		c.noteOnce("jobs finished before %s are no longer kept", oldest.Format(time.DateOnly))
+		c.noteOnce("jobs are kept for %s after their end; jobs that ended before %s are no longer listed", state.LongClock(keep), oldest.Format(clock.Standard))
 	}
 	return nil
 }
@@ -306,7 +317,7 @@ func (c *call) sacctLines(ctx context.Context, v *sacctView) ([]*sacct.Line, err
 		return nil, err
 	}
 	rows := slices.DeleteFunc(c.rows(read, c.parsed.Has("array")), func(r *record.Row) bool {
-		return !v.filter.Keeps(r) || !v.window.Holds(r, v.states)
+		return !v.filter.Keeps(r) || !v.window.Holds(r, v.states) || !v.sizes.Hold(r)
 	})
 	slices.SortStableFunc(rows, record.ByNumber)
 	var lines []*sacct.Line

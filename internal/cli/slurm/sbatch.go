@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,6 +61,7 @@ type submission struct {
 	request  *request.Request
 	title    string
 	script   []byte
+	file     string // of the script; empty where it comes from no file
 	args     []string
 	warnings []string
 	site     *site
@@ -266,6 +269,10 @@ func (c *call) inputOf(s *submission) (translate.Input, error) {
 		Namespace: s.site.namespace, Cluster: s.site.cluster, User: c.me(), Line: c.line(),
 	}
 	in.Suffix, in.Key, in.Dir, in.Host = origin()
+	in.Owner = owner()
+	if in.ScriptFile = s.file; s.file != "" && !filepath.IsAbs(s.file) {
+		in.ScriptFile = filepath.Join(in.Dir, s.file)
+	}
 	if name := s.request.Nodefile; name != "" {
 		if err := readNodefile(s.request, name); err != nil {
 			return in, err
@@ -288,6 +295,15 @@ var origin = func() (suffix, key, dir, host string) {
 	dir, _ = os.Getwd()
 	host, _ = os.Hostname()
 	return utilrand.String(5), hex.EncodeToString(secret[:]), dir, host
+}
+
+// owner is the user of this process. Tests have their own.
+var owner = func() translate.Owner {
+	o := translate.Owner{UID: strconv.Itoa(os.Getuid()), GID: strconv.Itoa(os.Getgid())}
+	if group, err := user.LookupGroupId(o.GID); err == nil {
+		o.Group = group.Name
+	}
+	return o
 }
 
 // environ is the environment of the caller.

@@ -32,7 +32,7 @@ var scontrolTable = getopt.Table{Program: "scontrol", Operands: "COMMAND", Optio
 	{Long: "hide", Help: "No effect: there are no hidden partitions"},
 	{Long: "oneliner", Short: 'o', Help: "An object a line"},
 	{Long: "quiet", Short: 'Q', Help: "Print errors only"},
-	{Long: "verbose", Short: 'v', Help: "No effect"},
+	{Long: "verbose", Short: 'v', Help: "Report options that have no effect"},
 	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "NAME", Help: "In this context of the kubeconfig"},
 	{Long: "cluster", Arg: getopt.Required, Value: "NAME", Hidden: true, Exact: true},
 	{Long: "local", Help: "In this cluster; so it is anyway"},

@@ -34,7 +34,8 @@ func (c *call) readScript(s *submission, operands []string) error {
 	}
 	name := operands[0]
 	s.title, s.args = filepath.Base(name), operands[1:]
-	if s.script, err = readScriptFile(c.find(name)); err != nil {
+	s.file = c.find(name)
+	if s.script, err = readScriptFile(s.file); err != nil {
 		hint := lookedFor(name)
 		if !errors.Is(err, fs.ErrNotExist) {
 			hint = err.Error()

@@ -51,7 +51,7 @@ var sinfoTable = getopt.Table{Program: "sinfo", Options: []getopt.Option{
 	{Long: "noconvert", Help: "No effect: amounts are in mebibytes", Group: looks},
 	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "As JSON", Group: looks},
 	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "As YAML", Group: looks},
-	{Long: "verbose", Short: 'v', Help: "No effect", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "Report options that have no effect", Group: looks},
 }}
 
 func newSinfo(f *cli.Factory) *cobra.Command {
@@ -165,13 +165,8 @@ func (c *call) sinfoLooks(v *sinfoView) error {
 		}
 	}
 	var err error
-	if words != "" {
-		v.columns, err = layout.Long(words, sinfo.Fields(), 20)
-	} else {
-		v.columns, err = layout.Short(format, sinfo.Fields())
-	}
-	if err != nil {
-		return fault.Errorf("man sinfo lists the columns; so does docs/slurm.md", "Invalid node format specification: %s", err)
+	if v.columns, err = askedColumns(c, format, words, sinfo.Fields(), "Invalid node format specification"); err != nil {
+		return err
 	}
 	order := sinfo.DefaultOrder
 	if v.each {

@@ -36,7 +36,7 @@ var sprioTable = getopt.Table{Program: "sprio", Options: []getopt.Option{
 	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FORMAT", Help: "Columns by letters: %i %Y %O", Group: looks},
 	{Long: "sort", Short: 'S', Arg: getopt.Required, Value: "LETTERS", Help: "The order: i, P, u; without it, by place in the queue", Group: looks},
 	{Long: "weights", Short: 'w', Help: "Refused: there are no weighted factors", Group: looks},
-	{Long: "verbose", Short: 'v', Help: "No effect", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "Report options that have no effect", Group: looks},
 }}
 
 func newSprio(f *cli.Factory) *cobra.Command {
@@ -83,9 +83,9 @@ func runSprio(ctx context.Context, c *call) error {
 	if text, ok := c.parsed.Last("format"); ok {
 		format = text
 	}
-	columns, err := layout.Short(format, sprio.Fields())
+	columns, err := askedColumns(c, format, "", sprio.Fields(), "Invalid job format specification")
 	if err != nil {
-		return fault.Errorf("letters are i, r, u, o, n, c, Y, Q, F, W and O", "Invalid format: %s", err)
+		return err
 	}
 	order := func(a, b *record.Row) int {
 		if n := strings.Compare(a.Partition(), b.Partition()); n != 0 {
@@ -138,7 +138,7 @@ var sshareTable = getopt.Table{Program: "sshare", Options: []getopt.Option{
 	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FIELDS", Help: "Columns: Account,FairShare%12", Group: looks},
 	{Long: "parsable", Short: 'p', Help: "With | between and after columns", Group: looks},
 	{Long: "parsable2", Short: 'P', Help: "With | between columns", Group: looks},
-	{Long: "verbose", Short: 'v', Help: "No effect", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "Report options that have no effect", Group: looks},
 }}
 
 func newSshare(f *cli.Factory) *cobra.Command {

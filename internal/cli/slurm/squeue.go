@@ -44,6 +44,10 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 	{Long: "licenses", Short: 'L', Arg: getopt.Required, Value: "LIST", Help: "Refused: there are no licences", Group: filters},
 	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "In these contexts of the kubeconfig, or all", Group: filters},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
+	{Long: "accounts", Arg: getopt.Required, Value: "LIST", Hidden: true, Alias: "account"},
+	{Long: "nodes", Arg: getopt.Required, Value: "HOSTS", Hidden: true, Alias: "nodelist"},
+	{Long: "partitions", Arg: getopt.Required, Value: "LIST", Hidden: true, Alias: "partition"},
+	{Long: "users", Short: 'U', Arg: getopt.Required, Value: "LIST", Hidden: true, Alias: "user"},
 	{Long: "local", Help: "In this cluster; so it is anyway", Group: filters},
 	{Long: "federation", Help: "Refused: there are no federations", Group: filters},
 	{Long: "sibling", Help: "Refused: there are no federations", Group: filters},
@@ -64,7 +68,7 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 	{Long: "notme", Help: "Not mine", Group: filters},
 	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "As JSON", Group: looks},
 	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "As YAML", Group: looks},
-	{Long: "verbose", Short: 'v', Help: "No effect", Group: looks},
+	{Long: "verbose", Short: 'v', Help: "Report options that have no effect", Group: looks},
 }}
 
 func newSqueue(f *cli.Factory) *cobra.Command {
@@ -283,13 +287,8 @@ func (c *call) squeueLooks(v *squeueView) error {
 		fields = squeue.StepFields(fields)
 	}
 	var err error
-	if words != "" {
-		v.columns, err = layout.Long(words, fields, 20)
-	} else {
-		v.columns, err = layout.Short(format, fields)
-	}
-	if err != nil {
-		return fault.Errorf("man squeue lists the columns; so does docs/slurm.md", "Invalid job format specification: %s", err)
+	if v.columns, err = askedColumns(c, format, words, fields, "Invalid job format specification"); err != nil {
+		return err
 	}
 	if text, ok := c.given("sort", "SQUEUE_SORT"); ok {
 		order = text

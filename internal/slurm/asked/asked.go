@@ -26,6 +26,10 @@ type Options struct {
 	StdOut  string `json:"stdOut,omitempty"`
 	StdErr  string `json:"stdErr,omitempty"`
 	StdIn   string `json:"stdIn,omitempty"`
+	// UID and GID are the numbers of the user who submitted it and of the user's group, Group is the group's name, all as on the host where it was submitted.
+	UID   string `json:"uid,omitempty"`
+	GID   string `json:"gid,omitempty"`
+	Group string `json:"group,omitempty"`
 	// SubmitHost is where it was submitted, Command the script with its arguments, SubmitLine the whole command line.
 	SubmitHost string `json:"submitHost,omitempty"`
 	Command    string `json:"command,omitempty"`

@@ -20,6 +20,7 @@ var table = Table{Program: "sbatch", Operands: "SCRIPT", Stop: true, Options: []
 	{Long: "cpus-per-task", Short: 'c', Arg: Required, Value: "N"},
 	{Long: "cpus-per-gpu", Arg: Required, Value: "N"},
 	{Long: "namespace", Arg: Required, Value: "NAME", Exact: true},
+	{Long: "partitions", Short: 'P', Arg: Required, Value: "NAME", Hidden: true, Alias: "partition"},
 }}
 
 // line is what was given, as words that say the same.
@@ -46,6 +47,8 @@ func TestLinesThatAreRead(t *testing.T) {
 		"-HN 2 -v":         "hold nodes=2 verbose |",
 		"--part=gpu":       "partition=gpu |",
 		"--p gpu":          "partition=gpu |",
+		"--partitions=gpu": "partition=gpu |",
+		"-Pgpu":            "partition=gpu |",
 		"--ntasks=2":       "ntasks=2 |",
 		"--ntasks- 2":      "ntasks-per-node=2 |",
 		"--exclusive=user": "exclusive=user |",

@@ -2,6 +2,7 @@ package getopt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -100,7 +101,7 @@ func (t *Table) long(p *Parsed, word string, rest []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	given := Given{Name: option.Long, Value: value, HasValue: glued, As: "--" + name}
+	given := Given{Name: option.name(), Value: value, HasValue: glued, As: "--" + name}
 	switch {
 	case option.Arg == None && glued:
 		return nil, errorf("option '--%s' doesn't allow an argument", option.Long)
@@ -120,7 +121,7 @@ func (t *Table) find(word, name string) (*Option, error) {
 	}
 	found := t.beginning(name)
 	switch {
-	case len(found) == 1 && name != "":
+	case sameOption(found) && name != "":
 		return found[0], nil
 	case len(found) == 0 || name == "":
 		return nil, errorf("unrecognized option '%s'", word)
@@ -132,6 +133,11 @@ func (t *Table) find(word, name string) (*Option, error) {
 	return nil, errorf("option '%s' is ambiguous; possibilities:%s", word, possible.String())
 }
 
+// sameOption reports whether some options are names of one option, so that an abbreviation of them is not ambiguous.
+func sameOption(found []*Option) bool {
+	return len(found) > 0 && !slices.ContainsFunc(found, func(o *Option) bool { return o.name() != found[0].name() })
+}
+
 // cluster reads -x, -xVALUE and -xyz.
 func (t *Table) cluster(p *Parsed, word string, rest []string) ([]string, error) {
 	for at := 1; at < len(word); at++ {
@@ -139,7 +145,7 @@ func (t *Table) cluster(p *Parsed, word string, rest []string) ([]string, error)
 		if option == nil {
 			return nil, errorf("invalid option -- '%c'", word[at])
 		}
-		given := Given{Name: option.Long, As: "-" + word[at:at+1]}
+		given := Given{Name: option.name(), As: "-" + word[at:at+1]}
 		if option.Arg == None {
 			p.Given = append(p.Given, given)
 			continue

@@ -1,6 +1,9 @@
 package getopt
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Argument says whether an option has a value.
 type Argument int
@@ -31,7 +34,12 @@ type Option struct {
 	Exact bool
 	// Hidden options are in no help text.
 	Hidden bool
+	// Alias is the long name of the option that this one is another name of: it is found under that name in Parsed.
+	Alias string
 }
+
+// name is the long name under which the option is found in Parsed.
+func (o *Option) name() string { return cmp.Or(o.Alias, o.Long) }
 
 // Table is all options of a command.
 type Table struct {

@@ -49,36 +49,46 @@ type Column[T any] struct {
 // Columns are those of a table, in order.
 type Columns[T any] []Column[T]
 
-// Short reads a format of letters: %[[.]size]letter, with any text between. tail is what stands behind the last one. all is the field that %all
-// stands for: every field that has a letter, with | between.
-func Short[T any](format string, fields []Field[T]) (Columns[T], error) {
-	var columns Columns[T]
-	before := ""
+// Short reads a format of letters: %[[.]size]letter, with any text between. %all stands for every field that has a letter, with | between.
+// A letter without a field is literal text, as in Slurm; unknown lists such letters.
+func Short[T any](format string, fields []Field[T]) (columns Columns[T], unknown []string, err error) {
+	literal := ""
 	for format != "" {
 		at := strings.IndexByte(format, '%')
 		if at < 0 {
-			if len(columns) == 0 {
-				return nil, fmt.Errorf("%q names no column", format)
-			}
-			columns[len(columns)-1].After += format
-			return columns, nil
+			literal += format
+			break
 		}
-		before += format[:at]
-		format = format[at+1:]
-		if rest, is := strings.CutPrefix(format, "all"); is {
-			format = rest
-			columns = append(columns, every(fields, before)...)
-			before = ""
+		literal, format = literal+format[:at], format[at:]
+		if rest, is := strings.CutPrefix(format, "%all"); is {
+			columns, literal, format = append(columns, every(fields, literal)...), "", rest
 			continue
 		}
-		column, rest, err := one(format, fields)
+		spec, err := readLetter(format)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		column.Before, before, format = before, "", rest
-		columns = append(columns, column)
+		if f, ok := withLetter(spec.letter, fields); ok {
+			columns = append(columns, Column[T]{Field: f, Width: spec.width, Right: spec.right, Fit: spec.fit, Before: literal})
+			literal = ""
+		} else {
+			literal += spec.text
+			if spec.letter != "" {
+				unknown = append(unknown, spec.letter)
+			}
+		}
+		format = format[len(spec.text):]
 	}
-	return columns, nil
+	return columns.closedBy(literal), unknown, nil
+}
+
+// closedBy adds text after the last column; a table without a column consists of the text.
+func (c Columns[T]) closedBy(text string) Columns[T] {
+	if len(c) == 0 {
+		return Columns[T]{{Field: Field[T]{Value: func(T) string { return "" }}, Before: text}}
+	}
+	c[len(c)-1].After += text
+	return c
 }
 
 // every is one column for each letter.
@@ -94,38 +104,53 @@ func every[T any](fields []Field[T], before string) Columns[T] {
 	return columns
 }
 
-// one reads [#][.][size]letter.
-func one[T any](text string, fields []Field[T]) (Column[T], string, error) {
-	var c Column[T]
-	whole := text
-	if rest, is := strings.CutPrefix(text, "#"); is {
-		c.Fit, text = true, rest
+// letterSpec is one column of a short format.
+type letterSpec struct {
+	text       string // all of it: %.18i
+	letter     string // empty at the end of the format
+	width      int
+	right, fit bool
+}
+
+// readLetter reads %[#][.][#][size]letter at the beginning of a text.
+func readLetter(format string) (letterSpec, error) {
+	var spec letterSpec
+	rest := format[1:]
+	for ; rest != "" && (rest[0] == '#' || rest[0] == '.'); rest = rest[1:] {
+		spec.fit = spec.fit || rest[0] == '#'
+		spec.right = spec.right || rest[0] == '.'
 	}
-	if rest, is := strings.CutPrefix(text, "."); is {
-		c.Right, text = true, rest
+	var err error
+	if spec.width, rest, err = readWidth(rest); err != nil {
+		return spec, err
 	}
-	if rest, is := strings.CutPrefix(text, "#"); is {
-		c.Fit, text = true, rest
+	_, size := utf8.DecodeRuneInString(rest)
+	spec.letter = rest[:size]
+	spec.text = format[:len(format)-len(rest)+size]
+	return spec, nil
+}
+
+// readWidth reads the digits at the beginning of a text.
+func readWidth(text string) (width int, rest string, err error) {
+	rest = strings.TrimLeft(text, "0123456789")
+	digits := text[:len(text)-len(rest)]
+	if digits == "" {
+		return 0, rest, nil
 	}
-	digits := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
-	text = text[len(digits):]
-	if digits != "" {
-		n, err := strconv.Atoi(digits)
-		if err != nil || n > maxWidth {
-			return c, "", fmt.Errorf("the width %s is larger than %d", digits, maxWidth)
-		}
-		c.Width = n
+	width, err = strconv.Atoi(digits)
+	if err != nil || width > maxWidth {
+		return 0, "", fmt.Errorf("the width %s is larger than %d", digits, maxWidth)
 	}
-	if text == "" {
-		return c, "", fmt.Errorf("%%%s has no letter", whole)
-	}
+	return width, rest, nil
+}
+
+func withLetter[T any](letter string, fields []Field[T]) (Field[T], bool) {
 	for _, f := range fields {
-		if f.Letter == text[0] {
-			c.Field = f
-			return c, text[1:], nil
+		if f.Letter != 0 && letter == string(f.Letter) {
+			return f, true
 		}
 	}
-	return c, "", fmt.Errorf("%%%c is no column", text[0])
+	return Field[T]{}, false
 }
 
 // maxWidth is how wide a column may be.
@@ -144,30 +169,28 @@ func Find[T any](name string, fields []Field[T]) (Field[T], bool) {
 	return Field[T]{}, false
 }
 
-// Long reads a format of words: Name[:[.]size[suffix]] with commas between. Without a size a column has width letters.
-func Long[T any](format string, fields []Field[T], width int) (Columns[T], error) {
-	var columns Columns[T]
+// Long reads a format of words with commas between: Name has width letters, Name:[.]size[suffix] has size letters, and Name:[.][suffix] is as
+// wide as its text. A word without a field is left out; unknown lists such words.
+func Long[T any](format string, fields []Field[T], width int) (columns Columns[T], unknown []string, err error) {
 	for word := range strings.SplitSeq(format, ",") {
-		name, size, _ := strings.Cut(strings.TrimSpace(word), ":")
-		f, ok := Find(name, fields)
+		name, size, sized := strings.Cut(strings.TrimLeft(word, " \t\n"), ":")
+		f, ok := Find(strings.TrimSpace(name), fields)
 		if !ok {
-			return nil, fmt.Errorf("%q is no column", name)
+			if strings.TrimSpace(word) != "" {
+				unknown = append(unknown, name)
+			}
+			continue
 		}
 		c := Column[T]{Field: f, Width: width}
-		if rest, is := strings.CutPrefix(size, "."); is {
-			c.Right, size = true, rest
-		}
-		if digits := size[:len(size)-len(strings.TrimLeft(size, "0123456789"))]; digits != "" {
-			n, err := strconv.Atoi(digits)
-			if err != nil || n > maxWidth {
-				return nil, fmt.Errorf("the width %s is larger than %d", digits, maxWidth)
+		if sized {
+			size, c.Right = strings.CutPrefix(size, ".")
+			if c.Width, c.After, err = readWidth(size); err != nil {
+				return nil, nil, err
 			}
-			c.Width, size = n, size[len(digits):]
 		}
-		c.After = size
 		columns = append(columns, c)
 	}
-	return columns, nil
+	return columns.closedBy(""), unknown, nil
 }
 
 // Heading is the line of titles.

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // fields are a letter, a word and both.
@@ -15,8 +17,14 @@ var fields = []Field[string]{
 
 func TestFormats(t *testing.T) {
 	t.Parallel()
-	short := func(text string) (Columns[string], error) { return Short(text, fields) }
-	long := func(text string) (Columns[string], error) { return Long(text, fields, 8) }
+	short := func(text string) (Columns[string], error) {
+		columns, _, err := Short(text, fields)
+		return columns, err
+	}
+	long := func(text string) (Columns[string], error) {
+		columns, _, err := Long(text, fields, 8)
+		return columns, err
+	}
 	sized := func(text string) (Columns[string], error) { return Sized(text, fields) }
 	for name, c := range map[string]struct {
 		read              func(string) (Columns[string], error)
@@ -35,12 +43,16 @@ func TestFormats(t *testing.T) {
 		"sacct's words, left":              {sized, "JobID", "42", "42           "},
 		"sacct's words with a width":       {sized, "jobid%4,jobid%-4", "42", "  42 42   "},
 		"sacct's words cut with a mark":    {sized, "jobid%4", "123456", "123+ "},
+		"sacct's words are abbreviated":    {sized, "j%4,TR%3", "42", "  42     "},
 		"sacct passes over what is empty":  {sized, "jobid%4,,", "42", "  42 "},
-		"no letter is refused":             {short, "%5", "", ""},
-		"an unknown letter is refused":     {short, "%!", "", ""},
-		"no column is refused":             {short, "text", "", ""},
+		"a size without a letter is text":  {short, "%i %5", "42", "42 %5"},
+		"an unknown letter is text":        {short, "%.7!x%i%é", "42", "%.7!x42%é"},
+		"text only":                        {short, "text", "42", "text"},
+		"nothing":                          {short, "", "42", ""},
+		"a word with a colon has no width": {long, "JobID: ,tres:,JobID:.|", "123456789", "123456789 123456789|"},
+		"an unknown word is left out":      {long, "Color,JobID:,|", "42", "42"},
+		"a comma at the end":               {long, "JobID:|,", "42", "42|"},
 		"a width without end is refused":   {short, "%99999999i", "", ""},
-		"an unknown word is refused":       {long, "Color", "", ""},
 		"a wide word is refused":           {long, "JobID:70000", "", ""},
 		"an unknown sacct word is refused": {sized, "color", "", ""},
 		"a width of letters is refused":    {sized, "jobid%x", "", ""},
@@ -48,7 +60,7 @@ func TestFormats(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			columns, err := c.read(c.format)
-			if c.want == "" {
+			if c.row == "" {
 				if err == nil {
 					t.Fatalf("%q is taken", c.format)
 				}
@@ -64,6 +76,18 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+func TestUnknownColumnsAreListed(t *testing.T) {
+	t.Parallel()
+	_, letters, err := Short("%i %! %.7é %5", fields)
+	if diff := cmp.Diff([]string{"!", "é"}, letters); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	_, words, err := Long("JobID,Color:5,,|,", fields, 8)
+	if diff := cmp.Diff([]string{"Color", "|"}, words); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+}
+
 // Whatever a user writes as a format is refused, or gives lines that are as wide as it says; nothing is printed of a column that there is not.
 func FuzzFormats(f *testing.F) {
 	for _, seed := range []string{"%.18i %.9P", "%i|%j", "%all", "JobID:10,Name", "JobID:.5x", "jobid%20,state%-3", "%#i", "%", "%5", ",", "%99999999i", "é%iü"} {
@@ -74,8 +98,14 @@ func FuzzFormats(f *testing.F) {
 			t.Skip()
 		}
 		for name, read := range map[string]func() (Columns[string], error){
-			"short": func() (Columns[string], error) { return Short(format, fields) },
-			"long":  func() (Columns[string], error) { return Long(format, fields, 20) },
+			"short": func() (Columns[string], error) {
+				columns, _, err := Short(format, fields)
+				return columns, err
+			},
+			"long": func() (Columns[string], error) {
+				columns, _, err := Long(format, fields, 20)
+				return columns, err
+			},
 			"sized": func() (Columns[string], error) { return Sized(format, fields) },
 		} {
 			columns, err := read()

@@ -7,7 +7,27 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/fault"
 )
 
-// Sized reads a format of words with commas between, each with %20 or %-20 for its width; a field's own width is negative when it stands left.
+// findAbbreviated returns the field of a word, or else the first field in the order of the alphabet whose name begins with the word: time is
+// Timelimit, as in Slurm.
+func findAbbreviated[T any](word string, fields []Field[T]) (Field[T], bool) {
+	if f, ok := Find(word, fields); ok || word == "" {
+		return f, ok
+	}
+	var best Field[T]
+	first := ""
+	for _, f := range fields {
+		if len(f.Names) == 0 {
+			continue
+		}
+		name := strings.ToLower(f.Names[0])
+		if isBefore := first == "" || name < first; isBefore && strings.HasPrefix(name, strings.ToLower(word)) {
+			best, first = f, name
+		}
+	}
+	return best, first != ""
+}
+
+// Sized reads a format of words with commas between, which may be abbreviated, each with %20 or %-20 for its width; a field's own width is negative when it stands left.
 func Sized[T any](text string, fields []Field[T]) (Columns[T], error) {
 	var columns Columns[T]
 	for word := range strings.SplitSeq(text, ",") {
@@ -15,7 +35,7 @@ func Sized[T any](text string, fields []Field[T]) (Columns[T], error) {
 			continue
 		}
 		name, width, sized := strings.Cut(word, "%")
-		f, ok := Find(name, fields)
+		f, ok := findAbbreviated(name, fields)
 		if !ok {
 			return nil, fault.Errorf("", "Invalid field requested: %q", name)
 		}

@@ -77,6 +77,10 @@ func Rows(s *Source, each bool) []Row {
 
 // exitOfState gives a failed row of whose pods nothing is known the code that the controller kept, else the one that Slurm has for no better one.
 func (r *Row) exitOfState() {
+	if r.State.Code == state.OutOfMemory {
+		r.Exit = state.NoMemory
+		return
+	}
 	if r.State.Code != state.Failed || r.Exit != (state.Exit{}) {
 		return
 	}

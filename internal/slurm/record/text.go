@@ -313,14 +313,14 @@ func (r *Row) Dependency() string {
 // noUser is the number that Slurm has for nobody knows which.
 const noUser = "4294967294"
 
-// UserID is the number of the user that its processes run as, where the job says it.
+// UserID is the number of the user that its processes run as, where the job says it, else of the user who submitted it.
 func (r *Row) UserID() string {
 	for i := range r.Job.Spec.Tasks {
 		if s := r.Job.Spec.Tasks[i].Template.Spec.SecurityContext; s != nil && s.RunAsUser != nil {
 			return strconv.FormatInt(*s.RunAsUser, 10)
 		}
 	}
-	return noUser
+	return cmp.Or(r.Asked.UID, noUser)
 }
 
 // headPod is the name of the pod that runs the script, which is its host's name too: what the launcher puts for %N.

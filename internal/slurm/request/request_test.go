@@ -115,7 +115,7 @@ func TestErrorsInSlurmsWords(t *testing.T) {
 		"-a 3-1":               "sbatch: error: Batch job submission failed: Invalid job array specification\nsbatch: hint: \"3-1\" runs backwards: write 1-3\n",
 		"--reservation=x":      "sbatch: error: --reservation is not supported here (Volcano has no advance reservations)\nsbatch: hint: leave --reservation away, or have the site's profile ignore it\n",
 		"-p a,b":               "sbatch: error: a list of partitions (a,b) is not supported here\nsbatch: hint: name one of them\n",
-		"--mem=4Gi --begin=xx": "sbatch: error: Invalid --mem specification\nsbatch: hint: \"4Gi\" is Kubernetes notation; write 4G (Slurm G is 1024 MiB)\nsbatch: error: Invalid --begin specification\nsbatch: hint: write HH:MM[:SS], YYYY-MM-DD[THH:MM[:SS]], MM/DD[/YY], today, tomorrow, noon, midnight, or now+2hours\n",
+		"--mem=4Gi --begin=xx": "sbatch: error: Invalid --mem specification\nsbatch: hint: \"4Gi\" is Kubernetes notation; write 4G (Slurm G is 1024 MiB)\nsbatch: error: Invalid --begin specification\nsbatch: hint: write HH:MM[:SS], YYYY-MM-DD[THH:MM[:SS]], MM/DD[/YY][-HH:MM[:SS]], today, tomorrow, noon, midnight, or now+2hours\n",
 		"--mpi=pmix":           "sbatch: error: Invalid --mpi specification\nsbatch: hint: use mpirun, or srun --mpi=none: pmix is not supported here\n",
 		"--exclusive=topo":     "sbatch: error: Invalid --exclusive specification\nsbatch: hint: --exclusive alone or --exclusive=user; topo is not supported here\n",
 	} {

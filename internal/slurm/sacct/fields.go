@@ -71,8 +71,8 @@ func (s Style) Fields() []field {
 	add("DerivedExitCode", 15, job(func(l line) string { return l.Highest.String() }))
 	add("User", 9, job(func(l line) string { return l.User() }))
 	add("UID", 6, job(func(l line) string { return l.UserID() }))
-	add("Group", 9, job(func(l line) string { return "" }))
-	add("GID", 6, job(func(l line) string { return "" }))
+	add("Group", 9, job(func(l line) string { return l.Asked.Group }))
+	add("GID", 6, job(func(l line) string { return l.Asked.GID }))
 	add("QOS", 10, job(func(l line) string { return l.QOS() }))
 	add("Submit", 19, func(l line) string { return at(l.submitted(), l) })
 	add("Eligible", 19, job(func(l line) string { return at(l.Times.Eligible, l) }))
@@ -123,7 +123,9 @@ var blank = []string{
 	"Container", "DBIndex", "Extra", "FailedNode", "Flags", "Layout", "Licenses", "MaxDiskRead", "MaxDiskReadNode", "MaxDiskReadTask", "MaxDiskWrite", "MaxDiskWriteNode",
 	"MaxDiskWriteTask", "MaxPages", "MaxPagesNode", "MaxPagesTask", "MaxRSSNode", "MaxRSSTask", "MaxVMSize", "MaxVMSizeNode", "MaxVMSizeTask", "McsLabel", "MinCPU",
 	"MinCPUNode", "MinCPUTask", "PlannedCPU", "PlannedCPURAW", "QOSRAW", "QOSREQ", "ReqCPUFreq", "ReqCPUFreqGov", "ReqCPUFreqMax", "ReqCPUFreqMin", "ReqGRES",
-	"Reservation", "ReservationId", "SLUID", "Suspended", "SystemComment", "SystemCPU", "TRESUsageInAve", "TRESUsageInMax", "TRESUsageInTot", "TRESUsageOutTot", "UserCPU",
+	"Reservation", "ReservationId", "SLUID", "Suspended", "SystemComment", "SystemCPU", "UserCPU",
+	"TRESUsageInAve", "TRESUsageInMax", "TRESUsageInMaxNode", "TRESUsageInMaxTask", "TRESUsageInMin", "TRESUsageInMinNode", "TRESUsageInMinTask", "TRESUsageInTot",
+	"TRESUsageOutAve", "TRESUsageOutMax", "TRESUsageOutMaxNode", "TRESUsageOutMaxTask", "TRESUsageOutMin", "TRESUsageOutMinNode", "TRESUsageOutMinTask", "TRESUsageOutTot",
 	"WCKeyID",
 }
 

@@ -54,8 +54,11 @@ func Lines(r *record.Row, jobsOnly bool) []Line {
 			}
 		}
 	}
-	if r.State.Code == state.Timeout {
+	switch r.State.Code {
+	case state.Timeout:
 		job.Ended = state.Exit{}
+	case state.OutOfMemory:
+		job.Ended = state.NoMemory
 	}
 	lines := []Line{job}
 	if jobsOnly || head == nil || job.Start.IsZero() {
@@ -81,6 +84,8 @@ func batchLine(job Line, head *corev1.Pod, report launch.Report, reported bool) 
 	switch {
 	case job.Code == state.Timeout || job.Code == state.Cancelled:
 		batch.Code = state.Cancelled
+	case sum.End == state.OutOfMemory:
+		batch.Code, batch.Ended = sum.End, state.NoMemory
 	case sum.End != "":
 		batch.Code = sum.End
 	case sum.Ended > 0:

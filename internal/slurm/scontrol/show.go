@@ -49,7 +49,7 @@ func Job(r *record.Row, style clock.Style, oneLine bool) string {
 	per, total := r.PerNode(), r.Total()
 	lines := []string{
 		title(r),
-		fmt.Sprintf("UserId=%s(%s) GroupId=N/A MCS_label=N/A Namespace=%s", r.User(), r.UserID(), r.Job.Namespace),
+		fmt.Sprintf("UserId=%s(%s) GroupId=%s MCS_label=N/A Namespace=%s", r.User(), r.UserID(), group(r), r.Job.Namespace),
 		fmt.Sprintf("Priority=%d Nice=0 Account=%s QOS=%s WCKey=%s", r.Priority, r.Account(), r.QOS(), or(r.Asked.WCKey, "*")),
 		fmt.Sprintf("JobState=%s Reason=%s Dependency=%s", r.State.Code.Name(), r.State.Reason, or(r.Dependency(), noValue)),
 		fmt.Sprintf("Requeue=%d Restarts=%d BatchFlag=1 Reboot=0 ExitCode=%s", digit(r.Asked.Requeue), state.Restarts(r.Job), r.Exit),
@@ -84,6 +84,14 @@ func Job(r *record.Row, style clock.Style, oneLine bool) string {
 		lines = append(lines, "TresPerNode="+gres)
 	}
 	return joined(lines, oneLine)
+}
+
+// group is NAME(NUMBER) of the user's group.
+func group(r *record.Row) string {
+	if r.Asked.GID == "" {
+		return "N/A"
+	}
+	return fmt.Sprintf("%s(%s)", r.Asked.Group, r.Asked.GID)
 }
 
 func title(r *record.Row) string {

@@ -65,6 +65,7 @@ func (s Style) Fields() []field {
 	return []field{
 		column('a', "Account", "ACCOUNT", func(r row) string { return r.Account() }),
 		column('A', "JobID", "JOBID", func(r row) string { return r.RawID() }),
+		column('b', "tres-per-node|gres", "TRES_PER_NODE", func(r row) string { return r.Gres() }),
 		column('B', "BatchHost", "EXEC_HOST", func(r row) string { return batchHost(r) }),
 		column('c', "MinCpus", "MIN_CPUS", func(r row) string { return strconv.Itoa(r.PerNode().CPUs) }),
 		column('C', "NumCPUs", "CPUS", func(r row) string { return strconv.Itoa(r.Total().CPUs) }),
@@ -74,8 +75,8 @@ func (s Style) Fields() []field {
 		column('E', "Dependency", "DEPENDENCY", func(r row) string { return or(r.Dependency(), noValue) }),
 		column('f', "Feature", "FEATURES", func(r row) string { return or(r.Asked.Features, noValue) }),
 		column('F', "ArrayJobID", "ARRAY_JOB_ID", func(r row) string { return r.Number() }),
-		column('g', "GroupName", "GROUP", text(none)),
-		column('G', "GroupID", "GROUP", text(none)),
+		column('g', "GroupName", "GROUP", func(r row) string { return or(r.Asked.Group, none) }),
+		column('G', "GroupID", "GROUP", func(r row) string { return or(r.Asked.GID, none) }),
 		column('h', "OverSubscribe", "OVER_SUBSCRIBE", func(r row) string { return overSubscribe(r) }),
 		column('H', "", "SOCKETS_PER_NODE", text("*")),
 		column('i', "JobArrayID", "JOBID", func(r row) string { return r.ID(s.Bits) }),
@@ -128,7 +129,6 @@ func (s Style) Fields() []field {
 		column(0, "STDIN", "STDIN", func(r row) string { return or(r.File(r.Asked.StdIn), "/dev/null") }),
 		column(0, "STDOUT", "STDOUT", func(r row) string { return r.File(r.Asked.StdOut) }),
 		column(0, "tres-alloc", "TRES_ALLOC", func(r row) string { return r.TRES() }),
-		column(0, "tres-per-node|gres", "TRES_PER_NODE", func(r row) string { return r.Gres() }),
 		column(0, "AccrueTime", "ACCRUE_TIME", func(r row) string { return at(r.Times.Eligible, r) }),
 		column(0, strings.Join(meaningless, "|"), "", text(none)),
 	}

@@ -75,7 +75,7 @@ func Elements(f Facts) (parts []Part, ok bool) {
 // exitFor is the exit of what ended in a state with a container's exit code.
 func exitFor(end Code, code int32) Exit {
 	if end == OutOfMemory {
-		return Exit{Signal: outOfMemory}
+		return NoMemory
 	}
 	return ExitOf(code)
 }

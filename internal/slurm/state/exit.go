@@ -15,8 +15,8 @@ type Exit struct{ Code, Signal int }
 // String is code:signal, as sacct prints it.
 func (e Exit) String() string { return strconv.Itoa(e.Code) + ":" + strconv.Itoa(e.Signal) }
 
-// outOfMemory is what Slurm gives for a signal where the kernel ended a job that used too much memory.
-const outOfMemory = 125
+// NoMemory is the exit of a job that used too much memory: Slurm gives 125 for the signal then.
+var NoMemory = Exit{Signal: 125}
 
 // ExitOf reads an exit code of which nothing else is known: 128 and the number of a signal stands for that signal, where it is one that ends programs, as a
 // shell means it. That a script ended itself with such a code is said only by what the pod tells: the launcher's Report.
@@ -44,7 +44,7 @@ func ends(number int) bool {
 func exitOf(pod *corev1.Pod) Exit {
 	if end := badEnd(pod); end != nil {
 		if end.Reason == "OOMKilled" {
-			return Exit{Signal: outOfMemory}
+			return NoMemory
 		}
 		if report, ok := launch.ParseReport(end.Message); ok {
 			return Exit{Code: report.Code, Signal: report.Signal}

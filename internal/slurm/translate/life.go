@@ -251,7 +251,10 @@ func (b *builder) remember() {
 	r, o := b.r, &b.asked
 	o.Comment, o.WCKey, o.Extra, o.MailUser, o.MailType = r.Comment, r.WCKey, r.Extra, r.MailUser, r.MailType
 	o.SubmitHost, o.SubmitLine = b.Host, short(b.Line)
-	o.Command = short(strings.Join(append([]string{b.Title}, b.Args...), " "))
+	o.UID, o.GID, o.Group = b.Owner.UID, b.Owner.GID, b.Owner.Group
+	if b.ScriptFile != "" { // as in Slurm, a command line of --wrap or standard input has none
+		o.Command = short(strings.Join(append([]string{b.ScriptFile}, b.Args...), " "))
+	}
 	o.Features, o.Exclusive = r.Constraint.String(), r.Exclusive != ""
 	o.Tasks, o.TasksPerNode, o.CPUsPerTask = int(b.size.tasks), int(r.TasksPerNode), int(max(r.CPUsPerTask, 1))
 	o.MemPerNode, o.MemPerCPU = int64(b.size.memory), b.spec.MemPerCPU

@@ -35,7 +35,9 @@ type Input struct {
 	// Title is the name that the job has for its user, unless --job-name says another.
 	Title string
 	// Script is the text that runs, with Args after it; Interactive jobs have none.
+	// ScriptFile is the absolute path of the script's file; empty for a command line of --wrap, standard input, and interactive jobs.
 	Script      []byte
+	ScriptFile  string
 	Args        []string
 	Interactive bool
 	// Environ is the environment of who submits; ExportFile what --export-file holds.
@@ -44,7 +46,12 @@ type Input struct {
 	Suffix, Key string
 	// Namespace, Cluster and User are where and for whom; Dir and Host from where; Line is the whole command line.
 	Namespace, Cluster, User, Dir, Host, Line string
+	// Owner is the user on the host where the job is submitted.
+	Owner Owner
 }
+
+// Owner is a user of a host; fields are empty if the host does not know them.
+type Owner struct{ UID, GID, Group string }
 
 // Facts are what is known of a cluster.
 type Facts struct {

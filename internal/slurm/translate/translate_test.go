@@ -62,7 +62,7 @@ func try(t *testing.T, line string, change ...func(*Input)) (*Result, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := Input{Profile: p, Title: "run.sh", Script: []byte("#!/bin/sh\n"), Suffix: "x7k2p", Key: "ab12", Namespace: "nlp", Cluster: "prod", User: "mei", Dir: "/home/mei/p", Host: "login1",
+	in := Input{Profile: p, Title: "run.sh", Script: []byte("#!/bin/sh\n"), ScriptFile: "/home/mei/p/run.sh", Suffix: "x7k2p", Key: "ab12", Namespace: "nlp", Cluster: "prod", User: "mei", Dir: "/home/mei/p", Host: "login1",
 		Line: "sbatch " + line, Environ: []string{"PATH=/bin", "LANG=C", "EPOCHS=3", "SLURM_X=1"},
 		Facts: Facts{Queues: []Queue{{Name: "default", Open: true}, {Name: "research", Open: true, Admits: func(group string) bool { return group == "gpu" }}, {Name: "nlp", Open: true}, {Name: "old"}, {Name: "root", Open: true}}, Classes: []string{"normal", "urgent"},
 			Nodes: []Node{{Count: 100, Allocatable: amounts("16", "64Gi", "")}, {Count: 100, Group: "gpu", Labels: map[string]string{"nvidia.com/gpu.product": "A100-40"}, Allocatable: amounts("8", "32Gi", "4")}}}}
@@ -224,7 +224,7 @@ func TestWhatEachOptionBecomes(t *testing.T) {
 		"--container-image=docker://a/b":                   {main + "image": "a/b"},
 		"--container-workdir=/w":                           {"launch.workDir": "/w"},
 		"--container-mounts=/home/mei/x:/x:ro":             {main + "volumeMounts.2": `{"mountPath":"/x","name":"home","readOnly":true,"subPath":"mei/x"}`},
-		"--comment=hi --wckey=k --extra=e --mail-user=m":   {"metadata.annotations.vc-batch|dev/slurm": `{"comment":"hi","wckey":"k","extra":"e","workDir":"/home/mei/p","stdOut":"/home/mei/p/slurm-%j.out","stdErr":"/home/mei/p/slurm-%j.out","stdIn":"/dev/null","submitHost":"login1","command":"run.sh","submitLine":"sbatch --comment=hi --wckey=k --extra=e --mail-user=m","tasks":1,"cpusPerTask":1,"requeue":true,"mailUser":"m"}`},
+		"--comment=hi --wckey=k --extra=e --mail-user=m":   {"metadata.annotations.vc-batch|dev/slurm": `{"comment":"hi","wckey":"k","extra":"e","workDir":"/home/mei/p","stdOut":"/home/mei/p/slurm-%j.out","stdErr":"/home/mei/p/slurm-%j.out","stdIn":"/dev/null","submitHost":"login1","command":"/home/mei/p/run.sh","submitLine":"sbatch --comment=hi --wckey=k --extra=e --mail-user=m","tasks":1,"cpusPerTask":1,"requeue":true,"mailUser":"m"}`},
 		"--mpi=ssh -N2":                                    {"spec.plugins.ssh": "[]"},
 		"--hint=nomultithread":                             {head + "topologyPolicy": ""},
 	} {

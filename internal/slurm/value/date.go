@@ -8,7 +8,7 @@ import (
 )
 
 // dateHint is what the forms of a date are.
-const dateHint = "write HH:MM[:SS], YYYY-MM-DD[THH:MM[:SS]], MM/DD[/YY], today, tomorrow, noon, midnight, or now+2hours"
+const dateHint = "write HH:MM[:SS], YYYY-MM-DD[THH:MM[:SS]], MM/DD[/YY][-HH:MM[:SS]], today, tomorrow, noon, midnight, or now+2hours"
 
 // clocks are the times of day that have names.
 var clocks = map[string]time.Duration{"midnight": 0, "elevenses": 11 * time.Hour, "noon": 12 * time.Hour, "fika": 15 * time.Hour, "teatime": 16 * time.Hour}
@@ -28,7 +28,7 @@ const (
 )
 
 // ParseDate reads a moment as --begin and sacct's -S and -E take it, in the zone of now:
-// HH:MM[:SS] [AM|PM], MMDD[YY], MM/DD[/YY], MM.DD[.YY], YYYY-MM-DD[THH:MM[:SS]], now[+N[unit]], today, tomorrow, midnight,
+// HH:MM[:SS] [AM|PM], MMDD[YY], MM/DD[/YY][-HH:MM[:SS]], MM.DD[.YY], YYYY-MM-DD[THH:MM[:SS]], now[+N[unit]], today, tomorrow, midnight,
 // noon, elevenses, fika, teatime; a date and a time may stand together, in either order.
 func ParseDate(text string, now time.Time, tense Tense) (time.Time, error) {
 	lower := strings.ToLower(strings.TrimSpace(text))
@@ -50,16 +50,20 @@ func ParseDate(text string, now time.Time, tense Tense) (time.Time, error) {
 
 var twelveHours = regexp.MustCompile(`(\d)\s*(am|pm)\b`)
 
-// dateWords cuts at blanks and at the T between date and time; AM and PM stay with their time.
+// dateWords cuts at blanks and at the T or the - between date and time; AM and PM stay with their time.
 func dateWords(lower string) []string {
 	lower = twelveHours.ReplaceAllString(lower, "$1$2")
-	if m := isoDate.FindStringSubmatch(lower); m != nil {
-		lower = m[1] + " " + m[2]
+	for _, form := range []*regexp.Regexp{isoDate, slashDate} {
+		if m := form.FindStringSubmatch(lower); m != nil {
+			lower = m[1] + " " + m[2]
+		}
 	}
 	return strings.Fields(lower)
 }
 
 var isoDate = regexp.MustCompile(`^(\d{4}-\d{1,2}-\d{1,2})t(.+)$`)
+
+var slashDate = regexp.MustCompile(`^(\d{1,2}[/.]\d{1,2}(?:[/.]\d{2,4})?)-(\d{1,2}:.+)$`)
 
 func fromNow(rest string, now time.Time) (time.Time, error) {
 	if rest == "" {

@@ -1,0 +1,42 @@
+package sacct
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/vc-batch/vc/internal/slurm/record"
+)
+
+// Range is a span of values; a nil bound does not limit it.
+type Range[T cmp.Ordered] struct{ Min, Max *T }
+
+func (r Range[T]) isOpen() bool { return r.Min == nil && r.Max == nil }
+
+func (r Range[T]) holds(v T) bool {
+	return (r.Min == nil || v >= *r.Min) && (r.Max == nil || v <= *r.Max)
+}
+
+// Sizes selects jobs by their size, time limit, reason and constraints; an empty field selects all jobs.
+type Sizes struct {
+	Nodes, CPUs Range[int64]
+	// Limit needs Min: as in Slurm, a greatest time limit alone has no effect.
+	Limit                Range[time.Duration]
+	Reasons, Constraints []string
+}
+
+// Hold reports whether a row is selected. Only jobs that started have a size; a job without a time limit is in no range of limits.
+func (s Sizes) Hold(r *record.Row) bool {
+	ran := !r.Times.Start.IsZero()
+	switch {
+	case !s.Nodes.isOpen() && !(ran && s.Nodes.holds(int64(r.NumNodes()))):
+		return false
+	case !s.CPUs.isOpen() && !(ran && s.CPUs.holds(int64(r.Total().CPUs))):
+		return false
+	case s.Limit.Min != nil && (r.Limit() == 0 || !s.Limit.holds(r.Limit())):
+		return false
+	case len(s.Reasons) > 0 && !slices.Contains(s.Reasons, r.State.Reason):
+		return false
+	}
+	return len(s.Constraints) == 0 || slices.Contains(s.Constraints, r.Asked.Features)
+}
