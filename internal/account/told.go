@@ -52,7 +52,7 @@ func WriteSentence(out io.Writer, text string, width int) {
 
 // Write writes the account as `vcctl job explain` prints it; program is what stands for vcctl in the commands that it names.
 func (a *Account) Write(out io.Writer, program string, style render.Style, now time.Time, width int) {
-	fmt.Fprintln(out, style.Bold(a.Headline(style, now)))
+	fmt.Fprintln(out, style.Bold(style.Line(a.Headline(style, now))))
 	if a.Why.Message != "" {
 		render.WriteWrapped(out, "  ", "  ", a.Why.Message, width)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/vc-batch/vc/internal/printable"
 )
 
 // Confirm is the --yes flag and the question it answers.
@@ -36,7 +38,7 @@ func (c *Confirm) Ask(ctx context.Context, f *Factory, what string, effects []st
 	}
 	fmt.Fprintf(s.Err, "%s:\n", what)
 	for _, effect := range effects {
-		fmt.Fprintf(s.Err, "  %s\n", effect)
+		fmt.Fprintf(s.Err, "  %s\n", printable.Line(effect))
 	}
 	fmt.Fprint(s.Err, "Go on? [y/N] ")
 	answer, err := readLine(ctx, s.In)

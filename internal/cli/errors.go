@@ -15,6 +15,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/vc-batch/vc/internal/printable"
 )
 
 // Exit codes; the same table is printed by `vcctl help exit-codes`.
@@ -101,9 +103,9 @@ func Report(out io.Writer, err error, where Connection) int {
 			continue
 		}
 		human := Humanize(one, where)
-		fmt.Fprintf(out, "error: %s\n", indent(human.What, "       "))
+		fmt.Fprintf(out, "error: %s\n", indent(printable.Text(human.What), "       "))
 		if human.Hint != "" {
-			fmt.Fprintf(out, "hint:  %s\n", indent(where.asTyped(human.Hint), "       "))
+			fmt.Fprintf(out, "hint:  %s\n", indent(printable.Text(where.asTyped(human.Hint)), "       "))
 		}
 		code = firstCode(code, human.Code)
 	}

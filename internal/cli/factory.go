@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"os"
@@ -34,6 +35,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli/iostreams"
+	"github.com/vc-batch/vc/internal/printable"
 )
 
 // The client's rate: generous for a person and for a script, still a limit.
@@ -116,15 +118,16 @@ type warningLines struct{ f *Factory }
 func (w warningLines) Write(line []byte) (int, error) {
 	const theirs = "Warning: "
 	if len(line) > len(theirs) && string(line[:len(theirs)]) == theirs {
-		_, err := fmt.Fprintf(w.f.Streams.Err, "warning: %s", line[len(theirs):])
+		_, err := fmt.Fprintf(w.f.Streams.Err, "warning: %s", printable.Text(string(line[len(theirs):])))
 		return len(line), err
 	}
-	return w.f.Streams.Err.Write(line)
+	_, err := io.WriteString(w.f.Streams.Err, printable.Text(string(line)))
+	return len(line), err
 }
 
 // Warnf writes one warning line to the error stream.
 func (f *Factory) Warnf(format string, args ...any) {
-	fmt.Fprintf(f.Streams.Err, "warning: "+format+"\n", args...)
+	fmt.Fprintln(f.Streams.Err, "warning: "+printable.Text(fmt.Sprintf(format, args...)))
 }
 
 // Scheme knows our kinds and Kubernetes' own.

@@ -105,7 +105,7 @@ func (p *rowPrinter[T]) empty() error {
 // table prints rows, the first ones under the titles.
 func (p *rowPrinter[T]) table(items []T) error {
 	columns := p.columns()
-	table := render.Table{NoHeader: p.titled, MinWidths: p.widths, FreeText: p.list.FreeText}
+	table := render.Table{NoHeader: p.titled, MinWidths: p.widths, FreeText: p.list.FreeText, Colored: p.f.Streams.Color()}
 	if !p.o.Wide() {
 		table.MaxWidth = p.f.Streams.Width
 	}

@@ -49,10 +49,10 @@ func (s *Sheet) Fprint(f *Factory) error {
 	for _, fact := range s.Facts {
 		width = max(width, len(fact.Name)+2)
 	}
-	for _, fact := range s.Facts {
-		render.WriteWrapped(f.Streams.Out, fmt.Sprintf("%-*s", width, fact.Name+":"), strings.Repeat(" ", width), fact.Text, f.Streams.Width)
-	}
 	style := render.Style{Enabled: f.Streams.Color()}
+	for _, fact := range s.Facts {
+		style.WriteWrapped(f.Streams.Out, fmt.Sprintf("%-*s", width, fact.Name+":"), strings.Repeat(" ", width), fact.Text, f.Streams.Width)
+	}
 	for i := range s.Sections {
 		section := &s.Sections[i]
 		if section.Write != nil {
@@ -73,7 +73,7 @@ func WriteSection(f *Factory, style render.Style, title string, table *render.Ta
 	if _, err := fmt.Fprintf(f.Streams.Out, "\n%s\n", style.Bold(title+":")); err != nil {
 		return err
 	}
-	table.MaxWidth = max(0, table.MaxWidth-2)
+	table.MaxWidth, table.Colored = max(0, table.MaxWidth-2), style.Enabled
 	return table.Fprint(&indenter{out: f.Streams.Out})
 }
 

@@ -3,9 +3,13 @@ package render
 import (
 	"bufio"
 	"io"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
+	"github.com/vc-batch/vc/internal/printable"
 )
 
 // DefaultGap is the number of blanks between two columns, kubectl's.
@@ -32,6 +36,8 @@ type Table struct {
 	// MinWidths are widths that columns have at least, so that rows printed
 	// later stay under the header printed first.
 	MinWidths []int
+	// Colored says that cells may hold the colours of a Style; elsewhere every escape sequence is text of others.
+	Colored bool
 	// Spare are columns that may be left away where MaxWidth is too little, the one to go first first.
 	Spare []int
 }
@@ -68,6 +74,7 @@ func (t *Table) Fprint(out io.Writer) error {
 	if len(t.Rows) == 0 && (t.NoHeader || len(t.Header) == 0) {
 		return nil
 	}
+	t.clean()
 	if len(t.Spare) > 0 {
 		t.Keep(t.Fit())
 	}
@@ -123,7 +130,7 @@ func (t *Table) gapAfter(column int) int {
 func (t *Table) writeLine(out *bufio.Writer, cells []string, widths []int) {
 	blanks := 0
 	for column, cell := range cells {
-		cell = strings.TrimRight(oneLine(cell), " ")
+		cell = strings.TrimRight(cell, " ")
 		if cell != "" {
 			writeBlanks(out, blanks)
 			_, _ = out.WriteString(cell)
@@ -142,15 +149,37 @@ func writeBlanks(out *bufio.Writer, n int) {
 	_, _ = out.WriteString(some[:n])
 }
 
-// oneLine keeps a cell a cell: a line break inside would tear the row apart.
-func oneLine(cell string) string {
-	if !strings.ContainsAny(cell, "\n\r\t") {
-		return cell
+// clean makes every cell a part of one line that no terminal obeys: cells hold text of others.
+func (t *Table) clean() {
+	for i, row := range t.Rows {
+		cleaned := row
+		for column, cell := range row {
+			text := cleanLine(cell, t.Colored)
+			if text == cell {
+				continue
+			}
+			if &cleaned[0] == &row[0] {
+				cleaned = slices.Clone(row)
+			}
+			cleaned[column] = text
+		}
+		t.Rows[i] = cleaned
 	}
-	return strings.Join(strings.Fields(cell), " ")
 }
 
-// Shorten cuts text to at most width cells and marks the cut with "…".
+// cleanLine keeps a text within its line and cell: a line break inside would tear the row apart, and other control
+// characters would steer the terminal. Colours of a Style stay in a text that is colored.
+func cleanLine(text string, colored bool) string {
+	if strings.ContainsAny(text, "\n\r\t") {
+		text = strings.Join(strings.Fields(text), " ")
+	}
+	if colored {
+		return painted(text)
+	}
+	return printable.Line(text)
+}
+
+// Shorten cuts text to at most width cells and marks the cut with "…"; colours of a Style take no cells.
 func Shorten(text string, width int) string {
 	if Width(text) <= width {
 		return text
@@ -159,16 +188,27 @@ func Shorten(text string, width int) string {
 		return "…"
 	}
 	var kept strings.Builder
-	used := 0
-	for _, r := range text {
+	used, open := 0, false
+	for i := 0; i < len(text); {
+		if code := styleCode(text[i:]); code != "" {
+			kept.WriteString(code)
+			open = code != ansiReset
+			i += len(code)
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
 		cells := Width(string(r))
 		if used+cells > width-1 {
 			break
 		}
 		kept.WriteRune(r)
-		used += cells
+		used, i = used+cells, i+size
 	}
-	return strings.TrimRight(kept.String(), " ") + "…"
+	cut := strings.TrimRight(kept.String(), " ") + "…"
+	if open {
+		cut += ansiReset
+	}
+	return cut
 }
 
 // Width returns how many terminal cells text takes.

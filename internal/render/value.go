@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/vc-batch/vc/internal/printable"
 )
 
 // None is printed where there is nothing to print.
@@ -76,11 +78,54 @@ const (
 	ansiCyan   = "\x1b[36m"
 )
 
+// streamCodes are the colours of streams, and styleCodes all codes that a Style writes.
+var (
+	streamCodes = []string{ansiCyan, ansiGreen, ansiYellow, "\x1b[35m", "\x1b[34m", ansiRed}
+	styleCodes  = append([]string{ansiReset, ansiBold, ansiDim}, streamCodes...)
+)
+
 func (s Style) paint(code, text string) string {
 	if !s.Enabled || text == "" {
 		return text
 	}
-	return code + text + ansiReset
+	return code + painted(text) + ansiReset
+}
+
+// painted returns text with the colours of a Style, and every other control character in a visible form. What is coloured
+// ends with its reset, so that no text colours what follows it.
+func painted(text string) string {
+	var b strings.Builder
+	open := false
+	for {
+		at := strings.IndexByte(text, '\x1b')
+		if at < 0 {
+			b.WriteString(printable.Line(text))
+			break
+		}
+		b.WriteString(printable.Line(text[:at]))
+		code := styleCode(text[at:])
+		if code == "" {
+			b.WriteString(printable.Line(text[at : at+1]))
+			text = text[at+1:]
+			continue
+		}
+		b.WriteString(code)
+		open, text = code != ansiReset, text[at+len(code):]
+	}
+	if open {
+		b.WriteString(ansiReset)
+	}
+	return b.String()
+}
+
+// styleCode returns the code of a Style that text begins with; "" when it begins with none.
+func styleCode(text string) string {
+	for _, code := range styleCodes {
+		if strings.HasPrefix(text, code) {
+			return code
+		}
+	}
+	return ""
 }
 
 // Bold, Dim, Good, Bad and Warn colour text by what it means.
@@ -115,6 +160,5 @@ func (s Style) Phase(phase string) string {
 
 // Stream colours the n-th of several streams; the same n keeps its colour.
 func (s Style) Stream(n int, text string) string {
-	codes := []string{ansiCyan, ansiGreen, ansiYellow, "\x1b[35m", "\x1b[34m", "\x1b[31m"}
-	return s.paint(codes[n%len(codes)], text)
+	return s.paint(streamCodes[n%len(streamCodes)], text)
 }

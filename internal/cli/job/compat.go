@@ -22,7 +22,7 @@ func compatTable(out io.Writer, jobs []*batchv1alpha1.Job, allNamespaces bool) e
 				return err
 			}
 		}
-		_, err := fmt.Fprintf(out, "%-*s%-15v%-12v%-12v%-12v%-6v%-10v%-10v%-12v%-10v%-12v%-10v\n", append([]any{nameWidth + 3, name}, rest...)...)
+		_, err := fmt.Fprintf(out, "%-*s%-15v%-12v%-12v%-12v%-6v%-10v%-10v%-12v%-10v%-12v%-10v\n", append([]any{nameWidth + 3, name}, cli.Cells(rest)...)...)
 		return err
 	}
 	err := line("Namespace", "Name", "Creation", "Phase", "JobType", "Replicas", "Min", "Pending", "Running", "Succeeded", "Failed", "Unknown", "RetryCount")

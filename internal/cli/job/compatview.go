@@ -13,6 +13,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -24,7 +25,7 @@ type compatSheet struct {
 
 // fact writes a line "Name:	value"; what is empty is not written.
 func (s *compatSheet) fact(name string, value any) {
-	if text := fmt.Sprint(value); text != "" {
+	if text := printable.Line(fmt.Sprint(value)); text != "" {
 		fmt.Fprintf(&s.text, "%s%s:\t%s\n", strings.Repeat("  ", s.level), name, text)
 	}
 }
@@ -38,7 +39,7 @@ func (s *compatSheet) count(name string, n int32) {
 
 // within writes a title and what stands below it.
 func (s *compatSheet) within(title string, below func()) {
-	fmt.Fprintf(&s.text, "%s%s:\n", strings.Repeat("  ", s.level), title)
+	fmt.Fprintf(&s.text, "%s%s:\n", strings.Repeat("  ", s.level), printable.Line(title))
 	s.level++
 	below()
 	s.level--
@@ -129,7 +130,7 @@ func (s *compatSheet) container(container *corev1.Container) {
 	if len(container.Command) > 0 {
 		s.within("Command", func() {
 			for _, word := range container.Command {
-				fmt.Fprintf(&s.text, "%s%s\n", strings.Repeat("  ", s.level), word)
+				fmt.Fprintf(&s.text, "%s%s\n", strings.Repeat("  ", s.level), printable.Line(word))
 			}
 		})
 	}
@@ -190,7 +191,7 @@ func (s *compatSheet) conditions(conditions []batchv1alpha1.JobCondition) {
 			if at := condition.LastTransitionTime; at != nil {
 				since = at.String()
 			}
-			fmt.Fprintf(table, "  %s\t%s\n", condition.Status, since)
+			fmt.Fprintf(table, "  %s\t%s\n", printable.Line(string(condition.Status)), since)
 		}
 		_ = table.Flush() // into memory
 	})
@@ -204,7 +205,7 @@ func (s *sheet) compatEvents(f *cli.Factory) error {
 		return err
 	}
 	line := func(cells ...any) error {
-		_, err := fmt.Fprintf(out, "%-15s\t%-40s\t%-30s\t%-40s\t%s\n", cells...)
+		_, err := fmt.Fprintf(out, "%-15s\t%-40s\t%-30s\t%-40s\t%s\n", cli.Cells(cells)...)
 		return err
 	}
 	const rule = "-------"

@@ -24,6 +24,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -162,7 +163,7 @@ func (s *streamer) once(ctx context.Context, c client.Client) error {
 		notes = append(notes, fmt.Sprintf("no pod of job %q has failed", s.o.job.Name))
 	}
 	for _, note := range notes {
-		fmt.Fprintln(s.o.f.Streams.Err, note)
+		fmt.Fprintln(s.o.f.Streams.Err, printable.Line(note))
 	}
 	return errors.Join(append(problems, nowhere.problem(s.o))...)
 }

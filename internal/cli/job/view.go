@@ -229,7 +229,7 @@ func (s *sheet) write(f *cli.Factory) error {
 func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
 	job := s.Job
 	fact := func(name, value string) {
-		fmt.Fprintf(f.Streams.Out, "%-13s%s\n", name+":", value)
+		fmt.Fprintf(f.Streams.Out, "%-13s%s\n", name+":", style.Line(value))
 	}
 	fact("Name", job.Name)
 	fact("Namespace", job.Namespace)

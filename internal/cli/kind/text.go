@@ -7,6 +7,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -37,6 +38,11 @@ func Leaving(object client.Object) string {
 // CompatTable prints a table as Volcano's vcctl does: every column as wide as its title
 // and more cells, or its longest value and more, blanks at the end of lines included.
 func CompatTable(out io.Writer, titles []string, rows [][]string, moreThanTitle, moreThanValue int) error {
+	for _, row := range rows {
+		for column := range row {
+			row[column] = printable.Line(row[column])
+		}
+	}
 	widths := make([]int, len(titles))
 	for column, title := range titles {
 		widths[column] = len(title) + moreThanTitle

@@ -68,7 +68,7 @@ func queueTable(f *cli.Factory, all []schedulingv1beta1.Queue) error {
 		return err
 	}
 	line := func(cells ...any) error {
-		_, err := fmt.Fprintf(f.Streams.Out, "%-25v%-8v%-8v%-8v%-8v%-8v%-8v\n", cells...)
+		_, err := fmt.Fprintf(f.Streams.Out, "%-25v%-8v%-8v%-8v%-8v%-8v%-8v\n", cli.Cells(cells)...)
 		return err
 	}
 	err := line("Name", "Weight", "State", "Inqueue", "Pending", "Running", "Unknown")

@@ -138,7 +138,7 @@ func (o *listOptions) withNames(ctx context.Context, err error) error {
 
 func (o *listOptions) compatTable(queues []*schedulingv1beta1.Queue) error {
 	line := func(cells ...any) error {
-		_, err := fmt.Fprintf(o.f.Streams.Out, "%-25v%-8v%-8v%-8v%-8v%-8v%-8v%-8v%-8v\n", cells...)
+		_, err := fmt.Fprintf(o.f.Streams.Out, "%-25v%-8v%-8v%-8v%-8v%-8v%-8v%-8v%-8v\n", cli.Cells(cells)...)
 		return err
 	}
 	err := line("Name", "Weight", "State", "Parent", "Inqueue", "Pending", "Running", "Unknown", "Completed")

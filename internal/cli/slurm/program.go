@@ -13,6 +13,7 @@ import (
 
 	"github.com/vc-batch/vc/internal/build"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 )
@@ -132,7 +133,7 @@ func (c *call) told(err error) error {
 			continue
 		}
 		f := c.faultOf(one)
-		fmt.Fprint(c.f.Streams.Err, f.Text(c.table.Program))
+		fmt.Fprint(c.f.Streams.Err, printable.Text(f.Text(c.table.Program)))
 		code = max(code, f.Code)
 	}
 	return cli.ExitStatus(max(code, 1))

@@ -19,6 +19,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
@@ -235,7 +236,7 @@ func (s *scancel) agreed(t target) (bool, error) {
 	if s.input == nil {
 		s.input = bufio.NewReader(s.f.Streams.In)
 	}
-	fmt.Fprintf(s.f.Streams.Out, "%s job_id=%s name=%s partition=%s [y/n]? ", verb, t.ref, t.row.Name(), t.row.Partition())
+	fmt.Fprintf(s.f.Streams.Out, "%s job_id=%s name=%s partition=%s [y/n]? ", verb, t.ref, printable.Line(t.row.Name()), printable.Line(t.row.Partition()))
 	answer, err := s.input.ReadString('\n')
 	if err != nil && answer == "" {
 		return false, fault.Errorf("without a terminal leave out -i", "no answer")

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/vc-batch/vc/internal/printable"
 )
 
 // Field is a column that can be asked for.
@@ -200,7 +202,7 @@ func (c Columns[T]) Heading() string {
 
 // Line is what is said of a row.
 func (c Columns[T]) Line(row T) string {
-	return c.join(func(one *Column[T]) string { return one.Field.Value(row) })
+	return c.join(func(one *Column[T]) string { return one.text(row) })
 }
 
 func (c Columns[T]) join(text func(*Column[T]) string) string {
@@ -212,6 +214,9 @@ func (c Columns[T]) join(text func(*Column[T]) string) string {
 	}
 	return b.String()
 }
+
+// text is what the column shows of a row. Names and comments are text of users: a line break in one would forge a row.
+func (c *Column[T]) text(row T) string { return printable.Line(c.Field.Value(row)) }
 
 // fit cuts and fills a text to the width of the column.
 func (c *Column[T]) fit(text string) string {
@@ -244,7 +249,7 @@ func (c Columns[T]) Widen(rows []T, heading bool) {
 			width = max(width, len(c[i].Field.Title))
 		}
 		for _, row := range rows {
-			width = max(width, utf8.RuneCountInString(c[i].Field.Value(row)))
+			width = max(width, utf8.RuneCountInString(c[i].text(row)))
 		}
 		c[i].Width = width
 	}

@@ -92,7 +92,7 @@ func (c Columns[T]) Sheet(rows []T, form Form) string {
 		write(func(col *Column[T]) string { return col.Field.Title })
 	}
 	for _, row := range rows {
-		write(func(col *Column[T]) string { return col.Field.Value(row) })
+		write(func(col *Column[T]) string { return col.text(row) })
 	}
 	return b.String()
 }

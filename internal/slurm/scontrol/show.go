@@ -11,6 +11,7 @@ import (
 	"time"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/slurm/clock"
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
@@ -27,8 +28,12 @@ func or(text, other string) string {
 	return other
 }
 
-// joined is the lines of one object, joined by an indent, or by a blank on one line.
+// joined is the lines of one object, joined by an indent, or by a blank on one line. Names and comments are text of users: a
+// line break in one would forge a line.
 func joined(lines []string, oneLine bool) string {
+	for i := range lines {
+		lines[i] = printable.Line(lines[i])
+	}
 	if oneLine {
 		return strings.Join(lines, " ") + "\n"
 	}

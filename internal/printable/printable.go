@@ -1,0 +1,76 @@
+// Package printable makes text of others safe to show to a person. Names, annotations, conditions and events are written
+// by other users; a terminal obeys the control characters in them, and a line break in them forges a row of a table.
+//
+//	In:   text of any origin
+//	Out:  the same text, with every character that a terminal would obey in a visible form
+package printable
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Line returns text as part of one line: line breaks and tabs become a single blank, other control characters a visible
+// escape such as \x1b.
+func Line(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	if strings.ContainsFunc(text, breaksLine) {
+		text = strings.Join(strings.FieldsFunc(text, breaksLine), " ")
+	}
+	return escaped(text, func(rune) bool { return false })
+}
+
+// Text returns text of several lines: line breaks and tabs stay, other control characters become a visible escape.
+func Text(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	return escaped(text, func(r rune) bool { return r == '\n' || r == '\t' })
+}
+
+// isPlain reports whether text is printable ASCII, which most text is.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func breaksLine(r rune) bool {
+	switch r {
+	case '\n', '\r', '\t', '\v', '\f', '\u0085', '\u2028', '\u2029':
+		return true
+	}
+	return false
+}
+
+// escaped replaces what a terminal obeys and invalid UTF-8, except for the runes to keep.
+func escaped(text string, keep func(rune) bool) string {
+	var b strings.Builder
+	for i, r := range text {
+		_, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case keep(r) || !isObeyed(r):
+			b.WriteRune(r)
+		case r < 0x80:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// isObeyed reports whether a terminal acts on a character in place of drawing it: control characters, line and paragraph
+// separators, and the characters that change the direction of what follows.
+func isObeyed(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
+}
