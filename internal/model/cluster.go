@@ -55,6 +55,8 @@ type Cluster struct {
 
 	// Generations of the last change of the sum of all nodes, of which nodes exist, of queues' specs.
 	TotalGen, NodeSetGen, QueueSetGen uint64
+	// ForeignGen is the generation of the last change of what pods without a gang hold.
+	ForeignGen uint64
 
 	tasks      map[types.UID]*Task
 	taskNames  map[string]*Task

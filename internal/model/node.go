@@ -21,8 +21,9 @@ type Nodes struct {
 	Stride int
 	// Alloc is what the node has, Used what its tasks ask for (releasing ones
 	// included), Releasing the part of Used that is about to end, Pipelined what
-	// is promised to tasks that wait for it.
-	Alloc, Used, Releasing, Pipelined []int64
+	// is promised to tasks that wait for it. Foreign is the part of Used that pods
+	// without a gang hold and that are not being deleted.
+	Alloc, Used, Releasing, Pipelined, Foreign []int64
 
 	Name    []string
 	Alive   []bool
@@ -66,12 +67,17 @@ func (n *Nodes) Find(name string) (NodeID, bool) {
 	return id, ok
 }
 
+// amounts are the arrays of values.
+func (n *Nodes) amounts() [5]*[]int64 {
+	return [...]*[]int64{&n.Alloc, &n.Used, &n.Releasing, &n.Pipelined, &n.Foreign}
+}
+
 // widen makes room for more resources in each row.
 func (n *Nodes) widen(stride int) {
 	if stride <= n.Stride {
 		return
 	}
-	for _, array := range []*[]int64{&n.Alloc, &n.Used, &n.Releasing, &n.Pipelined} {
+	for _, array := range n.amounts() {
 		wide := make([]int64, n.Len()*stride)
 		for i := range n.Name {
 			copy(wide[i*stride:], (*array)[i*n.Stride:(i+1)*n.Stride])
@@ -103,7 +109,7 @@ func (c *Cluster) nodeRow(name string) NodeID {
 	n.Changed = append(n.Changed, 0)
 	n.Labeled = append(n.Labeled, 0)
 	n.Usage = append(n.Usage, NodeUsage{})
-	for _, array := range []*[]int64{&n.Alloc, &n.Used, &n.Releasing, &n.Pipelined} {
+	for _, array := range n.amounts() {
 		*array = append(*array, make([]int64, n.Stride)...)
 	}
 	n.byName[name] = id
@@ -120,7 +126,7 @@ func (c *Cluster) recycle(id NodeID) {
 	n.Name[id] = ""
 	n.Info[id] = nil
 	n.Usage[id] = NodeUsage{}
-	for _, array := range []*[]int64{&n.Alloc, &n.Used, &n.Releasing, &n.Pipelined} {
+	for _, array := range n.amounts() {
 		clear(n.Row(*array, id))
 	}
 	n.free = append(n.free, id)

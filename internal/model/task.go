@@ -261,6 +261,9 @@ func (c *Cluster) unlink(t *Task) {
 	}
 }
 
+// foreign says whether the task belongs to no gang and stays on its node.
+func (t *Task) foreign() bool { return t.Gang == nil && t.Status.OnNode() && !t.Status.Leaving() }
+
 // account adds sign×request to the sums of the task's node.
 func (c *Cluster) account(t *Task, sign int64) {
 	n := &c.Nodes
@@ -276,7 +279,13 @@ func (c *Cluster) account(t *Task, sign int64) {
 			if t.Status == Releasing {
 				n.Releasing[i] += v
 			}
+			if t.foreign() {
+				n.Foreign[i] += v
+			}
 		}
+	}
+	if t.foreign() {
+		c.ForeignGen = c.next()
 	}
 	c.touch(t.Node)
 }

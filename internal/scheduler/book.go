@@ -47,8 +47,9 @@ type book struct {
 	// told are the figures of gangs as last given to metrics, toldGone those that are gone since.
 	told     map[*session.Job]gangFigures
 	toldGone []decision.Object
-	// eased are queues where a gang turned out never to start: what it reserved is free.
-	eased map[*queue.Queue]bool
+	// lapsed is what of the queues' promises did not count at the last cycle, eased are the queues where it is more now.
+	lapsed map[*queue.Queue][]float64
+	eased  map[*queue.Queue]bool
 }
 
 // nodesStamp changes with the nodes' number, sizes, labels and taints: what
@@ -103,7 +104,8 @@ func (b *book) update(s *session.Session) {
 	}
 	b.seen = s.Cluster.Gen()
 	s.KeepLost()
-	b.desert(s)
+	s.AllWaiting = b.waiting
+	b.noteLapsed(s)
 	b.stampQueues(s)
 	b.wake(s)
 }
@@ -137,30 +139,11 @@ func (b *book) look(s *session.Session, g *model.Gang) {
 	j.TasksSeen = len(j.Tasks)
 	s.Touch(j)
 	j.Parked = false
-	b.noteIdle(s, j)
 	if j.Wants() {
 		b.enter(j)
 	} else {
 		j.NothingWanted()
 		b.leave(j)
-	}
-}
-
-// desert looks at the gangs without pods that others no longer make room for, as time goes by.
-func (b *book) desert(s *session.Session) {
-	for _, j := range b.waiting {
-		if !j.Idle && len(j.Tasks) == 0 && j.LetIn() && s.Deserted(j) {
-			b.noteIdle(s, j)
-		}
-	}
-}
-
-// noteIdle notes whether what a gang has reserved in its queue counts.
-func (b *book) noteIdle(s *session.Session, j *session.Job) {
-	if idle := s.HoldsForNothing(j); idle != j.Idle {
-		if j.Idle = idle; idle {
-			b.eased[j.In] = true
-		}
 	}
 }
 

@@ -46,6 +46,7 @@ type Engine struct {
 	preempts bool
 	attacks  []session.AttackKind
 	endings  session.EndingLog
+	empty    session.EmptyNodes
 	advised  int  // gangs told what would help, in this cycle
 	looked   int  // tasks placed to look ahead, before it
 	easy     bool // gangs that wait get reservations where run times are known
@@ -120,6 +121,7 @@ func (e *Engine) open(now time.Time, c *model.Cluster) *session.Session {
 	s := session.Open(now, c, &e.view, &e.judge, &e.ledger, e.book.job)
 	s.Attacks = e.attacks
 	s.Enqueues, s.Preempts, s.Easy, s.EndingLog = e.enqueues, e.preempts, e.easy, &e.endings
+	s.EmptyNodes = &e.empty
 	s.Attacher = e.attacher
 	e.neighbours.Open(c, &e.view, &e.judge)
 	s.Neighbours = &e.neighbours

@@ -113,13 +113,14 @@ func (j *Job) GroupNeeds() map[*model.SubGroupPolicy]int {
 }
 
 // ShortGroups names a policy that has too few groups with enough pods, and a group of it
-// that has too few when there is one. ok is false when there are enough.
-func (j *Job) ShortGroups() (policy *model.SubGroupPolicy, group *Group, have int, ok bool) {
+// that has too few when there is one. ok is false when there are enough. More tasks
+// could be placed than those that are pending.
+func (j *Job) ShortGroups(more ...*model.Task) (policy *model.SubGroupPolicy, group *Group, have int, ok bool) {
 	needs := j.GroupNeeds()
 	if len(needs) == 0 {
 		return nil, nil, 0, false
 	}
-	pending := j.pendingByGroup()
+	pending := j.pendingByGroup(more...)
 	for i := range j.SubGroups {
 		p := &j.SubGroups[i]
 		if needs[p] == 0 {
@@ -146,11 +147,13 @@ func (j *Job) ShortGroups() (policy *model.SubGroupPolicy, group *Group, have in
 // Has counts the pods of a group that hold a node, ended well, or could be placed.
 func (j *Job) Has(g *Group) int { return g.Held + len(j.pendingByGroup()[g]) }
 
-func (j *Job) pendingByGroup() map[*Group][]*model.Task {
+func (j *Job) pendingByGroup(more ...*model.Task) map[*Group][]*model.Task {
 	pending := make(map[*Group][]*model.Task, len(j.groups))
-	for _, t := range j.Pending {
-		if g := j.groupOf[t]; g != nil {
-			pending[g] = append(pending[g], t)
+	for _, list := range [2][]*model.Task{j.Pending, more} {
+		for _, t := range list {
+			if g := j.groupOf[t]; g != nil {
+				pending[g] = append(pending[g], t)
+			}
 		}
 	}
 	return pending

@@ -46,8 +46,6 @@ type Job struct {
 	// Unsettled: it did not fit, but could in another state of things with less room,
 	// or with other pods elsewhere. It is tried whenever anything happens.
 	Unsettled bool
-	// Idle: it was let in and can never start, so that its reservation does not count.
-	Idle bool
 	// ParkedShapes are what it still needs nodes for; nil when nodes cannot help.
 	ParkedShapes []*model.Shape
 	// ReclaimStamp is the session's at the last try to evict for it.
@@ -89,6 +87,7 @@ type Job struct {
 	backing    []*model.Task // of Pending, whose front is cut off as tasks are placed
 	minimum    model.Request
 	minimumGen uint64
+	alone      fitAlone
 }
 
 // Placed is a task and its node.

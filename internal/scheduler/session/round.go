@@ -43,6 +43,7 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 		s.Verdict(j, v)
 		return Failed
 	}
+	keepsRoom := filter == nil && limits == Share && len(s.Rules.Deadlines) > 0 && s.CouldStart(j)
 	defer s.UseKept(j)()
 	if filter == nil {
 		if len(j.Reserved) > 0 && s.trial.Swap == nil { // what it was promised it may have
@@ -73,7 +74,7 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 		return Reserved
 	}
 	v := r.verdict()
-	if filter == nil && limits == Share && v.Code != reason.TooLarge && s.Overdue(j) {
+	if keepsRoom && v.Code != reason.TooLarge && s.Overdue(j) {
 		j.Unsettled = true // how much of it finds room, and where, may change with less room too
 		if r.part(mark) {  // what there is already is kept for it
 			v = r.verdict()

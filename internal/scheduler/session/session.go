@@ -77,7 +77,8 @@ type Session struct {
 	gangs      map[*model.Queue][]*model.Gang
 	sizes      map[*model.Shape]size
 	largest    []int64
-	idle       map[*queue.Queue][]float64
+	lapsed     map[*queue.Queue][]float64
+	could      map[*Job]bool // CouldStart, as far as it was asked for
 	// Tried and Won count rounds.
 	Tried, Won int
 	// Trying counts the victims of the plan that is being tried.
@@ -93,7 +94,9 @@ type Session struct {
 	Walked  int
 	looking int // look aheads that are open
 	// EndingLog is what ends when, as of earlier cycles; nil: nothing is known yet.
-	EndingLog    *EndingLog
+	EndingLog *EndingLog
+	// EmptyNodes is kept between cycles; nil: nothing is known yet.
+	EmptyNodes   *EmptyNodes
 	endingsKnown bool
 	endings      []Ending
 	endingsAt    int

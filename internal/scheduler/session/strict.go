@@ -1,16 +1,10 @@
 package session
 
 import (
-	"time"
-
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
-
-// arrival is how long the first gang of a strict queue holds up the others while
-// its pods do not exist: they are being made, or never will be.
-const arrival = time.Minute
 
 // Strict are the gangs of strict queues that are not looked at in this cycle and
 // have their turn among those that are. inside says whether it is about those
@@ -77,26 +71,16 @@ func (s *Session) Resume(j *Job) bool {
 }
 
 // Blocks says whether the others of a strict queue have to wait for a gang that
-// could not start: not when it never can, as things are, nor when somebody holds
-// it or its pods do not come.
+// has not started: not when it could not start whatever ended.
 func (s *Session) Blocks(j *Job) bool {
-	if !j.In.Fifo || j.LetIn() && j.Satisfied() {
-		return false
-	}
-	switch j.Verdict.Code {
-	case reason.NotEnoughPods:
-		return s.Arriving(j)
-	case reason.SchedulingGated, reason.TooLarge, reason.QueueMissing, reason.QueueNotLeaf, reason.QueueInvalid:
-		return false
-	}
-	if _, never := s.Never(j); never || j.Verdict.Never() || !s.Possible(j) {
+	if !j.In.Fifo || j.LetIn() && j.Satisfied() || j.Verdict.Never() {
 		return false
 	}
 	asked := j.MinResources
 	if j.LetIn() {
 		asked = j.MinimumRequest()
 	}
-	return !exceeds(asked, j.In)
+	return !exceeds(asked, j.In) && s.CouldStart(j)
 }
 
 // exceeds says whether something is more than a queue or one of its ancestors may
@@ -112,16 +96,8 @@ func exceeds(asked model.Request, q *queue.Queue) bool {
 	return false
 }
 
-// Arriving says whether a gang that is let in waits for pods that may still be on
-// their way.
+// Arriving says whether the others of a strict queue wait for a gang because its pods
+// may still be on their way.
 func (s *Session) Arriving(j *Job) bool {
-	if !j.In.Fifo || !j.LetIn() || j.Verdict.Code != reason.NotEnoughPods {
-		return false
-	}
-	told := j.Status.Explanation
-	if told == nil || told.Reason != string(reason.NotEnoughPods) || told.Since == nil {
-		s.Reached(j, s.Now.Add(arrival))
-		return true
-	}
-	return !s.Reached(j, told.Since.Add(arrival))
+	return j.In.Fifo && j.LetIn() && j.Verdict.Code == reason.NotEnoughPods && s.arriving(j)
 }

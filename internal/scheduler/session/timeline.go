@@ -180,6 +180,8 @@ type lookahead struct {
 	next    int // first that has not ended
 	mark    int
 	placed  []held // by the look ahead itself
+	// remembers: what has ended still counts for who wants to be near it, or far from it.
+	remembers bool
 }
 
 // held is what a task holds of a queue while looking ahead.
@@ -222,7 +224,7 @@ func (l *lookahead) end(e *Ending, sign float64) {
 	switch {
 	case e.Task.Node == model.NoNode: // placed by the look ahead itself
 		l.s.Neighbours.Placed(e.Task, e.Node, -int(sign))
-	case !e.promised:
+	case !e.promised && !l.remembers:
 		l.s.FollowEvicted(e.Task, int(sign))
 	}
 }

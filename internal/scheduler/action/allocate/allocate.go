@@ -103,7 +103,7 @@ func lend(s *session.Session) {
 			over = append(over, j)
 		}
 	}
-	if len(over) == 0 || slices.ContainsFunc(within, s.Possible) {
+	if len(over) == 0 || slices.ContainsFunc(within, s.CouldStart) {
 		return
 	}
 	turns := s.Turns(over, func(*session.Job) bool { return true })

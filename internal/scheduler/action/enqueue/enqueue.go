@@ -1,7 +1,7 @@
 // Package enqueue lets gangs into their queues: only then are their pods created
 // and tried. A gang that its queue has no room for waits outside, and so does one
 // that no node is large enough for. In a strict queue nobody passes the first, unless
-// that one can never start.
+// that one could not start whatever ended.
 package enqueue
 
 import (

@@ -62,7 +62,7 @@ func (*Policy) Reads() config.Reads {
 
 // Open says what each queue deserves and may have, and registers the rules.
 func (p *Policy) Open(s *session.Session) {
-	rules := &rules{resources: s.Cluster.Resources, ledger: s.Ledger, idle: s.Idle, tree: p.tree, levels: p.levels}
+	rules := &rules{resources: s.Cluster.Resources, ledger: s.Ledger, lapsed: s.Lapsed, tree: p.tree, levels: p.levels}
 	share(s.Ledger, p.tree)
 	warnings(s.Ledger, s.Cluster.Resources, p.tree)
 	r := &s.Rules
@@ -95,8 +95,8 @@ func (p *Policy) Open(s *session.Session) {
 type rules struct {
 	resources *model.Resources
 	ledger    *queue.Ledger
-	// idle is what gangs that can never start have reserved in a queue.
-	idle   func(*queue.Queue) []float64
+	// lapsed is what gangs that could not start whatever ended have reserved in a queue.
+	lapsed func(*queue.Queue) []float64
 	tree   bool
 	levels int
 }

@@ -114,7 +114,7 @@ func (r *rules) claims(p *queue.Queue, i int, v *verdict) {
 			p = p.Parent
 		}
 	}
-	v.Limit.Promised, v.Limit.Spare = r.promised(p, i, r.idle(p)), r.sums(p).Elastic[i]
+	v.Limit.Promised, v.Limit.Spare = r.promised(p, i, r.lapsed(p)), r.sums(p).Elastic[i]
 	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // full, not too small
 		v.Code = reason.NotEnqueued
 	}
@@ -125,19 +125,19 @@ func (r *rules) claims(p *queue.Queue, i int, v *verdict) {
 func (r *rules) overClaimed(q *queue.Queue, asked model.Request) int {
 	best := r.overClaimedBut(q, asked, nil)
 	if best >= 0 { // a second look costs something, so only now
-		if idle := r.idle(q); idle != nil {
-			best = r.overClaimedBut(q, asked, idle)
+		if lapsed := r.lapsed(q); lapsed != nil {
+			best = r.overClaimedBut(q, asked, lapsed)
 		}
 	}
 	return best
 }
 
-func (r *rules) overClaimedBut(q *queue.Queue, asked model.Request, idle []float64) int {
+func (r *rules) overClaimedBut(q *queue.Queue, asked model.Request, lapsed []float64) int {
 	best := -1
 	limit := r.ceiling(q)
 	for _, t := range asked {
 		i := int(t.Index)
-		if r.claimed(q, i, idle)+float64(t.Value) > limit[i]+queue.Epsilon && (best < 0 || r.resources.Name(i) < r.resources.Name(best)) {
+		if r.claimed(q, i, lapsed)+float64(t.Value) > limit[i]+queue.Epsilon && (best < 0 || r.resources.Name(i) < r.resources.Name(best)) {
 			best = i
 		}
 	}
@@ -145,16 +145,16 @@ func (r *rules) overClaimedBut(q *queue.Queue, asked model.Request, idle []float
 }
 
 // claimed is what a queue holds and has promised, without what it can do without.
-func (r *rules) claimed(q *queue.Queue, i int, idle []float64) float64 {
+func (r *rules) claimed(q *queue.Queue, i int, lapsed []float64) float64 {
 	s := r.sums(q)
-	return s.Allocated[i] + r.promised(q, i, idle) - s.Elastic[i]
+	return s.Allocated[i] + r.promised(q, i, lapsed) - s.Elastic[i]
 }
 
 // promised is what is reserved for gangs that were let in and may start some day.
-func (r *rules) promised(q *queue.Queue, i int, idle []float64) float64 {
+func (r *rules) promised(q *queue.Queue, i int, lapsed []float64) float64 {
 	reserved := r.sums(q).Inqueue[i]
-	if i < len(idle) {
-		return max(reserved-idle[i], 0)
+	if i < len(lapsed) {
+		return max(reserved-lapsed[i], 0)
 	}
 	return reserved
 }
@@ -162,11 +162,11 @@ func (r *rules) promised(q *queue.Queue, i int, idle []float64) float64 {
 // entitled says whether a queue would claim no more than it deserves of all that
 // its parent is short of.
 func (r *rules) entitled(parent, q *queue.Queue, asked model.Request) bool {
-	idle, limit := r.idle(parent), r.ceiling(parent)
-	mine := r.idle(q)
+	lapsed, limit := r.lapsed(parent), r.ceiling(parent)
+	mine := r.lapsed(q)
 	for _, t := range asked {
 		i := int(t.Index)
-		short := r.claimed(parent, i, idle)+float64(t.Value) > limit[i]+queue.Epsilon
+		short := r.claimed(parent, i, lapsed)+float64(t.Value) > limit[i]+queue.Epsilon
 		if short && (!q.Named[i] || r.claimed(q, i, mine)+float64(t.Value) > q.Deserved[i]+queue.Epsilon) {
 			return false
 		}

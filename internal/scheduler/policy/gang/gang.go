@@ -13,6 +13,7 @@ import (
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
@@ -93,32 +94,47 @@ func contentment(j *session.Job) int {
 	return 1
 }
 
-// valid says whether enough pods exist.
+// valid says whether enough pods exist, and enough of them without scheduling gates.
 func valid(s *session.Session, j *session.Job) explain.Verdict {
-	if role := shortRole(j); role != "" {
-		return explain.Verdict{Code: reason.NotEnoughPods, Role: role, Members: s.Members(j, 0)}
-	}
-	if v := shortGroups(s, j); v.Code != "" {
+	v := short(s, j, nil)
+	if v.Code != reason.NotEnoughPods || j.Gated == 0 {
 		return v
 	}
-	if possible(j) < j.MinMember {
-		code := reason.NotEnoughPods
-		if possible(j)+j.Gated >= j.MinMember {
-			code = reason.SchedulingGated
+	var gated []*model.Task
+	for _, t := range j.Tasks {
+		if t.Status == model.Pending && t.Gated {
+			gated = append(gated, t)
 		}
-		return explain.Verdict{Code: code, Members: s.Members(j, 0)}
+	}
+	if short(s, j, gated).Code == "" {
+		return explain.Verdict{Code: reason.SchedulingGated, Members: s.Members(j, 0)}
+	}
+	return v
+}
+
+// short says what of its minimum a gang lacks pods for, when some more could be
+// placed than those that are pending.
+func short(s *session.Session, j *session.Job, more []*model.Task) explain.Verdict {
+	if role := shortRole(j, more); role != "" {
+		return explain.Verdict{Code: reason.NotEnoughPods, Role: role, Members: s.Members(j, 0)}
+	}
+	if v := shortGroups(s, j, more); v.Code != "" {
+		return v
+	}
+	if possible(j)+len(more) < j.MinMember {
+		return explain.Verdict{Code: reason.NotEnoughPods, Members: s.Members(j, 0)}
 	}
 	return explain.Verdict{}
 }
 
 // shortGroups says which sub-groups have too few pods, or cannot be told.
-func shortGroups(s *session.Session, j *session.Job) explain.Verdict {
+func shortGroups(s *session.Session, j *session.Job, more []*model.Task) explain.Verdict {
 	for i := range j.SubGroups {
 		if p := &j.SubGroups[i]; p.Problem != "" {
 			return explain.Verdict{Code: reason.SubGroupInvalid, SubGroup: p.Name, Topology: p.Name + ": " + p.Problem, Members: s.Members(j, 0)}
 		}
 	}
-	policy, group, have, short := j.ShortGroups()
+	policy, group, have, short := j.ShortGroups(more...)
 	if !short {
 		return explain.Verdict{}
 	}
@@ -133,13 +149,15 @@ func shortGroups(s *session.Session, j *session.Job) explain.Verdict {
 func possible(j *session.Job) int { return j.ReadyTasks() + len(j.Pending) }
 
 // shortRole names a role that has fewer pods than its minimum, the first by name.
-func shortRole(j *session.Job) string {
+func shortRole(j *session.Job, more []*model.Task) string {
 	needs := j.RoleNeeds()
 	if len(needs) == 0 {
 		return ""
 	}
-	for _, t := range j.Pending {
-		needs[t.Role]--
+	for _, list := range [2][]*model.Task{j.Pending, more} {
+		for _, t := range list {
+			needs[t.Role]--
+		}
 	}
 	var short []string
 	for role, n := range needs {

@@ -91,8 +91,8 @@ func (g *gate) load() {
 		for i, v := range q.Own.Inqueue {
 			g.promised[i] += v
 		}
-		if idle := g.s.Idle(q); q.Parent == nil && idle != nil { // theirs is not needed
-			for i, v := range idle {
+		if lapsed := g.s.Lapsed(q); q.Parent == nil && lapsed != nil { // theirs is not needed
+			for i, v := range lapsed {
 				g.promised[i] -= v
 			}
 		}
@@ -134,15 +134,15 @@ func (g *gate) entitled(j *session.Job) bool {
 	if !q.Shared || len(j.MinResources) == 0 {
 		return false
 	}
-	idle := g.s.Idle(q)
+	lapsed := g.s.Lapsed(q)
 	for _, t := range j.MinResources {
 		i := int(t.Index)
 		if i == model.Pods {
 			continue
 		}
 		claimed := q.Own.Allocated[i] + q.Own.Inqueue[i] - q.Own.Elastic[i]
-		if i < len(idle) {
-			claimed -= idle[i]
+		if i < len(lapsed) {
+			claimed -= lapsed[i]
 		}
 		if claimed+float64(t.Value) > q.Entitled[i]+queue.Epsilon {
 			return false

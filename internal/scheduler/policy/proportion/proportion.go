@@ -45,7 +45,7 @@ func (*Policy) Reads() config.Reads {
 func (p *Policy) Open(s *session.Session) {
 	Share(s.Ledger)
 	r := &s.Rules
-	rules := rules{resources: s.Cluster.Resources, ledger: s.Ledger, idle: s.Idle, sharers: map[int][]explain.Sharer{}}
+	rules := rules{resources: s.Cluster.Resources, ledger: s.Ledger, lapsed: s.Lapsed, sharers: map[int][]explain.Sharer{}}
 	if p.conf.Enabled("enableQueueOrder") {
 		r.QueueOrder = append(r.QueueOrder, func(a, b *queue.Queue) int {
 			return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Share, b.Share))
@@ -75,8 +75,8 @@ func (p *Policy) Open(s *session.Session) {
 type rules struct {
 	resources *model.Resources
 	ledger    *queue.Ledger
-	// idle is what gangs that can never start have reserved in a queue.
-	idle func(*queue.Queue) []float64
+	// lapsed is what gangs that could not start whatever ended have reserved in a queue.
+	lapsed func(*queue.Queue) []float64
 	// sharers are who has a share of a resource, greatest first, once asked for.
 	sharers map[int][]explain.Sharer
 }
@@ -164,10 +164,10 @@ func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 		return session.Reject, explain.Verdict{Code: reason.QueueClosed, Limit: &explain.Limit{Queue: q.Name}}
 	}
 	best := r.overClaimed(q, j.MinResources, nil)
-	var idle []float64
+	var lapsed []float64
 	if best >= 0 { // a second look costs something, so only now
-		if idle = r.idle(q); idle != nil {
-			best = r.overClaimed(q, j.MinResources, idle)
+		if lapsed = r.lapsed(q); lapsed != nil {
+			best = r.overClaimed(q, j.MinResources, lapsed)
 		}
 	}
 	if best < 0 {
@@ -177,7 +177,7 @@ func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 	if q.Grows() {
 		v = r.limit(reason.OverCapability, q, best, j.MinResources, q.Own.Allocated[best], q.Capability[best])
 	}
-	v.Limit.Promised, v.Limit.Spare = promised(q, best, idle), q.Own.Elastic[best]
+	v.Limit.Promised, v.Limit.Spare = promised(q, best, lapsed), q.Own.Elastic[best]
 	if v.Limit.Cluster && v.Limit.Asked <= v.Limit.Limit { // full, not too small
 		v.Code = reason.NotEnqueued
 	}
@@ -187,11 +187,11 @@ func (r rules) enqueueable(j *session.Job) (session.Vote, explain.Verdict) {
 // overClaimed returns the first resource, by name, of which asked does not fit
 // beside what the queue holds and has let in, without what it can do without;
 // -1 when all does.
-func (r rules) overClaimed(q *queue.Queue, asked model.Request, idle []float64) int {
+func (r rules) overClaimed(q *queue.Queue, asked model.Request, lapsed []float64) int {
 	best := -1
 	for _, t := range asked {
 		i := int(t.Index)
-		claimed := q.Own.Allocated[i] + promised(q, i, idle) - q.Own.Elastic[i]
+		claimed := q.Own.Allocated[i] + promised(q, i, lapsed) - q.Own.Elastic[i]
 		if float64(t.Value)+claimed > admits(q)[i]+queue.Epsilon && (best < 0 || r.resources.Name(i) < r.resources.Name(best)) {
 			best = i
 		}
@@ -209,9 +209,9 @@ func admits(q *queue.Queue) []float64 {
 }
 
 // promised is what is reserved for gangs that were let in and may start some day.
-func promised(q *queue.Queue, i int, idle []float64) float64 {
-	if i < len(idle) {
-		return max(q.Own.Inqueue[i]-idle[i], 0)
+func promised(q *queue.Queue, i int, lapsed []float64) float64 {
+	if i < len(lapsed) {
+		return max(q.Own.Inqueue[i]-lapsed[i], 0)
 	}
 	return q.Own.Inqueue[i]
 }

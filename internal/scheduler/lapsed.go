@@ -1,0 +1,34 @@
+package scheduler
+
+import (
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+	"github.com/vc-batch/vc/internal/scheduler/session"
+)
+
+// noteLapsed finds the queues in which more of what was promised no longer counts
+// than at the last cycle, as gangs that were let in turned out not to be able to
+// start. It is looked for only where somebody waits for promised room.
+func (b *book) noteLapsed(s *session.Session) {
+	for _, j := range b.waiting {
+		if j.Parked && !j.LetIn() && j.Verdict.Limit != nil && j.Verdict.Limit.Promised > 0 {
+			b.easeLapsed(s)
+			return
+		}
+	}
+	b.lapsed = nil
+}
+
+func (b *book) easeLapsed(s *session.Session) {
+	now := make(map[*queue.Queue][]float64, len(b.lapsed))
+	for _, q := range s.Ledger.Queues {
+		amounts := s.Lapsed(q)
+		if amounts == nil {
+			continue
+		}
+		now[q] = amounts
+		if before := b.lapsed[q]; before == nil || less(before, amounts) {
+			b.eased[q] = true
+		}
+	}
+	b.lapsed = now
+}

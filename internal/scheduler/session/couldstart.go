@@ -1,0 +1,196 @@
+package session
+
+import (
+	"slices"
+	"time"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+// arrival is how long a gang that was let in may wait for pods that do not exist
+// and count all the same: they are being made, or never will be.
+const arrival = time.Minute
+
+// CouldStart says whether a gang waits for nothing but room: it would start if all
+// pods ended that run for other gangs. What such a gang was promised is kept for
+// it, and who comes after it waits. Every other gang (its pods are too large, fit
+// no node, carry scheduling gates, attach a volume that does not exist, do not come)
+// stands in nobody's way, whatever the cause; it is judged again in each cycle.
+func (s *Session) CouldStart(j *Job) bool {
+	if could, known := s.could[j]; known {
+		return could
+	}
+	could, decided := s.couldStartByLimits(j)
+	if !decided {
+		s.tryAlone(j)
+		return s.could[j]
+	}
+	s.noteCould(j, could)
+	return could
+}
+
+// noteCould keeps an answer for the rest of the cycle.
+func (s *Session) noteCould(j *Job, could bool) {
+	if s.could == nil {
+		s.could = map[*Job]bool{}
+	}
+	s.could[j] = could
+}
+
+// couldStartByLimits is CouldStart as far as it is known without placing the gang.
+func (s *Session) couldStartByLimits(j *Job) (could, decided bool) {
+	if !j.In.Known || !j.In.Open {
+		return false, true
+	}
+	switch s.Rules.Valid(j).Code {
+	case "":
+	case reason.NotEnoughPods:
+		return s.arriving(j), true
+	case reason.SchedulingGated:
+		if !j.gatedByQueueAlone() {
+			return false, true
+		}
+	default:
+		return false, true
+	}
+	if j.Need() == 0 || len(j.Pending)+len(j.AtGate) == 0 || len(s.View.Order) == 0 {
+		return true, true
+	}
+	if _, never := s.Never(j); never || !s.allowedAlone(j) {
+		return false, true
+	}
+	if could, decided = s.couldFitAlone(j); decided {
+		return could, true
+	}
+	return true, len(j.AtGate) > 0 // the queue's gate asks no nodes
+}
+
+// gatedByQueueAlone says whether the gang has enough pods without those that carry
+// somebody else's scheduling gates.
+func (j *Job) gatedByQueueAlone() bool {
+	others := 0
+	for _, t := range j.Tasks {
+		if t.Status == model.Pending && t.Gated && !t.QueueGated {
+			others++
+		}
+	}
+	return j.Gated > others && j.ReadyTasks()+len(j.Pending)+j.Gated-others >= j.MinMember
+}
+
+// arriving says whether pods that a gang lacks may still be on their way.
+func (s *Session) arriving(j *Job) bool {
+	told := j.Status.Explanation
+	if told == nil || told.Reason != string(reason.NotEnoughPods) || told.Since == nil {
+		return true
+	}
+	at := told.Since.Add(arrival)
+	if s.Now.Before(at) {
+		s.WakeAt(at)
+		return true
+	}
+	return false
+}
+
+// allowedAlone says whether the limits of its queue would let the gang's minimum in
+// if no other gang held anything. A share is no such limit: what nobody else asks for
+// is lent.
+func (s *Session) allowedAlone(j *Job) bool {
+	asked := j.MinimumRequest()
+	if len(asked) == 0 {
+		return true
+	}
+	defer s.emptyQueues(j)()
+	switch s.Rules.MayAllocate(j.In, asked).Code {
+	case "", reason.OverDeserved:
+		return true
+	case reason.OverCapability, reason.GangDoesNotFit:
+		return len(j.Shapes()) > 1 // its smaller pods may do
+	}
+	return false
+}
+
+// emptyQueues has the gang's queue, and those above it, hold only what the gang
+// itself does, until what is returned is called.
+func (s *Session) emptyQueues(j *Job) (undo func()) {
+	alone := make([]float64, s.Cluster.Resources.Len())
+	if j.AllocatedTasks() > 0 {
+		for _, t := range j.Tasks {
+			if t.Status.Allocated() {
+				for _, term := range t.Shape.Request {
+					alone[term.Index] += float64(term.Value)
+				}
+			}
+		}
+	}
+	type held struct{ all, own []float64 }
+	var saved []held
+	for q := j.In; q != nil; q = q.Parent {
+		saved = append(saved, held{q.Allocated, q.Own.Allocated})
+		q.Allocated = alone
+		if q == j.In {
+			q.Own.Allocated = alone
+		}
+	}
+	return func() {
+		q := j.In
+		for i := range saved {
+			q.Allocated, q.Own.Allocated = saved[i].all, saved[i].own
+			q = q.Parent
+		}
+	}
+}
+
+// holdsPromise says whether room is reserved in its queue for a gang that runs nothing.
+func (j *Job) holdsPromise() bool {
+	return j.LetIn() && j.AllocatedTasks() == 0 && slices.ContainsFunc(j.Sums.Inqueue, func(v int64) bool { return v > 0 })
+}
+
+// Lapsed is what gangs that could not start have reserved in a queue and below it, by
+// resource; nil: nothing.
+func (s *Session) Lapsed(q *queue.Queue) []float64 { return s.lapsedByQueue()[q] }
+
+// lapsedByQueue is Lapsed of all queues.
+func (s *Session) lapsedByQueue() map[*queue.Queue][]float64 {
+	if s.lapsed != nil {
+		return s.lapsed
+	}
+	s.lapsed = map[*queue.Queue][]float64{}
+	var promised, undecided []*Job
+	for _, j := range s.AllWaiting {
+		if !j.holdsPromise() {
+			continue
+		}
+		promised = append(promised, j)
+		if _, known := s.could[j]; known {
+			continue
+		}
+		if could, decided := s.couldStartByLimits(j); decided {
+			s.noteCould(j, could)
+		} else {
+			undecided = append(undecided, j)
+		}
+	}
+	s.tryAlone(undecided...)
+	for _, j := range promised {
+		if s.could[j] {
+			continue
+		}
+		for q := j.In; q != nil; q = q.Parent {
+			s.addLapsed(q, j.Sums.Inqueue)
+		}
+	}
+	return s.lapsed
+}
+
+func (s *Session) addLapsed(q *queue.Queue, reserved model.Vec) {
+	sum := s.lapsed[q]
+	if sum == nil {
+		sum = make([]float64, s.Cluster.Resources.Len())
+		s.lapsed[q] = sum
+	}
+	for i, v := range reserved {
+		sum[i] += float64(v)
+	}
+}

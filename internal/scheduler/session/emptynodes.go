@@ -1,0 +1,162 @@
+package session
+
+import (
+	"math"
+	"slices"
+
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// EmptyNodes counts the pods that the nodes would have room for if no gang ran on
+// them. It is kept between cycles, and only saves work.
+type EmptyNodes struct {
+	stamp emptyStamp
+	slots map[*model.Shape]int
+}
+
+// mostEmptyShapes bounds the shapes that are remembered.
+const mostEmptyShapes = 4096
+
+// emptyStamp changes with everything that EmptyNodes depends on.
+type emptyStamp struct{ epoch, total, labels, foreign uint64 }
+
+// emptySlots is how many pods of a shape the nodes would have room for if no gang
+// ran on them, as far as their rules for a single pod tell.
+func (s *Session) emptySlots(shape *model.Shape) int {
+	s.syncEmptyNodes()
+	sum, known := s.EmptyNodes.slots[shape]
+	if !known {
+		sum = s.countEmptySlots([]*model.Shape{shape}, shape.Request)
+		s.EmptyNodes.slots[shape] = sum
+	}
+	return sum
+}
+
+func (s *Session) syncEmptyNodes() emptyStamp {
+	stamp := emptyStamp{s.View.Epoch, s.Cluster.TotalGen, s.View.LabelsChanged, s.Cluster.ForeignGen}
+	if s.EmptyNodes == nil {
+		s.EmptyNodes = &EmptyNodes{}
+	}
+	if e := s.EmptyNodes; e.slots == nil || e.stamp != stamp || len(e.slots) > mostEmptyShapes {
+		e.stamp, e.slots = stamp, map[*model.Shape]int{}
+	}
+	return stamp
+}
+
+// countEmptySlots counts the requests that fit on nodes that all of the shapes may use.
+func (s *Session) countEmptySlots(shapes []*model.Shape, request model.Request) int {
+	nodes, sum := &s.Cluster.Nodes, 0
+	for _, id := range s.View.Order {
+		if slices.ContainsFunc(shapes, func(shape *model.Shape) bool { return !s.Judge.Allowed(shape, id) }) {
+			continue
+		}
+		has, foreign := nodes.Row(nodes.Alloc, id), nodes.Row(nodes.Foreign, id)
+		most := int64(math.MaxInt16)
+		for _, t := range request {
+			if t.Value > 0 && !s.View.Left(int(t.Index)) {
+				most = min(most, (has[t.Index]-foreign[t.Index])/t.Value)
+			}
+		}
+		sum += int(max(most, 0))
+	}
+	return sum
+}
+
+// fitAlone is what is known of a gang on nodes where no other gang runs.
+type fitAlone struct {
+	gen            uint64 // of the gang
+	stamp          emptyStamp
+	could, decided bool
+}
+
+// couldFitAlone says whether a gang would find nodes if no other gang ran, as far as
+// counting tells. It is counted again when the gang or the nodes have changed.
+func (s *Session) couldFitAlone(j *Job) (could, decided bool) {
+	stamp := s.syncEmptyNodes()
+	if k := &j.alone; k.gen != j.Gen || k.stamp != stamp || !k.decided {
+		*k = fitAlone{gen: j.Gen, stamp: stamp}
+		k.could, k.decided = s.countAlone(j)
+	}
+	return j.alone.could, j.alone.decided
+}
+
+func (s *Session) countAlone(j *Job) (could, decided bool) {
+	shapes, first := j.waitingShapes()
+	if !s.emptyNodesSuffice(j, shapes) {
+		return false, true
+	}
+	if j.AllocatedTasks() > 0 || j.Structured() {
+		return false, false
+	}
+	for i, shape := range shapes {
+		if len(shape.Ports) > 0 || shape.Slow || shape.Attached != nil || shape.Impossible || s.Neighbours.For(first[i]) != nil || s.ruledByPolicy(j, first[i]) {
+			return false, false
+		}
+	}
+	if len(shapes) == 1 {
+		return true, true
+	}
+	// If each pod asked for as much as any of them does, and went only where all may go, the order would not matter.
+	if s.countEmptySlots(shapes, largestOf(shapes)) >= len(j.Pending)+len(j.AtGate) {
+		return true, true
+	}
+	return false, false
+}
+
+// waitingShapes are the shapes of the tasks that have no node, with a task of each.
+func (j *Job) waitingShapes() (shapes []*model.Shape, first []*model.Task) {
+	for _, list := range [2][]*model.Task{j.Pending, j.AtGate} {
+		for _, t := range list {
+			if !slices.Contains(shapes, t.Shape) {
+				shapes, first = append(shapes, t.Shape), append(first, t)
+			}
+		}
+	}
+	return shapes, first
+}
+
+// emptyNodesSuffice says whether there are enough places for the gang's minimum, and
+// for that of each of its roles, counting for each shape as if there were no others.
+func (s *Session) emptyNodesSuffice(j *Job, shapes []*model.Shape) bool {
+	places := 0
+	for _, shape := range shapes {
+		places += s.emptySlots(shape)
+	}
+	if places < j.Need() {
+		return false
+	}
+	for role, need := range j.RoleNeeds() {
+		var counted []*model.Shape
+		for _, list := range [2][]*model.Task{j.Pending, j.AtGate} {
+			for _, t := range list {
+				if t.Role == role && !slices.Contains(counted, t.Shape) {
+					counted = append(counted, t.Shape)
+					need -= s.emptySlots(t.Shape)
+				}
+			}
+		}
+		if need > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// largestOf is the most that any of the shapes asks for, of each resource.
+func largestOf(shapes []*model.Shape) model.Request {
+	var most model.Vec
+	for _, shape := range shapes {
+		for _, t := range shape.Request {
+			if more := t.Value - most.Get(int(t.Index)); more > 0 {
+				most.Add(model.Request{{Index: t.Index, Value: more}})
+			}
+		}
+	}
+	var r model.Request
+	for i, v := range most {
+		if v > 0 {
+			r = append(r, model.Term{Index: int32(i), Value: v})
+		}
+	}
+	return r
+}

@@ -1,0 +1,118 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// tryAlone finds out by placing them, each for itself, which gangs would start if
+// everything ended that runs for gangs.
+func (s *Session) tryAlone(jobs ...*Job) {
+	if len(jobs) == 0 {
+		return
+	}
+	looked, walked := s.Looked, s.Walked
+	rules, reservations := s.Rules.Nodes, s.Reservations
+	s.Rules.Nodes, s.Reservations = rules[:len(rules)-len(reservations):len(rules)-len(reservations)], nil
+	var shared *lookahead // where no gang at all runs
+	for _, j := range jobs {
+		l := shared
+		switch {
+		case j.AllocatedTasks() > 0: // its own pods stay
+			l = s.vacate(j, false)
+		case shared == nil:
+			shared = s.vacate(nil, false)
+			l = shared
+		}
+		could := l.fits(j, Capability)
+		if l != shared {
+			l.close()
+		}
+		s.noteCould(j, could)
+	}
+	if shared != nil {
+		shared.close()
+	}
+	for _, j := range jobs { // near pods that run, and have ended above
+		if !s.could[j] && s.nearOthers(j) {
+			l := s.vacate(j, true)
+			s.could[j] = l.fits(j, Capability)
+			l.close()
+		}
+	}
+	s.Rules.Nodes, s.Reservations = rules, reservations
+	s.Looked, s.Walked = looked, walked
+}
+
+// nearOthers says whether where the gang's tasks may go depends on other pods.
+func (s *Session) nearOthers(j *Job) bool {
+	_, first := j.waitingShapes()
+	for _, t := range first {
+		if t.Shape.Slow || s.Neighbours.For(t) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// vacate has everything end that runs for gangs, but for one that may be nil. Pods
+// without a gang stay: nobody knows that they ever end. remembered: other pods are as
+// near as those that ended were.
+func (s *Session) vacate(stays *Job, remembered bool) *lookahead {
+	evicted := map[*model.Task]bool{}
+	for i := range s.Out.Evicts {
+		if t := s.Cluster.Task(s.Out.Evicts[i].Pod.UID); t != nil {
+			evicted[t] = true
+		}
+	}
+	var endings []Ending
+	for _, id := range s.View.Order {
+		for _, t := range s.View.Nodes.Tasks[id] {
+			if stays != nil && t.Gang == stays.Gang && t.Status != model.Pipelined {
+				continue
+			}
+			if e, ends := s.endOf(t, id, evicted[t]); ends {
+				endings = append(endings, e)
+			}
+		}
+	}
+	for _, j := range s.Bound {
+		if j == stays {
+			continue
+		}
+		for _, p := range j.Placed {
+			endings = append(endings, Ending{At: s.Now, Task: p.Task, Node: p.Node, in: j.In})
+		}
+		for _, p := range j.Promised {
+			endings = append(endings, Ending{At: s.Now, Task: p.Task, Node: p.Node, in: j.In, promised: true})
+		}
+	}
+	kept := len(endings)
+	endings = s.endKept(endings)
+	for i := range endings[kept:] {
+		endings[kept+i].At = s.Now
+	}
+	l := &lookahead{s: s, endings: endings, mark: s.View.Mark(), remembers: remembered}
+	s.looking++
+	l.until(s.Now)
+	return l
+}
+
+// endOf is the end of a task that is on a node; false: it stays there.
+func (s *Session) endOf(t *model.Task, id model.NodeID, evicted bool) (Ending, bool) {
+	e := Ending{At: s.Now, Task: t, Node: id, in: s.queueOf(t)}
+	switch {
+	case t.Status == model.Releasing || evicted:
+		e.leaving = true
+	case t.Gang == nil:
+		return e, t.Status == model.Lingering
+	case t.Status == model.Lingering: // its queue does not hold it any more
+		e.in = nil
+	case t.Status == model.Pipelined:
+		j := s.Job(t.Gang)
+		e.promised = true
+		return e, j != nil && slices.Contains(j.Reserved, t) // else it was given up in this cycle
+	}
+	return e, true
+}
