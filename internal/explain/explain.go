@@ -255,6 +255,9 @@ func beyond(l *Limit) string {
 // used is what is asked and what is gone already.
 func used(l *Limit) string {
 	s := fmt.Sprintf("%s %s asked, %s in use", l.Resource, amount(l.Resource, l.Asked), amount(l.Resource, l.Held))
+	if l.Ending > 0 {
+		s += fmt.Sprintf(" (%s by deleted pods that have not ended)", amount(l.Resource, l.Ending))
+	}
 	if l.Spare > 0 {
 		s += fmt.Sprintf(" (%s beyond minimums)", amount(l.Resource, l.Spare))
 	}
@@ -348,6 +351,8 @@ func hint(v *Verdict) string {
 	switch {
 	case v.Code != reason.TooLarge && v.Never():
 		return atMost(v)
+	case v.Code == reason.OverCapability && v.Limit.Ending > 0:
+		return "wait until the deleted pods have ended, or raise the capability"
 	case v.Code == reason.OverDeserved && v.Limit.Held > 0:
 		return "wait until jobs of this queue end or other queues ask for less, raise its weight, or ask for less"
 	case v.Code == reason.OverDeserved:

@@ -78,6 +78,8 @@ type Limit struct {
 	Asked    float64 // by this gang
 	Least    float64 // asked by the smallest members that would do; 0: Asked
 	Held     float64 // by the queue's pods
+	// Ending is the part of Held that pods hold which are being deleted and have not ended.
+	Ending float64
 	// Promised is reserved for gangs of the queue that are let in and have no nodes
 	// yet; Spare is what of Held the queue can do without.
 	Promised, Spare float64

@@ -47,6 +47,7 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 		Labels:      pod.Labels,
 		Ours:        ours,
 		Group:       keys.PodGroupOf(pod.Annotations),
+		Queue:       either(pod, keys.QueueName),
 		Node:        pod.Spec.NodeName,
 		Status:      statusFrom(pod),
 		Role:        either(pod, keys.TaskSpec),

@@ -38,6 +38,7 @@ type TaskSet struct {
 	Labels    map[string]string
 	Ours      bool   // names one of our schedulers
 	Group     string // PodGroup name in the same namespace; "" = none
+	Queue     string // the queue that the pod names, where its PodGroup does not exist; "" = none
 	Node      string // "" = not bound
 	Status    Status
 	Role      string

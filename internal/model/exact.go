@@ -57,19 +57,33 @@ func (e exact) into(v *Vec) {
 	}
 }
 
-// exactSums are Sums before they are bounded.
-type exactSums struct{ allocated, pending, inqueue, elastic exact }
+// addExact adds sign×sums, where sign is 1 or -1.
+func (e *exact) addExact(o exact, sign int) {
+	e.grow(len(o))
+	for i, w := range o {
+		high, low := w.high, w.low
+		if sign < 0 {
+			var borrow uint64
+			low, borrow = bits.Sub64(0, w.low, 0)
+			high = -w.high - int64(borrow)
+		}
+		var carry uint64
+		(*e)[i].low, carry = bits.Add64((*e)[i].low, low, 0)
+		(*e)[i].high += high + int64(carry)
+	}
+}
+
+// exactSums are Sums before they are bounded, in the order of Sums.all.
+type exactSums [7]exact
 
 func (s *exactSums) add(o *Sums, sign int64) {
-	s.allocated.addVec(o.Allocated, sign)
-	s.pending.addVec(o.Pending, sign)
-	s.inqueue.addVec(o.Inqueue, sign)
-	s.elastic.addVec(o.Elastic, sign)
+	for i, v := range o.all() {
+		s[i].addVec(*v, sign)
+	}
 }
 
 func (s *exactSums) into(o *Sums) {
-	s.allocated.into(&o.Allocated)
-	s.pending.into(&o.Pending)
-	s.inqueue.into(&o.Inqueue)
-	s.elastic.into(&o.Elastic)
+	for i, v := range o.all() {
+		s[i].into(v)
+	}
 }

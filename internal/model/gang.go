@@ -2,6 +2,7 @@ package model
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -43,9 +44,12 @@ type Gang struct {
 	// PendingBestEffort counts pending tasks that ask for nothing; Gated those with gates.
 	PendingBestEffort int
 	Gated             int
-	// Sums are bounded by MaxSum; held and asked are what they are made from.
+	// Sums are bounded by MaxSum; held, asked, promised, leaving and lingering are what they are made from.
 	Sums        Sums
 	held, asked exact
+	// promised is the part of held that is promised only. leaving and lingering are held on nodes by pods that are
+	// not part of held: those that are being deleted, and those whose end is unknown.
+	promised, leaving, lingering exact
 	// Status is as last seen or, once we decided one, as decided.
 	Status schedulingv1beta1.PodGroupStatus
 	// StatusAt is when Status was last decided here; zero: never.
@@ -71,6 +75,7 @@ type Gang struct {
 	// contributed is what the queue's sums have of this gang.
 	contributed Sums
 	queued      *Queue // whose sums have it
+	member      bool   // it is counted in queued.Gangs
 }
 
 // Sums are the resource sums of a gang or a queue, none above MaxSum.
@@ -79,13 +84,23 @@ type Sums struct {
 	Pending   Vec // asked by pending tasks without gates
 	Inqueue   Vec // let in and not yet held
 	Elastic   Vec // held beyond the minimum
+	Promised  Vec // the part of Allocated that is promised, and not bound yet
+	Leaving   Vec // held on nodes by pods that are being deleted and have not ended; not part of Allocated
+	// Lingering is held on nodes by pods whose end is unknown: they should have ended, their node is lost, or
+	// their PodGroup was deleted. It is not part of Allocated.
+	Lingering Vec
 }
 
 func (s *Sums) copyFrom(o *Sums) {
-	s.Allocated = append(s.Allocated[:0], o.Allocated...)
-	s.Pending = append(s.Pending[:0], o.Pending...)
-	s.Inqueue = append(s.Inqueue[:0], o.Inqueue...)
-	s.Elastic = append(s.Elastic[:0], o.Elastic...)
+	to, from := s.all(), o.all()
+	for i, v := range from {
+		*to[i] = append((*to[i])[:0], *v...)
+	}
+}
+
+// all lists the sums, always in the same order.
+func (s *Sums) all() [7]*Vec {
+	return [...]*Vec{&s.Allocated, &s.Pending, &s.Inqueue, &s.Elastic, &s.Promised, &s.Leaving, &s.Lingering}
 }
 
 // Protected says whether the PodGroup says that none of its pods may be preempted.
@@ -212,6 +227,13 @@ func (c *Cluster) count(g *Gang, t *Task, sign int) {
 	switch {
 	case t.Status.Allocated() || t.Status == Pipelined:
 		g.held.add(t.Shape.Request, int64(sign))
+		if t.Status == Pipelined {
+			g.promised.add(t.Shape.Request, int64(sign))
+		}
+	case t.Status == Releasing && t.Node != NoNode:
+		g.leaving.add(t.Shape.Request, int64(sign))
+	case t.Status.OnNode() && t.Node != NoNode:
+		g.lingering.add(t.Shape.Request, int64(sign))
 	case t.Status == Pending && t.Gated:
 		g.Gated += sign
 		if t.QueueGated && !t.Shape.Impossible { // its queue's share is to have room for it
@@ -249,19 +271,21 @@ func (c *Cluster) refresh() {
 		if g.queued != nil {
 			g.queued.sums.add(&g.contributed, -1)
 			g.queued.sums.into(&g.queued.Sums)
-			g.queued.Gangs--
+			if g.member {
+				g.queued.Gangs--
+			}
 			g.queued.Gen = c.next()
 			g.queued = nil
 		}
-		if !g.Known {
+		if !g.contribute() {
 			continue
 		}
-		g.derive()
-		g.contributed.copyFrom(&g.Sums)
 		q := g.Queue
 		q.sums.add(&g.contributed, 1)
 		q.sums.into(&q.Sums)
-		q.Gangs++
+		if g.member = g.Known; g.member {
+			q.Gangs++
+		}
 		q.Gen = c.next()
 		g.queued = q
 	}
@@ -272,11 +296,36 @@ func (c *Cluster) refresh() {
 	c.dead = c.dead[:0]
 }
 
+// contribute computes what the gang adds to its queue's sums and reports whether it adds anything. Pods whose PodGroup
+// was deleted stay counted until they have ended.
+func (g *Gang) contribute() bool {
+	if g.Known {
+		g.derive()
+		g.contributed.copyFrom(&g.Sums)
+		return true
+	}
+	if g.Queue == nil || len(g.Tasks) == 0 {
+		return false
+	}
+	for _, v := range g.contributed.all() {
+		v.zero()
+	}
+	unowned := slices.Clone(g.lingering)
+	unowned.addExact(g.held, 1)
+	unowned.addExact(g.promised, -1)
+	unowned.into(&g.contributed.Lingering)
+	g.leaving.into(&g.contributed.Leaving)
+	return true
+}
+
 // derive computes Sums: what the tasks hold and ask for, and what follows from
 // phase and minResources.
 func (g *Gang) derive() {
 	g.held.into(&g.Sums.Allocated)
 	g.asked.into(&g.Sums.Pending)
+	g.promised.into(&g.Sums.Promised)
+	g.leaving.into(&g.Sums.Leaving)
+	g.lingering.into(&g.Sums.Lingering)
 	g.Sums.Inqueue.zero()
 	g.Sums.Elastic.zero()
 	reserving := g.Status.Phase == schedulingv1beta1.PodGroupInqueue ||

@@ -44,6 +44,7 @@ type Queue struct {
 // QueuePublished is what the scheduler told of a queue.
 type QueuePublished struct {
 	Allocated, Deserved   corev1.ResourceList
+	Terminating           corev1.ResourceList
 	SharePercent, Waiting int32
 	Invalid               *metav1.Condition // what is wrong with the queue; nil: nothing
 	Decided               bool              // told by this process
@@ -64,7 +65,7 @@ func (d QueueSet) apply(c *Cluster) {
 	q := c.queue(d.Name)
 	if !q.Published.Decided || q.UID != d.UID {
 		q.Published = QueuePublished{
-			Allocated: d.Status.Allocated, Deserved: d.Status.Deserved, SharePercent: d.Status.Share, Waiting: d.Status.Waiting,
+			Allocated: d.Status.Allocated, Deserved: d.Status.Deserved, Terminating: d.Status.Terminating, SharePercent: d.Status.Share, Waiting: d.Status.Waiting,
 			Invalid: (&schedulingv1beta1.Queue{Status: d.Status}).Invalid(),
 		}
 	}

@@ -108,6 +108,9 @@ func (d TaskSet) apply(c *Cluster) {
 	t.Gang = nil
 	if d.Ours && d.Group != "" {
 		t.Gang = c.gang(d.Namespace, d.Group)
+		if orphaned := d.Node != "" && t.Gang.Queue == nil; orphaned && d.Queue != "" {
+			t.Gang.Queue = c.queue(d.Queue)
+		}
 	}
 	if d.Ours && d.Group == "" && d.Node == "" && d.Status == Pending {
 		c.loose[t] = true

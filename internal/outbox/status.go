@@ -91,6 +91,9 @@ func laneOf(s *schedulingv1beta1.PodGroupStatus) lane {
 func (o *Outbox) queueStatus(q *decision.QueueStatus) *write {
 	name := q.Queue
 	status := map[string]any{"allocated": orNone(q.Allocated), "deserved": orNone(q.Deserved), "sharePercent": q.SharePercent, "waiting": q.Waiting}
+	if len(q.Terminating) > 0 { // applied, it disappears when it is no longer named
+		status["terminating"] = q.Terminating
+	}
 	if q.Invalid != nil {
 		status["conditions"] = []metav1.Condition{*q.Invalid}
 	}

@@ -63,6 +63,7 @@ type stamp struct {
 	shifted            uint64 // changes with deserved and capacity, for better or worse
 	known, open        bool
 	allocated, inqueue []float64 // less is better
+	occupied           []float64
 	deserved, capacity []float64 // more is better
 	elastic            []float64
 	gen                uint64
@@ -190,7 +191,7 @@ func (b *book) stampQueues(s *session.Session) {
 			old.shifted++
 		}
 		better := gates || old.version == 0 || raised[q.Parent] || old.fault != q.Fault || b.eased[q] || old.eased || old.known != q.Known || old.open != q.Open ||
-			less(q.Allocated, old.allocated) || less(q.Inqueue, old.inqueue) ||
+			less(q.Allocated, old.allocated) || less(q.Inqueue, old.inqueue) || less(q.Occupied, old.occupied) ||
 			less(old.deserved, q.Deserved) || less(old.capacity, q.RealCapability) || less(old.elastic, q.Elastic)
 		b.stirred = b.stirred || better
 		if better {
@@ -214,6 +215,7 @@ func (b *book) keepStamps(s *session.Session) {
 		old.eased = s.Eased[q]
 		old.known, old.open, old.fault, old.refused = q.Known, q.Open, q.Fault, old.refused || q.Refused
 		old.allocated = append(old.allocated[:0], q.Allocated...)
+		old.occupied = append(old.occupied[:0], q.Occupied...)
 		old.inqueue = append(old.inqueue[:0], q.Inqueue...)
 		old.deserved = append(old.deserved[:0], q.Deserved...)
 		old.capacity = append(old.capacity[:0], q.RealCapability...)

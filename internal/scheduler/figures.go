@@ -14,14 +14,14 @@ import (
 
 // figures are what metrics were told of a queue.
 type figures struct {
-	told                                                              bool
-	allocated, deserved, request, inqueue, capability, realCapability []float64
-	weight                                                            int32
-	share                                                             float64
+	told                                                                      bool
+	allocated, deserved, request, inqueue, capability, realCapability, ending []float64
+	weight                                                                    int32
+	share                                                                     float64
 }
 
 // parts pairs what was told of a queue with how it stands.
-func (f *figures) parts(q *queue.Queue) [6]struct {
+func (f *figures) parts(q *queue.Queue) [7]struct {
 	old *[]float64
 	now []float64
 } {
@@ -30,7 +30,7 @@ func (f *figures) parts(q *queue.Queue) [6]struct {
 		now []float64
 	}{
 		{&f.allocated, q.Allocated}, {&f.deserved, q.Deserved}, {&f.request, q.Request}, {&f.inqueue, q.Inqueue},
-		{&f.capability, q.Capability}, {&f.realCapability, q.RealCapability},
+		{&f.capability, q.Capability}, {&f.realCapability, q.RealCapability}, {&f.ending, q.Ending},
 	}
 }
 
@@ -55,7 +55,8 @@ func (e *Engine) count(s *session.Session, q *queue.Queue) {
 	s.Out.Stats.Queues = append(s.Out.Stats.Queues, decision.QueueFigures{
 		Queue: q.Name, Share: share, Weight: q.Weight, Overused: share > 1+queue.Epsilon/100 || s.Rules.IsOverused(q).Code != "",
 		Allocated: explain.List(q.Allocated, resources), Deserved: explain.List(q.Deserved, resources),
-		Request: explain.List(q.Request, resources), Inqueue: explain.List(q.Inqueue, resources),
+		Terminating: explain.List(q.Ending, resources),
+		Request:     explain.List(q.Request, resources), Inqueue: explain.List(q.Inqueue, resources),
 		Capacity: explain.List(q.Capability, resources), RealCapacity: explain.List(q.RealCapability, resources),
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingk8s "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
@@ -30,11 +31,12 @@ type random struct {
 	now       time.Time
 	nodes     map[string]*corev1.Node
 	pods      map[string]*corev1.Pod
-	// foreign are pods of another scheduler, coming those of ours that are being bound, and where, going those that are evicted.
+	// foreign are pods of another scheduler, coming those of ours that are being bound, and where.
 	foreign map[string]*corev1.Pod
 	coming  map[types.UID]string
-	going   map[types.UID]bool
 	gangs   map[string]*schedulingv1beta1.PodGroup
+	// queueOf are the queues of all gangs, by name, deleted ones included.
+	queueOf map[string]string
 	queues  []*schedulingv1beta1.Queue
 	classes map[string]int32
 	made    int
@@ -94,7 +96,7 @@ func newRandom(t *rapid.T) *random {
 	r := &random{
 		cfg: cfg, unlimited: name == "dominant shares", t: t, engine: e, model: model.New(), now: make.Epoch,
 		nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{}, gangs: map[string]*schedulingv1beta1.PodGroup{},
-		foreign: map[string]*corev1.Pod{}, coming: map[types.UID]string{}, going: map[types.UID]bool{},
+		foreign: map[string]*corev1.Pod{}, coming: map[types.UID]string{}, queueOf: map[string]string{},
 	}
 	for i := range rapid.IntRange(1, 3).Draw(t, "queues") {
 		b := make.Queue(fmt.Sprintf("q%d", i)).Weight(int32(rapid.IntRange(1, 3).Draw(t, "weight"))).
@@ -186,7 +188,7 @@ func (r *random) addGang() {
 	g := b.Min(rapid.IntRange(1, tasks).Draw(t, "min")).
 		Queue(queue).Age(time.Duration(r.made) * time.Second).Obj()
 	g.UID = types.UID(name)
-	r.gangs[name] = g
+	r.gangs[name], r.queueOf[name] = g, queue
 	r.model.Apply(model.GangFrom(g))
 	shapes := rapid.IntRange(1, 2).Draw(t, "shapes")
 	attaches := r.timed && rapid.IntRange(0, 5).Draw(t, "attaches") == 0
@@ -261,7 +263,7 @@ func (r *random) names() []string {
 
 // happen lets something happen outside.
 func (r *random) happen() {
-	switch rapid.IntRange(0, 10).Draw(r.t, "event") {
+	switch rapid.IntRange(0, 12).Draw(r.t, "event") {
 	case 0:
 		r.addNode()
 	case 1:
@@ -294,9 +296,43 @@ func (r *random) happen() {
 		}
 	case 5:
 		r.land()
+	case 11:
+		if names := r.names(); len(names) > 0 {
+			r.terminate(rapid.SampledFrom(names).Draw(r.t, "pod"))
+		}
+	case 12:
+		r.deleteGang()
 	default:
 		r.addGang()
 	}
+}
+
+// terminate deletes a pod that takes its time to end, in days if it draws so; one without a node is gone at once.
+func (r *random) terminate(name string) {
+	p := r.pods[name]
+	if p.Spec.NodeName == "" {
+		r.drop(name)
+		return
+	}
+	seconds := rapid.SampledFrom([]int{-60, 5, 60, 86400}).Draw(r.t, "grace")
+	by := metav1.NewTime(r.now.Add(time.Duration(seconds) * time.Second))
+	p.DeletionTimestamp = &by
+	r.model.Apply(model.TaskFrom(p, true))
+}
+
+// deleteGang deletes a PodGroup, and all its pods, which may take their time to end.
+func (r *random) deleteGang() {
+	if len(r.gangs) == 0 {
+		return
+	}
+	name := rapid.SampledFrom(sortedKeys(r.gangs)).Draw(r.t, "deleted")
+	delete(r.gangs, name)
+	for _, pod := range r.names() {
+		if keys.PodGroupOf(r.pods[pod].Annotations) == name {
+			r.terminate(pod)
+		}
+	}
+	r.model.Apply(model.GangGone{Namespace: "default", Name: name, UID: types.UID(name)})
 }
 
 func (r *random) drop(name string) {

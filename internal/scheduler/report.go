@@ -207,14 +207,14 @@ func (e *Engine) tellQueues(s *session.Session) {
 		old := &q.Published
 		fresh := decision.QueueStatus{
 			Queue: q.Name, Allocated: explain.List(q.Allocated, s.Cluster.Resources), Deserved: explain.List(q.Deserved, s.Cluster.Resources),
+			Terminating:  explain.List(q.Ending, s.Cluster.Resources),
 			SharePercent: int32(min(math.Round(100*finite(q.Share)), maxSharePercent)), Waiting: old.Waiting,
 			Invalid: invalid(q, s.Now),
 		}
 		if waiting != nil {
 			fresh.Waiting = waiting[q]
 		}
-		if fresh.SharePercent == old.SharePercent && fresh.Waiting == old.Waiting && fresh.Invalid == old.Invalid &&
-			equality.Semantic.DeepEqual(fresh.Allocated, old.Allocated) && equality.Semantic.DeepEqual(fresh.Deserved, old.Deserved) {
+		if sameQueueStatus(&fresh, old) {
 			continue
 		}
 		if old.Decided && s.Now.Sub(old.At) < countsEvery {
@@ -224,6 +224,19 @@ func (e *Engine) tellQueues(s *session.Session) {
 		s.Out.Queues = append(s.Out.Queues, fresh)
 		tellInvalid(s, q, fresh.Invalid)
 	}
+}
+
+// sameQueueStatus reports whether a queue's status is as it was published.
+func sameQueueStatus(fresh *decision.QueueStatus, old *model.QueuePublished) bool {
+	if fresh.SharePercent != old.SharePercent || fresh.Waiting != old.Waiting || fresh.Invalid != old.Invalid {
+		return false
+	}
+	for _, pair := range [][2]corev1.ResourceList{{fresh.Allocated, old.Allocated}, {fresh.Deserved, old.Deserved}, {fresh.Terminating, old.Terminating}} {
+		if !equality.Semantic.DeepEqual(pair[0], pair[1]) {
+			return false
+		}
+	}
+	return true
 }
 
 // maxSharePercent is told of a queue that holds much more than it deserves.

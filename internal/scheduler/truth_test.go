@@ -14,7 +14,7 @@ import (
 // model is asked.
 type truth struct {
 	nodes map[string]*onNode
-	// cpu is what the pods of a queue hold that nobody ends.
+	// cpu is what the pods of a queue hold on nodes until they have ended, those that are being deleted included.
 	cpu map[string]int64
 }
 
@@ -38,8 +38,8 @@ func (r *random) truth() truth {
 				continue
 			}
 			u.at(node).add(name, p)
-			if g := r.gangs[p.Annotations[keys.GroupName]]; g != nil && p.DeletionTimestamp == nil && !r.going[p.UID] {
-				u.cpu[g.Spec.Queue] += p.Spec.Containers[0].Resources.Requests.Cpu().MilliValue()
+			if queue := r.queueOf[p.Annotations[keys.GroupName]]; queue != "" {
+				u.cpu[queue] += p.Spec.Containers[0].Resources.Requests.Cpu().MilliValue()
 			}
 		}
 	}

@@ -73,10 +73,10 @@ func kinds() map[string]kind {
 			"items[].status.explanation",
 		}},
 		"Queue": {ours: reflect.TypeFor[schedulingv1beta1.Queue](), theirs: reflect.TypeFor[volcanoscheduling.Queue](), added: []string{
-			"status.deserved", "status.sharePercent", "status.waiting", "status.conditions", // ours: how the queue stands
+			"status.deserved", "status.terminating", "status.sharePercent", "status.waiting", "status.conditions", // ours: how the queue stands
 		}},
 		"QueueList": {ours: reflect.TypeFor[schedulingv1beta1.QueueList](), theirs: reflect.TypeFor[volcanoscheduling.QueueList](), added: []string{
-			"items[].status.deserved", "items[].status.sharePercent", "items[].status.waiting", "items[].status.conditions",
+			"items[].status.deserved", "items[].status.terminating", "items[].status.sharePercent", "items[].status.waiting", "items[].status.conditions",
 		}},
 	}
 }

@@ -17,6 +17,7 @@
 //	cycle [N]          one cycle, N cycles, two seconds each; nothing is confirmed
 //	settle             cycles until nothing more is decided; bound pods run, evicted ones are gone
 //	stop POD… | finish GANG… | fail GANG… | delete GANG…
+//	delete lingering GANG…  its PodGroup is gone, its pods are there still, ending
 //	settle lingering   evicted pods are there still, ending; "gone" ends them
 //	linger POD…        they are deleted from outside, and are there still
 //	budget NAME        select=app=x allowed=1 desired=2 disrupted=POD: a PodDisruptionBudget

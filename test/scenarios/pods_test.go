@@ -77,9 +77,10 @@ func (w *world) podsOf(gang string) []*corev1.Pod {
 	return out
 }
 
-func (w *world) deleteGang(name string) {
+// deleteGang deletes a PodGroup, and its pods as drop does.
+func (w *world) deleteGang(name string, drop func(pod string)) {
 	for _, p := range w.podsOf(name) {
-		w.dropPod(p.Name)
+		drop(p.Name)
 	}
 	g := w.gangs[name]
 	delete(w.gangs, name)

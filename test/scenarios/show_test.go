@@ -40,7 +40,11 @@ func (w *world) shares() []string {
 	slices.Sort(names)
 	for _, name := range names {
 		q := w.figures[name]
-		out = append(out, fmt.Sprintf("%s allocated %s deserved %s", name, list(q.Allocated), list(q.Deserved)))
+		line := fmt.Sprintf("%s allocated %s deserved %s", name, list(q.Allocated), list(q.Deserved))
+		if len(q.Terminating) > 0 {
+			line += " terminating " + list(q.Terminating)
+		}
+		out = append(out, line)
 	}
 	return out
 }

@@ -112,7 +112,10 @@ func (w *world) do(line string, body []string) []string {
 	case "fail":
 		return w.eachPod(args, func(p *corev1.Pod) { w.ended(p, corev1.PodFailed) })
 	case "delete":
-		return w.each(args, w.deleteGang)
+		if args[0] == "lingering" {
+			return w.each(args[1:], func(name string) { w.deleteGang(name, w.linger) })
+		}
+		return w.each(args, func(name string) { w.deleteGang(name, w.dropPod) })
 	case "bindfail":
 		return w.each(args, func(name string) {
 			w.model.Apply(model.BindFailed{UID: w.pods[name].UID, Err: "conflict"})

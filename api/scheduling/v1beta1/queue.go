@@ -183,6 +183,11 @@ type QueueStatus struct {
 	// +optional
 	// +nullable
 	Allocated corev1.ResourceList `json:"allocated"`
+	// Terminating is what pods of the queue hold that are being deleted, or whose end is unknown, and that have not
+	// ended, children included. It is not part of allocated, and counts against the capability.
+	// +optional
+	// +nullable
+	Terminating corev1.ResourceList `json:"terminating,omitempty"`
 	// Deserved is what the queue may hold now without giving back, by its weight, its guarantee and what others ask for.
 	// +optional
 	// +nullable

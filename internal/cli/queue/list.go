@@ -195,6 +195,7 @@ func wideColumns() []column {
 		{Title: "SHARE", Text: func(q *schedulingv1beta1.Queue) string { return fmt.Sprintf("%d%%", q.Status.Share) },
 			Compare: func(a, b *schedulingv1beta1.Queue) int { return cmp.Compare(a.Status.Share, b.Status.Share) }},
 		amounts("ALLOCATED", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Status.Allocated }),
+		amounts("TERMINATING", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Status.Terminating }),
 		amounts("GUARANTEE", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Spec.Guarantee.Resource }),
 		amounts("DESERVED", share.Deserved),
 		amounts("CAPABILITY", func(q *schedulingv1beta1.Queue) corev1.ResourceList { return q.Spec.Capability }),

@@ -95,8 +95,8 @@ type HyperNodeStatus struct {
 
 // QueueStatus is the part of a queue's status that is the scheduler's; only on change.
 type QueueStatus struct {
-	Queue               string
-	Allocated, Deserved corev1.ResourceList
+	Queue                            string
+	Allocated, Deserved, Terminating corev1.ResourceList
 	// SharePercent is the greatest part used of what is deserved; Waiting counts the gangs that wait for their minimum.
 	SharePercent, Waiting int32
 	// Invalid says what is wrong with the queue; nil: nothing.
@@ -154,7 +154,9 @@ type QueueFigures struct {
 	// Request is what its gangs hold and ask for, Inqueue what is reserved for those that are let in, Capacity what it says it may hold,
 	// RealCapacity what it can hold beside the guarantees of others. Of the last two only what is limited is named.
 	Request, Inqueue, Capacity, RealCapacity corev1.ResourceList
-	Weight                                   int32
+	// Terminating is what pods hold that are being deleted and have not ended.
+	Terminating corev1.ResourceList
+	Weight      int32
 	// Share is the greatest part used of what the queue deserves, 0 when it has no share.
 	Share float64
 	// Overused: it gets nothing more for now, or holds more than it deserves.

@@ -31,7 +31,15 @@ import (
 const Epsilon = 0.1
 
 // Sums are what gangs hold and ask for, by resource index.
-type Sums struct{ Allocated, Request, Inqueue, Elastic []float64 }
+type Sums struct {
+	Allocated, Request, Inqueue, Elastic []float64
+	// Occupied is what pods hold on nodes until they have ended: Allocated without what is only promised, and with
+	// what pods hold that are being deleted.
+	Occupied []float64
+	// Ending is the part of Occupied that pods hold which are being deleted, or whose end is unknown. Lingering is
+	// the latter.
+	Ending, Lingering []float64
+}
 
 // Queue is a queue during a cycle. Vectors are by resource index, all of one
 // length.
@@ -140,8 +148,13 @@ func (q *Queue) open(n int, resources *model.Resources) {
 	q.Own.Inqueue = load(q.Own.Inqueue, from.Inqueue, n)
 	q.Own.Elastic = load(q.Own.Elastic, from.Elastic, n)
 	q.Own.Request = load(q.Own.Request, from.Pending, n)
+	q.Own.Lingering = load(q.Own.Lingering, from.Lingering, n)
+	q.Own.Ending = load(q.Own.Ending, from.Leaving, n)
+	q.Own.Occupied = load(q.Own.Occupied, nil, n)
 	for i, v := range q.Own.Allocated {
 		q.Own.Request[i] += v
+		q.Own.Ending[i] += q.Own.Lingering[i]
+		q.Own.Occupied[i] = v - float64(from.Promised.Get(i)) + q.Own.Ending[i]
 	}
 	if q.Leaf() { // one and the same
 		q.Sums = q.Own
@@ -163,15 +176,18 @@ func (q *Queue) open(n int, resources *model.Resources) {
 
 // own gives an inner queue sums apart from those of its own gangs.
 func (q *Queue) own(n int) {
-	if cap(q.totals) < 4*n {
-		q.totals = make([]float64, 4*n)
+	if cap(q.totals) < 7*n {
+		q.totals = make([]float64, 7*n)
 	}
 	part := func(i int, from []float64) []float64 {
 		to := q.totals[i*n : (i+1)*n : (i+1)*n]
 		copy(to, from)
 		return to
 	}
-	q.Sums = Sums{part(0, q.Own.Allocated), part(1, q.Own.Request), part(2, q.Own.Inqueue), part(3, q.Own.Elastic)}
+	q.Sums = Sums{
+		Allocated: part(0, q.Own.Allocated), Request: part(1, q.Own.Request), Inqueue: part(2, q.Own.Inqueue), Elastic: part(3, q.Own.Elastic),
+		Occupied: part(4, q.Own.Occupied), Ending: part(5, q.Own.Ending), Lingering: part(6, q.Own.Lingering),
+	}
 }
 
 func (s *Sums) add(o *Sums) {
@@ -180,6 +196,9 @@ func (s *Sums) add(o *Sums) {
 		s.Request[i] += o.Request[i]
 		s.Inqueue[i] += o.Inqueue[i]
 		s.Elastic[i] += o.Elastic[i]
+		s.Occupied[i] += o.Occupied[i]
+		s.Ending[i] += o.Ending[i]
+		s.Lingering[i] += o.Lingering[i]
 	}
 }
 
@@ -216,6 +235,16 @@ func (q *Queue) Hold(r model.Request, sign float64) {
 		if p.Shared {
 			p.Share = p.share()
 		}
+	}
+}
+
+// Occupy adds sign×request to what pods of the queue and its ancestors hold on nodes.
+func (q *Queue) Occupy(r model.Request, sign float64) {
+	if !q.Leaf() {
+		add(q.Own.Occupied, r, sign)
+	}
+	for p := q; p != nil; p = p.Parent {
+		add(p.Occupied, r, sign)
 	}
 }
 
@@ -282,14 +311,30 @@ func (q *Queue) share() float64 {
 // Over returns the first resource, by name, of which held+asked exceeds a limit,
 // with the amounts. -1 when none does. Only what is asked for counts.
 func Over(resources *model.Resources, held []float64, asked model.Request, limit []float64) (index int) {
+	return over(resources, asked, limit, func(i int) float64 { return held[i] })
+}
+
+func over(resources *model.Resources, asked model.Request, limit []float64, held func(int) float64) (index int) {
 	index = -1
 	for _, t := range asked {
 		i := int(t.Index)
-		if held[i]+float64(t.Value) > limit[i]+Epsilon && (index < 0 || resources.Name(i) < resources.Name(index)) {
+		if held(i)+float64(t.Value) > limit[i]+Epsilon && (index < 0 || resources.Name(i) < resources.Name(index)) {
 			index = i
 		}
 	}
 	return index
+}
+
+// OverCapability returns the first resource, by name, of which asked exceeds the capability beside what the sums
+// hold and what lingers; -1 when none does.
+func (s *Sums) OverCapability(resources *model.Resources, asked model.Request, capability []float64) (index int) {
+	return over(resources, asked, capability, func(i int) float64 { return s.Allocated[i] + s.Lingering[i] })
+}
+
+// OverCapabilityNow returns the first resource, by name, of which asked exceeds the capability beside what pods
+// hold on nodes until they have ended; -1 when none does.
+func (s *Sums) OverCapabilityNow(resources *model.Resources, asked model.Request, capability []float64) (index int) {
+	return over(resources, asked, capability, func(i int) float64 { return s.Occupied[i] })
 }
 
 // Under returns a resource of which held without what tasks hold would be less

@@ -29,7 +29,7 @@ func (s *Session) Given(j *Job, tasks []*model.Task) (undo func()) {
 	promised, asked := j.Promised, Sum(tasks)
 	j.Promised = slices.Clip(promised)
 	for _, t := range tasks {
-		j.Promised = append(j.Promised, Placed{t, model.NoNode})
+		j.Promised = append(j.Promised, Placed{Task: t, Node: model.NoNode})
 	}
 	j.In.Hold(asked, 1)
 	return func() {

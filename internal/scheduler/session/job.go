@@ -94,6 +94,8 @@ type Job struct {
 type Placed struct {
 	Task *model.Task
 	Node model.NodeID
+	// Waits says that the task is promised its room, and is bound when others have ended.
+	Waits bool
 }
 
 // Load brings the job up to date with its gang.

@@ -45,7 +45,7 @@ func (s *Session) KeepLost() {
 				continue
 			}
 			s.WakeAt(until)
-			k.room = append(k.room, Placed{lost.Task, node})
+			k.room = append(k.room, Placed{Task: lost.Task, Node: node})
 			if k.until.IsZero() || until.Before(k.until) {
 				k.until = until
 			}

@@ -149,7 +149,7 @@ func (r *round) borderline(failed, shapes []*model.Shape) bool {
 func (r *round) alone(shape *model.Shape, most int) int {
 	s, mark := r.s, r.s.View.Mark()
 	n := 0
-	var held []*model.Task
+	var held []Placed
 	for _, t := range r.job.Pending {
 		if n == most || t.Shape != shape {
 			continue
@@ -161,17 +161,13 @@ func (r *round) alone(shape *model.Shape, most int) int {
 		if !ok {
 			break
 		}
-		if later {
-			s.View.Promise(node, t)
-		} else {
-			s.View.Take(node, t)
-		}
-		r.job.In.Hold(shape.Request, 1)
-		held = append(held, t)
+		p := Placed{Task: t, Node: node, Waits: later || s.mustWait(r.job, shape.Request).Code != ""}
+		s.put(r.job, p)
+		held = append(held, p)
 		n++
 	}
-	for range held {
-		r.job.In.Hold(shape.Request, -1)
+	for _, p := range held {
+		r.job.takeBack(p)
 	}
 	s.View.Rollback(mark)
 	return n

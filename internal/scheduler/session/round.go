@@ -217,7 +217,7 @@ func (r *round) enough() bool {
 // try places one task or notes why not.
 func (r *round) try(t *model.Task) {
 	s, q := r.s, r.job.In
-	if v := s.mayAllocate(r.job, t.Shape.Request); v.Code != "" && (r.limits == Share || v.Code != reason.OverDeserved) && !s.swapped(&v, q.Allocated, t.Shape.Request) {
+	if v := s.mayAllocate(r.job, t.Shape.Request); v.Code != "" && (r.limits == Share || v.Code != reason.OverDeserved) && !s.swapped(&v, s.heldFor(&v, q), t.Shape.Request) {
 		r.blocked(t, v)
 		r.failed = append(r.failed, t.Shape)
 		return
@@ -227,8 +227,15 @@ func (r *round) try(t *model.Task) {
 		r.failed = append(r.failed, t.Shape)
 		return
 	}
+	wait := s.mustWait(r.job, t.Shape.Request)
 	node, later, ok := r.find(t)
-	if later && r.extra && !s.trial.Grow && t.Status != model.Pipelined { // more than the minimum is not worth keeping room for
+	if wait.Code != "" && ok && !r.mayWait(t) {
+		r.blocked(t, wait)
+		r.failed = append(r.failed, t.Shape)
+		return
+	}
+	later = later || wait.Code != ""
+	if later && !r.mayWait(t) {
 		ok = false
 	}
 	if !ok {
@@ -240,17 +247,53 @@ func (r *round) try(t *model.Task) {
 	}
 	if later {
 		r.promises++
-		s.View.Promise(node, t)
-	} else {
-		s.View.Take(node, t)
 	}
+	p := Placed{Task: t, Node: node, Waits: later}
+	s.put(r.job, p)
 	s.placedRule(t, node)
 	s.followPlaced(r.job, t, node, 1)
-	q.Hold(t.Shape.Request, 1)
-	r.placed = append(r.placed, Placed{t, node})
+	r.placed = append(r.placed, p)
 	if n, ok := r.roleNeeds[t.Role]; ok {
 		r.roleNeeds[t.Role] = n - 1
 	}
+}
+
+// put gives a task its room on its node and in its queue.
+func (s *Session) put(j *Job, p Placed) {
+	j.In.Hold(p.Task.Shape.Request, 1)
+	if p.Waits {
+		s.View.Promise(p.Node, p.Task)
+		return
+	}
+	s.View.Take(p.Node, p.Task)
+	j.In.Occupy(p.Task.Shape.Request, 1)
+}
+
+// takeBack undoes what put did to the queue; the overlay is rolled back as a whole.
+func (j *Job) takeBack(p Placed) {
+	j.In.Hold(p.Task.Shape.Request, -1)
+	if !p.Waits {
+		j.In.Occupy(p.Task.Shape.Request, -1)
+	}
+}
+
+// mustWait says why a gang's queue has to wait for its own pods to end before it may hold so much more. When looking
+// ahead they have ended.
+func (s *Session) mustWait(j *Job, asked model.Request) explain.Verdict {
+	if s.looking > 0 {
+		return explain.Verdict{}
+	}
+	v := s.Rules.MustWait(j.In, asked)
+	if own := v.Limit != nil && v.Limit.Queue == j.In.Name; own && s.swapped(&v, j.In.Occupied, asked) {
+		return explain.Verdict{} // its queue is beyond its capability, and holds no more than before
+	}
+	return v
+}
+
+// mayWait reports whether room may be promised to a task that has to wait for other pods to end. More than the
+// gang's minimum is not worth reserving room for.
+func (r *round) mayWait(t *model.Task) bool {
+	return !r.now && (!r.extra || r.s.trial.Grow || t.Status == model.Pipelined)
 }
 
 // unplaced notes why a task found no node: the first, but one that no node is large enough for says least, as the gang may
@@ -322,7 +365,7 @@ func (r *round) undo(mark int) {
 	for i := len(r.placed) - 1; i >= 0; i-- {
 		r.s.followPlaced(r.job, r.placed[i].Task, r.placed[i].Node, -1)
 		r.s.unplacedRule(r.placed[i].Task, r.placed[i].Node)
-		r.job.In.Hold(r.placed[i].Task.Shape.Request, -1)
+		r.job.takeBack(r.placed[i])
 	}
 	r.s.View.Rollback(mark)
 }

@@ -43,6 +43,9 @@ type Rules struct {
 	Ready       []func(*Job) explain.Verdict
 	Overused    []func(*queue.Queue) explain.Verdict
 	Allocatable []func(*queue.Queue, model.Request) explain.Verdict
+	// Startable says whether a queue that may hold so much more may hold it already, beside pods that have not
+	// ended yet. If not, room is promised, and binding waits.
+	Startable   []func(*queue.Queue, model.Request) explain.Verdict
 	Enqueueable []Voter
 	Enqueued    []func(*Job)
 
@@ -166,6 +169,16 @@ func first[T any](checks []func(T) explain.Verdict, subject T) explain.Verdict {
 // MayAllocate says why a queue may not hold so much more.
 func (r *Rules) MayAllocate(q *queue.Queue, asked model.Request) explain.Verdict {
 	for _, f := range r.Allocatable {
+		if v := f(q, asked); v.Code != "" {
+			return v
+		}
+	}
+	return explain.Verdict{}
+}
+
+// MustWait says why a queue that may hold so much more may not hold it yet.
+func (r *Rules) MustWait(q *queue.Queue, asked model.Request) explain.Verdict {
+	for _, f := range r.Startable {
 		if v := f(q, asked); v.Code != "" {
 			return v
 		}

@@ -162,7 +162,7 @@ func (s *Session) Endings() []Ending {
 }
 
 func (s *Session) queueOf(t *model.Task) *queue.Queue {
-	if t.Gang == nil || t.Gang.Queue == nil {
+	if t.Gang == nil || !t.Gang.Known { // what is left of a deleted PodGroup is not allocated
 		return nil
 	}
 	return s.Ledger.Of(t.Gang.Queue)
@@ -250,7 +250,7 @@ func (l *lookahead) close() {
 func (l *lookahead) unplace(h *held) {
 	l.s.followPlaced(h.job, h.Task, h.Node, -1)
 	l.s.unplacedRule(h.Task, h.Node)
-	h.job.In.Hold(h.Task.Shape.Request, -1)
+	h.job.takeBack(h.Placed)
 }
 
 // place puts a gang's minimum where it fits now; on false nothing changed.

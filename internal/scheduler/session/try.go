@@ -1,6 +1,9 @@
 package session
 
 import (
+	"slices"
+
+	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
@@ -41,6 +44,19 @@ func (s *Session) Settle(j *Job, trial Trial) Outcome {
 	defer func() { s.trial = Trial{} }()
 	s.Forget()
 	return s.Round(j, nil, Share)
+}
+
+// heldFor is what a queue holds where a limit is concerned: what lingers counts against a capability, and is no part of
+// a share.
+func (s *Session) heldFor(v *explain.Verdict, q *queue.Queue) []float64 {
+	if v.Code != reason.OverCapability || v.Limit == nil || v.Limit.Ending == 0 {
+		return q.Allocated
+	}
+	held := slices.Clone(q.Allocated)
+	for i, lingers := range q.Lingering {
+		held[i] += lingers
+	}
+	return held
 }
 
 // swapped says whether a queue may hold so much because it held it before.

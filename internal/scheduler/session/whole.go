@@ -41,7 +41,7 @@ func (r *round) back(p point) {
 		t := r.placed[i].Task
 		r.s.followPlaced(r.job, t, r.placed[i].Node, -1)
 		r.s.unplacedRule(t, r.placed[i].Node)
-		r.job.In.Hold(t.Shape.Request, -1)
+		r.job.takeBack(r.placed[i])
 		delete(r.sub.done, t)
 		if g := r.job.GroupOf(t); g != nil {
 			r.sub.placed[g]--

@@ -8,7 +8,8 @@
 //
 // # Invariants
 //
-//   - No queue holds more than its real capability by what is admitted here, at any level.
+//   - No queue holds more than its real capability by what is admitted here, at any level. Pods count against a
+//     capability until they have ended.
 //   - What is guaranteed to a queue no other can hold, at any level.
 //   - A queue takes from others only to come up to what it deserves of all that its deserved names, and loses only
 //     what exceeds its own: what was taken is not taken back.
@@ -78,6 +79,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	if p.conf.Enabled("enabledAllocatable") {
 		r.Allocatable = append(r.Allocatable, rules.allocatable)
+		r.Startable = append(r.Startable, rules.startable)
 	}
 	if p.conf.Enabled("enableJobEnqueued") {
 		r.Vote(rules.enqueueable)

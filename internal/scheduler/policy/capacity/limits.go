@@ -41,10 +41,32 @@ func (r *rules) allocatable(q *queue.Queue, asked model.Request) (v verdict) {
 		held := r.sums(p).Allocated
 		if i := queue.Over(r.resources, held, asked, p.RealCapability); i >= 0 {
 			v = r.blame(p, i, asked, false)
+		} else if i := r.sums(p).OverCapability(r.resources, asked, p.Capability); i >= 0 {
+			v = r.unended(p, i, asked, held[i]+r.sums(p).Lingering[i], r.sums(p).Lingering[i])
 		}
 		return v.Code == ""
 	})
 	return v
+}
+
+// startable reports whether the queue, and every ancestor with it, may hold so much more beside pods that have not
+// ended yet.
+func (r *rules) startable(q *queue.Queue, asked model.Request) (v verdict) {
+	r.chain(q, func(p *queue.Queue) bool {
+		if i := r.sums(p).OverCapabilityNow(r.resources, asked, p.Capability); i >= 0 {
+			v = r.unended(p, i, asked, r.sums(p).Occupied[i], r.sums(p).Ending[i])
+		}
+		return v.Code == ""
+	})
+	return v
+}
+
+// unended fills a verdict about a capability that is used up by pods of which some have not ended.
+func (r *rules) unended(p *queue.Queue, i int, asked model.Request, held, ending float64) verdict {
+	p.Refused = true
+	return verdict{Code: reason.OverCapability, Limit: &explain.Limit{
+		Queue: p.Name, Resource: r.resources.Name(i), Asked: float64(asked.Get(i)), Held: held, Ending: ending, Limit: p.Capability[i],
+	}}
 }
 
 // blame fills a verdict about a limit: the queue's own, or that of the ancestor

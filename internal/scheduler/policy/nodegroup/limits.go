@@ -20,11 +20,15 @@ import (
 type limits struct {
 	of      map[string][]model.Amount // by group, by name
 	held    map[string]model.Vec      // by group
+	ending  map[string]model.Vec      // by group: held still by pods that are being deleted, not part of held
 	problem string
 }
 
 // holding is what queues with limits hold on a node.
-type holding map[*model.Queue]model.Vec
+type holding map[*model.Queue]*amounts
+
+// amounts are what pods hold that stay, and what those hold still that are being deleted.
+type amounts struct{ held, ending model.Vec }
 
 // parseLimits reads the annotation: amounts by resource, by group.
 func parseLimits(text string) (map[string][]model.Amount, error) {
@@ -55,7 +59,7 @@ func (p *Policy) count(q *model.Queue) {
 	if !limited {
 		return
 	}
-	l := &limits{held: map[string]model.Vec{}}
+	l := &limits{held: map[string]model.Vec{}, ending: map[string]model.Vec{}}
 	p.limits[q] = l
 	of, err := parseLimits(text)
 	if err != nil {
@@ -65,8 +69,9 @@ func (p *Policy) count(q *model.Queue) {
 	l.of = of
 	p.held.Update(p.s, p.hold, nil)
 	for id, held := range p.held.Values {
-		if vec := held[q]; vec != nil {
-			l.add(p.groups.Values[id], vec, 1)
+		if on := held[q]; on != nil {
+			add(l.held, p.groups.Values[id], on.held, 1)
+			add(l.ending, p.groups.Values[id], on.ending, 1)
 		}
 	}
 }
@@ -74,38 +79,48 @@ func (p *Policy) count(q *model.Queue) {
 func (p *Policy) hold(id model.NodeID) holding {
 	var out holding
 	for _, t := range p.s.Cluster.Nodes.Tasks[id] {
-		if t.Gang == nil || t.Gang.Queue == nil || t.Gang.Queue.Annotations[keys.NodeGroupLimits] == "" || !t.Status.Allocated() && t.Status != model.Pipelined {
+		if !limited(t) {
 			continue
 		}
 		if out == nil {
 			out = holding{}
 		}
-		vec := out[t.Gang.Queue]
-		vec.Add(t.Shape.Request)
-		out[t.Gang.Queue] = vec
+		on := out[t.Gang.Queue]
+		if on == nil {
+			on = &amounts{}
+			out[t.Gang.Queue] = on
+		}
+		if t.Status == model.Releasing {
+			on.ending.Add(t.Shape.Request)
+		} else {
+			on.held.Add(t.Shape.Request)
+		}
 	}
 	return out
 }
 
-func (l *limits) add(group string, values []int64, sign int64) {
-	sum := l.held[group]
+// limited reports whether a task counts against the limits of its queue: until it has ended.
+func limited(t *model.Task) bool {
+	if t.Gang == nil || t.Gang.Queue == nil || t.Gang.Queue.Annotations[keys.NodeGroupLimits] == "" {
+		return false
+	}
+	return t.Status.OnNode() || t.Status == model.Pipelined
+}
+
+func add(sums map[string]model.Vec, group string, values []int64, sign int64) {
+	sum := sums[group]
 	for len(sum) < len(values) {
 		sum = append(sum, 0)
 	}
 	for i, v := range values {
 		sum[i] = min(sum[i]+sign*v, model.MaxSum)
 	}
-	l.held[group] = sum
+	sums[group] = sum
 }
 
-func (l *limits) count(group string, t *model.Task, sign int64) {
-	var vec model.Vec
-	vec.Add(t.Shape.Request)
-	l.add(group, vec, sign)
-}
-
-// within says whether a queue stays within its limits in a group with one more task.
-func (p *Policy) within(q *queue.Queue, t *model.Task, group string) (reason.Code, string) {
+// within says whether a queue stays within its limits in a group with one more task. later: pods that are being
+// deleted have ended.
+func (p *Policy) within(q *queue.Queue, t *model.Task, group string, later bool) (reason.Code, string) {
 	l := p.limits[q.Queue]
 	switch {
 	case l == nil:
@@ -118,7 +133,11 @@ func (p *Policy) within(q *queue.Queue, t *model.Task, group string) (reason.Cod
 		if !ok {
 			continue
 		}
-		if asked := t.Shape.Request.Get(index); asked > 0 && l.held[group].Get(index)+asked > limit.Value {
+		held := l.held[group].Get(index)
+		if !later {
+			held += l.ending[group].Get(index)
+		}
+		if asked := t.Shape.Request.Get(index); asked > 0 && held+asked > limit.Value {
 			return reason.NodeGroupLimit, group + " " + string(limit.Name)
 		}
 	}
@@ -127,16 +146,32 @@ func (p *Policy) within(q *queue.Queue, t *model.Task, group string) (reason.Cod
 
 // placed and evicted keep count of what the cycle tries.
 func (p *Policy) placed(_ *session.Job, t *model.Task, id model.NodeID, sign int) {
-	p.follow(t, id, sign)
+	if l, group := p.limitsOf(t, id); l != nil {
+		add(l.held, group, request(t), int64(sign))
+	}
 }
 
-func (p *Policy) evicted(t *model.Task, sign int) { p.follow(t, t.Node, -sign) }
+func (p *Policy) evicted(t *model.Task, sign int) {
+	if l, group := p.limitsOf(t, t.Node); l != nil {
+		add(l.held, group, request(t), -int64(sign))
+		add(l.ending, group, request(t), int64(sign))
+	}
+}
 
-func (p *Policy) follow(t *model.Task, id model.NodeID, sign int) {
+// limitsOf are the limits that a task on a node counts against, and the node's group; nil: none.
+func (p *Policy) limitsOf(t *model.Task, id model.NodeID) (*limits, string) {
 	if t.Gang == nil || id == model.NoNode || int(id) >= len(p.groups.Values) {
-		return
+		return nil, ""
 	}
-	if l, ok := p.limits[t.Gang.Queue]; ok && l.problem == "" {
-		l.count(p.groups.Values[id], t, int64(sign))
+	l, ok := p.limits[t.Gang.Queue]
+	if !ok || l.problem != "" {
+		return nil, ""
 	}
+	return l, p.groups.Values[id]
+}
+
+func request(t *model.Task) model.Vec {
+	var vec model.Vec
+	vec.Add(t.Shape.Request)
+	return vec
 }

@@ -116,7 +116,7 @@ func (p *Policy) of(q *queue.Queue) *rules {
 	return r
 }
 
-func (p *Policy) allows(j *session.Job, t *model.Task, id model.NodeID, _ bool) (reason.Code, string) {
+func (p *Policy) allows(j *session.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
 	group := p.groups.Values[id]
 	r := p.of(j.In)
 	switch {
@@ -127,7 +127,7 @@ func (p *Policy) allows(j *session.Job, t *model.Task, id model.NodeID, _ bool) 
 	case !r.allowed(group):
 		return reason.NodeGroupMismatch, group
 	}
-	return p.within(j.In, t, group)
+	return p.within(j.In, t, group, later)
 }
 
 func (p *Policy) points(j *session.Job, _ *model.Task, id model.NodeID) float64 {

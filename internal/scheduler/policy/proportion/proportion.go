@@ -56,6 +56,7 @@ func (p *Policy) Open(s *session.Session) {
 	}
 	if p.conf.Enabled("enabledAllocatable") {
 		r.Allocatable = append(r.Allocatable, rules.allocatable)
+		r.Startable = append(r.Startable, rules.startable)
 	}
 	if p.conf.Enabled("enableJobEnqueued") {
 		r.Vote(rules.enqueueable)
@@ -134,6 +135,11 @@ func (r rules) allocatable(q *queue.Queue, asked model.Request) explain.Verdict 
 	if i := queue.Over(r.resources, q.Own.Allocated, asked, q.RealCapability); i >= 0 {
 		return r.capability(q, i, asked, q.Own.Allocated[i])
 	}
+	if i := q.Own.OverCapability(r.resources, asked, q.Capability); i >= 0 {
+		v := r.limit(reason.OverCapability, q, i, asked, q.Own.Allocated[i]+q.Own.Lingering[i], q.Capability[i])
+		v.Limit.Ending = q.Own.Lingering[i]
+		return v
+	}
 	if i := over(r.resources, q.Own.Allocated, asked, q.Deserved); i >= 0 {
 		v := r.deserved(q, i, asked)
 		if q.Deserved[i] >= r.ledger.Total[i]-queue.Epsilon {
@@ -142,6 +148,17 @@ func (r rules) allocatable(q *queue.Queue, asked model.Request) explain.Verdict 
 		return v
 	}
 	return explain.Verdict{}
+}
+
+// startable reports whether the queue may hold so much more beside its pods that have not ended yet.
+func (r rules) startable(q *queue.Queue, asked model.Request) explain.Verdict {
+	i := q.Own.OverCapabilityNow(r.resources, asked, q.Capability)
+	if i < 0 {
+		return explain.Verdict{}
+	}
+	v := r.limit(reason.OverCapability, q, i, asked, q.Own.Occupied[i], q.Capability[i])
+	v.Limit.Ending = q.Own.Ending[i]
+	return v
 }
 
 // over is queue.Over without the number of pods, which is nobody's share.
