@@ -59,8 +59,7 @@ const (
 func (l *loop) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		again := l.cycle(time.Now())
-		l.think(time.Now())
-		if !again {
+		if more := l.think(time.Now()); !again && !more {
 			l.rest(ctx)
 		}
 	}

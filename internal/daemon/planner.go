@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
@@ -45,6 +46,8 @@ type planner struct {
 	questions  chan question
 	now        func() time.Time
 	log        logr.Logger
+	// taken are the plans that this process has taken up, until they are answered.
+	taken map[types.UID]bool
 }
 
 func newPlanner(o *Options, fence func() error, log logr.Logger) (*planner, error) {
@@ -54,7 +57,7 @@ func newPlanner(o *Options, fence func() error, log logr.Logger) (*planner, erro
 		return nil, fmt.Errorf("client for plans: %w", err)
 	}
 	return &planner{api: api, config: o.Config, scheme: scheme, schedulers: o.SchedulerNames, fence: fence,
-		questions: make(chan question), now: time.Now, log: log}, nil
+		questions: make(chan question), now: time.Now, log: log, taken: map[types.UID]bool{}}, nil
 }
 
 // run answers until ctx ends. Where the kind is not installed nobody can ask.
@@ -140,49 +143,92 @@ func (p *planner) do(ctx context.Context, plans client.Reader, key client.Object
 	case plan.Status.AnsweredAt != nil:
 		return left, nil
 	}
-	status, err := p.answer(ctx, plan)
+	status, err := p.answerOnce(ctx, plan)
 	if err != nil {
 		return 0, err
 	}
 	plan = plan.DeepCopy()
 	plan.Status = *status
-	if err := p.fence(); err != nil {
-		return 0, err
+	if err = p.write(ctx, plan); err == nil || apierrors.IsNotFound(err) {
+		delete(p.taken, plan.UID)
 	}
-	err = p.api.Status().Update(ctx, plan)
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		err = nil // it is gone, or about to be looked at again
-	}
-	return keepPlans, err
+	return keepPlans, gone(err)
 }
 
-// answer gathers what the question needs, puts it to the loop, and gives the loop rest afterwards: thinking takes at most a third of its time.
-func (p *planner) answer(ctx context.Context, plan *insightv1alpha1.Plan) (*insightv1alpha1.PlanStatus, error) {
+// answerOnce answers a plan that no scheduler has taken up before. Before this one simulates it, the plan's status says so: if the simulation
+// ends the process, the next one answers that instead of trying it again.
+func (p *planner) answerOnce(ctx context.Context, plan *insightv1alpha1.Plan) (*insightv1alpha1.PlanStatus, error) {
+	if plan.Status.TakenUpAt != nil && !p.taken[plan.UID] {
+		at := metav1.NewTime(p.now())
+		return &insightv1alpha1.PlanStatus{
+			TakenUpAt: plan.Status.TakenUpAt, AnsweredAt: &at, Problem: "the scheduler that simulated the plan ended before it had an answer",
+			Hint: "create the plan again; if that ends the scheduler, plan fewer pods at once",
+		}, nil
+	}
+	if !p.taken[plan.UID] {
+		marked := plan.DeepCopy()
+		at := metav1.NewTime(p.now())
+		marked.Status.TakenUpAt = &at
+		if err := p.write(ctx, marked); err != nil {
+			return nil, err
+		}
+		p.taken[plan.UID] = true
+		plan.ResourceVersion, plan.Status.TakenUpAt = marked.ResourceVersion, &at
+	}
 	q, err := p.ask(ctx, plan)
 	if err != nil {
 		return nil, err
 	}
+	thought := prospect.Prepare(q)
+	status, is := thought.Problem(p.now())
+	if !is {
+		if status, err = p.answer(ctx, thought); err != nil {
+			return nil, err
+		}
+	}
+	status.TakenUpAt = plan.Status.TakenUpAt
+	return &status, nil
+}
+
+// write updates the status of a plan, while this process leads.
+func (p *planner) write(ctx context.Context, plan *insightv1alpha1.Plan) error {
+	if err := p.fence(); err != nil {
+		return err
+	}
+	return p.api.Status().Update(ctx, plan)
+}
+
+// gone leaves out errors about a plan that was deleted or changed: it is about to be looked at again.
+func gone(err error) error {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// answer puts the question to the loop, and gives the loop rest afterwards: simulating takes at most a third of its time.
+func (p *planner) answer(ctx context.Context, thought *prospect.Thought) (status insightv1alpha1.PlanStatus, err error) {
 	answer := make(chan insightv1alpha1.PlanStatus, 1)
 	timer := time.NewTimer(plansPatience)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return status, ctx.Err()
 	case <-timer.C:
-		return nil, fmt.Errorf("the scheduler is busy")
-	case p.questions <- question{thought: prospect.Prepare(q), answer: answer}:
+		return status, fmt.Errorf("the scheduler is busy")
+	case p.questions <- question{thought: thought, answer: answer}:
 	}
 	began := p.now()
 	select {
 	case <-ctx.Done():
-		return nil, ctx.Err()
-	case status := <-answer:
+		return status, ctx.Err()
+	case status = <-answer:
 		defer p.rest(ctx, 2*p.now().Sub(began))
 		if status.AnsweredAt == nil {
 			at := metav1.NewTime(p.now())
 			status.AnsweredAt = &at
 		}
-		return &status, nil
+		return status, nil
 	}
 }
 

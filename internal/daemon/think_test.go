@@ -85,7 +85,8 @@ func TestAThoughtThatFailsIsToldAndEndsNothing(t *testing.T) {
 	ask := func(thought *prospect.Thought) insightv1alpha1.PlanStatus {
 		answer := make(chan insightv1alpha1.PlanStatus, 1)
 		l.muse.asked = &question{thought: thought, answer: answer}
-		l.think(build.Epoch)
+		for l.think(build.Epoch) {
+		}
 		return <-answer
 	}
 	if status := ask(nil); !strings.Contains(status.Problem, "failed at it") || l.muse.engine != nil {

@@ -23,25 +23,66 @@ type thinker interface {
 	WhatIf(now time.Time, c *model.Cluster, h scheduler.Hypothesis) decision.Decisions
 }
 
-// Answer lets the engine decide as if the objects had been submitted, and leaves the model as it was.
+// stage is the next slice of an answer.
+type stage int
+
+const (
+	warm        stage = iota // a new engine looks at everything that is there
+	tryPending               // with what is planned, PodGroups not yet admitted
+	tryAdmitted              // with what is planned, and with the pods of PodGroups that were admitted
+)
+
+// Problem returns the status of a plan that is not simulated at all.
+func (t *Thought) Problem(now time.Time) (status insight.PlanStatus, is bool) {
+	at := metav1.NewTime(now)
+	return insight.PlanStatus{AnsweredAt: &at, Problem: t.problem, Hint: t.hint}, t.problem != ""
+}
+
+// Answer runs all slices of the answer.
 func (t *Thought) Answer(now time.Time, e thinker, c *model.Cluster) insight.PlanStatus {
+	for {
+		if status, done := t.Step(now, e, c); done {
+			return status
+		}
+	}
+}
+
+// Step runs one slice of the answer and leaves the model as it was; done reports whether the answer is complete. Between two slices the
+// model may change.
+func (t *Thought) Step(now time.Time, e thinker, c *model.Cluster) (status insight.PlanStatus, done bool) {
+	if status, is := t.Problem(now); is {
+		return status, true
+	}
+	if t.stage == warm {
+		t.stage = tryPending
+		e.WhatIf(now, c, scheduler.Hypothesis{})
+		return insight.PlanStatus{}, false
+	}
+	t.rename(c)
+	if len(t.queues) > 0 { // the two worlds that are compared have to be of one moment
+		t.before = e.WhatIf(now, c, scheduler.Hypothesis{})
+	}
+	after := e.WhatIf(now, c, t.hypothesis(c))
+	if t.stage == tryPending && t.letIn(&after) {
+		t.stage = tryAdmitted
+		return insight.PlanStatus{}, false
+	}
+	return t.status(now, &after, c), true
+}
+
+// status is the answer, when the engine has decided.
+func (t *Thought) status(now time.Time, after *decision.Decisions, c *model.Cluster) insight.PlanStatus {
 	at := metav1.NewTime(now)
 	status := insight.PlanStatus{AnsweredAt: &at}
-	t.nameAnew(c)
-	before := e.WhatIf(now, c, scheduler.Hypothesis{}) // what happens anyway; and a new engine has looked at everybody else
-	after := e.WhatIf(now, c, t.hypothesis(c))
-	if t.letIn(&after) {
-		after = e.WhatIf(now, c, t.hypothesis(c))
-	}
 	for i := range t.items {
 		if it := &t.items[i]; it.job != nil {
-			t.tell(it, &after, c)
+			t.tell(it, after, c)
 		}
 	}
 	var admitted map[string]int
 	if len(t.queues) > 0 {
-		t.tellOthers(&status, &before, &after, c)
-		admitted = t.admitted(&before, &after, c)
+		t.tellOthers(&status, &t.before, after, c)
+		admitted = t.admitted(&t.before, after, c)
 	}
 	for i := range t.items {
 		it := &t.items[i]
@@ -68,8 +109,8 @@ func rank(v insight.Verdict) int {
 	return 0
 }
 
-// nameAnew gives pods other names whose names are taken: by those of a job of the same name that is there already.
-func (t *Thought) nameAnew(c *model.Cluster) {
+// rename gives pods other names if theirs are taken by a job of the same name that exists already.
+func (t *Thought) rename(c *model.Cluster) {
 	for i := range t.items {
 		job := t.items[i].job
 		if job == nil {

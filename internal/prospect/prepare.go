@@ -22,6 +22,7 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
 // Question is a Plan and what is there that its objects are judged by.
@@ -45,6 +46,11 @@ type Thought struct {
 	now    time.Time
 	items  []item
 	queues []*scheduling.Queue // that would change or be new
+	// problem is why the question is not put to the engine at all, hint what to do about it.
+	problem, hint string
+
+	stage  stage              // the next slice of the answer
+	before decision.Decisions // without what is planned; only where queues are planned
 }
 
 // item is one object of the Plan: a job or a queue.
@@ -70,6 +76,9 @@ var (
 // Prepare judges the objects of a Plan and makes what would be made of them.
 func Prepare(q *Question) *Thought {
 	t := &Thought{now: q.Now}
+	if t.problem, t.hint = tooLarge(plannedPods(q.Plan)); t.problem != "" {
+		return t
+	}
 	queues := map[string]*scheduling.Queue{}
 	for _, queue := range q.Queues {
 		queues[queue.Name] = queue

@@ -71,9 +71,16 @@ type PlanStatus struct {
 	// Verdict is the worst one of the answers.
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
+	// TakenUpAt is when a scheduler began to simulate the plan. A plan that was taken up and has no answer is not simulated again: the
+	// simulation may be what ended the scheduler.
+	// +optional
+	TakenUpAt *metav1.Time `json:"takenUpAt,omitempty"`
 	// Problem is why there is no answer at all.
 	// +optional
 	Problem string `json:"problem,omitempty"`
+	// Hint says what to do about the problem.
+	// +optional
+	Hint string `json:"hint,omitempty"`
 	// Answers, one for each object, in the order of the objects.
 	// +optional
 	// +listType=atomic

@@ -157,6 +157,10 @@ func (in *PlanStatus) DeepCopyInto(out *PlanStatus) {
 		in, out := &in.AnsweredAt, &out.AnsweredAt
 		*out = (*in).DeepCopy()
 	}
+	if in.TakenUpAt != nil {
+		in, out := &in.TakenUpAt, &out.TakenUpAt
+		*out = (*in).DeepCopy()
+	}
 	if in.Answers != nil {
 		in, out := &in.Answers, &out.Answers
 		*out = make([]Answer, len(*in))

@@ -259,7 +259,7 @@ func Ask(ctx context.Context, f *cli.Factory, namespace string, objects []runtim
 	case err != nil:
 		return nil, err
 	case answered.Status.Problem != "":
-		return nil, cli.Errorf("the scheduler's log may say more", "the scheduler has no answer: %s", answered.Status.Problem)
+		return nil, cli.Errorf(cmp.Or(answered.Status.Hint, "the scheduler's log may say more"), "the scheduler has no answer: %s", answered.Status.Problem)
 	}
 	return answered, nil
 }

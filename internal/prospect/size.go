@@ -1,0 +1,55 @@
+package prospect
+
+import (
+	"encoding/json"
+	"fmt"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	insight "github.com/vc-batch/vc/api/insight/v1alpha1"
+)
+
+// MaxPods is how many pods the jobs of one plan may have together. The scheduler decides nothing else while it simulates them, and each
+// takes about 40 KB of its memory.
+const MaxPods = 5000
+
+// plannedPods counts the pods that the job controller would create at once for the jobs of a plan, before any of them is made. What cannot be
+// decoded counts nothing: it is rejected later, with a reason.
+func plannedPods(p *insight.Plan) int64 {
+	var sum int64
+	for i := range p.Spec.Objects {
+		raw := rawOf(&p.Spec.Objects[i])
+		if kind, _ := identify(raw); kind != jobKind {
+			continue
+		}
+		job := &batch.Job{}
+		if json.Unmarshal(raw, job) == nil {
+			sum += podsOf(job)
+		}
+	}
+	return sum
+}
+
+// podsOf counts the pods of a job; of an array only the elements that may run at the same time.
+func podsOf(job *batch.Job) int64 {
+	var sum int64
+	for i := range job.Spec.Tasks {
+		sum += max(int64(job.Spec.Tasks[i].Replicas), 0)
+	}
+	_, size, isArray := batch.ElementsOf(job)
+	if !isArray {
+		return sum
+	}
+	if limit, err := batch.ArrayLimit(job); err == nil && limit > 0 {
+		return min(sum, int64(limit)*int64(size))
+	}
+	return sum
+}
+
+// tooLarge returns the problem of a plan with so many pods, with a hint; empty when it can be simulated.
+func tooLarge(pods int64) (problem, hint string) {
+	if pods <= MaxPods {
+		return "", ""
+	}
+	return fmt.Sprintf("the plan is too large: its jobs have %d pods, and at most %d can be simulated at once", pods, MaxPods),
+		"plan a job with fewer replicas, or plan the jobs one by one"
+}
