@@ -172,7 +172,7 @@ func Sentence(v *Verdict) string {
 	case reason.OverDeserved:
 		return fmt.Sprintf("%s: %s", limited(v), share(v.Limit))
 	case reason.OverQuota:
-		return fmt.Sprintf("%s %s: %s", sentence, v.Limit.Quota, gap(v.Limit))
+		return overQuota(v)
 	case reason.Overcommitted:
 		if v.Never() {
 			return fmt.Sprintf("the gang asks for more than the cluster may promise: %s", beyond(v.Limit))
@@ -208,6 +208,20 @@ func Sentence(v *Verdict) string {
 		return fmt.Sprintf("%s: %s", sentence, fitting(v))
 	}
 	return sentence
+}
+
+// overQuota compares what a gang's missing pods request with what their namespace's quota has left.
+func overQuota(v *Verdict) string {
+	l := v.Limit
+	asked, limit := amount(l.Resource, l.Asked), amount(l.Resource, l.Limit)
+	if v.Never() {
+		return fmt.Sprintf("the namespace's quota %s is too small: %s requested %s, limit %s", l.Quota, l.Resource, asked, limit)
+	}
+	text := fmt.Sprintf("the namespace's quota %s has too little left: %s requested %s, %s of %s left", l.Quota, l.Resource, asked, amount(l.Resource, max(l.Limit-l.Held-l.Promised, 0)), limit)
+	if l.Promised > 0 {
+		text += fmt.Sprintf(" (%s in use, %s promised to jobs admitted before)", amount(l.Resource, l.Held), amount(l.Resource, l.Promised))
+	}
+	return text
 }
 
 // fitting says how many members found a node, and why the next did not.

@@ -39,6 +39,7 @@ func (e *Engine) configure(cfg *config.Config) error {
 			e.easy = b.Easy()
 		}
 	}
+	e.configureImplied(cfg)
 	for i, tier := range cfg.Tiers {
 		for _, plugin := range tier.Plugins {
 			e.configurePolicy(i, plugin)
@@ -74,6 +75,21 @@ func (e *Engine) configureActions(cfg *config.Config) {
 			case !slices.Contains(reads, key):
 				e.warn("configurations: %s: %s has no effect: the action reads only %s", name, key, strings.Join(reads, ", "))
 			}
+		}
+	}
+}
+
+// implied are policies that run although the configuration does not name them: without them gangs would be admitted whose pods the API
+// server refuses. Named with enableJobEnqueued: false they are off.
+var implied = []string{"resourcequota"}
+
+func (e *Engine) configureImplied(cfg *config.Config) {
+	for _, name := range implied {
+		named := slices.ContainsFunc(cfg.Tiers, func(t config.Tier) bool {
+			return slices.ContainsFunc(t.Plugins, func(p config.Plugin) bool { return p.Name == name })
+		})
+		if !named {
+			e.configurePolicy(0, config.Plugin{Name: name})
 		}
 	}
 }

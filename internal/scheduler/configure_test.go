@@ -111,7 +111,6 @@ tiers:
 			"rescheduling: argument strategies[0].params.thresholds.pods has no effect: strategies[0].params.thresholds has only cpu, memory",
 			"rescheduling: argument strategies[0].params.targetThresholds.memory: want 0 to 100, have 180; the default is used",
 			"overcommit: has no effect without action enqueue, whose gate it is",
-			"resourcequota: has no effect without action enqueue, whose gate it is",
 			"rescheduling: has no effect without action shuffle, which evicts for it",
 		}},
 		"load without a source, devices of no kind, the order of orders": {yaml: `

@@ -20,7 +20,6 @@ var entitling = map[string][]struct{ policy, with string }{
 // needs are what policies need to have an effect at all.
 var needs = []struct{ policy, action, text string }{
 	{"overcommit", "enqueue", "has no effect without action enqueue, whose gate it is"},
-	{"resourcequota", "enqueue", "has no effect without action enqueue, whose gate it is"},
 	{"rescheduling", "shuffle", "has no effect without action shuffle, which evicts for it"},
 }
 

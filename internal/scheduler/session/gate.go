@@ -35,12 +35,21 @@ func (j *Job) Tryable(s *Session) bool {
 	return j.In.Known && j.In.Open && s.Rules.Valid(j).Code == ""
 }
 
-// LetIn lets a gang into its queue unasked: no action does it.
+// LetIn admits a gang to its queue where no action does it. A gang whose pods could not be created stays outside with its verdict.
 func (s *Session) LetIn(j *Job) {
-	if !j.LetIn() && j.In.Known && j.In.Open {
-		j.Phase = schedulingv1beta1.PodGroupInqueue
-		s.Touch(j)
+	if j.LetIn() || !j.In.Known || !j.In.Open {
+		return
 	}
+	if j.HasMinResources {
+		if v := s.Rules.MayCreate(j); v.Code != "" {
+			v.Members = s.members(j, 0)
+			s.Verdict(j, v)
+			return
+		}
+		s.Rules.Admit(j)
+	}
+	j.Phase = schedulingv1beta1.PodGroupInqueue
+	s.Touch(j)
 }
 
 // Blocked gives a verdict about the queue to one of its gangs that could start if the queue gave it a turn.

@@ -48,6 +48,10 @@ type Rules struct {
 	Startable   []func(*queue.Queue, model.Request) explain.Verdict
 	Enqueueable []Voter
 	Enqueued    []func(*Job)
+	// Creatable says why the pods of a gang's minimum could not even be created. No Permit overrides it.
+	Creatable []func(*Job) explain.Verdict
+	// Admitted count a gang whose pods are about to be created.
+	Admitted []func(*Job)
 
 	// Preemptive says whether a queue may take so much from others.
 	Preemptive []func(*queue.Queue, model.Request) explain.Verdict
@@ -186,9 +190,22 @@ func (r *Rules) MustWait(q *queue.Queue, asked model.Request) explain.Verdict {
 	return explain.Verdict{}
 }
 
+// MayCreate returns why the pods of a gang's minimum could not be created; Code "" when they could.
+func (r *Rules) MayCreate(j *Job) explain.Verdict { return first(r.Creatable, j) }
+
+// Admit counts a gang whose pods are about to be created.
+func (r *Rules) Admit(j *Job) {
+	for _, admitted := range r.Admitted {
+		admitted(j)
+	}
+}
+
 // MayEnqueue says why a gang may not enter its queue: any Reject is a no; a
 // Permit in a tier is a yes that later tiers are not asked about.
 func (r *Rules) MayEnqueue(j *Job) explain.Verdict {
+	if v := r.MayCreate(j); v.Code != "" {
+		return v
+	}
 	permitted := false
 	for i, voter := range r.Enqueueable {
 		if permitted && voter.Tier != r.Enqueueable[i-1].Tier {

@@ -65,6 +65,7 @@ func admit(s *session.Session, j *session.Job) bool {
 		for _, enqueued := range s.Rules.Enqueued {
 			enqueued(j)
 		}
+		s.Rules.Admit(j)
 	}
 	j.Phase = schedulingv1beta1.PodGroupInqueue
 	s.Touch(j)

@@ -4,9 +4,9 @@ import "github.com/vc-batch/vc/internal/scheduler/config"
 
 // manual is what can be set.
 var manual = config.Manual{
-	Text: "Lets gangs in only where their namespace's ResourceQuotas have room for their minimum.",
+	Text: "Admits gangs only where their namespace's ResourceQuotas have room for their minimum. It runs even if the configuration does not name it, with or without action enqueue.",
 	Switches: []config.Option{
-		{Key: "enableJobEnqueued", Default: "true", Text: "off: it does nothing"},
+		{Key: "enableJobEnqueued", Default: "true", Text: "off: gangs are admitted whose pods the API server refuses"},
 	},
 }
 

@@ -1,8 +1,9 @@
 // Package resourcequota keeps gangs out of their queue that their namespace's
-// ResourceQuotas would not let start: their pods could not even be created.
+// ResourceQuotas would not let start: their pods could not even be created, or only
+// some of them. The engine runs it whether the configuration names it or not.
 //
 //	In:   ResourceQuotas, what PodGroups that are let in will still ask for
-//	Out:  rules Enqueueable and Enqueued
+//	Out:  rules Creatable and Admitted
 //
 // # Invariants
 //
@@ -45,8 +46,8 @@ func (p *Policy) Open(s *session.Session) {
 		return
 	}
 	q := &quotas{s: s}
-	s.Rules.Vote(q.vote)
-	s.Rules.Enqueued = append(s.Rules.Enqueued, q.enqueued)
+	s.Rules.Creatable = append(s.Rules.Creatable, q.verdict)
+	s.Rules.Admitted = append(s.Rules.Admitted, q.admitted)
 }
 
 // quotas is one cycle's count.
@@ -66,17 +67,18 @@ type limit struct {
 	name  corev1.ResourceName
 }
 
-func (q *quotas) vote(j *session.Job) (session.Vote, explain.Verdict) {
+// verdict says which quota the gang's minimum would exceed.
+func (q *quotas) verdict(j *session.Job) explain.Verdict {
 	of := q.s.Cluster.Quotas[j.Namespace]
 	for i := range of {
 		if !q.about(&of[i], j.Gang) {
 			continue
 		}
 		if v := q.over(&of[i], j); v.Code != "" {
-			return session.Reject, v
+			return v
 		}
 	}
-	return session.Abstain, explain.Verdict{}
+	return explain.Verdict{}
 }
 
 // about says whether a quota is known to be about a gang's pods.
@@ -138,8 +140,8 @@ func (q *quotas) promised(quota *model.Quota, namespace string, name corev1.Reso
 	return sum
 }
 
-// enqueued counts a gang that is let in.
-func (q *quotas) enqueued(j *session.Job) {
+// admitted counts a gang that is admitted in this cycle.
+func (q *quotas) admitted(j *session.Job) {
 	of := q.s.Cluster.Quotas[j.Namespace]
 	for i := range of {
 		if !q.about(&of[i], j.Gang) {
