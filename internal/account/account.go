@@ -108,6 +108,7 @@ func (a *Account) Facts() []Fact {
 	if a.Waits() {
 		add("needs", Needs(a.Job))
 	}
+	add("evictions", Evictions(a.Job, a.Zone))
 	e := a.Explanation()
 	if e == nil {
 		return append(facts, a.otherFacts()...)

@@ -64,7 +64,7 @@ func (c *Cluster) Sheet(ctx context.Context, namespace, name string, known ...ty
 	if group != nil {
 		about = append(about, group.UID)
 	}
-	sheet.Events, err = eventsAbout(ctx, c.Client, namespace, append(about, known...))
+	sheet.Events, err = eventsOf(ctx, c.Client, job, append(about, known...))
 	return sheet, err
 }
 
@@ -78,15 +78,24 @@ func SheetAround(ctx context.Context, c client.Reader, s *account.Sheet, events 
 	if !events {
 		return s, nil
 	}
-	about := []client.Object{s.Job}
+	about := []types.UID{s.Job.UID}
 	if s.Group != nil {
-		about = append(about, s.Group)
+		about = append(about, s.Group.UID)
 	}
 	for _, pod := range s.Pods {
-		about = append(about, pod)
+		about = append(about, pod.UID)
 	}
-	s.Events, err = EventsAbout(ctx, c, s.Job.Namespace, about...)
+	s.Events, err = eventsOf(ctx, c, s.Job, about)
 	return s, err
+}
+
+// eventsOf collects the events about a job and everything that it has or had. Only a job that lost pods is asked for by name: that takes all
+// events of its namespace.
+func eventsOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job, about []types.UID) ([]corev1.Event, error) {
+	if !account.LostPods(job) {
+		return eventsAbout(ctx, c, job.Namespace, about, nil)
+	}
+	return eventsAbout(ctx, c, job.Namespace, about, func(e *corev1.Event) bool { return account.IsAbout(job, e) })
 }
 
 // PodsOf lists the pods of a job, in the order of its tasks and of their index.
@@ -153,17 +162,18 @@ func EventsAbout(ctx context.Context, c client.Reader, namespace string, about .
 	for i, object := range about {
 		uids[i] = object.GetUID()
 	}
-	return eventsAbout(ctx, c, namespace, uids)
+	return eventsAbout(ctx, c, namespace, uids, nil)
 }
 
-func eventsAbout(ctx context.Context, c client.Reader, namespace string, about []types.UID) ([]corev1.Event, error) {
+// eventsAbout collects the events about the objects with some UIDs, and those that also takes, which may be nil.
+func eventsAbout(ctx context.Context, c client.Reader, namespace string, about []types.UID, also func(*corev1.Event) bool) ([]corev1.Event, error) {
 	wanted := make(map[types.UID]bool, len(about))
 	questions := make([]fields.Selector, 0, maxAskedOneByOne)
 	for _, uid := range about {
 		wanted[uid] = true
 		questions = append(questions, fields.OneTermEqualSelector("involvedObject.uid", string(uid)))
 	}
-	if len(questions) > maxAskedOneByOne {
+	if len(questions) > maxAskedOneByOne || also != nil {
 		questions = []fields.Selector{fields.Everything()}
 	}
 	var events []corev1.Event
@@ -172,7 +182,7 @@ func eventsAbout(ctx context.Context, c client.Reader, namespace string, about [
 	for i := 0; i < len(questions) && err == nil; i++ {
 		err = pages(ctx, c, page, func() {
 			for i := range page.Items {
-				if wanted[page.Items[i].InvolvedObject.UID] {
+				if e := &page.Items[i]; wanted[e.InvolvedObject.UID] || also != nil && also(e) {
 					events = append(events, page.Items[i])
 				}
 			}

@@ -249,6 +249,11 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 		Estimate:        estimateFrom(pg.Annotations),
 		Status:          *pg.Status.DeepCopy(),
 	}
+	for i := range pg.OwnerReferences {
+		if owner := &pg.OwnerReferences[i]; owner.Kind == "Job" && strings.HasPrefix(owner.APIVersion, "batch.volcano.sh/") {
+			set.Job = owner.Name
+		}
+	}
 	if len(pg.Spec.MinTaskMember) > 0 {
 		set.MinTaskMember = make(map[string]int, len(pg.Spec.MinTaskMember))
 		for role, n := range pg.Spec.MinTaskMember {

@@ -89,6 +89,7 @@ type TaskGone struct {
 type GangSet struct {
 	UID             types.UID
 	Namespace, Name string
+	Job             string // that owns the PodGroup; "" = none
 	Created         time.Time
 	ResourceVersion string
 	Queue           string // "" = default queue

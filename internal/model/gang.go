@@ -18,6 +18,8 @@ type Gang struct {
 	Known           bool
 	UID             types.UID
 	Namespace, Name string
+	// Job is the name of the Job that owns the PodGroup; "" = none.
+	Job             string
 	Created         time.Time
 	Queue           *Queue
 	MinMember       int
@@ -119,6 +121,14 @@ func MayGo(text string) bool {
 // Key is namespace/name.
 func (g *Gang) Key() string { return g.Namespace + "/" + g.Name }
 
+// Title is the name by which people know the gang: that of its job where it has one, else its PodGroup's.
+func (g *Gang) Title() string {
+	if g.Job != "" {
+		return g.Namespace + "/" + g.Job
+	}
+	return g.Key()
+}
+
 // Unwritten says whether the status as decided did not reach the API.
 func (g *Gang) Unwritten() bool { return g.unwritten }
 
@@ -168,7 +178,7 @@ func (d GangSet) apply(c *Cluster) {
 		g.Lost, g.gave = nil, nil
 		c.keepLost(g)
 	}
-	g.Known, g.UID, g.Created = true, d.UID, d.Created
+	g.Known, g.UID, g.Created, g.Job = true, d.UID, d.Created, d.Job
 	c.gangUIDs[d.UID] = g
 	queue := d.Queue
 	if queue == "" {

@@ -57,3 +57,32 @@ type ArrayStatus struct {
 	// +optional
 	Times string `json:"times,omitempty"`
 }
+
+// JobEvictions counts the evictions of a job's pods.
+type JobEvictions struct {
+	// Times is how often pods were evicted; pods that are evicted within a minute count as one time.
+	Times int32 `json:"times"`
+	// Pods is how many pods were evicted in all.
+	Pods int32 `json:"pods"`
+	// Last is the last eviction.
+	Last JobEviction `json:"last"`
+}
+
+// JobEviction is one eviction of pods of a job.
+type JobEviction struct {
+	// At is when the first of the pods was told to end.
+	At metav1.Time `json:"at"`
+	// Reason is a code: Preempted, Evicted, NodeStopped.
+	Reason string `json:"reason"`
+	// Message says what the pods were evicted for: the job or queue that takes their room, with both priorities, or the drained node.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// Pods is how many pods were evicted.
+	Pods int32 `json:"pods"`
+	// Tasks are the indices of the pods by task, as 0-4,7.
+	// +optional
+	Tasks map[string]string `json:"tasks,omitempty"`
+	// Ran is how long the longest of them had run.
+	// +optional
+	Ran *metav1.Duration `json:"ran,omitempty"`
+}

@@ -379,6 +379,10 @@ type JobStatus struct {
 	// when the job starts again, completes, or is ended by a person. Ours.
 	// +optional
 	Failure *JobFailure `json:"failure,omitempty"`
+	// Evictions are how often pods of the job were evicted, and what became of the last ones: for a job of higher priority, by a queue that
+	// took its room back, by a drained node. Restarts do not clear it. Ours.
+	// +optional
+	Evictions *JobEvictions `json:"evictions,omitempty"`
 	// Conditions are the phases that the job went through, oldest first, each once.
 	// +optional
 	// +patchMergeKey=status

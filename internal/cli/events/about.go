@@ -17,6 +17,7 @@ import (
 	flowv1alpha1 "github.com/vc-batch/vc/api/flow/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
 )
@@ -152,6 +153,9 @@ func (o *options) addBelow(ctx context.Context, c client.Client, t *topic, objec
 	switch object := object.(type) {
 	case *batchv1alpha1.Job:
 		t.jobs = append(t.jobs, client.ObjectKeyFromObject(object))
+		if account.LostPods(object) {
+			t.losers = append(t.losers, object)
+		}
 		group, pods, err := job.Around(ctx, c, object)
 		if group != nil {
 			t.uids = append(t.uids, group.UID)

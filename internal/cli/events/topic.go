@@ -12,7 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/cli"
 )
 
@@ -29,6 +31,8 @@ type topic struct {
 	past []reference
 	// jobs are followed: pods and groups that come later belong to the topic, too.
 	jobs []client.ObjectKey
+	// losers are jobs that lost pods or PodGroups; events about these are found by their names.
+	losers []*batchv1alpha1.Job
 	// strangers are pods that were looked at and belong to nobody here.
 	strangers map[types.UID]bool
 	types     []string
@@ -96,6 +100,7 @@ func (t *topic) wants(e *corev1.Event) bool {
 func (t *topic) isAbout(e *corev1.Event) bool {
 	about := e.InvolvedObject
 	return t.all || slices.Contains(t.uids, about.UID) ||
+		slices.ContainsFunc(t.losers, func(job *batchv1alpha1.Job) bool { return account.IsAbout(job, e) }) ||
 		slices.ContainsFunc(t.past, func(r reference) bool { return r.kind == about.Kind && r.name == about.Name || r.wasGang(about) })
 }
 
@@ -142,8 +147,8 @@ func (t *topic) fetch(ctx context.Context, c client.Client) ([]*corev1.Event, st
 	for _, r := range t.past {
 		selectors = append(selectors, fields.SelectorFromSet(fields.Set{"involvedObject.kind": r.kind, "involvedObject.name": r.name}))
 	}
-	gangs := slices.ContainsFunc(t.past, func(r reference) bool { return r.kind == "Job" }) // no request can ask for these
-	if t.all || gangs || len(selectors) > mostAsked {
+	byName := len(t.losers) > 0 || slices.ContainsFunc(t.past, func(r reference) bool { return r.kind == "Job" }) // no request can ask for these
+	if t.all || byName || len(selectors) > mostAsked {
 		selectors = []fields.Selector{fields.Everything()}
 	}
 	var events []*corev1.Event

@@ -255,6 +255,9 @@ func (s *sheet) facts(f *cli.Factory, style render.Style, now time.Time) {
 		fact("GPUs", strconv.FormatInt(n, 10))
 	}
 	fact("Retries", fmt.Sprintf("%d of %d", job.Status.RetryCount, job.Spec.MaxRetry))
+	if evictions := account.Evictions(job, nil); evictions != "" {
+		fact("Evicted", evictions)
+	}
 	if names := pluginNames(job); len(names) > 0 {
 		fact("Plugins", strings.Join(names, ", "))
 	}

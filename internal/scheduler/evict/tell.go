@@ -32,7 +32,7 @@ func (p *plan) commit(chosen []int) {
 			s.Out.Evicts = append(s.Out.Evicts, p.eviction(u, t, why))
 		}
 		s.Evicted(u.gang, told)
-		blockers = append(blockers, u.gang.Key())
+		blockers = append(blockers, u.gang.Title())
 	}
 	p.tellTaker(s.Out.Evicts[first:])
 	s.Settle(j, p.trial)
@@ -58,11 +58,11 @@ func (p *plan) eviction(u *unit, t *model.Task, why string) decision.Evict {
 	}
 	switch {
 	case p.between():
-		e.Message = fmt.Sprintf("queue %s takes back room for %s: %s", j.In.Name, j.Key(), cmp.Or(why, "queue "+u.from.Name+" holds more than it deserves"))
+		e.Message = fmt.Sprintf("queue %s takes back room for %s: %s", j.In.Name, j.Title(), cmp.Or(why, "queue "+u.from.Name+" holds more than it deserves"))
 	case p.c.Own:
-		e.Message = fmt.Sprintf("%s needs its room for %s: %s", j.Key(), p.attack.Tasks[0].Key(), cmp.Or(why, "that pod goes first"))
+		e.Message = fmt.Sprintf("%s needs its room for %s: %s", j.Title(), p.attack.Tasks[0].Key(), cmp.Or(why, "that pod goes first"))
 	default:
-		e.Message = fmt.Sprintf("%s of the same queue %s takes its room: %s", j.Key(), u.from.Name, cmp.Or(why, "it goes first"))
+		e.Message = fmt.Sprintf("%s of the same queue %s takes its room: %s", j.Title(), u.from.Name, cmp.Or(why, "it goes first"))
 	}
 	return e
 }
@@ -83,9 +83,17 @@ func (p *plan) tellTaker(evicts []decision.Evict) {
 		case n == 1 || e.Gang.UID == p.attack.Taker.UID:
 			e.PreemptorMessage = fmt.Sprintf("%s evicted: %s", pods(n, e.Pod), e.Message)
 		default:
-			e.PreemptorMessage = fmt.Sprintf("%s of %s evicted: %s", pods(n, e.Pod), e.Gang.Key(), e.Message)
+			e.PreemptorMessage = fmt.Sprintf("%s of %s evicted: %s", pods(n, e.Pod), p.titleOf(e.Gang), e.Message)
 		}
 	}
+}
+
+// titleOf is the name by which people know a gang.
+func (p *plan) titleOf(gang decision.Object) string {
+	if g := p.s.Cluster.Gangs[gang.Key()]; g != nil {
+		return g.Title()
+	}
+	return gang.Key()
 }
 
 func pods(n int, one decision.Object) string {

@@ -184,7 +184,7 @@ func (s *Session) keepFor(r *Reservation) {
 		Applies: func(j *Job, t *model.Task) bool { return s.bound(r, j, t) },
 		Allows: func(_ *Job, t *model.Task, id model.NodeID, _ bool) (reason.Code, string) {
 			if row, mine := r.room[id]; mine && !fitsRow(t.Shape.Request, row) {
-				return reason.Reserved, r.Job.Key()
+				return reason.Reserved, r.Job.Title()
 			}
 			return "", ""
 		},
@@ -283,7 +283,7 @@ func (s *Session) keptBy(binds func(*Reservation) bool, j *Job, t *model.Task) e
 		v := s.mayHold(j.In, t.Shape.Request, j, r.Job)
 		r.shift(1)
 		if v.Code != "" {
-			return explain.Verdict{Code: reason.Reserved, Blocker: []string{r.Job.Key()}, Until: r.At, Limit: v.Limit}
+			return explain.Verdict{Code: reason.Reserved, Blocker: []string{r.Job.Title()}, Until: r.At, Limit: v.Limit}
 		}
 	}
 	return explain.Verdict{}
@@ -313,7 +313,7 @@ func (s *Session) reservedVerdict(j *Job, v explain.Verdict) explain.Verdict {
 		}
 		v.Code = reason.Reserved
 		for _, r := range s.Reservations {
-			if r.Job.Key() == c.Detail && !slices.Contains(v.Blocker, c.Detail) {
+			if r.Job.Title() == c.Detail && !slices.Contains(v.Blocker, c.Detail) {
 				v.Blocker = append(v.Blocker, c.Detail)
 				if v.Until.IsZero() || r.At.Before(v.Until) {
 					v.Until = r.At
@@ -333,7 +333,7 @@ func (s *Session) lentOut(j *Job, v *explain.Verdict) bool {
 	}
 	for _, r := range s.Reservations {
 		if s.bound(r, j, v.Task) && s.lent(r, v.Task) {
-			v.Code, v.Full, v.Until, v.Blocker = reason.Reserved, true, r.At, []string{r.Job.Key()}
+			v.Code, v.Full, v.Until, v.Blocker = reason.Reserved, true, r.At, []string{r.Job.Title()}
 			return true
 		}
 	}

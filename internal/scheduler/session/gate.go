@@ -94,9 +94,9 @@ func (s *Session) firstAsked(j *Job) (sum model.Vec) {
 // Behind tells the rest of a strict queue whom they wait for.
 func (s *Session) Behind(rest []*Job, head *Job) {
 	for _, j := range rest {
-		if j.Parked && j.behind() && len(j.Verdict.Blocker) == 1 && j.Verdict.Blocker[0] == head.Key() { // it knows
+		if j.Parked && j.behind() && len(j.Verdict.Blocker) == 1 && j.Verdict.Blocker[0] == head.Title() { // it knows
 			continue
 		}
-		s.Verdict(j, explain.Verdict{Code: reason.BehindOthers, Members: s.members(j, 0), Blocker: []string{head.Key()}})
+		s.Verdict(j, explain.Verdict{Code: reason.BehindOthers, Members: s.members(j, 0), Blocker: []string{head.Title()}})
 	}
 }

@@ -161,7 +161,7 @@ func (s *Session) keptFor(j *Job, v explain.Verdict, limits Limits) explain.Verd
 		s.hold(k)
 		if fits {
 			v.Code, v.Limit = reason.KeptForLost, nil
-			v.Blocker = append(v.Blocker, k.job.Key())
+			v.Blocker = append(v.Blocker, k.job.Title())
 			if v.Until.IsZero() || k.until.After(v.Until) {
 				v.Until = k.until
 			}

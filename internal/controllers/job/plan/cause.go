@@ -28,6 +28,7 @@ const (
 const (
 	byPodGC        = "DeletionByPodGC"
 	byTaintManager = "DeletionByTaintManager"
+	evictionByAPI  = "EvictionByEvictionAPI"
 )
 
 // mostOfMessage is how many characters of a node's own words are repeated: they end up in a column.

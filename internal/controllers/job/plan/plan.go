@@ -72,6 +72,7 @@ func newBuilder(in *Input) *builder {
 	b.plan.Array = b.array
 	b.census = takeCensus(job, in)
 	b.readRecord()
+	b.recordEvictions()
 	b.plugins, b.pluginErr = plugin.For(job)
 	for _, l := range in.Lost {
 		if l.Version < job.Status.Version || b.phase() != batch.Restarting {

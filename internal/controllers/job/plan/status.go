@@ -85,7 +85,7 @@ func (b *builder) writeStatus(status *batch.JobStatus) {
 		b.plan.Entered = status.State.Phase
 	}
 	lazy := status.State == old.State && status.Version == old.Version && !b.stopping() &&
-		equality.Semantic.DeepEqual(status.ControlledResources, old.ControlledResources)
+		equality.Semantic.DeepEqual(status.ControlledResources, old.ControlledResources) && equality.Semantic.DeepEqual(status.Evictions, old.Evictions)
 	first := old.State.Phase == "" && status.State.Phase == batch.Pending && status.State.Reason == "" && len(status.ControlledResources) == 0
 	b.write(WriteStatus{Status: *status, Lazy: lazy, First: first})
 }

@@ -1,0 +1,76 @@
+package account
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/render"
+)
+
+// Evictions says how often pods of a job were evicted, when the last time, which pods, and for what; empty when none was. The time is
+// written in zone; nil is UTC.
+func Evictions(job *batchv1alpha1.Job, zone *time.Location) string {
+	e := job.Status.Evictions
+	if e == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s, last at %s (%s", Count(int(e.Times), "time"), moment(e.Last.At.Time, zone), Count(int(e.Last.Pods), "pod"))
+	var pods []string
+	for _, task := range slices.Sorted(maps.Keys(e.Last.Tasks)) {
+		pods = append(pods, task+"-"+e.Last.Tasks[task])
+	}
+	if len(pods) > 0 {
+		text += ": " + strings.Join(pods, ", ")
+	}
+	if e.Last.Ran != nil {
+		text += ", " + render.Duration(e.Last.Ran.Duration) + " of run time"
+	}
+	text += ")"
+	if e.Last.Message != "" {
+		text += ": " + e.Last.Message
+	}
+	return text
+}
+
+// LostPods reports whether a job had pods, or PodGroups, that are gone: it was evicted or restarted.
+func LostPods(job *batchv1alpha1.Job) bool {
+	return job.Status.Evictions != nil || job.Status.Version > 0
+}
+
+// IsAbout reports whether an event is about a job: about the job itself, any PodGroup that it had, or any pod that it had, also those that are
+// gone. Events about an earlier job of the same name are not.
+func IsAbout(job *batchv1alpha1.Job, e *corev1.Event) bool {
+	about := &e.InvolvedObject
+	switch {
+	case about.Namespace != job.Namespace:
+		return false
+	case about.UID == job.UID:
+		return true
+	case about.Kind == "PodGroup":
+		return about.Name == job.Name+"-"+string(job.UID)
+	case about.Kind == "Pod":
+		return hadPod(job, about.Name) && !EventTime(e).Time.Before(job.CreationTimestamp.Time)
+	}
+	return false
+}
+
+// hadPod reports whether a name is one that pods of the job have: job-task-index.
+func hadPod(job *batchv1alpha1.Job, name string) bool {
+	rest, ours := strings.CutPrefix(name, job.Name+"-")
+	if !ours {
+		return false
+	}
+	for i := range job.Spec.Tasks {
+		index, of := strings.CutPrefix(rest, job.Spec.Tasks[i].Name+"-")
+		if of && index != "" && strings.Trim(index, "0123456789") == "" {
+			return true
+		}
+	}
+	return false
+}

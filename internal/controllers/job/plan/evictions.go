@@ -1,0 +1,133 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/podlife"
+)
+
+// oneEviction is the time within which pods that are evicted belong to one eviction.
+const oneEviction = time.Minute
+
+// forAnother ends what schedulers write before the reason for which they evict a pod.
+const forAnother = "preempting to accommodate another workload: "
+
+// victim is a pod of the job that was evicted.
+type victim struct {
+	place       Place
+	pod         *corev1.Pod
+	at, created time.Time
+	cause       Cause
+	message     string
+}
+
+// recordEvictions adds the pods that were evicted, and that the status does not have yet, to the status. Pods that the job controller
+// stopped, and pods that were deleted without a reason, are none.
+func (b *builder) recordEvictions() {
+	for _, v := range b.victims() {
+		b.recordEviction(&v)
+	}
+}
+
+// victims lists the evicted pods that still exist or vanished since the last plan, in the order of their evictions.
+func (b *builder) victims() []victim {
+	var list []victim
+	add := func(place Place, pod *corev1.Pod) {
+		cause, disrupted := disruption(b.nameOf(place), pod)
+		if !disrupted || !Evicted(pod) {
+			return
+		}
+		v := victim{place: place, pod: pod, at: b.in.Now, created: pod.CreationTimestamp.Time, cause: cause, message: disruptionText(pod)}
+		if pod.DeletionTimestamp != nil {
+			v.at = podlife.ToldToGo(pod)
+		}
+		list = append(list, v)
+	}
+	for i := range b.census.members {
+		m := &b.census.members[i]
+		if m.gone && !m.marked && !m.ours && m.place.Task >= 0 {
+			add(m.place, m.pod)
+		}
+	}
+	for i := range b.in.Lost {
+		l := &b.in.Lost[i]
+		if task := b.task(l.Task); task >= 0 && !l.Failed && l.Pod != nil {
+			add(Place{Task: task, Index: l.Index}, l.Pod)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y victim) int {
+		return cmp.Or(x.at.Compare(y.at), cmp.Compare(x.place.Task, y.place.Task), cmp.Compare(x.place.Index, y.place.Index))
+	})
+	return list
+}
+
+// recordEviction adds one pod: to the last eviction if it was evicted with the pods of that, else to a new one.
+func (b *builder) recordEviction(v *victim) {
+	record := b.job.Status.Evictions
+	if record == nil {
+		record = &batch.JobEvictions{}
+		b.job.Status.Evictions = record
+	}
+	task := b.job.Spec.Tasks[v.place.Task].Name
+	last := &record.Last
+	since := v.at.Sub(last.At.Time)
+	if together := since.Abs() <= oneEviction && !v.created.After(last.At.Time); record.Times == 0 || !together {
+		if record.Times > 0 && since < 0 {
+			return // of an eviction before the last, and counted then
+		}
+		record.Times++
+		*last = batch.JobEviction{At: metav1.NewTime(v.at.Truncate(time.Second)), Reason: v.cause.word(), Message: v.message}
+		b.event(corev1.EventTypeWarning, "Evicted", "Pods are evicted: %s", v.message)
+	}
+	counted, _ := batch.ParseIndices(last.Tasks[task])
+	if counted.Has(v.place.Index) {
+		return
+	}
+	if last.Tasks == nil {
+		last.Tasks = map[string]string{}
+	}
+	last.Tasks[task] = counted.Union(batch.IndicesOf([]int32{v.place.Index})).String()
+	last.Pods++
+	record.Pods++
+	if started := v.pod.Status.StartTime; started != nil && !started.IsZero() {
+		if ran := v.at.Sub(started.Time).Truncate(time.Second); ran > 0 && (last.Ran == nil || ran > last.Ran.Duration) {
+			last.Ran = &metav1.Duration{Duration: ran}
+		}
+	}
+}
+
+// mostOfReason is how many characters of the reason for an eviction are kept.
+const mostOfReason = 300
+
+// disruptionText is what a pod's condition says it was evicted for.
+func disruptionText(pod *corev1.Pod) string {
+	for i := range pod.Status.Conditions {
+		c := &pod.Status.Conditions[i]
+		if c.Type != corev1.DisruptionTarget || c.Status != corev1.ConditionTrue {
+			continue
+		}
+		_, text, found := strings.Cut(c.Message, forAnother)
+		if !found {
+			text = c.Message
+		}
+		switch c.Reason {
+		case evictionByAPI:
+			text = "the eviction was asked of the API, as kubectl drain does"
+		case byTaintManager:
+			text = "its node has a taint that the pods do not tolerate, or is not ready: " + text
+		}
+		if letters := []rune(text); len(letters) > mostOfReason {
+			text = string(letters[:mostOfReason-1]) + "…"
+		}
+		return cmp.Or(strings.TrimSpace(text), fmt.Sprintf("reason %s", c.Reason))
+	}
+	return ""
+}

@@ -1,0 +1,114 @@
+package plan
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+)
+
+// preempted marks a pod as one that a scheduler evicted at a time.
+func preempted(at time.Time, why string) func(*corev1.Pod) {
+	return evictedBy(at, corev1.PodReasonPreemptionByScheduler, "volcano: preempting to accommodate another workload: "+why)
+}
+
+func evictedBy(at time.Time, reason, message string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		grace, deleted := int64(30), metav1.NewTime(at.Add(30*time.Second))
+		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &deleted, &grace
+		started := metav1.NewTime(at.Add(-10 * time.Hour))
+		pod.CreationTimestamp, pod.Status.StartTime = started, &started
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: reason, Message: message}}
+	}
+}
+
+// evictionsAfter computes plans one after the other and takes over the status each time.
+func evictionsAfter(t *testing.T, s *story) (*batch.JobEvictions, []string) {
+	t.Helper()
+	var told []string
+	for range 3 {
+		p := Compute(s.Input)
+		for _, e := range p.Events {
+			if e.Reason == "Evicted" {
+				told = append(told, e.Message)
+			}
+		}
+		for _, w := range p.Writes {
+			if status, ok := w.(WriteStatus); ok {
+				s.Job.Status = status.Status
+			}
+		}
+		s.Lost = nil
+	}
+	return s.Job.Status.Evictions, told
+}
+
+func TestEvictionsAreRecordedOnTheJob(t *testing.T) {
+	t.Parallel()
+	const why = "default/high of the same queue default takes its room: its priority is higher (10 over 0)"
+	at := noon.Add(-5 * time.Second)
+	once := &batch.JobEvictions{Times: 1, Pods: 2, Last: batch.JobEviction{
+		At: metav1.NewTime(at), Reason: "Preempted", Message: why, Pods: 2, Tasks: map[string]string{"w": "0-1"}, Ran: &metav1.Duration{Duration: 10 * time.Hour},
+	}}
+	for name, test := range map[string]struct {
+		story *story
+		want  *batch.JobEvictions
+		told  []string
+	}{
+		"pods that are on their way out": {
+			story: given(batch.Running).pod("w", 0, corev1.PodRunning, preempted(at, why)).pod("w", 1, corev1.PodRunning, preempted(at, why)),
+			want:  once, told: []string{"Pods are evicted: " + why},
+		},
+		"a restart by a policy keeps the record": {
+			story: given(batch.Running).policy(bus.PodEvictedEvent, bus.RestartJobAction).
+				pod("w", 0, corev1.PodRunning, preempted(at, why)).pod("w", 1, corev1.PodRunning, preempted(at, why)),
+			want: once, told: []string{"Pods are evicted: " + why},
+		},
+		"a second eviction a quarter of an hour later": {
+			story: given(batch.Running).with(func(j *batch.Job) {
+				earlier := once.DeepCopy()
+				earlier.Last.At = metav1.NewTime(noon.Add(-15 * time.Minute))
+				j.Status.Evictions = earlier
+			}).pod("w", 0, corev1.PodRunning, evictedBy(at, "EvictionByEvictionAPI", "Eviction API: evicting")).pod("w", 1, corev1.PodRunning),
+			want: &batch.JobEvictions{Times: 2, Pods: 3, Last: batch.JobEviction{
+				At: metav1.NewTime(at), Reason: "Evicted", Message: "the eviction was asked of the API, as kubectl drain does", Pods: 1,
+				Tasks: map[string]string{"w": "0"}, Ran: &metav1.Duration{Duration: 10 * time.Hour},
+			}},
+			told: []string{"Pods are evicted: the eviction was asked of the API, as kubectl drain does"},
+		},
+		"a pod that was deleted without a reason": {
+			story: given(batch.Running).pod("w", 0, corev1.PodRunning, func(pod *corev1.Pod) {
+				evictedBy(at, "", "")(pod)
+				pod.Status.Conditions = nil
+			}),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, told := evictionsAfter(t, test.story)
+			if diff := cmp.Diff(test.want, got) + cmp.Diff(test.told, told); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAPodThatVanishedBeforeItWasSeenIsAnEvictionToo(t *testing.T) {
+	t.Parallel()
+	s := given(batch.Running).pod("w", 0, corev1.PodRunning, preempted(noon, "default/high takes its room"))
+	pod := s.Pods[0]
+	s.Pods = nil
+	lost, ok := LostFrom(pod, noon)
+	if !ok {
+		t.Fatal("no lost pod")
+	}
+	s.Lost = []Lost{lost}
+	if got, _ := evictionsAfter(t, s); got == nil || got.Pods != 1 || got.Last.Message != "default/high takes its room" {
+		t.Errorf("%+v", got)
+	}
+}
