@@ -53,7 +53,7 @@ func (t *Thought) Step(now time.Time, e thinker, c *model.Cluster) (status insig
 	if status, is := t.Problem(now); is {
 		return status, true
 	}
-	if t.stage == warm {
+	if t.stage == warm && len(t.queues) == 0 {
 		t.stage = tryPending
 		e.WhatIf(now, c, scheduler.Hypothesis{})
 		return insight.PlanStatus{}, false
@@ -63,7 +63,7 @@ func (t *Thought) Step(now time.Time, e thinker, c *model.Cluster) (status insig
 		t.before = e.WhatIf(now, c, scheduler.Hypothesis{})
 	}
 	after := e.WhatIf(now, c, t.hypothesis(c))
-	if t.stage == tryPending && t.letIn(&after) {
+	if t.stage != tryAdmitted && t.letIn(&after) {
 		t.stage = tryAdmitted
 		return insight.PlanStatus{}, false
 	}
