@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
-// endBy ends the job because somebody inside asked for it.
+// endBy ends the job because a process inside of it asked for that. Requeue and cancellation take effect after the answer.
 func (l *launcher) endBy(r endRequest) {
 	l.mu.Lock()
 	if r.Leave {
@@ -27,16 +27,18 @@ func (l *launcher) endBy(r endRequest) {
 	if !first {
 		return
 	}
-	why := ""
-	switch {
-	case r.Requeue:
-		why = " DUE TO JOB REQUEUE"
-	case !r.Cancel:
+	if !r.Requeue && !r.Cancel {
 		l.stopAll()
 		return
 	}
-	l.tell(why)
-	l.stopAll()
+	why := ""
+	if r.Requeue {
+		why = " DUE TO JOB REQUEUE"
+	}
+	time.AfterFunc(answerLead, func() {
+		l.tell(why)
+		l.stopAll()
+	})
 }
 
 // cancelled ends the job because its pod is going away.
@@ -67,7 +69,7 @@ func (l *launcher) stopAll() {
 	close(l.stop)
 	l.head.close()
 	for _, number := range []syscall.Signal{syscall.SIGCONT, syscall.SIGTERM} {
-		_ = l.head.signal(&signalRequest{Number: int(number), Steps: true, Step: -1})
+		l.head.signal(&signalRequest{Number: int(number), Steps: true, Step: -1})
 		if l.script != nil {
 			l.script.signal(int(number))
 		}
@@ -91,7 +93,7 @@ func (l *launcher) isStopped() bool {
 func (l *launcher) finish(e ending) {
 	l.head.close()
 	if l.head.liveSteps() > 0 || l.groupLives() {
-		_ = l.head.signal(&signalRequest{Number: int(syscall.SIGTERM), Steps: true, Step: -1})
+		l.head.signal(&signalRequest{Number: int(syscall.SIGTERM), Steps: true, Step: -1})
 		l.killGroup(syscall.SIGTERM)
 		l.waitForRest()
 		l.head.cut()

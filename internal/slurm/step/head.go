@@ -69,7 +69,7 @@ func (h *head) answer(w *wire, r *request) error {
 	case r.Job:
 		return w.sendJSON(answerFrame, 0, h.job())
 	case r.Signal != nil:
-		if err := h.signal(r.Signal); err != nil {
+		if err := h.answerSignal(r.Signal); err != nil {
 			return err
 		}
 	case r.End != nil:
@@ -240,26 +240,44 @@ func (h *head) takeGPUs(node, count int, overlap bool) []int {
 	return taken
 }
 
-// signal reaches steps and script.
-func (h *head) signal(r *signalRequest) error {
+// answerLead is how long after its answer a request takes effect that may end the process that asked. The process and its parent then see that the
+// command succeeded.
+const answerLead = 500 * time.Millisecond
+
+// answerSignal checks that a signal has a target. It sends the signal at once, or after the answer.
+func (h *head) answerSignal(r *signalRequest) error {
+	if !r.Steps && !r.Batch && len(h.wiresOf(r)) == 0 {
+		return fault.Errorf("it is over, or was never begun: steps are numbered from 0", "Kill job error on job id %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
+	}
+	if r.Now {
+		h.signal(r)
+	} else {
+		time.AfterFunc(answerLead, func() { h.signal(r) })
+	}
+	return nil
+}
+
+// wiresOf returns the connections of the steps that a signal is for.
+func (h *head) wiresOf(r *signalRequest) []*wire {
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	var wires []*wire
 	for id, s := range h.live {
 		if r.Steps || r.Step == id {
 			wires = append(wires, s.wire)
 		}
 	}
-	h.mu.Unlock()
-	if !r.Steps && !r.Batch && len(wires) == 0 {
-		return fault.Errorf("it is over, or was never begun: steps are numbered from 0", "Kill job error on job id %s.%d: Invalid job id specified", h.pod.ID(), r.Step)
-	}
-	for _, w := range wires {
+	return wires
+}
+
+// signal sends a signal to steps and script.
+func (h *head) signal(r *signalRequest) {
+	for _, w := range h.wiresOf(r) {
 		_ = w.send(signalFrame, 0, numberBytes(r.Number))
 	}
 	if r.Batch && h.signalScript != nil {
 		h.signalScript(r.Number, !r.Steps)
 	}
-	return nil
 }
 
 // close lets no more steps begin, and returns those that there were.

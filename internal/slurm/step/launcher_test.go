@@ -177,6 +177,38 @@ func TestAJobCanBeRequeuedAndCancelledFromInside(t *testing.T) {
 	}
 }
 
+func TestCommandsThatEndTheirOwnCallerReturnFirst(t *testing.T) {
+	t.Parallel()
+	const returned = "returned 0\n"
+	inStep := func(command string) string {
+		return "srun -n2 sh -c '[ $SLURM_PROCID = 0 ] || exec sleep 60; " + command + "; echo returned $?; sleep 60'"
+	}
+	cases := map[string]struct {
+		script string
+		code   int
+		out    string
+	}{
+		"requeue of the script":            {"scontrol requeue $SLURM_JOB_ID; echo returned $?; sleep 60", launch.ExitRequeue, returned},
+		"cancellation of the script":       {"scancel $SLURM_JOB_ID; echo returned $?; sleep 60", launch.ExitCancelled, returned},
+		"requeue from a step":              {inStep("scontrol requeue $SLURM_JOB_ID"), launch.ExitRequeue, returned},
+		"cancellation from a step":         {inStep("scancel $SLURM_JOB_ID"), launch.ExitCancelled, returned},
+		"cancellation of the own step":     {inStep("scancel $SLURM_JOB_ID.0"), 143, returned},
+		"a signal to all steps":            {inStep("scancel -s USR1 $SLURM_JOB_ID"), 138, returned},
+		"a signal that cannot be caught":   {inStep("scancel -f -s KILL $SLURM_JOB_ID"), 137, returned},
+		"a step that is not there":         {"scancel $SLURM_JOB_ID.7; echo returned $?", 0, "returned 1\n"},
+		"a requeue before the script ends": {"scontrol requeue $SLURM_JOB_ID; echo returned $?", launch.ExitRequeue, returned},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, code := run(t, "#!/bin/bash\n"+c.script+"\n")
+			if code != c.code || p.out.String() != c.out {
+				t.Errorf("exit %d, want %d\n%s%s", code, c.code, p.out.String(), p.err.String())
+			}
+		})
+	}
+}
+
 func TestAJobThatIsNeverRunAgainCannotBeRequeuedFromInside(t *testing.T) {
 	t.Parallel()
 	p, code := run(t, "#!/bin/sh\nscontrol show job | grep -o 'Requeue=0 Restarts=[0-9]* BatchFlag=.'\nscontrol requeue $SLURM_JOB_ID || exit 9\n", func(p *pod) { p.spec.NoRequeue = true })

@@ -237,6 +237,7 @@ func Signal(ctx context.Context, args []string) int {
 	if err != nil {
 		return report("vc-step", err)
 	}
+	r.Now = true
 	h, err := findHere()
 	if err == nil {
 		err = h.question(ctx, request{Signal: r}, nil)

@@ -128,6 +128,8 @@ type signalRequest struct {
 	Batch bool `json:"batch,omitempty"`
 	Steps bool `json:"steps,omitempty"`
 	Step  int  `json:"step"`
+	// Now sends it before the answer: the process that asks is none of those that receive it.
+	Now bool `json:"now,omitempty"`
 }
 
 // endRequest ends the job, now or, where it says so, with its interactive session.

@@ -90,7 +90,7 @@ func (l *launcher) signalBeforeLimit() (callOff func()) {
 	}
 	wait := time.Duration(l.spec.TimeLimit-s.Seconds)*time.Second - time.Since(l.start)
 	timer := time.AfterFunc(max(wait, 0), func() {
-		_ = l.head.signal(&signalRequest{Number: s.Number, Batch: s.Batch, Steps: !s.Batch, Step: -1})
+		l.head.signal(&signalRequest{Number: s.Number, Batch: s.Batch, Steps: !s.Batch, Step: -1})
 	})
 	return func() { timer.Stop() }
 }
