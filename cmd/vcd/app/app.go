@@ -10,12 +10,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs may name the clouds' ways to log in
 
 	"github.com/vc-batch/vc/internal/daemon"
+	"github.com/vc-batch/vc/internal/interrupt"
 	"github.com/vc-batch/vc/internal/scheduler"
 	"github.com/vc-batch/vc/plugin"
 )
@@ -31,9 +30,8 @@ func WithPolicy(name string, build plugin.Builder) Option {
 
 // Main runs the program and ends the process.
 func Main(options ...Option) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background())
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	if err := run(ctx, options); err != nil {
 		fmt.Fprintf(os.Stderr, "error: %v\n", err)
 		if hint := hintOf(err); hint != "" {

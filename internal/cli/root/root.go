@@ -7,12 +7,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -36,6 +33,7 @@ import (
 	"github.com/vc-batch/vc/internal/cli/slurm"
 	"github.com/vc-batch/vc/internal/cli/top"
 	"github.com/vc-batch/vc/internal/cli/version"
+	"github.com/vc-batch/vc/internal/interrupt"
 )
 
 // garbagePercent is how much garbage there may be beside what is in use: with it 10,000 jobs are listed within 150 MB.
@@ -48,9 +46,8 @@ const garbagePercent = 40
 // What a list of ten thousand jobs needs is mostly garbage: it is collected sooner than usual.
 func Main(ctx context.Context, argv0 string, args []string, streams iostreams.Streams, with ...func(*cli.Factory)) int {
 	debug.SetGCPercent(garbagePercent)
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop) // who interrupts again does not wait for what cannot be interrupted
 	f := cli.NewFactory(ProgramName(argv0), &streams)
 	for _, prepare := range with {
 		prepare(f)

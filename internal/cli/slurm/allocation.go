@@ -186,9 +186,7 @@ func (a *allocation) cancel(ctx context.Context) {
 	defer stop()
 	cl, err := a.f.Client()
 	if err == nil {
-		err = a.annotate(ctx, a.job, map[string]any{keys.CancelledBy: a.me()})
-	}
-	if err == nil {
+		_ = a.annotate(ctx, a.job, map[string]any{keys.CancelledBy: a.me()}) // to end the job matters more than to record by whom
 		err = cl.Create(ctx, act.JobCommand(a.job, busv1alpha1.TerminateJobAction))
 	}
 	if err != nil {

@@ -34,7 +34,8 @@ func (c *call) submit(ctx context.Context, r *translate.Result) (*batchv1alpha1.
 	if err != nil {
 		return nil, err
 	}
-	if err := cl.Create(ctx, r.Job); err != nil {
+	// Not with ctx: a request that an interruption cuts off may still create the job, and nobody would know of it.
+	if err := cl.Create(context.WithoutCancel(ctx), r.Job); err != nil {
 		return nil, c.failed(err)
 	}
 	job := r.Job
