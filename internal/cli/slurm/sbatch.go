@@ -236,6 +236,9 @@ func (c *call) notes(s *submission, r *translate.Result, id string) {
 		return
 	}
 	for _, text := range r.Notes {
+		if text == translate.NothingExported && !c.f.Streams.ErrTTY {
+			continue // programs that submit read the number from both streams
+		}
 		if id != "" && strings.HasSuffix(text, translate.InPodLog) {
 			text += " (vcctl job logs " + id + ")"
 		}

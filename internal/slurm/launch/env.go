@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -30,6 +31,36 @@ func MasterPort(id string) int {
 		return masterPortBase
 	}
 	return masterPortBase + n%10000
+}
+
+// unlimitedSeconds is how far the end of a job without a time limit is away, as in Slurm: a year.
+const unlimitedSeconds = 365 * 24 * 60 * 60
+
+// User is the user that a job's processes run as. Home and Shell are empty if the pod's system does not know them.
+type User struct {
+	UID, GID    int
+	Home, Shell string
+}
+
+// Login returns what a login gives to programs. The container's own variables and exported ones take precedence.
+func Login(s *Spec, u User) []string {
+	return []string{
+		"USER=" + s.User, "LOGNAME=" + s.User, "HOME=" + cmp.Or(u.Home, "/"), "SHELL=" + cmp.Or(u.Shell, "/bin/sh"),
+		"TERM=xterm", "LANG=C.UTF-8", "TMPDIR=/tmp",
+	}
+}
+
+// Identity returns the variables that name the user of the job by number.
+func Identity(u User) []string {
+	return []string{"SLURM_JOB_UID=" + strconv.Itoa(u.UID), "SLURM_JOB_GID=" + strconv.Itoa(u.GID)}
+}
+
+// VisibleGPUs returns the variable that tells programs which accelerators of the pod they may use: all of them. Nothing for a job without any.
+func VisibleGPUs(s *Spec) []string {
+	if s.GPUsOnNode == 0 {
+		return nil
+	}
+	return []string{"CUDA_VISIBLE_DEVICES=" + Ordinals(s.GPUsOnNode)}
 }
 
 // variables gathers NAME=value.
@@ -82,9 +113,11 @@ func (v *variables) job(s *Spec, p *Pod, start time.Time) {
 	v.given("SLURM_SUBMIT_DIR", s.SubmitDir)
 	v.given("SLURM_SUBMIT_HOST", s.SubmitHost)
 	v.number("SLURM_JOB_START_TIME", start.Unix())
-	if s.TimeLimit > 0 {
-		v.number("SLURM_JOB_END_TIME", start.Unix()+s.TimeLimit)
+	limit := s.TimeLimit
+	if limit == 0 {
+		limit = unlimitedSeconds
 	}
+	v.number("SLURM_JOB_END_TIME", start.Unix()+limit)
 	v.positive("SLURM_RESTART_COUNT", int64(p.Restarts))
 	v.given("SLURM_JOB_DEPENDENCY", s.Dependency)
 	v.given("SLURM_EXPORT_ENV", s.ExportEnv)

@@ -60,13 +60,16 @@ func TestWhatWasNotAskedForIsNotSaid(t *testing.T) {
 	pod := podOf(t, head())
 	got := Environment(&Spec{JobName: "j", Nodes: 1, CPUs: 2, Tasks: 2}, &pod, []string{"h"}, time.Unix(0, 0))
 	for _, name := range []string{"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_CPUS_PER_TASK", "SLURM_MEM_PER_NODE", "SLURM_MEM_PER_CPU", "SLURM_GPUS", "SLURM_JOB_GPUS",
-		"SLURM_JOB_END_TIME", "SLURM_RESTART_COUNT", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_ACCOUNT"} {
+		"SLURM_RESTART_COUNT", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_ACCOUNT"} {
 		if value := Value(got, name); value != "" {
 			t.Errorf("%s=%s: Lightning takes SLURM_NTASKS for a step, and tests for the others are common", name, value)
 		}
 	}
 	if Value(got, "SLURM_TASKS_PER_NODE") != "2" {
 		t.Errorf("%q", got)
+	}
+	if end := Value(got, "SLURM_JOB_END_TIME"); end != "31536000" {
+		t.Errorf("a job without a limit ends at %q, want a year after its start as in Slurm", end)
 	}
 }
 

@@ -112,9 +112,14 @@ func (o *stepOptions) inherit(spec *launch.Spec) {
 	}
 }
 
-// gpuEnv is what a task finds of the accelerators that the step has to itself.
+// gpuEnv returns what a task finds of the step's accelerators. A step that asked for none in particular shares those of the job; which of them its
+// programs use is for the script to say, in CUDA_VISIBLE_DEVICES.
 func (r *runner) gpuEnv(local, node int) []string {
-	if r.given.GPUs == nil {
+	onNode := r.job.Spec.GPUsOnNode
+	switch {
+	case r.given.GPUs == nil && onNode > 0:
+		return []string{"SLURM_STEP_GPUS=" + launch.Ordinals(onNode)}
+	case r.given.GPUs == nil:
 		return nil
 	}
 	all := r.given.GPUs[node]

@@ -134,10 +134,11 @@ func (l *launcher) prepareHead(ctx context.Context) error {
 
 // environment is what the script finds: what the container has and what came with the job, then what Slurm sets.
 func (l *launcher) environment(hosts []string) []string {
-	exported := l.dirs.readExported()
+	exported, user := l.dirs.readExported(), currentUser()
 	env := launch.Merge(
+		launch.Login(&l.spec, user), launch.VisibleGPUs(&l.spec),
 		launch.Meeting(&l.pod, hosts), launch.MPI(l.dirs.hostfile(), filepath.Join(l.dirs.bin(), rshName), os.Getuid() == 0),
-		l.agent.container, exported, launch.Environment(&l.spec, &l.pod, hosts, l.start),
+		l.agent.container, exported, launch.Environment(&l.spec, &l.pod, hosts, l.start), launch.Identity(user),
 	)
 	return launch.Merge(env, []string{"PATH=" + l.dirs.bin() + ":" + pathOf(env)})
 }

@@ -12,12 +12,25 @@ import (
 // maxEnvironment is how many bytes may be exported.
 const maxEnvironment = 128 << 10
 
-// kept are the variables that --export=ALL does not take along: in a container they would break what is there. A * stands at the end of a beginning.
-var kept = []string{"PATH", "LD_*", "HOME", "SHELL", "PYTHON*", "CONDA*", "KUBE*", "XDG_*", "SSH_*", "SLURM_*", "SBATCH_*", "PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "HOSTNAME", "DBUS_*", "TERM", "BASH_FUNC_*"}
+// A * at the end of a pattern matches every name that begins like it.
+var (
+	// ofTheSubmission are the variables that --export=ALL never takes along: they belong to the shell that submits, to the machine, or the job has its own.
+	ofTheSubmission = []string{"SLURM_*", "SBATCH_*", "CUDA_VISIBLE_DEVICES", "KUBE*", "PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "HOSTNAME"}
+	// ofTheMachine are those that would break what is in a container. Where jobs run the machine's own programs they are taken along.
+	ofTheMachine = []string{"PATH", "LD_*", "HOME", "SHELL", "PYTHON*", "CONDA*", "XDG_*", "SSH_*", "DBUS_*", "TERM", "BASH_FUNC_*"}
+)
 
-// stays says whether a variable stays on the submitting machine.
-func stays(name string) bool {
-	return slices.ContainsFunc(kept, func(pattern string) bool {
+// stays reports whether --export=ALL leaves a variable on the submitting machine.
+func (b *builder) stays(name string) bool {
+	return matches(name, ofTheSubmission) || !b.ownPrograms() && matches(name, ofTheMachine)
+}
+
+// ownPrograms reports whether jobs run the programs of the submitting machine: all nodes are process nodes, or the profile is vc-local's.
+func (b *builder) ownPrograms() bool { return b.Facts.Helper || b.p.DefaultImage == processImage }
+
+// matches reports whether one of the patterns stands for a name.
+func matches(name string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		if beginning, many := strings.CutSuffix(pattern, "*"); many {
 			return strings.HasPrefix(name, beginning)
 		}
@@ -32,7 +45,7 @@ func (b *builder) exported() []string {
 		what = b.p.Export
 	}
 	if what == "" {
-		what = "NONE"
+		what = b.defaultExport()
 	}
 	if b.r.Has("export") {
 		b.spec.ExportEnv = WithoutValues(what, "")
@@ -53,6 +66,18 @@ func (b *builder) exported() []string {
 	return all
 }
 
+// NothingExported is the note about jobs that get no variables of the submitting machine although Slurm's would.
+const NothingExported = "the job gets none of your environment variables, because it runs in a container; --export=ALL or --export=NAME,NAME takes them along"
+
+// defaultExport is the value of --export where neither the user nor the site says one: Slurm's, except in containers.
+func (b *builder) defaultExport() string {
+	if b.ownPrograms() {
+		return "ALL"
+	}
+	b.notes = append(b.notes, NothingExported)
+	return "NONE"
+}
+
 // chosen reads the value of --export: ALL, NONE, NIL, names, NAME=value.
 func (b *builder) chosen(what string) []string {
 	environ := map[string]string{}
@@ -69,7 +94,7 @@ func (b *builder) chosen(what string) []string {
 			all = launch.Merge(all, []string{name + "=" + value})
 		case i == 0 && strings.EqualFold(name, "ALL"):
 			for _, entry := range b.Environ {
-				if name, _, ok := strings.Cut(entry, "="); ok && !stays(name) {
+				if name, _, ok := strings.Cut(entry, "="); ok && !b.stays(name) {
 					all = append(all, entry)
 				}
 			}

@@ -331,6 +331,48 @@ func TestExport(t *testing.T) {
 	}
 }
 
+func TestJobsOfTheOwnMachineGetTheWholeEnvironment(t *testing.T) {
+	t.Parallel()
+	const environ = "PATH=/opt/conda/bin:/bin LD_LIBRARY_PATH=/opt/lib HOME=/home/mei TERM=xterm multiplier=5 SLURM_JOB_ID=7 SBATCH_EXPORT=x PWD=/x CUDA_VISIBLE_DEVICES=3 KUBECONFIG=/k"
+	const all = "PATH=/opt/conda/bin:/bin LD_LIBRARY_PATH=/opt/lib HOME=/home/mei TERM=xterm multiplier=5"
+	cases := map[string]struct {
+		line   string
+		change func(*Input)
+		want   string
+		noted  bool
+	}{
+		"process nodes":                       {"", func(in *Input) { in.Facts.Helper = true }, all, false},
+		"process nodes that cannot be listed": {"", func(in *Input) { in.Profile = &profile.Profile{DefaultImage: processImage} }, all, false},
+		"process nodes, nothing":              {"--export=NONE", func(in *Input) { in.Facts.Helper = true }, "", false},
+		"process nodes of a strict site":      {"", func(in *Input) { in.Facts.Helper, in.Profile = true, &profile.Profile{Export: "NONE"} }, "", false},
+		"containers":                          {"", func(*Input) {}, "", true},
+		"containers, everything":              {"--export=ALL", func(*Input) {}, "multiplier=5", false},
+		"containers, nothing":                 {"--export=NONE", func(*Input) {}, "", false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := try(t, c.line, func(in *Input) {
+				in.Environ = strings.Fields(environ)
+				c.change(in)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			if r.Secret != nil {
+				got = launch.SplitEnvironment(r.Secret.Data[launch.EnvironmentKey])
+			}
+			if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
+				t.Errorf("exported (-want +got)\n%s", diff)
+			}
+			if noted := slices.Contains(r.Notes, NothingExported); noted != c.noted {
+				t.Errorf("the note is there: %v, want %v", noted, c.noted)
+			}
+		})
+	}
+}
+
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

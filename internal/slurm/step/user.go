@@ -1,0 +1,31 @@
+package step
+
+import (
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// passwdFile lists the users of the pod's system.
+const passwdFile = "/etc/passwd"
+
+// currentUser returns the user that this process runs as. Images need not have a list of users.
+func currentUser() launch.User {
+	u := launch.User{UID: os.Getuid(), GID: os.Getgid()}
+	if text, err := os.ReadFile(passwdFile); err == nil {
+		u.Home, u.Shell = userEntry(string(text), u.UID)
+	}
+	return u
+}
+
+// userEntry finds home directory and shell of a user in the text of passwdFile. Both are empty if the user is not in it.
+func userEntry(passwd string, uid int) (home, shell string) {
+	for line := range strings.SplitSeq(passwd, "\n") {
+		if fields := strings.Split(line, ":"); len(fields) == 7 && fields[2] == strconv.Itoa(uid) {
+			return fields[5], fields[6]
+		}
+	}
+	return "", ""
+}

@@ -1,0 +1,58 @@
+package step
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/vc-batch/vc/internal/slurm/launch"
+)
+
+// Scripts of sites use these variables under `set -u`, and programs such as clear fail without a terminal type.
+func TestScriptsFindWhatALoginGives(t *testing.T) {
+	t.Parallel()
+	bare := func(p *pod) {
+		var env []string
+		for _, entry := range p.env {
+			if strings.HasPrefix(entry, "VC_") || strings.HasPrefix(entry, "GORACE=") || strings.HasPrefix(entry, "PATH=") {
+				env = append(env, entry)
+			}
+		}
+		p.env = env
+	}
+	user := currentUser()
+	const script = "#!/bin/bash\nset -u\necho $USER $LOGNAME $HOME $SHELL $TERM $LANG $TMPDIR $SLURM_JOB_UID $SLURM_JOB_GID\n"
+	cases := map[string]struct {
+		exported, want string
+	}{
+		"by itself":                 {"", fmt.Sprintf("mei mei %s %s xterm C.UTF-8 /tmp %d %d\n", user.Home, user.Shell, user.UID, user.GID)},
+		"beside exported variables": {"TERM=screen\x00HOME=/home/mei\x00", fmt.Sprintf("mei mei /home/mei %s screen C.UTF-8 /tmp %d %d\n", user.Shell, user.UID, user.GID)},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, code := run(t, script, bare, func(p *pod) {
+				p.write(filepath.Join(launch.SecretVolume, launch.EnvironmentKey), c.exported)
+			})
+			if code != 0 || p.out.String() != c.want {
+				t.Errorf("exit %d: %q, want %q\n%s", code, p.out.String(), c.want, p.err.String())
+			}
+		})
+	}
+}
+
+func TestHomeAndShellAreThoseOfTheUser(t *testing.T) {
+	t.Parallel()
+	const passwd = "root:x:0:0:root:/root:/bin/bash\nbroken:x\nmei:x:1000:100:Mei,,,:/home/mei:/bin/zsh\n"
+	for uid, want := range map[int]string{0: "/root /bin/bash", 1000: "/home/mei /bin/zsh", 7: " "} {
+		home, shell := userEntry(passwd, uid)
+		if got := home + " " + shell; got != want {
+			t.Errorf("user %d has %q, want %q", uid, got, want)
+		}
+	}
+	if os.Getuid() != currentUser().UID {
+		t.Error("the current user is another")
+	}
+}
