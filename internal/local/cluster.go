@@ -110,6 +110,9 @@ func (c *cluster) start(ctx context.Context) error {
 	if err := slurmProfile(ctx, c.client); err != nil {
 		return err
 	}
+	if err := slurmRights(ctx, c.client); err != nil {
+		return err
+	}
 	if err := c.daemon.waitReady(ctx, c.report); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func profileText(root fs.FS) (string, error) {
 		return "", err
 	}
 	// What a script says happens on process nodes only: on simulated ones its pods would be waited for without end.
-	p := profile.Profile{DefaultImage: "this-machine", NodeSelector: map[string]string{keys.NodeKind: "process"}}
+	p := profile.Profile{DefaultImage: "this-machine", NodeSelector: map[string]string{keys.NodeKind: "process"}, ServiceAccount: slurmAccount}
 	for _, entry := range entries {
 		name := entry.Name()
 		if !entry.IsDir() || strings.HasPrefix(name, ".") || slices.Contains(ofTheSystem, name) {

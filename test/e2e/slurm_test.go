@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -107,7 +108,7 @@ func (u *slurmUser) numbered(id string) *batchv1alpha1.Job {
 // TestSlurmOnProcessNodes are the real runs of issue 7. All jobs are submitted at the beginning; then each is looked at.
 func TestSlurmOnProcessNodes(t *testing.T) {
 	u := &slurmUser{cluster: startCluster(t, "--process-nodes=4", "--node-cpu=16", "--node-memory=64Gi"), dir: t.TempDir()}
-	checks := []func() func(){u.steps, u.chains, u.oneElement, u.signalBeforeLimit, u.timeLimit, u.elementsOverTheirLimit, u.wideArray, u.ownCodes, u.elastic, u.requeue, u.eviction, u.mpirun}
+	checks := []func() func(){u.steps, u.chains, u.oneElement, u.signalBeforeLimit, u.timeLimit, u.elementsOverTheirLimit, u.wideArray, u.ownCodes, u.elastic, u.requeue, u.eviction, u.mpirun, u.manyTasks, u.chaining, u.requeueFromAStep}
 	var ends []func()
 	for _, begin := range checks {
 		ends = append(ends, begin())
@@ -363,6 +364,57 @@ func (u *slurmUser) eviction() func() {
 		u.becomes(id, "COMPLETED|0:0")
 		if got := u.output(id); got != "run 1\n" {
 			u.t.Errorf("%q", got)
+		}
+	}
+}
+
+// taskRounds is how many steps of 64 tasks run, one after the other, in a search for lost output.
+var taskRounds = flag.Int("slurm.task-rounds", 5, "how many steps of 64 tasks on 4 nodes TestSlurmOnProcessNodes runs")
+
+// manyTasks: steps of many tasks on several nodes lose neither lines nor exit codes.
+func (u *slurmUser) manyTasks() func() {
+	id := u.submit(fmt.Sprintf("for i in $(seq %d); do srun -O -n64 hostname >lines-$SLURM_JOB_ID; echo \"$? $(wc -l <lines-$SLURM_JOB_ID)\"; done | sort | uniq -c | awk '{print $1, $2, $3}'\n", *taskRounds), "-N4", "-D", u.dir)
+	return func() {
+		u.becomes(id, "COMPLETED|0:0")
+		if got, want := u.output(id), fmt.Sprintf("%d 0 64\n", *taskRounds); got != want {
+			u.t.Errorf("steps, exit code, lines: %q, want %q", got, want)
+		}
+	}
+}
+
+// chaining: jobs submit their successors from inside, by the names under which scripts know themselves, and see the cluster.
+func (u *slurmUser) chaining() func() {
+	file := filepath.Join(u.dir, "chain.out")
+	options := "#SBATCH -o " + file + "\n#SBATCH --open-mode=append\n"
+	u.submit(options + `echo "run ${N:-1} of $USER: $(squeue -h -o %t -j $SLURM_JOB_ID) $(squeue -h -o %i | grep -cx $SLURM_JOB_ID) $(sacct -n -X -P -o State -j $SLURM_JOB_ID) $(scontrol show node | grep -c NodeName) $(sinfo -h -o %D)" 2>&1
+case ${N:-1} in
+1) N=2 sbatch --dependency=afterany:$SLURM_JOB_ID "$0" >/dev/null ;;
+2) trap 'N=3 sbatch ${BASH_SOURCE[0]} >/dev/null; exit 0' USR1; kill -USR1 $$; sleep 60 ;;
+esac
+`)
+	return func() {
+		want := ""
+		for n := range 3 {
+			want += fmt.Sprintf("run %d of root: R 1 RUNNING 4 4\n", n+1)
+		}
+		u.eventually(90*time.Second, "the third job of the chain has run", func() error {
+			if text, err := os.ReadFile(file); err != nil || string(text) != want {
+				return fmt.Errorf("the jobs say %q (%v), want %q", text, err, want)
+			}
+			return nil
+		})
+	}
+}
+
+// requeueFromAStep: the command that requeues its own job returns before the job ends, as programs that save their state expect.
+func (u *slurmUser) requeueFromAStep() func() {
+	file := filepath.Join(u.dir, "requeue.out")
+	id := u.submit("[ -n \"$SLURM_RESTART_COUNT\" ] || srun sh -c 'scontrol requeue $SLURM_JOB_ID; echo returned $?; sleep 60'\necho run ${SLURM_RESTART_COUNT:-0}\n", "-o", file, "--open-mode=append")
+	return func() {
+		u.becomes(id, "COMPLETED|0:0")
+		text, err := os.ReadFile(file)
+		if err != nil || !strings.HasPrefix(string(text), "returned 0\n") || !strings.HasSuffix(string(text), "run 1\n") {
+			u.t.Errorf("%q %v", text, err)
 		}
 	}
 }

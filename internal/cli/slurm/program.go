@@ -16,6 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
+	"github.com/vc-batch/vc/internal/slurm/launch"
 )
 
 // program is one of Slurm's commands.
@@ -182,10 +183,14 @@ func (c *call) withoutEffect() {
 	}
 }
 
-// noteOnce writes a note unless it was written before.
+// isInJob reports whether the program runs in a pod of a batch job.
+func (c *call) isInJob() bool { return c.f.Streams.Env(launch.EnvPod) != "" }
+
+// noteOnce writes a note about what could not be read unless it was written before. In a job, which has few rights on purpose, it writes none: scripts
+// read both streams.
 func (c *call) noteOnce(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if !c.said[text] {
+	if !c.said[text] && !c.isInJob() {
 		c.said[text] = true
 		c.notef("note", "%s", text)
 	}

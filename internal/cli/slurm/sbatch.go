@@ -272,7 +272,8 @@ func (c *call) inputOf(s *submission) (translate.Input, error) {
 		Namespace: s.site.namespace, Cluster: s.site.cluster, User: c.me(), Line: c.line(),
 	}
 	in.Suffix, in.Key, in.Dir, in.Host = origin()
-	in.Owner = owner()
+	in.Owner, in.InJob = owner(), c.isInJob()
+	in.Program, _ = os.Executable() // without it, jobs look for vcctl in PATH
 	if in.ScriptFile = s.file; s.file != "" && !filepath.IsAbs(s.file) {
 		in.ScriptFile = filepath.Join(in.Dir, s.file)
 	}

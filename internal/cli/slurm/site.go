@@ -55,6 +55,7 @@ func (c *call) readSite(ctx context.Context, r *request.Request) (*site, error) 
 	}
 	s.cluster = cmp.Or(s.profile.ClusterName, c.cluster())
 	s.facts.Queues = queuesOf(ctx, cl)
+	s.facts.ServiceAccount = hasServiceAccount(ctx, cl, namespace, s.profile.ServiceAccount)
 	if r.QOS != "" {
 		s.facts.Classes = classesOf(ctx, cl)
 	}
@@ -83,6 +84,15 @@ func readProfile(ctx context.Context, cl client.Client, namespace string) (*prof
 		return p, nil
 	}
 	return &profile.Profile{}, nil
+}
+
+// hasServiceAccount reports whether a namespace has a service account. One that cannot be read is taken for missing: pods that name a missing one are
+// rejected.
+func hasServiceAccount(ctx context.Context, cl client.Client, namespace, name string) bool {
+	if name == "" {
+		return false
+	}
+	return cl.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &corev1.ServiceAccount{}) == nil
 }
 
 // queuesOf are the queues; nil when they cannot be read: then the server judges.

@@ -3,6 +3,7 @@ package launch
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -210,6 +211,16 @@ func MPI(hostfile, agent string, asRoot bool) []string {
 		}
 	}
 	return v
+}
+
+// IsOfPod reports whether a variable belongs to one pod of one job: the pod brings it, or the launcher sets it for the job's own programs. A job that is
+// submitted from inside another must not inherit it.
+func IsOfPod(name string) bool {
+	if strings.HasPrefix(name, "VC_") || strings.HasPrefix(name, "VK_") {
+		return true
+	}
+	made := append(MPI("", "", true), Meeting(&Pod{}, []string{""})...)
+	return slices.ContainsFunc(made, func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
 }
 
 // Hostfile lists hosts with the number of tasks that each has room for.

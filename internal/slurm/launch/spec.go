@@ -109,6 +109,12 @@ type Spec struct {
 
 	// NoRequeue says that the job is never run again (--no-requeue).
 	NoRequeue bool `json:"noRequeue,omitempty"`
+	// Command is the absolute path of the script where it was submitted; "" for a command line of --wrap or standard input.
+	Command string `json:"command,omitempty"`
+	// ServiceAccount is the one that the pods run as if it has rights in the cluster. Program is vcctl, on nodes that show the files of the machine where
+	// the job was submitted.
+	ServiceAccount string `json:"serviceAccount,omitempty"`
+	Program        string `json:"program,omitempty"`
 	// Args follow the script.
 	Args []string `json:"args,omitempty"`
 	// Interactive is an allocation without a script, of salloc and of srun outside a job: the launcher waits to be told.

@@ -36,6 +36,9 @@ func (p *Profile) problems() []string {
 			c.wrong("defMemPerCPU", "%q is not an amount of memory: %v", p.DefMemPerCPU, err)
 		}
 	}
+	if name := p.ServiceAccount; name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 {
+		c.wrong("serviceAccount", "%q is not a name of a service account", name)
+	}
 	c.volumes(p.Volumes)
 	for _, name := range slices.Sorted(maps.Keys(p.Gres)) {
 		g := p.Gres[name]

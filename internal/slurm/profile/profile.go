@@ -69,6 +69,8 @@ type Profile struct {
 	NumaHints bool `json:"numaHints,omitempty"`
 	// MailNotifier names what sends mail by the jobs' annotations; without it --mail-type has no effect.
 	MailNotifier string `json:"mailNotifier,omitempty"`
+	// ServiceAccount is the one that the pods of jobs run as, in namespaces that have it: with its rights commands such as sbatch work in jobs.
+	ServiceAccount string `json:"serviceAccount,omitempty"`
 	// Ignore lists options that are warned about in place of being refused: [reservation, network].
 	Ignore []string `json:"ignore,omitempty"`
 }

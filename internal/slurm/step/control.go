@@ -31,6 +31,9 @@ var scontrolTable = getopt.Table{Program: "scontrol", Operands: "command", Stop:
 
 // Scontrol is what a script asks of scontrol: lists of hosts, its own job, and to be run again.
 func Scontrol(ctx context.Context, args []string) int {
+	if err := becomeIfNotOwn("scontrol", args, isOwnScontrol(args)); err != nil {
+		return report("scontrol", err)
+	}
 	p, err := scontrolTable.Parse(args)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "scontrol: %v\n", err)
@@ -141,6 +144,7 @@ func (j *jobAnswer) lines(h *here, now time.Time) []string {
 		"NodeList=" + hostlist.Compress(slices.Clone(j.Hosts)),
 		"BatchHost=" + j.Hosts[0],
 		fmt.Sprintf("NumNodes=%d NumCPUs=%d NumTasks=%d CPUs/Task=%d", len(j.Hosts), len(j.Hosts)*s.CPUs, s.TasksOf(len(j.Hosts)), max(s.CPUsPerTask, 1)),
+		"Command=" + cmp.Or(s.Command, none),
 		"WorkDir=" + cmp.Or(s.WorkDir, "/"),
 		"StdErr=" + cmp.Or(j.expand(h, s.Error), out),
 		"StdIn=" + cmp.Or(j.expand(h, s.Input), "/dev/null"),

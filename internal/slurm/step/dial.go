@@ -27,6 +27,7 @@ var errNoJob = fault.Errorf("it works in batch scripts, and in what srun and sal
 // here is where a command finds itself.
 type here struct {
 	dirs  directories
+	spec  launch.Spec
 	pod   launch.Pod
 	place launch.Place
 }
@@ -34,14 +35,14 @@ type here struct {
 // findHere reads what the pod knows of itself.
 func findHere() (*here, error) {
 	h := &here{dirs: directoriesOf(os.Getenv)}
-	spec, err := h.dirs.readSpec()
-	if err != nil {
+	var err error
+	if h.spec, err = h.dirs.readSpec(); err != nil {
 		return nil, errNoJob
 	}
 	if h.pod, err = launch.PodOf(os.Getenv); err != nil {
 		return nil, err
 	}
-	h.place, err = launch.PlaceOf(&spec, &h.pod)
+	h.place, err = launch.PlaceOf(&h.spec, &h.pod)
 	return h, err
 }
 

@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -135,6 +137,7 @@ func (l *launcher) prepareHead(ctx context.Context) error {
 // environment is what the script finds: what the container has and what came with the job, then what Slurm sets.
 func (l *launcher) environment(hosts []string) []string {
 	exported, user := l.dirs.readExported(), currentUser()
+	exported = slices.DeleteFunc(exported, func(entry string) bool { return strings.HasPrefix(entry, "VC_") }) // they say which pod this is
 	env := launch.Merge(
 		launch.Login(&l.spec, user), launch.VisibleGPUs(&l.spec),
 		launch.Meeting(&l.pod, hosts), launch.MPI(l.dirs.hostfile(), filepath.Join(l.dirs.bin(), rshName), os.Getuid() == 0),

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/vc-batch/vc/internal/slurm/fault"
@@ -16,7 +17,7 @@ import (
 )
 
 // names are the commands that a script finds, all the same program.
-var names = []string{"srun", "scontrol", "squeue", "scancel", rshName}
+var names = append([]string{"srun", "scontrol", "squeue", "scancel", rshName}, clusterCommands...)
 
 // Main is the program: by the name under which it was called, or by its first argument.
 func Main(ctx context.Context, args []string) int {
@@ -28,6 +29,9 @@ func Main(ctx context.Context, args []string) int {
 			return 1
 		}
 		name, rest = rest[0], rest[1:]
+	}
+	if slices.Contains(clusterCommands, name) {
+		return Outside(ctx, name, rest)
 	}
 	switch name {
 	case "srun":

@@ -26,6 +26,9 @@ var scancelTable = getopt.Table{Program: "scancel", Operands: "[job_id[.step_id]
 
 // Scancel ends the own job, or one of its steps, or sends it a signal.
 func Scancel(ctx context.Context, args []string) int {
+	if err := becomeIfNotOwn("scancel", args, isOwnScancel(args)); err != nil {
+		return report("scancel", err)
+	}
 	p, err := scancelTable.Parse(args)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "scancel: %v\n", err)

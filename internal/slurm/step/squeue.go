@@ -29,6 +29,9 @@ var squeueTable = getopt.Table{Program: "squeue", Options: []getopt.Option{
 
 // Squeue shows the own job.
 func Squeue(ctx context.Context, args []string) int {
+	if err := becomeIfNotOwn("squeue", args, isOwnSqueue(args)); err != nil {
+		return report("squeue", err)
+	}
 	p, err := squeueTable.Parse(args)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "squeue: %v\n", err)

@@ -97,7 +97,7 @@ func TestSteps(t *testing.T) {
 		"all that is known of the own job": {"scontrol show job | sed -e 's/^ *//' -e '/^$/d' -e 's/\\(Run\\|Start\\|End\\)Time=[0-9][^ ]*[0-9]/\\1Time=NOW/g' -e \"s/($(id -u))/(UID)/\"; scontrol -o show job 42 | wc -l", 0,
 			[]string{"1", "JobId=42 JobName=test", "UserId=mei(UID) GroupId=N/A MCS_label=N/A", "Nice=0 Account=(null) QOS=(null)", "JobState=RUNNING Reason=None Dependency=(null)",
 				"Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0", "RunTime=NOW TimeLimit=00:10:00 TimeMin=N/A", "StartTime=NOW EndTime=NOW Deadline=N/A", "Partition=nlp AllocNode:Sid=N/A:N/A",
-				"NodeList=t-head-0", "BatchHost=t-head-0", "NumNodes=1 NumCPUs=4 NumTasks=4 CPUs/Task=1", "WorkDir=DIR", "StdErr=(null)", "StdIn=/dev/null", "StdOut=(null)"}, nil},
+				"NodeList=t-head-0", "BatchHost=t-head-0", "Command=(null)", "NumNodes=1 NumCPUs=4 NumTasks=4 CPUs/Task=1", "WorkDir=DIR", "StdErr=(null)", "StdIn=/dev/null", "StdOut=(null)"}, nil},
 		"long times":  {"squeue -h -o '%l %L' | tr -d 0-9; scontrol show job | grep -o 'TimeLimit=[^ ]*'", 0, []string{": :", "TimeLimit=00:10:00"}, nil},
 		"the own job": {"squeue -h -j $SLURM_JOB_ID -o '%i %t %D %P %l %j %Z'; squeue -j 43", 1, []string{"42 R 1 nlp 10:00 test DIR"}, []string{"squeue: error: job 43 is not this job, 42: from inside a job only the job itself can be reached, because its pods have no rights in the cluster", "squeue: hint: where it was submitted the same command reaches all jobs"}},
 	}
@@ -262,7 +262,8 @@ func TestOneCtrlCAsksAndTheSecondMeansIt(t *testing.T) {
 	p.until("r0")
 	p.until("r1")
 	s.types("\x03")
-	s.sees("srun: interrupt (one more within 1 sec to abort)\r\nsrun: StepId=42.0 tasks 0-1: running\r\n")
+	s.sees("srun: interrupt (one more within 1 sec to abort)\r\n")
+	s.sees("srun: StepId=42.0 tasks 0-1: running\r\n")
 	s.types("\x03")
 	s.sees("srun: sending Ctrl-C to StepId=42.0")
 	s.sees("gone")

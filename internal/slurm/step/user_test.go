@@ -28,7 +28,7 @@ func TestScriptsFindWhatALoginGives(t *testing.T) {
 		exported, want string
 	}{
 		"by itself":                 {"", fmt.Sprintf("mei mei %s %s xterm C.UTF-8 /tmp %d %d\n", user.Home, user.Shell, user.UID, user.GID)},
-		"beside exported variables": {"TERM=screen\x00HOME=/home/mei\x00", fmt.Sprintf("mei mei /home/mei %s screen C.UTF-8 /tmp %d %d\n", user.Shell, user.UID, user.GID)},
+		"beside exported variables": {"TERM=screen\x00HOME=/home/mei\x00VC_POD_NAME=other\x00", fmt.Sprintf("mei mei /home/mei %s screen C.UTF-8 /tmp %d %d\n", user.Shell, user.UID, user.GID)},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -22,6 +22,9 @@ var (
 
 // stays reports whether --export=ALL leaves a variable on the submitting machine.
 func (b *builder) stays(name string) bool {
+	if b.InJob && launch.IsOfPod(name) {
+		return true
+	}
 	return matches(name, ofTheSubmission) || !b.ownPrograms() && matches(name, ofTheMachine)
 }
 

@@ -42,6 +42,10 @@ type Input struct {
 	Interactive bool
 	// Environ is the environment of who submits; ExportFile what --export-file holds.
 	Environ, ExportFile []string
+	// InJob says that the job is submitted from inside another.
+	InJob bool
+	// Program is the path of vcctl on the submitting machine.
+	Program string
 	// Suffix makes the name of the object unique, Key is the secret of the job's pods in hexadecimal digits.
 	Suffix, Key string
 	// Namespace, Cluster and User are where and for whom; Dir and Host from where; Line is the whole command line.
@@ -63,6 +67,8 @@ type Facts struct {
 	Nodes []Node
 	// Helper says that all nodes have the helper without an image: process nodes.
 	Helper bool
+	// ServiceAccount says that the namespace has the service account of the profile.
+	ServiceAccount bool
 }
 
 // Queue is a queue of the cluster.
@@ -149,6 +155,7 @@ func Job(in Input) (*Result, error) {
 		Spec: batchv1alpha1.JobSpec{SchedulerName: keys.DefaultSchedulerName},
 	}
 	b.by("job-name", "metadata.name", path("metadata.annotations", keys.JobTitle))
+	b.spec.Command = in.ScriptFile
 	b.home()
 	b.partition()
 	b.priority()
@@ -234,6 +241,19 @@ func (b *builder) tasks() {
 	b.by("wrap", "ConfigMap["+launch.ScriptKey+"]")
 	b.by("container-image", "spec.tasks[0].template.spec.containers[0].image")
 	b.network()
+	b.rights()
+}
+
+// rights lets commands in the job reach the cluster, where the site permits that.
+func (b *builder) rights() {
+	if !b.Facts.ServiceAccount {
+		return
+	}
+	b.spec.ServiceAccount = b.p.ServiceAccount
+	if b.ownPrograms() {
+		b.spec.Program = b.Program
+	}
+	b.each(func(pod *corev1.PodSpec) { pod.ServiceAccountName = b.p.ServiceAccount })
 }
 
 // each calls visit with the pod of every task.

@@ -373,6 +373,56 @@ func TestJobsOfTheOwnMachineGetTheWholeEnvironment(t *testing.T) {
 	}
 }
 
+// What a pod is told of its own job would mislead the launcher of another.
+func TestAJobThatAnotherSubmitsInheritsNothingOfItsPod(t *testing.T) {
+	t.Parallel()
+	const environ = "VC_POD_NAME=a-head-0 VC_JOB_ID=7 OMPI_MCA_plm=^slurm HYDRA_LAUNCHER=ssh MASTER_ADDR=a-head-0 KUBERNETES_PORT=1 N=2"
+	for inJob, want := range map[bool]string{true: "N=2", false: "VC_POD_NAME=a-head-0 VC_JOB_ID=7 OMPI_MCA_plm=^slurm HYDRA_LAUNCHER=ssh MASTER_ADDR=a-head-0 N=2"} {
+		r, err := try(t, "--export=ALL", func(in *Input) { in.Environ, in.InJob = strings.Fields(environ), inJob })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(launch.SplitEnvironment(r.Secret.Data[launch.EnvironmentKey]), " "); got != want {
+			t.Errorf("in a job: %v: exported %q, want %q", inJob, got, want)
+		}
+	}
+}
+
+func TestJobsRunAsTheServiceAccountOfTheirNamespace(t *testing.T) {
+	t.Parallel()
+	site := func(image string) *profile.Profile {
+		return &profile.Profile{DefaultImage: image, ServiceAccount: "slurm-job"}
+	}
+	cases := map[string]struct {
+		facts            Facts
+		profile          *profile.Profile
+		account, program string
+	}{
+		"process nodes":                   {Facts{ServiceAccount: true}, site(processImage), "slurm-job", "/usr/local/bin/vcctl"},
+		"containers":                      {Facts{ServiceAccount: true}, site("debian:12"), "slurm-job", ""},
+		"a namespace without the account": {Facts{}, site(processImage), "", ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := try(t, "-N2", func(in *Input) {
+				in.Facts, in.Profile, in.Program, in.ScriptFile = c.facts, c.profile, "/usr/local/bin/vcctl", "/home/mei/run.sh"
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Spec.ServiceAccount != c.account || r.Spec.Program != c.program || r.Spec.Command != "/home/mei/run.sh" {
+				t.Errorf("the launcher is told %+v", r.Spec)
+			}
+			for _, task := range r.Job.Spec.Tasks {
+				if got := task.Template.Spec.ServiceAccountName; got != c.account {
+					t.Errorf("task %s runs as %q, want %q", task.Name, got, c.account)
+				}
+			}
+		})
+	}
+}
+
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

@@ -1,0 +1,75 @@
+package local
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/vc-batch/vc/internal/daemon"
+	"github.com/vc-batch/vc/internal/slurm/profile"
+)
+
+// slurmAccount is the service account of batch jobs in namespace default, and the name of its roles. With its rights sbatch and the like work in jobs.
+const slurmAccount = "slurm-job"
+
+// rights are the rules that let an account do something with resources of a group.
+func rights(group string, resources []string, verbs ...string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
+}
+
+var (
+	// jobRights are what jobs may do in their namespace: what a user needs who submits and controls jobs there.
+	jobRights = []rbacv1.PolicyRule{
+		rights("batch.volcano.sh", []string{"jobs"}, "get", "list", "watch", "create", "update", "patch", "delete"),
+		rights("batch.volcano.sh", []string{"jobs/finalizers"}, "update"),
+		rights("bus.volcano.sh", []string{"commands"}, "create", "get", "list"),
+		rights("scheduling.volcano.sh", []string{"podgroups"}, "get", "list", "watch"),
+		rights("", []string{"pods", "pods/log", "events", "services"}, "get", "list", "watch"),
+		rights("", []string{"pods/exec", "pods/attach"}, "create", "get"),
+		rights("", []string{"configmaps"}, "get", "list", "create", "delete"),
+		rights("", []string{"secrets"}, "create"),
+		rights("", []string{"serviceaccounts"}, "get"),
+	}
+	// clusterRights are what jobs may see of the cluster.
+	clusterRights = []rbacv1.PolicyRule{
+		rights("scheduling.volcano.sh", []string{"queues"}, "get", "list", "watch"),
+		rights("scheduling.k8s.io", []string{"priorityclasses"}, "get", "list"),
+		rights("", []string{"nodes", "namespaces"}, "get", "list", "watch"),
+	}
+	profileRights = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{profile.Name}, Verbs: []string{"get"}}}
+)
+
+// slurmRights makes the service account of batch jobs. Objects that exist are left as they are.
+func slurmRights(ctx context.Context, client kubernetes.Interface) error {
+	const home, system = metav1.NamespaceDefault, daemon.Namespace
+	meta := func(namespace string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Name: slurmAccount, Namespace: namespace}
+	}
+	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: slurmAccount, Namespace: home}}
+	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: slurmAccount}
+	clusterRole := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: slurmAccount}
+	account := &corev1.ServiceAccount{ObjectMeta: meta(home)}
+	_, err := client.CoreV1().ServiceAccounts(home).Create(ctx, account, metav1.CreateOptions{})
+	problems := []error{err}
+	for namespace, rules := range map[string][]rbacv1.PolicyRule{home: jobRights, system: profileRights} {
+		_, err := client.RbacV1().Roles(namespace).Create(ctx, &rbacv1.Role{ObjectMeta: meta(namespace), Rules: rules}, metav1.CreateOptions{})
+		problems = append(problems, err)
+		_, err = client.RbacV1().RoleBindings(namespace).Create(ctx, &rbacv1.RoleBinding{ObjectMeta: meta(namespace), Subjects: subjects, RoleRef: role}, metav1.CreateOptions{})
+		problems = append(problems, err)
+	}
+	_, err = client.RbacV1().ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: meta(""), Rules: clusterRights}, metav1.CreateOptions{})
+	problems = append(problems, err)
+	_, err = client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: meta(""), Subjects: subjects, RoleRef: clusterRole}, metav1.CreateOptions{})
+	problems = append(problems, err)
+	for _, err := range problems {
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("rights of batch jobs: %w", err)
+		}
+	}
+	return nil
+}

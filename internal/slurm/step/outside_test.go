@@ -1,0 +1,78 @@
+package step
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// inCluster makes a job one with rights in the cluster, and its vcctl a program that prints how it was called.
+func inCluster(p *pod) {
+	p.t.Helper()
+	p.spec.ServiceAccount, p.spec.Program = "slurm-job", filepath.Join(p.dir, "vcctl")
+	if err := os.WriteFile(p.spec.Program, []byte("#!/bin/sh\necho \"$0\" | sed s,.*/,,\necho \"$* $KUBECONFIG\"\n"), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func TestCommandsAboutTheClusterAreVcctls(t *testing.T) {
+	t.Parallel()
+	outside := func(words string) string { return "vcctl\n" + words + " /dev/null\n" }
+	cases := map[string]struct{ command, want string }{
+		"sbatch":                      {"sbatch -N2 x.sh", outside("slurm sbatch -N2 x.sh")},
+		"sbatch with a kubeconfig":    {"KUBECONFIG=/k sbatch x.sh", "vcctl\nslurm sbatch x.sh /k\n"},
+		"sacct":                       {"sacct -j $SLURM_JOB_ID", outside("slurm sacct -j 42")},
+		"sinfo":                       {"sinfo -h", outside("slurm sinfo -h")},
+		"squeue of all jobs":          {"squeue", outside("slurm squeue")},
+		"squeue of another job":       {"squeue -j 43", outside("slurm squeue -j 43")},
+		"squeue of steps":             {"squeue -s", outside("slurm squeue -s")},
+		"squeue of the own job":       {"squeue -h -o %i.%t -j $SLURM_JOB_ID", "42.R\n"},
+		"scontrol show node":          {"scontrol show node n1", outside("slurm scontrol show node n1")},
+		"scontrol show another job":   {"scontrol show job 43", outside("slurm scontrol show job 43")},
+		"scontrol show the own job":   {"scontrol show job $SLURM_JOB_ID | grep -o 'Command=.*'", "Command=(null)\n"},
+		"scontrol show hostnames":     {"scontrol show hostnames 'n[1-2]'", "n1\nn2\n"},
+		"scontrol update":             {"scontrol update jobid=43 name=x", outside("slurm scontrol update jobid=43 name=x")},
+		"scontrol requeue of another": {"scontrol requeue 43", outside("slurm scontrol requeue 43")},
+		"scancel of another job":      {"scancel 43", outside("slurm scancel 43")},
+		"scancel of the own step":     {"scancel $SLURM_JOB_ID.9 2>&1 | head -n1", "scancel: error: Kill job error on job id 42.9: Invalid job id specified\n"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, code := run(t, "#!/bin/bash\nunset KUBECONFIG\n"+c.command+"\n", inCluster)
+			if code != 0 || p.out.String() != c.want {
+				t.Errorf("exit %d: %q, want %q\n%s", code, p.out.String(), c.want, p.err.String())
+			}
+		})
+	}
+}
+
+func TestCommandsAboutTheClusterSayWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		change func(*pod)
+		want   string
+	}{
+		"rights": {func(*pod) {}, "sbatch: error: the pods of this job have no rights in the cluster\n" +
+			"sbatch: hint: run it where the job was submitted; an administrator permits it in jobs by serviceAccount in ConfigMap slurm-profile\n"},
+		"the program": {func(p *pod) { p.spec.ServiceAccount = "slurm-job" }, "sbatch: error: the program vcctl, which reaches the cluster, is not in this pod\n" +
+			"sbatch: hint: put it into the job's image, or on a shared volume in PATH\n"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, code := run(t, "#!/bin/bash\nPATH=${PATH%%:*}\nsbatch x.sh\n", c.change)
+			if code != 1 || p.err.String() != c.want {
+				t.Errorf("exit %d: %q, want %q", code, p.err.String(), c.want)
+			}
+		})
+	}
+}
+
+func TestTheOwnJobsCommandIsTheScriptThatWasSubmitted(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, "#!/bin/bash\nscontrol show job $SLURM_JOB_ID | awk -F= '/Command=/{print $2}'\n", func(p *pod) { p.spec.Command = "/home/mei/run.sh" })
+	if code != 0 || p.out.String() != "/home/mei/run.sh\n" {
+		t.Errorf("%d %q %s", code, p.out.String(), p.err.String())
+	}
+}
