@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -168,12 +169,28 @@ func heterogeneous() error {
 	return fault.Errorf("submit the components as jobs of their own, or write a Volcano Job with a task for each", "heterogeneous jobs are not supported here")
 }
 
+// startsMPI matches a command line by which srun is to be the process manager of an MPI library.
+var startsMPI = regexp.MustCompile(`^[^#]*\bsrun\b[^#]*\s--mpi[= ](pmi|openmpi|cray)|^[^#]*\bSLURM_MPI_TYPE=["']?(pmi|openmpi|cray)`)
+
+// mpiLine returns the first line of a script that starts MPI programs in a way that is not supported here, 0 if there is none.
+func mpiLine(script []byte) int {
+	for i, line := range strings.Split(string(script), "\n") {
+		if startsMPI.MatchString(line) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
 func (c *call) remarks(s *submission, script *directive.Script) error {
 	if len(script.Components) > 1 {
 		return heterogeneous()
 	}
 	for _, line := range script.Slurm {
 		c.notef("error", "line %d: #SLURM is read as #SBATCH; write #SBATCH", line)
+	}
+	if line := mpiLine(s.script); line > 0 {
+		s.warnings = append(s.warnings, fmt.Sprintf("line %d: srun cannot start MPI programs by PMI here; start them with mpirun, which needs no other change", line))
 	}
 	for _, line := range script.Late {
 		s.warnings = append(s.warnings, fmt.Sprintf("line %d: #SBATCH after the first command is ignored", line))

@@ -151,6 +151,17 @@ func (l *launcher) leftWith() int {
 	return l.left
 }
 
+// sessionEnding returns how an interactive allocation ended. Its session tells an exit code only; where that is what a shell makes of the signal that ended
+// the last step, it is the signal.
+func sessionEnding(code int, steps []launch.Step) ending {
+	if len(steps) > 0 {
+		if last := steps[len(steps)-1]; last.Signal > 0 && code == 128+last.Signal {
+			return ending{Signal: last.Signal}
+		}
+	}
+	return ending{Code: code}
+}
+
 // sessions ends an interactive allocation when its last session does, or when none comes.
 func (l *launcher) sessions() func(bool) {
 	var mu sync.Mutex

@@ -175,7 +175,7 @@ func (l *launcher) lead(ctx context.Context) (int, error) {
 	defer l.signalBeforeLimit()()
 	if l.spec.Interactive {
 		<-l.stop
-		e := ending{Code: l.leftWith()}
+		e := sessionEnding(l.leftWith(), l.head.job().Steps)
 		l.finish(e)
 		return l.code(e), nil
 	}

@@ -302,6 +302,40 @@ func TestAnInteractiveAllocationEndsWithItsSession(t *testing.T) {
 	}
 }
 
+func TestAnAllocationEndsAsItsLastStepDid(t *testing.T) {
+	t.Parallel()
+	killed, failed := launch.Step{Signal: 9}, launch.Step{Code: 1}
+	cases := map[string]struct {
+		code  int
+		steps []launch.Step
+		want  ending
+	}{
+		"a step that a signal ended":      {137, []launch.Step{failed, killed}, ending{Signal: 9}},
+		"a step with the code of a shell": {137, []launch.Step{killed, {Code: 137}}, ending{Code: 137}},
+		"a shell after such a step":       {3, []launch.Step{killed}, ending{Code: 3}},
+		"no step":                         {137, nil, ending{Code: 137}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := sessionEnding(c.code, c.steps); got != c.want {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
+	p := newPod(t, "")
+	p.spec.Interactive = true
+	p.start()
+	p.until("tools/run/agent.sock")
+	_ = p.program("session", "srun", "-n1", "sh", "-c", "kill -9 $$").Run()
+	if code := p.wait(); code != 137 {
+		t.Errorf("the launcher ends with %d", code)
+	}
+	if r := p.report(); r.Code != 0 || r.Signal != 9 {
+		t.Errorf("the report says %d:%d, want 0:9 as in Slurm", r.Code, r.Signal)
+	}
+}
+
 func TestAnAllocationWhoseSessionIsGoneEnds(t *testing.T) {
 	t.Parallel()
 	p := newPod(t, "")

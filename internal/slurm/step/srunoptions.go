@@ -185,7 +185,7 @@ func (r *optionReader) way() {
 	switch mpi, _ := r.parsed.Last("mpi"); mpi {
 	case "", "none":
 	default:
-		r.fail("--mpi=%s is not supported here: use mpirun, or srun --mpi=none", mpi)
+		r.wrong("start MPI programs with mpirun, which finds the job's nodes by itself", "srun cannot start MPI programs here: --mpi=%s is not supported", mpi)
 	}
 	if r.parsed.Has("het-group") {
 		r.fail("--het-group is not supported in steps here")
