@@ -253,7 +253,7 @@ func (s *surroundings) mounts(w *worker, container *corev1.Container, env []stri
 		}
 	}
 	if helper := s.node.machine.helper(); helper != "" && !taken[helperTarget] {
-		mounts = append(mounts, shim.Mount{Source: helper, Target: helperTarget, ReadOnly: true})
+		mounts = append(mounts, shim.Mount{Source: helper, Target: helperTarget, ReadOnly: true, Optional: true})
 	}
 	return mounts, nil
 }

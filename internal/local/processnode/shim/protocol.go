@@ -102,6 +102,7 @@ type Mount struct {
 	Target   string // as the container sees it
 	ReadOnly bool
 	Options  string // of a tmpfs
+	Optional bool   // the container starts without it if it cannot be mounted
 }
 
 // Send writes a message and attaches files to it.

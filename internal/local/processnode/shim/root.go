@@ -214,7 +214,8 @@ func mountInside(c *Container, machine string) error {
 	depth := func(m Mount) int { return strings.Count(filepath.Clean(m.Target), "/") }
 	slices.SortStableFunc(mounts, func(a, b Mount) int { return depth(a) - depth(b) })
 	for _, mount := range mounts {
-		if err := mountVolume(mount, machine); err != nil {
+		err := mountVolume(mount, machine)
+		if err != nil && !mount.Optional {
 			return fmt.Errorf("mount at %s: %w", mount.Target, err)
 		}
 	}
@@ -242,45 +243,6 @@ func mountSys(c *Container, machine string) {
 		}
 	}
 	_ = bind(machine+"/sys", "/sys", false)
-}
-
-func mountVolume(m Mount, machine string) error {
-	if m.Source == "" {
-		if err := os.MkdirAll(m.Target, 0o755); err != nil {
-			return err
-		}
-		return syscall.Mount("tmpfs", m.Target, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, m.Options)
-	}
-	source := machine + m.Source
-	info, err := os.Stat(source)
-	if err != nil {
-		return err
-	}
-	if err := makeTarget(m.Target, info.IsDir()); err != nil {
-		return err
-	}
-	return bind(source, m.Target, m.ReadOnly)
-}
-
-func makeTarget(target string, directory bool) error {
-	if _, err := os.Stat(target); err == nil {
-		return nil
-	}
-	if directory {
-		return os.MkdirAll(target, 0o755)
-	}
-	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-		return err
-	}
-	// A dangling link (/etc/resolv.conf of some systems) cannot be mounted over.
-	if _, err := os.Lstat(target); err == nil {
-		_ = os.Remove(target)
-	}
-	file, err := os.OpenFile(target, os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	return file.Close()
 }
 
 func bind(source, target string, readOnly bool) error {

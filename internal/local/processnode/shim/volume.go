@@ -1,0 +1,125 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// mirrorSource is where a directory stays reachable while a copy of its entries is mounted over it.
+const mirrorSource = "/.vc-mirror"
+
+// mountVolume mounts one volume. machine is the prefix of the machine's root; it is empty if the container uses that root itself.
+func mountVolume(m Mount, machine string) error {
+	if m.Source == "" {
+		if err := makeTarget(m.Target, true, machine); err != nil {
+			return err
+		}
+		return syscall.Mount("tmpfs", m.Target, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, m.Options)
+	}
+	source := machine + m.Source
+	info, err := os.Stat(source)
+	if err != nil {
+		return err
+	}
+	if err := makeTarget(m.Target, info.IsDir(), machine); err != nil {
+		return err
+	}
+	return bind(source, m.Target, m.ReadOnly)
+}
+
+// makeTarget makes sure that target exists, as a directory or as an empty file. In a user namespace the machine's own directories cannot be
+// written, even in an overlay; the nearest existing one is then replaced by a writable mirror. A container that uses the machine's root
+// itself gets no mirror.
+func makeTarget(target string, directory bool, machine string) error {
+	if _, err := os.Stat(target); err == nil {
+		return nil
+	}
+	err := create(target, directory)
+	ownRoot := machine != ""
+	if ownRoot && errors.Is(err, fs.ErrPermission) {
+		if err := mirror(existingParent(target)); err != nil {
+			return err
+		}
+		return create(target, directory)
+	}
+	return err
+}
+
+// create makes an empty directory or file, and the directories above it.
+func create(target string, directory bool) error {
+	if directory {
+		return os.MkdirAll(target, 0o755)
+	}
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		return err
+	}
+	// A dangling link (/etc/resolv.conf of some systems) cannot be mounted over.
+	if _, err := os.Lstat(target); err == nil {
+		if err := os.Remove(target); err != nil {
+			return err
+		}
+	}
+	file, err := os.OpenFile(target, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+// existingParent returns the nearest directory above target that exists, symbolic links resolved.
+func existingParent(target string) string {
+	parent := filepath.Dir(filepath.Clean(target))
+	for parent != "/" {
+		if resolved, err := filepath.EvalSymlinks(parent); err == nil {
+			return resolved
+		}
+		parent = filepath.Dir(parent)
+	}
+	return parent
+}
+
+// mirror mounts a directory in memory over directory that shows the same entries and can be written.
+func mirror(directory string) error {
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(mirrorSource, 0o700); err != nil {
+		return err
+	}
+	defer os.Remove(mirrorSource)
+	if err := bind(directory, mirrorSource, false); err != nil {
+		return err
+	}
+	defer func() { _ = syscall.Unmount(mirrorSource, syscall.MNT_DETACH) }()
+	if err := syscall.Mount("mirror", directory, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, "mode=755"); err != nil {
+		return fmt.Errorf("writable mirror of %s: %w", directory, err)
+	}
+	for _, entry := range entries {
+		source, target := filepath.Join(mirrorSource, entry.Name()), filepath.Join(directory, entry.Name())
+		if err := mirrorEntry(entry, source, target); err != nil {
+			return fmt.Errorf("writable mirror of %s: %w", directory, err)
+		}
+	}
+	return nil
+}
+
+// mirrorEntry shows source, an entry of a mirrored directory, at target. A dangling link that stands where the volume is mounted is
+// left for create to replace.
+func mirrorEntry(entry fs.DirEntry, source, target string) error {
+	if entry.Type()&fs.ModeSymlink != 0 {
+		link, err := os.Readlink(source)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(link, target)
+	}
+	if err := create(target, entry.IsDir()); err != nil {
+		return err
+	}
+	return bind(source, target, false)
+}
