@@ -22,16 +22,16 @@ const rapidChecks = "100"
 // chance. -rapid.seed looks elsewhere, -rapid.checks further.
 const base = "1"
 
-// Check runs a property n times, or as often as -rapid.checks says; a tenth of n
-// with -short. A failure is followed by the command that repeats it. It returns
-// whether all n were run: what is to have happened at least once in so many can
-// be asked only then.
+// full is the environment variable that asks for every seed: VC_SEEDS=full.
+const full = "VC_SEEDS"
+
+// Check runs a property n times if VC_SEEDS=full, a twentieth of n otherwise, and a hundredth with -short; -rapid.checks overrides all of these.
+// A failure is followed by the command that repeats it. Check reports whether all n were run: only then can a test require that something
+// happened at least once.
 func Check(t *testing.T, n int, property func(*rapid.T)) (whole bool) {
 	t.Helper()
 	all := strconv.Itoa(n)
-	if testing.Short() {
-		n = max(n/10, 1)
-	}
+	n = share(n, os.Getenv(full) == "full", testing.Short())
 	checks, restoreChecks := given("rapid.checks", rapidChecks, strconv.Itoa(n))
 	seed, restoreSeed := given("rapid.seed", "0", base)
 	defer restoreChecks()
@@ -43,6 +43,21 @@ func Check(t *testing.T, n int, property func(*rapid.T)) (whole bool) {
 	})
 	rapid.Check(t, property)
 	return checks == all && !t.Failed()
+}
+
+// fewest is how many seeds a run tries at least, so that a property with a small n still sees more than one case.
+const fewest = 10
+
+// share returns how many of n seeds a run tries.
+func share(n int, everySeed, short bool) int {
+	switch {
+	case everySeed:
+		return n
+	case short:
+		return min(n, max(n/100, fewest))
+	default:
+		return min(n, max(n/20, fewest))
+	}
 }
 
 // given is the value of a flag, which becomes ours while it is at its default.
