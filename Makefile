@@ -11,7 +11,7 @@ FUZZTIME   ?= 10s
 PREFIX     ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help build install docs demo demo-down test test-unit test-race scenarios e2e bench fuzz lint generate verify vulncheck clean
+.PHONY: help build install docs demo demo-down test test-full test-user test-unit test-race scenarios e2e bench fuzz lint generate verify vulncheck clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,7 +19,7 @@ help: ## this list
 build: ## the programs, into bin/
 	@hack/build.sh $(BIN)
 
-install: build docs ## the command line, its completion and man pages, below PREFIX (/usr/local); UNINSTALL=1 removes them
+install: $(if $(UNINSTALL),,build docs) ## the command line, its completion and man pages, below PREFIX (/usr/local); UNINSTALL=1 removes them
 	@hack/install.sh $(BIN) $(PREFIX)
 
 docs: ## docs/reference and the man pages (bin/man1), from the help texts
@@ -31,8 +31,14 @@ demo: ## a real cluster on this machine, a distributed job on it, and its result
 demo-down: ## stop the demo's cluster and remove all it left
 	@hack/demo.sh down
 
-test: ## everything a submission must pass
+test: ## what a change must pass: unit tests, stories, a core of the end-to-end tests (under 10 minutes on two cores)
 	@hack/test.sh all
+
+test-full: ## every seed of every property and every end-to-end test (about an hour)
+	@hack/test.sh full
+
+test-user: ## as the user nobody: process nodes and the core of the end-to-end tests (needs root)
+	@hack/test.sh user
 
 test-unit: ## what needs no API server
 	@hack/test.sh unit
@@ -44,7 +50,7 @@ scenarios: ## the scheduler's stories as text; make scenarios REWRITE=1 writes t
 	@$(GO) test ./test/scenarios/... $(if $(REWRITE),-rewrite)
 
 e2e: ## the seeds' scenarios with real processes on a real API server
-	@$(GO) test -count=1 -timeout 30m -v ./test/e2e/...
+	@VC_E2E=all $(GO) test -count=1 -timeout 60m -v ./test/e2e/...
 
 bench: ## every speed and size with its floor, and one table; LINE=TestBindPhase takes one, GROWTH=1 more nodes, KEEP=1 writes docs
 	@GO="$(GO)" LINE="$(LINE)" GROWTH="$(GROWTH)" KEEP="$(KEEP)" hack/bench.sh

@@ -1,23 +1,51 @@
 #!/bin/sh
-# Compiles the packages with a line of progress, then tests them: first those that
-# need no API server, side by side; then those that start clusters, one after
-# another, so that they do not disturb each other's times. The last lines are go
-# test's own.
+# Compiles and tests the project. Packages that need no API server run side by side; those that start clusters run one after another, so
+# that they do not disturb each other's times. Each package prints one line; failures come at the end, and the last line is go test's.
 #
-#	hack/test.sh unit|all
+#	hack/test.sh unit     what needs no API server
+#	hack/test.sh all      that, and a core of the end-to-end tests: under ten minutes on two cores
+#	hack/test.sh full     every seed of every property and every end-to-end test: about an hour
+#	hack/test.sh user     as the user nobody: process nodes, and the end-to-end tests that an ordinary user can run (needs root)
+#
+# VC_E2E=all runs every end-to-end test, VC_SEEDS=full every seed.
 set -eu
 cd "$(dirname "$0")/.."
 what=${1:-all}
-heavy='/test/(e2e|bench|install)$|/internal/local$|/internal/local/(controlplane|processnode)$|/cmd/vc-local$'
+clusters='/test/(e2e|bench|install)$|/internal/local$|/internal/local/(controlplane|processnode)$|/cmd/vc-local$'
+if [ "$what" = full ]; then
+	export VC_E2E=all VC_SEEDS=full
+fi
+
+# testlog runs go test with a summary in place of its output.
+testlog() { go run ./hack/testlog -vet=off ${TESTFLAGS:-} "$@"; }
+
+# test_as_user runs tests as nobody with programs that root has built, because nobody has no build cache.
+test_as_user() {
+	programs=$(mktemp -d /tmp/vc-test-XXXXXX)
+	trap 'rm -rf "$programs"' EXIT
+	chmod 755 "$programs"
+	hack/build.sh "$programs"
+	code=0
+	as_user="-exec $PWD/hack/as-user.sh"
+	testlog -count=1 -p 1 -timeout 20m "$as_user" ./internal/local/processnode/... || code=$?
+	VC_E2E_BIN=$programs testlog -count=1 -timeout 20m "$as_user" ./test/e2e || code=$?
+	return $code
+}
+
+if [ "$what" = user ]; then
+	test_as_user
+	exit
+fi
 
 hack/progress.sh "modules" downloaded go list -deps -test ./... >/dev/null
 hack/progress.sh "compile" packages go build -v ./...
 hack/progress.sh "vet" packages go vet ./...
 
 code=0
-go run ./hack/testlog -vet=off -timeout 30m ${TESTFLAGS:-} $(go list ./... | grep -E -v "$heavy") || code=$?
-if [ "$what" = all ]; then
-	go run ./hack/testlog -vet=off -count=1 -p 1 -timeout 40m ${TESTFLAGS:-} $(go list ./... | grep -E "$heavy") || code=$?
+testlog -timeout 60m $(go list ./... | grep -E -v "$clusters") || code=$?
+if [ "$what" != unit ]; then
+	testlog -count=1 -p 1 -timeout 60m $(go list ./... | grep -E "$clusters") || code=$?
+	[ "${VC_E2E:-}" = all ] || echo "end to end: only the core; VC_E2E=all runs every test, make test-full every seed as well" >&2
 fi
-command -v tmux >/dev/null || echo "not tested: the runs in a real terminal, because tmux is not here (apt-get install tmux); CI has it and does not do without" >&2
+command -v tmux >/dev/null || echo "not tested: the runs in a real terminal, because tmux is missing (apt-get install tmux)" >&2
 exit $code

@@ -1,5 +1,6 @@
-// Command testlog runs `go test` with its own arguments and prints what go test prints, and beside it every test that
-// was skipped and why: a test that did not run must not look like one that passed.
+// Command testlog runs `go test` with its own arguments and prints one line for each package when it ends. The output of failed tests
+// follows at the end, after all packages, together with the tests that were skipped and their reasons: a test that did not run must not
+// look like one that passed. The last line is the result of the whole run in go test's own words.
 //
 //	go run ./hack/testlog -p 1 ./test/...
 package main
@@ -9,17 +10,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
+	"time"
 )
+
+// module names the result of the whole run.
+const module = "github.com/vc-batch/vc"
 
 // event is a line of `go test -json` (see `go doc test2json`).
 type event struct {
 	Action, Package, Test, Output, ImportPath string
+	Elapsed                                   float64
 }
 
 func main() {
+	start := time.Now()
 	cmd := exec.Command("go", append([]string{"test", "-json"}, os.Args[1:]...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -30,50 +39,146 @@ func main() {
 		fmt.Fprintln(os.Stderr, "testlog:", err)
 		os.Exit(2)
 	}
-	follow(out, os.Stdout)
-	if err := cmd.Wait(); err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			os.Exit(exit.ExitCode())
-		}
+	s := newSummary(os.Stdout)
+	s.read(out)
+	err = cmd.Wait()
+	s.finish(time.Since(start), err == nil)
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+	case errors.As(err, &exit):
+		os.Exit(exit.ExitCode())
+	default:
 		fmt.Fprintln(os.Stderr, "testlog:", err)
 		os.Exit(2)
 	}
 }
 
-// follow keeps what a test printed until it is known how the test ended.
-func follow(in io.Reader, out io.Writer) {
-	printed := map[string]*strings.Builder{}
+// summary collects what `go test -json` reports.
+type summary struct {
+	out      io.Writer
+	output   map[string]*strings.Builder // of tests that have not ended, by package and test; of packages, with an empty test name
+	failures []string                    // output of what failed, in the order of its end
+	skips    map[string]int              // number of skipped tests by reason
+	packages int
+	failed   int
+}
+
+func newSummary(out io.Writer) *summary {
+	return &summary{out: out, output: map[string]*strings.Builder{}, skips: map[string]int{}}
+}
+
+// read handles events until the stream ends.
+func (s *summary) read(in io.Reader) {
 	d := json.NewDecoder(in)
 	for {
 		var e event
 		if err := d.Decode(&e); err != nil {
-			return // the end, or go test itself broke off: its exit code tells
+			return // the stream ended, or go test itself broke off: its exit code says which
 		}
-		name := e.Package + " " + e.Test
-		switch {
-		case e.Action == "output" && e.Test != "":
-			if printed[name] == nil {
-				printed[name] = &strings.Builder{}
-			}
-			printed[name].WriteString(e.Output)
-		case e.Action == "output" && e.Output != "PASS\n", e.Action == "build-output":
-			fmt.Fprint(out, e.Output)
-		case (e.Action == "fail" || e.Action == "skip") && e.Test != "":
-			if text := printed[name]; text != nil {
-				fmt.Fprint(out, text.String())
-			}
-			delete(printed, name)
-		case e.Action == "pass" && e.Test != "":
-			delete(printed, name)
-		case e.Action == "fail":
-			// The package broke off (a panic, a timeout): tests that were running have no end of their own.
-			for name, text := range printed {
-				if strings.HasPrefix(name, e.Package+" ") {
-					fmt.Fprint(out, text.String())
-					delete(printed, name)
-				}
-			}
+		if e.Test != "" {
+			s.testEvent(e)
+		} else {
+			s.packageEvent(e)
 		}
 	}
+}
+
+func (s *summary) testEvent(e event) {
+	key := e.Package + " " + e.Test
+	switch e.Action {
+	case "output":
+		s.write(key, e.Output)
+	case "fail":
+		s.failures = append(s.failures, s.take(key))
+	case "skip":
+		s.skips[skipReason(s.take(key))]++
+	case "pass":
+		delete(s.output, key)
+	}
+}
+
+func (s *summary) packageEvent(e event) {
+	switch e.Action {
+	case "output":
+		s.write(e.Package+" ", e.Output)
+	case "build-output":
+		s.write(e.ImportPath+" ", e.Output)
+	case "build-fail":
+		s.failures = append(s.failures, s.take(e.ImportPath+" "))
+	case "pass", "fail", "skip":
+		s.packageEnd(e)
+	}
+}
+
+// packageEnd prints the package's line. The output of tests that have not ended is a failure's: the package broke off (a panic, a timeout).
+func (s *summary) packageEnd(e event) {
+	own := s.take(e.Package + " ")
+	if e.Action == "skip" || strings.Contains(own, "[no test files]") {
+		return
+	}
+	s.packages++
+	if e.Action == "pass" {
+		fmt.Fprintf(s.out, "ok  \t%s\t%.3fs\n", e.Package, e.Elapsed)
+		return
+	}
+	s.failed++
+	fmt.Fprintf(s.out, "FAIL\t%s\t%.3fs\n", e.Package, e.Elapsed)
+	for _, key := range slices.Sorted(maps.Keys(s.output)) {
+		if strings.HasPrefix(key, e.Package+" ") {
+			s.failures = append(s.failures, s.take(key))
+		}
+	}
+	s.failures = append(s.failures, own)
+}
+
+// finish prints the skipped tests, the failures and the result.
+func (s *summary) finish(took time.Duration, passed bool) {
+	for _, reason := range slices.Sorted(maps.Keys(s.skips)) {
+		fmt.Fprintf(s.out, "skipped %4d: %s\n", s.skips[reason], reason)
+	}
+	for _, text := range s.failures {
+		if strings.TrimSpace(text) != "" {
+			fmt.Fprintf(s.out, "\n%s", text)
+		}
+	}
+	word := "ok  "
+	if !passed {
+		word = "FAIL"
+	}
+	fmt.Fprintf(s.out, "%d packages, %d failed\n", s.packages, s.failed)
+	fmt.Fprintf(s.out, "%s\t%s\t%.3fs\n", word, module, took.Seconds())
+}
+
+func (s *summary) write(key, text string) {
+	if s.output[key] == nil {
+		s.output[key] = &strings.Builder{}
+	}
+	s.output[key].WriteString(text)
+}
+
+// take returns the output kept under key and forgets it.
+func (s *summary) take(key string) string {
+	kept := s.output[key]
+	delete(s.output, key)
+	if kept == nil {
+		return ""
+	}
+	return kept.String()
+}
+
+// skipReason returns what a skipped test said, without its place in the code.
+func skipReason(output string) string {
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "---") || strings.HasPrefix(line, "===") {
+			continue
+		}
+		place, reason, found := strings.Cut(line, ": ")
+		if found && strings.Contains(place, "_test.go:") {
+			return reason
+		}
+		return line
+	}
+	return "no reason given"
 }

@@ -11,11 +11,6 @@ import (
 // TestTheDemoShowsADistributedJobAndLeavesNothing runs what `make demo` and `make demo-down` run, but for the build.
 func TestTheDemoShowsADistributedJobAndLeavesNothing(t *testing.T) {
 	root := filepath.Join("..", "..")
-	build := exec.Command("go", "build", "-o", binaries, "./examples/wordcount")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building the example: %v\n%s", err, out)
-	}
 	dir := filepath.Join(t.TempDir(), "demo")
 	demo := func(what string) (string, error) {
 		cmd := exec.Command("hack/demo.sh", what)

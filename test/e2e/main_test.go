@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -16,7 +17,7 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// binaries is the directory of the programs under test; set by TestMain.
+// binaries is the directory of the programs under test: VC_E2E_BIN, or where TestMain builds them.
 var binaries string
 
 func TestMain(m *testing.M) {
@@ -26,10 +27,39 @@ func TestMain(m *testing.M) {
 		fmt.Println("e2e: skipped, they need a real API server (-short)")
 		os.Exit(0)
 	}
+	if err := selectCore(); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		os.Exit(1)
+	}
 	os.Exit(run(m))
 }
 
+// core lists the tests that run unless VC_E2E=all or -run names others: one for each large part of the product, all of them together within
+// about two minutes. As an ordinary user they must pass as well.
+var core = []string{
+	"TestTheDemoShowsADistributedJobAndLeavesNothing",
+	"TestScenario05AGangThatDoesNotFitWaitsWholeAndStartsWhole",
+	"TestAnArrayRunsItsElementsSomeAtATime",
+	"TestBadInputIsRefusedAtTheDoorWithWhatAndWhere",
+	"TestWithoutVcdTheCRDStillRefusesWhatItCan",
+	"TestSlurmOnProcessNodes",
+}
+
+// selectCore limits the run to the core, unless the command line or the environment asks for other tests.
+func selectCore() error {
+	named := flag.Lookup("test.run").Value.String() != ""
+	if named || os.Getenv("VC_E2E") == "all" {
+		return nil
+	}
+	fmt.Printf("e2e: the core of %d tests; VC_E2E=all runs every one\n", len(core))
+	return flag.Set("test.run", "^("+strings.Join(core, "|")+")$")
+}
+
 func run(m *testing.M) int {
+	if built := os.Getenv("VC_E2E_BIN"); built != "" {
+		binaries = built
+		return m.Run()
+	}
 	dir, err := os.MkdirTemp("", "vc-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
@@ -53,6 +83,7 @@ func build(dir string) error {
 		"github.com/vc-batch/vc/cmd/kubectl-vc",
 		"github.com/vc-batch/vc/cmd/vcd",
 		"github.com/vc-batch/vc/cmd/vc-step",
+		"github.com/vc-batch/vc/examples/wordcount",
 		"k8s.io/kubernetes/cmd/kubectl",
 	}
 	cmd := exec.CommandContext(context.Background(), "go", args...)
