@@ -17,7 +17,11 @@ trap 'kill "$work" 2>/dev/null; rm -f "$log"; exit 130' INT TERM
 say() {
 	steps=$(wc -l <"$log")
 	now=$(($(date +%s) - start))
-	case $total in *[!0-9]*) of=" $total, " ;; *) of=" of at most $total packages, " ;; esac
+	case $total in
+	*[!0-9]*) ;;
+	*) [ "$steps" -le "$total" ] || total=$steps ;; # programs that are only linked are steps, too
+	esac
+	case $total in *[!0-9]*) of=" $total, " ;; *) of=" of $total packages, " ;; esac
 	if [ "$steps" -gt 0 ]; then what="$steps$of"; else what=; fi
 	line="$label: ${what}$((now / 60))m$((now % 60))s"
 	if [ -t 2 ]; then printf '\r\033[K%s' "$line" >&2; else printf '%s\n' "$line" >&2; fi
