@@ -1,13 +1,27 @@
 #!/bin/sh
-# Runs every fuzz test of the project for the given time each.
+# Runs every fuzz test of the project for the given time each, also after one has failed; the failed ones are listed at the end.
+#
+#	hack/fuzz.sh [TIME]        10s if omitted
 set -eu
 cd "$(dirname "$0")/.."
 time=${1:-10s}
-grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u | while read -r dir; do
-	sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$dir"/*_test.go | sort -u | while read -r name; do
-		echo "== $dir $name"
-		go test "$dir" -run '^$' -fuzz "^$name\$" -fuzztime "$time" </dev/null
-	done
-done
+targets=$(grep -rn '^func Fuzz' --include='*_test.go' . | sed -n 's|^\(\./.*\)/[^/]*_test\.go:[0-9]*:func \(Fuzz[A-Za-z0-9_]*\)(.*|\1 \2|p' | sort -u)
+total=$(echo "$targets" | wc -l)
+count=0
+failed=
+while read -r dir name; do
+	count=$((count + 1))
+	echo "== $count of $total: $dir $name"
+	go test "$dir" -run '^$' -fuzz "^$name\$" -fuzztime "$time" </dev/null || failed="$failed
+  go test $dir -run '^$' -fuzz '^$name\$' -fuzztime $time"
+done <<END
+$targets
+END
 echo "== internal/tui/screens TestRandomKeys, 100000 keys"
-go test ./internal/tui/screens -run '^TestRandomKeys$' -steps 100000 -count=1
+go test ./internal/tui/screens -run '^TestRandomKeys$' -steps 100000 -count=1 || failed="$failed
+  go test ./internal/tui/screens -run '^TestRandomKeys\$' -steps 100000 -count=1"
+if [ -n "$failed" ]; then
+	echo "failed; the input that fails is stored below testdata/fuzz of its package:$failed" >&2
+	exit 1
+fi
+echo "all $total fuzz tests passed, $time each"

@@ -3,6 +3,7 @@ package legacy
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,12 +92,27 @@ func TestSplitTakesQuotesAway(t *testing.T) {
 	})
 }
 
+// FuzzSplit checks that only a text of blanks, as a shell knows them, has no words, and that words which are quoted again come back unchanged.
 func FuzzSplit(f *testing.F) {
 	f.Add(`sh -c 'sleep 1'`)
 	f.Add(`a\ b "c d`)
+	f.Add("\f ")
 	f.Fuzz(func(t *testing.T, text string) {
-		if words, err := split(text); err == nil && strings.TrimSpace(text) == "" && len(words) > 0 {
+		words, err := split(text)
+		if err != nil {
+			return
+		}
+		onlyBlanks := strings.Trim(text, " \t\n") == ""
+		if onlyBlanks != (len(words) == 0) {
 			t.Errorf("%q is split into %q", text, words)
+		}
+		var quoted []string
+		for _, word := range words {
+			quoted = append(quoted, "'"+strings.ReplaceAll(word, "'", `'\''`)+"'")
+		}
+		again, err := split(strings.Join(quoted, " "))
+		if err != nil || !slices.Equal(words, again) {
+			t.Errorf("%q is split into %q; quoted again, into %q: %v", text, words, again, err)
 		}
 	})
 }
