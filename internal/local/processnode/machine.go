@@ -3,6 +3,7 @@ package processnode
 import (
 	"fmt"
 	"hash/fnv"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,7 +28,8 @@ const groupsFile = ".control-groups"
 type machine struct {
 	directory string // of the cluster's nodes
 	permitted sandbox.Permitted
-	bridge    *network.Bridge // nil: pods share the machine's network
+	bridge    *network.Bridge   // nil: pods share the machine's network
+	loopback  *network.Loopback // addresses of pods that share the machine's network
 	groups    *cgroup.Manager
 	memory    string // directory for volumes in memory, or ""
 	missing   []string
@@ -62,6 +64,7 @@ func machineOf(directory string) (*machine, error) {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
 	m := &machine{directory: directory, names: map[types.UID]*hostsEntry{}, permitted: sandbox.Probe(directory)}
+	m.loopback = network.NewLoopback(directory)
 	m.missing = append(m.missing, m.permitted.Missing...)
 	if m.permitted.Shared {
 		bridge, err := network.Open(directory)
@@ -99,6 +102,15 @@ func (m *machine) helper() string {
 		return ""
 	}
 	return helper
+}
+
+// release makes a pod's address free again.
+func (m *machine) release(address netip.Addr) {
+	if m.bridge != nil {
+		m.bridge.Release(address)
+		return
+	}
+	m.loopback.Release(address)
 }
 
 // memoryDirectory is where volumes of medium Memory are kept: /dev/shm, if it is in memory, because a tmpfs of ours would have to

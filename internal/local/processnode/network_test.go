@@ -3,6 +3,7 @@ package processnode
 import (
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -125,5 +126,27 @@ s = socket.create_server(("127.0.0.1", 7070)); c, _ = s.accept(); c.sendall(b"in
 	contains(t, logs(t, ns, "host", corev1.PodLogOptions{}), "{")
 	if pod.Status.PodIP != node.hostIP {
 		t.Errorf("address %s of a pod on the machine's network", pod.Status.PodIP)
+	}
+}
+
+// TestPodsWithoutABridgeCanListenOnTheSamePort runs two servers on one port, each at its pod's own address, as an ordinary user's pods do.
+func TestPodsWithoutABridgeCanListenOnTheSamePort(t *testing.T) {
+	node, _ := startNode(t, "ports")
+	if node.machine.bridge != nil {
+		t.Skip("pods have networks of their own here")
+	}
+	ns := namespace(t)
+	for _, name := range []string{"one", "two"} {
+		create(t, ns, shell(name, "ports", `exec python3 -c 'import os, socket, time
+s = socket.create_server((os.environ["POD_IP"], 7171)); print("listens", flush=True); time.sleep(60)'`, func(pod *corev1.Pod) {
+			field := &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}}
+			pod.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "POD_IP", ValueFrom: field}}
+		}))
+	}
+	for _, name := range []string{"one", "two"} {
+		until(t, ns, name, "is running", func(pod *corev1.Pod) bool { return pod.Status.Phase == corev1.PodRunning })
+		eventually(t, 20*time.Second, name+" listens", func() bool {
+			return strings.Contains(logs(t, ns, name, corev1.PodLogOptions{}), "listens")
+		})
 	}
 }

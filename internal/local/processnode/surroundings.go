@@ -149,8 +149,17 @@ func (s *surroundings) connect() error {
 		}
 		s.namespaces = namespaces
 	}
-	if !own {
+	if s.pod.Spec.HostNetwork {
 		s.address = s.node.hostIP
+		return nil
+	}
+	if !own {
+		address, err := machine.loopback.Reserve()
+		if err != nil {
+			s.disconnect()
+			return err
+		}
+		s.reserved, s.address = address, address.String()
 		return nil
 	}
 	address, err := machine.bridge.Reserve()
@@ -175,7 +184,7 @@ func (s *surroundings) disconnect() {
 	s.namespaces.Close()
 	s.namespaces = sandbox.Namespaces{}
 	if s.reserved.IsValid() {
-		s.node.machine.bridge.Release(s.reserved)
+		s.node.machine.release(s.reserved)
 		s.reserved = netip.Addr{}
 	}
 	s.address = ""

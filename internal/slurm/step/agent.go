@@ -45,8 +45,17 @@ type agent struct {
 	steps int
 }
 
-// listen opens the socket of the pod, and with a key the port for the other pods.
-func listen(socket string, identity *tls.Config) (listeners []net.Listener, err error) {
+// portAddress returns the address on which the agent of a pod listens for the job's other pods. Pods with a loopback address share one
+// network, where each has to keep to its own address.
+func portAddress(podIP string) string {
+	if ip := net.ParseIP(podIP); ip != nil && ip.IsLoopback() {
+		return net.JoinHostPort(podIP, Port)
+	}
+	return ":" + Port
+}
+
+// listen opens the socket of the pod, and with a key the port at address for the other pods.
+func listen(socket, address string, identity *tls.Config) (listeners []net.Listener, err error) {
 	if err := os.MkdirAll(filepath.Dir(socket), 0o777); err != nil {
 		return nil, err
 	}
@@ -58,7 +67,7 @@ func listen(socket string, identity *tls.Config) (listeners []net.Listener, err 
 	if identity == nil {
 		return []net.Listener{local}, nil
 	}
-	open, err := tls.Listen("tcp", ":"+Port, identity)
+	open, err := tls.Listen("tcp", address, identity)
 	if err != nil {
 		_ = local.Close()
 		return nil, fmt.Errorf("listen for the job's other pods: %w", err)

@@ -104,7 +104,7 @@ func (l *launcher) run(ctx context.Context) (int, error) {
 func (l *launcher) listen() ([]net.Listener, error) {
 	l.agent = &agent{container: os.Environ(), own: []string{"SLURMD_NODENAME=" + l.pod.Node}}
 	if len(l.place.Hosts) == 1 {
-		return listen(l.dirs.socket(), nil)
+		return listen(l.dirs.socket(), "", nil)
 	}
 	key, err := l.dirs.readIdentity()
 	if err != nil {
@@ -113,7 +113,7 @@ func (l *launcher) listen() ([]net.Listener, error) {
 	if key == nil {
 		return nil, errors.New("the job has several pods and no key with which they could know each other")
 	}
-	return listen(l.dirs.socket(), key)
+	return listen(l.dirs.socket(), portAddress(l.pod.Address), key)
 }
 
 // prepareHead finds the nodes, and makes what the script is to find.

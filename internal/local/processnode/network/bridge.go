@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"sync"
 	"syscall"
 
 	"github.com/vishvananda/netlink"
@@ -23,11 +22,8 @@ type Bridge struct {
 	Name    string
 	Gateway netip.Addr // the machine's own address on the bridge
 	Subnet  netip.Prefix
-
-	mu   sync.Mutex
-	next netip.Addr
-	used map[netip.Addr]bool
-	link netlink.Link
+	link    netlink.Link
+	addresses
 }
 
 func hashOf(text string) uint32 {
@@ -42,7 +38,7 @@ func BridgeName(cluster string) string { return fmt.Sprintf("vcb%08x", hashOf(cl
 // Open makes the cluster's bridge, or takes the one that an earlier process left.
 func Open(cluster string) (*Bridge, error) {
 	name := BridgeName(cluster)
-	b := &Bridge{Name: name, used: map[netip.Addr]bool{}}
+	b := &Bridge{Name: name}
 	link, err := netlink.LinkByName(name)
 	var absent netlink.LinkNotFoundError
 	switch {
@@ -71,8 +67,7 @@ func Open(cluster string) (*Bridge, error) {
 		return nil, fmt.Errorf("bridge %s: %w", name, err)
 	}
 	b.Gateway = b.Subnet.Masked().Addr().Next()
-	b.next = b.Gateway
-	b.used[b.Gateway] = true
+	b.addresses = newAddresses(b.Subnet)
 	return b, nil
 }
 
@@ -102,7 +97,7 @@ func (b *Bridge) address(cluster string) error {
 			taken = append(taken, prefix)
 		}
 	}
-	subnet, ok := chooseSubnet(hashOf(cluster), taken)
+	subnet, ok := chooseSubnet(pool, hashOf(cluster), taken)
 	if !ok {
 		return fmt.Errorf("bridge %s: no subnet of %s is free on this machine", b.Name, pool)
 	}
@@ -118,8 +113,8 @@ func (b *Bridge) address(cluster string) error {
 	return nil
 }
 
-// chooseSubnet takes the first subnet, from the one that the hash names, that overlaps none of the taken ones.
-func chooseSubnet(hash uint32, taken []netip.Prefix) (netip.Prefix, bool) {
+// chooseSubnet returns the first subnet of pool, starting at the one that the hash selects, that overlaps none of the taken ones.
+func chooseSubnet(pool netip.Prefix, hash uint32, taken []netip.Prefix) (netip.Prefix, bool) {
 	count := uint32(1) << (subnetBits - pool.Bits())
 	first := pool.Addr().As4()
 	base := uint32(first[0])<<24 | uint32(first[1])<<16
@@ -136,30 +131,6 @@ func chooseSubnet(hash uint32, taken []netip.Prefix) (netip.Prefix, bool) {
 		}
 	}
 	return netip.Prefix{}, false
-}
-
-// Reserve gives an address; Release gives it back.
-func (b *Bridge) Reserve() (netip.Addr, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for range 1 << (32 - subnetBits) {
-		b.next = b.next.Next()
-		if !b.Subnet.Contains(b.next.Next()) { // the last one is the broadcast address
-			b.next = b.Gateway.Next()
-		}
-		if !b.used[b.next] {
-			b.used[b.next] = true
-			return b.next, nil
-		}
-	}
-	return netip.Addr{}, fmt.Errorf("bridge %s: all addresses of %s are in use", b.Name, b.Subnet)
-}
-
-// Release gives an address back.
-func (b *Bridge) Release(address netip.Addr) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.used, address)
 }
 
 // Attach connects a network namespace to the bridge as eth0 with the address, and service (if valid) as an address of its loopback.

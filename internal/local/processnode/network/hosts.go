@@ -33,7 +33,7 @@ func Hosts(own Name, all []Name, aliases []Alias) string {
 		}
 		fmt.Fprintf(&out, "%s\t%s\n", own.Address, names)
 	}
-	// Pods that share the machine's network have one address: only the whole name tells a pod from the others.
+	// Pods on the machine's own network (hostNetwork) have one address: only the whole name tells such a pod from the others.
 	others := slices.DeleteFunc(slices.Clone(all), func(other Name) bool {
 		return other.Namespace != own.Namespace || other.Subdomain == "" || other.Address == "" || other == own
 	})

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"net"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -59,10 +60,10 @@ func TestChooseSubnetAvoidsWhatIsTaken(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var taken []netip.Prefix
 		for _, hash := range rapid.SliceOfN(rapid.Uint32(), 0, 50).Draw(t, "taken") {
-			prefix, _ := chooseSubnet(hash, taken)
+			prefix, _ := chooseSubnet(pool, hash, taken)
 			taken = append(taken, prefix)
 		}
-		got, ok := chooseSubnet(rapid.Uint32().Draw(t, "hash"), taken)
+		got, ok := chooseSubnet(pool, rapid.Uint32().Draw(t, "hash"), taken)
 		if !ok || !pool.Contains(got.Addr()) || got.Masked() != got {
 			t.Fatalf("got %s, %v", got, ok)
 		}
@@ -74,10 +75,31 @@ func TestChooseSubnetAvoidsWhatIsTaken(t *testing.T) {
 	})
 }
 
+func TestPodsWithoutABridgeGetLoopbackAddresses(t *testing.T) {
+	pods := NewLoopback("/var/lib/one")
+	first, err := pods.Reserve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := pods.Reserve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []netip.Addr{first, second} {
+		l, err := net.Listen("tcp", netip.AddrPortFrom(address, 0).String())
+		if err != nil {
+			t.Fatalf("listen on %s: %v", address, err)
+		}
+		_ = l.Close()
+	}
+	if first == second || first == netip.MustParseAddr("127.0.0.1") {
+		t.Errorf("got %s and %s, want two addresses other than 127.0.0.1", first, second)
+	}
+}
+
 func TestAddressesAreNotGivenAgainAtOnce(t *testing.T) {
 	subnet := netip.MustParsePrefix("10.64.0.0/20")
-	gateway := netip.MustParseAddr("10.64.0.1")
-	b := &Bridge{Subnet: subnet, Gateway: gateway, next: gateway, used: map[netip.Addr]bool{gateway: true}}
+	b := newAddresses(subnet)
 	first, _ := b.Reserve()
 	b.Release(first)
 	seen := map[netip.Addr]bool{first: true}

@@ -84,7 +84,8 @@ func missing(p Permitted) []string {
 	var lines []string
 	switch p.Level {
 	case LevelUser:
-		lines = append(lines, "not root: pods share the machine's network and addresses, resource limits are not enforced, and root's files cannot be changed")
+		lines = append(lines, "not root: pods share the machine's network (each has a loopback address of its own, so two pods can listen on the same port only if "+
+			"they bind to their address), /tmp is empty and private to each pod, resource limits are not enforced, and root's files cannot be changed")
 	case LevelPlain:
 		lines = append(lines, "namespaces are not permitted: pods are plain processes; they see the machine's files and network, volumes are not mounted "+
 			"(VC_VOLUMES names their directory), and names of other pods do not resolve")
