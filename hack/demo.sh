@@ -60,15 +60,12 @@ up() {
 	say "6. How to go on"
 	cat <<END
   export KUBECONFIG=$KUBECONFIG PATH=$bin:\$PATH
-  vcctl job view wordcount                          # the job, its tasks, what happened to it
-  vcctl top                                         # all of it live; ? lists the keys, q ends it
-  vcctl queue list
-  vcctl job run -f examples/scenarios/distcc.yaml   # a job as Volcano's users write it
-  kubectl get nodes,pods -o wide                    # if you like kubectl: it is a cluster like any other
-  vc-local nodes add --simulated 100 --dir $dir     # a hundred machines that are not there; they take ordinary jobs, too,
-                                                    # but not with: vcctl job run --node-selector vc-batch.dev/node-kind=process
-  vc-local nodes remove --simulated all --dir $dir  # without them again
-  make demo-down                                    # remove all of this
+  vcctl job view wordcount    # the job, its tasks, its events
+  vcctl top                   # everything live; ? lists the keys, q quits
+  kubectl get nodes,pods      # an ordinary cluster
+  make demo-down              # remove all of this
+
+The README continues from here: "Next steps".
 END
 }
 
