@@ -2,7 +2,9 @@ package local
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -68,6 +70,9 @@ func ReadNodesFile(path string) ([]NodeSpec, error) {
 
 // ParseNodes reads the text of a nodes file and checks every entry.
 func ParseNodes(data []byte) ([]NodeSpec, error) {
+	if err := checkBooleans(data); err != nil {
+		return nil, err
+	}
 	var specs []NodeSpec
 	if err := yaml.UnmarshalStrict(data, &specs); err != nil {
 		return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "error unmarshaling JSON: "))
@@ -79,6 +84,23 @@ func ParseNodes(data []byte) ([]NodeSpec, error) {
 		return nil, err
 	}
 	return specs, nil
+}
+
+// checkBooleans reports values that YAML reads as booleans, such as n, no, y and on without quotes. No field of a NodeSpec is a boolean, and the
+// decoder would turn them into the texts "true" and "false".
+func checkBooleans(data []byte) error {
+	var entries []map[string]any
+	if yaml.Unmarshal(data, &entries) != nil {
+		return nil // ParseNodes reports what is wrong with the file
+	}
+	for i, entry := range entries {
+		for _, name := range slices.Sorted(maps.Keys(entry)) {
+			if value, ok := entry[name].(bool); ok {
+				return fmt.Errorf("%s: YAML reads this value as the boolean %t: write it in quotes", field.NewPath("nodes").Index(i).Child(name), value)
+			}
+		}
+	}
+	return nil
 }
 
 // Expand turns specs into single nodes with names of their own. taken are
@@ -205,6 +227,10 @@ func (s NodeSpec) capacity(at *field.Path, list corev1.ResourceList) error {
 		quantity, err := ParseQuantity(text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", at.Child(name), err)
+		}
+		needed := name == string(corev1.ResourceCPU) || name == string(corev1.ResourceMemory)
+		if needed && quantity.IsZero() {
+			return fmt.Errorf("%s: a node without %s runs no pod", at.Child(name), name)
 		}
 		list[corev1.ResourceName(name)] = quantity
 	}

@@ -2,6 +2,8 @@ package simnode
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,6 +28,28 @@ func TestAWriteThatFailsIsRepeated(t *testing.T) {
 		want(t, client, "p", "Pending")
 		pass(10 * time.Second)
 		want(t, client, "p", "Running")
+	})
+}
+
+func TestAWriteThatWasCarriedOutAndTimedOutIsRepeatedWithTheSameAddress(t *testing.T) {
+	withFleet(t, Config{Count: 1}, func(t *testing.T, client *fake.Clientset, _ *Fleet) {
+		var addresses []string
+		client.PrependReactor("patch", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
+			var sent struct{ Status corev1.PodStatus }
+			if err := json.Unmarshal(action.(clienttesting.PatchAction).GetPatch(), &sent); err != nil {
+				t.Error(err)
+			}
+			if sent.Status.PodIP != "" {
+				addresses = append(addresses, sent.Status.PodIP)
+			}
+			return len(addresses) <= 3, nil, apierrors.NewTimeoutError("carried out, but the reply came too late", 1)
+		})
+		create(t, client, testPod(corev1.RestartPolicyNever, nil))
+		pass(time.Minute)
+		want(t, client, "p", "Running")
+		if len(addresses) != 4 || len(slices.Compact(addresses)) != 1 {
+			t.Errorf("addresses of the tries: %v, want one address four times", addresses)
+		}
 	})
 }
 

@@ -211,6 +211,8 @@ func (t *table) begin(e *entry) (what step, after record, hostIP string) {
 	after = e.record.take(what, now)
 	if after.podIP == "" && after.stage == running {
 		after.podIP = t.address()
+		// A write that is tried again has to send the same address: the first one may have been carried out, and a pod has only one.
+		e.record.podIP = after.podIP
 	}
 	return what, after, t.served[e.node]
 }
