@@ -21,6 +21,8 @@ type Around struct {
 	Queues schedulingv1beta1.QueueLookup
 	// QueueRules are the rules of queues that an installation may choose.
 	QueueRules schedulingv1beta1.QueueRules
+	// MaxReplicas is how many pods an installation allows the tasks of a job to have together; 0: batchv1alpha1.MaxReplicas.
+	MaxReplicas int64
 	// Jobs are those that there are; nil: nothing is said of jobs that others wait for.
 	Jobs batchv1alpha1.JobLookup
 	// Template is Kubernetes' own validation of a pod template at a path; it is asked when nothing else is wrong.

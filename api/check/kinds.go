@@ -113,6 +113,9 @@ func newJob(job *batchv1alpha1.Job, around *Around) Verdict {
 	// Defaulting fails open, so it may not have happened yet.
 	batchv1alpha1.DefaultJob(job, around.schedulerNames()[0])
 	errs := batchv1alpha1.ValidateJob(job, around.Queues)
+	if len(errs) == 0 {
+		errs = around.replicas(job, field.NewPath("spec"))
+	}
 	errs = append(errs, batchv1alpha1.ValidateDependency(job, around.Jobs)...)
 	if len(errs) == 0 {
 		errs = around.templates(job.Spec.Tasks, field.NewPath("spec", "tasks"))
@@ -123,6 +126,9 @@ func newJob(job *batchv1alpha1.Job, around *Around) Verdict {
 func changedJob(old, job *batchv1alpha1.Job, around *Around) Verdict {
 	batchv1alpha1.DefaultJob(job, around.schedulerNames()[0])
 	errs := batchv1alpha1.ValidateJobUpdate(old, job)
+	if len(errs) == 0 && batchv1alpha1.MoreReplicas(old, job) {
+		errs = around.replicas(job, field.NewPath("spec"))
+	}
 	if old.Annotations[keys.Dependency] != job.Annotations[keys.Dependency] {
 		errs = append(errs, batchv1alpha1.ValidateDependency(job, around.Jobs)...)
 	}
@@ -178,9 +184,20 @@ func (a *Around) embedded(job *batchv1alpha1.Job, at *field.Path, queues schedul
 	batchv1alpha1.DefaultJob(job, a.schedulerNames()[0])
 	errs := batchv1alpha1.ValidateEmbeddedJob(job, at, queues)
 	if len(errs) == 0 {
+		errs = a.replicas(job, at.Child("spec"))
+	}
+	if len(errs) == 0 {
 		errs = a.templates(job.Spec.Tasks, at.Child("spec", "tasks"))
 	}
 	return Verdict{Errors: errs, Warnings: batchv1alpha1.JobWarnings(job)}
+}
+
+// replicas holds a job, whose spec is at a path, to the installation's limit.
+func (a *Around) replicas(job *batchv1alpha1.Job, spec *field.Path) field.ErrorList {
+	if a.MaxReplicas == 0 {
+		return nil
+	}
+	return batchv1alpha1.ValidateReplicas(job, spec, a.MaxReplicas)
 }
 
 // templates asks Kubernetes about the pod templates of tasks at path.

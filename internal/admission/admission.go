@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
@@ -58,6 +59,8 @@ type Options struct {
 	QueueGate bool
 	// Queues are the rules of queues that may be chosen.
 	Queues schedulingv1beta1.QueueRules
+	// MaxReplicas is how many pods the tasks of a job may have together. Default batchv1alpha1.DefaultMaxReplicas.
+	MaxReplicas int64
 	// Ready is called once when the webhooks are served and installed. May be nil.
 	Ready func()
 	// Now is the clock of the certificates. Default time.Now.
@@ -74,6 +77,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.MaxReplicas == 0 {
+		o.MaxReplicas = batchv1alpha1.DefaultMaxReplicas
 	}
 	known := slices.Sorted(maps.Keys((&hooks{}).handlers()))
 	for _, path := range o.Enabled {
@@ -127,7 +133,8 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 		return errors.Join(err, listener.Close())
 	}
 	keeper := newCertificateKeeper(options, client, hosts)
-	hooks := &hooks{queues: queues, jobs: jobs, namespaces: client.CoreV1().Namespaces(), schedulers: options.SchedulerNames, ids: options.JobIDs, pods: pods, queueRules: options.Queues}
+	hooks := &hooks{queues: queues, jobs: jobs, namespaces: client.CoreV1().Namespaces(), schedulers: options.SchedulerNames, ids: options.JobIDs, pods: pods, queueRules: options.Queues,
+		maxReplicas: options.MaxReplicas}
 	handler, err := hooks.handler(klog.FromContext(ctx).WithName("admission"))
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -58,6 +58,8 @@ type hooks struct {
 	ids        JobIDs        // may be nil
 	pods       *podRules
 	queueRules schedulingv1beta1.QueueRules
+	// maxReplicas is how many pods a job may have; 0: no limit but that of the kind.
+	maxReplicas int64
 }
 
 // handlers are the webhooks by their paths.

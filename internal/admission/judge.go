@@ -17,7 +17,7 @@ import (
 func (h *hooks) validate(kind schema.GroupVersionKind) admission.HandlerFunc {
 	return func(ctx context.Context, request admission.Request) admission.Response {
 		queues := h.queues.lookup(ctx)
-		around := &check.Around{SchedulerNames: h.schedulers, Queues: queues, QueueRules: h.queueRules, Template: podtemplate.Validate}
+		around := &check.Around{SchedulerNames: h.schedulers, Queues: queues, QueueRules: h.queueRules, MaxReplicas: h.maxReplicas, Template: podtemplate.Validate}
 		jobs := &jobLookup{ctx: ctx, reader: h.jobs}
 		if h.jobs != nil {
 			around.Jobs, around.JobTemplate = jobs, h.jobTemplates(ctx)

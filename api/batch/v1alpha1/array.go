@@ -16,7 +16,7 @@ func ElementsOf(job *Job) (elements Indices, size int32, ok bool) {
 		return nil, 0, false
 	}
 	elements, err := ParseIndices(text)
-	if err != nil || len(elements) == 0 {
+	if err != nil || len(elements) == 0 || elements.Count() > MaxElements {
 		return nil, 0, false
 	}
 	return elements, elementSize(&job.Spec.Tasks[0]), true

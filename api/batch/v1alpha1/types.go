@@ -216,6 +216,7 @@ type TaskSpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name,omitempty"`
 	// Replicas is the number of pods.
+	// +kubebuilder:validation:Maximum=1000000
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Replicas int32 `json:"replicas,omitempty"`

@@ -19,8 +19,11 @@ type QueueLookup = schedulingv1beta1.QueueLookup
 const (
 	// MaxTasks is how many tasks a job may have; the CRD says so too.
 	MaxTasks = 500
-	// maxReplicas is the largest sum of replicas: what status can count.
-	maxReplicas = 1<<31 - 1
+	// MaxReplicas is how many pods the tasks of a job may have together, whatever an installation allows; the CRD holds each task to it. A cluster of
+	// Kubernetes has fewer.
+	MaxReplicas = 1_000_000
+	// DefaultMaxReplicas is how many pods an installation allows that chooses no limit of its own.
+	DefaultMaxReplicas = 100_000
 	// namesInMessage is how many names a message lists at most.
 	namesInMessage = 10
 	// tierPair is the text of Volcano for the two ways to name a tier, used together.
@@ -97,8 +100,8 @@ func validateScalars(spec *JobSpec, path *field.Path) field.ErrorList {
 // validateTotals compares the job's minimum with the replicas of all tasks.
 func validateTotals(job *Job, path *field.Path) field.ErrorList {
 	total := totalReplicas(job)
-	if total > maxReplicas {
-		return field.ErrorList{field.Invalid(path.Child("tasks"), total, fmt.Sprintf("tasks have %d replicas together and %d is the most", total, maxReplicas))}
+	if errs := ValidateReplicas(job, path, MaxReplicas); len(errs) > 0 {
+		return errs
 	}
 	if total < int64(job.Spec.MinAvailable) {
 		return field.ErrorList{field.Invalid(path.Child("minAvailable"), job.Spec.MinAvailable, fmt.Sprintf(
@@ -106,6 +109,19 @@ func validateTotals(job *Job, path *field.Path) field.ErrorList {
 	}
 	return nil
 }
+
+// ValidateReplicas holds the replicas of all tasks, whose job has its spec at a path, to a limit.
+func ValidateReplicas(job *Job, spec *field.Path, most int64) field.ErrorList {
+	total := totalReplicas(job)
+	if total <= most {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(spec.Child("tasks"), total, fmt.Sprintf(
+		"tasks have %d replicas together and %d is the most: lower their replicas, or make several jobs", total, most))}
+}
+
+// MoreReplicas reports whether a changed job asks for more pods than before.
+func MoreReplicas(old, updated *Job) bool { return totalReplicas(updated) > totalReplicas(old) }
 
 func totalReplicas(job *Job) int64 {
 	var total int64

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/admission"
 )
@@ -22,6 +23,7 @@ type admissionFlags struct {
 	enabled                       []string
 	conf                          string
 	queueDepth                    int
+	maxReplicas                   int64
 	protectRoot, keepBusyQueues   bool
 }
 
@@ -32,6 +34,7 @@ func (f *admissionFlags) bind(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&f.enabled, "enabled-admission", nil, "paths of the webhooks to install, for example /jobs/mutate,/jobs/validate; without it all of them")
 	fs.StringVar(&f.conf, "admission-conf", "", "path of a file of resource groups for pods; it is read again when it changes")
 	fs.IntVar(&f.queueDepth, "max-queue-depth", schedulingv1beta1.MaxQueueDepth, "how many queues deep the tree below root may be")
+	fs.Int64Var(&f.maxReplicas, "max-job-replicas", batchv1alpha1.DefaultMaxReplicas, fmt.Sprintf("how many pods the tasks of a job may have together, %d at most", batchv1alpha1.MaxReplicas))
 	fs.BoolVar(&f.protectRoot, "enable-root-queue-protection", true, "refuse changes of the root queue's capability, deserved and guarantee")
 	fs.BoolVar(&f.keepBusyQueues, "enable-queue-allocated-pods-check", false, "refuse to delete a queue in which pods run")
 }
@@ -47,7 +50,7 @@ func (f *admissionFlags) bindObsolete(fs *pflag.FlagSet) {
 // options turns the flags into those of the webhooks.
 func (f *admissionFlags) options(gates featureGates) (admission.Options, error) {
 	o := admission.Options{
-		ListenAddress: f.address, URL: f.url, AdmissionConf: f.conf, QueueGate: gates[queueGate],
+		ListenAddress: f.address, URL: f.url, AdmissionConf: f.conf, QueueGate: gates[queueGate], MaxReplicas: f.maxReplicas,
 		Queues: schedulingv1beta1.QueueRules{MaxDepth: f.queueDepth, FreeRoot: !f.protectRoot, KeepBusy: f.keepBusyQueues},
 	}
 	for _, path := range f.enabled {
@@ -57,6 +60,9 @@ func (f *admissionFlags) options(gates featureGates) (admission.Options, error) 
 	}
 	if f.queueDepth < 0 {
 		return o, fmt.Errorf("--max-queue-depth %d: must not be negative", f.queueDepth)
+	}
+	if f.maxReplicas < 1 || f.maxReplicas > batchv1alpha1.MaxReplicas {
+		return o, fmt.Errorf("--max-job-replicas %d: must be from 1 to %d", f.maxReplicas, batchv1alpha1.MaxReplicas)
 	}
 	if f.service == "" && f.serviceNamespace != "" && f.serviceName != "" {
 		f.service = f.serviceNamespace + "/" + f.serviceName

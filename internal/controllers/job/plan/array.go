@@ -1,7 +1,8 @@
 package plan
 
 import (
-	"slices"
+	"iter"
+	"maps"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -94,7 +95,7 @@ func (b *builder) unwanted(p Place) bool {
 
 // limited leaves out the places of elements that may not start now: those that wait for others, and those beyond the limit. Elements that were begun
 // are always completed.
-func (b *builder) limited(places []Place) []Place {
+func (b *builder) limited(places iter.Seq[Place]) iter.Seq[Place] {
 	if b.array == nil {
 		return places
 	}
@@ -107,22 +108,25 @@ func (b *builder) limited(places []Place) []Place {
 		}
 	}
 	active := b.active()
-	for _, p := range places {
+	for p := range places {
 		if at := a.position(p); begun[at] {
 			active[at] = true // of a wide element whose other pods have finished
 		}
 	}
-	return slices.DeleteFunc(places, func(p Place) bool {
-		at := a.position(p)
-		if active[at] {
-			return false
+	return func(yield func(Place) bool) {
+		active := maps.Clone(active)
+		for p := range places {
+			at := a.position(p)
+			full := a.limit > 0 && len(active) >= int(a.limit)
+			if !active[at] && (a.shut[at] || full) {
+				continue
+			}
+			active[at] = true
+			if !yield(p) {
+				return
+			}
 		}
-		if a.shut[at] || a.limit > 0 && len(active) >= int(a.limit) {
-			return true
-		}
-		active[at] = true
-		return false
-	})
+	}
 }
 
 // active are the elements that have pods that have not ended. A finished pod of a wide element that is going away will be made again, unless it is

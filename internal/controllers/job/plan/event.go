@@ -139,7 +139,7 @@ func (b *builder) lostEvents() []event {
 	for task := range b.job.Spec.Tasks {
 		if missing := b.missing(task) - seen[task]; missing > 0 {
 			text := fmt.Sprintf("%d of the pods of task %s were evicted", missing, b.job.Spec.Tasks[task].Name)
-			list = append(list, event{kind: bus.PodEvictedEvent, at: b.in.Now, task: task, inferred: true, where: b.holes(task),
+			list = append(list, event{kind: bus.PodEvictedEvent, at: b.in.Now, task: task, inferred: true, where: b.firstHoles(task, maxPlaces),
 				cause: &Cause{code: reason.Evicted, text: text}, text: text})
 		}
 	}
@@ -174,17 +174,6 @@ func (b *builder) missing(task int) int32 {
 		}
 	}
 	return min(then, spec.Replicas) - now - max(0, finishedThen-finishedNow)
-}
-
-// holes are the places of a task without a pod.
-func (b *builder) holes(task int) []Place {
-	var holes []Place
-	for i := int32(0); i < b.job.Spec.Tasks[task].Replicas; i++ {
-		if b.census.taken[Place{task, i}] == nil && !b.settled(Place{task, i}) {
-			holes = append(holes, Place{task, i})
-		}
-	}
-	return holes
 }
 
 // taskEvents are TaskCompleted and TaskFailed.

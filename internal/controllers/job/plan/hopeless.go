@@ -94,7 +94,7 @@ func (b *builder) stuck(n *counters) *Cause {
 	var waiting string
 	for task := range b.job.Spec.Tasks {
 		switch {
-		case len(b.holes(task)) == 0:
+		case !b.hasHole(task):
 		case b.dependenciesMet(task):
 			return nil
 		case waiting == "":

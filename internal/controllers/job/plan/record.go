@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"iter"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -66,8 +67,7 @@ func (b *builder) absent(task int) absent {
 	if !b.remembers() {
 		return n
 	}
-	for i := range b.job.Spec.Tasks[task].Replicas {
-		p := Place{task, i}
+	for p := range b.remembered(task) {
 		m := b.census.taken[p]
 		switch phase := b.recorded(p); {
 		case m == nil && phase == corev1.PodSucceeded:
@@ -79,6 +79,22 @@ func (b *builder) absent(task int) absent {
 		}
 	}
 	return n
+}
+
+// remembered yields the places of a task of which the record may say something: all of an array, else those that the job keeps.
+func (b *builder) remembered(task int) iter.Seq[Place] {
+	replicas := b.job.Spec.Tasks[task].Replicas
+	return func(yield func(Place) bool) {
+		indices := b.record.kept[task]
+		if b.array != nil {
+			indices = batch.Indices{{First: 0, Last: replicas - 1}}
+		}
+		for i := range indices.All() {
+			if i >= replicas || !yield(Place{task, i}) {
+				return
+			}
+		}
+	}
 }
 
 // countAbsent counts places without a pod that have been done as if their pods were there.

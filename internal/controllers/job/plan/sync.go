@@ -105,7 +105,7 @@ func (b *builder) sayWhyPending(status *batch.JobStatus, problem *obstacle) {
 func (b *builder) unmetDependency() *obstacle {
 	for task := range b.job.Spec.Tasks {
 		t := &b.job.Spec.Tasks[task]
-		if t.DependsOn != nil && len(b.holes(task)) > 0 && !b.dependenciesMet(task) {
+		if t.DependsOn != nil && b.hasHole(task) && !b.dependenciesMet(task) {
 			return &obstacle{waitingForTask, fmt.Sprintf("task %s waits until %s is ready", t.Name, strings.Join(t.DependsOn.Name, ", "))}
 		}
 	}
@@ -243,17 +243,6 @@ func (b *builder) tellWaiting(group *scheduling.PodGroup) {
 	if newest.Type != scheduling.PodGroupScheduledType {
 		b.event(corev1.EventTypeWarning, string(batch.PodGroupPending), "PodGroup %s:%s unschedulable, reason: %s", group.Namespace, group.Name, newest.Message)
 	}
-}
-
-// wantedPlaces are the places without a pod whose task may start.
-func (b *builder) wantedPlaces() []Place {
-	var places []Place
-	for task := range b.job.Spec.Tasks {
-		if b.dependenciesMet(task) {
-			places = append(places, b.holes(task)...)
-		}
-	}
-	return b.limited(places)
 }
 
 // starts says whether a task may have pods now, or has some already.

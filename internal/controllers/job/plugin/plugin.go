@@ -63,7 +63,22 @@ func For(job *batch.Job) (Set, error) {
 			wrong = append(wrong, errs...)
 		}
 	}
-	return set, asError(wrong)
+	return set, asError(append(wrong, unlistable(job, at)...))
+}
+
+// unlistable says which plugins give every pod the names of all pods, in a job that has too many of them.
+func unlistable(job *batch.Job, at *field.Path) field.ErrorList {
+	if kit.Listable(job) {
+		return nil
+	}
+	var wrong field.ErrorList
+	for _, name := range []string{svc.Name, tensorflow.Name} {
+		if _, asked := job.Spec.Plugins[name]; asked {
+			wrong = append(wrong, field.Forbidden(at.Key(name),
+				"the job has too many pods for a list of their names: lower its replicas, or remove this plugin"))
+		}
+	}
+	return wrong
 }
 
 func asError(wrong field.ErrorList) error {

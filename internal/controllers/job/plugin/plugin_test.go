@@ -1,6 +1,8 @@
 package plugin
 
 import (
+	"math"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -236,5 +238,28 @@ func TestBadArgumentsAreTold(t *testing.T) {
 	}
 	if len(set.Names()) != 1 {
 		t.Error("the plugin should work with what it understood")
+	}
+}
+
+// TestPluginsOfAHugeJobNeedLittleMemory guards the lists of hosts, which every pod of a job is given. It must not run in parallel.
+func TestPluginsOfAHugeJobNeedLittleMemory(t *testing.T) { //nolint:paralleltest // it measures memory
+	for _, name := range []string{"svc", "ssh", "mpi", "tensorflow", "pytorch", "ray", "env", "hcclrank"} {
+		t.Run(name, func(t *testing.T) { //nolint:paralleltest // it measures memory
+			job := jobOf(map[string][]string{name: {}}, math.MaxInt32-1, "worker")
+			job.Spec.Tasks = append(job.Spec.Tasks, jobOf(nil, 1, "master").Spec.Tasks...)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			set, err := For(job)
+			pod := &corev1.Pod{Spec: *job.Spec.Tasks[1].Template.Spec.DeepCopy()}
+			set.Pod(pod, job, 1, 0)
+			set.Objects(job)
+			runtime.ReadMemStats(&after)
+			if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 16<<20 {
+				t.Errorf("%d MiB", bytes>>20)
+			}
+			if lists := name == "svc" || name == "tensorflow"; lists != (err != nil) {
+				t.Errorf("plugin %s: %v", name, err)
+			}
+		})
 	}
 }

@@ -26,6 +26,9 @@ type Plugin interface {
 // MaxEnvBytes bounds what is given to a process as one variable: Linux refuses to start it with one of more than 128 KiB.
 const MaxEnvBytes = 96 << 10
 
+// maxListedBytes bounds the host lists of a job. Nothing holds more than 1 MiB of them; ListBytes counts a little too much.
+const maxListedBytes = 4 << 20
+
 // Object is one API object of a plugin.
 type Object struct {
 	// Wanted is the object as it should be, as far as the plugin can know without looking.
@@ -69,8 +72,36 @@ type Host struct {
 // FQDN is the name that other pods of the namespace resolve.
 func (h Host) FQDN() string { return h.Name + "." + h.Subdomain }
 
-// Hosts lists the hosts of a task, one an index; a template that fixes the host name has one host only.
+// ListBytes bounds the length of a task's host list from above without making the list, one separator a host included.
+func ListBytes(job *batch.Job, task int) int64 {
+	spec := &job.Spec.Tasks[task]
+	perHost := int64(len(job.Name) + len(spec.Template.Spec.Subdomain) + 2)
+	if fixed := spec.Template.Spec.Hostname; fixed != "" {
+		return perHost + int64(len(fixed))
+	}
+	return int64(spec.Replicas) * (perHost + int64(len(PodName(job, task, spec.Replicas))))
+}
+
+// Listable reports whether the host lists of all tasks may be made: a job may have more replicas than memory has room for.
+func Listable(job *batch.Job) bool {
+	var total int64
+	for i := range job.Spec.Tasks {
+		total += ListBytes(job, i)
+	}
+	return total <= maxListedBytes
+}
+
+// Hosts lists the hosts of a task, one an index; a template that fixes the host name has one host only. The list is empty where the job's lists are
+// not Listable.
 func Hosts(job *batch.Job, task int) []Host {
+	if !Listable(job) {
+		return nil
+	}
+	return FirstHosts(job, task, job.Spec.Tasks[task].Replicas)
+}
+
+// FirstHosts lists the first hosts of a task, at most that many.
+func FirstHosts(job *batch.Job, task int, most int32) []Host {
 	spec := &job.Spec.Tasks[task]
 	subdomain := spec.Template.Spec.Subdomain
 	if subdomain == "" {
@@ -79,8 +110,9 @@ func Hosts(job *batch.Job, task int) []Host {
 	if fixed := spec.Template.Spec.Hostname; fixed != "" && spec.Replicas > 0 {
 		return []Host{{Name: fixed, Subdomain: subdomain}}
 	}
-	hosts := make([]Host, 0, spec.Replicas)
-	for i := int32(0); i < spec.Replicas; i++ {
+	replicas := min(spec.Replicas, most)
+	hosts := make([]Host, 0, replicas)
+	for i := range replicas {
 		hosts = append(hosts, Host{Name: PodName(job, task, i), Subdomain: subdomain})
 	}
 	return hosts

@@ -46,7 +46,7 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
 
 // tellHosts leaves a list that is too long for a process's environment to the file of plugin svc.
 func (p *plugin) tellHosts(pod *corev1.Pod, hosts string) {
-	if len(hosts) > kit.MaxEnvBytes {
+	if hosts == "" || len(hosts) > kit.MaxEnvBytes {
 		return
 	}
 	kit.EachContainer(pod, func(c *corev1.Container) { kit.SetEnv(c, Hosts, hosts) })

@@ -22,6 +22,10 @@ func (p *plugin) config(job *batch.Job) []byte {
 	b.WriteString("StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n")
 	hosts, size := make([][]kit.Host, len(job.Spec.Tasks)), 0
 	for i := range job.Spec.Tasks {
+		if !kit.Listable(job) {
+			hosts[i], size = kit.FirstHosts(job, i, 2), maxConfigBytes+1 // enough to know that they share lines
+			continue
+		}
 		hosts[i] = kit.Hosts(job, i)
 		for _, h := range hosts[i] {
 			size += hostBytes + 2*len(h.Name) + len(h.Subdomain)

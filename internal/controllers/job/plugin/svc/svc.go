@@ -84,12 +84,12 @@ func (p *plugin) variables(job *batch.Job) []corev1.EnvVar {
 // fitting says of which tasks the hosts are a variable, too, beside the file: not when that is too long for a process, and not when the
 // ConfigMap has no room for all of them twice.
 func fitting(job *batch.Job) []bool {
-	fits, size := make([]bool, len(job.Spec.Tasks)), 0
+	fits, size := make([]bool, len(job.Spec.Tasks)), int64(0)
 	for i := range job.Spec.Tasks {
-		size += listBytes(job, i)
+		size += kit.ListBytes(job, i)
 	}
 	for i := range job.Spec.Tasks {
-		list := listBytes(job, i)
+		list := kit.ListBytes(job, i)
 		if fits[i] = list <= kit.MaxEnvBytes && size+list <= maxDataBytes; fits[i] {
 			size += list
 		}
@@ -113,13 +113,6 @@ func hostsKey(job *batch.Job, task int) string {
 
 func numKey(job *batch.Job, task int) string {
 	return "VC_" + strings.ToUpper(taskKey(job, task)) + "_NUM"
-}
-
-// listBytes bounds the length of a task's host list from above without making it: pods ask once each.
-func listBytes(job *batch.Job, task int) int {
-	spec := &job.Spec.Tasks[task]
-	longest := kit.PodName(job, task, spec.Replicas)
-	return int(spec.Replicas) * (len(longest) + len(job.Name) + len(spec.Template.Spec.Subdomain) + 2)
 }
 
 // Data is the content of the job's ConfigMap.
