@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -52,32 +53,20 @@ func runControllers(ctx context.Context, o *Options, log logr.Logger) error {
 	})
 	group.Go(func() error {
 		var once sync.Once
-		return terms(ctx, o, controllersLease, log, func(ctx context.Context, _ func() error) error {
-			return controlTerm(ctx, o, log, lists, func() { once.Do(func() { o.Ready(Controllers) }) })
+		return terms(ctx, o, controllersLease, log, func(ctx context.Context, fence func() error) error {
+			return controlTerm(ctx, o, fence, log, lists, func() { once.Do(func() { o.Ready(Controllers) }) })
 		})
 	})
 	return group.Wait()
 }
 
-// controlTerm runs one manager; its caches begin empty.
-func controlTerm(ctx context.Context, o *Options, log logr.Logger, lists *listing.Source, ready func()) error {
-	cache, err := controllers.CacheOptions(o.Config)
+// controlTerm runs one manager; its caches begin empty. The term ends as soon as a write finds the fence closed.
+func controlTerm(ctx context.Context, o *Options, fence func() error, log logr.Logger, lists *listing.Source, ready func()) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	mgr, err := newControlManager(fencedConfig(o.Config, fence, end), log)
 	if err != nil {
-		return fmt.Errorf("cache of the controllers: %w", err)
-	}
-	mgr, err := manager.New(o.Config, manager.Options{
-		Scheme: newScheme(),
-		Logger: log,
-		Cache:  cache,
-		// The daemon has its own endpoints and its own election.
-		Metrics:                 metricsserver.Options{BindAddress: "0"},
-		HealthProbeBindAddress:  "0",
-		GracefulShutdownTimeout: ptr.To(drainTime),
-		// A second term in one process registers the same names again.
-		Controller: ctrlconfig.Controller{SkipNameValidation: ptr.To(true)},
-	})
-	if err != nil {
-		return fmt.Errorf("controller manager: %w", err)
+		return err
 	}
 	options := o.Controllers
 	options.Pressure = o.pressure
@@ -104,4 +93,27 @@ func controlTerm(ctx context.Context, o *Options, log logr.Logger, lists *listin
 		return fmt.Errorf("controller manager: %w", err)
 	}
 	return nil
+}
+
+// newControlManager makes the manager of a term, whose every client is one of config.
+func newControlManager(config *rest.Config, log logr.Logger) (manager.Manager, error) {
+	cache, err := controllers.CacheOptions(config)
+	if err != nil {
+		return nil, fmt.Errorf("cache of the controllers: %w", err)
+	}
+	mgr, err := manager.New(config, manager.Options{
+		Scheme: newScheme(),
+		Logger: log,
+		Cache:  cache,
+		// The daemon has its own endpoints and its own election.
+		Metrics:                 metricsserver.Options{BindAddress: "0"},
+		HealthProbeBindAddress:  "0",
+		GracefulShutdownTimeout: ptr.To(drainTime),
+		// A second term in one process registers the same names again.
+		Controller: ctrlconfig.Controller{SkipNameValidation: ptr.To(true)},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("controller manager: %w", err)
+	}
+	return mgr, nil
 }
