@@ -1,0 +1,34 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+)
+
+// witness is an engine that binds a pod in its first cycle and looks in the next one where the model has it.
+type witness struct{ seen []bool }
+
+func (w *witness) Cycle(_ time.Time, c *model.Cluster) decision.Decisions {
+	w.seen = append(w.seen, c.Task("p").Node != model.NoNode)
+	return decision.Decisions{Binds: []decision.Bind{{Pod: decision.Object{UID: "p", Namespace: "n", Name: "p"}, Node: "a"}}}
+}
+
+// TestTheLoopKnowsWhatItHasDecided guards the next cycle: before the API server has told of a bind, its room must be taken.
+func TestTheLoopKnowsWhatItHasDecided(t *testing.T) {
+	t.Parallel()
+	h, engine := newHand(), &witness{}
+	h.put(model.NodeSet{Name: "a"})
+	h.put(model.TaskSet{UID: "p", Namespace: "n", Name: "p", Ours: true})
+	l := &loop{source: h, effects: nowhere{}, engine: engine, cluster: model.New(), period: time.Second, beat: func(time.Time) {}, log: logr.Discard()}
+	for range 2 {
+		l.cycle(time.Now())
+	}
+	if len(engine.seen) != 2 || engine.seen[0] || !engine.seen[1] {
+		t.Errorf("whether the cycles saw the pod on a node: %v, want no and then yes", engine.seen)
+	}
+}
