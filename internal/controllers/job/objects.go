@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"reflect"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
 )
@@ -39,8 +41,8 @@ func (a *application) ensureObject(ctx context.Context, o kit.Object) error {
 		}
 		return soon{fmt.Errorf("%T %s: that of an older job of this name is being removed", o.Wanted, o.Wanted.GetName())}
 	}
-	if there != nil && metav1.GetControllerOf(there) != nil && !metav1.IsControlledBy(there, a.job) {
-		return fmt.Errorf("%T %s: the name belongs to an object that is not this job's", o.Wanted, o.Wanted.GetName())
+	if there != nil && !metav1.IsControlledBy(there, a.job) {
+		return a.foreign(o, there)
 	}
 	write, changed, err := o.Merge(there, rand.Reader)
 	if err != nil || !changed {
@@ -56,6 +58,22 @@ func (a *application) ensureObject(ctx context.Context, o kit.Object) error {
 	}
 	return nil
 }
+
+// foreign leaves an object alone that has the name of one of the job's and was not created for it. The user learns of it by an event, or by the
+// error where the job cannot start without an object of its own.
+func (a *application) foreign(o kit.Object, there client.Object) error {
+	what := fmt.Sprintf("%s %s exists and was not created for this job", kindOf(there), there.GetName())
+	if o.Foreign == nil {
+		return fmt.Errorf("%s, so it is not changed: delete it, or run the job under another name", what)
+	}
+	if warning := o.Foreign(there); warning != "" {
+		a.tell(plan.Event{Type: corev1.EventTypeWarning, Reason: string(batch.PluginError), Message: what + ": " + warning + "; delete it, or run the job under another name"})
+	}
+	return nil
+}
+
+// kindOf is the kind of a typed object, which need not say it itself.
+func kindOf(o client.Object) string { return reflect.TypeOf(o).Elem().Name() }
 
 // look gets the object that has the name of the wanted one; nil when there is none.
 func (a *application) look(ctx context.Context, wanted client.Object) (client.Object, error) {

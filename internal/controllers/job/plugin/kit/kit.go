@@ -36,13 +36,20 @@ type Object struct {
 	// Merge says what to write. existing is what is there: nil when nothing is. The result is what should be there and whether that differs
 	// from existing. random is read only by plugins that make keys.
 	Merge func(existing client.Object, random io.Reader) (write client.Object, changed bool, err error)
+	// Foreign returns what to tell the user of an object that has the name and was not created for the job; empty when it serves as well. The object is
+	// left as it is. Nil: the job cannot do without an object of its own.
+	Foreign func(existing client.Object) (warning string)
 }
 
-// Create is a Merge for objects that never change once they are there.
+// Create is an Object that never changes once it is there. One of the user's may take its place.
 func Create(wanted client.Object) Object {
-	return Object{Wanted: wanted, Merge: func(existing client.Object, _ io.Reader) (client.Object, bool, error) {
-		return wanted, existing == nil, nil
-	}}
+	return Object{
+		Wanted: wanted,
+		Merge: func(existing client.Object, _ io.Reader) (client.Object, bool, error) {
+			return wanted, existing == nil, nil
+		},
+		Foreign: func(client.Object) string { return "it is used as it is" },
+	}
 }
 
 // Meta is the metadata of an object owned by the job.

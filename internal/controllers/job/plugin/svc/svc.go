@@ -130,7 +130,7 @@ func Data(job *batch.Job) map[string]string {
 }
 
 func (p *plugin) Objects(job *batch.Job) []kit.Object {
-	objects := []kit.Object{configMap(job), kit.Create(p.service(job))}
+	objects := []kit.Object{configMap(job), p.serviceObject(job)}
 	if !p.noNetworkPolicy {
 		objects = append(objects, kit.Create(networkPolicy(job)))
 	}
@@ -156,6 +156,19 @@ func configMap(job *batch.Job) kit.Object {
 // selector chooses the pods of the job.
 func selector(job *batch.Job) map[string]string {
 	return map[string]string{keys.JobName: job.Name, keys.JobNamespace: job.Namespace}
+}
+
+// serviceObject is the Service, or one of the user's that gives the job's pods their names as well.
+func (p *plugin) serviceObject(job *batch.Job) kit.Object {
+	o := kit.Create(p.service(job))
+	o.Foreign = func(existing client.Object) string {
+		there, ok := existing.(*corev1.Service)
+		if ok && there.Spec.ClusterIP == corev1.ClusterIPNone && maps.Equal(there.Spec.Selector, selector(job)) {
+			return ""
+		}
+		return "the names of the job's pods do not resolve, since it is not headless or does not select them"
+	}
+	return o
 }
 
 func (p *plugin) service(job *batch.Job) *corev1.Service {
