@@ -174,6 +174,7 @@ func components() []component {
 				// jobs that others depend on, and which numbers are in use
 				rule(batchGroup, of("jobs"), "get", "list"),
 				rule(flowGroup, of("jobtemplates"), "list"), // which the jobs of flows are made from
+				rule(hookGroup, of("mutatingwebhookconfigurations", "validatingwebhookconfigurations"), "list", "watch", "create"), // deleted ones are created again
 				only(rule(hookGroup, of("mutatingwebhookconfigurations"), "get", "update"), mutatingConfigurations...),
 				only(rule(hookGroup, of("validatingwebhookconfigurations"), "get", "update"), validatingConfigurations...),
 			},

@@ -1,6 +1,8 @@
 package deploy
 
 import (
+	"fmt"
+
 	_ "embed"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -129,6 +131,8 @@ func (d deployment) pod(selector *metav1.LabelSelector) corev1.PodSpec {
 				Requests: corev1.ResourceList{corev1.ResourceCPU: d.cpu, corev1.ResourceMemory: d.memory},
 				Limits:   corev1.ResourceList{corev1.ResourceMemory: d.memory},
 			},
+			// Go collects its garbage before the kernel ends the process.
+			Env: []corev1.EnvVar{{Name: "GOMEMLIMIT", Value: fmt.Sprintf("%dMiB", d.memory.Value()*9/10>>20)}},
 			SecurityContext: &corev1.SecurityContext{
 				AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
 				Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},

@@ -61,6 +61,11 @@ type Options struct {
 	Queues schedulingv1beta1.QueueRules
 	// MaxReplicas is how many pods the tasks of a job may have together. Default batchv1alpha1.DefaultMaxReplicas.
 	MaxReplicas int64
+	// ClientCAFile holds the authorities that sign the certificates of those who may send reviews: the API server, when it is configured to present one.
+	// Empty: whoever reaches the port may.
+	ClientCAFile string
+	// ClientNames are the common names of their certificates; none: every certificate of the authorities will do.
+	ClientNames []string
 	// Ready is called once when the webhooks are served and installed. May be nil.
 	Ready func()
 	// Now is the clock of the certificates. Default time.Now.
@@ -120,6 +125,10 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	if err != nil {
 		return err
 	}
+	clients, err := newClients(&options)
+	if err != nil {
+		return err
+	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", options.ListenAddress)
 	if err != nil {
 		return fmt.Errorf("admission: listen on %s: %w", options.ListenAddress, err)
@@ -141,13 +150,15 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	}
 	return serve(ctx, &service{
 		listener: listener, handler: handler, keeper: keeper, queues: queues,
-		install: func(ctx context.Context, caBundle []byte) error {
+		watch: func(ctx context.Context, changed func()) error { return watchConfigurations(ctx, client, changed) },
+		install: func(ctx context.Context, caBundle []byte) ([]string, error) {
 			mutating, validating := options.enabledRules(pods)
 			return install(ctx, client.AdmissionregistrationV1(), configurations(where, caBundle, mutating, validating))
 		},
-		pods:  pods,
-		ready: options.Ready,
-		now:   options.Now,
+		clients: clients,
+		pods:    pods,
+		ready:   options.Ready,
+		now:     options.Now,
 	})
 }
 
@@ -169,9 +180,13 @@ type service struct {
 	keeper   *certificateKeeper
 	queues   *queueCache
 	pods     *podRules
-	install  func(ctx context.Context, caBundle []byte) error
-	ready    func()
-	now      func() time.Time
+	clients  *clients
+	// watch calls changed when a configuration of ours may not be what it should be, until ctx ends.
+	watch func(ctx context.Context, changed func()) error
+	// install makes the configurations what they should be and names those that were not.
+	install func(ctx context.Context, caBundle []byte) (corrected []string, err error)
+	ready   func()
+	now     func() time.Time
 }
 
 func serve(ctx context.Context, s *service) error {
@@ -181,7 +196,7 @@ func serve(ctx context.Context, s *service) error {
 		ReadHeaderTimeout: 10 * time.Second,
 		// Handshakes that fail are the caller's trouble, and loud while a new authority makes its way.
 		ErrorLog:  slog.NewLogLogger(logr.ToSlogHandler(klog.FromContext(ctx).WithName("admission")), slog.LevelDebug),
-		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.keeper.get},
+		TLSConfig: s.clients.require(&tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.keeper.get, NextProtos: []string{"h2", "http/1.1"}}),
 	}
 	if _, err := s.keeper.refresh(ctx); err != nil {
 		return errors.Join(fmt.Errorf("admission: certificate: %w", err), s.listener.Close())
@@ -200,25 +215,27 @@ func serve(ctx context.Context, s *service) error {
 		return server.Shutdown(drain)
 	})
 	changed := make(chan struct{}, 1)
+	wake := func() {
+		select {
+		case changed <- struct{}{}:
+		default: // it is known already
+		}
+	}
 	if s.pods.path != "" {
 		group.Go(func() error {
 			ticker := time.NewTicker(groupsPoll)
 			defer ticker.Stop()
-			s.pods.follow(ctx, ticker.C, func() {
-				select {
-				case changed <- struct{}{}:
-				default: // it is known already
-				}
-			})
+			s.pods.follow(ctx, ticker.C, wake)
 			return nil
 		})
 	}
+	group.Go(func() error { return s.watch(ctx, wake) })
 	group.Go(func() error { return s.maintain(ctx, changed) })
 	return group.Wait()
 }
 
-// maintain installs the webhooks, says that they are ready, renews their certificate in time, and installs them anew
-// when they changed.
+// maintain installs the webhooks, reports that they are ready, renews their certificate in time, and repairs them when
+// somebody changed them: without them jobs would be created unchecked, or not at all.
 func (s *service) maintain(ctx context.Context, changed <-chan struct{}) error {
 	log := klog.FromContext(ctx).WithName("admission")
 	if !s.queues.wait(ctx) {
@@ -227,8 +244,13 @@ func (s *service) maintain(ctx context.Context, changed <-chan struct{}) error {
 	installed := false
 	for ctx.Err() == nil {
 		next, err := s.keeper.refresh(ctx)
+		var corrected []string
 		if err == nil {
-			err = s.install(ctx, s.keeper.caBundle())
+			corrected, err = s.install(ctx, s.keeper.caBundle())
+		}
+		if installed && len(corrected) > 0 {
+			log.Info("Webhook configurations were not what they should be and have been corrected", "configurations", corrected)
+			sleep(ctx, repairPause)
 		}
 		wait := min(max(next.Sub(s.now()), renewalRetry), renewalCheck)
 		switch {
@@ -239,8 +261,8 @@ func (s *service) maintain(ctx context.Context, changed <-chan struct{}) error {
 				s.ready()
 			}
 		case err != nil && installed:
-			log.Error(err, "Certificate of the webhooks could not be renewed, trying again", "after", renewalRetry)
-			wait = renewalRetry
+			log.Error(err, "Certificate or configurations of the webhooks could not be brought up to date, trying again", "after", repairRetry)
+			wait = repairRetry
 		case err != nil && ctx.Err() == nil:
 			return fmt.Errorf("admission: install webhooks: %w", err)
 		}

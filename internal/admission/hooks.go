@@ -82,15 +82,16 @@ func (h *hooks) handlers() map[string]admission.HandlerFunc {
 
 // handler serves every webhook at its path.
 func (h *hooks) handler(log logr.Logger) (http.Handler, error) {
-	mux := http.NewServeMux()
+	mux, bounds := http.NewServeMux(), newBounds()
 	for path, handle := range h.handlers() {
+		handle = bounds.limit(handle, strings.HasSuffix(path, "/mutate"))
 		hook, err := admission.StandaloneWebhook(&admission.Webhook{Handler: handle}, admission.StandaloneOptions{Logger: log, MetricsPath: path})
 		if err != nil {
 			return nil, fmt.Errorf("admission: webhook %s: %w", path, err)
 		}
 		mux.Handle("POST "+path, hook)
 	}
-	return mux, nil
+	return bounds.handler(mux), nil
 }
 
 func (h *hooks) mutateJob(ctx context.Context, request admission.Request) admission.Response {

@@ -36,7 +36,9 @@ func TestWhatIsInstalled(t *testing.T) {
 		names[c.Name+" "+c.Webhooks[0].Name] = *c.Webhooks[0].FailurePolicy
 	}
 	for _, c := range all.validating {
-		names[c.Name+" "+c.Webhooks[0].Name] = *c.Webhooks[0].FailurePolicy
+		for _, hook := range c.Webhooks {
+			names[c.Name+" "+hook.Name] = *hook.FailurePolicy
+		}
 	}
 	for name, want := range map[string]admissionregistrationv1.FailurePolicyType{
 		"volcano-admission-service-jobs-mutate mutatejob.volcano.sh":                     admissionregistrationv1.Ignore,
@@ -46,6 +48,7 @@ func TestWhatIsInstalled(t *testing.T) {
 		"volcano-admission-service-jobs-validate validatejob.volcano.sh":                 admissionregistrationv1.Fail,
 		"volcano-admission-service-queues-validate validatequeue.volcano.sh":             admissionregistrationv1.Fail,
 		"volcano-admission-service-podgroups-validate validatepodgroup.volcano.sh":       admissionregistrationv1.Fail,
+		"volcano-admission-service-podgroups-validate validatepodgroupofpods.volcano.sh": admissionregistrationv1.Ignore,
 		"volcano-admission-service-hypernodes-validate validatehypernode.volcano.sh":     admissionregistrationv1.Fail,
 		"volcano-admission-service-cronjobs-validate validatecronjob.volcano.sh":         admissionregistrationv1.Fail,
 		"volcano-admission-service-jobflows-validate validatejobflow.volcano.sh":         admissionregistrationv1.Fail,
@@ -84,7 +87,7 @@ func TestWhatAnEarlierVolcanoLeftIsTakenOver(t *testing.T) {
 	})
 	api := client.AdmissionregistrationV1()
 	for _, bundle := range []string{"first", "second", "second"} {
-		if err := install(ctx, api, described(t, Options{SchedulerNames: []string{"volcano"}}, bundle)); err != nil {
+		if _, err := install(ctx, api, described(t, Options{SchedulerNames: []string{"volcano"}}, bundle)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := api.ValidatingWebhookConfigurations().Get(ctx, "volcano-admission-service-jobs-validate", metav1.GetOptions{})
@@ -96,7 +99,7 @@ func TestWhatAnEarlierVolcanoLeftIsTakenOver(t *testing.T) {
 		}
 	}
 	client.ClearActions()
-	if err := install(ctx, api, described(t, Options{SchedulerNames: []string{"volcano"}}, "second")); err != nil {
+	if _, err := install(ctx, api, described(t, Options{SchedulerNames: []string{"volcano"}}, "second")); err != nil {
 		t.Fatal(err)
 	}
 	for _, action := range client.Actions() {

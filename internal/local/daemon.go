@@ -58,6 +58,7 @@ func startDaemon(s Settings, plane *controlplane.ControlPlane) *daemonPart {
 		SchedulerNames: []string{keys.DefaultSchedulerName, corev1.DefaultSchedulerName},
 	}
 	d.options.Admission.ListenAddress, d.options.Listing.ListenAddress = "127.0.0.1:0", "127.0.0.1:0"
+	d.options.Admission.ClientCAFile, d.options.Admission.ClientNames = plane.PKI().CACert(), []string{controlplane.WebhookClient}
 	var ctx context.Context
 	ctx, d.cancel = context.WithCancel(context.Background())
 	go d.run(klog.NewContext(ctx, klog.Background().WithName("vcd")))

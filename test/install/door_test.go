@@ -6,17 +6,23 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	busv1alpha1 "github.com/vc-batch/vc/api/bus/v1alpha1"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/deploy"
 	"github.com/vc-batch/vc/internal/admission"
 )
 
@@ -139,10 +145,12 @@ func TestTheDoor(t *testing.T) {
 		updates(t, c)
 		queuesAndGroups(t, c)
 	})
+	t.Run("with configurations that somebody changes", func(t *testing.T) { repairs(t, c) })
 	stop()
 	t.Run("with vcd stopped", func(t *testing.T) {
 		refusals(t, c, false)
 		whatNobodyHasToCheck(t, c)
+		groupsOfPodsAreMade(t)
 		err := c.Create(t.Context(), newJob("good-but-unchecked"))
 		if err == nil || !strings.Contains(err.Error(), "validatejob.volcano.sh") {
 			t.Errorf("a job that nobody can check: want a refusal that names the webhook, got %v", err)
@@ -246,6 +254,92 @@ func whatNobodyHasToCheck(t *testing.T, c client.Client) {
 		}
 		return nil
 	})
+}
+
+// repairs damages webhook configurations as an administrator could by mistake, and waits until they are as they were.
+func repairs(t *testing.T, c client.Client) {
+	name := client.ObjectKey{Name: admission.ConfigurationPrefix + "jobs-validate"}
+	right := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	if err := c.Get(t.Context(), name, right); err != nil {
+		t.Fatal(err)
+	}
+	for what, damage := range map[string]func(*admissionregistrationv1.ValidatingWebhookConfiguration) error{
+		"another authority": func(v *admissionregistrationv1.ValidatingWebhookConfiguration) error {
+			v.Webhooks[0].ClientConfig.CABundle = nil
+			return c.Update(t.Context(), v)
+		},
+		"no webhooks": func(v *admissionregistrationv1.ValidatingWebhookConfiguration) error {
+			v.Webhooks = nil
+			return c.Update(t.Context(), v)
+		},
+		"deleted": func(v *admissionregistrationv1.ValidatingWebhookConfiguration) error { return c.Delete(t.Context(), v) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			there := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+			if err := c.Get(t.Context(), name, there); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			if err := damage(there); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, func(ctx context.Context) error {
+				there := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+				if err := c.Get(ctx, name, there); err != nil {
+					return err
+				}
+				if !equality.Semantic.DeepEqual(there.Webhooks, right.Webhooks) {
+					return errors.New("the webhooks are not what they were")
+				}
+				return nil
+			})
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("it took %s, want seconds", took)
+			}
+		})
+	}
+}
+
+// groupsOfPodsAreMade creates PodGroups with an owner while nobody can check them: the controllers may, and users may not.
+func groupsOfPodsAreMade(t *testing.T) {
+	group := func(name string) *schedulingv1beta1.PodGroup {
+		owner := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "p", Controller: new(true)}
+		return &schedulingv1beta1.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", OwnerReferences: []metav1.OwnerReference{owner}}}
+	}
+	controllers, err := newClient(as(t, deploy.ControllersAccount, &forbidden{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := controllers.Create(t.Context(), group("of-a-pod")); err != nil {
+		t.Errorf("the PodGroup of a plain pod is not created while admission is down: %v", err)
+	}
+	user := editor(t, "mallory", "default")
+	if err := user.Create(t.Context(), group("with-a-forged-owner")); err == nil || !strings.Contains(err.Error(), "validatepodgroup.volcano.sh") {
+		t.Errorf("a user's PodGroup with an owner goes unchecked: %v", err)
+	}
+	job := group("with-a-forged-job")
+	job.OwnerReferences[0].APIVersion, job.OwnerReferences[0].Kind = batchv1alpha1.GroupVersion.String(), "Job"
+	if err := user.Create(t.Context(), job); err == nil || !strings.Contains(err.Error(), "validatepodgroup.volcano.sh") {
+		t.Errorf("a user's PodGroup with a job as its owner goes unchecked: %v", err)
+	}
+}
+
+// editor is a client of a user with the role edit in a namespace.
+func editor(t *testing.T, name, namespace string) client.Client {
+	t.Helper()
+	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"}}
+	if err := client.IgnoreAlreadyExists(admin(t).Create(t.Context(), binding)); err != nil {
+		t.Fatal(err)
+	}
+	config := rest.CopyConfig(plane.RESTConfig())
+	config.Impersonate = rest.ImpersonationConfig{UserName: name, Groups: []string{"system:authenticated"}}
+	c, err := newClient(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 func queuesAndGroups(t *testing.T, c client.Client) {

@@ -116,7 +116,7 @@ func everyWebhookIsFilledIn(t *testing.T, c client.Client) {
 		t.Errorf("pods are sent to vcd to be changed, and it would change none")
 	}
 	for name, n := range hooks {
-		if n != 1 || !bytes.Contains(deploy.InstallYAML, []byte("name: "+name+"\n")) {
+		if n < 1 || !bytes.Contains(deploy.InstallYAML, []byte("name: "+name+"\n")) {
 			t.Errorf("%s has %d webhooks, or is not in install.yaml", name, n)
 		}
 	}

@@ -21,7 +21,8 @@ type admissionFlags struct {
 	address, url, service         string
 	serviceNamespace, serviceName string
 	enabled                       []string
-	conf                          string
+	conf, clientCA                string
+	clientNames                   []string
 	queueDepth                    int
 	maxReplicas                   int64
 	protectRoot, keepBusyQueues   bool
@@ -33,6 +34,8 @@ func (f *admissionFlags) bind(fs *pflag.FlagSet) {
 	fs.StringVar(&f.service, "webhook-service", "", "NAMESPACE/NAME of the service by which the API server reaches the webhooks; without it and --webhook-url the listen address is used")
 	fs.StringSliceVar(&f.enabled, "enabled-admission", nil, "paths of the webhooks to install, for example /jobs/mutate,/jobs/validate; without it all of them")
 	fs.StringVar(&f.conf, "admission-conf", "", "path of a file of resource groups for pods; it is read again when it changes")
+	fs.StringVar(&f.clientCA, "webhook-client-ca-file", "", "path of the authorities whose clients may send reviews: the API server must be configured to present such a certificate; without it everybody who reaches the port may")
+	fs.StringSliceVar(&f.clientNames, "webhook-client-name", nil, "common names of the clients that may send reviews; without it all that --webhook-client-ca-file has signed")
 	fs.IntVar(&f.queueDepth, "max-queue-depth", schedulingv1beta1.MaxQueueDepth, "how many queues deep the tree below root may be")
 	fs.Int64Var(&f.maxReplicas, "max-job-replicas", batchv1alpha1.DefaultMaxReplicas, fmt.Sprintf("how many pods the tasks of a job may have together, %d at most", batchv1alpha1.MaxReplicas))
 	fs.BoolVar(&f.protectRoot, "enable-root-queue-protection", true, "refuse changes of the root queue's capability, deserved and guarantee")
@@ -51,6 +54,7 @@ func (f *admissionFlags) bindObsolete(fs *pflag.FlagSet) {
 func (f *admissionFlags) options(gates featureGates) (admission.Options, error) {
 	o := admission.Options{
 		ListenAddress: f.address, URL: f.url, AdmissionConf: f.conf, QueueGate: gates[queueGate], MaxReplicas: f.maxReplicas,
+		ClientCAFile: f.clientCA, ClientNames: f.clientNames,
 		Queues: schedulingv1beta1.QueueRules{MaxDepth: f.queueDepth, FreeRoot: !f.protectRoot, KeepBusy: f.keepBusyQueues},
 	}
 	for _, path := range f.enabled {
@@ -61,7 +65,7 @@ func (f *admissionFlags) options(gates featureGates) (admission.Options, error) 
 	if f.queueDepth < 0 {
 		return o, fmt.Errorf("--max-queue-depth %d: must not be negative", f.queueDepth)
 	}
-	if f.maxReplicas < 1 || f.maxReplicas > batchv1alpha1.MaxReplicas {
+	if f.maxReplicas < 0 || f.maxReplicas > batchv1alpha1.MaxReplicas {
 		return o, fmt.Errorf("--max-job-replicas %d: must be from 1 to %d", f.maxReplicas, batchv1alpha1.MaxReplicas)
 	}
 	if f.service == "" && f.serviceNamespace != "" && f.serviceName != "" {

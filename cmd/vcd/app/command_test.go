@@ -79,6 +79,11 @@ func TestFlags(t *testing.T) {
 			},
 			want: []any{[]string{"/jobs/mutate", "/jobs/validate"}, "/x", schedulingv1beta1.QueueRules{MaxDepth: 7, FreeRoot: true, KeepBusy: true}, true},
 		},
+		"how many pods a job may have": {
+			arguments: []string{"--max-job-replicas=200000"},
+			check:     func(o daemon.Options) any { return o.Admission.MaxReplicas },
+			want:      int64(200000),
+		},
 		"all controllers but two": {
 			arguments: []string{"--controllers=*,-sharding-controller,-gc-controller", "--controllers=-cronjob-controller"},
 			check: func(o daemon.Options) any {
@@ -149,6 +154,8 @@ func TestFlagsThatCannotBe(t *testing.T) {
 		"a service without a namespace":    {[]string{"--webhook-service=admission"}, "must be NAMESPACE/NAME"},
 		"a service and a URL":              {[]string{"--webhook-service=a/b", "--webhook-url=https://x"}, "only one of them"},
 		"a tree of less than nothing":      {[]string{"--max-queue-depth=-1"}, "--max-queue-depth -1"},
+		"jobs of less than no pods":        {[]string{"--max-job-replicas=-1"}, "--max-job-replicas -1: must be from 1 to 1000000"},
+		"jobs beyond all clusters":         {[]string{"--max-job-replicas=2000000"}, "--max-job-replicas 2000000"},
 		"a feature gate without a value":   {[]string{"--feature-gates=X"}, `"X": want Name=true or Name=false`},
 		"a controller that there is not":   {[]string{"--controllers=*,-jobs"}, `no controller "jobs"`},
 		"less than no CronJob at once":     {[]string{"--worker-threads-for-cronjob=-1"}, "--worker-threads-for-cronjob -1"},

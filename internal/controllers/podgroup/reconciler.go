@@ -109,14 +109,14 @@ func (r *Reconciler) ensureGroup(ctx context.Context, pod *corev1.Pod, refresh b
 	return nil
 }
 
-// create makes the group of a pod; who waits for one that is refused is told why.
+// create makes the group of a pod. An event on the pod says why there is none: without it the pod would wait in silence.
 func (r *Reconciler) create(ctx context.Context, pod *corev1.Pod, wanted *scheduling.PodGroup) error {
 	err := r.api.Create(ctx, wanted)
 	if err == nil || apierrors.IsAlreadyExists(err) {
 		return nil
 	}
-	if r.recorder != nil && (apierrors.IsInvalid(err) || apierrors.IsForbidden(err)) {
-		r.recorder.Event(pod, corev1.EventTypeWarning, string(batchv1alpha1.PodGroupError), err.Error())
+	if r.recorder != nil && ctx.Err() == nil && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		r.recorder.Event(pod, corev1.EventTypeWarning, string(batchv1alpha1.PodGroupError), "the pod waits for its PodGroup, which cannot be created: "+err.Error())
 	}
 	return fmt.Errorf("podgroup %s: %w", wanted.Name, err)
 }

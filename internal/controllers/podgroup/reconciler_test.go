@@ -2,6 +2,7 @@ package podgroup
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -138,6 +139,27 @@ func TestAGroupThatIsRefusedIsToldToItsPod(t *testing.T) {
 	}
 	if event := <-recorder.Events; !strings.Contains(event, "Warning PodGroupError") || !strings.Contains(event, "unable to find queue") {
 		t.Errorf("event %q", event)
+	}
+}
+
+func TestAPodIsToldThatItsGroupCannotBeMade(t *testing.T) {
+	t.Parallel()
+	events := record.NewFakeRecorder(9)
+	down := apierrors.NewInternalError(errors.New(`failed calling webhook "validatepodgroup.volcano.sh": connection refused`))
+	c := interceptor.NewClient(newFake(t, testPod(nil)).(client.WithWatch), interceptor.Funcs{
+		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error { return down },
+	})
+	r := New(Options{Cache: c, API: c, Recorder: events, Schedulers: []string{"volcano"}})
+	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(testPod(nil))}); err == nil {
+		t.Error("the failure is not returned, so it is not tried again")
+	}
+	select {
+	case event := <-events.Events:
+		if !strings.Contains(event, "PodGroupError the pod waits for its PodGroup, which cannot be created: ") || !strings.Contains(event, "connection refused") {
+			t.Errorf("event %q", event)
+		}
+	default:
+		t.Error("no event")
 	}
 }
 

@@ -55,6 +55,7 @@ func apiServerFlags(p *PKI, etcdEndpoint string, port int) []string {
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 		"--proxy-client-cert-file=" + p.path("front-proxy-client.crt"),
 		"--proxy-client-key-file=" + p.path("front-proxy-client.key"),
+		"--admission-control-config-file=" + p.path(admissionFile),
 		"--kubelet-certificate-authority=" + p.CACert(),
 		"--kubelet-client-certificate=" + p.KubeletClientCert(),
 		"--kubelet-client-key=" + p.KubeletClientKey(),

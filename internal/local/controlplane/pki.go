@@ -109,11 +109,14 @@ func loadPKI(dir string, extraHosts []string) (*PKI, error) {
 	}, extraHosts...)
 	serving := func() ([]byte, []byte, error) { return p.Serving("kube-apiserver", hosts...) }
 	kubelet := func() ([]byte, []byte, error) { return p.Client("kube-apiserver-kubelet-client", mastersGroup) }
+	webhooks := func() ([]byte, []byte, error) { return p.Client(WebhookClient) }
 	proxy := func() ([]byte, []byte, error) { return p.frontProxy.issue(clientTemplate(frontProxyUser)) }
 	return p, errors.Join(
 		p.writePair("apiserver", serving),
 		p.writePair("apiserver-kubelet-client", kubelet),
 		p.writePair("front-proxy-client", proxy),
+		p.writePair("webhook-client", webhooks),
+		writeAdmission(p),
 	)
 }
 

@@ -1,0 +1,75 @@
+package admission
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+)
+
+// clients says who may send reviews: those with a certificate of an authority and one of some names. Without an authority everybody may.
+type clients struct {
+	path  string   // of the authorities; "" for none
+	names []string // common names; none: all that the authorities have signed
+	pool  atomic.Pointer[x509.CertPool]
+}
+
+// newClients reads the authorities for the start: then they must be there.
+func newClients(options *Options) (*clients, error) {
+	c := &clients{path: options.ClientCAFile, names: options.ClientNames}
+	if c.path == "" {
+		if len(c.names) > 0 {
+			return nil, errors.New("admission: names of clients are given without the authority that signs their certificates")
+		}
+		return c, nil
+	}
+	return c, c.read()
+}
+
+// read takes the authorities from their file.
+func (c *clients) read() error {
+	text, err := os.ReadFile(c.path)
+	if err != nil {
+		return fmt.Errorf("admission: authority of clients: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return fmt.Errorf("admission: authority of clients: no certificate in %s", c.path)
+	}
+	c.pool.Store(pool)
+	return nil
+}
+
+// require makes a server ask for a client's certificate. The file is read again for each connection, so that authorities can be replaced; the last ones
+// that could be read count.
+func (c *clients) require(config *tls.Config) *tls.Config {
+	if c.path == "" {
+		return config
+	}
+	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		_ = c.read()
+		one := config.Clone()
+		one.GetConfigForClient = nil
+		one.ClientAuth, one.ClientCAs, one.VerifyConnection = tls.RequireAndVerifyClientCert, c.pool.Load(), c.verify
+		return one, nil
+	}
+	return config
+}
+
+// verify refuses a client whose certificate has another name.
+func (c *clients) verify(state tls.ConnectionState) error {
+	if len(c.names) == 0 {
+		return nil
+	}
+	if len(state.PeerCertificates) == 0 {
+		return errors.New("the client has no certificate")
+	}
+	if name := state.PeerCertificates[0].Subject.CommonName; !slices.Contains(c.names, name) {
+		return fmt.Errorf("the client is %q; reviews are taken from %s", name, strings.Join(c.names, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package controlplane
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// WebhookClient is the common name of the certificate, signed by CACert, that the API server presents to webhooks.
+const WebhookClient = "kube-apiserver-webhook-client"
+
+const (
+	admissionFile         = "admission.yaml"
+	webhookKubeconfigFile = "webhook-client.kubeconfig"
+)
+
+// writeAdmission writes the files by which the API server knows the certificate that it presents to webhooks, whatever their host.
+func writeAdmission(p *PKI) error {
+	config := clientcmdapi.NewConfig()
+	config.AuthInfos["*"] = &clientcmdapi.AuthInfo{ClientCertificate: p.path("webhook-client.crt"), ClientKey: p.path("webhook-client.key")}
+	kubeconfig, err := clientcmd.Write(*config)
+	if err != nil {
+		return fmt.Errorf("kubeconfig of webhooks: %w", err)
+	}
+	plugin := func(name string) string {
+		return fmt.Sprintf(`- name: %s
+  configuration:
+    apiVersion: apiserver.config.k8s.io/v1
+    kind: WebhookAdmissionConfiguration
+    kubeConfigFile: %q
+`, name, p.path(webhookKubeconfigFile))
+	}
+	text := "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n" +
+		plugin("ValidatingAdmissionWebhook") + plugin("MutatingAdmissionWebhook")
+	return errors.Join(
+		os.WriteFile(p.path(webhookKubeconfigFile), kubeconfig, 0o600),
+		os.WriteFile(p.path(admissionFile), []byte(text), 0o600),
+	)
+}
