@@ -16,6 +16,8 @@ import (
 type PluginArguments struct {
 	values map[string]string
 	given  map[string]int // at which index of the arguments
+	// Unknown are warnings of words that the plugin does not take, each with its field.
+	Unknown []string
 }
 
 // String is the value of an argument.
@@ -90,8 +92,8 @@ var pluginArguments = map[string][]pluginArgument{
 // PluginNames lists the job plugins that there are; a job with another one is refused. The CRD says so too.
 var PluginNames = sortedKeys(pluginArguments)
 
-// ParsePlugin reads the arguments of a plugin, as Go's flag package does. What is wrong with them stands below at; the
-// arguments are usable all the same.
+// ParsePlugin reads the arguments of a plugin, as Go's flag package does. Values that cannot be are errors, with their field below at; arguments that the
+// plugin does not have are only listed as Unknown, since Volcano ignores them. The arguments are usable all the same.
 func ParsePlugin(name string, words []string, at *field.Path) (PluginArguments, field.ErrorList) {
 	takes, known := pluginArguments[name]
 	if !known {
@@ -121,12 +123,14 @@ func (a *PluginArguments) read(plugin string, takes []pluginArgument, words []st
 	name, value, assigned := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(words[0], "-"), "-"), "=")
 	if !strings.HasPrefix(words[0], "-") || name == "" {
 		// The word itself is not repeated: it may be a key.
-		return 1, field.Forbidden(at, fmt.Sprintf("is no argument: those of plugin %s are written --name=value; %s", plugin, listArguments(takes)))
+		a.Unknown = append(a.Unknown, fmt.Sprintf("%s: is no argument and is ignored: those of plugin %s are written --name=value; %s", at, plugin, listArguments(takes)))
+		return 1, nil
 	}
 	i := slices.IndexFunc(takes, func(t pluginArgument) bool { return t.name == name })
 	if i < 0 {
 		name, _, _ = strings.Cut(name, " ") // what follows may be a key
-		return 1, field.Forbidden(at, fmt.Sprintf("plugin %s has no argument --%s; %s", plugin, name, listArguments(takes)))
+		a.Unknown = append(a.Unknown, fmt.Sprintf("%s: plugin %s has no argument --%s, which is ignored; %s", at, plugin, name, listArguments(takes)))
+		return 1, nil
 	}
 	read := 1
 	switch {

@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -22,19 +23,16 @@ func TestArgumentsOfPluginsThatAreWrong(t *testing.T) {
 		change      func(*Job)
 		where, what string
 	}{
-		"an argument that there is not":    {pluginsOf("mpi", "--master=master", "--workers=worker"), "spec.plugins[mpi][1]", "plugin mpi has no argument --workers; there are --master, --worker, --port"},
-		"one for a plugin that takes none": {pluginsOf("env", "--index"), "spec.plugins[env][0]", "plugin env has no argument --index; it takes none"},
-		"a word that is no argument":       {pluginsOf("svc", "no-policy"), "spec.plugins[svc][0]", "is no argument: those of plugin svc are written --name=value"},
-		"a port that is no number":         {pluginsOf("tensorflow", "--port=http"), "spec.plugins[tensorflow][0]", "argument --port must be a port, from 1 to 65535"},
-		"a port too large":                 {pluginsOf("pytorch", "--port", "70000"), "spec.plugins[pytorch][0]", "argument --port must be a port, from 1 to 65535"},
-		"ssh's port that is no number":     {pluginsOf("ssh", "--ssh-port=http"), "spec.plugins[ssh][0]", "must be a port"},
-		"a switch that is neither":         {pluginsOf("svc", "--inject-hosts-env=perhaps"), "spec.plugins[svc][0]", "must be true or false"},
-		"a time that is none":              {pluginsOf("pytorch", "--wait-master-timeout=5m"), "spec.plugins[pytorch][0]", "must be a number of seconds"},
-		"no value":                         {pluginsOf("hcclrank", "--master"), "spec.plugins[hcclrank][0]", "argument --master needs a value: --master=VALUE"},
-		"an empty name":                    {pluginsOf("hcclrank", "--master="), "spec.plugins[hcclrank][0]", "must be a name"},
-		"a path that is none":              {pluginsOf("ssh", "--ssh-key-file-path=.ssh"), "spec.plugins[ssh][0]", "a path that begins with /"},
-		"ray without its head":             {pluginsOf("ray"), "spec.plugins[ray]", `no task is named "head", and the others join Ray's head: name its task with --head`},
-		"mpi without its master":           {pluginsOf("mpi", "--master=boss"), "spec.plugins[mpi]", `The specified mpi master task was not found: no task is named "boss"`},
+		"a port that is no number":     {pluginsOf("tensorflow", "--port=http"), "spec.plugins[tensorflow][0]", "argument --port must be a port, from 1 to 65535"},
+		"a port too large":             {pluginsOf("pytorch", "--port", "70000"), "spec.plugins[pytorch][0]", "argument --port must be a port, from 1 to 65535"},
+		"ssh's port that is no number": {pluginsOf("ssh", "--ssh-port=http"), "spec.plugins[ssh][0]", "must be a port"},
+		"a switch that is neither":     {pluginsOf("svc", "--inject-hosts-env=perhaps"), "spec.plugins[svc][0]", "must be true or false"},
+		"a time that is none":          {pluginsOf("pytorch", "--wait-master-timeout=5m"), "spec.plugins[pytorch][0]", "must be a number of seconds"},
+		"no value":                     {pluginsOf("hcclrank", "--master"), "spec.plugins[hcclrank][0]", "argument --master needs a value: --master=VALUE"},
+		"an empty name":                {pluginsOf("hcclrank", "--master="), "spec.plugins[hcclrank][0]", "must be a name"},
+		"a path that is none":          {pluginsOf("ssh", "--ssh-key-file-path=.ssh"), "spec.plugins[ssh][0]", "a path that begins with /"},
+		"ray without its head":         {pluginsOf("ray"), "spec.plugins[ray]", `no task is named "head", and the others join Ray's head: name its task with --head`},
+		"mpi without its master":       {pluginsOf("mpi", "--master=boss"), "spec.plugins[mpi]", `The specified mpi master task was not found: no task is named "boss"`},
 		"ray's Service with too long a name": {func(j *Job) {
 			j.Name, j.Spec.Tasks[0].Name, j.Spec.Tasks[1].Name = strings.Repeat("x", 55), "m", "w"
 			pluginsOf("ray", "--head=m")(j)
@@ -51,6 +49,36 @@ func TestArgumentsOfPluginsThatAreWrong(t *testing.T) {
 				t.Errorf("want %s: %s, got %v", test.where, test.what, errs)
 			}
 		})
+	}
+}
+
+func TestArgumentsThatAPluginDoesNotHaveAreToldAndIgnored(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(*Job)
+		says   string
+	}{
+		"an argument that there is not":    {pluginsOf("mpi", "--master=master", "--workers=worker"), "spec.plugins[mpi][1]: plugin mpi has no argument --workers, which is ignored; there are --master, --worker, --port"},
+		"one for a plugin that takes none": {pluginsOf("env", "--index"), "spec.plugins[env][0]: plugin env has no argument --index, which is ignored; it takes none"},
+		"one that Volcano had":             {pluginsOf("ssh", "--no-root", "--ssh-port=2222"), "spec.plugins[ssh][0]: plugin ssh has no argument --no-root, which is ignored"},
+		"a word that is no argument":       {pluginsOf("svc", "no-policy"), "spec.plugins[svc][0]: is no argument and is ignored: those of plugin svc are written --name=value"},
+		"a misspelt key":                   {pluginsOf("ssh", "--ssh-private-kez=hunter2"), "spec.plugins[ssh][0]: plugin ssh has no argument --ssh-private-kez, which is ignored"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job := jobOf(test.change, "master", "worker")
+			if errs := ValidateJob(job, nil); len(errs) > 0 {
+				t.Errorf("rejected: %v", errs)
+			}
+			told := strings.Join(JobWarnings(job), "\n")
+			if !strings.Contains(told, test.says) || strings.Contains(told, "hunter2") {
+				t.Errorf("warnings:\n%s\nwant %q", told, test.says)
+			}
+		})
+	}
+	arguments, _ := ParsePlugin("ssh", []string{"--no-root", "--ssh-port=2222"}, nil)
+	if port := arguments.Int("ssh-port"); port != 2222 {
+		t.Errorf("the argument after the unknown one: port %d", port)
 	}
 }
 
@@ -80,8 +108,9 @@ func TestNoMessageRepeatsAKey(t *testing.T) {
 	for _, words := range [][]string{
 		{"--ssh-private-key KEY"}, {"KEY"}, {"--ssh-private-key", "KEY", "KEY"}, {"--ssh-privatekey=KEY"}, {"--ssh-private-key=KEY", "--x"}, {"-----BEGIN KEY"},
 	} {
-		if _, errs := ParsePlugin("ssh", words, field.NewPath("x")); len(errs) == 0 || strings.Contains(errs.ToAggregate().Error(), "KEY") {
-			t.Errorf("%q: %v", words, errs)
+		a, errs := ParsePlugin("ssh", words, field.NewPath("x"))
+		if told := fmt.Sprint(a.Unknown, errs); len(a.Unknown)+len(errs) == 0 || strings.Contains(told, "KEY") {
+			t.Errorf("%q: %s", words, told)
 		}
 	}
 }

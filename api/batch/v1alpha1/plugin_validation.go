@@ -106,7 +106,8 @@ func pluginWarnings(job *Job) []string {
 	var warnings []string
 	for _, name := range sortedKeys(job.Spec.Plugins) {
 		at := fmt.Sprintf("spec.plugins[%s]", name)
-		a, _ := ParsePlugin(name, job.Spec.Plugins[name], nil)
+		a, _ := ParsePlugin(name, job.Spec.Plugins[name], field.NewPath("spec", "plugins").Key(name))
+		warnings = append(warnings, a.Unknown...)
 		for _, takes := range pluginArguments[name] {
 			index, given := a.given[takes.name]
 			if value := a.String(takes.name); given && takes.wants == aTask && !job.hasTask(value) {

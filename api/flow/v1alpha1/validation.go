@@ -25,7 +25,10 @@ func ValidateJobFlow(flow *JobFlow) field.ErrorList {
 	for i := range flow.Spec.Flows {
 		step := &flow.Spec.Flows[i]
 		if _, twice := targets[step.Name]; twice {
-			errs = append(errs, field.Duplicate(path.Index(i).Child("name"), step.Name))
+			first := slices.IndexFunc(flow.Spec.Flows, func(other Flow) bool { return other.Name == step.Name })
+			twice := field.Duplicate(path.Index(i).Child("name"), step.Name)
+			twice.Detail = fmt.Sprintf("it is the name of %s, too: rename one of them", path.Index(first))
+			errs = append(errs, twice)
 		}
 		targets[step.Name] = nil
 		if step.DependsOn != nil {

@@ -22,7 +22,7 @@ func TestBadFlows(t *testing.T) {
 		"no step":                              {nil, "", ""},
 		"one step after another":               {after(nil, "a"), "", ""},
 		"a probe that is right":                {after(&Probe{HTTPGetList: []HTTPGet{{TaskName: "t", Port: 80}}, TaskStatusList: []TaskStatus{{TaskName: "t", Phase: "Running"}}}, "a"), "", ""},
-		"a step twice":                         {[]Flow{{Name: "a"}, {Name: "a"}}, "spec.flows[1].name", "Duplicate value"},
+		"a step twice":                         {[]Flow{{Name: "a"}, {Name: "a"}}, "spec.flows[1].name", `Duplicate value: "a": it is the name of spec.flows[0], too: rename one of them`},
 		"a step whose job's name is too long":  {[]Flow{{Name: strings.Repeat("x", 62)}}, "spec.flows[0].name", "the step's job would be named f-xxx"},
 		"a step with capitals":                 {[]Flow{{Name: "A"}}, "spec.flows[0].name", "the step's job would be named f-A: "},
 		"a target that is no step":             {after(nil, "c"), "spec.flows[1].dependsOn.targets[0]", "vertex is not defined: c"},
