@@ -7,9 +7,11 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -84,6 +86,10 @@ type observed struct {
 
 func (o observed) Reconcile(ctx context.Context, r reconcile.Request) (reconcile.Result, error) {
 	result, err := o.Reconciler.Reconcile(ctx, r)
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		log.FromContext(ctx).V(1).Info("The namespace is being deleted; nothing is created in it", "reason", err.Error())
+		return reconcile.Result{RequeueAfter: Longest}, nil
+	}
 	if err != nil {
 		o.limiter.failed(r, err)
 	}

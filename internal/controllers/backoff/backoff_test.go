@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -62,6 +64,19 @@ func TestWhatIsRefusedIsTriedLessOftenThanWhatIsAway(t *testing.T) {
 }
 
 // TestTheFirstTriesAreQuick: also after another kind of trouble, and after a success.
+func TestANamespaceThatIsBeingDeletedIsNoFailure(t *testing.T) {
+	t.Parallel()
+	gone := apierrors.NewForbidden(schema.GroupResource{Resource: "podgroups"}, "j", errors.New("because it is being terminated"))
+	gone.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	_, r := Control(1, reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
+		return reconcile.Result{}, fmt.Errorf("podgroup j: %w", gone)
+	}))
+	result, err := r.Reconcile(t.Context(), job)
+	if err != nil || result.RequeueAfter == 0 {
+		t.Errorf("it is tried again after %s, error %v", result.RequeueAfter, err)
+	}
+}
+
 func TestTheFirstTriesAreQuick(t *testing.T) {
 	t.Parallel()
 	l := newLimiter()
