@@ -4,13 +4,15 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/vc-batch/vc/internal/listing/facts"
 )
 
 // commandPolicyName names the policy about Commands and its binding.
 const commandPolicyName = "volcano-command-policy"
 
 // The webhook configurations, by Volcano's names. They are installed empty: vcd fills them in, with the authority that
-// it made itself, and needs no right to create others; removing what was installed removes them too.
+// it made itself, and creates again what somebody deletes; removing what was installed removes them too.
 var (
 	mutatingConfigurations = []string{
 		"volcano-admission-service-jobs-mutate",
@@ -48,35 +50,58 @@ func webhooks() []runtime.Object {
 	return objects
 }
 
+// registryPolicyName names the policy about APIServices and its binding.
+const registryPolicyName = "volcano-apiservice-policy"
+
+// registryPolicy holds the controllers to the one APIService that is theirs: RBAC cannot name what is created.
+func registryPolicy() []runtime.Object {
+	account := "system:serviceaccount:" + Namespace + ":" + ControllersAccount
+	return policy(registryPolicyName, admissionregistrationv1.Rule{
+		APIGroups: []string{registryGroup}, APIVersions: []string{"v1"}, Resources: []string{"apiservices"},
+	}, []admissionregistrationv1.OperationType{admissionregistrationv1.Create}, admissionregistrationv1.Validation{
+		Expression: `request.userInfo.username != '` + account + `' || object.metadata.name == 'v1.` + facts.GroupName + `'`,
+		Message:    "the controllers may register only the API v1." + facts.GroupName,
+		Reason:     new(metav1.StatusReasonForbidden),
+	})
+}
+
 // policies gives rules of the API server's own. A Command lives in a namespace, yet it can open and close a Queue,
 // which belongs to nobody: who sends one must be allowed to change that Queue.
 func policies() []runtime.Object {
+	changes := []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
+	commands := policy(commandPolicyName, admissionregistrationv1.Rule{
+		APIGroups: []string{busGroup}, APIVersions: []string{"v1alpha1"}, Resources: []string{"commands"},
+	}, changes, admissionregistrationv1.Validation{
+		Expression: `!has(object.target) || object.target.kind != 'Queue' || ` +
+			`authorizer.group('` + gangGroup + `').resource('queues').name(object.target.name).check('update').allowed()`,
+		MessageExpression: `'user "' + request.userInfo.username + '" cannot update queues.` + gangGroup + ` "' + object.target.name + '", and so not command it'`,
+		Reason:            new(metav1.StatusReasonForbidden),
+	})
+	return append(commands, registryPolicy()...)
+}
+
+// policy gives a ValidatingAdmissionPolicy of one rule, and what puts it into force.
+func policy(name string, about admissionregistrationv1.Rule, operations []admissionregistrationv1.OperationType, validation admissionregistrationv1.Validation) []runtime.Object {
 	kind := func(kind string) metav1.TypeMeta {
 		return metav1.TypeMeta{APIVersion: admissionregistrationv1.SchemeGroupVersion.String(), Kind: kind}
 	}
 	return []runtime.Object{
 		&admissionregistrationv1.ValidatingAdmissionPolicy{
-			TypeMeta: kind("ValidatingAdmissionPolicy"), ObjectMeta: metav1.ObjectMeta{Name: commandPolicyName},
+			TypeMeta: kind("ValidatingAdmissionPolicy"), ObjectMeta: metav1.ObjectMeta{Name: name},
 			Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
 				FailurePolicy: new(admissionregistrationv1.Fail),
 				MatchConstraints: &admissionregistrationv1.MatchResources{
 					ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{RuleWithOperations: admissionregistrationv1.RuleWithOperations{
-						Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
-						Rule:       admissionregistrationv1.Rule{APIGroups: []string{busGroup}, APIVersions: []string{"v1alpha1"}, Resources: []string{"commands"}},
+						Operations: operations, Rule: about,
 					}}},
 				},
-				Validations: []admissionregistrationv1.Validation{{
-					Expression: `!has(object.target) || object.target.kind != 'Queue' || ` +
-						`authorizer.group('` + gangGroup + `').resource('queues').name(object.target.name).check('update').allowed()`,
-					MessageExpression: `'user "' + request.userInfo.username + '" cannot update queues.` + gangGroup + ` "' + object.target.name + '", and so not command it'`,
-					Reason:            new(metav1.StatusReasonForbidden),
-				}},
+				Validations: []admissionregistrationv1.Validation{validation},
 			},
 		},
 		&admissionregistrationv1.ValidatingAdmissionPolicyBinding{
-			TypeMeta: kind("ValidatingAdmissionPolicyBinding"), ObjectMeta: metav1.ObjectMeta{Name: commandPolicyName},
+			TypeMeta: kind("ValidatingAdmissionPolicyBinding"), ObjectMeta: metav1.ObjectMeta{Name: name},
 			Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
-				PolicyName:        commandPolicyName,
+				PolicyName:        name,
 				ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
 			},
 		},

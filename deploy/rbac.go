@@ -20,6 +20,9 @@ const (
 // controllersConfigMap is the configuration of the controllers, by the name of Volcano's chart.
 const controllersConfigMap = "volcano-controller-configmap"
 
+// slurmProfile is the ConfigMap of the site's profile for Slurm's commands, as internal/slurm/profile names it.
+const slurmProfile = "slurm-profile"
+
 // API groups.
 const (
 	core         = ""
@@ -171,6 +174,8 @@ func components() []component {
 				// internal/admission: queues and namespaces that objects name, and its own configurations
 				rule(gangGroup, of("queues"), watched...),
 				rule(core, of("namespaces"), "get"),
+				// whether a user may read the jobs that hers wait for, and may release what an administrator holds
+				rule(reviewGroup, of("subjectaccessreviews"), "create"),
 				// jobs that others depend on, and which numbers are in use
 				rule(batchGroup, of("jobs"), "get", "list"),
 				rule(flowGroup, of("jobtemplates"), "list"), // which the jobs of flows are made from
@@ -227,6 +232,9 @@ func (c component) objects() []runtime.Object {
 	}
 }
 
+// People gives the roles of people and the API server's own rules about what they may do, for clusters that are not made by install.yaml.
+func People() []runtime.Object { return append(people(), policies()...) }
+
 // people are roles that Kubernetes' own roles for people take in: who may edit or view a namespace may do so with
 // jobs, and everybody may see the queues, which belong to no namespace.
 func people() []runtime.Object {
@@ -240,18 +248,30 @@ func people() []runtime.Object {
 	everything := []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
 	return []runtime.Object{
 		clusterRole("volcano-user", aggregated("edit", "admin"), []rbacv1.PolicyRule{
-			rule(batchGroup, of("jobs"), everything...),
+			rule(batchGroup, of("jobs", "cronjobs"), everything...),
+			rule(flowGroup, of("jobflows", "jobtemplates"), everything...),
 			rule(gangGroup, of("podgroups"), everything...),
 			rule(busGroup, of("commands"), everything...),
 			rule(insightGroup, of("plans"), everything...),
 		}),
 		clusterRole("volcano-viewer", aggregated("view", "edit", "admin"), []rbacv1.PolicyRule{
-			rule(batchGroup, of("jobs", "jobs/status"), watched...),
+			rule(batchGroup, of("jobs", "jobs/status", "cronjobs", "cronjobs/status"), watched...),
+			rule(flowGroup, of("jobflows", "jobflows/status", "jobtemplates", "jobtemplates/status"), watched...),
 			rule(gangGroup, of("podgroups"), watched...),
 			rule(busGroup, of("commands"), watched...),
+			rule(insightGroup, of("plans"), watched...),
 		}),
-		clusterRole("volcano-queue-viewer", nil, []rbacv1.PolicyRule{rule(gangGroup, of("queues"), watched...)}),
+		clusterRole("volcano-queue-viewer", nil, []rbacv1.PolicyRule{rule(gangGroup, of("queues"), watched...), rule(netGroup, of("hypernodes"), watched...)}),
 		clusterRoleBinding("volcano-queue-viewer", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),
+		// The site's profile tells Slurm's commands which images and volumes there are.
+		&rbacv1.Role{TypeMeta: rbacType("Role"), ObjectMeta: ownMeta("vc-slurm-profile"), Rules: []rbacv1.PolicyRule{
+			only(rule(core, of("configmaps"), "get"), slurmProfile),
+		}},
+		&rbacv1.RoleBinding{
+			TypeMeta: rbacType("RoleBinding"), ObjectMeta: ownMeta("vc-slurm-profile"),
+			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}},
+			RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "vc-slurm-profile"},
+		},
 		// Everybody may ask: what somebody may see is what he may list of the objects themselves, and that is looked at with each request.
 		clusterRole("vc-listing", nil, []rbacv1.PolicyRule{rule(facts.GroupName, of(facts.Resource), "list")}),
 		clusterRoleBinding("vc-listing", []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}}),

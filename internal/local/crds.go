@@ -15,7 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/vc-batch/vc/deploy"
 )
@@ -62,6 +64,9 @@ func installCRDs(ctx context.Context, config *rest.Config) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	if err := installPeople(ctx, config); err != nil {
+		return err
+	}
 	for _, crd := range wanted {
 		err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
 			got, err := crds.Get(ctx, crd.Name, metav1.GetOptions{})
@@ -72,6 +77,45 @@ func installCRDs(ctx context.Context, config *rest.Config) error {
 		}
 	}
 	return nil
+}
+
+// installPeople makes the roles of people, and the rules about what they may do, that deploy/install.yaml makes on other clusters.
+func installPeople(ctx context.Context, config *rest.Config) error {
+	c, err := client.New(config, client.Options{Scheme: clientgoscheme.Scheme})
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, object := range deploy.People() {
+		wanted, ok := object.(client.Object)
+		if !ok {
+			return fmt.Errorf("%T has no name", object)
+		}
+		group.Go(func() error {
+			err := c.Create(ctx, wanted)
+			if apierrors.IsAlreadyExists(err) {
+				err = replace(ctx, c, wanted)
+			}
+			if err != nil {
+				return fmt.Errorf("%s %s: %w", wanted.GetObjectKind().GroupVersionKind().Kind, wanted.GetName(), err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// replace puts an object in the place of the one that there is.
+func replace(ctx context.Context, c client.Client, wanted client.Object) error {
+	there, ok := wanted.DeepCopyObject().(client.Object)
+	if !ok {
+		return fmt.Errorf("%T has no name", wanted)
+	}
+	if err := c.Get(ctx, client.ObjectKeyFromObject(wanted), there); err != nil {
+		return err
+	}
+	wanted.SetResourceVersion(there.GetResourceVersion())
+	return c.Update(ctx, wanted)
 }
 
 func updateCRD(ctx context.Context, client apiextensions.Interface, want *apiextensionsv1.CustomResourceDefinition) error {

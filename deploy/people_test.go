@@ -1,0 +1,51 @@
+package deploy
+
+import (
+	"slices"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/vc-batch/vc/internal/slurm/profile"
+)
+
+// TestUsersMayUseAllOurKinds holds the roles that edit and view take in to every kind that lives in a namespace.
+func TestUsersMayUseAllOurKinds(t *testing.T) {
+	kinds := map[string][]string{
+		batchGroup: {"jobs", "cronjobs"}, flowGroup: {"jobflows", "jobtemplates"}, gangGroup: {"podgroups"}, busGroup: {"commands"}, insightGroup: {"plans"},
+	}
+	verbs := map[string][]string{
+		"volcano-user":   {"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"},
+		"volcano-viewer": {"get", "list", "watch"},
+	}
+	for _, object := range People() {
+		role, ok := object.(*rbacv1.ClusterRole)
+		if !ok || verbs[role.Name] == nil {
+			continue
+		}
+		for group, resources := range kinds {
+			for _, resource := range resources {
+				for _, verb := range verbs[role.Name] {
+					allowed := slices.ContainsFunc(role.Rules, func(r rbacv1.PolicyRule) bool {
+						return slices.Contains(r.APIGroups, group) && slices.Contains(r.Resources, resource) && slices.Contains(r.Verbs, verb)
+					})
+					if !allowed {
+						t.Errorf("%s may not %s %s.%s", role.Name, verb, resource, group)
+					}
+				}
+			}
+		}
+		for _, r := range role.Rules {
+			if slices.Contains(r.Resources, "jobs/status") && slices.Contains(r.Verbs, "update") {
+				t.Errorf("%s may write the status of jobs: admission would take its users for the controllers", role.Name)
+			}
+		}
+		delete(verbs, role.Name)
+	}
+	if len(verbs) > 0 {
+		t.Errorf("there are no roles %v", verbs)
+	}
+	if slurmProfile != profile.Name {
+		t.Errorf("the profile is %s and may be read as %s", profile.Name, slurmProfile)
+	}
+}
