@@ -65,8 +65,8 @@ func TestManyLargeReviewsAtOnceNeedLittleMemory(t *testing.T) { //nolint:paralle
 		"26,000 tasks":                {pathMutateJob, jobOfTasks(26_000, 20)},
 		"900,000 containers":          {pathMutateJob, containers},
 		"900,000 containers, checked": {pathValidateJob, containers},
-		"as much as is worked on":     {pathMutateJob, jobOfTasks(500, 10_000)},
-		"as much as is checked":       {pathValidateJob, jobOfTasks(500, 10_000)},
+		"as much as is worked on":     {pathMutateJob, jobOfTasks(250, 10_000)},
+		"as much as is checked":       {pathValidateJob, jobOfTasks(250, 10_000)},
 	} {
 		t.Run(name, func(t *testing.T) { //nolint:paralleltest // it measures memory
 			h := &hooks{schedulers: []string{"volcano"}, queues: &fakeQueues{cached: []*schedulingv1beta1.Queue{queue("default", "")}}}

@@ -53,9 +53,10 @@ type hooks struct {
 		lookup(ctx context.Context) *queueLookup
 	}
 	namespaces namespaceGetter
-	jobs       client.Reader // past any cache, and JobTemplates; nil: nothing is said of jobs that others wait for, nor of those of flows
-	schedulers []string      // whose pods are ours; the first is the default of jobs
-	ids        JobIDs        // may be nil
+	jobs       client.Reader  // past any cache, and JobTemplates; nil: nothing is said of jobs that others wait for, nor of those of flows
+	reviews    accessReviewer // what users may do; nil: everybody may read all jobs
+	schedulers []string       // whose pods are ours; the first is the default of jobs
+	ids        JobIDs         // may be nil
 	pods       *podRules
 	queueRules schedulingv1beta1.QueueRules
 	// maxReplicas is how many pods a job may have; 0: no limit but that of the kind.

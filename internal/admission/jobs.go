@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -32,11 +33,18 @@ type jobLookup struct {
 	ctx    context.Context
 	reader client.Reader
 	err    error // of a read; what was looked up then is not to be trusted
+
+	// namespace is that of the object that is judged, user its author. created says that a controller made it for another object.
+	namespace string
+	user      *authenticationv1.UserInfo
+	created   bool
+	reviews   accessReviewer
+	known     map[string]bool // what may be read of other namespaces
 }
 
 var _ batchv1alpha1.JobLookup = (*jobLookup)(nil)
 
-// Job reads a job by its number, from all namespaces, or by its name.
+// Job reads a job by its number or by its name. One of another namespace that the author of the request may not read does not exist for them.
 func (l *jobLookup) Job(r batchv1alpha1.JobReference) *batchv1alpha1.Job {
 	ctx, cancel := context.WithTimeout(l.ctx, liveReadTimeout)
 	defer cancel()
@@ -46,10 +54,15 @@ func (l *jobLookup) Job(r batchv1alpha1.JobReference) *batchv1alpha1.Job {
 			l.err = fmt.Errorf("job %s: %w", r, err)
 			return nil
 		}
-		if len(jobs.Items) == 0 {
-			return nil
+		for i := range jobs.Items {
+			if job := &jobs.Items[i]; l.readable(job.Namespace, job.Name) {
+				return job
+			}
 		}
-		return &jobs.Items[0]
+		return nil
+	}
+	if !l.readable(r.Namespace, r.Name) {
+		return nil
 	}
 	job := &batchv1alpha1.Job{}
 	err := l.reader.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, job)

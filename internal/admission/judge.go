@@ -2,13 +2,16 @@ package admission
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/check"
 	"github.com/vc-batch/vc/internal/podtemplate"
 )
@@ -18,7 +21,7 @@ func (h *hooks) validate(kind schema.GroupVersionKind) admission.HandlerFunc {
 	return func(ctx context.Context, request admission.Request) admission.Response {
 		queues := h.queues.lookup(ctx)
 		around := &check.Around{SchedulerNames: h.schedulers, Queues: queues, QueueRules: h.queueRules, MaxReplicas: h.maxReplicas, Template: podtemplate.Validate}
-		jobs := &jobLookup{ctx: ctx, reader: h.jobs}
+		jobs := h.lookUpJobs(ctx, &request)
 		if h.jobs != nil {
 			around.Jobs, around.JobTemplate = jobs, h.jobTemplates(ctx)
 		}
@@ -32,9 +35,21 @@ func (h *hooks) validate(kind schema.GroupVersionKind) admission.HandlerFunc {
 		default:
 			verdict = check.Create(kind, request.Object.Raw, around)
 		}
+		if isJob := kind == batchv1alpha1.GroupVersion.WithKind("Job"); isJob && len(verdict.Errors) == 0 {
+			released, err := h.releases(ctx, &request)
+			verdict.Errors = append(released, jobs.denied(request.Object.Raw)...)
+			jobs.err = errors.Join(jobs.err, err)
+		}
 		if err := errors.Join(queues.err, jobs.err); err != nil {
 			return admission.Errored(http.StatusInternalServerError, err)
 		}
 		return answer(kind.GroupKind(), request.Name, verdict.Errors).WithWarnings(verdict.Warnings...)
 	}
+}
+
+// lookUpJobs is what a request may learn of other jobs.
+func (h *hooks) lookUpJobs(ctx context.Context, request *admission.Request) *jobLookup {
+	var object identity
+	owned := json.Unmarshal(request.Object.Raw, &object) == nil && metav1.GetControllerOf(&object.ObjectMeta) != nil
+	return &jobLookup{ctx: ctx, reader: h.jobs, namespace: request.Namespace, user: &request.UserInfo, created: owned, reviews: h.reviews}
 }

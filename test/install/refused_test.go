@@ -139,7 +139,6 @@ func refusedAnnotations() map[string]refused {
 		"a budget that is none":         {section: "2", manifest: annotated("volcano.sh/jdb-min-available: 100%", work), where: "metadata.annotations[volcano.sh/jdb-min-available]", says: []string{"1% to 99%"}},
 		"half a cpu in an init one":     {section: "2", manifest: tasksYAML("{name: work, replicas: 1, topologyPolicy: restricted, template: {spec: {initContainers: [{name: b, image: i, resources: {limits: {cpu: 500m}}}], containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]}}}"), where: "spec.tasks[0].template.spec.initContainers[0].resources.requests[cpu]", says: []string{"the cpu request isn't an integer"}},
 		"a place with a colon":          {section: "2.3", manifest: jobYAML("volumes: [{mountPath: '/a:/b', volumeClaimName: c}], tasks: [" + work + "]"), where: "spec.volumes[0].mountPath", says: []string{"':'"}, kube: []string{"spec.volumes[0].mountPath", "should match '^[^:]*$'"}},
-		"an argument of nobody's":       {section: "2", manifest: jobYAML("plugins: {mpi: [--master=work, --workers=work]}, tasks: [" + work + "]"), where: "spec.plugins[mpi][1]", says: []string{"plugin mpi has no argument --workers"}},
 		"an array in a cron job is bad": {section: "9", manifest: cronYAML("0 1 * * *", ", jobTemplate: {metadata: {annotations: {vc-batch.dev/array: 0-4}}, spec: {tasks: ["+work+"]}}"), where: "spec.jobTemplate.spec.tasks[0].replicas", says: []string{"the array has 5 elements"}},
 	}
 }

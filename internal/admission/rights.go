@@ -1,0 +1,130 @@
+package admission
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// accessReviewer asks the API server what a user may do.
+type accessReviewer interface {
+	Create(ctx context.Context, review *authorizationv1.SubjectAccessReview, options metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error)
+}
+
+// may reports whether the author of a request may do something.
+func may(ctx context.Context, reviews accessReviewer, user *authenticationv1.UserInfo, what authorizationv1.ResourceAttributes) (bool, error) {
+	if reviews == nil {
+		return true, nil // nobody can say
+	}
+	ctx, cancel := context.WithTimeout(ctx, liveReadTimeout)
+	defer cancel()
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: user.Username, Groups: user.Groups, UID: user.UID, ResourceAttributes: &what,
+	}}
+	if len(user.Extra) > 0 {
+		review.Spec.Extra = make(map[string]authorizationv1.ExtraValue, len(user.Extra))
+		for key, values := range user.Extra {
+			review.Spec.Extra[key] = authorizationv1.ExtraValue(values)
+		}
+	}
+	answer, err := reviews.Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return false, fmt.Errorf("right of %s to %s %s: %w", user.Username, what.Verb, what.Resource, err)
+	}
+	return answer.Status.Allowed, nil
+}
+
+// identity is what of an object a right depends on.
+type identity struct {
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec struct {
+		Queue string `json:"queue"`
+	} `json:"spec"`
+}
+
+// releases rejects a change that takes an administrator's hold off a job, unless its author may change the job's queue.
+func (h *hooks) releases(ctx context.Context, request *admission.Request) (field.ErrorList, error) {
+	if request.Operation != admissionv1.Update {
+		return nil, nil
+	}
+	var old, updated identity
+	if json.Unmarshal(request.OldObject.Raw, &old) != nil || json.Unmarshal(request.Object.Raw, &updated) != nil {
+		return nil, nil // said where the job is checked
+	}
+	if old.Annotations[keys.Hold] != keys.HoldAdmin || updated.Annotations[keys.Hold] == keys.HoldAdmin {
+		return nil, nil
+	}
+	queue := old.Spec.Queue
+	if queue == "" {
+		queue = keys.DefaultQueue
+	}
+	allowed, err := may(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
+		Verb: "update", Group: schedulingv1beta1.GroupName, Resource: "queues", Name: queue,
+	})
+	if err != nil || allowed {
+		return nil, err
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath("metadata", "annotations").Key(keys.Hold), fmt.Sprintf(
+		"the job is held by an administrator: only users who may update queue %s may release it", queue))}, nil
+}
+
+// readable reports whether the author of the request may read a job of a namespace. Of their own namespace everybody may: they are about to have a
+// job in it. What the controllers create for a CronJob or a JobFlow has no user, and waits for jobs of its own namespace only.
+func (l *jobLookup) readable(namespace, name string) bool {
+	if namespace == l.namespace || l.reviews == nil {
+		return true
+	}
+	key := namespace + "/" + name
+	if known, ok := l.known[key]; ok {
+		return known
+	}
+	if l.known == nil {
+		l.known = map[string]bool{}
+	}
+	if l.created {
+		l.known[key] = false
+		return false
+	}
+	allowed, err := may(l.ctx, l.reviews, l.user, authorizationv1.ResourceAttributes{
+		Verb: "get", Group: batchv1alpha1.GroupName, Resource: "jobs", Namespace: namespace, Name: name,
+	})
+	if err != nil {
+		l.err = err
+	}
+	l.known[key] = allowed && err == nil
+	return l.known[key]
+}
+
+// denied rejects a job that names a job of another namespace that its author may not read, whether there is one or not. A number that nobody could
+// read is answered as one that no job has.
+func (l *jobLookup) denied(raw []byte) field.ErrorList {
+	var object identity
+	if json.Unmarshal(raw, &object) != nil {
+		return nil // said where the job is checked
+	}
+	d, err := batchv1alpha1.DependencyOf(&batchv1alpha1.Job{ObjectMeta: object.ObjectMeta})
+	if err != nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, term := range d.Terms {
+		if readable, asked := l.known[term.Job.Namespace+"/"+term.Job.Name]; term.Job.ID > 0 || term.Kind == batchv1alpha1.Singleton || !asked || readable {
+			continue
+		}
+		errs = append(errs, field.Forbidden(field.NewPath("metadata", "annotations").Key(keys.Dependency), fmt.Sprintf(
+			"%s: who may not read jobs of namespace %s cannot let a job wait for one; jobs of CronJobs and JobFlows wait only for jobs of their own namespace", term, term.Job.Namespace)))
+	}
+	return errs
+}

@@ -1,0 +1,119 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/vc-batch/vc/api"
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// rights are what users may do: "alice get jobs b".
+type rights map[string]bool
+
+func (r rights) Create(_ context.Context, review *authorizationv1.SubjectAccessReview, _ metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error) {
+	what := review.Spec.ResourceAttributes
+	where := what.Namespace
+	if where == "" {
+		where = what.Name
+	}
+	review.Status.Allowed = r[fmt.Sprintf("%s %s %s %s", review.Spec.User, what.Verb, what.Resource, where)]
+	return review, nil
+}
+
+// guarded are webhooks beside job 7, b/secret, of which only bob and the administrator know.
+func guarded(t *testing.T) *hooks {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := api.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	secret := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "b", Name: "secret", Labels: map[string]string{keys.JobID: "7"}}}
+	own := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "nlp", Name: "own", Labels: map[string]string{keys.JobID: "8"}}}
+	return &hooks{
+		schedulers: []string{"volcano"}, queues: &fakeQueues{cached: []*schedulingv1beta1.Queue{queue("default", "")}},
+		jobs:    fake.NewClientBuilder().WithScheme(scheme).WithObjects(secret, own).Build(),
+		reviews: rights{"bob get jobs b": true, "root update queues default": true, "root get jobs b": true},
+	}
+}
+
+// waiting is a job of alice's namespace with some annotations.
+func waiting(annotations, owners string) string {
+	return `{"metadata":{"name":"x","namespace":"nlp","annotations":{` + annotations + `}` + owners + `},"spec":{"schedulerName":"volcano","queue":"default","minAvailable":2,"tasks":[` + goodTask + `]}}`
+}
+
+func TestJobsOfOtherNamespacesAreKnownOnlyToWhoMayReadThem(t *testing.T) {
+	t.Parallel()
+	dependency := func(text string) string { return fmt.Sprintf("%q:%q", keys.Dependency, text) }
+	const cron = `,"ownerReferences":[{"apiVersion":"batch.volcano.sh/v1alpha1","kind":"CronJob","name":"c","uid":"c","controller":true}]`
+	const denied = "who may not read jobs of namespace b cannot let a job wait for one"
+	tests := map[string]struct {
+		user, object string
+		says         string // empty: it is allowed
+	}{
+		"a number of another namespace":              {"alice", waiting(dependency("afterok:7"), ""), "there is no job 7: "},
+		"a number that nobody has":                   {"alice", waiting(dependency("afterok:9"), ""), "there is no job 9: "},
+		"a number of the own namespace":              {"alice", waiting(dependency("afterok:8"), ""), ""},
+		"a number that its user may read":            {"bob", waiting(dependency("afterok:7"), ""), ""},
+		"a name in another namespace":                {"alice", waiting(dependency("afterok:b/secret"), ""), denied},
+		"a name that nobody has there":               {"alice", waiting(dependency("afterok:b/nothing"), ""), denied},
+		"a name that its user may read":              {"bob", waiting(dependency("afterok:b/secret"), ""), ""},
+		"a name of the own namespace":                {"alice", waiting(dependency("afterok:own"), ""), ""},
+		"what a controller makes of a user's object": {"root", waiting(dependency("afterok:b/secret"), cron), denied},
+		"a number in what a controller makes":        {"root", waiting(dependency("afterok:7"), cron), "there is no job 7: "},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for operation, old := range map[admissionv1.Operation]string{admissionv1.Create: "", admissionv1.Update: waiting("", "")} {
+				r := request(operation, "Job", test.object, old)
+				r.UserInfo = authenticationv1.UserInfo{Username: test.user}
+				code := int32(0)
+				if test.says != "" {
+					code = http.StatusUnprocessableEntity
+				}
+				requireResponse(t, guarded(t).validate(jobKind)(t.Context(), r), code, test.says)
+			}
+		})
+	}
+}
+
+func TestAnAdministratorsHoldIsTakenOffByAdministrators(t *testing.T) {
+	t.Parallel()
+	held := func(by string) string { return waiting(fmt.Sprintf("%q:%q", keys.Hold, by), "") }
+	free := waiting("", "")
+	const says = "the job is held by an administrator: only users who may update queue default may release it"
+	tests := map[string]struct {
+		user, old, object string
+		says              string // empty: it is allowed
+	}{
+		"the user":                           {"alice", held(keys.HoldAdmin), free, says},
+		"the user, by a hold of her own":     {"alice", held(keys.HoldAdmin), held(keys.HoldUser), says},
+		"an administrator":                   {"root", held(keys.HoldAdmin), free, ""},
+		"the user's own hold":                {"alice", held(keys.HoldUser), free, ""},
+		"another change, and the hold stays": {"alice", held(keys.HoldAdmin), waiting(fmt.Sprintf("%q:%q,%q:%q", keys.Hold, keys.HoldAdmin, keys.Begin, "2030-01-01T00:00:00Z"), ""), ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := request(admissionv1.Update, "Job", test.object, test.old)
+			r.UserInfo = authenticationv1.UserInfo{Username: test.user}
+			code := int32(0)
+			if test.says != "" {
+				code = http.StatusUnprocessableEntity
+			}
+			requireResponse(t, guarded(t).validate(jobKind)(t.Context(), r), code, test.says)
+		})
+	}
+}
