@@ -1,0 +1,272 @@
+package easy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler"
+	"github.com/vc-batch/vc/internal/scheduler/config"
+	"github.com/vc-batch/vc/internal/scheduler/decision"
+	"github.com/vc-batch/vc/test/make"
+)
+
+// Layout is the machine that a trace runs on.
+type Layout struct {
+	Nodes, ProcsPerNode int
+	// OnePod gives a job one pod with all its processors instead of a gang of pods with one each.
+	OnePod bool
+	// Strict gives the queue strategy fifo: its order is kept.
+	Strict bool
+}
+
+// Procs is the number of processors of all nodes.
+func (l Layout) Procs() int { return l.Nodes * l.ProcsPerNode }
+
+// Result is what a run of the engine came to.
+type Result struct {
+	// Starts are the jobs' starts by their places in the trace; -1: never.
+	Starts []int
+	// Delayed are heads of the queue that started after the time at which they could have when they became head.
+	Delayed []string
+	// IdleUsable are the processor seconds that were idle although EASY would have started a job on them.
+	IdleUsable int
+	// Makespan is when the last job ended.
+	Makespan int
+	// DeepestQueue and MostPendingPods are the largest numbers of waiting jobs, and of pods without a node.
+	DeepestQueue, MostPendingPods int
+	Cycles                        int
+}
+
+// Run runs the engine through a trace in virtual time, with jobs as the job controller makes them: a PodGroup with
+// minResources first, pods once it is admitted to its queue. At one instant all completions come first, then all arrivals,
+// then cycles until nothing more is decided.
+func Run(jobs []Job, layout Layout) (Result, error) {
+	d, err := newDriver(jobs, layout)
+	if err != nil {
+		return Result{}, err
+	}
+	for next := 0; next < len(d.trace) || len(d.running) > 0; {
+		d.clock = d.nextInstant(next)
+		d.complete()
+		for ; next < len(d.trace) && d.trace[next].Submit <= d.clock; next++ {
+			d.arrive(d.trace[next])
+		}
+		if err := d.pass(); err != nil {
+			return d.result, err
+		}
+		d.judge(next)
+	}
+	return d.result, nil
+}
+
+// job is a job of the trace and its objects in the model.
+type job struct {
+	Job
+	place   int
+	pods    []*corev1.Pod
+	bound   int
+	started bool
+}
+
+type driver struct {
+	layout   Layout
+	engine   *scheduler.Engine
+	cluster  *model.Cluster
+	trace    []job
+	byName   map[string]*job
+	waiting  []*job // in order of the queue
+	running  []*job // by their ends
+	podOf    map[types.UID]*corev1.Pod
+	clock    int
+	free     int
+	pending  int         // pods without a node
+	promised map[int]int // by id: when a head of the queue could start
+	result   Result
+}
+
+func newDriver(jobs []Job, layout Layout) (*driver, error) {
+	engine, err := scheduler.New(config.Default())
+	if err != nil {
+		return nil, err
+	}
+	d := &driver{
+		layout: layout, engine: engine, cluster: model.New(), free: layout.Procs(),
+		byName: map[string]*job{}, podOf: map[types.UID]*corev1.Pod{}, promised: map[int]int{},
+	}
+	queue := make.Queue(keys.DefaultQueue)
+	if layout.Strict {
+		queue.Fifo()
+	}
+	d.cluster.Apply(model.QueueFrom(queue.Obj()))
+	for i := range layout.Nodes {
+		d.cluster.Apply(model.NodeFrom(make.Node(fmt.Sprintf("node-%04d", i)).CPU(strconv.Itoa(layout.ProcsPerNode)).Resource("pods", "10000").Obj()))
+	}
+	for i, j := range jobs {
+		d.result.Starts = append(d.result.Starts, -1)
+		if j.Run > 0 && j.Procs > 0 && j.Procs <= layout.Procs() {
+			d.trace = append(d.trace, job{Job: j, place: i})
+		}
+	}
+	slices.SortFunc(d.trace, func(a, b job) int { return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID)) })
+	return d, nil
+}
+
+func (d *driver) nextInstant(next int) int {
+	switch {
+	case next == len(d.trace):
+		return d.running[0].end(d)
+	case len(d.running) == 0:
+		return d.trace[next].Submit
+	}
+	return min(d.trace[next].Submit, d.running[0].end(d))
+}
+
+func (j *job) end(d *driver) int { return d.result.Starts[j.place] + j.Run }
+
+func (j *job) name() string { return fmt.Sprintf("job-%06d", j.ID) }
+
+// complete ends what is over, and deletes it as the job controller does.
+func (d *driver) complete() {
+	for len(d.running) > 0 && d.running[0].end(d) <= d.clock {
+		j := d.running[0]
+		d.running = d.running[1:]
+		d.free += j.Procs
+		d.result.Makespan = d.clock
+		for _, p := range j.pods {
+			p.Status.Phase = corev1.PodSucceeded
+			d.cluster.Apply(model.TaskFrom(p, true))
+		}
+		for _, p := range j.pods {
+			d.cluster.Apply(model.TaskGone{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
+			delete(d.podOf, p.UID)
+		}
+		d.cluster.Apply(model.GangGone{Namespace: make.Namespace, Name: j.name()})
+		delete(d.byName, j.name())
+	}
+}
+
+// arrive adds the job's PodGroup.
+func (d *driver) arrive(j job) {
+	procs := strconv.Itoa(j.Procs)
+	group := make.Gang(j.name()).Min(len(j.sizes(d.layout))).MinTask("main", len(j.sizes(d.layout))).MinResource("cpu", procs).
+		Annotation(keys.RunningEstimate, (time.Duration(max(j.Estimate, j.Run)) * time.Second).String()).
+		Age(time.Duration(j.Submit) * time.Second).Phase(schedulingv1beta1.PodGroupPending).Obj()
+	d.cluster.Apply(model.GangFrom(group))
+	added := &j
+	d.byName[j.name()] = added
+	at, _ := slices.BinarySearchFunc(d.waiting, added, func(a, b *job) int { return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID)) })
+	d.waiting = slices.Insert(d.waiting, at, added)
+	d.result.DeepestQueue = max(d.result.DeepestQueue, len(d.waiting))
+}
+
+// sizes are the processors of each of the job's pods.
+func (j *job) sizes(layout Layout) []int {
+	if layout.OnePod {
+		return []int{j.Procs}
+	}
+	return slices.Repeat([]int{1}, j.Procs)
+}
+
+// admitted creates the pods of a job whose PodGroup was admitted.
+func (d *driver) admitted(j *job) {
+	limit := int64(max(j.Estimate, j.Run))
+	for i, procs := range j.sizes(d.layout) {
+		p := make.Pod(fmt.Sprintf("%s-main-%d", j.name(), i)).Gang(j.name()).Role("main").CPU(strconv.Itoa(procs)).Obj()
+		p.Spec.ActiveDeadlineSeconds = &limit
+		j.pods = append(j.pods, p)
+		d.podOf[p.UID] = p
+		d.cluster.Apply(model.TaskFrom(p, true))
+	}
+	d.pending += len(j.pods)
+	d.result.MostPendingPods = max(d.result.MostPendingPods, d.pending)
+}
+
+// maxCycles bounds the cycles of one instant.
+const maxCycles = 200
+
+// pass runs cycles until nothing more is decided.
+func (d *driver) pass() error {
+	for range maxCycles {
+		d.result.Cycles++
+		now := make.Epoch.Add(time.Duration(d.clock) * time.Second)
+		made := d.engine.Cycle(now, d.cluster)
+		decision.Assume(d.cluster, &made)
+		changed := false
+		for _, b := range made.Binds {
+			changed = true
+			d.bind(b, now)
+		}
+		for i := range made.Gangs {
+			j := d.byName[made.Gangs[i].Gang.Name]
+			if j != nil && len(j.pods) == 0 && made.Gangs[i].Status.Phase == schedulingv1beta1.PodGroupInqueue {
+				changed = true
+				d.admitted(j)
+			}
+		}
+		if len(made.Evicts) > 0 {
+			return fmt.Errorf("at %d: the engine evicts %s", d.clock, made.Evicts[0].Pod.Name)
+		}
+		if !changed {
+			return nil
+		}
+	}
+	return fmt.Errorf("at %d: still deciding after %d cycles", d.clock, maxCycles)
+}
+
+// bind starts a pod, and the job with its last one.
+func (d *driver) bind(b decision.Bind, now time.Time) {
+	p, j := d.podOf[b.Pod.UID], d.byName[b.Gang.Name]
+	at := metav1.NewTime(now)
+	p.Spec.NodeName, p.Status.Phase, p.Status.StartTime = b.Node, corev1.PodRunning, &at
+	d.cluster.Apply(model.TaskFrom(p, true))
+	d.pending--
+	if j.bound++; j.bound < len(j.pods) {
+		return
+	}
+	d.free -= j.Procs
+	d.result.Starts[j.place] = d.clock
+	d.waiting = slices.DeleteFunc(d.waiting, func(o *job) bool { return o == j })
+	place, _ := slices.BinarySearchFunc(d.running, j.end(d), func(o *job, end int) int { return cmp.Or(cmp.Compare(o.end(d), end), -1) })
+	d.running = slices.Insert(d.running, place, j)
+	if by, was := d.promised[j.ID]; was && d.clock > by {
+		d.result.Delayed = append(d.result.Delayed, fmt.Sprintf("%s could start at %d and started at %d", j.name(), by, d.clock))
+	}
+}
+
+// judge compares the state after a pass with what EASY would do now.
+func (d *driver) judge(next int) {
+	if len(d.waiting) == 0 {
+		return
+	}
+	runs := mapped(d.running, func(j *job) running {
+		return running{j.Procs, j.end(d), d.result.Starts[j.place] + max(j.Estimate, j.Run)}
+	})
+	head := d.waiting[0]
+	if _, known := d.promised[head.ID]; !known && head.Procs > d.free {
+		d.promised[head.ID], _ = shadowOf(head.Procs, d.free, runs)
+	}
+	if next == len(d.trace) && len(d.running) == 0 {
+		return
+	}
+	span := d.nextInstant(next) - d.clock
+	for _, k := range EASY(mapped(d.waiting, func(j *job) Job { return j.Job }), d.free, runs, d.clock) {
+		d.result.IdleUsable += d.waiting[k].Procs * span
+	}
+}
+
+func mapped[A, B any](list []A, f func(A) B) (out []B) {
+	for _, a := range list {
+		out = append(out, f(a))
+	}
+	return out
+}

@@ -1,0 +1,107 @@
+package easy
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+var traces = flag.Int("easy.traces", 2, "generated traces for each kind of machine (200 for the whole comparison)")
+
+// trace is the i-th generated trace for 64 processors: several loads, with exact and with generous estimates.
+func trace(i, jobs int) []Job {
+	random := rand.New(rand.NewPCG(uint64(i), 7))
+	loads := []float64{.8, 1, 1.3, 2}
+	list := Loaded(OneType(3.5, 6).Generate(random, jobs), 64, loads[i%len(loads)])
+	if i/len(loads)%2 == 0 {
+		return Estimated(random, list, 5)
+	}
+	return list
+}
+
+// meanWait is the mean time between submission and start.
+func meanWait(jobs []Job, starts []int) float64 {
+	sum, n := 0.0, 0
+	for i, j := range jobs {
+		if starts[i] >= 0 {
+			sum += float64(starts[i] - j.Submit)
+			n++
+		}
+	}
+	return sum / float64(max(n, 1))
+}
+
+// compared is one run of the engine beside the reference.
+type compared struct {
+	Result
+	jobs               []Job
+	differ             int
+	wait, waitExpected float64
+	idle               float64 // part of the processor time that was idle and usable
+}
+
+func compare(t *testing.T, jobs []Job, layout Layout, policy func([]Job, int, []running, int) []int) compared {
+	t.Helper()
+	want := Simulate(jobs, layout.Procs(), policy)
+	result, err := Run(jobs, layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := compared{Result: result, jobs: jobs, wait: meanWait(jobs, result.Starts), waitExpected: meanWait(jobs, want)}
+	for i := range jobs {
+		if want[i] != result.Starts[i] {
+			c.differ++
+		}
+	}
+	c.idle = float64(result.IdleUsable) / float64(layout.Procs()*max(result.Makespan, 1))
+	t.Logf("%d of %d starts differ; mean wait %.0f s, reference %.0f s; %.3f %% of the processor time idle and usable; queue up to %d, pending pods up to %d, %d cycles",
+		c.differ, len(jobs), c.wait, c.waitExpected, 100*c.idle, result.DeepestQueue, result.MostPendingPods, result.Cycles)
+	for i, delayed := range result.Delayed {
+		if i < 3 {
+			t.Errorf("a head of the queue was delayed: %s", delayed)
+		}
+	}
+	return c
+}
+
+// TestOneNodeStartsLikeEASY: on one large node every job starts when the reference starts it.
+func TestOneNodeStartsLikeEASY(t *testing.T) {
+	for i := range *traces {
+		t.Run(fmt.Sprintf("trace %d", i), func(t *testing.T) {
+			if c := compare(t, trace(i, 300), Layout{Nodes: 1, ProcsPerNode: 64, OnePod: true}, EASY); c.differ > 0 {
+				t.Errorf("%d starts differ from EASY, want none", c.differ)
+			}
+		})
+	}
+}
+
+// TestGangsOverManyNodesStartLikeEASY: gangs over many nodes leave no processors idle that a job behind the head could use,
+// and wait no longer than in the reference.
+func TestGangsOverManyNodesStartLikeEASY(t *testing.T) {
+	layouts := []Layout{{Nodes: 64, ProcsPerNode: 1}, {Nodes: 16, ProcsPerNode: 4}, {Nodes: 8, ProcsPerNode: 8}, {Nodes: 2, ProcsPerNode: 32}}
+	for i := range *traces {
+		layout := layouts[i/2%len(layouts)]
+		t.Run(fmt.Sprintf("trace %d on %d nodes", i, layout.Nodes), func(t *testing.T) {
+			c := compare(t, trace(i, 300), layout, EASY)
+			if c.idle > .001 {
+				t.Errorf("%.2f %% of the processor time was idle and usable, want less than 0.1 %%", 100*c.idle)
+			}
+			if math.Abs(c.wait-c.waitExpected) > .01*c.waitExpected {
+				t.Errorf("the mean wait is %.0f s, want %.0f s within 1 %%", c.wait, c.waitExpected)
+			}
+		})
+	}
+}
+
+// TestStrictQueueStartsLikeFCFS: in a queue of strategy fifo every job starts when FCFS starts it.
+func TestStrictQueueStartsLikeFCFS(t *testing.T) {
+	for i := range *traces {
+		t.Run(fmt.Sprintf("trace %d", i), func(t *testing.T) {
+			if c := compare(t, trace(i, 300), Layout{Nodes: 1, ProcsPerNode: 64, OnePod: true, Strict: true}, FCFS); c.differ > 0 {
+				t.Errorf("%d starts differ from FCFS, want none", c.differ)
+			}
+		})
+	}
+}
