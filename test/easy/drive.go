@@ -25,6 +25,8 @@ type Layout struct {
 	Nodes, ProcsPerNode int
 	// OnePod gives a job one pod with all its processors instead of a gang of pods with one each.
 	OnePod bool
+	// AllAdmitted leaves out minResources, so that every PodGroup is admitted at once.
+	AllAdmitted bool
 	// Strict gives the queue strategy fifo: its order is kept.
 	Strict bool
 }
@@ -38,6 +40,8 @@ type Result struct {
 	Starts []int
 	// Delayed are heads of the queue that started after the time at which they could have when they became head.
 	Delayed []string
+	// Different describes the first instants at which EASY would have started other jobs in the same state.
+	Different []string
 	// IdleUsable are the processor seconds that were idle although EASY would have started a job on them.
 	IdleUsable int
 	// Makespan is when the last job ended.
@@ -61,9 +65,11 @@ func Run(jobs []Job, layout Layout) (Result, error) {
 		for ; next < len(d.trace) && d.trace[next].Submit <= d.clock; next++ {
 			d.arrive(d.trace[next])
 		}
+		want := d.expected()
 		if err := d.pass(); err != nil {
 			return d.result, err
 		}
+		d.compare(want)
 		d.judge(next)
 	}
 	return d.result, nil
@@ -157,11 +163,14 @@ func (d *driver) complete() {
 
 // arrive adds the job's PodGroup.
 func (d *driver) arrive(j job) {
-	procs := strconv.Itoa(j.Procs)
-	group := make.Gang(j.name()).Min(len(j.sizes(d.layout))).MinTask("main", len(j.sizes(d.layout))).MinResource("cpu", procs).
+	members := len(j.sizes(d.layout))
+	group := make.Gang(j.name()).Min(members).MinTask("main", members).
 		Annotation(keys.RunningEstimate, (time.Duration(max(j.Estimate, j.Run)) * time.Second).String()).
-		Age(time.Duration(j.Submit) * time.Second).Phase(schedulingv1beta1.PodGroupPending).Obj()
-	d.cluster.Apply(model.GangFrom(group))
+		Age(time.Duration(j.Submit) * time.Second).Phase(schedulingv1beta1.PodGroupPending)
+	if !d.layout.AllAdmitted {
+		group.MinResource("cpu", strconv.Itoa(j.Procs))
+	}
+	d.cluster.Apply(model.GangFrom(group.Obj()))
 	added := &j
 	d.byName[j.name()] = added
 	at, _ := slices.BinarySearchFunc(d.waiting, added, func(a, b *job) int { return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID)) })
@@ -243,14 +252,47 @@ func (d *driver) bind(b decision.Bind, now time.Time) {
 	}
 }
 
+// expected is what EASY starts now, by the names of the jobs.
+func (d *driver) expected() []string {
+	var names []string
+	for _, k := range EASY(mapped(d.waiting, func(j *job) Job { return j.Job }), d.free, d.runs(), d.clock) {
+		names = append(names, d.waiting[k].String())
+	}
+	slices.Sort(names)
+	return names
+}
+
+// compare notes when the pass started other jobs than expected.
+func (d *driver) compare(want []string) {
+	var have []string
+	for _, j := range d.running {
+		if d.result.Starts[j.place] == d.clock {
+			have = append(have, j.String())
+		}
+	}
+	slices.Sort(have)
+	if !slices.Equal(have, want) && len(d.result.Different) < 5 {
+		d.result.Different = append(d.result.Different, fmt.Sprintf("at %d the engine starts %v, EASY %v; waiting %v", d.clock, have, want, d.waiting[:min(5, len(d.waiting))]))
+	}
+}
+
+func (j *job) String() string {
+	return fmt.Sprintf("%d(%d procs, %d s)", j.ID, j.Procs, max(j.Estimate, j.Run))
+}
+
+// runs is what runs now.
+func (d *driver) runs() []running {
+	return mapped(d.running, func(j *job) running {
+		return running{j.Procs, j.end(d), d.result.Starts[j.place] + max(j.Estimate, j.Run)}
+	})
+}
+
 // judge compares the state after a pass with what EASY would do now.
 func (d *driver) judge(next int) {
 	if len(d.waiting) == 0 {
 		return
 	}
-	runs := mapped(d.running, func(j *job) running {
-		return running{j.Procs, j.end(d), d.result.Starts[j.place] + max(j.Estimate, j.Run)}
-	})
+	runs := d.runs()
 	head := d.waiting[0]
 	if _, known := d.promised[head.ID]; !known && head.Procs > d.free {
 		d.promised[head.ID], _ = shadowOf(head.Procs, d.free, runs)

@@ -33,6 +33,9 @@ type Reservation struct {
 	request model.Request
 	// room is what its nodes have beside it then.
 	room map[model.NodeID][]int64
+	// idle are nodes where it takes room that is idle now; since is when the first task ends whose room it takes.
+	idle  []model.NodeID
+	since time.Time
 	// ended is what queues hold less then than now.
 	ended map[*queue.Queue]model.Request
 	order []*queue.Queue // keys of ended
@@ -117,13 +120,28 @@ func (s *Session) simple(j *Job) bool {
 
 // reserve finds the earliest start of a gang and what is left beside it then.
 func (l *lookahead) reserve(j *Job) (*Reservation, bool) {
+	from := 0
+	if !l.s.later.IsZero() { // what ended before the time that is looked at is idle
+		from = l.next
+	}
 	at, ok := l.earliest(j, Share)
 	if !ok {
 		return nil, false
 	}
+	return l.reserveAt(j, at, from)
+}
+
+// reserveAt reserves room for a gang at the time that is reached. It takes room first that is in use before, by endings from
+// the given one on, and becomes free in time: what is idle before is of use to others until then, and beyond.
+func (l *lookahead) reserveAt(j *Job, at time.Time, from int) (*Reservation, bool) {
 	s := l.s
 	mark := s.View.Mark()
-	placed, ok := l.place(j, Share)
+	freed := freedBy(l.endings[from:l.next])
+	placed, ok := l.placeFirst(j, Share, freed)
+	if !ok { // with others of its pods first it may fit
+		freed.reset()
+		placed, ok = l.place(j, Share)
+	}
 	if !ok { // earliest has just seen that it fits
 		return nil, false
 	}
@@ -140,6 +158,7 @@ func (l *lookahead) reserve(j *Job) (*Reservation, bool) {
 		}
 	}
 	r.request = Sum(tasks)
+	r.idle, r.since = freed.others(placed), freed.since()
 	r.endsIn(l.endings)
 	(&round{s: s, job: j, placed: placed}).undo(mark)
 	return r, true

@@ -117,8 +117,9 @@ type forecaster struct {
 	jobs  []*Job // not started
 	out   map[*Job]Forecast
 	began int // s.Looked at the beginning
-	// heads are the reservations that no start may have moved.
+	// heads are the reservations whose time no start may have moved; moved are those that may be on other nodes now.
 	heads map[*Job]*Reservation
+	moved map[*Job]bool
 	slots map[*model.Shape]*slots
 	kept  struct {
 		rules        []NodeRule
@@ -144,7 +145,7 @@ func (f *forecaster) run() {
 	f.look = s.ahead()
 	f.look.endings = slices.Clone(f.look.endings)
 	s.Walked += len(f.look.endings)
-	s.later, f.heads = s.Now, map[*Job]*Reservation{}
+	s.later, f.heads, f.moved = s.Now, map[*Job]*Reservation{}, map[*Job]bool{}
 	f.countSlots()
 	for {
 		for f.turns() && s.Looked-f.began <= maxLooked { // who starts makes reservations move
@@ -158,6 +159,11 @@ func (f *forecaster) run() {
 		f.look.until(s.later)
 		for i := first; i < f.look.next; i++ {
 			f.recount(f.look.endings[i].Node)
+		}
+		for head, r := range f.heads { // what it was to take is idle now, where it has not ended with the last
+			if len(r.idle) > 0 || !r.since.After(s.later) {
+				f.moved[head] = true
+			}
 		}
 	}
 	why := noLimits
@@ -238,6 +244,8 @@ func (f *forecaster) moves(j *Job, placed []Placed) {
 		turn, had := f.s.turns[head]
 		if !had || turn > f.s.turns[j] || slices.ContainsFunc(placed, func(p Placed) bool { return !f.s.endsBy(p.Task, r.At) }) {
 			delete(f.heads, head)
+		} else { // what starts now ends by then, so that its room may be taken instead
+			f.moved[head] = true
 		}
 	}
 }
@@ -264,12 +272,15 @@ func (f *forecaster) reserve(j *Job, tried map[*queue.Queue]int) {
 		return
 	}
 	tried[j.In]++
-	r, ok := f.heads[j], f.heads[j] != nil
-	if !ok {
-		if r, ok = f.ahead(j); !ok {
+	r := f.heads[j]
+	if r == nil || f.moved[j] {
+		found, ok := f.ahead(j, r)
+		if !ok {
 			return
 		}
+		r = found
 		f.heads[j] = r
+		delete(f.moved, j)
 	}
 	tried[j.In] = maxHeads
 	r.turn = s.turns[j]
@@ -277,10 +288,17 @@ func (f *forecaster) reserve(j *Job, tried map[*queue.Queue]int) {
 	s.keepFor(r)
 }
 
-// ahead looks further ahead for one gang, and comes back.
-func (f *forecaster) ahead(j *Job) (*Reservation, bool) {
+// ahead looks further ahead for one gang, and comes back. last is its reservation if its time is known; else nil.
+func (f *forecaster) ahead(j *Job, last *Reservation) (r *Reservation, ok bool) {
 	l, mark, next := f.look, f.s.View.Mark(), f.look.next
-	r, ok := l.reserve(j)
-	l.back(next, mark)
+	if last != nil {
+		l.until(last.At)
+		r, ok = l.reserveAt(j, last.At, next)
+		l.back(next, mark)
+	}
+	if !ok {
+		r, ok = l.reserve(j)
+		l.back(next, mark)
+	}
 	return r, ok
 }

@@ -82,6 +82,12 @@ func (r *round) home(mark int) bool {
 // find is where a task goes.
 func (r *round) find(t *model.Task) (node model.NodeID, later, ok bool) {
 	s := r.s
+	if node, ok = r.freed.find(r, t); ok {
+		return node, false, true
+	}
+	if node, ok = r.findLent(t); ok {
+		return node, false, true
+	}
 	if r.atHome && t.Status == model.Pipelined {
 		now, wait := s.looking > 0, s.looking == 0 && (s.View.Releasing > 0 || s.evicting())
 		if node, ok = s.bestOf([]model.NodeID{t.Node}, r.job, t, now); ok {
@@ -100,6 +106,7 @@ func (r *round) find(t *model.Task) (node model.NodeID, later, ok bool) {
 func (r *round) again(mark int) {
 	r.undo(mark)
 	r.placed, r.failed, r.promises = r.placed[:0], nil, 0
+	r.freed.reset()
 }
 
 // erratic says whether other pods can make a place better, not only worse, or

@@ -155,6 +155,7 @@ type round struct {
 	now          bool           // no waiting for what is being released
 	sub          *structure     // of a structured gang
 	slots        map[*model.Shape][]int
+	freed        *freedRoom // to be used before all other room; nil: none
 }
 
 // once tries the tasks that take part, once.

@@ -255,9 +255,14 @@ func (l *lookahead) unplace(h *held) {
 
 // place puts a gang's minimum where it fits now; on false nothing changed.
 func (l *lookahead) place(j *Job, limits Limits) ([]Placed, bool) {
+	return l.placeFirst(j, limits, nil)
+}
+
+// placeFirst is place with some room to be used before all other; nil: none.
+func (l *lookahead) placeFirst(j *Job, limits Limits, first *freedRoom) ([]Placed, bool) {
 	s := l.s
 	mark := s.View.Mark()
-	r := round{s: s, job: j, limits: limits, quiet: true}
+	r := round{s: s, job: j, limits: limits, quiet: true, freed: first}
 	unsettled := j.Unsettled // what a look ahead finds says nothing of now
 	s.refusals.forget()
 	r.run()

@@ -1,0 +1,140 @@
+package session
+
+import (
+	"slices"
+	"time"
+
+	"github.com/vc-batch/vc/internal/model"
+)
+
+// freedRoom is room that is in use now and becomes free before a later time: what ends last comes first, as it is not free
+// until then. So the choice stays the same while time passes.
+type freedRoom struct {
+	endings []Ending
+	// next is how many endings were looked at, from the last one on.
+	next int
+	// left is what a round has not used of the room of those.
+	left map[model.NodeID]model.Vec
+	// at is the first ending whose node may have room for pods of a shape.
+	at map[*model.Shape]int
+	// took are the tasks that use it.
+	took map[*model.Task]bool
+}
+
+func freedBy(endings []Ending) *freedRoom {
+	return &freedRoom{endings: endings, left: map[model.NodeID]model.Vec{}, at: map[*model.Shape]int{}, took: map[*model.Task]bool{}}
+}
+
+// reset forgets what a round used.
+func (f *freedRoom) reset() {
+	if f != nil {
+		f.next = 0
+		clear(f.left)
+		clear(f.at)
+		clear(f.took)
+	}
+}
+
+// node is that of the i-th ending from the last one on, which is looked at by then.
+func (f *freedRoom) node(i int) (id model.NodeID, ok bool) {
+	if i == len(f.endings) {
+		return model.NoNode, false
+	}
+	e := &f.endings[len(f.endings)-1-i]
+	if i == f.next {
+		f.next++
+		if !e.promised { // else it holds no room yet
+			sum := f.left[e.Node]
+			sum.Add(e.Task.Shape.Request)
+			f.left[e.Node] = sum
+		}
+	}
+	return e.Node, true
+}
+
+// find returns a node where a task fits into what becomes free.
+func (f *freedRoom) find(r *round, t *model.Task) (model.NodeID, bool) {
+	if f == nil || r.s.scope != nil {
+		return model.NoNode, false
+	}
+	for i := f.at[t.Shape]; ; i++ {
+		id, ok := f.node(i)
+		f.at[t.Shape] = i
+		if !ok {
+			return model.NoNode, false
+		}
+		if contains(f.left[id], t.Shape.Request) && r.s.fitsOn(r.job, t, id) {
+			f.left[id].Sub(t.Shape.Request)
+			f.took[t] = true
+			return id, true
+		}
+	}
+}
+
+// since is when the first ends whose room is used.
+func (f *freedRoom) since() time.Time {
+	if f.next == 0 {
+		return time.Time{}
+	}
+	return f.endings[len(f.endings)-f.next].At
+}
+
+// others returns the nodes of the tasks that use other room.
+func (f *freedRoom) others(placed []Placed) (nodes []model.NodeID) {
+	for _, p := range placed {
+		if !f.took[p.Task] && !slices.Contains(nodes[max(len(nodes)-1, 0):], p.Node) {
+			nodes = append(nodes, p.Node)
+		}
+	}
+	return nodes
+}
+
+// maxLendable bounds the nodes of a reservation that are tried for one task.
+const maxLendable = 256
+
+// findLent returns a node whose idle room is reserved and of no use to others than those that end before the reservation begins, as
+// this task does. What it does not take elsewhere is left to tasks that run longer.
+func (r *round) findLent(t *model.Task) (model.NodeID, bool) {
+	s := r.s
+	if len(s.Reservations) == 0 || r.freed != nil || s.scope != nil || s.evicting() || t.Shape.Preferred != nil {
+		return model.NoNode, false
+	}
+	for _, kept := range s.Reservations {
+		if !s.after(kept, r.job) || s.bound(kept, r.job, t) {
+			continue
+		}
+		for _, id := range kept.idle[:min(len(kept.idle), maxLendable)] {
+			if !fitsRow(t.Shape.Request, kept.room[id]) && s.fitsOn(r.job, t, id) {
+				return id, true
+			}
+		}
+	}
+	return model.NoNode, false
+}
+
+// fitsOn reports whether a task may start on a node now.
+func (s *Session) fitsOn(j *Job, t *model.Task, id model.NodeID) bool {
+	if s.View.Rank[id] < 0 || !s.View.Fits(id, t.Shape.Request) || !s.Judge.Allowed(t.Shape, id) {
+		return false
+	}
+	if len(t.Shape.Ports) > 0 && !s.View.PortsFree(id, t.Shape.Ports, false) {
+		return false
+	}
+	if near := s.Neighbours.For(t); near != nil {
+		if code, _ := near.Allows(id, false); code != "" {
+			return false
+		}
+	}
+	code, _ := allowedBy(s.nodeRules(j, t), j, t, id, false)
+	return code == ""
+}
+
+// contains reports whether an amount contains a request.
+func contains(amount model.Vec, request model.Request) bool {
+	for _, t := range request {
+		if amount.Get(int(t.Index)) < t.Value {
+			return false
+		}
+	}
+	return true
+}
