@@ -10,10 +10,9 @@ import (
 
 var traces = flag.Int("easy.traces", 2, "generated traces for each kind of machine (200 for the whole comparison)")
 
-// jobs is the length of a trace.
-const jobs = 200
+var jobsFlag = flag.Int("easy.jobs", 200, "jobs of a trace (600 for queues hundreds deep)")
 
-// trace is the i-th generated trace for 64 processors: several loads, with exact and with generous estimates.
+// trace is the i-th generated trace of n jobs for 64 processors: several loads, with exact and with generous estimates.
 func trace(i, n int) []Job {
 	random := rand.New(rand.NewPCG(uint64(i), 7))
 	loads := []float64{.8, 1, 1.3, 2}
@@ -74,17 +73,29 @@ func compare(t *testing.T, jobs []Job, layout Layout, policy func([]Job, int, []
 	return c
 }
 
+// TestOneNodeStartsLikeEASY: on one large node every job starts when the reference starts it.
+func TestOneNodeStartsLikeEASY(t *testing.T) {
+	for i := range *traces {
+		t.Run(fmt.Sprintf("trace %d", i), func(t *testing.T) {
+			c := compare(t, trace(i, *jobsFlag), Layout{Nodes: 1, ProcsPerNode: 64, OnePod: true}, EASY)
+			if c.differ > 0 {
+				t.Errorf("%d starts differ from EASY, want none", c.differ)
+			}
+			if c.MostPendingPods > 16+64 {
+				t.Errorf("%d pods were pending, want those of 16 jobs and of those that start", c.MostPendingPods)
+			}
+		})
+	}
+}
+
 // TestGangsOverManyNodesStartLikeEASY: gangs over many nodes leave no processors idle that a job behind the head could use,
 // and wait no longer than in the reference.
 func TestGangsOverManyNodesStartLikeEASY(t *testing.T) {
 	layouts := []Layout{{Nodes: 64, ProcsPerNode: 1}, {Nodes: 16, ProcsPerNode: 4}, {Nodes: 8, ProcsPerNode: 8}, {Nodes: 2, ProcsPerNode: 32}}
-	for i := range layouts {
-		layouts[i].AllAdmitted = true
-	}
 	for i := range *traces {
 		layout := layouts[i/2%len(layouts)]
 		t.Run(fmt.Sprintf("trace %d on %d nodes", i, layout.Nodes), func(t *testing.T) {
-			c := compare(t, trace(i, jobs), layout, EASY)
+			c := compare(t, trace(i, *jobsFlag), layout, EASY)
 			if c.idle > .001 {
 				t.Errorf("%.2f %% of the processor time was idle and usable, want less than 0.1 %%", 100*c.idle)
 			}
@@ -99,7 +110,7 @@ func TestGangsOverManyNodesStartLikeEASY(t *testing.T) {
 func TestStrictQueueStartsLikeFCFS(t *testing.T) {
 	for i := range *traces {
 		t.Run(fmt.Sprintf("trace %d", i), func(t *testing.T) {
-			if c := compare(t, trace(i, jobs), Layout{Nodes: 1, ProcsPerNode: 64, OnePod: true, Strict: true}, FCFS); c.differ > 0 {
+			if c := compare(t, trace(i, *jobsFlag), Layout{Nodes: 1, ProcsPerNode: 64, OnePod: true, Strict: true}, FCFS); c.differ > 0 {
 				t.Errorf("%d starts differ from FCFS, want none", c.differ)
 			}
 		})

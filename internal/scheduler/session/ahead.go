@@ -5,20 +5,19 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// maxInside is how many gangs of a queue may wait inside it for room that is
-// taken: the head, and others that could run in front of it.
+// maxInside is how many gangs of a queue are admitted to it to wait for room that is
+// taken, whether they can start now or not: the head, and others that come next. Who
+// could start now is admitted however many these are: see AdmitCandidates.
 const maxInside = 16
 
 // LetInAhead says whether a gang that its queue has no room for now is let in all
 // the same: where run times are known the first ones are, so that their pods
 // exist and room can be kept for them. Behind the first only those that end.
 func (s *Session) LetInAhead(j *Job, v reason.Code) bool {
-	switch v {
-	case reason.NotEnqueued, reason.OverCapability, reason.OverDeserved, reason.Overcommitted:
-	default:
+	if !waitsForRoom(v) || !s.easy() || len(s.Endings()) == 0 {
 		return false
 	}
-	if !s.easy() || !Backfills(j.In) && !j.In.Fifo || exceeds(j.MinResources, j.In) || len(s.Endings()) == 0 {
+	if !Backfills(j.In) && !j.In.Fifo || exceeds(j.MinResources, j.In) {
 		return false
 	}
 	inside := s.inside(j.In)

@@ -294,18 +294,7 @@ func (s *Session) keptOf(j *Job, t *model.Task) explain.Verdict {
 
 // keptBy is keptOf for those reservations that bind it.
 func (s *Session) keptBy(binds func(*Reservation) bool, j *Job, t *model.Task) explain.Verdict {
-	for _, r := range s.Reservations {
-		if !binds(r) {
-			continue
-		}
-		r.shift(-1)
-		v := s.mayHold(j.In, t.Shape.Request, j, r.Job)
-		r.shift(1)
-		if v.Code != "" {
-			return explain.Verdict{Code: reason.Reserved, Blocker: []string{r.Job.Title()}, Until: r.At, Limit: v.Limit}
-		}
-	}
-	return explain.Verdict{}
+	return s.keptAmount(binds, j, t.Shape.Request)
 }
 
 // shift moves the ledger to when the reservation begins (-1) and back (1).

@@ -66,6 +66,7 @@ func (Action) Run(s *session.Session) {
 			turns.Back(turn, nil)
 		}
 	}
+	s.AdmitCandidates()
 	lend(s)          // 6. What nobody with a right to it waits for may be used beyond the share.
 	evict.Release(s) // 7. A gang of which only a part could be bound gives that back.
 }

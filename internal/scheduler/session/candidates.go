@@ -1,0 +1,343 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/vc-batch/vc/api/reason"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
+)
+
+// maxMisjudged bounds, by queue, the pending pods of gangs that were admitted to pass the head and did not start all the same:
+// those of the gangs inside the queue beyond the first maxInside.
+const maxMisjudged = 1000
+
+// AdmitCandidates admits the gangs to their queues that would start now and delay no gang that has a reservation, however many
+// wait before them. Their pods do not exist yet, so each pod is taken to ask for its part of minResources. What they would
+// take counts as taken for the rest of the cycle. It comes after action allocate has placed what has pods.
+func (s *Session) AdmitCandidates() {
+	if !s.Enqueues || !s.easy() {
+		return
+	}
+	c := &backfillers{s: s, taken: map[model.NodeID]*takenRoom{}, headed: map[*queue.Queue]bool{}, misjudged: map[*queue.Queue]int{}}
+	list := c.collect()
+	outside := func(j *Job) bool { return !j.LetIn() }
+	if !slices.ContainsFunc(list, outside) || len(s.Endings()) == 0 {
+		return
+	}
+	defer c.release()
+	slices.SortFunc(list, func(a, b *Job) int {
+		if a.In != b.In {
+			return s.Rules.CompareQueues(a.In, b.In)
+		}
+		return s.Rules.CompareJobs(a, b)
+	})
+	for _, j := range list {
+		switch fits := !c.headed[j.In] && c.take(j); {
+		case j.LetIn():
+			if !fits && !s.Passable(j.In) { // no room is reserved for the head before its pods exist
+				c.headed[j.In] = true
+			}
+		case fits:
+			s.admitCandidate(j)
+		}
+	}
+}
+
+// admitCandidate admits a gang whose pods are to be created.
+func (s *Session) admitCandidate(j *Job) {
+	for _, enqueued := range s.Rules.Enqueued {
+		enqueued(j)
+	}
+	s.Rules.Admit(j)
+	j.Phase = schedulingv1beta1.PodGroupInqueue
+	s.Verdict(j, s.Rules.Valid(j))
+}
+
+// backfillers are the gangs without pods that may start now, and what they would take.
+type backfillers struct {
+	s     *Session
+	idle  model.Vec // of all nodes, once asked for
+	taken map[model.NodeID]*takenRoom
+	held  []*Job // whose minResources their queues hold for the time being
+	// headed are queues with a head that no reservation is made for yet.
+	headed map[*queue.Queue]bool
+	// misjudged are the pending pods of gangs that were admitted and did not start.
+	misjudged map[*queue.Queue]int
+	refused   []refusedParts
+}
+
+// takenRoom is what candidates would take of a node: of what is idle now, and of what reservations leave.
+type takenRoom struct {
+	now    model.Vec
+	beside map[*Reservation]model.Vec
+}
+
+// refusedParts is a request of which so many parts did not fit.
+type refusedParts struct {
+	each  model.Request
+	count int
+	binds uint32 // reservations that bound it, a bit each
+}
+
+// collect lists the gangs that are looked at: those that wait outside their queues for room, and those that are admitted and
+// whose pods are being created.
+func (c *backfillers) collect() (list []*Job) {
+	s := c.s
+	pods := map[*queue.Queue][]int{}
+	for _, j := range s.AllWaiting {
+		switch {
+		case !j.HasMinResources || !lends(j.In):
+		case !j.LetIn():
+			if waitsForRoom(j.Verdict.Code) && c.mayFit(j) && !exceeds(j.MinResources, j.In) {
+				list = append(list, j)
+			}
+		case j.Satisfied() || len(j.Promised)+len(j.Reserved) > 0:
+		case len(j.Tasks) >= j.MinMember:
+			pods[j.In] = append(pods[j.In], len(j.Pending))
+		case s.CouldStart(j):
+			list = append(list, j)
+		}
+	}
+	for q, counts := range pods {
+		slices.SortFunc(counts, func(a, b int) int { return cmp.Compare(b, a) })
+		for _, n := range counts[min(maxInside, len(counts)):] {
+			c.misjudged[q] += n
+		}
+	}
+	return slices.DeleteFunc(list, func(j *Job) bool { return !j.LetIn() && c.misjudged[j.In] > maxMisjudged })
+}
+
+// lends reports whether a queue admits gangs that pass its head.
+func lends(q *queue.Queue) bool { return q.Known && q.Open && Backfills(q) }
+
+// waitsForRoom reports whether the reason why a gang is not admitted is that others have the room.
+func waitsForRoom(code reason.Code) bool {
+	switch code {
+	case reason.NotEnqueued, reason.OverCapability, reason.OverDeserved, reason.Overcommitted:
+		return true
+	}
+	return false
+}
+
+// mayFit reports whether all nodes together have as much idle room as a gang requests.
+func (c *backfillers) mayFit(j *Job) bool {
+	if c.idle == nil {
+		c.idle = c.s.idleTotal()
+	}
+	return contains(c.idle, j.MinResources)
+}
+
+// idleTotal sums up what is idle on all nodes.
+func (s *Session) idleTotal() model.Vec {
+	total := make(model.Vec, s.View.Nodes.Stride)
+	for _, id := range s.View.Order {
+		for i, v := range s.View.Nodes.Row(s.View.Idle, id) {
+			total[i] = min(total[i]+max(v, 0), model.MaxSum)
+		}
+	}
+	return total
+}
+
+// take notes what a gang would take now, if it fits on the nodes and in its queue, beside reservations.
+func (c *backfillers) take(j *Job) bool {
+	s := c.s
+	if !j.LetIn() && c.vetoed(j) {
+		return false
+	}
+	binds := func(r *Reservation) bool { return s.after(r, j) && !s.endsByThen(j, r) }
+	if s.mayHold(j.In, j.MinResources, j, nil).Code != "" || s.Rules.MustWait(j.In, j.MinResources).Code != "" {
+		return false
+	}
+	if s.keptAmount(binds, j, j.MinResources).Code != "" {
+		return false
+	}
+	count := max(j.MinMember, 1)
+	each := parts(j.MinResources, count)
+	each = slices.DeleteFunc(each, func(t model.Term) bool { return s.View.Left(int(t.Index)) })
+	var bits uint32
+	for i, r := range s.Reservations {
+		if binds(r) {
+			bits |= 1 << i
+		}
+	}
+	if slices.ContainsFunc(c.refused, func(o refusedParts) bool {
+		return o.count <= count && o.binds&^bits == 0 && slices.Equal(o.each, each)
+	}) {
+		return false
+	}
+	on, ok := c.spread(each, count, binds)
+	if !ok {
+		c.refused = append(c.refused, refusedParts{each, count, bits})
+		return false
+	}
+	for _, p := range on {
+		c.note(p, each, binds)
+	}
+	j.In.Hold(j.MinResources, 1)
+	c.held = append(c.held, j)
+	return true
+}
+
+// vetoed reports whether a policy refuses to admit a gang for another reason than room.
+func (c *backfillers) vetoed(j *Job) bool {
+	if c.s.Rules.MayCreate(j).Code != "" {
+		return true
+	}
+	return slices.ContainsFunc(c.s.Rules.Enqueueable, func(voter Voter) bool {
+		vote, v := voter.Vote(j)
+		return vote == Reject && !waitsForRoom(v.Code)
+	})
+}
+
+// release gives back what the queues held for the candidates.
+func (c *backfillers) release() {
+	for _, j := range c.held {
+		j.In.Hold(j.MinResources, -1)
+	}
+}
+
+// parts is the request of each of so many equal pods.
+func parts(request model.Request, count int) model.Request {
+	each := make(model.Request, 0, len(request)+1)
+	for _, t := range request {
+		if t.Index != model.Pods {
+			each = append(each, model.Term{Index: t.Index, Value: (t.Value + int64(count) - 1) / int64(count)})
+		}
+	}
+	each = append(each, model.Term{Index: model.Pods, Value: 1})
+	slices.SortFunc(each, func(a, b model.Term) int { return cmp.Compare(a.Index, b.Index) })
+	return each
+}
+
+// partsOn is a number of pods on a node.
+type partsOn struct {
+	node  model.NodeID
+	count int
+}
+
+// spread finds nodes for so many equal pods. Nodes come first whose idle room is reserved and of use only to gangs that end in
+// time, as this one does.
+func (c *backfillers) spread(each model.Request, count int, binds func(*Reservation) bool) ([]partsOn, bool) {
+	s := c.s
+	var on []partsOn
+	used := map[model.NodeID]int{}
+	add := func(id model.NodeID, most int) {
+		if n := min(c.fitting(id, each, binds)-used[id], most, count); n > 0 {
+			on = append(on, partsOn{id, n})
+			used[id] += n
+			count -= n
+		}
+	}
+	for _, r := range s.Reservations {
+		if binds(r) {
+			continue
+		}
+		for _, id := range r.idle {
+			if count > 0 {
+				add(id, count)
+			}
+		}
+	}
+	for _, id := range s.View.Order {
+		if count == 0 {
+			break
+		}
+		add(id, count)
+	}
+	return on, count == 0
+}
+
+// fitting is how many pods fit on a node now beside other candidates, and beside the reservations that bind them.
+func (c *backfillers) fitting(id model.NodeID, each model.Request, binds func(*Reservation) bool) int {
+	s := c.s
+	if !s.takesCandidates(id, each) {
+		return 0
+	}
+	taken := c.taken[id]
+	idle, future := s.View.Nodes.Row(s.View.Idle, id), s.View.Nodes.Row(s.View.Future, id)
+	n := int(slotsIn(each, idle, future))
+	if taken != nil && n > 0 {
+		n = slotsBeside(each, idle, future, taken.now)
+	}
+	for _, r := range s.Reservations {
+		if row, mine := r.room[id]; mine && n > 0 && binds(r) {
+			var beside model.Vec
+			if taken != nil {
+				beside = taken.beside[r]
+			}
+			n = min(n, slotsBeside(each, row, row, beside))
+		}
+	}
+	return n
+}
+
+// takesCandidates reports whether pods of which only the requests are known may be placed on a node. Taints keep off those that
+// request no device: nodes with devices are the usual reason for taints, and who requests one tolerates them.
+func (s *Session) takesCandidates(id model.NodeID, each model.Request) bool {
+	info := s.View.Nodes.Info[id]
+	if info.Unschedulable {
+		return false
+	}
+	return len(info.Taints) == 0 || slices.ContainsFunc(each, func(t model.Term) bool { return isDevice(s.Cluster.Resources.Name(int(t.Index))) })
+}
+
+// isDevice reports whether a resource has a name of somebody else's than Kubernetes, as nvidia.com/gpu.
+func isDevice(name string) bool { return strings.Contains(name, "/") }
+
+// slotsBeside is slotsIn beside what is taken already.
+func slotsBeside(each model.Request, idle, future []int64, taken model.Vec) int {
+	most := int64(slotsIn(each, idle, future))
+	for _, t := range each {
+		if t.Value > 0 {
+			most = min(most, (min(idle[t.Index], future[t.Index])-taken.Get(int(t.Index)))/t.Value)
+		}
+	}
+	return int(max(most, 0))
+}
+
+// note counts pods on a node as placed.
+func (c *backfillers) note(p partsOn, each model.Request, binds func(*Reservation) bool) {
+	taken := c.taken[p.node]
+	if taken == nil {
+		taken = &takenRoom{beside: map[*Reservation]model.Vec{}}
+		c.taken[p.node] = taken
+	}
+	for range p.count {
+		taken.now.Add(each)
+	}
+	for _, r := range c.s.Reservations {
+		if _, mine := r.room[p.node]; mine && binds(r) {
+			sum := taken.beside[r]
+			for range p.count {
+				sum.Add(each)
+			}
+			taken.beside[r] = sum
+		}
+	}
+}
+
+// endsByThen reports whether a gang that starts now has ended when a reservation begins.
+func (s *Session) endsByThen(j *Job, r *Reservation) bool {
+	return j.Estimate > 0 && !s.Now.Add(j.Estimate).After(r.At)
+}
+
+// keptAmount says that a queue's limits would not leave room for a reservation if a gang started now that requests so much.
+func (s *Session) keptAmount(binds func(*Reservation) bool, j *Job, request model.Request) explain.Verdict {
+	for _, r := range s.Reservations {
+		if !binds(r) {
+			continue
+		}
+		r.shift(-1)
+		v := s.mayHold(j.In, request, j, r.Job)
+		r.shift(1)
+		if v.Code != "" {
+			return explain.Verdict{Code: reason.Reserved, Blocker: []string{r.Job.Title()}, Until: r.At, Limit: v.Limit}
+		}
+	}
+	return explain.Verdict{}
+}
