@@ -25,6 +25,10 @@ func (e *Engine) explanationOf(s *session.Session, j *session.Job, v explain.Ver
 		delete(e.book.advices, j)
 		return nil, time.Time{}
 	}
+	if e.stillSaysIt(s, j, &v) {
+		return j.Status.Explanation, time.Time{}
+	}
+	defer func() { j.Told.Explanation, j.Told.Verdict, j.Told.In = told, v, j.In }()
 	position, waiting := s.Place(j)
 	fresh := explain.Explanation(&v, standing(j, position, waiting), s.Cluster.Resources)
 	since := metav1.NewTime(j.Since.Truncate(time.Second))
@@ -53,6 +57,26 @@ func (e *Engine) explanationOf(s *session.Session, j *session.Job, v explain.Ver
 	}
 	countAttempts(j, fresh, s.Now)
 	return fresh, again
+}
+
+// stillSaysIt reports whether what was told of a gang far back in its queue is kept, as only numbers differ and it was told
+// a moment ago. It saves making the explanation that would be thrown away: where a queue is long, most of its gangs get
+// the same verdict with other numbers whenever a pod ends.
+func (e *Engine) stillSaysIt(s *session.Session, j *session.Job, v *explain.Verdict) bool {
+	old := j.Status.Explanation
+	if old == nil || old != j.Told.Explanation || j.In != j.Told.In || s.Now.Sub(j.StatusAt) >= numbersEvery {
+		return false
+	}
+	if !explain.SameLimit(v, &j.Told.Verdict) {
+		return false
+	}
+	if _, advised := e.book.advices[j]; advised {
+		return false
+	}
+	if f := e.book.forecasts[j]; f.Known { // an estimate may answer what was left open
+		return false
+	}
+	return j.Lacks() && !s.InFront(j, front)
 }
 
 // countAttempts tells how often the gang was tried until now. After a restart the

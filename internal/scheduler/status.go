@@ -76,10 +76,15 @@ func sameCounts(a, b *schedulingv1beta1.PodGroupStatus) bool {
 // sameTold compares what people are told. Most gangs are told nothing, and
 // comparing that must not cost a thing.
 func sameTold(a, b *schedulingv1beta1.PodGroupStatus) bool {
-	if len(a.Conditions)+len(b.Conditions) > 0 && !equality.Semantic.DeepEqual(a.Conditions, b.Conditions) {
+	if len(a.Conditions)+len(b.Conditions) > 0 && !sameList(a.Conditions, b.Conditions) && !equality.Semantic.DeepEqual(a.Conditions, b.Conditions) {
 		return false
 	}
 	return a.Explanation == b.Explanation || equality.Semantic.DeepEqual(a.Explanation, b.Explanation)
+}
+
+// sameList reports whether two lists are one in memory.
+func sameList[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // ripe is the job's verdict, or none and a later time when it is too early to
@@ -158,11 +163,31 @@ func conditionsOf(s *session.Session, j *session.Job, phase schedulingv1beta1.Po
 			Type: schedulingv1beta1.PodGroupScheduledType, Reason: schedulingv1beta1.PodGroupReadyReason,
 		}, kept)
 	case v.Code != "" && !j.Satisfied():
+		if kept && saysIt(old, conditionReason(v)) {
+			return old
+		}
 		return set(s, j, old, schedulingv1beta1.PodGroupCondition{
 			Type: schedulingv1beta1.PodGroupUnschedulableType, Reason: conditionReason(v), Message: explain.Condition(&v),
 		}, kept)
 	}
 	return old
+}
+
+// saysIt reports whether conditions say only that a gang is not scheduled, for a reason.
+func saysIt(conditions []schedulingv1beta1.PodGroupCondition, reason string) bool {
+	said := 0
+	for i := range conditions {
+		switch c := &conditions[i]; {
+		case c.Type == schedulingv1beta1.PodGroupUnschedulableType:
+			if c.Status != corev1.ConditionTrue || c.Reason != reason {
+				return false
+			}
+			said++
+		case c.Type == schedulingv1beta1.PodGroupScheduledType && c.Status == corev1.ConditionTrue:
+			return false
+		}
+	}
+	return said == 1
 }
 
 // conditionReason is Volcano's word for a verdict.

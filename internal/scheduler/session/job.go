@@ -62,6 +62,13 @@ type Job struct {
 	// first task is then left out.
 	ShiftStamp uint64
 
+	// Told is the explanation that was last made, of which verdict, and for which queue.
+	Told struct {
+		Explanation *schedulingv1beta1.Explanation
+		Verdict     explain.Verdict
+		In          *queue.Queue
+	}
+
 	// Since is when it began to wait for the present reason.
 	Since    time.Time
 	SinceFor string

@@ -57,5 +57,36 @@ func (s *Session) Place(j *Job) (position, waiting int) {
 	return p.at[j], len(p.jobs)
 }
 
+// InFront reports whether a gang is among the first n of its queue that wait for their minimum: what Place says, without sorting
+// the queue. n is the same in all calls of a cycle.
+func (s *Session) InFront(j *Job, n int) bool {
+	if s.front == nil {
+		s.front = map[*Job]bool{}
+		for _, first := range s.firstOfQueues(n) {
+			for _, o := range first {
+				s.front[o] = true
+			}
+		}
+	}
+	return s.front[j]
+}
+
+func (s *Session) firstOfQueues(n int) map[*queue.Queue][]*Job {
+	lists := map[*queue.Queue][]*Job{}
+	for _, o := range s.AllWaiting {
+		if o == nil || !o.Lacks() {
+			continue
+		}
+		list := lists[o.In]
+		if len(list) == n && s.Rules.CompareJobs(list[n-1], o) <= 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(list, o, s.Rules.CompareJobs)
+		list = slices.Insert(list, at, o)
+		lists[o.In] = list[:min(n, len(list))]
+	}
+	return lists
+}
+
 // Lacks says whether a gang waits for its start.
 func (j *Job) Lacks() bool { return !j.LetIn() || !j.Satisfied() }

@@ -101,6 +101,7 @@ type Session struct {
 	endings      []Ending
 	endingsAt    int
 	places       map[*queue.Queue]*places
+	front        map[*Job]bool // the first of their queues; nil: not known yet
 	insides      map[*queue.Queue]int
 	turns        map[*Job]int         // gangs that had their turn, from 1
 	heads        map[*queue.Queue]int // gangs that a reservation was tried for

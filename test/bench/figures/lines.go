@@ -49,6 +49,7 @@ var Lines = []Line{
 	{"one new gang beside many, order by drf with hierarchy", "ms", Lower, 20, 5},
 
 	{"estimates of when 200 waiting gangs start, ten timed pods a node", "ms", Lower, 150, 50},
+	{"one pod ends and one gang arrives, 5,000 gangs outside a full queue", "ms", Lower, 60, 20},
 
 	{"a gang of 1,000 placed in three tiers of HyperNodes, anywhere", "ms", Lower, 500, 100},
 	{"a gang of 1,000 placed in three tiers of HyperNodes, soft", "ms", Lower, 500, 100},
