@@ -185,6 +185,9 @@ func (r *random) addGang() {
 			b.SubGroups(schedulingv1beta1.SubGroupPolicySpec{Name: "part", SubGroupSize: &size, MinSubGroups: &least, MatchLabelKeys: []string{"part"}, NetworkTopology: nearness(t)})
 		}
 	}
+	if promised := rapid.IntRange(0, 8).Draw(t, "minResources"); promised > 0 {
+		b.MinResource("cpu", fmt.Sprint(promised))
+	}
 	g := b.Min(rapid.IntRange(1, tasks).Draw(t, "min")).
 		Queue(queue).Age(time.Duration(r.made) * time.Second).Obj()
 	g.UID = types.UID(name)

@@ -248,6 +248,23 @@ func (q *Queue) Occupy(r model.Request, sign float64) {
 	}
 }
 
+// Vacate has the queue hold nothing, until what is returned is called.
+func (q *Queue) Vacate() (undo func()) {
+	all, own, share := q.Sums, q.Own, q.Share
+	n := len(q.Allocated)
+	none := make([]float64, 5*n)
+	part := func(i int) []float64 { return none[i*n : (i+1)*n : (i+1)*n] }
+	q.Own.Allocated, q.Own.Occupied, q.Own.Ending, q.Own.Lingering = part(0), part(1), part(2), part(2)
+	q.Allocated, q.Occupied, q.Ending, q.Lingering = part(0), part(1), part(2), part(2)
+	if !q.Leaf() {
+		q.Allocated, q.Occupied = part(3), part(4)
+	}
+	if q.Shared {
+		q.Share = q.share()
+	}
+	return func() { q.Sums, q.Own, q.Share = all, own, share }
+}
+
 // Promise adds sign×request to what is reserved in the queue and its ancestors
 // for gangs that are let in.
 func (q *Queue) Promise(r model.Request, sign float64) {

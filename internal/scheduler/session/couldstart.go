@@ -58,10 +58,14 @@ func (s *Session) couldStartByLimits(j *Job) (could, decided bool) {
 	if j.Need() == 0 || len(j.Pending)+len(j.AtGate) == 0 || len(s.View.Order) == 0 {
 		return true, true
 	}
-	if _, never := s.Never(j); never || !s.allowedAlone(j) {
+	if _, never := s.Never(j); never {
 		return false, true
 	}
-	if could, decided = s.couldFitAlone(j); decided {
+	allowed, sure := s.allowedAlone(j)
+	if sure && !allowed {
+		return false, true
+	}
+	if could, decided = s.couldFitAlone(j); decided && (sure || !could) {
 		return could, true
 	}
 	return true, len(j.AtGate) > 0 // the queue's gate asks no nodes
@@ -95,49 +99,46 @@ func (s *Session) arriving(j *Job) bool {
 
 // allowedAlone says whether the limits of its queue would let the gang's minimum in
 // if no other gang held anything. A share is no such limit: what nobody else asks for
-// is lent.
-func (s *Session) allowedAlone(j *Job) bool {
+// is lent. sure is false where other pods of it than the first may do.
+func (s *Session) allowedAlone(j *Job) (allowed, sure bool) {
 	asked := j.MinimumRequest()
 	if len(asked) == 0 {
-		return true
+		return true, true
 	}
 	defer s.emptyQueues(j)()
 	switch s.Rules.MayAllocate(j.In, asked).Code {
 	case "", reason.OverDeserved:
-		return true
+		return true, true
 	case reason.OverCapability, reason.GangDoesNotFit:
-		return len(j.Shapes()) > 1 // its smaller pods may do
+		return false, len(j.Shapes()) == 1
 	}
-	return false
+	return false, true
 }
 
 // emptyQueues has the gang's queue, and those above it, hold only what the gang
 // itself does, until what is returned is called.
 func (s *Session) emptyQueues(j *Job) (undo func()) {
-	alone := make([]float64, s.Cluster.Resources.Len())
-	if j.AllocatedTasks() > 0 {
-		for _, t := range j.Tasks {
-			if t.Status.Allocated() {
-				for _, term := range t.Shape.Request {
-					alone[term.Index] += float64(term.Value)
-				}
-			}
-		}
-	}
-	type held struct{ all, own []float64 }
-	var saved []held
+	var undos []func()
 	for q := j.In; q != nil; q = q.Parent {
-		saved = append(saved, held{q.Allocated, q.Own.Allocated})
-		q.Allocated = alone
-		if q == j.In {
-			q.Own.Allocated = alone
+		undos = append(undos, q.Vacate())
+	}
+	s.holdOwn(j, 1)
+	return func() {
+		for _, undo := range undos {
+			undo()
 		}
 	}
-	return func() {
-		q := j.In
-		for i := range saved {
-			q.Allocated, q.Own.Allocated = saved[i].all, saved[i].own
-			q = q.Parent
+}
+
+// holdOwn has a queue that was vacated hold what pods of the gang do (1), or no longer (-1).
+func (s *Session) holdOwn(j *Job, sign float64) {
+	if j.AllocatedTasks() == 0 {
+		return
+	}
+	for _, t := range j.Tasks {
+		if t.Status.Allocated() {
+			j.In.Hold(t.Shape.Request, sign)
+			j.In.Occupy(t.Shape.Request, sign)
 		}
 	}
 }

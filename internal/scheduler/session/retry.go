@@ -161,7 +161,7 @@ func (r *round) alone(shape *model.Shape, most int) int {
 		if n == most || t.Shape != shape {
 			continue
 		}
-		if s.mayAllocate(r.job, shape.Request).Code != "" {
+		if r.limits.count(s.mayAllocate(r.job, shape.Request)) {
 			break
 		}
 		node, later, ok := s.find(r.job, t)

@@ -27,6 +27,11 @@ const (
 	Capability
 )
 
+// count says whether a limit that is in the way is one of those that count.
+func (l Limits) count(v explain.Verdict) bool {
+	return v.Code != "" && (l == Share || v.Code != reason.OverDeserved)
+}
+
 // Filter says which tasks take part in a round; nil: all.
 type Filter func(*model.Task) bool
 
@@ -218,7 +223,7 @@ func (r *round) enough() bool {
 // try places one task or notes why not.
 func (r *round) try(t *model.Task) {
 	s, q := r.s, r.job.In
-	if v := s.mayAllocate(r.job, t.Shape.Request); v.Code != "" && (r.limits == Share || v.Code != reason.OverDeserved) && !s.swapped(&v, s.heldFor(&v, q), t.Shape.Request) {
+	if v := s.mayAllocate(r.job, t.Shape.Request); r.limits.count(v) && !s.swapped(&v, s.heldFor(&v, q), t.Shape.Request) {
 		r.blocked(t, v)
 		r.failed = append(r.failed, t.Shape)
 		return

@@ -15,34 +15,40 @@ func (s *Session) tryAlone(jobs ...*Job) {
 	looked, walked := s.Looked, s.Walked
 	rules, reservations := s.Rules.Nodes, s.Reservations
 	s.Rules.Nodes, s.Reservations = rules[:len(rules)-len(reservations):len(rules)-len(reservations)], nil
-	var shared *lookahead // where no gang at all runs
+	var undos []func()
+	for _, q := range s.Ledger.Queues {
+		undos = append(undos, q.Vacate())
+	}
+	l := s.vacate(nil, false)
 	for _, j := range jobs {
-		l := shared
-		switch {
-		case j.AllocatedTasks() > 0: // its own pods stay
-			l = s.vacate(j, false)
-		case shared == nil:
-			shared = s.vacate(nil, false)
-			l = shared
+		if j.AllocatedTasks() == 0 {
+			s.noteCould(j, l.fits(j, Capability))
 		}
-		could := l.fits(j, Capability)
-		if l != shared {
-			l.close()
+	}
+	l.close()
+	for _, j := range jobs {
+		if j.AllocatedTasks() > 0 { // its own pods stay
+			s.noteCould(j, s.fitsAlone(j, false))
 		}
-		s.noteCould(j, could)
-	}
-	if shared != nil {
-		shared.close()
-	}
-	for _, j := range jobs { // near pods that run, and have ended above
 		if !s.could[j] && s.nearOthers(j) {
-			l := s.vacate(j, true)
-			s.could[j] = l.fits(j, Capability)
-			l.close()
+			s.noteCould(j, s.fitsAlone(j, true))
 		}
+	}
+	for _, undo := range undos {
+		undo()
 	}
 	s.Rules.Nodes, s.Reservations = rules, reservations
 	s.Looked, s.Walked = looked, walked
+}
+
+// fitsAlone places one gang where no other runs, beside its own pods.
+func (s *Session) fitsAlone(j *Job, remembered bool) bool {
+	s.holdOwn(j, 1)
+	l := s.vacate(j, remembered)
+	fits := l.fits(j, Capability)
+	l.close()
+	s.holdOwn(j, -1)
+	return fits
 }
 
 // nearOthers says whether where the gang's tasks may go depends on other pods.
@@ -58,7 +64,7 @@ func (s *Session) nearOthers(j *Job) bool {
 
 // vacate has everything end that runs for gangs, but for one that may be nil. Pods
 // without a gang stay: nobody knows that they ever end. remembered: other pods are as
-// near as those that ended were.
+// near as those that ended were. What queues hold is left to the caller.
 func (s *Session) vacate(stays *Job, remembered bool) *lookahead {
 	evicted := map[*model.Task]bool{}
 	for i := range s.Out.Evicts {
@@ -82,16 +88,16 @@ func (s *Session) vacate(stays *Job, remembered bool) *lookahead {
 			continue
 		}
 		for _, p := range j.Placed {
-			endings = append(endings, Ending{At: s.Now, Task: p.Task, Node: p.Node, in: j.In})
+			endings = append(endings, Ending{At: s.Now, Task: p.Task, Node: p.Node, promised: p.Waits})
 		}
 		for _, p := range j.Promised {
-			endings = append(endings, Ending{At: s.Now, Task: p.Task, Node: p.Node, in: j.In, promised: true})
+			endings = append(endings, Ending{At: s.Now, Task: p.Task, Node: p.Node, promised: true})
 		}
 	}
 	kept := len(endings)
 	endings = s.endKept(endings)
 	for i := range endings[kept:] {
-		endings[kept+i].At = s.Now
+		endings[kept+i].At, endings[kept+i].in = s.Now, nil
 	}
 	l := &lookahead{s: s, endings: endings, mark: s.View.Mark(), remembers: remembered}
 	s.looking++
@@ -101,14 +107,12 @@ func (s *Session) vacate(stays *Job, remembered bool) *lookahead {
 
 // endOf is the end of a task that is on a node; false: it stays there.
 func (s *Session) endOf(t *model.Task, id model.NodeID, evicted bool) (Ending, bool) {
-	e := Ending{At: s.Now, Task: t, Node: id, in: s.queueOf(t)}
+	e := Ending{At: s.Now, Task: t, Node: id}
 	switch {
 	case t.Status == model.Releasing || evicted:
 		e.leaving = true
 	case t.Gang == nil:
 		return e, t.Status == model.Lingering
-	case t.Status == model.Lingering: // its queue does not hold it any more
-		e.in = nil
 	case t.Status == model.Pipelined:
 		j := s.Job(t.Gang)
 		e.promised = true

@@ -97,10 +97,10 @@ func lend(s *session.Session) {
 		if !j.LetIn() || j.Need() == 0 || len(j.Placed)+len(j.Promised)+len(j.Reserved) > 0 || !j.Tryable(s) || j.Verdict.Code == reason.BehindOthers {
 			continue
 		}
-		switch s.Rules.MayTake(j.In, j.MinimumRequest()).Code {
-		case "":
+		switch code := s.Rules.MayTake(j.In, j.MinimumRequest()).Code; {
+		case code == "":
 			within = append(within, j)
-		case reason.OverDeserved:
+		case code == reason.OverDeserved, len(j.Shapes()) > 1: // other pods of it may ask for less
 			over = append(over, j)
 		}
 	}
