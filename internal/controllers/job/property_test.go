@@ -30,7 +30,7 @@ func disturb(t *rapid.T, w *world, i int) error {
 		return rapid.SampledFrom(names).Draw(t, "pod")
 	}
 	w.clock = w.clock.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "seconds")) * time.Second)
-	switch rapid.IntRange(0, 26).Draw(t, "what") {
+	switch rapid.IntRange(0, 28).Draw(t, "what") {
 	case 0, 1, 2, 3:
 		return w.reconcile(-1, false)
 	case 4:
@@ -71,6 +71,9 @@ func disturb(t *rapid.T, w *world, i int) error {
 		return w.illness(t)
 	case 25:
 		w.annotate(keys.Hold, rapid.SampledFrom([]string{"", keys.HoldUser}).Draw(t, "hold"))
+	case 27, 28: // one ends badly, and another is lost while the rest go on
+		w.kubelet(pod(), 1)
+		w.evict(pod())
 	case 26:
 		w.annotate(keys.Begin, rapid.SampledFrom([]string{"", "tomorrow", w.clock.Add(5 * time.Second).Format(time.RFC3339)}).Draw(t, "begin"))
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/vc-batch/vc/api"
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/controllers/backoff"
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
@@ -276,7 +277,7 @@ func (w *world) kubelet(name string, exitCode int32) {
 		w.note("kubelet: %s vanishes", name)
 		return
 	case pod.Status.Phase == "" || pod.Status.Phase == corev1.PodPending:
-		update.Status.Phase = corev1.PodRunning
+		update.Spec.NodeName, update.Status.Phase = "node", corev1.PodRunning
 		update.Status.ContainerStatuses = []corev1.ContainerStatus{{Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
 	case pod.Status.Phase == corev1.PodRunning:
 		update.Status.Phase = corev1.PodSucceeded
@@ -401,6 +402,44 @@ func (w *world) annotate(key, value string) {
 	w.note("%s=%s", key, value)
 }
 
+// waits says whether a pod has no node yet.
+func (w *world) waits(name string) bool {
+	pod := w.pod(name)
+	return pod != nil && pod.DeletionTimestamp == nil && (pod.Status.Phase == "" || pod.Status.Phase == corev1.PodPending)
+}
+
+// gangIsWhole says whether a scheduler that places gangs whole would place the pods that wait.
+func (w *world) gangIsWhole() bool {
+	job := w.truth()
+	if job == nil || job.Annotations[keys.ArrayLimit] != "" { // a limit below minAvailable is refused at admission, but drawn here
+		return true
+	}
+	group, ok := w.api.Objects[fakeapi.Key("PodGroup", types.NamespacedName{Namespace: job.Namespace, Name: plan.GroupName(job)})].(*scheduling.PodGroup)
+	if !ok {
+		return true
+	}
+	members, tasks := int32(0), map[string]int32{}
+	for _, name := range w.podNames() {
+		pod := w.pod(name)
+		if pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodFailed {
+			members++
+			tasks[pod.Annotations[keys.TaskSpec]]++
+		}
+	}
+	short := members < group.Spec.MinMember
+	for task, least := range group.Spec.MinTaskMember {
+		short = short || group.Spec.MinMember >= sumOf(group.Spec.MinTaskMember) && tasks[task] < least
+	}
+	return !short
+}
+
+func sumOf(members map[string]int32) (sum int32) {
+	for _, n := range members {
+		sum += n
+	}
+	return sum
+}
+
 // calm lets everybody act until nothing changes any more: every pod ends well, nothing crashes, the API server is well, caches are up to date.
 func (w *world) calm() error {
 	w.api.Ills = nil
@@ -412,7 +451,11 @@ func (w *world) calm() error {
 		}
 		w.schedule(scheduling.PodGroupInqueue)
 		w.clock = w.clock.Add(time.Second)
+		whole := w.gangIsWhole()
 		for _, name := range w.podNames() {
+			if w.waits(name) && !whole {
+				continue
+			}
 			w.kubelet(name, 0)
 		}
 		if len(w.api.History) == before {

@@ -193,8 +193,11 @@ func (b *builder) writeRecord(status *batch.JobStatus) {
 	}
 }
 
-// gang is the job as the scheduler is to see it: without the places at which nothing is to be run.
-func (b *builder) gang() *batch.Job {
+// gang is the job as the scheduler is to see it: without the places at which nothing is to be run, nor those that it would wait for in vain.
+func (b *builder) gang() *batch.Job { return b.withoutFailed(b.withoutHeldBack(b.withoutAbsent())) }
+
+// withoutAbsent is the job without the places at which nothing is to be run.
+func (b *builder) withoutAbsent() *batch.Job {
 	job := b.job
 	for task := range b.job.Spec.Tasks {
 		n := b.absent(task)

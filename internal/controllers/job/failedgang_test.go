@@ -1,0 +1,61 @@
+package job
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// TestALostPodDoesNotWaitForOnesThatFailed: a gang of which a pod has failed is never whole again. A pod that it lost then
+// waited for ever, and its job with it. Now the job ends as it would have without the loss.
+func TestALostPodDoesNotWaitForOnesThatFailed(t *testing.T) {
+	t.Parallel()
+	two := int32(2)
+	for name, change := range map[string]func(*batch.Job){
+		"all pods are needed":      func(*batch.Job) {},
+		"two successes are enough": func(j *batch.Job) { j.Spec.MinSuccess = &two },
+		"a task has a minimum":     func(j *batch.Job) { j.Spec.MinAvailable, j.Spec.Tasks[1].MinAvailable = 3, &two },
+		"its pods come in partitions": func(j *batch.Job) {
+			j.Spec.Tasks[1].PartitionPolicy = &batch.PartitionPolicySpec{TotalPartitions: 3, PartitionSize: 1, MinPartitions: 3}
+		},
+		"the loss can be done without": func(j *batch.Job) { j.Spec.MinAvailable = 2 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want, _ := endOfGangWithAFailure(t, change, false)
+			got, trace := endOfGangWithAFailure(t, change, true)
+			if want != got {
+				t.Errorf("phase %s, want %s as without the loss:\n%s", got, want, trace)
+			}
+		})
+	}
+}
+
+// endOfGangWithAFailure is how a job ends of which a pod fails and, it may be, another is lost.
+func endOfGangWithAFailure(t *testing.T, change func(*batch.Job), lost bool) (batch.JobPhase, string) {
+	t.Helper()
+	job := simpleJob(1)
+	job.Spec.Tasks = append(job.Spec.Tasks, batch.TaskSpec{Name: "x", Replicas: 3, Template: job.Spec.Tasks[0].Template})
+	change(job)
+	w := begun(t, job)
+	w.kubelet("job-w-0", 3)
+	w.turn(t, watched...)
+	if lost {
+		w.evict("job-x-0")
+		w.kubelet("job-x-0", 0)
+		w.kubelet("job-x-0", 0)
+		for range 3 {
+			w.turn(t, watched...)
+		}
+		if pod := w.pod("job-x-0"); pod == nil || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodRunning {
+			t.Fatalf("the lost pod was not made again:\n%s", strings.Join(w.trace, "\n"))
+		}
+	}
+	if err := w.calm(); err != nil {
+		t.Fatal(err)
+	}
+	return w.truth().Status.State.Phase, strings.Join(w.trace, "\n")
+}
