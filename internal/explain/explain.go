@@ -276,9 +276,21 @@ func used(l *Limit) string {
 		s += fmt.Sprintf(" (%s beyond minimums)", amount(l.Resource, l.Spare))
 	}
 	if l.Promised > 0 {
-		s += fmt.Sprintf(", %s promised to gangs let in before", amount(l.Resource, l.Promised))
+		s += fmt.Sprintf(", %s promised to %s", amount(l.Resource, l.Promised), promisees(l))
 	}
 	return s
+}
+
+// promisees names those for whom room is reserved.
+func promisees(l *Limit) string {
+	if len(l.Promisees) == 0 {
+		return "gangs let in before"
+	}
+	names := strings.Join(l.Promisees, ", ")
+	if l.MorePromisees > 0 {
+		names = fmt.Sprintf("%s and %d more", names, l.MorePromisees)
+	}
+	return names + ", let in before"
 }
 
 // share says what the queue's share is and why it is not more.

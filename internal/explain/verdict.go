@@ -83,7 +83,10 @@ type Limit struct {
 	// Promised is reserved for gangs of the queue that are let in and have no nodes
 	// yet; Spare is what of Held the queue can do without.
 	Promised, Spare float64
-	Limit           float64
+	// Promisees are the gangs that Promised is reserved for, the first of their turn; MorePromisees counts the others.
+	Promisees     []string
+	MorePromisees int
+	Limit         float64
 	// Kept is what of the limit above it is kept for the guarantees of other queues.
 	Kept float64
 	// Cluster: it is what the cluster has (minus guarantees), not what the queue may have.

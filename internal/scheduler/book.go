@@ -47,6 +47,8 @@ type book struct {
 	// told are the figures of gangs as last given to metrics, toldGone those that are gone since.
 	told     map[*session.Job]gangFigures
 	toldGone []decision.Object
+	// overdue is the gang that room was kept for bit by bit at the last cycle; nil: there was none.
+	overdue *session.Job
 	// lapsed is what of the queues' promises did not count at the last cycle, eased are the queues where it is more now.
 	lapsed map[*queue.Queue][]float64
 	eased  map[*queue.Queue]bool
@@ -250,8 +252,11 @@ func (b *book) wake(s *session.Session) {
 	b.attachable = s.Cluster.Attachable.Gen
 	lingering := s.Cluster.LingerGen != b.lingering
 	b.lingering = s.Cluster.LingerGen
+	overdue := s.FirstOverdue()
+	relieved := b.overdue // room is kept for another one now
+	b.overdue = overdue
 	for _, j := range b.waiting {
-		if j.Parked && (s.WakeAll || s.Outlived(j) || lingering && len(j.ParkedShapes)+len(j.Reserved) > 0 || resized && j.SizeBound() || moved && j.Structured() || attachable && s.AttachStamp(j) != j.AttachStamp || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() ||
+		if j.Parked && (s.WakeAll || overdue != relieved && (j == overdue || j == relieved) || s.Outlived(j) || lingering && len(j.ParkedShapes)+len(j.Reserved) > 0 || resized && j.SizeBound() || moved && j.Structured() || attachable && s.AttachStamp(j) != j.AttachStamp || b.stamps[j.In].version != j.QueueStamp && j.QueueBound() ||
 			b.stamps[j.In].shifted != j.ShiftStamp && len(j.ParkedShapes) > 1 || j.WholeClusterBound() && (b.stirred || s.View.Touched || s.Cluster.QuotaGen > b.seenQuotas) ||
 			s.Reached(j, j.DueAt) || s.View.Touched && (b.nodesHelp(s, j, helped) || s.MayUseKept(j))) {
 			j.Parked = false

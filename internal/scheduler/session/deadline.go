@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/vc-batch/vc/api/reason"
@@ -29,6 +30,37 @@ func (s *Session) Overdue(j *Job) bool {
 		}
 	}
 	return false
+}
+
+// FirstOverdue is the gang that was to start first of those that have waited longer
+// than they may and could start; nil: there is none. Room is kept bit by bit for one at
+// a time: two could each keep what the other needs.
+func (s *Session) FirstOverdue() *Job {
+	if s.overdueKnown || len(s.Rules.Deadlines) == 0 {
+		return s.overdue
+	}
+	s.overdueKnown = true
+	var first time.Time
+	for _, j := range s.AllWaiting {
+		at := s.deadlineOf(j)
+		if at.IsZero() || s.Now.Before(at) || !j.LetIn() || j.Need() == 0 || len(j.Pending) == 0 || !j.Tryable(s) || !s.CouldStart(j) {
+			continue
+		}
+		if s.overdue == nil || cmp.Or(at.Compare(first), compareJobs(j, s.overdue)) < 0 {
+			s.overdue, first = j, at
+		}
+	}
+	return s.overdue
+}
+
+// deadlineOf is the first of the job's deadlines; zero: it has none.
+func (s *Session) deadlineOf(j *Job) (first time.Time) {
+	for _, deadline := range s.Rules.Deadlines {
+		if at := deadline(j); !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first
 }
 
 // WholeClusterBound says whether what happens anywhere in the cluster, or in its

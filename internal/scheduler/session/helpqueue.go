@@ -111,7 +111,7 @@ func (h *helper) otherQueue() {
 	case reason.GangDoesNotFit, reason.TooLarge, reason.Reserved, reason.NotReclaimable:
 		return
 	}
-	if l := h.v.Limit; l != nil && (l.Cluster || l.Node) {
+	if l := h.v.Limit; l != nil && (l.Cluster && h.v.Code != reason.NotEnqueued || l.Node) {
 		return
 	}
 	s, j := h.s, h.j

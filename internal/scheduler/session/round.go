@@ -48,7 +48,7 @@ func (s *Session) Round(j *Job, filter Filter, limits Limits) Outcome {
 		s.Verdict(j, v)
 		return Failed
 	}
-	keepsRoom := filter == nil && limits == Share && len(s.Rules.Deadlines) > 0 && s.CouldStart(j)
+	keepsRoom := filter == nil && limits == Share && s.FirstOverdue() == j
 	defer s.UseKept(j)()
 	if filter == nil {
 		if len(j.Reserved) > 0 && s.trial.Swap == nil { // what it was promised it may have

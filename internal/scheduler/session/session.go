@@ -79,6 +79,10 @@ type Session struct {
 	largest    []int64
 	lapsed     map[*queue.Queue][]float64
 	could      map[*Job]bool // CouldStart, as far as it was asked for
+	promised   map[promisedTo]promisees
+	// overdue is FirstOverdue, once asked for.
+	overdue      *Job
+	overdueKnown bool
 	// Tried and Won count rounds.
 	Tried, Won int
 	// Trying counts the victims of the plan that is being tried.

@@ -58,6 +58,7 @@ func admit(s *session.Session, j *session.Job) bool {
 	}
 	if j.HasMinResources {
 		if v := s.MayEnqueue(j); v.Code != "" && !s.LetInAhead(j, v.Code) {
+			s.NamePromisees(&v)
 			v.Members = s.Members(j, 0)
 			s.Verdict(j, v)
 			return false
@@ -68,6 +69,7 @@ func admit(s *session.Session, j *session.Job) bool {
 		s.Rules.Admit(j)
 	}
 	j.Phase = schedulingv1beta1.PodGroupInqueue
+	s.ForgetPromisees()
 	s.Touch(j)
 	return true
 }
