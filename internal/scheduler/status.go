@@ -97,6 +97,9 @@ func (e *Engine) ripe(s *session.Session, j *session.Job) (explain.Verdict, time
 	if j.Verdict.Code != reason.NotEnoughPods {
 		return j.Verdict, time.Time{}
 	}
+	if stillWhole(j) { // what is being deleted runs still, so nothing is missing yet
+		return explain.Verdict{}, time.Time{}
+	}
 	if exist := j.Verdict.Members.Exist; exist != j.SinceExist || j.SinceExistAt.Before(j.Since) {
 		j.SinceExist, j.SinceExistAt = exist, s.Now
 	}
@@ -104,6 +107,27 @@ func (e *Engine) ripe(s *session.Session, j *session.Job) (explain.Verdict, time
 		return explain.Verdict{}, ripe
 	}
 	return j.Verdict, time.Time{}
+}
+
+// stillWhole reports whether the gang has its minimum, and that of each role, as long as its pods that are being
+// deleted are still on their nodes.
+func stillWhole(j *session.Job) bool {
+	leaving, roles := 0, map[string]int{}
+	for _, t := range j.Tasks {
+		if t.Status.Leaving() && t.Node != model.NoNode {
+			leaving++
+			roles[t.Role]++
+		}
+	}
+	if leaving == 0 || j.Gang.Ready()+leaving < j.MinMember {
+		return false
+	}
+	for role, lacks := range j.RoleNeeds() {
+		if lacks > roles[role] {
+			return false
+		}
+	}
+	return true
 }
 
 // ripeAt is when a gang's missing pods are to be told.
@@ -133,7 +157,7 @@ func phaseOf(j *session.Job) schedulingv1beta1.PodGroupPhase {
 			scheduled++
 		}
 	}
-	waits := j.Verdict.Code != "" && j.Need() > 0
+	waits := j.Verdict.Code != "" && j.Need() > 0 && !stillWhole(j)
 	switch {
 	case j.Phase == schedulingv1beta1.PodGroupCompleted && len(j.Tasks) == 0:
 		return schedulingv1beta1.PodGroupCompleted
