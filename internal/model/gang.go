@@ -32,7 +32,9 @@ type Gang struct {
 	QuotaResources []Amount
 	PriorityClass  string
 	Priority       int32
-	Annotations    map[string]string
+	// Capped says that Priority is less than the class's, because the pods do not have it: see rank.
+	Capped      bool
+	Annotations map[string]string
 	// Preemptable is what its annotation, else its label, says of preemption; "" = nothing.
 	Preemptable string
 	// Estimate is the expected run time of its pods; 0: unknown.
@@ -199,7 +201,7 @@ func (d GangSet) apply(c *Cluster) {
 	g.Estimate = d.Estimate
 	c.countTimed(g.Estimate > 0, 1)
 	g.Topology, g.SubGroups = d.Topology, d.SubGroups
-	g.Priority = c.classPriority(d.PriorityClass)
+	c.rank(g)
 	if !g.ours {
 		g.Status = d.Status
 	}
@@ -278,6 +280,9 @@ func (c *Cluster) touchGang(g *Gang) {
 func (c *Cluster) refresh() {
 	for _, g := range c.stale {
 		g.stale = false
+		if g.Known && g.PriorityClass != "" {
+			c.rank(g) // its pods have a say
+		}
 		if g.queued != nil {
 			g.queued.sums.add(&g.contributed, -1)
 			g.queued.sums.into(&g.queued.Sums)

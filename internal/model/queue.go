@@ -111,12 +111,12 @@ func (c *Cluster) referenced(q *Queue) bool {
 
 func (d PriorityClassSet) apply(c *Cluster) {
 	c.classes[d.Name] = d
-	c.rankGangs()
+	c.rankAll("")
 }
 
 func (d PriorityClassGone) apply(c *Cluster) {
 	delete(c.classes, d.Name)
-	c.rankGangs()
+	c.rankAll("")
 }
 
 // classPriority is the value of a class, the global default for "" and for one
@@ -137,15 +137,6 @@ func (c *Cluster) defaultPriority() int32 {
 		}
 	}
 	return best
-}
-
-func (c *Cluster) rankGangs() {
-	for _, g := range c.Gangs {
-		if p := c.classPriority(g.PriorityClass); g.Known && p != g.Priority {
-			g.Priority = p
-			c.touchGang(g)
-		}
-	}
 }
 
 func (d GangStatusFailed) apply(c *Cluster) {

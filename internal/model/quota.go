@@ -41,12 +41,16 @@ func (c *Cluster) setQuotas(namespace string, of []Quota) {
 	if c.Quotas == nil {
 		c.Quotas = map[string][]Quota{}
 	}
+	ranks := aboutClasses(of) || aboutClasses(c.Quotas[namespace])
 	if len(of) == 0 {
 		delete(c.Quotas, namespace)
 	} else {
 		c.Quotas[namespace] = of
 	}
 	c.QuotaGen = c.next()
+	if ranks {
+		c.rankAll(namespace)
+	}
 }
 
 // QuotaFrom reads a ResourceQuota.

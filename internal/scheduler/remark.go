@@ -17,6 +17,24 @@ import (
 // reasonIgnored is the reason of the event about annotations that have no effect.
 const reasonIgnored = "AnnotationIgnored"
 
+// reasonCapped is the event's reason when a PodGroup's priority class does not count.
+const reasonCapped = "PriorityClassNotCounted"
+
+// remarkPriority records once that the priority class of a gang's PodGroup counts only as far as its pods have it.
+func remarkPriority(s *session.Session, j *session.Job) {
+	if j.Capped == j.CapTold {
+		return
+	}
+	if j.CapTold = j.Capped; !j.Capped {
+		return
+	}
+	s.Out.Events = append(s.Out.Events, decision.Event{
+		Gang: object(j.Gang), Type: corev1.EventTypeWarning, Reason: reasonCapped,
+		Message: fmt.Sprintf("priority %d counts, that of its pods: not every pod has the class %s of the PodGroup, which is a class of the system or under a ResourceQuota; set priorityClassName in the pods too",
+			j.Priority, j.PriorityClass),
+	})
+}
+
 // remark tells once what of a gang's and its pods' annotations has no effect as it stands, when its pods exist. Whoever wrote it
 // would look for the cause elsewhere.
 func remark(s *session.Session, j *session.Job) {

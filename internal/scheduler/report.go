@@ -144,6 +144,7 @@ func nominations(s *session.Session, j *session.Job) {
 func (e *Engine) tell(s *session.Session, j *session.Job) time.Time {
 	status, write, again := e.statusOf(s, j)
 	remark(s, j)
+	remarkPriority(s, j)
 	hyperNode := kept(s, j)
 	if write || hyperNode != nil {
 		e.remember(j, status.Explanation)

@@ -126,6 +126,8 @@ func (w *world) makePod(name, gang string, words []string, created metav1.Time) 
 			mount(b.Obj(), value)
 		case "deviceclaim":
 			useDevices(b.Obj(), value)
+		case "podclass":
+			b.Obj().Spec.PriorityClassName = value
 		case "role":
 			b.Role(value)
 		case "select":

@@ -84,6 +84,8 @@ type Job struct {
 	// Remarked is what was said of its annotations, RemarkedAt the generation of its spec then.
 	Remarked   string
 	RemarkedAt uint64
+	// CapTold says that it was recorded that the PodGroup's priority class does not count.
+	CapTold bool
 
 	groups  []*Group
 	groupOf map[*model.Task]*Group
