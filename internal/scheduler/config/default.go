@@ -3,13 +3,15 @@ package config
 import "fmt"
 
 // DefaultText is the configuration that runs without a file: Volcano's default with reclaim and preempt, so that queues get
-// back what they deserve out of the box, and without overcommit and drf.
+// back what they deserve out of the box, with pdb, so that no eviction exceeds a PodDisruptionBudget, and without
+// overcommit and drf.
 const DefaultText = `actions: "enqueue, allocate, backfill, reclaim, preempt"
 tiers:
 - plugins:
   - name: priority
   - name: gang
   - name: conformance
+  - name: pdb
 - plugins:
   - name: predicates
   - name: proportion
