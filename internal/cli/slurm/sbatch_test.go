@@ -103,12 +103,24 @@ func TestSbatch(t *testing.T) {
 	})
 }
 
+// TestSbatchPrintsItsLineAlone: scripts read the number as the last word of everything that is printed.
+func TestSbatchPrintsItsLineAlone(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	site(server)
+	options := "#SBATCH --mail-type=END --mail-user=mei --hint=nomultithread -s -O --propagate --distribution=block --nice=5 --mem=0 --tasks-per-node=1\n"
+	got := batchRun("", "#!/bin/sh\n"+options+"x\n").Do(t, server)
+	if got.Code != 0 || got.Err != "" || strings.Count(got.Out, "\n") != 1 {
+		t.Errorf("exit %d: %s%s", got.Code, got.Out, got.Err)
+	}
+}
+
 // TestOurWarningsAreNotTakenForAFailure: Snakemake looks for these words in what sbatch says.
 func TestOurWarningsAreNotTakenForAFailure(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
 	site(server)
-	got := batchRun("", "#!/bin/sh\n#SBATCH --hint=x --mail-type=END -s -O --propagate --distribution=block\n#SBATCH --signal=USR1@90\nx\n#SBATCH -n2\n", "-e", "/nosuch/x").Do(t, server)
+	got := batchRun("", "#!/bin/sh\n#SBATCH -v --hint=x --mail-type=END -s -O --propagate --distribution=block\n#SBATCH --signal=USR1@90\nx\n#SBATCH -n2\n", "-e", "/nosuch/x").Do(t, server)
 	if got.Code != 0 || strings.Contains(got.Err, "submission failed") || strings.Count(got.Err, "warning:") < 7 {
 		t.Errorf("exit %d: %s", got.Code, got.Err)
 	}

@@ -216,9 +216,13 @@ func (s *scancel) all(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-// killError is Slurm's sentence about a job that cannot be cancelled; with -Q it is not said.
+// killError is Slurm's sentence about a job that cannot be cancelled. About a job that has ended it is printed with -v only, and is no error:
+// scancel is called to be sure that a job does not run.
 func (s *scancel) killError(id, why string) error {
-	if s.parsed.Has("quiet") && why == errOver {
+	if why == errOver {
+		if s.parsed.Has("verbose") {
+			fmt.Fprintf(s.f.Streams.Err, "scancel: Kill job error on job id %s: %s\n", id, why)
+		}
 		return nil
 	}
 	return fault.Errorf(strings.ReplaceAll(instead[why], "JOB", id), "Kill job error on job id %s: %s", id, why)

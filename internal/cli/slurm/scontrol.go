@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -152,11 +154,24 @@ func (c *call) show(ctx context.Context, words []string) error {
 
 // showConfig prints what programs look for in Slurm's configuration and what means something here.
 func (c *call) showConfig() error {
+	host := c.f.Where().Server
+	if server, err := url.Parse(host); err == nil && server.Host != "" {
+		host = server.Hostname()
+	}
 	_, err := fmt.Fprintf(c.f.Streams.Out, `Configuration data as of %s
+AccountingStorageType   = accounting_storage/none
+AuthType                = auth/kubernetes
 ClusterName             = %s
+JobRequeue              = 1
+KillWait                = 30 sec
 MaxArraySize            = %d
+MaxJobCount             = UNLIMITED
+MinJobAge               = %d sec
+PriorityType            = priority/vc
+SchedulerType           = sched/vc
 SLURM_VERSION           = %s
-`, c.f.Now().Format(clock.Standard), c.cluster(), value.MaxArraySize, slurmVersion)
+SlurmctldHost[0]        = %s
+`, c.f.Now().Format(clock.Standard), c.cluster(), value.MaxArraySize, int(minJobAge/time.Second), slurmVersion, host)
 	return err
 }
 

@@ -119,9 +119,11 @@ func TestSprioAndSshare(t *testing.T) {
 		slurmRun("an option that there is not", "sprio", "--colour"),
 		slurmRun("the tree of shares", "sshare"),
 		slurmRun("long", "sshare", "-l"),
-		slurmRun("for a script", "sshare", "-h", "-P", "-o", "Account,FairShare"),
+		slurmRun("for a script", "sshare", "-n", "-P", "-o", "Account,FairShare"),
 		slurmRun("one queue", "sshare", "-A", "research", "-o", "Account%10,RawUsage"),
-		slurmRun("users", "sshare", "-u", "mei"),
+		slurmRun("queues and users", "sshare", "-u", "mei,ann"),
+		withEnv(slurmRun("as snakemake's executor asks", "sshare", "-U", "--format", "Account%256", "--noheader"), "USER", "mei"),
+		withEnv(slurmRun("users only", "sshare", "-U", "-h"), "USER", "mei"),
 		slurmRun("a column that there is not", "sshare", "-o", "Color"),
 	})
 }

@@ -233,7 +233,7 @@ func (c *call) site(ctx context.Context, cl client.Client) (*profile.Profile, er
 	if err != nil {
 		return nil, err
 	}
-	p, err := readProfile(ctx, cl, namespace)
+	p, _, err := readProfile(ctx, cl, namespace)
 	switch {
 	case apierrors.IsForbidden(err):
 		c.noteOnce("you may not read the ConfigMap %s of namespace %s: nothing of what the site says in it is known", profile.Name, namespace)

@@ -50,7 +50,7 @@ func (c *call) readSite(ctx context.Context, r *request.Request) (*site, error) 
 		return nil, err
 	}
 	s := &site{namespace: namespace}
-	if s.profile, err = readProfile(ctx, cl, namespace); err != nil {
+	if s.profile, s.facts.HiddenProfile, err = readProfile(ctx, cl, namespace); err != nil {
 		return nil, err
 	}
 	s.cluster = cmp.Or(s.profile.ClusterName, c.cluster())
@@ -60,30 +60,33 @@ func (c *call) readSite(ctx context.Context, r *request.Request) (*site, error) 
 		s.facts.Classes = classesOf(ctx, cl)
 	}
 	follows := r.Nodes == nil && (r.Tasks > 0 || len(r.GPUs) > 0)
-	if follows || r.Image == "" && s.profile.DefaultImage == "" {
+	if follows || len(r.Nodelist) > 0 || r.Image == "" && s.profile.DefaultImage == "" {
 		s.nodes(ctx, cl, translate.LabelsOf(s.profile, r))
 	}
 	return s, nil
 }
 
-// readProfile reads the profile of the namespace, else that of the system; without one it is empty.
-func readProfile(ctx context.Context, cl client.Client, namespace string) (*profile.Profile, error) {
+// readProfile reads the profile of the namespace, else that of the system; without one it is empty. hidden is the namespace of one that the user
+// may not read.
+func readProfile(ctx context.Context, cl client.Client, namespace string) (p *profile.Profile, hidden string, err error) {
 	for _, where := range []string{namespace, systemNamespace} {
 		found := &corev1.ConfigMap{}
 		err := cl.Get(ctx, client.ObjectKey{Namespace: where, Name: profile.Name}, found)
 		switch {
-		case apierrors.IsNotFound(err), apierrors.IsForbidden(err) && where != namespace:
+		case apierrors.IsNotFound(err):
+			continue
+		case apierrors.IsForbidden(err) && where != namespace:
+			hidden = where
 			continue
 		case err != nil:
-			return nil, err
+			return nil, "", err
 		}
-		p, err := profile.Parse([]byte(found.Data[profile.Key]))
-		if err != nil {
-			return nil, fault.Errorf("it is in namespace "+where, "%v", err)
+		if p, err = profile.Parse([]byte(found.Data[profile.Key])); err != nil {
+			return nil, "", fault.Errorf("it is in namespace "+where, "%v", err)
 		}
-		return p, nil
+		return p, "", nil
 	}
-	return &profile.Profile{}, nil
+	return &profile.Profile{}, hidden, nil
 }
 
 // hasServiceAccount reports whether a namespace has a service account. One that cannot be read is taken for missing: pods that name a missing one are
@@ -138,6 +141,7 @@ func (s *site) nodes(ctx context.Context, cl client.Client, labels []string) {
 		for i := range list.Items {
 			node := &list.Items[i]
 			nodes++
+			s.facts.NodeNames = append(s.facts.NodeNames, node.Name)
 			if node.Labels[keys.NodeKind] != "" {
 				plain++
 			}
@@ -156,7 +160,7 @@ func (s *site) nodes(ctx context.Context, cl client.Client, labels []string) {
 		return nil
 	})
 	if err != nil {
-		s.facts.Nodes = nil
+		s.facts.Nodes, s.facts.NodeNames = nil, nil
 	}
 	s.facts.Helper = err == nil && nodes > 0 && nodes == plain
 }

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/getopt"
@@ -128,11 +129,12 @@ func printLines[T any](out io.Writer, columns layout.Columns[T], rows []T, headi
 var sshareTable = getopt.Table{Program: "sshare", Options: []getopt.Option{
 	{Long: "accounts", Short: 'A', Arg: getopt.Required, Value: "LIST", Help: "These accounts, which are queues", Group: filters},
 	{Long: "all", Short: 'a', Help: "Those of all users; so it is anyway", Group: filters},
-	{Long: "users", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Refused: users have no shares of their own", Group: filters},
+	{Long: "users", Short: 'u', Arg: getopt.Required, Value: "LIST", Help: "Show the accounts of these users", Group: filters},
 	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "LIST", Help: "In these contexts of the kubeconfig", Group: filters},
 	{Long: "cluster", Arg: getopt.Required, Value: "LIST", Hidden: true, Exact: true},
-	{Long: "Users", Short: 'U', Help: "Refused: users have no shares of their own", Group: filters},
-	{Long: "noheader", Short: 'h', Help: "No titles", Group: looks},
+	{Long: "Users", Short: 'U', Help: "Show the accounts of users only", Group: filters},
+	{Long: "noheader", Short: 'n', Help: "No titles", Group: looks},
+	{Long: "header", Short: 'h', Hidden: true, Alias: "noheader"},
 	{Long: "long", Short: 'l', Help: "More columns", Group: looks},
 	{Long: "partition", Short: 'm', Help: "No effect: an account is a partition", Group: looks},
 	{Long: "format", Short: 'o', Arg: getopt.Required, Value: "FIELDS", Help: "Columns: Account,FairShare%12", Group: looks},
@@ -157,11 +159,6 @@ func newSshare(f *cli.Factory) *cobra.Command {
 }
 
 func runSshare(ctx context.Context, c *call) error {
-	for _, g := range c.parsed.Given {
-		if g.Name == "users" || g.Name == "Users" {
-			return fault.Errorf("sshare -A QUEUE shows a queue, squeue -u USER the jobs of a user", "--%s is not supported here (users have no shares of their own; queues have)", g.Name)
-		}
-	}
 	if len(c.parsed.Operands) > 0 {
 		return fault.Errorf("queues are named with -A, as sshare -A research", "Unrecognized option: %s", c.parsed.Operands[0])
 	}
@@ -176,25 +173,52 @@ func runSshare(ctx context.Context, c *call) error {
 	if err != nil {
 		return fault.Errorf("columns are "+sshare.Verbose+",Cluster", "%s", err)
 	}
-	var accounts []string
-	if err := c.lists(listed{"accounts", "", &accounts}); err != nil {
+	var accounts, users []string
+	if err := c.lists(listed{"accounts", "", &accounts}, listed{"users", "", &users}); err != nil {
 		return err
+	}
+	if c.parsed.Has("Users") && len(users) == 0 {
+		users = []string{c.me()}
 	}
 	return c.sideBySide("\n", func(one *call, _ bool) error {
 		cl, err := one.f.Client()
 		if err != nil {
 			return err
 		}
-		v := &view{c: cl}
-		if err := v.readQueues(ctx); err != nil {
+		lines, err := one.shares(ctx, cl, users)
+		if err != nil {
 			return err
 		}
-		var queues []*schedulingv1beta1.Queue
-		for _, q := range v.queues {
-			queues = append(queues, q)
-		}
-		lines := slices.DeleteFunc(sshare.Lines(queues, one.cluster()), func(l *sshare.Line) bool { return len(accounts) > 0 && !slices.Contains(accounts, l.Name) })
+		lines = slices.DeleteFunc(lines, func(l *sshare.Line) bool { return len(accounts) > 0 && !slices.Contains(accounts, l.Name) })
 		_, err = io.WriteString(one.f.Streams.Out, columns.Sheet(lines, c.form()))
 		return err
 	})
+}
+
+// shares are the queues, unless only users are wanted, and the accounts of users.
+func (c *call) shares(ctx context.Context, cl client.WithWatch, users []string) ([]*sshare.Line, error) {
+	var lines []*sshare.Line
+	if !c.parsed.Has("Users") {
+		v := &view{c: cl}
+		if err := v.readQueues(ctx); err != nil {
+			return nil, err
+		}
+		lines = sshare.Lines(slices.Collect(maps.Values(v.queues)), c.cluster())
+	}
+	if len(users) == 0 {
+		return lines, nil
+	}
+	p, err := c.site(ctx, cl)
+	if err != nil {
+		return nil, err
+	}
+	accounts := slices.Sorted(maps.Keys(p.Accounts))
+	if len(accounts) == 0 { // any account is accepted, and the namespace is the default
+		namespace, err := c.f.Namespace()
+		if err != nil {
+			return nil, err
+		}
+		accounts = []string{namespace}
+	}
+	return append(lines, sshare.UserLines(users, accounts, c.cluster())...), nil
 }

@@ -317,7 +317,7 @@ func (c *call) squeueOnce(ctx context.Context, v *squeueView) error {
 		return err
 	}
 	rows := slices.DeleteFunc(c.rows(read, v.each), func(r *record.Row) bool {
-		return !v.filter.Keeps(r) || v.without != "" && r.User() == v.without
+		return !v.filter.Keeps(r) || v.without != "" && r.User() == v.without || isPurged(r)
 	})
 	for _, r := range rows {
 		r.Narrow(v.filter.Jobs)
@@ -325,11 +325,25 @@ func (c *call) squeueOnce(ctx context.Context, v *squeueView) error {
 	if c.parsed.Has("steps") {
 		rows = slices.DeleteFunc(rows, func(r *record.Row) bool { return r.State.Code != state.Running })
 	}
-	if len(rows) == 0 && len(v.filter.Jobs) == 1 && len(read.jobs) == 0 && v.machine == "" {
+	if len(rows) == 0 && len(v.filter.Jobs) == 1 && v.machine == "" && c.allPurged(read) {
 		return read.notThere(v.filter.Jobs[0])
 	}
 	slices.SortStableFunc(rows, v.order)
 	return c.squeuePrint(v, rows)
+}
+
+// minJobAge is how long squeue lists a job after its end if ended jobs are asked for. It is Slurm's default of MinJobAge: programs take a job that
+// squeue -j does not know for one that has ended, and sacct has it from then on.
+const minJobAge = 300 * time.Second
+
+// isPurged reports whether a row ended longer than minJobAge ago.
+func isPurged(r *record.Row) bool {
+	return r.State.Code.Ended() && !r.Times.End.IsZero() && r.Now.Sub(r.Times.End) > minJobAge
+}
+
+// allPurged reports whether nothing of what was read is to be listed any more.
+func (c *call) allPurged(read *view) bool {
+	return !slices.ContainsFunc(c.rows(read, false), func(r *record.Row) bool { return !isPurged(r) })
 }
 
 // byPods are the letters of columns that stand on pods: on which nodes a job is, when its elements started, and how it ended.

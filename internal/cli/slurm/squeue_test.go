@@ -35,6 +35,7 @@ func TestSqueue(t *testing.T) {
 		slurmRun("of an account", "squeue", "-A", "nlp-a", "-h"),
 		slurmRun("of a name and a quality of service", "squeue", "-n", "eval", "-q", "normal", "-h"),
 		slurmRun("on nodes", "squeue", "-w", "r05n[08-09]", "-h"),
+		slurmRun("a job that ended longer than MinJobAge ago", "squeue", "-j", "41"),
 		slurmRun("some states", "squeue", "-t", "CA,timeout,f,s,CD", "-S", "i"),
 		slurmRun("letters", "squeue", "-j", "36", "-o", "%a|%A|%B|%c|%C|%d|%D|%e|%E|%f|%F|%g|%h|%i|%j|%k|%K|%l|%L|%m|%M|%n|%N|%o|%O|%p|%P|%q|%Q|%r|%R|%S|%t|%T|%u|%U|%v|%V|%w|%W|%x|%X|%y|%Y|%z|%Z"),
 		slurmRun("all letters", "squeue", "-j", "36", "-h", "-o", "%all"),

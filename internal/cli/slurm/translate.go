@@ -116,6 +116,9 @@ func (c *call) readOffline(file string) (*submission, error) {
 	}
 	r, warnings, err := request.Build(request.Input{Command: request.Sbatch, Words: script.Components[0], Environ: c.environ(), Line: c.parsed, Now: c.f.Now(),
 		Ignore: p.Ignore, Effective: s.site.effective()})
+	if err == nil && r.Verbose == 0 { // this command exists to say what becomes of each option
+		r.Verbose, warnings = 1, append(warnings, r.NoEffect...)
+	}
 	s.request, s.warnings = r, append(s.warnings, warnings...)
 	return s, err
 }

@@ -27,7 +27,7 @@ type Input struct {
 	Effective []string
 }
 
-// Build puts a request together. Warnings are lines without the program's name. The error joins one fault.Error for each mistake.
+// Build puts a request together. Warnings are lines without the program's name; options without effect are among them only with --verbose. The error joins one fault.Error for each mistake.
 func Build(in Input) (r *Request, warnings []string, err error) {
 	settings, err := collect(in)
 	if err != nil {
@@ -49,6 +49,9 @@ func Build(in Input) (r *Request, warnings []string, err error) {
 		problems = append(problems, err)
 	}
 	warnings, refusals := r.judge(in.Ignore, in.Effective)
+	if r.Verbose == 0 { // programs read what is printed, so that nothing is printed that Slurm does not print
+		warnings = slices.DeleteFunc(warnings, func(text string) bool { return slices.Contains(r.NoEffect, text) })
+	}
 	return r, warnings, errors.Join(append(problems, refusals...)...)
 }
 
@@ -171,6 +174,9 @@ func (r *Request) judge(ignore, effective []string) (warnings []string, refusals
 		if r.Strict {
 			refusals = append(refusals, located(fault.Errorf("--strict refuses it; leave one of them away", "%s", text), s.From))
 			continue
+		}
+		if o.Class == Ignored {
+			r.NoEffect = append(r.NoEffect, text)
 		}
 		warnings = append(warnings, text)
 	}

@@ -51,10 +51,8 @@ func on(field func(*Request) *bool) func(*Request, string, bool) error {
 }
 
 func setPartition(r *Request, text string, _ bool) error {
-	if strings.Contains(text, ",") {
-		return fault.Errorf("name one of them", "a list of partitions (%s) is not supported here", text)
-	}
-	r.Partition = text
+	names := strings.FieldsFunc(text, func(letter rune) bool { return letter == ',' || letter == ' ' })
+	r.Partition = strings.Join(names, ",")
 	return nil
 }
 

@@ -121,6 +121,11 @@ func refused(option getopt.Option, env, why string) Option {
 	return Option{Option: option, Class: Refused, Env: env, Why: why}
 }
 
+// alias is another name of an option.
+func alias(long, of string, kind getopt.Argument) Option {
+	return Option{Option: getopt.Option{Long: long, Arg: kind, Value: "VALUE", Hidden: true, Alias: of}}
+}
+
 // grouped puts options under a heading.
 func grouped(group string, options ...Option) []Option {
 	for i := range options {

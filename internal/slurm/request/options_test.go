@@ -118,8 +118,13 @@ func TestWhatIsWarnedAboutAndRefusedSaysSo(t *testing.T) {
 			_, warnings, err := Build(Input{Command: c, Line: line, Now: now})
 			if o.Class == Ignored {
 				warned++
-				if want := []string{word + " has no effect here"}; err != nil || cmp.Diff(want, warnings) != "" {
-					t.Errorf("%s %s: %q, %v", program[c], word, warnings, err)
+				verbose, aloud, loudErr := Build(Input{Command: c, Line: getopt.Parsed{Given: append(line.Given, getopt.Given{Name: "verbose"})}, Now: now})
+				want := []string{word + " has no effect here"}
+				if err != nil || len(warnings) > 0 {
+					t.Errorf("%s %s without -v: %q, %v", program[c], word, warnings, err)
+				}
+				if loudErr != nil || cmp.Diff(want, aloud) != "" || cmp.Diff(want, verbose.NoEffect) != "" {
+					t.Errorf("%s %s with -v: %q, %v", program[c], word, aloud, loudErr)
 				}
 				continue
 			}

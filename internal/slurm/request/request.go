@@ -63,7 +63,9 @@ type Request struct {
 	Strict                          bool
 	Verbose                         int
 	Wrap                            string
-	MPI                             string
+	// NoEffect are sentences about options that were given and have no effect.
+	NoEffect []string
+	MPI      string
 }
 
 // Has says whether an option was given.

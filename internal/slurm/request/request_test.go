@@ -114,7 +114,6 @@ func TestErrorsInSlurmsWords(t *testing.T) {
 		"-N 1,3":               "sbatch: error: Invalid node count specification: 1,3\nsbatch: hint: lists of sizes are not supported here: write one number, or min-max\n",
 		"-a 3-1":               "sbatch: error: Batch job submission failed: Invalid job array specification\nsbatch: hint: \"3-1\" runs backwards: write 1-3\n",
 		"--reservation=x":      "sbatch: error: --reservation is not supported here (Volcano has no advance reservations)\nsbatch: hint: leave --reservation away, or have the site's profile ignore it\n",
-		"-p a,b":               "sbatch: error: a list of partitions (a,b) is not supported here\nsbatch: hint: name one of them\n",
 		"--mem=4Gi --begin=xx": "sbatch: error: Invalid --mem specification\nsbatch: hint: \"4Gi\" is Kubernetes notation; write 4G (Slurm G is 1024 MiB)\nsbatch: error: Invalid --begin specification\nsbatch: hint: write HH:MM[:SS], YYYY-MM-DD[THH:MM[:SS]], MM/DD[/YY][-HH:MM[:SS]], today, tomorrow, noon, midnight, or now+2hours\n",
 		"--mpi=pmix":           "sbatch: error: Invalid --mpi specification\nsbatch: hint: use mpirun, or srun --mpi=none: pmix is not supported here\n",
 		"--exclusive=topo":     "sbatch: error: Invalid --exclusive specification\nsbatch: hint: --exclusive alone or --exclusive=user; topo is not supported here\n",
@@ -145,10 +144,13 @@ func TestErrorsInDirectivesEndWith255(t *testing.T) {
 	}
 }
 
-func TestWhatHasNoEffectIsWarnedAboutOnce(t *testing.T) {
+func TestWhatHasNoEffectIsReportedOnceWithVerbose(t *testing.T) {
 	t.Parallel()
 	script := "\n\n\n\n\n#SBATCH --hint=nomultithread\n#SBATCH -s -s\n"
-	_, warnings, err := build(t, script, "", "")
+	if _, warnings, err := build(t, script, "", ""); err != nil || len(warnings) > 0 {
+		t.Errorf("without -v: %q, %v", warnings, err)
+	}
+	_, warnings, err := build(t, script, "", "-v")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,6 +215,12 @@ func TestTheTableIsSound(t *testing.T) {
 				t.Errorf("%s: -%c is there twice", program[c], o.Short)
 			}
 			letters = append(letters, string(o.Short))
+			if o.Alias != "" {
+				if Find(c, o.Alias) == nil {
+					t.Errorf("%s: --%s is another name of --%s, which is not there", program[c], o.Long, o.Alias)
+				}
+				continue
+			}
 			if o.Env != "" && !env.MatchString(o.Env) {
 				t.Errorf("--%s: variable %q", o.Long, o.Env)
 			}

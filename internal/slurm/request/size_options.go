@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -11,6 +12,8 @@ var sizeOptions = grouped("How large",
 	Option{Option: need("nodes", 'N', "N[-MAX]", "Number of nodes, or least and greatest"), Env: "NNODES", set: setNodes},
 	Option{Option: need("ntasks", 'n', "N", "Number of tasks that srun starts"), Env: "NTASKS", set: number("ntasks", func(r *Request) *int64 { return &r.Tasks })},
 	Option{Option: need("ntasks-per-node", 0, "N", "Tasks on each node"), Env: "NTASKS_PER_NODE", set: number("ntasks-per-node", func(r *Request) *int64 { return &r.TasksPerNode })},
+	alias("tasks-per-node", "ntasks-per-node", getopt.Required),
+	alias("ntasks-per-tres", "ntasks-per-gpu", getopt.Required),
 	Option{Option: need("ntasks-per-gpu", 0, "N", "Tasks for each GPU"), Env: "NTASKS_PER_GPU", set: number("ntasks-per-gpu", func(r *Request) *int64 { return &r.TasksPerGPU })},
 	Option{Option: need("cpus-per-task", 'c', "N", "CPUs of each task"), Env: "CPUS_PER_TASK", set: number("cpus-per-task", func(r *Request) *int64 { return &r.CPUsPerTask })},
 	Option{Option: need("mem", 0, "SIZE", "Memory of each node, in MiB or with K, M, G, T"), Env: "MEM_PER_NODE", set: memory("mem", func(r *Request) **value.MiB { return &r.Mem })},

@@ -23,12 +23,18 @@ type Filter struct {
 var flags = map[string][]string{
 	"down": {"down*"}, "drain": {"drain", "drng"}, "mixed": {"mix", "mix-"}, "allocated": {"alloc", "alloc-"}, "alloc": {"alloc", "alloc-"}, "drained": {"drain"}, "draining": {"drng"}, "fail": {}, "idle": {"idle", "plnd"}, "mix": {"mix", "mix-"},
 	"drng": {"drng"}, "maint": {"maint"}, "unk": {"unk"}, "unknown": {"unk"}, "comp": {}, "completing": {}, "resv": {}, "reserved": {}, "plnd": {"plnd", "mix-", "alloc-"}, "planned": {"plnd", "mix-", "alloc-"}, "no_respond": {"down*"}, "down*": {"down*"},
+	// States in which no node here is ever: to ask for them is no error and finds nothing.
+	"blank": {}, "boot": {}, "booting": {}, "cloud": {}, "failing": {}, "future": {}, "inval": {}, "perfctrs": {}, "power_down": {}, "power_off": {}, "power_up": {}, "powered_down": {},
+	"powering_down": {}, "powering_up": {}, "reboot": {}, "reboot^": {}, "reboot_issued": {}, "reboot_requested": {},
 }
+
+// allStates stands for every state.
+const allStates = "all"
 
 // CheckStates says which of the states that were asked for there is not.
 func CheckStates(words []string) error {
 	for _, word := range words {
-		if _, known := flags[strings.ToLower(word)]; !known {
+		if _, known := flags[strings.ToLower(word)]; !known && !strings.EqualFold(word, allStates) {
 			return fault.Errorf("", "Bad state string: %q", word)
 		}
 	}
@@ -39,7 +45,9 @@ func (f *Filter) keeps(n *Node) bool {
 	if len(f.Nodes) > 0 && !slices.Contains(f.Nodes, n.Name) || f.Dead && n.State != "down*" || f.Responding && n.State == "down*" || f.Reasoned && n.Reason == "" {
 		return false
 	}
-	return len(f.States) == 0 || slices.ContainsFunc(f.States, func(word string) bool { return slices.Contains(flags[strings.ToLower(word)], n.State) })
+	return len(f.States) == 0 || slices.ContainsFunc(f.States, func(word string) bool {
+		return strings.EqualFold(word, allStates) || slices.Contains(flags[strings.ToLower(word)], n.State)
+	})
 }
 
 // together are the letters of columns by which nodes are put into one line or several; exact ones only when lines are to be exact.

@@ -20,9 +20,11 @@ const (
 	Verbose = "Account,User,RawShares,NormShares,RawUsage,NormUsage,EffectvUsage,FairShare,LevelFS"
 )
 
-// Line is a queue.
+// Line is a queue, or the account of a user.
 type Line struct {
-	Name  string
+	Name string
+	// User is whose account it is; empty for a queue.
+	User  string
 	Depth int
 	// Weight is the queue's; Norm its part of the cluster, from 0 to 1.
 	Weight int32
@@ -80,6 +82,17 @@ func Lines(queues []*scheduling.Queue, cluster string) []*Line {
 	return lines
 }
 
+// UserLines are the accounts of users. Users have no shares of their own: queues have.
+func UserLines(users, accounts []string, cluster string) []*Line {
+	var lines []*Line
+	for _, user := range users {
+		for _, account := range accounts {
+			lines = append(lines, &Line{Name: account, User: user, Weight: 1, Cluster: cluster})
+		}
+	}
+	return lines
+}
+
 // Fields are all columns.
 func Fields() []layout.Field[*Line] {
 	column := func(name string, width int, value func(*Line) string) layout.Field[*Line] {
@@ -88,7 +101,7 @@ func Fields() []layout.Field[*Line] {
 	part := func(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
 	notRoot := func(value func(*Line) string) func(*Line) string {
 		return func(l *Line) string {
-			if l.Depth == 0 {
+			if l.Depth == 0 && l.User == "" {
 				return ""
 			}
 			return value(l)
@@ -96,7 +109,7 @@ func Fields() []layout.Field[*Line] {
 	}
 	return []layout.Field[*Line]{
 		column("Account", -20, func(l *Line) string { return strings.Repeat(" ", l.Depth) + l.Name }),
-		column("User", 10, func(*Line) string { return "" }),
+		column("User", 10, func(l *Line) string { return l.User }),
 		column("RawShares", 10, notRoot(func(l *Line) string { return strconv.Itoa(int(l.Weight)) })),
 		column("NormShares", 11, func(l *Line) string { return part(l.Norm) }),
 		column("RawUsage", 11, func(l *Line) string { return strconv.FormatFloat(l.Usage, 'f', -1, 64) }),

@@ -164,12 +164,21 @@ func (b *builder) image() string {
 		return processImage
 	}
 	if image == "" {
-		b.fail(fault.Errorf("give --container-image or SBATCH_CONTAINER_IMAGE, or set defaultImage in ConfigMap slurm-profile", "no image is named, and the site's profile has none"))
+		b.fail(b.noImage())
 	}
 	if strings.HasSuffix(image, ".sqsh") || strings.HasPrefix(image, "/") {
 		b.fail(fault.Errorf("push it to a registry, and name it as registry/name:tag", "--container-image=%s: squashfs files cannot be run here", image))
 	}
 	return strings.Replace(strings.TrimPrefix(image, "docker://"), "#", "/", 1)
+}
+
+// noImage is the error about a job without an image. If the site's profile may not be read, it may name one.
+func (b *builder) noImage() error {
+	if where := b.Facts.HiddenProfile; where != "" {
+		return fault.Errorf("give --container-image, or ask an administrator for the right to get ConfigMap slurm-profile in namespace "+where,
+			"no image is named, and you may not read the site's profile in namespace %s, which may name one", where)
+	}
+	return fault.Errorf("give --container-image or SBATCH_CONTAINER_IMAGE, or set defaultImage in ConfigMap slurm-profile", "no image is named, and the site's profile has none")
 }
 
 // processImage stands where nodes run the machine's own programs and look at no image.

@@ -1,6 +1,8 @@
 package translate
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -28,7 +30,7 @@ const (
 
 // partition finds the queue.
 func (b *builder) partition() {
-	name := b.r.Partition
+	name := b.choosePartition(b.r.Partition)
 	account, knownAccount := b.p.Accounts[b.r.Account]
 	if b.r.Account != "" && len(b.p.Accounts) > 0 && !knownAccount {
 		known := strings.Join(slices.Sorted(maps.Keys(b.p.Accounts)), ", ")
@@ -69,6 +71,51 @@ func (b *builder) partition() {
 	if b.r.Nodes != nil {
 		b.notTooMany(int(b.r.Nodes.Min))
 	}
+}
+
+// choosePartition returns the partition of a list that takes the job: the first one that is open and allows its time limit and nodes, else the
+// first one. Slurm tries all of them; here a job is in one queue.
+func (b *builder) choosePartition(list string) string {
+	names := strings.Split(list, ",")
+	if len(names) == 1 {
+		return list
+	}
+	for _, name := range names {
+		b.knownQueue(b.queueOf(name))
+	}
+	chosen := names[0]
+	if i := slices.IndexFunc(names, b.takes); i >= 0 {
+		chosen = names[i]
+	}
+	if b.r.Verbose > 0 {
+		b.notes = append(b.notes, fmt.Sprintf("of the partitions %s the job is in %s", list, chosen))
+	}
+	return chosen
+}
+
+// queueOf returns the queue of a partition.
+func (b *builder) queueOf(partition string) string {
+	return cmp.Or(b.p.Partitions[partition].Queue, partition)
+}
+
+// takes reports whether a partition is open and allows the job's time limit and number of nodes.
+func (b *builder) takes(partition string) bool {
+	known, queue := b.p.Partitions[partition], b.queueOf(partition)
+	if slices.ContainsFunc(b.Facts.Queues, func(q Queue) bool { return q.Name == queue && !q.Open }) {
+		return false
+	}
+	if limit, err := value.ParseTime(known.MaxTime); err == nil && known.MaxTime != "" && b.r.Time != nil && exceeds(*b.r.Time, limit) {
+		return false
+	}
+	return known.MaxNodes == 0 || b.r.Nodes == nil || b.r.Nodes.Min <= known.MaxNodes
+}
+
+// exceeds reports whether a time limit is longer than another one; no limit is the longest.
+func exceeds(limit, most value.Minutes) bool {
+	if most == value.Unlimited {
+		return false
+	}
+	return limit == value.Unlimited || limit > most
 }
 
 // notTooMany refuses more nodes than the partition allows.
@@ -275,8 +322,11 @@ func (b *builder) remember() {
 	asked.Write(b.job, *o)
 }
 
-// warn tells that the first of these options that was given has no effect.
+// warn reports, with --verbose or --strict, that the first of these options that was given has no effect.
 func (b *builder) warn(options ...string) {
+	if b.r.Verbose == 0 && !b.r.Strict {
+		return
+	}
 	for _, name := range options {
 		if s, given := b.r.Given[name]; given {
 			b.warnings = append(b.warnings, s.String()+" has no effect here"+s.From.String())

@@ -30,6 +30,7 @@ func (b *builder) place() {
 func (b *builder) nodes(affinity *corev1.Affinity) {
 	const required = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 	all := requirements(b.p.NodeSelector)
+	b.knownNodes()
 	if list := b.r.Nodelist; len(list) > 0 {
 		all = append(all, corev1.NodeSelectorRequirement{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: list})
 		b.asked.Nodes = hostlist.Compress(list)
@@ -216,5 +217,18 @@ func (b *builder) numa() {
 		b.job.Spec.Tasks[i].TopologyPolicy = batchv1alpha1.SingleNumaNode
 		b.by("hint", task(i)+".topologyPolicy")
 		b.by("mem-bind", task(i)+".topologyPolicy")
+	}
+}
+
+// knownNodes refuses nodes that the cluster does not have.
+func (b *builder) knownNodes() {
+	if b.Facts.NodeNames == nil {
+		return
+	}
+	for _, name := range b.r.Nodelist {
+		if !slices.Contains(b.Facts.NodeNames, name) {
+			b.fail(fault.Errorf("there is no node "+name+"; sinfo -N lists the nodes", "Batch job submission failed: Invalid node name specified"))
+			return
+		}
 	}
 }

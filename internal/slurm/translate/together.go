@@ -56,14 +56,16 @@ func (b *builder) gpusTogether() {
 	}
 }
 
+// memoryTogether reports, with --verbose, that all memory of a node was requested without the whole node: the pods have no memory limit then, and
+// may use what is free.
 func (b *builder) memoryTogether() {
 	r := b.r
-	if r.Exclusive == wholeNode {
+	if r.Exclusive == wholeNode || r.Verbose == 0 {
 		return
 	}
 	for _, name := range []string{"mem", "mem-per-cpu", "mem-per-gpu"} {
 		if r.Has(name) && b.size.memory == 0 && !(name == "mem-per-gpu" && len(b.size.gres) == 0) {
-			b.fail(fault.Errorf("add --exclusive, or say how much", "--%s=0 asks for all memory of a node, which only a job with --exclusive can have", name))
+			b.notes = append(b.notes, "--"+name+"=0: the job has no memory limit, and no memory is reserved for it; --exclusive gives it the whole node")
 		}
 	}
 }

@@ -65,6 +65,10 @@ type Facts struct {
 	Classes []string
 	// Nodes are those that take pods, those that are alike counted; nil when they are not known.
 	Nodes []Node
+	// NodeNames are the names of all nodes; nil when they are not known.
+	NodeNames []string
+	// HiddenProfile is the namespace of a site's profile that the user may not read; empty if there is none.
+	HiddenProfile string
 	// Helper says that all nodes have the helper without an image: process nodes.
 	Helper bool
 	// ServiceAccount says that the namespace has the service account of the profile.
