@@ -51,7 +51,7 @@ func Texts(words []Word) []string {
 func Check(text []byte) error {
 	switch {
 	case len(text) == 0:
-		return fault.Errorf("write a script that begins with #!/bin/sh, or use --wrap='COMMAND'", "the batch script is empty")
+		return fault.Errorf("write a script that begins with #!/bin/sh, or use --wrap='COMMAND'", "Batch script is empty!")
 	case len(bytes.TrimSpace(text)) == 0:
 		return fault.Errorf("write a script that begins with #!/bin/sh, or use --wrap='COMMAND'", "the batch script has nothing but blanks in it")
 	case !bytes.HasPrefix(text, []byte("#!")):

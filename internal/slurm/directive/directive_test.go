@@ -87,7 +87,7 @@ func TestAQuoteThatIsNotClosedIsToldWithItsLine(t *testing.T) {
 func TestWhatIsNoScript(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":                        "the batch script is empty",
+		"":                        "Batch script is empty!",
 		" \n\t":                   "nothing but blanks",
 		"echo hi":                 "This does not look like a batch script.  The first\nline must start with #! followed by the path to an interpreter.\nFor instance: #!/bin/sh",
 		"#!/bin/sh\na\x00b":       "NUL byte in line 2",

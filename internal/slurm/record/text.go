@@ -111,6 +111,14 @@ func (r *Row) PerNode() Ask {
 	return most
 }
 
+// MinCPUs is the number of processors that a node must have for the row: those of the tasks that were requested for each node.
+func (r *Row) MinCPUs() int {
+	if r.Asked.Tasks == 0 {
+		return r.PerNode().CPUs
+	}
+	return max(r.Asked.TasksPerNode, 1) * max(r.Asked.CPUsPerTask, 1)
+}
+
 // Total is what all pods of the row ask for together.
 func (r *Row) Total() Ask {
 	total := Ask{Devices: map[string]int64{}}

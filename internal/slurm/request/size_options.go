@@ -100,9 +100,9 @@ func setTRES(r *Request, text string, _ bool) error {
 	return nil
 }
 
-// invalid is how Slurm says that a value cannot be read.
+// invalid is how Slurm says that a value cannot be read; its commands exit with 255 then.
 func invalid(option string, err error) error {
-	return fault.Errorf(hintOf(err), "Invalid --%s specification", option)
+	return fault.Errorf(hintOf(err), "Invalid --%s specification", option).WithCode(fault.CodeDirective)
 }
 
 func hintOf(err error) string {

@@ -2,6 +2,7 @@ package sacct
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,10 +90,16 @@ func (s Style) Fields() []field {
 	add("ReqNodes", 8, job(func(l line) string { return number(l.NumNodes()) }))
 	add("NTasks", 8, func(l line) string { return stepOnly(l, number(l.Tasks)) })
 	add("NCPUS", 10, func(l line) string { return number(l.CPUs) })
-	add("ReqCPUS", 8, func(l line) string { return number(l.Total().CPUs) })
+	add("ReqCPUS", 8, func(l line) string {
+		if l.IsJob() {
+			return number(l.Total().CPUs)
+		}
+		return number(l.CPUs)
+	})
+	add("Suspended", 10, func(line) string { return state.LongClock(0) }) // a suspended job starts from the beginning
 	add("ReqMem", 10, job(func(l line) string { return s.size(l.Total().Memory) }))
 	add("AllocTRES", 10, func(l line) string { return allocated(l) })
-	add("ReqTRES", 10, job(func(l line) string { return l.TRES() }))
+	add("ReqTRES", 10, job(func(l line) string { return sortedTRES(l.TRES()) }))
 	add("NodeList", 15, func(l line) string { return l.nodes() })
 	add("Reason", 22, job(func(l line) string { return l.State.Reason }))
 	add("Restarts", 8, job(func(l line) string { return number(state.Restarts(l.Job)) }))
@@ -123,7 +130,7 @@ var blank = []string{
 	"Container", "DBIndex", "Extra", "FailedNode", "Flags", "Layout", "Licenses", "MaxDiskRead", "MaxDiskReadNode", "MaxDiskReadTask", "MaxDiskWrite", "MaxDiskWriteNode",
 	"MaxDiskWriteTask", "MaxPages", "MaxPagesNode", "MaxPagesTask", "MaxRSSNode", "MaxRSSTask", "MaxVMSize", "MaxVMSizeNode", "MaxVMSizeTask", "McsLabel", "MinCPU",
 	"MinCPUNode", "MinCPUTask", "PlannedCPU", "PlannedCPURAW", "QOSRAW", "QOSREQ", "ReqCPUFreq", "ReqCPUFreqGov", "ReqCPUFreqMax", "ReqCPUFreqMin", "ReqGRES",
-	"Reservation", "ReservationId", "SLUID", "Suspended", "SystemComment", "SystemCPU", "UserCPU",
+	"Reservation", "ReservationId", "SLUID", "SystemComment", "SystemCPU", "UserCPU",
 	"TRESUsageInAve", "TRESUsageInMax", "TRESUsageInMaxNode", "TRESUsageInMaxTask", "TRESUsageInMin", "TRESUsageInMinNode", "TRESUsageInMinTask", "TRESUsageInTot",
 	"TRESUsageOutAve", "TRESUsageOutMax", "TRESUsageOutMaxNode", "TRESUsageOutMaxTask", "TRESUsageOutMin", "TRESUsageOutMinNode", "TRESUsageOutMinTask", "TRESUsageOutTot",
 	"WCKeyID",
@@ -194,9 +201,16 @@ func allocated(l *Line) string {
 	case l.CPUs == 0:
 		return ""
 	case l.IsJob():
-		return l.TRES()
+		return sortedTRES(l.TRES())
 	}
-	return fmt.Sprintf("cpu=%d,node=%d", l.CPUs, l.Pods)
+	return fmt.Sprintf("cpu=%d,mem=0,node=%d", l.CPUs, l.Pods)
+}
+
+// sortedTRES is a list of resources in the order of their names, as sacct prints it.
+func sortedTRES(list string) string {
+	parts := strings.Split(list, ",")
+	slices.Sort(parts)
+	return strings.Join(parts, ",")
 }
 
 // used is a measured value of a step that has ended; jobs as a whole have none.

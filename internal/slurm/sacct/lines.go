@@ -86,6 +86,8 @@ func batchLine(job Line, head *corev1.Pod, report launch.Report, reported bool) 
 		batch.Code = state.Cancelled
 	case sum.End == state.OutOfMemory:
 		batch.Code, batch.Ended = sum.End, state.NoMemory
+	case sum.End == state.Failed && batch.Ended.Signal > 0:
+		batch.Code = state.Cancelled // as Slurm calls a step that a signal ended
 	case sum.End != "":
 		batch.Code = sum.End
 	case sum.Ended > 0:
@@ -98,13 +100,16 @@ func stepLine(job Line, s launch.Step) Line {
 	step := job
 	step.Step, step.Label, step.Nodes, step.Tasks, step.CPUs, step.Usage = strconv.Itoa(s.ID), s.Name, job.nodesOf(s.Nodes), s.Tasks, cmp.Or(s.CPUs, s.Tasks), s.Usage
 	step.Start, step.End, step.Ended = time.Unix(s.Start, 0), time.Time{}, state.Exit{Code: s.Code, Signal: s.Signal}
+	if pods, err := hostlist.Expand(s.Nodes); err == nil && len(pods) > 0 {
+		step.Pods = len(pods)
+	}
 	if s.End > 0 {
 		step.End = time.Unix(s.End, 0)
 	}
 	switch {
 	case s.End == 0:
 		step.Code = state.Running
-	case s.Cancelled:
+	case s.Cancelled, s.Signal > 0:
 		step.Code = state.Cancelled
 	case s.Code != 0 || s.Signal != 0:
 		step.Code = state.Failed

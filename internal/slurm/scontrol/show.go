@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -57,10 +58,10 @@ func Job(r *record.Row, style clock.Style, oneLine bool) string {
 		fmt.Sprintf("UserId=%s(%s) GroupId=%s MCS_label=N/A Namespace=%s", r.User(), r.UserID(), group(r), r.Job.Namespace),
 		fmt.Sprintf("Priority=%d Nice=0 Account=%s QOS=%s WCKey=%s", r.Priority, r.Account(), r.QOS(), or(r.Asked.WCKey, "*")),
 		fmt.Sprintf("JobState=%s Reason=%s Dependency=%s", r.State.Code.Name(), r.State.Reason, or(r.Dependency(), noValue)),
-		fmt.Sprintf("Requeue=%d Restarts=%d BatchFlag=1 Reboot=0 ExitCode=%s", digit(r.Asked.Requeue), state.Restarts(r.Job), r.Exit),
+		fmt.Sprintf("Requeue=%d Restarts=%d BatchFlag=1 Reboot=0 ExitCode=%s", digit(r.Asked.Requeue), state.Restarts(r.Job), exit(r)),
 		fmt.Sprintf("RunTime=%s TimeLimit=%s TimeMin=N/A", state.LongClock(r.Used()), limit(r)),
-		fmt.Sprintf("SubmitTime=%s EligibleTime=%s", when(r.Times.Submit), when(r.Times.Eligible)),
-		fmt.Sprintf("AccrueTime=%s", when(r.Times.Eligible)),
+		fmt.Sprintf("SubmitTime=%s EligibleTime=%s", when(r.Times.Submit), when(eligible(r))),
+		fmt.Sprintf("AccrueTime=%s", when(eligible(r))),
 		fmt.Sprintf("StartTime=%s EndTime=%s Deadline=N/A", when(start), when(end)),
 		fmt.Sprintf("SuspendTime=%s SecsPreSuspend=0 LastSchedEval=N/A", suspended(r, style)),
 		fmt.Sprintf("Partition=%s AllocNode:Sid=%s:N/A", r.Partition(), or(r.Asked.SubmitHost, "N/A")),
@@ -91,6 +92,22 @@ func Job(r *record.Row, style clock.Style, oneLine bool) string {
 	return joined(lines, oneLine)
 }
 
+// eligible is when the job could start; zero while it is held.
+func eligible(r *record.Row) time.Time {
+	if strings.HasPrefix(r.State.Reason, "JobHeld") {
+		return time.Time{}
+	}
+	return r.Times.Eligible
+}
+
+// exit is how the job ended. One that was cancelled while it ran was ended by SIGTERM.
+func exit(r *record.Row) state.Exit {
+	if r.State.Code == state.Cancelled && !r.Times.Start.IsZero() {
+		return state.Exit{Signal: int(syscall.SIGTERM)}
+	}
+	return r.Exit
+}
+
 // group is NAME(NUMBER) of the user's group.
 func group(r *record.Row) string {
 	if r.Asked.GID == "" {
@@ -102,7 +119,7 @@ func group(r *record.Row) string {
 func title(r *record.Row) string {
 	text := "JobId=" + r.RawID()
 	if r.IsArray() {
-		text += fmt.Sprintf(" ArrayJobId=%s ArrayTaskId=%s", r.Number(), r.Elements)
+		text += fmt.Sprintf(" ArrayJobId=%s ArrayTaskId=%s", r.Number(), strings.Trim(r.ElementText(-1), "[]"))
 		if throttle, err := batch.ArrayLimit(r.Job); err == nil && throttle > 0 {
 			text += " ArrayTaskThrottle=" + strconv.Itoa(int(throttle))
 		}
@@ -152,7 +169,7 @@ func memory(r *record.Row, per record.Ask) string {
 	if r.Asked.MemPerCPU > 0 {
 		name, amount = "MinMemoryCPU", record.Memory(r.Asked.MemPerCPU<<20)
 	}
-	return fmt.Sprintf("MinCPUsNode=%d %s=%s MinTmpDiskNode=0", per.CPUs, name, amount)
+	return fmt.Sprintf("MinCPUsNode=%d %s=%s MinTmpDiskNode=0", r.MinCPUs(), name, amount)
 }
 
 func overSubscribe(r *record.Row) string {

@@ -67,7 +67,7 @@ func (b *builder) partition() {
 		b.by("account", path("metadata.labels", keys.Account))
 	}
 	b.by("partition", "spec.queue")
-	b.knownQueue(queue)
+	b.knownQueue(name, queue)
 	if b.r.Nodes != nil {
 		b.notTooMany(int(b.r.Nodes.Min))
 	}
@@ -81,7 +81,7 @@ func (b *builder) choosePartition(list string) string {
 		return list
 	}
 	for _, name := range names {
-		b.knownQueue(b.queueOf(name))
+		b.knownQueue(name, b.queueOf(name))
 	}
 	chosen := names[0]
 	if i := slices.IndexFunc(names, b.takes); i >= 0 {
@@ -126,7 +126,7 @@ func (b *builder) notTooMany(nodes int) {
 }
 
 // knownQueue refuses a queue that is not there.
-func (b *builder) knownQueue(queue string) {
+func (b *builder) knownQueue(partition, queue string) {
 	if b.Facts.Queues == nil || slices.ContainsFunc(b.Facts.Queues, func(q Queue) bool { return q.Name == queue }) {
 		return
 	}
@@ -137,7 +137,7 @@ func (b *builder) knownQueue(queue string) {
 		}
 	}
 	slices.Sort(open)
-	b.fail(fault.Errorf("open queues: "+join(open), "Batch job submission failed: Invalid partition name specified"))
+	b.fail(fault.Errorf("open queues: "+join(open), "invalid partition specified: %s\nBatch job submission failed: Invalid partition name specified", partition))
 }
 
 // priority finds the priority class.

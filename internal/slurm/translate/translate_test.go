@@ -250,7 +250,7 @@ func TestWhatEachOptionBecomes(t *testing.T) {
 func TestWhatCannotBeTranslated(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"-p old2":                                    "Batch job submission failed: Invalid partition name specified|open queues: default, nlp, research",
+		"-p old2":                                    "invalid partition specified: old2\nBatch job submission failed: Invalid partition name specified|open queues: default, nlp, research",
 		"-p gpu -N9":                                 "Batch job submission failed: Node count specification invalid|partition gpu has a limit of 8",
 		"-p gpu -t 2-0":                              "Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)|the longest is 1-00:00:00",
 		"-A a3":                                      "Batch job submission failed: Invalid account or account/partition combination specified|known accounts: a1, a2",
