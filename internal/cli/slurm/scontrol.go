@@ -24,6 +24,7 @@ import (
 	"github.com/vc-batch/vc/internal/slurm/record"
 	"github.com/vc-batch/vc/internal/slurm/scontrol"
 	"github.com/vc-batch/vc/internal/slurm/sinfo"
+	"github.com/vc-batch/vc/internal/slurm/squeue"
 	"github.com/vc-batch/vc/internal/slurm/translate"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
@@ -34,6 +35,8 @@ var scontrolTable = getopt.Table{Program: "scontrol", Operands: "COMMAND", Optio
 	{Long: "hide", Help: "No effect: there are no hidden partitions"},
 	{Long: "oneliner", Short: 'o', Help: "An object a line"},
 	{Long: "quiet", Short: 'Q', Help: "Print errors only"},
+	{Long: "json", Arg: getopt.Optional, Value: "VERSION", Help: "Jobs as JSON"},
+	{Long: "yaml", Arg: getopt.Optional, Value: "VERSION", Help: "Jobs as YAML"},
 	{Long: "verbose", Short: 'v', Help: "Report options that have no effect"},
 	{Long: "clusters", Short: 'M', Arg: getopt.Required, Value: "NAME", Help: "In this context of the kubeconfig"},
 	{Long: "cluster", Arg: getopt.Required, Value: "NAME", Hidden: true, Exact: true},
@@ -127,6 +130,12 @@ func (c *call) show(ctx context.Context, words []string) error {
 		name = words[1]
 	}
 	begins := func(whole string, least int) bool { return len(what) >= least && strings.HasPrefix(whole, what) }
+	isJob := begins("jobs", 3) || what == "jobid"
+	for _, kind := range machineFormats {
+		if c.parsed.Has(kind) && !isJob {
+			return fault.Errorf("jobs have it; sinfo --"+kind+" tells of nodes and partitions", "--%s is not supported here for show %s", kind, words[0])
+		}
+	}
 	switch {
 	case begins("hostnames", 5):
 		return c.hostnames(name)
@@ -134,7 +143,7 @@ func (c *call) show(ctx context.Context, words []string) error {
 		return c.hostlist(name, true)
 	case begins("hostlist", 5):
 		return c.hostlist(name, false)
-	case begins("jobs", 3), what == "jobid":
+	case isJob:
 		return c.showJobs(ctx, name)
 	case begins("nodes", 3), what == "nodename":
 		return c.showNodes(ctx, name)
@@ -151,6 +160,9 @@ func (c *call) show(ctx context.Context, words []string) error {
 	}
 	return fault.Errorf("show job, node, partition, config, hostnames, hostlist, hostlistsorted; sacct lists steps", "invalid entity: %s for keyword:show", words[0])
 }
+
+// machineFormats are the options for documents that programs read.
+var machineFormats = []string{"json", "yaml"}
 
 // showConfig prints what programs look for in Slurm's configuration and what means something here.
 func (c *call) showConfig() error {
@@ -232,6 +244,11 @@ func (c *call) showJobs(ctx context.Context, name string) error {
 		return err
 	}
 	slices.SortStableFunc(rows, record.ByNumber)
+	for _, kind := range machineFormats {
+		if c.parsed.Has(kind) {
+			return printDocument(c.f.Streams.Out, kind, squeue.JSON(rows, append([]string{c.table.Program}, c.words...), slurmVersion, c.f.Now()))
+		}
+	}
 	style := clock.New(c.f.Streams.Env("SLURM_TIME_FORMAT"))
 	var b strings.Builder
 	for _, r := range rows {

@@ -94,6 +94,8 @@ func TestScontrol(t *testing.T) {
 		checking(held("an administrator's hold is not the user's to release", false, "scontrol", "release", "38,39"), noted("held", keys.Hold, keys.HoldAdmin)),
 		checking(held("it is the administrator's", true, "scontrol", "release", "38"), noted("held", keys.Hold, "")),
 		run("an update of nothing", "scontrol", "update", "TimeLimit=10"),
+		run("a job as JSON", "scontrol", "show", "job", "36", "--json"),
+		run("a node as JSON", "scontrol", "show", "node", "--json"),
 		run("the script of a job", "scontrol", "write", "batch_script", "36", "-"),
 		run("the script of a job that has none", "scontrol", "write", "batch_script", "37", "-"),
 		run("a job that is not there", "scontrol", "show", "job", "4711"),

@@ -27,8 +27,34 @@ type Entry struct {
 		Nodes     []string `json:"nodes"`
 	} `json:"nodes"`
 	CPUs   string `json:"cpus"`
+	Memory Memory `json:"memory"`
 	Gres   string `json:"gres"`
 	Reason string `json:"reason"`
+}
+
+// Memory is the memory of the nodes of a line, in MiB: the least and the greatest, what is free, and what pods requested.
+type Memory struct {
+	Minimum   int64 `json:"minimum"`
+	Maximum   int64 `json:"maximum"`
+	Allocated int64 `json:"allocated"`
+	Free      struct {
+		Minimum int64 `json:"minimum"`
+		Maximum int64 `json:"maximum"`
+	} `json:"free"`
+}
+
+func memoryOf(nodes []*Node) Memory {
+	var m Memory
+	for i, n := range nodes {
+		has, free := n.Has.MemoryBytes/memoryUnit, (n.Has.MemoryBytes-n.Used.MemoryBytes)/memoryUnit
+		m.Allocated += n.Used.MemoryBytes / memoryUnit
+		if i == 0 {
+			m.Minimum, m.Free.Minimum = has, free
+		}
+		m.Minimum, m.Maximum = min(m.Minimum, has), max(m.Maximum, has)
+		m.Free.Minimum, m.Free.Maximum = min(m.Free.Minimum, free), max(m.Free.Maximum, free)
+	}
+	return m
 }
 
 // JSON makes the document of lines.
@@ -41,6 +67,7 @@ func JSON(rows []*Row, command []string, version string) Document {
 		e.Node.State, e.Nodes.Nodes = []string{}, []string{}
 		count := r.count()
 		e.Nodes.Allocated, e.Nodes.Idle, e.Nodes.Other, e.Nodes.Total, e.CPUs = count[0], count[1], count[2], len(r.Nodes), r.cpus()
+		e.Memory = memoryOf(r.Nodes)
 		for _, n := range r.Nodes {
 			e.Nodes.Nodes = append(e.Nodes.Nodes, n.Name)
 		}

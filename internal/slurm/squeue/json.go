@@ -84,6 +84,7 @@ type Job struct {
 	TRES            string   `json:"tres_req_str"`
 	UserName        string   `json:"user_name"`
 	WCKey           string   `json:"wckey"`
+	Details
 }
 
 // ExitCode is how a job ended.
@@ -127,6 +128,7 @@ func jobOf(r *record.Row) Job {
 	}
 	j.ExitCode.ReturnCode, j.ExitCode.Signal.ID = number(int64(r.Exit.Code)), number(int64(r.Exit.Signal))
 	j.array(r)
+	j.Details = detailsOf(r)
 	return j
 }
 

@@ -1,0 +1,91 @@
+package squeue
+
+import (
+	"strconv"
+
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+// Details are the fields of a job in JSON that say what it requested and has, and whose it is.
+type Details struct {
+	BatchFlag     bool      `json:"batch_flag"`
+	BatchHost     string    `json:"batch_host"`
+	CPUsPerTask   Number    `json:"cpus_per_task"`
+	GroupID       int64     `json:"group_id"`
+	GroupName     string    `json:"group_name"`
+	Resources     Resources `json:"job_resources"`
+	MemoryPerCPU  Number    `json:"memory_per_cpu"`
+	MemoryPerNode Number    `json:"memory_per_node"`
+	MinCPUs       Number    `json:"minimum_cpus_per_node"`
+	TasksPerNode  Number    `json:"tasks_per_node"`
+	TRESAlloc     string    `json:"tres_alloc_str"`
+	TRESPerNode   string    `json:"tres_per_node"`
+	UserID        int64     `json:"user_id"`
+}
+
+// Resources are what a job that has started holds.
+type Resources struct {
+	Nodes ResourceNodes `json:"nodes"`
+	CPUs  int           `json:"cpus"`
+}
+
+// ResourceNodes are the nodes of a job.
+type ResourceNodes struct {
+	Count      int          `json:"count"`
+	List       string       `json:"list"`
+	Allocation []Allocation `json:"allocation"`
+}
+
+// Allocation is what a job holds of one node.
+type Allocation struct {
+	Name string `json:"name"`
+	CPUs struct {
+		Count int `json:"count"`
+	} `json:"cpus"`
+	Memory struct {
+		Allocated int64 `json:"allocated"` // MiB
+	} `json:"memory"`
+}
+
+func detailsOf(r *record.Row) Details {
+	per := r.PerNode()
+	d := Details{
+		BatchFlag: true, BatchHost: batchHost(r), CPUsPerTask: given(int64(r.Asked.CPUsPerTask)), GroupID: idOf(or(r.Asked.GID, noID)), GroupName: r.Asked.Group,
+		MemoryPerCPU: given(r.Asked.MemPerCPU), MinCPUs: number(int64(r.MinCPUs())), TasksPerNode: given(int64(r.Asked.TasksPerNode)), UserID: idOf(r.UserID()),
+		Resources: Resources{Nodes: ResourceNodes{Allocation: []Allocation{}}},
+	}
+	if r.Asked.MemPerCPU == 0 {
+		d.MemoryPerNode = given(per.Memory >> 20)
+	}
+	if gres := r.Gres(); gres != none {
+		d.TRESPerNode = gres
+	}
+	if r.Times.Start.IsZero() || r.State.Code.Base() == state.Pending {
+		d.BatchHost = ""
+		return d
+	}
+	d.TRESAlloc = r.TRES()
+	d.Resources.CPUs, d.Resources.Nodes.Count, d.Resources.Nodes.List = r.Total().CPUs, r.NumNodes(), r.NodeList()
+	for _, name := range r.Nodes() {
+		one := Allocation{Name: name}
+		one.CPUs.Count, one.Memory.Allocated = per.CPUs, per.Memory>>20
+		d.Resources.Nodes.Allocation = append(d.Resources.Nodes.Allocation, one)
+	}
+	return d
+}
+
+// given is a number that is not set where it is 0.
+func given(n int64) Number { return Number{Set: n > 0, Number: n} }
+
+// noID is the number that Slurm has for an unknown user or group.
+const noID = "4294967294"
+
+// idOf is the number of a user or group; 0 where it is no number.
+func idOf(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
