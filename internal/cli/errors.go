@@ -24,6 +24,7 @@ const (
 	ExitOK          = 0
 	ExitError       = 1
 	ExitCancelled   = 2
+	ExitUnreachable = 3
 	ExitForbidden   = 4
 	ExitPending     = 8
 	ExitNever       = 9

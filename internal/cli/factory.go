@@ -63,6 +63,9 @@ type Factory struct {
 	// Dashboard is nil in programs that have none.
 	Dashboard Dashboard
 
+	notes  sync.Mutex // guards the lines of Warnf and Notef
+	outage outage
+
 	once      sync.Once
 	rest      *rest.Config
 	client    client.WithWatch
@@ -127,7 +130,13 @@ func (w warningLines) Write(line []byte) (int, error) {
 
 // Warnf writes one warning line to the error stream.
 func (f *Factory) Warnf(format string, args ...any) {
-	fmt.Fprintln(f.Streams.Err, "warning: "+printable.Text(fmt.Sprintf(format, args...)))
+	f.notes.Lock()
+	defer f.notes.Unlock()
+	f.note("warning: ", format, args...)
+}
+
+func (f *Factory) note(before, format string, args ...any) {
+	fmt.Fprintln(f.Streams.Err, before+printable.Text(fmt.Sprintf(format, args...)))
 }
 
 // Scheme knows our kinds and Kubernetes' own.

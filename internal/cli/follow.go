@@ -141,7 +141,10 @@ func watchOn[T client.Object](ctx context.Context, watcher watch.Interface, vers
 				return version, nil
 			}
 			if event.Type == watch.Error {
-				return version, apierrors.FromObject(event.Object)
+				if err := apierrors.FromObject(event.Object); !watchEnded(err) {
+					return version, err
+				}
+				return version, nil
 			}
 			object, ok := event.Object.(T)
 			if !ok {

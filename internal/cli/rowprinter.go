@@ -157,6 +157,7 @@ func (p *rowPrinter[T]) watch(ctx context.Context, c client.WithWatch, version s
 			return err
 		}
 	}
+	c = p.f.Patient(c)
 	for ctx.Err() == nil {
 		options := append(p.list.options(), &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true}})
 		watcher, err := c.Watch(ctx, p.list.New(), options...)
@@ -191,8 +192,11 @@ func (p *rowPrinter[T]) follow(ctx context.Context, watcher watch.Interface, tou
 			}
 			if event.Type == watch.Error {
 				err := apierrors.FromObject(event.Object)
-				if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+				switch {
+				case apierrors.IsResourceExpired(err) || apierrors.IsGone(err):
 					return "", nil
+				case watchEnded(err):
+					return version, nil
 				}
 				return version, err
 			}

@@ -20,6 +20,9 @@ import (
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	defer s.begin(r)()
+	if s.isAway(w) {
+		return
+	}
 	s.mu.Lock()
 	refused, other := s.refusal(r), s.others[r.URL.Path]
 	s.mu.Unlock()

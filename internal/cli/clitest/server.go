@@ -58,6 +58,8 @@ type Server struct {
 	// onCreate changes objects of a kind as they are created; created are those of each kind that were.
 	onCreate map[string]func(map[string]any)
 	created  map[string][]map[string]any
+	// away says that the server answers nothing.
+	away bool
 	// others answer paths that no object is at.
 	others map[string]http.Handler
 }

@@ -48,7 +48,9 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 			  jsonpath={…}=TEXT  a field of each has this value
 
 			The exit code is the outcome: 0 when all is well, 1 when a job failed or ended
-			otherwise, 8 when --timeout passed first. Nothing is polled.`),
+			otherwise, 8 when --timeout passed first, and 3 when the API server has not answered
+			for 5 minutes; a shorter absence is waited out. While a job is pending the reason is
+			printed on standard error when it is known and when it changes.`),
 		Example: f.Examples(`
 			# Until the end; the exit code tells how it went
 			vcctl job wait train
@@ -180,7 +182,9 @@ func await(ctx context.Context, o *awaitOptions) error {
 		w.pending[job.UID] = job
 	}
 	busy := o.f.Streams.Busy("waiting for " + waitedFor(jobs))
-	err = w.run(limited, c)
+	w.announcer = announce(limited, o.f, o.f.Patient(c), jobs...)
+	err = w.run(limited, o.f.Patient(c))
+	w.announcer.Close()
 	busy.Done()
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = w.timedOut(ctx, c)
@@ -210,6 +214,8 @@ type waiter struct {
 	goal     *aim
 	pending  map[types.UID]*batchv1alpha1.Job
 	problems []error
+	// announcer says why the jobs wait.
+	announcer *announcer
 }
 
 // scope is what to list and watch: one job, a namespace, or all.
@@ -317,6 +323,7 @@ func (w *waiter) see(job *batchv1alpha1.Job) error {
 		return nil
 	}
 	w.pending[job.UID] = job
+	w.announcer.saw(job)
 	switch {
 	case w.goal.there(job):
 		return w.arrived(job)

@@ -150,7 +150,7 @@ func (o *deleteOptions) waitGone(ctx context.Context, c client.WithWatch, job *b
 	defer cancel()
 	busy := o.f.Streams.Busy("waiting until job " + job.Name + " and its pods are gone")
 	defer busy.Done()
-	err := follow(limited, c, client.ObjectKeyFromObject(job), job.UID, func(*batchv1alpha1.Job) (bool, error) { return false, nil })
+	err := follow(limited, o.f.Patient(c), client.ObjectKeyFromObject(job), job.UID, func(*batchv1alpha1.Job) (bool, error) { return false, nil })
 	switch {
 	case errors.Is(err, errGone):
 		return nil

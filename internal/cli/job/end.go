@@ -19,6 +19,7 @@ func (o *runOptions) untilEnd(ctx context.Context, created []cli.FileObject) err
 	if err != nil {
 		return err
 	}
+	c = o.f.Patient(c)
 	limited, cancel := o.wait.Limit(ctx)
 	defer cancel()
 	var problems []error
@@ -57,11 +58,14 @@ func (o *runOptions) left(created []cli.FileObject) {
 func (o *runOptions) outcome(limited, whole context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
 	last := job
 	busy := o.f.Streams.Busy("waiting for job " + job.Name)
+	told := announce(limited, o.f, c, job)
 	err := follow(limited, c, client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
 		last = now
+		told.saw(now)
 		busy.Say("waiting for job %s: %s", job.Name, phaseOf(now))
 		return finished(phaseOf(now)) || phaseOf(now) == batchv1alpha1.Aborted, nil
 	})
+	told.Close()
 	busy.Done()
 	switch {
 	case errors.Is(err, errGone):

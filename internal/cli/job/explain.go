@@ -199,6 +199,7 @@ func (o *explainOptions) printObjects(accounts []*account.Account) error {
 
 // follow prints the account whenever it says something new, until the job runs or has ended.
 func (o *explainOptions) follow(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
+	c = o.f.Patient(c)
 	said := ""
 	for {
 		now, watchers, err := watchBoth(ctx, o.f, c, job)

@@ -159,7 +159,7 @@ func list(ctx context.Context, o *listOptions) error {
 			return err
 		}
 	}
-	r := &reasons{c: c, namespace: namespace, wide: o.out.Wide() || o.f.Shows("jobs", "NODES")}
+	r := &reasons{f: o.f, c: c, namespace: namespace, wide: o.out.Wide() || o.f.Shows("jobs", "NODES")}
 	l := &cli.List[*batchv1alpha1.Job]{
 		Kind: "jobs", New: func() client.ObjectList { return &batchv1alpha1.JobList{} },
 		Columns: columns(o.f, r), Namespace: namespace, AllNamespaces: o.allNamespaces,
@@ -231,6 +231,7 @@ func runtimeText(job *batchv1alpha1.Job, now time.Time) string {
 // reasons knows the PodGroups of the jobs that are listed, and with -o wide on
 // how many nodes they are.
 type reasons struct {
+	f         *cli.Factory
 	c         client.WithWatch
 	namespace string
 	wide      bool
@@ -384,7 +385,7 @@ func (r *reasons) touched(ctx context.Context) (<-chan cli.Touch, error) {
 	}
 	groups := func() client.ObjectList { return &schedulingv1beta1.PodGroupList{} }
 	go func() {
-		err := cli.WatchOn(ctx, r.c, groups, "", nil, func(_ watch.EventType, group *schedulingv1beta1.PodGroup) bool {
+		err := cli.WatchOn(ctx, r.f.Patient(r.c), groups, "", nil, func(_ watch.EventType, group *schedulingv1beta1.PodGroup) bool {
 			for _, owner := range group.OwnerReferences {
 				touch := cli.Touch{Key: types.NamespacedName{Namespace: group.Namespace, Name: owner.Name}, Apply: func() { r.learn(owner.UID, group) }}
 				if !send(touch) {

@@ -57,6 +57,9 @@ func stream(ctx context.Context, jobs []*logsOptions, c client.WithWatch) error 
 	if err != nil {
 		return err
 	}
+	if jobs[0].follow {
+		c = jobs[0].f.Patient(c)
+	}
 	streams := jobs[0].f.Streams
 	shared := &sink{out: streams.Out, style: render.Style{Enabled: streams.Color()}}
 	for _, o := range jobs {
@@ -138,7 +141,7 @@ func (s *streamer) once(ctx context.Context, c client.Client) error {
 		notes = append(notes, more...)
 		for _, source := range sources {
 			s.printed = true
-			spoken, err := s.copy(ctx, source, false)
+			spoken, err := s.copy(ctx, source)
 			switch {
 			case err == nil && !spoken && s.o.tail != 0:
 				notes = append(notes, s.whySilent(ctx, c, source)...)
@@ -200,9 +203,12 @@ func (s *streamer) noPods(ctx context.Context, c client.Client) error {
 func (s *streamer) follow(ctx context.Context, c client.WithWatch) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	told := announce(ctx, s.o.f, c, s.o.job)
+	defer told.Close()
 	ended := make(chan error, 1)
 	go func() {
 		ended <- follow(ctx, c, client.ObjectKeyFromObject(s.o.job), s.o.job.UID, func(job *batchv1alpha1.Job) (bool, error) {
+			told.saw(job)
 			return finished(phaseOf(job)), nil
 		})
 	}()
@@ -286,7 +292,7 @@ func (s *streamer) start(ctx context.Context, c client.Client, pod *corev1.Pod) 
 		}
 		s.work.Go(func() {
 			defer s.sink.leave()
-			_, err := s.copy(ctx, source, true)
+			err := s.copyOn(ctx, c, source)
 			if err != nil && (&simulated{kind: map[string]string{}}).holds(ctx, c, source.pod) {
 				err = errors.New(nothingRuns(source.pod))
 			}
@@ -337,8 +343,13 @@ func (s *sink) leave() {
 }
 
 // copy prints one container's log, line by line; it reports whether there was any.
-func (s *streamer) copy(ctx context.Context, from source, follow bool) (spoken bool, err error) {
-	options := &corev1.PodLogOptions{Container: from.container, Follow: follow, Previous: s.o.previous, Timestamps: s.o.timestamps}
+func (s *streamer) copy(ctx context.Context, from source) (spoken bool, err error) {
+	return s.read(ctx, from, s.options(from), func(line []byte) []byte { return line })
+}
+
+// options are what is asked of a container's log.
+func (s *streamer) options(from source) *corev1.PodLogOptions {
+	options := &corev1.PodLogOptions{Container: from.container, Previous: s.o.previous, Timestamps: s.o.timestamps}
 	if s.o.tail >= 0 {
 		options.TailLines = &s.o.tail
 	}
@@ -346,6 +357,11 @@ func (s *streamer) copy(ctx context.Context, from source, follow bool) (spoken b
 		seconds := int64((s.o.since + time.Second - 1) / time.Second)
 		options.SinceSeconds = &seconds
 	}
+	return options
+}
+
+// read prints a container's log, each line as shown returns it; a line of which nothing is left is not printed.
+func (s *streamer) read(ctx context.Context, from source, options *corev1.PodLogOptions, shown func([]byte) []byte) (spoken bool, err error) {
 	body, err := s.client.CoreV1().Pods(from.pod.Namespace).GetLogs(from.pod.Name, options).Stream(ctx)
 	if err != nil {
 		return false, err
@@ -360,6 +376,9 @@ func (s *streamer) copy(ctx context.Context, from source, follow bool) (spoken b
 				line = append(line, '\n')
 			}
 			spoken = true
+			if line = shown(line); len(line) == 0 {
+				continue
+			}
 			if err := s.sink.print(prefix, line); err != nil {
 				return spoken, err
 			}

@@ -137,6 +137,7 @@ func (o *viewOptions) print(jobs []*batchv1alpha1.Job) error {
 // follow shows a job anew whenever it changes, until it has ended.
 func (o *viewOptions) follow(ctx context.Context, c client.WithWatch, job *batchv1alpha1.Job) error {
 	first := true
+	c = o.f.Patient(c)
 	err := follow(ctx, c, client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
 		s, err := read(ctx, c, now, o.events)
 		if err != nil {

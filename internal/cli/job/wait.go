@@ -33,7 +33,7 @@ func waitForVerb(ctx context.Context, f *cli.Factory, c client.WithWatch, job *b
 	last := phaseOf(job)
 	busy := f.Streams.Busy("waiting for job " + job.Name)
 	defer busy.Done()
-	err := follow(limited, c, client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
+	err := follow(limited, f.Patient(c), client.ObjectKeyFromObject(job), job.UID, func(now *batchv1alpha1.Job) (bool, error) {
 		last = phaseOf(now)
 		busy.Say("waiting for job %s: %s", job.Name, last)
 		if v.Reached(job, now) {

@@ -166,6 +166,7 @@ func (o *viewOptions[T]) printOld(objects []T) error {
 // follow shows an object anew whenever it changes.
 func (o *viewOptions[T]) follow(ctx context.Context, c client.WithWatch, object T) error {
 	first := true
+	c = o.f.Patient(c)
 	err := cli.Follow(ctx, c, o.kind.NewList, client.ObjectKeyFromObject(object), object.GetUID(), func(now T) (bool, error) {
 		sheet, err := o.kind.View(ctx, o.f, c, now, o.events)
 		if err != nil {

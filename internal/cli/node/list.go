@@ -198,7 +198,7 @@ func (b *book) follow(ctx context.Context) (<-chan cli.Touch, error) {
 		return version, err
 	}
 	go func() {
-		err := cli.WatchOn(ctx, c, func() client.ObjectList { return &corev1.PodList{} }, b.version, anew, func(kind watch.EventType, pod *corev1.Pod) bool {
+		err := cli.WatchOn(ctx, b.f.Patient(c), func() client.ObjectList { return &corev1.PodList{} }, b.version, anew, func(kind watch.EventType, pod *corev1.Pod) bool {
 			return send(b.touch(kind, slim(pod)))
 		}, onNodes(b.only))
 		if err != nil {

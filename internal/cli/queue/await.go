@@ -18,7 +18,7 @@ func await(ctx context.Context, f *cli.Factory, c client.WithWatch, wait *cli.Wa
 	limited, cancel := wait.Limit(ctx)
 	defer cancel()
 	last := queue
-	err := cli.Follow(limited, c, newQueues, client.ObjectKeyFromObject(queue), queue.UID, func(now *schedulingv1beta1.Queue) (bool, error) {
+	err := cli.Follow(limited, f.Patient(c), newQueues, client.ObjectKeyFromObject(queue), queue.UID, func(now *schedulingv1beta1.Queue) (bool, error) {
 		last = now
 		return reached(now), nil
 	})
@@ -32,10 +32,10 @@ func await(ctx context.Context, f *cli.Factory, c client.WithWatch, wait *cli.Wa
 }
 
 // awaitGone waits until a queue does not exist any more.
-func awaitGone(ctx context.Context, c client.WithWatch, wait *cli.Wait, queue *schedulingv1beta1.Queue) error {
+func awaitGone(ctx context.Context, f *cli.Factory, c client.WithWatch, wait *cli.Wait, queue *schedulingv1beta1.Queue) error {
 	limited, cancel := wait.Limit(ctx)
 	defer cancel()
-	err := cli.Follow(limited, c, newQueues, client.ObjectKeyFromObject(queue), queue.UID, func(*schedulingv1beta1.Queue) (bool, error) { return false, nil })
+	err := cli.Follow(limited, f.Patient(c), newQueues, client.ObjectKeyFromObject(queue), queue.UID, func(*schedulingv1beta1.Queue) (bool, error) { return false, nil })
 	switch {
 	case errors.Is(err, cli.ErrGone):
 		return nil

@@ -150,7 +150,7 @@ func (o *deleteOptions) one(ctx context.Context, c client.WithWatch, queue *sche
 		}
 	}
 	if o.wait.Wait && !o.dryRun.Any() && !o.target.old {
-		if err := awaitGone(ctx, c, &o.wait, queue); err != nil {
+		if err := awaitGone(ctx, o.f, c, &o.wait, queue); err != nil {
 			return err
 		}
 	}

@@ -141,6 +141,7 @@ func addTopics(root *cobra.Command) {
 		0     done
 		1     an error, wrong usage included
 		2     you said no at a prompt; nothing was changed
+		3     a wait was given up: the API server has not answered for 5 minutes
 		4     not authenticated, or forbidden
 		8     not yet: a wait timed out and the job is alive; explain: the job waits;
 		      plan: it would wait

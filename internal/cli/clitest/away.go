@@ -1,0 +1,55 @@
+package clitest
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Away cuts all connections and answers nothing until Back.
+func (s *Server) Away() {
+	s.mu.Lock()
+	s.away = true
+	s.mu.Unlock()
+	s.http.CloseClientConnections()
+}
+
+// Back ends what Away began.
+func (s *Server) Back() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = false
+}
+
+// isAway answers a request while the server is away as a proxy before it does; it reports whether it did.
+func (s *Server) isAway(w http.ResponseWriter) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.away {
+		write(w, http.StatusServiceUnavailable, &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
+			Code: http.StatusServiceUnavailable, Reason: metav1.StatusReasonServiceUnavailable, Message: "no backend answers"})
+	}
+	return s.away
+}
+
+// WaitForWatch returns when somebody watches.
+func (s *Server) WaitForWatch(t testing.TB) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	for {
+		s.mu.Lock()
+		isWatched := len(s.watchers) > 0
+		s.mu.Unlock()
+		if isWatched {
+			return
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-deadline:
+			t.Fatalf("nobody watches; there were: %q", slices.Clone(s.Requests()))
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package job_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+)
+
+// An API server that is away for a moment ends no wait: the user is told once, and the outcome is that of the job.
+func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
+	t.Parallel()
+	completed := golden.NewJob("eval", "research", batchv1alpha1.Completed, 18*time.Minute)
+	completed.Status.Succeeded = 2
+	cases := map[string]struct {
+		args  string
+		ready string
+		code  int
+	}{
+		"job wait":      {"job wait eval", "", cli.ExitOK},
+		"job logs -f":   {"job logs eval -f", "", cli.ExitOK},
+		"job list -w":   {"job list eval -w", "NAME", cli.ExitInterrupted},
+		"job view -w":   {"job view eval -w", "Phase", cli.ExitOK},
+		"explain -w":    {"job explain eval -w", "eval is Pending", cli.ExitOK},
+		"job suspend":   {"job suspend eval --wait", "", cli.ExitError}, // it ended meanwhile
+		"run --wait":    {"job run fresh --wait -- true", "", cli.ExitOK},
+		"run --attach":  {"job run fresh --attach -- true", "", cli.ExitOK},
+		"several waits": {"job wait eval train", "", cli.ExitOK},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t, golden.Cluster()...)
+			out, stop, done := golden.Start(t, server, strings.Fields(tc.args)...)
+			out.Wait(t, tc.ready)
+			server.WaitForWatch(t)
+			server.Away()
+			out.Wait(t, "the API server does not answer")
+			server.Back()
+			out.Wait(t, "the API server answers again")
+			ended := completed.DeepCopy()
+			if strings.Contains(tc.args, "fresh") {
+				ended = golden.NewJob("fresh", "default", batchv1alpha1.Completed, 0)
+				for _, job := range server.Objects("/apis/batch.volcano.sh/v1alpha1/namespaces/nlp/jobs") {
+					if meta := job["metadata"].(map[string]any); meta["name"] == "fresh" {
+						ended.UID = golden.UIDOf(meta)
+					}
+				}
+			}
+			if strings.Contains(tc.args, "train") {
+				train := golden.NewJob("train", "research", batchv1alpha1.Completed, 2*time.Hour)
+				server.Set(train)
+			}
+			server.Set(ended)
+			code := 0
+			if tc.code == cli.ExitInterrupted {
+				out.Wait(t, "Completed")
+				code = stop()
+			} else {
+				select {
+				case code = <-done:
+				case <-time.After(15 * time.Second):
+					t.Fatalf("it does not end:\n%s", out)
+				}
+			}
+			if code != tc.code || strings.Count(out.String(), "does not answer") != 1 {
+				t.Errorf("it ends with %d, want %d:\n%s", code, tc.code, out)
+			}
+		})
+	}
+}
+
+// Who waits for a job learns why it waits: when the reason is known, and when it changes.
+func TestWhoWaitsIsToldTheReason(t *testing.T) {
+	t.Parallel()
+	plain := golden.NewJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
+	for _, args := range []string{"job wait plain", "job logs plain -f"} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t, golden.Cluster()...)
+			out, stop, _ := golden.Start(t, server, strings.Fields(args)...)
+			out.Wait(t, `job "plain" waits: NotEnoughResources: `)
+			server.Set(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
+			out.Wait(t, `job "plain" waits: QueueClosed: queue default is closed`)
+			server.Set(golden.NewGroup(plain, schedulingv1beta1.PodGroupPending, &schedulingv1beta1.Explanation{Reason: "QueueClosed", Message: "queue default is closed"}))
+			stop()
+			if n := strings.Count(out.String(), "waits:"); n != 2 {
+				t.Errorf("%d reasons are said, want 2:\n%s", n, out)
+			}
+		})
+	}
+}

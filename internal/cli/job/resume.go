@@ -1,0 +1,96 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// reopensAfter is the pause before a log is opened again that ended although its container runs.
+const reopensAfter = time.Second
+
+// position is how far a log was printed, so that it can be opened again: the time of the last line, and how many lines have
+// that time.
+type position struct {
+	last  time.Time
+	count int
+	// passed are the lines of that time that were met since the log was opened again.
+	passed int
+	// stamped says that lines are shown with their times.
+	stamped bool
+}
+
+// copyOn follows one container's log to the end of the container. A log that breaks off, since the API server went away, is
+// opened again where it broke off.
+func (s *streamer) copyOn(ctx context.Context, c client.Client, from source) error {
+	at := &position{stamped: s.o.timestamps}
+	for {
+		options := s.options(from)
+		options.Follow, options.Timestamps = true, true
+		if !at.last.IsZero() {
+			since := metav1.NewTime(at.last)
+			options.SinceTime, options.SinceSeconds, options.TailLines = &since, nil, nil
+			at.passed = 0
+		}
+		_, err := s.read(ctx, from, options, at.shown)
+		isBroken := cli.IsOutage(err)
+		if ctx.Err() != nil || err != nil && !isBroken {
+			return err
+		}
+		if !isBroken && at.last.IsZero() {
+			return nil
+		}
+		pod := &corev1.Pod{}
+		if err := c.Get(ctx, client.ObjectKeyFromObject(from.pod), pod); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		if !isBroken && !runs(pod, from) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(reopensAfter):
+		}
+	}
+}
+
+// runs reports whether the container of a source still runs, and was not started again.
+func runs(pod *corev1.Pod, from source) bool {
+	for _, status := range append(pod.Status.InitContainerStatuses[:len(pod.Status.InitContainerStatuses):len(pod.Status.InitContainerStatuses)], pod.Status.ContainerStatuses...) {
+		if status.Name == from.container {
+			return pod.UID == from.pod.UID && status.State.Running != nil && status.RestartCount == from.restarts
+		}
+	}
+	return false
+}
+
+// shown returns a line as it is printed, and nothing of one that was printed before the log was opened again.
+func (p *position) shown(line []byte) []byte {
+	stamp, text, found := bytes.Cut(line, []byte(" "))
+	at, err := time.Parse(time.RFC3339Nano, string(stamp))
+	if !found || err != nil {
+		return line // the server gives no times
+	}
+	switch {
+	case at.Before(p.last):
+		return nil
+	case at.Equal(p.last):
+		if p.passed++; p.passed <= p.count {
+			return nil
+		}
+		p.count = p.passed
+	default:
+		p.last, p.count, p.passed = at, 1, 1
+	}
+	if p.stamped {
+		return line
+	}
+	return text
+}
