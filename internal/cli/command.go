@@ -125,10 +125,37 @@ func UnknownCommand(f *Factory, parent *cobra.Command, word string) error {
 	hint := fmt.Sprintf("see '%s --help'", Path(f, parent))
 	if near := Nearest(word, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	} else if other := elsewhere(parent, word); other != "" {
+		hint = fmt.Sprintf("did you mean '%s %s'? %s", f.Program, other, hint)
 	} else if len(names) > 0 && parent.HasParent() {
 		hint = fmt.Sprintf("commands: %s; %s", strings.Join(names, ", "), hint)
 	}
 	return Errorf(hint, "unknown command %q for %q", word, Path(f, parent))
+}
+
+// otherWords are verbs of kubectl and of other batch systems, and the commands that do the same here.
+var otherWords = map[string]string{
+	"apply": "job run -f FILE", "create": "job run -f FILE", "submit": "job run", "start": "job run", "get": "job list", "ps": "job list", "ls": "job list",
+	"describe": "job view NAME", "show": "job view NAME", "status": "job view NAME", "log": "job logs NAME", "kill": "job cancel NAME", "stop": "job cancel NAME",
+	"why": "job explain NAME", "drain": "node list", "hypernodes": "node hypernodes",
+}
+
+// elsewhere returns the command that a word at the root may mean: a verb of jobs, or what another tool calls it; "" for none.
+func elsewhere(parent *cobra.Command, word string) string {
+	if parent.HasParent() {
+		return ""
+	}
+	for _, noun := range parent.Commands() {
+		if noun.Name() != "job" {
+			continue
+		}
+		for _, verb := range noun.Commands() {
+			if verb.Name() == word {
+				return "job " + word
+			}
+		}
+	}
+	return otherWords[word]
 }
 
 // NoArgs refuses arguments of a command that takes none.

@@ -37,6 +37,8 @@ type Error struct {
 	What string
 	// Hint says what to do; it may be empty.
 	Hint string
+	// At says where in a file it stands, as FILE:LINE, which editors jump to; it may be empty.
+	At string
 	// Code is the exit code; 0 means ExitError.
 	Code int
 	// Err is the cause, for errors.Is and As.
@@ -104,9 +106,12 @@ func Report(out io.Writer, err error, where Connection) int {
 			continue
 		}
 		human := Humanize(one, where)
-		fmt.Fprintf(out, "error: %s\n", indent(printable.Text(human.What), "       "))
+		fmt.Fprintf(out, "error: %s\n", indent(printable.Text(plainWords(human.What)), "       "))
 		if human.Hint != "" {
 			fmt.Fprintf(out, "hint:  %s\n", indent(printable.Text(where.asTyped(human.Hint)), "       "))
+		}
+		if human.At != "" {
+			fmt.Fprintf(out, "at:    %s\n", printable.Line(human.At))
 		}
 		code = firstCode(code, human.Code)
 	}
@@ -241,14 +246,30 @@ func refusedHint(err error, message string) string {
 		return deniedHint(DeniedBy(err))
 	case apierrors.IsAlreadyExists(err):
 		return "delete it first, or choose another name"
+	case apierrors.IsRequestEntityTooLargeError(err), strings.Contains(message, "Request entity too large"), strings.Contains(message, "request is too large"):
+		return "make the object smaller: keep data and long scripts in a volume, an image or a ConfigMap"
 	case apierrors.IsConflict(err):
 		return "somebody changed it at the same moment: look at it anew, and try again"
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		return "change the fields that are named; `kubectl explain KIND.FIELD` says what they take"
+	case missingNamespace(err) != "":
+		return "create it (kubectl create namespace " + missingNamespace(err) + "), or choose another with -n"
 	case apierrors.IsNotFound(err):
 		return "it may have been deleted meanwhile"
 	}
-	return "this is the API server's own trouble: try again; -v=6 shows what was asked and answered"
+	return "the API server could not answer: try again; -v=6 shows its requests and answers"
+}
+
+// missingNamespace returns the namespace that err says does not exist; "" when it says something else.
+func missingNamespace(err error) string {
+	var status apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return ""
+	}
+	if details := status.Status().Details; details.Kind == "namespaces" {
+		return details.Name
+	}
+	return ""
 }
 
 // cannot is what the API server says when RBAC does not allow something.
@@ -357,6 +378,8 @@ func unknownKind(err error) string {
 		isOurs := strings.HasSuffix(kind.Group, "volcano.sh") || strings.HasSuffix(kind.Group, "vc-batch.dev")
 		switch {
 		case kind.Kind != none.GroupKind.Kind || !isOurs:
+		case kind.Group == none.GroupKind.Group && !slices.Contains(none.SearchedVersions, kind.Version) && len(none.SearchedVersions) > 0:
+			return fmt.Sprintf("did you mean apiVersion: %s?", kind.GroupVersion())
 		case kind.Group == none.GroupKind.Group:
 			return "vc is not installed there: kubectl apply -f deploy/install.yaml"
 		default:
@@ -382,12 +405,12 @@ func rootCause(err error) string {
 }
 
 // Nearest returns the candidate that word most likely meant: at most two edits
-// away, and at least half of the word right; "" when none is.
+// away, and more than half of the word right; "" when none is.
 func Nearest(word string, candidates []string) string {
-	best, bestDistance := "", 3
+	best, bestDistance, letters := "", 3, len([]rune(word))
 	sorted := slices.Sorted(slices.Values(candidates))
 	for _, candidate := range sorted {
-		if d := distance(word, candidate); d < bestDistance && 2*d <= len([]rune(word)) {
+		if d := distance(word, candidate); d < bestDistance && (2*d < letters || d == 1 && letters > 1) {
 			best, bestDistance = candidate, d
 		}
 	}

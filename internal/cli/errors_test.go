@@ -147,3 +147,43 @@ func TestAnnotationsThatAreNoTextHaveAHint(t *testing.T) {
 		t.Errorf("hint %q, want %q", got, want)
 	}
 }
+
+// Messages of libraries reach a person in plain words.
+func TestErrorsSpeakNoGo(t *testing.T) {
+	t.Parallel()
+	cases := map[string]string{
+		"spec.cpu: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'":                  "spec.cpu: this is not an amount; write for example 2, 500m or 4Gi",
+		"x.yaml: json: cannot unmarshal string into Go value of type unstructured.detector":                                      "x.yaml: this is a string, not an object with apiVersion and kind",
+		"must start with a letter (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')": "must start with a letter (for example 'my-name',  or '123-abc')",
+		"json: cannot unmarshal string into Go struct field JobSpec.spec.minAvailable of type int32":                             "spec.minAvailable: this is a string, and the field takes a int32",
+		"nothing of this kind": "nothing of this kind",
+	}
+	for text, want := range cases {
+		if got := plainWords(text); got != want {
+			t.Errorf("%s\nbecomes %s\nwant    %s", text, got, want)
+		}
+	}
+}
+
+func TestHintsNameTheRemedy(t *testing.T) {
+	t.Parallel()
+	missing := apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "nowhere")
+	missing.ErrStatus.Details.Kind = "namespaces"
+	cases := map[string]struct {
+		err  error
+		want string
+	}{
+		"a missing namespace":          {missing, "kubectl create namespace nowhere"},
+		"an object that is too large":  {apierrors.NewRequestEntityTooLargeError("limit is 3145728"), "make the object smaller"},
+		"a version that is not served": {&meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "batch.volcano.sh", Kind: "Job"}, SearchedVersions: []string{"v1"}}, "did you mean apiVersion: batch.volcano.sh/v1alpha1?"},
+		"a kind that is not installed": {&meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "batch.volcano.sh", Kind: "Job"}, SearchedVersions: []string{"v1alpha1"}}, "vc is not installed there"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := Humanize(tc.err, Connection{}).Hint; !strings.Contains(got, tc.want) {
+				t.Errorf("the hint is %q, want %q in it", got, tc.want)
+			}
+		})
+	}
+}

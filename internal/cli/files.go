@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -147,6 +148,10 @@ func fileError(err error) error {
 	list, ok := err.(interface{ Errors() []error })
 	if !ok {
 		hint := "is it valid YAML or JSON with apiVersion and kind?"
+		var request *url.Error
+		if errors.As(err, &request) {
+			hint = "the URL could not be read: is the address right, and does its server answer?"
+		}
 		if strings.Contains(err.Error(), "recognized file extensions are") {
 			hint = "in a directory only files are read that end with .yaml, .yml or .json; with -R (--recursive) those below it, too"
 		}
@@ -171,20 +176,19 @@ func InFileAt(err error, object FileObject, field string) error {
 		return err
 	}
 	human := *Humanize(err, Connection{})
-	where := fmt.Sprintf("%s %q in %s", strings.ToLower(object.Object.GetKind()), object.Object.GetName(), object.Source)
+	human.At = object.Source
 	text, readErr := object.text, error(nil)
 	if text == nil {
 		text, readErr = os.ReadFile(object.Source)
 	}
 	if readErr == nil {
 		if line := LineOf(text, object.Object.GetKind(), object.Object.GetName(), field); line > 0 {
-			where += fmt.Sprintf(", line %d", line)
+			human.At += fmt.Sprintf(":%d", line)
 		}
 	}
-	if human.Hint != "" {
-		human.Hint += "   "
+	if name := object.Object.GetName(); name != "" {
+		human.At += fmt.Sprintf(" (%s %q)", strings.ToLower(object.Object.GetKind()), name)
 	}
-	human.Hint += "(" + where + ")"
 	human.Err = err
 	return &human
 }

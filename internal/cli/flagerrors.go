@@ -13,6 +13,9 @@ import (
 // FlagError words what pflag says about a flag that does not exist, that lacks its
 // value, or whose value cannot be read.
 func FlagError(f *Factory, cmd *cobra.Command, err error) error {
+	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
+		return UnknownCommand(f, cmd, words[0]) // its flags are not the ones of the group
+	}
 	see := fmt.Sprintf("see '%s --help'", Path(f, cmd))
 	e := &Error{What: err.Error(), Hint: see, Err: err}
 	var none *pflag.NotExistError

@@ -46,6 +46,8 @@ type outage struct {
 	mu sync.Mutex // guards what follows
 	// since is when the server was first missed, lost when it last was; zero while it answers.
 	since, lost time.Time
+	// answered is when the server was last found to answer again.
+	answered time.Time
 }
 
 // Get reads an object, however long the server is away.
@@ -70,11 +72,12 @@ func (p *patient) Watch(ctx context.Context, list client.ObjectList, options ...
 // rideOut tries again until the server answers, ctx ends, or the server was away for too long.
 func (p *patient) rideOut(ctx context.Context, try func() error) error {
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
+		began := time.Now()
 		err := try()
 		if ctx.Err() != nil {
 			return err
 		}
-		isAway, givenUp := p.judge(err)
+		isAway, givenUp := p.judge(began, err)
 		switch {
 		case !isAway:
 			return err
@@ -89,14 +92,16 @@ func (p *patient) rideOut(ctx context.Context, try func() error) error {
 	}
 }
 
-// judge takes in how a request ended. It reports whether the server is away, and whether it was for too long.
-func (p *patient) judge(err error) (isAway, givenUp bool) {
+// judge takes in how a request ended that began at a time. It reports whether the server is away, and whether it was for too long.
+func (p *patient) judge(began time.Time, err error) (isAway, givenUp bool) {
 	o := &p.f.outage
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := time.Now()
 	isStarting := !o.since.IsZero() && now.Sub(o.lost) < comingBack && isRefusedWhileStarting(err)
 	switch {
+	case IsOutage(err) && began.Before(o.answered): // another request was answered meanwhile
+		return true, false
 	case IsOutage(err):
 		o.lost = now
 		if o.since.IsZero() {
@@ -106,7 +111,7 @@ func (p *patient) judge(err error) (isAway, givenUp bool) {
 	case isStarting:
 	default:
 		if !o.since.IsZero() && err == nil {
-			o.since = time.Time{}
+			o.since, o.answered = time.Time{}, now
 			p.f.Notef("the API server answers again")
 		}
 		return false, false

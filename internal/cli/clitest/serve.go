@@ -38,7 +38,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if pod, found := strings.CutSuffix(r.URL.Path, "/log"); found {
-		s.log(w, pod)
+		s.log(w, pod, r.URL.Query().Get("timestamps") == "true")
 		return
 	}
 	if strings.HasSuffix(r.URL.Path, "/exec") || strings.HasSuffix(r.URL.Path, "/attach") {
@@ -302,7 +302,7 @@ func (s *Server) held(path string) bool {
 	return true
 }
 
-func (s *Server) log(w http.ResponseWriter, path string) {
+func (s *Server) log(w http.ResponseWriter, path string, stamped bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	s.mu.Lock()
 	text, there := s.logs[parts[3]+"/"+parts[5]]
@@ -311,8 +311,14 @@ func (s *Server) log(w http.ResponseWriter, path string) {
 		s.fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, "no log")
 		return
 	}
+	if stamped && text != "" {
+		text = logged + " " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+logged+" ") + text[len(strings.TrimSuffix(text, "\n")):]
+	}
 	_, _ = io.WriteString(w, text)
 }
+
+// logged is the time of every line of a log.
+const logged = "2026-03-01T11:59:00Z"
 
 // watch sends what changed since the asked version: everything there is when
 // none is asked, then every change to come.

@@ -12,8 +12,12 @@ import (
 	"github.com/vc-batch/vc/internal/cli"
 )
 
-// reopensAfter is the pause before a log is opened again that ended although its container runs.
-const reopensAfter = time.Second
+// reopensAfter is the first pause before a log is opened again that ended although its container runs; each is twice as long as
+// the one before, up to reopensAtLeast.
+const (
+	reopensAfter   = time.Second
+	reopensAtLeast = 30 * time.Second
+)
 
 // position is how far a log was printed, so that it can be opened again: the time of the last line, and how many lines have
 // that time.
@@ -30,7 +34,8 @@ type position struct {
 // opened again where it broke off.
 func (s *streamer) copyOn(ctx context.Context, c client.Client, from source) error {
 	at := &position{stamped: s.o.timestamps}
-	for {
+	for pause := reopensAfter; ; pause = min(2*pause, reopensAtLeast) {
+		before := *at
 		options := s.options(from)
 		options.Follow, options.Timestamps = true, true
 		if !at.last.IsZero() {
@@ -53,10 +58,17 @@ func (s *streamer) copyOn(ctx context.Context, c client.Client, from source) err
 		if !isBroken && !runs(pod, from) {
 			return nil
 		}
+		if before.last != at.last || before.count != at.count {
+			pause = reopensAfter // it goes on
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(reopensAfter):
+		case <-s.over:
+			if !isBroken {
+				return nil
+			}
+		case <-time.After(pause):
 		}
 	}
 }

@@ -38,6 +38,8 @@ type streamer struct {
 	seen    map[string]bool
 	printed bool
 	work    sync.WaitGroup
+	// over is closed when the job has ended: a log that ends then is not opened again.
+	over chan struct{}
 }
 
 // sink is where the lines of all jobs go.
@@ -68,7 +70,7 @@ func stream(ctx context.Context, jobs []*logsOptions, c client.WithWatch) error 
 	problems := make([]error, len(jobs))
 	var all sync.WaitGroup
 	for i, o := range jobs {
-		s := &streamer{o: o, client: clientset, sink: shared, seen: map[string]bool{}}
+		s := &streamer{o: o, client: clientset, sink: shared, seen: map[string]bool{}, over: make(chan struct{})}
 		if o.follow {
 			all.Go(func() { problems[i] = s.follow(ctx, c) })
 			continue
@@ -217,6 +219,7 @@ func (s *streamer) follow(ctx context.Context, c client.WithWatch) error {
 		err = nil
 	}
 	if ctx.Err() == nil {
+		close(s.over)
 		s.work.Wait()
 	}
 	return err

@@ -125,8 +125,8 @@ func (w *writer) problems(a *insightv1alpha1.Answer) {
 			if object.Source == "" || object.Object.GetKind() != a.Kind || object.Object.GetName() != a.Name {
 				continue
 			}
-			if human := cli.Humanize(cli.InFileAt(cli.Errorf("", "%s", text), object, problem.Field), cli.Connection{}); human.Hint != "" {
-				text += " " + human.Hint
+			if human := cli.Humanize(cli.InFileAt(cli.Errorf("", "%s", text), object, problem.Field), cli.Connection{}); human.At != "" {
+				text += " (" + human.At + ")"
 			}
 			break
 		}

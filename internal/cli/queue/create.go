@@ -3,7 +3,6 @@ package queue
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -138,6 +137,9 @@ func (o *createOptions) wanted() ([]filedQueue, error) {
 // together may stand below each other: those judged before count as being there.
 func (o *createOptions) judge(around *check.Around, one filedQueue) error {
 	queue := one.queue
+	if there := madeBefore(around, queue.Name); there != nil {
+		return judgeFiled(one, func() error { return o.exists(there) })
+	}
 	err := judgeFiled(one, func() error { return hinted(o.f.JudgeCreate(around, queue, o.dryRun.Client()), queue, around) })
 	schedulingv1beta1.DefaultQueue(queue)
 	if around.Queues != nil {
@@ -198,13 +200,34 @@ func (o *createOptions) show(queue *schedulingv1beta1.Queue) error {
 	return cli.PrintName(o.f, &o.out, plain, "created"+o.dryRun.Suffix())
 }
 
+// madeBefore returns the queue of a name that the cluster has; nil when there is none.
+func madeBefore(around *check.Around, name string) *schedulingv1beta1.Queue {
+	if around.Queues == nil {
+		return nil
+	}
+	for _, q := range around.Queues.Queues() {
+		if q.Name == name && q.UID != "" {
+			return q
+		}
+	}
+	return nil
+}
+
+// exists is the error about a queue that is there already.
+func (o *createOptions) exists(there *schedulingv1beta1.Queue) *cli.Error {
+	return cli.Errorf("vcctl queue update "+there.Name+" changes it", "queue %q already exists (created %s ago, %s)", there.Name,
+		render.Age(o.f.Now(), there.CreationTimestamp.Time), stateOf(there))
+}
+
 func (o *createOptions) whyNot(ctx context.Context, c client.Client, name string, err error) error {
 	if !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	e := &cli.Error{Err: err, What: fmt.Sprintf("queue %q already exists", name), Hint: "vcctl queue update " + name + " changes it"}
-	if queue, getErr := getQueue(ctx, o.f, c, name); getErr == nil {
-		e.What += fmt.Sprintf(" (created %s ago, %s)", render.Age(o.f.Now(), queue.CreationTimestamp.Time), stateOf(queue))
+	queue, getErr := getQueue(ctx, o.f, c, name)
+	if getErr != nil {
+		return err
 	}
+	e := o.exists(queue)
+	e.Err = err
 	return e
 }

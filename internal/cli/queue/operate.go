@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -269,7 +270,7 @@ func (o *operateOptions) one(ctx context.Context, c client.WithWatch, queue *sch
 	}
 	if !o.dryRun.Client() {
 		if err := c.Create(ctx, commandFor(queue, action), o.dryRun.CreateOptions()...); err != nil {
-			return err
+			return o.mayNot(queue, err)
 		}
 	}
 	if o.wait.Wait && !o.dryRun.Any() {
@@ -283,6 +284,15 @@ func (o *operateOptions) one(ctx context.Context, c client.WithWatch, queue *sch
 		return nil
 	}
 	return cli.PrintName(o.f, &o.out, queue, done+o.dryRun.Suffix())
+}
+
+// mayNot words the refusal of a Command: what the user may not do is to open or close the queue.
+func (o *operateOptions) mayNot(queue *schedulingv1beta1.Queue, err error) error {
+	if !apierrors.IsForbidden(err) || cli.DeniedBy(err) != "" {
+		return err
+	}
+	return &cli.Error{What: fmt.Sprintf("forbidden: you may not %s queue %q (403)", o.action, queue.Name), Err: err,
+		Hint: fmt.Sprintf("it takes the right to create commands.bus.volcano.sh in namespace %q; ask an administrator for it", commandNamespace)}
 }
 
 // commandFor is the wire contract of Volcano: owned by and aimed at the queue.

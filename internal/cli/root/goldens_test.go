@@ -93,7 +93,7 @@ func TestEveryErrorHasAHint(t *testing.T) {
 			for next < len(lines) && strings.HasPrefix(lines[next], "       ") {
 				next++
 			}
-			if next == len(lines) || !strings.HasPrefix(lines[next], "hint:  ") {
+			if next == len(lines) || !strings.HasPrefix(lines[next], "hint:  ") && !strings.HasPrefix(lines[next], "at:    ") {
 				t.Errorf("%s: vcctl %s: an error without a hint: %s", one.file, strings.Join(one.args, " "), what)
 			}
 		}
@@ -145,7 +145,7 @@ func (s *shown) format() string {
 func (s *shown) way() string {
 	program := s.format() == "json"
 	switch {
-	case s.code && strings.Contains(s.err, "error: ") && strings.Contains(s.err, "hint: "):
+	case s.code && strings.Contains(s.err, "error: ") && (strings.Contains(s.err, "hint: ") || strings.Contains(s.err, "\nat: ")):
 		return "an error with a hint and an exit code"
 	case s.width == 80:
 		return "a terminal of 80 columns"

@@ -8,6 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
 )
 
 // hintLater are the functions that make errors without a hint, because who calls them adds it.
@@ -83,4 +87,25 @@ func hintless(node ast.Node) bool {
 	}
 	first, is := call.Args[0].(*ast.BasicLit)
 	return name == "Errorf" && is && first.Value == `""`
+}
+
+// A flag of another tool's command does not hide that the command is unknown.
+func TestAnUnknownCommandIsNamedWhateverItsFlags(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct{ args, what, hint string }{
+		"a verb of kubectl":          {"apply -f x.yaml", `unknown command "apply"`, "job run -f FILE"},
+		"a verb of jobs at the root": {"logs train -f", `unknown command "logs"`, "job logs"},
+		"within a noun":              {"job apply a --replicas 3", `unknown command "apply"`, "commands: "},
+		"a word that is near":        {"jobb --wide list", `unknown command "jobb"`, `did you mean "job"?`},
+		"after a namespace":          {"-n nlp get vcjob -o json", `unknown command "get"`, "job list"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := golden.Run{Args: tc.args}.Do(t, clitest.Start(t))
+			if !strings.Contains(got.Err, tc.what) || !strings.Contains(got.Err, tc.hint) || got.Code != cli.ExitError {
+				t.Errorf("exit %d:\n%s\nwant %q and %q", got.Code, got.Err, tc.what, tc.hint)
+			}
+		})
+	}
 }
