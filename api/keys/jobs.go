@@ -6,6 +6,9 @@ const (
 	JobID = OurPrefix + "job-id"
 	// JobIDWas is the annotation that says what the number of a job was before the controller gave it another, because two jobs had it.
 	JobIDWas = OurPrefix + "job-id-was"
+	// TaskRequests is the annotation of a job's PodGroup with what a pod of each task requests, as JSON: the scheduler judges sizes by it
+	// before the pods exist.
+	TaskRequests = OurPrefix + "task-requests"
 	// JobTitle is the annotation of a job with the name that its user gave it, which several jobs may have.
 	JobTitle = OurPrefix + "job-name"
 )

@@ -68,6 +68,7 @@ const (
 	OverDeserved         Code = "OverDeserved"
 	NotReclaimable       Code = "NotReclaimable"
 	GangDoesNotFit       Code = "GangDoesNotFit"
+	ExtraPodsWait        Code = "ExtraPodsWait"
 	WaitingForVictims    Code = "WaitingForVictims"
 	PodsLinger           Code = "PodsLinger"
 	KeptForLost          Code = "KeptForLost"
@@ -159,25 +160,26 @@ const (
 // Table holds every reason, in the order of the documentation.
 var Table = []Reason{
 	{NotEnoughPods, "fewer pods exist than the gang needs", "wait for the controller, or lower minAvailable", "Resources"},
-	{NotEnqueued, "the gang is not yet let into its queue", "wait until the queue has room for its minimum", "Resources"},
+	{NotEnqueued, "it is not yet admitted to its queue", "wait until the queue has room for its minimum", "Resources"},
 	{NoHyperNode, "no hyperNode is as near as the gang wants its pods to be", "correct networkTopology (highestTierAllowed, highestTierName), or the hyperNodes", "BadConstraints"},
 	{HyperNodeInvalid, "a hyperNode that could hold the gang cannot be used", "correct the hyperNode, or let the gang use a higher tier", "BadConstraints"},
 	{SubGroupInvalid, "a subGroupPolicy of the gang cannot be read", "correct it", "BadConstraints"},
 	{QueueMissing, "the queue does not exist", "create the queue, or submit to another one (vcctl queue list)", "PartitionDown"},
-	{QueueClosed, "the queue is closed", "open the queue (vcctl queue operate NAME --action open), or submit to another one", "PartitionInactive"},
+	{QueueClosed, "the queue is closed", "open the queue (vcctl queue open NAME), or submit to another one", "PartitionInactive"},
 	{QueueNotLeaf, "the queue has children; only its leaves take jobs", "submit to one of its children", "PartitionInactive"},
 	{QueueInvalid, "the queue has no valid place in the tree of queues", "correct its parent, or submit to another queue", "PartitionInactive"},
 	{QueueContradiction, "part of what the queue says has no effect", "correct it", "PartitionConfig"},
 	{Overcommitted, "gangs that are let in ask for as much as the cluster may promise", "wait until some have started and ended, add nodes, or raise overcommit-factor", "Resources"},
-	{OverQuota, "the namespace would exceed its quota", "wait for pods of this namespace to end, ask for less, or raise the ResourceQuota", assocLimit},
+	{OverQuota, "the namespace's quota has too little left", "wait for pods of this namespace to end, ask for less, or raise the ResourceQuota", assocLimit},
 	{OverCapability, "the queue would exceed its capability", "ask for less, wait for jobs of this queue to end, or raise the capability", qosLimit},
 	{OverDeserved, "the queue holds its share already", "wait for jobs of this queue to end, or submit to another queue", qosLimit},
 	{NotReclaimable, "what is missing is held by queues that do not give back", "wait for their jobs to end, or make those queues reclaimable", "Resources"},
 	{GangDoesNotFit, "not all members of the gang fit at once", "lower minAvailable or the requests, or add nodes", "Resources"},
+	{ExtraPodsWait, "the job runs, and its pods beyond the minimum wait", "wait: they start when there is room; or request less, or add nodes", "Resources"},
 	{WaitingForVictims, "room is being made: evicted pods are ending", "wait until they have ended", "Resources"},
 	{PodsLinger, "the room is held by deleted pods that do not end", "look what holds them: a finalizer (kubectl get pod NAME -o yaml), or a node that is gone (then kubectl delete pod NAME --force)", "Resources"},
 	{KeptForLost, "the room is kept for new pods of a running gang that lost some", "wait: if they do not come, the room is free then", "Resources"},
-	{BehindOthers, "others are before it in the queue", "wait, or raise its priority", "Priority"},
+	{BehindOthers, "others are ahead of it in the queue", "wait, or raise its priority", "Priority"},
 	{Reserved, "the room is kept for a gang that is before it", "give it a time limit that ends before then (runningEstimate, activeDeadlineSeconds), or wait", "Priority"},
 	{NoNodes, "the cluster has no nodes", "add a node", "Resources"},
 	{SchedulingGated, "its pods carry scheduling gates", "wait until what set the gates removes them", "JobHeldUser"},

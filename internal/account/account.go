@@ -212,13 +212,13 @@ func sparedText(spared []schedulingv1beta1.ExplainedSpared) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "nobody; " + strings.Join(parts, "; ")
+	return "no pod can be evicted; " + strings.Join(parts, "; ")
 }
 
 func startText(e *schedulingv1beta1.Explanation, zone *time.Location) string {
 	switch {
 	case e.Never:
-		return "never, as it is"
+		return "it cannot start with its current request"
 	case e.EstimatedStart != nil:
 		return strings.TrimSuffix(fmt.Sprintf("%s, %s", moment(e.EstimatedStart.Time, zone), e.Estimate), ", ")
 	}

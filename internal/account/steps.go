@@ -47,7 +47,7 @@ var stepOf = map[reason.Code]int{
 	reason.NotEnqueued: atDoor, reason.Overcommitted: atDoor, reason.OverQuota: atDoor, reason.OverCapability: atDoor, reason.NotEnoughPods: atSubmit,
 	reason.OverDeserved: atOrder, reason.BehindOthers: atOrder, reason.Reserved: atOrder, reason.KeptForLost: atOrder,
 	reason.NotReclaimable: atEvict, reason.WaitingForVictims: atEvict, reason.PodsLinger: atEvict,
-	"Starting": atStart, "NotSeen": atDoor, "NoPodGroup": atSubmit, "Suspended": atGate,
+	"Starting": atStart, "Submitted": atDoor, "NoPodGroup": atSubmit, "Suspended": atGate,
 }
 
 // Steps are the steps of a job that waits: which it has taken, at which it stops, and what is known of those behind. nil for a job that does not wait.
@@ -75,7 +75,7 @@ func (a *Account) Steps() []Step {
 		}
 	}
 	if steps[atEvict].Result == No && steps[atEvict].Detail == "" {
-		steps[atEvict] = Step{"evict", NotAsked, "nobody was looked at"}
+		steps[atEvict] = Step{"evict", NotAsked, "no eviction was considered"}
 	}
 	return steps
 }

@@ -70,11 +70,17 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	if w, found := fromConditions(group); found {
 		return w
 	}
-	if group.Status.Phase == "" {
-		return Why{Code: "NotSeen", Message: fmt.Sprintf("scheduler %q has not looked at the job yet", orElse(job.Spec.SchedulerName, "volcano")),
+	if notSeen(group) {
+		return Why{Code: "Submitted", Message: fmt.Sprintf("scheduler %q has not looked at it yet", orElse(job.Spec.SchedulerName, "volcano")),
 			Hint: "if this lasts, is the scheduler running? (vcd scheduler)"}
 	}
 	return fromPhases(job, group)
+}
+
+// notSeen reports whether no scheduler has written anything about a PodGroup.
+func notSeen(group *schedulingv1beta1.PodGroup) bool {
+	waits := group.Status.Phase == "" || group.Status.Phase == schedulingv1beta1.PodGroupPending
+	return waits && len(group.Status.Conditions) == 0
 }
 
 // fromController is why the controller made no pods: where the scheduler only sees that there are too few, it knows more.
@@ -92,9 +98,6 @@ func fromPhases(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
 	}
 	switch group.Status.Phase {
-	case schedulingv1beta1.PodGroupPending:
-		entry := reason.Get(reason.NotEnqueued)
-		return Why{Code: string(entry.Code), Message: entry.Sentence, Hint: entry.Hint}
 	case schedulingv1beta1.PodGroupInqueue:
 		return Why{Code: "Starting", Message: "the gang is let in; its pods are being made and placed"}
 	case schedulingv1beta1.PodGroupRunning:
@@ -173,7 +176,7 @@ func startLines(e *schedulingv1beta1.Explanation) []string {
 	var lines []string
 	switch {
 	case e.Never:
-		lines = append(lines, "estimated start: never, as it is")
+		lines = append(lines, "it cannot start with its current request")
 	case e.EstimatedStart != nil:
 		lines = append(lines, fmt.Sprintf("estimated start: %s, %s", e.EstimatedStart.UTC().Format(time.RFC3339), e.Estimate))
 	case e.Estimate != "":

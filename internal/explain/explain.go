@@ -33,7 +33,7 @@ type Standing struct {
 // Explanation is the whole answer, without the time since when. q may be nil.
 func Explanation(v *Verdict, q *Standing, resources *model.Resources) *schedulingv1beta1.Explanation {
 	e := &schedulingv1beta1.Explanation{
-		Reason:  string(v.Code),
+		Reason:  string(v.Reason()),
 		Message: Sentence(v),
 		Hint:    hint(v),
 		Never:   v.Never(),
@@ -61,7 +61,11 @@ func Explanation(v *Verdict, q *Standing, resources *model.Resources) *schedulin
 		if l.Node { // what is free now does not matter
 			e.Short = nil
 		}
-		e.Short = append([]schedulingv1beta1.Shortage{limitShortage(l)}, e.Short...)
+		var short []schedulingv1beta1.Shortage
+		for _, l := range v.limits() {
+			short = append(short, limitShortage(&l))
+		}
+		e.Short = append(short, e.Short...)
 	}
 	if q != nil {
 		e.Queue = queueStands(q, resources)
@@ -145,6 +149,34 @@ func whole(v float64) int64 { return int64(min(v, float64(model.MaxSum))) }
 
 // Sentence is the answer in words, with numbers.
 func Sentence(v *Verdict) string {
+	if v.Extra && v.Code != "" {
+		return extra(v)
+	}
+	return cause(v)
+}
+
+// extra says how much of the gang runs, and why the rest waits.
+func extra(v *Verdict) string {
+	m, why := v.Members, cause(v)
+	if v.Code == reason.GangDoesNotFit && v.Limit == nil {
+		why = place(v) + tally(v)
+	}
+	enough := fmt.Sprintf("%d are enough", m.Min)
+	if m.Min == 1 {
+		enough = "1 is enough"
+	}
+	rest := fmt.Sprintf("the other %d wait", m.Pending)
+	switch m.Pending {
+	case 0: // their room is promised
+		rest = "the rest waits"
+	case 1:
+		rest = "the other one waits"
+	}
+	return fmt.Sprintf("%d of %d pods have a node (%s); %s: %s", m.Held, m.Total, enough, rest, why)
+}
+
+// cause is why the pods that were tried wait.
+func cause(v *Verdict) string {
 	m := v.Members
 	sentence := reason.Get(v.Code).Sentence
 	switch v.Code {
@@ -325,8 +357,8 @@ func share(l *Limit) string {
 // largest compares a pod with the largest node, and says what of the nodes it
 // may not use at all.
 func largest(v *Verdict) string {
-	l, each, use := v.Limit, "", ""
-	if v.Task == nil && v.Members.Min > 1 {
+	each, use := "", ""
+	if v.Task == nil && !v.OfTask && v.Members.Min > 1 {
 		each = " by a pod on average"
 	}
 	ruledOut := ""
@@ -337,7 +369,15 @@ func largest(v *Verdict) string {
 			use, ruledOut = " that it may use", "; "+tally(v)
 		}
 	}
-	return fmt.Sprintf("%s %s asked%s, the largest node%s has %s%s", l.Resource, amount(l.Resource, l.Asked), each, use, amount(l.Resource, l.Limit), ruledOut)
+	var parts []string
+	for _, l := range v.limits() {
+		has := "has " + amount(l.Resource, l.Limit)
+		if l.Limit <= 0 {
+			has = "has none"
+		}
+		parts = append(parts, fmt.Sprintf("%s %s asked%s, the largest node%s %s", l.Resource, amount(l.Resource, l.Asked), each, use, has))
+	}
+	return strings.Join(parts, "; ") + ruledOut
 }
 
 // tally is "0/5 nodes are available: 3 Insufficient cpu, 2 …", the form that
@@ -374,6 +414,9 @@ func hint(v *Verdict) string {
 	if v.Detail != "" {
 		return v.Detail
 	}
+	if v.Extra && v.Code == reason.GangDoesNotFit {
+		h = reason.Get(reason.ExtraPodsWait).Hint
+	}
 	switch {
 	case v.Code != reason.TooLarge && v.Never():
 		return atMost(v)
@@ -383,8 +426,8 @@ func hint(v *Verdict) string {
 		return "wait until jobs of this queue end or other queues ask for less, raise its weight, or ask for less"
 	case v.Code == reason.OverDeserved:
 		return "wait until other queues ask for less, raise this queue's weight, or ask for less"
-	case v.Code == reason.TooLarge && v.Limit != nil && v.Limit.Node && v.Limit.Limit > 0:
-		return fmt.Sprintf("ask for at most %s %s per pod, or add a larger node", v.Limit.Resource, amount(v.Limit.Resource, v.Limit.Limit))
+	case v.Code == reason.TooLarge && v.Limit != nil && v.Limit.Node:
+		return smaller(v)
 	}
 	if v.Code == reason.GangDoesNotFit && v.Limit == nil && v.HyperNode != "" {
 		return "wait, let the gang use a higher tier (highestTierAllowed), or ask for less"
@@ -397,6 +440,29 @@ func hint(v *Verdict) string {
 		}
 	}
 	return h
+}
+
+// smaller says how large a pod may be for the largest node.
+func smaller(v *Verdict) string {
+	var most, none []string
+	for _, l := range v.limits() {
+		if l.Limit > 0 {
+			most = append(most, l.Resource+" "+amount(l.Resource, l.Limit))
+		} else {
+			none = append(none, l.Resource)
+		}
+	}
+	text := "ask for"
+	if len(most) > 0 {
+		text += " at most " + strings.Join(most, ", ")
+	}
+	if len(none) > 0 {
+		if len(most) > 0 {
+			text += " and"
+		}
+		text += " no " + strings.Join(none, ", ")
+	}
+	return text + " per pod, or add a larger node"
 }
 
 // atMost says what helps a gang that asks for more than there is at all.
@@ -420,6 +486,9 @@ func atMost(v *Verdict) string {
 	if l.Limit <= 0 {
 		return fmt.Sprintf("ask for no %s, %s", l.Resource, or)
 	}
+	if l.Cluster {
+		return fmt.Sprintf("ask for less (the cluster has %s %s in all), %s", l.Resource, amount(l.Resource, l.Limit), or)
+	}
 	return fmt.Sprintf("ask for at most %s %s in all, %s", l.Resource, amount(l.Resource, l.Limit), or)
 }
 
@@ -431,6 +500,9 @@ func Condition(v *Verdict) string {
 
 // Pod is the message of a waiting pod's condition. It has no numbers that move.
 func Pod(v *Verdict) string {
+	if v.Extra && v.Code == reason.GangDoesNotFit {
+		return "no node has room for it; its gang runs without it"
+	}
 	switch v.Code {
 	case reason.OverCapability, reason.OverDeserved:
 		return limited(v)

@@ -22,11 +22,17 @@ import (
 type Verdict struct {
 	Code    reason.Code
 	Members Members
+	// Extra: the gang has its minimum, and only pods beyond it wait.
+	Extra bool
 	// Task is the one that was judged, with the tally of nodes.
 	Task  *model.Task
 	Tally Tally
 	// Limit is set when a queue's limit is the reason.
 	Limit *Limit
+	// More are other limits that are in the way like Limit: resources of which no node has enough.
+	More []Limit
+	// OfTask: Limit is about a pod of a task that has no pods yet.
+	OfTask bool
 	// Asked is what the members that have to start together ask for.
 	Asked model.Vec
 	// Blocker is what else is in the way, by name: queues that do not give back.
@@ -49,8 +55,27 @@ type Verdict struct {
 	EvictedBy string
 }
 
+// limits are Limit and More.
+func (v *Verdict) limits() []Limit {
+	if v.Limit == nil {
+		return nil
+	}
+	return append([]Limit{*v.Limit}, v.More...)
+}
+
+// Reason is the code that people read.
+func (v *Verdict) Reason() reason.Code {
+	if v.Extra && v.Code != "" {
+		return reason.ExtraPodsWait
+	}
+	return v.Code
+}
+
 // Never says that no waiting helps: more is asked for than there is at all.
 func (v *Verdict) Never() bool {
+	if v.Extra {
+		return false
+	}
 	switch v.Code {
 	case reason.TooLarge:
 		return true

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,7 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 		Ours:        ours,
 		Group:       keys.PodGroupOf(pod.Annotations),
 		Queue:       either(pod, keys.QueueName),
+		NamedQueue:  pod.Annotations[keys.PodQueueName],
 		Node:        pod.Spec.NodeName,
 		Status:      statusFrom(pod),
 		Role:        either(pod, keys.TaskSpec),
@@ -269,11 +271,28 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 			}
 		}
 	}
+	set.TaskRequests = taskRequestsFrom(pg.Annotations[keys.TaskRequests])
 	set.Topology = topologyFrom(pg.Spec.NetworkTopology)
 	for i := range pg.Spec.SubGroupPolicy {
 		set.SubGroups = append(set.SubGroups, subGroupsFrom(&pg.Spec.SubGroupPolicy[i]))
 	}
 	return set
+}
+
+// taskRequestsFrom reads what pods of each task request; nil when that is not said or cannot be read.
+func taskRequestsFrom(text string) map[string][]Amount {
+	if text == "" {
+		return nil
+	}
+	var lists map[string]corev1.ResourceList
+	if json.Unmarshal([]byte(text), &lists) != nil {
+		return nil
+	}
+	out := make(map[string][]Amount, len(lists))
+	for task, list := range lists {
+		out[task] = amounts(list, ceilSum)
+	}
+	return out
 }
 
 // QueueFrom reads a queue.

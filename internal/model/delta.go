@@ -39,11 +39,13 @@ type TaskSet struct {
 	Ours      bool   // names one of our schedulers
 	Group     string // PodGroup name in the same namespace; "" = none
 	Queue     string // the queue that the pod names, where its PodGroup does not exist; "" = none
-	Node      string // "" = not bound
-	Status    Status
-	Role      string
-	Index     int // pod's number inside its role, -1 = none
-	Priority  int32
+	// NamedQueue is the queue that a plain pod asks its PodGroup to be in; "" = none.
+	NamedQueue string
+	Node       string // "" = not bound
+	Status     Status
+	Role       string
+	Index      int // pod's number inside its role, -1 = none
+	Priority   int32
 	// PriorityClass is the pod's, "" for none.
 	PriorityClass string
 	Gated         bool
@@ -101,8 +103,10 @@ type GangSet struct {
 	// QuotaResources are minResources under names that only quotas use: requests.cpu, limits.memory.
 	QuotaResources  []Amount
 	HasMinResources bool
-	PriorityClass   string
-	Annotations     map[string]string
+	// TaskRequests are what a pod of each of its job's tasks requests; nil: unknown.
+	TaskRequests  map[string][]Amount
+	PriorityClass string
+	Annotations   map[string]string
 	// Preemptable is what its annotation, else its label, says of preemption; "" = nothing.
 	Preemptable string
 	Estimate    time.Duration // expected run time of its pods; 0: unknown

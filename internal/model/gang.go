@@ -26,6 +26,8 @@ type Gang struct {
 	MinTaskMember   map[string]int
 	MinResources    Request
 	HasMinResources bool
+	// TaskRequests are what a pod of each of its job's tasks requests; nil: unknown.
+	TaskRequests map[string]Request
 	// User is who submitted it, as its annotation or label says; "" = unknown.
 	User string
 	// QuotaResources are minResources under names that only quotas use: requests.cpu, limits.memory.
@@ -192,6 +194,13 @@ func (d GangSet) apply(c *Cluster) {
 	g.MinMember, g.MinTaskMember = d.MinMember, d.MinTaskMember
 	g.User, g.QuotaResources = d.User, d.QuotaResources
 	g.MinResources, g.HasMinResources = c.Resources.Request(d.MinResources), d.HasMinResources
+	g.TaskRequests = nil
+	for task, request := range d.TaskRequests {
+		if g.TaskRequests == nil {
+			g.TaskRequests = map[string]Request{}
+		}
+		g.TaskRequests[task] = c.Resources.Request(request)
+	}
 	c.grow()
 	g.PriorityClass, g.Annotations, g.Preemptable = d.PriorityClass, d.Annotations, d.Preemptable
 	c.countTimed(g.Estimate > 0, -1)

@@ -19,7 +19,9 @@ type Task struct {
 	Priority  int32
 	// PriorityClass is the pod's, "" for none.
 	PriorityClass string
-	Gated         bool
+	// NamedQueue is the queue that a plain pod asks its PodGroup to be in; "" = none.
+	NamedQueue string
+	Gated      bool
 	// QueueGated: its only gate is that of its queue; see AtQueueGate.
 	QueueGated bool
 
@@ -139,6 +141,7 @@ func (t *Task) note(d *TaskSet) {
 		t.ungating = false
 	}
 	t.Preemptable, t.Critical, t.Never, t.PriorityClass = d.Preemptable, d.Critical, d.Never, d.PriorityClass
+	t.NamedQueue = d.NamedQueue
 	t.Annotations, t.Started, t.Condition = d.Annotations, d.Started, d.Condition
 	t.Ready, t.BoundAt, t.Killed, t.LeavesBy, t.Expected = d.Ready, d.BoundAt, d.Killed, d.LeavesBy, d.Expected
 }

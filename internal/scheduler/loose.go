@@ -18,8 +18,8 @@ import (
 // thousands, and many cycles while they come. With patience it stays below a second.
 const looseEvery = 40 * time.Millisecond
 
-// tellLoose tells pods why nobody places them: their PodGroup does not exist. It
-// gives those who make it a moment.
+// tellLoose writes why pods are not placed: their PodGroup does not exist, and cannot if they name a queue that
+// does not exist. The controller has a moment to create the PodGroup.
 func (e *Engine) tellLoose(s *session.Session) {
 	b := &e.book
 	if !s.Cluster.HasLoose() {
@@ -35,11 +35,10 @@ func (e *Engine) tellLoose(s *session.Session) {
 	if b.loose == nil {
 		b.loose = map[*model.Task]time.Time{}
 	}
-	condition := model.PodCondition{Reason: corev1.PodReasonUnschedulable, Message: reason.Get(reason.PodGroupMissing).Sentence}
 	var untold []*model.Task
 	waiting := 0
 	for _, t := range loose {
-		if t.Condition == condition {
+		if t.Condition == whyLoose(s, t) {
 			continue
 		}
 		waiting++
@@ -55,19 +54,28 @@ func (e *Engine) tellLoose(s *session.Session) {
 		}
 	}
 	if len(b.loose) > waiting {
-		b.forgetLoose(loose, condition)
+		b.forgetLoose(s, loose)
 	}
 	slices.SortFunc(untold, byName)
 	for _, t := range untold {
+		condition := whyLoose(s, t)
 		s.Out.PodConditions = append(s.Out.PodConditions, decision.PodCondition{Pod: pod(t), Reason: condition.Reason, Message: condition.Message})
 	}
 }
 
+// whyLoose is the condition of a pod without a PodGroup.
+func whyLoose(s *session.Session, t *model.Task) model.PodCondition {
+	if q := s.Cluster.Queues[t.NamedQueue]; t.NamedQueue != "" && (q == nil || !q.Known) {
+		return model.PodCondition{Reason: string(reason.QueueMissing), Message: reason.Get(reason.QueueMissing).Sentence + ": " + t.NamedQueue}
+	}
+	return model.PodCondition{Reason: corev1.PodReasonUnschedulable, Message: reason.Get(reason.PodGroupMissing).Sentence}
+}
+
 // forgetLoose keeps the times of those that are still loose and not told so.
-func (b *book) forgetLoose(loose []*model.Task, told model.PodCondition) {
+func (b *book) forgetLoose(s *session.Session, loose []*model.Task) {
 	still := make(map[*model.Task]time.Time, len(loose))
 	for _, t := range loose {
-		if since, known := b.loose[t]; known && t.Condition != told {
+		if since, known := b.loose[t]; known && t.Condition != whyLoose(s, t) {
 			still[t] = since
 		}
 	}

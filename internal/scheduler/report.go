@@ -165,6 +165,8 @@ func eventOf(j *session.Job, status *schedulingv1beta1.PodGroupStatus) decision.
 	switch {
 	case status.Phase == schedulingv1beta1.PodGroupRunning && j.Status.Phase != schedulingv1beta1.PodGroupRunning:
 		return decision.Event{Gang: object(j.Gang), Type: corev1.EventTypeNormal, Reason: "Scheduled", Message: "pod group is ready"}
+	case j.Verdict.Extra: // it runs: nothing to warn of
+		return decision.Event{}
 	case status.Explanation == nil || explain.Same(status.Explanation, j.Status.Explanation):
 		return decision.Event{}
 	}

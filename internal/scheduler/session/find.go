@@ -42,7 +42,7 @@ func (s *Session) judge(j *Job, t *model.Task) explain.Verdict {
 	tally := s.Judge.Filters.NodesOf(nodes, s.View, s.Cluster.Resources, t.Shape, s.policyJudge(j, t), s.ruleJudge(j, t))
 	v := explain.Verdict{Code: reason.GangDoesNotFit, Tally: tally, Task: t}
 	if size := s.sizeOf(t.Shape); size.tooLarge {
-		v.Code, v.Limit = reason.TooLarge, size.limit
+		tooLarge(&v, size.limits)
 	}
 	return v
 }

@@ -156,6 +156,7 @@ func (s *Session) Verdict(j *Job, v explain.Verdict) {
 	if v.Members == (explain.Members{}) { // who gave it does not know the gang
 		v.Members = s.members(j, 0)
 	}
+	v.Extra = j.AllocatedTasks() > 0 && j.Satisfied()
 	j.Verdict = v
 	s.Touch(j)
 }

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/explain"
@@ -13,7 +15,7 @@ import (
 // within one.
 type size struct {
 	tooLarge bool
-	limit    *explain.Limit // the first resource that no node has enough of; nil: none has all at once
+	limits   []explain.Limit // the resources, by name, that no node has enough of; empty: none has all at once
 }
 
 // TooLarge says whether a shape is larger than every node that its selector,
@@ -53,23 +55,32 @@ func (s *Session) measure(shape *model.Shape) size {
 	if !allowed {
 		return size{}
 	}
-	return size{tooLarge: true, limit: s.larger(shape.Request, 1, most)}
+	return size{tooLarge: true, limits: s.larger(shape.Request, 1, most)}
 }
 
-// larger is the first resource, by name, of which a pod asks for more than the
+// larger lists the resources, by name, of which a pod asks for more than the
 // largest node has, when parts pods ask for asked.
-func (s *Session) larger(asked model.Request, parts int, most []int64) *explain.Limit {
-	var limit *explain.Limit
+func (s *Session) larger(asked model.Request, parts int, most []int64) []explain.Limit {
+	var limits []explain.Limit
 	for _, t := range asked {
 		if s.View.Left(int(t.Index)) {
 			continue
 		}
 		name, has := s.Cluster.Resources.Name(int(t.Index)), float64(most[t.Index])
-		if each := float64(t.Value) / float64(parts); each > has+queue.Epsilon && (limit == nil || name < limit.Resource) {
-			limit = &explain.Limit{Resource: name, Asked: each, Limit: has, Node: true}
+		if each := float64(t.Value) / float64(parts); each > has+queue.Epsilon {
+			limits = append(limits, explain.Limit{Resource: name, Asked: each, Limit: has, Node: true})
 		}
 	}
-	return limit
+	slices.SortFunc(limits, func(a, b explain.Limit) int { return strings.Compare(a.Resource, b.Resource) })
+	return limits
+}
+
+// tooLarge makes a verdict say that no node is large enough, and of which resources none has enough.
+func tooLarge(v *explain.Verdict, limits []explain.Limit) {
+	v.Code, v.Limit, v.More = reason.TooLarge, nil, nil
+	if len(limits) > 0 {
+		v.Limit, v.More = &limits[0], limits[1:]
+	}
 }
 
 // Never says why a gang cannot start however long it waits: so many of its pods
@@ -144,6 +155,9 @@ func least(tasks []*model.Task, filter Filter, need, index int) float64 {
 // job whose tasks wait for others asks for all of them and counts the first, and
 // a Spark driver's asks for its executors too.
 func (s *Session) neverByMinimum(j *Job) (explain.Verdict, bool) {
+	if j.AllocatedTasks() == 0 && len(j.TaskRequests) > 0 {
+		return s.neverByTasks(j)
+	}
 	sum := 0
 	for _, n := range j.MinTaskMember {
 		sum += n
@@ -151,11 +165,42 @@ func (s *Session) neverByMinimum(j *Job) (explain.Verdict, bool) {
 	if !j.HasMinResources || j.AllocatedTasks() > 0 || sum <= j.MinMember {
 		return explain.Verdict{}, false
 	}
-	limit := s.larger(j.MinResources, j.MinMember, s.largestNode())
-	if limit == nil {
+	limits := s.larger(j.MinResources, j.MinMember, s.largestNode())
+	if len(limits) == 0 {
 		return explain.Verdict{}, false
 	}
-	return explain.Verdict{Code: reason.TooLarge, Limit: limit, Members: s.members(j, 0)}, true
+	v := explain.Verdict{Members: s.members(j, 0)}
+	tooLarge(&v, limits)
+	return v, true
+}
+
+// neverByTasks judges a gang whose pods do not exist yet by what its job says that a pod of each task requests. The gang can never start if
+// pods that it needs are larger than every node: those of a task with a minimum of its own, or those of all tasks.
+func (s *Session) neverByTasks(j *Job) (explain.Verdict, bool) {
+	minimums := 0
+	for _, n := range j.MinTaskMember {
+		minimums += n
+	}
+	var first []explain.Limit
+	needed, large := false, 0
+	for _, task := range slices.Sorted(maps.Keys(j.MinTaskMember)) {
+		request, known := j.TaskRequests[task]
+		limits := s.larger(request, 1, s.largestNode())
+		if !known || len(limits) == 0 {
+			continue
+		}
+		large++
+		needed = needed || j.MinTaskMember[task] > 0 && minimums <= j.MinMember
+		if first == nil {
+			first = limits
+		}
+	}
+	if allLarge := large == len(j.MinTaskMember); large == 0 || !needed && !allLarge {
+		return explain.Verdict{}, false
+	}
+	v := explain.Verdict{Members: s.members(j, 0), OfTask: true}
+	tooLarge(&v, first)
+	return v, true
 }
 
 // largestNode is the most that any node has, by resource.

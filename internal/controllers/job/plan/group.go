@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -32,6 +33,10 @@ func newGroup(job *batch.Job, priorities map[string]int32, starts func(task int)
 	if estimate := runningEstimate(job); estimate > 0 {
 		annotations[keys.RunningEstimate] = estimate.String()
 	}
+	delete(annotations, keys.TaskRequests)
+	if requests := taskRequests(job); requests != "" {
+		annotations[keys.TaskRequests] = requests
+	}
 	annotations[keys.JobVersion] = strconv.Itoa(int(job.Status.Version))
 	return &scheduling.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Name: GroupName(job), Namespace: job.Namespace, Labels: maps.Clone(job.Labels), Annotations: annotations,
@@ -39,6 +44,26 @@ func newGroup(job *batch.Job, priorities map[string]int32, starts func(task int)
 		Spec:   groupSpec(job, priorities, starts),
 		Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending},
 	}
+}
+
+// mostTasksTold bounds the tasks whose requests are written to the PodGroup.
+const mostTasksTold = 50
+
+// taskRequests is what a pod of each task requests, as JSON, so that the scheduler knows the sizes of pods before they exist; empty for a job
+// of too many tasks.
+func taskRequests(job *batch.Job) string {
+	if len(job.Spec.Tasks) > mostTasksTold {
+		return ""
+	}
+	requests := make(map[string]corev1.ResourceList, len(job.Spec.Tasks))
+	for i := range job.Spec.Tasks {
+		requests[job.Spec.Tasks[i].Name] = usage.Pod(&job.Spec.Tasks[i].Template.Spec)
+	}
+	text, err := json.Marshal(requests)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 // runningEstimate is how long the job says that it runs, else the longest time limit of its tasks when all have one; 0: unknown.

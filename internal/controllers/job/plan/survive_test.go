@@ -217,6 +217,10 @@ func TestWhatAGroupSaysOfItsJob(t *testing.T) {
 	if diff := cmp.Diff(want, got.Spec); diff != "" {
 		t.Errorf("spec (-want +got):\n%s", diff)
 	}
+	if _, ok := got.Annotations[keys.TaskRequests]; !ok {
+		t.Error("the PodGroup does not say what pods of its tasks request")
+	}
+	delete(got.Annotations, keys.TaskRequests)
 	if diff := cmp.Diff(map[string]string{"a": "1", keys.JobVersion: "3"}, got.Annotations); diff != "" || got.Labels["l"] != "1" {
 		t.Errorf("labels %v, annotations (-want +got):\n%s", got.Labels, diff)
 	}

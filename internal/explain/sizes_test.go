@@ -1,0 +1,43 @@
+package explain
+
+import (
+	"testing"
+
+	"github.com/vc-batch/vc/api/reason"
+	"github.com/vc-batch/vc/internal/model"
+)
+
+func TestEveryResourceThatNoNodeHasEnoughOfIsNamed(t *testing.T) {
+	t.Parallel()
+	v := &Verdict{Code: reason.TooLarge,
+		Limit: &Limit{Resource: "cpu", Asked: 5000, Limit: 2000, Node: true},
+		More:  []Limit{{Resource: "memory", Asked: 81 << 30, Limit: 47 << 30, Node: true}, {Resource: "nvidia.com/gpu", Asked: 1, Node: true}},
+	}
+	e := Explanation(v, nil, model.New().Resources)
+	const sentence = "no node is large enough even when empty: cpu 5 asked, the largest node has 2; memory 81Gi asked, the largest node has 47Gi; " +
+		"nvidia.com/gpu 1 asked, the largest node has none"
+	if e.Message != sentence {
+		t.Errorf("got  %s\nwant %s", e.Message, sentence)
+	}
+	if want := "ask for at most cpu 2, memory 47Gi and no nvidia.com/gpu per pod, or add a larger node"; e.Hint != want {
+		t.Errorf("got  %s\nwant %s", e.Hint, want)
+	}
+	if len(e.Short) != 3 || e.Short[1].Resource != "memory" || e.Short[1].Available != "47Gi" {
+		t.Errorf("short: %+v", e.Short)
+	}
+}
+
+func TestAGangThatRunsIsToldThatItsExtraPodsWait(t *testing.T) {
+	t.Parallel()
+	v := &Verdict{Code: reason.GangDoesNotFit, Extra: true, Members: Members{Min: 2, Exist: 6, Total: 6, Held: 4, Fit: 4, Pending: 2}}
+	v.Tally.Add(reason.InsufficientResource, "cpu", 1000)
+	v.Tally.Add(reason.InsufficientResource, "cpu", 1000)
+	e := Explanation(v, nil, model.New().Resources)
+	const sentence = "4 of 6 pods have a node (2 are enough); the other 2 wait: 0/2 nodes have room for one more: 2 InsufficientResource cpu (short by 1)"
+	if e.Reason != "ExtraPodsWait" || e.Message != sentence || e.Never {
+		t.Errorf("got %s: %s, never %v", e.Reason, e.Message, e.Never)
+	}
+	if want := "wait: they start when there is room; or request less, or add nodes"; e.Hint != want {
+		t.Errorf("got  %s\nwant %s", e.Hint, want)
+	}
+}
