@@ -236,7 +236,7 @@ var Table = []Reason{
 	{WithinShare, "the pod's queue holds no more than it deserves", "wait, or raise the share of the queue that waits", "Resources"},
 	{Guaranteed, "the pod's queue would hold less than it is guaranteed", "wait, or lower that queue's guarantee", "Resources"},
 	{JobHeldUser, "the job is held by its user", "remove the annotation vc-batch.dev/hold to release it", "JobHeldUser"},
-	{JobHeldAdmin, "the job is held by who runs the cluster", "ask them to release it", "JobHeldAdmin"},
+	{JobHeldAdmin, "the job is held by an administrator", "ask an administrator to release it", "JobHeldAdmin"},
 	{BeginTime, "the job is not to begin yet", "wait until then, or change the annotation vc-batch.dev/begin", "BeginTime"},
 	{Dependency, "the job waits for other jobs", "wait for them, or change the annotation vc-batch.dev/dependency", "Dependency"},
 	{DependencyNeverSatisfied, "what the job waits for can never be", "change the annotation vc-batch.dev/dependency, or delete the job", "DependencyNeverSatisfied"},

@@ -233,7 +233,7 @@ func TestPlansOfJobs(t *testing.T) {
 		"for a queue that is planned with it":         {job: job("j", "fresh", "1"), queue: "fresh", verdict: insight.VerdictStarts},
 		"for a queue that does not exist":             {job: job("j", "fresh", "1"), verdict: insight.VerdictNever, field: "spec.queue"},
 		"that is held":                                {job: job("j", "a", "1"), change: `{"metadata": {"annotations": {"` + keys.Hold + `": "user"}}}`, verdict: insight.VerdictWaits, message: "it is held by its user"},
-		"that is to begin tomorrow":                   {job: job("j", "a", "1"), change: `{"metadata": {"annotations": {"` + keys.Begin + `": "2026-01-02T00:00:00Z"}}}`, verdict: insight.VerdictWaits, message: "it is not to begin before 2026-01-02T00:00:00Z"},
+		"that is to begin tomorrow":                   {job: job("j", "a", "1"), change: `{"metadata": {"annotations": {"` + keys.Begin + `": "2026-01-02T00:00:00Z"}}}`, verdict: insight.VerdictWaits, message: "it starts no earlier than 2026-01-02T00:00:00Z"},
 		"that asks for more than any node has":        {job: job("j", "a", "64"), verdict: insight.VerdictNever},
 		"that asks for nothing":                       {job: job("j", "a", "0"), verdict: insight.VerdictStarts},
 		"whose pods are named as pods that are there": {job: job("taken", "a", "0"), verdict: insight.VerdictStarts},

@@ -20,7 +20,7 @@ func TestTheReasonsAreDocumented(t *testing.T) {
 	t.Parallel()
 	var page strings.Builder
 	page.WriteString("# Reasons\n\nWhy a gang waits, why a node cannot take a pod, and why a job failed: what `status.explanation`, `state.reason`, events, conditions and `vcctl` say. Made from\n" +
-		"[`api/reason`](../api/reason); `go test ./test/policy -rewrite` writes it anew.\n\n| Code | Sentence | What helps | Slurm says |\n|---|---|---|---|\n")
+		"[`api/reason`](../api/reason); `go test ./test/policy -rewrite` writes it anew. Slurm's commands say BadConstraints\nof every job that can never start with its current request (`explanation.never`), whatever its code.\n\n| Code | Sentence | What helps | Slurm says |\n|---|---|---|---|\n")
 	for _, r := range reason.Table {
 		fmt.Fprintf(&page, "| `%s` | %s | %s | `%s` |\n", r.Code, r.Sentence, r.Hint, r.Slurm)
 	}

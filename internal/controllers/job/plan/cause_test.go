@@ -70,8 +70,8 @@ func TestAFailedJobNamesTheCauseFirst(t *testing.T) {
 			"w-0 container main exited with code 3"},
 		"one restart too many": {given(batch.Restarting).with(func(j *batch.Job) {
 			j.Status.RetryCount, j.Status.Version, j.Status.State.Reason = 3, 3, string(bus.RestartJobAction)
-		}).pod("w", 0, failed, ended(3, 0), ofVersion(2)), reason.PodFailed, "w-0 exited with code 3; it was restarted maxRetry times"},
-		"no pod to name": {given(batch.Restarting).with(func(j *batch.Job) { j.Status.RetryCount, j.Status.Version = 3, 3 }), "", "it was restarted maxRetry times"},
+		}).pod("w", 0, failed, ended(3, 0), ofVersion(2)), reason.PodFailed, "w-0 exited with code 3; it ran 3 times, maxRetry 3"},
+		"no pod to name": {given(batch.Restarting).with(func(j *batch.Job) { j.Status.RetryCount, j.Status.Version = 3, 3 }), "", "it ran 3 times, maxRetry 3"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

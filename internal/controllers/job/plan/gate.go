@@ -48,13 +48,13 @@ func judgeGate(job *batch.Job, others []*batch.Job, now time.Time) gate {
 	}
 	switch held := job.Annotations[keys.Hold]; {
 	case held == keys.HoldAdmin:
-		d.code, d.text = reason.JobHeldAdmin, "it is held by who runs the cluster"
+		d.code, d.text = reason.JobHeldAdmin, "it is held by an administrator"
 	case held != "":
 		d.code, d.text = reason.JobHeldUser, "it is held by its user"
 	case d.never:
 	case begin.After(now):
 		d.until = begin
-		d.code, d.text = reason.BeginTime, "it is not to begin before "+begin.UTC().Format(time.RFC3339)
+		d.code, d.text = reason.BeginTime, "it starts no earlier than "+begin.UTC().Format(time.RFC3339)
 	}
 	return d
 }

@@ -74,9 +74,9 @@ func TestWhatAGateSays(t *testing.T) {
 	}{
 		"nothing is asked for":             {in: given("")},
 		"held by the user":                 {in: given("").asks(keys.Hold, "user"), code: reason.JobHeldUser, text: "by its user"},
-		"held by the administrator":        {in: given("").asks(keys.Hold, "admin"), code: reason.JobHeldAdmin, text: "who runs the cluster"},
+		"held by the administrator":        {in: given("").asks(keys.Hold, "admin"), code: reason.JobHeldAdmin, text: "an administrator"},
 		"a hold nobody explains":           {in: given("").asks(keys.Hold, "yes"), code: reason.JobHeldUser},
-		"its time has not come":            {in: given("").asks(keys.Begin, "2026-11-21T12:30:00Z"), code: reason.BeginTime, text: "before 2026-11-21T12:30:00Z", until: 30 * time.Minute},
+		"its time has not come":            {in: given("").asks(keys.Begin, "2026-11-21T12:30:00Z"), code: reason.BeginTime, text: "no earlier than 2026-11-21T12:30:00Z", until: 30 * time.Minute},
 		"its time has come":                {in: given("").asks(keys.Begin, "2026-11-21T13:00:00+01:00")},
 		"a time nobody can read":           {in: given("").asks(keys.Begin, "noon"), code: reason.GateInvalid, text: `"noon" is not a time`},
 		"a dependency nobody can read":     {in: waiting("afterwards:7"), code: reason.GateInvalid, text: "is no type of dependency"},

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
@@ -177,7 +179,7 @@ func settleEnded(job *batch.Job, n *counters) (batch.JobPhase, string) {
 
 func settleRestarting(job *batch.Job, n *counters) (batch.JobPhase, string) {
 	if lastRetry(job) {
-		return batch.Failed, "it was restarted maxRetry times"
+		return batch.Failed, fmt.Sprintf("it ran %d times, maxRetry %d", job.Status.RetryCount, job.Spec.MaxRetry)
 	}
 	if replicas(job)-n.terminating >= job.Spec.MinAvailable {
 		return batch.Pending, "the pods are being started again"
