@@ -110,8 +110,8 @@ func TestJobsRefusedWithoutAnyWebhook(t *testing.T) {
 	jobs := newDoor(t, "jobs.batch.volcano.sh")
 	for name, test := range map[string]struct{ spec, where, what string }{
 		"no spec":                        {"", "spec", "Required"},
-		"no tasks":                       {"spec: {queue: q}\n", "spec.tasks", "Required"},
-		"an empty list of tasks":         {"spec: {tasks: []}\n", "spec.tasks", "at least 1"},
+		"no tasks":                       {"spec: {queue: q}\n", "spec.tasks", "No task specified in job spec"},
+		"an empty list of tasks":         {"spec: {tasks: []}\n", "spec.tasks", "No task specified in job spec"},
 		"minAvailable over replicas":     {"spec: {minAvailable: 3, tasks: [{name: a, replicas: 1}, {name: b, replicas: 1}]}\n", "spec.minAvailable", "job 'minAvailable' should not be greater than total replicas in tasks; they are 2"},
 		"minAvailable of a task":         {"spec: {tasks: [{name: a, replicas: 1, minAvailable: 2}]}\n", "spec.tasks[0].minAvailable", "'minAvailable' is greater than 'replicas' in task: a; replicas are 1"},
 		"duplicate task names":           {"spec: {tasks: [{name: a, replicas: 1}, {name: a, replicas: 1}]}\n", "spec.tasks", "duplicated task name a"},
@@ -124,7 +124,7 @@ func TestJobsRefusedWithoutAnyWebhook(t *testing.T) {
 		"event and exit code":            {"spec: {tasks: [{name: a, replicas: 1, policies: [{event: PodFailed, exitCode: 3, action: RestartJob}]}]}\n", "spec.tasks[0].policies[0]", "event and exitCode simultaneously"},
 		"neither event nor exit code":    {"spec: {policies: [{action: RestartJob}], tasks: [{name: a, replicas: 1}]}\n", "spec.policies[0]", "either event and exitCode"},
 		"exit code 0":                    {"spec: {policies: [{exitCode: 0, action: RestartJob}], tasks: [{name: a, replicas: 1}]}\n", "spec.policies[0].exitCode", "0 is not a valid"},
-		"an unknown action":              {"spec: {policies: [{event: PodFailed, action: Explode}], tasks: [{name: a, replicas: 1}]}\n", "spec.policies[0].action", "Unsupported"},
+		"an unknown action":              {"spec: {policies: [{event: PodFailed, action: Explode}], tasks: [{name: a, replicas: 1}]}\n", "spec.policies[0].action", "invalid policy action; valid actions are AbortJob, RestartJob"},
 		"an unknown event":               {"spec: {policies: [{event: PodBored, action: RestartJob}], tasks: [{name: a, replicas: 1}]}\n", "spec.policies[0].event", "Unsupported"},
 		"an unknown plugin":              {"spec: {plugins: {scp: []}, tasks: [{name: a, replicas: 1}]}\n", "spec.plugins", "unable to find job plugin: scp"},
 		"one plugin of two unknown":      {"spec: {plugins: {svc: [], horovod: []}, tasks: [{name: a, replicas: 1}]}\n", "spec.plugins", "unable to find job plugin: horovod; there are env, hcclrank, mpi, pytorch, ray, ssh, svc, tensorflow"},

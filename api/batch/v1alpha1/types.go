@@ -40,9 +40,10 @@ type JobList struct {
 //
 // The limits on the length of lists are ours, not Volcano's: they bound the cost of the rules.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || !has(self.tasks) || self.minAvailable <= self.tasks.map(t, has(t.replicas) ? t.replicas : 0).sum()",fieldPath=".minAvailable",message="job 'minAvailable' should not be greater than total replicas in tasks",messageExpression=`"job 'minAvailable' should not be greater than total replicas in tasks; they are %d: lower it or raise replicas".format([self.tasks.map(t, has(t.replicas) ? t.replicas : 0).sum()])`
+// +kubebuilder:validation:XValidation:rule="!has(self.minAvailable) || !has(self.tasks) || size(self.tasks) == 0 || self.minAvailable <= self.tasks.map(t, has(t.replicas) ? t.replicas : 0).sum()",fieldPath=".minAvailable",message="job 'minAvailable' should not be greater than total replicas in tasks",messageExpression=`"job 'minAvailable' should not be greater than total replicas in tasks; they are %d: lower it or raise replicas".format([self.tasks.map(t, has(t.replicas) ? t.replicas : 0).sum()])`
 // +kubebuilder:validation:XValidation:rule="oldSelf.hasValue() || !has(self.volumes) || self.volumes.all(v, !(has(v.volumeClaim) && has(v.volumeClaimName) && size(v.volumeClaimName) > 0))",optionalOldSelf=true,fieldPath=".volumes",message="conflict: If you want to use an existing PVC, just specify VolumeClaimName.If you want to create a new PVC, you do not need to specify VolumeClaimName"
 // +kubebuilder:validation:XValidation:rule="!has(self.tasks) || !has(oldSelf.tasks) || size(self.tasks) == size(oldSelf.tasks)",fieldPath=".tasks",message="job updates may not add or remove tasks"
+// +kubebuilder:validation:XValidation:rule="has(self.tasks) && size(self.tasks) > 0",fieldPath=".tasks",reason=FieldValueRequired,message="No task specified in job spec"
 type JobSpec struct {
 	// SchedulerName is the scheduler of all pods whose template names none.
 	// +optional
@@ -58,8 +59,7 @@ type JobSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(v, self.exists_one(o, o.mountPath == v.mountPath))",message="duplicated mountPath"
 	Volumes []VolumeSpec `json:"volumes,omitempty"`
 	// Tasks are the roles of the job, each with a pod template and a number of replicas.
-	// +kubebuilder:validation:Required
-	// +kubebuilder:validation:MinItems=1
+	// +optional
 	// +kubebuilder:validation:MaxItems=500
 	// +kubebuilder:validation:XValidation:rule="[self.filter(t, has(t.name)).map(t, t.name)].all(names, names.all(n, names.indexOf(n) == names.lastIndexOf(n)))",message="duplicated task name",messageExpression="'duplicated task name ' + [self.filter(t, has(t.name)).map(t, t.name)].map(names, names.filter(n, names.indexOf(n) != names.lastIndexOf(n)))[0][0]"
 	Tasks []TaskSpec `json:"tasks,omitempty" patchStrategy:"merge" patchMergeKey:"name"`

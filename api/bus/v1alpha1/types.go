@@ -7,7 +7,8 @@ import (
 // Action is what a controller is told to do, by a policy of a job or by a Command. Policies may name only the first
 // eight.
 //
-// +kubebuilder:validation:Enum=AbortJob;RestartJob;RestartTask;RestartPod;RestartPartition;TerminateJob;CompleteJob;ResumeJob
+// +kubebuilder:validation:MaxLength=64
+// +kubebuilder:validation:XValidation:rule="self in ['AbortJob', 'RestartJob', 'RestartTask', 'RestartPod', 'RestartPartition', 'TerminateJob', 'CompleteJob', 'ResumeJob']",message="invalid policy action; valid actions are AbortJob, RestartJob, RestartTask, RestartPod, RestartPartition, TerminateJob, CompleteJob, ResumeJob"
 type Action string
 
 // The actions that users may write, and below them those that controllers use among themselves.
@@ -60,6 +61,7 @@ type Command struct {
 	Action string `json:"action,omitempty"`
 	// TargetObject is what to act on: a Job of this namespace, or a Queue.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="(self.kind == 'Job' && self.apiVersion.startsWith('batch.volcano.sh/')) || (self.kind == 'Queue' && self.apiVersion.startsWith('scheduling.volcano.sh/'))",message="a Command acts on a Job of batch.volcano.sh or a Queue of scheduling.volcano.sh, and nobody would carry out this one"
 	TargetObject *metav1.OwnerReference `json:"target,omitempty"`
 	// Reason is one word that says why.
 	// +optional
