@@ -19,6 +19,9 @@ func (Action) Name() string { return "allocate" }
 
 // Run gives turns until nobody wants or gets more.
 func (Action) Run(s *session.Session) {
+	if !s.Enqueues {
+		letIn(s)
+	}
 	promised(s)
 	absent := map[*session.Job]bool{} // have no pods yet, and others wait for them all the same
 	turns := s.Turns(inTurn(s), func(j *session.Job) bool {
@@ -69,6 +72,20 @@ func (Action) Run(s *session.Session) {
 	s.AdmitCandidates()
 	lend(s)          // 6. What nobody with a right to it waits for may be used beyond the share.
 	evict.Release(s) // 7. A gang of which only a part could be bound gives that back.
+}
+
+// letIn admits gangs where no action does it, in the order of queues and gangs: what a quota leaves goes to the first.
+func letIn(s *session.Session) {
+	outside := slices.DeleteFunc(slices.Clone(s.Ready), (*session.Job).LetIn)
+	slices.SortFunc(outside, func(a, b *session.Job) int {
+		if a.In != b.In {
+			return s.Rules.CompareQueues(a.In, b.In)
+		}
+		return s.Rules.CompareJobs(a, b)
+	})
+	for _, j := range outside {
+		s.LetIn(j)
+	}
 }
 
 // inTurn are the gangs that take turns: those to look at, and others that they
