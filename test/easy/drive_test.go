@@ -88,6 +88,17 @@ func TestOneNodeStartsLikeEASY(t *testing.T) {
 	}
 }
 
+// TestTracesThatDifferedOnce are traces in which a job behind the head was refused that should have started.
+func TestTracesThatDifferedOnce(t *testing.T) {
+	for name, number := range map[string]int{"a short candidate was counted as if it still ran when the head starts": 40} {
+		t.Run(name, func(t *testing.T) {
+			if c := compare(t, trace(number, 300), Layout{Nodes: 1, ProcsPerNode: 64, OnePod: true}, EASY); c.differ > 0 {
+				t.Errorf("%d starts differ from EASY, want none", c.differ)
+			}
+		})
+	}
+}
+
 // TestGangsOverManyNodesStartLikeEASY: gangs over many nodes leave no processors idle that a job behind the head could use,
 // and wait no longer than in the reference.
 func TestGangsOverManyNodesStartLikeEASY(t *testing.T) {

@@ -178,7 +178,7 @@ func (c *backfillers) take(j *Job) bool {
 	for _, p := range on {
 		c.note(p, each, binds)
 	}
-	j.In.Hold(j.MinResources, 1)
+	c.hold(j, 1)
 	c.held = append(c.held, j)
 	return true
 }
@@ -194,10 +194,20 @@ func (c *backfillers) vetoed(j *Job) bool {
 	})
 }
 
+// hold has a gang's queue hold its minimum, until reservations begin by which it has ended; sign -1 ends it.
+func (c *backfillers) hold(j *Job, sign float64) {
+	j.In.Hold(j.MinResources, sign)
+	for _, r := range c.s.Reservations {
+		if c.s.endsByThen(j, r) {
+			r.count(j.In, j.MinResources, int64(sign))
+		}
+	}
+}
+
 // release gives back what the queues held for the candidates.
 func (c *backfillers) release() {
 	for _, j := range c.held {
-		j.In.Hold(j.MinResources, -1)
+		c.hold(j, -1)
 	}
 }
 
