@@ -245,6 +245,9 @@ func (d GangGone) apply(c *Cluster) {
 // count adds sign× the task to the gang's counts and sums.
 func (c *Cluster) count(g *Gang, t *Task, sign int) {
 	g.Count[t.Status] += sign
+	if !t.Status.Ended() {
+		t.Shape.inQueues += sign
+	}
 	switch {
 	case t.Status.Allocated() || t.Status == Pipelined:
 		g.held.add(t.Shape.Request, int64(sign))

@@ -144,6 +144,7 @@ type Shape struct {
 
 	volumeClaims []string
 	tasks        int // live tasks of this shape
+	inQueues     int // tasks of gangs that have not ended
 }
 
 func (c *Cluster) shape(spec ShapeSpec) *Shape {
@@ -179,6 +180,9 @@ func (c *Cluster) shape(spec ShapeSpec) *Shape {
 	c.grow()
 	return s
 }
+
+// InQueues reports whether pods of gangs have the shape that have not ended.
+func (s *Shape) InQueues() bool { return s.inQueues > 0 }
 
 // release forgets a shape that no task has any more. Its ID may be used again,
 // with another Shape pointer.

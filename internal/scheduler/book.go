@@ -68,6 +68,7 @@ type stamp struct {
 	occupied           []float64
 	deserved, capacity []float64 // more is better
 	elastic            []float64
+	due                []float64 // what it gets back
 	gen                uint64
 	fault              string
 	refused            bool    // somebody below it
@@ -202,7 +203,7 @@ func (b *book) stampQueues(s *session.Session) {
 			old.version++
 			old.eased = false
 		}
-		if better || less(q.Deserved, old.deserved) {
+		if better || less(q.Deserved, old.deserved) || differ(q.GetsBack(), old.due) {
 			b.reclaim++
 		}
 		b.stamps[q] = old
@@ -221,6 +222,7 @@ func (b *book) keepStamps(s *session.Session) {
 		old.inqueue = append(old.inqueue[:0], q.Inqueue...)
 		old.deserved = append(old.deserved[:0], q.Deserved...)
 		old.capacity = append(old.capacity[:0], q.RealCapability...)
+		old.due = append(old.due[:0], q.GetsBack()...)
 		old.elastic = append(old.elastic[:0], q.Elastic...)
 		b.stamps[q] = old
 	}

@@ -61,6 +61,9 @@ type Queue struct {
 	Own Sums
 	// Deserved is what the queue may hold; set by the policy that shares.
 	Deserved []float64
+	// Due is what the queue gets back from others, and does not have to give back, where that is not Deserved: its part
+	// of what pods of queues can use. Empty: Deserved.
+	Due []float64
 	// Entitled is what the queue may count on however full the cluster is: what it would deserve if it asked
 	// for as much; set by the policy that shares.
 	Entitled []float64
@@ -162,6 +165,7 @@ func (q *Queue) open(n int, resources *model.Resources) {
 		q.own(n)
 	}
 	q.Deserved = load(q.Deserved, nil, n)
+	q.Due = q.Due[:0]
 	q.Entitled = load(q.Entitled, nil, n)
 	q.RealCapability = fill(q.RealCapability, n)
 	q.Capability = fill(q.Capability, n)
@@ -222,6 +226,14 @@ func fill(v []float64, n int) []float64 {
 		v[i] = math.Inf(1)
 	}
 	return v
+}
+
+// GetsBack is what the queue gets back from others, and does not have to give back.
+func (q *Queue) GetsBack() []float64 {
+	if len(q.Due) > 0 {
+		return q.Due
+	}
+	return q.Deserved
 }
 
 // Hold adds sign×request to what the queue and its ancestors hold and updates

@@ -12,14 +12,18 @@ import (
 // entitle grants victims of queues that hold more than they deserve of what is
 // asked for. What is counted out already the ledger does not hold any more.
 func (r rules) entitle(a *session.Attack) session.Guard {
+	destitute := r.hasNothing(a)
 	gives := func(g *model.Gang) bool {
 		q := r.ledger.Of(g.Queue)
-		return q == nil || r.givesBack(q, a.Asked)
+		return q == nil || destitute || r.givesBack(q, a.Asked)
 	}
 	return session.Guard{Code: reason.WithinShare, Moves: true, Gang: gives, May: func(victims []*model.Task) (bool, string) {
 		q := r.ledger.Of(victims[0].Gang.Queue)
 		if q == nil || r.givesBack(q, a.Asked) {
 			return q != nil, ""
+		}
+		if destitute && r.canSpare(q, victims) {
+			return true, ""
 		}
 		return false, "queue " + q.Name
 	}}
@@ -40,4 +44,41 @@ func (r rules) guard(a *session.Attack) session.Guard {
 		}
 		return true, ""
 	}}
+}
+
+// hasNothing reports whether the taker's queue holds nothing of what is asked for. It deserves that, or it would not
+// be let take anything. As what queues deserve together may be more than the nodes that each can use, no queue may
+// hold more than it deserves while one has nothing.
+func (r rules) hasNothing(a *session.Attack) bool {
+	if a.Taker == nil {
+		return false
+	}
+	some := false
+	for _, t := range a.Asked {
+		if i := int(t.Index); i != model.Pods {
+			some = true
+			if a.Taker.In.Own.Allocated[i] > queue.Epsilon {
+				return false
+			}
+		}
+	}
+	return some
+}
+
+// canSpare reports whether victims of one gang are beyond its minimum, and leave their queue something of all that
+// they hold: it cannot take them back for having nothing.
+func (r rules) canSpare(q *queue.Queue, victims []*model.Task) bool {
+	surplus := r.s.Surplus(victims[0].Gang)
+	lost := session.Sum(victims)
+	for _, t := range victims {
+		if !surplus.Take(t) {
+			return false
+		}
+	}
+	for _, t := range lost {
+		if i := int(t.Index); i != model.Pods && q.Own.Allocated[i]-float64(t.Value) <= queue.Epsilon {
+			return false
+		}
+	}
+	return true
 }

@@ -28,10 +28,13 @@ import (
 )
 
 // Policy is the policy proportion.
-type Policy struct{ conf config.Plugin }
+type Policy struct {
+	conf       config.Plugin
+	capacities session.NodeTable[capacity]
+}
 
 // New returns the policy.
-func New(conf config.Plugin) *Policy { return &Policy{conf} }
+func New(conf config.Plugin) *Policy { return &Policy{conf: conf} }
 
 // Name is proportion.
 func (*Policy) Name() string { return "proportion" }
@@ -43,9 +46,9 @@ func (*Policy) Reads() config.Reads {
 
 // Open shares the cluster and registers the rules.
 func (p *Policy) Open(s *session.Session) {
-	Share(s.Ledger)
+	Share(s.Ledger, p.usable(s))
 	r := &s.Rules
-	rules := rules{resources: s.Cluster.Resources, ledger: s.Ledger, lapsed: s.Lapsed, sharers: map[int][]explain.Sharer{}}
+	rules := rules{s: s, resources: s.Cluster.Resources, ledger: s.Ledger, lapsed: s.Lapsed, sharers: map[int][]explain.Sharer{}}
 	if p.conf.Enabled("enableQueueOrder") {
 		r.QueueOrder = append(r.QueueOrder, func(a, b *queue.Queue) int {
 			return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Share, b.Share))
@@ -65,7 +68,7 @@ func (p *Policy) Open(s *session.Session) {
 		})
 	}
 	if p.conf.Enabled("enablePreemptive") {
-		r.Preemptive = append(r.Preemptive, rules.allocatable)
+		r.Preemptive = append(r.Preemptive, rules.preemptive)
 	}
 	if p.conf.Enabled("enableReclaimable") {
 		r.Entitle(rules.entitle, session.Reclaim, session.GangReclaim)
@@ -74,6 +77,7 @@ func (p *Policy) Open(s *session.Session) {
 }
 
 type rules struct {
+	s         *session.Session
 	resources *model.Resources
 	ledger    *queue.Ledger
 	// lapsed is what gangs that could not start whatever ended have reserved in a queue.
@@ -146,6 +150,17 @@ func (r rules) allocatable(q *queue.Queue, asked model.Request) explain.Verdict 
 			v.Code, v.Limit.Cluster = reason.GangDoesNotFit, true
 		}
 		return v
+	}
+	return explain.Verdict{}
+}
+
+// preemptive reports whether the queue may take so much from others: what it may hold, as far as it gets that back.
+func (r rules) preemptive(q *queue.Queue, asked model.Request) explain.Verdict {
+	if v := r.allocatable(q, asked); v.Code != "" {
+		return v
+	}
+	if i := over(r.resources, q.Own.Allocated, asked, q.GetsBack()); i >= 0 {
+		return r.limit(reason.OverDeserved, q, i, asked, q.Own.Allocated[i], q.GetsBack()[i])
 	}
 	return explain.Verdict{}
 }
@@ -261,7 +276,7 @@ func (r rules) sharersOf(index int) []explain.Sharer {
 func (r rules) givesBack(q *queue.Queue, asked model.Request) bool {
 	for _, t := range asked {
 		i := int(t.Index)
-		if i != model.Pods && q.Own.Allocated[i] > q.Deserved[i]+queue.Epsilon {
+		if i != model.Pods && q.Own.Allocated[i] > q.GetsBack()[i]+queue.Epsilon {
 			return true
 		}
 	}

@@ -14,7 +14,9 @@ import (
 // round. Queues without gangs take no part, but their guarantees do. A queue that
 // only gangs name, as it was never made or is deleted, counts for nothing: nobody can
 // start in it, so that whatever it got would lie idle.
-func Share(l *queue.Ledger) {
+//
+// What queues get back from others is divided in the same way, of usable: what their pods can use of the nodes.
+func Share(l *queue.Ledger, usable []float64) {
 	n := len(l.Total)
 	guaranteed := make([]float64, n)
 	for _, q := range l.Queues {
@@ -32,18 +34,30 @@ func Share(l *queue.Ledger) {
 			open = append(open, q)
 		}
 	}
-	pour(l.Total, slices.Clone(open))
-	for i, total := range l.Total {
+	if !slices.Equal(usable, l.Total) {
+		divide(l, usable, open)
+		for _, q := range l.Queues {
+			q.Due = append(q.Due[:0], q.Deserved...)
+			clear(q.Deserved)
+		}
+	}
+	divide(l, l.Total, open)
+	entitle(l, open)
+	for _, q := range l.Queues {
+		q.SetShare()
+	}
+}
+
+// divide sets what the queues that take part deserve of some amounts.
+func divide(l *queue.Ledger, amounts []float64, open []*queue.Queue) {
+	pour(amounts, slices.Clone(open))
+	for i, total := range amounts {
 		for _, q := range l.Queues { // what is guaranteed to a queue that asks for nothing is kept for it
 			if !takesPart(q) {
 				total -= float64(guarantee(q).Get(i))
 			}
 		}
 		level(open, i, total)
-	}
-	entitle(l, open)
-	for _, q := range l.Queues {
-		q.SetShare()
 	}
 }
 
