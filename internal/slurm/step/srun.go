@@ -92,7 +92,11 @@ func srun(ctx context.Context, parsed getopt.Parsed) (int, error) {
 		return 1, fault.Errorf("leave --jobid away", "--jobid=%s is not this job, %s: from inside a pod only its own job can be reached", id, r.job.Pod.ID())
 	}
 	options.inherit(&r.job.Spec)
-	for _, option := range append(options.idle, unheeded(parsed, os.LookupEnv, r.job.Script)...) {
+	idle := unheeded(parsed, os.LookupEnv, r.job.Script)
+	if parsed.Has("verbose") { // Slurm prints nothing about them, and what srun prints is in the output of jobs
+		idle = append(idle, options.idle...)
+	}
+	for _, option := range idle {
 		r.notice("warning: " + option + " has no effect here")
 	}
 	return r.run(ctx)
