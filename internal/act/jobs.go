@@ -103,6 +103,12 @@ func (c *Cluster) do(ctx context.Context, v *Verb, job *batchv1alpha1.Job) error
 		target := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
 		return c.Client.Delete(ctx, target, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &job.UID})
 	}
+	target := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
+	return c.Client.Patch(ctx, target, HoldPatch(v, job))
+}
+
+// HoldPatch is what Hold, HoldForAdmin and Release change of a job.
+func HoldPatch(v *Verb, job *batchv1alpha1.Job) client.Patch {
 	value := `"` + keys.HoldUser + `"`
 	switch v {
 	case HoldForAdmin:
@@ -110,9 +116,7 @@ func (c *Cluster) do(ctx context.Context, v *Verb, job *batchv1alpha1.Job) error
 	case Release:
 		value = "null"
 	}
-	target := &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: job.Name}}
-	patch := fmt.Sprintf(`{"metadata":{"uid":%q,"annotations":{%q:%s}}}`, job.UID, keys.Hold, value)
-	return c.Client.Patch(ctx, target, client.RawPatch(mergePatch, []byte(patch)))
+	return client.RawPatch(mergePatch, fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%s}}}`, job.UID, keys.Hold, value))
 }
 
 // Refused says why something cannot be done, and what can be done instead.

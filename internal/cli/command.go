@@ -203,6 +203,8 @@ type Selection struct {
 	All      bool
 	// AllNamespaces widens -l and --all to the whole cluster.
 	AllNamespaces bool
+	// ByOther takes names by which others know an object, too, such as the name of the job of a pod group.
+	ByOther bool
 	// OldName is what -N of Volcano's vcctl gave.
 	OldName string
 	kinds   string
@@ -252,9 +254,9 @@ func (s *Selection) Need(f *Factory, cmd *cobra.Command, missing string) error {
 	case len(s.Names) == 0 && !s.Wide():
 		return Errorf(fmt.Sprintf("%s NAME, -l SELECTOR or --all; see '%s --help'", Path(f, cmd), Path(f, cmd)), "%s", missing)
 	case s.All && s.Selector != "":
-		return UsageError(f, cmd, "--all together with --selector: say one of them")
+		return UsageError(f, cmd, "--all together with --selector: remove one of them")
 	case len(s.Names) > 0 && s.Wide():
-		return UsageError(f, cmd, "names together with --selector or --all: say one of them")
+		return UsageError(f, cmd, "names together with --selector or --all: remove one of them")
 	case s.AllNamespaces && !s.Wide():
 		return UsageError(f, cmd, "--all-namespaces together with names: a name belongs to one namespace, say it with -n")
 	}

@@ -21,7 +21,7 @@ type Confirm struct {
 
 // AddFlag adds --yes.
 func (c *Confirm) AddFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&c.Yes, "yes", "y", false, "Do not ask, even when more than the named objects is affected")
+	cmd.Flags().BoolVarP(&c.Yes, "yes", "y", false, "Skip the confirmation prompt")
 }
 
 // Ask shows what would happen and asks whether to go on. Without a terminal

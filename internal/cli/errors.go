@@ -241,7 +241,7 @@ func deniedHint(webhook string) string {
 func refusedHint(err error, message string) string {
 	switch {
 	case strings.Contains(message, "failed calling webhook"):
-		return "an admission webhook does not answer; if it is vc's, is vcd running? kubectl get pods -n volcano-system"
+		return "an admission webhook does not answer; if it belongs to vc, is vcd running? kubectl get pods -n volcano-system"
 	case DeniedBy(err) != "":
 		return deniedHint(DeniedBy(err))
 	case apierrors.IsAlreadyExists(err):
@@ -249,7 +249,7 @@ func refusedHint(err error, message string) string {
 	case apierrors.IsRequestEntityTooLargeError(err), strings.Contains(message, "Request entity too large"), strings.Contains(message, "request is too large"):
 		return "make the object smaller: keep data and long scripts in a volume, an image or a ConfigMap"
 	case apierrors.IsConflict(err):
-		return "somebody changed it at the same moment: look at it anew, and try again"
+		return "it was changed at the same moment: read it again and retry"
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		return "change the fields that are named; `kubectl explain KIND.FIELD` says what they take"
 	case missingNamespace(err) != "":

@@ -117,7 +117,7 @@ func TestEveryAnswerOfTheServerHasAHint(t *testing.T) {
 		"a webhook denies":                   {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 400, Message: `admission webhook "validatejob.volcano.sh" denied the request: too odd`}}, `the admission webhook "validatejob.volcano.sh" refuses it`},
 		"a webhook forbids":                  {&apierrors.StatusError{ErrStatus: metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: `admission webhook "v" denied the request: no`}}, `the admission webhook "v" refuses it`},
 		"an API server in trouble":           {apierrors.NewInternalError(errors.New("etcd has no leader")), "try again"},
-		"it was changed at the same time":    {apierrors.NewConflict(jobs, "x", errors.New("modified")), "look at it anew"},
+		"it was changed at the same time":    {apierrors.NewConflict(jobs, "x", errors.New("modified")), "read it again"},
 		"the name is taken":                  {apierrors.NewAlreadyExists(jobs, "x"), "another name"},
 		"a field is wrong":                   {apierrors.NewInvalid(schema.GroupKind{Kind: "Job"}, "x", nil), "kubectl explain"},
 		"the request cannot be read":         {apierrors.NewBadRequest("what?"), "kubectl explain"},

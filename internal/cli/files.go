@@ -27,7 +27,7 @@ type Files struct {
 // AddFlags adds -f, -R and their long names.
 func (s *Files) AddFlags(cmd *cobra.Command) {
 	s.AddFilename(cmd)
-	cmd.Flags().BoolVarP(&s.Recursive, "recursive", "R", false, "Read the directories below the given ones, too")
+	cmd.Flags().BoolVarP(&s.Recursive, "recursive", "R", false, "Recurse into subdirectories")
 	Needs(cmd, "it is about directories of files, and none is named", "recursive", "filename", "file")
 }
 

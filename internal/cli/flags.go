@@ -81,10 +81,10 @@ type Wait struct {
 // AddFlags adds --wait and --timeout.
 func (w *Wait) AddFlags(cmd *cobra.Command, byDefault bool, usage string) {
 	cmd.Flags().BoolVar(&w.Wait, "wait", byDefault, usage)
-	cmd.Flags().DurationVar(&w.Timeout, "timeout", 0, "How long to wait at most, for example 10m; 0 is for ever")
+	cmd.Flags().DurationVar(&w.Timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
 	Before(cmd, func(cmd *cobra.Command, _ []string) error {
 		if !w.Wait && Said(cmd, "timeout") && !Said(cmd, "attach") {
-			return Errorf("add --wait, or leave --timeout away", "--timeout limits a wait, and nothing is waited for")
+			return Errorf("add --wait, or remove --timeout", "--timeout limits a wait, and nothing is waited for")
 		}
 		return nil
 	})

@@ -53,7 +53,7 @@ func (o *Output) AddFormat(cmd *cobra.Command, wide bool) {
 // AddList adds the flags that every list has.
 func (o *Output) AddList(cmd *cobra.Command) {
 	o.AddFormat(cmd, true)
-	cmd.Flags().BoolVar(&o.NoHeaders, "no-headers", false, "Leave the line of titles away")
+	cmd.Flags().BoolVar(&o.NoHeaders, "no-headers", false, "Omit the header row")
 	cmd.Flags().StringVar(&o.SortBy, "sort-by", "", "Sort by the name of a column, or by a jsonpath such as {.metadata.name}")
 	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", false, "After the list, print a row whenever one changes")
 	cmd.Flags().BoolVar(&o.WatchOnly, "watch-only", false, "Print changes only, without the list before them")

@@ -98,9 +98,9 @@ func check(ctx context.Context, o *checkOptions) error {
 		return cli.Errorf("mend the file; the scheduler looks at it every few seconds",
 			"the scheduler refuses its configuration as it is now: %s; an older one is in force", report.Error)
 	case !report.Valid:
-		return cli.Errorf("mend it, and check again; the scheduler would keep its present configuration", "%s: %s", report.Source, report.Error)
+		return cli.Errorf("fix it and check again; until then the scheduler keeps its present configuration", "%s: %s", report.Source, report.Error)
 	case o.strict && len(report.Warnings) > 0:
-		return cli.Errorf("remove what has no effect, or leave --strict away", "%s: %s", report.Source, count(len(report.Warnings)))
+		return cli.Errorf("remove what has no effect, or omit --strict", "%s: %s", report.Source, count(len(report.Warnings)))
 	}
 	return nil
 }

@@ -50,10 +50,10 @@ func cronJobs() *kind.Kind[cronJob] {
 			Long: `
 				List cron jobs. ACTIVE is how many of their jobs have not ended. LAST is how long
 				ago a job was made by the schedule, NEXT in how long the next one is. A schedule
-				without a time zone is in that of the controller; it is taken for UTC unless the
+				without a time zone is in the time zone of the controller (UTC is assumed) unless the
 				last time says that it is that of this machine.`,
 			Examples: `
-				# Those of this namespace
+				# In this namespace
 				vcctl cronjob list
 
 				# The one that comes next first, wherever it is

@@ -70,7 +70,7 @@ func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra
 			case o.sel.AllNamespaces && len(o.about) > 0:
 				return cli.UsageError(f, cmd, "--all-namespaces together with names: a name belongs to one namespace, say it with -n")
 			case o.sel.Selector != "" && len(o.about) > 0:
-				return cli.UsageError(f, cmd, "names together with --selector: say one of them")
+				return cli.UsageError(f, cmd, "names together with --selector: remove one of them")
 			}
 			return run(cmd.Context(), o)
 		},

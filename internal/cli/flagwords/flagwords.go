@@ -63,7 +63,7 @@ func exampleOf(flag *pflag.Flag) string {
 	case "bool":
 		value = "true"
 	case "duration":
-		value = "90m or 24h; days are not read"
+		value = "90m or 24h; days are not supported"
 	default:
 		return ""
 	}

@@ -75,7 +75,7 @@ func newWait(f *cli.Factory, run func(context.Context, *awaitOptions) error) *co
 	o.sel.AddFlags(cmd, "jobs")
 	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
 	cmd.Flags().StringVar(&o.aim, "for", "done", "What to wait for: running, done, succeeded, suspended, deleted, or jsonpath={PATH}=VALUE")
-	cmd.Flags().DurationVar(&o.wait.Timeout, "timeout", 0, "How long to wait at most, for example 10m; 0 is for ever")
+	cmd.Flags().DurationVar(&o.wait.Timeout, "timeout", 0, "Give up after this long, for example 10m (0 = never)")
 	o.out.AddFormat(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("for", cli.Values(aims...))
 	return cmd

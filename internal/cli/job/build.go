@@ -107,19 +107,19 @@ func (r *recipe) check() error {
 		wrong("such a job could never start; lower --min or raise --replicas", "--min (-m): %d is more than --replicas, which is %d", r.min, r.replicas)
 	}
 	if r.min < 0 {
-		wrong("leave it away when all pods are to start together", "--min (-m): %d is less than 0", r.min)
+		wrong("omit it if all pods have to start together", "--min (-m): %d is less than 0", r.min)
 	}
 	if r.gpus < 0 {
-		wrong("leave it away for a job without GPUs", "--gpus: %d is less than 0", r.gpus)
+		wrong("omit it for a job without GPUs", "--gpus: %d is less than 0", r.gpus)
 	}
 	if r.timeLimit < 0 {
-		wrong("for example --time=90m; leave it away for no limit", "--time: %s is less than 0", r.timeLimit)
+		wrong("for example --time=90m; omit it for no limit", "--time: %s is less than 0", r.timeLimit)
 	}
 	if wholeSeconds(r.ttl) > math.MaxInt32 {
-		wrong("leave it away to keep the job for ever", "--ttl: %s is longer than can be said", r.ttl)
+		wrong("omit it to keep the job", "--ttl: %s is longer than can be said", r.ttl)
 	}
 	if r.ttl < 0 {
-		wrong("for example --ttl=24h; leave it away to keep the job", "--ttl: %s is less than 0", r.ttl)
+		wrong("for example --ttl=24h; omit it to keep the job", "--ttl: %s is less than 0", r.ttl)
 	}
 	if restarts := []string{"Never", "OnFailure", "Always"}; !slices.Contains(restarts, r.restart) {
 		wrong("one of: "+strings.Join(restarts, ", "), "--restart: %q is not known", r.restart)

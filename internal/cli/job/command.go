@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 )
@@ -46,7 +47,9 @@ func newCommand(f *cli.Factory, run func(context.Context, *commandOptions) error
 	o.sel.AddAllNamespaces(cmd, "With --all or -l: the jobs of all namespaces")
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
-	o.wait.AddFlags(cmd, false, "Wait until the job is "+v.Done)
+	if v.Action != "" { // others are done at once
+		o.wait.AddFlags(cmd, false, "Wait until the job is "+v.Done)
+	}
 	o.out.AddFormat(cmd, false)
 	return cmd
 }
@@ -110,15 +113,31 @@ func (o *commandOptions) one(ctx context.Context, c client.Client, job *batchv1a
 	if already != "" {
 		return false, cli.PrintName(o.f, &o.out, job, already)
 	}
-	if !o.dryRun.Client() {
-		if err := c.Create(ctx, act.JobCommand(job, o.verb.Action), o.dryRun.CreateOptions()...); err != nil {
-			return false, err
-		}
+	if err := o.send(ctx, c, job); err != nil {
+		return false, err
 	}
 	if o.sel.Old() && !o.out.Machine() {
 		return true, nil
 	}
 	return true, cli.PrintName(o.f, &o.out, job, o.verb.Done+o.dryRun.Suffix())
+}
+
+// send asks for what the verb does: by a Command, or, for hold and release, by an annotation of the job.
+func (o *commandOptions) send(ctx context.Context, c client.Client, job *batchv1alpha1.Job) error {
+	switch {
+	case o.dryRun.Client():
+		return nil
+	case o.verb.Action != "":
+		return c.Create(ctx, act.JobCommand(job, o.verb.Action), o.dryRun.CreateOptions()...)
+	case o.verb.Verb == act.Release && job.Annotations[keys.Hold] == keys.HoldAdmin:
+		return cli.Errorf("ask an administrator; for an operator `vcctl slurm scontrol release` releases it", "job %q is held by an administrator", job.Name)
+	}
+	changed := job.DeepCopy()
+	if err := c.Patch(ctx, changed, act.HoldPatch(o.verb.Verb, job), o.dryRun.PatchOptions()...); err != nil {
+		return err
+	}
+	*job = *changed // what is printed is the job as it is now
+	return nil
 }
 
 // selected reads the jobs that a command is about, and says which are missing.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
@@ -14,6 +15,15 @@ func listening(s *clitest.Server) {
 	one := golden.NewPod(golden.NewJob("train", "research", batchv1alpha1.Running, 2*time.Hour), 1, "192.168.51.67")
 	one.Spec.Containers[0].Stdin = true
 	s.Set(one)
+}
+
+// heldBy holds the job plain.
+func heldBy(whom string) func(*clitest.Server) {
+	return func(s *clitest.Server) {
+		plain := golden.NewJob("plain", "default", batchv1alpha1.Pending, 30*time.Second)
+		plain.Annotations = map[string]string{keys.Hold: whom}
+		s.Set(plain)
+	}
 }
 
 // TestEveryJobCommandGolden shows each command in the five ways.
@@ -26,6 +36,8 @@ func TestEveryJobCommandGolden(t *testing.T) {
 		golden.Command{Args: "job explain eval", Wrong: "job explain evla", Report: true},
 		golden.Command{Args: "job logs train --tail 1", Wrong: "job logs trian", NoJSON: true},
 		golden.Command{Args: "job wait done paused --for=jsonpath={.status.state.phase}", Wrong: "job wait done --for=runing"},
+		golden.Command{Args: "job hold eval", Wrong: "job hold train"},
+		golden.Command{Args: "job release plain", Prepare: heldBy(keys.HoldUser), Wrong: "job release plain", WrongPrepare: heldBy(keys.HoldAdmin)},
 		golden.Command{Args: "job suspend train", Wrong: "job suspend done"},
 		golden.Command{Args: "job resume paused", Wrong: "job resume done"},
 		golden.Command{Args: "job restart train", Wrong: "job restart paused"},

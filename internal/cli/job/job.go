@@ -22,7 +22,7 @@ func New(f *cli.Factory) *cobra.Command {
 		namespace.`, "jobs", "j", "vj", "vcjob")
 	cmd.AddCommand(
 		newRun(f, run), newList(f, list), newView(f, view), newExplain(f, explainJobs), newLogs(f, logs), newWait(f, await), newExec(f, execute), newAttach(f, execute),
-		newSuspend(f, issue), newResume(f, issue), newRestart(f, issue), newCancel(f, issue), newDelete(f, remove),
+		newHold(f, issue), newRelease(f, issue), newSuspend(f, issue), newResume(f, issue), newRestart(f, issue), newCancel(f, issue), newDelete(f, remove),
 	)
 	return cmd
 }

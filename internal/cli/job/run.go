@@ -95,7 +95,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&r.priority, "priority-class", "", "Priority class of the job")
 	flags.StringSliceVar(&r.plugins, "plugin", nil, "Job plugins, NAME or NAME=ARGS: "+strings.Join(batchv1alpha1.PluginNames, ", "))
 	flags.Int32Var(&r.maxRetry, "max-retry", 3, "How often the job may be restarted")
-	flags.DurationVar(&r.ttl, "ttl", 0, "How long the finished job is kept (default: for ever)")
+	flags.DurationVar(&r.ttl, "ttl", 0, "Delete the finished job after this long (default: keep it)")
 	flags.StringVar(&r.task, "task", "main", "Name of the task; pods are called NAME-TASK-INDEX")
 	flags.StringVarP(&r.scheduler, "scheduler", "S", "", "Name of the scheduler (default \"volcano\")")
 	flags.StringVarP(&o.oldName, "name", "N", "", "Name of the job")
@@ -109,7 +109,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 			o.described = append(o.described, flag.Name)
 		}
 	})
-	flags.VarP(&recursiveOrRequests{o}, "recursive", "R", "Read the directories below the given ones, too")
+	flags.VarP(&recursiveOrRequests{o}, "recursive", "R", "Recurse into subdirectories")
 	flags.Lookup("recursive").NoOptDefVal = "true"
 	o.files.AddFilename(cmd)
 	o.dryRun.AddFlag(cmd)
@@ -183,7 +183,7 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 		o.f.Deprecated("-R with resources", "--cpu and --memory")
 	}
 	if o.oldName != "" && r.name != "" {
-		return cli.Errorf("say one of them", "--name together with names: it is the old spelling of one")
+		return cli.Errorf("remove one of them", "--name together with names: it is the old spelling of one")
 	}
 	r.name = orElse(o.oldName, r.name)
 	r.minGiven = cmd.Flags().Lookup("min").Changed
@@ -216,7 +216,7 @@ func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 		return cli.UsageError(o.f, cmd, "a command together with -f: the command stands in the file")
 	}
 	if o.files.Recursive && !o.files.Given() {
-		return cli.Errorf("add --filename, or leave --recursive away", "--recursive (-R): it is about directories of files, and none is named")
+		return cli.Errorf("add --filename, or remove --recursive", "--recursive (-R): it is about directories of files, and none is named")
 	}
 	return o.saidTwice(cmd)
 }
@@ -264,12 +264,33 @@ func run(ctx context.Context, o *runOptions) error {
 	if err := submit.Check(ctx, o.f, objects, !o.dryRun.Client(), &o.fields); err != nil {
 		return err
 	}
+	o.warnOfMany(objects)
 	sender := &submit.Sender{F: o.f, DryRun: &o.dryRun, Fields: &o.fields, Out: &o.out, Say: o.say}
 	created, err := sender.Send(ctx, objects)
 	if err != nil || o.dryRun.Any() || (!o.wait.Wait && !o.attach) {
 		return err
 	}
 	return o.untilEnd(ctx, created)
+}
+
+// manyPods is the number of pods of a job from which on the user is warned.
+const manyPods = 10000
+
+// warnOfMany warns of jobs with more pods than anybody submits by intention without knowing.
+func (o *runOptions) warnOfMany(objects []cli.FileObject) {
+	for _, object := range objects {
+		job, is, err := typedJob(object)
+		if err != nil || !is {
+			continue
+		}
+		pods := int64(0)
+		for i := range job.Spec.Tasks {
+			pods += int64(job.Spec.Tasks[i].Replicas)
+		}
+		if pods >= manyPods {
+			o.f.Warnf("job %q has %d pods, each an object of the cluster; if that is a mistake: %s", job.Name, pods, o.f.Typed("job delete "+job.Name))
+		}
+	}
 }
 
 // somethingEnds refuses to wait for the end of jobs where there is none.

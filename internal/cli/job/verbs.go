@@ -61,7 +61,7 @@ func newRestart(f *cli.Factory, run func(context.Context, *commandOptions) error
 		long: `
 			Restart jobs: all their pods are stopped, those that succeeded as well, and
 			the jobs go back to the queue. What the pods did since their last checkpoint
-			is lost. A job that has ended cannot be restarted: run it anew.`,
+			is lost. A job that has ended cannot be restarted: submit it again.`,
 		examples: `
 			# One job
 			vcctl job restart train
@@ -87,5 +87,37 @@ func newCancel(f *cli.Factory, run func(context.Context, *commandOptions) error)
 			# Everything of a namespace that still waits or runs, without a question
 			vcctl job cancel --all --yes`,
 		note: podsStop,
+	})
+}
+
+func newHold(f *cli.Factory, run func(context.Context, *commandOptions) error) *cobra.Command {
+	return newCommand(f, run, verb{
+		Verb: act.Hold,
+		help: "Keep pending jobs from starting",
+		long: `
+			Hold jobs: a job that has not started does not start until it is released. It
+			keeps its place by age. What runs is stopped by ` + "`vcctl job suspend`" + `.`,
+		examples: `
+			# One job
+			vcctl job hold eval
+
+			# All pending jobs with a label
+			vcctl job hold -l team=nlp --yes`,
+	})
+}
+
+func newRelease(f *cli.Factory, run func(context.Context, *commandOptions) error) *cobra.Command {
+	return newCommand(f, run, verb{
+		Verb: act.Release,
+		help: "Let held jobs start",
+		long: `
+			Release jobs that were held by ` + "`vcctl job hold`" + ` or ` + "`scontrol hold`" + `: they start as soon
+			as there is room for them. A hold of an administrator stays.`,
+		examples: `
+			# One job
+			vcctl job release eval
+
+			# Everything of the namespace
+			vcctl job release --all --yes`,
 	})
 }

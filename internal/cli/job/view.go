@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -210,7 +211,7 @@ func (s *sheet) write(f *cli.Factory) error {
 		table render.Table
 	}{
 		{"Tasks", s.taskTable()},
-		{"Pods", s.podTable(style, now)},
+		{s.podTitle(f), s.podTable(style, now)},
 		{"Phases", s.phaseTable(now)},
 		{"Events", s.eventTable(now)},
 	}
@@ -290,11 +291,33 @@ func text(n int32) string { return strconv.Itoa(int(n)) }
 func (s *sheet) podTable(style render.Style, now time.Time) render.Table {
 	table := render.Table{Header: []string{"NAME", "READY", "STATUS", "RESTARTS", "AGE", "NODE", "IP"}}
 	table.CanSpare("IP", "RESTARTS", "AGE", "NODE")
-	for _, pod := range s.Pods {
+	shown := s.Pods
+	if len(shown) > mostPods {
+		shown = slices.Clone(shown)
+		slices.SortStableFunc(shown, func(a, b *corev1.Pod) int { return cmp.Compare(calmness(a), calmness(b)) })
+		shown = shown[:mostPods]
+	}
+	for _, pod := range shown {
 		table.Rows = append(table.Rows, []string{pod.Name, cli.PodReady(pod), style.Phase(cli.PodStatus(pod)), cli.PodRestarts(pod, now),
 			render.Age(now, pod.CreationTimestamp.Time), s.nodeOf(pod), orElse(pod.Status.PodIP, "-")})
 	}
 	return table
+}
+
+// podTitle is the title of the pods; of a large job it says where the others are.
+func (s *sheet) podTitle(f *cli.Factory) string {
+	if len(s.Pods) <= mostPods {
+		return "Pods"
+	}
+	return fmt.Sprintf("Pods (%d of %d; '%s' lists all)", mostPods, len(s.Pods), f.Typed("pod list --job "+s.Job.Name))
+}
+
+// mostPods is how many pods a view shows; of a larger job it shows the failed and pending ones first.
+const mostPods = 100
+
+// calmness orders pods by how little there is to see: failed ones first, then pending, running and succeeded ones.
+func calmness(pod *corev1.Pod) int {
+	return slices.Index([]corev1.PodPhase{corev1.PodFailed, corev1.PodUnknown, corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded}, pod.Status.Phase)
 }
 
 func (s *sheet) phaseTable(now time.Time) render.Table {

@@ -54,10 +54,10 @@ func flows() *kind.Kind[jobFlow] {
 				List job flows. STEPS is how many have completed, of all. NOW says which steps
 				run, which failed, and which wait for others.`,
 			Examples: `
-				# Those of this namespace
+				# In this namespace
 				vcctl jobflow list
 
-				# Those of all namespaces, and a row again whenever one changes
+				# In all namespaces, and a row again whenever one changes
 				vcctl jobflow list -A -w
 
 				# Volcano's table

@@ -84,7 +84,7 @@ func (s *step) judge(byName map[string]*step, noTemplate bool) {
 	failed := failedSteps(s.flow)
 	switch {
 	case len(failed) > 0:
-		s.state, s.waits = stateNever, fmt.Sprintf("it does not begin, for the flow has failed: %s; `vcctl job view %s` says why", strings.Join(failed, ", "), flowv1alpha1.JobName(s.flow, failed[0]))
+		s.state, s.waits = stateNever, fmt.Sprintf("it will not start, because the flow has failed: %s; `vcctl job view %s` says why", strings.Join(failed, ", "), flowv1alpha1.JobName(s.flow, failed[0]))
 	case len(unmet) > 0:
 		s.state, s.waits = stateWaiting, "for "+strings.Join(unmet, " and ")+" to complete"
 		if probes := s.probes(); probes != "" {

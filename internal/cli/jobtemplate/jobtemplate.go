@@ -47,7 +47,7 @@ func templates() *kind.Kind[jobTemplate] {
 				List job templates. PODS and MIN are those of a job made from the template, JOBS
 				is how many were made from it and are still there.`,
 			Examples: `
-				# Those of this namespace
+				# In this namespace
 				vcctl jobtemplate list
 
 				# Their jobs, by name

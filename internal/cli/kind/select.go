@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,7 +23,7 @@ func (k *Kind[T]) Selected(ctx context.Context, f *cli.Factory, c client.Client,
 		var found []T
 		var problems []error
 		for _, name := range sel.Names {
-			object, err := k.get(ctx, f, c, namespace, name)
+			object, err := k.get(ctx, f, c, namespace, name, sel.ByOther)
 			if err != nil {
 				problems = append(problems, err)
 				continue
@@ -61,11 +62,21 @@ func (k *Kind[T]) all(ctx context.Context, c client.Client, options ...client.Li
 }
 
 // get reads one object; when there is none, a name close to it is offered.
-func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, namespace, name string) (T, error) {
+func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, namespace, name string, byOther bool) (T, error) {
+	if byOther && k.Otherwise != nil && strings.Contains(name, "/") {
+		if other, found := k.Otherwise(ctx, c, namespace, name); found {
+			return other, nil
+		}
+	}
 	object := k.New()
 	err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, object)
 	if !cli.IsMissing(err) {
 		return object, err
+	}
+	if byOther && k.Otherwise != nil {
+		if other, found := k.Otherwise(ctx, c, namespace, name); found {
+			return other, nil
+		}
 	}
 	names, nameErr := f.Names(ctx, k.GVK, true)
 	if nameErr != nil {

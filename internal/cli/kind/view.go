@@ -94,6 +94,7 @@ func view[T client.Object](ctx context.Context, o *viewOptions[T]) error {
 	if err != nil {
 		return err
 	}
+	o.sel.ByOther = true
 	objects, problem := o.kind.Selected(ctx, o.f, c, &o.sel)
 	switch {
 	case o.format != "":

@@ -62,7 +62,7 @@ func newHyperNodes(f *cli.Factory, run func(context.Context, *hyperOptions) erro
 		},
 	}
 	o.out.AddFormat(cmd, true)
-	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "Leave the line of titles away")
+	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "Omit the header row")
 	return cmd
 }
 

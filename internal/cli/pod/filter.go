@@ -112,7 +112,7 @@ func (o *filters) sameQueue(ctx context.Context) error {
 		return missing
 	}
 	if in := cmp.Or(job.Spec.Queue, keys.DefaultQueue); in != cli.BareName(o.queue, "queues") {
-		return cli.Errorf("it is in queue "+in+"; leave --queue away", "the input vcjob %s does not match the queue %s", job.Name, cli.BareName(o.queue, "queues"))
+		return cli.Errorf("it is in queue "+in+"; remove --queue", "the input vcjob %s does not match the queue %s", job.Name, cli.BareName(o.queue, "queues"))
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func pods() *kind.Kind[*corev1.Pod] {
 				# The pods of all jobs of this namespace
 				vcctl pod list
 
-				# Those of one task of a job, with their addresses
+				# The pods of one task of a job, with their addresses
 				vcctl pod list --job train --task worker -o wide
 
 				# What runs on a node, whoever's it is

@@ -1,6 +1,7 @@
 package podgroup_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/clitest"
 	"github.com/vc-batch/vc/internal/cli/golden"
 )
@@ -55,4 +57,18 @@ func TestPodGroupGoldens(t *testing.T) {
 	more("of a job, not explained by the scheduler", "podgroup view plain-uid-plain-30 --events=false")
 	more("of a single pod", "podgroup view podgroup-uid-lone")
 	golden.Hold(t, "podgroup", runs)
+}
+
+// The group of a job is shown by the job's name, which is the one that users know; it is not deleted by it.
+func TestThePodGroupOfAJobIsShownByTheJobsName(t *testing.T) {
+	t.Parallel()
+	server := clitest.Start(t, golden.Cluster()...)
+	for _, name := range []string{"train", "job/train"} {
+		if got := (golden.Run{Args: "podgroup view " + name}).Do(t, server); got.Code != 0 || !strings.Contains(got.Out, "train-uid-train-7200") {
+			t.Errorf("podgroup view %s: exit %d: %s%s", name, got.Code, got.Out, got.Err)
+		}
+	}
+	if got := (golden.Run{Args: "podgroup delete train"}).Do(t, server); got.Code != cli.ExitError {
+		t.Errorf("podgroup delete train: exit %d: %s%s", got.Code, got.Out, got.Err)
+	}
 }

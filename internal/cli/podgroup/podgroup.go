@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/act"
@@ -50,7 +51,7 @@ func podGroups() *kind.Kind[podGroup] {
 				together. OWNER is what the group was made for. REASON says why it waits.
 				--queue and --phase filter here, at the client.`,
 			Examples: `
-				# Those of this namespace
+				# In this namespace
 				vcctl podgroup list
 
 				# What waits in a queue, wherever it is
@@ -66,14 +67,25 @@ func podGroups() *kind.Kind[podGroup] {
 				while it waits, why, until when, and what would help, as 'vcctl job explain'
 				tells it for a job.`,
 			Examples: `
-				# One group
+				# The group of a job, by the job's name
 				vcctl podgroup view train
 
 				# The reason alone, for a script
 				vcctl podgroup view train -o jsonpath='{.status.explanation.reason}'`,
 		},
+		Otherwise:  ofJob,
 		DeleteNote: `The pod group of a job is made anew by the job's controller; delete the job instead.`,
 	}
+}
+
+// ofJob finds the pod group of a job by the job's name: the group's own name ends with the job's uid.
+func ofJob(ctx context.Context, c client.Client, namespace, name string) (podGroup, bool) {
+	owner := &batchv1alpha1.Job{}
+	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: cli.BareName(name, "jobs")}, owner); err != nil {
+		return nil, false
+	}
+	group, err := act.GroupOf(ctx, c, owner)
+	return group, err == nil && group != nil
 }
 
 func phaseOf(g podGroup) schedulingv1beta1.PodGroupPhase {

@@ -131,7 +131,7 @@ func (o *deleteOptions) ask(ctx context.Context, queues []*schedulingv1beta1.Que
 	if o.target.old || o.confirm.Yes && !o.dryRun.Any() {
 		return nil
 	}
-	e := &effect{f: o.f, before: queues, fate: "they lose their queue, and what waits waits for ever", unthinkable: true}
+	e := &effect{f: o.f, before: queues, fate: "they lose their queue; the pending ones will never start", unthinkable: true}
 	lines := e.tell(ctx, false).lines
 	return confirm(ctx, o.f, &o.confirm, &o.dryRun, "delete "+namesOf(queues), lines, o.target.wide() || len(lines) > 0, queues)
 }

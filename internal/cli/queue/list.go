@@ -73,7 +73,7 @@ func newGet(f *cli.Factory, run func(context.Context, *listOptions) error) *cobr
 			# Its capability, for a script
 			vcctl queue get research -o jsonpath='{.spec.capability.cpu}'
 
-			# Those of a file
+			# The ones in a file
 			vcctl queue get -f queues.yaml`),
 		ValidArgsFunction: f.CompleteQueues(),
 		RunE: func(cmd *cobra.Command, args []string) error {

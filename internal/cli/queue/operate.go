@@ -72,7 +72,7 @@ func newSwitch(f *cli.Factory, run func(context.Context, *operateOptions) error,
 		},
 	}
 	o.addFlags(cmd, strings.ToUpper(action[:1])+action[1:], map[string]string{
-		"open": "Wait until the queues are open", "close": "Wait until the queues are closed: nothing runs or waits in them any more",
+		"open": "Wait until the queues are open", "close": "Wait until the queues are closed: nothing runs or is pending in them",
 	}[action])
 	return cmd
 }
@@ -109,7 +109,7 @@ func newOperate(f *cli.Factory, run func(context.Context, *operateOptions) error
 				return err
 			}
 			if o.action != "update" && cli.Said(cmd, "weight") {
-				return cli.Errorf("leave --weight away, or say --action update", "--weight together with --action %s: only an update changes it", o.action)
+				return cli.Errorf("remove --weight, or use --action update", "--weight together with --action %s: only an update changes it", o.action)
 			}
 			return run(cmd.Context(), o)
 		},

@@ -107,6 +107,10 @@ func situations(command string) []situation {
 		return []situation{with(), with(append(filterableNames("match-%d-worker-0"), "train-worker-0", "train-worker-1")...)}
 	case "podgroup list":
 		return []situation{with(), with(filterableNames("match-%[1]d-uid-match-%[1]d-3600")...)}
+	case "job hold":
+		return []situation{with("eval"), with("-l", "team=nlp")}
+	case "job release":
+		return []situation{with("plain"), with("-l", "held=yes")}
 	case "job resume":
 		return []situation{with("paused"), with("-l", "team=cv")}
 	case "cronjob resume":

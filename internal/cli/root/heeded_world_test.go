@@ -68,6 +68,10 @@ func heededWorld(t *testing.T) []client.Object {
 		object.SetFinalizers([]string{"vc-batch.dev/test"}) // what is deleted stays for a while
 		switch object := object.(type) {
 		case *batchv1alpha1.Job:
+			if object.Name == "plain" {
+				object.Labels["held"] = "yes"
+				object.Annotations = map[string]string{keys.Hold: keys.HoldUser}
+			}
 			if object.Name == "train" {
 				object.Labels["who"] = "train"
 				object.Spec.Tasks = append(object.Spec.Tasks, *object.Spec.Tasks[0].DeepCopy())

@@ -101,7 +101,7 @@ func addTopics(root *cobra.Command) {
 
 		A table for a wide terminal and for a pipe has the same columns. On a terminal
 		that is too narrow a last column of free text is shortened, and columns that say
-		nothing, or the least, are left away; -o wide and a pipe leave nothing away.
+		little or nothing are omitted; -o wide and a pipe omit nothing.
 		Scripts should use -o json, name or jsonpath.`)
 	topic("environment", "Variables that are read", `
 		KUBECONFIG             the kubeconfig files, as for kubectl

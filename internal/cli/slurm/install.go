@@ -29,7 +29,7 @@ type linkOptions struct {
 func newInstall(f *cli.Factory) *cobra.Command {
 	return newLinks(f, (*linkOptions).install, &cobra.Command{
 		Use:   "install --dir DIR",
-		Short: "Make sbatch, squeue and the others commands of this machine",
+		Short: "Install sbatch, squeue, … as commands on this machine",
 		Long: cli.Text(`
 			Make links to this program with the names of Slurm's commands, so that scripts
 			and programs that call sbatch find it. No other program is overwritten, and where

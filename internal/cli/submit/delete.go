@@ -27,7 +27,7 @@ func AskDeletion(ctx context.Context, f *cli.Factory, c client.Reader, confirm *
 			}
 			if n := queue.Status.Running + queue.Status.Pending + queue.Status.Inqueue; n > 0 {
 				what = append(what, "queue "+name)
-				effects = append(effects, fmt.Sprintf("jobs of queue %s, %d of them, lose it and what waits there waits for ever", name, n))
+				effects = append(effects, fmt.Sprintf("%[2]d jobs in queue %[1]s lose their queue; the pending ones will never start", name, n))
 			}
 		}
 	}

@@ -1,0 +1,49 @@
+package job_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli/clitest"
+	"github.com/vc-batch/vc/internal/cli/golden"
+)
+
+// A view of a large job is no list of its pods: it shows some, those in trouble first, and says where the others are.
+func TestTheViewOfALargeJobIsShort(t *testing.T) {
+	t.Parallel()
+	large := golden.NewJob("large", "default", batchv1alpha1.Running, time.Hour)
+	large.Spec.Tasks[0].Replicas = 150
+	server := clitest.Start(t, large)
+	for i := range 150 {
+		pod := golden.NewPod(large, i, "n1")
+		if i == 149 {
+			pod.Status.Phase = corev1.PodFailed
+		}
+		server.Set(pod)
+	}
+	got := golden.Run{Args: "job view large"}.Do(t, server)
+	if n := strings.Count(got.Out, "large-worker-"); n != 100 {
+		t.Errorf("%d pods are shown, want 100", n)
+	}
+	for _, want := range []string{"Pods (100 of 150; 'vcctl pod list --job large' lists all):", "large-worker-149 "} {
+		if !strings.Contains(got.Out, want) {
+			t.Errorf("it does not show %q:\n%s", want, got.Out[:min(2000, len(got.Out))])
+		}
+	}
+}
+
+// Nobody makes ten thousand pods without a word.
+func TestAHugeJobIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	for replicas, want := range map[int]bool{9999: false, 10000: true, 1000000: true} {
+		got := golden.Run{Args: fmt.Sprintf("job run huge --replicas %d --min 1 --dry-run=client", replicas)}.Do(t, clitest.Start(t))
+		if is := strings.Contains(got.Err, fmt.Sprintf("warning: job \"huge\" has %d pods", replicas)); is != want {
+			t.Errorf("%d pods: warned %t, want %t: %s", replicas, is, want, got.Err)
+		}
+	}
+}
