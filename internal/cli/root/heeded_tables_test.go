@@ -50,7 +50,7 @@ var given = map[string]flagWords{
 	"config check --filename": {give: []string{"--filename=CONF"}}, "events --for": {give: []string{"--for=job/train"}}, "job wait --timeout": {give: []string{"--timeout=1ms"}},
 	"plan --timeout": {give: []string{"--timeout=1h"}}, "job run --task": {give: []string{"--task=other"}}, "job list --selector": {give: []string{"--selector=mat"}},
 	"job run --filename": {give: []string{"--filename=NEW"}}, "job run --name": {give: []string{"--name=called"}},
-	"queue create --name": {give: []string{"--name=called"}}, "queue operate --filename": {give: []string{"--filename=OLD"}, needs: []string{"--action=close"}}, "queue operate --selector": {give: []string{"--selector=team!=other"}, needs: []string{"--action=close"}},
+	"job hold --name": {give: []string{"--name=plain"}}, "queue create --name": {give: []string{"--name=called"}}, "queue operate --filename": {give: []string{"--filename=OLD"}, needs: []string{"--action=close"}}, "queue operate --selector": {give: []string{"--selector=team!=other"}, needs: []string{"--action=close"}},
 	"queue update --selector": {give: []string{"--selector=team!=other"}, needs: []string{"--priority=3"}},
 	"pod list --queue":        {give: []string{"--queue=research"}}, "podgroup list --queue": {give: []string{"--queue=research"}},
 	"queue operate --name": {give: []string{"--name=infer"}, needs: []string{"--action=close"}},
