@@ -37,6 +37,8 @@ type Verdict struct {
 	Asked model.Vec
 	// Blocker is what else is in the way, by name: queues that do not give back.
 	Blocker []string
+	// Ahead are the gangs for which room is reserved, where that is the reason.
+	Ahead []*model.Gang
 	// Until is when what is in the way begins or ends, where that is known.
 	Until time.Time
 	// Full says that what is kept for others is in use as well just now.

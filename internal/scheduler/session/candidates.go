@@ -346,7 +346,7 @@ func (s *Session) keptAmount(binds func(*Reservation) bool, j *Job, request mode
 		v := s.mayHold(j.In, request, j, r.Job)
 		r.shift(1)
 		if v.Code != "" {
-			return explain.Verdict{Code: reason.Reserved, Blocker: []string{r.Job.Title()}, Until: r.At, Limit: v.Limit}
+			return explain.Verdict{Code: reason.Reserved, Blocker: []string{r.Job.Title()}, Ahead: []*model.Gang{r.Job.Gang}, Until: r.At, Limit: v.Limit}
 		}
 	}
 	return explain.Verdict{}

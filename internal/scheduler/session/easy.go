@@ -322,7 +322,7 @@ func (s *Session) reservedVerdict(j *Job, v explain.Verdict) explain.Verdict {
 		v.Code = reason.Reserved
 		for _, r := range s.Reservations {
 			if r.Job.Title() == c.Detail && !slices.Contains(v.Blocker, c.Detail) {
-				v.Blocker = append(v.Blocker, c.Detail)
+				v.Blocker, v.Ahead = append(v.Blocker, c.Detail), append(v.Ahead, r.Job.Gang)
 				if v.Until.IsZero() || r.At.Before(v.Until) {
 					v.Until = r.At
 				}
@@ -341,7 +341,8 @@ func (s *Session) lentOut(j *Job, v *explain.Verdict) bool {
 	}
 	for _, r := range s.Reservations {
 		if s.bound(r, j, v.Task) && s.lent(r, v.Task) {
-			v.Code, v.Full, v.Until, v.Blocker = reason.Reserved, true, r.At, []string{r.Job.Title()}
+			v.Code, v.Full, v.Until = reason.Reserved, true, r.At
+			v.Blocker, v.Ahead = []string{r.Job.Title()}, []*model.Gang{r.Job.Gang}
 			return true
 		}
 	}

@@ -103,14 +103,14 @@ func (s *Session) NodesHelp(shape *model.Shape) bool {
 	return false
 }
 
-// Outlived says whether a parked job was told that it waits for gangs which do not
-// wait themselves any more.
+// Outlived reports whether a gang for which room was reserved when j was parked is gone or no longer waits.
 func (s *Session) Outlived(j *Job) bool {
 	if j.Verdict.Code != reason.Reserved {
 		return false
 	}
-	for _, key := range j.Verdict.Blocker {
-		if g := s.Cluster.Gangs[key]; g == nil || !g.Known || s.Job(g) == nil || !s.Job(g).Lacks() {
+	for _, g := range j.Verdict.Ahead {
+		exists := g.Known && s.Cluster.Gangs[g.Key()] == g
+		if !exists || s.Job(g) == nil || !s.Job(g).Lacks() {
 			return true
 		}
 	}
