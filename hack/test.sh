@@ -11,7 +11,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 what=${1:-all}
-clusters='/test/(e2e|bench|install)$|/internal/local$|/internal/local/(controlplane|processnode)$|/cmd/vc-local$'
+clusters='/test/(e2e|bench|install|parity)$|/internal/local$|/internal/local/(controlplane|processnode)$|/cmd/vc-local$'
 if [ "$what" = full ]; then
 	export VC_E2E=all VC_SEEDS=full
 fi

@@ -45,8 +45,9 @@ type Kind[T client.Object] struct {
 	View func(ctx context.Context, f *cli.Factory, c client.Client, object T, events bool) (*cli.Sheet, error)
 	// Ended says that nothing becomes of an object any more; nil: that is never known.
 	Ended func(T) bool
-	// Otherwise finds an object by another name than its own, when there is none of that name; nil: there are no other names.
-	Otherwise func(ctx context.Context, c client.Client, namespace, name string) (T, bool)
+	// Otherwise finds an object by another name than its own, where none has that name; it reports whether it found one. Errors other than
+	// "not found" are returned. Nil means that objects have no other names.
+	Otherwise func(ctx context.Context, c client.Client, namespace, name string) (object T, found bool, err error)
 	// State is how an object stands, in a word, for the question before many are deleted; it may be nil.
 	State func(T) string
 

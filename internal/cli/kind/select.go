@@ -64,8 +64,8 @@ func (k *Kind[T]) all(ctx context.Context, c client.Client, options ...client.Li
 // get reads one object; when there is none, a name close to it is offered.
 func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, namespace, name string, byOther bool) (T, error) {
 	if byOther && k.Otherwise != nil && strings.Contains(name, "/") {
-		if other, found := k.Otherwise(ctx, c, namespace, name); found {
-			return other, nil
+		if other, found, err := k.Otherwise(ctx, c, namespace, name); found || err != nil {
+			return other, err
 		}
 	}
 	object := k.New()
@@ -74,8 +74,8 @@ func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, name
 		return object, err
 	}
 	if byOther && k.Otherwise != nil {
-		if other, found := k.Otherwise(ctx, c, namespace, name); found {
-			return other, nil
+		if other, found, err := k.Otherwise(ctx, c, namespace, name); found || err != nil {
+			return other, err
 		}
 	}
 	names, nameErr := f.Names(ctx, k.GVK, true)

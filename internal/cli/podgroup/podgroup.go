@@ -79,13 +79,17 @@ func podGroups() *kind.Kind[podGroup] {
 }
 
 // ofJob finds the pod group of a job by the job's name: the group's own name ends with the job's uid.
-func ofJob(ctx context.Context, c client.Client, namespace, name string) (podGroup, bool) {
+func ofJob(ctx context.Context, c client.Client, namespace, name string) (group podGroup, found bool, err error) {
 	owner := &batchv1alpha1.Job{}
-	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: cli.BareName(name, "jobs")}, owner); err != nil {
-		return nil, false
+	err = c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: cli.BareName(name, "jobs")}, owner)
+	if cli.IsMissing(err) {
+		return nil, false, nil
 	}
-	group, err := act.GroupOf(ctx, c, owner)
-	return group, err == nil && group != nil
+	if err != nil {
+		return nil, false, err
+	}
+	group, err = act.GroupOf(ctx, c, owner)
+	return group, err == nil && group != nil, err
 }
 
 func phaseOf(g podGroup) schedulingv1beta1.PodGroupPhase {

@@ -3,6 +3,7 @@ package slurm
 import (
 	"fmt"
 
+	"github.com/vc-batch/vc/internal/printable"
 	"github.com/vc-batch/vc/internal/slurm/fault"
 	"github.com/vc-batch/vc/internal/slurm/layout"
 )
@@ -25,7 +26,7 @@ func askedColumns[T any](c *call, letters, words string, fields []layout.Field[T
 		return nil, fault.Errorf("write a smaller width, as %.18i or JobID:18", "%s: %s", invalid, err)
 	}
 	for _, name := range unknown {
-		fmt.Fprint(c.f.Streams.Err, fault.Errorf("", "%s: %s", invalid, name).Text(c.table.Program))
+		fmt.Fprintf(c.f.Streams.Err, "%s: error: %s: %s\n", c.table.Program, invalid, printable.Line(name))
 	}
 	return columns, nil
 }
