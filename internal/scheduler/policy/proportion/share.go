@@ -79,6 +79,14 @@ func entitle(l *queue.Ledger, open []*queue.Queue) {
 	for _, q := range open {
 		weights += float64(max(q.Weight, 1))
 	}
+	idle := make([]float64, len(l.Total)) // what is guaranteed to queues that ask for nothing is kept for them
+	for _, q := range l.Queues {
+		if !takesPart(q) {
+			for i := range idle {
+				idle[i] += float64(guarantee(q).Get(i))
+			}
+		}
+	}
 	for _, q := range l.Queues {
 		weight := float64(max(q.Weight, 1))
 		all := weights
@@ -86,7 +94,11 @@ func entitle(l *queue.Ledger, open []*queue.Queue) {
 			all += weight
 		}
 		for i := range q.Entitled {
-			part := l.Total[i] * weight / all
+			kept := idle[i]
+			if !takesPart(q) {
+				kept -= float64(guarantee(q).Get(i))
+			}
+			part := max(l.Total[i]-kept, 0) * weight / all
 			q.Entitled[i] = max(min(part, q.RealCapability[i]), float64(guarantee(q).Get(i)), q.Deserved[i])
 		}
 	}
