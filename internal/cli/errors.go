@@ -106,7 +106,7 @@ func Report(out io.Writer, err error, where Connection) int {
 			continue
 		}
 		human := Humanize(one, where)
-		fmt.Fprintf(out, "error: %s\n", indent(printable.Text(plainWords(human.What)), "       "))
+		fmt.Fprintf(out, "error: %s\n", indent(printable.Text(PlainWords(human.What)), "       "))
 		if human.Hint != "" {
 			fmt.Fprintf(out, "hint:  %s\n", indent(printable.Text(where.asTyped(human.Hint)), "       "))
 		}

@@ -159,7 +159,7 @@ func TestErrorsSpeakNoGo(t *testing.T) {
 		"nothing of this kind": "nothing of this kind",
 	}
 	for text, want := range cases {
-		if got := plainWords(text); got != want {
+		if got := PlainWords(text); got != want {
 			t.Errorf("%s\nbecomes %s\nwant    %s", text, got, want)
 		}
 	}

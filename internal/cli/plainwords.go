@@ -15,8 +15,8 @@ var jargon = []struct {
 	{regexp.MustCompile(`cannot unmarshal (\w+) into Go (?:struct field|value of type) (\S+)(?: of type (\S+))?`), "a $1 does not fit here ($2)"},
 }
 
-// plainWords replaces the words of Go and of its libraries in a message for a person.
-func plainWords(text string) string {
+// PlainWords replaces the words of Go and of its libraries in a message for a person.
+func PlainWords(text string) string {
 	for _, one := range jargon {
 		text = one.theirs.ReplaceAllString(text, one.ours)
 	}

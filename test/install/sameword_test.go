@@ -24,6 +24,7 @@ import (
 
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/admission"
+	"github.com/vc-batch/vc/internal/cli"
 )
 
 // TestWebhookAndCommandLineSayTheSame feeds every refused object to the webhook itself, to the API server and to
@@ -62,6 +63,9 @@ func TestWebhookAndCommandLineSayTheSame(t *testing.T) {
 				return
 			}
 			fromHook := hookRefuses(t, c, object)
+			for i := range fromHook { // vcctl prints the words of Kubernetes' libraries in plain English, also those of the webhook
+				fromHook[i] = cli.PlainWords(fromHook[i])
+			}
 			if !bad.chosen && !slices.Equal(fromHook, fromCLI) {
 				t.Errorf("the webhook says\n\t%s\nand vcctl\n\t%s", strings.Join(fromHook, "\n\t"), strings.Join(fromCLI, "\n\t"))
 			}

@@ -86,7 +86,7 @@ func TestLesserRights(t *testing.T) {
 				t.Skip("needs root")
 			}
 			startNode(t, name, func(n *Node) {
-				lesser := &machine{directory: n.machine.directory, permitted: permitted, groups: &cgroup.Manager{}, names: n.machine.names}
+				lesser := &machine{directory: n.machine.directory, loopback: n.machine.loopback, permitted: permitted, groups: &cgroup.Manager{}, names: n.machine.names}
 				n.machine = lesser
 			})
 			ns := namespace(t)

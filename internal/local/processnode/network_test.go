@@ -62,7 +62,7 @@ END`))
 // TestNamesOnTheSharedNetwork is what a node without rights to a bridge has: one address for all, and still every name.
 func TestNamesOnTheSharedNetwork(t *testing.T) {
 	startNode(t, "shared", func(n *Node) {
-		n.machine = &machine{directory: n.machine.directory, permitted: n.machine.permitted, groups: &cgroup.Manager{}, names: map[types.UID]*hostsEntry{}}
+		n.machine = &machine{directory: n.machine.directory, loopback: n.machine.loopback, permitted: n.machine.permitted, groups: &cgroup.Manager{}, names: map[types.UID]*hostsEntry{}}
 	})
 	ns := namespace(t)
 	member := func(name, script string) *corev1.Pod {
