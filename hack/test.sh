@@ -26,9 +26,8 @@ test_as_user() {
 	chmod 755 "$programs"
 	hack/build.sh "$programs"
 	code=0
-	as_user="-exec $PWD/hack/as-user.sh"
-	testlog -count=1 -p 1 -timeout 20m "$as_user" ./internal/local/processnode/... || code=$?
-	VC_E2E_BIN=$programs testlog -count=1 -timeout 20m "$as_user" ./test/e2e || code=$?
+	testlog -count=1 -p 1 -timeout 20m -exec "$PWD/hack/as-user.sh" ./internal/local/processnode/... || code=$?
+	VC_E2E_BIN=$programs testlog -count=1 -timeout 20m -exec "$PWD/hack/as-user.sh" ./test/e2e || code=$?
 	return $code
 }
 
