@@ -46,9 +46,9 @@ func TestSomebodyNewUsesTheDashboard(t *testing.T) {
 	m.Presses("2", "/")
 	m.Tmux("send-keys", "-l", "st:pd")
 	m.Presses("Enter")
-	m.Shows("huge", "GangDoesNotFit")
+	m.Shows("huge", "TooLarge")
 	m.Presses("w")
-	m.Shows("is Pending: GangDoesNotFit", "cpu 100 asked", "ask for at most cpu 4")
+	m.Shows("is Pending: TooLarge", "cpu 50 asked", "ask for at most cpu 2")
 
 	m.Presses("q")
 	after := m.Until("the shell again", func(screen string) bool { return strings.HasPrefix(screen, strings.TrimRight(before, "\n ")) })

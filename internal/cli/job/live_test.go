@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -229,13 +228,25 @@ func TestViewWatchShowsTheJobUntilItHasEnded(t *testing.T) {
 	}
 }
 
+// watchesJobs reports whether a watch of jobs has begun. Commands may watch other kinds as well.
+func watchesJobs(server *clitest.Server) bool {
+	queries := server.Queries()
+	requests := server.Requests()
+	for i, query := range queries {
+		if strings.Contains(query, "watch=") && strings.Contains(requests[i], "/jobs") {
+			return true
+		}
+	}
+	return false
+}
+
 // What is deleted while it is followed is named, with what to do.
 func TestWhatIsFollowedIsDeleted(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"job", "view", "eval", "-w", "--events=false"}, {"job", "explain", "eval", "-w"}, {"job", "wait", "eval"}} {
 		server := clitest.Start(t, golden.Cluster()...)
 		out, _, done := golden.Start(t, server, args...)
-		for !slices.ContainsFunc(server.Queries(), func(query string) bool { return strings.Contains(query, "watch=") }) {
+		for !watchesJobs(server) {
 			time.Sleep(time.Millisecond)
 		}
 		server.Remove(golden.NewJob("eval", "research", batchv1alpha1.Pending, 0))
