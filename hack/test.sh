@@ -27,7 +27,7 @@ test_as_user() {
 	hack/build.sh "$programs"
 	code=0
 	testlog -count=1 -p 1 -timeout 20m -exec "$PWD/hack/as-user.sh" ./internal/local/processnode/... || code=$?
-	VC_E2E_BIN=$programs testlog -count=1 -timeout 20m -exec "$PWD/hack/as-user.sh" ./test/e2e || code=$?
+	VC_E2E=user VC_E2E_BIN=$programs testlog -count=1 -timeout 20m -exec "$PWD/hack/as-user.sh" ./test/e2e || code=$?
 	return $code
 }
 
