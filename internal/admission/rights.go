@@ -120,7 +120,10 @@ func (l *jobLookup) denied(raw []byte) field.ErrorList {
 	}
 	var errs field.ErrorList
 	for _, term := range d.Terms {
-		if readable, asked := l.known[term.Job.Namespace+"/"+term.Job.Name]; term.Job.ID > 0 || term.Kind == batchv1alpha1.Singleton || !asked || readable {
+		namesOneJob := term.Job.ID == 0 && term.Kind != batchv1alpha1.Singleton
+		readable, asked := l.known[term.Job.Namespace+"/"+term.Job.Name]
+		isForbidden := asked && !readable
+		if !namesOneJob || !isForbidden {
 			continue
 		}
 		errs = append(errs, field.Forbidden(field.NewPath("metadata", "annotations").Key(keys.Dependency), fmt.Sprintf(

@@ -410,7 +410,10 @@ func Nearest(word string, candidates []string) string {
 	best, bestDistance, letters := "", 3, len([]rune(word))
 	sorted := slices.Sorted(slices.Values(candidates))
 	for _, candidate := range sorted {
-		if d := distance(word, candidate); d < bestDistance && (2*d < letters || d == 1 && letters > 1) {
+		d := distance(word, candidate)
+		isOneSlip := d == 1 && letters > 1
+		isClose := isOneSlip || 2*d < letters
+		if isClose && d < bestDistance {
 			best, bestDistance = candidate, d
 		}
 	}

@@ -317,7 +317,8 @@ func (c *call) squeueOnce(ctx context.Context, v *squeueView) error {
 		return err
 	}
 	rows := slices.DeleteFunc(c.rows(read, v.each), func(r *record.Row) bool {
-		return !v.filter.Keeps(r) || v.without != "" && r.User() == v.without || isPurged(r)
+		isOfExcludedUser := v.without != "" && r.User() == v.without
+		return !v.filter.Keeps(r) || isOfExcludedUser || isPurged(r)
 	})
 	for _, r := range rows {
 		r.Narrow(v.filter.Jobs)

@@ -66,7 +66,7 @@ func For(job *batch.Job) (Set, error) {
 	return set, asError(append(wrong, unlistable(job, at)...))
 }
 
-// unlistable says which plugins give every pod the names of all pods, in a job that has too many of them.
+// unlistable returns an error for each plugin that gives every pod the names of all pods, if the job has too many pods for that.
 func unlistable(job *batch.Job, at *field.Path) field.ErrorList {
 	if kit.Listable(job) {
 		return nil
