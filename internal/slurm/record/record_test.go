@@ -57,6 +57,11 @@ func TestEveryElementIsInOneRow(t *testing.T) {
 		if len(codes) != 12 {
 			t.Fatalf("%d of 12 elements have rows", len(codes))
 		}
+		for _, row := range Rows(s, true) {
+			if row.State.Code == state.Configuring && s.PodsRead && row.Sum.Bound == 0 {
+				t.Fatalf("element %s is said to be configuring its nodes and has none", row.Elements)
+			}
+		}
 		folds, seen := map[state.Code]int{}, 0
 		for _, row := range Rows(s, false) {
 			if row.State.Code.Idle() {

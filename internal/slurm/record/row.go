@@ -99,7 +99,7 @@ func (s *Source) elements(options asked.Options, facts state.Facts, parts []stat
 	var idle []Row // those that wait or are suspended
 	for _, part := range parts {
 		row := Row{Source: s, Asked: options, State: part.State, Exit: part.Exit, Times: state.Times{Submit: whole.Submit, Eligible: whole.Eligible}}
-		if part.State.Code.Idle() && !each {
+		if part.State.Code.Idle() && !part.HasPods && !each {
 			row.Elements = part.Elements
 			idle = append(idle, row)
 			continue
@@ -171,8 +171,11 @@ func (r *Row) takePods() {
 	if !r.Sum.Begin.IsZero() {
 		r.Times.Start = r.Sum.Begin
 	}
-	switch code := r.State.Code; {
-	case code == state.Running && r.Sum.Started == 0 && r.Sum.Ended == 0:
+	code := r.State.Code
+	noPodHasStarted := r.Sum.Started == 0 && r.Sum.Ended == 0
+	saidToRun := code == state.Running || code == state.Configuring
+	switch {
+	case saidToRun && noPodHasStarted:
 		r.State = state.State{Code: state.Configuring, Reason: "Prolog"}
 		if r.Sum.Bound == 0 {
 			r.State = state.Unplaced(r.facts(r.Sum))

@@ -21,6 +21,8 @@ type Part struct {
 	// Exit is that of each of them; Known is false where nobody noted it.
 	Exit  Exit
 	Known bool
+	// HasPods is true for elements that have begun and have not ended: the controller has made pods for them, with or without nodes.
+	HasPods bool
 }
 
 // Elements are the parts of an array: those that wait first, then running ones, then those that ended. ok is false for a job that is none.
@@ -35,12 +37,14 @@ func Elements(f Facts) (parts []Part, ok bool) {
 	}
 	add := func(set batch.Indices, state State, exit Exit, known bool) {
 		if len(set) > 0 {
-			parts = append(parts, Part{set, state, exit, known})
+			parts = append(parts, Part{Elements: set, State: state, Exit: exit, Known: known})
 		}
 	}
 	running := indices(s.Running)
 	add(waiting(all, s), waitingState(f, s), Exit{}, false)
-	add(running, runningState(f), Exit{}, false)
+	if len(running) > 0 {
+		parts = append(parts, Part{Elements: running, State: runningState(f), HasPods: true})
+	}
 	add(indices(s.Succeeded), State{Completed, None}, Exit{}, true)
 	failed := indices(s.Failed)
 	for _, text := range slices.Sorted(maps.Keys(s.ExitCodes)) {
@@ -136,7 +140,7 @@ func runningState(f Facts) State {
 	case Configuring:
 		return State{code, reasonOf(f, code)}
 	case Pending:
-		return State{Configuring, prolog} // it has a pod, and the job has not started
+		return Unplaced(f)
 	}
 	return State{Running, None}
 }

@@ -193,6 +193,8 @@ func TestElementsOfAnArray(t *testing.T) {
 		"under way": {array(batch.Running, status), []part{
 			{"12-15", "PD", "JobArrayTaskLimit", "0:0"}, {"7-8", "R", "None", "0:0"}, {"5", "CD", "None", "0:0"},
 			{"9", "NF", "NodeDown", "0:0"}, {"6", "F", "NonZeroExitCode", "3:0"}, {"10", "F", "NonZeroExitCode", "1:0"}, {"11", "CA", "None", "0:0"}}},
+		"pods without nodes": {array(batch.Pending, &batch.ArrayStatus{Running: "5-6", Reason: "JobArrayTaskLimit"}), []part{
+			{"7-15", "PD", "JobArrayTaskLimit", "0:0"}, {"5-6", "PD", "Resources", "0:0"}}},
 		"cancelled": {array(batch.Terminated, &batch.ArrayStatus{Succeeded: "5-6"}), []part{{"7-15", "CA", "None", "0:0"}, {"5-6", "CD", "None", "0:0"}}},
 		"suspended": {array(batch.Aborted, &batch.ArrayStatus{Succeeded: "5-6"}), []part{{"7-15", "S", "PodsReleased", "0:0"}, {"5-6", "CD", "None", "0:0"}}},
 	} {
