@@ -233,14 +233,19 @@ func moment(at time.Time, zone *time.Location) string {
 	return at.In(zone).Format(time.RFC3339)
 }
 
+// timesText returns "once" or "N times".
+func timesText(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
 func triedText(e *schedulingv1beta1.Explanation, zone *time.Location) string {
 	if e.Attempts == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d times", e.Attempts)
-	if e.Attempts == 1 {
-		text = "once"
-	}
+	text := timesText(int(e.Attempts))
 	if e.LastAttempt != nil {
 		text += " until " + moment(e.LastAttempt.Time, zone)
 	}

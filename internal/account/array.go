@@ -18,7 +18,7 @@ func ArrayText(job *batchv1alpha1.Job) string {
 	if !ok {
 		return ""
 	}
-	parts := []string{fmt.Sprintf("%d elements, %s", elements.Count(), shortSet(elements.String()))}
+	parts := []string{fmt.Sprintf("%s, %s", Count(int(elements.Count()), "element"), shortSet(elements.String()))}
 	if size > 1 {
 		parts[0] += fmt.Sprintf(", of %d pods each", size)
 	}

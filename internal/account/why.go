@@ -125,7 +125,7 @@ func fromExplanation(e *schedulingv1beta1.Explanation) Why {
 func numbers(e *schedulingv1beta1.Explanation) []string {
 	var lines []string
 	if m := e.Members; m != nil {
-		lines = append(lines, fmt.Sprintf("needs %d pods at once; %d exist, %d have a node, %d fit now", m.Min, m.Exist, m.Running, m.Fit))
+		lines = append(lines, fmt.Sprintf("needs %s at once; %d exist, %d have a node, %d fit now", Count(int(m.Min), "pod"), m.Exist, m.Running, m.Fit))
 	}
 	lines = append(lines, queueLines(e.Queue)...)
 	for _, s := range e.Short {
@@ -185,7 +185,7 @@ func startLines(e *schedulingv1beta1.Explanation) []string {
 	if e.Since != nil {
 		line := "waits for this since " + e.Since.UTC().Format(time.RFC3339)
 		if e.Attempts > 0 {
-			line += fmt.Sprintf(", tried %d times", e.Attempts)
+			line += ", tried " + timesText(int(e.Attempts))
 			if e.LastAttempt != nil {
 				line += " until " + e.LastAttempt.UTC().Format(time.RFC3339)
 			}
@@ -208,7 +208,7 @@ func nodeTally(e *schedulingv1beta1.Explanation) string {
 		parts = append(parts, part)
 	}
 	if e.NodeCount > 0 {
-		return fmt.Sprintf("of %d nodes: %s", e.NodeCount, strings.Join(parts, "; "))
+		return fmt.Sprintf("of %s: %s", Count(int(e.NodeCount), "node"), strings.Join(parts, "; "))
 	}
 	return "nodes: " + strings.Join(parts, "; ")
 }

@@ -142,6 +142,18 @@ func GroupOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) (*sch
 	return nil, nil
 }
 
+// GroupOfJobNamed finds the PodGroup of a job by the job's name: the group's own name ends with the job's UID. It is nil
+// when there is no such job, or it has no group.
+func GroupOfJobNamed(ctx context.Context, c client.Reader, job types.NamespacedName) (*schedulingv1beta1.PodGroup, error) {
+	owner := &batchv1alpha1.Job{}
+	if err := c.Get(ctx, job, owner); apierrors.IsNotFound(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return GroupOf(ctx, c, owner)
+}
+
 func ownedBy(object client.Object, uid types.UID) bool {
 	for _, owner := range object.GetOwnerReferences() {
 		if owner.UID == uid {

@@ -100,6 +100,15 @@ func (f *Factory) completeConfig(names func(clientcmdapi.Config) []string) Compl
 	}
 }
 
+// Either offers what both completers offer, the first one's words first.
+func Either(first, second Completer) Completer {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		words, _ := first(cmd, args, prefix)
+		more, directive := second(cmd, args, prefix)
+		return append(words, more...), directive
+	}
+}
+
 // Values offers a fixed set of words.
 func Values(words ...string) Completer {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {

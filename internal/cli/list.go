@@ -54,8 +54,6 @@ type List[T client.Object] struct {
 	Slim func(T)
 	// Nothing is what is said when there is nothing, in place of which namespace that is so in.
 	Nothing string
-	// Draw, when set, may print something else than the table; it reports whether it did.
-	Draw func(items []T) (bool, error)
 	// Plain, when set, prints the table instead of Columns.
 	Plain func(items []T) error
 }

@@ -81,11 +81,6 @@ func (p *rowPrinter[T]) first(items []T) error {
 	if p.list.Plain != nil {
 		return p.list.Plain(items)
 	}
-	if p.list.Draw != nil {
-		if drawn, err := p.list.Draw(items); drawn || err != nil {
-			return err
-		}
-	}
 	return p.table(items)
 }
 

@@ -88,7 +88,8 @@ func (b *both) nodesAgree() {
 	for name, row := range listed {
 		device, all, _ := strings.Cut(strings.TrimPrefix(row["DEVICES"], "gpu "), "/")
 		here := idle(t, row, device)
-		if there := idle(t, once[name], once[name]["IDLE GPU"]); here != there {
+		idleDevice, _, _ := strings.Cut(strings.TrimPrefix(once[name]["DEVICES"], "gpu "), "/")
+		if there := idle(t, once[name], idleDevice); here != there {
 			t.Errorf("%s: node list says %v is idle, top --once %v", name, here, there)
 		}
 		want := []string{fmt.Sprint(here[2]), "/", render.Amount(corev1.ResourceCPU, here[0]), "/", render.Amount(corev1.ResourceMemory, here[1])}

@@ -18,6 +18,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
 )
@@ -138,6 +139,16 @@ func (o *options) add(ctx context.Context, c client.Client, t *topic, r referenc
 		return fmt.Errorf("%s is no object", r.kind)
 	}
 	err = c.Get(ctx, key, object)
+	if cli.IsMissing(err) && r.kind == "PodGroup" {
+		group, lookupErr := act.GroupOfJobNamed(ctx, c, key)
+		if lookupErr != nil {
+			return lookupErr
+		}
+		if group != nil {
+			t.uids = append(t.uids, group.UID)
+			return nil
+		}
+	}
 	if cli.IsMissing(err) {
 		return o.addPast(ctx, c, t, r, inNamespace(r, namespace), err)
 	}

@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,10 +12,38 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/render"
 )
 
 // What other nouns say in the words of jobs.
+
+// Table returns the table of `job list` without its wide columns, with the reasons why jobs wait. An empty namespace
+// stands for all of them and adds a column.
+func Table(ctx context.Context, f *cli.Factory, c client.WithWatch, namespace string, jobs []*batchv1alpha1.Job) (render.Table, error) {
+	r := &reasons{f: f, c: c, namespace: namespace}
+	if err := r.prepare(ctx, jobs); err != nil {
+		return render.Table{}, err
+	}
+	columns := slices.DeleteFunc(columns(f, r), func(c cli.Column[*batchv1alpha1.Job]) bool { return c.Wide })
+	if namespace == "" {
+		name := cli.Column[*batchv1alpha1.Job]{Title: "NAMESPACE", Text: func(j *batchv1alpha1.Job) string { return j.Namespace }}
+		columns = slices.Insert(columns, 0, name)
+	}
+	table := render.Table{FreeText: true, Colored: f.Streams.Color(), MaxWidth: f.Streams.Width}
+	for _, column := range columns {
+		table.Header = append(table.Header, column.Title)
+	}
+	for _, job := range jobs {
+		var row []string
+		for _, column := range columns {
+			row = append(row, column.Text(job))
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	table.CanSpare(spare...)
+	return table, nil
+}
 
 // GroupReason, PodReason, WriteExplanation, WriteFacts and WriteSentence are those of package account.
 var (

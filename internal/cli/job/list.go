@@ -50,9 +50,9 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 		Long: cli.Text(`
 			List the jobs of a namespace, or of all.
 
-			READY is the number of pods that have a node or have succeeded, of those that
-			must run together; a completed job has all that it needed. TASKS is the number of pods in all. REASON says why a job
-			waits or why it failed. --queue, --phase, --user and --node filter here, at
+			READY is the number of pods that have a node or have succeeded, of all pods of
+			the job. MIN is how many of them must run together. REASON says why a job waits
+			or why it failed. --queue, --phase, --user and --node filter here, at
 			the client. --user is whose job it is, not kubectl's user of the kubeconfig.`),
 		Example: f.Examples(`
 			# The jobs of this namespace
@@ -164,7 +164,7 @@ func list(ctx context.Context, o *listOptions) error {
 		Kind: "jobs", New: func() client.ObjectList { return &batchv1alpha1.JobList{} },
 		Columns: columns(o.f, r), Namespace: namespace, AllNamespaces: o.allNamespaces,
 		Names: o.names, Selector: labels, Single: len(o.names) == 1, FreeText: true,
-		Spare: []string{"RUNTIME", "TASKS", "GPU", "AGE", "READY", "QUEUE"},
+		Spare: spare,
 		Keep: func(job *batchv1alpha1.Job) bool {
 			return o.keeps(job, partOfName) && (onNode == nil || onNode[jobKey(job)])
 		},
@@ -187,6 +187,9 @@ func (o *listOptions) keeps(job *batchv1alpha1.Job, partOfName string) bool {
 		strings.Contains(job.Name, partOfName)
 }
 
+// spare are the columns of `job list` that a narrow terminal may do without, the first to go first.
+var spare = []string{"RUNTIME", "MIN", "GPU", "AGE", "READY", "QUEUE"}
+
 // columns are those of `job list`.
 func columns(f *cli.Factory, r *reasons) []cli.Column[*batchv1alpha1.Job] {
 	type job = *batchv1alpha1.Job
@@ -198,9 +201,9 @@ func columns(f *cli.Factory, r *reasons) []cli.Column[*batchv1alpha1.Job] {
 		{Title: "NAME", Text: func(j job) string { return j.Name }},
 		{Title: "QUEUE", Text: func(j job) string { return orElse(j.Spec.Queue, keys.DefaultQueue) }},
 		{Title: "PHASE", Text: func(j job) string { return style.Phase(string(phaseOf(j))) }},
-		{Title: "READY", Text: func(j job) string { return fmt.Sprintf("%d/%d", bound(j, r.groups[j.UID]), minimum(j)) },
+		{Title: "READY", Text: func(j job) string { return fmt.Sprintf("%d/%d", bound(j, r.groups[j.UID]), replicas(j)) },
 			Compare: byNumber(func(j job) int64 { return int64(bound(j, r.groups[j.UID])) })},
-		{Title: "TASKS", Text: func(j job) string { return strconv.Itoa(int(replicas(j))) }},
+		{Title: "MIN", Text: func(j job) string { return strconv.Itoa(int(minimum(j))) }},
 		{Title: "GPU", Text: func(j job) string { return dashed(gpus(j)) }, Compare: byNumber(gpus)},
 		{Title: "RUNTIME", Volatile: true, Text: func(j job) string { return runtimeText(j, f.Now()) },
 			Compare: byNumber(func(j job) int64 { return int64(runtimeOf(j, f.Now())) })},

@@ -96,5 +96,10 @@ func (k *Kind[T]) Count(n int) string {
 	return fmt.Sprintf("%d %s", n, k.plural())
 }
 
-// complete offers live names.
-func (k *Kind[T]) complete(f *cli.Factory) cli.Completer { return f.CompleteKind(k.GVK, true) }
+// complete offers live names; those of jobs, too, where the name of a job stands for an object.
+func (k *Kind[T]) complete(f *cli.Factory) cli.Completer {
+	if k.Otherwise == nil {
+		return f.CompleteKind(k.GVK, true)
+	}
+	return cli.Either(f.CompleteJobs(), f.CompleteKind(k.GVK, true))
+}

@@ -103,10 +103,14 @@ func list[T client.Object](ctx context.Context, o *listOptions[T]) error {
 	if err != nil {
 		return err
 	}
+	names, err := o.kind.otherNames(ctx, o.f, namespace, o.sel.Names)
+	if err != nil {
+		return err
+	}
 	l := &cli.List[T]{
 		Kind: o.kind.plural(), New: o.kind.NewList, Columns: o.kind.Columns(o.f), FreeText: o.kind.FreeText, Spare: o.kind.Spare,
 		Namespace: namespace, AllNamespaces: o.sel.AllNamespaces,
-		Names: o.sel.Names, Selector: labels, Fields: narrowed.Fields, Keep: narrowed.Keep, Single: len(o.sel.Names) == 1,
+		Names: names, Selector: labels, Fields: narrowed.Fields, Keep: narrowed.Keep, Single: len(names) == 1,
 		Suggest: o.f.Suggest(o.kind.GVK, true),
 	}
 	if o.kind.Compat != nil && (o.compat || o.sel.Old() || o.f.Compat()) && o.out.Once() {

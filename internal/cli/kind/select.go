@@ -90,6 +90,33 @@ func (k *Kind[T]) get(ctx context.Context, f *cli.Factory, c client.Client, name
 	return object, missing
 }
 
+// otherNames replaces names that only Otherwise knows, such as the name of the job of a pod group, by the objects' own.
+func (k *Kind[T]) otherNames(ctx context.Context, f *cli.Factory, namespace string, names []string) ([]string, error) {
+	if k.Otherwise == nil || len(names) == 0 {
+		return names, nil
+	}
+	c, err := f.Client()
+	if err != nil {
+		return nil, err
+	}
+	own := make([]string, len(names))
+	for i, name := range names {
+		own[i] = name
+		err := c.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, k.New())
+		if !cli.IsMissing(err) && !strings.Contains(name, "/") {
+			continue // the list says what is wrong
+		}
+		other, found, err := k.Otherwise(ctx, c, namespace, name)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			own[i] = other.GetName()
+		}
+	}
+	return own, nil
+}
+
 // Described names objects and how they stand, for the question before many are changed.
 func (k *Kind[T]) Described(objects []T, qualified bool) []string {
 	all := make([]string, len(objects))

@@ -2,11 +2,14 @@ package node_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli/clitest"
@@ -50,8 +53,8 @@ func TestNodeListGolden(t *testing.T) {
 	golden.Hold(t, "list", append(golden.Every(golden.Command{Args: "node list", Wrong: "node list --sort-by nmae"}),
 		golden.Run{About: "devices", Args: "node list", Prepare: devices},
 		golden.Run{About: "all columns", Args: "node list -o wide", Prepare: devices},
-		golden.Run{About: "more than eight nodes get a row each", Args: "node list", Prepare: many},
-		golden.Run{About: "a narrow terminal gets a row a node", Args: "node list", Width: 40},
+		golden.Run{About: "nine nodes have the columns of four", Args: "node list", Prepare: many},
+		golden.Run{About: "a narrow terminal", Args: "node list", Width: 40},
 		golden.Run{About: "by name", Args: "node list 192.168.51.67 192.168.57.163"},
 		golden.Run{About: "by label", Args: "node list -l gpu=a100", Prepare: devices},
 		golden.Run{About: "one that is not there", Args: "node list 192.168.23.42"},
@@ -126,4 +129,25 @@ func TestNodeListWatchFollowsNodesAndPods(t *testing.T) {
 	out.Wait(t, "192.168.63.50    Ready,SchedulingDisabled")
 	out.Wait(t, "3.92   2.92       6118Mi   4070Mi")
 	stop()
+}
+
+func TestNodeListHasTheSameColumnsForAnyNumberOfNodes(t *testing.T) {
+	t.Parallel()
+	header := func(nodes int, width int) string {
+		var objects []client.Object
+		for i := range nodes {
+			objects = append(objects, golden.NewNode(fmt.Sprintf("n%d", i)))
+		}
+		out := golden.Run{Args: "node list", Width: width}.Do(t, clitest.Start(t, objects...)).Out
+		first, _, _ := strings.Cut(out, "\n")
+		return first
+	}
+	for _, width := range []int{0, 80, 200} {
+		want := header(9, width)
+		for _, nodes := range []int{1, 4, 8} {
+			if diff := cmp.Diff(want, header(nodes, width)); diff != "" {
+				t.Errorf("%d nodes, %d columns (-nine nodes +these):\n%s", nodes, width, diff)
+			}
+		}
+	}
 }

@@ -33,10 +33,8 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 		Aliases: []string{"ls", "get"},
 		Short:   "List nodes: what they have, and what of it is idle",
 		Long: cli.Text(`
-			List nodes with what they have and what of it is idle: a column a node for up to
-			eight of them, when the terminal is wide enough, else a row a node. DEVICES are
-			idle/allocatable. With -w, -o wide, --sort-by or --no-headers there is always a
-			row a node.
+			List nodes with what they have and what of it is idle. DEVICES are
+			idle/allocatable.
 
 			Idle is what a node has minus what the pods on it ask for, as the scheduler
 			counts it; it is not what they use. It takes the right to list pods; without
@@ -45,7 +43,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 			# All nodes
 			vcctl node list
 
-			# Those with a label, a row each, with taints, pods and addresses
+			# Those with a label, with taints, pods and addresses
 			vcctl node list -l gpu=a100 -o wide
 
 			# The one with most cpu left comes last
@@ -79,15 +77,6 @@ func list(ctx context.Context, o *listOptions) error {
 		Kind: "nodes", New: func() client.ObjectList { return &corev1.NodeList{} },
 		Columns: columns(o.f, b), Spare: spare, Names: o.names, Selector: labels, Single: len(o.names) == 1,
 		Suggest: o.f.Suggest(corev1.SchemeGroupVersion.WithKind("Node"), false), Prepare: b.prepare, Touched: b.follow,
-	}
-	if !o.out.Wide() && !o.out.Watch && !o.out.WatchOnly && o.out.SortBy == "" && !o.out.NoHeaders {
-		l.Draw = func(nodes []*corev1.Node) (bool, error) {
-			table, fits := columnsOf(b.rooms(nodes), o.f.Streams.Width)
-			if !fits {
-				return false, nil
-			}
-			return true, table.Fprint(o.f.Streams.Out)
-		}
 	}
 	return l.Run(ctx, o.f, &o.out)
 }
@@ -162,14 +151,6 @@ func (b *book) room(node *corev1.Node) room.Room {
 	r := room.Of(node, held)
 	r.Unknown = b.unknown
 	return r
-}
-
-func (b *book) rooms(nodes []*corev1.Node) []room.Room {
-	rooms := make([]room.Room, len(nodes))
-	for i, node := range nodes {
-		rooms[i] = b.room(node)
-	}
-	return rooms
 }
 
 // follow watches the pods, so that rows change with what starts and ends on their nodes.

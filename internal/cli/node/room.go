@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/vc-batch/vc/internal/cli"
@@ -26,8 +25,3 @@ func devicesText(idle, has room.Amounts, unknown bool) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// milliText and kibText write amounts as the demo's table of nodes does.
-func milliText(milli int64) string { return strconv.FormatInt(milli, 10) + "m" }
-
-func kibText(bytes int64) string { return strconv.FormatInt(bytes/1024, 10) + "Ki" }

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	insightv1alpha1 "github.com/vc-batch/vc/api/insight/v1alpha1"
+	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/render"
@@ -240,7 +241,7 @@ func (w *writer) queue(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
 			job.WriteFacts(&w.text, []job.Fact{{Name: "starts", Text: fmt.Sprintf("and %d more (-o yaml names all)", len(p.Status.Starts)-maxTold)}}, w.style, w.width)
 			break
 		}
-		text := fmt.Sprintf("%s/%s with %d pods", s.Namespace, s.Name, s.Pods)
+		text := fmt.Sprintf("%s/%s with %s", s.Namespace, s.Name, account.Count(int(s.Pods), "pod"))
 		if s.Queue != "" {
 			text += " in queue " + s.Queue
 		}

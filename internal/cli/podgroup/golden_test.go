@@ -63,10 +63,16 @@ func TestPodGroupGoldens(t *testing.T) {
 func TestThePodGroupOfAJobIsShownByTheJobsName(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
-	for _, name := range []string{"train", "job/train"} {
-		if got := (golden.Run{Args: "podgroup view " + name}).Do(t, server); got.Code != 0 || !strings.Contains(got.Out, "train-uid-train-7200") {
-			t.Errorf("podgroup view %s: exit %d: %s%s", name, got.Code, got.Out, got.Err)
+	for _, args := range []string{"podgroup view train", "podgroup view job/train", "podgroup list train", "podgroup get job/train", "podgroup get train -o name"} {
+		if got := (golden.Run{Args: args}).Do(t, server); got.Code != 0 || !strings.Contains(got.Out, "train-uid-train-7200") {
+			t.Errorf("%s: exit %d: %s%s", args, got.Code, got.Out, got.Err)
 		}
+	}
+	if got := (golden.Run{Args: "events podgroup/train"}).Do(t, server); got.Code != 0 {
+		t.Errorf("events podgroup/train: exit %d: %s%s", got.Code, got.Out, got.Err)
+	}
+	if got := (golden.Run{Args: "__complete podgroup view tra"}).Do(t, server); !strings.HasPrefix(got.Out, "train\n") {
+		t.Errorf("completion of podgroup view offers %q", got.Out)
 	}
 	if got := (golden.Run{Args: "podgroup delete train"}).Do(t, server); got.Code != cli.ExitError {
 		t.Errorf("podgroup delete train: exit %d: %s%s", got.Code, got.Out, got.Err)

@@ -17,9 +17,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+	"github.com/vc-batch/vc/internal/account"
 	"github.com/vc-batch/vc/internal/act"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/job"
@@ -41,18 +41,22 @@ func podGroups() *kind.Kind[podGroup] {
 			together or not at all. Every job has one; plain pods of our scheduler get one.`,
 		GVK: schedulingv1beta1.GroupVersion.WithKind("PodGroup"),
 		New: func() podGroup { return &schedulingv1beta1.PodGroup{} }, NewList: func() client.ObjectList { return &schedulingv1beta1.PodGroupList{} },
-		Columns: columns, FreeText: true, Spare: []string{"AGE", "QUEUE", "OWNER", "READY"}, Filter: filter, View: view,
+		Columns: columns, FreeText: true, Spare: []string{"AGE", "QUEUE", "OWNER", "MIN", "READY"}, Filter: filter, View: view,
 		Ended: func(g podGroup) bool { return g.Status.Phase == schedulingv1beta1.PodGroupCompleted },
 		State: func(g podGroup) string { return string(phaseOf(g)) },
 		ListHelp: kind.Help{
 			Short: "List pod groups: queue, phase, pods that run, and why they wait",
 			Long: `
-				List pod groups. READY is the number of pods that run, of those that must start
-				together. OWNER is what the group was made for. REASON says why it waits.
-				--queue and --phase filter here, at the client.`,
+				List pod groups. READY is the number of pods that run or have succeeded, MIN how
+				many must start together. OWNER is what the group was made for. REASON says why it waits.
+				--queue and --phase filter here, at the client. The name of a job stands for that
+				of its pod group.`,
 			Examples: `
 				# In this namespace
 				vcctl podgroup list
+
+				# That of a job, by the job's name
+				vcctl podgroup list train
 
 				# What waits in a queue, wherever it is
 				vcctl podgroup list -A --queue research --phase Pending,Inqueue
@@ -80,15 +84,7 @@ func podGroups() *kind.Kind[podGroup] {
 
 // ofJob finds the pod group of a job by the job's name: the group's own name ends with the job's uid.
 func ofJob(ctx context.Context, c client.Client, namespace, name string) (group podGroup, found bool, err error) {
-	owner := &batchv1alpha1.Job{}
-	err = c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: cli.BareName(name, "jobs")}, owner)
-	if cli.IsMissing(err) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	group, err = act.GroupOf(ctx, c, owner)
+	group, err = act.GroupOfJobNamed(ctx, c, client.ObjectKey{Namespace: namespace, Name: cli.BareName(name, "jobs")})
 	return group, err == nil && group != nil, err
 }
 
@@ -124,8 +120,8 @@ func columns(f *cli.Factory) []cli.Column[podGroup] {
 		{Title: "OWNER", Text: func(g podGroup) string { return ownerText(g) }},
 		{Title: "QUEUE", Text: queueOf},
 		{Title: "PHASE", Text: func(g podGroup) string { return style.Phase(string(phaseOf(g))) }},
-		{Title: "READY", Text: func(g podGroup) string { return fmt.Sprintf("%d/%d", g.Status.Running, g.Spec.MinMember) },
-			Compare: func(a, b podGroup) int { return cmp.Compare(a.Status.Running, b.Status.Running) }},
+		{Title: "READY", Text: func(g podGroup) string { return fmt.Sprint(g.Status.Running + g.Status.Succeeded) }},
+		{Title: "MIN", Text: func(g podGroup) string { return fmt.Sprint(g.Spec.MinMember) }},
 		{Title: "SUCCEEDED", Wide: true, Text: func(g podGroup) string { return fmt.Sprint(g.Status.Succeeded) }},
 		{Title: "FAILED", Wide: true, Text: func(g podGroup) string { return fmt.Sprint(g.Status.Failed) }},
 		{Title: "PRIORITY", Wide: true, Text: func(g podGroup) string { return cmp.Or(g.Spec.PriorityClassName, "-") }},
@@ -230,7 +226,7 @@ func topologyText(t *schedulingv1beta1.NetworkTopologySpec) string {
 func subGroupText(p *schedulingv1beta1.SubGroupPolicySpec) string {
 	text := cmp.Or(p.Name, "unnamed")
 	if p.SubGroupSize != nil {
-		text += fmt.Sprintf(", %d pods each", *p.SubGroupSize)
+		text += fmt.Sprintf(", %s each", account.Count(int(*p.SubGroupSize), "pod"))
 	}
 	if p.MinSubGroups != nil {
 		text += fmt.Sprintf(", %d must start together", *p.MinSubGroups)

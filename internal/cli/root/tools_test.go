@@ -15,11 +15,11 @@ func TestToolsGolden(t *testing.T) {
 		golden.Command{Args: "top --once", Wrong: "top", NoJSON: true},
 		golden.Command{Args: "options", Wrong: "options --nmaespace x", NoJSON: true},
 	), []golden.Run{
-		{About: "the demo's three blocks", Args: "top --once"},
+		{About: "nodes, pods and jobs", Args: "top --once"},
 		{About: "of all namespaces", Args: "top --once -A"},
-		{About: "a narrow terminal gets a row a node", Args: "top --once -n cv", Width: 60},
+		{About: "a narrow terminal", Args: "top --once -n cv", Width: 60},
 		{About: "without --once", Args: "top"},
-		{About: "more than eight nodes get a row each", Args: "top --once -n empty", Prepare: func(s *clitest.Server) {
+		{About: "nine nodes have the columns of four", Args: "top --once -n empty", Prepare: func(s *clitest.Server) {
 			for _, name := range []string{"n5", "n6", "n7", "n8", "n9"} {
 				s.Set(golden.NewNode(name))
 			}

@@ -18,6 +18,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/job"
 	"github.com/vc-batch/vc/internal/cli/node"
 )
 
@@ -140,7 +141,11 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
-	return picture.write(o.f.Streams.Out, o.f.Now(), o.f.Streams.Width, o.allNamespaces)
+	jobs, err := job.Table(ctx, o.f, c, namespace, picture.jobs)
+	if err != nil {
+		return err
+	}
+	return picture.write(o.f.Streams.Out, jobs, o.f.Now(), o.f.Streams.Width, o.allNamespaces)
 }
 
 // read lists what the frame shows. The pods of other namespaces are read for
