@@ -19,6 +19,9 @@ const maxMisjudged = 1000
 // AdmitCandidates admits the gangs to their queues that would start now and delay no gang that has a reservation, however many
 // wait before them. Their pods do not exist yet, so each pod is taken to ask for its part of minResources. What they would
 // take counts as taken for the rest of the cycle. It comes after action allocate has placed what has pods.
+//
+// The first gang of a queue that would not start is its head. Without a reservation nobody passes it before there is one: a
+// head outside the queue is admitted, so that its pods exist in the next cycle.
 func (s *Session) AdmitCandidates() {
 	if !s.Enqueues || !s.easy() {
 		return
@@ -36,16 +39,31 @@ func (s *Session) AdmitCandidates() {
 		}
 		return s.Rules.CompareJobs(a, b)
 	})
+	s.insides = nil // gangs have started since they were counted
 	for _, j := range list {
-		switch fits := !c.headed[j.In] && c.take(j); {
-		case j.LetIn():
-			if !fits && !s.Passable(j.In) { // no room is reserved for the head before its pods exist
-				c.headed[j.In] = true
+		switch {
+		case c.headed[j.In]:
+		case c.take(j):
+			if !j.LetIn() {
+				s.admitCandidate(j)
 			}
-		case fits:
-			s.admitCandidate(j)
+		case !s.Passable(j.In):
+			c.headed[j.In] = c.heads(j)
 		}
 	}
+}
+
+// heads reports whether a gang that does not fit is a head that nobody may pass: its pods are being created, or it is admitted
+// here so that they are.
+func (c *backfillers) heads(j *Job) bool {
+	if j.LetIn() {
+		return true
+	}
+	if _, never := c.s.Never(j); never || c.vetoed(j) || !c.s.LetInAhead(j, j.Verdict.Code) {
+		return false
+	}
+	c.s.admitCandidate(j)
+	return true
 }
 
 // admitCandidate admits a gang whose pods are to be created.
@@ -84,17 +102,21 @@ type refusedParts struct {
 	binds uint32 // reservations that bound it, a bit each
 }
 
-// collect lists the gangs that are looked at: those that wait outside their queues for room, and those that are admitted and
-// whose pods are being created.
+// collect lists the gangs that are looked at: those that wait outside their queues for room and may fit, the first of each queue
+// that cannot, and those that are admitted and whose pods are being created.
 func (c *backfillers) collect() (list []*Job) {
 	s := c.s
-	pods := map[*queue.Queue][]int{}
+	pods, large := map[*queue.Queue][]int{}, map[*queue.Queue]*Job{}
 	for _, j := range s.AllWaiting {
 		switch {
 		case !j.HasMinResources || !lends(j.In):
 		case !j.LetIn():
-			if waitsForRoom(j.Verdict.Code) && c.mayFit(j) && !exceeds(j.MinResources, j.In) {
+			switch {
+			case !waitsForRoom(j.Verdict.Code) || exceeds(j.MinResources, j.In):
+			case c.mayFit(j):
 				list = append(list, j)
+			case large[j.In] == nil || s.Rules.CompareJobs(j, large[j.In]) < 0:
+				large[j.In] = j
 			}
 		case j.Satisfied() || len(j.Promised)+len(j.Reserved) > 0:
 		case len(j.Tasks) >= j.MinMember:
@@ -102,6 +124,9 @@ func (c *backfillers) collect() (list []*Job) {
 		case s.CouldStart(j):
 			list = append(list, j)
 		}
+	}
+	for _, j := range large {
+		list = append(list, j)
 	}
 	for q, counts := range pods {
 		slices.SortFunc(counts, func(a, b int) int { return cmp.Compare(b, a) })
