@@ -49,8 +49,10 @@ type book struct {
 	toldGone []decision.Object
 	// overdue is the gang that room was kept for bit by bit at the last cycle; nil: there was none.
 	overdue *session.Job
-	// lapsed is what of the queues' promises did not count at the last cycle, eased are the queues where it is more now.
+	// lapsed is what of the queues' promises did not count at the last cycle; inVain are the gangs that had passed their queues'
+	// gates and could not start then. eased are the queues where there is more of either now.
 	lapsed map[*queue.Queue][]float64
+	inVain map[*session.Job]bool
 	eased  map[*queue.Queue]bool
 }
 
@@ -110,6 +112,7 @@ func (b *book) update(s *session.Session) {
 	s.KeepLost()
 	s.AllWaiting = b.waiting
 	b.noteLapsed(s)
+	b.noteInVain(s)
 	b.stampQueues(s)
 	b.wake(s)
 }

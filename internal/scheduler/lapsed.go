@@ -32,3 +32,17 @@ func (b *book) easeLapsed(s *session.Session) {
 	}
 	b.lapsed = now
 }
+
+// noteInVain finds the queues that hold no longer what they held for gangs that passed their gates.
+func (b *book) noteInVain(s *session.Session) {
+	now := s.PassedInVain()
+	for j := range now {
+		if b.inVain[j] {
+			continue
+		}
+		for q := j.In; q != nil; q = q.Parent {
+			b.eased[q] = true
+		}
+	}
+	b.inVain = now
+}

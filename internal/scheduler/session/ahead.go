@@ -1,13 +1,17 @@
 package session
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/vc-batch/vc/api/reason"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 // maxInside is how many gangs of a queue are admitted to it to wait for room that is
-// taken, whether they can start now or not: the head, and others that come next. Who
-// could start now is admitted however many these are: see AdmitCandidates.
+// taken, whether they can start now or not: the head, and others that come next. Gangs
+// that could not start whatever ended do not count. Who could start now is admitted
+// however many these are: see AdmitCandidates.
 const maxInside = 16
 
 // LetInAhead says whether a gang that its queue has no room for now is let in all
@@ -20,25 +24,120 @@ func (s *Session) LetInAhead(j *Job, v reason.Code) bool {
 	if !Backfills(j.In) && !j.In.Fifo || exceeds(j.MinResources, j.In) {
 		return false
 	}
-	inside := s.inside(j.In)
-	if inside >= maxInside || inside > 0 && j.Estimate == 0 {
+	in := s.inside(j.In)
+	if !in.admits(s, j) || j.Estimate == 0 && !in.precedes(s, j) {
 		return false
 	}
-	s.insides[j.In]++
+	in.add(s, j)
 	return true
 }
 
-// inside counts the gangs of a queue that are let in and wait for their minimum.
-func (s *Session) inside(q *queue.Queue) int {
+// insiders are the gangs of a queue that are admitted and wait for their minimum.
+type insiders struct {
+	waiting []*Job
+	// first are the first maxInside of those that could start, in the queue's order, once judged.
+	first  []*Job
+	judged bool
+	// others are the numbers of pending pods of those that are not among the first.
+	others []int
+}
+
+// inside returns the gangs that are admitted to a queue and wait for their minimum.
+func (s *Session) inside(q *queue.Queue) *insiders {
 	if s.insides == nil {
-		s.insides = map[*queue.Queue]int{}
+		s.insides = map[*queue.Queue]*insiders{}
 		for _, j := range s.AllWaiting {
 			if j != nil && j.LetIn() && !j.Satisfied() {
-				s.insides[j.In]++
+				s.insidersOf(j.In).waiting = append(s.insidersOf(j.In).waiting, j)
 			}
 		}
 	}
-	return s.insides[q]
+	return s.insidersOf(q)
+}
+
+func (s *Session) insidersOf(q *queue.Queue) *insiders {
+	in := s.insides[q]
+	if in == nil {
+		in = &insiders{}
+		s.insides[q] = in
+	}
+	return in
+}
+
+// admits reports whether a gang is among the first maxInside of its queue that could start, so that it may be admitted before
+// there is room. Those that turn out not to be among them stay inside: so many gangs of any size, and so many pods of others.
+func (in *insiders) admits(s *Session, j *Job) bool {
+	if len(in.waiting) < maxInside {
+		return true
+	}
+	in.judge(s)
+	if beyond(in.others) > maxMisjudged {
+		return false
+	}
+	return len(in.first) < maxInside || s.Rules.CompareJobs(j, in.first[maxInside-1]) < 0
+}
+
+// beyond sums up numbers without the maxInside largest of them.
+func beyond(pods []int) (sum int) {
+	slices.SortFunc(pods, func(a, b int) int { return cmp.Compare(b, a) })
+	for _, n := range pods[min(maxInside, len(pods)):] {
+		sum += n
+	}
+	return sum
+}
+
+// precedes reports whether a gang comes before all others in the queue that could start.
+func (in *insiders) precedes(s *Session, j *Job) bool {
+	if len(in.waiting) == 0 {
+		return true
+	}
+	in.judge(s)
+	return len(in.first) == 0 || s.Rules.CompareJobs(j, in.first[0]) < 0
+}
+
+// judge finds the first gangs that could start: no other gang stands in anybody's way.
+func (in *insiders) judge(s *Session) {
+	if in.judged {
+		return
+	}
+	in.judged = true
+	slices.SortFunc(in.waiting, s.Rules.CompareJobs)
+	rest := in.waiting
+	for len(in.first) < maxInside && len(rest) > 0 {
+		next := rest[:min(maxInside-len(in.first), len(rest))]
+		rest = rest[len(next):]
+		s.judgeCould(next)
+		for _, j := range next {
+			if s.could[j] {
+				in.first = append(in.first, j)
+			} else {
+				in.addOther(j)
+			}
+		}
+	}
+	for _, j := range rest {
+		in.addOther(j)
+	}
+}
+
+func (in *insiders) addOther(j *Job) {
+	if j.HasMinResources { // others are inside whatever they wait for
+		in.others = append(in.others, len(j.Pending))
+	}
+}
+
+// add notes that a gang is admitted.
+func (in *insiders) add(s *Session, j *Job) {
+	in.waiting = append(in.waiting, j)
+	if !in.judged {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(in.first, j, s.Rules.CompareJobs)
+	in.first = slices.Insert(in.first, at, j)
+	if len(in.first) > maxInside {
+		in.addOther(in.first[maxInside])
+		in.first = in.first[:maxInside]
+	}
 }
 
 // AtGate makes the first of each queue ready again among the gangs that wait
@@ -57,7 +156,7 @@ func (s *Session) AtGate() {
 		}
 	}
 	for _, q := range s.Ledger.Queues {
-		if j := first[q]; j != nil && j.Parked && s.inside(q) < maxInside {
+		if j := first[q]; j != nil && j.Parked && s.inside(q).admits(s, j) {
 			j.Parked = false
 			j.Refresh(s)
 			s.Ready = append(s.Ready, j)

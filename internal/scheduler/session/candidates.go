@@ -13,7 +13,7 @@ import (
 )
 
 // maxMisjudged bounds, by queue, the pending pods of gangs that were admitted to pass the head and did not start all the same:
-// those of the gangs inside the queue beyond the first maxInside.
+// those of the gangs inside the queue but for the maxInside largest.
 const maxMisjudged = 1000
 
 // AdmitCandidates admits the gangs to their queues that would start now and delay no gang that has a reservation, however many
@@ -47,10 +47,15 @@ func (s *Session) AdmitCandidates() {
 			if !j.LetIn() {
 				s.admitCandidate(j)
 			}
-		case !s.Passable(j.In):
+		case !s.reservedBefore(j):
 			c.headed[j.In] = c.heads(j)
 		}
 	}
+}
+
+// reservedBefore reports whether room is reserved for a gang of the same queue that comes before another.
+func (s *Session) reservedBefore(j *Job) bool {
+	return slices.ContainsFunc(s.Reservations, func(r *Reservation) bool { return r.Job.In == j.In && s.Rules.CompareJobs(r.Job, j) < 0 })
 }
 
 // heads reports whether a gang that does not fit is a head that nobody may pass: its pods are being created, or it is admitted
@@ -129,10 +134,7 @@ func (c *backfillers) collect() (list []*Job) {
 		list = append(list, j)
 	}
 	for q, counts := range pods {
-		slices.SortFunc(counts, func(a, b int) int { return cmp.Compare(b, a) })
-		for _, n := range counts[min(maxInside, len(counts)):] {
-			c.misjudged[q] += n
-		}
+		c.misjudged[q] = beyond(counts)
 	}
 	return slices.DeleteFunc(list, func(j *Job) bool { return !j.LetIn() && c.misjudged[j.In] > maxMisjudged })
 }

@@ -39,6 +39,31 @@ func (s *Session) noteCould(j *Job, could bool) {
 	s.could[j] = could
 }
 
+// judgeCould finds out CouldStart of many gangs at once, in s.could.
+func (s *Session) judgeCould(jobs []*Job) {
+	var undecided []*Job
+	for _, j := range jobs {
+		if _, known := s.could[j]; known {
+			continue
+		}
+		if could, decided := s.couldStartByLimits(j); decided {
+			s.noteCould(j, could)
+		} else {
+			undecided = append(undecided, j)
+		}
+	}
+	s.tryAlone(undecided...)
+}
+
+// couldNever reports whether a gang could not start whatever ended, as far as it is known without placing it.
+func (s *Session) couldNever(j *Job) bool {
+	if could, known := s.could[j]; known {
+		return !could
+	}
+	could, decided := s.couldStartByLimits(j)
+	return decided && !could
+}
+
 // couldStartByLimits is CouldStart as far as it is known without placing the gang.
 func (s *Session) couldStartByLimits(j *Job) (could, decided bool) {
 	if !j.In.Known || !j.In.Open {
@@ -158,22 +183,13 @@ func (s *Session) lapsedByQueue() map[*queue.Queue][]float64 {
 		return s.lapsed
 	}
 	s.lapsed = map[*queue.Queue][]float64{}
-	var promised, undecided []*Job
+	var promised []*Job
 	for _, j := range s.AllWaiting {
-		if !j.holdsPromise() {
-			continue
-		}
-		promised = append(promised, j)
-		if _, known := s.could[j]; known {
-			continue
-		}
-		if could, decided := s.couldStartByLimits(j); decided {
-			s.noteCould(j, could)
-		} else {
-			undecided = append(undecided, j)
+		if j.holdsPromise() {
+			promised = append(promised, j)
 		}
 	}
-	s.tryAlone(undecided...)
+	s.judgeCould(promised)
 	for _, j := range promised {
 		if s.could[j] {
 			continue

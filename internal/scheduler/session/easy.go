@@ -69,7 +69,7 @@ func (s *Session) TakesTurn(j *Job) {
 // Reserve keeps room for a gang that did not fit at its turn, when it is the
 // first of its queue whose start can be known.
 func (s *Session) Reserve(j *Job) {
-	if !s.easy() || !Backfills(j.In) && !j.In.Fifo || len(s.Reservations) == maxReservations || s.heads[j.In] >= maxHeads || !s.foreseeable(j) {
+	if !s.easy() || s.heads[j.In] >= maxHeads || !s.reservable(j) {
 		return
 	}
 	if s.heads == nil {
@@ -86,6 +86,15 @@ func (s *Session) Reserve(j *Job) {
 	r.turn = s.turns[j]
 	s.keepFor(r)
 	s.WakeAt(r.At.Add(time.Second)) // what was to end by then may be late
+}
+
+// reservable reports whether room may be reserved for a gang if it is found when it starts. One that is known to start never
+// takes none of the tries that a queue has.
+func (s *Session) reservable(j *Job) bool {
+	if !Backfills(j.In) && !j.In.Fifo || len(s.Reservations) == maxReservations {
+		return false
+	}
+	return s.foreseeable(j) && !s.couldNever(j)
 }
 
 // Passable says whether gangs of a queue may pass its head: room is kept for that.
@@ -395,6 +404,9 @@ func (s *Session) Heads() []*Job {
 		heads, begun := first[j.In]
 		at, _ := slices.BinarySearchFunc(heads, j, s.Rules.CompareJobs)
 		if at == maxHeads || !s.foreseeable(j) || !j.Tryable(s) {
+			continue
+		}
+		if s.couldNever(j) {
 			continue
 		}
 		if !begun {

@@ -268,7 +268,7 @@ func (f *forecaster) insert(more []Ending) {
 // reserve keeps room for the first of its queue whose start can be known.
 func (f *forecaster) reserve(j *Job, tried map[*queue.Queue]int) {
 	s := f.s
-	if !Backfills(j.In) && !j.In.Fifo || len(s.Reservations) == maxReservations || tried[j.In] >= maxHeads || !s.foreseeable(j) {
+	if tried[j.In] >= maxHeads || !s.reservable(j) {
 		return
 	}
 	tried[j.In]++

@@ -94,7 +94,7 @@ func (s *Session) mayAllocate(j *Job, asked model.Request) explain.Verdict {
 
 // mayHold is mayAllocate for a queue, but for what is kept for two gangs.
 func (s *Session) mayHold(q *queue.Queue, asked model.Request, one, two *Job) explain.Verdict {
-	if !s.Cluster.QueueGates() {
+	if s.alone || !s.Cluster.QueueGates() {
 		return s.Rules.MayAllocate(q, asked)
 	}
 	for _, other := range s.passed() {
@@ -108,13 +108,42 @@ func (s *Session) mayHold(q *queue.Queue, asked model.Request, one, two *Job) ex
 	return s.Rules.MayAllocate(q, asked)
 }
 
-// passed are the gangs with tasks that have passed their queue's gate, or do in this cycle.
+// passed are the gangs that hold room in their queues for tasks that have passed the gate, or do in this cycle.
 func (s *Session) passed() []*Job {
+	inVain := s.PassedInVain()
 	var out []*Job
 	for _, j := range s.AllWaiting {
-		if len(j.Passed) > 0 || slices.ContainsFunc(j.Tasks, (*model.Task).HasPassed) {
+		if len(j.Passed) > 0 || j.hasPassed() && !inVain[j] {
 			out = append(out, j)
 		}
 	}
 	return out
+}
+
+// hasPassed reports whether tasks of the gang have passed their queue's gate and have no node.
+func (j *Job) hasPassed() bool { return slices.ContainsFunc(j.Tasks, (*model.Task).HasPassed) }
+
+// PassedInVain returns the gangs with tasks past their queue's gate that could not start whatever ended, where no nodes are added
+// for what waits. Their queues hold nothing for them.
+func (s *Session) PassedInVain() map[*Job]bool {
+	if s.inVain != nil {
+		return s.inVain
+	}
+	s.inVain = map[*Job]bool{}
+	if !s.Cluster.QueueGates() {
+		return s.inVain
+	}
+	var passed []*Job
+	for _, j := range s.AllWaiting {
+		if !j.In.Grows() && j.hasPassed() {
+			passed = append(passed, j)
+		}
+	}
+	s.judgeCould(passed)
+	for _, j := range passed {
+		if !s.could[j] {
+			s.inVain[j] = true
+		}
+	}
+	return s.inVain
 }

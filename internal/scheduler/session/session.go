@@ -79,6 +79,8 @@ type Session struct {
 	largest    []int64
 	lapsed     map[*queue.Queue][]float64
 	could      map[*Job]bool // CouldStart, as far as it was asked for
+	alone      bool          // CouldStart is being found out
+	inVain     map[*Job]bool // gangs past their queues' gates that could not start; nil: not known yet
 	promised   map[promisedTo]promisees
 	// overdue is FirstOverdue, once asked for.
 	overdue      *Job
@@ -106,7 +108,7 @@ type Session struct {
 	endingsAt    int
 	places       map[*queue.Queue]*places
 	front        map[*Job]bool // the first of their queues; nil: not known yet
-	insides      map[*queue.Queue]int
+	insides      map[*queue.Queue]*insiders
 	turns        map[*Job]int         // gangs that had their turn, from 1
 	heads        map[*queue.Queue]int // gangs that a reservation was tried for
 	later        time.Time            // the time that is looked at; zero: now

@@ -12,6 +12,7 @@ func (s *Session) tryAlone(jobs ...*Job) {
 	if len(jobs) == 0 {
 		return
 	}
+	s.alone = true
 	looked, walked := s.Looked, s.Walked
 	rules, reservations := s.Rules.Nodes, s.Reservations
 	s.Rules.Nodes, s.Reservations = rules[:len(rules)-len(reservations):len(rules)-len(reservations)], nil
@@ -39,6 +40,7 @@ func (s *Session) tryAlone(jobs ...*Job) {
 	}
 	s.Rules.Nodes, s.Reservations = rules, reservations
 	s.Looked, s.Walked = looked, walked
+	s.alone = false
 }
 
 // fitsAlone places one gang where no other runs, beside its own pods.
