@@ -21,8 +21,12 @@ var only = flag.String("scripts", "*", "run only the scripts whose names match t
 // scriptPatience is how long one script may run.
 const scriptPatience = 100 * time.Second
 
-// atOnce is how many scripts run at the same time on each side.
-const atOnce = 3
+// Slurm runs one script at a time, since the fields of a job depend on the processors that other jobs use at that moment. On vc they do not,
+// and a script waits mostly.
+const (
+	slurmAtOnce = 1
+	vcAtOnce    = 3
+)
 
 func TestVCPrintsWhatSlurmPrints(t *testing.T) {
 	if testing.Short() {
@@ -36,8 +40,8 @@ func TestVCPrintsWhatSlurmPrints(t *testing.T) {
 	}
 	var slurm, vc map[string]fields
 	var wait sync.WaitGroup
-	wait.Go(func() { slurm = runScripts(real.stage, scripts, real.accounting) })
-	wait.Go(func() { vc = runScripts(ours, scripts, real.accounting) })
+	wait.Go(func() { slurm = runScripts(real.stage, slurmAtOnce, scripts, real.accounting) })
+	wait.Go(func() { vc = runScripts(ours, vcAtOnce, scripts, real.accounting) })
 	wait.Wait()
 	known := readDifferences(t)
 	for _, script := range slices.Sorted(maps.Keys(slurm)) {
@@ -53,8 +57,8 @@ func TestVCPrintsWhatSlurmPrints(t *testing.T) {
 // needsAccounting marks scripts that call sacct.
 const needsAccounting = "# needs: accounting"
 
-// runScripts runs the scripts on one side, some at a time, and returns the fields of each.
-func runScripts(s *stage, scripts []string, accounting bool) map[string]fields {
+// runScripts runs the scripts on one side, atOnce at a time, and returns the fields of each.
+func runScripts(s *stage, atOnce int, scripts []string, accounting bool) map[string]fields {
 	all := map[string]fields{}
 	var mu sync.Mutex
 	var wait sync.WaitGroup
@@ -96,6 +100,8 @@ try() {
 }
 # await COMMAND: until it succeeds
 await() { for i in $(seq 300); do eval "$1" && return; sleep 0.2; done; echo "never: $1"; }
+# settled: until no job uses a node, so that the next job finds the same processors on both sides and in every run
+settled() { await "test \$(sinfo -h -N -t idle -o %N | sort -u | wc -l) = 4"; }
 # ended JOB: until the job has ended
 ended() { await "scontrol show job $1 | grep -q 'JobState=\(COMPLETED\|FAILED\|CANCELLED\|OUT_OF_MEMORY\|TIMEOUT\)'"; }
 `
@@ -121,15 +127,16 @@ var (
 	declared = regexp.MustCompile(`(?m)^@ (\S+) (\S+)\n`)
 )
 
-// plain replaces what is different in every run: directories, hosts, moments, and the numbers of jobs that the script declared.
+// plain replaces what is different in every run: directories, hosts, moments, and the numbers of jobs that the script declared. Moments come
+// first, since the number of a job can be that of the year.
 func plain(text, dir, host string) string {
+	text = moment.ReplaceAllString(text, "TIME")
 	for _, m := range declared.FindAllStringSubmatch(text, -1) {
 		text = regexp.MustCompile(`\b`+regexp.QuoteMeta(m[2])+`(\b|_)`).ReplaceAllString(text, m[1]+"$1")
 	}
 	text = declared.ReplaceAllString(text, "")
 	text = strings.ReplaceAll(text, dir, "DIR")
-	text = regexp.MustCompile(`\b`+regexp.QuoteMeta(host)+`\b`).ReplaceAllString(text, "HOST")
-	return moment.ReplaceAllString(text, "TIME")
+	return regexp.MustCompile(`\b`+regexp.QuoteMeta(host)+`\b`).ReplaceAllString(text, "HOST")
 }
 
 // fields are values by section and name.

@@ -48,7 +48,7 @@ func startSlurm(t *testing.T) *realSlurm {
 	}
 	s := &realSlurm{stage: newStage(t)}
 	s.accounting = find("slurmdbd") != "" && find("mariadbd") != "" && find("mariadb-install-db") != "" && find("sacctmgr") != ""
-	s.env = append(os.Environ(), "SLURM_CONF="+filepath.Join(s.dir, "slurm.conf"), "PATH="+slurmPath, "SBATCH_PARTITION=batch")
+	s.env = append(os.Environ(), "SLURM_CONF="+filepath.Join(s.dir, "slurm.conf"), "PATH="+filepath.Dir(find("sbatch"))+":"+slurmPath, "SBATCH_PARTITION=batch")
 	host, me := hostname(t), currentUser(t)
 	ports := freePorts(t, nodes+4)
 	var conf strings.Builder

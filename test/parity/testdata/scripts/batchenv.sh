@@ -1,5 +1,5 @@
 # The environment of a batch script.
-show() { section vars "$1"; shift; sbatch -W -o env.out "$@" --wrap 'env | grep ^SLURM' >id.out; cat env.out; job ID "$(sed 's/.* //' id.out)"; rm env.out; }
+show() { section vars "$1"; shift; settled; sbatch -W -o env.out "$@" --wrap 'env | grep ^SLURM' >id.out; cat env.out; job ID "$(sed 's/.* //' id.out)"; rm env.out; }
 show plain -J plain
 show tasks -n3 -c1
 show nodes -N2 -n4

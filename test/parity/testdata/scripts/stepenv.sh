@@ -7,6 +7,6 @@ cat >wide.sh <<'END'
 #!/bin/bash
 srun bash -c 'if [ $SLURM_PROCID = 3 ]; then env | grep ^SLURM; fi'
 END
-show() { section vars "$1"; shift; sbatch -W -o env.out "$@" >id.out; cat env.out; job ID "$(sed 's/.* //' id.out)"; rm env.out; }
+show() { section vars "$1"; shift; settled; sbatch -W -o env.out "$@" >id.out; cat env.out; job ID "$(sed 's/.* //' id.out)"; rm env.out; }
 show one -n1 step.sh
 show last-of-four -N2 --ntasks-per-node=2 wide.sh
