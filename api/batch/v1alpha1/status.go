@@ -1,6 +1,11 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // JobGate is what is known of the conditions on which a job waits before it starts.
 type JobGate struct {
@@ -85,4 +90,58 @@ type JobEviction struct {
 	// Ran is how long the longest of them had run.
 	// +optional
 	Ran *metav1.Duration `json:"ran,omitempty"`
+}
+
+// MaxStatusNodesPods is how many pods status.nodes names at most.
+const MaxStatusNodesPods = 1000
+
+// JobNode is a node and the pods of a job that ran on it.
+type JobNode struct {
+	// Name is the name of the node.
+	Name string `json:"name"`
+	// Tasks are the indices of the pods by task, as 0-4,7.
+	Tasks map[string]string `json:"tasks"`
+}
+
+// PodPlace identifies a pod of a job by its task and its index in it.
+type PodPlace struct {
+	Task  string
+	Index int32
+}
+
+// NodesOfPods returns the node of each pod that a list of nodes names.
+func NodesOfPods(nodes []JobNode) map[PodPlace]string {
+	found := map[PodPlace]string{}
+	for _, node := range nodes {
+		for task, text := range node.Tasks {
+			indices, _ := ParseIndices(text)
+			if indices.Count() > MaxStatusNodesPods {
+				continue // the controller writes no such list
+			}
+			for index := range indices.All() {
+				found[PodPlace{Task: task, Index: index}] = node.Name
+			}
+		}
+	}
+	return found
+}
+
+// JobNodesOf lists nodes, sorted by name, with the pods that ran on each.
+func JobNodesOf(pods map[PodPlace]string) []JobNode {
+	indices := map[string]map[string][]int32{}
+	for place, node := range pods {
+		if indices[node] == nil {
+			indices[node] = map[string][]int32{}
+		}
+		indices[node][place.Task] = append(indices[node][place.Task], place.Index)
+	}
+	var nodes []JobNode
+	for _, name := range slices.Sorted(maps.Keys(indices)) {
+		node := JobNode{Name: name, Tasks: map[string]string{}}
+		for task, list := range indices[name] {
+			node.Tasks[task] = IndicesOf(list).String()
+		}
+		nodes = append(nodes, node)
+	}
+	return nodes
 }

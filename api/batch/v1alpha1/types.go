@@ -384,6 +384,13 @@ type JobStatus struct {
 	// took its room back, by a drained node. Restarts do not clear it. Ours.
 	// +optional
 	Evictions *JobEvictions `json:"evictions,omitempty"`
+	// Nodes are the nodes on which the pods of the last run were, written before the pods are stopped or deleted: when the job ends, and of an
+	// array also when pods of an element are stopped. At most 1,000 pods are named. A restart clears it. Ours.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=1000
+	Nodes []JobNode `json:"nodes,omitempty"`
 	// Conditions are the phases that the job went through, oldest first, each once.
 	// +optional
 	// +patchMergeKey=status

@@ -116,7 +116,10 @@ func slurmCluster(server *clitest.Server) {
 		j.Status.Array = &batchv1alpha1.ArrayStatus{Running: "3-4", Succeeded: "0", Failed: "1", Cancelled: "2", ExitCodes: map[string]string{"3": "1"}, Reason: "JobArrayTaskLimit"}
 	})
 	failed := batch(58, "broken.sh", "ann", "default", batchv1alpha1.Terminated, 2*time.Hour, because("TerminateJob", "pod broken.sh-head-0 failed with exit code 3"))
-	cancelled := batch(59, "stopped", "ann", "default", batchv1alpha1.Terminated, 2*time.Hour, func(j *batchv1alpha1.Job) { j.Annotations[keys.CancelledBy] = "mei" })
+	cancelled := batch(59, "stopped", "ann", "default", batchv1alpha1.Terminated, 2*time.Hour, func(j *batchv1alpha1.Job) {
+		j.Annotations[keys.CancelledBy] = "mei"
+		j.Status.Nodes = []batchv1alpha1.JobNode{{Name: "r05n07", Tasks: map[string]string{"node": "0"}}, {Name: "r05n08", Tasks: map[string]string{"head": "0"}}}
+	})
 	late := batch(60, "slow", "ann", "default", batchv1alpha1.Failed, 5*time.Hour, because("DeadlineExceeded", "head-0 was over its time limit of 1h"), limited(time.Hour))
 	paused := batch(61, "paused2", "mei", "default", batchv1alpha1.Aborted, time.Hour)
 

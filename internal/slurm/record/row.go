@@ -254,11 +254,3 @@ func (r *Row) RawID() string {
 	}
 	return batch.FormatJobID(id + int64(r.Position))
 }
-
-// Nodes are Kubernetes' nodes on which the row's pods are or were, sorted.
-func (r *Row) Nodes() []string {
-	if r.Sum == nil {
-		return nil
-	}
-	return r.Sum.Nodes
-}

@@ -81,10 +81,10 @@ func (r *Row) NumNodes() int {
 		return int(account.Minimum(r.Job))
 	}
 	nodes := max(account.Minimum(r.Job), r.Job.Status.Running)
-	if r.Sum != nil { // of a job that has ended the pods of its nodes are gone, and only the head is left
+	if r.Sum != nil {
 		nodes = max(nodes, int32(r.Sum.Live+r.Sum.Ended))
 	}
-	return int(nodes)
+	return max(int(nodes), len(r.kept())) // of a job that has ended most pods are gone
 }
 
 // Ask is what pods of a job ask for.

@@ -8,11 +8,11 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/slurm/hostlist"
 	"github.com/vc-batch/vc/internal/slurm/launch"
 	"github.com/vc-batch/vc/internal/slurm/record"
@@ -41,10 +41,11 @@ type Line struct {
 // Lines are those of a row: the job, then its batch script and its steps, unless only jobs are wanted.
 func Lines(r *record.Row, jobsOnly bool) []Line {
 	job := Line{Row: r, Label: r.Name(), Code: r.State.Code.Accounted(), Ended: r.Exit, Start: r.Times.Start, End: r.Times.End, Nodes: r.NodeList(), Pods: r.NumNodes(), Tasks: r.Tasks()}
-	if !job.Start.IsZero() || r.State.Code.Ended() && len(r.Mine) > 0 {
+	ran := r.State.Code.Ended() && len(r.Nodes()) > 0
+	if !job.Start.IsZero() || ran {
 		job.CPUs = r.Total().CPUs
 	}
-	head := headOf(r)
+	head := r.Head()
 	report, reported := reportOf(head)
 	if reported {
 		job.Ended, job.Usage = state.Exit{Code: report.Code, Signal: report.Signal}, report.Usage
@@ -61,14 +62,34 @@ func Lines(r *record.Row, jobsOnly bool) []Line {
 		job.Ended = state.NoMemory
 	}
 	lines := []Line{job}
-	if jobsOnly || head == nil || job.Start.IsZero() {
+	if jobsOnly || job.Start.IsZero() {
 		return lines
+	}
+	if head == nil {
+		return append(lines, keptBatchLine(job)...)
 	}
 	lines = append(lines, batchLine(job, head, report, reported))
 	for _, step := range report.Steps {
 		lines = append(lines, stepLine(job, step))
 	}
 	return lines
+}
+
+// terminated is how a batch script ends that is cancelled, or over its time.
+var terminated = state.Exit{Signal: int(syscall.SIGTERM)}
+
+// keptBatchLine returns the line of the batch script of an ended job whose pods are gone, if its node is known.
+func keptBatchLine(job Line) []Line {
+	host := job.BatchHost()
+	if host == "" || !job.Code.Ended() {
+		return nil
+	}
+	batch := job
+	batch.Step, batch.Label, batch.Pods, batch.Tasks, batch.CPUs, batch.Nodes = "batch", "batch", 1, 1, job.PerNode().CPUs, host
+	if job.Code == state.Timeout || job.Code == state.Cancelled {
+		batch.Code, batch.Ended = state.Cancelled, terminated
+	}
+	return []Line{batch}
 }
 
 func batchLine(job Line, head *corev1.Pod, report launch.Report, reported bool) Line {
@@ -119,36 +140,15 @@ func stepLine(job Line, s launch.Step) Line {
 	return step
 }
 
-// nodesOf are Kubernetes' nodes on which the pods are that a step ran in, as far as the pods are still there.
+// nodesOf returns the nodes on which the pods are or were that a step ran in.
 func (l *Line) nodesOf(pods string) string {
 	names, err := hostlist.Expand(pods)
 	if err != nil {
 		return pods
 	}
-	var nodes []string
-	for _, name := range names {
-		i := slices.IndexFunc(l.Mine, func(pod *corev1.Pod) bool { return pod.Name == name && pod.Spec.NodeName != "" })
-		if i < 0 {
-			nodes = append(nodes, name)
-			continue
-		}
-		nodes = append(nodes, l.Mine[i].Spec.NodeName)
-	}
+	nodes := l.NodesOf(names)
 	hostlist.Sort(nodes)
 	return hostlist.Compress(slices.Compact(nodes))
-}
-
-// headOf is the pod of the batch script; nil when there is none any more.
-func headOf(r *record.Row) *corev1.Pod {
-	for _, pod := range r.Mine {
-		if pod.Labels[keys.TaskSpec] == "head" {
-			return pod
-		}
-	}
-	if len(r.Mine) > 0 {
-		return r.Mine[0]
-	}
-	return nil
 }
 
 // reportOf is what the launcher said at its end.

@@ -69,7 +69,7 @@ func Job(r *record.Row, style clock.Style, oneLine bool) string {
 		fmt.Sprintf("NodeList=%s", or(r.NodeList(), noValue)),
 	}
 	if nodes := r.Nodes(); len(nodes) > 0 {
-		lines = append(lines, "BatchHost="+headNode(r))
+		lines = append(lines, "BatchHost="+or(r.BatchHost(), "N/A"))
 	}
 	if nodes := r.PromisedNodes(); nodes != "" {
 		lines = append(lines, "SchedNodeList="+nodes)
@@ -146,15 +146,6 @@ func suspended(r *record.Row, style clock.Style) string {
 		return at(r.Times.End, r.Now, style)
 	}
 	return "None"
-}
-
-func headNode(r *record.Row) string {
-	for _, pod := range r.Mine {
-		if pod.Spec.NodeName != "" {
-			return pod.Spec.NodeName
-		}
-	}
-	return "N/A"
 }
 
 func allocated(r *record.Row) string {

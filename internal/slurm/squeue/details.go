@@ -51,7 +51,7 @@ type Allocation struct {
 func detailsOf(r *record.Row) Details {
 	per := r.PerNode()
 	d := Details{
-		BatchFlag: true, BatchHost: batchHost(r), CPUsPerTask: given(int64(r.Asked.CPUsPerTask)), GroupID: idOf(or(r.Asked.GID, noID)), GroupName: r.Asked.Group,
+		BatchFlag: true, BatchHost: or(r.BatchHost(), none), CPUsPerTask: given(int64(r.Asked.CPUsPerTask)), GroupID: idOf(or(r.Asked.GID, noID)), GroupName: r.Asked.Group,
 		MemoryPerCPU: given(r.Asked.MemPerCPU), MinCPUs: number(int64(r.MinCPUs())), TasksPerNode: given(int64(r.Asked.TasksPerNode)), UserID: idOf(r.UserID()),
 		Resources: Resources{Nodes: ResourceNodes{Allocation: []Allocation{}}},
 	}

@@ -66,7 +66,7 @@ func (s Style) Fields() []field {
 		column('a', "Account", "ACCOUNT", func(r row) string { return r.Account() }),
 		column('A', "JobID", "JOBID", func(r row) string { return r.RawID() }),
 		column('b', "tres-per-node|gres", "TRES_PER_NODE", func(r row) string { return r.Gres() }),
-		column('B', "BatchHost", "EXEC_HOST", func(r row) string { return batchHost(r) }),
+		column('B', "BatchHost", "EXEC_HOST", func(r row) string { return or(r.BatchHost(), none) }),
 		column('c', "MinCpus", "MIN_CPUS", func(r row) string { return strconv.Itoa(r.MinCPUs()) }),
 		column('C', "NumCPUs", "CPUS", func(r row) string { return strconv.Itoa(r.Total().CPUs) }),
 		column('d', "MinTmpDisk", "MIN_TMP_DISK", text("0")),
@@ -148,15 +148,6 @@ func digit(yes bool) int {
 		return 1
 	}
 	return 0
-}
-
-func batchHost(r *record.Row) string {
-	for _, pod := range r.Mine {
-		if pod.Spec.NodeName != "" {
-			return pod.Spec.NodeName
-		}
-	}
-	return none
 }
 
 func overSubscribe(r *record.Row) string {

@@ -71,6 +71,7 @@ func (b *builder) settle() *batch.JobStatus {
 
 // writeStatus writes a status if it says something new.
 func (b *builder) writeStatus(status *batch.JobStatus) {
+	b.recordNodes(status)
 	old := &b.in.Job.Status
 	if len(status.ControlledResources) == 0 {
 		status.ControlledResources = nil

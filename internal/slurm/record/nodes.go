@@ -1,0 +1,117 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// headTask is the task whose pod runs the batch script.
+const headTask = "head"
+
+// kept returns the nodes of the row's pods that the job's status names: of a row that has ended, whose pods need not exist any more.
+func (r *Row) kept() map[batch.PodPlace]string {
+	if !r.State.Code.Ended() || len(r.Job.Status.Nodes) == 0 {
+		return nil
+	}
+	pods := batch.NodesOfPods(r.Job.Status.Nodes)
+	_, size, _ := batch.ElementsOf(r.Job)
+	if r.IsArray() && size > 0 {
+		maps.DeleteFunc(pods, func(p batch.PodPlace, _ string) bool { return int(p.Index/size) != r.Position })
+	}
+	return pods
+}
+
+// podName returns the name of the pod at a place.
+func (r *Row) podName(p batch.PodPlace) string {
+	return fmt.Sprintf("%s-%s-%d", r.Job.Name, p.Task, p.Index)
+}
+
+// nodesByPod returns the nodes of the row's pods by the names of the pods: of those that exist, and of those that the job's status names.
+func (r *Row) nodesByPod() map[string]string {
+	nodes := map[string]string{}
+	for place, node := range r.kept() {
+		nodes[r.podName(place)] = node
+	}
+	for _, pod := range r.Mine {
+		if pod.Spec.NodeName != "" {
+			nodes[pod.Name] = pod.Spec.NodeName
+		}
+	}
+	return nodes
+}
+
+// Nodes returns Kubernetes' nodes on which the row's pods are or were, sorted.
+func (r *Row) Nodes() []string {
+	kept := r.kept()
+	switch {
+	case len(kept) == 0 && r.Sum == nil:
+		return nil
+	case len(kept) == 0:
+		return r.Sum.Nodes
+	}
+	nodes := slices.Sorted(maps.Values(kept))
+	if r.Sum != nil {
+		nodes = append(nodes, r.Sum.Nodes...)
+		slices.Sort(nodes)
+	}
+	return slices.Compact(nodes)
+}
+
+// NodesOf returns the nodes of pods by name; a pod whose node is not known stands for itself.
+func (r *Row) NodesOf(pods []string) []string {
+	nodes := r.nodesByPod()
+	var of []string
+	for _, pod := range pods {
+		of = append(of, cmp.Or(nodes[pod], pod))
+	}
+	return of
+}
+
+// BatchHost returns the node of the batch script; empty where it has none, or it is not known.
+func (r *Row) BatchHost() string {
+	if head := r.Head(); head != nil && head.Spec.NodeName != "" {
+		return head.Spec.NodeName
+	}
+	var first batch.PodPlace
+	host := ""
+	for place, node := range r.kept() {
+		earlier := host == "" || cmp.Or(compareHead(place.Task, first.Task), cmp.Compare(place.Index, first.Index)) < 0
+		if earlier {
+			first, host = place, node
+		}
+	}
+	return host
+}
+
+// compareHead orders the names of tasks: the task of the batch script is the first.
+func compareHead(a, b string) int {
+	switch {
+	case a == b:
+		return 0
+	case a == headTask:
+		return -1
+	case b == headTask:
+		return 1
+	}
+	return cmp.Compare(a, b)
+}
+
+// Head returns the pod of the batch script; nil when it does not exist.
+func (r *Row) Head() *corev1.Pod {
+	for _, pod := range r.Mine {
+		if pod.Labels[keys.TaskSpec] == headTask {
+			return pod
+		}
+	}
+	if len(r.Mine) > 0 {
+		return r.Mine[0]
+	}
+	return nil
+}
