@@ -1,6 +1,7 @@
 package step
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -8,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/vc-batch/vc/internal/slurm/launch"
 )
@@ -61,6 +64,7 @@ func TestOutputGoesToTheFileAndToTheLog(t *testing.T) {
 		wantOut  string
 		wantErr  string
 	}{
+		"one file by two names":     {func(p *pod) { p.spec.Output, p.spec.Error = "o", p.dir+"/./o" }, "o", "", "out\nerr\n", ""},
 		"both in one file":          {func(p *pod) { p.spec.Output = "slurm-%j.out" }, "slurm-42.out", "", "out\nerr\n", ""},
 		"apart":                     {func(p *pod) { p.spec.Output, p.spec.Error = "o", "e-%x" }, "o", "e-test", "out\n", "err\n"},
 		"both called the same":      {func(p *pod) { p.spec.Output, p.spec.Error = "o-%j", "o-42" }, "o-42", "", "out\nerr\n", ""},
@@ -72,7 +76,11 @@ func TestOutputGoesToTheFileAndToTheLog(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, code := run(t, "#!/bin/sh\necho out; sleep 0.1; echo err >&2\n", c.change)
-			if code != 0 || p.out.String() != "out\n" || p.err.String() != "err\n" {
+			logged := p.out.String() == "out\n" && p.err.String() == "err\n"
+			if c.err == "" { // one descriptor for both streams
+				logged = p.out.String() == "out\nerr\n" && p.err.String() == ""
+			}
+			if code != 0 || !logged {
 				t.Errorf("the log has %q and %q (%d)", p.out.String(), p.err.String(), code)
 			}
 			if c.out != "" && p.read(c.out) != c.wantOut {
@@ -82,6 +90,19 @@ func TestOutputGoesToTheFileAndToTheLog(t *testing.T) {
 				t.Errorf("%s has %q, want %q", c.err, p.read(c.err), c.wantErr)
 			}
 		})
+	}
+}
+
+// What a script prints to both streams is in one file in the order in which it printed it, as in Slurm.
+func TestBothStreamsOfAScriptStayInOrderInOneFile(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, "#!/bin/bash\nfor i in $(seq 300); do echo $i; echo $i >&2; done\n", func(p *pod) { p.spec.Output = "o" })
+	var want strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&want, "%d\n%d\n", i+1, i+1)
+	}
+	if diff := cmp.Diff(want.String(), p.read("o")); code != 0 || diff != "" {
+		t.Errorf("code %d (-want +got):\n%s", code, diff)
 	}
 }
 

@@ -90,7 +90,7 @@ func (o *outputs) target(pattern string, names launch.Names, own io.Writer) (io.
 	if file, there := o.files[path]; there {
 		return file, nil
 	}
-	file, err := openFile(path, o.options.dir, o.options.keep)
+	file, err := openFile(pathIn(o.options.dir, path), o.options.keep)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, reasonOf(err))
 	}

@@ -39,7 +39,8 @@ type process struct {
 	ended    bool
 }
 
-// startProcess starts a task in a process group of its own, with its output copied to the writers. With a terminal both are one.
+// startProcess starts a task in a process group of its own, with its output copied to the writers. With a terminal both are one. Without stderr
+// the task has one descriptor for both, so that what it prints stays in order.
 func startProcess(t *task, dir string, env []string, tty *terminal, stdout, stderr io.Writer) (*process, error) {
 	p := &process{command: &exec.Cmd{Dir: dir, Env: env, Args: t.Args, SysProcAttr: &syscall.SysProcAttr{Setpgid: true}}, terminal: tty}
 	var err error
@@ -77,6 +78,10 @@ func (p *process) pipes(stdin bool, stdout, stderr io.Writer) (theirs []*os.File
 		writer io.Writer
 		end    *io.Writer
 	}{{stdout, &p.command.Stdout}, {stderr, &p.command.Stderr}} {
+		if to.writer == nil {
+			*to.end = p.command.Stdout
+			continue
+		}
 		read, write, err := os.Pipe()
 		if err != nil {
 			p.close(0)

@@ -40,7 +40,7 @@ func (l *launcher) runScript() (ending, error) {
 		return ending{}, err
 	}
 	l.mu.Lock()
-	l.script, err = startProcess(t, dir, launch.Merge(l.head.script, login), nil, out.stdout, out.stderr)
+	l.script, err = startProcess(t, dir, launch.Merge(l.head.script, login), nil, out.stdout, out.errors())
 	script := l.script
 	l.mu.Unlock()
 	if err != nil {
@@ -72,9 +72,7 @@ func (l *launcher) openInput() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(l.spec.WorkDir, path)
-	}
+	path = pathIn(l.spec.WorkDir, path)
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, says("Could not open stdin file %s: %w", path, reasonOf(err))

@@ -14,7 +14,17 @@ import (
 // output is where the script's output goes: the pod's log, and a file where one was asked for and can be seen from here.
 type output struct {
 	stdout, stderr io.Writer
-	files          []*os.File
+	// together is set when one file takes both streams: the script then has one descriptor for them, so that the file has what it prints in order.
+	together bool
+	files    []*os.File
+}
+
+// errors returns where a process writes its errors; nil is where its output goes.
+func (o *output) errors() io.Writer {
+	if o.together {
+		return nil
+	}
+	return o.stderr
 }
 
 // tee writes to the log and to a file. A file that cannot be written any more, because a disk is full, is told once and given up.
@@ -41,7 +51,7 @@ func (t tee) Write(data []byte) (int, error) {
 // openOutput opens the files of --output and --error, which may be the same.
 func openOutput(spec *launch.Spec, names launch.Names) (*output, error) {
 	o := &output{stdout: os.Stdout, stderr: os.Stderr}
-	opened := map[string]tee{}
+	opened := map[string]tee{} // by absolute path
 	for _, stream := range []struct {
 		what, pattern string
 		to            *io.Writer
@@ -53,9 +63,11 @@ func openOutput(spec *launch.Spec, names launch.Names) (*output, error) {
 		if err != nil {
 			return nil, err
 		}
+		path = pathIn(spec.WorkDir, path)
 		file, there := opened[path]
+		o.together = there
 		if !there {
-			f, err := openFile(path, spec.WorkDir, spec.Append)
+			f, err := openFile(path, spec.Append)
 			if err != nil {
 				return nil, says("Could not open %s file %s: %w", stream.what, path, reasonOf(err))
 			}
@@ -69,11 +81,16 @@ func openOutput(spec *launch.Spec, names launch.Names) (*output, error) {
 	return o, nil
 }
 
-// openFile opens a file for output.
-func openFile(path, dir string, keep bool) (*os.File, error) {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
+// pathIn returns a path that is meant from a directory.
+func pathIn(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
 	}
+	return filepath.Join(dir, path)
+}
+
+// openFile opens a file for output.
+func openFile(path string, keep bool) (*os.File, error) {
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	if !keep {
 		flags |= os.O_TRUNC
