@@ -47,6 +47,9 @@ type Options struct {
 	// ServiceNamespace and ServiceName name the Service in front of the webhooks, in place of a URL. The certificate
 	// is then kept in a Secret of that namespace, for all replicas.
 	ServiceNamespace, ServiceName string
+	// SecretNamespace is where replicas behind one URL share their certificate, in a Secret. Empty: it is kept in memory, which is right for one
+	// process alone. With a Service it is that of the Service.
+	SecretNamespace string
 	// SchedulerNames are the schedulers whose pods are ours; the first is the default of jobs. Default volcano.
 	SchedulerNames []string
 	// JobIDs numbers new jobs; nil leaves that to the controller.
@@ -61,6 +64,8 @@ type Options struct {
 	Queues schedulingv1beta1.QueueRules
 	// MaxReplicas is how many pods the tasks of a job may have together. Default batchv1alpha1.DefaultMaxReplicas.
 	MaxReplicas int64
+	// RequirePriorityClassUse: who names a PriorityClass in a Job, a PodGroup, or what jobs are made from needs the right to use it (verb use).
+	RequirePriorityClassUse bool
 	// ClientCAFile holds the authorities that sign the certificates of those who may send reviews: the API server, when it is configured to present one.
 	// Empty: whoever reaches the port may.
 	ClientCAFile string
@@ -94,6 +99,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if (o.ServiceName == "") != (o.ServiceNamespace == "") {
 		return o, errors.New("admission: the webhooks' Service wants both a name and a namespace")
+	}
+	if o.ServiceNamespace != "" {
+		o.SecretNamespace = o.ServiceNamespace
 	}
 	if o.ServiceName != "" && o.URL != "" {
 		return o, errors.New("admission: webhooks are reached by a URL or by a Service, not by both")
@@ -143,7 +151,7 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	}
 	keeper := newCertificateKeeper(options, client, hosts)
 	hooks := &hooks{queues: queues, jobs: jobs, namespaces: client.CoreV1().Namespaces(), schedulers: options.SchedulerNames, ids: options.JobIDs, pods: pods, queueRules: options.Queues, reviews: client.AuthorizationV1().SubjectAccessReviews(),
-		maxReplicas: options.MaxReplicas}
+		maxReplicas: options.MaxReplicas, requireClassUse: options.RequirePriorityClassUse}
 	handler, err := hooks.handler(klog.FromContext(ctx).WithName("admission"))
 	if err != nil {
 		return errors.Join(err, listener.Close())

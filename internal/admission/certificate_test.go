@@ -72,7 +72,7 @@ func TestACertificateIsRenewedAfterTwoThirdsOfItsLifeAndForNewHosts(t *testing.T
 func TestReplicasShareOneCertificateThroughTheSecret(t *testing.T) {
 	t.Parallel()
 	client := fake.NewClientset()
-	options := Options{ServiceNamespace: "volcano-system", Now: func() time.Time { return epoch }}
+	options := Options{SecretNamespace: "volcano-system", Now: func() time.Time { return epoch }}
 	keepers := make([]*certificateKeeper, 5)
 	var starting sync.WaitGroup
 	for i := range keepers {
@@ -93,7 +93,7 @@ func TestReplicasShareOneCertificateThroughTheSecret(t *testing.T) {
 
 func TestAfterARenewalTheOldAuthorityIsStillTrusted(t *testing.T) {
 	t.Parallel()
-	for name, options := range map[string]Options{"in memory": {}, "in a Secret": {ServiceNamespace: "volcano-system"}} {
+	for name, options := range map[string]Options{"in memory": {}, "in a Secret": {SecretNamespace: "volcano-system"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			now := epoch
@@ -135,7 +135,7 @@ func TestASecretOfOthersIsReplacedWhenItIsOfNoUse(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "volcano-system", Name: SecretName},
 		Data:       map[string][]byte{"tls.crt": []byte("x"), "tls.key": []byte("y")},
 	})
-	keeper := newCertificateKeeper(Options{ServiceNamespace: "volcano-system", Now: func() time.Time { return epoch }}, client, hosts)
+	keeper := newCertificateKeeper(Options{SecretNamespace: "volcano-system", Now: func() time.Time { return epoch }}, client, hosts)
 	if _, err := keeper.refresh(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -61,6 +61,8 @@ type hooks struct {
 	queueRules schedulingv1beta1.QueueRules
 	// maxReplicas is how many pods a job may have; 0: no limit but that of the kind.
 	maxReplicas int64
+	// requireClassUse: who names a PriorityClass must have the right to use it.
+	requireClassUse bool
 }
 
 // handlers are the webhooks by their paths.

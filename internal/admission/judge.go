@@ -40,6 +40,11 @@ func (h *hooks) validate(kind schema.GroupVersionKind) admission.HandlerFunc {
 			verdict.Errors = append(released, jobs.denied(request.Object.Raw)...)
 			jobs.err = errors.Join(jobs.err, err)
 		}
+		if request.Operation != admissionv1.Delete {
+			unusable, err := h.usesClasses(ctx, &request)
+			verdict.Errors = append(verdict.Errors, unusable...)
+			jobs.err = errors.Join(jobs.err, err)
+		}
 		if err := errors.Join(queues.err, jobs.err); err != nil {
 			return admission.Errored(http.StatusInternalServerError, err)
 		}

@@ -16,7 +16,7 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// SecretName is the Secret that holds the webhooks' certificate when they are behind a Service.
+// SecretName is the Secret that holds the webhooks' certificate when they are behind a Service or a URL.
 const SecretName = "volcano-admission-certificate"
 
 // caBundleKey is the Secret's key of the authorities; the others are those of a TLS Secret.
@@ -38,8 +38,8 @@ type certificateKeeper struct {
 
 func newCertificateKeeper(options Options, client kubernetes.Interface, hosts []string) *certificateKeeper {
 	keeper := &certificateKeeper{hosts: hosts, now: options.Now, secret: SecretName}
-	if options.ServiceNamespace != "" {
-		keeper.secrets = client.CoreV1().Secrets(options.ServiceNamespace)
+	if options.SecretNamespace != "" {
+		keeper.secrets = client.CoreV1().Secrets(options.SecretNamespace)
 	}
 	return keeper
 }

@@ -113,8 +113,17 @@ func runComponents(ctx context.Context, o *Options, h *health, log logr.Logger) 
 	return group.Wait()
 }
 
-func runAdmission(ctx context.Context, o *Options) error {
+// admissionOptions returns the options of admission. Several replicas may be behind a URL: they share their certificate where they keep their leases.
+func admissionOptions(o *Options) admission.Options {
 	options := o.Admission
+	if options.URL != "" && options.SecretNamespace == "" {
+		options.SecretNamespace = o.LeaseNamespace
+	}
+	return options
+}
+
+func runAdmission(ctx context.Context, o *Options) error {
+	options := admissionOptions(o)
 	ready := options.Ready
 	options.Ready = func() {
 		if ready != nil {

@@ -26,11 +26,12 @@ type admissionFlags struct {
 	queueDepth                    int
 	maxReplicas                   int64
 	protectRoot, keepBusyQueues   bool
+	requireClassUse               bool
 }
 
 func (f *admissionFlags) bind(fs *pflag.FlagSet) {
 	fs.StringVar(&f.address, "webhook-listen-address", admission.DefaultListenAddress, "address on which webhooks are served")
-	fs.StringVar(&f.url, "webhook-url", "", "https URL by which the API server reaches the webhooks, when not by a service")
+	fs.StringVar(&f.url, "webhook-url", "", "https URL by which the API server reaches the webhooks, when not by a service; several replicas may be behind it")
 	fs.StringVar(&f.service, "webhook-service", "", "NAMESPACE/NAME of the service by which the API server reaches the webhooks; without it and --webhook-url the listen address is used")
 	fs.StringSliceVar(&f.enabled, "enabled-admission", nil, "paths of the webhooks to install, for example /jobs/mutate,/jobs/validate; without it all of them")
 	fs.StringVar(&f.conf, "admission-conf", "", "path of a file of resource groups for pods; it is read again when it changes")
@@ -38,6 +39,7 @@ func (f *admissionFlags) bind(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&f.clientNames, "webhook-client-name", nil, "common names of the clients that may send reviews; without it all that --webhook-client-ca-file has signed")
 	fs.IntVar(&f.queueDepth, "max-queue-depth", schedulingv1beta1.MaxQueueDepth, "how many queues deep the tree below root may be")
 	fs.Int64Var(&f.maxReplicas, "max-job-replicas", batchv1alpha1.DefaultMaxReplicas, fmt.Sprintf("how many pods the tasks of a job may have together, %d at most", batchv1alpha1.MaxReplicas))
+	fs.BoolVar(&f.requireClassUse, "require-priority-class-use", false, "reject jobs, PodGroups and templates that name a priority class which their user may not use: verb use of priorityclasses.scheduling.k8s.io")
 	fs.BoolVar(&f.protectRoot, "enable-root-queue-protection", true, "refuse changes of the root queue's capability, deserved and guarantee")
 	fs.BoolVar(&f.keepBusyQueues, "enable-queue-allocated-pods-check", false, "refuse to delete a queue in which pods run")
 }
@@ -54,7 +56,7 @@ func (f *admissionFlags) bindObsolete(fs *pflag.FlagSet) {
 func (f *admissionFlags) options(gates featureGates) (admission.Options, error) {
 	o := admission.Options{
 		ListenAddress: f.address, URL: f.url, AdmissionConf: f.conf, QueueGate: gates[queueGate], MaxReplicas: f.maxReplicas,
-		ClientCAFile: f.clientCA, ClientNames: f.clientNames,
+		ClientCAFile: f.clientCA, ClientNames: f.clientNames, RequirePriorityClassUse: f.requireClassUse,
 		Queues: schedulingv1beta1.QueueRules{MaxDepth: f.queueDepth, FreeRoot: !f.protectRoot, KeepBusy: f.keepBusyQueues},
 	}
 	for _, path := range f.enabled {

@@ -84,6 +84,11 @@ func TestFlags(t *testing.T) {
 			check:     func(o daemon.Options) any { return o.Admission.MaxReplicas },
 			want:      int64(200000),
 		},
+		"a right to priority classes": {
+			arguments: []string{"--require-priority-class-use"},
+			check:     func(o daemon.Options) any { return o.Admission.RequirePriorityClassUse },
+			want:      true,
+		},
 		"all controllers but two": {
 			arguments: []string{"--controllers=*,-sharding-controller,-gc-controller", "--controllers=-cronjob-controller"},
 			check: func(o daemon.Options) any {

@@ -1,0 +1,112 @@
+package admission
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+)
+
+// classSpec is what of a job's specification, or of a PodGroup's, names PriorityClasses.
+type classSpec struct {
+	PriorityClassName string `json:"priorityClassName"`
+	Tasks             []struct {
+		Template struct {
+			Spec struct {
+				PriorityClassName string `json:"priorityClassName"`
+			} `json:"spec"`
+		} `json:"template"`
+	} `json:"tasks"`
+}
+
+// classHolder is what of any kind of ours names PriorityClasses: a Job, a PodGroup, a JobTemplate, a CronJob or a JobFlow.
+type classHolder struct {
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec struct {
+		classSpec `json:",inline"`
+
+		JobTemplate struct {
+			Spec classSpec `json:"spec"`
+		} `json:"jobTemplate"`
+		Flows []struct {
+			Patch struct {
+				JobSpec classSpec `json:"jobSpec"`
+			} `json:"patch"`
+		} `json:"flows"`
+	} `json:"spec"`
+}
+
+// add notes the classes that a specification names, and where.
+func (s *classSpec) add(named map[string]*field.Path, at *field.Path) {
+	note := func(class string, at *field.Path) {
+		if class != "" && named[class] == nil {
+			named[class] = at
+		}
+	}
+	note(s.PriorityClassName, at.Child("priorityClassName"))
+	for i := range s.Tasks {
+		note(s.Tasks[i].Template.Spec.PriorityClassName, at.Child("tasks").Index(i).Child("template", "spec", "priorityClassName"))
+	}
+}
+
+// classesOf returns the PriorityClasses that an object names, each with the first place where it does.
+func classesOf(raw []byte) (named map[string]*field.Path, hasController bool) {
+	var object classHolder
+	if len(raw) == 0 || json.Unmarshal(raw, &object) != nil {
+		return nil, false // said where the object is checked
+	}
+	named = map[string]*field.Path{}
+	spec := field.NewPath("spec")
+	object.Spec.add(named, spec)
+	object.Spec.JobTemplate.Spec.add(named, spec.Child("jobTemplate", "spec"))
+	for i := range object.Spec.Flows {
+		object.Spec.Flows[i].Patch.JobSpec.add(named, spec.Child("flows").Index(i).Child("patch", "jobSpec"))
+	}
+	return named, metav1.GetControllerOf(&object.ObjectMeta) != nil
+}
+
+// usesClasses rejects an object that names PriorityClasses which its author may not use, where such a right is required. What the controllers make
+// was judged when users created what it is made from; an owner reference alone makes no controller, since anybody can write one.
+func (h *hooks) usesClasses(ctx context.Context, request *admission.Request) (field.ErrorList, error) {
+	if !h.requireClassUse {
+		return nil, nil
+	}
+	named, hasController := classesOf(request.Object.Raw)
+	before, _ := classesOf(request.OldObject.Raw)
+	maps.DeleteFunc(named, func(class string, _ *field.Path) bool { return before[class] != nil })
+	if len(named) == 0 {
+		return nil, nil
+	}
+	if hasController {
+		controls, err := may(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
+			Verb: "update", Group: batchv1alpha1.GroupName, Resource: "jobs", Subresource: "status", Namespace: request.Namespace,
+		})
+		if err != nil || controls {
+			return nil, err
+		}
+	}
+	var errs field.ErrorList
+	for _, class := range slices.Sorted(maps.Keys(named)) {
+		allowed, err := may(ctx, h.reviews, &request.UserInfo, authorizationv1.ResourceAttributes{
+			Verb: "use", Group: schedulingv1.GroupName, Resource: "priorityclasses", Name: class, Namespace: request.Namespace,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if !allowed {
+			errs = append(errs, field.Forbidden(named[class], fmt.Sprintf(
+				"user %q may not use priority class %s here: ask an administrator for the verb use of priorityclasses.%s", request.UserInfo.Username, class, schedulingv1.GroupName)))
+		}
+	}
+	return errs, nil
+}
