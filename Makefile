@@ -9,9 +9,11 @@ TOOL       := $(GO) tool -modfile=tools.mod
 BIN        := bin
 FUZZTIME   ?= 10s
 PREFIX     ?= /usr/local
+SEED       ?= $(shell date +%s)
+TIME       ?= 3m
 
 .DEFAULT_GOAL := help
-.PHONY: help build install docs demo demo-down test test-full test-user test-unit test-race scenarios e2e bench fuzz lint generate verify vulncheck clean
+.PHONY: help build install docs demo demo-down test test-full test-user test-unit test-race scenarios e2e chaos mutate bench fuzz lint generate verify vulncheck clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +53,13 @@ scenarios: ## the scheduler's stories as text; make scenarios REWRITE=1 writes t
 
 e2e: ## the seeds' scenarios with real processes on a real API server
 	@VC_E2E=all $(GO) test -count=1 -timeout 60m -v ./test/e2e/...
+
+chaos: ## real processes are killed, frozen and cut off for TIME (3m) by the plan of SEED (the clock's), and what must always hold is checked
+	@echo "chaos: SEED=$(SEED) TIME=$(TIME)"
+	@$(GO) test ./test/e2e -count=1 -v -timeout 60m -run '^TestChaos$$' -chaos.seed=$(SEED) -chaos.time=$(TIME)
+
+mutate: ## change PACKAGE (and FILES of it) in small ways for TIME (3m), SEED draws which, and list the changes that its tests do not notice
+	@$(GO) run ./hack/mutate -time $(TIME) -seed $(SEED) $(if $(FILES),-files '$(FILES)') $(PACKAGE)
 
 bench: ## every speed and size with its floor, and one table; LINE=TestBindPhase takes one, GROWTH=1 more nodes, KEEP=1 writes docs
 	@GO="$(GO)" LINE="$(LINE)" GROWTH="$(GROWTH)" KEEP="$(KEEP)" hack/bench.sh

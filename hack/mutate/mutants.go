@@ -1,0 +1,183 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// mutant is one small change of a file.
+type mutant struct {
+	file   string
+	line   int
+	what   string
+	source []byte // the whole file, changed
+}
+
+// flips are the operators that are exchanged.
+var flips = map[token.Token]token.Token{
+	token.EQL: token.NEQ, token.NEQ: token.EQL,
+	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
+	token.LAND: token.LOR, token.LOR: token.LAND,
+	token.ADD: token.SUB, token.SUB: token.ADD,
+}
+
+// collector gathers the mutants of one file.
+type collector struct {
+	set    *token.FileSet
+	file   string
+	source []byte
+	found  []mutant
+}
+
+// mutantsOf returns all mutants of a file.
+func mutantsOf(file string) ([]mutant, error) {
+	source, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return mutantsIn(file, source)
+}
+
+func mutantsIn(file string, source []byte) ([]mutant, error) {
+	c := &collector{set: token.NewFileSet(), file: file, source: source}
+	parsed, err := parser.ParseFile(c.set, file, source, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	for _, declaration := range parsed.Decls {
+		if function, ok := declaration.(*ast.FuncDecl); ok && function.Body != nil {
+			ast.Inspect(function.Body, c.visit)
+		}
+	}
+	return c.found, nil
+}
+
+// visit adds the mutants of one node.
+func (c *collector) visit(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		c.operator(n)
+	case *ast.IfStmt:
+		c.negate(n.Cond)
+	case *ast.UnaryExpr:
+		if n.Op == token.NOT {
+			c.replace(n.OpPos, n.OpPos+1, "", "drop !")
+		}
+	case *ast.BasicLit:
+		c.offByOne(n)
+	case *ast.BlockStmt:
+		c.drop(n.List)
+	case *ast.CaseClause:
+		c.drop(n.Body)
+	case *ast.CommClause:
+		c.drop(n.Body)
+	case *ast.ReturnStmt:
+		c.result(n)
+	}
+	return true
+}
+
+// operator exchanges a comparison, a connective, or plus and minus.
+func (c *collector) operator(n *ast.BinaryExpr) {
+	if other, ok := flips[n.Op]; ok && !isText(n.X) && !isText(n.Y) {
+		c.replace(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), other.String(), fmt.Sprintf("%s to %s", n.Op, other))
+	}
+}
+
+func isText(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return e.Kind == token.STRING
+	case *ast.BinaryExpr:
+		return isText(e.X) || isText(e.Y)
+	}
+	return false
+}
+
+// negate turns a condition round, unless its operator is exchanged anyway.
+func (c *collector) negate(condition ast.Expr) {
+	if binary, ok := condition.(*ast.BinaryExpr); ok && (binary.Op == token.EQL || binary.Op == token.NEQ) {
+		return
+	}
+	text := c.text(condition.Pos(), condition.End())
+	c.replace(condition.Pos(), condition.End(), "!("+text+")", "negate "+short(text))
+}
+
+// offByOne adds one to a whole number.
+func (c *collector) offByOne(n *ast.BasicLit) {
+	if value, err := strconv.ParseInt(n.Value, 10, 32); n.Kind == token.INT && err == nil {
+		c.replace(n.Pos(), n.End(), strconv.FormatInt(value+1, 10), fmt.Sprintf("%d to %d", value, value+1))
+	}
+}
+
+// drop leaves out statements whose absence compiles: calls, assignments to what there is, and if statements without else.
+func (c *collector) drop(statements []ast.Stmt) {
+	for _, s := range statements {
+		switch s := s.(type) {
+		case *ast.ExprStmt, *ast.DeferStmt, *ast.IncDecStmt, *ast.SendStmt:
+		case *ast.AssignStmt:
+			if s.Tok == token.DEFINE || isBlank(s) {
+				continue
+			}
+		case *ast.IfStmt:
+			if s.Else != nil {
+				continue
+			}
+		case *ast.BranchStmt:
+		default:
+			continue
+		}
+		text := c.text(s.Pos(), s.End())
+		c.replace(s.Pos(), s.End(), keepLines(text), "drop "+short(text))
+	}
+}
+
+func isBlank(s *ast.AssignStmt) bool {
+	for _, left := range s.Lhs {
+		if name, ok := left.(*ast.Ident); !ok || name.Name != "_" {
+			return false
+		}
+	}
+	return true
+}
+
+// result turns a constant result round.
+func (c *collector) result(n *ast.ReturnStmt) {
+	for _, r := range n.Results {
+		if name, ok := r.(*ast.Ident); ok && (name.Name == "true" || name.Name == "false") {
+			other := strconv.FormatBool(name.Name == "false")
+			c.replace(name.Pos(), name.End(), other, "return "+other)
+		}
+	}
+}
+
+func (c *collector) text(from, to token.Pos) string {
+	return string(c.source[c.set.Position(from).Offset:c.set.Position(to).Offset])
+}
+
+// replace adds the mutant in which a part of the source is another text.
+func (c *collector) replace(from, to token.Pos, text, what string) {
+	start, end := c.set.Position(from), c.set.Position(to)
+	changed := make([]byte, 0, len(c.source)+len(text))
+	changed = append(changed, c.source[:start.Offset]...)
+	changed = append(changed, text...)
+	changed = append(changed, c.source[end.Offset:]...)
+	c.found = append(c.found, mutant{file: c.file, line: start.Line, what: what, source: changed})
+}
+
+// keepLines returns as many lines as a text has, all empty.
+func keepLines(text string) string { return strings.Repeat("\n", strings.Count(text, "\n")) }
+
+// short returns a text as one line of at most 70 characters.
+func short(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > 70 {
+		return string(runes[:70]) + "…"
+	}
+	return text
+}
