@@ -81,6 +81,8 @@ const JobIDsName = "vc-job-ids"
 
 // What made a job.
 const (
+	// RerunOf is the annotation of a job with the name of the job whose spec it runs again.
+	RerunOf = OurPrefix + "rerun-of"
 	// CreatedByJobTemplate and CreatedByJobFlow are labels, where they are short enough, and annotations: namespace.name.
 	CreatedByJobTemplate = "volcano.sh/createdByJobTemplate"
 	CreatedByJobFlow     = "volcano.sh/createdByJobFlow"

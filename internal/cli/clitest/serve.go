@@ -237,6 +237,10 @@ func (s *Server) patch(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
 		return
 	}
+	if meta, _ := change["metadata"].(map[string]any); meta["resourceVersion"] != nil && meta["resourceVersion"] != object["metadata"].(map[string]any)["resourceVersion"] {
+		s.fail(w, http.StatusConflict, metav1.StatusReasonConflict, "the object has been modified; please apply your changes to the latest version and try again")
+		return
+	}
 	merged := merge(object, change).(map[string]any)
 	if r.URL.Query().Get("dryRun") == "" {
 		s.put(r.URL.Path, merged)

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,8 @@ type Run struct {
 	Report bool
 	// NoCluster runs without a kubeconfig.
 	NoCluster bool
+	// Editor is what the user makes of the text that an editor shows; nil changes nothing.
+	Editor func(text string) string
 }
 
 // Result is what a command printed and how it ended.
@@ -87,6 +90,8 @@ type Command struct {
 	Report  bool
 	// WrongPrepare changes the cluster before Wrong is run; nil is Prepare.
 	WrongPrepare func(*clitest.Server)
+	// Editor is that of the Run.
+	Editor func(text string) string
 }
 
 // Every makes the five runs of each command.
@@ -94,7 +99,7 @@ func Every(commands ...Command) []Run {
 	var runs []Run
 	for _, c := range commands {
 		run := func(about, args string, width int) {
-			runs = append(runs, Run{About: about, Args: args, Width: width, Input: c.Input, Prepare: c.Prepare, Report: c.Report})
+			runs = append(runs, Run{About: about, Args: args, Width: width, Input: c.Input, Prepare: c.Prepare, Report: c.Report, Editor: c.Editor})
 		}
 		run("a terminal of 80 columns", c.Args, 80)
 		run("a terminal of 120 columns", c.Args, 120)
@@ -132,6 +137,9 @@ func (r Run) Do(t testing.TB, server *clitest.Server) Result {
 	if r.Color {
 		streams.ColorMode = "always"
 	}
+	if r.Editor != nil {
+		streams.RunEditor = Editing(r.Editor)
+	}
 	args := r.argvOf()
 	if !r.NoCluster {
 		args = append([]string{"--kubeconfig", server.Kubeconfig("nlp")}, args...)
@@ -143,6 +151,17 @@ func (r Run) Do(t testing.TB, server *clitest.Server) Result {
 		return strings.NewReplacer(server.URL(), "http://server", runtime.Version(), "go1.x", runtime.GOOS+"/"+runtime.GOARCH, "linux/amd64").Replace(text.String())
 	}
 	return Result{clean(out), clean(errOut), code}
+}
+
+// Editing is an editor in which a user makes another text of a file.
+func Editing(change func(text string) string) func(command, path string) error {
+	return func(_, path string) error {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, []byte(change(string(text))), 0o600)
+	}
 }
 
 // environ is Env as a program gets it, in order.
@@ -239,4 +258,24 @@ func Stored(path string, want int) func(*testing.T, *clitest.Server) {
 			t.Errorf("%s holds %d objects, want %d: %v", path, len(got), want, got)
 		}
 	}
+}
+
+// Field is the value at a path of an object, as text; a number in the path is the index of a list.
+func Field(object any, path ...string) string {
+	for _, step := range path {
+		switch at := object.(type) {
+		case map[string]any:
+			object = at[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i >= len(at) {
+				return ""
+			}
+			object = at[i]
+		}
+	}
+	if object == nil {
+		return ""
+	}
+	return fmt.Sprint(object)
 }

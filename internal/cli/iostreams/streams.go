@@ -29,6 +29,8 @@ type Streams struct {
 	Height int
 	// RunPager shows text in a pager and reports whether that could be started; nil is no pager.
 	RunPager func(command string, text []byte) bool
+	// RunEditor opens a file in an editor, a command of a shell, and returns when that has ended.
+	RunEditor func(command, path string) error
 	// Env looks a variable of the environment up.
 	Env func(string) string
 	// Environ is the whole environment as NAME=value; nil is none.
@@ -43,7 +45,7 @@ type Streams struct {
 
 // System returns the streams of this process.
 func System() Streams {
-	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Environ: os.Environ, Account: account, ColorMode: "auto"}
+	s := Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Environ: os.Environ, Account: account, ColorMode: "auto", RunEditor: runEditor}
 	s.InTTY = term.IsTerminal(int(os.Stdin.Fd()))
 	s.OutTTY = term.IsTerminal(int(os.Stdout.Fd()))
 	s.ErrTTY = term.IsTerminal(int(os.Stderr.Fd()))
@@ -105,6 +107,7 @@ func Test(input string, width int) (streams Streams, out, errOut *bytes.Buffer) 
 		In: strings.NewReader(input), Out: out, Err: errOut,
 		OutTTY: width > 0, InTTY: width > 0, Width: width,
 		Env: func(string) string { return "" }, ColorMode: "never",
+		RunEditor: func(string, string) error { return nil }, // it changes nothing
 	}, out, errOut
 }
 

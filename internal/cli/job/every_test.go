@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -26,11 +27,19 @@ func heldBy(whom string) func(*clitest.Server) {
 	}
 }
 
+// needsFewer is what a user does in an editor: the job train needs one pod less.
+func needsFewer(text string) string {
+	return strings.Replace(text, "minAvailable: 3", "minAvailable: 2", 1)
+}
+
 // TestEveryJobCommandGolden shows each command in the five ways.
 func TestEveryJobCommandGolden(t *testing.T) {
 	t.Parallel()
 	golden.Hold(t, "every", golden.Every(
 		golden.Command{Args: "job run hello --image busybox --replicas 3 --gpus 1 -- sh -c true", Wrong: "job run hello --gpus many"},
+		golden.Command{Args: "job rerun done", Wrong: "job rerun dnoe"},
+		golden.Command{Args: "job scale train --replicas 5", Wrong: "job scale train --replicas many"},
+		golden.Command{Args: "job edit train", Editor: needsFewer, Wrong: "job edit trian"},
 		golden.Command{Args: "job list", Wrong: "job list --sort-by quue"},
 		golden.Command{Args: "job view eval", Wrong: "job view evla"},
 		golden.Command{Args: "job explain eval", Wrong: "job explain evla", Report: true},

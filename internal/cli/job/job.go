@@ -21,7 +21,7 @@ func New(f *cli.Factory) *cobra.Command {
 		and ended as one. To these commands @latest is the name of the newest job of the
 		namespace.`, "jobs", "j", "vj", "vcjob")
 	cmd.AddCommand(
-		newRun(f, run), newList(f, list), newView(f, view), newExplain(f, explainJobs), newLogs(f, logs), newWait(f, await), newExec(f, execute), newAttach(f, execute),
+		newRun(f, run), newRerun(f, rerun), newScale(f, scale), newEdit(f, edit), newList(f, list), newView(f, view), newExplain(f, explainJobs), newLogs(f, logs), newWait(f, await), newExec(f, execute), newAttach(f, execute),
 		newHold(f, issue), newRelease(f, issue), newSuspend(f, issue), newResume(f, issue), newRestart(f, issue), newCancel(f, issue), newDelete(f, remove),
 	)
 	return cmd

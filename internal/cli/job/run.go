@@ -258,6 +258,11 @@ func run(ctx context.Context, o *runOptions) error {
 	if err != nil {
 		return err
 	}
+	return o.submit(ctx, objects)
+}
+
+// submit checks the objects, sends them, and waits for the end of jobs when that was asked for.
+func (o *runOptions) submit(ctx context.Context, objects []cli.FileObject) error {
 	if err := o.somethingEnds(objects); err != nil {
 		return err
 	}

@@ -216,6 +216,7 @@ func (e *exampleRun) end(server *clitest.Server) (code int, printed string) {
 		input = string(text)
 	}
 	streams, out, errOut := iostreams.Test(input, 200)
+	streams.RunEditor = golden.Editing(needsFewer)
 	f := cli.NewFactory("vcctl", &streams)
 	f.Dashboard = func(context.Context, *cli.Factory, cli.DashboardOptions) error { return nil }
 	f.Now = func() time.Time { return golden.Now }

@@ -56,6 +56,8 @@ var given = map[string]flagWords{
 	"queue operate --name": {give: []string{"--name=infer"}, needs: []string{"--action=close"}},
 	"queue update --name":  {give: []string{"--name=infer"}, needs: []string{"--priority=3"}}, "job logs --output": {give: []string{"--output=/dev/null"}},
 	"pod list --task": {give: []string{"--task=worker"}}, "job run --scheduler": {give: []string{"--scheduler=other"}},
+	"after": {give: []string{"--after=train"}}, "begin": {give: []string{"--begin=2h"}}, "current-replicas": {give: []string{"--current-replicas=3"}},
+	"min-available": {give: []string{"--min-available=2"}}, "job rerun --name": {give: []string{"--name=called"}}, "job rerun --labels": {give: []string{"--labels=a=b"}},
 	"job list --queue": {give: []string{"--queue=research"}},
 }
 
@@ -79,6 +81,10 @@ func situations(command string) []situation {
 	case "queue operate":
 		return []situation{with("research", "--action=close"),
 			{words: []string{"queue", "operate", "research", "--action=update", "--weight=2"}, without: []string{"timeout", "wait"}}, with("archive", "--action=open"), with("-l", "team=nlp", "--action=close"), with("-f", "THERE", "--action=close")}
+	case "job rerun", "job edit":
+		return []situation{with("train")}
+	case "job scale":
+		return []situation{with("train", "--task=worker", "--replicas=5")}
 	case "job exec":
 		return []situation{{words: []string{"job", "exec", "train"}, after: []string{"--", "cat"}}}
 	case "job logs":
@@ -148,6 +154,7 @@ var mayBePassedOver = []passedOver{
 	{"* view", "events", "format", "the same"},
 	{"job run", "wait", "attach", "who is attached waits"},
 	{"config check", "strict", "", "it is about what has no effect, of which there is none"},
+	{"job scale", "current-replicas", "", "it is the number of pods that the task has"},
 	{"plan", "timeout", "", "the answer is there at once"},
 	{"top", "all-namespaces", "", "the dashboard shows all of them, unless -n says which"},
 	{"top", "ascii", "", "the terminal here cannot show more"},

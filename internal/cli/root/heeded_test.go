@@ -95,6 +95,7 @@ func (r *trial) run(argv []string, patience time.Duration) string {
 	golden.Answering(golden.StartsNow())(server)
 	streams, out, errOut := iostreams.Test(heededInput, r.at.width)
 	streams.InTTY = true
+	streams.RunEditor = golden.Editing(needsFewer)
 	f := cli.NewFactory("vcctl", &streams)
 	f.Now = func() time.Time { return golden.Now }
 	cache := r.t.TempDir()
@@ -141,6 +142,11 @@ func (r *trial) run(argv []string, patience time.Duration) string {
 		end = fmt.Sprintf("exit %d", code)
 	}
 	return fmt.Sprintf("%s\n%s---\n%s", end, text, strings.Join(requests, "\n"))
+}
+
+// needsFewer is what a user does in an editor: the job train needs one pod less.
+func needsFewer(text string) string {
+	return strings.Replace(text, "minAvailable: 3", "minAvailable: 2", 1)
 }
 
 // refused says whether a command line was refused: it ended with an error, and printed nothing.

@@ -1,0 +1,70 @@
+package act
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+)
+
+// leftLabels and leftAnnotations are what a rerun does not take over from its job: the number, what delayed the start, what was asked of the
+// job since it was created, and what created it.
+var (
+	leftLabels      = []string{keys.JobID, keys.CreatedByJobTemplate, keys.CreatedByJobFlow}
+	leftAnnotations = []string{
+		keys.JobIDWas, keys.Hold, keys.Begin, keys.Dependency, keys.KillOnInvalidDependency,
+		keys.ArrayCancelled, keys.ArrayCancelledBy, keys.CancelledBy,
+		keys.CreatedByJobTemplate, keys.CreatedByJobFlow, keys.CronJobScheduled, keys.JobForwarding,
+		"kubectl.kubernetes.io/last-applied-configuration",
+	}
+)
+
+// Rerun returns a new job with the spec of another one, labels and annotations included. Nothing of the status is in it, nothing that made
+// the other job wait, and no claim that was created for it: the new job gets claims of its own.
+func Rerun(job *batchv1alpha1.Job, name string) *batchv1alpha1.Job {
+	old := job.DeepCopy()
+	again := &batchv1alpha1.Job{
+		TypeMeta:   old.TypeMeta,
+		ObjectMeta: metav1.ObjectMeta{Namespace: old.Namespace, Name: name, Labels: old.Labels, Annotations: old.Annotations},
+		Spec:       old.Spec,
+	}
+	for _, key := range leftLabels {
+		delete(again.Labels, key)
+	}
+	for _, key := range leftAnnotations {
+		delete(again.Annotations, key)
+	}
+	if again.Annotations == nil {
+		again.Annotations = map[string]string{}
+	}
+	again.Annotations[keys.RerunOf] = job.Name
+	for i := range again.Spec.Volumes {
+		if volume := &again.Spec.Volumes[i]; volume.VolumeClaim != nil {
+			volume.VolumeClaimName = "" // the controller names the claim that it creates
+		}
+	}
+	return again
+}
+
+// RerunName returns the n-th name that a rerun of a job may have, from 2: train-2 for train, and for train-2, itself a rerun of train, train-3.
+func RerunName(job *batchv1alpha1.Job, n int) string {
+	base := job.Name
+	first := job.Annotations[keys.RerunOf]
+	if stem, number, ok := cutNumber(job.Name); ok && first != "" && strings.HasPrefix(first, stem) {
+		base, n = stem, number+n-1
+	}
+	return base + "-" + batchv1alpha1.FormatJobID(int64(n))
+}
+
+// cutNumber cuts train-2 into train and 2.
+func cutNumber(name string) (stem string, number int, ok bool) {
+	at := strings.LastIndexByte(name, '-')
+	if at <= 0 {
+		return name, 0, false
+	}
+	id, ok := batchv1alpha1.ParseJobID(name[at+1:])
+	const most = 1 << 20 // what is larger is a date, not a count
+	return name[:at], int(id), ok && id < most
+}

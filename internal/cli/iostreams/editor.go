@@ -1,0 +1,28 @@
+package iostreams
+
+import (
+	"os"
+	"os/exec"
+
+	"golang.org/x/term"
+)
+
+// EditorCommand returns the user's editor as a command of a shell: VCCTL_EDITOR or VC_EDITOR names it, else kubectl's KUBE_EDITOR, else EDITOR, else vi.
+func (s *Streams) EditorCommand() string {
+	for _, name := range []string{"VCCTL_EDITOR", "VC_EDITOR", "KUBE_EDITOR", "EDITOR"} {
+		if command := s.Env(name); command != "" {
+			return command
+		}
+	}
+	return "vi"
+}
+
+// runEditor opens a file in the editor on this terminal and returns when that has ended. The terminal is as it was afterwards.
+func runEditor(command, path string) error {
+	editor := exec.Command("sh", "-c", command+` "$1"`, command, path)
+	editor.Stdin, editor.Stdout, editor.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if state, err := term.GetState(int(os.Stdin.Fd())); err == nil {
+		defer func() { _ = term.Restore(int(os.Stdin.Fd()), state) }()
+	}
+	return editor.Run()
+}

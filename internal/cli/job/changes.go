@@ -1,0 +1,95 @@
+package job
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// changes are what flags replace of jobs that are described elsewhere: in files, or by a job that is run again.
+type changes struct {
+	name, queue, priority string
+	labels                []string
+	start                 startFlags
+}
+
+// any reports whether anything is to be changed.
+func (c *changes) any() bool {
+	asks := c.start.hold || c.start.begin != "" || len(c.start.after) > 0
+	return asks || c.name != "" || c.queue != "" || c.priority != "" || len(c.labels) > 0
+}
+
+// apply changes all jobs among the objects; where says in texts where these come from.
+func (c *changes) apply(objects []cli.FileObject, where string, now time.Time) error {
+	if !c.any() {
+		return nil
+	}
+	labels, err := pairs("--labels", c.labels)
+	if err != nil {
+		return err
+	}
+	var jobs []*cli.FileObject
+	for i := range objects {
+		if isJob(objects[i]) {
+			jobs = append(jobs, &objects[i])
+		}
+	}
+	switch {
+	case len(jobs) == 0:
+		return cli.Errorf("flags beside -f change the jobs of the file; remove them", "no job in %s that flags could change", where)
+	case c.name != "" && len(jobs) > 1:
+		return cli.Errorf("split the file, or change the names in it", "one name for %d jobs in %s", len(jobs), where)
+	}
+	for _, job := range jobs {
+		if err := c.one(job, labels, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *changes) one(object *cli.FileObject, labels map[string]string, now time.Time) error {
+	job := object.Object
+	if object.Flags == nil {
+		object.Flags = map[string]string{}
+	}
+	if c.name != "" {
+		job.SetName(c.name)
+		job.SetGenerateName("")
+		object.Flags["metadata.name"] = "NAME"
+	}
+	for _, field := range []struct{ name, flag, value string }{{"queue", "--queue", c.queue}, {"priorityClassName", "--priority-class", c.priority}} {
+		if field.value == "" {
+			continue
+		}
+		if err := unstructured.SetNestedField(job.Object, field.value, "spec", field.name); err != nil {
+			return cli.InFile(fmt.Errorf("spec.%s cannot be set: %w", field.name, err), *object)
+		}
+		object.Flags["spec."+field.name] = field.flag
+	}
+	if len(labels) > 0 {
+		job.SetLabels(with(job.GetLabels(), labels))
+		object.Flags["metadata.labels"] = "--labels"
+	}
+	annotations, err := c.start.annotations(job.GetNamespace(), now)
+	if err != nil {
+		return err
+	}
+	if len(annotations) > 0 {
+		job.SetAnnotations(with(job.GetAnnotations(), annotations))
+		maps.Copy(object.Flags, flagsOfStart)
+	}
+	return nil
+}
+
+// with returns a map with others laid over it.
+func with(old, others map[string]string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, old)
+	maps.Copy(all, others)
+	return all
+}

@@ -1,0 +1,291 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// editOptions are the inputs of `vcctl job edit`.
+type editOptions struct {
+	f      *cli.Factory
+	out    cli.Output
+	dryRun cli.DryRun
+	fields cli.FieldValidation
+	name   string
+}
+
+func newEdit(f *cli.Factory, run func(context.Context, *editOptions) error) *cobra.Command {
+	o := &editOptions{f: f}
+	cmd := &cobra.Command{
+		Use:   "edit NAME",
+		Short: "Change a job in an editor",
+		Long: cli.Text(`
+			Open a job in an editor, and send what was changed when that is saved. The
+			variable VCCTL_EDITOR (or VC_EDITOR, KUBE_EDITOR, EDITOR) names the editor;
+			without it vi is used.
+
+			What cannot be changed, or cannot be read, opens again with the reasons as
+			comments, and so does a field that was changed by another user meanwhile. When
+			the edit is given up, the text is kept in a temporary file whose path is printed.
+
+			Of a job can be changed: labels and annotations, minAvailable,
+			priorityClassName, and replicas and minAvailable of each task; of a job that is
+			held or waits to begin also queue, runningEstimate and activeDeadlineSeconds.`),
+		Example: f.Examples(`
+			# In the editor of this shell
+			vcctl job edit train
+
+			# In another one
+			VCCTL_EDITOR=nano vcctl job edit train
+
+			# The server checks the change, and keeps nothing of it
+			vcctl job edit train --dry-run=server`),
+		ValidArgsFunction: f.CompleteJobs(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch len(args) {
+			case 0:
+				return cli.UsageError(f, cmd, "the name of a job is missing")
+			case 1:
+				o.name = cli.BareName(args[0], "jobs")
+			default:
+				return cli.UsageError(f, cmd, "one job at a time; %d were given", len(args))
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	o.dryRun.AddFlag(cmd)
+	o.fields.AddFlag(cmd)
+	o.out.AddFormat(cmd, false)
+	return cmd
+}
+
+// edit opens the job until what is saved can be sent, or nothing more is changed.
+func edit(ctx context.Context, o *editOptions) error {
+	if err := errors.Join(o.out.Validate(), o.dryRun.Validate(), o.fields.Validate()); err != nil {
+		return err
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	namespace, err := o.f.Namespace()
+	if err != nil {
+		return err
+	}
+	job, err := getJob(ctx, o.f, c, namespace, o.name)
+	if err != nil {
+		return err
+	}
+	e := &editing{o: o, c: o.fields.Client(c), key: client.ObjectKeyFromObject(job)}
+	if err := e.read(ctx); err != nil {
+		return err
+	}
+	if e.body, err = yaml.Marshal(e.opened.Object); err != nil {
+		return err
+	}
+	if err := e.run(ctx); err != nil {
+		return e.kept(err)
+	}
+	return nil
+}
+
+// editing is one job in an editor.
+type editing struct {
+	o   *editOptions
+	c   client.Client
+	key client.ObjectKey
+	// current is the job as it was read last, opened what of it is shown.
+	current, opened *unstructured.Unstructured
+	// body is what the editor shows next below the comments.
+	body []byte
+	// problems are why the last attempt was not sent.
+	problems []string
+	// path is the file with the text; "" before it is written.
+	path string
+}
+
+// read reads the job.
+func (e *editing) read(ctx context.Context) error {
+	now := &unstructured.Unstructured{}
+	now.SetGroupVersionKind(batchv1alpha1.GroupVersion.WithKind("Job"))
+	if err := e.c.Get(ctx, e.key, now); err != nil {
+		return err
+	}
+	e.current, e.opened = now, editable(now)
+	return nil
+}
+
+func (e *editing) run(ctx context.Context) error {
+	for {
+		saved, err := e.launch()
+		if err != nil {
+			return err
+		}
+		switch {
+		case len(e.body) == 0 && len(e.problems) == 0:
+			return e.cancelled()
+		case len(e.body) == 0 || len(e.problems) > 0 && !saved:
+			return cli.Errorf("save a change to try again", "job %q was not changed: %s", e.key.Name, strings.Join(e.problems, "; "))
+		}
+		edited, err := parseEdited(e.body, e.opened)
+		if err != nil {
+			e.problems = []string{err.Error()}
+			continue
+		}
+		if reflect.DeepEqual(edited.Object, e.opened.Object) {
+			return e.cancelled()
+		}
+		done, err := e.send(ctx, edited)
+		if err != nil || done {
+			return err
+		}
+	}
+}
+
+// launch shows the text in the editor and reads what was saved; changed reports whether that is another text.
+func (e *editing) launch() (changed bool, err error) {
+	if e.path == "" {
+		file, err := os.CreateTemp("", "vcctl-edit-"+e.key.Name+"-*.yaml")
+		if err != nil {
+			return false, err
+		}
+		e.path = file.Name()
+		if err := file.Close(); err != nil {
+			return false, err
+		}
+	}
+	shown := editText(e.body, e.problems)
+	if err := os.WriteFile(e.path, shown, 0o600); err != nil {
+		return false, err
+	}
+	s := e.o.f.Streams
+	if err := s.RunEditor(s.EditorCommand(), e.path); err != nil {
+		return false, cli.Errorf("VCCTL_EDITOR or EDITOR names the editor, a command that is given the file and ends when it is closed", "the editor %q: %v", s.EditorCommand(), err)
+	}
+	text, err := os.ReadFile(e.path)
+	if err != nil {
+		return false, err
+	}
+	e.body = withoutComments(text)
+	return !bytes.Equal(text, shown), nil
+}
+
+// sendTries is how often a change is sent again because the job was changed in between.
+const sendTries = 5
+
+// send checks the change and sends it. What can be put right by editing again is left in problems.
+func (e *editing) send(ctx context.Context, edited *unstructured.Unstructured) (done bool, err error) {
+	for range sendTries {
+		wanted, overlap, err := e.onTop(ctx, edited)
+		if err != nil {
+			return false, err
+		}
+		if len(overlap) > 0 {
+			e.problems = overlap
+			return false, nil
+		}
+		object := cli.FileObject{Object: wanted}
+		if err := errors.Join(e.o.fields.Check(e.o.f, object), e.judge(ctx, wanted)); err != nil {
+			e.problems = reasonLines(err)
+			return false, nil
+		}
+		if !e.o.dryRun.Client() {
+			err = e.c.Patch(ctx, wanted, client.MergeFromWithOptions(e.current, client.MergeFromWithOptimisticLock{}), e.o.dryRun.PatchOptions()...)
+		}
+		switch {
+		case apierrors.IsConflict(err):
+			continue
+		case isRefused(err):
+			e.problems = reasonLines(err)
+			return false, nil
+		case err != nil:
+			return false, err
+		}
+		if err := os.Remove(e.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return true, err
+		}
+		return true, cli.PrintName(e.o.f, &e.o.out, wanted, "edited"+e.o.dryRun.Suffix())
+	}
+	e.problems = []string{"it is changed too often by others: try again"}
+	return false, nil
+}
+
+// onTop returns the job as it is now with the user's changes; overlap are the fields that others have changed, too. These are known to the
+// user afterwards, and what is saved then replaces them.
+func (e *editing) onTop(ctx context.Context, edited *unstructured.Unstructured) (wanted *unstructured.Unstructured, overlap []string, err error) {
+	opened := e.opened
+	if err := e.read(ctx); err != nil {
+		return nil, nil, err
+	}
+	changed, overlap, err := rebase(opened, edited, e.opened)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(overlap) > 0 {
+		e.body, err = yaml.Marshal(changed.Object)
+		return nil, overlap, err
+	}
+	e.opened = opened // until it is sent, the user's text is about what was opened
+	wanted, err = onto(e.current, changed)
+	return wanted, nil, err
+}
+
+// onto returns the job as the server has it with what was shown of it replaced.
+func onto(current, shown *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	wanted, _, err := rebase(editable(current), shown, current)
+	return wanted, err
+}
+
+// judge says why the server would refuse the change.
+func (e *editing) judge(ctx context.Context, wanted *unstructured.Unstructured) error {
+	old, _, err := typedJob(cli.FileObject{Object: e.current})
+	if err != nil {
+		return err
+	}
+	job, _, err := typedJob(cli.FileObject{Object: wanted})
+	if err != nil {
+		return err
+	}
+	return e.o.f.JudgeUpdate(e.o.f.Around(ctx, true), old, job, e.o.dryRun.Client())
+}
+
+// isRefused reports whether the server refused what was sent, and another text might do.
+func isRefused(err error) bool {
+	if err == nil {
+		return false
+	}
+	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || cli.DeniedBy(err) != ""
+}
+
+// cancelled ends an edit in which nothing was changed.
+func (e *editing) cancelled() error {
+	fmt.Fprintln(e.o.f.Streams.Err, "edit cancelled: nothing was changed")
+	return os.Remove(e.path)
+}
+
+// kept adds to an error where the user's text is.
+func (e *editing) kept(err error) error {
+	if e.path == "" {
+		return err
+	}
+	text := editText(e.body, e.problems)
+	if len(e.body) == 0 || os.WriteFile(e.path, text, 0o600) != nil {
+		return err
+	}
+	fmt.Fprintf(e.o.f.Streams.Err, "a copy of your text is in %s\n", e.path)
+	return err
+}

@@ -1,0 +1,192 @@
+package job
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// mayChange is what the text of a job begins with in an editor.
+const mayChange = `Edit the job, save and quit. Lines that begin with # are ignored; an empty file
+cancels the edit. Of a job can be changed: labels and annotations, and in spec
+minAvailable, priorityClassName, and replicas and minAvailable of each task. Of a
+job that is held or waits to begin also queue, runningEstimate and
+activeDeadlineSeconds.`
+
+// editable returns a job as it is edited: without its status and without what the server alone writes.
+func editable(job *unstructured.Unstructured) *unstructured.Unstructured {
+	shown := job.DeepCopy()
+	delete(shown.Object, "status")
+	for _, field := range []string{"managedFields", "resourceVersion", "generation", "selfLink"} {
+		unstructured.RemoveNestedField(shown.Object, "metadata", field)
+	}
+	return shown
+}
+
+// editText is the text that an editor opens: the problems of the last attempt as comments, and the body.
+func editText(body []byte, problems []string) []byte {
+	var b strings.Builder
+	comment := func(text string) {
+		for line := range strings.Lines(text) {
+			b.WriteString(strings.TrimRight("# "+strings.TrimSuffix(line, "\n"), " ") + "\n")
+		}
+	}
+	comment(mayChange)
+	if len(problems) > 0 {
+		comment("\nThe job was not changed:\n")
+		for _, problem := range problems {
+			comment("  " + strings.ReplaceAll(problem, "\n", "\n  "))
+		}
+	}
+	b.WriteString("#\n")
+	b.Write(body)
+	return []byte(b.String())
+}
+
+// withoutComments removes the comments before the body, which are ours.
+func withoutComments(text []byte) []byte {
+	lines := strings.SplitAfter(string(text), "\n")
+	at := slices.IndexFunc(lines, func(line string) bool { return strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "#") })
+	if at < 0 {
+		return nil
+	}
+	return []byte(strings.Join(lines[at:], ""))
+}
+
+// parseEdited reads what a user saved, and refuses another object than the one that was opened.
+func parseEdited(body []byte, opened *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	text, err := yaml.YAMLToJSONStrict(body)
+	if err != nil {
+		return nil, fmt.Errorf("it cannot be read: %s", strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "))
+	}
+	edited := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(text, &edited.Object); err != nil || edited.Object == nil {
+		return nil, fmt.Errorf("it is not an object: keep apiVersion, kind, metadata and spec")
+	}
+	for _, path := range [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "uid"}} {
+		before, _, _ := unstructured.NestedString(opened.Object, path...)
+		after, _, err := unstructured.NestedString(edited.Object, path...)
+		if err != nil || before != after {
+			return nil, fmt.Errorf("%s: is %q and cannot be changed; `vcctl job rerun --name` makes a job of another name", strings.Join(path, "."), before)
+		}
+	}
+	return edited, nil
+}
+
+// rebase returns what a user made of one state of a job as a change of another state. Overlap are the fields that both changed, to
+// different values; then the user's values are in the result.
+func rebase(opened, edited, now *unstructured.Unstructured) (result *unstructured.Unstructured, overlap []string, err error) {
+	mine, err := difference(opened, edited)
+	if err != nil {
+		return nil, nil, err
+	}
+	theirs, err := difference(opened, now)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := now.MarshalJSON()
+	if err != nil {
+		return nil, nil, err
+	}
+	patch, err := json.Marshal(mine)
+	if err != nil {
+		return nil, nil, err
+	}
+	if text, err = jsonpatch.MergePatch(text, patch); err != nil {
+		return nil, nil, err
+	}
+	result = &unstructured.Unstructured{}
+	return result, overlaps(mine, theirs, ""), result.UnmarshalJSON(text)
+}
+
+// difference is the JSON merge patch from one object to another.
+func difference(from, to *unstructured.Unstructured) (map[string]any, error) {
+	a, err := from.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	b, err := to.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	text, err := jsonpatch.CreateMergePatch(a, b)
+	if err != nil {
+		return nil, err
+	}
+	patch := map[string]any{}
+	return patch, json.Unmarshal(text, &patch)
+}
+
+// overlaps lists the fields that two patches set to different values, with what the second one sets.
+func overlaps(mine, theirs map[string]any, path string) []string {
+	var fields []string
+	for _, name := range sortedKeys(mine) {
+		other, both := theirs[name]
+		if !both || reflect.DeepEqual(mine[name], other) {
+			continue
+		}
+		at := strings.TrimPrefix(path+"."+name, ".")
+		inner, isMap := mine[name].(map[string]any)
+		otherInner, otherIsMap := other.(map[string]any)
+		if isMap && otherIsMap {
+			fields = append(fields, overlaps(inner, otherInner, at)...)
+			continue
+		}
+		fields = append(fields, fmt.Sprintf("%s was changed by another user meanwhile, to %s; to replace that with your value, delete this line and save", at, briefly(other)))
+	}
+	return fields
+}
+
+// briefly is a value as JSON, if that is short.
+func briefly(value any) string {
+	const longest = 60
+	text, err := json.Marshal(value)
+	if err != nil || len(text) > longest {
+		return "another value"
+	}
+	return string(text)
+}
+
+func sortedKeys(of map[string]any) []string {
+	names := make([]string, 0, len(of))
+	for name := range of {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// reasonLines are the lines of an error, with hints, for the comments of the text.
+func reasonLines(err error) []string {
+	var lines []string
+	for _, one := range split(err) {
+		human := cli.Humanize(one, cli.Connection{})
+		line := human.What
+		if human.Hint != "" {
+			line += "\n(" + human.Hint + ")"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// split takes joined errors apart.
+func split(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, one := range joined.Unwrap() {
+			all = append(all, split(one)...)
+		}
+		return all
+	}
+	return []error{err}
+}

@@ -1,0 +1,150 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/act"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// rerunOptions are the inputs of `vcctl job rerun`: of which job, and how the new one is submitted.
+type rerunOptions struct {
+	runOptions
+	of      string
+	changes changes
+}
+
+func newRerun(f *cli.Factory, run func(context.Context, *rerunOptions) error) *cobra.Command {
+	o := &rerunOptions{runOptions: runOptions{f: f}}
+	cmd := &cobra.Command{
+		Use:   "rerun NAME",
+		Short: "Run a job again, as a new job",
+		Long: cli.Text(`
+			Submit a new job with the spec of another one, whether that has ended, waits or
+			runs. The other job is left alone. The new one is called NAME-2, NAME-3 and so
+			on, or as --name says.
+
+			Labels and annotations are taken over, but not what delayed the start of the
+			other job: a hold, a begin time, jobs it waited for. Claims that were created
+			for the other job are created again, empty. The annotation
+			` + keys.RerunOf + ` names the other job.`),
+		Example: f.Examples(`
+			# A job that failed, again
+			vcctl job rerun broken
+
+			# In another queue and under another name; wait for the end
+			vcctl job rerun train --name train-large --queue research --wait
+
+			# See the new job without running it
+			vcctl job rerun train --dry-run=client -o yaml`),
+		ValidArgsFunction: f.CompleteJobs(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch len(args) {
+			case 0:
+				return cli.UsageError(f, cmd, "the name of a job is missing")
+			case 1:
+				o.of = cli.BareName(args[0], "jobs")
+			default:
+				return cli.UsageError(f, cmd, "one job at a time; %d were given", len(args))
+			}
+			return run(cmd.Context(), o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.changes.name, "name", "", "Name of the new job (default: NAME with a number)")
+	flags.StringVarP(&o.changes.queue, "queue", "q", "", "Queue of the new job (default: that of the other)")
+	flags.StringVar(&o.changes.priority, "priority-class", "", "Priority class of the new job (default: that of the other)")
+	flags.StringSliceVar(&o.changes.labels, "labels", nil, "More labels of the new job, KEY=VALUE,…")
+	o.changes.start.addFlags(f, cmd)
+	o.dryRun.AddFlag(cmd)
+	o.wait.AddFlags(cmd, false, "Wait until the new job has ended; fail when it fails")
+	flags.BoolVar(&o.attach, "attach", false, "Print what the pods say until the job has ended; exit with the code of the pod that failed first")
+	o.out.AddFormat(cmd, false)
+	_ = cmd.RegisterFlagCompletionFunc("name", cobra.NoFileCompletions)
+	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteLeafQueues())
+	_ = cmd.RegisterFlagCompletionFunc("priority-class", f.CompletePriorityClasses())
+	return cmd
+}
+
+// rerun submits the new job.
+func rerun(ctx context.Context, o *rerunOptions) error {
+	if err := errors.Join(o.out.Validate(), o.dryRun.Validate(), o.fields.Validate()); err != nil {
+		return err
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	namespace, err := o.f.Namespace()
+	if err != nil {
+		return err
+	}
+	old, err := getJob(ctx, o.f, c, namespace, o.of)
+	if err != nil {
+		return err
+	}
+	if old.Annotations[keys.Slurm] != "" {
+		return cli.Errorf("submit the script again, or run the same job again with `vcctl slurm scontrol requeue "+old.Labels[keys.JobID]+"`",
+			"job %q was submitted by sbatch or srun: its script and environment belong to it and go with it", old.Name)
+	}
+	name := o.changes.name
+	if name == "" {
+		if name, err = freeName(ctx, c, old); err != nil {
+			return err
+		}
+	}
+	again := act.Rerun(old, name)
+	if user := o.f.Streams.User(); user != "" {
+		again.Annotations[keys.User] = user
+	}
+	object, err := plainJob(again)
+	if err != nil {
+		return err
+	}
+	objects := []cli.FileObject{{Object: object, Flags: map[string]string{"metadata.name": "--name"}}}
+	if err := o.changes.apply(objects, "job "+old.Name, o.f.Now()); err != nil {
+		return err
+	}
+	objects[0].Flags["metadata.name"] = "--name"
+	return o.submit(ctx, objects)
+}
+
+// plainJob is a job as it is sent, without a status.
+func plainJob(job *batchv1alpha1.Job) (*unstructured.Unstructured, error) {
+	if err := cli.SetKind(job); err != nil {
+		return nil, err
+	}
+	plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
+	if err != nil {
+		return nil, err
+	}
+	delete(plain, "status")
+	return &unstructured.Unstructured{Object: plain}, nil
+}
+
+// mostReruns is how many names are tried for a rerun.
+const mostReruns = 1000
+
+// freeName returns the first name for a rerun that no job has.
+func freeName(ctx context.Context, c client.Client, job *batchv1alpha1.Job) (string, error) {
+	for n := 2; n < mostReruns; n++ {
+		name := act.RerunName(job, n)
+		err := c.Get(ctx, client.ObjectKey{Namespace: job.Namespace, Name: name}, &batchv1alpha1.Job{})
+		if cli.IsMissing(err) {
+			return name, nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return "", cli.Errorf("name it with --name", "%s", fmt.Sprintf("job %q has more than %d reruns", job.Name, mostReruns-2))
+}

@@ -1,0 +1,212 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/internal/cli"
+)
+
+// scaleOptions are the inputs of `vcctl job scale`.
+type scaleOptions struct {
+	f        *cli.Factory
+	out      cli.Output
+	dryRun   cli.DryRun
+	name     string
+	task     string
+	replicas *int32
+	minimum  *int32
+	// current is the number of pods that the task must have now; nil: any.
+	current *int32
+}
+
+func newScale(f *cli.Factory, run func(context.Context, *scaleOptions) error) *cobra.Command {
+	o := &scaleOptions{f: f}
+	var replicas, minimum, current int32
+	cmd := &cobra.Command{
+		Use:   "scale NAME --replicas N",
+		Short: "Change the number of pods of a job",
+		Long: cli.Text(`
+			Change how many pods a task of a job has, and how many of them the job needs.
+			A job that runs gets the pods that are missing, or loses those of the highest
+			indices; what the pods do that are stopped is lost.
+
+			--min-available is the number of pods that the task needs to run; what the job
+			needs in all changes by the same number. Without it the job needs as many pods
+			as before, and cannot have fewer. An array has one pod for each of its elements
+			and cannot be scaled, nor can a job that has ended.`),
+		Example: f.Examples(`
+			# A job with one task
+			vcctl job scale train --replicas 8
+
+			# The workers of a job with several tasks; four of them are enough
+			vcctl job scale train --task worker --replicas 6 --min-available 4
+
+			# Only if it has three pods now
+			vcctl job scale train --replicas 4 --current-replicas 3`),
+		ValidArgsFunction: f.CompleteJobs(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for name, value := range map[string]**int32{"replicas": &o.replicas, "min-available": &o.minimum, "current-replicas": &o.current} {
+				if cmd.Flags().Changed(name) {
+					*value = map[string]*int32{"replicas": &replicas, "min-available": &minimum, "current-replicas": &current}[name]
+				}
+			}
+			switch {
+			case len(args) == 0:
+				return cli.UsageError(f, cmd, "the name of a job is missing")
+			case len(args) > 1:
+				return cli.UsageError(f, cmd, "one job at a time; %d were given", len(args))
+			}
+			o.name = cli.BareName(args[0], "jobs")
+			return run(cmd.Context(), o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.Int32VarP(&replicas, "replicas", "r", 0, "Number of pods of the task")
+	flags.StringVarP(&o.task, "task", "t", "", "Task to change (default: the only one)")
+	flags.Int32Var(&minimum, "min-available", 0, "Number of pods of the task that have to run")
+	flags.Int32Var(&current, "current-replicas", 0, "Change nothing unless the task has this number of pods now")
+	o.dryRun.AddFlag(cmd)
+	o.out.AddFormat(cmd, false)
+	_ = cmd.RegisterFlagCompletionFunc("task", completeTasks(f))
+	return cmd
+}
+
+// scaleTries is how often a change is tried again after another one came between.
+const scaleTries = 5
+
+func scale(ctx context.Context, o *scaleOptions) error {
+	if err := errors.Join(o.out.Validate(), o.dryRun.Validate()); err != nil {
+		return err
+	}
+	if o.replicas == nil && o.minimum == nil {
+		return cli.Errorf("for example --replicas 4", "neither --replicas nor --min-available: there is nothing to change")
+	}
+	c, err := o.f.Client()
+	if err != nil {
+		return err
+	}
+	namespace, err := o.f.Namespace()
+	if err != nil {
+		return err
+	}
+	for try := 1; ; try++ {
+		job, err := getJob(ctx, o.f, c, namespace, o.name)
+		if err != nil {
+			return err
+		}
+		scaled, err := o.scaled(job)
+		if err != nil {
+			return err
+		}
+		if err := o.f.JudgeUpdate(o.f.Around(ctx, false), job, scaled, o.dryRun.Client()); err != nil {
+			return cli.Hinted(err, func(*cli.Error) string { return "choose another number" })
+		}
+		if !o.dryRun.Client() {
+			err = c.Patch(ctx, scaled, client.MergeFromWithOptions(job, client.MergeFromWithOptimisticLock{}), o.dryRun.PatchOptions()...)
+		}
+		if apierrors.IsConflict(err) && try < scaleTries {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		return cli.PrintName(o.f, &o.out, scaled, "scaled"+o.dryRun.Suffix())
+	}
+}
+
+// scaled returns the job as it would be, or says why it cannot be scaled.
+func (o *scaleOptions) scaled(job *batchv1alpha1.Job) (*batchv1alpha1.Job, error) {
+	if finished(phaseOf(job)) {
+		return nil, cli.Errorf(o.f.Typed("job rerun "+job.Name)+" runs it again as a new job", "job %q is %s: its pods have ended", job.Name, phaseOf(job))
+	}
+	if _, _, isArray := batchv1alpha1.ElementsOf(job); isArray {
+		return nil, cli.Errorf("run another array", "job %q is an array: it has a fixed number of pods for each of its elements", job.Name)
+	}
+	at, err := o.taskOf(job)
+	if err != nil {
+		return nil, err
+	}
+	scaled := job.DeepCopy()
+	task := &scaled.Spec.Tasks[at]
+	if o.current != nil && *o.current != task.Replicas {
+		return nil, cli.Errorf("remove --current-replicas to change it all the same", "task %q of job %q has %s, not %d", task.Name, job.Name, countOf(int(task.Replicas), "pod"), *o.current)
+	}
+	before := minimumOf(task)
+	if o.replicas != nil {
+		if err := o.setReplicas(scaled, task); err != nil {
+			return nil, err
+		}
+	}
+	if o.minimum != nil {
+		if *o.minimum < 0 || *o.minimum > task.Replicas {
+			return nil, cli.Errorf(fmt.Sprintf("a number from 0 to %d", task.Replicas), "--min-available: %d is not possible for task %q, which has %s", *o.minimum, task.Name, countOf(int(task.Replicas), "pod"))
+		}
+		task.MinAvailable = o.minimum
+		scaled.Spec.MinAvailable = max(scaled.Spec.MinAvailable+*o.minimum-before, 0)
+	}
+	return scaled, o.enough(scaled, task)
+}
+
+// setReplicas sets the number of pods, and with it that of their partitions.
+func (o *scaleOptions) setReplicas(job *batchv1alpha1.Job, task *batchv1alpha1.TaskSpec) error {
+	if *o.replicas < 0 {
+		return cli.Errorf("for example --replicas 4", "--replicas: %d is less than 0", *o.replicas)
+	}
+	if p := task.PartitionPolicy; p != nil && p.PartitionSize > 0 {
+		if *o.replicas%p.PartitionSize != 0 {
+			return cli.Errorf(fmt.Sprintf("a multiple of %d, for example %d", p.PartitionSize, (*o.replicas/p.PartitionSize+1)*p.PartitionSize),
+				"--replicas: task %q of job %q has partitions of %s, and %d is not a multiple of that", task.Name, job.Name, countOf(int(p.PartitionSize), "pod"), *o.replicas)
+		}
+		p.TotalPartitions = *o.replicas / p.PartitionSize
+	}
+	task.Replicas = *o.replicas
+	return nil
+}
+
+// enough refuses fewer pods than the task or the job needs.
+func (o *scaleOptions) enough(job *batchv1alpha1.Job, task *batchv1alpha1.TaskSpec) error {
+	total := int32(0)
+	for i := range job.Spec.Tasks {
+		total += job.Spec.Tasks[i].Replicas
+	}
+	hint := fmt.Sprintf("lower it, too: --min-available %d; or keep more pods", task.Replicas)
+	switch {
+	case minimumOf(task) > task.Replicas:
+		return cli.Errorf(hint, "task %q of job %q needs %s at once, and would have %d", task.Name, job.Name, countOf(int(minimumOf(task)), "pod"), task.Replicas)
+	case job.Spec.MinAvailable > total:
+		return cli.Errorf(hint, "job %q needs %s at once, and would have %d", job.Name, countOf(int(job.Spec.MinAvailable), "pod"), total)
+	}
+	return nil
+}
+
+// minimumOf is the number of pods of a task that have to run.
+func minimumOf(task *batchv1alpha1.TaskSpec) int32 {
+	if task.MinAvailable == nil {
+		return task.Replicas
+	}
+	return *task.MinAvailable
+}
+
+// taskOf is the index of the task that is meant.
+func (o *scaleOptions) taskOf(job *batchv1alpha1.Job) (int, error) {
+	if o.task == "" {
+		if len(job.Spec.Tasks) == 1 {
+			return 0, nil
+		}
+		return 0, cli.Errorf("one of: "+strings.Join(taskNames(job), ", "), "job %q has %d tasks: say with --task which one to change", job.Name, len(job.Spec.Tasks))
+	}
+	for i := range job.Spec.Tasks {
+		if job.Spec.Tasks[i].Name == o.task {
+			return i, nil
+		}
+	}
+	return 0, cli.Errorf(hintOf("tasks", o.task, taskNames(job)), "job %q has no task %q", job.Name, o.task)
+}

@@ -1,0 +1,90 @@
+package job
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/value"
+)
+
+// startFlags say when a new job may start: --after, --begin and --hold.
+type startFlags struct {
+	after []string
+	begin string
+	hold  bool
+}
+
+// addFlags adds the flags and their completion.
+func (s *startFlags) addFlags(f *cli.Factory, cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&s.after, "after", nil, "Start when these jobs have completed: NAME or number; afterany:NAME, afternotok:NAME, after:NAME+MINUTES and singleton are other conditions")
+	flags.StringVar(&s.begin, "begin", "", "Start no earlier than this: 2h (from now), 18:30, tomorrow, 2026-11-22T18:30, or with a zone 2026-11-22T18:30:00Z")
+	flags.BoolVar(&s.hold, "hold", false, "Do not start before the job is released (vcctl job release)")
+	_ = cmd.RegisterFlagCompletionFunc("after", f.CompleteJobs())
+	_ = cmd.RegisterFlagCompletionFunc("begin", cli.Values("10m", "1h", "noon", "teatime", "midnight", "tomorrow"))
+}
+
+// annotations returns what the flags write into a job of the namespace; empty when none was given.
+func (s *startFlags) annotations(namespace string, now time.Time) (map[string]string, error) {
+	set := map[string]string{}
+	if s.hold {
+		set[keys.Hold] = keys.HoldUser
+	}
+	if s.begin != "" {
+		at, err := beginTime(s.begin, now)
+		if err != nil {
+			return nil, err
+		}
+		set[keys.Begin] = at.Format(time.RFC3339)
+	}
+	if len(s.after) > 0 {
+		text := dependencyText(s.after)
+		if _, err := batchv1alpha1.ParseDependency(text, namespace); err != nil {
+			return nil, cli.Errorf("examples: --after prepare  --after prepare,42  --after afterany:prepare", "--after: %v", err)
+		}
+		set[keys.Dependency] = text
+	}
+	return set, nil
+}
+
+// beginTime reads --begin: a duration from now, a time of RFC 3339, or one of the forms of sbatch's --begin.
+func beginTime(text string, now time.Time) (time.Time, error) {
+	if after, err := time.ParseDuration(strings.TrimPrefix(text, "+")); err == nil {
+		if after < 0 {
+			return time.Time{}, cli.Errorf("for example --begin 2h", "--begin: %q is in the past", text)
+		}
+		return now.Add(after), nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	at, err := value.ParseDate(text, now, value.Coming)
+	if err != nil {
+		return time.Time{}, cli.Errorf("examples: --begin 2h  --begin 18:30  --begin tomorrow  --begin 2026-11-22T18:30", "--begin: %q is not a time", text)
+	}
+	return at, nil
+}
+
+// dependencyText is --after in the notation of jobs: a job without a condition has to be completed.
+func dependencyText(after []string) string {
+	terms := make([]string, len(after))
+	for i, term := range after {
+		kind, _, named := strings.Cut(term, ":")
+		if !named && kind != string(batchv1alpha1.Singleton) {
+			term = string(batchv1alpha1.AfterOK) + ":" + cli.BareName(term, "jobs")
+		}
+		terms[i] = term
+	}
+	return strings.Join(slices.Compact(terms), ",")
+}
+
+// flagsOfStart are the flags that write annotations of a new job.
+var flagsOfStart = map[string]string{
+	"metadata.annotations[" + keys.Hold + "]": "--hold", "metadata.annotations[" + keys.Begin + "]": "--begin", "metadata.annotations[" + keys.Dependency + "]": "--after",
+}
