@@ -75,7 +75,7 @@ func (c *call) allocate(ctx context.Context, command request.Command, title stri
 
 // await waits for the head to run, for ever or so long. Ctrl-C gives the allocation up.
 func (a *allocation) await(ctx context.Context, patience time.Duration) error {
-	cl, err := a.f.Client()
+	cl, err := a.waitingClient()
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,17 +19,11 @@ import (
 // untilEnd waits for the end of a job and exits as it did: with the script's code, of an array with the highest one, and with 1 where
 // a signal ended it.
 func (c *call) untilEnd(ctx context.Context, job *batchv1alpha1.Job) error {
-	cl, err := c.f.Client()
+	cl, err := c.waitingClient()
 	if err != nil {
 		return err
 	}
-	told := false
-	ended, err := awaitEnd(ctx, cl, job, func(err error) {
-		if !told {
-			told = true
-			c.notef("warning", "job %s cannot be looked at for now, it is still waited for: %v", idOf(job), err)
-		}
-	})
+	ended, err := awaitEnd(ctx, cl, job, c.trouble(job))
 	if err != nil {
 		return err
 	}
@@ -39,20 +34,51 @@ func (c *call) untilEnd(ctx context.Context, job *batchv1alpha1.Job) error {
 	return cli.ExitStatus(code)
 }
 
+// waitingClient returns a client for what waits: it rides out an API server that is away for some minutes and tells the user once. With -Q, which asks for
+// silence, it is an ordinary one, and awaitJob rides out the same.
+func (c *call) waitingClient() (client.WithWatch, error) {
+	cl, err := c.f.Client()
+	if err != nil || c.parsed.Has("quiet") {
+		return cl, err
+	}
+	return c.f.Patient(cl), nil
+}
+
+// trouble returns a function that tells the user once that a job cannot be looked at.
+func (c *call) trouble(job *batchv1alpha1.Job) func(error) {
+	told := false
+	return func(err error) {
+		if !told {
+			told = true
+			c.notef("warning", "job %s cannot be looked at for now, it is still waited for: %v", idOf(job), err)
+		}
+	}
+}
+
+// gaveUp reports whether an error says that the API server was away for too long.
+func gaveUp(err error) bool {
+	var human *cli.Error
+	return errors.As(err, &human) && human.Code == cli.ExitUnreachable
+}
+
 // longestPause is how long to wait at most before an API server that does not answer is asked again.
 const longestPause = 5 * time.Second
 
-// awaitEnd watches a job until nothing of it runs any more. Suspended jobs have not ended. API servers restart: what they say meanwhile is trouble, which is
-// told each time, and no end; one is that the job is gone, or may not be looked at.
+// awaitEnd watches a job until nothing of it runs any more. Suspended jobs have not ended.
 func awaitEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, trouble func(error)) (*batchv1alpha1.Job, error) {
-	wait, away := watchPause, false // a watch that begins now says nothing of a job that is gone by now
-	over := func(now *batchv1alpha1.Job) bool {
+	return awaitJob(ctx, cl, job, func(now *batchv1alpha1.Job) bool {
 		switch now.Status.State.Phase {
 		case batchv1alpha1.Completed, batchv1alpha1.Failed, batchv1alpha1.Terminated:
 			return true
 		}
 		return false
-	}
+	}, trouble)
+}
+
+// awaitJob watches a job until over holds. API servers restart: errors meanwhile go to trouble each time and end nothing. What ends the wait is
+// that the job is gone, may not be looked at, or that a patient client gave up.
+func awaitJob(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, over func(*batchv1alpha1.Job) bool, trouble func(error)) (*batchv1alpha1.Job, error) {
+	wait, away := watchPause, false // a watch that begins now says nothing of a job that is gone by now
 	for {
 		if !away {
 			if now, ok := nextOf(ctx, cl, job, over); ok {
@@ -68,7 +94,7 @@ func awaitEnd(ctx context.Context, cl client.WithWatch, job *batchv1alpha1.Job, 
 		switch {
 		case apierrors.IsNotFound(err) || err == nil && now.UID != job.UID:
 			return nil, fault.Errorf("nothing is kept of it; submit it again", "job %s was deleted", idOf(job))
-		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), gaveUp(err):
 			return nil, err
 		case err != nil:
 			if ctx.Err() == nil {

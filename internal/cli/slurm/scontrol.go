@@ -31,7 +31,7 @@ import (
 
 var scontrolTable = getopt.Table{Program: "scontrol", Operands: "COMMAND", Options: []getopt.Option{
 	{Long: "all", Short: 'a', Help: "All partitions; so it is anyway"},
-	{Long: "details", Short: 'd', Help: "No effect: all that is known is shown"},
+	{Long: "details", Short: 'd', Help: "Also what a running job has of each node"},
 	{Long: "hide", Help: "No effect: there are no hidden partitions"},
 	{Long: "oneliner", Short: 'o', Help: "An object a line"},
 	{Long: "quiet", Short: 'Q', Help: "Print errors only"},
@@ -50,7 +50,7 @@ func newScontrol(f *cli.Factory) *cobra.Command {
 		short: "Look at jobs, nodes and partitions, and change them",
 		long: `
 			Commands:
-			  show job|node|partition [NAME]             what is known of them
+			  show job|node|partition|step [NAME]        what is known of them
 			  show hostnames|hostlist|hostlistsorted X   lists of hosts, long and short
 			  show config                                what programs ask of slurm.conf
 			  hold|release JOB...                        keep jobs from starting; let them
@@ -58,9 +58,12 @@ func newScontrol(f *cli.Factory) *cobra.Command {
 			  suspend|resume JOB...                      stop the pods of jobs; start them again
 			  update JobId=42 TimeLimit=2:00:00          change a job: TimeLimit, Partition (both
 			                                             of held jobs), JobName, Comment,
-			                                             Dependency, StartTime, ArrayTaskThrottle
+			                                             Account, WCKey, Dependency, StartTime,
+			                                             ArrayTaskThrottle
 			  update NodeName=n1 State=DRAIN Reason=...  drain a node, or RESUME it
 			  update PartitionName=nlp State=INACTIVE    close a queue, or open it by UP
+			  notify JOB MESSAGE                         write a message to the job's errors
+			  wait_job JOB                               wait until the job runs
 			  write batch_script JOB [FILE]              the script of a job; - is stdout
 			  ping                                       is there a control plane?
 
@@ -86,15 +89,15 @@ var verbs = []struct {
 }{
 	{"show", 2, (*call).show}, {"hold", 2, (*call).hold}, {"uhold", 2, (*call).userHold}, {"release", 3, (*call).release}, {"requeuehold", 8, (*call).requeueHold},
 	{"requeue", 3, (*call).requeue}, {"suspend", 2, (*call).suspend}, {"resume", 3, (*call).resume}, {"update", 2, (*call).update}, {"write", 1, (*call).write},
-	{"ping", 1, (*call).ping}, {"version", 4, (*call).version},
+	{"ping", 1, (*call).ping}, {"version", 4, (*call).version}, {"notify", 1, (*call).notify}, {"wait_job", 2, (*call).waitJobs},
 }
 
 // unknownVerbs are commands of Slurm's that have no meaning here.
 var unknownVerbs = map[string]string{
 	"top": "use --qos: the order of jobs follows from priorities and shares", "reconfigure": "vcd reads its configuration by itself", "create": "vcctl queue create makes a queue",
-	"delete": "vcctl queue delete deletes a queue", "notify": "there is no terminal to write to", "reboot": "ask who runs the cluster", "shutdown": "ask who runs the cluster",
+	"delete": "vcctl queue delete deletes a queue", "reboot": "ask who runs the cluster", "shutdown": "ask who runs the cluster",
 	"takeover": "leader election does it", "token": "kubectl create token does it", "setdebug": "see vcd --help", "checkpoint": "scancel -s lets a script write a checkpoint",
-	"listpids": "vcctl job exec JOB -- ps", "wait_job": "vcctl job wait waits", "cluster": "choose it by --context", "abort": "ask who runs the cluster",
+	"listpids": "vcctl job exec JOB -- ps", "cluster": "choose it by --context", "abort": "ask who runs the cluster",
 }
 
 func runScontrol(ctx context.Context, c *call) error {
@@ -145,6 +148,8 @@ func (c *call) show(ctx context.Context, words []string) error {
 		return c.hostlist(name, false)
 	case isJob:
 		return c.showJobs(ctx, name)
+	case begins("steps", 4):
+		return c.showSteps(ctx, name)
 	case begins("nodes", 3), what == "nodename":
 		return c.showNodes(ctx, name)
 	case begins("partitions", 4), what == "partitionname":
@@ -158,7 +163,7 @@ func (c *call) show(ctx context.Context, words []string) error {
 		_, err := fmt.Fprintln(c.f.Streams.Out, "No reservations in the system")
 		return err
 	}
-	return fault.Errorf("show job, node, partition, config, hostnames, hostlist, hostlistsorted; sacct lists steps", "invalid entity: %s for keyword:show", words[0])
+	return fault.Errorf("show job, node, partition, step, config, hostnames, hostlist, hostlistsorted", "invalid entity: %s for keyword:show", words[0])
 }
 
 // machineFormats are the options for documents that programs read.
@@ -253,7 +258,7 @@ func (c *call) showJobs(ctx context.Context, name string) error {
 	var b strings.Builder
 	for _, r := range rows {
 		r.Narrow(refs)
-		b.WriteString(scontrol.Job(r, style, c.parsed.Has("oneliner")))
+		b.WriteString(scontrol.Job(r, scontrol.Form{Style: style, OneLine: c.parsed.Has("oneliner"), Details: c.parsed.Has("details")}))
 	}
 	_, err = io.WriteString(c.f.Streams.Out, b.String())
 	return err

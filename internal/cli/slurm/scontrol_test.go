@@ -1,6 +1,7 @@
 package slurm_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +48,22 @@ func TestScontrol(t *testing.T) {
 	golden.Hold(t, "scontrol", []golden.Run{
 		run("a job", "scontrol", "show", "job", "36"),
 		run("a job on one line", "scontrol", "-o", "show", "job", "37"),
+		run("a job with what it has of each node", "scontrol", "-d", "show", "job", "36"),
+		run("a job that waits, with details", "scontrol", "-d", "-o", "show", "job", "37"),
+		run("the steps of a job", "scontrol", "show", "step", "36"),
+		run("steps of all jobs, one a line", "scontrol", "-o", "show", "steps"),
+		run("the steps of a job that waits", "scontrol", "show", "step", "37"),
+		run("wait for a job that runs", "scontrol", "wait_job", "36"),
+		run("wait for a job that is over", "scontrol", "wait_job", "58"),
+		run("a message for a job that does not run", "scontrol", "notify", "37", "stop", "soon"),
+		run("no message", "scontrol", "notify", "36"),
+		checking(run("another account", "scontrol", "update", "JobId=37", "Account=nlp2", "WCKey=paper"), func(t *testing.T, server *clitest.Server) {
+			object := called(t, server, jobsPath, "eval-b8d2c")
+			kept, _ := object["metadata"].(map[string]any)["annotations"].(map[string]any)[keys.Slurm].(string)
+			if !strings.Contains(kept, `"account":"nlp2"`) || !strings.Contains(kept, `"wckey":"paper"`) {
+				t.Errorf("the job keeps %s", kept)
+			}
+		}),
 		run("an array", "scontrol", "show", "jobid=42"),
 		run("an element", "scontrol", "show", "job", "42_3"),
 		run("a node", "scontrol", "show", "node", "r05n10"),

@@ -58,6 +58,7 @@ func TestSqueue(t *testing.T) {
 		slurmRun("a state that there is not", "squeue", "-t", "sleeping"),
 		slurmRun("an unknown letter is reported, the rest is printed", "squeue", "-j", "36", "-o", "%i %! %.7é %b"),
 		slurmRun("an unknown word is reported, the rest is printed", "squeue", "-j", "36", "-O", "JobID,Color,State"),
+		slurmRun("words of jobs that vc does not have", "squeue", "-j", "36", "-O", "CronJob,LicensesAlloc,Shared,PackJobId,PackJobOffset,PackJobIdSet"),
 		slurmRun("words with a colon have no width", "squeue", "-j", "36", "-O", "State: ,JobID: ,Name:"),
 		slurmRun("as Open OnDemand asks", "squeue", "-j", "36", "--all", "--states=all", "--noconvert", "-O", "Account:|,JobID:|,GroupName:|,State:|,tres-per-node:|,"),
 		slurmRun("other names of options", "squeue", "-h", "--accounts=nlp-a", "--users=mei,ann", "--partitions=default,research", "--nodes=r05n[01-09]"),

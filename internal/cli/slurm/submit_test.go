@@ -388,7 +388,7 @@ func TestTheEndIsSeenAfterTheServerWasAway(t *testing.T) {
 		code         int
 		out, err     string
 	}{
-		"sbatch --wait":                         {"sbatch -o /dev/null -W", hello, batchv1alpha1.Completed, 0, "Submitted batch job 43\n", away43},
+		"sbatch --wait":                         {"sbatch -Q -o /dev/null -W", hello, batchv1alpha1.Completed, 0, "", away43},
 		"salloc, and the job was cancelled":     {"salloc -Q", "", batchv1alpha1.Terminated, 1, "", "salloc: error: Job allocation 43 has been revoked: the job is Terminated\n"},
 		"srun, and the job was cancelled":       {"srun -Q hostname", "", batchv1alpha1.Terminated, 1, "", "srun: error: Job allocation 43 has been revoked: the job is Terminated\n"},
 		"srun, and the job was deleted":         {"srun -Q hostname", "", "", 1, "", "srun: error: Job allocation 43 has been revoked: job 43 was deleted\nsrun: hint: sacct -j 43 tells what is kept of it; run the command again to ask anew\n"},
@@ -409,6 +409,54 @@ func TestTheEndIsSeenAfterTheServerWasAway(t *testing.T) {
 			got := golden.Run{Argv: strings.Fields("slurm " + c.line), Input: c.script, Env: map[string]string{"PATH": "/bin"}}.Do(t, server)
 			if want := (golden.Result{Out: c.out, Err: c.err, Code: c.code}); got != want {
 				t.Errorf("%+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+// An API server that is away for a moment ends no wait of Slurm's commands: the user is told once when it is missed and when it is back.
+func TestWaitingCommandsOutlastAnAPIServerThatIsAway(t *testing.T) {
+	t.Parallel()
+	waiting := batch(81, "waiting", "mei", "default", batchv1alpha1.Pending, time.Minute)
+	for name, c := range map[string]struct {
+		args  string
+		phase batchv1alpha1.JobPhase
+		code  int
+		want  string
+	}{
+		"sbatch --wait":                 {"sbatch -o /dev/null -W --wrap true", batchv1alpha1.Completed, 0, "Submitted batch job"},
+		"salloc of a job that ends":     {"salloc", batchv1alpha1.Terminated, 1, "has been revoked: the job is Terminated"},
+		"srun of a job that ends":       {"srun hostname", batchv1alpha1.Terminated, 1, "has been revoked: the job is Terminated"},
+		"scontrol wait_job that runs":   {"scontrol wait_job 81", batchv1alpha1.Running, 0, ""},
+		"scontrol wait_job that failed": {"scontrol wait_job 81", batchv1alpha1.Failed, 1, "Job 81 is no longer running"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := clitest.Start(t, golden.Cluster()...)
+			site(server)
+			server.Set(waiting)
+			out, _, done := golden.Start(t, server, append([]string{"slurm"}, strings.Fields(c.args)...)...)
+			if strings.HasPrefix(c.args, "sbatch") {
+				out.Wait(t, c.want)
+			}
+			server.WaitForWatch(t)
+			server.Away()
+			out.Wait(t, "the API server does not answer")
+			server.Back()
+			out.Wait(t, "the API server answers again")
+			job := waiting.DeepCopy()
+			if !strings.HasPrefix(c.args, "scontrol") {
+				job = made(t, server)
+			}
+			job.Status.State.Phase = c.phase
+			server.Set(job)
+			select {
+			case code := <-done:
+				if code != c.code || !strings.Contains(out.String(), c.want) || strings.Count(out.String(), "does not answer") != 1 {
+					t.Errorf("it ends with %d, want %d and %q:\n%s", code, c.code, c.want, out)
+				}
+			case <-time.After(15 * time.Second):
+				t.Fatalf("it does not end:\n%s", out)
 			}
 		})
 	}

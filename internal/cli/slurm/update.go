@@ -84,6 +84,10 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 			change.annotations[keys.Begin] = t.UTC().Format(time.RFC3339)
 		case word.Is("Comment"):
 			change.asked = append(change.asked, func(o *asked.Options) { o.Comment = word.Value })
+		case word.Is("Account"):
+			change.asked = append(change.asked, func(o *asked.Options) { o.Account = word.Value })
+		case word.Is("WCKey"):
+			change.asked = append(change.asked, func(o *asked.Options) { o.WCKey = word.Value })
 		case word.Is("TimeLimit"):
 			minutes, err := value.ParseTime(word.Value)
 			if err != nil {
@@ -96,7 +100,7 @@ func (c *call) readJobChange(list []scontrol.Word) (*jobChange, error) {
 		case word.Is("Priority", "Nice"):
 			return nil, fault.Errorf("the order of jobs follows from priority classes (--qos) and shares; hold and release start and stop", "%s cannot be set", word.Name)
 		default:
-			return nil, fault.Errorf("of a job can be changed: TimeLimit, Partition, JobName, Comment, Dependency, StartTime, ArrayTaskThrottle", "Update of this parameter is not supported: %s", word.Name)
+			return nil, fault.Errorf("of a job can be changed: TimeLimit, Partition, JobName, Comment, Account, WCKey, Dependency, StartTime, ArrayTaskThrottle", "Update of this parameter is not supported: %s", word.Name)
 		}
 	}
 	return change, nil

@@ -3,6 +3,7 @@ package request
 import (
 	"strings"
 
+	"github.com/vc-batch/vc/internal/slurm/getopt"
 	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
@@ -30,6 +31,7 @@ var containerOptions = grouped("Container",
 )
 
 var commandOptions = grouped("The command",
+	alias("cluster", "clusters", getopt.Required),
 	Option{Option: need("clusters", 'M', "CONTEXT", "Cluster to submit to: a context of the kubeconfig"), Env: "CLUSTERS", set: text(func(r *Request) *string { return &r.Clusters })},
 	Option{Option: flag("wait", 'W', "Wait for the end, and exit as the job did"), Env: "WAIT", On: Sbatch, set: on(func(r *Request) *bool { return &r.Wait })},
 	Option{Option: flag("parsable", 0, "Print the number alone"), On: Sbatch, set: on(func(r *Request) *bool { return &r.Parsable })},

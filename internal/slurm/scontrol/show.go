@@ -48,8 +48,16 @@ func at(t, now time.Time, style clock.Style) string {
 	return style.Format(t, now)
 }
 
+// Form is how objects are written.
+type Form struct {
+	Style clock.Style
+	// OneLine puts an object on one line, Details adds what a job has of each node.
+	OneLine, Details bool
+}
+
 // Job describes a row.
-func Job(r *record.Row, style clock.Style, oneLine bool) string {
+func Job(r *record.Row, form Form) string {
+	style := form.Style
 	start, end := r.Foretold()
 	when := func(t time.Time) string { return at(t, r.Now, style) }
 	per, total := r.PerNode(), r.Total()
@@ -77,7 +85,11 @@ func Job(r *record.Row, style clock.Style, oneLine bool) string {
 	lines = append(lines,
 		fmt.Sprintf("NumNodes=%d NumCPUs=%d NumTasks=%d CPUs/Task=%d ReqB:S:C:T=0:0:*:*", r.NumNodes(), total.CPUs, r.Tasks(), max(r.Asked.CPUsPerTask, 1)),
 		"ReqTRES="+r.TRES(), "AllocTRES="+allocated(r),
-		fmt.Sprintf("Socks/Node=* NtasksPerN:B:S:C=%d:0:*:* CoreSpec=*", r.Asked.TasksPerNode),
+		fmt.Sprintf("Socks/Node=* NtasksPerN:B:S:C=%d:0:*:* CoreSpec=*", r.Asked.TasksPerNode))
+	if form.Details {
+		lines = append(lines, details(r)...)
+	}
+	lines = append(lines,
 		memory(r, per),
 		fmt.Sprintf("Features=%s DelayBoot=00:00:00", or(r.Asked.Features, noValue)),
 		fmt.Sprintf("OverSubscribe=%s Contiguous=0 Licenses=(null) Network=(null)", overSubscribe(r)),
@@ -89,7 +101,7 @@ func Job(r *record.Row, style clock.Style, oneLine bool) string {
 	if gres := r.Gres(); gres != "N/A" {
 		lines = append(lines, "TresPerNode="+gres)
 	}
-	return joined(lines, oneLine)
+	return joined(lines, form.OneLine)
 }
 
 // eligible is when the job could start; zero while it is held.

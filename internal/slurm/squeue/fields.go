@@ -77,7 +77,7 @@ func (s Style) Fields() []field {
 		column('F', "ArrayJobID", "ARRAY_JOB_ID", func(r row) string { return r.Number() }),
 		column('g', "GroupName", "GROUP", func(r row) string { return or(r.Asked.Group, none) }),
 		column('G', "GroupID", "GROUP", func(r row) string { return or(r.Asked.GID, none) }),
-		column('h', "OverSubscribe", "OVER_SUBSCRIBE", func(r row) string { return overSubscribe(r) }),
+		column('h', "OverSubscribe|Shared", "OVER_SUBSCRIBE", func(r row) string { return overSubscribe(r) }),
 		column('H', "", "SOCKETS_PER_NODE", text("*")),
 		column('i', "JobArrayID", "JOBID", func(r row) string { return r.ID(s.Bits) }),
 		column('I', "", "CORES_PER_SOCKET", text("*")),
@@ -137,8 +137,8 @@ func (s Style) Fields() []field {
 // meaningless are columns of -O that have no meaning here.
 var meaningless = []string{
 	"AdminComment", "AllocNodes", "AllocSID", "AssocID", "BatchFlag", "BoardsPerNode", "BurstBuffer", "BurstBufferState", "ClusterFeature", "Container",
-	"ContainerID", "Cores", "CPUFreq", "cpus-per-tres", "Deadline", "DelayBoot", "DerivedEC", "Features", "HetJobId", "HetJobIdSet", "HetJobOffset", "LastSchedEval",
-	"MaxCPUs", "MaxNodes", "MCSLabel", "mem-per-tres", "MinTime", "Network", "NTPerBoard", "NTPerCore", "NTPerNode", "NTPerSocket", "Origin", "PreemptTime", "Prefer",
+	"ContainerID", "Cores", "CPUFreq", "CronJob", "cpus-per-tres", "Deadline", "DelayBoot", "DerivedEC", "Features", "HetJobId", "HetJobIdSet", "HetJobOffset", "LastSchedEval", "LicensesAlloc",
+	"MaxCPUs", "MaxNodes", "MCSLabel", "mem-per-tres", "MinTime", "Network", "NTPerBoard", "NTPerCore", "NTPerNode", "NTPerSocket", "Origin", "PackJobId", "PackJobIdSet", "PackJobOffset", "PreemptTime", "Prefer",
 	"Profile", "Reboot", "ReqSwitch", "ResizeTime", "ResvPort", "SiblingsActive", "SiblingsActiveRaw", "SiblingsViable", "SiblingsViableRaw", "Sockets",
 	"SPerBoard", "SystemComment", "tres-bind", "tres-freq", "tres-per-job", "tres-per-socket", "tres-per-step", "tres-per-task", "Wait4Switch",
 }

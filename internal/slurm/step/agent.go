@@ -195,8 +195,12 @@ func (g *taskGroup) start(r *tasksRequest, t *task, env []string) error {
 		p.signal(int(syscall.SIGKILL))
 	}
 	g.ends.Go(func() {
+		failure := p.executed()
 		e := p.wait()
 		g.agent.remove(p)
+		if failure != nil {
+			e = notStarted(failure)
+		}
 		_ = g.wire.sendJSON(exitFrame, rank, e)
 	})
 	return nil

@@ -57,6 +57,13 @@ func (l *launcher) tell(why string) {
 	fmt.Fprintf(l.errors, "slurmstepd: error: *** JOB %s ON %s CANCELLED AT %s%s ***\n", l.pod.ID(), l.place.Host(), time.Now().Format("2006-01-02T15:04:05"), why)
 }
 
+// notify writes a message of scontrol notify to the errors of the script.
+func (l *launcher) notify(message string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintf(l.errors, "slurmstepd: error: %s\n", message)
+}
+
 // stopAll asks steps and script to end, and makes them after a while.
 func (l *launcher) stopAll() {
 	l.mu.Lock()

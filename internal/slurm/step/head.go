@@ -25,6 +25,8 @@ type head struct {
 	now               func() time.Time
 	// signalScript reaches the script; alone is without what it started.
 	signalScript func(number int, alone bool)
+	// notify writes a message to the errors of the script.
+	notify func(message string)
 	// end asks the launcher to end the job.
 	end func(endRequest)
 	// sessions counts interactive sessions that came and went.
@@ -72,6 +74,8 @@ func (h *head) answer(w *wire, r *request) error {
 		if err := h.answerSignal(r.Signal); err != nil {
 			return err
 		}
+	case r.Notify != "":
+		h.notify(r.Notify)
 	case r.End != nil:
 		h.end(*r.End)
 	case r.Session:

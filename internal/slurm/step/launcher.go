@@ -124,7 +124,7 @@ func (l *launcher) prepareHead(ctx context.Context) error {
 	hosts := l.present(ctx)
 	l.head = newHead(&l.spec, &l.pod, hosts)
 	l.head.start, l.head.container = l.start, l.agent.container
-	l.head.signalScript, l.head.end, l.head.session = l.signalScript, l.endBy, l.sessions()
+	l.head.signalScript, l.head.end, l.head.session, l.head.notify = l.signalScript, l.endBy, l.sessions(), l.notify
 	l.agent.head = l.head.answer
 	slots := launch.Spread(l.spec.TasksOf(len(hosts)), len(hosts), l.spec.TasksPerNode)
 	if err := os.WriteFile(l.dirs.hostfile(), []byte(launch.Hostfile(hosts, slots)), 0o644); err != nil {

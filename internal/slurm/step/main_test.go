@@ -19,7 +19,7 @@ import (
 
 // TestMain makes the test's own program what vc-step is, when it is called by one of its names.
 func TestMain(m *testing.M) {
-	if name := filepath.Base(os.Args[0]); name == "vc-step" || slices.Contains(names, name) {
+	if name := filepath.Base(os.Args[0]); name == "vc-step" || name == taskName || slices.Contains(names, name) {
 		os.Exit(Main(context.Background(), os.Args))
 	}
 	os.Exit(m.Run())

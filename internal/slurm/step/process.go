@@ -35,6 +35,7 @@ type process struct {
 	terminal *terminal
 	readers  []*os.File
 	copying  sync.WaitGroup
+	verdict  *os.File   // says why the task's program could not be executed, if it could not
 	mu       sync.Mutex // guards ended
 	ended    bool
 }
@@ -60,7 +61,11 @@ func startProcess(t *task, dir string, env []string, tty *terminal, stdout, stde
 	if t.input != nil {
 		p.command.Stdin, theirs = t.input, append(theirs, t.input)
 	}
-	err = p.command.Start()
+	verdict, err := p.throughHelper()
+	if err == nil {
+		theirs = append(theirs, verdict)
+		err = p.command.Start()
+	}
 	for _, file := range theirs {
 		_ = file.Close()
 	}
@@ -137,7 +142,7 @@ func readAvailable(from *os.File, buffer []byte) (n int, err error) {
 	return max(n, 0), errors.Join(err, controlErr)
 }
 
-// wait waits for the end, and for what was printed until then.
+// wait waits for the end, and for what was printed until then. A program that could not be executed is an error.
 func (p *process) wait() ending {
 	err := p.command.Wait()
 	p.mu.Lock()
@@ -158,6 +163,9 @@ func (p *process) close(limit time.Duration) {
 	}
 	if p.stdin != nil {
 		_ = p.stdin.Close()
+	}
+	if p.verdict != nil {
+		_ = p.verdict.Close()
 	}
 }
 

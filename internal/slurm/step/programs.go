@@ -23,6 +23,9 @@ var names = append([]string{"srun", "scontrol", "squeue", "scancel", rshName}, c
 func Main(ctx context.Context, args []string) int {
 	name := filepath.Base(args[0])
 	rest := args[1:]
+	if name == taskName && len(rest) > 1 {
+		return becomeTask(rest)
+	}
 	if name == "vc-step" {
 		if len(rest) == 0 {
 			fmt.Fprintln(os.Stderr, "vc-step: error: this is what runs inside the pods of batch jobs; sbatch starts it")
@@ -52,10 +55,12 @@ func Main(ctx context.Context, args []string) int {
 		return Enter(ctx, rest)
 	case "signal":
 		return Signal(ctx, rest)
+	case "notify":
+		return Notify(ctx, rest)
 	case "install":
 		return report("vc-step", Install(rest))
 	}
-	fmt.Fprintf(os.Stderr, "vc-step: error: there is no command %q here: there are launch, session, enter, signal, install, %s\n", name, strings.Join(names, ", "))
+	fmt.Fprintf(os.Stderr, "vc-step: error: there is no command %q here: there are launch, session, enter, signal, notify, install, %s\n", name, strings.Join(names, ", "))
 	return 1
 }
 
@@ -245,6 +250,15 @@ func Signal(ctx context.Context, args []string) int {
 	h, err := findHere()
 	if err == nil {
 		err = h.question(ctx, request{Signal: r}, nil)
+	}
+	return report("vc-step", err)
+}
+
+// Notify has the launcher write a message to the errors of the script.
+func Notify(ctx context.Context, words []string) int {
+	h, err := findHere()
+	if err == nil {
+		err = h.question(ctx, request{Notify: strings.Join(words, " ")}, nil)
 	}
 	return report("vc-step", err)
 }

@@ -16,6 +16,8 @@ type request struct {
 	Job bool `json:"job,omitempty"`
 	// Signal sends a signal to what runs.
 	Signal *signalRequest `json:"signal,omitempty"`
+	// Notify is a message for the errors of the script.
+	Notify string `json:"notify,omitempty"`
 	// End ends the job: requeue, cancel, or with a code.
 	End *endRequest `json:"end,omitempty"`
 	// Attend names the node that asks, which stays until it is answered: attendAnswer.

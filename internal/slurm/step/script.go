@@ -43,6 +43,11 @@ func (l *launcher) runScript() (ending, error) {
 	l.script, err = startProcess(t, dir, launch.Merge(l.head.script, login), nil, out.stdout, out.errors())
 	script := l.script
 	l.mu.Unlock()
+	if err == nil {
+		if err = script.executed(); err != nil {
+			script.wait()
+		}
+	}
 	if err != nil {
 		return ending{}, fmt.Errorf("execve(): %s: %w", interpreter(program), reasonOf(err))
 	}

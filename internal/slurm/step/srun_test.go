@@ -294,6 +294,36 @@ func TestSignalsFromOutsideReachWhatTheyAreFor(t *testing.T) {
 	}
 }
 
+func TestAMessageIsWrittenToTheErrorsOfTheScript(t *testing.T) {
+	t.Parallel()
+	p := newPod(t, "#!/bin/sh\ntouch there; while [ ! -e told ]; do sleep 0.01; done\n").start()
+	p.until("there")
+	if out, err := p.program("notify", "it stops", "at noon").CombinedOutput(); err != nil {
+		t.Fatalf("%s %v", out, err)
+	}
+	p.write("told", "")
+	p.wait()
+	if got, want := p.err.String(), "slurmstepd: error: it stops at noon\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A task and a script find their own process number, also what they start, and a program that cannot be executed is reported as before.
+func TestTasksKnowTheirProcessNumber(t *testing.T) {
+	t.Parallel()
+	p, code := run(t, `#!/bin/bash
+[ $SLURM_TASK_PID = $$ ] && echo script
+srun -n2 bash -c '[ $SLURM_TASK_PID = $$ ] && bash -c "[ $SLURM_TASK_PID != \$\$ ]" && echo task'
+printf '#!/no/such/interpreter\n' >bad; printf 'x' >worse; chmod +x bad worse
+srun -n1 ./bad; echo $?
+srun -n1 ./worse; echo $?
+`, func(*pod) {})
+	want := "script\ntask\ntask\n2\n13\n"
+	if code != 0 || p.out.String() != want {
+		t.Errorf("code %d, %q, want %q\n%s", code, p.out.String(), want, p.err.String())
+	}
+}
+
 func TestInstallMakesTheCommands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

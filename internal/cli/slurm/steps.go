@@ -1,0 +1,110 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
+	"github.com/vc-batch/vc/api/keys"
+	"github.com/vc-batch/vc/internal/account"
+	"github.com/vc-batch/vc/internal/slurm/clock"
+	"github.com/vc-batch/vc/internal/slurm/fault"
+	"github.com/vc-batch/vc/internal/slurm/launch"
+	"github.com/vc-batch/vc/internal/slurm/record"
+	"github.com/vc-batch/vc/internal/slurm/scontrol"
+	"github.com/vc-batch/vc/internal/slurm/state"
+)
+
+// showSteps prints the steps of running jobs that can be seen from outside of the jobs: their batch scripts.
+func (c *call) showSteps(ctx context.Context, name string) error {
+	jobs, step, one := strings.Cut(name, ".")
+	refs, err := jobsNamed(words(jobs))
+	if err != nil {
+		return err
+	}
+	v, err := c.read(ctx, wants{named: refs, pods: true})
+	if err != nil {
+		return err
+	}
+	rows := slices.DeleteFunc(c.rows(v, true), func(r *record.Row) bool {
+		return r.State.Code.Base() != state.Running || len(refs) > 0 && !matchesAny(r, refs)
+	})
+	if len(rows) == 0 || one && step != "batch" {
+		return fault.Errorf("squeue -s lists what runs; the steps of a running job are known inside of it, and to sacct when it has ended", "No job steps in the system")
+	}
+	slices.SortStableFunc(rows, record.ByNumber)
+	form := scontrol.Form{Style: clock.New(c.f.Streams.Env("SLURM_TIME_FORMAT")), OneLine: c.parsed.Has("oneliner")}
+	var b strings.Builder
+	for _, r := range rows {
+		b.WriteString(scontrol.BatchStep(r, form))
+	}
+	_, err = io.WriteString(c.f.Streams.Out, b.String())
+	return err
+}
+
+// waitJobs waits until the nodes of jobs are there: until they run. It is an error that one ends before.
+func (c *call) waitJobs(ctx context.Context, given []string) error {
+	jobs, err := c.jobsOf(ctx, given, true)
+	if err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		if err := c.untilRunning(ctx, job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *call) untilRunning(ctx context.Context, job *batchv1alpha1.Job) error {
+	cl, err := c.waitingClient()
+	if err != nil {
+		return err
+	}
+	begun := func(now *batchv1alpha1.Job) bool {
+		return now.Status.State.Phase == batchv1alpha1.Running || account.Finished(now.Status.State.Phase)
+	}
+	now, err := awaitJob(ctx, cl, job, begun, c.trouble(job))
+	if err != nil {
+		return err
+	}
+	if phase := now.Status.State.Phase; phase != batchv1alpha1.Running {
+		return fault.Errorf("sacct -j "+idOf(job)+" tells how", "Job %s is no longer running: it is %s", idOf(job), phase)
+	}
+	return nil
+}
+
+// notify has the launchers of jobs write a message to the errors of their scripts.
+func (c *call) notify(ctx context.Context, given []string) error {
+	if len(given) < 2 {
+		return fault.Errorf("write scontrol notify 42 'it will be stopped at noon'", "too few arguments for keyword:notify")
+	}
+	jobs, err := c.jobsOf(ctx, given[:1], true)
+	if err != nil {
+		return err
+	}
+	v, err := c.read(ctx, wants{pods: true})
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, job := range jobs {
+		told := false
+		for _, pod := range v.pods[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}] {
+			if pod.Labels[keys.TaskSpec] == launch.HeadTask && pod.Status.Phase == corev1.PodRunning {
+				told = true
+				problems = append(problems, c.execIn(ctx, pod, []string{launch.Program, "notify", strings.Join(given[1:], " ")}))
+			}
+		}
+		if !told {
+			problems = append(problems, fault.Errorf("squeue -t R lists the jobs that run", "Job %s does not run, so it has no file for a message", idOf(job)))
+		}
+	}
+	return errors.Join(problems...)
+}
