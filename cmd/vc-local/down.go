@@ -28,7 +28,7 @@ simulated pods go on where they were.`,
   vc-local down --purge`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := local.NewDir(path)
+			dir, err := local.RunningDir(path)
 			if err != nil {
 				return err
 			}
@@ -40,7 +40,7 @@ simulated pods go on where they were.`,
 			return nil
 		},
 	}
-	dirFlag(cmd, &path)
+	runningDirFlag(cmd, &path)
 	cmd.Flags().BoolVar(&purge, "purge", false, "remove the cluster's state too")
 	return cmd
 }

@@ -72,7 +72,7 @@ func newNodesAdd() *cobra.Command {
 			return nil
 		},
 	}
-	dirFlag(cmd, &path)
+	runningDirFlag(cmd, &path)
 	flags := cmd.Flags()
 	flags.IntVar(&process, "process", 0, "`number` of process nodes")
 	flags.IntVar(&simulated, "simulated", 0, "`number` of simulated nodes")
@@ -148,14 +148,14 @@ func newNodesList() *cobra.Command {
 			return printNodes(cmd.OutOrStdout(), status.Nodes)
 		},
 	}
-	dirFlag(cmd, &path)
+	runningDirFlag(cmd, &path)
 	formatFlag(cmd, &format)
 	return cmd
 }
 
 // clientFor reaches the process that runs the cluster of a directory.
 func clientFor(path string) (*local.Client, error) {
-	dir, err := local.NewDir(path)
+	dir, err := local.RunningDir(path)
 	if err != nil {
 		return nil, err
 	}

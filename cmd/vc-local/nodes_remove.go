@@ -49,7 +49,7 @@ keep the others: it is reported at the end.`,
 			return removeNodes(cmd.Context(), cmd.OutOrStdout(), names, client.RemoveNode)
 		},
 	}
-	dirFlag(cmd, &path)
+	runningDirFlag(cmd, &path)
 	cmd.Flags().StringVar(&process, "process", "", "`number` of process nodes, or all")
 	cmd.Flags().StringVar(&simulated, "simulated", "", "`number` of simulated nodes, or all")
 	return cmd

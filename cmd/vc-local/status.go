@@ -30,7 +30,7 @@ func newStatus() *cobra.Command {
 			if err := checkFormat(format); err != nil {
 				return err
 			}
-			dir, err := local.NewDir(path)
+			dir, err := local.RunningDir(path)
 			if err != nil {
 				return err
 			}
@@ -44,7 +44,7 @@ func newStatus() *cobra.Command {
 			return printStatus(cmd.OutOrStdout(), status)
 		},
 	}
-	dirFlag(cmd, &path)
+	runningDirFlag(cmd, &path)
 	formatFlag(cmd, &format)
 	return cmd
 }

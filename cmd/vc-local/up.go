@@ -84,6 +84,12 @@ A file for --nodes-file is a YAML list:
 	return cmd
 }
 
+// runningDirFlag adds --dir to a command about a cluster that may run.
+func runningDirFlag(cmd *cobra.Command, dir *string) {
+	cmd.Flags().StringVar(dir, "dir", "", "`directory` of the cluster's state (default that of the cluster in $KUBECONFIG, else $XDG_STATE_HOME/vc-local or ~/.local/state/vc-local)")
+}
+
+// dirFlag adds --dir to the command that starts a cluster.
 func dirFlag(cmd *cobra.Command, dir *string) {
 	cmd.Flags().StringVar(dir, "dir", "", "`directory` of the cluster's state (default $XDG_STATE_HOME/vc-local or ~/.local/state/vc-local)")
 }

@@ -65,6 +65,30 @@ func (f *Factory) CompleteNodes() Completer {
 	return f.CompleteKind(corev1.SchemeGroupVersion.WithKind("Node"), false)
 }
 
+// CompleteNodeLabels offers the labels of the nodes, as KEY=VALUE.
+func (f *Factory) CompleteNodeLabels() Completer {
+	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(context.Background(), completionTime)
+		defer cancel()
+		c, err := f.Client()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		nodes := &metav1.PartialObjectMetadataList{}
+		nodes.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
+		if err := c.List(ctx, nodes, client.Limit(completionNames)); err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		labels := map[string]bool{}
+		for i := range nodes.Items {
+			for key, value := range nodes.Items[i].Labels {
+				labels[key+"="+value] = true
+			}
+		}
+		return offer(slices.Collect(maps.Keys(labels)), nil, prefix)
+	}
+}
+
 // CompletePriorityClasses offers the names of the priority classes.
 func (f *Factory) CompletePriorityClasses() Completer {
 	return f.CompleteKind(schedulingv1.SchemeGroupVersion.WithKind("PriorityClass"), false)
@@ -134,6 +158,24 @@ func (f *Factory) CompleteKind(gvk schema.GroupVersionKind, namespaced bool) Com
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return offer(names, args, prefix)
+	}
+}
+
+// WarnUnknown warns of names given by a flag that no object of a kind has. Nothing is said when they cannot be read.
+func (f *Factory) WarnUnknown(ctx context.Context, flag, called string, gvk schema.GroupVersionKind, wanted ...string) {
+	wanted = slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return name == "" })
+	if len(wanted) == 0 {
+		return
+	}
+	names, err := f.Names(ctx, gvk, false)
+	if err != nil || len(names) == completionNames {
+		return
+	}
+	for _, name := range wanted {
+		if name = BareName(name, called+"s"); !slices.Contains(names, name) {
+			missing := NotFound(called, name, "", names)
+			f.Warnf("%s: %s", flag, strings.TrimSuffix(missing.What+"; "+missing.Hint, "; "))
+		}
 	}
 }
 

@@ -101,5 +101,5 @@ func (w *Wait) Limit(ctx context.Context) (context.Context, context.CancelFunc) 
 
 // TimedOut is the error of a wait that ended before what it waited for.
 func (w *Wait) TimedOut(what, state string) *Error {
-	return &Error{What: fmt.Sprintf("%s is not there yet after %s: %s", what, w.Timeout, state), Hint: "it goes on; raise --timeout to wait longer", Code: ExitPending}
+	return &Error{What: fmt.Sprintf("the wait for %s ended after %s: %s", what, w.Timeout, state), Hint: "it goes on; raise --timeout to wait longer", Code: ExitPending}
 }

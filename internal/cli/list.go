@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -56,6 +57,17 @@ type List[T client.Object] struct {
 	Nothing string
 	// Plain, when set, prints the table instead of Columns.
 	Plain func(items []T) error
+}
+
+// CompleteColumns offers the titles of a list's columns for --sort-by.
+func CompleteColumns[T any](cmd *cobra.Command, columns func() []Column[T]) {
+	_ = cmd.RegisterFlagCompletionFunc("sort-by", func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		var titles []string
+		for _, column := range columns() {
+			titles = append(titles, strings.ToLower(column.Title))
+		}
+		return offer(titles, nil, strings.ToLower(prefix))
+	})
 }
 
 // Run lists, prints and, with -w, watches.
@@ -124,6 +136,9 @@ func (l *List[T]) read(ctx context.Context, f *Factory, c client.Client, o *Outp
 		fetch = l.Fetch
 	}
 	items, version, err = fetch(ctx, c)
+	if l.Fetch == nil {
+		sortNames(items)
+	}
 	if err == nil && l.Prepare != nil && (!o.Machine() || o.SortBy != "") {
 		err = l.Prepare(ctx, items)
 	}

@@ -42,6 +42,23 @@ func NewDir(path string) (Dir, error) {
 	return Dir(absolute), err
 }
 
+// RunningDir is the directory of the cluster that a person means who gave path; without one it is that of the cluster
+// whose kubeconfig KUBECONFIG names, else DefaultDir.
+func RunningDir(path string) (Dir, error) {
+	if path != "" {
+		return NewDir(path)
+	}
+	kubeconfig, err := filepath.Abs(os.Getenv("KUBECONFIG"))
+	if err != nil || os.Getenv("KUBECONFIG") == "" {
+		return DefaultDir()
+	}
+	dir := Dir(filepath.Dir(kubeconfig))
+	if ours, err := dir.owned(); err != nil || !ours || dir.Kubeconfig() != kubeconfig {
+		return DefaultDir()
+	}
+	return dir, nil
+}
+
 func (d Dir) join(names ...string) string {
 	return filepath.Join(append([]string{string(d)}, names...)...)
 }

@@ -114,3 +114,31 @@ func wantError(t *testing.T, err error, want string) {
 		t.Errorf("got error %q, want %q in it", err, want)
 	}
 }
+
+// Without --dir a command is about the cluster whose kubeconfig KUBECONFIG names.
+func TestTheRunningClusterIsFoundByKUBECONFIG(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	standard, err := DefaultDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, foreign := Dir(t.TempDir()), Dir(t.TempDir())
+	if err := os.WriteFile(ours.versionFile(), []byte(stateVersion), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for kubeconfig, want := range map[string]Dir{
+		"":                    standard,
+		ours.Kubeconfig():     ours,
+		foreign.Kubeconfig():  standard,
+		ours.join("admin.kc"): standard,
+		ours.Kubeconfig() + string(os.PathListSeparator) + foreign.Kubeconfig(): standard,
+	} {
+		t.Setenv("KUBECONFIG", kubeconfig)
+		if got, err := RunningDir(""); err != nil || got != want {
+			t.Errorf("KUBECONFIG=%q: %s, %v; want %s", kubeconfig, got, err, want)
+		}
+		if got, err := RunningDir(string(foreign)); err != nil || got != foreign {
+			t.Errorf("--dir: %s, %v; want %s", got, err, foreign)
+		}
+	}
+}

@@ -81,6 +81,7 @@ func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra
 	flags.StringVarP(&o.sel.Selector, "selector", "l", "", "Events about the jobs that match this label selector")
 	o.sel.AddAllNamespaces(cmd, "The events of all namespaces")
 	o.out.AddList(cmd)
+	cli.CompleteColumns(cmd, func() []cli.Column[*corev1.Event] { return columns(f, &topic{}) })
 	_ = cmd.RegisterFlagCompletionFunc("for", o.complete)
 	_ = cmd.RegisterFlagCompletionFunc("types", cli.Values(eventTypes...))
 	return cmd

@@ -118,10 +118,35 @@ func newAttach(f *cli.Factory, run func(context.Context, *execOptions) error) *c
 	return cmd
 }
 
+// indexValue is the index of a pod. The t of kubectl's -it is no index: standard input and the terminal are passed on anyway.
+type indexValue struct{ index *int }
+
+func (v *indexValue) String() string {
+	if v.index == nil || *v.index < 0 {
+		return ""
+	}
+	return strconv.Itoa(*v.index)
+}
+
+func (v *indexValue) Type() string { return "int" }
+
+func (v *indexValue) Set(text string) error {
+	if text == "t" {
+		return nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return errors.New("it is no whole number")
+	}
+	*v.index = n
+	return nil
+}
+
 func (o *execOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVarP(&o.task, "task", "t", "", "Task of the pod, or TASK-INDEX (default: the first pod that runs)")
-	flags.IntVarP(&o.index, "index", "i", -1, "Index of the pod in its task (default: the first that runs)")
+	o.index = -1
+	flags.VarP(&indexValue{&o.index}, "index", "i", "Index of the pod in its task (default: the first that runs)")
 	flags.StringVarP(&o.container, "container", "c", "", "Container of the pod (default: its first)")
 	flags.BoolVar(&o.stdin, "stdin", true, "Pass standard input on")
 	flags.BoolVar(&o.tty, "tty", false, "Give the command a terminal (default: when this is one)")

@@ -358,7 +358,7 @@ func TestJobCommandsGolden(t *testing.T) {
 		{About: "exec in a job that waits", Args: "job exec eval -- sh"},
 		{About: "exec in a job that has ended", Args: "job exec done -- sh"},
 		{About: "exec in a task that does not exist", Args: "job exec train -t wrker -- sh"},
-		{About: "exec with kubectl's -it", Args: "job exec -it train -- sh"},
+		{About: "exec with kubectl's -it", Args: "job exec -it train -- echo hi"},
 		{About: "exec with a flag of the command's before --", Args: "job exec train --long -- ls"},
 		{About: "exec in a container that does not exist", Args: "job exec train -i 1 -c mian -- sh"},
 		{About: "attach to what has no stdin", Args: "job attach train", Width: 80},

@@ -97,6 +97,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
 	_ = cmd.RegisterFlagCompletionFunc("node", f.CompleteNodes())
 	_ = cmd.RegisterFlagCompletionFunc("phase", cli.Values(phases...))
+	cli.CompleteColumns(cmd, func() []cli.Column[*batchv1alpha1.Job] { return columns(f, &reasons{f: f}) })
 	return cmd
 }
 
@@ -128,6 +129,8 @@ func list(ctx context.Context, o *listOptions) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
+	o.f.WarnUnknown(ctx, "--queue", "queue", schedulingv1beta1.GroupVersion.WithKind("Queue"), o.queues...)
+	o.f.WarnUnknown(ctx, "--node", "node", corev1.SchemeGroupVersion.WithKind("Node"), o.nodes...)
 	labels, partOfName, err := o.selector()
 	if err != nil {
 		return err

@@ -199,7 +199,7 @@ func TestWaitTimesOutWithItsOwnCode(t *testing.T) {
 	t.Parallel()
 	server := clitest.Start(t, golden.Cluster()...)
 	got := golden.Run{Args: "job run hello --wait --timeout 50ms"}.Do(t, server)
-	if got.Code != cli.ExitPending || !strings.Contains(got.Err, "not there yet after 50ms") {
+	if got.Code != cli.ExitPending || !strings.Contains(got.Err, "ended after 50ms") {
 		t.Errorf("exit %d: %s", got.Code, got.Err)
 	}
 }

@@ -70,6 +70,7 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 	o.addFlags(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteLeafQueues())
 	_ = cmd.RegisterFlagCompletionFunc("priority-class", f.CompletePriorityClasses())
+	_ = cmd.RegisterFlagCompletionFunc("node-selector", f.CompleteNodeLabels())
 	_ = cmd.RegisterFlagCompletionFunc("restart", cli.Values("Never", "OnFailure", "Always"))
 	_ = cmd.RegisterFlagCompletionFunc("plugin", cli.Values(batchv1alpha1.PluginNames...))
 	return cmd

@@ -18,7 +18,7 @@ type verb struct {
 	note                 string
 }
 
-const podsStop = "pods are stopped; work since the last checkpoint is lost"
+const podsStop = "pods are told to stop; work since the last checkpoint is lost"
 
 func newSuspend(f *cli.Factory, run func(context.Context, *commandOptions) error) *cobra.Command {
 	return newCommand(f, run, verb{

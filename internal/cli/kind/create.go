@@ -18,6 +18,8 @@ type createOptions[T client.Object] struct {
 	f      *cli.Factory
 	kind   *Kind[T]
 	submit submit.Options
+	// mixed says that the files hold objects of other kinds, too, which Volcano's vcctl refuses: its words are not needed then.
+	mixed bool
 }
 
 func (k *Kind[T]) newCreate(f *cli.Factory, run func(context.Context, *createOptions[T]) error) *cobra.Command {
@@ -77,6 +79,9 @@ func create[T client.Object](ctx context.Context, o *createOptions[T]) error {
 	var say func(cli.FileObject) error
 	if o.kind.OldWord != "" {
 		say = func(object cli.FileObject) error {
+			if o.mixed {
+				return cli.PrintName(o.f, nil, object.Object, "created"+o.submit.DryRun.Suffix())
+			}
 			return o.kind.say(o.f, nil, object.Object, "Created", "created", o.submit.DryRun.Suffix())
 		}
 	}
@@ -86,12 +91,17 @@ func create[T client.Object](ctx context.Context, o *createOptions[T]) error {
 // accept refuses files that hold nothing of the kind.
 func (o *createOptions[T]) accept(objects []cli.FileObject) error {
 	held := map[string]int{}
+	ours := 0
 	for _, object := range objects {
 		gvk := object.Object.GroupVersionKind()
 		if gvk.GroupKind() == o.kind.GVK.GroupKind() {
-			return nil
+			ours++
+			continue
 		}
 		held[gvk.Kind+" ("+object.Object.GetAPIVersion()+")"]++
+	}
+	if o.mixed = len(held) > 0; ours > 0 {
+		return nil
 	}
 	var kinds []string
 	for name := range held {

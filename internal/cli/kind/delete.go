@@ -26,6 +26,8 @@ type deleteOptions[T client.Object] struct {
 	confirm   cli.Confirm
 	dryRun    cli.DryRun
 	ignoreNot bool
+	// mixed says that files hold objects of other kinds, too.
+	mixed bool
 }
 
 func (k *Kind[T]) newDelete(f *cli.Factory, run func(context.Context, *deleteOptions[T]) error) *cobra.Command {
@@ -122,6 +124,9 @@ func (o *deleteOptions[T]) one(ctx context.Context, c client.Client, object clie
 	if err := cli.SetKind(object); err != nil {
 		return err
 	}
+	if o.mixed {
+		return cli.PrintName(o.f, &o.out, object, "deleted"+o.dryRun.Suffix())
+	}
 	return o.kind.say(o.f, &o.out, object, "Deleted", "deleted", o.dryRun.Suffix())
 }
 
@@ -140,6 +145,9 @@ func (o *deleteOptions[T]) removeFiles(ctx context.Context) error {
 			return err
 		}
 	}
+	o.mixed = slices.ContainsFunc(objects, func(object cli.FileObject) bool {
+		return object.Object.GroupVersionKind().GroupKind() != o.kind.GVK.GroupKind()
+	})
 	var problems []error
 	for _, object := range slices.Backward(submit.InOrder(objects)) {
 		problems = append(problems, cli.InFile(o.one(ctx, c, object.Object), object))

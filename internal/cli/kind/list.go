@@ -80,6 +80,7 @@ func (o *listOptions[T]) addFlags(cmd *cobra.Command) {
 		cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the table that Volcano's vcctl prints")
 	}
 	o.out.AddList(cmd)
+	cli.CompleteColumns(cmd, func() []cli.Column[T] { return o.kind.Columns(o.f) })
 }
 
 func list[T client.Object](ctx context.Context, o *listOptions[T]) error {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -65,6 +66,35 @@ func QueueObject(queue *schedulingv1beta1.Queue) (runtime.RawExtension, error) {
 
 // fields are what --set changes, but for limits of resources.
 const fields = "weight, priority, parent, reclaimable, state, capability.RESOURCE, deserved.RESOURCE, guarantee.RESOURCE"
+
+// completeSetting offers the fields that --set changes, and the values of those that have few.
+func completeSetting(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if name, _, valued := strings.Cut(prefix, "="); valued {
+		words := map[string][]string{"reclaimable": {"true", "false"}, "state": {"Open", "Closed"}}[name]
+		for i := range words {
+			words[i] = name + "=" + words[i]
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+	var offered []string
+	for _, field := range strings.Split(fields, ", ") {
+		for _, word := range settingWords(field) {
+			if strings.HasPrefix(word, prefix) {
+				offered = append(offered, word)
+			}
+		}
+	}
+	return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// settingWords are the beginnings of a setting of a field; a limit is one of a resource.
+func settingWords(field string) []string {
+	limit, isLimit := strings.CutSuffix(field, "RESOURCE")
+	if !isLimit {
+		return []string{field + "="}
+	}
+	return []string{limit + "cpu=", limit + "memory=", limit + "nvidia.com/gpu="}
+}
 
 // change carries out one FIELD=VALUE.
 func change(queue *schedulingv1beta1.Queue, setting string) error {

@@ -84,6 +84,7 @@ func newPlan(f *cli.Factory, run func(context.Context, *options) error) *cobra.C
 	cli.Needs(cmd, "it is about the fields of files", "validate", "filename")
 	o.out.AddFormat(cmd, false)
 	_ = cmd.RegisterFlagCompletionFunc("queue-edit", f.CompleteQueues())
+	_ = cmd.RegisterFlagCompletionFunc("set", completeSetting)
 	return cmd
 }
 

@@ -13,6 +13,7 @@ import (
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
 	"github.com/vc-batch/vc/internal/cli/kind"
 )
@@ -47,6 +48,8 @@ func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context, bool) (kin
 
 func (o *filters) narrow(ctx context.Context, named bool) (kind.Narrowed[*corev1.Pod], error) {
 	var narrowed kind.Narrowed[*corev1.Pod]
+	o.f.WarnUnknown(ctx, "--queue", "queue", schedulingv1beta1.GroupVersion.WithKind("Queue"), o.queue)
+	o.f.WarnUnknown(ctx, "--node", "node", corev1.SchemeGroupVersion.WithKind("Node"), o.node)
 	wanted, err := cli.Words("--phase", "phase of a pod", o.phases, phases)
 	if err != nil {
 		return narrowed, err

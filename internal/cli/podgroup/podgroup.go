@@ -100,7 +100,8 @@ func filter(f *cli.Factory, cmd *cobra.Command) func(context.Context, bool) (kin
 	cmd.Flags().StringSliceVar(&wanted, "phase", nil, "Only groups in these phases (filtered at the client): "+strings.Join(phases, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("queue", f.CompleteQueues())
 	_ = cmd.RegisterFlagCompletionFunc("phase", cli.Values(phases...))
-	return func(context.Context, bool) (kind.Narrowed[podGroup], error) {
+	return func(ctx context.Context, _ bool) (kind.Narrowed[podGroup], error) {
+		f.WarnUnknown(ctx, "--queue", "queue", schedulingv1beta1.GroupVersion.WithKind("Queue"), queues...)
 		words, err := cli.Words("--phase", "phase of a pod group", wanted, phases)
 		if err != nil || len(queues)+len(words) == 0 {
 			return kind.Narrowed[podGroup]{}, err

@@ -12,6 +12,7 @@ import (
 	"github.com/vc-batch/vc/api/check"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/cli/submit"
 	"github.com/vc-batch/vc/internal/render"
 )
 
@@ -143,7 +144,11 @@ func (o *createOptions) judge(around *check.Around, one filedQueue) error {
 	err := judgeFiled(one, func() error { return hinted(o.f.JudgeCreate(around, queue, o.dryRun.Client()), queue, around) })
 	schedulingv1beta1.DefaultQueue(queue)
 	if around.Queues != nil {
-		around.Queues = schedulingv1beta1.NewQueueLookup(append(around.Queues.Queues(), queue)...)
+		beside := queue
+		if err != nil { // what is wrong with it is not said of its siblings, too
+			beside = submit.WithoutAmounts(queue)
+		}
+		around.Queues = schedulingv1beta1.NewQueueLookup(append(around.Queues.Queues(), beside)...)
 	}
 	return err
 }

@@ -19,6 +19,15 @@ type spec struct {
 	capability, guarantee, deserved string
 }
 
+// addUpdateFlags adds the flags of a change: one that is not given changes nothing, so that none has a default.
+func (s *spec) addUpdateFlags(f *cli.Factory, cmd *cobra.Command) {
+	s.addFlags(f, cmd)
+	for _, name := range []string{"weight", "reclaimable"} {
+		cmd.Flags().Lookup(name).DefValue = ""
+	}
+	cmd.Flags().Lookup("parent").Usage = "Parent queue"
+}
+
 func (s *spec) addFlags(f *cli.Factory, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Int32VarP(&s.weight, "weight", "w", 1, "Share of the queue among its siblings")

@@ -74,7 +74,7 @@ func newUpdate(f *cli.Factory, run func(context.Context, *updateOptions) error) 
 		},
 	}
 	o.target.addFlags(cmd, "Change")
-	flags.addFlags(f, cmd)
+	flags.addUpdateFlags(f, cmd)
 	o.confirm.AddFlag(cmd)
 	o.dryRun.AddFlag(cmd)
 	o.wait.AddFlags(cmd, false, "Wait until the queues hold no more than their capability")

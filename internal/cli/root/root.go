@@ -230,11 +230,18 @@ func fromEnvironment(f *cli.Factory, cmd *cobra.Command) error {
 	if problem != nil {
 		return problem
 	}
-	if f.Streams.ColorMode == "auto" && settings.Color != "" {
-		f.Streams.ColorMode = settings.Color
+	where := "--color"
+	switch given := cmd.Root().PersistentFlags().Changed("color"); {
+	case given:
+	case f.Streams.Env("VCCTL_COLOR") != "":
+		where = "environment variable VCCTL_COLOR"
+	case settings.Color != "":
+		where, f.Streams.ColorMode = "settings "+f.SettingsFile()+": color", settings.Color
 	}
 	if !slices.Contains([]string{"auto", "always", "never"}, f.Streams.ColorMode) {
-		return cli.Errorf("one of: auto, always, never", "--color: %q is not known", f.Streams.ColorMode)
+		mode := f.Streams.ColorMode
+		f.Streams.ColorMode = "auto"
+		return cli.Errorf("one of: auto, always, never", "%s: %q is not known", where, mode)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bo
 	}
 	around.JobTemplate = templates(ctx, f, objects, ask)
 	if queues != nil {
-		around.Queues = schedulingv1beta1.NewQueueLookup(queues...)
+		around.Queues = schedulingv1beta1.NewQueueLookup(blameless(objects, around, queues)...)
 	}
 	var problems []error
 	for _, object := range objects {
@@ -44,6 +44,61 @@ func Check(ctx context.Context, f *cli.Factory, objects []cli.FileObject, ask bo
 		problems = append(problems, checkPriorities(ctx, f, objects)...)
 	}
 	return errors.Join(problems...)
+}
+
+// blameless returns the queues as the objects of the files are judged beside them: of queues in the files that are wrong
+// themselves the amounts are left out, so that what is wrong with one is not said of its siblings, too.
+func blameless(objects []cli.FileObject, around *apicheck.Around, queues []*schedulingv1beta1.Queue) []*schedulingv1beta1.Queue {
+	filed := map[string]cli.FileObject{}
+	for _, object := range objects {
+		if object.Object.GroupVersionKind() == schedulingv1beta1.GroupVersion.WithKind("Queue") {
+			filed[object.Object.GetName()] = object
+		}
+	}
+	if len(filed) < 2 {
+		return queues
+	}
+	judged := slices.Clone(queues)
+	for i, queue := range queues {
+		object, isFiled := filed[queue.Name]
+		if !isFiled {
+			continue
+		}
+		alone, above := slices.Clone(queues), ancestors(queue, queues)
+		for j, other := range queues {
+			if _, isFiled := filed[other.Name]; isFiled && j != i && !above[other.Name] {
+				alone[j] = WithoutAmounts(other)
+			}
+		}
+		beside := *around
+		beside.Queues = schedulingv1beta1.NewQueueLookup(alone...)
+		text, err := object.Object.MarshalJSON()
+		if err == nil && len(apicheck.Create(object.Object.GroupVersionKind(), text, &beside).Errors) > 0 {
+			judged[i] = WithoutAmounts(queue)
+		}
+	}
+	return judged
+}
+
+// ancestors are the names of the queues that one is below.
+func ancestors(queue *schedulingv1beta1.Queue, queues []*schedulingv1beta1.Queue) map[string]bool {
+	above := map[string]bool{}
+	for parent := queue.ParentName(); parent != "" && !above[parent]; {
+		above[parent] = true
+		at := slices.IndexFunc(queues, func(q *schedulingv1beta1.Queue) bool { return q.Name == parent })
+		if at < 0 {
+			break
+		}
+		parent = queues[at].ParentName()
+	}
+	return above
+}
+
+// WithoutAmounts returns a copy of a queue that promises nothing and has no limits.
+func WithoutAmounts(queue *schedulingv1beta1.Queue) *schedulingv1beta1.Queue {
+	copied := queue.DeepCopy()
+	copied.Spec.Capability, copied.Spec.Deserved, copied.Spec.Guarantee = nil, nil, schedulingv1beta1.Guarantee{}
+	return copied
 }
 
 // checkOne says what is wrong with one object, and tells what is most likely not meant when the server is not asked.

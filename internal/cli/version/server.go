@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -155,10 +156,12 @@ func (o *options) components(ctx context.Context, info *Info) error {
 		return err
 	}
 	var state corev1.ConfigMap
-	if err := c.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: keys.ConfigurationName}, &state); err == nil {
-		if told := state.Data[keys.ConfigurationVersion]; told != "" {
-			info.add("scheduler", told, "configmap "+o.namespace+"/"+state.Name)
-		}
+	err = c.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: keys.ConfigurationName}, &state)
+	switch told := state.Data[keys.ConfigurationVersion]; {
+	case err == nil && told != "":
+		info.add("scheduler", told, "configmap "+o.namespace+"/"+state.Name)
+	case apierrors.IsNotFound(err) && len(info.Server.APIs) > 0:
+		info.Warnings = append(info.Warnings, fmt.Sprintf("no scheduler of vc has started in namespace %s, so no job will; --scheduler-namespace names another one", o.namespace))
 	}
 	set, err := o.f.Clientset()
 	if err != nil {
