@@ -18,7 +18,7 @@ func (s *Session) Strict(inside bool) []*Job {
 	}
 	moved := map[*queue.Queue]bool{}
 	for _, j := range s.Ready {
-		if j.In.Fifo && (j.hasTurn(inside) || inside && (j.LetIn() || !s.Enqueues) && len(j.Pending) > 0) { // more than a minimum waits, too
+		if j.In.Fifo && (j.hasTurn(inside) || inside && (j.LetIn() || !s.Enqueues) && j.wantsMore()) { // more than a minimum waits, too
 			moved[j.In] = true
 		}
 	}
@@ -52,8 +52,11 @@ func (j *Job) hasTurn(inside bool) bool {
 
 // wantsBeyond says whether the gang has its minimum and waits for more.
 func (j *Job) wantsBeyond() bool {
-	return j.LetIn() && j.Satisfied() && len(j.Pending) > 0 && len(j.Reserved)+len(j.Promised) == 0
+	return j.LetIn() && j.Satisfied() && j.wantsMore() && len(j.Reserved)+len(j.Promised) == 0
 }
+
+// wantsMore reports whether pods of the gang wait for nodes or at their queue's gate.
+func (j *Job) wantsMore() bool { return len(j.Pending)+len(j.AtGate) > 0 }
 
 // behind says whether the gang was not tried as others were before it.
 func (j *Job) behind() bool { return j.Verdict.Code == reason.BehindOthers }
