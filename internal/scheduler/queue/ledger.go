@@ -67,6 +67,8 @@ type Queue struct {
 	// Entitled is what the queue may count on however full the cluster is: what it would deserve if it asked
 	// for as much; set by the policy that shares.
 	Entitled []float64
+	// Attainable is what the queue would deserve if it asked for more now, while the others ask for what they do; empty: Entitled.
+	Attainable []float64
 	// RealCapability is the most it can ever hold; +Inf where nothing limits it.
 	RealCapability []float64
 	// Ceiling is RealCapability without regard to what the cluster has just now.
@@ -167,6 +169,7 @@ func (q *Queue) open(n int, resources *model.Resources) {
 	q.Deserved = load(q.Deserved, nil, n)
 	q.Due = q.Due[:0]
 	q.Entitled = load(q.Entitled, nil, n)
+	q.Attainable = q.Attainable[:0]
 	q.RealCapability = fill(q.RealCapability, n)
 	q.Capability = fill(q.Capability, n)
 	for _, index := range q.HasCapability {

@@ -20,7 +20,7 @@ const (
 	maxOtherQueues = 8
 )
 
-// Helps are the smallest changes with which a waiting gang would start now: each
+// Helps are the smallest changes with which a waiting gang would start now, or one more pod of a gang that has its minimum: each
 // was tried on the session and undone. Fewer members first, then smaller pods,
 // other rules for nodes, other limits.
 func (s *Session) Helps(j *Job) []explain.Help {
@@ -28,6 +28,7 @@ func (s *Session) Helps(j *Job) []explain.Help {
 		return nil
 	}
 	defer s.UseKept(j)()
+	defer s.useEntitled(j)()
 	h := &helper{s: s, j: j, v: j.Verdict}
 	switch j.Verdict.Code {
 	case reason.Reserved:
@@ -38,7 +39,8 @@ func (s *Session) Helps(j *Job) []explain.Help {
 	case reason.BehindOthers:
 		h.higherPriority()
 		h.otherQueue()
-	case reason.GangDoesNotFit, reason.TooLarge, reason.NotReclaimable, reason.OverDeserved, reason.OverCapability, reason.NotEnqueued:
+	case reason.GangDoesNotFit, reason.TooLarge, reason.NotReclaimable, reason.OverDeserved, reason.OverCapability, reason.NotEnqueued,
+		reason.OverQuota, reason.Overcommitted:
 		h.createClaims()
 		h.fewerMembers()
 		h.fewerOutside()
@@ -47,9 +49,6 @@ func (s *Session) Helps(j *Job) []explain.Help {
 		h.otherNodes()
 		h.raiseCapability()
 		h.otherQueue()
-	case reason.OverQuota, reason.Overcommitted:
-		h.fewerOutside()
-		h.smallerOutside()
 	case reason.QueueMissing:
 		h.otherQueue()
 		h.ownQueue(schedulingv1beta1.HelpCreateQueue)
@@ -60,6 +59,18 @@ func (s *Session) Helps(j *Job) []explain.Help {
 		h.otherQueue()
 	}
 	return h.out[:min(len(h.out), maxHelps)]
+}
+
+// useEntitled gives the gang's queue the share that it has as soon as the gang counts there, until undo is called. A gang that cannot start as it
+// is does not count.
+func (s *Session) useEntitled(j *Job) (undo func()) {
+	q := j.In
+	if q == nil || s.CouldStart(j) {
+		return func() {}
+	}
+	deserved := q.Deserved
+	q.Deserved = entitled(q)
+	return func() { q.Deserved = deserved }
 }
 
 // helper tries changes for one gang.
@@ -76,14 +87,19 @@ func (h *helper) add(kind, subject, from, to string) {
 	h.out = append(h.out, explain.Help{Kind: kind, Subject: subject, From: from, To: to})
 }
 
-// placeable says whether the gang has pods to try and may be tried.
+// placeable reports whether the gang has pods to try and may be tried.
 func (h *helper) placeable() bool {
-	return h.j.LetIn() && len(h.j.Pending) > 0 && h.j.Need() > 0 && h.j.In.Known && h.j.In.Open && h.s.Rules.Valid(h.j).Code == "" &&
-		h.s.Rules.IsOverused(h.j.In).Code == ""
+	if len(h.j.Pending) == 0 || !h.j.In.Known || !h.j.In.Open {
+		return false
+	}
+	return h.s.Rules.Valid(h.j).Code == "" && h.s.Rules.IsOverused(h.j.In).Code == ""
 }
 
-// fits says whether the gang would start, and leaves no trace.
+// fits reports whether the gang would start, or one more pod of it if it has its minimum, and leaves no trace.
 func (h *helper) fits() bool {
+	if !h.j.LetIn() && h.j.HasMinResources && h.s.MayEnqueue(h.j).Code != "" {
+		return false
+	}
 	unsettled, minimum, known := h.j.Unsettled, h.j.minimum, h.j.minimumGen
 	mark := h.s.View.Mark()
 	r := round{s: h.s, job: h.j, quiet: true}
@@ -147,13 +163,13 @@ func (h *helper) fewerOfTask() bool {
 	return false
 }
 
-// with says whether the gang would start with other shapes.
+// with reports whether the gang would start with other shapes. Pods whose place depends on other pods or on volumes stay as they are.
 func (h *helper) with(change func(*model.ShapeSpec, model.Request) model.Request) bool {
 	return h.as(func(shape *model.Shape) *model.Shape {
 		if v, ok := shape.Variant(change); ok {
 			return v
 		}
-		return nil
+		return shape
 	})
 }
 
@@ -216,37 +232,64 @@ func (h *helper) asOne(v *model.Shape, variants map[*model.Shape]*model.Shape) *
 	return v
 }
 
-// smallerPods finds the most of the short resource that a pod may ask for which asks
-// for as much as the one that was judged.
+// smallerPods finds the most of a short resource that the pods may ask for which ask for so much of it that the gang waits.
 func (h *helper) smallerPods() {
 	if !h.placeable() {
 		return
 	}
-	shapes := h.j.Shapes()
-	shape := shapes[0]
-	if len(shapes) > 1 {
-		if h.v.Task == nil {
-			return
+	for _, index := range h.short() {
+		for _, asked := range h.amounts(index) {
+			if h.smaller(index, asked) {
+				return
+			}
 		}
-		shape = h.v.Task.Shape
 	}
-	index, ok := h.short()
-	if !ok {
-		return
+}
+
+// amounts are what the gang's pods ask for of a resource: first as much as the one that was judged, then the most.
+func (h *helper) amounts(index int) []int64 {
+	var all []int64
+	for _, shape := range h.j.Shapes() {
+		if asked := shape.Request.Get(index); asked > 0 {
+			all = append(all, asked)
+		}
 	}
-	asked := shape.Request.Get(index)
-	if asked <= 0 || slices.ContainsFunc(shapes, func(other *model.Shape) bool {
+	slices.SortFunc(all, func(a, b int64) int { return cmp.Compare(b, a) })
+	all = slices.Compact(all)
+	if h.v.Task == nil {
+		return all
+	}
+	judged := h.v.Task.Shape.Request.Get(index)
+	slices.SortStableFunc(all, func(a, b int64) int { return cmp.Compare(btoi(b == judged), btoi(a == judged)) })
+	return all
+}
+
+func btoi(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// smaller tries pods that ask for less of a resource than so much.
+func (h *helper) smaller(index int, asked int64) bool {
+	shapes := h.j.Shapes()
+	if slices.ContainsFunc(shapes, func(other *model.Shape) bool {
 		return other.Request.Get(index) == asked && (other.Slow || other.Attached != nil || other.Impossible)
 	}) {
-		return
+		return false
 	}
-	to := explain.Round(index, h.mostThatFits(shapes, shape, index))
-	if to <= 0 || !h.reduced(index, asked, to) {
-		return
+	if !h.reduced(index, asked, 1) { // another amount of it alone does not help
+		return false
+	}
+	to := explain.Round(index, h.mostThatFits(shapes, index, asked))
+	if to <= 0 {
+		return false
 	}
 	name := h.s.Cluster.Resources.Name(index)
 	h.add(schedulingv1beta1.HelpSmallerPods, name, explain.Amount(name, asked), explain.Amount(name, to))
 	h.out[len(h.out)-1].Tasks = h.tasksThatAsk(index, asked)
+	return true
 }
 
 // tasksThatAsk names the tasks whose pods ask for so much of a resource; nil: all do.
@@ -270,20 +313,28 @@ func (h *helper) tasksThatAsk(index int, asked int64) []string {
 // is found to one part in four thousand.
 const mostSteps = 12
 
-// mostThatFits is the most of a resource that a pod may ask for. Pods of one shape are
-// only counted; of several, the gang is placed.
-func (h *helper) mostThatFits(shapes []*model.Shape, shape *model.Shape, index int) int64 {
-	low, high, need := int64(0), shape.Request.Get(index), h.j.Need()
-	asked := high
-	for step := 0; low+1 < high && (len(shapes) == 1 || step < mostSteps); step++ {
-		middle := low + (high-low)/2
-		fits := false
-		if len(shapes) == 1 {
-			fits = h.room(shape, index, middle) >= need
-		} else {
-			fits = h.reduced(index, asked, middle)
+// mostThatFits is the most of a resource that a pod may ask for. Pods of one shape that only lack nodes are
+// counted; others are placed.
+func (h *helper) mostThatFits(shapes []*model.Shape, index int, asked int64) int64 {
+	need := max(h.j.Need(), 1)
+	if len(shapes) == 1 && (h.v.Limit == nil || h.v.Limit.Node) {
+		most := mostUpTo(asked, 64, func(value int64) bool { return h.room(shapes[0], index, value, need) >= need })
+		if to := explain.Round(index, most); to > 0 && h.reduced(index, asked, to) {
+			return to
 		}
-		if fits {
+	}
+	most := mostUpTo(asked, mostSteps, func(value int64) bool { return h.reduced(index, asked, value) })
+	if to := explain.Round(index, most); to > 0 && h.reduced(index, asked, to) {
+		return to
+	}
+	return 0
+}
+
+// mostUpTo is the greatest value below high that fits, as far as steps halvings find it; 0: none.
+func mostUpTo(high int64, steps int, fits func(int64) bool) int64 {
+	low := int64(0)
+	for step := 0; low+1 < high && step < steps; step++ {
+		if middle := low + (high-low)/2; fits(middle) {
 			low = middle
 		} else {
 			high = middle
@@ -315,19 +366,38 @@ func (h *helper) reduced(index int, asked, to int64) bool {
 	})
 }
 
-// short is the resource that most nodes are short of.
-func (h *helper) short() (index int, ok bool) {
+// short lists the resources that may be short: of the limit that is in the way, then on nodes, that of most nodes first, then all others that
+// the pods ask for.
+func (h *helper) short() []int {
+	var names []string
+	if h.v.Limit != nil {
+		names = append(names, h.v.Limit.Resource)
+	}
+	for _, l := range h.v.More {
+		names = append(names, l.Resource)
+	}
 	for _, c := range h.v.Tally.Counts {
 		if c.Reason == reason.InsufficientResource || c.Reason == reason.TooLarge {
-			return h.s.Cluster.Resources.Find(c.Detail)
+			names = append(names, c.Detail)
 		}
 	}
-	return 0, false
+	for _, shape := range h.j.Shapes() {
+		for _, term := range shape.Request {
+			names = append(names, h.s.Cluster.Resources.Name(int(term.Index)))
+		}
+	}
+	var out []int
+	for _, name := range names {
+		if index, ok := h.s.Cluster.Resources.Find(name); ok && index != model.Pods && !slices.Contains(out, index) {
+			out = append(out, index)
+		}
+	}
+	return out
 }
 
 // room counts the pods of a shape that fit if each asked for so much of a
-// resource.
-func (h *helper) room(shape *model.Shape, index int, value int64) int {
+// resource, need at most.
+func (h *helper) room(shape *model.Shape, index int, value int64, need int) int {
 	s := h.s
 	pods := 0
 	for _, id := range s.View.Order {
@@ -335,7 +405,7 @@ func (h *helper) room(shape *model.Shape, index int, value int64) int {
 			continue
 		}
 		idle, future := s.View.Nodes.Row(s.View.Idle, id), s.View.Nodes.Row(s.View.Future, id)
-		most := int64(h.j.Need() - pods)
+		most := int64(need - pods)
 		for _, t := range shape.Request {
 			each := t.Value
 			if int(t.Index) == index {
@@ -343,20 +413,44 @@ func (h *helper) room(shape *model.Shape, index int, value int64) int {
 			}
 			most = min(most, min(idle[t.Index], future[t.Index])/max(each, 1))
 		}
-		if pods += int(max(most, 0)); pods >= h.j.Need() {
+		if pods += int(max(most, 0)); pods >= need {
 			break
 		}
 	}
 	return pods
 }
 
+// maxJudged bounds the shapes whose nodes are counted to find what keeps a gang's pods off.
+const maxJudged = 8
+
+// ruledOut counts why nodes take none of the gang's pods: those of the pod that was judged, then those of one pod of each other shape.
+func (h *helper) ruledOut() []explain.Count {
+	counts := h.v.Tally.Counts
+	var judged []*model.Shape
+	if h.v.Task != nil && h.v.HyperNode == "" {
+		judged = append(judged, h.v.Task.Shape)
+	}
+	for _, t := range h.j.Pending {
+		if len(judged) == maxJudged {
+			break
+		}
+		if slices.Contains(judged, t.Shape) {
+			continue
+		}
+		judged = append(judged, t.Shape)
+		h.s.Looked++
+		counts = append(slices.Clip(counts), h.s.judge(h.j, t).Tally.Counts...)
+	}
+	return counts
+}
+
 // otherNodes tries to drop a term of the selector, or to tolerate a taint.
 func (h *helper) otherNodes() {
-	if !h.placeable() || h.v.Task == nil {
+	if !h.placeable() {
 		return
 	}
 	var taints, labels []string
-	for _, c := range h.v.Tally.Counts {
+	for _, c := range h.ruledOut() {
 		switch c.Reason {
 		case reason.UntoleratedTaint:
 			taints = append(taints, c.Detail)

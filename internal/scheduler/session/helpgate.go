@@ -13,6 +13,9 @@ import (
 // each of its minimum: then what fewer or smaller pods would ask for is known.
 func (h *helper) outside() bool {
 	j := h.j
+	if len(j.AtGate) > 0 { // what they ask for is known, and is not its part of the minimum
+		return false
+	}
 	if j.LetIn() || !j.HasMinResources || j.MinMember < 1 || j.AllocatedTasks() > 0 || j.Structured() || len(j.MinTaskMember) > 1 || len(j.Shapes()) > 1 {
 		return false
 	}

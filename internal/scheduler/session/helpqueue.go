@@ -7,6 +7,7 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
+	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
@@ -43,40 +44,59 @@ func (h *helper) first(q *queue.Queue) bool {
 
 // raiseCapability tries the limit that would just do.
 func (h *helper) raiseCapability() {
-	l := h.v.Limit
-	if h.v.Code != reason.OverCapability || l == nil || l.Cluster || l.Node || !h.j.In.Leaf() {
+	if !h.j.In.Leaf() {
 		return
 	}
+	if l := h.v.Limit; h.v.Code == reason.OverCapability && l != nil {
+		index, ok := h.s.Cluster.Resources.Find(l.Resource)
+		at := slices.IndexFunc(h.j.In.Path(), func(q *queue.Queue) bool { return q.Name == l.Queue })
+		if ok && at >= 0 && !l.Cluster && !l.Node {
+			h.raise(h.j.In.Path()[at], index)
+		}
+		return
+	}
+	if !h.placeable() || h.v.Code != reason.GangDoesNotFit && h.v.Code != reason.TooLarge {
+		return
+	}
+	asked := Sum(h.j.Minimum())
+	for _, q := range h.j.In.Path() { // with more of the queue's room other pods of the gang may do
+		for i, capability := range q.Capability {
+			if i == model.Pods || q.Allocated[i]+float64(asked.Get(i)) <= capability {
+				continue
+			}
+			if h.raise(q, i) {
+				return
+			}
+		}
+	}
+}
+
+// raise tries a greater capability of one resource of a queue.
+func (h *helper) raise(q *queue.Queue, index int) bool {
 	s, j := h.s, h.j
-	index, ok := s.Cluster.Resources.Find(l.Resource)
-	at := slices.IndexFunc(j.In.Path(), func(q *queue.Queue) bool { return q.Name == l.Queue })
-	if !ok || at < 0 {
-		return
-	}
-	q := j.In.Path()[at]
 	if !h.first(q) {
-		return
+		return false
 	}
 	held := q.Allocated[index] + q.Inqueue[index] - q.Elastic[index]
 	enough := []float64{float64(j.MinResources.Get(index))}
 	if j.LetIn() { // its smallest pods may do
 		held, enough = q.Allocated[index], []float64{least(j.Pending, nil, j.Need(), index), float64(Sum(j.Minimum()).Get(index))}
 	}
-	from := q.Capability[index]
+	name, from := s.Cluster.Resources.Name(index), q.Capability[index]
 	for _, asked := range slices.Compact(enough) {
 		to := held + asked
 		if to <= from {
 			continue
 		}
 		undo := s.lift(q, index, to)
-		ok = h.starts()
+		ok := h.starts()
 		undo()
 		if ok {
-			h.addGate(schedulingv1beta1.HelpRaiseCapability, q.Name,
-				l.Resource+"="+explain.Amount(l.Resource, int64(from)), l.Resource+"="+explain.Amount(l.Resource, int64(to)))
-			return
+			h.addGate(schedulingv1beta1.HelpRaiseCapability, q.Name, name+"="+explain.Amount(name, int64(from)), name+"="+explain.Amount(name, int64(to)))
+			return true
 		}
 	}
+	return false
 }
 
 // lift raises what a queue may hold of a resource, and its share where the
@@ -107,11 +127,7 @@ func (h *helper) otherQueue() {
 	if h.j.AllocatedTasks() > 0 {
 		return
 	}
-	switch h.v.Code {
-	case reason.GangDoesNotFit, reason.TooLarge, reason.Reserved, reason.NotReclaimable:
-		return
-	}
-	if l := h.v.Limit; l != nil && (l.Cluster && h.v.Code != reason.NotEnqueued || l.Node) {
+	if !h.queueMatters() {
 		return
 	}
 	s, j := h.s, h.j
@@ -124,11 +140,11 @@ func (h *helper) otherQueue() {
 			return
 		}
 		deserved := q.Deserved
-		q.Deserved = entitled(q)
-		model, phase := j.Gang.Queue, j.Phase
+		q.Deserved = h.entitledInstead(q)
+		before, phase := j.Gang.Queue, j.Phase
 		j.In, j.Gang.Queue = q, q.Queue
 		ok := h.starts()
-		j.In, j.Gang.Queue, j.Phase = own, model, phase
+		j.In, j.Gang.Queue, j.Phase = own, before, phase
 		q.Deserved = deserved
 		if ok {
 			h.addGate(schedulingv1beta1.HelpOtherQueue, "", own.Name, q.Name)
@@ -137,11 +153,59 @@ func (h *helper) otherQueue() {
 	}
 }
 
+// queueMatters reports whether another queue could help: not where nodes are what is short, unless part of them is kept for the guarantees of
+// other queues.
+func (h *helper) queueMatters() bool {
+	l := h.v.Limit
+	if l != nil && l.Cluster && l.Kept > 0 {
+		return true
+	}
+	switch h.v.Code {
+	case reason.GangDoesNotFit:
+		return l == nil && h.bounded()
+	case reason.TooLarge, reason.Reserved, reason.NotReclaimable:
+		return false
+	case reason.NotEnqueued:
+		return l == nil || !l.Node
+	}
+	return l == nil || !l.Cluster && !l.Node
+}
+
+// bounded reports whether the gang's queue may hold less than the cluster has of something that the gang asks for.
+func (h *helper) bounded() bool {
+	q := h.j.In
+	for _, term := range Sum(h.j.Minimum()) {
+		i := int(term.Index)
+		if i == model.Pods {
+			continue
+		}
+		if most := h.s.Ledger.Total[i] - queue.Epsilon; q.RealCapability[i] < most || q.Shared && q.Deserved[i] < most {
+			return true
+		}
+	}
+	return false
+}
+
+// entitledInstead is what another queue would deserve that asks for the gang's pods in place of the gang's queue.
+func (h *helper) entitledInstead(q *queue.Queue) []float64 {
+	deserved := entitled(q)
+	if own := h.j.In; own.Gangs == 1 && len(q.Attainable) > 0 { // nobody else asks for what it deserves
+		for i := range deserved {
+			freed := max(own.Deserved[i]-float64(own.Guarantee.Get(i)), 0)
+			deserved[i] = max(deserved[i], min(q.Attainable[i]+freed, q.RealCapability[i]))
+		}
+	}
+	return deserved
+}
+
 // entitled is what a queue would deserve that asks for as much.
 func entitled(q *queue.Queue) []float64 {
-	deserved := slices.Clone(q.Deserved)
-	for i := range min(len(deserved), len(q.Entitled)) {
-		deserved[i] = max(deserved[i], q.Entitled[i])
+	deserved, most := slices.Clone(q.Deserved), q.Entitled
+	if len(q.Attainable) > 0 {
+		most = q.Attainable
+	}
+	for i := range min(len(deserved), len(most)) {
+		deserved[i] = max(deserved[i], most[i])
 	}
 	return deserved
 }

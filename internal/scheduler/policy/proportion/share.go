@@ -102,6 +102,25 @@ func entitle(l *queue.Ledger, open []*queue.Queue) {
 			q.Entitled[i] = max(min(part, q.RealCapability[i]), float64(guarantee(q).Get(i)), q.Deserved[i])
 		}
 	}
+	attain(l)
+}
+
+// attain sets what each queue would deserve if it asked for more now: what it is entitled to, or what no other queue deserves.
+func attain(l *queue.Ledger) {
+	claimed := make([]float64, len(l.Total))
+	claim := func(q *queue.Queue, i int) float64 { return max(q.Deserved[i], float64(guarantee(q).Get(i))) }
+	for _, q := range l.Queues {
+		for i := range claimed {
+			claimed[i] += claim(q, i)
+		}
+	}
+	for _, q := range l.Queues {
+		q.Attainable = append(q.Attainable[:0], q.Entitled...)
+		for i := range q.Attainable {
+			free := l.Total[i] - claimed[i] + claim(q, i)
+			q.Attainable[i] = max(q.Attainable[i], min(free, q.RealCapability[i]))
+		}
+	}
 }
 
 // pour gives out the total.
