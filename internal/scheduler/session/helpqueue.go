@@ -79,8 +79,9 @@ func (h *helper) raise(q *queue.Queue, index int) bool {
 	}
 	held := q.Allocated[index] + q.Inqueue[index] - q.Elastic[index]
 	enough := []float64{float64(j.MinResources.Get(index))}
-	if j.LetIn() { // its smallest pods may do
-		held, enough = q.Allocated[index], []float64{least(j.Pending, nil, j.Need(), index), float64(Sum(j.Minimum()).Get(index))}
+	if j.LetIn() { // its smallest pods may do, or only its largest fit on nodes
+		held = q.Allocated[index]
+		enough = []float64{least(j.Pending, nil, j.Need(), index), float64(Sum(j.Minimum()).Get(index)), greatestSum(j.Pending, j.Need(), index)}
 	}
 	name, from := s.Cluster.Resources.Name(index), q.Capability[index]
 	for _, asked := range slices.Compact(enough) {
@@ -97,6 +98,20 @@ func (h *helper) raise(q *queue.Queue, index int) bool {
 		}
 	}
 	return false
+}
+
+// greatestSum is what the need largest of some tasks ask for of a resource.
+func greatestSum(tasks []*model.Task, need, index int) float64 {
+	asked := make([]int64, 0, len(tasks))
+	for _, t := range tasks {
+		asked = append(asked, -t.Shape.Request.Get(index))
+	}
+	slices.Sort(asked)
+	sum := 0.0
+	for _, v := range asked[:min(max(need, 1), len(asked))] {
+		sum -= float64(v)
+	}
+	return sum
 }
 
 // lift raises what a queue may hold of a resource, and its share where the
