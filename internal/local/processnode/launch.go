@@ -55,6 +55,9 @@ func (w *worker) launch(spec *corev1.Container, number int, api *corev1.Pod) (*a
 		w.node.event(api, corev1.EventTypeWarning, "LimitsNotEnforced", err.Error())
 		a.group = &cgroup.Group{}
 	}
+	for _, view := range a.group.Views() {
+		description.Mounts = append(description.Mounts, shim.Mount{Source: view.Source, Target: view.Target, ReadOnly: true, Options: "mode=755,size=4k", Optional: true})
+	}
 	a.container, err = sandbox.Start(w.node.machine.permitted.Level, description, surround.namespaces, a.streams.files, a.group.Join)
 	a.streams.started()
 	if err != nil {

@@ -114,7 +114,7 @@ func failureOf(pod *corev1.Pod) Code {
 	switch end := badEnd(pod); {
 	case end == nil:
 		return Failed
-	case end.Reason == "OOMKilled":
+	case end.Reason == "OOMKilled", exitOf(pod) == NoMemory:
 		return OutOfMemory
 	case end.ExitCode == launch.ExitCancelled && pod.Labels[keys.JobID] != "":
 		return Cancelled // the script cancelled its own job

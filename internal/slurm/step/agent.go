@@ -39,6 +39,8 @@ type agent struct {
 	head   func(w *wire, r *request) error
 	attend func(w *wire, host string) error
 
+	oom oomKills
+
 	mu      sync.Mutex // guards what follows
 	running map[*process]bool
 	// steps counts the steps whose tasks run here, or whose srun has not received everything yet.
@@ -146,6 +148,7 @@ func (a *agent) runTasks(w *wire, r *tasksRequest) error {
 	go func() {
 		defer close(over)
 		group.ends.Wait()
+		group.tellOfMemory(launch.Value(env, "SLURM_JOB_ID"), r.Step)
 	}()
 	select {
 	case <-over:
@@ -166,6 +169,13 @@ type taskGroup struct {
 	ends      sync.WaitGroup
 	mu        sync.Mutex // guards processes
 	processes map[uint32]*process
+}
+
+// tellOfMemory tells srun of processes that were killed for lack of memory.
+func (g *taskGroup) tellOfMemory(job string, step int) {
+	if kills := g.agent.oom.claim(); kills > 0 {
+		_ = g.wire.send(noticeFrame, 0, []byte(noMemory(kills, fmt.Sprintf("%s.%d", job, step))))
+	}
 }
 
 func (g *taskGroup) start(r *tasksRequest, t *task, env []string) error {

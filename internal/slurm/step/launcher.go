@@ -102,7 +102,7 @@ func (l *launcher) run(ctx context.Context) (int, error) {
 
 // listen makes the agent; a job of one pod listens on no network.
 func (l *launcher) listen() ([]net.Listener, error) {
-	l.agent = &agent{container: os.Environ(), own: []string{"SLURMD_NODENAME=" + l.pod.Node}}
+	l.agent = &agent{container: os.Environ(), own: []string{"SLURMD_NODENAME=" + l.pod.Node}, oom: oomKills{read: readOOMKills, claimed: readOOMKills()}}
 	if len(l.place.Hosts) == 1 {
 		return listen(l.dirs.socket(), "", nil)
 	}

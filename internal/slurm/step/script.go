@@ -54,7 +54,20 @@ func (l *launcher) runScript() (ending, error) {
 	if l.isStopped() {
 		script.signal(int(syscall.SIGTERM))
 	}
-	return script.wait(), nil
+	return l.ofMemory(script.wait()), nil
+}
+
+// ofMemory returns how the script ended: as what has no memory left where the kernel killed a process of it, as in Slurm, also if the script went on.
+// What was killed in a step was claimed by the step.
+func (l *launcher) ofMemory(e ending) ending {
+	kills := l.agent.oom.claim()
+	if kills == 0 {
+		return e
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintln(l.errors, "slurmstepd: "+noMemory(kills, l.pod.ID()+".batch"))
+	return ending{Signal: signalNoMemory, Usage: e.Usage}
 }
 
 // copyScript puts the script where it can be run, whatever becomes of the ConfigMap.

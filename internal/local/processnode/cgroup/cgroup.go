@@ -155,6 +155,24 @@ func (g *Group) Join(pid int) error {
 	return nil
 }
 
+// View is a directory of the group and where a container finds it.
+type View struct {
+	// Source is empty for an empty directory.
+	Source, Target string
+}
+
+// Views lists the mounts that show a container its own limit on memory and what became of it, where container runtimes show them; none where memory
+// is not limited.
+func (g *Group) Views() []View {
+	switch {
+	case g.memory == "":
+		return nil
+	case g.version == 2:
+		return []View{{g.memory, mountPoint}}
+	}
+	return []View{{"", mountPoint}, {g.memory, filepath.Join(mountPoint, "memory")}}
+}
+
 // OutOfMemory tells whether the kernel has killed a process of the group because of its limit on memory.
 func (g *Group) OutOfMemory() bool {
 	if g.memory == "" {

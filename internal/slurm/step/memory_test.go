@@ -1,0 +1,68 @@
+package step
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTheKernelsCounterIsFound(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		own  string
+		want []string
+	}{
+		"version 2":              {"0::/kubepods/pod1/c\n", []string{"/sys/fs/cgroup/kubepods/pod1/c/memory.events"}},
+		"version 1":              {"9:name=systemd:/\n8:memory:/vc/c\n", []string{"/sys/fs/cgroup/memory/vc/c/memory.oom_control"}},
+		"no control groups here": {"", nil},
+	} {
+		want := append(c.want, "/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
+		if diff := cmp.Diff(want, oomFiles(c.own)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	for text, want := range map[string]int{"low 0\nhigh 0\nmax 7\noom 2\noom_kill 3\noom_group_kill 0\n": 3, "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n": 1, "": 0} {
+		if got := oomKillsIn(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// Processes that the kernel killed are reported once: by the step in which they were killed, else by the script, which then ended for lack of memory.
+func TestKilledProcessesAreReportedAsSlurmReportsThem(t *testing.T) {
+	t.Parallel()
+	const step = "slurmstepd: error: Detected 1 oom_kill event in StepId=42.0."
+	const script = "slurmstepd: error: Detected 2 oom_kill events in StepId=42.batch."
+	for name, c := range map[string]struct {
+		script string
+		code   int
+		signal int
+		want   []string
+	}{
+		"in a step":                     {"srun -n1 sh -c 'echo oom_kill 1 >counter'\n", 0, 0, []string{step}},
+		"in the script, which went on":  {"echo oom_kill 2 >counter\n", 253, 125, []string{script}},
+		"before the script":             {"true\n", 0, 0, nil},
+		"in a step and then the script": {"srun -n1 sh -c 'echo oom_kill 1 >counter'\necho oom_kill 3 >counter\nexit 3\n", 253, 125, []string{step, script}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, code := run(t, "#!/bin/sh\n"+c.script, func(p *pod) {
+				p.env = append(p.env, envOOMCounter+"="+filepath.Join(p.dir, "counter"))
+				if err := os.WriteFile(filepath.Join(p.dir, "counter"), []byte("oom_kill 0\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if code != c.code || p.report().Signal != c.signal || strings.Count(p.err.String(), "oom_kill") != len(c.want) {
+				t.Errorf("code %d, signal %d\n%s", code, p.report().Signal, p.err.String())
+			}
+			for _, line := range c.want {
+				if !strings.Contains(p.err.String(), line) {
+					t.Errorf("%q is missing:\n%s", line, p.err.String())
+				}
+			}
+		})
+	}
+}
