@@ -106,6 +106,11 @@ func TestMemoryLimitKills(t *testing.T) {
 	if end.Reason != "OOMKilled" {
 		t.Errorf("got %+v", end)
 	}
+	create(t, ns, shell("looker", "oom", "cat /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control 2>/dev/null; ! touch /sys/fs/cgroup/memory/x 2>/dev/null", func(pod *corev1.Pod) {
+		pod.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("32Mi")}
+	}))
+	untilPhase(t, ns, "looker", corev1.PodSucceeded)
+	contains(t, logs(t, ns, "looker", corev1.PodLogOptions{}), "oom_kill 0")
 }
 
 func TestClaimOnAHostPathVolume(t *testing.T) {
