@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -75,10 +76,14 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
+	if err := l.narrow(o); err != nil {
+		return err
+	}
 	sortable := l.Columns
 	if err := l.choose(f, o); err != nil {
 		return err
 	}
+	l.addLabels(o)
 	c, err := f.Client()
 	if err != nil {
 		return err
@@ -86,7 +91,7 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 	l.slim(o)
 	items, version, err := l.read(ctx, f, c, o)
 	if err != nil {
-		return err
+		return whySelected(err, o.FieldSelector)
 	}
 	missing := l.missing(ctx, c, items)
 	if err := sortRows(items, sortable, o.SortBy); err != nil {
@@ -111,6 +116,56 @@ func (l *List[T]) Run(ctx context.Context, f *Factory, o *Output) error {
 		}
 	}
 	return printer.watch(ctx, c, version)
+}
+
+// narrow takes the field selector over, and refuses columns of labels that would not be seen.
+func (l *List[T]) narrow(o *Output) error {
+	if err := o.checkLabels(); err != nil {
+		return err
+	}
+	selector, err := o.fields()
+	switch {
+	case err != nil || selector == nil:
+		return err
+	case l.Fields == nil:
+		l.Fields = selector
+	default:
+		l.Fields = fields.AndSelectors(l.Fields, selector)
+	}
+	return nil
+}
+
+// whySelected says which fields can be selected by, when the server does not know the one asked for.
+func whySelected(err error, selector string) error {
+	if selector == "" || !strings.Contains(err.Error(), "field label not supported") {
+		return err
+	}
+	e := Errorf("metadata.name and metadata.namespace can be selected by, and status.phase and spec.nodeName of pods; filter flags such as --phase and --queue know more",
+		"--field-selector %s: the server cannot select by this field", selector)
+	e.Err = err
+	return e
+}
+
+// addLabels adds the columns of labels that were asked for, before free text.
+func (l *List[T]) addLabels(o *Output) {
+	var added []Column[T]
+	for _, key := range o.LabelColumns {
+		title := strings.ToUpper(key[strings.LastIndex(key, "/")+1:])
+		added = append(added, Column[T]{Title: title, Text: func(item T) string { return cmp.Or(item.GetLabels()[key], "-") }})
+	}
+	if o.ShowLabels {
+		added = append(added, Column[T]{Title: "LABELS", Text: func(item T) string {
+			if len(item.GetLabels()) == 0 {
+				return "-"
+			}
+			return labels.FormatLabels(item.GetLabels())
+		}})
+	}
+	at := len(l.Columns)
+	if l.FreeText {
+		at--
+	}
+	l.Columns = slices.Insert(slices.Clone(l.Columns), at, added...)
 }
 
 // choose takes the columns that the settings name, unless the user asked for all.

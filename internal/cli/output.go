@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
@@ -24,6 +25,11 @@ type Output struct {
 	SortBy    string
 	Watch     bool
 	WatchOnly bool
+	// ShowLabels adds a column of all labels, LabelColumns one for each label named.
+	ShowLabels   bool
+	LabelColumns []string
+	// FieldSelector is a field selector of the server's.
+	FieldSelector string
 }
 
 // formats are what -o takes; those that end with "=" want a value.
@@ -35,7 +41,7 @@ func (o *Output) AddFormat(cmd *cobra.Command, wide bool) {
 	o.flags.AddFlags(cmd)
 	output := cmd.Flags().Lookup("output")
 	output.Usage = "Format: json, yaml, name, jsonpath=…, go-template=…, custom-columns=…"
-	Apart(cmd, "Volcano's table is printed as Volcano prints it, once", "compat", "output", "no-headers", "sort-by", "watch", "watch-only")
+	Apart(cmd, "Volcano's table is printed as Volcano prints it, once", "compat", "output", "no-headers", "sort-by", "watch", "watch-only", "show-labels", "label-columns")
 	Apart(cmd, "both say how it is printed", "format", "output")
 	choices := formats[1:]
 	if wide {
@@ -57,7 +63,44 @@ func (o *Output) AddList(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.SortBy, "sort-by", "", "Sort by the name of a column, or by a jsonpath such as {.metadata.name}")
 	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", false, "After the list, print a row whenever one changes")
 	cmd.Flags().BoolVar(&o.WatchOnly, "watch-only", false, "Print changes only, without the list before them")
+	cmd.Flags().BoolVar(&o.ShowLabels, "show-labels", false, "Show all labels as the last column")
+	cmd.Flags().StringSliceVarP(&o.LabelColumns, "label-columns", "L", nil, "Labels that get a column each, for example team,stage; may be repeated")
+	cmd.Flags().StringVar(&o.FieldSelector, "field-selector", "", "Field selector of the server, for example metadata.name!=train; of our kinds it knows metadata.name and metadata.namespace")
 	Apart(cmd, "changes are printed as they come", "sort-by", "watch-only")
+}
+
+// AcceptAllNamespaces adds -A to a command about a kind that has no namespaces: as with kubectl it changes nothing.
+func AcceptAllNamespaces(cmd *cobra.Command) {
+	cmd.Flags().BoolP("all-namespaces", "A", false, "Has no effect: these objects are in no namespace")
+	cmd.Flags().Lookup("all-namespaces").Hidden = true
+}
+
+// checkLabels refuses columns of labels where no table is printed.
+func (o *Output) checkLabels() error {
+	flag := ""
+	switch {
+	case !o.Machine():
+		return nil
+	case o.ShowLabels:
+		flag = "show-labels"
+	case len(o.LabelColumns) > 0:
+		flag = "label-columns"
+	default:
+		return nil
+	}
+	return Errorf("remove one of them; -o custom-columns=TEAM:.metadata.labels.team prints a label, too", "--%s together with --output=%s: labels are columns of the table", flag, o.Format())
+}
+
+// fields parses the field selector; it is nil when there is none.
+func (o *Output) fields() (fields.Selector, error) {
+	if o.FieldSelector == "" {
+		return nil, nil
+	}
+	selector, err := fields.ParseSelector(o.FieldSelector)
+	if err != nil {
+		return nil, Errorf("an example: metadata.name!=train", "field selector %q: %v", o.FieldSelector, err)
+	}
+	return selector, nil
 }
 
 // Format returns what -o says.
@@ -71,7 +114,12 @@ func (o *Output) Machine() bool {
 
 // Once says that the result is a table for people, printed once: where Volcano's table may stand for ours.
 func (o *Output) Once() bool {
-	return !o.Machine() && !o.Wide() && !o.Watch && !o.WatchOnly && !o.NoHeaders && o.SortBy == ""
+	return !o.Machine() && !o.Wide() && !o.Watch && !o.WatchOnly && !o.changesRows()
+}
+
+// changesRows says whether rows, or what is in them, are chosen by flags that Volcano's tables do not have.
+func (o *Output) changesRows() bool {
+	return o.NoHeaders || o.SortBy != "" || o.ShowLabels || len(o.LabelColumns) > 0
 }
 
 // Wide says whether the table shows all its columns.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +28,7 @@ type options struct {
 	sel   cli.Selection
 	about []string
 	types []string
+	since time.Duration
 }
 
 var eventTypes = []string{corev1.EventTypeNormal, corev1.EventTypeWarning}
@@ -61,6 +63,9 @@ func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra
 			vcctl events queue/research --types Warning
 			vcctl events --types Warning
 
+			# Those of the last ten minutes
+			vcctl events --since 10m
+
 			# For a script, everywhere
 			vcctl events -A -o json`),
 		ValidArgsFunction: o.complete,
@@ -78,6 +83,7 @@ func newEvents(f *cli.Factory, run func(context.Context, *options) error) *cobra
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.about, "for", nil, "What the events are about, KIND/NAME; may be repeated")
 	flags.StringSliceVar(&o.types, "types", nil, "Only events of these types: Normal, Warning (filtered at the client)")
+	flags.DurationVar(&o.since, "since", 0, "Only events of the last while, for example 10m (filtered at the client)")
 	flags.StringVarP(&o.sel.Selector, "selector", "l", "", "Events about the jobs that match this label selector")
 	o.sel.AddAllNamespaces(cmd, "The events of all namespaces")
 	o.out.AddList(cmd)
@@ -104,6 +110,17 @@ func list(ctx context.Context, o *options) error {
 		return err
 	}
 	topic.types, topic.raw, topic.wide = wanted, o.out.Machine(), o.out.Wide()
+	if o.since < 0 {
+		return cli.Errorf("for example --since 10m", "--since: %s is not in the past", o.since)
+	}
+	if o.since > 0 {
+		topic.after = o.f.Now().Add(-o.since)
+	}
+	if o.out.FieldSelector != "" {
+		if topic.fields, err = fields.ParseSelector(o.out.FieldSelector); err != nil {
+			return cli.Errorf("an example: type=Warning", "field selector %q: %v", o.out.FieldSelector, err)
+		}
+	}
 	l := &cli.List[*corev1.Event]{
 		Kind: "events", New: func() client.ObjectList { return &corev1.EventList{} }, Columns: columns(o.f, topic), FreeText: true, Spare: []string{"COUNT", "TYPE", "OBJECT"}, IgnoreDeleted: true,
 		Namespace: topic.namespace, AllNamespaces: o.sel.AllNamespaces,

@@ -36,6 +36,10 @@ type topic struct {
 	// strangers are pods that were looked at and belong to nobody here.
 	strangers map[types.UID]bool
 	types     []string
+	// after is when the oldest event that is shown happened last; zero shows all.
+	after time.Time
+	// fields are asked of every event; nil asks nothing.
+	fields fields.Selector
 	// raw leaves events as they are, for programs.
 	raw bool
 	// wide shows names in full.
@@ -94,7 +98,7 @@ func (t *topic) isNews(ctx context.Context, c client.Client, e *corev1.Event) bo
 }
 
 func (t *topic) wants(e *corev1.Event) bool {
-	return len(t.types) == 0 || slices.Contains(t.types, e.Type)
+	return (len(t.types) == 0 || slices.Contains(t.types, e.Type)) && !cli.EventTime(e).Time.Before(t.after)
 }
 
 func (t *topic) isAbout(e *corev1.Event) bool {
@@ -156,6 +160,9 @@ func (t *topic) fetch(ctx context.Context, c client.Client) ([]*corev1.Event, st
 	for _, selector := range selectors {
 		page := &corev1.EventList{}
 		options := []client.ListOption{client.InNamespace(t.namespace)}
+		if t.fields != nil {
+			selector = fields.AndSelectors(selector, t.fields)
+		}
 		if !selector.Empty() {
 			options = append(options, client.MatchingFieldsSelector{Selector: selector})
 		}

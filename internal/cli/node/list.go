@@ -61,6 +61,7 @@ func newList(f *cli.Factory, run func(context.Context, *listOptions) error) *cob
 	}
 	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "List the nodes that match this label selector")
 	o.out.AddList(cmd)
+	cli.AcceptAllNamespaces(cmd)
 	cli.CompleteColumns(cmd, func() []cli.Column[*corev1.Node] { return columns(f, &book{f: f}) })
 	return cmd
 }

@@ -91,6 +91,7 @@ func newGet(f *cli.Factory, run func(context.Context, *listOptions) error) *cobr
 func (o *listOptions) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.compat, "compat", false, "Print the table that Volcano's vcctl prints")
 	o.out.AddList(cmd)
+	cli.AcceptAllNamespaces(cmd)
 	cli.CompleteColumns(cmd, func() []column { return columns(o.f) })
 }
 

@@ -56,6 +56,7 @@ func newTree(f *cli.Factory, run func(context.Context, *treeOptions) error) *cob
 	}
 	cmd.Flags().StringVarP(&o.labels, "selector", "l", "", "Show the queues that match this label selector")
 	o.out.AddList(cmd)
+	cli.AcceptAllNamespaces(cmd)
 	cli.CompleteColumns(cmd, func() []column { return treeColumns(f, &grove{}) })
 	return cmd
 }

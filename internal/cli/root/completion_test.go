@@ -19,8 +19,8 @@ import (
 // anyText are flags whose values nobody can know before they are typed.
 var anyText = []string{
 	"as", "as-uid", "as-group", "task", "as-user-extra", "certificate-authority", "client-certificate", "client-key", "request-timeout", "server", "tls-server-name", "token", "cache-dir", "kubeconfig",
-	"selector", "labels", "sort-by", "image", "env", "workdir", "cpu", "memory", "gpu-resource", "node-selector", "capability", "guarantee", "deserved",
-	"job-name", "user", "set", "container",
+	"selector", "labels", "label-columns", "field-selector", "image", "env", "workdir", "cpu", "memory", "gpu-resource", "capability", "guarantee", "deserved",
+	"job-name", "user", "container",
 }
 
 // TestEveryFlagThatHasKnownValuesOffersThem walks the tree: a flag that takes words either offers them, takes a

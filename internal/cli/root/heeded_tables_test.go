@@ -21,7 +21,9 @@ const heededInput = "y\n"
 // notTried are flags that are not tried: kubectl's own, which its libraries hold, and help.
 var notTried = []string{"template", "allow-missing-template-keys", "show-managed-fields", "help",
 	// Every situation gives it.
-	"queue operate --action"}
+	"queue operate --action",
+	// kubectl takes it, and it means nothing, on a list of what is in no namespace.
+	"node list --all-namespaces", "queue list --all-namespaces", "queue get --all-namespaces", "queue tree --all-namespaces"}
 
 // FRESH and THERE stand for directories of files: what is not yet in the cluster, and what is; NEW for one more file of the first kind, OTHER of
 // the second, UNKNOWN for a file with a field that no object has.
@@ -45,6 +47,7 @@ var given = map[string]flagWords{
 	"sort-by": {give: []string{"--sort-by={.metadata.labels.turn}"}}, "state": {give: []string{"--state=Closed"}}, "tail": {give: []string{"--tail=1"}}, "task": {give: []string{"--task=side"}},
 	"theme": {give: []string{"--theme=light"}}, "time": {give: []string{"--time=1h"}}, "timeout": {give: []string{"--timeout=1ms"}, needs: []string{"--wait"}},
 	"ttl": {give: []string{"--ttl=1h"}}, "types": {give: []string{"--types=Warning"}}, "user": {give: []string{"--user=mei"}},
+	"label-columns": {give: []string{"--label-columns=turn"}}, "field-selector": {give: []string{"--field-selector=metadata.name!=match-0"}},
 	"validate": {give: []string{"--validate=warn"}, needs: []string{"--filename=UNKNOWN"}}, "weight": {give: []string{"--weight=7"}}, "workdir": {give: []string{"--workdir=/elsewhere"}},
 
 	"config check --filename": {give: []string{"--filename=CONF"}}, "events --for": {give: []string{"--for=job/train"}}, "job wait --timeout": {give: []string{"--timeout=1ms"}},
@@ -165,7 +168,6 @@ var mayBePassedOver = []passedOver{
 	{"*", "sort-by", "name", "it is one row"},
 	{"podgroup list", "phase", "name", "the one that is named is in this phase"},
 	{"pod list", "task", "name", "the one that is named is of this task"},
-	{"podgroup list", "queue", "name", "the one that is named is in this queue"},
 	{"*", "output", "timeout", "what is waited for is told of when it is done"},
 	{"events", "sort-by", "types", "there is one warning here"},
 	{"*", "output", "wait", "what is waited for is told of when it is done"},
