@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -80,6 +81,16 @@ func All() []Index {
 			return []string{q.Spec.Parent}
 		}},
 	}
+}
+
+// IsJobCommand reports whether a command is for a Job.
+func IsJobCommand(c *bus.Command) bool { return isFor(c, batch.GroupVersion.WithKind("Job")) }
+
+// IsQueueCommand reports whether a command is for a Queue.
+func IsQueueCommand(c *bus.Command) bool { return isFor(c, scheduling.GroupVersion.WithKind("Queue")) }
+
+func isFor(c *bus.Command, kind schema.GroupVersionKind) bool {
+	return c.TargetObject != nil && c.TargetObject.Kind == kind.Kind && c.TargetObject.APIVersion == kind.GroupVersion().String()
 }
 
 // Target is the value of CommandTarget.

@@ -15,14 +15,10 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-func isJobCommand(c *bus.Command) bool {
-	return c.TargetObject != nil && c.TargetObject.Kind == "Job" && c.TargetObject.APIVersion == batch.GroupVersion.String()
-}
-
 // commands wakes the job that a command is for.
 func commands(_ context.Context, o client.Object) []reconcile.Request {
 	c := o.(*bus.Command)
-	if !isJobCommand(c) {
+	if !index.IsJobCommand(c) {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: c.TargetObject.Name}}}
@@ -35,7 +31,7 @@ func (r *Reconciler) commandsFor(ctx context.Context, name types.NamespacedName)
 	if err != nil {
 		return nil, fmt.Errorf("commands for job %s: %w", name.Name, err)
 	}
-	return slices.DeleteFunc(cached.Items, func(c bus.Command) bool { return !isJobCommand(&c) }), nil
+	return slices.DeleteFunc(cached.Items, func(c bus.Command) bool { return !index.IsJobCommand(&c) }), nil
 }
 
 // commands for the job, oldest first. The cache only says that there may be some: a command that was carried out is deleted, and must not be
@@ -61,7 +57,7 @@ func (r *Reconciler) commands(ctx context.Context, job *batch.Job) ([]*bus.Comma
 		if err != nil {
 			return nil, fmt.Errorf("command %s: %w", cached[i].Name, err)
 		}
-		if c.DeletionTimestamp == nil && isJobCommand(&c) && meant(&c, job) {
+		if c.DeletionTimestamp == nil && index.IsJobCommand(&c) && meant(&c, job) {
 			live = append(live, &c)
 		}
 	}

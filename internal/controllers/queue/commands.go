@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
@@ -16,15 +17,37 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-func isQueueCommand(c *bus.Command) bool {
-	return c.TargetObject != nil && c.TargetObject.Kind == "Queue" && c.TargetObject.APIVersion == scheduling.GroupVersion.String()
-}
-
+// commanded wakes the queue that a command is for. A command that is for no Job either wakes the reconciler for itself: its request has a namespace.
 func commanded(_ context.Context, o client.Object) []reconcile.Request {
-	if c := o.(*bus.Command); isQueueCommand(c) {
+	c := o.(*bus.Command)
+	switch {
+	case index.IsQueueCommand(c):
 		return []reconcile.Request{request(c.TargetObject.Name)}
+	case isMisdirected(c):
+		return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(c)}}
 	}
 	return nil
+}
+
+// isMisdirected reports whether no controller carries out a command. The schema rejects new ones; those from before it, and those of another version of
+// a kind, would stay for ever.
+func isMisdirected(c *bus.Command) bool { return !index.IsQueueCommand(c) && !index.IsJobCommand(c) }
+
+// dropMisdirected deletes a command that no controller carries out.
+func (r *Reconciler) dropMisdirected(ctx context.Context, key client.ObjectKey) error {
+	var c bus.Command
+	if err := r.api.Get(ctx, key, &c); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if !isMisdirected(&c) || c.DeletionTimestamp != nil {
+		return nil
+	}
+	target := "none"
+	if c.TargetObject != nil {
+		target = c.TargetObject.Kind + " " + c.TargetObject.Name + " of " + c.TargetObject.APIVersion
+	}
+	log.FromContext(ctx).Info("Command is deleted: it is for neither a Job nor a Queue", "namespace", c.Namespace, "command", c.Name, "action", c.Action, "target", target)
+	return r.drop(ctx, &c)
 }
 
 // command is the oldest command for a queue, read past the cache so that none is followed twice; nil when there is none. more says that there
@@ -36,7 +59,7 @@ func (r *Reconciler) command(ctx context.Context, q *scheduling.Queue) (oldest *
 	}
 	slices.SortFunc(cached.Items, func(x, y bus.Command) int { return index.Older(&x, &y) })
 	for i := range cached.Items {
-		if !isQueueCommand(&cached.Items[i]) {
+		if !index.IsQueueCommand(&cached.Items[i]) {
 			continue
 		}
 		if !meant(&cached.Items[i], q) {
@@ -65,7 +88,7 @@ func (r *Reconciler) forgetCommands(ctx context.Context, queue string) error {
 		return fmt.Errorf("commands for queue %s: %w", queue, err)
 	}
 	for i := range left.Items {
-		if !isQueueCommand(&left.Items[i]) {
+		if !index.IsQueueCommand(&left.Items[i]) {
 			continue
 		}
 		if err := r.dropStray(ctx, &left.Items[i]); err != nil {

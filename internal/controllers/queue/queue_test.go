@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/vc-batch/vc/api"
+	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
@@ -315,5 +317,33 @@ func TestACommandForAQueueThatIsGoneIsNotKeptForTheNext(t *testing.T) {
 	}
 	if err := c.Get(context.Background(), client.ObjectKeyFromObject(command), command); err == nil {
 		t.Error("the command is still there")
+	}
+}
+
+func TestACommandThatNoControllerCarriesOutIsDeleted(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		target  *metav1.OwnerReference
+		deleted bool
+	}{
+		"of another kind":               {&metav1.OwnerReference{APIVersion: scheduling.GroupVersion.String(), Kind: "queue", Name: "q"}, true},
+		"of another version of a kind":  {&metav1.OwnerReference{APIVersion: "batch.volcano.sh/v9", Kind: "Job", Name: "j"}, true},
+		"without a target":              {nil, true},
+		"for a job, which its own does": {&metav1.OwnerReference{APIVersion: batch.GroupVersion.String(), Kind: "Job", Name: "j"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			command := &bus.Command{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", UID: "c"}, Action: string(bus.CloseQueueAction), TargetObject: c.target}
+			r, api, _ := setup(t, command)
+			for _, request := range commanded(t.Context(), command) {
+				if _, err := r.Reconcile(t.Context(), request); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := api.Get(t.Context(), client.ObjectKeyFromObject(command), &bus.Command{})
+			if deleted := apierrors.IsNotFound(err); deleted != c.deleted {
+				t.Errorf("deleted %v, want %v: %v", deleted, c.deleted, err)
+			}
+		})
 	}
 }

@@ -106,8 +106,11 @@ func groupHandler() handler.EventHandler {
 	}
 }
 
-// Reconcile brings one queue up to date and follows the oldest command for it.
+// Reconcile brings one queue up to date and follows the oldest command for it. A request with a namespace is about a command that no controller carries out.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	if req.Namespace != "" {
+		return reconcile.Result{}, r.dropMisdirected(ctx, req.NamespacedName)
+	}
 	var q scheduling.Queue
 	if err := r.cache.Get(ctx, req.NamespacedName, &q); err != nil {
 		if apierrors.IsNotFound(err) {
