@@ -38,6 +38,7 @@ var plane *controlplane.ControlPlane
 var kubeconfig string
 
 func TestMain(m *testing.M) {
+	runVcdIfAsked()
 	code, err := run(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -19,6 +20,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -53,10 +55,10 @@ type attempt struct {
 const cannot = "forbidden"
 
 // TestAHostileTenantReachesNothingOfAnother lets mallory try what the role edit in her namespace may give her against bob, who has a running job. Nothing
-// of his may be read, changed, evicted or delayed.
+// of his may be read, changed, evicted or delayed, and no component may need more memory than install.yaml gives it.
 func TestAHostileTenantReachesNothingOfAnother(t *testing.T) {
 	c := admin(t)
-	stop := runEverything(t)
+	components, stop := runEverything(t)
 	defer stop()
 	for _, name := range []string{mallorys, bobs} {
 		if err := client.IgnoreAlreadyExists(c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})); err != nil {
@@ -97,6 +99,9 @@ func TestAHostileTenantReachesNothingOfAnother(t *testing.T) {
 	if diff := cmp.Diff(map[string][]byte{"password": []byte("y")}, secret.Data); diff != "" {
 		t.Errorf("a Secret that no job made was changed (-before +after):\n%s", diff)
 	}
+	for _, c := range components {
+		c.requireWithinLimit(t)
+	}
 }
 
 func must(t *testing.T, err error) {
@@ -106,17 +111,20 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// runEverything starts all of vcd with the rights of install.yaml, taking reviews from the API server only, and a node.
-func runEverything(t *testing.T) (stop func()) {
+// runEverything starts all of vcd, each component as a process with the rights and limits of install.yaml, taking reviews from the API server only, and
+// a node.
+func runEverything(t *testing.T) (components []*component, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	removeWebhooks(t)
 	must(t, apply(t.Context(), plane.RESTConfig(), deploy.InstallYAML))
-	hooks := admission.Options{ListenAddress: "127.0.0.1:0", ClientCAFile: plane.PKI().CACert(), ClientNames: []string{controlplane.WebhookClient}}
-	for _, component := range daemon.Components() {
-		done := start(t, ctx, &forbidden{}, component, hooks)
-		running.Go(func() { <-done })
+	more := map[string][]string{
+		daemon.Controllers: {"--lists-address", "127.0.0.1:0"},
+		daemon.Admission:   {"--webhook-listen-address", "127.0.0.1:0", "--webhook-client-ca-file", plane.PKI().CACert(), "--webhook-client-name", controlplane.WebhookClient},
+	}
+	for _, name := range daemon.Components() {
+		components = append(components, startProcess(t, name, more[name]...))
 	}
 	fleet, err := simnode.New(simnode.Config{RESTConfig: plane.RESTConfig(), Count: 1})
 	must(t, err)
@@ -125,7 +133,13 @@ func runEverything(t *testing.T) (stop func()) {
 			t.Errorf("nodes: %v", err)
 		}
 	})
-	return func() { cancel(); running.Wait() }
+	return components, func() {
+		for _, c := range components {
+			c.stop(t)
+		}
+		cancel()
+		running.Wait()
+	}
 }
 
 // tenantJob is a job of one small pod that runs until it is deleted.
@@ -237,6 +251,8 @@ func attempts(t *testing.T, mallory client.Client, victim *batchv1alpha1.Job) []
 		{"ask for all pods there can be", job("endless", func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Replicas, j.Spec.MinAvailable = math.MaxInt32, 1 }), "less than or equal to 1000000"},
 		{"ask for more pods than a cluster runs", job("many", func(j *batchv1alpha1.Job) { j.Spec.Tasks[0].Replicas, j.Spec.MinAvailable = 200_000, 1 }), "tasks have 200000 replicas together and 100000 is the most"},
 		{"fill the memory of admission", flood(mallory), ""},
+		{"fill the memory of controllers and scheduler", hoard(mallory), ""},
+		{"have the scheduler simulate more pods than it can", func(ctx context.Context) error { return mallory.Create(ctx, hugePlan(t)) }, ""},
 		{"send a review herself", forgedReview(t), "certificate"},
 		{"ask after his job by its number", job("spy", func(j *batchv1alpha1.Job) { j.Annotations = map[string]string{keys.Dependency: "afternotok:" + number} }), "there is no job " + number},
 		{"ask after his job by its name", job("spy", func(j *batchv1alpha1.Job) {
@@ -287,6 +303,39 @@ func flood(mallory client.Client) func(ctx context.Context) error {
 		small := tenantJob(mallorys, "small")
 		return errors.Join(mallory.Create(ctx, small), mallory.Delete(ctx, small))
 	}
+}
+
+// hoard keeps twenty held jobs of a megabyte each, which every cache of jobs sees, and deletes them.
+func hoard(mallory client.Client) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		var jobs []*batchv1alpha1.Job
+		for i := range 20 {
+			fat := tenantJob(mallorys, fmt.Sprintf("fat-%d", i))
+			fat.Annotations = map[string]string{keys.Hold: keys.HoldUser}
+			fat.Spec.Tasks[0].Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "FAT", Value: strings.Repeat("x", 1<<20)}}
+			if err := mallory.Create(ctx, fat); err != nil {
+				return err
+			}
+			jobs = append(jobs, fat)
+		}
+		for _, fat := range jobs {
+			if err := mallory.Delete(ctx, fat); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// hugePlan asks what would become of a job of 100,000 pods.
+func hugePlan(t *testing.T) *insightv1alpha1.Plan {
+	t.Helper()
+	job := tenantJob(mallorys, "huge")
+	job.TypeMeta = metav1.TypeMeta{APIVersion: batchv1alpha1.GroupVersion.String(), Kind: "Job"}
+	job.Spec.Tasks[0].Replicas, job.Spec.MinAvailable = 100_000, 100_000
+	raw, err := json.Marshal(job)
+	must(t, err)
+	return &insightv1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Name: "huge", Namespace: mallorys}, Spec: insightv1alpha1.PlanSpec{Objects: []runtime.RawExtension{{Raw: raw}}}}
 }
 
 // forgedReview posts a review to the webhook's own port.
