@@ -1,10 +1,13 @@
 package deploy
 
 import (
+	"slices"
+
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/listing/facts"
 )
 
@@ -65,6 +68,25 @@ func registryPolicy() []runtime.Object {
 	})
 }
 
+// dependencyPolicyName names the policy about jobs that wait for jobs of other namespaces, and its binding.
+const dependencyPolicyName = "volcano-dependency-policy"
+
+// dependencyPolicy holds the note of the namespaces in which a job may wait to what its author may read, also where no webhook does. A change that leaves
+// the note and the dependency alone is none of its business.
+func dependencyPolicy() []runtime.Object {
+	value := func(object, key string) string { return object + ".metadata.?annotations[?'" + key + "'].orValue('')" }
+	note := value("object", keys.DependencyNamespaces)
+	same := func(key string) string { return value("object", key) + " == " + value("oldObject", key) }
+	return policy(dependencyPolicyName, admissionregistrationv1.Rule{
+		APIGroups: []string{batchGroup}, APIVersions: []string{"v1alpha1"}, Resources: []string{"jobs"},
+	}, []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}, admissionregistrationv1.Validation{
+		Expression: note + ` == '' || (request.operation == 'UPDATE' && ` + same(keys.DependencyNamespaces) + ` && ` + same(keys.Dependency) + `) || ` +
+			note + `.split(',').all(n, authorizer.group('` + batchGroup + `').resource('jobs').namespace(n).check('get').allowed())`,
+		Message: "annotation " + keys.DependencyNamespaces + " names a namespace in which you may not read jobs: remove it, admission writes it",
+		Reason:  new(metav1.StatusReasonForbidden),
+	})
+}
+
 // policies gives rules of the API server's own. A Command lives in a namespace, yet it can open and close a Queue,
 // which belongs to nobody: who sends one must be allowed to change that Queue.
 func policies() []runtime.Object {
@@ -77,7 +99,7 @@ func policies() []runtime.Object {
 		MessageExpression: `'user "' + request.userInfo.username + '" cannot update queues.` + gangGroup + ` "' + object.target.name + '", and so not command it'`,
 		Reason:            new(metav1.StatusReasonForbidden),
 	})
-	return append(commands, registryPolicy()...)
+	return slices.Concat(commands, registryPolicy(), dependencyPolicy())
 }
 
 // policy gives a ValidatingAdmissionPolicy of one rule, and what puts it into force.

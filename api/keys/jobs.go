@@ -39,6 +39,9 @@ const (
 	Begin = OurPrefix + "begin"
 	// Dependency names the jobs to wait for, in Slurm's notation: afterok:42:43,afterany:prepare or after:42+10?singleton.
 	Dependency = OurPrefix + "dependency"
+	// DependencyNamespaces lists the other namespaces in which a job may wait for jobs, joined by commas. Admission writes it, after it has asked whether
+	// the user may read jobs there; a ValidatingAdmissionPolicy holds users to the same.
+	DependencyNamespaces = OurPrefix + "dependency-namespaces"
 	// KillOnInvalidDependency, when it is "true", ends a job whose dependency can never be met; without it the job waits, and says so.
 	KillOnInvalidDependency = OurPrefix + "kill-on-invalid-dependency"
 )

@@ -103,6 +103,7 @@ func (h *hooks) mutateJob(ctx context.Context, request admission.Request) admiss
 			batchv1alpha1.DefaultJob(job, h.schedulers[0])
 		}
 		h.number(ctx, request, job)
+		h.noteNamespaces(ctx, &request, job)
 	})
 }
 

@@ -3,12 +3,16 @@ package admission
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/vc-batch/vc/api"
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
@@ -73,4 +77,43 @@ func (l *jobLookup) Job(r batchv1alpha1.JobReference) *batchv1alpha1.Job {
 		return nil
 	}
 	return job
+}
+
+// noteNamespaces notes on a job in which other namespaces it may wait for jobs: those of the jobs that its dependency names and that its author may
+// read. The note of a user is replaced; while the dependency stays, so does the note.
+func (h *hooks) noteNamespaces(ctx context.Context, request *admission.Request, job *batchv1alpha1.Job) {
+	if len(request.OldObject.Raw) > 0 {
+		if _, old, err := decode[batchv1alpha1.Job](*request); err == nil && old.Annotations[keys.Dependency] == job.Annotations[keys.Dependency] {
+			setNote(job, old.Annotations[keys.DependencyNamespaces])
+			return
+		}
+	}
+	d, err := batchv1alpha1.ParseDependency(job.Annotations[keys.Dependency], request.Namespace)
+	if err != nil || h.jobs == nil {
+		setNote(job, "") // an invalid dependency is rejected where the job is checked
+		return
+	}
+	lookup := h.lookUpJobs(ctx, request)
+	namespaces := map[string]bool{}
+	for _, term := range d.Terms {
+		if term.Kind == batchv1alpha1.Singleton {
+			continue
+		}
+		if found := lookup.Job(term.Job); found != nil && found.Namespace != request.Namespace {
+			namespaces[found.Namespace] = true
+		}
+	}
+	setNote(job, strings.Join(slices.Sorted(maps.Keys(namespaces)), ","))
+}
+
+// setNote writes the note of noteNamespaces; an empty one is removed.
+func setNote(job *batchv1alpha1.Job, note string) {
+	if note == "" {
+		delete(job.Annotations, keys.DependencyNamespaces)
+		return
+	}
+	if job.Annotations == nil {
+		job.Annotations = map[string]string{}
+	}
+	job.Annotations[keys.DependencyNamespaces] = note
 }

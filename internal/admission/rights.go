@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -118,7 +121,7 @@ func (l *jobLookup) denied(raw []byte) field.ErrorList {
 	if err != nil {
 		return nil
 	}
-	var errs field.ErrorList
+	errs := l.unnoted(&object.ObjectMeta)
 	for _, term := range d.Terms {
 		namesOneJob := term.Job.ID == 0 && term.Kind != batchv1alpha1.Singleton
 		readable, asked := l.known[term.Job.Namespace+"/"+term.Job.Name]
@@ -128,6 +131,20 @@ func (l *jobLookup) denied(raw []byte) field.ErrorList {
 		}
 		errs = append(errs, field.Forbidden(field.NewPath("metadata", "annotations").Key(keys.Dependency), fmt.Sprintf(
 			"%s: who may not read jobs of namespace %s cannot let a job wait for one; jobs of CronJobs and JobFlows wait only for jobs of their own namespace", term, term.Job.Namespace)))
+	}
+	return errs
+}
+
+// unnoted rejects a job that may wait for jobs of another namespace, of which it has no note: the controllers would take these for jobs that there are not.
+func (l *jobLookup) unnoted(object *metav1.ObjectMeta) field.ErrorList {
+	job := &batchv1alpha1.Job{ObjectMeta: *object}
+	job.Namespace = l.namespace
+	var errs field.ErrorList
+	for _, key := range slices.Sorted(maps.Keys(l.known)) {
+		if namespace, _, _ := strings.Cut(key, "/"); l.known[key] && !batchv1alpha1.MayAwait(job, namespace) {
+			errs = append(errs, field.Forbidden(field.NewPath("metadata", "annotations").Key(keys.DependencyNamespaces), fmt.Sprintf(
+				"webhook %s, which notes that the job may wait for jobs of namespace %s, did not answer or is not enabled: try again", pathMutateJob, namespace)))
+		}
 	}
 	return errs
 }

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
@@ -56,6 +57,9 @@ func waiting(annotations, owners string) string {
 func TestJobsOfOtherNamespacesAreKnownOnlyToWhoMayReadThem(t *testing.T) {
 	t.Parallel()
 	dependency := func(text string) string { return fmt.Sprintf("%q:%q", keys.Dependency, text) }
+	noted := func(text string) string {
+		return dependency(text) + fmt.Sprintf(",%q:%q", keys.DependencyNamespaces, "b")
+	}
 	const cron = `,"ownerReferences":[{"apiVersion":"batch.volcano.sh/v1alpha1","kind":"CronJob","name":"c","uid":"c","controller":true}]`
 	const denied = "who may not read jobs of namespace b cannot let a job wait for one"
 	tests := map[string]struct {
@@ -65,10 +69,12 @@ func TestJobsOfOtherNamespacesAreKnownOnlyToWhoMayReadThem(t *testing.T) {
 		"a number of another namespace":              {"alice", waiting(dependency("afterok:7"), ""), "there is no job 7: "},
 		"a number that nobody has":                   {"alice", waiting(dependency("afterok:9"), ""), "there is no job 9: "},
 		"a number of the own namespace":              {"alice", waiting(dependency("afterok:8"), ""), ""},
-		"a number that its user may read":            {"bob", waiting(dependency("afterok:7"), ""), ""},
+		"a number that its user may read":            {"bob", waiting(noted("afterok:7"), ""), ""},
+		"a number that its user may read, not noted": {"bob", waiting(dependency("afterok:7"), ""), "which notes that the job may wait for jobs of namespace b, did not answer"},
+		"a note of who may not read":                 {"alice", waiting(noted("afterok:b/secret"), ""), denied},
 		"a name in another namespace":                {"alice", waiting(dependency("afterok:b/secret"), ""), denied},
 		"a name that nobody has there":               {"alice", waiting(dependency("afterok:b/nothing"), ""), denied},
-		"a name that its user may read":              {"bob", waiting(dependency("afterok:b/secret"), ""), ""},
+		"a name that its user may read":              {"bob", waiting(noted("afterok:b/secret"), ""), ""},
 		"a name of the own namespace":                {"alice", waiting(dependency("afterok:own"), ""), ""},
 		"what a controller makes of a user's object": {"root", waiting(dependency("afterok:b/secret"), cron), denied},
 		"a number in what a controller makes":        {"root", waiting(dependency("afterok:7"), cron), "there is no job 7: "},
@@ -114,6 +120,44 @@ func TestAnAdministratorsHoldIsTakenOffByAdministrators(t *testing.T) {
 				code = http.StatusUnprocessableEntity
 			}
 			requireResponse(t, guarded(t).validate(jobKind)(t.Context(), r), code, test.says)
+		})
+	}
+}
+
+func TestTheNamespacesInWhichAJobMayWaitAreNoted(t *testing.T) {
+	t.Parallel()
+	dependency := func(text string) string { return fmt.Sprintf("%q:%q", keys.Dependency, text) }
+	forged := fmt.Sprintf(",%q:%q", keys.DependencyNamespaces, "b,c")
+	tests := map[string]struct {
+		user, object, old string
+		want              string
+	}{
+		"a number that the user may read":     {"bob", waiting(dependency("afterok:7"), ""), "", "b"},
+		"a name that the user may read":       {"bob", waiting(dependency("afterany:b/secret,afterany:own"), ""), "", "b"},
+		"a number that the user may not read": {"alice", waiting(dependency("afterok:7"), ""), "", ""},
+		"a note of the user's own":            {"alice", waiting(dependency("afterok:own")+forged, ""), "", ""},
+		"no dependency":                       {"bob", waiting(`"a":"b"`+forged, ""), "", ""},
+		"the dependency stays":                {"alice", waiting(dependency("afterok:7"), ""), waiting(dependency("afterok:7")+fmt.Sprintf(",%q:%q", keys.DependencyNamespaces, "b"), ""), "b"},
+		"the note alone changes":              {"alice", waiting(dependency("afterok:7")+forged, ""), waiting(dependency("afterok:7"), ""), ""},
+		"the dependency changes":              {"alice", waiting(dependency("afterok:own")+forged, ""), waiting(dependency("afterok:7")+forged, ""), ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			operation := admissionv1.Create
+			if test.old != "" {
+				operation = admissionv1.Update
+			}
+			r := request(operation, "Job", test.object, test.old)
+			r.UserInfo = authenticationv1.UserInfo{Username: test.user}
+			job := &batchv1alpha1.Job{}
+			if err := json.Unmarshal([]byte(test.object), job); err != nil {
+				t.Fatal(err)
+			}
+			guarded(t).noteNamespaces(t.Context(), &r, job)
+			if got := job.Annotations[keys.DependencyNamespaces]; got != test.want {
+				t.Errorf("noted %q, want %q", got, test.want)
+			}
 		})
 	}
 }

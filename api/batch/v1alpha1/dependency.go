@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/vc-batch/vc/api/keys"
@@ -67,6 +68,16 @@ type JobReference struct {
 // DependencyOf reads what a job waits for; the zero Dependency when it waits for nothing.
 func DependencyOf(job *Job) (Dependency, error) {
 	return ParseDependency(job.Annotations[keys.Dependency], job.Namespace)
+}
+
+// MayAwait reports whether a job may wait for jobs of a namespace: its own, and those in which its user may read jobs, as admission has noted. What a
+// controller made has no user, and waits in its own namespace only.
+func MayAwait(job *Job, namespace string) bool {
+	if namespace == job.Namespace {
+		return true
+	}
+	noted := slices.Contains(strings.Split(job.Annotations[keys.DependencyNamespaces], ","), namespace)
+	return noted && metav1.GetControllerOfNoCopy(job) == nil
 }
 
 // ParseDependency reads Slurm's notation: type:job[:job…], joined all by commas (all must be met) or all by question marks (one is enough); singleton

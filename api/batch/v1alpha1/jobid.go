@@ -42,4 +42,4 @@ func SetJobID(job *Job, id int64) {
 }
 
 // JudgedAnnotations are the annotations of a job that admission looks at when they change.
-var JudgedAnnotations = []string{keys.Array, keys.ArrayLimit, keys.ArrayCancelled, keys.KeepFinished, keys.Hold, keys.Begin, keys.Dependency, keys.KillOnInvalidDependency}
+var JudgedAnnotations = []string{keys.Array, keys.ArrayLimit, keys.ArrayCancelled, keys.KeepFinished, keys.Hold, keys.Begin, keys.Dependency, keys.DependencyNamespaces, keys.KillOnInvalidDependency}

@@ -73,7 +73,7 @@ func (c *collector) follow(job *batch.Job, first bool) error {
 	for _, term := range d.Terms {
 		switch {
 		case term.Kind != batch.Singleton:
-			err = c.name(term.Job)
+			err = c.name(job, term.Job)
 		case first:
 			err = c.ahead(job)
 		}
@@ -84,11 +84,13 @@ func (c *collector) follow(job *batch.Job, first bool) error {
 	return nil
 }
 
-// name adds the jobs that a reference names.
-func (c *collector) name(reference batch.JobReference) error {
+// name adds the jobs that a reference of a job names, as far as it may wait for them: the others do not exist for it.
+func (c *collector) name(by *batch.Job, reference batch.JobReference) error {
 	jobs, err := c.list(index.JobName, index.Reference(reference))
 	for _, job := range jobs {
-		c.add(job)
+		if batch.MayAwait(by, job.Namespace) {
+			c.add(job)
+		}
 	}
 	return err
 }
@@ -139,7 +141,8 @@ func (r *Reconciler) waiting(ctx context.Context, job *batch.Job) ([]*batch.Job,
 			return nil, fmt.Errorf("jobs that wait for job %s: %w", job.Name, err)
 		}
 		for i := range jobs.Items {
-			if other := &jobs.Items[i]; other.UID != job.UID && waits(other) {
+			other := &jobs.Items[i]
+			if other.UID != job.UID && waits(other) && batch.MayAwait(other, job.Namespace) {
 				waiting = append(waiting, other)
 			}
 		}

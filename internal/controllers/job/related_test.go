@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,6 +153,47 @@ func TestAJobIsKeptUntilThoseThatWaitHaveSeenItsEnd(t *testing.T) {
 			got, err := among(ended.DeepCopy(), waiting).awaited(t.Context(), ended)
 			if err != nil || got != test.want {
 				t.Errorf("awaited: %v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestAJobWaitsInOtherNamespacesOnlyWhereAdmissionHasNotedIt(t *testing.T) {
+	t.Parallel()
+	cron := []metav1.OwnerReference{{APIVersion: batch.GroupVersion.String(), Kind: "CronJob", Name: "c", UID: "c", Controller: new(true)}}
+	for name, test := range map[string]struct {
+		dependency, note string
+		owners           []metav1.OwnerReference
+		sees             bool
+	}{
+		"a number, noted":                 {"afterok:7", "a,other", nil, true},
+		"a name, noted":                   {"afterok:other/secret", "other", nil, true},
+		"a number, not noted":             {"afterok:7", "", nil, false},
+		"a name, not noted":               {"afterok:other/secret", "", nil, false},
+		"another namespace is noted":      {"afterok:7", "others", nil, false},
+		"noted in what a controller made": {"afterok:7", "other", cron, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			secret := neighbour(7, "secret", batch.Completed, 0)
+			secret.Namespace = "other"
+			secret.Spec.TTLSecondsAfterFinished = new(int32(0))
+			job := neighbour(8, "job", "", 1, keys.Dependency, test.dependency, keys.DependencyNamespaces, test.note)
+			job.OwnerReferences = test.owners
+			r := among(secret, job)
+			found, err := r.related(t.Context(), job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sees := slices.ContainsFunc(found, func(j *batch.Job) bool { return j.Name == "secret" }); sees != test.sees {
+				t.Errorf("it sees the other job: %v, want %v", sees, test.sees)
+			}
+			waiting, err := r.waiting(t.Context(), secret)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if waits := len(waiting) > 0; waits != test.sees {
+				t.Errorf("the other job is waited for: %v, want %v", waits, test.sees)
 			}
 		})
 	}
