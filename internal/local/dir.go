@@ -79,9 +79,11 @@ func (d Dir) settingsFile() string { return d.join("settings.json") }
 func (d Dir) nodesDir() string     { return d.join("nodes") }
 func (d Dir) volumesDir() string   { return d.join("volumes") }
 
-// Check says whether a cluster may be kept here: the directory is absent,
-// empty, or ours and of this version.
+// Check says whether a cluster may be kept here: the directory is absent, or it belongs to this user and is empty, or ours and of this version.
 func (d Dir) Check() error {
+	if err := d.checkOwner(os.Geteuid()); err != nil {
+		return err
+	}
 	ours, err := d.owned()
 	if err != nil || ours {
 		return err
@@ -96,6 +98,18 @@ func (d Dir) Check() error {
 		return hinted("give a --dir that you may read and write", "%s cannot be read: %v", d, err)
 	case len(entries) > 0:
 		return hinted("give a --dir that is empty or does not exist yet", "%s holds files that are not of vc-local (for example %q)", d, entries[0].Name())
+	}
+	return nil
+}
+
+// checkOwner rejects a directory of another user. Root could use it, but its owner could then replace what root reads there: keys, settings, links.
+func (d Dir) checkOwner(user int) error {
+	info, err := os.Stat(string(d))
+	if err != nil {
+		return nil //nolint:nilerr // said by who reads it
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != user {
+		return hinted("give a --dir that belongs to you, or run vc-local as that user", "%s belongs to user %d, and you are user %d", d, stat.Uid, user)
 	}
 	return nil
 }

@@ -47,6 +47,29 @@ func TestDirIsCheckedBeforeItIsUsed(t *testing.T) {
 	}
 }
 
+func TestADirectoryOfAnotherUserIsRejected(t *testing.T) {
+	t.Parallel()
+	d := Dir(t.TempDir())
+	if err := d.checkOwner(os.Geteuid()); err != nil {
+		t.Errorf("one's own: %v", err)
+	}
+	if err := d.checkOwner(os.Geteuid() + 1); err == nil || !strings.Contains(err.Error(), "belongs to user") {
+		t.Errorf("another user's: %v", err)
+	}
+	if err := Dir(d.join("absent")).checkOwner(os.Geteuid() + 1); err != nil {
+		t.Errorf("one that does not exist yet: %v", err)
+	}
+	if os.Geteuid() != 0 {
+		return // only root can give a directory away
+	}
+	if err := os.Chown(string(d), 65534, 65534); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Create(); err == nil || !strings.Contains(err.Error(), "belongs to user 65534, and you are user 0") {
+		t.Errorf("root takes an empty directory of another user: %v", err)
+	}
+}
+
 func TestOnlyOurDirectoryIsRemoved(t *testing.T) {
 	t.Run("somebody's directory stays whole, purge or not", func(t *testing.T) {
 		path := t.TempDir()
