@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/vc-batch/vc/api"
@@ -158,6 +160,46 @@ func TestTheNamespacesInWhichAJobMayWaitAreNoted(t *testing.T) {
 			if got := job.Annotations[keys.DependencyNamespaces]; got != test.want {
 				t.Errorf("noted %q, want %q", got, test.want)
 			}
+		})
+	}
+}
+
+// brokenReader is an API server that does not answer.
+type brokenReader struct{ client.Reader }
+
+func (brokenReader) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errors.New("no answer")
+}
+
+func (brokenReader) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return errors.New("no answer")
+}
+
+// brokenReviewer cannot say what a user may do.
+type brokenReviewer struct{}
+
+func (brokenReviewer) Create(context.Context, *authorizationv1.SubjectAccessReview, metav1.CreateOptions) (*authorizationv1.SubjectAccessReview, error) {
+	return nil, errors.New("no answer")
+}
+
+func TestADependencyIsNotJudgedWhereNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		dependency string
+		damage     func(h *hooks)
+	}{
+		"a number, and jobs cannot be read":  {"afterok:8", func(h *hooks) { h.jobs = brokenReader{} }},
+		"a name, and jobs cannot be read":    {"afterok:own", func(h *hooks) { h.jobs = brokenReader{} }},
+		"a number, and rights are not known": {"afterok:7", func(h *hooks) { h.reviews = brokenReviewer{} }},
+		"a name, and rights are not known":   {"afterok:b/secret", func(h *hooks) { h.reviews = brokenReviewer{} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := guarded(t)
+			c.damage(h)
+			r := request(admissionv1.Create, "Job", waiting(fmt.Sprintf("%q:%q", keys.Dependency, c.dependency), ""), "")
+			r.UserInfo = authenticationv1.UserInfo{Username: "bob"}
+			requireResponse(t, h.validate(jobKind)(t.Context(), r), http.StatusInternalServerError, "no answer")
 		})
 	}
 }

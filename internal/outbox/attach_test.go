@@ -310,3 +310,21 @@ func TestWithoutAClientNothingIsAttached(t *testing.T) {
 		}
 	})
 }
+
+func TestAClaimGetsTheDevicesThatWereDecidedAndItsPod(t *testing.T) {
+	inBubble(t, &fakeAPI{}, func(t *testing.T, r *rig) {
+		server := newAttachServer(r.api)
+		r.o.Attach = server
+		r.Put(attaching(decision.Attach{Devices: []decision.DeviceClaim{givesCards}}))
+		after(time.Minute)
+		server.mu.Lock()
+		defer server.mu.Unlock()
+		status := server.devices["cards"].Status
+		if diff := cmp.Diff(givesCards.Allocation, status.Allocation); diff != "" {
+			t.Errorf("the claim's devices (-decided +written):\n%s", diff)
+		}
+		if len(status.ReservedFor) != 1 || status.ReservedFor[0].Name != "p" {
+			t.Errorf("reserved for %v, want pod p", status.ReservedFor)
+		}
+	})
+}
