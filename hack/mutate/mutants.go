@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -115,6 +116,9 @@ func (c *collector) offByOne(n *ast.BasicLit) {
 	}
 }
 
+// logs matches statements that write a log line, which no test needs to notice.
+var logs = regexp.MustCompile(`\b[lL]og(\.V\(\d\))?\.(Info|Error)\(`)
+
 // drop leaves out statements whose absence compiles: calls, assignments to what there is, and if statements without else.
 func (c *collector) drop(statements []ast.Stmt) {
 	for _, s := range statements {
@@ -133,7 +137,9 @@ func (c *collector) drop(statements []ast.Stmt) {
 			continue
 		}
 		text := c.text(s.Pos(), s.End())
-		c.replace(s.Pos(), s.End(), keepLines(text), "drop "+short(text))
+		if !logs.MatchString(text) {
+			c.replace(s.Pos(), s.End(), keepLines(text), "drop "+short(text))
+		}
 	}
 }
 
