@@ -89,6 +89,31 @@ func (f *Factory) CompleteNodeLabels() Completer {
 	}
 }
 
+// CompleteTaints offers the taints of nodes as kubectl writes them: KEY=VALUE:EFFECT.
+func (f *Factory) CompleteTaints() Completer {
+	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(context.Background(), completionTime)
+		defer cancel()
+		c, err := f.Client()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		nodes := &corev1.NodeList{}
+		if err := c.List(ctx, nodes, client.Limit(completionNames)); err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var taints []string
+		for i := range nodes.Items {
+			for _, taint := range nodes.Items[i].Spec.Taints {
+				if text := taint.ToString(); !slices.Contains(taints, text) {
+					taints = append(taints, text)
+				}
+			}
+		}
+		return offer(taints, nil, prefix)
+	}
+}
+
 // CompletePriorityClasses offers the names of the priority classes.
 func (f *Factory) CompletePriorityClasses() Completer {
 	return f.CompleteKind(schedulingv1.SchemeGroupVersion.WithKind("PriorityClass"), false)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/api/keys"
 	"github.com/vc-batch/vc/internal/cli"
+	"github.com/vc-batch/vc/internal/slurm/value"
 )
 
 // recipe is a job as it is described by flags.
@@ -43,6 +45,12 @@ type recipe struct {
 	ttl               time.Duration
 	ttlGiven          bool
 	task              string
+	array             string
+	volumes           []string
+	tolerations       []string
+	serviceAccount    string
+	start             startFlags
+	now               time.Time // by which --begin is understood
 	requests, limits  string
 	old               bool
 	oldRequestsOrLims bool
@@ -71,12 +79,25 @@ func build(r *recipe) (*batchv1alpha1.Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	volumes, mounts, err := r.podVolumes()
+	if err != nil {
+		return nil, err
+	}
+	tolerations, err := r.podTolerations()
+	if err != nil {
+		return nil, err
+	}
+	annotations, err := r.start.annotations(r.namespace, r.now)
+	if err != nil {
+		return nil, err
+	}
 	container := corev1.Container{
 		Name: r.task, Image: r.image, Command: r.command, WorkingDir: r.workDir, Env: env,
-		Resources: resources, ImagePullPolicy: corev1.PullIfNotPresent,
+		Resources: resources, ImagePullPolicy: corev1.PullIfNotPresent, VolumeMounts: mounts,
 	}
 	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		Containers: []corev1.Container{container}, RestartPolicy: corev1.RestartPolicy(r.restart), NodeSelector: nodes,
+		Volumes: volumes, Tolerations: tolerations, ServiceAccountName: r.serviceAccount,
 	}}
 	if r.timeLimit > 0 {
 		seconds := wholeSeconds(r.timeLimit)
@@ -90,10 +111,37 @@ func build(r *recipe) (*batchv1alpha1.Job, error) {
 		},
 	}
 	if r.user != "" {
-		job.Annotations = map[string]string{keys.User: r.user}
+		annotations[keys.User] = r.user
+	}
+	if len(annotations) > 0 {
+		job.Annotations = annotations
 	}
 	r.options(job)
-	return job, nil
+	return job, r.makeArray(job)
+}
+
+// makeArray makes the job an array of the elements that --array lists; --replicas is then the number of pods of each.
+func (r *recipe) makeArray(job *batchv1alpha1.Job) error {
+	if r.array == "" {
+		return nil
+	}
+	array, err := value.ParseArray(r.array)
+	if err != nil {
+		return cli.Errorf("examples: --array 0-15  --array 1,3,5-7  --array 0-99%10 (ten at once)", "--array %s: %v", r.array, err)
+	}
+	if job.Annotations == nil {
+		job.Annotations = map[string]string{}
+	}
+	job.Annotations[keys.Array] = array.Elements.String()
+	if array.Limit > 0 {
+		job.Annotations[keys.ArrayLimit] = strconv.Itoa(int(array.Limit))
+	}
+	task := &job.Spec.Tasks[0]
+	if size := task.Replicas; size > 1 {
+		task.PartitionPolicy = &batchv1alpha1.PartitionPolicySpec{TotalPartitions: int32(array.Elements.Count()), PartitionSize: size}
+	}
+	task.Replicas, job.Spec.MinAvailable = 0, 0 // they follow from the elements
+	return nil
 }
 
 // check says which flags have values that make no job.
@@ -130,6 +178,10 @@ func (r *recipe) check() error {
 // flagsOfFields are the flags that fill in the fields of a job.
 var flagsOfFields = map[string]string{
 	"metadata.name": "NAME", "metadata.labels": "--labels",
+	"metadata.annotations[" + keys.Array + "]": "--array", "metadata.annotations[" + keys.Hold + "]": "--hold",
+	"metadata.annotations[" + keys.Begin + "]": "--begin", "metadata.annotations[" + keys.Dependency + "]": "--after",
+	"spec.tasks[0].template.spec.volumes": "--volume", "spec.tasks[0].template.spec.containers[0].volumeMounts": "--volume",
+	"spec.tasks[0].template.spec.tolerations": "--toleration", "spec.tasks[0].template.spec.serviceAccountName": "--service-account",
 	"spec.queue": "--queue", "spec.minAvailable": "--min", "spec.schedulerName": "--scheduler", "spec.priorityClassName": "--priority-class",
 	"spec.plugins": "--plugin", "spec.maxRetry": "--max-retry", "spec.ttlSecondsAfterFinished": "--ttl",
 	"spec.tasks[0].name": "--task", "spec.tasks[0].replicas": "--replicas", "spec.tasks[0].minAvailable": "--min",

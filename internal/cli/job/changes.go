@@ -17,6 +17,9 @@ type changes struct {
 	start                 startFlags
 }
 
+// replacing are the flags that change the jobs of files; the others describe a job, and the files do that.
+var replacing = []string{"name", "queue", "priority-class", "labels", "after", "begin", "hold"}
+
 // any reports whether anything is to be changed.
 func (c *changes) any() bool {
 	asks := c.start.hold || c.start.begin != "" || len(c.start.after) > 0
@@ -40,7 +43,7 @@ func (c *changes) apply(objects []cli.FileObject, where string, now time.Time) e
 	}
 	switch {
 	case len(jobs) == 0:
-		return cli.Errorf("flags beside -f change the jobs of the file; remove them", "no job in %s that flags could change", where)
+		return cli.Errorf("beside -f, flags change the jobs of files; remove them", "no job in %s that flags could change", where)
 	case c.name != "" && len(jobs) > 1:
 		return cli.Errorf("split the file, or change the names in it", "one name for %d jobs in %s", len(jobs), where)
 	}

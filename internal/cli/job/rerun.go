@@ -19,8 +19,7 @@ import (
 // rerunOptions are the inputs of `vcctl job rerun`: of which job, and how the new one is submitted.
 type rerunOptions struct {
 	runOptions
-	of      string
-	changes changes
+	of string
 }
 
 func newRerun(f *cli.Factory, run func(context.Context, *rerunOptions) error) *cobra.Command {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
 
 	batchv1alpha1 "github.com/vc-batch/vc/api/batch/v1alpha1"
 	"github.com/vc-batch/vc/internal/cli"
@@ -29,6 +30,8 @@ type runOptions struct {
 	// requestsAfterR is what followed -R as Volcano's --requests.
 	requestsAfterR string
 	recipe         recipe
+	// changes are what flags replace in files.
+	changes changes
 	// described are the flags that describe a job; files describe theirs.
 	described []string
 }
@@ -44,7 +47,16 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 			of objects of any kind (queues, config maps, jobs, …), in YAML or JSON; they are
 			checked as the server would check them before the first one is sent.
 
-			The pods of a job start together: all of them, or as many as --min says.`),
+			The pods of a job start together: all of them, or as many as --min says. An
+			array (--array) runs its elements one by one, as there is room; each has its
+			index in the variable VC_ARRAY_INDEX.
+
+			With -f, a name, --queue, --priority-class, --labels, --after, --begin and --hold
+			replace what the file says of its jobs; a name takes a file with one job.
+
+			A volume is SOURCE:PATH[:ro]. The source is the name of a claim, a directory of
+			the node (it begins with /), configmap/NAME or secret/NAME; without a source
+			(--volume /scratch) the volume is empty and goes with the pod.`),
 		Example: f.Examples(`
 			# Three pods that start together, each with a cpu
 			vcctl job run hello --image busybox --replicas 3 -- sh -c 'echo hello from $HOSTNAME'
@@ -52,10 +64,19 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 			# Eight workers with a GPU each, four are enough to begin; wait for the end
 			vcctl job run train --image pytorch --replicas 8 --min 4 --gpus 1 --memory 16Gi --queue research --time 12h --wait -- python train.py
 
+			# A hundred elements, ten at once; after another job has completed
+			vcctl job run sweep --image python --array 0-99%10 --after prepare -- python sweep.py
+
+			# With a claim, on nodes with a taint, not before six
+			vcctl job run eval --volume data:/data:ro --toleration dedicated=train:NoSchedule --begin 18:00 -- ls /data
+
 			# From a file, a directory, a URL or a pipe
 			vcctl job run -f job.yaml
 			vcctl job run -f jobs/ --recursive
 			cat job.yaml | vcctl job run -f -
+
+			# The job of a file under another name, in another queue
+			vcctl job run second -f job.yaml --queue research
 
 			# See the object, or let the server check it, without running it
 			vcctl job run hello --image busybox --dry-run=client -o yaml
@@ -72,6 +93,10 @@ func newRun(f *cli.Factory, run func(context.Context, *runOptions) error) *cobra
 	_ = cmd.RegisterFlagCompletionFunc("priority-class", f.CompletePriorityClasses())
 	_ = cmd.RegisterFlagCompletionFunc("node-selector", f.CompleteNodeLabels())
 	_ = cmd.RegisterFlagCompletionFunc("restart", cli.Values("Never", "OnFailure", "Always"))
+	_ = cmd.RegisterFlagCompletionFunc("array", cli.Values("0-9", "0-99%10"))
+	_ = cmd.RegisterFlagCompletionFunc("toleration", f.CompleteTaints())
+	_ = cmd.RegisterFlagCompletionFunc("volume", f.CompleteKind(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), true))
+	_ = cmd.RegisterFlagCompletionFunc("service-account", f.CompleteKind(corev1.SchemeGroupVersion.WithKind("ServiceAccount"), true))
 	_ = cmd.RegisterFlagCompletionFunc("plugin", cli.Values(batchv1alpha1.PluginNames...))
 	return cmd
 }
@@ -98,6 +123,11 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	flags.Int32Var(&r.maxRetry, "max-retry", 3, "How often the job may be restarted")
 	flags.DurationVar(&r.ttl, "ttl", 0, "Delete the finished job after this long (default: keep it)")
 	flags.StringVar(&r.task, "task", "main", "Name of the task; pods are called NAME-TASK-INDEX")
+	flags.StringVar(&r.array, "array", "", "Run an array of these elements, for example 0-15 or 0-99%10 (ten at once); --replicas is the number of pods of each")
+	flags.StringArrayVar(&r.volumes, "volume", nil, "Volume of each pod, SOURCE:PATH[:ro]: a claim, a /directory of the node, configmap/NAME, secret/NAME, or none for an empty one; may be repeated")
+	flags.StringArrayVar(&r.tolerations, "toleration", nil, "Taint that nodes may have, KEY[=VALUE][:EFFECT]; may be repeated")
+	flags.StringVar(&r.serviceAccount, "service-account", "", "Service account of the pods")
+	r.start.addFlags(o.f, cmd)
 	flags.StringVarP(&r.scheduler, "scheduler", "S", "", "Name of the scheduler (default \"volcano\")")
 	flags.StringVarP(&o.oldName, "name", "N", "", "Name of the job")
 	flags.StringVar(&r.requests, "requests", "cpu=1000m,memory=100Mi", "Requests of each pod")
@@ -118,6 +148,7 @@ func (o *runOptions) addFlags(cmd *cobra.Command) {
 	o.wait.AddFlags(cmd, false, "Wait until the job has ended; fail when it fails")
 	flags.BoolVar(&o.attach, "attach", false, "Print what the pods say until the job has ended; exit with the code of the pod that failed first")
 	o.out.AddFormat(cmd, false)
+	cli.Apart(cmd, "each element of an array starts alone, with all its pods", "array", "min")
 	cli.Needs(cmd, "it names what --gpus asks for", "gpu-resource", "gpus")
 	cli.Needs(cmd, "it is about the fields of files", "validate", "filename")
 }
@@ -171,7 +202,7 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	for _, old := range []struct{ flag, instead string }{
 		{"name", "the name as an argument"}, {"limits", "--cpu and --memory"}, {"requests", "--cpu and --memory"},
 	} {
-		if cmd.Flags().Lookup(old.flag).Changed {
+		if cmd.Flags().Lookup(old.flag).Changed && !(old.flag == "name" && o.renames(cmd)) {
 			r.old = r.old || old.flag == "name"
 			r.oldRequestsOrLims = r.oldRequestsOrLims || old.flag != "name"
 			o.f.Deprecated("--"+old.flag, old.instead)
@@ -208,8 +239,6 @@ func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 	case len(rest) > 0:
 		return cli.Errorf(fmt.Sprintf("write -- before the command: %s %s -- %s", cli.Path(o.f, cmd), o.recipe.name, strings.Join(rest, " ")),
 			"%q: more than one name", strings.Join(append([]string{o.recipe.name}, rest...), " "))
-	case o.files.Given() && o.recipe.name != "" && !o.recipe.old:
-		return cli.UsageError(o.f, cmd, "a name together with -f: say one of them")
 	case !o.files.Given() && o.recipe.name == "":
 		return cli.Errorf(fmt.Sprintf("%s NAME --image IMAGE -- COMMAND, or -f FILE; see '%s --help'", cli.Path(o.f, cmd), cli.Path(o.f, cmd)),
 			"job name cannot be left blank")
@@ -225,18 +254,26 @@ func (o *runOptions) checkUsage(cmd *cobra.Command, rest []string) error {
 // volcanos are the flags that Volcano's `job run` has: with a file it passes over them.
 var volcanos = []string{"image", "min", "replicas", "requests", "limits", "scheduler", "name"}
 
-// saidTwice refuses flags that describe a job although files do. Volcano's command passes over those that it has; for who
-// calls it as Volcano's so do we, with a word.
+// renames reports whether --name gives the job of a file another name; called as Volcano's command is, it is passed over.
+func (o *runOptions) renames(cmd *cobra.Command) bool {
+	asVolcano := func(name string) bool { return name != "name" && cmd.Flags().Lookup(name).Changed }
+	return o.files.Given() && !o.f.Compat() && !slices.ContainsFunc(volcanos, asVolcano)
+}
+
+// saidTwice refuses flags that describe a job although files do, but for those that replace something in them. Volcano's command passes over
+// those that it has; for a user who calls it as Volcano's so do we, with a warning.
 func (o *runOptions) saidTwice(cmd *cobra.Command) error {
 	if !o.files.Given() {
 		return nil
 	}
 	var refused, idle []string
+	asVolcano := o.recipe.old || o.f.Compat()
 	for _, name := range append([]string{"name"}, o.described...) {
 		switch flag := cmd.Flags().Lookup(name); {
 		case !flag.Changed && !(name == "requests" && o.requestsAfterR != ""):
-		case slices.Contains(volcanos, name) && (o.recipe.old || o.f.Compat()):
+		case slices.Contains(volcanos, name) && asVolcano:
 			idle = append(idle, "--"+name)
+		case slices.Contains(replacing, name):
 		default:
 			refused = append(refused, "--"+name)
 		}
@@ -247,6 +284,11 @@ func (o *runOptions) saidTwice(cmd *cobra.Command) error {
 	}
 	if len(idle) > 0 {
 		o.f.Warnf("%s: passed over, as Volcano's vcctl does: the file describes the job", strings.Join(idle, ", "))
+	}
+	r := &o.recipe
+	o.changes = changes{queue: r.queue, priority: r.priority, labels: r.labels, start: r.start}
+	if o.oldName == "" || !asVolcano {
+		o.changes.name = r.name
 	}
 	return nil
 }
@@ -318,7 +360,11 @@ func isJob(object cli.FileObject) bool {
 // objects reads the files, or makes the job that the flags describe.
 func (o *runOptions) objects() ([]cli.FileObject, error) {
 	if o.files.Given() {
-		return submit.Read(o.f, &o.files, !o.dryRun.Client())
+		objects, err := submit.Read(o.f, &o.files, !o.dryRun.Client())
+		if err != nil {
+			return nil, err
+		}
+		return objects, o.changes.apply(objects, o.files.Where(), o.f.Now())
 	}
 	namespace, err := o.f.Namespace()
 	if err != nil {
@@ -328,6 +374,7 @@ func (o *runOptions) objects() ([]cli.FileObject, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.recipe.now = o.f.Now()
 	o.recipe.namespace, o.recipe.queue = namespace, orElse(o.recipe.queue, settings.Queue)
 	job, err := build(&o.recipe)
 	if err != nil {

@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/vc-batch/vc/internal/cli/golden"
@@ -26,6 +27,25 @@ func TestFlagsOfRunGolden(t *testing.T) {
 		{About: "a job is marked as its user's", Args: "job run x --image busybox --dry-run=client -o jsonpath={.metadata.annotations}", Env: map[string]string{"USER": "mei"}},
 		{About: "times below a second are one", Args: "job run x --ttl 900ms --time 300ms --dry-run=client -o yaml"},
 		{About: "a time that is no number of seconds", Args: "job run x --ttl 900000h"},
+		{About: "a name, a queue and a start for the job of a file", Args: "job run second -f - --queue research --labels a=b --priority-class system-cluster-critical --hold --begin 90m -o yaml", Input: golden.JobFile},
+		{About: "the name as a flag", Args: "job run -f - --name second", Input: golden.JobFile, Check: holds("second", "fresh", "spec", "queue")},
+		{About: "one name for two jobs", Args: "job run second -f -", Input: golden.JobFile + "---\n" + strings.SplitN(golden.JobFile, "\n---", 2)[0], Check: golden.Stored(jobPath, 6)},
+		{About: "a queue for a file without jobs", Args: "job run -f - --queue research", Input: queueFile, Check: golden.Stored("/apis/scheduling.volcano.sh/v1beta1/queues", 3)},
+		{About: "a queue that is not there", Args: "job run -f - --queue reserch", Input: golden.JobFile, Check: golden.Stored(jobPath, 6)},
+		{About: "an array", Args: "job run sweep --array 0-9:3%2 --dry-run=client -o yaml"},
+		{About: "an array of elements of two pods", Args: "job run sweep --array 1,3 --replicas 2 --dry-run=server -o jsonpath={.spec.tasks[0].partitionPolicy}"},
+		{About: "an array that is none", Args: "job run sweep --array 5-2"},
+		{About: "an array with a gang", Args: "job run sweep --array 0-3 --min 2"},
+		{About: "when it may start", Args: "job run late --after train,afterany:42 --begin 2026-03-02T08:00 --hold --dry-run=client -o jsonpath={.metadata.annotations}"},
+		{About: "after a job that is not there", Args: "job run late --after trian --dry-run=server"},
+		{About: "volumes, taints and an account", Args: "job run reads --volume data:/data:ro --volume /srv:/host --volume /scratch --volume configmap/conf:/conf --volume secret/key:/key --toleration dedicated=train:NoSchedule --toleration nvidia.com/gpu --toleration spot:NoExecute --service-account runner --dry-run=client -o yaml"},
+		{About: "a volume without a path", Args: "job run x --volume data"},
+		{About: "a volume whose mode is none", Args: "job run x --volume data:/data:rwx"},
+		{About: "a volume of a source that is none", Args: "job run x --volume nfs/server:/data"},
+		{About: "an empty volume to read", Args: "job run x --volume /data:ro"},
+		{About: "two volumes in one place", Args: "job run x --volume a:/data --volume b:/data"},
+		{About: "a toleration without a key", Args: "job run x --toleration =x"},
+		{About: "a toleration of an effect that is none", Args: "job run x --toleration a:Never"},
 		{About: "Volcano's spelling in a dry run", Args: "job run -N x --dry-run=client", Check: golden.Stored(jobPath, 6)},
 	})
 }
