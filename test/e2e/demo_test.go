@@ -27,7 +27,7 @@ func TestTheDemoShowsADistributedJobAndLeavesNothing(t *testing.T) {
 	}
 	for _, want := range []string{
 		"lines for 4 workers", "wordcount-worker-3.wordcount", "the same as one process counts alone: checked",
-		"Volcano Jobs:", "Completed", "export KUBECONFIG=" + dir,
+		"Jobs:", "Completed", "export KUBECONFIG=" + dir,
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the demo does not show %q:\n%s", want, out)
