@@ -9,6 +9,9 @@ const (
 	// TaskRequests is the annotation of a job's PodGroup with what a pod of each task requests, as JSON: the scheduler judges sizes by it
 	// before the pods exist.
 	TaskRequests = OurPrefix + "task-requests"
+	// TaskPlacements is the annotation of a job's PodGroup with the node selector, the node affinity and the tolerations of the tasks that
+	// have any, as JSON: the scheduler judges by it where pods may run before they exist. A PodGroup without it says nothing of places.
+	TaskPlacements = OurPrefix + "task-placements"
 	// JobTitle is the annotation of a job with the name that its user gave it, which several jobs may have.
 	JobTitle = OurPrefix + "job-name"
 )

@@ -272,6 +272,7 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 		}
 	}
 	set.TaskRequests = taskRequestsFrom(pg.Annotations[keys.TaskRequests])
+	set.TaskPlacements = taskPlacementsFrom(pg.Annotations[keys.TaskPlacements])
 	set.Topology = topologyFrom(pg.Spec.NetworkTopology)
 	for i := range pg.Spec.SubGroupPolicy {
 		set.SubGroups = append(set.SubGroups, subGroupsFrom(&pg.Spec.SubGroupPolicy[i]))

@@ -104,9 +104,11 @@ type GangSet struct {
 	QuotaResources  []Amount
 	HasMinResources bool
 	// TaskRequests are what a pod of each of its job's tasks requests; nil: unknown.
-	TaskRequests  map[string][]Amount
-	PriorityClass string
-	Annotations   map[string]string
+	TaskRequests map[string][]Amount
+	// TaskPlacements say where the pods of its job's tasks may run, without requests; tasks that may run anywhere are left out. nil: unknown.
+	TaskPlacements map[string]ShapeSpec
+	PriorityClass  string
+	Annotations    map[string]string
 	// Preemptable is what its annotation, else its label, says of preemption; "" = nothing.
 	Preemptable string
 	Estimate    time.Duration // expected run time of its pods; 0: unknown

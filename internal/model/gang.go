@@ -28,6 +28,10 @@ type Gang struct {
 	HasMinResources bool
 	// TaskRequests are what a pod of each of its job's tasks requests; nil: unknown.
 	TaskRequests map[string]Request
+	// placements are shapes that say where the pods of its job's tasks may run, "" for all others; nil: unknown.
+	placements map[string]*Shape
+	// placesCounted: the placements count as shapes of pods in queues.
+	placesCounted bool
 	// User is who submitted it, as its annotation or label says; "" = unknown.
 	User string
 	// QuotaResources are minResources under names that only quotas use: requests.cpu, limits.memory.
@@ -195,12 +199,13 @@ func (d GangSet) apply(c *Cluster) {
 	g.User, g.QuotaResources = d.User, d.QuotaResources
 	g.MinResources, g.HasMinResources = c.Resources.Request(d.MinResources), d.HasMinResources
 	g.TaskRequests = nil
-	for task, request := range d.TaskRequests {
+	for _, task := range slices.Sorted(maps.Keys(d.TaskRequests)) {
 		if g.TaskRequests == nil {
 			g.TaskRequests = map[string]Request{}
 		}
-		g.TaskRequests[task] = c.Resources.Request(request)
+		g.TaskRequests[task] = c.Resources.Request(d.TaskRequests[task])
 	}
+	c.setPlacements(g, d.TaskPlacements)
 	c.grow()
 	g.PriorityClass, g.Annotations, g.Preemptable = d.PriorityClass, d.Annotations, d.Preemptable
 	c.countTimed(g.Estimate > 0, -1)
@@ -226,6 +231,7 @@ func (d GangGone) apply(c *Cluster) {
 	delete(c.gangUIDs, g.UID)
 	g.Known, g.ours, g.unwritten = false, false, false
 	g.UID = ""
+	c.setPlacements(g, nil)
 	c.countTimed(g.Estimate > 0, -1)
 	if g.Estimate > 0 {
 		c.EstimateGen = c.next()
@@ -292,6 +298,7 @@ func (c *Cluster) touchGang(g *Gang) {
 func (c *Cluster) refresh() {
 	for _, g := range c.stale {
 		g.stale = false
+		c.countPlacements(g, g.awaitsPods())
 		if g.Known && g.PriorityClass != "" {
 			c.rank(g) // its pods have a say
 		}

@@ -52,7 +52,7 @@ type Result struct {
 }
 
 // Run runs the engine through a trace in virtual time, with jobs as the job controller makes them: a PodGroup with
-// minResources first, pods once it is admitted to its queue. At one instant all completions come first, then all arrivals,
+// minResources and the requests of its task first, pods once it is admitted to its queue. At one instant all completions come first, then all arrivals,
 // then cycles until nothing more is decided.
 func Run(jobs []Job, layout Layout) (Result, error) {
 	d, err := newDriver(jobs, layout)
@@ -163,8 +163,10 @@ func (d *driver) complete() {
 
 // arrive adds the job's PodGroup.
 func (d *driver) arrive(j job) {
-	members := len(j.sizes(d.layout))
+	sizes := j.sizes(d.layout)
+	members := len(sizes)
 	group := make.Gang(j.name()).Min(members).MinTask("main", members).
+		Annotation(keys.TaskRequests, fmt.Sprintf(`{"main":{"cpu":"%d"}}`, sizes[0])).Annotation(keys.TaskPlacements, "{}").
 		Annotation(keys.RunningEstimate, (time.Duration(max(j.Estimate, j.Run)) * time.Second).String()).
 		Age(time.Duration(j.Submit) * time.Second).Phase(schedulingv1beta1.PodGroupPending)
 	if !d.layout.AllAdmitted {

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -100,11 +99,10 @@ type takenRoom struct {
 	beside map[*Reservation]model.Vec
 }
 
-// refusedParts is a request of which so many parts did not fit.
+// refusedParts are pods that did not fit.
 type refusedParts struct {
-	each  model.Request
-	count int
-	binds uint32 // reservations that bound it, a bit each
+	template
+	binds uint32 // reservations that bound them, a bit each
 }
 
 // collect lists the gangs that are looked at: those that wait outside their queues for room and may fit, the first of each queue
@@ -183,31 +181,53 @@ func (c *backfillers) take(j *Job) bool {
 	if s.keptAmount(binds, j, j.MinResources).Code != "" {
 		return false
 	}
-	count := max(j.MinMember, 1)
-	each := parts(j.MinResources, count)
-	each = slices.DeleteFunc(each, func(t model.Term) bool { return s.View.Left(int(t.Index)) })
-	var bits uint32
-	for i, r := range s.Reservations {
-		if binds(r) {
-			bits |= 1 << i
-		}
-	}
-	if slices.ContainsFunc(c.refused, func(o refusedParts) bool {
-		return o.count <= count && o.binds&^bits == 0 && slices.Equal(o.each, each)
-	}) {
+	if !c.spreadAll(j, binds) {
 		return false
-	}
-	on, ok := c.spread(each, count, binds)
-	if !ok {
-		c.refused = append(c.refused, refusedParts{each, count, bits})
-		return false
-	}
-	for _, p := range on {
-		c.note(p, each, binds)
 	}
 	c.hold(j, 1)
 	c.held = append(c.held, j)
 	return true
+}
+
+// spreadAll notes nodes for the pods of a gang's minimum, if there are enough.
+func (c *backfillers) spreadAll(j *Job, binds func(*Reservation) bool) bool {
+	var bits uint32
+	for i, r := range c.s.Reservations {
+		if binds(r) {
+			bits |= 1 << i
+		}
+	}
+	templates, _ := j.templates()
+	var noted []func()
+	for i := range templates {
+		d := &templates[i]
+		d.request = slices.DeleteFunc(slices.Clone(d.request), func(t model.Term) bool { return c.s.View.Left(int(t.Index)) })
+		on, ok := []partsOn(nil), !c.isRefused(d, bits)
+		if ok {
+			on, ok = c.spread(d, binds)
+		}
+		if !ok {
+			if i == 0 { // nothing of its own was in the way
+				c.refused = append(c.refused, refusedParts{*d, bits})
+			}
+			for _, undo := range noted {
+				undo()
+			}
+			return false
+		}
+		for _, p := range on {
+			c.note(p, d.request, binds, 1)
+			noted = append(noted, func() { c.note(p, d.request, binds, -1) })
+		}
+	}
+	return true
+}
+
+// isRefused reports whether as few pods, or fewer, that may run on the same nodes found none, bound by no other reservations.
+func (c *backfillers) isRefused(d *template, binds uint32) bool {
+	return slices.ContainsFunc(c.refused, func(o refusedParts) bool {
+		return o.count <= d.count && o.binds&^binds == 0 && slices.Equal(o.request, d.request) && slices.Equal(o.placements, d.placements)
+	})
 }
 
 // vetoed reports whether a policy refuses to admit a gang for another reason than room.
@@ -242,13 +262,9 @@ func (c *backfillers) release() {
 func parts(request model.Request, count int) model.Request {
 	each := make(model.Request, 0, len(request)+1)
 	for _, t := range request {
-		if t.Index != model.Pods {
-			each = append(each, model.Term{Index: t.Index, Value: (t.Value + int64(count) - 1) / int64(count)})
-		}
+		each = append(each, model.Term{Index: t.Index, Value: (t.Value + int64(count) - 1) / int64(count)})
 	}
-	each = append(each, model.Term{Index: model.Pods, Value: 1})
-	slices.SortFunc(each, func(a, b model.Term) int { return cmp.Compare(a.Index, b.Index) })
-	return each
+	return withOnePod(each)
 }
 
 // partsOn is a number of pods on a node.
@@ -257,14 +273,13 @@ type partsOn struct {
 	count int
 }
 
-// spread finds nodes for so many equal pods. Nodes come first whose idle room is reserved and of use only to gangs that end in
+// spread finds nodes for equal pods. Nodes come first whose idle room is reserved and of use only to gangs that end in
 // time, as this one does.
-func (c *backfillers) spread(each model.Request, count int, binds func(*Reservation) bool) ([]partsOn, bool) {
-	s := c.s
-	var on []partsOn
+func (c *backfillers) spread(d *template, binds func(*Reservation) bool) (on []partsOn, enough bool) {
+	s, count := c.s, d.count
 	used := map[model.NodeID]int{}
 	add := func(id model.NodeID, most int) {
-		if n := min(c.fitting(id, each, binds)-used[id], most, count); n > 0 {
+		if n := min(c.fitting(id, d, binds)-used[id], most, count); n > 0 {
 			on = append(on, partsOn{id, n})
 			used[id] += n
 			count -= n
@@ -290,9 +305,9 @@ func (c *backfillers) spread(each model.Request, count int, binds func(*Reservat
 }
 
 // fitting is how many pods fit on a node now beside other candidates, and beside the reservations that bind them.
-func (c *backfillers) fitting(id model.NodeID, each model.Request, binds func(*Reservation) bool) int {
-	s := c.s
-	if !s.takesCandidates(id, each) {
+func (c *backfillers) fitting(id model.NodeID, d *template, binds func(*Reservation) bool) int {
+	s, each := c.s, d.request
+	if !s.mayRunOn(id, d) {
 		return 0
 	}
 	taken := c.taken[id]
@@ -337,25 +352,31 @@ func slotsBeside(each model.Request, idle, future []int64, taken model.Vec) int 
 	return int(max(most, 0))
 }
 
-// note counts pods on a node as placed.
-func (c *backfillers) note(p partsOn, each model.Request, binds func(*Reservation) bool) {
+// note counts pods on a node as placed; sign -1: no longer.
+func (c *backfillers) note(p partsOn, each model.Request, binds func(*Reservation) bool, sign int64) {
 	taken := c.taken[p.node]
 	if taken == nil {
 		taken = &takenRoom{beside: map[*Reservation]model.Vec{}}
 		c.taken[p.node] = taken
 	}
-	for range p.count {
-		taken.now.Add(each)
-	}
+	all := times(each, sign*int64(p.count))
+	taken.now.Add(all)
 	for _, r := range c.s.Reservations {
 		if _, mine := r.room[p.node]; mine && binds(r) {
 			sum := taken.beside[r]
-			for range p.count {
-				sum.Add(each)
-			}
+			sum.Add(all)
 			taken.beside[r] = sum
 		}
 	}
+}
+
+// times is a request so many times.
+func times(each model.Request, n int64) model.Request {
+	all := slices.Clone(each)
+	for i := range all {
+		all[i].Value *= n
+	}
+	return all
 }
 
 // endsByThen reports whether a gang that starts now has ended when a reservation begins.

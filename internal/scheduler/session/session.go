@@ -77,6 +77,7 @@ type Session struct {
 	gangs      map[*model.Queue][]*model.Gang
 	sizes      map[*model.Shape]size
 	largest    []int64
+	largestOf  map[*model.Shape][]int64 // largestFor, as far as it was asked for
 	lapsed     map[*queue.Queue][]float64
 	could      map[*Job]bool // CouldStart, as far as it was asked for
 	alone      bool          // CouldStart is being found out

@@ -102,5 +102,5 @@ func exceeds(asked model.Request, q *queue.Queue) bool {
 // Arriving says whether the others of a strict queue wait for a gang because its pods
 // may still be on their way.
 func (s *Session) Arriving(j *Job) bool {
-	return j.In.Fifo && j.LetIn() && j.Verdict.Code == reason.NotEnoughPods && s.arriving(j)
+	return j.In.Fifo && j.LetIn() && j.Verdict.Code == reason.NotEnoughPods && s.arriving(j) && s.templatesFit(j)
 }

@@ -48,9 +48,7 @@ func (s *Session) measure(shape *model.Shape) size {
 			continue
 		}
 		allowed = true
-		for i, v := range nodes.Row(nodes.Alloc, id) {
-			most[i] = max(most[i], v)
-		}
+		raise(most, nodes.Row(nodes.Alloc, id))
 	}
 	if !allowed {
 		return size{}
@@ -185,7 +183,7 @@ func (s *Session) neverByTasks(j *Job) (explain.Verdict, bool) {
 	needed, large := false, 0
 	for _, task := range slices.Sorted(maps.Keys(j.MinTaskMember)) {
 		request, known := j.TaskRequests[task]
-		limits := s.larger(request, 1, s.largestNode())
+		limits := s.larger(request, 1, s.largestFor(j.Placement(task)))
 		if !known || len(limits) == 0 {
 			continue
 		}
@@ -203,15 +201,47 @@ func (s *Session) neverByTasks(j *Job) (explain.Verdict, bool) {
 	return v, true
 }
 
+// largestFor is the most that any node has which a placement allows, by resource: of all nodes where the placement is unknown, or
+// allows none, as a pod that no node is for is not too large.
+func (s *Session) largestFor(placement *model.Shape) []int64 {
+	if placement == nil {
+		return s.largestNode()
+	}
+	if known, ok := s.largestOf[placement]; ok {
+		return known
+	}
+	nodes, allowed := &s.Cluster.Nodes, false
+	most := make([]int64, nodes.Stride)
+	for _, id := range s.View.Order {
+		if s.Judge.Allowed(placement, id) {
+			allowed = true
+			raise(most, nodes.Row(nodes.Alloc, id))
+		}
+	}
+	if !allowed {
+		most = s.largestNode()
+	}
+	if s.largestOf == nil {
+		s.largestOf = map[*model.Shape][]int64{}
+	}
+	s.largestOf[placement] = most
+	return most
+}
+
+// raise makes each number of most at least as large as that of a row.
+func raise(most, row []int64) {
+	for i, v := range row {
+		most[i] = max(most[i], v)
+	}
+}
+
 // largestNode is the most that any node has, by resource.
 func (s *Session) largestNode() []int64 {
 	if s.largest == nil {
 		nodes := &s.Cluster.Nodes
 		s.largest = make([]int64, nodes.Stride)
 		for _, id := range s.View.Order {
-			for i, v := range nodes.Row(nodes.Alloc, id) {
-				s.largest[i] = max(s.largest[i], v)
-			}
+			raise(s.largest, nodes.Row(nodes.Alloc, id))
 		}
 	}
 	return s.largest

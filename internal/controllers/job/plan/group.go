@@ -33,10 +33,8 @@ func newGroup(job *batch.Job, priorities map[string]int32, starts func(task int)
 	if estimate := runningEstimate(job); estimate > 0 {
 		annotations[keys.RunningEstimate] = estimate.String()
 	}
-	delete(annotations, keys.TaskRequests)
-	if requests := taskRequests(job); requests != "" {
-		annotations[keys.TaskRequests] = requests
-	}
+	setOrDelete(annotations, keys.TaskRequests, taskRequests(job))
+	setOrDelete(annotations, keys.TaskPlacements, taskPlacements(job))
 	annotations[keys.JobVersion] = strconv.Itoa(int(job.Status.Version))
 	return &scheduling.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Name: GroupName(job), Namespace: job.Namespace, Labels: maps.Clone(job.Labels), Annotations: annotations,
@@ -46,8 +44,21 @@ func newGroup(job *batch.Job, priorities map[string]int32, starts func(task int)
 	}
 }
 
-// mostTasksTold bounds the tasks whose requests are written to the PodGroup.
-const mostTasksTold = 50
+// setOrDelete sets an annotation, or deletes one that is empty.
+func setOrDelete(annotations map[string]string, key, value string) {
+	if value == "" {
+		delete(annotations, key)
+		return
+	}
+	annotations[key] = value
+}
+
+const (
+	// mostTasksTold bounds the tasks whose requests are written to the PodGroup.
+	mostTasksTold = 50
+	// mostPlacementBytes bounds what is written of where pods may run.
+	mostPlacementBytes = 32 << 10
+)
 
 // taskRequests is what a pod of each task requests, as JSON, so that the scheduler knows the sizes of pods before they exist; empty for a job
 // of too many tasks.
@@ -61,6 +72,37 @@ func taskRequests(job *batch.Job) string {
 	}
 	text, err := json.Marshal(requests)
 	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// placement is what of a pod decides which nodes it may run on, whatever else runs there.
+type placement struct {
+	NodeSelector map[string]string   `json:"nodeSelector,omitempty"`
+	Affinity     *corev1.Affinity    `json:"affinity,omitempty"`
+	Tolerations  []corev1.Toleration `json:"tolerations,omitempty"`
+}
+
+// taskPlacements is where the pods of the tasks may run, as JSON, so that the scheduler knows it before they exist: tasks that may run anywhere
+// are left out. It is empty for a job of too many tasks, or of too many rules.
+func taskPlacements(job *batch.Job) string {
+	if len(job.Spec.Tasks) > mostTasksTold {
+		return ""
+	}
+	placements := map[string]placement{}
+	for i := range job.Spec.Tasks {
+		spec := &job.Spec.Tasks[i].Template.Spec
+		p := placement{NodeSelector: spec.NodeSelector, Tolerations: spec.Tolerations}
+		if spec.Affinity != nil && spec.Affinity.NodeAffinity != nil {
+			p.Affinity = &corev1.Affinity{NodeAffinity: spec.Affinity.NodeAffinity}
+		}
+		if len(p.NodeSelector) > 0 || len(p.Tolerations) > 0 || p.Affinity != nil {
+			placements[job.Spec.Tasks[i].Name] = p
+		}
+	}
+	text, err := json.Marshal(placements)
+	if err != nil || len(text) > mostPlacementBytes {
 		return ""
 	}
 	return string(text)

@@ -220,12 +220,45 @@ func TestWhatAGroupSaysOfItsJob(t *testing.T) {
 	if _, ok := got.Annotations[keys.TaskRequests]; !ok {
 		t.Error("the PodGroup does not say what pods of its tasks request")
 	}
+	if placements := got.Annotations[keys.TaskPlacements]; placements != "{}" {
+		t.Errorf("the PodGroup says of places %q, want that pods may run anywhere", placements)
+	}
 	delete(got.Annotations, keys.TaskRequests)
+	delete(got.Annotations, keys.TaskPlacements)
 	if diff := cmp.Diff(map[string]string{"a": "1", keys.JobVersion: "3"}, got.Annotations); diff != "" || got.Labels["l"] != "1" {
 		t.Errorf("labels %v, annotations (-want +got):\n%s", got.Labels, diff)
 	}
 	if got.Name != "j-u" || !metav1.IsControlledBy(got, job) || got.Status.Phase != scheduling.PodGroupPending {
 		t.Errorf("group %s of %v is %s", got.Name, got.OwnerReferences, got.Status.Phase)
+	}
+}
+
+// TestAGroupSaysWhereThePodsOfItsTasksMayRun: what of a pod depends on nodes alone is known before it exists.
+func TestAGroupSaysWhereThePodsOfItsTasksMayRun(t *testing.T) {
+	t.Parallel()
+	near := &corev1.Affinity{
+		NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+			MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "pool", Operator: corev1.NodeSelectorOpExists}}}}}},
+		PodAntiAffinity: &corev1.PodAntiAffinity{},
+	}
+	tests := map[string]struct {
+		change func(*corev1.PodSpec)
+		want   string
+	}{
+		"anywhere":           {func(*corev1.PodSpec) {}, `{}`},
+		"a node selector":    {func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{"pool": "x"} }, `{"w":{"nodeSelector":{"pool":"x"}}}`},
+		"a toleration":       {func(s *corev1.PodSpec) { s.Tolerations = []corev1.Toleration{{Key: "team"}} }, `{"w":{"tolerations":[{"key":"team"}]}}`},
+		"affinity to nodes":  {func(s *corev1.PodSpec) { s.Affinity = near }, `{"w":{"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"pool","operator":"Exists"}]}]}}}}}`},
+		"more than it holds": {func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{"pool": strings.Repeat("x", 40<<10)} }, ``},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job := given("").task("x", 6).with(func(j *batch.Job) { test.change(&j.Spec.Tasks[0].Template.Spec) }).defaulted()
+			if diff := cmp.Diff(test.want, newGroup(job, nil, always).Annotations[keys.TaskPlacements]); diff != "" {
+				t.Errorf("annotation (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

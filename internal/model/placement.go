@@ -1,0 +1,85 @@
+package model
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
+)
+
+// taskPlacementsFrom reads where the pods of each task may run, as far as nodes alone decide it; nil when that is not said or
+// cannot be read. Tasks that may run anywhere are left out.
+func taskPlacementsFrom(text string) map[string]ShapeSpec {
+	if text == "" {
+		return nil
+	}
+	var specs map[string]corev1.PodSpec
+	if json.Unmarshal([]byte(text), &specs) != nil {
+		return nil
+	}
+	out := make(map[string]ShapeSpec, len(specs))
+	for task := range specs {
+		spec := specs[task]
+		placement := ShapeSpec{NodeSelector: spec.NodeSelector, Tolerations: spec.Tolerations}
+		if spec.Affinity != nil {
+			placement.NodeAffinity = spec.Affinity.NodeAffinity
+		}
+		out[task] = placement
+	}
+	return out
+}
+
+// setPlacements replaces where the pods of a gang's tasks may run.
+func (c *Cluster) setPlacements(g *Gang, specs map[string]ShapeSpec) {
+	c.countPlacements(g, false)
+	old := g.placements
+	g.placements = nil
+	if specs != nil {
+		g.placements = map[string]*Shape{"": c.shape(ShapeSpec{})}
+		for _, task := range slices.Sorted(maps.Keys(specs)) {
+			g.placements[task] = c.shape(specs[task])
+		}
+	}
+	for _, shape := range g.placements {
+		shape.tasks++
+	}
+	for _, shape := range old {
+		c.release(shape)
+	}
+}
+
+// Placement is the shape of pods that request nothing and may run where those of a task may; nil: unknown. It exists before the
+// pods do.
+func (g *Gang) Placement(task string) *Shape {
+	if shape, constrained := g.placements[task]; constrained {
+		return shape
+	}
+	return g.placements[""]
+}
+
+// awaitsPods reports whether a gang has no pods yet and is to get some.
+func (g *Gang) awaitsPods() bool {
+	switch g.Status.Phase {
+	case "", schedulingv1beta1.PodGroupPending, schedulingv1beta1.PodGroupInqueue:
+		return g.Known && len(g.Tasks) == 0
+	}
+	return false
+}
+
+// countPlacements counts the placements of a gang among the shapes of pods in queues, or no longer.
+func (c *Cluster) countPlacements(g *Gang, counts bool) {
+	if g.placesCounted == counts {
+		return
+	}
+	g.placesCounted = counts
+	sign := 1
+	if !counts {
+		sign = -1
+	}
+	for _, shape := range g.placements {
+		shape.inQueues += sign
+	}
+}
