@@ -39,6 +39,7 @@ func TestSteps(t *testing.T) {
 		"a signal is 128 and more":                         {"srun -n1 sh -c 'kill -9 $$'", 137, nil, []string{"srun: error: t-head-0: task 0: Killed"}},
 		"a program that is not there":                      {"srun -n1 nosuch", 2, nil, []string{"slurmstepd: error: execve(): nosuch: No such file or directory", "srun: error: t-head-0: task 0: Exited with exit code 2"}},
 		"a program that cannot be run":                     {"srun -n1 /etc/passwd", 13, nil, []string{"slurmstepd: error: execve(): /etc/passwd: Permission denied", "srun: error: t-head-0: task 0: Exited with exit code 13"}},
+		"the name of a step":                               {"srun -n1 -J other sh -c 'echo $SLURM_JOB_NAME'; srun -n1 sh -c 'echo $SLURM_JOB_NAME'", 0, []string{"other", "test"}, nil},
 		"all tasks read what srun reads":                   {"echo hello | srun -n3 cat", 0, []string{"hello", "hello", "hello"}, nil},
 		"one task reads":                                   {"echo hello | srun -n3 -i1 -l cat", 0, []string{"1: hello"}, nil},
 		"no task reads":                                    {"echo hello | srun -n2 -i none cat", 0, nil, nil},

@@ -18,6 +18,7 @@ import (
 // stepOptions are what srun was told.
 type stepOptions struct {
 	begin         beginRequest
+	name          string // of -J; empty if not given
 	input         string
 	output, error string
 	keep          bool
@@ -169,7 +170,8 @@ func (r *optionReader) streams() {
 
 func (r *optionReader) way() {
 	o := r.options
-	o.begin.Name, _ = r.parsed.Last("job-name")
+	o.name, _ = r.parsed.Last("job-name")
+	o.begin.Name = o.name
 	o.dir, _ = r.parsed.Last("chdir")
 	o.export, _ = r.parsed.Last("export")
 	o.jobID, _ = r.parsed.Last("jobid")

@@ -43,6 +43,9 @@ func (r *runner) stepEnv() []string {
 	if r.options.label {
 		env = append(env, "SLURM_LABELIO=1")
 	}
+	if r.options.name != "" {
+		env = append(env, "SLURM_JOB_NAME="+r.options.name)
+	}
 	return env
 }
 
