@@ -159,7 +159,7 @@ const (
 
 // Table holds every reason, in the order of the documentation.
 var Table = []Reason{
-	{NotEnoughPods, "fewer pods exist than the gang needs", "wait for the controller, or lower minAvailable", "Resources"},
+	{NotEnoughPods, "fewer pods exist than the gang needs", "wait until their controller has created the pods, or create them yourself; or lower minAvailable (minMember of a PodGroup)", "Resources"},
 	{NotEnqueued, "it is not yet admitted to its queue", "wait until the queue has room for its minimum", "Resources"},
 	{NoHyperNode, "no hyperNode is as near as the gang wants its pods to be", "correct networkTopology (highestTierAllowed, highestTierName), or the hyperNodes", "BadConstraints"},
 	{HyperNodeInvalid, "a hyperNode that could hold the gang cannot be used", "correct the hyperNode, or let the gang use a higher tier", "BadConstraints"},
@@ -176,7 +176,7 @@ var Table = []Reason{
 	{NotReclaimable, "what is missing is held by queues that do not give back", "wait for their jobs to end, or make those queues reclaimable", "Resources"},
 	{GangDoesNotFit, "not all members of the gang fit at once", "lower minAvailable or the requests, or add nodes", "Resources"},
 	{ExtraPodsWait, "the job runs, and its pods beyond the minimum wait", "wait: they start when there is room; or request less, or add nodes", "Resources"},
-	{WaitingForVictims, "room is being made: evicted pods are ending", "wait until they have ended", "Resources"},
+	{WaitingForVictims, "its room is becoming free: pods that were evicted or deleted are ending", "wait until they have ended", "Resources"},
 	{PodsLinger, "the room is held by deleted pods that do not end", "look what holds them: a finalizer (kubectl get pod NAME -o yaml), or a node that is gone (then kubectl delete pod NAME --force)", "Resources"},
 	{KeptForLost, "the room is kept for new pods of a running gang that lost some", "wait: if they do not come, the room is free then", "Resources"},
 	{BehindOthers, "others are ahead of it in the queue", "wait, or raise its priority", "Priority"},
@@ -235,7 +235,7 @@ var Table = []Reason{
 	{NeverPreempts, "the preemptionPolicy of the gang's pods is Never", "change it where others may be evicted for the gang", "Priority"},
 	{WithinShare, "the pod's queue holds no more than it deserves", "wait, or raise the share of the queue that waits", "Resources"},
 	{Guaranteed, "the pod's queue would hold less than it is guaranteed", "wait, or lower that queue's guarantee", "Resources"},
-	{JobHeldUser, "the job is held by its user", "remove the annotation vc-batch.dev/hold to release it", "JobHeldUser"},
+	{JobHeldUser, "the job is held by its user", "vcctl job release NAME", "JobHeldUser"},
 	{JobHeldAdmin, "the job is held by an administrator", "ask an administrator to release it", "JobHeldAdmin"},
 	{BeginTime, "the job is not to begin yet", "wait until then, or change the annotation vc-batch.dev/begin", "BeginTime"},
 	{Dependency, "the job waits for other jobs", "wait for them, or change the annotation vc-batch.dev/dependency", "Dependency"},

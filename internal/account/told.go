@@ -17,7 +17,7 @@ type Fact struct{ Name, Text string }
 const nameWidth = 10
 
 // WriteExplanation writes the numbers of a scheduler's explanation, its hint and what would help, as `job explain` does.
-func WriteExplanation(out io.Writer, e *schedulingv1beta1.Explanation, program string, style render.Style, width int) {
+func WriteExplanation(out io.Writer, e *schedulingv1beta1.Explanation, program string, style render.Style, now time.Time, width int) {
 	var facts []Fact
 	if e.Queue != nil {
 		facts = append(facts, queueFacts(e.Queue)...)
@@ -25,14 +25,14 @@ func WriteExplanation(out io.Writer, e *schedulingv1beta1.Explanation, program s
 	for _, s := range e.Short {
 		facts = append(facts, Fact{"short", shortText(s)})
 	}
-	facts = append(facts, Fact{"nodes", nodesText(e)}, Fact{"evict", sparedText(e.Spared)}, Fact{"start", startText(e, nil)})
+	facts = append(facts, Fact{"nodes", nodesText(e)}, Fact{"evict", sparedText(e.Spared)}, Fact{"start", Relative(startText(e, nil), now)})
 	asTyped := func(text string) string { return strings.ReplaceAll(text, "vcctl ", program+" ") }
 	WriteFacts(out, append(facts, Fact{"hint", asTyped(e.Hint)}), style, width)
 	if len(e.Helps) > 0 {
 		fmt.Fprintln(out, "  would start now with:")
 	}
 	for _, help := range e.Helps {
-		render.WriteWrapped(out, "    - ", "      ", asTyped(help.Text), width)
+		render.WriteWrapped(out, "    - ", "      ", Relative(asTyped(help.Text), now), width)
 	}
 }
 
@@ -54,10 +54,10 @@ func WriteSentence(out io.Writer, text string, width int) {
 func (a *Account) Write(out io.Writer, program string, style render.Style, now time.Time, width int) {
 	fmt.Fprintln(out, style.Bold(style.Line(a.Headline(style, now))))
 	if a.Why.Message != "" {
-		render.WriteWrapped(out, "  ", "  ", a.Why.Message, width)
+		render.WriteWrapped(out, "  ", "  ", Relative(a.Why.Message, now), width)
 	}
 	for _, f := range a.Facts() {
-		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, f.Name)), strings.Repeat(" ", nameWidth+2), f.Text, width)
+		render.WriteWrapped(out, "  "+style.Dim(fmt.Sprintf("%-*s", nameWidth, f.Name)), strings.Repeat(" ", nameWidth+2), Relative(f.Text, now), width)
 	}
 	asTyped := func(text string) string { return strings.ReplaceAll(text, "vcctl ", program+" ") }
 	if a.Why.Hint != "" && a.Why.Code != "" {
@@ -67,6 +67,6 @@ func (a *Account) Write(out io.Writer, program string, style render.Style, now t
 		fmt.Fprintln(out, "  what would help, each by itself:")
 	}
 	for _, help := range a.Why.Helps {
-		render.WriteWrapped(out, "    - ", "      ", asTyped(help), width)
+		render.WriteWrapped(out, "    - ", "      ", Relative(asTyped(help), now), width)
 	}
 }

@@ -51,7 +51,7 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	case Finished(phase):
 		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message}
 	case group == nil && phase == batchv1alpha1.Pending && job.Status.State.Reason != "":
-		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message, Hint: reason.Get(reason.Code(job.Status.State.Reason)).Hint}
+		return Why{Code: job.Status.State.Reason, Message: job.Status.State.Message, Hint: hintFor(job)}
 	case group == nil && phase == batchv1alpha1.Pending:
 		return Why{Code: "NoPodGroup", Message: orElse(job.Status.State.Message, "no controller has taken the job up yet"),
 			Hint: "if this lasts, is the controller running? (vcd controllers)"}
@@ -75,6 +75,11 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 			Hint: "if this lasts, is the scheduler running? (vcd scheduler)"}
 	}
 	return fromPhases(job, group)
+}
+
+// hintFor is the hint of the reason that a job's controller gave, with the job's name in the commands that it names.
+func hintFor(job *batchv1alpha1.Job) string {
+	return strings.ReplaceAll(reason.Get(reason.Code(job.Status.State.Reason)).Hint, "NAME", job.Name)
 }
 
 // notSeen reports whether no scheduler has written anything about a PodGroup.

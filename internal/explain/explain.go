@@ -182,7 +182,7 @@ func cause(v *Verdict) string {
 	switch v.Code {
 	case reason.NotEnoughPods:
 		if v.Role != "" {
-			return fmt.Sprintf("%s: of task %s", sentence, v.Role)
+			return fmt.Sprintf("fewer pods of task %s exist than the gang needs", v.Role)
 		}
 		if v.SubGroup != "" {
 			return fmt.Sprintf("%s: %s", sentence, v.SubGroup)
@@ -237,6 +237,9 @@ func cause(v *Verdict) string {
 		if v.Limit != nil && v.Limit.Node {
 			return fmt.Sprintf("%s: %s", sentence, largest(v))
 		}
+		if alone(v) {
+			return "its pod fits no node: " + place(v) + tally(v)
+		}
 		return fmt.Sprintf("%s: %s", sentence, fitting(v))
 	}
 	return sentence
@@ -252,23 +255,6 @@ func overQuota(v *Verdict) string {
 	text := fmt.Sprintf("the namespace's quota %s has too little left: %s requested %s, %s of %s left", l.Quota, l.Resource, asked, amount(l.Resource, max(l.Limit-l.Held-l.Promised, 0)), limit)
 	if l.Promised > 0 {
 		text += fmt.Sprintf(" (%s in use, %s promised to jobs admitted before)", amount(l.Resource, l.Held), amount(l.Resource, l.Promised))
-	}
-	return text
-}
-
-// fitting says how many members found a node, and why the next did not.
-func fitting(v *Verdict) string {
-	return fmt.Sprintf("%s%d of %d fit; %s", place(v), v.Members.Fit, max(v.Members.Min, v.Members.Held+1), tally(v))
-}
-
-// place says where nodes were looked at, and for which part of the gang.
-func place(v *Verdict) string {
-	text := ""
-	if v.SubGroup != "" {
-		text = fmt.Sprintf("sub-group %s is short; ", v.SubGroup)
-	}
-	if v.HyperNode != "" {
-		text += fmt.Sprintf("in hyperNode %s: ", v.HyperNode)
 	}
 	return text
 }
@@ -378,35 +364,6 @@ func largest(v *Verdict) string {
 		parts = append(parts, fmt.Sprintf("%s %s asked%s, the largest node%s %s", l.Resource, amount(l.Resource, l.Asked), each, use, has))
 	}
 	return strings.Join(parts, "; ") + ruledOut
-}
-
-// tally is "0/5 nodes are available: 3 Insufficient cpu, 2 …", the form that
-// kube-scheduler's readers know.
-func tally(v *Verdict) string {
-	t := &v.Tally
-	if t.Looked == 0 {
-		return "no nodes"
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d/%d nodes have room for one more", t.Fit, t.Looked)
-	for i, c := range t.Counts {
-		separator := ", "
-		if i == 0 {
-			separator = ": "
-		}
-		if i == maxReasons {
-			b.WriteString(", …")
-			break
-		}
-		fmt.Fprintf(&b, "%s%d %s", separator, c.Nodes, c.Reason)
-		if c.Detail != "" {
-			fmt.Fprintf(&b, " %s", c.Detail)
-		}
-		if c.Short > 0 {
-			fmt.Fprintf(&b, " (short by %s)", amount(c.Detail, float64(c.Short)))
-		}
-	}
-	return b.String()
 }
 
 // Condition is the message of the Unschedulable condition, in Volcano's form.

@@ -19,6 +19,16 @@ type Help struct {
 	Gate bool
 }
 
+// difference is how much less a count is than another.
+func difference(from, to string) string {
+	f, errFrom := strconv.Atoi(from)
+	t, errTo := strconv.Atoi(to)
+	if errFrom != nil || errTo != nil {
+		return "as many"
+	}
+	return strconv.Itoa(f - t)
+}
+
 // API is the help with its text.
 func (h Help) API() schedulingv1beta1.Help {
 	return schedulingv1beta1.Help{Kind: h.Kind, Subject: h.Subject, From: h.From, To: h.To, Text: h.text()}
@@ -32,7 +42,7 @@ func (h Help) text() string {
 	switch h.Kind {
 	case schedulingv1beta1.HelpFewerMembers:
 		if h.Subject != "" {
-			return fmt.Sprintf("with minAvailable %s of task %s instead of %s, and as many fewer of the job, %s", h.To, h.Subject, h.From, then)
+			return fmt.Sprintf("with minAvailable %s instead of %s for task %s, and %s less for the job, %s", h.To, h.From, h.Subject, difference(h.From, h.To), then)
 		}
 		return fmt.Sprintf("with minAvailable %s instead of %s %s", h.To, h.From, then)
 	case schedulingv1beta1.HelpSmallerPods:

@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/vc-batch/vc/api/reason"
 )
@@ -40,6 +41,15 @@ func (t *Tally) Add(code reason.Code, detail string, short int64) {
 		}
 	}
 	t.Counts = append(t.Counts, Count{Reason: code, Detail: detail, Nodes: 1, Short: short})
+}
+
+// MissingLabel returns the label of the node selector that no node has, if that is what rules all nodes out.
+func (t *Tally) MissingLabel() (label string, is bool) {
+	if len(t.Counts) != 1 || t.Counts[0].Reason != reason.NodeSelectorMismatch || t.Counts[0].Nodes != t.Looked {
+		return "", false
+	}
+	label = t.Counts[0].Detail
+	return label, label != "" && !strings.Contains(label, ",")
 }
 
 // Sort orders the counts: most nodes first, then by name.

@@ -51,6 +51,8 @@ type Verdict struct {
 	Topology string
 	// Detail is more text for people, for example what is not supported.
 	Detail string
+	// Near is the label of a node that is written much like the one that no node has; "" = there is none.
+	Near string
 	// Spared says why nobody is evicted for the gang, most pods first; nil: nobody was looked at.
 	Spared []Spared
 	// EvictedBy says who took the gang's room, and why; "" when nobody did.

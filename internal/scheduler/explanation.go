@@ -29,6 +29,9 @@ func (e *Engine) explanationOf(s *session.Session, j *session.Job, v explain.Ver
 		return j.Status.Explanation, time.Time{}
 	}
 	defer func() { j.Told.Explanation, j.Told.Verdict, j.Told.In = told, v, j.In }()
+	if label, missing := v.Tally.MissingLabel(); missing {
+		v.Near = s.NearLabel(label)
+	}
 	position, waiting := s.Place(j)
 	fresh := explain.Explanation(&v, standing(j, position, waiting), s.Cluster.Resources)
 	since := metav1.NewTime(j.Since.Truncate(time.Second))

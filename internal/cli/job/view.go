@@ -359,13 +359,13 @@ func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 	case phase == batchv1alpha1.Aborted:
 		title = "Why it rests:"
 	}
-	out, width := f.Streams.Out, f.Streams.Width
+	out, width, now := f.Streams.Out, f.Streams.Width, f.Now()
 	fmt.Fprintf(out, "\n%s\n", style.Bold(title))
 	if w.Short() != "" {
-		render.WriteWrapped(out, "  ", "  ", w.Short(), width)
+		render.WriteWrapped(out, "  ", "  ", account.Relative(w.Short(), now), width)
 	}
 	for _, line := range w.Numbers {
-		render.WriteWrapped(out, "  - ", "    ", line, width)
+		render.WriteWrapped(out, "  - ", "    ", account.Relative(line, now), width)
 	}
 	if !fromPods && s.Group != nil && s.Group.Status.Explanation == nil && slices.Contains([]batchv1alpha1.JobPhase{batchv1alpha1.Pending, batchv1alpha1.Restarting}, phaseOf(s.Job)) {
 		render.WriteWrapped(out, "  - ", "    ", "the scheduler gave no explanation of its own; this is what the pod group's conditions say", width)
@@ -374,6 +374,6 @@ func (s *sheet) writeWhy(f *cli.Factory, style render.Style) {
 		render.WriteWrapped(out, "  What would help: ", "    ", strings.ReplaceAll(w.Hint, "vcctl ", f.Program+" "), width)
 	}
 	for _, help := range w.Helps {
-		render.WriteWrapped(out, "  - tried: ", "    ", help, width)
+		render.WriteWrapped(out, "  - tried: ", "    ", account.Relative(help, now), width)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -27,7 +28,7 @@ func (o *options) print(plans []*insightv1alpha1.Plan, objects []cli.FileObject)
 		}
 		return o.out.Print(o.f, all, true)
 	}
-	w := writer{program: o.f.Program, style: render.Style{Enabled: o.f.Streams.Color()}, width: o.f.Streams.Width, objects: objects}
+	w := writer{program: o.f.Program, style: render.Style{Enabled: o.f.Streams.Color()}, width: o.f.Streams.Width, objects: objects, now: o.f.Now()}
 	for i, p := range plans {
 		for k := range p.Status.Answers {
 			if i+k > 0 {
@@ -56,6 +57,7 @@ type writer struct {
 	style   render.Style
 	width   int
 	objects []cli.FileObject
+	now     time.Time
 }
 
 // answer writes one: who and what in a line, the sentence, and the numbers.
@@ -80,7 +82,7 @@ func (w *writer) answer(p *insightv1alpha1.Plan, a *insightv1alpha1.Answer) {
 	}, w.style, w.width)
 	w.victims(a.Victims, a.VictimCount)
 	if a.Explanation != nil && a.Verdict != insightv1alpha1.VerdictStarts {
-		job.WriteExplanation(&w.text, a.Explanation, w.program, w.style, w.width)
+		job.WriteExplanation(&w.text, a.Explanation, w.program, w.style, w.now, w.width)
 	}
 }
 

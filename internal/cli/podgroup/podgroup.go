@@ -256,7 +256,7 @@ func addWhy(sheet *cli.Sheet, f *cli.Factory, g podGroup, style render.Style) {
 	sheet.Sections = append(sheet.Sections, cli.Section{Title: "Why it waits", Write: func(out io.Writer, width int) {
 		job.WriteSentence(out, reason, width)
 		if e := g.Status.Explanation; e != nil {
-			job.WriteExplanation(out, e, f.Program, style, width)
+			job.WriteExplanation(out, e, f.Program, style, f.Now(), width)
 			return
 		}
 		job.WriteSentence(out, "The scheduler gave no explanation of its own; this is what the group's conditions say.", width)

@@ -76,6 +76,7 @@ type Session struct {
 	points     []float64
 	gangs      map[*model.Queue][]*model.Gang
 	sizes      map[*model.Shape]size
+	nearLabels map[string]string // by the label that no node has
 	largest    []int64
 	largestOf  map[*model.Shape][]int64 // largestFor, as far as it was asked for
 	lapsed     map[*queue.Queue][]float64

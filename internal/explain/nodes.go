@@ -1,0 +1,73 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/vc-batch/vc/api/reason"
+)
+
+// fitting says how many members found a node, and why the next did not.
+func fitting(v *Verdict) string {
+	return fmt.Sprintf("%s%d of %d fit; %s", place(v), v.Members.Fit, max(v.Members.Min, v.Members.Held+1), tally(v))
+}
+
+// place says where nodes were looked at, and for which part of the gang.
+func place(v *Verdict) string {
+	text := ""
+	if v.SubGroup != "" {
+		text = fmt.Sprintf("sub-group %s is short; ", v.SubGroup)
+	}
+	if v.HyperNode != "" {
+		text += fmt.Sprintf("in hyperNode %s: ", v.HyperNode)
+	}
+	return text
+}
+
+// alone reports whether one pod is all that the gang lacks to start, and has.
+func alone(v *Verdict) bool {
+	return v.Code == reason.GangDoesNotFit && v.Members.Min <= 1 && max(v.Members.Total, v.Members.Exist) <= 1
+}
+
+// tally is "0/5 nodes are available: 3 Insufficient cpu, 2 …", the form that
+// kube-scheduler's readers know.
+func tally(v *Verdict) string {
+	t := &v.Tally
+	if t.Looked == 0 {
+		return "no nodes"
+	}
+	if label, is := t.MissingLabel(); is {
+		return fmt.Sprintf("no node has the label %s (%d of %d nodes)%s", label, t.Looked, t.Looked, near(v))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d/%d nodes have room", t.Fit, t.Looked)
+	if !alone(v) {
+		b.WriteString(" for one more")
+	}
+	for i, c := range t.Counts {
+		separator := ", "
+		if i == 0 {
+			separator = ": "
+		}
+		if i == maxReasons {
+			b.WriteString(", …")
+			break
+		}
+		fmt.Fprintf(&b, "%s%d %s", separator, c.Nodes, c.Reason)
+		if c.Detail != "" {
+			fmt.Fprintf(&b, " %s", c.Detail)
+		}
+		if c.Short > 0 {
+			fmt.Fprintf(&b, " (short by %s)", amount(c.Detail, float64(c.Short)))
+		}
+	}
+	return b.String()
+}
+
+// near names the label that the selector may mean.
+func near(v *Verdict) string {
+	if v.Near == "" {
+		return ""
+	}
+	return "; did you mean " + v.Near + "?"
+}
