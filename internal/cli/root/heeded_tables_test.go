@@ -158,6 +158,8 @@ var mayBePassedOver = []passedOver{
 	{"* view", "events", "output", "objects are printed without events anyway"},
 	{"* view", "events", "format", "the same"},
 	{"job run", "wait", "attach", "who is attached waits"},
+	{"job rerun", "wait", "attach", "--attach waits for the end, too"},
+	{"job run", "recursive", "filename", "the file of the named job is no directory"},
 	{"config check", "strict", "", "it is about what has no effect, of which there is none"},
 	{"job run", "recursive", "validate", "the file with a field that nobody knows is no directory"},
 	{"job scale", "current-replicas", "", "it is the number of pods that the task has"},
