@@ -16,7 +16,7 @@ TIME       ?= 3m
 .PHONY: help build install docs demo demo-down test test-full test-user test-unit test-race scenarios e2e chaos mutate bench fuzz lint generate verify vulncheck clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## the programs, into bin/
 	@hack/build.sh $(BIN)
