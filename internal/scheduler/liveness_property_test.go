@@ -9,10 +9,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingk8s "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/vc-batch/vc/api/keys"
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/model"
 	"github.com/vc-batch/vc/internal/scheduler/config"
@@ -42,6 +44,11 @@ type livingJob struct {
 	started   bool // its minimum was running
 	deleted   bool
 }
+
+func (j *livingJob) key() string { return j.group.Namespace + "/" + j.group.Name }
+
+// fullNamespace has a quota that some jobs exceed.
+const fullNamespace = "full"
 
 // livingWorld is a cluster to which gangs come that can start and gangs that cannot. What runs ends.
 type livingWorld struct {
@@ -85,6 +92,10 @@ func newLivingWorld(t *rapid.T) *livingWorld {
 		}
 		w.objects = append(w.objects, model.QueueFrom(q.Obj()))
 	}
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "quota", Namespace: fullNamespace}}
+	quota.Spec.Hard = corev1.ResourceList{corev1.ResourceRequestsCPU: resource.MustParse(fmt.Sprint(rapid.IntRange(0, 4).Draw(t, "hard")))}
+	quota.Status.Hard, quota.Status.Used = quota.Spec.Hard, corev1.ResourceList{corev1.ResourceRequestsCPU: resource.MustParse("0")}
+	w.objects = append(w.objects, model.QuotaFrom(quota))
 	w.objects = append(w.objects, model.QueueFrom(make.Queue("root").Reclaimable(false).Obj()))
 	for name, value := range map[string]int32{"low": 1, "high": 10} {
 		w.objects = append(w.objects, model.PriorityClassFrom(&schedulingk8s.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value}))
@@ -128,7 +139,10 @@ func (w *livingWorld) draw() *livingJob {
 	if class := rapid.SampledFrom([]string{"", "low", "high"}).Draw(t, "class"); class != "" {
 		b.PriorityClass(class)
 	}
-	kind := rapid.IntRange(0, 16).Draw(t, "kind")
+	if rapid.IntRange(0, 2).Draw(t, "estimated") == 0 { // room is reserved, and jobs are admitted before there is any
+		b.Annotation(keys.RunningEstimate, fmt.Sprintf("%ds", rapid.IntRange(4, 20).Draw(t, "estimate")))
+	}
+	kind := rapid.IntRange(0, 18).Draw(t, "kind")
 	cpu, alike, sum := rapid.IntRange(1, 4).Draw(t, "cpu"), rapid.Bool().Draw(t, "alike"), 0
 	for i := range tasks {
 		p := make.Pod(fmt.Sprintf("%s-%d", name, i)).Gang(name).Role([]string{"a", "b"}[i%2])
@@ -143,6 +157,9 @@ func (w *livingWorld) draw() *livingJob {
 			sum += asked
 		}
 		shapeOf(p.CPU(fmt.Sprint(asked)), kind)
+		if kind == 18 {
+			p.Obj().Namespace = fullNamespace
+		}
 		j.templates = append(j.templates, p.Obj())
 	}
 	switch kind {
@@ -160,6 +177,7 @@ func (w *livingWorld) draw() *livingJob {
 	}
 	j.group = b.Obj()
 	j.group.UID = types.UID(name)
+	j.group.Namespace = j.templates[0].Namespace
 	return j
 }
 
@@ -169,6 +187,8 @@ func shapeOf(p *make.PodBuilder, kind int) {
 	switch kind {
 	case 3:
 		p.Select("zone", "x")
+	case 17: // past the gate of its queue, for a node that there is not
+		p.Select("zone", "nowhere").Annotation(keys.QueueAllocationGate, "true").Gate(keys.QueueAllocationGate)
 	case 4:
 		p.Select("zone", "nowhere")
 	case 5:
@@ -239,6 +259,11 @@ func (w *livingWorld) step() (happened bool) {
 	for _, e := range d.Evicts {
 		w.lose(e.Pod.Name)
 	}
+	for _, u := range d.Ungates {
+		p := w.pods[u.Name]
+		p.Spec.SchedulingGates = nil
+		w.model.Apply(model.TaskFrom(p, true))
+	}
 	for _, b := range d.Binds {
 		p := w.pods[b.Pod.Name]
 		if p.UID != b.Pod.UID {
@@ -256,7 +281,7 @@ func (w *livingWorld) step() (happened bool) {
 
 // live has the pods of a job go on.
 func (w *livingWorld) live(j *livingJob) (happened bool) {
-	g := w.model.Gangs["default/"+j.group.Name]
+	g := w.model.Gangs[j.key()]
 	if j.deleted || g == nil {
 		return false
 	}
@@ -317,7 +342,7 @@ func (w *livingWorld) disturb() {
 // waiting says why jobs have not started.
 func (w *livingWorld) waiting() (text string) {
 	for _, j := range w.jobs {
-		if g := w.model.Gangs["default/"+j.group.Name]; !j.started && !j.deleted && g.Status.Explanation != nil {
+		if g := w.model.Gangs[j.key()]; !j.started && !j.deleted && g.Status.Explanation != nil {
 			text += fmt.Sprintf("%s in %s %s: %s\n", g.Name, g.Queue.Name, g.Status.Phase, g.Status.Explanation.Message)
 		}
 	}

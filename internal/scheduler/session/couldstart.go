@@ -72,7 +72,7 @@ func (s *Session) couldStartByLimits(j *Job) (could, decided bool) {
 	switch s.Rules.Valid(j).Code {
 	case "":
 	case reason.NotEnoughPods:
-		return s.arriving(j) && s.templatesFit(j), true
+		return s.arriving(j) && s.templatesFit(j) && !s.exceedsEmptyNodes(j), true
 	case reason.SchedulingGated:
 		if !j.gatedByQueueAlone() {
 			return false, true

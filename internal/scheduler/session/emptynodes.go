@@ -12,6 +12,8 @@ import (
 type EmptyNodes struct {
 	stamp emptyStamp
 	slots map[*model.Shape]int
+	// free is what all nodes together would have free, by resource; nil: not counted yet.
+	free []int64
 }
 
 // mostEmptyShapes bounds the shapes that are remembered.
@@ -38,7 +40,7 @@ func (s *Session) syncEmptyNodes() emptyStamp {
 		s.EmptyNodes = &EmptyNodes{}
 	}
 	if e := s.EmptyNodes; e.slots == nil || e.stamp != stamp || len(e.slots) > mostEmptyShapes {
-		e.stamp, e.slots = stamp, map[*model.Shape]int{}
+		e.stamp, e.slots, e.free = stamp, map[*model.Shape]int{}, nil
 	}
 	return stamp
 }
@@ -60,6 +62,40 @@ func (s *Session) countEmptySlots(shapes []*model.Shape, request model.Request) 
 		sum += int(max(most, 0))
 	}
 	return sum
+}
+
+// exceedsEmptyNodes reports whether the declared minimum of a gang is more than all nodes together would have free if no gang
+// ran on them. In a queue whose cluster grows it is not.
+func (s *Session) exceedsEmptyNodes(j *Job) bool {
+	if j.In.Grows() || len(s.View.Order) == 0 {
+		return false
+	}
+	free := s.freeOnEmptyNodes()
+	return slices.ContainsFunc(j.MinResources, func(t model.Term) bool {
+		i := int(t.Index)
+		if i >= len(free) {
+			return t.Value > 0 // no node has any of the resource
+		}
+		return !s.View.Left(i) && t.Value > free[i]
+	})
+}
+
+// freeOnEmptyNodes sums up what the nodes would have free if no gang ran on them.
+func (s *Session) freeOnEmptyNodes() []int64 {
+	s.syncEmptyNodes()
+	nodes := &s.Cluster.Nodes
+	if len(s.EmptyNodes.free) == nodes.Stride {
+		return s.EmptyNodes.free
+	}
+	free := make([]int64, nodes.Stride)
+	for _, id := range s.View.Order {
+		foreign := nodes.Row(nodes.Foreign, id)
+		for i, has := range nodes.Row(nodes.Alloc, id) {
+			free[i] += max(has-foreign[i], 0)
+		}
+	}
+	s.EmptyNodes.free = free
+	return free
 }
 
 // fitAlone is what is known of a gang on nodes where no other gang runs.

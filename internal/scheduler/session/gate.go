@@ -91,12 +91,43 @@ func (s *Session) firstAsked(j *Job) (sum model.Vec) {
 	return sum
 }
 
-// Behind tells the rest of a strict queue whom they wait for.
+// Behind records for the rest of a strict queue that they wait for its head. A gang whose pods have not come for as long as they
+// may take is judged by that instead: its turn would not start it, and it must not hold up others when its turn comes.
 func (s *Session) Behind(rest []*Job, head *Job) {
 	for _, j := range rest {
-		if j.Parked && j.behind() && len(j.Verdict.Blocker) == 1 && j.Verdict.Blocker[0] == head.Title() { // it knows
+		if s.podsAreOverdue(j) {
+			s.Verdict(j, s.Rules.Valid(j))
+			continue
+		}
+		if isKnownBehind(j, head) {
 			continue
 		}
 		s.Verdict(j, explain.Verdict{Code: reason.BehindOthers, Members: s.members(j, 0), Blocker: []string{head.Title()}})
 	}
+}
+
+// isKnownBehind reports whether a parked gang has the verdict already that it waits for a head.
+func isKnownBehind(j, head *Job) bool {
+	return j.Parked && j.behind() && len(j.Verdict.Blocker) == 1 && j.Verdict.Blocker[0] == head.Title()
+}
+
+// podsAreOverdue reports whether an admitted gang still lacks pods, and its users have been given one reason for longer than
+// pods may take to come.
+func (s *Session) podsAreOverdue(j *Job) bool {
+	if !j.LetIn() || s.Rules.Valid(j).Code != reason.NotEnoughPods {
+		return false
+	}
+	explained := j.Status.Explanation
+	if explained == nil || explained.Since == nil {
+		return false
+	}
+	if explained.Reason == string(reason.NotEnoughPods) {
+		return true
+	}
+	overdue := explained.Since.Add(arrival)
+	if s.Now.Before(overdue) {
+		s.WakeAt(overdue)
+		return false
+	}
+	return true
 }
