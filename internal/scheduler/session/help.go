@@ -13,6 +13,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 const (
@@ -80,7 +81,8 @@ type helper struct {
 	v   explain.Verdict
 	out []explain.Help
 
-	house int // where pods that do not exist yet must find room: see housed
+	house int                   // where pods that do not exist yet must find room: see housed
+	ahead map[*queue.Queue]*Job // by strict queue: see blockedInLine
 }
 
 func (h *helper) add(kind, subject, from, to string) {
@@ -100,6 +102,9 @@ func (h *helper) fits() bool {
 	if !h.j.LetIn() && h.j.HasMinResources && h.s.MayEnqueue(h.j).Code != "" {
 		return false
 	}
+	if h.blockedInLine() {
+		return false
+	}
 	unsettled, minimum, known := h.j.Unsettled, h.j.minimum, h.j.minimumGen
 	mark := h.s.View.Mark()
 	r := round{s: h.s, job: h.j, quiet: true}
@@ -109,6 +114,23 @@ func (h *helper) fits() bool {
 	r.undo(mark)
 	h.j.Unsettled, h.j.minimum, h.j.minimumGen = unsettled, minimum, known // what was summed up may be of other pods than the gang's
 	return ok
+}
+
+// blockedInLine reports whether another gang of the gang's strict queue stands before it and holds up the others.
+func (h *helper) blockedInLine() bool {
+	q := h.j.In
+	if !q.Fifo {
+		return false
+	}
+	first, known := h.ahead[q]
+	if !known {
+		first = h.s.firstOfLine(q, h.j)
+		if h.ahead == nil {
+			h.ahead = map[*queue.Queue]*Job{}
+		}
+		h.ahead[q] = first
+	}
+	return first != nil && h.s.Rules.CompareJobs(first, h.j) < 0
 }
 
 // fewerMembers finds the greatest minimum that fits; of a gang whose tasks have minimums of their own that of one task, so that

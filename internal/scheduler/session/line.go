@@ -18,20 +18,24 @@ func (l *Line) Behind(j *Job) bool {
 	}
 	front, known := l.fronts[j.In]
 	if !known {
-		front = l.front(j.In)
+		front = l.s.firstOfLine(j.In, nil)
 		l.fronts[j.In] = front
 	}
 	return front != nil && front != j && l.s.Rules.CompareJobs(front, j) < 0
 }
 
-// front is the first gang of a queue that the others have to wait for; nil: none. Whether they have to is only asked of
-// gangs that stand before the one found so far.
-func (l *Line) front(q *queue.Queue) *Job {
-	var front *Job
-	for _, j := range l.s.AllWaiting {
-		if j.In == q && j.hasTurn(true) && (front == nil || l.s.Rules.CompareJobs(j, front) < 0) && l.s.Blocks(j) {
-			front = j
+// firstOfLine returns the first gang of a queue, other than the given one, that the others have to wait for; nil: none. Whether
+// they have to is only asked of gangs that stand before the one found so far.
+func (s *Session) firstOfLine(q *queue.Queue, besides *Job) *Job {
+	var first *Job
+	for _, j := range s.AllWaiting {
+		isCandidate := j != besides && j.In == q && j.hasTurn(true)
+		if !isCandidate || first != nil && s.Rules.CompareJobs(j, first) >= 0 {
+			continue
+		}
+		if s.Blocks(j) {
+			first = j
 		}
 	}
-	return front
+	return first
 }
