@@ -47,7 +47,7 @@ func TestAJobStartsWhenItMay(t *testing.T) {
 	if err != nil || id < 1 {
 		t.Fatalf("job first has the number %q", c.job("first").Labels[keys.JobID])
 	}
-	if view := c.vcctl("job", "view", "first"); containsAll(view, "JobHeldUser", "vc-batch.dev/hold", strconv.Itoa(id)) != nil {
+	if view := c.vcctl("job", "view", "first"); containsAll(view, "JobHeldUser", "vcctl job release first", strconv.Itoa(id)) != nil {
 		t.Errorf("job view says\n%s", view)
 	}
 

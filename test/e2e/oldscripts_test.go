@@ -45,7 +45,7 @@ var oldScript = []oldLine{
 	// job list
 	{line: "vcctl job list -n $NS", out: `(?m)^old `},
 	{line: "vcctl job list --namespace $NS --queue default", out: `(?m)^long `},
-	{line: "vcctl job list -n $NS -q nosuch", err: `^No resources found in $NS namespace\.\n$`},
+	{line: "vcctl job list -n $NS -q nosuch", err: `^warning: --queue: queue "nosuch" does not exist\nNo resources found in $NS namespace\.\n$`},
 	{line: "vcctl job list -n $NS -S volcano", out: `(?m)^Name +Creation +Phase +JobType +Replicas +Min +Pending +Running +Succeeded +Failed +Unknown +RetryCount *\n`},
 	{line: "vcctl job list -n $NS --scheduler nosuch", out: `^No resources found\n$`},
 	{line: "vcctl job list -n $NS --selector ld", out: `(?m)^Name .*\nold +\d{4}-\d\d-\d\d +\w+ +Batch +2 +1 `, until: true},
