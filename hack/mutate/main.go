@@ -86,7 +86,7 @@ func mutate(pkg string, o options) error {
 	return try(all, pkg, o)
 }
 
-// try runs the tests against mutants until the time is over.
+// try runs the tests against one mutant after another until the time limit.
 func try(all []mutant, pkg string, o options) error {
 	scratch, err := os.MkdirTemp("", "vc-mutate-")
 	if err != nil {

@@ -77,7 +77,7 @@ func Explain(job *batchv1alpha1.Job, group *schedulingv1beta1.PodGroup) Why {
 	return fromPhases(job, group)
 }
 
-// hintFor is the hint of the reason that a job's controller gave, with the job's name in the commands that it names.
+// hintFor returns the hint for the reason in the job's status, with the job's name filled into its commands.
 func hintFor(job *batchv1alpha1.Job) string {
 	return strings.ReplaceAll(reason.Get(reason.Code(job.Status.State.Reason)).Hint, "NAME", job.Name)
 }

@@ -142,8 +142,8 @@ func GroupOf(ctx context.Context, c client.Reader, job *batchv1alpha1.Job) (*sch
 	return nil, nil
 }
 
-// GroupOfJobNamed finds the PodGroup of a job by the job's name: the group's own name ends with the job's UID. It is nil
-// when there is no such job, or it has no group.
+// GroupOfJobNamed finds the PodGroup of a job by the job's name: the group's own name ends with the job's UID. It returns
+// nil if the job does not exist or has no PodGroup.
 func GroupOfJobNamed(ctx context.Context, c client.Reader, job types.NamespacedName) (*schedulingv1beta1.PodGroup, error) {
 	owner := &batchv1alpha1.Job{}
 	if err := c.Get(ctx, job, owner); apierrors.IsNotFound(err) {

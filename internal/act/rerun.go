@@ -9,8 +9,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// leftLabels and leftAnnotations are what a rerun does not take over from its job: the number, what delayed the start, what was asked of the
-// job since it was created, and what created it.
+// leftLabels and leftAnnotations are the keys that a rerun does not copy from its job: the job number, holds and other start
+// conditions, requests made after the job was created, and the object that created it.
 var (
 	leftLabels      = []string{keys.JobID, keys.CreatedByJobTemplate, keys.CreatedByJobFlow}
 	leftAnnotations = []string{

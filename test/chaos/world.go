@@ -203,7 +203,7 @@ func (w *World) all() []*Process {
 	return all
 }
 
-// ended records the end of a process that nobody asked for: Kubernetes would start it again, but a crash is a defect.
+// ended records an unexpected exit of a process. Kubernetes would restart it, but a crash is a defect.
 func (w *World) ended(name string, state *os.ProcessState) {
 	const panicked = 2 // the exit code of a Go program that panics
 	if state == nil || state.ExitCode() == panicked || !state.Exited() {

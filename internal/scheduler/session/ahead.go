@@ -8,10 +8,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
-// maxInside is how many gangs of a queue are admitted to it to wait for room that is
-// taken, whether they can start now or not: the head, and others that come next. Gangs
-// that could not start whatever ended do not count. Who could start now is admitted
-// however many these are: see AdmitCandidates.
+// maxInside is the number of gangs that a queue admits before there are free resources for them: its head and the gangs that come
+// next. Gangs that can never start do not count. A gang that can start now is admitted without this limit: see AdmitCandidates.
 const maxInside = 16
 
 // LetInAhead says whether a gang that its queue has no room for now is let in all
@@ -35,7 +33,7 @@ func (s *Session) LetInAhead(j *Job, v reason.Code) bool {
 // insiders are the gangs of a queue that are admitted and wait for their minimum.
 type insiders struct {
 	waiting []*Job
-	// first are the first maxInside of those that could start, in the queue's order, once judged.
+	// first holds the first maxInside gangs that could start, in the queue's order. It is valid if judged is true.
 	first  []*Job
 	judged bool
 	// others are the numbers of pending pods of those that are not among the first.

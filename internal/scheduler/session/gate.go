@@ -106,9 +106,9 @@ func (s *Session) Behind(rest []*Job, head *Job) {
 	}
 }
 
-// isKnownBehind reports whether a parked gang has the verdict already that it waits for a head.
+// isKnownBehind reports whether a parked gang already has the verdict that it waits for this head.
 func isKnownBehind(j, head *Job) bool {
-	return j.Parked && j.behind() && len(j.Verdict.Blocker) == 1 && j.Verdict.Blocker[0] == head.Title()
+	return j.Parked && j.behind() && slices.Equal(j.Verdict.Blocker, []string{head.Title()})
 }
 
 // podsAreOverdue reports whether an admitted gang still lacks pods, and its users have been given one reason for longer than

@@ -116,23 +116,6 @@ func (h *helper) fits() bool {
 	return ok
 }
 
-// blockedInLine reports whether another gang of the gang's strict queue stands before it and holds up the others.
-func (h *helper) blockedInLine() bool {
-	q := h.j.In
-	if !q.Fifo {
-		return false
-	}
-	first, known := h.ahead[q]
-	if !known {
-		first = h.s.firstOfLine(q, h.j)
-		if h.ahead == nil {
-			h.ahead = map[*queue.Queue]*Job{}
-		}
-		h.ahead[q] = first
-	}
-	return first != nil && h.s.Rules.CompareJobs(first, h.j) < 0
-}
-
 // fewerMembers finds the greatest minimum that fits; of a gang whose tasks have minimums of their own that of one task, so that
 // the others have theirs.
 func (h *helper) fewerMembers() {

@@ -9,6 +9,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 	"github.com/vc-batch/vc/internal/explain"
 	"github.com/vc-batch/vc/internal/model"
+	"github.com/vc-batch/vc/internal/scheduler/queue"
 )
 
 const (
@@ -111,4 +112,21 @@ func writable(d time.Duration) time.Duration {
 		}
 	}
 	return 0
+}
+
+// blockedInLine reports whether another gang of the gang's strict queue stands before it and holds up the others.
+func (h *helper) blockedInLine() bool {
+	q := h.j.In
+	if !q.Fifo {
+		return false
+	}
+	first, known := h.ahead[q]
+	if !known {
+		first = h.s.firstOfLine(q, h.j)
+		if h.ahead == nil {
+			h.ahead = map[*queue.Queue]*Job{}
+		}
+		h.ahead[q] = first
+	}
+	return first != nil && h.s.Rules.CompareJobs(first, h.j) < 0
 }

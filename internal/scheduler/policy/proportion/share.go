@@ -105,7 +105,8 @@ func entitle(l *queue.Ledger, open []*queue.Queue) {
 	attain(l)
 }
 
-// attain sets what each queue would deserve if it asked for more now: what it is entitled to, or what no other queue deserves.
+// attain sets the share that each queue would get if its requests grew now: its entitlement, or all resources that no other
+// queue deserves.
 func attain(l *queue.Ledger) {
 	claimed := make([]float64, len(l.Total))
 	claim := func(q *queue.Queue, i int) float64 { return max(q.Deserved[i], float64(guarantee(q).Get(i))) }
