@@ -25,38 +25,38 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// FieldManager owns what the scheduler applies.
+// FieldManager is the field manager of everything that the scheduler applies.
 const FieldManager = "vc-scheduler"
 
-// API is what the outbox asks of the API server. Patches are JSON.
+// API holds the calls that the outbox makes to the API server. Patches are JSON.
 type API interface {
 	Bind(ctx context.Context, b *corev1.Binding) error
-	// PodNode tells which pod has the name now and where it is bound.
+	// PodNode returns the UID of the pod that currently has this name, and the node it is bound to.
 	PodNode(ctx context.Context, namespace, name string) (uid types.UID, node string, err error)
 	PatchPodStatus(ctx context.Context, namespace, name string, patch []byte) error
-	// PatchPod changes a pod itself, by a strategic merge.
+	// PatchPod changes the pod's metadata or spec with a strategic merge patch.
 	PatchPod(ctx context.Context, namespace, name string, patch []byte) error
 	DeletePod(ctx context.Context, namespace, name string, uid types.UID) error
-	// PodGroup reads it as it is now, not as a cache has it.
+	// PodGroup reads the PodGroup from the API server, not from a cache.
 	PodGroup(ctx context.Context, namespace, name string) (*schedulingv1beta1.PodGroup, error)
 	PatchPodGroup(ctx context.Context, namespace, name string, patch []byte) error
-	// ApplyQueueStatus applies on the server's side, as FieldManager.
+	// ApplyQueueStatus applies a queue's status with server-side apply, as FieldManager.
 	ApplyQueueStatus(ctx context.Context, name string, patch []byte) error
-	// ApplyHyperNodeStatus is the same for a HyperNode.
+	// ApplyHyperNodeStatus applies a HyperNode's status with server-side apply, as FieldManager.
 	ApplyHyperNodeStatus(ctx context.Context, name string, patch []byte) error
 	CreateEvent(ctx context.Context, e *corev1.Event) error
 	PatchEvent(ctx context.Context, namespace, name string, patch []byte) error
 }
 
 const (
-	// connections to the API server for binds: one HTTP/2 connection serialises
-	// its frames; a few share that work without costing the server much.
+	// connections is the number of HTTP/2 connections used for frequent writes. One connection serializes its frames; a
+	// few share that work at little cost to the server.
 	connections = 4
 	callTimeout = 15 * time.Second
 	protobuf    = "application/vnd.kubernetes.protobuf"
 )
 
-// clients is API: what there are many of goes by wire, the rest by client-go.
+// clients implements API. Frequent writes use the wires, all others use client-go.
 type clients struct {
 	wires []*wire
 	core  corev1client.CoreV1Interface
@@ -64,8 +64,8 @@ type clients struct {
 	round atomic.Uint32
 }
 
-// NewAPI makes the clients. Client-side rate limits are lifted: the outbox
-// adapts to the server itself.
+// NewAPI creates the clients. It turns off client-side rate limits, because the outbox adapts to the server's load
+// itself.
 func NewAPI(config *rest.Config) (API, error) {
 	c := &clients{}
 	for range connections {
@@ -87,14 +87,15 @@ func NewAPI(config *rest.Config) (API, error) {
 	return c, nil
 }
 
-// ownConnection is a copy of config that shares no connection with others.
+// ownConnection returns a copy of config that shares no connection with other clients.
 func ownConnection(config *rest.Config) *rest.Config {
 	own := rest.CopyConfig(config)
 	own.QPS, own.RateLimiter, own.Timeout = -1, nil, callTimeout
 	own.ContentType = protobuf
 	own.AcceptContentTypes = protobuf + ",application/json"
 	if own.Dial == nil {
-		// client-go shares transports of equal configurations; a dial function makes one of its own.
+		// client-go shares the transports of equal configurations. A dial function of its own gives this client its own
+		// transport.
 		own.Dial = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	}
 	return own
@@ -112,13 +113,13 @@ func schedulingConfig(config *rest.Config) *rest.Config {
 	return own
 }
 
-// send takes the wires in turn.
+// send sends a write over the wires in round-robin order.
 func (c *clients) send(ctx context.Context, a *ask) error {
 	return c.wires[int(c.round.Add(1))%len(c.wires)].send(ctx, a)
 }
 
 const (
-	inTime = "timeout=15s" // callTimeout, for the server to give up, too
+	inTime = "timeout=15s" // callTimeout as a query parameter, so that the server gives up as well
 	owned  = "fieldManager=" + FieldManager + "&" + inTime
 )
 
@@ -138,7 +139,7 @@ func (c *clients) Bind(ctx context.Context, b *corev1.Binding) error {
 	return c.create(ctx, &kind, &ask{path: podPath(b.Namespace, b.Name) + "/binding", resource: podResource, name: b.Name})
 }
 
-// create posts obj, which names its kind.
+// create posts obj, which must have its kind and version set.
 func (c *clients) create(ctx context.Context, obj runtime.Object, a *ask) error {
 	var body bytes.Buffer
 	if err := encoder.Encode(obj, &body); err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// AttachAPI is what the outbox asks of the API server for pods that attach
-// volumes or devices. Patches are JSON merge patches.
+// AttachAPI holds the calls that the outbox makes to the API server for pods that attach volumes or devices. Patches
+// are JSON merge patches.
 type AttachAPI interface {
 	Volume(ctx context.Context, name string) (*corev1.PersistentVolume, error)
 	PatchVolume(ctx context.Context, name string, patch []byte) error
@@ -31,25 +31,25 @@ type AttachAPI interface {
 	UpdateDeviceClaimStatus(ctx context.Context, claim *resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error)
 }
 
-// Pauses between two looks whether volumes are bound.
+// The pause between two checks of the volumes doubles from firstLook to lastLook.
 const (
 	firstLook = 50 * time.Millisecond
 	lastLook  = 2 * time.Second
 )
 
-// attached is a bind that has to wait for what it attaches: first that is written,
-// then looked at until it has come true, then the pod is bound.
+// attached is the bind of a pod that must first attach volumes or devices. The outbox writes the request for them,
+// checks until they are ready, and then binds the pod.
 type attached struct {
 	o        *Outbox
 	bind     decision.Bind
 	deadline time.Time
 	pause    time.Duration
-	// What the last look found.
+	// The result of the last check.
 	ready  bool
 	failed error
 }
 
-// attachFirst is the first of the writes that bind a pod with volumes or devices.
+// attachFirst returns the first of the writes that bind a pod with volumes or devices.
 func (o *Outbox) attachFirst(b *decision.Bind, now time.Time) *write {
 	a := &attached{o: o, bind: *b, deadline: now.Add(b.Attach.Timeout), pause: firstLook}
 	o.attaching.Add(1)
@@ -62,17 +62,17 @@ func (o *Outbox) attachFirst(b *decision.Bind, now time.Time) *write {
 	})
 }
 
-// write is one step, in the place of the bind.
+// write returns one step of the work as a write that has the lane and key of the bind.
 func (a *attached) write(send func(context.Context) error, settled func(error)) *write {
 	w := a.o.bind(&a.bind)
 	w.send, w.settled = send, settled
 	return w
 }
 
-// waits says whether there is anything to wait for: devices are there at once.
+// waits reports whether there is anything to wait for. Devices are ready as soon as they are reserved.
 func (a *attached) waits() bool { return len(a.bind.Attach.Volumes)+len(a.bind.Attach.Provision) > 0 }
 
-// next looks again after a pause, or binds.
+// next checks again after a pause, or binds the pod if there is nothing to wait for.
 func (a *attached) next(wait bool) {
 	if !wait {
 		a.o.attaching.Add(-1)
@@ -97,7 +97,7 @@ func (a *attached) looked(err error) {
 	}
 }
 
-// fail gives the pod back and its devices up.
+// fail reports the failed bind and releases the pod's devices.
 func (a *attached) fail(err error) {
 	a.o.attaching.Add(-1)
 	if len(a.bind.Attach.Devices) > 0 && a.o.o.Attach != nil && !errors.Is(err, ErrFenced) {
@@ -106,7 +106,7 @@ func (a *attached) fail(err error) {
 	a.o.patiently(err, model.BindFailed{UID: a.bind.Pod.UID, Err: err.Error()})
 }
 
-// request writes what is to come true. It may be repeated.
+// request writes the binding of volumes and devices. It is safe to repeat.
 func (a *attached) request(ctx context.Context) error {
 	api, at := a.o.o.Attach, a.bind.Attach
 	if at.Problem != "" {
@@ -133,13 +133,12 @@ func (a *attached) request(ctx context.Context) error {
 	return nil
 }
 
-// refusal is a bind that cannot be, as a conflict: it is decided anew.
+// refusal returns the error of an impossible bind as a conflict, so that the pod is scheduled again.
 func refusal(pod decision.Object, why string) error {
 	return apierrors.NewConflict(corev1.Resource("pods"), pod.Name, errors.New(why))
 }
 
-// giveVolume writes the claim into the volume, if nobody wrote the volume since it
-// was judged.
+// giveVolume writes the claim into the volume, unless the volume has changed since the scheduler chose it.
 func (a *attached) giveVolume(ctx context.Context, v *decision.VolumeBinding) error {
 	meta := map[string]any{"resourceVersion": v.ResourceVersion}
 	if v.ByController {
@@ -154,12 +153,12 @@ func (a *attached) giveVolume(ctx context.Context, v *decision.VolumeBinding) er
 		return getErr
 	}
 	if ref := pv.Spec.ClaimRef; ref != nil && ref.UID == v.Claim.UID {
-		return nil // the answer to an earlier try was lost
+		return nil // an earlier try succeeded, but its response was lost
 	}
 	return err
 }
 
-// selectNode asks for a volume near the node.
+// selectNode requests a volume near the node.
 func (a *attached) selectNode(ctx context.Context, p *decision.Provision) error {
 	err := a.o.o.Attach.PatchVolumeClaim(ctx, p.Claim.Namespace, p.Claim.Name, mustJSON(map[string]any{"metadata": map[string]any{
 		"resourceVersion": p.ResourceVersion, "annotations": map[string]string{storagehelpers.AnnSelectedNode: p.Node},
@@ -177,9 +176,9 @@ func (a *attached) selectNode(ctx context.Context, p *decision.Provision) error 
 	return err
 }
 
-// giveDevices writes allocation and reservation into a device claim.
+// giveDevices writes the allocation and the reservation into a device claim.
 func (a *attached) giveDevices(ctx context.Context, d *decision.DeviceClaim) error {
-	var no error // final, though it reads as a conflict
+	var no error // final, although its type is a conflict
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		claim, err := a.o.o.Attach.DeviceClaim(ctx, d.Claim.Namespace, d.Claim.Name)
 		if err != nil {
@@ -196,7 +195,7 @@ func (a *attached) giveDevices(ctx context.Context, d *decision.DeviceClaim) err
 	return err
 }
 
-// mayHave says why a claim cannot be given what was decided any more.
+// mayHave returns an error if the claim can no longer get the devices that the scheduler chose.
 func (a *attached) mayHave(claim *resourcev1.ResourceClaim, d *decision.DeviceClaim) error {
 	has := claim.Status.Allocation
 	switch {
@@ -210,8 +209,8 @@ func (a *attached) mayHave(claim *resourcev1.ResourceClaim, d *decision.DeviceCl
 	return nil
 }
 
-// reserve writes what of it is not there yet. The finalizer comes first: with it
-// nobody deletes a claim whose devices are in use.
+// reserve writes the missing parts of the allocation and the reservation. It adds the finalizer first, because the
+// finalizer prevents the deletion of a claim whose devices are in use.
 func (a *attached) reserve(ctx context.Context, claim *resourcev1.ResourceClaim, allocation *resourcev1.AllocationResult) (err error) {
 	consumer := decision.Consumer(a.bind.Pod)
 	if claim.Status.Allocation != nil && slices.Contains(claim.Status.ReservedFor, consumer) {
@@ -231,8 +230,7 @@ func (a *attached) reserve(ctx context.Context, claim *resourcev1.ResourceClaim,
 	return err
 }
 
-// giveUpDevices takes the reservations back; Kubernetes' controller frees devices
-// that nobody has reserved.
+// giveUpDevices removes the pod's reservations. Kubernetes' controller frees devices that have no reservation.
 func (a *attached) giveUpDevices(ctx context.Context) error {
 	for _, d := range a.bind.Attach.Devices {
 		err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
@@ -255,7 +253,7 @@ func (a *attached) giveUpDevices(ctx context.Context) error {
 	return nil
 }
 
-// look finds out whether all volumes are bound, and whether that can still come.
+// look checks whether all volumes are bound, and whether the others can still become bound.
 func (a *attached) look(ctx context.Context) error {
 	a.ready, a.failed = false, nil
 	uid, node, err := a.o.o.API.PodNode(ctx, a.bind.Pod.Namespace, a.bind.Pod.Name)
@@ -286,7 +284,7 @@ func (a *attached) look(ctx context.Context) error {
 	return nil
 }
 
-// boundTo says which volume a claim is bound to; "" while it is not.
+// boundTo returns the volume that a claim is bound to, or "" if it is not bound.
 func boundTo(claim *corev1.PersistentVolumeClaim) string {
 	if !metav1.HasAnnotation(claim.ObjectMeta, storagehelpers.AnnBindCompleted) {
 		return ""
@@ -325,13 +323,14 @@ func (a *attached) volumeMade(ctx context.Context, p *decision.Provision) (bool,
 	if boundTo(claim) != "" {
 		return true, nil
 	}
-	if claim.Annotations[storagehelpers.AnnSelectedNode] != p.Node { // how a provisioner says that it cannot
+	// A provisioner removes the annotation when it cannot make a volume.
+	if claim.Annotations[storagehelpers.AnnSelectedNode] != p.Node {
 		a.failed = refusal(a.bind.Pod, fmt.Sprintf("no volume could be made for claim %s near %s", p.Claim.Name, p.Node))
 	}
 	return false, nil
 }
 
-// lost turns a missing object into the end of waiting.
+// lost stops the waiting if err is about a missing object.
 func (a *attached) lost(err error) error {
 	if apierrors.IsNotFound(err) {
 		a.failed = err

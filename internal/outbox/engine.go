@@ -11,10 +11,10 @@ import (
 	"github.com/vc-batch/vc/internal/governor"
 )
 
-// ErrFenced is why a write was given up after leadership was lost.
+// ErrFenced is the error of a write that was dropped because this process lost leadership.
 var ErrFenced = errors.New("leadership is no longer held")
 
-// errReplaced is why a bind or an eviction was given up for a newer write of its pod.
+// errReplaced is the error of a bind or an eviction that a newer write of the same pod replaced.
 var errReplaced = errors.New("a newer write of the same pod took its place")
 
 // engine moves writes from the queues to the server with bounded parallelism.
@@ -30,11 +30,11 @@ type engine struct {
 	pressure *governor.Governor
 	inFlight int
 	idle     idleGate
-	resting  int // writes between two attempts
+	resting  int // writes that wait for their next attempt
 	closed   bool
 }
 
-// writesMin and writesMax bound how many writes may be in flight together.
+// writesMin and writesMax bound the number of writes in flight.
 const (
 	writesMin = 4
 	writesMax = 64
@@ -46,15 +46,14 @@ func newEngine(log logr.Logger, pressure *governor.Governor, fence func() error,
 	return e
 }
 
-// put queues writes. After the engine has stopped they are dropped: whoever
-// leads next decides anew.
+// put queues writes. After the engine has stopped it drops them, because the next leader makes its own decisions.
 func (e *engine) put(writes ...*write) {
 	for _, w := range e.enqueue(writes, time.Now()) {
 		e.giveUp(w, errReplaced)
 	}
 }
 
-// enqueue returns the writes whose place was taken and whose outcome is owed.
+// enqueue queues the writes and returns the replaced writes whose outcome must be reported.
 func (e *engine) enqueue(writes []*write, now time.Time) (replaced []*write) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -71,14 +70,14 @@ func (e *engine) enqueue(writes []*write, now time.Time) (replaced []*write) {
 	return replaced
 }
 
-// wakeFor wakes as many workers as can find something to do.
+// wakeFor wakes as many workers as can find a write to send.
 func (e *engine) wakeFor(writes int) {
 	for range min(writes, e.limiter.allowed()-e.inFlight, e.queues.leaving(e.idle.open())) {
 		e.wake.Signal()
 	}
 }
 
-// run works until ctx is done; it returns when no write is in flight any more.
+// run works until ctx is done. It returns when no write is in flight.
 func (e *engine) run(ctx context.Context) {
 	var workers sync.WaitGroup
 	for range writesMax {
@@ -103,7 +102,7 @@ func (e *engine) work(ctx context.Context) {
 	}
 }
 
-// take blocks until a write may leave; nil when the engine stops.
+// take blocks until a write may be sent. It returns nil when the engine stops.
 func (e *engine) take() *write {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -122,7 +121,7 @@ func (e *engine) take() *write {
 	}
 }
 
-// mayTell reports whether what is only told may leave now.
+// mayTell reports whether the pressure on the API server allows a status of toldLane now.
 func (e *engine) mayTell() bool { return e.pressure.Remark(time.Now()) == 0 }
 
 func (e *engine) carryOut(ctx context.Context, w *write) {
@@ -138,7 +137,7 @@ func (e *engine) carryOut(ctx context.Context, w *write) {
 	took := now.Sub(start)
 	if stopped(ctx) && err != nil {
 		e.release(w)
-		return // what happened to it is for the next leader to see
+		return // the next leader will see the outcome
 	}
 
 	v := judge(err)
@@ -155,7 +154,7 @@ func (e *engine) carryOut(ctx context.Context, w *write) {
 		superseded = e.queues.finished(w)
 	}
 	if retry && !superseded {
-		e.queues.busy[w.key] = true // nobody else may write this object meanwhile
+		e.queues.busy[w.key] = true // the key stays busy, so that no other write of this object leaves meanwhile
 		e.resting++
 	}
 	e.wakeFor(2)
@@ -176,8 +175,7 @@ func (e *engine) carryOut(ctx context.Context, w *write) {
 	}
 }
 
-// restThenRequeue puts w back after a pause, unless something newer and as urgent
-// of its key arrived.
+// restThenRequeue queues w again after a pause, unless a newer write of its key that is at least as urgent has arrived.
 func (e *engine) restThenRequeue(ctx context.Context, w *write, err error) {
 	pause := pauseAfter(w.attempt, err)
 	e.log.V(2).Info("Write will be repeated", "write", w.key, "attempt", w.attempt, "pause", pause, "reason", err.Error())
@@ -204,7 +202,7 @@ func (e *engine) restThenRequeue(ctx context.Context, w *write, err error) {
 	}()
 }
 
-// release frees the place of a write that was not tried to its end.
+// release frees the slot of a write that was not completed.
 func (e *engine) release(w *write) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -224,7 +222,7 @@ func settle(w *write, err error) {
 	}
 }
 
-// empty reports whether nothing waits, rests or is in flight; pod events do not count.
+// empty reports whether no write is queued, resting or in flight. Pod events do not count.
 func (e *engine) empty() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -32,13 +32,13 @@ func queueRef(o decision.Object) corev1.ObjectReference {
 	return corev1.ObjectReference{APIVersion: schedulingv1beta1.GroupVersion.String(), Kind: "Queue", Name: o.Name, UID: o.UID}
 }
 
-// event records what happened to an object. The same event again within
-// seriesWindow only counts up the one there is.
+// event returns a write that records an event. If the same event occurred within seriesWindow, the write only increases
+// its count.
 func (o *Outbox) event(l lane, about corev1.ObjectReference, kind, reason, message string, now time.Time) *write {
 	stamp := metav1.NewTime(now)
 	e := &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: cmp.Or(about.Namespace, metav1.NamespaceDefault), // where events of what has no namespace are
+			Namespace: cmp.Or(about.Namespace, metav1.NamespaceDefault), // for cluster-scoped objects
 			Name:      o.events.name(about.Name, now),
 		},
 		InvolvedObject: about,
@@ -55,7 +55,7 @@ func (o *Outbox) event(l lane, about corev1.ObjectReference, kind, reason, messa
 
 func (o *Outbox) record(ctx context.Context, e *corev1.Event) error {
 	if e.InvolvedObject.Kind == "Pod" && e.Reason == reasonScheduled {
-		return existsIsDone(o.o.API.CreateEvent(ctx, e)) // once in a pod's life: nothing to remember
+		return existsIsDone(o.o.API.CreateEvent(ctx, e)) // a pod is scheduled once, so there is no repetition to count
 	}
 	key := seriesKey{e.InvolvedObject.UID, e.Type, e.Reason, e.Message}
 	if name, count, ok := o.events.again(key, e.LastTimestamp.Time); ok {
@@ -72,7 +72,7 @@ func (o *Outbox) record(ctx context.Context, e *corev1.Event) error {
 	return nil
 }
 
-// existsIsDone: an event's name is made once, so a second one of its name is our own.
+// existsIsDone treats "already exists" as success. Event names are unique, so the existing event is our own.
 func existsIsDone(err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		return nil
@@ -82,8 +82,8 @@ func existsIsDone(err error) error {
 
 const (
 	seriesWindow = 10 * time.Minute
-	// seriesMost is how many series are remembered; then all are forgotten at
-	// once, which costs a few events more and no memory.
+	// seriesMost is the greatest number of series in the cache. When it is reached, the cache is cleared; some
+	// repetitions then become new events.
 	seriesMost = 4096
 )
 
@@ -98,16 +98,16 @@ type series struct {
 	last  time.Time
 }
 
-// eventLog remembers the events of late, so that a repetition becomes a count.
+// eventLog caches recent events, so that a repetition increases a count instead of creating a new event.
 type eventLog struct {
 	mu     sync.Mutex
 	series map[seriesKey]*series
-	made   uint64 // names so far
+	made   uint64 // number of names made so far
 }
 
 func newEventLog() *eventLog { return &eventLog{series: map[seriesKey]*series{}} }
 
-// name makes a name that no other event has: the events of one Put share their time.
+// name returns a unique event name. The counter is needed because all events of one Put have the same time.
 func (l *eventLog) name(object string, now time.Time) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,7 +115,8 @@ func (l *eventLog) name(object string, now time.Time) string {
 	return object + "." + strconv.FormatInt(now.UnixNano(), 16) + "." + strconv.FormatUint(l.made, 16)
 }
 
-// again counts a repetition; not ok when there is nothing to repeat.
+// again counts a repetition and returns the event's name and new count. ok is false if there is no recent event to
+// repeat.
 func (l *eventLog) again(key seriesKey, now time.Time) (name string, count int32, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,27 +2,26 @@ package outbox
 
 import "container/heap"
 
-// gangQueue orders writes by the gang they belong to: the gang with the fewest
-// left comes first, so that gangs are completed rather than all begun; every
-// fourth write is taken from the gang that waits longest.
+// gangQueue orders writes by gang. The gang with the fewest queued writes comes first, so that some gangs are completed
+// instead of all being started. Every fourth write belongs to the gang that has waited longest.
 type gangQueue struct {
 	byNeed  needHeap
 	gangs   map[string]*gangWrites
-	oldest  []*gangWrites // by arrival; emptied entries are skipped lazily
+	oldest  []*gangWrites // by arrival; empty entries are skipped lazily
 	seq     uint64
 	taken   uint64
 	waiting int
 }
 
-// gangWrites are the writes of one gang that still wait.
+// gangWrites holds the queued writes of one gang.
 type gangWrites struct {
 	gang   string
 	seq    uint64
-	index  int // in the heap; -1 when it left
+	index  int // in the heap; -1 after removal
 	writes []*write
 }
 
-// agedEvery is how often the longest waiting gang is served whatever its size.
+// agedEvery: one write in agedEvery belongs to the gang that has waited longest, whatever its size.
 const agedEvery = 4
 
 func newGangQueue() *gangQueue {
@@ -43,7 +42,7 @@ func (q *gangQueue) push(w *write) {
 	heap.Push(&q.byNeed, g)
 }
 
-// pop returns nil when nothing waits.
+// pop removes and returns the next write, or nil if the queue is empty.
 func (q *gangQueue) pop() *write {
 	if q.waiting == 0 {
 		return nil
@@ -77,7 +76,7 @@ func (q *gangQueue) longestWaiting() *gangWrites {
 	return q.oldest[0]
 }
 
-// needHeap is a heap of gangs by writes left, then by arrival.
+// needHeap is a heap of gangs, ordered by number of queued writes, then by arrival.
 type needHeap []*gangWrites
 
 func (h needHeap) Len() int { return len(h) }
@@ -94,14 +93,14 @@ func (h needHeap) Swap(i, j int) {
 	h[i].index, h[j].index = i, j
 }
 
-// Push is heap.Interface's; x is a *gangWrites.
+// Push implements heap.Interface. x is a *gangWrites.
 func (h *needHeap) Push(x any) {
 	g := x.(*gangWrites)
 	g.index = len(*h)
 	*h = append(*h, g)
 }
 
-// Pop is heap.Interface's; it returns a *gangWrites.
+// Pop implements heap.Interface. It returns a *gangWrites.
 func (h *needHeap) Pop() any {
 	last := len(*h) - 1
 	g := (*h)[last]

@@ -5,40 +5,36 @@ import (
 	"time"
 )
 
-// idleGate decides when idle writes (pod events, pod conditions) may leave, so
-// that they never compete with binding: freely once there has been quiet for a
-// while, and one by one when they have become old.
+// idleGate decides when idle writes (pod events, pod conditions) may leave, so that they never compete with binds. They
+// flow freely after a quiet period, and slowly once they have grown old.
 type idleGate struct {
 	budget   int
 	lastBusy time.Time
-	recent   int // binds and evictions that left since the last tick
+	recent   int // binds and evictions sent since the last tick
 	ticks    int // since the last burst
 }
 
 const (
 	idleTick = 50 * time.Millisecond
-	// quietAfter is how long no stream of binds may have been seen before idle
-	// writes flow freely.
+	// quietAfter is the time without a stream of binds after which idle writes flow freely.
 	quietAfter = time.Second
-	// streamOf is how many binds in one tick count as a stream.
+	// streamOf is the number of binds and evictions in one tick that count as a stream.
 	streamOf = 4
-	// burstTicks is how many ticks lie between two bursts of idle writes. Together
-	// they cost less than one by one: they share packets, and what watches tell
-	// of them shares a cycle.
+	// burstTicks is the number of ticks between two bursts of idle writes. A burst costs less than single writes: the
+	// writes share packets, and the scheduler handles their watch events in one cycle.
 	burstTicks = 4
-	// freely and drip are idle writes a burst: 400 and 20 a second.
+	// freely and drip are the sizes of a burst: 400 and 20 writes a second.
 	freely, drip = 80, 4
 	oldIdle      = 10 * time.Second
-	// idleMost is how many idle writes may wait; the oldest are dropped beyond it.
+	// idleMost is the greatest number of queued idle writes. Beyond it, the oldest are dropped.
 	idleMost = 20000
-	// toldPerTick is how many workers a tick wakes to look whether what is told
-	// may leave by now.
+	// toldPerTick is the number of workers that a tick wakes to check whether writes of toldLane may leave.
 	toldPerTick = 50
 )
 
 func (g *idleGate) open() bool { return g.budget > 0 }
 
-// left takes note of a write on its way out.
+// left records that a write was sent.
 func (g *idleGate) left(w *write, now time.Time) {
 	switch w.lane {
 	case idleLane:
@@ -51,8 +47,7 @@ func (g *idleGate) left(w *write, now time.Time) {
 	}
 }
 
-// tick sets the budget until the next tick. What is left of a burst may leave
-// later, as long as there is quiet.
+// tick sets the budget until the next tick. The rest of a burst may leave later, as long as it stays quiet.
 func (g *idleGate) tick(now time.Time, q *queues) {
 	g.recent = 0
 	g.ticks++
@@ -67,7 +62,7 @@ func (g *idleGate) tick(now time.Time, q *queues) {
 	}
 }
 
-// burst is how many idle writes may leave together now.
+// burst returns the number of idle writes that may leave together now.
 func (g *idleGate) burst(now time.Time, q *queues) int {
 	head := q.idle.head()
 	if head == nil {
@@ -83,7 +78,7 @@ func (g *idleGate) burst(now time.Time, q *queues) int {
 	return 0
 }
 
-// openIdleLane opens the gate from time to time until ctx is done.
+// openIdleLane updates the gate on every tick until ctx is done.
 func (e *engine) openIdleLane(ctx context.Context) {
 	ticker := time.NewTicker(idleTick)
 	defer ticker.Stop()

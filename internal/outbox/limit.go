@@ -2,20 +2,18 @@ package outbox
 
 import "time"
 
-// limiter decides how many writes may be in flight. It probes upwards while
-// answers come quickly and backs off when the server says so (429), does not
-// answer, or grows slow: additive increase, multiplicative decrease.
+// limiter decides how many writes may be in flight. It uses additive increase and multiplicative decrease: the limit
+// grows while responses are quick, and shrinks when the server returns 429, does not respond, or becomes slow.
 type limiter struct {
 	limit     float64
 	low, high float64
-	latency   time.Duration // moving average of successful writes
-	calmUntil time.Time     // no second decrease before: one burst of 429 is one signal
+	latency   time.Duration // moving average over successful writes
+	calmUntil time.Time     // no second decrease before this time: one burst of 429 responses is one signal
 }
 
 const (
 	startWrites = 32
-	// slowAnswer is the average latency above which more writes in flight only
-	// make everybody wait longer.
+	// slowAnswer is the average latency above which more writes in flight only make all of them wait longer.
 	slowAnswer = 400 * time.Millisecond
 	calmPeriod = 250 * time.Millisecond
 )
@@ -24,11 +22,10 @@ func newLimiter(low, high int) *limiter {
 	return &limiter{limit: min(startWrites, float64(high)), low: float64(low), high: float64(high)}
 }
 
-// allowed is the number of writes that may be in flight now; at least one.
+// allowed returns the number of writes that may be in flight now. It is at least one.
 func (l *limiter) allowed() int { return max(1, int(l.limit)) }
 
-// answered takes note of a write that the server carried out or refused for a
-// reason of its content.
+// answered records a write that the server carried out, or rejected because of its content.
 func (l *limiter) answered(now time.Time, took time.Duration) {
 	l.latency += (took - l.latency) / 16
 	if l.latency > slowAnswer {
@@ -38,7 +35,7 @@ func (l *limiter) answered(now time.Time, took time.Duration) {
 	l.limit = min(l.high, l.limit+1/l.limit)
 }
 
-// overloaded takes note of a write that the server had no capacity for.
+// overloaded records a write that the server had no capacity for.
 func (l *limiter) overloaded(now time.Time) { l.backOff(now) }
 
 func (l *limiter) backOff(now time.Time) {

@@ -13,43 +13,43 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// Options are what an Outbox needs. API, SchedulerName and Report are required.
+// Options configures an Outbox. API, SchedulerName and Report are required.
 type Options struct {
 	API API
-	// Attach writes what pods attach before they are bound. Nil: such binds fail.
+	// Attach writes the volumes and devices of pods before they are bound. If nil, binds of such pods fail.
 	Attach AttachAPI
 	// SchedulerName is the source of events and the first word of eviction messages.
 	SchedulerName string
-	// Report takes the deltas of writes that were given up. It must not block.
+	// Report receives the deltas of writes that failed. It must not block.
 	Report func(model.Delta)
-	// Fence returns an error when this process may no longer write. Nil: always open.
+	// Fence returns an error when this process may no longer write. Nil means always open.
 	Fence func() error
-	// Observe is told of every attempt, by lane, for metrics. Nil: nobody is.
+	// Observe receives every attempt, for metrics. It may be nil.
 	Observe func(Attempt)
-	// Pressure says when what is only told gives way. Nil: never.
+	// Pressure throttles purely informational writes (toldLane). Nil means that they are never throttled.
 	Pressure *governor.Governor
-	// Log of the zero value discards.
+	// Log receives log entries. The zero value discards them.
 	Log logr.Logger
 }
 
-// Attempt is one try of a write.
+// Attempt describes one attempt of a write.
 type Attempt struct {
 	Lane    string        // evict, bind, status, told, idle
 	Outcome string        // ok, retried, superseded, refused, dropped
-	Took    time.Duration // the call alone
+	Took    time.Duration // duration of the call alone
 	Waited  time.Duration // from Put to the end of the call
 }
 
-// Outbox carries out decisions. Make one with New for each term of leadership.
+// Outbox carries out decisions. Create one with New for each term of leadership.
 type Outbox struct {
 	o      Options
 	engine *engine
 	events *eventLog
-	// attaching counts binds that wait for what they attach.
+	// attaching counts the binds that wait for volumes, devices or a check of their PodGroup.
 	attaching atomic.Int32
 }
 
-// New makes an outbox; nothing is written before Run.
+// New creates an outbox. It writes nothing before Run.
 func New(o Options) *Outbox {
 	if o.Fence == nil {
 		o.Fence = func() error { return nil }
@@ -66,11 +66,11 @@ func New(o Options) *Outbox {
 	return &Outbox{o: o, engine: newEngine(o.Log, o.Pressure, o.Fence, observe), events: newEventLog()}
 }
 
-// Run writes until ctx is done; it returns when the last call has ended. What
-// still waits then is dropped: whoever leads next decides it anew.
+// Run writes until ctx is done and returns when the last call has ended. It drops queued writes, because the next
+// leader makes its own decisions.
 func (o *Outbox) Run(ctx context.Context) { o.engine.run(ctx) }
 
-// Idle reports whether everything that was put, but for pod events, has been settled.
+// Idle reports whether all writes except pod events are settled.
 func (o *Outbox) Idle() bool { return o.attaching.Load() == 0 && o.engine.empty() }
 
 // Put queues the effects of one cycle. It does not block.
@@ -110,7 +110,7 @@ func (o *Outbox) Put(d *decision.Decisions) {
 		e := &d.Events[i]
 		when := statusLane
 		if e.Type == corev1.EventTypeNormal {
-			when = idleLane // the status says it already: nobody waits for this
+			when = idleLane // the status already contains this information
 		}
 		about := podGroupRef(e.Gang)
 		if e.Queue.Name != "" {
@@ -121,8 +121,7 @@ func (o *Outbox) Put(d *decision.Decisions) {
 	o.engine.put(writes...)
 }
 
-// patiently reports a failure after a rest, so that a decision that is refused
-// again and again is not taken again and again in a tight loop.
+// patiently reports a failure after a pause, so that the scheduler does not repeat a failing decision in a tight loop.
 func (o *Outbox) patiently(err error, delta model.Delta) {
 	time.AfterFunc(reportAfter(err), func() { o.o.Report(delta) })
 }

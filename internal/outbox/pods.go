@@ -15,18 +15,17 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// Reasons and types of what is written on pods; Volcano's words where it has them.
+// Reasons of conditions and events on pods. They match Volcano's where Volcano has them.
 const (
 	reasonScheduled  = "Scheduled"
 	reasonEvict      = "Evict"
 	reasonPreemption = "PreemptionByScheduler"
 )
 
-// podKey is shared by everything that writes a pod, so that a condition never
-// overtakes a bind or the other way round.
+// podKey is the key of all writes of a pod, so that a condition and a bind never overtake each other.
 func podKey(o decision.Object) string { return "pod/" + o.Namespace + "/" + o.Name }
 
-// bindOne is the first of the writes that bind a pod.
+// bindOne returns the first of the writes that bind a pod.
 func (o *Outbox) bindOne(b *decision.Bind, now time.Time) *write {
 	if b.Attach != nil {
 		return o.attachFirst(b, now)
@@ -63,8 +62,8 @@ func (o *Outbox) bind(b *decision.Bind) *write {
 	}
 }
 
-// explainConflict finds out whether a refused bind had in truth succeeded
-// before, its answer lost.
+// explainConflict reads the pod after a rejected bind. It returns nil if an earlier attempt succeeded and only its
+// response was lost.
 func (o *Outbox) explainConflict(ctx context.Context, pod decision.Object, node string, conflict error) error {
 	uid, boundTo, err := o.o.API.PodNode(ctx, pod.Namespace, pod.Name)
 	switch {
@@ -78,7 +77,7 @@ func (o *Outbox) explainConflict(ctx context.Context, pod decision.Object, node 
 	return conflict
 }
 
-// evict is the victim's conditions and deletion as one write, and the events on both sides.
+// evict returns the writes of an eviction: one for the victim's conditions and deletion, and the events of both pods.
 func (o *Outbox) evict(e *decision.Evict, now time.Time) []*write {
 	pod := e.Pod
 	patch := mustJSON(map[string]any{
@@ -99,8 +98,8 @@ func (o *Outbox) evict(e *decision.Evict, now time.Time) []*write {
 			case err != nil && !apierrors.IsConflict(err):
 				return err
 			}
-			// A conflict may be a successor of the same name or only a busy pod: the
-			// deletion, which names the uid, tells them apart.
+			// A conflict means either a new pod with the same name or a concurrent change of this one. The deletion
+			// names the UID, so it affects only this one.
 			return goneIsDone(o.o.API.DeletePod(ctx, pod.Namespace, pod.Name, pod.UID))
 		},
 		settled: func(err error) {
@@ -119,8 +118,8 @@ func (o *Outbox) evict(e *decision.Evict, now time.Time) []*write {
 	return writes
 }
 
-// podCondition says on a pod why it waits. It gives way to everything else and
-// is forgotten once the pod is bound.
+// podCondition returns a write of the reason why a pod waits. It is an idle write, and it is dropped once the pod is
+// bound.
 func (o *Outbox) podCondition(p *decision.PodCondition, now time.Time) *write {
 	pod := p.Pod
 	patch := mustJSON(map[string]any{
@@ -142,7 +141,7 @@ func (o *Outbox) podCondition(p *decision.PodCondition, now time.Time) *write {
 	}
 }
 
-// ungate takes the gate of a pod's queue away.
+// ungate returns a write that removes the scheduling gate of the pod's queue.
 func (o *Outbox) ungate(pod decision.Object) *write {
 	patch := mustJSON(map[string]any{
 		"metadata": map[string]any{"uid": pod.UID},
@@ -186,8 +185,7 @@ func condition(kind corev1.PodConditionType, status corev1.ConditionStatus, reas
 	}
 }
 
-// goneIsDone is about a deletion by uid: a missing pod, or another one of the
-// same name, is success.
+// goneIsDone treats a missing pod, or another pod of the same name, as success of a deletion by UID.
 func goneIsDone(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
@@ -195,7 +193,7 @@ func goneIsDone(err error) error {
 	return err
 }
 
-// mustJSON encodes what is made of strings, numbers and API types and so cannot fail.
+// mustJSON encodes a value that consists of strings, numbers and API types, which cannot fail.
 func mustJSON(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// gangStatus replaces the whole status of a PodGroup: the scheduler is its only
-// writer. The test operation keeps it off a successor of the same name.
+// gangStatus replaces the whole status of a PodGroup, because the scheduler is its only writer. The test operation
+// prevents a write to a new PodGroup with the same name.
 func (o *Outbox) gangStatus(g *decision.GangStatus) *write {
 	gang := g.Gang
 	ops := []map[string]any{
@@ -41,8 +41,9 @@ func (o *Outbox) gangStatus(g *decision.GangStatus) *write {
 	}
 }
 
-// hyperNodeOps note on a PodGroup in which HyperNode it is. Annotations that
-// came up since it was read are kept: the test fails, and it is written again.
+// hyperNodeOps returns the patch operations that record a PodGroup's HyperNode. If the PodGroup got its first
+// annotations after the scheduler read it, the test operation fails, which keeps those annotations; the write is then
+// repeated.
 func hyperNodeOps(name string, annotated bool) []map[string]any {
 	if annotated {
 		key := strings.ReplaceAll(keys.AllocatedHyperNode, "/", "~1")
@@ -54,7 +55,7 @@ func hyperNodeOps(name string, annotated bool) []map[string]any {
 	}
 }
 
-// hyperNodeStatus applies what the scheduler made of a HyperNode.
+// hyperNodeStatus applies the status that the scheduler computed for a HyperNode.
 func (o *Outbox) hyperNodeStatus(h *decision.HyperNodeStatus) *write {
 	patch := mustJSON(map[string]any{
 		"apiVersion": topologyv1alpha1.GroupVersion.String(),
@@ -75,9 +76,8 @@ func (o *Outbox) hyperNodeStatus(h *decision.HyperNodeStatus) *write {
 	}
 }
 
-// laneOf tells a status that is waited for, by the controller that makes the
-// gang's pods or by people who want to know why it waits, from one that only says
-// what can be seen at its pods.
+// laneOf returns the lane of a PodGroup's status. A running gang without an explanation goes to toldLane, because its
+// pods already show that it runs. All other statuses go to statusLane: controllers or users wait for them.
 func laneOf(s *schedulingv1beta1.PodGroupStatus) lane {
 	if s.Phase == schedulingv1beta1.PodGroupRunning && s.Explanation == nil {
 		return toldLane
@@ -85,13 +85,12 @@ func laneOf(s *schedulingv1beta1.PodGroupStatus) lane {
 	return statusLane
 }
 
-// queueStatus applies the fields of a queue's status that are the
-// scheduler's. Being applied, it leaves the queue controller's fields alone,
-// and amounts that are no longer named disappear.
+// queueStatus applies the scheduler's fields of a queue's status. Server-side apply leaves the queue controller's
+// fields alone and removes amounts that are no longer listed.
 func (o *Outbox) queueStatus(q *decision.QueueStatus) *write {
 	name := q.Queue
 	status := map[string]any{"allocated": orNone(q.Allocated), "deserved": orNone(q.Deserved), "sharePercent": q.SharePercent, "waiting": q.Waiting}
-	if len(q.Terminating) > 0 { // applied, it disappears when it is no longer named
+	if len(q.Terminating) > 0 { // server-side apply removes the field when it is absent
 		status["terminating"] = q.Terminating
 	}
 	if q.Invalid != nil {
@@ -123,7 +122,7 @@ func missingIsDone(err error) error {
 	return err
 }
 
-// orNone is a list, never null.
+// orNone returns list, or an empty list instead of nil, which would encode as null.
 func orNone(list corev1.ResourceList) corev1.ResourceList {
 	if list == nil {
 		return corev1.ResourceList{}

@@ -8,17 +8,17 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// verdict is what an answer of the API server means for a write.
+// verdict is the meaning of an API server's response for a write.
 type verdict int
 
 const (
 	done      verdict = iota // carried out
-	refused                  // will never succeed as it stands
-	overload                 // the server asked for less; try again later
-	transient                // no answer or an inner error; try again later
+	refused                  // will never succeed without a change
+	overload                 // the server is overloaded; try again later
+	transient                // no response or an internal error; try again later
 )
 
-// judge reads an error of a client call.
+// judge returns the verdict for the error of a client call.
 func judge(err error) verdict {
 	switch {
 	case err == nil:
@@ -33,7 +33,7 @@ func judge(err error) verdict {
 	if errors.As(err, &status) {
 		return refused
 	}
-	return transient // connection refused, reset, cut, or a deadline of ours
+	return transient // connection refused, reset or cut, or our own deadline
 }
 
 const (
@@ -42,8 +42,8 @@ const (
 	maxAttempts = 14 // 50 ms doubling to 5 s: about 40 s, longer than a restart of the API server
 )
 
-// pauseAfter is how long a write rests after its n-th failed attempt, n from 1.
-// A Retry-After of the server is obeyed when it is longer.
+// pauseAfter returns the pause after the n-th failed attempt of a write, n starting at 1. A longer Retry-After from the
+// server takes precedence.
 func pauseAfter(attempt int, err error) time.Duration {
 	pause := firstPause << min(attempt-1, 10)
 	pause = min(pause, longPause)
@@ -53,9 +53,8 @@ func pauseAfter(attempt int, err error) time.Duration {
 	return pause
 }
 
-// reportAfter is how long the report of a write that was given up is held back:
-// a conflict or a missing object calls for a new decision soon, a refusal for
-// another reason would only be repeated.
+// reportAfter returns the delay before a failed write is reported. After a conflict or a missing object, a new decision
+// is needed soon; after any other error, it would only fail again.
 func reportAfter(err error) time.Duration {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return 20 * time.Millisecond
@@ -63,5 +62,5 @@ func reportAfter(err error) time.Duration {
 	return time.Second
 }
 
-// stopped reports whether err only says that we ourselves are being stopped.
+// stopped reports whether this process itself is stopping the call.
 func stopped(ctx context.Context) bool { return ctx.Err() != nil }

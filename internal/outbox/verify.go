@@ -10,20 +10,19 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// verified are the binds of one gang that wait until its PodGroup was looked at: a
-// watch may be late, and then part of a gang would be bound whose minimum was
-// raised. Who raises a minimum does so before making pods for it, so whoever has
-// seen the pods finds it.
+// verified holds the binds of one gang that wait for a check of its PodGroup. A watch event may be late, and without
+// the check a part of a gang could be bound after its minimum was raised. Users and controllers raise a minimum before
+// they create the pods for it, so a read that follows the pods sees the new minimum.
 type verified struct {
 	o     *Outbox
 	binds []decision.Bind
-	// fresh is the PodGroup as it was found to differ; nil: it does not.
+	// fresh is the PodGroup if it differs from the decision, otherwise nil.
 	fresh *schedulingv1beta1.PodGroup
 	why   error
 }
 
-// verifyFirst are the writes for binds that rest on a PodGroup: one look a gang,
-// whose binds follow each other.
+// verifyFirst returns the writes for binds that depend on a PodGroup: one check per gang. The binds of a gang must be
+// consecutive.
 func (o *Outbox) verifyFirst(binds []decision.Bind) []*write {
 	var writes []*write
 	for i := 0; i < len(binds); {
@@ -45,7 +44,7 @@ func (o *Outbox) verifyFirst(binds []decision.Bind) []*write {
 	return writes
 }
 
-// look reads the PodGroup and compares.
+// look reads the PodGroup and compares it with the decision.
 func (v *verified) look(ctx context.Context) error {
 	gang, check := v.binds[0].Gang, v.binds[0].Check
 	v.fresh, v.why = nil, nil
@@ -59,7 +58,7 @@ func (v *verified) look(ctx context.Context) error {
 	return nil
 }
 
-// changed says what of a PodGroup is not as it was decided on.
+// changed returns an error if the PodGroup was replaced or its minimum was raised after the decision.
 func changed(gang decision.Object, check *decision.GangCheck, pg *schedulingv1beta1.PodGroup) error {
 	if pg.UID != gang.UID {
 		return fmt.Errorf("podGroup %s is another one of that name", gang.Key())
@@ -75,7 +74,7 @@ func changed(gang decision.Object, check *decision.GangCheck, pg *schedulingv1be
 	return nil
 }
 
-// looked binds, or gives the pods back together with what was found.
+// looked binds the pods, or reports them as failed together with the changed PodGroup.
 func (v *verified) looked(err error) {
 	defer v.o.attaching.Add(-1)
 	if err == nil && v.why == nil {
@@ -86,7 +85,7 @@ func (v *verified) looked(err error) {
 		v.o.engine.put(writes...)
 		return
 	}
-	if err == nil { // the next decision is to know it
+	if err == nil { // the next decision needs the new PodGroup
 		err = v.why
 		v.o.o.Report(model.GangFrom(v.fresh))
 	}

@@ -18,31 +18,29 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// wire sends writes of which only the verdict matters. client-go's clients build
-// and read requests by way of tables of kinds and versions, and decode the object
-// that comes back; that is two fifths of what a bind costs us, and here nobody
-// looks at the object. What is below (connections, certificates, tokens,
-// impersonation) is client-go's.
+// wire sends writes for which only success or failure matters. client-go's clients build requests with tables of kinds
+// and versions and decode the returned object, which is two fifths of our cost of a bind, and the outbox does not need
+// that object. Connections, certificates, tokens and impersonation still come from client-go.
 type wire struct {
 	transport http.RoundTripper
 	base      url.URL
-	header    http.Header // of every request
+	header    http.Header // header of every request
 }
 
-// ask is a write. Names are those of Kubernetes' objects, so a path needs no escape.
+// ask is one write request. Its path consists of names of Kubernetes objects, so it needs no escaping.
 type ask struct {
 	method, path, query string
 	contentType         string
 	body                []byte
-	// resource and name are for the text of an error without one.
+	// resource and name describe the object in an error whose response has no text.
 	resource schema.GroupResource
 	name     string
 }
 
-// errorMost is how much of an error's text is read.
+// errorMost is the greatest number of bytes read from an error response.
 const errorMost = 64 << 10
 
-// newWire makes a wire with connections of its own.
+// newWire creates a wire with its own connections.
 func newWire(config *rest.Config) (*wire, error) {
 	own := ownConnection(config)
 	transport, err := rest.TransportFor(own)
@@ -59,7 +57,7 @@ func newWire(config *rest.Config) (*wire, error) {
 	}}, nil
 }
 
-// send asks and reads the verdict: nil, an *apierrors.StatusError, or what went wrong on the way.
+// send sends a request. It returns nil, an *apierrors.StatusError from the server, or a transport error.
 func (w *wire) send(ctx context.Context, a *ask) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -69,7 +67,7 @@ func (w *wire) send(ctx context.Context, a *ask) error {
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode >= http.StatusOK && response.StatusCode <= http.StatusPartialContent {
-		_, _ = io.Copy(io.Discard, response.Body) // so that the connection can be used again
+		_, _ = io.Copy(io.Discard, response.Body) // so that the connection can be reused
 		return nil
 	}
 	return errorOf(a, response)
@@ -79,7 +77,7 @@ func (w *wire) request(ctx context.Context, a *ask) *http.Request {
 	to := w.base
 	to.Path = strings.TrimSuffix(to.Path, "/") + a.path
 	to.RawQuery = a.query
-	header := make(http.Header, len(w.header)+3) // room for what the transport adds
+	header := make(http.Header, len(w.header)+3) // space for the headers that the transport adds
 	for name, values := range w.header {
 		header[name] = values
 	}
@@ -93,7 +91,8 @@ func (w *wire) request(ctx context.Context, a *ask) *http.Request {
 	}).WithContext(ctx)
 }
 
-// errorOf is the server's Status; where it sent none (a proxy, a full queue), one made of the code.
+// errorOf returns the Status that the server sent as an error. If there is none (from a proxy, or with a full queue),
+// it makes one from the HTTP status code.
 func errorOf(a *ask, response *http.Response) error {
 	text, err := io.ReadAll(io.LimitReader(response.Body, errorMost))
 	if err != nil {

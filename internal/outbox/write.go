@@ -5,49 +5,47 @@ import (
 	"time"
 )
 
-// lane is a class of writes. Lanes are served in the order of these constants,
-// but for statusShare, which keeps status from starving behind a flood of binds.
+// lane is a class of writes. Lanes are served in the order of these constants, except that statusShare keeps statuses
+// from starving during a flood of binds.
 type lane int
 
 const (
 	evictLane lane = iota
 	bindLane
-	statusLane // others act upon it: a gang is let in, or waits and people should know why
-	toldLane   // tells of what is so already: under pressure one write in governor.Share
-	idleLane   // pod events and conditions: only when there is nothing better to do
+	statusLane // statuses that controllers or users wait for: a gang is admitted, or the reason why it waits
+	toldLane   // informational: the state is already visible elsewhere; under pressure one write in governor.Share
+	idleLane   // pod events and conditions: only when there is nothing else to write
 	laneCount
 )
 
-// String is the lane's name in metrics and logs.
+// String returns the lane's name in metrics and logs.
 func (l lane) String() string {
 	return [laneCount]string{"evict", "bind", "status", "told", "idle"}[l]
 }
 
-// statusShare: while binds wait, one write in so many is a status.
+// statusShare: while binds wait, one write in statusShare is a status.
 const statusShare = 8
 
-// write is one effect on its way out.
+// write is one write to the API server.
 type write struct {
 	lane lane
-	key  string // kind and object; writes of one key are never in flight together
-	gang string // binds only: what gangQueue groups by
+	key  string // kind and object; writes of the same key are never in flight together
+	gang string // binds only: gangQueue groups by it
 
-	// send does it. It must be repeatable.
+	// send makes the call. It must be safe to repeat.
 	send func(context.Context) error
-	// settled is called once, with nil or with the error it was given up for.
-	// It may be nil.
+	// settled is called once, with nil or with the error of the failed write. It may be nil.
 	settled func(error)
 
 	attempt int
 	queued  time.Time
 }
 
-// owed says whether somebody waits for the outcome, so that the write must be
-// settled even when another takes its place. A status or a remark needs not: the
-// newer one says all there is to say.
+// owed reports whether the write's outcome must be reported, even if another write replaces it. That is true for binds
+// and evictions. A newer status makes an older one obsolete.
 func (w *write) owed() bool { return w.lane == evictLane || w.lane == bindLane }
 
-// queues hold what waits. A status, told or idle write replaces a waiting one of its key.
+// queues holds the waiting writes. A status, told or idle write replaces a waiting one with the same key.
 type queues struct {
 	evicts   fifo
 	binds    *gangQueue
@@ -56,7 +54,7 @@ type queues struct {
 	idle     fifo
 
 	busy  map[string]bool   // keys in flight
-	after map[string]*write // newest write of a key in flight
+	after map[string]*write // newest waiting write of a key in flight
 	turn  int
 }
 
@@ -64,12 +62,12 @@ func newQueues() *queues {
 	return &queues{binds: newGangQueue(), busy: map[string]bool{}, after: map[string]*write{}}
 }
 
-// put adds w; it returns the write that w made superfluous, if any.
+// put adds w. It returns the write that became obsolete, if any.
 func (q *queues) put(w *write) (superseded *write) {
 	if q.busy[w.key] {
 		superseded = q.after[w.key]
 		if superseded != nil && superseded.owed() && superseded.lane < w.lane {
-			return w // a bind or an eviction is not given up for a remark
+			return w // an informational write does not replace a bind or an eviction
 		}
 		inherit(w, superseded)
 		q.after[w.key] = w
@@ -80,7 +78,7 @@ func (q *queues) put(w *write) (superseded *write) {
 		q.idle.drop(w.key)
 		return q.evicts.put(w)
 	case bindLane:
-		q.idle.drop(w.key) // why the pod waits no longer matters
+		q.idle.drop(w.key) // the reason why the pod waits no longer matters
 		q.binds.push(w)
 		return nil
 	case statusLane:
@@ -92,7 +90,7 @@ func (q *queues) put(w *write) (superseded *write) {
 		}
 		return superseded
 	case toldLane:
-		if q.statuses.has(w.key) { // the newer status keeps the urgent one's place
+		if q.statuses.has(w.key) { // the newer status keeps the place of the urgent one
 			w.lane = statusLane
 			return q.statuses.put(w)
 		}
@@ -102,16 +100,15 @@ func (q *queues) put(w *write) (superseded *write) {
 	}
 }
 
-// inherit gives a status that takes the place of a more urgent one its urgency.
+// inherit moves a status to the lane of the more urgent status that it replaces.
 func inherit(w, old *write) {
 	if old != nil && old.lane == statusLane && w.lane == toldLane {
 		w.lane = statusLane
 	}
 }
 
-// next takes the write that should leave now and marks its key busy; nil when
-// there is none. Idle writes are taken only when allowed, told ones when mayTell
-// says so, which is asked only when one waits.
+// next returns the write to send now and marks its key busy. It returns nil if no write may be sent. Idle writes need
+// idleAllowed. Writes of toldLane need mayTell, which is called only if one waits.
 func (q *queues) next(mayTell func() bool, idleAllowed bool) *write {
 	w := q.choose(mayTell, idleAllowed)
 	if w != nil {
@@ -155,8 +152,8 @@ func (q *queues) tell(mayTell func() bool) *write {
 	return q.told.take()
 }
 
-// finished frees w's key and queues what was put meanwhile. It reports whether
-// a newer write of the key exists, so that w need not be tried again.
+// finished frees w's key and queues the write that arrived in the meantime. It reports whether there was one, in which
+// case w need not be retried.
 func (q *queues) finished(w *write) (newer bool) {
 	delete(q.busy, w.key)
 	later, ok := q.after[w.key]
@@ -167,8 +164,8 @@ func (q *queues) finished(w *write) (newer bool) {
 	return ok
 }
 
-// again queues w, which has failed and rested, unless a write as urgent of its
-// key came meanwhile. A less urgent one waits until w is done.
+// again queues w for its next attempt, unless a write of its key that is at least as urgent has arrived. A less urgent
+// write waits until w is done. It reports whether w was queued.
 func (q *queues) again(w *write) bool {
 	later, ok := q.after[w.key]
 	switch {
@@ -179,14 +176,14 @@ func (q *queues) again(w *write) bool {
 		q.finished(w)
 		return false
 	case w.lane == evictLane:
-		q.evicts.put(w) // its key stays busy, which holds later back
+		q.evicts.put(w) // its key stays busy, so later keeps waiting
 	default:
 		q.binds.push(w)
 	}
 	return true
 }
 
-// leaving is the number of writes that may leave at once, as far as the queues know.
+// leaving returns the number of queued writes that may leave now, not counting the limits of mayTell and the limiter.
 func (q *queues) leaving(idleAllowed bool) int {
 	n := q.evicts.len() + q.binds.waiting + q.statuses.len() + q.told.len()
 	if idleAllowed {
@@ -195,7 +192,7 @@ func (q *queues) leaving(idleAllowed bool) int {
 	return n
 }
 
-// waiting is the number of writes of a lane that wait.
+// waiting returns the number of queued writes in a lane.
 func (q *queues) waiting(l lane) int {
 	switch l {
 	case evictLane:
@@ -211,11 +208,10 @@ func (q *queues) waiting(l lane) int {
 	}
 }
 
-// fifo is a queue in which a later write of a key takes the place of an earlier
-// one that still waits.
+// fifo is a queue in which a write takes the place of a waiting write with the same key.
 type fifo struct {
 	order []*write
-	byKey map[string]int // key to position counted from the first ever queued
+	byKey map[string]int // key to position, counted from the first write ever queued
 	base  int            // position of order[0]
 }
 
@@ -252,7 +248,7 @@ func (f *fifo) has(key string) bool {
 	return ok
 }
 
-// drop forgets the write of a key and returns it, nil when none waits.
+// drop removes the write of a key and returns it, or nil.
 func (f *fifo) drop(key string) *write {
 	at, ok := f.byKey[key]
 	if !ok {
@@ -272,7 +268,7 @@ func (f *fifo) head() *write {
 	return f.order[0]
 }
 
-// skipDropped keeps a write, not a gap, at the head.
+// skipDropped removes dropped writes from the head of the queue.
 func (f *fifo) skipDropped() {
 	for len(f.order) > 0 && f.order[0] == nil {
 		f.order = f.order[1:]
