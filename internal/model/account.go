@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// Account is whose use of the cluster is remembered: a queue's, and in a queue a
-// namespace's or a user's. The fields that do not matter are empty.
+// Account identifies whose use of the cluster is recorded: a queue's or, inside a queue, a namespace's or a user's.
+// Fields that do not apply are empty.
 type Account struct{ Queue, Namespace, User string }
 
-// Usage is how much of the cluster an account has used: seconds of the whole
-// cluster, old ones counting less. Until At it had used Value; since then it
-// holds Rate of the cluster, 0 to 1, the greatest part of any resource.
+// Usage is an account's past use of the cluster, in seconds of the whole cluster. Older use counts less. Value is
+// the use up to At. Since At the account holds a fraction Rate of the cluster, 0 to 1: its largest fraction of any
+// resource.
 type Usage struct {
 	Value float64
 	At    time.Time
 	Rate  float64
 }
 
-// Now is the use up to a time, where what is halfLife old counts half.
+// Now returns the use up to a time. Use that is halfLife old counts half.
 //
-// With decay d = 2^(-t/halfLife) it is Value·d + Rate·halfLife/ln 2·(1-d): the
-// integral of the rate under the decay.
+// With decay d = 2^(-t/halfLife), it is Value·d + Rate·halfLife/ln 2·(1-d): the integral of the rate under the
+// decay.
 func (u Usage) Now(now time.Time, halfLife time.Duration) float64 {
 	since := now.Sub(u.At)
 	if since <= 0 || halfLife <= 0 {
@@ -34,13 +34,13 @@ func (u Usage) Now(now time.Time, halfLife time.Duration) float64 {
 	return u.Value*decay + u.Rate*halfLife.Seconds()/math.Ln2*(1-decay)
 }
 
-// UsageEntry is one account's use. One without value and rate is forgotten.
+// UsageEntry is the use of one account. An entry without value and rate deletes the account.
 type UsageEntry struct {
 	Account Account
 	Usage   Usage
 }
 
-// UsageSet tells what was written down earlier, such as before a restart.
+// UsageSet loads usage that was saved earlier, such as before a restart.
 type UsageSet struct{ Entries []UsageEntry }
 
 func (d UsageSet) apply(c *Cluster) {
@@ -48,7 +48,7 @@ func (d UsageSet) apply(c *Cluster) {
 	c.UsageGen = c.next()
 }
 
-// AssumeUsage notes what accounts have used.
+// AssumeUsage records what accounts have used.
 func (c *Cluster) AssumeUsage(entries []UsageEntry) {
 	if c.Usage == nil && len(entries) > 0 {
 		c.Usage = map[Account]Usage{}
@@ -66,7 +66,7 @@ func (c *Cluster) AssumeUsage(entries []UsageEntry) {
 	}
 }
 
-// SortUsage lists entries, those that used and hold most first, then by name.
+// SortUsage returns the entries by decreasing Value+Rate, then by account.
 func SortUsage(of map[Account]Usage) []UsageEntry {
 	out := make([]UsageEntry, 0, len(of))
 	for a, u := range of {

@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// TestUseFollowsFromTheRate counts in small steps what Now says at once.
+// TestUseFollowsFromTheRate compares Now with an integration in small steps.
 func TestUseFollowsFromTheRate(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		halfLife := time.Duration(rapid.IntRange(1, 48).Draw(t, "hours")) * time.Hour

@@ -8,9 +8,9 @@ import (
 	"k8s.io/component-helpers/storage/ephemeral"
 )
 
-// attachedFrom is as much of a pod as Kubernetes' plugins for volumes and
-// devices read; nil when it has nothing for them. Pods whose claims bear their
-// own names keep their own identity, so that they are judged one by one.
+// attachedFrom returns the part of a pod that Kubernetes' plugins for volumes and devices read, or nil if the pod
+// has no such part. Pods whose claims are named after the pod keep their name and UID, so that each is judged
+// separately.
 func attachedFrom(pod *corev1.Pod) *corev1.Pod {
 	own := false
 	part := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace}}
@@ -36,8 +36,8 @@ func attachedFrom(pod *corev1.Pod) *corev1.Pod {
 	return part
 }
 
-// attaches says whether a volume is judged at all: claims, and the volumes that
-// cannot be on a node twice or count against what a node can attach.
+// attaches reports whether the plugins check a volume: claims, and volumes that cannot be on a node twice or that
+// count against the node's attach limit.
 func attaches(v *corev1.Volume) bool {
 	return v.PersistentVolumeClaim != nil || v.Ephemeral != nil ||
 		v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.AzureDisk != nil || v.Cinder != nil ||
@@ -51,7 +51,7 @@ func withoutTemplate(v *corev1.Volume) corev1.Volume {
 	return corev1.Volume{Name: v.Name, VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}
 }
 
-// volumeClaimsOf are the keys of the volume claims that a pod uses, sorted.
+// volumeClaimsOf returns the keys of the volume claims that a pod uses, sorted.
 func volumeClaimsOf(part *corev1.Pod) []string {
 	if part == nil {
 		return nil
@@ -69,6 +69,5 @@ func volumeClaimsOf(part *corev1.Pod) []string {
 	return slices.Compact(claims)
 }
 
-// VolumeClaims are the keys of the volume claims that pods of the shape use; not
-// to be changed.
+// VolumeClaims returns the keys of the volume claims that pods of the shape use. Do not change the result.
 func (s *Shape) VolumeClaims() []string { return s.volumeClaims }

@@ -1,11 +1,10 @@
 package model
 
-// Balance is a vector of sums from which what was added can be taken away again,
-// however much it was.
+// Balance is a vector of sums. Values that were added can be subtracted again, however large they were.
 type Balance struct{ sums exact }
 
 // Add adds sign×values.
 func (b *Balance) Add(values Vec, sign int64) { b.sums.addVec(values, sign) }
 
-// Into writes the sums, none above MaxSum.
+// Into writes the sums to v, each at most MaxSum.
 func (b *Balance) Into(v *Vec) { b.sums.into(v) }

@@ -8,54 +8,55 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Cluster is everything known. Fields are for reading; change it with Apply and
-// the Assume… methods only.
+// Cluster is the scheduler's view of the cluster. Read its fields, but change them only with Apply and the Assume…
+// methods.
 type Cluster struct {
-	// DefaultQueue is the queue of gangs that name none.
+	// DefaultQueue is the queue of gangs that name no queue.
 	DefaultQueue string
 
 	Resources *Resources
 	Nodes     Nodes
 	NodeCount int
-	Total     Vec // what all live nodes have, at most MaxSum
+	Total     Vec // capacity of all live nodes, at most MaxSum
 	Shapes    []*Shape
 	Gangs     map[string]*Gang  // by namespace/name, unknown ones included
 	Queues    map[string]*Queue // by name, unknown ones included
-	Numa      map[string]*Numa  // cpu topologies by node name, also of nodes that are not known
+	Numa      map[string]*Numa  // CPU topologies by node name, also of unknown nodes
 
-	HyperNodes map[string]*HyperNode // by name; Topology makes a tree of them
+	HyperNodes map[string]*HyperNode // by name; Topology builds a tree from them
 
-	// Namespaces are the labels of the namespaces that exist, by name.
+	// Namespaces holds the labels of each existing namespace by name.
 	Namespaces map[string]map[string]string
 	// EstimateGen is the generation of the last change of a gang's estimated run time.
 	EstimateGen uint64
-	// NamespaceGen is the generation of the last change of them.
+	// NamespaceGen is the generation of the last change to Namespaces.
 	NamespaceGen uint64
 
-	// Budgets are the PodDisruptionBudgets, by namespace/name; BudgetGen is the generation of the last change of them.
+	// Budgets holds the PodDisruptionBudgets by namespace/name. BudgetGen is the generation of their last change.
 	Budgets map[string]*Budget
-	// Shuffled says when a policy last moved pods, by its name.
+	// Shuffled holds, by the name of a policy, when that policy last moved pods.
 	Shuffled  map[string]time.Time
 	BudgetGen uint64
 
-	// Attachable are the volumes and devices that pods attach.
+	// Attachable holds the volumes and devices that pods attach.
 	Attachable Attachable
 
-	// QueueGateGen is the generation of the last change of a task that a queue's gate is about.
+	// QueueGateGen is the generation of the last change to a task that has or had a queue's gate.
 	QueueGateGen uint64
 
-	// Quotas are those of namespaces, by name. QuotaGen changes with them.
+	// Quotas holds the ResourceQuotas by namespace. QuotaGen is the generation of their last change.
 	Quotas   map[string][]Quota
 	QuotaGen uint64
 
-	// Usage is what accounts have used, as last decided or read.
+	// Usage holds what each account has used, as last decided or read.
 	Usage map[Account]Usage
-	// UsageGen is the generation of the last change of which accounts Usage names, and of what was read of it.
+	// UsageGen is the generation of the last change to the set of accounts in Usage, or of the last load of saved
+	// usage.
 	UsageGen uint64
 
-	// Generations of the last change of the sum of all nodes, of which nodes exist, of queues' specs.
+	// Generations of the last change to the total capacity, to the set of nodes and to the specs of queues.
 	TotalGen, NodeSetGen, QueueSetGen uint64
-	// ForeignGen is the generation of the last change of what pods without a gang hold.
+	// ForeignGen is the generation of the last change to the resources held by pods without a gang.
 	ForeignGen uint64
 
 	tasks      map[types.UID]*Task
@@ -69,22 +70,22 @@ type Cluster struct {
 	nodeLog    changeLog[NodeID]
 	gangLog    changeLog[*Gang]
 	gen        uint64
-	total      exact // what Total is made from
-	// topology is the tree, made from the HyperNodes as of hyperGen and the nodes as of topologyNodes.
+	total      exact // exact value of Total
+	// topology is the tree, built from the HyperNodes at hyperGen and the nodes at topologyNodes.
 	topology                *Topology
 	hyperGen, topologyNodes uint64
-	hyperSeen               uint64 // the last change of a HyperNode's status
+	hyperSeen               uint64 // generation of the last change to a HyperNode's status
 	topologyInfos           []nodeSeen
-	loose                   map[*Task]bool // pods of ours without a node that name no PodGroup
-	// leaving are pods that are being deleted until a known time, lingering those of which that is over.
+	loose                   map[*Task]bool // pods of this scheduler without a node that name no PodGroup
+	// leaving holds the pods that are being deleted until a known time. lingering holds the pods past that time.
 	leaving, lingering map[*Task]bool
-	// bereft are gangs that lost pods while they ran.
+	// bereft holds the gangs that lost pods while they ran.
 	bereft map[*Gang]bool
-	// LingerGen is the generation of the last change of Lingering.
+	// LingerGen is the generation of the last change to Lingering.
 	LingerGen uint64
-	orphans   map[*Gang]bool // named by pods, not known when last looked at
-	timed     int            // tasks and gangs whose run time is known
-	// queueGates counts tasks that are to pass a queue's gate, or have.
+	orphans   map[*Gang]bool // named by pods but unknown when last checked
+	timed     int            // number of tasks and gangs with a known run time
+	// queueGates counts the tasks that have or had a queue's gate.
 	queueGates int
 }
 
@@ -116,7 +117,7 @@ func New() *Cluster {
 	return c
 }
 
-// Apply carries out changes, in order.
+// Apply applies changes in order.
 func (c *Cluster) Apply(deltas ...Delta) {
 	for _, d := range deltas {
 		d.apply(c)
@@ -124,13 +125,13 @@ func (c *Cluster) Apply(deltas ...Delta) {
 	c.refresh()
 }
 
-// Task finds a pod.
+// Task returns the pod with a UID.
 func (c *Cluster) Task(uid types.UID) *Task { return c.tasks[uid] }
 
-// TaskCount is the number of pods known.
+// TaskCount returns the number of known pods.
 func (c *Cluster) TaskCount() int { return len(c.tasks) }
 
-// Gen is the generation of the last change.
+// Gen returns the generation of the last change.
 func (c *Cluster) Gen() uint64 { return c.gen }
 
 func (c *Cluster) next() uint64 {
@@ -138,7 +139,7 @@ func (c *Cluster) next() uint64 {
 	return c.gen
 }
 
-// grow widens the node rows when new resource names came up.
+// grow widens the node rows after new resource names were added.
 func (c *Cluster) grow() {
 	if n := c.Resources.Len(); n > c.Nodes.Stride {
 		c.Nodes.widen((n + 7) &^ 7)
@@ -151,19 +152,19 @@ func (c *Cluster) touch(id NodeID) {
 	c.nodeLog.add(id, c.gen)
 }
 
-// NodesSince calls visit for every node row that changed after generation gen,
-// some perhaps more than once, dead ones included. It returns false, without a
-// call, when the log does not reach back so far: then look at all.
+// NodesSince calls visit for every node row that changed after generation gen, including dead rows; some rows may
+// be visited more than once. If the log does not reach back that far, it returns false without a call. The caller
+// must then check all rows.
 func (c *Cluster) NodesSince(gen uint64, visit func(NodeID)) bool {
 	return c.nodeLog.since(gen, visit)
 }
 
-// GangsSince is NodesSince for gangs; ones that are gone are included.
+// GangsSince is like NodesSince, but for gangs. It includes deleted gangs.
 func (c *Cluster) GangsSince(gen uint64, visit func(*Gang)) bool {
 	return c.gangLog.since(gen, visit)
 }
 
-// SortedQueues returns the queues by name.
+// SortedQueues returns the queues by name, using buffer.
 func (c *Cluster) SortedQueues(buffer []*Queue) []*Queue {
 	out := buffer[:0]
 	for _, q := range c.Queues {
@@ -173,10 +174,10 @@ func (c *Cluster) SortedQueues(buffer []*Queue) []*Queue {
 	return out
 }
 
-// changeLog remembers what changed when, as far back as limit entries.
+// changeLog records the latest changes with their generations, up to logLimit entries.
 type changeLog[T any] struct {
 	entries []logged[T]
-	// from: generations up to it may be forgotten.
+	// from is the highest generation whose entries may have been dropped.
 	from uint64
 }
 

@@ -12,18 +12,17 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Container is what one container asks for. Only pods have them here that ask
-// for devices which are shared, or are Pinned: all of theirs, in the pod's order,
-// init containers first.
+// Container is the part of a container that matters for placement. Only pods that request shared devices or are
+// Pinned have containers here. They have all of them, in the pod's order, init containers first.
 type Container struct {
 	Name string
-	// Init: it ends before the others start. Sidecar: an init container that stays.
+	// Init: the container ends before the others start. Sidecar: an init container that keeps running.
 	Init, Sidecar bool
 	MilliCPU      int64
-	Devices       []Amount // shared ones only
+	Devices       []Amount // shared devices only
 }
 
-// Device is how much of a shared device's resource a container asks for.
+// Device returns how much of a shared device's resource the container requests.
 func (c *Container) Device(name corev1.ResourceName) (value int64, asked bool) {
 	for _, a := range c.Devices {
 		if a.Name == name {
@@ -33,13 +32,13 @@ func (c *Container) Device(name corev1.ResourceName) (value int64, asked bool) {
 	return 0, false
 }
 
-// IsSharedDevice says whether a resource is of devices that pods share, which
-// only policy deviceshare can judge.
+// IsSharedDevice reports whether a resource belongs to devices that pods share. Only policy deviceshare can place
+// them.
 func IsSharedDevice(name corev1.ResourceName) bool {
 	return name == keys.GPUMemory || name == keys.GPUNumber || strings.HasPrefix(string(name), "volcano.sh/vgpu-")
 }
 
-// sharedDevices are the amounts of shared devices in a list, by name.
+// sharedDevices returns the amounts of shared devices in a list, by name.
 func sharedDevices(list corev1.ResourceList, convert rounding) []Amount {
 	var out []Amount
 	for name, q := range list {
@@ -51,13 +50,13 @@ func sharedDevices(list corev1.ResourceList, convert rounding) []Amount {
 	return out
 }
 
-// placing are the annotations of pods that say where they may or should run.
+// placing lists the annotations that constrain or prefer where a pod runs.
 var placing = []string{
 	keys.VGPUUseType, keys.VGPUNoUseType, keys.VGPUUseUUID, keys.VGPUNoUseUUID, keys.VGPUMode, keys.VGPUPodGroupPolicy,
 	keys.NumaPolicy, keys.RevocableZone, keys.Preemptable, keys.StrategyType, keys.StrategyWeight,
 }
 
-// detail adds to a shape what only some pods have.
+// detail sets the fields of a shape that only some pods have.
 func detail(shape *ShapeSpec, pod *corev1.Pod) {
 	spec := &pod.Spec
 	if shares := sharing(spec); shares || pinned(pod) {
@@ -122,8 +121,7 @@ func containers(list []corev1.Container, init bool) []Container {
 	return out
 }
 
-// pinned says whether a pod is of class Guaranteed and has a container that asks
-// for whole cpus.
+// pinned reports whether a pod has class Guaranteed and a container that requests whole CPUs.
 func pinned(pod *corev1.Pod) bool {
 	class := pod.Status.QOSClass
 	if class != "" && class != corev1.PodQOSGuaranteed {
@@ -148,7 +146,7 @@ func pinned(pod *corev1.Pod) bool {
 	return whole
 }
 
-// appendDetails adds what only some pods have to a shape's key.
+// appendDetails appends the fields that only some pods have to a shape's key.
 func (s *ShapeSpec) appendDetails(b []byte) []byte {
 	if s.LimitMilliCPU|s.LimitMemoryBytes != 0 {
 		b = append(strconv.AppendInt(append(b, "|lc"...), s.LimitMilliCPU, 10), 'm')
@@ -174,8 +172,8 @@ func (s *ShapeSpec) appendDetails(b []byte) []byte {
 	return b
 }
 
-// annotate sets the annotations: as last seen, and while a binding is assumed
-// those that go out with it.
+// annotate sets the annotations to the last ones read. While a binding is assumed, it adds the ones that are written
+// with the binding.
 func (t *Task) annotate() {
 	t.Annotations = t.seen.notes
 	if t.assumedNode == NoNode {
@@ -195,5 +193,5 @@ func (t *Task) annotate() {
 	t.Annotations = all
 }
 
-// Ceil converts a quantity to the model's unit, rounded up, as a pod's request is.
+// Ceil converts a quantity to the model's unit and rounds up, as for a pod's request.
 func Ceil(name corev1.ResourceName, q resource.Quantity) int64 { return ceil(name, q) }

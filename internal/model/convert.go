@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/podlife"
 )
 
-// NodeFrom reads a node.
+// NodeFrom converts a node.
 func NodeFrom(node *corev1.Node) NodeSet {
 	set := NodeSet{
 		Name:          node.Name,
@@ -38,7 +38,7 @@ func NodeFrom(node *corev1.Node) NodeSet {
 	return set
 }
 
-// TaskFrom reads a pod. ours says whether it names one of our schedulers.
+// TaskFrom converts a pod. ours is true if the pod names one of our schedulers.
 func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 	set := TaskSet{
 		UID:         pod.UID,
@@ -67,7 +67,7 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 	set.Index = indexFrom(pod)
 	set.Nominated = pod.Status.NominatedNodeName
 	set.Killed = podlife.Killed(pod)
-	if pod.DeletionTimestamp != nil { // it has the grace period in it
+	if pod.DeletionTimestamp != nil { // includes the grace period
 		set.LeavesBy = pod.DeletionTimestamp.Time
 	}
 	set.Expected = runTimeFrom(pod)
@@ -88,14 +88,14 @@ func TaskFrom(pod *corev1.Pod, ours bool) TaskSet {
 	return set
 }
 
-// routine are annotations of ours that no policy reads; most pods have them.
+// routine lists our annotations that no policy reads. Most pods have them.
 var routine = map[string]bool{
 	keys.GroupName: true, keys.VolcanoGroupName: true, keys.JobName: true, keys.JobNamespace: true, keys.TaskSpec: true, keys.TaskIndex: true, keys.QueueName: true,
 	keys.RunningEstimate: true, keys.JobVersion: true, keys.JobRetryCount: true, keys.TemplateUID: true, keys.JobType: true, keys.PodQueueName: true,
 }
 
-// policyAnnotations are those that policies may read: Volcano's, ours and the
-// vendors' of devices. Others are not kept, as there may be many large ones.
+// policyAnnotations returns the annotations that policies may read: Volcano's, ours and device vendors'.
+// Others are dropped because there may be many large ones.
 func policyAnnotations(all map[string]string) map[string]string {
 	var kept map[string]string
 	for key, value := range all {
@@ -112,7 +112,7 @@ func policyAnnotations(all map[string]string) map[string]string {
 	return kept
 }
 
-// either is an annotation, else the label of the same key.
+// either returns an annotation or, without it, the label with the same key.
 func either(of metav1.Object, key string) string {
 	if v, ok := of.GetAnnotations()[key]; ok {
 		return v
@@ -124,7 +124,7 @@ func statusFrom(pod *corev1.Pod) Status {
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded && !podlife.Killed(pod):
 		return Succeeded
-	case podlife.Finished(pod): // one that was killed has not done its work, whatever its process answered the signal
+	case podlife.Finished(pod): // a killed pod has not done its work, whatever its exit code
 		return Failed
 	case pod.DeletionTimestamp != nil:
 		return Releasing
@@ -138,8 +138,8 @@ func statusFrom(pod *corev1.Pod) Status {
 	return Pending
 }
 
-// priorityFrom is the pod's priority (1 when unset, as in Volcano), or the
-// annotation's that overrides it inside the scheduler.
+// priorityFrom returns the priority annotation, which overrides the pod's priority inside the scheduler. Without
+// it, it returns the pod's priority, or 1 if that is unset, as in Volcano.
 func priorityFrom(pod *corev1.Pod) int32 {
 	if v, err := strconv.ParseInt(pod.Annotations[keys.TaskPriority], 10, 32); err == nil {
 		return int32(v)
@@ -150,7 +150,8 @@ func priorityFrom(pod *corev1.Pod) int32 {
 	return 1
 }
 
-// indexFrom is the task-index label or the number at the end of the name.
+// indexFrom returns the task-index annotation or label or, without it, the number at the end of the name; -1 if
+// there is none.
 func indexFrom(pod *corev1.Pod) int {
 	text := either(pod, keys.TaskIndex)
 	if text == "" {
@@ -219,7 +220,7 @@ func portsFrom(spec *corev1.PodSpec) []Port {
 	return ports
 }
 
-// unsupported names what of a pod only Kubernetes' own plugins judge.
+// unsupported lists the parts of a pod that only Kubernetes' own plugins can check.
 func unsupported(spec *corev1.PodSpec) []string {
 	var out []string
 	if len(spec.ResourceClaims) > 0 {
@@ -234,7 +235,7 @@ func unsupported(spec *corev1.PodSpec) []string {
 	return out
 }
 
-// GangFrom reads a PodGroup.
+// GangFrom converts a PodGroup.
 func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 	set := GangSet{
 		UID:             pg.UID,
@@ -280,7 +281,7 @@ func GangFrom(pg *schedulingv1beta1.PodGroup) GangSet {
 	return set
 }
 
-// taskRequestsFrom reads what pods of each task request; nil when that is not said or cannot be read.
+// taskRequestsFrom parses the request of one pod of each task; nil if the text is empty or invalid.
 func taskRequestsFrom(text string) map[string][]Amount {
 	if text == "" {
 		return nil
@@ -296,7 +297,7 @@ func taskRequestsFrom(text string) map[string][]Amount {
 	return out
 }
 
-// QueueFrom reads a queue.
+// QueueFrom converts a queue.
 func QueueFrom(q *schedulingv1beta1.Queue) QueueSet {
 	return QueueSet{
 		Name:        q.Name,
@@ -318,7 +319,7 @@ func QueueFrom(q *schedulingv1beta1.Queue) QueueSet {
 	}
 }
 
-// PriorityClassFrom reads a PriorityClass.
+// PriorityClassFrom converts a PriorityClass.
 func PriorityClassFrom(class *schedulingv1.PriorityClass) PriorityClassSet {
 	return PriorityClassSet{Name: class.Name, Value: class.Value, GlobalDefault: class.GlobalDefault}
 }

@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// maxCPU bounds the numbers of cpus that are believed.
+// maxCPU bounds the CPU numbers that are accepted.
 const maxCPU = 1 << 13
 
-// CPUSet is a set of cpu numbers. The zero value is empty. Sets are values: no
-// method changes one.
+// CPUSet is a set of CPU numbers. The zero value is empty. Sets are values: no exported method changes one.
 type CPUSet struct{ words []uint64 }
 
-// ParseCPUs reads the kernel's list format: 0-3,8.
+// ParseCPUs parses the kernel's list format, such as 0-3,8.
 func ParseCPUs(text string) (CPUSet, error) {
 	var s CPUSet
 	for _, part := range strings.Split(strings.TrimSpace(text), ",") {
@@ -50,7 +49,7 @@ func cpuNumber(text string) (int, error) {
 	return n, nil
 }
 
-// CPUs is the set of some numbers; those out of range are left out.
+// CPUs returns the set of the given numbers. It omits numbers out of range.
 func CPUs(numbers ...int) CPUSet {
 	var s CPUSet
 	for _, n := range numbers {
@@ -83,25 +82,25 @@ func (s CPUSet) merge(o CPUSet, f func(a, b uint64) uint64) CPUSet {
 	return out
 }
 
-// Union has what is in either.
+// Union returns the CPUs that are in either set.
 func (s CPUSet) Union(o CPUSet) CPUSet {
 	return s.merge(o, func(a, b uint64) uint64 { return a | b })
 }
 
-// Minus has what is not in the other.
+// Minus returns the CPUs of s that are not in o.
 func (s CPUSet) Minus(o CPUSet) CPUSet {
 	return s.merge(o, func(a, b uint64) uint64 { return a &^ b })
 }
 
-// And has what is in both.
+// And returns the CPUs that are in both sets.
 func (s CPUSet) And(o CPUSet) CPUSet {
 	return s.merge(o, func(a, b uint64) uint64 { return a & b })
 }
 
-// Has says whether a cpu is in the set.
+// Has reports whether a CPU is in the set.
 func (s CPUSet) Has(cpu int) bool { return cpu >= 0 && s.word(cpu/64)&(1<<(cpu%64)) != 0 }
 
-// Len is how many cpus are in the set.
+// Len returns the number of CPUs in the set.
 func (s CPUSet) Len() int {
 	n := 0
 	for _, w := range s.words {
@@ -110,7 +109,7 @@ func (s CPUSet) Len() int {
 	return n
 }
 
-// Empty says whether there is none.
+// Empty reports whether the set is empty.
 func (s CPUSet) Empty() bool {
 	for _, w := range s.words {
 		if w != 0 {
@@ -120,10 +119,10 @@ func (s CPUSet) Empty() bool {
 	return true
 }
 
-// Equal says whether both have the same cpus.
+// Equal reports whether both sets have the same CPUs.
 func (s CPUSet) Equal(o CPUSet) bool { return s.Minus(o).Empty() && o.Minus(s).Empty() }
 
-// List is the numbers, ascending.
+// List returns the numbers in ascending order.
 func (s CPUSet) List() []int {
 	var out []int
 	for i, w := range s.words {
@@ -134,7 +133,7 @@ func (s CPUSet) List() []int {
 	return out
 }
 
-// String is the kernel's list format.
+// String returns the set in the kernel's list format.
 func (s CPUSet) String() string {
 	var b strings.Builder
 	list := s.List()

@@ -9,8 +9,7 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Delta is one change of what is known. Deltas are made by the …From
-// converters or written by hand; Cluster.Apply carries them out.
+// Delta is one change to the cluster's state. The …From converters create deltas; Cluster.Apply applies them.
 type Delta interface{ apply(c *Cluster) }
 
 // NodeSet adds or replaces a node.
@@ -21,12 +20,11 @@ type NodeSet struct {
 	Unschedulable bool
 	Allocatable   []Amount
 	Images        map[string]int64  // name → bytes
-	Annotations   map[string]string // those that policies may read
-	Devices       []Amount          // capacity of devices that pods share, unhealthy ones included
+	Annotations   map[string]string // that policies may read
+	Devices       []Amount          // capacity of shared devices, unhealthy ones included
 }
 
-// NodeGone removes a node. Its tasks stay known and are counted again when the
-// node comes back.
+// NodeGone removes a node. Its tasks stay and are counted again when the node comes back.
 type NodeGone struct{ Name string }
 
 // TaskSet adds or replaces a pod.
@@ -37,51 +35,52 @@ type TaskSet struct {
 	Created   time.Time
 	Labels    map[string]string
 	Ours      bool   // names one of our schedulers
-	Group     string // PodGroup name in the same namespace; "" = none
-	Queue     string // the queue that the pod names, where its PodGroup does not exist; "" = none
-	// NamedQueue is the queue that a plain pod asks its PodGroup to be in; "" = none.
+	Group     string // PodGroup name in the same namespace; "" if unset
+	Queue     string // queue that the pod names, used if its PodGroup does not exist; "" if unset
+	// NamedQueue is the queue that a plain pod requests for its PodGroup; "" if unset.
 	NamedQueue string
-	Node       string // "" = not bound
+	Node       string // "" if not bound
 	Status     Status
 	Role       string
-	Index      int // pod's number inside its role, -1 = none
+	Index      int // the pod's number in its role; -1 if unset
 	Priority   int32
-	// PriorityClass is the pod's, "" for none.
+	// PriorityClass is the name of the pod's priority class; "" if unset.
 	PriorityClass string
 	Gated         bool
-	// QueueGated: the only gate is that of its queue.
+	// QueueGated is true if the queue's gate is the only scheduling gate.
 	QueueGated bool
-	// Preemptable false protects the pod from eviction.
+	// Preemptable is false if the pod is protected from eviction.
 	Preemptable bool
-	// Critical pods (system classes, kube-system) are never evicted.
+	// Critical is true for pods that are never evicted: system classes and kube-system.
 	Critical bool
-	// Never is preemptionPolicy Never: the pod may not cause evictions.
+	// Never is true for preemptionPolicy Never: the pod must not cause evictions.
 	Never bool
 	Shape ShapeSpec
-	// Annotations are those that policies may read.
+	// Annotations holds the annotations that policies may read.
 	Annotations map[string]string
-	Started     time.Time // taken up by the kubelet; zero: not yet
+	Started     time.Time // when the kubelet started the pod; zero if it did not yet
 	Expected    RunTime
-	// Condition is the PodScheduled condition as last seen.
+	// Condition is the PodScheduled condition as last read.
 	Condition PodCondition
-	// Ready is the pod's condition, BoundAt when PodScheduled became true; zero: unknown.
+	// Ready is the pod's Ready condition, BoundAt when PodScheduled became true; zero if unknown.
 	Ready   bool
 	BoundAt time.Time
-	// Nominated is the node that the API says room is being made on, "" for none.
+	// Nominated is the node that the API names as the one where room is being freed for the pod; "" if there is
+	// none.
 	Nominated string
-	// Killed: it has ended because it was told to go.
+	// Killed is true if the pod ended because it was stopped.
 	Killed bool
-	// LeavesBy is when a pod that is being deleted is to be gone; zero: it is not.
+	// LeavesBy is the deadline of a pod that is being deleted; zero if it is not being deleted.
 	LeavesBy time.Time
 }
 
-// PodCondition is the part of PodScheduled that we may write.
+// PodCondition is the part of PodScheduled that the scheduler may write.
 type PodCondition struct {
 	Reason  string
 	Message string
 }
 
-// TaskGone removes a pod. UID "" removes whichever pod has the name.
+// TaskGone removes a pod. If UID is empty, it removes the pod with the name, whatever its UID.
 type TaskGone struct {
 	Namespace, Name string
 	UID             types.UID
@@ -91,34 +90,36 @@ type TaskGone struct {
 type GangSet struct {
 	UID             types.UID
 	Namespace, Name string
-	Job             string // that owns the PodGroup; "" = none
+	Job             string // Job that owns the PodGroup; "" if unset
 	Created         time.Time
 	ResourceVersion string
-	Queue           string // "" = default queue
+	Queue           string // "" for the default queue
 	MinMember       int
 	MinTaskMember   map[string]int
 	MinResources    []Amount
-	// User is who submitted it, as its annotation or label says; "" = unknown.
+	// User is the user who submitted the gang, from its annotation or label; "" if unknown.
 	User string
-	// QuotaResources are minResources under names that only quotas use: requests.cpu, limits.memory.
+	// QuotaResources holds the part of minResources whose names only quotas use, such as requests.cpu and
+	// limits.memory.
 	QuotaResources  []Amount
 	HasMinResources bool
-	// TaskRequests are what a pod of each of its job's tasks requests; nil: unknown.
+	// TaskRequests holds the request of one pod of each of the job's tasks; nil if unknown.
 	TaskRequests map[string][]Amount
-	// TaskPlacements say where the pods of its job's tasks may run, without requests; tasks that may run anywhere are left out. nil: unknown.
+	// TaskPlacements holds the constraints on where the pods of the job's tasks may run, without requests. Tasks
+	// that may run anywhere are omitted. nil if unknown.
 	TaskPlacements map[string]ShapeSpec
 	PriorityClass  string
 	Annotations    map[string]string
-	// Preemptable is what its annotation, else its label, says of preemption; "" = nothing.
+	// Preemptable is the text of the preemptable annotation or, without it, of the label; "" if neither is set.
 	Preemptable string
-	Estimate    time.Duration // expected run time of its pods; 0: unknown
+	Estimate    time.Duration // expected run time of its pods; 0 if unknown
 	Status      schedulingv1beta1.PodGroupStatus
-	// Topology says how near the pods have to be to each other; nil: anywhere.
+	// Topology limits the distance between the gang's pods; nil if they may run anywhere.
 	Topology  *TopologySpec
 	SubGroups []SubGroupPolicy
 }
 
-// GangGone removes a PodGroup. UID "" removes whichever has the name.
+// GangGone removes a PodGroup. If UID is empty, it removes the PodGroup with the name, whatever its UID.
 type GangGone struct {
 	Namespace, Name string
 	UID             types.UID
@@ -139,7 +140,7 @@ type QueueSet struct {
 	Capability  []Amount
 	Guarantee   []Amount
 	Deserved    []Amount
-	Annotations map[string]string // those that policies may read
+	Annotations map[string]string // that policies may read
 	Affinity    *schedulingv1beta1.Affinity
 	Status      schedulingv1beta1.QueueStatus
 }
@@ -157,25 +158,24 @@ type PriorityClassSet struct {
 // PriorityClassGone removes a PriorityClass.
 type PriorityClassGone struct{ Name string }
 
-// BindFailed takes an assumed binding back: the pod is Pending again.
-// Retry at once is right for a conflict; the outbox delays the delta otherwise.
+// BindFailed reverts an assumed binding: the pod is Pending again. Applying it at once is right for a conflict; in
+// other cases the outbox delays the delta.
 type BindFailed struct {
 	UID types.UID
 	Err string
 }
 
-// EvictFailed takes an assumed eviction back.
+// EvictFailed reverts an assumed eviction.
 type EvictFailed struct {
 	UID types.UID
 	Err string
 }
 
-// GangStatusFailed says that a PodGroup status was not written, so the next
-// cycle writes it again.
+// GangStatusFailed reports that a PodGroup status was not written, so the next cycle writes it again.
 type GangStatusFailed struct{ UID types.UID }
 
-// QueueStatusFailed says that a queue status was not written.
+// QueueStatusFailed reports that a queue status was not written.
 type QueueStatusFailed struct{ Name string }
 
-// PodConditionFailed says that a pod's condition was not written.
+// PodConditionFailed reports that a pod's condition was not written.
 type PodConditionFailed struct{ UID types.UID }

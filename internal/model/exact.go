@@ -2,8 +2,8 @@ package model
 
 import "math/bits"
 
-// exact is a vector of sums of 128 bits: no sum of amounts overflows, so what
-// was added can be taken away again, however much it was.
+// exact is a vector of 128-bit sums. No sum of amounts overflows, so values that were added can be subtracted
+// again, however large they were.
 type exact []wide
 
 type wide struct {
@@ -16,7 +16,7 @@ func (w *wide) add(v int64) {
 	w.low, w.high = low, w.high+v>>63+int64(carry)
 }
 
-// bounded is the sum as far as it is between 0 and MaxSum.
+// bounded returns the sum, clamped to [0, MaxSum].
 func (w wide) bounded() int64 {
 	switch {
 	case w.high < 0:
@@ -49,7 +49,7 @@ func (e *exact) addVec(values []int64, sign int64) {
 	}
 }
 
-// into writes the bounded sums.
+// into writes the bounded sums to v.
 func (e exact) into(v *Vec) {
 	v.grow(len(e))
 	for i, w := range e {
@@ -57,7 +57,7 @@ func (e exact) into(v *Vec) {
 	}
 }
 
-// addExact adds sign×sums, where sign is 1 or -1.
+// addExact adds sign×sums. sign is 1 or -1.
 func (e *exact) addExact(o exact, sign int) {
 	e.grow(len(o))
 	for i, w := range o {
@@ -73,7 +73,7 @@ func (e *exact) addExact(o exact, sign int) {
 	}
 }
 
-// exactSums are Sums before they are bounded, in the order of Sums.all.
+// exactSums holds Sums before they are bounded, in the order of Sums.all.
 type exactSums [7]exact
 
 func (s *exactSums) add(o *Sums, sign int64) {

@@ -12,7 +12,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// TestWide compares sums of 128 bits with those of package big.
+// TestWide compares 128-bit sums with sums of package big.
 func TestWide(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		var w wide
@@ -31,8 +31,7 @@ func TestWide(t *testing.T) {
 	})
 }
 
-// TestHugeSums adds up more than an int64 holds, in every sum there is, and
-// takes it away again.
+// TestHugeSums adds more than an int64 can hold to every kind of sum and then subtracts it.
 func TestHugeSums(t *testing.T) {
 	const pods, large = 9000, "1000Ti"
 	one := int64(1000) << 40
@@ -64,7 +63,7 @@ func TestHugeSums(t *testing.T) {
 	}
 }
 
-// TestManyNodes adds up more nodes of the largest size than an int64 holds.
+// TestManyNodes adds so many nodes of the largest size that an int64 would overflow.
 func TestManyNodes(t *testing.T) {
 	c := New()
 	for i := range 8300 {
@@ -103,7 +102,7 @@ func TestLimitsOfLargeClusters(t *testing.T) {
 			t.Errorf("%s has %v, want three amounts", name, got)
 		}
 	}
-	// Minima of several gangs add up in their queue.
+	// The minima of several gangs add up in their queue.
 	c := New()
 	for i := range 5 {
 		pg := group(fmt.Sprintf("g%d", i), "q", 1)

@@ -12,13 +12,13 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Gang is a PodGroup and its pods. It exists before its PodGroup does, when a
-// pod names one; Known tells.
+// Gang is a PodGroup and its pods. If a pod names a PodGroup that does not exist yet, the gang exists with Known
+// false.
 type Gang struct {
 	Known           bool
 	UID             types.UID
 	Namespace, Name string
-	// Job is the name of the Job that owns the PodGroup; "" = none.
+	// Job is the name of the Job that owns the PodGroup; "" if unset.
 	Job             string
 	Created         time.Time
 	Queue           *Queue
@@ -26,78 +26,81 @@ type Gang struct {
 	MinTaskMember   map[string]int
 	MinResources    Request
 	HasMinResources bool
-	// TaskRequests are what a pod of each of its job's tasks requests; nil: unknown.
+	// TaskRequests holds the request of one pod of each of the job's tasks; nil if unknown.
 	TaskRequests map[string]Request
-	// placements are shapes that say where the pods of its job's tasks may run, "" for all others; nil: unknown.
+	// placements holds, for each task of the job, a shape with the constraints on where its pods may run. The key
+	// "" is for all other tasks. nil if unknown.
 	placements map[string]*Shape
-	// placesCounted: the placements count as shapes of pods in queues.
+	// placesCounted is true while the placements count as shapes of pods in queues.
 	placesCounted bool
-	// User is who submitted it, as its annotation or label says; "" = unknown.
+	// User is the user who submitted the gang, from its annotation or label; "" if unknown.
 	User string
-	// QuotaResources are minResources under names that only quotas use: requests.cpu, limits.memory.
+	// QuotaResources holds the part of minResources whose names only quotas use, such as requests.cpu and
+	// limits.memory.
 	QuotaResources []Amount
 	PriorityClass  string
 	Priority       int32
-	// Capped says that Priority is less than the class's, because the pods do not have it: see rank.
+	// Capped is true if Priority is less than the priority of the class because the pods lack it: see rank.
 	Capped      bool
 	Annotations map[string]string
-	// Preemptable is what its annotation, else its label, says of preemption; "" = nothing.
+	// Preemptable is the text of the preemptable annotation or, without it, of the label; "" if neither is set.
 	Preemptable string
-	// Estimate is the expected run time of its pods; 0: unknown.
+	// Estimate is the expected run time of the gang's pods; 0 if unknown.
 	Estimate time.Duration
-	// Topology says how near the pods have to be to each other; nil: anywhere.
+	// Topology limits the distance between the gang's pods; nil if they may run anywhere.
 	Topology  *TopologySpec
 	SubGroups []SubGroupPolicy
 
-	Tasks []*Task // no order
+	Tasks []*Task // in no order
 	Count [statuses]int
-	// PendingBestEffort counts pending tasks that ask for nothing; Gated those with gates.
+	// PendingBestEffort counts the pending tasks that request nothing, Gated the pending tasks with scheduling
+	// gates.
 	PendingBestEffort int
 	Gated             int
-	// Sums are bounded by MaxSum; held, asked, promised, leaving and lingering are what they are made from.
+	// Sums are bounded by MaxSum. They are computed from held, asked, promised, leaving and lingering.
 	Sums        Sums
 	held, asked exact
-	// promised is the part of held that is promised only. leaving and lingering are held on nodes by pods that are
-	// not part of held: those that are being deleted, and those whose end is unknown.
+	// promised is the part of held that is only promised. leaving and lingering are held on nodes by pods that are
+	// not part of held: leaving by pods that are being deleted, lingering by pods whose end is unknown.
 	promised, leaving, lingering exact
-	// Status is as last seen or, once we decided one, as decided.
+	// Status is the latest status: as decided here or, if none was decided, as read from the API.
 	Status schedulingv1beta1.PodGroupStatus
-	// StatusAt is when Status was last decided here; zero: never.
+	// StatusAt is the time when Status was last decided here; zero if never.
 	StatusAt time.Time
-	// ours: Status was decided here, and the API's older versions do not count.
+	// ours is true if Status was decided here; older versions from the API are then ignored.
 	ours bool
-	// unwritten: the last status did not reach the API.
+	// unwritten is true if the last status did not reach the API.
 	unwritten bool
 
-	// Lost are the pods that it lost while it ran and that were not replaced.
+	// Lost lists the pods that the gang lost while it ran and that were not replaced.
 	Lost []Lost
-	// gave are the gangs that it gave room to by an order of shares: see Gave.
+	// gave maps the gangs to which this gang lost resources by an order of shares: see Gave.
 	gave map[types.UID]Gave
-	// EvictedBy says who took room from the gang last, and why; "" once it got some again.
+	// EvictedBy describes who last evicted pods of the gang, and why; "" after the gang placed a pod again.
 	EvictedBy string
 
-	// Gen is the generation of the last change of anything here.
+	// Gen is the generation of the last change to the gang.
 	Gen uint64
-	// Spec is the generation of the last change of the PodGroup's spec or of which tasks exist.
+	// Spec is the generation of the last change to the PodGroup's spec or to the set of tasks.
 	Spec uint64
-	// stale: the queue's sums do not yet have this gang's.
+	// stale is true while the queue's sums do not include this gang's latest sums.
 	stale bool
-	// contributed is what the queue's sums have of this gang.
+	// contributed is the part of the queue's sums that comes from this gang.
 	contributed Sums
-	queued      *Queue // whose sums have it
-	member      bool   // it is counted in queued.Gangs
+	queued      *Queue // the queue whose sums include contributed
+	member      bool   // the gang is counted in queued.Gangs
 }
 
 // Sums are the resource sums of a gang or a queue, none above MaxSum.
 type Sums struct {
-	Allocated Vec // held: binding, bound, running, and promised
-	Pending   Vec // asked by pending tasks without gates
-	Inqueue   Vec // let in and not yet held
+	Allocated Vec // held by tasks that are binding, bound or running, or promised
+	Pending   Vec // requested by pending tasks without gates
+	Inqueue   Vec // admitted but not held yet
 	Elastic   Vec // held beyond the minimum
-	Promised  Vec // the part of Allocated that is promised, and not bound yet
+	Promised  Vec // the part of Allocated that is promised but not bound yet
 	Leaving   Vec // held on nodes by pods that are being deleted and have not ended; not part of Allocated
-	// Lingering is held on nodes by pods whose end is unknown: they should have ended, their node is lost, or
-	// their PodGroup was deleted. It is not part of Allocated.
+	// Lingering is held on nodes by pods whose end is unknown: they should have ended, their node is lost, or their
+	// PodGroup was deleted. It is not part of Allocated.
 	Lingering Vec
 }
 
@@ -108,16 +111,16 @@ func (s *Sums) copyFrom(o *Sums) {
 	}
 }
 
-// all lists the sums, always in the same order.
+// all returns the sums, always in the same order.
 func (s *Sums) all() [7]*Vec {
 	return [...]*Vec{&s.Allocated, &s.Pending, &s.Inqueue, &s.Elastic, &s.Promised, &s.Leaving, &s.Lingering}
 }
 
-// Protected says whether the PodGroup says that none of its pods may be preempted.
+// Protected reports whether the PodGroup forbids preemption of its pods.
 func (g *Gang) Protected() bool { return !MayGo(g.Preemptable) }
 
-// MayGo reads volcano.sh/preemptable, a boolean: nothing said is a yes, what cannot be read a no, as in Volcano: whoever wrote it
-// meant something, and an eviction cannot be undone.
+// MayGo parses volcano.sh/preemptable, a boolean, and reports whether pods may be preempted. As in Volcano, a
+// missing value is true and an invalid one is false: its author meant something, and an eviction cannot be undone.
 func MayGo(text string) bool {
 	if text == "" {
 		return true
@@ -126,10 +129,10 @@ func MayGo(text string) bool {
 	return err == nil && yes
 }
 
-// Key is namespace/name.
+// Key returns namespace/name.
 func (g *Gang) Key() string { return g.Namespace + "/" + g.Name }
 
-// Title is the name by which people know the gang: that of its job where it has one, else its PodGroup's.
+// Title returns the name that users know the gang by: its job's name or, without a job, its PodGroup's.
 func (g *Gang) Title() string {
 	if g.Job != "" {
 		return g.Namespace + "/" + g.Job
@@ -137,19 +140,19 @@ func (g *Gang) Title() string {
 	return g.Key()
 }
 
-// Unwritten says whether the status as decided did not reach the API.
+// Unwritten reports whether the decided status did not reach the API.
 func (g *Gang) Unwritten() bool { return g.unwritten }
 
-// Decided says whether Status was decided here rather than read.
+// Decided reports whether Status was decided here rather than read from the API.
 func (g *Gang) Decided() bool { return g.ours }
 
-// AllocatedTasks counts tasks that hold a node.
+// AllocatedTasks returns the number of tasks that hold resources on a node.
 func (g *Gang) AllocatedTasks() int { return g.Count[Binding] + g.Count[Bound] + g.Count[Running] }
 
-// Ready counts the tasks that are placed or done well.
+// Ready returns the number of tasks that are placed or have succeeded.
 func (g *Gang) Ready() int { return g.AllocatedTasks() + g.Count[Succeeded] }
 
-// gang returns the gang of a key, an unknown new one if there is none.
+// gang returns the gang with a key. If it does not exist, gang adds an unknown one.
 func (c *Cluster) gang(namespace, name string) *Gang {
 	key := namespace + "/" + name
 	if g := c.Gangs[key]; g != nil {
@@ -160,7 +163,7 @@ func (c *Cluster) gang(namespace, name string) *Gang {
 	return g
 }
 
-// AssumeAllocatedHyperNode notes that a gang's annotation will be written.
+// AssumeAllocatedHyperNode records that the annotation of a gang will be written.
 func (c *Cluster) AssumeAllocatedHyperNode(uid types.UID, name string) {
 	if g := c.gangUIDs[uid]; g != nil {
 		g.Annotations = maps.Clone(g.Annotations)
@@ -179,7 +182,7 @@ func (c *Cluster) dropEmpty(g *Gang) {
 
 func (d GangSet) apply(c *Cluster) {
 	g := c.gang(d.Namespace, d.Name)
-	if g.Known && g.UID != d.UID { // recreated under the same name
+	if g.Known && g.UID != d.UID { // re-created under the same name
 		g.ours, g.unwritten = false, false
 		g.Status, g.StatusAt = schedulingv1beta1.PodGroupStatus{}, time.Time{}
 		delete(c.gangUIDs, g.UID)
@@ -266,7 +269,7 @@ func (c *Cluster) count(g *Gang, t *Task, sign int) {
 		g.lingering.add(t.Shape.Request, int64(sign))
 	case t.Status == Pending && t.Gated:
 		g.Gated += sign
-		if t.QueueGated && !t.Shape.Impossible { // its queue's share is to have room for it
+		if t.QueueGated && !t.Shape.Impossible { // its queue share must have room for it
 			g.asked.add(t.Shape.Request, int64(sign))
 		}
 	case t.Status == Pending:
@@ -280,8 +283,7 @@ func (c *Cluster) count(g *Gang, t *Task, sign int) {
 	c.touchGang(g)
 }
 
-// touchGang marks a gang as changed: its queue's sums and its status are looked
-// at again.
+// touchGang marks a gang as changed, so that its queue's sums and its status are computed again.
 func (c *Cluster) touchGang(g *Gang) {
 	g.Gen = c.next()
 	if !g.Known {
@@ -294,13 +296,13 @@ func (c *Cluster) touchGang(g *Gang) {
 	c.gangLog.add(g, g.Gen)
 }
 
-// refresh brings the sums of queues up to date with the gangs that changed.
+// refresh updates the sums of queues for the gangs that changed.
 func (c *Cluster) refresh() {
 	for _, g := range c.stale {
 		g.stale = false
 		c.countPlacements(g, g.awaitsPods())
 		if g.Known && g.PriorityClass != "" {
-			c.rank(g) // its pods have a say
+			c.rank(g) // the priority depends on its pods
 		}
 		if g.queued != nil {
 			g.queued.sums.add(&g.contributed, -1)
@@ -330,8 +332,8 @@ func (c *Cluster) refresh() {
 	c.dead = c.dead[:0]
 }
 
-// contribute computes what the gang adds to its queue's sums and reports whether it adds anything. Pods whose PodGroup
-// was deleted stay counted until they have ended.
+// contribute computes what the gang adds to its queue's sums and reports whether it adds anything. Pods whose
+// PodGroup was deleted are counted until they end.
 func (g *Gang) contribute() bool {
 	if g.Known {
 		g.derive()
@@ -352,8 +354,7 @@ func (g *Gang) contribute() bool {
 	return true
 }
 
-// derive computes Sums: what the tasks hold and ask for, and what follows from
-// phase and minResources.
+// derive computes Sums from the tasks' allocations and requests, the phase and minResources.
 func (g *Gang) derive() {
 	g.held.into(&g.Sums.Allocated)
 	g.asked.into(&g.Sums.Pending)

@@ -2,15 +2,15 @@ package model
 
 import corev1 "k8s.io/api/core/v1"
 
-// highestOfUsers is the highest priority of a class that is not of the system.
+// highestOfUsers is the highest priority that a class outside the system classes can have.
 const highestOfUsers = 1_000_000_000
 
-// rank sets the gang's priority: that of its PodGroup's class, bounded by its pods' own where Kubernetes would not let
-// them have that class for the asking.
+// rank sets the gang's priority: the priority of its PodGroup's class, limited by the pods' own priorities where
+// Kubernetes would not allow the pods to use that class.
 //
-// The API server checks the classes of pods, against quotas that are scoped to classes, and not those of PodGroups. So
-// a class of the system, and one that a ResourceQuota of the namespace tells from that of the pods, count only as far
-// as every pod of the gang has a class as high.
+// The API server checks the priority classes of pods against quotas that are scoped to classes. It does not check
+// the classes of PodGroups. Therefore a system class, and a class that a ResourceQuota of the namespace treats
+// differently from the pods' class, count only up to the lowest priority of the gang's pods.
 func (c *Cluster) rank(g *Gang) {
 	g.Priority, g.Capped = c.classPriority(g.PriorityClass), false
 	if g.PriorityClass == "" {
@@ -31,7 +31,7 @@ func (c *Cluster) rank(g *Gang) {
 	}
 }
 
-// tellApart reports whether some quota is about pods of the class of a PodGroup and not about those of another.
+// tellApart reports whether some quota covers pods of the PodGroup's class but not pods of a pod's own class.
 func tellApart(quotas []Quota, ofGroup, ofPod string) bool {
 	for i := range quotas {
 		for k := range quotas[i].Scopes {
@@ -44,7 +44,7 @@ func tellApart(quotas []Quota, ofGroup, ofPod string) bool {
 	return false
 }
 
-// rankAll ranks the gangs of a namespace, "" for all, and marks those whose priority changes.
+// rankAll ranks the gangs of a namespace ("" for all) and marks each gang whose priority changes.
 func (c *Cluster) rankAll(namespace string) {
 	for _, g := range c.Gangs {
 		if !g.Known || namespace != "" && g.Namespace != namespace {
@@ -57,7 +57,7 @@ func (c *Cluster) rankAll(namespace string) {
 	}
 }
 
-// aboutClasses reports whether any of some quotas is about priority classes.
+// aboutClasses reports whether any of the quotas is scoped to priority classes.
 func aboutClasses(quotas []Quota) bool {
 	for i := range quotas {
 		for _, s := range quotas[i].Scopes {

@@ -9,26 +9,26 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// A pod may ask to be gated until its queue has room for it: admission sets the gate, the scheduler takes it away. What it is for
-// stays reserved in the queue until the pod has a node.
+// A pod can request to stay gated until its queue has room for it: the admission webhook sets the gate and the
+// scheduler removes it. The pod's request stays reserved in the queue until the pod has a node.
 
-// onlyQueueGate says whether nothing but the queue's gate keeps a pod from being placed.
+// onlyQueueGate reports whether the queue's gate is the only scheduling gate.
 func onlyQueueGate(gates []corev1.PodSchedulingGate) bool {
 	return len(gates) > 0 && !slices.ContainsFunc(gates, func(g corev1.PodSchedulingGate) bool { return g.Name != keys.QueueAllocationGate })
 }
 
-// AtQueueGate says whether the task waits for its queue to let it through, and nobody else.
+// AtQueueGate reports whether the task waits only for its queue to admit it.
 func (t *Task) AtQueueGate() bool { return t.Status == Pending && t.QueueGated && !t.ungating }
 
-// HasPassed says whether the task was let through its queue's gate and has no node yet: its queue keeps room for it.
+// HasPassed reports whether the task passed its queue's gate but has no node yet. Its queue reserves room for it.
 func (t *Task) HasPassed() bool {
 	return t.Status == Pending && (!t.Gated || t.ungating) && t.Annotations[keys.QueueAllocationGate] == "true"
 }
 
-// Ungating says whether the task's gate is being taken away.
+// Ungating reports whether the removal of the task's gate was decided but not confirmed.
 func (t *Task) Ungating() bool { return t.ungating }
 
-// UngateFailed says that a pod's gate was not taken away.
+// UngateFailed reports that a pod's gate was not removed.
 type UngateFailed struct{ UID types.UID }
 
 func (d UngateFailed) apply(c *Cluster) {
@@ -38,7 +38,7 @@ func (d UngateFailed) apply(c *Cluster) {
 	}
 }
 
-// AssumeUngated notes that a pod's gate will be taken away.
+// AssumeUngated records that a pod's gate will be removed.
 func (c *Cluster) AssumeUngated(uid types.UID) {
 	if t := c.tasks[uid]; t != nil && t.QueueGated {
 		t.ungating = true
@@ -53,7 +53,7 @@ func (c *Cluster) gateMoved(t *Task) {
 	}
 }
 
-// trackGate counts (1, -1) tasks that queues' gates are about.
+// trackGate adds sign (1 or -1) to the number of tasks that have or had a queue's gate.
 func (c *Cluster) trackGate(t *Task, sign int) {
 	if t.Annotations[keys.QueueAllocationGate] == "true" && !t.Status.Ended() {
 		c.queueGates += sign
@@ -61,5 +61,5 @@ func (c *Cluster) trackGate(t *Task, sign int) {
 	}
 }
 
-// QueueGates says whether there are tasks that queues' gates are about.
+// QueueGates reports whether any task has or had a queue's gate.
 func (c *Cluster) QueueGates() bool { return c.queueGates > 0 }

@@ -8,21 +8,23 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Gave says that a gang gave room to another by an order of shares. The zero value: it did not.
+// Gave records that a gang lost resources to another gang because of an order of shares. The zero value means that
+// it did not.
 //
-// Orders of shares move with what gangs hold. Where a tier of priorities comes after one of shares, three gangs could go round for
-// ever: one takes from the second by priority, that from the third by its smaller share, and the third from the first by
-// priority. So who gave by shares takes nothing by a later tier as long as the gang is there that it gave to. Then all evictions
-// come to an end: sooner or later nobody gives by shares who has not given before, so that those who may take by priority are
-// never evicted but by priority, the first of them not at all; and orders of shares alone come to an end by themselves.
+// Orders of shares change when the gangs' allocations change. If a tier of priorities follows a tier of shares, three gangs could
+// evict each other for ever: the first evicts the second by priority, the second evicts the third by its smaller
+// share, and the third evicts the first by priority. Therefore, a gang that gave resources by shares takes nothing
+// by a later tier while the gang that received them exists. Then all evictions end: at some point no further gang
+// gives by shares, so gangs that may take by priority are evicted by priority only, and the first of them not at
+// all. Orders of shares alone end by themselves.
 type Gave struct {
-	// Tier is one more than the number of the tier that granted it, 0: none.
+	// Tier is the number of the tier that granted it plus one; 0 if unset.
 	Tier int
-	// Between: to another queue's gang.
+	// Between is true if the receiving gang is in another queue.
 	Between bool
 }
 
-// AssumeGave notes to whom a gang gave room.
+// AssumeGave records to which gang a gang gave resources.
 func (c *Cluster) AssumeGave(gang, to types.UID, how Gave) {
 	g := c.gangUIDs[gang]
 	if g == nil || how.Tier == 0 || gang == to {
@@ -37,7 +39,8 @@ func (c *Cluster) AssumeGave(gang, to types.UID, how Gave) {
 	}
 }
 
-// GaveBefore says whether a gang gave room, inside its queue or between queues, by a tier before this one, to a gang that is there still.
+// GaveBefore reports whether a gang gave resources by an earlier tier than this one to a gang that still exists.
+// between selects transfers between queues rather than inside one.
 func (c *Cluster) GaveBefore(g *Gang, between bool, tier int) bool {
 	for to, how := range g.gave {
 		if how.Between == between && how.Tier <= tier && !c.gone(to) {
@@ -47,11 +50,11 @@ func (c *Cluster) GaveBefore(g *Gang, between bool, tier int) bool {
 	return false
 }
 
-// gone says whether a gang is no longer there, or has come to its end.
+// gone reports whether a gang no longer exists or is completed.
 func (c *Cluster) gone(uid types.UID) bool {
 	g := c.gangUIDs[uid]
 	return g == nil || g.Status.Phase == schedulingv1beta1.PodGroupCompleted
 }
 
-// HasGiven says whether a gang gave room by an order of shares at all.
+// HasGiven reports whether a gang ever gave resources by an order of shares.
 func (g *Gang) HasGiven() bool { return len(g.gave) > 0 }

@@ -11,35 +11,35 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// HyperNode is one HyperNode object: a set of nodes that are near each other.
-// Topology makes a tree of them.
+// HyperNode is one HyperNode object: a set of nodes that are near each other. Topology builds a tree from them.
 type HyperNode struct {
 	Name     string
 	Tier     int
 	TierName string
 	Members  []HyperMember
-	// Problem is what of the object cannot be read; such a one is not used.
+	// Problem describes what is invalid in the object; "" if it is valid. An invalid HyperNode is not used.
 	Problem string
-	// Published is its status as last read or decided.
+	// Published is the object's status as last read or decided.
 	Published HyperNodePublished
 
-	matched map[NodeID]bool // nodes that patterns and labels select
+	matched map[NodeID]bool // nodes that its patterns and labels select
 }
 
-// HyperMember selects members of a HyperNode: one by name, or nodes by a pattern
-// of their names or by their labels.
+// HyperMember selects members of a HyperNode: one node or HyperNode by name, or nodes by a name pattern or by
+// labels.
 type HyperMember struct {
-	HyperNode bool // the name is a HyperNode's
+	HyperNode bool // the name is that of a HyperNode
 	Name      string
 	Pattern   *regexp.Regexp
 	Labels    labels.Selector
 }
 
-// HyperNodePublished is what the scheduler told of a HyperNode. The zero value: nothing.
+// HyperNodePublished is the status that the scheduler wrote to a HyperNode. The zero value means that it wrote
+// none.
 type HyperNodePublished struct {
 	NodeCount int
 	Ready     metav1.Condition
-	Decided   bool // here, so that older versions of the API do not count
+	Decided   bool // decided here, so older versions from the API are ignored
 }
 
 // HyperNodeSet adds or replaces a HyperNode.
@@ -48,10 +48,10 @@ type HyperNodeSet struct{ HyperNode HyperNode }
 // HyperNodeGone removes a HyperNode.
 type HyperNodeGone struct{ Name string }
 
-// HyperNodeStatusFailed says that a HyperNode's status was not written.
+// HyperNodeStatusFailed reports that a HyperNode's status was not written.
 type HyperNodeStatusFailed struct{ Name string }
 
-// HyperNodeFrom reads a HyperNode.
+// HyperNodeFrom converts a HyperNode.
 func HyperNodeFrom(o *topologyv1alpha1.HyperNode) HyperNodeSet {
 	h := HyperNode{Name: o.Name, Tier: o.Spec.Tier, TierName: o.Spec.TierName}
 	h.Published.NodeCount = int(o.Status.NodeCount)
@@ -113,10 +113,10 @@ func (d HyperNodeStatusFailed) apply(c *Cluster) {
 	}
 }
 
-// HyperNodesChanged says whether a HyperNode or its status changed after a generation.
+// HyperNodesChanged reports whether a HyperNode or its status changed after a generation.
 func (c *Cluster) HyperNodesChanged(gen uint64) bool { return max(c.hyperGen, c.hyperSeen) > gen }
 
-// AssumeHyperNodeStatus notes that a status will be written.
+// AssumeHyperNodeStatus records that a status will be written.
 func (c *Cluster) AssumeHyperNodeStatus(name string, published HyperNodePublished) {
 	if h := c.HyperNodes[name]; h != nil {
 		h.Published = published
@@ -135,7 +135,7 @@ func (h *HyperNode) sameSpec(old *HyperNode) bool {
 	return true
 }
 
-// text is the member in words, for comparing.
+// text returns the member as a string for comparison.
 func (m *HyperMember) text() string {
 	switch {
 	case m.HyperNode:
@@ -148,7 +148,7 @@ func (m *HyperMember) text() string {
 	return "node " + m.Name
 }
 
-// selects says whether the member's pattern or labels select a node.
+// selects reports whether the member's pattern or labels select a node.
 func (m *HyperMember) selects(name string, info *NodeInfo) bool {
 	switch {
 	case m.Pattern != nil:

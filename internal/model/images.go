@@ -6,9 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// imagesFrom lists the images that a pod pulls, with tags, sorted: of containers,
-// those that start first included, and of volumes. containers is their number
-// without the volumes.
+// imagesFrom returns the images that a pod pulls, with tags, sorted: those of its volumes and of all containers,
+// including init containers. containers is the number of containers.
 func imagesFrom(spec *corev1.PodSpec) (images []string, containers int) {
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		containers += len(list)
@@ -27,7 +26,7 @@ func imagesFrom(spec *corev1.PodSpec) (images []string, containers int) {
 	return images, containers
 }
 
-// countImages counts a node in, or out, for each of its images.
+// countImages adds by to the node count of each image.
 func (n *Nodes) countImages(images map[string]int64, by int32) {
 	if n.ImageNodes == nil {
 		n.ImageNodes = map[string]int32{}

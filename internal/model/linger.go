@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// lingerAfter is how long after the deadline of its deletion a pod may still take
-// to end: the kubelet has killed its containers by then, and unmounts.
+// lingerAfter is how long a pod may still exist after the deadline of its deletion. By the deadline the kubelet has
+// killed its containers; it then unmounts volumes.
 const lingerAfter = 30 * time.Second
 
-// LingersAt is when a pod that is being deleted, and is still there, no longer
-// counts as ending: something holds it, a finalizer or a node that is gone.
+// LingersAt returns when a pod that is being deleted, and still exists, no longer counts as ending. A finalizer or
+// a lost node then keeps it.
 func (t *Task) LingersAt() time.Time { return t.LeavesBy.Add(lingerAfter) }
 
 // Leaving visits the pods that are being deleted until a known time, in no order.
@@ -24,7 +24,7 @@ func (c *Cluster) Leaving(visit func(*Task)) {
 	}
 }
 
-// Lingering lists the pods that should have ended and have not, by name.
+// Lingering returns the pods that should have ended but still exist, by namespace and name.
 func (c *Cluster) Lingering() []*Task {
 	out := make([]*Task, 0, len(c.lingering))
 	for t := range c.lingering {
@@ -36,8 +36,8 @@ func (c *Cluster) Lingering() []*Task {
 	return out
 }
 
-// AssumeLingering notes that a pod's time to end is over: what it holds counts as
-// held, until it has ended or is deleted with another deadline.
+// AssumeLingering records that a pod's time to end is over. Its resources count as held until it ends or is deleted
+// with another deadline.
 func (c *Cluster) AssumeLingering(uid types.UID) {
 	if t := c.tasks[uid]; t != nil && t.Status == Releasing {
 		t.lingers = t.LeavesBy
@@ -45,7 +45,7 @@ func (c *Cluster) AssumeLingering(uid types.UID) {
 	}
 }
 
-// trackLeaving enters a task on a node into the lists above, or takes it out.
+// trackLeaving adds a task on a node to c.leaving or c.lingering, or removes it from both.
 func (c *Cluster) trackLeaving(t *Task, in bool) {
 	switch {
 	case !in:

@@ -1,11 +1,10 @@
 package model
 
-// HasLoose reports whether Loose may be more than nothing.
+// HasLoose reports whether Loose may return any pods.
 func (c *Cluster) HasLoose() bool { return len(c.loose)+len(c.orphans) > 0 }
 
-// Loose are the pods of ours that nobody will place as things are: they name no
-// PodGroup, or one that does not exist. In no order: there may be thousands, for
-// a moment, and few of them of interest.
+// Loose returns our pods that cannot be placed because they name no PodGroup or one that does not exist. The order
+// is undefined: there may briefly be thousands of them, of which few matter.
 func (c *Cluster) Loose() []*Task {
 	var out []*Task
 	for t := range c.loose {
@@ -21,7 +20,7 @@ func (c *Cluster) Loose() []*Task {
 	return out
 }
 
-// orphaned are the gangs that pods name and that do not exist.
+// orphaned returns the gangs that pods name but whose PodGroup does not exist.
 func (c *Cluster) orphaned() []*Gang {
 	var out []*Gang
 	for g := range c.orphans {

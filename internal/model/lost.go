@@ -6,20 +6,19 @@ import (
 	"time"
 )
 
-// Lost is a pod that a gang lost while it ran. Its room may be kept for the one
-// that takes its place.
+// Lost is a pod that a gang lost while it ran. Its resources may be held for the pod that replaces it.
 type Lost struct {
-	// Task has the pod's name and its request, and nothing else of it: ports are not kept.
+	// Task has only the pod's name and request. Ports, for example, are not held.
 	Task *Task
 	Node string
-	// Since is when it was missed; zero: since the last cycle.
+	// Since is when the loss was noticed; zero if it happened since the last cycle.
 	Since time.Time
 }
 
-// forgetLost is after which time a lost pod is forgotten, whatever is kept.
+// forgetLost is the time after which a lost pod is dropped, whatever is held for it.
 const forgetLost = time.Hour
 
-// Bereft lists the gangs that lost pods not long ago, by name.
+// Bereft returns the gangs that recently lost pods, by name.
 func (c *Cluster) Bereft() []*Gang {
 	if len(c.bereft) == 0 {
 		return nil
@@ -32,8 +31,7 @@ func (c *Cluster) Bereft() []*Gang {
 	return out
 }
 
-// lose notes that a task of a gang, which held a node, does so no more; it was not
-// evicted for another.
+// lose records that a gang's task no longer holds its node. It ignores tasks that were evicted for other pods.
 func (c *Cluster) lose(g *Gang, t *Task, was Status, node NodeID) {
 	if g == nil || !g.Known || was != Running && was != Bound || node == NoNode || len(g.Lost) >= g.MinMember {
 		return
@@ -45,8 +43,7 @@ func (c *Cluster) lose(g *Gang, t *Task, was Status, node NodeID) {
 	c.bereft[g] = true
 }
 
-// replace forgets one lost pod of a gang that got a new one on a node: one of that
-// node, if there is any.
+// replace drops one lost pod of a gang that got a new pod on a node: preferably one that was lost on the same node.
 func (c *Cluster) replace(g *Gang, node string) {
 	if len(g.Lost) == 0 {
 		return
@@ -63,7 +60,7 @@ func (c *Cluster) keepLost(g *Gang) {
 	}
 }
 
-// AssumeMissed notes when pods that were lost since the last cycle were missed.
+// AssumeMissed sets the time of loss of pods that were lost since the last cycle.
 func (c *Cluster) AssumeMissed(now time.Time) {
 	for g := range c.bereft {
 		for i := range g.Lost {

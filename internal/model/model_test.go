@@ -211,15 +211,15 @@ func TestAssumptions(t *testing.T) {
 		if c.Task("p") != nil || used(c, "a") != 0 || len(c.Gangs["ns/g"].Tasks) != 1 {
 			t.Errorf("old %v, used %d, tasks %d", c.Task("p"), used(c, "a"), len(c.Gangs["ns/g"].Tasks))
 		}
-		c.Apply(TaskGone{Namespace: "ns", Name: "p", UID: "p"}) // late news of the first
+		c.Apply(TaskGone{Namespace: "ns", Name: "p", UID: "p"}) // a late event about the first pod
 		if c.Task("q") == nil {
 			t.Error("the new pod is gone with the old one")
 		}
 	})
 }
 
-// TestSums checks after random changes that all sums are what they would be if
-// they were made anew, and that nothing is left when all is gone.
+// TestSums checks after random changes that all sums equal newly computed ones and that nothing is left after
+// everything is deleted.
 func TestSums(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		c := New()
@@ -301,8 +301,8 @@ func checkSums(t *rapid.T, c *Cluster) {
 	}
 }
 
-// FuzzQuantity feeds any quantity through both roundings: no panic, no overflow,
-// a request is never less than what it says and a capacity never more.
+// FuzzQuantity converts arbitrary quantities with both roundings. It must not panic or overflow, a request is never
+// less than its quantity, and a capacity never more.
 func FuzzQuantity(f *testing.F) {
 	for _, s := range []string{"1", "100m", "-1", "1e30", "1Ei", "0.1", "9223372036854775807", "1n", "-1e30"} {
 		f.Add(s)

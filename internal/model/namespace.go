@@ -15,7 +15,7 @@ type NamespaceSet struct {
 // NamespaceGone removes a namespace.
 type NamespaceGone struct{ Name string }
 
-// NamespaceFrom reads a namespace.
+// NamespaceFrom converts a namespace.
 func NamespaceFrom(n *corev1.Namespace) NamespaceSet {
 	return NamespaceSet{Name: n.Name, Labels: n.Labels}
 }

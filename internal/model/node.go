@@ -8,52 +8,50 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// NodeID is a row of Nodes. Rows of removed nodes are used again.
+// NodeID is a row of Nodes. Rows of removed nodes are reused.
 type NodeID int32
 
-// NoNode is the NodeID of a task that is on no node.
+// NoNode is the NodeID of a task without a node.
 const NoNode NodeID = -1
 
-// Nodes is a structure of arrays: one row a node, Stride values a row. A row can
-// exist before its node does (a pod that names it came first) and stay after it
-// is gone, until its last task is; Alive tells.
+// Nodes is a structure of arrays with one row per node and Stride values per row. A row can exist before its node,
+// if a pod names the node first. It stays after the node is deleted, until its last task is gone. Alive is true
+// while the node exists.
 type Nodes struct {
 	Stride int
-	// Alloc is what the node has, Used what its tasks ask for (releasing ones
-	// included), Releasing the part of Used that is about to end, Pipelined what
-	// is promised to tasks that wait for it. Foreign is the part of Used that pods
-	// without a gang hold and that are not being deleted.
+	// Alloc is the node's allocatable capacity. Used is the sum of its tasks' requests, including releasing ones.
+	// Releasing is the part of Used that is about to end. Pipelined is promised to tasks that wait for it. Foreign
+	// is the part of Used held by pods without a gang that are not being deleted.
 	Alloc, Used, Releasing, Pipelined, Foreign []int64
 
 	Name    []string
 	Alive   []bool
 	Info    []*NodeInfo
-	Tasks   [][]*Task // on the node, pipelined ones included; no order
+	Tasks   [][]*Task // on the node, including pipelined ones; in no order
 	Changed []uint64  // generation of the last change of amounts, ports or tasks
-	Labeled []uint64  // generation of the last change of labels, taints, images, cpu topology, real load, existence
+	Labeled []uint64  // generation of the last change of labels, taints, images, CPU topology, real load or existence
 	// Usage is the real load as last measured.
 	Usage []NodeUsage
 
-	// ImageNodes is how many live nodes have an image, by name.
+	// ImageNodes holds, by image name, how many live nodes have the image.
 	ImageNodes map[string]int32
 
 	byName map[string]NodeID
 	free   []NodeID
 }
 
-// NodeInfo is what of a node does not depend on its tasks. It is replaced, never
-// changed.
+// NodeInfo is the part of a node that does not depend on its tasks. It is replaced, never changed.
 type NodeInfo struct {
 	Labels        map[string]string
 	Taints        []corev1.Taint
 	Unschedulable bool
 	Images        map[string]int64
-	Annotations   map[string]string // those that policies may read
-	Devices       []Amount          // capacity of devices that pods share, unhealthy ones included
+	Annotations   map[string]string // that policies may read
+	Devices       []Amount          // capacity of shared devices, unhealthy ones included
 	Node          *corev1.Node      // name and labels, for the affinity matchers
 }
 
-// Len is the number of rows, dead ones included.
+// Len returns the number of rows, including dead ones.
 func (n *Nodes) Len() int { return len(n.Name) }
 
 // Row returns the values of a node in one of the arrays.
@@ -61,18 +59,18 @@ func (n *Nodes) Row(values []int64, id NodeID) []int64 {
 	return values[int(id)*n.Stride : (int(id)+1)*n.Stride]
 }
 
-// Find returns the row of a name.
+// Find returns the row of the node with a name.
 func (n *Nodes) Find(name string) (NodeID, bool) {
 	id, ok := n.byName[name]
 	return id, ok
 }
 
-// amounts are the arrays of values.
+// amounts returns pointers to all value arrays.
 func (n *Nodes) amounts() [5]*[]int64 {
 	return [...]*[]int64{&n.Alloc, &n.Used, &n.Releasing, &n.Pipelined, &n.Foreign}
 }
 
-// widen makes room for more resources in each row.
+// widen increases the number of values per row.
 func (n *Nodes) widen(stride int) {
 	if stride <= n.Stride {
 		return
@@ -87,13 +85,13 @@ func (n *Nodes) widen(stride int) {
 	n.Stride = stride
 }
 
-// nodeRow returns the row of a name, a dead new one if there is none.
+// nodeRow returns the row for a name. If there is none, it adds a dead one.
 func (c *Cluster) nodeRow(name string) NodeID {
 	n := &c.Nodes
 	if id, ok := n.byName[name]; ok {
 		return id
 	}
-	defer func() { c.dead = append(c.dead, n.byName[name]) }() // until something is on it
+	defer func() { c.dead = append(c.dead, n.byName[name]) }() // recycled unless something is on it
 	if k := len(n.free); k > 0 {
 		id := n.free[k-1]
 		n.free = n.free[:k-1]
@@ -210,14 +208,14 @@ func (d NodeGone) apply(c *Cluster) {
 	c.TotalGen, c.NodeSetGen, n.Labeled[id] = c.next(), c.next(), c.next()
 	c.touch(id)
 	for _, t := range slices.Clone(n.Tasks[id]) {
-		if t.Status == Pipelined { // the promised room is gone
+		if t.Status == Pipelined { // the promised resources no longer exist
 			c.place(t, NoNode, Pending)
 		}
 	}
 	c.dead = append(c.dead, id)
 }
 
-// Order returns the live rows by node name.
+// Order returns the live rows by node name, using buffer.
 func (n *Nodes) Order(buffer []NodeID) []NodeID {
 	order := buffer[:0]
 	for i, alive := range n.Alive {
@@ -229,7 +227,7 @@ func (n *Nodes) Order(buffer []NodeID) []NodeID {
 	return order
 }
 
-// Ports that tasks of a node hold, bound and promised ones.
+// Ports visits the host ports of a node's tasks, bound and promised, until visit returns false.
 func (n *Nodes) Ports(id NodeID, visit func(t *Task, p Port) bool) {
 	for _, t := range n.Tasks[id] {
 		for _, p := range t.Shape.Ports {

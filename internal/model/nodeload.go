@@ -6,13 +6,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// NodeUsage is a node's real load, averaged over some minutes; At zero: not known.
+// NodeUsage is a node's real load, averaged over some minutes. A zero At means unknown.
 type NodeUsage struct {
 	CPUPercent, MemoryPercent float64
 	At                        time.Time
 }
 
-// NodeUsageSet says how loaded a node was measured to be.
+// NodeUsageSet sets the measured load of a node.
 type NodeUsageSet struct {
 	Node string
 	NodeUsage
@@ -29,7 +29,7 @@ func (d NodeUsageSet) apply(c *Cluster) {
 	c.touch(id)
 }
 
-// AssumeAnnotated notes the annotations that go out with a pod's assumed binding.
+// AssumeAnnotated records the annotations that are written with a pod's assumed binding.
 func (c *Cluster) AssumeAnnotated(uid types.UID, notes map[string]string) {
 	if t := c.tasks[uid]; t != nil && t.assumedNode != NoNode {
 		t.assumedNotes = notes

@@ -12,26 +12,26 @@ import (
 	nodeinfov1alpha1 "github.com/vc-batch/vc/api/nodeinfo/v1alpha1"
 )
 
-// Numa is a node's Numatopology: how its cpus are arranged and which are free.
-// It is replaced, never changed.
+// Numa is a node's Numatopology: the arrangement of its CPUs and which are free. It is replaced, never changed.
 type Numa struct {
-	// Policies of the kubelet's managers; "" where not told.
+	// Policies of the kubelet's managers; "" if unknown.
 	CPUManager, TopologyManager string
-	// CPUs by number, ascending.
+	// CPUs lists the node's CPUs by number, ascending.
 	CPUs []LogicalCPU
-	// Free are those that no container has for itself, as the node's agent last saw.
+	// Free holds the CPUs that no container has exclusively, as last seen by the node's agent.
 	Free CPUSet
-	// HasFree: the agent said which are free.
+	// HasFree is true if the agent reported the free CPUs.
 	HasFree bool
-	// ReservedMilliCPU is kept from pods.
+	// ReservedMilliCPU is reserved and not available to pods.
 	ReservedMilliCPU int64
-	// Seen are the pods, by uid and namespace/name, whose cpus are out of Free already.
+	// Seen holds the pods, by UID and namespace/name, whose CPUs the agent already removed from Free.
 	Seen map[string]bool
-	// Problem is what of the object cannot be read; such a node takes nobody who cares.
+	// Problem describes what is invalid in the object; "" if it is valid. An invalid node gets no pods with a NUMA
+	// policy.
 	Problem string
 }
 
-// LogicalCPU says where a cpu sits. A core's number is unique in its socket only.
+// LogicalCPU holds the position of a CPU. A core's number is unique only in its socket.
 type LogicalCPU struct{ ID, Node, Socket, Core int }
 
 // NumaSet adds or replaces a node's Numatopology.
@@ -53,7 +53,7 @@ func (d NumaGone) apply(c *Cluster) {
 	c.relabel(d.Node)
 }
 
-// relabel marks a node's surroundings as changed: what was judged of it is judged anew.
+// relabel marks a node as changed, so that cached decisions about it are made again.
 func (c *Cluster) relabel(node string) {
 	if id, ok := c.Nodes.byName[node]; ok && c.Nodes.Alive[id] {
 		c.Nodes.Labeled[id] = c.next()
@@ -61,7 +61,7 @@ func (c *Cluster) relabel(node string) {
 	}
 }
 
-// NumaFrom reads a Numatopology.
+// NumaFrom converts a Numatopology.
 func NumaFrom(o *nodeinfov1alpha1.Numatopology) NumaSet {
 	n := Numa{
 		CPUManager:      o.Spec.Policies[nodeinfov1alpha1.CPUManagerPolicy],
@@ -87,7 +87,7 @@ func NumaFrom(o *nodeinfov1alpha1.Numatopology) NumaSet {
 		n.CPUs = append(n.CPUs, LogicalCPU{ID: id, Node: info.NUMANodeID, Socket: info.SocketID, Core: info.CoreID})
 	}
 	slices.SortFunc(n.CPUs, func(a, b LogicalCPU) int { return a.ID - b.ID })
-	n.CPUs = slices.CompactFunc(n.CPUs, func(a, b LogicalCPU) bool { return a.ID == b.ID }) // "1" and "01"
+	n.CPUs = slices.CompactFunc(n.CPUs, func(a, b LogicalCPU) bool { return a.ID == b.ID }) // the keys "1" and "01" are the same CPU
 	if cpu, ok := o.Spec.NumaResMap[string(corev1.ResourceCPU)]; ok {
 		free, err := ParseCPUs(cpu.Allocatable)
 		if err != nil {
@@ -115,9 +115,8 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// seenPods reads which pods' cpus the agent has taken out already. The form of
-// podAllocations is the agent's: an object by uid or namespace/name, or a list
-// of objects that have either.
+// seenPods returns the pods whose CPUs the agent already removed from Free. The agent defines the form of
+// podAllocations: an object keyed by UID or namespace/name, or a list of objects that contain either.
 func seenPods(o *nodeinfov1alpha1.Numatopology) map[string]bool {
 	if o.Spec.PodAllocations == nil {
 		return nil
@@ -140,7 +139,7 @@ func seenPods(o *nodeinfov1alpha1.Numatopology) map[string]bool {
 	return seen
 }
 
-// addIdentity adds what an entry says of whose it is.
+// addIdentity adds the pod identifiers found in an entry.
 func addIdentity(seen map[string]bool, value json.RawMessage) {
 	var text string
 	if json.Unmarshal(value, &text) == nil && text != "" {
@@ -170,5 +169,5 @@ func addIdentity(seen map[string]bool, value json.RawMessage) {
 	}
 }
 
-// Shows says whether the agent has taken a task's cpus out of Free already.
+// Shows reports whether the agent already removed a task's CPUs from Free.
 func (n *Numa) Shows(t *Task) bool { return n.Seen[string(t.UID)] || n.Seen[t.Key()] }

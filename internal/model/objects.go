@@ -8,29 +8,28 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Objects are the API objects of one kind, by key: the name, or namespace/name.
-// Objects are never changed, only replaced. What was decided about one and the
-// API has not answered yet is laid over it.
+// Objects holds the API objects of one kind by key: the name, or namespace/name. Objects are never changed, only
+// replaced. Get and Each return the assumed version of an object while a decision about it is unconfirmed.
 type Objects[T metav1.Object] struct {
-	// Gen is the generation of the last change of any of them.
+	// Gen is the generation of the last change to any object.
 	Gen uint64
 
 	seen    map[string]T
 	assumed map[string]assumption[T]
 	gens    map[string]uint64
-	// groups are the keys by what they are looked up by, sorted.
+	// groups holds the sorted keys of each group. Groups are the lookup index.
 	groups map[string][]string
-	// groupsOf says what an object is looked up by; nil: by nothing.
+	// groupsOf returns the groups of an object; nil if there is no index.
 	groupsOf func(T) []string
 }
 
-// assumption is an object as it will be once a decision is carried out.
+// assumption is an object in the state after a decision is carried out.
 type assumption[T metav1.Object] struct {
 	object T
-	by     types.UID // the pod that it was decided for
+	by     types.UID // the pod that the decision was made for
 }
 
-// ObjectKey is the key of an object in its Objects.
+// ObjectKey returns the key of an object in its Objects.
 func ObjectKey(o metav1.Object) string {
 	if o.GetNamespace() == "" {
 		return o.GetName()
@@ -38,7 +37,7 @@ func ObjectKey(o metav1.Object) string {
 	return o.GetNamespace() + "/" + o.GetName()
 }
 
-// Get finds an object by its key, with what was assumed of it.
+// Get returns an object by its key, in its assumed version if there is one.
 func (o *Objects[T]) Get(key string) (T, bool) {
 	if a, ok := o.assumed[key]; ok {
 		return a.object, true
@@ -47,13 +46,13 @@ func (o *Objects[T]) Get(key string) (T, bool) {
 	return v, ok
 }
 
-// Len is how many there are.
+// Len returns the number of objects.
 func (o *Objects[T]) Len() int { return len(o.seen) }
 
-// GenOf is the generation of the last change of one key, 0 when there never was one.
+// GenOf returns the generation of the last change to one key; 0 if it never changed.
 func (o *Objects[T]) GenOf(key string) uint64 { return o.gens[key] }
 
-// Keys are all keys, sorted.
+// Keys returns all keys, sorted.
 func (o *Objects[T]) Keys() []string {
 	keys := make([]string, 0, len(o.seen))
 	for key := range o.seen {
@@ -63,7 +62,7 @@ func (o *Objects[T]) Keys() []string {
 	return keys
 }
 
-// Each visits all, in no order.
+// Each visits all objects in no order.
 func (o *Objects[T]) Each(visit func(key string, object T)) {
 	for key, object := range o.seen {
 		if a, ok := o.assumed[key]; ok {
@@ -73,24 +72,24 @@ func (o *Objects[T]) Each(visit func(key string, object T)) {
 	}
 }
 
-// In are the keys of a group, sorted; not to be changed.
+// In returns the sorted keys of a group. Do not change the result.
 func (o *Objects[T]) In(group string) []string { return o.groups[group] }
 
-// InBytes is In without making a string.
+// InBytes is like In, but avoids allocating a string.
 func (o *Objects[T]) InBytes(group []byte) []string { return o.groups[string(group)] }
 
 func (o *Objects[T]) put(object T, gen uint64) {
 	key := ObjectKey(object)
 	old, known := o.seen[key]
 	if known && old.GetResourceVersion() == object.GetResourceVersion() && old.GetUID() == object.GetUID() && object.GetResourceVersion() != "" {
-		return // told twice
+		return // unchanged
 	}
 	if o.seen == nil {
 		o.seen, o.gens, o.assumed = map[string]T{}, map[string]uint64{}, map[string]assumption[T]{}
 	}
 	o.regroup(key, func() {
 		o.seen[key] = object
-		delete(o.assumed, key) // the API has moved on
+		delete(o.assumed, key) // the API has a newer version
 	})
 	o.Gen, o.gens[key] = gen, gen
 }
@@ -106,7 +105,7 @@ func (o *Objects[T]) drop(key string, gen uint64) {
 	o.Gen, o.gens[key] = gen, gen
 }
 
-// assume lays an object over the one that was seen.
+// assume stores the assumed version of an object. It ignores unknown objects.
 func (o *Objects[T]) assume(object T, by types.UID, gen uint64) {
 	key := ObjectKey(object)
 	if _, known := o.seen[key]; !known {
@@ -116,7 +115,7 @@ func (o *Objects[T]) assume(object T, by types.UID, gen uint64) {
 	o.Gen, o.gens[key] = gen, gen
 }
 
-// forget takes back what was assumed for a pod; it says whether there was anything.
+// forget reverts what was assumed for a pod. It reports whether anything was assumed.
 func (o *Objects[T]) forget(by types.UID, gen uint64) bool {
 	found := false
 	for key, a := range o.assumed {
@@ -129,7 +128,7 @@ func (o *Objects[T]) forget(by types.UID, gen uint64) bool {
 	return found
 }
 
-// regroup keeps the groups in step with a change of one object.
+// regroup applies a change to one object and updates the groups.
 func (o *Objects[T]) regroup(key string, change func()) {
 	if o.groupsOf == nil {
 		change()

@@ -10,8 +10,8 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// taskPlacementsFrom reads where the pods of each task may run, as far as nodes alone decide it; nil when that is not said or
-// cannot be read. Tasks that may run anywhere are left out.
+// taskPlacementsFrom parses the constraints on the nodes of each task's pods; nil if the text is empty or invalid.
+// Tasks that may run anywhere are omitted.
 func taskPlacementsFrom(text string) map[string]ShapeSpec {
 	if text == "" {
 		return nil
@@ -32,7 +32,7 @@ func taskPlacementsFrom(text string) map[string]ShapeSpec {
 	return out
 }
 
-// setPlacements replaces where the pods of a gang's tasks may run.
+// setPlacements replaces the node constraints of a gang's tasks.
 func (c *Cluster) setPlacements(g *Gang, specs map[string]ShapeSpec) {
 	c.countPlacements(g, false)
 	old := g.placements
@@ -51,8 +51,8 @@ func (c *Cluster) setPlacements(g *Gang, specs map[string]ShapeSpec) {
 	}
 }
 
-// Placement is the shape of pods that request nothing and may run where those of a task may; nil: unknown. It exists before the
-// pods do.
+// Placement returns a shape with no request and the node constraints of a task; nil if unknown. It exists before
+// the pods do.
 func (g *Gang) Placement(task string) *Shape {
 	if shape, constrained := g.placements[task]; constrained {
 		return shape
@@ -60,7 +60,7 @@ func (g *Gang) Placement(task string) *Shape {
 	return g.placements[""]
 }
 
-// awaitsPods reports whether a gang has no pods yet and is to get some.
+// awaitsPods reports whether a gang has no pods yet but will get some.
 func (g *Gang) awaitsPods() bool {
 	switch g.Status.Phase {
 	case "", schedulingv1beta1.PodGroupPending, schedulingv1beta1.PodGroupInqueue:
@@ -69,7 +69,7 @@ func (g *Gang) awaitsPods() bool {
 	return false
 }
 
-// countPlacements counts the placements of a gang among the shapes of pods in queues, or no longer.
+// countPlacements starts or stops counting a gang's placements as shapes of pods in queues.
 func (c *Cluster) countPlacements(g *Gang, counts bool) {
 	if g.placesCounted == counts {
 		return

@@ -10,14 +10,14 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Queue is a queue and the sums over its gangs. It exists before its object
-// does, when a gang names it; Known tells.
+// Queue is a queue and the sums over its gangs. If a gang names a queue that does not exist yet, the queue exists
+// with Known false.
 type Queue struct {
 	Known       bool
 	Name        string
 	UID         types.UID
 	Created     time.Time
-	Weight      int32 // at least 1; SaidWeight is what the queue says
+	Weight      int32 // at least 1; SaidWeight is the weight in the queue's spec
 	SaidWeight  int32
 	Priority    int32
 	Reclaimable bool
@@ -30,25 +30,25 @@ type Queue struct {
 	Deserved    Request
 	Annotations map[string]string
 	Affinity    *schedulingv1beta1.Affinity
-	// HasCapability lists the resources that Capability names, zero ones included.
+	// HasCapability lists the resources that Capability names, including those with value zero.
 	HasCapability []int32
 
 	Sums  Sums
-	sums  exactSums // what Sums is made from
-	Gangs int       // known ones
+	sums  exactSums // exact values of Sums
+	Gangs int       // number of known gangs
 	// Published is the status as last written or read.
 	Published QueuePublished
 	Gen       uint64
 }
 
-// QueuePublished is what the scheduler told of a queue.
+// QueuePublished is the status that the scheduler wrote to a queue.
 type QueuePublished struct {
 	Allocated, Deserved   corev1.ResourceList
 	Terminating           corev1.ResourceList
 	SharePercent, Waiting int32
-	Invalid               *metav1.Condition // what is wrong with the queue; nil: nothing
-	Decided               bool              // told by this process
-	At                    time.Time         // when
+	Invalid               *metav1.Condition // the error in the queue's spec; nil if unset
+	Decided               bool              // written by this process
+	At                    time.Time         // when it was decided
 }
 
 func (c *Cluster) queue(name string) *Queue {
@@ -93,13 +93,13 @@ func (d QueueGone) apply(c *Cluster) {
 	q.Known, q.Open = false, false
 	q.Gen = c.next()
 	c.QueueSetGen = c.next()
-	c.refresh() // gangs may have gone in the same Apply
+	c.refresh() // gangs may have been deleted in the same Apply
 	if q.Gangs == 0 && !c.referenced(q) {
 		delete(c.Queues, d.Name)
 	}
 }
 
-// referenced says whether a gang names the queue.
+// referenced reports whether a gang names the queue.
 func (c *Cluster) referenced(q *Queue) bool {
 	for _, g := range c.Gangs {
 		if g.Queue == q {
@@ -119,8 +119,8 @@ func (d PriorityClassGone) apply(c *Cluster) {
 	c.rankAll("")
 }
 
-// classPriority is the value of a class, the global default for "" and for one
-// that does not exist.
+// classPriority returns the value of a class. For "" and for a class that does not exist, it returns the global
+// default.
 func (c *Cluster) classPriority(name string) int32 {
 	if class, ok := c.classes[name]; ok && name != "" {
 		return class.Value
@@ -131,7 +131,7 @@ func (c *Cluster) classPriority(name string) int32 {
 func (c *Cluster) defaultPriority() int32 {
 	best, found := int32(0), false
 	for _, class := range c.classes {
-		// Of several defaults the API uses the lowest; so do we.
+		// If several classes are the global default, the API server uses the lowest value.
 		if class.GlobalDefault && (!found || class.Value < best) {
 			best, found = class.Value, true
 		}
@@ -179,7 +179,7 @@ func (d EvictFailed) apply(c *Cluster) {
 	}
 }
 
-// AssumeBound notes that a pod will be bound to a node.
+// AssumeBound records that a pod will be bound to a node.
 func (c *Cluster) AssumeBound(uid types.UID, node string) {
 	if t := c.tasks[uid]; t != nil && (t.Status == Pending || t.Status == Pipelined) {
 		t.assumedNode = c.nodeRow(node)
@@ -191,7 +191,7 @@ func (c *Cluster) AssumeBound(uid types.UID, node string) {
 	}
 }
 
-// AssumeEvicted notes that a pod will be deleted, and why.
+// AssumeEvicted records that a pod will be deleted, and why.
 func (c *Cluster) AssumeEvicted(uid types.UID, why string) {
 	if t := c.tasks[uid]; t != nil && t.Status.Allocated() {
 		if t.Gang != nil {
@@ -202,7 +202,7 @@ func (c *Cluster) AssumeEvicted(uid types.UID, why string) {
 	}
 }
 
-// AssumeNominated reserves room for a pod on a node; "" gives it up.
+// AssumeNominated reserves resources for a pod on a node. An empty node cancels the reservation.
 func (c *Cluster) AssumeNominated(uid types.UID, node string) {
 	t := c.tasks[uid]
 	switch {
@@ -214,7 +214,7 @@ func (c *Cluster) AssumeNominated(uid types.UID, node string) {
 	}
 }
 
-// AssumeGangStatus notes the status that a PodGroup will have.
+// AssumeGangStatus records the status that will be written to a PodGroup.
 func (c *Cluster) AssumeGangStatus(uid types.UID, status schedulingv1beta1.PodGroupStatus, at time.Time) {
 	if g := c.gangUIDs[uid]; g != nil {
 		g.StatusAt = at
@@ -226,14 +226,14 @@ func (c *Cluster) AssumeGangStatus(uid types.UID, status schedulingv1beta1.PodGr
 	}
 }
 
-// AssumePodCondition notes the condition that a pod will have.
+// AssumePodCondition records the condition that will be written to a pod.
 func (c *Cluster) AssumePodCondition(uid types.UID, condition PodCondition) {
 	if t := c.tasks[uid]; t != nil {
 		t.Condition = condition
 	}
 }
 
-// AssumeQueueStatus notes the status that a queue will have.
+// AssumeQueueStatus records the status that will be written to a queue.
 func (c *Cluster) AssumeQueueStatus(name string, published QueuePublished) {
 	if q := c.Queues[name]; q != nil {
 		published.Decided = true
@@ -241,5 +241,5 @@ func (c *Cluster) AssumeQueueStatus(name string, published QueuePublished) {
 	}
 }
 
-// EndAssume brings the sums up to date after the Assume… calls.
+// EndAssume updates the sums after calls of Assume… methods.
 func (c *Cluster) EndAssume() { c.refresh() }

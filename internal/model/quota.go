@@ -7,13 +7,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Quota is a ResourceQuota: what the pods of a namespace may have together, by
-// the quota's own names, such as cpu, requests.memory, limits.cpu and pods.
+// Quota is a ResourceQuota: it limits the total resources of a namespace's pods. Resources have the quota's own
+// names, such as cpu, requests.memory, limits.cpu and pods.
 type Quota struct {
 	Namespace, Name string
-	// Scopes say which pods it is about, all of them together; none: all pods.
+	// Scopes select the quota's pods: a pod must match all of them. Without scopes, the quota covers all pods.
 	Scopes []QuotaScope
-	// Hard and Used are by name, in the units of the resource that the name ends in.
+	// Hard and Used are listed by name, in the units of the underlying resource.
 	Hard, Used []Amount
 }
 
@@ -53,7 +53,7 @@ func (c *Cluster) setQuotas(namespace string, of []Quota) {
 	}
 }
 
-// QuotaFrom reads a ResourceQuota.
+// QuotaFrom converts a ResourceQuota.
 func QuotaFrom(q *corev1.ResourceQuota) QuotaSet {
 	set := QuotaSet{Quota{Namespace: q.Namespace, Name: q.Name, Scopes: scopesOf(q)}}
 	set.Hard = quotaAmounts(q.Spec.Hard, floorSum)
@@ -72,8 +72,7 @@ func quotaAmounts(list corev1.ResourceList, convert rounding) []Amount {
 	return out
 }
 
-// quotaResource is the resource that a quota's name is about; false for things
-// that are not of pods.
+// quotaResource returns the resource that a quota's name limits. ok is false if the name is not about pods.
 func quotaResource(name corev1.ResourceName) (base corev1.ResourceName, ok bool) {
 	text := string(name)
 	for _, prefix := range [2]string{"requests.", "limits."} {
@@ -90,8 +89,8 @@ func quotaResource(name corev1.ResourceName) (base corev1.ResourceName, ok bool)
 	return corev1.ResourceName(text), true
 }
 
-// QuotaResource is the resource that a quota's name is about, and whether it is
-// about limits rather than requests.
+// QuotaResource returns the resource that a quota's name limits, and whether the name is about limits rather than
+// requests.
 func QuotaResource(name string) (resource string, limits bool) {
 	base, _ := quotaResource(corev1.ResourceName(name))
 	return string(base), strings.HasPrefix(name, "limits.")

@@ -6,24 +6,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// QuotaScope is one condition of which pods a quota is about, as in a ResourceQuota.
+// QuotaScope is one condition on the pods of a ResourceQuota.
 type QuotaScope struct {
 	Name     corev1.ResourceQuotaScope
 	Operator corev1.ScopeSelectorOperator
 	Values   []string
 }
 
-// Answer is a yes, a no, or that it is not known.
+// Answer is yes, no or not known.
 type Answer int8
 
-// The answers.
+// The possible answers, in the order that Covers relies on.
 const (
 	No       Answer = -1
 	NotKnown Answer = 0
 	Yes      Answer = 1
 )
 
-// is turns what is known into an answer.
+// is converts a bool to an answer.
 func is(yes bool) Answer {
 	if yes {
 		return Yes
@@ -31,24 +31,24 @@ func is(yes bool) Answer {
 	return No
 }
 
-// PodTraits are what quota scopes ask of a pod, as far as it is known.
+// PodTraits holds the traits of a pod that quota scopes check, as far as they are known.
 type PodTraits struct {
-	// Class is the pod's priority class, "" for none; ClassKnown says whether that is known.
+	// Class is the pod's priority class; "" if unset. ClassKnown is false if the class is unknown.
 	Class      string
 	ClassKnown bool
-	// Terminating pods have a time limit, best-effort pods no requests or limits of cpu and memory, and crossing ones
-	// an affinity to pods of other namespaces.
+	// Terminating pods have a time limit. Best-effort pods have no requests or limits for cpu and memory. Crossing
+	// pods have an affinity to pods of other namespaces.
 	Terminating, BestEffort, Crossing Answer
 }
 
-// Traits of a pod that exists.
+// Traits returns the traits of an existing pod.
 func (t *Task) Traits() PodTraits {
 	s := t.Shape
 	idle := s.Request.Get(CPU) == 0 && s.Request.Get(Memory) == 0 && s.LimitMilliCPU == 0 && s.LimitMemoryBytes == 0
 	return PodTraits{Class: t.PriorityClass, ClassKnown: true, Terminating: is(t.Expected.Limit > 0), BestEffort: is(idle), Crossing: is(s.crosses())}
 }
 
-// crosses says whether the shape has an affinity to pods of other namespaces.
+// crosses reports whether the shape has an affinity to pods of other namespaces.
 func (s *Shape) crosses() bool {
 	beyond := func(term *corev1.PodAffinityTerm) bool {
 		return len(term.Namespaces) > 0 || term.NamespaceSelector != nil
@@ -62,8 +62,8 @@ func (s *Shape) crosses() bool {
 		far != nil && some(far.RequiredDuringSchedulingIgnoredDuringExecution, far.PreferredDuringSchedulingIgnoredDuringExecution)
 }
 
-// Expects are the traits of the pods that a gang will have: those of the pods that it has, where these are alike, else
-// what its PodGroup says.
+// Expects returns the traits of the pods that a gang will have. If the gang has pods, it returns the traits that
+// all of them share; otherwise it uses the PodGroup.
 func (g *Gang) Expects() PodTraits {
 	var traits PodTraits
 	some := false
@@ -80,7 +80,7 @@ func (g *Gang) Expects() PodTraits {
 	if some {
 		return traits
 	}
-	traits = PodTraits{Class: g.PriorityClass, ClassKnown: g.PriorityClass != ""} // without one its tasks may name theirs
+	traits = PodTraits{Class: g.PriorityClass, ClassKnown: g.PriorityClass != ""} // without a class on the PodGroup, its tasks may name their own
 	if g.HasMinResources {
 		asks := g.MinResources.Get(CPU) > 0 || g.MinResources.Get(Memory) > 0
 		for _, a := range g.QuotaResources {
@@ -92,7 +92,7 @@ func (g *Gang) Expects() PodTraits {
 	return traits
 }
 
-// merge forgets what is not so of both.
+// merge marks the traits that differ as not known.
 func (t *PodTraits) merge(o *PodTraits) {
 	t.ClassKnown = t.ClassKnown && o.ClassKnown && t.Class == o.Class
 	for _, pair := range [][2]*Answer{{&t.Terminating, &o.Terminating}, {&t.BestEffort, &o.BestEffort}, {&t.Crossing, &o.Crossing}} {
@@ -102,7 +102,7 @@ func (t *PodTraits) merge(o *PodTraits) {
 	}
 }
 
-// Covers says whether a quota is about pods with some traits: all of its scopes are.
+// Covers reports whether a quota covers pods with some traits: all of its scopes must.
 func (q *Quota) Covers(t *PodTraits) Answer {
 	all := Yes
 	for i := range q.Scopes {
@@ -132,10 +132,10 @@ func (s *QuotaScope) covers(t *PodTraits) Answer {
 		}
 		return is(s.selects(t.Class))
 	}
-	return No // nothing that pods have
+	return No // other scopes do not match pods
 }
 
-// selects says whether the scope is about pods of a class. To NotIn a pod without one is not in.
+// selects reports whether the scope covers pods of a class. NotIn also matches pods without a class.
 func (s *QuotaScope) selects(class string) bool {
 	switch s.Operator {
 	case corev1.ScopeSelectorOpExists:
@@ -150,7 +150,7 @@ func (s *QuotaScope) selects(class string) bool {
 	return false
 }
 
-// scopesOf are the conditions of a ResourceQuota.
+// scopesOf returns the scopes of a ResourceQuota.
 func scopesOf(q *corev1.ResourceQuota) []QuotaScope {
 	var out []QuotaScope
 	for _, name := range q.Spec.Scopes {

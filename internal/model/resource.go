@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Indexes of the resources that every Cluster knows from the start.
+// Indexes of the resources that every Cluster contains from the start.
 const (
 	CPU = iota
 	Memory
@@ -20,11 +20,11 @@ const (
 )
 
 const (
-	// MaxAmount bounds every request of a pod. A node never has as much, so a pod
-	// asking for more than anyone has cannot overflow its way in.
+	// MaxAmount bounds every request of a pod. A node always has less, so a pod that requests more than any node
+	// has cannot be placed because of an overflow.
 	MaxAmount = int64(1) << 50
-	// MaxSum bounds what many pods or nodes have together, and what is said of
-	// them: a queue's limits, a gang's minimum. Two of them still add up.
+	// MaxSum bounds the sums over many pods or nodes, and limits in specs such as a queue's capability or a gang's
+	// minimum. Two such sums can be added without overflow.
 	MaxSum = int64(1) << 62
 )
 
@@ -43,7 +43,7 @@ type Term struct {
 // Request is a sparse vector: terms by ascending index, values above zero.
 type Request []Term
 
-// Get returns the value at a resource index, 0 when it is not there.
+// Get returns the value at a resource index; 0 if it is missing.
 func (r Request) Get(index int) int64 {
 	for _, t := range r {
 		if int(t.Index) == index {
@@ -53,7 +53,7 @@ func (r Request) Get(index int) int64 {
 	return 0
 }
 
-// Empty says whether nothing but the pod's own slot is asked for.
+// Empty reports whether the request contains only the pod's own slot.
 func (r Request) Empty() bool {
 	for _, t := range r {
 		if t.Index != Pods && t.Value > 0 {
@@ -63,8 +63,8 @@ func (r Request) Empty() bool {
 	return true
 }
 
-// Resources interns resource names to small indexes. Indexes are given in order
-// of first sight, so nothing that is decided may depend on their order.
+// Resources interns resource names as small indexes. Indexes are assigned in order of first use, so no decision may
+// depend on their order.
 type Resources struct {
 	names []string
 	index map[string]int
@@ -78,13 +78,13 @@ func newResources() *Resources {
 	return r
 }
 
-// Len is the number of names known.
+// Len returns the number of known names.
 func (r *Resources) Len() int { return len(r.names) }
 
-// Name of an index.
+// Name returns the name of an index.
 func (r *Resources) Name(index int) string { return r.names[index] }
 
-// Index of a name; a new name gets the next index.
+// Index returns the index of a name. A new name gets the next index.
 func (r *Resources) Index(name string) int {
 	i, ok := r.index[name]
 	if !ok {
@@ -95,13 +95,13 @@ func (r *Resources) Index(name string) int {
 	return i
 }
 
-// Find returns the index of a name that is known.
+// Find returns the index of a name, if it is known.
 func (r *Resources) Find(name string) (index int, ok bool) {
 	index, ok = r.index[name]
 	return index, ok
 }
 
-// Request interns amounts; zero and negative ones are left out.
+// Request interns amounts. It omits zero and negative ones.
 func (r *Resources) Request(amounts []Amount) Request {
 	out := make(Request, 0, len(amounts))
 	for _, a := range amounts {
@@ -113,10 +113,10 @@ func (r *Resources) Request(amounts []Amount) Request {
 	return out
 }
 
-// Vec is a dense vector over the interned resources; a missing tail is zero.
+// Vec is a dense vector over the interned resources. Values beyond its end are zero.
 type Vec []int64
 
-// Get returns the value at an index, 0 beyond the end.
+// Get returns the value at an index; 0 beyond the end.
 func (v Vec) Get(index int) int64 {
 	if index < len(v) {
 		return v[index]
@@ -124,7 +124,7 @@ func (v Vec) Get(index int) int64 {
 	return 0
 }
 
-// Add grows the vector as needed and adds the request, up to MaxSum.
+// Add adds the request, up to MaxSum. It grows the vector as needed.
 func (v *Vec) Add(r Request) {
 	for _, t := range r {
 		v.grow(int(t.Index) + 1)
@@ -132,7 +132,7 @@ func (v *Vec) Add(r Request) {
 	}
 }
 
-// Sub takes a request off, not below 0.
+// Sub subtracts a request; values do not become negative.
 func (v Vec) Sub(r Request) {
 	for _, t := range r {
 		if int(t.Index) < len(v) {
@@ -153,7 +153,7 @@ func (v Vec) zero() {
 	}
 }
 
-// Zero says whether every value is zero.
+// Zero reports whether every value is zero.
 func (v Vec) Zero() bool {
 	for _, x := range v {
 		if x != 0 {
@@ -163,17 +163,16 @@ func (v Vec) Zero() bool {
 	return true
 }
 
-// Clone copies the vector.
+// Clone returns a copy of the vector.
 func (v Vec) Clone() Vec { return slices.Clone(v) }
 
-// counted says whether a name is a resource that nodes can have: cpu, memory,
-// pods, ephemeral-storage, huge pages, extended resources. Quota spellings
-// (requests.cpu, limits.memory, count/pods) are not.
+// counted reports whether a name is a resource that nodes can have: cpu, memory, pods, ephemeral-storage, huge
+// pages and extended resources. Names that only quotas use (requests.cpu, limits.memory, count/pods) are not.
 func counted(name corev1.ResourceName) bool {
 	switch name {
 	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, corev1.ResourceEphemeralStorage:
 		return true
-	case keys.VGPUMemoryPercentage: // parts of cards of different size do not add up
+	case keys.VGPUMemoryPercentage: // percentages of cards of different sizes cannot be added
 		return false
 	}
 	for _, prefix := range [...]string{"requests.", "limits.", "count/"} { // also requests.nvidia.com/gpu
@@ -190,15 +189,15 @@ func counted(name corev1.ResourceName) bool {
 // rounding converts a quantity to the model's unit.
 type rounding func(corev1.ResourceName, resource.Quantity) int64
 
-// What pods ask for: up, at most MaxAmount. What a node has: down, below
-// MaxAmount. What gangs ask for and queues may have: at most MaxSum.
+// ceil and floor convert the amounts of one pod or node: ceil rounds a pod's request up, to at most MaxAmount;
+// floor rounds a node's capacity down, to less than MaxAmount. ceilSum and floorSum do the same for gangs and
+// queues, up to MaxSum.
 func ceil(name corev1.ResourceName, q resource.Quantity) int64     { return up(name, q, MaxAmount) }
 func floor(name corev1.ResourceName, q resource.Quantity) int64    { return down(name, q, MaxAmount-1) }
 func ceilSum(name corev1.ResourceName, q resource.Quantity) int64  { return up(name, q, MaxSum) }
 func floorSum(name corev1.ResourceName, q resource.Quantity) int64 { return down(name, q, MaxSum) }
 
-// up converts a quantity to the model's unit, rounded up and clamped to
-// [0, bound].
+// up converts a quantity to the model's unit, rounded up and clamped to [0, bound].
 func up(name corev1.ResourceName, q resource.Quantity, bound int64) int64 {
 	limit := bound
 	if name == corev1.ResourceCPU {
@@ -216,7 +215,7 @@ func up(name corev1.ResourceName, q resource.Quantity, bound int64) int64 {
 	return q.Value()
 }
 
-// down is up, but rounded down.
+// down is like up, but rounds down.
 func down(name corev1.ResourceName, q resource.Quantity, bound int64) int64 {
 	v := up(name, q, bound)
 	if v <= 0 {
@@ -234,7 +233,7 @@ func down(name corev1.ResourceName, q resource.Quantity, bound int64) int64 {
 	return v
 }
 
-// amounts converts a resource list, sorted by name.
+// amounts converts a resource list. The result is sorted by name.
 func amounts(list corev1.ResourceList, convert rounding) []Amount {
 	if len(list) == 0 {
 		return nil
@@ -259,7 +258,7 @@ func byName(a, b Amount) int {
 	return 0
 }
 
-// Quantity turns a model amount back into an API quantity.
+// Quantity converts a model amount to an API quantity.
 func Quantity(name string, value int64) resource.Quantity {
 	switch corev1.ResourceName(name) {
 	case corev1.ResourceCPU:

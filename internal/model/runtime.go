@@ -8,21 +8,21 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// maxRunTime bounds what is believed of a run time: a hundred years.
+// maxRunTime bounds run times: a hundred years.
 const maxRunTime = 100 * 365 * 24 * time.Hour
 
-// RunTime is how long a pod is known to run at most; zero values: nothing is known.
+// RunTime is the maximum run time of a pod, as far as it is known. Zero values mean unknown.
 type RunTime struct {
-	// Limit is activeDeadlineSeconds: the kubelet ends the pod then.
+	// Limit is activeDeadlineSeconds: the kubelet ends the pod after this time.
 	Limit time.Duration
-	// Estimate is what its owner expects; nobody enforces it.
+	// Estimate is the run time that the pod's owner expects. It is not enforced.
 	Estimate time.Duration
 }
 
-// Known says whether there is any.
+// Known reports whether there is a limit or an estimate.
 func (r RunTime) Known() bool { return r.Limit > 0 || r.Estimate > 0 }
 
-// RunTime of the task: its own limit, else its own estimate, else that of its gang.
+// RunTime returns the run time of the task. The task's own estimate takes precedence over its gang's.
 func (t *Task) RunTime() RunTime {
 	r := t.Expected
 	if r.Estimate == 0 && t.Gang != nil {
@@ -31,7 +31,7 @@ func (t *Task) RunTime() RunTime {
 	return r
 }
 
-// Length is the time that a task which starts now is counted with; false: it may run for ever.
+// Length returns the assumed run time of a task that starts now. It returns false if the task may run for ever.
 func (r RunTime) Length() (time.Duration, bool) {
 	if r.Limit > 0 {
 		return r.Limit, true
@@ -39,10 +39,10 @@ func (r RunTime) Length() (time.Duration, bool) {
 	return r.Estimate, r.Estimate > 0
 }
 
-// End is when a task on a node ends at the latest, as far as is known at a time; false: never. A task that the
-// kubelet has not taken up yet is counted from now. A limit that has passed ends at once; an estimate that has
-// passed was wrong, and is doubled until it lies ahead (as Tsafrir, Etsion and Feitelson correct predictions,
-// "Backfilling Using System-Generated Predictions", 2007).
+// End returns the latest time when a task on a node ends, as far as it is known at a time; false if never. The run
+// time of a task that the kubelet has not started counts from now. If the limit has passed, the task ends now. If
+// the estimate has passed, it was wrong and is doubled until the end lies in the future (the correction of Tsafrir,
+// Etsion and Feitelson, "Backfilling Using System-Generated Predictions", 2007).
 func (t *Task) End(now time.Time) (time.Time, bool) {
 	r := t.RunTime()
 	length, known := r.Length()
@@ -67,7 +67,7 @@ func (t *Task) End(now time.Time) (time.Time, bool) {
 	return end, true
 }
 
-// runTimeFrom reads a pod's limit and the annotation with its estimate.
+// runTimeFrom reads a pod's limit and its estimate annotation.
 func runTimeFrom(pod *corev1.Pod) RunTime {
 	var r RunTime
 	if s := pod.Spec.ActiveDeadlineSeconds; s != nil && *s > 0 {
@@ -80,7 +80,7 @@ func runTimeFrom(pod *corev1.Pod) RunTime {
 	return r
 }
 
-// estimateFrom reads the annotation; 0 where it says nothing that can be read.
+// estimateFrom parses the estimate annotation; 0 if it is missing or invalid.
 func estimateFrom(annotations map[string]string) time.Duration {
 	d, err := time.ParseDuration(annotations[keys.RunningEstimate])
 	if err != nil || d <= 0 {
@@ -89,10 +89,10 @@ func estimateFrom(annotations map[string]string) time.Duration {
 	return min(d, maxRunTime)
 }
 
-// Timed says whether anything is known of the run time of any pod.
+// Timed reports whether the run time of any pod or gang is known.
 func (c *Cluster) Timed() bool { return c.timed > 0 }
 
-// countTimed keeps the number of tasks and gangs with a known run time.
+// countTimed counts the tasks and gangs with a known run time.
 func (c *Cluster) countTimed(known bool, sign int) {
 	if known {
 		c.timed += sign

@@ -15,7 +15,7 @@ func TestWhenATaskEnds(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	for name, c := range map[string]struct {
 		task Task
-		want time.Time // zero: never
+		want time.Time // zero for never
 	}{
 		"nothing is known: it may run for ever":            {Task{Started: ago(time.Hour)}, time.Time{}},
 		"a limit counts from the start":                    {Task{Started: ago(time.Minute), Expected: RunTime{Limit: time.Hour}}, now.Add(59 * time.Minute)},

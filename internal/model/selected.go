@@ -5,9 +5,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ownLabels are those of a pod's labels that its own affinity and spread rules
-// ask about. The others (a pod's number in its job is one) must not make a shape
-// of its own out of every pod; what other pods ask about is matched pod by pod.
+// ownLabels returns the labels of a pod that its own affinity and spread rules select by. Other labels, such as a
+// pod's number in its job, are omitted so that not every pod gets its own shape. Rules of other pods are matched
+// against each pod's labels.
 func ownLabels(s *ShapeSpec, labels map[string]string) map[string]string {
 	var own map[string]string
 	keep := func(key string) {

@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// A job's pods have their number as a label. Were it part of the shape, each pod
-// with affinity would be judged apart.
+// The pods of a job have their number as a label. If it were part of the shape, every pod with affinity would be
+// evaluated separately.
 func TestShapesHaveTheLabelsThatTheirRulesAskAbout(t *testing.T) {
 	selects := func(s *metav1.LabelSelector) corev1.PodSpec {
 		return corev1.PodSpec{Affinity: &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
@@ -23,7 +23,7 @@ func TestShapesHaveTheLabelsThatTheirRulesAskAbout(t *testing.T) {
 	}
 	cases := map[string]struct {
 		spec corev1.PodSpec
-		want int // shapes of two pods that differ in the labels app and number
+		want int // number of shapes of two pods that differ in the labels app and number
 	}{
 		"a pod without rules":     {corev1.PodSpec{}, 1},
 		"rules about neither":     {selects(&metav1.LabelSelector{MatchLabels: map[string]string{"tier": "x"}}), 1},
@@ -50,7 +50,7 @@ func TestShapesHaveTheLabelsThatTheirRulesAskAbout(t *testing.T) {
 	}
 }
 
-// TestImageNodes: how many nodes have an image is always what counting them says.
+// TestImageNodes checks that ImageNodes always equals a new count.
 func TestImageNodes(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		c := New()

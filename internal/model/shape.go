@@ -11,55 +11,56 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// Port is a host port that a pod takes. IP "" means every address.
+// Port is a host port that a pod uses. IP "" means every address.
 type Port struct {
 	IP       string
 	Protocol corev1.Protocol
 	Number   int32
 }
 
-// Conflicts says whether two ports cannot live on one node.
+// Conflicts reports whether two ports cannot be used on the same node.
 func (p Port) Conflicts(q Port) bool {
 	return p.Number == q.Number && p.Protocol == q.Protocol && (p.IP == q.IP || p.IP == "" || q.IP == "")
 }
 
-// ShapeSpec is everything of a pod that matters for where it may run. Pods with
-// equal specs share one Shape and are judged once.
+// ShapeSpec is everything in a pod that decides where it may run. Pods with equal specs share one Shape and are
+// evaluated once.
 type ShapeSpec struct {
 	Requests     []Amount // includes pods: 1
 	NodeSelector map[string]string
 	NodeAffinity *corev1.NodeAffinity
 	Tolerations  []corev1.Toleration
 	Ports        []Port
-	// Images are those of all containers, and of volumes; ContainerCount is the
-	// number of containers, those that start first included.
+	// Images are those of all containers and of volumes. ContainerCount is the number of containers, including init
+	// containers.
 	Images         []string
 	ContainerCount int
-	// The rest is set only for pods that have such rules; these depend on what
-	// else runs where, so their shapes take the slow path.
+	// The following fields are set only for pods with such rules. Those depend on other pods, so their shapes are
+	// evaluated more slowly.
 	PodAffinity     *corev1.PodAffinity
 	PodAntiAffinity *corev1.PodAntiAffinity
 	Spread          []corev1.TopologySpreadConstraint
 	Namespace       string
-	// Labels are those that the rules above ask about.
+	// Labels holds the pod's labels that the rules above select by.
 	Labels map[string]string
-	// Containers are kept for pods whose place depends on single containers: see Container.
+	// Containers is set for pods whose placement depends on single containers: see Container.
 	Containers []Container
-	// Pinned: of class Guaranteed with whole cpus in a container, so that the kubelet may give it cpus of its own.
+	// Pinned is true for class Guaranteed with whole CPUs in a container. The kubelet may give such a pod exclusive
+	// CPUs.
 	Pinned bool
-	// Limits of the pod; 0: none.
+	// Limits of the pod; 0 if unset.
 	LimitMilliCPU, LimitMemoryBytes int64
-	// Notes are the annotations that say where the pod may or should run.
+	// Notes holds the annotations that constrain or prefer where the pod runs.
 	Notes map[string]string
-	// Attached is as much of the pod as Kubernetes' own plugins for volumes and
-	// devices read; nil: it has none. Not to be changed.
+	// Attached is the part of the pod that Kubernetes' own plugins for volumes and devices read; nil if there is
+	// none. Do not change it.
 	Attached *corev1.Pod
-	// Unsupported lists what the pod asks for that only those plugins judge.
+	// Unsupported lists the parts of the pod that only those plugins can check.
 	Unsupported []string
 	key         string
 }
 
-// Key is equal for equal specs.
+// Key returns a string that is equal for equal specs.
 func (s *ShapeSpec) Key() string {
 	if s.key != "" {
 		return s.key
@@ -126,25 +127,26 @@ type Shape struct {
 	Key string
 	ShapeSpec
 	Request Request
-	// BestEffort: asks for nothing but a pod slot.
+	// BestEffort is true if the shape requests nothing but a pod slot.
 	BestEffort bool
-	// Impossible: asks for more of something than any node can ever have.
+	// Impossible is true if the shape requests more of some resource than any node can ever have.
 	Impossible bool
-	// Slow: pod affinity or topology spread; placing depends on other pods.
+	// Slow is true for shapes with pod affinity or topology spread: placement depends on other pods.
 	Slow bool
-	// Required is the node selector and required node affinity; nil = none.
+	// Required is the node selector and the required node affinity; nil if unset.
 	Required *nodeaffinity.RequiredNodeAffinity
-	// Preferred is the preferred node affinity; nil = none.
+	// Preferred is the preferred node affinity; nil if unset.
 	Preferred *nodeaffinity.PreferredSchedulingTerms
-	// MalformedAffinity is the error of an affinity that cannot be read; such a shape fits nowhere.
+	// MalformedAffinity is the error of an invalid affinity; "" if it is valid. A shape with an invalid affinity
+	// fits nowhere.
 	MalformedAffinity string
 
-	// Plain is the shape without what it attaches; itself when it attaches nothing.
+	// Plain is the shape without its volumes and devices. For a shape without any, it is the shape itself.
 	Plain *Shape
 
 	volumeClaims []string
 	tasks        int // live tasks of this shape
-	inQueues     int // tasks of gangs that have not ended
+	inQueues     int // tasks of gangs with this shape that have not ended, plus counted placements
 }
 
 func (c *Cluster) shape(spec ShapeSpec) *Shape {
@@ -181,11 +183,11 @@ func (c *Cluster) shape(spec ShapeSpec) *Shape {
 	return s
 }
 
-// InQueues reports whether pods of gangs have the shape that have not ended.
+// InQueues reports whether any gang has, or expects, a pod of this shape that has not ended.
 func (s *Shape) InQueues() bool { return s.inQueues > 0 }
 
-// release forgets a shape that no task has any more. Its ID may be used again,
-// with another Shape pointer.
+// release removes a task from a shape and deletes the shape after its last task. The ID may be reused for another
+// Shape.
 func (c *Cluster) release(s *Shape) {
 	s.tasks--
 	if s.tasks == 0 {
@@ -219,7 +221,7 @@ func (s *Shape) readAffinity() {
 	}
 }
 
-// normalizeImage adds the tag that a name without one means.
+// normalizeImage adds the tag :latest to a name without a tag.
 func normalizeImage(name string) string {
 	if strings.LastIndexByte(name, ':') <= strings.LastIndexByte(name, '/') {
 		return name + ":latest"
@@ -227,10 +229,10 @@ func normalizeImage(name string) string {
 	return name
 }
 
-// nodeObject is as much of a node as the affinity matchers read.
+// nodeObject returns a Node with the fields that the affinity matchers read.
 func nodeObject(name string, labels map[string]string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 }
 
-// ShapeOf is the shape that pods of the cluster have by its key; nil: none has it.
+// ShapeOf returns the shape with a key; nil if it does not exist.
 func (c *Cluster) ShapeOf(key string) *Shape { return c.shapes[key] }

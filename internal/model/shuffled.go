@@ -2,7 +2,7 @@ package model
 
 import "time"
 
-// AssumeShuffled notes when a policy last moved pods.
+// AssumeShuffled records when a policy last moved pods.
 func (c *Cluster) AssumeShuffled(policy string, at time.Time) {
 	if c.Shuffled == nil {
 		c.Shuffled = map[string]time.Time{}

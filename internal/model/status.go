@@ -1,11 +1,10 @@
 package model
 
-// Status of a task, as the scheduler sees it.
+// Status is the state of a task in the scheduler.
 type Status uint8
 
-// The statuses. Pipelined means: placed on room that is being released, not
-// bound yet. Binding means: bound by us, not yet confirmed by the API. Lingering
-// means: deleted, should have ended, and has not.
+// The statuses of a task. Pipelined: placed on resources that are being released, not bound yet. Binding: bound by
+// this scheduler but not yet confirmed by the API. Lingering: deleted, past its deadline, but still there.
 const (
 	Pending Status = iota
 	Pipelined
@@ -24,15 +23,14 @@ var statusNames = [statuses]string{"Pending", "Pipelined", "Binding", "Bound", "
 
 func (s Status) String() string { return statusNames[s] }
 
-// Allocated says whether the task holds room of a node that nobody is taking
-// from it.
+// Allocated reports whether the task holds resources of a node and is not being evicted or deleted.
 func (s Status) Allocated() bool { return s == Binding || s == Bound || s == Running }
 
-// OnNode says whether the task's request is counted as used on its node.
+// OnNode reports whether the task's request counts as used on its node.
 func (s Status) OnNode() bool { return s.Allocated() || s.Leaving() || s == Unknown }
 
-// Leaving says whether the task is being deleted, in time or not.
+// Leaving reports whether the task is being deleted, whether or not it is past its deadline.
 func (s Status) Leaving() bool { return s == Releasing || s == Lingering }
 
-// Ended says whether the task has run to its end.
+// Ended reports whether the task has succeeded or failed.
 func (s Status) Ended() bool { return s == Succeeded || s == Failed }

@@ -9,8 +9,8 @@ import (
 	storagehelpers "k8s.io/component-helpers/storage/volume"
 )
 
-// Attachable is what pods attach: volumes and devices. Only Kubernetes' own
-// plugins read it, so it holds API objects as they are.
+// Attachable holds what pods attach: volumes and devices. Only Kubernetes' own plugins read it, so it stores API
+// objects.
 type Attachable struct {
 	VolumeClaims Objects[*corev1.PersistentVolumeClaim]
 	Volumes      Objects[*corev1.PersistentVolume]
@@ -24,8 +24,8 @@ type Attachable struct {
 	Slices        Objects[*resourcev1.ResourceSlice]
 	DeviceClasses Objects[*resourcev1.DeviceClass]
 
-	// Gen is the generation of the last change of any of them, UsersGen of who uses
-	// volume claims on nodes.
+	// Gen is the generation of the last change to any of the objects, UsersGen that of the last change of which
+	// tasks on nodes use volume claims.
 	Gen, UsersGen uint64
 
 	users map[string][]*Task // tasks on nodes by the key of a volume claim
@@ -39,15 +39,15 @@ func newAttachable() Attachable {
 	return a
 }
 
-// Groups that volumes and slices are looked up by.
+// Groups for looking up volumes and resource slices.
 const (
 	anyHost = "*"
 	free    = "free "
 	claimed = "claimed "
 )
 
-// FreeVolumes is the group of unclaimed volumes of a storage class that a node
-// with this host name might reach; "*" are those that no host name decides.
+// FreeVolumes returns the group of unclaimed volumes of a storage class that a node with this host name might
+// reach. With AnyHost it returns the group of volumes that are not restricted by host name.
 func FreeVolumes(class, host string) string { return string(AppendFreeVolumes(nil, class, host)) }
 
 // AppendFreeVolumes appends FreeVolumes to b.
@@ -55,14 +55,14 @@ func AppendFreeVolumes(b []byte, class, host string) []byte {
 	return append(append(append(append(b, free...), class...), ' '), host...)
 }
 
-// ClaimedVolumes is the group of volumes that refer to a claim.
+// ClaimedVolumes returns the group of volumes that refer to a claim.
 func ClaimedVolumes(claim string) string { return claimed + claim }
 
-// AnyHost is the host of FreeVolumes and the node of NodeSlices that stands for
-// what other things than a name decide.
+// AnyHost is the group of resource slices, and the host of FreeVolumes, for objects that are not tied to one host
+// by name.
 const AnyHost = anyHost
 
-// volumeGroups puts a volume where claims that could use it look.
+// volumeGroups returns the groups in which claims look for a volume.
 func volumeGroups(pv *corev1.PersistentVolume) []string {
 	if ref := pv.Spec.ClaimRef; ref != nil {
 		return []string{ClaimedVolumes(ref.Namespace + "/" + ref.Name)}
@@ -79,7 +79,7 @@ func volumeGroups(pv *corev1.PersistentVolume) []string {
 	return groups
 }
 
-// HostsOf are the host names that a volume's node affinity names; nil: it names none.
+// HostsOf returns the host names in a volume's node affinity; nil if some term names none.
 func HostsOf(affinity *corev1.VolumeNodeAffinity) []string {
 	if affinity == nil || affinity.Required == nil || len(affinity.Required.NodeSelectorTerms) == 0 {
 		return nil
@@ -100,7 +100,7 @@ func HostsOf(affinity *corev1.VolumeNodeAffinity) []string {
 	return hosts
 }
 
-// sliceGroups puts a slice of devices under its node, or where every node looks.
+// sliceGroups returns the group of a slice of devices: its node, or the group that every node checks.
 func sliceGroups(s *resourcev1.ResourceSlice) []string {
 	if s.Spec.NodeName != nil && *s.Spec.NodeName != "" && len(s.Spec.SharedCounters) == 0 {
 		return []string{*s.Spec.NodeName}
@@ -108,10 +108,10 @@ func sliceGroups(s *resourcev1.ResourceSlice) []string {
 	return []string{anyHost}
 }
 
-// UsersOf are the tasks on nodes that use a volume claim; not to be changed.
+// UsersOf returns the tasks on nodes that use a volume claim. Do not change the result.
 func (a *Attachable) UsersOf(claim string) []*Task { return a.users[claim] }
 
-// useClaims notes that a task came to a node or left it.
+// useClaims records that a task was added to a node or removed from it.
 func (c *Cluster) useClaims(t *Task, sign int) {
 	a := &c.Attachable
 	if len(t.Shape.VolumeClaims()) > 0 {
@@ -140,8 +140,7 @@ func (c *Cluster) useClaims(t *Task, sign int) {
 	}
 }
 
-// ObjectSet adds or replaces an object of a kind that Attachable holds; others
-// are ignored.
+// ObjectSet adds or replaces an object of a kind that Attachable holds. Other kinds are ignored.
 type ObjectSet struct{ Object metav1.Object }
 
 func (d ObjectSet) apply(c *Cluster) {
@@ -171,8 +170,7 @@ func (d ObjectSet) apply(c *Cluster) {
 	}
 }
 
-// ObjectGone removes an object of such a kind. Object need hold no more than its
-// type, namespace and name.
+// ObjectGone removes an object of such a kind. Only the type, namespace and name of Object are used.
 type ObjectGone struct{ Object metav1.Object }
 
 func (d ObjectGone) apply(c *Cluster) {
@@ -202,7 +200,7 @@ func (d ObjectGone) apply(c *Cluster) {
 	}
 }
 
-// AssumeVolume says that a volume will be given to a claim, for a pod.
+// AssumeVolume records that a volume will be bound to a claim, for a pod.
 func (c *Cluster) AssumeVolume(by types.UID, volume string, claim corev1.ObjectReference) {
 	if pv, ok := c.Attachable.Volumes.Get(volume); ok {
 		pv = pv.DeepCopy()
@@ -212,7 +210,7 @@ func (c *Cluster) AssumeVolume(by types.UID, volume string, claim corev1.ObjectR
 	}
 }
 
-// AssumeProvisioned says that a volume for a claim will be made near a node, for a pod.
+// AssumeProvisioned records that a volume for a claim will be provisioned near a node, for a pod.
 func (c *Cluster) AssumeProvisioned(by types.UID, claim, node string) {
 	if pvc, ok := c.Attachable.VolumeClaims.Get(claim); ok {
 		pvc = pvc.DeepCopy()
@@ -222,7 +220,8 @@ func (c *Cluster) AssumeProvisioned(by types.UID, claim, node string) {
 	}
 }
 
-// AssumeDevices says that a claim gets devices (nil: it has them), for a pod.
+// AssumeDevices records that devices will be allocated to a claim for a pod. A nil allocation means that the claim
+// has them already.
 func (c *Cluster) AssumeDevices(by types.UID, claim string, allocation *resourcev1.AllocationResult, consumer resourcev1.ResourceClaimConsumerReference) {
 	rc, ok := c.Attachable.DeviceClaims.Get(claim)
 	if !ok {
@@ -237,7 +236,7 @@ func (c *Cluster) AssumeDevices(by types.UID, claim string, allocation *resource
 	c.Attachable.DeviceClaims.assume(rc, by, c.gen)
 }
 
-// forgetAttached takes back what was assumed for a pod.
+// forgetAttached reverts what was assumed for a pod.
 func (c *Cluster) forgetAttached(t *Task) {
 	if t.Shape == nil || t.Shape.Attached == nil {
 		return

@@ -11,24 +11,25 @@ import (
 	schedulingv1beta1 "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// SubGroupPolicy cuts pods of a gang into gangs of their own.
+// SubGroupPolicy divides pods of a gang into groups that start as gangs of their own.
 type SubGroupPolicy struct {
 	Name string
 	// Size is how many pods of a group start together.
 	Size int
-	// Min is how many groups have to start for the gang to.
+	// Min is how many groups must start before the gang can.
 	Min int
-	// Selector picks the pods; Keys are the labels by whose values they are told
-	// apart. Without keys they are one group.
+	// Selector selects the pods. Pods with the same values of the labels Keys form one group. Without keys all pods
+	// form one group.
 	Selector labels.Selector
 	Keys     []string
 	Topology *TopologySpec
-	// Problem is what of the policy cannot be read; such a gang cannot start.
+	// Problem describes what is invalid in the policy; "" if it is valid. A gang with an invalid policy cannot
+	// start.
 	Problem string
 }
 
-// Of names the group that a pod belongs to, and its place among its kind: the
-// first value as a number, -1 when it is none. ok is false when it is in none.
+// Of returns the name of a pod's group and the group's index: the value of the first key as a number, or -1 if it
+// is not a number. ok is false if the pod is in no group.
 func (p *SubGroupPolicy) Of(set map[string]string) (name string, index int, ok bool) {
 	if p.Problem != "" || !p.Selector.Matches(labels.Set(set)) {
 		return "", 0, false

@@ -17,12 +17,12 @@ type Task struct {
 	Role      string
 	Index     int
 	Priority  int32
-	// PriorityClass is the pod's, "" for none.
+	// PriorityClass is the name of the pod's priority class; "" if unset.
 	PriorityClass string
-	// NamedQueue is the queue that a plain pod asks its PodGroup to be in; "" = none.
+	// NamedQueue is the queue that a plain pod requests for its PodGroup; "" if unset.
 	NamedQueue string
 	Gated      bool
-	// QueueGated: its only gate is that of its queue; see AtQueueGate.
+	// QueueGated is true if the queue's gate is the only scheduling gate; see AtQueueGate.
 	QueueGated bool
 
 	Preemptable bool
@@ -30,60 +30,62 @@ type Task struct {
 	Never       bool
 
 	Shape  *Shape
-	Gang   *Gang // nil: in none
+	Gang   *Gang // nil if the task is in no gang
 	Node   NodeID
 	Status Status
-	// Annotations are those that policies may read; not to be changed.
+	// Annotations holds the annotations that policies may read. Do not change them.
 	Annotations map[string]string
-	// Started is when the kubelet took the pod up; zero: not yet.
+	// Started is when the kubelet started the pod; zero if it did not yet.
 	Started time.Time
-	// Expected is what is known of its run time: see RunTime.
+	// Expected is the known or expected run time: see RunTime.
 	Expected RunTime
-	// Nominated is the node that the API says room is being made on for it, "" for none.
+	// Nominated is the node that the API names as the one where room is being freed for the pod; "" if there is
+	// none.
 	Nominated string
-	// Ready is the pod's condition; BoundAt is when it was bound, zero: unknown.
+	// Ready is the pod's Ready condition. BoundAt is when the pod was bound; zero if unknown.
 	Ready   bool
 	BoundAt time.Time
-	// Killed: it has ended because it was told to go, and is gone soon.
+	// Killed is true if the pod ended because it was stopped; it is deleted soon.
 	Killed bool
-	// LeavesBy is when a pod that is being deleted is to be gone; zero: it is not, or nobody knows.
+	// LeavesBy is the deadline of a pod that is being deleted; zero if it is not being deleted or the deadline is
+	// unknown.
 	LeavesBy time.Time
-	// lingers is the deadline after which it was found to linger, zero: it was not.
+	// lingers is the value of LeavesBy for which the task was found to linger; zero if it was not.
 	lingers time.Time
-	// Condition is PodScheduled=False as last seen or decided.
+	// Condition is PodScheduled=False as last read or decided.
 	Condition PodCondition
 
-	// What we decided and the API has not confirmed yet.
+	// The following fields hold decisions that the API has not confirmed yet.
 	assumedNode    NodeID
 	assumedEvicted bool
-	assumedNotes   map[string]string // annotations that go out with the binding
-	ungating       bool              // its queue's gate will be taken away
+	assumedNotes   map[string]string // annotations that are written with the binding
+	ungating       bool              // its queue's gate will be removed
 	seen           seenTask
 
 	nodePos int
 	gangPos int
 }
 
-// seenTask is what the last API object said, to fall back to.
+// seenTask is the state in the last API object. It applies again when an assumption is reverted.
 type seenTask struct {
 	node   NodeID
 	status Status
 	notes  map[string]string
 }
 
-// Assumed says whether the task's binding is decided but not confirmed.
+// Assumed reports whether the task's binding is decided but not confirmed.
 func (t *Task) Assumed() bool { return t.assumedNode != NoNode }
 
-// Protected says whether no action may evict the task: it or its PodGroup says that it may not be preempted.
+// Protected reports whether no action may evict the task because it or its PodGroup forbids preemption.
 func (t *Task) Protected() bool { return !t.Preemptable || t.Gang != nil && t.Gang.Protected() }
 
-// Key is namespace/name.
+// Key returns namespace/name.
 func (t *Task) Key() string { return t.Namespace + "/" + t.Name }
 
 func (d TaskSet) apply(c *Cluster) {
 	key := d.Namespace + "/" + d.Name
 	t := c.tasks[d.UID]
-	if old := c.taskNames[key]; old != nil && old != t { // recreated under the same name
+	if old := c.taskNames[key]; old != nil && old != t { // re-created under the same name
 		c.dropTask(old)
 	}
 	fresh := t == nil
@@ -123,7 +125,7 @@ func (d TaskSet) apply(c *Cluster) {
 		c.dropEmpty(before)
 	}
 	if fresh && d.Nominated != "" && t.Gang != nil && !d.Gated && d.Status == Pending && d.Node == "" {
-		t.Node, t.Status = c.nodeRow(d.Nominated), Pipelined // what was promised before a restart
+		t.Node, t.Status = c.nodeRow(d.Nominated), Pipelined // promised before a restart
 	}
 	t.Nominated = d.Nominated
 	node, status := t.settle()
@@ -134,7 +136,7 @@ func (d TaskSet) apply(c *Cluster) {
 	}
 }
 
-// note takes over what is said of a pod.
+// note copies the pod's attributes from the delta.
 func (t *Task) note(d *TaskSet) {
 	t.Created, t.Labels, t.Ours, t.Role, t.Index, t.Priority, t.Gated = d.Created, d.Labels, d.Ours, d.Role, d.Index, d.Priority, d.Gated
 	if t.QueueGated = d.QueueGated; !d.Gated {
@@ -146,7 +148,7 @@ func (t *Task) note(d *TaskSet) {
 	t.Ready, t.BoundAt, t.Killed, t.LeavesBy, t.Expected = d.Ready, d.BoundAt, d.Killed, d.LeavesBy, d.Expected
 }
 
-// reshape gives a task the shape that it has now.
+// reshape sets the task's shape.
 func (c *Cluster) reshape(t *Task, now ShapeSpec) {
 	if t.Shape != nil && t.Shape.Key == now.Key() {
 		return
@@ -158,7 +160,7 @@ func (c *Cluster) reshape(t *Task, now ShapeSpec) {
 	t.Shape.tasks++
 }
 
-// settle merges what the API says with what was assumed.
+// settle merges the state from the API with the assumptions.
 func (t *Task) settle() (NodeID, Status) {
 	node, status := t.seen.node, t.seen.status
 	if node != NoNode || status.Ended() {
@@ -213,13 +215,13 @@ func (c *Cluster) dropTask(t *Task) {
 	}
 }
 
-// place moves a task to a node and status; node is NoNode for Pending.
+// place moves a task to a node and status. node is NoNode for Pending.
 func (c *Cluster) place(t *Task, node NodeID, status Status) {
 	c.unlink(t)
 	c.link(t, node, status)
 }
 
-// link enters the task into its node's and gang's sums.
+// link adds the task to the sums of its node and gang.
 func (c *Cluster) link(t *Task, node NodeID, status Status) {
 	t.Node, t.Status = node, status
 	c.trackGate(t, 1)
@@ -240,7 +242,7 @@ func (c *Cluster) link(t *Task, node NodeID, status Status) {
 	}
 }
 
-// unlink is the reverse of link, but for the fields of the task itself.
+// unlink reverses link but leaves the fields of the task itself.
 func (c *Cluster) unlink(t *Task) {
 	c.trackGate(t, -1)
 	if t.nodePos >= 0 {
@@ -267,7 +269,7 @@ func (c *Cluster) unlink(t *Task) {
 	}
 }
 
-// foreign says whether the task belongs to no gang and stays on its node.
+// foreign reports whether the task belongs to no gang and stays on its node.
 func (t *Task) foreign() bool { return t.Gang == nil && t.Status.OnNode() && !t.Status.Leaving() }
 
 // account adds sign×request to the sums of the task's node.

@@ -10,37 +10,39 @@ import (
 	topologyv1alpha1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// TopologySpec is how near to each other a gang or a sub-group wants its pods.
+// TopologySpec limits the distance between the pods of a gang or sub-group.
 type TopologySpec struct {
-	// Hard: rather wait than run farther apart. Else it is a wish.
+	// Hard is true if the pods must wait rather than run farther apart. Otherwise the limit is a preference.
 	Hard bool
-	// Tier is the highest allowed; nil: TierName says it, or any.
+	// Tier is the highest tier allowed; nil if TierName names it or any tier is allowed.
 	Tier     *int
 	TierName string
 }
 
-// Domain is a HyperNode's place in the tree, or the whole cluster.
+// Domain is a HyperNode's position in the tree, or the whole cluster.
 type Domain struct {
-	Name string // "" = the whole cluster
+	Name string // "" for the whole cluster
 	Tier int
-	// Index of it in Topology.Domains.
+	// Index is the domain's position in Topology.Domains.
 	Index    int
-	Parent   *Domain // nil: it is the whole cluster, or not in the tree
+	Parent   *Domain // nil for the whole cluster and for domains outside the tree
 	Children []*Domain
-	// Own are the nodes of which it is the lowest domain, All those below it too: live ones, by name.
+	// Own holds the nodes for which this is the lowest domain. All adds those of the domains below. Both hold live
+	// nodes, by name.
 	Own, All []NodeID
-	// Leaves are the domains in it, itself included, that have nodes of their own, one subtree after another.
+	// Leaves holds the domains inside it, including itself, that have nodes of their own, one subtree after
+	// another.
 	Leaves []*Domain
-	// Problem says why it is not used, Lacks what of it is not, for people.
+	// Problem describes why the domain is not used; Lacks describes which members are not. Users see both.
 	Problem, Lacks string
 	// Reason is the reason of its Ready condition.
 	Reason string
 }
 
-// Usable says whether gangs may be kept inside it.
+// Usable reports whether gangs may be placed inside the domain.
 func (d *Domain) Usable() bool { return d.Problem == "" }
 
-// Inside says whether it is another domain or below it.
+// Inside reports whether d is other or is below it.
 func (d *Domain) Inside(other *Domain) bool {
 	for ; d != nil; d = d.Parent {
 		if d == other {
@@ -52,13 +54,13 @@ func (d *Domain) Inside(other *Domain) bool {
 
 // Topology is the tree of HyperNodes. It is replaced, never changed.
 type Topology struct {
-	// Gen is the generation at which it was made.
+	// Gen is the generation at which the tree was built.
 	Gen uint64
-	// Domains by name, those with problems included; the whole cluster is last.
+	// Domains is sorted by name and includes domains with problems. The whole cluster is last.
 	Domains []*Domain
 	// Root is the whole cluster. Its own nodes are those in no HyperNode.
 	Root *Domain
-	// Tiers by name, and the names that several tiers have: they mean the lowest.
+	// Tiers holds the tier of each tier name. If several tiers have the same name, it means the lowest.
 	Tiers map[string]int
 
 	byName map[string]*Domain
@@ -68,8 +70,8 @@ type Topology struct {
 // Find returns a domain by name.
 func (t *Topology) Find(name string) *Domain { return t.byName[name] }
 
-// Lowest is the domain of least tier that a node is a direct member of; the
-// whole cluster when it is in none.
+// Lowest returns the domain of the lowest tier that has a node as a direct member, or the whole cluster if there is
+// none.
 func (t *Topology) Lowest(id NodeID) *Domain {
 	if int(id) < len(t.lowest) && t.lowest[id] != nil {
 		return t.lowest[id]
@@ -77,7 +79,7 @@ func (t *Topology) Lowest(id NodeID) *Domain {
 	return t.Root
 }
 
-// Common is the lowest domain that both are inside.
+// Common returns the lowest domain that both domains are inside.
 func (t *Topology) Common(a, b *Domain) *Domain {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -90,7 +92,7 @@ func (t *Topology) Common(a, b *Domain) *Domain {
 	return t.Root
 }
 
-// LowestTier is the least tier that a usable domain has, false when there is none.
+// LowestTier returns the lowest tier of a usable domain; false if there is no usable domain.
 func (t *Topology) LowestTier() (tier int, ok bool) {
 	for _, d := range t.Domains {
 		if d != t.Root && d.Usable() && (!ok || d.Tier < tier) {
@@ -100,7 +102,7 @@ func (t *Topology) LowestTier() (tier int, ok bool) {
 	return tier, ok
 }
 
-// Topology is the tree of the HyperNodes as they are now; nil when there are none.
+// Topology returns the tree of the current HyperNodes; nil if there are none.
 func (c *Cluster) Topology() *Topology {
 	if len(c.HyperNodes) == 0 {
 		c.topology, c.topologyInfos = nil, nil
@@ -117,8 +119,8 @@ func (c *Cluster) Topology() *Topology {
 	return c.topology
 }
 
-// matchMembers brings up to date which nodes patterns and labels select, and says
-// whether a node came, went or was relabeled.
+// matchMembers updates which nodes the patterns and labels select. It reports whether a node was added, removed or
+// relabeled.
 func (c *Cluster) matchMembers() bool {
 	n := &c.Nodes
 	fresh := c.topology == nil || c.topology.Gen < c.hyperGen
@@ -163,7 +165,7 @@ func (c *Cluster) matchMembers() bool {
 	return moved
 }
 
-// nodeSeen is what the tree was made of.
+// nodeSeen is the state of a node when the tree was built.
 type nodeSeen struct {
 	name  string
 	alive bool
@@ -185,8 +187,8 @@ func (h *HyperNode) match(n *Nodes, id NodeID) {
 	delete(h.matched, id)
 }
 
-// buildTopology makes the tree. What cannot be in it is left out, and says why:
-// the rest is as good as without it.
+// buildTopology builds the tree. Domains that cannot be part of it are left out and record their problem; the rest
+// of the tree works without them.
 func (c *Cluster) buildTopology() *Topology {
 	t := &Topology{Gen: c.gen, Tiers: map[string]int{}, byName: map[string]*Domain{}}
 	names := slices.Sorted(maps.Keys(c.HyperNodes))
@@ -212,8 +214,8 @@ func (c *Cluster) buildTopology() *Topology {
 	return t
 }
 
-// linkDomains gives every domain its parent. One that several claim has none, and
-// those that claim it are not used.
+// linkDomains sets the parent of each domain. A domain that several domains claim gets no parent, and those that
+// claim it are not used.
 func (c *Cluster) linkDomains(t *Topology, names []string) {
 	claims := map[string][]*Domain{}
 	for _, name := range names {
@@ -261,7 +263,7 @@ func joined(domains []*Domain) string {
 	return strings.Join(names, " and ")
 }
 
-// cutCycles takes the domains out that are above themselves.
+// cutCycles removes the domains that are their own ancestor.
 func (c *Cluster) cutCycles(t *Topology) {
 	for _, d := range t.Domains {
 		steps := 0
@@ -279,7 +281,7 @@ func (c *Cluster) cutCycles(t *Topology) {
 			d.Parent = nil
 		}
 	}
-	// A domain that is not used is no link between others either.
+	// An unusable domain does not link other domains either.
 	for _, d := range t.Domains {
 		if d.Parent != nil && !d.Parent.Usable() {
 			d.Parent = nil
@@ -298,8 +300,7 @@ func (c *Cluster) cutCycles(t *Topology) {
 	}
 }
 
-// fillDomains gives the domains their nodes. A node that several name is in the
-// lowest of them.
+// fillDomains sets the nodes of the domains. A node that several domains name belongs to the lowest of them.
 func (c *Cluster) fillDomains(t *Topology) {
 	n := &c.Nodes
 	t.lowest = make([]*Domain, n.Len())
@@ -332,7 +333,7 @@ func (c *Cluster) fillDomains(t *Topology) {
 	c.gather(t.Root)
 	t.Root.All = n.Order(nil)
 	for i, d := range t.Domains {
-		if !d.Usable() { // what it would have
+		if !d.Usable() { // the nodes it would have
 			d.All = named[i]
 			for _, m := range c.HyperNodes[d.Name].Members {
 				if child := t.byName[m.Name]; m.HyperNode && child != nil {
@@ -344,7 +345,7 @@ func (c *Cluster) fillDomains(t *Topology) {
 	}
 }
 
-// namedNodes are the live nodes that a domain's members name, by name.
+// namedNodes returns the live nodes that a domain's members select, by name.
 func (c *Cluster) namedNodes(d *Domain) []NodeID {
 	h := c.HyperNodes[d.Name]
 	ids, missing := maps.Clone(h.matched), []string(nil)
@@ -362,7 +363,7 @@ func (c *Cluster) namedNodes(d *Domain) []NodeID {
 	return c.byNodeName(slices.Collect(maps.Keys(ids)))
 }
 
-// namesTold is how many nodes that a domain lacks are told by name.
+// namesTold is the maximum number of missing nodes that a message lists by name.
 const namesTold = 3
 
 func (d *Domain) lackNodes(prefix string, names []string) {

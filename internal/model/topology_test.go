@@ -14,8 +14,8 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// hyper reads a hyperNode from words: a name and tier, then members. /x/ is a
-// pattern, k=v a label, ^x the hyperNode x, all else a node.
+// hyper parses a HyperNode from words: its name and tier, then its members. /x/ is a pattern, k=v a label, ^x the
+// HyperNode x; any other word is a node.
 func hyper(name string, tier int, members ...string) HyperNodeSet {
 	h := HyperNode{Name: name, Tier: tier}
 	for _, m := range members {
@@ -35,7 +35,7 @@ func hyper(name string, tier int, members ...string) HyperNodeSet {
 	return HyperNodeSet{h}
 }
 
-// tree tells a topology in lines.
+// tree prints a topology, one domain per line.
 func tree(c *Cluster) []string {
 	t := c.Topology()
 	if t == nil {
@@ -128,7 +128,7 @@ func TestTopology(t *testing.T) {
 			c.Apply(nodes...)
 			for _, d := range test.deltas {
 				c.Apply(d)
-				c.Topology() // one at a time, so that old trees are brought up to date
+				c.Topology() // after each change, so that the existing tree is updated
 			}
 			if diff := cmp.Diff(test.want, tree(c)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -142,9 +142,8 @@ func TestTopology(t *testing.T) {
 	}
 }
 
-// TestTopologyIsATree lets HyperNodes and nodes change at random: the tree that was
-// brought up to date is the one made anew, every usable domain leads up to the
-// cluster, and no domain has two parents.
+// TestTopologyIsATree changes HyperNodes and nodes at random and checks that the updated tree equals a newly built
+// one, that every usable domain leads up to the cluster, and that no domain has two parents.
 func TestTopologyIsATree(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		c := New()

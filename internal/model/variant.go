@@ -7,9 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Variant is a shape like another but for a change of its spec or its request,
-// for trying what would help. No task has it and the cluster does not know it.
-// Shapes that attach something or have rules about other pods have none.
+// Variant returns a copy of the shape with a changed spec or request, to evaluate what would help. No task has it
+// and it is not stored in the cluster. It returns false for shapes that attach volumes or devices or have rules
+// about other pods.
 func (s *Shape) Variant(change func(spec *ShapeSpec, request Request) Request) (*Shape, bool) {
 	if s.Slow || s.Attached != nil || s.Impossible || s.MalformedAffinity != "" {
 		return nil, false
@@ -24,8 +24,8 @@ func (s *Shape) Variant(change func(spec *ShapeSpec, request Request) Request) (
 	return v, true
 }
 
-// WithoutVolumeClaims is the shape without some of the volume claims that it uses, for trying what would help:
-// itself when it uses none of them, nil when its place depends on other pods.
+// WithoutVolumeClaims returns the shape without some of its volume claims, to evaluate what would help. It returns
+// the shape itself if keys is empty, and nil if the shape's placement depends on other pods.
 func (s *Shape) WithoutVolumeClaims(keys []string) *Shape {
 	switch {
 	case len(keys) == 0:
