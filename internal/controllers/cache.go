@@ -15,8 +15,9 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/hypernode"
 )
 
-// CacheOptions are those of the manager whose cache the controllers read: objects are cut down to what the controllers look at, so that
-// a hundred thousand pods fit, and what changes with every job is read from config by ways of its own.
+// CacheOptions returns the options of the manager whose cache the controllers read. The cache keeps only the fields
+// that the controllers use, so that it can hold a hundred thousand pods. The kinds that change with every job are read
+// from config through separate clients.
 func CacheOptions(config *rest.Config) (cache.Options, error) {
 	informers, err := newInformers(config)
 	if err != nil {
@@ -49,7 +50,7 @@ func CacheOptions(config *rest.Config) (cache.Options, error) {
 	}, nil
 }
 
-// transform drops the managed fields and then what f drops.
+// transform returns a transform function that removes the managed fields and then calls f.
 func transform(f func(any)) toolscache.TransformFunc {
 	strip := cache.TransformStripManagedFields()
 	return func(o any) (any, error) {
@@ -61,7 +62,8 @@ func transform(f func(any)) toolscache.TransformFunc {
 	}
 }
 
-// slimPod drops the spec of a job's pod, which the job knows better, of the others all but what they ask for, and the details of the status.
+// slimPod removes the fields that the controllers do not use. The pod of a job loses almost its whole spec, because the
+// job's template has it; any other pod keeps only its resource requests. The status loses its details.
 func slimPod(pod *corev1.Pod) {
 	pod.Status.Conditions = slices.DeleteFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type != corev1.DisruptionTarget })
 	if len(pod.Status.Conditions) == 0 {

@@ -22,37 +22,40 @@ import (
 	"github.com/vc-batch/vc/internal/governor"
 )
 
-// eventSource is the component that events name.
+// eventSource is the name of the component in events.
 const eventSource = "vc-controller-manager"
 
-// Options of the controllers; the zero value is good.
+// Options configures the controllers. The zero value is valid.
 type Options struct {
-	// SchedulerNames are the schedulers whose pods are ours; empty means volcano.
+	// SchedulerNames lists the schedulers whose pods the controllers manage; empty means volcano.
 	SchedulerNames []string
-	// JobReconcilers is how many jobs are reconciled at once; 0 means 16.
+	// JobReconcilers is the number of jobs reconciled in parallel; 0 means 16.
 	JobReconcilers int
-	// CronJobReconcilers is how many CronJobs are reconciled at once; 0 means 3.
+	// CronJobReconcilers is the number of CronJobs reconciled in parallel; 0 means 3.
 	CronJobReconcilers int
-	// OwnersKeepAnnotations says that PodGroups get no annotations of the workloads whose pods they hold.
+	// OwnersKeepAnnotations stops PodGroups from inheriting the annotations of the workloads that own their pods.
 	OwnersKeepAnnotations bool
-	// Writers is how many writes of pods are in flight at once, all jobs together; 0 means 64.
+	// Writers is the number of pod writes in flight, for all jobs together; 0 means 64.
 	Writers int
-	// QPS bounds the requests a second of the controllers; 0 means that only the API server bounds them.
+	// QPS limits the requests of the controllers per second; 0 means that only the API server limits them.
 	QPS float32
-	// Pressure says when what only informs gives way to what others wait for; nil means never.
+	// Pressure throttles writes that only inform, such as counters, in favor of writes that others wait for; nil means
+	// no throttling.
 	Pressure *governor.Governor
-	// JobIDs numbers jobs that admission has not; nil: nobody does.
+	// JobIDs numbers the jobs that admission did not number; nil means that they stay without a number.
 	JobIDs job.IDs
-	// MaxRequeue is how often what the API server finds invalid is tried before the job is terminated; 0 means job.DefaultMaxRequeue, less: for ever.
+	// MaxRequeue is the number of times that a write which the API server considers invalid is retried before the job
+	// is terminated. 0 means job.DefaultMaxRequeue; a negative value means no limit.
 	MaxRequeue int
-	// Selection says which controllers run; the zero value: all.
+	// Selection selects the controllers to run; the zero value selects all.
 	Selection Selection
-	// Now is the clock; nil means time.Now.
+	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
 }
 
-// Add registers the controllers that are selected with a manager. Its scheme must hold the kinds of Kubernetes and ours, its cache should be made with
-// CacheOptions. They start with the manager, when it leads.
+// Add registers the selected controllers with a manager. The manager's scheme must contain the kinds of Kubernetes and
+// of this project, and its cache should be made with CacheOptions. The controllers start with the manager, once it is
+// the leader.
 func Add(mgr manager.Manager, o Options) error {
 	if len(o.SchedulerNames) == 0 {
 		o.SchedulerNames = []string{keys.DefaultSchedulerName}
@@ -67,7 +70,7 @@ func Add(mgr manager.Manager, o Options) error {
 	if err != nil {
 		return err
 	}
-	// Volcano's clients look for the component in the events of the old API.
+	// Clients of Volcano look for the component in events of the old API.
 	recorder := mgr.GetEventRecorderFor(eventSource) //nolint:staticcheck // see above
 	reconcilers := cmp.Or(o.JobReconcilers, 16)
 	cache := mgr.GetCache()
@@ -109,7 +112,8 @@ func Add(mgr manager.Manager, o Options) error {
 	return nil
 }
 
-// newClient is a client of the controllers' own: it reads past the cache, and no limit of the manager's client slows it down.
+// newClient returns the controllers' own client. It reads past the cache, and the rate limit of the manager's client
+// does not apply to it.
 func newClient(mgr manager.Manager, qps float32) (client.Client, error) {
 	config := rest.CopyConfig(mgr.GetConfig())
 	config.RateLimiter = nil

@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/watchjson"
 )
 
-// busy are the kinds of ours that change with every job, in all namespaces.
+// busy lists the kinds of this project that change with every job, in all namespaces.
 var busy = []struct {
 	object   client.Object
 	version  schema.GroupVersion
@@ -30,13 +30,14 @@ var busy = []struct {
 	{&scheduling.PodGroup{}, scheduling.GroupVersion, "podgroups"},
 }
 
-// informers makes the informers of the controllers' cache.
+// informers creates the informers of the controllers' cache.
 type informers struct {
 	patience *patience
-	quick    map[reflect.Type]toolscache.ListerWatcher // of busy kinds
+	quick    map[reflect.Type]toolscache.ListerWatcher // sources of the busy kinds
 }
 
-// newInformers makes them for a cluster; none: all sources are those that controller-runtime makes.
+// newInformers returns the informers for a cluster. With a nil config, every kind uses the source of
+// controller-runtime.
 func newInformers(config *rest.Config) (*informers, error) {
 	all := &informers{patience: &patience{}, quick: map[reflect.Type]toolscache.ListerWatcher{}}
 	if config == nil {
@@ -64,7 +65,7 @@ func newInformers(config *rest.Config) (*informers, error) {
 	return all, nil
 }
 
-// make is cache.Options' NewInformer.
+// make creates an informer. It serves as NewInformer in cache.Options.
 func (i *informers) make(source toolscache.ListerWatcher, sample runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 	if quick, ok := i.quick[reflect.TypeOf(sample)]; ok {
 		source = quick

@@ -21,17 +21,19 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// metadataOnly asks the API server to answer with the metadata of what was written: the rest is known, or will come with the watch.
+// metadataOnly is the media type that makes the API server return only the metadata of a written object. The caller has
+// the rest already, or receives it with the watch.
 const metadataOnly = runtime.ContentTypeProtobuf + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
-// lean is a client that writes what is written once a pod or once a job, pods, PodGroups and statuses of jobs, with as few bytes as can be. After
-// a write these objects have the metadata that the API server answered, and are otherwise as they were sent.
+// lean is a client that uses as few bytes as possible for the writes made once per pod or once per job: creating pods
+// and PodGroups, and updating the status of jobs. After such a write the object has the metadata that the API server
+// returned; all other fields are as sent.
 type lean struct {
 	client.Client
 	pods, groups, jobs rest.Interface
 }
 
-// newLean makes one that leaves all else to c.
+// newLean returns a lean client that passes all other requests to c.
 func newLean(c client.Client, config *rest.Config) (*lean, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, api.AddToScheme, metav1.AddMetaToScheme} {
@@ -53,7 +55,7 @@ func newLean(c client.Client, config *rest.Config) (*lean, error) {
 		metav1.AddToGroupVersion(scheme, kind.version)
 		own := rest.CopyConfig(config)
 		own.APIPath, own.GroupVersion, own.ContentType, own.NegotiatedSerializer = kind.path, &kind.version, kind.bytes, codecs
-		own.UserAgent = cmp.Or(own.UserAgent, rest.DefaultKubernetesUserAgent()) // who owns a field, and who is counted
+		own.UserAgent = cmp.Or(own.UserAgent, rest.DefaultKubernetesUserAgent()) // identifies the field manager, and the client in metrics
 		made, err := rest.RESTClientFor(own)
 		if err != nil {
 			return nil, fmt.Errorf("client of %s: %w", kind.version, err)
@@ -63,7 +65,7 @@ func newLean(c client.Client, config *rest.Config) (*lean, error) {
 	return l, nil
 }
 
-// Create is client.Client's.
+// Create implements client.Client.
 func (l *lean) Create(ctx context.Context, o client.Object, options ...client.CreateOption) error {
 	if len(options) > 0 {
 		return l.Client.Create(ctx, o, options...)
@@ -74,7 +76,7 @@ func (l *lean) Create(ctx context.Context, o client.Object, options ...client.Cr
 			return err
 		}
 		if o.Status.Phase == "" {
-			o.Status.Phase = corev1.PodPending // as the API server has it
+			o.Status.Phase = corev1.PodPending // as the API server sets it
 		}
 		return nil
 	case *scheduling.PodGroup:
@@ -83,7 +85,7 @@ func (l *lean) Create(ctx context.Context, o client.Object, options ...client.Cr
 	return l.Client.Create(ctx, o)
 }
 
-// send sends a request and takes the metadata of what it wrote.
+// send sends a request and stores the metadata of the written object in into.
 func send(ctx context.Context, request *rest.Request, into *metav1.ObjectMeta) error {
 	var answer metav1.PartialObjectMetadata
 	if err := request.SetHeader("Accept", metadataOnly).Do(ctx).Into(&answer); err != nil {
@@ -94,7 +96,7 @@ func send(ctx context.Context, request *rest.Request, into *metav1.ObjectMeta) e
 	return nil
 }
 
-// Status is client.Client's.
+// Status implements client.Client.
 func (l *lean) Status() client.SubResourceWriter {
 	return statuses{SubResourceWriter: l.Client.Status(), jobs: l.jobs}
 }
@@ -104,7 +106,7 @@ type statuses struct {
 	jobs rest.Interface
 }
 
-// statusOf is what the API server reads of a job whose status is written: the rest is as it was, whatever is sent.
+// statusOf holds the fields that the API server reads when the status of a job is written. It ignores all others.
 type statusOf struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        reference       `json:"metadata"`
@@ -118,7 +120,7 @@ type reference struct {
 	ResourceVersion string    `json:"resourceVersion"`
 }
 
-// Update is client.SubResourceWriter's.
+// Update implements client.SubResourceWriter.
 func (s statuses) Update(ctx context.Context, o client.Object, options ...client.SubResourceUpdateOption) error {
 	job, ok := o.(*batch.Job)
 	if !ok || len(options) > 0 {

@@ -19,24 +19,24 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// The pauses between tries of a cache to reach an API server that is away. Reflectors of client-go come to pauses of 30 to 60 s, and what the controllers
-// know would be as old as that when it is back.
+// The pauses between attempts of the cache to reach an API server that is unavailable. The reflectors of client-go back
+// off to 30 to 60 s, and for that long the cache would stay outdated after the server is back.
 const (
 	firstPause   = 200 * time.Millisecond
 	longestPause = 4 * time.Second
 )
 
-// longestAsked bounds the pause that an API server may ask for.
+// longestAsked limits the pause that an API server may ask for.
 const longestAsked = 30 * time.Second
 
-// patience is what the sources of a cache know together: how many of them wait, so that people are told once.
+// patience is shared by the sources of a cache. It counts the waiting sources, so that an outage is logged only once.
 type patience struct {
 	mu      sync.Mutex
 	waiting int
 	since   time.Time
 }
 
-// begins tells that nobody answers, if no other source has.
+// begins logs that the API server cannot be reached, unless another source is waiting already.
 func (p *patience) begins(ctx context.Context, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,7 +46,7 @@ func (p *patience) begins(ctx context.Context, err error) {
 	}
 }
 
-// ends tells that all sources that waited go on.
+// ends logs that the API server is back, once no source is waiting any more.
 func (p *patience) ends(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,7 +55,8 @@ func (p *patience) ends(ctx context.Context) {
 	}
 }
 
-// source is a source that waits by itself while the API server cannot be reached, and tells of everything else as it is.
+// source wraps a source of objects. The wrapper retries by itself while the API server cannot be reached, and passes on
+// all other results unchanged.
 func (p *patience) source(of toolscache.ListerWatcher) *toolscache.ListWatch {
 	s := toolscache.ToListerWatcherWithContext(of)
 	return &toolscache.ListWatch{
@@ -68,7 +69,7 @@ func (p *patience) source(of toolscache.ListerWatcher) *toolscache.ListWatch {
 	}
 }
 
-// untilReached asks until somebody answers, or ctx ends.
+// untilReached calls ask until the API server responds or ctx ends.
 func untilReached[T any](ctx context.Context, p *patience, ask func() (T, error)) (T, error) {
 	answer, err := ask()
 	if err == nil || !away(err) {
@@ -95,14 +96,15 @@ func untilReached[T any](ctx context.Context, p *patience, ask func() (T, error)
 	}
 }
 
-// away says whether an error means that nobody was there to answer: no connection, or a server that is only starting or has too much to do. Somebody else's
-// certificate, or a name that nobody has, is no matter of time: people have to hear of it.
+// away reports whether an error means that the API server is temporarily unavailable: there was no connection, or the
+// server is starting or overloaded. An invalid certificate or an unknown host name does not go away with time, so it is
+// reported as an error.
 func away(err error) bool {
 	if apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) {
 		return true
 	}
 	if asked := (*url.Error)(nil); errors.As(err, &asked) {
-		err = asked.Err // which calls every error that it holds one of the network
+		err = asked.Err // url.Error implements net.Error for every error that it wraps
 	}
 	if name := (*net.DNSError)(nil); errors.As(err, &name) {
 		return !name.IsNotFound

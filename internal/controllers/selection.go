@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The controllers, by the names that --controllers knows.
+// The controllers, by the names that --controllers accepts.
 const (
 	jobController         = "job-controller"
 	podGroupController    = "pg-controller"
@@ -20,23 +20,23 @@ const (
 
 var known = []string{jobController, podGroupController, queueController, gcController, jobFlowController, jobTemplateController, cronJobController, hyperNodeController}
 
-// elsewhere are controllers of Volcano's that are not here; they may be turned off.
+// elsewhere lists the controllers of Volcano that this project does not have. They may be turned off.
 var elsewhere = []string{"sharding-controller", "colocation-config-controller"}
 
-// Names are those of the controllers that there are.
+// Names returns the names of all controllers.
 func Names() []string { return slices.Clone(known) }
 
-// DefaultSelection turns on all that there are.
+// DefaultSelection returns the default of --controllers, which turns on all controllers.
 func DefaultSelection() []string { return []string{"*", "-sharding-controller"} }
 
-// Selection says which controllers run. The zero value: all.
+// Selection selects the controllers to run. The zero value selects all.
 type Selection struct{ off map[string]bool }
 
-// On says whether a controller runs.
+// On reports whether a controller runs.
 func (s Selection) On(name string) bool { return !s.off[name] }
 
-// Select reads the value of --controllers. NAME and +NAME turn a controller on, -NAME turns it off; the others are on if * is in the list, or the
-// list is empty. A name that stands there twice is an error, as is one that nobody has.
+// Select parses the value of --controllers. NAME and +NAME turn a controller on, -NAME turns it off. The other
+// controllers are on if the list contains * or is empty. A duplicate or unknown name is an error.
 func Select(list []string) (Selection, error) {
 	s := Selection{off: map[string]bool{}}
 	said := map[string]bool{}

@@ -1,5 +1,5 @@
-// Package backoff says how long the controllers wait before they try again what failed: all alike, and never so long that people would think them asleep
-// when the cause has gone.
+// Package backoff sets how long the controllers wait before they retry after an error. All controllers use the same
+// delays, and the delays are short enough that the controllers recover soon after the cause is gone.
 package backoff
 
 import (
@@ -16,15 +16,17 @@ import (
 )
 
 const (
-	// first is the time before the first new try, which doubles with each that fails.
+	// first is the delay before the first retry. It doubles with each failure.
 	first = 5 * time.Millisecond
-	// Longest is up to how long, where nobody answered, or not well: the API server may have come back ever since.
+	// Longest is the maximum delay when the API server could not be reached or had an internal problem: it may have
+	// recovered in the meantime.
 	Longest = 8 * time.Second
-	// LongestRefused is up to how long where the API server has understood and refused, a quota say: asking more often only keeps it busy.
+	// LongestRefused is the maximum delay when the API server rejected the request, because of a quota for example:
+	// frequent retries would only load it.
 	LongestRefused = 30 * time.Second
 )
 
-// LongestAfter is how long the wait after an error can become.
+// LongestAfter returns the maximum delay after an error.
 func LongestAfter(err error) time.Duration {
 	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
 		return LongestRefused
@@ -32,17 +34,18 @@ func LongestAfter(err error) time.Duration {
 	return Longest
 }
 
-// Control gives the options of a controller that looks at so many objects at once, 0 meaning 1, and its reconciler, whose errors they know.
+// Control returns the options of a controller with the given number of parallel reconciles (0 means 1), and a wrapped
+// reconciler that passes its errors to the rate limiter in these options.
 func Control(reconcilers int, r reconcile.Reconciler) (controller.Options, reconcile.Reconciler) {
 	l := newLimiter()
 	return controller.Options{MaxConcurrentReconciles: reconcilers, RateLimiter: l}, observed{Reconciler: r, limiter: l}
 }
 
-// limiter waits ever longer with each failure in a row, as long as the last error lets it.
+// limiter doubles the delay with each consecutive failure, up to the maximum for the last error.
 type limiter struct {
 	workqueue.TypedRateLimiter[reconcile.Request]
 	mu      sync.Mutex
-	longest map[reconcile.Request]time.Duration // of those that have failed
+	longest map[reconcile.Request]time.Duration // of requests that failed
 }
 
 func newLimiter() *limiter {
@@ -50,7 +53,8 @@ func newLimiter() *limiter {
 		longest: map[reconcile.Request]time.Duration{}}
 }
 
-// failed takes note of an error. Another kind of trouble begins anew: an outage says nothing of how long a refusal will last.
+// failed stores the maximum delay for an error. If it differs from the last one, the delay starts again at the minimum:
+// the length of an outage says nothing about how long a rejection lasts.
 func (l *limiter) failed(r reconcile.Request, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +82,7 @@ func (l *limiter) Forget(r reconcile.Request) {
 	l.TypedRateLimiter.Forget(r)
 }
 
-// observed tells the limiter of errors.
+// observed is a reconciler that passes its errors to the limiter.
 type observed struct {
 	reconcile.Reconciler
 	limiter *limiter

@@ -1,5 +1,4 @@
-// Package index names the indexes that the controllers keep over the manager's cache, so that a reconcile reads what concerns it and
-// nothing else.
+// Package index defines the indexes on the manager's cache, so that a reconcile reads only the objects that it needs.
 package index
 
 import (
@@ -24,22 +23,22 @@ const (
 	PodController = "vc.controllerUID" // pods by the UID of their controller
 	CommandTarget = "vc.target"        // commands by Target(kind, name)
 	GroupQueue    = "vc.queue"         // PodGroups by queue
-	QueueParent   = "vc.parent"        // queues by parent, root when they name none
-	JobName       = "vc.jobName"       // jobs by what a dependency calls them: Reference
+	QueueParent   = "vc.parent"        // queues by parent; root for queues without a parent
+	JobName       = "vc.jobName"       // jobs by the references that a dependency may use: see Reference
 	JobTitle      = "vc.jobTitle"      // jobs by Title
-	JobAwaits     = "vc.jobAwaits"     // jobs by what they wait for: Reference or Title
-	JobController = "vc.jobController" // jobs by the UID of their controller: a CronJob, a JobFlow
-	JobTemplate   = "vc.jobTemplate"   // jobs by the JobTemplate that they were made from, as namespace.name
+	JobAwaits     = "vc.jobAwaits"     // jobs by the jobs that they wait for: Reference or Title
+	JobController = "vc.jobController" // jobs by the UID of their controller: a CronJob or a JobFlow
+	JobTemplate   = "vc.jobTemplate"   // jobs by the JobTemplate that they were created from, as namespace.name
 )
 
-// Index is one of them.
+// Index describes one index: the kind of object, the name and the function that computes its values.
 type Index struct {
 	Object client.Object
 	Name   string
 	Values client.IndexerFunc
 }
 
-// All lists the indexes.
+// All returns all indexes.
 func All() []Index {
 	return []Index{
 		{&corev1.Pod{}, PodController, func(o client.Object) []string {
@@ -93,10 +92,10 @@ func isFor(c *bus.Command, kind schema.GroupVersionKind) bool {
 	return c.TargetObject != nil && c.TargetObject.Kind == kind.Kind && c.TargetObject.APIVersion == kind.GroupVersion().String()
 }
 
-// Target is the value of CommandTarget.
+// Target returns the value of CommandTarget for an object.
 func Target(kind, name string) string { return kind + "/" + name }
 
-// QueueOf is the queue that a PodGroup is in.
+// QueueOf returns the queue of a PodGroup.
 func QueueOf(group *scheduling.PodGroup) string {
 	if group.Spec.Queue == "" {
 		return keys.DefaultQueue
@@ -104,13 +103,13 @@ func QueueOf(group *scheduling.PodGroup) string {
 	return group.Spec.Queue
 }
 
-// Older orders objects by when they were made, within a second by the API server's count of writes.
+// Older compares objects by creation time, and within the same second by resource version.
 func Older(x, y client.Object) int {
 	a, b := x.GetCreationTimestamp(), y.GetCreationTimestamp()
 	return cmp.Or(a.Compare(b.Time), cmp.Compare(written(x), written(y)), cmp.Compare(x.GetName(), y.GetName()))
 }
 
-// written is the API server's count of writes at the last one of an object.
+// written returns the resource version of an object as a number, or 0 if it is not a number.
 func written(o client.Object) uint64 {
 	n, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	if err != nil {
@@ -119,7 +118,7 @@ func written(o client.Object) uint64 {
 	return n
 }
 
-// Register makes all indexes; before the cache starts.
+// Register adds all indexes. It must be called before the cache starts.
 func Register(ctx context.Context, indexer client.FieldIndexer) error {
 	for _, i := range All() {
 		if err := indexer.IndexField(ctx, i.Object, i.Name, i.Values); err != nil {

@@ -12,18 +12,19 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// Reference is the value by which a job is found that a dependency names, without the element.
+// Reference returns the index value for a job that a dependency refers to. It ignores the array element.
 func Reference(r batch.JobReference) string {
 	r.HasElement = false
 	return r.String()
 }
 
-// Title is the value of jobs of which only one may run if one of them asks for that. No reference looks like it.
+// Title returns the index value shared by the jobs of one user with the same title. Of these only one may run at a time
+// if one of them has a singleton dependency. The value never equals that of a Reference.
 func Title(job *batch.Job) string {
 	return strings.Join([]string{"title", job.Namespace, batch.UserOf(job), batch.Title(job)}, "\x00")
 }
 
-// references are the values that name a job.
+// references returns the Reference values that identify a job.
 func references(job *batch.Job) []string {
 	names := []string{Reference(batch.JobReference{Namespace: job.Namespace, Name: job.Name})}
 	if id, ok := batch.JobID(job); ok {
@@ -32,10 +33,10 @@ func references(job *batch.Job) []string {
 	return names
 }
 
-// NamesOf are the values of JobAwaits of jobs that may wait for this one.
+// NamesOf returns the values of JobAwaits under which jobs that wait for this one are found.
 func NamesOf(job *batch.Job) []string { return append(references(job), Title(job)) }
 
-// awaited are the values of what a job waits for.
+// awaited returns the values of JobAwaits for the dependencies of a job.
 func awaited(job *batch.Job) []string {
 	d, err := batch.DependencyOf(job)
 	if err != nil {
@@ -52,7 +53,7 @@ func awaited(job *batch.Job) []string {
 	return names
 }
 
-// JobsOf reads the jobs whose controller is owner.
+// JobsOf returns the jobs whose controller is owner.
 func JobsOf(ctx context.Context, cache client.Reader, owner client.Object) ([]*batch.Job, error) {
 	var list batch.JobList
 	if err := cache.List(ctx, &list, client.InNamespace(owner.GetNamespace()), client.MatchingFields{JobController: string(owner.GetUID())}); err != nil {
@@ -65,8 +66,8 @@ func JobsOf(ctx context.Context, cache client.Reader, owner client.Object) ([]*b
 	return jobs, nil
 }
 
-// TemplateOf is the JobTemplate that a job was made from, as namespace.name, empty for none. The label says it, which a person may have set; where the
-// value is too long for a label the annotation does.
+// TemplateOf returns the JobTemplate that a job was created from, as namespace.name, or "" if there is none. It reads
+// the label, which a user may have set, or the annotation, which is used when the value is too long for a label.
 func TemplateOf(job client.Object) string {
 	return cmp.Or(job.GetLabels()[keys.CreatedByJobTemplate], job.GetAnnotations()[keys.CreatedByJobTemplate])
 }

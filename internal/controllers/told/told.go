@@ -1,4 +1,5 @@
-// Package told remembers what people were told of an object, so that an event is recorded when something is new and not each time that it is looked at.
+// Package told deduplicates events: it stores the last message per object and reason, so that an event is recorded only
+// when its message is new.
 package told
 
 import (
@@ -7,13 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Events remembers the last message of each reason, object by object. The zero value is ready; any goroutine may use it.
+// Events stores the last message of each reason per object. The zero value is ready to use, and it is safe for
+// concurrent use.
 type Events struct {
 	mu   sync.Mutex
 	said map[types.NamespacedName]map[string]string
 }
 
-// New says whether the message is another one than the last of its reason, and takes note of it.
+// New reports whether the message differs from the last one with the same reason, and stores it.
 func (e *Events) New(object types.NamespacedName, reason, message string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -32,7 +34,7 @@ func (e *Events) New(object types.NamespacedName, reason, message string) bool {
 	return true
 }
 
-// Forget drops what is known of an object that is gone.
+// Forget removes the messages of a deleted object.
 func (e *Events) Forget(object types.NamespacedName) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

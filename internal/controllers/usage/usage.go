@@ -1,4 +1,4 @@
-// Package usage says what one pod counts for in a quota, in Kubernetes' quota keys.
+// Package usage computes how much of a quota one pod uses, in the resource names of Kubernetes quotas.
 package usage
 
 import (
@@ -12,8 +12,9 @@ import (
 // countPods is the quota key for the number of pod objects.
 const countPods corev1.ResourceName = "count/pods"
 
-// Pod returns the quota usage of a pod with this spec: cpu, memory and ephemeral-storage each plain and with the prefixes requests. and
-// limits.; other resources plain and with requests.; pods and count/pods are 1. Init containers are maxed, overhead is included.
+// Pod returns the quota usage of a pod with this spec. It lists cpu, memory and ephemeral-storage without a prefix and
+// with the prefixes requests. and limits., and other resources without a prefix and with requests.; pods and count/pods
+// are 1. Of the init containers the largest request counts; the pod overhead is included.
 func Pod(spec *corev1.PodSpec) corev1.ResourceList {
 	pod := &corev1.Pod{Spec: withRequests(spec)}
 	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
@@ -34,8 +35,8 @@ func Pod(spec *corev1.PodSpec) corev1.ResourceList {
 	return total
 }
 
-// withRequests copies what matters of the spec and sets each request that is missing to its limit, as the API server does with real pods
-// but not with templates.
+// withRequests copies the fields that matter for usage and sets each missing request to its limit. The API server does
+// the same for pods, but not for templates.
 func withRequests(spec *corev1.PodSpec) corev1.PodSpec {
 	return corev1.PodSpec{
 		Overhead: spec.Overhead, Resources: spec.Resources,
@@ -59,7 +60,7 @@ func fillRequests(containers []corev1.Container) []corev1.Container {
 	return filled
 }
 
-// Add adds n times what is in one to total.
+// Add adds n times one to total.
 func Add(total, one corev1.ResourceList, n int32) {
 	for name, quantity := range one {
 		sum := total[name]

@@ -12,20 +12,22 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// ArrayIndexVariable is the environment variable that tells a pod of an array its element.
+// ArrayIndexVariable is the environment variable with the index of the array element that a pod belongs to.
 const ArrayIndexVariable = "VC_ARRAY_INDEX"
 
-// Array is what a job's annotations say of its elements. Elements are named by their position in the list: the pods of position p are those with
-// the indices p·size to p·size+size-1 of the one task.
+// Array holds the elements of an array job, as read from its annotations. An element is identified by its position in
+// the list of elements: the pods of position p have the indices p·size to p·size+size-1 of the only task.
 type Array struct {
 	elements batch.Indices
 	size     int32
-	limit    int32 // 0: none
-	// off are the positions that are not to run; shut those that wait for others, lost those that wait for what will never be.
+	limit    int32 // maximum number of active elements; 0 means no limit
+	// off holds the positions of the cancelled elements, shut those that wait for other elements, and lost those whose
+	// dependency can never be met.
 	off, shut, lost map[int]bool
 }
 
-// readArray gives the array that a job is; nil when it is none. What cannot be read has been refused at the door; here it counts as not said.
+// readArray returns the array of a job, or nil if the job is not an array. Admission has rejected invalid annotations;
+// here they count as missing.
 func readArray(in *Input, job *batch.Job) *Array {
 	elements, size, ok := batch.ElementsOf(job)
 	if !ok {
@@ -41,11 +43,11 @@ func readArray(in *Input, job *batch.Job) *Array {
 	return a
 }
 
-// correspond shuts the elements that wait for the elements of the same index of other arrays.
+// correspond adds to shut the elements that wait for the elements with the same index of other arrays.
 func (a *Array) correspond(in *Input, job *batch.Job) {
 	d, err := batch.DependencyOf(job)
 	if err != nil || d.Any {
-		return // when one of several is enough, the gate has opened for all elements
+		return // one met dependency is enough, so the gate decides for all elements at once
 	}
 	around := relativesOf(in.Related)
 	for _, term := range d.Terms {
@@ -54,7 +56,7 @@ func (a *Array) correspond(in *Input, job *batch.Job) {
 		}
 		target := around.find(term.Job)
 		if target != nil && target.Status.Array == nil && hasEnded(target.Status.State.Phase) {
-			continue // no array: the gate has judged it
+			continue // the other job is not an array: the gate has judged it
 		}
 		open := map[int]bool{}
 		failed := batch.Indices(nil)
@@ -85,16 +87,16 @@ func (a *Array) correspond(in *Input, job *batch.Job) {
 	}
 }
 
-// position is the element of a place.
+// position returns the position of the element that a place belongs to.
 func (a *Array) position(p Place) int { return int(p.Index / a.size) }
 
-// unwanted says whether a place is one of a cancelled element.
+// unwanted reports whether a place belongs to a cancelled element.
 func (b *builder) unwanted(p Place) bool {
 	return b.array != nil && b.array.off[b.array.position(p)]
 }
 
-// limited leaves out the places of elements that may not start now: those that wait for others, and those beyond the limit. Elements that were begun
-// are always completed.
+// limited skips the places of elements that may not start now: those that wait for other elements, and those beyond the
+// limit on active elements. Elements that have started are always completed.
 func (b *builder) limited(places iter.Seq[Place]) iter.Seq[Place] {
 	if b.array == nil {
 		return places
@@ -110,7 +112,7 @@ func (b *builder) limited(places iter.Seq[Place]) iter.Seq[Place] {
 	active := b.active()
 	for p := range places {
 		if at := a.position(p); begun[at] {
-			active[at] = true // of a wide element whose other pods have finished
+			active[at] = true // an element of several pods, of which the others have finished
 		}
 	}
 	return func(yield func(Place) bool) {
@@ -129,8 +131,9 @@ func (b *builder) limited(places iter.Seq[Place]) iter.Seq[Place] {
 	}
 }
 
-// active are the elements that have pods that have not ended. A finished pod of a wide element that is going away will be made again, unless it is
-// known how the element ended: the element was begun, and goes on.
+// active returns the elements with pods that have not ended. It includes an element of several pods when one of its
+// finished pods is being deleted and no result of the element is recorded: that pod will be re-created, so the element
+// still runs.
 func (b *builder) active() map[int]bool {
 	seen := map[int]bool{}
 	for i := range b.census.members {
@@ -143,7 +146,8 @@ func (b *builder) active() map[int]bool {
 	return seen
 }
 
-// waitReason is why elements that could start do not; empty when the job does not keep them.
+// waitReason returns the reason why none of the waiting elements starts; empty if the job itself does not hold them
+// back.
 func (b *builder) waitReason(waiting []int) reason.Code {
 	a := b.array
 	open, lost := 0, 0
@@ -168,7 +172,7 @@ func (b *builder) waitReason(waiting []int) reason.Code {
 	return reason.Dependency
 }
 
-// Mark tells a pod which element of the array it is. It does nothing for a job that is no array.
+// Mark labels a pod with its element of the array. It does nothing for a nil Array.
 func (a *Array) Mark(pod *corev1.Pod, job *batch.Job, place Place) {
 	if a == nil {
 		return

@@ -13,35 +13,37 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// What nodes write as the reason of a pod or of a container's end.
+// Reasons that nodes set on a pod or on a terminated container.
 const (
 	nodeDeadline    = "DeadlineExceeded"
 	nodeEvicted     = "Evicted"
 	nodeOutOfMemory = "OOMKilled"
-	nodeStopped     = "NodeStopped"            // a process node
-	nodeLostSight   = "ContainerStatusUnknown" // a kubelet
+	nodeStopped     = "NodeStopped"            // by a process node
+	nodeLostSight   = "ContainerStatusUnknown" // by a kubelet
 	nodeStartError  = "StartError"
 	nodeCannotRun   = "ContainerCannotRun"
 )
 
-// What controllers of Kubernetes write as the reason of a pod's disruption when its node is gone, or not reachable.
+// Reasons that the controllers of Kubernetes set on a pod's DisruptionTarget condition, because its node is gone or
+// unreachable, or because of the eviction API.
 const (
 	byPodGC        = "DeletionByPodGC"
 	byTaintManager = "DeletionByTaintManager"
 	evictionByAPI  = "EvictionByEvictionAPI"
 )
 
-// mostOfMessage is how many characters of a node's own words are repeated: they end up in a column.
+// mostOfMessage is the maximum number of characters copied from the message of a node; it is shown in a table column.
 const mostOfMessage = 100
 
-// Cause is why a pod failed, or vanished: a code for scripts, some words for people, and how its container ended, where one did.
+// Cause is the reason why a pod failed or vanished: a code for programs, a text for users, and the exit code of its
+// container if there is one.
 type Cause struct {
 	code reason.Code
 	text string
 	exit *int32
 }
 
-// failure is the cause in a status; of what is no pod's doing there is none.
+// failure returns the cause as part of a job status; nil if there is no cause, or it has no code.
 func (c *Cause) failure() *batch.JobFailure {
 	if c == nil || c.code == "" {
 		return nil
@@ -49,7 +51,7 @@ func (c *Cause) failure() *batch.JobFailure {
 	return &batch.JobFailure{Reason: string(c.code), Message: c.text, ExitCode: c.exit}
 }
 
-// word is the code as a status has it; empty where there is none.
+// word returns the reason code as a string; empty if there is no cause.
 func (c *Cause) word() string {
 	if c == nil {
 		return ""
@@ -57,14 +59,15 @@ func (c *Cause) word() string {
 	return string(c.code)
 }
 
-// blame writes a failure into a status; what is known of one that came before stays when nothing is.
+// blame stores a failure in a status. Without a new failure, the previous one stays.
 func blame(status *batch.JobStatus, c *Cause) {
 	if f := c.failure(); f != nil {
 		status.Failure = f
 	}
 }
 
-// judge is settle, with what led to the phase; a failure names the first pod that failed before the rule that this broke.
+// judge returns the phase that settle returns, and the cause of a failure. The text of a failure names the first pod
+// that failed, followed by the rule that the failure broke.
 func (b *builder) judge(n *counters) (phase batch.JobPhase, failed *Cause, why string) {
 	phase, why = settle(b.job, n)
 	if phase == batch.Pending || phase == batch.Running {
@@ -81,15 +84,15 @@ func (b *builder) judge(n *counters) (phase batch.JobPhase, failed *Cause, why s
 	}
 	c := b.causeOfMember(first)
 	if b.phase() == batch.Running && n.succeeded == 0 {
-		return phase, &c, c.text // nothing went well: the rule says nothing more
+		return phase, &c, c.text // no pod succeeded: the rule adds nothing
 	}
 	return phase, &c, c.text + "; " + why
 }
 
-// causeOfMember is why a pod failed that is there.
+// causeOfMember returns the reason why an existing pod failed.
 func (b *builder) causeOfMember(m *member) Cause { return b.causeAt(m.place, m.pod) }
 
-// causeOfLost is why a pod vanished, or had failed before it did; nil when nothing was seen of it.
+// causeOfLost returns the reason why a pod vanished, or why it had failed before; nil if the pod was never seen.
 func (b *builder) causeOfLost(l *Lost, place Place) *Cause {
 	switch {
 	case l.Pod == nil:
@@ -100,7 +103,8 @@ func (b *builder) causeOfLost(l *Lost, place Place) *Cause {
 	return new(causeOfGoing(b.nameOf(place), l.Pod))
 }
 
-// causeAt is causeOf for the pod of a place, whose spec the cache may have dropped: the job knows it.
+// causeAt is like causeOf for the pod of a place. The cache may have dropped the spec of the pod, so the job's template
+// fills it in.
 func (b *builder) causeAt(place Place, pod *corev1.Pod) Cause {
 	if len(pod.Spec.Containers) == 0 {
 		whole, template := *pod, &b.job.Spec.Tasks[place.Task].Template.Spec
@@ -111,12 +115,13 @@ func (b *builder) causeAt(place Place, pod *corev1.Pod) Cause {
 	return causeOf(b.nameOf(place), pod)
 }
 
-// nameOf names a pod by its task and index.
+// nameOf returns the task name and index of a pod.
 func (b *builder) nameOf(p Place) string {
 	return fmt.Sprintf("%s-%d", b.job.Spec.Tasks[p.Task].Name, p.Index)
 }
 
-// firstFailed is the failed pod of the first task with one, the lowest index first; nil when none is counted as failed.
+// firstFailed returns the failed pod of the first task that has one, with the lowest index; nil if no pod counts as
+// failed.
 func (b *builder) firstFailed() *member {
 	var first *member
 	for i := range b.census.members {
@@ -131,7 +136,7 @@ func (b *builder) firstFailed() *member {
 	return first
 }
 
-// causeOf reads out of a failed pod why it failed.
+// causeOf derives the cause of a failure from a failed pod.
 func causeOf(name string, pod *corev1.Pod) Cause {
 	c := wordOf(name, pod)
 	if _, end := firstBadEnd(pod); end != nil {
@@ -140,8 +145,8 @@ func causeOf(name string, pod *corev1.Pod) Cause {
 	return c
 }
 
-// wordOf is causeOf without the exit code. What was done to the pod goes first, then what the node says of it as a whole: the ends of its containers
-// follow from that.
+// wordOf is causeOf without the exit code. A refusal or disruption comes first, then the reason that the node set on
+// the pod as a whole, because the ends of the containers follow from these.
 func wordOf(name string, pod *corev1.Pod) Cause {
 	if Refused(pod) {
 		return causeOfRefusal(name, pod)
@@ -183,7 +188,8 @@ func causeOfEnd(name string, end *corev1.ContainerStateTerminated) Cause {
 	return Cause{code: reason.PodFailed, text: fmt.Sprintf("%s exited with code %d", name, end.ExitCode)}
 }
 
-// firstBadEnd is the first container, in the order in which they run, that ended badly; nil when none did.
+// firstBadEnd returns the first container, in the order in which they run, that ended with an exit code other than 0;
+// nil if there is none.
 func firstBadEnd(pod *corev1.Pod) (container string, end *corev1.ContainerStateTerminated) {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
@@ -195,7 +201,8 @@ func firstBadEnd(pod *corev1.Pod) (container string, end *corev1.ContainerStateT
 	return "", nil
 }
 
-// causeOfGoing is why a pod vanished that nobody here stopped: what its conditions say, else that it was evicted.
+// causeOfGoing returns the reason why a pod vanished that this controller did not stop: its disruption condition, or
+// else an eviction.
 func causeOfGoing(name string, pod *corev1.Pod) Cause {
 	if c, ok := disruption(name, pod); ok {
 		return c
@@ -203,7 +210,7 @@ func causeOfGoing(name string, pod *corev1.Pod) Cause {
 	return Cause{code: reason.Evicted, text: name + " was evicted"}
 }
 
-// disruption is what a pod's condition of that name says.
+// disruption derives the cause from the DisruptionTarget condition of a pod.
 func disruption(name string, pod *corev1.Pod) (c Cause, ok bool) {
 	at := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue
@@ -221,7 +228,7 @@ func disruption(name string, pod *corev1.Pod) (c Cause, ok bool) {
 	}
 }
 
-// saying is what a node said, fit for the end of a line.
+// saying returns the first line of a node's message, shortened, in the form in which it is appended to a sentence.
 func saying(message string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
 	if line == "" {
@@ -233,7 +240,7 @@ func saying(message string) string {
 	return ": " + line
 }
 
-// limitText is a duration without the units that are nought at its end: 1h, not 1h0m0s.
+// limitText formats a duration without trailing zero units: 1h, not 1h0m0s.
 func limitText(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

@@ -10,19 +10,20 @@ import (
 	"github.com/vc-batch/vc/internal/podlife"
 )
 
-// member is a pod of the job, read.
+// member is a pod of the job, with what its annotations and status say about it.
 type member struct {
 	pod   *corev1.Pod
 	place Place // Task is -1 when the job has no such task
-	// inRange: the place is one that the spec wants.
+	// inRange reports that the place exists in the spec.
 	inRange bool
 	version int32
-	marked  bool // stopped by us, by its annotation
-	gone    bool // told to go, by whomever
-	ours    bool // told to go by this process
-	refused bool // its node did not take it in: it is still to be run
-	stop    bool // this plan stops it
-	// stopMark: its end must be marked as ours, or it would look like an eviction.
+	marked  bool // has the annotation of a pod that the controller stops
+	gone    bool // is being deleted, whatever the reason
+	ours    bool // deleted by this process
+	refused bool // rejected by its node, so that it has not run yet
+	stop    bool // this plan deletes it
+	// stopMark requests that the pod be marked as stopped by the controller; without the mark its end would look like
+	// an eviction.
 	stopMark bool
 }
 
@@ -37,16 +38,17 @@ func (m *member) finished() bool {
 	return m.phase() == corev1.PodSucceeded || m.phase() == corev1.PodFailed
 }
 
-// live: it holds, or is about to hold, resources, and nobody told it to go.
+// live reports whether the pod holds resources, or soon will, and is not being deleted.
 func (m *member) live() bool { return !m.gone && !m.finished() }
 
-// census is the pods of a job by place.
+// census holds the pods of a job, by place.
 type census struct {
 	members []member
 	taken   map[Place]*member
 }
 
-// PodIdentity reads what a job's pod says of itself in its annotations. ok is false for a pod that is not a job's pod.
+// PodIdentity reads the task, index and version of a job's pod from its annotations. ok is false if the pod does not
+// belong to a job.
 func PodIdentity(pod *corev1.Pod) (task string, index, version int32, ok bool) {
 	a := pod.Annotations
 	task, ok = a[keys.TaskSpec]
@@ -64,7 +66,7 @@ func PodIdentity(pod *corev1.Pod) (task string, index, version int32, ok bool) {
 	return task, int32(i), int32(v), true
 }
 
-// Marked says whether a pod carries the mark of one that we stop.
+// Marked reports whether a pod has the annotation that marks it as stopped by the controller.
 func Marked(pod *corev1.Pod) bool { return pod.Annotations[keys.OutOfSync] == "true" }
 
 func takeCensus(job *batch.Job, in *Input) *census {
@@ -93,20 +95,21 @@ func takeCensus(job *batch.Job, in *Input) *census {
 	return c
 }
 
-// counters are the numbers of a status.
+// counters holds the numbers in a job status.
 type counters struct {
 	pending, running, succeeded, failed, terminating, unknown int32
-	cancelled                                                 int32 // places at which nothing is to run, nor has
-	cutShort                                                  int32 // finished pods of elements that were cancelled before all of their pods had finished
-	tasks                                                     map[string]batch.TaskState
+	// places without a pod and without a result, at which no pod should run
+	cancelled int32
+	cutShort  int32 // finished pods of elements that were cancelled before all of their pods had finished
+	tasks     map[string]batch.TaskState
 }
 
-// live is the number of pods that hold resources or still go away.
+// live returns the number of pods that hold resources or are being deleted.
 func (c *counters) live() int32 {
 	return c.pending + c.running + c.unknown + c.terminating
 }
 
-// count counts the pods as they will be once those that this plan stops are on their way.
+// count counts the pods by phase. The pods that this plan stops count as terminating.
 func (c *census) count(job *batch.Job) counters {
 	n := counters{tasks: map[string]batch.TaskState{}}
 	for i := range c.members {
@@ -146,7 +149,7 @@ func (n *counters) add(task string, phase corev1.PodPhase) {
 	state.Phase[phase]++
 }
 
-// Evicted says whether somebody told a pod to go before it had finished. The containers of such a pod may well have ended since.
+// Evicted reports whether a pod was deleted before it had finished. Its containers may have ended since.
 func Evicted(pod *corev1.Pod) bool {
 	return !podlife.Finished(pod) || podlife.Killed(pod)
 }

@@ -12,18 +12,18 @@ import (
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
-// decision is what is asked of the job now.
+// decision is the action to carry out on the job now.
 type decision struct {
-	action  bus.Action // SyncJob when nothing is asked
-	why     string     // one sentence for people
-	targets []string   // what a targeted restart is about
-	cause   *Cause     // of the failure that a policy answers
+	action  bus.Action // SyncJob means that no command or policy applies
+	why     string     // a sentence for users
+	targets []string   // the parts of the job that a targeted restart affects
+	cause   *Cause     // the failure that a policy responds to
 	command *bus.Command
 }
 
 var nothing = decision{action: bus.SyncJobAction}
 
-// decide finds what is asked: by the oldest command, else by the first event that a policy answers.
+// decide chooses the action: that of the oldest command, or else that of the first event that a policy responds to.
 func (b *builder) decide() decision {
 	commanded, ok := b.decideCommand()
 	do := respond(b.phase(), commanded.action)
@@ -42,17 +42,18 @@ func (b *builder) decide() decision {
 		asked = b.decideEvent()
 	}
 	if ok && !do.hold {
-		asked.command = commanded.command // it asks for what is so already: it is done
+		asked.command = commanded.command // the job is in the requested state already, so the command is done
 	}
 	return asked
 }
 
-// commandable are the actions that a command can ask for.
+// commandable lists the actions that a command may request.
 var commandable = []bus.Action{
 	bus.AbortJobAction, bus.RestartJobAction, bus.TerminateJobAction, bus.CompleteJobAction, bus.ResumeJobAction,
 }
 
-// decideCommand takes up the oldest command; those that nobody could carry out are deleted with a word.
+// decideCommand returns the action of the oldest command. It deletes commands with an unsupported action, and records
+// an event for each.
 func (b *builder) decideCommand() (decision, bool) {
 	for _, c := range b.in.Commands {
 		action := bus.Action(c.Action)
@@ -76,7 +77,8 @@ func (b *builder) decideCommand() (decision, bool) {
 	return nothing, false
 }
 
-// decideEvent finds the first event with an answer that is due. Events with the same answer are answered together; those whose answer is delayed are looked at again in time.
+// decideEvent finds the first event whose response is due. Events with the same response are handled together. An event
+// with a delayed response is examined again when the delay has passed.
 func (b *builder) decideEvent() decision {
 	chosen := nothing
 	for _, e := range b.events() {
@@ -85,12 +87,12 @@ func (b *builder) decideEvent() decision {
 			continue
 		}
 		if (e.inferred || b.in.Doubt) && !b.in.Fresh {
-			b.plan.Refresh = true // a late cache looks the same: see for sure before stopping anything
+			b.plan.Refresh = true // an outdated cache looks the same, so read the pods again before stopping any
 			return nothing
 		}
 		if a.delay > 0 {
 			if e.inferred {
-				continue // nobody knows since when
+				continue // it is unknown when the event happened
 			}
 			if left := e.at.Add(a.delay).Sub(b.in.Now); left > 0 {
 				b.again(left)
@@ -110,7 +112,7 @@ func (b *builder) decideEvent() decision {
 	return chosen
 }
 
-// tellDelay records, once for all events of a kind and task, that they will be answered.
+// tellDelay records that events of this kind and task will be responded to later; once for all of them.
 func (b *builder) tellDelay(a answer, e *event) {
 	key := fmt.Sprintf("told/%s/%d/%d", e.kind, e.task, b.job.Status.Version)
 	if _, told := b.plan.Since[key]; told {
@@ -127,7 +129,7 @@ func (b *builder) tellDelay(a answer, e *event) {
 	b.plan.Since[key] = at
 }
 
-// effective says whether an answer would do anything in this phase.
+// effective reports whether a response would change anything in this phase.
 func (b *builder) effective(a answer, e *event) bool {
 	if targeted(a.action) {
 		return len(targetsFor(b.job, a.action, e)) > 0
@@ -136,7 +138,7 @@ func (b *builder) effective(a answer, e *event) bool {
 	return !do.sync && !do.hold && a.action != bus.ResumeJobAction
 }
 
-// keepLost takes back that these lost pods are answered.
+// keepLost removes these lost pods from Plan.Answered, so that the next plan receives them again.
 func (b *builder) keepLost(uids []types.UID) {
 	b.plan.Answered = slices.DeleteFunc(b.plan.Answered, func(u types.UID) bool { return slices.Contains(uids, u) })
 }

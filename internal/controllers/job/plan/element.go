@@ -14,15 +14,15 @@ import (
 	"github.com/vc-batch/vc/internal/podlife"
 )
 
-// element is what the pods of an element of an array say.
+// element summarizes the pods of one element of an array.
 type element struct {
-	live, well, badly int32 // pods
+	live, well, badly int32 // numbers of pods
 	codes             []int32
-	bad               *member   // the first that failed
+	bad               *member   // the first failed pod
 	first, last       time.Time // when its pods started and ended
 }
 
-// elements reads them out of the pods.
+// elements summarizes the pods of each element, by position.
 func (b *builder) elements() []element {
 	list := make([]element, b.array.elements.Count())
 	for i := range b.census.members {
@@ -35,7 +35,7 @@ func (b *builder) elements() []element {
 		case !m.finished() || m.stop:
 			e.live++
 		case m.gone:
-			continue // what is recorded of it stands
+			continue // the recorded result stays valid
 		case m.phase() == corev1.PodSucceeded:
 			e.well++
 		default:
@@ -55,7 +55,7 @@ func (b *builder) elements() []element {
 	return list
 }
 
-// what is an element's state.
+// what is the state of an element.
 type what int
 
 const (
@@ -66,26 +66,29 @@ const (
 	cancelled
 )
 
-// state of the element at a position. What its pods came to goes before what is recorded, that before pods that have not ended, and an end before a cancellation that came too late.
+// state returns the state of the element at a position. The result of its pods takes precedence over the recorded
+// result, the recorded result over pods that have not ended, and any result over a later cancellation.
 func (b *builder) state(at int, e *element, phase batch.JobPhase) what {
 	ended := e.live == 0 && e.well+e.badly == b.array.size
 	recorded := b.record.elements[at]
 	switch {
 	case e.live > 0 && !b.array.off[at] && recorded == "":
-		return runs // where it is known how it ended, a late cache shows it as it was before: a restart forgets what is recorded
+		return runs // if a result is recorded, the live pods come from an outdated cache, because a restart removes the record
 	case ended && e.badly == 0, !ended && recorded == corev1.PodSucceeded:
 		return succeeded
 	case ended, recorded == corev1.PodFailed:
 		return failed
 	case b.array.off[at]:
 		return cancelled
-	case e.well+e.badly > 0 && !AtRest(phase): // at rest the rest of its pods was stopped: it is to be run again
+	// in an ended job the other pods of the element were stopped, and the element will run again
+	case e.well+e.badly > 0 && !AtRest(phase):
 		return runs
 	}
 	return waits
 }
 
-// cutShort is how many pods have finished of elements that were cancelled before all of their pods had.
+// cutShort returns the number of finished pods that belong to elements which were cancelled before all of their pods
+// had finished.
 func (b *builder) cutShort() int32 {
 	if b.array == nil || len(b.array.off) == 0 || b.array.size == 1 {
 		return 0
@@ -99,10 +102,10 @@ func (b *builder) cutShort() int32 {
 	return pods
 }
 
-// noCode stands for an exit code that nobody knows.
+// noCode stands for an unknown exit code.
 const noCode = "-1"
 
-// arrayStatus says what became of each element.
+// arrayStatus returns the status of the array: the state of each element.
 func (b *builder) arrayStatus(phase batch.JobPhase) *batch.ArrayStatus {
 	elements, told, toldCauses := b.elements(), codesOf(b.job.Status.Array), causesOf(b.job.Status.Array)
 	sets := map[what][]int32{}
@@ -122,7 +125,7 @@ func (b *builder) arrayStatus(phase batch.JobPhase) *batch.ArrayStatus {
 			if len(e.codes) > 0 {
 				code = strconv.Itoa(int(e.codes[0]))
 			}
-			if e.bad != nil && code != known { // what was told once need not be found out again
+			if e.bad != nil && code != known { // a cause that is recorded already is not computed again
 				cause = b.beyond(e.bad)
 			}
 			codes[code] = append(codes[code], index)
@@ -143,7 +146,7 @@ func (b *builder) arrayStatus(phase batch.JobPhase) *batch.ArrayStatus {
 	return s
 }
 
-// beyond is the code of what a pod failed of, where that is not what its containers did by themselves; else empty.
+// beyond returns the reason code of a failed pod if the cause was not its own containers; otherwise "".
 func (b *builder) beyond(m *member) string {
 	if c := b.causeOfMember(m); c.code != reason.PodFailed {
 		return c.word()
@@ -151,7 +154,7 @@ func (b *builder) beyond(m *member) string {
 	return ""
 }
 
-// texts writes sets of elements; nil for none.
+// texts formats sets of elements; nil if there are none.
 func texts(sets map[string][]int32) map[string]string {
 	if len(sets) == 0 {
 		return nil
@@ -163,7 +166,8 @@ func texts(sets map[string][]int32) map[string]string {
 	return written
 }
 
-// times are written once, when the job comes to rest: its pods may be gone the next time.
+// times formats when the elements started and how long they ran. It is computed once, when the job ends, because the
+// pods may be gone later.
 func (b *builder) times(elements []element, ended []int32) string {
 	if old := b.job.Status.Array; old != nil && old.Times != "" && AtRest(b.job.Status.State.Phase) {
 		return old.Times

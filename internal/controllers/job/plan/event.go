@@ -16,31 +16,32 @@ import (
 	"github.com/vc-batch/vc/internal/podlife"
 )
 
-// defaultTaskRetry is how many container restarts fail a task that says nothing.
+// defaultTaskRetry is the number of container restarts that fail a task without maxRetry.
 const defaultTaskRetry = 3
 
-// event is something that happened to the job and that a policy may answer.
+// event is something that happened to the job and that a policy may respond to.
 type event struct {
 	kind  bus.Event
 	at    time.Time
-	task  int     // -1: of the whole job
-	where []Place // the pods concerned
+	task  int     // -1 for the whole job
+	where []Place // places of the affected pods
 	codes []int32 // exit codes of the failed containers
 	lost  []types.UID
 	text  string
-	cause *Cause // why, where a pod failed or was lost
-	// inferred: seen only by comparing numbers.
+	cause *Cause // why a pod failed or was lost
+	// inferred marks an event that was found only by comparing the number of pods with the status.
 	inferred bool
-	// undated: nothing there says since when it is so; at is when it was first seen.
+	// undated marks an event without a time in the objects; at is when it was first observed.
 	undated bool
 }
 
-// rank orders events of the same second: what ends the job well comes before what its end breaks.
+// rank orders events of the same second: the events that end the job successfully come before those that its end
+// causes.
 var rank = map[bus.Event]int{
 	bus.TaskCompletedEvent: 0, bus.PodFailedEvent: 1, bus.PodEvictedEvent: 2, bus.TaskFailedEvent: 3, bus.JobUnknownEvent: 4, bus.PodPendingEvent: 5,
 }
 
-// hasPolicies says whether any event is answered at all.
+// hasPolicies reports whether the job or one of its tasks has policies.
 func hasPolicies(job *batch.Job) bool {
 	if len(job.Spec.Policies) > 0 {
 		return true
@@ -48,7 +49,8 @@ func hasPolicies(job *batch.Job) bool {
 	return slices.ContainsFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return len(t.Policies) > 0 })
 }
 
-// events lists what happened to the present version of the job and is still to be seen, in the order in which it is answered.
+// events returns the events of the job's current version that are visible in the objects, in the order in which to
+// respond to them.
 func (b *builder) events() []event {
 	if !hasPolicies(b.job) {
 		return nil
@@ -66,7 +68,7 @@ func (b *builder) events() []event {
 	return list
 }
 
-// date gives undated events the time at which they were first seen.
+// date sets the time of undated events to when they were first observed.
 func (b *builder) date(list []event) {
 	for i := range list {
 		e := &list[i]
@@ -85,7 +87,7 @@ func (b *builder) date(list []event) {
 	}
 }
 
-// podEvents are PodFailed, PodEvicted and PodPending of pods that are there.
+// podEvents returns the PodFailed, PodEvicted and PodPending events of existing pods.
 func (b *builder) podEvents() []event {
 	var list []event
 	for i := range b.census.members {
@@ -114,7 +116,8 @@ func (b *builder) podEvents() []event {
 	return list
 }
 
-// lostEvents are evictions whose pod is gone: seen to vanish, or missing from what status counts.
+// lostEvents returns the events of pods that are gone: pods that were seen to vanish, and pods that the status counts
+// but that are missing.
 func (b *builder) lostEvents() []event {
 	var list []event
 	seen := make(map[int]int32, len(b.job.Spec.Tasks))
@@ -127,7 +130,7 @@ func (b *builder) lostEvents() []event {
 		if m := b.census.taken[place]; m == nil || m.pod.UID == l.UID {
 			seen[task]++
 		} else if m.phase() == corev1.PodRunning {
-			continue // it is back: a delayed answer is off
+			continue // the pod runs again, which cancels a delayed response
 		}
 		e := event{kind: bus.PodEvictedEvent, at: l.At, task: task, where: []Place{place}, lost: []types.UID{l.UID},
 			cause: b.causeOfLost(&l, place), text: fmt.Sprintf("pod %s was evicted", l.Name)}
@@ -146,7 +149,8 @@ func (b *builder) lostEvents() []event {
 	return list
 }
 
-// missing is how many pods of a task that status counts are neither there nor explained by a finished pod that was deleted.
+// missing returns the number of pods of a task that the status counts, but that neither exist nor can be finished pods
+// that were deleted.
 func (b *builder) missing(task int) int32 {
 	spec := &b.job.Spec.Tasks[task]
 	var then, finishedThen, now, finishedNow int32
@@ -164,7 +168,8 @@ func (b *builder) missing(task int) int32 {
 		if m.place.Task != task || !m.inRange {
 			continue
 		}
-		// A pod that goes away is an event of its own, or was stopped by us: then status does not count it.
+		// A pod that is being deleted is an event of its own, unless the controller stopped it: then the status does
+		// not count it.
 		if m.gone && (m.marked || m.version < b.job.Status.Version) {
 			continue
 		}
@@ -176,7 +181,7 @@ func (b *builder) missing(task int) int32 {
 	return min(then, spec.Replicas) - now - max(0, finishedThen-finishedNow)
 }
 
-// taskEvents are TaskCompleted and TaskFailed.
+// taskEvents returns the TaskCompleted and TaskFailed events.
 func (b *builder) taskEvents() []event {
 	type tally struct {
 		succeeded, restarts int32
@@ -232,7 +237,7 @@ func restarts(pod *corev1.Pod) int32 {
 	return n
 }
 
-// exitCodes are those of all containers that ended badly, each once.
+// exitCodes returns the distinct exit codes, other than 0, of all containers.
 func exitCodes(pod *corev1.Pod) []int32 {
 	var codes []int32
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {

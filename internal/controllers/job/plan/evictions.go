@@ -14,10 +14,10 @@ import (
 	"github.com/vc-batch/vc/internal/podlife"
 )
 
-// oneEviction is the time within which pods that are evicted belong to one eviction.
+// oneEviction is the time within which evicted pods belong to the same eviction.
 const oneEviction = time.Minute
 
-// forAnother ends what schedulers write before the reason for which they evict a pod.
+// forAnother is the last part of the prefix that schedulers put before the reason of an eviction.
 const forAnother = "preempting to accommodate another workload: "
 
 // victim is a pod of the job that was evicted.
@@ -29,15 +29,15 @@ type victim struct {
 	message     string
 }
 
-// recordEvictions adds the pods that were evicted, and that the status does not have yet, to the status. Pods that the job controller
-// stopped, and pods that were deleted without a reason, are none.
+// recordEvictions adds to the status the evicted pods that it does not list yet. It ignores pods that the job
+// controller stopped and pods that were deleted without a reason.
 func (b *builder) recordEvictions() {
 	for _, v := range b.victims() {
 		b.recordEviction(&v)
 	}
 }
 
-// victims lists the evicted pods that still exist or vanished since the last plan, in the order of their evictions.
+// victims returns the evicted pods that still exist or vanished since the last plan, in the order of their evictions.
 func (b *builder) victims() []victim {
 	var list []victim
 	add := func(place Place, pod *corev1.Pod) {
@@ -69,7 +69,7 @@ func (b *builder) victims() []victim {
 	return list
 }
 
-// recordEviction adds one pod: to the last eviction if it was evicted with the pods of that, else to a new one.
+// recordEviction adds one pod to the last eviction if the pod belongs to it, and to a new eviction otherwise.
 func (b *builder) recordEviction(v *victim) {
 	record := b.job.Status.Evictions
 	if record == nil {
@@ -81,7 +81,7 @@ func (b *builder) recordEviction(v *victim) {
 	since := v.at.Sub(last.At.Time)
 	if together := since.Abs() <= oneEviction && !v.created.After(last.At.Time); record.Times == 0 || !together {
 		if record.Times > 0 && since < 0 {
-			return // of an eviction before the last, and counted then
+			return // part of an earlier eviction, and counted then
 		}
 		record.Times++
 		*last = batch.JobEviction{At: metav1.NewTime(v.at.Truncate(time.Second)), Reason: v.cause.word(), Message: v.message}
@@ -104,10 +104,10 @@ func (b *builder) recordEviction(v *victim) {
 	}
 }
 
-// mostOfReason is how many characters of the reason for an eviction are kept.
+// mostOfReason is the maximum number of characters stored of the reason for an eviction.
 const mostOfReason = 300
 
-// disruptionText is what a pod's condition says it was evicted for.
+// disruptionText returns the reason for an eviction, as given by the pod's DisruptionTarget condition.
 func disruptionText(pod *corev1.Pod) string {
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]

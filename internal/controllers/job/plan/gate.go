@@ -16,26 +16,26 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// gate is whether a job may start, and if not, why.
+// gate reports whether a job may start, and the reason if it may not.
 type gate struct {
-	// code is empty when it may.
+	// code is the reason; empty if the job may start.
 	code reason.Code
-	// text is one sentence for people.
+	// text is a sentence for users.
 	text string
-	// until is when to look again though nothing changed; zero: something has to change.
+	// until is when to check again if nothing changes before; zero if only a change can open the gate.
 	until time.Time
-	// met are the dependencies that are met for good.
+	// met lists the dependencies that are met for good.
 	met []string
-	// failed are those that can never be met, for good.
+	// failed lists the dependencies that can never be met, because the other job has ended.
 	failed []string
-	// never says that the dependency can never be met.
+	// never reports that the dependency can never be met.
 	never bool
 }
 
 func (g *gate) open() bool { return g.code == "" }
 
-// judgeGate says whether a job may start: nobody holds it, its time has come, what it depends on is met. others are the jobs that it depends on,
-// those that these depend on, and those of its title.
+// judgeGate reports whether a job may start: it is not held, its begin time has passed and its dependency is met.
+// others are the jobs that it depends on, the jobs that these depend on, and the jobs with its title.
 func judgeGate(job *batch.Job, others []*batch.Job, now time.Time) gate {
 	dependency, err := batch.DependencyOf(job)
 	begin, beginErr := batch.BeginOf(job)
@@ -59,16 +59,16 @@ func judgeGate(job *batch.Job, others []*batch.Job, now time.Time) gate {
 	return d
 }
 
-// verdict is how one term of a dependency stands.
+// verdict is the state of one term of a dependency.
 type verdict struct {
 	met, never bool
-	// ended: the job that is named has, and nothing changes any more how.
+	// ended reports that the other job has ended, so that its result is final.
 	ended bool
 	text  string // what is missing
 	until time.Time
 }
 
-// judgeDependency asks all terms.
+// judgeDependency evaluates all terms of a dependency.
 func judgeDependency(job *batch.Job, d batch.Dependency, others []*batch.Job, now time.Time) gate {
 	g := gate{}
 	var before batch.JobGate
@@ -91,7 +91,7 @@ func judgeDependency(job *batch.Job, d batch.Dependency, others []*batch.Job, no
 		switch {
 		case v.met:
 			met++
-			if term.Kind != batch.Singleton { // another of its title may come
+			if term.Kind != batch.Singleton { // another job with the same title may be created later
 				g.met = append(g.met, term.String())
 			}
 		case v.never:
@@ -120,7 +120,7 @@ func judgeDependency(job *batch.Job, d batch.Dependency, others []*batch.Job, no
 	return g
 }
 
-// mostTerms is how many terms a sentence names.
+// mostTerms is the maximum number of terms that a sentence lists.
 const mostTerms = 5
 
 func shortened(texts []string) []string {
@@ -142,7 +142,7 @@ func judgeTerm(job *batch.Job, term batch.DependencyTerm, others *relatives, now
 	case term.Kind == batch.AfterOK || term.Kind == batch.AfterCorr:
 		return verdict{never: true, text: fmt.Sprintf("job %s is gone, and nobody saw it complete", term.Job)}
 	default:
-		return verdict{met: true} // gone is ended
+		return verdict{met: true} // a job that is gone has ended
 	}
 	if circle := others.circle(job, target); circle != nil {
 		return verdict{never: true, text: "jobs wait for each other: " + strings.Join(circle, ", ")}
@@ -152,7 +152,7 @@ func judgeTerm(job *batch.Job, term batch.DependencyTerm, others *relatives, now
 	return v
 }
 
-// judgeAfter asks one term of the job that it names.
+// judgeAfter evaluates one term against the job that it refers to.
 func judgeAfter(job *batch.Job, term batch.DependencyTerm, target *batch.Job, now time.Time) verdict {
 	switch term.Kind {
 	case batch.After:
@@ -163,19 +163,19 @@ func judgeAfter(job *batch.Job, term batch.DependencyTerm, target *batch.Job, no
 	return judgeEnd(term, outcomeOf(target, term.Job))
 }
 
-// whenMet ends a sentence that begins with a job.
+// whenMet is the end of a sentence that starts with a job and says when a term of this kind is met.
 var whenMet = map[batch.DependencyKind]string{
 	batch.After: "has started", batch.AfterAny: "has ended", batch.AfterOK: "has completed", batch.AfterNotOK: "has ended and not completed",
 	batch.AfterCorr: "has completed the same index",
 }
 
-// hadEnded says how a job ended that can never be what was waited for.
+// hadEnded is the end of a sentence that starts with a job and says why a term of this kind can never be met.
 var hadEnded = map[batch.DependencyKind]string{
 	batch.After: "has ended", batch.AfterAny: "has ended", batch.AfterOK: "has ended and not completed", batch.AfterNotOK: "has completed",
 	batch.AfterCorr: "has completed none of the same indices",
 }
 
-// judgeSingleton waits for jobs of the same user and title that are under way or came first.
+// judgeSingleton waits for the jobs of the same user and title that have started or are older.
 func judgeSingleton(job *batch.Job, others []*batch.Job) verdict {
 	if other := Ahead(job, others); other != nil {
 		return verdict{text: fmt.Sprintf("job %s, of the same user and title, has ended", describe(other))}
@@ -183,14 +183,14 @@ func judgeSingleton(job *batch.Job, others []*batch.Job) verdict {
 	return verdict{met: true}
 }
 
-// olderJob orders jobs by age, those of one second by number, then by UID.
+// olderJob reports whether a is older than b. Jobs of the same second are ordered by number, then by UID.
 func olderJob(a, b *batch.Job) bool {
 	idA, _ := batch.JobID(a)
 	idB, _ := batch.JobID(b)
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(idA, idB), cmp.Compare(a.UID, b.UID)) < 0
 }
 
-// describe names a job by number and name.
+// describe returns the number and name of a job.
 func describe(job *batch.Job) string {
 	name := job.Namespace + "/" + job.Name
 	if id, ok := batch.JobID(job); ok {
@@ -199,17 +199,17 @@ func describe(job *batch.Job) string {
 	return name
 }
 
-// Started says whether a job has once run.
+// Started reports whether a job runs or has ever run.
 func Started(job *batch.Job) bool {
 	return job.Status.State.Phase == batch.Running || slices.ContainsFunc(job.Status.Conditions, func(c batch.JobCondition) bool { return c.Status == batch.Running })
 }
 
-// hasEnded says whether a job in this phase never runs again. A suspended one may.
+// hasEnded reports whether a job in this phase will never run again. A suspended job may.
 func hasEnded(phase batch.JobPhase) bool {
 	return phase == batch.Completed || phase == batch.Failed || phase == batch.Terminated
 }
 
-// judgeStart is the dependency on the start of a job, or on its end when it never started.
+// judgeStart evaluates the dependency on the start of a job, or on its end if it never started.
 func judgeStart(term batch.DependencyTerm, target *batch.Job, now time.Time) verdict {
 	var since metav1.Time
 	switch {
@@ -232,13 +232,14 @@ func judgeStart(term batch.DependencyTerm, target *batch.Job, now time.Time) ver
 	return verdict{met: true}
 }
 
-// outcome is what became of a job or an element.
+// outcome is the result of a job or of an array element.
 type outcome struct {
 	ended, ok bool
 	name      string
 }
 
-// outcomeOf reads it; of an array as a whole only when all elements have ended well is the outcome ok.
+// outcomeOf returns the result of the job or element that a reference names. An array as a whole is ok only if all its
+// elements have succeeded.
 func outcomeOf(target *batch.Job, r batch.JobReference) outcome {
 	o := outcome{name: describe(target), ended: hasEnded(target.Status.State.Phase), ok: target.Status.State.Phase == batch.Completed}
 	states := target.Status.Array
@@ -259,7 +260,7 @@ func outcomeOf(target *batch.Job, r batch.JobReference) outcome {
 	return o
 }
 
-// judgeEnd is the dependency on the end of a job.
+// judgeEnd evaluates the dependency on the end of a job.
 func judgeEnd(term batch.DependencyTerm, o outcome) verdict {
 	switch {
 	case !o.ended:
@@ -272,8 +273,8 @@ func judgeEnd(term batch.DependencyTerm, o outcome) verdict {
 	return verdict{met: true}
 }
 
-// judgeCorresponding opens an array as soon as one of its elements may start; which they are is asked for each. Without arrays on both sides it
-// is the dependency on the job as a whole.
+// judgeCorresponding opens the gate of an array as soon as one of its elements may start; Array.correspond decides
+// about each element. Unless both jobs are arrays, it evaluates the dependency on the job as a whole.
 func judgeCorresponding(job *batch.Job, term batch.DependencyTerm, target *batch.Job) verdict {
 	whole := judgeEnd(batch.DependencyTerm{Kind: batch.AfterOK, Job: term.Job}, outcomeOf(target, term.Job))
 	mine, _, ok := batch.ElementsOf(job)
@@ -290,11 +291,11 @@ func judgeCorresponding(job *batch.Job, term batch.DependencyTerm, target *batch
 	return verdict{text: fmt.Sprintf("job %s %s", describe(target), whenMet[batch.AfterCorr])}
 }
 
-// common says whether two sets share a number.
+// common reports whether two sets have a number in common.
 func common(a, b batch.Indices) bool { return a.Minus(b).Count() < a.Count() }
 
-// gate is that of the job now. Once a job has pods, or has run, only a hold could still keep it from starting, and that is heeded where nothing is
-// there that it would have to stop.
+// gate returns the gate of the job now. Once a job has run or has a PodGroup, only a hold can keep it from starting. A
+// hold has no effect while the job has live pods, because it never stops pods.
 func (b *builder) gate() gate {
 	switch {
 	case b.phase() != batch.Pending || slices.ContainsFunc(b.census.members, func(m member) bool { return m.live() }):
@@ -308,7 +309,8 @@ func (b *builder) gate() gate {
 	return judgeGate(b.in.Job, b.in.Related, b.in.Now)
 }
 
-// killInvalid says whether the job is to be ended because what it depends on can never be.
+// killInvalid returns the termination of the job if its dependency can never be met and the job asks to be terminated
+// then.
 func (b *builder) killInvalid() (decision, bool) {
 	if b.in.Job.Annotations[keys.KillOnInvalidDependency] != "true" {
 		return nothing, false
@@ -319,7 +321,8 @@ func (b *builder) killInvalid() (decision, bool) {
 	return nothing, false
 }
 
-// hold writes down what is known of a closed gate, and says so when it is news. It gives the obstacle that the gate is; nil when it is open.
+// hold stores the state of the gate in the status, and records an event when a closed gate has a new reason. It returns
+// the closed gate as an obstacle, or nil if the gate is open.
 func (b *builder) hold(status *batch.JobStatus) *obstacle {
 	g := b.gate()
 	status.Gate = gateStatus(&g, b.known(status.Gate), Started(b.in.Job))
@@ -335,14 +338,14 @@ func (b *builder) hold(status *batch.JobStatus) *obstacle {
 	return &obstacle{string(g.code), g.text}
 }
 
-// retractGroup takes a job that was held before it had pods out of its queue again.
+// retractGroup deletes the PodGroup of a job that was held before it had pods, which removes the job from its queue.
 func (b *builder) retractGroup() {
 	if group := b.in.PodGroup; group != nil && group.DeletionTimestamp == nil {
 		b.write(DeleteGroup{Group: group})
 	}
 }
 
-// known is what was known of the terms that the dependency has now: it may have been changed.
+// known returns the recorded results for the terms of the current dependency, which may have changed since.
 func (b *builder) known(old *batch.JobGate) *batch.JobGate {
 	d, err := batch.DependencyOf(b.in.Job)
 	if old == nil || err != nil {
@@ -359,7 +362,8 @@ func (b *builder) known(old *batch.JobGate) *batch.JobGate {
 	return &batch.JobGate{Until: old.Until, Met: asked(old.Met), Failed: asked(old.Failed)}
 }
 
-// gateStatus is what a status says of a gate. What was met, or can never be, stays so until the job has run.
+// gateStatus returns the gate as part of a job status. A term that was met, or can never be met, stays so until the job
+// has run.
 func gateStatus(g *gate, old *batch.JobGate, started bool) *batch.JobGate {
 	if started {
 		return nil
@@ -380,5 +384,6 @@ func gateStatus(g *gate, old *batch.JobGate, started bool) *batch.JobGate {
 	return status
 }
 
-// awaitedAgain is when to look again whether a job that has outlived its time is still waited for.
+// awaitedAgain is the interval at which a finished job past its time to live is checked for jobs that still wait for
+// it.
 const awaitedAgain = 10 * time.Second

@@ -20,16 +20,17 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/usage"
 )
 
-// GroupName is the name of a job's PodGroup.
+// GroupName returns the name of a job's PodGroup.
 func GroupName(job *batch.Job) string { return job.Name + "-" + string(job.UID) }
 
-// newGroup is the PodGroup of the job's present version; starts says which tasks may have pods now.
+// newGroup returns the PodGroup of the job's current version. starts reports whether a task may have pods now.
 func newGroup(job *batch.Job, priorities map[string]int32, starts func(task int) bool) *scheduling.PodGroup {
 	annotations := maps.Clone(job.Annotations)
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	delete(annotations, corev1.LastAppliedConfigAnnotation) // or kubectl apply of the job would take the group for its own
+	// otherwise kubectl apply of the job would take the PodGroup for its own
+	delete(annotations, corev1.LastAppliedConfigAnnotation)
 	if estimate := runningEstimate(job); estimate > 0 {
 		annotations[keys.RunningEstimate] = estimate.String()
 	}
@@ -44,7 +45,7 @@ func newGroup(job *batch.Job, priorities map[string]int32, starts func(task int)
 	}
 }
 
-// setOrDelete sets an annotation, or deletes one that is empty.
+// setOrDelete sets an annotation, or deletes it if the value is empty.
 func setOrDelete(annotations map[string]string, key, value string) {
 	if value == "" {
 		delete(annotations, key)
@@ -54,14 +55,14 @@ func setOrDelete(annotations map[string]string, key, value string) {
 }
 
 const (
-	// mostTasksTold bounds the tasks whose requests are written to the PodGroup.
+	// mostTasksTold is the maximum number of tasks whose requests are stored in the PodGroup.
 	mostTasksTold = 50
-	// mostPlacementBytes bounds what is written of where pods may run.
+	// mostPlacementBytes is the maximum size of the placement rules stored in the PodGroup.
 	mostPlacementBytes = 32 << 10
 )
 
-// taskRequests is what a pod of each task requests, as JSON, so that the scheduler knows the sizes of pods before they exist; empty for a job
-// of too many tasks.
+// taskRequests returns the requests of a pod of each task as JSON, so that the scheduler has the sizes of pods before
+// the pods exist. It is empty for a job with too many tasks.
 func taskRequests(job *batch.Job) string {
 	if len(job.Spec.Tasks) > mostTasksTold {
 		return ""
@@ -77,15 +78,15 @@ func taskRequests(job *batch.Job) string {
 	return string(text)
 }
 
-// placement is what of a pod decides which nodes it may run on, whatever else runs there.
+// placement holds the fields of a pod that limit the nodes it may run on, independent of the other pods there.
 type placement struct {
 	NodeSelector map[string]string   `json:"nodeSelector,omitempty"`
 	Affinity     *corev1.Affinity    `json:"affinity,omitempty"`
 	Tolerations  []corev1.Toleration `json:"tolerations,omitempty"`
 }
 
-// taskPlacements is where the pods of the tasks may run, as JSON, so that the scheduler knows it before they exist: tasks that may run anywhere
-// are left out. It is empty for a job of too many tasks, or of too many rules.
+// taskPlacements returns the placement rules of each task as JSON, so that the scheduler has them before the pods
+// exist. It leaves out tasks that may run anywhere, and is empty for a job with too many tasks or too many rules.
 func taskPlacements(job *batch.Job) string {
 	if len(job.Spec.Tasks) > mostTasksTold {
 		return ""
@@ -108,7 +109,8 @@ func taskPlacements(job *batch.Job) string {
 	return string(text)
 }
 
-// runningEstimate is how long the job says that it runs, else the longest time limit of its tasks when all have one; 0: unknown.
+// runningEstimate returns the run time that the job declares, or else the longest time limit of its tasks if all have
+// one. 0 means unknown.
 func runningEstimate(job *batch.Job) time.Duration {
 	if estimate := job.Spec.RunningEstimate; estimate != nil && estimate.Duration > 0 {
 		return estimate.Duration
@@ -124,18 +126,20 @@ func runningEstimate(job *batch.Job) time.Duration {
 	return longest
 }
 
-// maxEstimateSeconds is the longest limit that says anything: a hundred years.
+// maxEstimateSeconds is the longest time limit that counts as an estimate: a hundred years.
 const maxEstimateSeconds = 100 * 365 * 24 * 3600
 
-// groupIsCurrent says whether the PodGroup is that of the present version, not one whose deletion was cut off by a crash. One without a
-// version was made by somebody else and always is.
+// groupIsCurrent reports whether the PodGroup belongs to the current version of the job. A PodGroup of an older version
+// remains when a crash interrupts its deletion. A PodGroup without a version was created by another component and
+// always counts as current.
 func (b *builder) groupIsCurrent() bool {
 	version, err := strconv.Atoi(b.in.PodGroup.Annotations[keys.JobVersion])
 	return err != nil || int32(version) >= b.job.Status.Version
 }
 
-// groupSpec is the gang that can exist now. Tasks that wait for others are no part of it yet: a gang that counted on them would never start,
-// and then they would not either. What the whole job needs at least is in minResources from the beginning.
+// groupSpec returns the spec of a gang that can exist now. Tasks that wait for other tasks are not part of it yet: a
+// gang that included them would never start, and neither would they. minResources covers the minimum of the whole job
+// from the beginning.
 func groupSpec(job *batch.Job, priorities map[string]int32, starts func(task int) bool) scheduling.PodGroupSpec {
 	resources := minResources(job, priorities)
 	var possible int32
@@ -183,8 +187,8 @@ func topology(t *batch.NetworkTopologySpec) *scheduling.NetworkTopologySpec {
 	}
 }
 
-// refreshed is the spec that an existing PodGroup should have; changed says whether it differs. Minimums of tasks that are
-// not the job's stay, and so do queue and topology.
+// refreshed returns the spec that an existing PodGroup should have, and whether it differs from the current one. The
+// queue, the topology, and the minimums of tasks that are not in the job stay unchanged.
 func refreshed(group *scheduling.PodGroup, job *batch.Job, priorities map[string]int32, starts func(task int) bool) (spec scheduling.PodGroupSpec, changed bool) {
 	want, is := groupSpec(job, priorities, starts), &group.Spec
 	members := want.MinTaskMember
@@ -203,12 +207,13 @@ func refreshed(group *scheduling.PodGroup, job *batch.Job, priorities map[string
 	return spec, true
 }
 
-// sameAmounts says whether two lists say the same, however the amounts are written.
+// sameAmounts reports whether two resource lists are equal, regardless of the format of their quantities.
 func sameAmounts(x, y corev1.ResourceList) bool {
 	return maps.EqualFunc(x, y, func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })
 }
 
-// minResources is what the smallest set of pods that may start asks for: those of the tasks of highest priority first.
+// minResources returns the requests of the smallest set of pods that may start, taking pods of the tasks with the
+// highest priority first.
 func minResources(job *batch.Job, priorities map[string]int32) corev1.ResourceList {
 	order := make([]*batch.TaskSpec, len(job.Spec.Tasks))
 	for i := range order {

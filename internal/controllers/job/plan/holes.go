@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// maxPlaces is how many places a plan lists at most. A job may ask for more pods than memory has room for, so no list may grow with its replicas:
-// a plan makes the first pods, and the next plan makes the next ones.
+// maxPlaces is the maximum number of places in a plan. A job may request more pods than fit into memory, so no list may
+// grow with its replicas: a plan creates the first pods, and the next plan creates more.
 const maxPlaces = 5000
 
-// morePodsAfter is when to plan again after a plan that does not make all pods that are wanted.
+// morePodsAfter is the delay of the next plan when a plan creates only a part of the wanted pods.
 const morePodsAfter = 50 * time.Millisecond
 
-// holes yields the places of a task without a pod at which something is to be run, the lowest index first.
+// holes yields the places of a task that have no pod but need one, in the order of their indices.
 func (b *builder) holes(task int) iter.Seq[Place] {
 	return func(yield func(Place) bool) {
 		for i := range b.job.Spec.Tasks[task].Replicas {
@@ -25,15 +25,15 @@ func (b *builder) holes(task int) iter.Seq[Place] {
 	}
 }
 
-// firstHoles lists the first places of holes, at most that many.
+// firstHoles returns the first places of holes, at most the given number.
 func (b *builder) firstHoles(task, most int) []Place {
 	return collectFirst(b.holes(task), most)
 }
 
-// hasHole reports whether a task has a place without a pod at which something is to be run.
+// hasHole reports whether a task has a place that has no pod but needs one.
 func (b *builder) hasHole(task int) bool { return len(b.firstHoles(task, 1)) > 0 }
 
-// collectFirst lists the first values of a sequence, at most that many.
+// collectFirst returns the first values of a sequence, at most the given number.
 func collectFirst(places iter.Seq[Place], most int) []Place {
 	var list []Place
 	for p := range places {
@@ -64,7 +64,8 @@ func (b *builder) startableHoles() iter.Seq[Place] {
 	}
 }
 
-// wantedPlaces lists the places without a pod whose task may start: as many as one plan makes. It asks for another plan when there are more.
+// wantedPlaces returns the places without a pod whose task may start, at most maxPlaces. If there are more, it requests
+// another plan.
 func (b *builder) wantedPlaces() []Place {
 	places := collectFirst(b.limited(b.startableHoles()), maxPlaces+1)
 	if len(places) > maxPlaces {

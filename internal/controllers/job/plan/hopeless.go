@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// hopeless is why a job that could go on for ever must be given up: a pod that crashes again and again, or tasks that wait for what can
-// never be. nil while there is hope.
+// hopeless returns the reason to give up a job that would otherwise never end: a pod that crashes again and again, or
+// tasks whose dependency can never be met. It returns nil if the job can still make progress.
 func (b *builder) hopeless(n *counters) *Cause {
 	switch b.phase() {
 	case batch.Running:
@@ -28,8 +28,9 @@ func (b *builder) hopeless(n *counters) *Cause {
 	return b.stuck(n)
 }
 
-// exhausted finds a pod whose containers start again by themselves and have crashed more often than its task allows, at last after the job
-// was running: before that a pod may fail only because the others are not there yet. Tasks whose failure a policy answers are left to that.
+// exhausted finds a pod whose containers were restarted by the kubelet more often than its task allows, with the last
+// crash after the job was running: before that, a pod may fail only because other pods do not exist yet. It ignores
+// tasks with a policy that responds to the failure.
 func (b *builder) exhausted() *Cause {
 	since := b.job.Status.State.LastTransitionTime.Time
 	for i := range b.census.members {
@@ -57,7 +58,7 @@ func (b *builder) exhausted() *Cause {
 	return nil
 }
 
-// crashes calls f for the last bad end of every container.
+// crashes calls f for the last failed run of every container.
 func crashes(pod *corev1.Pod, f func(*corev1.ContainerStateTerminated)) {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range statuses {
@@ -85,8 +86,8 @@ func lastCrash(pod *corev1.Pod) (last *corev1.ContainerStateTerminated) {
 	return last
 }
 
-// stuck says that nothing will ever happen in a job that was let in: all pods have ended, and the tasks that are not complete wait for tasks
-// that will not be ready any more. An answer that is only delayed may still change that.
+// stuck returns a cause if an admitted job can make no progress: all pods have ended, and the incomplete tasks wait for
+// tasks that will never become ready. A delayed response of a policy may still change that, so stuck then returns nil.
 func (b *builder) stuck(n *counters) *Cause {
 	if b.delayed || n.live() > 0 || n.succeeded+n.failed == 0 || b.in.PodGroup == nil || !Admitted(b.in.PodGroup) || !b.groupIsCurrent() {
 		return nil

@@ -12,66 +12,70 @@ import (
 	"github.com/vc-batch/vc/internal/podlife"
 )
 
-// Input is everything a plan follows from. Nothing in it is changed.
+// Input holds everything that a plan depends on. Compute does not change it.
 type Input struct {
-	// Job as it is, defaults filled in or not.
+	// Job is the current job, with or without its defaults.
 	Job *batch.Job
-	// Pods whose controller is this very job (by UID).
+	// Pods are the pods whose controller is this job, by UID.
 	Pods []*corev1.Pod
-	// PodGroup of the job; nil when there is none.
+	// PodGroup is the PodGroup of the job; nil if there is none.
 	PodGroup *scheduling.PodGroup
-	// Queue of the job; nil when it does not exist.
+	// Queue is the queue of the job; nil if it does not exist.
 	Queue *scheduling.Queue
-	// Claims says which of ClaimNames(Job) exist. It matters only before the PodGroup is made.
+	// Claims reports which of ClaimNames(Job) exist. It matters only before the PodGroup is created.
 	Claims map[string]bool
-	// Priorities are the values of the PriorityClasses that the tasks name.
+	// Priorities maps the PriorityClasses of the tasks to their values.
 	Priorities map[string]int32
-	// Commands for this job, oldest first, read past any cache.
+	// Commands are the commands for this job, oldest first, read past any cache.
 	Commands []*bus.Command
-	// Lost are pods that were seen to vanish and were not answered yet.
+	// Lost are pods that vanished and that no plan has handled yet.
 	Lost []Lost
-	// Since says since when the events are seen that the last plan saw and that nothing dates.
+	// Since holds the times at which undated events were first observed, as returned by the last plan.
 	Since map[string]time.Time
-	// Killed are pods whose deletion was asked for, whatever a late cache says of them.
+	// Killed holds the pods that this process has deleted; the cache may not show their deletion yet.
 	Killed map[types.UID]bool
-	// Trouble is why the last try to carry out a plan failed; nil when it did not.
+	// Trouble is the error of the last attempt to carry out a plan; nil if it succeeded.
 	Trouble *Trouble
-	// Numbers says that numbers for jobs are given here, and NumbersFrom since when, or from when on, there are any; NumberTaken that the one that the
-	// job has is another's.
+	// Numbers reports whether this cluster numbers jobs. NumbersFrom is when numbers are available. NumberTaken reports
+	// that another job has the number of this one.
 	Numbers     bool
 	NumbersFrom time.Time
 	NumberTaken bool
-	// Related are the jobs that this one depends on, those that these depend on, and those of its title; read only while it may wait for them.
+	// Related are the jobs that this job depends on, the jobs that these depend on, and the jobs with the same title.
+	// They are read only while the job may wait for them.
 	Related []*batch.Job
-	// KeepEnded says that jobs stay whatever their ttlSecondsAfterFinished.
+	// KeepEnded keeps ended jobs regardless of their ttlSecondsAfterFinished.
 	KeepEnded bool
-	// Awaited says that a job waits for this one.
+	// Awaited reports that another job waits for this one.
 	Awaited bool
-	// Fresh says that Pods were read past any cache. A plan that rests on missing pods asks for it (Plan.Refresh).
+	// Fresh reports that Pods were read past any cache. A plan that depends on missing pods requests that
+	// (Plan.Refresh).
 	Fresh bool
-	// Doubt says that Pods may be as they were before this process began. Whatever would follow from an event then asks for a second look, too.
+	// Doubt reports that Pods may be older than this process. Each response to an event then requires Fresh, too.
 	Doubt bool
 	// Now is the time of the plan.
 	Now time.Time
 }
 
-// Lost is a pod that vanished without our doing, evicted or after it had failed.
+// Lost is a pod that vanished although this controller did not delete it: it was evicted, or deleted after it had
+// failed.
 type Lost struct {
 	UID     types.UID
 	Name    string
 	Task    string
 	Index   int32
 	Version int32
-	// At is when it was told to go, or failed.
+	// At is when it was deleted, or when it failed.
 	At time.Time
-	// Failed: it had failed before; Codes are the exit codes.
+	// Failed reports that the pod had failed before it was deleted; Codes are the exit codes of its containers.
 	Failed bool
 	Codes  []int32
-	// Pod is what was last seen of it; nil when nobody looked.
+	// Pod is the last observed state of the pod; nil if there is none.
 	Pod *corev1.Pod
 }
 
-// LostFrom reads a pod that vanished. ok is false when its going is no event: it is no job's pod, we stopped it, or it had succeeded.
+// LostFrom describes a vanished pod. ok is false if its end is not an event: the pod did not belong to a job, the
+// controller stopped it, its node refused it, or it had succeeded.
 func LostFrom(pod *corev1.Pod, now time.Time) (lost Lost, ok bool) {
 	task, index, version, ok := PodIdentity(pod)
 	if !ok || Marked(pod) || Refused(pod) {
@@ -91,14 +95,14 @@ func LostFrom(pod *corev1.Pod, now time.Time) (lost Lost, ok bool) {
 	return Lost{}, false
 }
 
-// Trouble is a write that failed.
+// Trouble describes a failed write.
 type Trouble struct {
 	Reason, Message string
-	// Hopeless: the API server will never accept it, however often it is tried.
+	// Hopeless reports that the API server will never accept the write, however often it is retried.
 	Hopeless bool
 }
 
-// Place is where a pod belongs: a task, by its position in spec.tasks, and an index in it.
+// Place identifies a pod of a job: a task, by its position in spec.tasks, and an index in that task.
 type Place struct {
 	Task  int
 	Index int32

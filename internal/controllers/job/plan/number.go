@@ -2,13 +2,14 @@ package plan
 
 import batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 
-// NumberJob gives the job its number: the first of Count in a row that nobody else has.
+// NumberJob assigns the job its number: the first of Count consecutive free numbers.
 type NumberJob struct{ Count int }
 
 func (NumberJob) write() {}
 
-// number asks for the number of a job that has none yet, or one that is another's. It says whether the job should be looked at again before
-// anything is made that carries the number. A job that nobody can number now goes on without.
+// number requests a number for a job that has none yet, or whose number belongs to another job. It reports whether to
+// wait for the number before anything is created that carries it. While numbers are not available, the job continues
+// without one.
 func (b *builder) number() (wait bool) {
 	if _, ok := batch.JobID(b.in.Job); ok && !b.in.NumberTaken || !b.in.Numbers {
 		return false

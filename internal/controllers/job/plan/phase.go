@@ -7,35 +7,36 @@ import (
 	bus "github.com/vc-batch/vc/api/bus/v1alpha1"
 )
 
-// kill says which pods a step stops.
+// kill selects the pods that a step stops.
 type kill int
 
 const (
 	killNothing kill = iota
-	killLive         // all but the finished ones
-	killAll          // the finished ones too
-	killTarget       // those of one task, partition or pod
+	killLive         // all pods except the finished ones
+	killAll          // the finished pods, too
+	killTarget       // the pods of one task, partition or index
 )
 
-// step is the answer of a phase to an action.
+// step is the response of a phase to an action.
 type step struct {
-	// next is the phase entered at once; empty: stay.
+	// next is the phase to enter immediately; empty means to stay in the current phase.
 	next batch.JobPhase
 	kill kill
-	// retry: it counts as a restart, a person's or a failure's.
+	// retry reports that the step counts as a restart, whether a user or a failure caused it.
 	retry bool
-	// sync: go on with the job as it is.
+	// sync continues with the job as it is.
 	sync bool
-	// hold: not now. A command waits until the phase is over.
+	// hold postpones the action: a command waits until the phase is over.
 	hold bool
 }
 
-// targeted says whether an action restarts a part of the job only.
+// targeted reports whether an action restarts only a part of the job.
 func targeted(a bus.Action) bool {
 	return a == bus.RestartTaskAction || a == bus.RestartPodAction || a == bus.RestartPartitionAction
 }
 
-// respond is the state table: what an action does in a phase. The conditions under which a phase is left by itself are in settle.
+// respond is the state table: it returns the step that an action causes in a phase. The conditions under which a job
+// leaves a phase by itself are in settle.
 func respond(phase batch.JobPhase, a bus.Action) step {
 	switch phase {
 	case "", batch.Pending, batch.Running:
@@ -46,7 +47,7 @@ func respond(phase batch.JobPhase, a bus.Action) step {
 		switch a {
 		case bus.ResumeJobAction:
 			return step{next: batch.Restarting, kill: killLive, retry: true}
-		case bus.TerminateJobAction: // who waits for its end has to see one
+		case bus.TerminateJobAction: // clients that wait for the end of the job must see it end
 			return step{next: batch.Terminating, kill: killLive}
 		}
 		return step{kill: killLive}
@@ -72,7 +73,7 @@ func respondActive(a bus.Action) step {
 	}
 }
 
-// respondRestarting: a restart under way is finished before anything else is done.
+// respondRestarting returns the step for a job that is restarting. The restart is finished before any other action.
 func respondRestarting(a bus.Action) step {
 	switch a {
 	case bus.RestartTaskAction, bus.RestartPodAction, bus.RestartPartitionAction:
@@ -84,7 +85,7 @@ func respondRestarting(a bus.Action) step {
 	}
 }
 
-// AtRest says whether a job in this phase has ended.
+// AtRest reports whether a job in this phase has ended.
 func AtRest(phase batch.JobPhase) bool {
 	switch phase {
 	case batch.Completed, batch.Failed, batch.Terminated, batch.Aborted:
@@ -93,7 +94,8 @@ func AtRest(phase batch.JobPhase) bool {
 	return false
 }
 
-// settle is the phase that a job enters by itself, given its pods; the present one when nothing changes. why is one sentence for people.
+// settle returns the phase that a job enters by itself, given its pods, or the current phase if nothing changes. why is
+// a sentence for users.
 func settle(job *batch.Job, n *counters) (phase batch.JobPhase, why string) {
 	switch job.Status.State.Phase {
 	case "", batch.Pending:
@@ -118,15 +120,16 @@ func settle(job *batch.Job, n *counters) (phase batch.JobPhase, why string) {
 	return job.Status.State.Phase, ""
 }
 
-// allCancelled is why an array ends of which nothing has run.
+// allCancelled is the message of an array that ends before any element has run.
 const allCancelled = "all elements of the array were cancelled"
 
-// nothingLeft says whether all that the job had to do was cancelled.
+// nothingLeft reports whether all remaining work of the job was cancelled.
 func (n *counters) nothingLeft(job *batch.Job) bool {
 	return n.cancelled > 0 && n.cancelled+n.cutShort == replicas(job)
 }
 
-// least is how many pods have to have started: minAvailable, as far as so many are not cancelled.
+// least returns the number of pods that must have started: minAvailable, but at most the number of places that are not
+// cancelled.
 func (n *counters) least(job *batch.Job) int32 {
 	return min(job.Spec.MinAvailable, replicas(job)-n.cancelled)
 }
@@ -144,7 +147,7 @@ func settleRunning(job *batch.Job, n *counters) (batch.JobPhase, string) {
 	}
 	total := replicas(job) - n.cancelled
 	if total == 0 {
-		return batch.Running, "" // scaled to nothing: waits to be scaled up
+		return batch.Running, "" // scaled to zero: the job waits until it is scaled up
 	}
 	if want := job.Spec.MinSuccess; want != nil && n.succeeded >= *want {
 		return batch.Completed, "minSuccess pods succeeded"
@@ -158,7 +161,7 @@ func settleRunning(job *batch.Job, n *counters) (batch.JobPhase, string) {
 	return batch.Running, ""
 }
 
-// settleEnded judges a job whose pods have all ended.
+// settleEnded returns the phase of a job whose pods have all ended.
 func settleEnded(job *batch.Job, n *counters) (batch.JobPhase, string) {
 	if job.Spec.MinAvailable >= taskMinimums(job) {
 		for i := range job.Spec.Tasks {
@@ -187,7 +190,7 @@ func settleRestarting(job *batch.Job, n *counters) (batch.JobPhase, string) {
 	return batch.Restarting, ""
 }
 
-// lastRetry says whether the restart under way was one too many. A resumption by a person is never that.
+// lastRetry reports whether the current restart exceeds maxRetry. A resumed job never does.
 func lastRetry(job *batch.Job) bool {
 	return job.Status.RetryCount >= job.Spec.MaxRetry && job.Status.State.Reason != string(bus.ResumeJobAction)
 }

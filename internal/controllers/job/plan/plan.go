@@ -14,27 +14,28 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
 )
 
-// Compute says what to do about a job now.
+// Compute returns the plan for a job.
 func Compute(in Input) Plan {
 	b := newBuilder(&in)
 	if b.job.DeletionTimestamp != nil {
-		return b.plan // what it owns is collected with it
+		return b.plan // the garbage collector deletes the objects that it owns
 	}
-	asked := b.decide() // 1. Does a command or a policy ask for something?
+	asked := b.decide() // 1. Does a command or a policy request an action?
 	if b.plan.Refresh {
 		return Plan{Job: b.job, Refresh: true}
 	}
-	do := respond(b.phase(), asked.action) // 2. What does this phase answer?
+	do := respond(b.phase(), asked.action) // 2. How does this phase respond?
 	if asked.command != nil && do.next == "" {
-		b.write(DeleteCommand{Command: asked.command}) // It is done: with a later phase it would be carried out anew.
+		// It is done. If it stayed, a later phase would carry it out again.
+		b.write(DeleteCommand{Command: asked.command})
 	}
 	switch {
 	case do.next != "":
-		b.enter(do, asked) // 3a. Another phase: write it down, then stop pods.
+		b.enter(do, asked) // 3a. Another phase: write the status first, then stop pods.
 	case do.sync:
-		b.sync() // 3b. Nothing special: make what is there what is wanted.
+		b.sync() // 3b. No special action: bring the objects to the wanted state.
 	case b.phase() == batch.Restarting:
-		b.restart(asked) // 3c. Finish the restart that was begun.
+		b.restart(asked) // 3c. Finish the current restart.
 	case AtRest(b.phase()):
 		b.rest() // 3d. Ended: clean up and count.
 	default:
@@ -44,23 +45,23 @@ func Compute(in Input) Plan {
 		return Plan{Job: b.job, Refresh: true}
 	}
 	if asked.command != nil && do.next != "" {
-		b.write(DeleteCommand{Command: asked.command}) // 4. Only now: a command survives a crash.
+		b.write(DeleteCommand{Command: asked.command}) // 4. The command goes last, so that it survives a crash.
 	}
 	return b.plan
 }
 
-// builder collects a plan.
+// builder assembles a plan.
 type builder struct {
 	in        *Input
-	job       *batch.Job // a copy with its defaults
+	job       *batch.Job // a copy with the defaults filled in
 	census    *census
-	array     *Array // nil: the job is none
+	array     *Array // nil if the job is not an array
 	record    record
 	plugins   plugin.Set
 	pluginErr error
-	refused   int32     // pods that this plan stops because nodes refused them
-	refusal   *obstacle // of one that is not stopped yet
-	delayed   bool      // a policy has answered, and its time has not come
+	refused   int32     // number of pods that this plan stops because nodes refused them
+	refusal   *obstacle // of a refused pod that is not stopped yet
+	delayed   bool      // a policy has responded, but its delay has not passed
 	plan      Plan
 }
 
@@ -76,7 +77,7 @@ func newBuilder(in *Input) *builder {
 	b.plugins, b.pluginErr = plugin.For(job)
 	for _, l := range in.Lost {
 		if l.Version < job.Status.Version || b.phase() != batch.Restarting {
-			b.plan.Answered = append(b.plan.Answered, l.UID) // decide takes back those whose answer is delayed
+			b.plan.Answered = append(b.plan.Answered, l.UID) // decide removes those with a delayed response again
 		}
 	}
 	return b
@@ -99,7 +100,7 @@ func (b *builder) event(kind, reason, format string, args ...any) {
 	b.plan.Events = append(b.plan.Events, Event{Type: kind, Reason: reason, Message: fmt.Sprintf(format, args...)})
 }
 
-// again asks for another plan after d at the latest.
+// again requests another plan after d or earlier.
 func (b *builder) again(d time.Duration) {
 	d = max(d, time.Millisecond)
 	if b.plan.RequeueAfter == 0 || d < b.plan.RequeueAfter {
@@ -107,12 +108,13 @@ func (b *builder) again(d time.Duration) {
 	}
 }
 
-// enter writes the new phase down and only then stops pods, so that a crash in between leaves a phase that goes on stopping them.
+// enter writes the new phase before it stops pods, so that the next plan stops the remaining pods after a crash in
+// between.
 func (b *builder) enter(do step, asked decision) {
 	status := b.job.Status.DeepCopy()
 	switch {
 	case do.retry && asked.command != nil:
-		status.UserRestarts++ // what a person asks for is no failure
+		status.UserRestarts++ // a restart by a user does not count as a failure
 	case do.retry:
 		status.RetryCount++
 	}
@@ -129,7 +131,7 @@ func (b *builder) enter(do step, asked decision) {
 		b.markTargets(asked.targets)
 	case killAll:
 		b.forgetAll()
-		// The pods of the last try are left for inspection.
+		// The pods of the last attempt are kept for inspection.
 		b.markStops(asked.command == nil && b.job.Status.RetryCount >= b.job.Spec.MaxRetry-1)
 	default:
 		b.markStops(true)
@@ -143,14 +145,14 @@ func (b *builder) enter(do step, asked decision) {
 	}
 }
 
-// stop goes on with Aborting, Completing and Terminating.
+// stop continues with Aborting, Completing and Terminating.
 func (b *builder) stop() {
 	b.markStops(true)
 	b.settle()
 	b.stopPods()
 }
 
-// rest keeps what is true of an ended job true, and deletes it when its time has come.
+// rest maintains an ended job, and deletes it when its time to live is over.
 func (b *builder) rest() {
 	status := b.job.Status.DeepCopy()
 	if left, ok := b.timeToLive(); ok {
@@ -158,7 +160,7 @@ func (b *builder) rest() {
 		case left > 0:
 			b.again(left)
 		case b.in.Awaited:
-			b.again(awaitedAgain) // a job that waits for this one has to see how it ended
+			b.again(awaitedAgain) // a job that waits for this one must still see how it ended
 		default:
 			b.write(DeleteJob{})
 			return
@@ -179,7 +181,7 @@ func (b *builder) rest() {
 	b.number()
 }
 
-// timeToLive is how long the ended job is still kept.
+// timeToLive returns how long the ended job is kept; ok is false if it is kept without limit.
 func (b *builder) timeToLive() (time.Duration, bool) {
 	ttl, since := b.job.Spec.TTLSecondsAfterFinished, b.job.Status.State.LastTransitionTime
 	if ttl == nil || since.IsZero() || b.in.KeepEnded || b.paused() {
@@ -188,14 +190,15 @@ func (b *builder) timeToLive() (time.Duration, bool) {
 	return since.Add(time.Duration(*ttl) * time.Second).Sub(b.in.Now), true
 }
 
-// paused says whether the job only pauses: Slurm's users suspend jobs to resume them, and the time to live of theirs is for the history that sacct reads.
-// Of other jobs it is their owner's word, and holds for suspended ones, too.
+// paused reports whether the job is only suspended. Slurm users suspend jobs in order to resume them, and the time to
+// live of their jobs only sets how long sacct shows the history. For other jobs the owner has set the time to live, and
+// it applies to suspended jobs, too.
 func (b *builder) paused() bool {
 	notes := b.job.Annotations
 	return b.phase() == batch.Aborted && notes[keys.Slurm] != "" && notes[keys.CancelledBy] == ""
 }
 
-// restart goes on with a restart: stops the pods it is about and then lets the job start again.
+// restart continues a restart: it stops the affected pods and then lets the job start again.
 func (b *builder) restart(asked decision) {
 	status := b.job.Status.DeepCopy()
 	switch targets := targetsOf(status); {
@@ -204,7 +207,7 @@ func (b *builder) restart(asked decision) {
 		setTargets(status, targets)
 		b.markTargets(targets)
 	case asked.action == bus.RestartJobAction && len(targets) > 0:
-		// A part was being restarted when something called for the whole.
+		// A part was being restarted when an event or command required a restart of the whole job.
 		status.Version++
 		status.RefusedPods = 0
 		status.State.Reason, status.State.Message, status.Failure = string(asked.action), asked.why, asked.cause.failure()
@@ -237,7 +240,7 @@ func (b *builder) markStops(keepFinished bool) {
 	}
 }
 
-// markOutdated chooses the pods of the versions before the restart.
+// markOutdated chooses the pods of older versions of the job.
 func (b *builder) markOutdated() {
 	keepFinished := b.job.Status.State.Reason == string(bus.ResumeJobAction) || b.job.Status.RetryCount >= b.job.Spec.MaxRetry
 	for i := range b.census.members {
@@ -246,23 +249,24 @@ func (b *builder) markOutdated() {
 	}
 }
 
-// stopping says whether this plan stops any pod.
+// stopping reports whether this plan stops any pod.
 func (b *builder) stopping() bool {
 	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.stop })
 }
 
-// mustMark: the pod's end would be taken for an eviction, or for a failure that nobody answered.
+// mustMark reports whether the pod must be marked before it is stopped, because its end would look like an eviction or
+// an unhandled failure.
 func (m *member) mustMark() bool {
 	return m.stopMark && !m.marked && !m.ours
 }
 
-// marking says whether this plan marks any pod.
+// marking reports whether this plan marks any pod.
 func (b *builder) marking() bool {
 	return slices.ContainsFunc(b.census.members, func(m member) bool { return m.mustMark() })
 }
 
-// stopPods writes the ends of the chosen pods. Those whose end could be taken for an eviction are marked first: pods of the present version
-// in a phase that goes on with that version.
+// stopPods deletes the chosen pods. It first marks the pods whose end would look like an eviction: pods of the current
+// version in a phase that keeps this version.
 func (b *builder) stopPods() {
 	var mark, stop []*corev1.Pod
 	for i := range b.census.members {

@@ -16,8 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
 )
 
-// Pod builds the pod of a place, for a job with its defaults filled in (Plan.Job). forwarding says that the job's queue reaches into other
-// clusters.
+// Pod returns the pod of a place, for a job with its defaults filled in (Plan.Job). forwarding reports that pods of the
+// job's queue may run in other clusters.
 func Pod(job *batch.Job, plugins plugin.Set, place Place, forwarding bool) *corev1.Pod {
 	task := &job.Spec.Tasks[place.Task]
 	template := task.Template.DeepCopy()
@@ -100,7 +100,7 @@ func copyKeys(to, from map[string]string, names ...string) {
 	}
 }
 
-// partition is the number of the partition of an index.
+// partition returns the number of the partition that contains an index.
 func partition(task *batch.TaskSpec, index int32) int32 {
 	if task.PartitionPolicy == nil || task.PartitionPolicy.PartitionSize <= 0 {
 		return 0
@@ -108,7 +108,7 @@ func partition(task *batch.TaskSpec, index int32) int32 {
 	return index / task.PartitionPolicy.PartitionSize
 }
 
-// mountVolumes mounts the job's volumes into the containers, each claim once.
+// mountVolumes mounts the job's volumes into all containers, each claim once.
 func mountVolumes(pod *corev1.Pod, job *batch.Job) {
 	mounted := map[string]bool{}
 	for i := range job.Spec.Volumes {
@@ -128,7 +128,8 @@ func mountVolumes(pod *corev1.Pod, job *batch.Job) {
 	}
 }
 
-// suffix is twelve letters and digits that follow from the parts: the same after a crash, where a random one would be another.
+// suffix returns twelve letters and digits derived from the parts. Unlike a random suffix, it stays the same after a
+// crash.
 func suffix(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "/")))
 	return strings.ToLower(base32.HexEncoding.EncodeToString(sum[:]))[:12]

@@ -9,14 +9,14 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// record is the finished work that a status remembers, so that it is not done again when its pods are gone: of an array what became of its
-// elements, of a job that asks for it the indices that have succeeded.
+// record is the finished work stored in the status, so that it is not repeated when its pods are gone: the results of
+// an array's elements, or the succeeded indices of a job that keeps finished pods.
 type record struct {
-	elements []corev1.PodPhase // of an array, by position: Succeeded, Failed or nothing
-	kept     []batch.Indices   // of a job that keeps what has succeeded, by task
+	elements []corev1.PodPhase // of an array, by position: Succeeded, Failed or empty
+	kept     []batch.Indices   // of a job that keeps finished pods, by task
 }
 
-// readRecord reads it out of the status.
+// readRecord reads the record from the status.
 func (b *builder) readRecord() {
 	r := record{kept: make([]batch.Indices, len(b.job.Spec.Tasks))}
 	if b.array != nil {
@@ -40,7 +40,7 @@ func (b *builder) readRecord() {
 	b.record = r
 }
 
-// recorded is how a place ended whose pod need not be there any more; nothing when that is not known.
+// recorded returns the recorded result of a place; empty if there is none.
 func (b *builder) recorded(p Place) corev1.PodPhase {
 	if b.array != nil {
 		if at := b.array.position(p); at < len(b.record.elements) && b.record.elements[at] != "" {
@@ -53,13 +53,13 @@ func (b *builder) recorded(p Place) corev1.PodPhase {
 	return ""
 }
 
-// remembers says whether this job has such a record at all; most have not.
+// remembers reports whether the job has a record; most jobs have none.
 func (b *builder) remembers() bool { return b.array != nil || batch.KeepsFinished(b.job) }
 
-// settled says whether nothing is to be run at a place that has no pod: it has been done, or is not to be.
+// settled reports whether a place without a pod needs none: its work is done or cancelled.
 func (b *builder) settled(p Place) bool { return b.recorded(p) != "" || b.unwanted(p) }
 
-// absent are the places of a task without a pod at which nothing is to be run.
+// absent counts the places of a task that have no pod and need none.
 type absent struct{ succeeded, failed, cancelled int32 }
 
 func (b *builder) absent(task int) absent {
@@ -81,7 +81,8 @@ func (b *builder) absent(task int) absent {
 	return n
 }
 
-// remembered yields the places of a task of which the record may say something: all of an array, else those that the job keeps.
+// remembered yields the places of a task that the record may contain: all places of an array, otherwise the places that
+// have succeeded and are kept.
 func (b *builder) remembered(task int) iter.Seq[Place] {
 	replicas := b.job.Spec.Tasks[task].Replicas
 	return func(yield func(Place) bool) {
@@ -97,7 +98,7 @@ func (b *builder) remembered(task int) iter.Seq[Place] {
 	}
 }
 
-// countAbsent counts places without a pod that have been done as if their pods were there.
+// countAbsent adds the places that are done and have no pod, as if their pods still existed.
 func (b *builder) countAbsent(n *counters) {
 	n.cutShort = b.cutShort()
 	for task := range b.job.Spec.Tasks {
@@ -119,7 +120,7 @@ func (b *builder) countAbsent(n *counters) {
 	}
 }
 
-// forget takes back what is recorded of the places whose pods this plan stops: they are run again.
+// forget removes the recorded results of the places whose pods this plan stops, because they will run again.
 func (b *builder) forget() {
 	if !b.remembers() {
 		return
@@ -140,7 +141,8 @@ func (b *builder) forget() {
 	}
 }
 
-// forgetAll takes back all of it but what the job wants kept: a restart of the whole job does it all again.
+// forgetAll removes all recorded results, except those that the job keeps: a restart of the whole job repeats
+// everything else.
 func (b *builder) forgetAll() {
 	if batch.KeepsFinished(b.job) {
 		for at, phase := range b.record.elements {
@@ -153,15 +155,15 @@ func (b *builder) forgetAll() {
 	clear(b.record.elements)
 }
 
-// keeps says whether the job wants a pod kept, because it has succeeded.
+// keeps reports whether a pod is kept because it has succeeded and the job keeps such pods.
 func (b *builder) keeps(m *member) bool {
 	return m.phase() == corev1.PodSucceeded && batch.KeepsFinished(b.job)
 }
 
-// ran says whether a pod has ended by itself and stays.
+// ran reports whether a pod has ended by itself and stays.
 func (m *member) ran() bool { return m.finished() && !m.gone && !m.stop }
 
-// writeRecord brings what the status remembers up to date.
+// writeRecord updates the record in the status.
 func (b *builder) writeRecord(status *batch.JobStatus) {
 	status.Array, status.Finished = nil, nil
 	if b.array != nil {
@@ -193,10 +195,11 @@ func (b *builder) writeRecord(status *batch.JobStatus) {
 	}
 }
 
-// gang is the job as the scheduler is to see it: without the places at which nothing is to be run, nor those that it would wait for in vain.
+// gang returns the job as the scheduler should see it: without places that need no pod, and without pods that the gang
+// would wait for in vain.
 func (b *builder) gang() *batch.Job { return b.withoutFailed(b.withoutHeldBack(b.withoutAbsent())) }
 
-// withoutAbsent is the job without the places at which nothing is to be run.
+// withoutAbsent returns the job without the places that need no pod.
 func (b *builder) withoutAbsent() *batch.Job {
 	job := b.job
 	for task := range b.job.Spec.Tasks {
@@ -221,7 +224,7 @@ func (b *builder) withoutAbsent() *batch.Job {
 	return job
 }
 
-// codesOf are the exit codes of the failed elements that a status tells of, by code.
+// codesOf returns the failed elements by exit code, as recorded in the status.
 func codesOf(states *batch.ArrayStatus) map[string]batch.Indices {
 	if states == nil {
 		return nil
@@ -229,7 +232,7 @@ func codesOf(states *batch.ArrayStatus) map[string]batch.Indices {
 	return setsOf(states.ExitCodes)
 }
 
-// causesOf are the failed elements of which a status tells more than a code, by what it tells.
+// causesOf returns the failed elements with a recorded cause, by cause.
 func causesOf(states *batch.ArrayStatus) map[string]batch.Indices {
 	if states == nil {
 		return nil
@@ -245,7 +248,7 @@ func setsOf(texts map[string]string) map[string]batch.Indices {
 	return sets
 }
 
-// codeIn finds the code of an element; empty when none is told.
+// codeIn returns the code of an element; empty if it has none.
 func codeIn(sets map[string]batch.Indices, index int32) string {
 	var codes []string
 	for code, set := range sets {

@@ -13,21 +13,24 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// refusals are the reasons that a kubelet writes into a pod that it does not begin with, besides those that name a resource.
+// refusals lists the reasons that a kubelet sets on a pod that it rejects before it starts, except those that name a
+// resource.
 var refusals = []string{
 	"NodeAffinity", "NodeName", "NodePorts", "NodeUnschedulable", "TaintToleration", "NodeShutdown", "InvalidNodeInfo",
 	"UnexpectedAdmissionError", "TopologyAffinityError", "SMTAlignmentError", "PodOSSelectorNodeLabelDoesNotMatch", "PodOSNotSupported",
 }
 
 const (
-	// outOf begins the reasons that name a resource: OutOfcpu, OutOfpods, OutOfnvidia.com/gpu.
+	// outOf is the prefix of the reasons that name a resource: OutOfcpu, OutOfpods, OutOfnvidia.com/gpu.
 	outOf = "OutOf"
-	// notTakenIn begins what a node under pressure says to a pod that has just come; to one that ran it says something else.
+	// notTakenIn is the prefix of the message with which a node under pressure rejects a new pod. A running pod that
+	// the node evicts has another message.
 	notTakenIn = "Pod was rejected"
 )
 
-// Refused says whether a node did not take a pod in that had been bound to it: somebody else was quicker, or the node had changed. Nothing of such a
-// pod has run. It has no bearing on its job but that another pod must be made in its place.
+// Refused reports whether a node rejected a pod that was bound to it, because another pod took the capacity first or
+// the node had changed. No container of the pod has run. The job is not affected, except that it needs another pod in
+// its place.
 func Refused(pod *corev1.Pod) bool {
 	why := pod.Status.Reason
 	if pod.Status.Phase != corev1.PodFailed || !slices.Contains(refusals, why) && !strings.HasPrefix(why, outOf) &&
@@ -40,15 +43,16 @@ func Refused(pod *corev1.Pod) bool {
 	return !slices.ContainsFunc(pod.Status.ContainerStatuses, begun) && !slices.ContainsFunc(pod.Status.InitContainerStatuses, begun)
 }
 
-// mostRefusals is how often, on an average of the job's pods, a pod is made again before its refusal counts as a failure.
+// mostRefusals is the number of refusals, per pod of the job on average, after which a refusal counts as a failure.
 const mostRefusals = 8
 
-// refusalsUsedUp says whether nodes have refused pods of the job so often that it cannot be chance.
+// refusalsUsedUp reports whether nodes have refused pods of the job so often that it cannot be a coincidence.
 func refusalsUsedUp(job *batch.Job) bool {
 	return job.Status.RefusedPods >= mostRefusals*max(1, replicas(job))
 }
 
-// refusalWait is how long a refused pod is left before it is made again: the more were refused, the longer the job waits for things to change.
+// refusalWait returns how long a refused pod is kept before it is re-created. The wait grows with the number of
+// refusals.
 func refusalWait(job *batch.Job) time.Duration {
 	rounds := job.Status.RefusedPods / max(1, replicas(job))
 	if rounds == 0 {
@@ -57,7 +61,7 @@ func refusalWait(job *batch.Job) time.Duration {
 	return min(time.Second<<rounds, time.Minute)
 }
 
-// retryRefused chooses the refused pods whose time has come: each is stopped, and then made again.
+// retryRefused chooses the refused pods whose wait is over. They are stopped and then re-created.
 func (b *builder) retryRefused() {
 	wait := refusalWait(b.job)
 	var first *member
@@ -91,7 +95,7 @@ func causeOfRefusal(name string, pod *corev1.Pod) Cause {
 	return Cause{code: reason.PodRefused, text: fmt.Sprintf("%s was refused by its node (%s)%s", name, pod.Status.Reason, saying(pod.Status.Message))}
 }
 
-// refusedAt is when a node refused a pod; when it was made, where the node does not say.
+// refusedAt returns when a node refused a pod, or the creation time of the pod if the node has not set a time.
 func refusedAt(pod *corev1.Pod) time.Time {
 	if pod.Status.StartTime != nil {
 		return pod.Status.StartTime.Time

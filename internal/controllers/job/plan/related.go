@@ -9,12 +9,13 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// relatives are the jobs around one that may wait for them, found by what names them: a job may name some thousands.
+// relatives holds the jobs related to one job, indexed by the references that may name them: a job may have thousands
+// of dependencies.
 type relatives struct {
 	jobs   []*batch.Job
 	byID   map[int64]*batch.Job
 	byName map[types.NamespacedName]*batch.Job
-	// dead are jobs from which no way leads back to the one that asks.
+	// dead holds the jobs from which no dependency leads back to the job in question.
 	dead map[types.UID]bool
 }
 
@@ -34,7 +35,7 @@ func relativesOf(jobs []*batch.Job) *relatives {
 	return r
 }
 
-// find gives the job that a reference names: of several with one number the oldest, nil when there is none.
+// find returns the job that a reference names: the oldest if several have the same number, nil if there is none.
 func (r *relatives) find(reference batch.JobReference) *batch.Job {
 	if reference.ID > 0 {
 		return r.byID[reference.ID]
@@ -42,7 +43,8 @@ func (r *relatives) find(reference batch.JobReference) *batch.Job {
 	return r.byName[types.NamespacedName{Namespace: reference.Namespace, Name: reference.Name}]
 }
 
-// circle is the way from target back to job along what jobs cannot start without; nil when there is none.
+// circle returns the path from target back to job along the dependencies that jobs cannot start without; nil if there
+// is none.
 func (r *relatives) circle(job, target *batch.Job) []string {
 	seen := map[types.UID]bool{}
 	var walk func(at *batch.Job) []string
@@ -74,8 +76,8 @@ func (r *relatives) circle(job, target *batch.Job) []string {
 	return nil
 }
 
-// Ahead is the oldest of the jobs that one which asks to be the only one of its user and title waits for: those under way, and those that came
-// first. It is nil when there is none.
+// Ahead returns the oldest of the jobs that a job with a singleton dependency waits for: jobs of the same user and
+// title that have started or are older. It returns nil if there are none.
 func Ahead(job *batch.Job, others []*batch.Job) *batch.Job {
 	var first *batch.Job
 	for _, other := range others {
@@ -89,8 +91,9 @@ func Ahead(job *batch.Job, others []*batch.Job) *batch.Job {
 	return first
 }
 
-// HasToSee says whether a job that waits still has to see how the other ends. What was met is met for good, except that elements of an array follow those of
-// the other one by one, and what can never be met never will be; of those of its title it waits only for what has not ended.
+// HasToSee reports whether a waiting job still has to see how the other job ends. A term that was met stays met, and a
+// term that can never be met stays so; only the elements of an array follow those of the other array one by one. A
+// singleton dependency waits only for jobs that have not ended.
 func HasToSee(waiting, other *batch.Job) bool {
 	d, err := batch.DependencyOf(waiting)
 	if err != nil {
@@ -106,7 +109,7 @@ func HasToSee(waiting, other *batch.Job) bool {
 		return false // it never starts
 	}
 	if d.Any && slices.ContainsFunc(d.Terms, met) {
-		return false // one is enough
+		return false // one met term is enough
 	}
 	return slices.ContainsFunc(d.Terms, func(term batch.DependencyTerm) bool {
 		return term.Kind != batch.Singleton && term.Job.Names(other) && !failed(term) && (term.Kind == batch.AfterCorr || !met(term))

@@ -6,9 +6,9 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// withoutFailed takes pods that have failed out of a gang that cannot become whole any more. Nobody makes them again, so a pod of it that was
-// lost and made again, or one that was not bound yet when they failed, would wait for them for ever. Those that are left start together, and
-// the job ends as it would have if nothing had been lost.
+// withoutFailed removes the failed pods from a gang that cannot be complete any more. Failed pods are not re-created,
+// so a lost pod that was re-created, or a pod that was not bound yet when they failed, would wait for them forever. The
+// remaining pods start together, and the job ends as if no pod had been lost.
 func (b *builder) withoutFailed(job *batch.Job) *batch.Job {
 	failed := b.failedByTask()
 	if failed == nil || !b.lacksNodes() || !b.lacksMembers(job, failed) {
@@ -22,8 +22,8 @@ func (b *builder) withoutFailed(job *batch.Job) *batch.Job {
 	return job
 }
 
-// withoutHeldBack takes out of a gang the pods that are not made now, as their task waits for another again: one that had begun and lost pods
-// while the other lost some, too. The other would wait for them, and they for it.
+// withoutHeldBack removes from a gang the pods that are not created now because their task waits for another task
+// again: both tasks had started and lost pods. Otherwise the pods of the two tasks would wait for each other.
 func (b *builder) withoutHeldBack(job *batch.Job) *batch.Job {
 	for task := range b.job.Spec.Tasks {
 		if b.dependenciesMet(task) {
@@ -42,7 +42,8 @@ func (b *builder) withoutHeldBack(job *batch.Job) *batch.Job {
 	return job
 }
 
-// shrunk is a gang of which a task has fewer places. Its partitions do not count: of one that is not whole the rest would never be placed.
+// shrunk returns the gang with fewer places in one task. The task loses its partitions, because the rest of an
+// incomplete partition would never be placed.
 func (b *builder) shrunk(job *batch.Job, task int, replicas int32) *batch.Job {
 	if job == b.job {
 		job = b.job.DeepCopy()
@@ -54,7 +55,7 @@ func (b *builder) shrunk(job *batch.Job, task int, replicas int32) *batch.Job {
 	return job
 }
 
-// failedByTask counts the pods that have failed and stay; nil: none has.
+// failedByTask counts the failed pods that stay, by task; nil if there are none.
 func (b *builder) failedByTask() (failed []int32) {
 	for i := range b.census.members {
 		m := &b.census.members[i]
@@ -69,7 +70,7 @@ func (b *builder) failedByTask() (failed []int32) {
 	return failed
 }
 
-// lacksNodes says whether a pod waits for a node.
+// lacksNodes reports whether a pod waits for a node.
 func (b *builder) lacksNodes() bool {
 	for i := range b.census.members {
 		m := &b.census.members[i]
@@ -80,7 +81,7 @@ func (b *builder) lacksNodes() bool {
 	return false
 }
 
-// lacksMembers says whether fewer pods are left of a gang, of one of its tasks or of a partition than have to be there.
+// lacksMembers reports whether fewer pods remain than the gang, one of its tasks or a partition needs.
 func (b *builder) lacksMembers(job *batch.Job, failed []int32) bool {
 	var possible, gone int32
 	for task, n := range failed {

@@ -11,7 +11,7 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// pluginKey and claimKey are the prefixes of what status.controlledResources lists.
+// pluginKey and claimKey are prefixes of keys in status.controlledResources.
 const (
 	pluginKey = "plugin-"
 	claimKey  = "volume-pvc-"
@@ -19,7 +19,8 @@ const (
 
 func isPluginKey(key string) bool { return strings.HasPrefix(key, pluginKey) }
 
-// setPhase moves a status to a phase: the time, the reason, the list of phases gone through. What goes on, or has completed, has not failed.
+// setPhase moves a status to a phase: it sets the time, the reason and the list of past phases. It removes the failure
+// of a job that continues or has completed.
 func setPhase(job *batch.Job, status *batch.JobStatus, phase batch.JobPhase, reason, message string, now time.Time) {
 	at := metav1.NewTime(now)
 	switch phase {
@@ -47,14 +48,14 @@ func (b *builder) count(status *batch.JobStatus) counters {
 	return n
 }
 
-// settle counts, moves to the phase that follows by itself, and writes the status.
+// settle counts the pods, enters the phase that follows, and writes the status.
 func (b *builder) settle() *batch.JobStatus {
 	status := b.job.Status.DeepCopy()
 	n := b.count(status)
 	phase, failed, why := b.judge(&n)
 	code := failed.word()
 	if phase != status.State.Phase {
-		reason := status.State.Reason // an ended job still says what ended it
+		reason := status.State.Reason // an ended job keeps the reason of its end
 		if phase == batch.Pending || phase == batch.Running || b.phase() == batch.Restarting {
 			reason = code
 		}
@@ -69,7 +70,7 @@ func (b *builder) settle() *batch.JobStatus {
 	return status
 }
 
-// writeStatus writes a status if it says something new.
+// writeStatus writes a status if it differs from the current one.
 func (b *builder) writeStatus(status *batch.JobStatus) {
 	b.recordNodes(status)
 	old := &b.in.Job.Status

@@ -14,10 +14,10 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// retryAfter is when a job is tried again that waits for something that is not watched.
+// retryAfter is the interval of retries for a job that waits for an object that is not watched.
 const retryAfter = 5 * time.Second
 
-// sync makes what is there what is wanted: objects, the PodGroup and, once the scheduler has let that in, pods.
+// sync brings the objects to the wanted state: the plugins' objects, the PodGroup and, after admission, the pods.
 func (b *builder) sync() {
 	b.markUnwanted()
 	b.retryRefused()
@@ -44,7 +44,7 @@ func (b *builder) sync() {
 	b.writeStatus(status)
 	b.stopPods()
 	if AtRest(status.State.Phase) {
-		return // the plan of that phase cleans up
+		return // the plan for that phase cleans up
 	}
 	if b.number() {
 		return
@@ -62,12 +62,12 @@ func (b *builder) sync() {
 	b.syncGroup()
 }
 
-// Forwarded says whether the pods of a queue may run in other clusters.
+// Forwarded reports whether the pods of a queue may run in other clusters.
 func Forwarded(queue *scheduling.Queue) bool {
 	return queue != nil && len(queue.Spec.ExtendClusters) > 0
 }
 
-// forward says so on the job, and on the group that is made from it.
+// forward sets the forwarding annotation on the job, and thereby on the PodGroup created from it.
 func (b *builder) forward() {
 	if !Forwarded(b.in.Queue) || b.job.Annotations[keys.JobForwarding] == "true" {
 		return
@@ -79,10 +79,10 @@ func (b *builder) forward() {
 	b.write(ForwardJob{})
 }
 
-// waitingForTask is the reason of a pending job whose tasks wait for each other.
+// waitingForTask is the reason of a pending job with a task that waits for other tasks.
 const waitingForTask = "WaitingForTask"
 
-// sayWhyPending writes into the state of a pending job what it waits for, as far as that is not the scheduler.
+// sayWhyPending stores in the state of a pending job why it waits, unless it waits for the scheduler.
 func (b *builder) sayWhyPending(status *batch.JobStatus, problem *obstacle) {
 	if status.State.Phase != batch.Pending {
 		return
@@ -101,7 +101,7 @@ func (b *builder) sayWhyPending(status *batch.JobStatus, problem *obstacle) {
 	}
 }
 
-// unmetDependency is the first task that is not started because of others.
+// unmetDependency returns the first task that waits for other tasks.
 func (b *builder) unmetDependency() *obstacle {
 	for task := range b.job.Spec.Tasks {
 		t := &b.job.Spec.Tasks[task]
@@ -112,12 +112,12 @@ func (b *builder) unmetDependency() *obstacle {
 	return nil
 }
 
-// Admitted says whether the scheduler has let the group in.
+// Admitted reports whether the scheduler has admitted the group to its queue.
 func Admitted(group *scheduling.PodGroup) bool {
 	return group.Status.Phase != "" && group.Status.Phase != scheduling.PodGroupPending
 }
 
-// obstacle is what keeps a job from being started at all.
+// obstacle is the reason why a job cannot start.
 type obstacle struct{ code, text string }
 
 func (o *obstacle) reason() string {
@@ -149,7 +149,7 @@ func (b *builder) obstacle() *obstacle {
 	return nil
 }
 
-// listResources names in the status what this sync makes.
+// listResources stores in the status the resources that this sync creates.
 func (b *builder) listResources(status *batch.JobStatus) {
 	add := func(key, value string) {
 		if status.ControlledResources == nil {
@@ -165,7 +165,8 @@ func (b *builder) listResources(status *batch.JobStatus) {
 	}
 }
 
-// markUnwanted chooses pods beyond the replicas, live pods of older versions, and pods that were marked but not deleted before a crash.
+// markUnwanted chooses pods beyond the replicas, live pods of older versions, and pods that were marked but not deleted
+// before a crash.
 func (b *builder) markUnwanted() {
 	for i := range b.census.members {
 		m := &b.census.members[i]
@@ -178,8 +179,8 @@ func (b *builder) markUnwanted() {
 	}
 }
 
-// keepFinished takes back that finished pods are stopped: an ended job keeps them, also those beyond replicas that were lowered just before. It says
-// whether there were any.
+// keepFinished keeps the finished pods that were to be stopped: an ended job keeps them, even those beyond replicas
+// that were lowered just before. It reports whether there were any.
 func (b *builder) keepFinished() (any bool) {
 	for i := range b.census.members {
 		if m := &b.census.members[i]; m.finished() && m.stop {
@@ -189,12 +190,12 @@ func (b *builder) keepFinished() (any bool) {
 	return any
 }
 
-// syncGroup brings the PodGroup, the plugins' objects and the pods up to date, in the order in which each needs the former.
+// syncGroup updates the PodGroup, the plugins' objects and the pods, in the order of their dependencies.
 func (b *builder) syncGroup() {
 	group := b.in.PodGroup
 	switch {
 	case group != nil && group.DeletionTimestamp != nil:
-		return // its end starts the next plan
+		return // its deletion triggers the next plan
 	case group != nil && !b.groupIsCurrent():
 		b.write(DeleteGroup{Group: group})
 		return
@@ -210,11 +211,11 @@ func (b *builder) syncGroup() {
 	}
 	b.tellWaiting(group)
 	if !Admitted(group) {
-		return // pods are made when the scheduler has let the group in
+		return // pods are created after admission
 	}
 	places := b.wantedPlaces()
 	if b.array != nil && b.array.limit > 0 && b.in.Doubt && !b.in.Fresh {
-		b.plan.Refresh = len(places) > 0 // a pod that an earlier process made counts against the limit
+		b.plan.Refresh = len(places) > 0 // a pod that an earlier process created counts toward the limit
 	}
 	if len(places) > 0 {
 		b.write(CreatePods{Places: places})
@@ -227,8 +228,8 @@ func (b *builder) ensureObjects() {
 	}
 }
 
-// tellWaiting records why the group is not scheduled, in the words of its newest condition. That pods are missing is nothing to tell: they are
-// being made.
+// tellWaiting records why the group is not scheduled, with the message of its newest condition. It records nothing
+// about missing pods, because they are being created.
 func (b *builder) tellWaiting(group *scheduling.PodGroup) {
 	var newest *scheduling.PodGroupCondition
 	for i := range group.Status.Conditions {
@@ -245,13 +246,14 @@ func (b *builder) tellWaiting(group *scheduling.PodGroup) {
 	}
 }
 
-// starts says whether a task may have pods now, or has some already.
+// starts reports whether a task may have pods now, or has some already.
 func (b *builder) starts(task int) bool {
 	return b.dependenciesMet(task) ||
 		slices.ContainsFunc(b.census.members, func(m member) bool { return m.place.Task == task && m.inRange && !m.gone })
 }
 
-// dependenciesMet says whether the tasks that a task waits for are ready: all of them, or one of several with iteration any.
+// dependenciesMet reports whether the tasks that a task waits for are ready: all of them, or one of several if the
+// iteration is any.
 func (b *builder) dependenciesMet(task int) bool {
 	d := b.job.Spec.Tasks[task].DependsOn
 	if d == nil || len(d.Name) == 0 {
@@ -269,7 +271,7 @@ func (b *builder) dependenciesMet(task int) bool {
 	return met == len(d.Name)
 }
 
-// ready says whether a task has as many pods as its minAvailable that succeeded or run with all containers ready.
+// ready reports whether a task has at least minAvailable pods that have succeeded, or run with all containers ready.
 func (b *builder) ready(task int) bool {
 	if task < 0 {
 		return false

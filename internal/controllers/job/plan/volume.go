@@ -9,7 +9,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
 )
 
-// ClaimName is the claim of the job's volume i: the one it names, or one that follows from the job's UID.
+// ClaimName returns the name of the claim for the job's volume i: the name in the spec, or a name derived from the
+// job's UID.
 func ClaimName(job *batch.Job, i int) string {
 	if name := job.Spec.Volumes[i].VolumeClaimName; name != "" {
 		return name
@@ -17,7 +18,7 @@ func ClaimName(job *batch.Job, i int) string {
 	return fmt.Sprintf("%s-pvc-%s", job.Name, suffix(string(job.UID), "claim", fmt.Sprint(i)))
 }
 
-// ClaimNames are the claims that a job mounts.
+// ClaimNames returns the names of the claims that a job mounts.
 func ClaimNames(job *batch.Job) []string {
 	names := make([]string, len(job.Spec.Volumes))
 	for i := range names {
@@ -26,7 +27,8 @@ func ClaimNames(job *batch.Job) []string {
 	return names
 }
 
-// absentClaim is a claim that the job mounts but does not describe, and that does not exist; empty when there is none.
+// absentClaim returns the name of a claim that the job mounts without a template for it, and that does not exist; empty
+// if there is none.
 func (b *builder) absentClaim() string {
 	for i := range b.job.Spec.Volumes {
 		if name := ClaimName(b.job, i); b.job.Spec.Volumes[i].VolumeClaim == nil && !b.in.Claims[name] {
@@ -36,7 +38,7 @@ func (b *builder) absentClaim() string {
 	return ""
 }
 
-// planVolumes names and makes the claims that the job describes.
+// planVolumes names and creates the claims for which the job has a template.
 func (b *builder) planVolumes() {
 	unnamed := false
 	var claims []Write

@@ -11,27 +11,28 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Plan is what to do. If a write fails, those after it are not carried out; the next plan repeats what is still due.
+// Plan holds the decisions about a job. If a write fails, the writes after it are not carried out; the next plan
+// contains what is still needed.
 type Plan struct {
-	// Job is the job with its defaults filled in: the one that names and pods are made from.
+	// Job is the job with its defaults filled in. Names and pods are derived from it.
 	Job    *batch.Job
 	Writes []Write
-	// Array is what pods are told of the element that they are; nil when the job is no array.
+	// Array marks the pods with the element that they belong to; nil if the job is not an array.
 	Array  *Array
 	Events []Event
-	// RequeueAfter is when to plan again though nothing changed; 0 means never.
+	// RequeueAfter is when to plan again if nothing changes before; 0 means never.
 	RequeueAfter time.Duration
-	// Refresh asks for a plan on pods read past any cache. The plan is empty otherwise.
+	// Refresh requests a plan with pods read past any cache. The rest of the plan is empty then.
 	Refresh bool
-	// Answered are the lost pods that need not be given again.
+	// Answered are the lost pods that the next Input need not contain.
 	Answered []types.UID
-	// Since is to be given to the next plan.
+	// Since is passed to the next Input.
 	Since map[string]time.Time
-	// Entered is the phase that the job enters by this plan; empty when it stays in its phase.
+	// Entered is the phase that this plan enters; empty if the phase does not change.
 	Entered batch.JobPhase
 }
 
-// Event is something to record on the job for people.
+// Event is an event to record on the job.
 type Event struct {
 	Type    string // corev1.EventTypeNormal or EventTypeWarning
 	Reason  string
@@ -43,42 +44,44 @@ type Write interface{ write() }
 
 // The writes.
 type (
-	// WriteStatus replaces the status of the job, if the job is still the one the plan was made from.
+	// WriteStatus replaces the status of the job, if the job has not changed since the plan was made.
 	WriteStatus struct {
 		Status batch.JobStatus
-		// Lazy says that only counters changed and nothing depends on them: it may wait a moment.
+		// Lazy reports that only counters changed and nothing depends on them, so that the write may be delayed.
 		Lazy bool
-		// First says that it is the first of a job of which nothing is to be told yet: it may wait too, while others do not.
+		// First reports that this is the first status of the job and contains no reason or resources. It may be
+		// delayed, too, unless the plan has other writes.
 		First bool
 	}
 	// NameClaims sets the claim names of the job's volumes.
 	NameClaims struct{ Volumes []batch.VolumeSpec }
-	// ForwardJob says on the job that it may run in other clusters.
+	// ForwardJob sets the annotation on the job that permits its pods to run in other clusters.
 	ForwardJob struct{}
-	// CreateClaim makes a PersistentVolumeClaim unless it exists.
+	// CreateClaim creates a PersistentVolumeClaim unless it exists.
 	CreateClaim struct{ Claim *corev1.PersistentVolumeClaim }
-	// EnsureObjects makes and refreshes the objects of the job's plugins. Key changes when they could have changed.
+	// EnsureObjects creates and updates the objects of the job's plugins. Key changes whenever the objects may have
+	// changed.
 	EnsureObjects struct{ Key string }
-	// RemoveObjects deletes them.
+	// RemoveObjects deletes the objects of the job's plugins.
 	RemoveObjects struct{}
-	// CreateGroup makes the PodGroup.
+	// CreateGroup creates the PodGroup.
 	CreateGroup struct{ Group *scheduling.PodGroup }
-	// PatchGroup brings the spec of the PodGroup up to date.
+	// PatchGroup updates the spec of the PodGroup.
 	PatchGroup struct {
-		Group *scheduling.PodGroup // as it is
+		Group *scheduling.PodGroup // the current PodGroup
 		Spec  scheduling.PodGroupSpec
 	}
 	// DeleteGroup deletes the PodGroup.
 	DeleteGroup struct{ Group *scheduling.PodGroup }
-	// MarkPods annotates pods as stopped by us, so that their end is no event.
+	// MarkPods annotates pods as stopped by the controller, so that their end is not an event.
 	MarkPods struct{ Pods []*corev1.Pod }
-	// DeletePods deletes exactly these pods (by UID).
+	// DeletePods deletes exactly these pods, by UID.
 	DeletePods struct{ Pods []*corev1.Pod }
-	// CreatePods makes the pods of these places with Pod.
+	// CreatePods creates the pods of these places with Pod.
 	CreatePods struct{ Places []Place }
 	// DeleteCommand deletes a command that was carried out.
 	DeleteCommand struct{ Command *bus.Command }
-	// DeleteJob deletes the finished job, which takes all it owns with it.
+	// DeleteJob deletes the finished job and all objects that it owns.
 	DeleteJob struct{}
 )
 
