@@ -1,10 +1,10 @@
-// Package cronjob makes Jobs at the times of a schedule.
+// Package cronjob creates Jobs at the times of a schedule.
 //
-//	CronJob, its Jobs, the time ─▶ Compute ─▶ jobs to make and to delete, status, events, when to look again
+//	CronJob, its Jobs, the time ─▶ Compute ─▶ jobs to create and to delete, status, events, time of the next reconcile
 //
 // # Invariants
 //
-//   - One job for a time: its name follows from the time, and what was made last is known from status and from the jobs alike, so a crash between
-//     the two makes none twice.
-//   - Compute is pure; Reconciler carries out what it says, the status last.
+//   - A time never gets two jobs: the name of a job follows from the time, and the last scheduled time is taken from
+//     the status and from the jobs, so a crash between the two writes does no harm.
+//   - Compute is pure; Reconciler carries out the plan and writes the status last.
 package cronjob

@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// The reasons of events, by Volcano's names.
+// Event reasons, with the names that Volcano uses.
 const (
 	invalidSchedule    = "UnparseableSchedule"
 	zoneInSchedule     = "UnsupportedSchedule"
@@ -35,50 +35,51 @@ const (
 )
 
 const (
-	// manyMissed is how many times may be missed before that is worth telling.
+	// manyMissed is the number of missed times above which a warning is recorded.
 	manyMissed = 100
-	// lateness is how long after a time it is looked at, so that the clock has passed it.
+	// lateness is the delay of a reconcile after a scheduled time, so that the clock has passed that time.
 	lateness = 100 * time.Millisecond
-	// widest is how far back the last time of a schedule is looked for: leap days may be eight years apart.
+	// widest is how far back the last time of a schedule is searched: leap days may be eight years apart.
 	widest = 9 * 366 * 24 * time.Hour
 )
 
-// Input is everything a plan follows from. Nothing in it is changed.
+// Input holds everything that a plan depends on. Compute does not change it.
 type Input struct {
 	CronJob *batch.CronJob
-	// Jobs are those whose controller is this very CronJob (by UID).
+	// Jobs are the jobs whose controller is this CronJob, by UID.
 	Jobs []*batch.Job
 	Now  time.Time
 }
 
-// Plan is what to do.
+// Plan holds the writes, the events and the time of the next reconcile.
 type Plan struct {
-	// Noticed is a status to be written before anything is deleted: what is known from a job alone must not go with it. Nil: nothing is.
+	// Noticed is a status to write before any deletion, because the status may depend on a job that is about to be
+	// deleted. Nil if that is not necessary.
 	Noticed *batch.CronJobStatus
-	// Delete comes before Create: where jobs replace each other the old one goes first.
+	// Delete comes before Create: with concurrencyPolicy Replace, the old job goes first.
 	Delete []*batch.Job
-	// Create is the job that is due; nil: none.
+	// Create is the job that is due; nil if there is none.
 	Create *batch.Job
-	// Status as it is to be when that is done; nil: it is so.
+	// Status is the status after these writes; nil if it does not change.
 	Status *batch.CronJobStatus
 	Events []Event
-	// RequeueAfter is when to look again although nothing changes; 0: never.
+	// RequeueAfter is when to reconcile again if nothing changes before; 0 means never.
 	RequeueAfter time.Duration
 }
 
-// Event is to be recorded on the CronJob.
+// Event is an event to record on the CronJob.
 type Event struct{ Type, Reason, Message string }
 
 func (p *Plan) event(kind, reason, format string, args ...any) {
 	p.Events = append(p.Events, Event{kind, reason, fmt.Sprintf(format, args...)})
 }
 
-// Compute says what to do about a CronJob now.
+// Compute returns the plan for a CronJob.
 func Compute(in Input) Plan {
 	var p Plan
 	c := in.CronJob
 	if c.DeletionTimestamp != nil {
-		return p // its jobs are collected with it
+		return p // the garbage collector deletes its jobs
 	}
 	status := c.Status.DeepCopy()
 	jobs := slices.SortedFunc(slices.Values(in.Jobs), func(a, b *batch.Job) int {
@@ -98,12 +99,12 @@ func Compute(in Input) Plan {
 	return p
 }
 
-// Ended says whether a job of this phase has ended for good.
+// Ended reports whether a job in this phase has ended for good.
 func Ended(phase batch.JobPhase) bool {
 	return phase == batch.Completed || phase == batch.Failed || phase == batch.Terminated
 }
 
-// notice brings the status up to date with the jobs that there are.
+// notice updates the status from the existing jobs.
 func (p *Plan) notice(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job) {
 	was := map[string]bool{}
 	for _, a := range c.Status.Active {
@@ -133,7 +134,7 @@ func reference(j *batch.Job) corev1.ObjectReference {
 	}
 }
 
-// scheduledFor is the time of the schedule that a job was made for; zero: it does not say.
+// scheduledFor returns the scheduled time that a job was created for; zero if its annotation is missing or invalid.
 func scheduledFor(j *batch.Job) time.Time {
 	at, err := time.Parse(time.RFC3339, j.Annotations[keys.CronJobScheduled])
 	if err != nil {
@@ -142,7 +143,7 @@ func scheduledFor(j *batch.Job) time.Time {
 	return at.Local()
 }
 
-// prune deletes the oldest ended jobs beyond the limits.
+// prune deletes the oldest ended jobs beyond the history limits.
 func (p *Plan) prune(c *batch.CronJob, jobs []*batch.Job) {
 	prune := func(limit *int32, fallback int, of func(batch.JobPhase) bool) {
 		keep := fallback
@@ -158,7 +159,7 @@ func (p *Plan) prune(c *batch.CronJob, jobs []*batch.Job) {
 	prune(c.Spec.FailedJobsHistoryLimit, 1, func(phase batch.JobPhase) bool { return phase == batch.Failed || phase == batch.Terminated })
 }
 
-// makeDue makes the job whose time has come.
+// makeDue creates the job that is due.
 func (p *Plan) makeDue(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job, now time.Time) {
 	if c.Spec.Suspend != nil && *c.Spec.Suspend {
 		return
@@ -197,7 +198,7 @@ func (p *Plan) makeDue(c *batch.CronJob, status *batch.CronJobStatus, jobs []*ba
 			return
 		}
 		if from := now.Add(-deadline); from.After(since) {
-			_, missed = lastBetween(schedule, from, now) // those before nobody wants any more
+			_, missed = lastBetween(schedule, from, now) // do not count times before the deadline
 		}
 	}
 	if missed > manyMissed {
@@ -205,7 +206,8 @@ func (p *Plan) makeDue(c *batch.CronJob, status *batch.CronJobStatus, jobs []*ba
 	}
 	name := jobName(c, due)
 	if slices.ContainsFunc(jobs, func(j *batch.Job) bool { return j.Name == name }) {
-		status.LastScheduleTime = &metav1.Time{Time: due.Local()} // two times in one minute: the clock was set back
+		// two times in one minute, because the clock was set back
+		status.LastScheduleTime = &metav1.Time{Time: due.Local()}
 		return
 	}
 	if len(status.Active) > 0 && !p.mayStart(c, status, jobs, due) {
@@ -215,7 +217,7 @@ func (p *Plan) makeDue(c *batch.CronJob, status *batch.CronJobStatus, jobs []*ba
 	status.LastScheduleTime = &metav1.Time{Time: due.Local()}
 }
 
-// mayStart answers jobs that still run.
+// mayStart applies the concurrencyPolicy to jobs that still run, and reports whether the new job may start.
 func (p *Plan) mayStart(c *batch.CronJob, status *batch.CronJobStatus, jobs []*batch.Job, due time.Time) bool {
 	switch c.Spec.ConcurrencyPolicy {
 	case batch.ForbidConcurrent:
@@ -233,7 +235,8 @@ func (p *Plan) mayStart(c *batch.CronJob, status *batch.CronJobStatus, jobs []*b
 	return true
 }
 
-// lastBetween is the latest time of a schedule after since and not after now, zero for none, and how many there are, counted to one more than manyMissed.
+// lastBetween returns the latest time of a schedule after since and not after now (zero if there is none), and the
+// number of such times, counted up to manyMissed+1.
 func lastBetween(schedule interface{ Next(time.Time) time.Time }, since, now time.Time) (last time.Time, count int) {
 	for at := schedule.Next(since); !at.IsZero() && !at.After(now); at = schedule.Next(at) {
 		last = at
@@ -244,7 +247,7 @@ func lastBetween(schedule interface{ Next(time.Time) time.Time }, since, now tim
 	if count <= manyMissed {
 		return last, count
 	}
-	// There are many: from how far back is it only a few?
+	// There are many. Find an interval before now that contains only a few.
 	for back := time.Minute; back < widest; back *= 2 {
 		from := now.Add(-back)
 		if at := schedule.Next(from); !at.IsZero() && !at.After(now) {

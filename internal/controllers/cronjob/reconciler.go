@@ -22,16 +22,16 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/told"
 )
 
-// Options of the controller.
+// Options configures the controller.
 type Options struct {
-	Cache       client.Reader // what the watches feed
-	API         client.Client // reads past the cache, and all writes
+	Cache       client.Reader // fed by the watches
+	API         client.Client // reads past the cache, and does all writes
 	Recorder    record.EventRecorder
-	Reconcilers int // CronJobs at once
+	Reconcilers int // number of CronJobs reconciled in parallel
 	Now         func() time.Time
 }
 
-// Reconciler carries out plans of CronJobs.
+// Reconciler computes and carries out the plans of CronJobs.
 type Reconciler struct {
 	cache    client.Reader
 	api      client.Client
@@ -40,12 +40,12 @@ type Reconciler struct {
 	told     told.Events
 }
 
-// New makes a Reconciler that is not connected to a manager.
+// New returns a Reconciler that is not registered with a manager.
 func New(o Options) *Reconciler {
 	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: o.Now}
 }
 
-// Add registers the controller of CronJobs.
+// Add registers the CronJob controller.
 func Add(mgr manager.Manager, o Options) error {
 	options, observed := backoff.Control(o.Reconcilers, New(o))
 	err := ctrl.NewControllerManagedBy(mgr).Named("cronjob-controller").
@@ -59,7 +59,7 @@ func Add(mgr manager.Manager, o Options) error {
 	return nil
 }
 
-// Reconcile reads a CronJob, plans and writes.
+// Reconcile reads a CronJob, computes its plan and carries it out.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	cron := &batch.CronJob{}
 	if err := r.cache.Get(ctx, request.NamespacedName, cron); err != nil {
@@ -73,7 +73,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	in := Input{CronJob: cron, Jobs: jobs, Now: r.now()}
 	p := Compute(in)
 	if p.Create != nil {
-		// A cache that is late must not make a job for a time that had its job already.
+		// With an outdated cache, a time could get a second job.
 		live := &batch.CronJob{}
 		if err := r.api.Get(ctx, request.NamespacedName, live); err != nil {
 			return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -123,7 +123,7 @@ func (r *Reconciler) apply(ctx context.Context, cron *batch.CronJob, p *Plan) (r
 	return reconcile.Result{RequeueAfter: p.RequeueAfter}, nil
 }
 
-// create makes a job. A nil job without an error: there is none to be made.
+// create creates a job. It returns a nil job without an error if there is nothing to run.
 func (r *Reconciler) create(ctx context.Context, name types.NamespacedName, cron *batch.CronJob, job *batch.Job) (*batch.Job, error) {
 	err := r.api.Create(ctx, job)
 	switch {
@@ -151,17 +151,18 @@ func (r *Reconciler) create(ctx context.Context, name types.NamespacedName, cron
 	return job, nil
 }
 
-// delete deletes exactly this job, and its pods with it.
+// delete deletes exactly this job and its pods.
 func (r *Reconciler) delete(ctx context.Context, job *batch.Job) error {
 	background, uid := metav1.DeletePropagationBackground, job.UID
 	err := r.api.Delete(ctx, job, &client.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid}})
 	if apierrors.IsConflict(err) {
-		return nil // another one of its name
+		return nil // another job has the name now
 	}
 	return client.IgnoreNotFound(err)
 }
 
-// writeStatus writes over exactly what was read, so that of two writers one has to look again.
+// writeStatus writes the status only if the CronJob has not changed since it was read; otherwise the error is a
+// conflict.
 func (r *Reconciler) writeStatus(ctx context.Context, cron *batch.CronJob, status *batch.CronJobStatus) error {
 	cron.Status = *status
 	if err := r.api.Status().Update(ctx, cron); err != nil {

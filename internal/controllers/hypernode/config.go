@@ -16,10 +16,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ConfigKey is the key of the ConfigMap under which the configuration is.
+// ConfigKey is the key of the configuration in the ConfigMap.
 const ConfigKey = "volcano-controller.conf"
 
-// The sources that there are.
+// The supported sources.
 const (
 	sourceLabel = "label"
 	sourceUFM   = "ufm"
@@ -27,30 +27,30 @@ const (
 
 const (
 	defaultInterval = time.Hour
-	maxTypeName     = 20 // it is part of names of HyperNodes
+	maxTypeName     = 20 // it is part of the names of HyperNodes
 )
 
-// settings are what a configuration turns on.
+// settings holds the enabled sources of a configuration.
 type settings struct {
 	topologies []topology // of the source label, by name
 	ufm        *ufmSource
 }
 
-// topology is a kind of network, as labels of nodes tell it.
+// topology is a type of network, as described by node labels.
 type topology struct {
-	name   string   // fit to be part of an object's name
-	labels []string // innermost first: labels[0] is that of tier 1
+	name   string   // in a form that may be part of an object's name
+	labels []string // innermost first: labels[0] is the label of tier 1
 }
 
-// ufmSource is a fabric manager that is asked.
+// ufmSource is a fabric manager (UFM) to query.
 type ufmSource struct {
 	endpoint *url.URL
-	insecure bool // its certificate is not looked at
+	insecure bool // do not verify its certificate
 	secret   corev1.SecretReference
 	interval time.Duration
 }
 
-// file is the configuration as it is written.
+// file is the format of the configuration.
 type file struct {
 	NetworkTopologyDiscovery []entry `json:"networkTopologyDiscovery"`
 }
@@ -65,7 +65,7 @@ type entry struct {
 	Config json.RawMessage `json:"config"`
 }
 
-// parse reads a configuration. What is wrong with a source is told, and that source is off; the others work.
+// parse parses a configuration. A source with errors is off; the other sources work.
 func parse(text string) (settings, field.ErrorList) {
 	var f file
 	root := field.NewPath(ConfigKey)
@@ -145,7 +145,7 @@ func parseLabel(config json.RawMessage, path *field.Path) ([]topology, field.Err
 	return topologies, errs
 }
 
-// judgeType says what is wrong with one type of network.
+// judgeType returns the errors of one type of network.
 func judgeType(name, clean string, labels []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if len(name) > maxTypeName {
@@ -196,7 +196,7 @@ func parseUFM(e *entry, path *field.Path) (*ufmSource, field.ErrorList) {
 	return s, errs
 }
 
-// decode reads the part of the configuration that is a source's own.
+// decode parses the source-specific part of the configuration.
 func decode(config json.RawMessage, into any, path *field.Path) field.ErrorList {
 	if len(config) == 0 {
 		return field.ErrorList{field.Required(path, "this source needs it")}
@@ -207,7 +207,7 @@ func decode(config json.RawMessage, into any, path *field.Path) field.ErrorList 
 	return nil
 }
 
-// cleanName makes of a name what may be in the middle of an object's name.
+// cleanName converts a name into a form that is valid within an object's name.
 func cleanName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

@@ -6,37 +6,38 @@ import (
 	"strings"
 )
 
-// node is what matters of a Node.
+// node holds the name and labels of a Node.
 type node struct {
 	name   string
 	labels map[string]string
 }
 
-// domain is a set of nodes that a source found to be near each other.
+// domain is a set of nodes that a source found to be close to each other.
 type domain struct {
-	kind     string // the type of network; part of the name
+	kind     string // type of network; part of the name
 	tier     int
 	tierName string
-	// id tells domains of one kind and tier apart.
+	// id distinguishes domains of the same kind and tier.
 	id string
-	// label is a label of the HyperNode ("": none). A HyperNode that is there with it is this domain, when no other has it.
+	// label is a label of the HyperNode; "" for none. An existing HyperNode with this label and value represents this
+	// domain, if no other domain has the same value.
 	label, value string
-	sole         bool // no other domain of this kind and tier has the label and value
-	// members are names of nodes in tier 1, else the ids of domains one tier below; sorted.
+	sole         bool // no other domain of this kind and tier has the same label and value
+	// members are the names of nodes in tier 1, and otherwise the ids of domains one tier below; sorted.
 	members []string
 }
 
-// byLabels finds the domains of a topology, lowest tier first.
+// byLabels returns the domains of a topology, lowest tier first.
 //
-// A node that lacks the label of a tier is in no domain from there on. Two domains with the same value are one, unless they are inside different
-// ones: rack 1 of hall A is not rack 1 of hall B.
+// A node that lacks the label of a tier belongs to no domain of this tier or a higher one. Domains with the same value
+// are the same domain, unless they are in different outer domains: rack 1 of hall A is not rack 1 of hall B.
 func byLabels(t topology, nodes []node) []domain {
 	chains := make([][]string, len(nodes))
 	for i := range nodes {
 		chains[i] = chain(t, nodes[i].labels)
 	}
 	around := outwards(chains)
-	found := make([]map[string]map[string]bool, len(t.labels)) // by tier: path, members
+	found := make([]map[string]map[string]bool, len(t.labels)) // by tier and path: members
 	for i := range found {
 		found[i] = map[string]map[string]bool{}
 	}
@@ -69,7 +70,7 @@ func byLabels(t topology, nodes []node) []domain {
 	return domains
 }
 
-// chain are the values of a node's labels from tier 1 outwards, up to the first that is missing.
+// chain returns the values of a node's labels from tier 1 outward, up to the first missing label.
 func chain(t topology, labels map[string]string) []string {
 	var values []string
 	for _, label := range t.labels {
@@ -82,7 +83,7 @@ func chain(t topology, labels map[string]string) []string {
 	return values
 }
 
-// surroundings say what is around each value of each tier: by tier and value, the paths outwards of the nodes that have it.
+// surroundings holds, by tier and value, the outward paths of the nodes that have the value.
 type surroundings []map[string]map[string]bool
 
 func outwards(chains [][]string) surroundings {
@@ -101,8 +102,8 @@ func outwards(chains [][]string) surroundings {
 	return s
 }
 
-// complete adds to a chain that stops early what the others with one of its values agree on: a node that lacks the label of the hall is in that of
-// its rack.
+// complete extends a chain that ends early, if all other chains that share one of its values agree: a node without the
+// label of the hall is in the hall of its rack.
 func (s surroundings) complete(c []string) []string {
 	for tier := 0; tier < len(c); tier++ {
 		path := agreed(s[tier][c[tier]])
@@ -116,7 +117,7 @@ func (s surroundings) complete(c []string) []string {
 	return c
 }
 
-// agreed is the longest of the paths when all others are the beginning of it, else "".
+// agreed returns the longest path if all other paths are prefixes of it, otherwise "".
 func agreed(paths map[string]bool) string {
 	longest := ""
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
@@ -128,7 +129,7 @@ func agreed(paths map[string]bool) string {
 	return longest
 }
 
-// separator is no part of a label's value.
+// separator cannot occur in the value of a label.
 const separator = "/"
 
 func join(values []string) string { return strings.Join(values, separator) }

@@ -16,14 +16,15 @@ import (
 	topology1 "github.com/vc-batch/vc/api/topology/v1alpha1"
 )
 
-// writes are what makes the HyperNodes of a source those that were found, in the order in which they are to be written: inner before outer, and
-// what is left over last, outer before inner.
+// writes holds the changes that bring the HyperNodes of a source up to date, in the order in which to write them: inner
+// HyperNodes are written before outer ones; obsolete HyperNodes are deleted last, outer ones before inner ones.
 type writes struct {
 	create, update []*topology1.HyperNode
 	remove         []*topology1.HyperNode
 }
 
-// plan compares what a source found with all HyperNodes that are there. Those of other sources, and those that people made, only take names.
+// plan compares the domains of a source with the existing HyperNodes. HyperNodes of other sources, or created by users,
+// only reserve their names.
 func plan(source string, domains []domain, there []topology1.HyperNode) writes {
 	mine, taken := map[string]*topology1.HyperNode{}, map[string]bool{}
 	for i := range there {
@@ -63,15 +64,16 @@ func plan(source string, domains []domain, there []topology1.HyperNode) writes {
 	return w
 }
 
-// place is where a domain is among all of a source.
+// place identifies a domain within its source.
 type place struct {
 	kind string
 	tier int
 	id   string
 }
 
-// nameAll names domains: as the HyperNode is called that carries the same label, so that one which moves keeps its name and those that Volcano made
-// keep theirs; else by what it is.
+// nameAll returns the names of the domains. A domain gets the name of the existing HyperNode with the same label, so
+// that a domain that moves keeps its name, as do the HyperNodes that Volcano created. Otherwise the name follows from
+// the domain's identity.
 func nameAll(domains []domain, mine map[string]*topology1.HyperNode, taken map[string]bool) map[place]string {
 	names, given := map[place]string{}, map[string]bool{}
 	name := func(d *domain, n string) { names[place{d.kind, d.tier, d.id}], given[n] = n, true }
@@ -98,7 +100,8 @@ func nameAll(domains []domain, mine map[string]*topology1.HyperNode, taken map[s
 
 func (d *domain) prefix() string { return fmt.Sprintf("hypernode-%s-tier%d-", d.kind, d.tier) }
 
-// existing is the HyperNode that stands for this domain already.
+// existing returns the name of the HyperNode that already represents this domain; "" if there is none, or if its name
+// is the one that newName returns.
 func (d *domain) existing(mine map[string]*topology1.HyperNode, given map[string]bool) string {
 	if !d.sole {
 		return ""
@@ -112,12 +115,12 @@ func (d *domain) existing(mine map[string]*topology1.HyperNode, given map[string
 	}
 	slices.Sort(candidates)
 	if len(candidates) == 0 || slices.Contains(candidates, own) {
-		return "" // or by what it is
+		return "" // newName gives the same name
 	}
 	return candidates[0]
 }
 
-// newName is a name made of what the domain is; salt avoids names that are taken.
+// newName returns a name derived from the domain's identity; salt avoids names that are in use.
 func (d *domain) newName(salt int) string {
 	h := fnv.New64a()
 	identity := d.id
@@ -154,7 +157,7 @@ func (d *domain) object(source string, names map[place]string) *topology1.HyperN
 	return h
 }
 
-// same says whether an object says what it should; labels that others added do not count.
+// same reports whether an object has the wanted spec and labels. It ignores additional labels.
 func same(old, want *topology1.HyperNode) bool {
 	for key, value := range want.Labels {
 		if old.Labels[key] != value {

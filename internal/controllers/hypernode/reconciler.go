@@ -33,27 +33,28 @@ import (
 
 // Reasons of events on the ConfigMap.
 const (
-	// ConfigInvalid: a part of the configuration is wrong, and off.
+	// ConfigInvalid reports that a part of the configuration is invalid and has no effect.
 	ConfigInvalid = "NetworkTopologyConfigInvalid"
-	// DiscoveryFailed: a source could not be asked, or what it says could not be written.
+	// DiscoveryFailed reports that a source could not be queried, or that its HyperNodes could not be written.
 	DiscoveryFailed = "NetworkTopologyDiscoveryFailed"
 )
 
-// coalesce is how long the first change of a node waits for others: racks come up together.
+// coalesce is how long the first change of a node waits for further changes: the nodes of a rack often start together.
 const coalesce = 300 * time.Millisecond
 
-// Options of the controller.
+// Options configures the controller.
 type Options struct {
-	Cache    client.Reader // what the watches feed
-	API      client.Client // reads past the cache, and all writes
+	Cache    client.Reader // fed by the watches
+	API      client.Client // reads past the cache, and does all writes
 	Recorder record.EventRecorder
-	// ConfigMap holds the configuration.
+	// ConfigMap names the ConfigMap with the configuration.
 	ConfigMap types.NamespacedName
-	// Now is the clock.
+	// Now returns the current time.
 	Now func() time.Time
 }
 
-// ConfigMapName is where Volcano's chart puts the configuration of the controllers, unless the environment says otherwise.
+// ConfigMapName returns the name under which Volcano's chart stores the configuration of the controllers. Environment
+// variables may override it.
 func ConfigMapName() types.NamespacedName {
 	return types.NamespacedName{
 		Namespace: cmp.Or(os.Getenv("KUBE_POD_NAMESPACE"), "volcano-system"),
@@ -61,7 +62,7 @@ func ConfigMapName() types.NamespacedName {
 	}
 }
 
-// ConfigMapScope narrows the cache of ConfigMaps to the one that is read here.
+// ConfigMapScope limits the cache of ConfigMaps to the configuration of this controller.
 func ConfigMapScope() cache.ByObject {
 	name := ConfigMapName()
 	return cache.ByObject{
@@ -70,10 +71,10 @@ func ConfigMapScope() cache.ByObject {
 	}
 }
 
-// Reconciler keeps the HyperNodes that were found.
+// Reconciler maintains the HyperNodes of the discovered domains.
 type Reconciler struct {
 	Options
-	// watchNodes begins to follow nodes; nothing does before a configuration asks for it.
+	// watchNodes starts the watch of nodes. It is not called before a configuration enables a source.
 	watchNodes func() error
 	watching   bool
 	ask        func(context.Context, *ufmSource, credentials) ([]port, error)
@@ -81,7 +82,7 @@ type Reconciler struct {
 	told       told.Events
 }
 
-// New makes a Reconciler that is not connected to a manager.
+// New returns a Reconciler that is not registered with a manager.
 func New(o Options) *Reconciler {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -104,7 +105,7 @@ func Add(mgr manager.Manager, o Options) error {
 	if err := c.Watch(source.Kind(mgr.GetCache(), &corev1.ConfigMap{}, delayed[*corev1.ConfigMap]())); err != nil {
 		return fmt.Errorf("hypernode controller: %w", err)
 	}
-	// A status says nothing about what is near what.
+	// A status change does not affect the topology.
 	spec := predicate.NewTypedPredicateFuncs(func(h *topology1.HyperNode) bool { return h.Labels[keys.TopologySource] != "" })
 	if err := c.Watch(source.Kind(mgr.GetCache(), &topology1.HyperNode{}, delayed[*topology1.HyperNode](), spec, notStatus())); err != nil {
 		return fmt.Errorf("hypernode controller: %w", err)
@@ -118,7 +119,7 @@ func nodeMeta() *metav1.PartialObjectMetadata {
 	return o
 }
 
-// delayed asks for the one request that there is.
+// delayed returns a handler that enqueues the only request.
 func delayed[T client.Object]() handler.TypedEventHandler[T, reconcile.Request] {
 	type workQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(q workQueue) { q.AddAfter(reconcile.Request{}, coalesce) }
@@ -141,7 +142,7 @@ func notStatus() predicate.TypedPredicate[*topology1.HyperNode] {
 	}}
 }
 
-// Reconcile brings all HyperNodes of the sources that are on up to date.
+// Reconcile updates the HyperNodes of all enabled sources.
 func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	var config corev1.ConfigMap
 	if err := r.Cache.Get(ctx, r.ConfigMap, &config); err != nil {
@@ -179,7 +180,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	return reconcile.Result{RequeueAfter: again}, nil
 }
 
-// nodes are all of the cluster, as far as they matter here.
+// nodes returns the names and labels of all nodes.
 func (r *Reconciler) nodes(ctx context.Context) ([]node, error) {
 	if !r.watching {
 		if err := r.watchNodes(); err != nil {
@@ -199,7 +200,7 @@ func (r *Reconciler) nodes(ctx context.Context) ([]node, error) {
 	return nodes, nil
 }
 
-// keep writes what makes the HyperNodes of a source those that were found.
+// keep writes the changes that bring the HyperNodes of a source up to date.
 func (r *Reconciler) keep(ctx context.Context, source string, domains []domain) error {
 	var there topology1.HyperNodeList
 	if err := r.Cache.List(ctx, &there, client.UnsafeDisableDeepCopy); err != nil {
@@ -207,7 +208,8 @@ func (r *Reconciler) keep(ctx context.Context, source string, domains []domain) 
 	}
 	w := plan(source, domains, there.Items)
 	for _, h := range w.create {
-		// One that is there already is ours from before the cache knew it, or will be seen as somebody else's: it wakes us.
+		// An existing HyperNode was created by this controller and is not in the cache yet, or belongs to a user. In
+		// both cases its watch event triggers another reconcile.
 		if err := r.API.Create(ctx, h); err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("hyperNode %s: %w", h.Name, err)
 		}
@@ -226,10 +228,10 @@ func (r *Reconciler) keep(ctx context.Context, source string, domains []domain) 
 	return nil
 }
 
-// tell makes an event of what is wrong, once; nil: nothing is, any more.
+// tell records an event for a new error; nil means that the problem is resolved.
 func (r *Reconciler) tell(about *corev1.ConfigMap, reason string, wrong error) {
 	if apierrors.IsConflict(wrong) {
-		return // a cache that is late
+		return // the cache was outdated
 	}
 	text := ""
 	if wrong != nil {

@@ -20,31 +20,33 @@ import (
 const (
 	portsPath  = "ufmRest/resources/ports"
 	askTime    = 30 * time.Second
-	maxAnswer  = 64 << 20 // bytes: some hundred thousand ports
+	maxAnswer  = 64 << 20 // bytes: several hundred thousand ports
 	retryUFM   = time.Minute
-	hostPort   = "computer" // in descriptions of ports of hosts
+	hostPort   = "computer" // in the descriptions of host ports
 	switchPort = "switch"
 	ufmKind    = "ufm"
 )
 
-// credentials of a fabric manager.
+// credentials holds the user name and password for a fabric manager.
 type credentials struct{ user, password string }
 
-// port is what matters of a port that UFM lists: of what it is, and what its cable ends at.
+// port holds the relevant fields of a port in the list of UFM: its description, the system it belongs to and the node
+// at the other end of its cable.
 type port struct {
 	Description string `json:"description"`
 	SystemName  string `json:"system_name"`
 	Peer        string `json:"peer_node_name"`
 }
 
-// answer is the last one of a fabric manager, and whose it was.
+// answer is the last list of ports from a fabric manager.
 type answer struct {
 	from  ufmSource
 	at    time.Time
 	ports []port
 }
 
-// followUFM asks when it is time, and keeps what the last answer says of the nodes that there are. It gives the time until the next question.
+// followUFM queries the fabric manager when its interval has passed, and applies the last list of ports to the current
+// nodes. It returns the time until the next query.
 func (r *Reconciler) followUFM(ctx context.Context, s *ufmSource, nodes []node) (time.Duration, error) {
 	changed := r.asked.from.endpoint == nil || r.asked.from.endpoint.String() != s.endpoint.String() || r.asked.from.insecure != s.insecure || r.asked.from.secret != s.secret
 	if due := r.asked.at.Add(s.interval).Sub(r.Now()); changed || due <= 0 {
@@ -73,7 +75,7 @@ func (r *Reconciler) question(ctx context.Context, s *ufmSource) ([]port, error)
 	return r.ask(ctx, s, c)
 }
 
-// askUFM gets the list of ports.
+// askUFM requests the list of ports.
 func askUFM(ctx context.Context, s *ufmSource, c credentials) ([]port, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -101,14 +103,15 @@ func askUFM(ctx context.Context, s *ufmSource, c credentials) ([]port, error) {
 	return ports, nil
 }
 
-// byPorts finds the domains of a fabric. Tier 1: the nodes at one leaf switch, or at one group of them (hosts with several adapters are cabled to
-// a group of switches). Tier 2: the groups that reach each other through switches above.
+// byPorts returns the domains of a fabric. A domain of tier 1 holds the nodes connected to one leaf switch, or to one
+// group of leaf switches (hosts with several adapters are connected to a group of switches). A domain of tier 2 holds
+// the groups that are connected through higher switches.
 func byPorts(ports []port, nodes []node) []domain {
 	known := map[string]bool{}
 	for i := range nodes {
 		known[nodes[i].name] = true
 	}
-	leaves := components{} // switches that hosts share
+	leaves := components{} // leaf switches that share hosts
 	hosts := map[string]map[string]bool{}
 	for _, p := range ports {
 		if p.SystemName == "" || p.Peer == "" || !strings.Contains(strings.ToLower(p.Description), hostPort) {
@@ -125,7 +128,7 @@ func byPorts(ports []port, nodes []node) []domain {
 			leaves.unite(switches[0], s)
 		}
 	}
-	members := map[string]map[string]bool{} // by group: nodes
+	members := map[string]map[string]bool{} // nodes by group
 	for host, switches := range hosts {
 		if !known[host] {
 			continue
@@ -136,7 +139,7 @@ func byPorts(ports []port, nodes []node) []domain {
 		}
 		members[group][host] = true
 	}
-	spines := components{} // groups, and the switches above, that are cabled together
+	spines := components{} // groups, and higher switches, that are connected
 	for _, p := range ports {
 		if p.SystemName != "" && p.Peer != "" && strings.Contains(strings.ToLower(p.Description), switchPort) && len(hosts[p.Peer]) == 0 {
 			spines.unite(leaves.find(p.SystemName), leaves.find(p.Peer))
@@ -145,7 +148,7 @@ func byPorts(ports []port, nodes []node) []domain {
 	return fabric(members, spines)
 }
 
-// fabric makes domains of groups of nodes and of what joins the groups.
+// fabric builds the domains from the groups of nodes and the connections between the groups.
 func fabric(members map[string]map[string]bool, spines components) []domain {
 	var domains []domain
 	above := map[string][]string{}
@@ -162,7 +165,7 @@ func fabric(members map[string]map[string]bool, spines components) []domain {
 	return domains
 }
 
-// components are sets of names; each is known by its least one.
+// components is a set of disjoint sets of names (union-find). Each set is represented by its smallest name.
 type components map[string]string
 
 func (c components) find(name string) string {

@@ -20,10 +20,10 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin"
 )
 
-// statusInterval is the least time between two writes of a status that say nothing but other numbers.
+// statusInterval is the minimum time between two status writes that change only counters.
 const statusInterval = 300 * time.Millisecond
 
-// application is a plan being carried out.
+// application carries out one plan.
 type application struct {
 	*Reconciler
 	job     *batch.Job // as read, then as last written
@@ -31,12 +31,13 @@ type application struct {
 	plan    *plan.Plan
 	known   *recollection
 	plugins plugin.Set
-	// later is when to come back for what was put off; putOff says that this is the status.
+	// later is the delay of the next reconcile, for writes that were postponed; putOff reports that the status write
+	// was postponed.
 	later  time.Duration
 	putOff bool
 }
 
-// failure is a write that failed, with the reason of the event that tells it.
+// failure is the error of a write, with the reason of the event that reports it.
 type failure struct {
 	reason string
 	err    error
@@ -52,7 +53,7 @@ func fail(reason string, err error) error {
 	return &failure{reason: reason, err: err}
 }
 
-// write carries out one write. Doing it a second time is harmless.
+// write carries out one write. All writes are idempotent.
 func (a *application) write(ctx context.Context, w plan.Write) error {
 	if _, guarded := w.(plan.WriteStatus); !guarded {
 		if err := a.fence(ctx); err != nil {
@@ -101,7 +102,8 @@ func ignoreExists(err error) error {
 	return err
 }
 
-// delete deletes exactly this object. One that is gone, or was replaced by another of its name, is fine.
+// delete deletes exactly this object. It succeeds if the object is gone or was replaced by another object with the same
+// name.
 func (a *application) delete(ctx context.Context, o client.Object) error {
 	uid := o.GetUID()
 	err := a.api.Delete(ctx, o, client.Preconditions{UID: &uid})
@@ -111,7 +113,7 @@ func (a *application) delete(ctx context.Context, o client.Object) error {
 	return client.IgnoreNotFound(err)
 }
 
-// deleteGroup deletes a PodGroup, and knows from then on that it is gone.
+// deleteGroup deletes a PodGroup and records that it is gone.
 func (a *application) deleteGroup(ctx context.Context, group *scheduling.PodGroup) error {
 	if err := a.delete(ctx, group); err != nil {
 		return err
@@ -126,7 +128,7 @@ func (a *application) writeStatus(ctx context.Context, w plan.WriteStatus) error
 		a.later, a.putOff = wait, true
 		return nil
 	}
-	update := *a.job // all but the status is as it was
+	update := *a.job // only the status changes
 	update.Status = w.Status
 	if err := a.api.Status().Update(ctx, &update); err != nil {
 		return a.orGone("status", err)
@@ -138,13 +140,14 @@ func (a *application) writeStatus(ctx context.Context, w plan.WriteStatus) error
 }
 
 const (
-	// remarkLongest is how long a status that only informs may be held up by what others wait for.
+	// remarkLongest is the maximum delay of a status write that only informs, while more urgent writes are pending.
 	remarkLongest = 30 * time.Second
-	// remarkLook is how often it is looked at whether the pressure has gone.
+	// remarkLook is the interval at which the pressure is checked again.
 	remarkLook = 5 * time.Second
 )
 
-// statusWait is how long a status has to wait: for others of its kind, and for what is more urgent.
+// statusWait returns how long to postpone a status write: because of the minimum interval, and in favor of more urgent
+// writes.
 func (a *application) statusWait(w plan.WriteStatus, now time.Time) time.Duration {
 	if !w.Lazy && !w.First {
 		return 0
@@ -181,7 +184,7 @@ func (a *application) forwardJob(ctx context.Context) error {
 	return a.patchJob(ctx, update, "forwarding")
 }
 
-// patchJob writes what differs, if the job is still the one that was read.
+// patchJob writes the changed fields, if the job has not changed since it was read.
 func (a *application) patchJob(ctx context.Context, update *batch.Job, what string) error {
 	patch := client.MergeFromWithOptions(a.job, client.MergeFromWithOptimisticLock{})
 	if err := a.api.Patch(ctx, update, patch); err != nil {
@@ -192,10 +195,11 @@ func (a *application) patchJob(ctx context.Context, update *batch.Job, what stri
 	return nil
 }
 
-// errGone says that only the cache still shows the job.
+// errGone reports that the job was deleted and only the cache still contains it.
 var errGone = errors.New("the job has been deleted")
 
-// orGone is the error of a write of the job. That the job is gone is no fault: the cache will show it, and then what is left of it is cleared away.
+// orGone wraps the error of a write of the job. A deleted job is not an error to report: once the cache shows the
+// deletion, the remaining objects are removed.
 func (a *application) orGone(what string, err error) error {
 	if apierrors.IsNotFound(err) {
 		return soon{errGone}
@@ -203,19 +207,19 @@ func (a *application) orGone(what string, err error) error {
 	return fmt.Errorf("%s of job %s: %w", what, a.job.Name, err)
 }
 
-// patchGroup changes the spec only: the status is the scheduler's.
+// patchGroup patches only the spec, because the status belongs to the scheduler.
 func (a *application) patchGroup(ctx context.Context, w plan.PatchGroup) error {
 	update := w.Group.DeepCopy()
 	update.Spec = w.Spec
 	return client.IgnoreNotFound(a.api.Patch(ctx, update, client.MergeFrom(w.Group)))
 }
 
-// podRef is enough of a pod to write to it: cached pods are cut down and shared.
+// podRef returns a pod with just the fields that a write needs. Cached pods are incomplete and shared.
 func podRef(pod *corev1.Pod) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}}
 }
 
-// markPod annotates exactly this pod: with another UID in it the patch is a conflict.
+// markPod annotates exactly this pod: if its UID differs, the patch results in a conflict.
 func (a *application) markPod(ctx context.Context, pod *corev1.Pod) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": pod.UID, "annotations": map[string]string{keys.OutOfSync: "true"},
@@ -241,7 +245,8 @@ func (a *application) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// createPods makes pods. Where the last try failed one goes ahead, so that a job that is refused, by a quota say, is refused one pod and not as many as there are writers.
+// createPods creates pods. After a failed attempt it creates one pod before the others, so that a job rejected because
+// of a quota, for example, causes one rejected request instead of one per writer.
 func (a *application) createPods(ctx context.Context, places []plan.Place) error {
 	if a.in.Trouble != nil && len(places) > 1 {
 		if err := a.createPod(ctx, places[0]); err != nil {
@@ -255,7 +260,7 @@ func (a *application) createPods(ctx context.Context, places []plan.Place) error
 func (a *application) createPod(ctx context.Context, place plan.Place) error {
 	pod := plan.Pod(a.plan.Job, a.plugins, place, plan.Forwarded(a.in.Queue))
 	if group := a.in.PodGroup; group != nil {
-		pod.Annotations[keys.GroupName] = group.Name // it may have the name that older versions gave
+		pod.Annotations[keys.GroupName] = group.Name // the PodGroup may have the name that older versions used
 	}
 	a.plan.Array.Mark(pod, a.plan.Job, place)
 	err := a.api.Create(ctx, pod)
@@ -273,7 +278,7 @@ func (a *application) createPod(ctx context.Context, place plan.Place) error {
 	return nil
 }
 
-// adopt finds out whose the pod is that holds the name. Ours: the cache is only late.
+// adopt handles an existing pod with the wanted name. If it belongs to this job, only the cache is outdated.
 func (a *application) adopt(ctx context.Context, wanted *corev1.Pod) error {
 	var there corev1.Pod
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(wanted), &there)
@@ -296,11 +301,11 @@ func (a *application) adopt(ctx context.Context, wanted *corev1.Pod) error {
 	return fmt.Errorf("pod %s: the name belongs to a pod that is not this job's; delete that pod or rename the job", wanted.Name)
 }
 
-// soon is an error that passes by itself in a moment.
+// soon is an error that resolves itself shortly.
 type soon struct{ error }
 
-// leftBehind says whether an object belongs to an older job of the same name, which cannot exist any more: the garbage collector has only not
-// got round to it.
+// leftBehind reports whether an object belongs to an older, deleted job with the same name, and the garbage collector
+// has not deleted it yet.
 func (a *application) leftBehind(o client.Object) bool {
 	uid, request, ok := owner(o)
 	return ok && uid != a.job.UID && request.Name == a.job.Name && request.Namespace == a.job.Namespace

@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-// commands wakes the job that a command is for.
+// commands maps a command to a reconcile request for its job.
 func commands(_ context.Context, o client.Object) []reconcile.Request {
 	c := o.(*bus.Command)
 	if !index.IsJobCommand(c) {
@@ -24,7 +24,8 @@ func commands(_ context.Context, o client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: c.TargetObject.Name}}}
 }
 
-// commandsFor are those that the cache shows for a job of this name, the job or an older one of its name. Some may have been deleted.
+// commandsFor returns the cached commands for jobs of this name, including older jobs. Some of them may have been
+// deleted already.
 func (r *Reconciler) commandsFor(ctx context.Context, name types.NamespacedName) ([]bus.Command, error) {
 	var cached bus.CommandList
 	err := r.cache.List(ctx, &cached, client.InNamespace(name.Namespace), client.MatchingFields{index.CommandTarget: index.Target("Job", name.Name)})
@@ -34,8 +35,8 @@ func (r *Reconciler) commandsFor(ctx context.Context, name types.NamespacedName)
 	return slices.DeleteFunc(cached.Items, func(c bus.Command) bool { return !index.IsJobCommand(&c) }), nil
 }
 
-// commands for the job, oldest first. The cache only says that there may be some: a command that was carried out is deleted, and must not be
-// found a second time.
+// commands returns the commands for the job, oldest first. It reads each cached command again from the API server,
+// because a command that was carried out is deleted and must not be carried out twice.
 func (r *Reconciler) commands(ctx context.Context, job *batch.Job) ([]*bus.Command, error) {
 	cached, err := r.commandsFor(ctx, client.ObjectKeyFromObject(job))
 	if err != nil {
@@ -65,12 +66,13 @@ func (r *Reconciler) commands(ctx context.Context, job *batch.Job) ([]*bus.Comma
 	return live, nil
 }
 
-// meant says whether a command is for this job and not for an earlier one of its name.
+// meant reports whether a command is for this job and not for an older job with the same name.
 func meant(c *bus.Command, job *batch.Job) bool {
 	return c.TargetObject.UID == "" || c.TargetObject.UID == job.UID
 }
 
-// forgetCommands deletes the commands for a job that does not exist: a later one of its name must not follow them.
+// forgetCommands deletes the commands for a job that does not exist, so that they do not affect a later job with the
+// same name.
 func (r *Reconciler) forgetCommands(ctx context.Context, name types.NamespacedName) error {
 	left, err := r.commandsFor(ctx, name)
 	if err != nil {
@@ -84,7 +86,7 @@ func (r *Reconciler) forgetCommands(ctx context.Context, name types.NamespacedNa
 	return nil
 }
 
-// dropStray deletes a command for a job that does not exist, unless only the cache does not show that job yet.
+// dropStray deletes a command whose job does not exist, unless the job exists and only the cache does not show it yet.
 func (r *Reconciler) dropStray(ctx context.Context, c *bus.Command) error {
 	var job batch.Job
 	err := r.api.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: c.TargetObject.Name}, &job)

@@ -1,15 +1,18 @@
-// Package job carries out the plans of package plan: it reads a job and what belongs to it from the cache, has a plan made, and writes.
+// Package job carries out the plans of package plan: it reads a job and the objects that belong to it from the cache,
+// computes a plan, and writes it.
 //
 //	In:   watches of jobs, their pods, PodGroups and commands
 //	Out:  writes to the API, events, metrics
 //
 // # Invariants
 //
-//   - Nothing is decided here. What is remembered between reconciles (memory.go) only bridges the time until the cache shows our own writes and
-//     keeps evictions that were seen until a plan has answered them; without it plans are later, not different.
-//   - No call per pod but creating, marking and deleting it.
+//   - This package makes no decisions. The state kept between reconciles (memory.go) only covers the time until the
+//     cache shows the controller's own writes, and keeps observed evictions until a plan has handled them. Without this
+//     state plans are later, but not different.
+//   - The only calls per pod are to create, mark and delete it.
 //
 // # Concurrency
 //
-// Several jobs are reconciled at once, one job never twice at once. Writes of pods run in parallel, all jobs together bounded by Options.Writers.
+// Several jobs are reconciled in parallel, but never the same job twice at once. Writes of pods run in parallel;
+// Options.Writers limits them for all jobs together.
 package job

@@ -15,25 +15,27 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// clockSkew is how far the API server's clock may be from ours.
+// clockSkew is the maximum difference between the clocks of the API server and of this process.
 const clockSkew = 10 * time.Second
 
-// catchUp is how long after the start of this process its caches may still be behind what an earlier process knew.
+// catchUp is how long after the start of this process its caches may be older than the last writes of an earlier
+// process.
 const catchUp = 2 * time.Minute
 
-// doubts says whether what the caches show of a job may be older than what an earlier process has done about it.
+// doubts reports whether the cached state of a job may be older than the writes of an earlier process.
 func (r *Reconciler) doubts(job *batch.Job, now time.Time) bool {
 	return now.Sub(r.started) < catchUp && !job.CreationTimestamp.After(r.started.Add(clockSkew))
 }
 
-// beginning is the revision of all that the API server keeps, as it was when this process was about to write for the first time. What is newer was
-// written when no earlier process wrote any more.
+// beginning holds the resource version of the API server shortly before the first write of this process. No earlier
+// process wrote after that.
 type beginning struct {
 	mu       sync.Mutex
 	revision uint64
 }
 
-// before says whether an object of this resourceVersion was written since. One request of the whole process answers it.
+// before reports whether an object with this resourceVersion was written after the beginning. It sends one request per
+// process.
 func (b *beginning) before(ctx context.Context, api client.Reader, resourceVersion string) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -42,7 +44,7 @@ func (b *beginning) before(ctx context.Context, api client.Reader, resourceVersi
 		if err := api.List(ctx, &one, client.Limit(1)); err != nil {
 			return false, fmt.Errorf("revision of the API server: %w", err)
 		}
-		b.revision = math.MaxUint64 // nothing is newer than what is no number
+		b.revision = math.MaxUint64 // if the revision is not a number, no object counts as newer
 		if at, err := strconv.ParseUint(one.ResourceVersion, 10, 64); err == nil {
 			b.revision = at
 		}
@@ -51,12 +53,13 @@ func (b *beginning) before(ctx context.Context, api client.Reader, resourceVersi
 	return err == nil && version > b.revision, nil
 }
 
-// errOutdated says that the plan was made from a job as it was once.
+// errOutdated reports that the plan was made from an outdated job.
 var errOutdated = errors.New("the cache shows the job as it was before this process began")
 
-// fence makes sure, once for a job that nobody has changed since this process began, that the job is as the cache shows it. The caches of a new process may be
-// filled by an API server that is behind: the pods of a job that was resumed since would be stopped, the objects of one that has
-// ended would be made again. Later writes of ours are remembered, and a status carries its resourceVersion.
+// fence verifies that the cached job is current. It does so once per job that has not changed since this process
+// started. The caches of a new process may be filled from an outdated API server; then the pods of a job that was
+// resumed since would be stopped, or the objects of an ended job would be created again. The own writes of this process
+// are remembered, and a status write carries the resourceVersion.
 func (a *application) fence(ctx context.Context) error {
 	if a.known.fenced || a.known.written > 0 {
 		return nil
@@ -72,7 +75,7 @@ func (a *application) fence(ctx context.Context) error {
 	return err
 }
 
-// compare reads the job past the cache.
+// compare reads the job past the cache and returns an error if the cached job is outdated.
 func (a *application) compare(ctx context.Context) error {
 	var job batch.Job
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(a.job), &job)

@@ -19,12 +19,12 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// coalesce is how long the first event of a pod waits for those of its siblings.
+// coalesce is how long a pod event waits for events of other pods of the same job.
 const coalesce = 20 * time.Millisecond
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// owner is the job that controls an object.
+// owner returns the job that controls an object.
 func owner(o client.Object) (types.UID, reconcile.Request, bool) {
 	ref := metav1.GetControllerOfNoCopy(o)
 	if ref == nil || ref.Kind != "Job" || ref.APIVersion != batch.GroupVersion.String() {
@@ -33,7 +33,7 @@ func owner(o client.Object) (types.UID, reconcile.Request, bool) {
 	return ref.UID, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: ref.Name}}, true
 }
 
-// pods tells memory of pods and wakes their job.
+// pods returns the handler of pod events. It records deleted pods in memory and enqueues the job.
 func (r *Reconciler) pods() handler.EventHandler {
 	wake := func(o client.Object, q queue, tell func(*recollection, *corev1.Pod)) {
 		uid, request, ok := owner(o)
@@ -58,7 +58,7 @@ func (r *Reconciler) pods() handler.EventHandler {
 	}
 }
 
-// matters says whether a plan could see the difference between two states of a pod.
+// matters reports whether a plan may depend on the difference between two states of a pod.
 func matters(old, pod *corev1.Pod) bool {
 	if old.Status.Phase != pod.Status.Phase || (old.DeletionTimestamp == nil) != (pod.DeletionTimestamp == nil) ||
 		plan.Marked(old) != plan.Marked(pod) || len(old.Status.ContainerStatuses) != len(pod.Status.ContainerStatuses) ||
@@ -77,14 +77,15 @@ func matters(old, pod *corev1.Pod) bool {
 		differ(old.Status.InitContainerStatuses, pod.Status.InitContainerStatuses)
 }
 
-// priorityLetIn is the priority of jobs that were let in and have no pods yet: what is begun is finished before more is begun,
-// so that of thousands of jobs that arrive together the first run soon.
+// priorityLetIn is the queue priority of admitted jobs without pods. Started jobs are finished before others are
+// started, so that of thousands of jobs submitted together the first run soon.
 const priorityLetIn = 10
 
-// untilLetIn is how long a new PodGroup waits for the scheduler to let it in, before a look is worth while: the job has mostly made it itself.
+// untilLetIn is the delay after the creation of a PodGroup. Before the scheduler has admitted it, a reconcile is of
+// little use: the job has usually created it itself.
 const untilLetIn = 300 * time.Millisecond
 
-// groups wakes the job of a PodGroup.
+// groups returns the handler of PodGroup events, which enqueues the job.
 func groups() handler.EventHandler {
 	wake := func(o client.Object, q queue, priority int) {
 		request, ok := jobOf(o)
@@ -116,7 +117,7 @@ func groups() handler.EventHandler {
 	}
 }
 
-// jobOf is the job of a PodGroup: its owner, or for one made by hand the job of its name.
+// jobOf returns the job of a PodGroup: its owner or, for a PodGroup created by hand, the job with its name.
 func jobOf(o client.Object) (reconcile.Request, bool) {
 	if _, request, ok := owner(o); ok {
 		return request, true

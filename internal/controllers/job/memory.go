@@ -13,13 +13,13 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// forget is how long a write of ours is believed although the cache does not show it.
+// forget is how long the controller relies on a write of its own that the cache does not show.
 const forget = time.Minute
 
-// waitForCache is how long a job is left alone until the cache shows our last write of it.
+// waitForCache is how long a reconcile waits for the cache to show the controller's last write of the job.
 const waitForCache = 10 * time.Second
 
-// memory is what is known of the jobs beyond the cache.
+// memory holds the state of jobs that is not in the cache.
 type memory struct {
 	mu    sync.Mutex
 	jobs  map[types.UID]*recollection
@@ -30,21 +30,22 @@ func newMemory() *memory {
 	return &memory{jobs: map[types.UID]*recollection{}, names: map[types.NamespacedName]types.UID{}}
 }
 
-// recollection is what is known of one job. Its fields below mu are written by watch handlers too; the others only by the job's reconcile.
+// recollection holds the state of one job. Watch handlers write the fields below mu, too; only the job's reconcile
+// writes the others.
 type recollection struct {
 	ensured    string            // the key of the last EnsureObjects
-	told       map[string]string // the last message of each reason
+	told       map[string]string // the last message of each event reason
 	lastStatus time.Time
-	remarkAt   time.Time // the place that a status has among remarks, while the API server is under pressure
-	written    uint64    // resourceVersion of our last write of the job
+	remarkAt   time.Time // when the status write is due that was postponed because of pressure on the API server
+	written    uint64    // resourceVersion of the controller's last write of the job
 	writtenAt  time.Time
-	fenced     bool      // the job was as the cache showed it
-	groupGone  types.UID // PodGroup that we deleted
+	fenced     bool      // the cached job was verified to be current
+	groupGone  types.UID // the PodGroup that the controller deleted
 	trouble    *plan.Trouble
-	since      map[string]time.Time // what the last plan saw, and nothing dates
-	unnumbered time.Time            // until when the job goes on without a number
-	rejected   int                  // how often in a row the API server found fault with what we sent
-	conflicts  int                  // how often in a row a write met a newer object
+	since      map[string]time.Time // when undated events were first observed
+	unnumbered time.Time            // until when the job continues without a number
+	rejected   int                  // number of consecutive rejections as invalid
+	conflicts  int                  // number of consecutive write conflicts
 
 	mu      sync.Mutex
 	created map[types.UID]created
@@ -52,14 +53,15 @@ type recollection struct {
 	lost    map[types.UID]plan.Lost
 }
 
-// created is a pod that we made, until a list of the cache shows it. That the cache has told of it is not enough: the list
-// that a plan is being made from may be older, and of a large job takes long.
+// created is a pod that the controller created, until a list from the cache contains it. A watch event is not enough:
+// the list that a plan is made from may be older, and takes long for a large job.
 type created struct {
 	pod *corev1.Pod
 	at  time.Time
 }
 
-// named returns the recollection of the job that has this name now, made when there is none. That of an older job of the name is forgotten.
+// named returns the recollection of the job that has this name now, and creates it if necessary. It drops that of an
+// older job with the same name.
 func (m *memory) named(name types.NamespacedName, uid types.UID) *recollection {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,14 +77,14 @@ func (m *memory) named(name types.NamespacedName, uid types.UID) *recollection {
 	return r
 }
 
-// known returns the recollection of a job, nil when there is none.
+// known returns the recollection of a job, or nil if there is none.
 func (m *memory) known(uid types.UID) *recollection {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.jobs[uid]
 }
 
-// gone forgets the job of this name and returns its UID, empty when it was not known.
+// gone drops the job of this name and returns its UID, or "" if it is unknown.
 func (m *memory) gone(name types.NamespacedName) types.UID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,7 +94,7 @@ func (m *memory) gone(name types.NamespacedName) types.UID {
 	return uid
 }
 
-// podGone: the pod has vanished; an eviction is kept until it is answered.
+// podGone records that a pod has vanished. An eviction is kept until a plan has handled it.
 func (r *recollection) podGone(pod *corev1.Pod, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,7 +126,7 @@ func (r *recollection) answered(uids []types.UID) {
 	}
 }
 
-// complete adds to what the cache shows what is known beyond it.
+// complete adds the own writes of the controller to an input that was read from the cache.
 func (r *recollection) complete(in *plan.Input) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,7 +154,7 @@ func (r *recollection) complete(in *plan.Input) {
 	}
 	in.Lost = in.Lost[:0]
 	if in.Doubt {
-		clear(r.lost) // perhaps answered long ago; what the status counts tells
+		clear(r.lost) // these pods may have been handled already; the counters of the status show the real losses
 	}
 	for _, l := range r.lost {
 		in.Lost = append(in.Lost, l)
@@ -160,14 +162,14 @@ func (r *recollection) complete(in *plan.Input) {
 	slices.SortFunc(in.Lost, func(x, y plan.Lost) int { return cmp.Compare(x.UID, y.UID) })
 }
 
-// wrote keeps the resourceVersion of a write of the job.
+// wrote stores the resourceVersion of a write of the job.
 func (r *recollection) wrote(resourceVersion string, now time.Time) {
 	if v, err := strconv.ParseUint(resourceVersion, 10, 64); err == nil {
 		r.written, r.writtenAt = v, now
 	}
 }
 
-// late says whether a job from the cache is older than our last write of it.
+// late reports whether a cached job is older than the controller's last write of it.
 func (r *recollection) late(resourceVersion string, now time.Time) bool {
 	v, err := strconv.ParseUint(resourceVersion, 10, 64)
 	return err == nil && v < r.written && now.Sub(r.writtenAt) < waitForCache

@@ -33,7 +33,7 @@ func countEntered(job *batch.Job, phase batch.JobPhase) {
 	}
 }
 
-// dropMetrics removes the series of a job that is gone.
+// dropMetrics removes the time series of a deleted job.
 func dropMetrics(namespace, name string) {
 	labels := prometheus.Labels{"job_name": namespace + "/" + name}
 	completedJobs.DeletePartialMatch(labels)

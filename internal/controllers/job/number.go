@@ -14,17 +14,17 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// IDs hands out the numbers of jobs; jobid.Allocator is one.
+// IDs allocates job numbers; jobid.Allocator implements it.
 type IDs interface {
-	// Take returns the first of n numbers in a row.
+	// Take returns the first of n consecutive numbers.
 	Take(ctx context.Context, n int) (int64, error)
 }
 
-// unnumbered is how long a job goes on without a number after none could be had.
+// unnumbered is how long a job continues without a number after the allocation has failed.
 const unnumbered = time.Minute
 
-// numberTaken says whether a job that starts has a number that an older one has too. Numbers are given at the door, so this is one that was
-// copied while nobody stood there.
+// numberTaken reports whether an older job has the same number as this one. Admission assigns the numbers, so the
+// number was copied while the webhook was not running.
 func (r *Reconciler) numberTaken(ctx context.Context, job *batch.Job) (bool, error) {
 	id, ok := batch.JobID(job)
 	if !ok {
@@ -43,7 +43,7 @@ func (r *Reconciler) numberTaken(ctx context.Context, job *batch.Job) (bool, err
 	return false, nil
 }
 
-// older orders jobs by their age; those of one second by their UID.
+// older reports whether a is older than b. Jobs of the same second are ordered by their UID.
 func older(a, b *batch.Job) bool {
 	if a.UID == b.UID {
 		return false
@@ -54,7 +54,8 @@ func older(a, b *batch.Job) bool {
 	return a.UID < b.UID
 }
 
-// numberJob gives the job its number. That there is none to be had is told, and is no reason not to run the job.
+// numberJob assigns the job its number. If none can be allocated, it records an event, and the job runs without a
+// number.
 func (a *application) numberJob(ctx context.Context, w plan.NumberJob) error {
 	id, err := a.ids.Take(ctx, w.Count)
 	if err != nil {
@@ -74,7 +75,7 @@ func (a *application) numberJob(ctx context.Context, w plan.NumberJob) error {
 	return a.patchJob(ctx, update, "number")
 }
 
-// comeBack asks for another reconcile after d at the latest.
+// comeBack requests another reconcile after d or earlier.
 func (a *application) comeBack(d time.Duration) {
 	if a.later == 0 || d < a.later {
 		a.later = d

@@ -16,7 +16,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
 )
 
-// ensureObjects makes and refreshes what the job's plugins need. They are read past the cache: nobody watches all Secrets for this.
+// ensureObjects creates and updates the objects of the job's plugins. It reads them past the cache, so that the
+// controller need not watch all Secrets.
 func (a *application) ensureObjects(ctx context.Context, w plan.EnsureObjects) error {
 	if a.known.ensured == w.Key {
 		return nil
@@ -59,8 +60,8 @@ func (a *application) ensureObject(ctx context.Context, o kit.Object) error {
 	return nil
 }
 
-// foreign leaves an object alone that has the name of one of the job's and was not created for it. The user learns of it by an event, or by the
-// error where the job cannot start without an object of its own.
+// foreign handles an object that has a wanted name but was not created for the job. It leaves the object unchanged and
+// informs the user by an event, or by an error if the job cannot start without its own object.
 func (a *application) foreign(o kit.Object, there client.Object) error {
 	what := fmt.Sprintf("%s %s exists and was not created for this job", kindOf(there), there.GetName())
 	if o.Foreign == nil {
@@ -72,10 +73,10 @@ func (a *application) foreign(o kit.Object, there client.Object) error {
 	return nil
 }
 
-// kindOf is the kind of a typed object, which need not say it itself.
+// kindOf returns the kind of a typed object, whose TypeMeta may be empty.
 func kindOf(o client.Object) string { return reflect.TypeOf(o).Elem().Name() }
 
-// look gets the object that has the name of the wanted one; nil when there is none.
+// look returns the existing object with the name of the wanted one, or nil if there is none.
 func (a *application) look(ctx context.Context, wanted client.Object) (client.Object, error) {
 	there := reflect.New(reflect.TypeOf(wanted).Elem()).Interface().(client.Object)
 	err := a.api.Get(ctx, client.ObjectKeyFromObject(wanted), there)

@@ -8,13 +8,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// pool bounds the writes in flight, those of all jobs together.
+// pool limits the writes in flight of all jobs together.
 type pool chan struct{}
 
 func newPool(writers int) pool { return make(pool, writers) }
 
-// each calls f for 0..n-1 in parallel and returns the error of the lowest i, so that the same trouble has the same words each time. After an
-// error that would meet all the others too, no more calls are begun.
+// each calls f for 0..n-1 in parallel and returns the error with the lowest index, so that the same problem gives the
+// same message each time. It starts no further calls after an error that all other calls would return, too.
 func (p pool) each(ctx context.Context, n int, f func(i int) error) error {
 	if n == 1 && ctx.Err() == nil {
 		p <- struct{}{}
@@ -54,7 +54,7 @@ func (p pool) each(ctx context.Context, n int, f func(i int) error) error {
 	return first
 }
 
-// neverAccepted says whether the API server finds fault with the object itself.
+// neverAccepted reports whether the API server rejected the object itself.
 func neverAccepted(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// read collects what the plan of a job follows from.
+// read collects the input of the plan for a job.
 func (r *Reconciler) read(ctx context.Context, job *batch.Job, known *recollection, now time.Time) (plan.Input, error) {
 	in := plan.Input{Job: job, Now: now, Priorities: map[string]int32{}, Trouble: known.trouble, Since: known.since, KeepEnded: r.keep}
 	var pods corev1.PodList
@@ -81,7 +81,7 @@ func (r *Reconciler) refresh(ctx context.Context, in *plan.Input) error {
 	return nil
 }
 
-// group finds the PodGroup of the job, by its name or by the name that older versions gave.
+// group returns the PodGroup of the job, by its name or by the name that older versions used.
 func (r *Reconciler) group(ctx context.Context, job *batch.Job, known *recollection) (*scheduling.PodGroup, error) {
 	for _, name := range []string{plan.GroupName(job), job.Name} {
 		var group scheduling.PodGroup
@@ -95,7 +95,7 @@ func (r *Reconciler) group(ctx context.Context, job *batch.Job, known *recollect
 			continue
 		}
 		if group.UID == known.groupGone && group.DeletionTimestamp == nil {
-			group.DeletionTimestamp = &metav1.Time{Time: r.now()} // deleted, only the cache does not show it yet
+			group.DeletionTimestamp = &metav1.Time{Time: r.now()} // deleted, but the cache does not show it yet
 		}
 		return &group, nil
 	}
@@ -118,7 +118,7 @@ func (r *Reconciler) queue(ctx context.Context, job *batch.Job) (*scheduling.Que
 	return &queue, nil
 }
 
-// priorities reads the values of the PriorityClasses that the tasks name; one that does not exist counts 0.
+// priorities reads the values of the tasks' PriorityClasses. A missing class has the value 0.
 func (r *Reconciler) priorities(ctx context.Context, job *batch.Job, values map[string]int32) error {
 	for i := range job.Spec.Tasks {
 		name := job.Spec.Tasks[i].Template.Spec.PriorityClassName
@@ -134,7 +134,8 @@ func (r *Reconciler) priorities(ctx context.Context, job *batch.Job, values map[
 	return nil
 }
 
-// claims says which of the claims of a job exist. They are not watched: only a job that starts asks.
+// claims reports which of the job's claims exist. It reads them without a watch, because only a starting job needs
+// them.
 func (r *Reconciler) claims(ctx context.Context, job *batch.Job) (map[string]bool, error) {
 	exist := map[string]bool{}
 	for _, name := range plan.ClaimNames(job) {

@@ -28,35 +28,36 @@ import (
 	"github.com/vc-batch/vc/internal/governor"
 )
 
-// The reasons of events about pods, and of one about the job's number.
+// Reasons of events about pods and about the job's number.
 const (
 	failedCreate = "FailedCreate"
 	failedDelete = "FailedDelete"
 	jobIDError   = "JobIDError"
 )
 
-// DefaultMaxRequeue is how often, unless told otherwise, the API server may find fault in a row with what a job asks for before the job is
-// terminated. Whatever else goes wrong is tried for ever.
+// DefaultMaxRequeue is the default number of consecutive rejections as invalid after which a job is terminated. Other
+// errors are retried forever.
 const DefaultMaxRequeue = 15
 
-// soonAfter is when to try again what stands in the way only for a moment.
+// soonAfter is the delay before a retry when the obstacle resolves itself shortly.
 const soonAfter = 200 * time.Millisecond
 
-// Options of the controller.
+// Options configures the controller.
 type Options struct {
-	Cache       client.Reader // what the watches feed
-	API         client.Client // reads past the cache, and all writes
+	Cache       client.Reader // fed by the watches
+	API         client.Client // reads past the cache, and does all writes
 	Recorder    record.EventRecorder
-	Reconcilers int // jobs at once
-	Writers     int // pod writes in flight, all jobs together
+	Reconcilers int // number of jobs reconciled in parallel
+	Writers     int // pod writes in flight, for all jobs together
 	Pressure    *governor.Governor
-	IDs         IDs  // numbers of jobs that have none; may be nil
-	KeepEnded   bool // delete no job after its ttlSecondsAfterFinished
-	MaxRequeue  int  // how often what the API server finds invalid is tried; 0 means DefaultMaxRequeue, less: for ever
-	Now         func() time.Time
+	IDs         IDs  // allocates numbers for jobs without one; may be nil
+	KeepEnded   bool // ignore ttlSecondsAfterFinished
+	// attempts of a write that the API server finds invalid; 0 means DefaultMaxRequeue, negative no limit
+	MaxRequeue int
+	Now        func() time.Time
 }
 
-// Reconciler carries out plans of jobs.
+// Reconciler computes and carries out the plans of jobs.
 type Reconciler struct {
 	cache    client.Reader
 	api      client.Client
@@ -69,18 +70,18 @@ type Reconciler struct {
 	now      func() time.Time
 	started  time.Time
 	began    beginning
-	// maxRequeue is Options.MaxRequeue with its default.
+	// maxRequeue is Options.MaxRequeue with its default applied.
 	maxRequeue int
 }
 
-// New makes a Reconciler that is not connected to a manager.
+// New returns a Reconciler that is not registered with a manager.
 func New(o Options) *Reconciler {
 	registerMetrics()
 	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, writers: newPool(o.Writers), memory: newMemory(), pressure: o.Pressure, ids: o.IDs, now: o.Now,
 		keep: o.KeepEnded, started: o.Now(), maxRequeue: cmp.Or(o.MaxRequeue, DefaultMaxRequeue)}
 }
 
-// Add registers the controller of jobs.
+// Add registers the job controller.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
 	options, observed := backoff.Control(o.Reconcilers, r)
@@ -98,10 +99,10 @@ func Add(mgr manager.Manager, o Options) error {
 	return nil
 }
 
-// Reconcile reads a job, plans and writes.
+// Reconcile reads a job, computes its plan and carries it out.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	job := &batch.Job{}
-	if err := r.cache.Get(ctx, request.NamespacedName, job, client.UnsafeDisableDeepCopy); err != nil { // a plan changes nothing of it
+	if err := r.cache.Get(ctx, request.NamespacedName, job, client.UnsafeDisableDeepCopy); err != nil { // plans do not change the job
 		if apierrors.IsNotFound(err) {
 			dropMetrics(request.Namespace, request.Name)
 			if err := r.forgetCommands(ctx, request.NamespacedName); err != nil {
@@ -116,24 +117,24 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if known.late(job.ResourceVersion, now) {
 		return reconcile.Result{RequeueAfter: 5 * time.Millisecond}, nil
 	}
-	in, err := r.read(ctx, job, known, now) // 1. What is there?
+	in, err := r.read(ctx, job, known, now) // 1. Read the state.
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	p := plan.Compute(in) // 2. What is to be done?
+	p := plan.Compute(in) // 2. Decide.
 	if p.Refresh {
 		if err := r.refresh(ctx, &in); err != nil {
 			return reconcile.Result{}, err
 		}
 		p = plan.Compute(in)
 	}
-	return r.apply(ctx, &in, &p, known) // 3. Do it.
+	return r.apply(ctx, &in, &p, known) // 3. Act.
 }
 
 // apply carries out a plan, up to the first write that fails.
 func (r *Reconciler) apply(ctx context.Context, in *plan.Input, p *plan.Plan, known *recollection) (reconcile.Result, error) {
 	a := &application{Reconciler: r, job: in.Job, in: in, plan: p, known: known}
-	a.plugins, _ = plugin.For(p.Job) // what is wrong with them is in the plan
+	a.plugins, _ = plugin.For(p.Job) // the plan contains the errors of the plugins
 	known.since = p.Since
 	for _, w := range p.Writes {
 		if err := a.write(ctx, w); err != nil {
@@ -156,11 +157,12 @@ func (r *Reconciler) apply(ctx context.Context, in *plan.Input, p *plan.Plan, kn
 	return result, nil
 }
 
-// maxConflicts is how many conflicts in a row a late cache explains. More come from elsewhere: quota admission
-// answers so too.
+// maxConflicts is the number of consecutive conflicts that an outdated cache can explain. Further conflicts have
+// another cause: quota admission returns conflicts, too.
 const maxConflicts = 5
 
-// failed tells people of a write that failed; a conflict only means that the cache was late.
+// failed handles a write error. It records an event, except after a conflict, which usually means that the cache was
+// outdated.
 func (a *application) failed(ctx context.Context, err error) (reconcile.Result, error) {
 	if apierrors.IsConflict(err) && a.known.conflicts < maxConflicts {
 		a.known.conflicts++
@@ -184,7 +186,7 @@ func (a *application) failed(ctx context.Context, err error) (reconcile.Result, 
 	return reconcile.Result{}, err
 }
 
-// tell records an event. A warning is told again only in other words.
+// tell records an event. It skips a warning whose message has not changed.
 func (a *application) tell(e plan.Event) {
 	if e.Type == corev1.EventTypeWarning {
 		if a.known.told[e.Reason] == e.Message {
@@ -195,8 +197,9 @@ func (a *application) tell(e plan.Event) {
 	a.recorder.Event(a.job, e.Type, e.Reason, e.Message)
 }
 
-// sweep stops the pods of a job that was deleted, without waiting for the garbage collector, which gets to know a new kind only after
-// half a minute. Whatever changed since the cache saw it, perhaps to outlive its job, is left to the collector.
+// sweep deletes the pods and the PodGroup of a deleted job without waiting for the garbage collector, which may need
+// half a minute to discover a new kind. It leaves objects that changed since the cache was updated to the garbage
+// collector: they may be meant to outlive the job.
 func (r *Reconciler) sweep(ctx context.Context, name types.NamespacedName) error {
 	uid := r.memory.gone(name)
 	if uid == "" {

@@ -20,18 +20,18 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plan"
 )
 
-// maxRelated bounds how many jobs are read beyond those that a job names itself: they only show circles. Of what it names none may be missing, since
-// that would pass for a job that is gone.
+// maxRelated limits the number of jobs read beyond the direct dependencies of a job; they serve only to find cycles.
+// Direct dependencies are always read, because a missing job would count as deleted.
 const maxRelated = 500
 
-// related reads the jobs that a job waits for, some of those that these wait for, and of those of its title the one that goes first; of jobs that wait
-// for nobody none.
+// related returns the jobs that a job waits for, some of the jobs that these wait for, and the job that comes first
+// among those with the same title. It returns nil for a job that waits for no other.
 func (r *Reconciler) related(ctx context.Context, job *batch.Job) ([]*batch.Job, error) {
 	if job.Annotations[keys.Dependency] == "" || !waits(job) {
 		return nil, nil
 	}
 	c := collector{r: r, ctx: ctx, seen: map[types.UID]bool{job.UID: true}, most: math.MaxInt}
-	c.found = append(c.found, job) // a circle leads back to it
+	c.found = append(c.found, job) // a cycle leads back to the job
 	for i := 0; i < len(c.found) && len(c.found) < c.most; i++ {
 		if err := c.follow(c.found[i], i == 0); err != nil {
 			return nil, err
@@ -47,7 +47,8 @@ func pending(job *batch.Job) bool {
 	return job.Status.State.Phase == "" || job.Status.State.Phase == batch.Pending
 }
 
-// waits says whether other jobs can matter to one: until it has started, and to the elements of an array that follow those of another.
+// waits reports whether other jobs can affect this one: before it has started, or if its array elements depend on those
+// of another job.
 func waits(job *batch.Job) bool {
 	if plan.AtRest(job.Status.State.Phase) {
 		return false
@@ -55,16 +56,16 @@ func waits(job *batch.Job) bool {
 	return pending(job) && !plan.Started(job) || strings.Contains(job.Annotations[keys.Dependency], string(batch.AfterCorr))
 }
 
-// collector gathers jobs, each once.
+// collector gathers jobs without duplicates.
 type collector struct {
 	r     *Reconciler
 	ctx   context.Context
 	seen  map[types.UID]bool
 	found []*batch.Job
-	most  int // how many may be found
+	most  int // maximum number of jobs
 }
 
-// follow adds the jobs that one waits for.
+// follow adds the jobs that a job waits for.
 func (c *collector) follow(job *batch.Job, first bool) error {
 	d, err := batch.DependencyOf(job)
 	if err != nil || !first && !pending(job) {
@@ -84,7 +85,8 @@ func (c *collector) follow(job *batch.Job, first bool) error {
 	return nil
 }
 
-// name adds the jobs that a reference of a job names, as far as it may wait for them: the others do not exist for it.
+// name adds the jobs that match a reference. It skips jobs in namespaces that the referring job may not wait for; for
+// that job they do not exist.
 func (c *collector) name(by *batch.Job, reference batch.JobReference) error {
 	jobs, err := c.list(index.JobName, index.Reference(reference))
 	for _, job := range jobs {
@@ -95,7 +97,7 @@ func (c *collector) name(by *batch.Job, reference batch.JobReference) error {
 	return err
 }
 
-// ahead adds the job of the same title that goes first.
+// ahead adds the job with the same title that comes first.
 func (c *collector) ahead(job *batch.Job) error {
 	jobs, err := c.list(index.JobTitle, index.Title(job))
 	if other := plan.Ahead(job, jobs); other != nil {
@@ -123,7 +125,7 @@ func (c *collector) list(name, value string) ([]*batch.Job, error) {
 	return jobs, nil
 }
 
-// awaited says whether a job that has ended, and would be deleted, has still to be seen by one that waits for it.
+// awaited reports whether another job still has to see how this job ended, before its time to live may delete it.
 func (r *Reconciler) awaited(ctx context.Context, job *batch.Job) (bool, error) {
 	if !plan.AtRest(job.Status.State.Phase) || job.Spec.TTLSecondsAfterFinished == nil {
 		return false, nil
@@ -132,7 +134,7 @@ func (r *Reconciler) awaited(ctx context.Context, job *batch.Job) (bool, error) 
 	return slices.ContainsFunc(waiting, func(other *batch.Job) bool { return plan.HasToSee(other, job) }), err
 }
 
-// waiting are the jobs that wait for one, by its number, its name or its title.
+// waiting returns the jobs that wait for this one, by its number, name or title.
 func (r *Reconciler) waiting(ctx context.Context, job *batch.Job) ([]*batch.Job, error) {
 	var waiting []*batch.Job
 	for _, name := range index.NamesOf(job) {
@@ -150,17 +152,18 @@ func (r *Reconciler) waiting(ctx context.Context, job *batch.Job) ([]*batch.Job,
 	return waiting, nil
 }
 
-// waitingTimeout bounds a look into the cache, which has none of its own.
+// waitingTimeout limits a read from the cache in a watch handler, which has no context of its own.
 const waitingTimeout = time.Second
 
-// dependents wakes the jobs that wait for one whose phase, or whose elements, changed.
+// dependents returns the handler that enqueues the jobs waiting for a job whose phase, number or finished elements
+// changed.
 func (r *Reconciler) dependents() handler.EventHandler {
 	wake := func(o client.Object, q queue) {
 		ctx, cancel := context.WithTimeout(context.Background(), waitingTimeout)
 		defer cancel()
 		waiting, err := r.waiting(ctx, o.(*batch.Job))
 		if err != nil {
-			return // the cache is only asked when it is filled
+			return // the cache is filled before events arrive
 		}
 		for _, other := range waiting {
 			q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(other)})
@@ -178,7 +181,7 @@ func (r *Reconciler) dependents() handler.EventHandler {
 	}
 }
 
-// elementsChanged says whether other elements of an array have ended.
+// elementsChanged reports whether the set of ended array elements changed.
 func elementsChanged(old, job *batch.Job) bool {
 	was, is := old.Status.Array, job.Status.Array
 	return is != nil && (was == nil || was.Succeeded != is.Succeeded || was.Failed != is.Failed || was.Cancelled != is.Cancelled)

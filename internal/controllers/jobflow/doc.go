@@ -1,10 +1,10 @@
-// Package jobflow makes the jobs of JobFlows, each when what it waits for holds.
+// Package jobflow creates the jobs of JobFlows, each as soon as its dependencies are met.
 //
-//	JobFlow, its templates, its jobs, what probes found ─▶ Compute ─▶ jobs to make and to delete, status, events, probes to ask for
+//	JobFlow, its templates and jobs, probe results ─▶ Compute ─▶ jobs to create and delete, status, events, probes to run
 //
 // # Invariants
 //
-//   - A step that has ended does not run again: how it ended stays in the flow's status when its job is gone.
-//   - The phase of a flow follows from how its steps stand, each time anew; so no flow is stuck in a phase that is over.
-//   - Compute is pure; probes are asked outside of it.
+//   - A step that has ended does not run again: its result stays in the status of the flow after its job is gone.
+//   - The phase of a flow is recomputed from its steps each time, so no flow stays in an outdated phase.
+//   - Compute is pure; the reconciler runs the probes.
 package jobflow

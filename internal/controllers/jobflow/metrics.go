@@ -9,7 +9,7 @@ import (
 	flow "github.com/vc-batch/vc/api/flow/v1alpha1"
 )
 
-// Volcano's names.
+// The names are those of Volcano.
 var (
 	succeededFlows = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "volcano_jobflow_succeed_phase_count", Help: "How often a JobFlow of the namespace entered the phase Succeed.",
@@ -20,7 +20,7 @@ var (
 	registerMetrics = sync.OnceFunc(func() { metrics.Registry.MustRegister(succeededFlows, failedFlows) })
 )
 
-// countEntered counts a phase that was written and was another before.
+// countEntered counts a phase that was written if it differs from the previous one.
 func countEntered(f *flow.JobFlow, phase flow.Phase) {
 	switch {
 	case phase == f.Status.State.Phase:

@@ -15,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// The reasons of events.
+// Event reasons.
 const (
 	created         = "Created"
 	failedCreate    = "FailedCreate"
@@ -30,60 +30,60 @@ const (
 	namespaceEnding = "NamespaceTerminating"
 )
 
-// probeEvery is when probes that did not hold are asked again.
+// probeEvery is the interval between attempts of unsuccessful probes.
 const probeEvery = time.Second
 
-// Input is everything a plan follows from. Nothing in it is changed.
+// Input holds everything that a plan depends on. Compute does not change it.
 type Input struct {
 	Flow *flow.JobFlow
-	// Templates that its steps name, by name; those that are not there are missing.
+	// Templates are the existing templates that the steps refer to, by name.
 	Templates map[string]*flow.JobTemplate
-	// Jobs are those whose controller is this very flow (by UID), by name.
+	// Jobs are the jobs whose controller is this flow (by UID), by name.
 	Jobs map[string]*batch.Job
-	// Gone are jobs of the flow that were seen to be deleted, as they were last.
+	// Gone are the last observed states of deleted jobs of the flow, by name.
 	Gone map[string]*batch.Job
-	// Held says what became of the probes that the last plan asked for.
+	// Held holds the results of the probes that the last plan requested.
 	Held map[Probe]bool
-	// Silent are probes that pods which run have not answered for a while.
+	// Silent holds the probes that running pods have not answered for a while.
 	Silent map[Probe]bool
 	Now    time.Time
 }
 
-// Probe is one question about the pods of a task.
+// Probe is one check of the pods of a task.
 type Probe struct {
 	Job, Task string
 	// Network is http or tcp.
 	Network string
 	Port    int
-	// Path, Header and Value are for http.
+	// Path, Header and Value apply to http.
 	Path, Header, Value string
 }
 
-// Plan is what to do.
+// Plan holds the writes, the events and the probes to run.
 type Plan struct {
 	Create []*batch.Job
 	Delete []*batch.Job
-	// Status as it is to be; nil: it is so.
+	// Status is the new status; nil if it does not change.
 	Status *flow.JobFlowStatus
 	Events []Event
-	// Probes are what has to be asked before more can be said.
+	// Probes are the probes to run before the plan can be completed.
 	Probes []Probe
-	// RequeueAfter is when to look again although nothing changes; 0: never.
+	// RequeueAfter is when to reconcile again if nothing changes before; 0 means never.
 	RequeueAfter time.Duration
 }
 
-// Event is to be recorded on the flow.
+// Event is an event to record on the flow.
 type Event struct{ Type, Reason, Message string }
 
 func (p *planner) event(kind, reason, format string, args ...any) {
 	p.Events = append(p.Events, Event{kind, reason, fmt.Sprintf(format, args...)})
 }
 
-// Compute says what to do about a flow now.
+// Compute returns the plan for a flow.
 func Compute(in Input) Plan {
 	p := &planner{in: &in, steps: map[string]*flow.JobStatus{}}
 	if in.Flow.DeletionTimestamp != nil {
-		return Plan{} // its jobs are collected with it
+		return Plan{} // the garbage collector deletes its jobs
 	}
 	status := in.Flow.Status.DeepCopy()
 	p.notice(status)
@@ -96,7 +96,7 @@ func Compute(in Input) Plan {
 	}
 	p.summarize(status)
 	if status.State.Phase == flow.Succeed && in.Flow.Spec.JobRetainPolicy == flow.Delete && in.Flow.Status.State.Phase == flow.Succeed {
-		p.deleteAll() // only after it has been written down that they completed
+		p.deleteAll() // only after the status says that they completed
 	}
 	if status.State.Phase != in.Flow.Status.State.Phase {
 		p.event(corev1.EventTypeNormal, phaseOfFlow, "the flow is %s: %d of %d steps completed", status.State.Phase, len(status.CompletedJobs), len(in.Flow.Spec.Flows))
@@ -107,22 +107,22 @@ func Compute(in Input) Plan {
 	return p.Plan
 }
 
-// planner collects a plan.
+// planner assembles a plan.
 type planner struct {
 	Plan
 	in *Input
-	// steps are how jobs stand or stood, by name.
+	// steps holds the current or last state of the jobs, by name.
 	steps map[string]*flow.JobStatus
-	// lost are the jobs that were deleted before they ended.
+	// lost holds the jobs that were deleted before they ended.
 	lost []string
 }
 
-// ended says whether a job of this phase has ended for good.
+// ended reports whether a job in this phase has ended for good.
 func ended(phase batch.JobPhase) bool {
 	return phase == batch.Completed || phase == batch.Failed || phase == batch.Terminated
 }
 
-// notice brings the list of jobs up to date.
+// notice updates the list of jobs.
 func (p *planner) notice(status *flow.JobFlowStatus) {
 	known := map[string]*flow.JobStatus{}
 	for i := range status.JobStatusList {
@@ -146,14 +146,14 @@ func (p *planner) notice(status *flow.JobFlowStatus) {
 		case job != nil:
 			p.update(&s, job)
 		case s.Name == "":
-			continue // has not begun
+			continue // the step has not started
 		case !ended(s.State):
 			p.lost = append(p.lost, name)
 			continue
 		}
 		list = append(list, s)
 	}
-	for i := range status.JobStatusList { // steps that are no longer in the flow
+	for i := range status.JobStatusList { // steps that were removed from the flow
 		if s := known[status.JobStatusList[i].Name]; s != nil {
 			if job := p.in.Jobs[s.Name]; job != nil {
 				p.update(s, job)
@@ -167,7 +167,7 @@ func (p *planner) notice(status *flow.JobFlowStatus) {
 	}
 }
 
-// tellLost tells of jobs that were deleted before they ended; a flow that has failed makes none.
+// tellLost records events for jobs that were deleted before they ended. A failed flow does not re-create them.
 func (p *planner) tellLost(failed bool) {
 	then := "it is made anew"
 	if failed {
@@ -178,7 +178,7 @@ func (p *planner) tellLost(failed bool) {
 	}
 }
 
-// update takes over how a job stands.
+// update copies the state of a job.
 func (p *planner) update(s *flow.JobStatus, job *batch.Job) {
 	phase := job.Status.State.Phase
 	if phase == "" {
@@ -202,10 +202,10 @@ func (p *planner) update(s *flow.JobStatus, job *batch.Job) {
 	}
 }
 
-// maxHistories bounds what is kept of a job that restarts for ever.
+// maxHistories limits the history of a job that restarts again and again.
 const maxHistories = 50
 
-// step makes the job of a step if it is time.
+// step creates the job of a step if its dependencies are met.
 func (p *planner) step(step *flow.Flow) {
 	name := flow.JobName(p.in.Flow, step.Name)
 	if p.steps[name] != nil || !p.mayBegin(step) {
@@ -224,7 +224,7 @@ func (p *planner) step(step *flow.Flow) {
 	p.Create = append(p.Create, job)
 }
 
-// mayBegin says whether everything that a step waits for holds.
+// mayBegin reports whether all dependencies of a step are met.
 func (p *planner) mayBegin(step *flow.Flow) bool {
 	if step.DependsOn == nil {
 		return true
@@ -243,7 +243,8 @@ func (p *planner) mayBegin(step *flow.Flow) bool {
 	return all && p.probed(step)
 }
 
-// probed says whether the targets have the tasks that a probe names; a step that waits for a task of nobody would wait for ever.
+// probed reports whether the targets have the tasks that a probe names. A step with an unknown task would wait forever,
+// so an event is recorded.
 func (p *planner) probed(step *flow.Flow) bool {
 	probe := step.DependsOn.Probe
 	if probe == nil {
@@ -264,7 +265,7 @@ func (p *planner) probed(step *flow.Flow) bool {
 		for _, target := range step.DependsOn.Targets {
 			name := flow.JobName(p.in.Flow, target)
 			job := p.in.Jobs[name]
-			// What has completed and is gone holds.
+			// A job that has completed and was deleted satisfies the probe.
 			known = known || job == nil && p.steps[name] != nil || job != nil && taskOf(job, task) != nil
 		}
 		if !known {
@@ -275,7 +276,7 @@ func (p *planner) probed(step *flow.Flow) bool {
 	return true
 }
 
-// holds says whether what a probe asks of the tasks of one job holds; of tasks that it does not have nothing is asked.
+// holds reports whether the tasks of one job pass a probe. It ignores tasks that the job does not have.
 func (p *planner) holds(probe *flow.Probe, name string) bool {
 	job := p.in.Jobs[name]
 	if job == nil {
@@ -300,7 +301,7 @@ func (p *planner) holds(probe *flow.Probe, name string) bool {
 	return all
 }
 
-// ask says whether a probe held; if that is not known, or it did not, it is to be asked.
+// ask reports whether a probe succeeded. If its result is unknown or negative, it requests to run the probe.
 func (p *planner) ask(probe Probe) bool {
 	if p.in.Held[probe] {
 		return true
@@ -315,7 +316,7 @@ func (p *planner) ask(probe Probe) bool {
 	return false
 }
 
-// silence says what may keep a probe from its answer.
+// silence returns a message about the possible causes of an unanswered probe.
 func (p *planner) silence(probe Probe) string {
 	text := fmt.Sprintf("a step waits: the pods of task %s of job %s run, and not all of them answer vcd on port %d (%s)", probe.Task, probe.Job, probe.Port, probe.Network)
 	arguments, names := p.in.Jobs[probe.Job].Spec.Plugins["svc"]
@@ -335,7 +336,7 @@ func taskOf(job *batch.Job, name string) *batch.TaskSpec {
 	return nil
 }
 
-// needed is how many pods a task needs at least.
+// needed returns the minimum number of pods of a task.
 func needed(t *batch.TaskSpec) int32 {
 	if t.MinAvailable != nil {
 		return max(*t.MinAvailable, 1)
@@ -343,7 +344,7 @@ func needed(t *batch.TaskSpec) int32 {
 	return max(t.Replicas, 1)
 }
 
-// summarize sorts the jobs by phase and says how the flow stands.
+// summarize groups the jobs by phase and sets the phase of the flow.
 func (p *planner) summarize(status *flow.JobFlowStatus) {
 	status.PendingJobs, status.RunningJobs, status.FailedJobs = nil, nil, nil
 	status.CompletedJobs, status.TerminatedJobs, status.UnKnowJobs = nil, nil, nil
@@ -377,7 +378,7 @@ func (p *planner) summarize(status *flow.JobFlowStatus) {
 	status.State.Phase = phaseOf(p, p.in.Flow)
 }
 
-// phaseOf is how a flow as a whole stands.
+// phaseOf returns the phase of the flow as a whole.
 func phaseOf(p *planner, f *flow.JobFlow) flow.Phase {
 	completed, begun := 0, 0
 	for i := range f.Spec.Flows {
@@ -405,7 +406,7 @@ func phaseOf(p *planner, f *flow.JobFlow) flow.Phase {
 	return flow.Pending
 }
 
-// deleteAll clears away the jobs of a flow that succeeded.
+// deleteAll deletes the jobs of a flow that succeeded.
 func (p *planner) deleteAll() {
 	for _, s := range p.in.Flow.Status.JobStatusList {
 		if job := p.in.Jobs[s.Name]; job != nil && job.DeletionTimestamp == nil {

@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	// probePatience is how long a pod has to answer.
+	// probePatience is the timeout for one pod.
 	probePatience = time.Second
-	// allPatience is how long all pods of a task have: other flows wait meanwhile.
+	// allPatience is the timeout for all pods of a task; other flows wait meanwhile.
 	allPatience = 5 * time.Second
-	// probesAtOnce bounds the pods that are asked at the same time for one flow.
+	// probesAtOnce is the maximum number of pods probed in parallel for one flow.
 	probesAtOnce = 32
 )
 
-// prober asks pods.
+// prober runs probes against pods.
 type prober struct {
 	cache client.Reader
 	http  *http.Client
@@ -38,13 +38,14 @@ type prober struct {
 func newProber(cache client.Reader) *prober {
 	return &prober{cache: cache, http: &http.Client{
 		Timeout: probePatience,
-		// A redirection is an answer. Pods are asked one by one, seldom: connections are not kept.
+		// A redirect counts as an answer. Connections are not kept alive, because each pod is probed rarely.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport:     &http.Transport{DisableKeepAlives: true},
 	}}
 }
 
-// ask says of each probe whether it holds: every pod of the task is there, runs and answers. Those that do not hold although the pods run are unanswered.
+// ask runs the probes. A probe holds if all pods of the task exist, run and answer. It is unanswered if it does not
+// hold although all pods run.
 func (p *prober) ask(ctx context.Context, jobs map[string]*batch.Job, probes []Probe) (held map[Probe]bool, unanswered []Probe, err error) {
 	held = map[Probe]bool{}
 	for _, probe := range probes {
@@ -60,16 +61,17 @@ func (p *prober) ask(ctx context.Context, jobs map[string]*batch.Job, probes []P
 	return held, unanswered, nil
 }
 
-// silentAfter is how often in a row a probe is not answered before that is told.
+// silentAfter is the number of consecutive unanswered probes after which an event is recorded.
 const silentAfter = 30
 
-// listener counts how often probes were not answered, flow by flow. The zero value is ready; any goroutine may use it.
+// listener counts consecutive unanswered probes by flow. The zero value is ready to use, and it is safe for concurrent
+// use.
 type listener struct {
 	mu     sync.Mutex
 	missed map[types.NamespacedName]map[Probe]int
 }
 
-// hear takes note of what a flow's probes found, and gives those that were not answered too often.
+// hear records the unanswered probes of a flow, and reports which probes have been unanswered too often.
 func (l *listener) hear(flow types.NamespacedName, unanswered []Probe) map[Probe]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,7 +92,7 @@ func (l *listener) hear(flow types.NamespacedName, unanswered []Probe) map[Probe
 	return silent
 }
 
-// addresses are those of the running pods of a task; none while one is missing.
+// addresses returns the IP addresses of the running pods of a task; nil if fewer pods run than the task needs.
 func (p *prober) addresses(ctx context.Context, job *batch.Job, name string) ([]string, error) {
 	if job == nil {
 		return nil, nil
@@ -117,7 +119,7 @@ func (p *prober) addresses(ctx context.Context, job *batch.Job, name string) ([]
 	return addresses, nil
 }
 
-// all asks side by side, and no more once one did not answer or all together took too long.
+// all probes the addresses in parallel. It stops after the first failure or when allPatience has passed.
 func (p *prober) all(ctx context.Context, probe Probe, addresses []string) bool {
 	ctx, cancel := context.WithTimeout(ctx, allPatience)
 	defer cancel()

@@ -26,16 +26,16 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/told"
 )
 
-// Options of the controller.
+// Options configures the controller.
 type Options struct {
-	Cache       client.Reader // what the watches feed
-	API         client.Client // reads past the cache, and all writes
+	Cache       client.Reader // fed by the watches
+	API         client.Client // reads past the cache, and does all writes
 	Recorder    record.EventRecorder
-	Reconcilers int // flows at once
+	Reconcilers int // number of flows reconciled in parallel
 	Now         func() time.Time
 }
 
-// Reconciler carries out plans of JobFlows.
+// Reconciler computes and carries out the plans of JobFlows.
 type Reconciler struct {
 	cache    client.Reader
 	api      client.Client
@@ -47,13 +47,13 @@ type Reconciler struct {
 	gone     graveyard
 }
 
-// New makes a Reconciler that is not connected to a manager.
+// New returns a Reconciler that is not registered with a manager.
 func New(o Options) *Reconciler {
 	registerMetrics()
 	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: o.Now, prober: newProber(o.Cache)}
 }
 
-// Add registers the controller of JobFlows.
+// Add registers the JobFlow controller.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
 	options, observed := backoff.Control(o.Reconcilers, r)
@@ -71,7 +71,8 @@ func Add(mgr manager.Manager, o Options) error {
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// jobs wakes the flow of a job, and remembers how jobs were that are deleted: one that is cleared away as soon as it has completed must not run again.
+// jobs returns the handler of job events. It enqueues the flow of a job and stores the last state of deleted jobs,
+// because a job that is deleted right after its completion must not run again.
 func (r *Reconciler) jobs() handler.EventHandler {
 	wake := func(o client.Object, q queue) {
 		if owner := metav1.GetControllerOfNoCopy(o); owner != nil && owner.Kind == "JobFlow" {
@@ -90,7 +91,7 @@ func (r *Reconciler) jobs() handler.EventHandler {
 	}
 }
 
-// users are the flows that name a template.
+// users returns requests for the flows that refer to a template.
 func (r *Reconciler) users(ctx context.Context, template client.Object) []reconcile.Request {
 	var flows flow.JobFlowList
 	if err := r.cache.List(ctx, &flows, client.InNamespace(template.GetNamespace())); err != nil {
@@ -108,7 +109,7 @@ func (r *Reconciler) users(ctx context.Context, template client.Object) []reconc
 	return requests
 }
 
-// Reconcile reads a flow, plans, asks probes, and writes.
+// Reconcile reads a flow, computes its plan, runs the requested probes, and carries out the plan.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	f := &flow.JobFlow{}
 	if err := r.cache.Get(ctx, request.NamespacedName, f); err != nil {
@@ -153,7 +154,8 @@ func (r *Reconciler) apply(ctx context.Context, f *flow.JobFlow, p *Plan) (recon
 	for _, e := range p.Events {
 		r.tell(f, e)
 	}
-	// Jobs are made first: a status that says less than there is comes right, one that says more would not.
+	// Jobs are created before the status is written: a status that lacks a job is corrected later, a status with a
+	// missing job would not be.
 	for _, job := range p.Create {
 		if err := r.create(ctx, f, job); err != nil {
 			r.tell(f, Event{corev1.EventTypeWarning, failedCreate, fmt.Sprintf("job %s: %v", job.Name, err)})
@@ -197,18 +199,18 @@ func (r *Reconciler) create(ctx context.Context, f *flow.JobFlow, job *batch.Job
 		return err
 	}
 	if metav1.IsControlledBy(there, f) {
-		return nil // the cache is late
+		return nil // the cache is outdated
 	}
 	r.tell(f, Event{corev1.EventTypeWarning, foreignJob, fmt.Sprintf("job %s exists and is not of this flow: its step waits; delete it or rename the flow", job.Name)})
 	return fmt.Errorf("the name is taken by a job that is not of this flow")
 }
 
-// delete deletes exactly this job, and its pods with it.
+// delete deletes exactly this job and its pods.
 func (r *Reconciler) delete(ctx context.Context, job *batch.Job) error {
 	background, uid := metav1.DeletePropagationBackground, job.UID
 	err := r.api.Delete(ctx, job, &client.DeleteOptions{PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &uid}})
 	if apierrors.IsConflict(err) {
-		return nil // another one of its name
+		return nil // another job has the name now
 	}
 	return client.IgnoreNotFound(err)
 }
@@ -219,13 +221,15 @@ func (r *Reconciler) tell(f *flow.JobFlow, e Event) {
 	}
 }
 
-// graveyard remembers of jobs of flows that were deleted after they had ended how they were last: until the flow's status says it, or the flow is gone.
+// graveyard stores the last state of ended jobs that were deleted, until the status of the flow contains it or the flow
+// is gone.
 type graveyard struct {
 	mu    sync.Mutex
-	flows map[types.NamespacedName]map[string]*batch.Job // by the name of the job; what a status needs of it, and whose it was
+	flows map[types.NamespacedName]map[string]*batch.Job // by job name; only the fields needed for the status and the owner
 }
 
-// buried bounds the flows of which something is remembered; then all is forgotten: what a flow's status says of its jobs is what counts.
+// buried is the maximum number of flows in a graveyard. Beyond it, all entries are dropped; the status of a flow stays
+// authoritative.
 const buried = 10_000
 
 func (g *graveyard) bury(job *batch.Job) {
@@ -248,7 +252,7 @@ func (g *graveyard) bury(job *batch.Job) {
 	}
 }
 
-// of gives the jobs of this very flow whose end its status does not say yet, and forgets the others that it had.
+// of returns the deleted jobs of this flow whose end is not in the status yet, and drops those whose end is.
 func (g *graveyard) of(f *flow.JobFlow) map[string]*batch.Job {
 	name := client.ObjectKeyFromObject(f)
 	g.mu.Lock()
@@ -270,7 +274,7 @@ func (g *graveyard) of(f *flow.JobFlow) map[string]*batch.Job {
 	return of
 }
 
-// drop forgets the jobs of a flow that is gone.
+// drop removes the entries of a deleted flow.
 func (g *graveyard) drop(flow types.NamespacedName) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

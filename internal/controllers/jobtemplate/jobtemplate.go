@@ -1,4 +1,4 @@
-// Package jobtemplate says on JobTemplates which jobs were made from them.
+// Package jobtemplate lists in the status of each JobTemplate the jobs created from it.
 package jobtemplate
 
 import (
@@ -25,22 +25,22 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-// Options of the controller.
+// Options configures the controller.
 type Options struct {
-	Cache client.Reader // what the watches feed
-	API   client.Client // all writes
+	Cache client.Reader // fed by the watches
+	API   client.Client // does all writes
 }
 
-// Reconciler writes the statuses of JobTemplates.
+// Reconciler writes the status of JobTemplates.
 type Reconciler struct {
 	cache client.Reader
 	api   client.Client
 }
 
-// New makes a Reconciler that is not connected to a manager.
+// New returns a Reconciler that is not registered with a manager.
 func New(o Options) *Reconciler { return &Reconciler{cache: o.Cache, api: o.API} }
 
-// Add registers the controller of JobTemplates.
+// Add registers the JobTemplate controller.
 func Add(mgr manager.Manager, o Options) error {
 	comesOrGoes := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return index.TemplateOf(e.ObjectOld) != index.TemplateOf(e.ObjectNew) }}
 	options, observed := backoff.Control(1, New(o))
@@ -55,9 +55,9 @@ func Add(mgr manager.Manager, o Options) error {
 	return nil
 }
 
-// templateOf is the template that a job was made from.
+// templateOf maps a job to a request for its template.
 func templateOf(_ context.Context, job client.Object) []reconcile.Request {
-	// Names of namespaces have no dots, those of templates may.
+	// The name of a namespace contains no dots; the name of a template may.
 	namespace, name, ok := strings.Cut(index.TemplateOf(job), ".")
 	if !ok || namespace != job.GetNamespace() {
 		return nil
@@ -65,7 +65,7 @@ func templateOf(_ context.Context, job client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
 }
 
-// Reconcile brings the list of a template's jobs up to date.
+// Reconcile updates the list of jobs in a template's status.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	template := &flow.JobTemplate{}
 	if err := r.cache.Get(ctx, request.NamespacedName, template); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/usage"
 )
 
-// NameOf is the name of the PodGroup of a plain pod: after its controller, else after itself.
+// NameOf returns the name of a plain pod's PodGroup, derived from the UID of its controller, or of the pod itself.
 func NameOf(pod *corev1.Pod) string {
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
 		return nameFor(owner.UID)
@@ -26,7 +26,8 @@ func NameOf(pod *corev1.Pod) string {
 
 func nameFor(uid types.UID) string { return keys.PodGroupNamePrefix + string(uid) }
 
-// groupFor is the PodGroup of a plain pod. inherited are the annotations of the pod's owners, those of the first owner first in rank.
+// groupFor returns the PodGroup of a plain pod. inherited holds the annotations of the pod's owners, where earlier
+// owners take precedence.
 func groupFor(pod *corev1.Pod, inherited map[string]string) *scheduling.PodGroup {
 	group := &scheduling.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{
@@ -55,7 +56,8 @@ func groupFor(pod *corev1.Pod, inherited map[string]string) *scheduling.PodGroup
 	return group
 }
 
-// owners of the group are those of the pod, or the pod itself when it has no controller. Nobody's deletion waits for the group's.
+// owners returns the owner references of the group: those of the pod, or the pod itself if it has no controller. The
+// group never blocks the deletion of an owner.
 func owners(pod *corev1.Pod) []metav1.OwnerReference {
 	refs := slices.Clone(pod.OwnerReferences)
 	if metav1.GetControllerOfNoCopy(pod) == nil {
@@ -91,7 +93,8 @@ func take(to, from map[string]string, names ...string) {
 	}
 }
 
-// minMember is what the owner says, else what the pod says, whose owner may be of a kind that is not looked at.
+// minMember returns the minimum size from the owner's annotation, or else from the pod's: its owner may be of a kind
+// that is not read. The default is 1.
 func minMember(pod, inherited map[string]string) int32 {
 	text, said := inherited[keys.GroupMinMember]
 	if !said {
@@ -104,11 +107,11 @@ func minMember(pod, inherited map[string]string) int32 {
 	return int32(n)
 }
 
-// topology reads the network topology from a pod's annotations; nil when there is none in them.
+// topology reads the network topology from a pod's annotations; nil if there is none.
 func topology(a map[string]string) *scheduling.NetworkTopologySpec {
 	mode, hasMode := a[keys.NetworkTopologyMode]
 	tier, err := strconv.Atoi(a[keys.NetworkTopologyTier])
-	allowed := err == nil && tier >= 0 && tier <= math.MaxInt32 // the API refuses what is less
+	allowed := err == nil && tier >= 0 && tier <= math.MaxInt32 // the API rejects negative values
 	if !hasMode && !allowed {
 		return nil
 	}
@@ -122,7 +125,7 @@ func topology(a map[string]string) *scheduling.NetworkTopologySpec {
 	return t
 }
 
-// inherit adds the annotations of one more owner; earlier owners win.
+// inherit adds the annotations of another owner; earlier owners take precedence.
 func inherit(to, from map[string]string) {
 	for key, value := range from {
 		if _, set := to[key]; !set {
@@ -131,12 +134,12 @@ func inherit(to, from map[string]string) {
 	}
 }
 
-// refreshed is an existing group with what its pod and owner say now; changed says whether that is new. Keys that others set stay.
+// refreshed returns an existing group updated from its pod and owner, and whether it changed. Keys set by others stay.
 func refreshed(there, wanted *scheduling.PodGroup) (update *scheduling.PodGroup, changed bool) {
 	update = there.DeepCopy()
 	update.Spec.MinMember = wanted.Spec.MinMember
 	if wanted.Spec.Queue != keys.DefaultQueue {
-		update.Spec.Queue = wanted.Spec.Queue // else it may be the namespace's, which admission wrote
+		update.Spec.Queue = wanted.Spec.Queue // otherwise it may be the queue of the namespace, which admission set
 	}
 	update.Spec.PriorityClassName, update.Spec.MinResources = wanted.Spec.PriorityClassName, wanted.Spec.MinResources
 	update.Spec.NetworkTopology = wanted.Spec.NetworkTopology

@@ -23,18 +23,19 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// Options of the controllers.
+// Options configures the controllers.
 type Options struct {
-	Cache       client.Reader        // what the watches feed
-	API         client.Client        // reads past the cache, and all writes
-	Recorder    record.EventRecorder // tells pods why they have no PodGroup; nil: nobody is told
-	Schedulers  []string             // whose pods are ours
-	Reconcilers int                  // objects at once
-	// OwnersKeepAnnotations says that a PodGroup gets no annotations of its pod's owners; what they say about its least size and its queue counts.
+	Cache       client.Reader        // fed by the watches
+	API         client.Client        // reads past the cache, and does all writes
+	Recorder    record.EventRecorder // records on pods why they have no PodGroup; may be nil
+	Schedulers  []string             // whose pods are handled
+	Reconcilers int                  // objects reconciled in parallel
+	// OwnersKeepAnnotations stops a PodGroup from inheriting the annotations of its pods' owners, except the minimum
+	// size and the queue.
 	OwnersKeepAnnotations bool
 }
 
-// Reconciler makes PodGroups.
+// Reconciler creates PodGroups.
 type Reconciler struct {
 	cache      client.Reader
 	api        client.Client
@@ -43,12 +44,12 @@ type Reconciler struct {
 	ownersKeep bool
 }
 
-// New makes a Reconciler that is not connected to a manager.
+// New returns a Reconciler that is not registered with a manager.
 func New(o Options) *Reconciler {
 	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, schedulers: o.Schedulers, ownersKeep: o.OwnersKeepAnnotations}
 }
 
-// wants says whether a pod is ours to give a PodGroup, or has one of ours.
+// wants reports whether this controller is responsible for the PodGroup of a pod.
 func (r *Reconciler) wants(pod *corev1.Pod) bool {
 	if !slices.Contains(r.schedulers, pod.Spec.SchedulerName) {
 		return false
@@ -57,12 +58,12 @@ func (r *Reconciler) wants(pod *corev1.Pod) bool {
 	return group == "" || group == NameOf(pod)
 }
 
-// live says whether a pod runs or will.
+// live reports whether a pod runs or will run.
 func live(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
-// Reconcile gives one pod its PodGroup, and again when that is gone.
+// Reconcile creates the PodGroup of one pod, and re-creates it after a deletion.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	var pod corev1.Pod
 	if err := r.cache.Get(ctx, request.NamespacedName, &pod); err != nil {
@@ -81,7 +82,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{}, r.annotate(ctx, &pod)
 }
 
-// ensureGroup makes the PodGroup of a pod; with refresh it also brings an existing one up to date.
+// ensureGroup creates the PodGroup of a pod. With refresh it also updates an existing one.
 func (r *Reconciler) ensureGroup(ctx context.Context, pod *corev1.Pod, refresh bool) error {
 	var there scheduling.PodGroup
 	err := r.cache.Get(ctx, types.NamespacedName{Namespace: pod.Namespace, Name: NameOf(pod)}, &there)
@@ -109,7 +110,8 @@ func (r *Reconciler) ensureGroup(ctx context.Context, pod *corev1.Pod, refresh b
 	return nil
 }
 
-// create makes the group of a pod. An event on the pod says why there is none: without it the pod would wait in silence.
+// create creates the group of a pod. If that fails, it records an event on the pod, because the pod would otherwise
+// wait without an explanation.
 func (r *Reconciler) create(ctx context.Context, pod *corev1.Pod, wanted *scheduling.PodGroup) error {
 	err := r.api.Create(ctx, wanted)
 	if err == nil || apierrors.IsAlreadyExists(err) {
@@ -125,7 +127,7 @@ func differ(x, y *scheduling.PodGroup) bool {
 	return !equality.Semantic.DeepEqual(x.Spec, y.Spec) || !maps.Equal(x.Annotations, y.Annotations) || !maps.Equal(x.Labels, y.Labels)
 }
 
-// inherited are the annotations of the pod's owners that are workloads of Kubernetes.
+// inherited returns the annotations of the pod's owners that are Kubernetes workloads.
 func (r *Reconciler) inherited(ctx context.Context, pod *corev1.Pod) (map[string]string, error) {
 	all := map[string]string{}
 	for i := range pod.OwnerReferences {
@@ -149,7 +151,8 @@ func (r *Reconciler) inherited(ctx context.Context, pod *corev1.Pod) (map[string
 	return all, nil
 }
 
-// reader says how an owner is read; nil when it is of a kind whose annotations do not count.
+// reader returns an empty object for an owner and the reader to get it with; nil for kinds whose annotations are not
+// inherited.
 func (r *Reconciler) reader(ref *metav1.OwnerReference) (client.Object, client.Reader) {
 	switch ref.APIVersion + " " + ref.Kind {
 	case appsv1.SchemeGroupVersion.String() + " ReplicaSet":
@@ -164,12 +167,12 @@ func (r *Reconciler) reader(ref *metav1.OwnerReference) (client.Object, client.R
 	return nil, nil
 }
 
-// watched says whether a controller is of a kind that is watched, so that looking at it costs nothing.
+// watched reports whether a controller is of a kind that is watched, so that reading it costs no request.
 func watched(ref *metav1.OwnerReference) bool {
 	return ref != nil && ref.APIVersion == appsv1.SchemeGroupVersion.String() && (ref.Kind == "ReplicaSet" || ref.Kind == "StatefulSet")
 }
 
-// annotate names the PodGroup on exactly this pod.
+// annotate sets the name of the PodGroup on exactly this pod.
 func (r *Reconciler) annotate(ctx context.Context, pod *corev1.Pod) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": pod.UID, "annotations": map[string]string{keys.GroupName: NameOf(pod)},

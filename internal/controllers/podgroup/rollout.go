@@ -10,12 +10,12 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// desiredReplicas is the annotation by which a Deployment tells its ReplicaSets how many pods it wants in all.
+// desiredReplicas is the annotation in which a Deployment stores its total number of pods on its ReplicaSets.
 const desiredReplicas = "deployment.kubernetes.io/desired-replicas"
 
-// rollout bounds the minimum of a ReplicaSet's group while its Deployment moves pods from one ReplicaSet to the next: that
-// of the new one gets as many pods as maxSurge and maxUnavailable allow until these are ready, so that a group which asked
-// for all of them would wait for ever. The minimum follows the replicas, up to what was asked for.
+// rollout limits the minimum of a ReplicaSet's group during a rollout of its Deployment. Until the pods of the new
+// ReplicaSet are ready, it has only as many pods as maxSurge and maxUnavailable permit, so that a group that required
+// all of them would wait forever. The minimum follows the replicas, up to the requested minimum.
 func rollout(owner client.Object, pod *corev1.Pod, inherited map[string]string) {
 	set, ok := owner.(*appsv1.ReplicaSet)
 	if !ok || set.Spec.Replicas == nil {

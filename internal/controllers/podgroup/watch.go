@@ -51,7 +51,8 @@ func addWorkload[T client.Object](mgr manager.Manager, reconcilers int, w worklo
 	return nil
 }
 
-// podEvents lets through the pods that have no PodGroup yet or one of ours, which may have gone while nobody looked.
+// podEvents passes pods without a PodGroup and pods with a PodGroup of this controller, which may have been deleted
+// while the controller was not running.
 func (r *Reconciler) podEvents() predicate.Predicate {
 	wanted := predicate.NewPredicateFuncs(func(o client.Object) bool {
 		pod, ok := o.(*corev1.Pod)
@@ -72,8 +73,8 @@ func deletions() predicate.Predicate {
 	return only
 }
 
-// groupEvents lets through what a workload may have to put right: a group that it should not have, or one that says
-// something else than the workload. Those of others, of jobs say, it does not look at.
+// groupEvents passes the PodGroups that a workload may have to correct: a group that should not exist, or one that
+// differs from the workload. It ignores all other groups, such as those of jobs.
 func groupEvents(kind string) predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return workloadName(e.Object, kind) != "" },
@@ -87,7 +88,7 @@ func groupEvents(kind string) predicate.Predicate {
 	}
 }
 
-// podsOf are the pods that a PodGroup of ours was made for: when it goes they may need another one.
+// podsOf maps a PodGroup of this controller to its pods, which may need a new one after its deletion.
 func (r *Reconciler) podsOf(ctx context.Context, o client.Object) []reconcile.Request {
 	uid, ours := strings.CutPrefix(o.GetName(), keys.PodGroupNamePrefix)
 	if !ours {
@@ -101,7 +102,7 @@ func (r *Reconciler) podsOf(ctx context.Context, o client.Object) []reconcile.Re
 	}
 	var pods corev1.PodList
 	if err := r.cache.List(ctx, &pods, client.InNamespace(o.GetNamespace()), client.MatchingFields{index.PodController: uid}); err != nil {
-		return requests // a cache that cannot be listed was never filled
+		return requests // the list fails only if the cache was never filled
 	}
 	for i := range pods.Items {
 		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&pods.Items[i])})
@@ -109,7 +110,8 @@ func (r *Reconciler) podsOf(ctx context.Context, o client.Object) []reconcile.Re
 	return requests
 }
 
-// workloadOf is the workload of that kind that a PodGroup was made for: it may have been scaled to nothing meanwhile.
+// workloadOf maps a PodGroup to the workload of the kind that it was created for: the workload may have been scaled to
+// zero since.
 func workloadOf(kind string) handler.MapFunc {
 	return func(_ context.Context, o client.Object) []reconcile.Request {
 		name := workloadName(o, kind)
@@ -120,7 +122,7 @@ func workloadOf(kind string) handler.MapFunc {
 	}
 }
 
-// workloadName is the name of the workload of that kind that controls a PodGroup; empty for none.
+// workloadName returns the name of the workload of that kind that controls a PodGroup; "" if there is none.
 func workloadName(group client.Object, kind string) string {
 	owner := metav1.GetControllerOfNoCopy(group)
 	if owner == nil || owner.Kind != kind || owner.APIVersion != appsv1.SchemeGroupVersion.String() {

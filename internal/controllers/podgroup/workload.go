@@ -18,10 +18,10 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-// lookAgain is how soon a workload scaled to nothing is looked at again while pods of it are still there.
+// lookAgain is the interval of checks of a workload scaled to zero that still has pods.
 const lookAgain = time.Second
 
-// workload follows a kind of workload whose pods share a PodGroup.
+// workload reconciles a kind of workload whose pods share a PodGroup.
 type workload[T client.Object] struct {
 	*Reconciler
 	empty    func() T
@@ -38,7 +38,7 @@ func (r *Reconciler) statefulSets() workload[*appsv1.StatefulSet] {
 		func(s *appsv1.StatefulSet) *int32 { return s.Spec.Replicas }}
 }
 
-// Reconcile deletes the PodGroup of a workload scaled to nothing, and keeps that of the others up to date.
+// Reconcile deletes the PodGroup of a workload scaled to zero, and updates that of any other workload.
 func (w workload[T]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	set := w.empty()
 	if err := w.cache.Get(ctx, request.NamespacedName, set); err != nil {
@@ -59,7 +59,7 @@ func (w workload[T]) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{}, nil
 }
 
-// livePods are the pods of a workload that run or will, the newest first: it speaks for the group.
+// livePods returns the pods of a workload that run or will run, newest first: the newest determines the group.
 func (w workload[T]) livePods(ctx context.Context, set T) ([]corev1.Pod, error) {
 	var pods corev1.PodList
 	if err := w.cache.List(ctx, &pods, client.InNamespace(set.GetNamespace()), client.MatchingFields{index.PodController: string(set.GetUID())}); err != nil {
@@ -72,7 +72,7 @@ func (w workload[T]) livePods(ctx context.Context, set T) ([]corev1.Pod, error) 
 	return found, nil
 }
 
-// drop deletes the PodGroup of a workload scaled to nothing, if there is one, once its pods go.
+// drop deletes the PodGroup of a workload scaled to zero, if it exists, once it is not in use any more.
 func (w workload[T]) drop(ctx context.Context, set T, inUse bool) (reconcile.Result, error) {
 	var group scheduling.PodGroup
 	err := w.cache.Get(ctx, types.NamespacedName{Namespace: set.GetNamespace(), Name: nameFor(set.GetUID())}, &group)
@@ -82,7 +82,7 @@ func (w workload[T]) drop(ctx context.Context, set T, inUse bool) (reconcile.Res
 	if inUse {
 		return reconcile.Result{RequeueAfter: lookAgain}, nil
 	}
-	// What was seen is deleted, not what took its place meanwhile.
+	// The precondition protects a PodGroup that replaced this one.
 	err = w.api.Delete(ctx, &group, client.Preconditions{UID: &group.UID})
 	if apierrors.IsConflict(err) {
 		return reconcile.Result{}, nil

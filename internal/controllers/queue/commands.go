@@ -17,7 +17,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-// commanded wakes the queue that a command is for. A command that is for no Job either wakes the reconciler for itself: its request has a namespace.
+// commanded maps a command to a request for its queue. A command for neither a queue nor a Job gets a request of its
+// own, with a namespace.
 func commanded(_ context.Context, o client.Object) []reconcile.Request {
 	c := o.(*bus.Command)
 	switch {
@@ -29,8 +30,8 @@ func commanded(_ context.Context, o client.Object) []reconcile.Request {
 	return nil
 }
 
-// isMisdirected reports whether no controller carries out a command. The schema rejects new ones; those from before it, and those of another version of
-// a kind, would stay for ever.
+// isMisdirected reports whether no controller carries out a command. The schema rejects such commands, but older ones,
+// and those for another version of a kind, would stay forever.
 func isMisdirected(c *bus.Command) bool { return !index.IsQueueCommand(c) && !index.IsJobCommand(c) }
 
 // dropMisdirected deletes a command that no controller carries out.
@@ -50,8 +51,8 @@ func (r *Reconciler) dropMisdirected(ctx context.Context, key client.ObjectKey) 
 	return r.drop(ctx, &c)
 }
 
-// command is the oldest command for a queue, read past the cache so that none is followed twice; nil when there is none. more says that there
-// are others.
+// command returns the oldest command for a queue, or nil if there is none. It reads past the cache, so that no command
+// is carried out twice. more reports that there may be others.
 func (r *Reconciler) command(ctx context.Context, q *scheduling.Queue) (oldest *bus.Command, more bool, err error) {
 	var cached bus.CommandList
 	if err := r.cache.List(ctx, &cached, client.MatchingFields{index.CommandTarget: index.Target("Queue", q.Name)}); err != nil {
@@ -81,7 +82,8 @@ func (r *Reconciler) command(ctx context.Context, q *scheduling.Queue) (oldest *
 	return nil, false, nil
 }
 
-// forgetCommands deletes the commands for a queue that does not exist: a later one of its name must not follow them.
+// forgetCommands deletes the commands for a queue that does not exist, so that they do not affect a later queue with
+// the same name.
 func (r *Reconciler) forgetCommands(ctx context.Context, queue string) error {
 	var left bus.CommandList
 	if err := r.cache.List(ctx, &left, client.MatchingFields{index.CommandTarget: index.Target("Queue", queue)}); err != nil {
@@ -98,7 +100,8 @@ func (r *Reconciler) forgetCommands(ctx context.Context, queue string) error {
 	return nil
 }
 
-// dropStray deletes a command for a queue that does not exist, unless only the cache does not show that queue yet.
+// dropStray deletes a command whose queue does not exist, unless the queue exists and only the cache does not show it
+// yet.
 func (r *Reconciler) dropStray(ctx context.Context, c *bus.Command) error {
 	var q scheduling.Queue
 	err := r.api.Get(ctx, types.NamespacedName{Name: c.TargetObject.Name}, &q)
@@ -118,12 +121,12 @@ func (r *Reconciler) drop(ctx context.Context, c *bus.Command) error {
 	return fmt.Errorf("command %s: %w", c.Name, err)
 }
 
-// meant says whether a command is for this queue and not for an earlier one of its name.
+// meant reports whether a command is for this queue and not for an older queue with the same name.
 func meant(c *bus.Command, q *scheduling.Queue) bool {
 	return c.TargetObject.UID == "" || c.TargetObject.UID == q.UID
 }
 
-// tell records what became of a command.
+// tell records the result of a command as an event.
 func (r *Reconciler) tell(q *scheduling.Queue, c *bus.Command, p *plan) {
 	switch {
 	case p.refusal != "":

@@ -1,11 +1,12 @@
-// Package queue keeps the state and the counts of queues true, and opens and closes them on command.
+// Package queue maintains the state and the counters of queues, and opens and closes them on command.
 //
 //	In:   watches of queues, PodGroups and commands
-//	Out:  status.state and the counts in the status of queues, parent and closed-by-parent, events, metrics
+//	Out:  status.state and the counters in the status of queues, parent and closed-by-parent, events, metrics
 //
-// A queue that does not name its parent gets root. A queue closed because its parent was closed is opened again with it.
+// A queue without a parent gets root as its parent. A queue that was closed because its parent was closed opens again
+// with its parent.
 //
 // # Concurrency
 //
-// One queue is reconciled at a time by one worker.
+// One worker reconciles one queue at a time.
 package queue

@@ -8,7 +8,8 @@ import (
 )
 
 var (
-	// byPhase are the gauges of PodGroups, one a phase, because Volcano's dashboards know them so.
+	// byPhase holds the gauges of PodGroups. There is one gauge per phase, because Volcano's dashboards use these
+	// names.
 	byPhase = map[string]*prometheus.GaugeVec{}
 
 	registerMetrics = sync.OnceFunc(func() {

@@ -8,7 +8,7 @@ import (
 	scheduling "github.com/vc-batch/vc/api/scheduling/v1beta1"
 )
 
-// counts of PodGroups by phase.
+// counts holds the number of PodGroups by phase.
 type counts struct{ pending, inqueue, running, unknown, completed int32 }
 
 func (c counts) total() int32 { return c.pending + c.inqueue + c.running + c.unknown + c.completed }
@@ -32,19 +32,19 @@ func count(groups []scheduling.PodGroup) counts {
 	return c
 }
 
-// plan is what to write about one queue.
+// plan holds the changes to one queue.
 type plan struct {
-	parent string // to set; empty: as it is
-	// closedByParent is the annotation to set; empty: as it is.
+	parent string // the parent to set; "" means no change
+	// closedByParent is the annotation to set; "" means no change.
 	closedByParent string
 	state          scheduling.QueueState
 	counts         counts
-	// refusal says why the command was not followed.
+	// refusal is the reason why the command was not carried out.
 	refusal string
 }
 
-// compute decides about one queue: its parent (nil when it has none or that does not exist), how many PodGroups of which phase it holds, and
-// what a command asks for (empty: nothing).
+// compute returns the plan for a queue. parent is nil if the queue has none or it does not exist, c counts the
+// PodGroups in the queue, and asked is the action of a command, "" for none.
 func compute(q, parent *scheduling.Queue, c counts, asked bus.Action) plan {
 	p := plan{counts: c}
 	if q.Name != keys.RootQueue && q.Spec.Parent == "" {
@@ -69,7 +69,7 @@ func compute(q, parent *scheduling.Queue, c counts, asked bus.Action) plan {
 	return p
 }
 
-// refuse says why a queue does not do what a command asks.
+// refuse returns the reason why a queue does not carry out a command; "" if it does.
 func refuse(q, parent *scheduling.Queue, asked bus.Action) string {
 	wish := q.Wish()
 	switch {
@@ -83,7 +83,7 @@ func refuse(q, parent *scheduling.Queue, asked bus.Action) string {
 	return ""
 }
 
-// close closes a queue for its own sake: it stays closed when the parent opens.
+// close closes a queue by itself: it stays closed when the parent opens.
 func (p *plan) close(q *scheduling.Queue, closing scheduling.QueueState) {
 	p.state, p.closedByParent = closing, unset(q)
 	if q.Status.State == scheduling.QueueStateClosed {
@@ -91,7 +91,7 @@ func (p *plan) close(q *scheduling.Queue, closing scheduling.QueueState) {
 	}
 }
 
-// settle is the state that a queue has by itself. closing is Closed when it holds nothing, else Closing.
+// settle returns the state of a queue without a command. closing is Closed if the queue is empty, otherwise Closing.
 func settle(state, closing scheduling.QueueState) scheduling.QueueState {
 	switch state {
 	case "", scheduling.QueueStateOpen:
@@ -104,7 +104,7 @@ func settle(state, closing scheduling.QueueState) scheduling.QueueState {
 	return scheduling.QueueStateUnknown
 }
 
-// follow closes and opens a queue as its annotation says, else with its parent.
+// follow closes and opens a queue according to its annotation, or else with its parent.
 func (p *plan) follow(q, parent *scheduling.Queue, closing scheduling.QueueState) {
 	byParent := q.Annotations[keys.ClosedByParent] == "true"
 	opened := parent != nil && !closed(parent) && parent.Status.State != scheduling.QueueStateUnknown
@@ -120,11 +120,11 @@ func (p *plan) follow(q, parent *scheduling.Queue, closing scheduling.QueueState
 	case opened && closed(q) && byParent:
 		p.state, p.closedByParent = scheduling.QueueStateOpen, "false"
 	case opened && byParent && p.state == scheduling.QueueStateOpen:
-		p.closedByParent = "false" // it was opened, and a crash kept the annotation
+		p.closedByParent = "false" // the queue was opened, but a crash left the annotation
 	}
 }
 
-// heldShut says whether what is below this queue cannot be open. Below root everything can be.
+// heldShut reports whether the children of this queue must be closed. Children of root never must.
 func heldShut(parent *scheduling.Queue) bool {
 	return parent != nil && parent.Name != keys.RootQueue && closed(parent)
 }
@@ -133,7 +133,7 @@ func closed(q *scheduling.Queue) bool {
 	return q.Status.State == scheduling.QueueStateClosed || q.Status.State == scheduling.QueueStateClosing
 }
 
-// unset is the value that takes the annotation back, empty when it is not there.
+// unset returns the value that resets the closed-by-parent annotation; "" if it is not set.
 func unset(q *scheduling.Queue) string {
 	if q.Annotations[keys.ClosedByParent] == "true" {
 		return "false"

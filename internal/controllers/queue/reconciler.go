@@ -24,36 +24,36 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/index"
 )
 
-// coalesce is how long the first change of a PodGroup waits for others of its queue: counts are for people, and a write
-// of a queue wakes all who watch queues.
+// coalesce is how long the first change of a PodGroup waits for further changes in its queue. The counters are
+// informational, and every write of a queue triggers all watchers of queues.
 const coalesce = 500 * time.Millisecond
 
-// soon is when a write is tried again that met a newer queue.
+// soon is the delay before a retry after a conflict.
 const soon = 20 * time.Millisecond
 
-// Options of the controller.
+// Options configures the controller.
 type Options struct {
-	Cache    client.Reader // what the watches feed
-	API      client.Client // reads past the cache, and all writes
+	Cache    client.Reader // fed by the watches
+	API      client.Client // reads past the cache, and does all writes
 	Recorder record.EventRecorder
 }
 
-// Reconciler keeps queues.
+// Reconciler maintains the state and the counters of queues.
 type Reconciler struct {
 	cache    client.Reader
 	api      client.Client
 	recorder record.EventRecorder
 	now      func() time.Time
-	counted  map[string]time.Time // when counts of a queue were last written; one goroutine reconciles
+	counted  map[string]time.Time // when the counters of a queue were last written; only one goroutine reconciles
 }
 
-// New makes a Reconciler that is not connected to a manager.
+// New returns a Reconciler that is not registered with a manager.
 func New(o Options) *Reconciler {
 	registerMetrics()
 	return &Reconciler{cache: o.Cache, api: o.API, recorder: o.Recorder, now: time.Now, counted: map[string]time.Time{}}
 }
 
-// Add registers the controller of queues.
+// Add registers the queue controller.
 func Add(mgr manager.Manager, o Options) error {
 	r := New(o)
 	options, observed := backoff.Control(1, r)
@@ -74,7 +74,7 @@ func request(name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Name: name}}
 }
 
-// children wakes the queues below a queue: they open and close with it.
+// children maps a queue to requests for its children, which open and close with it.
 func (r *Reconciler) children(ctx context.Context, o client.Object) []reconcile.Request {
 	var list scheduling.QueueList
 	if err := r.cache.List(ctx, &list, client.MatchingFields{index.QueueParent: o.GetName()}); err != nil {
@@ -87,7 +87,7 @@ func (r *Reconciler) children(ctx context.Context, o client.Object) []reconcile.
 	return requests
 }
 
-// groupHandler wakes a queue when a PodGroup comes, goes, or changes its phase or queue.
+// groupHandler enqueues a queue when one of its PodGroups is created or deleted, or changes its phase or queue.
 func groupHandler() handler.EventHandler {
 	type workQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(o client.Object, q workQueue) {
@@ -106,7 +106,8 @@ func groupHandler() handler.EventHandler {
 	}
 }
 
-// Reconcile brings one queue up to date and follows the oldest command for it. A request with a namespace is about a command that no controller carries out.
+// Reconcile updates one queue and carries out the oldest command for it. A request with a namespace is for a command
+// that no controller carries out.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	if req.Namespace != "" {
 		return reconcile.Result{}, r.dropMisdirected(ctx, req.NamespacedName)
@@ -135,13 +136,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	p := compute(&q, parent, count(held), asked)
 	exact := command != nil || p.state != q.Status.State
 	if exact {
-		// A state is decided from what the API server holds, not from a cache that may not yet show our own last write:
-		// else a queue that was opened a moment ago is closed again.
+		// A state change is based on the API server and not on the cache, which may not show the controller's last
+		// write yet: otherwise a queue that was just opened would be closed again.
 		if err := r.api.Get(ctx, req.NamespacedName, &q); err != nil {
 			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
 		if command != nil && !meant(command, &q) {
-			return reconcile.Result{RequeueAfter: soon}, nil // another queue has the name by now
+			return reconcile.Result{RequeueAfter: soon}, nil // another queue has the name now
 		}
 		p = compute(&q, parent, count(held), asked)
 	} else if wait := r.early(&q, &p); wait > 0 {
@@ -168,8 +169,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return reconcile.Result{}, nil
 }
 
-// early is how long counts, which are all that a plan changes, have to wait because others were written just now: each
-// write of a queue comes back as an event, and while gangs stream through their phases it would bring forth the next.
+// early returns how long to postpone a plan that changes only counters, because counters were written just now. Each
+// write of a queue comes back as an event, and while gangs move through their phases it would cause the next write.
 func (r *Reconciler) early(q *scheduling.Queue, p *plan) time.Duration {
 	s := &q.Status
 	if p.parent != "" || p.closedByParent != "" || p.counts == (counts{s.Pending, s.Inqueue, s.Running, s.Unknown, s.Completed}) {
@@ -183,7 +184,7 @@ func (r *Reconciler) early(q *scheduling.Queue, p *plan) time.Duration {
 	return 0
 }
 
-// surroundings are the parent of a queue and the PodGroups in it.
+// surroundings returns the parent of a queue and the PodGroups in it.
 func (r *Reconciler) surroundings(ctx context.Context, q *scheduling.Queue) (*scheduling.Queue, []scheduling.PodGroup, error) {
 	var held scheduling.PodGroupList
 	if err := r.cache.List(ctx, &held, client.MatchingFields{index.GroupQueue: q.Name}, client.UnsafeDisableDeepCopy); err != nil {
@@ -207,8 +208,8 @@ func (r *Reconciler) surroundings(ctx context.Context, q *scheduling.Queue) (*sc
 	return &parent, held.Items, nil
 }
 
-// write writes what a plan changes; exactly: only over the version of q that was read, else the error is a conflict. The state comes first: a
-// command counts as followed once that is written.
+// write writes the changes of a plan. If exactly is set, it overwrites only the version of q that was read and
+// otherwise returns a conflict. The state is written first, because a command counts as carried out from then on.
 func (r *Reconciler) write(ctx context.Context, q *scheduling.Queue, p *plan, exactly bool) error {
 	status := map[string]any{}
 	if q.Status.State != p.state {
@@ -227,8 +228,8 @@ func (r *Reconciler) write(ctx context.Context, q *scheduling.Queue, p *plan, ex
 		before["spec"] = map[string]any{"parent": p.parent}
 	}
 	if p.closedByParent != "" && q.Annotations[keys.ClosedByParent] != p.closedByParent {
-		// A crash in between must leave a queue that opens with its parent: the annotation is there before the queue is closed
-		// and goes after it was opened.
+		// After a crash in between, the queue must still open with its parent: the annotation is set before the queue
+		// is closed, and removed after it was opened.
 		annotation := map[string]any{"annotations": map[string]string{keys.ClosedByParent: p.closedByParent}}
 		if p.state == scheduling.QueueStateOpen {
 			after["metadata"] = annotation
@@ -240,7 +241,7 @@ func (r *Reconciler) write(ctx context.Context, q *scheduling.Queue, p *plan, ex
 		return err
 	}
 	if exactly && len(before) > 0 {
-		exactly = false // Our own patch, just now, made a newer version; nobody else writes states.
+		exactly = false // The patch above created a newer version; no other component writes the state.
 	}
 	if len(status) > 0 {
 		content := map[string]any{"status": status}

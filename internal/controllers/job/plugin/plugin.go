@@ -1,4 +1,4 @@
-// Package plugin knows the job plugins by name.
+// Package plugin selects and runs the plugins of a job.
 package plugin
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/tensorflow"
 )
 
-// known are the plugins in the order in which they change a pod: first what lets pods find each other, so that frameworks may refer to its
-// variables; hcclrank reads what others have set.
+// known lists the plugins in the order in which they change a pod. The plugins that set up the network come first, so
+// that frameworks can refer to their variables; hcclrank reads what other plugins have set.
 var known = []struct {
 	name string
 	make func(batch.PluginArguments) kit.Plugin
@@ -36,13 +36,14 @@ var known = []struct {
 	{hcclrank.Name, hcclrank.New},
 }
 
-// Set is the plugins of one job, always in the same order, so that equal jobs make equal pods.
+// Set holds the plugins of one job, always in the same order, so that equal jobs produce equal pods.
 type Set struct {
 	names   []string
 	plugins []kit.Plugin
 }
 
-// For makes the plugins that a job asks for. The error names the unknown ones and bad arguments; the set holds all others and is usable.
+// For returns the plugins of a job. The error names unknown plugins and invalid arguments; the set contains all other
+// plugins and is usable.
 func For(job *batch.Job) (Set, error) {
 	var set Set
 	var wrong field.ErrorList
@@ -66,7 +67,8 @@ func For(job *batch.Job) (Set, error) {
 	return set, asError(append(wrong, unlistable(job, at)...))
 }
 
-// unlistable returns an error for each plugin that gives every pod the names of all pods, if the job has too many pods for that.
+// unlistable returns an error for each plugin that gives every pod the names of all pods, if the job has too many pods
+// for that.
 func unlistable(job *batch.Job, at *field.Path) field.ErrorList {
 	if kit.Listable(job) {
 		return nil
@@ -88,22 +90,22 @@ func asError(wrong field.ErrorList) error {
 	return wrong.ToAggregate()
 }
 
-// Names of the plugins in the set.
+// Names returns the names of the plugins in the set.
 func (s Set) Names() []string { return s.names }
 
-// Recorded are the names of those that stand in a job's status: all but hcclrank, as in Volcano.
+// Recorded returns the names of the plugins listed in a job's status: all but hcclrank, as in Volcano.
 func (s Set) Recorded() []string {
 	return slices.DeleteFunc(slices.Clone(s.names), func(name string) bool { return name == hcclrank.Name })
 }
 
-// Pod lets every plugin change a pod that is about to be created.
+// Pod applies every plugin to a pod before it is created.
 func (s Set) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 	for _, p := range s.plugins {
 		p.Pod(pod, job, task, index)
 	}
 }
 
-// Objects are what all plugins need beside the pods.
+// Objects returns the API objects, other than pods, that the plugins need.
 func (s Set) Objects(job *batch.Job) []kit.Object {
 	var objects []kit.Object
 	for _, p := range s.plugins {

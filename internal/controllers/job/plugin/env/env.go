@@ -1,4 +1,4 @@
-// Package env is the job plugin that tells each container the index of its pod within the task.
+// Package env implements the job plugin that sets the index of a pod within its task as an environment variable.
 package env
 
 import (
@@ -10,10 +10,10 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
 )
 
-// Name in spec.plugins.
+// Name is the key in spec.plugins.
 const Name = batch.PluginEnv
 
-// The variables; the first is what older images read.
+// The variables. Older images read the first.
 const (
 	OldTaskIndex = "VK_TASK_INDEX"
 	TaskIndex    = "VC_TASK_INDEX"
@@ -21,7 +21,7 @@ const (
 
 type plugin struct{}
 
-// New makes the plugin; it takes no arguments.
+// New returns the plugin. It takes no arguments.
 func New(batch.PluginArguments) kit.Plugin { return plugin{} }
 
 func (plugin) Pod(pod *corev1.Pod, _ *batch.Job, _ int, index int32) {

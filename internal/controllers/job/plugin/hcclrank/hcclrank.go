@@ -1,5 +1,5 @@
-// Package hcclrank is the job plugin for collectives on Ascend cards: each pod carries its rank in an annotation, which the device plugin
-// reads.
+// Package hcclrank implements the job plugin for collective communication on Ascend cards: it annotates each pod with
+// its rank, which the device plugin reads.
 package hcclrank
 
 import (
@@ -12,20 +12,20 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
 )
 
-// Name in spec.plugins.
+// Name is the key in spec.plugins.
 const Name = batch.PluginHCCLRank
 
-// rankVariable is what a rank is taken from when a container has it.
+// rankVariable is the environment variable that overrides the computed rank.
 const rankVariable = "RANK"
 
 type plugin struct{ master, worker string }
 
-// New makes the plugin.
+// New returns the plugin.
 func New(arguments batch.PluginArguments) kit.Plugin {
 	return &plugin{master: arguments.String("master"), worker: arguments.String("worker")}
 }
 
-// Pod keeps a rank that the template gives.
+// Pod annotates a pod with its rank. It keeps a rank set in the template.
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 	if _, given := pod.Annotations[keys.HCCLRank]; given {
 		return
@@ -43,7 +43,7 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 	pod.Annotations[keys.HCCLRank] = rank
 }
 
-// rankOf is the value of the last variable RANK that a container has, which is the one that counts.
+// rankOf returns the value of the last RANK variable of a container, which is the effective one.
 func rankOf(pod *corev1.Pod) string {
 	for i := range pod.Spec.Containers {
 		env := pod.Spec.Containers[i].Env
@@ -56,7 +56,7 @@ func rankOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// rank counts masters first, then workers. Pods of other tasks have none.
+// rank returns the rank of a pod: first all masters, then the workers. It returns "" for pods of other tasks.
 func (p *plugin) rank(job *batch.Job, task int, index int32) string {
 	switch job.Spec.Tasks[task].Name {
 	case p.master:

@@ -1,6 +1,7 @@
-// Package kit is what job plugins are made of: the interface they fulfil and the helpers they share.
+// Package kit defines the interface of job plugins and the helpers that they share.
 //
-// A plugin is pure: it says how a new pod differs and which API objects the job needs; the controller writes them.
+// A plugin is pure: it changes a new pod in memory and returns the API objects that the job needs; the controller
+// writes them.
 package kit
 
 import (
@@ -15,33 +16,37 @@ import (
 	batch "github.com/vc-batch/vc/api/batch/v1alpha1"
 )
 
-// Plugin adds something to the pods of a job, or beside them.
+// Plugin extends the pods of a job and defines additional objects.
 type Plugin interface {
-	// Pod changes a pod that is about to be created: the one at index of the task job.Spec.Tasks[task].
+	// Pod changes a pod before it is created: the pod with this index in job.Spec.Tasks[task].
 	Pod(pod *corev1.Pod, job *batch.Job, task int, index int32)
-	// Objects are the API objects that the job needs beside its pods, for its present spec.
+	// Objects returns the API objects, other than pods, that the job needs for its current spec.
 	Objects(job *batch.Job) []Object
 }
 
-// MaxEnvBytes bounds what is given to a process as one variable: Linux refuses to start it with one of more than 128 KiB.
+// MaxEnvBytes is the maximum size of one environment variable. Linux does not start a process with a variable of more
+// than 128 KiB.
 const MaxEnvBytes = 96 << 10
 
-// maxListedBytes bounds the host lists of a job. Nothing holds more than 1 MiB of them; ListBytes counts a little too much.
+// maxListedBytes is the maximum total size of the host lists of a job. No object holds more than 1 MiB of them;
+// ListBytes overestimates slightly.
 const maxListedBytes = 4 << 20
 
-// Object is one API object of a plugin.
+// Object is an API object that a plugin needs.
 type Object struct {
-	// Wanted is the object as it should be, as far as the plugin can know without looking.
+	// Wanted is the desired object, as far as the plugin can build it without the existing object.
 	Wanted client.Object
-	// Merge says what to write. existing is what is there: nil when nothing is. The result is what should be there and whether that differs
-	// from existing. random is read only by plugins that make keys.
+	// Merge returns the object to write and whether it differs from existing, which is nil if the object does not
+	// exist. Only plugins that generate keys read random.
 	Merge func(existing client.Object, random io.Reader) (write client.Object, changed bool, err error)
-	// Foreign returns what to tell the user of an object that has the name and was not created for the job; empty when it serves as well. The object is
-	// left as it is. Nil: the job cannot do without an object of its own.
+	// Foreign returns a warning for the user about an existing object of the same name that was not created for the
+	// job; "" if that object serves the same purpose. The object is not changed. A nil Foreign means that the job needs
+	// its own object.
 	Foreign func(existing client.Object) (warning string)
 }
 
-// Create is an Object that never changes once it is there. One of the user's may take its place.
+// Create returns an Object that is created once and never changes. An object of the user with the same name may replace
+// it.
 func Create(wanted client.Object) Object {
 	return Object{
 		Wanted: wanted,
@@ -52,7 +57,7 @@ func Create(wanted client.Object) Object {
 	}
 }
 
-// Meta is the metadata of an object owned by the job.
+// Meta returns the metadata of an object owned by the job.
 func Meta(job *batch.Job, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name: name, Namespace: job.Namespace,
@@ -60,26 +65,27 @@ func Meta(job *batch.Job, name string) metav1.ObjectMeta {
 	}
 }
 
-// Owner is the controller reference to a job.
+// Owner returns the controller reference to a job.
 func Owner(job *batch.Job) metav1.OwnerReference {
 	return *metav1.NewControllerRef(job, batch.GroupVersion.WithKind("Job"))
 }
 
-// PodName is the name of a job's pod.
+// PodName returns the name of a job's pod.
 func PodName(job *batch.Job, task int, index int32) string {
 	return fmt.Sprintf("%s-%s-%d", job.Name, job.Spec.Tasks[task].Name, index)
 }
 
-// Host is a pod's name in the network of its job.
+// Host holds the network name of a pod within its job.
 type Host struct {
-	Name      string // the host name
-	Subdomain string // the headless service
+	Name      string // host name
+	Subdomain string // name of the headless service
 }
 
-// FQDN is the name that other pods of the namespace resolve.
+// FQDN returns the name that other pods of the namespace can resolve.
 func (h Host) FQDN() string { return h.Name + "." + h.Subdomain }
 
-// ListBytes bounds the length of a task's host list from above without making the list, one separator a host included.
+// ListBytes returns an upper bound for the length of a task's host list, including one separator per host, without
+// building the list.
 func ListBytes(job *batch.Job, task int) int64 {
 	spec := &job.Spec.Tasks[task]
 	perHost := int64(len(job.Name) + len(spec.Template.Spec.Subdomain) + 2)
@@ -89,7 +95,7 @@ func ListBytes(job *batch.Job, task int) int64 {
 	return int64(spec.Replicas) * (perHost + int64(len(PodName(job, task, spec.Replicas))))
 }
 
-// Listable reports whether the host lists of all tasks may be made: a job may have more replicas than memory has room for.
+// Listable reports whether the host lists of all tasks may be built: a job may have more replicas than fit into memory.
 func Listable(job *batch.Job) bool {
 	var total int64
 	for i := range job.Spec.Tasks {
@@ -98,8 +104,8 @@ func Listable(job *batch.Job) bool {
 	return total <= maxListedBytes
 }
 
-// Hosts lists the hosts of a task, one an index; a template that fixes the host name has one host only. The list is empty where the job's lists are
-// not Listable.
+// Hosts returns the hosts of a task, one per index. A template with a fixed host name has only one host. The result is
+// empty if the job is not Listable.
 func Hosts(job *batch.Job, task int) []Host {
 	if !Listable(job) {
 		return nil
@@ -107,7 +113,7 @@ func Hosts(job *batch.Job, task int) []Host {
 	return FirstHosts(job, task, job.Spec.Tasks[task].Replicas)
 }
 
-// FirstHosts lists the first hosts of a task, at most that many.
+// FirstHosts returns the first hosts of a task, at most the given number.
 func FirstHosts(job *batch.Job, task int, most int32) []Host {
 	spec := &job.Spec.Tasks[task]
 	subdomain := spec.Template.Spec.Subdomain
@@ -125,7 +131,7 @@ func FirstHosts(job *batch.Job, task int, most int32) []Host {
 	return hosts
 }
 
-// Addresses are the names that a task's pods are reached by, as Hosts lists them.
+// Addresses returns the fully qualified names of a task's hosts.
 func Addresses(job *batch.Job, task int) []string {
 	hosts := Hosts(job, task)
 	names := make([]string, len(hosts))
@@ -135,7 +141,7 @@ func Addresses(job *batch.Job, task int) []string {
 	return names
 }
 
-// Address is the name that the first pod of a task is reached by.
+// Address returns the fully qualified name of the first pod of a task.
 func Address(job *batch.Job, task int) string {
 	spec := &job.Spec.Tasks[task]
 	h := Host{Name: PodName(job, task, 0), Subdomain: job.Name}
@@ -148,7 +154,7 @@ func Address(job *batch.Job, task int) string {
 	return h.FQDN()
 }
 
-// Task is the index of the task of a name; -1 when there is none.
+// Task returns the index of the task with this name, or -1.
 func Task(job *batch.Job, name string) int {
 	return slices.IndexFunc(job.Spec.Tasks, func(t batch.TaskSpec) bool { return t.Name == name })
 }
@@ -163,13 +169,13 @@ func EachContainer(pod *corev1.Pod, f func(*corev1.Container)) {
 	}
 }
 
-// SetEnv gives a variable to a container, after those that it has: when the template has one of that name, this one counts.
+// SetEnv appends a variable to a container. It overrides a variable with the same name in the template.
 func SetEnv(c *corev1.Container, name, value string) {
 	c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value})
 }
 
-// OpenPort adds a port to a container, unless it says already that it listens there. The port goes without the name when another port of
-// the container has that.
+// OpenPort adds a port to a container unless the container lists it already. The port has no name if another port of
+// the container uses the name.
 func OpenPort(c *corev1.Container, name string, port int32) {
 	for i := range c.Ports {
 		if c.Ports[i].ContainerPort == port {
@@ -182,8 +188,8 @@ func OpenPort(c *corev1.Container, name string, port int32) {
 	c.Ports = append(c.Ports, corev1.ContainerPort{Name: name, ContainerPort: port, Protocol: corev1.ProtocolTCP})
 }
 
-// OpenPorts does OpenPort for some containers of a pod: for the first only when the pod is in the network of its node, where two
-// containers cannot have one port.
+// OpenPorts calls OpenPort for containers of a pod. If the pod uses the host network, where two containers cannot share
+// a port, only the first container gets it.
 func OpenPorts(pod *corev1.Pod, containers []corev1.Container, name string, port int32) {
 	for i := range containers {
 		OpenPort(&containers[i], name, port)

@@ -1,5 +1,5 @@
-// Package mpi is the job plugin for MPI: the master learns the hosts of the workers in MPI_HOST, and every pod says that sshd listens in it.
-// Keys and names come from the plugins ssh and svc, which defaulting adds.
+// Package mpi implements the job plugin for MPI: it sets MPI_HOST to the hosts of the workers in the master, and
+// declares the port of sshd in every pod. Keys and host names come from the plugins ssh and svc, which defaulting adds.
 package mpi
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
 )
 
-// Name in spec.plugins.
+// Name is the key in spec.plugins.
 const Name = batch.PluginMPI
 
 const (
-	// Hosts is the variable with the workers' hosts, between commas.
+	// Hosts is the variable with the comma-separated hosts of the workers.
 	Hosts = "MPI_HOST"
-	// PortName is the name of the port of sshd.
+	// PortName is the name of the sshd port.
 	PortName = "mpijob-port"
 )
 
@@ -26,12 +26,12 @@ type plugin struct {
 	port           int32
 }
 
-// New makes the plugin.
+// New returns the plugin.
 func New(arguments batch.PluginArguments) kit.Plugin {
 	return &plugin{master: arguments.String("master"), worker: arguments.String("worker"), port: arguments.Int("port")}
 }
 
-// Pod changes nothing in a job without workers.
+// Pod does nothing in a job without workers.
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
 	workers := kit.Task(job, p.worker)
 	if workers < 0 {
@@ -44,7 +44,8 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
 	kit.OpenPorts(pod, pod.Spec.InitContainers, PortName, p.port)
 }
 
-// tellHosts leaves a list that is too long for a process's environment to the file of plugin svc.
+// tellHosts sets the host list, unless it is too long for an environment variable. In that case the file of plugin svc
+// provides it.
 func (p *plugin) tellHosts(pod *corev1.Pod, hosts string) {
 	if hosts == "" || len(hosts) > kit.MaxEnvBytes {
 		return

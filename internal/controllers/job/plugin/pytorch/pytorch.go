@@ -1,5 +1,5 @@
-// Package pytorch is the job plugin for torch.distributed: where the master is, how many processes there are and which of them this one is.
-// Processes of other tasks of the job are not counted.
+// Package pytorch implements the job plugin for torch.distributed: it sets the address of the master, the number of
+// processes and the rank of each process. Processes of other tasks do not count.
 package pytorch
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
 )
 
-// Name in spec.plugins.
+// Name is the key in spec.plugins.
 const Name = batch.PluginPyTorch
 
 // The variables that torch.distributed reads, and the name of the master's port.
@@ -31,7 +31,7 @@ type plugin struct {
 	waitImage      string
 }
 
-// New makes the plugin.
+// New returns the plugin.
 func New(arguments batch.PluginArguments) kit.Plugin {
 	return &plugin{
 		master: arguments.String("master"), worker: arguments.String("worker"), port: arguments.Int("port"),
@@ -39,7 +39,7 @@ func New(arguments batch.PluginArguments) kit.Plugin {
 	}
 }
 
-// Pod changes nothing in a job without a master.
+// Pod does nothing in a job without a master.
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 	master := kit.Task(job, p.master)
 	if master < 0 {
@@ -61,7 +61,8 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 	}
 }
 
-// place is how many processes there are, and the rank of one of them: masters first. A pod of another task has none, which is -1.
+// place returns the number of processes and the rank of a pod: first the masters, then the workers. The rank of a pod
+// in another task is -1.
 func (p *plugin) place(job *batch.Job, task int, index int32) (world, rank int32) {
 	master, worker := kit.Task(job, p.master), kit.Task(job, p.worker)
 	world, rank = job.Spec.Tasks[master].Replicas, -1

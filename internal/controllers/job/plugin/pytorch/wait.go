@@ -7,11 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// WaitContainer is the init container of a worker that ends when the master listens.
+// WaitContainer is the name of the init container that makes a worker wait until the master listens.
 const WaitContainer = "wait-for-master"
 
-// waitScript tries host $1, port $2 every two seconds, for $3 seconds. nc is what busybox has; images without it mostly have bash. Each try
-// sends nothing, as the master would read it, and has an end of its own: packets to a host that is not there yet may be dropped without an answer.
+// waitScript connects to host $1, port $2 every two seconds, for at most $3 seconds. It uses nc, which busybox has, or
+// else bash. An attempt sends no data, because the master would read it. Each attempt has its own timeout, because
+// packets to a host that does not exist yet may be dropped without a response.
 const waitScript = `end=$(( $(date +%s) + $3 ))
 until nc -z -w 2 "$1" "$2" 2>/dev/null || timeout 2 bash -c ': > "/dev/tcp/$0/$1"' "$1" "$2" 2>/dev/null; do
   if [ "$(date +%s)" -ge "$end" ]; then
@@ -21,8 +22,8 @@ until nc -z -w 2 "$1" "$2" 2>/dev/null || timeout 2 bash -c ': > "/dev/tcp/$0/$1
   sleep 2
 done`
 
-// waitForMaster adds the init container, unless the template has one of that name. It runs as the pod's first container may, so that a
-// namespace that allows that one allows this one too.
+// waitForMaster adds the init container unless the template has one with that name. It gets the security context of the
+// pod's first container, so that a namespace that permits the one permits the other.
 func waitForMaster(pod *corev1.Pod, master string, port, timeout int32, image string) {
 	if slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == WaitContainer }) {
 		return

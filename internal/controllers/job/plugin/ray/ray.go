@@ -1,5 +1,5 @@
-// Package ray is the job plugin for Ray: the head and the workers start themselves and join, and a Service stands in front of the head for
-// clients and the dashboard.
+// Package ray implements the job plugin for Ray: it starts the head and the workers, which join the head, and creates a
+// Service for clients and the dashboard.
 package ray
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
 )
 
-// Name in spec.plugins.
+// Name is the key in spec.plugins.
 const Name = batch.PluginRay
 
 // The names of the head's ports.
@@ -28,7 +28,7 @@ type plugin struct {
 	port, dashboardPort, clientPort              int32
 }
 
-// New makes the plugin.
+// New returns the plugin.
 func New(arguments batch.PluginArguments) kit.Plugin {
 	return &plugin{
 		head: arguments.String("head"), headContainer: arguments.String("headContainer"),
@@ -46,7 +46,7 @@ func (p *plugin) ports() []port {
 	return []port{{GCS, p.port}, {Dashboard, p.dashboardPort}, {Client, p.clientPort}}
 }
 
-// Pod changes nothing in a job without a head; admission refuses one.
+// Pod does nothing in a job without a head; admission rejects such a job.
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
 	head := kit.Task(job, p.head)
 	if head < 0 {
@@ -66,10 +66,10 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, _ int32) {
 	}
 }
 
-// run replaces the command of a container. Its arguments are left: the shell does not read them.
+// run replaces the command of a container. The container's arguments stay, but the shell ignores them.
 func run(c *corev1.Container, line string) { c.Command = []string{"sh", "-c", line} }
 
-// ServiceName is the name that clients of the job's Ray cluster connect to.
+// ServiceName returns the name of the Service that clients of the job's Ray cluster connect to.
 func ServiceName(job *batch.Job) string { return job.Name + batch.RayHeadSuffix }
 
 func (p *plugin) Objects(job *batch.Job) []kit.Object {

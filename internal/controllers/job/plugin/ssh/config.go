@@ -9,21 +9,22 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
 )
 
-// maxConfigBytes bounds the file: it shares the 1 MiB of a Secret with the keys.
+// maxConfigBytes is the maximum size of the config file. A Secret holds at most 1 MiB, including the keys.
 const maxConfigBytes = 900 << 10
 
-// hostBytes is what a host's lines take beside its name, three times, and its subdomain.
+// hostBytes is the size of a host's entry without its name (which occurs twice) and subdomain.
 const hostBytes = len("Host \n  HostName .\n  Port 65535\n")
 
-// config is the client's configuration: every host of the job by its short name. When that is too much for a Secret, the hosts of a task
-// share lines.
+// config returns the ssh client configuration, with an entry for the short name of every host of the job. If it is too
+// large for a Secret, the hosts of each task share one entry.
 func (p *plugin) config(job *batch.Job) []byte {
 	var b strings.Builder
 	b.WriteString("StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n")
 	hosts, size := make([][]kit.Host, len(job.Spec.Tasks)), 0
 	for i := range job.Spec.Tasks {
 		if !kit.Listable(job) {
-			hosts[i], size = kit.FirstHosts(job, i, 2), maxConfigBytes+1 // enough to know that they share lines
+			// too large anyway; two hosts are enough for a shared entry
+			hosts[i], size = kit.FirstHosts(job, i, 2), maxConfigBytes+1
 			continue
 		}
 		hosts[i] = kit.Hosts(job, i)
@@ -48,8 +49,9 @@ func (p *plugin) write(b *strings.Builder, host, name string) {
 	fmt.Fprintf(b, "Host %s\n  HostName %s\n  Port %d\n", host, name, p.port)
 }
 
-// writeDomains gives the port to hosts that are called by their long names, as host lists and MPI_HOST have them, and to those of pods that
-// come later. For the usual port nothing has to be said. It stands first: a long name takes nothing from the lines that follow.
+// writeDomains sets the port for hosts addressed by their full names, as in the host lists and MPI_HOST, including
+// hosts added later. The default port needs no entry. These entries come first; a full name matches none of the entries
+// that follow.
 func (p *plugin) writeDomains(b *strings.Builder, hosts [][]kit.Host) {
 	if p.port == defaultPort {
 		return

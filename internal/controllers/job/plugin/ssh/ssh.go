@@ -1,5 +1,6 @@
-// Package ssh is the job plugin that lets the pods of a job log in to each other without a password: one key pair for the job, in a
-// Secret mounted as the .ssh directory, with a config that knows every host of the job.
+// Package ssh implements the job plugin that lets the pods of a job log in to each other without a password. It creates
+// one key pair per job in a Secret, which is mounted as the .ssh directory, with a config file that lists every host of
+// the job.
 package ssh
 
 import (
@@ -19,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
 )
 
-// Name in spec.plugins.
+// Name is the key in spec.plugins.
 const Name = batch.PluginSSH
 
 // The keys of the Secret, which are also the names of the files.
@@ -43,7 +44,7 @@ type plugin struct {
 	port       int32
 }
 
-// New makes the plugin. A port that is none is 22, as in Volcano.
+// New returns the plugin. An invalid port is replaced by 22, as in Volcano.
 func New(arguments batch.PluginArguments) kit.Plugin {
 	p := &plugin{
 		path:       arguments.String("ssh-key-file-path"),
@@ -57,13 +58,13 @@ func New(arguments batch.PluginArguments) kit.Plugin {
 	return p
 }
 
-// SecretName is the name of the job's keys.
+// SecretName returns the name of the Secret with the job's keys.
 func SecretName(job *batch.Job) string { return job.Name + "-ssh" }
 
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, _ int, _ int32) {
 	mode := int32(0o600)
 	if p.path != defaultPath {
-		mode = 0o644 // another user's home: sshd of that user must be able to read it
+		mode = 0o644 // the home directory of another user, whose sshd must be able to read the files
 	}
 	source := &corev1.SecretVolumeSource{SecretName: SecretName(job), DefaultMode: &mode}
 	for _, key := range []string{PrivateKey, PublicKey, AuthorizedKeys, Config} {
@@ -90,14 +91,14 @@ func (p *plugin) Objects(job *batch.Job) []kit.Object {
 		data[Config] = config
 		secret := wanted.DeepCopy()
 		if there, ok := existing.(*corev1.Secret); ok {
-			secret = there.DeepCopy() // one that somebody emptied
+			secret = there.DeepCopy() // an existing Secret without a key
 		}
 		secret.Data = data
 		return secret, true, nil
 	}}}
 }
 
-// refresh keeps the keys, which running pods hold, and brings the list of hosts up to date.
+// refresh keeps the keys, which running pods use, and updates the config file.
 func refresh(there *corev1.Secret, config []byte) (client.Object, bool, error) {
 	if bytes.Equal(there.Data[Config], config) {
 		return there, false, nil
@@ -107,7 +108,7 @@ func refresh(there *corev1.Secret, config []byte) (client.Object, bool, error) {
 	return update, true, nil
 }
 
-// keys returns the user's pair, or a new one.
+// keys returns the key pair from the arguments, or a new one.
 func (p *plugin) keys(random io.Reader) (map[string][]byte, error) {
 	if p.privateKey != "" && p.publicKey != "" {
 		public := []byte(p.publicKey)

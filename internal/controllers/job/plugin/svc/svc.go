@@ -1,5 +1,6 @@
-// Package svc is the job plugin that lets the pods of a job find each other by name: a headless Service, host lists as files below
-// /etc/volcano and in variables, and a NetworkPolicy that admits nobody but the job itself.
+// Package svc implements the job plugin that lets the pods of a job find each other by name. It creates a headless
+// Service, host lists as files below /etc/volcano and as variables, and a NetworkPolicy that admits only traffic from
+// the job itself.
 package svc
 
 import (
@@ -18,23 +19,23 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
 )
 
-// Name in spec.plugins.
+// Name is the key in spec.plugins.
 const Name = batch.PluginService
 
-// MountPath is where the host lists are.
+// MountPath is the directory of the host lists.
 const MountPath = batch.ServiceMountPath
 
-// maxDataBytes bounds the ConfigMap: the API server refuses more than 1 MiB.
+// maxDataBytes is the maximum size of the ConfigMap's data. The API server rejects more than 1 MiB.
 const maxDataBytes = 900 << 10
 
 type plugin struct {
 	publishNotReady bool
-	notReadyGiven   bool // somebody said so, or said not
+	notReadyGiven   bool // the argument is present
 	noNetworkPolicy bool
 	hostsEnv        bool
 }
 
-// New makes the plugin.
+// New returns the plugin.
 func New(arguments batch.PluginArguments) kit.Plugin {
 	return &plugin{
 		publishNotReady: arguments.Bool("publish-not-ready-addresses"),
@@ -44,7 +45,7 @@ func New(arguments batch.PluginArguments) kit.Plugin {
 	}
 }
 
-// ConfigMapName is the name of the job's host lists.
+// ConfigMapName returns the name of the ConfigMap with the job's host lists.
 func ConfigMapName(job *batch.Job) string { return job.Name + "-svc" }
 
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, _ int, _ int32) {
@@ -65,7 +66,7 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, _ int, _ int32) {
 	})
 }
 
-// variables are references to the ConfigMap's keys.
+// variables returns environment variables that refer to keys of the ConfigMap.
 func (p *plugin) variables(job *batch.Job) []corev1.EnvVar {
 	if !p.hostsEnv {
 		return nil
@@ -81,8 +82,8 @@ func (p *plugin) variables(job *batch.Job) []corev1.EnvVar {
 	return variables
 }
 
-// fitting says of which tasks the hosts are a variable, too, beside the file: not when that is too long for a process, and not when the
-// ConfigMap has no room for all of them twice.
+// fitting reports for each task whether its hosts are available as a variable in addition to the file: the list must be
+// short enough for an environment variable, and the ConfigMap must have space for the second copy.
 func fitting(job *batch.Job) []bool {
 	fits, size := make([]bool, len(job.Spec.Tasks)), int64(0)
 	for i := range job.Spec.Tasks {
@@ -115,7 +116,7 @@ func numKey(job *batch.Job, task int) string {
 	return "VC_" + strings.ToUpper(taskKey(job, task)) + "_NUM"
 }
 
-// Data is the content of the job's ConfigMap.
+// Data returns the data of the job's ConfigMap.
 func Data(job *batch.Job) map[string]string {
 	data, fits := map[string]string{}, fitting(job)
 	for i := range job.Spec.Tasks {
@@ -153,12 +154,12 @@ func configMap(job *batch.Job) kit.Object {
 	}}
 }
 
-// selector chooses the pods of the job.
+// selector returns the labels that select the pods of the job.
 func selector(job *batch.Job) map[string]string {
 	return map[string]string{keys.JobName: job.Name, keys.JobNamespace: job.Namespace}
 }
 
-// serviceObject is the Service, or one of the user's that gives the job's pods their names as well.
+// serviceObject returns the Service. A headless Service of the user that selects the job's pods may replace it.
 func (p *plugin) serviceObject(job *batch.Job) kit.Object {
 	o := kit.Create(p.service(job))
 	o.Foreign = func(existing client.Object) string {
@@ -177,8 +178,8 @@ func (p *plugin) service(job *batch.Job) *corev1.Service {
 	}}
 }
 
-// publishes says whether names resolve before their pods are ready. What meets over the network when it starts needs that: a worker that is
-// ready only once it has met the master would wait for ever.
+// publishes reports whether names resolve before the pods are ready. Frameworks whose pods connect to each other at
+// startup need that: a worker that becomes ready only after it has reached the master would wait forever.
 func (p *plugin) publishes(job *batch.Job) bool {
 	if p.notReadyGiven {
 		return p.publishNotReady

@@ -1,4 +1,5 @@
-// Package tensorflow is the job plugin for tf.distribute: TF_CONFIG with the addresses of all roles, and which of them this pod is.
+// Package tensorflow implements the job plugin for tf.distribute: it sets TF_CONFIG to the addresses of all roles and
+// to the role and index of the pod.
 package tensorflow
 
 import (
@@ -11,13 +12,13 @@ import (
 	"github.com/vc-batch/vc/internal/controllers/job/plugin/kit"
 )
 
-// Name in spec.plugins.
+// Name is the key in spec.plugins.
 const Name = batch.PluginTensorFlow
 
-// Variable is what TensorFlow reads.
+// Variable is the environment variable that TensorFlow reads.
 const Variable = "TF_CONFIG"
 
-// cluster and config have the shape that TensorFlow reads, in a fixed order.
+// cluster and config have the format of TF_CONFIG, with the fields in a fixed order.
 type cluster struct {
 	PS        []string `json:"ps,omitempty"`
 	Worker    []string `json:"worker,omitempty"`
@@ -40,7 +41,7 @@ type plugin struct {
 	port                         int32
 }
 
-// New makes the plugin.
+// New returns the plugin.
 func New(arguments batch.PluginArguments) kit.Plugin {
 	return &plugin{
 		ps: arguments.String("ps"), worker: arguments.String("worker"), chief: arguments.String("chief"), evaluator: arguments.String("evaluator"),
@@ -48,7 +49,7 @@ func New(arguments batch.PluginArguments) kit.Plugin {
 	}
 }
 
-// Pod changes nothing in a job of one pod: TensorFlow runs alone then.
+// Pod does nothing in a job with a single pod: TensorFlow runs alone then.
 func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 	if len(job.Spec.Tasks) == 1 && job.Spec.Tasks[0].Replicas == 1 {
 		return
@@ -65,7 +66,7 @@ func (p *plugin) Pod(pod *corev1.Pod, job *batch.Job, task int, index int32) {
 	}
 }
 
-// addresses are host:port of a role's pods; none when the job has no such task.
+// addresses returns host:port for each pod of a role; nil if the job has no such task.
 func (p *plugin) addresses(job *batch.Job, name string) []string {
 	task := kit.Task(job, name)
 	if task < 0 {
@@ -78,7 +79,7 @@ func (p *plugin) addresses(job *batch.Job, name string) []string {
 	return addresses
 }
 
-// role is TensorFlow's word for a task; a task that has no role keeps its name.
+// role returns the TensorFlow role of a task; a task without a role keeps its name.
 func (p *plugin) role(task string) string {
 	switch task {
 	case p.ps:
