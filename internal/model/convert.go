@@ -150,8 +150,8 @@ func priorityFrom(pod *corev1.Pod) int32 {
 	return 1
 }
 
-// indexFrom returns the task-index annotation or label or, without it, the number at the end of the name; -1 if
-// there is none.
+// indexFrom returns the task-index annotation or label or, without it, the number at the end of the name; -1 without
+// either.
 func indexFrom(pod *corev1.Pod) int {
 	text := either(pod, keys.TaskIndex)
 	if text == "" {

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// imagesFrom returns the images that a pod pulls, with tags, sorted: those of its volumes and of all containers,
-// including init containers. containers is the number of containers.
+// imagesFrom returns the images that a pod pulls, with tags, sorted. It includes the images of volumes and
+// init containers. containers is the number of containers.
 func imagesFrom(spec *corev1.PodSpec) (images []string, containers int) {
 	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		containers += len(list)

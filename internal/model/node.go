@@ -85,7 +85,7 @@ func (n *Nodes) widen(stride int) {
 	n.Stride = stride
 }
 
-// nodeRow returns the row for a name. If there is none, it adds a dead one.
+// nodeRow returns the row for a name. If it does not exist, nodeRow adds a dead row.
 func (c *Cluster) nodeRow(name string) NodeID {
 	n := &c.Nodes
 	if id, ok := n.byName[name]; ok {

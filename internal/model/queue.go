@@ -30,7 +30,7 @@ type Queue struct {
 	Deserved    Request
 	Annotations map[string]string
 	Affinity    *schedulingv1beta1.Affinity
-	// HasCapability lists the resources that Capability names, including those with value zero.
+	// HasCapability lists the resources that Capability names, also with value zero.
 	HasCapability []int32
 
 	Sums  Sums

@@ -31,7 +31,7 @@ type ShapeSpec struct {
 	NodeAffinity *corev1.NodeAffinity
 	Tolerations  []corev1.Toleration
 	Ports        []Port
-	// Images are those of all containers and of volumes. ContainerCount is the number of containers, including init
+	// Images lists the images of all containers and volumes. ContainerCount is the number of containers, including init
 	// containers.
 	Images         []string
 	ContainerCount int

@@ -27,7 +27,7 @@ type Domain struct {
 	Index    int
 	Parent   *Domain // nil for the whole cluster and for domains outside the tree
 	Children []*Domain
-	// Own holds the nodes for which this is the lowest domain. All adds those of the domains below. Both hold live
+	// Own holds the nodes for which this is the lowest domain. All adds the nodes of the domains below. Both hold live
 	// nodes, by name.
 	Own, All []NodeID
 	// Leaves holds the domains inside it, including itself, that have nodes of their own, one subtree after
@@ -58,7 +58,7 @@ type Topology struct {
 	Gen uint64
 	// Domains is sorted by name and includes domains with problems. The whole cluster is last.
 	Domains []*Domain
-	// Root is the whole cluster. Its own nodes are those in no HyperNode.
+	// Root is the whole cluster. Its own nodes are in no HyperNode.
 	Root *Domain
 	// Tiers holds the tier of each tier name. If several tiers have the same name, it means the lowest.
 	Tiers map[string]int
@@ -102,7 +102,7 @@ func (t *Topology) LowestTier() (tier int, ok bool) {
 	return tier, ok
 }
 
-// Topology returns the tree of the current HyperNodes; nil if there are none.
+// Topology returns the tree of the current HyperNodes; nil without HyperNodes.
 func (c *Cluster) Topology() *Topology {
 	if len(c.HyperNodes) == 0 {
 		c.topology, c.topologyInfos = nil, nil
@@ -214,8 +214,8 @@ func (c *Cluster) buildTopology() *Topology {
 	return t
 }
 
-// linkDomains sets the parent of each domain. A domain that several domains claim gets no parent, and those that
-// claim it are not used.
+// linkDomains sets the parent of each domain. A domain that several domains claim gets no parent, and its
+// claimants are not used.
 func (c *Cluster) linkDomains(t *Topology, names []string) {
 	claims := map[string][]*Domain{}
 	for _, name := range names {

@@ -8,33 +8,33 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
-// Book keeps the counts. It lives as long as its engine.
+// Book stores the counts of pods by topology domain. It lives as long as its engine.
 type Book struct {
-	// Relieved says that a pod with anti-affinity went away since the last cycle:
-	// others may fit now, on nodes where nothing changed.
+	// Relieved is true if a pod with anti-affinity was removed since the last cycle. Other pods may then fit on
+	// nodes where nothing changed.
 	Relieved bool
 
 	cluster *model.Cluster
 	view    *place.Overlay
 	judge   *shape.Judge
 
-	// What shapes ask about, each thing once.
+	// The terms and sets that shapes use, each stored once.
 	rules       map[*model.Shape]*rules
 	matchers    map[string]*matcher
 	index       index
-	fresh       []*matcher // not counted yet
+	fresh       []*matcher // matchers whose pods are not counted yet
 	topologies  map[string]*topology
 	keys        []*topology
 	eligibles   map[string]*eligible
 	sets        []*eligible
 	spreads     []*tally
-	byNamespace bool // some term asks about labels of namespaces
+	byNamespace bool // some term selects namespaces by labels
 
 	nodes      []counted // by model.NodeID
 	seen       uint64    // generation of the model
 	namespaces uint64
-	touched    []model.NodeID // differ from the model: this cycle did something there
-	recounted  []uint64       // by model.NodeID: in which Open
+	touched    []model.NodeID // nodes that differ from the model because of changes in this cycle
+	recounted  []uint64       // by model.NodeID: the number of the Open that counted it last
 	opens      uint64
 
 	profiles  map[*model.Shape][]*Profile
@@ -42,7 +42,7 @@ type Book struct {
 	scratch
 }
 
-// scratch is kept from call to call, for what it has allocated.
+// scratch holds buffers that are reused between calls.
 type scratch struct {
 	before       []hold
 	found        []*matcher
@@ -52,7 +52,7 @@ type scratch struct {
 	candidates   candidates
 }
 
-// counted is what the tallies have of a node.
+// counted is the contribution of one node to the tallies.
 type counted struct {
 	matched []match
 	held    []hold
@@ -69,7 +69,7 @@ type hold struct {
 	here, gone int32
 }
 
-// Open brings the counts in step with the model. The overlay is in step already.
+// Open updates the counts from the model. The overlay must be up to date.
 func (b *Book) Open(c *model.Cluster, view *place.Overlay, judge *shape.Judge) {
 	b.cluster, b.view, b.judge = c, view, judge
 	b.Relieved = false
@@ -104,7 +104,7 @@ func (b *Book) Open(c *model.Cluster, view *place.Overlay, judge *shape.Judge) {
 	b.seen = c.Gen()
 }
 
-// active says whether anybody has such rules.
+// active reports whether any shape has such rules.
 func (b *Book) active() bool { return b != nil && len(b.rules) > 0 }
 
 func (b *Book) reset() {
@@ -133,7 +133,7 @@ func (b *Book) widen(n int) {
 	}
 }
 
-// info is what is known of a live node, nil of another.
+// info returns the labels and taints of a live node, or nil if the node is not alive.
 func (b *Book) info(id model.NodeID) *model.NodeInfo {
 	if !b.cluster.Nodes.Alive[id] {
 		return nil
@@ -141,7 +141,7 @@ func (b *Book) info(id model.NodeID) *model.NodeInfo {
 	return b.cluster.Nodes.Info[id]
 }
 
-// follow counts the nodes anew that changed.
+// follow counts the pods of the nodes that changed again.
 func (b *Book) follow() {
 	for _, id := range b.touched {
 		b.nodes[id].touched = false
@@ -156,7 +156,7 @@ func (b *Book) follow() {
 	}
 }
 
-// recount replaces what the tallies have of a node by what the model has.
+// recount replaces a node's contribution to the tallies with the model's current state.
 func (b *Book) recount(id model.NodeID) {
 	if b.recounted[id] == b.opens {
 		return
@@ -184,10 +184,10 @@ func (b *Book) recount(id model.NodeID) {
 	b.carry(n, id, 1)
 	b.before = before
 	b.Relieved = b.Relieved || lost(before, n.held)
-	b.view.Stir(id, false) // pods may have changed while their sum did not
+	b.view.Stir(id, false) // the pods may have changed although their sum did not
 }
 
-// lost says whether a pod with anti-affinity is there no more.
+// lost reports whether a pod with anti-affinity was removed.
 func lost(before, after []hold) bool {
 	for _, h := range before {
 		if len(h.r.repels) == 0 {
@@ -201,7 +201,7 @@ func lost(before, after []hold) bool {
 	return false
 }
 
-// relabel gives a node its domains.
+// relabel updates a node's domains.
 func (b *Book) relabel(id model.NodeID) {
 	for _, t := range b.spreads {
 		t.enter(id, -1)
@@ -218,7 +218,7 @@ func (b *Book) relabel(id model.NodeID) {
 	}
 }
 
-// note enters a task into a node's counts.
+// note adds a task to a node's counts.
 func (b *Book) note(n *counted, t *model.Task, by, gone int32) {
 	for _, m := range b.matching(t) {
 		n.match(m, by, gone)
@@ -250,7 +250,7 @@ func (n *counted) hold(r *rules, by, gone int32) {
 	n.held = append(n.held, hold{r, by, gone})
 }
 
-// carry adds a node's counts to the tallies, or takes them back.
+// carry adds a node's counts to the tallies, or subtracts them.
 func (b *Book) carry(n *counted, id model.NodeID, sign int32) {
 	for _, e := range n.matched {
 		for _, t := range e.m.counts {
@@ -262,7 +262,7 @@ func (b *Book) carry(n *counted, id model.NodeID, sign int32) {
 	}
 }
 
-// carry counts pods of the shape on a node for those that their terms are about.
+// carry adds pods of the shape on a node to the tallies of the terms they hold.
 func (r *rules) carry(id model.NodeID, by, gone int32) {
 	for _, t := range r.repels {
 		t.add(id, by, gone)
@@ -272,7 +272,7 @@ func (r *rules) carry(id model.NodeID, by, gone int32) {
 	}
 }
 
-// countFresh counts for matchers that are new, on nodes that did not change.
+// countFresh counts the pods of new matchers on nodes that did not change.
 func (b *Book) countFresh() {
 	if len(b.fresh) == 0 {
 		return
@@ -306,7 +306,7 @@ func (b *Book) countFresh() {
 	}
 }
 
-// matching are the matchers that match a task, in the order they came up.
+// matching returns the matchers that match a task, in the order of their creation.
 func (b *Book) matching(t *model.Task) []*matcher {
 	if b.lastTask == t {
 		return b.lastMatching
@@ -317,15 +317,14 @@ func (b *Book) matching(t *model.Task) []*matcher {
 	return b.lastMatching
 }
 
-// Placed follows what the cycle tries: a task took a node (1), or was undone (-1).
+// Placed updates the counts in a cycle after a task was placed on a node (1) or its placement was undone (-1).
 func (b *Book) Placed(t *model.Task, id model.NodeID, sign int) {
 	if b.active() {
 		b.shift(t, id, int32(sign), 0)
 	}
 }
 
-// Evicted follows what the cycle tries: a task is counted as leaving (1), or not
-// after all (-1).
+// Evicted updates the counts in a cycle after a task was counted as leaving (1) or its eviction was undone (-1).
 func (b *Book) Evicted(t *model.Task, sign int) {
 	if b.active() && t.Node != model.NoNode {
 		b.shift(t, t.Node, 0, int32(sign))

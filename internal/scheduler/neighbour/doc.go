@@ -1,22 +1,20 @@
-// Package neighbour judges what depends on other pods: affinity and
-// anti-affinity, also that of pods which run already, and topology spread.
+// Package neighbour evaluates the rules that depend on other pods: topology spread, affinity and anti-affinity,
+// including the rules of pods that already run.
 //
-//	In:   model.Cluster, the overlay, what the cycle places and takes back
-//	Out:  for a task: nil when no other pod matters to it, else a Profile that knows its best node,
-//	      and of every node whether it may go there and why not
+//	In:   model.Cluster, the overlay, what the cycle places and rolls back
+//	Out:  for a task, nil if no other pod matters to it, else a Profile that finds its best node and reports
+//	      for every node whether the task may run there and why not
 //
-// What kube-scheduler's plugins InterPodAffinity and PodTopologySpread (1.36)
-// decide is decided here, filters and scores; the test that says so is in
-// test/agree. What differs is the cost: a term's matching pods are counted by
-// topology value (a domain), the counts follow what changes, and terms that are
-// written alike are counted once. Nodes that are alike to a shape's rules are
-// ranked as one group, so that a placed pod changes the judgement of a group, not
-// of its nodes.
+// Filters and scores match kube-scheduler's plugins InterPodAffinity and PodTopologySpread (1.36). The tests in
+// test/agree verify this. The difference is the cost: a term's matching pods are counted by topology value (a
+// domain), the counts are updated incrementally, and equal terms are counted once. Nodes that are equivalent under
+// a shape's rules are ranked as one group, so a placed pod changes the evaluation of a group rather than of each of
+// its nodes.
 //
 // # Invariants
 //
-//   - Counts are sums over the live nodes' tasks, in the model and in what the cycle did so far; after Open they
-//     are those of the model.
+//   - Counts are sums over the live nodes' tasks, in the model plus the changes of the current cycle. After Open
+//     they equal the model.
 //   - A Profile decides the same by groups and node by node.
 //
 // # Concurrency

@@ -7,11 +7,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
-// candidates are nodes, or the first nodes of groups, that would do.
+// candidates are suitable nodes, or the first nodes of suitable groups.
 type candidates struct {
 	nodes  []model.NodeID
 	points []float64 // in units of score.Unit
-	groups []int     // for groups: which
+	groups []int     // for groups: the group number
 	raw    []float64
 	skip   []bool
 }
@@ -20,8 +20,8 @@ func (c *candidates) clear() {
 	c.nodes, c.points, c.groups = c.nodes[:0], c.points[:0], c.groups[:0]
 }
 
-// Best returns the best node for a task of the profile; false when it fits
-// nowhere. later: once what is being released is free.
+// Best returns the best node for a task of the profile; false if it fits on no node. If later is true, it counts
+// resources that are being released as free.
 func (p *Profile) Best(later bool) (model.NodeID, bool) {
 	p.lay()
 	if p.own.problem != "" {
@@ -91,9 +91,8 @@ func (p *Profile) bestByGroup(later bool) (model.NodeID, bool) {
 	return b.view.Order[rank], true
 }
 
-// Rank adds the points of preferred affinity and soft spread to those of all
-// candidates, in units of score.Unit: raw values over the candidates, 0 to 100,
-// rounded down, as kube-scheduler has them.
+// Rank adds the points of preferred affinity and soft spread to the candidates' points, in units of score.Unit.
+// Like kube-scheduler, it scales the raw values over the candidates to 0 to 100 and rounds down.
 func (p *Profile) Rank(nodes []model.NodeID, points []float64) {
 	c, w := &p.book.candidates, &p.book.judge.Weights
 	for len(c.raw) < len(nodes) {
@@ -133,8 +132,7 @@ func (p *Profile) rankAffinity(nodes []model.NodeID, points, raw []float64, weig
 	}
 }
 
-// rankSpread prefers domains with fewer matching pods. Nodes that lack a key of a
-// constraint get nothing.
+// rankSpread prefers domains with fewer matching pods. Nodes without a key of some constraint get no points.
 func (p *Profile) rankSpread(nodes []model.NodeID, points []float64, weight float64) {
 	raw, skip := p.book.candidates.raw[:len(nodes)], p.book.candidates.skip[:len(nodes)]
 	for i, id := range nodes {

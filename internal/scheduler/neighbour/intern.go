@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/fit"
 )
 
-// matcher returns the one matcher of some tests.
+// matcher returns the shared matcher for some tests.
 func (b *Book) matcher(tests ...test) *matcher {
 	parts := make([]string, len(tests))
 	for i := range tests {
@@ -26,7 +26,7 @@ func (b *Book) matcher(tests ...test) *matcher {
 	return m
 }
 
-// topology returns the one topology of a key, with all nodes in it.
+// topology returns the shared topology of a key, with all nodes in it.
 func (b *Book) topology(key string) *topology {
 	if t := b.topologies[key]; t != nil {
 		return t
@@ -40,7 +40,7 @@ func (b *Book) topology(key string) *topology {
 	return t
 }
 
-// counting returns the one tally of a matcher's pods.
+// counting returns the shared tally of a matcher's pods.
 func (b *Book) counting(m *matcher, top *topology, among *eligible) *tally {
 	for _, t := range m.counts {
 		if t.top == top && t.among == among {
@@ -49,7 +49,7 @@ func (b *Book) counting(m *matcher, top *topology, among *eligible) *tally {
 	}
 	t := b.tally(top, among)
 	m.counts = append(m.counts, t)
-	for id := range b.nodes { // a matcher that is fresh has no counts yet
+	for id := range b.nodes { // a new matcher has no counts yet
 		for _, e := range b.nodes[id].matched {
 			if e.m == m {
 				t.add(model.NodeID(id), e.here, e.gone)
@@ -59,7 +59,7 @@ func (b *Book) counting(m *matcher, top *topology, among *eligible) *tally {
 	return t
 }
 
-// holding returns the tally of a topology in a matcher's list of terms held.
+// holding returns the tally of a topology from a matcher's list of tallies for held terms.
 func (b *Book) holding(list *[]*tally, top *topology) *tally {
 	for _, t := range *list {
 		if t.top == top {
@@ -85,8 +85,7 @@ func (b *Book) tally(top *topology, among *eligible) *tally {
 	return t
 }
 
-// eligible returns the one set of nodes with some keys, and that a shape's
-// affinity and tolerations allow.
+// eligible returns the shared set of nodes that have some keys and that a shape's affinity and tolerations permit.
 func (b *Book) eligible(shape *model.Shape, keys []*topology, affinity, taints bool) *eligible {
 	affinity = affinity && shape.Required != nil
 	key := eligibleKey(shape, keys, affinity, taints)
@@ -116,7 +115,7 @@ func eligibleKey(shape *model.Shape, keys []*topology, affinity, taints bool) st
 	return key
 }
 
-// put decides whether a node is in the set.
+// put updates whether a node is in the set.
 func (e *eligible) put(id model.NodeID, info *model.NodeInfo) {
 	for len(e.nodes) <= int(id) {
 		e.nodes = append(e.nodes, false)

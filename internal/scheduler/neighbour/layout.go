@@ -8,16 +8,16 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
-// layout says how a profile's nodes are looked at.
+// layout describes how a profile evaluates its nodes: by groups or one by one.
 type layout struct {
 	made  bool
 	epoch uint64
-	sum   uint64 // of the topologies' versions
-	// byNode: too many nodes differ, all of them are looked at.
+	sum   uint64 // sum of the topologies' versions
+	// byNode is true if too many nodes differ, so that each is evaluated separately.
 	byNode bool
 	groups *grouping
 
-	// What the bars of single nodes were made for.
+	// The state for which the exclusions of single nodes were computed.
 	free   bool
 	floors []int32
 }
@@ -27,12 +27,11 @@ type grouping struct {
 	tops   []*topology
 	sum    uint64
 	epoch  uint64
-	groups *shape.Groups // nil: too many
+	groups *shape.Groups // nil if there are too many groups
 	first  []model.NodeID
 }
 
-// lay brings the layout up to date and gives the view a new stamp when single
-// nodes may be barred for other reasons than before.
+// lay updates the layout. It changes the view's stamp when the exclusions of single nodes may have changed.
 func (p *Profile) lay() {
 	l := &p.layout
 	sum := p.versions()
@@ -67,7 +66,7 @@ func (p *Profile) versions() (sum uint64) {
 	return sum
 }
 
-// each visits all tallies that the profile looks at.
+// each visits all tallies that the profile uses.
 func (p *Profile) each(visit func(*tally)) {
 	for _, list := range [][]*tally{p.all.affinity, p.all.anti, p.pulls} {
 		for _, t := range list {
@@ -84,7 +83,7 @@ func (p *Profile) each(visit func(*tally)) {
 	}
 }
 
-// split tells what is judged group by group from what is judged node by node.
+// split separates the checks that are evaluated per group from the ones evaluated per node.
 func (p *Profile) split() {
 	p.coarse, p.fine = checks{}, checks{}
 	p.layout.floors = p.layout.floors[:0]
@@ -144,7 +143,7 @@ func (p *Profile) eachScored(visit func(*tally)) {
 	}
 }
 
-// maxGroups is the most groups that are worth it, of so many nodes.
+// maxGroups returns the maximum number of groups for which grouping pays off with some number of nodes.
 func maxGroups(nodes int) int { return max(nodes/8, 16) }
 
 // grouping returns the nodes split by topologies.
@@ -180,7 +179,7 @@ func (g *grouping) split(order []model.NodeID) {
 			of[rank] = group
 		}
 	}
-	for rank, group := range of { // numbered in the order of the first node
+	for rank, group := range of { // groups are numbered in the order of their first node
 		if int(group) == len(g.first) {
 			g.first = append(g.first, order[rank])
 		}

@@ -15,12 +15,12 @@ type test struct {
 	selector   labels.Selector
 	namespaces []string // sorted
 	everywhere bool
-	nsSelector labels.Selector // by the namespaces' labels; nil: none
+	nsSelector labels.Selector // selects namespaces by labels; nil if unset
 }
 
 func (t *test) key() string {
 	key := t.selector.String() + "|" + strings.Join(t.namespaces, ",")
-	if t.selector.Empty() { // everything; nothing is written like it
+	if t.selector.Empty() { // selects everything; no written selector has this key
 		key = "*" + key
 	}
 	switch {
@@ -47,14 +47,14 @@ func (t *test) in(c *model.Cluster, namespace string) bool {
 	return exists && t.nsSelector.Matches(labels.Set(set))
 }
 
-// matcher finds the pods that all of its tests match. Equal ones are one.
+// matcher matches the pods that all of its tests match. Equal matchers are shared.
 type matcher struct {
-	order int // of first sight
+	order int // order of creation
 	tests []test
-	// counts of the pods that match, by topology.
+	// counts holds the tallies of the pods that match, by topology.
 	counts []*tally
-	// repels counts pods whose required anti-affinity has the matcher for a term,
-	// pulls adds up the weights of those that would like to be near, or not.
+	// repels counts the pods whose required anti-affinity has the matcher as a term. pulls sums the weights of the
+	// pods that have it as any other affinity term.
 	repels, pulls []*tally
 }
 
@@ -67,8 +67,7 @@ func (m *matcher) matches(c *model.Cluster, t *model.Task) bool {
 	return true
 }
 
-// pair is a label that every pod which the matcher matches has; ok is false when
-// there is none.
+// pair returns a label that every matching pod has. ok is false if no label is certain.
 func (m *matcher) pair() (key, value string, ok bool) {
 	for i := range m.tests {
 		requirements, _ := m.tests[i].selector.Requirements()
@@ -83,7 +82,7 @@ func (m *matcher) pair() (key, value string, ok bool) {
 	return "", "", false
 }
 
-// index finds the matchers that match a task without asking all of them.
+// index finds the matchers that match a task without evaluating all of them.
 type index struct {
 	byPair map[string]map[string][]*matcher
 	others []*matcher

@@ -9,13 +9,12 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/shape"
 )
 
-// Profile is what matters to tasks of one shape that the same terms of others
-// are about.
+// Profile holds the rules that apply to tasks of one shape that match the same terms of other pods.
 type Profile struct {
 	book  *Book
 	shape *model.Shape
 	own   *rules
-	// around are the terms of others that match: repels first, pulls after.
+	// around holds the terms of other pods that match: first repels, then pulls.
 	around []*tally
 	repels []*tally
 	pulls  []*tally
@@ -25,11 +24,10 @@ type Profile struct {
 	layout            layout
 }
 
-// maxProfiles bounds the profiles of one shape: tasks of it that differ in labels
-// which the terms of others ask about.
+// maxProfiles bounds the profiles of one shape. Its tasks may differ in labels that terms of other pods select by.
 const maxProfiles = 8
 
-// For returns what matters to a task of what else runs; nil: nothing.
+// For returns the rules about other pods that apply to a task; nil if no rule applies.
 func (b *Book) For(t *model.Task) *Profile {
 	if !b.active() {
 		return nil
@@ -54,8 +52,8 @@ func (b *Book) For(t *model.Task) *Profile {
 	return p
 }
 
-// affecting are the terms of others that match a task, and how many of them repel
-// it. all: also those that nobody holds at the moment.
+// affecting returns the terms of other pods that match a task, and how many of them repel it. If all is true, it
+// includes terms that no pod currently holds.
 func (b *Book) affecting(t *model.Task, all bool) (list []*tally, repels int) {
 	list = b.around[:0]
 	matching := b.matching(t)
@@ -105,8 +103,8 @@ type checks struct {
 	hard     []spread
 }
 
-// allow says whether they do. free: no pod matches the affinity, and the first
-// that would itself may go anywhere. later: when those that leave are gone.
+// allow reports whether the checks permit a node. free means that no pod matches the affinity and the first pod
+// that would match may go anywhere. If later is true, pods that are leaving are ignored.
 func (k *checks) allow(id model.NodeID, later, free bool) bool {
 	for _, t := range k.anti {
 		if d := t.top.domain[id]; d != none && t.count(d, later) > 0 {
@@ -126,7 +124,7 @@ func (k *checks) allow(id model.NodeID, later, free bool) bool {
 	return true
 }
 
-// allows says whether one more pod keeps the skew.
+// allows reports whether one more pod on a node keeps the maximum skew.
 func (s *spread) allows(id model.NodeID) bool {
 	d := s.tally.top.domain[id]
 	if d == none {
@@ -142,7 +140,7 @@ func (s *spread) count(d int32) int32 {
 	return s.tally.count(d, true)
 }
 
-// floor is the count that others are measured by.
+// floor returns the count that other domains are compared with.
 func (s *spread) floor() int32 {
 	switch {
 	case s.tally.present < int(s.minDomains):
@@ -155,8 +153,7 @@ func (s *spread) floor() int32 {
 	return s.tally.minimum()
 }
 
-// free says whether no pod matches the required affinity, and a pod of the shape
-// would.
+// free reports whether no pod matches the required affinity although a pod of the shape would itself match.
 func (p *Profile) free() bool {
 	if !p.own.alone {
 		return false
@@ -169,13 +166,13 @@ func (p *Profile) free() bool {
 	return true
 }
 
-// bars is what a ranking by groups asks of single nodes.
+// bars reports whether a ranking by groups must exclude a node.
 func (p *Profile) bars(id model.NodeID, later bool) bool {
 	return p.own.problem != "" || !p.fine.allow(id, later, p.layout.free)
 }
 
-// Allows says why a task may not go to a node as far as other pods are
-// concerned; "" when it may. later: once those that are leaving are gone.
+// Allows returns why rules about other pods exclude a task from a node; "" if they do not. If later is true, pods
+// that are leaving are ignored.
 func (p *Profile) Allows(id model.NodeID, later bool) (code reason.Code, detail string) {
 	if p.own.problem != "" {
 		return reason.PodAffinityMismatch, p.own.problem

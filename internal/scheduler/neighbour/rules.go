@@ -11,23 +11,23 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// rules are one shape's own terms, and what its pods count for others.
+// rules holds the terms of one shape, and the tallies in which its pods count for other pods.
 type rules struct {
 	shape   *model.Shape
-	problem string // a term that cannot be read: such a shape goes nowhere
+	problem string // an invalid term; such a shape fits nowhere
 
-	affinity []*tally // pods that match all required affinity terms, by each term's key
+	affinity []*tally // tallies of the pods that match all required affinity terms, one per term's key
 	alone    bool     // a pod of the shape matches these terms itself
 	anti     []*tally
 	hard     []spread
 	soft     []spread
 	prefers  []weighted
 
-	repels []*tally   // its required anti-affinity, for pods that these match
-	pulls  []weighted // its other affinity
+	repels []*tally   // its required anti-affinity, applied to the pods that match it
+	pulls  []weighted // its other affinity terms, applied to the pods that match them
 }
 
-// weighted is a tally that counts so much each; negative: away from there.
+// weighted is a tally whose pods count with a weight. A negative weight repels.
 type weighted struct {
 	tally  *tally
 	weight int32
@@ -38,15 +38,15 @@ type spread struct {
 	tally      *tally
 	skew       int32
 	minDomains int32
-	self       int32 // 1: a pod of the shape matches the selector
-	everyone   bool  // the selector is empty: kube-scheduler counts nobody
+	self       int32 // 1 if a pod of the shape matches the selector
+	everyone   bool  // the selector is empty; kube-scheduler then counts no pods
 }
 
-// hardAffinityWeight is what a required affinity term of a pod that runs is worth
-// to the pods that it matches: kube-scheduler's default.
+// hardAffinityWeight is the score weight of a running pod's required affinity term for the pods that match it:
+// kube-scheduler's default.
 const hardAffinityWeight = 1
 
-// compile reads a shape's terms.
+// compile converts a shape's terms to rules.
 func (b *Book) compile(shape *model.Shape) *rules {
 	r := &rules{shape: shape}
 	c := compiler{b, r}
@@ -75,8 +75,7 @@ type compiler struct {
 	r *rules
 }
 
-// read makes a term ready to match; matchLabelKeys are in its selector already,
-// as the API server puts them there.
+// read converts a term. The API server has already merged matchLabelKeys into its selector.
 func (c compiler) read(term *corev1.PodAffinityTerm) (test, bool) {
 	selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
 	if err != nil {
@@ -100,7 +99,7 @@ func (c compiler) read(term *corev1.PodAffinityTerm) (test, bool) {
 	return t, true
 }
 
-// required reads affinity terms: a pod has to match all of them to count.
+// required converts affinity terms. A pod must match all of them to count.
 func (c compiler) required(terms []corev1.PodAffinityTerm) {
 	var tests []test
 	for i := range terms {
@@ -133,7 +132,7 @@ func (c compiler) preferred(terms []corev1.WeightedPodAffinityTerm, sign int32) 
 	}
 }
 
-// self says whether a pod of the shape matches.
+// self reports whether a pod of the shape matches.
 func (c compiler) self(m *matcher) bool {
 	for i := range m.tests {
 		if !m.tests[i].matches(c.b.cluster, c.r.shape.Namespace, c.r.shape.Labels) {
@@ -143,8 +142,8 @@ func (c compiler) self(m *matcher) bool {
 	return true
 }
 
-// spreads reads the constraints. Those that must hold count on nodes that have
-// all of their keys, those that should on nodes that have all of theirs.
+// spreads converts the spread constraints. Required constraints count pods on nodes that have the keys of all
+// required constraints; soft constraints do so with the keys of all soft ones.
 func (c compiler) spreads() {
 	for _, action := range []corev1.UnsatisfiableConstraintAction{corev1.DoNotSchedule, corev1.ScheduleAnyway} {
 		var keys []*topology
@@ -187,7 +186,7 @@ func (c compiler) spread(k *corev1.TopologySpreadConstraint, keys []*topology) {
 	}
 }
 
-// withLabels narrows a selector to pods that have the shape's values of some keys.
+// withLabels restricts a selector to pods with the shape's values of some keys.
 func withLabels(selector labels.Selector, keys []string, of map[string]string) labels.Selector {
 	for _, key := range keys {
 		value, has := of[key]
@@ -196,7 +195,7 @@ func withLabels(selector labels.Selector, keys []string, of map[string]string) l
 		}
 		r, err := labels.NewRequirement(key, selection.Equals, []string{value})
 		if err != nil {
-			continue // no label of a pod is like that
+			continue // no pod can have such a label
 		}
 		selector = selector.Add(*r)
 	}

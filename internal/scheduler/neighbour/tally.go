@@ -6,16 +6,16 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// tally counts pods, or adds up weights, by domain.
+// tally counts pods, or sums weights, by domain.
 type tally struct {
 	top   *topology
-	among *eligible // nil: all live nodes
-	here  []int32   // all of them
+	among *eligible // nil for all live nodes
+	here  []int32   // count of all pods by domain
 	gone  []int32   // the part that is leaving
-	total int       // of here
+	total int       // sum of here
 
-	// For spread: eligible nodes by domain, how many domains have any, and the least
-	// count of those that stay over such domains, with how many have it.
+	// For spread constraints: eligible nodes by domain, the number of domains with eligible nodes, the minimum over
+	// these domains of the pods that stay, and the number of domains with this minimum.
 	nodes       []int32
 	present     int
 	least       int32
@@ -29,7 +29,7 @@ func (t *tally) grow(n int) {
 	}
 }
 
-// at is the domain of a node as this tally counts, none where it does not.
+// at returns the domain of a node in this tally; none if the node does not count.
 func (t *tally) at(id model.NodeID) int32 {
 	if t.among != nil && !t.among.nodes[id] {
 		return none
@@ -37,7 +37,7 @@ func (t *tally) at(id model.NodeID) int32 {
 	return t.top.domain[id]
 }
 
-// add counts by pods on a node, leaving of them about to leave.
+// add adds by pods on a node, of which leaving are about to leave.
 func (t *tally) add(id model.NodeID, by, leaving int32) {
 	d := t.at(id)
 	if d == none {
@@ -52,7 +52,7 @@ func (t *tally) add(id model.NodeID, by, leaving int32) {
 	}
 }
 
-// pull adds up the weight of pods on a node.
+// pull adds the weight of pods on a node.
 func (t *tally) pull(id model.NodeID, pods, weight int32) {
 	if d := t.at(id); d != none {
 		t.here[d] += pods * weight
@@ -60,7 +60,7 @@ func (t *tally) pull(id model.NodeID, pods, weight int32) {
 	}
 }
 
-// follow keeps the least in step with one domain's count.
+// follow updates the minimum after a change of one domain's count.
 func (t *tally) follow(d, before, after int32) {
 	switch {
 	case !t.leastsKnown || t.nodes[d] == 0 || before == after:
@@ -77,7 +77,7 @@ func (t *tally) follow(d, before, after int32) {
 	}
 }
 
-// count is what a domain has; staying: without those that leave.
+// count returns the count of a domain. If staying is true, it excludes pods that are leaving.
 func (t *tally) count(d int32, staying bool) int32 {
 	if staying {
 		return t.here[d] - t.gone[d]
@@ -85,8 +85,7 @@ func (t *tally) count(d int32, staying bool) int32 {
 	return t.here[d]
 }
 
-// minimum is the least count over the domains that count, math.MaxInt32 when
-// there are none.
+// minimum returns the minimum count over the domains with eligible nodes, or math.MaxInt32 if no domain has any.
 func (t *tally) minimum() int32 {
 	if t.leastsKnown {
 		return t.least
@@ -107,7 +106,7 @@ func (t *tally) minimum() int32 {
 	return t.least
 }
 
-// enter counts a node as eligible, or no more.
+// enter adds a node to the eligible nodes (by 1) or removes it (by -1).
 func (t *tally) enter(id model.NodeID, by int32) {
 	d := t.at(id)
 	if d == none {

@@ -7,28 +7,28 @@ import (
 // none is the domain of a node that has no value for a topology key.
 const none = int32(-1)
 
-// topology numbers the values of one node label.
+// topology numbers the values of one node label. Each value is a domain.
 type topology struct {
 	key    string
-	domain []int32 // by model.NodeID; none: not alive, or without the label
+	domain []int32 // by model.NodeID; none if the node is not alive or lacks the label
 	nodes  []int32 // live nodes by domain
-	shared int     // domains of more than one node
-	// version changes when a node's domain does.
+	shared int     // number of domains with more than one node
+	// version changes whenever the domain of a node changes.
 	version uint64
 	tallies []*tally
 
 	ids    map[string]int32
-	marks  []uint64 // by domain: the last look that saw it
+	marks  []uint64 // by domain: the last call of among that visited it
 	looked uint64
 }
 
-// domains is the number of domains that were ever seen.
+// domains returns the number of domains ever seen.
 func (t *topology) domains() int { return len(t.nodes) }
 
-// single says that every domain is one node, as with host names.
+// single reports whether every domain is a single node, as with host names.
 func (t *topology) single() bool { return t.shared == 0 }
 
-// put gives a node its domain; info nil: the node is gone.
+// put updates a node's domain. A nil info means that the node was deleted.
 func (t *topology) put(id model.NodeID, info *model.NodeInfo) {
 	for len(t.domain) <= int(id) {
 		t.domain = append(t.domain, none)
@@ -74,7 +74,7 @@ func (t *topology) id(value string) int32 {
 	return id
 }
 
-// among is how many domains some nodes are in, without those to skip.
+// among returns the number of domains of some nodes, without the nodes to skip.
 func (t *topology) among(nodes []model.NodeID, skip []bool) (n int) {
 	for len(t.marks) < len(t.nodes) {
 		t.marks = append(t.marks, 0)
@@ -92,9 +92,8 @@ func (t *topology) among(nodes []model.NodeID, skip []bool) (n int) {
 	return n
 }
 
-// eligible are the nodes that count for a spread constraint: those with all of
-// its pod's keys and, where the constraint says so, that the pod's affinity and
-// tolerations allow.
+// eligible is the set of nodes that count for a spread constraint. They have all keys of the pod's constraints and,
+// if the constraint requires it, the pod's affinity and tolerations permit them.
 type eligible struct {
 	keys             []*topology
 	shape            *model.Shape

@@ -2,12 +2,12 @@ package place
 
 import "github.com/vc-batch/vc/internal/model"
 
-// Changes is the log of nodes whose row changed. Readers remember how far they
-// have read and replay the rest; a node that changed again later is skipped, so
-// a replay costs at most one look a node.
+// Changes is the log of nodes whose row changed. Each reader stores the position up to which it has read, and
+// replays the rest. An entry is skipped if the same node has a newer one, so a replay visits each node at most
+// once.
 type Changes struct {
 	entries []model.NodeID
-	last    []int64 // per node: position of its newest entry
+	last    []int64 // by node: position of its newest entry
 	base    int64   // position of entries[0]
 }
 
@@ -30,11 +30,11 @@ func (c *Changes) add(id model.NodeID) {
 	c.entries = append(c.entries, id)
 }
 
-// End is the position after the newest entry.
+// End returns the position after the newest entry.
 func (c *Changes) End() int64 { return c.base + int64(len(c.entries)) }
 
-// Since calls visit once for every node that changed at or after a position.
-// It returns false, without a call, when the log does not reach back so far.
+// Since calls visit once for every node that changed at or after a position. If the log does not reach back that
+// far, it returns false without a call.
 func (c *Changes) Since(position int64, visit func(model.NodeID)) bool {
 	if position < c.base {
 		return false

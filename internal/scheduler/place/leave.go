@@ -6,8 +6,8 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Leave leaves some resources to another judge: here every node has as much of
-// them as anyone asks for. It replaces what was left before.
+// Leave excludes some resources from the overlay because another component checks them. Every node then has
+// model.MaxAmount of them. It replaces the previously excluded resources.
 func (o *Overlay) Leave(indexes []int) {
 	var left []bool
 	for _, i := range indexes {
@@ -27,10 +27,10 @@ func (o *Overlay) Leave(indexes []int) {
 	}
 }
 
-// Left says whether a resource is left to another judge.
+// Left reports whether a resource is excluded by Leave.
 func (o *Overlay) Left(index int) bool { return index < len(o.left) && o.left[index] }
 
-// Roomy says whether a node could take a request if it were empty.
+// Roomy reports whether a node could take a request if it were empty.
 func (o *Overlay) Roomy(id model.NodeID, r model.Request) bool {
 	base := int(id) * o.Nodes.Stride
 	for _, t := range r {
@@ -41,8 +41,8 @@ func (o *Overlay) Roomy(id model.NodeID, r model.Request) bool {
 	return true
 }
 
-// Stir has a node judged anew for reasons that are not in its row, such as the
-// time of day. better: gangs that wait may hope for it.
+// Stir marks a node as changed for reasons outside its row, such as the time of day. If better is true, waiting
+// gangs may now fit there.
 func (o *Overlay) Stir(id model.NodeID, better bool) {
 	if o.Rank[id] < 0 {
 		return

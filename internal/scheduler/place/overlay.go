@@ -1,17 +1,18 @@
-// Package place is where a cycle tries things: an overlay of the nodes' free
-// room with an undo log, so that a gang is placed whole or undone whole.
+// Package place provides an overlay of the nodes' free resources with an undo log. A cycle tries placements on it,
+// so that a gang is placed as a whole or not at all.
 //
 //	In:   model.Cluster (read only)
-//	Out:  Idle and Future per node, as they would be after what was tried so far
+//	Out:  Idle and Future per node, as they would be after the placements tried so far
 //
 // # Invariants
 //
-//   - After Rollback(m) every value is what it was when Mark returned m.
-//   - Sync makes the overlay equal to the model, touching only rows that differ.
+//   - After Rollback(m), every value equals its value when Mark returned m.
+//   - Sync makes the overlay equal to the model and touches only rows that differ.
 //   - Idle and Future change only together with an entry in the change log.
 //
 // # Concurrency
 //
+// An Overlay belongs to one engine.
 // An Overlay belongs to one engine.
 package place
 
@@ -19,36 +20,34 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Overlay is the nodes' room during a cycle. Rows are nodes by model.NodeID, with
-// the model's stride.
+// Overlay holds the nodes' free resources during a cycle. Rows are nodes by model.NodeID, with the model's stride.
 type Overlay struct {
 	Nodes *model.Nodes
-	// Idle is what nobody uses; Future is Idle plus what is being released minus
-	// what is promised. A task may start only where it fits into both.
+	// Idle is allocatable minus used. Future is Idle plus what is being released minus what is promised. A task may
+	// start only where it fits into both.
 	Idle, Future []int64
-	// Order lists the live nodes by name, Rank is the reverse (-1: not alive).
-	// Equal choices are decided by it.
+	// Order lists the live nodes by name; Rank is the reverse (-1 for nodes that are not alive). It breaks ties.
 	Order []model.NodeID
 	Rank  []int32
 
 	Changes Changes
-	// Grown lists the nodes that got more room or new labels in the last Sync.
+	// Grown lists the nodes whose resources grew or whose labels changed in the last Sync.
 	Grown []model.NodeID
-	// Touched says whether the last Sync saw any change of any node or of its tasks.
+	// Touched reports whether the last Sync saw a change of any node or of its tasks.
 	Touched bool
-	// LabelsChanged is the model generation of the last change of labels or taints seen.
+	// LabelsChanged is the model generation of the last seen change of labels or taints.
 	LabelsChanged uint64
-	// left are the resources that somebody else judges: see Leave.
+	// left holds the resources that another component checks: see Leave.
 	left []bool
-	// Releasing counts the nodes where something is being released.
+	// Releasing is the number of nodes where resources are being released.
 	Releasing int
-	// Epoch changes when the set of nodes or the width of a row does.
+	// Epoch changes when the set of nodes or the width of a row changes.
 	Epoch uint64
 
 	undo      []entry
 	ports     []heldPort
 	evicted   map[*model.Task]bool // tasks with host ports that this cycle evicts
-	ended     map[*model.Task]bool // tasks with host ports that a look ahead saw end
+	ended     map[*model.Task]bool // tasks with host ports whose end a forecast assumes
 	moved     []model.NodeID
 	isMoved   []bool
 	syncedGen uint64
@@ -81,14 +80,14 @@ type heldPort struct {
 	task *model.Task
 }
 
-// Labeled is the model generation up to which labels and taints were seen.
+// Labeled returns the model generation up to which labels and taints were read.
 func (o *Overlay) Labeled() uint64 { return o.syncedGen }
 
 // Sync makes the overlay equal to the model.
 func (o *Overlay) Sync(c *model.Cluster) {
 	o.Nodes = &c.Nodes
 	o.Grown, o.Touched = o.Grown[:0], false
-	for i := range o.undo { // room that the last cycle made, after others had looked for it
+	for i := range o.undo { // the last cycle freed these resources after other gangs had been tried
 		if e := &o.undo[i]; (e.kind == release || e.kind == free) && int(e.node) < len(o.Rank) && o.Rank[e.node] >= 0 {
 			o.Grown = append(o.Grown, e.node)
 			o.Touched = true
@@ -116,7 +115,7 @@ func (o *Overlay) Sync(c *model.Cluster) {
 	o.syncedGen = c.Gen()
 }
 
-// rebuild starts over: the set of nodes changed.
+// rebuild loads all rows because the set of nodes changed.
 func (o *Overlay) rebuild(c *model.Cluster) {
 	n := c.Nodes.Len()
 	o.everSync = true
@@ -135,7 +134,7 @@ func (o *Overlay) rebuild(c *model.Cluster) {
 		o.load(id)
 	}
 	o.Changes.reset(n)
-	// Whatever was parked may fit now.
+	// Any parked gang may fit now.
 	o.Grown = append(o.Grown[:0], o.Order...)
 	o.Touched = true
 	o.syncedGen = c.Gen()
@@ -150,7 +149,7 @@ func resize(v []int64, n int) []int64 {
 	return v
 }
 
-// load computes a row from the model and says whether it grew or shrank.
+// load computes a row from the model. It reports whether the row grew and whether it changed.
 func (o *Overlay) load(id model.NodeID) (grew, changed bool) {
 	n := o.Nodes
 	base := int(id) * n.Stride
@@ -179,8 +178,8 @@ func (o *Overlay) load(id model.NodeID) (grew, changed bool) {
 	return grew, changed
 }
 
-// refresh reloads one row. A row that this cycle's predecessor had filled and
-// that did not stay filled has grown, as well as one where something ended.
+// refresh reloads one row. A row has grown if something ended there, or if the previous cycle filled it and it did
+// not stay filled.
 func (o *Overlay) refresh(id model.NodeID) {
 	if o.Rank[id] < 0 {
 		return
@@ -204,7 +203,7 @@ func (o *Overlay) note(id model.NodeID) {
 		o.isMoved[id] = true
 		o.moved = append(o.moved, id)
 	}
-	if o.Rank[id] >= 0 { // pods of a node that is gone may still be evicted
+	if o.Rank[id] >= 0 { // pods of a deleted node may still be evicted
 		o.Changes.add(id)
 	}
 }
@@ -216,23 +215,23 @@ func (o *Overlay) add(values []int64, id model.NodeID, r model.Request, sign int
 	}
 }
 
-// Take gives a node's idle room to a task.
+// Take assigns a node's idle resources to a task.
 func (o *Overlay) Take(id model.NodeID, t *model.Task) { o.do(entry{id, take, t}) }
 
-// Promise gives room that is being released to a task.
+// Promise assigns resources that are being released to a task.
 func (o *Overlay) Promise(id model.NodeID, t *model.Task) { o.do(entry{id, promise, t}) }
 
-// Withdraw takes a promise back that the model knows of (the task is Pipelined).
+// Withdraw cancels a promise that the model contains (the task is Pipelined).
 func (o *Overlay) Withdraw(id model.NodeID, t *model.Task) { o.do(entry{id, free, t}) }
 
-// Evict counts a running task's room as being released.
+// Evict counts a running task's resources as being released.
 func (o *Overlay) Evict(id model.NodeID, t *model.Task) { o.do(entry{id, release, t}) }
 
-// Spare undoes one Evict without undoing what came after it.
+// Spare reverts one Evict without undoing later steps.
 func (o *Overlay) Spare(id model.NodeID, t *model.Task) { o.do(entry{id, hold, t}) }
 
-// End looks ahead to when a task has ended: its room is idle. leaving: it was being released already. Only
-// for what is rolled back.
+// End assumes in a forecast that a task has ended: its resources become idle. leaving is true if they were being
+// released already. The caller must roll it back.
 func (o *Overlay) End(id model.NodeID, t *model.Task, leaving bool) {
 	if leaving {
 		o.do(entry{id, vacate, t})
@@ -280,10 +279,10 @@ func (o *Overlay) carry(e entry, sign int64) {
 	o.note(e.node)
 }
 
-// Mark returns the present point, to roll back to.
+// Mark returns the current position for Rollback.
 func (o *Overlay) Mark() int { return len(o.undo) }
 
-// Rollback undoes everything after a mark, last first.
+// Rollback undoes all steps after a mark, the last one first.
 func (o *Overlay) Rollback(mark int) {
 	for i := len(o.undo) - 1; i >= mark; i-- {
 		e := o.undo[i]
@@ -295,7 +294,7 @@ func (o *Overlay) Rollback(mark int) {
 	o.undo = o.undo[:mark]
 }
 
-// Fits says whether a request fits into both what is idle and what will be.
+// Fits reports whether a request fits into both Idle and Future.
 func (o *Overlay) Fits(id model.NodeID, r model.Request) bool {
 	base := int(id) * o.Nodes.Stride
 	for _, t := range r {
@@ -307,7 +306,7 @@ func (o *Overlay) Fits(id model.NodeID, r model.Request) bool {
 	return true
 }
 
-// WillFit says whether a request fits once what is being released is free.
+// WillFit reports whether a request fits once the resources that are being released are free.
 func (o *Overlay) WillFit(id model.NodeID, r model.Request) bool {
 	base := int(id) * o.Nodes.Stride
 	for _, t := range r {
@@ -318,9 +317,8 @@ func (o *Overlay) WillFit(id model.NodeID, r model.Request) bool {
 	return true
 }
 
-// PortsFree says whether none of a task's host ports is held on a node, by tasks
-// of the model or of this cycle. later: those of tasks that are leaving are free.
-// What is only promised holds no port.
+// PortsFree reports whether none of the host ports is used on a node by tasks of the model or of this cycle. If
+// later is true, ports of tasks that are leaving count as free. Promised tasks use no ports.
 func (o *Overlay) PortsFree(id model.NodeID, ports []model.Port, later bool) bool {
 	ok := true
 	o.Nodes.Ports(id, func(t *model.Task, held model.Port) bool {
@@ -349,7 +347,7 @@ func conflicts(held model.Port, ports []model.Port) bool {
 	return false
 }
 
-// Each visits the tasks that this cycle took or was promised room for, in order.
+// Each visits, in order, the tasks that this cycle placed or promised resources.
 func (o *Overlay) Each(visit func(id model.NodeID, t *model.Task)) {
 	for i := range o.undo {
 		if k := o.undo[i].kind; k == take || k == promise {

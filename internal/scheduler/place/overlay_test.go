@@ -13,9 +13,8 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// TestRollback takes, promises, evicts and withdraws at random and rolls back:
-// every value is what it was, and a reader of the change log has heard of every
-// row that changed since it last read.
+// TestRollback takes, promises, evicts and withdraws at random and rolls back. Every value must equal its earlier
+// value, and a reader of the change log must see every row that changed since it last read.
 func TestRollback(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		c := model.New()

@@ -1,12 +1,15 @@
-// Package shape judges equal requests once: for every shape it keeps the nodes
-// that fit in order of their score, and replays only what changed since.
+// Package shape finds the best node for pods with equal requests. For every shape it keeps the nodes that fit,
+// ordered by score, and re-evaluates only the nodes that changed. A shape is everything in a pod that decides where
+// the pod may run.
 //
 //	In:   place.Overlay and its change log, fit.Filters, score.Weights
-//	Out:  the best node for a shape, now
+//	Out:  the current best node for a shape
 //
 // # Invariants
 //
-//   - Best is the node with the highest score among those that pass every filter; the first by name among equals.
+//   - Best is the node with the highest score among the nodes that pass every filter. Among equals it is the first
+//     by name.
+//   - A Ranking that has replayed the change log equals a newly built one.
 //   - A Ranking that has replayed the log gives what a new one would give.
 package shape
 
@@ -17,7 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
-// Judge holds what all rankings share.
+// Judge evaluates nodes for shapes. It holds what all rankings share.
 type Judge struct {
 	Filters fit.Filters
 	Weights score.Weights
@@ -29,17 +32,17 @@ type Judge struct {
 	clock     uint64
 }
 
-// aspect is what a ranking ranks.
+// aspect is the key of a ranking.
 type aspect struct {
 	shape *model.Shape
-	later bool  // by what will be, not by what is idle
-	view  *View // nil: by room and score alone
+	later bool  // by Future rather than by Idle resources
+	view  *View // nil: by resources and score alone
 }
 
 // maxTreeBytes bounds the memory of all rankings together.
 const maxTreeBytes = 96 << 20
 
-// Open makes the judge look at an overlay.
+// Open prepares the judge for a cycle on an overlay. It drops caches of shapes that no longer exist.
 func (j *Judge) Open(o *place.Overlay, resources *model.Resources, shapes []*model.Shape) {
 	j.overlay, j.resources = o, resources
 	if j.rankings == nil {
@@ -61,13 +64,12 @@ func (j *Judge) Open(o *place.Overlay, resources *model.Resources, shapes []*mod
 	}
 }
 
-// Best returns the best node for a shape, false when it fits nowhere now.
+// Best returns the best node for a shape. It returns false if the shape fits on no node now.
 func (j *Judge) Best(s *model.Shape) (model.NodeID, bool) {
 	return j.best(j.Ranking(s, false, nil))
 }
 
-// BestLater returns the best node whose room will do once what is being released
-// is free.
+// BestLater returns the best node for a shape once the resources that are being released are free.
 func (j *Judge) BestLater(s *model.Shape) (model.NodeID, bool) {
 	return j.best(j.Ranking(s, true, nil))
 }
@@ -79,13 +81,13 @@ func (j *Judge) best(r *Ranking) (model.NodeID, bool) {
 	return j.overlay.Order[r.trees[0].first()], true
 }
 
-// Allowed says whether the static filters let the shape onto a node.
+// Allowed reports whether the static filters permit the shape on a node.
 func (j *Judge) Allowed(s *model.Shape, id model.NodeID) bool {
 	rank := j.overlay.Rank[id]
 	return rank >= 0 && j.static(s).points[rank] != unfit
 }
 
-// Possible says whether the shape could run on some node if it were empty.
+// Possible reports whether the shape could run on some node if that node were empty.
 func (j *Judge) Possible(s *model.Shape) bool {
 	points := j.static(s).points
 	for rank, id := range j.overlay.Order {
@@ -96,8 +98,8 @@ func (j *Judge) Possible(s *model.Shape) bool {
 	return false
 }
 
-// Each visits the nodes that fit now (later: once what is being released is
-// free), by name, with their scores.
+// Each visits the nodes that fit, by name, with their scores. If later is true, it counts resources that are being
+// released as free.
 func (j *Judge) Each(s *model.Shape, later bool, visit func(id model.NodeID, points int32)) {
 	r := j.Ranking(s, later, nil)
 	for rank, id := range j.overlay.Order {
@@ -107,7 +109,7 @@ func (j *Judge) Each(s *model.Shape, later bool, visit func(id model.NodeID, poi
 	}
 }
 
-// forget drops the ranking that was not used for longest when there are too many.
+// forget drops the least recently used ranking if the rankings use too much memory.
 func (j *Judge) forget() {
 	each := 12*len(j.overlay.Order) + 1
 	if n := len(j.rankings); n < 8 || n*each < maxTreeBytes {

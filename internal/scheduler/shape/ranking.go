@@ -5,24 +5,24 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
-// View is a way to rank the nodes for a shape other than all together.
+// View changes how the nodes are ranked for a shape.
 type View struct {
-	// Groups splits the nodes; nil: they are one group.
+	// Groups splits the nodes; nil for a single group.
 	Groups *Groups
-	// Bars keeps the shape off a node, for a reason that changes only along with the
-	// node's room or with Stamp; nil: off none. later as in Judge.Ranking.
+	// Bars reports whether a node is excluded. The result may change only if the node's resources or Stamp change.
+	// nil excludes no node. For later see Judge.Ranking.
 	Bars  func(id model.NodeID, later bool) bool
 	Stamp uint64
 }
 
-// Groups splits the nodes by rank. It is not changed once it is made.
+// Groups splits the nodes into groups. It is immutable.
 type Groups struct {
-	of, leaf []int32   // by rank: the group, and the number in it
-	ranks    [][]int32 // by group, ascending
-	cells    int       // of all tournaments together
+	of, leaf []int32   // by rank: the group, and the index in it
+	ranks    [][]int32 // ranks of each group, ascending
+	cells    int       // number of cells of all tournaments together
 }
 
-// NewGroups makes groups of nodes: of has the group of every rank, 0 to count-1.
+// NewGroups returns the groups of nodes. of holds the group of every rank, 0 to count-1.
 func NewGroups(of []int32, count int) *Groups {
 	g := &Groups{of: of, leaf: make([]int32, len(of)), ranks: make([][]int32, count)}
 	for rank, group := range of {
@@ -35,26 +35,26 @@ func NewGroups(of []int32, count int) *Groups {
 	return g
 }
 
-// Ranking holds the nodes for one shape as tournaments, one a group: leaves are
-// scores by the node's rank.
+// Ranking ranks the nodes for one shape. It has one tournament per group; the leaves are scores, in the order of
+// the nodes' ranks.
 type Ranking struct {
 	aspect
-	groups   *Groups // nil: one
+	groups   *Groups // nil for a single group
 	trees    []tournament
 	cells    []int32
 	static   *static
 	request  score.Request
-	position int64  // of the change log, replayed up to here
+	position int64  // position in the change log up to which changes are replayed
 	epoch    uint64 // of the overlay's set of nodes
 	version  uint64 // of the static part
 	stamp    uint64 // of the view
-	used     uint64 // last use, to forget the least recently used
+	used     uint64 // time of last use, to drop the least recently used
 }
 
-// Ranking brings the ranking of a shape up to date. later: by the room that will
-// be, not by what is idle.
+// Ranking returns the up-to-date ranking of a shape. If later is true, it ranks by the resources that will be free
+// after releases, not by the idle ones.
 func (j *Judge) Ranking(s *model.Shape, later bool, view *View) *Ranking {
-	if s.Plain != nil { // what a pod attaches is not judged here
+	if s.Plain != nil { // volumes and devices are not evaluated here
 		s = s.Plain
 	}
 	j.clock++
@@ -75,19 +75,19 @@ func (j *Judge) Ranking(s *model.Shape, later bool, view *View) *Ranking {
 	return r
 }
 
-// stale says whether more than single nodes changed.
+// stale reports whether the ranking must be rebuilt because more than single nodes changed.
 func (r *Ranking) stale(epoch uint64) bool {
 	return r.trees == nil || r.epoch != epoch || r.version != r.static.version ||
 		r.view != nil && (r.stamp != r.view.Stamp || r.groups != r.view.Groups)
 }
 
-// replay judges the nodes that changed; false: the log does not reach back so far.
+// replay re-evaluates the nodes that changed. It returns false if the log does not reach back that far.
 func (j *Judge) replay(r *Ranking) bool {
 	end := j.overlay.Changes.End()
 	if r.position == end {
 		return true
 	}
-	// Many changes are dearer one by one up the tree than the whole tree once.
+	// For many changes, computing the whole tree once is cheaper than updating each path.
 	bulk := end-r.position > int64(len(r.cells)/64)
 	replayed := j.overlay.Changes.Since(r.position, func(id model.NodeID) {
 		rank := j.overlay.Rank[id]
@@ -105,7 +105,7 @@ func (j *Judge) replay(r *Ranking) bool {
 	return replayed
 }
 
-// place is where a node is: its tournament and its leaf there.
+// place returns the tournament of a node and its leaf in it.
 func (r *Ranking) place(rank int32) (*tournament, int) {
 	if r.groups == nil {
 		return &r.trees[0], int(rank)
@@ -113,16 +113,16 @@ func (r *Ranking) place(rank int32) (*tournament, int) {
 	return &r.trees[r.groups.of[rank]], int(r.groups.leaf[rank])
 }
 
-// Groups is the number of groups.
+// Groups returns the number of groups.
 func (r *Ranking) Groups() int { return len(r.trees) }
 
-// Top is the highest score in a group; false when none of its nodes fits.
+// Top returns the highest score in a group; false if no node of the group fits.
 func (r *Ranking) Top(group int) (points int32, ok bool) {
 	points = r.trees[group].top()
 	return points, points != unfit
 }
 
-// First is the rank of the first node in a group that has the highest score.
+// First returns the rank of the first node with the highest score in a group.
 func (r *Ranking) First(group int) int32 {
 	leaf := r.trees[group].first()
 	if r.groups == nil {
@@ -137,7 +137,7 @@ func (r *Ranking) decide() {
 	}
 }
 
-// judge gives a node's whole score.
+// judge returns a node's total score, or unfit.
 func (j *Judge) judge(r *Ranking, rank int32, id model.NodeID) int32 {
 	points := r.static.points[rank]
 	switch {
@@ -153,10 +153,10 @@ func (j *Judge) judge(r *Ranking, rank int32, id model.NodeID) int32 {
 	return points + j.Weights.Dynamic(j.overlay, id, &r.request)
 }
 
-// build judges every node.
+// build evaluates every node.
 func (j *Judge) build(r *Ranking) {
 	o := j.overlay
-	r.request = j.Weights.Prepare(j.resources, r.shape) // names may have come up since
+	r.request = j.Weights.Prepare(j.resources, r.shape) // resource names may have been added
 	r.plant(len(o.Order))
 	for rank, id := range o.Order {
 		tree, leaf := r.place(int32(rank))
@@ -166,7 +166,7 @@ func (j *Judge) build(r *Ranking) {
 	r.position, r.epoch, r.version = o.Changes.End(), o.Epoch, r.static.version
 }
 
-// plant makes the empty tournaments.
+// plant creates the empty tournaments.
 func (r *Ranking) plant(nodes int) {
 	r.groups, r.stamp = nil, 0
 	cells, count := 2*rounded(nodes), 1

@@ -13,8 +13,8 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// TestRankings: a ranking that has followed changes, by groups or not, knows the
-// same best node of each group as looking at every node does.
+// TestRankings checks that a ranking that followed changes finds, with and without groups, the same best node of
+// each group as an evaluation of every node.
 func TestRankings(t *testing.T) {
 	seeds.Check(t, 10000, func(t *rapid.T) {
 		c := model.New()
@@ -87,7 +87,7 @@ func compareRankings(t *rapid.T, j *Judge, o *place.Overlay, task *model.Task, v
 
 type leader struct{ rank, points int32 }
 
-// nobody are groups in which no node fits.
+// nobody is the set of groups in which no node fits.
 func nobody(n int) []leader {
 	list := []leader{}
 	for range n {

@@ -6,20 +6,20 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/score"
 )
 
-// static is what of a shape's judgement does not depend on what runs: all
-// rankings of the shape share it.
+// static holds the part of a shape's evaluation that does not depend on running pods. All rankings of the shape
+// share it.
 type static struct {
 	points  []int32 // by rank: unfit, or the static part of the score
 	epoch   uint64  // of the overlay's set of nodes
-	labeled uint64  // model generation it was made at
-	version uint64  // changes when points of nodes did that were not relabeled
-	prefers bool    // a term is normalised over all nodes
-	holders []int32 // nodes that have each of the shape's images
+	labeled uint64  // model generation at which it was computed
+	version uint64  // changes when points of nodes change that were not relabeled
+	prefers bool    // some term is normalised over all nodes
+	holders []int32 // number of nodes that have each of the shape's images
 }
 
-// static brings the shape's static part up to date.
+// static returns the up-to-date static part for a shape.
 func (j *Judge) static(s *model.Shape) *static {
-	if s.Plain != nil { // what a pod attaches is not judged here
+	if s.Plain != nil { // volumes and devices are not evaluated here
 		s = s.Plain
 	}
 	st := j.statics[s]
@@ -36,14 +36,13 @@ func (j *Judge) static(s *model.Shape) *static {
 	return st
 }
 
-// relabel judges the nodes whose labels changed, or all when they are measured by
-// each other.
+// relabel re-evaluates the nodes whose labels changed, or all nodes if their scores depend on each other.
 func (j *Judge) relabel(s *model.Shape, st *static) {
 	for rank, id := range j.overlay.Order {
 		if j.overlay.Nodes.Labeled[id] <= st.labeled {
 			continue
 		}
-		// A preference may have come up that all nodes are measured by.
+		// A new preference may require normalising the scores of all nodes.
 		if st.prefers || !st.sameHolders(s, j.overlay.Nodes.ImageNodes) || fit.Intolerable(s, j.overlay.Nodes.Info[id]) > 0 {
 			j.buildStatic(s, st)
 			return
@@ -53,7 +52,7 @@ func (j *Judge) relabel(s *model.Shape, st *static) {
 	st.labeled = j.overlay.Labeled()
 }
 
-// judgeStatic is the static score of a node for a shape without preferences.
+// judgeStatic returns the static score of a node for a shape without preferences.
 func (j *Judge) judgeStatic(s *model.Shape, id model.NodeID) int32 {
 	info := j.overlay.Nodes.Info[id]
 	if code, _ := j.Filters.Static(s, info); code != "" {
@@ -62,8 +61,7 @@ func (j *Judge) judgeStatic(s *model.Shape, id model.NodeID) int32 {
 	return j.images(s, info) + score.Normalise(0, 0, j.Weights.Taints, true)
 }
 
-// buildStatic judges all nodes, normalising preferences over those that pass the
-// static filters.
+// buildStatic evaluates all nodes. It normalises preferences over the nodes that pass the static filters.
 func (j *Judge) buildStatic(s *model.Shape, st *static) {
 	o := j.overlay
 	if cap(st.points) < len(o.Order) {
@@ -100,7 +98,7 @@ func (j *Judge) buildStatic(s *model.Shape, st *static) {
 	}
 }
 
-// sameHolders says whether the shape's images are on as many nodes as they were.
+// sameHolders reports whether the number of nodes with each of the shape's images is unchanged.
 func (st *static) sameHolders(s *model.Shape, now map[string]int32) bool {
 	for i, name := range s.Images {
 		if now[name] != st.holders[i] {

@@ -2,21 +2,20 @@ package shape
 
 import "math/bits"
 
-// unfit marks a node that does not fit.
+// unfit is the score of a node on which the shape does not fit.
 const unfit = int32(-1)
 
-// tournament keeps the greatest of some values: values[size:] are the leaves,
-// every inner value is the greater of its two children, values[1] is the
-// greatest of all.
+// tournament is a binary tree that stores the maximum of some values. values[size:] are the leaves, every inner
+// value is the maximum of its two children, and values[1] is the overall maximum.
 type tournament struct {
 	values []int32
 	size   int
 }
 
-// rounded is the number of leaves that a tournament over n values has.
+// rounded returns the number of leaves of a tournament over n values.
 func rounded(n int) int { return 1 << bits.Len(uint(max(n-1, 0))) }
 
-// over makes a tournament of n values on 2*rounded(n) cells, all unfit.
+// over returns a tournament of n values on 2*rounded(n) cells, all unfit.
 func over(cells []int32, n int) tournament {
 	for i := range cells {
 		cells[i] = unfit
@@ -28,7 +27,7 @@ func (t *tournament) at(i int) int32 { return t.values[t.size+i] }
 
 func (t *tournament) top() int32 { return t.values[1] }
 
-// set changes a leaf and what it decides.
+// set changes a leaf and updates the inner values.
 func (t *tournament) set(leaf int, value int32) {
 	i := t.size + leaf
 	if t.values[i] == value {
@@ -44,17 +43,17 @@ func (t *tournament) set(leaf int, value int32) {
 	}
 }
 
-// put changes a leaf only; decide has to follow.
+// put changes only a leaf. Call decide afterwards.
 func (t *tournament) put(leaf int, value int32) { t.values[t.size+leaf] = value }
 
-// decide computes every inner value from the leaves.
+// decide computes all inner values from the leaves.
 func (t *tournament) decide() {
 	for i := t.size - 1; i >= 1; i-- {
 		t.values[i] = max(t.values[2*i], t.values[2*i+1])
 	}
 }
 
-// first is the first leaf with the greatest value.
+// first returns the index of the first leaf with the maximum value.
 func (t *tournament) first() int {
 	i := 1
 	for i < t.size {
