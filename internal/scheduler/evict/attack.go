@@ -9,34 +9,33 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Case is what an action looks for.
+// Case describes the victims that an action looks for.
 type Case struct {
 	Kind session.AttackKind
-	// Own: the victims are tasks of the taker itself, of lower priority.
+	// Own is true if the victims are tasks of the taker itself with lower priority.
 	Own bool
-	// Surplus: gangs lose what they have beyond their minimum only.
+	// Surplus is true if gangs lose only the pods beyond their minimum.
 	Surplus bool
-	// Domains is how many domains of a gang with a network topology are looked at.
+	// Domains is the number of domains that are tried for a gang with a network topology.
 	Domains int
-	// Within limits victims to nodes; nil: all. Set while a domain is looked at.
+	// Within limits victims to some nodes; nil for all. It is set while a domain is tried.
 	Within func(model.NodeID) bool
 }
 
-// Failure is why nobody was evicted for a gang.
+// Failure describes why no pod was evicted for a gang.
 type Failure struct {
-	// Code is NotReclaimable when Blockers are in the way; "" otherwise.
+	// Code is NotReclaimable if Blockers must not be reclaimed from; "" otherwise.
 	Code     reason.Code
 	Blockers []string
 	Spared   []explain.Spared
-	// Nobody: of that queue and priority no gang would find anybody.
+	// Nobody is true if no gang of the same queue and priority would find any victim.
 	Nobody bool
 }
 
-// maxBarred bounds how many gangs are set aside because they would take the room
-// back, before the search is given up.
+// maxBarred bounds how many gangs are excluded because they would take the resources back, before the search stops.
 const maxBarred = 32
 
-// For makes room for a gang. It returns whether it did, or else why not.
+// For makes room for a gang by evicting others. It returns whether it did and, if not, why.
 func For(s *session.Session, j *session.Job, c Case) (bool, Failure) {
 	tasks := wanted(s, j)
 	switch {
@@ -73,7 +72,7 @@ func For(s *session.Session, j *session.Job, c Case) (bool, Failure) {
 	return false, failure
 }
 
-// wanted are the tasks that an eviction has to make room for.
+// wanted returns the tasks for which an eviction must make room.
 func wanted(s *session.Session, j *session.Job) []*model.Task {
 	if s.Rules.Gang && !j.Satisfied() {
 		return j.Minimum()
@@ -81,7 +80,7 @@ func wanted(s *session.Session, j *session.Job) []*model.Task {
 	return j.Pending[:min(1, len(j.Pending))]
 }
 
-// inTier tries with the entitlements of one tier.
+// inTier searches with the entitlements of one tier.
 func inTier(s *session.Session, a *session.Attack, c Case, tier int) (bool, Failure) {
 	grants := s.Rules.Granted(a, tier)
 	may := append(s.Rules.Protecting(a), grants...)
@@ -121,7 +120,7 @@ func inTier(s *session.Session, a *session.Attack, c Case, tier int) (bool, Fail
 	return false, failure
 }
 
-// failed is what is told when the census does not lead to a plan.
+// failed returns the failure to report if the census does not lead to a plan.
 func failed(c *census) Failure {
 	f := Failure{Blockers: c.blockers, Spared: c.spared}
 	if len(c.blockers) > 0 {
@@ -133,8 +132,8 @@ func failed(c *census) Failure {
 	return f
 }
 
-// trialOf says what the gang is tried with: inside a queue it may have what the
-// queue held before, however much that is.
+// trialOf returns how the gang is tried. Inside a queue the gang may use what the queue held before, whatever that
+// was.
 func trialOf(a *session.Attack, c Case) session.Trial {
 	trial := session.Trial{Grow: true}
 	if a.Kind == session.Preempt || a.Kind == session.GangPreempt {
@@ -156,9 +155,8 @@ func shapesOf(tasks []*model.Task) []*model.Shape {
 	return shapes
 }
 
-// answered lists the gangs among the victims that would be let take the room back,
-// by an earlier tier or by the other action that evicts between the same queues:
-// with them the eviction would be answered by an eviction.
+// answered returns the gangs among the victims that could take the resources back, by an earlier tier or by the
+// other action that evicts between the same queues. Evicting them would only cause another eviction.
 func (p *plan) answered(chosen []int) []*model.Gang {
 	var answering []*model.Gang
 	if p.c.Own {
@@ -174,7 +172,8 @@ func (p *plan) answered(chosen []int) []*model.Gang {
 	return answering
 }
 
-// answers says whether a gang that lost tasks could take the room for them back, or for those it would ask for first.
+// answers reports whether a gang that lost tasks could take the resources back for all of them or for the first
+// ones it needs.
 func (p *plan) answers(j *session.Job, tasks []*model.Task) bool {
 	if first := firstBack(j, tasks); len(first) < len(tasks) && p.mayTakeBack(j, first) {
 		return true
@@ -182,8 +181,8 @@ func (p *plan) answers(j *session.Job, tasks []*model.Task) bool {
 	return p.mayTakeBack(j, tasks)
 }
 
-// firstBack are those of a gang's lost tasks that bring it to its minimum, or one where it has that. They come last in the
-// order in which tasks are lost.
+// firstBack returns the lost tasks that bring a gang to its minimum, or one task if the gang has its minimum. They
+// are the last in the order in which tasks are lost.
 func firstBack(j *session.Job, lost []*model.Task) []*model.Task {
 	return lost[max(len(lost)-max(j.Need(), 1), 0):]
 }
@@ -206,7 +205,7 @@ func (p *plan) mayTakeBack(j *session.Job, tasks []*model.Task) bool {
 	return false
 }
 
-// sameSide says whether two kinds both evict inside a queue, or both between queues.
+// sameSide reports whether two kinds both evict inside a queue, or both between queues.
 func sameSide(a, b session.AttackKind) bool {
 	inside := func(k session.AttackKind) bool { return k == session.Preempt || k == session.GangPreempt }
 	return inside(a) == inside(b)

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// maxAlone bounds how many gangs are tried alone instead of several.
+// maxAlone bounds how many gangs are tried as the only victim instead of several.
 const maxAlone = 32
 
-// cost is what a set of victims is compared by, the lesser the better.
+// cost compares sets of victims; lower is better.
 type cost struct {
-	broken []int32 // priorities of the gangs that lose their minimum, highest first
+	broken []int32 // priorities of the gangs that fall below their minimum, highest first
 	pods   int
 	lost   time.Duration
 }
@@ -20,8 +20,8 @@ func (c cost) compare(o cost) int {
 	return cmp.Or(slices.Compare(c.broken, o.broken), cmp.Compare(c.pods, o.pods), cmp.Compare(c.lost, o.lost))
 }
 
-// best finds a set of victims in the order of the units, and looks whether
-// another order breaks fewer gangs. The units chosen are out when it returns true.
+// best finds a set of victims in the order of the units and checks whether another order breaks fewer gangs. The
+// chosen units are evicted when it returns true.
 func (p *plan) best() ([]int, bool) {
 	order := make([]int, len(p.units))
 	for i := range order {
@@ -63,9 +63,9 @@ func (p *plan) cost(chosen []int) cost {
 	return c
 }
 
-// orders are other orders worth a try when gangs would be broken: each gang alone
-// of the class whose gangs are broken last, and, when there are several, the most
-// useful gangs first among those of one queue and priority.
+// orders returns other orders worth trying when gangs would be broken. In the class whose gangs are broken last,
+// each gang is tried alone. If several gangs would be broken, it also tries the most useful gangs first within each
+// queue and priority.
 func (p *plan) orders(chosen []int) [][]int {
 	var broken []int
 	for _, i := range chosen {
@@ -90,8 +90,8 @@ func (p *plan) orders(chosen []int) [][]int {
 	return orders
 }
 
-// mostUseful is the order of units with the most useful gangs of each class
-// first; nil when that changes nothing.
+// mostUseful returns the order of units with the most useful gangs of each class first; nil if this changes
+// nothing.
 func (p *plan) mostUseful() []int {
 	order := make([]int, len(p.units))
 	for i := range order {
@@ -111,8 +111,8 @@ func (p *plan) mostUseful() []int {
 	return order
 }
 
-// alone are orders in which all that comes before a class goes first, and then
-// one gang of it: the useful ones, those that lose less first.
+// alone returns orders in which all units before a class are followed by one gang of the class. The most useful
+// gangs are tried.
 func (p *plan) alone(class [2]any) [][]int {
 	var before, of []int
 	for i := range p.units {

@@ -5,18 +5,18 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// bound is a quick no: however the gang is put, its nodes have too little room.
-// It follows what is evicted and spared, node by node.
+// bound is a quick check that a gang cannot fit because its nodes have too few resources in total. It is updated
+// node by node when tasks are evicted and spared.
 type bound struct {
 	s      *session.Session
-	asked  model.Request // together; of one task when single
-	need   int64         // tasks, when single
+	asked  model.Request // total request; the request of one task if single
+	need   int64         // number of tasks, if single
 	single bool
-	nodes  []bool  // that any of the shapes may use
-	sums   []int64 // per term of asked: room on those nodes; [0] slots when single
+	nodes  []bool  // nodes that any of the shapes may use
+	sums   []int64 // per term of asked: free resources on those nodes; if single, [0] is the number of slots
 }
 
-// newBound looks at all nodes once. within limits them; nil: all.
+// newBound reads all nodes once. within limits them; nil for all.
 func newBound(s *session.Session, tasks []*model.Task, shapes []*model.Shape, within func(model.NodeID) bool) *bound {
 	b := &bound{s: s, single: len(shapes) == 1, need: int64(len(tasks)), nodes: make([]bool, s.View.Nodes.Len())}
 	b.asked = session.Sum(tasks)
@@ -33,7 +33,7 @@ func newBound(s *session.Session, tasks []*model.Task, shapes []*model.Shape, wi
 	return b
 }
 
-// count adds sign× the room of a node.
+// count adds sign× the free resources of a node.
 func (b *bound) count(id model.NodeID, sign int64) {
 	if id < 0 || int(id) >= len(b.nodes) || !b.nodes[id] {
 		return
@@ -50,7 +50,7 @@ func (b *bound) count(id model.NodeID, sign int64) {
 	}
 }
 
-// slots is how many tasks of a request room is for, at most most.
+// slots returns how many tasks with a request fit into room, at most most.
 func slots(s *session.Session, room []int64, asked model.Request, most int64) int64 {
 	for _, t := range asked {
 		if t.Value > 0 && !s.View.Left(int(t.Index)) {
@@ -60,7 +60,7 @@ func slots(s *session.Session, room []int64, asked model.Request, most int64) in
 	return most
 }
 
-// no says whether the gang cannot fit.
+// no reports whether the gang cannot fit.
 func (b *bound) no() bool {
 	if b.single {
 		return b.sums[0] < b.need

@@ -1,22 +1,21 @@
-// Package evict chooses whom to evict so that a gang can start: as few as do it,
-// and nobody unless it does.
+// Package evict chooses victims so that a gang can start: as few as possible, and none unless the gang can start.
 //
 //	In:   a starving gang, the session, the guards and entitlements that policies registered
-//	Out:  evictions and the gang's promised room, or why nobody is evicted
+//	Out:  evictions and the gang's promised resources, or why no pod is evicted
 //
 // # Invariants
 //
-//   - Nothing is evicted unless the whole gang then fits (or, of a gang that has its minimum, its next task).
-//   - No unit of the victims can be put back with the gang still fitting.
-//   - A victim gang loses its surplus over its minimum, or all of itself.
-//   - A guard of any tier that says no is a no. Entitlements of one tier are never mixed with those of another.
-//   - A tier does not grant what an earlier tier would grant the other way round once the taker has what it wants, nor
-//     what the other action of its side would; and each entitlement is an order. So what one gang took from another
-//     is never taken back without a change from outside. Nor do three gangs go round where a tier of shares comes before
-//     one of priorities: who gave by shares takes nothing by a later tier (model.Gave).
+//   - Nothing is evicted unless the whole gang then fits. For a gang that has its minimum, its next task must fit.
+//   - No unit of the victims can be spared with the gang still fitting.
+//   - A victim gang loses its surplus over its minimum, or all its pods.
+//   - A rejection by a guard of any tier is final. Entitlements of different tiers are never combined.
+//   - A tier does not grant an eviction if an earlier tier, or the other action for the same kind of queues, would
+//     then grant the reverse eviction. Each entitlement is an order. Therefore, what one gang took from another is
+//     never taken back without an outside change. If a tier of shares precedes a tier of priorities, evictions do
+//     not cycle among three gangs either: a gang that gave by shares takes nothing by a later tier (model.Gave).
 //
-// # What is preferred
+// # Preferences
 //
-// Surplus before whole gangs: then no gang is broken. Of whole gangs those of lower priority, then as few as
-// possible, then few pods, then little lost work.
+// Surplus is preferred to whole gangs, because no gang is broken. Among whole gangs, lower priority comes first,
+// then as few gangs as possible, then few pods, then little lost work.
 package evict

@@ -8,8 +8,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// inDomains makes room for a gang. One that has to stay inside a domain, and that
-// whole gangs may be evicted for, gets it domain by domain, the widest first.
+// inDomains makes room for a gang. If the gang must stay inside a domain and whole gangs may be evicted, it tries
+// the domains one by one, the widest first.
 func inDomains(s *session.Session, j *session.Job, c Case) (done bool, why Failure) {
 	gangwise := c.Kind == session.GangPreempt || c.Kind == session.GangReclaim
 	if !gangwise || j.Topology == nil || !j.Topology.Hard {
@@ -32,15 +32,16 @@ func inDomains(s *session.Session, j *session.Job, c Case) (done bool, why Failu
 		if done {
 			return true, Failure{}
 		}
-		if i == 0 { // the widest says it for all
+		if i == 0 { // the widest domain's failure is reported for all
 			why = failure
 		}
 	}
 	return false, why
 }
 
-// elsewhere spares who need not go when the gang is put outside the domain that was looked at: whole gangs that go leave
-// room there, too. wide says that somebody was spared, so that the gang fits somewhere, but perhaps not in that domain.
+// elsewhere spares victims that need not be evicted if the gang is placed outside the domain that was tried,
+// because evicting whole gangs frees resources there too. wide is true if a victim was spared; the gang then fits,
+// but perhaps not in that domain.
 func (p *plan) elsewhere(chosen []int, shapes []*model.Shape) (kept []int, wide bool) {
 	outside := func(t *model.Task) bool { return !p.c.Within(t.Node) }
 	if p.c.Within == nil || !slices.ContainsFunc(chosen, func(i int) bool { return slices.ContainsFunc(p.units[i].tasks, outside) }) {

@@ -7,8 +7,8 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// plan is one search for victims. While it searches the overlay and the ledger
-// have the units evicted that are marked out.
+// plan is one search for victims. During the search, the overlay and the ledger count the units marked out as
+// evicted.
 type plan struct {
 	s      *session.Session
 	attack *session.Attack
@@ -16,15 +16,15 @@ type plan struct {
 	trial  session.Trial
 	units  []unit
 	may    []session.Guard // guards, and the entitlements of a tier
-	grants []session.Guard // the entitlements among them
+	grants []session.Guard // the entitlements in may
 	tier   int
 	bound  *bound
 	out    []bool
-	times  map[*model.Task]int // in how many units a task is out
+	times  map[*model.Task]int // number of evicted units that contain a task
 }
 
-// solve finds a set of units without any of which the gang would not fit. They
-// are out when it returns true; else all are in.
+// solve finds a minimal set of units to evict: the gang would not fit if any of them were spared. They are evicted
+// when it returns true; otherwise all are spared.
 func (p *plan) solve(order []int) ([]int, bool) {
 	var out []int
 	for _, strict := range p.passes() {
@@ -45,8 +45,8 @@ func (p *plan) solve(order []int) ([]int, bool) {
 	return nil, false
 }
 
-// passes: between queues those units go first that leave their queue what it
-// deserves; others only when those do not suffice.
+// passes returns the passes of the search. Between queues, the first pass evicts only units whose queue keeps what
+// it deserves; the second pass evicts others if needed.
 func (p *plan) passes() []bool {
 	if p.attack.Kind == session.Reclaim || p.attack.Kind == session.GangReclaim {
 		return []bool{true, false}
@@ -56,7 +56,7 @@ func (p *plan) passes() []bool {
 
 func (p *plan) fits() bool { return !p.bound.no() && p.s.Fits(p.attack.Taker, p.trial) }
 
-// mayGo asks guards and entitlements, as things stand.
+// mayGo reports whether guards and entitlements allow the eviction in the current state.
 func (p *plan) mayGo(i int) bool {
 	tasks := p.still(p.units[i].tasks)
 	if len(tasks) == 0 {
@@ -70,8 +70,8 @@ func (p *plan) mayGo(i int) bool {
 	return true
 }
 
-// keepsShare says whether a unit's queue still holds what it deserves of what is
-// asked, without the unit.
+// keepsShare reports whether, without a unit, the unit's queue still holds what it deserves of the requested
+// resources.
 func (p *plan) keepsShare(i int) bool {
 	u := &p.units[i]
 	lost := session.Sum(p.still(u.tasks))
@@ -84,7 +84,7 @@ func (p *plan) keepsShare(i int) bool {
 	return true
 }
 
-// still are the tasks that are not out.
+// still returns the tasks that are not evicted yet.
 func (p *plan) still(tasks []*model.Task) []*model.Task {
 	for k, t := range tasks {
 		if p.times[t] == 0 {
@@ -101,11 +101,11 @@ func (p *plan) still(tasks []*model.Task) []*model.Task {
 	return tasks
 }
 
-// shrink puts units back, dearest first, as long as the gang fits without them:
-// first by halves of the whole list, then one by one.
+// shrink spares units as long as the gang fits without them, the most costly first: it finds the shortest
+// sufficient prefix by bisection and then spares single units.
 func (p *plan) shrink(order []int) []int {
 	low, high := 1, len(order)
-	for low < high { // the shortest prefix that suffices
+	for low < high { // the shortest sufficient prefix
 		middle := (low + high) / 2
 		p.restore(order[middle:high])
 		if p.fits() {
@@ -120,7 +120,7 @@ func (p *plan) shrink(order []int) []int {
 	return p.thin(order[:high])
 }
 
-// thin puts units back one by one, the last first, where the gang fits without.
+// thin spares units one by one, the last first, if the gang fits without them.
 func (p *plan) thin(chosen []int) []int {
 	var kept []int
 	for k := len(chosen) - 1; k >= 0; k-- {
@@ -141,8 +141,8 @@ func (p *plan) restore(units []int) {
 	}
 }
 
-// evict marks a unit out. A surplus task is part of its gang's whole as well: it
-// is out while any of its units is.
+// evict marks a unit as evicted. A surplus task is also part of its whole gang; it stays evicted while any of its
+// units is.
 func (p *plan) evict(i int) {
 	u := &p.units[i]
 	p.out[i] = true

@@ -9,15 +9,15 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// likeness is what gangs have in common of which one that comes later in the
-// order of turns can have no better luck: it is not entitled to more.
+// likeness identifies gangs for which a search would have the same result: a later gang in the order of turns with
+// the same likeness has no more entitlements.
 type likeness struct {
 	queue    *model.Queue
 	shape    *model.Shape
 	priority int32
 }
 
-// rank is what decides where nobody could go.
+// rank identifies gangs that share a failed search for any victim.
 type rank struct {
 	queue    *model.Queue
 	priority int32
@@ -28,8 +28,8 @@ type attempt struct {
 	failure Failure
 }
 
-// Run goes through the starving gangs, in the order of queues and gangs, and
-// tries the cases for each until one makes room.
+// Run visits the starving gangs in the order of queues and gangs and tries the cases for each gang until one makes
+// room.
 func Run(s *session.Session, cases ...Case) {
 	failed, nobody := map[likeness]attempt{}, map[rank]Failure{}
 	for _, j := range starving(s) {
@@ -66,7 +66,7 @@ func each(s *session.Session, j *session.Job, cases []Case) (bool, Failure) {
 			failure.Nobody = false
 			continue
 		}
-		if c.Own && j.AllocatedTasks() == 0 { // it has nothing to lose
+		if c.Own && j.AllocatedTasks() == 0 { // the gang has no pods to evict
 			continue
 		}
 		done, why := inDomains(s, j, c)
@@ -79,7 +79,7 @@ func each(s *session.Session, j *session.Job, cases []Case) (bool, Failure) {
 	return false, failure
 }
 
-// and puts two failures together.
+// and combines two failures.
 func (f Failure) and(o Failure) Failure {
 	f.Nobody = f.Nobody && o.Nobody
 	if o.Code != "" {
@@ -91,9 +91,9 @@ func (f Failure) and(o Failure) Failure {
 	return f
 }
 
-// starving are the gangs that others may be evicted for, those first whose turn
-// it is first. In a strict queue that is its first gang alone: room that is made is
-// not room that is left over, so not even those that may pass it have any made.
+// starving returns the gangs for which others may be evicted, in the order of their turns. A strict queue
+// contributes only its first gang: backfill behind the first gang may use free resources, but does not justify
+// evictions.
 func starving(s *session.Session) []*session.Job {
 	var list []*session.Job
 	line := s.Line()
@@ -111,13 +111,14 @@ func starving(s *session.Session) []*session.Job {
 	return list
 }
 
-// alike is a gang's likeness, where it is one shape's number that decides.
+// alike returns a gang's likeness. It returns false if the result depends on more than the number of pods of one
+// shape.
 func alike(s *session.Session, j *session.Job) (likeness, bool) {
 	return likeness{j.In.Queue, j.Pending[0].Shape, j.Priority},
 		j.AllocatedTasks() == 0 && !j.Gang.HasGiven() && len(j.Shapes()) == 1 && len(j.MinTaskMember) == 0 && !j.Structured() && !s.RuledBy(j, j.Pending[0])
 }
 
-// tell explains to a gang why nobody was evicted for it.
+// tell records in a gang's verdict why no pod was evicted for it.
 func tell(s *session.Session, j *session.Job, f Failure) {
 	v := j.Verdict
 	if v.Code == "" {

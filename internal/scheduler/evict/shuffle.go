@@ -8,11 +8,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Shuffle evicts the tasks that the movers of a tier name: of the first tier that
-// names any. A policy that moved something is noted, so that it keeps its period.
+// Shuffle evicts the tasks that movers select, using only the first tier that selects any. It records each policy
+// that moved something, so that the policy keeps its period.
 func Shuffle(s *session.Session) { move(s, s.Rules.Movers) }
 
-// Release evicts what gangs give back that never were whole. It needs no action of its own: whoever binds gangs owes it.
+// Release evicts the pods of gangs that never reached their minimum. Every action that binds gangs must call it.
 func Release(s *session.Session) { move(s, s.Rules.Releases) }
 
 func move(s *session.Session, movers []session.Mover) {
@@ -38,7 +38,7 @@ func move(s *session.Session, movers []session.Mover) {
 	}
 }
 
-// byGang puts tasks of one gang together, in the order of their first.
+// byGang groups tasks by gang, in the order of each gang's first task.
 func byGang(tasks []*model.Task) [][]*model.Task {
 	var parts [][]*model.Task
 	at := map[*model.Gang]int{}
@@ -65,8 +65,8 @@ type moving struct {
 	moved  bool
 }
 
-// gang evicts tasks of one gang: as many as the policy allows, else the surplus
-// among them, else all of the gang.
+// gang evicts tasks of one gang: as many as the policy allows; without such a limit, the surplus among them;
+// without surplus, the whole gang.
 func (m *moving) gang(tasks []*model.Task) {
 	g := tasks[0].Gang
 	j := m.s.Job(g)
@@ -103,7 +103,7 @@ func (m *moving) most(g *model.Gang) int {
 	return m.mover.Most(g)
 }
 
-// evict takes tasks together, if all may go.
+// evict evicts tasks together, if all of them may be evicted.
 func (m *moving) evict(j *session.Job, tasks []*model.Task) bool {
 	for _, t := range tasks {
 		if t.Protected() || j.Leaving[t] {

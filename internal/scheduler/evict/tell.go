@@ -14,7 +14,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// commit evicts for good and promises the room to the gang.
+// commit makes the evictions final and promises the resources to the gang.
 func (p *plan) commit(chosen []int) {
 	s, j := p.s, p.attack.Taker
 	var blockers []string
@@ -24,7 +24,7 @@ func (p *plan) commit(chosen []int) {
 		why := p.because(u)
 		told := 0
 		for _, t := range u.tasks {
-			if p.times[t] == 0 { // said already
+			if p.times[t] == 0 { // already recorded
 				continue
 			}
 			p.times[t] = 0
@@ -36,7 +36,7 @@ func (p *plan) commit(chosen []int) {
 	}
 	p.tellTaker(s.Out.Evicts[first:])
 	s.Settle(j, p.trial)
-	if len(j.Promised) == 0 { // nodes had room: a limit of the queue was in the way
+	if len(j.Promised) == 0 { // nodes had free resources; a limit of the queue blocked the gang
 		return
 	}
 	v := j.Verdict
@@ -67,7 +67,8 @@ func (p *plan) eviction(u *unit, t *model.Task, why string) decision.Evict {
 	return e
 }
 
-// tellTaker says to the gang that gets the room what is evicted for it and why: once a gang that loses pods, with its first.
+// tellTaker sets the messages for the gang that gets the resources: one message per victim gang, on its first
+// eviction.
 func (p *plan) tellTaker(evicts []decision.Evict) {
 	lost := map[types.UID]int{}
 	for i := range evicts {
@@ -79,7 +80,7 @@ func (p *plan) tellTaker(evicts []decision.Evict) {
 		lost[e.Gang.UID] = 0
 		switch {
 		case n == 0:
-			continue // told
+			continue // already reported
 		case n == 1 || e.Gang.UID == p.attack.Taker.UID:
 			e.PreemptorMessage = fmt.Sprintf("%s evicted: %s", pods(n, e.Pod), e.Message)
 		default:
@@ -88,7 +89,7 @@ func (p *plan) tellTaker(evicts []decision.Evict) {
 	}
 }
 
-// titleOf is the name by which people know a gang.
+// titleOf returns the name that users know a gang by.
 func (p *plan) titleOf(gang decision.Object) string {
 	if g := p.s.Cluster.Gangs[gang.Key()]; g != nil {
 		return g.Title()
@@ -107,7 +108,7 @@ func (p *plan) between() bool {
 	return p.attack.Kind == session.Reclaim || p.attack.Kind == session.GangReclaim
 }
 
-// because is why the entitlements grant a unit.
+// because returns why the entitlements grant the eviction of a unit.
 func (p *plan) because(u *unit) string {
 	var parts []string
 	for k := range p.grants {

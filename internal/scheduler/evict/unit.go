@@ -12,29 +12,28 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// unit is what is evicted together: one surplus task, or a whole gang.
+// unit is a set of tasks that are evicted together: a surplus task, a surplus sub-group or a whole gang.
 type unit struct {
 	gang  *model.Gang
 	from  *queue.Queue
 	tasks []*model.Task
 	whole bool
-	rank  int           // of its gang in the order in which gangs lose, all queues together
-	use   float64       // how much of what is asked its room could serve, 1: all of it
-	lost  time.Duration // work that is lost with it
+	rank  int           // position of its gang in the order of losing, over all queues
+	use   float64       // fraction of the request that its resources could serve; 1 means all of each resource
+	lost  time.Duration // run time that is lost with it
 }
 
-// class is what whole gangs must have in common for another order among them to
-// be as good: queue and priority.
+// class returns what whole gangs must share so that their order can be changed freely: queue and priority.
 func (u *unit) class() [2]any { return [2]any{u.from, u.gang.Priority} }
 
-// census is who could go for an attack, and why the others could not.
+// census lists the possible victims of an attack, and why other pods are excluded.
 type census struct {
 	units []unit
-	// spared counts the tasks that may not go.
+	// spared counts the tasks that must not be evicted.
 	spared []explain.Spared
-	// some: there are tasks that may go, whether their room serves or not.
+	// some is true if any task may be evicted, whether or not its resources help.
 	some bool
-	// blockers are the queues, by name, that would have to give and do not.
+	// blockers lists, by name, the queues that would have to give resources but are not reclaimable.
 	blockers []string
 }
 
@@ -50,9 +49,9 @@ type lister struct {
 	census census
 }
 
-// victims lists the units of an attack: surplus before whole gangs; in each the
-// queues in the order in which they lose, in those the gangs of lower priority
-// first, then in the reverse of their turns, then those that lose less work.
+// victims returns the units of an attack: surplus before whole gangs. Within each part, queues come in their order
+// of losing. Within a queue, gangs of lower priority come first, then gangs later in the order of turns, then gangs
+// that lose less work.
 func (l *lister) victims() *census {
 	gangs := l.s.GangsByQueue()
 	rank := 0
@@ -78,12 +77,12 @@ func (l *lister) victims() *census {
 	return &l.census
 }
 
-// between says whether the attack is between queues.
+// between reports whether the attack is between queues.
 func (l *lister) between() bool {
 	return l.attack.Kind == session.Reclaim || l.attack.Kind == session.GangReclaim
 }
 
-// queues that may lose, first ones first.
+// queues returns the queues that may lose resources, in the order of losing.
 func (l *lister) queues() []*queue.Queue {
 	mine := l.attack.Taker.In
 	if !l.between() {
@@ -94,14 +93,14 @@ func (l *lister) queues() []*queue.Queue {
 	return others
 }
 
-// losers are the gangs of a queue in the order in which they lose.
+// losers returns the gangs of a queue in the order in which they lose.
 func (l *lister) losers(gangs []*model.Gang) []*model.Gang {
 	var list []*model.Gang
 	for _, g := range gangs {
 		j := l.s.Job(g)
 		switch {
 		case j == nil || l.c.Own != (j == l.attack.Taker):
-		case !l.c.Own && len(j.Placed)+len(j.Promised) > 0: // it grows in this very cycle
+		case !l.c.Own && len(j.Placed)+len(j.Promised) > 0: // it grows in this cycle
 		case l.barred[g]:
 		default:
 			list = append(list, g)
@@ -113,7 +112,7 @@ func (l *lister) losers(gangs []*model.Gang) []*model.Gang {
 	return list
 }
 
-// work is how long tasks have run, in seconds times their number.
+// work returns the total run time of tasks.
 func work(s *session.Session, tasks []*model.Task) time.Duration {
 	var sum time.Duration
 	for _, t := range tasks {
@@ -124,7 +123,8 @@ func work(s *session.Session, tasks []*model.Task) time.Duration {
 	return sum
 }
 
-// wouldGive says whether a queue would have to give, if it gave at all.
+// wouldGive reports whether a queue has a useful victim, so that it would have to give resources if it were
+// reclaimable.
 func (l *lister) wouldGive(gangs []*model.Gang) bool {
 	for _, g := range gangs {
 		for _, t := range g.Tasks {
@@ -138,8 +138,8 @@ func (l *lister) wouldGive(gangs []*model.Gang) bool {
 	return false
 }
 
-// gang divides what a gang could lose into its surplus, task by task, and all of
-// it as one. A gang with a task that may not be evicted only has surplus.
+// gang divides a gang into units: each surplus task, and the whole gang. A gang with a task that must not be
+// evicted has only surplus.
 func (l *lister) gang(g *model.Gang, q *queue.Queue, rank int) {
 	if code, ok := l.quickNo(g); ok {
 		l.spare(code, "", g.Count[model.Running]+g.Count[model.Bound])
@@ -173,7 +173,7 @@ func (l *lister) gang(g *model.Gang, q *queue.Queue, rank int) {
 		}
 		l.add(g, q, []*model.Task{t}, false, rank)
 	}
-	for _, group := range surplus.TakeGroups(running) { // whole, as it started
+	for _, group := range surplus.TakeGroups(running) { // as a whole, as they started
 		if slices.ContainsFunc(group, l.useful) {
 			l.add(g, q, group, false, rank)
 		}
@@ -191,7 +191,7 @@ func (l *lister) gang(g *model.Gang, q *queue.Queue, rank int) {
 	}
 }
 
-// quickNo says whether all tasks of a gang are refused.
+// quickNo reports whether the eviction of every task of a gang is rejected.
 func (l *lister) quickNo(g *model.Gang) (reason.Code, bool) {
 	for i := range l.may {
 		if l.may[i].Gang != nil && !l.may[i].Gang(g) {
@@ -216,8 +216,8 @@ func (l *lister) add(g *model.Gang, q *queue.Queue, tasks []*model.Task, whole b
 	l.census.units = append(l.census.units, u)
 }
 
-// removable are the tasks of a gang that may go each by itself; intact: there is
-// no other that holds a node.
+// removable returns the tasks of a gang that may be evicted individually. intact is true if no other task of the
+// gang holds a node.
 func (l *lister) removable(g *model.Gang) (running []*model.Task, intact bool) {
 	intact = true
 	for _, t := range g.Tasks {
@@ -240,7 +240,7 @@ func (l *lister) removable(g *model.Gang) (running []*model.Task, intact bool) {
 	return running, intact
 }
 
-// refused asks all guards and entitlements; why is nil when all let the tasks go.
+// refused returns the first rejection by a guard or entitlement; why is nil if the tasks may be evicted.
 func (l *lister) refused(tasks []*model.Task) (code reason.Code, why *string) {
 	for i := range l.may {
 		if ok, text := l.may[i].May(tasks); !ok {
@@ -254,7 +254,7 @@ func (l *lister) spare(code reason.Code, detail string, tasks int) {
 	l.census.spared = explain.AddSpared(l.census.spared, code, detail, tasks)
 }
 
-// useful says whether a task's room could serve one of the shapes.
+// useful reports whether a task's resources could serve one of the shapes.
 func (l *lister) useful(t *model.Task) bool {
 	if l.c.Within != nil && !l.c.Within(t.Node) {
 		return false
@@ -270,13 +270,12 @@ func (l *lister) useful(t *model.Task) bool {
 	return false
 }
 
-// slot says whether the number of pods is what a node is short of.
+// slot reports whether a node is short of pod slots.
 func (l *lister) slot(id model.NodeID) bool {
 	return l.s.View.Nodes.Row(l.s.View.Future, id)[model.Pods] < 1
 }
 
-// conflicts says whether a task is in the way by something else than room: a
-// port, or what pods say of each other.
+// conflicts reports whether a task blocks a shape by something other than resources: a host port or pod rules.
 func (l *lister) conflicts(shape *model.Shape, t *model.Task) bool {
 	for _, p := range shape.Ports {
 		for _, held := range t.Shape.Ports {

@@ -1,13 +1,12 @@
-// Package fit answers one question: could a task of this shape run on this node,
-// and if not, why.
+// Package fit decides whether a task of a shape can run on a node and, if not, why.
 //
 //	In:   model.Shape, a node of the overlay
-//	Out:  "" or the reason.Code of the first filter that says no; Tally counts them over all nodes
+//	Out:  "" or the reason.Code of the first filter that rejects; a Tally counts them over all nodes
 //
 // # Invariants
 //
-//   - Filters run in one order: cordon, affinity, taints (static), then pod count, ports, amounts.
-//   - Every live node is either fit or counted once in the Tally, under the first filter that rejected it.
+//   - Filters run in a fixed order: cordon, affinity, taints (static), then pod count, ports, amounts.
+//   - Every live node either fits or is counted once in the Tally, under the first filter that rejected it.
 package fit
 
 import (
@@ -21,8 +20,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/place"
 )
 
-// Filters are the switches of policy predicates. The resources a pod asks for are
-// always checked.
+// Filters holds the switches of policy predicates. The resources that a pod requests are always checked.
 type Filters struct {
 	Cordon   bool // spec.unschedulable
 	Affinity bool // node selector and required node affinity
@@ -30,15 +28,15 @@ type Filters struct {
 	Ports    bool
 	PodRules bool // pod affinity and anti-affinity
 	Spread   bool // topology spread
-	// Closed and Proportions are what policies say of all tasks alike.
+	// Closed and Proportions are rules of policies that apply to all tasks alike.
 	Closed      []*Closing
 	Proportions []*Proportion
 }
 
 const unschedulableTaint = "node.kubernetes.io/unschedulable"
 
-// Static judges what does not depend on what runs on the node. detail says what
-// of the reason, for people.
+// Static evaluates the filters that do not depend on the pods on the node. detail adds details of the reason for
+// users.
 func (f *Filters) Static(s *model.Shape, info *model.NodeInfo) (code reason.Code, detail string) {
 	if s.MalformedAffinity != "" {
 		return reason.NodeAffinityMismatch, s.MalformedAffinity
@@ -92,7 +90,7 @@ func tolerates(s *model.Shape, taint *corev1.Taint) bool {
 	return false
 }
 
-// Tolerates says whether the shape tolerates all taints that keep pods off a node.
+// Tolerates reports whether the shape tolerates all NoSchedule and NoExecute taints of a node.
 func Tolerates(s *model.Shape, info *model.NodeInfo) bool {
 	for i := range info.Taints {
 		if taint := &info.Taints[i]; taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerates(s, taint) {
@@ -102,8 +100,8 @@ func Tolerates(s *model.Shape, info *model.NodeInfo) bool {
 	return true
 }
 
-// covers is Toleration.ToleratesTaint, which wants a logger. Comparing operators
-// are off, as they are in Kubernetes by default.
+// covers is Toleration.ToleratesTaint without a logger. Comparison operators are disabled, as in Kubernetes by
+// default.
 func covers(t *corev1.Toleration, taint *corev1.Taint) bool {
 	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
 		return false
@@ -117,8 +115,7 @@ func covers(t *corev1.Toleration, taint *corev1.Taint) bool {
 	return false
 }
 
-// Intolerable counts the node's PreferNoSchedule taints that the shape does not
-// tolerate.
+// Intolerable returns the number of the node's PreferNoSchedule taints that the shape does not tolerate.
 func Intolerable(s *model.Shape, info *model.NodeInfo) int {
 	n := 0
 	for i := range info.Taints {
@@ -129,7 +126,7 @@ func Intolerable(s *model.Shape, info *model.NodeInfo) int {
 	return n
 }
 
-// Dynamic says whether the node has room and ports now.
+// Dynamic reports whether the node has enough free resources and free ports now.
 func (f *Filters) Dynamic(o *place.Overlay, id model.NodeID, s *model.Shape) bool {
 	if len(f.Closed)+len(f.Proportions) > 0 && f.bars(o, id, s, false) {
 		return false
@@ -137,8 +134,7 @@ func (f *Filters) Dynamic(o *place.Overlay, id model.NodeID, s *model.Shape) boo
 	return o.Fits(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.PortsFree(id, s.Ports, false))
 }
 
-// Later is Dynamic for room that is being released; ports of releasing tasks
-// count as free.
+// Later is like Dynamic, but counts resources and ports that are being released as free.
 func (f *Filters) Later(o *place.Overlay, id model.NodeID, s *model.Shape) bool {
 	if len(f.Closed)+len(f.Proportions) > 0 && f.bars(o, id, s, true) {
 		return false
@@ -146,8 +142,8 @@ func (f *Filters) Later(o *place.Overlay, id model.NodeID, s *model.Shape) bool 
 	return o.WillFit(id, s.Request) && (len(s.Ports) == 0 || !f.Ports || o.PortsFree(id, s.Ports, true))
 }
 
-// Room says which dynamic filter rejects a node, and for an amount which
-// resource and how much is missing.
+// Room returns the dynamic filter that rejects a node. For amounts it also returns the resource and how much is
+// missing.
 func (f *Filters) Room(o *place.Overlay, id model.NodeID, s *model.Shape) (code reason.Code, index int, short int64) {
 	base := int(id) * o.Nodes.Stride
 	free := func(i int) int64 { return min(o.Idle[base+i], o.Future[base+i]) }

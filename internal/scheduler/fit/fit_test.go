@@ -10,7 +10,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// TestTolerationsMeanWhatKubernetesSays compares with the API's own function.
+// TestTolerationsMeanWhatKubernetesSays compares covers with the API's own function.
 func TestTolerationsMeanWhatKubernetesSays(t *testing.T) {
 	words := rapid.SampledFrom([]string{"", "a", "b", "1"})
 	effects := rapid.SampledFrom([]corev1.TaintEffect{"", corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute})

@@ -6,11 +6,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/place"
 )
 
-// Closing is a policy's word on which nodes take nobody at the moment. When it
-// changes, the policy has to Stir the node.
+// Closing is a policy's list of nodes that currently accept no tasks. When a node's entry changes, the policy must
+// call Overlay.Stir for it.
 type Closing struct {
 	At  []bool                  // by model.NodeID; nodes beyond the end are open
-	For func(*model.Shape) bool // whom it is for, always the same for one shape; nil: all
+	For func(*model.Shape) bool // reports whether it applies to a shape, always the same for one shape; nil for all shapes
 	Why func(model.NodeID) (reason.Code, string)
 }
 
@@ -18,16 +18,16 @@ func (c *Closing) closes(id model.NodeID, s *model.Shape) bool {
 	return int(id) < len(c.At) && c.At[id] && (c.For == nil || c.For(s))
 }
 
-// Proportion keeps cpu and memory for a scarce resource: pods that do not ask for
-// it leave so much on a node for every piece of it that is idle there.
+// Proportion reserves cpu and memory for a scarce resource. Pods that do not request the resource must leave an
+// amount on the node for every piece of it that is idle there.
 type Proportion struct {
 	Resource string
-	Index    int     // of the resource; -1: nobody has it
+	Index    int     // of the resource; -1 if no node has it
 	MilliCPU float64 // for each piece
 	Memory   float64 // bytes for each piece
 }
 
-// keeps says whether a node has its proportion left with the shape on it.
+// keeps reports whether a node still has the reserved proportion with the shape on it.
 func (p *Proportion) keeps(o *place.Overlay, room []int64, id model.NodeID, s *model.Shape) bool {
 	if p.Index < 0 || p.Index >= o.Nodes.Stride || s.Request.Get(p.Index) > 0 {
 		return true
@@ -42,7 +42,7 @@ func (p *Proportion) keeps(o *place.Overlay, room []int64, id model.NodeID, s *m
 	return cpu >= idle*p.MilliCPU && memory >= idle*p.Memory
 }
 
-// bars says whether a policy keeps all tasks of the shape off a node.
+// bars reports whether a policy excludes all tasks of the shape from a node.
 func (f *Filters) bars(o *place.Overlay, id model.NodeID, s *model.Shape, later bool) bool {
 	for _, c := range f.Closed {
 		if c.closes(id, s) {
@@ -61,7 +61,7 @@ func (f *Filters) bars(o *place.Overlay, id model.NodeID, s *model.Shape, later 
 	return false
 }
 
-// WhyClosed says why a node takes nobody at the moment.
+// WhyClosed returns why a node currently accepts no tasks of the shape.
 func (f *Filters) WhyClosed(id model.NodeID, s *model.Shape) (reason.Code, string) {
 	for _, c := range f.Closed {
 		if c.closes(id, s) {
@@ -71,7 +71,7 @@ func (f *Filters) WhyClosed(id model.NodeID, s *model.Shape) (reason.Code, strin
 	return "", ""
 }
 
-// Disproportion says for which resource a node keeps what the shape asks for.
+// Disproportion returns the scarce resource for which a node reserves what the shape requests.
 func (f *Filters) Disproportion(o *place.Overlay, id model.NodeID, s *model.Shape) (reason.Code, string) {
 	for _, p := range f.Proportions {
 		if !p.keeps(o, o.Idle, id, s) {

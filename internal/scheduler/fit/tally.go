@@ -7,16 +7,17 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/place"
 )
 
-// Extra says why a node is not for a task, beyond what filters know; "" when it is. nil: nothing to say.
+// Extra returns why a node is unsuitable for a task beyond the filters; "" if it is suitable. A nil Extra rejects
+// no node.
 type Extra func(model.NodeID) (reason.Code, string)
 
-// Nodes judges a shape on every live node.
+// Nodes evaluates a shape on every live node.
 func (f *Filters) Nodes(o *place.Overlay, resources *model.Resources, s *model.Shape, extra Extra) explain.Tally {
 	return f.NodesOf(o.Order, o, resources, s, nil, extra)
 }
 
-// NodesOf judges a shape on some live nodes. What policy says counts before the
-// room that a node lacks now, extra only where there is room.
+// NodesOf evaluates a shape on some live nodes. A rejection by policy takes precedence over missing free resources;
+// extra is called only if the resources suffice.
 func (f *Filters) NodesOf(nodes []model.NodeID, o *place.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) explain.Tally {
 	var t explain.Tally
 	for _, id := range nodes {
@@ -26,7 +27,7 @@ func (f *Filters) NodesOf(nodes []model.NodeID, o *place.Overlay, resources *mod
 	return t
 }
 
-// why is the first of the filters that rejects a node, with by how much.
+// why returns the first filter that rejects a node, with the details.
 func (f *Filters) why(id model.NodeID, o *place.Overlay, resources *model.Resources, s *model.Shape, policy, extra Extra) (code reason.Code, detail string, short int64) {
 	if code, detail = f.Static(s, o.Nodes.Info[id]); code != "" {
 		return code, detail, 0

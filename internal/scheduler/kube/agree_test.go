@@ -34,7 +34,7 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// everything is the configuration with all plugins on.
+// everything is the configuration with all plugins enabled.
 var everything = session.Attaching{Limits: true, Zones: true, Binding: true, Devices: true, BindTimeout: time.Minute, DeviceTimeout: 10 * time.Second}
 
 // storageWorld is a random cluster with volumes.
@@ -97,7 +97,7 @@ func (w *storageWorld) add(o metav1.Object) {
 	w.objects = append(w.objects, o)
 }
 
-// drawVolumes draws volumes of different sizes, so that the smallest is one.
+// drawVolumes draws volumes of different sizes, so that the smallest is unique.
 func (w *storageWorld) drawVolumes(t *rapid.T, hosts []string) {
 	for i := range rapid.IntRange(0, 5).Draw(t, "volumes") {
 		pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("pv%d", i)}, Spec: corev1.PersistentVolumeSpec{
@@ -125,7 +125,7 @@ func (w *storageWorld) drawVolumes(t *rapid.T, hosts []string) {
 		if terms != nil {
 			pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: terms}}
 		}
-		if rapid.IntRange(0, 2).Draw(t, "reserved") == 0 { // by a person, for a claim; of two for one claim chance would decide
+		if rapid.IntRange(0, 2).Draw(t, "reserved") == 0 { // reserved by a user for a claim; with two volumes for one claim the choice would be random
 			pv.Spec.ClaimRef = &corev1.ObjectReference{Kind: "PersistentVolumeClaim", Namespace: "default", Name: fmt.Sprintf("claim%d", i)}
 		}
 		w.add(pv)
@@ -141,11 +141,11 @@ func (w *storageWorld) drawClaims(t *rapid.T, hosts []string) {
 			Resources:        corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("5Gi")}},
 		}, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}}
 		switch rapid.IntRange(0, 9).Draw(t, "state") {
-		case 0, 1, 2, 3: // bound, perhaps to a volume that is not there
+		case 0, 1, 2, 3: // bound, perhaps to a volume that does not exist
 			pvc.Spec.VolumeName, pvc.Status.Phase = fmt.Sprintf("pv%d", rapid.IntRange(0, 5).Draw(t, "volume")), corev1.ClaimBound
 			metav1.SetMetaDataAnnotation(&pvc.ObjectMeta, storagehelpers.AnnBindCompleted, "yes")
 		case 4:
-			pvc.Spec.VolumeName = "pv0" // not completed
+			pvc.Spec.VolumeName = "pv0" // not fully bound
 		case 5:
 			pvc.Spec.VolumeName, pvc.Status.Phase = "pv1", corev1.ClaimLost
 		case 6:
@@ -177,8 +177,7 @@ func (w *storageWorld) drawMounts(t *rapid.T, pod *corev1.Pod) {
 	}
 }
 
-// direct has the plugins judge from lists and objects as they are, the way
-// kube-scheduler does.
+// direct runs the plugins on lists of plain objects, as kube-scheduler does.
 type direct struct {
 	fwk.Handle
 	ctx      context.Context
@@ -237,7 +236,7 @@ func newDirect(t *rapid.T, w *storageWorld) *direct {
 	return d
 }
 
-// judge says on which nodes the plugins let a pod, and keeps the state for reserving.
+// judge returns the nodes on which the plugins allow a pod, and keeps the state for reserving.
 func (d *direct) judge(t *rapid.T, pod *corev1.Pod) (fits map[string]bool, why map[string]string, state fwk.CycleState) {
 	state = framework.NewCycleState()
 	infos, err := d.snapshot.NodeInfos().List()
@@ -272,9 +271,9 @@ func (d *direct) judge(t *rapid.T, pod *corev1.Pod) (fits map[string]bool, why m
 	return fits, why, state
 }
 
-// TestVolumesAgree: what the adapter says of random pods, volumes and nodes is what
-// the plugins say that are run directly; after a pod took a node, what both say of
-// the next one is the same too, and after it was undone it is as before.
+// TestVolumesAgree checks, for random pods, volumes and nodes, that the adapter's results equal the results of
+// running the plugins directly. After a pod is placed, the results for the next pod must agree too; after the
+// placement is undone, the first results must return.
 func TestVolumesAgree(t *testing.T) {
 	seeds.Check(t, 2000, func(t *rapid.T) {
 		w := drawStorage(t)
@@ -358,7 +357,7 @@ func TestVolumesAgree(t *testing.T) {
 	})
 }
 
-// retake replaces what the snapshot shows.
+// retake replaces the content of the snapshot.
 func (d *direct) retake(pods []*corev1.Pod, nodes []*corev1.Node) {
 	*d.snapshot = *cache.NewSnapshot(pods, nodes)
 }

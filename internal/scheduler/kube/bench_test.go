@@ -22,13 +22,13 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// pods of a run, in gangs of ten, each pod with a claim of its own.
+// pods is the number of pods in a run, in gangs of ten, each with its own claim.
 const benchPods = 200
 
-// kinds of what a pod attaches, with the floor in pods a second at 5,000 nodes: on
-// the 2-core machine this is developed on (Linux 6.18, amd64), one goroutine, the
-// time of Cycle alone, gangs of ten, every pod with a claim of its own, the best of
-// three. Measured while others worked on the machine: 180 µs to 1.6 ms a pod.
+// kinds lists the kinds of attachments with the minimum speed in pods per second at 5,000 nodes. The numbers are
+// for the 2-core development machine (Linux 6.18, amd64): one goroutine, only the time of Cycle, gangs of ten,
+// every pod with its own claim, best of three. On the shared machine the measurements were 180 µs to 1.6 ms per
+// pod.
 var kinds = []struct {
 	name  string
 	floor float64
@@ -41,8 +41,8 @@ var kinds = []struct {
 	{"a device", 200},
 }
 
-// BenchmarkAttaching is the cost of one pod with a claim of its own, by kind and
-// size of cluster: `go test ./internal/scheduler/kube -bench Attaching -benchtime 1x`.
+// BenchmarkAttaching measures the cost of one pod with its own claim, by kind and cluster size: `go test
+// ./internal/scheduler/kube -bench Attaching -benchtime 1x`.
 func BenchmarkAttaching(b *testing.B) {
 	for _, nodes := range []int{500, 2000, 5000} {
 		for _, kind := range kinds {
@@ -57,8 +57,7 @@ func BenchmarkAttaching(b *testing.B) {
 	}
 }
 
-// TestAttachingFloor fails when pods that attach something are placed slower than
-// they have to be. It runs with VC_BENCH=1 only.
+// TestAttachingFloor fails if pods that attach something are placed too slowly. It runs only with VC_BENCH=1.
 func TestAttachingFloor(t *testing.T) {
 	if os.Getenv("VC_BENCH") == "" {
 		t.Skip("set VC_BENCH=1 (make bench) to measure")
@@ -77,7 +76,7 @@ func TestAttachingFloor(t *testing.T) {
 	}
 }
 
-// placeAll is how long it takes to decide on all pods.
+// placeAll returns the time needed to place all pods.
 func placeAll(tb testing.TB, nodes int, kind string) time.Duration {
 	c := benchCluster(nodes, kind)
 	engine, err := scheduler.New(config.Default(), scheduler.WithAttacher(kube.New()))

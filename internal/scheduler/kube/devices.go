@@ -16,16 +16,16 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// devices is what the plugin for devices asks and tells: claims with what this
-// cycle gave them, slices of devices, and classes.
+// devices implements the interface through which the plugin reads and changes device claims. It contains the claims
+// with this cycle's allocations, slices of devices, and classes.
 type devices struct {
 	a *Adapter
-	// pending are claims that got devices in this cycle, by key, and how many
-	// tasks that took a node rely on it.
+	// pending holds, by key, the claims that got devices in this cycle and the number of placed tasks that use
+	// them.
 	pending map[string]*pendingClaim
 	byUID   map[types.UID]string
 
-	inUse    *structured.AllocatedState // as of inUseGen
+	inUse    *structured.AllocatedState // at inUseGen
 	inUseGen uint64
 	inUseOf  *model.Cluster
 }
@@ -39,7 +39,7 @@ func newDevices(a *Adapter) *devices {
 	return &devices{a: a, pending: map[string]*pendingClaim{}, byUID: map[types.UID]string{}}
 }
 
-// reset forgets the cycle.
+// reset drops the state of the last cycle.
 func (d *devices) reset() {
 	if len(d.pending) > 0 {
 		clear(d.pending)
@@ -50,22 +50,22 @@ func (d *devices) reset() {
 
 func (d *devices) attachable() *model.Attachable { return &d.a.cluster.Attachable }
 
-// ResourceClaims gives claims.
+// ResourceClaims returns the tracker of claims.
 func (d *devices) ResourceClaims() fwk.ResourceClaimTracker { return claimTracker{d: d} }
 
-// ResourceSlices gives the devices that a node can reach.
+// ResourceSlices returns the lister of devices that a node can reach.
 func (d *devices) ResourceSlices() fwk.ResourceSliceLister { return sliceLister{d} }
 
-// DeviceClasses gives classes.
+// DeviceClasses returns the lister of classes.
 func (d *devices) DeviceClasses() fwk.DeviceClassLister { return classLister{d} }
 
-// DeviceClassResolver is for extended resources that devices stand for, which is off.
+// DeviceClassResolver resolves extended resources that devices stand for. This feature is disabled.
 func (d *devices) DeviceClassResolver() fwk.DeviceClassResolver { return noClass{} }
 
-// PodGroups are Kubernetes' own, which are off.
+// PodGroups returns the lister of Kubernetes' own pod groups. This feature is disabled.
 func (d *devices) PodGroups() fwk.PodGroupLister { return noGroups{} }
 
-// get is a claim with what this cycle gave it.
+// get returns a claim with this cycle's allocation.
 func (d *devices) get(key string) (*resourcev1.ResourceClaim, bool) {
 	if p, ok := d.pending[key]; ok {
 		return p.claim, true
@@ -73,7 +73,7 @@ func (d *devices) get(key string) (*resourcev1.ResourceClaim, bool) {
 	return d.attachable().DeviceClaims.Get(key)
 }
 
-// use notes that a task relies on a claim of this cycle; release is the reverse.
+// use records that a task relies on a claim allocated in this cycle; release reverses it.
 func (d *devices) use(key string) {
 	if p, ok := d.pending[key]; ok {
 		p.users++
@@ -92,7 +92,7 @@ func (d *devices) release(key string) {
 	}
 }
 
-// state is which devices are taken.
+// state returns which devices are allocated.
 func (d *devices) state() *structured.AllocatedState {
 	claims := &d.attachable().DeviceClaims
 	if d.inUse != nil && d.inUseGen == claims.Gen && d.inUseOf == d.a.cluster {
@@ -104,7 +104,7 @@ func (d *devices) state() *structured.AllocatedState {
 		AggregatedCapacity:       structured.NewConsumedCapacityCollection(),
 	}
 	d.inUseGen, d.inUseOf = claims.Gen, d.a.cluster
-	claims.Each(func(key string, claim *resourcev1.ResourceClaim) { // a sum: the order does not matter
+	claims.Each(func(key string, claim *resourcev1.ResourceClaim) { // the result is a sum, so the order does not matter
 		if p, ok := d.pending[key]; ok {
 			claim = p.claim
 		}
@@ -113,8 +113,7 @@ func (d *devices) state() *structured.AllocatedState {
 	return d.inUse
 }
 
-// takeDevices adds a claim's devices to those that are taken. Devices under
-// admin access are not.
+// takeDevices adds a claim's devices to the allocated ones. Devices with admin access do not count.
 func takeDevices(state *structured.AllocatedState, claim *resourcev1.ResourceClaim) {
 	if claim.Status.Allocation == nil {
 		return
@@ -136,13 +135,13 @@ func takeDevices(state *structured.AllocatedState, claim *resourcev1.ResourceCla
 	}
 }
 
-// claimTracker is the plugin's door to claims.
+// claimTracker is the plugin's interface to claims.
 type claimTracker struct {
 	fwk.ResourceClaimTracker
 	d *devices
 }
 
-// Get finds a claim.
+// Get returns a claim.
 func (t claimTracker) Get(namespace, name string) (*resourcev1.ResourceClaim, error) {
 	if claim, ok := t.d.get(namespace + "/" + name); ok {
 		return claim, nil
@@ -150,17 +149,17 @@ func (t claimTracker) Get(namespace, name string) (*resourcev1.ResourceClaim, er
 	return nil, apierrors.NewNotFound(resourcev1.Resource("resourceclaim"), name)
 }
 
-// ListAllAllocatedDevices are the devices that are taken.
+// ListAllAllocatedDevices returns the allocated devices.
 func (t claimTracker) ListAllAllocatedDevices() (sets.Set[structured.DeviceID], error) {
 	return t.d.state().AllocatedDevices, nil
 }
 
-// GatherAllocatedState is the same with what of devices is taken.
+// GatherAllocatedState returns the allocated devices and the consumed capacity of shared devices.
 func (t claimTracker) GatherAllocatedState() (*structured.AllocatedState, error) {
 	return t.d.state(), nil
 }
 
-// SignalClaimPendingAllocation takes what a task that took a node is to get.
+// SignalClaimPendingAllocation stores the allocation for a task that was placed on a node.
 func (t claimTracker) SignalClaimPendingAllocation(uid types.UID, claim *resourcev1.ResourceClaim) error {
 	key := model.ObjectKey(claim)
 	if _, ok := t.d.pending[key]; ok {
@@ -174,15 +173,14 @@ func (t claimTracker) SignalClaimPendingAllocation(uid types.UID, claim *resourc
 	return nil
 }
 
-// GetPendingAllocation is nil: a claim that got devices in this cycle has them,
-// so that the next task may share it.
+// GetPendingAllocation returns nil. A claim that got devices in this cycle counts as allocated, so that the next
+// task can share it.
 func (t claimTracker) GetPendingAllocation(types.UID) *resourcev1.AllocationResult { return nil }
 
-// sliceLister gives slices that the node in focus can reach, or that tell about
-// pools of such.
+// sliceLister lists the slices that the node in focus can reach, and slices that describe pools of such slices.
 type sliceLister struct{ d *devices }
 
-// ListWithDeviceTaintRules lists by name. Taints are those of the slices themselves.
+// ListWithDeviceTaintRules returns the slices by name. It considers only the taints in the slices themselves.
 func (l sliceLister) ListWithDeviceTaintRules() ([]*resourcev1.ResourceSlice, error) {
 	slices := &l.d.attachable().Slices
 	var out []*resourcev1.ResourceSlice
@@ -196,7 +194,7 @@ func (l sliceLister) ListWithDeviceTaintRules() ([]*resourcev1.ResourceSlice, er
 
 type classLister struct{ d *devices }
 
-// List gives all classes by name.
+// List returns all classes by name.
 func (l classLister) List() ([]*resourcev1.DeviceClass, error) {
 	classes := &l.d.attachable().DeviceClasses
 	var out []*resourcev1.DeviceClass
@@ -208,7 +206,7 @@ func (l classLister) List() ([]*resourcev1.DeviceClass, error) {
 	return out, nil
 }
 
-// Get finds a class.
+// Get returns a class.
 func (l classLister) Get(name string) (*resourcev1.DeviceClass, error) {
 	if c, ok := l.d.attachable().DeviceClasses.Get(name); ok {
 		return c, nil
@@ -218,17 +216,17 @@ func (l classLister) Get(name string) (*resourcev1.DeviceClass, error) {
 
 type noClass struct{}
 
-// GetDeviceClass finds none.
+// GetDeviceClass returns nil: no resource maps to a device class.
 func (noClass) GetDeviceClass(corev1.ResourceName) *resourcev1.DeviceClass { return nil }
 
 type noGroups struct{}
 
-// Get finds none.
+// Get returns a NotFound error.
 func (noGroups) Get(_, name string) (*schedulingv1alpha2.PodGroup, error) {
 	return nil, apierrors.NewNotFound(schedulingv1alpha2.Resource("podgroups"), name)
 }
 
-// reservedFor says whether a claim is reserved for a pod.
+// reservedFor reports whether a claim is reserved for a pod.
 func reservedFor(claim *resourcev1.ResourceClaim, pod types.UID) bool {
 	return slices.ContainsFunc(claim.Status.ReservedFor, func(r resourcev1.ResourceClaimConsumerReference) bool { return r.UID == pod })
 }

@@ -22,14 +22,14 @@ import (
 	"github.com/vc-batch/vc/test/seeds"
 )
 
-// deviceWorld is a random cluster with devices, of nodes and of all.
+// deviceWorld is a random cluster with devices on single nodes and devices reachable from all nodes.
 type deviceWorld struct {
 	nodes  []*corev1.Node
 	slices []*resourcev1.ResourceSlice
 	claims []*resourcev1.ResourceClaim
 }
 
-// drivers publish devices; class "odd" has none.
+// drivers lists the drivers that publish devices; class "odd" has none.
 var drivers = []string{"cards", "nets"}
 
 func drawDevices(t *rapid.T) *deviceWorld {
@@ -96,7 +96,7 @@ func (w *deviceWorld) claim(t *rapid.T, name string) {
 	w.claims = append(w.claims, c)
 }
 
-// classes are the device classes that both sides know.
+// classes lists the device classes for both sides.
 func classes() []*resourcev1.DeviceClass {
 	var out []*resourcev1.DeviceClass
 	for _, driver := range append([]string{"odd"}, drivers...) {
@@ -107,7 +107,7 @@ func classes() []*resourcev1.DeviceClass {
 	return out
 }
 
-// allocates asks Kubernetes' allocator, with all slices and all that is taken.
+// allocates runs Kubernetes' allocator with all slices and all allocated devices.
 func (w *deviceWorld) allocates(t *rapid.T, a *Adapter, node *corev1.Node, claim *resourcev1.ResourceClaim, taken *structured.AllocatedState) bool {
 	f := features(everything)
 	allocator, err := structured.NewAllocator(context.Background(), dynamicresources.AllocatorFeatures(f), *taken, classLister{a.handle.devices}, w.slices, cel.NewCache(10, cel.Features{}))
@@ -121,8 +121,8 @@ func (w *deviceWorld) allocates(t *rapid.T, a *Adapter, node *corev1.Node, claim
 	return len(result) == 1
 }
 
-// TestDevicesAgree: on random devices and claims the adapter says what Kubernetes'
-// allocator says that knows all of them, also after claims got devices.
+// TestDevicesAgree checks, for random devices and claims, that the adapter's results equal the results of
+// Kubernetes' allocator on the complete state, also after claims got devices.
 func TestDevicesAgree(t *testing.T) {
 	seeds.Check(t, 2000, func(t *rapid.T) {
 		w := drawDevices(t)

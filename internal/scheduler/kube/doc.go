@@ -1,27 +1,23 @@
-// Package kube has kube-scheduler's own plugins judge what pods attach: volumes
-// (VolumeBinding, VolumeZone, NodeVolumeLimits, VolumeRestrictions) and devices
-// (DynamicResources). Only pods that attach something come here.
+// Package kube runs kube-scheduler's own plugins to check what pods attach: volumes (VolumeBinding, VolumeZone,
+// NodeVolumeLimits, VolumeRestrictions) and devices (DynamicResources). It handles only pods that attach something.
 //
 //	In:   model.Cluster with its Attachable, the session's overlay
-//	Out:  a session.NodeRule, and decision.Attach for pods that took a node
+//	Out:  a session.NodeRule, and decision.Attach for pods that were placed on a node
 //
-// The plugins want informers, listers, a client and a framework. Here an informer
-// is a view of the model that no goroutine runs, and the client only remembers
-// what it was asked to write: that becomes data in the decision, which the outbox
-// carries out.
+// The plugins need informers, listers, a client and a framework. Here, an informer is a view of the model without a
+// goroutine, and the client only records writes. The writes become data in the decision, which the outbox carries
+// out.
 //
 // # Invariants
 //
-//   - A verdict is the plugins' own. What is left out before they are asked (volumes
-//     that a node's name rules out, devices of other nodes) they would rule out too.
-//   - What a task that took a node will use is used, for those after it in the
-//     cycle; undone in reverse, everything is as it was.
-//   - The same model gives the same verdicts: lists are sorted, nothing is kept but
-//     what generations vouch for. Exception: the share ids that Kubernetes draws for
-//     devices that several claims may share.
+//   - A verdict equals the plugins' own. Nodes that are excluded before the plugins run (by volumes tied to other
+//     host names, or devices of other nodes) would be excluded by the plugins as well.
+//   - What a placed task will use counts as used for later tasks of the cycle. Undoing placements in reverse order
+//     restores the earlier state.
+//   - The same model gives the same verdicts: lists are sorted, and caches are valid for a generation. The
+//     exception is the share IDs that Kubernetes draws for devices that several claims may share.
 //
 // # Concurrency
 //
-// An Adapter belongs to one engine. The plugins start no goroutine here; the
-// search for devices sets a timer.
+// An Adapter belongs to one engine. The plugins start no goroutine here; the search for devices sets a timer.
 package kube

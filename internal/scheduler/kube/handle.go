@@ -18,7 +18,7 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// handle is the framework as far as the plugins for volumes and devices use it.
+// handle implements the parts of the framework that the plugins for volumes and devices use.
 type handle struct {
 	fwk.Handle
 	factory informers.SharedInformerFactory
@@ -27,7 +27,7 @@ type handle struct {
 	a       *Adapter
 }
 
-// newHandle shows the adapter's model to plugins.
+// newHandle returns a handle that shows the adapter's model to plugins.
 func newHandle(a *Adapter) *handle {
 	h := &handle{factory: informers.NewSharedInformerFactory(nil, 0), client: &recorder{}, devices: newDevices(a), a: a}
 	at := func() *model.Attachable { return &a.cluster.Attachable }
@@ -43,7 +43,7 @@ func newHandle(a *Adapter) *handle {
 	h.show(&storagev1.CSINode{}, newStore(func() *model.Objects[*storagev1.CSINode] { return &at().CSINodes }))
 	h.show(&storagev1.CSIDriver{}, newStore(func() *model.Objects[*storagev1.CSIDriver] { return &at().CSIDrivers }))
 	h.show(&storagev1.CSIStorageCapacity{}, newStore(func() *model.Objects[*storagev1.CSIStorageCapacity] { return &at().Capacities }))
-	// Asked for when a binding is carried out only, which is not done here.
+	// The plugins read these only when a binding is carried out, which does not happen here.
 	h.show(&corev1.Pod{}, newStore(func() *model.Objects[*corev1.Pod] { return &model.Objects[*corev1.Pod]{} }))
 	h.show(&corev1.Node{}, newStore(func() *model.Objects[*corev1.Node] { return &model.Objects[*corev1.Node]{} }))
 	return h
@@ -53,38 +53,38 @@ func (h *handle) show(kind runtime.Object, view cache.Indexer) {
 	h.factory.InformerFor(kind, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return &informer{indexer: view} })
 }
 
-// SharedInformerFactory gives the views.
+// SharedInformerFactory returns the views of the model as informers.
 func (h *handle) SharedInformerFactory() informers.SharedInformerFactory { return h.factory }
 
-// ClientSet gives the client that only remembers.
+// ClientSet returns the client that only records writes.
 func (h *handle) ClientSet() kubernetes.Interface { return h.client }
 
-// SharedDRAManager gives devices.
+// SharedDRAManager returns the manager of devices.
 func (h *handle) SharedDRAManager() fwk.SharedDRAManager { return h.devices }
 
-// SharedCSIManager gives what nodes can attach.
+// SharedCSIManager returns the manager of volume attach limits.
 func (h *handle) SharedCSIManager() fwk.CSIManager {
 	return nodevolumelimits.NewCSIManager(h.factory.Storage().V1().CSINodes().Lister())
 }
 
-// SnapshotSharedLister gives what pods use.
+// SnapshotSharedLister returns the lister of claim users.
 func (h *handle) SnapshotSharedLister() fwk.SharedLister { return snapshot{a: h.a} }
 
-// snapshot is the cycle's state as far as the plugins ask.
+// snapshot provides the parts of the cycle's state that the plugins use.
 type snapshot struct {
 	fwk.SharedLister
 	a *Adapter
 }
 
-// StorageInfos tells who uses a claim.
+// StorageInfos returns the lister that reports which claims are in use.
 func (s snapshot) StorageInfos() fwk.StorageInfoLister { return storageInfos(s) }
 
 type storageInfos snapshot
 
-// IsPVCUsedByPods says whether a pod on a node uses a claim.
+// IsPVCUsedByPods reports whether a pod on a node uses a claim.
 func (s storageInfos) IsPVCUsedByPods(key string) bool { return s.a.claimInUse(key) }
 
-// recorder is a client that writes nothing and remembers what it was to write.
+// recorder is a client that records writes instead of sending them.
 type recorder struct {
 	kubernetes.Interface
 	corev1client.CoreV1Interface
@@ -92,15 +92,15 @@ type recorder struct {
 	claims  []*corev1.PersistentVolumeClaim
 }
 
-// CoreV1 is for volumes and claims only.
+// CoreV1 returns a client for volumes and claims only.
 func (r *recorder) CoreV1() corev1client.CoreV1Interface { return r }
 
-// PersistentVolumes takes updates.
+// PersistentVolumes returns a client that records updates.
 func (r *recorder) PersistentVolumes() corev1client.PersistentVolumeInterface {
 	return recordVolumes{r: r}
 }
 
-// PersistentVolumeClaims takes updates.
+// PersistentVolumeClaims returns a client that records updates.
 func (r *recorder) PersistentVolumeClaims(string) corev1client.PersistentVolumeClaimInterface {
 	return recordClaims{r: r}
 }
@@ -112,7 +112,7 @@ type recordVolumes struct {
 	r *recorder
 }
 
-// Update remembers.
+// Update records the volume.
 func (v recordVolumes) Update(_ context.Context, pv *corev1.PersistentVolume, _ metav1.UpdateOptions) (*corev1.PersistentVolume, error) {
 	v.r.volumes = append(v.r.volumes, pv)
 	return pv, nil
@@ -123,14 +123,13 @@ type recordClaims struct {
 	r *recorder
 }
 
-// Update remembers.
+// Update records the claim.
 func (c recordClaims) Update(_ context.Context, pvc *corev1.PersistentVolumeClaim, _ metav1.UpdateOptions) (*corev1.PersistentVolumeClaim, error) {
 	c.r.claims = append(c.r.claims, pvc)
 	return pvc, nil
 }
 
-// nodeInfo is a node as the plugins see it: its labels and the pods on it that
-// attach something.
+// nodeInfo is the plugins' view of a node: its labels and the pods on it that attach something.
 type nodeInfo struct {
 	fwk.NodeInfo
 	a     *Adapter
@@ -140,10 +139,10 @@ type nodeInfo struct {
 	read  bool
 }
 
-// Node has name and labels.
+// Node returns a Node with name and labels.
 func (n *nodeInfo) Node() *corev1.Node { return n.a.view.Nodes.Info[n.id].Node }
 
-// GetPods are the pods on the node that attach something.
+// GetPods returns the pods on the node that attach something.
 func (n *nodeInfo) GetPods() []fwk.PodInfo {
 	if !n.read {
 		n.read = true
@@ -157,5 +156,5 @@ type podInfo struct {
 	pod *corev1.Pod
 }
 
-// GetPod is as much of the pod as matters here.
+// GetPod returns the part of the pod that matters here.
 func (p podInfo) GetPod() *corev1.Pod { return p.pod }

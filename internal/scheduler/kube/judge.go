@@ -13,32 +13,31 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// shapeCase is what is known of a shape that attaches something.
+// shapeCase caches the results for a shape that attaches something.
 type shapeCase struct {
 	shape *model.Shape
-	about string // its claims, for people
-	// By what counts now, and by what will count when those have left that are leaving.
+	about string // the names of its claims, for messages
+	// Results for the current state [0] and for the state after all leaving pods have left [1].
 	pods [2]podCase
-	// reach are verdicts that depend on the node's labels only; as of deps.
+	// reach holds verdicts that depend only on the node's labels. They are valid for deps.
 	reach map[model.NodeID]cell
 	deps  []uint64
-	used  uint64 // the cycle that asked last
+	used  uint64 // the last cycle that used it
 }
 
-// podCase is the verdict on a pod wherever it would go, and what the plugins
-// prepared for judging nodes.
+// podCase holds the verdict on a pod independent of nodes, and the state that the plugins prepared for checking
+// nodes.
 type podCase struct {
 	known                                           bool
 	gen, version                                    uint64
 	verdict                                         verdict
 	state                                           fwk.CycleState
-	restrictions, limits, zone, bound, free, device bool // what has to be asked of nodes
+	restrictions, limits, zone, bound, free, device bool // the checks that nodes need
 
-	ranks bool // its candidates have points
+	ranks bool // its candidates get points
 	quickCase
 
-	// states are the plugins' for nodes that were judged, where the node decides
-	// what is prepared.
+	// states holds the plugins' state for checked nodes where the prepared state depends on the node.
 	states map[model.NodeID]fwk.CycleState
 }
 
@@ -48,7 +47,7 @@ type cell struct {
 	verdict verdict
 }
 
-// allows is the rule: why a node cannot take a task.
+// allows implements session.NodeRule.Allows: it returns why a node cannot take a task.
 func (a *Adapter) allows(_ *session.Job, t *model.Task, id model.NodeID, later bool) (reason.Code, string) {
 	v := a.judge(t.Shape, id, later)
 	return v.code, v.detail
@@ -87,7 +86,7 @@ func (a *Adapter) caseOf(shape *model.Shape) *shapeCase {
 	return c
 }
 
-// about names the claims of a shape.
+// about returns the names of a shape's claims.
 func about(shape *model.Shape) string {
 	var names []string
 	for _, key := range shape.VolumeClaims() {
@@ -100,7 +99,7 @@ func about(shape *model.Shape) string {
 	return strings.Join(names, ",")
 }
 
-// podCase brings the verdict on the pod up to date.
+// podCase returns the up-to-date verdict on the pod.
 func (a *Adapter) podCase(c *shapeCase, later bool) *podCase {
 	p := &c.pods[0]
 	if later {
@@ -115,14 +114,14 @@ func (a *Adapter) podCase(c *shapeCase, later bool) *podCase {
 	return p
 }
 
-// look turns the views to one node and pod.
+// look directs the views to one node and pod.
 func (a *Adapter) look(shape *model.Shape, node *corev1.Node, later bool) {
 	a.focus, a.focusPod, a.later = node, shape, later
 }
 
 func (a *Adapter) lookAway() { a.focus, a.focusPod, a.later = nil, nil, false }
 
-// prepare asks the plugins what they say of the pod, and what they have to be asked of nodes.
+// prepare runs the plugins' pre-filters for the pod and records which checks nodes need.
 func (a *Adapter) prepare(c *shapeCase, p *podCase) {
 	pod, plugins := c.shape.Attached, &a.plugins
 	ask := func(pl plugin, code reason.Code) (again bool) {
@@ -150,7 +149,7 @@ func (a *Adapter) prepare(c *shapeCase, p *podCase) {
 	p.ranks = !a.conf.Pointless && (p.free && a.conf.Points > 0 || p.device && a.prefers(c.shape))
 }
 
-// unbound says whether a volume of the shape has still to be found or made.
+// unbound reports whether a volume for the shape must still be found or provisioned.
 func (a *Adapter) unbound(shape *model.Shape) bool {
 	return slices.ContainsFunc(shape.VolumeClaims(), func(key string) bool {
 		claim, ok := a.cluster.Attachable.VolumeClaims.Get(key)
@@ -158,8 +157,8 @@ func (a *Adapter) unbound(shape *model.Shape) bool {
 	})
 }
 
-// reaches judges by the node's labels whether it reaches the volumes that the
-// shape has already. Verdicts are kept while volumes and labels stay.
+// reaches checks, by the node's labels, whether the node can reach the volumes that the shape already has. Verdicts
+// are cached until volumes or labels change.
 func (a *Adapter) reaches(c *shapeCase, p *podCase, id model.NodeID) verdict {
 	a.keepReach(c)
 	labeled := a.view.Nodes.Labeled[id]
@@ -184,7 +183,7 @@ func (a *Adapter) reaches(c *shapeCase, p *podCase, id model.NodeID) verdict {
 	return v
 }
 
-// keepReach drops kept verdicts when what they depend on has changed.
+// keepReach drops cached verdicts if their dependencies have changed.
 func (a *Adapter) keepReach(c *shapeCase) {
 	at := &a.cluster.Attachable
 	same := c.reach != nil && len(c.deps) == 2*len(c.shape.VolumeClaims())+2
@@ -218,7 +217,7 @@ func (a *Adapter) keepReach(c *shapeCase) {
 	}
 }
 
-// admits judges what changes with what else is on the node and with what is taken.
+// admits runs the checks that depend on other pods on the node and on allocated volumes and devices.
 func (a *Adapter) admits(c *shapeCase, p *podCase, id model.NodeID, later bool) verdict {
 	node, pod := &nodeInfo{a: a, id: id, later: later}, c.shape.Attached
 	if p.restrictions {
@@ -247,7 +246,7 @@ func (a *Adapter) admits(c *shapeCase, p *podCase, id model.NodeID, later bool) 
 	return v
 }
 
-// finds looks for volumes and devices that the pod could have on the node in focus.
+// finds searches for volumes and devices that the pod can have on the node in focus.
 func (a *Adapter) finds(c *shapeCase, p *podCase, pod *corev1.Pod, node *nodeInfo, state fwk.CycleState) verdict {
 	if p.free {
 		if _, status := a.plugins.binding.PreFilter(a.ctx, state, pod, nil); !status.IsSuccess() {
@@ -266,7 +265,7 @@ func (a *Adapter) finds(c *shapeCase, p *podCase, pod *corev1.Pod, node *nodeInf
 	return verdict{}
 }
 
-// rank adds the plugins' points to those of candidates that were judged.
+// rank adds the plugins' points to the points of the checked candidates.
 func (a *Adapter) rank(_ *session.Job, t *model.Task, nodes []model.NodeID, points []float64) {
 	c := a.cases[t.Shape]
 	if c == nil {

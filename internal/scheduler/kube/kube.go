@@ -14,39 +14,39 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// Adapter is a session.Attacher that has kube-scheduler's plugins judge.
+// Adapter is a session.Attacher that uses kube-scheduler's plugins.
 type Adapter struct {
 	ctx     context.Context //nolint:containedctx // the plugins ask it for a logger, which is silent; it has no end
 	handle  *handle
 	plugins plugins
 	conf    session.Attaching
 	built   bool
-	broken  string // why there are no plugins
+	broken  string // the error if the plugins could not be built
 
 	cluster *model.Cluster
 	view    *place.Overlay
 	cases   map[*model.Shape]*shapeCase
 
 	cycle uint64
-	kept  int // verdicts in all cases
+	kept  int // number of cached verdicts in all cases
 
-	// What the cycle did so far; version changes with it.
+	// The changes of this cycle. version increases with each of them.
 	version  uint64
 	taken    map[*model.Task]*reservation
 	placed   map[model.NodeID][]*model.Task
 	evicted  map[*model.Task]bool
-	claimsOf map[string]int    // tasks that took a node in this cycle, by volume claim
-	given    map[string]string // volumes that this cycle gave to a claim
+	claimsOf map[string]int    // number of tasks placed in this cycle, by volume claim
+	given    map[string]string // the claim that each volume was bound to in this cycle
 
 	group []byte // scratch
 
-	// focus is the node that the plugins are asked about, and the pod.
+	// focus is the node that the plugins currently check, focusPod the pod.
 	focus    *corev1.Node
 	focusPod *model.Shape
 	later    bool
 }
 
-// New makes an adapter for one engine.
+// New returns an adapter for one engine.
 func New() *Adapter {
 	a := &Adapter{
 		ctx:   klog.NewContext(context.Background(), logr.Discard()),
@@ -95,7 +95,7 @@ func (a *Adapter) build(conf session.Attaching) {
 	clear(a.cases)
 }
 
-// forgetCases drops what the last cycle did not ask for: most pods are placed once.
+// forgetCases drops cases that the last cycle did not use: most pods are placed only once.
 func (a *Adapter) forgetCases() {
 	for shape, c := range a.cases {
 		if c.used < a.cycle {
@@ -109,10 +109,10 @@ func (a *Adapter) forgetCases() {
 	a.cycle++
 }
 
-// mostKept bounds the verdicts that are kept, at about 60 bytes each.
+// mostKept bounds the number of cached verdicts, at about 60 bytes each.
 const mostKept = 1 << 19
 
-// Decided is what has to be written before a task that took a node is bound.
+// Decided returns what must be written before a placed task is bound; nil if nothing must be.
 func (a *Adapter) Decided(t *model.Task, id model.NodeID) *decision.Attach {
 	r := a.taken[t]
 	if r == nil || r.node != id {
@@ -121,8 +121,8 @@ func (a *Adapter) Decided(t *model.Task, id model.NodeID) *decision.Attach {
 	return a.effects(r)
 }
 
-// reachable are the keys of the volumes of a class that the node in focus may
-// reach and the pod in focus may claim, by name.
+// reachable returns the keys, sorted, of the volumes of a class that the node in focus may reach and the pod in
+// focus may claim.
 func (a *Adapter) reachable(class string) []string {
 	if a.focus == nil {
 		return nil
@@ -149,7 +149,7 @@ func (a *Adapter) focusName() string {
 	return a.focus.Name
 }
 
-// claimInUse says whether a pod on a node uses a volume claim.
+// claimInUse reports whether a pod on a node uses a volume claim.
 func (a *Adapter) claimInUse(claim string) bool {
 	if a.claimsOf[claim] > 0 {
 		return true
@@ -162,13 +162,13 @@ func (a *Adapter) claimInUse(claim string) bool {
 	return false
 }
 
-// counts says whether a task of the model uses what it attaches. later: those
-// that are leaving do not.
+// counts reports whether a task of the model uses what it attaches. If later is true, tasks that are leaving do
+// not.
 func (a *Adapter) counts(t *model.Task, later bool) bool {
 	return t.Status != model.Pipelined && (!later || t.Status != model.Releasing && !a.evicted[t])
 }
 
-// eachOn visits the tasks on a node that attach something, those of this cycle last.
+// eachOn visits the tasks on a node that attach something, the tasks of this cycle last.
 func (a *Adapter) eachOn(id model.NodeID, later bool, visit func(*model.Task)) {
 	for _, t := range a.view.Nodes.Tasks[id] {
 		if t.Shape.Attached != nil && a.counts(t, later) {

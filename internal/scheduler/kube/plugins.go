@@ -18,22 +18,21 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/session"
 )
 
-// plugin is one of kube-scheduler's.
+// plugin is a plugin of kube-scheduler.
 type plugin interface {
 	fwk.PreFilterPlugin
 	fwk.FilterPlugin
 }
 
-// plugins are those that are switched on; nil: off.
+// plugins holds the enabled plugins; nil means disabled.
 type plugins struct {
 	restrictions, limits, zone plugin
 	binding                    *volumebinding.VolumeBinding
 	devices                    *dynamicresources.DynamicResources
 }
 
-// Features are Kubernetes' gates, but for what needs more than a verdict:
-// extended resources that devices stand for, and conditions that devices have to
-// reach before a bind.
+// features returns Kubernetes' feature gates. It disables features that need more than a verdict: extended
+// resources that devices stand for, and conditions that devices must reach before binding.
 func features(conf session.Attaching) feature.Features {
 	f := feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate)
 	f.EnableDRAExtendedResource = false
@@ -45,7 +44,7 @@ func features(conf session.Attaching) feature.Features {
 	return f
 }
 
-// build makes the plugins that a configuration switches on.
+// build creates the plugins that a configuration enables.
 func build(ctx context.Context, h *handle, conf session.Attaching) (p plugins, err error) {
 	f := features(conf)
 	restrictions, err := volumerestrictions.New(ctx, nil, h, f)
@@ -84,8 +83,7 @@ func build(ctx context.Context, h *handle, conf session.Attaching) (p plugins, e
 	return p, nil
 }
 
-// bindingArgs are the plugin's arguments. It never waits here, so that its own
-// patience does not matter.
+// bindingArgs returns the arguments of VolumeBinding. The plugin never waits here, so its timeout has no effect.
 func bindingArgs(conf session.Attaching) *config.VolumeBindingArgs {
 	args := &config.VolumeBindingArgs{BindTimeoutSeconds: int64(conf.BindTimeout.Seconds())}
 	for _, p := range conf.Curve[:conf.Points] {

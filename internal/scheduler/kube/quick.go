@@ -11,21 +11,20 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// quickCase is what rules most nodes out before a plugin is asked. It says no only
-// where the plugins would.
+// quickCase excludes most nodes before a plugin runs. It excludes only nodes that the plugins would exclude.
 type quickCase struct {
-	hosts   [][]string // by volume that is bound and names hosts: those
-	free    []freeCase // by claim that needs a volume that exists already
-	devices bool       // devices have to be found
+	hosts   [][]string // allowed hosts of each bound volume that names hosts
+	free    []freeCase // claims that need an existing volume
+	devices bool       // devices must be found
 }
 
 // freeCase is a claim that waits for a volume.
 type freeCase struct {
 	claim, class string
-	anywhere     bool // there is one that no host name decides
+	anywhere     bool // some suitable volume is not tied to a host name
 }
 
-// quickCase collects what is known of the shape's claims.
+// quickCase collects the facts about the shape's claims.
 func (a *Adapter) quickCase(shape *model.Shape, p *podCase) quickCase {
 	var q quickCase
 	if a.plugins.binding != nil {
@@ -66,7 +65,7 @@ func (a *Adapter) quickVolume(q *quickCase, key string) {
 	}
 }
 
-// quick rules a node out by its name; the detail is left to others.
+// quick checks whether a node can be excluded by its name. The caller adds the detail.
 func (a *Adapter) quick(p *podCase, id model.NodeID) verdict {
 	q := &p.quickCase
 	if len(q.hosts)+len(q.free) > 0 {
@@ -91,8 +90,7 @@ func (a *Adapter) quick(p *podCase, id model.NodeID) verdict {
 	return verdict{}
 }
 
-// hasFree says whether a class has a volume for a host that this cycle did not give
-// to another claim.
+// hasFree reports whether a class has a volume for a host that this cycle did not bind to another claim.
 func (a *Adapter) hasFree(class, host, claim string) bool {
 	a.group = model.AppendFreeVolumes(a.group[:0], class, host)
 	for _, volume := range a.cluster.Attachable.Volumes.InBytes(a.group) {
@@ -103,8 +101,8 @@ func (a *Adapter) hasFree(class, host, claim string) bool {
 	return false
 }
 
-// prefers says whether a device claim has alternatives, so that nodes differ in
-// which of them they can give.
+// prefers reports whether a device claim has alternatives, so that nodes may differ in which alternative they can
+// provide.
 func (a *Adapter) prefers(shape *model.Shape) bool {
 	for _, key := range deviceClaims(shape.Attached) {
 		claim, ok := a.handle.devices.get(key)
@@ -115,7 +113,8 @@ func (a *Adapter) prefers(shape *model.Shape) bool {
 	return false
 }
 
-// Stamp is a sum of generations, which only grow.
+// Stamp returns a sum of generations. It changes whenever the verdict on a shape may change, because generations
+// only grow.
 func (a *Adapter) Stamp(shape *model.Shape) uint64 {
 	at := &a.cluster.Attachable
 	var sum uint64

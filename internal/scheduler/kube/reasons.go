@@ -10,24 +10,24 @@ import (
 	"github.com/vc-batch/vc/api/reason"
 )
 
-// verdict is why a pod cannot be on a node; Code "": it can.
+// verdict is the reason why a pod cannot run on a node; an empty code means that it can.
 type verdict struct {
 	code   reason.Code
 	detail string
 }
 
-// podVerdict is a plugin's no to a pod, wherever it would go.
+// podVerdict converts a plugin's rejection of a pod on all nodes.
 func podVerdict(code reason.Code, status *fwk.Status, about string) verdict {
 	switch {
 	case status.IsSuccess() || status.IsSkip():
 		return verdict{}
-	case strings.Contains(status.Message(), "unbound immediate"): // the plugin does not say which
+	case strings.Contains(status.Message(), "unbound immediate"): // the plugin does not report which claim
 		return verdict{code, about + ": not bound yet"}
 	}
 	return verdict{code, short(status.Message())}
 }
 
-// nodeVerdict is a plugin's no to a node. A plugin that could not judge says why.
+// nodeVerdict converts a plugin's rejection of a node. If the plugin failed, the verdict has its error.
 func nodeVerdict(code, broken reason.Code, status *fwk.Status, about string) verdict {
 	switch {
 	case status.IsSuccess():
@@ -38,7 +38,7 @@ func nodeVerdict(code, broken reason.Code, status *fwk.Status, about string) ver
 	return verdict{code, about}
 }
 
-// bindingVerdict tells the reasons of VolumeBinding apart.
+// bindingVerdict distinguishes the reasons of VolumeBinding.
 func bindingVerdict(status *fwk.Status, about string) verdict {
 	has := func(r string) bool { return slices.Contains(status.Reasons(), r) }
 	switch {
@@ -50,13 +50,13 @@ func bindingVerdict(status *fwk.Status, about string) verdict {
 		return verdict{reason.NoVolume, about}
 	case has(string(volumebinding.ErrReasonNotEnoughSpace)):
 		return verdict{reason.StorageFull, about}
-	case has(string(volumebinding.ErrReasonPVNotExist)): // nor which here
+	case has(string(volumebinding.ErrReasonPVNotExist)): // the plugin does not report which claim here either
 		return verdict{reason.VolumeUnavailable, about + ": bound to a volume that does not exist"}
 	}
 	return verdict{reason.VolumeUnavailable, short(status.Message())}
 }
 
-// short keeps a message to what fits into a line of counts.
+// short shortens a message to fit into one line.
 func short(message string) string {
 	const limit = 200
 	message = strings.Join(strings.Fields(message), " ")

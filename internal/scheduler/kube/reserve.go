@@ -14,18 +14,18 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/decision"
 )
 
-// reservation is what a task that took a node in this cycle will use.
+// reservation holds the volumes and devices that a task placed in this cycle will use.
 type reservation struct {
 	task    *model.Task
 	node    model.NodeID
 	pod     *corev1.Pod
-	volumes fwk.CycleState // VolumeBinding's; nil: it has nothing to bind
+	volumes fwk.CycleState // state of VolumeBinding; nil if nothing must be bound
 	claims  []string       // its device claims
 	attach  decision.Attach
-	problem string // what should not have happened
+	problem string // an unexpected error
 }
 
-// follow keeps in step with what the cycle tries.
+// follow updates the reservations after a placement (sign 1) or its undo (-1).
 func (a *Adapter) follow(t *model.Task, id model.NodeID, sign int) {
 	if t.Shape.Attached == nil {
 		return
@@ -71,7 +71,7 @@ func (a *Adapter) take(t *model.Task, id model.NodeID) {
 	a.version++
 }
 
-// reserve has the plugins find once more what the pod gets on the node, and hold it.
+// reserve finds again what the pod gets on the node, with the plugins, and reserves it.
 func (a *Adapter) reserve(r *reservation, c *shapeCase, p *podCase) {
 	state, node := framework.NewCycleState(), &nodeInfo{a: a, id: r.node}
 	a.look(c.shape, node.Node(), false)
@@ -99,7 +99,7 @@ func (a *Adapter) reserve(r *reservation, c *shapeCase, p *podCase) {
 	}
 }
 
-// giveBack undoes take.
+// giveBack reverses take.
 func (a *Adapter) giveBack(r *reservation) {
 	if r.volumes != nil {
 		a.plugins.binding.Unreserve(a.ctx, r.volumes, r.pod, a.view.Nodes.Name[r.node])
@@ -127,7 +127,7 @@ func (a *Adapter) giveBack(r *reservation) {
 	a.version++
 }
 
-// undoAll forgets what the last cycle did.
+// undoAll drops the state of the last cycle.
 func (a *Adapter) undoAll() {
 	for _, r := range a.taken {
 		if r.volumes != nil {
@@ -145,14 +145,14 @@ func (a *Adapter) undoAll() {
 	a.handle.devices.reset()
 }
 
-// podOf is the part of the task's pod that plugins read, with its identity.
+// podOf returns the part of the task's pod that plugins read, with its name and UID.
 func podOf(t *model.Task) *corev1.Pod {
 	pod := *t.Shape.Attached
 	pod.Name, pod.UID = t.Name, t.UID
 	return &pod
 }
 
-// deviceClaims are the keys of the device claims of a pod.
+// deviceClaims returns the keys of a pod's device claims.
 func deviceClaims(pod *corev1.Pod) []string {
 	var keys []string
 	for i := range pod.Spec.ResourceClaims {
@@ -163,7 +163,7 @@ func deviceClaims(pod *corev1.Pod) []string {
 	return keys
 }
 
-// effects is a reservation as data.
+// effects returns a reservation as data for the decision; nil if nothing must be written.
 func (a *Adapter) effects(r *reservation) *decision.Attach {
 	out := &r.attach
 	out.Timeout, out.Problem, out.Devices = a.conf.BindTimeout, r.problem, nil
@@ -182,15 +182,15 @@ func (a *Adapter) effects(r *reservation) *decision.Attach {
 	return out
 }
 
-// volumeEffects has VolumeBinding write to a client that only remembers. The
-// context is at its end, so that it does not wait for what it wrote.
+// volumeEffects runs VolumeBinding's PreBind with a client that only records writes. The context is already
+// cancelled, so PreBind does not wait for the result of its writes.
 func (a *Adapter) volumeEffects(r *reservation) {
 	out := &r.attach
 	ctx, cancel := context.WithCancel(a.ctx)
 	cancel()
 	client := a.handle.client
 	client.forget()
-	a.plugins.binding.PreBind(ctx, r.volumes, r.pod, a.view.Nodes.Name[r.node]) // always the end of the context
+	a.plugins.binding.PreBind(ctx, r.volumes, r.pod, a.view.Nodes.Name[r.node]) // always returns the context's error
 	for _, pv := range client.volumes {
 		a.given[pv.Name] = pv.Spec.ClaimRef.Namespace + "/" + pv.Spec.ClaimRef.Name
 		out.Volumes = append(out.Volumes, decision.VolumeBinding{

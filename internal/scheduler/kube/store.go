@@ -11,16 +11,16 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// store shows one kind of object of the model to client-go's listers. Only what
-// listers and plugins call is there; the embedded nil interface answers for the rest.
+// store shows one kind of object of the model to client-go's listers. It implements only the methods that listers
+// and plugins call; others panic because of the embedded nil interface.
 type store[T metav1.Object] struct {
 	cache.Indexer
 	objects  func() *model.Objects[T]
 	indexers cache.Indexers
-	// by gives the keys under a value of an index; nil: there are no indexes.
+	// by returns the keys under a value of an index; nil if there are no indexes.
 	by func(index, value string) []string
 
-	list    []any // in the order of keys, as of listGen
+	list    []any // in the order of keys, at listGen
 	listGen uint64
 	of      *model.Objects[T]
 }
@@ -29,7 +29,7 @@ func newStore[T metav1.Object](objects func() *model.Objects[T]) *store[T] {
 	return &store[T]{objects: objects, indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}}
 }
 
-// List gives all objects by key; not to be changed.
+// List returns all objects by key. Do not change the result.
 func (s *store[T]) List() []any {
 	o := s.objects()
 	if s.of != o || s.listGen != o.Gen {
@@ -38,7 +38,7 @@ func (s *store[T]) List() []any {
 	return s.list
 }
 
-// GetByKey finds one.
+// GetByKey returns one object.
 func (s *store[T]) GetByKey(key string) (any, bool, error) {
 	v, ok := s.objects().Get(key)
 	if !ok {
@@ -47,7 +47,7 @@ func (s *store[T]) GetByKey(key string) (any, bool, error) {
 	return v, true, nil
 }
 
-// ByIndex gives the objects under a value of an index, by key.
+// ByIndex returns the objects under a value of an index, by key.
 func (s *store[T]) ByIndex(index, value string) ([]any, error) {
 	if index == cache.NamespaceIndex {
 		return slices.DeleteFunc(slices.Clone(s.List()), func(v any) bool { return v.(T).GetNamespace() != value }), nil
@@ -58,7 +58,7 @@ func (s *store[T]) ByIndex(index, value string) ([]any, error) {
 	return s.get(s.by(index, value)), nil
 }
 
-// Index is ByIndex by the value that an object has.
+// Index is ByIndex for the value of another object.
 func (s *store[T]) Index(index string, like any) ([]any, error) {
 	o, ok := like.(metav1.Object)
 	if !ok || index != cache.NamespaceIndex {
@@ -67,10 +67,10 @@ func (s *store[T]) Index(index string, like any) ([]any, error) {
 	return s.ByIndex(index, o.GetNamespace())
 }
 
-// GetIndexers names the indexes.
+// GetIndexers returns the indexes.
 func (s *store[T]) GetIndexers() cache.Indexers { return s.indexers }
 
-// AddIndexers takes note of names: the model knows how to look them up.
+// AddIndexers records the names of indexes. The model does the lookup.
 func (s *store[T]) AddIndexers(indexers cache.Indexers) error {
 	for name, f := range indexers {
 		s.indexers[name] = f
@@ -89,7 +89,7 @@ func (s *store[T]) get(keys []string) []any {
 	return out
 }
 
-// merge joins sorted lists of keys.
+// merge merges sorted lists of keys.
 func merge(lists ...[]string) []string {
 	var all []string
 	for _, list := range lists {
@@ -107,22 +107,22 @@ func merge(lists ...[]string) []string {
 	return all
 }
 
-// informer is what plugins take for an informer: nothing runs, its store is a view.
+// informer implements the informer interface without a goroutine. Its store is a view of the model.
 type informer struct {
 	cache.SharedIndexInformer
 	indexer cache.Indexer
 }
 
-// GetIndexer is the view.
+// GetIndexer returns the view.
 func (i *informer) GetIndexer() cache.Indexer { return i.indexer }
 
-// GetStore is the view.
+// GetStore returns the view.
 func (i *informer) GetStore() cache.Store { return i.indexer }
 
-// AddIndexers names indexes.
+// AddIndexers adds indexes to the view.
 func (i *informer) AddIndexers(indexers cache.Indexers) error { return i.indexer.AddIndexers(indexers) }
 
-// AddEventHandler does nothing: there are no events, every look is at the truth.
+// AddEventHandler does nothing: there are no events, because the view always shows the current state.
 func (i *informer) AddEventHandler(cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
 	return nil, nil //nolint:nilnil // nobody asks a registration anything here
 }

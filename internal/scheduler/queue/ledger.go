@@ -1,19 +1,18 @@
-// Package queue is whose turn it is: what every queue holds, asks for and
-// deserves, during one cycle, and how queues hang together.
+// Package queue tracks, during one cycle, what every queue holds, requests and deserves, and how queues form a
+// tree.
 //
 //	In:   the model's queue sums and parents
-//	Out:  Ledger, changed along with what the cycle places, and undone with it
+//	Out:  Ledger, updated with the placements of the cycle and rolled back with them
 //
-// Amounts are float64 in the model's units, as shares divide them; whole
-// numbers up to 2^53 stay exact, larger ones to 16 digits. The number of pods
-// takes part only where a capability names it: a queue shall not be held back by
-// counting its pods.
+// Amounts are float64 in the model's units because shares divide them. Whole numbers up to 2^53 are exact, larger
+// ones have 16 digits. The number of pods counts only where a capability names it, so that a queue is not limited
+// by its number of pods.
 //
 // # Invariants
 //
-//   - What a queue holds counts in all its ancestors, at every moment.
-//   - A queue whose place in the tree is wrong has a Fault and no parent: it and what is below it stand alone,
-//     and no other queue is any different for it.
+//   - What a queue holds always counts in all its ancestors.
+//   - A queue with an invalid position in the tree has a Fault and no parent. It and its descendants stand alone,
+//     and other queues are not affected.
 //
 // # Concurrency
 //
@@ -27,81 +26,82 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// Epsilon is what two amounts may differ by and still be equal.
+// Epsilon is the maximum difference of two amounts that count as equal.
 const Epsilon = 0.1
 
-// Sums are what gangs hold and ask for, by resource index.
+// Sums holds what gangs hold and request, by resource index.
 type Sums struct {
 	Allocated, Request, Inqueue, Elastic []float64
-	// Occupied is what pods hold on nodes until they have ended: Allocated without what is only promised, and with
-	// what pods hold that are being deleted.
+	// Occupied is held on nodes by pods until they end: Allocated without the promised part, plus what pods hold
+	// that are being deleted.
 	Occupied []float64
-	// Ending is the part of Occupied that pods hold which are being deleted, or whose end is unknown. Lingering is
-	// the latter.
+	// Ending is the part of Occupied held by pods that are being deleted or whose end is unknown. Lingering is held
+	// by the pods whose end is unknown.
 	Ending, Lingering []float64
 }
 
-// Queue is a queue during a cycle. Vectors are by resource index, all of one
-// length.
+// Queue is a queue during a cycle. Vectors are indexed by resource and have the same length.
 type Queue struct {
 	*model.Queue
-	// Parent is nil at the top. Children are by name.
+	// Parent is nil at the top. Children are sorted by name.
 	Parent   *Queue
 	Children []*Queue
 	// Level is the number of ancestors.
 	Level int
-	// Fault says why the queue has no place in the tree; "" when it has one.
+	// Fault describes why the queue has no position in the tree; "" if it has one.
 	Fault string
-	// Warnings say what of the queue contradicts itself, and, where its policy cares,
-	// its parent; sorted as found, the same for the same queues.
+	// Warnings describe contradictions in the queue's spec and, if its policy checks this, with its parent. The
+	// order is the same for the same queues.
 	Warnings []string
 
-	// Sums are the queue's own gangs and those of all its descendants; Own are its own only.
+	// Sums cover the queue's own gangs and the gangs of all its descendants. Own covers only its own gangs.
 	Sums
 	Own Sums
-	// Deserved is what the queue may hold; set by the policy that shares.
+	// Deserved is the amount that the queue may hold. The policy that computes shares sets it.
 	Deserved []float64
-	// Due is what the queue gets back from others, and does not have to give back, where that is not Deserved: its part
-	// of what pods of queues can use. Empty: Deserved.
+	// Due is the amount that the queue can reclaim and need not give back, if it differs from Deserved:
+	// its part of the resources that pods of queues can use. Empty means Deserved.
 	Due []float64
-	// Entitled is what the queue may count on however full the cluster is: what it would deserve if it asked
-	// for as much; set by the policy that shares.
+	// Entitled is the amount that the queue can rely on however full the cluster is: its share if it requested
+	// that much. The policy that computes shares sets it.
 	Entitled []float64
-	// Attainable is what the queue would deserve if it asked for more now, while the others ask for what they do; empty: Entitled.
+	// Attainable is the queue's share if it requested more now while other requests stayed the same. Empty
+	// means Entitled.
 	Attainable []float64
-	// RealCapability is the most it can ever hold; +Inf where nothing limits it.
+	// RealCapability is the most that the queue can ever hold; +Inf if unlimited.
 	RealCapability []float64
-	// Ceiling is RealCapability without regard to what the cluster has just now.
+	// Ceiling is RealCapability regardless of the cluster's current capacity.
 	Ceiling []float64
-	// Capability is spec.capability; +Inf where it names nothing.
+	// Capability is spec.capability; +Inf for resources that it does not name.
 	Capability []float64
-	// Share is the greatest part used of what is deserved, 1 = all of it.
+	// Share is the largest used fraction of Deserved, over the resources; 1 means all of it.
 	Share float64
-	// Shared says that a policy set Deserved.
+	// Shared is true if a policy set Deserved.
 	Shared bool
-	// Refused says that a limit of the queue kept a gang below it out, this cycle.
+	// Refused is true if a limit of the queue rejected a gang of the queue or its descendants in this cycle.
 	Refused bool
 
-	// Named are the resources that deserved says something of; empty: nobody told.
+	// Named holds the resources that spec.deserved names. Only SetNamedShare uses it.
 	Named []bool
 
-	// flat: Share is of what the queue itself holds.
+	// flat is true if Share counts only what the queue itself holds.
 	flat bool
-	// all: every resource counts in Share, whether named or not.
+	// all is true if every resource counts in Share, whether or not deserved names it.
 	all    bool
 	totals []float64
 	said   said
 }
 
-// Grows says whether the cluster grows with what waits in the queue: its gangs are let in up to its own limits.
+// Grows reports whether the cluster grows with the queue's pending gangs. They are then admitted up to the queue's
+// own limits.
 func (q *Queue) Grows() bool { return q.Annotations[keys.ElasticCluster] == "true" }
 
-// Ledger holds all queues that are known or have gangs, by name.
+// Ledger holds, by name, all queues that exist or have gangs.
 type Ledger struct {
 	Queues []*Queue
-	// TopDown are the same queues, parents before children.
+	// TopDown lists the same queues, parents before children.
 	TopDown []*Queue
-	// Total is what the cluster has.
+	// Total is the capacity of the cluster.
 	Total []float64
 
 	byModel map[*model.Queue]*Queue
@@ -128,7 +128,7 @@ func (l *Ledger) Open(c *model.Cluster) {
 	}
 }
 
-// collect takes the model's queues, keeping those that were known.
+// collect updates the list of queues from the model and reuses existing entries.
 func (l *Ledger) collect(c *model.Cluster) {
 	l.sorted = c.SortedQueues(l.sorted)
 	old := l.byModel
@@ -144,7 +144,7 @@ func (l *Ledger) collect(c *model.Cluster) {
 	}
 }
 
-// Of returns the ledger's queue of a model queue.
+// Of returns the ledger's entry of a model queue.
 func (l *Ledger) Of(q *model.Queue) *Queue { return l.byModel[q] }
 
 func (q *Queue) open(n int, resources *model.Resources) {
@@ -161,7 +161,7 @@ func (q *Queue) open(n int, resources *model.Resources) {
 		q.Own.Ending[i] += q.Own.Lingering[i]
 		q.Own.Occupied[i] = v - float64(from.Promised.Get(i)) + q.Own.Ending[i]
 	}
-	if q.Leaf() { // one and the same
+	if q.Leaf() { // for a leaf both are the same
 		q.Sums = q.Own
 	} else {
 		q.own(n)
@@ -181,7 +181,7 @@ func (q *Queue) open(n int, resources *model.Resources) {
 	q.Warnings, q.Refused = q.ownWarnings(resources), false
 }
 
-// own gives an inner queue sums apart from those of its own gangs.
+// own gives an inner queue sums separate from its own gangs' sums.
 func (q *Queue) own(n int) {
 	if cap(q.totals) < 7*n {
 		q.totals = make([]float64, 7*n)
@@ -231,7 +231,7 @@ func fill(v []float64, n int) []float64 {
 	return v
 }
 
-// GetsBack is what the queue gets back from others, and does not have to give back.
+// GetsBack returns what the queue can reclaim from others and does not have to give back.
 func (q *Queue) GetsBack() []float64 {
 	if len(q.Due) > 0 {
 		return q.Due
@@ -239,8 +239,7 @@ func (q *Queue) GetsBack() []float64 {
 	return q.Deserved
 }
 
-// Hold adds sign×request to what the queue and its ancestors hold and updates
-// their shares.
+// Hold adds sign×request to the allocation of the queue and its ancestors and updates their shares.
 func (q *Queue) Hold(r model.Request, sign float64) {
 	if !q.Leaf() {
 		add(q.Own.Allocated, r, sign)
@@ -253,7 +252,7 @@ func (q *Queue) Hold(r model.Request, sign float64) {
 	}
 }
 
-// Occupy adds sign×request to what pods of the queue and its ancestors hold on nodes.
+// Occupy adds sign×request to the resources occupied on nodes, for the queue and its ancestors.
 func (q *Queue) Occupy(r model.Request, sign float64) {
 	if !q.Leaf() {
 		add(q.Own.Occupied, r, sign)
@@ -263,7 +262,7 @@ func (q *Queue) Occupy(r model.Request, sign float64) {
 	}
 }
 
-// Vacate has the queue hold nothing, until what is returned is called.
+// Vacate makes the queue hold nothing until the returned function is called.
 func (q *Queue) Vacate() (undo func()) {
 	all, own, share := q.Sums, q.Own, q.Share
 	n := len(q.Allocated)
@@ -280,8 +279,7 @@ func (q *Queue) Vacate() (undo func()) {
 	return func() { q.Sums, q.Own, q.Share = all, own, share }
 }
 
-// Promise adds sign×request to what is reserved in the queue and its ancestors
-// for gangs that are let in.
+// Promise adds sign×request to the reservations for admitted gangs in the queue and its ancestors.
 func (q *Queue) Promise(r model.Request, sign float64) {
 	if !q.Leaf() {
 		add(q.Own.Inqueue, r, sign)
@@ -297,21 +295,21 @@ func add(v []float64, r model.Request, sign float64) {
 	}
 }
 
-// SetShare marks Deserved as set and computes Share, of what the queue itself
-// holds and of all resources: for policies that know no tree.
+// SetShare marks Deserved as set and computes Share from the queue's own allocation, over all resources. Policies
+// without a queue tree use it.
 func (q *Queue) SetShare() {
 	q.Shared, q.flat, q.all = true, true, true
 	q.Share = q.share()
 }
 
-// SetNamedShare is SetShare where only what Named says counts; a queue that
-// names nothing has its full share always. flat: descendants do not count.
+// SetNamedShare is like SetShare, but counts only the resources in Named. Without named resources the share is
+// always 1. If flat is true, descendants do not count.
 func (q *Queue) SetNamedShare(flat bool) {
 	q.Shared, q.flat, q.all = true, flat, false
 	q.Share = q.share()
 }
 
-// Held is what counts as held by the queue where Share is concerned.
+// Held returns the amounts that count as held in Share.
 func (q *Queue) Held() []float64 {
 	if q.flat {
 		return q.Own.Allocated
@@ -340,8 +338,8 @@ func (q *Queue) share() float64 {
 	return share
 }
 
-// Over returns the first resource, by name, of which held+asked exceeds a limit,
-// with the amounts. -1 when none does. Only what is asked for counts.
+// Over returns the first resource, by name, for which held+asked exceeds a limit; -1 if no limit is exceeded. Only
+// requested resources are checked.
 func Over(resources *model.Resources, held []float64, asked model.Request, limit []float64) (index int) {
 	return over(resources, asked, limit, func(i int) float64 { return held[i] })
 }
@@ -357,20 +355,20 @@ func over(resources *model.Resources, asked model.Request, limit []float64, held
 	return index
 }
 
-// OverCapability returns the first resource, by name, of which asked exceeds the capability beside what the sums
-// hold and what lingers; -1 when none does.
+// OverCapability returns the first resource, by name, for which asked plus what the sums hold, including lingering
+// pods, exceeds the capability; -1 if no resource does.
 func (s *Sums) OverCapability(resources *model.Resources, asked model.Request, capability []float64) (index int) {
 	return over(resources, asked, capability, func(i int) float64 { return s.Allocated[i] + s.Lingering[i] })
 }
 
-// OverCapabilityNow returns the first resource, by name, of which asked exceeds the capability beside what pods
-// hold on nodes until they have ended; -1 when none does.
+// OverCapabilityNow returns the first resource, by name, for which asked plus what pods hold on nodes until they
+// end exceeds the capability; -1 if no resource does.
 func (s *Sums) OverCapabilityNow(resources *model.Resources, asked model.Request, capability []float64) (index int) {
 	return over(resources, asked, capability, func(i int) float64 { return s.Occupied[i] })
 }
 
-// Under returns a resource of which held without what tasks hold would be less
-// than a minimum; -1 when there is none. Only what the tasks hold counts.
+// Under returns a resource for which held, without the requests of some tasks, would be less than a minimum; -1 if
+// no resource would. Only resources that the tasks hold are checked.
 func Under(held []float64, tasks []*model.Task, minimum model.Request) (index int) {
 	for _, floor := range minimum {
 		lost := 0.0

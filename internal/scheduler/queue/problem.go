@@ -9,14 +9,14 @@ import (
 	"github.com/vc-batch/vc/internal/model"
 )
 
-// said is what was found in a queue's own words, as of a generation of the queue.
+// said caches the contradictions in a queue's spec for a generation of the queue.
 type said struct {
 	gen      uint64
 	warnings []string
 }
 
-// Problem says what is wrong with a queue: that it has no place in the tree, or
-// else what of it has no effect; "" when nothing is.
+// Problem describes what is invalid about a queue: that it has no position in the tree or, otherwise, which parts
+// of its spec have no effect; "" if the queue is valid.
 func (q *Queue) Problem() (code reason.Code, text string) {
 	switch {
 	case q.Fault != "":
@@ -27,8 +27,7 @@ func (q *Queue) Problem() (code reason.Code, text string) {
 	return "", ""
 }
 
-// ownWarnings finds what a queue says against itself. Nothing fails for it: the
-// narrower limit holds.
+// ownWarnings returns the contradictions in a queue's spec. They are not errors: the narrower limit applies.
 func (q *Queue) ownWarnings(resources *model.Resources) []string {
 	if !q.Known {
 		return nil
@@ -41,7 +40,7 @@ func (q *Queue) ownWarnings(resources *model.Resources) []string {
 
 func (q *Queue) contradictions(resources *model.Resources) []string {
 	var found []string
-	if q.SaidWeight < 0 { // zero is what is not said
+	if q.SaidWeight < 0 { // zero means unset
 		found = append(found, fmt.Sprintf("weight %d counts as 1", q.SaidWeight))
 	}
 	limited := slices.Clone(q.HasCapability)
@@ -61,11 +60,10 @@ func (q *Queue) contradictions(resources *model.Resources) []string {
 	return append(found, q.uncounted(resources)...)
 }
 
-// ofDeviceClass is in the names of quotas for devices of a class.
+// ofDeviceClass is a part of quota names for devices of a class.
 const ofDeviceClass = "deviceclass/"
 
-// uncounted finds quotas that nothing is counted against, whichever policy shares the
-// cluster.
+// uncounted returns warnings for quotas that no policy enforces.
 func (q *Queue) uncounted(resources *model.Resources) []string {
 	var found []string
 	for _, list := range []struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/vc-batch/vc/api/keys"
 )
 
-// arrange sets parents, children and levels. A queue that names no parent hangs
-// from the queue root, where there is one.
+// arrange sets parents, children and levels. The parent of a queue that names no parent is the root queue, if it
+// exists.
 func (l *Ledger) arrange() {
 	byName := make(map[string]*Queue, len(l.Queues))
 	for _, q := range l.Queues {
@@ -39,7 +39,7 @@ func (l *Ledger) arrange() {
 	l.order()
 }
 
-// above is the parent that a queue names, nil for none.
+// above returns the parent that a queue names; nil if it has no parent.
 func (l *Ledger) above(q *Queue, byName map[string]*Queue) *Queue {
 	name := q.Queue.Parent
 	switch {
@@ -55,7 +55,7 @@ func (l *Ledger) above(q *Queue, byName map[string]*Queue) *Queue {
 	return p
 }
 
-// circle names the circle of parents that a queue is part of, "" for none.
+// circle describes the cycle of parents that a queue is part of; "" if it is in no cycle.
 func circle(q *Queue, up map[*Queue]*Queue) string {
 	names := []string{q.Name}
 	for p := up[q]; p != nil; p = up[p] {
@@ -63,15 +63,14 @@ func circle(q *Queue, up map[*Queue]*Queue) string {
 		if p == q {
 			return fmt.Sprintf("its parents go round in a circle: %s", strings.Join(names, " → "))
 		}
-		if len(names) > len(up) { // above it others go round
+		if len(names) > len(up) { // the cycle is above it
 			break
 		}
 	}
 	return ""
 }
 
-// isolate gives those below a queue with a fault a fault too: their limits
-// cannot be told.
+// isolate marks the descendants of a queue with a fault as faulty too, because their limits cannot be determined.
 func (l *Ledger) isolate(up map[*Queue]*Queue) {
 	faulty := make(map[*Queue]bool)
 	for _, q := range l.Queues {
@@ -104,10 +103,10 @@ func (l *Ledger) order() {
 	}
 }
 
-// Leaf says whether the queue has no children.
+// Leaf reports whether the queue has no children.
 func (q *Queue) Leaf() bool { return len(q.Children) == 0 }
 
-// Within says whether the queue is below another, or that other itself.
+// Within reports whether q is other or a descendant of other.
 func (q *Queue) Within(other *Queue) bool {
 	for p := q; p != nil; p = p.Parent {
 		if p == other {
@@ -117,7 +116,7 @@ func (q *Queue) Within(other *Queue) bool {
 	return false
 }
 
-// Path lists the queue and its ancestors, topmost first.
+// Path returns the queue and its ancestors, topmost first.
 func (q *Queue) Path() []*Queue {
 	var path []*Queue
 	for p := q; p != nil; p = p.Parent {
@@ -127,7 +126,7 @@ func (q *Queue) Path() []*Queue {
 	return path
 }
 
-// Ancestor is the n-th queue above, 1 = the parent; nil where there is none.
+// Ancestor returns the n-th queue above, where 1 is the parent; nil if it does not exist.
 func (q *Queue) Ancestor(n int) *Queue {
 	p := q
 	for ; n > 0 && p != nil; n-- {
@@ -136,9 +135,8 @@ func (q *Queue) Ancestor(n int) *Queue {
 	return p
 }
 
-// Apart returns the two ancestors of queues that lie just below the deepest one
-// that they have in common, themselves included. They are the same where one
-// queue is within the other.
+// Apart returns the ancestors of two queues, themselves included, just below their deepest common ancestor. They
+// are equal if one queue is within the other.
 func Apart(a, b *Queue) (x, y *Queue) {
 	for a.Level > b.Level && a.Parent != nil {
 		if a.Parent == b {
@@ -158,8 +156,7 @@ func Apart(a, b *Queue) (x, y *Queue) {
 	return a, b
 }
 
-// CommonLevel is the level of the deepest queue that two queues are both within;
-// -1 where there is none.
+// CommonLevel returns the level of the deepest queue that contains both queues; -1 if no queue does.
 func CommonLevel(a, b *Queue) int {
 	x, y := Apart(a, b)
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/vc-batch/vc/test/make"
 )
 
-// open makes a ledger of queues given as name:parent.
+// open returns a ledger of queues given as name:parent.
 func open(queues ...string) (*Ledger, map[string]*Queue) {
 	c := model.New()
 	for _, q := range queues {

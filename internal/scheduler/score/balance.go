@@ -7,11 +7,11 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/place"
 )
 
-// gpu is the device that counts as well as cpu and memory when it is asked for.
+// gpu is the device that counts like cpu and memory when a pod requests it.
 const gpu = "nvidia.com/gpu"
 
-// prepareBalance lists what of a node a shape is to use evenly: cpu and memory
-// always, devices when it asks for them; nothing for a shape that asks for none.
+// prepareBalance returns the resources that a shape should use evenly: cpu and memory, and GPUs if the shape
+// requests them. It returns nil for a shape that requests none of them.
 func (w *Weights) prepareBalance(resources *model.Resources, s *model.Shape) []packed {
 	cpu, memory := s.Request.Get(model.CPU), s.Request.Get(model.Memory)
 	list := []packed{{index: model.CPU, value: float64(cpu)}, {index: model.Memory, value: float64(memory)}}
@@ -24,15 +24,14 @@ func (w *Weights) prepareBalance(resources *model.Resources, s *model.Shape) []p
 	return list
 }
 
-// balancing is 50 to 100 points for a node: about 75 where the pod leaves the
-// parts in use as even as they are, more where it makes them more even.
-// kube-scheduler's NodeResourcesBalancedAllocation of 1.36.
+// balancing returns 50 to 100 points for a node: about 75 if the pod leaves the used fractions as even as they are,
+// more if it makes them more even. It computes kube-scheduler's NodeResourcesBalancedAllocation (1.36).
 func (r *Request) balancing(o *place.Overlay, base int) float64 {
 	return 50 + (50+evenness(o, base, r.balance, 1)-evenness(o, base, r.balance, 0))/2
 }
 
-// evenness is 100 less the deviation of the parts in use, in points; with says
-// whether the pod counts as well.
+// evenness returns 100 minus the deviation of the used fractions, in points. with is 1 if the pod's request counts
+// as used, else 0.
 func evenness(o *place.Overlay, base int, of []packed, with float64) float64 {
 	var parts [3]float64
 	n, sum := 0, 0.0

@@ -1,12 +1,11 @@
-// Package score says which of the nodes that fit is best for a shape.
+// Package score computes which of the nodes that fit is best for a shape.
 //
-//	In:   a node's row in the overlay, the shape's request, the weights that policies gave
+//	In:   a node's row in the overlay, the shape's request, the weights that policies set
 //	Out:  an int32, higher is better, in thousandths of a point
 //
-// Scores of 0 to 100 points a term, times its weight, as in kube-scheduler and
-// Volcano; two terms are normalised over the nodes that pass the static
-// filters, not over those that have room at the moment, so that a score depends
-// on its own node only.
+// As in kube-scheduler and Volcano, each term gives 0 to 100 points times its weight. Two terms are normalised over
+// the nodes that pass the static filters, not over the nodes with enough free resources, so that a score depends on
+// its own node only.
 package score
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/place"
 )
 
-// Weights of the terms; 0 leaves a term out.
+// Weights holds the weights of the terms. A weight of 0 disables the term.
 type Weights struct {
 	LeastRequested float64
 	MostRequested  float64
@@ -28,39 +27,39 @@ type Weights struct {
 	Spread         float64
 	Binpack        Binpack
 	Strategy       Strategy
-	// Bonuses are what policies say of nodes themselves.
+	// Bonuses holds the points that policies assign to nodes.
 	Bonuses []*Bonus
-	// Left are resources that another judge keeps count of: they cannot be scored here.
+	// Left holds the resources that another component accounts for. They are not scored here.
 	Left map[string]bool
 }
 
 // Binpack prefers nodes that are nearly full.
 type Binpack struct {
 	Weight float64
-	// Resources is the weight per resource name.
+	// Resources holds the weight of each resource by name.
 	Resources map[string]float64
 }
 
-// Bonus is a policy's points for nodes. When they change, the policy has to Stir
-// the node.
+// Bonus holds a policy's points for nodes. When the points of a node change, the policy must call Overlay.Stir for
+// it.
 type Bonus struct {
-	Points []float64               // by model.NodeID; nodes beyond the end have none
-	For    func(*model.Shape) bool // which shapes it is for, always the same for one shape; nil: all
+	Points []float64               // by model.NodeID; nodes beyond the end get no points
+	For    func(*model.Shape) bool // reports whether the bonus applies to a shape, always the same for one shape; nil for all shapes
 }
 
-// Unit is one point.
+// Unit is the value of one point.
 const Unit = 1000
 
-// limit keeps the sum of the terms inside int32.
+// limit keeps the sum of the terms within int32.
 const limit = math.MaxInt32 / 4
 
-// Request is what the dynamic terms need of a shape, with weights looked up once.
+// Request is the part of a shape that the dynamic terms need, with the weights resolved.
 type Request struct {
-	cpu, memory float64 // asked, with kube-scheduler's defaults for pods that ask for nothing
+	cpu, memory float64 // request, with kube-scheduler's defaults for pods without requests
 	pack        []packed
 	packTotal   float64
-	plain       bool     // balance is of cpu and memory, and the pod asks for both
-	balance     []packed // what is to be used evenly; none for pods that ask for none of it
+	plain       bool     // balance covers exactly cpu and memory, and the pod requests both
+	balance     []packed // resources to use evenly; nil if the pod requests none of them
 	strategy    strategy
 	bonuses     []*Bonus
 }
@@ -71,13 +70,13 @@ type packed struct {
 	weight float64
 }
 
-// Defaults of kube-scheduler for scoring pods that ask for nothing.
+// kube-scheduler's default requests for scoring pods without requests.
 const (
 	defaultMilliCPU    = 100
 	defaultMemoryBytes = 200 << 20
 )
 
-// Prepare looks up a shape's part.
+// Prepare resolves the weights for a shape.
 func (w *Weights) Prepare(resources *model.Resources, s *model.Shape) Request {
 	r := Request{cpu: float64(s.Request.Get(model.CPU)), memory: float64(s.Request.Get(model.Memory))}
 	if r.cpu == 0 {
@@ -109,7 +108,7 @@ func (w *Weights) Prepare(resources *model.Resources, s *model.Shape) Request {
 	return r
 }
 
-// Dynamic scores the terms that depend on what the node has left.
+// Dynamic returns the score of the terms that depend on the node's free resources.
 func (w *Weights) Dynamic(o *place.Overlay, id model.NodeID, r *Request) int32 {
 	base := int(id) * o.Nodes.Stride
 	cpu := use(o.Nodes.Alloc[base+model.CPU], o.Idle[base+model.CPU])
@@ -146,7 +145,7 @@ func (w *Weights) Dynamic(o *place.Overlay, id model.NodeID, r *Request) int32 {
 
 func toInt(points float64) int32 { return int32(min(max(points*Unit, 0), limit)) }
 
-// usage is how much of a resource is in use, and what one unit is of the whole.
+// usage is the used amount of a resource and the fraction of the total that one unit is.
 type usage struct{ used, each float64 }
 
 func use(alloc, idle int64) usage {
@@ -156,8 +155,7 @@ func use(alloc, idle int64) usage {
 	return usage{float64(alloc - idle), 1 / float64(alloc)}
 }
 
-// with is the part in use after a pod came, 0 to 1; 1 where there is none of the
-// resource.
+// with returns the used fraction after a pod is placed, 0 to 1; 1 if the node lacks the resource.
 func (u usage) with(asked float64) float64 {
 	if u.each == 0 {
 		return 1
@@ -181,8 +179,8 @@ func (r *Request) packing(o *place.Overlay, base int) float64 {
 	return sum / r.packTotal * 100
 }
 
-// Normalise turns raw values of 0 to most into 0 to 100 points times weight;
-// reversed: the least raw value is best.
+// Normalise scales raw values of 0 to most to 0 to 100 points times weight. If reversed is true, the lowest raw
+// value is best.
 func Normalise(raw, most int64, weight float64, reversed bool) int32 {
 	points := 0.0
 	if most > 0 {
@@ -199,9 +197,9 @@ const (
 	maxImage = 1000 << 20
 )
 
-// Images scores how much of the shape's images the node has already. An image
-// counts by its size and by the part of the nodes that have it: one that few have
-// shall not draw all of its pods to them. holders is how many nodes have an image.
+// Images returns a score for the shape's images that the node already has. An image counts by its size and by the
+// fraction of nodes that have it, so that an image on few nodes does not attract all its pods to them. holders is
+// the number of nodes that have each image.
 func (w *Weights) Images(s *model.Shape, info *model.NodeInfo, holders map[string]int32, nodes int) int32 {
 	if w.ImageLocality == 0 || len(info.Images) == 0 {
 		return 0

@@ -12,35 +12,35 @@ import (
 	"github.com/vc-batch/vc/internal/scheduler/place"
 )
 
-// Strategy scores each resource by a strategy of its own: some are to be spread,
-// others packed. Weight 0 leaves it out.
+// Strategy scores each resource by its own strategy, so that some are spread and others packed. Weight 0 disables
+// it.
 type Strategy struct {
 	Weight float64
-	// Resources by name, or by prefix with a * at the end; the longest that fits counts.
+	// Resources maps resource names, or prefixes that end in *, to terms. The longest matching prefix applies.
 	Resources map[string]Term
 	Scarce    Scarce
 }
 
-// Term is how one resource is scored.
+// Term describes how one resource is scored.
 type Term struct {
-	Most   bool // prefer nodes where much of it is in use; else where little is
+	Most   bool // prefer nodes where much of the resource is used, else nodes where little is
 	Weight float64
 }
 
-// Scarce keeps pods away from nodes with scarce resources that they do not ask for. Weight 0 leaves it out.
+// Scarce keeps pods away from nodes with scarce resources that they do not request. Weight 0 disables it.
 type Scarce struct {
 	Weight float64
-	// Resources is the weight per scarce resource name.
+	// Resources holds the weight of each scarce resource by name.
 	Resources map[string]float64
 }
 
-// Volcano's names of the strategies.
+// Volcano's names for the strategies.
 const (
 	LeastAllocated = "LeastAllocated"
 	MostAllocated  = "MostAllocated"
 )
 
-// strategy is what Strategy means for one shape.
+// strategy is a Strategy resolved for one shape.
 type strategy struct {
 	any          bool
 	terms        []strategyTerm
@@ -49,7 +49,7 @@ type strategy struct {
 	scarce       []strategyTerm
 	scarceTotal  float64
 	scarceWeight float64
-	asked        []int32 // resources of the request, for scarce
+	asked        []int32 // resources in the request, for scarce
 }
 
 type strategyTerm struct {
@@ -59,8 +59,8 @@ type strategyTerm struct {
 	most   bool
 }
 
-// Override reads a pod's own strategy from its annotations. ok is false when it
-// has none; the error says what cannot be read.
+// Override parses a pod's own strategy from its annotations. ok is false if the pod sets none. The error describes
+// an invalid annotation.
 func Override(notes map[string]string) (own map[string]Term, ok bool, err error) {
 	kind, given := notes[keys.StrategyType]
 	if !given {
@@ -80,7 +80,7 @@ func Override(notes map[string]string) (own map[string]Term, ok bool, err error)
 	return own, true, nil
 }
 
-// of finds the term of a resource: by name, else by the longest prefix.
+// of returns the term of a resource: by name or, without one, by the longest prefix.
 func (s *Strategy) of(resources map[string]Term, name string) (Term, bool) {
 	if t, ok := resources[name]; ok {
 		return t, true
@@ -133,8 +133,8 @@ func (s *strategy) points(o *place.Overlay, base int) float64 {
 	return points
 }
 
-// fit is the weighted sum of how much of each resource is in use, or left, once
-// the pod came; 0 when something is more than full.
+// fit returns the weighted sum of the used or free fractions of the resources after the pod is placed; 0 if a
+// resource would be exceeded.
 func (s *strategy) fit(o *place.Overlay, base int) float64 {
 	sum := 0.0
 	for i := range s.terms {
@@ -156,9 +156,9 @@ func (s *strategy) fit(o *place.Overlay, base int) float64 {
 	return sum
 }
 
-// plenty is 1 on a node without scarce resources, 0 on one that has all of them
-// or that lacks something that is asked for. A scarce resource that the pod asks
-// for itself counts as well, as in Volcano: every node that has it has it alike.
+// plenty returns 1 for a node without scarce resources and 0 for a node that has all of them or lacks a requested
+// resource. As in Volcano, a scarce resource that the pod requests counts as well: it affects all nodes that have
+// it equally.
 func (s *strategy) plenty(o *place.Overlay, base int) float64 {
 	for _, index := range s.asked {
 		if o.Nodes.Alloc[base+int(index)] <= 0 {
